@@ -58,6 +58,10 @@ type ScanOptions struct {
 	Filter filter.Expr
 	// Strings is the Arrow layout of strings, by default that of the column's type.
 	Strings StringLayout
+	// Coded are the names of top-level columns of the result whose strings have the layout
+	// StringsDictionary, whatever Strings says. It suits columns with a value dictionary, which
+	// [ColumnStatistics.DictionaryEntries] tells.
+	Coded []string
 	// Limit is the maximum number of rows of the result, 0 for no limit. The result is the
 	// first rows that match Filter, or with AsReady any of them.
 	Limit int64

@@ -21,7 +21,7 @@ type Range struct {
 func ParseRange(s string) (r Range, err error) {
 	from, to, ok := strings.Cut(s, ":")
 	if !ok || s == ":" {
-		return r, fmt.Errorf("%q is not a range such as 100:200, 100:, :100 or -100:", s)
+		return r, fmt.Errorf("%q is not a range such as 100:200; :100 is the first rows, and -100: the last", s)
 	}
 	if from != "" {
 		if r.Begin, err = strconv.ParseInt(from, 10, 64); err != nil {

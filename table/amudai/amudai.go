@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
@@ -93,7 +95,9 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err
 		so.Limit = ro.Limit
 	}
 	if ro.Dictionaries && so.Strings == shard.StringsAsRecorded {
-		so.Strings = shard.StringsDictionary
+		if so.Coded, err = s.coded(ctx, ro.Columns); err != nil {
+			return err
+		}
 	}
 	s.all = so.Filter.IsZero() && so.Rows == nil && so.Stripes == nil && so.Limit == 0
 	s.rows, s.counted = s.shard.NumRows(), so.Filter.IsZero() && so.Stripes == nil
@@ -119,6 +123,36 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err
 	}
 	s.Source = rowio.NewSource(rows, ends)
 	return nil
+}
+
+// coded are the columns of a projection that are stored as codes of a dictionary in the first stripe.
+func (s *source) coded(ctx context.Context, columns []string) (names []string, err error) {
+	if s.shard.NumStripes() == 0 {
+		return nil, nil
+	}
+	full, err := s.shard.ArrowSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if columns == nil {
+		for _, name := range arrowmap.UniqueNames(full.Fields()) {
+			columns = append(columns, schema.JoinPath("", name))
+		}
+	}
+	for _, name := range columns {
+		path := schema.SplitPath(name)
+		if at := full.FieldIndices(path[0]); len(path) > 1 || len(at) != 1 || arrow.IsNested(full.Field(at[0]).Type.ID()) {
+			continue
+		}
+		stored, err := s.shard.StripeStatistics(ctx, 0, name)
+		if err != nil {
+			return nil, err
+		}
+		if stored.DictionaryEntries > 0 {
+			names = append(names, path[0])
+		}
+	}
+	return names, nil
 }
 
 // isPipe reports whether an input has no random access.

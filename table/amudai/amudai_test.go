@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
@@ -105,4 +107,37 @@ func Example() {
 	f, _ := table.Registered().ByPath("flights.amudai.shard")
 	fmt.Println(f.Name, f.Title)
 	// Output: shard Amudai shard
+}
+
+// TestDictionaries gives columns as dictionaries that are stored with one, and others as they are.
+func TestDictionaries(t *testing.T) {
+	ctx := t.Context()
+	location := filepath.Join(t.TempDir(), "t.amudai.shard")
+	s := arrow.NewSchema([]arrow.Field{{Name: "few.values", Type: arrow.BinaryTypes.String}, {Name: "many", Type: arrow.BinaryTypes.String}, {Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	defer b.Release()
+	for i := range 20_000 {
+		b.Field(0).(*array.StringBuilder).Append([]string{"north", "east", "south", "west"}[i*7%4])
+		b.Field(1).(*array.StringBuilder).Append(fmt.Sprintf("%x", uint64(i)*0x9e3779b97f4a7c15))
+		b.Field(2).(*array.Int64Builder).Append(int64(i))
+	}
+	rows := b.NewRecordBatch()
+	defer rows.Release()
+	sink, err := amudai.Create(ctx, location, s, shard.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, sink.Write(ctx, rows))
+	require.NoError(t, sink.Close(ctx))
+	for _, columns := range [][]string{nil, {"many", `few\.values`}} {
+		src, err := amudai.New(amudai.Options{}).Open(ctx, table.Input{Name: location, Location: location}, table.ReadOptions{Dictionaries: true, Columns: columns})
+		require.NoError(t, err)
+		for _, f := range src.Schema().Fields() {
+			require.Equal(t, f.Name == "few.values", f.Type.ID() == arrow.DICTIONARY, f)
+		}
+		batch, err := src.Next(ctx)
+		require.NoError(t, err)
+		at := src.Schema().FieldIndices("few.values")[0]
+		require.Equal(t, rows.Column(0).ValueStr(1), batch.Column(at).ValueStr(1))
+		batch.Release()
+		require.NoError(t, src.Close())
+	}
 }

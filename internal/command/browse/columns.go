@@ -17,7 +17,6 @@ type columnList struct {
 	row, top int
 	facts    []*facts // by column; nil: not known yet
 	asked    bool     // statistics of the file were asked for
-	stored   bool     // they have arrived, if there are any
 	encoded  []bool   // columns whose encodings were asked for
 	running  int      // commands that read statistics
 }

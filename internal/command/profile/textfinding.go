@@ -110,20 +110,20 @@ func (f *finder) mostly() (kind, typed string) {
 
 // timeType is the type for most times.
 func (f *finder) timeType() string {
-	for _, s := range f.c.Texts.Shapes {
-		switch {
-		case !strings.HasPrefix(s.Shape, "yyyy-mm-dd") && !strings.HasPrefix(s.Shape, "hh"):
-			return "" // --schema reads ISO 8601 only
-		case !strings.Contains(s.Shape, "hh"):
-			return "date32"
-		case strings.Contains(s.Shape, "y") && (strings.Contains(s.Shape, "Z") || strings.Contains(s.Shape, "+")):
-			return "timestamp[us,UTC]"
-		case strings.Contains(s.Shape, "y"):
-			return "timestamp[us]"
-		}
-		return "time64[us]"
+	if len(f.c.Texts.Shapes) == 0 {
+		return ""
 	}
-	return ""
+	switch s := f.c.Texts.Shapes[0].Shape; {
+	case !strings.HasPrefix(s, "yyyy-mm-dd") && !strings.HasPrefix(s, "hh"):
+		return "" // --schema reads ISO 8601 only
+	case !strings.Contains(s, "hh"):
+		return "date32"
+	case strings.Contains(s, "y") && (strings.Contains(s, "Z") || strings.Contains(s, "+")):
+		return "timestamp[us,UTC]"
+	case strings.Contains(s, "y"):
+		return "timestamp[us]"
+	}
+	return "time64[us]"
 }
 
 // keptAsText tells why numbers, booleans or times are kept as text: the texts that are none.

@@ -117,7 +117,6 @@ func (n *number) add(o number) bool {
 type sums struct {
 	n     []number
 	lanes [lanes][]int64
-	over  bool
 }
 
 func (s *sums) grow(groups int) { s.n = extended(s.n, groups+1, number{}) }

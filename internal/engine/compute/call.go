@@ -233,7 +233,7 @@ func (p *picker) result() (arrow.Array, error) {
 
 // alike gives values a common type: that of numbers, or the same type.
 func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, error) {
-	var dt arrow.DataType = arrow.Null
+	dt := arrow.DataType(arrow.Null)
 	mixed := false
 	for _, a := range args { // literals other than numbers adapt
 		next := a.dt

@@ -29,6 +29,7 @@ type Options struct {
 	BatchRows   int
 	Filter      filter.Expr
 	Strings     table.StringLayout
+	Coded       []string
 	Limit       int64
 	AsReady     bool
 	Disable     source.Kinds

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -51,10 +52,32 @@ func (s StringLayout) Apply(p *Projection) *Projection {
 	if s == StringsAsRecorded {
 		return p
 	}
+	return apply(p, func(c Column) Column {
+		c, _ = s.column(c)
+		return c
+	})
+}
+
+// WithDictionaries returns a copy of a projection in which the strings of the columns with some names have the layout
+// [StringsDictionary].
+func WithDictionaries(p *Projection, names []string) *Projection {
+	if len(names) == 0 {
+		return p
+	}
+	return apply(p, func(c Column) Column {
+		if slices.Contains(names, c.Arrow.Name) {
+			c, _ = StringsDictionary.column(c)
+		}
+		return c
+	})
+}
+
+// apply replaces the columns of a projection.
+func apply(p *Projection, replace func(Column) Column) *Projection {
 	out := &Projection{Columns: make([]Column, len(p.Columns))}
 	fields := make([]arrow.Field, len(p.Columns))
 	for i, c := range p.Columns {
-		out.Columns[i], _ = s.column(c)
+		out.Columns[i] = replace(c)
 		fields[i] = out.Columns[i].Arrow
 	}
 	meta := p.Schema.Metadata()

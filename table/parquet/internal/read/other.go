@@ -32,6 +32,7 @@ func (c *chunk) decodeOther(p *page, h *pageHeader, values []byte) error {
 		if err != nil {
 			return err
 		}
+		//lint:ignore SA1019 no other function of arrow-go decodes one page of any encoding
 		r := file.NewColumnReader(required, one, memory.DefaultAllocator, nil)
 		switch r := r.(type) {
 		case *file.Int32ColumnChunkReader:
