@@ -187,7 +187,7 @@ func TestErrors(t *testing.T) {
 	_, err := otlp.New(otlp.FormatOptions{}).Create(t.Context(), &tabletest.Output{}, arrow.NewSchema(tabletest.Fields(t, "a:utf8"), nil), table.WriteOptions{})
 	require.ErrorContains(t, err, `column "a" is none of spans`)
 	_, err = otlp.AppendJSON(nil, []byte("\x0a\x03\xa0\x06\x01"))
-	require.ErrorContains(t, err, "1 fields that OTLP does not have")
+	require.ErrorContains(t, err, "1 field that OTLP does not have")
 }
 
 // FuzzMessages reads any bytes as a file, and what it has as a table.

@@ -41,15 +41,15 @@ func expand(location string) []Input {
 	case err == nil:
 		return []Input{{Location: location}}
 	}
-	if file, path := All.SplitTable(location); path != "" {
-		if _, err := os.Stat(file); err == nil {
+	pattern, path := All.SplitTable(location)
+	if path != "" {
+		if _, err = os.Stat(pattern); err == nil {
 			return []Input{{Location: location}}
 		}
 	}
 	if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(location, "*?[") {
-		return []Input{{Location: location, Err: files.Missing(location, err)}}
+		return []Input{{Location: location, Err: files.Missing(pattern, err)}}
 	}
-	pattern, path := All.SplitTable(location)
 	matches, err := filepath.Glob(pattern)
 	if err == nil && len(matches) == 0 {
 		err = fmt.Errorf("no file matches %s", location)
