@@ -239,3 +239,27 @@ func FuzzTexts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) { profiled(t, texts(2, func(int) string { return s }), 1) })
 }
+
+// TestManyColumns profiles so many columns that each has room for few counts, and for numbers of them that are no powers of two.
+func TestManyColumns(t *testing.T) {
+	const rows = 3_000
+	values := make([]float64, rows)
+	for i := range values {
+		values[i] = float64(i*7919%1013) / 8
+	}
+	column := floats(values)
+	defer column.Release()
+	for _, n := range []int{300, 700, 1_100} {
+		fields, columns := make([]arrow.Field, n), make([]arrow.Array, n)
+		for i := range n {
+			fields[i], columns[i] = arrow.Field{Name: fmt.Sprint(i), Type: column.DataType(), Nullable: true}, column
+		}
+		b := array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, rows)
+		p := profile.New(b.Schema(), profile.Options{})
+		require.NoError(t, p.Add(t.Context(), b))
+		b.Release()
+		out := p.Result()
+		require.Len(t, out.Columns, n)
+		require.EqualValues(t, rows, out.Rows)
+	}
+}
