@@ -31,6 +31,7 @@ func findings(p *profile.Profile, c *profile.Column, csv bool) []Finding {
 		f.numbers()
 		f.placeholders()
 		f.order()
+		f.digits()
 	}
 	return f.list
 }
@@ -129,6 +130,17 @@ func (f *finder) distinct() {
 func (f *finder) isMeasure() bool {
 	plain, _ := extension.Unwrap(f.c.Type)
 	return arrow.IsFloating(plain.ID()) || arrow.IsDecimal(plain.ID()) || f.c.Items
+}
+
+// exactDigits are those of the decimals that a profile describes exactly.
+const exactDigits = 18
+
+func (f *finder) digits() {
+	plain, _ := extension.Unwrap(f.c.Type)
+	if d, ok := plain.(arrow.DecimalType); ok && d.GetPrecision() > exactDigits {
+		name := f.name()
+		f.add("rounded", "amudai agg IN "+shellQuote("min("+name+"), max("+name+")"), "decimals of up to %d digits are described as floats: bounds and values are rounded to 16 digits", d.GetPrecision())
+	}
 }
 
 func (f *finder) order() {
