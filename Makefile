@@ -49,10 +49,10 @@ race: ## run the short tests of packages that share data between goroutines, wit
 purego: ## run the short tests of kernels in plain Go, without assembly
 	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
 
-interop: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON); browse in tmux
+interop: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON), and what terminals show (tmux)
 	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop ./rntuple ./internal/engine/compute ./internal/command
 	$(GO) build -trimpath -o bin/ ./cmd/amudai
-	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run InteropBrowse ./internal/command
+	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour' ./internal/command
 
 startup: build ## print what amudai version takes: seconds, and kB of memory, most of which are pages of the program in the page cache
 	for i in 1 2 3; do /usr/bin/time -f '%e s, %M kB' bin/amudai version >bin/version.txt || exit; done; rm bin/version.txt
