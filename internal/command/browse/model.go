@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/amudai/amudai-go/internal/command/complete"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -36,7 +37,7 @@ type model struct {
 	ctx    context.Context
 	work   *work
 	fields []field
-	names  []string // of columns in conditions, made when they are asked for
+	names  *complete.Columns // for conditions
 
 	width, height int
 	method        ansi.Method // of the terminal, to measure texts
@@ -59,6 +60,7 @@ func newModel(ctx context.Context, t Table, o Options) *model {
 	for i, name := range arrowmap.UniqueNames(t.Schema.Fields()) {
 		m.fields = append(m.fields, newField(t.Schema.Field(i), schema.Escape(name)))
 	}
+	m.names = complete.Of(t.Schema)
 	m.message = terminal.OneLine(o.Message)
 	m.rows = newGrid(m)
 	m.columns = newColumnList(m)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -47,11 +48,12 @@ func Of(s *arrow.Schema) *Columns {
 }
 
 func (c *Columns) add(prefix string, fields []arrow.Field, depth int) {
-	for _, f := range fields {
+	names := arrowmap.UniqueNames(fields)
+	for i, f := range fields {
 		if len(c.paths) >= mostNames {
 			return
 		}
-		path := prefix + schema.Escape(f.Name)
+		path := prefix + schema.Escape(names[i])
 		name := filter.Col(path).String()
 		if _, known := c.byName[name]; !known {
 			c.byName[name] = len(c.paths)
