@@ -164,7 +164,7 @@ func (t *Text) cell(a arrow.Array, row int) string {
 // quoted puts a value in quotes that could be misread.
 func quoted(s string) string {
 	if s == "" || s == "null" || strings.ContainsAny(s, " ,'=") {
-		return "'" + s + "'"
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
 	return s
 }
