@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -78,8 +79,11 @@ func cellText(a arrow.Array, row int) string {
 	if values.IsNull(a, row) {
 		return "null"
 	}
-	return strings.ReplaceAll(fmt.Sprintf("%q", values.Text(a)(nil, row)), "-0.0", "0.0")
+	return negativeZero.ReplaceAllString(fmt.Sprintf("%q", values.Text(a)(nil, row)), "0.0$1")
 }
+
+// negativeZero is equal to zero.
+var negativeZero = regexp.MustCompile(`-0\.0([^0-9]|$)`)
 
 // edited is a table with random edits: cells that come from other rows, rows that are missing, and rows that are new. The
 // first column is a number that identifies a row.

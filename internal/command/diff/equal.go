@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/float16"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
@@ -43,6 +44,10 @@ func mayHideNulls(t arrow.DataType) bool {
 func valueEqualer(a, b arrow.Array, tolerance float64) equaler {
 	switch x := a.(type) {
 	case array.ExtensionArray:
+		if n, ok := x.Storage().(*array.Int8); ok && x.ExtensionType().ExtensionName() == extension.NameBool8 { // any number but zero is true
+			m := b.(array.ExtensionArray).Storage().(*array.Int8)
+			return func(i, k int) bool { return (n.Value(i) != 0) == (m.Value(k) != 0) }
+		}
 		return valueEqualer(x.Storage(), b.(array.ExtensionArray).Storage(), tolerance)
 	case *array.Null:
 		return func(int, int) bool { return true }
