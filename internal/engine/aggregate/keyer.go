@@ -86,7 +86,7 @@ func (k *keyer) release() {
 // find writes the number of each row. If the keyer is full, rows that it does not know have none. keys returns the columns of
 // the rows that have numbers, in the order of these.
 func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.Array, error)) error {
-	k.full = k.full || k.len() >= mostNumbers
+	k.full = k.full || int64(k.len()) >= mostNumbers
 	k.seen += int64(len(out))
 	if k.strings == nil {
 		for i := range k.columns {
