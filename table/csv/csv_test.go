@@ -192,7 +192,7 @@ func FuzzCSV(f *testing.F) {
 			return
 		}
 		first := tabletest.Write(t, csv.New(csv.Options{}), got)
-		again := tabletest.MustRead(t, csv.New(csv.Options{}), first, table.ReadOptions{Schema: got.Schema().Fields()})
+		again := tabletest.MustRead(t, csv.New(plain), first, table.ReadOptions{Schema: got.Schema().Fields()}) // bytes could be those of UTF-16, too
 		require.Equal(t, first, tabletest.Write(t, csv.New(csv.Options{}), again))
 	})
 }
