@@ -95,12 +95,16 @@ func inTerminals(t *testing.T, name, program, page string, width int, want strin
 // trimLines drops blanks at the ends of lines, which a terminal does not keep.
 func trimLines(s string) string { return regexp.MustCompile(`(?m)[ ]+$`).ReplaceAllString(s, "") }
 
+// tourTerminals counts the terminals of the tour.
+var tourTerminals int
+
 // inTmux runs a command in a terminal, and returns its lines.
 func inTmux(t *testing.T, program, folder, line string, width int) string {
 	t.Helper()
-	socket := "amudai-" + strconv.Itoa(os.Getpid())
+	tourTerminals++
+	socket := fmt.Sprintf("amudai-%d-%d", os.Getpid(), tourTerminals) // a server of its own: one that ends may still accept a session
 	tmux := func(args ...string) string {
-		out, err := exec.Command("tmux", append([]string{"-L", socket, "-f", os.DevNull}, args...)...).CombinedOutput()
+		out, err := exec.Command("tmux", append([]string{"-u", "-L", socket, "-f", os.DevNull}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%v: %s", args, out)
 		return string(out)
 	}
@@ -108,7 +112,7 @@ func inTmux(t *testing.T, program, folder, line string, width int) string {
 	line = regexp.MustCompile(`\bamudai `).ReplaceAllString(line, program+" ")
 	require.NoError(t, os.WriteFile(script, []byte("export NO_COLOR=1\n"+line+"\nprintf '\\n=end=\\n'\nexec sleep 60\n"), 0o700))
 	tmux("new-session", "-d", "-s", "tour", "-x", strconv.Itoa(width), "-y", "400", "-c", folder, "sh "+script)
-	defer tmux("kill-session", "-t", "tour")
+	defer tmux("kill-server")
 	for range 600 { // 30 s
 		screen := tmux("capture-pane", "-p", "-J", "-t", "tour")
 		if out, _, found := strings.Cut(screen, "\n=end=\n"); found {
