@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -13,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/tempfile"
 )
 
 const (
@@ -27,28 +27,7 @@ type temporary interface {
 	io.Closer // removes the file, too
 }
 
-// tempFile is a temporary file. Where the system allows it, it has no name, so that it vanishes with the process.
-type tempFile struct {
-	*os.File
-	named bool
-}
-
-func createTemp(dir string) (temporary, error) {
-	f, err := os.CreateTemp(dir, "amudai-sort-*")
-	if err != nil {
-		return nil, fmt.Errorf("temporary file: %w", err)
-	}
-	return &tempFile{File: f, named: os.Remove(f.Name()) != nil}, nil
-}
-
-// Close implements [io.Closer].
-func (f *tempFile) Close() error {
-	err := f.File.Close()
-	if f.named {
-		err = errors.Join(err, os.Remove(f.File.Name()))
-	}
-	return err
-}
+func createTemp(dir string) (temporary, error) { return tempfile.Create(dir) }
 
 // run is a sorted part of the rows in a temporary file: an Arrow IPC stream in frames. Its last column has the keys.
 type run struct {
