@@ -157,18 +157,8 @@ func (c *columnList) sample(column int) tea.Cmd {
 func (c *columnList) key(name string) tea.Cmd {
 	h := c.height()
 	switch name {
-	case "down", "j":
-		c.row++
-	case "up", "k":
-		c.row--
-	case "pgdown", "space":
-		c.row, c.top = c.row+h, c.top+h
-	case "pgup", "b":
-		c.row, c.top = c.row-h, c.top-h
-	case "home", "t", "g":
-		c.row = 0
-	case "end", "G":
-		c.row = len(c.m.fields) - 1
+	case "down", "j", "up", "k", "pgdown", "space", "pgup", "b", "home", "t", "g", "end", "G":
+		c.row, c.top = moved(name, c.row, c.top, h, len(c.m.fields)-1)
 	case "enter":
 		c.m.rows.col = max(min(c.row, len(c.m.fields)-1), 0)
 		c.m.show(rowsTab)

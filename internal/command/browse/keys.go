@@ -194,3 +194,23 @@ var help = []struct{ keys, meaning string }{
 	{"?  Ctrl+l", "this help; draw the screen anew"},
 	{"q  Ctrl+c", "leave"},
 }
+
+// moved is the line of the cursor in a list, and its first line on the screen, after a key that moves. h is the height of the
+// screen. The caller keeps both within the list.
+func moved(key string, row, top, h, last int) (newRow, newTop int) {
+	switch key {
+	case "down", "j":
+		row++
+	case "up", "k":
+		row--
+	case "pgdown", "space":
+		row, top = row+h, top+h
+	case "pgup", "b":
+		row, top = row-h, top-h
+	case "home", "t", "g":
+		row = 0
+	case "end", "G":
+		row = last
+	}
+	return row, top
+}

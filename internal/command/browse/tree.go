@@ -130,18 +130,8 @@ func (t *tree) key(m *model, name string) tea.Cmd {
 	h := max(m.height-2, 1)
 	var cmd tea.Cmd
 	switch name {
-	case "down", "j":
-		t.row++
-	case "up", "k":
-		t.row--
-	case "pgdown", "space":
-		t.row, t.top = t.row+h, t.top+h
-	case "pgup", "b":
-		t.row, t.top = t.row-h, t.top-h
-	case "home", "t", "g":
-		t.row = 0
-	case "end", "G":
-		t.row = len(t.lines) - 1
+	case "down", "j", "up", "k", "pgdown", "space", "pgup", "b", "home", "t", "g", "end", "G":
+		t.row, t.top = moved(name, t.row, t.top, h, len(t.lines)-1)
 	case "esc":
 		if t.cancel != nil {
 			t.cancel()
