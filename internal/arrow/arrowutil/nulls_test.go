@@ -41,3 +41,19 @@ func TestNulls(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatNull repeats a null of every type.
+func TestRepeatNull(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer mem.AssertSize(t, 0)
+	for _, dt := range arrowgen.Types() {
+		one, want := arrowutil.Nulls(mem, dt, 1), arrowutil.Nulls(mem, dt, 9)
+		got, err := arrowutil.Repeat(mem, one, 9)
+		require.NoError(t, err, "%v", dt)
+		require.True(t, arrow.TypeEqual(dt, got.DataType()), "%v", dt)
+		require.True(t, array.Equal(want, got), "%v", dt)
+		for _, a := range []arrow.Array{one, want, got} {
+			a.Release()
+		}
+	}
+}

@@ -242,8 +242,11 @@ func Difference(a, b arrow.Array) int {
 	return -1
 }
 
-// Repeat makes an array that repeats the only value of one, which must not be null, n times.
+// Repeat makes an array that repeats the only value of one n times.
 func Repeat(mem memory.Allocator, one arrow.Array, n int) (arrow.Array, error) {
+	if one.IsNull(0) {
+		return Nulls(mem, one.DataType(), n), nil
+	}
 	d := one.Data()
 	switch dt := d.DataType().(type) {
 	case *arrow.BooleanType, *arrow.StringType, *arrow.BinaryType, *arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.StructType:

@@ -23,7 +23,7 @@ func Restorable(from, to arrow.DataType) bool {
 		return true
 	}
 	if e, ok := from.(arrow.ExtensionType); ok {
-		from = e.StorageType()
+		return Restorable(e.StorageType(), to)
 	}
 	switch t := to.(type) {
 	case arrow.ExtensionType:
@@ -91,7 +91,7 @@ func Restore(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Arra
 		return Relabel(a, to), nil
 	}
 	if e, ok := a.(array.ExtensionArray); ok {
-		a = e.Storage()
+		return Restore(mem, e.Storage(), to)
 	}
 	switch t := to.(type) {
 	case arrow.ExtensionType:

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
@@ -188,6 +189,23 @@ func TestSelectRandom(t *testing.T) {
 		b := written(t, g.Batch(arrow.NewSchema(fields, nil), 700))
 		if b != nil {
 			selections(t, "random.parquet", b, seed, 10)
+		}
+	}
+}
+
+// TestSelectNulls asks for the nulls of columns of few values, which are known without reading them, of each type.
+func TestSelectNulls(t *testing.T) {
+	condition, err := filter.Parse("a is null")
+	require.NoError(t, err)
+	for _, c := range arrowtest.Columns() {
+		column := c.Array(t)
+		few := array.NewSlice(column, 0, 4)
+		nulls := arrowutil.Nulls(memory.DefaultAllocator, c.Type, 3)
+		both, err := arrowutil.Concatenate(memory.DefaultAllocator, []arrow.Array{few, nulls, few, nulls})
+		require.NoError(t, err, c.Name)
+		rows := arrow.NewSchema([]arrow.Field{{Name: "a", Type: c.Type, Nullable: true}}, nil)
+		if b := written(t, array.NewRecordBatch(rows, []arrow.Array{both}, int64(both.Len()))); b != nil {
+			sameSelection(t, c.Name, b, table.ReadOptions{Filter: condition})
 		}
 	}
 }
