@@ -49,10 +49,8 @@ func plainType(t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.RunEndEncodedType:
 		return plainType(t.Encoded())
-	case *arrow.DictionaryType:
-		if v := plainType(t.ValueType); !arrow.TypeEqual(v, t.ValueType) || nested(t.ValueType) {
-			return v
-		}
+	case *arrow.DictionaryType: // of pqarrow's own dictionaries, the statistics leave out the empty string
+		return plainType(t.ValueType)
 	case *arrow.ListType:
 		return arrow.ListOfField(plainField(t.ElemField()))
 	case *arrow.FixedSizeListType: // pqarrow refuses null ones
@@ -107,11 +105,6 @@ func plainScalar(t arrow.DataType) arrow.DataType {
 		return arrow.BinaryTypes.String
 	}
 	return t
-}
-
-func nested(t arrow.DataType) bool {
-	_, ok := t.(arrow.NestedType)
-	return ok
 }
 
 func plainField(f arrow.Field) arrow.Field {

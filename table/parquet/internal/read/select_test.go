@@ -210,6 +210,24 @@ func TestSelectNulls(t *testing.T) {
 	}
 }
 
+// TestSelectEmpty finds the empty strings of dictionaries, which are their minimum.
+func TestSelectEmpty(t *testing.T) {
+	coded := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	b := array.NewDictionaryBuilder(memory.DefaultAllocator, coded).(*array.BinaryDictionaryBuilder)
+	for _, v := range []string{"b", "", "c", ""} {
+		require.NoError(t, b.AppendString(v))
+	}
+	rows := arrow.NewSchema([]arrow.Field{{Name: "a", Type: coded}}, nil)
+	file := written(t, array.NewRecordBatch(rows, []arrow.Array{b.NewArray()}, 4))
+	for text, want := range map[string]int64{"a = ''": 2, "a <= ''": 2, "a > ''": 2} {
+		condition, err := filter.Parse(text)
+		require.NoError(t, err)
+		got, err := tabletest.Read(t, parquet.New(parquet.Options{}), input("a", file), table.ReadOptions{Filter: condition})
+		require.NoError(t, err)
+		require.Equal(t, want, got.NumRows(), text)
+	}
+}
+
 // written is a batch as a file, or nil if arrow-go does not write it.
 func written(t testing.TB, batch arrow.RecordBatch) []byte {
 	var out tabletest.Output
