@@ -57,7 +57,7 @@ func ExampleParse() {
 	e, _ := filter.Parse(`(delay<0) || NOT("US Gross" in (1,2))`)
 	fmt.Println(e)
 	// Output:
-	// filter: expected a column or a value, found the end, at character 28
+	// expected a column or a value, found the end, at character 28
 	// delay < 0 or "US Gross" not in (1, 2)
 }
 
@@ -76,6 +76,6 @@ func ExampleBind() {
 	bound, err := filter.Bind(filter.Lt(filter.Col("delay"), 1.5), flights)
 	fmt.Println(bound.Columns(), err)
 	// Output:
-	// filter: origin: 300 is no value of type utf8: write it in quotes: 'text' or x'00ff'
+	// origin: 300 is no value of type utf8: write it in quotes: 'text' or x'00ff'
 	// [delay] <nil>
 }

@@ -171,13 +171,13 @@ func TestBindErrors(t *testing.T) {
 		pos     int
 		message string
 	}{
-		{"s = 'x' and delya > 3", 12, "there is no column delya"},
-		{"N = 3", 0, "there is no column N: is n meant?"},
-		{"n > 1 and twcie = 3", 10, "there is no column twcie: is twice meant? (at character 11)"},
-		{"n = 1 and s = SFO", 14, "there is no column SFO: a text stands in single quotes, at character 15"},
-		{"n > 1 and p.agee = 3", 10, "there is no column p.agee: is age meant?"},
-		{`"twice#3" = 3`, 0, "there is no column twice#3"},
-		{"p.name = 3", 0, "there is no column p.name"},
+		{"s = 'x' and delya > 3", 12, "there is no column \"delya\""},
+		{"N = 3", 0, "there is no column \"N\": is n meant?"},
+		{"n > 1 and twcie = 3", 10, "there is no column \"twcie\": is twice meant? (at character 11)"},
+		{"n = 1 and s = SFO", 14, "there is no column \"SFO\": a text stands in single quotes, at character 15"},
+		{"n > 1 and p.agee = 3", 10, "there is no column \"p.agee\": is age meant?"},
+		{`"twice#3" = 3`, 0, "there is no column \"twice#3\""},
+		{"p.name = 3", 0, "there is no column \"p.name\""},
 		{"l.age = 3", 0, "l is of type list<"},
 		{"s.x = 3", 0, "only fields of structs have names"},
 		{"s = 12345", 4, "s: 12345 is no value of type utf8: write it in quotes"},
@@ -211,13 +211,13 @@ func TestBindErrors(t *testing.T) {
 		{"n > 1 and s + 1 > 3", 10, "s is of type utf8, and + takes numbers"},
 		{"n + 'x' > 3", 4, "+ takes numbers, not 'x'"},
 		{"lower(n) = 'x'", 6, "n is of type int64, and lower takes strings"},
-		{"length(yeer) = 3", 7, "there is no column yeer"},
+		{"length(yeer) = 3", 7, "there is no column \"yeer\""},
 		{"year(d)", 0, "year(d) is of type int64: a condition is true or false"},
 		{"year(z) > 3", 5, `the time zone "Nowhere/Town" of z is not known here`},
 		{"date_trunc('fortnight', d) = '2001-01-01'", 11, "'fortnight' is no unit"},
 		{"n::int = 1", 0, "int"},
 		{"any(n = 1)", 0, "any needs a list, and there is none in n"},
-		{"any(l.age > 1 and l.agee < 3)", 18, "there is no column l.agee: is age meant?"},
+		{"any(l.age > 1 and l.agee < 3)", 18, "there is no column \"l.agee\": is age meant?"},
 		{"if(n, 1, 2) = 1", 3, "n is of type int64: a condition is true or false"},
 		{"if(b, n, s) = 1", 9, "s is of type utf8, and a value before it of type int64"},
 		{"n[1] = 1", 0, "only lists and maps have elements"},
@@ -241,18 +241,18 @@ func TestBindErrors(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range []Expr{part, And(IsNull(Col("b")), part), Not(And(part, part))} {
 		_, err = Bind(e, s)
-		require.EqualError(t, err, "filter: there is no column delay, at character 13")
+		require.EqualError(t, err, "there is no column \"delay\", at character 13")
 	}
 	_, err = Bind(And(part, Eq(Col("none"), 1)), s)
 	require.ErrorContains(t, err, "character 13")
 	_, err = Bind(Eq(Col("none"), 1), s)
-	require.EqualError(t, err, "filter: there is no column none")
+	require.EqualError(t, err, "there is no column \"none\"")
 	_, err = Bind(Eq(Call("yeer", Col("d")), 1), s)
-	require.EqualError(t, err, "filter: unknown function yeer: is year meant?")
+	require.EqualError(t, err, "unknown function yeer: is year meant?")
 	_, err = Bind(Eq(Call("year"), 1), s)
-	require.EqualError(t, err, "filter: year needs 1 argument")
+	require.EqualError(t, err, "year needs 1 argument")
 	_, err = Bind(Eq(Col("n"), struct{}{}), s)
-	require.EqualError(t, err, "filter: n: no literal is made of a Go value of type struct {}")
+	require.EqualError(t, err, "n: no literal is made of a Go value of type struct {}")
 	_, err = Bind(Eq(Col("n"), big.NewRat(1, 3)), s)
 	require.ErrorContains(t, err, "is no decimal number")
 	b, err := predicate.BindText("p.age > 3 and n > 1 and n > 2 and (m = 1 or true)", s)

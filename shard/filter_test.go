@@ -176,7 +176,7 @@ func TestFilterFields(t *testing.T) {
 		require.Len(t, p.Columns, want, text)
 	}
 	_, err := s.Count(ctx, where(t, "C7 = 1"))
-	require.ErrorContains(t, err, "there is no column C7: is c7 meant?")
+	require.ErrorContains(t, err, `there is no column "C7": is c7 meant?`)
 	_, err = s.Count(ctx, where(t, `"a.b" = 1`))
 	require.ErrorContains(t, err, "there is no column")
 }

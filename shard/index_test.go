@@ -283,7 +283,7 @@ func TestIndexErrors(t *testing.T) {
 	before, err := os.ReadFile(location)
 	require.NoError(t, err)
 	for text, d := range map[string]IndexDefinition{
-		"needs a column": {}, "no field": {Columns: []string{"lin"}}, "of strings": {Columns: []string{"user.id"}}, "of the type": {Type: "x", Columns: []string{"line"}},
+		"needs a column": {}, "there is no column": {Columns: []string{"lin"}}, "of strings": {Columns: []string{"user.id"}}, "of the type": {Type: "x", Columns: []string{"line"}},
 		"tokenizers": {Columns: []string{"line"}, Properties: []Property{{Name: "tokenizers", Value: []any{"x"}}}},
 	} {
 		err := AddIndex(t.Context(), location, EditOptions{}, d)

@@ -36,7 +36,7 @@ func TestColumnsTwice(t *testing.T) {
 		require.Zero(t, got.NumCols())
 		require.EqualValues(t, 3, got.NumRows())
 		_, err := tabletest.Read(t, f, tabletest.Input(in), table.ReadOptions{Columns: []string{"town"}})
-		require.ErrorContains(t, err, `no field "town"`)
+		require.ErrorContains(t, err, `there is no column "town"`)
 	})
 }
 

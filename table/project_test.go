@@ -53,7 +53,7 @@ func TestColumnsOfOneName(t *testing.T) {
 			require.Equal(t, c.want, values, "%s where %s of %s", c.columns, c.where, f.Name)
 		}
 		_, err := tabletest.Read(t, f, tabletest.Input(in), table.ReadOptions{Columns: []string{"a#3"}})
-		require.ErrorContains(t, err, `no field "a#3"`)
+		require.ErrorContains(t, err, `there is no column "a#3"`)
 	}
 }
 

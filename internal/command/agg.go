@@ -80,10 +80,10 @@ func parseAgg(args []string, by string) (q aggQuery, err error) {
 		}
 	}
 	if q.keys, err = ast.ParseValues(by); err != nil {
-		return q, usage.Errorf("", "--by %s: %s", by, plainError(err))
+		return q, usage.Errorf("", "--by %s: %w", by, err)
 	}
 	if q.calls, err = ast.ParseCalls(calls); err != nil {
-		return q, usage.Errorf("'count(), avg(x)', for example", "%s: %s", calls, plainError(err))
+		return q, usage.Errorf("'count(), avg(x)', for example", "%s: %w", calls, err)
 	}
 	return q, nil
 }
@@ -92,9 +92,6 @@ func isFile(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
-
-// plainError is the text of an error of the language, which is not only that of filters.
-func plainError(err error) string { return strings.TrimPrefix(err.Error(), "filter: ") }
 
 func (a *app) runAgg(cmd *cobra.Command, args []string, f aggFlags) (err error) {
 	ctx := cmd.Context()
@@ -136,7 +133,7 @@ func (a *app) runAgg(cmd *cobra.Command, args []string, f aggFlags) (err error) 
 	defer func() { err = errors.Join(err, src.Close()) }()
 	query, err := aggregate.Bind(q.keys, q.calls, src.Schema())
 	if err != nil {
-		return usage.Errorf("", "%s", plainError(err))
+		return usage.Errorf("", "%w", err)
 	}
 	if f.explain {
 		return a.explainAgg(src)

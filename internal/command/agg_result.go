@@ -38,7 +38,7 @@ func newResultRows(f *aggFlags, q *aggregate.Query, memory, limit int64) (*resul
 			r.having, err = predicate.Bind(n, q.Schema())
 		}
 		if err != nil {
-			return nil, usage.Errorf("the columns are "+columnNames(q.Schema()), "--having %s: %s", f.having, plainError(err))
+			return nil, usage.Errorf("the columns are "+columnNames(q.Schema()), "--having %s: %w", f.having, err)
 		}
 	}
 	r.sorter, err = order.NewSorter(q.Schema(), keys, order.Options{Memory: memory / 4, Limit: limit})

@@ -81,7 +81,7 @@ func TestBenchAsksAQuestion(t *testing.T) {
 	require.Contains(t, out, "filter and count use the condition name is null and price > 2: 499 rows.")
 	require.Contains(t, ok(t, "bench", in, "--rounds", "1", "--where", "id > 100"), "0 rows.", "nobody answers, and all agree")
 	for text, want := range map[string]string{
-		"nothing = 1": "there is no column nothing",
+		"nothing = 1": `there is no column "nothing"`,
 		"id = ":       "--where",
 		"name > 3":    "--where",
 	} {

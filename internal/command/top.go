@@ -53,7 +53,7 @@ func (a *app) runTop(ctx context.Context, locations []string, f topFlags) (err e
 	}
 	by, err := ast.ParseValues(f.by)
 	if err != nil {
-		return usage.Errorf("", "--by %s: %s", f.by, plainError(err))
+		return usage.Errorf("", "--by %s: %w", f.by, err)
 	}
 	memory, err := memoryOf(f.memory)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *app) runTop(ctx context.Context, locations []string, f topFlags) (err e
 	defer func() { err = errors.Join(err, src.Close()) }()
 	query, err := aggregate.Bind(by, calls, src.Schema())
 	if err != nil {
-		return usage.Errorf("", "--by %s: %s", f.by, plainError(err))
+		return usage.Errorf("", "--by %s: %w", f.by, err)
 	}
 	agg, err := aggregate.New(query, aggregate.Options{Memory: memory / 2})
 	if err != nil {

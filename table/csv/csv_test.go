@@ -129,7 +129,7 @@ func TestCSVErrors(t *testing.T) {
 		{"a,b\n1," + strings.Repeat("x", 3000), csv.Options{Text: table.TextOptions{SampleBytes: 10, MaxRecordBytes: 1000}}, "", nil, "a record is longer than 1000 bytes in in", ""},
 		{"a b,c\n1,2\n", csv.Options{}, "x:int64", nil, `column "x" of the schema is not in in (its columns: a b, c)`, ""},
 		{"a,b\n,1\n", csv.Options{}, "a:int64 not null", nil, `column "a": null in a column that is declared not null (line 2 of in)`, "--schema a:utf8 keeps the column as text"},
-		{"a,b\n1,2\n", csv.Options{}, "", []string{"z"}, `no field "z" in in`, ""},
+		{"a,b\n1,2\n", csv.Options{}, "", []string{"z"}, `there is no column "z" in in`, ""},
 		{"a,b\n1,2\n", csv.Options{Header: csv.HeaderAbsent}, "a:int64", nil, "the first record has 2 fields, but the schema lists 1: without a header it must list all columns in in", ""},
 		{"a b\n" + strings.Repeat("1\n", 5) + "007\n", csv.Options{Text: table.TextOptions{SampleRows: 3}}, "", nil, `column "a b": "007" has leading zeros, which a number would lose (line 7 of in)`, "--schema 'a b:utf8' keeps the column as text, --sample all finds types that fit all rows"},
 		{"f\n" + strings.Repeat("1.5\n", 5) + "9007199254740993\n", csv.Options{Text: table.TextOptions{SampleRows: 3}}, "", nil, `column "f": "9007199254740993" has more digits than the float holds (line 7 of in)`, "--schema f:utf8 keeps the column as text, --sample all finds types that fit all rows"},

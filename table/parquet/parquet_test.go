@@ -280,7 +280,7 @@ func TestProjection(t *testing.T) {
 	require.True(t, array.ChunkedEqual(rows.Column(3).Data(), got.Column(0).Data()))
 	require.True(t, array.ChunkedEqual(rows.Column(0).Data(), got.Column(1).Data()))
 	_, err = readAll(t, input("x", b), table.ReadOptions{Columns: []string{"nope"}})
-	require.ErrorContains(t, err, `no field "nope"`)
+	require.ErrorContains(t, err, `there is no column "nope"`)
 }
 
 // TestCompressions writes with each compression, and reads columns one by one and in parallel.

@@ -66,21 +66,21 @@ func TestPaths(t *testing.T) {
 func TestMissingFields(t *testing.T) {
 	s := example(t)
 	for path, want := range map[string]string{
-		"town":            `no field "town"`,
-		"":                `no field ""`,
-		"ID":              `no field "ID": is id meant?`,
-		"id#3":            `no field "id#3": is id#2 meant?`,
-		"id.x":            `no field "id.x"`,
-		"at.late":         `no field "at.late": is lat meant?`,
-		"items.Q":         `no field "items.Q": is q meant?`,
-		"items.q.R":       `no field "items.q.R": is r meant?`,
-		"items.itme.p":    `no field "items.itme.p": is item meant?`,
-		"m.kye":           `no field "m.kye": is key meant?`,
-		"m.value.X":       `no field "m.value.X": is x meant?`,
-		"deep.W":          `no field "deep.W": is w meant?`,
-		"m.x":             `no field "m.x"`,
-		"items.":          `no field "items."`,
-		"at.lat.whatever": `no field "at.lat.whatever"`,
+		"town":            `there is no column "town"`,
+		"":                `there is no column ""`,
+		"ID":              `there is no column "ID": is id meant?`,
+		"id#3":            `there is no column "id#3": is id#2 meant?`,
+		"id.x":            `there is no column "id.x"`,
+		"at.late":         `there is no column "at.late": is lat meant?`,
+		"items.Q":         `there is no column "items.Q": is q meant?`,
+		"items.q.R":       `there is no column "items.q.R": is r meant?`,
+		"items.itme.p":    `there is no column "items.itme.p": is item meant?`,
+		"m.kye":           `there is no column "m.kye": is key meant?`,
+		"m.value.X":       `there is no column "m.value.X": is x meant?`,
+		"deep.W":          `there is no column "deep.W": is w meant?`,
+		"m.x":             `there is no column "m.x"`,
+		"items.":          `there is no column "items."`,
+		"at.lat.whatever": `there is no column "at.lat.whatever"`,
 	} {
 		_, err := projection.New(s, []string{path})
 		require.ErrorIs(t, err, schema.ErrNoField)

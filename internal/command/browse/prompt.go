@@ -148,7 +148,7 @@ func (p *prompt) accept(m *model) tea.Cmd {
 	line := strings.TrimSpace(string(p.text))
 	cmd, err := m.do(p.kind, line)
 	if err != nil {
-		p.err = terminal.OneLine(strings.TrimPrefix(err.Error(), "filter: "))
+		p.err = terminal.OneLine(err.Error())
 		var e *filter.Error
 		if errors.As(err, &e) && e.Pos >= 0 && e.Pos <= len(line) && p.kind == wherePrompt {
 			begin := len(p.text) - len([]rune(strings.TrimLeft(string(p.text), " ")))

@@ -332,11 +332,11 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Text == "" || e.Pos < 0 || e.Pos > len(e.Text) {
-		return "filter: " + e.Message
+		return e.Message
 	}
-	format := "filter: %s, at character %d"
+	format := "%s, at character %d"
 	if strings.HasSuffix(e.Message, "?") {
-		format = "filter: %s (at character %d)"
+		format = "%s (at character %d)"
 	}
 	return fmt.Sprintf(format, e.Message, 1+utf8.RuneCountInString(e.Text[:e.Pos]))
 }

@@ -325,7 +325,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 		at = schema.JoinPath(at, name)
 		i := indexOf(fields, name)
 		if i < 0 {
-			return c, fmt.Errorf("there is no column %s%s", ast.Shorten(at), text.Suggest(name, namesOf(fields)))
+			return c, fmt.Errorf("%w %q%s", schema.ErrNoField, ast.Shorten(at), text.Suggest(name, namesOf(fields)))
 		}
 		c.Index, c.Type = append(c.Index, i), fields[i].Type
 		fields = nil

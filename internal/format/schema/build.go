@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoField means that a schema has no field with a name or path.
-var ErrNoField = errors.New("no field")
+var ErrNoField = errors.New("there is no column")
 
 // childLookupFrom is the least number of children of a struct with a lookup.
 const childLookupFrom = 10
