@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -29,25 +30,11 @@ type field struct {
 }
 
 func newField(f arrow.Field, path string) field {
-	t := plainType(f.Type)
+	t, _ := extension.Unwrap(f.Type)
 	id := t.ID()
 	return field{
 		name: terminal.Printable(f.Name), path: path, typ: terminal.Printable(text.Type(f.Type)), arrow: f.Type,
 		number: arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id), text: hasText(t, 0),
-	}
-}
-
-// plainType is a type without dictionaries and runs.
-func plainType(t arrow.DataType) arrow.DataType {
-	for {
-		switch d := t.(type) {
-		case *arrow.DictionaryType:
-			t = d.ValueType
-		case *arrow.RunEndEncodedType:
-			t = d.Encoded()
-		default:
-			return t
-		}
 	}
 }
 
@@ -56,7 +43,8 @@ func hasText(t arrow.DataType, depth int) bool {
 	if depth > 64 {
 		return true
 	}
-	switch t := plainType(t).(type) {
+	t, _ = extension.Unwrap(t)
+	switch t := t.(type) {
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
 		return true
 	case arrow.ExtensionType:

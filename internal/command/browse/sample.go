@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -58,7 +59,8 @@ type bound struct {
 // add counts the first n values of an array.
 func (t *tally) add(a arrow.Array, n int) {
 	text := textOf(a)
-	_, nested := plainType(a.DataType()).(arrow.NestedType)
+	plain, _ := extension.Unwrap(a.DataType())
+	_, nested := plain.(arrow.NestedType)
 	key := keyOf(a)
 	var buf []byte
 	for i := range n {

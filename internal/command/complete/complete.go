@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -110,7 +111,8 @@ func (c *Columns) operators(name string) []string {
 	if !ok {
 		return valueOperators
 	}
-	switch t := plain(c.types[i]); t.(type) {
+	plain, _ := extension.Unwrap(c.types[i])
+	switch plain.(type) {
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType, *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
 		return textOperators
 	case *arrow.BooleanType:
@@ -123,19 +125,6 @@ func (c *Columns) operators(name string) []string {
 	return valueOperators
 }
 
-// plain is the type of the values of dictionaries, runs and extension types.
-func plain(t arrow.DataType) arrow.DataType {
-	switch w := t.(type) {
-	case *arrow.DictionaryType:
-		return plain(w.ValueType)
-	case *arrow.RunEndEncodedType:
-		return plain(w.Encoded())
-	case arrow.ExtensionType:
-		return plain(w.StorageType())
-	}
-	return t
-}
-
 const (
 	mostValues  = 10_000 // different ones that are counted
 	shortValues = 60     // bytes of a value that is proposed
@@ -146,7 +135,7 @@ type Counts map[string]int
 
 // Add counts the values of an array. It reports whether there is room for more different ones.
 func (c Counts) Add(a arrow.Array) bool {
-	t := plain(a.DataType())
+	t, _ := extension.Unwrap(a.DataType())
 	if _, nested := t.(arrow.NestedType); nested {
 		return false
 	}
