@@ -31,14 +31,17 @@ build: ## compile everything; the command goes to bin/amudai
 	if [ -d cmd/amudai ]; then $(GO) build -trimpath -o bin/ ./cmd/amudai; fi
 
 test: ## run all tests, with a selection of each sweep over bits, cuts, faults and golden files (under 4 minutes)
-	$(GO) test $(PKG)
+	$(GO) test $(TIMEOUT) $(PKG)
+
+# One limit for test and sweep, so that the results of packages without sweeps are taken from the cache.
+TIMEOUT := -timeout 60m
 
 random: ## run all tests with random values drawn anew, ten times as many
 	RAPID_SEED=0 RAPID_CHECKS=1000 $(GO) test -count=1 -short -timeout 60m $(PKG)
 
 SWEEP ?= 1
 sweep: ## run all tests with complete sweeps, or with SWEEP=3 about every third case (CI)
-	AMUDAI_SWEEP=$(SWEEP) $(GO) test -timeout 60m $(PKG)
+	AMUDAI_SWEEP=$(SWEEP) $(GO) test $(TIMEOUT) $(PKG)
 
 # Sweeps over bits, cuts and faults use one goroutine, and so do comparisons of whole golden files. The detector takes memory of its own.
 RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus|PeakMemory|WrittenValues|TestSizes|DropTraces|BatchesOfLong|BlockValues|StaleIndex|IndexAnswers|TestMemory|TestQuestions|AgainstOracle|AgainstEval|ChunksGiveMemoryApart|QuantilesOfSamples|FrequentValues

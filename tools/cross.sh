@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=0
-for target in ${*:-windows/amd64 darwin/arm64 linux/arm64 linux/386}; do
+for target in ${*:-windows/amd64 darwin/arm64 linux/386}; do
   echo "$target"
   tests=-test
   case $target in */arm64) tests= ;; esac
