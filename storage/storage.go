@@ -87,9 +87,8 @@ type Writer interface {
 	// complete and visible.
 	Publish(ctx context.Context) error
 	// Abort ends the writer and drops its bytes. Memory, handles and files of this
-	// machine are released even if ctx has ended; a request to a server is not sent then.
-	// To clean up after a cancelled call, pass context.WithoutCancel(ctx). After Publish
-	// or Abort it does nothing.
+	// machine are released even if ctx has ended. Object stores drop what a server has of
+	// them even then, within 10 seconds. After Publish or Abort it does nothing.
 	Abort(ctx context.Context) error
 	// Name is the location, without credentials, for messages. It is known before the
 	// first byte.

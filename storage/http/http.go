@@ -11,10 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
-	"math/rand/v2"
 	nethttp "net/http"
 	"net/url"
 	"strconv"
@@ -23,6 +21,7 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/storage/internal/object"
 )
 
 // Options are the options of [New]. The zero value is the default.
@@ -33,7 +32,7 @@ type Options struct {
 	// Header is added to every request, for example for authorization. It must not change.
 	Header nethttp.Header
 	// Attempts is the largest number of times that a request is sent, by default 4.
-	// Broken connections and responses 408, 429 and 5xx are retried.
+	// Broken connections, responses 408, 429 and 5xx, and half a minute without a byte are retried.
 	Attempts int
 	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
 	// each further attempt, up to 5 s. The actual delay is random, between half of it and
@@ -56,12 +55,6 @@ func New(o Options) *Store {
 		transport.MaxIdleConnsPerHost = 16
 		o.Client = &nethttp.Client{Transport: transport}
 	}
-	if o.Attempts <= 0 {
-		o.Attempts = 4
-	}
-	if o.Backoff <= 0 {
-		o.Backoff = 100 * time.Millisecond
-	}
 	return &Store{o}
 }
 
@@ -76,7 +69,7 @@ func (s *Store) Open(ctx context.Context, location string) (storage.Reader, erro
 		return nil, fmt.Errorf("%s is not an http:// or https:// location", storage.Redact(location))
 	}
 	u.Fragment = ""
-	return &httpReader{o: s.o, url: u.String(), name: storage.Redact(location), size: -1}, ctx.Err()
+	return &httpReader{o: s.o, retry: object.Retry{Attempts: s.o.Attempts, Backoff: s.o.Backoff}, url: u.String(), name: storage.Redact(location), size: -1}, ctx.Err()
 }
 
 // Create implements [storage.Store]. It always fails, with errors.ErrUnsupported.
@@ -103,9 +96,10 @@ func init() {
 }
 
 type httpReader struct {
-	o    Options
-	url  string
-	name string
+	o     Options
+	retry object.Retry
+	url   string
+	name  string
 
 	mu        sync.Mutex
 	size      int64  // -1 until known
@@ -142,7 +136,7 @@ func (r *httpReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 func (r *httpReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
 	var tail []byte
 	n = max(n, 1) // a suffix of 0 bytes is not a valid range
-	err := r.retry(ctx, func() error {
+	err := r.retry.Do(ctx, func(ctx context.Context) error {
 		resp, err := r.send(ctx, nethttp.MethodGet, "bytes=-"+strconv.Itoa(n))
 		if err != nil {
 			return err
@@ -156,8 +150,8 @@ func (r *httpReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, erro
 			return errNoSuffix
 		}
 		tail = make([]byte, want)
-		if _, err = io.ReadFull(resp.Body, tail); err != nil {
-			return transient{err}
+		if _, err = object.ReadFull(ctx, resp.Body, tail); err != nil {
+			return object.Transient(err)
 		}
 		if start+want != r.sizeKnown() {
 			return fmt.Errorf("GET %s: server sent another range than the suffix", r.name)
@@ -189,7 +183,7 @@ func (r *httpReader) Size(ctx context.Context) (int64, error) {
 	if size >= 0 {
 		return size, nil
 	}
-	err := r.retry(ctx, func() error {
+	err := r.retry.Do(ctx, func(ctx context.Context) error {
 		resp, err := r.send(ctx, nethttp.MethodHead, "")
 		if err != nil {
 			return err
@@ -222,7 +216,7 @@ func (r *httpReader) Version(ctx context.Context) (storage.Version, error) {
 
 // fetch requests one range, and reads as much of it as the server sends into p.
 func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int64) (n int, err error) {
-	err = r.retry(ctx, func() error {
+	err = r.retry.Do(ctx, func(ctx context.Context) error {
 		resp, err := r.send(ctx, nethttp.MethodGet, ranges)
 		if err != nil {
 			return err
@@ -243,12 +237,12 @@ func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int
 			return fmt.Errorf("GET %s: server sent bytes %d to %d instead of those from %d", r.name, start, start+want-1, off)
 		}
 		n = int(min(want, int64(len(p))))
-		if got, err := io.ReadFull(resp.Body, p[:n]); err != nil {
+		if got, err := object.ReadFull(ctx, resp.Body, p[:n]); err != nil {
 			if got > 0 { // ReadAt requests the rest
 				n = got
 				return nil
 			}
-			return transient{err}
+			return object.Transient(err)
 		}
 		return nil
 	})
@@ -279,7 +273,7 @@ func (r *httpReader) send(ctx context.Context, method, ranges string) (*nethttp.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, transient{redact(err, method, r.name)}
+		return nil, object.Transient(redact(err, method, r.name))
 	}
 	return resp, nil
 }
@@ -392,37 +386,8 @@ func (r *httpReader) status(resp *nethttp.Response) error {
 		return fmt.Errorf("%w: %w", err, fs.ErrPermission)
 	case code == nethttp.StatusPreconditionFailed:
 		return fmt.Errorf("%w: %w", err, storage.ErrChanged)
-	case code == nethttp.StatusRequestTimeout || code == nethttp.StatusTooManyRequests || code >= 500 && code != nethttp.StatusNotImplemented:
-		return transient{err}
+	case object.TransientStatus(code):
+		return object.Transient(err)
 	}
 	return err
-}
-
-// transient marks an error that a retry may avoid.
-type transient struct{ error }
-
-func (t transient) Unwrap() error { return t.error }
-
-// retry calls f until its error is not transient, up to Attempts times.
-func (r *httpReader) retry(ctx context.Context, f func() error) error {
-	wait := r.o.Backoff
-	for attempt := 1; ; attempt++ {
-		err := f()
-		var t transient
-		if err == nil || !errors.As(err, &t) {
-			return err
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if attempt == r.o.Attempts {
-			return fmt.Errorf("%w (after %d attempts)", t.error, attempt)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait/2 + rand.N(wait/2+1)):
-		}
-		wait = min(2*wait, 5*time.Second)
-	}
 }

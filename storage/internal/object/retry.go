@@ -1,0 +1,135 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+)
+
+// Retry limits the attempts of a request, in number and time. The zero value stands for
+// the defaults.
+type Retry struct {
+	// Attempts is the largest number of times that a request is sent, by default 4.
+	Attempts int
+	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
+	// each further attempt, up to 5 s. The actual delay is random, between half of it and
+	// all of it.
+	Backoff time.Duration
+	// Stall is the longest time without an answer, or without a byte of it, by default 30 s. Sending takes longer by
+	// a second for every 64 KiB. What takes longer is cancelled, and counts as a failed attempt.
+	Stall time.Duration
+}
+
+func (r Retry) withDefaults() Retry {
+	if r.Attempts <= 0 {
+		r.Attempts = 4
+	}
+	if r.Backoff <= 0 {
+		r.Backoff = 100 * time.Millisecond
+	}
+	if r.Stall <= 0 {
+		r.Stall = 30 * time.Second
+	}
+	return r
+}
+
+// transient marks an error that another attempt may avoid.
+type transient struct{ error }
+
+func (t transient) Unwrap() error { return t.error }
+
+// Transient marks an error that another attempt may avoid: a broken connection, a timeout,
+// a status such as 503.
+func Transient(err error) error { return transient{err} }
+
+// IsTransient reports whether an error is marked by [Transient].
+func IsTransient(err error) bool {
+	var t transient
+	return errors.As(err, &t)
+}
+
+// TransientStatus reports whether a request with this HTTP status may succeed later.
+func TransientStatus(code int) bool {
+	return code == 408 || code == 429 || code >= 500 && code != 501
+}
+
+// Do calls f until its error is not transient, up to Attempts times, each within the time
+// of Stall. The error is that of ctx once that has ended.
+func (r Retry) Do(ctx context.Context, f func(context.Context) error) error {
+	return r.DoWithin(ctx, 0, f)
+}
+
+// DoWithin is Do for a request that sends n bytes.
+func (r Retry) DoWithin(ctx context.Context, n int, f func(context.Context) error) error {
+	r = r.withDefaults()
+	wait := r.Backoff
+	for attempt := 1; ; attempt++ {
+		limit := r.Stall + time.Duration(n>>16)*time.Second
+		err := r.once(ctx, limit, f)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var t transient
+		if !errors.As(err, &t) {
+			return err
+		}
+		if attempt == r.Attempts {
+			return fmt.Errorf("%w (after %d attempts)", t.error, attempt)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait/2 + rand.N(wait/2+1)):
+		}
+		wait = min(2*wait, 5*time.Second)
+	}
+}
+
+// stallKey is the key of the watch of an attempt, in its context.
+type stallKey struct{}
+
+// watch cancels an attempt that has made no progress for some time.
+type watch struct {
+	timer *time.Timer
+	limit time.Duration
+}
+
+// errStalled is the cause of cancelled attempts.
+var errStalled = errors.New("no answer in time")
+
+func (r Retry) once(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
+	attempt, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w := watch{time.AfterFunc(limit, func() { cancel(errStalled) }), r.Stall}
+	defer w.timer.Stop()
+	err := f(context.WithValue(attempt, stallKey{}, w))
+	if err != nil && context.Cause(attempt) == errStalled {
+		return transient{fmt.Errorf("%w: %v", errStalled, limit)}
+	}
+	return err
+}
+
+// ReadFull is io.ReadFull in a call of [Retry.Do]: each byte that arrives gives the attempt more time.
+func ReadFull(ctx context.Context, body io.Reader, p []byte) (n int, err error) {
+	w, watched := ctx.Value(stallKey{}).(watch)
+	for n < len(p) && err == nil {
+		var got int
+		got, err = body.Read(p[n:])
+		if n += got; watched && got > 0 {
+			w.timer.Reset(w.limit)
+		}
+	}
+	switch {
+	case n == len(p):
+		return n, nil
+	case err == io.EOF:
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
