@@ -10,6 +10,9 @@ var (
 	registry   = map[string]Store{"": Local{}, "file": Local{}, "mem": NewMemory()}
 )
 
+// packages are those below this one that register the store of a scheme.
+var packages = map[string]string{"http": "http", "https": "http", "s3": "s3", "gs": "gs", "az": "az"}
+
 // Register makes s the store of all locations of a URL scheme, given in lower case
 // without "://". It replaces an earlier store of that scheme. Packages of stores call it
 // when they are imported. A store for particular shards is passed in the options of
@@ -31,8 +34,8 @@ func ForLocation(location string) (Store, error) {
 	switch {
 	case s != nil:
 		return s, nil
-	case scheme == "http" || scheme == "https":
-		return nil, fmt.Errorf("no store for %s:// locations: import _ \"github.com/amudai/amudai-go/storage/http\"", scheme)
+	case packages[scheme] != "":
+		return nil, fmt.Errorf("no store for %s:// locations: import _ \"github.com/amudai/amudai-go/storage/%s\"", scheme, packages[scheme])
 	}
 	return nil, fmt.Errorf("no store for %s:// locations: use a path, file:// or mem://, or register one", scheme)
 }

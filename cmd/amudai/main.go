@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/amudai/amudai-go/internal/command"
+	_ "github.com/amudai/amudai-go/storage/http" // the locations of these schemes
+	_ "github.com/amudai/amudai-go/storage/s3"
 )
 
 func main() {

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/command"
+	_ "github.com/amudai/amudai-go/storage/http" // as cmd/amudai
+	_ "github.com/amudai/amudai-go/storage/s3"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata with what the commands print")

@@ -216,6 +216,26 @@ func TestLinkedByShard(t *testing.T) {
 	}
 }
 
+// Modules of the clients of clouds, which only their stores link.
+var cloudClients = []string{"aws", "minio", "cloud.google.com", "azure", "gocloud.dev"}
+
+// TestLibraryLinksNoCloud keeps the clients of clouds out of programs that import no store of theirs.
+func TestLibraryLinksNoCloud(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "./shard", "./table/...", "./rntuple", "./blockpack", "./storage", "./storage/http", "./internal/command/...")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, linked := range strings.Fields(string(out)) {
+		for _, client := range cloudClients {
+			if strings.Contains(strings.ToLower(linked), client) {
+				t.Errorf("%s is linked into programs that import no store of that cloud", linked)
+			}
+		}
+	}
+}
+
 // Modules for comparisons and tests, by the package that may import them. No user of the library depends on them.
 var onlyFor = map[string]string{"github.com/parquet-go": "internal/bench", "go.opentelemetry.io": "internal/testing/otlpgen"}
 

@@ -74,11 +74,12 @@ func textFiles(t *testing.T) []file {
 	return files
 }
 
-// goFiles are the hand-written Go files of the module, parsed. For the tools module, only the rules of text hold.
+// goFiles are the hand-written Go files of the module, parsed. For the modules of tools and interop tests, only the rules of text
+// hold.
 func goFiles(t *testing.T, visit func(f file, set *token.FileSet, syntax *ast.File)) {
 	t.Helper()
 	for _, f := range textFiles(t) {
-		if !f.isGo() || f.generated || strings.HasPrefix(f.path, "tools/") {
+		if !f.isGo() || f.generated || strings.HasPrefix(f.path, "tools/") || strings.HasPrefix(f.path, "internal/interop/") {
 			continue
 		}
 		set := token.NewFileSet()

@@ -17,7 +17,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/storage"
-	_ "github.com/amudai/amudai-go/storage/http" // locations that begin with http:// and https://
 	"github.com/amudai/amudai-go/table"
 )
 

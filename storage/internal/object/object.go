@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/amudai/amudai-go/storage"
 )
@@ -53,6 +54,13 @@ type Upload interface {
 	Complete(ctx context.Context, n int) error
 	// Abort drops what was sent. An upload that does not exist any more is no error.
 	Abort(ctx context.Context) error
+}
+
+// LostDropper is an [Upload] of a server that keeps uploads whose names nobody has learnt, because the answer to Begin was
+// lost.
+type LostDropper interface {
+	// DropLost drops uploads of the same object without parts, which were begun no longer than the given time before.
+	DropLost(ctx context.Context, within time.Duration) error
 }
 
 // Condition is that of a write. At most one of its fields is set.
@@ -271,6 +279,9 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 				break
 			}
 			for _, o := range objects {
+				if o.Size == 0 && strings.HasSuffix(o.Key, "/") {
+					continue // consoles make such objects as folders
+				}
 				if !yield(storage.Info{Location: s.location(p.bucket, o.Key), Size: o.Size, Version: o.Version}, nil) {
 					return
 				}

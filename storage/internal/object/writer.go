@@ -156,12 +156,20 @@ func (w *writer) send(ctx context.Context) error {
 
 // begin starts the upload. Parts are sent beyond the call of Write that fills them, so that their context is another one.
 func (w *writer) begin(ctx context.Context) error {
+	start, attempts := time.Now(), 0
 	err := w.retry.Do(ctx, func(ctx context.Context) (err error) {
-		w.upload, err = w.client.Begin(ctx, w.key, w.token, w.c)
+		attempts++
+		upload, err := w.client.Begin(ctx, w.key, w.token, w.c)
+		if err == nil {
+			w.upload = upload
+		}
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	if d, ok := w.upload.(LostDropper); ok && attempts > 1 {
+		_ = w.retry.Do(ctx, func(ctx context.Context) error { return d.DropLost(ctx, time.Since(start)+time.Second) }) // as far as rights allow
 	}
 	for range w.o.Parallel {
 		w.free <- nil // memory comes with the bytes

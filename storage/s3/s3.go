@@ -1,0 +1,202 @@
+// Package s3 reads and writes artifacts at s3:// locations, in Amazon S3 and in everything
+// that speaks its protocol. Importing it registers a [Store] with package storage:
+//
+//	import _ "github.com/amudai/amudai-go/storage/s3"
+//
+// Programs that do not import it do not link the AWS SDK. docs/stores.md says why this
+// client was chosen, and which requests are sent.
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/storage/internal/object"
+)
+
+// Options are the options of [New]. The zero value is the default.
+type Options struct {
+	// Config is the configuration of the AWS SDK. By default the SDK finds it where the AWS tools do: the environment
+	// (AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 …), the files in ~/.aws with
+	// their profiles, roles and single sign-on, web identity, metadata of containers and instances. With
+	// AWS_NO_SIGN_REQUEST=1 in the environment requests are anonymous.
+	Config *aws.Config
+	// VirtualHosted puts the bucket into the host name of an endpoint that is configured. By default it is in the path
+	// there, and in the host name only for Amazon.
+	VirtualHosted bool
+	// Attempts is the largest number of times that a request is sent, by default 4. Broken connections, statuses such as
+	// 429 and 503, and half a minute without a byte are retried.
+	Attempts int
+	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
+	// each further attempt, up to 5 s. The actual delay is random, between half of it and
+	// all of it.
+	Backoff time.Duration
+	// PartBytes is the size of the parts of an object that is written, by default 16 MiB; S3 requires 5 MiB. Smaller objects
+	// are one request. From 5000 parts on it doubles with every thousand.
+	PartBytes int
+	// Parallel is the number of parts that are sent at a time, by default 4. A writer holds at most one part more in memory,
+	// and writes no file.
+	Parallel int
+}
+
+// Store holds the objects at s3://BUCKET/KEY, where special characters of the key are
+// percent-encoded. Its versions are entity tags. A [storage.Reader] only returns bytes of
+// the version of its first answer. A [storage.Writer] publishes with If-None-Match or
+// If-Match: of several writers one succeeds.
+type Store struct{ storage.Store }
+
+// New returns a store. It looks for credentials when it is first used.
+func New(o Options) *Store {
+	return &Store{object.New(object.Options{
+		Scheme: "s3", PartBytes: o.PartBytes, Parallel: o.Parallel,
+		Retry: object.Retry{Attempts: o.Attempts, Backoff: o.Backoff},
+		Dial:  func(ctx context.Context, bucket string) (object.Client, error) { return dial(ctx, o, bucket) },
+	})}
+}
+
+func init() { storage.Register("s3", New(Options{})) }
+
+// dial returns the client of a bucket. It sends requests only to those who give credentials.
+func dial(ctx context.Context, o Options, bucket string) (*client, error) {
+	var cfg aws.Config
+	if o.Config != nil {
+		cfg = o.Config.Copy()
+	} else {
+		var err error
+		if cfg, err = config.LoadDefaultConfig(ctx); err != nil {
+			return nil, object.Failure{
+				Text:   "the AWS configuration cannot be read: " + err.Error(),
+				Advice: "check AWS_PROFILE and the files in ~/.aws", Err: err,
+			}
+		}
+	}
+	if anonymous, _ := strconv.ParseBool(os.Getenv("AWS_NO_SIGN_REQUEST")); anonymous && o.Config == nil {
+		cfg.Credentials = aws.AnonymousCredentials{}
+	} else if err := checkCredentials(ctx, cfg); err != nil {
+		return nil, err
+	}
+	c := &client{bucket: bucket, requests: s3.NewFromConfig(cfg, func(so *s3.Options) {
+		so.Retryer = aws.NopRetryer{} // package object retries
+		so.UsePathStyle = so.BaseEndpoint != nil && !o.VirtualHosted
+		// Other servers do not know the checksums that Amazon has added. Signatures cover what is sent anyway.
+		so.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	})}
+	region := cfg.Region
+	if region == "" {
+		region = "us-east-1" // Amazon's answer names the right one; other servers mostly do not care
+	}
+	c.region.Store(&region)
+	return c, nil
+}
+
+func checkCredentials(ctx context.Context, cfg aws.Config) error {
+	if cfg.Credentials == nil || aws.IsCredentialsProvider(cfg.Credentials, aws.AnonymousCredentials{}) {
+		return nil
+	}
+	_, err := cfg.Credentials.Retrieve(ctx)
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return object.Failure{
+		Text:   "no AWS credentials",
+		Advice: "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in with aws sso login; AWS_NO_SIGN_REQUEST=1 reads public buckets",
+		Err:    err,
+	}
+}
+
+// client is the [object.Client] of a bucket.
+type client struct {
+	bucket   string
+	requests *s3.Client
+	region   atomic.Pointer[string] // learnt from Amazon's answers
+}
+
+// inRegion sets the region of a request.
+func (c *client) inRegion(o *s3.Options) { o.Region = *c.region.Load() }
+
+// tokenName is the name of the metadata that hold the token of a writer.
+const tokenName = "amudai-write"
+
+// Get implements [object.Client].
+func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Version) (object.Content, error) {
+	in := &s3.GetObjectInput{Bucket: &c.bucket, Key: &key}
+	if off < 0 {
+		in.Range = aws.String(fmt.Sprintf("bytes=-%d", n))
+	} else {
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	}
+	if v != "" {
+		in.IfMatch = aws.String(string(v))
+	}
+	out, err := c.requests.GetObject(ctx, in, c.inRegion)
+	if err != nil {
+		return object.Content{}, c.failure(err)
+	}
+	content := object.Content{Body: out.Body}
+	size := aws.ToInt64(out.ContentLength) // of the whole object, from a server without ranges
+	if out.ContentRange != nil {
+		var last int64
+		if _, err := fmt.Sscanf(*out.ContentRange, "bytes %d-%d/%d", &content.Offset, &last, &size); err != nil {
+			return object.Content{}, errors.Join(fmt.Errorf("bad Content-Range %q", *out.ContentRange), out.Body.Close())
+		}
+	}
+	if content.Properties, err = properties(size, out.ETag); err != nil {
+		return object.Content{}, errors.Join(err, out.Body.Close())
+	}
+	return content, nil
+}
+
+func properties(size int64, tag *string) (object.Properties, error) {
+	if aws.ToString(tag) == "" || size < 0 {
+		return object.Properties{}, errors.New("the server sends no entity tag or no size")
+	}
+	return object.Properties{Size: size, Version: storage.Version(*tag)}, nil
+}
+
+// Head implements [object.Client].
+func (c *client) Head(ctx context.Context, key string) (object.Properties, error) {
+	out, err := c.requests.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &c.bucket, Key: &key}, c.inRegion)
+	if err != nil {
+		return object.Properties{}, c.failure(err)
+	}
+	p, err := properties(aws.ToInt64(out.ContentLength), out.ETag)
+	p.Token = out.Metadata[tokenName]
+	return p, err
+}
+
+// Delete implements [object.Client]. S3 does not say whether there was an object.
+func (c *client) Delete(ctx context.Context, key string) error {
+	if _, err := c.Head(ctx, key); err != nil {
+		return err
+	}
+	_, err := c.requests.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &c.bucket, Key: &key}, c.inRegion)
+	return c.failure(err)
+}
+
+// List implements [object.Client].
+func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry, string, error) {
+	in := &s3.ListObjectsV2Input{Bucket: &c.bucket, Prefix: &prefix}
+	if page != "" {
+		in.ContinuationToken = &page
+	}
+	out, err := c.requests.ListObjectsV2(ctx, in, c.inRegion)
+	if err != nil {
+		return nil, "", c.failure(err)
+	}
+	all := make([]object.Entry, len(out.Contents))
+	for i, o := range out.Contents {
+		all[i] = object.Entry{Key: aws.ToString(o.Key), Size: aws.ToInt64(o.Size), Version: storage.Version(aws.ToString(o.ETag))}
+	}
+	return all, aws.ToString(out.NextContinuationToken), nil
+}

@@ -1,0 +1,239 @@
+package s3_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testing/fakes3"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/storage/s3"
+	"github.com/amudai/amudai-go/storage/storetest"
+)
+
+// content takes three parts of 5 MiB.
+var content = bytes.Repeat([]byte("0123456789abcdef"), 12<<20/16)
+
+func store() *s3.Store { return s3.New(s3.Options{Backoff: 1, PartBytes: 5 << 20, Parallel: 2}) }
+
+func write(ctx context.Context, s storage.Store, location string, content []byte, o storage.CreateOptions) error {
+	w, err := s.Create(ctx, location, o)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(content, 1<<20) {
+		if err := w.Write(ctx, part); err != nil {
+			return errors.Join(err, w.Abort(ctx))
+		}
+	}
+	return w.Publish(ctx)
+}
+
+func TestStore(t *testing.T) {
+	server := fakes3.New(t)
+	storetest.TestStore(t, store(), "s3://bucket/50%25 off/ü/")
+	require.Zero(t, server.Uploads())
+	require.NoError(t, write(t.Context(), store(), "s3://bucket/large", content, storage.CreateOptions{}))
+	storetest.TestReader(t, store(), "s3://bucket/large", content)
+	require.ErrorIs(t, write(t.Context(), store(), "s3://bucket/large", content, storage.CreateOptions{}), fs.ErrExist)
+}
+
+func TestRequests(t *testing.T) {
+	server := fakes3.New(t)
+	s := store()
+	ctx := t.Context()
+	require.NoError(t, write(ctx, s, "s3://bucket/a", content[:5<<20], storage.CreateOptions{}))
+	requests, _ := server.Requests()
+	require.Equal(t, []string{"HEAD a", "PUT a"}, requests)
+	r, err := s.Open(ctx, "s3://bucket/a")
+	require.NoError(t, err)
+	_, _, err = r.ReadSuffix(ctx, 1000)
+	require.NoError(t, err)
+	_, err = r.Version(ctx)
+	require.NoError(t, err)
+	require.NoError(t, r.ReadAt(ctx, make([]byte, 10), 5))
+	requests, _ = server.Requests()
+	require.Equal(t, []string{"GET a bytes=-1000", "GET a bytes=5-14"}, requests)
+	require.NoError(t, write(ctx, s, "s3://bucket/b", content, storage.CreateOptions{Overwrite: true}))
+	requests, _ = server.Requests()
+	require.Equal(t, []string{"POST b", "PUT b", "PUT b", "PUT b", "POST b"}, requests)
+}
+
+// Whatever request fails, before the server does it or after: the object is there and whole, or there is an error, and nothing is left.
+func TestFaultsOfWrites(t *testing.T) {
+	for name, fault := range map[string]func(w http.ResponseWriter) bool{
+		"503":   func(w http.ResponseWriter) bool { fakes3.Fail(w, 503, "SlowDown"); return true },
+		"500":   func(w http.ResponseWriter) bool { fakes3.Fail(w, 500, "InternalError"); return true },
+		"429":   func(w http.ResponseWriter) bool { fakes3.Fail(w, 429, "TooManyRequests"); return true },
+		"cut":   func(w http.ResponseWriter) bool { panic(http.ErrAbortHandler) },
+		"lost":  nil,
+		"403":   func(w http.ResponseWriter) bool { fakes3.Fail(w, 403, "AccessDenied"); return true },
+		"final": func(w http.ResponseWriter) bool { fakes3.Fail(w, 400, "InvalidRequest"); return true },
+	} {
+		for _, size := range []int{1000, len(content)} {
+			for k := 1; ; k++ {
+				server := fakes3.New(t)
+				if fault == nil {
+					server.Lost = func(n int, _ *http.Request) bool { return n == k }
+				} else {
+					server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool { return n == k && fault(w) }
+				}
+				err := write(t.Context(), store(), "s3://bucket/a", content[:size], storage.CreateOptions{})
+				requests, _ := server.Requests()
+				if err == nil {
+					require.True(t, bytes.Equal(content[:size], server.Object("a")))
+				} else {
+					require.Contains(t, []string{"403", "final"}, name, "%v: request %d of %v", err, k, requests)
+					require.Empty(t, server.Keys())
+				}
+				require.Zero(t, server.Uploads(), "%s: request %d of %v", name, k, requests)
+				if len(requests) < k {
+					break
+				}
+			}
+		}
+	}
+}
+
+// Every k-th request fails for good while an object is read.
+func TestFaultsOfReads(t *testing.T) {
+	for _, every := range []int{2, 3, 5} {
+		server := fakes3.New(t)
+		server.Put("a", content[:1<<20])
+		server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
+			switch {
+			case n%every != 0:
+				return false
+			case n%2 == 0:
+				panic(http.ErrAbortHandler)
+			}
+			fakes3.Fail(w, 500, "InternalError")
+			return true
+		}
+		storetest.TestReader(t, store(), "s3://bucket/a", content[:1<<20])
+	}
+}
+
+func TestChangedWhileRead(t *testing.T) {
+	server := fakes3.New(t)
+	server.Put("a", []byte("first"))
+	r, err := store().Open(t.Context(), "s3://bucket/a")
+	require.NoError(t, err)
+	_, _, err = r.ReadSuffix(t.Context(), 2)
+	require.NoError(t, err)
+	server.Put("a", []byte("other"))
+	require.ErrorIs(t, r.ReadAt(t.Context(), make([]byte, 2), 1), storage.ErrChanged)
+}
+
+// A bucket in another region than the configured one is found.
+func TestOtherRegion(t *testing.T) {
+	server := fakes3.New(t)
+	server.Put("a", []byte("first"))
+	regions := 0
+	server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+		if bytes.Contains([]byte(r.Header.Get("Authorization")), []byte("/eu-north-1/s3/")) {
+			return false
+		}
+		regions++
+		w.Header().Set("X-Amz-Bucket-Region", "eu-north-1")
+		fakes3.Fail(w, 301, "PermanentRedirect")
+		return true
+	}
+	storeOnce := store()
+	for range 2 {
+		r, err := storeOnce.Open(t.Context(), "s3://bucket/a")
+		require.NoError(t, err)
+		require.NoError(t, r.ReadAt(t.Context(), make([]byte, 2), 1))
+	}
+	require.Equal(t, 1, regions, "the region is remembered")
+}
+
+func TestErrors(t *testing.T) {
+	for code, want := range map[string]struct {
+		status int
+		text   string
+		is     error
+	}{
+		"AccessDenied":          {403, "s3://bucket/a: access denied", fs.ErrPermission},
+		"NoSuchBucket":          {404, "s3://bucket/a: there is no bucket bucket", nil},
+		"InvalidAccessKeyId":    {403, "s3://bucket/a: the server does not know these credentials", fs.ErrPermission},
+		"SignatureDoesNotMatch": {403, "s3://bucket/a: the secret key is wrong", fs.ErrPermission},
+		"ExpiredToken":          {400, "s3://bucket/a: the credentials have expired", fs.ErrPermission},
+		"RequestTimeTooSkewed":  {403, "s3://bucket/a: the clock of this machine is wrong", nil},
+		"PermanentRedirect":     {301, "s3://bucket/a: the bucket bucket is in another region", nil},
+	} {
+		server := fakes3.New(t)
+		server.Fault = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			fakes3.Fail(w, want.status, code)
+			return true
+		}
+		r, err := store().Open(t.Context(), "s3://bucket/a")
+		require.NoError(t, err)
+		_, _, err = r.ReadSuffix(t.Context(), 5)
+		require.EqualError(t, err, want.text)
+		if want.is != nil {
+			require.ErrorIs(t, err, want.is)
+		}
+		var hint interface{ Hint() string }
+		require.ErrorAs(t, err, &hint)
+		require.NotEmpty(t, hint.Hint())
+		requests, _ := server.Requests()
+		require.Len(t, requests, 1)
+	}
+}
+
+func TestNoCredentials(t *testing.T) {
+	fakes3.New(t).Put("a", []byte("first"))
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	_, err := store().Open(t.Context(), "s3://bucket/a")
+	require.EqualError(t, err, "s3://bucket/a: no AWS credentials")
+	t.Setenv("AWS_NO_SIGN_REQUEST", "1")
+	r, err := store().Open(t.Context(), "s3://bucket/a")
+	require.NoError(t, err)
+	require.NoError(t, r.ReadAt(t.Context(), make([]byte, 5), 0))
+	t.Setenv("AWS_PROFILE", "nobody")
+	_, err = store().Open(t.Context(), "s3://bucket/a")
+	require.ErrorContains(t, err, "the AWS configuration cannot be read")
+}
+
+// What a writer holds does not grow with the object: 20 MiB for two parts that are sent, and one that fills.
+func TestMemory(t *testing.T) {
+	server := fakes3.New(t)
+	server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool { // the server keeps nothing
+		switch {
+		case r.Method == "PUT":
+			w.Header().Set("ETag", `"part"`)
+		case r.URL.Query().Has("uploads"):
+			_, _ = w.Write([]byte("<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>"))
+		default:
+			_, _ = w.Write([]byte("<CompleteMultipartUploadResult><Key>a</Key></CompleteMultipartUploadResult>"))
+		}
+		return true
+	}
+	w, err := store().Create(t.Context(), "s3://bucket/a", storage.CreateOptions{Overwrite: true})
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	var most uint64
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	piece := content[:1<<20]
+	for i := range 150 {
+		require.NoError(t, w.Write(t.Context(), piece))
+		if i%10 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			most = max(most, after.HeapAlloc-min(before.HeapAlloc, after.HeapAlloc))
+		}
+	}
+	require.NoError(t, w.Publish(t.Context()))
+	t.Logf("%d MiB", most>>20)
+	require.Less(t, most, uint64(60<<20), "the parts, and those that the server has read into memory")
+}
