@@ -148,6 +148,7 @@ func (s *Shard) Count(ctx context.Context, e filter.Expr) (int64, error) {
 //		Filter  string   // text of the filter, or ""
 //		Looks   []string // columns of the filter
 //		Rows    int64    // rows of the shard
+//		Bytes   int64    // stored bytes of the shard
 //		Asked   int64    // rows of ScanOptions.Rows and ScanOptions.Stripes
 //		Stripes []StripeExplanation
 //		Run     *RunExplanation // nil after Explain
@@ -158,7 +159,9 @@ type Explanation = scan.Explanation
 //
 //	type StripeExplanation struct {
 //		Stripe int   // number of the stripe, from 0
+//		First  int64 // number of its first row in the shard
 //		Rows   int64 // rows of the stripe
+//		Bytes  int64 // stored bytes of the columns of the result; 0 if no rows are left
 //		Steps  []StepExplanation
 //	}
 type StripeExplanation = scan.StripeExplanation

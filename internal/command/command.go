@@ -148,11 +148,11 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU).`,
 		return usage.Errorf(cmd.CommandPath()+" --help lists the flags", "%s", message)
 	})
 	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"}, &cobra.Group{ID: "traces", Title: "Traces:"})
-	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.tail(), a.sample(), a.count(), a.browse(), a.scan(), a.agg(), a.top(), a.sort(), a.distinct(), a.diff(), a.search(), a.inferSchema()} {
+	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.tail(), a.sample(), a.count(), a.take(), a.browse(), a.scan(), a.agg(), a.top(), a.sort(), a.distinct(), a.diff(), a.search(), a.inferSchema()} {
 		c.GroupID = "data"
 		root.AddCommand(c)
 	}
-	for _, c := range append(a.lookers(), a.demo(), a.bench(), a.benchPeak()) {
+	for _, c := range append(a.lookers(), a.plan(), a.demo(), a.bench(), a.benchPeak()) {
 		c.GroupID = "look"
 		root.AddCommand(c)
 	}

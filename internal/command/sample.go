@@ -11,7 +11,6 @@ import (
 	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/tables"
-	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -79,11 +78,8 @@ func (a *app) drawRows(ctx context.Context, u *formats.Union, n int64, f *sample
 	if err != nil {
 		return nil, err
 	}
-	if known && len(u.Formats) == 1 && u.Formats[0].Name == formats.Shard && u.Range.IsAll() && u.Read.Limit == 0 && n < total {
-		a.opener.Scan.Rows = []shard.RowRange{}
-		for _, row := range tables.Positions(n, total, f.seed) {
-			a.opener.Scan.Rows = append(a.opener.Scan.Rows, shard.RowRange{From: row, To: row + 1})
-		}
+	if known && len(u.Formats) == 1 && u.Formats[0].Name == formats.Shard && u.AllRows() && u.Read.Limit == 0 && n < total {
+		a.opener.Scan.Rows = rangesOf(tables.Positions(n, total, f.seed))
 		return u.Open(ctx, formats.TablesOptions{})
 	}
 	src, err := u.Open(ctx, formats.TablesOptions{})

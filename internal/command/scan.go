@@ -62,6 +62,9 @@ func (a *app) runExplain(ctx context.Context, locations []string, f scanFlags) e
 	if r, err := f.Rows.Range(); err != nil || !r.IsAll() {
 		return errors.Join(err, usage.Errorf("leave it out", "--rows cannot be explained"))
 	}
+	if f.Rows.HasStripes() {
+		return usage.Errorf("leave it out", "--stripes cannot be explained")
+	}
 	if o.Columns = f.Read.Columns; f.count {
 		o.Columns = []string{}
 	}

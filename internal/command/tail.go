@@ -41,7 +41,7 @@ func (a *app) runTail(ctx context.Context, locations []string, f catFlags) error
 		return err
 	}
 	late := n >= 0
-	if n > 0 && u.Read.Filter.IsZero() && u.Range.IsAll() {
+	if n > 0 && u.Read.Filter.IsZero() && u.AllRows() {
 		u.Range, late = tables.Range{Begin: -n}, false
 	}
 	src, err := u.Source(ctx, formats.TablesOptions{})

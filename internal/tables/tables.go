@@ -30,6 +30,8 @@ type Part struct {
 type Options struct {
 	table.ReadOptions // Rows is not used
 	Range             Range
+	// Ranges are the rows instead of Range, unless it is nil. They have ends, ascend, and are within the table.
+	Ranges []table.RowRange
 }
 
 // Union is a list of tables as one. It has no open files.
@@ -312,7 +314,15 @@ func (e *hintError) Hint() string { return e.hint }
 
 // Open opens the union for reading. It may be called again, unless a part can be opened only once.
 func (u *Union) Open(ctx context.Context, o Options) (table.Source, error) {
-	if o.Range.fromEnd() {
+	switch {
+	case len(o.Ranges) > 1:
+		return u.openRanges(ctx, o)
+	case o.Ranges != nil:
+		o.ReadOptions.Rows = none
+		if len(o.Ranges) == 1 {
+			o.ReadOptions.Rows = o.Ranges[0]
+		}
+	case o.Range.fromEnd():
 		n, known, err := u.count(ctx)
 		if err != nil {
 			return nil, err
@@ -321,7 +331,7 @@ func (u *Union) Open(ctx context.Context, o Options) (table.Source, error) {
 			return u.openFromEnd(ctx, o)
 		}
 		o.ReadOptions.Rows = o.Range.resolve(n)
-	} else {
+	default:
 		o.ReadOptions.Rows = o.Range.resolve(0)
 	}
 	if len(u.parts) > 1 {

@@ -48,6 +48,9 @@ func New(o Options) table.Format {
 		Statistics: func(ctx context.Context, in table.Input, columns []string) (*table.Statistics, error) {
 			return statistics(ctx, in, columns, o)
 		},
+		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (*table.Explanation, error) {
+			return explain(ctx, in, eo, o)
+		},
 	}
 }
 
@@ -164,6 +167,22 @@ func openShard(ctx context.Context, in table.Input, o shard.OpenOptions) (*shard
 		return shard.Open(ctx, in.Location, o)
 	}
 	return shard.OpenReaderAt(ctx, in.At, in.Size, o)
+}
+
+// explain describes how a scan finds its rows.
+func explain(ctx context.Context, in table.Input, eo table.ExplainOptions, o Options) (x *table.Explanation, err error) {
+	s, err := openShard(ctx, in, o.Open)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	do := s.Explain
+	if eo.Run {
+		do = s.Analyze
+	}
+	so := o.Scan
+	so.Columns, so.Filter, so.Limit = eo.Columns, eo.Filter, eo.Limit
+	return do(ctx, so)
 }
 
 // Rows implements [table.Source].

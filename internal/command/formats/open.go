@@ -217,14 +217,19 @@ func (p *Opener) Open(ctx context.Context, in table.Input, f table.Format, locat
 	if !o.Filter.IsZero() {
 		o.BatchRows = 0 // small batches would slow down a filter that few rows meet
 	}
-	if f.Name == Shard {
-		f = amudai.New(amudai.Options{Open: shard.OpenOptions{Types: p.types}, Scan: p.Scan})
-	}
-	src, err := f.Open(ctx, in, o)
+	src, err := p.Configured(f).Open(ctx, in, o)
 	if err != nil {
 		return nil, wrongFormat(err, location, f.Name)
 	}
 	return src, nil
+}
+
+// Configured is a format with the options of the flags.
+func (p *Opener) Configured(f table.Format) table.Format {
+	if f.Name == Shard {
+		return amudai.New(amudai.Options{Open: shard.OpenOptions{Types: p.types}, Scan: p.Scan})
+	}
+	return f
 }
 
 // wrongFormat adds the likely format of a file to an error about its content.

@@ -16,7 +16,7 @@ type ScanFlags struct {
 	Limit int64       // negative: all rows
 	Also  filter.Expr // a condition beside that of the flags
 
-	where, strings, rows string
+	where, strings, rows, stripes string
 }
 
 // stringLayouts are the names of the values of shard.StringLayout.
@@ -24,12 +24,22 @@ var stringLayouts = []string{"recorded", "string", "large", "view", "dictionary"
 
 // Register adds the flags, with a default for the limit.
 func (s *ScanFlags) Register(cmd *cobra.Command, limit int64) {
+	s.RegisterWhere(cmd)
 	f := cmd.Flags()
-	f.StringVar(&s.where, "where", "", "only rows that match a condition, such as \"origin = 'SFO' and delay > 300\"")
 	f.StringVar(&s.strings, "strings", stringLayouts[0], "shard: Arrow type of strings, for Arrow formats: "+strings.Join(stringLayouts[1:], ", ")+", or as recorded")
 	f.Int64VarP(&s.Limit, "limit", "n", limit, "maximum number of rows")
 	f.StringVar(&s.rows, "rows", "", "only these rows, by position from 0: 100:200, 100: or :100; -100: for the last 100 rows")
+	f.StringVar(&s.stripes, "stripes", "", "only the rows of these stripes of one input, from 0: 0,3,5:9, as amudai plan lists them")
 	usage.Complete(cmd, "strings", stringLayouts...)
+}
+
+// All chooses all rows, for commands without these flags.
+func (s *ScanFlags) All() { s.Limit, s.strings = -1, stringLayouts[0] }
+
+// RegisterWhere adds only the flag of the condition.
+func (s *ScanFlags) RegisterWhere(cmd *cobra.Command) {
+	s.All()
+	cmd.Flags().StringVar(&s.where, "where", "", "only rows that match a condition, such as \"origin = 'SFO' and delay > 300\"")
 }
 
 // Options parses the flags.
@@ -76,4 +86,6 @@ func Condition(text string) (filter.Expr, error) {
 }
 
 // Selects reports whether the flags choose some of the rows.
-func (s *ScanFlags) Selects() bool { return s.where != "" || s.rows != "" || s.Limit >= 0 }
+func (s *ScanFlags) Selects() bool {
+	return s.where != "" || s.rows != "" || s.stripes != "" || s.Limit >= 0
+}

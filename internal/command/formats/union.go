@@ -25,6 +25,7 @@ type Union struct {
 	Formats   []table.Format // of the inputs, once they were opened
 	Read      table.ReadOptions
 	Range     tables.Range
+	Ranges    []table.RowRange // instead of Range, unless it is nil
 
 	pipes []*table.Spooled
 }
@@ -48,6 +49,11 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 	}
 	if u.Locations, err = p.Inputs(locations, &t.Read); err != nil {
 		return nil, err
+	}
+	if t.Rows.stripes != "" {
+		if u.Ranges, err = p.stripeRows(ctx, u.Locations, t); err != nil {
+			return nil, err
+		}
 	}
 	opened := u
 	defer func() {
@@ -195,6 +201,9 @@ func (u *Union) Count(ctx context.Context) (int64, error) {
 	return u.Union.Count(ctx, u.options(TablesOptions{}))
 }
 
+// AllRows reports whether rows of any position are read.
+func (u *Union) AllRows() bool { return u.Range.IsAll() && u.Ranges == nil }
+
 func (u *Union) options(o TablesOptions) tables.Options {
 	ro := u.Read
 	if ro.Dictionaries = o.Dictionaries; o.Columns != nil {
@@ -203,7 +212,7 @@ func (u *Union) options(o TablesOptions) tables.Options {
 	if o.Silent {
 		ro.Notice, ro.Warning = nil, nil
 	}
-	return tables.Options{ReadOptions: ro, Range: u.Range}
+	return tables.Options{ReadOptions: ro, Range: u.Range, Ranges: u.Ranges}
 }
 
 // Close removes temporary files.

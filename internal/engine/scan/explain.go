@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Explanation describes how a scan finds its rows, and the cost of a run.
@@ -20,7 +22,8 @@ type Explanation struct {
 	Columns []string // of the result
 	Filter  string   // "" for none
 	Looks   []string // columns that the filter looks at
-	Rows    int64    // of the shard
+	Rows    int64    // of the table
+	Bytes   int64    // stored, of the table
 	Asked   int64    // of the ranges and stripes of the options
 	Stripes []StripeExplanation
 	Run     *RunExplanation // nil if the scan was not run
@@ -29,7 +32,10 @@ type Explanation struct {
 // StripeExplanation describes the rows of a stripe that are left without a look at its values.
 type StripeExplanation struct {
 	Stripe int
+	First  int64 // position of its first row in the table
 	Rows   int64
+	// Bytes are those that the columns of the result take in the stripe; 0 if no rows are left.
+	Bytes int64
 	// Steps are the sources that were asked, in order, with the rows that each has left.
 	Steps []rowfilter.Step
 }
@@ -95,7 +101,7 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 		return nil, err
 	}
 	defer sc.close()
-	x := &Explanation{Filter: o.Filter.String(), Rows: t.NumRows()}
+	x := &Explanation{Filter: o.Filter.String(), Rows: t.NumRows(), Bytes: t.StoredBytes()}
 	for _, f := range sc.schema.Fields() {
 		x.Columns = append(x.Columns, f.Name)
 	}
@@ -115,17 +121,43 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 		x.Looks = sc.filter.Paths()
 	}
 	for _, i := range order {
-		st := StripeExplanation{Stripe: i, Rows: t.Stripe(i).Rows()}
-		if sc.filter != nil {
-			f, err := newStripeScan(sc, i).filter()
-			if err != nil {
-				return nil, fault.InStripe(err, i)
-			}
-			st.Steps = f.Steps
+		st, err := sc.explainStripe(ctx, i)
+		if err != nil {
+			return nil, fault.InStripe(err, i)
 		}
 		x.Stripes = append(x.Stripes, st)
 	}
 	return x, nil
+}
+
+// explainStripe describes the rows that are left of a stripe.
+func (sc *scanner) explainStripe(ctx context.Context, i int) (StripeExplanation, error) {
+	s := newStripeScan(sc, i)
+	st := StripeExplanation{Stripe: i, First: s.stripe.Position(), Rows: s.stripe.Rows()}
+	if sc.filter != nil {
+		f, err := s.filter()
+		if err != nil {
+			return st, err
+		}
+		st.Steps = f.Steps
+	}
+	if st.Left() == 0 {
+		return st, nil
+	}
+	if err := sc.prefetchStripes(ctx, i); err != nil {
+		return st, err
+	}
+	ranges, err := s.stripe.RangesToOpen(ctx, sc.columns, table.AllValues, math.MaxInt64)
+	st.Bytes = storage.TotalSize(ranges)
+	return st, err
+}
+
+// Left is the number of rows for which the filter may be true.
+func (s *StripeExplanation) Left() int64 {
+	if len(s.Steps) == 0 {
+		return s.Rows
+	}
+	return s.Steps[len(s.Steps)-1].Left
 }
 
 // Analyze runs a scan, and describes it with its cost.

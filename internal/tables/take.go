@@ -1,0 +1,145 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/table"
+)
+
+// Take returns the rows of a table at some positions, which are not negative, in their order; repetitions are allowed. open
+// opens a source of the whole table, or one with exactly the rows that it is given, in ascending order. Take closes it. Of a
+// whole table it reads the rows up to the last one, and keeps those that are asked for.
+func Take(positions []int64, open func(rows []int64) (src table.Source, exactly bool, err error)) (table.Source, error) {
+	s := &takeSource{positions: positions, distinct: slices.Clone(positions)}
+	slices.Sort(s.distinct)
+	s.distinct = slices.Compact(s.distinct)
+	var err error
+	s.Source, s.exactly, err = open(s.distinct)
+	return s, err
+}
+
+type takeSource struct {
+	table.Source
+	positions []int64 // that are still to be returned
+	distinct  []int64 // in ascending order
+	exactly   bool    // the source has these rows only
+	found     int     // of distinct
+	read      int64   // rows of the source
+
+	chunks []arrow.RecordBatch // the rows of distinct
+	rows   arrow.RecordBatch   // all chunks
+}
+
+// NoRowError says that a table is shorter than a position.
+type NoRowError struct{ Row, Rows int64 }
+
+func (e *NoRowError) Error() string {
+	return fmt.Sprintf("there is no row %d, the table has %d from 0", e.Row, e.Rows)
+}
+
+// Rows implements [table.Source].
+func (s *takeSource) Rows() (int64, bool) { return int64(len(s.positions)), true }
+
+// Next implements [table.Source].
+func (s *takeSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	if len(s.positions) == 0 {
+		return nil, io.EOF
+	}
+	for s.found < len(s.distinct) {
+		b, err := s.Source.Next(ctx)
+		if err == io.EOF {
+			return nil, &NoRowError{s.distinct[s.found], s.read}
+		}
+		if err != nil {
+			return nil, err
+		}
+		err = s.add(b)
+		b.Release()
+		if err != nil {
+			return nil, err
+		}
+	}
+	if s.rows == nil {
+		var err error
+		if s.rows, err = joined(s.chunks); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n := min(len(s.positions), table.DefaultBatchRows)
+	rows := make([]int64, n)
+	for i, p := range s.positions[:n] {
+		at, _ := slices.BinarySearch(s.distinct, p)
+		rows[i] = int64(at)
+	}
+	s.positions = s.positions[n:]
+	return takeRows(s.rows, rows)
+}
+
+// add keeps the rows of a batch that are asked for.
+func (s *takeSource) add(b arrow.RecordBatch) error {
+	if s.exactly {
+		b.Retain()
+		s.chunks = append(s.chunks, b)
+		s.found += int(b.NumRows())
+		return nil
+	}
+	var rows []int64
+	end := s.read + b.NumRows()
+	for ; s.found < len(s.distinct) && s.distinct[s.found] < end; s.found++ {
+		rows = append(rows, s.distinct[s.found]-s.read)
+	}
+	s.read = end
+	if len(rows) == 0 {
+		return nil
+	}
+	kept, err := takeRows(b, rows)
+	if err == nil {
+		s.chunks = append(s.chunks, kept)
+	}
+	return err
+}
+
+// joined makes one batch of several, of which there is at least one.
+func joined(batches []arrow.RecordBatch) (arrow.RecordBatch, error) {
+	columns := make([]arrow.Array, batches[0].NumCols())
+	defer arrowutil.ReleaseAll(columns)
+	rows := int64(0)
+	for _, b := range batches {
+		rows += b.NumRows()
+	}
+	for i := range columns {
+		var parts []arrow.Array
+		for _, b := range batches {
+			parts = append(parts, b.Column(i))
+		}
+		var err error
+		if columns[i], err = arrowutil.Concatenate(memory.DefaultAllocator, parts); err != nil {
+			return nil, err
+		}
+	}
+	return array.NewRecordBatch(batches[0].Schema(), columns, rows), nil
+}
+
+// Close implements [table.Source].
+func (s *takeSource) Close() error {
+	if s.rows != nil {
+		s.rows.Release()
+		s.rows = nil
+	}
+	for _, b := range s.chunks {
+		b.Release()
+	}
+	s.chunks = nil
+	return s.Source.Close()
+}
