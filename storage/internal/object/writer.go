@@ -159,6 +159,8 @@ func (w *writer) begin(ctx context.Context) error {
 	start, attempts := time.Now(), 0
 	err := w.retry.Do(ctx, func(ctx context.Context) (err error) {
 		attempts++
+		ctx, cancel := patient(ctx, cleanUpTime) // else nobody knows the name of the upload
+		defer cancel()
 		upload, err := w.client.Begin(ctx, w.key, w.token, w.c)
 		if err == nil {
 			w.upload = upload
@@ -208,13 +210,19 @@ func (w *writer) publish(ctx context.Context) error {
 	var err error
 	if w.upload == nil {
 		err = w.retry.DoWithin(ctx, len(w.buf), func(ctx context.Context) error {
+			ctx, cancel := patient(ctx, cleanUpTime)
+			defer cancel()
 			return w.client.Put(ctx, w.key, w.buf, w.token, w.c)
 		})
 	} else {
 		if err = w.sendLast(ctx); err != nil {
 			return err
 		}
-		err = w.retry.Do(ctx, func(ctx context.Context) error { return w.upload.Complete(ctx, w.parts) })
+		err = w.retry.Do(ctx, func(ctx context.Context) error {
+			ctx, cancel := patient(ctx, cleanUpTime)
+			defer cancel()
+			return w.upload.Complete(ctx, w.parts)
+		})
 	}
 	if err == nil || w.published(ctx) {
 		return nil
