@@ -56,7 +56,11 @@ func New(o FormatOptions) table.Format {
 			return statistics(ctx, in, columns, o.Read)
 		},
 		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
-			f, err := Open(ctx, in.Location, o.Read)
+			ro := o.Read
+			if ro.Store == nil {
+				ro.Store = in.Store
+			}
+			f, err := Open(ctx, in.Location, ro)
 			if err != nil {
 				return nil, err
 			}

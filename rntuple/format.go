@@ -72,6 +72,9 @@ func New(o FormatOptions) table.Format {
 		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
 			ro := o.Read
 			ro.Path = cmp.Or(in.Table, ro.Path)
+			if ro.Store == nil {
+				ro.Store = in.Store
+			}
 			n, err := Open(ctx, in.Location, ro)
 			if err != nil {
 				return nil, err

@@ -39,6 +39,8 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Source returns the rows of one input. It is used by one goroutine.
@@ -99,6 +101,8 @@ type Input struct {
 	// Location is the location of these bytes in a store, for formats of several files. It
 	// is empty for bytes that no store holds as they are, such as decompressed ones.
 	Location string
+	// Store is the store of Location. Nil means the registered one.
+	Store storage.Store
 
 	// Table is the path of a table in these bytes, for formats that hold several. It may be
 	// empty if there is only one.

@@ -71,9 +71,11 @@ func readMeta(ctx context.Context, in table.Input) (_ []byte, err error) {
 		return nil, nil
 	}
 	location := in.Location[:strings.LastIndexAny(in.Location, `/\\`)+1] + MetaFile
-	store, err := storage.ForLocation(location)
-	if err != nil {
-		return nil, err
+	store := in.Store
+	if store == nil {
+		if store, err = storage.ForLocation(location); err != nil {
+			return nil, err
+		}
 	}
 	r, err := store.Open(ctx, location)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,6 +86,9 @@ func readMeta(ctx context.Context, in table.Input) (_ []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	meta, size, err := r.ReadSuffix(ctx, maxMeta)
+	if errors.Is(err, fs.ErrNotExist) { // of a store that did not look when it was opened
+		return nil, nil
+	}
 	if err == nil && size > maxMeta {
 		err = fmt.Errorf("%d bytes are more than %d", size, maxMeta)
 	}

@@ -164,6 +164,9 @@ func isPipe(in table.Input) bool { return in.Location == "" && (in.At == nil || 
 // openShard opens an input with random access.
 func openShard(ctx context.Context, in table.Input, o shard.OpenOptions) (*shard.Shard, error) {
 	if in.Location != "" {
+		if o.Store == nil {
+			o.Store = in.Store
+		}
 		return shard.Open(ctx, in.Location, o)
 	}
 	return shard.OpenReaderAt(ctx, in.At, in.Size, o)
