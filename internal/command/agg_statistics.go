@@ -51,7 +51,7 @@ func (a *app) fromStatistics(ctx context.Context, q aggQuery, f *aggFlags) (arro
 	if _, err := a.opener.Use(ctx, &f.Read); err != nil {
 		return nil, err
 	}
-	locations, err := a.opener.Inputs(q.locations, &f.Read)
+	locations, err := a.opener.Inputs(ctx, q.locations, &f.Read)
 	if err != nil {
 		return nil, nil // what is wrong with them is told when they are opened
 	}

@@ -64,7 +64,7 @@ func (a *app) runMerge(ctx context.Context, locations []string, output string, o
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	for _, in := range formats.Inputs(locations) {
+	for _, in := range formats.Inputs(ctx, locations) {
 		if in.Err != nil {
 			return in.Err
 		}

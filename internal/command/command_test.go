@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/command"
+	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	_ "github.com/amudai/amudai-go/storage/http" // as cmd/amudai
 	_ "github.com/amudai/amudai-go/storage/s3"
 )
@@ -66,7 +67,8 @@ func ok(t *testing.T, args ...string) string {
 //	[exit N]               if it is not 0
 //
 // and at the end files of the folder, each behind a line "-- NAME --". A line
-// "$ cat NAME" prints a file, "$ ls" lists the folder. "| amudai" takes stdin from the command before.
+// "$ cat NAME" prints a file, "$ ls" lists the folder, "$ objects" those of s3://bucket, which a server of the test holds.
+// "| amudai" takes stdin from the command before.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -80,7 +82,7 @@ func TestScripts(t *testing.T) {
 			script, files, _ := strings.Cut(string(b), "\n-- ")
 			t.Chdir(t.TempDir())
 			writeFiles(t, files)
-			got := runScript(t, script)
+			got := runScript(t, script, newS3(t))
 			if files != "" {
 				got = strings.TrimSuffix(got, "\n") + "\n\n-- " + files
 			}
@@ -111,7 +113,7 @@ func writeFiles(t *testing.T, files string) {
 }
 
 // runScript runs the commands of a script, and returns the script with their outputs.
-func runScript(t *testing.T, script string) string {
+func runScript(t *testing.T, script string, server *fakes3.Server) string {
 	t.Helper()
 	var b strings.Builder
 	last := ""
@@ -133,6 +135,9 @@ func runScript(t *testing.T, script string) string {
 			r.out = string(content)
 		case "ls":
 			r.out = list(t)
+		case "objects":
+			r.out = strings.Join(append(server.Keys(), ""), "\n")
+			require.Zero(t, server.Uploads())
 		case "amudai":
 			e := command.Env{Args: args[1:]}
 			if strings.HasPrefix(text, "| ") {

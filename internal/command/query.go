@@ -85,7 +85,7 @@ func (a *app) runQuery(ctx context.Context, text string, locations []string, f q
 	if err != nil {
 		return err
 	}
-	inputs, err := a.spanInputs(locations)
+	inputs, err := a.spanInputs(ctx, locations)
 	if err != nil {
 		return err
 	}

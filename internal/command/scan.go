@@ -68,7 +68,7 @@ func (a *app) runExplain(ctx context.Context, locations []string, f scanFlags) e
 	if o.Columns = f.Read.Columns; f.count {
 		o.Columns = []string{}
 	}
-	inputs, err := a.opener.Inputs(locations, &f.Read)
+	inputs, err := a.opener.Inputs(ctx, locations, &f.Read)
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func (a *app) runSearch(ctx context.Context, query string, locations []string, f
 	if err := f.resolve(query); err != nil {
 		return err
 	}
-	inputs := search.Inputs(locations)
+	inputs := search.Inputs(ctx, locations)
 	w := f.what
 	if f.files || f.quiet {
 		w.Count, w.Limit = true, 1

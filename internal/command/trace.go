@@ -65,7 +65,7 @@ func (a *app) runTrace(ctx context.Context, list string, locations []string, f t
 			return err
 		}
 	}
-	inputs, err := a.spanInputs(locations)
+	inputs, err := a.spanInputs(ctx, locations)
 	if err != nil {
 		return err
 	}
@@ -117,10 +117,10 @@ type spanInputs struct {
 }
 
 // spanInputs finds the inputs of locations. Files in folders that are no tables of spans are passed over.
-func (a *app) spanInputs(locations []string) (spanInputs, error) {
+func (a *app) spanInputs(ctx context.Context, locations []string) (spanInputs, error) {
 	s := spanInputs{}
 	found := map[string]bool{}
-	for _, in := range formats.Inputs(locations) {
+	for _, in := range formats.Inputs(ctx, locations) {
 		switch {
 		case in.Err != nil:
 			return s, in.Err

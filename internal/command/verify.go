@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/inspect"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
@@ -35,8 +36,11 @@ every page. Of a Blockpack file, which has no checksums, it decodes every column
 		Args: wants(1, -1, "one or more files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			failed := false
-			for _, location := range args {
-				ok, err := a.runVerify(cmd.Context(), location, f)
+			for _, in := range verified(cmd.Context(), args) {
+				ok, err := false, in.Err
+				if err == nil {
+					ok, err = a.runVerify(cmd.Context(), in.Location, f)
+				}
 				var wrong usage.Error
 				if errors.As(err, &wrong) || isBrokenPipe(err) || cmd.Context().Err() != nil {
 					return err
@@ -58,6 +62,18 @@ every page. Of a Blockpack file, which has no checksums, it decodes every column
 	cmd.Flags().IntVar(&f.most, "max", 100, "number of problems to stop after")
 	cmd.Flags().IntVar(&f.parallel, "parallel", 0, "columns checked at a time (default: one per CPU)")
 	return cmd
+}
+
+// verified are the files of locations. Shells expand patterns of paths, and no others.
+func verified(ctx context.Context, locations []string) (all []formats.Input) {
+	for _, location := range locations {
+		if files.IsURL(location) {
+			all = append(all, formats.Inputs(ctx, []string{location})...)
+		} else {
+			all = append(all, formats.Input{Location: location})
+		}
+	}
+	return all
 }
 
 func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok bool, err error) {

@@ -3,7 +3,6 @@
 package files
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -30,24 +28,31 @@ func IsURL(location string) bool {
 // this extension, for finding the format. If no file has the location as its name, the location may end in the
 // path of a table in a file of one of the formats.
 func Open(ctx context.Context, location string, stdin io.Reader, formats table.Formats) (in table.Input, name string, err error) {
-	in, err = open(ctx, location, stdin)
+	in, err = open(ctx, location, stdin, hasFooter(location, formats))
 	if file, path := formats.SplitTable(location); err != nil && file != location {
-		if in, err = open(ctx, file, stdin); err == nil {
+		if in, err = open(ctx, file, stdin, hasFooter(file, formats)); err == nil {
 			in.Table, location = path, file
 		}
 	}
 	if err == nil {
-		name, err = decompress(&in, location)
+		_, known := formats.ByPath(location)
+		name, err = decompress(&in, location, known)
 	}
 	return in, name, err
 }
 
-func open(ctx context.Context, location string, stdin io.Reader) (table.Input, error) {
+// hasFooter reports whether the name of a file is that of a format which is read from its end.
+func hasFooter(location string, formats table.Formats) bool {
+	f, known := formats.ByPath(location)
+	return known && f.Ranges
+}
+
+func open(ctx context.Context, location string, stdin io.Reader, footer bool) (table.Input, error) {
 	switch {
 	case location == "-":
 		return table.Input{Name: "stdin", Reader: stdin, Size: -1}, nil
 	case IsURL(location):
-		return remoteInput(ctx, location)
+		return remoteInput(ctx, location, footer)
 	}
 	f, err := os.Open(location)
 	if err != nil {
@@ -71,11 +76,12 @@ func open(ctx context.Context, location string, stdin io.Reader) (table.Input, e
 var codecs = []struct{ extension, magic string }{{".gz", "\x1f\x8b\x08"}, {".zst", "\x28\xb5\x2f\xfd"}}
 
 // decompress decompresses gzip or zstd by the extension, or else by the first bytes, and returns the name without this extension.
-func decompress(in *table.Input, location string) (string, error) {
+// known means that the name tells the format.
+func decompress(in *table.Input, location string, known bool) (string, error) {
 	if plain, codec := Codec(location); codec != "" {
 		return plain, decode(in, codec)
 	}
-	head, err := peek(in)
+	head, err := peek(in, known)
 	if err != nil {
 		return location, errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
 	}
@@ -92,8 +98,8 @@ func Compressed(head []byte) string {
 	return ""
 }
 
-// peek returns the first bytes of a pipe or a local file, and none of a URL.
-func peek(in *table.Input) ([]byte, error) {
+// peek returns the first bytes of an input, but none of a remote one of a known format: they would take a request.
+func peek(in *table.Input, known bool) ([]byte, error) {
 	head := make([]byte, 4)
 	var n int
 	var err error
@@ -103,6 +109,11 @@ func peek(in *table.Input) ([]byte, error) {
 		in.Reader = io.MultiReader(bytes.NewReader(head[:n]), in.Reader)
 	case *os.File:
 		n, err = f.ReadAt(head, 0)
+	default:
+		if !known {
+			n, err = io.ReadFull(in.Reader, head)
+			in.Reader = io.MultiReader(bytes.NewReader(head[:n]), in.Reader)
+		}
 	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
@@ -130,7 +141,7 @@ func decode(in *table.Input, extension string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s is no %s file: %w", in.Name, r.codec, err), in.Close())
 	}
-	in.Reader, in.At, in.Size, in.Location = r, nil, -1, ""
+	in.Reader, in.At, in.Size, in.Location, in.Store = r, nil, -1, "", nil
 	return nil
 }
 
@@ -176,10 +187,16 @@ func Missing(location string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return plainError{text: location + " does not exist", err: err}
 	}
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) && !advises(err) {
 		return plainError{text: location + ": permission denied", err: err}
 	}
 	return err
+}
+
+// advises reports whether an error says what to do about it, as those of stores about credentials.
+func advises(err error) bool {
+	var hint interface{ Hint() string }
+	return errors.As(err, &hint)
 }
 
 // plainError is an error with a plain text and a hint.
@@ -192,64 +209,6 @@ type plainError struct {
 func (e plainError) Error() string { return e.text }
 func (e plainError) Unwrap() error { return e.err }
 func (e plainError) Hint() string  { return e.hint }
-
-// remoteInput reads an artifact of a store by ranges.
-func remoteInput(ctx context.Context, location string) (table.Input, error) {
-	store, err := storage.ForLocation(location)
-	if err != nil {
-		return table.Input{}, err
-	}
-	r, err := store.Open(ctx, location)
-	if err != nil {
-		return table.Input{}, Missing(location, err)
-	}
-	size, err := r.Size(ctx)
-	if err != nil {
-		return table.Input{}, errors.Join(Missing(location, err), r.Close())
-	}
-	at := readerAt{ctx, r, size}
-	return table.Input{
-		Name: location, At: at, Size: size, Closer: r, Location: location,
-		Reader: bufio.NewReaderSize(io.NewSectionReader(at, 0, size), 1<<20),
-	}, nil
-}
-
-// readerAt is a storage.Reader as an io.ReaderAt.
-type readerAt struct {
-	ctx  context.Context
-	r    storage.Reader
-	size int64
-}
-
-// ReadAt implements io.ReaderAt.
-func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
-	if off >= r.size {
-		return 0, io.EOF
-	}
-	n := int(min(int64(len(p)), r.size-off))
-	if err := r.r.ReadAt(r.ctx, p[:n], off); err != nil {
-		return 0, err
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// Head returns the first bytes of a file.
-func Head(location string) ([]byte, error) {
-	f, err := os.Open(location)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, err := io.ReadFull(f, head)
-	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		err = nil
-	}
-	return head[:n], err
-}
 
 // CheckShard explains why a location cannot be opened as a shard.
 func CheckShard(location string) error {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
@@ -92,7 +94,7 @@ func CreateError(location string, err error) error {
 		return plainError{location + " exists already", err, "--force replaces it"}
 	case errors.Is(err, fs.ErrNotExist):
 		return plainError{text: "the folder of " + location + " does not exist", err: err}
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission) && !advises(err):
 		return plainError{text: location + ": permission denied", err: err}
 	}
 	return err
@@ -100,6 +102,9 @@ func CreateError(location string, err error) error {
 
 // CheckOutput reports errors of Create early.
 func CheckOutput(location string, force bool) error {
+	if IsURL(location) && strings.HasSuffix(location, "/") {
+		return plainError{text: location + " is a folder", hint: "name a file in it"}
+	}
 	if location == "-" || IsURL(location) || isDevice(location) {
 		return nil
 	}
@@ -118,7 +123,9 @@ func CheckOutput(location string, force bool) error {
 // Same reports whether two locations are the same file.
 func Same(a, b string) bool {
 	if IsURL(a) || IsURL(b) {
-		return a == b
+		x, xerr := plainURL(a)
+		y, yerr := plainURL(b)
+		return a == b || xerr == nil && yerr == nil && x == y
 	}
 	x, err := os.Stat(a)
 	if err != nil {
@@ -126,4 +133,13 @@ func Same(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
+}
+
+// plainURL is a location as a URL without escapes.
+func plainURL(location string) (string, error) {
+	u, err := storage.URL(location)
+	if err != nil {
+		return "", err
+	}
+	return url.PathUnescape(u)
 }

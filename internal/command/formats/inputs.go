@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Input is a file among the inputs of a command.
@@ -19,19 +21,35 @@ type Input struct {
 	Err      error // why there is nothing to read
 }
 
-// Inputs are the files of locations, in their order: files, URLs, stdin ("-"), the files of folders and of those below, by name, and
+// Inputs are the files of locations, in their order: files, objects, stdin ("-"), the files of folders and of those below, by name, and
 // what glob patterns match. Parts of shards are left out, because the shard is read, and so are hidden files and links in folders.
-func Inputs(locations []string) (all []Input) {
+func Inputs(ctx context.Context, locations []string) (all []Input) {
 	for _, l := range locations {
-		all = append(all, expand(l)...)
+		all = append(all, expand(ctx, l)...)
 	}
 	return all
 }
 
-func expand(location string) []Input {
-	if location == "-" || files.IsURL(location) {
+func expand(ctx context.Context, location string) []Input {
+	switch {
+	case location == "-":
+		return []Input{{Location: location}}
+	case !files.IsURL(location):
+		return expandPath(location)
+	case !strings.EqualFold(location[:min(7, len(location))], "file://"):
+		return expandURL(ctx, location)
+	}
+	file, err := storage.Path(location)
+	if err != nil {
+		return []Input{{Location: location, Err: err}}
+	}
+	if info, err := os.Stat(file); err == nil && !info.IsDir() {
 		return []Input{{Location: location}}
 	}
+	return expandPath(file)
+}
+
+func expandPath(location string) []Input {
 	info, err := os.Stat(location)
 	switch {
 	case err == nil && info.IsDir():

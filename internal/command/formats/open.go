@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -219,7 +220,7 @@ func (p *Opener) Open(ctx context.Context, in table.Input, f table.Format, locat
 	}
 	src, err := p.Configured(f).Open(ctx, in, o)
 	if err != nil {
-		return nil, wrongFormat(err, location, f.Name)
+		return nil, wrongFormat(ctx, files.Missing(location, err), location, f.Name)
 	}
 	return src, nil
 }
@@ -233,11 +234,11 @@ func (p *Opener) Configured(f table.Format) table.Format {
 }
 
 // wrongFormat adds the likely format of a file to an error about its content.
-func wrongFormat(err error, location, format string) error {
-	if location == "-" || files.IsURL(location) {
+func wrongFormat(ctx context.Context, err error, location, format string) error {
+	if location == "-" || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	head, ferr := files.Head(location)
+	head, ferr := files.Head(ctx, location, 64)
 	if ferr != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (p *Opener) Shard(ctx context.Context, location string, o shard.OpenOptions
 	o.Types = p.types
 	s, err := shard.Open(ctx, location, o)
 	if err != nil {
-		return nil, wrongFormat(files.Missing(location, err), location, Shard)
+		return nil, wrongFormat(ctx, files.Missing(location, err), location, Shard)
 	}
 	return s, nil
 }
@@ -33,7 +33,7 @@ func OpenFile(ctx context.Context, location string) (*shardfile.File, error) {
 	}
 	f, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
 	if err != nil {
-		return nil, wrongFormat(files.Missing(location, err), location, Shard)
+		return nil, wrongFormat(ctx, files.Missing(location, err), location, Shard)
 	}
 	return f, nil
 }

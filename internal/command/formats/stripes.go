@@ -32,7 +32,7 @@ func (p *Opener) stripeRows(ctx context.Context, locations []string, t *TableFla
 	}
 	x, err := f.Explain(ctx, in, table.ExplainOptions{Columns: []string{}})
 	if err != nil {
-		return nil, wrongFormat(err, locations[0], f.Name)
+		return nil, wrongFormat(ctx, err, locations[0], f.Name)
 	}
 	chosen, err := parseStripes(t.Rows.stripes, len(x.Stripes))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amudai/amudai-go/blockpack/tempo"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/command/files"
@@ -47,7 +48,7 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 	if t.Rows.Limit == 0 {
 		u.Range = tables.Range{Ends: true}
 	}
-	if u.Locations, err = p.Inputs(locations, &t.Read); err != nil {
+	if u.Locations, err = p.Inputs(ctx, locations, &t.Read); err != nil {
 		return nil, err
 	}
 	if t.Rows.stripes != "" {
@@ -234,11 +235,11 @@ func (s unionSource) Close() error { return errors.Join(s.Source.Close(), s.u.Cl
 
 // Inputs finds the inputs of locations: of folders the files with extensions of tables. Lines of text there, such as
 // a README, are left out if there are other tables.
-func (p *Opener) Inputs(locations []string, r *ReadFlags) (all []string, err error) {
+func (p *Opener) Inputs(ctx context.Context, locations []string, r *ReadFlags) (all []string, err error) {
 	for _, location := range locations {
 		found := []Input{{Location: location}}
 		if _, isBlock := blockOf(location); !isBlock {
-			found = Inputs([]string{location})
+			found = Inputs(ctx, []string{location})
 		}
 		chosen, left, err := chooseTables(found, r.From)
 		if err != nil {
@@ -267,6 +268,10 @@ func (p *Opener) Inputs(locations []string, r *ReadFlags) (all []string, err err
 // chooseTables chooses the tables among files. left are files of text in folders beside tables.
 func chooseTables(found []Input, from string) (chosen, left []string, err error) {
 	blocks := map[string]bool{} // folders that are blocks of Tempo
+	inFolders := map[string]bool{}
+	for _, in := range found {
+		inFolders[in.Location] = in.InFolder
+	}
 	for _, in := range found {
 		if in.Err != nil {
 			return nil, nil, in.Err
@@ -275,11 +280,10 @@ func chooseTables(found []Input, from string) (chosen, left []string, err error)
 			chosen = append(chosen, in.Location)
 			continue
 		}
-		dir := filepath.Dir(in.Location)
-		if isTempoBlock(dir) {
+		if dir, block, ok := tempoBlock(in.Location, inFolders); ok {
 			if !blocks[dir] {
 				blocks[dir] = true
-				chosen = append(chosen, dir)
+				chosen = append(chosen, block)
 			}
 			continue
 		}
@@ -300,12 +304,17 @@ func chooseTables(found []Input, from string) (chosen, left []string, err error)
 	return chosen, left, nil
 }
 
-// isTempoBlock reports whether a folder below an input is a block of Tempo.
-func isTempoBlock(dir string) bool {
-	_, ok := blockOf(dir)
-	if ok {
-		_, err := os.Stat(filepath.Join(dir, "meta.json"))
+// tempoBlock returns the folder of a file and the location to read, if the folder is a block of Tempo.
+func tempoBlock(location string, found map[string]bool) (dir, block string, ok bool) {
+	if files.IsURL(location) {
+		dir = location[:strings.LastIndexByte(location, '/')+1]
+		block = dir + tempo.DataFile
+		return dir, block, found[block] && found[dir+tempo.MetaFile]
+	}
+	dir = filepath.Dir(location)
+	if _, ok = blockOf(dir); ok {
+		_, err := os.Stat(filepath.Join(dir, tempo.MetaFile))
 		ok = err == nil
 	}
-	return ok
+	return dir, dir, ok
 }

@@ -2,8 +2,7 @@ package search
 
 import (
 	"bytes"
-	"io"
-	"os"
+	"context"
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/command/files"
@@ -14,8 +13,8 @@ import (
 type Input struct{ formats.Input }
 
 // Inputs are the files of locations.
-func Inputs(locations []string) (all []Input) {
-	for _, in := range formats.Inputs(locations) {
+func Inputs(ctx context.Context, locations []string) (all []Input) {
+	for _, in := range formats.Inputs(ctx, locations) {
 		all = append(all, Input{in})
 	}
 	return all
@@ -23,7 +22,7 @@ func Inputs(locations []string) (all []Input) {
 
 // format is the name of the format to read an input in. Formats of text are searched line by line, unless columns are asked
 // for. It is "" for an input that is neither text nor a table.
-func (in Input) format(columns bool) (string, error) {
+func (in Input) format(ctx context.Context, columns bool) (string, error) {
 	name := strings.TrimSuffix(strings.TrimSuffix(in.Location, ".gz"), ".zst")
 	file, _ := formats.All.SplitTable(name)
 	if f, ok := formats.All.ByPath(file); ok {
@@ -35,9 +34,9 @@ func (in Input) format(columns bool) (string, error) {
 	if in.Location == "-" || name != in.Location {
 		return formats.Lines, nil
 	}
-	head, err := head(in.Location)
+	head, err := files.Head(ctx, in.Location, 4096)
 	if err != nil {
-		return "", err
+		return "", files.Missing(in.Location, err)
 	}
 	isText := bytes.IndexByte(head, 0) < 0                                                                          // as every grep decides
 	if f, ok := formats.All.Sniff(head); ok && !isText && !formats.IsText(f) && !(in.Found && f.Name == "arrows") { // four bytes of ones prove little
@@ -47,22 +46,4 @@ func (in Input) format(columns bool) (string, error) {
 		return "", nil
 	}
 	return formats.Lines, nil
-}
-
-// head reads the first bytes of a file, and none of a URL.
-func head(location string) ([]byte, error) {
-	if files.IsURL(location) {
-		return nil, nil
-	}
-	f, err := os.Open(location)
-	if err != nil {
-		return nil, files.Missing(location, err)
-	}
-	defer f.Close()
-	buf := make([]byte, 4096)
-	n, err := io.ReadFull(f, buf)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	return buf[:n], err
 }

@@ -113,7 +113,7 @@ func (s *Search) one(ctx context.Context, f *Found, parallel int) error {
 	if f.Input.Err != nil {
 		return f.Input.Err
 	}
-	format, err := f.Input.format(s.namesColumns())
+	format, err := f.Input.format(ctx, s.namesColumns())
 	if err != nil || format == "" {
 		return err
 	}

@@ -101,6 +101,9 @@ func (s *Server) Put(key string, content []byte) {
 	s.objects[key] = newObject(content, nil)
 }
 
+// Change is Put within [Server.Fault].
+func (s *Server) Change(key string, content []byte) { s.objects[key] = newObject(content, nil) }
+
 // Uploads is the number of uploads that are neither completed nor aborted.
 func (s *Server) Uploads() int {
 	s.mu.Lock()
