@@ -4,65 +4,97 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
-	"github.com/apache/arrow-go/v18/arrow/array/arreflect"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
 )
 
-// Order is a row. The tags are those of arrow-go's package arreflect. It has no time.Time, because
-// arreflect of arrow-go 18.8 turns one into an empty struct; store times as integers.
+// Order is a row. Tags have the names of columns.
 type Order struct {
-	ID    int64    `arrow:"id"`
-	Items []string `arrow:"items"`
-	Price float64  `arrow:"price"`
-	Note  *string  `arrow:"note"` // nil is null
+	ID      int64     `arrow:"id"`
+	Shipped time.Time `arrow:"shipped,date32"`
+	Items   []Item    `arrow:"items"`
+	Note    *string   `arrow:"note"` // nil is null
 }
 
-// Package arreflect of arrow-go converts Go structs to record batches and back.
-func Example_structs() {
+// Item is a part of a row.
+type Item struct {
+	Name  string  `arrow:"name"`
+	Price float64 `arrow:"price"`
+}
+
+var orders = []Order{
+	{ID: 1, Shipped: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Items: []Item{{"apple", 0.5}, {"pear", 0.75}}},
+	{ID: 2, Shipped: time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC), Items: []Item{{"plum", 0.25}}},
+}
+
+// Structs are written as rows; the columns follow from their type.
+func ExampleWriterOf() {
 	ctx := context.Background()
-	orders := []Order{
-		{ID: 1, Items: []string{"apple", "pear"}, Price: 1.25},
-		{ID: 2, Items: []string{"plum"}, Price: 3},
-	}
-	batch, err := arreflect.RecordFromSlice(orders, memory.DefaultAllocator)
+	w, err := shard.CreateOf[Order](ctx, "mem://example/orders.amudai.shard", shard.WriterOptions{Overwrite: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer batch.Release()
-	const location = "mem://example/structs.amudai.shard"
-	w, err := shard.Create(ctx, location, batch.Schema(), shard.WriterOptions{})
-	if err != nil {
+	defer w.Abort(ctx) // does nothing after Close
+	if err := w.Write(ctx, orders...); err != nil {
 		log.Fatal(err)
 	}
-	defer w.Abort(ctx)
-	if err := w.Write(ctx, batch); err != nil {
+	if err := w.Write(ctx, Order{ID: 3, Shipped: orders[1].Shipped}); err != nil {
 		log.Fatal(err)
 	}
 	if err := w.Close(ctx); err != nil {
 		log.Fatal(err)
 	}
+	fmt.Println(w.Rows(), "rows of", w.Schema().NumFields(), "columns")
+	// Output:
+	// 3 rows of 4 columns
+}
 
+// A type with fewer fields reads fewer columns, here only the prices of the items. The filter may use others.
+func ExampleRowsOf() {
+	ctx := context.Background()
+	const location = "mem://example/orders2.amudai.shard"
+	writeOrders(ctx, location)
 	s, err := shard.Open(ctx, location, shard.OpenOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	for batch, err := range s.Scan(ctx, shard.ScanOptions{}) {
+
+	type price struct {
+		ID    int64 `arrow:"id"`
+		Items []struct {
+			Price float64 `arrow:"price"`
+		} `arrow:"items"`
+	}
+	march, err := filter.Parse("shipped < '2026-03-03'")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for order, err := range shard.RowsOf[price](ctx, s, shard.ScanOptions{Filter: march}) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		rows, err := arreflect.RecordToSlice[Order](batch)
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, o := range rows {
-			fmt.Println(o.ID, o.Items, o.Price, o.Note == nil)
+		for _, item := range order.Items {
+			fmt.Println(order.ID, item.Price)
 		}
 	}
 	// Output:
-	// 1 [apple pear] 1.25 true
-	// 2 [plum] 3 true
+	// 1 0.5
+	// 1 0.75
+}
+
+func writeOrders(ctx context.Context, location string) {
+	w, err := shard.CreateOf[Order](ctx, location, shard.WriterOptions{Overwrite: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Abort(ctx)
+	if err := w.Write(ctx, orders...); err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
 }
