@@ -9,7 +9,9 @@ import (
 	"syscall"
 
 	"github.com/amudai/amudai-go/internal/command"
-	_ "github.com/amudai/amudai-go/storage/http" // the locations of these schemes
+	_ "github.com/amudai/amudai-go/storage/az" // the locations of these schemes
+	_ "github.com/amudai/amudai-go/storage/gs"
+	_ "github.com/amudai/amudai-go/storage/http"
 	_ "github.com/amudai/amudai-go/storage/s3"
 )
 
