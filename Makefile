@@ -1,8 +1,8 @@
 # The tasks of this repository. "make help" lists them.
 #
 # Settings: PKG (packages, default all); BENCHFLAGS for bench ("go run ./internal/bench -help" lists them); BENCH (pattern) and
-# BENCHTIME for microbench; FUZZTIME (for each target) for fuzz; PYTHON, NODE and NODE_MODULES (a folder with jsroot and
-# @oneidentity/zstd-js) for interop.
+# BENCHTIME for microbench; FUZZTIME (for each target) for fuzz; PYTHON, NODE and NODE_MODULES (a folder with jsroot,
+# @oneidentity/zstd-js and azurite) for interop and interop-stores.
 
 GO        ?= go
 PYTHON    ?= python3
@@ -21,7 +21,7 @@ export CGO_ENABLED ?= 0
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build test random sweep race purego interop startup bench bench-peers microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test random sweep race purego interop interop-stores startup bench bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,9 +53,12 @@ purego: ## run the short tests of kernels in plain Go, without assembly
 	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
 
 interop: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON), and what terminals show (tmux)
-	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop ./rntuple ./internal/engine/compute ./internal/command
+	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure)' ./rntuple ./internal/engine/compute ./internal/command
 	$(GO) build -trimpath -o bin/ ./cmd/amudai
 	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour' ./internal/command
+
+interop-stores: ## hold s3:// to moto (PYTHON with moto[server]) and az:// to Azurite (NODE, NODE_MODULES), by a proxy that cuts, delays and refuses
+	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -v -count=1 -run 'Interop(S3|Azure)' ./internal/command
 
 startup: build ## print what amudai version takes: seconds, and kB of memory, most of which are pages of the program in the page cache
 	for i in 1 2 3; do /usr/bin/time -f '%e s, %M kB' bin/amudai version >bin/version.txt || exit; done; rm bin/version.txt

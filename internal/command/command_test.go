@@ -16,7 +16,9 @@ import (
 
 	"github.com/amudai/amudai-go/internal/command"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
-	_ "github.com/amudai/amudai-go/storage/http" // as cmd/amudai
+	_ "github.com/amudai/amudai-go/storage/az" // as cmd/amudai
+	_ "github.com/amudai/amudai-go/storage/gs"
+	_ "github.com/amudai/amudai-go/storage/http"
 	_ "github.com/amudai/amudai-go/storage/s3"
 )
 
