@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// item is a row like those of TPC-H lineitem.
+// item is a row like those of TPC-H lineitem. Its days are timestamps, because parquet-go writes wrong dates from a time.Time.
 type item struct {
 	Order         int64     `arrow:"l_orderkey" parquet:"l_orderkey"`
 	Part          int64     `arrow:"l_partkey" parquet:"l_partkey"`
@@ -30,9 +31,9 @@ type item struct {
 	Tax           float64   `arrow:"l_tax" parquet:"l_tax"`
 	ReturnFlag    string    `arrow:"l_returnflag" parquet:"l_returnflag,dict"`
 	LineStatus    string    `arrow:"l_linestatus" parquet:"l_linestatus,dict"`
-	Shipped       time.Time `arrow:"l_shipdate,date32" parquet:"l_shipdate,date"`
-	Committed     time.Time `arrow:"l_commitdate,date32" parquet:"l_commitdate,date"`
-	Received      time.Time `arrow:"l_receiptdate,date32" parquet:"l_receiptdate,date"`
+	Shipped       time.Time `arrow:"l_shipdate,timestamp(ms)" parquet:"l_shipdate,timestamp"`
+	Committed     time.Time `arrow:"l_commitdate,timestamp(ms)" parquet:"l_commitdate,timestamp"`
+	Received      time.Time `arrow:"l_receiptdate,timestamp(ms)" parquet:"l_receiptdate,timestamp"`
 	Instruction   string    `arrow:"l_shipinstruct" parquet:"l_shipinstruct,dict"`
 	Mode          string    `arrow:"l_shipmode" parquet:"l_shipmode,dict"`
 	Comment       string    `arrow:"l_comment" parquet:"l_comment"`
@@ -61,30 +62,63 @@ func makeItems(n int) []item {
 	return rows
 }
 
+// order is a row with nested columns and nulls.
+type order struct {
+	ID       int64             `arrow:"id" parquet:"id"`
+	Note     *string           `arrow:"note" parquet:"note"`
+	Discount *float64          `arrow:"discount" parquet:"discount"`
+	Tags     []string          `arrow:"tags" parquet:"tags"`
+	Weights  []float64         `arrow:"weights" parquet:"weights"`
+	Parts    []part            `arrow:"parts" parquet:"parts"`
+	Labels   map[string]string `arrow:"labels" parquet:"labels"`
+}
+
+type part struct {
+	Name  string  `arrow:"name" parquet:"name"`
+	Price float64 `arrow:"price" parquet:"price"`
+	Count int32   `arrow:"count" parquet:"count"`
+}
+
+func makeOrders(n int) []order {
+	items := makeItems(n)
+	rows := make([]order, n)
+	for i, item := range items {
+		rows[i] = order{ID: int64(i), Labels: map[string]string{"mode": item.Mode, "flag": item.ReturnFlag}}
+		if i%3 == 0 {
+			rows[i].Note, rows[i].Discount = &items[i].Comment, &items[i].Discount
+		}
+		for k := range 1 + i%5 {
+			near := items[(i+k)%n]
+			rows[i].Tags = append(rows[i].Tags, near.Mode)
+			rows[i].Weights = append(rows[i].Weights, near.Quantity)
+			rows[i].Parts = append(rows[i].Parts, part{near.Comment, near.ExtendedPrice, near.Line})
+		}
+	}
+	return rows
+}
+
 // BenchmarkStructs writes and reads Go structs by shard.WriterOf and shard.RowsOf, and by parquet-go's generic writer
 // and reader. The time is CPU time, with garbage collection.
 //
 //	taskset -c 0 go test ./internal/bench -run - -bench Structs -benchtime 5x
 func BenchmarkStructs(b *testing.B) {
-	rows := makeItems(1_000_000)
-	for _, c := range []struct {
-		name  string
-		write func(path string, rows []item) error
-		read  func(path string) (n int, err error)
-	}{
-		{"amudai", writeAmudai(b), readAmudai(b)},
-		{"parquet-go", writeParquetGo, readParquetGo},
-	} {
-		path := filepath.Join(b.TempDir(), "items")
+	b.Run("items", func(b *testing.B) { benchStructs(b, makeItems(1_000_000)) })
+	b.Run("orders", func(b *testing.B) { benchStructs(b, makeOrders(200_000)) })
+}
+
+func benchStructs[T any](b *testing.B, rows []T) {
+	for _, c := range contendersOf[T]() {
+		path := filepath.Join(b.TempDir(), "rows")
 		b.Run("write/"+c.name, func(b *testing.B) {
-			perRow(b, len(rows), func() error { return c.write(path, rows) })
+			perRow(b, len(rows), func() error { return c.write(b.Context(), path, rows) })
 			size, err := os.Stat(path)
 			require.NoError(b, err)
 			b.ReportMetric(float64(size.Size())/float64(len(rows)), "bytes/row")
 		})
 		b.Run("read/"+c.name, func(b *testing.B) {
 			perRow(b, len(rows), func() error {
-				n, err := c.read(path)
+				n := 0
+				err := c.read(b.Context(), path, func(T) { n++ })
 				require.Equal(b, len(rows), n)
 				return err
 			})
@@ -102,70 +136,93 @@ func perRow(b *testing.B, rows int, run func() error) {
 	b.ReportMetric(float64(rows)*float64(b.N)/(measure.CPU()-before)/1e6, "Mrows/cpu-s")
 }
 
-func writeAmudai(b *testing.B) func(string, []item) error {
-	return func(path string, rows []item) error {
-		w, err := shard.CreateOf[item](b.Context(), path, shard.WriterOptions{Overwrite: true})
+// TestStructsAgree reads what the contenders of the benchmark wrote.
+func TestStructsAgree(t *testing.T) {
+	agree(t, makeItems(3000))
+	agree(t, makeOrders(3000))
+}
+
+func agree[T any](t *testing.T, rows []T) {
+	for _, c := range contendersOf[T]() {
+		path := filepath.Join(t.TempDir(), "rows")
+		require.NoError(t, c.write(t.Context(), path, rows))
+		var got []T
+		require.NoError(t, c.read(t.Context(), path, func(row T) { got = append(got, row) }))
+		require.Len(t, got, len(rows), c.name)
+		for i := range rows {
+			require.Equal(t, rows[i], got[i], c.name)
+		}
+	}
+}
+
+// structContender writes and reads structs.
+type structContender[T any] struct {
+	name  string
+	write func(ctx context.Context, path string, rows []T) error
+	read  func(ctx context.Context, path string, each func(T)) error
+}
+
+func contendersOf[T any]() []structContender[T] {
+	return []structContender[T]{{"amudai", writeAmudai[T], readAmudai[T]}, {"parquet-go", writeParquetGo[T], readParquetGo[T]}}
+}
+
+func writeAmudai[T any](ctx context.Context, path string, rows []T) error {
+	w, err := shard.CreateOf[T](ctx, path, shard.WriterOptions{Overwrite: true})
+	if err != nil {
+		return err
+	}
+	if err := w.Write(ctx, rows...); err != nil {
+		return errors.Join(err, w.Abort(ctx))
+	}
+	return w.Close(ctx)
+}
+
+func readAmudai[T any](ctx context.Context, path string, each func(T)) error {
+	s, err := shard.Open(ctx, path, shard.OpenOptions{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for row, err := range shard.RowsOf[T](ctx, s, shard.ScanOptions{}) {
 		if err != nil {
 			return err
 		}
-		if err := w.Write(b.Context(), rows...); err != nil {
-			return errors.Join(err, w.Abort(b.Context()))
-		}
-		return w.Close(b.Context())
+		each(row)
 	}
+	return nil
 }
 
-func readAmudai(b *testing.B) func(string) (int, error) {
-	return func(path string) (n int, err error) {
-		s, err := shard.Open(b.Context(), path, shard.OpenOptions{})
-		if err != nil {
-			return 0, err
-		}
-		defer s.Close()
-		for row, err := range shard.RowsOf[item](b.Context(), s, shard.ScanOptions{}) {
-			if err != nil {
-				return n, err
-			}
-			if row.Line > 0 {
-				n++
-			}
-		}
-		return n, nil
-	}
-}
-
-func writeParquetGo(path string, rows []item) error {
+func writeParquetGo[T any](_ context.Context, path string, rows []T) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	w := pgo.NewGenericWriter[item](f, pgo.Compression(&zstd.Codec{Level: zstd.DefaultLevel}))
+	w := pgo.NewGenericWriter[T](f, pgo.Compression(&zstd.Codec{Level: zstd.DefaultLevel}))
 	if _, err := w.Write(rows); err != nil {
 		return err
 	}
 	return w.Close()
 }
 
-func readParquetGo(path string) (n int, err error) {
+func readParquetGo[T any](_ context.Context, path string, each func(T)) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
-	r := pgo.NewGenericReader[item](f)
+	r := pgo.NewGenericReader[T](f)
 	defer r.Close()
-	for rows := make([]item, 1024); err == nil; {
-		var k int
-		k, err = r.Read(rows)
-		for i := range rows[:k] {
-			if rows[i].Line > 0 {
-				n++
-			}
+	for rows := make([]T, 1024); err == nil; {
+		var n int
+		clear(rows) // it reuses slices and maps of rows, which the caller may keep
+		n, err = r.Read(rows)
+		for i := range rows[:n] {
+			each(rows[i])
 		}
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return n, err
+	return err
 }

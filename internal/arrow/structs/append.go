@@ -2,6 +2,7 @@ package structs
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -31,7 +32,12 @@ type appender interface {
 }
 
 // errFull means that an array cannot hold more bytes or items with 32-bit offsets.
-var errFull = errors.New("there are more than 2 GiB of bytes, or 2³¹ items, in one array")
+var errFull = errors.New("a row has more than 2 GiB of bytes or 2³¹ items")
+
+// maxOffset is smaller in tests.
+var maxOffset = math.MaxInt32
+
+func (n *node) full() error { return fmt.Errorf("field %s: %w", n.goName, errFull) }
 
 func newAppender(n *node) appender {
 	if n.pointer && n.shape >= shapeArray {
@@ -159,6 +165,8 @@ func converted[X, S any](n *node, convert func(X) (S, error)) appender {
 func (a *convertAppender[X, S]) bind(v reflect.Value) { a.places.bind(v) }
 func (a *convertAppender[X, S]) unbind()              { a.places.unbind() }
 
+func (a *convertAppender[X, S]) bindItems(items reflect.Value) bool { return a.places.bindItems(items) }
+
 func (a *convertAppender[X, S]) append(from, to int) error {
 	at := a.valid.n
 	a.loose = a.places.gather(a.loose[:0], &a.valid, from, to)
@@ -225,8 +233,8 @@ func (a *textAppender[B]) append(from, to int) error {
 	a.loose = a.gather(a.loose[:0], &a.valid, from, to)
 	defer clear(a.loose) // so that it keeps no text in memory
 	for _, b := range a.loose {
-		if len(b) > math.MaxInt32-len(a.data) {
-			return errFull
+		if len(b) > maxOffset-len(a.data) {
+			return a.n.full()
 		}
 		a.data = append(a.data, b...)
 		a.offsets = append(a.offsets, int32(len(a.data)))

@@ -3,7 +3,6 @@ package structs
 import (
 	"cmp"
 	"errors"
-	"math"
 	"reflect"
 	"slices"
 	"sort"
@@ -30,8 +29,16 @@ func newStructAppender(n *node) *structAppender {
 
 func (a *structAppender) bind(v reflect.Value) {
 	for i, kid := range a.kids {
-		kid.bind(v.FieldByIndex(a.n.kids[i].index))
+		kid.bind(fieldOf(v, a.n.kids[i].index))
 	}
+}
+
+// fieldOf is a field of a struct, through embedded ones.
+func fieldOf(v reflect.Value, index []int) reflect.Value {
+	for _, i := range index {
+		v = v.Field(i)
+	}
+	return v
 }
 
 func (a *structAppender) unbind() {
@@ -182,12 +189,10 @@ func (a *listAppender) append(from, to int) error {
 	items, before := 0, int(a.offsets[len(a.offsets)-1])
 	for _, v := range a.at[from:to] {
 		n := v.Len()
-		if n > math.MaxInt32-before-items {
-			return errFull
+		if n > maxOffset-before-items {
+			return a.n.full()
 		}
-		for k := range n {
-			a.child.bind(v.Index(k))
-		}
+		bindItems(a.child, v)
 		items += n
 		a.ends = append(a.ends, items)
 		a.offsets = append(a.offsets, int32(before+items))
@@ -255,6 +260,7 @@ type mapAppender struct {
 	values  appender
 	offsets []int32
 	valid   validity
+	ends    []int
 }
 
 func newMapAppender(n *node) *mapAppender {
@@ -262,40 +268,48 @@ func newMapAppender(n *node) *mapAppender {
 }
 
 func (a *mapAppender) append(from, to int) error {
-	for i, v := range a.at[from:to] {
-		end := int(a.offsets[len(a.offsets)-1])
-		if v.Len() > math.MaxInt32-end {
-			return errFull
+	a.ends = a.ends[:0]
+	entries, before := 0, int(a.offsets[len(a.offsets)-1])
+	for _, v := range a.at[from:to] {
+		if entries += v.Len(); entries > maxOffset-before {
+			return a.n.full()
 		}
-		if err := a.entries(v); err != nil {
-			return itemErr(err, from+i, []int{v.Len()})
-		}
-		a.offsets = append(a.offsets, int32(end+v.Len()))
+		a.ends = append(a.ends, entries)
+		a.offsets = append(a.offsets, int32(before+entries))
 		a.valid.add(!v.IsNil())
 	}
-	return nil
+	if err := a.bindEntries(entries, from, to); err != nil {
+		return err
+	}
+	defer a.keys.unbind()
+	defer a.values.unbind()
+	return itemErr(cmp.Or(a.keys.append(0, entries), a.values.append(0, entries)), from, a.ends)
 }
 
-// entries appends copies of the keys and values of a map, because those in the map have no address.
-func (a *mapAppender) entries(m reflect.Value) error {
-	sorted := m.MapKeys()
-	slices.SortFunc(sorted, compareKeys)
-	n := len(sorted)
-	keys := reflect.MakeSlice(reflect.SliceOf(m.Type().Key()), n, n)
-	values := reflect.MakeSlice(reflect.SliceOf(m.Type().Elem()), n, n)
+// bindEntries binds copies of the keys and values of maps, because those in a map have no address.
+func (a *mapAppender) bindEntries(n, from, to int) error {
+	keys := reflect.MakeSlice(reflect.SliceOf(a.n.goType.Key()), n, n)
+	values := reflect.MakeSlice(reflect.SliceOf(a.n.goType.Elem()), n, n)
 	a.keys.unbind()
 	a.values.unbind()
-	for i, key := range sorted {
-		value := m.MapIndex(key)
-		if !value.IsValid() {
+	order, k := make([]int, n), 0
+	for i, m := range a.at[from:to] {
+		begin := k
+		for entry := m.MapRange(); entry.Next() && k < a.ends[i]; k++ {
+			keys.Index(k).SetIterKey(entry)
+			values.Index(k).SetIterValue(entry)
+			order[k] = k
+		}
+		if k < a.ends[i] {
 			return errors.New("a map changes while it is written")
 		}
-		keys.Index(i).Set(key)
-		values.Index(i).Set(value)
-		a.keys.bind(keys.Index(i))
-		a.values.bind(values.Index(i))
+		slices.SortFunc(order[begin:k], func(x, y int) int { return compareKeys(keys.Index(x), keys.Index(y)) })
 	}
-	return cmp.Or(a.keys.append(0, n), a.values.append(0, n))
+	for _, at := range order {
+		a.keys.bind(keys.Index(at))
+		a.values.bind(values.Index(at))
+	}
+	return nil
 }
 
 func compareKeys(a, b reflect.Value) int {

@@ -25,14 +25,29 @@ type typedPlaces[X any] interface {
 	// scatter sets the places from at on to values. Where valid is not set they are null, which may be an error with
 	// the number of the value as its row.
 	scatter(n *node, at int, values []X, valid bitmap.Bits) error
+	// bindItems adds the places of a slice of X, and false of any other.
+	bindItems(items reflect.Value) bool
 }
 
 // placesOf makes the places of a node whose underlying type is X.
 func placesOf[X any](n *node) typedPlaces[X] {
-	if n.pointer {
+	switch {
+	case !n.pointer:
+		return &cells[X]{}
+	case n.goType == reflect.TypeFor[X]():
 		return &pointers[X]{}
 	}
-	return &cells[X]{}
+	return &namedPointers[X]{}
+}
+
+// bindItems adds the places of all items of a slice.
+func bindItems(p places, items reflect.Value) {
+	if quick, ok := p.(interface{ bindItems(reflect.Value) bool }); ok && quick.bindItems(items) {
+		return
+	}
+	for i := range items.Len() {
+		p.bind(items.Index(i))
+	}
 }
 
 // cells are places of values that are not null.
@@ -40,6 +55,14 @@ type cells[X any] struct{ at []*X }
 
 func (c *cells[X]) bind(v reflect.Value) { c.at = append(c.at, address[X](v)) }
 func (c *cells[X]) unbind()              { c.at = c.at[:0] }
+
+func (c *cells[X]) bindItems(items reflect.Value) bool {
+	values, ok := reflect.TypeAssert[[]X](items)
+	for i := range values {
+		c.at = append(c.at, &values[i])
+	}
+	return ok
+}
 
 // address is the address of a value of type X, or of a named type that is made of X.
 func address[X any](v reflect.Value) *X {
@@ -77,36 +100,57 @@ func nullError(n *node, valid bitmap.Bits) error {
 	return n.failed(row, "the value is null, which %s cannot be; *%s can", n.goType, n.goType)
 }
 
-// pointers are places of pointers, which are nil for null.
-type pointers[X any] struct {
-	at   []reflect.Value
-	null X
-}
-
-func (p *pointers[X]) bind(v reflect.Value) { p.at = append(p.at, v) }
-func (p *pointers[X]) unbind()              { p.at = p.at[:0] }
+// pointers are places of pointers to X, which are nil for null.
+type pointers[X any] struct{ cells[*X] }
 
 func (p *pointers[X]) gather(dst []X, valid *validity, from, to int) []X {
 	for _, v := range p.at[from:to] {
-		valid.add(!v.IsNil())
-		if v.IsNil() {
-			dst = append(dst, p.null)
-		} else {
-			dst = append(dst, *address[X](v.Elem()))
+		var x X
+		if *v != nil {
+			x = **v
 		}
+		valid.add(*v != nil)
+		dst = append(dst, x)
 	}
 	return dst
 }
 
-func (p *pointers[X]) scatter(n *node, at int, values []X, valid bitmap.Bits) error {
+func (p *pointers[X]) scatter(_ *node, at int, values []X, valid bitmap.Bits) error {
+	fresh := slices.Clone(values)
+	for i, v := range p.at[at : at+len(values)] {
+		*v = nil
+		if valid.At(i) {
+			*v = &fresh[i]
+		}
+	}
+	return nil
+}
+
+// namedPointers are places of pointers to a named type that is made of X, which are nil for null.
+type namedPointers[X any] struct{ variables }
+
+func (p *namedPointers[X]) bindItems(reflect.Value) bool { return false }
+
+func (p *namedPointers[X]) gather(dst []X, valid *validity, from, to int) []X {
+	for _, v := range p.at[from:to] {
+		var x X
+		if !v.IsNil() {
+			x = *address[X](v.Elem())
+		}
+		valid.add(!v.IsNil())
+		dst = append(dst, x)
+	}
+	return dst
+}
+
+func (p *namedPointers[X]) scatter(n *node, at int, values []X, valid bitmap.Bits) error {
 	fresh := reflect.MakeSlice(reflect.SliceOf(n.goType), len(values), len(values))
 	for i, v := range p.at[at : at+len(values)] {
+		v.SetZero()
 		if valid.At(i) {
 			x := fresh.Index(i)
 			*address[X](x) = values[i]
 			v.Set(x.Addr())
-		} else {
-			v.SetZero()
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func newStructReader(n *node, dt *arrow.StructType, h *held) (*structReader, err
 
 func (r *structReader) bind(v reflect.Value) {
 	for i, kid := range r.kids {
-		kid.bind(v.FieldByIndex(r.n.kids[i].index))
+		kid.bind(fieldOf(v, r.n.kids[i].index))
 	}
 }
 
@@ -141,9 +141,7 @@ func (r *optionalReader) read(from, to, at int) error {
 func newPlaces(r reader, t reflect.Type, n int) reflect.Value {
 	items := reflect.MakeSlice(reflect.SliceOf(t), n, n)
 	r.unbind()
-	for i := range n {
-		r.bind(items.Index(i))
-	}
+	bindItems(r, items)
 	return items
 }
 
