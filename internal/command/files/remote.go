@@ -71,12 +71,19 @@ type shared struct{ storage.Reader }
 // Close implements [storage.Reader].
 func (shared) Close() error { return nil }
 
-// tailed is a reader of an artifact whose size is known, and perhaps its end.
+// tailed is a reader of an artifact whose size is known, and perhaps its end. It keeps the first bytes, too: formats look
+// whether they are theirs each time that an input is opened.
 type tailed struct {
 	storage.Reader
 	tail []byte
 	size int64
+
+	mu   sync.Mutex
+	head []byte
 }
+
+// maxHead is the most first bytes that are kept.
+const maxHead = 64
 
 // Size implements [storage.Reader].
 func (t *tailed) Size(ctx context.Context) (int64, error) { return t.size, ctx.Err() }
@@ -95,7 +102,20 @@ func (t *tailed) ReadAt(ctx context.Context, p []byte, off int64) error {
 		copy(p, t.tail[start:])
 		return ctx.Err()
 	}
-	return t.Reader.ReadAt(ctx, p, off)
+	if off != 0 || len(p) == 0 || len(p) > maxHead {
+		return t.Reader.ReadAt(ctx, p, off)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.head) < len(p) {
+		head := make([]byte, len(p))
+		if err := t.Reader.ReadAt(ctx, head, 0); err != nil {
+			return err
+		}
+		t.head = head
+	}
+	copy(p, t.head)
+	return ctx.Err()
 }
 
 // stream reads an artifact from its start. Windows of it are read in parts at a time.
