@@ -261,6 +261,10 @@ type mapAppender struct {
 	offsets []int32
 	valid   validity
 	ends    []int
+
+	// Copies of entries, because those in a map have no address, and their numbers by map and key.
+	keyCopies, valueCopies reflect.Value
+	order                  []int
 }
 
 func newMapAppender(n *node) *mapAppender {
@@ -281,31 +285,37 @@ func (a *mapAppender) append(from, to int) error {
 	if err := a.bindEntries(entries, from, to); err != nil {
 		return err
 	}
-	defer a.keys.unbind()
-	defer a.values.unbind()
-	return itemErr(cmp.Or(a.keys.append(0, entries), a.values.append(0, entries)), from, a.ends)
+	err := cmp.Or(a.keys.append(0, entries), a.values.append(0, entries))
+	a.keyCopies.Clear() // so that they keep nothing in memory
+	a.valueCopies.Clear()
+	return itemErr(err, from, a.ends)
 }
 
-// bindEntries binds copies of the keys and values of maps, because those in a map have no address.
+// bindEntries binds copies of the n entries of some maps.
 func (a *mapAppender) bindEntries(n, from, to int) error {
-	keys := reflect.MakeSlice(reflect.SliceOf(a.n.goType.Key()), n, n)
-	values := reflect.MakeSlice(reflect.SliceOf(a.n.goType.Elem()), n, n)
+	if !a.keyCopies.IsValid() || a.keyCopies.Len() < n {
+		a.keyCopies = reflect.MakeSlice(reflect.SliceOf(a.n.goType.Key()), n, n)
+		a.valueCopies = reflect.MakeSlice(reflect.SliceOf(a.n.goType.Elem()), n, n)
+	}
+	keys, values := a.keyCopies, a.valueCopies
 	a.keys.unbind()
 	a.values.unbind()
-	order, k := make([]int, n), 0
+	a.order = a.order[:0]
+	entry := new(reflect.MapIter)
 	for i, m := range a.at[from:to] {
-		begin := k
-		for entry := m.MapRange(); entry.Next() && k < a.ends[i]; k++ {
+		begin := len(a.order)
+		for entry.Reset(m); len(a.order) < a.ends[i] && entry.Next(); {
+			k := len(a.order)
 			keys.Index(k).SetIterKey(entry)
 			values.Index(k).SetIterValue(entry)
-			order[k] = k
+			a.order = append(a.order, k)
 		}
-		if k < a.ends[i] {
+		if len(a.order) < a.ends[i] {
 			return errors.New("a map changes while it is written")
 		}
-		slices.SortFunc(order[begin:k], func(x, y int) int { return compareKeys(keys.Index(x), keys.Index(y)) })
+		slices.SortFunc(a.order[begin:], func(x, y int) int { return compareKeys(keys.Index(x), keys.Index(y)) })
 	}
-	for _, at := range order {
+	for _, at := range a.order {
 		a.keys.bind(keys.Index(at))
 		a.values.bind(values.Index(at))
 	}

@@ -54,7 +54,7 @@ func bindItems(p places, items reflect.Value) {
 type cells[X any] struct{ at []*X }
 
 func (c *cells[X]) bind(v reflect.Value) { c.at = append(c.at, address[X](v)) }
-func (c *cells[X]) unbind()              { c.at = c.at[:0] }
+func (c *cells[X]) unbind()              { clear(c.at); c.at = c.at[:0] }
 
 func (c *cells[X]) bindItems(items reflect.Value) bool {
 	values, ok := reflect.TypeAssert[[]X](items)
@@ -215,7 +215,7 @@ func (s *slots) scatter(_ *node, at int, values [][]byte, valid bitmap.Bits) err
 type views struct{ at [][]byte }
 
 func (v *views) bind(a reflect.Value) { v.at = append(v.at, a.Bytes()) }
-func (v *views) unbind()              { v.at = v.at[:0] }
+func (v *views) unbind()              { clear(v.at); v.at = v.at[:0] }
 
 // variables are places of other values.
 type variables struct{ at []reflect.Value }
