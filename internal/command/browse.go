@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/amudai/amudai-go/internal/command/browse"
+	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/inspect"
 	"github.com/amudai/amudai-go/internal/command/usage"
@@ -94,24 +95,11 @@ func (a *app) saveStdin(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(f, contextReader{ctx, a.Stdin})
+	_, err = io.Copy(f, files.Interruptible(ctx, a.Stdin))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return f.Name(), nil
-}
-
-// contextReader reads until ctx ends.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 // browsed is the table to browse. Its functions are called by several goroutines at once.

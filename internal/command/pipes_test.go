@@ -558,3 +558,27 @@ func TestStatsCountsExactly(t *testing.T) {
 	require.LessOrEqual(t, stats[2].Distinct, 60_000)
 	require.Contains(t, ok(t, "stats", "a.amudai.shard"), "≈")
 }
+
+// TestInterruptedPipe cancels conversions that wait for a pipe: they end, and leave no file.
+func TestInterruptedPipe(t *testing.T) {
+	for _, from := range []string{"arrows", "csv", "parquet"} {
+		t.Run(from, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			r, w := io.Pipe()
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				_, err := w.Write([]byte("\xff\xff\xff\xff")) // is taken when the command reads
+				if err == nil {
+					cancel()
+				}
+			}()
+			var stderr bytes.Buffer
+			code := command.Main(ctx, command.Env{Args: []string{"convert", "-", "--from", from, "t.amudai.shard"}, Stdin: r, Stdout: io.Discard, Stderr: &stderr})
+			require.Equal(t, command.ExitInterrupted, code, stderr.String())
+			left, err := os.ReadDir(".")
+			require.NoError(t, err)
+			require.Empty(t, left)
+			require.NoError(t, w.Close())
+		})
+	}
+}

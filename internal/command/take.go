@@ -48,7 +48,7 @@ last one. --rows-from reads the numbers from a file, one a line.`,
 }
 
 func (a *app) runTake(ctx context.Context, args []string, f *takeFlags) (err error) {
-	locations, rows, err := a.rowNumbers(args, f.from)
+	locations, rows, err := a.rowNumbers(ctx, args, f.from)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func rangesOf(rows []int64) []shard.RowRange {
 }
 
 // rowNumbers divides arguments into inputs and the numbers behind them, or reads the numbers from a file.
-func (a *app) rowNumbers(args []string, from string) (locations []string, rows []int64, err error) {
+func (a *app) rowNumbers(ctx context.Context, args []string, from string) (locations []string, rows []int64, err error) {
 	n := len(args)
 	for ; n > 0 && from == ""; n-- {
 		row, err := strconv.ParseInt(args[n-1], 10, 64)
@@ -119,7 +119,7 @@ func (a *app) rowNumbers(args []string, from string) (locations []string, rows [
 	case from == "-" && slices.Contains(args, "-"):
 		return nil, nil, usage.Errorf("", "stdin cannot be both a table and the numbers of rows")
 	case from == "-":
-		rows, err = readNumbers(a.Stdin)
+		rows, err = readNumbers(files.Interruptible(ctx, a.Stdin))
 	case from != "":
 		rows, err = numbersOf(from)
 	}

@@ -50,7 +50,7 @@ func hasFooter(location string, formats table.Formats) bool {
 func open(ctx context.Context, location string, stdin io.Reader, footer bool) (table.Input, error) {
 	switch {
 	case location == "-":
-		return table.Input{Name: "stdin", Reader: stdin, Size: -1}, nil
+		return table.Input{Name: "stdin", Reader: Interruptible(ctx, stdin), Size: -1}, nil
 	case IsURL(location):
 		return remoteInput(ctx, location, footer)
 	}
@@ -68,6 +68,8 @@ func open(ctx context.Context, location string, stdin io.Reader, footer bool) (t
 	in := table.Input{Name: location, Reader: f, Size: -1, Closer: f}
 	if info.Mode().IsRegular() {
 		in.At, in.Size, in.Location = f, info.Size(), location
+	} else {
+		in.Reader = Interruptible(ctx, f)
 	}
 	return in, nil
 }

@@ -1,0 +1,37 @@
+package files
+
+import (
+	"context"
+	"io"
+)
+
+// Interruptible is a reader of a pipe or terminal whose Read ends with ctx, also while no bytes come. A read that has begun
+// goes on in a goroutine then, and may still write to its buffer: nothing else can end it before the process does.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader { return interruptible{ctx, r} }
+
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements [io.Reader].
+func (i interruptible) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := i.r.Read(p)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return r.n, r.err
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	}
+}
