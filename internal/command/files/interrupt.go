@@ -3,6 +3,8 @@ package files
 import (
 	"context"
 	"io"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Interruptible is a reader of a pipe or terminal whose Read ends with ctx, also while no bytes come. A read that has begun
@@ -25,8 +27,10 @@ func (i interruptible) Read(p []byte) (int, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		n, err := i.r.Read(p)
-		done <- result{n, err}
+		var r result
+		defer func() { done <- r }()
+		defer fault.RecoverInternal(&r.err)
+		r.n, r.err = i.r.Read(p)
 	}()
 	select {
 	case r := <-done:
