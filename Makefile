@@ -17,18 +17,22 @@ TOOL      := $(GO) tool -modfile=tools/go.mod
 # The library and the command are pure Go; only the race detector needs cgo.
 export CGO_ENABLED ?= 0
 
+# Without the traces of gRPC, which Arrow brings along, no template looks for methods by name, and the linker leaves out a sixth of the
+# command.
+SMALL := -tags grpcnotrace
+
 # Random tests draw the same values in each run, so that what passes here passes in CI. RAPID_SEED=0 draws others.
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build test random sweep race purego interop interop-stores startup bench bench-peers microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test random sweep race purego interop interop-stores interop-python interop-spark wheel startup bench bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## compile everything; the command goes to bin/amudai
 	$(GO) build ./...
-	if [ -d cmd/amudai ]; then $(GO) build -trimpath -o bin/ ./cmd/amudai; fi
+	if [ -d cmd/amudai ]; then $(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai; fi
 
 test: ## run all tests, with a selection of each sweep over bits, cuts, faults and golden files (under 4 minutes)
 	$(GO) test $(TIMEOUT) $(PKG)
@@ -54,11 +58,27 @@ purego: ## run the short tests of kernels in plain Go, without assembly
 
 interop: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON), and what terminals show (tmux)
 	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure)' ./rntuple ./internal/engine/compute ./internal/command
-	$(GO) build -trimpath -o bin/ ./cmd/amudai
+	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour' ./internal/command
 
 interop-stores: ## hold s3:// to moto (PYTHON with moto[server]) and az:// to Azurite (NODE, NODE_MODULES), by a proxy that cuts, delays and refuses
 	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -v -count=1 -run 'Interop(S3|Azure)' ./internal/command
+
+interop-python: ## test the Python package (PYTHON has its extras, pytest, mypy and ruff), and its wheel
+	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
+	cd python && $(PYTHON) -m ruff check . && $(PYTHON) -m ruff format --check . && $(PYTHON) -m mypy
+	cd python && AMUDAI_PROGRAM=$(abspath bin/amudai) $(PYTHON) -m pytest -q
+	tools/wheel.sh -test $(PYTHON)
+
+SPARK_ENGINES ?= local[2] local-cluster[2,1,1024] sail sail-cluster
+interop-spark: ## test the data source of PySpark on Spark and Sail (PYTHON has pyspark[connect], pysail, duckdb and tpchgen-cli)
+	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
+	cd python/spark_tests && for engine in $(SPARK_ENGINES); do echo "$$engine"; \
+		some=; case "$$engine" in *cluster*) some='tpch or write or union' ;; esac; \
+		AMUDAI_ENGINE="$$engine" AMUDAI_PROGRAM=$(abspath bin/amudai) PYTHONPATH=../src $(PYTHON) -m pytest -q -k "$$some" || exit; done
+
+wheel: ## build the wheels of the Python package for all platforms, in python/dist (PYTHON has hatchling)
+	tools/wheel.sh $(PYTHON)
 
 startup: build ## print what amudai version takes: seconds, and kB of memory, most of which are pages of the program in the page cache
 	for i in 1 2 3; do /usr/bin/time -f '%e s, %M kB' bin/amudai version >bin/version.txt || exit; done; rm bin/version.txt

@@ -167,9 +167,13 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU).`,
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		return a.out.Printf("%s", terminal.Lines(help.Usage(cmd, a.helpWidth())))
 	})
-	root.Version = versionText()
-	root.SetVersionTemplate("{{.Version}}\n")
-	root.Flags().Bool("version", false, "print the version")
+	printVersion := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *printVersion { // Cobra's own flag needs a template
+			return a.out.Printf("%s\n", versionText())
+		}
+		return cmd.Help()
+	}
 	return root
 }
 

@@ -428,7 +428,7 @@ func TestSearchErrors(t *testing.T) {
 		{[]string{"-A", "-1", "a", "a.log"}, 2, "need a number above 0"},
 		{[]string{"--since", "someday", "a", "a.log"}, 2, `--since: "someday" is not a time`},
 		{[]string{"--since", "2h", "failed", "a.log"}, 2, "a.log has no column of times"},
-		{[]string{"--in", "text", "failed", "a.log"}, 2, "a.log: no field \"text\""},
+		{[]string{"--in", "text", "failed", "a.log"}, 2, "there is no column \"text\""},
 	} {
 		r := run(t, append([]string{"search"}, c.args...)...)
 		require.Equal(t, c.code, r.code, "%q: %s", c.args, r.errout)
@@ -507,7 +507,7 @@ func TestIndexCommands(t *testing.T) {
 		errout string
 	}{
 		{[]string{"add", "a.shard"}, 2, "--columns"},
-		{[]string{"add", "a.shard", "--columns", "lime"}, 1, `no field "lime": is line meant?`},
+		{[]string{"add", "a.shard", "--columns", "lime"}, 1, `there is no column "lime": is line meant?`},
 		{[]string{"add", "a.shard", "--columns", "line", "--tokenizer", "x"}, 2, "use unicode-log, unicode-word, trivial"},
 		{[]string{"add", "a.shard", "--columns", "line", "--memory", "x"}, 2, "--memory"},
 		{[]string{"add", "a.shard", "--columns", "line", "--coarse", "-1"}, 2, "--coarse"},

@@ -194,10 +194,7 @@ func (a *app) isCSV(location, from string) bool {
 
 // writePage writes the page of HTML.
 func (a *app) writePage(ctx context.Context, f *statsFlags, r *profile.Report) error {
-	page, err := profile.HTML(r)
-	if err != nil {
-		return err
-	}
+	page := profile.HTML(r)
 	out, err := files.Create(ctx, f.html, f.force, a.Stdout)
 	if err != nil {
 		return err

@@ -65,5 +65,5 @@ func TestQuestionsOfNulls(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 10, q.Rows)
 	_, err = QuestionOf(d, "d = 1")
-	require.ErrorContains(t, err, "there is no column d")
+	require.ErrorContains(t, err, "there is no column \"d\"")
 }

@@ -1,22 +1,14 @@
 package profile
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"math"
 
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/engine/profile"
 )
 
-//go:embed page.html
-var pageText string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
-// page is what the template shows. All texts are printable; the template escapes them.
+// page is what the page shows. All texts are printable; markup escapes them.
 type page struct {
 	Name       string
 	Rows       string
@@ -71,7 +63,7 @@ const (
 )
 
 // HTML is a page without scripts that needs no other files.
-func HTML(r *Report) ([]byte, error) {
+func HTML(r *Report) []byte {
 	p := r.Profile
 	v := page{Name: terminal.Printable(r.Name), Rows: terminal.Plural(p.Rows, "row"), Columns: terminal.Plural(topColumns(p), "column")}
 	if r.Bytes.Total > 0 {
@@ -89,11 +81,9 @@ func HTML(r *Report) ([]byte, error) {
 		v.Findings += len(k.Findings)
 		v.List = append(v.List, k)
 	}
-	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, v); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	var m markup
+	m.page(&v)
+	return m.Bytes()
 }
 
 // estimated are the bytes of values in memory, by column.

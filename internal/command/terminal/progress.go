@@ -1,42 +1,37 @@
 package terminal
 
 import (
+	"errors"
 	"io"
 	"time"
 
-	"github.com/cheggaaa/pb/v3"
+	"github.com/schollz/progressbar/v3"
 )
 
 // Progress counts rows or other steps. It can show a bar.
 type Progress struct {
-	bar   *pb.ProgressBar
+	bar   *progressbar.ProgressBar
 	out   io.Writer
 	began time.Time
 	rows  int64
 }
 
-const (
-	barKnown   pb.ProgressBarTemplate = `{{counters . }} rows {{bar . }} {{percent . }} {{speed . "%s rows/s" "… rows/s"}} {{rtime . "%s left" "%s" "…"}}`
-	barUnknown pb.ProgressBarTemplate = `{{counters . }} rows {{speed . "%s rows/s" "… rows/s"}} {{etime . }}`
-	barSteps   pb.ProgressBarTemplate = `{{counters . }} columns {{bar . }} {{percent . }} {{rtime . "%s left" "%s" "…"}}`
-)
-
 // StartRows begins to count rows. total may be unknown. It shows a bar on w unless w is nil.
 func StartRows(w io.Writer, total int64, known bool) *Progress {
-	if known {
-		return start(w, barKnown, total)
+	if !known {
+		total = -1
 	}
-	return start(w, barUnknown, 0)
+	return start(w, "rows", total)
 }
 
 // StartColumns begins to count columns. It shows a bar on w unless w is nil.
-func StartColumns(w io.Writer) *Progress { return start(w, barSteps, 0) }
+func StartColumns(w io.Writer) *Progress { return start(w, "columns", -1) }
 
-func start(w io.Writer, template pb.ProgressBarTemplate, total int64) *Progress {
+func start(w io.Writer, unit string, total int64) *Progress {
 	p := &Progress{began: time.Now(), out: w}
 	if w != nil {
-		p.bar = template.New(int(total)).SetWriter(w).SetRefreshRate(200 * time.Millisecond)
-		p.bar.Start()
+		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionThrottle(200*time.Millisecond),
+			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit), progressbar.OptionSetWidth(30))
 	}
 	return p
 }
@@ -46,29 +41,31 @@ func (p *Progress) Add(rows, total int64, known bool) {
 	p.rows += rows
 	if p.bar != nil {
 		if known {
-			p.bar.SetTotal(max(total, p.rows))
+			p.bar.ChangeMax64(max(total, p.rows))
 		}
-		p.bar.Add64(rows)
+		p.show(p.rows)
 	}
 }
 
 // Set sets the number of finished steps.
 func (p *Progress) Set(done, total int) {
 	if p.bar != nil {
-		p.bar.SetTotal(int64(total))
-		p.bar.SetCurrent(int64(done))
+		p.bar.ChangeMax64(int64(total))
+		p.show(int64(done))
 	}
 }
+
+// show moves the bar. That it cannot be shown is no reason to stop the work.
+func (p *Progress) show(done int64) { _ = p.bar.Set64(done) }
 
 // End removes the bar.
 func (p *Progress) End() error {
 	if p.bar == nil {
 		return nil
 	}
-	p.bar.Set(pb.CleanOnFinish, true)
-	p.bar.Finish()
-	_, err := io.WriteString(p.out, "\r\x1b[K")
-	return err
+	err := p.bar.Exit()
+	_, last := io.WriteString(p.out, "\r\x1b[K")
+	return errors.Join(err, last)
 }
 
 // Rate is "3,000,000 rows in 1.2 s".

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import subprocess
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import ENGINE
+from tpch import QUERIES
+
+import amudai
+
+TABLES = ["customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"]
+SCALE = os.environ.get("AMUDAI_TPCH_SCALE", "0.1")
+
+
+@pytest.fixture(scope="session")
+def tpch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tables of TPC-H as Parquet and shards; those of lineitem and orders are several, with several stripes."""
+    folder = tmp_path_factory.mktemp("tpch")
+    subprocess.run(["tpchgen-cli", "parquet", "-s", SCALE, f"--output-dir={folder}"], check=True)
+    for name in TABLES:
+        table = amudai.open(folder / f"{name}.parquet")
+        half = table.num_rows // 2 if name in ("lineitem", "orders") else table.num_rows
+        (folder / name).mkdir()
+        amudai.write(table.scan(rows=range(half)), str(folder / name / "1.amudai.shard"), stripe_rows=100_000)
+        if half < table.num_rows:
+            amudai.write(table.scan(rows=slice(half, None)), str(folder / name / "2.amudai.shard"), stripe_rows=100_000)
+    return folder
+
+
+def close(a: Any, b: Any) -> bool:
+    """Whether two results are equal; engines round averages of decimals to other digits."""
+    if isinstance(b, float | Decimal) and a is not None:
+        return math.isclose(float(a), float(b), rel_tol=1e-9, abs_tol=1e-6)
+    return bool(a == b)
+
+
+@pytest.mark.parametrize("number", QUERIES)
+def test_tpch(spark: Any, tpch: Path, number: int) -> None:
+    con = duckdb.connect()
+    for name in TABLES:
+        spark.read.format("amudai").load(str(tpch / name)).createOrReplaceTempView(name)
+        con.sql(f"create view {name} as from '{tpch / name}.parquet'")
+    got = [tuple(row) for row in spark.sql(QUERIES[number]).collect()]
+    expected = con.sql(QUERIES[number]).fetchall()
+    assert len(got) == len(expected) > 0
+    for a, b in zip(got, expected, strict=True):
+        assert all(close(x, y) for x, y in zip(a, b, strict=True)), (a, b)
+
+
+def table() -> pa.Table:
+    day = datetime.datetime(2001, 1, 1)
+    rows = 1_000
+
+    def every(values: list[Any]) -> list[Any]:
+        return [values[i % len(values)] for i in range(rows)]
+
+    return pa.table(
+        {
+            "row": pa.array(range(rows), pa.int64()),
+            "i": pa.array(every([1, None, -3]), pa.int32()),
+            "u": pa.array(every([0, 200]), pa.uint8()),
+            "f": pa.array(every([0.0, -0.0, 1.5, math.nan, math.inf, None, -math.inf]), pa.float64()),
+            "s": pa.array(every(["", "it's", "äöü", None, "abc"]), pa.string_view()),
+            "b": pa.array(every([True, False, None]), pa.bool_()),
+            "d": pa.array(every([day.date(), None, day.date() + datetime.timedelta(30)]), pa.date32()),
+            "t": pa.array(every([day, None, day + datetime.timedelta(hours=5)]), pa.timestamp("us")),
+            "z": pa.array(every([day, None, day + datetime.timedelta(hours=5)]), pa.timestamp("ns", "UTC")),
+            "p": pa.array(every([Decimal("1.25"), None, Decimal("-3.00")]), pa.decimal128(12, 2)),
+            "x": pa.array(every([b"", b"\x00\xff", None]), pa.binary()),
+            "l": pa.array(every([[1, None], [], None]), pa.list_(pa.int64())),
+            "q": pa.array(every([{"n": 1, "m": "a"}, None]), pa.struct([("n", pa.int64()), ("m", pa.string())])),
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def values(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("values") / "values.amudai.shard")
+    amudai.write(table(), path, stripe_rows=300)
+    return path
+
+
+CONDITIONS = [
+    "i = 1", "i <=> null", "i <=> 1", "not (i = 1)", "i in (1, 5)", "u > 100", "f > 1", "f >= 1.5D", "f < 0", "f = 0", "isnan(f)",
+    "f <=> 1.5D", "not (f > 1)", "f in (1.5D, 0D)", "s = 'it''s'", "s like 'a%'", "s like '%c'", "s like '%b%'", "s > 'b'", "b",
+    "not b", "d = date '2001-01-31'", "d is null",
+    "t >= timestamp_ntz '2001-01-01 01:00:00'", "z > timestamp '2001-01-01 01:00:00'",
+    "p < 0.5", "p between -3 and 1", "x = X'00ff'", "q.n = 1", "i = 1 and s = 'abc' or b", "row > 900 and row % 7 = 0", "true",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def plain(spark: Any, values: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The same rows by the engine's own reader of Parquet, with the types that they have there."""
+    path = str(tmp_path_factory.mktemp("plain") / "values.parquet")
+    frame = table()
+    types = {"u": pa.int16(), "s": pa.string(), "z": pa.timestamp("us", "UTC")}
+    pq.write_table(frame.cast(pa.schema([f.with_type(types.get(f.name, f.type)) for f in frame.schema])), path)
+    return spark.read.parquet(path)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_conditions(spark: Any, values: str, plain: Any, condition: str) -> None:
+    frame = spark.read.format("amudai").load(values)
+    got, expected = (sorted(r.row for r in f.where(condition).select("row").collect()) for f in (frame, plain))
+    assert got == expected
+
+
+def test_values(spark: Any, values: str, plain: Any) -> None:
+    frame = spark.read.format("amudai").load(values)
+    got, expected = (sorted(map(repr, f.collect())) for f in (frame, plain))
+    assert got == expected
+    assert frame.count() == 1_000
+
+
+def test_options(spark: Any, values: str) -> None:
+    reader = spark.read.format("amudai")
+    frame = reader.option("columns", "row, s").option("where", "row < 7").load(values)
+    assert frame.columns == ["row", "s"]
+    assert frame.count() == 7
+    reader = spark.read.format("amudai")
+    if not ENGINE.startswith("sail"):  # it combines partitions itself
+        assert reader.load(values).rdd.getNumPartitions() == 4
+        assert reader.option("partitions", "1").load(values).rdd.getNumPartitions() == 1
+
+
+def test_union(spark: Any, tmp_path: Path) -> None:
+    amudai.write(pa.table({"a": pa.array([1, 2], pa.int32())}), str(tmp_path / "1.amudai.shard"))
+    amudai.write(pa.table({"a": pa.array([3], pa.int64()), "b": ["x"]}), str(tmp_path / "2.amudai.shard"))
+    frame = spark.read.format("amudai").load(str(tmp_path))
+    assert sorted(map(tuple, frame.collect()), key=str) == [(1, None), (2, None), (3, "x")]
+    assert [tuple(r) for r in frame.where("b = 'x'").collect()] == [(3, "x")]
+    assert frame.where("b is null").count() == 2
+
+
+def save(frame: Any, path: Path, mode: str, **options: str) -> None:
+    if ENGINE.startswith("sail"):
+        frame = frame.limit(1 << 30)  # Sail 0.7 refuses the messages of more than one task
+    frame.write.format("amudai").mode(mode).options(**options).save(str(path))
+
+
+def test_write(spark: Any, values: str, tmp_path: Path) -> None:
+    def read() -> Any:
+        return spark.read.format("amudai").load(str(path))
+
+    frame = spark.read.format("amudai").load(values)
+    path = tmp_path / "new"
+    save(frame, path, "append", profile="high-compression")
+    assert sorted(map(repr, read().collect())) == sorted(map(repr, frame.collect()))
+    amudai.verify(list(path.glob("*.amudai.shard")))
+    for condition, mode, rows in [("row < 10", "append", 1_010), ("row < 10", "overwrite", 10), ("row < 0", "overwrite", 0)]:
+        save(frame.where(condition), path, mode)
+        assert read().count() == rows
+        assert {p.suffix for p in path.iterdir()} == {".shard"}
+
+
+def test_write_that_fails(spark: Any, values: str, tmp_path: Path) -> None:
+    """Nothing of a failed job is visible, and what was there stays."""
+    path = tmp_path / "table"
+    spark.read.format("amudai").load(values).write.format("amudai").mode("append").save(str(path))
+    before = sorted(path.iterdir())
+    bad = spark.sql("select id, assert_true(id < 90000) as no from range(0, 100000, 1, 4)")
+    for mode in ("append", "overwrite"):
+        with pytest.raises(Exception, match="."):
+            bad.write.format("amudai").mode(mode).save(str(path))
+        assert sorted(path.iterdir()) == before
+    with pytest.raises(Exception, match="file"):
+        bad.write.format("amudai").mode("append").save(values)
+
+
+def test_errors(spark: Any, values: str, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match="does not exist"):
+        spark.read.format("amudai").load(str(tmp_path / "nothing.amudai.shard")).collect()
+    with pytest.raises(Exception, match="nothing"):
+        spark.read.format("amudai").option("columns", "nothing").load(values).collect()
+    damaged = tmp_path / "damaged.amudai.shard"
+    data = bytearray(Path(values).read_bytes())
+    data[1_000] ^= 1
+    damaged.write_bytes(data)
+    with pytest.raises(Exception, match="damaged"):
+        spark.read.format("amudai").load(str(damaged)).collect()

@@ -1,0 +1,76 @@
+"""Amudai shards, and tables of many other formats, as Arrow.
+
+    import amudai
+
+    flights = amudai.open("flights.amudai.shard")
+    flights.to_pandas(where="origin = 'SFO' and delay > 300")
+    amudai.write(flights.scan(), "s3://bucket/flights.amudai.shard")
+
+Every location that the command amudai reads is a table: files, folders and patterns, s3:// and https:// locations, in all of its
+formats. docs/python.md describes the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from amudai._command import AmudaiError, Locations
+from amudai._table import ColumnStatistics, Stripe, Table, verify, write
+
+if TYPE_CHECKING:
+    import dask.dataframe
+    import duckdb
+    import pandas
+    import polars
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AmudaiError",
+    "ColumnStatistics",
+    "Stripe",
+    "Table",
+    "open",
+    "read_amudai",
+    "read_dask",
+    "register",
+    "scan_polars",
+    "verify",
+    "write",
+]
+
+
+def open(locations: Locations, **options: object) -> Table:  # noqa: A001 - as open of other libraries of tables
+    """Opens a table: reads its schema, the places of its stripes and its statistics.
+
+    locations: a file, folder, pattern or URL, or several, which are one table.
+    options: flags of ``amudai plan``, such as ``schema="zip:utf8"`` or ``from_="csv"`` (as ``from`` is a word of Python).
+    """
+    return Table(locations, **options)
+
+
+def read_amudai(locations: Locations, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> pandas.DataFrame:
+    """Reads a table into a data frame of pandas; the arguments are those of Table.scan."""
+    return open(locations).to_pandas(columns, where, **scan)
+
+
+def read_dask(locations: Locations, columns: Sequence[str] | None = None, where: str | None = None) -> dask.dataframe.DataFrame:
+    """A data frame of Dask with a partition for each stripe; the arguments are those of Table.scan."""
+    from amudai import _dask
+
+    return _dask.collection(open(locations), columns, where)
+
+
+def scan_polars(locations: Locations, **options: object) -> polars.LazyFrame:
+    """A lazy frame of Polars that reads only what a query needs: columns, the rows of conditions, the first rows."""
+    from amudai import _polars
+
+    return _polars.scan(open(locations, **options))
+
+
+def register(connection: duckdb.DuckDBPyConnection, name: str, locations: Locations, **options: object) -> None:
+    """Gives a table a name in SQL of DuckDB. Each query reads only its columns, and the rows of its conditions."""
+    from amudai import _duckdb
+
+    connection.register(name, _duckdb.dataset(open(locations, **options)))

@@ -1,0 +1,279 @@
+"""Tables: what is recorded of them, scans, rows by their numbers."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from amudai import _command, _filter
+from amudai._command import Locations
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+@dataclasses.dataclass(frozen=True)
+class Stripe:
+    """A part of a table that can be read alone: a stripe of a shard, a row group of Parquet, a cluster of an RNTuple."""
+
+    location: str
+    """Of its file."""
+    stripe: int
+    """Its number in the file."""
+    first_row: int
+    """Its first row in the file."""
+    rows: int | None
+    selected_rows: int | None
+    """The most rows that the condition of the plan leaves. Unknown numbers are None."""
+    selected_bytes: int | None
+    """Stored bytes of the columns that are read for them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnStatistics:
+    """What a file records of a column; unknown numbers are None."""
+
+    location: str
+    column: str
+    type: str
+    nulls: int | None
+    distinct: int | None
+    min: Any
+    """As in JSON: times and decimals are strings."""
+    max: Any
+    exact: bool
+    """Whether min and max are values of the column, not only bounds."""
+    bytes: int | None
+
+
+class Table:
+    """A table in files, folders or objects: one, or several that are united by the names of their columns.
+
+    It holds no file open. Each scan starts a process that ends with the scan. A table may be used from several threads.
+    """
+
+    def __init__(self, locations: Locations, **options: object) -> None:
+        self.locations: list[str] = _command.locations(locations)
+        self._options = _command.flags(options)
+        self._plan = _command.plan(self.locations, self._options)
+        with pa.ipc.open_stream(base64.b64decode(self._plan["arrow_schema"])) as reader:
+            self.schema: pa.Schema = reader.schema
+            """Names and types of the columns, with their metadata."""
+
+    def __repr__(self) -> str:
+        return f"amudai.Table({', '.join(map(repr, self.locations))})"
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows. Formats that do not record it, such as CSV, are read for it."""
+        rows = self._plan["rows"]
+        return int(_command.run(["count", *self.locations, *self._options])) if rows is None else int(rows)
+
+    @property
+    def num_bytes(self) -> int | None:
+        """The size of the files."""
+        size: int | None = self._plan["bytes"]
+        return size
+
+    @property
+    def stripes(self) -> list[Stripe]:
+        """The parts of the table, in the order of their rows."""
+        return _stripes(self._plan)
+
+    @property
+    def statistics(self) -> list[ColumnStatistics]:
+        """What the files record of their columns."""
+        return [
+            ColumnStatistics(
+                i["location"],
+                c["column"],
+                c["type"],
+                c["nulls"],
+                c["distinct"],
+                c["min"],
+                c["max"],
+                c["exact"],
+                c["bytes"],
+            )
+            for i in self._plan["inputs"]
+            for c in i["statistics"]
+        ]
+
+    def plan(self, columns: Sequence[str] | None = None, where: Any = None) -> list[Stripe]:
+        """The parts of the table with the rows and bytes that a condition and a choice of columns leave of each. Only metadata
+        and indexes are read."""
+        condition, _ = self._condition(where)
+        return _stripes(
+            _command.plan(self.locations, [*self._options, *_command.flags({"columns": _list(columns), "where": condition})])
+        )
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        where: Any = None,
+        limit: int | None = None,
+        rows: range | slice | str | None = None,
+        **options: object,
+    ) -> pa.RecordBatchReader:
+        """Reads rows as Arrow record batches.
+
+        columns: paths of columns or of fields of structs, in the order of the result; by default all.
+        where: a condition as a text (docs/filters.md), or an expression of pyarrow.compute. What a text cannot say of an
+            expression is evaluated by pyarrow.
+        limit: the most rows.
+        rows: only these rows, by their numbers from 0: a range or slice with step 1, or a text such as "100:200".
+        options: flags of ``amudai cat``, such as ``strings="view"`` or ``stripes="0,3:5"``.
+
+        The reader may be closed, or left, at any time: that ends the process behind it.
+        """
+        condition, rest = self._condition(where)
+        read = _list(columns)
+        if rest is not None and read is not None:
+            read = [*read, *(f.name for f in self.schema if f.name not in read)]
+        flags: dict[str, object] = {"columns": read, "where": condition, "rows": _rows(rows), **options}
+        if limit is not None:
+            if limit < 0:
+                raise ValueError(f"limit {limit}")
+            if rest is None:
+                flags["limit"] = str(limit)
+        arguments = ["cat", *self.locations, "--format=arrows", *self._options, *_command.flags(flags)]
+        stream = _command.Stream(arguments)
+        if rest is None:
+            return pa.RecordBatchReader.from_batches(stream.schema, stream)
+        schema = (
+            stream.schema if columns is None else pa.schema([stream.schema.field(c) for c in columns], stream.schema.metadata)
+        )
+        return pa.RecordBatchReader.from_batches(schema, _Filtered(stream, rest, schema.names, limit))
+
+    def to_arrow(self, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> pa.Table:
+        """Reads rows into a table of Arrow; the arguments are those of scan."""
+        return self.scan(columns, where, **scan).read_all()
+
+    def to_pandas(self, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> pandas.DataFrame:
+        """Reads rows into a data frame of pandas; the arguments are those of scan."""
+        return self.to_arrow(columns, where, **scan).to_pandas()
+
+    def to_polars(self, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> polars.DataFrame:
+        """Reads rows into a data frame of Polars; the arguments are those of scan."""
+        import polars
+
+        # Polars keeps strings as views: there is nothing to convert then.
+        frame = polars.from_arrow(self.scan(columns, where, **{"strings": "view", **scan}).read_all())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def take(self, rows: Iterable[int], columns: Sequence[str] | None = None) -> pa.Table:
+        """Reads rows by their numbers from 0, in the order of the numbers. Of a shard, only the blocks with the rows are read."""
+        numbers = "".join(f"{int(row)}\n" for row in rows).encode()
+        flags = _command.flags({"columns": _list(columns)})
+        stream = _command.Stream(
+            ["take", *self.locations, "--rows-from=-", "--format=arrows", *self._options, *flags], stdin=numbers
+        )
+        return pa.RecordBatchReader.from_batches(stream.schema, stream).read_all()
+
+    def scan_part(
+        self, location: str, rows: slice | None, columns: Sequence[str] | None = None, where: str | None = None, **options: object
+    ) -> pa.RecordBatchReader:
+        """Reads rows of one of the files with the columns of the whole table, as a part of the work of an engine.
+
+        location, rows: of a stripe, or of several that follow one another.
+        The other arguments are those of scan.
+        """
+        flags = {"columns": _list(columns), "where": where, "rows": _rows(rows), **options}
+        # Behind the file comes a table without rows, whose columns and types are those of the result.
+        empty = pa.BufferOutputStream()
+        with pa.ipc.new_stream(empty, self.schema):
+            pass
+        arguments = ["cat", location, "-", "--format=arrows", *self._options, *_command.flags(flags)]
+        stream = _command.Stream(arguments, stdin=empty.getvalue())
+        return pa.RecordBatchReader.from_batches(stream.schema, stream)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """All rows, for every library that takes Arrow data."""
+        return self.scan().__arrow_c_stream__(requested_schema)
+
+    def _condition(self, where: Any) -> tuple[str | None, Any]:
+        """The text of a condition, and the expression that has to be evaluated besides, or None."""
+        if where is None or isinstance(where, str):
+            return where or None, None
+        if not isinstance(where, pa.compute.Expression):
+            raise TypeError(f"where: a text or an expression of pyarrow.compute, not {type(where).__name__}")
+        condition, whole = _filter.conjuncts(where, self.schema)
+        return condition, None if whole else where
+
+
+class _Filtered:
+    """Batches with the rows that meet an expression."""
+
+    def __init__(self, stream: _command.Stream, where: Any, columns: list[str], limit: int | None) -> None:
+        self._stream, self._where, self._columns, self._left = stream, where, columns, limit
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        while self._left is None or self._left > 0:
+            batch = next(self._stream)
+            table = pa.Table.from_batches([batch]).filter(self._where).select(self._columns)
+            if table.num_rows == 0:
+                continue
+            if self._left is not None:
+                table = table.slice(0, self._left)
+                self._left -= table.num_rows
+            return table.combine_chunks().to_batches()[0]
+        self._stream.close()
+        raise StopIteration
+
+
+def write(data: Any, path: str, **options: object) -> None:
+    """Writes a table to a shard, or to another format by the name of the path (docs/command-line.md).
+
+    data: anything with Arrow's stream interface: a table or reader of pyarrow, a data frame of Polars or pandas, a result of
+        DuckDB. Batches are written as they come.
+    options: flags of ``amudai convert``, such as ``profile="high-compression"``, ``index=["line"]``, ``stripe_rows=100_000``;
+        ``force=True`` replaces an existing table.
+
+    The table appears under its name when it is complete. If the data end with an exception, nothing appears.
+    """
+    (path,) = _command.locations(path)
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    reader = data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
+    _command.feed(["convert", "-", path, "--from=arrows", "--quiet", *_command.flags(options)], reader)
+
+
+def verify(locations: Locations, **options: object) -> None:
+    """Reads everything, and compares it with all checksums, counts and statistics; raises AmudaiError at the first fault."""
+    _command.run(["verify", *_command.locations(locations), *_command.flags(options)])
+
+
+def _stripes(plan: Mapping[str, Any]) -> list[Stripe]:
+    return [
+        Stripe(i["location"], s["stripe"], s["first_row"], s["rows"], s["selected_rows"], s["selected_bytes"])
+        for i in plan["inputs"]
+        for s in i["stripes"]
+    ]
+
+
+def _list(columns: Sequence[str] | None) -> list[str] | None:
+    if columns is None:
+        return None
+    if isinstance(columns, str):
+        raise TypeError("columns: a list of names")
+    return list(columns)
+
+
+def _rows(rows: range | slice | str | None) -> str | None:
+    if rows is None or isinstance(rows, str):
+        return rows
+    if rows.step not in (None, 1):
+        raise ValueError(f"rows: step {rows.step}; use take")
+    start, stop = rows.start, rows.stop
+    if isinstance(rows, range):
+        stop = max(start, stop)
+    return f"{'' if start is None else start}:{'' if stop is None else stop}"

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+import amudai
+
+
+def test_dask(shard: str, table: pa.Table) -> None:
+    frame = amudai.read_dask(shard, ["row", "i"], "row >= 3000 and i > 2")
+    assert frame.npartitions == 2
+    expected = table.select(["row", "i"]).to_pandas(types_mapper=pd.ArrowDtype)
+    expected = expected[(expected.row >= 3000) & (expected.i > 2)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(frame.compute().reset_index(drop=True), expected)
+    assert frame["row"].sum().compute() == expected.row.sum()
+    assert len(amudai.read_dask(shard, where="row < 0")) == 0
+
+
+def test_union(folder: Path) -> None:
+    amudai.write(pa.table({"a": pa.array([1, 2], pa.int32())}), "1.amudai.shard")
+    amudai.write(pa.table({"a": pa.array([3], pa.int64()), "b": ["x"]}), "2.amudai.shard")
+    frame = amudai.read_dask("*.amudai.shard").compute()
+    assert frame["a"].tolist() == [1, 2, 3]
+    assert frame["b"].isna().tolist() == [True, True, False]
+    assert amudai.read_dask(".", where="b = 'x'").compute()["a"].tolist() == [3]

@@ -1,0 +1,178 @@
+"""Conditions of others, compared with what their own engines make of them."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from conftest import same
+
+import amudai
+from amudai import _filter, _polars
+
+VALUES: dict[str, list[Any]] = {
+    "i": [-5, 0, 3, 99],
+    "u": [0, 1],
+    "f": [0.0, 1.5, -1.5, 0.1],
+    "s": ["", "a", "it's", 'say "hi"', "b\\c", "äöü", "line\nbreak"],
+    "d": [datetime.date(2001, 1, 3), datetime.date(1999, 1, 1)],
+    "t": [datetime.datetime(2001, 1, 3, 4), datetime.datetime(2001, 1, 2, 0, 0, 0, 1)],
+    "z": [datetime.datetime(2001, 1, 3, 4, tzinfo=datetime.timezone.utc)],
+    "p": [Decimal("1.00"), Decimal("-3.21"), Decimal("4.50")],
+    "x": [b"", b"\x00", b"ab"],
+    "two words": [0, 2],
+    "dot.ted": [1],
+}
+
+
+def random_expression(draw: random.Random, depth: int = 2) -> pc.Expression:
+    if depth > 0 and draw.random() < 0.7:
+        left, right = (random_expression(draw, depth - 1) for _ in range(2))
+        return draw.choice([left & right, left | right, ~left])
+    name = draw.choice(list(VALUES))
+    column, value = pc.field(name), draw.choice(VALUES[name])
+    if draw.random() < 0.5:
+        return draw.choice([column == value, column != value, column < value, column <= value, column > value, column >= value])
+    if name == "s" and draw.random() < 0.5:
+        return draw.choice([pc.starts_with, pc.ends_with, pc.match_substring])(column, draw.choice(["a", "'", "\\", "ö", ""]))
+    if name == "f" and draw.random() < 0.5:
+        return draw.choice([pc.is_nan(column), column.is_null(nan_is_null=True), column.is_null()])
+    if name in ("i", "s", "d", "p"):
+        return draw.choice([column.isin(VALUES[name][:2]), column.isin([*VALUES[name][1:], None]), column.isin([])])
+    return draw.choice([column.is_null(), column.is_valid(), pc.field("b"), ~pc.field("b")])
+
+
+def test_pyarrow(shard: str, table: pa.Table) -> None:
+    """Whatever is pushed down, the rows are those of pyarrow."""
+    draw = random.Random(7)
+    opened = amudai.open(shard)
+    pushed = 0
+    for _ in range(150):
+        try:
+            expression = random_expression(draw)
+            expected = table.filter(expression)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue  # pyarrow compares a column of one type with the null of another
+        text, whole = _filter.conjuncts(expression, table.schema)
+        pushed += whole
+        got = opened.to_arrow(["row", "s"], expression)
+        assert same(got, expected.select(["row", "s"]).combine_chunks()), (expression, text)
+    assert pushed > 100
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pc.field("i") + 1 > 3,
+        (pc.field("i") + 1 > 3) & (pc.field("s") == "a"),
+        (pc.field("i") + 1 > 3) | (pc.field("s") == "a"),
+        pc.field("i") < pc.field("two words"),
+        pc.match_substring(pc.field("s"), "A", ignore_case=True),
+        pc.field("f") > float("nan"),
+        pc.field("f").isin([1.5, float("nan")]),
+        pc.field("q", "n") == 2,
+        pc.scalar(5) > pc.field("i"),
+        pc.scalar(True) & (pc.field("i") > 0),
+        pc.field("i") > 2.5,
+        pc.field("p") > Decimal("1.00"),
+        pc.field("t") > pa.scalar(1, pa.timestamp("ns")),
+        pc.field("d") >= pc.scalar(pa.scalar(datetime.date(2001, 1, 4))),
+        pc.field("s") == pa.scalar(None, pa.string()),
+    ],
+    ids=str,
+)
+def test_pyarrow_by_parts(shard: str, table: pa.Table, expression: pc.Expression) -> None:
+    """What has no text is evaluated by pyarrow, with limits and columns that the condition does not name."""
+    opened = amudai.open(shard)
+    expected = table.filter(expression)
+    assert same(opened.to_arrow(where=expression), expected.combine_chunks())
+    assert same(opened.to_arrow(["row"], expression, limit=3), expected.select(["row"]).slice(0, 3).combine_chunks())
+
+
+def test_expression_is_pushed(table: pa.Table) -> None:
+    text, whole = _filter.conjuncts((pc.field("i") > 3) & (pc.field("two words") == 1), table.schema)
+    assert (text, whole) == ("((`i` > 3)) and ((`two words` = 1))", True)
+
+
+def polars_expression(draw: random.Random, depth: int = 2) -> pl.Expr:
+    if depth > 0 and draw.random() < 0.7:
+        left, right = (polars_expression(draw, depth - 1) for _ in range(2))
+        return (left & right, left | right, ~left)[draw.randrange(3)]
+    name = draw.choice([n for n in VALUES if n != "x"])
+    column, value = pl.col(name), draw.choice(VALUES[name])
+    if draw.random() < 0.5:
+        return draw.choice([column == value, column != value, column < value, column <= value, column > value, column >= value])
+    if name == "s":
+        return draw.choice(
+            [
+                column.str.starts_with("a"),
+                column.str.ends_with("'"),
+                column.str.contains("a", literal=True),
+                column.str.contains("^a"),
+            ]
+        )
+    if name in ("i", "d"):
+        low, high = sorted(VALUES[name][:2])
+        return draw.choice(
+            [
+                column.is_in(VALUES[name][:2]),
+                column.is_between(low, high),
+                column.is_between(low, high, closed="left"),
+            ]
+        )
+    return draw.choice([column.is_null(), column.is_not_null(), pl.col("b"), ~pl.col("b")])
+
+
+def test_polars(shard: str, table: pa.Table) -> None:
+    draw = random.Random(5)
+    frame, lazy = pl.DataFrame(table), amudai.scan_polars(shard)
+    assert lazy.collect().equals(frame, null_equal=True)
+    pushed = 0
+    for _ in range(100):
+        predicate = polars_expression(draw)
+        pushed += _polars.conjuncts(predicate, table.schema)[1]
+        got = lazy.filter(predicate).select("row", "s").collect()
+        assert got.equals(frame.filter(predicate).select("row", "s")), predicate
+    assert pushed > 60
+
+
+def test_polars_plan(shard: str, table: pa.Table) -> None:
+    lazy = amudai.scan_polars(shard)
+    query = lazy.filter(pl.col("i") > 2).select("row").head(3)
+    assert query.collect().equals(pl.DataFrame(table).filter(pl.col("i") > 2).select("row").head(3))
+    assert lazy.select(pl.len()).collect().item() == table.num_rows
+    assert lazy.filter(pl.col("i") * 2 > 8).select("row").head(3).collect().height == 3
+    assert lazy.join(lazy.filter(pl.col("i") == 5), on="row", how="semi").collect().height > 0
+
+
+def test_duckdb(shard: str, table: pa.Table) -> None:
+    con = duckdb.connect()
+    amudai.register(con, "ours", shard)
+    con.register("theirs", table)
+    questions = [
+        "select * from {} order by row",
+        "select count(*) from {}",
+        "select count(*), sum(i), min(d), max(s) from {} where i > 2 and s <> 'a'",
+        "select row from {} where f > 1 order by row",
+        "select row from {} where f >= 'nan'::double or f < -1 order by row",
+        "select row from {} where not (f <= 1) order by row",
+        "select row from {} where s in ('a', 'it''s', 'äöü') order by row",
+        "select row from {} where s like 'a%' and t >= timestamp '2001-01-02' and t < timestamp '2001-01-04' order by row",
+        "select row from {} where d = date '2001-01-04' or d is null order by row",
+        "select row from {} where p between -1.5 and 1.5 and b order by row",
+        "select row from {} where z > timestamptz '2001-01-02 00:00:00+00' and not b order by row",
+        "select row from {} where q.n = 2 and u > 1 order by row",
+        'select "two words", count(*) from {} where "dot.ted" = 1 group by 1 order by 1',
+        "select a.row from {0} a join {0} b on a.row = b.row + 1 where b.i = 5 order by 1 limit 20",
+        "select row from {} where x = 'ab'::blob order by row limit 5",
+    ]
+    for question in questions:
+        ours, theirs = (con.sql(question.format(name)).to_arrow_table() for name in ("ours", "theirs"))
+        assert same(ours, theirs), question

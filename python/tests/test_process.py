@@ -1,0 +1,136 @@
+"""Processes end with what they were started for, and leave nothing."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from conftest import same
+
+import amudai
+from amudai import _command
+
+
+def children() -> list[str]:
+    """The processes that this one has started, with those that nobody has waited for."""
+    listed = subprocess.run(["ps", "-o", "pid=,stat=,comm=", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout
+    return [line for line in listed.splitlines() if "amudai" in line]
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(folder: Path) -> Iterator[None]:
+    temp = set(Path("/tmp").glob("*amudai*"))
+    yield
+    gc.collect()
+    assert children() == []
+    assert set(Path("/tmp").glob("*amudai*")) <= temp
+
+
+def test_readers_that_are_left(shard: str) -> None:
+    """Batches of one row keep the process in the middle of its work."""
+    opened = amudai.open([shard] * 50)
+    reader = opened.scan()
+    reader.read_next_batch()
+    assert len(children()) == 1
+    reader.close()
+    del reader
+    gc.collect()
+    assert children() == []
+    opened.scan()  # nobody looks at it
+    gc.collect()
+    assert children() == []
+    for _ in opened.scan():
+        break
+    gc.collect()
+
+
+def test_killed(shard: str) -> None:
+    reader = amudai.open([shard] * 50).scan()
+    reader.read_next_batch()
+    (child,) = children()
+    os.kill(int(child.split()[0]), signal.SIGKILL)
+    with pytest.raises((amudai.AmudaiError, pa.ArrowInvalid, OSError)):
+        reader.read_all()
+
+
+def test_data_that_fail() -> None:
+    def batches(n: int) -> Iterator[pa.RecordBatch]:
+        for _ in range(n):
+            yield pa.record_batch({"a": pa.array(range(100_000))})
+        raise KeyError("broken")
+
+    for n in (0, 1, 5):
+        reader = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), batches(n))
+        with pytest.raises(KeyError, match="broken"):
+            amudai.write(reader, "t.amudai.shard")
+        assert list(Path.cwd().iterdir()) == []
+
+
+def test_write_that_is_refused(shard: str) -> None:
+    with pytest.raises(amudai.AmudaiError, match="no-such"):
+        amudai.write(amudai.open(shard).scan(), "t.amudai.shard", profile="no-such")
+    with pytest.raises(amudai.AmudaiError):
+        amudai.write(amudai.open(shard).scan(), "no/such/folder/t.amudai.shard")
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_full_disk(shard: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    with pytest.raises(amudai.AmudaiError, match="no space left"):
+        amudai.write(amudai.open(shard).scan(), "/dev/full", to="csv")
+
+
+def test_threads(shard: str, table: pa.Table) -> None:
+    opened = amudai.open(shard)
+    wrong: list[object] = []
+
+    def scan() -> None:
+        if not same(opened.to_arrow(), table):
+            wrong.append("other rows")
+
+    threads = [threading.Thread(target=scan) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
+
+
+def test_interrupt(shard: str) -> None:
+    """Ctrl-C in the middle of a scan ends both processes."""
+    code = f"import amudai\nr = amudai.open([{shard!r}] * 50).scan()\n"
+    code += "import time\nprint(r.read_next_batch().num_rows, flush=True)\ntime.sleep(60)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdout
+    assert int(process.stdout.readline()) > 0
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(20) != 0
+    process.stdout.close()
+    deadline = time.monotonic() + 10
+    while subprocess.run(["pgrep", "-g", str(process.pid)], capture_output=True).returncode == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _command.run(["version"]).startswith(b"amudai ")
+    _command.program.cache_clear()
+    monkeypatch.setenv("AMUDAI_PROGRAM", "/no/such/program")
+    with pytest.raises(FileNotFoundError):
+        _command.run(["version"])
+    _command.program.cache_clear()
