@@ -118,7 +118,8 @@ func (r *optionalReader) open(arr arrow.Array) error {
 
 func (r *optionalReader) read(from, to, at int) error {
 	valid := validOf(r.arr, from, to)
-	fresh := newPlaces(r.child, r.n.goType, valid.Count())
+	fresh := makeItems(r.n.goType, valid.Count())
+	bindItems(r.child, fresh)
 	defer r.child.unbind()
 	k := 0
 	for i := from; i < to; {
@@ -137,12 +138,8 @@ func (r *optionalReader) read(from, to, at int) error {
 	return nil
 }
 
-// newPlaces binds a reader to the items of a new slice.
-func newPlaces(r reader, t reflect.Type, n int) reflect.Value {
-	items := reflect.MakeSlice(reflect.SliceOf(t), n, n)
-	r.unbind()
-	bindItems(r, items)
-	return items
+func makeItems(t reflect.Type, n int) reflect.Value {
+	return reflect.MakeSlice(reflect.SliceOf(t), n, n)
 }
 
 // lists are the rows of a list or map, some of which are null.
@@ -171,8 +168,12 @@ func (l *lists) count(from, to int) (n int) {
 	return n
 }
 
-// read reads the items of some rows in one piece where they lie side by side. An error is one of the row.
-func (l *lists) read(r reader, from, to int) error {
+// mostBound is how many items have known places at a time, which take more memory than some items.
+const mostBound = 1 << 14
+
+// read reads the items of some rows into a slice, in few pieces where they lie side by side. An error is one of the row.
+func (l *lists) read(r reader, items reflect.Value, from, to int) error {
+	defer r.unbind()
 	place := 0
 	for i := from; i < to; {
 		first, last := l.items(i)
@@ -186,10 +187,15 @@ func (l *lists) read(r reader, from, to int) error {
 			}
 			last = end
 		}
-		if err := r.read(first, last, place); err != nil {
-			return l.itemErr(err, begin, i)
+		for ; first < last; first += mostBound {
+			n := min(mostBound, last-first)
+			r.unbind()
+			bindItems(r, items.Slice(place, place+n))
+			if err := r.read(first, first+n, 0); err != nil {
+				return l.itemErr(err, begin, i)
+			}
+			place += n
 		}
-		place += last - first
 	}
 	return nil
 }
@@ -241,8 +247,7 @@ func (r *listReader) read(from, to, at int) error {
 
 // readShared makes slices of one array, of n items.
 func (r *listReader) readShared(n, from, to, at int) error {
-	fresh := newPlaces(r.child, r.n.goType.Elem(), n)
-	defer r.child.unbind()
+	fresh := makeItems(r.n.goType.Elem(), n)
 	k := 0
 	for i := from; i < to; i++ {
 		v := r.at[at+i-from]
@@ -258,7 +263,7 @@ func (r *listReader) readShared(n, from, to, at int) error {
 		v.Set(items)
 		k += end - start
 	}
-	return r.lists.read(r.child, from, to)
+	return r.lists.read(r.child, fresh, from, to)
 }
 
 // tupleReader copies lists of a fixed length to arrays.
@@ -325,14 +330,11 @@ func (r *mapReader) open(arr arrow.Array) error {
 
 func (r *mapReader) read(from, to, at int) error {
 	n := r.count(from, to)
-	keys := newPlaces(r.keys, r.n.goType.Key(), n)
-	values := newPlaces(r.values, r.n.goType.Elem(), n)
-	defer r.keys.unbind()
-	defer r.values.unbind()
-	if err := r.lists.read(r.keys, from, to); err != nil {
+	keys, values := makeItems(r.n.goType.Key(), n), makeItems(r.n.goType.Elem(), n)
+	if err := r.lists.read(r.keys, keys, from, to); err != nil {
 		return err
 	}
-	if err := r.lists.read(r.values, from, to); err != nil {
+	if err := r.lists.read(r.values, values, from, to); err != nil {
 		return err
 	}
 	k := 0
