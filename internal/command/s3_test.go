@@ -74,8 +74,11 @@ func TestS3Faults(t *testing.T) {
 
 // A conversion that is interrupted, or fails for good, at any request leaves neither an object nor an upload.
 func TestS3Interrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: takes seconds")
+	}
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("in.csv", numbers(600_000), 0o644)) // 13 MB
+	require.NoError(t, os.WriteFile("in.csv", numbers(300_000), 0o644)) // two parts
 	for _, output := range []string{"s3://bucket/out.csv", "s3://bucket/out.amudai.shard"} {
 		for _, interrupted := range []bool{true, false} {
 			for k := 1; ; k++ {
@@ -115,6 +118,9 @@ func TestS3Interrupted(t *testing.T) {
 
 // An object that changes between two requests is an error, or was read before that.
 func TestS3ChangedInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: takes seconds")
+	}
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"in.csv", "in.amudai.shard", "in.parquet"} {
 		var versions [2][]byte

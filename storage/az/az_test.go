@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -132,6 +133,10 @@ func TestDroppedBlocks(t *testing.T) {
 	first, err := store().Create(ctx, "az://container/a", storage.CreateOptions{Overwrite: true})
 	require.NoError(t, err)
 	require.NoError(t, first.Write(ctx, content))
+	for blocks := 0; blocks < 2; { // they are sent while Write goes on
+		blocks += len(server.Requests())
+		runtime.Gosched()
+	}
 	require.NoError(t, write(ctx, store(), "az://container/a", content[:5], storage.CreateOptions{Overwrite: true}))
 	require.ErrorContains(t, first.Publish(ctx), "another writer has replaced the blob meanwhile")
 	require.Equal(t, content[:5], server.Object("a"))
