@@ -106,7 +106,8 @@ def polars_expression(draw: random.Random, depth: int = 2) -> pl.Expr:
         left, right = (polars_expression(draw, depth - 1) for _ in range(2))
         return (left & right, left | right, ~left)[draw.randrange(3)]
     name = draw.choice([n for n in VALUES if n != "x"])
-    column, value = pl.col(name), draw.choice(VALUES[name])
+    column: pl.Expr = pl.col(name)
+    value: str = draw.choice(VALUES[name])  # or of the type of another column
     if draw.random() < 0.5:
         return draw.choice([column == value, column != value, column < value, column <= value, column > value, column >= value])
     if name == "s":
