@@ -1,0 +1,89 @@
+"""Tables in an object store: moto's S3."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import same
+
+import amudai
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_REGION", "us-east-1")
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        import boto3
+
+        boto3.client("s3").create_bucket(Bucket="lake")
+        yield "s3://lake"
+    server.terminate()
+    server.wait()
+
+
+def test_s3(bucket: str, table: pa.Table, folder: Path) -> None:
+    for i in range(3):
+        amudai.write(table.slice(i * 1000, 1000), f"{bucket}/t/{i}.amudai.shard")
+    expected = table.slice(0, 3000)
+    for location in (f"{bucket}/t/*.amudai.shard", f"{bucket}/t/"):
+        opened = amudai.open(location)
+        assert opened.num_rows == 3000
+        assert [s.location for s in opened.stripes] == [f"{bucket}/t/{i}.amudai.shard" for i in range(3)]
+        assert same(opened.to_arrow(), expected)
+        assert opened.take([2_999, 5]).column("row").to_pylist() == [2_999, 5]
+    amudai.verify(f"{bucket}/t/1.amudai.shard")
+    rows = amudai.scan_polars(f"{bucket}/t/").filter(pl.col("row") >= 2_990).select("row").collect()
+    assert rows["row"].to_list() == list(range(2_990, 3_000))
+    con = duckdb.connect()
+    amudai.register(con, "t", f"{bucket}/t/*.shard")
+    assert con.sql("select count(*), max(row) from t where row < 1500").fetchall() == [(1500, 1499)]
+    with pytest.raises(amudai.AmudaiError, match="exists"):
+        amudai.write(table, f"{bucket}/t/1.amudai.shard")
+    with pytest.raises(amudai.AmudaiError, match="does not exist"):
+        amudai.open(f"{bucket}/nothing.amudai.shard")
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_data_that_fail(bucket: str) -> None:
+    """A write that fails leaves neither an object nor an upload."""
+    import boto3
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for i in range(40):
+            yield pa.record_batch({"a": pa.array(range(i << 40, (i << 40) + 100_000))})
+        raise KeyError("broken")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), batches())
+    with pytest.raises(KeyError):
+        amudai.write(reader, f"{bucket}/failed.amudai.shard")
+    client = boto3.client("s3")
+    assert "Contents" not in client.list_objects_v2(Bucket="lake", Prefix="failed")
+    assert not client.list_multipart_uploads(Bucket="lake").get("Uploads")
