@@ -142,6 +142,23 @@ def test_union(spark: Any, tmp_path: Path) -> None:
     assert frame.where("b is null").count() == 2
 
 
+def test_other_formats(spark: Any, tmp_path: Path) -> None:
+    rows = pa.table({"a": [1, 2], "dot.ted": ["x", "y"]})
+    paths = [str(tmp_path / name) for name in ("t.parquet", "t.amudai.shard")]
+    for path in paths:
+        amudai.write(rows, path)
+    (tmp_path / "t.txt").write_text("zip;n\n00501;1\n")
+    assert [tuple(r) for r in spark.read.format("amudai").load(paths[0]).collect()] == [(1, "x"), (2, "y")]
+    reader = spark.read.format("amudai").option("columns", "dot.ted")
+    assert [tuple(r) for r in reader.load(paths[1]).collect()] == [("x",), ("y",)]
+    reader = spark.read.format("amudai").option("from", "csv").option("schema", "n:utf8")
+    assert [tuple(r) for r in reader.load(str(tmp_path / "t.txt")).collect()] == [("00501", "1")]
+    if not ENGINE.startswith("sail"):
+        assert spark.read.format("amudai").load(paths).count() == 4
+    with pytest.raises(Exception, match="no-such-flag"):
+        spark.read.format("amudai").option("no-such-flag", "1").load(paths[0]).collect()
+
+
 def save(frame: Any, path: Path, mode: str, **options: str) -> None:
     if ENGINE.startswith("sail"):
         frame = frame.limit(1 << 30)  # Sail 0.7 refuses the messages of more than one task

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
 
 import amudai
 
@@ -16,6 +18,18 @@ def test_dask(shard: str, table: pa.Table) -> None:
     pd.testing.assert_frame_equal(frame.compute().reset_index(drop=True), expected)
     assert frame["row"].sum().compute() == expected.row.sum()
     assert len(amudai.read_dask(shard, where="row < 0")) == 0
+
+
+def test_projection(shard: str, table: pa.Table) -> None:
+    """Dask reads the columns that a task needs, also those that were chosen by path."""
+    whole = amudai.read_dask(shard)
+    assert whole[["dot.ted", "row"]].compute().columns.tolist() == ["dot.ted", "row"]
+    for names in (["q.n", "dot.ted"], ["q.n", "dot\\.ted", "i"]):
+        frame = amudai.read_dask(shard, names)
+        assert frame["q"].compute().tolist() == table.column("q").to_pylist()
+        assert frame["dot.ted"].sum().compute() == pc.sum(table.column("dot.ted")).as_py()
+    with pytest.raises(TypeError, match="Expression"):
+        amudai.read_dask(shard, where=pc.field("i") > 1)
 
 
 def test_union(folder: Path) -> None:

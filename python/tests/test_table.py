@@ -100,6 +100,37 @@ def test_write_from_everything(folder: Path, table: pa.Table) -> None:
         amudai.verify(f"{i}.amudai.shard")
 
 
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.arrow"])
+def test_frames_of_other_formats(folder: Path, table: pa.Table, name: str) -> None:
+    plain = table.select(["row", "i", "s"])
+    amudai.write(plain, name)
+    amudai.write(plain, "0.amudai.shard")
+    assert amudai.open(name).to_polars()["row"].to_list() == list(range(table.num_rows))
+    assert amudai.scan_polars(name).filter(pl.col("row") < 3).select("row").collect()["row"].to_list() == [0, 1, 2]
+    assert amudai.open([name, "0.amudai.shard"]).to_polars(["row"]).height == 2 * table.num_rows
+
+
+def test_columns_beside_a_condition_of_pyarrow(shard: str, table: pa.Table) -> None:
+    """A condition without a text reads whole columns."""
+    where = pc.field("i") * 2 > 6
+    for name in ("dot.ted", "dot\\.ted"):
+        assert same(amudai.open(shard).to_arrow([name], where), table.filter(where).select(["dot.ted"]))
+    assert amudai.open(shard).to_arrow([], where).num_rows == table.filter(where).num_rows
+    with pytest.raises(ValueError, match="q.n"):
+        amudai.open(shard).to_arrow(["q.n"], where)
+
+
+def test_parts(folder: Path) -> None:
+    """A part has the columns of the table; a format that is named is not that of the stream which gives them."""
+    Path("1.txt").write_text("zip,n\n00501,1\n")
+    Path("2.txt").write_text("n\n2\n")
+    one, both = amudai.open("1.txt", from_="csv"), amudai.open(["1.txt", "2.txt"], from_="csv")
+    assert one.scan_part("1.txt", None).read_all().to_pylist() == [{"zip": "00501", "n": 1}]
+    assert both.to_arrow().to_pylist() == [{"zip": "00501", "n": 1}, {"zip": None, "n": 2}]
+    with pytest.raises(ValueError, match="from_"):
+        both.scan_part("1.txt", None)
+
+
 def test_csv(folder: Path) -> None:
     Path("t.csv").write_text("zip,n\n00501,1\n10001,\n")
     opened = amudai.open("t.csv")

@@ -8,12 +8,23 @@ import dask.dataframe as dd
 import pandas
 import pyarrow as pa
 
+from amudai import _filter
 from amudai._table import Stripe, Table
 
 
-def _read(stripe: Stripe, table: Table, columns: list[str] | None, where: str | None) -> pandas.DataFrame:
+def _read(
+    stripe: Stripe, table: Table, paths: list[str] | None, where: str | None, columns: list[str] | None = None
+) -> pandas.DataFrame:
+    """Reads a partition. Dask sees the parameter columns, and gives the columns of the frame that a task needs."""
+    if columns is not None:
+        whole = [_filter.path(name) for name in table.schema.names]
+        heads = {_filter.path(name) for name in columns}
+        paths = (
+            [p for p in whole if p in heads] if paths is None else [p for p in paths if p in columns or _filter.head(p) in heads]
+        )
     rows = None if stripe.rows is None else slice(stripe.first_row, stripe.first_row + stripe.rows)
-    return _pandas(table.scan_part(stripe.location, rows, columns, where).read_all())
+    frame = _pandas(table.scan_part(stripe.location, rows, paths, where).read_all())
+    return frame if columns is None else frame[columns]
 
 
 def _pandas(table: pa.Table) -> pandas.DataFrame:
@@ -22,6 +33,8 @@ def _pandas(table: pa.Table) -> pandas.DataFrame:
 
 
 def collection(table: Table, columns: Sequence[str] | None, where: str | None) -> dd.DataFrame:
-    names = None if columns is None else list(columns)
-    stripes = [s for s in table.plan(names, where) if s.selected_rows != 0] or table.stripes[:1]
-    return dd.from_map(_read, stripes, table=table, columns=names, where=where, meta=_pandas(table.to_arrow(names, limit=0)))
+    if where is not None and not isinstance(where, str):
+        raise TypeError(f"where: a text, not {type(where).__name__}")
+    paths = None if columns is None else list(columns)
+    stripes = [s for s in table.plan(paths, where) if s.selected_rows != 0] or table.stripes[:1]
+    return dd.from_map(_read, stripes, table=table, paths=paths, where=where, meta=_pandas(table.to_arrow(paths, limit=0)))

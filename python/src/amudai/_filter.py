@@ -46,6 +46,12 @@ def path(name: str) -> str:
     return name.replace("\\", "\\\\").replace(".", "\\.")
 
 
+def head(path: str) -> str:
+    """The part of a path that names a column, up to the first dot that is not escaped."""
+    found = re.match(r"(?:[^\\.]|\\.)*", path)
+    return found.group() if found else path
+
+
 def text(value: str) -> str:
     """A string."""
     return "'" + value.replace("'", "''") + "'"

@@ -32,7 +32,7 @@ def scan(table: Table) -> pl.LazyFrame:
         if columns is not None:
             more = [] if rest is None else rest.meta.root_names()
             names = [_filter.path(name) for name in dict.fromkeys([*columns, *more])]
-        reader = table.scan(names, where, limit=limit if rest is None else None, strings="view")
+        reader = table.scan(names, where, limit=limit if rest is None else None, **table.strings("view"))
         try:
             for batch in reader:
                 frame = pl.DataFrame(batch)

@@ -133,8 +133,12 @@ class Table:
         """
         condition, rest = self._condition(where)
         read = _list(columns)
+        names: list[str] | None = None
         if rest is not None and read is not None:
-            read = [*read, *(f.name for f in self.schema if f.name not in read)]
+            known = {text: name for name in self.schema.names for text in (_filter.path(name), name)}
+            if field := next((c for c in read if c not in known), None):
+                raise ValueError(f"{field!r} is no whole column, as a condition that pyarrow evaluates needs: write it as a text")
+            names, read = [known[c] for c in read], [_filter.path(name) for name in self.schema.names]
         flags: dict[str, object] = {"columns": read, "where": condition, "rows": _rows(rows), **options}
         if limit is not None:
             if limit < 0:
@@ -145,9 +149,7 @@ class Table:
         stream = _command.Stream(arguments)
         if rest is None:
             return pa.RecordBatchReader.from_batches(stream.schema, stream)
-        schema = (
-            stream.schema if columns is None else pa.schema([stream.schema.field(c) for c in columns], stream.schema.metadata)
-        )
+        schema = stream.schema if names is None else pa.schema([stream.schema.field(n) for n in names], stream.schema.metadata)
         return pa.RecordBatchReader.from_batches(schema, _Filtered(stream, rest, schema.names, limit))
 
     def to_arrow(self, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> pa.Table:
@@ -163,7 +165,7 @@ class Table:
         import polars
 
         # Polars keeps strings as views: there is nothing to convert then.
-        frame = polars.from_arrow(self.scan(columns, where, **{"strings": "view", **scan}).read_all())
+        frame = polars.from_arrow(self.scan(columns, where, **{**self.strings("view"), **scan}).read_all())
         assert isinstance(frame, polars.DataFrame)
         return frame
 
@@ -185,13 +187,23 @@ class Table:
         The other arguments are those of scan.
         """
         flags = {"columns": _list(columns), "where": where, "rows": _rows(rows), **options}
-        # Behind the file comes a table without rows, whose columns and types are those of the result.
-        empty = pa.BufferOutputStream()
-        with pa.ipc.new_stream(empty, self.schema):
-            pass
-        arguments = ["cat", location, "-", "--format=arrows", *self._options, *_command.flags(flags)]
-        stream = _command.Stream(arguments, stdin=empty.getvalue())
+        inputs, stdin = [location], None
+        if len(self._plan["inputs"]) > 1:
+            if any(option.startswith("--from=") for option in self._options):
+                raise ValueError("parts of several files: from_ is the format of all inputs, and one is an Arrow stream")
+            # Behind the file comes a table without rows, whose columns and types are those of the result.
+            empty = pa.BufferOutputStream()
+            with pa.ipc.new_stream(empty, self.schema):
+                pass
+            inputs, stdin = [location, "-"], empty.getvalue()
+        stream = _command.Stream(["cat", *inputs, "--format=arrows", *self._options, *_command.flags(flags)], stdin)
         return pa.RecordBatchReader.from_batches(stream.schema, stream)
+
+    def strings(self, kind: str, location: str | None = None) -> dict[str, Any]:
+        """The option of scans that chooses the Arrow type of strings, if the table, or one file of it, takes it: only shards
+        have it. Others give strings as they are recorded."""
+        shard = any(i["format"] == "shard" and location in (None, i["location"]) for i in self._plan["inputs"])
+        return {"strings": kind} if shard else {}
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """All rows, for every library that takes Arrow data."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
+import json
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
@@ -47,7 +48,7 @@ from amudai._filter import Untranslatable
 
 COMPARISONS = {EqualTo: "=", GreaterThan: ">", GreaterThanOrEqual: ">=", LessThan: "<", LessThanOrEqual: "<="}
 
-# Options of the source itself; all others are flags of amudai plan, cat or convert.
+# Options of the source itself; all others are flags of amudai plan or convert.
 OWN = ("path", "paths", "columns", "where", "partitions")
 
 
@@ -62,8 +63,8 @@ class AmudaiDataSource(DataSource):  # type: ignore[misc]
 
     Options of reading: ``path``; ``columns``, the names of the columns to read, separated by commas, as Spark does not tell a
     Python data source which columns a query needs; ``where``, a condition (docs/filters.md); ``partitions``, about how many a
-    table is divided into, by default one for each stripe. Options of writing are flags of ``amudai convert``, such as
-    ``profile``.
+    table is divided into, by default one for each stripe. Other options are flags: of ``amudai plan`` for reading, such as
+    ``schema`` or ``from``, and of ``amudai convert`` for writing, such as ``profile``.
     """
 
     @classmethod
@@ -80,21 +81,30 @@ class AmudaiDataSource(DataSource):  # type: ignore[misc]
         )
 
     def writer(self, schema: StructType, overwrite: bool) -> AmudaiWriter:
-        flags = {k: v for k, v in self.options.items() if k.lower() not in OWN}
-        return AmudaiWriter(self._path(), schema, overwrite, flags)
+        return AmudaiWriter(self._path(), schema, overwrite, self._flags())
 
     def _path(self) -> str:
         path: str | None = self.options.get("path")
         if not path:
             raise ValueError("no path: use load(PATH), save(PATH) or option('path', PATH)")
-        return path.removeprefix("file://") if path.startswith("file:///") else path
+        return _local(path)
 
     def _columns(self) -> list[str] | None:
         columns = self.options.get("columns")
         return None if columns is None else [c.strip() for c in columns.split(",")]
 
     def _table(self) -> amudai.Table:
-        return amudai.open(self._path())
+        paths = self.options.get("paths")  # a list of load, as JSON
+        locations = self._path() if paths is None else [_local(p) for p in json.loads(paths)]
+        return amudai.open(locations, **self._flags())
+
+    def _flags(self) -> dict[str, str]:
+        return {k: v for k, v in self.options.items() if k.lower() not in OWN}
+
+
+def _local(path: str) -> str:
+    """A path without the scheme of local files."""
+    return path.removeprefix("file://") if path.startswith("file:///") else path
 
 
 @dataclasses.dataclass
@@ -128,7 +138,8 @@ class AmudaiReader(DataSourceReader):  # type: ignore[misc]
         self._where = _filter.conjunction(parts)
 
     def partitions(self) -> Sequence[InputPartition]:
-        stripes = [s for s in self._table.plan(self._columns, self._where) if s.selected_rows != 0]
+        columns = None if self._columns is None else [_filter.path(name) for name in self._columns]
+        stripes = [s for s in self._table.plan(columns, self._where) if s.selected_rows != 0]
         # Neighbouring stripes are one part up to the share of a partition.
         share = sum(s.selected_rows or 0 for s in stripes) // self._partitions if self._partitions > 0 else 0
         parts: list[Part] = []
@@ -148,7 +159,8 @@ class AmudaiReader(DataSourceReader):  # type: ignore[misc]
             return
         rows = None if partition.stop is None else slice(partition.first, partition.stop)
         names = [_filter.path(name) for name in self._result.names]
-        for batch in self._table.scan_part(partition.location, rows, names, self._where, strings="string"):
+        strings = self._table.strings("string", partition.location)
+        for batch in self._table.scan_part(partition.location, rows, names, self._where, **strings):
             yield _cast(batch, self._result)
 
 
