@@ -17,6 +17,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from amudai import _shared
+
 # A pipe of Linux holds 64 KiB by default. A larger one means fewer switches between the processes.
 PIPE_BYTES = 1 << 20
 
@@ -148,7 +150,7 @@ class _Pipe:
         self.closed = True
 
 
-def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], errors: IO[bytes], shared: _shared.Memory | None) -> None:
     """Ends a process that may run, and takes its status from the system."""
     if process.poll() is None:
         process.kill()
@@ -156,30 +158,44 @@ def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
         process.stdout.close()
     process.wait()
     errors.close()
+    if shared:
+        shared.close()
 
 
 class Stream:
-    """The batches that a process prints. It ends with the process: after the last batch, when it is closed, or when nobody
-    refers to it any more. It is for one thread at a time."""
+    """The batches that a process prints. It ends with the process: after the last batch, when it is closed, or when
+    nobody refers to it any more. It is for one thread at a time."""
 
     schema: pa.Schema
 
     def __init__(self, arguments: list[str], stdin: bytes | None = None) -> None:
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _end
-        source: Any = subprocess.DEVNULL
-        if stdin is not None:
-            source = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
-            source.write(stdin)
-            source.seek(0)
-        self._process = subprocess.Popen(
-            [program(), *arguments], stdin=source, stdout=subprocess.PIPE, stderr=errors, bufsize=0, pipesize=PIPE_BYTES
-        )
+        with contextlib.ExitStack() as undo:
+            errors = undo.enter_context(tempfile.TemporaryFile())
+            source: Any = subprocess.DEVNULL
+            if stdin is not None:
+                source = undo.enter_context(tempfile.TemporaryFile())
+                source.write(stdin)
+                source.seek(0)
+            shared = _shared.Memory() if _shared.available else None
+            if shared:
+                undo.callback(shared.close)
+            process = subprocess.Popen(
+                [program(), *arguments],
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                bufsize=0,
+                pipesize=PIPE_BYTES,
+                pass_fds=shared.descriptors if shared else (),
+                env={**os.environ, **shared.variable} if shared else None,
+            )
+            undo.pop_all()
         if stdin is not None:
             source.close()
-        self._errors = errors
-        self.close = weakref.finalize(self, _end, self._process, errors)
+        self._process, self._errors = process, errors
+        self.close = weakref.finalize(self, _end, process, errors, shared)
         try:
-            self._reader = pa.ipc.open_stream(pa.PythonFile(_Pipe(self._process.stdout), mode="r"))  # type: ignore[arg-type]
+            self._reader = _shared.Reader(shared, process.stdout) if shared else _open(process.stdout)
             self.schema = self._reader.schema
         except BaseException as e:
             self._failed(e)
@@ -196,27 +212,33 @@ class Stream:
             self._failed(e)
         # The end of a stream is none of the table if the process failed after it.
         if self.close.alive:
-            status = self._process.wait()
-            self._errors.seek(0)
-            text = self._errors.read()
-            self.close()
+            status, text = self._outcome()
             if status != 0:
                 raise error(status, text)
         raise StopIteration
 
+    def _outcome(self) -> tuple[int, bytes]:
+        """Waits for the process, and returns its status and what it wrote to stderr."""
+        self._process.stdout.close()  # type: ignore[union-attr]
+        status = self._process.wait()
+        self._errors.seek(0)
+        text = self._errors.read()
+        self.close()
+        return status, text
+
     def _failed(self, e: BaseException) -> None:
         """Raises the error of the process if it has one: a stream that ends early is its consequence."""
-        status, text = None, b""
         if self.close.alive:
             if isinstance(e, pa.ArrowInvalid | OSError | EOFError):
-                self._process.stdout.close()  # type: ignore[union-attr]
-                status = self._process.wait()
-                self._errors.seek(0)
-                text = self._errors.read()
+                status, text = self._outcome()
+                if status != 0:
+                    raise error(status, text) from None
             self.close()
-        if status:
-            raise error(status, text) from None
         raise e
+
+
+def _open(file: IO[bytes] | None) -> pa.RecordBatchReader:
+    return pa.ipc.open_stream(pa.PythonFile(_Pipe(file), mode="r"))  # type: ignore[arg-type]
 
 
 def feed(arguments: list[str], reader: pa.RecordBatchReader) -> None:
