@@ -343,13 +343,13 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe
 		o.Profile = encoding.HighCompression
 	}
 	codes := newPrimitiveBlocks[uint32](w.ctx, part, o)
-	defer codes.pipeline.release(w.ctx) // after an error
+	defer codes.release(w.ctx) // after an error
 	left := w.codes.Len()
 	err := w.codes.Each(func(ids []uint32) error {
 		if codes.values == nil {
-			codes.values = getStage[uint32](left)
+			codes.values = getStage[uint32](min(left, max(w.ctx.stage.values, len(ids))))
 		}
-		staged := codes.grow(len(ids))
+		staged := codes.grow(w.ctx, len(ids))
 		copy(staged, ids)
 		if perm != nil {
 			for i, id := range ids {

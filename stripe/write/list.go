@@ -31,7 +31,7 @@ func newListWriter(c *nodeContext, col *arrowmap.Column) (*listWriter, error) {
 	o := c.encoding
 	o.NoPresence = true
 	w := &listWriter{ctx: c, id: col.ID, offsets: newPrimitiveBlocks[uint64](c, nodePart{id: col.ID}, o)}
-	w.offsets.grow(1)[0] = 0
+	w.offsets.grow(c, 1)[0] = 0
 	w.none.append(bitmap.All(1))
 	var err error
 	w.children, err = newChildWriters(c, col)
@@ -53,7 +53,7 @@ func (w *listWriter) writeChunk(arr arrow.Array) error {
 		arr = clean
 	}
 	var from, to int64
-	dst := w.offsets.grow(arr.Len())
+	dst := w.offsets.grow(w.ctx, arr.Len())
 	switch a := arr.(type) {
 	case *array.FixedSizeList:
 		size := int64(a.DataType().(*arrow.FixedSizeListType).Len())
@@ -133,7 +133,7 @@ func (w *listWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 }
 
 func (w *listWriter) release() {
-	w.offsets.pipeline.release(w.ctx)
+	w.offsets.release(w.ctx)
 	w.valid.bits.out.release()
 	for _, child := range w.children {
 		child.release()

@@ -88,7 +88,7 @@ func (w *primitiveWriter[T]) write(arr arrow.Array) error {
 
 func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
 	valid := arrowutil.Validity(arr)
-	dst := w.blocks.grow(arr.Len())
+	dst := w.blocks.grow(w.ctx, arr.Len())
 	if err := w.load(dst, arr, valid); err != nil {
 		return err
 	}
@@ -126,4 +126,4 @@ func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return append(out, node), err
 }
 
-func (w *primitiveWriter[T]) release() { w.blocks.pipeline.release(w.ctx) }
+func (w *primitiveWriter[T]) release() { w.blocks.release(w.ctx) }

@@ -1,8 +1,6 @@
 package write
 
 import (
-	"slices"
-
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
@@ -24,13 +22,30 @@ func newPrimitiveBlocks[T numeric.Value](c *nodeContext, p nodePart, o encoding.
 func (p *primitiveBlocks[T]) room(c *nodeContext) int { return c.stage.values - len(p.values) }
 
 // grow makes room for n more values and returns it.
-func (p *primitiveBlocks[T]) grow(n int) []T {
+// Values that may be all of a column take as much memory as they need. Once there are
+// more, memory comes from a pool: twice as much each time, and that of a whole segment
+// in a column that has had one.
+func (p *primitiveBlocks[T]) grow(c *nodeContext, n int) []T {
 	at := len(p.values)
-	if at == 0 && cap(p.values) == 0 {
-		p.values = getStage[T](n)
+	if need := at + n; need > cap(p.values) {
+		first := p.pipeline.submitted == 0
+		if first && at == 0 && need <= c.stage.values/2 {
+			p.values = make([]T, 0, need)
+		} else if first || at == 0 {
+			p.move(getStage[T](need))
+		} else {
+			p.move(getStage[T](max(need, c.stage.values)))
+		}
 	}
-	p.values = slices.Grow(p.values, n)[:at+n]
+	p.values = p.values[:at+n]
 	return p.values[at:]
+}
+
+// move moves the values to another stage.
+func (p *primitiveBlocks[T]) move(to []T) {
+	to = append(to, p.values...)
+	putStage(p.values)
+	p.values = to
 }
 
 // flush cuts blocks if enough values are staged, the last time if any are. valid
@@ -61,4 +76,11 @@ func cutNumbers[T numeric.Value](c *nodeContext, e *numeric.Encoder[T], out *seg
 		out.closeBlock(end - i)
 	}
 	return nil
+}
+
+// release drops what is staged, and the blocks.
+func (p *primitiveBlocks[T]) release(c *nodeContext) {
+	putStage(p.values)
+	p.values = nil
+	p.pipeline.release(c)
 }

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -25,29 +26,29 @@ func getScratch() *chunkScratch { return chunkScratches.Get().(*chunkScratch) }
 
 func (s *chunkScratch) put() { chunkScratches.Put(s) }
 
-// stages holds empty staging memory of mostStaged words, for columns that have
-// nothing staged at the moment.
-var stages sync.Pool
+// stages holds empty staging memory of 1<<i words in element i, for columns that have
+// less staged at the moment, or nothing.
+var stages [17]sync.Pool
 
-// getStage is empty staging memory for at least n values: of that size for small n,
-// else as much as a column usually stages.
+// leastStage is the fewest bytes that are worth keeping in a pool.
+const leastStage = 512
+
+// getStage is empty staging memory for at least n values, at most mostStaged.
 func getStage[T numeric.Value](n int) []T {
-	if n < mostStaged/2 {
-		return make([]T, 0, n)
+	words := (n*numeric.Of[T]().Size() + 7) / 8
+	i := bits.Len(uint(max(words, 1) - 1))
+	if p, ok := stages[i].Get().(*[]uint64); ok {
+		return arrowutil.As[T](arrowutil.Bytes(*p))[:0]
 	}
-	p, ok := stages.Get().(*[]uint64)
-	if !ok {
-		words := make([]uint64, mostStaged)
-		p = &words
-	}
-	return arrowutil.As[T](arrowutil.Bytes(*p))[:0]
+	return arrowutil.As[T](arrowutil.Bytes(make([]uint64, 1<<i)))[:0]
 }
 
-// putStage gives back the result of getStage.
+// putStage gives back the result of getStage, or drops other memory.
 func putStage[T numeric.Value](stage []T) {
-	if b := arrowutil.Bytes(stage[:cap(stage)]); len(b) == 8*mostStaged {
+	b := arrowutil.Bytes(stage[:cap(stage)])
+	if n := len(b); n >= leastStage && n&(n-1) == 0 {
 		words := arrowutil.As[uint64](b)
-		stages.Put(&words)
+		stages[bits.Len(uint(len(words)))-1].Put(&words)
 	}
 }
 

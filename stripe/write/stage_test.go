@@ -70,3 +70,43 @@ func TestWideWritersStageLittle(t *testing.T) {
 		require.Less(t, live()-before, int64(stagedTogether+32<<20), "bytes after %d of %d rows", row+batch, rows)
 	}
 }
+
+// The stage of a column is as large as its values as long as these may be all, then at most twice as large, and that of a
+// whole segment only in a column that has had one.
+func TestStageGrows(t *testing.T) {
+	c := &nodeContext{stage: stageSize{values: 4096}, features: &featureLog{}, budget: storage.NewBudget(1 << 20), tempDir: t.TempDir()}
+	p := newPrimitiveBlocks[int32](c, nodePart{}, c.encoding)
+	size := func(n int) int {
+		p.grow(c, n)
+		return cap(p.values)
+	}
+	require.Equal(t, 100, size(100))
+	for n := 200; n <= 4096; n += 100 {
+		require.Less(t, size(100), 2*n)
+	}
+	require.Len(t, p.values, 4000)
+	require.Equal(t, 4096, size(96))
+	clear(p.values)
+	require.NoError(t, p.flush(c, &bitStage{n: 4096}, false))
+	require.Equal(t, 128, size(100))
+	require.Equal(t, 4096, size(100))
+	p.release(c)
+	require.Nil(t, p.values)
+}
+
+// Stages that are given back fit into any column that asks for as much memory, and others are not kept.
+func TestStagesOfAllSizes(t *testing.T) {
+	for n := 1; n <= mostStaged; n = n*3/2 + 1 {
+		narrow, wide := getStage[uint8](n), getStage[int64](n)
+		require.Empty(t, narrow)
+		require.GreaterOrEqual(t, cap(narrow), n)
+		require.Less(t, cap(narrow), max(2*n, 9))
+		require.GreaterOrEqual(t, cap(wide), n)
+		require.Less(t, cap(wide), 2*n)
+		putStage(narrow)
+		putStage(wide)
+	}
+	putStage([]uint8(nil))
+	putStage(make([]uint8, 1000)) // of no size that a stage has
+	require.Equal(t, 1024, cap(getStage[uint8](1000)))
+}
