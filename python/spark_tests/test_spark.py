@@ -115,6 +115,19 @@ def test_conditions(spark: Any, values: str, plain: Any, condition: str) -> None
     assert got == expected
 
 
+@pytest.mark.parametrize("pushdown", ["false", "true"])
+def test_queries_of_one_frame(spark: Any, values: str, pushdown: str) -> None:
+    """The condition of a query is not that of others, also within one query."""
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", pushdown)
+    frame = spark.read.format("amudai").load(values)
+    few, many = frame.where("row < 10"), frame.where("row >= 10")
+    assert [f.count() for f in (frame, few, frame, many, few)] == [1_000, 10, 1_000, 990, 10]
+    assert few.union(many).count() == 1_000
+    assert few.join(many.withColumnRenamed("row", "r"), "i").where("row = r").count() == 0
+    frame.createOrReplaceTempView("one")
+    assert spark.sql("select (select count(*) from one where row < 3), (select count(*) from one)").collect() == [(3, 1_000)]
+
+
 def test_values(spark: Any, values: str, plain: Any) -> None:
     frame = spark.read.format("amudai").load(values)
     got, expected = (sorted(map(repr, f.collect())) for f in (frame, plain))

@@ -53,8 +53,7 @@ OWN = ("path", "paths", "columns", "where", "partitions")
 
 
 def register(spark: SparkSession) -> None:
-    """Makes the format known to a session, and lets Spark hand the conditions of queries to it."""
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    """Makes the format ``amudai`` known to a session of Spark or Sail, for reading and writing."""
     spark.dataSource.register(AmudaiDataSource)
 
 
@@ -76,9 +75,8 @@ class AmudaiDataSource(DataSource):  # type: ignore[misc]
         return from_arrow_schema(pa.schema([pa.field(f.name, _readable(f.type), f.nullable) for f in schema]))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return AmudaiReader(
-            self._table(), schema, self._columns(), self.options.get("where"), int(self.options.get("partitions", 0))
-        )
+        kind = SailReader if isinstance(schema, pa.Schema) else AmudaiReader
+        return kind(self._table(), schema, self._columns(), self.options.get("where"), int(self.options.get("partitions", 0)))
 
     def writer(self, schema: StructType, overwrite: bool) -> AmudaiWriter:
         return AmudaiWriter(self._path(), schema, overwrite, self._flags())
@@ -128,15 +126,6 @@ class AmudaiReader(DataSourceReader):  # type: ignore[misc]
         self._result = _arrow_schema(schema)
         self._where = where
 
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - the name is Spark's
-        parts: list[str | None] = [self._where]
-        for f in filters:
-            try:
-                parts.append(text(f, self._table.schema))
-            except Untranslatable:
-                yield f
-        self._where = _filter.conjunction(parts)
-
     def partitions(self) -> Sequence[InputPartition]:
         columns = None if self._columns is None else [_filter.path(name) for name in self._columns]
         stripes = [s for s in self._table.plan(columns, self._where) if s.selected_rows != 0]
@@ -162,6 +151,20 @@ class AmudaiReader(DataSourceReader):  # type: ignore[misc]
         strings = self._table.strings("string", partition.location)
         for batch in self._table.scan_part(partition.location, rows, names, self._where, **strings):
             yield _cast(batch, self._result)
+
+
+class SailReader(AmudaiReader):
+    """A reader that takes the conditions of a query. Spark 4.1 must not have it: Spark keeps what was planned for one query of a
+    frame, and reads it for every other one, too, so that they lack rows."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - the name is Spark's
+        parts: list[str | None] = [self._where]
+        for f in filters:
+            try:
+                parts.append(text(f, self._table.schema))
+            except Untranslatable:
+                yield f
+        self._where = _filter.conjunction(parts)
 
 
 def text(f: Filter, schema: pa.Schema) -> str:
