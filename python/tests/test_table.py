@@ -139,6 +139,13 @@ def test_csv(folder: Path) -> None:
     assert amudai.open("t.csv", schema="zip:int32").to_arrow().column("zip").to_pylist() == [501, 10001]
 
 
+def test_values_of_repeated_options(folder: Path) -> None:
+    Path("t.csv").write_text("n,b\nN/A,ja\n-,nein\n3,ja\n")
+    opened = amudai.open("t.csv", null=["N/A", "-"], true=["ja"], false=["nein", "no"])
+    expected = [{"n": None, "b": True}, {"n": None, "b": False}, {"n": 3, "b": True}]
+    assert opened.to_arrow().to_pylist() == expected
+
+
 def test_names_that_look_like_something_else(folder: Path) -> None:
     table = pa.table({name: [1, 2] for name in ["a,b", 'a"b', " a", "dot.ted", "b\\c", "--limit"]})
     amudai.write(table, "--odd.amudai.shard")

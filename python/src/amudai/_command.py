@@ -22,11 +22,17 @@ from amudai import _shared
 # A pipe of Linux holds 64 KiB by default. A larger one means fewer switches between the processes.
 PIPE_BYTES = 1 << 20
 
+# Flags of which each value is one of its own. Values of others are separated by commas.
+REPEATED = ("null", "true", "false")
+
 Locations = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 class AmudaiError(Exception):
-    """An error of the command, with its message."""
+    """An error of the command, with its message: an input that does not exist or is damaged, an unknown column or flag, a wrong
+    condition, an output that exists. Flags in the hint of a message are keywords here: ``--force`` is ``force=True``."""
+
+    __module__ = "amudai"
 
 
 @cache
@@ -70,11 +76,13 @@ def locations(inputs: Locations) -> list[str]:
 
 def flags(options: Mapping[str, object]) -> list[str]:
     """Keywords as flags: ``stripe_rows=1000`` is ``--stripe-rows=1000``, True is the flag alone, None and False are none."""
-    out = []
+    out: list[str] = []
     for name, value in options.items():
         flag = "--" + name.rstrip("_").replace("_", "-")
         if value is True:
             out.append(flag)
+        elif isinstance(value, list | tuple) and name.rstrip("_") in REPEATED:
+            out += [f"{flag}={v}" for v in value]
         elif isinstance(value, list | tuple):
             out.append(f"{flag}={','.join(quoted(str(v)) for v in value)}")
         elif value is not None and value is not False:
