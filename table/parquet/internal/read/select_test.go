@@ -70,8 +70,8 @@ func whole(t testing.TB, rows arrow.Table) arrow.RecordBatch {
 			continue
 		}
 		var err error
-		columns[i], err = array.Concatenate(chunks, memory.DefaultAllocator)
-		require.NoError(t, err)
+		columns[i], err = arrowutil.Concatenate(memory.DefaultAllocator, chunks)
+		require.NoError(t, err, "%d arrays of type %v", len(chunks), rows.Schema().Field(i).Type)
 	}
 	return array.NewRecordBatch(rows.Schema(), columns, rows.NumRows())
 }
