@@ -46,31 +46,46 @@ def open(locations: Locations, **options: object) -> Table:  # noqa: A001 - as o
 
     locations: a file, folder, pattern or URL, or several, which are one table.
     options: flags of ``amudai plan``, such as ``schema="zip:utf8"`` or ``from_="csv"`` (as ``from`` is a word of Python).
+
+    Raises AmudaiError if a location does not exist, or is no table. Files that change later are errors of scans, or other rows:
+    open them anew.
     """
     return Table(locations, **options)
 
 
 def read_amudai(locations: Locations, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> pandas.DataFrame:
-    """Reads a table into a data frame of pandas; the arguments are those of Table.scan."""
+    """Reads a table into a data frame of pandas, all of it in memory; the arguments are those of Table.scan."""
     return open(locations).to_pandas(columns, where, **scan)
 
 
 def read_dask(locations: Locations, columns: Sequence[str] | None = None, where: str | None = None) -> dask.dataframe.DataFrame:
-    """A data frame of Dask with a partition for each stripe; the arguments are those of Table.scan."""
+    """A data frame of Dask with a partition for each stripe that can have matching rows, and with types of Arrow.
+
+    columns: as of Table.scan. Of them, a task reads those that it needs.
+    where: a condition as a text (docs/filters.md). Conditions on the frame are evaluated by Dask.
+
+    The table is planned here, and read by the workers, which need the package and the locations.
+    """
     from amudai import _dask
 
     return _dask.collection(open(locations), columns, where)
 
 
 def scan_polars(locations: Locations, **options: object) -> polars.LazyFrame:
-    """A lazy frame of Polars that reads only what a query needs: columns, the rows of conditions, the first rows."""
+    """A lazy frame of Polars that reads only what a query needs: columns, the rows of conditions, the first rows.
+
+    The options are those of open. Each collect starts a scan, and raises its AmudaiErrors.
+    """
     from amudai import _polars
 
     return _polars.scan(open(locations, **options))
 
 
 def register(connection: duckdb.DuckDBPyConnection, name: str, locations: Locations, **options: object) -> None:
-    """Gives a table a name in SQL of DuckDB. Each query reads only its columns, and the rows of its conditions."""
+    """Gives a table a name in SQL of DuckDB. Each query reads only its columns, and the rows of its conditions.
+
+    The options are those of open. The schema is that of now. The name belongs to the connection, and is replaced if it exists.
+    """
     from amudai import _duckdb
 
     connection.register(name, _duckdb.dataset(open(locations, **options)))

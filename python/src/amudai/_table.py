@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,16 +40,22 @@ class ColumnStatistics:
     """What a file records of a column; unknown numbers are None."""
 
     location: str
+    """Of its file."""
     column: str
+    """Its path: fields of structs have statistics of their own."""
     type: str
+    """As ``amudai schema`` names it."""
     nulls: int | None
+    """The number of rows that are null."""
     distinct: int | None
+    """The number of different values, which may be estimated."""
     min: Any
     """As in JSON: times and decimals are strings."""
     max: Any
     exact: bool
     """Whether min and max are values of the column, not only bounds."""
     bytes: int | None
+    """Stored bytes of the column."""
 
 
 class Table:
@@ -76,7 +83,7 @@ class Table:
 
     @property
     def num_bytes(self) -> int | None:
-        """The size of the files."""
+        """The bytes of the files, or None if one of them has no known size."""
         size: int | None = self._plan["bytes"]
         return size
 
@@ -106,7 +113,7 @@ class Table:
 
     def plan(self, columns: Sequence[str] | None = None, where: Any = None) -> list[Stripe]:
         """The parts of the table with the rows and bytes that a condition and a choice of columns leave of each. Only metadata
-        and indexes are read."""
+        and indexes are read. Of an expression of pyarrow, the part that has no text is left out."""
         condition, _ = self._condition(where)
         return _stripes(
             _command.plan(self.locations, [*self._options, *_command.flags({"columns": _list(columns), "where": condition})])
@@ -129,7 +136,9 @@ class Table:
         rows: only these rows, by their numbers from 0: a range or slice with step 1, or a text such as "100:200".
         options: flags of ``amudai cat``, such as ``strings="view"`` or ``stripes="0,3:5"``.
 
-        The reader may be closed, or left, at any time: that ends the process behind it.
+        The reader may be closed, or left, at any time: that ends the process behind it. It is for one thread at a time.
+        Batches stay valid after it. Errors of the data are AmudaiErrors, here or when a batch is read; wrong arguments are
+        TypeErrors and ValueErrors.
         """
         condition, rest = self._condition(where)
         read = _list(columns)
@@ -170,7 +179,8 @@ class Table:
         return frame
 
     def take(self, rows: Iterable[int], columns: Sequence[str] | None = None) -> pa.Table:
-        """Reads rows by their numbers from 0, in the order of the numbers. Of a shard, only the blocks with the rows are read."""
+        """Reads rows by their numbers from 0, in the order of the numbers, and as often as they are named. Of a shard, only the
+        blocks with the rows are read. Raises AmudaiError if there is no such row."""
         numbers = "".join(f"{int(row)}\n" for row in rows).encode()
         flags = _command.flags({"columns": _list(columns)})
         stream = _command.Stream(
@@ -183,8 +193,8 @@ class Table:
     ) -> pa.RecordBatchReader:
         """Reads rows of one of the files with the columns of the whole table, as a part of the work of an engine.
 
-        location, rows: of a stripe, or of several that follow one another.
-        The other arguments are those of scan.
+        location, rows: of a stripe, or of several that follow one another; all rows of the file if rows is None.
+        where: a text. The other arguments are those of scan. A column that the file lacks is null.
         """
         flags = {"columns": _list(columns), "where": where, "rows": _rows(rows), **options}
         inputs, stdin = [location], None
@@ -242,7 +252,7 @@ class _Filtered:
         raise StopIteration
 
 
-def write(data: Any, path: str, **options: object) -> None:
+def write(data: Any, path: str | os.PathLike[str], **options: object) -> None:
     """Writes a table to a shard, or to another format by the name of the path (docs/command-line.md).
 
     data: anything with Arrow's stream interface: a table or reader of pyarrow, a data frame of Polars or pandas, a result of
@@ -250,7 +260,8 @@ def write(data: Any, path: str, **options: object) -> None:
     options: flags of ``amudai convert``, such as ``profile="high-compression"``, ``index=["line"]``, ``stripe_rows=100_000``;
         ``force=True`` replaces an existing table.
 
-    The table appears under its name when it is complete. If the data end with an exception, nothing appears.
+    The table appears under its name when it is complete. If the data end with an exception, nothing appears, and the exception is
+    raised again. Raises AmudaiError if the output exists or cannot be written, and TypeError if data has no such interface.
     """
     (path,) = _command.locations(path)
     if isinstance(data, pa.RecordBatch):
@@ -260,7 +271,10 @@ def write(data: Any, path: str, **options: object) -> None:
 
 
 def verify(locations: Locations, **options: object) -> None:
-    """Reads everything, and compares it with all checksums, counts and statistics; raises AmudaiError at the first fault."""
+    """Reads everything, and compares it with all checksums, counts and statistics. Raises AmudaiError with what is wrong.
+
+    options: flags of ``amudai verify``.
+    """
     _command.run(["verify", *_command.locations(locations), *_command.flags(options)])
 
 
