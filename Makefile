@@ -44,7 +44,7 @@ random: ## run all tests with random values drawn anew, ten times as many
 	RAPID_SEED=0 RAPID_CHECKS=1000 $(GO) test -count=1 -short -timeout 60m $(PKG)
 
 SWEEP ?= 1
-sweep: ## run all tests with complete sweeps, or with SWEEP=3 about every third case (CI)
+sweep: ## run all tests with complete sweeps, or with SWEEP=6 about every sixth case (CI)
 	AMUDAI_SWEEP=$(SWEEP) $(GO) test $(TIMEOUT) $(PKG)
 
 # Sweeps over bits, cuts and faults use one goroutine, and so do comparisons of whole golden files. The detector takes memory of its own.
