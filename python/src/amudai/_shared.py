@@ -83,6 +83,8 @@ class Reader:
                     raise EOFError("half of a place")
                 return None
             place += more
+        if place.startswith(b"\xff\xff\xff\xff"):  # an Arrow stream
+            raise ValueError("the command amudai is older than this package: both have to be of one version")
         return pa.ipc.open_stream(self._memory.take(*struct.unpack("<QQ", place)))
 
     def read_next_batch(self) -> pa.RecordBatch:
