@@ -90,6 +90,15 @@ func TestMark(t *testing.T) {
 	}
 }
 
+// A number that is much less than the one before has another window, although its difference is small modulo 2^64.
+func TestMarkAfterLarge(t *testing.T) {
+	c := fields.Column{Kind: fields.Digits, Groups: []fields.Group{{Width: 1}, {Width: 9, Radix: 1e9}, {Width: 9, Radix: 1e9}, {Width: 9, Radix: 1e9}}}
+	var b fields.Buffer
+	found := []uint64{0}
+	require.NoError(t, Mark(found, &b, &c, []uint64{18e18, 76749884715754000}, Begins, []byte("000000000")))
+	require.EqualValues(t, 2, found[0])
+}
+
 func textsOf(t *testing.T, b *fields.Buffer, c *fields.Column, numbers []uint64) (texts []string) {
 	f, err := fields.Format(b, c, numbers)
 	require.NoError(t, err)

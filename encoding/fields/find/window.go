@@ -46,8 +46,8 @@ func markWindow[W word](found []uint64, numbers []W, w *window) {
 	}
 	before, holds := uint64(0), w.holds(0)
 	for i, v := range numbers {
-		if uint64(v)-before >= w.div {
-			q := uint64(v) / w.div
+		if v := uint64(v); v < before || v-before >= w.div { // the difference alone may wrap around to less
+			q := v / w.div
 			before, holds = q*w.div, w.holds(q)
 		}
 		if holds {
