@@ -2,12 +2,9 @@ package az_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io/fs"
 	"net/http"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,33 +20,20 @@ var content = bytes.Repeat([]byte("0123456789abcdef"), 2<<20/16+1000)
 
 func store() *az.Store { return az.New(az.Options{Backoff: 1, PartBytes: 1 << 20, Parallel: 2}) }
 
-func write(ctx context.Context, s storage.Store, location string, content []byte, o storage.CreateOptions) error {
-	w, err := s.Create(ctx, location, o)
-	if err != nil {
-		return err
-	}
-	for part := range slices.Chunk(content, 100<<10) {
-		if err := w.Write(ctx, part); err != nil {
-			return errors.Join(err, w.Abort(ctx))
-		}
-	}
-	return w.Publish(ctx)
-}
-
 func TestStore(t *testing.T) {
 	fakeaz.New(t)
 	storetest.TestStore(t, store(), "az://container/50%25 off/ü/")
-	require.NoError(t, write(t.Context(), store(), "az://container/large", content, storage.CreateOptions{}))
+	require.NoError(t, storetest.Write(t.Context(), store(), "az://container/large", content, storage.CreateOptions{}))
 	storetest.TestReader(t, store(), "az://container/large", content)
 	storetest.TestReader(t, store(), "az://account.blob.core.windows.net/container/large", content)
-	require.ErrorIs(t, write(t.Context(), store(), "az://container/large", content, storage.CreateOptions{}), fs.ErrExist)
+	require.ErrorIs(t, storetest.Write(t.Context(), store(), "az://container/large", content, storage.CreateOptions{}), fs.ErrExist)
 }
 
 func TestRequests(t *testing.T) {
 	server := fakeaz.New(t)
 	s := store()
 	ctx := t.Context()
-	require.NoError(t, write(ctx, s, "az://container/a/b", content[:1<<20], storage.CreateOptions{}))
+	require.NoError(t, storetest.Write(ctx, s, "az://container/a/b", content[:1<<20], storage.CreateOptions{}))
 	require.Equal(t, []string{"HEAD a/b", "PUT a/b"}, server.Requests())
 	r, err := s.Open(ctx, "az://container/a/b")
 	require.NoError(t, err)
@@ -59,7 +43,7 @@ func TestRequests(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.ReadAt(ctx, make([]byte, 10), 5))
 	require.Equal(t, []string{"HEAD a/b", "GET a/b bytes=1047576-1048575", "GET a/b bytes=5-14"}, server.Requests())
-	require.NoError(t, write(ctx, s, "az://container/b", content, storage.CreateOptions{Overwrite: true}))
+	require.NoError(t, storetest.Write(ctx, s, "az://container/b", content, storage.CreateOptions{Overwrite: true}))
 	require.Equal(t, []string{"PUT b block", "PUT b block", "PUT b block", "PUT b blocklist"}, server.Requests())
 }
 
@@ -81,7 +65,7 @@ func TestFaultsOfWrites(t *testing.T) {
 				} else {
 					server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool { return n == k && fault(w) }
 				}
-				err := write(t.Context(), store(), "az://container/a", content[:size], storage.CreateOptions{})
+				err := storetest.Write(t.Context(), store(), "az://container/a", content[:size], storage.CreateOptions{})
 				requests := server.Requests()
 				if err == nil {
 					require.True(t, bytes.Equal(content[:size], server.Object("a")))
@@ -137,7 +121,7 @@ func TestDroppedBlocks(t *testing.T) {
 		blocks += len(server.Requests())
 		runtime.Gosched()
 	}
-	require.NoError(t, write(ctx, store(), "az://container/a", content[:5], storage.CreateOptions{Overwrite: true}))
+	require.NoError(t, storetest.Write(ctx, store(), "az://container/a", content[:5], storage.CreateOptions{Overwrite: true}))
 	require.ErrorContains(t, first.Publish(ctx), "another writer has replaced the blob meanwhile")
 	require.Equal(t, content[:5], server.Object("a"))
 }

@@ -107,7 +107,7 @@ func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Ve
 	if off < 0 {
 		return object.Content{}, errors.ErrUnsupported
 	}
-	header := map[string]string{"Range": rest.Range(off, n)}
+	header := map[string]string{"Range": object.Range(off, n)}
 	if v != "" {
 		header["If-Match"] = string(v)
 	}

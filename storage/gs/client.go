@@ -110,7 +110,7 @@ func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Ve
 		q.Set("ifGenerationMatch", string(v))
 	}
 	// Objects that are stored compressed are not decompressed.
-	header := http.Header{"Range": {rest.Range(off, n)}, "Accept-Encoding": {"gzip"}}
+	header := http.Header{"Range": {object.Range(off, n)}, "Accept-Encoding": {"gzip"}}
 	resp, err := c.send(ctx, http.MethodGet, c.url("", key, q), header, nil, 0)
 	if err != nil {
 		return object.Content{}, err

@@ -2,11 +2,8 @@ package gs_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io/fs"
 	"net/http"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,35 +19,22 @@ var content = bytes.Repeat([]byte("0123456789abcdef"), 2<<20/16+1000)
 
 func store() *gs.Store { return gs.New(gs.Options{Backoff: 1, PartBytes: 1 << 20}) }
 
-func write(ctx context.Context, s storage.Store, location string, content []byte, o storage.CreateOptions) error {
-	w, err := s.Create(ctx, location, o)
-	if err != nil {
-		return err
-	}
-	for part := range slices.Chunk(content, 100<<10) {
-		if err := w.Write(ctx, part); err != nil {
-			return errors.Join(err, w.Abort(ctx))
-		}
-	}
-	return w.Publish(ctx)
-}
-
 func TestStore(t *testing.T) {
 	server := fakegs.New(t)
 	storetest.TestStore(t, store(), "gs://bucket/50%25 off/ü/")
 	require.Zero(t, server.Uploads())
 	for _, size := range []int{1 << 20, 2 << 20, len(content)} {
-		require.NoError(t, write(t.Context(), store(), "gs://bucket/large", content[:size], storage.CreateOptions{Overwrite: true}))
+		require.NoError(t, storetest.Write(t.Context(), store(), "gs://bucket/large", content[:size], storage.CreateOptions{Overwrite: true}))
 		storetest.TestReader(t, store(), "gs://bucket/large", content[:size])
 	}
-	require.ErrorIs(t, write(t.Context(), store(), "gs://bucket/large", content, storage.CreateOptions{}), fs.ErrExist)
+	require.ErrorIs(t, storetest.Write(t.Context(), store(), "gs://bucket/large", content, storage.CreateOptions{}), fs.ErrExist)
 }
 
 func TestRequests(t *testing.T) {
 	server := fakegs.New(t)
 	s := store()
 	ctx := t.Context()
-	require.NoError(t, write(ctx, s, "gs://bucket/a/b", content[:1<<20], storage.CreateOptions{}))
+	require.NoError(t, storetest.Write(ctx, s, "gs://bucket/a/b", content[:1<<20], storage.CreateOptions{}))
 	require.Equal(t, []string{"GET a/b", "POST"}, server.Requests())
 	r, err := s.Open(ctx, "gs://bucket/a/b")
 	require.NoError(t, err)
@@ -60,7 +44,7 @@ func TestRequests(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.ReadAt(ctx, make([]byte, 10), 5))
 	require.Equal(t, []string{"GET a/b bytes=-1000", "GET a/b bytes=5-14"}, server.Requests())
-	require.NoError(t, write(ctx, s, "gs://bucket/b", content, storage.CreateOptions{Overwrite: true}))
+	require.NoError(t, storetest.Write(ctx, s, "gs://bucket/b", content, storage.CreateOptions{Overwrite: true}))
 	require.Equal(t, []string{"POST", "PUT  bytes 0-1048575/*", "PUT  bytes 1048576-2097151/*", "PUT  bytes 2097152-2113151/2113152"}, server.Requests())
 }
 
@@ -84,7 +68,7 @@ func TestFaultsOfWrites(t *testing.T) {
 					} else {
 						server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool { return n == k && fault(w) }
 					}
-					err := write(t.Context(), store(), "gs://bucket/a", content[:size], storage.CreateOptions{})
+					err := storetest.Write(t.Context(), store(), "gs://bucket/a", content[:size], storage.CreateOptions{})
 					requests := server.Requests()
 					if err == nil {
 						require.True(t, bytes.Equal(content[:size], server.Object("a")))

@@ -124,7 +124,7 @@ func (r *httpReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 		return err
 	}
 	for done := 0; done < len(p); {
-		n, err := r.fetch(ctx, fmt.Sprintf("bytes=%d-%d", off+int64(done), off+int64(len(p))-1), p[done:], off+int64(done))
+		n, err := r.fetch(ctx, object.Range(off+int64(done), int64(len(p)-done)), p[done:], off+int64(done))
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (r *httpReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, erro
 	var tail []byte
 	n = max(n, 1) // a suffix of 0 bytes is not a valid range
 	err := r.retry.Do(ctx, func(ctx context.Context) error {
-		resp, err := r.send(ctx, nethttp.MethodGet, "bytes=-"+strconv.Itoa(n))
+		resp, err := r.send(ctx, nethttp.MethodGet, object.Range(-1, int64(n)))
 		if err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func (r *httpReader) check(resp *nethttp.Response) (start, n int64, err error) {
 	}
 	switch resp.StatusCode {
 	case nethttp.StatusPartialContent:
-		start, n, size, ok := parseContentRange(resp.Header.Get("Content-Range"))
+		start, n, size, ok := object.ParseContentRange(resp.Header.Get("Content-Range"))
 		if !ok || resp.ContentLength >= 0 && resp.ContentLength != n {
 			return 0, 0, fmt.Errorf("GET %s: bad Content-Range %q", r.name, resp.Header.Get("Content-Range"))
 		}
@@ -338,21 +338,6 @@ func (r *httpReader) refused(resp *nethttp.Response) (int64, error) {
 		return 0, r.status(resp)
 	}
 	return size, nil
-}
-
-// parseContentRange parses "bytes 200-299/1000".
-func parseContentRange(s string) (start, n, size int64, ok bool) {
-	s, ok = strings.CutPrefix(s, "bytes ")
-	if strings.HasSuffix(s, "/0") { // net/http, for a suffix of an empty object
-		return 0, 0, 0, ok
-	}
-	span, total, ok2 := strings.Cut(s, "/")
-	first, last, ok3 := strings.Cut(span, "-")
-	start, err1 := strconv.ParseInt(first, 10, 64)
-	end, err2 := strconv.ParseInt(last, 10, 64)
-	size, err3 := strconv.ParseInt(total, 10, 64)
-	ok = ok && ok2 && ok3 && err1 == nil && err2 == nil && err3 == nil && 0 <= start && start <= end && end < size
-	return start, end - start + 1, size, ok
 }
 
 // sameVersion stores the version of the first response, and compares those of later

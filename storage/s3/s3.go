@@ -130,12 +130,7 @@ const tokenName = "amudai-write"
 
 // Get implements [object.Client].
 func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Version) (object.Content, error) {
-	in := &s3.GetObjectInput{Bucket: &c.bucket, Key: &key}
-	if off < 0 {
-		in.Range = aws.String(fmt.Sprintf("bytes=-%d", n))
-	} else {
-		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", off, off+n-1))
-	}
+	in := &s3.GetObjectInput{Bucket: &c.bucket, Key: &key, Range: aws.String(object.Range(off, n))}
 	if v != "" {
 		in.IfMatch = aws.String(string(v))
 	}
@@ -146,8 +141,8 @@ func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Ve
 	content := object.Content{Body: out.Body}
 	size := aws.ToInt64(out.ContentLength) // of the whole object, from a server without ranges
 	if out.ContentRange != nil {
-		var last int64
-		if _, err := fmt.Sscanf(*out.ContentRange, "bytes %d-%d/%d", &content.Offset, &last, &size); err != nil {
+		var ok bool
+		if content.Offset, _, size, ok = object.ParseContentRange(*out.ContentRange); !ok {
 			return object.Content{}, errors.Join(fmt.Errorf("bad Content-Range %q", *out.ContentRange), out.Body.Close())
 		}
 	}

@@ -2,12 +2,9 @@ package s3_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io/fs"
 	"net/http"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,33 +20,20 @@ var content = bytes.Repeat([]byte("0123456789abcdef"), 12<<20/16)
 
 func store() *s3.Store { return s3.New(s3.Options{Backoff: 1, PartBytes: 5 << 20, Parallel: 2}) }
 
-func write(ctx context.Context, s storage.Store, location string, content []byte, o storage.CreateOptions) error {
-	w, err := s.Create(ctx, location, o)
-	if err != nil {
-		return err
-	}
-	for part := range slices.Chunk(content, 1<<20) {
-		if err := w.Write(ctx, part); err != nil {
-			return errors.Join(err, w.Abort(ctx))
-		}
-	}
-	return w.Publish(ctx)
-}
-
 func TestStore(t *testing.T) {
 	server := fakes3.New(t)
 	storetest.TestStore(t, store(), "s3://bucket/50%25 off/ü/")
 	require.Zero(t, server.Uploads())
-	require.NoError(t, write(t.Context(), store(), "s3://bucket/large", content, storage.CreateOptions{}))
+	require.NoError(t, storetest.Write(t.Context(), store(), "s3://bucket/large", content, storage.CreateOptions{}))
 	storetest.TestReader(t, store(), "s3://bucket/large", content)
-	require.ErrorIs(t, write(t.Context(), store(), "s3://bucket/large", content, storage.CreateOptions{}), fs.ErrExist)
+	require.ErrorIs(t, storetest.Write(t.Context(), store(), "s3://bucket/large", content, storage.CreateOptions{}), fs.ErrExist)
 }
 
 func TestRequests(t *testing.T) {
 	server := fakes3.New(t)
 	s := store()
 	ctx := t.Context()
-	require.NoError(t, write(ctx, s, "s3://bucket/a", content[:5<<20], storage.CreateOptions{}))
+	require.NoError(t, storetest.Write(ctx, s, "s3://bucket/a", content[:5<<20], storage.CreateOptions{}))
 	requests, _ := server.Requests()
 	require.Equal(t, []string{"HEAD a", "PUT a"}, requests)
 	r, err := s.Open(ctx, "s3://bucket/a")
@@ -61,7 +45,7 @@ func TestRequests(t *testing.T) {
 	require.NoError(t, r.ReadAt(ctx, make([]byte, 10), 5))
 	requests, _ = server.Requests()
 	require.Equal(t, []string{"GET a bytes=-1000", "GET a bytes=5-14"}, requests)
-	require.NoError(t, write(ctx, s, "s3://bucket/b", content, storage.CreateOptions{Overwrite: true}))
+	require.NoError(t, storetest.Write(ctx, s, "s3://bucket/b", content, storage.CreateOptions{Overwrite: true}))
 	requests, _ = server.Requests()
 	require.Equal(t, []string{"POST b", "PUT b", "PUT b", "PUT b", "POST b"}, requests)
 }
@@ -85,7 +69,7 @@ func TestFaultsOfWrites(t *testing.T) {
 				} else {
 					server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool { return n == k && fault(w) }
 				}
-				err := write(t.Context(), store(), "s3://bucket/a", content[:size], storage.CreateOptions{})
+				err := storetest.Write(t.Context(), store(), "s3://bucket/a", content[:size], storage.CreateOptions{})
 				requests, _ := server.Requests()
 				if err == nil {
 					require.True(t, bytes.Equal(content[:size], server.Object("a")))

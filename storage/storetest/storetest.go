@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,6 +98,20 @@ func TestReader(t *testing.T, s storage.Store, location string, content []byte) 
 }
 
 // cancelled returns a context that has ended.
+// Write writes an artifact in pieces.
+func Write(ctx context.Context, s storage.Store, location string, content []byte, o storage.CreateOptions) error {
+	w, err := s.Create(ctx, location, o)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(content, 100<<10) {
+		if err := w.Write(ctx, part); err != nil {
+			return errors.Join(err, w.Abort(ctx))
+		}
+	}
+	return w.Publish(ctx)
+}
+
 func cancelled(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()

@@ -95,25 +95,17 @@ func connection(err error) error {
 	return object.Transient(err)
 }
 
-// Range is the value of the header Range for n bytes from off on, or for the last n if off is negative.
-func Range(off, n int64) string {
-	if off < 0 {
-		return fmt.Sprintf("bytes=-%d", n)
-	}
-	return fmt.Sprintf("bytes=%d-%d", off, off+n-1)
-}
-
 // Content returns the body of an answer to a range request, the offset of its first byte, and the size of the object.
 func Content(resp *http.Response) (object.Content, error) {
 	c := object.Content{Body: resp.Body}
 	c.Size = resp.ContentLength // of the whole object, from a server without ranges
 	if ranges := resp.Header.Get("Content-Range"); ranges != "" {
-		var last int64
-		if _, err := fmt.Sscanf(ranges, "bytes %d-%d/%d", &c.Offset, &last, &c.Size); err != nil {
+		var ok bool
+		if c.Offset, _, c.Size, ok = object.ParseContentRange(ranges); !ok {
 			return c, fmt.Errorf("bad Content-Range %q", ranges)
 		}
 	}
-	if c.Size < 0 || c.Offset < 0 {
+	if c.Size < 0 {
 		return c, errors.New("the server does not send the size")
 	}
 	return c, nil
