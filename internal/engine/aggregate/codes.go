@@ -23,7 +23,6 @@ type layout struct {
 // numbered, and so are dictionaries: a dictionary is numbered once, not row by row.
 type keyColumn struct {
 	layout
-	hi      int64 // greatest ordinal so far, if ranged
 	started bool
 	wide    bool // the batch has decimals that are no ordinals
 
@@ -93,15 +92,20 @@ func (c *keyColumn) release() {
 	c.dictionary, c.coded = nil, nil
 }
 
-// load looks at the values of a batch. They get numbers if grow is set.
-func (c *keyColumn) load(mem memory.Allocator, arr arrow.Array, grow bool) error {
+// plainStorage is an array without extensions.
+func plainStorage(arr arrow.Array) arrow.Array {
 	for {
 		ext, ok := arr.(array.ExtensionArray)
 		if !ok {
-			break
+			return arr
 		}
 		arr = ext.Storage()
 	}
+}
+
+// load looks at the values of a batch. They get numbers if grow is set.
+func (c *keyColumn) load(mem memory.Allocator, arr arrow.Array, grow bool) error {
+	arr = plainStorage(arr)
 	c.coded = nil
 	if d, ok := arr.(*array.Dictionary); ok && d.Dictionary().Len() <= max(1<<16, 2*arr.Len()) {
 		c.coded = d
@@ -119,10 +123,7 @@ func (c *keyColumn) see(grow bool) {
 	v, ok := c.column.ordinals()
 	switch {
 	case c.ranged:
-		c.ordinals, c.wide = v, !ok
-		if c.some = false; ok && grow {
-			c.observe(v)
-		}
+		c.ordinals, c.wide, c.some = v, !ok, false
 	case c.byWord:
 		c.wide = !ok
 		c.numberOrdinals(v, grow)
@@ -154,13 +155,12 @@ func (c *keyColumn) numberOrdinals(v []int64, grow bool) {
 	}
 }
 
-// observe finds the range of ordinals.
-func (c *keyColumn) observe(v []int64) {
-	defer func() {
-		if c.some && c.started {
-			c.hi = max(c.hi, c.most)
-		}
-	}()
+// observe finds the range of ordinals, unless the layout remains as it is.
+func (c *keyColumn) observe(grow bool) {
+	if !grow || !c.ranged || c.wide {
+		return
+	}
+	v := c.ordinals
 	if c.column.nulls == 0 && len(v) > 0 {
 		c.least, c.most, c.some = v[0], v[0], true
 		for _, x := range v {
@@ -215,32 +215,39 @@ func (c *keyColumn) outgrown() bool {
 	return c.some && (!c.started || c.least < c.base || uint64(c.most)-uint64(c.base)+1 > 1<<c.width-1)
 }
 
-// fit makes a layout for all values so far. A layout that is outgrown is replaced by a larger one than needed, so that few
-// follow.
-func (c *keyColumn) fit() {
+// fit makes a layout for all values so far. words are the packed words with their codes, shift the place of these.
+func (c *keyColumn) fit(words []uint64, shift int) {
 	if !c.outgrown() {
 		return
 	}
-	slack := min(c.width, 1)
 	if !c.ranged {
-		c.width = bits.Len(uint(c.count())) + slack
+		c.width = bits.Len(uint(c.count()))
 		return
 	}
 	lo, hi := c.least, c.most
 	if c.started {
-		lo, hi = min(c.base, lo), max(c.hi, hi)
+		lo, hi = min(c.base, lo), max(c.greatest(words, shift), hi)
 	}
 	span := uint64(hi) - uint64(lo)
-	if c.started && lo < c.base && span < 1<<62 && uint64(lo)-1<<63 > span/2 {
+	if c.started && lo < c.base && span < 1<<62 && uint64(lo)-1<<63 > span/2 { // more may follow below
 		lo -= int64(span / 2)
 		span += span / 2
 	}
-	c.base, c.hi, c.started = lo, hi, true
+	c.base, c.started = lo, true
 	if span > 1<<mostPacked {
 		c.width = mostPacked + 1
 		return
 	}
-	c.width = bits.Len64(span+1) + slack
+	c.width = bits.Len64(span + 1)
+}
+
+// greatest is the greatest ordinal with a code in words.
+func (c *keyColumn) greatest(words []uint64, shift int) int64 {
+	most := uint64(1)
+	for _, w := range words {
+		most = max(most, w>>shift&(1<<c.width-1))
+	}
+	return c.base + int64(most-1)
 }
 
 // number numbers values that were ranged. words are the packed words with their codes, shift the place of these.

@@ -89,10 +89,20 @@ func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.A
 	k.full = k.full || int64(k.len()) >= mostNumbers
 	k.seen += int64(len(out))
 	if k.strings == nil {
+		k.unhash()
+		if k.findRanged(out, columns) {
+			return nil
+		}
 		for i := range k.columns {
 			if err := k.columns[i].load(k.mem, columns[i], !k.full); err != nil {
 				return err
 			}
+		}
+		if done, err := k.findPair(out); done {
+			return err
+		}
+		for i := range k.columns {
+			k.columns[i].observe(!k.full)
 		}
 		if !k.layout() {
 			if err := k.useStrings(keys); err != nil {
@@ -192,8 +202,9 @@ func (k *keyer) layout() bool {
 	old := make([]layout, len(k.columns))
 	for i := range k.columns {
 		old[i] = k.columns[i].layout
-		k.columns[i].fit()
+		k.columns[i].fit(k.words.words[1:], shiftOf(old, i))
 	}
+	k.addSlack(old)
 	for k.width() > mostPacked {
 		widest := -1
 		for i := range k.columns {
@@ -209,7 +220,7 @@ func (k *keyer) layout() bool {
 		}
 		k.columns[widest].number(old[widest], k.words.words[1:], shiftOf(old, widest))
 	}
-	k.words.relayout(k.width(), min(k.seen, k.room), func(word uint64) uint64 {
+	k.words.relayout(k.width(), k.indexRoom(), func(word uint64) uint64 {
 		var out uint64
 		shift := 0
 		for i := range k.columns {
@@ -221,6 +232,35 @@ func (k *keyer) layout() bool {
 		return out
 	})
 	return true
+}
+
+// indexRoom is the number of rows that decides about a direct index.
+func (k *keyer) indexRoom() int64 { return min(k.seen, k.room) }
+
+// addSlack widens columns that have outgrown a layout by a bit, so that few layouts follow, unless a direct index becomes too large.
+func (k *keyer) addSlack(old []layout) {
+	width := k.width()
+	slack := 0
+	for i, o := range old {
+		if o.width > 0 && k.columns[i].width > o.width {
+			slack++
+		}
+	}
+	if isDirect(width, k.indexRoom()) && !isDirect(width+slack, k.indexRoom()) {
+		return
+	}
+	for i, o := range old {
+		if o.width > 0 && k.columns[i].width > o.width {
+			k.columns[i].width++
+		}
+	}
+}
+
+// unhash replaces hashed words by a direct index as soon as enough rows have been seen for it.
+func (k *keyer) unhash() {
+	if !k.full && !k.words.direct && isDirect(k.width(), k.indexRoom()) {
+		k.words.relayout(k.width(), k.indexRoom(), func(word uint64) uint64 { return word })
+	}
 }
 
 func shiftOf(columns []layout, i int) (shift int) {
@@ -250,7 +290,7 @@ func (k *keyer) useStrings(keys func() ([]arrow.Array, error)) error {
 	defer arrowutil.ReleaseAll(columns)
 	k.strings = &byteTable{}
 	k.strings.init()
-	if n := k.words.len(); n > 0 {
+	if n := columns[0].Len(); n > 0 { // rows of this batch that already have numbers get them again
 		k.findStrings(make([]uint32, n), columns)
 	}
 	k.words = wordTable{}

@@ -33,13 +33,24 @@ const (
 // index may be a few times larger.
 func (t *wordTable) reset(width int, room int64) {
 	t.words = append(t.words[:0], 0)
-	t.direct = width < 31 && int64(1)<<width <= max(1<<16, 4*room)
+	t.direct = isDirect(width, room)
 	n := leastSlots
 	if t.direct {
 		n = 1 << width
 	}
 	t.slots = make([]uint32, n)
 }
+
+// add gives a word that has a slot, but no number, the next one.
+func (t *wordTable) add(w uint64) uint32 {
+	id := uint32(len(t.words))
+	t.words = append(t.words, w)
+	t.slots[w] = id
+	return id
+}
+
+// isDirect reports whether words of this number of bits are a direct index.
+func isDirect(width int, room int64) bool { return width < 31 && int64(1)<<width <= max(1<<16, 4*room) }
 
 // len is the number of words.
 func (t *wordTable) len() int { return len(t.words) - 1 }
@@ -65,9 +76,7 @@ func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
 		}
 		id := slots[w]
 		if id == none && grow {
-			id = uint32(len(t.words))
-			t.words = append(t.words, w)
-			slots[w] = id
+			id = t.add(w)
 		}
 		out[i] = id
 	}

@@ -1,0 +1,150 @@
+package aggregate
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+)
+
+// The functions below find the numbers of the most frequent kinds of keys in one pass, if words are a direct index. They give up at the
+// first row that needs another layout. Numbers that were given until then stay: they are those of the first rows.
+
+// findRanged finds the numbers of rows of a single column of integers without nulls. It reports false if it gives up.
+func (k *keyer) findRanged(out []uint32, columns []arrow.Array) bool {
+	c := &k.columns[0]
+	if len(columns) > 1 || !c.ranged || !c.started || !k.words.direct {
+		return false
+	}
+	arr := plainStorage(columns[0])
+	if arrowutil.NullN(arr) > 0 {
+		return false
+	}
+	before := uint64(c.base) - 1
+	switch arr.DataType().ID() {
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
+		return findRange(&k.words, out, arrowutil.Values[int32](arr), before, !k.full)
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		return findRange(&k.words, out, arrowutil.Values[int64](arr), before, !k.full)
+	case arrow.DECIMAL128:
+		return findNumbers(&k.words, out, arrowutil.Values[decimal128.Num](arr), before, !k.full)
+	}
+	return false
+}
+
+// findRange finds integers. Their words are the differences from the one before their range.
+func findRange[T int32 | int64](t *wordTable, out []uint32, v []T, before uint64, grow bool) bool {
+	slots := t.slots
+	out = out[:len(v)]
+	for i, x := range v {
+		w := uint64(x) - before
+		if w-1 >= uint64(len(slots)-1) { // the word 0 is that of null
+			return false
+		}
+		id := slots[w]
+		if id == none && grow {
+			id = t.add(w)
+		}
+		out[i] = id
+	}
+	return true
+}
+
+// findNumbers is findRange for numbers of 128 bits.
+func findNumbers(t *wordTable, out []uint32, v []decimal128.Num, before uint64, grow bool) bool {
+	slots := t.slots
+	halves := arrowutil.As[uint64](arrowutil.Bytes(v))
+	out = out[:len(halves)/2]
+	for i := range out {
+		lo, hi := halves[2*i], halves[2*i+1]
+		w := lo - before
+		if w-1 >= uint64(len(slots)-1) || hi != uint64(int64(lo)>>63) {
+			return false
+		}
+		id := slots[w]
+		if id == none && grow {
+			id = t.add(w)
+		}
+		out[i] = id
+	}
+	return true
+}
+
+// findPair finds the numbers of rows of two loaded columns without nulls, of which one has a dictionary, the other one too, or a range.
+// It reports false if it gives up.
+func (k *keyer) findPair(out []uint32) (done bool, err error) {
+	if len(k.columns) != 2 || !k.words.direct {
+		return false, nil
+	}
+	a, b := &k.columns[0], &k.columns[1]
+	a.prepare(0)
+	b.prepare(a.width)
+	if a.coded == nil {
+		a, b = b, a
+	}
+	if !a.hasCodes() || a.outgrown() || b.outgrown() {
+		return false, nil
+	}
+	switch {
+	case b.hasCodes():
+		return true, findCodes(&k.words, out, arrowutil.Values[uint32](a.indices), arrowutil.Values[uint32](b.indices), a.shifted, b.shifted, !k.full)
+	case b.coded == nil && b.ranged && b.started && !b.wide && b.column.nulls == 0:
+		return b.findCodesAndRange(&k.words, out, arrowutil.Values[uint32](a.indices), a.shifted, !k.full)
+	}
+	return false, nil
+}
+
+// hasCodes reports whether all values of the batch are indices of 32 bits.
+func (c *keyColumn) hasCodes() bool {
+	return c.coded != nil && c.indexValid.Data == nil && c.indices.DataType().(arrow.FixedWidthDataType).Bytes() == 4
+}
+
+// findCodes finds the words that two columns have together.
+func findCodes(t *wordTable, out, a, b []uint32, wordsOfA, wordsOfB []uint64, grow bool) error {
+	slots := t.slots
+	a, b = a[:len(out)], b[:len(out)]
+	for i := range out {
+		x, y := a[i], b[i]
+		if uint64(x) >= uint64(len(wordsOfA)) || uint64(y) >= uint64(len(wordsOfB)) {
+			return errNoEntry
+		}
+		w := wordsOfA[x] | wordsOfB[y]
+		if w >= uint64(len(slots)) {
+			out[i] = none
+			continue
+		}
+		id := slots[w]
+		if id == none && grow {
+			id = t.add(w)
+		}
+		out[i] = id
+	}
+	return nil
+}
+
+// findCodesAndRange finds the words that indices have together with the integers of the column.
+func (c *keyColumn) findCodesAndRange(t *wordTable, out, indices []uint32, words []uint64, grow bool) (done bool, err error) {
+	slots, before, most, shift := t.slots, uint64(c.base)-1, uint64(1)<<c.width-1, c.shift&63
+	indices = indices[:len(out)]
+	v := c.ordinals[:len(out)]
+	for i := range out {
+		x, code := indices[i], uint64(v[i])-before
+		if uint64(x) >= uint64(len(words)) {
+			return true, errNoEntry
+		}
+		if code-1 >= most {
+			return false, nil
+		}
+		w := words[x] | code<<shift
+		if w >= uint64(len(slots)) {
+			out[i] = none
+			continue
+		}
+		id := slots[w]
+		if id == none && grow {
+			id = t.add(w)
+		}
+		out[i] = id
+	}
+	return true, nil
+}

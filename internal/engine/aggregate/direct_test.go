@@ -1,0 +1,157 @@
+package aggregate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+)
+
+// keyTexts are dictionaries of two batches, with values in common.
+var keyTexts = [2][]string{{"a", "b", "c"}, {"d", "b", "a", "e"}}
+
+// randomKeys makes a column of keys around a number, and a comparable value for each row.
+func randomKeys(r *rand.Rand, kind, rows int, center int64, nulls bool) (arrow.Array, []any) {
+	var b array.Builder
+	values := make([]any, rows)
+	texts := keyTexts[r.IntN(2)]
+	switch kind {
+	case 0:
+		b = array.NewInt64Builder(memory.DefaultAllocator)
+	case 1:
+		b = array.NewDate32Builder(memory.DefaultAllocator)
+	case 2:
+		b = array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 15, Scale: 2})
+	default:
+		b = array.NewUint32Builder(memory.DefaultAllocator)
+	}
+	defer b.Release()
+	for i := range values {
+		v := center + int64(r.IntN(50))
+		if nulls && r.IntN(9) == 0 {
+			b.AppendNull()
+			continue
+		}
+		values[i] = v
+		switch b := b.(type) {
+		case *array.Int64Builder:
+			b.Append(v)
+		case *array.Date32Builder:
+			values[i] = int64(int32(v))
+			b.Append(arrow.Date32(v))
+		case *array.Decimal128Builder:
+			b.Append(decimal128.FromI64(v))
+		case *array.Uint32Builder:
+			code := r.IntN(len(texts))
+			values[i] = texts[code]
+			b.Append(uint32(code))
+		}
+	}
+	arr := b.NewArray()
+	if kind < 3 {
+		return arr, values
+	}
+	s := array.NewStringBuilder(memory.DefaultAllocator)
+	defer s.Release()
+	s.AppendStringValues(texts, nil)
+	dt := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String}
+	return array.NewDictionaryArray(dt, arr, s.NewArray()), values
+}
+
+// Keys get numbers in the order of their first appearance, whatever their kinds and ranges, and how these change. Once the keyer is
+// full, unknown ones get none.
+func TestKeyNumbers(t *testing.T) {
+	types := []arrow.DataType{
+		arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Date32, &arrow.Decimal128Type{Precision: 15, Scale: 2},
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String},
+	}
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		kinds := []int{r.IntN(4), r.IntN(4)}[:1+r.IntN(2)]
+		dts := make([]arrow.DataType, len(kinds))
+		for i, k := range kinds {
+			dts[i] = types[k]
+		}
+		k, err := newKeyer(memory.DefaultAllocator, dts, len(kinds) == 2 && kinds[0] != 2 && kinds[1] != 2, 1<<20)
+		require.NoError(t, err)
+		known := map[[2]any]uint32{}
+		centers := []int64{0, 40, 90, -300, 70_000, 1 << 40, math.MaxInt64 - 60, math.MinInt64}[:4+r.IntN(5)]
+		for batch := range 12 {
+			k.full = batch > 8
+			rows := 1 + r.IntN(300)
+			columns, values := make([]arrow.Array, len(kinds)), make([][]any, len(kinds))
+			for i, kind := range kinds {
+				columns[i], values[i] = randomKeys(r, kind, rows, centers[r.IntN(len(centers))], r.IntN(3) == 0)
+			}
+			got := make([]uint32, rows)
+			// Keys are too far apart for words only together, and then they cannot be encoded without those so far.
+			if err := k.find(got, columns, nil); err != nil {
+				require.ErrorContains(t, err, "distinct values")
+				break
+			}
+			for row, id := range got {
+				key := [2]any{}
+				for i := range kinds {
+					key[i] = values[i][row]
+				}
+				want, ok := known[key]
+				if !ok && !k.full {
+					want = uint32(len(known) + 1)
+					known[key] = want
+				}
+				require.Equal(t, want, id, "seed %d, batch %d, row %d: %v", seed, batch, row, key)
+			}
+			for _, c := range columns {
+				c.Release()
+			}
+		}
+		k.release()
+	}
+}
+
+// Numbers that a batch gives before it turns out that its keys need to be encoded stay the same.
+func TestKeysBecomeTexts(t *testing.T) {
+	dt := &arrow.Decimal128Type{Precision: 38, Scale: 0}
+	batch := func(high int64, low ...uint64) arrow.RecordBatch {
+		b := array.NewDecimal128Builder(memory.DefaultAllocator, dt)
+		for _, v := range low {
+			b.Append(decimal128.New(0, v))
+		}
+		b.Append(decimal128.New(high, 7))
+		return array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "k", Type: dt}}, nil), []arrow.Array{b.NewArray()}, int64(len(low)+1))
+	}
+	out := runQuery(t, "k", "count()", []arrow.RecordBatch{batch(0, 1, 9), batch(1, 2, 3, 1), batch(1, 2, 4)}, Options{})
+	keys, counts := []string{}, []int64{}
+	for _, b := range out {
+		for i := range int(b.NumRows()) {
+			keys = append(keys, b.Column(0).ValueStr(i))
+			counts = append(counts, b.Column(1).(*array.Int64).Value(i))
+		}
+	}
+	require.Equal(t, []string{"1", "9", "7", "2", "3", "18446744073709551623", "4"}, keys)
+	require.Equal(t, []int64{2, 1, 1, 2, 1, 2, 1}, counts)
+}
+
+// A dictionary without a value of an index is an error.
+func TestKeyWithoutEntry(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	text := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String}
+	for _, second := range []int{0, 3} {
+		types := []arrow.DataType{text, arrow.PrimitiveTypes.Int64}
+		if second == 3 {
+			types[1] = text
+		}
+		k, err := newKeyer(memory.DefaultAllocator, types, true, 1<<20)
+		require.NoError(t, err)
+		first, _ := randomKeys(r, 3, 100, 0, false)
+		other, _ := randomKeys(r, second, 100, 0, false)
+		require.NoError(t, k.find(make([]uint32, 100), []arrow.Array{first, other}, nil))
+		arrow.Uint32Traits.CastFromBytes(first.Data().Buffers()[1].Bytes())[50] = 1 << 20
+		require.ErrorIs(t, k.find(make([]uint32, 100), []arrow.Array{first, other}, nil), errNoEntry)
+	}
+}
