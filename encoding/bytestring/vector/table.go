@@ -141,6 +141,19 @@ func (t *Table) Size(codes []uint32) (uint64, error) {
 // fault.ErrCorrupt.
 func (t *Table) Check(codes []uint32) error {
 	n := uint32(min(uint64(len(t.lengths)), math.MaxUint32))
+	var known [checked]uint64
+	for len(codes) >= 64*checked && n > 0 {
+		clear(known[:])
+		simd.Between(known[:], codes[:64*checked], 0, n-1)
+		all := ^uint64(0)
+		for _, w := range known {
+			all &= w
+		}
+		if all != ^uint64(0) {
+			break // the loop below finds the code
+		}
+		codes = codes[64*checked:]
+	}
 	for _, c := range codes {
 		if c >= n {
 			return t.unknown(c)
@@ -148,6 +161,8 @@ func (t *Table) Check(codes []uint32) error {
 	}
 	return nil
 }
+
+const checked = 32 // words of codes that Check looks at together
 
 func (t *Table) unknown(code uint32) error {
 	return fault.Corruptf("code %d of %d", code, len(t.lengths))

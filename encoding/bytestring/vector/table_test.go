@@ -98,3 +98,23 @@ func TestResetAllocs(t *testing.T) {
 	table.Reset(v, 1, 0)
 	require.Zero(t, testing.AllocsPerRun(10, func() { table.Reset(v, 1, 0) }))
 }
+
+// Check finds a code that is not in the table anywhere.
+func TestCheck(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	for range 300 {
+		table := NewTable(makeValues(1+r.IntN(300), func(int) []byte { return []byte("x") }))
+		codes := make([]uint32, r.IntN(3*64*checked))
+		for i := range codes {
+			codes[i] = r.Uint32N(uint32(table.Len()))
+		}
+		require.NoError(t, table.Check(codes))
+		if len(codes) > 0 {
+			codes[r.IntN(len(codes))] = []uint32{uint32(table.Len()), 1 << 31, 1<<32 - 1}[r.IntN(3)]
+			require.ErrorIs(t, table.Check(codes), fault.ErrCorrupt)
+		}
+	}
+	empty := NewTable(makeValues(0, nil))
+	require.NoError(t, empty.Check(nil))
+	require.ErrorIs(t, empty.Check(make([]uint32, 5000)), fault.ErrCorrupt)
+}
