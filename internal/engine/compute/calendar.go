@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"time"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -62,6 +63,38 @@ func years[T int32 | int64](dst []int64, days []T) {
 		next := (uint64(uint32(p)) + 1<<32 - 306*4*2_939_745) >> 32 // 1 in January and February
 		dst[i] = int64(100*century) + int64(p>>32) + int64(next) - 400*eras
 	}
+}
+
+// ofNearDays sets dst to a function of days. It reports false if these are so far from each other that it does not pay to compute a table
+// of all days between them.
+func ofNearDays[R, T int32 | int64](dst []R, days []T, of func(day int64) int64) bool {
+	if len(days) == 0 {
+		return true
+	}
+	lo, hi := days[0], days[0]
+	for _, v := range days {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if uint64(hi)-uint64(lo) >= uint64(len(days))/2 {
+		return false
+	}
+	table := make([]R, int(hi-lo)+1)
+	for i := range table {
+		table[i] = R(max(of(int64(lo)+int64(i)), leastOf[R]()))
+	}
+	dst = dst[:len(days)]
+	for i, v := range days {
+		dst[i] = table[v-lo]
+	}
+	return true
+}
+
+// leastOf is the least value of a type.
+func leastOf[R int32 | int64]() int64 {
+	if unsafe.Sizeof(R(0)) == 4 {
+		return math.MinInt32
+	}
+	return math.MinInt64
 }
 
 // dayOf is the day of a date. Months beyond December are those of the years behind.

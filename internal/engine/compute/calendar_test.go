@@ -1,6 +1,9 @@
 package compute
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,6 +31,40 @@ func TestCalendar(t *testing.T) {
 	for _, days := range []int64{-shift - 1, -shift, 1<<30 - shift - 1, 1<<30 - shift, 1 << 31, -1 << 31, 0, -719_468} {
 		check(days)
 	}
+}
+
+// Parts of days are the same whether a table of near days gives them or not, and so are days of local times.
+func TestPartsOfManyDays(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		from, span := r.Int64N(1<<40)-1<<39, 1+r.Int64N([]int64{5, 400, 1 << 20}[r.IntN(3)])
+		days, seconds := make([]int64, 1+r.IntN(500)), make([]int64, 500)[:0]
+		for i := range days {
+			days[i] = from/daySeconds + r.Int64N(span)
+			seconds = append(seconds, days[i]*daySeconds+r.Int64N(daySeconds))
+		}
+		dst := make([]int64, len(days))
+		for name, part := range dateParts {
+			partOfDays(dst, days, part, name == "year")
+			for i, day := range days {
+				require.Equal(t, part(day), dst[i], "%s of day %d", name, day)
+			}
+		}
+		for _, per := range []int64{1, 1e3, 1e6} {
+			for i, s := range seconds {
+				dst[i] = s*per + r.Int64N(per)
+			}
+			localDays(dst, dst, per, zone{})
+			require.Equal(t, days, dst)
+			localDays(dst, seconds, 1, zone{offset: -daySeconds})
+			for i, day := range days {
+				require.Equal(t, day-1, dst[i])
+			}
+		}
+	}
+	first := make([]int32, 100)
+	require.True(t, ofNearDays(first, slices.Repeat([]int32{math.MinInt32}, 100), truncations["year"]))
+	require.EqualValues(t, math.MinInt32, first[0])
 }
 
 // Offsets that are remembered are those of the zone.

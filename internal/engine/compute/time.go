@@ -47,38 +47,31 @@ func (b *binder) datePart(n *ast.Node, x *expr) (*expr, error) {
 	}
 	part := dateParts[n.Name]
 	var out *expr
-	switch {
-	case x.dt.ID() == arrow.DATE32 && n.Name == "year":
-		out = unary(n, x, int64s, years[int32])
-	case x.dt.ID() == arrow.DATE32:
-		out = unary(n, x, int64s, func(dst []int64, a []int32) {
-			for i, v := range a {
-				dst[i] = part(int64(v))
-			}
-		})
-	default:
+	if x.dt.ID() == arrow.DATE32 {
+		out = unary(n, x, int64s, func(dst []int64, a []int32) { partOfDays(dst, a, part, n.Name == "year") })
+	} else {
 		out = unary(n, x, int64s, func(dst, a []int64) {
-			localSeconds(dst, a, perSecond(x.dt), z)
-			for i, s := range dst {
-				day := s / daySeconds
-				if s < 0 && s%daySeconds != 0 {
-					day--
-				}
-				dst[i] = day
-			}
-			if n.Name == "year" {
-				years(dst, dst)
-				return
-			}
-			for i, day := range dst {
-				dst[i] = part(day)
-			}
+			localDays(dst, a, perSecond(x.dt), z)
+			partOfDays(dst, dst, part, n.Name == "year")
 		})
 	}
 	if n.Name == "year" && z.location == nil {
 		out.arg, out.least = x.node, inUnits(x.dt, z, func(y int64) int64 { return dayOf(y, 1, 1) })
 	}
 	return out, nil
+}
+
+// partOfDays finds the part of each day. Years are found fast if days are far from each other, too.
+func partOfDays[T int32 | int64](dst []int64, days []T, part func(day int64) int64, year bool) {
+	switch {
+	case ofNearDays(dst, days, part):
+	case year:
+		years(dst, days)
+	default:
+		for i, v := range days {
+			dst[i] = part(int64(v))
+		}
+	}
 }
 
 // inUnits is the first value of a type on the day that a function gives.
@@ -95,6 +88,28 @@ func inUnits(dt arrow.DataType, z zone, day func(y int64) int64) func(y *big.Int
 		}
 		out.Mul(out, big.NewInt(daySeconds)).Sub(out, big.NewInt(z.offset))
 		return out.Mul(out, big.NewInt(per))
+	}
+}
+
+// localDays converts timestamps to days of the local time, rounded down.
+func localDays(dst, a []int64, per int64, z zone) {
+	if per == 1e6 && z.location == nil && z.offset == 0 { // mostly; division by one constant instead of two
+		for i, v := range a {
+			day := v / (daySeconds * 1e6)
+			if v < 0 && v%(daySeconds*1e6) != 0 {
+				day--
+			}
+			dst[i] = day
+		}
+		return
+	}
+	localSeconds(dst, a, per, z)
+	for i, s := range dst {
+		day := s / daySeconds
+		if s < 0 && s%daySeconds != 0 {
+			day--
+		}
+		dst[i] = day
 	}
 }
 
@@ -297,6 +312,9 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 			first, word = truncations["day"], "day"
 		}
 		out := unary(n, x, x.dt, func(dst, a []int32) {
+			if ofNearDays(dst, a, first) {
+				return
+			}
 			for i, v := range a {
 				dst[i] = int32(max(first(int64(v)), math.MinInt32))
 			}
