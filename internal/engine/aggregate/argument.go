@@ -44,7 +44,7 @@ func (a *argument) load(mem memory.Allocator, arr arrow.Array) error {
 	}
 	a.valid, a.nulls = a.column.valid, a.column.nulls
 	if a.needs&needIntegers != 0 {
-		if _, _, ok := a.column.integers(); !ok {
+		if _, ok := a.column.integers(); !ok {
 			a.column.numbers()
 		}
 	}

@@ -23,7 +23,6 @@ type column struct {
 
 	ints     []int64
 	exact    bool // the integers are all values
-	bound    uint64
 	floats   []float64
 	nums     []decimal128.Num
 	sortable []int64
@@ -65,39 +64,36 @@ func resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// integers returns the values as 64-bit integers, without the scale of decimals, and a bound of their magnitudes. ok is
-// false if some value needs more bits.
-func (c *column) integers() (v []int64, bound uint64, ok bool) {
+// integers returns the values as 64-bit integers, without the scale of decimals. ok is false if some value needs more bits.
+func (c *column) integers() (v []int64, ok bool) {
 	if c.ints == nil {
-		c.ints, c.bound, c.exact = c.makeIntegers()
+		c.ints, c.exact = c.makeIntegers()
 	}
-	return c.ints, c.bound, c.exact
+	return c.ints, c.exact
 }
 
-func (c *column) makeIntegers() ([]int64, uint64, bool) {
+func (c *column) makeIntegers() ([]int64, bool) {
 	n := c.arr.Len()
 	switch c.arr.DataType().ID() {
 	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
-		v := arrowutil.Values[int64](c.arr)
-		return v, magnitude(v), true
+		return arrowutil.Values[int64](c.arr), true
 	case arrow.DECIMAL128:
 		c.intBuf = resized(c.intBuf, n)
-		bound, ok := narrow(c.intBuf, arrowutil.Values[decimal128.Num](c.arr))
-		return c.intBuf, bound, ok
+		return c.intBuf, narrow(c.intBuf, arrowutil.Values[decimal128.Num](c.arr))
 	case arrow.UINT64:
 		c.intBuf = resized(c.intBuf, n)
 		widen(c.intBuf, arrowutil.Values[uint64](c.arr))
-		bound := uint64(0)
+		all := int64(0)
 		for _, v := range c.intBuf {
-			bound |= uint64(v)
+			all |= v
 		}
-		return c.intBuf, bound, bound>>63 == 0
+		return c.intBuf, all >= 0
 	case arrow.DECIMAL256:
-		return nil, 0, n == 0
+		return nil, n == 0
 	}
 	c.intBuf = resized(c.intBuf, n)
 	small(c.intBuf, c.arr)
-	return c.intBuf, 1 << 32, true
+	return c.intBuf, true
 }
 
 // small widens integers of at most 32 bits, and booleans.
@@ -142,28 +138,17 @@ func widen[T int8 | int16 | int32 | uint8 | uint16 | uint32 | uint64](dst []int6
 	}
 }
 
-// magnitude is a bound of the absolute values, up to one bit.
-func magnitude(v []int64) uint64 {
-	all := uint64(0)
-	for _, x := range v {
-		all |= uint64(x ^ x>>63)
-	}
-	return all + 1
-}
-
 // narrow writes the lower halves of 128-bit numbers, and reports whether these are the numbers.
-func narrow(dst []int64, src []decimal128.Num) (bound uint64, ok bool) {
-	all, upper := uint64(0), uint64(0)
+func narrow(dst []int64, src []decimal128.Num) (ok bool) {
+	upper := uint64(0)
 	words := arrowutil.As[uint64](arrowutil.Bytes(src))
 	dst = dst[:len(words)/2]
 	for i := range dst {
 		lo, hi := words[2*i], words[2*i+1]
 		dst[i] = int64(lo)
-		sign := uint64(int64(lo) >> 63)
-		all |= lo ^ sign
-		upper |= hi ^ sign
+		upper |= hi ^ uint64(int64(lo)>>63)
 	}
-	return all + 1, upper == 0
+	return upper == 0
 }
 
 // numbers returns the values of integers and decimals as 128-bit numbers. ok is false if a decimal needs more.
@@ -183,7 +168,7 @@ func (c *column) numbers() (v []decimal128.Num, ok bool) {
 	case arrow.DECIMAL256:
 		return c.fromDecimal256()
 	default:
-		ints, _, _ := c.integers()
+		ints, _ := c.integers()
 		c.numBuf = resized(c.numBuf, len(ints))
 		for i, v := range ints {
 			c.numBuf[i] = decimal128.New(v>>63, uint64(v))
@@ -244,7 +229,7 @@ func (c *column) reals() []float64 {
 
 func (c *column) realsOfIntegers(scale int32) {
 	unit := math.Pow10(int(scale))
-	if ints, _, ok := c.integers(); ok {
+	if ints, ok := c.integers(); ok {
 		for i, v := range ints {
 			c.floatBuf[i] = float64(v) / unit
 		}
@@ -288,8 +273,7 @@ func hasOrdinals(dt arrow.DataType) bool {
 func (c *column) ordinals() (v []int64, ok bool) {
 	dt := c.arr.DataType()
 	if dt.ID() == arrow.DECIMAL128 {
-		v, _, ok := c.integers()
-		return v, ok
+		return c.integers()
 	}
 	if !hasOrdinals(dt) {
 		return nil, false
@@ -309,7 +293,7 @@ func (c *column) ordinals() (v []int64, ok bool) {
 		}
 		c.sortable = c.sortBuf
 	default:
-		c.sortable, _, _ = c.integers()
+		c.sortable, _ = c.integers()
 	}
 	return c.sortable, true
 }

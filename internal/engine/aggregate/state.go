@@ -33,6 +33,8 @@ func extended[T any](s []T, n int, value T) []T {
 const (
 	lanes      = 4
 	laneGroups = 1 << 10 // most groups of such places
+	laneRows   = 1 << 18 // most rows that are summed there
+	laneValue  = 1 << 44 // integers that are summed there are at least its negative, and less than it
 )
 
 // counts is the number of rows of each group.
@@ -117,6 +119,7 @@ func (n *number) add(o number) bool {
 type sums struct {
 	n     []number
 	lanes [lanes][]int64
+	large bool // some integer has been too large for lanes
 }
 
 func (s *sums) grow(groups int) { s.n = extended(s.n, groups+1, number{}) }
@@ -124,30 +127,31 @@ func (s *sums) size() int64     { return int64(16 * cap(s.n)) }
 func (s *sums) release()        {}
 
 func (s *sums) add(groups []uint32, arg *argument) error {
-	v, bound, ok := arg.column.integers()
+	v, ok := arg.column.integers()
 	if !ok {
 		return s.addNumbers(groups, arg)
 	}
-	if len(s.n) > laneGroups || bound > (1<<62)/uint64(len(groups)+1) {
+	if len(s.n) > laneGroups || len(groups) > laneRows || s.large || !s.addInLanes(groups, v) {
 		n := s.n
 		for i, g := range groups {
 			x, to := v[i], &n[g]
 			lo, carry := bits.Add64(to.lo, uint64(x), 0)
 			to.lo, to.hi = lo, to.hi+x>>63+int64(carry)
 		}
-		return nil
 	}
-	s.addInLanes(groups, v)
 	return nil
 }
 
-func (s *sums) addInLanes(groups []uint32, v []int64) {
+// addInLanes adds integers to sums of 64 bits first. It reports false, and adds nothing, if one is so large that these may overflow.
+func (s *sums) addInLanes(groups []uint32, v []int64) bool {
 	for i := range s.lanes {
 		s.lanes[i] = resized(s.lanes[i], len(s.n))
 		clear(s.lanes[i])
 	}
 	a, b, x, y := s.lanes[0], s.lanes[1], s.lanes[2], s.lanes[3]
+	all := uint64(0)
 	for len(groups) >= lanes && len(v) >= lanes {
+		all |= uint64(v[0]+laneValue) | uint64(v[1]+laneValue) | uint64(v[2]+laneValue) | uint64(v[3]+laneValue)
 		a[groups[0]] += v[0]
 		b[groups[1]] += v[1]
 		x[groups[2]] += v[2]
@@ -155,12 +159,17 @@ func (s *sums) addInLanes(groups []uint32, v []int64) {
 		groups, v = groups[lanes:], v[lanes:]
 	}
 	for i, g := range groups {
+		all |= uint64(v[i] + laneValue)
 		a[g] += v[i]
+	}
+	if s.large = all >= 2*laneValue; s.large {
+		return false
 	}
 	for i := range s.n {
 		sum := a[i] + b[i] + x[i] + y[i]
 		s.n[i].add(number{uint64(sum), sum >> 63})
 	}
+	return true
 }
 
 func (s *sums) addNumbers(groups []uint32, arg *argument) error {
