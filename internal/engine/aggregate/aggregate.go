@@ -33,8 +33,9 @@ type Options struct {
 // shared are the options of an aggregator and of those of its partitions.
 type shared struct {
 	Options
-	mem   memory.Allocator
-	limit int64 // bytes of tables and states
+	mem    memory.Allocator
+	values memory.Allocator // of the values of expressions for a batch, whose memory the next batch uses again
+	limit  int64            // bytes of tables and states
 }
 
 // Aggregator computes a query: Add batches, then Finish. It is used by one goroutine. Close releases it in any state.
@@ -77,7 +78,8 @@ func New(q *Query, o Options) (*Aggregator, error) {
 		o.Parallelism = runtime.GOMAXPROCS(0)
 	}
 	// Tables grow by doubling, and what the collector has not found yet takes memory, too.
-	return newAggregator(q, &shared{Options: o, mem: o.Allocator, limit: o.Memory / 2}, 0)
+	limit := o.Memory / 2
+	return newAggregator(q, &shared{Options: o, mem: o.Allocator, values: arrowutil.NewRecycler(o.Allocator, limit/16), limit: limit}, 0)
 }
 
 func newAggregator(q *Query, o *shared, depth int) (*Aggregator, error) {
@@ -194,7 +196,7 @@ func (a *Aggregator) Add(ctx context.Context, batch arrow.RecordBatch) error {
 	defer func() { arrowutil.ReleaseAll(columns) }()
 	for _, list := range [2][]expression{a.query.keys, a.query.args} {
 		for _, e := range list {
-			arr, err := e.value.Eval(a.o.mem, batch)
+			arr, err := e.value.Eval(a.o.values, batch)
 			if err != nil {
 				return err
 			}
