@@ -62,6 +62,9 @@ type ScanOptions struct {
 	// StringsDictionary, whatever Strings says. It suits columns with a value dictionary, which
 	// [ColumnStatistics.DictionaryEntries] tells.
 	Coded []string
+	// Decimals64 are the names of top-level columns of the result that come as decimal64 if they are
+	// decimal128 of at most 18 digits. They are read faster, and take half of the memory.
+	Decimals64 []string
 	// Limit is the maximum number of rows of the result, 0 for no limit. The result is the
 	// first rows that match Filter, or with AsReady any of them.
 	Limit int64

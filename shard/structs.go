@@ -136,7 +136,7 @@ func (w *WriterOf[T]) Abort(ctx context.Context) error {
 
 // RowsOf scans a shard as structs of type T. Only the columns, and parts of nested columns, that T has fields for are
 // read; [WriterOf] describes fields and their tags. The filter may use other columns, too. Of the options, Columns,
-// Strings, Coded and Reuse follow from T and must not be set.
+// Strings, Coded, Decimals64 and Reuse follow from T and must not be set.
 //
 //	for order, err := range shard.RowsOf[Order](ctx, s, shard.ScanOptions{Filter: expensive}) { … }
 //
@@ -217,8 +217,8 @@ func placeIn(batch Batch, err error) error {
 
 // readerOf sets the options of a scan that follow from T.
 func readerOf[T any](ctx context.Context, s *Shard, o *ScanOptions) (*structs.Reader[T], error) {
-	if o.Columns != nil || o.Coded != nil || o.Strings != StringsAsRecorded || o.Reuse {
-		return nil, fmt.Errorf("ScanOptions.Columns, Strings, Coded and Reuse follow from %s and must not be set", reflect.TypeFor[T]())
+	if o.Columns != nil || o.Coded != nil || o.Decimals64 != nil || o.Strings != StringsAsRecorded || o.Reuse {
+		return nil, fmt.Errorf("ScanOptions.Columns, Strings, Coded, Decimals64 and Reuse follow from %s and must not be set", reflect.TypeFor[T]())
 	}
 	t, err := structs.TypeOf[T]()
 	if err != nil {

@@ -34,6 +34,9 @@ type ReadOptions struct {
 	// Dictionaries allows columns of strings to come as arrays of dictionary<uint32 or int32, utf8 or binary>, where
 	// the format stores codes. The schema of the source tells which do.
 	Dictionaries bool
+	// Decimals64 are paths of columns that may come as decimal64 if they are decimal128 of at most 18 digits. The
+	// schema of the source tells which do.
+	Decimals64 []string
 }
 
 // RowRange is the rows from position Begin up to, but without, End. The first row has position 0. End 0 means up to

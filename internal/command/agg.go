@@ -125,7 +125,7 @@ func (a *app) runAgg(cmd *cobra.Command, args []string, f aggFlags) (err error) 
 	limit := f.Rows.Limit
 	f.Rows.Limit = -1
 	src, err := a.opener.Tables(ctx, q.locations, &f.TableFlags, formats.TablesOptions{
-		Columns: aggregate.Columns(q.keys, q.calls), Dictionaries: true, Reuse: true,
+		Columns: aggregate.Columns(q.keys, q.calls), Dictionaries: true, Decimals64: aggregate.Decimals64(q.keys, q.calls), Reuse: true,
 	})
 	if err != nil {
 		return err

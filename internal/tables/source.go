@@ -170,7 +170,7 @@ func (s *source) Close() error {
 func (s *source) openPart(ctx context.Context, i int) (*partSource, error) {
 	l := &s.u.looks[i]
 	p := &partSource{s: s, name: s.u.parts[i].Name, groups: s.u.keepGroups != nil && s.u.keepGroups(l.format), first: s.position, read: s.position, lastGroup: -1}
-	ro := table.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries}
+	ro := table.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64}
 	all := s.o.Rows.IsAll()
 	switch {
 	case all:

@@ -156,7 +156,7 @@ func once(notice func(string)) func(string) {
 
 // lookAt opens a part for its schema.
 func lookAt(ctx context.Context, p Part, o table.ReadOptions) (l look, err error) {
-	ro := table.ReadOptions{Allocator: o.Allocator, TempDir: o.TempDir, Dictionaries: o.Dictionaries}
+	ro := table.ReadOptions{Allocator: o.Allocator, TempDir: o.TempDir, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64}
 	if len(o.Schema) == 0 {
 		ro.Notice, ro.Warning = o.Notice, o.Warning
 	}

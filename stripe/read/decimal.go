@@ -34,9 +34,11 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &decimalReader{scale: int(n.col.Scale), wide: rules.NewWidening(rules.Precision(n.col.Plain)), bytesReader: &bytesReader[int32]{
+	r := &decimalReader{scale: int(n.col.Scale), bytesReader: &bytesReader[int32]{
 		dt: n.col.Plain, data: data, fixed: decimal.Width, nulls: n.nullable(),
 	}}
+	digits := rules.Precision(n.col.Plain)
+	r.wide, r.same = rules.NewWidening(digits), rules.NewDigits(digits)
 	if n.col.Rule == arrowmap.DecimalText {
 		return &decimalTextReader{r}, nil
 	}
@@ -50,6 +52,7 @@ type decimalReader struct {
 	store rules.Storer[decimal.Decimal]
 	scale int // of the Arrow decimals
 	wide  numeric.Change[decimal.Int128, int64]
+	same  numeric.Change[int64, int64]
 }
 
 func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
@@ -106,14 +109,19 @@ func (r *decimalReader) pickValidity(out *build.Fixed, p *blocks.Part, all bitma
 // column's own scale. done is false for other blocks, and if a number, perhaps
 // that of a null, has too many digits for the column.
 func (r *decimalReader) decodeIntegers(w *worker, p *blocks.Part, block []byte, out *build.Fixed) (done bool, err error) {
-	if r.store.Width != 16 {
+	if r.store.Width != 16 && r.store.Width != 8 {
 		return false, nil
 	}
 	t, all, ok, err := r.integers(w, p, block)
 	if !ok || err != nil {
 		return false, err
 	}
-	if err := r.widen(w, p, t.Tree, out); err != nil {
+	if r.store.Width == 8 {
+		err = changeIntegers(w, p, t.Tree, arrowutil.As[int64](out.Slots(p.At, p.Count)), r.same)
+	} else {
+		err = changeIntegers(w, p, t.Tree, arrowutil.As[decimal.Int128](out.Slots(p.At, p.Count)), r.wide)
+	}
+	if err != nil {
 		if errors.Is(err, numeric.ErrChange) {
 			return false, nil
 		}
@@ -141,11 +149,10 @@ func (r *decimalReader) integers(w *worker, p *blocks.Part, block []byte) (t byt
 	return t, all, true, checkNulls(nulls, r.nulls)
 }
 
-// widen decodes the rows of a tree of integers.
-func (r *decimalReader) widen(w *worker, p *blocks.Part, tree []byte, out *build.Fixed) error {
-	dst := arrowutil.As[decimal.Int128](out.Slots(p.At, p.Count))
+// changeIntegers decodes the rows of a tree of integers.
+func changeIntegers[D comparable](w *worker, p *blocks.Part, tree []byte, dst []D, c numeric.Change[D, int64]) error {
 	if p.Whole() {
-		return numeric.DecodeAs(dst, tree, r.wide, &w.numeric)
+		return numeric.DecodeAs(dst, tree, c, &w.numeric)
 	}
 	integers := arrowutil.As[int64](arrowutil.Bytes(scratch.Slice(&w.words, p.N)))
 	if p.Sparse() {
@@ -158,7 +165,7 @@ func (r *decimalReader) widen(w *worker, p *blocks.Part, tree []byte, out *build
 		}
 		rowset.Pick(integers, integers, p.Rows) // to the front
 	}
-	if !r.wide.Values(dst, integers[:p.Count]) {
+	if !c.Values(dst, integers[:p.Count]) {
 		return numeric.ErrChange
 	}
 	return nil

@@ -102,6 +102,11 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err
 			return err
 		}
 	}
+	if so.Decimals64 == nil {
+		if so.Decimals64, err = s.only(ctx, ro.Decimals64); err != nil {
+			return err
+		}
+	}
 	s.all = so.Filter.IsZero() && so.Rows == nil && so.Stripes == nil && so.Limit == 0
 	s.rows, s.counted = s.shard.NumRows(), so.Filter.IsZero() && so.Stripes == nil
 	if so.Rows != nil {
@@ -152,6 +157,23 @@ func (s *source) coded(ctx context.Context, columns []string) (names []string, e
 			return nil, err
 		}
 		if stored.DictionaryEntries > 0 {
+			names = append(names, path[0])
+		}
+	}
+	return names, nil
+}
+
+// only are the names of those top-level columns whose name no other one has.
+func (s *source) only(ctx context.Context, paths []string) (names []string, err error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	full, err := s.shard.ArrowSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		if path := schema.SplitPath(p); len(path) == 1 && len(full.FieldIndices(path[0])) == 1 {
 			names = append(names, path[0])
 		}
 	}

@@ -24,6 +24,7 @@ func (t *TableFlags) Register(cmd *cobra.Command, limit int64) {
 type TablesOptions struct {
 	Columns      []string // nil: those of the flags
 	Dictionaries bool     // strings may come as arrays of dictionaries
+	Decimals64   []string // columns whose decimals may have 64 bits
 	Silent       bool     // no messages
 	Reuse        bool     // a batch is released before the next one is asked for, so that memory can be used again
 }

@@ -207,6 +207,7 @@ func (u *Union) AllRows() bool { return u.Range.IsAll() && u.Ranges == nil }
 
 func (u *Union) options(o TablesOptions) tables.Options {
 	ro := u.Read
+	ro.Decimals64 = o.Decimals64
 	if ro.Dictionaries = o.Dictionaries; o.Columns != nil {
 		ro.Columns = o.Columns
 	}

@@ -135,6 +135,34 @@ func Columns(keys []*ast.Node, calls []ast.Call) []string {
 	return paths
 }
 
+// Decimals64 are the paths of columns of which decimals of 64 bits give the same results as decimals of 128 bits that are the same
+// numbers: those that only sums, averages and the like have as arguments.
+func Decimals64(keys []*ast.Node, calls []ast.Call) (paths []string) {
+	other := map[string]bool{}
+	exclude := func(n *ast.Node) {
+		for _, p := range n.Columns() {
+			other[p] = true
+		}
+	}
+	for _, n := range keys {
+		exclude(n)
+	}
+	for _, c := range calls {
+		exclude(c.Where)
+		for _, n := range c.Args {
+			if n.Op != ast.OpColumn || c.Distinct || !typeless[c.Name] {
+				exclude(n)
+			}
+		}
+	}
+	for _, p := range Columns(nil, calls) {
+		if !other[p] {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
 // Schema is the schema of the results: keys, then calls.
 func (q *Query) Schema() *arrow.Schema { return q.schema }
 

@@ -30,6 +30,7 @@ type Options struct {
 	Filter      filter.Expr
 	Strings     table.StringLayout
 	Coded       []string
+	Decimals64  []string
 	Limit       int64
 	AsReady     bool
 	Disable     source.Kinds

@@ -59,7 +59,7 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	if err != nil {
 		return nil, err
 	}
-	p = table.WithDictionaries(o.Strings.Apply(p), o.Coded)
+	p = table.WithDecimals64(table.WithDictionaries(o.Strings.Apply(p), o.Coded), o.Decimals64)
 	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit, chooses: chooses}
 	sc.coalesce = table.Coalesce(t, o.FetchGap, o.FetchBytes)
 	sc.coalesce.Limit = min(sc.coalesce.Limit, o.MemoryLimit/4)

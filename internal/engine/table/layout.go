@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
 // StringLayout is the Arrow layout of strings in the result of a scan or a take. It applies to columns, and parts
@@ -67,6 +68,22 @@ func WithDictionaries(p *Projection, names []string) *Projection {
 	return apply(p, func(c Column) Column {
 		if slices.Contains(names, c.Arrow.Name) {
 			c, _ = StringsDictionary.column(c)
+		}
+		return c
+	})
+}
+
+// WithDecimals64 returns a copy of a projection in which the columns with some names that are decimal128 of at most 18 digits are
+// decimal64.
+func WithDecimals64(p *Projection, names []string) *Projection {
+	if len(names) == 0 {
+		return p
+	}
+	return apply(p, func(c Column) Column {
+		d, ok := c.Plain.(*arrow.Decimal128Type)
+		if ok && d.Precision <= 18 && len(c.Wraps) == 0 && c.Rule == arrowmap.Decimal && slices.Contains(names, c.Arrow.Name) {
+			c.Plain = &arrow.Decimal64Type{Precision: d.Precision, Scale: d.Scale}
+			c.Arrow.Type = c.Plain
 		}
 		return c
 	})

@@ -3,6 +3,7 @@ package rules
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,9 @@ func TestWidening(t *testing.T) {
 		for i, v := range values {
 			require.Equal(t, decimal.Int128{Lo: uint64(v), Hi: v >> 63}, dst[i])
 		}
+		same := make([]int64, len(values))
+		require.Equal(t, ok, NewDigits(digits).Values(same, values))
+		require.Equal(t, values, same)
 		base, step := values[0], rapid.Uint64Range(0, 1000).Draw(t, "step")
 		most := rapid.OneOf(rapid.Uint64Range(0, 10), rapid.Uint64()).Draw(t, "most")
 		if a, b, ok := c.Line(uint64(base), step, most); ok {
@@ -44,6 +48,12 @@ func TestWidening(t *testing.T) {
 			}
 			c.Steps(got, q, a, b)
 			require.Equal(t, want, got)
+			a, b, ok = NewDigits(digits).Line(uint64(base), step, most)
+			require.True(t, ok)
+			NewDigits(digits).Steps(q, slices.Clone(q), a, b)
+			for i, v := range q {
+				require.Equal(t, want[i].Lo, uint64(v))
+			}
 		}
 	})
 }
