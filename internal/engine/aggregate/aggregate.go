@@ -257,10 +257,12 @@ func (a *Aggregator) number(columns []arrow.Array, rows int) error {
 	if a.keyer.len() == a.last {
 		return nil
 	}
-	var fresh []int64
+	fresh := make([]int64, 0, a.keyer.len()-a.last)
+	last := uint32(a.last)
+	a.last = a.keyer.len()
 	for i, g := range a.groups {
-		if int(g) > a.last {
-			a.last = int(g)
+		if g > last {
+			last = g
 			fresh = append(fresh, int64(i))
 		}
 	}

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -20,8 +21,11 @@ type state interface {
 	release()
 }
 
-// extended returns s with n elements more than 0, new ones of a value.
+// extended returns s with n elements more than 0, new ones of a value. Its memory is doubled if need be, as append does not.
 func extended[T any](s []T, n int, value T) []T {
+	if n > cap(s) {
+		s = slices.Grow(s, max(n, 2*len(s))-len(s))
+	}
 	for i := len(s); i < n; i++ {
 		s = append(s, value)
 	}

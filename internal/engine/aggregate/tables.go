@@ -3,6 +3,7 @@ package aggregate
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 )
@@ -44,6 +45,9 @@ func (t *wordTable) reset(width int, room int64) {
 // add gives a word that has a slot, but no number, the next one.
 func (t *wordTable) add(w uint64) uint32 {
 	id := uint32(len(t.words))
+	if len(t.words) == cap(t.words) {
+		t.words = slices.Grow(t.words, len(t.words))
+	}
 	t.words = append(t.words, w)
 	t.slots[w] = id
 	return id
