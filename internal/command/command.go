@@ -33,6 +33,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/help"
+	"github.com/amudai/amudai-go/internal/command/session"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/text"
@@ -84,13 +85,17 @@ type app struct {
 	out    terminal.Screen // stdout, for people
 	errs   terminal.Screen // stderr
 	opener *formats.Opener // of inputs
+	memory *session.Memory // for batches in Arrow streams; nil unless it is shared
 	said   *sync.Map       // notices
 }
 
 // Main runs the command and returns its exit code. When ctx is cancelled, the command stops soon and leaves no
 // partial output behind.
-func Main(ctx context.Context, env Env) int {
-	a := &app{Env: env, said: new(sync.Map)}
+func Main(ctx context.Context, env Env) int { return run(ctx, env, nil) }
+
+// run is Main with memory for batches, or nil.
+func run(ctx context.Context, env Env, memory *session.Memory) int {
+	a := &app{Env: env, said: new(sync.Map), memory: memory}
 	if a.Getenv == nil {
 		a.Getenv = func(string) string { return "" }
 	}
@@ -160,7 +165,7 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU).`,
 		c.GroupID = "traces"
 		root.AddCommand(c)
 	}
-	root.AddCommand(a.man(), a.version())
+	root.AddCommand(a.man(), a.session(), a.version())
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		a.out.Printf("%s", terminal.Lines(help.Text(cmd, a.helpWidth())))
 	})

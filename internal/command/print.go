@@ -14,7 +14,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/formats"
-	"github.com/amudai/amudai-go/internal/command/share"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -255,9 +254,9 @@ func (a *app) catSink(format string) (createSink, error) {
 		return nil, err
 	}
 	o := table.WriteOptions{Notice: a.notice}
-	if shared := a.Getenv(share.Variable); shared != "" && format == "arrows" {
-		memory, err := share.Open(shared, a.Stdout)
-		return func(ctx context.Context, s *arrow.Schema) (table.Sink, error) { return memory.Create(ctx, f, s, o) }, err
+	if a.memory != nil && f.Name == "arrows" {
+		a.opener.Allocator = a.memory.Allocator()
+		return a.memory.Create, nil
 	}
 	return func(ctx context.Context, s *arrow.Schema) (table.Sink, error) {
 		return formats.Create(ctx, a.Stdout, "-", f, s, false, o)

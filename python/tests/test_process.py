@@ -17,20 +17,23 @@ import pytest
 from conftest import same
 
 import amudai
-from amudai import _command
+from amudai import _command, _session
 
 
-def children() -> list[str]:
-    """The processes that this one has started, with those that nobody has waited for."""
-    listed = subprocess.run(["ps", "-o", "pid=,stat=,comm=", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout
+def children(of: int = 0) -> list[str]:
+    """The processes that one has started, with those that nobody has waited for."""
+    command = ["ps", "-o", "pid=,stat=,comm=", "--ppid", str(of or os.getpid())]
+    listed = subprocess.run(command, capture_output=True, text=True).stdout
     return [line for line in listed.splitlines() if "amudai" in line]
 
 
 @pytest.fixture(autouse=True)
 def nothing_left(folder: Path) -> Iterator[None]:
     temp = set(Path("/tmp").glob("*amudai*"))
+    _session.idle.clear()
     yield
     gc.collect()
+    _session.idle.clear()
     assert children() == []
     assert set(Path("/tmp").glob("*amudai*")) <= temp
 
@@ -118,11 +121,12 @@ def test_interrupt(shard: str) -> None:
     )
     assert process.stdout
     assert int(process.stdout.readline()) > 0
+    (child,) = children(process.pid)
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(20) != 0
     process.stdout.close()
     deadline = time.monotonic() + 10
-    while subprocess.run(["pgrep", "-g", str(process.pid)], capture_output=True).returncode == 0:
+    while subprocess.run(["ps", "--pid", child.split()[0]], capture_output=True).returncode == 0:
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

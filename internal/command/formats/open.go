@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/spf13/pflag"
 
 	"github.com/amudai/amudai-go/blockpack/tempo"
@@ -35,6 +36,8 @@ type Opener struct {
 	Scan shard.ScanOptions
 	// AllRows infers the types of text from all rows, as the flag --sample all does.
 	AllRows bool
+	// Allocator is that of batches; nil for Go's.
+	Allocator memory.Allocator
 
 	stdin   io.Reader
 	notice  func(string)
@@ -51,7 +54,7 @@ func NewOpener(stdin io.Reader, notice func(string)) *Opener {
 
 // Use parses flags. Inputs that are opened later follow them. The options are for [Opener.Open] and [Opener.Source].
 func (p *Opener) Use(ctx context.Context, r *ReadFlags) (table.ReadOptions, error) {
-	o := table.ReadOptions{Columns: r.Columns, Notice: p.notice, Warning: p.notice}
+	o := table.ReadOptions{Allocator: p.Allocator, Columns: r.Columns, Notice: p.notice, Warning: p.notice}
 	if r.Quiet {
 		o.Notice = nil
 	}

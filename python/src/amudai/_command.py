@@ -13,14 +13,11 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from amudai import _shared
-
-# A pipe of Linux holds 64 KiB by default. A larger one means fewer switches between the processes.
-PIPE_BYTES = 1 << 20
+from amudai import _session
 
 # Flags of which each value is one of its own. Values of others are separated by commas.
 REPEATED = ("null", "true", "false")
@@ -95,26 +92,29 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if set(name) & set(',"') or name != name.strip() or not name else name
 
 
-def error(status: int, text: bytes) -> AmudaiError:
+def error(status: int, text: str) -> AmudaiError:
     """The error of a process by its exit status and what it wrote to stderr."""
-    lines = text.decode("utf-8", "replace").strip().splitlines()
+    lines = text.strip().splitlines()
     # Notes come before the error.
     start = max((i for i, line in enumerate(lines) if line.startswith("amudai: ")), default=0)
     message = "\n".join(lines[start:]).removeprefix("amudai: ")
+    if message.startswith('unknown command "session"'):
+        message = "the command amudai is older than this package: both have to be of one version"
     return AmudaiError(message or f"amudai ended with status {status}")
 
 
-def run(arguments: list[str], stdin: bytes | None = None) -> bytes:
+def run(arguments: list[str]) -> bytes:
     """Runs the command and returns what it prints."""
-    done = subprocess.run(
-        [program(), *arguments],
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
-        capture_output=True,
-    )
-    if done.returncode != 0:
-        raise error(done.returncode, done.stderr or done.stdout)  # verify prints what it finds
-    return done.stdout
+    session, of = _session.idle.take(program())
+    try:
+        session.request(arguments)
+        out = session.read_all()
+    except BaseException as e:
+        _end(session, e)
+        raise
+    _session.idle.put(session, of)
+    _check(session, out)
+    return out
 
 
 def plan(inputs: list[str], arguments: list[str]) -> dict[str, Any]:
@@ -123,87 +123,18 @@ def plan(inputs: list[str], arguments: list[str]) -> dict[str, Any]:
     return out
 
 
-class _Pipe:
-    """The readable end of a pipe as a file of pyarrow, which asks for bytes it knows the number of."""
-
-    closed = False
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def read(self, size: int) -> pa.Buffer | bytes:
-        if size == 0:
-            return b""
-        # A buffer of Arrow's memory pool, which keeps memory, and no object that Python fills with zeros.
-        buffer = pa.allocate_buffer(size)
-        view = memoryview(buffer).cast("B")
-        done = 0
-        while done < size:
-            n = self._file.readinto(view[done:])  # type: ignore[attr-defined]
-            if not n:
-                return buffer.slice(0, done)
-            done += n
-        return buffer
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
-
-    def close(self) -> None:
-        self.closed = True
-
-
-def _end(process: subprocess.Popen[bytes], errors: IO[bytes], shared: _shared.Memory | None) -> None:
-    """Ends a process that may run, and takes its status from the system."""
-    if process.poll() is None:
-        process.kill()
-    if process.stdout:
-        process.stdout.close()
-    process.wait()
-    errors.close()
-    if shared:
-        shared.close()
-
-
 class Stream:
-    """The batches that a process prints. It ends with the process: after the last batch, when it is closed, or when
-    nobody refers to it any more. It is for one thread at a time."""
+    """The batches that a request answers with. If it is closed before the last one, or nobody refers to it any more, its
+    process ends. It is for one thread at a time."""
 
     schema: pa.Schema
 
-    def __init__(self, arguments: list[str], stdin: bytes | None = None) -> None:
-        with contextlib.ExitStack() as undo:
-            errors = undo.enter_context(tempfile.TemporaryFile())
-            source: Any = subprocess.DEVNULL
-            if stdin is not None:
-                source = undo.enter_context(tempfile.TemporaryFile())
-                source.write(stdin)
-                source.seek(0)
-            shared = _shared.Memory() if _shared.available else None
-            if shared:
-                undo.callback(shared.close)
-            process = subprocess.Popen(
-                [program(), *arguments],
-                stdin=source,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                bufsize=0,
-                pipesize=PIPE_BYTES,
-                pass_fds=shared.descriptors if shared else (),
-                env={**os.environ, **shared.variable} if shared else None,
-            )
-            undo.pop_all()
-        if stdin is not None:
-            source.close()
-        self._process, self._errors = process, errors
-        self.close = weakref.finalize(self, _end, process, errors, shared)
+    def __init__(self, arguments: list[str], stdin: bytes = b"") -> None:
+        self._session, self._of = _session.idle.take(program())
+        self.close = weakref.finalize(self, self._session.end)
         try:
-            self._reader = _shared.Reader(shared, process.stdout) if shared else _open(process.stdout)
+            self._session.request(arguments, stdin)
+            self._reader = pa.ipc.open_stream(pa.PythonFile(self._session, mode="r"))
             self.schema = self._reader.schema
         except BaseException as e:
             self._failed(e)
@@ -212,41 +143,48 @@ class Stream:
         return self
 
     def __next__(self) -> pa.RecordBatch:
+        if not self.close.alive:
+            raise StopIteration
         try:
             return self._reader.read_next_batch()
         except StopIteration:
             pass
         except BaseException as e:
             self._failed(e)
-        # The end of a stream is none of the table if the process failed after it.
-        if self.close.alive:
-            status, text = self._outcome()
-            if status != 0:
-                raise error(status, text)
+        # The end of a stream is none of the table if the request failed after it.
+        self._finish()
         raise StopIteration
 
-    def _outcome(self) -> tuple[int, bytes]:
-        """Waits for the process, and returns its status and what it wrote to stderr."""
-        self._process.stdout.close()  # type: ignore[union-attr]
-        status = self._process.wait()
-        self._errors.seek(0)
-        text = self._errors.read()
-        self.close()
-        return status, text
+    def _finish(self) -> None:
+        """Leaves the session to others, and raises the error of the request if it has one."""
+        try:
+            self._session.read_all()
+        except BaseException as e:
+            self._failed(e)
+        self.close.detach()
+        _session.idle.put(self._session, self._of)
+        _check(self._session)
 
-    def _failed(self, e: BaseException) -> None:
-        """Raises the error of the process if it has one: a stream that ends early is its consequence."""
-        if self.close.alive:
-            if isinstance(e, pa.ArrowInvalid | OSError | EOFError):
-                status, text = self._outcome()
-                if status != 0:
-                    raise error(status, text) from None
-            self.close()
+    def _failed(self, e: BaseException) -> NoReturn:
+        if isinstance(e, pa.ArrowInvalid):  # a stream that ends early is the consequence of an error
+            self._finish()
+        elif self.close.detach():
+            _end(self._session, e)
         raise e
 
 
-def _open(file: IO[bytes] | None) -> pa.RecordBatchReader:
-    return pa.ipc.open_stream(pa.PythonFile(_Pipe(file), mode="r"))  # type: ignore[arg-type]
+def _end(session: _session.Session, e: BaseException) -> None:
+    """Ends a session after an error, and raises that of its process if it has ended by itself."""
+    if isinstance(e, EOFError | BrokenPipeError):
+        raise error(*session.end(_session.PATIENCE)) from None
+    session.end()
+
+
+def _check(session: _session.Session, out: bytes = b"") -> None:
+    """Raises the error of a request."""
+    status, text = session.outcome or (0, "")
+    if status != 0:
+        raise error(status, text or out.decode("utf-8", "replace"))  # verify prints what it finds
 
 
 def feed(arguments: list[str], reader: pa.RecordBatchReader) -> None:
@@ -258,7 +196,7 @@ def feed(arguments: list[str], reader: pa.RecordBatchReader) -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=errors,
-            pipesize=PIPE_BYTES,
+            pipesize=_session.PIPE_BYTES,
         )
         assert process.stdin
         try:
@@ -278,7 +216,7 @@ def feed(arguments: list[str], reader: pa.RecordBatchReader) -> None:
         status = process.wait()
         errors.seek(0)
         if status != 0:
-            raise error(status, errors.read())
+            raise error(status, errors.read().decode("utf-8", "replace"))
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -197,7 +197,7 @@ class Table:
         where: a text. The other arguments are those of scan. A column that the file lacks is null.
         """
         flags = {"columns": _list(columns), "where": where, "rows": _rows(rows), **options}
-        inputs, stdin = [location], None
+        inputs, stdin = [location], b""
         if len(self._plan["inputs"]) > 1:
             if any(option.startswith("--from=") for option in self._options):
                 raise ValueError("parts of several files: from_ is the format of all inputs, and one is an Arrow stream")

@@ -1,6 +1,6 @@
-//go:build !unix
+//go:build !linux
 
-package share
+package session
 
 import (
 	"errors"
@@ -8,3 +8,5 @@ import (
 )
 
 func mapFile(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func release([]byte) error { return errors.ErrUnsupported }
