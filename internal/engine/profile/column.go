@@ -61,11 +61,11 @@ func newColumn(name, parent string, dt arrow.DataType, depth int, items bool, l 
 	c := &column{path: schema.JoinPath(parent, name), name: name, depth: depth, items: items, dt: dt}
 	c.plain, _ = extension.Unwrap(dt)
 	fields := childFields(dt)
-	if fields == nil {
+	_, isStruct := c.plain.(*arrow.StructType)
+	if len(fields) == 0 && !isStruct { // a struct may have no fields
 		c.values = newCollector(c.plain, l)
 		return c
 	}
-	_, isStruct := c.plain.(*arrow.StructType)
 	for i, name := range arrowmap.UniqueNames(fields) {
 		c.children = append(c.children, newColumn(name, c.path, fields[i].Type, depth+1, items || !isStruct, l))
 	}
@@ -92,7 +92,7 @@ func (c *column) add(arr arrow.Array, row int64) error {
 	}
 	defer plain.Release()
 	c.nulls += int64(arrowutil.NullN(plain))
-	if c.children == nil {
+	if c.values != nil {
 		if err := c.values.add(plain, row); err != nil {
 			return fmt.Errorf("column %s: %w", c.path, err)
 		}

@@ -73,7 +73,7 @@ func (c *numbers[T]) describe(n *Numbers, f *formatter[T]) {
 	if m.n == 0 {
 		return
 	}
-	n.Mean = f.float(m.mean)
+	n.Mean = f.float(float64(c.origin) + m.mean)
 	if f.class == Time || m.n < 2 {
 		return
 	}

@@ -19,7 +19,9 @@ type numbers[T number] struct {
 	counts         *numberCounts
 	sample         *sample[T]
 	moments        moments
-	waiting        []T // for moments
+	waiting        []T       // for moments
+	origin         T         // of moments: the first of integers, as large ones, such as ids, are no floats
+	differences    []float64 // from the origin
 	order          order
 	n              int64 // values that are not NaN
 	min, max       T
@@ -236,33 +238,47 @@ func (c *numbers[T]) addMoments(values []T) {
 }
 
 func (c *numbers[T]) joinMoments(values []T) {
-	x := momentsOf(values)
+	integers := T(1)/2 == 0
+	if integers && c.moments.n == 0 {
+		c.origin = values[0]
+	}
+	c.differences = slices.Grow(c.differences[:0], len(values))[:len(values)]
+	if integers && uint64(c.max-c.min) <= math.MaxInt64 {
+		for i, v := range values {
+			c.differences[i] = float64(int64(v - c.origin))
+		}
+	} else {
+		for i, v := range values {
+			c.differences[i] = float64(v) - float64(c.origin)
+		}
+	}
+	x := momentsOf(c.differences)
 	if math.IsNaN(x.mean) || math.IsInf(x.mean, 0) { // there are infinite values, or the sum is
-		c.infinite += addSlowly(&c.moments, values)
+		c.infinite += addSlowly(&c.moments, c.differences)
 	} else {
 		c.moments.join(x)
 	}
 }
 
-func momentsOf[T number](values []T) (x moments) {
+func momentsOf(values []float64) (x moments) {
 	s0, s1 := 0.0, 0.0
 	for i := 0; i+1 < len(values); i += 2 {
-		s0 += float64(values[i])
-		s1 += float64(values[i+1])
+		s0 += values[i]
+		s1 += values[i+1]
 	}
 	if len(values)%2 == 1 {
-		s0 += float64(values[len(values)-1])
+		s0 += values[len(values)-1]
 	}
 	x.n = float64(len(values))
 	x.mean = (s0 + s1) / x.n
 	q0, q1 := 0.0, 0.0
 	for i := 0; i+1 < len(values); i += 2 {
-		a, b := float64(values[i])-x.mean, float64(values[i+1])-x.mean
+		a, b := values[i]-x.mean, values[i+1]-x.mean
 		q0 += a * a
 		q1 += b * b
 	}
 	if len(values)%2 == 1 {
-		a := float64(values[len(values)-1]) - x.mean
+		a := values[len(values)-1] - x.mean
 		q0 += a * a
 	}
 	x.m2 = q0 + q1
@@ -278,9 +294,8 @@ func (m *moments) join(x moments) {
 }
 
 // addSlowly adds values whose sum is not finite.
-func addSlowly[T number](m *moments, values []T) (infinite int64) {
-	for _, v := range values {
-		f := float64(v)
+func addSlowly(m *moments, values []float64) (infinite int64) {
+	for _, f := range values {
 		if math.IsInf(f, 0) {
 			infinite++
 			continue

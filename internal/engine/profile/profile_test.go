@@ -219,6 +219,35 @@ func TestAllTypes(t *testing.T) {
 	require.ErrorIs(t, profile.New(batch.Schema(), profile.Options{}).Add(ctx, batch), context.Canceled)
 }
 
+// TestEmptyStruct describes structs without fields, some of which are null.
+func TestEmptyStruct(t *testing.T) {
+	b := array.NewStructBuilder(memory.DefaultAllocator, arrow.StructOf())
+	b.Append(true)
+	b.AppendNull()
+	c := profiled(t, b.NewArray(), 1).Columns[0]
+	require.Equal(t, profile.Struct, c.Class)
+	require.EqualValues(t, 2, c.Count)
+	require.EqualValues(t, 1, c.Nulls)
+}
+
+// TestMomentsOfLargeIntegers: those that floats round, such as ids, have the deviation of their differences.
+func TestMomentsOfLargeIntegers(t *testing.T) {
+	for _, c := range []struct {
+		first, step int64
+		deviation   float64
+	}{{15808039449788416, 1, 2886.8956799071675}, {6374628540732951412, 0, 0}, {-9223372036854775808, 1, 2886.8956799071675}, {0, 1, 2886.8956799071675}} {
+		b := array.NewInt64Builder(memory.DefaultAllocator)
+		for i := range int64(10_000) {
+			b.Append(c.first + i*c.step)
+		}
+		n := profiled(t, b.NewArray(), 700).Columns[0].Numbers
+		require.InEpsilon(t, 1+c.deviation, 1+*n.Deviation, 1e-12)
+	}
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	b.AppendValues([]int64{math.MinInt64, math.MaxInt64}, nil)
+	require.InEpsilon(t, math.Ldexp(1, 64)/math.Sqrt2, *profiled(t, b.NewArray(), 2).Columns[0].Numbers.Deviation, 1e-12)
+}
+
 // TestKinds classifies texts.
 func TestKinds(t *testing.T) {
 	for value, want := range map[string]string{
