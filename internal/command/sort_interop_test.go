@@ -102,7 +102,7 @@ func TestInteropSort(t *testing.T) {
 }
 
 // writeNumbered writes a random table with columns c0, c1 and so on, and row.
-func writeNumbered(t *testing.T, g *arrowgen.Gen, types []arrow.DataType, rows int, path string) {
+func writeNumbered(t *testing.T, g *arrowgen.Gen, types []arrow.DataType, rows int, path string) *arrow.Schema {
 	var fields []arrow.Field
 	var columns []arrow.Array
 	for i, dt := range types {
@@ -121,4 +121,5 @@ func writeNumbered(t *testing.T, g *arrowgen.Gen, types []arrow.DataType, rows i
 	require.NoError(t, w.Write(array.NewRecordBatch(s, append(columns, b.NewArray()), int64(rows))))
 	require.NoError(t, w.Close())
 	require.NoError(t, f.Close())
+	return s
 }
