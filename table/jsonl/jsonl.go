@@ -36,9 +36,10 @@ func init() {
 // Options are the options that only JSON has. The zero value is the default.
 type Options struct {
 	Text     table.TextOptions
-	Encoding string  // "utf-8", "utf-16le", "windows-1252", …; default: recognized, with a notice
-	Unnest   string  // the path of an array in the records, with dots: its elements are the rows
-	Records  Records // what the rows of the table are
+	Encoding string   // "utf-8", "utf-16le", "windows-1252", …; default: recognized, with a notice
+	Unnest   string   // the path of an array in the records, with dots: its elements are the rows
+	Keep     []string // paths of fields beside Unnest that are repeated in its rows
+	Records  Records  // what the rows of the table are
 }
 
 // Records says what the rows of a table are.
@@ -153,6 +154,9 @@ func (s *source) infer(seen *shape, sample []byte, whole bool) error {
 	}
 	if s.left = in.left; rows == 0 && whole && len(s.layout.path) > 0 {
 		return s.nothingAt(sample)
+	}
+	if err := s.notKept(in); err != nil {
+		return err
 	}
 	total := s.In.Size
 	if whole {

@@ -216,9 +216,14 @@ func FuzzJSON(f *testing.F) {
 	for i, c := range oddFiles {
 		f.Add(c.in, int64(i), uint8(i))
 	}
+	f.Add(`{"b": 1, "a": [{"x": 1}, {"b": 2}, 3]} {"a": {"x": 1}, "b": [1]} {"a": null}`, int64(0), uint8(36))
+	f.Add(`{"data": {"n": 1, "items": [{"x": 1}]}, "b": 2}`, int64(7), uint8(44))
 	f.Fuzz(func(t *testing.T, src string, sample int64, layout uint8) {
 		o := jsonl.Options{Text: table.TextOptions{SampleBytes: sample % 100, SampleRows: 3, MaxRecordBytes: 1 << 16, AllRows: layout&16 != 0},
 			Records: jsonl.Records(layout & 3), Unnest: []string{"", "a", "features", "data.items"}[layout>>2&3]}
+		if layout&32 != 0 {
+			o.Keep = []string{"b", "data.n"}
+		}
 		got, err := tabletest.Read(t, jsonl.NewArray(o), tabletest.Input(src), table.ReadOptions{})
 		if err != nil {
 			return

@@ -38,7 +38,7 @@ var oddFiles = []oddFile{
 	{"one object with an array", collection, jsonl.Options{}, "type:utf8 crs:json features:list<struct<id: int64, geometry: struct<x: float64>>> bbox:list<int64>",
 		`{"type":"FeatureCollection","crs":null,"features":[{"id":1,"geometry":{"x":1.5}},{"id":2,"geometry":null}],"bbox":[1,2]}` + "\n", "is one object, which is the only row: --unnest features makes rows"},
 	{"features", collection, jsonl.Options{Unnest: "features"}, "id:int64 geometry:struct<x: float64>", `{"id":1,"geometry":{"x":1.5}}` + "\n" + `{"id":2,"geometry":null}` + "\n",
-		`beside "features", the fields "type", "crs", "bbox" are left out (--unnest)`},
+		`beside "features", the fields "type", "crs", "bbox" are left out: --keep type,crs,bbox repeats them`},
 	{"a deep array", `{"data":{"items":[{"x":1},{"x":2}]}}`, jsonl.Options{}, "data:struct<items: list<struct<x: int64>>>", `{"data":{"items":[{"x":1},{"x":2}]}}` + "\n", "--unnest data.items makes rows"},
 	{"arrays in many records", "{\"a\":{\"b\":[{\"x\":1},{\"x\":2}]}}\n{\"a\":{\"b\":[]}}\n{\"a\":null}\n{\"c\":1}\n{\"a\":{\"b\":[{\"x\":3}]}}", jsonl.Options{Unnest: "a.b"}, "x:int64", "{\"x\":1}\n{\"x\":2}\n{\"x\":3}\n", `the field "c" is left out`},
 	{"arrays in an array of records", `[{"b":[1,2]},{"b":[3]}]`, jsonl.Options{Unnest: "b"}, "value:int64", "{\"value\":1}\n{\"value\":2}\n{\"value\":3}\n", ""},

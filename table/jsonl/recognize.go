@@ -25,7 +25,10 @@ func (s *source) recognize(sample []byte, whole, lines bool) {
 	if s.o.Unnest != "" {
 		s.layout.path = strings.Split(s.o.Unnest, ".")
 	}
-	defer func() { s.layout.keyName = s.keyName(sample) }()
+	defer func() {
+		s.layout.keyName = s.keyName(sample)
+		s.layout.keep = s.keptFields(sample)
+	}()
 	s.found = nil
 	if s.o.Records != RecordsAuto || len(s.layout.path) > 0 {
 		return
@@ -199,8 +202,12 @@ func (s *source) tell() {
 		s.Options.Warning(fmt.Sprintf("%s is one object, which is the only row: %s makes rows of the elements of an array in it", s.In.Name, unnestFlags(s.found)))
 	}
 	if len(s.left) > 0 {
-		s.Options.Warning(fmt.Sprintf("%s: beside %q, the %s %s %s left out (--unnest)", s.In.Name, s.o.Unnest, text.Plural(len(s.left), "field"), quotedNames(s.left),
-			map[bool]string{true: "is", false: "are"}[len(s.left) == 1]))
+		are, them := "is", "it"
+		if len(s.left) > 1 {
+			are, them = "are", "them"
+		}
+		s.Options.Warning(fmt.Sprintf("%s: beside %q, the %s %s %s left out: --keep %s repeats %s in each row", s.In.Name, s.o.Unnest, text.Plural(len(s.left), "field"), quotedNames(s.left),
+			are, records.ShellQuote(strings.Join(slices.Concat(s.o.Keep, s.left), ",")), them))
 	}
 }
 

@@ -25,6 +25,9 @@ type scanner struct {
 	left    []string // some fields that were passed on the way to records
 	made    []byte   // a record that the stream does not have as such
 	names   [][]byte // of the columns, with quotes, if records are arrays
+	inner   *scanner // of the records in a value that is in memory, as the fields to keep may follow them
+	head    []byte   // the kept fields of this value
+	seen    []bool   // fields to keep that a value had
 	scan    jsontext.Scanner
 	keyScan jsontext.Scanner
 }
@@ -36,6 +39,7 @@ type layout struct {
 	entries bool     // records are the entries of objects
 	arrays  bool     // records are arrays, of which the first has the names
 	keyName string   // of the column with the key of an entry
+	keep    []kept   // fields beside the path that are repeated in its records
 }
 
 // container is an array or object that was begun.
@@ -55,12 +59,18 @@ const (
 )
 
 func newScanner(r io.Reader, l layout, max int) *scanner {
-	return &scanner{Window: records.NewWindow(r, max), layout: l}
+	return &scanner{Window: records.NewWindow(r, max), layout: l, seen: make([]bool, len(l.keep))}
 }
 
 // next returns the bytes of the next record, valid until the next call, or io.EOF.
 func (s *scanner) next() ([]byte, error) {
 	for {
+		if s.inner != nil {
+			if rec, err := s.innerRecord(); rec != nil || err != nil {
+				return rec, err
+			}
+			continue
+		}
 		rec, err := s.step()
 		if err != nil {
 			return nil, err
@@ -146,6 +156,8 @@ func (s *scanner) value(depth int, element bool) ([]byte, error) {
 		return nil, unexpectedEnd(err)
 	}
 	switch {
+	case depth < len(s.path) && c == '{' && len(s.keep) > 0:
+		return nil, s.readKept()
 	case depth < len(s.path) && c == '{':
 		s.Take(1)
 		s.open = append(s.open, container{kind: fields, depth: depth})
@@ -223,10 +235,15 @@ func (s *scanner) field(in *container) ([]byte, error) {
 	if b, err = s.bytes(); err == nil && !jsontext.Valid(b) {
 		err = fmt.Errorf("invalid JSON in the field %q", text.Clip(string(name)))
 	}
-	if len(s.left) < maxLeft && !slices.Contains(s.left, string(name)) {
-		s.left = append(s.left, string(name))
-	}
+	s.leave(strings.Join(append(slices.Clone(s.path[:in.depth]), string(name)), "."))
 	return nil, err
+}
+
+// leave remembers a field beside the path that records do not have.
+func (s *scanner) leave(path string) {
+	if len(s.left) < maxLeft && !slices.Contains(s.left, path) {
+		s.left = append(s.left, path)
+	}
 }
 
 // maxLeft is the number of fields beside the path whose names are kept.

@@ -32,6 +32,7 @@ var flagFormats = map[string][]string{
 	"false":         {"csv", "tsv"},
 	"encoding":      {"csv", "tsv", "jsonl", "json"},
 	"unnest":        {"jsonl", "json"},
+	"keep":          {"jsonl", "json"},
 	"records":       {"jsonl", "json"},
 	"decimals":      {Shard},
 	"ticks":         {Shard},
@@ -101,7 +102,7 @@ func formatTitle(name string) string {
 func isInputFlag(name string) bool {
 	switch name {
 	case "sample", "sample-bytes", "delimiter", "no-header", "header", "null", "quote", "escape", "skip", "comment", "line-end", "ragged",
-		"trim", "decimal", "thousands", "dates", "true", "false", "encoding", "unnest", "records", "decimals", "ticks", "dynamics", "default-types", "strings",
+		"trim", "decimal", "thousands", "dates", "true", "false", "encoding", "unnest", "keep", "records", "decimals", "ticks", "dynamics", "default-types", "strings",
 		"table", "no-projected":
 		return true
 	}

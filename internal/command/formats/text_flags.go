@@ -20,7 +20,7 @@ type textFlags struct {
 	sample, sampleBytes, encoding                      string
 	delimiter, quote, escape, lineEnd, comment, ragged string
 	decimal, thousands, dates, unnest, records         string
-	nulls, yes, no                                     []string
+	nulls, yes, no, keep                               []string
 	skip                                               int
 	header, noHeader, trim                             bool
 	flags                                              *pflag.FlagSet
@@ -49,6 +49,7 @@ func (t *textFlags) register(cmd *cobra.Command) {
 	f.StringArrayVar(&t.yes, "true", nil, `CSV: a text that means true, such as yes (can be repeated)`)
 	f.StringArrayVar(&t.no, "false", nil, `CSV: a text that means false, such as no (can be repeated)`)
 	f.StringVar(&t.unnest, "unnest", "", `JSON: the path of an array in the records whose elements become the rows, such as features or data.items`)
+	f.StringSliceVar(&t.keep, "keep", nil, `JSON: fields beside the path of --unnest that are repeated in its rows, such as id,customer`)
 	f.StringVar(&t.records, "records", "", `JSON: rows are the values, the entries of one object, or arrays behind one of names: values, entries or arrays (default: recognized)`)
 	usage.Complete(cmd, "encoding", charset.Names()...)
 	usage.Complete(cmd, "quote", `"`, "'", "none")
@@ -151,7 +152,10 @@ func (t *textFlags) json() (o jsonl.Options, err error) {
 	if o.Text, err = t.options(); err != nil {
 		return o, err
 	}
-	o.Encoding, o.Unnest = t.encoding, t.unnest
+	o.Encoding, o.Unnest, o.Keep = t.encoding, t.unnest, t.keep
+	if len(t.keep) > 0 && t.unnest == "" {
+		return o, usage.Errorf("name the array with --unnest", "--keep repeats fields beside the path of --unnest")
+	}
 	if t.records != "" {
 		o.Records, err = usage.OneOf("--records", t.records, []string{"values", "entries", "arrays"}, jsonl.Values, jsonl.Entries, jsonl.Arrays)
 	}
