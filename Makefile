@@ -62,7 +62,7 @@ interop: ## run all targets interop-*, and install what they need: programs by a
 interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON), and what terminals show (tmux)
 	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure)' ./rntuple ./internal/engine/compute ./internal/command
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
-	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour' ./internal/command
+	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour|InteropCompletion' ./internal/command
 
 interop-stores: ## hold s3:// to moto (PYTHON with moto[server]) and az:// to Azurite (NODE, NODE_MODULES), by a proxy that cuts, delays and refuses
 	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -v -count=1 -run 'Interop(S3|Azure)' ./internal/command

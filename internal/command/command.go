@@ -31,6 +31,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/amudai/amudai-go/internal/command/complete"
 	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/help"
 	"github.com/amudai/amudai-go/internal/command/session"
@@ -193,6 +194,14 @@ func refuseUnknown(root *cobra.Command) {
 			c.Short = "Print a script that completes commands, files, columns and values in a shell"
 			c.Args = noArgs
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			if bash, _, err := c.Find([]string{"bash"}); err == nil && bash != c {
+				bash.Short, bash.Long = "Print the script for bash", "Print the script for bash 4.4 or later. Its first lines say where to put it."
+				bash.ResetFlags()
+				bash.RunE = func(cmd *cobra.Command, _ []string) error {
+					_, err := io.WriteString(cmd.OutOrStdout(), complete.Bash)
+					return err
+				}
+			}
 		case "help":
 			c.Short = "Print the help of a command"
 			c.Args = func(_ *cobra.Command, args []string) error {

@@ -2,6 +2,8 @@ package command_test
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,5 +39,37 @@ func TestComplete(t *testing.T) {
 	} {
 		lines := strings.Split(ok(t, "__completeNoDesc", "head", "cities.csv", "--where", typed), "\n")
 		require.Equal(t, want, lines[:len(lines)-2], typed)
+	}
+}
+
+// TestInteropCompletion completes lines in bash, also within quotes. AMUDAI_PROGRAM is the command.
+func TestInteropCompletion(t *testing.T) {
+	program := os.Getenv("AMUDAI_PROGRAM")
+	if program == "" {
+		t.Skip("AMUDAI_PROGRAM names no command")
+	}
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("cities.csv", []byte("name,people,trace:id\nOslo,1,a\nO Brien,2,b\nA\"$,3,c\n"), 0o644))
+	for line, want := range map[string]string{
+		`amudai hea`:                                       `head`,
+		`amudai cat cities.csv --columns `:                 `name people trace:id`,
+		`amudai cat cities.csv --columns name,pe`:          `name,people`,
+		`amudai cat cities.csv --columns=pe`:               `people`,
+		`amudai cat cities.csv --columns trace:`:           `id`, // bash keeps what is before the colon
+		`amudai cat cities.csv --where "na`:                `name`,
+		`amudai cat cities.csv --where="na`:                `name`,
+		`amudai cat cities.csv --where 'people > 1 and na`: `people > 1 and name`,
+		`amudai cat cities.csv --where "name = 'Os`:        `name = 'Oslo'`,
+		`amudai cat cities.csv --where "name = 'o b`:       `name = 'O Brien'`,
+		`amudai cat cities.csv --where 'name = '\''Os`:     `name = '\''Oslo'\''`,
+		`amudai cat cities.csv --where "name = 'A`:         `name = 'A\"\$'`,
+		`amudai cat $(echo cities.csv) --column`:           `--columns`,
+		`amudai cat <(`:                                    ``,
+	} {
+		script := `shopt -u expand_aliases; PATH=` + filepath.Dir(program) + `:$PATH; compopt() { :; }; source <(amudai completion bash)
+			COMP_LINE=$1 COMP_POINT=${#1}; _amudai; for c in "${COMPREPLY[@]}"; do [[ $c == *…* ]] || printf '%s\n' "$c"; done`
+		out, err := exec.Command("bash", "-c", script, "bash", line).CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, want, strings.Join(strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), " "), line)
 	}
 }
