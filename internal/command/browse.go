@@ -3,8 +3,10 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command/inspect"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/tables"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -25,16 +28,17 @@ func (a *app) browse() *cobra.Command {
 	var read formats.ReadFlags
 	where := ""
 	cmd := &cobra.Command{
-		Use:   "browse FILE",
+		Use:   "browse IN...",
 		Short: "Look through a table on the whole terminal",
 		Long: `browse shows a table on the whole terminal: its rows, its columns with their statistics, and the structure
 of the file, down to the blocks of a shard. Rows are read when they are shown, so that large files open at once.
-Press ? for the keys.`,
+Several inputs, folders and patterns are one table. Press ? for the keys.`,
 		Example: `  amudai browse flights.amudai.shard
-  amudai browse flights.amudai.shard --where "origin = 'SFO' and delay > 300"`,
-		Args: wants(1, 1, "one table"),
+  amudai browse flights.amudai.shard --where "origin = 'SFO' and delay > 300"
+  amudai browse jan.csv feb.parquet`,
+		Args: wants(1, -1, "a table, or several as one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runBrowse(cmd.Context(), args[0], &read, where)
+			return a.runBrowse(cmd.Context(), args, &read, where)
 		},
 	}
 	read.Register(cmd, true)
@@ -43,7 +47,7 @@ Press ? for the keys.`,
 }
 
 // runBrowse shows a table until the user leaves.
-func (a *app) runBrowse(ctx context.Context, location string, read *formats.ReadFlags, where string) (err error) {
+func (a *app) runBrowse(ctx context.Context, locations []string, read *formats.ReadFlags, where string) (err error) {
 	out := terminalOf(a.Stdout)
 	if out == nil {
 		return usage.Errorf("amudai cat prints the rows into a pipe or a file", "browse needs a terminal, and stdout is none")
@@ -51,15 +55,30 @@ func (a *app) runBrowse(ctx context.Context, location string, read *formats.Read
 	if _, err := formats.Condition(where); err != nil {
 		return err
 	}
-	name := location
-	if location == "-" {
-		if location, err = a.saveStdin(ctx); err != nil {
+	name := locations[0]
+	switch {
+	case len(locations) > 1 && slices.Contains(locations, "-"):
+		return usage.Errorf("save it to a file", "browse reads several inputs more than once, and stdin is one of them")
+	case name == "-":
+		location, err := a.saveStdin(ctx)
+		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, os.Remove(location)) }()
-		name = "stdin"
+		locations, name = []string{location}, "stdin"
+	default:
+		p := formats.NewOpener(strings.NewReader(""), func(string) {})
+		if _, err = p.Use(ctx, read); err != nil {
+			return err
+		}
+		if locations, err = p.Inputs(ctx, locations, read); err != nil {
+			return err
+		}
+		if len(locations) > 1 {
+			name = fmt.Sprintf("%d inputs", len(locations))
+		}
 	}
-	t := browsed{app: a, location: location, read: read}
+	t := browsed{app: a, location: locations[0], several: locations, read: read}
 	defer func() { err = errors.Join(err, t.close()) }()
 	shown, err := t.table(ctx, name)
 	if err != nil {
@@ -106,6 +125,7 @@ func (a *app) saveStdin(ctx context.Context) (string, error) {
 type browsed struct {
 	*app
 	location string
+	several  []string // all locations
 	read     *formats.ReadFlags
 	notices  []string // of opening it for the first time
 
@@ -125,6 +145,18 @@ func (t *browsed) open(ctx context.Context, o table.ReadOptions) (table.Source, 
 
 func (t *browsed) openWith(ctx context.Context, o table.ReadOptions, notice func(string)) (table.Source, error) {
 	p := t.opener(notice)
+	if len(t.several) > 1 {
+		u, err := t.union(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		u.Read.Filter, u.Read.Limit = o.Filter, o.Limit
+		if o.BatchRows > 0 {
+			u.Read.BatchRows = o.BatchRows
+		}
+		u.Range = tables.Range{Begin: o.Rows.Begin, End: o.Rows.End, Ends: o.Rows.End > 0}
+		return u.Source(ctx, formats.TablesOptions{Columns: o.Columns, Dictionaries: o.Dictionaries})
+	}
 	flags, err := p.Use(ctx, t.read)
 	if err != nil {
 		return nil, err
@@ -142,6 +174,14 @@ func (t *browsed) openWith(ctx context.Context, o table.ReadOptions, notice func
 	}
 	p.Scan.Filter = o.Filter
 	return p.Open(ctx, in, f, t.location, o)
+}
+
+// union is several inputs as one table.
+func (t *browsed) union(ctx context.Context, p *formats.Opener) (*formats.Union, error) {
+	var flags formats.TableFlags
+	flags.Register(&cobra.Command{}, -1) // their defaults
+	flags.Read = *t.read
+	return p.Union(ctx, t.several, &flags)
 }
 
 // input opens the file itself.
@@ -163,11 +203,14 @@ func (t *browsed) table(ctx context.Context, name string) (browse.Table, error) 
 	if err := src.Close(); err != nil {
 		return browse.Table{}, err
 	}
+	shown := browse.Table{Name: name, Schema: schema, Rows: -1, Open: t.open, Export: t.export}
+	if len(t.several) > 1 {
+		return t.countRows(ctx, shown)
+	}
 	in, f, err := t.input(ctx)
 	if err != nil {
 		return browse.Table{}, err
 	}
-	shown := browse.Table{Name: name, Schema: schema, Rows: -1, Open: t.open, Export: t.export}
 	if f.Statistics != nil {
 		shown.Statistics = t.statistics
 		if s, err := f.Statistics(ctx, in, []string{}); err == nil && s != nil {
@@ -194,6 +237,19 @@ func (t *browsed) table(ctx context.Context, name string) (browse.Table, error) 
 		shown.Structure = func(ctx context.Context) ([]inspect.Node, error) { return inspect.OutlineNodes(ctx, t.outline) }
 	}
 	return shown, in.Close()
+}
+
+// countRows adds what is known of the rows of several inputs.
+func (t *browsed) countRows(ctx context.Context, shown browse.Table) (browse.Table, error) {
+	u, err := t.union(ctx, t.opener(func(string) {}))
+	if err != nil {
+		return shown, err
+	}
+	n, known, err := u.NumRows(ctx)
+	if known {
+		shown.Rows, shown.Seeks = n, !slices.ContainsFunc(u.Formats, func(f table.Format) bool { return !f.Ranges })
+	}
+	return shown, errors.Join(err, u.Close())
 }
 
 // shardFile is the open file of a shard.

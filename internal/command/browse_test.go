@@ -41,9 +41,13 @@ func TestInteropBrowse(t *testing.T) {
 		fmt.Fprintf(&rows, "%d,%s,remark %d 日本 👍\n", i, []string{"SFO", "LAX", "JFK"}[i%3], i)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "t.csv"), []byte(rows.String()), 0o644))
+	for i, part := range []string{"0:2000", "2000:5000"} { // of several inputs
+		out, err := exec.Command(program, "cat", filepath.Join(folder, "t.csv"), "--rows", part, "--output", filepath.Join(folder, []string{"part-1.parquet", "part-2.csv"}[i])).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
 	out, err := exec.Command(program, "convert", "-q", filepath.Join(folder, "t.csv"), filepath.Join(folder, "t.amudai.shard")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, file := range []string{"t.csv", "t.amudai.shard"} {
+	for _, file := range []string{"t.csv", "t.amudai.shard", "part-*"} {
 		for _, size := range [][2]string{{"80", "24"}, {"200", "50"}, {"40", "10"}} {
 			t.Run(file+" "+size[0]+"x"+size[1], func(t *testing.T) { browseInTmux(t, program, folder, file, size[0], size[1]) })
 		}

@@ -133,8 +133,22 @@ func (l *loader) at(v *view, group int, columns []string, row int64) (*cursor, e
 	return l.cur, err
 }
 
+// stale reports whether a read failed because the cursor was opened by an earlier one, which is cancelled by now. The cursor is dropped, so that the next
+// read succeeds.
+func stale(ctx context.Context, err error) bool {
+	return errors.Is(err, context.Canceled) && ctx.Err() == nil
+}
+
 // load reads the pages of a group of columns from first to last. Of a page behind the end there is none.
-func (l *loader) load(ctx context.Context, v *view, group int, columns []string, first, last int64, progress func(int64)) (list []*page, err error) {
+func (l *loader) load(ctx context.Context, v *view, group int, columns []string, first, last int64, progress func(int64)) ([]*page, error) {
+	list, err := l.tryLoad(ctx, v, group, columns, first, last, progress)
+	if stale(ctx, err) {
+		list, err = l.tryLoad(ctx, v, group, columns, first, last, progress)
+	}
+	return list, err
+}
+
+func (l *loader) tryLoad(ctx context.Context, v *view, group int, columns []string, first, last int64, progress func(int64)) (list []*page, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	defer func() {
@@ -163,7 +177,15 @@ func (l *loader) load(ctx context.Context, v *view, group int, columns []string,
 }
 
 // end reads a view to its end, and returns the last two pages.
-func (l *loader) end(ctx context.Context, v *view, group int, columns []string, progress func(int64)) (list []*page, err error) {
+func (l *loader) end(ctx context.Context, v *view, group int, columns []string, progress func(int64)) ([]*page, error) {
+	list, err := l.tryEnd(ctx, v, group, columns, progress)
+	if stale(ctx, err) {
+		list, err = l.tryEnd(ctx, v, group, columns, progress)
+	}
+	return list, err
+}
+
+func (l *loader) tryEnd(ctx context.Context, v *view, group int, columns []string, progress func(int64)) (list []*page, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	defer func() {
