@@ -198,7 +198,7 @@ func refuseUnknown(root *cobra.Command) {
 				bash.Short, bash.Long = "Print the script for bash", "Print the script for bash 4.4 or later. Its first lines say where to put it."
 				bash.ResetFlags()
 				bash.RunE = func(cmd *cobra.Command, _ []string) error {
-					_, err := io.WriteString(cmd.OutOrStdout(), complete.Bash)
+					_, err := cmd.OutOrStdout().Write([]byte(complete.Bash)) // not escaped, as text for people is
 					return err
 				}
 			}

@@ -205,3 +205,19 @@ func words(t *testing.T, line string) (out []string) {
 	}
 	return out
 }
+
+// TestWrongExtension names the format of a file that has the extension of another one.
+func TestWrongExtension(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.csv", []byte("a,b\n1,2\n"), 0o644))
+	ok(t, "convert", "-q", "t.csv", "t.parquet")
+	ok(t, "convert", "-q", "t.csv", "t.amudai.shard")
+	for from, hint := range map[string]string{
+		"t.parquet": "is not CSV, it looks like Parquet (hint: --from parquet reads it)", "t.amudai.shard": "is not CSV, it looks like Amudai shard (hint: --from shard reads it)",
+	} {
+		require.NoError(t, os.Rename(from, "wrong.csv"))
+		r := run(t, "cat", "wrong.csv")
+		require.Equal(t, command.ExitFailure, r.code)
+		require.Contains(t, r.errout, hint)
+	}
+}

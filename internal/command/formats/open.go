@@ -158,8 +158,9 @@ func (p *Opener) chooseFormat(in *table.Input, location, name string) (table.For
 	if name != "" {
 		return byName(p.formats, name)
 	}
-	if f, ok := p.formats.ByPath(location); ok {
-		return f, nil
+	named, ok := p.formats.ByPath(location)
+	if ok && named.Name != "csv" && named.Name != "tsv" {
+		return named, nil // whose readers refuse the bytes of other formats
 	}
 	head := make([]byte, 64)
 	n, err := io.ReadFull(in.Reader, head)
@@ -167,8 +168,14 @@ func (p *Opener) chooseFormat(in *table.Input, location, name string) (table.For
 		return table.Format{}, err
 	}
 	in.Reader = io.MultiReader(strings.NewReader(string(head[:n])), in.Reader)
-	f, ok := p.formats.Sniff(head[:n])
-	if !ok {
+	f, known := p.formats.Sniff(head[:n])
+	if ok && known && slices.Contains([]string{Shard, Parquet, "arrow"}, f.Name) { // almost any bytes are CSV; those of ROOT files begin with a word
+		return f, usage.WithHint(fmt.Errorf("%s is not CSV, it looks like %s", in.Name, f.Title), "--from %s reads it", f.Name)
+	}
+	if ok {
+		return named, nil
+	}
+	if !known {
 		return f, usage.Errorf("--from lines for a log, or one of "+strings.Join(All.Names(), ", "), "%w of %s", ErrUnknown, in.Name)
 	}
 	return f, nil
