@@ -206,20 +206,10 @@ func dropUnderNulls(mem *chunkScratch, v bytestring.Values, valid bitmap.Bits) b
 	return v
 }
 
-// checkUTF8 checks all values at once: the data as a whole, and that no value
-// starts in the middle of a character.
+// checkUTF8 checks that all values are UTF-8.
 func checkUTF8(v bytestring.Values) error {
-	if utf8.Valid(v.Data) {
-		bad := -1
-		for i, o := range v.Offsets[:v.N] {
-			if o < int64(len(v.Data)) && !utf8.RuneStart(v.Data[o]) {
-				bad = i
-				break
-			}
-		}
-		if bad < 0 {
-			return nil
-		}
+	if arrowutil.ValidUTF8(v.Data, v.Offsets[:v.N]) {
+		return nil
 	}
 	for i := range v.N {
 		if s := v.Data[v.Offsets[i]:v.Offsets[i+1]]; !utf8.Valid(s) {

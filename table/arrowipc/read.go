@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/ipccheck"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/table"
@@ -154,7 +155,7 @@ func checked(batch arrow.RecordBatch, wanted *table.Projection) (out arrow.Recor
 		for k := range columns {
 			name := batch.ColumnName(wanted.Index(k))
 			columns[k] = mended(batch.Column(wanted.Index(k)))
-			if err := array.ValidateFull(columns[k]); err != nil {
+			if err := arrowutil.ValidateFull(columns[k]); err != nil {
 				return fmt.Errorf("invalid data in column %q: %w", name, err)
 			}
 			if int64(columns[k].Len()) != batch.NumRows() {

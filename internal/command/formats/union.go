@@ -12,7 +12,6 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/tempo"
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/tables"
@@ -130,46 +129,14 @@ func isPipe(location string) bool {
 // spool copies a pipe to a temporary file.
 func (p *Opener) spool(ctx context.Context, location string) (*table.Spooled, error) {
 	if location == "-" {
-		return table.Spool(&pipe{ctx: ctx, r: p.stdin}, "")
+		return table.Spool(files.Interruptible(ctx, p.stdin), "")
 	}
 	f, err := os.Open(location)
 	if err != nil {
 		return nil, files.Missing(location, err)
 	}
-	temp, err := table.Spool(&pipe{ctx: ctx, r: f}, "")
+	temp, err := table.Spool(files.Interruptible(ctx, f), "")
 	return temp, errors.Join(err, f.Close())
-}
-
-// pipe is a reader whose reads end with a context, even if no byte arrives.
-type pipe struct {
-	ctx context.Context
-	r   io.Reader
-	buf []byte
-}
-
-// Read implements io.Reader.
-func (p *pipe) Read(dst []byte) (int, error) {
-	if p.buf == nil {
-		p.buf = make([]byte, 64<<10)
-	}
-	type result struct {
-		n   int
-		err error
-	}
-	done := make(chan result, 1)
-	buf := p.buf[:min(len(dst), len(p.buf))]
-	go func() {
-		var r result
-		defer func() { done <- r }()
-		defer fault.RecoverInternal(&r.err)
-		r.n, r.err = p.r.Read(buf)
-	}()
-	select {
-	case r := <-done:
-		return copy(dst, buf[:r.n]), r.err
-	case <-p.ctx.Done(): // the read ends with the process
-		return 0, p.ctx.Err()
-	}
 }
 
 // Rereadable reports whether Open may be called again.

@@ -58,10 +58,10 @@ func TestServe(t *testing.T) {
 
 func TestServeWrongRequests(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"arguments":["a"]}`:                  "", // without the end of the line
-		"x\n":                                  "no JSON",
+		`{"arguments":["a"]}`:                   "", // without the end of the line
+		"x\n":                                   "no JSON",
 		`{"arguments":["a"],"stdin":5}` + "\nx": "stdin of a request",
-		`{"argum`:                              "request",
+		`{"argum`:                               "request",
 	} {
 		err := session.Serve(t.Context(), strings.NewReader(in), io.Discard, "", echo)
 		if want == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
@@ -98,7 +99,7 @@ func hasMap(t arrow.DataType) bool {
 func (c *column) checked(mem memory.Allocator, from arrow.Array, rows int) (arrow.Array, error) {
 	a := retyped(from, c.read)
 	defer a.Release()
-	if err := array.ValidateFull(a); err != nil {
+	if err := arrowutil.ValidateFull(a); err != nil {
 		return nil, err
 	}
 	if a.Len() != rows {
