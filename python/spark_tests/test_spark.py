@@ -47,7 +47,7 @@ def close(a: Any, b: Any) -> bool:
 def test_tpch(spark: Any, tpch: Path, number: int) -> None:
     con = duckdb.connect()
     for name in TABLES:
-        spark.read.format("amudai").load(str(tpch / name)).createOrReplaceTempView(name)
+        spark.read.format("amudai").option("partitions", "3").load(str(tpch / name)).createOrReplaceTempView(name)
         con.sql(f"create view {name} as from '{tpch / name}.parquet'")
     got = [tuple(row) for row in spark.sql(QUERIES[number]).collect()]
     expected = con.sql(QUERIES[number]).fetchall()
@@ -110,7 +110,7 @@ def plain(spark: Any, values: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_conditions(spark: Any, values: str, plain: Any, condition: str) -> None:
-    frame = spark.read.format("amudai").load(values)
+    frame = spark.read.format("amudai").option("partitions", "4").load(values)
     got, expected = (sorted(r.row for r in f.where(condition).select("row").collect()) for f in (frame, plain))
     assert got == expected
 
@@ -119,7 +119,7 @@ def test_conditions(spark: Any, values: str, plain: Any, condition: str) -> None
 def test_queries_of_one_frame(spark: Any, values: str, pushdown: str) -> None:
     """The condition of a query is not that of others, also within one query."""
     spark.conf.set("spark.sql.python.filterPushdown.enabled", pushdown)
-    frame = spark.read.format("amudai").load(values)
+    frame = spark.read.format("amudai").option("partitions", "4").load(values)
     few, many = frame.where("row < 10"), frame.where("row >= 10")
     assert [f.count() for f in (frame, few, frame, many, few)] == [1_000, 10, 1_000, 990, 10]
     assert few.union(many).count() == 1_000
@@ -129,10 +129,11 @@ def test_queries_of_one_frame(spark: Any, values: str, pushdown: str) -> None:
 
 
 def test_values(spark: Any, values: str, plain: Any) -> None:
-    frame = spark.read.format("amudai").load(values)
-    got, expected = (sorted(map(repr, f.collect())) for f in (frame, plain))
-    assert got == expected
-    assert frame.count() == 1_000
+    for partitions in ("0", "4"):
+        frame = spark.read.format("amudai").option("partitions", partitions).load(values)
+        got, expected = (sorted(map(repr, f.collect())) for f in (frame, plain))
+        assert got == expected
+        assert frame.count() == 1_000
 
 
 def test_options(spark: Any, values: str) -> None:
@@ -142,7 +143,8 @@ def test_options(spark: Any, values: str) -> None:
     assert frame.count() == 7
     reader = spark.read.format("amudai")
     if not ENGINE.startswith("sail"):  # it combines partitions itself
-        assert reader.load(values).rdd.getNumPartitions() == 4
+        assert reader.load(values).rdd.getNumPartitions() == 1
+        assert reader.option("partitions", "4").load(values).rdd.getNumPartitions() == 4
         assert reader.option("partitions", "1").load(values).rdd.getNumPartitions() == 1
 
 
@@ -182,7 +184,7 @@ def test_write(spark: Any, values: str, tmp_path: Path) -> None:
     def read() -> Any:
         return spark.read.format("amudai").load(str(path))
 
-    frame = spark.read.format("amudai").load(values)
+    frame = spark.read.format("amudai").option("partitions", "4").load(values)
     path = tmp_path / "new"
     save(frame, path, "append", profile="high-compression")
     assert sorted(map(repr, read().collect())) == sorted(map(repr, frame.collect()))
@@ -196,7 +198,7 @@ def test_write(spark: Any, values: str, tmp_path: Path) -> None:
 def test_write_that_fails(spark: Any, values: str, tmp_path: Path) -> None:
     """Nothing of a failed job is visible, and what was there stays."""
     path = tmp_path / "table"
-    spark.read.format("amudai").load(values).write.format("amudai").mode("append").save(str(path))
+    spark.read.format("amudai").option("partitions", "4").load(values).write.format("amudai").mode("append").save(str(path))
     before = sorted(path.iterdir())
     bad = spark.sql("select id, assert_true(id < 90000) as no from range(0, 100000, 1, 4)")
     for mode in ("append", "overwrite"):

@@ -48,6 +48,9 @@ from amudai._filter import Untranslatable
 
 COMPARISONS = {EqualTo: "=", GreaterThan: ">", GreaterThanOrEqual: ">=", LessThan: "<", LessThanOrEqual: "<="}
 
+# The most stored bytes of a part, if it is no single stripe. A part takes a tenth of a second in Spark if it has no row at all.
+PART_BYTES = 32 << 20
+
 # Options of the source itself; all others are flags of amudai plan or convert.
 OWN = ("path", "paths", "columns", "where", "partitions")
 
@@ -62,7 +65,7 @@ class AmudaiDataSource(DataSource):  # type: ignore[misc]
 
     Options of reading: ``path``; ``columns``, the names of the columns to read, separated by commas, as Spark does not tell a
     Python data source which columns a query needs; ``where``, a condition (docs/filters.md); ``partitions``, about how many a
-    table is divided into, by default one for each stripe. Other options are flags: of ``amudai plan`` for reading, such as
+    table is divided into, by default one for 32 MiB of the columns. Other options are flags: of ``amudai plan`` for reading, such as
     ``schema`` or ``from``, and of ``amudai convert`` for writing, such as ``profile``.
     """
 
@@ -112,7 +115,7 @@ class Part(InputPartition):  # type: ignore[misc]
     location: str
     first: int
     stop: int | None  # None if the number of rows is not known
-    selected: int
+    size: int
 
 
 class AmudaiReader(DataSourceReader):  # type: ignore[misc]
@@ -130,16 +133,20 @@ class AmudaiReader(DataSourceReader):  # type: ignore[misc]
         columns = None if self._columns is None else [_filter.path(name) for name in self._columns]
         stripes = [s for s in self._table.plan(columns, self._where) if s.selected_rows != 0]
         # Neighbouring stripes are one part up to the share of a partition.
-        share = sum(s.selected_rows or 0 for s in stripes) // self._partitions if self._partitions > 0 else 0
+        if self._partitions > 0:
+            sizes = [s.selected_rows or 0 for s in stripes]
+            share = sum(sizes) // self._partitions
+        else:
+            share = PART_BYTES
+            sizes = [share if s.selected_bytes is None else s.selected_bytes for s in stripes]
         parts: list[Part] = []
-        for s in stripes:
-            selected = s.selected_rows or 0
+        for s, size in zip(stripes, sizes, strict=True):
             stop = None if s.rows is None else s.first_row + s.rows
             last = parts[-1] if parts else None
-            if last and (last.location, last.stop) == (s.location, s.first_row) and last.selected + selected <= share:
-                last.stop, last.selected = stop, last.selected + selected
+            if last and (last.location, last.stop) == (s.location, s.first_row) and last.size + size <= share:
+                last.stop, last.size = stop, last.size + size
             else:
-                parts.append(Part(s.location, s.first_row, stop, selected))
+                parts.append(Part(s.location, s.first_row, stop, size))
         return parts or [Part("", 0, 0, 0)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
