@@ -94,6 +94,12 @@ func (c *collected) finish() error {
 // of are the rows of a group.
 func (c *collected) of(group int) []int64 { return c.rows[c.ends[group-1]:c.ends[group]] }
 
+// copyOf is a copy of the rows of a group, up to the next call: other functions need them in their order.
+func (c *collected) copyOf(group int) []int64 {
+	c.taken = append(c.taken[:0], c.of(group)...)
+	return c.taken
+}
+
 // list makes lists of the values of groups, null for a group without any.
 func (c *collected) list(from, to int, dt arrow.DataType) (arrow.Array, error) {
 	offsets := arrowutil.NewBuffer(c.mem, 4*(to-from+1))
@@ -168,7 +174,7 @@ func (c *collected) discrete(from, to int, q float64) (arrow.Array, error) {
 	}
 	for i := range rows {
 		rows[i] = -1
-		if of := c.of(from + i); len(of) > 0 {
+		if of := c.copyOf(from + i); len(of) > 0 {
 			n := float64(len(of))
 			at := max(1, len(of)-int(math.Floor(n-q*n))) - 1
 			selectNth(of, at, compare)
@@ -290,7 +296,7 @@ func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arro
 	if arrow.IsFloating(dt.ID()) {
 		v, out := col.reals(), make([]int64, to-from)
 		for i := range out {
-			if of := c.of(from + i); len(of) > 0 {
+			if of := c.copyOf(from + i); len(of) > 0 {
 				lo, hi, part := neighbours(of, q, compare)
 				valid[i], out[i] = true, floatOrdinal(between(v[lo], v[hi], part))
 			}
@@ -303,7 +309,7 @@ func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arro
 	}
 	out := make([]decimal128.Num, to-from)
 	for i := range out {
-		if of := c.of(from + i); len(of) > 0 {
+		if of := c.copyOf(from + i); len(of) > 0 {
 			lo, hi, part := neighbours(of, q, compare)
 			valid[i] = true
 			out[i] = v[lo].Add(decimal128.FromI64(int64(part * floatOf(v[hi].Sub(v[lo])))))

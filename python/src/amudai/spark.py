@@ -65,8 +65,8 @@ class AmudaiDataSource(DataSource):  # type: ignore[misc]
 
     Options of reading: ``path``; ``columns``, the names of the columns to read, separated by commas, as Spark does not tell a
     Python data source which columns a query needs; ``where``, a condition (docs/filters.md); ``partitions``, about how many a
-    table is divided into, by default one for 32 MiB of the columns. Other options are flags: of ``amudai plan`` for reading, such as
-    ``schema`` or ``from``, and of ``amudai convert`` for writing, such as ``profile``.
+    table is divided into, by default one for 32 MiB of the columns. Other options are flags: of ``amudai plan`` for reading, such
+    as ``schema`` or ``from``, and of ``amudai convert`` for writing, such as ``profile``.
     """
 
     @classmethod
