@@ -63,13 +63,17 @@ func TestInteropCompletion(t *testing.T) {
 		`amudai cat cities.csv --where "name = 'o b`:       `name = 'O Brien'`,
 		`amudai cat cities.csv --where 'name = '\''Os`:     `name = '\''Oslo'\''`,
 		`amudai cat cities.csv --where "name = 'A`:         `name = 'A\"\$'`,
-		`amudai cat $(echo cities.csv) --column`:           `--columns`,
-		`amudai cat <(`:                                    ``,
+		`amudai cat $HOME/no.csv --column`:                 `--columns`,
+		`amudai cat $(touch run) --column`:                 ``,
+		"amudai cat `touch run` --column":                  ``,
+		`amudai cat <(touch run) --column`:                 ``,
+		`amudai cat "$(touch run)" --column`:               ``,
 	} {
 		script := `shopt -u expand_aliases; PATH=` + filepath.Dir(program) + `:$PATH; compopt() { :; }; source <(amudai completion bash)
 			COMP_LINE=$1 COMP_POINT=${#1}; _amudai; for c in "${COMPREPLY[@]}"; do [[ $c == *…* ]] || printf '%s\n' "$c"; done`
 		out, err := exec.Command("bash", "-c", script, "bash", line).CombinedOutput()
 		require.NoError(t, err, string(out))
 		require.Equal(t, want, strings.Join(strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), " "), line)
+		require.NoFileExists(t, "run", "a completion runs nothing of the line")
 	}
 }

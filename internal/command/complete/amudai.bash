@@ -9,6 +9,9 @@ _amudai() {
     local -a words all begin
     COMPREPLY=()
 
+    # A completion must not run what the line would run.
+    [[ $line != *'`'* && $line != *'$('* && $line != *[\<\>]'('* ]] || return 0
+
     # The words as the shell makes them. A quote may be open, and the last word may be empty: hence the x.
     for quote in '' "'" '"' -; do
         [[ $quote != - ]] || return 0
