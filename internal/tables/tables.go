@@ -10,9 +10,12 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
@@ -79,14 +82,13 @@ func New(ctx context.Context, parts []Part, o table.ReadOptions, reread func(tab
 	} else { // messages about other columns do not matter
 		o.Notice, o.Warning = nil, nil
 	}
+	var err error
+	if u.looks, err = lookAtAll(ctx, parts, o); err != nil {
+		return nil, err
+	}
 	var lists [][]arrow.Field
 	found := map[string]bool{}
-	for _, p := range parts {
-		l, err := lookAt(ctx, p, o)
-		if err != nil {
-			return nil, err
-		}
-		u.looks = append(u.looks, l)
+	for _, l := range u.looks {
 		lists = append(lists, l.observed())
 		for _, f := range l.casts {
 			found[f.Name] = true
@@ -97,7 +99,6 @@ func New(ctx context.Context, parts []Part, o table.ReadOptions, reread func(tab
 			return nil, fmt.Errorf("column %q of the schema is in none of the %d inputs", f.Name, len(parts))
 		}
 	}
-	var err error
 	if u.columns, err = unite(lists); err == nil {
 		err = u.settleEmpty()
 	}
@@ -152,6 +153,51 @@ func once(notice func(string)) func(string) {
 			notice(s)
 		}
 	}
+}
+
+// looksAtOnce is the number of parts that are opened beside each other: each waits for its store, or infers its types.
+const looksAtOnce = 8
+
+// lookAtAll opens all parts for their schemas. Messages come in the order of parts, up to the first that cannot be opened.
+func lookAtAll(ctx context.Context, parts []Part, o table.ReadOptions) ([]look, error) {
+	looks, errs := make([]look, len(parts)), make([]error, len(parts))
+	said := make([][]func(), len(parts))
+	later := func(i int, say func(string)) func(string) {
+		if say == nil {
+			return nil
+		}
+		return func(s string) { said[i] = append(said[i], func() { say(s) }) }
+	}
+	var failed atomic.Bool
+	var g errgroup.Group
+	g.SetLimit(looksAtOnce)
+	for i, p := range parts {
+		if failed.Load() {
+			break // all parts before the one that failed have begun
+		}
+		g.Go(func() (err error) {
+			defer func() {
+				if errs[i] = err; err != nil {
+					failed.Store(true)
+				}
+			}()
+			defer fault.RecoverInternal(&err)
+			mine := o
+			mine.Notice, mine.Warning = later(i, o.Notice), later(i, o.Warning)
+			looks[i], err = lookAt(ctx, p, mine)
+			return err
+		})
+	}
+	_ = g.Wait() // the first part's error comes first
+	for i, err := range errs {
+		for _, say := range said[i] {
+			say()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return looks, nil
 }
 
 // lookAt opens a part for its schema.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -398,5 +399,45 @@ func TestRanges(t *testing.T) {
 	for _, s := range []string{"", ":", "5", "x:", "1:x", "3:1", "-1:-3", "1:2:3", "99999999999999999999:"} {
 		_, err := tables.ParseRange(s)
 		require.Error(t, err, s)
+	}
+}
+
+// TestPartsThatOpenAtOnce opens parts beside each other, the later ones first. Messages and errors come in the order of parts.
+func TestPartsThatOpenAtOnce(t *testing.T) {
+	const n = 20
+	broken := func(i int) error { return fmt.Errorf("part %d is broken", i) }
+	open := func(bad ...int) (said []string, err error) {
+		parts := make([]tables.Part, n)
+		second := make(chan struct{})
+		for i := range parts {
+			p := part(fmt.Sprint(i), commas, "a\n1\n")
+			parts[i] = tables.Part{Name: p.Name, Open: func(ctx context.Context, o table.ReadOptions) (table.Source, table.Format, error) {
+				switch i {
+				case 0:
+					<-second
+				case 1:
+					close(second)
+				}
+				o.Notice(fmt.Sprintf("part %d", i))
+				if slices.Contains(bad, i) {
+					return nil, commas, broken(i)
+				}
+				return p.Open(ctx, o)
+			}}
+		}
+		_, err = tables.New(t.Context(), parts, table.ReadOptions{Notice: func(s string) { said = append(said, s) }}, isText)
+		return said, err
+	}
+	said, err := open()
+	require.NoError(t, err)
+	require.Len(t, said, n)
+	for i, s := range said {
+		require.Equal(t, fmt.Sprintf("part %d", i), s)
+	}
+	for _, bad := range [][]int{{0, 1, 2}, {0}, {7, 3, 5}, {19}} {
+		first := slices.Min(bad)
+		said, err := open(bad...)
+		require.EqualError(t, err, broken(first).Error())
+		require.Len(t, said, first+1)
 	}
 }
