@@ -21,7 +21,8 @@ func TestAggDecimals(t *testing.T) {
 	ok(t, "convert", "--quiet", "a.arrow", "a.parquet")
 	const both = "sum(c0), avg(c0), count(c0), stddev(c0), sum(c1)"
 	for _, flags := range [][]string{
-		{both}, {both, "--by", "c2"}, {both, "--by", "c1"}, {both + ", max(c0)", "--by", "c2"}, {both, "--by", "c2", "--where", "c0 > 10.5"},
+		{both}, {both, "--by", "c2"}, {both, "--by", "c1,c2"}, {"min(c0), max(c0), first(c1), last(c1), any_value(c0), count(distinct c0), count()", "--by", "c1,c2"},
+		{"median(c0), min(c0), list(c1)", "--by", "c1"}, {both, "--by", "c1"}, {both + ", max(c0)", "--by", "c2"}, {both, "--by", "c2", "--where", "c0 > 10.5"},
 		{both, "--by", "row", "--memory", "30000"}, {both, "--by", "c2", "--having", "sum(c0) is not null"},
 	} {
 		for _, files := range [][]string{{"a.arrow"}, {"a.arrow", "a.arrow"}} {

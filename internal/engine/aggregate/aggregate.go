@@ -456,6 +456,11 @@ func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.Record
 	if err != nil {
 		return err
 	}
+	for i, k := range a.query.keys {
+		narrow := columns[i]
+		columns[i] = arrowutil.Widen(a.o.mem, narrow, k.out)
+		narrow.Release()
+	}
 	for i, build := range a.builders {
 		arr, err := build(from, to)
 		if err == nil && arr == nil {

@@ -232,14 +232,14 @@ func extreme(isGreatest bool) func(*plan, *bound) error {
 		switch {
 		case hasOrdinals(dt):
 			c.need(needOrdinals)
-			c.dt = decoded(c.arg.dt)
+			c.dt = c.arg.out
 			c.make = func(a *Aggregator) (builder, error) {
 				return a.extremes(c, name, dt, isGreatest)
 			}
 			return nil
 		case dt.ID() == arrow.DECIMAL128:
 			c.need(needNumbers)
-			c.dt = decoded(c.arg.dt)
+			c.dt = c.arg.out
 			c.make = func(a *Aggregator) (builder, error) {
 				count, err := a.counted(c)
 				if err != nil {
@@ -287,6 +287,9 @@ func (a *Aggregator) wrapped(c *bound, b builder) builder {
 			return plain, nil
 		}
 		defer plain.Release()
+		if plain.DataType().ID() == arrow.DECIMAL64 {
+			return arrowutil.Widen(a.o.mem, plain, c.dt), nil
+		}
 		return arrowutil.Wrap(a.o.mem, plain, c.dt)
 	}
 }
@@ -304,7 +307,7 @@ func bindBool(isGreatest bool) func(*plan, *bound) error {
 func pick(w which, nulls bool) func(*plan, *bound) error {
 	return func(_ *plan, c *bound) error {
 		c.need(needPlain)
-		c.dt = decoded(c.arg.dt)
+		c.dt = c.arg.out
 		c.make = func(a *Aggregator) (builder, error) {
 			key := [...]string{"first", "last", "min", "max"}[w]
 			s, err := a.state(key, a.mask(c, !nulls), c.index, func() (state, error) { return newPicks(a.o.mem, c.plain(), w) })

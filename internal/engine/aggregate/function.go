@@ -62,6 +62,7 @@ func init() {
 var typeless = map[string]bool{
 	"count": true, "sum": true, "avg": true, "mean": true, "var_samp": true, "var_pop": true, "variance": true,
 	"stddev_samp": true, "stddev_pop": true, "stddev": true,
+	"min": true, "max": true, "first": true, "last": true, "arbitrary": true, "any_value": true,
 }
 
 // Functions are the names of all functions, sorted.

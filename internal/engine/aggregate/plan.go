@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // value is an expression bound to the schema of the batches.
@@ -38,6 +39,7 @@ type expression struct {
 	name  string
 	value value
 	dt    arrow.DataType
+	out   arrow.DataType // of values in results: decimals that are read with 64 bits have their recorded type
 	needs needs
 }
 
@@ -86,8 +88,9 @@ func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, erro
 		if path, ok := v.Column(); ok {
 			name = path
 		}
-		p.keys = append(p.keys, expression{name: name, value: v, dt: v.Type()})
-		fields = append(fields, arrow.Field{Name: name, Type: decoded(v.Type()), Nullable: true})
+		e := expression{name: name, value: v, dt: v.Type(), out: outType(v, input)}
+		p.keys = append(p.keys, e)
+		fields = append(fields, arrow.Field{Name: name, Type: e.out, Nullable: true})
 	}
 	for _, c := range calls {
 		b, err := p.bind(c)
@@ -99,6 +102,20 @@ func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, erro
 	}
 	p.schema = arrow.NewSchema(fields, nil)
 	return p.Query, nil
+}
+
+// outType is the type that values of an expression have in results.
+func outType(v value, input *arrow.Schema) arrow.DataType {
+	if c, ok := v.(*compute.Value); ok {
+		if path, ok := c.Column(); ok {
+			for _, i := range input.FieldIndices(schema.SplitPath(path)[0]) {
+				if f := input.Field(i); arrow.TypeEqual(f.Type, v.Type()) {
+					return decoded(arrowutil.RecordedType(f))
+				}
+			}
+		}
+	}
+	return decoded(v.Type())
 }
 
 // nameOf is the name of the column of a call: "count" for count(), else its text.
@@ -136,7 +153,7 @@ func Columns(keys []*ast.Node, calls []ast.Call) []string {
 }
 
 // Decimals64 are the paths of columns of which decimals of 64 bits give the same results as decimals of 128 bits that are the same
-// numbers: those that only sums, averages and the like have as arguments.
+// numbers: those that are only keys, and arguments of sums, extremes and the like.
 func Decimals64(keys []*ast.Node, calls []ast.Call) (paths []string) {
 	other := map[string]bool{}
 	exclude := func(n *ast.Node) {
@@ -145,17 +162,19 @@ func Decimals64(keys []*ast.Node, calls []ast.Call) (paths []string) {
 		}
 	}
 	for _, n := range keys {
-		exclude(n)
+		if n.Op != ast.OpColumn {
+			exclude(n)
+		}
 	}
 	for _, c := range calls {
 		exclude(c.Where)
 		for _, n := range c.Args {
-			if n.Op != ast.OpColumn || c.Distinct || !typeless[c.Name] {
+			if n.Op != ast.OpColumn || !typeless[c.Name] {
 				exclude(n)
 			}
 		}
 	}
-	for _, p := range Columns(nil, calls) {
+	for _, p := range Columns(keys, calls) {
 		if !other[p] {
 			paths = append(paths, p)
 		}
@@ -225,7 +244,7 @@ func (p *plan) add(name string, v value) int {
 		return i
 	}
 	p.names[name] = len(p.args)
-	p.args = append(p.args, expression{name: name, value: v, dt: v.Type()})
+	p.args = append(p.args, expression{name: name, value: v, dt: v.Type(), out: outType(v, p.input)})
 	return len(p.args) - 1
 }
 

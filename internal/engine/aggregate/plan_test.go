@@ -14,10 +14,10 @@ func TestDecimals64(t *testing.T) {
 		keys, calls string
 		want        []string
 	}{
-		{"k", "sum(a), avg(b), count(c), stddev(a)", []string{"a", "b", "c"}},
-		{"a", "sum(a), avg(b)", []string{"b"}},
-		{"k", "sum(a), max(a), min(b)", nil},
-		{"k", "sum(a * b), sum(distinct c), sum(d) filter (where e > 1), avg(e)", []string{"d"}},
+		{"k", "sum(a), avg(b), count(c), stddev(a)", []string{"k", "a", "b", "c"}},
+		{"a", "sum(a), avg(b)", []string{"a", "b"}},
+		{"k", "sum(a), max(a), min(b), median(a), list(b)", []string{"k"}},
+		{"k", "sum(a * b), sum(distinct c), sum(d) filter (where e > 1), avg(e)", []string{"k", "c", "d"}},
 		{"year(a)", "count()", nil},
 	} {
 		keys, err := ast.ParseValues(c.keys)

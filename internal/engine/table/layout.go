@@ -74,16 +74,15 @@ func WithDictionaries(p *Projection, names []string) *Projection {
 }
 
 // WithDecimals64 returns a copy of a projection in which the columns with some names that are decimal128 of at most 18 digits are
-// decimal64.
+// decimal64 ([arrowutil.Decimal64]).
 func WithDecimals64(p *Projection, names []string) *Projection {
 	if len(names) == 0 {
 		return p
 	}
 	return apply(p, func(c Column) Column {
-		d, ok := c.Plain.(*arrow.Decimal128Type)
-		if ok && d.Precision <= 18 && len(c.Wraps) == 0 && c.Rule == arrowmap.Decimal && slices.Contains(names, c.Arrow.Name) {
-			c.Plain = &arrow.Decimal64Type{Precision: d.Precision, Scale: d.Scale}
-			c.Arrow.Type = c.Plain
+		if len(c.Wraps) == 0 && c.Rule == arrowmap.Decimal && slices.Contains(names, c.Arrow.Name) {
+			c.Arrow = arrowutil.Decimal64(c.Arrow)
+			c.Plain = c.Arrow.Type
 		}
 		return c
 	})

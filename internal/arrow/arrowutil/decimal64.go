@@ -1,0 +1,65 @@
+package arrowutil
+
+import (
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// recordedType is the key of the metadata of a field that is read as another type than it is recorded with.
+const recordedType = "amudai.recorded_type"
+
+// Decimal64 returns a field of decimal128 of at most 18 digits as one of decimal64, and others as they are. Its metadata tells the
+// recorded type.
+func Decimal64(f arrow.Field) arrow.Field {
+	d, ok := f.Type.(*arrow.Decimal128Type)
+	if !ok || d.Precision > 18 {
+		return f
+	}
+	f.Type = &arrow.Decimal64Type{Precision: d.Precision, Scale: d.Scale}
+	return withRecordedType(f)
+}
+
+func withRecordedType(f arrow.Field) arrow.Field {
+	f.Metadata = arrow.NewMetadata(append(slices.Clone(f.Metadata.Keys()), recordedType), append(slices.Clone(f.Metadata.Values()), "decimal128"))
+	return f
+}
+
+// IsNarrow reports whether a field is one that [Decimal64] has changed.
+func IsNarrow(f arrow.Field) bool {
+	_, ok := f.Metadata.GetValue(recordedType)
+	return ok && f.Type.ID() == arrow.DECIMAL64
+}
+
+// Narrow marks a field of decimal64 as one that [Decimal64] has changed.
+func Narrow(f arrow.Field) arrow.Field {
+	if f.Type.ID() != arrow.DECIMAL64 || IsNarrow(f) {
+		return f
+	}
+	return withRecordedType(f)
+}
+
+// RecordedType is the type of a field before [Decimal64].
+func RecordedType(f arrow.Field) arrow.DataType {
+	if d, ok := f.Type.(*arrow.Decimal64Type); ok && IsNarrow(f) {
+		return &arrow.Decimal128Type{Precision: d.Precision, Scale: d.Scale}
+	}
+	return f.Type
+}
+
+// Widen makes an array of decimal128 of one of decimal64. Other arrays and types are left as they are. The result is the caller's, arr
+// remains it, too.
+func Widen(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array {
+	if arr.DataType().ID() != arrow.DECIMAL64 || dt.ID() != arrow.DECIMAL128 {
+		arr.Retain()
+		return arr
+	}
+	src := Values[int64](arr)
+	values := NewBuffer(mem, 16*len(src))
+	for i, v := range src {
+		As[decimal128.Num](values.Bytes())[i] = decimal128.New(v>>63, uint64(v))
+	}
+	return Make(dt, len(src), []*memory.Buffer{copyValidity(mem, arr), values}, nil, NullN(arr))
+}
