@@ -140,6 +140,9 @@ var clockParts = map[string]func(seconds int64) int64{
 	"second": func(s int64) int64 { return s % 60 },
 }
 
+// clockMost is the number of values of these parts.
+var clockMost = map[string]int64{"hour": 24, "minute": 60, "second": 60}
+
 // truncations are the first days of the periods of days, by the words of date_trunc.
 var truncations = map[string]func(days int64) int64{
 	"decade":  func(days int64) int64 { q, _ := text.FloorDiv(yearOf(days), 10); return dayOf(q*10, 1, 1) },

@@ -169,13 +169,39 @@ func (b *binder) clockPart(n *ast.Node, x *expr) (*expr, error) {
 	if per == 0 {
 		return unary(n, x, int64s, func(dst []int64, _ []int32) { clear(dst) }), nil
 	}
-	return unary(n, x, int64s, func(dst, a []int64) {
-		localSeconds(dst, a, per, z)
-		for i, s := range dst {
-			_, s = text.FloorDiv(s, daySeconds)
-			dst[i] = part(s)
+	return unary(n, x, int64s, func(dst, a []int64) { clocks(dst, a, per, z, n.Name) }), nil
+}
+
+// clocks finds a part of times of day.
+func clocks(dst, a []int64, per int64, z zone, name string) {
+	part := clockParts[name]
+	if z.location != nil {
+		clocksSlowly(dst, a, per, z, part)
+		return
+	}
+	unit, most := clockUnits[name]/(1e9/per), clockMost[name]
+	units, wholes := newDivisor(unit), newDivisor(most)
+	whole := unit * most
+	above := uint64(1<<62/whole*whole) + uint64(z.offset*per) // so that times are not negative
+	a = a[:len(dst)]
+	for i, v := range a {
+		n := uint64(v) + above
+		if n >= 1<<63 {
+			clocksSlowly(dst[i:i+1], a[i:i+1], per, z, part)
+			continue
 		}
-	}), nil
+		n = units.of(n)
+		dst[i] = int64(n - wholes.of(n)*uint64(most))
+	}
+}
+
+// clocksSlowly is clocks for all zones and times.
+func clocksSlowly(dst, a []int64, per int64, z zone, part func(seconds int64) int64) {
+	localSeconds(dst, a, per, z)
+	for i, s := range dst {
+		_, s = text.FloorDiv(s, daySeconds)
+		dst[i] = part(s)
+	}
 }
 
 // epoch binds the seconds since 1970, of times of day and durations those since their zero.
