@@ -24,10 +24,14 @@ func (e *Encoder) below(columns []arrow.Array, rows int, threshold []byte, k *Ke
 				continue
 			}
 			row, from := begin+i, len(k.bytes)
+			isBelow := true
 			for _, a := range appenders {
 				k.bytes = a(k.bytes, row)
+				if isBelow = bytes.Compare(k.bytes[from:], threshold) < 0; !isBelow {
+					break // values of the other keys do not matter
+				}
 			}
-			if bytes.Compare(k.bytes[from:], threshold) >= 0 {
+			if !isBelow {
 				k.bytes = k.bytes[:from]
 				continue
 			}
