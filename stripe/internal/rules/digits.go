@@ -33,6 +33,10 @@ func (c Digits) Line(base, step, most uint64) (a, b uint64, ok bool) {
 // Steps sets dst to a + b*q.
 func (c Digits) Steps(dst, q []int64, a, b uint64) {
 	q = q[:len(dst)]
+	if a == 0 && b == 1 {
+		copy(dst, q)
+		return
+	}
 	if b == 1 {
 		for i, v := range q {
 			dst[i] = v + int64(a)
