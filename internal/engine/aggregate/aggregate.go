@@ -55,6 +55,8 @@ type Aggregator struct {
 	masks    []*mask
 	maskKeys map[string]*mask
 	states   []*running
+	alone    []*running // states of the batch that are not in the team
+	team     team
 	byKey    map[string]state
 	builders []builder
 }
@@ -227,7 +229,13 @@ func (a *Aggregator) add(columns []arrow.Array, rows int) error {
 	if err := a.each(len(a.masks), func(i int) error { return a.masks[i].load(a.groups) }); err != nil {
 		return err
 	}
-	if err := a.each(len(a.states), func(i int) error { return a.states[i].add() }); err != nil {
+	a.form()
+	if err := a.each(len(a.alone)+1, func(i int) error {
+		if i == 0 {
+			return a.team.add(a.groups, a.last+1)
+		}
+		return a.alone[i-1].add()
+	}); err != nil {
 		return err
 	}
 	if a.size() > a.o.limit {

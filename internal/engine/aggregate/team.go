@@ -1,0 +1,138 @@
+package aggregate
+
+// A team is a count and sums that see the same rows. They are added in one pass, because finding the place of a group takes as long as
+// adding to it.
+type team struct {
+	counts  *counts
+	sums    []*running
+	tallies []tally // lanes of each group
+}
+
+// tally is the number of rows, and the sums of columns.
+type tally struct {
+	rows int64
+	sums [teamSums]int64
+}
+
+const (
+	teamSums   = 3
+	teamGroups = 1 << 8 // most groups, so that tallies stay in the cache
+)
+
+// form makes teams of those states that count and sum all rows of the batch, if groups are few. The others are alone.
+func (a *Aggregator) form() {
+	a.alone, a.team.sums, a.team.counts = a.alone[:0], a.team.sums[:0], nil
+	few := len(a.groups) <= laneRows && a.last < teamGroups
+	for _, r := range a.states {
+		t := &a.team
+		if few && &r.mask.groups[0] == &a.groups[0] {
+			switch s := r.state.(type) {
+			case *counts:
+				if t.counts == nil {
+					t.counts = s
+					continue
+				}
+			case *sums:
+				if _, ok := r.arg.column.integers(); ok && !s.large && len(t.sums) < teamSums {
+					t.sums = append(t.sums, r)
+					continue
+				}
+			}
+		}
+		a.alone = append(a.alone, r)
+	}
+}
+
+// add adds rows of groups below n.
+func (t *team) add(groups []uint32, n int) error {
+	if t.counts == nil && len(t.sums) == 0 {
+		return nil
+	}
+	if t.counts == nil || !t.addTallies(groups, n) {
+		for _, r := range t.sums {
+			if err := r.add(); err != nil {
+				return err
+			}
+		}
+		if t.counts == nil {
+			return nil
+		}
+		return t.counts.add(groups, nil)
+	}
+	return nil
+}
+
+// addTallies sums integers of 64 bits first. It reports false, and adds nothing, if one is so large that these may overflow.
+func (t *team) addTallies(groups []uint32, n int) bool {
+	var v [teamSums][]int64
+	for i, r := range t.sums {
+		v[i], _ = r.arg.column.integers()
+	}
+	t.tallies = resized(t.tallies, lanes*n)
+	clear(t.tallies)
+	var all uint64
+	switch len(t.sums) {
+	case 0:
+		return false
+	case 1:
+		all = tallyOne(t.tallies, groups, v[0])
+	case 2:
+		all = tallyTwo(t.tallies, groups, v[0], v[1])
+	default:
+		all = tallyThree(t.tallies, groups, v[0], v[1], v[2])
+	}
+	if all >= 2*laneValue {
+		return false
+	}
+	for g := range n {
+		for _, l := range t.tallies[lanes*g : lanes*(g+1)] {
+			t.counts.n[g] += l.rows
+			for i, r := range t.sums {
+				r.state.(*sums).n[g].add(number{uint64(l.sums[i]), l.sums[i] >> 63})
+			}
+		}
+	}
+	return true
+}
+
+// tallyOne counts rows, and adds values. The result is less than 2*laneValue if all values are within the range of lanes.
+func tallyOne(to []tally, groups []uint32, v []int64) (all uint64) {
+	v = v[:len(groups)]
+	for i, g := range groups {
+		x := v[i]
+		all |= uint64(x + laneValue)
+		t := &to[lanes*int(g)+i%lanes]
+		t.rows++
+		t.sums[0] += x
+	}
+	return all
+}
+
+// tallyTwo is tallyOne for two columns.
+func tallyTwo(to []tally, groups []uint32, v, w []int64) (all uint64) {
+	v, w = v[:len(groups)], w[:len(groups)]
+	for i, g := range groups {
+		x, y := v[i], w[i]
+		all |= uint64(x+laneValue) | uint64(y+laneValue)
+		t := &to[lanes*int(g)+i%lanes]
+		t.rows++
+		t.sums[0] += x
+		t.sums[1] += y
+	}
+	return all
+}
+
+// tallyThree is tallyOne for three columns.
+func tallyThree(to []tally, groups []uint32, v, w, u []int64) (all uint64) {
+	v, w, u = v[:len(groups)], w[:len(groups)], u[:len(groups)]
+	for i, g := range groups {
+		x, y, z := v[i], w[i], u[i]
+		all |= uint64(x+laneValue) | uint64(y+laneValue) | uint64(z+laneValue)
+		t := &to[lanes*int(g)+i%lanes]
+		t.rows++
+		t.sums[0] += x
+		t.sums[1] += y
+		t.sums[2] += z
+	}
+	return all
+}
