@@ -2,10 +2,13 @@ package compute
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 func TestDivisor(t *testing.T) {
@@ -32,6 +35,36 @@ func TestClocks(t *testing.T) {
 			clocksSlowly(want, a, per, z, part)
 			clocks(got, a, per, z, name)
 			require.Equal(t, want, got)
+		}
+	})
+}
+
+// Times truncated together are those truncated one by one.
+func TestTruncateTimes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		per := rapid.SampledFrom([]int64{1, 1e3, 1e6, 1e9}).Draw(t, "per")
+		offset := rapid.SampledFrom([]int64{0, 3600, -9000}).Draw(t, "offset") * per
+		a := rapid.SliceOf(rapid.OneOf(rapid.Int64(), rapid.Int64Range(-1e6*per, 1e6*per), rapid.Int64Range(0, 2e9*per))).Draw(t, "a")
+		floor := func(v, by int64) int64 { q, _ := text.FloorDiv(v, by); return q }
+		day := daySeconds * per
+		for word, first := range truncations {
+			got := make([]int64, len(a))
+			if !truncateTimes(got, a, offset, 0, day, first) {
+				require.True(t, slices.ContainsFunc(a, func(v int64) bool { return max(v, -v) > 1<<61 || v == math.MinInt64 }))
+				continue
+			}
+			for i, v := range a {
+				require.Equal(t, first(floor(v+offset, day))*day-offset, got[i], word)
+			}
+		}
+		for _, nanos := range clockUnits {
+			step := nanos / (1e9 / per)
+			got := make([]int64, len(a))
+			if step > 1 && truncateTimes(got, a, offset, step, day, nil) {
+				for i, v := range a {
+					require.Equal(t, floor(v+offset, step)*step-offset, got[i])
+				}
+			}
 		}
 	})
 }

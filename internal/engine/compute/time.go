@@ -371,6 +371,19 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 	}, func(v int64) string {
 		return fmt.Sprintf("the %s of %s is out of the range of %s", word, text.AppendTimestamp(nil, v, per, false), text.Type(x.dt))
 	})
+	if z.location == nil && (first != nil || step > 1) {
+		slow := out.eval
+		out.eval = func(e *env) (arrow.Array, error) {
+			ok := true
+			fast := unary(n, x, x.dt, func(dst, a []int64) { ok = truncateTimes(dst, a, z.offset*per, step, daySeconds*per, first) })
+			arr, err := fast.eval(e)
+			if ok || err != nil {
+				return arr, err
+			}
+			arr.Release()
+			return slow(e)
+		}
+	}
 	if z.location == nil && z.offset == 0 {
 		out.arg, out.least = x.node, func(y *big.Int) *big.Int {
 			if first == nil {
@@ -381,6 +394,33 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 		}
 	}
 	return out, nil
+}
+
+// truncateTimes truncates times to multiples of a step of the local time, or to the first day of a period if there is a function for
+// that. It reports false if a time is so far from 1970 that the result may be out of range.
+func truncateTimes(dst, a []int64, offset, step, day int64, first func(day int64) int64) bool {
+	if first != nil {
+		step = day
+	}
+	steps, before := newDivisor(step), 1<<62/step
+	above := uint64(before*step) + uint64(offset) // so that times are not negative
+	a = a[:len(dst)]
+	for i, v := range a {
+		n := uint64(v) + above
+		if n >= 1<<63 {
+			return false
+		}
+		dst[i] = int64(steps.of(n)) - before
+	}
+	if first != nil && !ofNearDays(dst, dst, first) {
+		for i, v := range dst {
+			dst[i] = first(v)
+		}
+	}
+	for i, v := range dst {
+		dst[i] = v*step - offset
+	}
+	return true
 }
 
 // times is a product, and whether it is one.
