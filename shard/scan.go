@@ -62,8 +62,11 @@ type ScanOptions struct {
 	// StringsDictionary, whatever Strings says. It suits columns with a value dictionary, which
 	// [ColumnStatistics.DictionaryEntries] tells.
 	Coded []string
-	// Decimals64 are the names of top-level columns of the result that come as decimal64 if they are
-	// decimal128 of at most 18 digits. They are read faster, and take half of the memory.
+	// Decimals64 are the names of top-level columns of the result. Those that are decimal128 of at most 18
+	// digits come as decimal64 of the same precision and scale: the same numbers, which are read faster and
+	// take half of the memory. All other columns, and parts of nested ones, keep their type. The schema of the
+	// result has the types of its batches; a field whose type differs from that of [Shard.ArrowSchema] for this
+	// reason has the metadata amudai.recorded_type=decimal128. The filter does not depend on it.
 	Decimals64 []string
 	// Limit is the maximum number of rows of the result, 0 for no limit. The result is the
 	// first rows that match Filter, or with AsReady any of them.

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/cast"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -35,7 +36,8 @@ func newCastSource(src Source, name string, o ReadOptions) (Source, error) {
 			return nil, fmt.Errorf("column %q of the schema is not in %s", f.Name, name)
 		}
 		for _, i := range at {
-			fields[i].Type, fields[i].Nullable = f.Type, f.Nullable
+			fields[i] = arrowutil.Retyped(fields[i], f.Type)
+			fields[i].Nullable = f.Nullable
 		}
 	}
 	meta := from.Metadata()

@@ -34,8 +34,10 @@ type ReadOptions struct {
 	// Dictionaries allows columns of strings to come as arrays of dictionary<uint32 or int32, utf8 or binary>, where
 	// the format stores codes. The schema of the source tells which do.
 	Dictionaries bool
-	// Decimals64 are paths of columns that may come as decimal64 if they are decimal128 of at most 18 digits. The
-	// schema of the source tells which do.
+	// Decimals64 are paths of top-level columns that may come as decimal64 if they are decimal128 of at most 18
+	// digits: the same numbers, with the same precision and scale. It is a permission. Amudai shards use it, other
+	// formats keep decimal128. The schema of the source tells: it has the types of the batches, and a field that
+	// has changed has the metadata amudai.recorded_type=decimal128. A column that Schema sets has that type.
 	Decimals64 []string
 }
 

@@ -41,6 +41,15 @@ func Narrow(f arrow.Field) arrow.Field {
 	return withRecordedType(f)
 }
 
+// Retyped returns a field with a type that is wanted, whatever the recorded one.
+func Retyped(f arrow.Field, dt arrow.DataType) arrow.Field {
+	f.Type = dt
+	if i := f.Metadata.FindKey(recordedType); i >= 0 {
+		f.Metadata = arrow.NewMetadata(slices.Delete(slices.Clone(f.Metadata.Keys()), i, i+1), slices.Delete(slices.Clone(f.Metadata.Values()), i, i+1))
+	}
+	return f
+}
+
 // RecordedType is the type of a field before [Decimal64].
 func RecordedType(f arrow.Field) arrow.DataType {
 	if d, ok := f.Type.(*arrow.Decimal64Type); ok && IsNarrow(f) {

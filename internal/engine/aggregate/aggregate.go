@@ -229,19 +229,24 @@ func (a *Aggregator) add(columns []arrow.Array, rows int) error {
 	if err := a.each(len(a.masks), func(i int) error { return a.masks[i].load(a.groups) }); err != nil {
 		return err
 	}
-	a.form()
-	if err := a.each(len(a.alone)+1, func(i int) error {
-		if i == 0 {
-			return a.team.add(a.groups, a.last+1)
-		}
-		return a.alone[i-1].add()
-	}); err != nil {
+	if err := a.addStates(); err != nil {
 		return err
 	}
 	if a.size() > a.o.limit {
 		a.stopGrowing()
 	}
 	return nil
+}
+
+// addStates adds the loaded rows to all states.
+func (a *Aggregator) addStates() error {
+	a.form()
+	return a.each(len(a.alone)+1, func(i int) error {
+		if i == 0 {
+			return a.team.add(a.groups, a.last+1)
+		}
+		return a.alone[i-1].add()
+	})
 }
 
 func (r *running) add() error { return r.state.add(r.mask.groups, r.arg) }
@@ -512,6 +517,7 @@ func (a *Aggregator) release() {
 	for _, c := range a.chunks {
 		arrowutil.ReleaseAll(c)
 	}
+	a.alone, a.team = nil, team{}
 	a.keyer, a.states, a.masks, a.byKey, a.maskKeys, a.builders, a.chunks, a.groups = nil, nil, nil, nil, nil, nil, nil, nil
 }
 

@@ -3,8 +3,10 @@ package aggregate
 import (
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 )
 
@@ -25,5 +27,21 @@ func TestDecimals64(t *testing.T) {
 		calls, err := ast.ParseCalls(c.calls)
 		require.NoError(t, err)
 		require.Equal(t, c.want, Decimals64(keys, calls), c.calls)
+	}
+}
+
+// Results have the recorded type of decimals that are read with 64 bits.
+func TestResultTypes(t *testing.T) {
+	d := &arrow.Decimal128Type{Precision: 15, Scale: 2}
+	narrow := &arrow.Decimal64Type{Precision: 15, Scale: 2}
+	input := arrow.NewSchema([]arrow.Field{arrowutil.Decimal64(arrow.Field{Name: "a b", Type: d}), {Name: "c", Type: narrow}}, nil)
+	keys, err := ast.ParseValues(`"a b", c`)
+	require.NoError(t, err)
+	calls, err := ast.ParseCalls(`max("a b"), max(c), first("a b"), first(c)`)
+	require.NoError(t, err)
+	q, err := Bind(keys, calls, input)
+	require.NoError(t, err)
+	for i, want := range []arrow.DataType{d, narrow, d, narrow, d, narrow} {
+		require.Equal(t, want, q.Schema().Field(i).Type)
 	}
 }

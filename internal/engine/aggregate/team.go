@@ -22,7 +22,7 @@ const (
 // form makes teams of those states that count and sum all rows of the batch, if groups are few. The others are alone.
 func (a *Aggregator) form() {
 	a.alone, a.team.sums, a.team.counts = a.alone[:0], a.team.sums[:0], nil
-	few := len(a.groups) <= laneRows && a.last < teamGroups
+	few := len(a.groups) > 0 && len(a.groups) <= laneRows && a.last < teamGroups
 	for _, r := range a.states {
 		t := &a.team
 		if few && &r.mask.groups[0] == &a.groups[0] {
@@ -45,19 +45,18 @@ func (a *Aggregator) form() {
 
 // add adds rows of groups below n.
 func (t *team) add(groups []uint32, n int) error {
-	if t.counts == nil && len(t.sums) == 0 {
+	if t.counts != nil && len(t.sums) > 0 && t.addTallies(groups, n) {
 		return nil
 	}
-	if t.counts == nil || !t.addTallies(groups, n) {
-		for _, r := range t.sums {
-			if err := r.add(); err != nil {
-				return err
-			}
+	if t.counts != nil {
+		if err := t.counts.add(groups, nil); err != nil {
+			return err
 		}
-		if t.counts == nil {
-			return nil
+	}
+	for _, r := range t.sums {
+		if err := r.add(); err != nil {
+			return err
 		}
-		return t.counts.add(groups, nil)
 	}
 	return nil
 }
@@ -72,8 +71,6 @@ func (t *team) addTallies(groups []uint32, n int) bool {
 	clear(t.tallies)
 	var all uint64
 	switch len(t.sums) {
-	case 0:
-		return false
 	case 1:
 		all = tallyOne(t.tallies, groups, v[0])
 	case 2:
