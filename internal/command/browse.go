@@ -78,7 +78,7 @@ func (a *app) runBrowse(ctx context.Context, locations []string, read *formats.R
 			name = fmt.Sprintf("%d inputs", len(locations))
 		}
 	}
-	t := browsed{app: a, location: locations[0], several: locations, read: read}
+	t := browsed{app: a, locations: locations, read: read}
 	defer func() { err = errors.Join(err, t.close()) }()
 	shown, err := t.table(ctx, name)
 	if err != nil {
@@ -124,10 +124,9 @@ func (a *app) saveStdin(ctx context.Context) (string, error) {
 // browsed is the table to browse. Its functions are called by several goroutines at once.
 type browsed struct {
 	*app
-	location string
-	several  []string // all locations
-	read     *formats.ReadFlags
-	notices  []string // of opening it for the first time
+	locations []string
+	read      *formats.ReadFlags
+	notices   []string // of opening it for the first time
 
 	lock sync.Mutex
 	file *shardfile.File // of a shard, opened when its structure is asked for
@@ -145,7 +144,7 @@ func (t *browsed) open(ctx context.Context, o table.ReadOptions) (table.Source, 
 
 func (t *browsed) openWith(ctx context.Context, o table.ReadOptions, notice func(string)) (table.Source, error) {
 	p := t.opener(notice)
-	if len(t.several) > 1 {
+	if len(t.locations) > 1 {
 		u, err := t.union(ctx, p)
 		if err != nil {
 			return nil, err
@@ -165,15 +164,15 @@ func (t *browsed) openWith(ctx context.Context, o table.ReadOptions, notice func
 		o.Columns = flags.Columns
 	}
 	o.Schema, o.Notice, o.Warning = flags.Schema, flags.Notice, flags.Warning
-	in, f, err := p.Input(ctx, t.location, t.read.From)
+	in, f, err := p.Input(ctx, t.locations[0], t.read.From)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Check(t.location, f); err != nil {
+	if err := p.Check(t.locations[0], f); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	p.Scan.Filter = o.Filter
-	return p.Open(ctx, in, f, t.location, o)
+	return p.Open(ctx, in, f, t.locations[0], o)
 }
 
 // union is several inputs as one table.
@@ -181,7 +180,7 @@ func (t *browsed) union(ctx context.Context, p *formats.Opener) (*formats.Union,
 	var flags formats.TableFlags
 	flags.Register(&cobra.Command{}, -1) // their defaults
 	flags.Read = *t.read
-	return p.Union(ctx, t.several, &flags)
+	return p.Union(ctx, t.locations, &flags)
 }
 
 // input opens the file itself.
@@ -190,7 +189,7 @@ func (t *browsed) input(ctx context.Context) (table.Input, table.Format, error) 
 	if _, err := p.Use(ctx, t.read); err != nil {
 		return table.Input{}, table.Format{}, err
 	}
-	return p.Input(ctx, t.location, t.read.From)
+	return p.Input(ctx, t.locations[0], t.read.From)
 }
 
 // table is what browse needs to know of the table.
@@ -204,7 +203,7 @@ func (t *browsed) table(ctx context.Context, name string) (browse.Table, error) 
 		return browse.Table{}, err
 	}
 	shown := browse.Table{Name: name, Schema: schema, Rows: -1, Open: t.open, Export: t.export}
-	if len(t.several) > 1 {
+	if len(t.locations) > 1 {
 		return t.countRows(ctx, shown)
 	}
 	in, f, err := t.input(ctx)
@@ -258,7 +257,7 @@ func (t *browsed) shardFile(ctx context.Context) (*shardfile.File, error) {
 	defer t.lock.Unlock()
 	var err error
 	if t.file == nil {
-		t.file, err = formats.OpenFile(context.WithoutCancel(ctx), t.location)
+		t.file, err = formats.OpenFile(context.WithoutCancel(ctx), t.locations[0])
 	}
 	return t.file, err
 }

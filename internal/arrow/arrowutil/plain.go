@@ -8,6 +8,17 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
+// Storage is an array without extension types around it. It is not retained.
+func Storage(arr arrow.Array) arrow.Array {
+	for {
+		ext, ok := arr.(array.ExtensionArray)
+		if !ok {
+			return arr
+		}
+		arr = ext.Storage()
+	}
+}
+
 // Plain converts arr to the layout without wrappers: extension types become their storage,
 // dictionaries and runs are expanded, string and binary views get 64-bit offsets and data, and
 // list views become lists. Children are unchanged. The caller releases the result, even if it

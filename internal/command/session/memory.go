@@ -223,7 +223,11 @@ func (s *sender) WritePayload(p ipc.Payload) error {
 	meta := p.Meta()
 	defer meta.Release()
 	m := message(meta.Bytes())
-	if m.isSchema() {
+	kind, err := m.kind()
+	if err != nil {
+		return err
+	}
+	if kind == schemaKind {
 		if s.begun {
 			return nil
 		}
@@ -253,6 +257,10 @@ func (s *sender) WritePayload(p ipc.Payload) error {
 
 // place writes into a message where its buffers are. Those in other memory are copied.
 func (s *sender) place(m message, body [][]byte) (copied []byte, err error) {
+	buffers, err := m.buffers()
+	if err != nil {
+		return nil, err
+	}
 	room := 0
 	for _, part := range body {
 		if s.file.offset(part) < 0 {
@@ -265,7 +273,7 @@ func (s *sender) place(m message, body [][]byte) (copied []byte, err error) {
 		}
 	}
 	free := copied
-	for buffers := m.buffers(); len(buffers) > 0; buffers = buffers[bufferSize:] {
+	for ; len(buffers) > 0; buffers = buffers[bufferSize:] {
 		at := int64(0)
 		if binary.LittleEndian.Uint64(buffers[8:]) > 0 {
 			part := body[0]

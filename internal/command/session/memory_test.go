@@ -52,7 +52,9 @@ func (p *process) message() (metadata, body []byte) {
 	require.NoError(p.t, err)
 	if size := int64(binary.LittleEndian.Uint64(head[8:])); size > 0 {
 		end := int64(0)
-		for b := message(metadata[8:]).buffers(); len(b) > 0; b = b[bufferSize:] {
+		b, err := message(metadata[8:]).buffers()
+		require.NoError(p.t, err)
+		for ; len(b) > 0; b = b[bufferSize:] {
 			end = max(end, int64(binary.LittleEndian.Uint64(b)+binary.LittleEndian.Uint64(b[8:])))
 		}
 		require.LessOrEqual(p.t, end, size)
@@ -74,7 +76,9 @@ func (p *process) next() (number int64, batch arrow.RecordBatch) {
 	for {
 		metadata, body := p.message()
 		stream = append(append(stream, metadata...), body...)
-		if isBatch(message(metadata[8:])) {
+		kind, err := message(metadata[8:]).kind()
+		require.NoError(p.t, err)
+		if kind == batchKind {
 			break
 		}
 		p.answer(2 * (p.bodies - 1))
@@ -84,8 +88,6 @@ func (p *process) next() (number int64, batch arrow.RecordBatch) {
 	require.True(p.t, r.Next(), r.Err())
 	return p.bodies - 1, r.RecordBatch()
 }
-
-func isBatch(m message) bool { return m.root().GetByteSlot(messageKind, 0) == 3 }
 
 func (p *process) answer(number int64) {
 	_, err := p.answers.Write(binary.LittleEndian.AppendUint64(nil, uint64(number)))

@@ -1,52 +1,57 @@
 package session
 
 import (
+	"cmp"
+
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/amudai/amudai-go/internal/base/flatread"
 )
 
 // message is the metadata of a message, a FlatBuffer that the writer of the stream has just made. The schema is Arrow's
 // format/Message.fbs.
 type message []byte
 
-// Offsets of fields in vtables, kinds of messages, and the size of a struct.
+// Slots of fields, kinds of messages, and the size of a struct.
 const (
-	messageKind, messageHeader, messageBody = 6, 8, 10
-	dictionaryData                          = 6
-	batchBuffers                            = 8
+	messageKind, messageHeader, messageBody = 1, 2, 3
+	dictionaryData                          = 1
+	batchBuffers                            = 2
 
-	schemaKind, dictionaryKind = 1, 2
+	schemaKind, dictionaryKind, batchKind = 1, 2, 3
 
 	bufferSize = 16 // offset and length
 )
 
-func (m message) root() *flatbuffers.Table {
-	return &flatbuffers.Table{Bytes: m, Pos: flatbuffers.GetUOffsetT(m)}
+func (m message) kind() (uint8, error) {
+	root, err := flatread.Root(m)
+	if err != nil {
+		return 0, err
+	}
+	return root.Uint8(messageKind, 0), root.Err
 }
-
-func (m message) isSchema() bool { return m.root().GetByteSlot(messageKind, 0) == schemaKind }
 
 // setBody sets the length of the body. It reports false for a message without a body.
-func (m message) setBody(n int64) bool { return m.root().MutateInt64Slot(messageBody, n) }
-
-// buffers are the structs with the places of buffers.
-func (m message) buffers() []byte {
-	t := m.root()
-	batch := follow(t, messageHeader)
-	if t.GetByteSlot(messageKind, 0) == dictionaryKind {
-		batch = follow(batch, dictionaryData)
-	}
-	at := flatbuffers.UOffsetT(batch.Offset(batchBuffers))
-	if at == 0 {
-		return nil
-	}
-	begin := batch.Vector(at)
-	return m[begin : int(begin)+bufferSize*batch.VectorLen(at)]
+func (m message) setBody(n int64) bool {
+	root := flatbuffers.Table{Bytes: m, Pos: flatbuffers.GetUOffsetT(m)}
+	return root.MutateInt64Slot(4+2*messageBody, n)
 }
 
-// follow is the table in a field.
-func follow(t *flatbuffers.Table, field flatbuffers.VOffsetT) *flatbuffers.Table {
-	at := flatbuffers.UOffsetT(t.Offset(field))
-	return &flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Pos + at)}
+// buffers are the structs with the places of buffers.
+func (m message) buffers() ([]byte, error) {
+	root, err := flatread.Root(m)
+	if err != nil {
+		return nil, err
+	}
+	batch, _ := root.Table(messageHeader)
+	if root.Uint8(messageKind, 0) == dictionaryKind {
+		dictionary := batch
+		if batch, _ = dictionary.Table(dictionaryData); dictionary.Err != nil {
+			return nil, dictionary.Err
+		}
+	}
+	all := batch.Vector(batchBuffers, bufferSize)
+	return all.Bytes(), cmp.Or(root.Err, batch.Err)
 }
 
 // parts are the buffers of a body. It implements io.Writer.

@@ -92,20 +92,9 @@ func (c *keyColumn) release() {
 	c.dictionary, c.coded = nil, nil
 }
 
-// plainStorage is an array without extensions.
-func plainStorage(arr arrow.Array) arrow.Array {
-	for {
-		ext, ok := arr.(array.ExtensionArray)
-		if !ok {
-			return arr
-		}
-		arr = ext.Storage()
-	}
-}
-
 // load looks at the values of a batch. They get numbers if grow is set.
 func (c *keyColumn) load(mem memory.Allocator, arr arrow.Array, grow bool) error {
-	arr = plainStorage(arr)
+	arr = arrowutil.Storage(arr)
 	c.coded = nil
 	if d, ok := arr.(*array.Dictionary); ok && d.Dictionary().Len() <= max(1<<16, 2*arr.Len()) {
 		c.coded = d

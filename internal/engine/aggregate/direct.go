@@ -16,7 +16,7 @@ func (k *keyer) findRanged(out []uint32, columns []arrow.Array) bool {
 	if len(columns) > 1 || !c.ranged || !c.started || !k.words.direct {
 		return false
 	}
-	arr := plainStorage(columns[0])
+	arr := arrowutil.Storage(columns[0])
 	if arrowutil.NullN(arr) > 0 {
 		return false
 	}

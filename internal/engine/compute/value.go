@@ -138,10 +138,7 @@ func (v *Value) Compute(mem memory.Allocator, inputs []arrow.Array, rows int, on
 // ofDictionary computes the value of each entry of a dictionary instead of each row. It returns nil if that does not pay, or if it fails:
 // the entry may be one of no row.
 func (v *Value) ofDictionary(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
-	for ext, ok := arr.(array.ExtensionArray); ok; ext, ok = arr.(array.ExtensionArray) {
-		arr = ext.Storage()
-	}
-	d, ok := arr.(*array.Dictionary)
+	d, ok := arrowutil.Storage(arr).(*array.Dictionary)
 	if !ok || d.Dictionary().Len() > d.Len() {
 		return nil, nil
 	}

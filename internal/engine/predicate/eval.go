@@ -93,11 +93,7 @@ func (c Column) Of(batch arrow.RecordBatch) (arrow.Array, error) {
 func Child(arr arrow.Array, index []int) (arrow.Array, error) {
 	arr.Retain()
 	for _, i := range index {
-		storage := arr
-		for ext, ok := storage.(array.ExtensionArray); ok; ext, ok = storage.(array.ExtensionArray) {
-			storage = ext.Storage()
-		}
-		st, ok := storage.(*array.Struct)
+		st, ok := arrowutil.Storage(arr).(*array.Struct)
 		if !ok || i >= st.NumField() {
 			arr.Release()
 			return nil, fmt.Errorf("filter: array of type %s has no field %d", arr.DataType(), i)

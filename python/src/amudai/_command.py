@@ -196,7 +196,6 @@ def feed(arguments: list[str], reader: pa.RecordBatchReader) -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=errors,
-            pipesize=_session.PIPE_BYTES,
         )
         assert process.stdin
         try:
