@@ -1,6 +1,6 @@
 # The tasks of this repository. "make help" lists them.
 #
-# Settings: PKG (packages, default all); BENCHFLAGS for bench ("go run ./internal/bench -help" lists them); BENCH (pattern) and
+# Settings: PKG (packages, default all); BENCHFLAGS for bench ("go run -C bench . -help" lists them); BENCH (pattern) and
 # BENCHTIME for microbench; FUZZTIME (for each target) for fuzz; PYTHON, NODE and NODE_MODULES (a folder with jsroot,
 # @oneidentity/zstd-js and azurite) for the targets interop-*, of which "make interop" installs what they need.
 
@@ -25,7 +25,7 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build test random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel startup bench bench-peers microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,8 @@ build: ## compile everything; the command goes to bin/amudai
 
 test: ## run all tests, with a selection of each sweep over bits, cuts, faults and golden files (under 4 minutes)
 	$(GO) test $(TIMEOUT) $(PKG)
+	$(GO) test -C bench $(TIMEOUT) ./...
+	$(GO) test -C internal/testing/outside $(TIMEOUT) ./...
 
 # One limit for test and sweep, so that the results of packages without sweeps are taken from the cache.
 TIMEOUT := -timeout 60m
@@ -54,18 +56,18 @@ race: ## run the short tests of packages that share data between goroutines, wit
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
 
 purego: ## run the short tests of kernels in plain Go, without assembly
-	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
+	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/fastlanes ./encoding/internal/template ./encoding/internal/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
 
 interop: ## run all targets interop-*, and install what they need: programs by apt-get, packages of Python and Node into a temporary folder
 	tools/interop.sh
 
 interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON), and what terminals show (tmux)
-	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure)' ./rntuple ./internal/engine/compute ./internal/command
+	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure)' ./rntuple ./internal/engine/compute ./cmd/amudai/internal/command
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
-	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour|InteropCompletion' ./internal/command
+	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour|InteropCompletion' ./cmd/amudai/internal/command
 
 interop-stores: ## hold s3:// to moto (PYTHON with moto[server]) and az:// to Azurite (NODE, NODE_MODULES), by a proxy that cuts, delays and refuses
-	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -v -count=1 -run 'Interop(S3|Azure)' ./internal/command
+	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -v -count=1 -run 'Interop(S3|Azure)' ./cmd/amudai/internal/command
 
 interop-python: ## test the Python package (PYTHON has its extras, pytest, mypy and ruff), and its wheel
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
@@ -83,14 +85,23 @@ interop-spark: ## test the data source of PySpark on Spark and Sail (PYTHON has 
 wheel: ## build the wheels of the Python package for all platforms, in python/dist (PYTHON has hatchling)
 	tools/wheel.sh $(PYTHON)
 
+release: ## build archives, wheels, bills of materials and checksums of all platforms, in dist (PYTHON with hatchling)
+	tools/release.sh $(PYTHON)
+
+release-check: ## build a release twice from the last commit, and fail unless all bytes are equal
+	tools/release.sh -check $(PYTHON)
+
+apidiff: ## fail if the exported API has changed incompatibly since the last release, except as tools/api-changes says
+	tools/apidiff.sh
+
 startup: build ## print what amudai version takes: seconds, and kB of memory, most of which are pages of the program in the page cache
 	for i in 1 2 3; do /usr/bin/time -f '%e s, %M kB' bin/amudai version >bin/version.txt || exit; done; rm bin/version.txt
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
-	$(GO) run ./internal/bench $(BENCHFLAGS)
+	$(GO) run -C bench . $(BENCHFLAGS)
 
 bench-peers: ## like bench, with those of pyarrow, DuckDB, Vortex and Lance that PYTHON has
-	$(GO) run ./internal/bench -peers $(PYTHON) $(BENCHFLAGS)
+	$(GO) run -C bench . -peers $(PYTHON) $(BENCHFLAGS)
 
 microbench: ## run the benchmarks of Go packages (BENCH=pattern BENCHTIME=1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(PKG)

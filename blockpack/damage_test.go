@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // readAll reads all values of a file as text, and all traces of some ids.
@@ -40,8 +40,8 @@ func readAll(t testing.TB, file []byte, ids [][]byte) (rows, traces []string, er
 
 // damaged verifies a file that may be damaged.
 func damaged(t testing.TB, file []byte) bool {
-	in := table.Input{Name: "a.blockpack", At: bytes.NewReader(file), Size: int64(len(file))}
-	r, err := blockpack.New(blockpack.FormatOptions{}).Verify(context.Background(), in, table.VerifyOptions{MaxFindings: 1})
+	in := provider.Input{Name: "a.blockpack", At: bytes.NewReader(file), Size: int64(len(file))}
+	r, err := blockpack.New(blockpack.FormatOptions{}).Verify(context.Background(), in, provider.VerifyOptions{MaxFindings: 1})
 	require.NoError(t, err, "all can be read")
 	return len(r.Problems) > 0 || r.Unchecked > 0
 }

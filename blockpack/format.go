@@ -14,12 +14,12 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/verify"
 	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 const fileExtension = ".blockpack"
 
-func init() { table.Register(New(FormatOptions{})) }
+func init() { provider.Register(New(FormatOptions{})) }
 
 // FormatOptions are those of [New]. The zero value is the default.
 type FormatOptions struct {
@@ -27,17 +27,17 @@ type FormatOptions struct {
 	Write WriterOptions // Store must be nil
 }
 
-// New is the format of package table, with some options.
-func New(o FormatOptions) table.Format {
+// New is the format of package provider, with some options.
+func New(o FormatOptions) provider.Format {
 	magic := binary.LittleEndian.AppendUint32(nil, layout.Magic)
-	return table.Format{
+	return provider.Format{
 		Name: "blockpack", Title: "Blockpack", Extensions: []string{fileExtension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, magic) },
 		Filters: true, Ranges: true, ExactRows: true, Sparse: true, Keys: []string{spans.TraceID},
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o.Read)
 		},
-		Writer: func(ctx context.Context, out table.Output, _ *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+		Writer: func(ctx context.Context, out provider.Output, _ *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 			w, err := NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, o.Write)
 			if err != nil {
 				return nil, err
@@ -45,17 +45,17 @@ func New(o FormatOptions) table.Format {
 			sink := rowio.NewSink(w, out)
 			return &sink, nil
 		},
-		Verify: func(ctx context.Context, in table.Input, vo table.VerifyOptions) (r *table.Report, err error) {
+		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (r *provider.Report, err error) {
 			err = withReader(ctx, in, vo.TempDir, func(from storage.Reader) error {
 				r, err = verify.File(ctx, from, vo)
 				return err
 			})
 			return r, err
 		},
-		Statistics: func(ctx context.Context, in table.Input, columns []string) (*table.Statistics, error) {
+		Statistics: func(ctx context.Context, in provider.Input, columns []string) (*provider.Statistics, error) {
 			return statistics(ctx, in, columns, o.Read)
 		},
-		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
+		Explain: func(ctx context.Context, in provider.Input, eo provider.ExplainOptions) (x *provider.Explanation, err error) {
 			ro := o.Read
 			if ro.Store == nil {
 				ro.Store = in.Store
@@ -71,7 +71,7 @@ func New(o FormatOptions) table.Format {
 			}
 			return explain(ctx, ScanOptions{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
 		},
-		Inspect: func(ctx context.Context, in table.Input, io table.InspectOptions) (out *table.Outline, err error) {
+		Inspect: func(ctx context.Context, in provider.Input, io provider.InspectOptions) (out *provider.Outline, err error) {
 			if in.At != nil {
 				in.Location = "" // dumps are read as long as the input is open
 			}
@@ -85,7 +85,7 @@ func New(o FormatOptions) table.Format {
 }
 
 // withReader calls do with a reader of an input.
-func withReader(ctx context.Context, in table.Input, tempDir string, do func(storage.Reader) error) error {
+func withReader(ctx context.Context, in provider.Input, tempDir string, do func(storage.Reader) error) error {
 	from, err := in.Stored(tempDir)
 	if err != nil {
 		return err
@@ -97,17 +97,17 @@ func withReader(ctx context.Context, in table.Input, tempDir string, do func(sto
 	return errors.Join(err, from.Close())
 }
 
-// source is a file as a [table.Source].
+// source is a file as a [provider.Source].
 type source struct {
 	rowio.Source
-	in       table.Input
-	from     table.Stored
+	in       provider.Input
+	from     provider.Stored
 	file     *File
 	rows     int64
 	filtered bool
 }
 
-func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
+func openSource(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options) (provider.Source, error) {
 	s := &source{in: in, filtered: !ro.Filter.IsZero()}
 	if err := s.open(ctx, ro, o); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -115,7 +115,7 @@ func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Opt
 	return s, nil
 }
 
-func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) error {
+func (s *source) open(ctx context.Context, ro provider.ReadOptions, o Options) error {
 	var err error
 	if s.from, err = s.in.Stored(ro.TempDir); err != nil {
 		return err
@@ -124,17 +124,12 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	if s.file, err = Open(ctx, s.from.Location, o); err != nil {
 		return err
 	}
-	if s.rows, err = s.file.NumSpans(ctx); err != nil {
+	n, err := s.file.NumSpans(ctx)
+	if err != nil {
 		return err
 	}
-	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows}
-	if !ro.Rows.IsAll() {
-		r := ro.Rows.Within(s.rows)
-		so.Rows, s.rows = []RowRange{{From: r.Begin, To: r.End}}, r.End-r.Begin
-	}
-	if so.Limit = ro.Limit; ro.Limit > 0 {
-		s.rows = min(s.rows, ro.Limit)
-	}
+	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Limit: ro.Limit, Allocator: ro.Allocator, BatchRows: ro.BatchRows, Reuse: ro.Reuse}
+	so.Rows, s.rows = ro.Within(n)
 	rows, err := s.file.Reader(ctx, so)
 	if err != nil {
 		return err
@@ -143,10 +138,10 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	return nil
 }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.rows, !s.filtered }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *source) Close() error {
 	s.Release()
 	var errs []error
@@ -156,8 +151,8 @@ func (s *source) Close() error {
 	return errors.Join(append(errs, s.from.Close(), s.in.Close())...)
 }
 
-// statistics implements [table.Format.Statistics]: of a file, the number of spans is known without reading columns.
-func statistics(ctx context.Context, in table.Input, columns []string, o Options) (_ *table.Statistics, err error) {
+// statistics implements [provider.Format.Statistics]: of a file, the number of spans is known without reading columns.
+func statistics(ctx context.Context, in provider.Input, columns []string, o Options) (_ *provider.Statistics, err error) {
 	if in.Location == "" && (in.At == nil || in.Size < 0) || len(columns) > 0 {
 		return nil, nil
 	}
@@ -175,5 +170,5 @@ func statistics(ctx context.Context, in table.Input, columns []string, o Options
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	return &table.Statistics{Rows: n}, nil
+	return &provider.Statistics{Rows: n}, nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestInspect accounts for all bytes of a file that this package writes.
@@ -26,8 +26,8 @@ func TestInspect(t *testing.T) {
 	defer f.Close()
 	info, err := f.Stat()
 	require.NoError(t, err)
-	in := table.Input{Name: path, Reader: f, At: f, Size: info.Size(), Location: path}
-	out, err := blockpack.New(blockpack.FormatOptions{}).Inspect(t.Context(), in, table.InspectOptions{Hex: true})
+	in := provider.Input{Name: path, Reader: f, At: f, Size: info.Size(), Location: path}
+	out, err := blockpack.New(blockpack.FormatOptions{}).Inspect(t.Context(), in, provider.InspectOptions{Hex: true})
 	require.NoError(t, err)
 	end := int64(0)
 	for _, r := range out.Bytes {
@@ -45,8 +45,8 @@ func TestInspect(t *testing.T) {
 	}
 	require.Equal(t, info.Size(), end)
 
-	out, err = blockpack.New(blockpack.FormatOptions{}).Inspect(t.Context(), in, table.InspectOptions{Detail: 3})
+	out, err = blockpack.New(blockpack.FormatOptions{}).Inspect(t.Context(), in, provider.InspectOptions{Detail: 3})
 	require.NoError(t, err)
-	require.Contains(t, out.Facts, table.Fact{Name: "spans", Value: int64(1118)})
-	require.Contains(t, out.Facts, table.Fact{Name: "written by", Value: "amudai-go/1"})
+	require.Contains(t, out.Facts, provider.Fact{Name: "spans", Value: int64(1118)})
+	require.Contains(t, out.Facts, provider.Fact{Name: "written by", Value: "amudai-go/1"})
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/bench/tracegen"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/internal/testing/tracegen"
 )
 
 // million is a file of a million spans of HotROD, and the ids of its traces by time.

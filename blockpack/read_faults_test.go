@@ -2,8 +2,11 @@ package blockpack_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,4 +157,53 @@ func TestFewRequests(t *testing.T) {
 		require.LessOrEqual(t, faults.Count(faultstore.Read), 3+len(blocks)/8+1)
 		require.NoError(t, f.Close())
 	}
+}
+
+// TestSweepFaults makes reads of files with and without indexes fail in every way, and changes the files between them. Each use of the
+// library fails, or gives all spans.
+func TestSweepFaults(t *testing.T) {
+	dir := t.TempDir()
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
+	plain := write(t, messages, blockpack.WriterOptions{BlockSpans: 300, NoRangeIndex: true, NoCompact: true})
+	ids, _ := idsOf(t, plain)
+	var uses []faultstore.Use
+	for name, file := range map[string][]byte{"plain": plain, "indexed": write(t, messages, blockpack.WriterOptions{BlockSpans: 300})} {
+		location := filepath.Join(dir, name+".blockpack")
+		require.NoError(t, os.WriteFile(location, file, 0o600))
+		on := func(use string, do func(f *blockpack.File, out *strings.Builder) error) {
+			uses = append(uses, faultstore.Use{Name: use + " " + name, Run: func(string) (string, error) {
+				f, err := blockpack.Open(context.Background(), location, blockpack.Options{})
+				if err != nil {
+					return "", err
+				}
+				var out strings.Builder
+				err = do(f, &out)
+				return out.String(), errors.Join(err, f.Close())
+			}})
+		}
+		on("scan", func(f *blockpack.File, out *strings.Builder) error {
+			for b, err := range f.Scan(context.Background(), blockpack.ScanOptions{}) {
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(out, texts(rowsOfBatch(t, b)))
+			}
+			return nil
+		})
+		on("traces", func(f *blockpack.File, out *strings.Builder) error {
+			for b, err := range f.Traces(context.Background(), ids[:2], blockpack.TraceOptions{}) {
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(out, texts(rowsOfBatch(t, b)))
+			}
+			return nil
+		})
+		on("filter", func(f *blockpack.File, out *strings.Builder) error {
+			n, err := f.Count(context.Background(), filter.Eq(filter.Col("trace:id"), ids[0]))
+			fmt.Fprint(out, n)
+			return err
+		})
+	}
+	faultstore.Sweep(t, dir, []faultstore.Op{faultstore.Read, faultstore.Open}, 2, uses)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // golden reads a file that the reference implementation wrote.
@@ -23,10 +23,10 @@ func golden(t testing.TB, name string) []byte {
 	return b
 }
 
-func verifyBytes(t testing.TB, file []byte) *table.Report {
+func verifyBytes(t testing.TB, file []byte) *provider.Report {
 	t.Helper()
-	in := table.Input{Name: "a.blockpack", At: bytes.NewReader(file), Size: int64(len(file))}
-	r, err := blockpack.New(blockpack.FormatOptions{}).Verify(t.Context(), in, table.VerifyOptions{})
+	in := provider.Input{Name: "a.blockpack", At: bytes.NewReader(file), Size: int64(len(file))}
+	r, err := blockpack.New(blockpack.FormatOptions{}).Verify(t.Context(), in, provider.VerifyOptions{})
 	require.NoError(t, err)
 	return r
 }

@@ -21,11 +21,11 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/internal/bench/measure"
-	"github.com/amudai/amudai-go/internal/bench/tracegen"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/internal/testing/tracegen"
 	"github.com/amudai/amudai-go/storage"
 )
 

@@ -8,9 +8,9 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/amudai/amudai-go/encoding/frontcode"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/distinct"
+	"github.com/amudai/amudai-go/internal/base/frontcode"
 )
 
 // DefaultBudget is the default of [Builder.Budget].
@@ -110,7 +110,7 @@ func (b *Builder) addNulls(n int) uint32 {
 
 // AddAll appends the ids of many values to dst. Value i is data[offsets[i]:offsets[i+1]], or the i-th fixed bytes of
 // data if the builder has a fixed size, without use of offsets. valid has the number of values and their nulls.
-func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid bitmap.Bits) []uint32 {
+func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid encoding.Bits) []uint32 {
 	dst = slices.Grow(dst, valid.Len)
 	if b.fixed == 0 && valid.Data == nil {
 		return b.addValues(dst, data, offsets[:valid.Len+1])

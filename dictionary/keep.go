@@ -6,9 +6,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/encoding/lz4"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/lz4"
 )
 
 const (
@@ -60,7 +60,7 @@ func (b *Builder) Unequal(rows int64) bool { return 2*int64(b.Distinct()) > rows
 
 // Repeats reports whether [Builder.Keep] may be true for the values of a brief column, by runs of them: without it, no more than half of
 // all are distinct, so that each of a sample has an equal one in it with half of the share that the sample has.
-func Repeats(v bytestring.Values, valid bitmap.Bits) bool {
+func Repeats(v bytestring.Values, valid encoding.Bits) bool {
 	const (
 		runs = 32
 		run  = 64

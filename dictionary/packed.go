@@ -4,7 +4,6 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -104,7 +103,7 @@ func parsePacked(b []byte) (p packed, err error) {
 }
 
 // Trees describes the values and the sorted ids of a buffer in the packed form; none if its header is damaged.
-func Trees(b []byte) (trees []describe.Node) {
+func Trees(b []byte) (trees []encoding.Tree) {
 	p, err := parsePacked(b)
 	if err != nil || p.len() > int64(len(b)) {
 		return nil

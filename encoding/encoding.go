@@ -1,15 +1,15 @@
-// Package encoding holds the common parts of the families of block encodings: their
-// codes, the profiles a writer chooses by, and the options of an encoder.
+// Package encoding holds the common parts of the families of block encodings: their codes, the profiles a writer chooses by, the options of
+// an encoder, and the words for an encoded tree.
 //
-// Below it, one folder per job: [block] frames, [blockmap] finds, [numeric] and
-// [bytestring] are the two families of encoding trees, [presence] is nulls, and
-// [fastlanes], [alp], [fsst], [flatlz] are the kernels. None of them imports Arrow or
-// protobuf, or does I/O.
+// Below it, [block] frames and finds blocks, and [numeric] and [bytestring] are the two families of encoding trees; the kernels lie in
+// internal. None of them imports Arrow or protobuf, or does I/O.
 package encoding
 
 import (
 	"fmt"
 
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
@@ -106,14 +106,23 @@ func ParseProfile(name string) (Profile, error) {
 	return 0, fmt.Errorf("unknown profile %q: use one of %v", name, profileNames)
 }
 
+// Bits are Len bits of Data from bit Off on, in Arrow's order: 1 for a value, 0 for a null. If Data is nil, all are 1.
+type Bits = bitmap.Bits
+
+// Rows are positions of values, as ranges or as single ones.
+type Rows = rowset.Set
+
+// Features are what a shard may use beyond the reference. The zero value has none.
+type Features = edition.Set
+
 // Options are those of every encoder. The zero value is Balanced, edition
 // reference, with checksums.
 type Options struct {
-	Profile     Profile     // how bytes and time weigh
-	Features    edition.Set // features beyond the reference that the shard may use
-	NoChecksums bool        // leave out the checksum at the end of each block
-	NoPresence  bool        // the buffer keeps its nulls elsewhere: blocks have no presence section
-	BlockValues int         // the most values of a block: a power of two from LeastBlockValues to MostBlockValues, or 0 for that
+	Profile     Profile  // how bytes and time weigh
+	Features    Features // features beyond the reference that the shard may use
+	NoChecksums bool     // leave out the checksum at the end of each block
+	NoPresence  bool     // the buffer keeps its nulls elsewhere: blocks have no presence section
+	BlockValues int      // the most values of a block: a power of two from LeastBlockValues to MostBlockValues, or 0 for that
 }
 
 // Bounds of Options.BlockValues.

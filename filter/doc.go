@@ -6,7 +6,7 @@
 //
 //	origin = 'SFO' and delay > 300 and date >= '2001-01-05'
 //
-//	condition  = and { ("or" | "||") and } .
+//	condition  = and { "or" and } .
 //	and        = not { ("and" | "&&") not } .
 //	not        = ("not" | "!") not | "(" condition ")" | predicate | function .
 //	predicate  = operand [ compare operand

@@ -54,7 +54,7 @@ func Example() {
 func ExampleParse() {
 	_, err := filter.Parse("origin = 'SFO' and delay > ")
 	fmt.Println(err)
-	e, _ := filter.Parse(`(delay<0) || NOT("US Gross" in (1,2))`)
+	e, _ := filter.Parse(`(delay<0) OR NOT("US Gross" in (1,2))`)
 	fmt.Println(e)
 	// Output:
 	// expected a column or a value, found the end, at character 28

@@ -39,7 +39,7 @@ func TestText(t *testing.T) {
 		{"a = 1 or b = 2 and not c = 3", ""},
 		{"(a = 1 or b = 2) and not (c = 3 and d = 4)", ""},
 		{"((a = 1)) AND ((b = 2) AND c = 3)", "a = 1 and b = 2 and c = 3"},
-		{"a==1 && b!=2 || !c", "a = 1 and b <> 2 or not c"},
+		{"a==1 && b!=2 or !c", "a = 1 and b <> 2 or not c"},
 		{"a in (1,2 , 'x',null)", "a in (1, 2, 'x', null)"},
 		{"a not in ()", ""},
 		{"not a in (1)", "a not in (1)"},
@@ -106,6 +106,11 @@ func TestParseErrors(t *testing.T) {
 		message string
 	}{
 		{"a = ", 4, "expected a column or a value, found the end, at character 5"},
+		{"a = 1 || b = 2", 6, "there is no operator ||: conditions are joined by or, texts by concat(a, b)"},
+		{"(a || b) = 'x'", 3, "texts by concat(a, b)"},
+		{"US Gross > 1", 3, `found "Gross": is "US Gross" meant, in quotes because of its spaces?`},
+		{"b = 1 and not my  long col is null", 18, `is "my  long col" meant`},
+		{`"a" b = 1`, 4, `expected and, or, or the end, found "b"`},
 		{"a = 1 b", 6, `expected and, or, or the end, found "b"`},
 		{"a = 'x", 4, "unterminated string"},
 		{"größe = 'x", 10, "unterminated string, at character 9"},

@@ -33,7 +33,7 @@ class CommandHook(BuildHookInterface):  # type: ignore[type-arg]
         self.clean([])
         folder.mkdir()
         subprocess.run(
-            ["go", "build", "-trimpath", "-tags=grpcnotrace", "-ldflags=-s -w", "-o", program, "./cmd/amudai"],
+            ["go", "build", "-trimpath", "-tags=grpcnotrace", "-ldflags=-s -w -buildid=", "-o", program, "./cmd/amudai"],
             cwd=repository,
             env={**os.environ, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": machine},
             check=True,

@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/inspect"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/rntuple/internal/verify"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // selection are files of the corpus that are in the repository.
@@ -135,12 +135,12 @@ func checkDamaged(t *testing.T, was []content, damaged []byte, from, to int64, w
 	}
 }
 
-func verifyBytes(ctx context.Context, file []byte) (*table.Report, error) {
-	return New(FormatOptions{}).Verify(ctx, inputOf(file), table.VerifyOptions{Parallelism: 1})
+func verifyBytes(ctx context.Context, file []byte) (*provider.Report, error) {
+	return New(FormatOptions{}).Verify(ctx, inputOf(file), provider.VerifyOptions{Parallelism: 1})
 }
 
-func inputOf(file []byte) table.Input {
-	return table.Input{Name: "x", At: bytes.NewReader(file), Size: int64(len(file))}
+func inputOf(file []byte) provider.Input {
+	return provider.Input{Name: "x", At: bytes.NewReader(file), Size: int64(len(file))}
 }
 
 // Every bit that is flipped gives an error or the same values.
@@ -214,10 +214,10 @@ func TestTrailingBytes(t *testing.T) {
 	}
 }
 
-func verifyFile(ctx context.Context, f *rootfile.File) (*table.Report, error) {
-	return verify.File(ctx, f, "", table.VerifyOptions{})
+func verifyFile(ctx context.Context, f *rootfile.File) (*provider.Report, error) {
+	return verify.File(ctx, f, "", provider.VerifyOptions{})
 }
 
-func inspectFile(ctx context.Context, f *rootfile.File, o table.InspectOptions) (*table.Outline, error) {
+func inspectFile(ctx context.Context, f *rootfile.File, o provider.InspectOptions) (*provider.Outline, error) {
 	return inspect.File(ctx, f, "", o)
 }

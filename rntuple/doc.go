@@ -48,5 +48,5 @@
 // A record without a C++ type leaves a hole in the names of the types around it, such as std::optional<> and
 // std::array<,2>. uproot writes them so, too; ROOT knows no such types.
 //
-// The package is a format of package table, too: importing it registers ".root".
+// The package is a format of package provider, too: importing it registers ".root".
 package rntuple

@@ -1,6 +1,8 @@
 package rntuple
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,11 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
 	_ "github.com/amudai/amudai-go/storage/http"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // uses are what can be done with an ntuple.
@@ -77,7 +80,7 @@ var uses = map[string]func(t *testing.T, location string, store storage.Store) e
 			return err
 		}
 		defer r.Close()
-		_, err = inspectFile(t.Context(), f, table.InspectOptions{Detail: 3})
+		_, err = inspectFile(t.Context(), f, provider.InspectOptions{Detail: 3})
 		return err
 	},
 }
@@ -173,7 +176,7 @@ func TestPreReleases(t *testing.T) {
 			f, r, err := openFile(t.Context(), name, nil)
 			require.NoError(t, err)
 			defer r.Close()
-			out, err := inspectFile(t.Context(), f, table.InspectOptions{Detail: 1})
+			out, err := inspectFile(t.Context(), f, provider.InspectOptions{Detail: 1})
 			require.NoError(t, err)
 			entries := any(int64(-1))
 			for _, fact := range out.Facts {
@@ -186,6 +189,25 @@ func TestPreReleases(t *testing.T) {
 				require.NotEmpty(t, out.Lists[1].Rows)
 			}
 		})
+	}
+}
+
+// An anchor of an unknown layout is unsupported by the version of its class, not corrupt.
+func TestClassVersionsOfOtherLayouts(t *testing.T) {
+	dir := filepath.Join(testdata.Shared(t), "corpus", "rntuple", "legacy")
+	for file, version := range map[string]byte{"test_ntuple_bit__9ed1610f.root": 4, "unroot-test_ntuple_minimal__8a284521.root": 6} {
+		whole, err := os.ReadFile(filepath.Join(dir, file))
+		require.NoError(t, err)
+		at := bytes.Index(whole, []byte{0x40, 0, 0, 0x42, 0, version, 0, 0, 0, 2}) + 5
+		require.Equal(t, version, whole[at])
+		for _, other := range []byte{0, 1, 3, 5} {
+			whole[at] = other
+			name := filepath.Join(t.TempDir(), file)
+			require.NoError(t, os.WriteFile(name, whole, 0o600))
+			_, err = Open(t.Context(), name, Options{})
+			require.ErrorIs(t, err, fault.ErrUnsupported)
+			require.ErrorContains(t, err, fmt.Sprintf("class version %d of ROOT::Experimental::RNTuple", other))
+		}
 	}
 }
 

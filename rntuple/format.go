@@ -14,10 +14,10 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/rntuple/internal/verify"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-func init() { table.Register(New(FormatOptions{Read: Options{VariantsAsStructs: true}})) }
+func init() { provider.Register(New(FormatOptions{Read: Options{VariantsAsStructs: true}})) }
 
 // FormatOptions are those of [New]. The zero value is the default.
 type FormatOptions struct {
@@ -25,16 +25,16 @@ type FormatOptions struct {
 	Write WriterOptions // Store must be nil, and Append false
 }
 
-// New is the format of package table, with some options.
-func New(o FormatOptions) table.Format {
-	return table.Format{
+// New is the format of package provider, with some options.
+func New(o FormatOptions) provider.Format {
+	return provider.Format{
 		Name: "rntuple", Title: "RNTuple", Extensions: []string{fileExtension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("root")) },
 		Filters: true, Ranges: true, ExactRows: true,
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o.Read)
 		},
-		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
+		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, wo provider.WriteOptions) (provider.Sink, error) {
 			o := o.Write
 			o.TempDir = cmp.Or(o.TempDir, wo.TempDir)
 			w, err := NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, schema, o)
@@ -43,33 +43,33 @@ func New(o FormatOptions) table.Format {
 			}
 			return &sink{rowio.NewSink(w, out), w}, nil
 		},
-		Tables: func(ctx context.Context, in table.Input) (list []table.Entry, err error) {
+		Tables: func(ctx context.Context, in provider.Input) (list []provider.Entry, err error) {
 			err = withFile(ctx, in, "", func(f *rootfile.File) error {
 				for _, i := range listFile(ctx, f) {
-					list = append(list, table.Entry{Path: i.Path, Err: i.Err})
+					list = append(list, provider.Entry{Path: i.Path, Err: i.Err})
 				}
 				return ctx.Err()
 			})
 			return list, err
 		},
-		Verify: func(ctx context.Context, in table.Input, vo table.VerifyOptions) (r *table.Report, err error) {
+		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (r *provider.Report, err error) {
 			err = withFile(ctx, in, vo.TempDir, func(f *rootfile.File) error {
 				r, err = verify.File(ctx, f, in.Table, vo)
 				return err
 			})
 			return r, err
 		},
-		Inspect: func(ctx context.Context, in table.Input, io table.InspectOptions) (out *table.Outline, err error) {
+		Inspect: func(ctx context.Context, in provider.Input, io provider.InspectOptions) (out *provider.Outline, err error) {
 			err = withFile(ctx, in, io.TempDir, func(f *rootfile.File) error {
 				out, err = inspect.File(ctx, f, in.Table, io)
 				return err
 			})
 			return out, err
 		},
-		Statistics: func(ctx context.Context, in table.Input, columns []string) (*table.Statistics, error) {
+		Statistics: func(ctx context.Context, in provider.Input, columns []string) (*provider.Statistics, error) {
 			return statistics(ctx, in, columns, o.Read)
 		},
-		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
+		Explain: func(ctx context.Context, in provider.Input, eo provider.ExplainOptions) (x *provider.Explanation, err error) {
 			ro := o.Read
 			ro.Path = cmp.Or(in.Table, ro.Path)
 			if ro.Store == nil {
@@ -89,17 +89,17 @@ func New(o FormatOptions) table.Format {
 	}
 }
 
-// sink is an ntuple as a [table.Sink].
+// sink is an ntuple as a [provider.Sink].
 type sink struct {
 	rowio.Sink
 	w *Writer
 }
 
-// CutStripe implements [table.StripeCutter]: it ends the cluster.
+// CutStripe implements [provider.StripeCutter]: it ends the cluster.
 func (s *sink) CutStripe(ctx context.Context) error { return s.w.CutCluster(ctx) }
 
 // withFile calls do with the file of an input.
-func withFile(ctx context.Context, in table.Input, tempDir string, do func(*rootfile.File) error) error {
+func withFile(ctx context.Context, in provider.Input, tempDir string, do func(*rootfile.File) error) error {
 	from, err := in.Stored(tempDir)
 	if err != nil {
 		return err
@@ -111,17 +111,17 @@ func withFile(ctx context.Context, in table.Input, tempDir string, do func(*root
 	return errors.Join(err, from.Close())
 }
 
-// source is an ntuple as a [table.Source].
+// source is an ntuple as a [provider.Source].
 type source struct {
 	rowio.Source
-	in       table.Input
-	from     table.Stored
+	in       provider.Input
+	from     provider.Stored
 	ntuple   *NTuple
 	rows     int64 // of the result, without a filter
 	filtered bool
 }
 
-func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
+func openSource(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options) (provider.Source, error) {
 	s := &source{in: in, filtered: !ro.Filter.IsZero()}
 	if err := s.open(ctx, ro, o); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -129,7 +129,7 @@ func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Opt
 	return s, nil
 }
 
-func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) error {
+func (s *source) open(ctx context.Context, ro provider.ReadOptions, o Options) error {
 	var err error
 	if s.from, err = s.in.Stored(ro.TempDir); err != nil {
 		return err
@@ -149,15 +149,8 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	for _, f := range s.ntuple.Skipped() {
 		ro.Warning(fmt.Sprintf("%s: field %q is left out: %s", s.in.Name, f.Field, f.Reason))
 	}
-	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Limit: ro.Limit, Allocator: ro.Allocator, BatchRows: ro.BatchRows}
-	s.rows = s.ntuple.NumEntries()
-	if !ro.Rows.IsAll() {
-		r := ro.Rows.Within(s.rows)
-		so.Entries, s.rows = []EntryRange{{From: r.Begin, To: r.End}}, r.End-r.Begin
-	}
-	if ro.Limit > 0 {
-		s.rows = min(s.rows, ro.Limit)
-	}
+	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Limit: ro.Limit, Allocator: ro.Allocator, BatchRows: ro.BatchRows, Reuse: ro.Reuse}
+	so.Entries, s.rows = ro.Within(s.ntuple.NumEntries())
 	rows, err := s.ntuple.Reader(ctx, so)
 	if err != nil {
 		return err
@@ -173,10 +166,10 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	return nil
 }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.rows, !s.filtered }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *source) Close() error {
 	s.Release()
 	var errs []error
@@ -186,8 +179,8 @@ func (s *source) Close() error {
 	return errors.Join(append(errs, s.from.Close(), s.in.Close())...)
 }
 
-// statistics implements [table.Format.Statistics]: an ntuple records its number of entries, and nothing of its fields.
-func statistics(ctx context.Context, in table.Input, columns []string, o Options) (_ *table.Statistics, err error) {
+// statistics implements [provider.Format.Statistics]: an ntuple records its number of entries, and nothing of its fields.
+func statistics(ctx context.Context, in provider.Input, columns []string, o Options) (_ *provider.Statistics, err error) {
 	if in.Location == "" && (in.At == nil || in.Size < 0) || len(columns) > 0 {
 		return nil, nil
 	}
@@ -205,5 +198,5 @@ func statistics(ctx context.Context, in table.Input, columns []string, o Options
 	if err != nil {
 		return nil, err
 	}
-	return &table.Statistics{Rows: n.NumEntries()}, n.Close()
+	return &provider.Statistics{Rows: n.NumEntries()}, n.Close()
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func rootFile(ctx context.Context, file []byte) (*rootfile.File, error) {
@@ -210,6 +210,6 @@ func FuzzFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		hostile(t, file)
-		_, _ = New(FormatOptions{}).Inspect(t.Context(), inputOf(file), table.InspectOptions{Detail: 3})
+		_, _ = New(FormatOptions{}).Inspect(t.Context(), inputOf(file), provider.InspectOptions{Detail: 3})
 	})
 }

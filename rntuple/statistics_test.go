@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/testdata"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestStatistics: the number of entries is known without reading pages, and nothing else.
@@ -15,7 +15,7 @@ func TestStatistics(t *testing.T) {
 	path := testdata.Shared(t) + "/corpus/rntuple/ntpl001_staff_rntuple_v1-0-0-0.root"
 	f, err := os.Open(path)
 	require.NoError(t, err)
-	in := table.Input{Name: path, Reader: f, At: f, Size: -1, Location: path, Closer: f}
+	in := provider.Input{Name: path, Reader: f, At: f, Size: -1, Location: path, Closer: f}
 	defer in.Close()
 	s, err := New(FormatOptions{}).Statistics(t.Context(), in, []string{})
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/testdata"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Sound files are found to be sound.
@@ -71,12 +71,12 @@ func TestVerifyContradictions(t *testing.T) {
 func TestVerifyMaxFindings(t *testing.T) {
 	file := selection(t, "corrupt_page.root")["corrupt_page.root"]
 	for range 100 {
-		report, err := New(FormatOptions{}).Verify(t.Context(), inputOf(file), table.VerifyOptions{MaxFindings: 1, Parallelism: 8})
+		report, err := New(FormatOptions{}).Verify(t.Context(), inputOf(file), provider.VerifyOptions{MaxFindings: 1, Parallelism: 8})
 		require.NoError(t, err)
 		require.Len(t, report.Problems, 1)
 		require.True(t, report.Truncated)
 	}
-	report, err := New(FormatOptions{}).Verify(t.Context(), inputOf(file), table.VerifyOptions{MetadataOnly: true})
+	report, err := New(FormatOptions{}).Verify(t.Context(), inputOf(file), provider.VerifyOptions{MetadataOnly: true})
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)
 }
@@ -91,7 +91,7 @@ func TestInspect(t *testing.T) {
 			require.NoError(t, err)
 			defer r.Close()
 			for detail := range 4 {
-				out, err := inspectFile(t.Context(), f, table.InspectOptions{Detail: detail, Hex: detail == 3})
+				out, err := inspectFile(t.Context(), f, provider.InspectOptions{Detail: detail, Hex: detail == 3})
 				require.NoError(t, err)
 				for _, l := range out.Lists {
 					for _, row := range l.Rows {

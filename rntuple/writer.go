@@ -374,16 +374,7 @@ func (w *Writer) check(batch arrow.RecordBatch) error {
 		}
 		w.checked = s
 	}
-	for i, c := range batch.Columns() {
-		f := w.fields[i]
-		if int64(c.Len()) != batch.NumRows() || !arrow.TypeEqual(c.DataType(), f.Type) {
-			return fmt.Errorf("column %q: %w: %d values of type %v in a batch of %d rows", f.Name, arrowutil.ErrMalformed, c.Len(), c.DataType(), batch.NumRows())
-		}
-		if err := arrowutil.Check(c); err != nil {
-			return fmt.Errorf("column %q: %w", f.Name, err)
-		}
-	}
-	return nil
+	return arrowutil.CheckBatch(batch)
 }
 
 // CutCluster ends the cluster, unless it has no entries. The next entry begins another one.

@@ -21,7 +21,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // mixed is a batch of some types.
@@ -477,17 +477,17 @@ func TestWriteCancelled(t *testing.T) {
 
 // The table format writes what it reads.
 func TestFormatWrites(t *testing.T) {
-	f, err := table.Registered().ByName("rntuple")
+	f, err := provider.Registered().ByName("rntuple")
 	require.NoError(t, err)
 	b := mixed(100)
 	raw := tabletest.Write(t, f, tabletest.Table(b))
-	got := tabletest.MustRead(t, f, raw, table.ReadOptions{})
+	got := tabletest.MustRead(t, f, raw, provider.ReadOptions{})
 	require.EqualValues(t, 100, got.NumRows())
 	for i := range int(got.NumCols()) {
 		require.Equal(t, -1, arrowutil.Difference(b.Column(i), got.Column(i).Data().Chunk(0)))
 	}
 	var out tabletest.Output
-	sink, err := New(FormatOptions{}).Create(t.Context(), &out, b.Schema(), table.WriteOptions{})
+	sink, err := New(FormatOptions{}).Create(t.Context(), &out, b.Schema(), provider.WriteOptions{})
 	require.NoError(t, err)
 	require.NoError(t, sink.Write(t.Context(), b))
 	require.NoError(t, sink.Abort(t.Context()))

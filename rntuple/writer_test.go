@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/rntuple/internal/verify"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // written writes batches to memory.
@@ -40,7 +40,7 @@ func requireSound(t testing.TB, b []byte) {
 	t.Helper()
 	f, err := rootfile.Open(t.Context(), storage.FromBytes("x.root", b))
 	require.NoError(t, err)
-	r, err := verify.File(t.Context(), f, "", table.VerifyOptions{})
+	r, err := verify.File(t.Context(), f, "", provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.Empty(t, r.Problems)
 }

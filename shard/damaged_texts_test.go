@@ -21,9 +21,9 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/internal/testing/shardtest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // textShapes are the encodings of texts that edition 2026 adds, and trees in them.
@@ -163,7 +163,9 @@ func TestDamagedTextsMended(t *testing.T) {
 	}
 	for _, shape := range textShapes {
 		t.Run(shape, func(t *testing.T) {
-			b := textShard(t, shape)
+			p, err := shardtest.Split(textShard(t, shape))
+			require.NoError(t, err)
+			b := p.Join()
 			flips := 0
 			for _, r := range shardtest.Regions(b) {
 				if r.Check != shardtest.Block && r.Check != shardtest.Dictionary {

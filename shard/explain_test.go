@@ -35,7 +35,7 @@ func TestExplain(t *testing.T) {
 	steps = explain("c0 < 0") // nothing of the stripe is asked
 	require.Len(t, steps, 1)
 	require.Zero(t, steps[0].Left)
-	require.Equal(t, "of the shard", steps[0].Note)
+	require.Equal(t, "of the whole table", steps[0].Note)
 
 	steps = explain("c0 >= 40000")
 	require.Len(t, steps, 1)

@@ -25,7 +25,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
-	"github.com/amudai/amudai-go/internal/testing/shardtest"
+	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // freezer writes frozen shards.
@@ -34,12 +34,15 @@ type freezer struct {
 }
 
 // freezeEdition writes a shard for each Arrow type, shards of texts, and for each feature and encoding the smallest shard that
-// it finds. Shards that exist stay.
+// it finds. Shards that exist stay. Those that are written with other bytes now move to the folder superseded.
 func freezeEdition(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(manifest), 0o755))
 	var z freezer
 	if text, err := os.ReadFile(manifest); err == nil {
 		require.NoError(t, json.Unmarshal(text, &z.list))
+	}
+	for _, f := range z.list {
+		f.supersede(t)
 	}
 	z.types(t)
 	z.texts(t)
@@ -48,6 +51,22 @@ func freezeEdition(t *testing.T) {
 	text, err := json.MarshalIndent(z.list, "", " ")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(manifest, append(text, '\n'), 0o644))
+}
+
+// supersede writes a shard anew. If its bytes differ, the old shard moves aside.
+func (f frozen) supersede(t testing.TB) {
+	old, err := os.ReadFile(f.path())
+	require.NoError(t, err)
+	_, batches := readFrozen(t, old)
+	var out bytes.Buffer
+	writeFrozen(t, &out, batches, f.options(t))
+	if bytes.Equal(old, out.Bytes()) {
+		return
+	}
+	aside := filepath.Join(filepath.Dir(manifest), "superseded", fmt.Sprintf("%s.%d.amudai.shard", f.Name, 1+len(f.superseded(t))))
+	require.NoError(t, os.MkdirAll(filepath.Dir(aside), 0o755))
+	require.NoError(t, os.Rename(f.path(), aside))
+	require.NoError(t, os.WriteFile(f.path(), out.Bytes(), 0o644))
 }
 
 // write makes a shard of a table, and its facts.

@@ -16,13 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/internal/command/inspect"
-	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/edition"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
-	"github.com/amudai/amudai-go/internal/testing/shardtest"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 var freeze = flag.Bool("freeze", false, "write the frozen shards of edition 2026 that do not exist yet")
@@ -40,6 +38,13 @@ type frozen struct {
 
 func (f frozen) path() string { return filepath.Join("testdata", "frozen", f.Name+".amudai.shard") }
 
+// superseded are shards of the same rows and options whose bytes are read, but no longer written.
+func (f frozen) superseded(t testing.TB) []string {
+	paths, err := filepath.Glob(filepath.Join("testdata", "frozen", "superseded", f.Name+".*.amudai.shard"))
+	require.NoError(t, err)
+	return paths
+}
+
 func (f frozen) options(t testing.TB) shard.WriterOptions {
 	p, err := encoding.ParseProfile(f.Profile)
 	require.NoError(t, err)
@@ -53,7 +58,7 @@ var neverChosen = []encoding.Code{encoding.TruncateU64, encoding.FSST, encoding.
 const manifest = "testdata/frozen/manifest.json"
 
 // TestFrozen holds every version of this library to the bytes of edition 2026: it reads the shards of its first version,
-// and writes the same bytes for the same rows and options.
+// and writes the same bytes for the same rows and options. Bytes of versions before 0.1.0, and of other compressors, are read.
 func TestFrozen(t *testing.T) {
 	if *freeze {
 		freezeEdition(t)
@@ -70,6 +75,12 @@ func TestFrozen(t *testing.T) {
 		total += len(want)
 		for _, name := range append(f.Features, f.Encodings...) {
 			have[name] = true
+		}
+		for _, path := range f.superseded(t) {
+			old, err := os.ReadFile(path)
+			require.NoError(t, err)
+			s, batches := readFrozen(t, old)
+			require.Equal(t, f, describe(t, s, old, f, batches), path)
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			s, batches := readFrozen(t, want)
@@ -142,13 +153,15 @@ func describe(t testing.TB, s *shard.Shard, data []byte, f frozen, batches []arr
 // encodingsOf is the names of the encodings in a shard.
 func encodingsOf(t testing.TB, data []byte) []string {
 	ctx := context.Background()
-	f, err := shardfile.Open(ctx, shardtest.Location, shardfile.OpenOptions{Store: shardtest.OneFile(data)})
+	s, err := shard.Open(ctx, shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(data)})
 	require.NoError(t, err)
-	defer f.Close()
-	var out bytes.Buffer
-	require.NoError(t, inspect.Shard(ctx, terminal.Screen{Out: &out}, f, inspect.Options{Verbose: 3, JSON: true}))
+	defer s.Close()
+	info, err := s.Inspect(ctx, shard.InspectOptions{Detail: 3})
+	require.NoError(t, err)
+	out, err := json.Marshal(info)
+	require.NoError(t, err)
 	names := []string{}
-	for _, tree := range regexp.MustCompile(`"tree": "[^"]*"`).FindAllString(out.String(), -1) {
+	for _, tree := range regexp.MustCompile(`"tree":"[^"]*"`).FindAllString(string(out), -1) {
 		names = append(names, regexp.MustCompile(`[A-Z]\w*`).FindAllString(tree, -1)...)
 	}
 	slices.Sort(names)

@@ -11,13 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/container"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
 // layout has the places of the checksums of a shard, so that they can be corrected after a change of its bytes.
@@ -58,7 +57,7 @@ func (l *layout) addBuffer(t testing.TB, b []byte, e *shardpb.EncodedBuffer) {
 			at = int64(e.BlockMap.Range.Start)
 			raw = b[at:end]
 		}
-		m, err := blockmap.Parse(raw, at-start)
+		m, err := block.ParseMap(raw, at-start)
 		require.NoError(t, err)
 		for _, k := range m.Append(nil, 0, m.Len()) {
 			l.blocks = append(l.blocks, shardfile.Range{Start: start + k.Offset, End: start + k.Offset + int64(k.Size)})

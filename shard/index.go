@@ -1,17 +1,19 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	"github.com/amudai/amudai-go/index"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/edit"
-	"github.com/amudai/amudai-go/internal/engine/indexing"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/engine/shardtable"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/index"
+	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
 )
 
 // IndexDefinition says what index to build. A filter uses an index by itself.
@@ -65,22 +67,36 @@ func (o *EditOptions) build() indexing.Options {
 	return indexing.Options{Parallelism: o.Parallelism, Memory: o.MemoryBytes, TempDir: o.TempDir, Progress: o.Progress}
 }
 
+// IndexStat is a number that describes an index.
+//
+//	type IndexStat struct {
+//		Name  string
+//		Value int64
+//	}
+type IndexStat = index.Stat
+
 // Index describes an index of a shard.
 type Index struct {
 	Type       string
-	Columns    []string     // paths
-	Together   bool         // an index of the values of all columns together
-	Properties []Property   // as they were defined
-	Size       int64        // bytes of the index
-	Files      []string     // URLs of files that only indexes are in
-	Stripe     int          // of which it is the index; -1 for one of the whole shard
-	Known      bool         // this version can use it
-	Stats      []index.Stat // numbers that describe it; nil if it is not known
-	Err        error        // why it cannot be used; nil if it can
+	Columns    []string    // paths
+	Together   bool        // an index of the values of all columns together
+	Properties []Property  // as they were defined
+	Size       int64       // bytes of the index
+	Files      []string    // URLs of files that only indexes are in
+	Stripe     int         // of which it is the index; -1 for one of the whole shard
+	Known      bool        // this version can use it
+	Stats      []IndexStat // numbers that describe it; nil if it is not known
+	Err        error       // why it cannot be used; nil if it can
 }
 
-// Indexes describes the indexes of the shard and of its stripes.
-func (s *Shard) Indexes(ctx context.Context) ([]Index, error) {
+// Indexes describes the indexes of the shard and of its stripes. It opens them, and reads only their heads: see [Shard.CheckIndexes].
+func (s *Shard) Indexes(ctx context.Context) ([]Index, error) { return s.indexes(ctx, false) }
+
+// CheckIndexes is [Shard.Indexes], and reads each index completely: Index.Err wraps [ErrChecksum] or [ErrCorrupt] if one is damaged. Only
+// [Verify] compares indexes with the values of the shard.
+func (s *Shard) CheckIndexes(ctx context.Context) ([]Index, error) { return s.indexes(ctx, true) }
+
+func (s *Shard) indexes(ctx context.Context, check bool) ([]Index, error) {
 	all, err := s.table.Indexes(ctx)
 	if err != nil {
 		return nil, err
@@ -94,14 +110,14 @@ func (s *Shard) Indexes(ctx context.Context) ([]Index, error) {
 	}
 	out := make([]Index, len(all))
 	for i, x := range all {
-		if out[i], err = s.describeIndex(ctx, x); err != nil {
+		if out[i], err = s.describeIndex(ctx, x, check); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index) (Index, error) {
+func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index, check bool) (Index, error) {
 	properties := slices.DeleteFunc(shardfile.PropertiesFromProto(x.Descriptor.GetProperties()), func(p Property) bool { return p.Name == index.PropertyIdentity })
 	out := Index{Type: x.Descriptor.GetIndexType(), Properties: properties,
 		Size: int64(x.Descriptor.GetIndexSize()), Files: x.Files(ctx), Stripe: x.Stripe, Known: x.Kind != nil}
@@ -119,6 +135,11 @@ func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index) (Index, 
 		return out, nil
 	}
 	opened, err := x.Open(ctx)
+	if err == nil && check { // comparing reads all of it
+		var damage error
+		err = opened.Compare(ctx, opened, func(err error) error { damage = cmp.Or(damage, err); return nil })
+		err = cmp.Or(err, damage)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
@@ -136,110 +157,110 @@ func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index) (Index, 
 //
 // Whatever fails, the old shard stays as it is. If it was replaced meanwhile, the error wraps [storage.ErrChanged].
 func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...IndexDefinition) error {
-	return editShard(ctx, location, o, func(s *Shard, r *edit.Root) error {
+	return replace(ctx, location, o, func(s *Shard, r root.Root) (root.Root, error) {
 		arrowSchema, err := s.ArrowSchema(ctx)
 		if err != nil {
-			return err
+			return r, err
 		}
 		var plans []*indexing.Plan
 		for _, d := range indexes {
 			p, err := indexing.New(s.schema, arrowSchema, d)
 			if err != nil {
-				return err
+				return r, err
 			}
 			plans = append(plans, p)
 		}
-		return r.AddIndexes(ctx, plans, s.builder(ctx, o))
+		return r.WithIndexes(func(stripe int, all []root.Index) ([]root.Index, error) {
+			for _, p := range plans {
+				if p.PerStripe == (stripe != fault.None) {
+					all = append(all, s.toBuild(p, stripe, o))
+				}
+			}
+			return all, nil
+		})
 	})
 }
 
-// builder builds indexes of a stripe, or of the whole shard.
-func (s *Shard) builder(ctx context.Context, o EditOptions) edit.Builder {
-	return func(p *indexing.Plan, stripe int) (*indexing.Artifacts, error) {
-		rows := rowset.Range{To: s.NumRows()}
-		if stripe != fault.None {
-			rows.From = s.file.Stripe(stripe).Position()
-			rows.To = rows.From + s.file.Stripe(stripe).Rows()
-		}
-		return p.Build(ctx, s.table, rows, o.build())
+// toBuild is an index of a stripe, or with fault.None of the whole shard, that is built when the root is written.
+func (s *Shard) toBuild(p *indexing.Plan, stripe int, o EditOptions) root.Index {
+	rows := rowset.Range{To: s.NumRows()}
+	if stripe != fault.None {
+		rows.From = s.file.Stripe(stripe).Position()
+		rows.To = rows.From + s.file.Stripe(stripe).Rows()
 	}
+	return root.Index{Plan: p, Build: func(ctx context.Context) (*indexing.Artifacts, error) {
+		return p.Build(ctx, s.table, rows, o.build())
+	}}
 }
 
-// editShard publishes a new root.
-func editShard(ctx context.Context, location string, o EditOptions, change func(*Shard, *edit.Root) error) error {
+// replace publishes the root that a plan makes of that of a shard.
+func replace(ctx context.Context, location string, o EditOptions, plan func(*Shard, root.Root) (root.Root, error)) error {
 	if err := o.Open.check(); err != nil {
 		return err
 	}
-	return edit.Publish(ctx, location, o.Open.file(), func(r *edit.Root) error {
-		s, err := r.Old.Schema(ctx)
-		if err != nil {
-			return err
-		}
-		return change(&Shard{o: o.Open, file: r.Old, schema: s, table: o.Open.table(r.Old, s)}, r)
+	return root.Replace(ctx, location, o.Open.file(), func(f *shardfile.File, r root.Root) (root.Root, error) {
+		return plan(&Shard{o: o.Open, file: f, schema: r.Schema, table: o.Open.table(f, r.Schema)}, r)
 	})
 }
 
 // DropIndex detaches the indexes of the shard and its stripes for which drop returns true. Their files ([Index.Files]) stay, because readers and
 // shards of the same content may still use them. It returns the number of indexes.
 func DropIndex(ctx context.Context, location string, o EditOptions, drop func(Index) bool) (dropped int, err error) {
-	err = editShard(ctx, location, o, func(s *Shard, r *edit.Root) error {
-		chosen, err := s.choose(ctx, drop)
-		if err != nil {
-			return err
-		}
-		if dropped = len(r.Drop(chosen)); dropped == 0 {
-			return errNoIndex
-		}
-		return nil
-	})
-	return dropped, err
+	return changeIndexes(ctx, location, o, drop, nil)
 }
 
 var errNoIndex = fmt.Errorf("the shard has no such index")
 
-// choose asks want about all indexes. The result reports whether index i of a stripe, or with fault.None of the whole shard, is wanted.
-func (s *Shard) choose(ctx context.Context, want func(Index) bool) (chosen func(stripe, i int) bool, err error) {
-	all, err := s.Indexes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	answers := map[int][]bool{}
-	for _, x := range all {
-		answers[x.Stripe] = append(answers[x.Stripe], want(x))
-	}
-	return func(stripe, i int) bool { return answers[stripe][i] }, nil
+// changeIndexes replaces or drops the indexes that choose returns true for, and returns their number. New ones follow those that stay.
+func changeIndexes(ctx context.Context, location string, o EditOptions, choose func(Index) bool,
+	change func(*Shard, int, *shardpb.IndexDescriptor) (root.Index, error)) (n int, err error) {
+	err = replace(ctx, location, o, func(s *Shard, r root.Root) (root.Root, error) {
+		described, err := s.Indexes(ctx) // in the order in which WithIndexes has them
+		if err != nil {
+			return r, err
+		}
+		r, err = r.WithIndexes(func(stripe int, all []root.Index) (kept []root.Index, err error) {
+			var changed []root.Index
+			for _, x := range all {
+				d := described[0]
+				described = described[1:]
+				if !choose(d) {
+					kept = append(kept, x)
+					continue
+				}
+				n++
+				if change == nil {
+					continue
+				}
+				c, err := change(s, stripe, x.Descriptor)
+				if err != nil {
+					return nil, err
+				}
+				changed = append(changed, c)
+			}
+			return append(kept, changed...), nil
+		})
+		if err == nil && n == 0 {
+			err = errNoIndex
+		}
+		return r, err
+	})
+	return n, err
 }
 
 // RebuildIndex builds the indexes of the shard and its stripes anew for which rebuild returns true, for example those that are damaged. It
 // returns the number of indexes.
 func RebuildIndex(ctx context.Context, location string, o EditOptions, rebuild func(Index) bool) (rebuilt int, err error) {
-	err = editShard(ctx, location, o, func(s *Shard, r *edit.Root) error {
-		chosen, err := s.choose(ctx, rebuild)
-		if err != nil {
-			return err
+	return changeIndexes(ctx, location, o, rebuild, func(s *Shard, stripe int, d *shardpb.IndexDescriptor) (root.Index, error) {
+		kind := index.ByType(d.IndexType)
+		if kind == nil {
+			return root.Index{}, fault.Unsupportedf("index of the type %q", d.IndexType)
 		}
 		arrowSchema, err := s.ArrowSchema(ctx)
 		if err != nil {
-			return err
+			return root.Index{}, err
 		}
-		dropped := r.Drop(chosen)
-		if rebuilt = len(dropped); rebuilt == 0 {
-			return errNoIndex
-		}
-		for _, d := range dropped {
-			kind := index.ByType(d.Descriptor.IndexType)
-			if kind == nil {
-				return fault.Unsupportedf("index of the type %q", d.Descriptor.IndexType)
-			}
-			p, err := indexing.Of(s.schema, arrowSchema, kind, d.Descriptor)
-			if err != nil {
-				return err
-			}
-			if err := r.AddIndex(ctx, d.Stripe, p, s.builder(ctx, o)); err != nil {
-				return err
-			}
-		}
-		return nil
+		p, err := indexing.Of(s.schema, arrowSchema, kind, d)
+		return s.toBuild(p, stripe, o), err
 	})
-	return rebuilt, err
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/index"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
+	"github.com/amudai/amudai-go/shard/internal/index"
 )
 
 const keyedRows = 2_000_000

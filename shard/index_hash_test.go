@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/index"
+	"github.com/amudai/amudai-go/shard/internal/index"
 )
 
 // keyTypes are types of columns, how a number becomes a value of each, and how a filter writes it.

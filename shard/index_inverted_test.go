@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
 
 var invertedIndexes = []IndexDefinition{

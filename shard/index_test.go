@@ -145,8 +145,13 @@ func TestStripeIndexLife(t *testing.T) {
 		defer s.Close()
 		list, err := s.Indexes(t.Context())
 		require.NoError(t, err)
+		urls, err := s.file.URLs(t.Context())
+		require.NoError(t, err)
 		for _, x := range list {
 			require.NoError(t, x.Err)
+			for _, file := range x.Files {
+				require.Contains(t, urls, filepath.Base(file))
+			}
 		}
 		return list
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/blockmap"
+	"github.com/amudai/amudai-go/encoding/block"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/internal/testing/shardtest"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // The columns of liesShard, in order, and the schema ids of their items.
@@ -374,7 +374,7 @@ func edit(id int, kind shardpb.BufferKind, do func(*shardpb.EncodedBuffer)) func
 // inline puts a block map of one block of n numbers into the descriptor.
 func inline(n int) func(p *shardtest.Parts) {
 	return edit(colInt, data, func(d *shardpb.EncodedBuffer) {
-		var m blockmap.Builder
+		var m block.MapBuilder
 		m.Add(n, int(d.Buffer.Range.End-d.Buffer.Range.Start))
 		d.BlockMap, d.InlineBlockMap = nil, m.Append(nil)
 	})

@@ -110,7 +110,7 @@ func TestPrecisionOnRead(t *testing.T) {
 					require.NoError(t, err, name)
 					require.Equal(t, c.to-c.from, rows)
 				} else {
-					require.ErrorContains(t, err, c.err+" of the shard", name)
+					require.ErrorContains(t, err, c.err+" of the table", name)
 					require.ErrorContains(t, err, "100.00 does not fit", name)
 					require.ErrorContains(t, err, `"d"`, name)
 				}
@@ -146,10 +146,10 @@ func TestRowsOfTimesThatDoNotFit(t *testing.T) {
 		err      string
 	}{
 		{0, 21_234, ""},
-		{0, 30_000, "row 21234 of the shard"},
-		{21_000, 30_000, "row 21234 of the shard"},
+		{0, 30_000, "row 21234 of the table"},
+		{21_000, 30_000, "row 21234 of the table"},
 		{21_235, 30_000, ""},
-		{30_005, 30_010, "row 30000 of the shard"}, // of a constant, the first one
+		{30_005, 30_010, "row 30000 of the table"}, // of a constant, the first one
 	} {
 		var err error
 		for _, e := range s.Scan(ctx, ScanOptions{Rows: []RowRange{{From: c.from, To: c.to}}, BatchRows: 3000}) {

@@ -96,6 +96,27 @@ func TestRecoverDamage(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// TestRecoverEdition recovers shards that are not damaged: the new ones are of the same edition, and have the same bytes.
+func TestRecoverEdition(t *testing.T) {
+	ctx := context.Background()
+	for _, e := range []Edition{Edition2026, EditionReference} {
+		store := storage.NewMemory()
+		bytesAt := func(location string) []byte {
+			r, err := store.Open(ctx, location)
+			require.NoError(t, err)
+			b, _, err := r.ReadSuffix(ctx, 1<<30)
+			require.NoError(t, err)
+			return b
+		}
+		for _, stripeRows := range []int64{400, 1000} {
+			writeTable(t, "mem://x/s", numbered(1000, 3), WriterOptions{Store: store, Edition: e, StripeRows: stripeRows, CreationTime: created, Overwrite: true}, 1000)
+			_, err := Recover(ctx, "mem://x/s", "mem://x/saved", RecoverOptions{Open: OpenOptions{Store: store}, Store: store, Overwrite: true})
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(bytesAt("mem://x/s"), bytesAt("mem://x/saved")), "%v, %d", e, stripeRows)
+		}
+	}
+}
+
 // TestKill kills a process while it writes a shard. No shard appears, and the complete stripes can be recovered
 // from the temporary file.
 func TestKill(t *testing.T) {

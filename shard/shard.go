@@ -8,9 +8,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/base/option"
-	"github.com/amudai/amudai-go/internal/engine/shardtable"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
 	"github.com/amudai/amudai-go/storage"
 )
 

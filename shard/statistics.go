@@ -7,11 +7,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/engine/shardtable"
 	"github.com/amudai/amudai-go/internal/format/hll"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/internal/format/stats"
-	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
+	"github.com/amudai/amudai-go/shard/internal/stats"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 )
 
 // ColumnStatistics are the stored statistics of a column, in a shard or in one of its stripes

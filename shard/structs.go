@@ -13,7 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/structs"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/internal/format/shardwriter"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 )
 
 // WriterOf writes a shard whose rows are structs of type T. Each exported field is a column. [CreateOf] and [NewWriterOf]

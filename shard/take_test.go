@@ -95,7 +95,7 @@ func TestTakeRefuses(t *testing.T) {
 	s := openTable(t, numbered(100, 2), WriterOptions{})
 	for _, rows := range [][]int64{{-1}, {100}, {5, 1 << 40}} {
 		_, err := s.Take(context.Background(), rows, TakeOptions{})
-		require.ErrorContains(t, err, "of a shard of 100 rows")
+		require.ErrorContains(t, err, "of a table of 100 rows")
 	}
 	_, err := s.Take(context.Background(), []int64{1}, TakeOptions{Columns: []string{"nothing"}})
 	require.ErrorIs(t, err, schema.ErrNoField)

@@ -4,7 +4,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
 
 // Edition names the set of features that a shard may use (docs/format.md §13). Its String is the

@@ -3,7 +3,7 @@ package shard
 import (
 	"context"
 
-	"github.com/amudai/amudai-go/internal/engine/verify"
+	"github.com/amudai/amudai-go/shard/internal/verify"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -14,6 +14,9 @@ type VerifyOptions struct {
 	Open OpenOptions
 	// MetadataOnly skips buffers and values.
 	MetadataOnly bool
+	// Quick reads all bytes, and compares them with the checksums of blocks and messages and those beside the references to them. It
+	// decodes no values, and does not compare statistics, filters and indexes with them.
+	Quick bool
 	// MaxFindings is the number of problems after which the verification ends, by default 100.
 	MaxFindings int
 	// Parallelism is the number of columns that are checked at the same time, by default
@@ -24,7 +27,9 @@ type VerifyOptions struct {
 	Progress func(done, total int)
 }
 
-// Report is the result of [Verify]. Its OK method reports whether there are no problems.
+// Report is the result of [Verify]. Its OK method reports whether the shard is sound: there are no problems, and all parts could be checked.
+// Without problems, a shard may also be not fully checked: parts of it are beyond a limit, or of an edition that this version does not know.
+// An unknown code in a shard that declares a known edition is a problem.
 //
 //	type Report struct {
 //		Problems  []Finding // damage and contradictions
@@ -69,7 +74,7 @@ type FlippedBit = verify.FlippedBit
 func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, error) {
 	return verify.Verify(ctx, location, verify.Options{
 		Open: o.Open.file(), MaxBlockBytes: o.Open.MaxBlockBytes, MaxDictionaryBytes: o.Open.MaxDictionaryBytes,
-		MetadataOnly: o.MetadataOnly, MaxFindings: o.MaxFindings, Parallelism: o.Parallelism, Progress: o.Progress,
+		MetadataOnly: o.MetadataOnly, Quick: o.Quick, MaxFindings: o.MaxFindings, Parallelism: o.Parallelism, Progress: o.Progress,
 	})
 }
 

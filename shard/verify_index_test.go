@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/testing/shardtest"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // TestVerifyNamesTheBitOfIndexes flips bits of range indexes, which scans do not read. Verify names the bits.

@@ -13,12 +13,12 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/internal/testing/golden"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
-	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // TestVerifyGoldens finds no problem in any shard of the reference.

@@ -7,9 +7,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/index"
-	"github.com/amudai/amudai-go/internal/engine/edit"
-	"github.com/amudai/amudai-go/internal/engine/indexing"
+	"github.com/amudai/amudai-go/shard/internal/index"
+	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/root"
 )
 
 // openIndex is an index that is built while its shard is written. That of each stripe has no builder between stripes.
@@ -96,7 +96,7 @@ func closeIndexes(built []builtIndex) error {
 // writeIndexes writes indexes to the shard, and closes their artifacts.
 func (w *Writer) writeIndexes(ctx context.Context, built []builtIndex) (all []*shardpb.IndexDescriptor, err error) {
 	for _, b := range built {
-		d, err := edit.WriteIndex(ctx, w.out, b.plan, b.artifacts)
+		d, err := root.WriteIndex(ctx, w.out, b.plan, b.artifacts)
 		if err != nil {
 			return nil, errors.Join(err, closeIndexes(built))
 		}

@@ -22,11 +22,11 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
-	"github.com/amudai/amudai-go/internal/format/shardwriter"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
-	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // Layout is the division of a shard into files (docs/format.md §2.6).
@@ -251,7 +251,7 @@ func (w *Writer) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// check compares the batch with the schema.
+// check compares the batch with the schema, and looks at its arrays before anything walks them.
 func (w *Writer) check(batch arrow.RecordBatch) error {
 	s := batch.Schema()
 	if s != w.checked {
@@ -265,6 +265,9 @@ func (w *Writer) check(batch arrow.RecordBatch) error {
 			}
 		}
 		w.checked = s
+	}
+	if err := arrowutil.CheckBatch(batch); err != nil {
+		return err
 	}
 	for i, c := range batch.Columns() {
 		if f := w.schema.Field(i); !f.Nullable && arrowutil.NullN(c) > 0 && f.Type.ID() != arrow.NULL {

@@ -18,9 +18,9 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
-	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 )
 

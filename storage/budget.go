@@ -23,7 +23,7 @@ type Budget struct {
 }
 
 // NewBudget returns a budget of limit bytes. One of 0 or less is unlimited.
-func NewBudget(limit int64) *Budget { return NewBudgetOn(sys.OS{}, limit) }
+func NewBudget(limit int64) *Budget { return NewBudgetOn(sys.Default, limit) }
 
 // NewBudgetOn returns a budget that spills to another file system, for tests.
 func NewBudgetOn(fs sys.FS, limit int64) *Budget {
@@ -125,7 +125,7 @@ func (b *Budget) create(dir string) (*spillFile, error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}
-	path, f, err := createTemp(b.fs, dir, "amudai-spill")
+	path, f, err := createTemp(b.fs, dir, "amudai-spill", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,9 @@ func (s *Memory) List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 			yield(Info{}, err)
 			return
 		}
+		if schemeOf(prefix) == "" && strings.HasSuffix(filepath.ToSlash(prefix), "/") {
+			start += "/" // which a path loses
+		}
 		for _, location := range s.Locations() {
 			if err := ctx.Err(); err != nil {
 				yield(Info{}, err)

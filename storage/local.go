@@ -1,16 +1,18 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/sys"
 )
 
@@ -20,10 +22,16 @@ import (
 // renamed, so that readers see the whole file or none. A process that is killed leaves
 // the temporary file behind: .NAME.RANDOM.tmp.
 //
+// A file that is replaced keeps its permissions, and its owner and group where the system allows that; if its group cannot be
+// kept, the new one may do no more than all others. Access control lists and extended attributes are not kept.
+//
 // The version of a file is its inode, size and modification time. Publish with
 // [CreateOptions.IfMatch] compares and renames under a lock (flock) on the folder, which
 // replacements and removals by other processes of this machine respect. Systems and file
 // systems without such locks, Windows among them, have no conditional replacement.
+//
+// A reader fails with [ErrChanged] once its file was overwritten or became shorter. Appended bytes are not read. Of all files that
+// are not read at the moment, 64 stay open; others are opened again, which fails with [ErrChanged] if they were replaced.
 type Local struct {
 	fs sys.FS // nil: that of the machine
 }
@@ -33,7 +41,7 @@ func NewLocal(fs sys.FS) Local { return Local{fs} }
 
 func (s Local) sys() sys.FS {
 	if s.fs == nil {
-		return sys.OS{}
+		return sys.Default
 	}
 	return s.fs
 }
@@ -47,21 +55,52 @@ func (s Local) Open(ctx context.Context, location string) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.sys().Open(path)
+	return newLocalReader(path, s.sys().Open)
+}
+
+// OpenIn implements [Confiner].
+func (s Local) OpenIn(ctx context.Context, folder, location string) (Reader, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir, err := Path(folder)
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
+	path, err := Path(location)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
-	return &localReader{f, path, info}, nil
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	below, err := filepath.Rel(dir, path)
+	if err != nil {
+		return nil, err
+	}
+	return newLocalReader(path, func(string) (sys.File, error) {
+		f, err := s.sys().OpenIn(dir, below)
+		if errors.Is(err, sys.ErrOutside) {
+			return nil, fault.Unsupportedf("%s is a symbolic link that leads out of the folder %s: not allowed", path, dir)
+		}
+		return f, err
+	})
+}
+
+func newLocalReader(path string, open func(name string) (sys.File, error)) (Reader, error) {
+	h, err := newHandle(path, open)
+	if err != nil {
+		return nil, err
+	}
+	return &localReader{handle: h}, nil
 }
 
 type localReader struct {
-	f    sys.File
-	path string
-	info fs.FileInfo // at Open
+	*handle
+	end atomic.Pointer[[]byte] // last bytes, once they were read
 }
 
 func (r *localReader) ReadAt(ctx context.Context, p []byte, off int64) error {
@@ -71,24 +110,52 @@ func (r *localReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := CheckRange(off, int64(len(p)), r.info.Size()); err != nil {
 		return err
 	}
-	if n, err := r.f.ReadAt(p, off); n < len(p) {
-		return fmt.Errorf("reading %d bytes at %d: %w", len(p), off, err)
+	return r.use(func(f sys.File) error {
+		if err := readFull(f, p, off, r.info.Size()); err != nil {
+			return err
+		}
+		if known := int(min(endBytes, r.info.Size())); known > 0 && len(p) >= known && off+int64(len(p)) == r.info.Size() && r.end.Load() == nil {
+			end := bytes.Clone(p[len(p)-known:])
+			r.end.Store(&end)
+		}
+		return r.unchanged(f)
+	})
+}
+
+// endBytes is how many of the last bytes of a file tell whether it only became longer. Fewer of them may be equal by chance.
+const endBytes = 64
+
+// unchanged fails if the file is no longer the one that was opened. It may become longer, as logs do, as long as its old bytes stay.
+func (r *localReader) unchanged(f sys.File) error {
+	now, err := f.Stat()
+	if err != nil || now.Size() == r.info.Size() && now.ModTime().Equal(r.info.ModTime()) {
+		return err
 	}
-	return nil
+	if end := r.end.Load(); end != nil && now.Size() > r.info.Size() {
+		p := make([]byte, len(*end))
+		if err := readFull(f, p, r.info.Size()-int64(len(p)), r.info.Size()); err != nil {
+			return err
+		}
+		if bytes.Equal(p, *end) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%d bytes of %v are now %d of %v: %w", r.info.Size(), r.info.ModTime().UTC().Format(time.RFC3339Nano),
+		now.Size(), now.ModTime().UTC().Format(time.RFC3339Nano), ErrChanged)
 }
 
 func (r *localReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
 	size := r.info.Size()
-	tail := make([]byte, min(int64(max(n, 0)), size))
+	tail := make([]byte, min(int64(max(n, endBytes)), size))
 	err := r.ReadAt(ctx, tail, size-int64(len(tail)))
-	return tail, size, err
+	return tail[max(0, len(tail)-max(n, 0)):], size, err
 }
 
 func (r *localReader) Size(context.Context) (int64, error)      { return r.info.Size(), nil }
 func (r *localReader) Version(context.Context) (Version, error) { return fileVersion(r.info), nil }
 func (r *localReader) Name() string                             { return r.path }
 func (r *localReader) Capabilities() Capabilities               { return Capabilities{Latency: LatencyLow} }
-func (r *localReader) Close() error                             { return r.f.Close() }
+func (r *localReader) Close() error                             { return r.close() }
 
 // fileVersion needs no access to the content. A replacement has another inode, and a
 // later modification time than the file that it replaces (see localWriter.replace).
@@ -124,48 +191,60 @@ func (s Local) Create(ctx context.Context, location string, o CreateOptions) (Wr
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkCreate(ctx, path, o); err != nil {
+	like, err := s.checkCreate(ctx, path, o)
+	if err != nil {
 		return nil, err
 	}
-	tmp, f, err := createTemp(s.sys(), filepath.Dir(path), filepath.Base(path))
+	tmp, f, err := createTemp(s.sys(), filepath.Dir(path), filepath.Base(path), like)
 	if err != nil {
 		return nil, err
 	}
 	return &localWriter{fs: s.sys(), f: f, buffer: newBuffer(f), path: path, tmp: tmp, o: o}, nil
 }
 
+// checkCreate saves the work of writing an artifact that Publish would refuse. It returns the file whose permissions the new one
+// gets: the one that it replaces, or else that of the options, or nil.
+func (s Local) checkCreate(ctx context.Context, path string, o CreateOptions) (like fs.FileInfo, err error) {
+	switch {
+	case o.IfMatch != "":
+		unlock, err := s.sys().Lock(ctx, filepath.Dir(path))
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+		return matching(s.sys(), path, o.IfMatch)
+	case o.Overwrite:
+		if like, err = s.sys().Stat(path); err == nil {
+			return like, isReplaceable(path, like)
+		}
+	default:
+		taken, err := s.sys().Exists(path)
+		if err == nil && taken {
+			err = exists(path)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if o.Like == "" {
+		return nil, nil
+	}
+	if path, err = Path(o.Like); err != nil {
+		return nil, err
+	}
+	return matching(s.sys(), path, "")
+}
+
 // isReplaceable returns an error for a device, a pipe or the like, and for a link to one: a rename would put a file in its place.
-func isReplaceable(path string) error {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() { // a rename onto a folder fails by itself
+func isReplaceable(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() && !info.IsDir() { // a rename onto a folder fails by itself
 		return &fs.PathError{Op: "replace", Path: path, Err: errors.New("not a file")}
 	}
 	return nil
 }
 
-// checkCreate saves the work of writing an artifact that Publish would refuse.
-func (s Local) checkCreate(ctx context.Context, path string, o CreateOptions) error {
-	switch {
-	case o.IfMatch != "":
-		unlock, err := s.sys().Lock(ctx, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		defer unlock()
-		_, err = matching(s.sys(), path, o.IfMatch)
-		return err
-	case o.Overwrite:
-		return isReplaceable(path)
-	}
-	taken, err := s.sys().Exists(path)
-	if err == nil && taken {
-		err = exists(path)
-	}
-	return err
-}
-
-// createTemp creates a file under a hidden, unused name.
-func createTemp(fsys sys.FS, dir, base string) (string, sys.File, error) {
+// createTemp creates a file under a hidden, unused name, with the access of like.
+func createTemp(fsys sys.FS, dir, base string, like fs.FileInfo) (string, sys.File, error) {
 	if len(base) > 200 { // file systems limit names to 255 bytes
 		base = base[:200]
 	}
@@ -173,7 +252,7 @@ func createTemp(fsys sys.FS, dir, base string) (string, sys.File, error) {
 		var random [8]byte
 		rand.Read(random[:]) // never fails
 		name := filepath.Join(dir, "."+base+"."+hex.EncodeToString(random[:])+".tmp")
-		f, err := fsys.Create(name)
+		f, err := fsys.Create(name, like)
 		if errors.Is(err, fs.ErrExist) && try < 100 {
 			continue
 		}
@@ -243,7 +322,7 @@ func (w *localWriter) Publish(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case w.o.Overwrite || w.o.IfMatch != "":
-		err = w.replace(ctx, written.ModTime())
+		err = w.replace(ctx, written)
 	default:
 		err = w.fs.Rename(w.tmp, w.path, false)
 	}
@@ -257,8 +336,8 @@ func (w *localWriter) Publish(ctx context.Context) error {
 }
 
 // replace renames the temporary file over the artifact at the location, if there is one
-// and it matches.
-func (w *localWriter) replace(ctx context.Context, modified time.Time) error {
+// and it matches. It keeps the access of the old one, also if that has changed since Create.
+func (w *localWriter) replace(ctx context.Context, written fs.FileInfo) error {
 	unlock, err := w.fs.Lock(ctx, filepath.Dir(w.path))
 	if w.o.IfMatch == "" {
 		unlock, err = optional(unlock, err)
@@ -273,8 +352,13 @@ func (w *localWriter) replace(ctx context.Context, modified time.Time) error {
 	}
 	// Clocks of file systems tick every few milliseconds, and inodes are reused. Times
 	// that increase with every replacement keep a version from coming back.
-	if old != nil && !modified.After(old.ModTime()) {
+	if old != nil && !written.ModTime().After(old.ModTime()) {
 		if err := w.fs.SetModTime(w.tmp, old.ModTime().Add(time.Microsecond)); err != nil {
+			return err
+		}
+	}
+	if old != nil && old.Mode() != written.Mode() {
+		if err := w.fs.SetAccess(w.tmp, old); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -51,7 +52,7 @@ func URL(location string) (string, error) {
 	}
 	u, err := url.Parse(location)
 	if err != nil {
-		return "", fmt.Errorf("bad location: %w", err)
+		return "", badURL(location, err)
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	u.Host = strings.ToLower(u.Host)
@@ -63,6 +64,17 @@ func URL(location string) (string, error) {
 	}
 	u.User, u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = nil, "", false, "", ""
 	return u.JoinPath().String(), nil
+}
+
+// badURL is the error of a location that does not parse, without what may be secret in it.
+func badURL(location string, err error) error {
+	if u := new(url.Error); errors.As(err, &u) {
+		err = u.Err
+	}
+	if Redact(location) != location {
+		return fmt.Errorf("bad location %s", Redact(location)) // the error may quote a password
+	}
+	return fmt.Errorf("bad location %s: %w", location, err)
 }
 
 func fileURL(abs string, windows bool) string {
@@ -91,7 +103,7 @@ func Path(location string) (string, error) {
 	case "file":
 		return filePath(location, runtime.GOOS == "windows")
 	}
-	return "", fmt.Errorf("%s is not on the local file system", location)
+	return "", fmt.Errorf("%s is not on the local file system", Redact(location))
 }
 
 func filePath(location string, windows bool) (string, error) {
@@ -147,16 +159,26 @@ func isHostName(host string) bool {
 	return strings.Trim(host, ".") != ""
 }
 
-// Redact returns a location for messages: without user name, password and query, as these
-// may be credentials.
+// Redact returns a location for messages: without user name, password, query and fragment, as these may be credentials. It is
+// for locations that do not parse, too. In those of clouds, a question mark is a part of a name or pattern, unless names and
+// values follow it.
 func Redact(location string) string {
-	if schemeOf(location) == "" {
+	scheme := schemeOf(location)
+	if scheme == "" || scheme == "file" {
 		return location
 	}
-	u, err := url.Parse(location)
-	if err != nil {
-		return location
+	start := strings.Index(location, "://") + len("://")
+	rest := location[start:]
+	if i := strings.IndexAny(rest, "?#"); i >= 0 && (strings.HasPrefix(scheme, "http") || strings.Contains(rest[i:], "=")) {
+		rest = rest[:i]
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
+	host, path, slash := strings.Cut(rest, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && host[0] != '[' && strings.Trim(host[i+1:], "0123456789") != "" {
+		return location[:start] + "…" // a password with a slash or a question mark
+	}
+	if slash {
+		host += "/"
+	}
+	return location[:start] + host + path
 }

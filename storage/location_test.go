@@ -102,5 +102,33 @@ func TestURLOfRemote(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	require.Equal(t, "https://h/b", Redact("https://u:p@h/b?sig=secret"))
+}
+
+func TestRedact(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://u:p@h/b?sig=secret": "https://h/b",
+		"https://u:p@h:80/b#secret":  "https://h:80/b",
+		"http://u:p%zz@h/b":          "http://h/b", // which does not parse
+		"http://u:p@h@h/b":           "http://h/b",
+		"http://u:pass/word@h/b":     "http://…",
+		"http://u:pass?word@h/b":     "http://…",
+		"http://[::1]:80/b?x":        "http://[::1]:80/b",
+		"http://[fe80::a]/b":         "http://[fe80::a]/b",
+		"http://h":                   "http://h",
+		"HTTPS://h/a?b=c":            "HTTPS://h/a",
+		"http://h/a@b":               "http://h/a@b",
+		"s3://lake/a?.parquet":       "s3://lake/a?.parquet", // a pattern
+		"az://a.blob.core.windows.net/c/x?sv=1&sig=secret": "az://a.blob.core.windows.net/c/x",
+		"ftp://u:p@h/b": "ftp://h/b",
+		"a/b?c=d@e":     "a/b?c=d@e",
+		"file:///a?b=c": "file:///a?b=c",
+		`C:\a@b`:        `C:\a@b`,
+	} {
+		require.Equal(t, want, Redact(in))
+	}
+	for _, location := range []string{"http://u:secret%zz@h/b?sig=secret", "http://u:secret/x@h/b", "http://h/%zz?sig=secret", "http://u:secret@ h/x"} {
+		_, err := URL(location)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "secret")
+	}
 }

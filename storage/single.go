@@ -76,10 +76,7 @@ func (r singleReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := CheckRange(off, int64(len(p)), r.s.size); err != nil {
 		return err
 	}
-	if n, err := r.s.r.ReadAt(p, off); n < len(p) {
-		return fmt.Errorf("reading %d bytes at %d: %w", len(p), off, err)
-	}
-	return nil
+	return readFull(r.s.r, p, off, r.s.size)
 }
 
 func (r singleReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {

@@ -184,8 +184,8 @@ func (s *Spool) ReadAt(p []byte, off int64) (int, error) {
 		part := p[done:min(len(p), done+int(min(e.n-at, int64(len(p)))))]
 		if e.chunk != nil {
 			copy(part, e.chunk.buf[at:])
-		} else if n, err := e.file.f.ReadAt(part, e.off+at); n < len(part) {
-			return done + n, fmt.Errorf("reading back a temporary file: %w", err)
+		} else if err := readFull(e.file.f, part, e.off+at, e.off+e.n); err != nil {
+			return done, fmt.Errorf("reading back a temporary file: %w", err)
 		}
 		done += len(part)
 	}
@@ -217,7 +217,7 @@ func (s *Spool) writeExtent(w io.Writer, e *extent) (int64, error) {
 	defer putChunk(c)
 	for done := int64(0); done < e.n; {
 		part := c.buf[:min(int64(len(c.buf)), e.n-done)]
-		if n, err := e.file.f.ReadAt(part, e.off+done); n < len(part) {
+		if err := readFull(e.file.f, part, e.off+done, e.off+e.n); err != nil {
 			return done, fmt.Errorf("reading back a temporary file: %w", err)
 		}
 		n, err := w.Write(part)
@@ -290,10 +290,7 @@ func (r spoolReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := CheckRange(off, int64(len(p)), r.s.Size()); err != nil {
 		return err
 	}
-	if n, err := r.s.ReadAt(p, off); n < len(p) {
-		return fmt.Errorf("reading %d bytes at %d: %w", len(p), off, err)
-	}
-	return nil
+	return readFull(r.s, p, off, r.s.Size())
 }
 
 func (r spoolReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {

@@ -51,6 +51,14 @@ type Reader interface {
 	Close() error
 }
 
+// Streamer is a [Reader] that can be asked whether its server has ranges at all, as those of HTTP locations.
+type Streamer interface {
+	Reader
+	// Stream returns the bytes from the start, as one answer that cannot be repeated, from a server without ranges. From
+	// others it returns nil.
+	Stream(ctx context.Context) (io.ReadCloser, error)
+}
+
 // Version is an opaque token for one state of an artifact, such as a strong entity tag
 // (RFC 9110 §8.8.3). Within one store, equal versions of a location mean equal bytes.
 type Version string
@@ -115,6 +123,10 @@ type CreateOptions struct {
 	// Overwrite is then ignored. Object stores send the condition If-Match. A store that
 	// cannot replace conditionally fails with an error that wraps errors.ErrUnsupported.
 	IfMatch Version
+	// Like is the location of an artifact whose permissions a new one gets, such as those of the root for the files of a
+	// shard. By default they are those that the system gives new files. An artifact that is replaced keeps its own. Stores
+	// without permissions ignore it, and so does that of local files if there is no such file.
+	Like string
 }
 
 // Store holds artifacts. Its methods may be called concurrently.
@@ -130,6 +142,21 @@ type Store interface {
 	// included, in no particular order. A missing folder is empty. An error ends the
 	// sequence. A store that cannot list yields one that wraps errors.ErrUnsupported.
 	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
+}
+
+// Confiner is a [Store] whose names may lead elsewhere, as symbolic links do. That of local files is one. A store that wraps
+// another should be one, too.
+type Confiner interface {
+	// OpenIn is Open for an artifact below a folder. A name that leads out of the folder is refused.
+	OpenIn(ctx context.Context, folder, location string) (Reader, error)
+}
+
+// OpenIn opens an artifact that others have named, such as a reference in a file, and which must be below a folder.
+func OpenIn(ctx context.Context, s Store, folder, location string) (Reader, error) {
+	if c, ok := s.(Confiner); ok {
+		return c.OpenIn(ctx, folder, location)
+	}
+	return s.Open(ctx, location)
 }
 
 // Linker is a [Store] that can give artifacts a second name. Those of this package are.
@@ -160,6 +187,24 @@ func CheckRange(off, n, size int64) error {
 		return fault.Corruptf("%d bytes from offset %d lie past the end at %d: %w", n, off, size, io.ErrUnexpectedEOF)
 	}
 	return nil
+}
+
+// Shrunk returns the error of an artifact that ends at an offset, before the size that it had when it was opened. It wraps [ErrChanged]
+// and io.ErrUnexpectedEOF.
+func Shrunk(end, size int64) error {
+	return fmt.Errorf("it ends at %d, and had %d bytes when it was opened: %w: %w", end, size, ErrChanged, io.ErrUnexpectedEOF)
+}
+
+// readFull fills p with the bytes of an artifact of size bytes from offset off on.
+func readFull(r io.ReaderAt, p []byte, off, size int64) error {
+	n, err := r.ReadAt(p, off)
+	switch {
+	case n == len(p):
+		return nil
+	case err == nil || err == io.EOF:
+		return Shrunk(off+int64(n), size)
+	}
+	return fmt.Errorf("reading %d bytes at %d: %w", len(p), off, fault.NoEOF(err))
 }
 
 // IOWriter is an io.Writer that appends to Writer, for code that takes no context.

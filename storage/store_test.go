@@ -36,7 +36,11 @@ func TestLocalURL(t *testing.T) {
 	requireEmpty(t, dir)
 }
 
-func TestMemory(t *testing.T) { storetest.TestStore(t, storage.NewMemory(), "mem://box/") }
+func TestMemory(t *testing.T) {
+	for _, folder := range []string{"mem://box/", "/box/", "box/"} {
+		t.Run(folder, func(t *testing.T) { storetest.TestStore(t, storage.NewMemory(), folder) })
+	}
+}
 
 func TestFromReaderAt(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789"), 1000)

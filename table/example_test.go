@@ -3,80 +3,243 @@ package table_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"strings"
+	"log"
 
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/csv"
-	"github.com/amudai/amudai-go/table/jsonl"
+	_ "github.com/amudai/amudai-go/table/formats"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// stdout is an output whose bytes cannot be taken back.
-type stdout struct{}
-
-func (stdout) Write(_ context.Context, p []byte) error {
-	_, err := os.Stdout.Write(p)
-	return err
+// sales are the tables of two years, with the options of their format.
+func sales(ctx context.Context) *table.Table {
+	german := csv.Options{Delimiter: ';', Decimal: ',', Thousands: '.', Dates: csv.DMY, Nulls: []string{"N/A"}}
+	t, err := table.OpenWith(ctx, table.OpenOptions{Formats: []provider.Format{csv.New(german)}}, "../testdata/tour/sales-*.csv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return t
 }
 
-func (stdout) Publish(context.Context) error { return nil }
-func (stdout) Abort(context.Context) error   { return nil }
-
-// CSV, whose types are inferred, is read and written as JSON lines.
-func Example() {
+func ExampleOpen() {
 	ctx := context.Background()
-	cities := "zip,city,founded\n00501,Holtsville,\n10001,New York,1624-05-20\n"
-	src, err := csv.New(csv.Options{}).Open(ctx, table.Input{Name: "cities.csv", Reader: strings.NewReader(cities), Size: int64(len(cities))},
-		table.ReadOptions{Notice: func(s string) { fmt.Println(s) }})
+	t, err := table.Open(ctx, "../testdata/traces/shop.otlp.jsonl", "../testdata/logs")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	defer src.Close()
-	for _, f := range src.Schema().Fields() {
-		fmt.Println(f.Name, f.Type)
+	defer t.Close()
+	for i, f := range t.Formats() {
+		fmt.Println(t.Locations()[i], f.Title)
 	}
-	sink, err := jsonl.New(jsonl.Options{}).Create(ctx, stdout{}, src.Schema(), table.WriteOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for {
-		batch, err := src.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			fmt.Println(err, sink.Abort(ctx))
-			return
-		}
-		err = sink.Write(ctx, batch)
-		batch.Release()
-		if err != nil {
-			fmt.Println(err, sink.Abort(ctx))
-			return
-		}
-	}
-	if err := sink.Close(ctx); err != nil {
-		fmt.Println(err)
-	}
+	n, err := t.Count(ctx, table.ScanOptions{Filter: filter.Eq(filter.Col("span:name"), "POST /checkout")})
+	fmt.Println(n, err)
 	// Output:
-	// column "zip" is kept as text: it has numbers with leading zeros ("00501") and integers ("10001")
-	// zip utf8
-	// city utf8
-	// founded date32
-	// {"zip":"00501","city":"Holtsville","founded":null}
-	// {"zip":"10001","city":"New York","founded":"1624-05-20"}
+	// ../testdata/traces/shop.otlp.jsonl OTLP/JSON
+	// ../testdata/logs/app.log lines of text
+	// 2 <nil>
 }
 
-// Formats are found by extension, or by the first bytes of a file.
-func ExampleFormats_ByPath() {
-	f, ok := table.Registered().ByPath("data/events.ndjson")
-	fmt.Println(f.Title, ok)
-	f, ok = table.Registered().Sniff([]byte("ARROW1\x00\x00"))
-	fmt.Println(f.Title, ok)
+func ExampleTable_Scan() {
+	ctx := context.Background()
+	t := sales(ctx)
+	defer t.Close()
+	for batch, err := range t.Scan(ctx, table.ScanOptions{Columns: []string{"Order", "Total", "Channel"}, Filter: filter.Gt(filter.Col("Total"), 100)}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for i := range int(batch.NumRows()) {
+			fmt.Println(batch.Column(0).ValueStr(i), batch.Column(1).ValueStr(i), batch.Column(2).ValueStr(i))
+		}
+	}
 	// Output:
-	// JSON lines true
-	// Arrow IPC file true
+	// 1001 1234.5 (null)
+	// 1004 310.25 (null)
+	// 2002 2000 shop
+}
+
+func ExampleTable_Group() {
+	ctx := context.Background()
+	t := sales(ctx)
+	defer t.Close()
+	for batch, err := range t.Group(ctx, table.GroupOptions{By: "year(Date)", Aggregates: "count(), sum(Total) as total", Sort: "-total"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for i := range int(batch.NumRows()) {
+			fmt.Println(batch.Column(0).ValueStr(i), batch.Column(1).(*array.Int64).Value(i), batch.Column(2).(*array.Float64).Value(i))
+		}
+	}
+	// Output:
+	// 2026 3 2045
+	// 2025 4 1646.65
+}
+
+func ExampleTable_Sort() {
+	ctx := context.Background()
+	t := sales(ctx)
+	defer t.Close()
+	for batch, err := range t.Sort(ctx, table.SortOptions{By: "-Total", Columns: []string{"Customer", "Total"}, Limit: 2}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Column(0), batch.Column(1))
+	}
+	// Output:
+	// ["Ito" "Åsa Lind"] [2000 1234.5]
+}
+
+func ExampleTable_Take() {
+	ctx := context.Background()
+	t := sales(ctx)
+	defer t.Close()
+	for batch, err := range t.Take(ctx, table.TakeOptions{Rows: []int64{6, 0, 6}, Columns: []string{"Order"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Column(0))
+	}
+	// Output:
+	// [2003 1001 2003]
+}
+
+func ExampleTable_Statistics() {
+	ctx := context.Background()
+	t, err := table.Open(ctx, "../shard/testdata/unknown/known.amudai.shard") // its values are damaged, its statistics are not
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	files, err := t.Statistics(ctx, []string{"n"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	n := files[0].Columns[0]
+	fmt.Println(files[0].Rows, n.Nulls, n.Min, n.Max)
+	// Output:
+	// 3000 0 [0] [2]
+}
+
+func ExampleTable_Explain() {
+	ctx := context.Background()
+	t, err := table.Open(ctx, "../shard/testdata/unknown/known.amudai.shard")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	condition, err := filter.Parse("n > 5")
+	if err != nil {
+		log.Fatal(err)
+	}
+	files, err := t.Explain(ctx, table.ScanOptions{Filter: condition}, false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(files[0])
+	// Output:
+	// columns: n
+	// where:   n > 5
+	// looks at: n
+	// rows:    3000 of 3000
+	// stripe 0: 3000 rows
+	//   statistics       leaves 0 rows (of the stripe)
+}
+
+func ExampleTable_Verify() {
+	ctx := context.Background()
+	t, err := table.Open(ctx, "../shard/testdata/unknown/known.amudai.shard")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	files, err := t.Verify(ctx, table.VerifyOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if r := files[0]; r != nil && !r.OK() {
+		fmt.Println(r.Problems[0])
+	}
+	// Output:
+	// unsupported: encoding code 0x105 is not known (stripe 0/column "n"/DATA/block 0/values, offset 328, in ../shard/testdata/unknown/known.amudai.shard)
+}
+
+func ExampleDiff() {
+	ctx := context.Background()
+	old, err := table.Open(ctx, "../testdata/tour/sales-2025.csv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer old.Close()
+	both := sales(ctx)
+	defer both.Close()
+	c, err := table.Diff(ctx, old, both, table.DiffOptions{Key: "Order"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	for row, err := range c.Rows(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, i := range row.Columns {
+			was, is := row.Old.Arrays[i].ValueStr(row.Old.Index), row.New.Arrays[i].ValueStr(row.New.Index)
+			fmt.Println(row.New.Keys[0].ValueStr(row.New.Index), c.Columns().All[i].Name, was, is)
+		}
+	}
+	fmt.Printf("%+v\n", c.Summary())
+	// Output:
+	// 1001 Total 1.234,50 1234.5
+	// 1002 Total 89,90 89.9
+	// 1003 Total 12,00 12.0
+	// 1003 Paid N/A (null)
+	// 1004 Total 310,25 310.25
+	// {Changed:4 Removed:0 Added:3 Equal:0 DuplicateKeys:0}
+}
+
+func ExampleTable_Inspect() {
+	ctx := context.Background()
+	t, err := table.Open(ctx, "../shard/testdata/unknown/known.amudai.shard")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	files, err := t.Inspect(ctx, table.InspectOptions{Detail: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range files[0].Lists {
+		if l.Name == "buffers" {
+			fmt.Println(l.Columns[1:6], l.Rows[0][1:6])
+		}
+	}
+	// Output:
+	// [column buffer offset bytes map bytes] [n DATA 320 912 112]
+}
+
+func ExampleTable_Plan() {
+	ctx := context.Background()
+	t, err := table.Open(ctx, "../shard/testdata/unknown/known.amudai.shard")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	condition, err := filter.Parse("n > 1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan, err := t.Plan(ctx, table.ScanOptions{Filter: condition})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range plan.Parts {
+		for _, s := range p.Explanation.Stripes {
+			if s.Left() > 0 { // a reader with ScanOptions.Rows
+				fmt.Println(table.RowRange{From: s.First, To: s.First + s.Rows}, s.Bytes)
+			}
+		}
+	}
+	// Output:
+	// {0 3000} 912
 }

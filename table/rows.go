@@ -2,51 +2,117 @@ package table
 
 import (
 	"context"
-	"io"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/tables"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// rowSource returns a range of the rows of a source.
-type rowSource struct {
-	Source
-	rows RowRange
-	next int64 // position of the next batch's first row
+// TakeOptions ask for rows by their positions, in the order of these; a position that is named twice gives its row twice.
+type TakeOptions struct {
+	Rows    []int64 // positions from 0
+	Columns []string
 }
 
-func newRowSource(src Source, rows RowRange) Source { return &rowSource{Source: src, rows: rows} }
-
-// Rows implements [Source].
-func (s *rowSource) Rows() (int64, bool) {
-	n, known := s.Source.Rows()
-	if s.rows.End > 0 {
-		n = min(n, s.rows.End)
-	}
-	return max(n-s.rows.Begin, 0), known
+// Take returns rows by their positions, as [Table.Scan] does. Inputs that record their number of rows are read only where
+// these rows are, others up to the last one. A position beyond the table is a [NoRowError].
+func (t *Table) Take(ctx context.Context, o TakeOptions) iter.Seq2[arrow.RecordBatch, error] {
+	return t.rows(ctx, o)
 }
 
-// Next implements [Source]. Rows behind the range are not read.
-func (s *rowSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	for s.rows.End == 0 || s.next < s.rows.End && s.rows.Begin < s.rows.End {
-		batch, err := s.Source.Next(ctx)
-		if err != nil {
-			return nil, err
+func (o TakeOptions) open(ctx context.Context, t *Table) (provider.Source, error) {
+	for _, row := range o.Rows {
+		if row < 0 {
+			return nil, fmt.Errorf("Rows: there is no row %d", row)
 		}
-		n := batch.NumRows()
-		from, to := min(max(s.rows.Begin-s.next, 0), n), n
-		if s.rows.End > 0 {
-			to = min(s.rows.End-s.next, n)
-		}
-		s.next += n
-		if from == 0 && to == n {
-			return batch, nil
-		}
-		if from < to {
-			part := batch.NewSlice(from, to)
-			batch.Release()
-			return part, nil
-		}
-		batch.Release()
 	}
-	return nil, io.EOF
+	so := ScanOptions{Columns: o.Columns}
+	total, known, err := t.NumRows(ctx, so)
+	if err != nil {
+		return nil, err
+	}
+	if known && len(o.Rows) > 0 {
+		if most := slices.Max(o.Rows); most >= total {
+			return nil, &NoRowError{Row: most, Rows: total}
+		}
+	}
+	return tables.Take(o.Rows, func(rows []int64) (provider.Source, bool, error) {
+		if known {
+			so.Rows = rowset.Ranges(rows)
+		}
+		src, err := so.open(ctx, t)
+		return src, known, err
+	})
+}
+
+// SampleOptions ask for random rows in their order.
+type SampleOptions struct {
+	ScanOptions        // the rows to choose from; their limit comes first
+	N           int64  // number of rows
+	Seed        uint64 // equal seeds draw equal rows of equal inputs
+}
+
+// Sample returns N random rows, or all if there are fewer, as [Table.Scan] does. All rows have the same chance. Without filter, rows
+// and limit, inputs that record their number of rows are read only where the chosen rows are.
+func (t *Table) Sample(ctx context.Context, o SampleOptions) iter.Seq2[arrow.RecordBatch, error] {
+	return t.rows(ctx, o)
+}
+
+func (o SampleOptions) open(ctx context.Context, t *Table) (provider.Source, error) {
+	if o.N < 0 {
+		return nil, &OptionError{Option: "N", Value: strconv.FormatInt(o.N, 10), Err: errors.New("it is negative")}
+	}
+	so := o.ScanOptions
+	total, known, err := t.NumRows(ctx, so)
+	if err != nil {
+		return nil, err
+	}
+	if known && so.Rows == nil && so.Limit == 0 && o.N < total {
+		so.Rows = rowset.Ranges(tables.Positions(o.N, total, o.Seed))
+		return so.open(ctx, t)
+	}
+	so.Reuse = false
+	src, err := so.open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return tables.Sample(src, o.N, o.Seed), nil
+}
+
+// TailOptions ask for the last rows.
+type TailOptions struct {
+	Columns []string
+	Filter  filter.Expr
+	Rows    []RowRange // before the filter; nil for all
+	N       int64      // number of rows
+}
+
+// Tail returns the last N rows that meet the filter, as [Table.Scan] does.
+func (t *Table) Tail(ctx context.Context, o TailOptions) iter.Seq2[arrow.RecordBatch, error] {
+	return t.rows(ctx, o)
+}
+
+func (o TailOptions) open(ctx context.Context, t *Table) (provider.Source, error) {
+	if o.N < 0 {
+		return nil, &OptionError{Option: "N", Value: strconv.FormatInt(o.N, 10), Err: errors.New("it is negative")}
+	}
+	so := ScanOptions{Columns: o.Columns, Filter: o.Filter, Rows: o.Rows}
+	if o.N > 0 && o.Filter.IsZero() && o.Rows == nil {
+		so.Rows = []RowRange{{From: -o.N, To: math.MaxInt64}}
+		return so.open(ctx, t)
+	}
+	src, err := so.open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return tables.Last(src, o.N), nil
 }

@@ -10,6 +10,7 @@ if [ -n "$unformatted" ]; then
   status=1
 fi
 go vet ./... || status=1
+go vet -C bench ./... || status=1
 go tool -modfile=tools/go.mod staticcheck ./... || status=1
 go tool -modfile=tools/go.mod buf lint || status=1
 go tool -modfile=tools/go.mod buf format --diff --exit-code || status=1

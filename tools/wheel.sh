@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds wheels of the Python package into python/dist. Usage: wheel.sh [-test] PYTHON
+# Builds wheels of the Python package into python/dist. Usage: wheel.sh [-test] PYTHON [TARGET...]
 # With -test, it builds only that of this machine, installs it into a folder, and runs the command and a scan.
 set -euo pipefail
 cd "$(dirname "$0")/../python"
 
-limit=20000000 # bytes
+limit=26000000 # bytes
 
 build() {
   AMUDAI_TARGET=$1 "$python" -m hatchling build -t wheel -d dist >/dev/null
@@ -13,11 +13,13 @@ build() {
 test=false
 if [ "$1" = -test ]; then test=true && shift; fi
 python=$1
+shift
 rm -rf dist
 if $test; then
   build "$(go env GOOS)/$(go env GOARCH)"
 else
-  for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do build "$target"; done
+  [ $# -gt 0 ] || set -- linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+  for target; do build "$target"; done
 fi
 for wheel in dist/*.whl; do
   size=$(wc -c <"$wheel")

@@ -288,7 +288,7 @@ func TestExplain(t *testing.T) {
 	require.NotNil(t, e.Scans[0].Sources[0].Plan, "the file describes its scan")
 	e, err = traceql.Analyze(t.Context(), q, sources, traceql.Options{})
 	require.NoError(t, err)
-	require.Equal(t, traceql.Run{Candidates: 1, Fetched: 1, Spans: 7, Evaluated: 1, Traces: 1}, *e.Run)
+	require.Equal(t, traceql.Run{Candidates: 1, Fetched: 1, Spans: 7, Evaluated: 1, Steps: 30, Traces: 1}, *e.Run)
 	require.Contains(t, e.String(), "1 candidates, 1 traces read with 7 spans")
 }
 
@@ -337,6 +337,32 @@ func TestLowered(t *testing.T) {
 		require.Equal(t, c.filter, got.Filter.String(), c.condition)
 		require.Equal(t, c.exact, got.Exact, c.condition)
 	}
+}
+
+// The evaluation of a trace is limited.
+func TestMaxSteps(t *testing.T) {
+	src := tableOfSpans(t, 8, shop())
+	const query = `{ } | by(span:id) | ({ } !> { name != "" }) | count() > 0`
+	q, err := traceql.Parse(query)
+	require.NoError(t, err)
+	e, err := traceql.Analyze(t.Context(), q, []traceql.Source{src}, traceql.Options{})
+	require.NoError(t, err)
+	require.NoError(t, searchError(t, query, traceql.Options{MaxSteps: e.Run.Steps}, src))
+	err = searchError(t, query, traceql.Options{MaxSteps: 50}, src)
+	require.ErrorIs(t, err, fault.ErrLimit)
+	require.ErrorContains(t, err, "trace 00000000000000000000000000000001: limit exceeded: the evaluation of the query needs more than 50 steps")
+}
+
+// Two lists take as many steps as they have pairs.
+func TestStepsOfLists(t *testing.T) {
+	one := span{trace: 1, id: 1, name: "a", start: 1, end: 2}
+	for i := range int64(1000) {
+		one.events = append(one.events, event{"e", 1, map[string]any{"a": i, "b": -1 - i}})
+	}
+	const query = `{ event.a = event.b }`
+	src := tableOfSpans(t, 1, []span{one})
+	require.NoError(t, searchError(t, query, traceql.Options{}, src))
+	require.ErrorIs(t, searchError(t, query, traceql.Options{MaxSteps: 1_000_000}, src), fault.ErrLimit)
 }
 
 // Long queries take neither much time nor stack.

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack"
-	"github.com/amudai/amudai-go/internal/bench/tracegen"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/internal/testing/tracegen"
 	"github.com/amudai/amudai-go/traceql"
 	"github.com/amudai/amudai-go/traceql/adapter"
 )

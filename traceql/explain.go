@@ -40,6 +40,7 @@ type Run struct {
 	Fetched    int64 // traces whose spans were read; some of them twice if Options.Order needs it
 	Spans      int64 // their spans
 	Evaluated  int64 // conditions on single spans, because no filter on columns decides them
+	Steps      int64 // of evaluations, as Options.MaxSteps counts them
 	Traces     int64 // of the result
 }
 
@@ -158,8 +159,8 @@ func (e *Explanation) String() string {
 		fmt.Fprintf(&out, "spans of %s\n  %s\n", sc.Condition, sc.line())
 	}
 	if e.Run != nil {
-		fmt.Fprintf(&out, "run:        %d candidates, %d traces read with %d spans, %d conditions evaluated on single spans, %d traces found\n",
-			e.Run.Candidates, e.Run.Fetched, e.Run.Spans, e.Run.Evaluated, e.Run.Traces)
+		fmt.Fprintf(&out, "run:        %d candidates, %d traces read with %d spans, %d conditions evaluated on single spans, %d steps, %d traces found\n",
+			e.Run.Candidates, e.Run.Fetched, e.Run.Spans, e.Run.Evaluated, e.Run.Steps, e.Run.Traces)
 	}
 	return out.String()
 }

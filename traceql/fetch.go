@@ -108,11 +108,14 @@ func (s *source) bind(q *Query) (err error) {
 }
 
 // verdicts evaluates the spanset filters on a batch.
-func (s *source) verdicts(rec arrow.RecordBatch) ([]eval.Verdict, error) {
+func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]eval.Verdict, error) {
 	list := make([]eval.Verdict, len(s.filters))
 	renamed := array.NewRecordBatch(s.arrow, rec.Columns(), rec.NumRows())
 	defer renamed.Release()
 	for i, f := range s.filters {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		list[i].Exact = f.cond.Exact()
 		switch {
 		case f.cond.None():
@@ -154,7 +157,7 @@ func (s *search) fetch(ids []string) (traces [][]eval.Span, release func(), err 
 			}
 			rec.Retain()
 			kept = append(kept, rec)
-			n, err := src.add(traces, place, rec)
+			n, err := src.add(s.ctx, traces, place, rec)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -180,12 +183,12 @@ func (s *source) traces(ctx context.Context, ids []string) iter.Seq2[arrow.Recor
 }
 
 // add appends the spans of a batch to their traces, and returns how many bytes they take.
-func (s *source) add(traces [][]eval.Span, place map[string]int, rec arrow.RecordBatch) (int64, error) {
+func (s *source) add(ctx context.Context, traces [][]eval.Span, place map[string]int, rec arrow.RecordBatch) (int64, error) {
 	batch, err := spans.NewBatch(s.schema, rec, s.need)
 	if err != nil {
 		return 0, err
 	}
-	verdicts, err := s.verdicts(rec)
+	verdicts, err := s.verdicts(ctx, rec)
 	if err != nil {
 		return 0, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/arrowipc"
+	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/traceql"
 	"github.com/amudai/amudai-go/traceql/adapter"
 )
@@ -127,7 +127,7 @@ func arrowOf(t testing.TB, s *memorySource) traceql.Source {
 	ctx := context.Background()
 	format := arrowipc.Format
 	out := &bufferOutput{}
-	w, err := format.Create(ctx, out, s.schema, table.WriteOptions{})
+	w, err := format.Create(ctx, out, s.schema, provider.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +140,9 @@ func arrowOf(t testing.TB, s *memorySource) traceql.Source {
 		t.Fatal(err)
 	}
 	content := out.Bytes()
-	return adapter.Table(s.schema, func(ctx context.Context, columns []string, f filter.Expr) (table.Source, error) {
+	return adapter.Table(s.schema, func(ctx context.Context, columns []string, f filter.Expr) (provider.Source, error) {
 		r := bytes.NewReader(content)
-		return format.Open(ctx, table.Input{Name: "test", Reader: r, At: r, Size: int64(len(content))}, table.ReadOptions{Columns: columns, Filter: f})
+		return format.Open(ctx, provider.Input{Name: "test", Reader: r, At: r, Size: int64(len(content))}, provider.ReadOptions{Columns: columns, Filter: f})
 	})
 }
 

@@ -93,12 +93,14 @@ func resultFields(s lang.Stage) (list []resultField) {
 	always := []lang.Intrinsic{
 		lang.SpanID, lang.SpanName, lang.SpanDuration, lang.TraceID, lang.TraceDuration, lang.TraceRootName, lang.TraceRootService, lang.HasParent,
 	}
+	seen := map[string]bool{}
 	lang.Expressions(s, func(e *lang.Expr) {
 		if e.Op != lang.FieldOf || !e.Field.Parent && slices.Contains(always, e.Field.Intrinsic) {
 			return
 		}
 		name := e.Field.String()
-		if !slices.ContainsFunc(list, func(f resultField) bool { return f.name == name }) {
+		if !seen[name] {
+			seen[name] = true
 			list = append(list, resultField{name, e.Field})
 		}
 	})

@@ -3,6 +3,7 @@ package traceql
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -33,17 +34,21 @@ type Options struct {
 	// MaxBytes bounds the memory of the spans of a trace that is examined, by default 256 MiB. Smaller traces are examined many at
 	// a time. A larger trace is an error.
 	MaxBytes int64
+	// MaxSteps bounds the evaluation of the query on a trace, by default 2^30 steps, which take some seconds. A step is a look at a span, a
+	// node of an expression, an element of an array, or 64 bytes of a text or an encoded event. More are an error.
+	MaxSteps int64
 }
 
 const (
 	defaultMaxTraces = 1_000_000
 	defaultMaxBytes  = 256 << 20
+	defaultMaxSteps  = 1 << 30
 )
 
 // Search returns the traces that match a query. An error ends the loop. A loop that is left early frees its memory.
 //
-// It is an error if there are more candidates than Options.MaxTraces, or if a trace needs more than Options.MaxBytes: nothing is left out in
-// silence. Spans without a trace id belong to no trace, and are never found.
+// It is an error if there are more candidates than Options.MaxTraces, or if a trace needs more than Options.MaxBytes or Options.MaxSteps:
+// nothing is left out in silence. The end of the context ends a search, also within the evaluation of a trace. Spans without a trace id belong to no trace, and are never found.
 func Search(ctx context.Context, q *Query, sources []Source, o Options) iter.Seq2[*Trace, error] {
 	return func(yield func(*Trace, error) bool) {
 		s, err := newSearch(ctx, q, sources, o)
@@ -69,6 +74,7 @@ type search struct {
 func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*search, error) {
 	o.MaxTraces = cmp.Or(o.MaxTraces, defaultMaxTraces)
 	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
+	o.MaxSteps = cmp.Or(o.MaxSteps, defaultMaxSteps)
 	for _, h := range q.tree.Hints {
 		if h.Name == "most_recent" && h.Value.Bool() {
 			o.Order = MostRecent
@@ -262,10 +268,12 @@ func (s *search) group(ids []string, emit func(match) error) error {
 		}
 		t := eval.NewTrace(list)
 		s.counts.Spans += int64(len(t.Spans))
-		sets, err := s.q.program.Run(t)
+		work := eval.NewWork(s.ctx, s.o.MaxSteps)
+		sets, err := s.q.program.Run(t, work)
 		s.counts.Evaluated += t.Looks
+		s.counts.Steps += work.Steps
 		if err != nil {
-			return err
+			return fmt.Errorf("trace %x: %w", ids[i], err)
 		}
 		if len(sets) > 0 {
 			if err := emit(match{ids[i], t, sets}); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // memorySource is a source of batches in memory, which knows nothing about them.
@@ -35,7 +35,7 @@ func (s *memorySource) scan(columns []string, f filter.Expr, yield func(arrow.Re
 	if err != nil {
 		return err
 	}
-	p, err := table.Project(s.schema, columns)
+	p, err := provider.Project(s.schema, columns)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // The names of spans that failed, in a file of the OpenTelemetry collector.
@@ -24,8 +24,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	in := table.Input{Name: f.Name(), Reader: f, At: f, Size: info.Size(), Closer: f}
-	src, err := otlp.NewJSON(otlp.FormatOptions{}).Open(ctx, in, table.ReadOptions{
+	in := provider.Input{Name: f.Name(), Reader: f, At: f, Size: info.Size(), Closer: f}
+	src, err := otlp.NewJSON(otlp.FormatOptions{}).Open(ctx, in, provider.ReadOptions{
 		Columns: []string{"resource.service.name", "span:name", "span:status_message"},
 		Filter:  filter.Eq(filter.Col("span:status"), 2),
 	})

@@ -9,12 +9,12 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func init() {
-	table.Register(New(FormatOptions{}))
-	table.Register(NewJSON(FormatOptions{}))
+	provider.Register(New(FormatOptions{}))
+	provider.Register(NewJSON(FormatOptions{}))
 }
 
 // FormatOptions are those of [New] and [NewJSON]. The zero value is the default.
@@ -35,34 +35,34 @@ type FormatOptions struct {
 // DefaultMessageSpans is the default of [FormatOptions.MessageSpans].
 const DefaultMessageSpans = 1000
 
-// New is the format of package table for files of OTLP messages. It reads OTLP/JSON, too.
-func New(o FormatOptions) table.Format {
+// New is the format of package provider for files of OTLP messages. It reads OTLP/JSON, too.
+func New(o FormatOptions) provider.Format {
 	f := format(o, appendFrame)
 	f.Name, f.Title, f.Extensions = "otlp", "OTLP", []string{".otlp"}
 	f.Sniff = sniff
 	return f
 }
 
-// NewJSON is the format of package table for OTLP/JSON. It reads files of OTLP messages, too.
-func NewJSON(o FormatOptions) table.Format {
+// NewJSON is the format of package provider for OTLP/JSON. It reads files of OTLP messages, too.
+func NewJSON(o FormatOptions) provider.Format {
 	f := format(o, appendLine)
-	f.Name, f.Title, f.Extensions = "otlp-json", "OTLP/JSON", []string{".otlp.json", ".otlp.jsonl"}
+	f.Name, f.Title, f.Extensions, f.Text = "otlp-json", "OTLP/JSON", []string{".otlp.json", ".otlp.jsonl"}, true
 	f.Sniff = func(head []byte) bool {
 		return bytes.HasPrefix(skipSpace(bytes.TrimPrefix(head, bom)), []byte(`{"resourceSpans"`))
 	}
 	return f
 }
 
-func format(o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)) table.Format {
+func format(o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)) provider.Format {
 	if o.MessageSpans <= 0 {
 		o.MessageSpans = DefaultMessageSpans
 	}
-	return table.Format{
+	return provider.Format{
 		Sparse: true, Keys: []string{spans.TraceID},
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return open(ctx, in, ro.WithDefaults(), o)
 		},
-		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 			return create(ctx, out, schema, o, appendMessage)
 		},
 	}

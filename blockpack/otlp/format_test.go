@@ -20,7 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // frames puts a length before each message.
@@ -78,8 +78,8 @@ func TestForms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, messages, read(t, file))
-			for _, f := range []table.Format{otlp.New(otlp.FormatOptions{}), otlp.NewJSON(otlp.FormatOptions{MessageSpans: 100})} {
-				rows := tabletest.MustRead(t, f, file, table.ReadOptions{BatchRows: 300})
+			for _, f := range []provider.Format{otlp.New(otlp.FormatOptions{}), otlp.NewJSON(otlp.FormatOptions{MessageSpans: 100})} {
+				rows := tabletest.MustRead(t, f, file, provider.ReadOptions{BatchRows: 300})
 				require.EqualValues(t, 1118, rows.NumRows())
 				same(t, messages, read(t, tabletest.Write(t, f, rows)))
 			}
@@ -119,13 +119,13 @@ func TestSniff(t *testing.T) {
 		{"\x00\x00\x00\x00", ""},
 		{"", ""},
 	} {
-		f, _ := table.Registered().Sniff([]byte(c.head[:min(len(c.head), 64)]))
+		f, _ := provider.Registered().Sniff([]byte(c.head[:min(len(c.head), 64)]))
 		if want := c.want; f.Name != want && !(want == "jsonl" && f.Name == "") { // which this test does not link
 			t.Errorf("%.20q: %q, want %q", c.head, f.Name, want)
 		}
 	}
 	for name, want := range map[string]string{"a.otlp": "otlp", "a.otlp.json": "otlp-json", "A.OTLP.JSONL": "otlp-json"} {
-		f, _ := table.Registered().ByPath(name)
+		f, _ := provider.Registered().ByPath(name)
 		require.Equal(t, want, f.Name)
 	}
 }
@@ -137,7 +137,7 @@ func TestSchema(t *testing.T) {
 	{"traceId":"000102030405060708090a0b0c0d0e0f","spanId":"0001020304050608","parentSpanId":"0001020304050607","startTimeUnixNano":"2",
 	 "attributes":[{"key":"code","value":{"stringValue":"x"}}],"status":{}}]}]},{}]}`
 	var said tabletest.Notices
-	rows := tabletest.MustRead(t, otlp.NewJSON(otlp.FormatOptions{}), file, table.ReadOptions{Warning: said.Add})
+	rows := tabletest.MustRead(t, otlp.NewJSON(otlp.FormatOptions{}), file, provider.ReadOptions{Warning: said.Add})
 	var got strings.Builder
 	for _, f := range rows.Schema().Fields() {
 		null := " not null"
@@ -164,7 +164,7 @@ span.code#int64: int64 (int64) span.code
 `, got.String())
 	require.Equal(t, tabletest.Notices{"in: 1 resources without spans are left out"}, said)
 
-	rows = tabletest.MustRead(t, otlp.NewJSON(otlp.FormatOptions{}), file, table.ReadOptions{Columns: []string{"span.code#int64", "span:name"}})
+	rows = tabletest.MustRead(t, otlp.NewJSON(otlp.FormatOptions{}), file, provider.ReadOptions{Columns: []string{"span.code#int64", "span:name"}})
 	require.Equal(t, 2, rows.Schema().NumFields())
 	require.EqualValues(t, 2, rows.NumRows())
 }
@@ -178,16 +178,16 @@ func TestErrors(t *testing.T) {
 		{"\x00\x00\x00\x00\xff\xff\xff\xff", "the limit is 67108864"},
 		{`{"resourceSpans":[`, "JSON ends in the middle of a value (message 0/document, offset 0"},
 		{"{}\n{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"kind\":\"x\"}]}]}]}", `"x" is no kind of span (message 1/JSON, offset 57`},
-		{`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"00"}]}]}]}`, "id of 1 byte, not 16"},
+		{`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"00"}]}]}]}`, "id of 1 bytes, not 16"},
 	} {
-		_, err := tabletest.Read(t, otlp.New(otlp.FormatOptions{}), tabletest.Input(c.file), table.ReadOptions{})
+		_, err := tabletest.Read(t, otlp.New(otlp.FormatOptions{}), tabletest.Input(c.file), provider.ReadOptions{})
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "in in")
 	}
-	_, err := otlp.New(otlp.FormatOptions{}).Create(t.Context(), &tabletest.Output{}, arrow.NewSchema(tabletest.Fields(t, "a:utf8"), nil), table.WriteOptions{})
+	_, err := otlp.New(otlp.FormatOptions{}).Create(t.Context(), &tabletest.Output{}, arrow.NewSchema(tabletest.Fields(t, "a:utf8"), nil), provider.WriteOptions{})
 	require.ErrorContains(t, err, `column "a" is none of spans`)
 	_, err = otlp.AppendJSON(nil, []byte("\x0a\x03\xa0\x06\x01"))
-	require.ErrorContains(t, err, "1 field that OTLP does not have")
+	require.ErrorContains(t, err, "fields that OTLP does not have, and JSON cannot hold: 1")
 }
 
 // FuzzMessages reads any bytes as a file, and what it has as a table.
@@ -203,7 +203,7 @@ func FuzzMessages(f *testing.F) {
 			}
 			messages = append(messages, bytes.Clone(m))
 		}
-		rows, err := tabletest.Read(t, otlp.New(otlp.FormatOptions{}), tabletest.Input(string(file)), table.ReadOptions{})
+		rows, err := tabletest.Read(t, otlp.New(otlp.FormatOptions{}), tabletest.Input(string(file)), provider.ReadOptions{})
 		if err != nil {
 			return
 		}
@@ -227,7 +227,7 @@ func TestInvalidUTF8(t *testing.T) {
 	scope := "\x12" + string(rune(len(span))) + span
 	resource := "\x12" + string(rune(len(scope))) + scope
 	file := "\x0a" + string(rune(len(resource))) + resource
-	rows := tabletest.MustRead(t, otlp.New(otlp.FormatOptions{}), file, table.ReadOptions{})
+	rows := tabletest.MustRead(t, otlp.New(otlp.FormatOptions{}), file, provider.ReadOptions{})
 	name := rows.Schema().Field(rows.Schema().FieldIndices("span:name")[0])
 	require.Equal(t, arrow.BINARY, name.Type.ID())
 	again := read(t, tabletest.Write(t, otlp.New(otlp.FormatOptions{}), rows))

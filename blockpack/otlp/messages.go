@@ -34,8 +34,8 @@ func Messages(r io.Reader, o ReadOptions) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		m := newReader(r, o)
 		for {
-			msg, err := m.next()
-			if err == io.EOF || !yield(msg, err) || err != nil {
+			msg, ok, err := m.next()
+			if err == nil && !ok || !yield(msg, err) || err != nil {
 				return
 			}
 		}
@@ -60,20 +60,22 @@ func newReader(r io.Reader, o ReadOptions) *reader {
 	return &reader{r: bufio.NewReaderSize(r, 256<<10), o: o}
 }
 
-// next returns the next message, valid until the next call, or io.EOF.
-func (m *reader) next() ([]byte, error) {
-	var err error
+// next returns the next message, valid until the next call. ok is false at the end.
+func (m *reader) next() (msg []byte, ok bool, err error) {
 	if m.read == nil {
-		if m.read, err = m.form(); err != nil {
-			return nil, err
-		}
+		m.read, err = m.form()
 	}
-	msg, err := m.read()
-	if n := m.json.UnknownKeys; err == io.EOF && n > 0 && m.o.UnknownKeys != nil {
+	if err == nil {
+		msg, err = m.read()
+	}
+	if err != io.EOF { // as bufio.Reader returns it between messages
+		return msg, err == nil, err
+	}
+	if n := m.json.UnknownKeys; n > 0 && m.o.UnknownKeys != nil {
 		m.o.UnknownKeys(n)
 		m.json.UnknownKeys = 0
 	}
-	return msg, err
+	return nil, false, nil
 }
 
 // form finds the form of the file, and returns the function for its next message.

@@ -13,12 +13,12 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // sink writes spans as messages.
 type sink struct {
-	out    table.Output
+	out    provider.Output
 	to     *storage.IOWriter // out
 	w      *bufio.Writer     // to
 	append func(dst, msg []byte) ([]byte, error)
@@ -29,7 +29,7 @@ type sink struct {
 	ended  bool
 }
 
-func create(ctx context.Context, out table.Output, schema *arrow.Schema, o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)) (table.Sink, error) {
+func create(ctx context.Context, out provider.Output, schema *arrow.Schema, o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)) (provider.Sink, error) {
 	for _, f := range schema.Fields() {
 		if _, err := spans.Of(f); err != nil {
 			return nil, err
@@ -55,12 +55,12 @@ func appendLine(dst, msg []byte) ([]byte, error) {
 
 func unknownFields(n int64) error {
 	if n > 0 {
-		return fault.Unsupportedf("%d fields that OTLP does not have, which JSON cannot hold", n)
+		return fault.Unsupportedf("fields that OTLP does not have, and JSON cannot hold: %d", n)
 	}
 	return nil
 }
 
-// Write implements [table.Sink].
+// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	n := int(batch.NumRows())
@@ -89,7 +89,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// Close implements [table.Sink].
+// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
@@ -100,7 +100,7 @@ func (s *sink) Close(ctx context.Context) error {
 	return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
 }
 
-// Abort implements [table.Sink].
+// Abort implements [provider.Sink].
 func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil

@@ -14,18 +14,18 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // MessageReader returns messages one after the other. It is used by one goroutine.
 type MessageReader interface {
-	// Next returns an encoded TracesData, which is valid until the next call, or io.EOF.
-	Next(ctx context.Context) ([]byte, error)
+	// Next returns an encoded TracesData, which is valid until the next call. At the end, ok is false.
+	Next(ctx context.Context) (message []byte, ok bool, err error)
 	// Close releases the reader.
 	Close() error
 }
 
-// Input is where the messages of a [table.Source] come from.
+// Input is where the messages of a [provider.Source] come from.
 type Input struct {
 	Name string // for messages
 	// Open begins to read. It is called twice, as the columns of a table are known only at the end of its messages. The
@@ -43,7 +43,7 @@ type source struct {
 	batchRows  int
 	fields     []spans.Field
 	full       *arrow.Schema
-	projection *table.Projection
+	projection *provider.Projection
 	rows       int64
 
 	messages MessageReader // nil before it is open
@@ -51,7 +51,7 @@ type source struct {
 }
 
 // NewSource returns the spans of messages as a table. The source closes the input, and NewSource does if it fails.
-func NewSource(ctx context.Context, in Input, ro table.ReadOptions, o FormatOptions) (table.Source, error) {
+func NewSource(ctx context.Context, in Input, ro provider.ReadOptions, o FormatOptions) (provider.Source, error) {
 	ro = ro.WithDefaults()
 	s := &source{in: in, o: o, mem: ro.Allocator, batchRows: ro.BatchRows}
 	if err := s.prepare(ctx, ro); err != nil {
@@ -61,12 +61,12 @@ func NewSource(ctx context.Context, in Input, ro table.ReadOptions, o FormatOpti
 }
 
 // open opens a file of messages. A pipe goes through a temporary file.
-func open(ctx context.Context, in table.Input, ro table.ReadOptions, o FormatOptions) (table.Source, error) {
+func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o FormatOptions) (provider.Source, error) {
 	at, size := in.At, in.Size
-	var temp *table.Spooled
+	var temp *provider.Spooled
 	if at == nil || size < 0 {
 		var err error
-		if temp, err = table.Spool(in.Reader, ro.TempDir); err != nil {
+		if temp, err = provider.Spool(in.Reader, ro.TempDir); err != nil {
 			return nil, errors.Join(err, in.Close())
 		}
 		at, size = temp, temp.Size()
@@ -94,23 +94,27 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o FormatOpt
 // fileReader is a [MessageReader] of a file, which its owner closes.
 type fileReader struct{ *reader }
 
-func (r fileReader) Next(context.Context) ([]byte, error) { return r.next() }
-func (r fileReader) Close() error                         { return nil }
+func (r fileReader) Next(context.Context) ([]byte, bool, error) { return r.next() }
+func (r fileReader) Close() error                               { return nil }
 
 // prepare finds the columns.
-func (s *source) prepare(ctx context.Context, ro table.ReadOptions) error {
+func (s *source) prepare(ctx context.Context, ro provider.ReadOptions) error {
 	err := s.survey(ctx, ro)
 	if err != nil {
 		return s.wrap(err)
 	}
 	spans.Order(s.fields)
 	s.full = spans.Schema(s.fields, spans.Options{Dictionaries: s.o.Dictionaries, Events: s.o.Events})
-	if s.projection, err = table.Project(s.full, ro.Columns); err != nil {
+	if s.projection, err = provider.Project(s.full, ro.Columns); err != nil {
 		return s.wrap(err)
 	}
 	s.builder = s.newBuilder()
-	s.messages, err = s.in.Open(ctx)
-	return s.wrap(err)
+	messages, err := s.in.Open(ctx)
+	if err != nil {
+		return s.wrap(err) // messages may hold a nil pointer
+	}
+	s.messages = messages
+	return nil
 }
 
 func (s *source) newBuilder() *otlp.Builder {
@@ -118,7 +122,7 @@ func (s *source) newBuilder() *otlp.Builder {
 }
 
 func (s *source) wrap(err error) error {
-	if err == nil || err == io.EOF || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return fault.Of(err, s.in.Name)
@@ -128,7 +132,7 @@ func (s *source) wrap(err error) error {
 const surveyRows = 8192
 
 // survey reads all messages, and finds their columns and what these have in common.
-func (s *source) survey(ctx context.Context, ro table.ReadOptions) (err error) {
+func (s *source) survey(ctx context.Context, ro provider.ReadOptions) (err error) {
 	messages, err := s.in.Open(ctx)
 	if err != nil {
 		return err
@@ -141,8 +145,8 @@ func (s *source) survey(ctx context.Context, ro table.ReadOptions) (err error) {
 	b := s.newBuilder()
 	found := found{}
 	for n := 0; ; n++ {
-		msg, err := messages.Next(ctx)
-		if err == io.EOF {
+		msg, ok, err := messages.Next(ctx)
+		if err == nil && !ok {
 			break
 		}
 		if err == nil {
@@ -197,7 +201,7 @@ func (found found) look(b otlp.Block, before int64) int64 {
 }
 
 // warn tells what a table does not have.
-func (s *source) warn(st otlp.Stats, ro table.ReadOptions) {
+func (s *source) warn(st otlp.Stats, ro provider.ReadOptions) {
 	for _, w := range []struct {
 		n    int64
 		what string
@@ -214,20 +218,20 @@ func (s *source) warn(st otlp.Stats, ro table.ReadOptions) {
 	}
 }
 
-// Schema implements [table.Source].
+// Schema implements [provider.Source].
 func (s *source) Schema() *arrow.Schema { return s.projection.Schema() }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.rows, true }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for s.builder.Rows() < s.batchRows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		msg, err := s.messages.Next(ctx)
-		if err == io.EOF {
+		msg, ok, err := s.messages.Next(ctx)
+		if err == nil && !ok {
 			break
 		}
 		if err == nil {
@@ -238,7 +242,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		}
 	}
 	if s.builder.Rows() == 0 {
-		return nil, io.EOF
+		return nil, nil
 	}
 	batch, err := s.batch(s.builder.Take(s.batchRows))
 	return batch, s.wrap(err)
@@ -267,7 +271,7 @@ func (s *source) batch(b otlp.Block) (arrow.RecordBatch, error) {
 	return s.projection.Batch(columns, int64(b.Rows)), nil
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *source) Close() error {
 	var err error
 	if s.messages != nil {

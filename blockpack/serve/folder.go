@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -149,7 +148,7 @@ func (d *folder) begin(ctx context.Context, now time.Time) (*file, error) {
 		return nil, err
 	}
 	f := &file{name: name, begun: now}
-	if f.log.f, err = d.fs.Create(d.logPath(name)); err != nil {
+	if f.log.f, err = d.fs.Create(d.logPath(name), nil); err != nil {
 		return nil, err
 	}
 	if err = d.fs.SyncDir(filepath.Join(d.dir, logFolder)); err == nil {
@@ -282,18 +281,15 @@ func (d *folder) rewrite(ctx context.Context, name string) (lost int64, err erro
 
 func copyMessages(ctx context.Context, w spanWriter, r *logReader) error {
 	for {
-		message, err := r.next()
-		if err == io.EOF {
-			return nil
-		}
+		message, ok, err := r.next()
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err == nil {
-			err = fault.In(w.WriteOTLP(ctx, message), "log", r.at-int64(len(message)))
-		}
-		if err != nil {
+		if err != nil || !ok {
 			return err
+		}
+		if err := w.WriteOTLP(ctx, message); err != nil {
+			return fault.In(err, "log", r.at-int64(len(message)))
 		}
 	}
 }

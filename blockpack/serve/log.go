@@ -85,21 +85,21 @@ type logReader struct {
 // byteRange is a range of bytes that are no frames.
 type byteRange struct{ from, to int64 }
 
-// next returns the next message, valid until the following call, or io.EOF. Bytes that are no frame are skipped.
-func (r *logReader) next() ([]byte, error) {
+// next returns the next message, valid until the following call. At the end, ok is false. Bytes that are no frame are skipped.
+func (r *logReader) next() (message []byte, ok bool, err error) {
 	for start := r.at; ; {
 		message, durable, err := r.frame(r.at)
 		if err == nil {
 			r.skipped(start, r.at)
 			r.judge(durable)
 			r.at += frameHeader + int64(len(message))
-			return message, nil
+			return message, true, nil
 		}
 		if !errors.Is(err, fault.ErrCorrupt) {
-			return nil, err
+			return nil, false, err
 		}
 		if r.at, err = r.find(r.at + 1); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if r.at == r.size {
 			r.skipped(start, r.at)
@@ -107,7 +107,7 @@ func (r *logReader) next() ([]byte, error) {
 				r.Incomplete += b.to - b.from
 			}
 			r.unsure = nil
-			return nil, io.EOF
+			return nil, false, nil
 		}
 	}
 }

@@ -340,8 +340,9 @@ func FuzzLog(f *testing.F) {
 		r := &logReader{f: bytes.NewReader(data), size: int64(len(data))}
 		total := int64(0)
 		for {
-			m, err := r.next()
-			if err != nil {
+			m, ok, err := r.next()
+			require.NoError(t, err)
+			if !ok {
 				break
 			}
 			total += int64(len(m)) + frameHeader

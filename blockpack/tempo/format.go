@@ -9,9 +9,10 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/blockpack/otlp"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // FormatOptions are those of [New]. The zero value is the default.
@@ -20,28 +21,31 @@ type FormatOptions struct {
 	Spans otlp.FormatOptions
 }
 
-// New is the format of package table for blocks, which can be read. The input is the file data.parquet. The file meta.json beside it
+func init() { provider.Register(New(FormatOptions{})) }
+
+// New is the format of package provider for blocks, which can be read. The input is the file data.parquet. The file meta.json beside it
 // names attributes, if the input has a location. As Parquet is another format, a block is not found by its first bytes: see [IsBlock].
-func New(o FormatOptions) table.Format {
+func New(o FormatOptions) provider.Format {
 	spans := otlp.New(o.Spans)
-	return table.Format{
+	return provider.Format{
 		Name: "tempo", Title: "Tempo block", Sparse: spans.Sparse, Keys: spans.Keys,
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+		Folder: &provider.Folder{Data: DataFile, Mark: MetaFile}, Within: "parquet", Claims: IsBlockFile,
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o)
 		},
 	}
 }
 
-func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o FormatOptions) (table.Source, error) {
+func openSource(ctx context.Context, in provider.Input, ro provider.ReadOptions, o FormatOptions) (provider.Source, error) {
 	meta, err := readMeta(ctx, in)
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	again := in
 	again.Closer = nil
-	var temp *table.Spooled
+	var temp *provider.Spooled
 	if in.At == nil || in.Size < 0 {
-		if temp, err = table.Spool(in.Reader, ro.TempDir); err != nil {
+		if temp, err = provider.Spool(in.Reader, ro.TempDir); err != nil {
 			return nil, errors.Join(err, in.Close())
 		}
 		again.At, again.Size = temp, temp.Size()
@@ -66,7 +70,7 @@ func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o For
 const maxMeta = 16 << 20
 
 // readMeta reads the file meta.json beside an input. It is nil if there is none.
-func readMeta(ctx context.Context, in table.Input) (_ []byte, err error) {
+func readMeta(ctx context.Context, in provider.Input) (_ []byte, err error) {
 	if in.Location == "" {
 		return nil, nil
 	}
@@ -98,17 +102,19 @@ func readMeta(ctx context.Context, in table.Input) (_ []byte, err error) {
 	return meta, nil
 }
 
-// IsBlockFile reports whether a Parquet file is the data of a block. It does not close the input. A pipe is not looked at, nor is a
-// file that cannot be read.
-func IsBlockFile(ctx context.Context, in table.Input) bool {
+// IsBlockFile reports whether a Parquet file is the data of a block. It does not close the input. A pipe is not looked at, and a damaged
+// file is none. The error is one of reading.
+func IsBlockFile(ctx context.Context, in provider.Input) (bool, error) {
 	if in.At == nil || in.Size < 0 {
-		return false
+		return false, nil
 	}
 	in.Closer, in.Reader = nil, io.NewSectionReader(in.At, 0, in.Size)
-	src, err := parquet.New(parquet.Options{}).Open(ctx, in, table.ReadOptions{})
-	if err != nil {
-		return false
+	src, err := parquet.New(parquet.Options{}).Open(ctx, in, provider.ReadOptions{})
+	if fault.Is(err) {
+		return false, nil
 	}
-	defer src.Close()
-	return IsBlock(src.Schema())
+	if err != nil {
+		return false, err
+	}
+	return IsBlock(src.Schema()), src.Close()
 }

@@ -33,8 +33,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Names of the files of a block.
@@ -65,7 +65,7 @@ type Options struct {
 // Reader returns the traces of a block. It is used by one goroutine.
 type Reader struct {
 	name  string
-	src   table.Source
+	src   provider.Source
 	names *dedicatedNames
 	batch arrow.RecordBatch // nil: the next one is to be read
 	bound *traces           // the columns of the batch
@@ -98,7 +98,7 @@ func IsBlock(schema *arrow.Schema) bool {
 
 // Open opens the file data.parquet of a block. The reader closes in, and Open does if it fails. Damaged files are errors of package
 // fault or of the Parquet reader.
-func Open(ctx context.Context, in table.Input, o Options) (*Reader, error) {
+func Open(ctx context.Context, in provider.Input, o Options) (*Reader, error) {
 	names, err := parseMeta(o.Meta)
 	if err != nil {
 		return nil, errors.Join(fault.Of(fault.In(err, MetaFile, -1), in.Name), in.Close())
@@ -106,7 +106,7 @@ func Open(ctx context.Context, in table.Input, o Options) (*Reader, error) {
 	if o.Notice != nil {
 		names.notice = o.Notice
 	}
-	ro := table.ReadOptions{Columns: []string{"TraceID", "rs"}, Allocator: o.Allocator, TempDir: o.TempDir}
+	ro := provider.ReadOptions{Columns: []string{"TraceID", "rs"}, Allocator: o.Allocator, TempDir: o.TempDir}
 	if ro.BatchRows, err = batchRows(ctx, in, ro); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -122,13 +122,13 @@ func Open(ctx context.Context, in table.Input, o Options) (*Reader, error) {
 
 func notBlock(name string, err error) error {
 	if err == nil {
-		err = errors.New("column rs is no list of resources with spans")
+		return fmt.Errorf("not a block of Tempo: column rs is no list of resources with spans (in %s)", name)
 	}
-	return fmt.Errorf("not a block of Tempo: %w (in %s)", err, name)
+	return fmt.Errorf("cannot read a block of Tempo: %w (in %s)", err, name)
 }
 
 // batchRows chooses the number of traces in a batch by the size of the file. A pipe does not tell its size.
-func batchRows(ctx context.Context, in table.Input, ro table.ReadOptions) (int, error) {
+func batchRows(ctx context.Context, in provider.Input, ro provider.ReadOptions) (int, error) {
 	if in.At == nil || in.Size < 0 {
 		return maxBatchRows / 4, nil
 	}
@@ -148,12 +148,12 @@ func batchRows(ctx context.Context, in table.Input, ro table.ReadOptions) (int, 
 // Rows is the number of traces in the block.
 func (r *Reader) Rows() (int64, bool) { return r.src.Rows() }
 
-// Next returns the next trace as the bytes of an OTLP message TracesData, or io.EOF. The bytes are valid until the
-// next call.
-func (r *Reader) Next(ctx context.Context) (message []byte, err error) {
+// Next returns the next trace as the bytes of an OTLP message TracesData. The bytes are valid until the next call. At the end, ok is
+// false.
+func (r *Reader) Next(ctx context.Context) (message []byte, ok bool, err error) {
 	for r.batch == nil {
-		if err := r.nextBatch(ctx); err != nil {
-			return nil, err
+		if more, err := r.nextBatch(ctx); err != nil || !more {
+			return nil, false, err
 		}
 	}
 	defer func() {
@@ -163,30 +163,30 @@ func (r *Reader) Next(ctx context.Context) (message []byte, err error) {
 	}()
 	defer fault.Recover(&err)
 	if r.buf, err = r.bound.message(r.buf[:0], r.row); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if r.row++; int64(r.row) == r.batch.NumRows() {
 		r.release()
 	}
-	return r.buf, nil
+	return r.buf, true, nil
 }
 
-// nextBatch reads a batch and finds its columns. A batch without rows is skipped.
-func (r *Reader) nextBatch(ctx context.Context) error {
+// nextBatch reads a batch, if there is one, and finds its columns. A batch without rows is skipped.
+func (r *Reader) nextBatch(ctx context.Context) (more bool, err error) {
 	batch, err := r.src.Next(ctx)
-	if err != nil {
-		return err // io.EOF stays as it is
+	if err != nil || batch == nil {
+		return false, err
 	}
 	if batch.NumRows() == 0 {
 		batch.Release()
-		return nil
+		return true, nil
 	}
 	if r.bound, err = bind(batch, r.names); err != nil {
 		batch.Release()
-		return fault.Of(err, r.name)
+		return false, fault.Of(err, r.name)
 	}
 	r.batch, r.row = batch, 0
-	return nil
+	return true, nil
 }
 
 func (r *Reader) release() {

@@ -3,7 +3,6 @@ package tempo
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // read returns the traces of a block.
@@ -28,19 +27,19 @@ func read(t testing.TB, data []byte, o Options) ([]*tracev1.TracesData, error) {
 	t.Helper()
 	ctx := context.Background()
 	in := bytes.NewReader(data)
-	r, err := Open(ctx, table.Input{Name: "block", Reader: in, At: in, Size: in.Size()}, o)
+	r, err := Open(ctx, provider.Input{Name: "block", Reader: in, At: in, Size: in.Size()}, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { require.NoError(t, r.Close()) }()
 	var out []*tracev1.TracesData
 	for {
-		message, err := r.Next(ctx)
-		if err == io.EOF {
-			return out, nil
-		}
+		message, ok, err := r.Next(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if !ok {
+			return out, nil
 		}
 		td := &tracev1.TracesData{}
 		if err := proto.Unmarshal(message, td); err != nil {
@@ -189,15 +188,17 @@ func TestManyBatches(t *testing.T) {
 	require.Len(t, got, len(rows))
 
 	ctx := context.Background()
-	r, err := Open(ctx, table.Input{Name: "pipe", Reader: bytes.NewReader(data), Size: -1}, Options{})
+	r, err := Open(ctx, provider.Input{Name: "pipe", Reader: bytes.NewReader(data), Size: -1}, Options{})
 	require.NoError(t, err)
 	defer r.Close()
 	for range rows {
-		_, err := r.Next(ctx)
+		_, ok, err := r.Next(ctx)
 		require.NoError(t, err)
+		require.True(t, ok)
 	}
-	_, err = r.Next(ctx)
-	require.Equal(t, io.EOF, err)
+	_, ok, err := r.Next(ctx)
+	require.NoError(t, err)
+	require.False(t, ok)
 }
 
 func TestErrors(t *testing.T) {
@@ -217,8 +218,8 @@ func TestErrors(t *testing.T) {
 		{v4.write(t, []row{sampleRow()}), `{"format":"vParquet3"}`, `only vParquet4 and vParquet5`},
 		{v4.write(t, []row{sampleRow()}), `{"format":"vParquet6"}`, `only vParquet4 and vParquet5`},
 		{v4.write(t, []row{broken}), "{}", `rs.ss.Spans.Attrs.ValueUnsupported`},
-		{[]byte("PAR1 is no Parquet file PAR1"), "{}", "not a block of Tempo: "},
-		{nil, "{}", "not a block of Tempo: "},
+		{[]byte("PAR1 is no Parquet file PAR1"), "{}", "cannot read a block of Tempo: "},
+		{nil, "{}", "cannot read a block of Tempo: "},
 	} {
 		_, err := read(t, c.data, Options{Meta: []byte(c.meta)})
 		require.ErrorContains(t, err, c.want)

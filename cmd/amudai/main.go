@@ -1,5 +1,5 @@
 // Command amudai converts tables to Amudai shards and back, and shows what is
-// in them. See package internal/command, and "amudai help".
+// in them. See package cmd/amudai/internal/command, and "amudai help".
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/amudai/amudai-go/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 	_ "github.com/amudai/amudai-go/storage/az" // the locations of these schemes
 	_ "github.com/amudai/amudai-go/storage/gs"
 	_ "github.com/amudai/amudai-go/storage/http"

@@ -1,10 +1,13 @@
-// Package block frames one encoded block: an 8-byte header, a presence section, a values section and a checksum.
-// Packages presence, numeric and bytestring have the content of the two sections. See docs/format.md §6.3.
+// Package block has what surrounds the encoding trees of a buffer: the frames of its blocks, their presence sections, and the map that finds
+// them.
+//
+// A block has an 8-byte header, a presence section ([DecodePresence]), a values section (packages numeric and bytestring) and a checksum. See
+// docs/format.md §6.3.
 //
 //	offset           size            content
 //	0                4               presence size, u32
 //	4                4               values size, u32
-//	8                presence size   presence section (package presence)
+//	8                presence size   presence section
 //	...              0..7            zeros, up to V = 8 + presence size rounded up to 8
 //	V                values size     values section: one encoding tree
 //	...                              zeros
@@ -31,7 +34,8 @@ import (
 // HeaderLen is the size of the header in bytes.
 const HeaderLen = 8
 
-const checksumLen = 4
+// ChecksumLen is the size of the checksum of a block in bytes.
+const ChecksumLen = 4
 
 // Block is a view of the two sections of a block, in the memory of the block.
 type Block struct {
@@ -44,10 +48,10 @@ type Block struct {
 // bytes after the values. Errors wrap fault.ErrCorrupt or fault.ErrChecksum.
 func Parse(b []byte, checksum bool) (Block, error) {
 	if checksum {
-		if len(b) < HeaderLen+checksumLen {
+		if len(b) < HeaderLen+ChecksumLen {
 			return Block{}, fault.Corruptf("a block of %d bytes has no room for header and checksum", len(b))
 		}
-		end := len(b) - checksumLen
+		end := len(b) - ChecksumLen
 		want := binary.LittleEndian.Uint32(b[end:])
 		b = b[:end]
 		if got := Checksum(b); got != want {
@@ -98,7 +102,7 @@ func End(dst []byte, mark int, checksum bool) []byte {
 	if !checksum {
 		return pad(dst, encoding.PadTo8(size)-size)
 	}
-	dst = pad(dst, encoding.PadTo8(size+checksumLen)-checksumLen-size)
+	dst = pad(dst, encoding.PadTo8(size+ChecksumLen)-ChecksumLen-size)
 	return binary.LittleEndian.AppendUint32(dst, Checksum(dst[mark:]))
 }
 

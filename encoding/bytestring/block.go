@@ -7,8 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/fsst"
-	"github.com/amudai/amudai-go/encoding/presence"
+	"github.com/amudai/amudai-go/encoding/internal/fsst"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
@@ -67,7 +66,7 @@ func Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Block, error)
 	s.own = nesting{room: limit}
 	s.shared, s.used = &s.own, 0
 	b := &s.block
-	if b.nulls, err = presence.Decode(f.Presence, n, nil, 0); err != nil {
+	if b.nulls, err = block.DecodePresence(f.Presence, n, nil, 0); err != nil {
 		return nil, fault.In(err, "presence", block.HeaderLen)
 	}
 	if err := b.parse(f.Values, limit); err != nil {
@@ -118,7 +117,7 @@ func (b *Block) Validity(dst []byte, off int) (nulls int) {
 		b.row.validity(b, dst, off)
 	} else {
 		// Parse has seen that it is good.
-		_, _ = presence.Decode(b.presence, b.n, dst, off)
+		_, _ = block.DecodePresence(b.presence, b.n, dst, off)
 	}
 	return b.nulls
 }

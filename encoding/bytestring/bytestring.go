@@ -17,12 +17,23 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/bytestring/vector"
+	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Values are byte strings in memory, as encoders take them.
 type Values = vector.Values
+
+// Table is a list of byte strings that [Gather] copies by their numbers.
+type Table = vector.Table
+
+// NewTable makes a table of values, which must not change while it is used.
+func NewTable(v Values) *Table { return vector.NewTable(v) }
+
+// Gather copies the strings of codes to dst and their ends to offsets, as package vector describes. It returns the number of bytes.
+func Gather[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
+	return vector.Gather(t, dst, offsets, base, codes)
+}
 
 // DefaultMaxDecoded is the limit on a decoded block that options have by default.
 const DefaultMaxDecoded = 1 << 30

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )

@@ -52,10 +52,13 @@ type decimals struct {
 	exceptions Exceptions
 }
 
+// Decimal is a decimal number: digits and an exponent of ten.
+type Decimal = decimal.Decimal
+
 // Exceptions are decimals that have no integer. Positions ascend.
 type Exceptions struct {
-	Positions []uint32          // in the block, from 0
-	Values    []decimal.Decimal // the values at these positions
+	Positions []uint32  // in the block, from 0
+	Values    []Decimal // the values at these positions
 }
 
 // Integers gives a block of decimals as integers: value i is integers[i] ×
@@ -71,7 +74,7 @@ func (b *Block) Integers() (exponent int, integers []int64, exceptions Exception
 type IntegerTree struct {
 	Exponent   int
 	Tree       []byte // of int64 (package numeric)
-	Presence   []byte // the block's section of that name (package presence)
+	Presence   []byte // the block's section of that name (package block)
 	Exceptions Exceptions
 }
 

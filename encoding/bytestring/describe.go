@@ -6,7 +6,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
-	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -14,11 +13,11 @@ import (
 // Describe names the bytes of a tree of n values, each of fixed bytes or,
 // with fixed 0, of any length, without decoding the values. Of a bad tree it
 // describes the readable part, and puts the error into the node it was found in.
-func Describe(tree []byte, n, fixed int) describe.Node { return describeTree(tree, n, fixed, 0) }
+func Describe(tree []byte, n, fixed int) encoding.Tree { return describeTree(tree, n, fixed, 0) }
 
 // describeTree is Describe for a tree that is so many levels deep in another.
-func describeTree(tree []byte, n, fixed, level int) describe.Node {
-	d := describer{node: describe.Node{Type: "bytes", Len: n, Size: len(tree)}, tree: tree, n: n, fixed: fixed, level: level}
+func describeTree(tree []byte, n, fixed, level int) encoding.Tree {
+	d := describer{node: encoding.Tree{Type: "bytes", Len: n, Size: len(tree)}, tree: tree, n: n, fixed: fixed, level: level}
 	if fixed > 0 {
 		d.node.Type = "bytes[" + strconv.Itoa(fixed) + "]"
 	}
@@ -43,7 +42,7 @@ func describeTree(tree []byte, n, fixed, level int) describe.Node {
 // describer is a tree that is being described. Its methods take places in the
 // tree, and do nothing once there was an error.
 type describer struct {
-	node     describe.Node
+	node     encoding.Tree
 	tree     []byte
 	n, fixed int
 	level    int
@@ -96,7 +95,7 @@ func (d *describer) child(name string, at int, size uint64, nested bool, t numer
 		return len(d.tree)
 	}
 	part := d.tree[at : at+int(size)]
-	c := describe.Node{Type: t.String(), Len: n, Offset: at, Size: len(part)}
+	c := encoding.Tree{Type: t.String(), Len: n, Offset: at, Size: len(part)}
 	if nested {
 		c = numeric.Describe(part, t, n)
 		shift(&c, at)
@@ -109,7 +108,7 @@ func (d *describer) child(name string, at int, size uint64, nested bool, t numer
 }
 
 // shift moves a description by as many bytes.
-func shift(n *describe.Node, by int) {
+func shift(n *encoding.Tree, by int) {
 	n.Offset += by
 	for i := range n.Fields {
 		n.Fields[i].Offset += by

@@ -14,8 +14,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/conformance"
-	"github.com/amudai/amudai-go/encoding/presence"
+	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
@@ -56,7 +55,7 @@ func quoted(v Values, valid bitmap.Bits) []string {
 // withTree frames a tree as a block.
 func withTree(tree []byte, valid bitmap.Bits) []byte {
 	b, mark := block.Begin(nil)
-	b = block.EndPresence(presence.Append(b, valid, valid.Nulls(), false), mark)
+	b = block.EndPresence(block.AppendPresence(b, valid.Data, valid.Off, valid.Len, valid.Nulls(), false), mark)
 	return block.End(append(b, tree...), mark, true)
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
-	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -36,7 +35,7 @@ func (e *Encoder) Brief(brief, unequal bool) { e.trees.Brief(brief, unequal) }
 // as many as the profile's bounds on values and bytes allow, at least one. The
 // buffer has at values before them. A result of v.N may grow once more values are
 // staged.
-func (e *Encoder) Plan(at int64, v Values, valid bitmap.Bits) (blockLen int) {
+func (e *Encoder) Plan(at int64, v Values, valid encoding.Bits) (blockLen int) {
 	return e.trees.Plan(at, v, valid)
 }
 
@@ -54,7 +53,7 @@ const BriefBytes = 8 << 20
 // its Data may be nil if none is. Null slots of any length must be
 // empty. The tree is never larger than that of Plain. A block of more than 2 GiB
 // of values is an error.
-func (e *Encoder) AppendBlock(dst []byte, v Values, valid bitmap.Bits) ([]byte, error) {
+func (e *Encoder) AppendBlock(dst []byte, v Values, valid encoding.Bits) ([]byte, error) {
 	if size := len(v.Bytes()); size > math.MaxInt32 {
 		return dst, misuse("block of %d values, %d bytes", v.N, size)
 	}
@@ -67,7 +66,7 @@ func (e *Encoder) AppendBlock(dst []byte, v Values, valid bitmap.Bits) ([]byte, 
 	}
 	dst, mark := block.Begin(dst)
 	if !e.o.NoPresence {
-		dst = presence.Append(dst, valid, in.Nulls, e.o.Profile == encoding.ProfilePlain)
+		dst = block.AppendPresence(dst, valid.Data, valid.Off, valid.Len, in.Nulls, e.o.Profile == encoding.ProfilePlain)
 	}
 	dst = block.EndPresence(dst, mark)
 	dst, err := e.trees.AppendTree(dst, in)
@@ -78,12 +77,12 @@ func (e *Encoder) AppendBlock(dst []byte, v Values, valid bitmap.Bits) ([]byte, 
 }
 
 // AppendTreeAs appends the tree of v in a given form, written as
-// [describe.Node.String] does: "Plain", "BlockDictionary(FLBitPack,raw)",
+// [encoding.Tree.String] does: "Plain", "BlockDictionary(FLBitPack,raw)",
 // "FSST(Delta(FFOR))", "LZ4(raw)". Parts that are not named are raw, or Plain
 // where only a tree can be. Zstd takes a level: "Zstd[3]", from 1,
 // the fastest, to 4. Null slots of any length must be empty. Tests and
 // reproducible samples use it. SingleValue of unequal values is an error, as is a form
 // that does not take values of this type.
-func AppendTreeAs(dst []byte, v Values, valid bitmap.Bits, shape string) ([]byte, error) {
+func AppendTreeAs(dst []byte, v Values, valid encoding.Bits, shape string) ([]byte, error) {
 	return table.AppendTreeAs(dst, v, valid, shape)
 }

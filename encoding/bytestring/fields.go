@@ -8,8 +8,8 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
-	"github.com/amudai/amudai-go/encoding/fields"
-	"github.com/amudai/amudai-go/encoding/fields/learn"
+	"github.com/amudai/amudai-go/encoding/internal/fields"
+	"github.com/amudai/amudai-go/encoding/internal/fields/learn"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"

@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/amudai/amudai-go/encoding/fields"
-	"github.com/amudai/amudai-go/encoding/fields/find"
+	"github.com/amudai/amudai-go/encoding/internal/fields"
+	"github.com/amudai/amudai-go/encoding/internal/fields/find"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )

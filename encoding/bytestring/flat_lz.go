@@ -5,7 +5,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
-	"github.com/amudai/amudai-go/encoding/flatlz"
+	"github.com/amudai/amudai-go/encoding/internal/flatlz"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )

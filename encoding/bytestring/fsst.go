@@ -6,7 +6,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
-	"github.com/amudai/amudai-go/encoding/fsst"
+	"github.com/amudai/amudai-go/encoding/internal/fsst"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )

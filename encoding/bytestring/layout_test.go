@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 )
@@ -78,7 +77,7 @@ func TestLayouts(t *testing.T) {
 			require.Equal(t, root(c.shape), node.Code.String())
 			var out bytes.Buffer
 			fmt.Fprintf(&out, "%s of %s\n\n", c.shape, strings.Join(quoted(v, valid), " "))
-			require.NoError(t, describe.Dump(&out, tree, &node))
+			require.NoError(t, encoding.Dump(&out, tree, &node))
 			requireFile(t, "layout/"+c.name+".txt", out.String())
 		})
 	}

@@ -1,7 +1,7 @@
 package bytestring
 
 import (
-	"github.com/amudai/amudai-go/encoding/onpair"
+	"github.com/amudai/amudai-go/encoding/internal/onpair"
 	"github.com/amudai/amudai-go/internal/base/search"
 )
 

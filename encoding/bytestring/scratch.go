@@ -1,13 +1,13 @@
 package bytestring
 
 import (
-	"github.com/amudai/amudai-go/encoding/bytestring/vector"
-	"github.com/amudai/amudai-go/encoding/decompress"
-	"github.com/amudai/amudai-go/encoding/fsst"
+	"github.com/amudai/amudai-go/encoding/internal/fsst"
+	"github.com/amudai/amudai-go/encoding/internal/onpair"
+	"github.com/amudai/amudai-go/encoding/internal/radixpack"
+	"github.com/amudai/amudai-go/encoding/internal/template"
+	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/encoding/onpair"
-	"github.com/amudai/amudai-go/encoding/radixpack"
-	"github.com/amudai/amudai-go/encoding/template"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 )
 
 // Scratch is the working memory of a decoder, kept between blocks so that

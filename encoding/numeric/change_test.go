@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"

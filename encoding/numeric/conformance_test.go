@@ -14,8 +14,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/conformance"
-	"github.com/amudai/amudai-go/encoding/describe"
+	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -149,7 +148,7 @@ func dumpOf[T Value](values ...T) func(shape string) string {
 		var out bytes.Buffer
 		fmt.Fprintf(&out, "%v %v\n\n", Of[T](), values)
 		n := Describe(tree, Of[T](), len(values))
-		if err := describe.Dump(&out, tree, &n); err != nil {
+		if err := encoding.Dump(&out, tree, &n); err != nil {
 			return err.Error()
 		}
 		return out.String()

@@ -10,7 +10,6 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/codec"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -83,7 +82,7 @@ const (
 
 // Plan examines the staged values and returns the number of values of the next blocks: 8192, or 65536 if these are
 // notably smaller. The last block of a column has the remaining values.
-func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
+func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	if e.short() {
 		return shortBlock
 	}
@@ -180,10 +179,10 @@ func sliceBits(b bitmap.Bits, i, j int) bitmap.Bits {
 
 // AppendBlock appends a block of values with the validity valid, whose Data may be nil without nulls. Values under
 // nulls have no meaning. The tree is never larger than that of Plain.
-func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid bitmap.Bits) ([]byte, error) {
+func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid encoding.Bits) ([]byte, error) {
 	dst, mark := block.Begin(dst)
 	if !e.o.NoPresence {
-		dst = presence.Append(dst, valid, nullsOf(valid), e.o.Profile == encoding.ProfilePlain)
+		dst = block.AppendPresence(dst, valid.Data, valid.Off, valid.Len, nullsOf(valid), e.o.Profile == encoding.ProfilePlain)
 	}
 	dst = block.EndPresence(dst, mark)
 	dst = e.AppendTree(dst, values, valid)
@@ -191,7 +190,7 @@ func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid bitmap.Bits) ([]b
 }
 
 // AppendTree appends the encoding tree of values only.
-func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid bitmap.Bits) []byte {
+func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid encoding.Bits) []byte {
 	w := e.workspace()
 	defer workspaces.Put(w)
 	return e.append(w, dst, values, valid, e.len)
@@ -232,10 +231,10 @@ func appendValues[T Value](e *encode.Workspace, dst []byte, values []T, valid bi
 	return encode.AppendTree(e, dst, word.As[uint64](values), t, valid, h, p)
 }
 
-// AppendTreeAs appends a tree of values with given encodings, in the syntax of [describe.Node.String]:
+// AppendTreeAs appends a tree of values with given encodings, in the syntax of [encoding.Tree.String]:
 // "RunLength(raw,FLBitPack)", "ALP[e=2,f=0](FFOR)". Unsuitable encodings are replaced, as the reference does:
 // SingleValue of different values becomes RunLength, FFOR of equal ones SingleValue.
-func AppendTreeAs[T Value](dst []byte, values []T, valid bitmap.Bits, shape string) ([]byte, error) {
+func AppendTreeAs[T Value](dst []byte, values []T, valid encoding.Bits, shape string) ([]byte, error) {
 	p, err := codec.Table.ParseShape(shape)
 	if err != nil {
 		return nil, err

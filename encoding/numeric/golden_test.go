@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
@@ -155,7 +154,7 @@ func TestGoldenVectors(t *testing.T) {
 		require.NoError(t, node.FirstErr(), v.ID)
 		require.NoError(t, conformance.Covered(&node), v.ID)
 		require.Equal(t, v.Tree, node.String(), v.ID)
-		require.Equal(t, presenceNames[v.PresenceKind], presence.KindName(b.Presence), v.ID)
+		require.Equal(t, presenceNames[v.PresenceKind], block.PresenceKind(b.Presence), v.ID)
 		byTree[regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(v.Tree, "")]++
 		byType[v.Type]++
 		values += v.N

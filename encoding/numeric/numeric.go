@@ -7,12 +7,11 @@
 package numeric
 
 import (
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/codec"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -74,7 +73,7 @@ func parseBlock(blk []byte, n int, validity []byte, off int, o BlockOptions) (b 
 	if b, err = block.Parse(blk, o.Checksums); err != nil {
 		return b, 0, err
 	}
-	if nulls, err = presence.Decode(b.Presence, n, validity, off); err != nil {
+	if nulls, err = block.DecodePresence(b.Presence, n, validity, off); err != nil {
 		return b, 0, fault.In(err, "presence", block.HeaderLen)
 	}
 	return b, nulls, nil
@@ -105,6 +104,6 @@ func Ascends(tree []byte, n int, s *Scratch) bool {
 
 // Describe describes the bytes of a tree of n values of type t, without decoding the values. It describes the
 // readable part of an invalid tree, with the error in the node where it is.
-func Describe(tree []byte, t Type, n int) describe.Node {
+func Describe(tree []byte, t Type, n int) encoding.Tree {
 	return codec.Table.Read.Describe(tree, t, n)
 }

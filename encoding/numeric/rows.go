@@ -3,10 +3,10 @@ package numeric
 import (
 	"fmt"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -15,7 +15,7 @@ import (
 // DecodeRows is [DecodeBlock] for some rows of a block of n values, counted from its first. dst has exactly their
 // number of values, and validity gets as many bits. Encodings with random access decode only these values, or chunks
 // of 1024 with several of them. Other encodings decode the block to the Scratch.
-func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, rows rowset.Set, o BlockOptions, s *Scratch) (nulls int, err error) {
+func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, rows encoding.Rows, o BlockOptions, s *Scratch) (nulls int, err error) {
 	b, err := block.Parse(blk, o.Checksums)
 	if err != nil {
 		return 0, err
@@ -32,11 +32,11 @@ func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, r
 // decodeNulls writes the validity of rows.
 func decodeNulls(section []byte, validity []byte, off, n int, rows rowset.Set, s *Scratch) (nulls int, err error) {
 	if len(section) == 0 {
-		return presence.Decode(nil, int(rows.Len()), validity, off)
+		return block.DecodePresence(nil, int(rows.Len()), validity, off)
 	}
 	s.begin()
 	all := word.Take[byte](&s.s.Mem, (n+7)/8)
-	if _, err := presence.Decode(section, n, all, 0); err != nil {
+	if _, err := block.DecodePresence(section, n, all, 0); err != nil {
 		return 0, err
 	}
 	for r := range rows.Clip(0, int64(n)).Ranges() {
@@ -51,7 +51,7 @@ func decodeNulls(section []byte, validity []byte, off, n int, rows rowset.Set, s
 }
 
 // DecodeTreeRows is [Decode] for some rows of a tree of n values.
-func DecodeTreeRows[T Value](dst []T, tree []byte, n int, rows rowset.Set, s *Scratch) error {
+func DecodeTreeRows[T Value](dst []T, tree []byte, n int, rows encoding.Rows, s *Scratch) error {
 	s.begin()
 	if b := rows.Bounds(); rows.Len() != int64(len(dst)) || b.From < 0 || b.To > int64(n) {
 		return fmt.Errorf("%d rows up to %d of %d values, room for %d", rows.Len(), b.To, n, len(dst))

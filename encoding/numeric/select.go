@@ -9,7 +9,6 @@ import (
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/simd"
@@ -37,7 +36,7 @@ func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, 
 	if len(b.Presence) > 0 {
 		validity = word.Bytes(word.Take[uint64](&s.s.Mem, len(dst)))
 	}
-	nulls, err := presence.Decode(b.Presence, n, validity, 0)
+	nulls, err := block.DecodePresence(b.Presence, n, validity, 0)
 	if err != nil {
 		return fault.In(err, "presence", block.HeaderLen)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/index/postings"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 )

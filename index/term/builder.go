@@ -5,16 +5,31 @@ import (
 	"context"
 	"io"
 
-	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/internal/base/ascii"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
+)
+
+// Collation is an order of terms, and Tokenizer cuts texts into terms.
+type (
+	Collation = analysis.Collation
+	Tokenizer = analysis.Tokenizer
+)
+
+// The orders of terms, and the tokenizers.
+const (
+	CaseInsensitive = analysis.CaseInsensitive
+	CasePreserving  = analysis.CasePreserving
+	Word            = analysis.Word
+	Log             = analysis.Log
+	Trivial         = analysis.Trivial
 )
 
 // Builder collects the terms of consecutive rows of a table. What exceeds its memory goes to temporary files, in sorted runs. It must
 // not be used concurrently, but several builders may collect different rows side by side.
 type Builder struct {
-	collation  analysis.Collation
-	tokenizers []analysis.Tokenizer
+	collation  Collation
+	tokenizers []Tokenizer
 	phrases    bool
 	limit      int64
 	spool      func() *storage.Spool
@@ -31,7 +46,7 @@ const maxMemory = 2 << 30
 // NewBuilder returns a builder with a tokenizer for each field. With phrases, it also collects pairs of words ([AppendPair]), each in
 // the field behind all of these whose number is as much greater as there are tokenizers. It takes about limit bytes of memory, and then spools,
 // which it closes.
-func NewBuilder(c analysis.Collation, tokenizers []analysis.Tokenizer, phrases bool, limit int64, spool func() *storage.Spool) *Builder {
+func NewBuilder(c Collation, tokenizers []Tokenizer, phrases bool, limit int64, spool func() *storage.Spool) *Builder {
 	return &Builder{collation: c, tokenizers: tokenizers, phrases: phrases, limit: min(limit, maxMemory), spool: spool}
 }
 
@@ -139,7 +154,7 @@ func Write(ctx context.Context, out io.Writer, o Options, builders ...*Builder) 
 // Each calls visit with each term that builders of a collation have collected, in the order of an index: each builder has the rows that follow those
 // of the one before. A term is valid during the call, in which rows is to be called once. It yields the rows in their order, some of them
 // twice in a row. The builders can be used no more, but are to be closed.
-func Each(ctx context.Context, c analysis.Collation, visit func(term []byte, field int, rows func(yield func(row uint32)) error) error, builders ...*Builder) error {
+func Each(ctx context.Context, c Collation, visit func(term []byte, field int, rows func(yield func(row uint32)) error) error, builders ...*Builder) error {
 	var runs []run // in the order of their rows
 	for _, b := range builders {
 		for _, s := range b.spilled {

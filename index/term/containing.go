@@ -7,7 +7,7 @@ import (
 	"sort"
 	"unicode/utf8"
 
-	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -118,7 +118,7 @@ func (w *blockWalk) block(ctx context.Context, i int, read storage.Prefetched) (
 }
 
 // containing yields the terms that contain or end with a text, and those that may have been cut.
-func (b *block) containing(c analysis.Collation, text []byte, end bool) iter.Seq[int] {
+func (b *block) containing(c Collation, text []byte, end bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		next := 0
 		for i := range b.occurrences(text, end) {
@@ -170,7 +170,7 @@ func (b *block) occurrences(text []byte, end bool) iter.Seq[int] {
 const leastCut = analysis.MaxTermLen - utf8.UTFMax + 1
 
 // mayBeCut reports whether a term may be the beginning of a longer word: whether the longest text of which it is the upper case is.
-func mayBeCut(c analysis.Collation, term []byte) bool {
+func mayBeCut(c Collation, term []byte) bool {
 	n := len(term)
 	if c == analysis.CasePreserving || 2*n < leastCut {
 		return n >= leastCut

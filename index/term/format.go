@@ -72,7 +72,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/amudai/amudai-go/encoding/decompress"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 )
 
 const (

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -38,7 +37,7 @@ func numPages(blocks int) int {
 
 // gramWriter collects the blocks that have each gram.
 type gramWriter struct {
-	collation analysis.Collation
+	collation Collation
 	memory    int                      // for lists; the longest are dropped before they take more
 	seen      [gramNumbers / 64]uint64 // in the open block
 	found     []uint16                 // the same

@@ -8,12 +8,12 @@ import (
 	"math"
 	"sort"
 
-	"github.com/amudai/amudai-go/encoding/decompress"
-	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/index/postings"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -61,7 +61,7 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	u32 := func(at int) int64 { return int64(binary.LittleEndian.Uint32(f[at:])) }
 	blocks, stored, size, pages, coarse := u32(32), u32(36), u32(40), u32(44), u32(8)
 	x.Options = Options{Rows: int64(binary.LittleEndian.Uint64(f)), Coarse: int(coarse),
-		Fields: int(binary.LittleEndian.Uint16(f[12:])), Collation: analysis.Collation(f[14])}
+		Fields: int(binary.LittleEndian.Uint16(f[12:])), Collation: Collation(f[14])}
 	x.Terms, x.Postings = binary.LittleEndian.Uint64(f[16:]), binary.LittleEndian.Uint64(f[24:])
 	switch {
 	case string(f[64:70]) != magic[:6]:

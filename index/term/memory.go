@@ -8,7 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // memory is terms with their rows in memory: a hash table of entries. Entries and pages are not copied when more are needed, so that
@@ -248,7 +248,7 @@ type key struct {
 }
 
 // sorted returns the entries in the order of an index.
-func (m *memory) sorted(c analysis.Collation) []key {
+func (m *memory) sorted(c Collation) []key {
 	keys := make([]key, m.n)
 	var upper []byte
 	for i := range keys {
@@ -272,7 +272,7 @@ func (m *memory) sorted(c analysis.Collation) []key {
 }
 
 // compare compares terms of fields in the order of an index.
-func compare(c analysis.Collation, a []byte, f int, b []byte, g int) int {
+func compare(c Collation, a []byte, f int, b []byte, g int) int {
 	order := 0
 	if c == analysis.CasePreserving {
 		order = c.Compare(a, b)

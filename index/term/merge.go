@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -26,7 +25,7 @@ type run interface {
 type visitor func(term []byte, field int, rows func(yield func(row uint32)) error) error
 
 // merge calls visit with the terms of runs in their order. The runs are in the order of their rows.
-func merge(ctx context.Context, c analysis.Collation, runs []run, visit visitor) error {
+func merge(ctx context.Context, c Collation, runs []run, visit visitor) error {
 	open := runs[:0]
 	for _, r := range runs {
 		ok, err := r.next()
@@ -85,7 +84,7 @@ type memoryRun struct {
 	current *entry
 }
 
-func (m *memory) run(c analysis.Collation) run { return &memoryRun{m: m, keys: m.sorted(c)} }
+func (m *memory) run(c Collation) run { return &memoryRun{m: m, keys: m.sorted(c)} }
 
 func (r *memoryRun) next() (bool, error) {
 	if len(r.keys) == 0 {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -17,7 +16,7 @@ type Options struct {
 	Rows      int64 // of the table
 	Coarse    int   // rows of the table that are one row in lists, 0 for 1
 	Fields    int   // 0 for 1
-	Collation analysis.Collation
+	Collation Collation
 }
 
 // total is the number of rows in lists.

@@ -43,11 +43,11 @@ func internalFields(t *testing.T, file *ast.File, s *ast.TypeSpec) (names []stri
 	for _, spec := range file.Imports {
 		path, err := strconv.Unquote(spec.Path.Value)
 		require.NoError(t, err)
-		_, internal, ok := strings.Cut(path, "/internal/")
-		if !ok || filepath.Base(path) != target.X.(*ast.Ident).Name {
+		dir, ok := strings.CutPrefix(path, module+"/")
+		if !ok || !strings.Contains("/"+dir, "/internal/") || filepath.Base(path) != target.X.(*ast.Ident).Name {
 			continue
 		}
-		for _, f := range parseDir(t, filepath.Join("..", filepath.FromSlash(internal))) {
+		for _, f := range parseDir(t, filepath.Join("..", "..", filepath.FromSlash(dir))) {
 			o := f.Scope.Lookup(target.Sel.Name)
 			if o == nil {
 				continue

@@ -2,18 +2,18 @@ package tables
 
 import (
 	"context"
-	"io"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // endSource returns a range of rows that is counted from the end. It keeps batches as long as it is not known whether
 // their rows are in the range.
 type endSource struct {
-	table.Source
-	rows  Range
+	provider.Source
+	rows  provider.RowRange
 	kept  []arrow.RecordBatch
 	first int64 // position of the first kept row
 	next  int64 // number of rows read
@@ -21,38 +21,36 @@ type endSource struct {
 }
 
 // Last returns the last n rows of a source, which it closes.
-func Last(src table.Source, n int64) table.Source {
+func Last(src provider.Source, n int64) provider.Source {
 	if n <= 0 {
 		return &endSource{Source: src, ended: true}
 	}
-	return &endSource{Source: src, rows: Range{Begin: -n}}
+	return &endSource{Source: src, rows: provider.RowRange{From: -n, To: math.MaxInt64}}
 }
 
-// Rows implements [table.Source]. It is an estimate.
+// Rows implements [provider.Source]. It is an estimate.
 func (s *endSource) Rows() (int64, bool) {
 	n, known := s.Source.Rows()
-	r := s.rows.resolve(n)
-	if r.End > 0 {
-		n = min(n, r.End)
-	}
-	return max(n-r.Begin, 0), known && s.rows != Range{}
+	r := resolve(s.rows, n)
+	r.To = min(r.To, n)
+	return r.Len(), known
 }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *endSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for {
 		if b := s.take(); b != nil {
 			return b, nil
 		}
 		if s.ended {
-			return nil, io.EOF
+			return nil, nil
 		}
 		b, err := s.Source.Next(ctx)
 		switch {
-		case err == io.EOF:
-			s.ended = true
 		case err != nil:
 			return nil, err
+		case b == nil:
+			s.ended = true
 		default:
 			s.kept = append(s.kept, b)
 			s.next += b.NumRows()
@@ -71,7 +69,7 @@ func (s *endSource) take() arrow.RecordBatch {
 			s.drop()
 			b.Release()
 			continue
-		case !s.ended && (s.rows.Begin < 0 || to > end):
+		case !s.ended && (s.rows.From < 0 || to > end):
 			return nil
 		}
 		var out arrow.RecordBatch
@@ -89,16 +87,8 @@ func (s *endSource) take() arrow.RecordBatch {
 
 // bounds are the rows of the range if no further rows follow.
 func (s *endSource) bounds() (begin, end int64) {
-	begin, end = s.rows.Begin, s.next
-	if begin < 0 {
-		begin = max(begin+s.next, 0)
-	}
-	if s.rows.Ends {
-		if end = s.rows.End; end < 0 {
-			end += s.next
-		}
-	}
-	return begin, min(end, s.next)
+	r := resolve(s.rows, s.next)
+	return r.From, min(r.To, s.next)
 }
 
 func (s *endSource) drop() {
@@ -107,7 +97,7 @@ func (s *endSource) drop() {
 	s.kept = s.kept[1:]
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *endSource) Close() error {
 	for _, b := range s.kept {
 		b.Release()

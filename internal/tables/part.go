@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -13,27 +12,29 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/cast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // partSource gives the rows of a part the types of the union.
 type partSource struct {
-	table.Source
+	provider.Source
 	s    *source
 	name string
 
 	schema     *arrow.Schema // of widened batches
 	present    []bool        // by column of it: the part has it
 	bound      *predicate.Bound
-	projection *table.Projection
+	projection *provider.Projection
 
-	rows   int64 // of the part, if a range of rows is asked for
-	counts bool  // rows are selected as they are read
-	first  int64 // position of the part
-	read   int64 // position of the next row
-	skip   int64 // rows of the part that it leaves out before the first one it gives
-	row    int64 // position in the part of the last batch's first row
+	rows   int64               // of the part, if ranges of rows are asked for
+	ranges []provider.RowRange // of these rows, by their position in the part; nil for all
+	counts bool                // rows are selected as they are read
+	first  int64               // position of the part
+	read   int64               // number of rows of the part that were read
+	given  int64               // number of those that are in the ranges, without the last batch
+	last   int64               // rows of the last batch
 
 	filtered bool // the part filters rows
 
@@ -42,18 +43,18 @@ type partSource struct {
 	lastGroup int
 }
 
-func (p *partSource) open(ctx context.Context, i int, ro table.ReadOptions) (err error) {
+func (p *partSource) open(ctx context.Context, i int, ro provider.ReadOptions) (err error) {
 	var fields []arrow.Field
 	ro.Columns, fields, p.present = p.s.columnsOf(i)
 	meta := p.s.u.schema.Metadata()
 	p.schema = arrow.NewSchema(fields, &meta)
-	p.skip, p.filtered = ro.Rows.Begin, !ro.Filter.IsZero()
+	p.filtered = !ro.Filter.IsZero()
 	if p.s.bound != nil && ro.Filter.IsZero() {
 		if p.bound, err = compute.Condition(p.s.o.Filter.Node(), p.schema); err != nil {
 			return err
 		}
 	}
-	if p.projection, err = table.Project(p.schema, p.s.o.Columns); err != nil {
+	if p.projection, err = provider.Project(p.schema, p.s.o.Columns); err != nil {
 		return err
 	}
 	ro.Schema = p.s.u.looks[i].casts
@@ -67,30 +68,34 @@ func (p *partSource) open(ctx context.Context, i int, ro table.ReadOptions) (err
 // end is the position of the row behind the part.
 func (p *partSource) end() int64 {
 	if p.counts {
-		return p.read
+		return p.first + p.read
 	}
 	return p.first + p.rows
 }
 
-// next returns the next batch, and whether it begins a group.
+// next returns the next batch, or none at the end, and whether it begins a group.
 func (p *partSource) next(ctx context.Context) (b arrow.RecordBatch, newGroup bool, err error) {
 	for {
 		b, err := p.Source.Next(ctx)
-		if err != nil {
+		if err != nil || b == nil {
 			return nil, false, err
 		}
 		if p.counts {
-			if p.s.o.Rows.End > 0 && p.read >= p.s.o.Rows.End {
+			if endOf(p.ranges) <= p.read {
 				b.Release()
-				return nil, false, io.EOF
+				return nil, false, nil
 			}
-			if b = p.inRange(b); b == nil {
+			chosen, err := provider.ChooseRows(b, rowset.Shift(p.ranges, p.read))
+			p.read += b.NumRows()
+			b.Release()
+			if err != nil {
+				return nil, false, err
+			}
+			if b = chosen; b == nil {
 				continue
 			}
-		} else {
-			p.row = p.read - p.first + p.skip
-			p.read += b.NumRows()
 		}
+		p.given, p.last = p.given+p.last, b.NumRows()
 		out, err := p.convert(b)
 		b.Release()
 		if err != nil {
@@ -100,32 +105,13 @@ func (p *partSource) next(ctx context.Context) (b arrow.RecordBatch, newGroup bo
 			continue
 		}
 		group := -1
-		if g, ok := p.Source.(table.Grouped); ok && p.groups {
+		if g, ok := p.Source.(provider.Grouped); ok && p.groups {
 			group = g.Group()
 		}
 		newGroup := !p.started || group != p.lastGroup
 		p.started, p.lastGroup = true, group
 		return out, newGroup, nil
 	}
-}
-
-// inRange returns the rows of a batch that are in the range. It releases the batch, and returns nil if there are none.
-func (p *partSource) inRange(b arrow.RecordBatch) arrow.RecordBatch {
-	r, n := p.s.o.Rows, b.NumRows()
-	from, to := min(max(r.Begin-p.read, 0), n), n
-	p.row = p.read - p.first + from
-	if r.End > 0 {
-		to = min(max(r.End-p.read, 0), n)
-	}
-	p.read += n
-	if from == 0 && to == n {
-		return b
-	}
-	defer b.Release()
-	if from >= to {
-		return nil
-	}
-	return b.NewSlice(from, to)
 }
 
 // convert returns the columns of the result for those rows that meet the filter, or nil if there are none.
@@ -176,8 +162,8 @@ func (p *partSource) misfit(f arrow.Field, m *cast.Misfit) error {
 	if p.filtered {
 		return fmt.Errorf("column %q: %w in %s", f.Name+m.Path, m.Err, p.name)
 	}
-	return &table.ValueError{
-		Column: f.Name + m.Path, Value: m.Value, Row: p.row + int64(m.Row) + 1, Input: p.name, Err: m.Err,
+	return &provider.ValueError{
+		Column: f.Name + m.Path, Value: m.Value, Row: rowset.Row(p.ranges, p.given+int64(m.Row)) + 1, Input: p.name, Err: m.Err,
 		Remedy: fmt.Sprintf("--schema '%s:utf8' keeps any value", text.Name(f.Name)),
 	}
 }

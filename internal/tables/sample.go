@@ -3,17 +3,15 @@ package tables
 import (
 	"cmp"
 	"context"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // random is the random numbers of a seed.
@@ -41,13 +39,13 @@ func Positions(n, total int64, seed uint64) []int64 {
 
 // Sample returns n rows of a source, which it closes, in their order, or all if there are fewer. Each set of n rows has the
 // same probability. It reads all rows, and keeps n of them.
-func Sample(src table.Source, n int64, seed uint64) table.Source {
+func Sample(src provider.Source, n int64, seed uint64) provider.Source {
 	return &sampleSource{Source: src, n: n, random: random(seed)}
 }
 
 // sampleSource is a reservoir of rows. A row that enters it when it is full replaces a random one.
 type sampleSource struct {
-	table.Source
+	provider.Source
 	n      int64
 	random *rand.Rand
 
@@ -69,20 +67,22 @@ type slot struct {
 	row      int64
 }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *sampleSource) Rows() (int64, bool) {
 	n, known := s.Source.Rows()
 	return min(n, s.n), known
 }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *sampleSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for !s.done && s.n > 0 {
 		b, err := s.Source.Next(ctx)
-		if err == io.EOF {
+		switch {
+		case err != nil:
+		case b == nil:
 			s.done = true
 			err = s.finish()
-		} else if err == nil {
+		default:
 			err = s.add(b)
 			b.Release()
 		}
@@ -91,7 +91,7 @@ func (s *sampleSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		}
 	}
 	if len(s.out) == 0 {
-		return nil, io.EOF
+		return nil, nil
 	}
 	b := s.out[0]
 	s.out = s.out[1:]
@@ -124,12 +124,12 @@ func (s *sampleSource) add(b arrow.RecordBatch) error {
 	if len(entered) == 0 {
 		return nil
 	}
-	rows, err := takeRows(b, entered)
+	rows, err := arrowutil.TakeRows(memory.DefaultAllocator, b, entered)
 	if err != nil {
 		return err
 	}
 	s.chunks = append(s.chunks, rows)
-	if s.stored += rows.NumRows(); s.stored > 2*s.n+table.DefaultBatchRows {
+	if s.stored += rows.NumRows(); s.stored > 2*s.n+provider.DefaultBatchRows {
 		return s.compact()
 	}
 	return nil
@@ -170,7 +170,7 @@ func (s *sampleSource) compact() error {
 			s.slots[order[i]].chunk = len(chunks)
 		}
 		if len(rows) > 0 {
-			live, err := takeRows(s.chunks[c], rows)
+			live, err := arrowutil.TakeRows(memory.DefaultAllocator, s.chunks[c], rows)
 			if err != nil {
 				chunks = append(chunks, s.chunks[c:]...)
 				return err
@@ -202,24 +202,11 @@ func (s *sampleSource) finish() error {
 	return nil
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *sampleSource) Close() error {
 	for _, b := range append(s.chunks, s.out...) {
 		b.Release()
 	}
 	s.chunks, s.out = nil, nil
 	return s.Source.Close()
-}
-
-// takeRows copies rows of a batch.
-func takeRows(b arrow.RecordBatch, rows []int64) (arrow.RecordBatch, error) {
-	columns := make([]arrow.Array, b.NumCols())
-	defer arrowutil.ReleaseAll(columns)
-	for i, c := range b.Columns() {
-		var err error
-		if columns[i], err = arrowutil.Take(memory.DefaultAllocator, c, rows); err != nil {
-			return nil, err
-		}
-	}
-	return array.NewRecordBatch(b.Schema(), columns, int64(len(rows))), nil
 }

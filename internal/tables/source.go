@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
@@ -10,15 +9,16 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // source reads the parts of a union one after the other.
 type source struct {
 	u          *Union
-	o          table.ReadOptions
-	projection *table.Projection
+	o          provider.ReadOptions
+	projection *provider.Projection
 	bound      *predicate.Bound // nil for all rows
 	wanted     []wantedColumn
 	messages   bool
@@ -36,13 +36,13 @@ type wantedColumn struct {
 	paths []string // as far as they go on below the column; empty for the whole column
 }
 
-func (u *Union) open(o table.ReadOptions) (table.Source, error) {
+func (u *Union) open(o provider.ReadOptions) (provider.Source, error) {
 	s := &source{u: u, o: o.WithDefaults(), group: -1, left: -1, messages: o.Notice != nil || o.Warning != nil}
 	if o.Limit > 0 {
 		s.left = o.Limit
 	}
 	var err error
-	if s.projection, err = table.Project(u.schema, o.Columns); err != nil {
+	if s.projection, err = provider.Project(u.schema, o.Columns); err != nil {
 		return nil, err
 	}
 	if !o.Filter.IsZero() {
@@ -69,7 +69,7 @@ func (s *source) want() error {
 		return nil
 	}
 	for _, path := range paths {
-		p, err := table.Project(s.u.schema, []string{path})
+		p, err := provider.Project(s.u.schema, []string{path})
 		if err != nil {
 			return err
 		}
@@ -90,34 +90,28 @@ func (s *source) want() error {
 	return nil
 }
 
-// Schema implements [table.Source].
+// Schema implements [provider.Source].
 func (s *source) Schema() *arrow.Schema { return s.projection.Schema() }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (n int64, known bool) {
 	known = s.bound == nil
 	for _, l := range s.u.looks {
 		n += l.rows
 		known = known && (l.known || l.rows > 0) // perhaps an estimate
 	}
-	if r := s.o.Rows; r.End > 0 {
-		n = min(n, r.End)
-	}
-	n = max(n-s.o.Rows.Begin, 0)
-	if s.o.Limit > 0 {
-		n = min(n, s.o.Limit)
-	}
+	_, n = s.o.Within(n)
 	return n, known
 }
 
-// Group implements [table.Grouped].
+// Group implements [provider.Grouped].
 func (s *source) Group() int { return s.group }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for s.left != 0 {
 		if s.current == nil {
-			if s.part == len(s.u.parts) || s.o.Rows.End > 0 && s.position >= s.o.Rows.End {
+			if s.part == len(s.u.parts) || s.o.Rows != nil && s.position >= endOf(s.o.Rows) {
 				break
 			}
 			var err error
@@ -128,7 +122,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 			continue
 		}
 		b, newGroup, err := s.current.next(ctx)
-		if err == io.EOF {
+		if err == nil && b == nil {
 			s.position = s.current.end()
 			err = s.current.Close()
 			s.current = nil
@@ -152,13 +146,10 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		}
 		return b, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return nil, io.EOF
+	return nil, ctx.Err()
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *source) Close() error {
 	if s.current == nil {
 		return nil
@@ -169,14 +160,15 @@ func (s *source) Close() error {
 // openPart opens a part of which rows are needed. It returns nil for another one.
 func (s *source) openPart(ctx context.Context, i int) (*partSource, error) {
 	l := &s.u.looks[i]
-	p := &partSource{s: s, name: s.u.parts[i].Name, groups: s.u.keepGroups != nil && s.u.keepGroups(l.format), first: s.position, read: s.position, lastGroup: -1}
-	ro := table.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64}
-	all := s.o.Rows.IsAll()
+	p := &partSource{s: s, name: s.u.parts[i].Name, groups: s.u.keepGroups != nil && s.u.keepGroups(l.format), first: s.position, lastGroup: -1}
+	ro := provider.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64, Reuse: s.o.Reuse}
+	p.ranges = rowset.Shift(s.o.Rows, s.position)
 	switch {
-	case all:
+	case p.ranges == nil:
 	case l.known:
 		p.rows = l.rows
-		if ro.Rows = part(s.o.Rows, s.position, l.rows); ro.Rows == none {
+		p.ranges = rowset.Clip(p.ranges, l.rows)
+		if ro.Rows = p.ranges; len(p.ranges) == 0 {
 			s.position += l.rows
 			return nil, nil
 		}
@@ -197,6 +189,14 @@ func (s *source) openPart(ctx context.Context, i int) (*partSource, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// endOf is the end of the last of ascending ranges.
+func endOf(rows []provider.RowRange) int64 {
+	if len(rows) == 0 {
+		return 0
+	}
+	return rows[len(rows)-1].To
 }
 
 // excludes reports whether no row of a part meets the filter, because the part lacks columns.
@@ -245,7 +245,7 @@ func (s *source) columnsOf(i int) (paths []string, fields []arrow.Field, present
 		c := s.u.columns[w.at]
 		f := c.field
 		if nested && len(w.paths) > 0 {
-			if p, err := table.Project(s.u.schema, w.paths); err == nil {
+			if p, err := provider.Project(s.u.schema, w.paths); err == nil {
 				f = p.Schema().Field(0)
 			}
 		}

@@ -7,9 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,58 +19,47 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Part is one of the tables that are read as one.
 type Part struct {
 	Name string // for errors
 	Once bool   // it can be opened only once
-	Open func(ctx context.Context, o table.ReadOptions) (table.Source, table.Format, error)
-}
-
-// Options are the options of [Union.Open].
-type Options struct {
-	table.ReadOptions // Rows is not used
-	Range             Range
-	// Ranges are the rows instead of Range, unless it is nil. They have ends, ascend, and are within the table.
-	Ranges []table.RowRange
+	Open func(ctx context.Context, o provider.ReadOptions) (provider.Source, provider.Format, error)
 }
 
 // Union is a list of tables as one. It has no open files.
 type Union struct {
-	parts   []Part
-	looks   []look // of several parts
-	columns []column
-	schema  *arrow.Schema
-	casts   []arrow.Field
-	exact   bool // the part that was opened last, if it is the only one, knows its number of rows
-
+	parts           []Part
+	looks           []look // of several parts
+	columns         []column
+	schema          *arrow.Schema
+	casts           []arrow.Field
 	notice, warning func(string) // of messages about parts that are still to come; may be nil
 
-	reread     func(table.Format) bool
-	keepGroups func(table.Format) bool
+	keepGroups func(provider.Format) bool
 }
 
 // KeepGroups has the groups of rows of parts in some formats be groups of the sources that Open returns, for
-// [table.Grouped]. Each part begins a group in any case.
-func (u *Union) KeepGroups(of func(table.Format) bool) { u.keepGroups = of }
+// [provider.Grouped]. Each part begins a group in any case.
+func (u *Union) KeepGroups(of func(provider.Format) bool) { u.keepGroups = of }
 
 // look is what is known of a part.
 type look struct {
 	schema *arrow.Schema // of its rows as they are read, with the casts
 	names  []string      // of its columns in paths
 	casts  []arrow.Field // of its columns
-	format table.Format
+	format provider.Format
 	empty  []bool // by column: its type is a guess without any value
 	rows   int64
 	known  bool
 }
 
 // New unites tables, of which there is at least one. It opens each of several parts for its schema. Of the options, those
-// about types and messages count, and Columns for the latter. reread tells which formats can read any column as text.
-func New(ctx context.Context, parts []Part, o table.ReadOptions, reread func(table.Format) bool) (*Union, error) {
-	u := &Union{parts: parts, casts: o.Schema, reread: reread}
+// about types and messages count, and Columns for the latter.
+func New(ctx context.Context, parts []Part, o provider.ReadOptions) (*Union, error) {
+	u := &Union{parts: parts, casts: o.Schema}
 	if len(parts) == 1 {
 		return u, nil
 	}
@@ -146,10 +135,9 @@ func once(notice func(string)) func(string) {
 	if notice == nil {
 		return nil
 	}
-	seen := map[string]bool{}
+	var seen sync.Map // sources of the union may be used beside each other
 	return func(s string) {
-		if !seen[s] {
-			seen[s] = true
+		if _, before := seen.LoadOrStore(s, true); !before {
 			notice(s)
 		}
 	}
@@ -159,7 +147,7 @@ func once(notice func(string)) func(string) {
 const looksAtOnce = 8
 
 // lookAtAll opens all parts for their schemas. Messages come in the order of parts, up to the first that cannot be opened.
-func lookAtAll(ctx context.Context, parts []Part, o table.ReadOptions) ([]look, error) {
+func lookAtAll(ctx context.Context, parts []Part, o provider.ReadOptions) ([]look, error) {
 	looks, errs := make([]look, len(parts)), make([]error, len(parts))
 	said := make([][]func(), len(parts))
 	later := func(i int, say func(string)) func(string) {
@@ -201,8 +189,8 @@ func lookAtAll(ctx context.Context, parts []Part, o table.ReadOptions) ([]look, 
 }
 
 // lookAt opens a part for its schema.
-func lookAt(ctx context.Context, p Part, o table.ReadOptions) (l look, err error) {
-	ro := table.ReadOptions{Allocator: o.Allocator, TempDir: o.TempDir, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64}
+func lookAt(ctx context.Context, p Part, o provider.ReadOptions) (l look, err error) {
+	ro := provider.ReadOptions{Allocator: o.Allocator, TempDir: o.TempDir, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64}
 	if len(o.Schema) == 0 {
 		ro.Notice, ro.Warning = o.Notice, o.Warning
 	}
@@ -226,7 +214,7 @@ func lookAt(ctx context.Context, p Part, o table.ReadOptions) (l look, err error
 		}
 	}
 	l.schema = src.Schema()
-	if s, ok := src.(table.Sampled); ok {
+	if s, ok := src.(provider.Sampled); ok {
 		for i, f := range l.schema.Fields() {
 			l.empty = append(l.empty, s.NoValues(i) && !hasCast(l.casts, f.Name))
 		}
@@ -252,7 +240,7 @@ func (l *look) observed() []arrow.Field {
 // sample are read as those of other parts.
 func (u *Union) readAsText(i int) {
 	l := &u.looks[i]
-	if !u.reread(l.format) {
+	if !l.format.Inferred {
 		return
 	}
 	fields := l.schema.Fields()
@@ -358,35 +346,37 @@ type hintError struct {
 // Hint is the way out.
 func (e *hintError) Hint() string { return e.hint }
 
-// Open opens the union for reading. It may be called again, unless a part can be opened only once.
-func (u *Union) Open(ctx context.Context, o Options) (table.Source, error) {
-	switch {
-	case len(o.Ranges) > 1:
-		return u.openRanges(ctx, o)
-	case o.Ranges != nil:
-		o.ReadOptions.Rows = none
-		if len(o.Ranges) == 1 {
-			o.ReadOptions.Rows = o.Ranges[0]
-		}
-	case o.Range.fromEnd():
+// Open opens the union for reading. It may be called again, unless a part can be opened only once. Negative positions in a
+// single range of rows count from the end.
+func (u *Union) Open(ctx context.Context, o provider.ReadOptions) (provider.Source, error) {
+	src, _, err := u.openExact(ctx, o)
+	return src, err
+}
+
+// openExact is Open. exact reports whether the source knows its number of rows, unless there is a filter.
+func (u *Union) openExact(ctx context.Context, o provider.ReadOptions) (src provider.Source, exact bool, err error) {
+	late, err := fromEnd(o.Rows)
+	if err != nil {
+		return nil, false, err
+	}
+	if late {
 		n, known, err := u.count(ctx)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if !known {
-			return u.openFromEnd(ctx, o)
+			src, err := u.openFromEnd(ctx, o)
+			return src, false, err
 		}
-		o.ReadOptions.Rows = o.Range.resolve(n)
-	default:
-		o.ReadOptions.Rows = o.Range.resolve(0)
+		o.Rows = []provider.RowRange{resolve(o.Rows[0], n)}
 	}
 	if len(u.parts) > 1 {
-		return u.open(o.ReadOptions)
+		src, err := u.open(o)
+		return src, !slices.ContainsFunc(u.looks, func(l look) bool { return !l.known }), err
 	}
 	o.Schema = u.casts
-	src, f, err := u.parts[0].Open(ctx, o.ReadOptions)
-	u.exact = f.ExactRows
-	return src, err
+	src, f, err := u.parts[0].Open(ctx, o)
+	return src, f.ExactRows, err
 }
 
 // count is the number of rows of all parts, if it is known without reading them.
@@ -403,7 +393,7 @@ func (u *Union) count(ctx context.Context) (n int64, known bool, err error) {
 	if u.parts[0].Once {
 		return 0, false, nil
 	}
-	src, f, err := u.parts[0].Open(ctx, table.ReadOptions{Columns: []string{}})
+	src, f, err := u.parts[0].Open(ctx, provider.ReadOptions{Columns: []string{}})
 	if err != nil {
 		return 0, false, err
 	}
@@ -412,20 +402,23 @@ func (u *Union) count(ctx context.Context) (n int64, known bool, err error) {
 }
 
 // openFromEnd opens a range of rows that depends on an unknown number of rows.
-func (u *Union) openFromEnd(ctx context.Context, o Options) (table.Source, error) {
-	late := table.Format{
+func (u *Union) openFromEnd(ctx context.Context, o provider.ReadOptions) (provider.Source, error) {
+	rows := o.Rows[0]
+	o.Rows = nil
+	late := provider.Format{
 		Casts: true, Ranges: true,
-		Reader: func(ctx context.Context, _ table.Input, ro table.ReadOptions) (table.Source, error) {
-			all := o.ReadOptions
+		Reader: func(ctx context.Context, _ provider.Input, ro provider.ReadOptions) (provider.Source, error) {
+			all := o
 			all.Filter, all.Limit, all.Columns = ro.Filter, 0, ro.Columns
-			src, err := u.Open(ctx, Options{ReadOptions: all})
+			all.Reuse = false // batches are kept
+			src, err := u.Open(ctx, all)
 			if err != nil {
 				return nil, err
 			}
-			return &endSource{Source: src, rows: o.Range}, nil
+			return &endSource{Source: src, rows: rows}, nil
 		},
 	}
-	return late.Open(ctx, table.Input{Name: u.name()}, o.ReadOptions)
+	return late.Open(ctx, provider.Input{Name: u.name()}, o)
 }
 
 // name is for errors about rows.
@@ -438,45 +431,35 @@ func (u *Union) name() string {
 
 // NumRows is the number of rows that the options choose, if it is known without reading any. The union must not consist of a
 // part that can be opened only once.
-func (u *Union) NumRows(ctx context.Context, o Options) (n int64, known bool, err error) {
+func (u *Union) NumRows(ctx context.Context, o provider.ReadOptions) (n int64, known bool, err error) {
 	o.Columns = []string{}
-	src, err := u.Open(ctx, o)
+	src, exact, err := u.openExact(ctx, o)
 	if err != nil {
 		return 0, false, err
 	}
-	n, known = u.rowsOf(src, o)
-	return n, known, src.Close()
-}
-
-// rowsOf is the number of rows of a source of the union, if it is exact.
-func (u *Union) rowsOf(src table.Source, o Options) (n int64, known bool) {
-	exact := u.exact
-	if len(u.parts) > 1 {
-		exact = !slices.ContainsFunc(u.looks, func(l look) bool { return !l.known })
-	}
 	n, known = src.Rows()
-	return n, known && exact && o.Filter.IsZero()
+	return n, known && exact && o.Filter.IsZero(), src.Close()
 }
 
 // Count returns the number of rows that the options choose. It reads only parts that do not record their number of rows,
 // or the columns of the filter.
-func (u *Union) Count(ctx context.Context, o Options) (n int64, err error) {
+func (u *Union) Count(ctx context.Context, o provider.ReadOptions) (n int64, err error) {
 	o.Columns = []string{}
-	src, err := u.Open(ctx, o)
+	src, exact, err := u.openExact(ctx, o)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	if n, known := u.rowsOf(src, o); known {
+	if n, known := src.Rows(); known && exact && o.Filter.IsZero() {
 		return n, nil
 	}
 	for {
 		b, err := src.Next(ctx)
-		if err == io.EOF {
-			return n, nil
-		}
 		if err != nil {
 			return 0, err
+		}
+		if b == nil {
+			return n, nil
 		}
 		n += b.NumRows()
 		b.Release()

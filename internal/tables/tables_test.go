@@ -2,9 +2,8 @@ package tables_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -19,11 +18,11 @@ import (
 	"github.com/amudai/amudai-go/internal/tables"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/arrowipc"
 	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/jsonl"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 var (
@@ -33,8 +32,8 @@ var (
 )
 
 // part is a table in memory.
-func part(name string, f table.Format, content string) tables.Part {
-	return tables.Part{Name: name, Open: func(ctx context.Context, o table.ReadOptions) (table.Source, table.Format, error) {
+func part(name string, f provider.Format, content string) tables.Part {
+	return tables.Part{Name: name, Open: func(ctx context.Context, o provider.ReadOptions) (provider.Source, provider.Format, error) {
 		in := tabletest.Input(content)
 		in.Name = name
 		src, err := f.Open(ctx, in, o)
@@ -43,17 +42,15 @@ func part(name string, f table.Format, content string) tables.Part {
 }
 
 // typed is rows of JSON with the types of a schema, in a format.
-func typed(t testing.TB, name string, f table.Format, types, rows string) tables.Part {
+func typed(t testing.TB, name string, f provider.Format, types, rows string) tables.Part {
 	fields, err := text.ParseSchema(types)
 	require.NoError(t, err)
-	return part(name, f, tabletest.Write(t, f, tabletest.MustRead(t, lines, rows, table.ReadOptions{Schema: fields})))
+	return part(name, f, tabletest.Write(t, f, tabletest.MustRead(t, lines, rows, provider.ReadOptions{Schema: fields})))
 }
 
-func isText(f table.Format) bool { return f.Casts }
-
 // read returns the schema of a union and its rows as JSON lines.
-func read(t testing.TB, parts []tables.Part, o tables.Options) (types, rows string, err error) {
-	u, err := tables.New(t.Context(), parts, o.ReadOptions, isText)
+func read(t testing.TB, parts []tables.Part, o provider.ReadOptions) (types, rows string, err error) {
+	u, err := tables.New(t.Context(), parts, o)
 	if err != nil {
 		return "", "", err
 	}
@@ -63,16 +60,16 @@ func read(t testing.TB, parts []tables.Part, o tables.Options) (types, rows stri
 	}
 	defer func() { require.NoError(t, src.Close()) }()
 	out := &tabletest.Output{}
-	sink, err := lines.Create(t.Context(), out, src.Schema(), table.WriteOptions{})
+	sink, err := lines.Create(t.Context(), out, src.Schema(), provider.WriteOptions{})
 	require.NoError(t, err)
 	for {
 		b, err := src.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			require.NoError(t, sink.Close(t.Context()))
-			return text.Schema(src.Schema()), out.String(), nil
-		}
 		if err != nil {
 			return "", "", err
+		}
+		if b == nil {
+			require.NoError(t, sink.Close(t.Context()))
+			return text.Schema(src.Schema()), out.String(), nil
 		}
 		require.NoError(t, sink.Write(t.Context(), b))
 		b.Release()
@@ -118,7 +115,7 @@ func TestTypes(t *testing.T) {
 				typed(t, "a", arrowipc.Format, "v:"+c.a, `{"v":null}`+"\n"),
 				typed(t, "b", arrowipc.Format, "v:"+c.b, `{"v":null}`+"\n"),
 			}
-			types, rows, err := read(t, parts, tables.Options{})
+			types, rows, err := read(t, parts, provider.ReadOptions{})
 			c.a, c.b = c.b, c.a
 			if strings.HasPrefix(c.want, "column") {
 				require.ErrorContains(t, err, "map<utf8, int64> in")
@@ -152,7 +149,7 @@ func TestValues(t *testing.T) {
 		{"v:int8, w:bool", `{"v":1,"w":true}`, "x:utf8", `{"x":"y"}`, `{"v":1,"w":true,"x":null} {"v":null,"w":null,"x":"y"}`},
 	} {
 		parts := []tables.Part{typed(t, "a", arrowipc.Format, c.a, c.rowsA+"\n"), typed(t, "b", arrowipc.Format, c.b, c.rowsB+"\n")}
-		_, rows, err := read(t, parts, tables.Options{})
+		_, rows, err := read(t, parts, provider.ReadOptions{})
 		if err != nil {
 			require.ErrorContains(t, err, c.want)
 			continue
@@ -166,7 +163,7 @@ func TestText(t *testing.T) {
 	var notices []string
 	parts := []tables.Part{part("a.csv", commas, "v\n1.50\n"), part("b.csv", commas, "v\nx\n"), part("c.jsonl", lines, `{"v":2.250,"w":{"z":1.10}}`+"\n"),
 		part("d.jsonl", lines, `{"w":{"z":"one"}}`+"\n")}
-	o := tables.Options{ReadOptions: table.ReadOptions{Warning: func(s string) { notices = append(notices, s) }}}
+	o := provider.ReadOptions{Warning: func(s string) { notices = append(notices, s) }}
 	_, rows, err := read(t, parts, o)
 	require.NoError(t, err)
 	require.Equal(t, `{"v":"1.50","w":null}
@@ -192,15 +189,15 @@ func TestText(t *testing.T) {
 // TestNoValues unites columns of text without any value with columns of any type.
 func TestNoValues(t *testing.T) {
 	parts := []tables.Part{part("a.csv", commas, "n,v,w\n1,,\n"), part("b.csv", commas, "n,v,w\n2,3.5,\n"), part("c.jsonl", lines, `{"n":3,"v":null}`+"\n"),
-		typed(t, "d", arrowipc.Format, "n:int64, v:int8, w:utf8", `{"n":4,"v":5}`+"\n")}
+		typed(t, "d", arrowipc.Format, "n:int64, v:int8, w:utf8", `{"n":4,"v":5,"w":null}`+"\n")}
 	for range parts {
-		types, rows, err := read(t, parts, tables.Options{ReadOptions: table.ReadOptions{Columns: []string{"n", "v", "w"}, Warning: func(s string) { t.Error(s) }}})
+		types, rows, err := read(t, parts, provider.ReadOptions{Columns: []string{"n", "v", "w"}, Warning: func(s string) { t.Error(s) }})
 		require.NoError(t, err)
 		require.Equal(t, "n: int64\nv: float64\nw: utf8\n", types)
 		require.Contains(t, rows, `{"n":4,"v":5.0,"w":null}`)
 		parts = append(parts[1:], parts[0])
 	}
-	types, _, err := read(t, []tables.Part{part("a.csv", commas, "n,v\n1,\n"), part("b.csv", commas, "n,v\n2,\n")}, tables.Options{})
+	types, _, err := read(t, []tables.Part{part("a.csv", commas, "n,v\n1,\n"), part("b.csv", commas, "n,v\n2,\n")}, provider.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "n: int64\nv: utf8\n", types)
 }
@@ -209,11 +206,11 @@ func TestNoValues(t *testing.T) {
 func TestDuplicateNames(t *testing.T) {
 	parts := []tables.Part{part("a", commas, "a,a\n1,2\n"), part("b", commas, "b,a,a,a\n3,4,5,6\n")}
 	for columns, want := range map[string]string{"a": `{"a":1} {"a":4}`, "a#2": `{"a":2} {"a":5}`, "a#3": `{"a":null} {"a":6}`, "b": `{"b":null} {"b":3}`} {
-		_, rows, err := read(t, parts, tables.Options{ReadOptions: table.ReadOptions{Columns: []string{columns}}})
+		_, rows, err := read(t, parts, provider.ReadOptions{Columns: []string{columns}})
 		require.NoError(t, err)
 		require.Equal(t, strings.ReplaceAll(want, "} {", "}\n{")+"\n", rows)
 	}
-	_, rows, err := read(t, parts, tables.Options{ReadOptions: table.ReadOptions{Columns: []string{"a#3", "b"}, Filter: where(t, "\"a#2\" > 2")}})
+	_, rows, err := read(t, parts, provider.ReadOptions{Columns: []string{"a#3", "b"}, Filter: where(t, "\"a#2\" > 2")})
 	require.NoError(t, err)
 	require.Equal(t, `{"a":6,"b":3}`+"\n", rows)
 }
@@ -238,7 +235,7 @@ func drawNumbers(t testing.TB, r *rapid.T) (x numbers) {
 	types = types[:rapid.IntRange(1, 6).Draw(r, "types")]
 	float := len(types) > 4
 	for i := range rapid.IntRange(1, 5).Draw(r, "parts") {
-		f := rapid.SampledFrom([]table.Format{arrowipc.Format, shards, commas, lines}).Draw(r, "format")
+		f := rapid.SampledFrom([]provider.Format{arrowipc.Format, shards, commas, lines}).Draw(r, "format")
 		vtype := rapid.SampledFrom(types).Draw(r, "type")
 		hasS := rapid.Bool().Draw(r, "s") || i == 0
 		fields := "n:int64, v:" + vtype
@@ -285,7 +282,7 @@ func TestUnionIsTable(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		x := drawNumbers(t, r)
 		schema := tabletest.Fields(t, "v:float64")
-		all := tables.Options{ReadOptions: table.ReadOptions{Schema: schema, Columns: []string{"n", "v", "s"}}}
+		all := provider.ReadOptions{Schema: schema, Columns: []string{"n", "v", "s"}}
 		_, want, err := read(t, x.parts, all)
 		require.NoError(t, err)
 		whole := part("whole", lines, want)
@@ -300,15 +297,19 @@ func TestUnionIsTable(t *testing.T) {
 			o.Limit = int64(rapid.IntRange(1, 10).Draw(r, "limit"))
 		}
 		if rapid.Bool().Draw(r, "range") {
-			o.Range = tables.Range{Begin: int64(rapid.IntRange(-12, 12).Draw(r, "begin"))}
+			rows := provider.RowRange{From: int64(rapid.IntRange(-12, 12).Draw(r, "from")), To: math.MaxInt64}
 			if rapid.Bool().Draw(r, "end") {
-				o.Range.Ends, o.Range.End = true, int64(rapid.IntRange(-12, 12).Draw(r, "end"))
+				rows.To = int64(rapid.IntRange(-12, 12).Draw(r, "to"))
+			}
+			o.Rows = []provider.RowRange{rows}
+			if next := rows.To + 2; rows.From >= 0 && rows.From <= rows.To && next > 0 && rapid.Bool().Draw(r, "second") {
+				o.Rows = append(o.Rows, provider.RowRange{From: next, To: next + 3}, provider.RowRange{From: next + 4, To: math.MaxInt64})
 			}
 		}
 		o.Columns = rapid.SampledFrom([][]string{{"n"}, {"s", "n"}, {"n", "s"}}).Draw(r, "columns")
 		_, got, err := read(t, x.parts, o)
 		require.NoError(t, err)
-		_, once, err := read(t, []tables.Part{whole}, tables.Options{ReadOptions: table.ReadOptions{Schema: tabletest.Fields(t, "n:int64, v:float64, s:utf8")}})
+		_, once, err := read(t, []tables.Part{whole}, provider.ReadOptions{Schema: tabletest.Fields(t, "n:int64, v:float64, s:utf8")})
 		require.NoError(t, err)
 		require.Equal(t, want, once)
 		plain := o
@@ -317,7 +318,7 @@ func TestUnionIsTable(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, expected, got)
 
-		u, err := tables.New(t.Context(), x.parts, o.ReadOptions, isText)
+		u, err := tables.New(t.Context(), x.parts, o)
 		require.NoError(t, err)
 		n, err := u.Count(t.Context(), o)
 		require.NoError(t, err)
@@ -335,10 +336,10 @@ func TestSample(t *testing.T) {
 		last, drawn := int64(-1), 0
 		for {
 			b, err := src.Next(t.Context())
-			if err == io.EOF {
+			require.NoError(t, err)
+			if b == nil {
 				break
 			}
-			require.NoError(t, err)
 			for _, v := range b.Column(0).(*array.Int64).Values() {
 				require.Greater(t, v, last)
 				last = v
@@ -374,7 +375,7 @@ func (c *counting) Rows() (int64, bool)   { return c.total, true }
 func (c *counting) Close() error          { return nil }
 func (c *counting) Next(context.Context) (arrow.RecordBatch, error) {
 	if c.next == c.total {
-		return nil, io.EOF
+		return nil, nil
 	}
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	defer b.Release()
@@ -389,8 +390,8 @@ func (c *counting) Next(context.Context) (arrow.RecordBatch, error) {
 
 // TestRanges parses ranges.
 func TestRanges(t *testing.T) {
-	for s, want := range map[string]tables.Range{
-		"1:3": {Begin: 1, End: 3, Ends: true}, "5:": {Begin: 5}, ":0": {Ends: true}, "-5:": {Begin: -5}, ":-1": {End: -1, Ends: true}, "-9:-3": {Begin: -9, End: -3, Ends: true}, "3:-3": {Begin: 3, End: -3, Ends: true},
+	for s, want := range map[string]provider.RowRange{
+		"1:3": {From: 1, To: 3}, "5:": {From: 5, To: math.MaxInt64}, ":0": {}, "-5:": {From: -5, To: math.MaxInt64}, ":-1": {To: -1}, "-9:-3": {From: -9, To: -3}, "3:-3": {From: 3, To: -3},
 	} {
 		r, err := tables.ParseRange(s)
 		require.NoError(t, err, s)
@@ -411,7 +412,7 @@ func TestPartsThatOpenAtOnce(t *testing.T) {
 		second := make(chan struct{})
 		for i := range parts {
 			p := part(fmt.Sprint(i), commas, "a\n1\n")
-			parts[i] = tables.Part{Name: p.Name, Open: func(ctx context.Context, o table.ReadOptions) (table.Source, table.Format, error) {
+			parts[i] = tables.Part{Name: p.Name, Open: func(ctx context.Context, o provider.ReadOptions) (provider.Source, provider.Format, error) {
 				switch i {
 				case 0:
 					<-second
@@ -425,7 +426,7 @@ func TestPartsThatOpenAtOnce(t *testing.T) {
 				return p.Open(ctx, o)
 			}}
 		}
-		_, err = tables.New(t.Context(), parts, table.ReadOptions{Notice: func(s string) { said = append(said, s) }}, isText)
+		_, err = tables.New(t.Context(), parts, provider.ReadOptions{Notice: func(s string) { said = append(said, s) }})
 		return said, err
 	}
 	said, err := open()

@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -11,13 +10,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Take returns the rows of a table at some positions, which are not negative, in their order; repetitions are allowed. open
 // opens a source of the whole table, or one with exactly the rows that it is given, in ascending order. Take closes it. Of a
 // whole table it reads the rows up to the last one, and keeps those that are asked for.
-func Take(positions []int64, open func(rows []int64) (src table.Source, exactly bool, err error)) (table.Source, error) {
+func Take(positions []int64, open func(rows []int64) (src provider.Source, exactly bool, err error)) (provider.Source, error) {
 	s := &takeSource{positions: positions, distinct: slices.Clone(positions)}
 	slices.Sort(s.distinct)
 	s.distinct = slices.Compact(s.distinct)
@@ -27,7 +26,7 @@ func Take(positions []int64, open func(rows []int64) (src table.Source, exactly 
 }
 
 type takeSource struct {
-	table.Source
+	provider.Source
 	positions []int64 // that are still to be returned
 	distinct  []int64 // in ascending order
 	exactly   bool    // the source has these rows only
@@ -45,21 +44,21 @@ func (e *NoRowError) Error() string {
 	return fmt.Sprintf("there is no row %d, the table has %d from 0", e.Row, e.Rows)
 }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *takeSource) Rows() (int64, bool) { return int64(len(s.positions)), true }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *takeSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if len(s.positions) == 0 {
-		return nil, io.EOF
+		return nil, nil
 	}
 	for s.found < len(s.distinct) {
 		b, err := s.Source.Next(ctx)
-		if err == io.EOF {
-			return nil, &NoRowError{s.distinct[s.found], s.read}
-		}
 		if err != nil {
 			return nil, err
+		}
+		if b == nil {
+			return nil, &NoRowError{s.distinct[s.found], s.read}
 		}
 		err = s.add(b)
 		b.Release()
@@ -76,14 +75,14 @@ func (s *takeSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	n := min(len(s.positions), table.DefaultBatchRows)
+	n := min(len(s.positions), provider.DefaultBatchRows)
 	rows := make([]int64, n)
 	for i, p := range s.positions[:n] {
 		at, _ := slices.BinarySearch(s.distinct, p)
 		rows[i] = int64(at)
 	}
 	s.positions = s.positions[n:]
-	return takeRows(s.rows, rows)
+	return arrowutil.TakeRows(memory.DefaultAllocator, s.rows, rows)
 }
 
 // add keeps the rows of a batch that are asked for.
@@ -103,7 +102,7 @@ func (s *takeSource) add(b arrow.RecordBatch) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	kept, err := takeRows(b, rows)
+	kept, err := arrowutil.TakeRows(memory.DefaultAllocator, b, rows)
 	if err == nil {
 		s.chunks = append(s.chunks, kept)
 	}
@@ -131,7 +130,7 @@ func joined(batches []arrow.RecordBatch) (arrow.RecordBatch, error) {
 	return array.NewRecordBatch(batches[0].Schema(), columns, rows), nil
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *takeSource) Close() error {
 	if s.rows != nil {
 		s.rows.Release()

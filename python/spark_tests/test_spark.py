@@ -95,6 +95,11 @@ CONDITIONS = [
     "not b", "d = date '2001-01-31'", "d is null",
     "t >= timestamp_ntz '2001-01-01 01:00:00'", "z > timestamp '2001-01-01 01:00:00'",
     "p < 0.5", "p between -3 and 1", "x = X'00ff'", "q.n = 1", "i = 1 and s = 'abc' or b", "row > 900 and row % 7 = 0", "true",
+    "f <= double('infinity')", "f = double('-infinity')", "f <> double('infinity')", "f > double('nan')",
+    "f between double('-infinity') and 1.5D", "f in (double('nan'), 0D)", "not (f >= double('nan'))", "f = -0D",
+    "row < 9223372036854775807", "i > -2147483648", "u <= 255", "s in ('', 'äöü')", "s >= ''", "d < date '9999-12-31'",
+    "d > date '0001-01-01'", "t <= timestamp_ntz '9999-12-31 23:59:59.999999'", "z > timestamp '0001-01-01 00:00:00'",
+    "p = 1.250", "p < 99999999999999999999", "x >= X''", "not (i in (1, null))",
 ]  # fmt: skip
 
 

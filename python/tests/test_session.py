@@ -15,7 +15,7 @@ import pytest
 from conftest import same
 
 import amudai
-from amudai import _command, _session
+from amudai import _process, _session
 
 
 def test_batches_that_are_kept(shard: str, table: pa.Table) -> None:
@@ -160,8 +160,8 @@ def test_older_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "amudai"
     program.write_text("#!/bin/sh\necho 'amudai: unknown command \"session\"' >&2\nexit 2\n")
     program.chmod(0o755)
-    _command.program.cache_clear()
+    _process.program.cache_clear()
     monkeypatch.setenv("AMUDAI_PROGRAM", str(program))
     with pytest.raises(amudai.AmudaiError, match="one version"):
         amudai.open("x.csv")
-    _command.program.cache_clear()
+    _process.program.cache_clear()

@@ -65,6 +65,10 @@ def test_s3(bucket: str, table: pa.Table, folder: Path) -> None:
     con = duckdb.connect()
     amudai.register(con, "t", f"{bucket}/t/*.shard")
     assert con.sql("select count(*), max(row) from t where row < 1500").fetchall() == [(1500, 1499)]
+    opened = amudai.open(f"{bucket}/t/*.shard")
+    amudai.write(table.slice(0, 10), f"{bucket}/t/2.amudai.shard", force=True)
+    with pytest.raises(amudai.AmudaiError, match=r"2\.amudai\.shard has changed"):
+        opened.to_arrow()
     with pytest.raises(amudai.AmudaiError, match="exists"):
         amudai.write(table, f"{bucket}/t/1.amudai.shard")
     with pytest.raises(amudai.AmudaiError, match="does not exist"):

@@ -3,42 +3,40 @@
 //
 //	import _ "github.com/amudai/amudai-go/storage/az"
 //
-// It sends and signs the requests itself. docs/stores.md says why, and which requests these are.
+// Requests and credentials are those of the Azure SDK. docs/stores.md says which requests are sent, SECURITY.md which host sees
+// which credentials.
 package az
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/internal/object"
-	"github.com/amudai/amudai-go/storage/internal/rest"
 )
 
 // Options are the options of [New]. The zero value is the default.
 type Options struct {
-	// Token returns a token for https://storage.azure.com/ and the time when it ends, such as one of the Azure SDK for Go:
-	//
-	//	func(ctx context.Context) (string, time.Time, error) {
-	//		t, err := credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{"https://storage.azure.com/.default"}})
-	//		return t.Token, t.ExpiresOn, err
-	//	}
-	//
-	// By default credentials are found where Azure's tools find them: in AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY or
-	// AZURE_STORAGE_SAS_TOKEN, else by AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET or AZURE_FEDERATED_TOKEN_FILE,
-	// from the managed identity of a machine of Azure, or from the Azure CLI. With AZURE_STORAGE_ANON=true requests are anonymous.
-	Token func(ctx context.Context) (token string, until time.Time, err error)
+	// Credential gives tokens, such as a credential of package azidentity of the Azure SDK. By default credentials are found
+	// where Azure's tools find them: in AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, else as
+	// azidentity.DefaultAzureCredential does. With AZURE_STORAGE_ANON=true requests are anonymous.
+	Credential azcore.TokenCredential
 	// Account is the storage account of locations that name none. By default it is that of AZURE_STORAGE_CONNECTION_STRING, or
 	// AZURE_STORAGE_ACCOUNT.
 	Account string
+	// Endpoint is the URL of the account's blob service, by default that of AZURE_STORAGE_CONNECTION_STRING, or
+	// AZURE_STORAGE_ENDPOINT, or https://ACCOUNT.blob.core.windows.net. Credentials are only sent to this host and to those of
+	// Azure: requests to another one that a location names are anonymous.
+	Endpoint string
 	// Attempts is the largest number of times that a request is sent, by default 4. Broken connections, statuses such as
 	// 429 and 503, and half a minute without a byte are retried.
 	Attempts int
-	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
-	// each further attempt, up to 5 s. The actual delay is random, between half of it and
-	// all of it.
+	// Backoff is the delay before the second attempt, by default 100 ms, and a second if the server is overloaded. It doubles
+	// with each further attempt, up to 5 s. The actual delay is random, between half of it and all of it, and never shorter
+	// than the server asks for.
 	Backoff time.Duration
 	// PartBytes is the size of the blocks of a blob that is written, by default 16 MiB. Smaller blobs are one request. From 5000
 	// blocks on it doubles with every thousand.
@@ -58,7 +56,7 @@ func New(o Options) *Store {
 	return &Store{object.New(object.Options{
 		Scheme: "az", Bucket: split, PartBytes: o.PartBytes, Parallel: o.Parallel,
 		Retry: object.Retry{Attempts: o.Attempts, Backoff: o.Backoff},
-		Dial:  func(ctx context.Context, bucket string) (object.Client, error) { return dial(ctx, o, bucket) },
+		Dial:  func(_ context.Context, bucket string) (object.Client, error) { return dial(o, bucket) },
 	})}
 }
 
@@ -74,25 +72,22 @@ func split(rest string) (bucket, key string) {
 	return bucket, key
 }
 
-// client is the [object.Client] of a container.
-type client struct {
-	container string
-	account   account
-	http      *http.Client
-}
-
 // dial returns the client of a container. It sends no request.
-func dial(_ context.Context, o Options, bucket string) (*client, error) {
-	host, container, named := strings.Cut(bucket, "/")
+func dial(o Options, bucket string) (*client, error) {
+	host, name, named := strings.Cut(bucket, "/")
 	if !named {
-		host, container = "", bucket
+		host, name = "", bucket
 	}
-	if named && container == "" {
+	if named && name == "" {
 		return nil, object.Failure{Text: "there is no container in the location", Advice: "write az://ACCOUNT.blob.core.windows.net/CONTAINER/NAME"}
 	}
 	a, err := findAccount(o, host)
 	if err != nil {
 		return nil, err
 	}
-	return &client{container: container, account: a, http: rest.NewClient(rest.NewTransport())}, nil
+	requests, err := a.container(name)
+	if err != nil {
+		return nil, err
+	}
+	return &client{name: name, account: a, requests: requests}, nil
 }

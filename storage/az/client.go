@@ -3,77 +3,66 @@ package az
 import (
 	"bytes"
 	"context"
-	"encoding/xml"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/internal/object"
-	"github.com/amudai/amudai-go/storage/internal/rest"
 )
 
-// apiVersion is the version of the service that requests ask for.
-const apiVersion = "2021-12-02"
+// tokenName is the name of the metadata that hold the token of a writer.
+const tokenName = "amudaiwrite"
 
-// tokenHeader is the metadata that hold the token of a writer.
-const tokenHeader = "X-Ms-Meta-Amudaiwrite"
-
-// request is a request of a container.
-type request struct {
-	method string
-	key    string // or "" for the container
-	query  url.Values
-	header map[string]string
-	body   []byte
+// client is the [object.Client] of a container.
+type client struct {
+	name     string
+	account  account
+	requests *container.Client
 }
 
-// send sends a request. Its error is one of [object.Client].
-func (c *client) send(ctx context.Context, q request) (*http.Response, error) {
-	u := c.account.endpoint + "/" + url.PathEscape(c.container)
-	if q.key != "" {
-		u += "/" + (&url.URL{Path: q.key}).EscapedPath()
+func (c *client) blob(key string) *blockblob.Client { return c.requests.NewBlockBlobClient(key) }
+
+// maxAnswer is the most that is read of an answer that is no blob: the SDK keeps it in memory.
+const maxAnswer = 64 << 20
+
+// bounded sends requests, and limits answers that are no blobs.
+type bounded struct{ *http.Client }
+
+// Do implements policy.Transporter.
+func (b bounded) Do(r *http.Request) (*http.Response, error) {
+	resp, err := b.Client.Do(r)
+	if err == nil && (resp.StatusCode >= 300 || r.Header.Get("X-Ms-Range") == "") {
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxAnswer)
 	}
-	if len(q.query) > 0 {
-		u += "?" + q.query.Encode()
-	}
-	r, err := http.NewRequestWithContext(ctx, q.method, u, bytes.NewReader(q.body))
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range q.header {
-		r.Header.Set(name, value)
-	}
-	if err := c.account.sign(ctx, r); err != nil {
-		return nil, err
-	}
-	resp, err := rest.Do(c.http, r)
-	return resp, c.failure(err)
+	return resp, err
 }
 
-// done sends a request whose answer has no content.
-func (c *client) done(ctx context.Context, q request) error {
-	resp, err := c.send(ctx, q)
-	if err != nil {
-		return err
-	}
-	_, err = rest.ReadAll(ctx, resp)
-	return err
-}
-
-// failure translates an error into one of [object.Client].
+// failure translates an error of the SDK into one of [object.Client].
 func (c *client) failure(err error) error {
-	var e *rest.Error
-	if !errors.As(err, &e) {
+	var f object.Failure
+	var e *azcore.ResponseError
+	var final interface{ NonRetriable() }
+	switch {
+	case err == nil, errors.As(err, &f), object.IsTransient(err):
 		return err
+	case errors.As(err, &final): // of the SDK, before it sends anything
+		return err
+	case !errors.As(err, &e):
+		return object.Unanswered(err, "check the name of the account, and the endpoint in the environment")
 	}
-	code := e.Header.Get("X-Ms-Error-Code")
-	switch code {
+	switch e.ErrorCode {
 	case "ContainerNotFound":
-		return object.Failure{Text: "there is no container " + c.container, Advice: "check its name, and that of the account " + c.account.name}
+		return object.Failure{Text: "there is no container " + c.name, Advice: "check its name, and that of the account " + c.account.name}
 	case "BlobAlreadyExists", "ConditionNotMet", "TargetConditionNotMet":
 		return object.ErrCondition
 	case "AuthenticationFailed", "InvalidAuthenticationInfo":
@@ -83,23 +72,54 @@ func (c *client) failure(err error) error {
 	case "InvalidBlockList":
 		return errors.New("another writer has replaced the blob meanwhile")
 	}
-	switch s := e.Status; {
+	switch s := e.StatusCode; {
 	case s == 404:
 		return fs.ErrNotExist
 	case s == 401, s == 403:
-		return object.Failure{
-			Text: "access denied", Advice: "check the role of the account of the credentials (Storage Blob Data Reader or Contributor), or the rights of the signature", Err: fs.ErrPermission,
-		}
+		return c.denied()
 	case s == 412:
 		return object.ErrCondition
 	case s == 416:
 		return object.ErrRange
 	case object.TransientStatus(s):
-		return object.Transient(fmt.Errorf("the server answers with status %d", s))
-	case code != "":
-		return fmt.Errorf("the server answers %s (status %d)", code, s)
+		var header http.Header
+		if e.RawResponse != nil {
+			header = e.RawResponse.Header
+		}
+		return object.Busy(fmt.Errorf("the server answers with status %d", s), s, header)
+	case e.ErrorCode != "":
+		return fmt.Errorf("the server answers %s (status %d)", e.ErrorCode, s)
 	}
-	return e
+	return fmt.Errorf("the server answers with status %d", e.StatusCode)
+}
+
+// denied is the error of a request whose credentials do not suffice.
+func (c *client) denied() error {
+	f := object.Failure{Text: "access denied", Err: fs.ErrPermission}
+	if f.Advice = "check the role of the account of the credentials (Storage Blob Data Reader or Contributor), or the rights of the signature"; c.account.foreign {
+		f.Advice = "the host is none of Azure's, so that it gets no credentials: AZURE_STORAGE_ENDPOINT=" + c.account.endpoint + " allows it"
+	}
+	return f
+}
+
+// conditions are those of a request.
+func conditions(c object.Condition) *blob.AccessConditions {
+	m := &blob.ModifiedAccessConditions{}
+	if any := azcore.ETagAny; c.Absent {
+		m.IfNoneMatch = &any
+	}
+	if tag := azcore.ETag(c.IfMatch); c.IfMatch != "" {
+		m.IfMatch = &tag
+	}
+	return &blob.AccessConditions{ModifiedAccessConditions: m}
+}
+
+// tag is an entity tag, which lists show without quotes.
+func tag(t *azcore.ETag) (storage.Version, error) {
+	if t == nil || *t == "" {
+		return "", errors.New("the server sends no entity tag")
+	}
+	return storage.Version(`"` + strings.Trim(string(*t), `"`) + `"`), nil
 }
 
 // Get implements [object.Client]. Azure knows no ranges at the end.
@@ -107,17 +127,19 @@ func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Ve
 	if off < 0 {
 		return object.Content{}, errors.ErrUnsupported
 	}
-	header := map[string]string{"Range": object.Range(off, n)}
-	if v != "" {
-		header["If-Match"] = string(v)
-	}
-	resp, err := c.send(ctx, request{method: http.MethodGet, key: key, header: header})
+	resp, err := c.blob(key).DownloadStream(ctx, &blob.DownloadStreamOptions{
+		Range: blob.HTTPRange{Offset: off, Count: n}, AccessConditions: conditions(object.Condition{IfMatch: v}),
+	})
 	if err != nil {
-		return object.Content{}, err
+		return object.Content{}, c.failure(err)
 	}
-	content, err := rest.Content(resp)
+	if resp.Body == nil { // of an answer with status 304
+		return object.Content{}, errors.New("the server answers without a body")
+	}
+	content := object.Content{Body: resp.Body}
+	content.Offset, content.Size, err = object.RangeOf(deref(resp.ContentRange), deref(resp.ContentLength))
 	if err == nil {
-		content.Version, err = tag(resp.Header.Get("ETag"))
+		content.Version, err = tag(resp.ETag)
 	}
 	if err != nil {
 		return object.Content{}, errors.Join(err, resp.Body.Close())
@@ -125,102 +147,112 @@ func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Ve
 	return content, nil
 }
 
-// tag is an entity tag, which lists show without quotes.
-func tag(text string) (storage.Version, error) {
-	if text = strings.Trim(text, `"`); text == "" {
-		return "", errors.New("the server sends no entity tag")
+// deref is the value at p, or zero.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return storage.Version(`"` + text + `"`), nil
+	return v
 }
 
 // Head implements [object.Client].
 func (c *client) Head(ctx context.Context, key string) (object.Properties, error) {
-	resp, err := c.send(ctx, request{method: http.MethodHead, key: key})
+	resp, err := c.blob(key).GetProperties(ctx, nil)
 	if err != nil {
-		return object.Properties{}, err
+		return object.Properties{}, c.failure(err)
 	}
-	p := object.Properties{Size: resp.ContentLength, Token: resp.Header.Get(tokenHeader)}
-	if p.Size < 0 {
-		err = errors.New("the server sends no size")
-	} else {
-		p.Version, err = tag(resp.Header.Get("ETag"))
+	if resp.ContentLength == nil || *resp.ContentLength < 0 {
+		return object.Properties{}, errors.New("the server sends no size")
 	}
-	return p, errors.Join(err, resp.Body.Close())
+	p := object.Properties{Size: *resp.ContentLength}
+	for name, value := range resp.Metadata {
+		if strings.EqualFold(name, tokenName) {
+			p.Token = deref(value)
+		}
+	}
+	p.Version, err = tag(resp.ETag)
+	return p, err
 }
 
 // Delete implements [object.Client].
 func (c *client) Delete(ctx context.Context, key string) error {
-	return c.done(ctx, request{method: http.MethodDelete, key: key})
-}
-
-// listed is a page of a list.
-type listed struct {
-	Blobs struct {
-		Blob []struct {
-			Name struct {
-				Text    string `xml:",chardata"`
-				Encoded bool   `xml:",attr"` // with percent signs, as XML lacks some characters
-			}
-			Properties struct {
-				Size         int64  `xml:"Content-Length"`
-				Tag          string `xml:"Etag"`
-				ResourceType string
-			}
-		}
-	}
-	NextMarker string
+	_, err := c.blob(key).Delete(ctx, nil)
+	return c.failure(err)
 }
 
 // List implements [object.Client].
 func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry, string, error) {
-	q := url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}}
+	o := &container.ListBlobsFlatOptions{Prefix: &prefix, ResponseFormat: container.StorageResponseFormatXML}
 	if page != "" {
-		q.Set("marker", page)
+		o.Marker = &page
 	}
-	resp, err := c.send(ctx, request{method: http.MethodGet, query: q})
+	resp, err := c.requests.NewListBlobsFlatPager(o).NextPage(ctx)
 	if err != nil {
-		return nil, "", err
-	}
-	text, err := rest.ReadAll(ctx, resp)
-	if err != nil {
-		return nil, "", err
-	}
-	var answer listed
-	if err := xml.Unmarshal(text, &answer); err != nil {
-		return nil, "", fmt.Errorf("the list is no XML: %w", err)
+		return nil, "", c.failure(err)
 	}
 	var all []object.Entry
-	for _, b := range answer.Blobs.Blob {
-		e := object.Entry{Key: b.Name.Text, Size: b.Properties.Size}
-		if b.Name.Encoded {
-			if e.Key, err = url.PathUnescape(e.Key); err != nil {
-				return nil, "", fmt.Errorf("bad name in the list: %w", err)
-			}
+	if resp.Segment == nil {
+		return nil, "", errors.New("the server sends no list")
+	}
+	for _, b := range resp.Segment.BlobItems {
+		if b == nil || b.Name == nil || b.Properties == nil {
+			return nil, "", errors.New("the list of the server lacks names or properties")
 		}
-		if e.Version, err = tag(b.Properties.Tag); err != nil {
+		e := object.Entry{Key: *b.Name, Size: deref(b.Properties.ContentLength)}
+		if e.Version, err = tag(b.Properties.ETag); err != nil {
 			return nil, "", err
 		}
-		if b.Properties.ResourceType != "directory" { // of accounts with folders
+		if deref(b.Properties.ResourceType) != "directory" { // of accounts with folders
 			all = append(all, e)
 		}
 	}
-	return all, answer.NextMarker, nil
-}
-
-// conditional adds the condition of a write, and the token, to headers.
-func conditional(header map[string]string, token string, cond object.Condition) map[string]string {
-	header[tokenHeader] = token
-	switch {
-	case cond.Absent:
-		header["If-None-Match"] = "*"
-	case cond.IfMatch != "":
-		header["If-Match"] = string(cond.IfMatch)
-	}
-	return header
+	return all, deref(resp.NextMarker), nil
 }
 
 // Put implements [object.Client].
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
-	header := conditional(map[string]string{"X-Ms-Blob-Type": "BlockBlob", "Content-Type": "application/octet-stream"}, token, cond)
-	return c.done(ctx, request{method: http.MethodPut, key: key, header: header, body: body})
+	_, err := c.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
+		Metadata: map[string]*string{tokenName: &token}, AccessConditions: conditions(cond),
+	})
+	return c.failure(err)
 }
+
+// upload stages blocks of a blob, and then names those that are the blob. Azure keeps staged blocks that no list has named for a
+// week, or until the next blob is written at the location; no request drops them.
+type upload struct {
+	c     *client
+	key   string
+	token string
+	cond  object.Condition
+}
+
+// Begin implements [object.Client]. It sends no request.
+func (c *client) Begin(_ context.Context, key, token string, cond object.Condition) (object.Upload, error) {
+	return &upload{c, key, token, cond}, nil
+}
+
+// id is the name of a block. Those of all writers of a blob have the same length, and are different.
+func (u *upload) id(i int) string {
+	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%.26s-%07d", u.token, i))
+}
+
+// Part implements [object.Upload].
+func (u *upload) Part(ctx context.Context, i int, body []byte) error {
+	_, err := u.c.blob(u.key).StageBlock(ctx, u.id(i), streaming.NopCloser(bytes.NewReader(body)), nil)
+	return u.c.failure(err)
+}
+
+// Complete implements [object.Upload].
+func (u *upload) Complete(ctx context.Context, n int) error {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = u.id(i)
+	}
+	_, err := u.c.blob(u.key).CommitBlockList(ctx, ids, &blockblob.CommitBlockListOptions{
+		Metadata: map[string]*string{tokenName: &u.token}, AccessConditions: conditions(u.cond),
+	})
+	return u.c.failure(err)
+}
+
+// Abort implements [object.Upload].
+func (u *upload) Abort(context.Context) error { return nil }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/internal/object"
-	"github.com/amudai/amudai-go/storage/internal/rest"
 )
 
 // tokenName is the name of the metadata that hold the token of a writer.
@@ -57,13 +56,13 @@ func (c *client) send(ctx context.Context, method, u string, header http.Header,
 	if body != nil {
 		r.ContentLength = int64(n)
 	}
-	resp, err := rest.Do(c.http, r, expected...)
+	resp, err := do(c.http, r, expected...)
 	return resp, c.failure(err)
 }
 
 // failure translates an error into one of [object.Client].
 func (c *client) failure(err error) error {
-	var e *rest.Error
+	var e *statusError
 	if !errors.As(err, &e) {
 		return err
 	}
@@ -82,7 +81,7 @@ func (c *client) failure(err error) error {
 	case s == 416:
 		return object.ErrRange
 	case object.TransientStatus(s):
-		return object.Transient(fmt.Errorf("the server answers with status %d", s))
+		return object.Busy(fmt.Errorf("the server answers with status %d", s), s, e.Header)
 	case message != "":
 		return fmt.Errorf("the server answers: %s (status %d)", message, s)
 	}
@@ -115,14 +114,14 @@ func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Ve
 	if err != nil {
 		return object.Content{}, err
 	}
-	content, err := rest.Content(resp)
-	if content.Version = storage.Version(resp.Header.Get("X-Goog-Generation")); err == nil && content.Version == "" {
+	answer, err := content(resp)
+	if answer.Version = storage.Version(resp.Header.Get("X-Goog-Generation")); err == nil && answer.Version == "" {
 		err = errors.New("the server sends no generation")
 	}
 	if err != nil {
 		return object.Content{}, errors.Join(err, resp.Body.Close())
 	}
-	return content, nil
+	return answer, nil
 }
 
 // answer sends a request, and parses its answer.
@@ -131,7 +130,7 @@ func (c *client) answer(ctx context.Context, method, u string, header http.Heade
 	if err != nil {
 		return err
 	}
-	b, err := rest.ReadAll(ctx, resp)
+	b, err := readAll(ctx, resp)
 	if err != nil || into == nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/internal/object"
-	"github.com/amudai/amudai-go/storage/internal/rest"
 )
 
 // Options are the options of [New]. The zero value is the default.
@@ -36,9 +35,9 @@ type Options struct {
 	// Attempts is the largest number of times that a request is sent, by default 4. Broken connections, statuses such as
 	// 429 and 503, and half a minute without a byte are retried.
 	Attempts int
-	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
-	// each further attempt, up to 5 s. The actual delay is random, between half of it and
-	// all of it.
+	// Backoff is the delay before the second attempt, by default 100 ms, and a second if the server is overloaded. It doubles
+	// with each further attempt, up to 5 s. The actual delay is random, between half of it and all of it, and never shorter
+	// than the server asks for.
 	Backoff time.Duration
 	// PartBytes is the size of the requests that send a large object, by default 16 MiB, rounded up to 256 KiB. Smaller objects
 	// are one request. A writer holds two parts in memory, and writes no file.
@@ -88,7 +87,7 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 	switch {
 	case c.http != nil:
 	case anonymous, emulator != "":
-		c.http = rest.NewClient(rest.NewTransport())
+		c.http = object.NewClient(object.NewTransport())
 	default:
 		var err error
 		if c.http, err = signedIn(ctx); err != nil {
@@ -105,7 +104,9 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 // signedIn returns a client that adds tokens to requests, and fetches new ones in time.
 func signedIn(ctx context.Context) (*http.Client, error) {
 	// Tokens are fetched during later calls, too.
-	ctx = context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, &http.Client{Transport: rest.NewTransport(), Timeout: 30 * time.Second})
+	requests := object.NewClient(object.NewTransport())
+	requests.Timeout = 30 * time.Second
+	ctx = context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, requests)
 	found, err := google.FindDefaultCredentials(ctx, scope)
 	if err != nil {
 		return nil, object.Failure{
@@ -114,7 +115,7 @@ func signedIn(ctx context.Context) (*http.Client, error) {
 			Err:    err,
 		}
 	}
-	return rest.NewClient(&oauth2.Transport{Source: tokens{found.TokenSource}, Base: rest.NewTransport()}), nil
+	return object.NewClient(&oauth2.Transport{Source: tokens{found.TokenSource}, Base: object.NewTransport()}), nil
 }
 
 // tokens makes errors of a source errors for people.

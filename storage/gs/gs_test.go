@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -195,4 +197,39 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, read())
 	status = 400
 	require.EqualError(t, read(), "gs://bucket/a: the Google credentials are refused")
+}
+
+// Neither requests nor those for tokens follow a redirect to another host, and the emulator gets no token.
+func TestSecrets(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %v", r.Method, r.Header) }))
+	defer other.Close()
+	file := t.TempDir() + "/credentials.json"
+	server := fakegs.New(t)
+	server.Put("a", []byte("first"))
+	writeFile(t, file, serviceAccount(t, server.URL+"/token"))
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
+	server.Fault = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		require.Empty(t, r.Header.Get("Authorization"))
+		return false
+	}
+	r, err := store().Open(t.Context(), "gs://bucket/a")
+	require.NoError(t, err)
+	require.NoError(t, r.ReadAt(t.Context(), make([]byte, 5), 0))
+
+	t.Setenv("STORAGE_EMULATOR_HOST", "")
+	for _, path := range []string{"/token", "/storage/v1/b/bucket/o/a"} {
+		server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != path {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"access_token": "secret", "expires_in": 3600, "token_type": "Bearer"}`))
+				return true
+			}
+			w.Header().Set("Location", strings.Replace(other.URL, "127.0.0.1", "localhost", 1))
+			w.WriteHeader(307)
+			return true
+		}
+		r, err := gs.New(gs.Options{Endpoint: server.URL, Backoff: 1}).Open(t.Context(), "gs://bucket/a")
+		require.NoError(t, err)
+		require.Error(t, r.ReadAt(t.Context(), make([]byte, 5), 0))
+	}
 }

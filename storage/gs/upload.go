@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/amudai/amudai-go/storage/internal/object"
-	"github.com/amudai/amudai-go/storage/internal/rest"
 )
 
 // upload is a resumable upload: one stream of bytes, sent in requests whose sizes are multiples of chunk, but for the last.
@@ -48,7 +47,7 @@ func (c *client) Begin(ctx context.Context, key, token string, cond object.Condi
 		return nil, err
 	}
 	u := &upload{c: c, key: key, address: resp.Header.Get("Location")}
-	if _, err := rest.ReadAll(ctx, resp); err != nil {
+	if _, err := readAll(ctx, resp); err != nil {
 		return nil, err
 	}
 	if u.address == "" {
@@ -108,7 +107,7 @@ func (u *upload) put(ctx context.Context, body []byte, total string) (done bool,
 	if err != nil {
 		return false, err
 	}
-	if _, err := rest.ReadAll(ctx, resp); err != nil {
+	if _, err := readAll(ctx, resp); err != nil {
 		return false, err
 	}
 	if resp.StatusCode != statusIncomplete {
@@ -163,6 +162,6 @@ func (u *upload) Abort(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = rest.ReadAll(ctx, resp)
+	_, err = readAll(ctx, resp)
 	return err
 }

@@ -27,16 +27,17 @@ import (
 // Options are the options of [New]. The zero value is the default.
 type Options struct {
 	// Client sends the requests. The default client waits 30 seconds for the header of a
-	// response.
+	// response. Unless it has a CheckRedirect of its own, up to ten redirects are followed, without Header and credentials to
+	// other hosts.
 	Client *nethttp.Client
 	// Header is added to every request, for example for authorization. It must not change.
 	Header nethttp.Header
 	// Attempts is the largest number of times that a request is sent, by default 4.
 	// Broken connections, responses 408, 429 and 5xx, and half a minute without a byte are retried.
 	Attempts int
-	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
-	// each further attempt, up to 5 s. The actual delay is random, between half of it and
-	// all of it.
+	// Backoff is the delay before the second attempt, by default 100 ms, and a second if the server is overloaded. It doubles
+	// with each further attempt, up to 5 s. The actual delay is random, between half of it and all of it, and never shorter
+	// than the server asks for.
 	Backoff time.Duration
 }
 
@@ -55,15 +56,23 @@ func New(o Options) *Store {
 		transport.MaxIdleConnsPerHost = 16
 		o.Client = &nethttp.Client{Transport: transport}
 	}
+	if o.Client.CheckRedirect == nil {
+		client := *o.Client
+		client.Transport = unfollowed{client.Transport}
+		o.Client = &client
+	}
 	return &Store{o}
 }
 
 // Open implements [storage.Store]. It sends no request: a missing object is an error of the
 // first read.
 func (s *Store) Open(ctx context.Context, location string) (storage.Reader, error) {
+	if _, err := storage.URL(location); err != nil {
+		return nil, err
+	}
 	u, err := url.Parse(location)
 	if err != nil {
-		return nil, fmt.Errorf("bad location: %w", err)
+		return nil, err
 	}
 	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%s is not an http:// or https:// location", storage.Redact(location))
@@ -228,7 +237,7 @@ func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int
 		}
 		switch {
 		case resp.StatusCode == nethttp.StatusOK && (off != 0 || want > int64(len(p))):
-			return fmt.Errorf("GET %s: server does not support range requests", r.name)
+			return r.noRanges()
 		case start+want <= off:
 			return storage.CheckRange(off, int64(len(p)), start+want)
 		case resp.StatusCode == nethttp.StatusRequestedRangeNotSatisfiable: // though it lies within the object
@@ -268,11 +277,14 @@ func (r *httpReader) send(ctx context.Context, method, ranges string) (*nethttp.
 		}
 		r.mu.Unlock()
 	}
-	resp, err := r.o.Client.Do(req)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	resp, err := follow(r.o.Client, req)
+	var place placeError
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &place):
+		return nil, redact(err, method, r.name)
+	case err != nil:
 		return nil, object.Transient(redact(err, method, r.name))
 	}
 	return resp, nil
@@ -282,9 +294,9 @@ func (r *httpReader) send(ctx context.Context, method, ranges string) (*nethttp.
 func redact(err error, method, name string) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
-		return fmt.Errorf("%s %s: %w", method, name, ue.Err)
+		err = ue.Err
 	}
-	return err
+	return fmt.Errorf("%s %s: %w", method, name, err)
 }
 
 // check checks the header of a response to a range request. It returns the offset and
@@ -303,7 +315,7 @@ func (r *httpReader) check(resp *nethttp.Response) (start, n int64, err error) {
 	case nethttp.StatusOK:
 		// The whole object: If-Range did not hold, or the server has no ranges.
 		if resp.ContentLength < 0 {
-			return 0, 0, fmt.Errorf("GET %s: server does not support range requests", r.name)
+			return 0, 0, r.noRanges()
 		}
 		return 0, resp.ContentLength, r.sameVersion(resp, resp.ContentLength)
 	case nethttp.StatusRequestedRangeNotSatisfiable:
@@ -372,7 +384,7 @@ func (r *httpReader) status(resp *nethttp.Response) error {
 	case code == nethttp.StatusPreconditionFailed:
 		return fmt.Errorf("%w: %w", err, storage.ErrChanged)
 	case object.TransientStatus(code):
-		return object.Transient(err)
+		return object.Busy(err, code, resp.Header)
 	}
 	return err
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/url"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -40,9 +40,12 @@ func (c *client) failure(err error) error {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case !errors.As(err, &r) || r.HTTPStatusCode() == 0:
-		return connection(err)
+		if sent := new(smithyhttp.RequestSendError); !errors.As(err, &sent) { // of the SDK, before it sends anything
+			return err
+		}
+		return object.Unanswered(err, "check AWS_REGION and AWS_ENDPOINT_URL")
 	case c.elsewhere(r):
-		return object.Transient(short(err))
+		return object.Transient(errElsewhere)
 	}
 	if f, ok := c.known(code(err)); ok {
 		f.Err = errors.Join(f.Err, err)
@@ -64,7 +67,7 @@ func (c *client) failure(err error) error {
 	case s == 416:
 		return object.ErrRange
 	case s == 200, object.TransientStatus(s), code(err) == "RequestTimeout": // 200: the answer breaks off, or holds an error
-		return object.Transient(short(err))
+		return object.Busy(short(err), s, r.Response.Header)
 	}
 	return short(err)
 }
@@ -98,28 +101,34 @@ func (c *client) elsewhere(r *awshttp.ResponseError) bool {
 	return true
 }
 
-// connection is the error of a request without an answer.
-func connection(err error) error {
-	var sent *smithyhttp.RequestSendError
-	if !errors.As(err, &sent) { // of the SDK, before it sends anything
-		return err
+// schedule are the attempts and delays of the AWS configuration.
+type schedule struct{ aws.Retryer }
+
+// RetryDelay implements [object.Schedule].
+func (s schedule) RetryDelay(attempt int, err error) (time.Duration, error) {
+	if errors.Is(err, errElsewhere) {
+		return 0, nil
 	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) && dns.IsNotFound {
-		return object.Failure{Text: "there is no host " + dns.Name, Advice: "check AWS_REGION and AWS_ENDPOINT_URL", Err: err}
-	}
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = fmt.Errorf("%s: %w", u.Op, u.Err) // without the URL
-	}
-	return object.Transient(err)
+	return s.Retryer.RetryDelay(attempt, err)
 }
+
+// errElsewhere means that the bucket is in a region that was not known.
+var errElsewhere = errors.New("the bucket is in another region")
+
+// answer is an error of the SDK without the numbers of its text.
+type answer struct {
+	text string
+	err  error
+}
+
+func (a answer) Error() string { return a.text }
+func (a answer) Unwrap() error { return a.err }
 
 // short is an error without the numbers of the SDK's text.
 func short(err error) error {
 	var e smithy.APIError
 	if errors.As(err, &e) && e.ErrorMessage() != "" {
-		return fmt.Errorf("the server answers %s: %s (status %d)", e.ErrorCode(), e.ErrorMessage(), status(err))
+		return answer{fmt.Sprintf("the server answers %s: %s (status %d)", e.ErrorCode(), e.ErrorMessage(), status(err)), err}
 	}
-	return fmt.Errorf("the server answers with status %d", status(err))
+	return answer{fmt.Sprintf("the server answers with status %d", status(err)), err}
 }

@@ -10,13 +10,13 @@ package s3
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -34,13 +34,12 @@ type Options struct {
 	// VirtualHosted puts the bucket into the host name of an endpoint that is configured. By default it is in the path
 	// there, and in the host name only for Amazon.
 	VirtualHosted bool
-	// Attempts is the largest number of times that a request is sent, by default 4. Broken connections, statuses such as
-	// 429 and 503, and half a minute without a byte are retried.
+	// Attempts is the largest number of times that a request is sent, and Backoff the delay before the second attempt, which
+	// doubles with each further one, up to 5 s. Without both, they are those of the AWS configuration: AWS_MAX_ATTEMPTS and
+	// AWS_RETRY_MODE, or the profile, else 3 attempts with up to 2 and 4 s between them. Broken connections, statuses such as
+	// 429 and 503, and half a minute without a byte are retried, never sooner than the server asks for by Retry-After.
 	Attempts int
-	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
-	// each further attempt, up to 5 s. The actual delay is random, between half of it and
-	// all of it.
-	Backoff time.Duration
+	Backoff  time.Duration
 	// PartBytes is the size of the parts of an object that is written, by default 16 MiB; S3 requires 5 MiB. Smaller objects
 	// are one request. From 5000 parts on it doubles with every thousand.
 	PartBytes int
@@ -85,13 +84,20 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 	} else if err := checkCredentials(ctx, cfg); err != nil {
 		return nil, err
 	}
-	c := &client{bucket: bucket, requests: s3.NewFromConfig(cfg, func(so *s3.Options) {
+	c := &client{bucket: bucket}
+	c.requests = s3.NewFromConfig(cfg, func(so *s3.Options) {
+		if o.Attempts <= 0 && o.Backoff <= 0 {
+			c.schedule = schedule{so.Retryer}
+		}
 		so.Retryer = aws.NopRetryer{} // package object retries
+		if b, ok := so.HTTPClient.(*awshttp.BuildableClient); ok {
+			so.HTTPClient = object.NewClient(b.GetTransport())
+		}
 		so.UsePathStyle = so.BaseEndpoint != nil && !o.VirtualHosted
 		// Other servers do not know the checksums that Amazon has added. Signatures cover what is sent anyway.
 		so.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
-	})}
+	})
 	region := cfg.Region
 	if region == "" {
 		region = "us-east-1" // Amazon's answer names the right one; other servers mostly do not care
@@ -120,7 +126,11 @@ type client struct {
 	bucket   string
 	requests *s3.Client
 	region   atomic.Pointer[string] // learnt from Amazon's answers
+	schedule object.Schedule        // nil: that of the options
 }
+
+// Schedule implements [object.Scheduler].
+func (c *client) Schedule() object.Schedule { return c.schedule }
 
 // inRegion sets the region of a request.
 func (c *client) inRegion(o *s3.Options) { o.Region = *c.region.Load() }
@@ -139,14 +149,11 @@ func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Ve
 		return object.Content{}, c.failure(err)
 	}
 	content := object.Content{Body: out.Body}
-	size := aws.ToInt64(out.ContentLength) // of the whole object, from a server without ranges
-	if out.ContentRange != nil {
-		var ok bool
-		if content.Offset, _, size, ok = object.ParseContentRange(*out.ContentRange); !ok {
-			return object.Content{}, errors.Join(fmt.Errorf("bad Content-Range %q", *out.ContentRange), out.Body.Close())
-		}
+	var size int64
+	if content.Offset, size, err = object.RangeOf(aws.ToString(out.ContentRange), aws.ToInt64(out.ContentLength)); err == nil {
+		content.Properties, err = properties(size, out.ETag)
 	}
-	if content.Properties, err = properties(size, out.ETag); err != nil {
+	if err != nil {
 		return object.Content{}, errors.Join(err, out.Body.Close())
 	}
 	return content, nil

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -137,6 +140,48 @@ func TestOtherRegion(t *testing.T) {
 		require.NoError(t, r.ReadAt(t.Context(), make([]byte, 2), 1))
 	}
 	require.Equal(t, 1, regions, "the region is remembered")
+}
+
+// Attempts and delays are those of the AWS configuration, unless the program says otherwise, and a server that asks to wait is
+// obeyed.
+func TestSlowDown(t *testing.T) {
+	for attempts, want := range map[string]int{"1": 1, "2": 2} {
+		server := fakes3.New(t)
+		t.Setenv("AWS_MAX_ATTEMPTS", attempts)
+		server.Fault = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Retry-After", "1")
+			fakes3.Fail(w, 503, "SlowDown")
+			return true
+		}
+		r, err := s3.New(s3.Options{}).Open(t.Context(), "s3://bucket/a")
+		require.NoError(t, err)
+		start := time.Now()
+		_, _, err = r.ReadSuffix(t.Context(), 5)
+		require.ErrorContains(t, err, "SlowDown")
+		require.GreaterOrEqual(t, time.Since(start), time.Duration(want-1)*time.Second)
+		requests, _ := server.Requests()
+		require.Len(t, requests, want)
+	}
+}
+
+// A redirect is not followed: it would take the token of a session, and what is written, to another host.
+func TestRedirect(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %v", r.Method, r.Header) }))
+	defer other.Close()
+	for _, status := range []int{301, 302, 307, 308} {
+		server := fakes3.New(t)
+		t.Setenv("AWS_SESSION_TOKEN", "secret")
+		server.Fault = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Location", strings.Replace(other.URL, "127.0.0.1", "localhost", 1))
+			fakes3.Fail(w, status, "TemporaryRedirect")
+			return true
+		}
+		r, err := store().Open(t.Context(), "s3://bucket/a")
+		require.NoError(t, err)
+		_, _, err = r.ReadSuffix(t.Context(), 5)
+		require.ErrorContains(t, err, "TemporaryRedirect")
+		require.Error(t, storetest.Write(t.Context(), store(), "s3://bucket/a", content[:5], storage.CreateOptions{}))
+	}
 }
 
 func TestErrors(t *testing.T) {

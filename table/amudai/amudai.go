@@ -1,14 +1,16 @@
-// Package amudai is the table format of Amudai shards: it implements the interfaces of package table with package
+// Package amudai is the table format of Amudai shards: it implements the interfaces of package provider with package
 // shard.
 //
 // Reading needs random access: a shard from a pipe is copied to a temporary file first. A
-// shard of several files needs a location ([table.Input]).
+// shard of several files needs a location ([provider.Input]).
 package amudai
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -17,38 +19,45 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-func init() { table.Register(New(Options{})) }
+func init() { provider.Register(New(Options{})) }
 
 // Options are the options of shards. The zero value is the default.
 type Options struct {
 	Open  shard.OpenOptions   // when reading
-	Scan  shard.ScanOptions   // when reading; table.ReadOptions replaces the options that both have
+	Scan  shard.ScanOptions   // when reading; provider.ReadOptions replaces the options that both have
 	Write shard.WriterOptions // when writing; Store must be nil and Layout SingleFile
 }
 
 // New is the format with some options. Its sinks are of type *[Sink].
-func New(o Options) table.Format {
-	return table.Format{
+func New(o Options) provider.Format {
+	return provider.Format{
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("amud")) },
+		Certain: true, Parts: shard.PartSuffixes(),
 		Filters: true, Ranges: true, ExactRows: true,
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return open(ctx, in, ro, o)
 		},
-		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 			w, err := shard.NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, schema, o.Write)
 			if err != nil {
 				return nil, err
 			}
 			return newSink(w, out), nil
 		},
-		Statistics: func(ctx context.Context, in table.Input, columns []string) (*table.Statistics, error) {
+		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (*provider.Report, error) {
+			return verify(ctx, in, vo, o)
+		},
+		Inspect: func(ctx context.Context, in provider.Input, io provider.InspectOptions) (*provider.Outline, error) {
+			return inspect(ctx, in, io, o)
+		},
+		Statistics: func(ctx context.Context, in provider.Input, columns []string) (*provider.Statistics, error) {
 			return statistics(ctx, in, columns, o)
 		},
-		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (*table.Explanation, error) {
+		Explain: func(ctx context.Context, in provider.Input, eo provider.ExplainOptions) (*provider.Explanation, error) {
 			return explain(ctx, in, eo, o)
 		},
 	}
@@ -57,8 +66,8 @@ func New(o Options) table.Format {
 // source reads the rows of a shard.
 type source struct {
 	rowio.Source
-	in    table.Input
-	temp  *table.Spooled
+	in    provider.Input
+	temp  *provider.Spooled
 	shard *shard.Shard
 	all   bool // rows are all of the shard
 
@@ -67,7 +76,7 @@ type source struct {
 }
 
 // open opens an input. Its context ends all reading.
-func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
+func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options) (provider.Source, error) {
 	s := &source{in: in}
 	if err := s.open(ctx, ro, o); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -75,10 +84,10 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 	return s, nil
 }
 
-func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err error) {
+func (s *source) open(ctx context.Context, ro provider.ReadOptions, o Options) (err error) {
 	in := s.in
 	if isPipe(in) {
-		if s.temp, err = table.Spool(in.Reader, ro.TempDir); err != nil {
+		if s.temp, err = provider.Spool(in.Reader, ro.TempDir); err != nil {
 			return err
 		}
 		in.At, in.Size = s.temp, s.temp.Size()
@@ -88,15 +97,8 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err
 	}
 	so := o.Scan
 	so.Columns, so.Filter, so.BatchRows, so.Allocator = ro.Columns, ro.Filter, ro.BatchRows, ro.Allocator
-	if n := s.shard.NumRows(); !ro.Rows.IsAll() {
-		so.Rows = []shard.RowRange{}
-		if r := ro.Rows.Within(n); r.Begin < r.End {
-			so.Rows = append(so.Rows, shard.RowRange{From: r.Begin, To: r.End})
-		}
-	}
-	if ro.Limit > 0 {
-		so.Limit = ro.Limit
-	}
+	so.Limit, so.Reuse = ro.Limit, ro.Reuse
+	so.Rows, s.rows = ro.Within(s.shard.NumRows())
 	if ro.Dictionaries && so.Strings == shard.StringsAsRecorded {
 		if so.Coded, err = s.coded(ctx, ro.Columns); err != nil {
 			return err
@@ -108,16 +110,7 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err
 		}
 	}
 	s.all = so.Filter.IsZero() && so.Rows == nil && so.Stripes == nil && so.Limit == 0
-	s.rows, s.counted = s.shard.NumRows(), so.Filter.IsZero() && so.Stripes == nil
-	if so.Rows != nil {
-		s.rows = 0
-		for _, r := range so.Rows {
-			s.rows += r.To - r.From
-		}
-	}
-	if so.Limit > 0 {
-		s.rows = min(s.rows, so.Limit)
-	}
+	s.counted = so.Filter.IsZero() && so.Stripes == nil
 	rows, err := s.shard.Reader(ctx, so)
 	if err != nil {
 		return err
@@ -181,21 +174,39 @@ func (s *source) only(ctx context.Context, paths []string) (names []string, err 
 }
 
 // isPipe reports whether an input has no random access.
-func isPipe(in table.Input) bool { return in.Location == "" && (in.At == nil || in.Size < 0) }
+func isPipe(in provider.Input) bool { return in.Location == "" && (in.At == nil || in.Size < 0) }
 
 // openShard opens an input with random access.
-func openShard(ctx context.Context, in table.Input, o shard.OpenOptions) (*shard.Shard, error) {
-	if in.Location != "" {
-		if o.Store == nil {
-			o.Store = in.Store
-		}
-		return shard.Open(ctx, in.Location, o)
+func openShard(ctx context.Context, in provider.Input, o shard.OpenOptions) (*shard.Shard, error) {
+	if in.Location == "" {
+		s, err := shard.OpenReaderAt(ctx, in.At, in.Size, o)
+		return s, orOther(in, err)
 	}
-	return shard.OpenReaderAt(ctx, in.At, in.Size, o)
+	if o.Store == nil {
+		o.Store = in.Store
+	}
+	s, err := shard.Open(ctx, in.Location, o)
+	return s, orOther(in, err)
+}
+
+// orOther describes a file that cannot be opened because it is no shard.
+func orOther(in provider.Input, err error) error {
+	if err == nil || in.At == nil {
+		return err
+	}
+	head := make([]byte, 8)
+	n, rerr := in.At.ReadAt(head, 0)
+	switch {
+	case rerr != nil && rerr != io.EOF, bytes.HasPrefix(head, []byte("amud")):
+		return err
+	case n == 0:
+		return fmt.Errorf("%s is empty", in.Name)
+	}
+	return fmt.Errorf("%s is not an Amudai shard: it starts with %q", in.Name, head[:n])
 }
 
 // explain describes how a scan finds its rows.
-func explain(ctx context.Context, in table.Input, eo table.ExplainOptions, o Options) (x *table.Explanation, err error) {
+func explain(ctx context.Context, in provider.Input, eo provider.ExplainOptions, o Options) (x *provider.Explanation, err error) {
 	s, err := openShard(ctx, in, o.Open)
 	if err != nil {
 		return nil, err
@@ -210,10 +221,10 @@ func explain(ctx context.Context, in table.Input, eo table.ExplainOptions, o Opt
 	return do(ctx, so)
 }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.rows, s.counted }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *source) Close() error {
 	s.Release()
 	var err error

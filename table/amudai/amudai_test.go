@@ -16,25 +16,25 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestRoundTrip writes a table of all types and reads it from memory and through a pipe.
 func TestRoundTrip(t *testing.T) {
-	f, err := table.Registered().ByName("shard")
+	f, err := provider.Registered().ByName("shard")
 	require.NoError(t, err)
 	rows := tabletest.Table(arrowtest.Batch(t, arrowtest.Columns()))
 	in := tabletest.Write(t, f, rows)
-	sniffed, ok := table.Registered().Sniff([]byte(in[:16]))
+	sniffed, ok := provider.Registered().Sniff([]byte(in[:16]))
 	require.True(t, ok)
 	require.Equal(t, "shard", sniffed.Name)
-	arrowtest.RequireSameTable(t, rows, tabletest.MustRead(t, f, in, table.ReadOptions{}))
+	arrowtest.RequireSameTable(t, rows, tabletest.MustRead(t, f, in, provider.ReadOptions{}))
 
 	dir := t.TempDir()
-	pipe := table.Input{Name: "stdin", Reader: strings.NewReader(in), Size: -1}
-	got, err := tabletest.Read(t, f, pipe, table.ReadOptions{TempDir: dir, Columns: []string{"utf8", "int8"}})
+	pipe := provider.Input{Name: "stdin", Reader: strings.NewReader(in), Size: -1}
+	got, err := tabletest.Read(t, f, pipe, provider.ReadOptions{TempDir: dir, Columns: []string{"utf8", "int8"}})
 	require.NoError(t, err)
 	require.EqualValues(t, 2, got.NumCols())
 	left, err := os.ReadDir(dir)
@@ -46,7 +46,7 @@ func TestRoundTrip(t *testing.T) {
 // alone do not suffice.
 func TestLocation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.amudai.shard")
-	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n,s\n1,a\n2,b\n3,c\n", table.ReadOptions{})
+	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n,s\n1,a\n2,b\n3,c\n", provider.ReadOptions{})
 	sink, err := amudai.Create(t.Context(), path, rows.Schema(), shard.WriterOptions{Layout: shard.TwoLevel})
 	require.NoError(t, err)
 	for b := range batches(t, "n,s\n1,a\n2,b\n", "n,s\n3,c\n") {
@@ -59,13 +59,13 @@ func TestLocation(t *testing.T) {
 	f := amudai.New(amudai.Options{})
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
-	_, err = tabletest.Read(t, f, tabletest.Input(string(raw)), table.ReadOptions{})
+	_, err = tabletest.Read(t, f, tabletest.Input(string(raw)), provider.ReadOptions{})
 	require.Error(t, err)
 	in := tabletest.Input(string(raw))
 	in.Location = path
 	e, err := filter.Parse("n > 1")
 	require.NoError(t, err)
-	got, err := tabletest.Read(t, f, in, table.ReadOptions{Filter: e, Columns: []string{"s"}, BatchRows: 1})
+	got, err := tabletest.Read(t, f, in, provider.ReadOptions{Filter: e, Columns: []string{"s"}, BatchRows: 1})
 	require.NoError(t, err)
 	require.Equal(t, "s\nb\nc\n", tabletest.Write(t, csv.New(csv.Options{}), got))
 	require.Len(t, got.Column(0).Data().Chunks(), 2)
@@ -75,7 +75,7 @@ func TestLocation(t *testing.T) {
 func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) bool) {
 	return func(yield func(arrow.RecordBatch) bool) {
 		for _, text := range texts {
-			src, err := csv.New(csv.Options{}).Open(t.Context(), tabletest.Input(text), table.ReadOptions{})
+			src, err := csv.New(csv.Options{}).Open(t.Context(), tabletest.Input(text), provider.ReadOptions{})
 			require.NoError(t, err)
 			b, err := src.Next(t.Context())
 			require.NoError(t, err)
@@ -91,20 +91,20 @@ func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) b
 
 // TestAborted checks that an aborted output is not published.
 func TestAborted(t *testing.T) {
-	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n\n1\n", table.ReadOptions{})
+	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n\n1\n", provider.ReadOptions{})
 	var out tabletest.Output
-	sink, err := amudai.New(amudai.Options{}).Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
+	sink, err := amudai.New(amudai.Options{}).Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
 	require.NoError(t, err)
 	require.NoError(t, sink.Abort(t.Context()))
 	require.True(t, out.Aborted)
 	require.False(t, out.Published)
-	_, err = amudai.New(amudai.Options{Write: shard.WriterOptions{Layout: shard.TwoLevel}}).Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
+	_, err = amudai.New(amudai.Options{Write: shard.WriterOptions{Layout: shard.TwoLevel}}).Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
 	require.ErrorContains(t, err, "SingleFile")
 }
 
 // Formats are found by name or by first bytes, among those that a program imports.
 func Example() {
-	f, _ := table.Registered().ByPath("flights.amudai.shard")
+	f, _ := provider.Registered().ByPath("flights.amudai.shard")
 	fmt.Println(f.Name, f.Title)
 	// Output: shard Amudai shard
 }
@@ -128,7 +128,7 @@ func TestDictionaries(t *testing.T) {
 	require.NoError(t, sink.Write(ctx, rows))
 	require.NoError(t, sink.Close(ctx))
 	for _, columns := range [][]string{nil, {"many", `few\.values`}} {
-		src, err := amudai.New(amudai.Options{}).Open(ctx, table.Input{Name: location, Location: location}, table.ReadOptions{Dictionaries: true, Columns: columns})
+		src, err := amudai.New(amudai.Options{}).Open(ctx, provider.Input{Name: location, Location: location}, provider.ReadOptions{Dictionaries: true, Columns: columns})
 		require.NoError(t, err)
 		for _, f := range src.Schema().Fields() {
 			require.Equal(t, f.Name == "few.values", f.Type.ID() == arrow.DICTIONARY, f)

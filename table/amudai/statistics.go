@@ -7,16 +7,17 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// statistics implements [table.Format.Statistics].
-func statistics(ctx context.Context, in table.Input, columns []string, o Options) (out *table.Statistics, err error) {
+// statistics implements [provider.Format.Statistics].
+func statistics(ctx context.Context, in provider.Input, columns []string, o Options) (out *provider.Statistics, err error) {
 	if isPipe(in) {
 		return nil, nil
 	}
@@ -32,7 +33,11 @@ func statistics(ctx context.Context, in table.Input, columns []string, o Options
 	if columns == nil {
 		columns = pathsOf(nil, "", full.Fields())
 	}
-	out = &table.Statistics{Rows: s.NumRows(), Columns: make([]table.ColumnStatistics, len(columns))}
+	visible, err := s.Count(ctx, filter.Expr{})
+	if err != nil {
+		return nil, err
+	}
+	out = &provider.Statistics{Rows: visible, Hidden: s.NumRows() - visible, Columns: make([]provider.ColumnStatistics, len(columns))}
 	for i, path := range columns {
 		if out.Columns[i], err = columnStatistics(ctx, s, full, path); err != nil {
 			return nil, err
@@ -54,9 +59,9 @@ func pathsOf(paths []string, parent string, fields []arrow.Field) []string {
 	return paths
 }
 
-func columnStatistics(ctx context.Context, s *shard.Shard, full *arrow.Schema, path string) (table.ColumnStatistics, error) {
-	c := table.ColumnStatistics{Path: path, Nulls: -1, NaNs: -1, Distinct: -1, Bytes: -1}
-	selected, err := table.Project(full, []string{path})
+func columnStatistics(ctx context.Context, s *shard.Shard, full *arrow.Schema, path string) (provider.ColumnStatistics, error) {
+	c := provider.ColumnStatistics{Path: path, Nulls: -1, NaNs: -1, Distinct: -1, Bytes: -1}
+	selected, err := provider.Project(full, []string{path})
 	if err != nil {
 		return c, err
 	}

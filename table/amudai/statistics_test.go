@@ -9,22 +9,22 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/jsonl"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestStatistics: what a shard records, by path, in the types of its schema.
 func TestStatistics(t *testing.T) {
 	f := amudai.New(amudai.Options{})
-	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n,s,d\n1,a,2012-12-31\n,b,1999-01-01\n7,b,2000-02-29\n", table.ReadOptions{})
+	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n,s,d\n1,a,2012-12-31\n,b,1999-01-01\n7,b,2000-02-29\n", provider.ReadOptions{})
 	s, err := f.Statistics(t.Context(), tabletest.Input(tabletest.Write(t, f, rows)), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, s.Rows)
 	require.Equal(t, "n 1 0 [1] [7] true; s 0 0 [\"a\"] [\"b\"] true; d 0 0 [1999-01-01] [2012-12-31] true", describe(s))
 
-	nested := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), `{"a":{"b":1.5,"c":[1,2]}}`+"\n"+`{"a":{"b":-2}}`+"\n", table.ReadOptions{})
+	nested := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), `{"a":{"b":1.5,"c":[1,2]}}`+"\n"+`{"a":{"b":-2}}`+"\n", provider.ReadOptions{})
 	in := tabletest.Write(t, f, nested)
 	s, err = f.Statistics(t.Context(), tabletest.Input(in), nil)
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestStatistics(t *testing.T) {
 	require.ErrorContains(t, err, "a.x")
 
 	pipe := strings.NewReader(in)
-	s, err = f.Statistics(t.Context(), table.Input{Name: "stdin", Reader: pipe, Size: -1}, nil)
+	s, err = f.Statistics(t.Context(), provider.Input{Name: "stdin", Reader: pipe, Size: -1}, nil)
 	require.NoError(t, err)
 	require.Nil(t, s)
 	require.Equal(t, len(in), pipe.Len(), "bytes of the pipe")
@@ -56,7 +56,7 @@ func TestStatisticsOfAllTypes(t *testing.T) {
 	}
 }
 
-func describe(s *table.Statistics) string {
+func describe(s *provider.Statistics) string {
 	var list []string
 	for _, c := range s.Columns {
 		list = append(list, fmt.Sprint(c.Path, " ", c.Nulls, " ", c.NaNs, " ", c.Min, " ", c.Max, " ", c.Exact))

@@ -13,9 +13,9 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/arrowipc"
 	"github.com/amudai/amudai-go/table/jsonl"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 var jsonLines = jsonl.New(jsonl.Options{})
@@ -23,15 +23,15 @@ var jsonLines = jsonl.New(jsonl.Options{})
 func TestArrowTypes(t *testing.T) {
 	batch := arrowtest.Batch(t, arrowtest.Columns())
 	rows := tabletest.Table(batch, batch.NewSlice(1, 4), batch.NewSlice(0, 0))
-	for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
+	for _, f := range []provider.Format{arrowipc.Format, arrowipc.Stream} {
 		src := tabletest.Write(t, f, rows)
-		for _, reader := range []table.Format{arrowipc.Format, arrowipc.Stream} { // both recognize the format by its first bytes
-			got := tabletest.MustRead(t, reader, src, table.ReadOptions{})
+		for _, reader := range []provider.Format{arrowipc.Format, arrowipc.Stream} { // both recognize the format by its first bytes
+			got := tabletest.MustRead(t, reader, src, provider.ReadOptions{})
 			require.True(t, got.Schema().Equal(rows.Schema()))
 			arrowtest.RequireSameTable(t, rows, got)
 		}
 		dir := t.TempDir()
-		got, err := tabletest.Read(t, f, table.Input{Name: "stdin", Reader: strings.NewReader(src), Size: -1}, table.ReadOptions{TempDir: dir, Columns: []string{"utf8", "int8"}})
+		got, err := tabletest.Read(t, f, provider.Input{Name: "stdin", Reader: strings.NewReader(src), Size: -1}, provider.ReadOptions{TempDir: dir, Columns: []string{"utf8", "int8"}})
 		require.NoError(t, err)
 		require.Equal(t, "utf8: utf8\nint8: int8\n", text.Schema(got.Schema()))
 		left, err := os.ReadDir(dir)
@@ -54,8 +54,8 @@ func TestArrowDictionaries(t *testing.T) {
 		batches = append(batches, array.NewRecordBatch(s, []arrow.Array{flat, list}, 3))
 	}
 	rows := tabletest.Table(batches...)
-	for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
-		got := tabletest.MustRead(t, f, tabletest.Write(t, f, rows), table.ReadOptions{})
+	for _, f := range []provider.Format{arrowipc.Format, arrowipc.Stream} {
+		got := tabletest.MustRead(t, f, tabletest.Write(t, f, rows), provider.ReadOptions{})
 		require.Equal(t, tabletest.Write(t, jsonLines, rows), tabletest.Write(t, jsonLines, got))
 	}
 }
@@ -70,12 +70,12 @@ func TestArrowDamage(t *testing.T) {
 		}
 	}
 	batch := arrowtest.Batch(t, cols)
-	for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
+	for _, f := range []provider.Format{arrowipc.Format, arrowipc.Stream} {
 		whole := tabletest.Write(t, f, tabletest.Table(batch))
 		for i := range len(whole) {
 			bad := []byte(whole)
 			bad[i] ^= byte(1 << (i % 8))
-			if rows, err := tabletest.Read(t, f, tabletest.Input(string(bad)), table.ReadOptions{}); err == nil {
+			if rows, err := tabletest.Read(t, f, tabletest.Input(string(bad)), provider.ReadOptions{}); err == nil {
 				for _, c := range rows.Schema().Fields() {
 					require.NotNil(t, c.Type)
 				}
@@ -83,19 +83,19 @@ func TestArrowDamage(t *testing.T) {
 			}
 		}
 		for n := 0; n < len(whole); n += 3 {
-			_, _ = tabletest.Read(t, f, tabletest.Input(whole[:n]), table.ReadOptions{})
+			_, _ = tabletest.Read(t, f, tabletest.Input(whole[:n]), provider.ReadOptions{})
 		}
 	}
 	for _, src := range []string{"", "PAR1xxxxxxxx", "id,name\n1,2\n", "ARROW1\x00\x00"} {
-		_, err := tabletest.Read(t, arrowipc.Format, tabletest.Input(src), table.ReadOptions{})
+		_, err := tabletest.Read(t, arrowipc.Format, tabletest.Input(src), provider.ReadOptions{})
 		require.Error(t, err)
 	}
 }
 
 // writeQuietly writes a table that was read from a damaged file. Errors are allowed.
-func writeQuietly(t *testing.T, f table.Format, rows arrow.Table) error {
+func writeQuietly(t *testing.T, f provider.Format, rows arrow.Table) error {
 	var out tabletest.Output
-	sink, err := f.Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
+	sink, err := f.Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func TestArrowDictionaryTypes(t *testing.T) {
 				batches = append(batches, array.NewRecordBatch(s, []arrow.Array{array.NewDictionaryArray(dt, codes, v)}, 3))
 			}
 			rows := tabletest.Table(batches...)
-			for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
-				got := tabletest.MustRead(t, f, tabletest.Write(t, f, rows), table.ReadOptions{})
+			for _, f := range []provider.Format{arrowipc.Format, arrowipc.Stream} {
+				got := tabletest.MustRead(t, f, tabletest.Write(t, f, rows), provider.ReadOptions{})
 				require.True(t, arrow.TypeEqual(dt, got.Schema().Field(0).Type))
 				require.Equal(t, tabletest.Write(t, jsonLines, rows), tabletest.Write(t, jsonLines, got), "%s %s", f.Name, dt)
 			}

@@ -18,19 +18,19 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/ipccheck"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Format is the Arrow IPC file format. When reading, a stream under the same name
 // is understood too.
-var Format = table.Format{
+var Format = provider.Format{
 	Name: "arrow", Title: "Arrow IPC file", Extensions: []string{".arrow", ".feather", ".ipc"},
-	Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, fileMagic) },
+	Sniff: func(head []byte) bool { return bytes.HasPrefix(head, fileMagic) }, Certain: true,
 	Reader: open, Writer: createFile,
 }
 
 // Stream is the Arrow IPC stream format.
-var Stream = table.Format{
+var Stream = provider.Format{
 	Name: "arrows", Title: "Arrow IPC stream", Extensions: []string{".arrows"},
 	Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, streamStart) },
 	Reader: open, Writer: createStream,
@@ -42,8 +42,8 @@ var (
 )
 
 func init() {
-	table.Register(Format)
-	table.Register(Stream)
+	provider.Register(Format)
+	provider.Register(Stream)
 }
 
 // Limits of one message of an IPC file or stream. Batches are held as a whole.
@@ -53,7 +53,7 @@ const (
 )
 
 // open distinguishes files from streams by their first bytes.
-func open(_ context.Context, in table.Input, o table.ReadOptions) (src table.Source, err error) {
+func open(_ context.Context, in provider.Input, o provider.ReadOptions) (src provider.Source, err error) {
 	defer func() {
 		if err != nil {
 			in.Close()
@@ -83,22 +83,22 @@ func open(_ context.Context, in table.Input, o table.ReadOptions) (src table.Sou
 
 // fileSource reads the batches of a file by number.
 type fileSource struct {
-	in     table.Input
-	o      table.ReadOptions
+	in     provider.Input
+	o      provider.ReadOptions
 	r      *ipc.FileReader
-	wanted *table.Projection
+	wanted *provider.Projection
 	next   int
 	count  int // of batches
 	rows   int64
-	temp   *table.Spooled
+	temp   *provider.Spooled
 }
 
-func openFile(in table.Input, rest io.Reader, o table.ReadOptions) (table.Source, error) {
+func openFile(in provider.Input, rest io.Reader, o provider.ReadOptions) (provider.Source, error) {
 	s := &fileSource{in: in, o: o}
 	at, size := in.At, in.Size
 	if at == nil || size < 0 {
 		var err error
-		if s.temp, err = table.Spool(rest, o.TempDir); err != nil {
+		if s.temp, err = provider.Spool(rest, o.TempDir); err != nil {
 			return nil, err
 		}
 		at, size = s.temp, s.temp.Size()
@@ -117,7 +117,7 @@ func openFile(in table.Input, rest io.Reader, o table.ReadOptions) (table.Source
 		return err
 	})
 	if err == nil {
-		s.wanted, err = table.Project(s.r.Schema(), o.Columns)
+		s.wanted, err = provider.Project(s.r.Schema(), o.Columns)
 	}
 	if err != nil {
 		s.temp.Close()
@@ -149,7 +149,7 @@ func plainly(err error) error {
 
 // checked returns the requested columns of a batch, and checks that their buffers are complete, which arrow-go's
 // reader does not.
-func checked(batch arrow.RecordBatch, wanted *table.Projection) (out arrow.RecordBatch, err error) {
+func checked(batch arrow.RecordBatch, wanted *provider.Projection) (out arrow.RecordBatch, err error) {
 	err = guard(func() error {
 		columns := make([]arrow.Array, wanted.NumColumns())
 		for k := range columns {
@@ -193,10 +193,10 @@ func mendedData(d arrow.ArrayData) arrow.ArrayData {
 	return out
 }
 
-// Schema implements [table.Source].
+// Schema implements [provider.Source].
 func (s *fileSource) Schema() *arrow.Schema { return s.wanted.Schema() }
 
-// Rows implements [table.Source]. The number is unknown, because a file does not record it.
+// Rows implements [provider.Source]. The number is unknown, because a file does not record it.
 func (s *fileSource) Rows() (int64, bool) {
 	if s.next == 0 {
 		return 0, s.count == 0
@@ -204,7 +204,7 @@ func (s *fileSource) Rows() (int64, bool) {
 	return s.rows * int64(s.count) / int64(s.next), true
 }
 
-// Next implements [table.Source]. Batches are those of the file.
+// Next implements [provider.Source]. Batches are those of the file.
 func (s *fileSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for s.next < s.count {
 		if err := ctx.Err(); err != nil {
@@ -230,10 +230,10 @@ func (s *fileSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		}
 		out.Release()
 	}
-	return nil, io.EOF
+	return nil, nil
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *fileSource) Close() error {
 	err := guard(s.r.Close)
 	return errors.Join(err, s.temp.Close(), s.in.Close())
@@ -241,13 +241,13 @@ func (s *fileSource) Close() error {
 
 // streamSource reads the batches of a stream.
 type streamSource struct {
-	in     table.Input
+	in     provider.Input
 	r      *ipc.Reader
-	wanted *table.Projection
+	wanted *provider.Projection
 	batch  int
 }
 
-func openStream(in table.Input, r io.Reader, o table.ReadOptions) (table.Source, error) {
+func openStream(in provider.Input, r io.Reader, o provider.ReadOptions) (provider.Source, error) {
 	s := &streamSource{in: in}
 	most := int64(maxArrowBody)
 	if in.Size >= 0 {
@@ -261,7 +261,7 @@ func openStream(in table.Input, r io.Reader, o table.ReadOptions) (table.Source,
 		return err
 	})
 	if err == nil {
-		s.wanted, err = table.Project(s.r.Schema(), o.Columns)
+		s.wanted, err = provider.Project(s.r.Schema(), o.Columns)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", plainly(err), in.Name)
@@ -269,13 +269,13 @@ func openStream(in table.Input, r io.Reader, o table.ReadOptions) (table.Source,
 	return s, nil
 }
 
-// Schema implements [table.Source].
+// Schema implements [provider.Source].
 func (s *streamSource) Schema() *arrow.Schema { return s.wanted.Schema() }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *streamSource) Rows() (int64, bool) { return 0, false }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -286,7 +286,7 @@ func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 			return nil, fmt.Errorf("batch %d: %w in %s", s.batch, plainly(err), s.in.Name)
 		}
 		if !more {
-			return nil, io.EOF
+			return nil, nil
 		}
 		s.batch++
 		out, err := checked(s.r.RecordBatch(), s.wanted)
@@ -300,7 +300,7 @@ func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *streamSource) Close() error {
 	s.r.Release()
 	return s.in.Close()

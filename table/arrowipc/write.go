@@ -16,14 +16,14 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // sink writes batches. A file has one dictionary for each column. Batches with dictionaries are therefore written to
 // a temporary stream, whose dictionaries only grow. At the end they are copied to the file with the final
 // dictionaries.
 type sink struct {
-	out table.Output
+	out provider.Output
 	to  *storage.IOWriter // out
 	w   interface {
 		Write(arrow.RecordBatch) error
@@ -37,7 +37,7 @@ type sink struct {
 	ended  bool
 }
 
-func createFile(ctx context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) (table.Sink, error) {
+func createFile(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) (provider.Sink, error) {
 	s := newSink(ctx, out, schema, o)
 	file := func() (*ipc.FileWriter, error) { return ipc.NewFileWriter(s.to, ipc.WithSchema(schema)) }
 	if !schemaHas(schema, arrow.DICTIONARY) {
@@ -55,7 +55,7 @@ func createFile(ctx context.Context, out table.Output, schema *arrow.Schema, o t
 	return s, nil
 }
 
-func createStream(ctx context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) (table.Sink, error) {
+func createStream(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) (provider.Sink, error) {
 	s := newSink(ctx, out, schema, o)
 	s.w = ipc.NewWriter(s.to, ipc.WithSchema(schema))
 	if schemaHas(schema, arrow.DICTIONARY) && schemaHas(schema, arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64) {
@@ -65,7 +65,7 @@ func createStream(ctx context.Context, out table.Output, schema *arrow.Schema, o
 	return s, nil
 }
 
-func newSink(ctx context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) *sink {
+func newSink(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) *sink {
 	s := &sink{out: out, to: &storage.IOWriter{Context: ctx, Writer: out}, schema: schema, mem: o.Allocator}
 	if s.mem == nil {
 		s.mem = memory.DefaultAllocator
@@ -85,7 +85,7 @@ func schemaHas(s *arrow.Schema, ids ...arrow.Type) bool {
 // onlyWriter hides all other methods of a file, which the IPC writer would use.
 type onlyWriter struct{ io.Writer }
 
-// Write implements [table.Sink].
+// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	if err := ctx.Err(); err != nil {
@@ -184,7 +184,7 @@ func hasType(t arrow.DataType, ids ...arrow.Type) bool {
 	return false
 }
 
-// Close implements [table.Sink].
+// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
@@ -242,7 +242,7 @@ func (s *sink) rewrite(ctx context.Context) error {
 	return errors.Join(r.Err(), w.Close())
 }
 
-// Abort implements [table.Sink].
+// Abort implements [provider.Sink].
 func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil

@@ -12,29 +12,30 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func init() {
-	table.Register(New(Options{}))
-	table.Register(NewTSV(Options{}))
+	provider.Register(New(Options{}))
+	provider.Register(NewTSV(Options{}))
 }
 
 // New returns the format CSV with some options.
-func New(o Options) table.Format { return format("csv", "CSV", o, ',', ".csv") }
+func New(o Options) provider.Format { return format("csv", "CSV", o, ',', ",;|", ".csv") }
 
 // NewTSV returns the format with tabs in place of commas.
-func NewTSV(o Options) table.Format { return format("tsv", "TSV", o, '\t', ".tsv", ".tab") }
+func NewTSV(o Options) provider.Format { return format("tsv", "TSV", o, '\t', "\t", ".tsv", ".tab") }
 
-// format returns a format whose usual delimiter is that of the writer, and the one expected by the reader.
-func format(name, title string, o Options, usual byte, extensions ...string) table.Format {
+// format returns a format whose usual delimiter is that of the writer, and the one expected by the reader. Tables with any of some
+// delimiters are recognized.
+func format(name, title string, o Options, usual byte, delimiters string, extensions ...string) provider.Format {
 	o.Text = o.Text.WithDefaults()
-	return table.Format{
-		Name: name, Title: title, Extensions: extensions, Casts: true,
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+	return provider.Format{
+		Name: name, Title: title, Extensions: extensions, Casts: true, Text: true, Inferred: true, Sniff: sniff(delimiters), SniffLast: true,
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return open(ctx, in, ro, o, usual)
 		},
-		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 			if o.Delimiter == 0 {
 				o.Delimiter = usual
 			}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestCSVInference lists the type that is inferred from the values of a column.
@@ -52,7 +52,7 @@ func TestCSVInference(t *testing.T) {
 		for _, v := range strings.Split(c.values, " ") {
 			src += v + ",k\n"
 		}
-		got := tabletest.MustRead(t, csv.New(csv.Options{}), src, table.ReadOptions{Notice: said.Add})
+		got := tabletest.MustRead(t, csv.New(csv.Options{}), src, provider.ReadOptions{Notice: said.Add})
 		require.Equal(t, c.want, text.Type(got.Schema().Field(0).Type), c.values)
 		if c.notice == "" {
 			require.Empty(t, said, c.values)
@@ -69,7 +69,7 @@ func TestCSVInference(t *testing.T) {
 // TestCSVNulls checks the rules for nulls and empty values.
 func TestCSVNulls(t *testing.T) {
 	src := "t,n\n,\n\"\",\"\"\nNA,NA\n\"NA\",1\n"
-	got := tabletest.MustRead(t, csv.New(csv.Options{Nulls: []string{"NA"}}), src, table.ReadOptions{})
+	got := tabletest.MustRead(t, csv.New(csv.Options{Nulls: []string{"NA"}}), src, provider.ReadOptions{})
 	require.Equal(t, "t: utf8\nn: int64\n", text.Schema(got.Schema()))
 	require.Equal(t, `["" (null) "NA"]`, strings.Replace(got.Column(0).Data().Chunk(0).String(), `[(null) "" `, `["" `, 1))
 	require.Equal(t, `[(null) (null) (null) 1]`, got.Column(1).Data().Chunk(0).String())
@@ -104,7 +104,7 @@ func TestCSVShapes(t *testing.T) {
 				in := tabletest.Input(c.text)
 				in.Reader = &tabletest.TricklingReader{B: []byte(c.text), N: n}
 				c.o.Text.SampleBytes = int64(n)
-				got, err := tabletest.Read(t, csv.New(c.o), in, table.ReadOptions{BatchRows: 1})
+				got, err := tabletest.Read(t, csv.New(c.o), in, provider.ReadOptions{BatchRows: 1})
 				require.NoError(t, err)
 				require.Equal(t, c.want, tabletest.Write(t, csv.New(csv.Options{}), got))
 			}
@@ -121,22 +121,22 @@ func TestCSVErrors(t *testing.T) {
 		columns    []string
 		want, hint string
 	}{
-		{long, csv.Options{Text: table.TextOptions{SampleRows: 10}}, "", nil, `column "n": "oops" is not an int64 (line 22 of in)`, "--schema n:utf8 keeps the column as text, --sample all finds types that fit all rows"},
+		{long, csv.Options{Text: provider.TextOptions{SampleRows: 10}}, "", nil, `column "n": "oops" is not an int64 (line 22 of in)`, "--schema n:utf8 keeps the column as text, --sample all finds types that fit all rows"},
 		{"a,b\n1\n", csv.Options{}, "", nil, "a record has 1 field, not 2 (line 2 of in)", ""},
 		{"a,b\n1,2,3\n", csv.Options{}, "", nil, "a record has 3 fields, not 2 (line 2 of in)", ""},
 		{"a,b\n\"x\",\"1,2\n", csv.Options{}, "", nil, "a quoted field has no end (line 2) in in", ""},
 		{"a,b\nx,\"1\"2\n", csv.Options{}, "", nil, `"2" follows the quote that ends a field (line 2) in in`, ""},
-		{"a,b\n1," + strings.Repeat("x", 3000), csv.Options{Text: table.TextOptions{SampleBytes: 10, MaxRecordBytes: 1000}}, "", nil, "a record is longer than 1000 bytes in in", ""},
+		{"a,b\n1," + strings.Repeat("x", 3000), csv.Options{Text: provider.TextOptions{SampleBytes: 10, MaxRecordBytes: 1000}}, "", nil, "a record is longer than 1000 bytes in in", ""},
 		{"a b,c\n1,2\n", csv.Options{}, "x:int64", nil, `column "x" of the schema is not in in (its columns: a b, c)`, ""},
 		{"a,b\n,1\n", csv.Options{}, "a:int64 not null", nil, `column "a": null in a column that is declared not null (line 2 of in)`, "--schema a:utf8 keeps the column as text"},
 		{"a,b\n1,2\n", csv.Options{}, "", []string{"z"}, `there is no column "z" in in`, ""},
 		{"a,b\n1,2\n", csv.Options{Header: csv.HeaderAbsent}, "a:int64", nil, "the first record has 2 fields, but the schema lists 1: without a header it must list all columns in in", ""},
-		{"a b\n" + strings.Repeat("1\n", 5) + "007\n", csv.Options{Text: table.TextOptions{SampleRows: 3}}, "", nil, `column "a b": "007" has leading zeros, which a number would lose (line 7 of in)`, "--schema 'a b:utf8' keeps the column as text, --sample all finds types that fit all rows"},
-		{"f\n" + strings.Repeat("1.5\n", 5) + "9007199254740993\n", csv.Options{Text: table.TextOptions{SampleRows: 3}}, "", nil, `column "f": "9007199254740993" has more digits than the float holds (line 7 of in)`, "--schema f:utf8 keeps the column as text, --sample all finds types that fit all rows"},
+		{"a b\n" + strings.Repeat("1\n", 5) + "007\n", csv.Options{Text: provider.TextOptions{SampleRows: 3}}, "", nil, `column "a b": "007" has leading zeros, which a number would lose (line 7 of in)`, "--schema 'a b:utf8' keeps the column as text, --sample all finds types that fit all rows"},
+		{"f\n" + strings.Repeat("1.5\n", 5) + "9007199254740993\n", csv.Options{Text: provider.TextOptions{SampleRows: 3}}, "", nil, `column "f": "9007199254740993" has more digits than the float holds (line 7 of in)`, "--schema f:utf8 keeps the column as text, --sample all finds types that fit all rows"},
 	} {
-		_, err := tabletest.Read(t, csv.New(c.o), tabletest.Input(c.text), table.ReadOptions{Schema: tabletest.Fields(t, c.schema), Columns: c.columns})
+		_, err := tabletest.Read(t, csv.New(c.o), tabletest.Input(c.text), provider.ReadOptions{Schema: tabletest.Fields(t, c.schema), Columns: c.columns})
 		require.EqualError(t, err, c.want, "%q", c.text)
-		var v *table.ValueError
+		var v *provider.ValueError
 		if c.hint != "" {
 			require.ErrorAs(t, err, &v)
 			require.Equal(t, c.hint, v.Hint())
@@ -147,10 +147,10 @@ func TestCSVErrors(t *testing.T) {
 // TestCSVFixed reads columns whose types the caller sets.
 func TestCSVFixed(t *testing.T) {
 	src := "a,b,c\n007,+1.5,\"[1,null]\"\n"
-	got := tabletest.MustRead(t, csv.New(csv.Options{}), src, table.ReadOptions{Schema: tabletest.Fields(t, "a:int16, b:float32, c:list<int32>")})
+	got := tabletest.MustRead(t, csv.New(csv.Options{}), src, provider.ReadOptions{Schema: tabletest.Fields(t, "a:int16, b:float32, c:list<int32>")})
 	require.Equal(t, "a: int16\nb: float32\nc: list<int32>\n", text.Schema(got.Schema()))
 	require.Equal(t, "a,b,c\n7,1.5,\"[1,null]\"\n", tabletest.Write(t, csv.New(csv.Options{}), got))
-	got = tabletest.MustRead(t, csv.New(csv.Options{}), src, table.ReadOptions{Columns: []string{"c", "a"}})
+	got = tabletest.MustRead(t, csv.New(csv.Options{}), src, provider.ReadOptions{Columns: []string{"c", "a"}})
 	require.Equal(t, "c: utf8\na: utf8\n", text.Schema(got.Schema()))
 }
 
@@ -171,10 +171,10 @@ func TestCSVAgainstStandard(t *testing.T) {
 		var b strings.Builder
 		w := stdcsv.NewWriter(&b)
 		require.NoError(r, w.WriteAll(records))
-		o := csv.Options{Header: csv.HeaderAbsent, Text: table.TextOptions{SampleBytes: int64(rapid.IntRange(1, 50).Draw(r, "sample"))}}
+		o := csv.Options{Header: csv.HeaderAbsent, Text: provider.TextOptions{SampleBytes: int64(rapid.IntRange(1, 50).Draw(r, "sample"))}}
 		in := tabletest.Input(b.String())
 		in.Reader = &tabletest.TricklingReader{B: []byte(b.String()), N: rapid.IntRange(1, 20).Draw(r, "reads")}
-		got, err := tabletest.Read(t, csv.New(o), in, table.ReadOptions{})
+		got, err := tabletest.Read(t, csv.New(o), in, provider.ReadOptions{})
 		require.NoError(r, err)
 		out := tabletest.Write(t, csv.New(o), got)
 		again, err := stdcsv.NewReader(strings.NewReader(out)).ReadAll()
@@ -186,13 +186,13 @@ func TestCSVAgainstStandard(t *testing.T) {
 func FuzzCSV(f *testing.F) {
 	f.Add("a,b\n1,\"x\"\"\n\"\n", int64(3))
 	f.Fuzz(func(t *testing.T, src string, sample int64) {
-		o := csv.Options{Text: table.TextOptions{SampleBytes: sample % 100, SampleRows: 3, MaxRecordBytes: 1 << 16}}
-		got, err := tabletest.Read(t, csv.New(o), tabletest.Input(src), table.ReadOptions{})
+		o := csv.Options{Text: provider.TextOptions{SampleBytes: sample % 100, SampleRows: 3, MaxRecordBytes: 1 << 16}}
+		got, err := tabletest.Read(t, csv.New(o), tabletest.Input(src), provider.ReadOptions{})
 		if err != nil || got.NumCols() == 0 {
 			return
 		}
 		first := tabletest.Write(t, csv.New(csv.Options{}), got)
-		again := tabletest.MustRead(t, csv.New(plain), first, table.ReadOptions{Schema: got.Schema().Fields()}) // bytes could be those of UTF-16, too
+		again := tabletest.MustRead(t, csv.New(plain), first, provider.ReadOptions{Schema: got.Schema().Fields()}) // bytes could be those of UTF-16, too
 		require.Equal(t, first, tabletest.Write(t, csv.New(csv.Options{}), again))
 	})
 }

@@ -39,11 +39,12 @@ func nullSpelling(b []byte) (int, bool) {
 // guess collects what the values of a column may be.
 type guess struct {
 	records.Guess
-	nulls  []int // number of each of nullSpellings; nil: none
-	dates  dates
-	forms  []int // number of texts in each of proposedForms; nil: none
-	spaced int   // texts that are something else without the spaces around them
-	first  [3]string
+	nulls    []int // number of each of nullSpellings; nil: none
+	dates    dates
+	forms    []int    // number of texts in each of proposedForms; nil: none
+	notation notation // of numbers
+	spaced   int      // texts that are something else without the spaces around them
+	first    [3]string
 }
 
 // Examples of a guess.
@@ -86,6 +87,8 @@ func (g *guess) add(c cell, o *Options, buf *[]byte) {
 	}
 	if before := g.Texts(); g.Guess.Add(b) {
 		g.look(b, before)
+	} else if bytes.ContainsAny(b, ".eE") {
+		g.notation.add(b)
 	}
 }
 
@@ -166,6 +169,8 @@ func autoNull(b []byte, isText bool) bool {
 type resolved struct {
 	t     arrow.DataType
 	order text.DateOrders // of dates; 0: ISO 8601
+
+	notation *notation // of floats in the sample; nil: any is read
 }
 
 // resolve returns the type that holds every value, and adds notices about others that options would allow.
@@ -203,6 +208,8 @@ func (g *guess) nullFlags(isText bool) string {
 func (g *guess) typed(name string, o *Options, say *findings) (r resolved) {
 	t, notice, ok := g.Resolve()
 	switch {
+	case ok && t.ID() == arrow.FLOAT64 && o.numbers().usual():
+		return g.typedFloats(name, t, say)
 	case ok:
 		if notice != "" {
 			say.plain("column %q: %s", name, notice)
@@ -230,6 +237,19 @@ func (g *guess) typed(name string, o *Options, say *findings) (r resolved) {
 		say.plain("column %q is kept as text: it has %s", name, notice)
 	}
 	return r
+}
+
+// typedFloats decides whether floats are text, as versions are.
+func (g *guess) typedFloats(name string, t arrow.DataType, say *findings) resolved {
+	n := &g.notation
+	if example, ok := n.mayBeText(); ok {
+		say.add(finding{versionsFound, ""}, name, example)
+		return resolved{}
+	}
+	if n.zero != "" {
+		say.add(finding{zerosFound, ""}, name, n.zero)
+	}
+	return resolved{t: t, notation: n}
 }
 
 // typedDates decides the order of dates.
@@ -262,7 +282,7 @@ func (g *guess) typedDates(name string, o *Options, say *findings) resolved {
 	if o.Dates == DatesAuto {
 		say.add(finding{datesTaken, order.String()}, name, g.first[firstDate])
 	}
-	return resolved{t, order}
+	return resolved{t: t, order: order}
 }
 
 // order is the order of the dates of a column whose type the caller gives.
@@ -301,6 +321,8 @@ const (
 	datesOpen
 	formFound
 	spacesFound
+	versionsFound
+	zerosFound
 )
 
 // finding is a reason for a notice, with its flag or order.
@@ -363,6 +385,10 @@ func (f *findings) give(say *records.Notices) {
 			say.Add("%s %s kept as text: the order of dates such as %q is not certain: %s reads them", list, pick("is", "are"), example, x.detail)
 		case formFound:
 			say.Add("%s %s kept as text: %s reads numbers such as %q", list, pick("is", "are"), x.detail, example)
+		case versionsFound:
+			say.Add("%s %s kept as text: %q may be a version or a name as well as a number: --schema %s reads numbers", list, pick("is", "are"), example, records.ShellQuote(text.Name(names[0])+":float64"))
+		case zerosFound:
+			say.Add("%s %s read as numbers, without zeros at the end (%q): --schema %s keeps them", list, pick("is", "are"), example, records.ShellQuote(text.Name(names[0])+":utf8"))
 		case spacesFound:
 			say.Add("%s %s kept as text: --trim removes the spaces around numbers such as %q", list, pick("is", "are"), example)
 		}

@@ -12,12 +12,13 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options, usual byte) (table.Source, error) {
+func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options, usual byte) (provider.Source, error) {
 	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}, o: o, usual: usual, otherNulls: o.AutoNulls || len(o.Nulls) > 0}
 	err := o.check()
 	if err == nil {
@@ -37,6 +38,9 @@ func (s *source) open(ctx context.Context) error {
 	head, headIsWhole, err := s.Peek(ctx, sample, whole, sniffBytes)
 	if err != nil {
 		return s.Wrap(err)
+	}
+	if err := s.refuse(head, headIsWhole); err != nil {
+		return err
 	}
 	s.dialect = recognize(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), headIsWhole, s.o, s.usual, s.isNamed)
 	s.dialect.encoding = s.Encoding
@@ -283,15 +287,12 @@ func (s *source) fixedFields() (map[int]arrow.Field, error) {
 	}
 	for _, f := range s.Options.Schema {
 		if used[f.Name] == 0 {
-			return nil, fmt.Errorf("column %q of the schema is not in %s (its columns: %s)", f.Name, s.In.Name, listNames(s.names))
+			columns := make([]arrow.Field, len(s.names))
+			for i, name := range s.names {
+				columns[i].Name = name
+			}
+			return nil, projection.Missing(f, s.In.Name, columns)
 		}
 	}
 	return at, nil
-}
-
-func listNames(names []string) string {
-	if len(names) > 12 {
-		return strings.Join(names[:12], ", ") + ", …"
-	}
-	return strings.Join(names, ", ")
 }

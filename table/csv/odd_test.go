@@ -10,8 +10,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // wide is a text in UTF-16.
@@ -130,7 +130,7 @@ func TestOddFiles(t *testing.T) {
 	for _, c := range oddFiles {
 		t.Run(c.name, func(t *testing.T) {
 			var said tabletest.Notices
-			ro := table.ReadOptions{Notice: said.Add}
+			ro := provider.ReadOptions{Notice: said.Add}
 			if c.name == "dates of a schema" {
 				ro.Schema = tabletest.Fields(t, "a:timestamp[s]")
 			}
@@ -167,7 +167,7 @@ func requireAgain(t *testing.T, rows arrow.Table, c oddFile) {
 		return
 	}
 	first := tabletest.Write(t, csv.New(csv.Options{}), rows)
-	again := tabletest.MustRead(t, csv.New(plain), first, table.ReadOptions{Schema: rows.Schema().Fields()})
+	again := tabletest.MustRead(t, csv.New(plain), first, provider.ReadOptions{Schema: rows.Schema().Fields()})
 	require.Equal(t, first, tabletest.Write(t, csv.New(csv.Options{}), again), c.name)
 }
 
@@ -181,13 +181,13 @@ func FuzzSniff(f *testing.F) {
 		f.Add(c.in, uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, in string, flags uint8) {
-		o := csv.Options{AutoNulls: flags&1 != 0, Ragged: csv.Ragged(flags >> 1 & 3), Decimal: ".,"[flags>>3&1], Text: table.TextOptions{AllRows: flags&16 != 0, MaxRecordBytes: 1 << 16}}
-		got, err := tabletest.Read(t, csv.New(o), tabletest.Input(in), table.ReadOptions{})
+		o := csv.Options{AutoNulls: flags&1 != 0, Ragged: csv.Ragged(flags >> 1 & 3), Decimal: ".,"[flags>>3&1], Text: provider.TextOptions{AllRows: flags&16 != 0, MaxRecordBytes: 1 << 16}}
+		got, err := tabletest.Read(t, csv.New(o), tabletest.Input(in), provider.ReadOptions{})
 		if err != nil || got.NumCols() == 0 {
 			return
 		}
 		first := tabletest.Write(t, csv.New(csv.Options{}), got)
-		again := tabletest.MustRead(t, csv.New(plain), first, table.ReadOptions{Schema: got.Schema().Fields()})
+		again := tabletest.MustRead(t, csv.New(plain), first, provider.ReadOptions{Schema: got.Schema().Fields()})
 		require.Equal(t, got.NumRows(), again.NumRows())
 		require.Equal(t, first, tabletest.Write(t, csv.New(csv.Options{}), again))
 	})
@@ -197,10 +197,10 @@ func FuzzSniff(f *testing.F) {
 func TestAllRows(t *testing.T) {
 	for late, want := range map[string]string{"1.5": "n: float64\n", "x": "n: utf8\n", "": "n: int64\n", "caf\xe9": "n: utf8\n", "18446744073709551615": "n: uint64\n"} {
 		in := "n\n" + strings.Repeat("1\n", 40_000) + late + "\n"
-		o := csv.Options{Text: table.TextOptions{SampleRows: 10, SampleBytes: 1000}}
-		_, err := tabletest.Read(t, csv.New(o), tabletest.Input(in), table.ReadOptions{})
+		o := csv.Options{Text: provider.TextOptions{SampleRows: 10, SampleBytes: 1000}}
+		_, err := tabletest.Read(t, csv.New(o), tabletest.Input(in), provider.ReadOptions{})
 		if late != "" {
-			var v *table.ValueError
+			var v *provider.ValueError
 			require.ErrorAs(t, err, &v, late)
 			require.True(t, v.Inferred)
 		}
@@ -210,7 +210,7 @@ func TestAllRows(t *testing.T) {
 			if !random { // a pipe
 				input.At, input.Size = nil, -1
 			}
-			got, err := tabletest.Read(t, csv.New(o), input, table.ReadOptions{TempDir: t.TempDir()})
+			got, err := tabletest.Read(t, csv.New(o), input, provider.ReadOptions{TempDir: t.TempDir()})
 			require.NoError(t, err)
 			require.Equal(t, want, text.Schema(got.Schema()))
 			require.EqualValues(t, 40_001, got.NumRows())
@@ -226,7 +226,7 @@ func BenchmarkRecognize(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				src, err := csv.New(csv.Options{Text: table.TextOptions{SampleRows: 1}}).Open(b.Context(), tabletest.Input(in), table.ReadOptions{})
+				src, err := csv.New(csv.Options{Text: provider.TextOptions{SampleRows: 1}}).Open(b.Context(), tabletest.Input(in), provider.ReadOptions{})
 				require.NoError(b, err)
 				require.NoError(b, src.Close())
 			}

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/internal/text/charset"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Options are the options that only CSV has. The zero value is the default: the dialect is recognized in the first
 // bytes, with a notice of everything but the plain form of RFC 4180 with a header. An option that is set is not
 // recognized. The writer uses Delimiter, Header and Null only.
 type Options struct {
-	Text     table.TextOptions
+	Text     provider.TextOptions
 	Encoding string // "utf-8", "utf-16le", "windows-1252", "iso-8859-2", …
 
 	Delimiter byte   // of fields; of the writer ',' by default, of TSV a tab

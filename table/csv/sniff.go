@@ -8,11 +8,12 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/table/internal/records"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // The dialect is recognized in at most sniffBytes, which cost less than a millisecond.
 const (
-	sniffBytes   = 32 << 10
+	sniffBytes   = provider.SniffBytes
 	sniffRecords = 300
 )
 
@@ -29,6 +30,19 @@ var sepLine = regexp.MustCompile(`^"?(?i:sep)=(.)"?\r?(\n|$)`)
 // recognize finds the dialect of a file, in UTF-8 and without a byte order mark, that starts with sample. whole means
 // that it ends there. named reports whether a first record has the names of columns for other reasons than its values.
 func recognize(sample []byte, whole bool, o Options, usual byte, named func(head []cell) bool) dialect {
+	best := bestTrial(sample, whole, o, usual)
+	if o.Header == HeaderAuto && len(best.records) > 0 && !named(best.records[0].cells) {
+		best.header = best.header && best.headed()
+	}
+	if len(best.records) > 0 && best.header && o.Comment == 0 {
+		c := best.records[0].cells[0]
+		best.hashHeader = !c.quoted && len(best.records[0].cells) > 1 && bytes.HasPrefix(c.text, []byte{'#'})
+	}
+	return best.dialect
+}
+
+// bestTrial returns the dialect that fits best, but for its header.
+func bestTrial(sample []byte, whole bool, o Options, usual byte) trial {
 	d := o.fixed(usual)
 	if o.LineEnd == 0 && bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(sample, '\r') >= 0 {
 		d.lineEnd = '\r'
@@ -41,14 +55,7 @@ func recognize(sample []byte, whole bool, o Options, usual byte, named func(head
 	if !s.plain(&best) {
 		best = s.best(&best)
 	}
-	if o.Header == HeaderAuto && len(best.records) > 0 && !named(best.records[0].cells) {
-		best.header = best.header && best.headed()
-	}
-	if len(best.records) > 0 && best.header && o.Comment == 0 {
-		c := best.records[0].cells[0]
-		best.hashHeader = !c.quoted && len(best.records[0].cells) > 1 && bytes.HasPrefix(c.text, []byte{'#'})
-	}
-	return best.dialect
+	return best
 }
 
 // sniffer tries dialects on a sample.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,8 +13,8 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 type source struct {
@@ -28,7 +27,7 @@ type source struct {
 	otherNulls bool     // options have texts that mean null
 	positional bool     // columns have the names of the caller's schema, in order
 	columns    []column // by position in the file
-	wanted     *table.Projection
+	wanted     *provider.Projection
 	ragged     ragged
 }
 
@@ -44,7 +43,7 @@ type column struct {
 // build makes the builders of the columns. inferred has the types of those that the caller's schema does not give.
 func (s *source) build(fields []arrow.Field, inferred []resolved) error {
 	var err error
-	if s.wanted, err = table.Project(arrow.NewSchema(fields, nil), s.Options.Columns); err != nil {
+	if s.wanted, err = provider.Project(arrow.NewSchema(fields, nil), s.Options.Columns); err != nil {
 		return s.Wrap(err)
 	}
 	s.Out = s.wanted.Schema()
@@ -65,6 +64,9 @@ func (s *source) build(fields []arrow.Field, inferred []resolved) error {
 			return fmt.Errorf("column %q: %w", fields[i].Name, err)
 		}
 		t := fields[i].Type
+		if n := inferred[i].notation; n != nil {
+			set = n.wrap(set, t)
+		}
 		s.columns[i] = column{set: s.wrap(set, t, inferred[i].order), builder: b, empty: hasEmpty(t), nullable: fields[i].Nullable,
 			inferred: inferred[i].t != nil}
 	}
@@ -86,26 +88,26 @@ func hasEmpty(t arrow.DataType) bool {
 	return false
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *source) Close() error {
 	s.ragged.tell(s.In.Name, s.Options.Warning)
 	return s.Source.Close()
 }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.Estimate(s.scan.Used()) }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if len(s.names) == 0 {
-		return nil, io.EOF
+		return nil, nil
 	}
 	s.scan.During(ctx)
 	n, err := s.Fill(ctx, s.record)
-	if err == io.EOF {
+	if n == 0 && err == nil {
 		s.ragged.tell(s.In.Name, s.Options.Warning)
 	}
-	if err != nil {
+	if n == 0 {
 		return nil, err
 	}
 	if s.wanted.NumColumns() == 0 {
@@ -184,6 +186,6 @@ func (s *source) misfit(i int, c cell, err error) error {
 	case inferred:
 		remedy += ", --sample all finds types that fit all rows"
 	}
-	return &table.ValueError{Column: s.names[i], Value: text.Clip(string(c.text)), Line: s.scan.atLine, Input: s.In.Name, Err: err,
+	return &provider.ValueError{Column: s.names[i], Value: text.Clip(string(c.text)), Line: s.scan.atLine, Input: s.In.Name, Err: err,
 		Remedy: remedy, Inferred: inferred && !s.Text.AllRows}
 }

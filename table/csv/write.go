@@ -9,13 +9,13 @@ import (
 
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // sink writes one batch after the other, a row at a time.
 type sink struct {
-	out   table.Output
+	out   provider.Output
 	to    *storage.IOWriter // out
 	w     *bufio.Writer     // to
 	o     Options
@@ -24,7 +24,7 @@ type sink struct {
 	ended bool
 }
 
-func create(ctx context.Context, out table.Output, schema *arrow.Schema, o Options) (table.Sink, error) {
+func create(ctx context.Context, out provider.Output, schema *arrow.Schema, o Options) (provider.Sink, error) {
 	to := &storage.IOWriter{Context: ctx, Writer: out}
 	s := &sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10), o: o}
 	for _, f := range schema.Fields() {
@@ -68,7 +68,7 @@ func (s *sink) quote(dst []byte, start int) []byte {
 	return append(append(append(dst[:start], '"'), quoted...), '"')
 }
 
-// Write implements [table.Sink].
+// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	columns := make([]values.Appender, batch.NumCols())
@@ -116,14 +116,14 @@ func needsNoQuotes(t arrow.DataType) bool {
 	}
 }
 
-// Close implements [table.Sink].
+// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
 	return records.FinishOutput(ctx, s.w, s.out)
 }
 
-// Abort implements [table.Sink].
+// Abort implements [provider.Sink].
 func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil

@@ -161,11 +161,16 @@ func (j *shape) resolveObject(path string, say *records.Notices) arrow.DataType 
 		say.Add("column %q is kept as JSON: its objects have more than %d different keys", path, maxInferredKeys)
 		return jsonType
 	}
+	return arrow.StructOf(j.fields(path+".", say)...)
+}
+
+// fields are the members of objects.
+func (j *shape) fields(prefix string, say *records.Notices) []arrow.Field {
 	fields := make([]arrow.Field, len(j.keys))
 	for i, k := range j.keys {
-		fields[i] = arrow.Field{Name: k, Type: j.members[k].resolve(path+"."+k, say), Nullable: true}
+		fields[i] = arrow.Field{Name: k, Type: j.members[k].resolve(prefix+k, say), Nullable: true}
 	}
-	return arrow.StructOf(fields...)
+	return fields
 }
 
 func (j *shape) mixed(path string, say *records.Notices) arrow.DataType {

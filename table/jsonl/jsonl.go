@@ -5,7 +5,7 @@
 // and strings that are all ISO dates or timestamps become those types. Columns that mix types, have numbers beyond 64
 // bits, or are null in the whole sample, are kept as JSON text (extension type arrow.json), which any later value
 // fits. A key that first appears after the sample is an error, never dropped: name it with
-// [table.ReadOptions.Schema], or use a larger sample. Records that are not objects make one column named "value".
+// [provider.ReadOptions.Schema], or use a larger sample. Records that are not objects make one column named "value".
 package jsonl
 
 import (
@@ -15,27 +15,29 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func init() {
-	table.Register(New(Options{}))
-	table.Register(NewArray(Options{}))
+	provider.Register(New(Options{}))
+	provider.Register(NewArray(Options{}))
 }
 
 // Options are the options that only JSON has. The zero value is the default.
 type Options struct {
-	Text     table.TextOptions
+	Text     provider.TextOptions
 	Encoding string   // "utf-8", "utf-16le", "windows-1252", …; default: recognized, with a notice
 	Unnest   string   // the path of an array in the records, with dots: its elements are the rows
 	Keep     []string // paths of fields beside Unnest that are repeated in its rows
@@ -55,35 +57,35 @@ const (
 
 // New returns the format of a sequence of JSON values, usually an object a line. It is recognized by a "{" at the
 // start.
-func New(o Options) table.Format {
+func New(o Options) provider.Format {
 	f := format(o, true, separators{after: "\n"})
 	f.Name, f.Title, f.Extensions = "jsonl", "JSON lines", []string{".jsonl", ".ndjson"}
-	f.Sniff, f.SniffLast = func(head []byte) bool { return startsWith(head, '{') }, true
+	f.Sniff, f.SniffLast = objectStart.Match, true
 	return f
 }
 
 // NewArray returns the format of one JSON array of records. Reading also accepts a sequence of values, as in [New].
-func NewArray(o Options) table.Format {
+func NewArray(o Options) provider.Format {
 	f := format(o, false, separators{first: "[", between: ",\n ", last: "]\n"})
 	f.Name, f.Title, f.Extensions = "json", "JSON", []string{".json"}
-	f.Sniff = func(head []byte) bool { return startsWith(head, '[') }
+	f.Sniff = arrayStart.Match
 	return f
 }
 
-// startsWith reports whether c comes first, after a byte order mark and white space.
-func startsWith(head []byte, c byte) bool {
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	return len(head) > 0 && head[0] == c
-}
+// Beginnings of objects and arrays. Logs, too, begin with brackets, around a word or a time.
+var (
+	objectStart = regexp.MustCompile(`^(\x{feff})?[ \t\r\n]*\{[ \t\r\n]*(["'}]|$)`)
+	arrayStart  = regexp.MustCompile(`^(\x{feff})?[ \t\r\n]*\[[ \t\r\n]*([]\[{"]|-?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]*)?[ \t\r\n]*([],]|$)|true\b|false\b|null\b|$)`)
+)
 
-func format(o Options, lines bool, sep separators) table.Format {
+func format(o Options, lines bool, sep separators) provider.Format {
 	o.Text = o.Text.WithDefaults()
-	return table.Format{
-		Casts: true,
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+	return provider.Format{
+		Casts: true, Text: true, Inferred: true,
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return open(ctx, in, ro, o, lines)
 		},
-		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 			return newSink(ctx, out, schema, sep)
 		},
 	}
@@ -97,12 +99,13 @@ type source struct {
 	left    []string // fields beside the path of the records
 	records *scanner
 	scan    jsontext.Scanner
-	members *values.Members   // records are objects
-	value   values.JSONSetter // records are not objects
-	wanted  *table.Projection // of the columns in the result
+	members *values.Members      // records are objects
+	value   values.JSONSetter    // records are not objects
+	wanted  *provider.Projection // of the columns in the result
+	missing []missingColumn
 }
 
-func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options, lines bool) (table.Source, error) {
+func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options, lines bool) (provider.Source, error) {
 	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}, o: o}
 	if err := s.open(ctx, lines); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -119,10 +122,11 @@ func (s *source) open(ctx context.Context, lines bool) error {
 		s.Options.Warning(fmt.Sprintf("%s is read with %s text (--encoding)", s.In.Name, s.Encoding))
 	}
 	var seen *shape
+	complete := false
 	for {
 		s.recognize(sample, whole, lines)
 		seen = new(shape)
-		if err = s.infer(seen, sample, whole); err == nil {
+		if complete, err = s.infer(seen, sample, whole); err == nil {
 			break
 		}
 		if !errors.Is(err, records.ErrSampleShort) {
@@ -136,61 +140,61 @@ func (s *source) open(ctx context.Context, lines bool) error {
 		seen = new(shape)
 		in := newScanner(s.Again(), s.layout, s.Text.MaxRecordBytes)
 		in.During(ctx)
-		if _, err := s.look(seen, in, true, math.MaxInt64); err != nil {
+		if _, complete, err = s.look(seen, in, true, math.MaxInt64); err != nil {
 			return err
 		}
 	}
 	s.tell()
 	s.records = newScanner(io.MultiReader(bytes.NewReader(sample), s.In.Reader), s.layout, s.Text.MaxRecordBytes)
-	return s.bind(seen)
+	return s.bind(seen, complete)
 }
 
-// infer reads the records of the sample.
-func (s *source) infer(seen *shape, sample []byte, whole bool) error {
+// infer reads the records of the sample. complete means that there are no others.
+func (s *source) infer(seen *shape, sample []byte, whole bool) (complete bool, err error) {
 	in := newScanner(bytes.NewReader(sample), s.layout, 0)
-	rows, err := s.look(seen, in, whole, int64(s.Text.SampleRows))
+	rows, complete, err := s.look(seen, in, whole, int64(s.Text.SampleRows))
 	if err != nil {
-		return err
+		return false, err
 	}
 	if s.left = in.left; rows == 0 && whole && len(s.layout.path) > 0 {
-		return s.nothingAt(sample)
+		return false, s.nothingAt(sample)
 	}
 	if err := s.notKept(in); err != nil {
-		return err
+		return false, err
 	}
 	total := s.In.Size
 	if whole {
 		total = int64(len(sample))
 	}
 	s.Guess(rows, in.Used(), total)
-	return nil
+	return complete, nil
 }
 
-// look adds up to most records to a shape. Without whole, the last one may extend beyond the stream.
-func (s *source) look(seen *shape, in *scanner, whole bool, most int64) (rows int64, err error) {
+// look adds up to most records to a shape. Without whole, the last one may extend beyond the stream. atEnd means that there are no more.
+func (s *source) look(seen *shape, in *scanner, whole bool, most int64) (rows int64, atEnd bool, err error) {
 	for ; rows < most; rows++ {
 		rec, err := in.next()
 		if !whole && (err != nil || len(in.Bytes()) == 0) {
 			if rows == 0 {
-				return 0, records.ErrSampleShort
+				return 0, false, records.ErrSampleShort
 			}
 			break
 		}
 		if err == io.EOF {
-			break
+			return rows, true, nil
 		}
 		if err != nil {
-			return 0, s.Wrap(fmt.Errorf("%w (line %d)", err, in.Line))
+			return 0, false, s.Wrap(fmt.Errorf("%w (line %d)", err, in.Line))
 		}
 		s.scan.Reset(rec)
 		if err = seen.look(&s.scan); err == nil {
 			err = s.scan.End()
 		}
 		if err != nil {
-			return 0, s.Wrap(fmt.Errorf("%w (line %d)", err, in.atLine+s.linesBefore(rec)))
+			return 0, false, s.Wrap(fmt.Errorf("%w (line %d)", err, in.atLine+s.linesBefore(rec)))
 		}
 	}
-	return rows, nil
+	return rows, false, nil
 }
 
 // linesBefore is the number of lines of a record that end before the position of the scanner.
@@ -199,8 +203,8 @@ func (s *source) linesBefore(rec []byte) int64 {
 }
 
 // bind resolves the types and makes the builders. The columns are the keys of the records, and the columns of the
-// given schema that the sample lacks.
-func (s *source) bind(seen *shape) error {
+// given schema that the sample lacks, unless it has all records.
+func (s *source) bind(seen *shape, complete bool) error {
 	said := records.Notices{Give: s.Options.Notice}
 	if seen.classes == 0 && len(s.Options.Schema) == 0 {
 		s.Options.Warning(s.In.Name + " has no records to take columns from: the table has no columns")
@@ -217,6 +221,9 @@ func (s *source) bind(seen *shape) error {
 	}
 	if len(names) > maxInferredKeys && len(seen.keys) > maxInferredKeys {
 		return fmt.Errorf("the records have more than %d different keys: this looks like a map of data, not a table (in %s)", maxInferredKeys, s.In.Name)
+	}
+	if err := s.checkSchema(seen, objects, complete); err != nil {
+		return err
 	}
 	fields := make([]arrow.Field, len(names))
 	modes := make([]text.Mode, len(names))
@@ -239,9 +246,43 @@ func (s *source) bind(seen *shape) error {
 	return s.build(fields, modes, objects)
 }
 
+// checkSchema looks for the columns of the given schema in the sample. Records behind it may have others.
+func (s *source) checkSchema(seen *shape, objects, complete bool) error {
+	columns := []arrow.Field{{Name: "value"}}
+	if objects {
+		columns = seen.fields("", &records.Notices{Give: func(string) {}})
+	}
+	for _, f := range s.Options.Schema {
+		if seen.classes == 0 || slices.ContainsFunc(columns, func(c arrow.Field) bool { return c.Name == f.Name }) {
+			continue
+		}
+		err := projection.Missing(f, s.In.Name, columns)
+		if complete || !objects {
+			return err
+		}
+		s.Options.Notice(fmt.Sprintf("column %q of the schema is in no record of the sample of %s", f.Name, s.In.Name))
+		s.missing = append(s.missing, missingColumn{f.Name, err})
+	}
+	return nil
+}
+
+// missingColumn is a column of the given schema that no record has had yet.
+type missingColumn struct {
+	name string
+	err  error // unless a record has it
+}
+
+// findMissing looks for missing columns in a batch.
+func (s *source) findMissing(batch arrow.RecordBatch) {
+	s.missing = slices.DeleteFunc(s.missing, func(m missingColumn) bool {
+		c := batch.Column(batch.Schema().FieldIndices(m.name)[0])
+		return c.NullN() < c.Len()
+	})
+}
+
 func (s *source) build(fields []arrow.Field, modes []text.Mode, objects bool) (err error) {
 	all := arrow.NewSchema(fields, nil)
-	if s.wanted, err = table.Project(all, s.Options.Columns); err != nil {
+	if s.wanted, err = provider.Project(all, s.Options.Columns); err != nil {
 		return s.Wrap(err)
 	}
 	s.Out = s.wanted.Schema()
@@ -255,12 +296,12 @@ func (s *source) build(fields []arrow.Field, modes []text.Mode, objects bool) (e
 	return err
 }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) {
 	return s.Estimate(s.records.Used())
 }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	s.records.During(ctx)
 	n, err := s.Fill(ctx, func() (int, error) {
@@ -273,7 +314,10 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		}
 		return len(rec), s.add(rec)
 	})
-	if err != nil {
+	if n == 0 && err == nil && len(s.missing) > 0 {
+		return nil, s.missing[0].err
+	}
+	if n == 0 {
 		return nil, err
 	}
 	if len(s.Builder.Fields()) == 0 {
@@ -281,6 +325,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 	batch := s.Builder.NewRecordBatch()
 	defer batch.Release()
+	s.findMissing(batch)
 	return s.wanted.Of(batch), nil
 }
 
@@ -325,5 +370,5 @@ func (s *source) misfit(m *values.Misfit) error {
 	if inferred {
 		remedy += ", --sample all finds types that fit all rows"
 	}
-	return &table.ValueError{Column: path, Line: s.records.atLine, Input: s.In.Name, Err: m.Err, Remedy: remedy, Inferred: inferred && !s.Text.AllRows}
+	return &provider.ValueError{Column: path, Line: s.records.atLine, Input: s.In.Name, Err: m.Err, Remedy: remedy, Inferred: inferred && !s.Text.AllRows}
 }

@@ -2,17 +2,19 @@ package jsonl_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/jsonl"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestJSONInference lists the type that is inferred from the values of a key.
@@ -47,7 +49,7 @@ func TestJSONInference(t *testing.T) {
 		for _, v := range strings.Split(c.values, "|") {
 			src += `{"k":` + v + `,"i":1}` + "\n"
 		}
-		got := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), src, table.ReadOptions{Notice: said.Add})
+		got := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), src, provider.ReadOptions{Notice: said.Add})
 		require.Equal(t, c.want, text.Type(got.Schema().Field(0).Type), c.values)
 		if c.notice == "" {
 			require.Empty(t, said, c.values)
@@ -62,7 +64,7 @@ func TestJSONInference(t *testing.T) {
 }
 
 func TestJSONShapes(t *testing.T) {
-	small := jsonl.Options{Text: table.TextOptions{SampleBytes: 25}}
+	small := jsonl.Options{Text: provider.TextOptions{SampleBytes: 25}}
 	want := `{"a":1,"b":"x"}` + "\n" + `{"a":null,"b":"y"}` + "\n"
 	for name, src := range map[string]string{
 		"lines":      `{"a":1,"b":"x"}` + "\n" + `{"b":"y"}` + "\n",
@@ -78,7 +80,7 @@ func TestJSONShapes(t *testing.T) {
 		for _, n := range []int{1, 2, 7, 1000} {
 			in := tabletest.Input(src)
 			in.Reader = &tabletest.TricklingReader{B: []byte(src), N: n}
-			got, err := tabletest.Read(t, jsonl.NewArray(small), in, table.ReadOptions{BatchRows: 1})
+			got, err := tabletest.Read(t, jsonl.NewArray(small), in, provider.ReadOptions{BatchRows: 1})
 			require.NoError(t, err, name)
 			require.Equal(t, want, tabletest.Write(t, jsonl.New(jsonl.Options{}), got), name)
 			require.JSONEq(t, `[{"a":1,"b":"x"},{"a":null,"b":"y"}]`, tabletest.Write(t, jsonl.NewArray(jsonl.Options{}), got), name)
@@ -87,13 +89,13 @@ func TestJSONShapes(t *testing.T) {
 	for src, want := range map[string]string{
 		`[]`: "", ``: "", `[1,2]`: "value: int64\n", `"x" 1`: "value: json\n", `{"a":1} 5`: "value: json\n", `[[1],[2]]`: "value: list<int64>\n",
 	} {
-		require.Equal(t, want, text.Schema(tabletest.MustRead(t, jsonl.NewArray(jsonl.Options{}), src, table.ReadOptions{}).Schema()), src)
+		require.Equal(t, want, text.Schema(tabletest.MustRead(t, jsonl.NewArray(jsonl.Options{}), src, provider.ReadOptions{}).Schema()), src)
 	}
 }
 
 func TestJSONErrors(t *testing.T) {
 	many := strings.Repeat(`{"a":{"b":1},"c":[1]}`+"\n", 20)
-	o := jsonl.Options{Text: table.TextOptions{SampleRows: 10}}
+	o := jsonl.Options{Text: provider.TextOptions{SampleRows: 10}}
 	const hint = " keeps any value, --sample all finds types that fit all rows"
 	for _, c := range []struct {
 		text       string
@@ -119,16 +121,55 @@ func TestJSONErrors(t *testing.T) {
 		{"{\"a\":\"\xff\"}", jsonl.Options{Encoding: "utf-8"}, `string "\xff" is not valid UTF-8; convert the input to UTF-8 first (line 1) in in`, ""},
 		{strings.Repeat("[", 5000), jsonl.Options{}, `JSON is nested deeper than 200 (line 1) in in`, ""},
 	} {
-		_, err := tabletest.Read(t, jsonl.NewArray(c.o), tabletest.Input(c.text), table.ReadOptions{})
+		_, err := tabletest.Read(t, jsonl.NewArray(c.o), tabletest.Input(c.text), provider.ReadOptions{})
 		require.EqualError(t, err, c.want)
-		var v *table.ValueError
+		var v *provider.ValueError
 		if c.hint != "" {
 			require.ErrorAs(t, err, &v)
 			require.Equal(t, c.hint, v.Hint())
 		}
 	}
-	_, err := tabletest.Read(t, jsonl.New(jsonl.Options{}), tabletest.Input(`{"a":1}`), table.ReadOptions{Schema: tabletest.Fields(t, "b:int64 not null")})
+	_, err := tabletest.Read(t, jsonl.New(jsonl.Options{}), tabletest.Input(`{"a":1,"b":2}{"a":1}`), provider.ReadOptions{Schema: tabletest.Fields(t, "b:int64 not null")})
 	require.EqualError(t, err, `column "b": missing, but declared not null (line 1 of in)`)
+}
+
+// TestSchemaWithoutColumn sets the types of columns that records lack: an error as soon as all records are known.
+func TestSchemaWithoutColumn(t *testing.T) {
+	read := func(f provider.Format, src, schema string) (arrow.Table, tabletest.Notices, error) {
+		var said tabletest.Notices
+		got, err := tabletest.Read(t, f, tabletest.Input(src), provider.ReadOptions{Schema: tabletest.Fields(t, schema), Notice: said.Add, Columns: []string{}})
+		return got, said, err
+	}
+	for _, f := range []provider.Format{jsonl.New(jsonl.Options{}), jsonl.NewArray(jsonl.Options{})} {
+		const rec = `{"a":1,"b":{"c":2,"d":[1]},"x.y":3}`
+		_, _, err := read(f, rec, "a:int64,nope:int64")
+		require.EqualError(t, err, `column "nope" of the schema is not in in (its columns: a, b, x.y)`)
+		_, _, err = read(f, rec, "b.c:int32")
+		require.EqualError(t, err, `"b.c" of the schema is no column of in, only a path in the column "b" (its columns: a, b, x.y)`)
+		var hint interface{ Hint() string }
+		require.ErrorAs(t, err, &hint)
+		require.Equal(t, `--schema 'b: struct<c: int32, d: list<int64>>' sets the type of the whole column`, hint.Hint())
+		_, _, err = read(f, rec, "b.z:int32")
+		require.ErrorContains(t, err, `only a path in the column "b"`)
+		require.False(t, errors.As(err, &hint))
+		_, _, err = read(f, `7 8`, "nope:int64")
+		require.EqualError(t, err, `column "nope" of the schema is not in in (its columns: value)`)
+		for _, good := range []string{rec, ""} {
+			_, said, err := read(f, good, "x.y:int32")
+			require.NoError(t, err)
+			require.Empty(t, said)
+		}
+	}
+	// Records behind the sample may have the column.
+	f := jsonl.New(jsonl.Options{Text: provider.TextOptions{SampleRows: 2}})
+	const warning = `column "b" of the schema is in no record of the sample of in`
+	got, said, err := read(f, strings.Repeat(`{"a":1}`, 9)+`{"b":5}`, "b:int64")
+	require.NoError(t, err)
+	require.EqualValues(t, 10, got.NumRows())
+	require.Equal(t, tabletest.Notices{warning}, said)
+	_, said, err = read(f, strings.Repeat(`{"a":1}`, 9), "b:int64")
+	require.EqualError(t, err, `column "b" of the schema is not in in (its columns: a)`)
+	require.Equal(t, tabletest.Notices{warning}, said)
 }
 
 // TestMovies converts a table of the corpus with inconsistent values, and converts it back. Titles that are numbers,
@@ -136,13 +177,13 @@ func TestJSONErrors(t *testing.T) {
 func TestMovies(t *testing.T) {
 	src := tabletest.Corpus(t, "movies.json")
 	var said tabletest.Notices
-	got := tabletest.MustRead(t, jsonl.NewArray(jsonl.Options{}), src, table.ReadOptions{Notice: said.Add})
+	got := tabletest.MustRead(t, jsonl.NewArray(jsonl.Options{}), src, provider.ReadOptions{Notice: said.Add})
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], `column "Title" is kept as JSON text: it mixes strings ("The Land Girls") and numbers`)
 	require.EqualValues(t, 3201, got.NumRows())
-	for _, f := range []table.Format{jsonl.NewArray(jsonl.Options{}), jsonl.New(jsonl.Options{})} {
+	for _, f := range []provider.Format{jsonl.NewArray(jsonl.Options{}), jsonl.New(jsonl.Options{})} {
 		out := tabletest.Write(t, f, got)
-		again := tabletest.MustRead(t, f, out, table.ReadOptions{})
+		again := tabletest.MustRead(t, f, out, provider.ReadOptions{})
 		require.Equal(t, out, tabletest.Write(t, f, again))
 		if f.Name == "json" {
 			require.Equal(t, documents(t, src), documents(t, out))
@@ -153,16 +194,16 @@ func TestMovies(t *testing.T) {
 // TestTables reads CSV of real tables. The types are as expected, and the text comes back.
 func TestTables(t *testing.T) {
 	var said tabletest.Notices
-	zips := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "zipcodes.csv"), table.ReadOptions{Notice: said.Add})
+	zips := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "zipcodes.csv"), provider.ReadOptions{Notice: said.Add})
 	require.Equal(t, "zip_code: utf8\nlatitude: float64\nlongitude: float64\ncity: utf8\nstate: utf8\ncounty: utf8\n", text.Schema(zips.Schema()))
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], `column "zip_code" is kept as text: it has numbers with leading zeros ("00501")`)
-	weather := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "weather.csv"), table.ReadOptions{})
+	weather := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "weather.csv"), provider.ReadOptions{})
 	require.Equal(t, "location: utf8\ndate: date32\nprecipitation: float64\ntemp_max: float64\ntemp_min: float64\nwind: float64\nweather: utf8\n", text.Schema(weather.Schema()))
 	require.Equal(t, tabletest.Corpus(t, "weather.csv"), strings.TrimSpace(tabletest.Write(t, csv.New(csv.Options{}), weather))+"\n")
 	out := tabletest.Write(t, csv.New(csv.Options{}), zips)
-	require.Equal(t, out, tabletest.Write(t, csv.New(csv.Options{}), tabletest.MustRead(t, csv.New(csv.Options{}), out, table.ReadOptions{})))
-	viaJSON := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), tabletest.Write(t, jsonl.New(jsonl.Options{}), zips), table.ReadOptions{Schema: zips.Schema().Fields()})
+	require.Equal(t, out, tabletest.Write(t, csv.New(csv.Options{}), tabletest.MustRead(t, csv.New(csv.Options{}), out, provider.ReadOptions{})))
+	viaJSON := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), tabletest.Write(t, jsonl.New(jsonl.Options{}), zips), provider.ReadOptions{Schema: zips.Schema().Fields()})
 	require.Equal(t, tabletest.Write(t, csv.New(csv.Options{}), zips), tabletest.Write(t, csv.New(csv.Options{}), viaJSON))
 }
 
@@ -204,8 +245,8 @@ func TestJSONDocuments(t *testing.T) {
 		}
 		src, err := json.Marshal(docs)
 		require.NoError(r, err)
-		o := jsonl.Options{Text: table.TextOptions{SampleBytes: int64(rapid.IntRange(1000, 2000).Draw(r, "sample"))}}
-		got := tabletest.MustRead(t, jsonl.NewArray(o), string(src), table.ReadOptions{})
+		o := jsonl.Options{Text: provider.TextOptions{SampleBytes: int64(rapid.IntRange(1000, 2000).Draw(r, "sample"))}}
+		got := tabletest.MustRead(t, jsonl.NewArray(o), string(src), provider.ReadOptions{})
 		out := tabletest.Write(t, jsonl.NewArray(jsonl.Options{}), got)
 		require.Equal(r, documents(t, string(src)), documents(t, out))
 	})
@@ -219,12 +260,12 @@ func FuzzJSON(f *testing.F) {
 	f.Add(`{"b": 1, "a": [{"x": 1}, {"b": 2}, 3]} {"a": {"x": 1}, "b": [1]} {"a": null}`, int64(0), uint8(36))
 	f.Add(`{"data": {"n": 1, "items": [{"x": 1}]}, "b": 2}`, int64(7), uint8(44))
 	f.Fuzz(func(t *testing.T, src string, sample int64, layout uint8) {
-		o := jsonl.Options{Text: table.TextOptions{SampleBytes: sample % 100, SampleRows: 3, MaxRecordBytes: 1 << 16, AllRows: layout&16 != 0},
+		o := jsonl.Options{Text: provider.TextOptions{SampleBytes: sample % 100, SampleRows: 3, MaxRecordBytes: 1 << 16, AllRows: layout&16 != 0},
 			Records: jsonl.Records(layout & 3), Unnest: []string{"", "a", "features", "data.items"}[layout>>2&3]}
 		if layout&32 != 0 {
 			o.Keep = []string{"b", "data.n"}
 		}
-		got, err := tabletest.Read(t, jsonl.NewArray(o), tabletest.Input(src), table.ReadOptions{})
+		got, err := tabletest.Read(t, jsonl.NewArray(o), tabletest.Input(src), provider.ReadOptions{})
 		if err != nil {
 			return
 		}
@@ -232,7 +273,7 @@ func FuzzJSON(f *testing.F) {
 		for _, line := range strings.Split(strings.TrimSuffix(first, "\n"), "\n") {
 			require.True(t, line == "" || json.Valid([]byte(line)), line)
 		}
-		again := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), first, table.ReadOptions{Schema: got.Schema().Fields()})
+		again := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), first, provider.ReadOptions{Schema: got.Schema().Fields()})
 		require.Equal(t, first, tabletest.Write(t, jsonl.New(jsonl.Options{}), again))
 	})
 }

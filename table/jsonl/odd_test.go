@@ -9,8 +9,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/jsonl"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func wide(s string) string {
@@ -79,7 +79,7 @@ func TestOddFiles(t *testing.T) {
 				var said tabletest.Notices
 				in := tabletest.Input(c.in)
 				in.Reader = &tabletest.TricklingReader{B: []byte(c.in), N: n}
-				got, err := tabletest.Read(t, jsonl.NewArray(c.o), in, table.ReadOptions{Notice: said.Add})
+				got, err := tabletest.Read(t, jsonl.NewArray(c.o), in, provider.ReadOptions{Notice: said.Add})
 				if c.schema == "" {
 					require.EqualError(t, err, c.rows)
 					return
@@ -105,9 +105,9 @@ func TestOddFiles(t *testing.T) {
 // TestAllRows reads values behind the sample that need a wider type.
 func TestAllRows(t *testing.T) {
 	in := strings.Repeat("{\"a\":1}\n", 20) + "{\"a\":1.5,\"b\":\"x\"}\n"
-	o := jsonl.Options{Text: table.TextOptions{SampleRows: 10}}
-	_, err := tabletest.Read(t, jsonl.New(o), tabletest.Input(in), table.ReadOptions{})
-	var v *table.ValueError
+	o := jsonl.Options{Text: provider.TextOptions{SampleRows: 10}}
+	_, err := tabletest.Read(t, jsonl.New(o), tabletest.Input(in), provider.ReadOptions{})
+	var v *provider.ValueError
 	require.ErrorAs(t, err, &v)
 	require.True(t, v.Inferred)
 	o.Text.AllRows = true
@@ -116,7 +116,7 @@ func TestAllRows(t *testing.T) {
 		if !random { // a pipe
 			input.At, input.Size = nil, -1
 		}
-		got, err := tabletest.Read(t, jsonl.New(o), input, table.ReadOptions{TempDir: t.TempDir()})
+		got, err := tabletest.Read(t, jsonl.New(o), input, provider.ReadOptions{TempDir: t.TempDir()})
 		require.NoError(t, err)
 		require.Equal(t, "a: float64\nb: utf8\n", text.Schema(got.Schema()))
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // separators are the texts around and between records.
@@ -20,7 +20,7 @@ type separators struct{ first, between, after, last string }
 
 // sink writes one object a row, between the given separators.
 type sink struct {
-	out    table.Output
+	out    provider.Output
 	to     *storage.IOWriter // out
 	w      *bufio.Writer     // to
 	schema *arrow.Schema
@@ -30,7 +30,7 @@ type sink struct {
 	ended  bool
 }
 
-func newSink(ctx context.Context, out table.Output, schema *arrow.Schema, sep separators) (table.Sink, error) {
+func newSink(ctx context.Context, out provider.Output, schema *arrow.Schema, sep separators) (provider.Sink, error) {
 	seen := map[string]bool{}
 	for _, f := range schema.Fields() {
 		if seen[f.Name] {
@@ -44,7 +44,7 @@ func newSink(ctx context.Context, out table.Output, schema *arrow.Schema, sep se
 	return s, err
 }
 
-// Write implements [table.Sink].
+// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	columns := make([]values.Appender, batch.NumCols())
@@ -82,7 +82,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// Close implements [table.Sink].
+// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
@@ -92,7 +92,7 @@ func (s *sink) Close(ctx context.Context) error {
 	return records.FinishOutput(ctx, s.w, s.out)
 }
 
-// Abort implements [table.Sink].
+// Abort implements [provider.Sink].
 func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil

@@ -22,42 +22,47 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-func init() { table.Register(New(Options{})) }
+func init() { provider.Register(New(Options{})) }
 
 // Options are the options that only lines of text have. The zero value is the default.
 type Options struct {
-	Text table.TextOptions
+	Text provider.TextOptions
 	// Live returns lines as they arrive, in smaller batches, for pipes that others are still writing to. Only if ReadOptions asks for nothing but the
 	// column "line", and says its type, there is no wait for a sample.
 	Live bool
+	// Whole reads only the column "line", unless ReadOptions asks for columns: no times and levels, which are recognized in lines.
+	Whole bool
 }
 
 // New returns the format with some options.
-func New(o Options) table.Format {
+func New(o Options) provider.Format {
 	o.Text = o.Text.WithDefaults()
-	return table.Format{
+	return provider.Format{
 		Name: "lines", Title: "lines of text", Extensions: []string{".log", ".txt"},
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
+			if o.Whole && ro.Columns == nil {
+				ro.Columns = []string{lineColumn}
+			}
 			return open(ctx, in, ro, o)
 		},
 		Writer: create,
-		Casts:  true,
+		Casts:  true, Text: true, Prose: true,
 	}
 }
 
 type sink struct {
-	out   table.Output
+	out   provider.Output
 	to    *storage.IOWriter // out
 	w     *bufio.Writer     // to
 	buf   []byte
 	ended bool
 }
 
-func create(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+func create(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 	if schema.NumFields() != 1 {
 		err := fmt.Errorf("lines of text need a table of one column, not of %d", schema.NumFields())
 		if schema.HasField(lineColumn) {
@@ -75,7 +80,7 @@ type columnError struct{ error }
 // Hint names the column of lines.
 func (columnError) Hint() string { return "--columns line chooses the lines" }
 
-// Write implements [table.Sink]. It refuses values with line breaks, and nulls, which would not come back.
+// Write implements [provider.Sink]. It refuses values with line breaks, and nulls, which would not come back.
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	c := batch.Column(0)
@@ -101,14 +106,14 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// Close implements [table.Sink].
+// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
 	return records.FinishOutput(ctx, s.w, s.out)
 }
 
-// Abort implements [table.Sink].
+// Abort implements [provider.Sink].
 func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil

@@ -15,12 +15,14 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/table"
+	_ "github.com/amudai/amudai-go/table/csv"
+	_ "github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/lines"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // read reads lines, and returns the columns and the fields of each line, but not the lines.
-func read(t testing.TB, in string, o table.ReadOptions) (columns string, fields [][]string) {
+func read(t testing.TB, in string, o provider.ReadOptions) (columns string, fields [][]string) {
 	rows := tabletest.MustRead(t, lines.New(lines.Options{}), in, o)
 	defer rows.Release()
 	for i, f := range rows.Schema().Fields() {
@@ -142,7 +144,7 @@ func TestRecognize(t *testing.T) {
 		{"no level before the INFO", "", ""},
 	} {
 		for _, end := range []string{"", "\n", "\r\n"} {
-			columns, fields := read(t, c.line+end, table.ReadOptions{})
+			columns, fields := read(t, c.line+end, provider.ReadOptions{})
 			require.Equal(t, c.columns, columns, "%q", c.line)
 			if c.columns != "" {
 				require.Equal(t, c.fields, strings.Join(fields[0], " "), "%q", c.line)
@@ -171,7 +173,7 @@ func TestRecognizeCorpus(t *testing.T) {
 	} {
 		b, err := os.ReadFile(filepath.Join(testdata.Shared(t), "corpus", "logs", c.name+"_2k.log"))
 		require.NoError(t, err)
-		columns, fields := read(t, string(b), table.ReadOptions{})
+		columns, fields := read(t, string(b), provider.ReadOptions{})
 		require.Equal(t, c.columns, columns, c.name)
 		if c.columns == "" {
 			continue
@@ -192,7 +194,7 @@ func TestRecognizeCorpus(t *testing.T) {
 // TestContinuations reads stack traces, whose lines have no fields, and logs that are not clear.
 func TestContinuations(t *testing.T) {
 	trace := "2026-11-22 20:00:01 ERROR x\njava.lang.Error: y\n\tat a\n\tat b\nCaused by: z\n\tat c\n\n"
-	_, fields := read(t, strings.Repeat(trace, 20)+"2026-11-22 20:00:02 x", table.ReadOptions{})
+	_, fields := read(t, strings.Repeat(trace, 20)+"2026-11-22 20:00:02 x", provider.ReadOptions{})
 	require.Equal(t, []string{"2026-11-22T20:00:01", "ERROR"}, fields[0])
 	for _, f := range fields[1:7] {
 		require.Equal(t, []string{"-", "-"}, f)
@@ -200,14 +202,14 @@ func TestContinuations(t *testing.T) {
 	require.Equal(t, []string{"2026-11-22T20:00:02", "-"}, fields[140])
 
 	most := strings.Repeat("2026-11-22 20:00:01 x\n", 95)
-	columns, fields := read(t, most+strings.Repeat("other\n", 5), table.ReadOptions{})
+	columns, fields := read(t, most+strings.Repeat("other\n", 5), provider.ReadOptions{})
 	require.Equal(t, "time:timestamp[us]", columns)
 	require.Equal(t, []string{"-"}, fields[99])
-	columns, _ = read(t, most+strings.Repeat("other\n", 6), table.ReadOptions{})
+	columns, _ = read(t, most+strings.Repeat("other\n", 6), provider.ReadOptions{})
 	require.Empty(t, columns)
-	columns, _ = read(t, most+strings.Repeat("2026-11-22 20:00:01Z x\n", 6), table.ReadOptions{})
+	columns, _ = read(t, most+strings.Repeat("2026-11-22 20:00:01Z x\n", 6), provider.ReadOptions{})
 	require.Empty(t, columns)
-	columns, _ = read(t, "2026-11-22 20:00:01 x\n"+strings.Repeat("  code\n", 200), table.ReadOptions{})
+	columns, _ = read(t, "2026-11-22 20:00:01 x\n"+strings.Repeat("  code\n", 200), provider.ReadOptions{})
 	require.Empty(t, columns)
 }
 
@@ -220,7 +222,7 @@ func TestFieldsOfSchema(t *testing.T) {
 		{"x\n", "time:timestamp[us],level:utf8", "time:timestamp[us] level:utf8", "- -"},
 		{"Nov 22 20:00:01 x\n", "time:timestamp[us]", "time:timestamp[us]", "-"},
 	} {
-		columns, fields := read(t, c.in, table.ReadOptions{Schema: tabletest.Fields(t, c.schema)})
+		columns, fields := read(t, c.in, provider.ReadOptions{Schema: tabletest.Fields(t, c.schema)})
 		require.Equal(t, c.columns, columns)
 		require.Equal(t, c.want, strings.Join(fields[0], " "))
 	}
@@ -233,7 +235,7 @@ func TestFieldsOfSchema(t *testing.T) {
 		{strings.Repeat(log, 20_000) + "2026-11-22 20:00:01.1234567 INFO x", "line:utf8",
 			`column "time": "2026-11-22 20:00:01.1234567" has a smaller fraction of a second than the column's unit (line 20001 of in)`},
 	} {
-		_, err := tabletest.Read(t, lines.New(lines.Options{}), tabletest.Input(c.in), table.ReadOptions{Schema: tabletest.Fields(t, c.schema)})
+		_, err := tabletest.Read(t, lines.New(lines.Options{}), tabletest.Input(c.in), provider.ReadOptions{Schema: tabletest.Fields(t, c.schema)})
 		require.EqualError(t, err, c.err)
 	}
 }
@@ -252,11 +254,14 @@ func TestNotices(t *testing.T) {
 		{"08/11/09 20:36:15 INFO x\n", []string{"line", "level"}, []string{`levels such as "INFO" are in a column "level"`}},
 		{"Nov 22 20:00:01 x\n", nil, []string{`times such as "Nov 22 20:00:01" have no year, and are not made a column`}},
 		{"Nov 22 20:00:01 x\n", []string{"line"}, nil},
-		{"{\"time\":1}\n", nil, []string{"the lines look like JSON: --from jsonl reads its keys as columns"}},
+		{"{\"time\":1}\n", nil, []string{"the lines look like JSON lines: --from jsonl reads its columns"}},
+		{"name\tage\nBob\t3\n", nil, []string{"the lines look like TSV: --from tsv reads its columns"}},
+		{"name;age\nBob;3\n", nil, []string{"the lines look like CSV: --from csv reads its columns"}},
+		{"name;age\nBob;3\n", []string{"line"}, nil},
 		{"\xff\xfea\x00\n\x00", nil, []string{"the lines are kept as bytes: some are not UTF-8", "in looks like UTF-16, which is not converted (iconv -f UTF-16 -t UTF-8 converts it)"}},
 	} {
 		var said tabletest.Notices
-		tabletest.MustRead(t, lines.New(lines.Options{}), c.in, table.ReadOptions{Notice: said.Add, Columns: c.columns}).Release()
+		tabletest.MustRead(t, lines.New(lines.Options{}), c.in, provider.ReadOptions{Notice: said.Add, Columns: c.columns}).Release()
 		require.Equal(t, c.want, []string(said))
 	}
 }
@@ -265,7 +270,7 @@ func TestNotices(t *testing.T) {
 func TestOddLines(t *testing.T) {
 	for _, in := range []string{"", "\n", "\n\n", "a\x00b\n", "\x00", "a\r\r\nb\rc\n", "2026-11-22 20:00:01", "[", "[[[", "]", "|", " | ", "=", "a=", "a=[", "\xff\n\xfe",
 		strings.Repeat("x", 1<<20) + "\n", strings.Repeat("[", 1<<16), "\xef\xbb\xbf", "level=", "level=:", ":", "a:"} {
-		rows := tabletest.MustRead(t, lines.New(lines.Options{}), in, table.ReadOptions{})
+		rows := tabletest.MustRead(t, lines.New(lines.Options{}), in, provider.ReadOptions{})
 		var back strings.Builder
 		for _, c := range rows.Column(int(rows.NumCols()) - 1).Data().Chunks() {
 			for i := range c.Len() {
@@ -291,17 +296,17 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("[22/Nov/2026:20:00:01 +0000] [a:error]\r\n1117838570 x"))
 	f.Add([]byte("03-17 16:13:38.811  1702  2395 D a\n081109 203615 148 INFO b"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		format := lines.New(lines.Options{Text: table.TextOptions{SampleBytes: 64}})
+		format := lines.New(lines.Options{Text: provider.TextOptions{SampleBytes: 64}})
 		schema := []arrow.Field{{Name: "line", Type: arrow.BinaryTypes.Binary}}
-		one, err := tabletest.Read(t, format, tabletest.Input(string(b)), table.ReadOptions{Schema: schema})
+		one, err := tabletest.Read(t, format, tabletest.Input(string(b)), provider.ReadOptions{Schema: schema})
 		if err != nil {
-			var value *table.ValueError
+			var value *provider.ValueError
 			require.ErrorAs(t, err, &value)
 			return
 		}
 		defer one.Release()
-		in := table.Input{Name: "in", Reader: &tabletest.TricklingReader{B: b, N: 3}, Size: -1}
-		other, err := tabletest.Read(t, format, in, table.ReadOptions{Schema: schema, BatchRows: 2})
+		in := provider.Input{Name: "in", Reader: &tabletest.TricklingReader{B: b, N: 3}, Size: -1}
+		other, err := tabletest.Read(t, format, in, provider.ReadOptions{Schema: schema, BatchRows: 2})
 		require.NoError(t, err)
 		defer other.Release()
 		require.True(t, one.Schema().Equal(other.Schema()))

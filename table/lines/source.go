@@ -13,8 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Names of columns.
@@ -25,8 +25,8 @@ const (
 )
 
 type source struct {
-	in         table.Input
-	o          table.ReadOptions
+	in         provider.Input
+	o          provider.ReadOptions
 	live       bool
 	w          records.Window
 	schema     *arrow.Schema // of the columns that are wanted
@@ -42,7 +42,7 @@ type source struct {
 	guessed    int64
 }
 
-func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
+func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options) (provider.Source, error) {
 	ro = ro.WithDefaults()
 	size := o.Text.SampleBytes
 	if o.Live && len(ro.Schema) > 0 && slices.Equal(ro.Columns, []string{lineColumn}) {
@@ -62,7 +62,7 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), in.Close())
 	}
-	wanted, err := table.Project(all, ro.Columns)
+	wanted, err := provider.Project(all, ro.Columns)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), in.Close())
 	}
@@ -185,8 +185,8 @@ func (s *source) tell(sample []byte) {
 	} else if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(bytes.TrimSuffix(sample, []byte{'\r'}), '\r') >= 0 {
 		s.o.Warning(s.in.Name + ` is a single line with carriage returns, which do not end lines here (tr '\r' '\n' converts them)`)
 	}
-	if bytes.HasPrefix(sample, []byte(`{"`)) && s.o.Columns == nil {
-		s.o.Notice("the lines look like JSON: --from jsonl reads its keys as columns")
+	if f, ok := provider.Registered().Sniff(sample[:min(len(sample), provider.SniffBytes)]); ok && s.o.Columns == nil {
+		s.o.Notice(fmt.Sprintf("the lines look like %s: --from %s reads its columns", f.Title, f.Name))
 	}
 	leave := ""
 	if s.o.Columns == nil {
@@ -207,13 +207,13 @@ func (r *recognizer) example() string {
 	return string(text.AppendTimestamp(nil, r.at.secs*1e9+r.at.nanos, 1e9, r.at.zoned))
 }
 
-// Schema implements [table.Source].
+// Schema implements [provider.Source].
 func (s *source) Schema() *arrow.Schema { return s.schema }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.guessed, s.in.Size >= 0 }
 
-// Next implements [table.Source]. The lines before one that cannot be read are a batch of their own.
+// Next implements [provider.Source]. The lines before one that cannot be read are a batch of their own.
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	s.w.During(ctx)
 	n, size := 0, 0
@@ -235,6 +235,9 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		if s.failed = err; err != nil {
 			break
 		}
+	}
+	if n == 0 && s.failed == io.EOF {
+		return nil, nil
 	}
 	if n == 0 {
 		return nil, s.failed
@@ -284,7 +287,7 @@ func (s *source) addFields(line []byte) error {
 // valueError is the error about a value of the last line, which another type holds.
 func (s *source) valueError(column string, value []byte, err error, other arrow.DataType) error {
 	clipped := text.Clip(string(value))
-	return &table.ValueError{Column: column, Value: clipped, Line: s.number, Input: s.in.Name,
+	return &provider.ValueError{Column: column, Value: clipped, Line: s.number, Input: s.in.Name,
 		Err: fmt.Errorf("%q %w", clipped, err), Remedy: fmt.Sprintf("--schema %s holds it", records.ShellQuote(column+":"+text.Type(other)))}
 }
 
@@ -321,7 +324,7 @@ func (s *source) line(wait bool) ([]byte, error) {
 	}
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *source) Close() error {
 	for _, b := range s.builders {
 		b.Release()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -20,8 +19,8 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // orders makes a table of rows with an ascending day, a few origins, numbers and texts.
@@ -122,16 +121,16 @@ func byHand(t testing.TB, b []byte, q question) (rows int64) {
 	return rows
 }
 
-func byFormat(t testing.TB, b []byte, o table.ReadOptions) (rows int64) {
+func byFormat(t testing.TB, b []byte, o provider.ReadOptions) (rows int64) {
 	src, err := parquet.New(parquet.Options{}).Open(context.Background(), input("x", b), o)
 	require.NoError(t, err)
 	defer src.Close()
 	for {
 		batch, err := src.Next(context.Background())
-		if err == io.EOF {
+		require.NoError(t, err)
+		if batch == nil {
 			return rows
 		}
-		require.NoError(t, err)
 		rows += batch.NumRows()
 		batch.Release()
 	}
@@ -153,13 +152,13 @@ func BenchmarkWhere(b *testing.B) {
 		require.NoError(b, err)
 		b.Run(q.where+"/hand", func(b *testing.B) { run(b, func() int64 { return byHand(b, data, q) }) })
 		b.Run(q.where+"/format", func(b *testing.B) {
-			run(b, func() int64 { return byFormat(b, data, table.ReadOptions{Columns: q.columns, Filter: e}) })
+			run(b, func() int64 { return byFormat(b, data, provider.ReadOptions{Columns: q.columns, Filter: e}) })
 		})
 	}
 	all := question{columns: []string{"day", "origin", "id", "price", "delay", "note"}, keep: func(arrow.Array, int) bool { return true }}
 	b.Run("all/format", func(b *testing.B) {
 		run(b, func() int64 {
-			return byFormat(b, data, table.ReadOptions{Columns: all.columns, Rows: table.RowRange{Begin: 0, End: 1 << 40}})
+			return byFormat(b, data, provider.ReadOptions{Columns: all.columns, Rows: []provider.RowRange{{To: 1 << 40}}})
 		})
 	})
 }

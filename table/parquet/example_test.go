@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // A batch is written as Parquet, and one of its columns is read. Types that Parquet lacks, such as a duration, come
@@ -29,7 +28,7 @@ func Example() {
 	defer batch.Release()
 
 	var out buffer // an Output in memory; storage.Writer is one for files
-	sink, err := parquet.New(parquet.Options{}).Create(ctx, &out, schema, table.WriteOptions{})
+	sink, err := parquet.New(parquet.Options{}).Create(ctx, &out, schema, provider.WriteOptions{})
 	if err == nil {
 		err = sink.Write(ctx, batch)
 	}
@@ -42,8 +41,8 @@ func Example() {
 	}
 
 	r := bytes.NewReader(out.Bytes())
-	src, err := parquet.New(parquet.Options{}).Open(ctx, table.Input{Name: "rides.parquet", Reader: r, At: r, Size: r.Size()},
-		table.ReadOptions{Columns: []string{"ride"}})
+	src, err := parquet.New(parquet.Options{}).Open(ctx, provider.Input{Name: "rides.parquet", Reader: r, At: r, Size: r.Size()},
+		provider.ReadOptions{Columns: []string{"ride"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -51,12 +50,12 @@ func Example() {
 	defer src.Close()
 	for {
 		b, err := src.Next(ctx)
-		if err == io.EOF {
-			break
-		}
 		if err != nil {
 			fmt.Println(err)
 			return
+		}
+		if b == nil {
+			break
 		}
 		fmt.Println(b.Schema().Field(0).Type, b.Column(0))
 		b.Release()

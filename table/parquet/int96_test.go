@@ -18,15 +18,15 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/jsonl"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestInt96FromSpark reads the values that the documentation of the corpus lists.
 func TestInt96FromSpark(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data", "int96_from_spark.parquet"))
 	require.NoError(t, err)
-	rows, err := readAll(t, input("spark", b), table.ReadOptions{})
+	rows, err := readAll(t, input("spark", b), provider.ReadOptions{})
 	require.NoError(t, err)
 	times := rows.Column(0).Data().Chunk(0).(*array.Timestamp)
 	want := []int64{1704141296123456, 1704070800000000, 253402225200000000, 1735599600000000, 0, 9089380393200000000}
@@ -108,7 +108,7 @@ func TestInt96Units(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := int96File(t, c.values)
-			rows, err := readAll(t, input(name, b), table.ReadOptions{BatchRows: 1})
+			rows, err := readAll(t, input(name, b), provider.ReadOptions{BatchRows: 1})
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
@@ -118,7 +118,7 @@ func TestInt96Units(t *testing.T) {
 				"other: fixed_size_binary[12] not null\n", text.Schema(rows.Schema()))
 			lines := tabletest.Write(t, jsonl.New(jsonl.Options{}), rows)
 			require.Contains(t, lines, `{"t":"`+c.first+`","s":{"items":["`+c.first+`","`+c.first+`"]},"other":`)
-			part, err := readAll(t, input(name, b), table.ReadOptions{Columns: []string{"other", "t"}})
+			part, err := readAll(t, input(name, b), provider.ReadOptions{Columns: []string{"other", "t"}})
 			require.NoError(t, err)
 			require.Equal(t, "other: fixed_size_binary[12] not null\nt: timestamp["+c.unit+"] not null\n", text.Schema(part.Schema()))
 		})

@@ -1,5 +1,5 @@
 // Package parquet reads and writes Parquet files as Arrow record batches,
-// behind the interfaces of package table, on arrow-go.
+// behind the interfaces of package provider, on arrow-go.
 //
 // Files are read by the engine that scans shards, with row groups as its stripes: see package read inside of this one.
 // Filters leave out row groups and pages by statistics, page indexes, Bloom filters and dictionaries, and other columns are
@@ -22,14 +22,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/rowio"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-func init() { table.Register(New(Options{})) }
+func init() { provider.Register(New(Options{})) }
 
 // Options are the options that only Parquet has. The zero value is the default.
 type Options struct {
@@ -40,27 +39,27 @@ type Options struct {
 }
 
 // New returns the format with some options.
-func New(o Options) table.Format {
-	return table.Format{
+func New(o Options) provider.Format {
+	return provider.Format{
 		Name: "parquet", Title: "Parquet", Extensions: []string{".parquet", ".pq"},
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
-		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return open(ctx, in, ro, o)
 		},
-		Filters: true, Ranges: true, ExactRows: true,
-		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
+		Certain: true, Filters: true, Ranges: true, ExactRows: true,
+		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, wo provider.WriteOptions) (provider.Sink, error) {
 			return create(ctx, out, schema, wo, o)
 		},
 		Explain: explain, Statistics: statistics,
 	}
 }
 
-// source is a file as a [table.Source].
+// source is a file as a [provider.Source].
 type source struct {
-	in      table.Input
-	from    table.Stored
+	in      provider.Input
+	from    provider.Stored
 	reader  storage.Reader
 	file    *read.File
 	batches rowio.Source
@@ -68,7 +67,7 @@ type source struct {
 	known   bool // without a filter
 }
 
-func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
+func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options) (provider.Source, error) {
 	s := &source{in: in}
 	if err := s.open(ctx, ro.WithDefaults(), o); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -76,7 +75,7 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 	return s, nil
 }
 
-func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) error {
+func (s *source) open(ctx context.Context, ro provider.ReadOptions, o Options) error {
 	var err error
 	if s.from, err = s.in.Stored(ro.TempDir); err != nil {
 		return err
@@ -96,14 +95,8 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 		Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows, Limit: ro.Limit,
 		Parallelism: o.Parallelism, MemoryLimit: memoryLimit,
 	}
-	s.rows, s.known = t.NumRows(), ro.Filter.IsZero()
-	if !ro.Rows.IsAll() {
-		r := ro.Rows.Within(s.rows)
-		so.Rows, s.rows = []rowset.Range{{From: r.Begin, To: r.End}}, r.End-r.Begin
-	}
-	if ro.Limit > 0 {
-		s.rows = min(s.rows, ro.Limit)
-	}
+	so.Rows, s.rows = ro.Within(t.NumRows())
+	s.known = ro.Filter.IsZero()
 	rows, err := scan.NewReader(ctx, t, so)
 	if err != nil {
 		return s.file.Place(err)
@@ -115,20 +108,20 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 // memoryLimit bounds the batches that are decoded ahead, in bytes.
 const memoryLimit = 8 << 20
 
-// Schema implements [table.Source].
+// Schema implements [provider.Source].
 func (s *source) Schema() *arrow.Schema {
 	return s.batches.Schema()
 }
 
-// Rows implements [table.Source].
+// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.rows, s.known }
 
-// Next implements [table.Source].
+// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return s.batches.Next(ctx)
 }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *source) Close() error {
 	s.batches.Release()
 	var err error
@@ -139,7 +132,7 @@ func (s *source) Close() error {
 }
 
 // explain describes how a scan finds its rows.
-func explain(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
+func explain(ctx context.Context, in provider.Input, eo provider.ExplainOptions) (x *provider.Explanation, err error) {
 	columns := eo.Columns
 	if columns != nil {
 		columns = slices.Concat(columns, eo.Filter.Columns())

@@ -3,7 +3,6 @@ package parquet_test
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,9 +18,9 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/parquet"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // unreadable are the valid files of the corpus that pqarrow does not read, with the reason.
@@ -47,17 +46,17 @@ func (b *buffer) Abort(context.Context) error { b.b.Reset(); return nil }
 func (b *buffer) Bytes() []byte               { return b.b.Bytes() }
 func (b *buffer) Len() int                    { return b.b.Len() }
 
-func input(name string, b []byte) table.Input {
-	return table.Input{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}
+func input(name string, b []byte) provider.Input {
+	return provider.Input{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}
 }
 
 // readAll reads every batch, and checks the row count of the source.
-func readAll(t *testing.T, in table.Input, o table.ReadOptions) (arrow.Table, error) {
+func readAll(t *testing.T, in provider.Input, o provider.ReadOptions) (arrow.Table, error) {
 	t.Helper()
 	return readAs(t, parquet.New(parquet.Options{}), in, o)
 }
 
-func readAs(t *testing.T, f table.Format, in table.Input, o table.ReadOptions) (arrow.Table, error) {
+func readAs(t *testing.T, f provider.Format, in provider.Input, o provider.ReadOptions) (arrow.Table, error) {
 	t.Helper()
 	src, err := f.Open(t.Context(), in, o)
 	if err != nil {
@@ -73,11 +72,11 @@ func readAs(t *testing.T, f table.Format, in table.Input, o table.ReadOptions) (
 	rows := int64(0)
 	for {
 		b, err := src.Next(t.Context())
-		if err == io.EOF {
-			break
-		}
 		if err != nil {
 			return nil, err
+		}
+		if b == nil {
+			break
 		}
 		batches = append(batches, b)
 		rows += b.NumRows()
@@ -97,7 +96,7 @@ func write(t *testing.T, rows arrow.Table, o parquet.Options, batch int64) []byt
 func writeNoting(t *testing.T, rows arrow.Table, o parquet.Options, batch int64, notice func(string)) []byte {
 	t.Helper()
 	var out buffer
-	sink, err := parquet.New(o).Create(t.Context(), &out, rows.Schema(), table.WriteOptions{Notice: notice})
+	sink, err := parquet.New(o).Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{Notice: notice})
 	require.NoError(t, err)
 	r := array.NewTableReader(rows, batch)
 	defer r.Release()
@@ -128,7 +127,7 @@ func TestUnusualFiles(t *testing.T) {
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
-		rows, err := readAll(t, input(name, b), table.ReadOptions{Columns: want.columns})
+		rows, err := readAll(t, input(name, b), provider.ReadOptions{Columns: want.columns})
 		require.NoError(t, err, name)
 		require.Equal(t, want.types, text.Schema(rows.Schema()), name)
 		lines := tabletest.Write(t, jsonl.New(jsonl.Options{}), rows)
@@ -164,7 +163,7 @@ func TestCorpus(t *testing.T) {
 		t.Run(d.Name(), func(t *testing.T) {
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
-			rows, err := readAll(t, input(d.Name(), b), table.ReadOptions{})
+			rows, err := readAll(t, input(d.Name(), b), provider.ReadOptions{})
 			if why, ok := unreadable[d.Name()]; ok {
 				require.ErrorContains(t, err, why)
 				return
@@ -172,7 +171,7 @@ func TestCorpus(t *testing.T) {
 			require.NoError(t, err)
 			defer rows.Release()
 			read++
-			again, err := readAll(t, input(d.Name(), write(t, rows, parquet.Options{RowGroupRows: 1000}, 300)), table.ReadOptions{BatchRows: 77})
+			again, err := readAll(t, input(d.Name(), write(t, rows, parquet.Options{RowGroupRows: 1000}, 300)), provider.ReadOptions{BatchRows: 77})
 			require.NoError(t, err)
 			defer again.Release()
 			arrowtest.RequireSameTable(t, rows, again)
@@ -188,7 +187,7 @@ func TestBadData(t *testing.T) {
 	for _, path := range files {
 		b, err := os.ReadFile(path)
 		require.NoError(t, err)
-		rows, err := readAll(t, input(filepath.Base(path), b), table.ReadOptions{})
+		rows, err := readAll(t, input(filepath.Base(path), b), provider.ReadOptions{})
 		if harmless[filepath.Base(path)] != "" {
 			require.NoError(t, err)
 			rows.Release()
@@ -218,7 +217,7 @@ func TestDamage(t *testing.T) {
 }
 
 func readAllQuietly(t *testing.T, b []byte) (arrow.Table, error) {
-	src, err := parquet.New(parquet.Options{}).Open(t.Context(), input("x", b), table.ReadOptions{})
+	src, err := parquet.New(parquet.Options{}).Open(t.Context(), input("x", b), provider.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +225,11 @@ func readAllQuietly(t *testing.T, b []byte) (arrow.Table, error) {
 	var batches []arrow.RecordBatch
 	for {
 		b, err := src.Next(t.Context())
-		if err == io.EOF {
-			return array.NewTableFromRecords(src.Schema(), batches), nil
-		}
 		if err != nil {
 			return nil, err
+		}
+		if b == nil {
+			return array.NewTableFromRecords(src.Schema(), batches), nil
 		}
 		batches = append(batches, b)
 	}
@@ -273,13 +272,13 @@ func TestProjection(t *testing.T) {
 	rows := example(t, 1000)
 	defer rows.Release()
 	b := write(t, rows, parquet.Options{RowGroupRows: 300}, 1000)
-	got, err := readAll(t, input("x", b), table.ReadOptions{Columns: []string{"st", "n"}})
+	got, err := readAll(t, input("x", b), provider.ReadOptions{Columns: []string{"st", "n"}})
 	require.NoError(t, err)
 	defer got.Release()
 	require.Equal(t, "st", got.Schema().Field(0).Name)
 	require.True(t, array.ChunkedEqual(rows.Column(3).Data(), got.Column(0).Data()))
 	require.True(t, array.ChunkedEqual(rows.Column(0).Data(), got.Column(1).Data()))
-	_, err = readAll(t, input("x", b), table.ReadOptions{Columns: []string{"nope"}})
+	_, err = readAll(t, input("x", b), provider.ReadOptions{Columns: []string{"nope"}})
 	require.ErrorContains(t, err, `there is no column "nope"`)
 }
 
@@ -292,7 +291,7 @@ func TestCompressions(t *testing.T) {
 		b := write(t, rows, parquet.Options{Compression: name, RowGroupRows: 2000}, 1000)
 		sizes[name] = len(b)
 		for parallel := range 3 {
-			got, err := readAs(t, parquet.New(parquet.Options{Parallelism: parallel}), input("x", b), table.ReadOptions{})
+			got, err := readAs(t, parquet.New(parquet.Options{Parallelism: parallel}), input("x", b), provider.ReadOptions{})
 			require.NoError(t, err)
 			for i := range int(rows.NumCols()) {
 				require.True(t, array.ChunkedEqual(rows.Column(i).Data(), got.Column(i).Data()), "%s %v", name, parallel)
@@ -302,7 +301,7 @@ func TestCompressions(t *testing.T) {
 	}
 	require.Equal(t, sizes[""], sizes["zstd"])
 	require.Greater(t, sizes["snappy"], sizes["zstd"])
-	_, err := parquet.New(parquet.Options{Compression: "lzma"}).Create(t.Context(), &buffer{}, rows.Schema(), table.WriteOptions{})
+	_, err := parquet.New(parquet.Options{Compression: "lzma"}).Create(t.Context(), &buffer{}, rows.Schema(), provider.WriteOptions{})
 	require.ErrorContains(t, err, `unknown compression "lzma" of Parquet: use zstd or snappy`)
 }
 
@@ -312,7 +311,7 @@ func TestPipe(t *testing.T) {
 	defer rows.Release()
 	b := write(t, rows, parquet.Options{}, 100)
 	dir := t.TempDir()
-	got, err := readAll(t, table.Input{Name: "stdin", Reader: bytes.NewReader(b), Size: -1}, table.ReadOptions{TempDir: dir})
+	got, err := readAll(t, provider.Input{Name: "stdin", Reader: bytes.NewReader(b), Size: -1}, provider.ReadOptions{TempDir: dir})
 	require.NoError(t, err)
 	defer got.Release()
 	arrowtest.RequireSameTable(t, rows, got)
@@ -329,7 +328,7 @@ func TestNotParquet(t *testing.T) {
 		"PAR1" + strings.Repeat("x", 40) + "PARE":                 "encrypted",
 		"PAR1" + strings.Repeat("x", 40) + "\xff\xff\xff\x7fPAR1": "",
 	} {
-		_, err := readAll(t, input("file", []byte(text)), table.ReadOptions{})
+		_, err := readAll(t, input("file", []byte(text)), provider.ReadOptions{})
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "file")
 	}
@@ -340,7 +339,7 @@ func TestCancelled(t *testing.T) {
 	defer rows.Release()
 	b := write(t, rows, parquet.Options{}, 100)
 	ctx, cancel := context.WithCancel(t.Context())
-	src, err := parquet.New(parquet.Options{}).Open(ctx, input("x", b), table.ReadOptions{})
+	src, err := parquet.New(parquet.Options{}).Open(ctx, input("x", b), provider.ReadOptions{})
 	require.NoError(t, err)
 	defer src.Close()
 	cancel()
@@ -368,7 +367,7 @@ func testTable(t *testing.T, rows arrow.Table, notice bool) {
 	defer rows.Release()
 	var notices []string
 	b := writeNoting(t, rows, parquet.Options{}, 3, func(s string) { notices = append(notices, s) })
-	got, err := readAll(t, input("x", b), table.ReadOptions{BatchRows: 4})
+	got, err := readAll(t, input("x", b), provider.ReadOptions{BatchRows: 4})
 	require.NoError(t, err)
 	defer got.Release()
 	require.Equal(t, notice, len(notices) == 1, notices)
@@ -406,7 +405,7 @@ func TestUnion(t *testing.T) {
 	var notices []string
 	b := writeNoting(t, array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch}), parquet.Options{}, 0, func(s string) { notices = append(notices, s) })
 	require.Len(t, notices, 1)
-	got, err := readAll(t, input("x", b), table.ReadOptions{})
+	got, err := readAll(t, input("x", b), provider.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, `["1" "\"x\"" "null"]`, got.Column(0).Data().Chunk(0).String())
 }
@@ -427,7 +426,7 @@ func TestInexact(t *testing.T) {
 			a = array.MakeFromData(array.NewData(c.t, 1, a.Data().Buffers(), nil, 0, 0))
 			batch := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "x", Type: c.t}}, nil), []arrow.Array{a}, 1)
 			var out buffer
-			sink, err := parquet.New(parquet.Options{}).Create(t.Context(), &out, batch.Schema(), table.WriteOptions{})
+			sink, err := parquet.New(parquet.Options{}).Create(t.Context(), &out, batch.Schema(), provider.WriteOptions{})
 			require.NoError(t, err)
 			require.ErrorContains(t, sink.Write(t.Context(), batch), `column "x"`)
 			require.NoError(t, sink.Abort(t.Context()))
@@ -465,7 +464,7 @@ func TestColumnsOfOneName(t *testing.T) {
 	for where, want := range map[string][]int64{"true": {30, 40}, `"a#2" = 40`: {40}, "a = 1": {30}} {
 		e, err := filter.Parse(where)
 		require.NoError(t, err)
-		got := tabletest.MustRead(t, f, in, table.ReadOptions{Columns: []string{"a#2"}, Filter: e})
+		got := tabletest.MustRead(t, f, in, provider.ReadOptions{Columns: []string{"a#2"}, Filter: e})
 		require.EqualValues(t, 1, got.NumCols())
 		require.Equal(t, want, got.Column(0).Data().Chunk(0).(*array.Int64).Int64Values(), where)
 	}

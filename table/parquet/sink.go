@@ -13,8 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Defaults of the writer.
@@ -28,7 +28,7 @@ const (
 var codecs = map[string]compress.Compression{"": compress.Codecs.Zstd, "zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy}
 
 type sink struct {
-	out   table.Output
+	out   provider.Output
 	to    *storage.IOWriter // out
 	w     *pqarrow.FileWriter
 	plain *convert.Plainer
@@ -37,7 +37,7 @@ type sink struct {
 	ended bool
 }
 
-func create(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions, o Options) (table.Sink, error) {
+func create(ctx context.Context, out provider.Output, schema *arrow.Schema, wo provider.WriteOptions, o Options) (provider.Sink, error) {
 	if wo.Allocator == nil {
 		wo.Allocator = memory.DefaultAllocator
 	}
@@ -104,7 +104,7 @@ func floatPaths(paths []pq.ColumnPath, parent pq.ColumnPath, fields []arrow.Fiel
 	return paths
 }
 
-// Write implements [table.Sink].
+// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	if err := ctx.Err(); err != nil {
@@ -141,7 +141,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// Close implements [table.Sink].
+// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
@@ -155,7 +155,7 @@ func (s *sink) Close(ctx context.Context) error {
 	return errors.Join(fmt.Errorf("writing Parquet: %w", err), s.out.Abort(context.WithoutCancel(ctx)))
 }
 
-// Abort implements [table.Sink].
+// Abort implements [provider.Sink].
 func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// statistics implements [table.Format.Statistics], by the footer alone.
-func statistics(ctx context.Context, in table.Input, columns []string) (out *table.Statistics, err error) {
+// statistics implements [provider.Format.Statistics], by the footer alone.
+func statistics(ctx context.Context, in provider.Input, columns []string) (out *provider.Statistics, err error) {
 	if in.Location == "" && (in.At == nil || in.Size < 0) {
 		return nil, nil
 	}
@@ -27,13 +27,13 @@ func statistics(ctx context.Context, in table.Input, columns []string) (out *tab
 		if columns == nil {
 			columns = pathsOf(nil, "", f.Schema().Fields())
 		}
-		out = &table.Statistics{Rows: f.NumRows(), Columns: make([]table.ColumnStatistics, len(columns))}
+		out = &provider.Statistics{Rows: f.NumRows(), Columns: make([]provider.ColumnStatistics, len(columns))}
 		for i, path := range columns {
 			s, err := t.Summary(ctx, path)
 			if err != nil {
 				return f.Place(err)
 			}
-			out.Columns[i] = table.ColumnStatistics{
+			out.Columns[i] = provider.ColumnStatistics{
 				Path: path, Type: s.Type, Nulls: s.Nulls, NaNs: s.NaNs, Distinct: -1, Min: s.Min, Max: s.Max, Exact: s.Exact, Bytes: s.Bytes,
 			}
 		}
@@ -56,7 +56,7 @@ func pathsOf(paths []string, parent string, fields []arrow.Field) []string {
 }
 
 // withFile calls do with the file of an input.
-func withFile(ctx context.Context, in table.Input, o read.Options, do func(*read.File) error) error {
+func withFile(ctx context.Context, in provider.Input, o read.Options, do func(*read.File) error) error {
 	from, err := in.Stored("")
 	if err != nil {
 		return err

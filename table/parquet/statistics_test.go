@@ -1,12 +1,16 @@
 package parquet_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/table/parquet"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestStatistics: what a footer records of columns, over several row groups.
@@ -35,4 +39,23 @@ func TestStatistics(t *testing.T) {
 	s, err = f.Statistics(t.Context(), input("x", b), []string{})
 	require.NoError(t, err)
 	require.Empty(t, s.Columns)
+}
+
+// A scan that is analyzed reads the pages of its columns: never more, and all of them without a filter.
+func TestAnalyze(t *testing.T) {
+	dir := filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data")
+	for _, name := range []string{
+		"alltypes_plain.snappy.parquet", "datapage_v2.snappy.parquet", "nested_lists.snappy.parquet", "delta_byte_array.parquet",
+		"rle-dict-snappy-checksum.parquet", "data_index_bloom_encoding_with_length.parquet", "alltypes_tiny_pages.parquet",
+	} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		x, err := parquet.New(parquet.Options{}).Explain(t.Context(), input(name, b), provider.ExplainOptions{Run: true})
+		require.NoError(t, err)
+		require.Equal(t, x.Run.BlocksOfColumns, x.Run.Blocks-x.Run.BlocksAgain, name)
+		require.Positive(t, x.Run.Blocks, name)
+		x, err = parquet.New(parquet.Options{}).Explain(t.Context(), input(name, b), provider.ExplainOptions{Run: true, Limit: 1})
+		require.NoError(t, err)
+		require.LessOrEqual(t, x.Run.Blocks-x.Run.BlocksAgain, x.Run.BlocksOfColumns, name)
+	}
 }

@@ -1,4 +1,4 @@
-// Command fieldsasm writes the kernels of encoding/fields in assembly:
+// Command fieldsasm writes the kernels of encoding/internal/fields in assembly:
 // assemble_amd64.s, which assemble_amd64.go there declares.
 package main
 

@@ -1,4 +1,4 @@
-// Command radixasm writes the kernels of encoding/radixpack in assembly: fields_amd64.s, which fields_amd64.go there
+// Command radixasm writes the kernels of encoding/internal/radixpack in assembly: fields_amd64.s, which fields_amd64.go there
 // declares.
 package main
 

@@ -1,4 +1,4 @@
-// Command templateasm writes the kernel of encoding/template in assembly:
+// Command templateasm writes the kernel of encoding/internal/template in assembly:
 // expand_amd64.s, which expand_amd64.go there declares.
 package main
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -16,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/traceql"
 )
 
@@ -122,15 +121,15 @@ func explained(e *scan.Explanation, err error) (fmt.Stringer, int64, error) {
 	return e, rows, nil
 }
 
-// Table is the source of a table that open opens anew for each scan, with columns and a filter as those of [table.ReadOptions].
+// Table is the source of a table that open opens anew for each scan, with columns and a filter as those of [provider.ReadOptions].
 // schema is that of all columns.
-func Table(schema *arrow.Schema, open func(ctx context.Context, columns []string, f filter.Expr) (table.Source, error)) traceql.Source {
+func Table(schema *arrow.Schema, open func(ctx context.Context, columns []string, f filter.Expr) (provider.Source, error)) traceql.Source {
 	return &tableSource{schema, open}
 }
 
 type tableSource struct {
 	schema *arrow.Schema
-	open   func(ctx context.Context, columns []string, f filter.Expr) (table.Source, error)
+	open   func(ctx context.Context, columns []string, f filter.Expr) (provider.Source, error)
 }
 
 func (s *tableSource) Schema() *arrow.Schema { return s.schema }
@@ -152,13 +151,10 @@ func (s *tableSource) Scan(ctx context.Context, columns []string, f filter.Expr)
 var errStop = errors.New("the caller has enough")
 
 // batches calls yield for the batches of a table until it returns false, which is errStop.
-func batches(ctx context.Context, src table.Source, yield func(arrow.RecordBatch) bool) error {
+func batches(ctx context.Context, src provider.Source, yield func(arrow.RecordBatch) bool) error {
 	for {
 		b, err := src.Next(ctx)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
+		if err != nil || b == nil {
 			return err
 		}
 		more := yield(b)

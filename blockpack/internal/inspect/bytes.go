@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // maxParts is the number of fields of a region that are shown. The bytes behind them are shown without a meaning.
@@ -23,16 +23,16 @@ func (o *outline) bytes(ctx context.Context) error {
 		if name, ok := r.ColumnName(); len(o.o.Columns) > 0 && !(ok && o.hasColumn(name)) {
 			continue
 		}
-		region := table.Region{Offset: r.Offset, Size: r.Size, Name: r.Name}
+		region := provider.Region{Offset: r.Offset, Size: r.Size, Name: r.Name}
 		if r.Kind != layout.RegionUnused {
-			region.Dump = func(ctx context.Context) (table.Dump, error) { return o.dump(ctx, r) }
+			region.Dump = func(ctx context.Context) (provider.Dump, error) { return o.dump(ctx, r) }
 		}
 		o.Bytes = append(o.Bytes, region)
 	}
 	return nil
 }
 
-func (o *outline) dump(ctx context.Context, r layout.Region) (d table.Dump, err error) {
+func (o *outline) dump(ctx context.Context, r layout.Region) (d provider.Dump, err error) {
 	if d.Data, err = o.file.Read(ctx, r); err != nil {
 		return d, err
 	}
@@ -42,7 +42,7 @@ func (o *outline) dump(ctx context.Context, r layout.Region) (d table.Dump, err 
 	}
 	parts, err := o.file.Parts(ctx, r, d.Data, maxParts)
 	for _, p := range parts {
-		d.Parts = append(d.Parts, table.Part(p))
+		d.Parts = append(d.Parts, provider.Part(p))
 	}
 	return d, err
 }

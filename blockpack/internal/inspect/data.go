@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // data lists the parts of the data of a column, up to the first that is not right.
@@ -15,11 +15,11 @@ type data struct {
 	b     []byte
 	at    int
 	depth int
-	parts []table.Part
+	parts []provider.Part
 }
 
 // dataParts are the parts of the data of a column.
-func dataParts(b []byte) []table.Part {
+func dataParts(b []byte) []provider.Part {
 	d := &data{b: b}
 	d.number(1, "encoding version")
 	k := column.Kind(d.number(1, "kind"))
@@ -80,7 +80,7 @@ func (d *data) coded(k column.Kind) {
 func (d *data) left() int { return len(d.b) - d.at }
 
 func (d *data) add(n int, text string) {
-	d.parts = append(d.parts, table.Part{Offset: d.at, Size: n, Depth: d.depth, Text: text})
+	d.parts = append(d.parts, provider.Part{Offset: d.at, Size: n, Depth: d.depth, Text: text})
 	d.at += n
 }
 

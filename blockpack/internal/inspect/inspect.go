@@ -15,11 +15,11 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // File describes a file. A block that cannot be read is listed with the reason.
-func File(ctx context.Context, r storage.Reader, o table.InspectOptions) (*table.Outline, error) {
+func File(ctx context.Context, r storage.Reader, o provider.InspectOptions) (*provider.Outline, error) {
 	f, err := layout.Open(ctx, r, layout.Options{})
 	if err != nil {
 		return nil, err
@@ -52,23 +52,12 @@ func File(ctx context.Context, r storage.Reader, o table.InspectOptions) (*table
 
 // outline is a description in the making.
 type outline struct {
-	table.Outline
+	provider.Outline
 	file    *layout.File
-	o       table.InspectOptions
+	o       provider.InspectOptions
 	header  layout.Header
 	meta    *layout.Metadata
 	decoder column.Decoder
-}
-
-func (o *outline) fact(name string, value any) {
-	o.Facts = append(o.Facts, table.Fact{Name: name, Value: value})
-}
-
-// list begins a list, whose rows are added by the result.
-func (o *outline) list(name string, columns ...string) func(cells ...any) {
-	o.Lists = append(o.Lists, table.List{Name: name, Columns: columns})
-	at := len(o.Lists) - 1
-	return func(cells ...any) { o.Lists[at].Rows = append(o.Lists[at].Rows, cells) }
 }
 
 func (o *outline) hasBlock(i int) bool { return len(o.o.Groups) == 0 || slices.Contains(o.o.Groups, i) }
@@ -80,13 +69,13 @@ func (o *outline) hasColumn(name string) bool {
 // overview is what the metadata say of the whole file.
 func (o *outline) overview(ctx context.Context) error {
 	m := o.meta
-	o.fact("bytes", o.file.Size)
-	o.fact("format", fmt.Sprintf("version %d, footer %d", o.header.Version, layout.FooterVersion))
+	o.AddFact("bytes", o.file.Size)
+	o.AddFact("format", fmt.Sprintf("version %d, footer %d", o.header.Version, layout.FooterVersion))
 	if m.Variant != (layout.Variant{}) {
-		o.fact("variant", m.Variant.String())
+		o.AddFact("variant", m.Variant.String())
 	}
 	if mark := m.Ranges.Mark(); mark != "" {
-		o.fact("written by", mark)
+		o.AddFact("written by", mark)
 	}
 	spans, lo, hi := int64(0), uint64(0), uint64(0)
 	for _, b := range m.Blocks {
@@ -98,17 +87,17 @@ func (o *outline) overview(ctx context.Context) error {
 			hi = max(hi, b.MaxStart)
 		}
 	}
-	o.fact("blocks", len(m.Blocks))
-	o.fact("spans", spans)
-	o.fact("traces", m.Traces.Len())
+	o.AddFact("blocks", len(m.Blocks))
+	o.AddFact("spans", spans)
+	o.AddFact("traces", m.Traces.Len())
 	if hi > 0 {
-		o.fact("starts", instant(lo)+" to "+instant(hi))
+		o.AddFact("starts", instant(lo)+" to "+instant(hi))
 	}
 	if !m.Traces.HasRows() {
-		o.fact("trace index", "without rows")
+		o.AddFact("trace index", "without rows")
 	}
 	if !m.TracesComplete {
-		o.fact("trace index", "cannot refer to all rows")
+		o.AddFact("trace index", "cannot refer to all rows")
 	}
 	return o.sections(ctx)
 }
@@ -127,7 +116,7 @@ func (o *outline) sections(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sections := o.list("sections", "section", "offset", "bytes", "share")
+	sections := o.AddList("sections", "section", "offset", "bytes", "share")
 	add := func(name string, offset, size int64) {
 		sections(name, offset, size, share(size, o.file.Size))
 	}
@@ -170,10 +159,10 @@ func (o *outline) blocks(ctx context.Context) error {
 	columns := func(...any) {}
 	blocks := func(...any) {}
 	if !o.o.Stats {
-		blocks = o.list("blocks", "block", "offset", "bytes", "spans", "columns", "first start", "last start", "min trace id", "max trace id", "remark")
+		blocks = o.AddList("blocks", "block", "offset", "bytes", "spans", "columns", "first start", "last start", "min trace id", "max trace id", "remark")
 	}
 	if o.o.Detail > 1 && !o.o.Stats {
-		columns = o.list("columns", "block", "column", "type", "offset", "bytes", "kind", "values", "min", "max", "remark")
+		columns = o.AddList("columns", "block", "column", "type", "offset", "bytes", "kind", "values", "min", "max", "remark")
 	}
 	totals := map[string]*total{}
 	for i := range o.meta.Blocks {
@@ -300,19 +289,19 @@ func (o *outline) fields(totals []*total) {
 		for _, t := range totals {
 			all += t.bytes
 		}
-		fields := o.list("fields", "field", "type", "blocks", "rows", "values", "bytes", "bits per value", "share", "kinds")
+		fields := o.AddList("fields", "field", "type", "blocks", "rows", "values", "bytes", "bits per value", "share", "kinds")
 		for _, t := range totals {
 			fields(t.name, t.t.String(), t.blocks, t.rows, t.values, t.bytes, fmt.Sprintf("%.2f", 8*float64(t.bytes)/float64(max(t.values, 1))), share(t.bytes, all), kindsText(t.kinds))
 		}
 		return
 	}
-	fields := o.list("fields", "field", "type", "blocks", "bytes")
+	fields := o.AddList("fields", "field", "type", "blocks", "bytes")
 	for _, t := range totals {
 		fields(t.name, t.t.String(), t.blocks, t.bytes)
 	}
 	// The fields come first.
 	last := len(o.Lists) - 1
-	at := slices.IndexFunc(o.Lists, func(l table.List) bool { return l.Name == "blocks" })
+	at := slices.IndexFunc(o.Lists, func(l provider.List) bool { return l.Name == "blocks" })
 	o.Lists = slices.Insert(o.Lists[:last:last], at, o.Lists[last])
 }
 
@@ -327,10 +316,10 @@ func kindsText(kinds []column.Kind) string {
 
 // ranges lists the columns of the range index, and its keys.
 func (o *outline) ranges() {
-	ranges := o.list("ranges", "column", "type", "min", "max", "boundaries", "typed boundaries", "keys", "bytes", "remark")
+	ranges := o.AddList("ranges", "column", "type", "min", "max", "boundaries", "typed boundaries", "keys", "bytes", "remark")
 	keys := func(...any) {}
 	if o.o.Detail > 2 {
-		keys = o.list("keys", "column", "key", "blocks", "block ids")
+		keys = o.AddList("keys", "column", "key", "blocks", "block ids")
 	}
 	for c := range o.meta.Ranges.All() {
 		if !o.hasColumn(c.Name) {

@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func reference(t *testing.T, name string) []byte {
@@ -24,7 +24,7 @@ func reference(t *testing.T, name string) []byte {
 	return data
 }
 
-func outlineOf(t *testing.T, data []byte, o table.InspectOptions) *table.Outline {
+func outlineOf(t *testing.T, data []byte, o provider.InspectOptions) *provider.Outline {
 	t.Helper()
 	out, err := File(t.Context(), storage.FromBytes("file", data), o)
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func outlineOf(t *testing.T, data []byte, o table.InspectOptions) *table.Outline
 }
 
 // list gives a list as text, a line for each row.
-func list(t *testing.T, out *table.Outline, name string) (rows []string) {
+func list(t *testing.T, out *provider.Outline, name string) (rows []string) {
 	t.Helper()
 	for _, l := range out.Lists {
 		if l.Name == name {
@@ -56,7 +56,7 @@ func TestHex(t *testing.T) {
 	for _, name := range []string{"ref_empty", "ref_kinds", "ref_probe"} {
 		data := reference(t, name)
 		end := int64(0)
-		for _, r := range outlineOf(t, data, table.InspectOptions{Hex: true}).Bytes {
+		for _, r := range outlineOf(t, data, provider.InspectOptions{Hex: true}).Bytes {
 			require.Equal(t, end, r.Offset)
 			require.NotNil(t, r.Dump, "%s of %s", r.Name, name)
 			d, err := r.Dump(t.Context())
@@ -77,17 +77,17 @@ func TestHex(t *testing.T) {
 // TestOverview holds facts and lists to what is known of a file of the reference.
 func TestOverview(t *testing.T) {
 	data := reference(t, "ref_kinds")
-	out := outlineOf(t, data, table.InspectOptions{})
-	require.Contains(t, out.Facts, table.Fact{Name: "format", Value: "version 11, footer 3"})
-	require.Contains(t, out.Facts, table.Fact{Name: "spans", Value: int64(300)})
-	require.Contains(t, out.Facts, table.Fact{Name: "traces", Value: 25})
+	out := outlineOf(t, data, provider.InspectOptions{})
+	require.Contains(t, out.Facts, provider.Fact{Name: "format", Value: "version 11, footer 3"})
+	require.Contains(t, out.Facts, provider.Fact{Name: "spans", Value: int64(300)})
+	require.Contains(t, out.Facts, provider.Fact{Name: "traces", Value: 25})
 	total := int64(0)
 	for _, row := range out.Lists[0].Rows {
 		total += row[2].(int64)
 	}
 	require.Equal(t, int64(len(data)), total)
 
-	out = outlineOf(t, data, table.InspectOptions{Detail: 3, Groups: []int{1}, Columns: []string{"span:status"}})
+	out = outlineOf(t, data, provider.InspectOptions{Detail: 3, Groups: []int{1}, Columns: []string{"span:status"}})
 	require.Len(t, list(t, out, "blocks"), 1)
 	require.Equal(t, []string{"span:status Int64 1 130"}, list(t, out, "fields"))
 	require.Len(t, list(t, out, "columns"), 1)
@@ -95,13 +95,13 @@ func TestOverview(t *testing.T) {
 	require.Len(t, list(t, out, "ranges"), 1)
 	require.Equal(t, []string{"span:status 2 3 0 1 2"}, list(t, out, "keys"))
 
-	out = outlineOf(t, data, table.InspectOptions{Stats: true})
+	out = outlineOf(t, data, provider.InspectOptions{Stats: true})
 	require.Empty(t, out.Facts)
 	require.Len(t, list(t, out, "fields"), 31)
-	_, err := File(t.Context(), storage.FromBytes("file", data), table.InspectOptions{Detail: 1, Columns: []string{"none"}})
+	_, err := File(t.Context(), storage.FromBytes("file", data), provider.InspectOptions{Detail: 1, Columns: []string{"none"}})
 	require.ErrorIs(t, err, schema.ErrNoField)
 
-	out = outlineOf(t, data, table.InspectOptions{Hex: true, Groups: []int{2}, Columns: []string{"span:status"}})
+	out = outlineOf(t, data, provider.InspectOptions{Hex: true, Groups: []int{2}, Columns: []string{"span:status"}})
 	require.Len(t, out.Bytes, 2)
 }
 
@@ -109,12 +109,12 @@ func TestOverview(t *testing.T) {
 func TestDamage(t *testing.T) {
 	data := reference(t, "ref_kinds")
 	data[11644] ^= 1
-	out := outlineOf(t, data, table.InspectOptions{Detail: 2})
+	out := outlineOf(t, data, provider.InspectOptions{Detail: 2})
 	blocks := list(t, out, "blocks")
 	require.Len(t, blocks, 3)
 	require.Contains(t, blocks[1], "corrupt")
 	end := int64(0)
-	for _, r := range outlineOf(t, data, table.InspectOptions{Hex: true}).Bytes {
+	for _, r := range outlineOf(t, data, provider.InspectOptions{Hex: true}).Bytes {
 		require.Equal(t, end, r.Offset)
 		end += r.Size
 		d, err := r.Dump(t.Context())
@@ -125,8 +125,8 @@ func TestDamage(t *testing.T) {
 	for at := 0; at < 11644; at += 11644 / sweep.Count(90, 900) {
 		data := reference(t, "ref_kinds")
 		data[at] ^= 0xff
-		outlineOf(t, data, table.InspectOptions{Detail: 2, Groups: []int{0}})
-		for _, r := range outlineOf(t, data, table.InspectOptions{Hex: true, Groups: []int{0}}).Bytes {
+		outlineOf(t, data, provider.InspectOptions{Detail: 2, Groups: []int{0}})
+		for _, r := range outlineOf(t, data, provider.InspectOptions{Hex: true, Groups: []int{0}}).Bytes {
 			if r.Dump != nil {
 				_, err := r.Dump(t.Context())
 				require.NoError(t, err)

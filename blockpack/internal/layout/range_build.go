@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout/internal/blockvalues"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -43,9 +44,19 @@ type fileColumn struct {
 // rangeValues are the values of a column of one type.
 type rangeValues struct {
 	fileColumn
-	rows    int64 // with a value
-	numbers *blockValues[uint64]
-	texts   *blockValues[string]
+	rows       int64 // with a value
+	numbers    *blockvalues.Values[uint64]
+	texts      *blockvalues.Values[string]
+	keptValues // one of these
+}
+
+// keptValues are what values of any type have in common.
+type keptValues interface {
+	Distinct() int
+	Unique() bool
+	Coarsen() bool
+	Memory() int64
+	Empty() bool
 }
 
 // NewRangeBuilder returns an empty builder.
@@ -74,20 +85,20 @@ func (b *RangeBuilder) AddBlock(columns []*column.Column) {
 			v = newRangeValues(key, b.o.Buckets)
 			b.columns[key] = v
 		}
-		b.memory -= v.memory()
+		b.memory -= v.Memory()
 		v.rows += int64(c.PresentCount())
 		v.add(c, b.blocks)
-		if v.distinct() > b.o.Distinct || v.unique() {
-			v.coarsen()
+		if v.Distinct() > b.o.Distinct || v.Unique() {
+			v.Coarsen()
 		}
-		b.memory += v.memory()
+		b.memory += v.Memory()
 	}
 	b.blocks++
 	for b.memory > b.o.Memory {
 		v := b.largest()
-		b.memory -= v.memory()
-		less := v.coarsen()
-		b.memory += v.memory()
+		b.memory -= v.Memory()
+		less := v.Coarsen()
+		b.memory += v.Memory()
 		if !less {
 			break
 		}
@@ -97,7 +108,7 @@ func (b *RangeBuilder) AddBlock(columns []*column.Column) {
 // largest is the column that needs most memory.
 func (b *RangeBuilder) largest() (most *rangeValues) {
 	for _, v := range b.columns {
-		if most == nil || cmp.Or(cmp.Compare(v.memory(), most.memory()), cmp.Compare(most.name, v.name), cmp.Compare(most.t, v.t)) > 0 {
+		if most == nil || cmp.Or(cmp.Compare(v.Memory(), most.Memory()), cmp.Compare(most.name, v.name), cmp.Compare(most.t, v.t)) > 0 {
 			most = v
 		}
 	}
@@ -107,13 +118,15 @@ func (b *RangeBuilder) largest() (most *rangeValues) {
 func newRangeValues(key fileColumn, most int) *rangeValues {
 	v := &rangeValues{fileColumn: key}
 	if key.t.Textual() {
-		v.texts = newBlockValues(most, textAfter, func(s string) int64 { return int64(len(s)) })
+		v.texts = blockvalues.New(most, textAfter, func(s string) int64 { return int64(len(s)) })
+		v.keptValues = v.texts
 	} else {
 		greatest := uint64(math.MaxUint64)
 		if key.t == column.Float64 {
 			greatest = ordered(key.t, math.Float64bits(math.Inf(1))) // NaNs are no keys
 		}
-		v.numbers = newBlockValues(most, func(n uint64) (uint64, bool) { return n + 1, n < greatest }, func(uint64) int64 { return 0 })
+		v.numbers = blockvalues.New(most, func(n uint64) (uint64, bool) { return n + 1, n < greatest }, func(uint64) int64 { return 0 })
+		v.keptValues = v.numbers
 	}
 	return v
 }
@@ -127,7 +140,7 @@ func (v *rangeValues) add(c *column.Column, block uint32) {
 			if k > 0 && bits == c.Values.Numbers[k-1] || (Value{Type: v.t, Bits: bits}).IsNaN() {
 				continue
 			}
-			v.numbers.add(ordered(v.t, bits), block)
+			v.numbers.Add(ordered(v.t, bits), block)
 		}
 		return
 	}
@@ -136,67 +149,10 @@ func (v *rangeValues) add(c *column.Column, block uint32) {
 		s := c.Values.Bytes(k)
 		s = s[:min(len(s), MaxKeyLength)]
 		if !bytes.Equal(s, last) && len(s) > 0 {
-			addText(v.texts, s, block)
+			blockvalues.AddText(v.texts, s, block)
 			last = s
 		}
 	}
-}
-
-func (v *rangeValues) coarsen() bool {
-	if v.numbers != nil {
-		return v.numbers.coarsen()
-	}
-	return v.texts.coarsen()
-}
-
-func (v *rangeValues) distinct() int {
-	if v.numbers != nil {
-		return len(v.numbers.values)
-	}
-	return len(v.texts.values)
-}
-
-// manyValues is the number of values from which on it matters how much time they take.
-const manyValues = 1 << 14
-
-// unique tells whether hardly any of many values is in more than one block, as those of ids and times. To keep them up to the
-// usual number takes a tenth of the time to write a file.
-func (v *rangeValues) unique() bool {
-	pairs := 0
-	if v.numbers != nil {
-		pairs = len(v.numbers.pairs)
-	} else {
-		pairs = len(v.texts.pairs)
-	}
-	n := v.distinct()
-	return n >= manyValues && pairs-n < n/16
-}
-
-func (v *rangeValues) memory() int64 {
-	if v.numbers != nil {
-		return v.numbers.memory
-	}
-	return v.texts.memory
-}
-
-func (v *rangeValues) empty() bool {
-	if v.numbers != nil {
-		return len(v.numbers.values)+len(v.numbers.bounds) == 0
-	}
-	return len(v.texts.values)+len(v.texts.bounds) == 0
-}
-
-// addText is add for a string in memory that changes. It copies only a new one.
-func addText(s *blockValues[string], v []byte, block uint32) {
-	if s.number == nil {
-		if n := len(s.bounds); n > 0 && s.bounds[n-1].n == block/s.run && s.bounds[n-1].lo <= string(v) && string(v) <= s.bounds[n-1].hi {
-			return
-		}
-	} else if n, ok := s.number[string(v)]; ok {
-		s.addPair(n, block)
-		return
-	}
-	s.add(string(v), block)
 }
 
 // Finish appends the range index of all blocks, of which dataBytes are the size. With a mark, "module/version",
@@ -229,7 +185,7 @@ func (b *RangeBuilder) Finish(dst []byte, dataBytes int64, mark string, columns 
 func (b *RangeBuilder) chosen() []*rangeValues {
 	best := map[string]*rangeValues{}
 	for _, v := range b.columns {
-		if w := best[v.name]; !v.empty() && (w == nil || cmp.Or(cmp.Compare(v.rows, w.rows), cmp.Compare(w.t, v.t)) > 0) {
+		if w := best[v.name]; !v.Empty() && (w == nil || cmp.Or(cmp.Compare(v.rows, w.rows), cmp.Compare(w.t, v.t)) > 0) {
 			best[v.name] = v
 		}
 	}
@@ -272,7 +228,7 @@ func (b *RangeBuilder) share(list []*rangeValues, dataBytes int64) int64 {
 // rangeBuckets are the keys of a column and their blocks.
 type rangeBuckets struct {
 	keys     []Value // ascending
-	sets     []blockSet
+	sets     []blockvalues.Set
 	min, max uint64
 	size     int64 // bytes in the index, without names and counts
 }
@@ -281,28 +237,28 @@ type rangeBuckets struct {
 func (b *RangeBuilder) buckets(v *rangeValues, limit int64) rangeBuckets {
 	if v.numbers != nil {
 		r := divide(v.numbers, b.o.Buckets, int(b.blocks), limit, func(n uint64) Value { return Value{Type: v.t, Bits: unordered(v.t, n)} })
-		lo, hi := v.numbers.extremes()
+		lo, hi := v.numbers.Extremes()
 		r.min, r.max = unordered(v.t, lo), unordered(v.t, hi)
 		return r
 	}
 	return divide(v.texts, b.o.Buckets, int(b.blocks), limit, func(s string) Value { return Value{Type: v.t, Data: []byte(s)} })
 }
 
-func divide[K cmp.Ordered](s *blockValues[K], most, blocks int, limit int64, value func(K) Value) (r rangeBuckets) {
-	keys := s.keys(most)
-	sets := s.buckets(keys, blocks)
+func divide[K cmp.Ordered](s *blockvalues.Values[K], most, blocks int, limit int64, value func(K) Value) (r rangeBuckets) {
+	keys := s.Keys(most)
+	sets := s.Buckets(keys, blocks)
 	for {
-		k, sets2 := distinctNeighbours(keys, sets)
+		k, sets2 := blockvalues.DistinctNeighbours(keys, sets)
 		r = rangeBuckets{sets: sets2}
 		for i := range k {
 			v := value(k[i])
 			r.keys = append(r.keys, v)
-			r.size += keySize(v) + 4 + 4*int64(sets2[i].count())
+			r.size += keySize(v) + 4 + 4*int64(sets2[i].Count())
 		}
 		if r.size <= limit || len(keys) == 1 {
 			return r
 		}
-		keys, sets = halve(keys, sets)
+		keys, sets = blockvalues.Halve(keys, sets)
 	}
 }
 
@@ -315,18 +271,6 @@ func keySize(v Value) int64 {
 		return 1 + 3*8
 	}
 	return 1 + 2*8
-}
-
-// extremes are the least and the greatest value.
-func (s *blockValues[K]) extremes() (lo, hi K) {
-	if s.number != nil {
-		return slices.Min(s.values), slices.Max(s.values)
-	}
-	lo, hi = s.bounds[0].lo, s.bounds[0].hi
-	for _, b := range s.bounds {
-		lo, hi = min(lo, b.lo), max(hi, b.hi)
-	}
-	return lo, hi
 }
 
 var rangeTypes = [...]column.Type{
@@ -373,7 +317,7 @@ func (r rangeBuckets) append(dst []byte, c fileColumn) []byte {
 			dst = append(dst, 8)
 		}
 		dst = append(dst, encoded[i]...)
-		ids = r.sets[i].list(ids[:0])
+		ids = r.sets[i].List(ids[:0])
 		count(len(ids))
 		for _, id := range ids {
 			dst = binary.LittleEndian.AppendUint32(dst, id)

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout/internal/blockvalues"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -162,13 +163,13 @@ func (col *RangeColumn) floor(v *Value) int {
 
 // union gives the blocks of keys from to end.
 func (col *RangeColumn) union(from, end int) []uint32 {
-	set := make(blockSet, (col.blocks+63)/64)
+	set := make(blockvalues.Set, (col.blocks+63)/64)
 	for i := from; i < end; i++ {
 		c := cursor{data: col.data[col.offsets[i]:]}
 		c.key(col.Type)
 		for ids := c.blockIDs(); len(ids) > 0; ids = ids[4:] {
-			set.add(binary.LittleEndian.Uint32(ids))
+			set.Add(binary.LittleEndian.Uint32(ids))
 		}
 	}
-	return set.list([]uint32{})
+	return set.List([]uint32{})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -30,6 +31,9 @@ func (b *Builder) AddBatch(batch arrow.RecordBatch) error {
 
 // columnsOf converts the columns of a batch.
 func columnsOf(batch arrow.RecordBatch) ([]*column.Column, error) {
+	if err := arrowutil.CheckBatch(batch); err != nil {
+		return nil, err
+	}
 	out := make([]*column.Column, batch.NumCols())
 	seen := map[spans.Field]string{}
 	for i, arr := range batch.Columns() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/read/internal/lazy"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -16,6 +17,7 @@ import (
 
 // block is a [table.Stripe].
 type block struct {
+	table.AllVisible
 	table *Table
 	index int
 }
@@ -164,18 +166,20 @@ func (b block) Open(ctx context.Context, c *table.Column, keep bool, prefetched 
 
 // newStored is a column of a block of which nothing is read, but for columns of its trace table. own tells that this module wrote
 // the file: it packs no UUIDs.
-func newStored(ctx context.Context, read blockBytes, h *head, i int, own bool) (*stored, error) {
+func newStored(ctx context.Context, read blockBytes, h *head, i int, own bool) (*lazy.Column, error) {
 	c := &h.Columns[i]
-	s := &stored{name: c.Name, t: c.Type.Base(), rows: h.Spans, o: column.DecodeOptions{UUID: h.uuidHint(i)}}
+	if c.Length == 0 {
+		whole, err := traceColumn(ctx, read, h, i)
+		if err != nil {
+			return nil, err
+		}
+		return lazy.Decoded(whole), nil
+	}
+	o := column.DecodeOptions{UUID: h.uuidHint(i)}
 	if own {
-		s.o.UUID = column.UUIDPlain
+		o.UUID = column.UUIDPlain
 	}
-	if c.Length > 0 {
-		return s, nil
-	}
-	whole, err := traceColumn(ctx, read, h, i)
-	s.whole = whole
-	return s, err
+	return lazy.New(c.Name, c.Type.Base(), h.Spans, o), nil
 }
 
 // uuidHint tells by the statistics of a column of strings, which are taken before UUIDs are packed, whether they are.

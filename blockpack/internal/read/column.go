@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/read/internal/lazy"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -22,17 +23,17 @@ const maxArrayBytes = 1 << 30
 // columnReader is a column of a block, as a [table.ColumnReader] and [table.DictionaryReader].
 type columnReader struct {
 	block  block
-	field  int     // of the table
-	at     int     // of the head of the block
-	head   *head   // nil if the block lacks the column
-	stored *stored // nil if the block lacks the column
+	field  int          // of the table
+	at     int          // of the head of the block
+	head   *head        // nil if the block lacks the column
+	stored *lazy.Column // nil if the block lacks the column
 	ahead  storage.Prefetched
 	keep   bool
 }
 
 // open reads the data of the column, unless that is done.
 func (r *columnReader) open(ctx context.Context, o *table.ReadOptions) error {
-	if !r.stored.needsBytes() {
+	if !r.stored.NeedsBytes() {
 		return nil
 	}
 	c := &r.head.Columns[r.at]
@@ -45,14 +46,14 @@ func (r *columnReader) open(ctx context.Context, o *table.ReadOptions) error {
 	if err != nil {
 		return err
 	}
-	r.stored.setBytes(data)
+	r.stored.SetBytes(data)
 	return nil
 }
 
 // done puts what was decoded into the cache, if it is to be kept.
 func (r *columnReader) done() {
 	if r.keep {
-		r.block.table.stored.Put(storedKey{r.block.index, r.at}, r.stored, r.stored.size())
+		r.block.table.stored.Put(storedKey{r.block.index, r.at}, r.stored, r.stored.Size())
 	}
 }
 
@@ -74,8 +75,8 @@ func (r *columnReader) read(ctx context.Context, rows rowset.Set, o *table.ReadO
 	if err := r.open(ctx, o); err != nil {
 		return nil, r.place(err)
 	}
-	addValues(o.Counters, int64(n), n == r.stored.rows)
-	c, err := r.stored.take(rows)
+	addValues(o.Counters, int64(n), n == r.stored.Rows())
+	c, err := r.stored.Take(rows)
 	if err != nil {
 		return nil, r.place(err)
 	}
@@ -87,6 +88,20 @@ func (r *columnReader) read(ctx context.Context, rows rowset.Set, o *table.ReadO
 func nullable(f arrow.Field) arrow.Field {
 	f.Nullable = true
 	return f
+}
+
+// dataBytes is the bytes of the values of the rows of a column as strings of an array.
+func dataBytes(c *column.Column) (n int64) {
+	switch {
+	case !c.Type.Textual():
+		return 8 * int64(c.Rows)
+	case c.Codes == nil:
+		return int64(len(c.Values.Data))
+	}
+	for _, k := range c.Codes {
+		n += int64(c.Values.Offsets[k+1] - c.Values.Offsets[k])
+	}
+	return n
 }
 
 // toArrow is the array of a column. limit bounds its values; 0 stands for the default.
@@ -109,7 +124,7 @@ func (r *columnReader) place(err error) error {
 
 // AppendRanges implements [table.ColumnReader].
 func (r *columnReader) AppendRanges(dst []storage.ByteRange, _ rowset.Set) []storage.ByteRange {
-	if r.stored == nil || !r.stored.needsBytes() {
+	if r.stored == nil || !r.stored.NeedsBytes() {
 		return dst
 	}
 	return r.block.table.appendColumnRange(dst, r.block.index, r.head, r.at)
@@ -131,7 +146,7 @@ func (r *columnReader) Entries(ctx context.Context) (arrow.Array, error) {
 	if err := r.open(ctx, nil); err != nil {
 		return nil, r.place(err)
 	}
-	arr, err := r.stored.entries(r.block.table.columns.Load().physical.Field(r.field))
+	arr, err := r.stored.Entries(r.block.table.columns.Load().physical.Field(r.field))
 	if err == nil {
 		r.done()
 	}
@@ -143,13 +158,13 @@ func (r *columnReader) SelectCodes(ctx context.Context, rows rowset.Set, keep []
 	if err := r.open(ctx, o); err != nil {
 		return rowset.Set{}, r.place(err)
 	}
-	c, err := r.stored.all()
+	c, err := r.stored.All()
 	if err != nil {
 		return rowset.Set{}, r.place(err)
 	}
 	r.done()
 	addValues(o.Counters, rows.Len(), rows.Len() == int64(c.Rows))
-	return selectCodes(selected(c, rows), rows, keep), nil
+	return selectCodes(lazy.Select(c, rows), rows, keep), nil
 }
 
 // selectCodes are the rows whose code is kept. c has the rows. The last of keep is that of null, if there are nulls.
@@ -181,12 +196,9 @@ func (r *columnReader) Repeat(ctx context.Context, entry int, n int64, o *table.
 		return nil, err
 	}
 	f := r.block.table.columns.Load().physical.Field(r.field)
-	if entry >= r.stored.dict.Len() {
+	c := r.stored.Repeat(entry, int(n))
+	if c == nil {
 		return spans.Array(o.Allocator, nil, int(n), nullable(f))
-	}
-	c := &column.Column{Name: r.stored.name, Type: r.stored.t, Rows: int(n), Codes: make([]uint32, n), Values: r.stored.dict}
-	for i := range c.Codes {
-		c.Codes[i] = uint32(entry)
 	}
 	arr, err := toArrow(o.Allocator, c, f, o.MaxArrayBytes)
 	return arr, r.place(err)

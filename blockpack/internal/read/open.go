@@ -25,6 +25,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/read/internal/lazy"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
@@ -57,6 +58,9 @@ const (
 	remoteTail        = 1 << 20 // bytes at the end that take about as long as fewer
 )
 
+// storedKey names a column of a block.
+type storedKey struct{ block, column int }
+
 // Table is a Blockpack file as a table of the engine. It may be used by many goroutines at once.
 type Table struct {
 	o      Options
@@ -68,7 +72,7 @@ type Table struct {
 	columns atomic.Pointer[columnList] // nil until Load
 
 	heads  *lru.Cache[int, *head]
-	stored *lru.Cache[storedKey, *stored]
+	stored *lru.Cache[storedKey, *lazy.Column]
 	whole  *lru.Cache[int, []byte] // blocks that were read ahead
 	guess  atomic.Int64            // bytes of the largest head so far
 
@@ -104,7 +108,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 	}
 	t := &Table{
 		o: o, reader: &counted{Reader: r},
-		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *stored](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),
+		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *lazy.Column](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),
 	}
 	if o.SuffixBytes == 0 && t.Latency() == storage.LatencyHigh {
 		o.SuffixBytes = remoteTail

@@ -24,7 +24,7 @@ func (t *Table) NumRows() int64 {
 func (t *Table) NumStripes() int { return len(t.blocks.Load().meta.Blocks) }
 
 // Stripe implements [table.Table].
-func (t *Table) Stripe(i int) table.Stripe { return block{t, i} }
+func (t *Table) Stripe(i int) table.Stripe { return block{table: t, index: i} }
 
 // StoredBytes implements [table.Table].
 func (t *Table) StoredBytes() int64 { return t.file.Size }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/read/internal/lazy"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -114,20 +115,20 @@ func (b *openBlock) readWhole(ctx context.Context) error {
 }
 
 // stored is column i, which must not be kept in the cache: its bytes are those of the block.
-func (b *openBlock) stored(ctx context.Context, i int) (*stored, error) {
-	if s, ok := b.table.stored.Get(storedKey{b.part.block, i}); ok && !s.needsBytes() {
+func (b *openBlock) stored(ctx context.Context, i int) (*lazy.Column, error) {
+	if s, ok := b.table.stored.Get(storedKey{b.part.block, i}); ok && !s.NeedsBytes() {
 		return s, nil
 	}
 	l := b.table.blocks.Load()
 	s, err := newStored(ctx, b.read, b.head, i, l != nil && l.writer != "")
-	if err != nil || s.whole != nil {
+	if err != nil || !s.NeedsBytes() {
 		return s, err
 	}
 	data, err := b.read(ctx, b.Columns[i].Offset, b.Columns[i].Length)
 	if err != nil {
 		return nil, err
 	}
-	s.setBytes(data)
+	s.SetBytes(data)
 	return s, nil
 }
 
@@ -137,7 +138,7 @@ func (b *openBlock) take(ctx context.Context, i int, rows rowset.Set) (*column.C
 	if err != nil {
 		return nil, b.table.place(err, b.part.block, b.head, i)
 	}
-	c, err := s.take(rows)
+	c, err := s.Take(rows)
 	return c, b.table.place(err, b.part.block, b.head, i)
 }
 
@@ -151,9 +152,9 @@ func (b *openBlock) ids(ctx context.Context) (*column.Column, error) {
 	if err != nil {
 		return nil, b.table.place(err, b.part.block, b.head, i)
 	}
-	c, err := s.all()
+	c, err := s.All()
 	if err == nil {
-		b.table.stored.Put(storedKey{b.part.block, i}, s, s.size())
+		b.table.stored.Put(storedKey{b.part.block, i}, s, s.Size())
 	}
 	return c, b.table.place(err, b.part.block, b.head, i)
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // Column is the column of an Arrow array of any type that suits the column: narrower integers and floats,
-// timestamps and durations in any unit, dictionaries, runs, views, events and links as lists of structs. It copies what
-// it keeps. Codes is set for dictionaries.
+// timestamps and durations in any unit, dictionaries, runs, views, events and links as lists of structs. arr is
+// checked already ([arrowutil.CheckBatch]). It copies the values that it keeps. Codes is set for dictionaries.
 func Column(arr arrow.Array, f Field) (*column.Column, error) {
 	c, err := toColumn(arr, f)
 	if err != nil {
@@ -25,9 +25,6 @@ func Column(arr arrow.Array, f Field) (*column.Column, error) {
 }
 
 func toColumn(arr arrow.Array, f Field) (*column.Column, error) {
-	if err := arrowutil.Check(arr); err != nil {
-		return nil, err
-	}
 	if d, ok := arr.(*array.Dictionary); ok && arrowutil.NullN(d.Dictionary()) == 0 {
 		return dictionaryColumn(d, f)
 	}

@@ -36,7 +36,7 @@ type key struct {
 func (c *checker) block(ctx context.Context, i int) error {
 	b := &blockCheck{checker: c, index: i, entry: &c.meta.Blocks[i], values: map[key]*column.Column{}}
 	if !b.entry.HasSpans() {
-		c.unchecked(fmt.Sprintf("block %d, which is of the unknown kind %d", i, b.entry.Kind))
+		c.unchecked(fmt.Errorf("block %d, which is of the unknown kind %d", i, b.entry.Kind))
 		return nil
 	}
 	var err error
@@ -144,7 +144,7 @@ func (b *blockCheck) checkColumns() error {
 			if err := b.failed(b.at(err, c)); err != nil {
 				return err
 			}
-			b.unchecked(fmt.Sprintf("column %q of block %d, which cannot be decoded", c.Name, b.index))
+			b.unchecked(fmt.Errorf("column %q of block %d, which cannot be decoded", c.Name, b.index))
 			continue
 		}
 		if err := b.checkColumn(i, values); err != nil {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"math"
 	"sort"
 	"sync"
@@ -37,7 +38,7 @@ func (c *checker) loadRanges() error {
 		}
 		r := &rangeCheck{of: col, words: (len(c.meta.Blocks) + 63) / 64}
 		if int64(r.words)*int64(col.Keys) > maxSets {
-			c.unchecked("column " + col.Name + " of the range index, which is too large")
+			c.unchecked(fmt.Errorf("column %s of the range index, which is too large", col.Name))
 			continue
 		}
 		for key, blocks := range entries {

@@ -18,7 +18,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // errEnough ends a verification with more problems than were asked for.
@@ -27,7 +27,7 @@ var errEnough = errors.New("enough problems")
 // checker is one verification. Blocks are checked by several goroutines.
 type checker struct {
 	reader  storage.Reader
-	o       table.VerifyOptions
+	o       provider.VerifyOptions
 	size    int64
 	meta    *layout.Metadata
 	own     bool // this module wrote the file: its indexes are believed, so that they must be right
@@ -37,7 +37,7 @@ type checker struct {
 	columns *columnsCheck
 
 	lock   sync.Mutex
-	report table.Report
+	report provider.Report
 	done   int
 
 	blocks, columnCount, values, rangeValues atomic.Int64
@@ -45,9 +45,9 @@ type checker struct {
 }
 
 // File checks the file of a reader. Damage makes problems in the report. The error is one of reading.
-func File(ctx context.Context, r storage.Reader, o table.VerifyOptions) (*table.Report, error) {
+func File(ctx context.Context, r storage.Reader, o provider.VerifyOptions) (*provider.Report, error) {
 	if o.MaxFindings <= 0 {
-		o.MaxFindings = table.DefaultMaxFindings
+		o.MaxFindings = provider.DefaultMaxFindings
 	}
 	if o.Parallelism <= 0 {
 		o.Parallelism = runtime.GOMAXPROCS(0)
@@ -61,7 +61,7 @@ func File(ctx context.Context, r storage.Reader, o table.VerifyOptions) (*table.
 }
 
 func (c *checker) count() {
-	for _, n := range []table.Count{
+	for _, n := range []provider.Count{
 		{Name: "block", N: c.blocks.Load()}, {Name: "column", N: c.columnCount.Load()}, {Name: "value", N: c.values.Load()},
 		{Name: "range lookup", N: c.rangeValues.Load()}, {Name: "trace reference", N: c.traceEntries.Load()},
 	} {
@@ -98,7 +98,7 @@ func (c *checker) file(ctx context.Context) error {
 		return err
 	}
 	if c.o.MetadataOnly {
-		c.unchecked("the blocks, and whether the indexes are those of their values")
+		c.unchecked(errors.New("the blocks, and whether the indexes are those of their values"))
 		return nil
 	}
 	if err := c.allBlocks(ctx); err != nil {
@@ -172,11 +172,15 @@ func (c *checker) progress() {
 	}
 }
 
-// problem reports damage, and what cannot be read because of it or of its version. Other errors, those of reading, are
-// returned, and so is errEnough.
+// problem reports damage. What is beyond a limit, and a file of an unknown version, are not checked; in a known version, an unknown code is
+// damage. Other errors, those of reading, are returned, and so is errEnough.
 func (c *checker) problem(err error) error {
 	if err == nil || !fault.Is(err) || errors.Is(err, errEnough) {
 		return err
+	}
+	if version := new(layout.UnsupportedError); errors.As(err, &version) || errors.Is(err, fault.ErrLimit) {
+		c.unchecked(err)
+		return nil
 	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -209,8 +213,8 @@ func (c *checker) note(err error) {
 	}
 }
 
-func (c *checker) unchecked(what string) {
-	c.note(fmt.Errorf("not checked: %s", what))
+func (c *checker) unchecked(what error) {
+	c.note(fmt.Errorf("not checked: %w", what))
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.report.Unchecked++

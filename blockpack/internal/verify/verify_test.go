@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func written(t testing.TB) []byte {
@@ -27,7 +27,7 @@ func written(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-func verifyFile(ctx context.Context, store storage.Store, o table.VerifyOptions) (*table.Report, error) {
+func verifyFile(ctx context.Context, store storage.Store, o provider.VerifyOptions) (*provider.Report, error) {
 	r, err := store.Open(ctx, "a")
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func verifyFile(ctx context.Context, store storage.Store, o table.VerifyOptions)
 // A read that fails is an error, or the report is as it is without: whichever read it is. Nothing that was not read has passed.
 func TestFaults(t *testing.T) {
 	file := written(t)
-	whole, err := verifyFile(t.Context(), storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))), table.VerifyOptions{})
+	whole, err := verifyFile(t.Context(), storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))), provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.Empty(t, whole.Problems)
 	check := leaktest.Goroutines(t)
@@ -47,7 +47,7 @@ func TestFaults(t *testing.T) {
 		faults := faultstore.New()
 		store := faults.Wrap(storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))))
 		faults.FailAt(faultstore.Read, k)
-		report, err := verifyFile(t.Context(), store, table.VerifyOptions{})
+		report, err := verifyFile(t.Context(), store, provider.VerifyOptions{})
 		if faults.Count(faultstore.Read) < k {
 			require.NoError(t, err)
 			require.Equal(t, whole, report)
@@ -59,7 +59,7 @@ func TestFaults(t *testing.T) {
 	check()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = verifyFile(ctx, storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))), table.VerifyOptions{})
+	_, err = verifyFile(ctx, storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))), provider.VerifyOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -67,19 +67,19 @@ func TestFaults(t *testing.T) {
 func TestOptions(t *testing.T) {
 	file := written(t)
 	store := storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file)))
-	report, err := verifyFile(t.Context(), store, table.VerifyOptions{MetadataOnly: true})
+	report, err := verifyFile(t.Context(), store, provider.VerifyOptions{MetadataOnly: true})
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)
 	require.Equal(t, 1, report.Unchecked)
 	last, of := 0, 0
-	_, err = verifyFile(t.Context(), store, table.VerifyOptions{Parallelism: 3, Progress: func(done, total int) { last, of = done, total }})
+	_, err = verifyFile(t.Context(), store, provider.VerifyOptions{Parallelism: 3, Progress: func(done, total int) { last, of = done, total }})
 	require.NoError(t, err)
 	require.Equal(t, 6, of)
 	require.Equal(t, of, last)
 	for i := 100; i < len(file)/4; i += 500 {
 		file[i] ^= 0x55
 	}
-	report, err = verifyFile(t.Context(), store, table.VerifyOptions{MaxFindings: 2})
+	report, err = verifyFile(t.Context(), store, provider.VerifyOptions{MaxFindings: 2})
 	require.NoError(t, err)
 	require.Len(t, report.Problems, 2)
 	require.True(t, report.Truncated)

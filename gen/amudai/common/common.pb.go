@@ -202,7 +202,9 @@ type DataRefArray struct {
 	// First byte positions.
 	Start []uint64 `protobuf:"fixed64,3,rep,packed,name=start,proto3" json:"start,omitempty"`
 	// Positions behind the last bytes. An element with start equal to end refers to nothing.
-	End           []uint64 `protobuf:"fixed64,4,rep,packed,name=end,proto3" json:"end,omitempty"`
+	End []uint64 `protobuf:"fixed64,4,rep,packed,name=end,proto3" json:"end,omitempty"`
+	// The checksums of the messages there, again; 0 for an element that refers to nothing. Either absent or as long as the other arrays.
+	Checksum      []uint32 `protobuf:"fixed32,1000,rep,packed,name=checksum,proto3" json:"checksum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -254,6 +256,13 @@ func (x *DataRefArray) GetStart() []uint64 {
 func (x *DataRefArray) GetEnd() []uint64 {
 	if x != nil {
 		return x.End
+	}
+	return nil
+}
+
+func (x *DataRefArray) GetChecksum() []uint32 {
+	if x != nil {
+		return x.Checksum
 	}
 	return nil
 }
@@ -886,11 +895,12 @@ const file_amudai_common_common_proto_rawDesc = "" +
 	"\x03end\x18\x02 \x01(\aR\x03end\"M\n" +
 	"\aDataRef\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x120\n" +
-	"\x05range\x18\x02 \x01(\v2\x1a.amudai.common.UInt64RangeR\x05range\"N\n" +
+	"\x05range\x18\x02 \x01(\v2\x1a.amudai.common.UInt64RangeR\x05range\"k\n" +
 	"\fDataRefArray\x12\x10\n" +
 	"\x03url\x18\x02 \x03(\tR\x03url\x12\x14\n" +
 	"\x05start\x18\x03 \x03(\x06R\x05start\x12\x10\n" +
-	"\x03end\x18\x04 \x03(\x06R\x03endJ\x04\b\x01\x10\x02\"9\n" +
+	"\x03end\x18\x04 \x03(\x06R\x03end\x12\x1b\n" +
+	"\bchecksum\x18\xe8\a \x03(\aR\bchecksumJ\x04\b\x01\x10\x02\"9\n" +
 	"\tBytesList\x12\x18\n" +
 	"\aoffsets\x18\x01 \x03(\x06R\aoffsets\x12\x12\n" +
 	"\x04data\x18\x02 \x01(\fR\x04data\"\xac\x05\n" +

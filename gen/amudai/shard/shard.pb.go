@@ -1862,8 +1862,11 @@ type EncodedBuffer struct {
 	PackedGroupIndex *uint32 `protobuf:"fixed32,21,opt,name=packed_group_index,json=packedGroupIndex,proto3,oneof" json:"packed_group_index,omitempty"`
 	// The block map itself, of a buffer that ends with its last block.
 	InlineBlockMap []byte `protobuf:"bytes,1000,opt,name=inline_block_map,json=inlineBlockMap,proto3" json:"inline_block_map,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The checksums that end the blocks, again, 4 bytes each; of a RANGE_INDEX or VALUE_DICTIONARY the checksum of the whole buffer.
+	// They tell whether the bytes at this place are those that were written there.
+	Checksums     []byte `protobuf:"bytes,1001,opt,name=checksums,proto3" json:"checksums,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EncodedBuffer) Reset() {
@@ -1962,6 +1965,13 @@ func (x *EncodedBuffer) GetPackedGroupIndex() uint32 {
 func (x *EncodedBuffer) GetInlineBlockMap() []byte {
 	if x != nil {
 		return x.InlineBlockMap
+	}
+	return nil
+}
+
+func (x *EncodedBuffer) GetChecksums() []byte {
+	if x != nil {
+		return x.Checksums
 	}
 	return nil
 }
@@ -2583,7 +2593,7 @@ const file_amudai_shard_shard_proto_rawDesc = "" +
 	"\x12NativeDataEncoding\x125\n" +
 	"\abuffers\x18\x01 \x03(\v2\x1b.amudai.shard.EncodedBufferR\abuffers\x12!\n" +
 	"\fpacked_group\x18\n" +
-	" \x01(\bR\vpackedGroup\"\x91\x04\n" +
+	" \x01(\bR\vpackedGroup\"\xb0\x04\n" +
 	"\rEncodedBuffer\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.amudai.shard.BufferKindR\x04kind\x12.\n" +
 	"\x06buffer\x18\x02 \x01(\v2\x16.amudai.common.DataRefR\x06buffer\x128\n" +
@@ -2595,7 +2605,8 @@ const file_amudai_shard_shard_proto_rawDesc = "" +
 	"\x10embedded_offsets\x18\a \x01(\bR\x0fembeddedOffsets\x12 \n" +
 	"\tbuffer_id\x18\x14 \x01(\aH\x02R\bbufferId\x88\x01\x01\x121\n" +
 	"\x12packed_group_index\x18\x15 \x01(\aH\x03R\x10packedGroupIndex\x88\x01\x01\x12)\n" +
-	"\x10inline_block_map\x18\xe8\a \x01(\fR\x0einlineBlockMapB\f\n" +
+	"\x10inline_block_map\x18\xe8\a \x01(\fR\x0einlineBlockMap\x12\x1d\n" +
+	"\tchecksums\x18\xe9\a \x01(\fR\tchecksumsB\f\n" +
 	"\n" +
 	"_block_mapB\x0e\n" +
 	"\f_block_countB\f\n" +

@@ -24,6 +24,21 @@ func Check(arr arrow.Array) error {
 	return nil
 }
 
+// CheckBatch is [Check] of all columns of a batch. Its error names the column. Everything that takes batches from
+// callers does it before it looks at them.
+func CheckBatch(batch arrow.RecordBatch) error {
+	for i, c := range batch.Columns() {
+		err := Check(c)
+		if err == nil && int64(c.Len()) != batch.NumRows() {
+			err = fmt.Errorf("%w: %d values in a batch of %d rows", ErrMalformed, c.Len(), batch.NumRows())
+		}
+		if err != nil {
+			return fmt.Errorf("column %q: %w", batch.ColumnName(i), err)
+		}
+	}
+	return nil
+}
+
 // check checks the slots of d from lo up to hi.
 func check(d arrow.ArrayData, lo, hi int) error {
 	dt := d.DataType()
@@ -82,6 +97,8 @@ func check(d arrow.ArrayData, lo, hi int) error {
 		return c.dictionary(dt)
 	case *arrow.RunEndEncodedType:
 		return c.runs(dt)
+	case arrow.UnionType:
+		return c.union(dt)
 	case arrow.FixedWidthDataType:
 		width := dt.Bytes()
 		if width > 0 && c.hi > math.MaxInt/width {
@@ -89,7 +106,7 @@ func check(d arrow.ArrayData, lo, hi int) error {
 		}
 		return c.hasSize(1, c.hi*width)
 	}
-	return nil // the writer refuses unions
+	return nil
 }
 
 // checker checks a range of slots, which are counted from the start of the buffers.
@@ -324,6 +341,46 @@ func integers(c *checker, dt arrow.DataType) (func(i int) int64, error) {
 func integersOf[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](c *checker) (func(i int) int64, error) {
 	all, err := slots[T](c, 1, 0)
 	return func(i int) int64 { return int64(all[i]) }, err
+}
+
+// union checks type codes, and the slots of children that they, and the offsets of a dense union, refer to.
+func (c *checker) union(dt arrow.UnionType) error {
+	codes, err := slots[arrow.UnionTypeCode](c, 1, 0)
+	if err != nil {
+		return err
+	}
+	place := func(i int) int { return c.lo + i }
+	if dt.Mode() == arrow.DenseMode {
+		offsets, err := slots[int32](c, 2, 0)
+		if err != nil {
+			return err
+		}
+		place = func(i int) int { return int(offsets[i]) }
+	}
+	ids := dt.ChildIDs()
+	used := make([]struct{ lo, hi int }, len(dt.Fields()))
+	for i, code := range codes {
+		if code < 0 || int(code) >= len(ids) || ids[code] == arrow.InvalidUnionChildID {
+			return fmt.Errorf("type code %d, which the union lacks", code)
+		}
+		u, at := &used[ids[code]], place(i)
+		if at < 0 {
+			return fmt.Errorf("offset %d of a union", at)
+		}
+		if u.hi == 0 {
+			u.lo = at
+		}
+		u.lo, u.hi = min(u.lo, at), max(u.hi, at+1)
+	}
+	for i, f := range dt.Fields() {
+		if dt.Mode() == arrow.SparseMode {
+			used[i].lo, used[i].hi = c.lo, c.hi
+		}
+		if err := c.child(i, f.Type, used[i].lo, used[i].hi); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *checker) runs(dt *arrow.RunEndEncodedType) error {

@@ -333,7 +333,7 @@ func (s *stream) next() error {
 	if binary.LittleEndian.Uint32(framed) == 0xFFFFFFFF {
 		framed = framed[:8]
 		if _, err := io.ReadFull(s.r, framed[4:]); err != nil {
-			return err
+			return fault.NoEOF(err) // a stream ends before a message, not in it
 		}
 	}
 	n := int64(binary.LittleEndian.Uint32(framed[len(framed)-4:]))

@@ -19,10 +19,10 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/arrowipc"
 	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/parquet"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // example is a schema with structs, lists of structs, maps, and names that are not unique.
@@ -168,8 +168,8 @@ func TestOneRule(t *testing.T) {
 		}
 		asked = append(asked, []string{})
 		file := writeShard(t, batch)
-		for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream, parquet.New(parquet.Options{}), jsonl.New(jsonl.Options{})} {
-			o := table.ReadOptions{}
+		for _, f := range []provider.Format{arrowipc.Format, arrowipc.Stream, parquet.New(parquet.Options{}), jsonl.New(jsonl.Options{})} {
+			o := provider.ReadOptions{}
 			if f.Casts {
 				o.Schema = fields
 			}
@@ -212,9 +212,9 @@ func only(t *testing.T, rows arrow.Table, column int) arrow.Array {
 }
 
 // writeAs writes a batch, if it comes back from the format unchanged.
-func writeAs(t *testing.T, f table.Format, b arrow.RecordBatch, o table.ReadOptions) (string, bool) {
+func writeAs(t *testing.T, f provider.Format, b arrow.RecordBatch, o provider.ReadOptions) (string, bool) {
 	var out tabletest.Output
-	sink, err := f.Create(t.Context(), &out, b.Schema(), table.WriteOptions{})
+	sink, err := f.Create(t.Context(), &out, b.Schema(), provider.WriteOptions{})
 	if err == nil {
 		if err = sink.Write(t.Context(), b); err == nil {
 			err = sink.Close(t.Context())

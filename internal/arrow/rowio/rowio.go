@@ -1,11 +1,10 @@
-// Package rowio gives readers and writers of records the methods that sources and sinks of package table have in
+// Package rowio gives readers and writers of records the methods that sources and sinks of package provider have in
 // common. It does not know that package, so that formats on both sides of it can share them.
 package rowio
 
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -26,16 +25,13 @@ func NewSource(r array.RecordReader, ends []int64) Source { return Source{reader
 // Schema is that of every batch.
 func (s *Source) Schema() *arrow.Schema { return s.reader.Schema() }
 
-// Next returns the next batch, which the caller releases, or io.EOF.
+// Next returns the next batch, which the caller releases, or none at the end.
 func (s *Source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if !s.reader.Next() {
-		if err := s.reader.Err(); err != nil {
-			return nil, err
-		}
-		return nil, io.EOF
+		return nil, s.reader.Err()
 	}
 	batch := s.reader.RecordBatch()
 	batch.Retain() // the reader releases its own reference at the next step

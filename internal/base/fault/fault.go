@@ -9,6 +9,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strconv"
 	"strings"
@@ -98,10 +99,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 func kindf(kind error, format string, args ...any) error {
-	if false {
-		_ = fmt.Errorf(format, args...) // lets vet check the formats of callers
-	}
-	return fmt.Errorf("%w: %w", kind, fmt.Errorf(singular(format, args), args...))
+	return fmt.Errorf("%w: %w", kind, fmt.Errorf(format, args...))
 }
 
 // Corruptf is an error that wraps [ErrCorrupt].
@@ -227,4 +225,12 @@ func RecoverInternal(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("internal error: %v", r)
 	}
+}
+
+// NoEOF returns an error that does not wrap io.EOF, for the errors of reads, whose callers may take io.EOF for the end.
+func NoEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
+	}
+	return err
 }

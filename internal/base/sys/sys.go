@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -29,15 +30,19 @@ type File interface {
 
 // FS is a file system.
 type FS interface {
-	// Open opens a regular file for reading.
+	// Open opens a regular file for reading. It does not wait for the other end of a pipe, as it refuses what is no file.
 	Open(name string) (File, error)
-	// Create creates a file for reading and writing. It fails with fs.ErrExist if the
-	// name is taken.
-	Create(name string) (File, error)
+	// OpenIn is Open for a path below a folder. Symbolic links that lead out of the folder are refused with [ErrOutside].
+	OpenIn(dir, path string) (File, error)
+	// Create creates a file for reading and writing, with the access of like, or that of new files if it is nil. It fails
+	// with fs.ErrExist if the name is taken.
+	Create(name string, like fs.FileInfo) (File, error)
+	// SetAccess gives a file the permissions of another one, and its owner and group where the system allows that.
+	SetAccess(name string, like fs.FileInfo) error
 	// Rename renames a file. If the new name is taken, the file of that name is replaced,
 	// or without replace the error is fs.ErrExist. Either is one atomic step.
 	Rename(from, to string, replace bool) error
-	// Link gives a file a second name. It fails with fs.ErrExist if the name is taken, and with errors.ErrUnsupported if the
+	// Link gives a file, or the one that a link leads to, a second name. It fails with fs.ErrExist if the name is taken, and with errors.ErrUnsupported if the
 	// file system has no such links.
 	Link(from, to string) error
 	// Remove deletes a file.
@@ -62,38 +67,89 @@ type FS interface {
 // OS is the file system of the machine.
 type OS struct{}
 
+// Default is the file system of stores and budgets that name no other. Only tests set it.
+var Default FS = OS{}
+
 type osFile struct{ *os.File }
 
 // Open implements [FS].
-func (OS) Open(name string) (File, error) {
-	f, err := os.Open(name)
+func (OS) Open(name string) (File, error) { return regular(os.OpenFile(name, os.O_RDONLY|NoWait, 0)) }
+
+// OpenIn implements [FS].
+func (OS) OpenIn(dir, path string) (File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(path, os.O_RDONLY|NoWait, 0)
+	if of := new(fs.PathError); errors.As(err, &of) {
+		if of.Path = filepath.Join(dir, path); !errors.As(err, new(syscall.Errno)) { // package os refuses it, not the system
+			of.Err = ErrOutside
+		}
+	}
+	return regular(f, err)
+}
+
+// ErrOutside is the error of a path that symbolic links lead out of a folder.
+var ErrOutside = errors.New("it leads out of the folder")
+
+// regular is the file that was opened, if it is a regular one.
+func regular(f *os.File, err error) (File, error) {
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("is not a regular file (%v)", info.Mode().Type())}
+		err = &fs.PathError{Op: "open", Path: f.Name(), Err: fmt.Errorf("is not a regular file (%v)", info.Mode().Type())}
 	}
 	if err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	return osFile{f}, nil
 }
 
 // Create implements [FS].
-func (OS) Create(name string) (File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+func (OS) Create(name string, like fs.FileInfo) (File, error) {
+	mode := fs.FileMode(0o666)
+	if like != nil {
+		mode = 0o600 // until it has the right group
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	if err == nil && like != nil {
+		if err = (OS{}).SetAccess(name, like); err != nil {
+			err = errors.Join(err, f.Close(), os.Remove(name))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	return osFile{f}, nil
 }
 
+// SetAccess implements [FS].
+func (OS) SetAccess(name string, like fs.FileInfo) error {
+	mode := like.Mode().Perm()
+	if !setOwner(name, like) {
+		mode = otherGroup(mode)
+	}
+	err := os.Chmod(name, mode)
+	if now, statErr := os.Stat(name); err != nil && statErr == nil && now.Mode().Perm() == mode {
+		return nil // of a file system without permissions
+	}
+	return err
+}
+
+// otherGroup are the permissions of a file whose group is another one: it may do what all may.
+func otherGroup(mode fs.FileMode) fs.FileMode { return mode&^0o070 | mode&0o070&(mode<<3) }
+
 // Link implements [FS].
 func (OS) Link(from, to string) error {
+	if file, err := filepath.EvalSymlinks(from); err == nil {
+		from = file
+	}
 	err := os.Link(from, to)
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EMLINK) || errors.Is(err, syscall.ENOTSUP) {
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EMLINK) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EXDEV) {
 		err = fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
 	}
 	return err

@@ -48,17 +48,41 @@ func (n *Node) from(text string) {
 type parser struct {
 	lexer
 	tok   token // the next one
+	last  token // the one before
 	depth int
 	ops   int // arithmetic operations
 }
 
 func (p *parser) advance() (err error) {
+	p.last = p.tok
 	p.tok, err = p.next()
 	return err
 }
 
 func (p *parser) expected(what string) error {
+	if p.isWord("||") {
+		return p.errorf(p.tok.pos, "there is no operator ||: conditions are joined by or, texts by concat(a, b)")
+	}
+	if name := p.spacedName(); name != "" {
+		return p.errorf(p.tok.pos, `expected %s, found %s: is "%s" meant, in quotes because of its spaces?`, what, p.tok.describe(), name)
+	}
 	return p.errorf(p.tok.pos, "expected %s, found %s", what, p.tok.describe())
+}
+
+// spacedName is the name that the last word and those behind it would be in quotes, "" if it is no name.
+func (p *parser) spacedName() string {
+	end := p.last.pos
+	for n, rest := 0, p.text[end:]; ; n++ {
+		word := rest[:len(rest)-len(strings.TrimLeftFunc(rest, nameRune))]
+		if word == "" || reserved[strings.ToLower(word)] {
+			if n < 2 || p.last.kind != tokName {
+				return ""
+			}
+			return p.text[p.last.pos:end]
+		}
+		end = len(p.text) - len(rest) + len(word)
+		rest = strings.TrimLeft(p.text[end:], " ")
+	}
 }
 
 // isWord reports whether the next token is one of the given words or symbols.
@@ -96,7 +120,7 @@ func (p *parser) deeper(parse func() (*Node, error)) (*Node, error) {
 	return n, err
 }
 
-func (p *parser) or() (*Node, error) { return p.series(OpOr, p.and, "or", "||") }
+func (p *parser) or() (*Node, error) { return p.series(OpOr, p.and, "or") }
 
 func (p *parser) and() (*Node, error) { return p.series(OpAnd, p.not, "and", "&&") }
 

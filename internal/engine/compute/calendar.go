@@ -48,45 +48,30 @@ func yearOf(days int64) int64 {
 	return year
 }
 
-// years are the years of days, without a call for each.
-func years[T int32 | int64](dst []int64, days []T) {
-	dst = dst[:len(days)]
-	for i, v := range days {
-		n := uint64(int64(v) + shift)
-		if n >= 1<<30 {
-			dst[i] = yearOf(int64(v))
-			continue
-		}
-		n1 := uint32(4*n + 3)
-		century := n1 / 146_097
-		p := 2_939_745 * uint64(n1-century*146_097|3)
-		next := (uint64(uint32(p)) + 1<<32 - 306*4*2_939_745) >> 32 // 1 in January and February
-		dst[i] = int64(100*century) + int64(p>>32) + int64(next) - 400*eras
-	}
-}
-
-// ofNearDays sets dst to a function of days. It reports false if these are so far from each other that it does not pay to compute a table
-// of all days between them.
-func ofNearDays[R, T int32 | int64](dst []R, days []T, of func(day int64) int64) bool {
+// ofDays sets dst to a function of days: by a table of all days between the first and the last one, if these are near each other.
+func ofDays[R, T int32 | int64](dst []R, days []T, of func(day int64) int64) {
 	if len(days) == 0 {
-		return true
+		return
 	}
+	one := func(day int64) R { return R(max(of(day), leastOf[R]())) }
 	lo, hi := days[0], days[0]
 	for _, v := range days {
 		lo, hi = min(lo, v), max(hi, v)
 	}
+	dst = dst[:len(days)]
 	if uint64(hi)-uint64(lo) >= uint64(len(days))/2 {
-		return false
+		for i, v := range days {
+			dst[i] = one(int64(v))
+		}
+		return
 	}
 	table := make([]R, int(hi-lo)+1)
 	for i := range table {
-		table[i] = R(max(of(int64(lo)+int64(i)), leastOf[R]()))
+		table[i] = one(int64(lo) + int64(i))
 	}
-	dst = dst[:len(days)]
 	for i, v := range days {
 		dst[i] = table[v-lo]
 	}
-	return true
 }
 
 // leastOf is the least value of a type.
@@ -133,14 +118,7 @@ var dateParts = map[string]func(days int64) int64{
 	"week":      isoWeek,
 }
 
-// clockParts are the parts of times of day, in seconds.
-var clockParts = map[string]func(seconds int64) int64{
-	"hour":   func(s int64) int64 { return s / 3600 },
-	"minute": func(s int64) int64 { return s / 60 % 60 },
-	"second": func(s int64) int64 { return s % 60 },
-}
-
-// clockMost is the number of values of these parts.
+// clockMost is the number of values of the parts of times of day.
 var clockMost = map[string]int64{"hour": 24, "minute": 60, "second": 60}
 
 // truncations are the first days of the periods of days, by the words of date_trunc.
@@ -171,6 +149,9 @@ type zone struct {
 	location *time.Location // nil for a fixed offset
 	offset   int64          // seconds
 }
+
+// utc reports whether local times are those of UTC.
+func (z zone) utc() bool { return z.location == nil && z.offset == 0 }
 
 // zoneOf finds a time zone of a column. A column without one has the times as they are.
 func zoneOf(name string) (zone, bool) {

@@ -296,7 +296,7 @@ func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, erro
 // plainText gives strings of any layout 32-bit offsets.
 func plainText(x *expr) *expr {
 	return texts(x.node, []*expr{x}, func(arrays []arrow.Array) func([]byte, int) []byte {
-		at := bytesOf(arrays[0])
+		at := arrowutil.BytesOf(arrays[0])
 		return func(dst []byte, row int) []byte { return append(dst, at(row)...) }
 	})
 }

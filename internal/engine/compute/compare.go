@@ -199,7 +199,7 @@ func orderOf(x, y arrow.DataType) func(xs, ys arrow.Array) func(i, k int) int {
 	switch {
 	case hasBytes(x) && hasBytes(y) && isText(x) == isText(y):
 		return func(xs, ys arrow.Array) func(i, k int) int {
-			a, b := bytesOf(xs), bytesOf(ys)
+			a, b := arrowutil.BytesOf(xs), arrowutil.BytesOf(ys)
 			return func(i, k int) int { return bytes.Compare(a(i), b(k)) }
 		}
 	case x.ID() == arrow.BOOL && y.ID() == arrow.BOOL:

@@ -2,13 +2,11 @@ package compute
 
 import (
 	"math"
-	"slices"
+	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/amudai/amudai-go/internal/text"
 )
 
 func TestDivisor(t *testing.T) {
@@ -24,47 +22,62 @@ func TestDivisor(t *testing.T) {
 	})
 }
 
-// Fast loops give the results of the slow ones, for all times, units and offsets.
+// Parts of times of day are those of exact arithmetic, for all times, units and offsets.
 func TestClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		per := rapid.SampledFrom([]int64{1, 1e3, 1e6, 1e9}).Draw(t, "per")
 		z := zone{offset: rapid.SampledFrom([]int64{0, 3600, -9000}).Draw(t, "offset")}
-		a := rapid.SliceOf(rapid.OneOf(rapid.Int64(), rapid.Int64Range(-1e6*per, 1e6*per), rapid.Int64Range(0, 2e9*per))).Draw(t, "a")
-		for name, part := range clockParts {
-			want, got := make([]int64, len(a)), make([]int64, len(a))
-			clocksSlowly(want, a, per, z, part)
+		a := someTimes(per).Draw(t, "a")
+		for name, most := range clockMost {
+			got := make([]int64, len(a))
 			clocks(got, a, per, z, name)
-			require.Equal(t, want, got)
+			for i, v := range a {
+				local := new(big.Int).Add(floorDiv(big.NewInt(v), per), big.NewInt(z.offset))
+				want := new(big.Int).Mod(floorDiv(local, clockUnits[name]/1e9), big.NewInt(most))
+				require.Equal(t, want.Int64(), got[i], "%s of %d", name, v)
+			}
 		}
 	})
 }
 
-// Times truncated together are those truncated one by one.
+// Truncated times are those of exact arithmetic, for all times, units and offsets.
 func TestTruncateTimes(t *testing.T) {
+	berlin, ok := zoneOf("Europe/Berlin")
+	require.True(t, ok)
 	rapid.Check(t, func(t *rapid.T) {
-		per := rapid.SampledFrom([]int64{1, 1e3, 1e6, 1e9}).Draw(t, "per")
-		offset := rapid.SampledFrom([]int64{0, 3600, -9000}).Draw(t, "offset") * per
-		a := rapid.SliceOf(rapid.OneOf(rapid.Int64(), rapid.Int64Range(-1e6*per, 1e6*per), rapid.Int64Range(0, 2e9*per))).Draw(t, "a")
-		floor := func(v, by int64) int64 { q, _ := text.FloorDiv(v, by); return q }
-		day := daySeconds * per
-		for word, first := range truncations {
+		per := rapid.SampledFrom([]int64{1e3, 1e6, 1e9}).Draw(t, "per")
+		z := rapid.SampledFrom([]zone{{}, {offset: 3600}, {offset: -9000}, berlin}).Draw(t, "zone")
+		a := someTimes(per).Draw(t, "a")
+		o := z.offsets()
+		check := func(word string, step int64, first func(day int64) int64, want func(v int64) *big.Int) {
 			got := make([]int64, len(a))
-			if !truncateTimes(got, a, offset, 0, day, first) {
-				require.True(t, slices.ContainsFunc(a, func(v int64) bool { return max(v, -v) > 1<<61 || v == math.MinInt64 }))
-				continue
-			}
+			unit := truncateTimes(got, a, per, step, z, first)
 			for i, v := range a {
-				require.Equal(t, first(floor(v+offset, day))*day-offset, got[i], word)
+				product := new(big.Int).Mul(big.NewInt(got[i]), big.NewInt(unit))
+				require.Equal(t, want(v).String(), product.String(), "%s of %d", word, v)
 			}
 		}
-		for _, nanos := range clockUnits {
-			step := nanos / (1e9 / per)
-			got := make([]int64, len(a))
-			if step > 1 && truncateTimes(got, a, offset, step, day, nil) {
-				for i, v := range a {
-					require.Equal(t, floor(v+offset, step)*step-offset, got[i])
-				}
-			}
+		for word, first := range truncations {
+			check(word, 0, first, func(v int64) *big.Int {
+				seconds := floorDiv(big.NewInt(v), per).Int64()
+				day := floorDiv(big.NewInt(seconds+o.at(seconds)), daySeconds).Int64()
+				return new(big.Int).Mul(big.NewInt(o.instant(first(day)*daySeconds)), big.NewInt(per))
+			})
+		}
+		for word, nanos := range clockUnits {
+			step := max(nanos/(1e9/per), 1)
+			check(word, nanos/(1e9/per), nil, func(v int64) *big.Int {
+				offset := big.NewInt(o.at(floorDiv(big.NewInt(v), per).Int64()) * per)
+				local := new(big.Int).Add(big.NewInt(v), offset)
+				return local.Mul(floorDiv(local, step), big.NewInt(step)).Sub(local, offset)
+			})
 		}
 	})
 }
+
+// someTimes are times near 1970, and any.
+func someTimes(per int64) *rapid.Generator[[]int64] {
+	return rapid.SliceOf(rapid.OneOf(rapid.Int64(), rapid.Int64Range(-1e6*per, 1e6*per), rapid.Int64Range(0, 2e9*per)))
+}
+
+func floorDiv(v *big.Int, d int64) *big.Int { return new(big.Int).Div(v, big.NewInt(d)) }

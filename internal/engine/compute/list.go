@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
@@ -173,10 +174,10 @@ func (f *found) release() {
 // eval evaluates the condition for all elements.
 func (x *elements) eval(e *env) (*found, error) {
 	f := &found{}
-	var json *predicate.Arrays
+	var json *jsonvalues.Arrays
 	if x.list == nil {
 		var err error
-		if json, err = predicate.FindArrays(e.columns[x.json], x.prefix); err != nil {
+		if json, err = jsonvalues.FindArrays(e.columns[x.json], x.prefix); err != nil {
 			return nil, err
 		}
 		f.bounds = func(row int) (int, int) { return json.Ends[row], json.Ends[row+1] }
@@ -202,7 +203,7 @@ func (x *elements) eval(e *env) (*found, error) {
 		var err error
 		switch {
 		case in.json:
-			inputs[i], err = in.column.Elements(json, len(x.prefix))
+			inputs[i] = in.column.Elements(json, len(x.prefix))
 		case in.part != nil:
 			inputs[i], err = in.column.Part(f.values, in.part)
 		default:

@@ -24,24 +24,6 @@ func hasBytes(dt arrow.DataType) bool {
 	return false
 }
 
-// bytesOf gives the values of a plain array of byte strings.
-func bytesOf(arr arrow.Array) func(i int) []byte {
-	if t, ok := arr.DataType().(*arrow.FixedSizeBinaryType); ok {
-		data, off := arr.Data().Buffers()[1], arr.Data().Offset()
-		return func(i int) []byte { return data.Bytes()[(off+i)*t.ByteWidth:][:t.ByteWidth] }
-	}
-	var data []byte
-	if b := arr.Data().Buffers()[2]; b != nil {
-		data = b.Bytes()
-	}
-	if arr.DataType().ID() == arrow.STRING || arr.DataType().ID() == arrow.BINARY {
-		off := arrowutil.Offsets[int32](arr)
-		return func(i int) []byte { return data[off[i]:off[i+1]] }
-	}
-	off := arrowutil.Offsets[int64](arr)
-	return func(i int) []byte { return data[off[i]:off[i+1]] }
-}
-
 // textArgument checks that an argument is a string.
 func (b *binder) textArgument(n *ast.Node, x *expr) (*expr, error) {
 	x, err := b.natural(x)
@@ -105,7 +87,7 @@ func (b *binder) changeCase(n *ast.Node, x *expr) (*expr, error) {
 		change = bytes.ToUpper
 	}
 	return texts(n, []*expr{x}, func(arrays []arrow.Array) func([]byte, int) []byte {
-		at := bytesOf(arrays[0])
+		at := arrowutil.BytesOf(arrays[0])
 		return func(dst []byte, row int) []byte { return append(dst, change(at(row))...) }
 	}), nil
 }
@@ -119,12 +101,12 @@ func (b *binder) length(n *ast.Node, x *expr) (*expr, error) {
 	switch {
 	case isText(x.dt):
 		return counted(n, x, func(arr arrow.Array) func(i int) int64 {
-			at := bytesOf(arr)
+			at := arrowutil.BytesOf(arr)
 			return func(i int) int64 { return int64(utf8.RuneCount(at(i))) }
 		}), nil
 	case hasBytes(x.dt):
 		return counted(n, x, func(arr arrow.Array) func(i int) int64 {
-			at := bytesOf(arr)
+			at := arrowutil.BytesOf(arr)
 			return func(i int) int64 { return int64(len(at(i))) }
 		}), nil
 	case isList(x.dt):
@@ -176,7 +158,7 @@ func (b *binder) substr(n *ast.Node, args []*expr) (*expr, error) {
 		args[1+i] = a
 	}
 	return texts(n, args, func(arrays []arrow.Array) func([]byte, int) []byte {
-		at, from := bytesOf(arrays[0]), arrowutil.Values[int64](arrays[1])
+		at, from := arrowutil.BytesOf(arrays[0]), arrowutil.Values[int64](arrays[1])
 		var length []int64
 		if len(arrays) > 2 {
 			length = arrowutil.Values[int64](arrays[2])

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/text"
 )
@@ -48,30 +50,17 @@ func (b *binder) datePart(n *ast.Node, x *expr) (*expr, error) {
 	part := dateParts[n.Name]
 	var out *expr
 	if x.dt.ID() == arrow.DATE32 {
-		out = unary(n, x, int64s, func(dst []int64, a []int32) { partOfDays(dst, a, part, n.Name == "year") })
+		out = unary(n, x, int64s, func(dst []int64, a []int32) { ofDays(dst, a, part) })
 	} else {
 		out = unary(n, x, int64s, func(dst, a []int64) {
 			localDays(dst, a, perSecond(x.dt), z)
-			partOfDays(dst, dst, part, n.Name == "year")
+			ofDays(dst, dst, part)
 		})
 	}
 	if n.Name == "year" && z.location == nil {
 		out.arg, out.least = x.node, inUnits(x.dt, z, func(y int64) int64 { return dayOf(y, 1, 1) })
 	}
 	return out, nil
-}
-
-// partOfDays finds the part of each day. Years are found fast if days are far from each other, too.
-func partOfDays[T int32 | int64](dst []int64, days []T, part func(day int64) int64, year bool) {
-	switch {
-	case ofNearDays(dst, days, part):
-	case year:
-		years(dst, days)
-	default:
-		for i, v := range days {
-			dst[i] = part(int64(v))
-		}
-	}
 }
 
 // inUnits is the first value of a type on the day that a function gives.
@@ -93,56 +82,17 @@ func inUnits(dt arrow.DataType, z zone, day func(y int64) int64) func(y *big.Int
 
 // localDays converts timestamps to days of the local time, rounded down.
 func localDays(dst, a []int64, per int64, z zone) {
-	if per == 1e6 && z.location == nil && z.offset == 0 { // mostly; division by one constant instead of two
-		for i, v := range a {
-			day := v / (daySeconds * 1e6)
-			if v < 0 && v%(daySeconds*1e6) != 0 {
-				day--
-			}
-			dst[i] = day
-		}
+	if z.utc() {
+		floorDivs(dst, a, daySeconds*per)
 		return
 	}
 	localSeconds(dst, a, per, z)
-	for i, s := range dst {
-		day := s / daySeconds
-		if s < 0 && s%daySeconds != 0 {
-			day--
-		}
-		dst[i] = day
-	}
+	floorDivs(dst, dst, daySeconds)
 }
 
 // localSeconds converts timestamps to seconds of the local time, rounded down.
 func localSeconds(dst, a []int64, per int64, z zone) {
-	switch per { // division by constants is fast
-	case 1:
-		copy(dst, a)
-	case 1e3:
-		for i, v := range a {
-			dst[i] = v / 1e3
-			if v < 0 && v%1e3 != 0 {
-				dst[i]--
-			}
-		}
-	case 1e6:
-		for i, v := range a {
-			dst[i] = v / 1e6
-			if v < 0 && v%1e6 != 0 {
-				dst[i]--
-			}
-		}
-	default:
-		for i, v := range a {
-			dst[i] = v / 1e9
-			if v < 0 && v%1e9 != 0 {
-				dst[i]--
-			}
-		}
-	}
-	if z.location == nil && z.offset == 0 {
-		return
-	}
+	floorDivs(dst, a, per)
 	o := z.offsets()
 	for i, s := range dst {
 		dst[i] = s + o.at(s)
@@ -151,57 +101,35 @@ func localSeconds(dst, a []int64, per int64, z zone) {
 
 // clockPart binds hour, minute and second.
 func (b *binder) clockPart(n *ast.Node, x *expr) (*expr, error) {
-	part, per := clockParts[n.Name], perSecond(x.dt)
-	if x.dt.ID() == arrow.TIME32 {
-		return unary(n, x, int64s, func(dst []int64, a []int32) {
-			for i, v := range a {
-				dst[i] = part(int64(v) / per)
-			}
-		}), nil
-	}
-	z := zone{}
+	per, z := perSecond(x.dt), zone{}
 	if !isClock(x.dt) {
 		var err error
 		if z, err = b.localTime(n, x); err != nil {
 			return nil, err
 		}
 	}
-	if per == 0 {
+	switch {
+	case per == 0:
 		return unary(n, x, int64s, func(dst []int64, _ []int32) { clear(dst) }), nil
+	case x.dt.ID() == arrow.TIME32:
+		x = convert[int32, int64](n, x, int64s)
 	}
 	return unary(n, x, int64s, func(dst, a []int64) { clocks(dst, a, per, z, n.Name) }), nil
 }
 
 // clocks finds a part of times of day.
 func clocks(dst, a []int64, per int64, z zone, name string) {
-	part := clockParts[name]
-	if z.location != nil {
-		clocksSlowly(dst, a, per, z, part)
-		return
-	}
-	unit, most := clockUnits[name]/(1e9/per), clockMost[name]
-	units, wholes := newDivisor(unit), newDivisor(most)
-	whole := unit * most
-	above := uint64(1<<62/whole*whole) + uint64(z.offset*per) // so that times are not negative
-	a = a[:len(dst)]
-	for i, v := range a {
-		n := uint64(v) + above
-		if n >= 1<<63 {
-			clocksSlowly(dst[i:i+1], a[i:i+1], per, z, part)
-			continue
+	unit := clockUnits[name] / (1e9 / per)
+	if !z.utc() {
+		floorDivs(dst, a, per)
+		o := z.offsets()
+		for i, s := range dst {
+			_, inDay := text.FloorDiv(s, daySeconds) // s and an offset may be out of range
+			dst[i] = inDay + o.at(s)
 		}
-		n = units.of(n)
-		dst[i] = int64(n - wholes.of(n)*uint64(most))
+		a, unit = dst, clockUnits[name]/1e9
 	}
-}
-
-// clocksSlowly is clocks for all zones and times.
-func clocksSlowly(dst, a []int64, per int64, z zone, part func(seconds int64) int64) {
-	localSeconds(dst, a, per, z)
-	for i, s := range dst {
-		_, s = text.FloorDiv(s, daySeconds)
-		dst[i] = part(s)
-	}
+	floorDivMods(dst, a, unit, clockMost[name])
 }
 
 // epoch binds the seconds since 1970, of times of day and durations those since their zero.
@@ -337,54 +265,31 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 		if first == nil {
 			first, word = truncations["day"], "day"
 		}
-		out := unary(n, x, x.dt, func(dst, a []int32) {
-			if ofNearDays(dst, a, first) {
-				return
-			}
-			for i, v := range a {
-				dst[i] = int32(max(first(int64(v)), math.MinInt32))
-			}
-		})
+		out := unary(n, x, x.dt, func(dst, a []int32) { ofDays(dst, a, first) })
 		out.arg, out.least = x.node, func(y *big.Int) *big.Int { return ceilDay(word, y) }
 		return out, nil
 	}
 	step := nanos / (1e9 / per) // of clock units
-	out := perRow(n, x, x.dt, func() func(v int64) (int64, bool) {
-		o := z.offsets()
-		return func(v int64) (int64, bool) {
-			seconds, rest := text.FloorDiv(v, per)
-			if first == nil && step <= 1 {
-				return v, true
-			}
-			offset := o.at(seconds)
-			local := seconds + offset
-			if first != nil {
-				day, _ := text.FloorDiv(local, daySeconds)
-				return times(o.instant(first(day)*daySeconds), per)
-			}
-			if step < per {
-				return v - rest%step, true
-			}
-			_, over := text.FloorDiv(local, step/per)
-			return times(seconds-over, per)
+	out := function(n, x.dt, []*expr{x}, func(e *env) (arrow.Array, error) {
+		xs, err := e.array(x)
+		if err != nil {
+			return nil, err
 		}
-	}, func(v int64) string {
-		return fmt.Sprintf("the %s of %s is out of the range of %s", word, text.AppendTimestamp(nil, v, per, false), text.Type(x.dt))
+		defer xs.Release()
+		out := arrowutil.NewBuffer(e.mem, 8*e.rows)
+		dst, a := arrowutil.As[int64](out.Bytes()), arrowutil.Values[int64](xs)
+		unit := truncateTimes(dst, a, per, step, z, first)
+		valid, nulls := e.valid(xs)
+		least, most := math.MinInt64/unit, math.MaxInt64/unit
+		for i, v := range dst {
+			if dst[i] = v * unit; (v < least || v > most) && e.counts(valid, i) {
+				arrowutil.Make(x.dt, e.rows, []*memory.Buffer{valid, out}, nil, nulls).Release()
+				return nil, fail(n, "the %s of %s is out of the range of %s", word, text.AppendTimestamp(nil, a[i], per, false), text.Type(x.dt))
+			}
+		}
+		return arrowutil.Make(x.dt, e.rows, []*memory.Buffer{valid, out}, nil, nulls), nil
 	})
-	if z.location == nil && (first != nil || step > 1) {
-		slow := out.eval
-		out.eval = func(e *env) (arrow.Array, error) {
-			ok := true
-			fast := unary(n, x, x.dt, func(dst, a []int64) { ok = truncateTimes(dst, a, z.offset*per, step, daySeconds*per, first) })
-			arr, err := fast.eval(e)
-			if ok || err != nil {
-				return arr, err
-			}
-			arr.Release()
-			return slow(e)
-		}
-	}
-	if z.location == nil && z.offset == 0 {
+	if z.utc() {
 		out.arg, out.least = x.node, func(y *big.Int) *big.Int {
 			if first == nil {
 				return new(big.Int).Mul(ceilDiv(y, big.NewInt(max(step, 1))), big.NewInt(max(step, 1)))
@@ -397,34 +302,32 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 }
 
 // truncateTimes truncates times to multiples of a step of the local time, or to the first day of a period if there is a function for
-// that. It reports false if a time is so far from 1970 that the result may be out of range.
-func truncateTimes(dst, a []int64, offset, step, day int64, first func(day int64) int64) bool {
-	if first != nil {
-		step = day
-	}
-	steps, before := newDivisor(step), 1<<62/step
-	above := uint64(before*step) + uint64(offset) // so that times are not negative
-	a = a[:len(dst)]
-	for i, v := range a {
-		n := uint64(v) + above
-		if n >= 1<<63 {
-			return false
+// that. The results are multiples of the unit that it returns; dst gets the factors, because the products may be out of range.
+func truncateTimes(dst, a []int64, per, step int64, z zone, first func(day int64) int64) (unit int64) {
+	o := z.offsets()
+	switch {
+	case first != nil:
+		localDays(dst, a, per, z)
+		ofDays(dst, dst, first)
+		if z.utc() {
+			return daySeconds * per
 		}
-		dst[i] = int64(steps.of(n)) - before
-	}
-	if first != nil && !ofNearDays(dst, dst, first) {
-		for i, v := range dst {
-			dst[i] = first(v)
+		for i, day := range dst {
+			dst[i] = o.instant(day * daySeconds)
 		}
+		return per
+	case z.utc() || step <= per: // offsets are whole seconds
+		step = max(step, 1)
+		floorDivs(dst, a, step)
+		return step
 	}
-	for i, v := range dst {
-		dst[i] = v*step - offset
+	floorDivs(dst, a, per)
+	for i, s := range dst {
+		_, over := text.FloorDiv(s+o.at(s), step/per)
+		dst[i] = s - over
 	}
-	return true
+	return per
 }
-
-// times is a product, and whether it is one.
-func times(v, per int64) (int64, bool) { return v * per, fits(v, per) }
 
 // ceilDay is the first day of a period that is not before a day.
 func ceilDay(word string, day *big.Int) *big.Int {

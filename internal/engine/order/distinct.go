@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -144,15 +143,19 @@ func (d *Distinct) Finish(ctx context.Context) (err error) {
 		return err
 	}
 	var last []byte
-	for err == nil {
-		var b arrow.RecordBatch
-		if b, err = d.late.Next(ctx); err == nil {
-			last, err = d.addFirsts(ctx, b, last)
-			b.Release()
+	for {
+		b, err := d.late.Next(ctx)
+		if err != nil {
+			return err
 		}
-	}
-	if err != io.EOF {
-		return err
+		if b == nil {
+			break
+		}
+		last, err = d.addFirsts(ctx, b, last)
+		b.Release()
+		if err != nil {
+			return err
+		}
 	}
 	err = d.late.Close()
 	return errors.Join(err, d.rest.Finish(ctx))
@@ -183,10 +186,10 @@ func (d *Distinct) addFirsts(ctx context.Context, sorted arrow.RecordBatch, last
 	return last, d.rest.Add(ctx, columns, part.Columns()[n:])
 }
 
-// Next returns further distinct rows after Finish, or io.EOF. The caller releases the batch.
+// Next returns further distinct rows after Finish, or none at the end. The caller releases the batch.
 func (d *Distinct) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if d.rest == nil {
-		return nil, io.EOF
+		return nil, nil
 	}
 	return d.rest.Next(ctx)
 }

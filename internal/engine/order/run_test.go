@@ -2,7 +2,6 @@ package order
 
 import (
 	"context"
-	"io"
 	"math/rand/v2"
 	"os"
 	"syscall"
@@ -71,10 +70,7 @@ func sortWith(ctx context.Context, table arrow.RecordBatch, dir string, wrap fun
 	}
 	for {
 		b, err := s.Next(ctx)
-		if err == io.EOF {
-			return rows, nil
-		}
-		if err != nil {
+		if err != nil || b == nil {
 			return rows, err
 		}
 		rows += b.NumRows()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -253,7 +252,7 @@ func (s *Sorter) Finish(ctx context.Context) error {
 // Schema is the schema of the rows.
 func (s *Sorter) Schema() *arrow.Schema { return s.schema }
 
-// Next returns the next rows in order, or io.EOF. The caller releases the batch.
+// Next returns the next rows in order, or none at the end. The caller releases the batch.
 func (s *Sorter) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -262,13 +261,16 @@ func (s *Sorter) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		if err := s.prepare(); err != nil {
 			return nil, err
 		}
+		if len(s.ready) == 0 {
+			return nil, nil
+		}
 	}
 	b := s.ready[0]
 	s.ready = s.ready[1:]
 	return b, nil
 }
 
-// prepare makes the next batches.
+// prepare makes the next batches, or none at the end.
 func (s *Sorter) prepare() error {
 	n := s.chunk
 	if s.left >= 0 {
@@ -276,11 +278,8 @@ func (s *Sorter) prepare() error {
 	}
 	columns, rows, err := s.nextPlain(n)
 	defer func() { arrowutil.ReleaseAll(columns) }()
-	if err != nil {
+	if err != nil || rows == 0 {
 		return err
-	}
-	if rows == 0 {
-		return io.EOF
 	}
 	if s.left >= 0 {
 		s.left -= int64(rows)

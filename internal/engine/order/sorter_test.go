@@ -3,7 +3,6 @@ package order
 import (
 	"cmp"
 	"context"
-	"io"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -228,10 +227,10 @@ func readAll(t *testing.T, s interface {
 }) (out []arrow.RecordBatch) {
 	for {
 		b, err := s.Next(t.Context())
-		if err == io.EOF {
+		require.NoError(t, err)
+		if b == nil {
 			return out
 		}
-		require.NoError(t, err)
 		require.Positive(t, b.NumRows())
 		out = append(out, b)
 	}

@@ -8,7 +8,7 @@ package pattern
 import (
 	"regexp"
 
-	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // Pattern matches byte strings. It does not change, and may be used by many goroutines.

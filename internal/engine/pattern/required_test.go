@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // describe writes a requirement as text: quoted texts, with ^ and $ at ends of values, < and > at those of words, and i for any case.

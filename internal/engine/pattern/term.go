@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
-	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // Words is what a pattern asks about the words of values. A word is a run of letters and digits. Case does not matter.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -51,11 +52,11 @@ type BindValue func(n *ast.Node, s *arrow.Schema) (Value, error)
 
 // Column is a column that an expression looks at.
 type Column struct {
-	Path   string         // as [Col] takes it
-	Index  []int          // the position of the field in the schema, then those in the structs
-	Type   arrow.DataType // of the values
-	Inside []string       // names within the JSON texts of the field; nil if the field itself has the values
-	kind   jsonKind       // of values within JSON texts
+	Path   string          // as [Col] takes it
+	Index  []int           // the position of the field in the schema, then those in the structs
+	Type   arrow.DataType  // of the values
+	Inside []string        // names within the JSON texts of the field; nil if the field itself has the values
+	kind   jsonvalues.Kind // of values within JSON texts
 	domain *valueset.Domain
 	value  Value // an operand that is no column
 }
@@ -160,7 +161,7 @@ type binder struct {
 // columnName is a path, or the text of a computed operand, and the kind of values if these are within JSON texts.
 type columnName struct {
 	path  string
-	kind  jsonKind
+	kind  jsonvalues.Kind
 	value bool
 }
 
@@ -205,7 +206,7 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 		}
 		return draft{}, fail(n, "%s alone is no condition", n.Lit.Describe())
 	case ast.OpColumn:
-		if d, err := b.domain(n, jsonBool); err != nil {
+		if d, err := b.domain(n, jsonvalues.Bool); err != nil {
 			return draft{}, err
 		} else if !d.IsBool() {
 			return draft{}, fail(n, "%s is of type %s: only a column of booleans alone is a condition", n.Path, d.Name)
@@ -220,7 +221,7 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 	}
 	switch {
 	case n.Op.IsValue():
-		if d, err := b.domain(n, jsonBool); err != nil {
+		if d, err := b.domain(n, jsonvalues.Bool); err != nil {
 			return draft{}, err
 		} else if !d.IsBool() {
 			return draft{}, fail(n, "%s is of type %s: a condition is true or false", ast.Shorten(n.String()), d.Name)
@@ -255,7 +256,7 @@ func (b *binder) computed(n *ast.Node) (int, error) {
 }
 
 // column finds the column that an operand names. Within JSON texts it has values of a kind.
-func (b *binder) column(n *ast.Node, kind jsonKind) (int, error) {
+func (b *binder) column(n *ast.Node, kind jsonvalues.Kind) (int, error) {
 	if n.Op != ast.OpColumn && n.Op != ast.OpLiteral && b.values != nil {
 		return b.computed(n)
 	}
@@ -271,7 +272,7 @@ func (b *binder) column(n *ast.Node, kind jsonKind) (int, error) {
 		return 0, fail(n, "%s", err)
 	}
 	if c.Inside != nil {
-		c.kind, c.domain = kind, jsonDomains[kind]
+		c.kind, c.domain = kind, kind.Domain()
 		c.Type = c.domain.Type
 	}
 	if i := slices.IndexFunc(b.columns, func(o Column) bool { return o.Path == n.Path && o.Inside == nil && o.value == nil }); i >= 0 {
@@ -283,7 +284,7 @@ func (b *binder) column(n *ast.Node, kind jsonKind) (int, error) {
 	return len(b.columns) - 1, nil
 }
 
-func (b *binder) domain(n *ast.Node, kind jsonKind) (*valueset.Domain, error) {
+func (b *binder) domain(n *ast.Node, kind jsonvalues.Kind) (*valueset.Domain, error) {
 	i, err := b.column(n, kind)
 	if err != nil {
 		return nil, err
@@ -301,7 +302,7 @@ func Resolve(n *ast.Node, s *arrow.Schema) (Column, error) {
 		return c, fail(n, "%s", err)
 	}
 	if c.Inside != nil {
-		c.kind, c.domain = jsonText, jsonDomains[jsonText]
+		c.kind, c.domain = jsonvalues.Text, jsonvalues.Text.Domain()
 		c.Type = c.domain.Type
 	}
 	return c, nil
@@ -370,7 +371,7 @@ func (b *binder) leaf(col int, set valueset.Set, negate bool) draft {
 		if !ok {
 			break
 		}
-		to, err := b.column(arg, jsonAny)
+		to, err := b.column(arg, jsonvalues.Any)
 		if err != nil { // the value is bound, and so is its argument
 			break
 		}
@@ -385,7 +386,7 @@ func (b *binder) leaf(col int, set valueset.Set, negate bool) draft {
 
 // is binds is null and is nan.
 func (b *binder) is(n *ast.Node, negate bool) (draft, error) {
-	col, err := b.column(n.Args[0], jsonAny)
+	col, err := b.column(n.Args[0], jsonvalues.Any)
 	if err != nil {
 		return draft{}, err
 	}
@@ -408,7 +409,7 @@ func (b *binder) comparison(n *ast.Node, negate bool) (draft, error) {
 	if right.Op != ast.OpLiteral && left.Op != ast.OpLiteral {
 		return b.compareColumns(n, negate)
 	}
-	col, err := b.column(left, jsonKindOf(right.Lit))
+	col, err := b.column(left, jsonvalues.KindOf(right.Lit))
 	if err != nil {
 		return draft{}, err
 	}
@@ -444,13 +445,13 @@ func (b *binder) compare(col int, o ast.Op, lit *ast.Node) (valueset.Set, error)
 // in binds a list of values. No value is equal to a null in the list. It also makes it unknown of every other value
 // whether it is not in the list.
 func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
-	kind := jsonAny
+	kind := jsonvalues.Any
 	for _, v := range n.Args[1:] {
 		if v.Op != ast.OpLiteral {
 			return b.inValues(n, negate)
 		}
 		if v.Lit.Kind != ast.LitNull {
-			kind = jsonKindOf(v.Lit)
+			kind = jsonvalues.KindOf(v.Lit)
 		}
 	}
 	col, err := b.column(n.Args[0], kind)

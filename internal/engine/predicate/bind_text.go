@@ -2,6 +2,7 @@ package predicate
 
 import (
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
@@ -12,7 +13,7 @@ func (b *binder) text(n *ast.Node, negate bool) (draft, error) {
 	if n.Op == ast.OpHasAny || n.Op == ast.OpHasAll {
 		return b.hasSeveral(n, negate)
 	}
-	col, err := b.column(n.Args[0], jsonString)
+	col, err := b.column(n.Args[0], jsonvalues.String)
 	if err != nil {
 		return draft{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
@@ -44,10 +45,10 @@ func (b *binder) compareColumns(n *ast.Node, negate bool) (draft, error) {
 	}
 	d := draft{kind: NodeCompare, compare: comparisonOf[n.Op]}
 	var err error
-	if d.col, err = b.column(n.Args[0], jsonAny); err != nil {
+	if d.col, err = b.column(n.Args[0], jsonvalues.Any); err != nil {
 		return d, err
 	}
-	if d.other, err = b.column(n.Args[1], jsonAny); err != nil {
+	if d.other, err = b.column(n.Args[1], jsonvalues.Any); err != nil {
 		if bad, ok := err.(*ast.Error); ok && !strings.HasSuffix(bad.Message, "?") {
 			bad.Message += ": a text stands in single quotes"
 		}

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"sort"
-	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/search"
@@ -40,35 +38,13 @@ func valuesOf(arr arrow.Array) (byteValues, bool) {
 		}
 		return v, true
 	default:
-		v.at = viewOf(arr)
+		v.at = arrowutil.BytesOf(arr) // of views
 		return v, v.at != nil
 	}
 	if b := arr.Data().Buffers()[2]; b != nil {
 		v.data = b.Bytes()
 	}
 	return v, true
-}
-
-// viewOf gives the values of an array of views, or nil for another array. The views of nulls may refer to anything.
-func viewOf(arr arrow.Array) func(int) []byte {
-	switch a := arr.(type) {
-	case *array.StringView:
-		return func(i int) []byte {
-			if a.IsNull(i) {
-				return nil
-			}
-			s := a.Value(i)
-			return unsafe.Slice(unsafe.StringData(s), len(s))
-		}
-	case *array.BinaryView:
-		return func(i int) []byte {
-			if a.IsNull(i) {
-				return nil
-			}
-			return a.Value(i)
-		}
-	}
-	return nil
 }
 
 // fill gives the values from i on, at most 64.

@@ -1,6 +1,10 @@
 package profile
 
-import "github.com/apache/arrow-go/v18/arrow"
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/text/textkind"
+)
 
 // Profile describes the values of a table.
 type Profile struct {
@@ -100,7 +104,7 @@ type Texts struct {
 	Edges        int64     // with blanks at the beginning or end
 	EdgeExample  *Example  // nil if Edges is 0
 	Kinds        []OfKind  // with those that occur, the most frequent first
-	Shapes       []OfShape // spellings of those of KindTime, the most frequent first
+	Shapes       []OfShape // spellings of those of textkind.Time, the most frequent first
 	MixedCase    []string  // two frequent values that differ in case or in blanks around them
 }
 
@@ -112,7 +116,7 @@ type Example struct {
 
 // OfKind are the texts of a kind.
 type OfKind struct {
-	Kind  Kind
+	Kind  textkind.Kind
 	Count int64
 	First Example
 	Top   []TopValue // frequent ones

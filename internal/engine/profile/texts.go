@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/textkind"
 )
 
 // texts collects texts and byte strings. Each different value is looked at once, as long as it stays in the table of counts.
@@ -26,7 +30,7 @@ type texts struct {
 	order   order
 	lengths lengths
 	bytes   int64
-	kinds   [numKinds]ofKind
+	kinds   [textkind.Kinds]ofKind
 	edges   int64
 	edge    *Example
 	shapes  []OfShape
@@ -44,7 +48,7 @@ type ofKind struct {
 type facts struct {
 	length int64
 	bytes  int64
-	kind   Kind
+	kind   textkind.Kind
 	edges  bool
 	shape  int16 // of a time: its place in the list of spellings; -1: none
 }
@@ -73,12 +77,12 @@ func (t *texts) learn(value []byte, row int64) facts {
 		return f
 	}
 	f.length = characters(value)
-	f.kind = kindOf(value)
+	f.kind = textkind.Of(value)
 	first(&t.kinds[f.kind].first, value, row)
-	if f.kind == KindTime {
+	if f.kind == textkind.Time {
 		f.shape = t.shapeOf(value, row)
 	}
-	if f.edges = f.kind != KindBlank && hasEdges(value); f.edges {
+	if f.edges = f.kind != textkind.Blank && hasEdges(value); f.edges {
 		first(&t.edge, value, row)
 	}
 	return f
@@ -92,7 +96,7 @@ func first(e **Example, value []byte, row int64) {
 }
 
 func (t *texts) shapeOf(value []byte, row int64) int16 {
-	shape, ok := timeShape(bytes.TrimSpace(value))
+	shape, ok := textkind.TimeShape(bytes.TrimSpace(value))
 	if !ok {
 		return -1
 	}
@@ -123,39 +127,14 @@ func (t *texts) leave(f *facts, n int64) {
 func isBytes(arr arrow.Array) bool {
 	switch classOf(arr.DataType()) {
 	case Text, Binary:
-		return bytesOf(arr) != nil
+		return arrowutil.BytesOf(arr) != nil
 	}
 	return false
 }
 
-// bytesOf returns a function that gives the bytes of a value, or nil for other types.
-func bytesOf(arr arrow.Array) func(i int) []byte {
-	switch a := arr.(type) {
-	case *array.String:
-		offsets, data := a.ValueOffsets(), a.ValueBytes()
-		if len(offsets) == 0 {
-			return func(int) []byte { return nil }
-		}
-		base := offsets[0]
-		return func(i int) []byte { return data[offsets[i]-base : offsets[i+1]-base] }
-	case *array.LargeString:
-		offsets, data := a.ValueOffsets(), a.ValueBytes()
-		if len(offsets) == 0 {
-			return func(int) []byte { return nil }
-		}
-		base := offsets[0]
-		return func(i int) []byte { return data[offsets[i]-base : offsets[i+1]-base] }
-	case *array.StringView:
-		return func(i int) []byte { return []byte(a.Value(i)) }
-	case interface{ Value(int) []byte }:
-		return a.Value
-	}
-	return nil
-}
-
 // add implements [collector].
 func (t *texts) add(arr arrow.Array, row int64) error {
-	value := bytesOf(arr)
+	value := arrowutil.BytesOf(arr)
 	if value == nil {
 		return fmt.Errorf("an array of %s instead of texts", arr.DataType())
 	}
@@ -199,7 +178,7 @@ func (t *texts) follow(v []byte) {
 // addCodes adds the values of a dictionary array. It returns the number of nulls.
 func (t *texts) addCodes(a *array.Dictionary, row int64) (nulls int64, err error) {
 	dict := a.Dictionary()
-	value := bytesOf(dict)
+	value := arrowutil.BytesOf(dict)
 	if dict.Len() > 4*a.Len() {
 		for i := range a.Len() {
 			code := -1
@@ -289,10 +268,10 @@ func (t *texts) finish(r *Column, dt arrow.DataType, o Options) {
 
 // describe summarizes the facts of all values.
 func (t *texts) describe() *Texts {
-	out := &Texts{Empty: t.kinds[KindEmpty].n, Blank: t.kinds[KindBlank].n, Edges: t.edges, EdgeExample: t.edge}
+	out := &Texts{Empty: t.kinds[textkind.Empty].n, Blank: t.kinds[textkind.Blank].n, Edges: t.edges, EdgeExample: t.edge}
 	for k, x := range t.kinds {
 		if x.n > 0 {
-			out.Kinds = append(out.Kinds, OfKind{Kind: Kind(k), Count: x.n, First: *x.first})
+			out.Kinds = append(out.Kinds, OfKind{Kind: textkind.Kind(k), Count: x.n, First: *x.first})
 		}
 	}
 	slices.SortStableFunc(out.Kinds, func(a, b OfKind) int { return compareCounts(a.Count, b.Count) })
@@ -316,7 +295,7 @@ func compareCounts(a, b int64) int {
 func mixedCase(c *textCounts, top []*textTop) []string {
 	seen := map[string]int{}
 	for i, v := range top {
-		if v.facts.kind != KindOther && v.facts.kind != KindBool || v.facts.bytes > longestKind {
+		if v.facts.kind != textkind.Other && v.facts.kind != textkind.Bool || v.facts.bytes > textkind.Longest {
 			continue
 		}
 		value := c.value(v)
@@ -347,4 +326,20 @@ func showBytes(dt arrow.DataType, binary bool) func([]byte) string {
 		}
 		return base64.StdEncoding.EncodeToString(b)
 	}
+}
+
+// characters counts the characters of a text; each byte that is not UTF-8 is one.
+func characters(b []byte) int64 { return int64(utf8.RuneCount(b)) }
+
+// hasEdges reports whether a text begins or ends with a blank.
+func hasEdges(b []byte) bool {
+	if len(b) == 0 {
+		return false
+	}
+	if c, d := b[0], b[len(b)-1]; c > ' ' && c < 0x80 && d > ' ' && d < 0x80 {
+		return false
+	}
+	first, _ := utf8.DecodeRune(b)
+	last, _ := utf8.DecodeLastRune(b)
+	return unicode.IsSpace(first) || unicode.IsSpace(last)
 }

@@ -89,7 +89,7 @@ func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Strip
 		v, err := f.tableVerdict(ctx)
 		if err != nil || v != predicate.Some {
 			s.decide(v)
-			s.trace(source.Statistics, "of the shard")
+			s.trace(source.Statistics, "of the whole table")
 			return s, err
 		}
 	}

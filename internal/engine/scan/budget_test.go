@@ -3,9 +3,10 @@ package scan_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
+	"reflect"
 	"testing"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -14,15 +15,13 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/scan"
-	"github.com/amudai/amudai-go/internal/engine/shardtable"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 )
 
 // openRows writes and opens a shard of row numbers, of numbers that repeat every thousand rows, and of texts.
-func openRows(t *testing.T, rows, stripeRows int) *shardtable.Table {
-	ctx := context.Background()
+func openRows(t *testing.T, rows, stripeRows int) table.Table {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "row", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "delay", Type: arrow.PrimitiveTypes.Float64},
@@ -34,17 +33,23 @@ func openRows(t *testing.T, rows, stripeRows int) *shardtable.Table {
 		b.Field(1).(*array.Float64Builder).Append(float64(i % 1000))
 		b.Field(2).(*array.StringBuilder).Append(fmt.Sprintf("%x", int64(i)*2654435761))
 	}
+	return openBatch(t, b.NewRecordBatch(), stripeRows)
+}
+
+// openBatch writes and opens a shard of a batch.
+func openBatch(t *testing.T, b arrow.RecordBatch, stripeRows int) table.Table {
+	ctx := context.Background()
 	location := filepath.Join(t.TempDir(), "s")
-	w, err := shard.Create(ctx, location, schema, shard.WriterOptions{StripeRows: int64(stripeRows)})
+	w, err := shard.Create(ctx, location, b.Schema(), shard.WriterOptions{StripeRows: int64(stripeRows)})
 	require.NoError(t, err)
-	require.NoError(t, w.Write(ctx, b.NewRecordBatch()))
+	require.NoError(t, w.Write(ctx, b))
 	require.NoError(t, w.Close(ctx))
-	f, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
+	s, err := shard.Open(ctx, location, shard.OpenOptions{})
 	require.NoError(t, err)
-	t.Cleanup(func() { f.Close() })
-	s, err := f.Schema(ctx)
-	require.NoError(t, err)
-	return shardtable.New(f, s, shardtable.Options{})
+	t.Cleanup(func() { s.Close() })
+	// Packages outside of shard see the table of a shard by its methods only.
+	field := reflect.ValueOf(s).Elem().FieldByName("table")
+	return reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Interface().(table.Table)
 }
 
 func where(t *testing.T, text string) filter.Expr {
@@ -56,19 +61,19 @@ func where(t *testing.T, text string) filter.Expr {
 // TestBudget scans with little memory. At every step, the bytes that are read ahead and decoded stay within the
 // limit.
 func TestBudget(t *testing.T) {
-	table := openRows(t, 300_000, 120_000)
+	rowTable := openRows(t, 300_000, 120_000)
 	for _, o := range []scan.Options{{}, {AsReady: true}, {Filter: where(t, "delay < 900")}, {Filter: where(t, "row >= 150000"), AsReady: true}} {
 		o.MemoryLimit, o.FetchBytes, o.BatchRows, o.Parallelism = 4<<20, 1<<20, 4096, 4
 		o.FetchGap = storage.RemoteGap
-		sc, err := scan.NewScanner(context.Background(), table, o)
+		sc, err := scan.NewScanner(context.Background(), rowTable, o)
 		require.NoError(t, err)
 		rows, most := int64(0), int64(0)
 		for {
 			b, err := sc.Next()
-			if err == io.EOF {
+			require.NoError(t, err)
+			if b == nil {
 				break
 			}
-			require.NoError(t, err)
 			rows += b.NumRows()
 			all, ahead, windows := sc.Held()
 			require.GreaterOrEqual(t, ahead, int64(0))

@@ -26,7 +26,11 @@ func Distinct(ctx context.Context, t table.Table, path string) iter.Seq2[arrow.A
 				yield(nil, err)
 				return
 			}
-			values, err := entries(ctx, t, t.Stripe(i), &p.Columns[0])
+			visible, err := t.Stripe(i).Visible(ctx)
+			var values arrow.Array
+			if err == nil && visible == nil { // only hidden rows may have some of the entries
+				values, err = entries(ctx, t, t.Stripe(i), &p.Columns[0])
+			}
 			if err != nil {
 				yield(nil, err)
 				return

@@ -2,9 +2,7 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 	"sync"
@@ -80,7 +78,7 @@ type openedColumn struct {
 	id     uint32
 }
 
-// open records that a column, or a part of it, was opened.
+// open records that a column, or a part of it, was opened, after it was read: some know their blocks only then.
 func (s *runStats) open(stripe int, id uint32, c table.ColumnReader) {
 	if s == nil {
 		return
@@ -170,15 +168,11 @@ func Analyze(ctx context.Context, t table.Table, o Options) (*Explanation, error
 	}
 	r.stats = &runStats{reads: t.NewCounters()}
 	run := &RunExplanation{}
-	for err == nil {
-		var rows int64
-		if rows, err = r.step(); err == nil {
-			run.Rows += rows
-			run.Batches++
-		}
+	for more := true; more && err == nil; {
+		more, err = r.step(run)
 	}
 	r.close()
-	if !errors.Is(err, io.EOF) {
+	if err != nil {
 		return nil, err
 	}
 	run.Elapsed = time.Since(start)
@@ -193,14 +187,16 @@ func Analyze(ctx context.Context, t table.Table, o Options) (*Explanation, error
 	return x, nil
 }
 
-// step is next, without the batch.
-func (r *rebatcher) step() (rows int64, err error) {
+// step counts the next batch, if there is one.
+func (r *rebatcher) step(run *RunExplanation) (more bool, err error) {
 	_, _, b, err := r.next()
-	if err != nil {
-		return 0, err
+	if err != nil || b == nil {
+		return false, err
 	}
 	defer b.Release()
-	return b.NumRows(), nil
+	run.Rows += b.NumRows()
+	run.Batches++
+	return true, nil
 }
 
 func (s *runStats) put(r *RunExplanation) {

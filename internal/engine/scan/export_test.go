@@ -17,7 +17,7 @@ func NewScanner(ctx context.Context, t table.Table, o Options) (Scanner, error) 
 	return Scanner{sc}, err
 }
 
-// Next returns the next batch, and io.EOF after the last one.
+// Next returns the next batch, or none after the last one.
 func (s Scanner) Next() (arrow.RecordBatch, error) {
 	_, b, err := s.sc.next()
 	return b, err

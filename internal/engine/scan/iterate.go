@@ -2,8 +2,6 @@ package scan
 
 import (
 	"context"
-	"errors"
-	"io"
 	"iter"
 	"slices"
 	"sync/atomic"
@@ -48,11 +46,11 @@ func each(ctx context.Context, t table.Table, o Options, yield func(*job, rowset
 	defer r.close()
 	for {
 		j, rows, batch, err := r.next()
-		if errors.Is(err, io.EOF) {
-			return
-		}
 		if err != nil {
 			yield(nil, rowset.Set{}, nil, err)
+			return
+		}
+		if batch == nil {
 			return
 		}
 		more := yield(j, rows, batch, nil)
@@ -63,11 +61,10 @@ func each(ctx context.Context, t table.Table, o Options, yield func(*job, rowset
 	}
 }
 
-// Count is the number of rows that a filter is true for.
+// Count is the number of visible rows that a filter is true for.
 func Count(ctx context.Context, t table.Table, e filter.Expr) (int64, error) {
 	if e.IsZero() {
-		_, err := t.Project(ctx, []string{}) // refuses what a scan refuses
-		return t.NumRows(), err
+		return table.CountVisible(ctx, t)
 	}
 	n := int64(0)
 	for b, err := range Scan(ctx, t, Options{Filter: e, Columns: []string{}, AsReady: true, Reuse: true}) {
@@ -123,16 +120,11 @@ func (r *reader) Next() bool {
 	if r.ended {
 		return false
 	}
-	var err error
-	if _, _, r.batch, err = r.batches.next(); err != nil {
-		r.ended, r.batch = true, nil
-		if !errors.Is(err, io.EOF) {
-			r.err = err
-		}
+	if _, _, r.batch, r.err = r.batches.next(); r.batch == nil {
+		r.ended = true
 		r.batches.close()
-		return false
 	}
-	return true
+	return r.batch != nil
 }
 
 func (r *reader) RecordBatch() arrow.RecordBatch { return r.batch }

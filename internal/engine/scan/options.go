@@ -57,12 +57,12 @@ func (o *Options) setDefaults(t table.Table) error {
 	}
 	for _, r := range o.Rows {
 		if r.From < 0 || r.To < r.From || r.To > t.NumRows() {
-			return fmt.Errorf("ScanOptions.Rows has %d to %d, the shard %d rows", r.From, r.To, t.NumRows())
+			return fmt.Errorf("ScanOptions.Rows has %d to %d, the table %d rows", r.From, r.To, t.NumRows())
 		}
 	}
 	for _, i := range o.Stripes {
 		if i < 0 || i >= t.NumStripes() {
-			return fmt.Errorf("ScanOptions.Stripes has %d, the shard %d stripes", i, t.NumStripes())
+			return fmt.Errorf("ScanOptions.Stripes has %d, the table %d stripes", i, t.NumStripes())
 		}
 	}
 	if o.Allocator == nil {

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -36,11 +37,7 @@ func newPlan(t table.Table, o *Options, windows bool) *plan {
 		p.most = o.Limit
 	}
 	p.left = p.most
-	if o.Rows == nil {
-		p.rows = []rowset.Range{{From: 0, To: t.NumRows()}}
-	} else {
-		p.rows = slices.Clone(o.Rows)
-	}
+	p.rows = slices.Clone(o.Rows)
 	if o.Stripes != nil {
 		p.stripes = make([]bool, t.NumStripes())
 		for _, i := range o.Stripes {
@@ -144,18 +141,23 @@ func (p *plan) seek(row int64) {
 	p.stripe = table.StripeOf(p.table, row)
 }
 
+// visible are the rows that a scan may read: the visible ones of its options, or of the table.
+func (o *Options) visible(ctx context.Context, t table.Table) ([]rowset.Range, error) {
+	rows := o.Rows
+	if rows == nil {
+		rows = []rowset.Range{{To: t.NumRows()}}
+	}
+	return table.VisibleRows(ctx, t, rows)
+}
+
 // wanted are the rows of a stripe that a scan may read.
 func (o *Options) wanted(st table.Stripe, most int64) rowset.Set {
 	if o.Stripes != nil && !slices.Contains(o.Stripes, st.Index()) {
 		return rowset.Set{}
 	}
 	from, to := st.Position(), st.Position()+st.Rows()
-	ranges := o.Rows
-	if ranges == nil {
-		ranges = []rowset.Range{{From: from, To: to}}
-	}
-	rows := make([]rowset.Range, 0, len(ranges))
-	for _, r := range ranges {
+	rows := make([]rowset.Range, 0, len(o.Rows))
+	for _, r := range o.Rows {
 		r = rowset.Range{From: max(r.From, from) - from, To: min(r.To, to) - from}
 		if r.To-r.From > most {
 			r.To = r.From + most

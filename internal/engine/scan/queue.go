@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"io"
 	"math"
 	"slices"
 	"sync"
@@ -71,7 +70,7 @@ func newQueued(j *job, columns int) *queued {
 	return q
 }
 
-// take waits for the job that leaves next, and removes it. It returns io.EOF after the last one.
+// take waits for the job that leaves next, and removes it. It returns none after the last one.
 func (q *queue) take() (*job, error) {
 	stop := context.AfterFunc(q.ctx, func() {
 		q.mu.Lock()
@@ -94,7 +93,7 @@ func (q *queue) take() (*job, error) {
 			return j.job, nil
 		}
 		if len(q.jobs) == 0 && q.planned {
-			return nil, io.EOF
+			return nil, nil
 		}
 		q.changed.Wait()
 	}

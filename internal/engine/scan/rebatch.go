@@ -51,12 +51,12 @@ func together(t table.Table, o *Options) int64 {
 	return rows
 }
 
-// next is the next batch, with its rows in the stripe and the job that made it. The caller releases the batch. The error is
-// io.EOF after the last one.
+// next is the next batch, with its rows in the stripe and the job that made it. The caller releases the batch. After
+// the last one there is none.
 func (r *rebatcher) next() (j *job, rows rowset.Set, batch arrow.RecordBatch, err error) {
 	if r.whole == nil {
 		j, batch, err = r.scanner.next()
-		if err != nil {
+		if err != nil || batch == nil {
 			return nil, rowset.Set{}, nil, err
 		}
 		if r.rows == 0 || batch.NumRows() <= r.rows {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -59,6 +58,9 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	if err != nil {
 		return nil, err
 	}
+	if o.Rows, err = o.visible(ctx, t); err != nil {
+		return nil, err
+	}
 	p = table.WithDecimals64(table.WithDictionaries(o.Strings.Apply(p), o.Coded), o.Decimals64)
 	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit, chooses: chooses}
 	sc.coalesce = table.Coalesce(t, o.FetchGap, o.FetchBytes)
@@ -99,7 +101,7 @@ func (sc *scanner) setQueue() {
 	}
 }
 
-// next is the next batch, which the caller releases, and its job. The error is io.EOF after the last one.
+// next is the next batch, which the caller releases, and its job. After the last one there is none.
 func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
 	if err := sc.chooseBatchRows(); err != nil {
 		return nil, nil, err
@@ -108,18 +110,15 @@ func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
 		if k := len(sc.rest) - 1; k >= 0 {
 			j, sc.rest = sc.rest[k], sc.rest[:k]
 			sc.decodeAll(j)
-		} else if j, err = sc.take(); err != nil {
+		} else if j, err = sc.take(); err != nil || j == nil {
 			return nil, nil, err
 		}
 		batch, err = sc.finish(j)
 	}
-	if batch == nil && err == nil {
-		return nil, nil, io.EOF // the limit is reached
-	}
 	return j, batch, err
 }
 
-// take is the next job that is done.
+// take is the next job that is done, or nil after the last one.
 func (sc *scanner) take() (*job, error) {
 	if sc.o.Parallelism > 1 && (len(sc.columns) > 0 || sc.filter != nil) {
 		sc.start()
@@ -129,10 +128,9 @@ func (sc *scanner) take() (*job, error) {
 		return nil, err
 	}
 	j := sc.queue.newJob()
-	if j == nil {
-		return nil, io.EOF
+	if j != nil {
+		sc.decodeAll(j)
 	}
-	sc.decodeAll(j)
 	return j, nil
 }
 
@@ -212,6 +210,7 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 		o := sc.readOptions(j)
 		o.Prefetched = fetched
 		j.arrays[i], err = c.Read(sc.ctx, j.rows, &o)
+		sc.stats.open(j.stripe.index, sc.columns[i].ID, c)
 	}
 	return sc.place(err, j.stripe)
 }
@@ -237,7 +236,7 @@ func (sc *scanner) place(err error, st *stripeScan) error {
 	}
 	err = fault.InStripe(err, st.index)
 	if row != nil {
-		return fmt.Errorf("row %d of the shard: %w", st.stripe.Position()+row.Row, err)
+		return fmt.Errorf("row %d of the table: %w", st.stripe.Position()+row.Row, err)
 	}
 	return err
 }

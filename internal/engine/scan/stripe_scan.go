@@ -81,7 +81,6 @@ func (s *stripeScan) column(ctx context.Context, i int, last bool) (table.Column
 			return nil, err
 		}
 		slot.column = c
-		s.scan.stats.open(s.index, s.scan.columns[i].ID, c)
 	}
 	if last {
 		slot.column = nil

@@ -29,7 +29,7 @@ type Projection struct {
 // Table is a sequence of stripes with the same columns. The methods of a Table and of its stripes may be called
 // concurrently. Errors about stored bytes are errors of package fault.
 type Table interface {
-	NumRows() int64
+	NumRows() int64 // those that stripes hide included
 	NumStripes() int
 	// Stripe returns stripe i of NumStripes.
 	Stripe(i int) Stripe
@@ -40,8 +40,7 @@ type Table interface {
 	// Latency is the latency of reads of the table's bytes.
 	Latency() storage.Latency
 
-	// Project returns the columns at paths, or all columns if paths is nil. It fails for a table with rows that
-	// must not be shown, such as deleted ones.
+	// Project returns the columns at paths, or all columns if paths is nil.
 	Project(ctx context.Context, paths []string) (*Projection, error)
 	// ProjectTops returns the whole top-level columns that the paths of a filter lead to. It returns all columns
 	// if the paths are ambiguous.
@@ -78,6 +77,9 @@ type Stripe interface {
 	Index() int
 	Position() int64 // row number in the table of the first row
 	Rows() int64
+	// Visible returns the rows to show, counted in the stripe; nil if all are. The others, such as deleted ones, keep their row numbers. Metadata,
+	// statistics and indexes are about all rows. It is asked by each scan, count and take, and should read nothing a second time.
+	Visible(ctx context.Context) (*rowset.Set, error)
 
 	// PrefetchMetadata reads the metadata of those columns that are not open, in few requests.
 	PrefetchMetadata(ctx context.Context, columns []Column) error

@@ -45,7 +45,8 @@ func (o *Options) setDefaults() error {
 	)
 }
 
-// Rows reads rows of a table in the given order. A row is repeated as often as it is named. The caller releases the batch.
+// Rows reads rows of a table in the given order. A row is repeated as often as it is named. One that is not visible is an error. The caller releases
+// the batch.
 func Rows(ctx context.Context, from table.Table, rows []int64, o Options) (batch arrow.RecordBatch, err error) {
 	defer fault.Recover(&err)
 	if err := o.setDefaults(); err != nil {
@@ -57,7 +58,7 @@ func Rows(ctx context.Context, from table.Table, rows []int64, o Options) (batch
 	}
 	p = o.Strings.Apply(p)
 	t := &take{table: from, o: o, columns: p.Columns, coalesce: table.Coalesce(from, o.FetchGap, o.FetchBytes)}
-	if err := t.sort(rows); err != nil {
+	if err := t.sort(ctx, rows); err != nil {
 		return nil, err
 	}
 	t.physical = make([][]arrow.Array, len(p.Columns))
@@ -118,10 +119,10 @@ func (t *take) prefetchStripes(ctx context.Context, next int) error {
 }
 
 // sort divides the rows by stripe.
-func (t *take) sort(rows []int64) error {
+func (t *take) sort(ctx context.Context, rows []int64) error {
 	for _, r := range rows {
 		if r < 0 || r >= t.table.NumRows() {
-			return fmt.Errorf("row %d of a shard of %d rows", r, t.table.NumRows())
+			return fmt.Errorf("row %d of a table of %d rows", r, t.table.NumRows())
 		}
 	}
 	sorted := rows
@@ -139,7 +140,17 @@ func (t *take) sort(rows []int64) error {
 	for !set.Empty() {
 		st := t.table.Stripe(table.StripeOf(t.table, set.Bounds().From))
 		end := st.Position() + st.Rows()
-		t.parts = append(t.parts, stripeRows{st, set.Clip(st.Position(), end).Shift(-st.Position())})
+		part := stripeRows{st, set.Clip(st.Position(), end).Shift(-st.Position())}
+		visible, err := st.Visible(ctx)
+		if err != nil {
+			return fault.InStripe(err, st.Index())
+		}
+		if visible != nil {
+			if hidden := part.rows.Minus(*visible); !hidden.Empty() {
+				return fmt.Errorf("row %d is deleted", st.Position()+hidden.Row(0))
+			}
+		}
+		t.parts = append(t.parts, part)
 		set = set.Clip(end, math.MaxInt64)
 	}
 	return nil

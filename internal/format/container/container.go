@@ -128,6 +128,11 @@ func EndFrame(dst []byte, mark int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, Checksum(payload))
 }
 
+// FrameChecksum is the checksum at the end of a frame.
+func FrameChecksum(frame []byte) uint32 {
+	return binary.LittleEndian.Uint32(frame[len(frame)-ChecksumLen:])
+}
+
 // ParseFrame gives the payload of the message that fills b, and verifies its checksum. The
 // length must be that of the reference: a shorter message is another one, which a misplaced
 // write put there.

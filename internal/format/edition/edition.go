@@ -32,9 +32,17 @@ func (e Edition) String() string {
 	return fmt.Sprintf("Edition(%d)", uint8(e))
 }
 
+// oldestFirst lists all editions. Each has the features of those before it.
+var oldestFirst = []Edition{Reference, E2026}
+
+// Has reports whether an edition has the features that first came with another.
+func (e Edition) Has(first Edition) bool {
+	return slices.Index(oldestFirst, first) <= slices.Index(oldestFirst, e)
+}
+
 // Parse is the inverse of [Edition.String].
 func Parse(name string) (Edition, error) {
-	for _, e := range []Edition{E2026, Reference} {
+	for _, e := range oldestFirst {
 		if e.String() == name {
 			return e, nil
 		}
@@ -122,7 +130,7 @@ type Set uint64
 func (e Edition) Features() Set {
 	var s Set
 	for _, row := range Table {
-		if row.Edition == e {
+		if e.Has(row.Edition) {
 			s = s.With(row.Feature)
 		}
 	}

@@ -89,6 +89,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has left
 	}
+	if ranges := r.Header.Get("X-Ms-Range"); ranges != "" { // which the service prefers
+		r.Header.Set("Range", ranges)
+	}
 	container, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/account/"), "/")
 	s.next++
 	n := s.next

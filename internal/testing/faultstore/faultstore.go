@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -58,6 +59,9 @@ type Faults struct {
 	read     int64
 	written  int64
 	before   func(op Op, n int)
+	err      error                        // of operations that fail; nil: an error that wraps Err
+	short    bool                         // reads that fail return fewer bytes instead of an error
+	change   func(path string, off int64) // called before a read that would fail, which then does not
 }
 
 // New returns Faults that only count.
@@ -83,6 +87,9 @@ func (f *Faults) fail(op Op, k, n int) {
 	f.from[op] = f.counts[op] + k
 	f.to[op] = f.from[op] + n
 }
+
+// With lets operations fail with an error as it is, instead of one that wraps [Err].
+func (f *Faults) With(err error) { f.err = err }
 
 // Before lets call be called before each operation, with its number among those of all kinds. It must be set before the first one.
 func (f *Faults) Before(call func(op Op, n int)) { f.before = call }
@@ -128,6 +135,9 @@ func (f *Faults) step(op Op, bytes int) error {
 		f.before(op, n)
 	}
 	if f.from[op] <= k && k < f.to[op] || f.every[op] > 0 && k%f.every[op] == 0 {
+		if f.err != nil {
+			return f.err
+		}
 		return fmt.Errorf("%w: %s %d", Err, op, k)
 	}
 	switch op {
@@ -159,21 +169,32 @@ func (s fileSystem) Open(name string) (sys.File, error) {
 	if err := s.f.step(Open, 0); err != nil {
 		return nil, err
 	}
-	return s.file(s.fs.Open(name))
+	return s.file(name)(s.fs.Open(name))
 }
 
-func (s fileSystem) Create(name string) (sys.File, error) {
+func (s fileSystem) OpenIn(dir, path string) (sys.File, error) {
+	if err := s.f.step(Open, 0); err != nil {
+		return nil, err
+	}
+	return s.file(filepath.Join(dir, path))(s.fs.OpenIn(dir, path))
+}
+
+func (s fileSystem) Create(name string, like fs.FileInfo) (sys.File, error) {
 	if err := s.f.step(Create, 0); err != nil {
 		return nil, err
 	}
-	return s.file(s.fs.Create(name))
+	return s.file(name)(s.fs.Create(name, like))
 }
 
-func (s fileSystem) file(f sys.File, err error) (sys.File, error) {
-	if err != nil {
-		return nil, err
+func (s fileSystem) SetAccess(name string, like fs.FileInfo) error { return s.fs.SetAccess(name, like) }
+
+func (s fileSystem) file(name string) func(f sys.File, err error) (sys.File, error) {
+	return func(f sys.File, err error) (sys.File, error) {
+		if err != nil {
+			return nil, err
+		}
+		return file{f, s.f, name}, nil
 	}
-	return file{f, s.f}, nil
 }
 
 func (s fileSystem) Rename(from, to string, replace bool) error {
@@ -221,12 +242,21 @@ func (s fileSystem) SyncDir(name string) error {
 
 type file struct {
 	sys.File
-	f *Faults
+	f    *Faults
+	name string
 }
 
 func (f file) ReadAt(p []byte, off int64) (int, error) {
 	if err := f.f.step(Read, len(p)); err != nil {
-		return 0, err
+		switch {
+		case f.f.change != nil:
+			f.f.change(f.name, off)
+		case f.f.short:
+			n, _ := f.File.ReadAt(p[:len(p)/2], off)
+			return n, nil
+		default:
+			return 0, err
+		}
 	}
 	return f.File.ReadAt(p, off)
 }
@@ -283,7 +313,18 @@ func (w wrapped) Open(ctx context.Context, location string) (storage.Reader, err
 	if err := w.f.step(Open, 0); err != nil {
 		return nil, err
 	}
-	r, err := w.s.Open(ctx, location)
+	return w.reader(w.s.Open(ctx, location))
+}
+
+// OpenIn implements [storage.Confiner].
+func (w wrapped) OpenIn(ctx context.Context, folder, location string) (storage.Reader, error) {
+	if err := w.f.step(Open, 0); err != nil {
+		return nil, err
+	}
+	return w.reader(storage.OpenIn(ctx, w.s, folder, location))
+}
+
+func (w wrapped) reader(r storage.Reader, err error) (storage.Reader, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // Gen makes random conditions on the columns of a batch. Literals are mostly values of the columns, or near them,

@@ -1,6 +1,6 @@
 // Package sweep controls the extent of tests that sweep over every bit, cut, fault, golden file
 // or seed. "make test" runs a selection of each sweep, so that it ends within minutes. "make
-// sweep" sets AMUDAI_SWEEP to 1, and runs all cases. CI sets it to 3, and runs about every third.
+// sweep" sets AMUDAI_SWEEP to 1, and runs all cases. CI sets it to 6, and runs about every sixth.
 package sweep
 
 import (
@@ -32,4 +32,18 @@ func Count(some, all int) int {
 		return max(some, all/part())
 	}
 	return some
+}
+
+// StepOf is the distance between two of many cases that take as long as a test each: some of them run in "make test", 60/N times as many
+// with AMUDAI_SWEEP=N, all with AMUDAI_SWEEP=1.
+func StepOf(cases, some int) int {
+	step := max(1, cases/some)
+	switch n := part(); n {
+	case 0:
+		return step
+	case 1:
+		return 1
+	default:
+		return min(step, max(n, step*n/60))
+	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Output is a table.Output in memory that records whether it was published.
+// Output is a provider.Output in memory that records whether it was published.
 type Output struct {
 	buf                bytes.Buffer
 	Published, Aborted bool
@@ -31,16 +31,16 @@ func (o *Output) Bytes() []byte { return o.buf.Bytes() }
 // String returns the bytes written.
 func (o *Output) String() string { return o.buf.String() }
 
-// Write implements table.Output.
+// Write implements provider.Output.
 func (o *Output) Write(_ context.Context, p []byte) error {
 	o.buf.Write(p)
 	return nil
 }
 
-// Publish implements table.Output.
+// Publish implements provider.Output.
 func (o *Output) Publish(context.Context) error { o.Published = true; return nil }
 
-// Abort implements table.Output.
+// Abort implements provider.Output.
 func (o *Output) Abort(context.Context) error { o.Aborted = true; return nil }
 
 // TricklingReader returns N bytes at a time, so that records span reads.
@@ -60,12 +60,12 @@ func (r *TricklingReader) Read(p []byte) (int, error) {
 }
 
 // Input is a text named "in".
-func Input(s string) table.Input {
-	return table.Input{Name: "in", Reader: bytes.NewReader([]byte(s)), At: bytes.NewReader([]byte(s)), Size: int64(len(s))}
+func Input(s string) provider.Input {
+	return provider.Input{Name: "in", Reader: bytes.NewReader([]byte(s)), At: bytes.NewReader([]byte(s)), Size: int64(len(s))}
 }
 
 // Read reads all of an input.
-func Read(t testing.TB, f table.Format, in table.Input, o table.ReadOptions) (arrow.Table, error) {
+func Read(t testing.TB, f provider.Format, in provider.Input, o provider.ReadOptions) (arrow.Table, error) {
 	t.Helper()
 	src, err := f.Open(t.Context(), in, o)
 	if err != nil {
@@ -80,11 +80,11 @@ func Read(t testing.TB, f table.Format, in table.Input, o table.ReadOptions) (ar
 	}()
 	for {
 		b, err := src.Next(t.Context())
-		if err == io.EOF {
-			return array.NewTableFromRecords(src.Schema(), batches), nil
-		}
 		if err != nil {
 			return nil, err
+		}
+		if b == nil {
+			return array.NewTableFromRecords(src.Schema(), batches), nil
 		}
 		require.True(t, b.Schema().Equal(src.Schema()))
 		batches = append(batches, b)
@@ -92,7 +92,7 @@ func Read(t testing.TB, f table.Format, in table.Input, o table.ReadOptions) (ar
 }
 
 // MustRead is [Read] of a valid text.
-func MustRead(t testing.TB, f table.Format, s string, o table.ReadOptions) arrow.Table {
+func MustRead(t testing.TB, f provider.Format, s string, o provider.ReadOptions) arrow.Table {
 	t.Helper()
 	got, err := Read(t, f, Input(s), o)
 	require.NoError(t, err)
@@ -100,10 +100,10 @@ func MustRead(t testing.TB, f table.Format, s string, o table.ReadOptions) arrow
 }
 
 // Write writes a table in batches of a few rows.
-func Write(t testing.TB, f table.Format, rows arrow.Table) string {
+func Write(t testing.TB, f provider.Format, rows arrow.Table) string {
 	t.Helper()
 	var out Output
-	sink, err := f.Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
+	sink, err := f.Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
 	require.NoError(t, err)
 	r := array.NewTableReader(rows, 1000)
 	defer r.Release()
@@ -146,7 +146,7 @@ func Table(batches ...arrow.RecordBatch) arrow.Table {
 
 // RoundTripTypes writes a column of every type as text, alone and beside another column, and reads it with its
 // schema.
-func RoundTripTypes(t *testing.T, f table.Format) {
+func RoundTripTypes(t *testing.T, f provider.Format) {
 	for _, c := range arrowtest.Columns() {
 		switch c.Name {
 		case "dictionary_int", "run_end_encoded":
@@ -155,7 +155,7 @@ func RoundTripTypes(t *testing.T, f table.Format) {
 		t.Run(c.Name, func(t *testing.T) {
 			batch := arrowtest.Batch(t, []arrowtest.Column{c, {Name: "n", Type: arrowtest.Columns()[5].Type, JSON: "[1,2,3,4]"}})
 			rows := Table(batch, batch.NewSlice(1, 4))
-			o := table.ReadOptions{Schema: Fields(t, text.Schema(rows.Schema()))}
+			o := provider.ReadOptions{Schema: Fields(t, text.Schema(rows.Schema()))}
 			arrowtest.RequireSameTable(t, rows, MustRead(t, f, Write(t, f, rows), o))
 		})
 	}

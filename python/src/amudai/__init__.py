@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from amudai._command import AmudaiError, Locations
+from amudai._command import Locations
+from amudai._process import AmudaiError
 from amudai._table import ColumnStatistics, Stripe, Table, verify, write
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def open(locations: Locations, **options: object) -> Table:  # noqa: A001 - as o
     locations: a file, folder, pattern or URL, or several, which are one table.
     options: flags of ``amudai plan``, such as ``schema="zip:utf8"`` or ``from_="csv"`` (as ``from`` is a word of Python).
 
-    Raises AmudaiError if a location does not exist, or is no table. Files that change later are errors of scans, or other rows:
-    open them anew.
+    Raises AmudaiError if a location does not exist, or is no table. Files that change later are errors of scans: open them anew.
     """
     return Table(locations, **options)
 

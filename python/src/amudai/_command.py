@@ -3,49 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from amudai import _session
+from amudai import _process, _session
+from amudai._process import AmudaiError, program
 
 # Flags of which each value is one of its own. Values of others are separated by commas.
 REPEATED = ("null", "true", "false")
 
 Locations = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-
-
-class AmudaiError(Exception):
-    """An error of the command, with its message: an input that does not exist or is damaged, an unknown column or flag, a wrong
-    condition, an output that exists. Flags in the hint of a message are keywords here: ``--force`` is ``force=True``."""
-
-    __module__ = "amudai"
-
-
-@cache
-def program() -> str:
-    """The path of the command: ``AMUDAI_PROGRAM``, that of the wheel, or the one on ``PATH``."""
-    if chosen := os.environ.get("AMUDAI_PROGRAM"):
-        return chosen
-    name = "amudai.exe" if sys.platform == "win32" else "amudai"
-    packed = Path(__file__).parent / "bin" / name
-    if packed.is_file():
-        if not os.access(packed, os.X_OK):
-            packed.chmod(0o755)  # not every installer keeps modes
-        return str(packed)
-    if found := shutil.which(name):
-        return found
-    raise AmudaiError("this installation has no command amudai: set AMUDAI_PROGRAM to its path")
 
 
 def main() -> None:
@@ -103,11 +78,11 @@ def error(status: int, text: str) -> AmudaiError:
     return AmudaiError(message or f"amudai ended with status {status}")
 
 
-def run(arguments: list[str]) -> bytes:
-    """Runs the command and returns what it prints."""
-    session, of = _session.idle.take(program())
+def run(arguments: list[str], versions: Mapping[str, str] | None = None) -> bytes:
+    """Runs the command and returns what it prints. Inputs with other versions than some are an error."""
+    session, of = _session.idle.take()
     try:
-        session.request(arguments)
+        session.request(arguments, versions=versions)
         out = session.read_all()
     except BaseException as e:
         _end(session, e)
@@ -117,9 +92,9 @@ def run(arguments: list[str]) -> bytes:
     return out
 
 
-def plan(inputs: list[str], arguments: list[str]) -> dict[str, Any]:
+def plan(inputs: list[str], arguments: list[str], versions: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The plan of reading tables: docs/engines.md describes it."""
-    out: dict[str, Any] = json.loads(run(["plan", *inputs, "--json", *arguments]))
+    out: dict[str, Any] = json.loads(run(["plan", *inputs, "--json", *arguments], versions))
     return out
 
 
@@ -129,11 +104,11 @@ class Stream:
 
     schema: pa.Schema
 
-    def __init__(self, arguments: list[str], stdin: bytes = b"") -> None:
-        self._session, self._of = _session.idle.take(program())
+    def __init__(self, arguments: list[str], versions: Mapping[str, str], stdin: bytes = b"") -> None:
+        self._session, self._of = _session.idle.take()
         self.close = weakref.finalize(self, self._session.end)
         try:
-            self._session.request(arguments, stdin)
+            self._session.request(arguments, stdin, versions)
             self._reader = pa.ipc.open_stream(pa.PythonFile(self._session, mode="r"))
             self.schema = self._reader.schema
         except BaseException as e:
@@ -145,6 +120,8 @@ class Stream:
     def __next__(self) -> pa.RecordBatch:
         if not self.close.alive:
             raise StopIteration
+        if self._session.foreign:
+            raise AmudaiError("this reader belongs to the process that this one is a copy of (fork): scan again here")
         try:
             return self._reader.read_next_batch()
         except StopIteration:
@@ -176,7 +153,7 @@ class Stream:
 def _end(session: _session.Session, e: BaseException) -> None:
     """Ends a session after an error, and raises that of its process if it has ended by itself."""
     if isinstance(e, EOFError | BrokenPipeError):
-        raise error(*session.end(_session.PATIENCE)) from None
+        raise error(*session.end(_process.PATIENCE)) from None
     session.end()
 
 
@@ -190,39 +167,32 @@ def _check(session: _session.Session, out: bytes = b"") -> None:
 def feed(arguments: list[str], reader: pa.RecordBatchReader) -> None:
     """Runs the command with the batches of a reader as its stdin. If the reader fails, the process is killed before it has
     seen the end of the stream, so that it publishes nothing."""
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(
-            [program(), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-        )
-        assert process.stdin
-        try:
-            sink = pa.PythonFile(process.stdin, mode="w")
-            writer = pa.ipc.new_stream(sink, reader.schema)
-            for batch in reader:
-                writer.write_batch(batch)
-            writer.close()
-        except BrokenPipeError:
-            pass  # the process has ended, and says why
-        except BaseException:
-            _stop(process)
-            raise
-        finally:
-            with contextlib.suppress(OSError):  # of the process that has ended
-                process.stdin.close()
-        status = process.wait()
-        errors.seek(0)
-        if status != 0:
-            raise error(status, errors.read().decode("utf-8", "replace"))
+    process = _process.Process(arguments, stdout=subprocess.DEVNULL)
+    assert process.stdin
+    pipe = io.BufferedWriter(process.stdin)
+    try:
+        sink = pa.PythonFile(pipe, mode="w")
+        writer = pa.ipc.new_stream(sink, reader.schema)
+        for batch in reader:
+            writer.write_batch(batch)
+        writer.close()
+    except BrokenPipeError:
+        pass  # the process has ended, and says why
+    except BaseException:
+        _stop(process)
+        raise
+    finally:
+        with contextlib.suppress(OSError):  # of the process that has ended
+            pipe.close()
+    status, text = process.outcome()
+    if status != 0:
+        raise error(status, text)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: _process.Process) -> None:
     """Ends a process as Ctrl-C does, so that it removes what it has begun."""
     process.terminate()
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    process.kill()
+    process.outcome()

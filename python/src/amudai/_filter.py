@@ -69,7 +69,7 @@ def literal(value: Any, kind: pa.DataType) -> str:
     elif isinstance(value, int):
         if pt.is_integer(kind) or pt.is_decimal(kind):
             return str(value)
-        if pt.is_floating(kind) and abs(value) <= 1 << 24:  # others may be rounded differently
+        if pt.is_floating(kind) and abs(value) <= (1 << 11 if pt.is_float16(kind) else 1 << 24):  # others may be rounded
             return str(value)
     elif isinstance(value, float):
         # A float that is compared with integers or decimals makes them floats elsewhere, and is exact here.
@@ -227,6 +227,8 @@ class _Expression:
             return f"(not {self._text(*arguments[0])})"
         if function in COMPARISONS:
             return self._comparison(function, *arguments)
+        if function == "if_else":
+            return self._member(*arguments)
         handler = _FUNCTIONS.get(function)
         if handler is None or not arguments or arguments[0][0] != "field":
             raise Untranslatable(function)
@@ -241,6 +243,16 @@ class _Expression:
             raise Untranslatable("comparison")
         name, kind = column(self._schema, left[1])
         return compare(name, operator, _python(right[1]), kind)
+
+    def _member(self, condition: Any, member: Any, otherwise: Any) -> str:
+        """A membership that is null where the column is, as DuckDB writes it."""
+        function, (field,), options = member
+        if condition[:2] != ("is_valid", [field]) or function != "is_in" or field[0] != "field" or otherwise[0] != "value":
+            raise Untranslatable("if_else")
+        name, kind = column(self._schema, field[1])
+        if otherwise[1].is_valid or pt.is_floating(kind):
+            raise Untranslatable("if_else")
+        return is_in(name, [_python(v) for v in options["value_set"].values if v.is_valid], kind)
 
 
 def _python(scalar: pa.Scalar) -> Any:

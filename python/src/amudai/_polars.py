@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import decimal
 import json
@@ -18,6 +19,11 @@ from amudai._filter import Untranslatable
 from amudai._table import Table
 
 COMPARISONS = {"Eq": "=", "NotEq": "<>", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
+TURNED = {"Lt": "Gt", "Gt": "Lt", "LtEq": "GtEq", "GtEq": "LtEq"}
+
+# Ticks of a second in the units of Polars, and in those of Arrow that Polars has them for.
+TICKS = {"Milliseconds": 10**3, "Microseconds": 10**6, "Nanoseconds": 10**9}
+UNITS = {"s": "Milliseconds", "ms": "Milliseconds", "us": "Microseconds", "ns": "Nanoseconds"}
 
 
 def scan(table: Table) -> pl.LazyFrame:
@@ -53,7 +59,7 @@ def scan(table: Table) -> pl.LazyFrame:
 
 
 def _schema(schema: pa.Schema) -> dict[str, pl.DataType]:
-    return dict(pl.DataFrame(schema.empty_table()).schema)
+    return dict(pl.DataFrame(pa.Table.from_batches([], schema)).schema)  # empty_table does not know all types
 
 
 def conjuncts(predicate: pl.Expr, schema: pa.Schema) -> tuple[str | None, bool]:
@@ -68,7 +74,7 @@ def conjuncts(predicate: pl.Expr, schema: pa.Schema) -> tuple[str | None, bool]:
     parts: list[str | None] = []
     pending = [tree]
     while pending:
-        node = pending.pop()
+        node = _plain(pending.pop())
         match node:
             case {"BinaryExpr": {"op": "And" | "LogicalAnd", "left": left, "right": right}}:
                 pending += [right, left]
@@ -77,19 +83,32 @@ def conjuncts(predicate: pl.Expr, schema: pa.Schema) -> tuple[str | None, bool]:
                     parts.append(_text(node, schema))
                 except Untranslatable:
                     whole = False
+                    parts.append(_bounds(node, schema))
     return _filter.conjunction(parts), whole
 
 
+def _plain(node: Any) -> Any:
+    """A membership in an interval as two comparisons, and a comparison with the column on the left."""
+    match node:
+        case {"Function": {"input": [value, low, high], "function": {"Boolean": {"IsBetween": {"closed": closed}}}}}:
+            left = {"BinaryExpr": {"op": "GtEq" if closed in ("Both", "Left") else "Gt", "left": value, "right": low}}
+            right = {"BinaryExpr": {"op": "LtEq" if closed in ("Both", "Right") else "Lt", "left": value, "right": high}}
+            return {"BinaryExpr": {"op": "And", "left": left, "right": right}}
+        case {"BinaryExpr": {"op": op, "left": left, "right": {"Column": _} as right}} if op in COMPARISONS:
+            return {"BinaryExpr": {"op": TURNED.get(op, op), "left": right, "right": left}}
+    return node
+
+
 def _text(node: Any, schema: pa.Schema) -> str:
+    node = _plain(node)
     match node:
         case {"BinaryExpr": {"op": "And" | "LogicalAnd" | "Or" | "LogicalOr" as op, "left": left, "right": right}}:
             return f"({_text(left, schema)} {'and' if op.endswith('And') else 'or'} {_text(right, schema)})"
         case {"BinaryExpr": {"op": op, "left": {"Column": name}, "right": right}} if op in COMPARISONS:
             column, kind = _filter.column(schema, [name])
-            return _filter.compare_ordered(column, COMPARISONS[op], _literal(right), kind)
-        case {"BinaryExpr": {"op": op, "left": left, "right": {"Column": _} as right}} if op in COMPARISONS:
-            turned = {"Lt": "Gt", "Gt": "Lt", "LtEq": "GtEq", "GtEq": "LtEq"}.get(op, op)
-            return _text({"BinaryExpr": {"op": turned, "left": right, "right": left}}, schema)
+            if pa.types.is_dictionary(kind) and op not in ("Eq", "NotEq"):
+                raise Untranslatable("order of categories")
+            return _filter.compare_ordered(column, COMPARISONS[op], _literal(right, kind), kind)
         case {"Column": name}:
             column, kind = _filter.column(schema, [name])
             if pa.types.is_boolean(kind):
@@ -109,34 +128,62 @@ def _function(function: Any, column: str, kind: pa.DataType, arguments: list[Any
             return _filter.is_null(column)
         case {"Boolean": "IsNotNull"}:
             return _filter.is_null(column, True)
-        case {"Boolean": {"IsBetween": {"closed": closed}}} if closed in ("Both", "Left", "Right", "None"):
-            low = ">=" if closed in ("Both", "Left") else ">"
-            high = "<=" if closed in ("Both", "Right") else "<"
-            lower = _filter.compare_ordered(column, low, _literal(arguments[0]), kind)
-            return f"({lower} and {_filter.compare_ordered(column, high, _literal(arguments[1]), kind)})"
         case {"Boolean": {"IsIn": {"nulls_equal": False}}}:
             match arguments[0]:
                 case {"Literal": {"Scalar": {"List": encoded}}}:
+                    # Times may have another unit, and more digits than Python's.
+                    if pa.types.is_floating(kind) or pa.types.is_timestamp(kind):
+                        raise Untranslatable("is_in")
                     values = pl.Series(pa.ipc.open_stream(bytes(encoded)).read_all().column(0)).to_list()
-                    if not pa.types.is_floating(kind) and None not in values:
+                    if None not in values:
                         return _filter.is_in(column, values, kind)
         case {"StringExpr": "StartsWith" | "EndsWith" as operator}:
-            value = _literal(arguments[0])
+            value = _literal(arguments[0], kind)
             words = "starts with" if operator == "StartsWith" else "ends with"
             if isinstance(value, str):
                 return _filter.match(column, words, value, kind)
         case {"StringExpr": {"Contains": {"literal": True}}}:
-            value = _literal(arguments[0])
+            value = _literal(arguments[0], kind)
             if isinstance(value, str):
                 return _filter.match(column, "contains", value, kind)
     raise Untranslatable(str(function))
 
 
-def _literal(node: Any) -> Any:
+def _bounds(node: Any, schema: pa.Schema) -> str | None:
+    """A condition that is true where a comparison with a time is, if it has none with the same meaning: Polars cuts the time or
+    the values of the column off to the coarser unit of both."""
     match node:
-        case {"Literal": {"Dyn": {"Int": value} | {"Float": value}}}:
+        case {
+            "BinaryExpr": {
+                "op": "Eq" | "Lt" | "LtEq" | "Gt" | "GtEq" as op,
+                "left": {"Column": name},
+                "right": {"Literal": {"Scalar": {"Datetime": [ticks, unit, zone]}}},
+            }
+        }:
+            with contextlib.suppress(Untranslatable, OverflowError, KeyError):
+                column, kind = _filter.column(schema, [name])
+                if not pa.types.is_timestamp(kind):
+                    return None
+                digits = min(TICKS[unit], 10**6)  # that Python has
+                step = datetime.timedelta(microseconds=10**6 // min(digits, TICKS[UNITS[kind.unit]]))
+                value = _time(ticks * digits // TICKS[unit] * (10**6 // digits), zone)
+                low = [] if op in ("Lt", "LtEq") else [_filter.compare(column, ">", value - 2 * step, kind)]
+                high = [] if op in ("Gt", "GtEq") else [_filter.compare(column, "<", value + 2 * step, kind)]
+                return _filter.conjunction([*low, *high])
+    return None
+
+
+def _time(microseconds: int, zone: Any) -> datetime.datetime:
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc if zone else None)
+    return epoch + datetime.timedelta(microseconds=microseconds)
+
+
+def _literal(node: Any, kind: pa.DataType) -> Any:
+    """The value of a constant that is compared with a column of a type. None of JSON is a float that JSON does not have."""
+    match node:
+        case {"Literal": {"Dyn": {"Int": value} | {"Float": value}}} if value is not None:
             return value
-        case {"Literal": {"Scalar": {"String": value} | {"Boolean": value} | {"Float64": value}}}:
+        case {"Literal": {"Scalar": {"String": value} | {"Boolean": value} | {"Float64": value}}} if value is not None:
             return value
         case {
             "Literal": {
@@ -152,13 +199,13 @@ def _literal(node: Any) -> Any:
         }:
             return v
         case {"Literal": {"Scalar": {"Date": days}}}:
-            return datetime.date(1970, 1, 1) + datetime.timedelta(days)
+            with contextlib.suppress(OverflowError):
+                return datetime.date(1970, 1, 1) + datetime.timedelta(days)
         case {"Literal": {"Scalar": {"Datetime": [ticks, unit, zone]}}}:
-            per_second = {"Milliseconds": 10**3, "Microseconds": 10**6, "Nanoseconds": 10**9}.get(unit, 0)
-            if per_second == 0 or ticks * 10**6 % per_second:
-                raise Untranslatable(str(node))
-            epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc if zone else None)
-            return epoch + datetime.timedelta(microseconds=ticks * 10**6 // per_second)
+            per_second = TICKS.get(unit, 0)
+            if pa.types.is_timestamp(kind) and UNITS[kind.unit] == unit and ticks * 10**6 % per_second == 0:
+                with contextlib.suppress(OverflowError):
+                    return _time(ticks * 10**6 // per_second, zone)
         case {"Literal": {"Scalar": {"Decimal": [value, _, scale]}}}:
             return decimal.Decimal(value).scaleb(-scale, decimal.Context(prec=80))
     raise Untranslatable(str(node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import os
+import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,10 @@ class ColumnStatistics:
 class Table:
     """A table in files, folders or objects: one, or several that are united by the names of their columns.
 
-    It holds no file open. Each scan starts a process that ends with the scan. A table may be used from several threads.
+    It holds no file open, but knows its files and their versions: inode, size and time of local files, the tag of objects. Files
+    that appear later are not part of it. If one of its files was changed, replaced or removed, all that reads it raises an
+    AmudaiError: open the table again. A table that is sent to another machine knows no versions of local files there. A table may
+    be used from several threads, and after a fork.
     """
 
     def __init__(self, locations: Locations, **options: object) -> None:
@@ -71,6 +75,14 @@ class Table:
         with pa.ipc.open_stream(base64.b64decode(self._plan["arrow_schema"])) as reader:
             self.schema: pa.Schema = reader.schema
             """Names and types of the columns, with their metadata."""
+        self._files = [i["location"] for i in self._plan["inputs"]]
+        self._versions = {i["location"]: i["identity"] for i in self._plan["inputs"] if i.get("identity")}
+        self._machine = platform.node()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._machine != platform.node():  # a copy of a file there is another inode
+            self._versions = {k: v for k, v in self._versions.items() if "://" in k}
 
     def __repr__(self) -> str:
         return f"amudai.Table({', '.join(map(repr, self.locations))})"
@@ -79,7 +91,7 @@ class Table:
     def num_rows(self) -> int:
         """The number of rows. Formats that do not record it, such as CSV, are read for it."""
         rows = self._plan["rows"]
-        return int(_command.run(["count", *self.locations, *self._options])) if rows is None else int(rows)
+        return int(_command.run(["count", *self._files, *self._options], self._versions)) if rows is None else int(rows)
 
     @property
     def num_bytes(self) -> int | None:
@@ -115,9 +127,8 @@ class Table:
         """The parts of the table with the rows and bytes that a condition and a choice of columns leave of each. Only metadata
         and indexes are read. Of an expression of pyarrow, the part that has no text is left out."""
         condition, _ = self._condition(where)
-        return _stripes(
-            _command.plan(self.locations, [*self._options, *_command.flags({"columns": _list(columns), "where": condition})])
-        )
+        flags = _command.flags({"columns": _list(columns), "where": condition})
+        return _stripes(_command.plan(self._files, [*self._options, *flags], self._versions))
 
     def scan(
         self,
@@ -136,7 +147,8 @@ class Table:
         rows: only these rows, by their numbers from 0: a range or slice with step 1, or a text such as "100:200".
         options: flags of ``amudai cat``, such as ``strings="view"`` or ``stripes="0,3:5"``.
 
-        The reader may be closed, or left, at any time: that ends the process behind it. It is for one thread at a time.
+        The reader may be left at any time: the process behind it ends when Python frees the reader. It is for one thread at a
+        time, and for this process: after a fork, the copy scans again.
         Batches stay valid after it. Errors of the data are AmudaiErrors, here or when a batch is read; wrong arguments are
         TypeErrors and ValueErrors.
         """
@@ -154,8 +166,8 @@ class Table:
                 raise ValueError(f"limit {limit}")
             if rest is None:
                 flags["limit"] = str(limit)
-        arguments = ["cat", *self.locations, "--format=arrows", *self._options, *_command.flags(flags)]
-        stream = _command.Stream(arguments)
+        arguments = ["cat", *self._files, "--format=arrows", *self._options, *_command.flags(flags)]
+        stream = _command.Stream(arguments, self._versions)
         if rest is None:
             return pa.RecordBatchReader.from_batches(stream.schema, stream)
         schema = stream.schema if names is None else pa.schema([stream.schema.field(n) for n in names], stream.schema.metadata)
@@ -183,9 +195,8 @@ class Table:
         blocks with the rows are read. Raises AmudaiError if there is no such row."""
         numbers = "".join(f"{int(row)}\n" for row in rows).encode()
         flags = _command.flags({"columns": _list(columns)})
-        stream = _command.Stream(
-            ["take", *self.locations, "--rows-from=-", "--format=arrows", *self._options, *flags], stdin=numbers
-        )
+        arguments = ["take", *self._files, "--rows-from=-", "--format=arrows", *self._options, *flags]
+        stream = _command.Stream(arguments, self._versions, numbers)
         return pa.RecordBatchReader.from_batches(stream.schema, stream).read_all()
 
     def scan_part(
@@ -198,7 +209,7 @@ class Table:
         """
         flags = {"columns": _list(columns), "where": where, "rows": _rows(rows), **options}
         inputs, stdin = [location], b""
-        if len(self._plan["inputs"]) > 1:
+        if len(self._files) > 1:
             if any(option.startswith("--from=") for option in self._options):
                 raise ValueError("parts of several files: from_ is the format of all inputs, and one is an Arrow stream")
             # Behind the file comes a table without rows, whose columns and types are those of the result.
@@ -206,14 +217,16 @@ class Table:
             with pa.ipc.new_stream(empty, self.schema):
                 pass
             inputs, stdin = [location, "-"], empty.getvalue()
-        stream = _command.Stream(["cat", *inputs, "--format=arrows", *self._options, *_command.flags(flags)], stdin)
+        arguments = ["cat", *inputs, "--format=arrows", *self._options, *_command.flags(flags)]
+        versions = {k: v for k, v in self._versions.items() if k == location}
+        stream = _command.Stream(arguments, versions, stdin)
         return pa.RecordBatchReader.from_batches(stream.schema, stream)
 
     def strings(self, kind: str, location: str | None = None) -> dict[str, Any]:
         """The option of scans that chooses the Arrow type of strings, if the table, or one file of it, takes it: only shards
-        have it. Others give strings as they are recorded."""
+        have it. Others give strings as they are recorded, and so does a table of categories, which would become strings."""
         shard = any(i["format"] == "shard" and location in (None, i["location"]) for i in self._plan["inputs"])
-        return {"strings": kind} if shard else {}
+        return {"strings": kind} if shard and not any(_has_categories(t) for t in self.schema.types) else {}
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """All rows, for every library that takes Arrow data."""
@@ -284,6 +297,12 @@ def _stripes(plan: Mapping[str, Any]) -> list[Stripe]:
         for i in plan["inputs"]
         for s in i["stripes"]
     ]
+
+
+def _has_categories(kind: pa.DataType) -> bool:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _has_categories(kind.storage_type)
+    return isinstance(kind, pa.DictionaryType) or any(_has_categories(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def _list(columns: Sequence[str] | None) -> list[str] | None:

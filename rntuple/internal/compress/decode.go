@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zlib"
 
-	"github.com/amudai/amudai-go/encoding/decompress"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -144,7 +144,7 @@ func (d *Decoder) fill(name string, dst []byte, r io.Reader) error {
 }
 
 func short(name string, got, want int, err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == io.EOF || err == io.ErrUnexpectedEOF { // of bytes in memory
 		return fault.Corruptf("%s: %d bytes of content, not the %d expected", name, got, want)
 	}
 	return fault.Corruptf("%s: %w", name, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
 
-	"github.com/amudai/amudai-go/encoding/lz4"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lz4"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 

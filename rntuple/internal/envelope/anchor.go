@@ -52,7 +52,7 @@ func ParseAnchor(payload []byte, class string) (Anchor, error) {
 }
 
 func parseAnchor(b []byte, class string) (a Anchor, err error) {
-	if len(b) < earlyAnchorSize {
+	if len(b) < anchorFields {
 		return a, fault.Corruptf("anchor of %d bytes", len(b))
 	}
 	count := binary.BigEndian.Uint32(b)

@@ -26,14 +26,14 @@ func (a *Anchor) parseEarly(b []byte, end int64) error {
 	case 6:
 		a.Format = V02
 		return a.parse(b, end, end+checksumSize, AnchorSize)
-	case 0, 3:
-		a.Format = RC1
-	default:
-		return fault.Unsupportedf("class version %d of %s, of a development version between ROOT 6.26 and 6.34", a.ClassVersion, EarlyAnchorClass)
 	}
-	if end != int64(len(b)) || end != earlyAnchorSize {
+	if a.ClassVersion != 0 && a.ClassVersion != 3 || len(b) != earlyAnchorSize {
+		return fault.Unsupportedf("class version %d of %s with an anchor of %d bytes, of a development version before ROOT 6.34", a.ClassVersion, EarlyAnchorClass, len(b))
+	}
+	if end != earlyAnchorSize {
 		return fault.Corruptf("byte count says that the anchor has %d bytes, it has %d", end, len(b))
 	}
+	a.Format = RC1
 	a.Header, a.Footer = earlyLink(b[18:]), earlyLink(b[34:])
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // hex lists the bytes of the file in their order: records, envelopes, pages. If only some fields or clusters were
@@ -35,13 +35,13 @@ func (o *outline) hex(ctx context.Context, targets []rootfile.Object) error {
 			}
 		}
 	}
-	slices.SortStableFunc(o.Bytes, func(a, b table.Region) int { return cmp.Compare(a.Offset, b.Offset) })
+	slices.SortStableFunc(o.Bytes, func(a, b provider.Region) int { return cmp.Compare(a.Offset, b.Offset) })
 	return nil
 }
 
 // region adds bytes of the file, whose parts are those that parse gives.
-func (o *outline) region(offset, size int64, name string, parse func(b []byte) []table.Part) {
-	o.Bytes = append(o.Bytes, table.Region{Offset: offset, Size: size, Name: name, Dump: func(ctx context.Context) (d table.Dump, err error) {
+func (o *outline) region(offset, size int64, name string, parse func(b []byte) []provider.Part) {
+	o.Bytes = append(o.Bytes, provider.Region{Offset: offset, Size: size, Name: name, Dump: func(ctx context.Context) (d provider.Dump, err error) {
 		if err := storage.CheckRange(offset, size, o.file.Size()); err != nil {
 			return d, err
 		}
@@ -61,7 +61,7 @@ func (o *outline) records(ctx context.Context) {
 	if h.Wide {
 		size = 75
 	}
-	o.region(0, min(size, o.file.Size()), "file header", func(b []byte) []table.Part { return headerParts(b, h.Wide) })
+	o.region(0, min(size, o.file.Size()), "file header", func(b []byte) []provider.Part { return headerParts(b, h.Wide) })
 	at := h.Begin
 	for r, err := range o.file.Records(ctx) {
 		if err != nil {
@@ -70,11 +70,11 @@ func (o *outline) records(ctx context.Context) {
 		}
 		switch {
 		case r.Free > 0:
-			o.Bytes = append(o.Bytes, table.Region{Offset: at, Size: r.Free, Name: "free space"})
+			o.Bytes = append(o.Bytes, provider.Region{Offset: at, Size: r.Free, Name: "free space"})
 		case r.Key.Class == "RBlob":
 			o.region(at, r.Key.HeaderSize, "key RBlob", keyParts)
 		default:
-			o.region(at, r.Key.Size, "record of "+r.Key.String(), func(b []byte) []table.Part { return o.recordParts(b, r.Key) })
+			o.region(at, r.Key.Size, "record of "+r.Key.String(), func(b []byte) []provider.Part { return o.recordParts(b, r.Key) })
 		}
 		at += r.Key.Size + r.Free
 	}
@@ -110,7 +110,7 @@ func (o *outline) ntupleBytes(ctx context.Context, t *read.Table) error {
 				seen[p.Offset] = true
 				page := read.PageRange{Page: p, Bits: desc.Bits}
 				title := fmt.Sprintf("page %d of column %d (%s, %v) in cluster %d%s: %d elements", k, id, s.Path(desc.Field), desc.Type, i, name, p.Elements)
-				o.region(int64(p.Offset), int64(min(page.Stored(), uint64(o.file.Size())-p.Offset)), title, func(b []byte) []table.Part { return pageParts(b, page) })
+				o.region(int64(p.Offset), int64(min(page.Stored(), uint64(o.file.Size())-p.Offset)), title, func(b []byte) []provider.Part { return pageParts(b, page) })
 			}
 		}
 	}
@@ -119,21 +119,21 @@ func (o *outline) ntupleBytes(ctx context.Context, t *read.Table) error {
 
 // envelope adds an envelope, unpacked if it is packed.
 func (o *outline) envelope(t *read.Table, l envelope.Link, kind envelope.Kind, name string) {
-	o.Bytes = append(o.Bytes, table.Region{Offset: int64(l.Offset), Size: int64(l.Size), Name: name, Dump: func(ctx context.Context) (d table.Dump, err error) {
+	o.Bytes = append(o.Bytes, provider.Region{Offset: int64(l.Offset), Size: int64(l.Size), Name: name, Dump: func(ctx context.Context) (d provider.Dump, err error) {
 		if d.Data, err = t.Envelope(ctx, l); err != nil {
 			return d, err
 		}
 		d.Packed = l.Size != l.Length
 		parts, err := envelope.Trace(d.Data, kind, t.Schema())
 		for _, p := range parts {
-			d.Parts = append(d.Parts, table.Part(p))
+			d.Parts = append(d.Parts, provider.Part(p))
 		}
 		return d, err
 	}})
 }
 
 // pageParts are the chunks of a page and its checksum.
-func pageParts(b []byte, p read.PageRange) (parts []table.Part) {
+func pageParts(b []byte, p read.PageRange) (parts []provider.Part) {
 	content := b[:min(p.Size, uint64(len(b)))]
 	rest, at := content, 0
 	if raw := p.RawBytes(); uint64(len(content)) != raw {
@@ -143,15 +143,15 @@ func pageParts(b []byte, p read.PageRange) (parts []table.Part) {
 				break
 			}
 			n := len(rest) - len(next)
-			parts = append(parts, table.Part{Offset: at, Size: n, Text: fmt.Sprintf("%v, unpacks to %d bytes", c.Algorithm, c.Size)})
+			parts = append(parts, provider.Part{Offset: at, Size: n, Text: fmt.Sprintf("%v, unpacks to %d bytes", c.Algorithm, c.Size)})
 			rest, at = next, at+n
 		}
 	}
 	if at < len(content) {
-		parts = append(parts, table.Part{Offset: at, Size: len(content) - at, Text: "elements, not compressed"})
+		parts = append(parts, provider.Part{Offset: at, Size: len(content) - at, Text: "elements, not compressed"})
 	}
 	if len(content) < len(b) {
-		parts = append(parts, table.Part{Offset: len(content), Size: len(b) - len(content), Text: "XXH3"})
+		parts = append(parts, provider.Part{Offset: len(content), Size: len(b) - len(content), Text: "XXH3"})
 	}
 	return parts
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // File describes a file, and of its ntuples the one at path, or all if path is empty. An ntuple that
 // cannot be read is listed with the reason.
-func File(ctx context.Context, f *rootfile.File, path string, o table.InspectOptions) (*table.Outline, error) {
+func File(ctx context.Context, f *rootfile.File, path string, o provider.InspectOptions) (*provider.Outline, error) {
 	out := &outline{file: f, o: o}
 	targets := f.NTuples()
 	if path != "" || o.Stats {
@@ -48,14 +48,14 @@ func File(ctx context.Context, f *rootfile.File, path string, o table.InspectOpt
 
 // outline is a description in the making.
 type outline struct {
-	table.Outline
+	provider.Outline
 	file   *rootfile.File
-	o      table.InspectOptions
+	o      provider.InspectOptions
 	prefix string // of the names of facts and lists: those of one of several ntuples
 }
 
 func (o *outline) fact(name string, value any) {
-	o.Facts = append(o.Facts, table.Fact{Name: o.prefix + name, Value: value})
+	o.AddFact(o.prefix+name, value)
 }
 
 // text is a fact that is left out if it is empty.
@@ -67,9 +67,7 @@ func (o *outline) text(name, value string) {
 
 // list begins a list, whose rows are added by the result.
 func (o *outline) list(name string, columns ...string) func(cells ...any) {
-	o.Lists = append(o.Lists, table.List{Name: o.prefix + name, Columns: columns})
-	at := len(o.Lists) - 1
-	return func(cells ...any) { o.Lists[at].Rows = append(o.Lists[at].Rows, cells) }
+	return o.AddList(o.prefix+name, columns...)
 }
 
 // container describes the ROOT file.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // bigEndian lists the parts of records of the container. It stops where the bytes end.
@@ -14,7 +14,7 @@ type bigEndian struct {
 	b     []byte
 	at    int
 	depth int
-	parts []table.Part
+	parts []provider.Part
 }
 
 // number lists a number of n bytes, and gives it.
@@ -33,7 +33,7 @@ func (p *bigEndian) number(n int, name string) uint64 {
 
 func (p *bigEndian) add(n int, text string) {
 	n = min(n, len(p.b)-p.at)
-	p.parts = append(p.parts, table.Part{Offset: p.at, Size: n, Depth: p.depth, Text: text})
+	p.parts = append(p.parts, provider.Part{Offset: p.at, Size: n, Depth: p.depth, Text: text})
 	p.at += n
 }
 
@@ -53,7 +53,7 @@ func (p *bigEndian) text(name string) {
 	p.add(head+n, fmt.Sprintf("%s %q", name, p.b[p.at+head:p.at+head+n]))
 }
 
-func headerParts(b []byte, wide bool) []table.Part {
+func headerParts(b []byte, wide bool) []provider.Part {
 	seek := 4
 	if wide {
 		seek = 8
@@ -98,14 +98,14 @@ func (p *bigEndian) key() {
 	}
 }
 
-func keyParts(b []byte) []table.Part {
+func keyParts(b []byte) []provider.Part {
 	p := bigEndian{b: b}
 	p.key()
 	return p.parts
 }
 
 // recordParts are the key of a record, and its content as far as it has a meaning here.
-func (o *outline) recordParts(b []byte, k rootfile.Key) []table.Part {
+func (o *outline) recordParts(b []byte, k rootfile.Key) []provider.Part {
 	p := bigEndian{b: b}
 	p.key()
 	h := o.file.Header()

@@ -29,7 +29,7 @@ func (t *Table) NumRows() int64 { return int64(t.footer.Entries()) }
 func (t *Table) NumStripes() int { return len(t.clusters) }
 
 // Stripe implements [table.Table].
-func (t *Table) Stripe(i int) table.Stripe { return cluster{t, i} }
+func (t *Table) Stripe(i int) table.Stripe { return cluster{table: t, index: i} }
 
 // StoredBytes implements [table.Table].
 func (t *Table) StoredBytes() int64 { return t.file.Size() }
@@ -149,6 +149,7 @@ func (t *Table) withChildren(f *fields.Field, c *table.Column) *fields.Field {
 
 // cluster is a [table.Stripe].
 type cluster struct {
+	table.AllVisible
 	table *Table
 	index int
 }

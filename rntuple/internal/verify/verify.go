@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // errEnough ends a verification with more problems than were asked for.
@@ -27,13 +27,13 @@ var options = read.Options{Fields: fields.Options{Binary: true}}
 // checker is one verification. Its counts and findings may be added to by many goroutines.
 type checker struct {
 	file *rootfile.File
-	o    table.VerifyOptions
+	o    provider.VerifyOptions
 	path string // of the only ntuple to check, or empty
 
 	spans spans
 
 	lock   sync.Mutex
-	report table.Report
+	report provider.Report
 
 	objects, ntuples, envelopes, clusters, fields int64
 	pages, entries                                atomic.Int64
@@ -41,9 +41,9 @@ type checker struct {
 
 // File checks a file, or of its ntuples only the one at path. Damage makes problems in the report. The
 // error is one of reading.
-func File(ctx context.Context, f *rootfile.File, path string, o table.VerifyOptions) (*table.Report, error) {
+func File(ctx context.Context, f *rootfile.File, path string, o provider.VerifyOptions) (*provider.Report, error) {
 	if o.MaxFindings <= 0 {
-		o.MaxFindings = table.DefaultMaxFindings
+		o.MaxFindings = provider.DefaultMaxFindings
 	}
 	if o.Parallelism <= 0 {
 		o.Parallelism = runtime.GOMAXPROCS(0)
@@ -81,7 +81,7 @@ func (c *checker) all(ctx context.Context) error {
 }
 
 func (c *checker) count() {
-	for _, n := range []table.Count{
+	for _, n := range []provider.Count{
 		{Name: "object", N: c.objects}, {Name: "RNTuple", N: c.ntuples}, {Name: "envelope", N: c.envelopes}, {Name: "cluster", N: c.clusters},
 		{Name: "field", N: c.fields}, {Name: "page", N: c.pages.Load()}, {Name: "field entry", N: c.entries.Load()},
 	} {

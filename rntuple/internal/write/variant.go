@@ -34,34 +34,11 @@ func (n *variant) append(e *encoder, arr arrow.Array, rows spans) error {
 		tags := a.Field(0).(*array.Uint8)
 		return n.put(e, rows, func(i int) (byte, int) { return tags.Value(i), i }, a.Field)
 	case *array.SparseUnion:
-		if err := n.check(arr); err != nil {
-			return err
-		}
 		return n.put(e, rows, func(i int) (byte, int) { return byte(a.TypeCode(i)), i }, a.Field)
 	case *array.DenseUnion:
-		if err := n.check(arr); err != nil {
-			return err
-		}
 		return n.put(e, rows, func(i int) (byte, int) { return byte(a.TypeCode(i)), int(a.ValueOffset(i)) }, a.Field)
 	}
 	return in(fault.Unsupportedf("an array of type %v as a variant", arr.DataType()), n.name)
-}
-
-// check tells whether a union has its buffers and children.
-func (n *variant) check(arr arrow.Array) error {
-	d := arr.Data()
-	sizes := []int{1}
-	if d.DataType().ID() == arrow.DENSE_UNION {
-		sizes = append(sizes, 4)
-	}
-	bad := len(d.Buffers()) <= len(sizes) || len(d.Children()) != len(d.DataType().(arrow.UnionType).Fields())
-	for i, size := range sizes {
-		bad = bad || d.Buffers()[i+1] == nil || d.Buffers()[i+1].Len() < size*(d.Offset()+d.Len())
-	}
-	if bad {
-		return in(arrowutil.ErrMalformed, n.name)
-	}
-	return nil
 }
 
 // put appends the values that at gives the type codes and the places of.
@@ -100,14 +77,7 @@ func (n *variant) put(e *encoder, rows spans, at func(row int) (code byte, place
 		if len(places[i]) == 0 {
 			continue
 		}
-		values, all := child(n.child[i]), places[i].around()
-		used := array.NewSlice(values, int64(all.from), int64(all.to))
-		err := arrowutil.Check(used) // checks of the whole batch leave out unions
-		used.Release()
-		if err == nil {
-			err = kid.put(e, values, places[i])
-		}
-		if err != nil {
+		if err := kid.put(e, child(n.child[i]), places[i]); err != nil {
 			return err
 		}
 	}

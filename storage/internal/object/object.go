@@ -63,6 +63,9 @@ type LostDropper interface {
 	DropLost(ctx context.Context, within time.Duration) error
 }
 
+// Scheduler is a [Client] with attempts and delays of its own, by the settings of its cloud. Nil stands for those of [Options].
+type Scheduler interface{ Schedule() Schedule }
+
 // Condition is that of a write. At most one of its fields is set.
 type Condition struct {
 	Absent  bool            // there is no object
@@ -176,15 +179,19 @@ func (s *Store) place(ctx context.Context, location string, prefix bool) (place,
 	}
 	if key == "" && !prefix {
 		return place{}, Failure{
-			Text:   fmt.Sprintf("%s names a bucket, and no object in it", location),
+			Text:   fmt.Sprintf("%s names a bucket, and no object in it", storage.Redact(location)),
 			Advice: fmt.Sprintf("write %s://%s/NAME", s.o.Scheme, bucket),
 		}
 	}
 	c, err := s.client(ctx, bucket)
 	if err != nil {
-		return place{}, named(location, err)
+		return place{}, named(storage.Redact(location), err)
 	}
-	return place{c, s.o.Retry, bucket, key, location}, nil
+	p := place{c, s.o.Retry, bucket, key, storage.Redact(location)}
+	if own, ok := c.(Scheduler); ok {
+		p.retry.Schedule = own.Schedule()
+	}
+	return p, nil
 }
 
 // parse splits a location, in which the key is percent-encoded as in a file:// location.
@@ -198,10 +205,10 @@ func (s *Store) parse(location string) (bucket, key string, err error) {
 	}
 	bucket, escaped := s.o.Bucket(rest)
 	if bucket == "" {
-		return "", "", fmt.Errorf("%s names no bucket", location)
+		return "", "", fmt.Errorf("%s names no bucket", storage.Redact(location))
 	}
 	if key, err = url.PathUnescape(escaped); err != nil {
-		return "", "", fmt.Errorf("bad location %s: %w: write %% as %%25", location, err)
+		return "", "", fmt.Errorf("bad location %s: %w: write %% as %%25", storage.Redact(location), err)
 	}
 	return bucket, key, nil
 }

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,6 +13,23 @@ func Range(off, n int64) string {
 		return fmt.Sprintf("bytes=-%d", n)
 	}
 	return fmt.Sprintf("bytes=%d-%d", off, off+n-1)
+}
+
+// RangeOf returns the offset of the first byte of an answer, and the size of the object: from the header Content-Range, or
+// without it, as of a server without ranges, from the length of the answer.
+func RangeOf(contentRange string, length int64) (off, size int64, err error) {
+	if contentRange == "" {
+		size = length
+	} else {
+		var ok bool
+		if off, _, size, ok = ParseContentRange(contentRange); !ok {
+			return 0, 0, fmt.Errorf("bad Content-Range %q", contentRange)
+		}
+	}
+	if size < 0 {
+		return 0, 0, errors.New("the server does not send the size")
+	}
+	return off, size, nil
 }
 
 // ParseContentRange parses the header Content-Range, such as "bytes 200-299/1000".

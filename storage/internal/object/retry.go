@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -14,16 +16,42 @@ import (
 type Retry struct {
 	// Attempts is the largest number of times that a request is sent, by default 4.
 	Attempts int
-	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
-	// each further attempt, up to 5 s. The actual delay is random, between half of it and
-	// all of it.
+	// Backoff is the delay before the second attempt, by default 100 ms, and ten times that if the server is overloaded. It
+	// doubles with each further attempt, up to 5 s. The actual delay is random, between half of it and all of it. It is never
+	// shorter than the server asks for by the header Retry-After; if that is more than a minute, the request is not repeated.
 	Backoff time.Duration
+	// Schedule gives attempts and delays instead of Attempts and Backoff.
+	Schedule Schedule
 	// Stall is the longest time without an answer, or without a byte of it, by default 30 s. Sending takes longer by
 	// a second for every 64 KiB. What takes longer is cancelled, and counts as a failed attempt.
 	Stall time.Duration
 }
 
+// Schedule are the attempts of a request, and the delays between them, by the settings of a cloud.
+type Schedule interface {
+	MaxAttempts() int
+	// RetryDelay is the delay after an attempt that failed with err. The first attempt has number 1.
+	RetryDelay(attempt int, err error) (time.Duration, error)
+}
+
+// delay is the time to wait after an attempt that failed.
+func (r Retry) delay(attempt int, t transient) (time.Duration, error) {
+	if r.Schedule != nil {
+		wait, err := r.Schedule.RetryDelay(attempt, t.error)
+		return max(wait, t.after), err
+	}
+	wait := r.Backoff
+	if t.busy {
+		wait *= 10
+	}
+	wait = min(wait<<min(attempt-1, 10), 5*time.Second)
+	return max(wait/2+rand.N(wait/2+1), t.after), nil
+}
+
 func (r Retry) withDefaults() Retry {
+	if r.Schedule != nil {
+		r.Attempts = r.Schedule.MaxAttempts()
+	}
 	if r.Attempts <= 0 {
 		r.Attempts = 4
 	}
@@ -37,13 +65,35 @@ func (r Retry) withDefaults() Retry {
 }
 
 // transient marks an error that another attempt may avoid.
-type transient struct{ error }
+type transient struct {
+	error
+	busy  bool          // the server is overloaded
+	after time.Duration // that the server asks to wait
+}
 
 func (t transient) Unwrap() error { return t.error }
 
 // Transient marks an error that another attempt may avoid: a broken connection, a timeout,
 // a status such as 503.
-func Transient(err error) error { return transient{err} }
+func Transient(err error) error { return transient{error: err} }
+
+// maxAfter is the longest wait that a server may ask for.
+const maxAfter = time.Minute
+
+// Busy is [Transient] for an answer: a server that is overloaded gets more time, and so does one that asks for it.
+func Busy(err error, status int, h http.Header) error {
+	t := transient{error: err, busy: status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable}
+	after := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(after, 10, 31); err == nil {
+		t.after = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(after); err == nil {
+		t.after = time.Until(at)
+	}
+	if t.after > maxAfter {
+		return fmt.Errorf("%w, and asks to wait for %v", err, t.after.Round(time.Second))
+	}
+	return t
+}
 
 // IsTransient reports whether an error is marked by [Transient].
 func IsTransient(err error) bool {
@@ -65,7 +115,6 @@ func (r Retry) Do(ctx context.Context, f func(context.Context) error) error {
 // DoWithin is Do for a request that sends n bytes.
 func (r Retry) DoWithin(ctx context.Context, n int, f func(context.Context) error) error {
 	r = r.withDefaults()
-	wait := r.Backoff
 	for attempt := 1; ; attempt++ {
 		limit := r.Stall + time.Duration(n>>16)*time.Second
 		err := r.once(ctx, limit, f)
@@ -82,12 +131,15 @@ func (r Retry) DoWithin(ctx context.Context, n int, f func(context.Context) erro
 		if attempt == r.Attempts {
 			return fmt.Errorf("%w (after %d attempts)", t.error, attempt)
 		}
+		wait, err := r.delay(attempt, t)
+		if err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(wait/2 + rand.N(wait/2+1)):
+		case <-time.After(wait):
 		}
-		wait = min(2*wait, 5*time.Second)
 	}
 }
 
@@ -110,7 +162,7 @@ func (r Retry) once(ctx context.Context, limit time.Duration, f func(context.Con
 	defer w.timer.Stop()
 	err := f(context.WithValue(attempt, stallKey{}, w))
 	if err != nil && context.Cause(attempt) == errStalled {
-		return transient{fmt.Errorf("%w: %v", errStalled, limit)}
+		return Transient(fmt.Errorf("%w: %v", errStalled, limit))
 	}
 	return err
 }

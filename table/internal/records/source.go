@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/text/charset"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // BatchBytes is the maximum input text of a batch.
@@ -24,9 +24,9 @@ const BatchBytes = 32 << 20
 
 // Source is the part of a source of text that does not depend on the format.
 type Source struct {
-	In      table.Input
-	Options table.ReadOptions
-	Text    table.TextOptions
+	In      provider.Input
+	Options provider.ReadOptions
+	Text    provider.TextOptions
 	Out     *arrow.Schema // of the batches
 	Builder *array.RecordBuilder
 	// Encoding is that of the input. In.Reader is in UTF-8.
@@ -39,10 +39,10 @@ type Source struct {
 	guessed int64 // estimated number of rows before the first is read
 }
 
-// Schema implements [table.Source].
+// Schema implements [provider.Source].
 func (s *Source) Schema() *arrow.Schema { return s.Out }
 
-// NoValues implements [table.Sampled].
+// NoValues implements [provider.Sampled].
 func (s *Source) NoValues(column int) bool { return column < len(s.Empty) && s.Empty[column] }
 
 // Guess estimates the number of rows from a sample of used bytes. The whole input has total bytes, or -1 if the size
@@ -61,8 +61,8 @@ func (s *Source) Estimate(used int64) (int64, bool) {
 	return s.guessed, s.In.Size >= 0
 }
 
-// Fill calls next until a batch is full or it returns io.EOF. next adds one record, and returns its number of bytes.
-// Fill returns the number of records, or io.EOF if there are none.
+// Fill calls next until a batch is full or it returns io.EOF as it is. next adds one record, and returns its number of
+// bytes. Fill returns the number of records, 0 at the end.
 func (s *Source) Fill(ctx context.Context, next func() (int, error)) (int64, error) {
 	n, size := 0, 0
 	for ; n < s.Options.BatchRows && size < BatchBytes; n++ {
@@ -77,9 +77,6 @@ func (s *Source) Fill(ctx context.Context, next func() (int, error)) (int64, err
 			return 0, err
 		}
 		size += bytes
-	}
-	if n == 0 {
-		return 0, io.EOF
 	}
 	s.rows += int64(n)
 	return int64(n), nil
@@ -107,7 +104,7 @@ func (e hinted) Hint() string { return e.hint }
 // Unwrap returns the error without the hint.
 func (e hinted) Unwrap() error { return e.error }
 
-// Close implements [table.Source].
+// Close implements [provider.Source].
 func (s *Source) Close() error {
 	if s.Builder != nil {
 		s.Builder.Release()
@@ -132,6 +129,11 @@ func (s *Source) OpenText(ctx context.Context, encoding string) (sample []byte, 
 		s.Encoding, err = charset.DetectAll(contextReader{ctx, io.NewSectionReader(s.In.At, 0, s.size)})
 	default:
 		s.Encoding, err = charset.Detect(sample, whole)
+	}
+	if encoding == "" && (err != nil || !s.Encoding.IsUTF8()) {
+		if err := provider.Foreign(s.In.Name, sample[:min(len(sample), provider.SniffBytes)]); err != nil {
+			return nil, false, err
+		}
 	}
 	if err != nil || s.Encoding.IsUTF8() {
 		return sample, whole, err
@@ -160,7 +162,7 @@ func (s *Source) spool(ctx context.Context) error {
 		return nil
 	}
 	if s.In.At == nil || s.In.Size < 0 {
-		temp, err := table.Spool(contextReader{ctx, s.In.Reader}, s.Options.TempDir)
+		temp, err := provider.Spool(contextReader{ctx, s.In.Reader}, s.Options.TempDir)
 		if err != nil {
 			return err
 		}
@@ -223,7 +225,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 }
 
 // FinishOutput flushes w and publishes out, or aborts after an error.
-func FinishOutput(ctx context.Context, w *bufio.Writer, out table.Output) error {
+func FinishOutput(ctx context.Context, w *bufio.Writer, out provider.Output) error {
 	err := w.Flush()
 	if err == nil {
 		err = ctx.Err()

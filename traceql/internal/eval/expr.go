@@ -14,7 +14,7 @@ func Constant(e *lang.Expr) (v value.Value, ok bool) {
 	if !constant {
 		return v, false
 	}
-	v, err := evaluate(e, func(*lang.Expr) (value.Value, error) { return value.Value{}, nil })
+	v, err := calculation{}.evaluate(e)
 	return v, err == nil
 }
 
@@ -39,17 +39,29 @@ func Compare(op lang.Op, a, b value.Value, match func(string) bool) bool {
 	return value.MatchesNot(a, match)
 }
 
-// evaluate computes an expression, whose fields and aggregates leaf returns.
-func evaluate(e *lang.Expr, leaf func(*lang.Expr) (value.Value, error)) (value.Value, error) {
+// calculation evaluates expressions.
+type calculation struct {
+	leaf func(*lang.Expr) (value.Value, error) // the value of a field or an aggregate
+	work *Work
+}
+
+func (c calculation) evaluate(e *lang.Expr) (value.Value, error) {
+	if err := c.work.add(1); err != nil {
+		return value.Value{}, err
+	}
 	switch e.Op {
 	case lang.Literal:
 		return e.Value, nil
 	case lang.FieldOf, lang.Aggregate:
-		return leaf(e)
+		v, err := c.leaf(e)
+		if err != nil {
+			return v, err
+		}
+		return v, c.work.add(sizeOf(v))
 	case lang.And, lang.Or:
-		return logic(e, leaf)
+		return c.logic(e)
 	}
-	a, err := evaluate(e.X, leaf)
+	a, err := c.evaluate(e.X)
 	if err != nil {
 		return a, err
 	}
@@ -61,7 +73,12 @@ func evaluate(e *lang.Expr, leaf func(*lang.Expr) (value.Value, error)) (value.V
 	case lang.Match, lang.NotMatch:
 		return value.OfBool(Compare(e.Op, a, value.Value{}, e.Regexp.MatchString)), nil
 	}
-	b, err := evaluate(e.Y, leaf)
+	return c.binary(e, a)
+}
+
+// binary computes an operation of a value on the left and the operand on the right.
+func (c calculation) binary(e *lang.Expr, a value.Value) (value.Value, error) {
+	b, err := c.evaluate(e.Y)
 	switch {
 	case err != nil:
 		return b, err
@@ -75,6 +92,9 @@ func evaluate(e *lang.Expr, leaf func(*lang.Expr) (value.Value, error)) (value.V
 	if isID(e.X) || isID(e.Y) {
 		a, b = idText(a, e.Op), idText(b, e.Op)
 	}
+	if err := c.work.add(int64(len(a.List())) * int64(len(b.List()))); err != nil {
+		return value.Value{}, err
+	}
 	return value.OfBool(Compare(e.Op, a, b, nil)), nil
 }
 
@@ -82,18 +102,18 @@ func evaluate(e *lang.Expr, leaf func(*lang.Expr) (value.Value, error)) (value.V
 func truth(v value.Value) bool { return value.Equal(v, value.OfBool(true)) }
 
 // logic evaluates a row of && or || from the left.
-func logic(e *lang.Expr, leaf func(*lang.Expr) (value.Value, error)) (value.Value, error) {
+func (c calculation) logic(e *lang.Expr) (value.Value, error) {
 	decided := e.Op == lang.Or
 	if e.X.Op != e.Op { // only two, as mostly
-		v, err := evaluate(e.X, leaf)
+		v, err := c.evaluate(e.X)
 		if err != nil || truth(v) == decided {
 			return value.OfBool(decided), err
 		}
-		v, err = evaluate(e.Y, leaf)
+		v, err = c.evaluate(e.Y)
 		return value.OfBool(truth(v)), err
 	}
 	for _, operand := range e.Chain(e.Op) {
-		v, err := evaluate(operand, leaf)
+		v, err := c.evaluate(operand)
 		if err != nil || truth(v) == decided {
 			return value.OfBool(decided), err
 		}

@@ -41,7 +41,7 @@ func NewProgram(q *lang.Query) *Program {
 }
 
 // Run evaluates the query on a trace. The result is empty if it does not match.
-func (p *Program) Run(t *Trace) ([]Set, error) {
+func (p *Program) Run(t *Trace, work *Work) ([]Set, error) {
 	all := Set{Spans: make([]int, len(t.Spans))}
 	for i := range all.Spans {
 		all.Spans[i] = i
@@ -49,12 +49,24 @@ func (p *Program) Run(t *Trace) ([]Set, error) {
 	if len(all.Spans) == 0 {
 		return nil, nil
 	}
-	return run{p, t}.stage(p.query.Pipeline, []Set{all})
+	return run{p, t, work}.stage(p.query.Pipeline, []Set{all})
 }
 
 type run struct {
-	p *Program
-	t *Trace
+	p    *Program
+	t    *Trace
+	work *Work
+}
+
+// value is that of an expression on the fields of span i.
+func (r run) value(e *lang.Expr, i int) (value.Value, error) {
+	leaf := func(e *lang.Expr) (value.Value, error) {
+		if err := r.work.add(r.t.encoded(e.Field, i) / bytesPerStep); err != nil {
+			return value.Value{}, err
+		}
+		return r.t.Value(e.Field, i)
+	}
+	return calculation{leaf, r.work}.evaluate(e)
 }
 
 func (r run) stage(s lang.Stage, in []Set) (out []Set, err error) {
@@ -91,9 +103,12 @@ func (r run) stage(s lang.Stage, in []Set) (out []Set, err error) {
 func (r run) filter(f *lang.SpansetFilter, in []Set) (out []Set, err error) {
 	number := r.p.number[f]
 	for _, set := range in {
+		if err := r.work.add(int64(len(set.Spans))); err != nil {
+			return nil, err
+		}
 		var left []int
 		for _, i := range set.Spans {
-			ok, err := r.t.matches(f, number, i)
+			ok, err := r.matches(f, number, i)
 			if err != nil {
 				return nil, err
 			}
@@ -108,9 +123,30 @@ func (r run) filter(f *lang.SpansetFilter, in []Set) (out []Set, err error) {
 	return out, nil
 }
 
+// matches reports whether span i meets the condition of a spanset filter.
+func (r run) matches(f *lang.SpansetFilter, number, i int) (bool, error) {
+	s := &r.t.Spans[i]
+	if f.Cond == nil {
+		return true, nil
+	}
+	verdict := s.Verdicts[number]
+	switch {
+	case verdict.Bits != nil && verdict.Bits[s.Row/8]>>(s.Row%8)&1 == 0:
+		return false, nil
+	case verdict.Exact:
+		return true, nil
+	}
+	r.t.Looks++
+	v, err := r.value(f.Cond, i)
+	return truth(v), err
+}
+
 // operation evaluates both sides on each set, and combines their spans.
 func (r run) operation(o *lang.SpansetOperation, in []Set) (out []Set, err error) {
 	for _, set := range in {
+		if err := r.work.add(int64(len(r.t.Spans))); err != nil {
+			return nil, err
+		}
 		left, err := r.stage(o.L, []Set{set})
 		if err != nil {
 			return nil, err
@@ -185,8 +221,11 @@ func (r run) group(g *lang.GroupBy, set Set) (out []Set, err error) {
 	for _, i := range set.Spans {
 		var key strings.Builder
 		var attrs []Attribute
+		if err := r.work.add(int64(len(set.Attributes))); err != nil {
+			return nil, err
+		}
 		for _, e := range g.By {
-			v, err := r.t.expr(e, i)
+			v, err := r.value(e, i)
 			if err != nil {
 				return nil, err
 			}
@@ -208,12 +247,15 @@ func (r run) group(g *lang.GroupBy, set Set) (out []Set, err error) {
 // scalars keeps the sets for which a comparison of aggregates is true.
 func (r run) scalars(f *lang.ScalarFilter, in []Set) (out []Set, err error) {
 	for _, set := range in {
+		if err := r.work.add(int64(len(set.Attributes))); err != nil {
+			return nil, err
+		}
 		attrs := append([]Attribute(nil), set.Attributes...)
-		v, err := evaluate(f.Cond, func(e *lang.Expr) (value.Value, error) {
+		v, err := calculation{func(e *lang.Expr) (value.Value, error) {
 			v, err := r.aggregate(e, set)
 			attrs = append(attrs, Attribute{e.String(), v})
 			return v, err
-		})
+		}, r.work}.evaluate(f.Cond)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +280,7 @@ func (r run) aggregate(e *lang.Expr, set Set) (result value.Value, err error) {
 		result = accumulate(e.Func, result, v)
 	}
 	for _, i := range set.Spans {
-		v, err := r.t.expr(e.X, i)
+		v, err := r.value(e.X, i)
 		if err != nil {
 			return value.Value{}, err
 		}

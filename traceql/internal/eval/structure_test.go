@@ -137,7 +137,7 @@ func checkTree(t *testing.T, programs map[string]*eval.Program, parent []int) {
 		for right := range 1 << len(parent) {
 			trace := traceOf(parent, left, right)
 			for _, op := range operators {
-				sets, err := programs[op].Run(trace)
+				sets, err := programs[op].Run(trace, eval.NewWork(t.Context(), 1<<20))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -202,7 +202,7 @@ func TestStructureByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sets, err := eval.NewProgram(q).Run(traceOf(parent, c.left, c.right))
+		sets, err := eval.NewProgram(q).Run(traceOf(parent, c.left, c.right), eval.NewWork(t.Context(), 1<<20))
 		if err != nil {
 			t.Fatal(err)
 		}

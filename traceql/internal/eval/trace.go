@@ -32,8 +32,16 @@ type Verdict struct {
 // Trace is all spans of a trace.
 type Trace struct {
 	Spans []Span // by start and id
+	Looks int64  // conditions that were evaluated on single spans
+
+	root  int // see Root
 	tree  *tree
-	Looks int64 // conditions that were evaluated on single spans
+	times *times // nil until they are needed
+}
+
+type times struct {
+	start    int64
+	duration time.Duration
 }
 
 // NewTrace makes a trace of its spans, which are sorted in place. Of several spans with one id, the first is kept.
@@ -50,13 +58,11 @@ func NewTrace(list []Span) *Trace {
 	slices.SortStableFunc(list, func(a, b Span) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), bytes.Compare(a.ID, b.ID))
 	})
-	return &Trace{Spans: list}
+	return &Trace{Spans: list, root: slices.IndexFunc(list, func(s Span) bool { return s.Parent == nil })}
 }
 
 // Root is the first span without a parent, or -1.
-func (t *Trace) Root() int {
-	return slices.IndexFunc(t.Spans, func(s Span) bool { return s.Parent == nil })
-}
+func (t *Trace) Root() int { return t.root }
 
 // RootName and RootService describe the root span; they are nil without one.
 func (t *Trace) RootName() value.Value {
@@ -78,6 +84,9 @@ func (t *Trace) RootService() (value.Value, error) {
 
 // Times are the start of the trace in nanoseconds, and the time to the end of its last span. Spans without a start do not count.
 func (t *Trace) Times() (start int64, d time.Duration) {
+	if t.times != nil {
+		return t.times.start, t.times.duration
+	}
 	first, last := int64(0), int64(0)
 	for _, s := range t.Spans {
 		if s.Start == 0 {
@@ -89,7 +98,8 @@ func (t *Trace) Times() (start int64, d time.Duration) {
 		}
 		first, last = min(first, s.Start), max(last, end)
 	}
-	return first, time.Duration(last - first)
+	t.times = &times{first, time.Duration(last - first)}
+	return t.Times()
 }
 
 // Value is the value of a field of span i.
@@ -119,25 +129,12 @@ func (t *Trace) Value(f *lang.Field, i int) (value.Value, error) {
 	return t.Spans[i].Batch.Value(f, t.Spans[i].Row)
 }
 
-// expr is the value of an expression on the fields of span i.
-func (t *Trace) expr(e *lang.Expr, i int) (value.Value, error) {
-	return evaluate(e, func(e *lang.Expr) (value.Value, error) { return t.Value(e.Field, i) })
-}
-
-// matches reports whether span i meets the condition of a spanset filter.
-func (t *Trace) matches(f *lang.SpansetFilter, number, i int) (bool, error) {
-	s := &t.Spans[i]
-	if f.Cond == nil {
-		return true, nil
+// encoded is the number of bytes of messages in which Value looks for a field.
+func (t *Trace) encoded(f *lang.Field, i int) int64 {
+	if f.Parent {
+		if i = t.treeOf().parent[i]; i < 0 {
+			return 0
+		}
 	}
-	verdict := s.Verdicts[number]
-	switch {
-	case verdict.Bits != nil && verdict.Bits[s.Row/8]>>(s.Row%8)&1 == 0:
-		return false, nil
-	case verdict.Exact:
-		return true, nil
-	}
-	t.Looks++
-	v, err := t.expr(f.Cond, i)
-	return truth(v), err
+	return t.Spans[i].Batch.Encoded(f, t.Spans[i].Row)
 }

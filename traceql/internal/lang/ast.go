@@ -10,8 +10,9 @@ import (
 
 // Limits of Parse.
 const (
-	MaxText  = 128 << 10 // bytes of text
-	MaxDepth = 100       // levels of nested parentheses, signs and negations
+	MaxText   = 128 << 10 // bytes of text
+	MaxDepth  = 100       // levels of nested parentheses, signs and negations
+	MaxStages = 1000      // spansets and stages of pipelines: each looks at all spans of a trace
 )
 
 // Query is a parsed query. It is immutable.

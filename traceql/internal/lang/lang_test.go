@@ -212,6 +212,9 @@ var rejected = []struct {
 	{`({ } | count()) > 2`, 7, "compare it"},
 	{strings.Repeat("(", 101) + "{ }" + strings.Repeat(")", 101), 100, "deeper than 100"},
 	{"{ " + strings.Repeat("!", 101) + ".a }", 102, "deeper than 100"},
+	{strings.Repeat("{}>", 20_000) + "{}", 3000, "more than 1000 spansets and stages"},
+	{"{}" + strings.Repeat("|count()>0", 1000), 9993, "more than 1000 spansets and stages"},
+	{"{}" + strings.Repeat("|coalesce()", 1000), 10_992, "more than 1000 spansets and stages"},
 	{strings.Repeat(" ", lang.MaxText) + "{}", -1, "more than 131072"},
 }
 
@@ -254,6 +257,19 @@ func TestLongChains(t *testing.T) {
 		}
 		if q.String() != text {
 			t.Errorf("a chain of %q changes when it is printed", link)
+		}
+	}
+}
+
+// As many spansets and stages as are allowed.
+func TestManyStages(t *testing.T) {
+	for _, text := range []string{strings.Repeat("{ } > ", 999) + "{ }", "{ }" + strings.Repeat(" | count() > 0", 999)} {
+		q, err := lang.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.String() != text {
+			t.Errorf("%.20s… changes when it is printed", text)
 		}
 	}
 }

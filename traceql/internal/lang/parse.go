@@ -53,8 +53,9 @@ func ParseField(text string) (*Field, error) {
 
 type parser struct {
 	lexer
-	tok   token
-	depth int
+	tok    token
+	depth  int
+	stages int
 }
 
 func newParser(text string) (*parser, error) {
@@ -88,6 +89,14 @@ func (p *parser) expect(symbol string) error {
 func (p *parser) enter() error {
 	if p.depth++; p.depth > MaxDepth {
 		return p.errorf(p.tok.pos, "the query is nested deeper than %d levels", MaxDepth)
+	}
+	return nil
+}
+
+// stage counts a spanset or a stage of a pipeline.
+func (p *parser) stage(pos int) error {
+	if p.stages++; p.stages > MaxStages {
+		return p.errorf(pos, "the query has more than %d spansets and stages", MaxStages)
 	}
 	return nil
 }

@@ -69,6 +69,9 @@ func (p *parser) stageNode(first bool) (operandNode, error) {
 	default:
 		return p.sets(0)
 	}
+	if err == nil {
+		err = p.stage(pos)
+	}
 	return operandNode{set: s, pos: pos}, err
 }
 
@@ -192,7 +195,7 @@ func (p *parser) combine(op token, l, r operandNode) (operandNode, error) {
 		return n, p.errorf(l.pos, "the comparison needs an aggregate: count(), avg(…), min(…), max(…) or sum(…)")
 	}
 	n.set = &ScalarFilter{e}
-	return n, nil
+	return n, p.stage(l.pos)
 }
 
 func (p *parser) setOperand() (operandNode, error) {
@@ -245,6 +248,9 @@ func (p *parser) negated() (operandNode, error) {
 
 func (p *parser) spansetFilter() (Stage, error) {
 	f := &SpansetFilter{Pos: p.tok.pos}
+	if err := p.stage(f.Pos); err != nil {
+		return nil, err
+	}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}

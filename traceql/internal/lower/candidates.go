@@ -141,31 +141,51 @@ func either(list ...*Candidates) *Candidates {
 
 // Of are the candidates for a stage whose input is all spans of a trace, or some of them.
 func Of(s lang.Stage) *Candidates {
+	if o, ok := s.(*lang.SpansetOperation); ok && o.Op.Relation == lang.SetOr {
+		return either(alternatives(s, nil)...)
+	}
+	return both(conjuncts(s, nil)...)
+}
+
+// alternatives appends the candidates for the sides of a row of ||.
+func alternatives(s lang.Stage, list []*Candidates) []*Candidates {
+	if o, ok := s.(*lang.SpansetOperation); ok && o.Op.Relation == lang.SetOr {
+		return alternatives(o.R, alternatives(o.L, list))
+	}
+	return append(list, Of(s))
+}
+
+// conjuncts appends candidates to which a trace must belong, all of them.
+func conjuncts(s lang.Stage, list []*Candidates) []*Candidates {
 	switch s := s.(type) {
 	case *lang.Pipeline:
-		list := make([]*Candidates, len(s.Stages))
-		for i, below := range s.Stages {
-			list[i] = Of(below)
+		for _, below := range s.Stages {
+			list = conjuncts(below, list)
 		}
-		return both(list...)
 	case *lang.SpansetFilter:
 		if s.Cond != nil {
-			return ofCondition(s.Cond, true)
+			list = append(list, ofCondition(s.Cond, true, 0))
 		}
 	case *lang.SpansetOperation:
 		switch {
 		case s.Op.Relation == lang.SetOr:
-			return either(Of(s.L), Of(s.R))
+			return append(list, Of(s))
 		case s.Op.Not:
-			return Of(s.R)
+			return conjuncts(s.R, list)
 		}
-		return both(Of(s.L), Of(s.R))
+		list = conjuncts(s.R, conjuncts(s.L, list))
 	}
-	return anyTrace
+	return list
 }
 
+// maxNested bounds the levels of && in || in && … that candidates are made of: each has a condition of its own, made of all below it.
+const maxNested = 16
+
 // ofCondition are the traces with a span for which an expression is true or, without want, is not.
-func ofCondition(e *lang.Expr, want bool) *Candidates {
+func ofCondition(e *lang.Expr, want bool, level int) *Candidates {
+	if level > maxNested {
+		return anyTrace
+	}
 	if !needsTrace(e) {
 		if v, ok := eval.Constant(e); ok && v.Bool() == want {
 			return anyTrace
@@ -174,19 +194,19 @@ func ofCondition(e *lang.Expr, want bool) *Candidates {
 	}
 	switch e.Op {
 	case lang.Not:
-		return ofCondition(e.X, !want)
+		return ofCondition(e.X, !want, level)
 	case lang.And, lang.Or:
-		return ofChain(e, want)
+		return ofChain(e, want, level+1)
 	}
 	return ofTrace(e, want)
 }
 
 // ofChain are the candidates for a row of && or ||.
-func ofChain(e *lang.Expr, want bool) *Candidates {
+func ofChain(e *lang.Expr, want bool, level int) *Candidates {
 	var parts []*Candidates
 	if (e.Op == lang.And) != want {
 		for _, operand := range e.Chain(e.Op) {
-			parts = append(parts, ofCondition(operand, want))
+			parts = append(parts, ofCondition(operand, want, level))
 		}
 		return either(parts...)
 	}
@@ -194,7 +214,7 @@ func ofChain(e *lang.Expr, want bool) *Candidates {
 	parts = append(parts, &Candidates{Rows: []Row{{Expr: e, Want: want}}})
 	for _, operand := range e.Chain(e.Op) {
 		if needsTrace(operand) {
-			parts = append(parts, ofCondition(operand, want))
+			parts = append(parts, ofCondition(operand, want, level))
 		}
 	}
 	return both(parts...)

@@ -186,6 +186,32 @@ func ValueAt(c Column, arr arrow.Array, row int) value.Value {
 	return scalar(arr, i)
 }
 
+// Encoded is the number of bytes of messages in which Value looks for a field.
+func (b *Batch) Encoded(f *lang.Field, row int) (n int64) {
+	switch f.Intrinsic {
+	case lang.NoIntrinsic:
+		for _, scope := range ScopesOf(f) {
+			n += int64(len(b.Bytes(messagesOf(scope), row)))
+		}
+	case lang.EventName, lang.EventTime:
+		return int64(len(b.Bytes(Events, row)))
+	case lang.LinkTraceID, lang.LinkSpanID:
+		return int64(len(b.Bytes(Links, row)))
+	}
+	return n
+}
+
+// messagesOf is the column of messages that have attributes of a scope.
+func messagesOf(scope lang.Scope) string {
+	switch scope {
+	case lang.EventScope:
+		return Events
+	case lang.LinkScope:
+		return Links
+	}
+	return scopes[scope].rest
+}
+
 // Value is the value of an attribute, or of an intrinsic of the span alone: those of traces and parents are nil.
 func (b *Batch) Value(f *lang.Field, row int) (value.Value, error) {
 	if f.Intrinsic != lang.NoIntrinsic {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/bytestring/vector"
+	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 

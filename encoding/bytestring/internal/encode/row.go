@@ -7,10 +7,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/bytestring/vector"
-	"github.com/amudai/amudai-go/encoding/fields/learn"
-	"github.com/amudai/amudai-go/encoding/fsst"
-	"github.com/amudai/amudai-go/encoding/onpair"
+	"github.com/amudai/amudai-go/encoding/internal/fields/learn"
+	"github.com/amudai/amudai-go/encoding/internal/fsst"
+	"github.com/amudai/amudai-go/encoding/internal/onpair"
+	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/amudai/amudai-go/encoding/bytestring/vector"
+	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 

@@ -5,15 +5,15 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/amudai/amudai-go/encoding/bytestring/vector"
-	"github.com/amudai/amudai-go/encoding/fields/learn"
-	"github.com/amudai/amudai-go/encoding/flatlz"
-	"github.com/amudai/amudai-go/encoding/fsst"
-	"github.com/amudai/amudai-go/encoding/lz4"
-	"github.com/amudai/amudai-go/encoding/onpair"
-	"github.com/amudai/amudai-go/encoding/radixpack"
-	"github.com/amudai/amudai-go/encoding/template"
+	"github.com/amudai/amudai-go/encoding/internal/fields/learn"
+	"github.com/amudai/amudai-go/encoding/internal/flatlz"
+	"github.com/amudai/amudai-go/encoding/internal/fsst"
+	"github.com/amudai/amudai-go/encoding/internal/onpair"
+	"github.com/amudai/amudai-go/encoding/internal/radixpack"
+	"github.com/amudai/amudai-go/encoding/internal/template"
+	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/internal/base/distinct"
+	"github.com/amudai/amudai-go/internal/base/lz4"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/alp"
+	"github.com/amudai/amudai-go/encoding/internal/alp"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"

@@ -7,10 +7,10 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 

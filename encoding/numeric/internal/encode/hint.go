@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/alp"
+	"github.com/amudai/amudai-go/encoding/internal/alp"
 )
 
 // Hint is what is remembered from block to block about one place in the tree: which encodings were worth a trial, and

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/alp"
+	"github.com/amudai/amudai-go/encoding/internal/alp"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 )
 
@@ -23,7 +23,7 @@ type Plan struct {
 	Width     int
 }
 
-// ParseShape reads the form of a tree as describe.Node.String writes it, such as RunLength(raw,FLBitPack[2]). Widths are
+// ParseShape reads the form of a tree as encoding.Tree.String writes it, such as RunLength(raw,FLBitPack[2]). Widths are
 // ignored, as they follow from the values; e and f of ALP and the level of Zstd and LZ4 are heeded.
 func (t *Table) ParseShape(shape string) (*Plan, error) {
 	p := shapeParser{t, shape}

@@ -5,20 +5,20 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/amudai/amudai-go/encoding/describe"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Describe says what the bytes of a tree of n values of type t are, without decoding the values. Of a bad tree it
 // describes what can be read, and puts the error into the node that it was found in.
-func (t *Table) Describe(tree []byte, typ word.Type, n int) describe.Node {
+func (t *Table) Describe(tree []byte, typ word.Type, n int) encoding.Tree {
 	return t.describe("", tree, 0, typ, n, 0)
 }
 
 // describe describes a tree that begins at byte at of what is described.
-func (t *Table) describe(name string, tree []byte, at int, typ word.Type, n, depth int) describe.Node {
-	node := describe.Node{Name: name, Type: typ.String(), Len: n, Offset: at, Size: len(tree)}
+func (t *Table) describe(name string, tree []byte, at int, typ word.Type, n, depth int) encoding.Tree {
+	node := encoding.Tree{Name: name, Type: typ.String(), Len: n, Offset: at, Size: len(tree)}
 	r, err := t.of(tree, typ)
 	if err == nil && depth >= MaxDepth {
 		err = fault.Limitf("encoding trees nested more than %d deep", MaxDepth)
@@ -35,7 +35,7 @@ func (t *Table) describe(name string, tree []byte, at int, typ word.Type, n, dep
 
 // Describer is a tree that is being described. Its methods take places in the tree.
 type Describer struct {
-	Node  *describe.Node
+	Node  *encoding.Tree
 	Tree  []byte
 	T     word.Type
 	N     int
@@ -95,7 +95,7 @@ func (d *Describer) Child(name string, from, to int, nested bool, t word.Type, n
 		d.Node.Children = append(d.Node.Children, d.table.describe(name, part, d.at+from, t, n, d.depth+1))
 		return
 	}
-	raw := describe.Node{Name: name, Type: t.String(), Len: n, Offset: d.at + from, Size: len(part)}
+	raw := encoding.Tree{Name: name, Type: t.String(), Len: n, Offset: d.at + from, Size: len(part)}
 	if len(part) > 0 {
 		raw.Field(d.at+from, len(part), "values", "")
 	}

@@ -1,8 +1,8 @@
 package trees
 
 import (
-	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Plainer converts columns that pqarrow does not write, or not exactly, to columns that it writes. The stored Arrow
@@ -27,7 +27,7 @@ type Plainer struct {
 }
 
 // NewPlainer returns the converter of the columns of a schema.
-func NewPlainer(schema *arrow.Schema, o table.WriteOptions) *Plainer {
+func NewPlainer(schema *arrow.Schema, o provider.WriteOptions) *Plainer {
 	p := &Plainer{change: make([]bool, schema.NumFields()), mem: o.Allocator}
 	fields := make([]arrow.Field, schema.NumFields())
 	for i, f := range schema.Fields() {

@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
@@ -58,16 +59,17 @@ func (r *assembled) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.
 
 func (r *assembled) read(ctx context.Context, rows rowset.Set, t arrow.DataType, o *table.ReadOptions) (arrow.Array, error) {
 	t0 := r.stripe.table
+	count, _ := o.Counters.(*chunk.Counters)
 	for _, leaf := range r.column.leaves {
 		c, err := t0.chunk(r.stripe.group, leaf)
 		if err != nil {
 			return nil, r.place(err)
 		}
-		done := t0.at.open(&window{ctx: ctx, have: o.Prefetched, from: c.from, to: c.end})
+		count.AddChunk(c)
+		done := t0.at.open(&window{ctx: ctx, have: o.Prefetched, from: c.From, to: c.End})
 		defer done()
 	}
-	count, _ := o.Counters.(*counters)
-	count.addValues(rows.Len())
+	count.AddValues(rows.Len())
 	var parts []arrow.Array
 	defer func() { arrowutil.ReleaseAll(parts) }()
 	size := int64(0)
@@ -223,19 +225,19 @@ func (r *assembled) put(a *assembler) {
 }
 
 func (r *assembled) place(err error) error {
-	return r.stripe.table.placeIn(err, r.stripe.group, r.name)
+	return r.stripe.table.source.PlaceIn(err, r.stripe.group, r.name)
 }
 
 // AppendRanges implements [table.ColumnReader]: arrow-go reads from page to page.
 func (r *assembled) AppendRanges(dst []storage.ByteRange, _ rowset.Set) []storage.ByteRange {
 	t := r.stripe.table
 	for _, leaf := range r.column.leaves {
-		if c, err := t.chunk(r.stripe.group, leaf); err == nil && c.end > c.from {
-			dst = append(dst, storage.ByteRange{Reader: t.reader, Offset: c.from, Size: c.end - c.from})
+		if c, err := t.chunk(r.stripe.group, leaf); err == nil && c.End > c.From {
+			dst = append(dst, storage.ByteRange{Reader: t.reader, Offset: c.From, Size: c.End - c.From})
 		}
 	}
 	return dst
 }
 
-// Blocks implements [table.ColumnReader]: those of a chunk are not known.
+// Blocks implements [table.ColumnReader]: the pages of a chunk are not known, and count as one.
 func (r *assembled) Blocks() int64 { return int64(len(r.column.leaves)) }

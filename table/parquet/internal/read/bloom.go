@@ -7,21 +7,23 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/amudai/amudai-go/sbbf"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
+	"github.com/amudai/amudai-go/table/parquet/internal/thrift"
 )
 
 // bloomHeader is in front of a Bloom filter:
 //
 //	1 i32 bytes of the filter, 2 { 1 split blocks }, 3 { 1 xxhash }, 4 { 1 uncompressed }
 func bloomHeader(b []byte) (header, size int64, ok bool) {
-	t := compact{b: b}
+	t := thrift.NewReader(b)
 	known := 0
-	t.fields(0, func(id int64, kind byte) bool {
+	t.Fields(0, func(id int64, kind byte) bool {
 		switch {
-		case id == 1 && kind == kindI32:
-			size = t.int()
+		case id == 1 && kind == thrift.I32:
+			size = t.Int()
 			return true
-		case id >= 2 && id <= 4 && kind == kindStruct:
-			t.fields(1, func(member int64, _ byte) bool {
+		case id >= 2 && id <= 4 && kind == thrift.Struct:
+			t.Fields(1, func(member int64, _ byte) bool {
 				if member == 1 {
 					known++
 				}
@@ -31,11 +33,12 @@ func bloomHeader(b []byte) (header, size int64, ok bool) {
 		}
 		return false
 	})
-	return int64(t.at), size, t.err == nil && known == 3 && size > 0 && size%bloomBlock == 0
+	return int64(t.At), size, t.Err == nil && known == 3 && size > 0 && size%bloomBlock == 0
 }
 
 const (
-	bloomBlock = 32 // bytes
+	bloomBlock = 32  // bytes
+	bloomHead  = 256 // bytes that have any header
 	// wholeBloom is the size up to which a filter is read as a whole, in bytes. Of a larger one a block is read for each
 	// value.
 	wholeBloom = 1 << 20
@@ -43,26 +46,26 @@ const (
 
 // bloom opens the Bloom filter of a chunk of byte strings. It is nil if there is none, or if it cannot be read: then the
 // values are.
-func (c *chunk) bloom(ctx context.Context, stored arrow.DataType) func() func(value []byte) bool {
-	at := c.meta.BloomFilterOffset()
-	if at <= 0 || at >= c.file.size || !isText(stored) || c.rows == 0 {
+func bloom(ctx context.Context, c *chunk.Chunk, stored arrow.DataType) func() func(value []byte) bool {
+	at := c.Meta.BloomFilterOffset()
+	if at <= 0 || at >= c.Source.Size || !isText(stored) || c.Rows == 0 {
 		return nil
 	}
 	return func() func([]byte) bool {
-		b, err := c.file.bytesAt(ctx, nil, at, min(commonPageHeader, c.file.size-at))
+		b, err := c.Source.BytesAt(ctx, nil, at, min(bloomHead, c.Source.Size-at))
 		if err != nil {
 			return nil
 		}
 		header, size, ok := bloomHeader(b)
 		begin := at + header
-		if !ok || size > c.file.size-begin {
+		if !ok || size > c.Source.Size-begin {
 			return nil
 		}
 		if size > wholeBloom {
 			return func(value []byte) bool {
 				h := xxhash.Sum64(value)
 				block := int64((h >> 32) * uint64(size/bloomBlock) >> 32)
-				b, err := c.file.bytesAt(ctx, nil, begin+block*bloomBlock, bloomBlock)
+				b, err := c.Source.BytesAt(ctx, nil, begin+block*bloomBlock, bloomBlock)
 				if err != nil {
 					return true
 				}
@@ -70,7 +73,7 @@ func (c *chunk) bloom(ctx context.Context, stored arrow.DataType) func() func(va
 				return !ok || f.MayContainHash(h)
 			}
 		}
-		if b, err = c.file.bytesAt(ctx, nil, begin, size); err != nil {
+		if b, err = c.Source.BytesAt(ctx, nil, begin, size); err != nil {
 			return nil
 		}
 		f, ok := sbbf.Open(sbbf.Algorithm, 0, b)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
@@ -22,6 +23,12 @@ type column struct {
 	restored arrow.DataType
 	rest     *projection.Part // the part of it that is wanted
 	leaves   []int
+}
+
+// as is the column as another type.
+func (c column) as(t arrow.DataType) *column {
+	c.restored = t
+	return &c
 }
 
 // columnOf returns how a part of a top-level column is read as type t. If all types above the part are structs and
@@ -159,4 +166,17 @@ func retypedData(d arrow.ArrayData, t arrow.DataType) arrow.ArrayData {
 		defer children[i].Release()
 	}
 	return array.NewData(t, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
+}
+
+// scalarOf tells how a top-level column is decoded. ok is false for columns that arrow-go assembles.
+func (f *File) scalarOf(top int) (s chunk.Scalar, ok bool) {
+	field := f.arrow.Manifest.Fields[top]
+	if !field.IsLeaf() {
+		return s, false
+	}
+	leaf := f.meta().Schema.Column(field.ColIndex)
+	if leaf.MaxRepetitionLevel() > 0 || leaf.MaxDefinitionLevel() > 1 {
+		return s, false
+	}
+	return chunk.ScalarOf(leaf, f.read[top].Type)
 }

@@ -3,9 +3,12 @@ package read
 import (
 	"context"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 )
 
 // ReadLying reads rows of a leaf after its layout was changed in one page.
@@ -14,13 +17,16 @@ func (t *Table) ReadLying(ctx context.Context, group, leaf int, rows rowset.Set,
 	if err != nil {
 		return err
 	}
-	pages, err := c.layout(ctx, nil)
+	pages, err := c.Layout(ctx, nil)
 	if err != nil {
 		return err
 	}
 	p := &pages[1]
-	change(&p.at, &p.size, &p.first)
+	change(&p.At, &p.Size, &p.First)
 	s, _ := t.scalarOf(leaf)
-	_, err = c.read(ctx, memory.DefaultAllocator, &s, rows, 0, input{held: &held{}})
-	return c.place(err)
+	same := func(_ memory.Allocator, stored arrow.Array, _ arrow.DataType) (arrow.Array, error) {
+		return stored, nil
+	}
+	_, err = chunk.NewReader(c, s, chunk.ReaderOptions{Plain: s.Storage, Restore: same}).ReadPhysical(ctx, rows, &table.ReadOptions{Allocator: memory.DefaultAllocator})
+	return err
 }

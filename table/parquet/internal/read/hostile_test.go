@@ -26,9 +26,9 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func corpus(t testing.TB, name string) []byte {
@@ -44,18 +44,15 @@ func condition(t testing.TB, where string) filter.Expr {
 }
 
 // scan reads a file, and counts the rows.
-func scan(ctx context.Context, at io.ReaderAt, size int64, o table.ReadOptions) (rows int64, err error) {
-	src, err := parquet.New(parquet.Options{}).Open(ctx, table.Input{Name: "x.parquet", At: at, Size: size}, o)
+func scan(ctx context.Context, at io.ReaderAt, size int64, o provider.ReadOptions) (rows int64, err error) {
+	src, err := parquet.New(parquet.Options{}).Open(ctx, provider.Input{Name: "x.parquet", At: at, Size: size}, o)
 	if err != nil {
 		return 0, err
 	}
 	defer src.Close()
 	for {
 		batch, err := src.Next(ctx)
-		if err == io.EOF {
-			return rows, nil
-		}
-		if err != nil {
+		if err != nil || batch == nil {
 			return rows, err
 		}
 		rows += batch.NumRows()
@@ -77,11 +74,11 @@ func mixed(t testing.TB) []byte {
 }
 
 // hostile are reads that reach all parts of a file.
-func hostile(t testing.TB) []table.ReadOptions {
-	return []table.ReadOptions{
+func hostile(t testing.TB) []provider.ReadOptions {
+	return []provider.ReadOptions{
 		{},
 		{Filter: condition(t, "n > 0 and s <> 'x' or f < 1 or b")},
-		{Columns: []string{"l"}, Rows: table.RowRange{Begin: 100, End: 500}, Dictionaries: true},
+		{Columns: []string{"l"}, Rows: []provider.RowRange{{From: 100, To: 500}}, Dictionaries: true},
 	}
 }
 
@@ -103,10 +100,10 @@ func (f *failing) ReadAt(p []byte, off int64) (int, error) {
 // TestEveryReadFails fails at each read in turn: none is an answer without all rows.
 func TestEveryReadFails(t *testing.T) {
 	b := corpus(t, "alltypes_tiny_pages.parquet")
-	o := table.ReadOptions{Columns: []string{"id", "string_col", "int_col"}, Filter: condition(t, "int_col = 3 and id between 1000 and 1400")}
+	o := provider.ReadOptions{Columns: []string{"id", "string_col", "int_col"}, Filter: condition(t, "int_col = 3 and id between 1000 and 1400")}
 	one := parquet.New(parquet.Options{Parallelism: 1})
 	rows := func(at io.ReaderAt) (arrow.Table, error) {
-		return tabletest.Read(t, one, table.Input{Name: "x", At: at, Size: int64(len(b))}, o)
+		return tabletest.Read(t, one, provider.Input{Name: "x", At: at, Size: int64(len(b))}, o)
 	}
 	want, err := rows(bytes.NewReader(b))
 	require.NoError(t, err)
@@ -138,7 +135,7 @@ func TestDamage(t *testing.T) {
 	for i, b := range files {
 		o := hostile(t)
 		if i > 0 {
-			o = []table.ReadOptions{{}}
+			o = []provider.ReadOptions{{}}
 		}
 		for range sweep.Count(60, 5000) {
 			bad := bytes.Clone(b)
@@ -193,7 +190,7 @@ func TestDictionaries(t *testing.T) {
 		rb.Field(1).(*array.Int64Builder).Append(int64(i))
 	}
 	b := written(t, rb.NewRecordBatch())
-	for _, o := range []table.ReadOptions{{BatchRows: 100}, {BatchRows: 100, Filter: condition(t, "s = 'value 3' or n > 900")}} {
+	for _, o := range []provider.ReadOptions{{BatchRows: 100}, {BatchRows: 100, Filter: condition(t, "s = 'value 3' or n > 900")}} {
 		want, err := tabletest.Read(t, parquet.New(parquet.Options{}), input("x", b), o)
 		require.NoError(t, err)
 		o.Dictionaries = true

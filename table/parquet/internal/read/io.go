@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -85,7 +86,7 @@ func (r *readerAt) ReadAt(p []byte, off int64) (int, error) {
 		return copy(p, b), nil
 	}
 	if err := r.reader.ReadAt(ctx, p, off); err != nil {
-		return 0, err
+		return 0, fault.NoEOF(err)
 	}
 	return len(p), nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
@@ -37,10 +38,8 @@ type File struct {
 	shapes []arrow.Field // by the rules of Parquet, before the stored type is restored
 	units  map[int]arrow.TimeUnit
 	groups []group
-	pages  *lru.Cache[pageKey, *page]
-	chunks *lru.Cache[chunkKey, *chunk]
-
-	dictionaries *lru.Cache[chunkKey, *dictionary]
+	source *chunk.Source
+	chunks *lru.Cache[chunkKey, *chunk.Chunk]
 
 	// unknownTypes is set if the footer has logical types that arrow-go does not know: the order of such values is
 	// not known either.
@@ -74,9 +73,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
 		o.Allocator = memory.DefaultAllocator
 	}
 	f := &File{reader: &counted{Reader: r}, mem: o.Allocator}
-	f.pages = lru.New[pageKey, *page](cachedBytes)
-	f.chunks = lru.New[chunkKey, *chunk](cachedChunks)
-	f.dictionaries = lru.New[chunkKey, *dictionary](cachedBytes)
+	f.chunks = lru.New[chunkKey, *chunk.Chunk](cachedChunks)
 	if err := f.open(ctx, o); err != nil {
 		return nil, f.Place(err)
 	}
@@ -89,21 +86,21 @@ func (f *File) open(ctx context.Context, o Options) error {
 		return err
 	}
 	return convert.Guard(func() error {
-		err := convert.Guard(func() error { return f.parse(footer) })
-		if isUnknownLogicalType(err) {
-			f.unknownTypes = true
-			if footer, err = (footerCopier{}).copy(footer); err == nil {
-				err = f.parse(footer)
+		if err := convert.Guard(func() error { return f.parse(footer) }); err != nil {
+			known, unknown, failed := rewriteFooter(footer, false)
+			if failed != nil || !unknown {
+				return err
 			}
-		}
-		if err != nil {
-			return err
+			if err := f.parse(known); err != nil {
+				return err
+			}
+			footer, f.unknownTypes = known, true
 		}
 		units, err := f.int96Units(ctx, o.Columns)
 		if err != nil || units == nil {
 			return err
 		}
-		if footer, err = (footerCopier{int96: true}).copy(footer); err != nil {
+		if footer, _, err = rewriteFooter(footer, true); err != nil {
 			return err
 		}
 		all := map[int]arrow.TimeUnit{}
@@ -124,7 +121,7 @@ func (f *File) footer(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.size = size
+	f.size, f.source = size, chunk.NewSource(f.reader, size)
 	f.at = &readerAt{reader: f.reader}
 	var head [4]byte
 	if size >= 12 {
@@ -201,11 +198,11 @@ func (f *File) readGroups() error {
 			return fmt.Errorf("row group %d has %d column chunks, the schema has %d", g, meta.NumColumns(), leaves)
 		}
 		for c := range leaves {
-			chunk, err := meta.ColumnChunk(c)
+			column, err := meta.ColumnChunk(c)
 			if err != nil {
 				return fmt.Errorf("row group %d, column chunk %d: %w", g, c, err)
 			}
-			if from, n := chunk.DataPageOffset(), chunk.TotalCompressedSize(); from < 0 || n < 0 || from > f.size || n > f.size {
+			if from, n := column.DataPageOffset(), column.TotalCompressedSize(); from < 0 || n < 0 || from > f.size || n > f.size {
 				return fmt.Errorf("row group %d, column chunk %d: %d bytes at %d lie outside the file of %d bytes", g, c, n, from, f.size)
 			}
 		}

@@ -7,72 +7,9 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
+	"github.com/amudai/amudai-go/table/parquet/internal/thrift"
 )
-
-// offsetIndex returns the places of the pages by the offset index, nil if there is none.
-//
-//	1 list of { 1 i64 offset, 2 i32 bytes with the header, 3 i64 first row }
-//
-// Each page is checked against its own header when it is read.
-func (c *chunk) offsetIndex(ctx context.Context, have storage.Prefetched) ([]pagePlace, error) {
-	at := c.meta.GetOffsetIndexLocation()
-	if at == nil || at.Length <= 0 || c.rows == 0 {
-		return nil, nil
-	}
-	b, err := c.file.bytesAt(ctx, have, at.Offset, int64(at.Length))
-	if err != nil {
-		return nil, fault.In(err, "offset index", at.Offset)
-	}
-	var pages []pagePlace
-	t := compact{b: b}
-	t.fields(0, func(id int64, kind byte) bool {
-		if id != 1 || kind != kindList || pages != nil {
-			return false
-		}
-		item, n := t.list()
-		if item != kindStruct {
-			t.fail(errThrift)
-		}
-		for range n {
-			var p pagePlace
-			t.fields(1, func(id int64, kind byte) bool {
-				switch {
-				case id == 1 && kind == kindI64:
-					p.at = t.int()
-				case id == 2 && kind == kindI32:
-					p.size = t.int()
-				case id == 3 && kind == kindI64:
-					p.first = t.int()
-				default:
-					return false
-				}
-				return true
-			})
-			pages = append(pages, p)
-		}
-		return true
-	})
-	if t.err != nil {
-		return nil, fault.In(fault.Corruptf("%v", t.err), "offset index", at.Offset)
-	}
-	return pages, fault.In(c.checkPages(pages), "offset index", at.Offset)
-}
-
-// checkPages checks that pages are in order, within the column chunk, and have all rows.
-func (c *chunk) checkPages(pages []pagePlace) error {
-	if len(pages) == 0 || pages[0].first != 0 {
-		return fault.Corruptf("no page has row 0")
-	}
-	for i, p := range pages {
-		if p.at < 0 || p.size <= 0 || p.at > c.file.size || p.size > c.file.size-p.at {
-			return fault.Corruptf("page %d of %d bytes at %d lies outside the file", i, p.size, p.at)
-		}
-		if n := c.rowsOf(pages, i); n <= 0 && (i+1 < len(pages) || n < 0) {
-			return fault.Corruptf("page %d has %d rows", i, n)
-		}
-	}
-	return nil
-}
 
 // columnIndex is the bounds of the pages of a chunk:
 //
@@ -87,45 +24,45 @@ type columnIndex struct {
 }
 
 func parseColumnIndex(b []byte) (x columnIndex, err error) {
-	t := compact{b: b}
-	t.fields(0, func(id int64, kind byte) bool {
-		if kind != kindList {
+	t := thrift.NewReader(b)
+	t.Fields(0, func(id int64, kind byte) bool {
+		if kind != thrift.List {
 			return false
 		}
-		item, n := t.list()
+		item, n := t.List()
 		for range n {
 			switch {
-			case t.err != nil:
+			case t.Err != nil:
 				return true
-			case id == 1 && (item == kindTrue || item == kindFalse):
-				x.allNull = append(x.allNull, t.byte() == 1)
-			case id == 2 && item == kindBinary:
-				x.low = append(x.low, t.binary())
-			case id == 3 && item == kindBinary:
-				x.high = append(x.high, t.binary())
-			case id == 5 && item == kindI64:
-				x.nulls = append(x.nulls, t.int())
+			case id == 1 && (item == thrift.True || item == thrift.False):
+				x.allNull = append(x.allNull, t.Byte() == 1)
+			case id == 2 && item == thrift.Binary:
+				x.low = append(x.low, t.Binary())
+			case id == 3 && item == thrift.Binary:
+				x.high = append(x.high, t.Binary())
+			case id == 5 && item == thrift.I64:
+				x.nulls = append(x.nulls, t.Int())
 			default:
-				t.skipItem(0, item)
+				t.SkipItem(0, item)
 			}
 		}
 		return true
 	})
-	return x, t.err
+	return x, t.Err
 }
 
-// bounds returns the bounds of the pages of a chunk, nil if there are none. Pages that the offset index does not
+// pageBounds returns the bounds of the pages of a chunk, nil if there are none. Pages that the offset index does not
 // describe are a fault.
-func (c *chunk) bounds(ctx context.Context, l *leaf, have storage.Prefetched) (*source.Pages, error) {
-	at := c.meta.GetColumnIndexLocation()
-	if at == nil || at.Length <= 0 || !c.file.orderOf(c.leaf).current || c.rows == 0 {
+func (f *File) pageBounds(ctx context.Context, c *chunk.Chunk, l *leaf, have storage.Prefetched) (*source.Pages, error) {
+	at := c.Meta.GetColumnIndexLocation()
+	if at == nil || at.Length <= 0 || !f.orderOf(c.Leaf).current || c.Rows == 0 {
 		return nil, nil
 	}
-	places, err := c.layout(ctx, have)
-	if err != nil || !c.indexed || len(places) < 2 {
+	places, err := c.Layout(ctx, have)
+	if err != nil || !c.IsIndexed() || len(places) < 2 {
 		return nil, err
 	}
-	b, err := c.file.bytesAt(ctx, have, at.Offset, int64(at.Length))
+	b, err := f.source.BytesAt(ctx, have, at.Offset, int64(at.Length))
 	if err != nil {
 		return nil, fault.In(err, "column index", at.Offset)
 	}
@@ -137,15 +74,15 @@ func (c *chunk) bounds(ctx context.Context, l *leaf, have storage.Prefetched) (*
 	if err != nil {
 		return nil, fault.In(fault.Corruptf("%v", err), "column index", at.Offset)
 	}
-	if c.contradicts(places, &x) {
+	if x.contradicts(c, places) {
 		return nil, nil
 	}
 	pages := &source.Pages{N: n, Starts: make([]int64, n+1)}
 	for i, p := range places {
-		pages.Starts[i] = p.first
+		pages.Starts[i] = p.First
 	}
-	pages.Starts[n] = c.rows
-	low, high := c.limits(l, &x, x.low), c.limits(l, &x, x.high)
+	pages.Starts[n] = c.Rows
+	low, high := f.limits(l, &x, x.low), f.limits(l, &x, x.high)
 	if low == nil || high == nil {
 		return nil, nil
 	}
@@ -161,7 +98,7 @@ func (c *chunk) bounds(ctx context.Context, l *leaf, have storage.Prefetched) (*
 	pages.Nulls = func(i int) int64 {
 		switch {
 		case x.allNull[i]:
-			return c.rowsOf(places, i)
+			return c.RowsOf(places, i)
 		case x.nulls != nil:
 			return x.nulls[i]
 		}
@@ -172,10 +109,10 @@ func (c *chunk) bounds(ctx context.Context, l *leaf, have storage.Prefetched) (*
 
 // contradicts reports whether a column index says of pages that they are null, contrary to the schema or to its own counts. Some
 // writers do so for pages of which they know nothing.
-func (c *chunk) contradicts(places []pagePlace, x *columnIndex) bool {
+func (x *columnIndex) contradicts(c *chunk.Chunk, places []chunk.Place) bool {
 	for i, null := range x.allNull {
-		rows := c.rowsOf(places, i)
-		if null && rows > 0 && c.column.MaxDefinitionLevel() == 0 {
+		rows := c.RowsOf(places, i)
+		if null && rows > 0 && c.Column.MaxDefinitionLevel() == 0 {
 			return true
 		}
 		if x.nulls != nil && (x.nulls[i] < 0 || x.nulls[i] > rows || null != (x.nulls[i] == rows) && rows > 0) {
@@ -186,7 +123,7 @@ func (c *chunk) contradicts(places []pagePlace, x *columnIndex) bool {
 }
 
 // limits are the bounds of pages that have values. It is nil if they are no values of the column.
-func (c *chunk) limits(l *leaf, x *columnIndex, plain [][]byte) func(page int) predicate.Limit {
+func (f *File) limits(l *leaf, x *columnIndex, plain [][]byte) func(page int) predicate.Limit {
 	at := make([]int, len(plain)) // of the bound of a page among those of pages with values, -1 for none
 	var given [][]byte
 	for i, v := range plain {
@@ -199,7 +136,7 @@ func (c *chunk) limits(l *leaf, x *columnIndex, plain [][]byte) func(page int) p
 	if len(given) == 0 {
 		return none
 	}
-	a := c.file.values(l, given)
+	a := f.values(l, given)
 	if a == nil {
 		return nil
 	}

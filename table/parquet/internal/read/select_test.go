@@ -24,21 +24,21 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // unreadable are the files of the corpus that arrow-go does not read.
 var unreadable = []string{"incorrect_map_schema.parquet", "large_string_map.brotli.parquet"}
 
-func input(name string, b []byte) table.Input {
-	return table.Input{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}
+func input(name string, b []byte) provider.Input {
+	return provider.Input{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}
 }
 
 // plain reads all rows by pqarrow, and chooses afterwards.
-func plain() table.Format {
-	return table.Format{Name: "plain", Reader: func(ctx context.Context, in table.Input, o table.ReadOptions) (table.Source, error) {
+func plain() provider.Format {
+	return provider.Format{Name: "plain", Reader: func(ctx context.Context, in provider.Input, o provider.ReadOptions) (provider.Source, error) {
 		r, err := storage.FromReaderAt(in.Name, in.At, in.Size).Open(ctx, in.Name)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func whole(t testing.TB, rows arrow.Table) arrow.RecordBatch {
 }
 
 // sameSelection reads with options, and compares the result with that of plain reading.
-func sameSelection(t testing.TB, name string, b []byte, o table.ReadOptions) {
+func sameSelection(t testing.TB, name string, b []byte, o provider.ReadOptions) {
 	want, err := tabletest.Read(t, plain(), input(name, b), o)
 	if err != nil { // a filter on columns of equal names within structs
 		require.ErrorContains(t, err, "filter: column", "%s %+v", name, o)
@@ -94,7 +94,7 @@ func sameSelection(t testing.TB, name string, b []byte, o table.ReadOptions) {
 // selections reads a file in many ways.
 func selections(t testing.TB, name string, b []byte, seed uint64, conditions int) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	rows, err := tabletest.Read(t, plain(), input(name, b), table.ReadOptions{})
+	rows, err := tabletest.Read(t, plain(), input(name, b), provider.ReadOptions{})
 	require.NoError(t, err)
 	defer rows.Release()
 	n := rows.NumRows()
@@ -102,15 +102,15 @@ func selections(t testing.TB, name string, b []byte, seed uint64, conditions int
 		conditions = 2
 	}
 	step := 1 + int(n)/100 // of batches
-	sameSelection(t, name, b, table.ReadOptions{Rows: table.RowRange{Begin: 0, End: n + 1}})
+	sameSelection(t, name, b, provider.ReadOptions{Rows: []provider.RowRange{{To: n + 1}}})
 	for range 4 {
 		from := r.Int64N(n + 1)
-		sameSelection(t, name, b, table.ReadOptions{Rows: table.RowRange{Begin: from, End: from + 1 + r.Int64N(n-from+1)}, BatchRows: step + r.IntN(100)})
+		sameSelection(t, name, b, provider.ReadOptions{Rows: []provider.RowRange{{From: from, To: from + 1 + r.Int64N(n-from+1)}}, BatchRows: step + r.IntN(100)})
 	}
 	names := paths(rows.Schema())
 	for _, path := range names {
 		if r.IntN(4) == 0 || len(names) < 8 {
-			sameSelection(t, name, b, table.ReadOptions{Columns: []string{path}, Rows: table.RowRange{Begin: n / 3, End: n/3 + n/2 + 1}})
+			sameSelection(t, name, b, provider.ReadOptions{Columns: []string{path}, Rows: []provider.RowRange{{To: n / 5}, {From: n / 3, To: n/3 + n/2 + 1}}})
 		}
 	}
 	if n == 0 {
@@ -119,15 +119,12 @@ func selections(t testing.TB, name string, b []byte, seed uint64, conditions int
 	g := filtertest.New(seed, whole(t, rows))
 	for range conditions {
 		e, _ := g.Condition()
-		o := table.ReadOptions{Filter: e}
+		o := provider.ReadOptions{Filter: e}
 		if r.IntN(2) == 0 && len(names) > 0 {
 			o.Columns = []string{names[r.IntN(len(names))], names[r.IntN(len(names))]}
 		}
 		if r.IntN(4) == 0 {
-			o.Rows = table.RowRange{Begin: r.Int64N(n), End: n - r.Int64N(n/2+1)}
-			if o.Rows.End <= o.Rows.Begin {
-				o.Rows = table.RowRange{}
-			}
+			o.Rows = []provider.RowRange{{From: r.Int64N(n), To: n - r.Int64N(n/2+1)}}
 		}
 		if r.IntN(4) == 0 {
 			o.Limit = 1 + r.Int64N(n)
@@ -205,7 +202,7 @@ func TestSelectNulls(t *testing.T) {
 		require.NoError(t, err, c.Name)
 		rows := arrow.NewSchema([]arrow.Field{{Name: "a", Type: c.Type, Nullable: true}}, nil)
 		if b := written(t, array.NewRecordBatch(rows, []arrow.Array{both}, int64(both.Len()))); b != nil {
-			sameSelection(t, c.Name, b, table.ReadOptions{Filter: condition})
+			sameSelection(t, c.Name, b, provider.ReadOptions{Filter: condition})
 		}
 	}
 }
@@ -222,7 +219,7 @@ func TestSelectEmpty(t *testing.T) {
 	for text, want := range map[string]int64{"a = ''": 2, "a <= ''": 2, "a > ''": 2} {
 		condition, err := filter.Parse(text)
 		require.NoError(t, err)
-		got, err := tabletest.Read(t, parquet.New(parquet.Options{}), input("a", file), table.ReadOptions{Filter: condition})
+		got, err := tabletest.Read(t, parquet.New(parquet.Options{}), input("a", file), provider.ReadOptions{Filter: condition})
 		require.NoError(t, err)
 		require.Equal(t, want, got.NumRows(), text)
 	}
@@ -231,7 +228,7 @@ func TestSelectEmpty(t *testing.T) {
 // written is a batch as a file, or nil if arrow-go does not write it.
 func written(t testing.TB, batch arrow.RecordBatch) []byte {
 	var out tabletest.Output
-	sink, err := parquet.New(parquet.Options{RowGroupRows: 300}).Create(t.Context(), &out, batch.Schema(), table.WriteOptions{})
+	sink, err := parquet.New(parquet.Options{RowGroupRows: 300}).Create(t.Context(), &out, batch.Schema(), provider.WriteOptions{})
 	if err != nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package read
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -10,8 +9,8 @@ import (
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
@@ -73,12 +72,12 @@ func (f *File) facts(group int, l *leaf) predicate.Facts {
 func (f *File) nulls(group, index int) (nulls, nans int64) {
 	col := f.meta().Schema.Column(index)
 	nulls, nans = -1, -1
-	chunk := f.meta().RowGroups[group].Columns[index].MetaData
-	if s := chunk.GetStatistics(); s != nil {
-		if n := s.NullCount; n != nil && *n >= 0 && *n <= chunk.NumValues {
+	column := f.meta().RowGroups[group].Columns[index].MetaData
+	if s := column.GetStatistics(); s != nil {
+		if n := s.NullCount; n != nil && *n >= 0 && *n <= column.NumValues {
 			nulls = *n
 		}
-		if n := s.NanCount; n != nil && *n >= 0 && *n <= chunk.NumValues {
+		if n := s.NanCount; n != nil && *n >= 0 && *n <= column.NumValues {
 			nans = *n
 		}
 	}
@@ -104,11 +103,11 @@ func (f *File) bounds(group int, l *leaf) (b bounds) {
 		return b
 	}
 	err := convert.Guard(func() error {
-		chunk, err := f.groups[group].meta.ColumnChunk(l.index)
+		column, err := f.groups[group].meta.ColumnChunk(l.index)
 		if err != nil {
 			return err
 		}
-		ok, err := chunk.StatsSet() // knows writers whose statistics are wrong
+		ok, err := column.StatsSet() // knows writers whose statistics are wrong
 		if err != nil || !ok {
 			low, high = nil, nil
 		}
@@ -156,12 +155,12 @@ func isNaN(a arrow.Array) bool {
 // values are the values of a leaf that statistics name, as an array of the type that columns come in. It is nil if they
 // are no such values.
 func (f *File) values(l *leaf, plain [][]byte) (out arrow.Array) {
-	s, ok := f.leafScalar(l.index, l.read)
+	s, ok := chunk.ScalarOf(f.meta().Schema.Column(l.index), l.read)
 	if !ok {
 		return nil
 	}
 	_ = convert.Guard(func() error {
-		if a := s.plainValues(plain); a != nil {
+		if a := s.PlainValues(plain); a != nil {
 			c := column{read: l.read, shape: l.shape, restored: l.restore}
 			var err error
 			if out, err = c.restore(memory.DefaultAllocator, a); err != nil {
@@ -171,64 +170,6 @@ func (f *File) values(l *leaf, plain [][]byte) (out arrow.Array) {
 		return nil
 	})
 	return out
-}
-
-// plainValues makes an array of values in plain encoding, without the lengths of byte strings.
-func (s *scalar) plainValues(plain [][]byte) arrow.Array {
-	var data []byte
-	for _, v := range plain {
-		switch {
-		case s.isBool() && len(v) != 1, s.width > 0 && len(v) != s.width:
-			return nil
-		case s.isBytes():
-			data = binary.LittleEndian.AppendUint32(data, uint32(len(v)))
-		case s.storage.ID() == arrow.INT8 || s.storage.ID() == arrow.INT16 || s.storage.ID() == arrow.UINT8 || s.storage.ID() == arrow.UINT16:
-			if !fits(s.storage.ID(), int32(binary.LittleEndian.Uint32(v))) {
-				return nil
-			}
-		}
-		data = append(data, v...)
-	}
-	if s.isBool() {
-		bits := arrowutil.NewZeroBuffer(memory.DefaultAllocator, (len(plain)+7)/8)
-		for i, v := range data {
-			bits.Bytes()[i/8] |= v & 1 << (i % 8)
-		}
-		return s.extended(arrowutil.Make(s.storage, len(plain), []*memory.Buffer{nil, bits}, nil, 0))
-	}
-	d := dictionary{n: len(plain), data: data}
-	if s.isBytes() {
-		var err error
-		if d.starts, err = startsOf(data, len(plain)); err != nil {
-			return nil
-		}
-		text := *s
-		text.storage, text.arrow = arrow.BinaryTypes.Binary, arrow.BinaryTypes.Binary // a string may be cut within a character
-		a, err := d.entries(memory.DefaultAllocator, &text, 0)
-		if err != nil {
-			return nil
-		}
-		defer a.Release()
-		return s.extended(convert.Relabel(a, s.storage))
-	}
-	a, err := d.entries(memory.DefaultAllocator, s, 0)
-	if err != nil {
-		return nil
-	}
-	return a
-}
-
-// fits reports whether a number has the width of its type: what statistics say of others is not the order of what is read.
-func fits(id arrow.Type, v int32) bool {
-	switch id {
-	case arrow.INT8:
-		return v == int32(int8(v))
-	case arrow.INT16:
-		return v == int32(int16(v))
-	case arrow.UINT8:
-		return v == int32(uint8(v))
-	}
-	return v == int32(uint16(v))
 }
 
 // limitsOf are values as bounds for filters.

@@ -3,7 +3,6 @@ package read
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -52,7 +51,7 @@ func (f *File) Stream(paths []string) (*Stream, error) {
 // Schema is that of every batch.
 func (s *Stream) Schema() *arrow.Schema { return s.wanted.Schema() }
 
-// Next returns the next batch, which the caller releases, or io.EOF.
+// Next returns the next batch, which the caller releases, or none at the end.
 func (s *Stream) Next(ctx context.Context) (batch arrow.RecordBatch, err error) {
 	done := s.file.at.open(&window{ctx: ctx, to: math.MaxInt64})
 	defer done()
@@ -62,7 +61,7 @@ func (s *Stream) Next(ctx context.Context) (batch arrow.RecordBatch, err error) 
 		}
 		if s.rows == nil {
 			if s.group >= len(s.file.groups) {
-				return nil, io.EOF
+				return nil, nil
 			}
 			if batch, err := s.openGroup(ctx); batch != nil || err != nil {
 				return batch, err

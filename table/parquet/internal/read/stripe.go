@@ -4,13 +4,18 @@ import (
 	"context"
 	"math"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 )
 
 // stripe is a row group as a [table.Stripe].
 type stripe struct {
+	table.AllVisible
 	table *Table
 	group int
 }
@@ -32,17 +37,17 @@ func (s stripe) Metadata(ctx context.Context, path []*table.Column) (source.Meta
 	m.Facts = s.table.facts(s.group, &l)
 	c, err := s.table.chunk(s.group, l.index)
 	if err != nil {
-		return m, s.table.placeIn(err, s.group, path[0].Arrow.Name)
+		return m, s.table.source.PlaceIn(err, s.group, path[0].Arrow.Name)
 	}
-	m.Bloom = c.bloom(ctx, l.restore)
-	if _, flat := s.table.scalarOf(s.table.nodes[path[0].ID].top); flat && m.Direct && c.isCoded() {
-		m.DictionaryEntries = min(s.Rows(), max(c.dictionaryBytes()/4, 1))
+	m.Bloom = bloom(ctx, c, l.restore)
+	if _, flat := s.table.scalarOf(s.table.nodes[path[0].ID].top); flat && m.Direct && c.IsCoded() {
+		m.DictionaryEntries = min(s.Rows(), max(dictionaryBytes(c)/4, 1))
 	}
 	return m, nil
 }
 
 // dictionaryBytes are the stored bytes of the dictionary. It has probably fewer entries than a quarter of them.
-func (c *chunk) dictionaryBytes() int64 { return max(c.meta.DataPageOffset()-c.from, 0) }
+func dictionaryBytes(c *chunk.Chunk) int64 { return max(c.Meta.DataPageOffset()-c.From, 0) }
 
 // RawRowBytes implements [table.Stripe].
 func (s stripe) RawRowBytes() (bytes int64, known bool) { return 0, false }
@@ -51,9 +56,9 @@ func (s stripe) RawRowBytes() (bytes int64, known bool) { return 0, false }
 func (s stripe) ValueBytes(_ context.Context, c *table.Column) int64 {
 	total := int64(0)
 	for _, leaf := range s.leaves(c) {
-		chunk := s.table.meta().RowGroups[s.group].Columns[leaf].MetaData
-		size := chunk.TotalUncompressedSize
-		if stats := chunk.SizeStatistics; stats != nil && stats.UnencodedByteArrayDataBytes != nil {
+		meta := s.table.meta().RowGroups[s.group].Columns[leaf].MetaData
+		size := meta.TotalUncompressedSize
+		if stats := meta.SizeStatistics; stats != nil && stats.UnencodedByteArrayDataBytes != nil {
 			size = max(size, *stats.UnencodedByteArrayDataBytes)
 		}
 		total += max(size, 0)
@@ -83,17 +88,17 @@ func (s stripe) RangesToOpen(_ context.Context, columns []table.Column, parts ta
 		for _, leaf := range s.leaves(&columns[i]) {
 			c, err := s.table.chunk(s.group, leaf)
 			if err != nil {
-				return nil, s.table.placeIn(err, s.group, columns[i].Arrow.Name)
+				return nil, s.table.source.PlaceIn(err, s.group, columns[i].Arrow.Name)
 			}
 			if parts == table.AllValues {
-				add(c.from, c.end-c.from)
-			} else if c.meta.HasDictionaryPage() {
-				add(c.from, c.dictionaryBytes())
+				add(c.From, c.End-c.From)
+			} else if c.Meta.HasDictionaryPage() {
+				add(c.From, dictionaryBytes(c))
 			}
-			if at := c.meta.GetOffsetIndexLocation(); at != nil {
+			if at := c.Meta.GetOffsetIndexLocation(); at != nil {
 				add(at.Offset, int64(at.Length))
 			}
-			if at := c.meta.GetColumnIndexLocation(); at != nil && parts != table.ToOpen {
+			if at := c.Meta.GetColumnIndexLocation(); at != nil && parts != table.ToOpen {
 				add(at.Offset, int64(at.Length))
 			}
 		}
@@ -108,19 +113,24 @@ func (s stripe) Open(ctx context.Context, c *table.Column, keep bool, prefetched
 	if !flat || s.encrypted(s.table.arrow.Manifest.Fields[top].ColIndex) {
 		return &assembled{stripe: s, column: s.table.readColumn(c), plain: c.Plain, name: c.Arrow.Name}, nil
 	}
-	chunk, err := s.table.chunk(s.group, s.table.arrow.Manifest.Fields[top].ColIndex)
+	part, err := s.table.chunk(s.group, s.table.arrow.Manifest.Fields[top].ColIndex)
 	if err != nil {
-		return nil, s.table.placeIn(err, s.group, c.Arrow.Name)
+		return nil, s.table.source.PlaceIn(err, s.group, c.Arrow.Name)
 	}
-	r := &flatReader{chunk: chunk, scalar: scalar, column: s.table.readColumn(c), plain: c.Plain, keep: keep}
-	if chunk.meta.GetOffsetIndexLocation() == nil {
-		return r, nil
+	column := s.table.readColumn(c)
+	o := chunk.ReaderOptions{Type: column.restored, Plain: c.Plain, Keep: keep}
+	o.Restore = func(mem memory.Allocator, stored arrow.Array, to arrow.DataType) (arrow.Array, error) {
+		return column.as(to).restore(mem, stored)
 	}
-	if r.ahead, err = prefetched(); err != nil {
-		return nil, err
+	if part.Meta.GetOffsetIndexLocation() != nil {
+		if o.Ahead, err = prefetched(); err != nil {
+			return nil, err
+		}
+		if _, err = part.Layout(ctx, o.Ahead); err != nil {
+			return nil, part.Place(err)
+		}
 	}
-	_, err = chunk.layout(ctx, r.ahead)
-	return r, chunk.place(err)
+	return chunk.NewReader(part, scalar, o), nil
 }
 
 func (s stripe) encrypted(leaf int) bool {
@@ -137,12 +147,12 @@ func (s stripe) Pages(ctx context.Context, c *table.Column, have storage.Prefetc
 	if !ok {
 		return nil, nil
 	}
-	chunk, err := s.table.chunk(s.group, l.index)
+	part, err := s.table.chunk(s.group, l.index)
 	if err != nil {
-		return nil, s.table.placeIn(err, s.group, c.Arrow.Name)
+		return nil, s.table.source.PlaceIn(err, s.group, c.Arrow.Name)
 	}
-	pages, err := chunk.bounds(ctx, &l, have)
-	return pages, chunk.place(err)
+	pages, err := s.table.pageBounds(ctx, part, &l, have)
+	return pages, part.Place(err)
 }
 
 // Indexes implements [table.Stripe]: there are none.

@@ -30,7 +30,7 @@ func (t *Table) Summary(ctx context.Context, path string) (Summary, error) {
 	c := &p.Columns[0]
 	s := Summary{Nulls: -1, NaNs: -1}
 	for g := range t.groups {
-		for _, leaf := range (stripe{t, g}).leaves(c) {
+		for _, leaf := range (stripe{table: t, group: g}).leaves(c) {
 			s.Bytes += max(t.meta().RowGroups[g].Columns[leaf].MetaData.TotalCompressedSize, 0)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
@@ -36,10 +37,7 @@ type node struct {
 	column *table.Column
 }
 
-const (
-	cachedBytes  = 16 << 20 // of pages, and of dictionaries
-	cachedChunks = 8192
-)
+const cachedChunks = 8192
 
 // Table returns the file as a table. With dictionaries, top-level columns of strings come as codes, where all chunks store
 // codes.
@@ -49,7 +47,7 @@ func (f *File) Table(dictionaries bool) *Table {
 	for i := range fields {
 		if dictionaries && f.isCoded(i) {
 			s, _ := f.scalarOf(i)
-			fields[i].Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: s.storage}
+			fields[i].Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: s.Storage}
 		}
 		t.tops[i] = t.columnOf(fields[i], i, nil)
 	}
@@ -61,19 +59,19 @@ func (f *File) Table(dictionaries bool) *Table {
 // isCoded reports whether a top-level column of strings is stored as codes, by the footer.
 func (f *File) isCoded(top int) bool {
 	s, ok := f.scalarOf(top)
-	if !ok || !s.isBytes() || s.arrow != s.storage {
+	if !ok || !s.IsText() {
 		return false
 	}
 	field := f.schema.Field(top)
 	if d, isDictionary := field.Type.(*arrow.DictionaryType); isDictionary {
 		field.Type = d.ValueType
 	}
-	if !arrow.TypeEqual(field.Type, s.storage) {
+	if !arrow.TypeEqual(field.Type, s.Storage) {
 		return false
 	}
 	for g := range f.groups {
-		c, err := f.chunkOf(g, f.arrow.Manifest.Fields[top].ColIndex)
-		if err != nil || c.rows > 0 && !c.isCoded() {
+		c, err := f.source.Chunk(f.meta(), g, f.arrow.Manifest.Fields[top].ColIndex)
+		if err != nil || c.Rows > 0 && !c.IsCoded() {
 			return false
 		}
 	}
@@ -176,7 +174,7 @@ func (t *Table) isWhole(c *table.Column) bool {
 func (t *Table) NumStripes() int { return len(t.groups) }
 
 // Stripe implements [table.Table].
-func (t *Table) Stripe(i int) table.Stripe { return stripe{t, i} }
+func (t *Table) Stripe(i int) table.Stripe { return stripe{table: t, group: i} }
 
 // StoredBytes implements [table.Table].
 func (t *Table) StoredBytes() int64 { return t.size }
@@ -234,7 +232,7 @@ func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *table.Col
 func (t *Table) PrefetchStripes(context.Context, []int) error { return nil }
 
 // NewCounters implements [table.Table].
-func (t *Table) NewCounters() table.Counters { return &counters{seen: map[pageKey]bool{}} }
+func (t *Table) NewCounters() table.Counters { return chunk.NewCounters() }
 
 // Requests implements [table.Table].
 func (t *Table) Requests() table.Requests {
@@ -245,12 +243,12 @@ func (t *Table) Requests() table.Requests {
 type chunkKey struct{ group, leaf int }
 
 // chunk returns a column chunk, whose layout is kept.
-func (t *Table) chunk(group, leaf int) (*chunk, error) {
+func (t *Table) chunk(group, leaf int) (*chunk.Chunk, error) {
 	key := chunkKey{group, leaf}
 	if c, ok := t.chunks.Get(key); ok {
 		return c, nil
 	}
-	c, err := t.chunkOf(group, leaf)
+	c, err := t.source.Chunk(t.meta(), group, leaf)
 	if err != nil {
 		return nil, err
 	}

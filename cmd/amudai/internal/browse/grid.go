@@ -1,0 +1,352 @@
+package browse
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
+	"github.com/amudai/amudai-go/filter"
+)
+
+// grid is the tab of the rows.
+type grid struct {
+	m      *model
+	first  string // the condition to begin with
+	where  string // the condition, or ""
+	wanted string // text that is searched for
+	view   *view
+	pages  pages
+	loader *loader
+
+	top, row  int64 // row of the first line, and of the cursor
+	left, col int   // first column behind the frozen one, and that of the cursor
+	widths    []int // of columns, as far as their values were seen
+	shown     []place
+
+	job       *job                // that moves the cursor or reads what is on the screen
+	counts    *job                // that counts the rows of the view
+	broken    bool                // reading failed: it is tried again with the next key
+	samples   map[string][]string // values of columns, by path, for completion
+	unsampled []string            // columns whose values are to be read
+	atEnd     bool                // the cursor goes to the last row as soon as this is known
+	toEnd     bool                // the job that failed last was to find the last row
+}
+
+// place is where a column is on the screen.
+type place struct{ column, width int }
+
+// job is something that is being read.
+type job struct {
+	cancel   context.CancelFunc
+	name     string // for people
+	progress atomic.Int64
+	first    pageID // of pages that are read
+	last     int64  // -1: the job reads no pages
+	slow     bool   // it has taken a while
+}
+
+func newGrid(m *model) grid {
+	return grid{m: m, view: newView(&m.table, filter.Expr{}), loader: &loader{}, widths: make([]int, len(m.fields)), samples: map[string][]string{}}
+}
+
+func (g *grid) busy() bool { return g.job != nil || g.counts != nil }
+
+// begin replaces the job.
+func (g *grid) begin(name string) (*job, context.Context) {
+	g.stop()
+	ctx, cancel := context.WithCancel(g.m.ctx)
+	g.job = &job{cancel: cancel, name: name}
+	return g.job, ctx
+}
+
+// stop cancels the job.
+func (g *grid) stop() {
+	if g.job != nil {
+		g.job.cancel()
+		g.job = nil
+	}
+	g.atEnd = false
+}
+
+// finish ends a job. It reports whether the job was not replaced by another one.
+func (g *grid) finish(j *job, err error) bool {
+	j.cancel()
+	if g.job != j {
+		return false
+	}
+	g.job = nil
+	if err != nil {
+		g.broken = !errors.Is(err, context.Canceled)
+		g.m.fail(err)
+	}
+	return err == nil
+}
+
+// filter shows the rows that meet a condition, or all rows if it is blank.
+func (g *grid) filter(where string) (tea.Cmd, error) {
+	e, err := filter.Parse(where)
+	if err == nil && !e.IsZero() {
+		_, err = filter.Bind(e, g.m.table.Schema)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.IsZero() {
+		where = ""
+	}
+	return g.reset(where, e), nil
+}
+
+// reset forgets all that was read.
+func (g *grid) reset(where string, e filter.Expr) tea.Cmd {
+	g.stop()
+	if g.counts != nil {
+		g.counts.cancel()
+		g.counts = nil
+	}
+	old := g.loader
+	g.where, g.view, g.pages, g.loader = where, newView(&g.m.table, e), pages{}, &loader{}
+	g.top, g.row, g.broken = 0, 0, false
+	closing := g.m.run(g.m.ctx, func(context.Context) result {
+		err := old.close()
+		return func(m *model) tea.Cmd { m.fail(err); return nil }
+	})
+	if e.IsZero() {
+		return closing
+	}
+	return tea.Batch(closing, g.count())
+}
+
+// retyped shows the rows of the table with other types.
+func (g *grid) retyped(toEnd bool) tea.Cmd {
+	top, row, col := g.top, g.row, g.col
+	e, err := filter.Parse(g.where)
+	if err == nil && !e.IsZero() {
+		_, err = filter.Bind(e, g.m.table.Schema)
+	}
+	if err != nil { // it does not suit the other types
+		g.m.fail(err)
+		g.where, e = "", filter.Expr{}
+	}
+	g.widths, g.samples, g.unsampled = make([]int, len(g.m.fields)), map[string][]string{}, nil
+	cmd := g.reset(g.where, e)
+	g.top, g.row, g.col = top, row, col
+	if toEnd {
+		return tea.Batch(cmd, g.end())
+	}
+	return cmd
+}
+
+// count counts the rows that meet the condition.
+func (g *grid) count() tea.Cmd {
+	ctx, cancel := context.WithCancel(g.m.ctx)
+	j, v := &job{cancel: cancel}, g.view
+	g.counts = j
+	return g.m.run(ctx, func(ctx context.Context) result {
+		err := v.count(ctx, j.progress.Store)
+		return func(m *model) tea.Cmd {
+			cancel()
+			if m.rows.counts == j {
+				m.rows.counts = nil
+				m.rows.atEnd = m.rows.atEnd && err == nil
+				m.fail(err)
+				m.rows.clamp()
+			}
+			return nil
+		}
+	})
+}
+
+// height is the number of rows on the screen.
+func (g *grid) height() int64 { return int64(max(g.m.height-4, 1)) }
+
+// clamp moves the cursor and the screen to rows that exist.
+func (g *grid) clamp() {
+	if n := g.view.rows(); n >= 0 {
+		if g.atEnd {
+			g.row, g.atEnd = n-1, false
+		}
+		g.row = min(g.row, n-1)
+		g.top = min(g.top, max(n-g.height(), 0))
+	}
+	g.row = max(g.row, 0)
+	g.top = max(min(g.top, g.row), g.row-g.height()+1, 0)
+}
+
+// groupOf is the group of columns that a column is read with, and its number in it.
+func (g *grid) groupOf(column int) (group, k int) {
+	if !g.view.seeks {
+		return 0, column
+	}
+	return column / groupSize, column % groupSize
+}
+
+// columnsOf are the paths of a group of columns; nil means all.
+func (g *grid) columnsOf(group int) []string {
+	if !g.view.seeks || len(g.m.fields) <= groupSize {
+		return nil
+	}
+	var paths []string
+	for _, f := range g.m.fields[group*groupSize : min((group+1)*groupSize, len(g.m.fields))] {
+		paths = append(paths, f.path)
+	}
+	return paths
+}
+
+// fetch reads the first page on the screen that is not in memory.
+func (g *grid) fetch() tea.Cmd {
+	g.clamp()
+	g.layout()
+	if g.broken || g.atEnd || g.view.rows() == 0 || g.m.tab != rowsTab || len(g.m.fields) == 0 {
+		return nil
+	}
+	from, to := g.top/pageRows, (g.top+g.height()-1)/pageRows
+	if n := g.view.rows(); n >= 0 {
+		to = min(to, (n-1)/pageRows)
+	}
+	for _, p := range append([]place{{0, 0}}, g.shown...) {
+		group, _ := g.groupOf(p.column)
+		for id := from; id <= to; id++ {
+			if g.pages.get(pageID{id, group}) != nil {
+				continue
+			}
+			return g.load(group, id, to)
+		}
+	}
+	return nil
+}
+
+// load reads pages, unless they are being read.
+func (g *grid) load(group int, first, last int64) tea.Cmd {
+	if j := g.job; j != nil {
+		if j.last < 0 || j.first.group == group && j.first.page <= first && (first <= j.last || !g.view.seeks) {
+			return nil
+		}
+	}
+	j, ctx := g.begin("reading row")
+	j.first, j.last = pageID{first, group}, last
+	v, l, columns := g.view, g.loader, g.columnsOf(group)
+	return g.m.run(ctx, func(ctx context.Context) result {
+		list, err := l.load(ctx, v, group, columns, first, last, j.progress.Store)
+		return func(m *model) tea.Cmd {
+			if m.rows.view == v {
+				for _, p := range list {
+					m.rows.pages.add(p)
+				}
+			}
+			if m.rows.finish(j, err) && len(list) == 0 && first == m.rows.top/pageRows && v.rows() > first*pageRows {
+				m.rows.broken = true // fewer rows than there should be
+				m.fail(errors.New("the table has changed: r reads it anew"))
+			}
+			return nil
+		}
+	})
+}
+
+// end moves the cursor to the last row.
+func (g *grid) end() tea.Cmd {
+	if n := g.view.rows(); n >= 0 {
+		g.row = n - 1
+		return nil
+	}
+	if g.view.seeks && g.counts != nil {
+		g.stop()
+		g.atEnd = true
+		return nil
+	}
+	j, ctx := g.begin("reading row")
+	j.last = -1
+	g.atEnd = true
+	v, l, columns := g.view, g.loader, g.columnsOf(0)
+	return g.m.run(ctx, func(ctx context.Context) result {
+		list, err := l.end(ctx, v, 0, columns, j.progress.Store)
+		return func(m *model) tea.Cmd {
+			if m.rows.view != v {
+				return nil
+			}
+			for _, p := range list {
+				m.rows.pages.add(p)
+			}
+			if m.rows.toEnd = m.rows.job == j && err != nil; m.rows.finish(j, err) {
+				return nil
+			}
+			if m.rows.atEnd = false; m.rows.toEnd && len(list) > 0 { // the last row before the error
+				last := list[len(list)-1]
+				m.rows.row = last.page*pageRows + last.rows() - 1
+			}
+			return nil
+		}
+	})
+}
+
+// cell finds a value that is in memory.
+func (g *grid) cell(row int64, column int) (arrow.Array, int, bool) {
+	group, k := g.groupOf(column)
+	p := g.pages.get(pageID{row / pageRows, group})
+	if p == nil {
+		return nil, 0, false
+	}
+	return p.cell(k, int(row%pageRows))
+}
+
+// text is the text of a cell that is in memory.
+func (g *grid) text(row int64, column int) (string, bool) {
+	group, k := g.groupOf(column)
+	p := g.pages.get(pageID{row / pageRows, group})
+	if p == nil {
+		return "", false
+	}
+	return p.text(k, int(row%pageRows)), true
+}
+
+// size is the number of rows as text.
+func (g *grid) size() string {
+	n := g.view.rows()
+	switch {
+	case g.where != "" && n >= 0 && g.m.table.Rows >= 0:
+		return terminal.Count(n) + " of " + terminal.Plural(g.m.table.Rows, "row")
+	case n >= 0:
+		return terminal.Plural(n, "row")
+	case g.counts != nil:
+		return "≥ " + terminal.Plural(g.counts.progress.Load(), "row")
+	}
+	return "rows"
+}
+
+// position tells where the cursor is.
+func (g *grid) position() string {
+	if len(g.m.fields) == 0 {
+		return "no columns"
+	}
+	var parts []string
+	if n := g.view.rows(); n == 0 {
+		parts = append(parts, "no rows")
+	} else {
+		parts = append(parts, "row "+terminal.Count(g.row+1))
+	}
+	f := g.m.fields[g.col]
+	parts = append(parts, f.name+": "+f.typ)
+	if g.where != "" {
+		parts = append(parts, "where "+terminal.Printable(g.where))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// working tells what is being read, if it takes a while.
+func (g *grid) working() string {
+	if g.job == nil || !g.job.slow {
+		if g.atEnd && g.job == nil {
+			return "counting rows"
+		}
+		return ""
+	}
+	if n := g.job.progress.Load(); n > 0 {
+		return g.job.name + " " + terminal.Count(n) + " …"
+	}
+	return g.job.name + " …"
+}

@@ -1,0 +1,109 @@
+package command_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// TestS3Requests counts the requests, and their bytes, for flights in three stripes on S3: docs/performance.md has them as a table.
+func TestS3Requests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: takes seconds")
+	}
+	in := corpus(t, "flights/flights-3m.parquet")
+	t.Chdir(t.TempDir())
+	ok(t, "convert", "-q", in, "f.amudai.shard")
+	server := newS3(t)
+	for key, file := range map[string]string{"f.amudai.shard": "f.amudai.shard", "f.parquet": in} {
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		server.Put(key, b)
+	}
+	ctx := t.Context()
+	open := func() *shard.Shard {
+		s, err := shard.Open(ctx, "s3://bucket/f.amudai.shard", shard.OpenOptions{})
+		require.NoError(t, err)
+		return s
+	}
+	scan := func(text string, columns ...string) func(s *shard.Shard) error {
+		return func(s *shard.Shard) (err error) {
+			o := shard.ScanOptions{Columns: columns, Parallelism: 2}
+			if text != "" {
+				if o.Filter, err = filter.Parse(text); err != nil {
+					return err
+				}
+			}
+			for _, err = range s.Scan(ctx, o) {
+			}
+			return err
+		}
+	}
+	take := func(n int64) func(s *shard.Shard) error {
+		return func(s *shard.Shard) error {
+			var rows []int64
+			for i := range n {
+				rows = append(rows, i*s.NumRows()/n)
+			}
+			b, err := s.Take(ctx, rows, shard.TakeOptions{})
+			if err == nil {
+				b.Release()
+			}
+			return err
+		}
+	}
+	for _, c := range []struct {
+		name string
+		run  func(s *shard.Shard) error
+		most int   // requests
+		kib  int64 // of objects in the answers
+	}{
+		{"open", func(*shard.Shard) error { return nil }, 1, 64},
+		{"first stripe of one column", func(s *shard.Shard) (err error) {
+			o := shard.ScanOptions{Columns: []string{"origin"}, Rows: []shard.RowRange{{To: 10}}, Parallelism: 2}
+			for _, err = range s.Scan(ctx, o) {
+			}
+			return err
+		}, 4, 200},
+		{"one column", scan("", "origin"), 9, 1 << 20},
+		{"all columns", scan(""), 9, 1 << 20},
+		{"few rows", scan("delay > 1200"), 50, 1 << 20},
+		{"no rows by Bloom filters", scan("origin = 'NOW'"), 9, 1 << 20},
+		{"no rows by statistics", scan("origin = 'nowhere'"), 1, 64},
+		{"take 1", take(1), 12, 1 << 20},
+		{"take 1000", take(1000), 21, 1 << 20},
+	} {
+		server.Requests()
+		s := open()
+		require.NoError(t, c.run(s))
+		requests, sent := server.Requests()
+		t.Logf("%s: %d requests, %d KiB of %d", c.name, len(requests), sent>>10, s.Size()>>10)
+		require.LessOrEqual(t, len(requests), c.most, "%s: %s", c.name, requests)
+		require.LessOrEqual(t, sent, c.kib<<10, c.name)
+		require.NoError(t, s.Close())
+	}
+	for _, c := range []struct {
+		args []string
+		most int
+	}{
+		{[]string{"schema", "s3://bucket/f.amudai.shard"}, 1},
+		{[]string{"count", "s3://bucket/f.amudai.shard"}, 1},
+		{[]string{"scan", "s3://bucket/f.amudai.shard", "--columns", "origin", "--limit", "5"}, 9},
+		{[]string{"head", "-n", "5", "s3://bucket/f.amudai.shard"}, 99},
+		{[]string{"convert", "-q", "s3://bucket/f.amudai.shard", "s3://bucket/g.amudai.shard"}, 99},
+		{[]string{"count", "s3://bucket/f.parquet"}, 2},
+		{[]string{"scan", "s3://bucket/f.parquet", "--columns", "origin", "--limit", "5"}, 9},
+	} {
+		r := run(t, c.args...)
+		require.Equal(t, command.ExitOK, r.code, r.errout)
+		requests, sent := server.Requests()
+		t.Logf("%s: %d requests, %d KiB", fmt.Sprint(c.args), len(requests), sent>>10)
+		require.LessOrEqual(t, len(requests), c.most, "%s: %s", c.args, requests)
+	}
+}

@@ -1,0 +1,247 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/internal/testing/fakes3"
+	"github.com/amudai/amudai-go/internal/testing/faultproxy"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/storage/az"
+	"github.com/amudai/amudai-go/storage/s3"
+	"github.com/amudai/amudai-go/storage/storetest"
+)
+
+// TestInteropS3 holds the store and the command to moto's S3 server. AMUDAI_PYTHON is a Python that has moto[server].
+func TestInteropS3(t *testing.T) {
+	python := os.Getenv("AMUDAI_PYTHON")
+	if python == "" || exec.CommandContext(t.Context(), python, "-c", "import moto.server").Run() != nil {
+		t.Skip("AMUDAI_PYTHON has no moto[server]: make interop-stores PYTHON=...")
+	}
+	server := start(t, func(port string) *exec.Cmd {
+		return exec.CommandContext(context.WithoutCancel(t.Context()), python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port)
+	})
+	proxy := faultproxy.New(t, server)
+	fakes3.Environment(t, proxy.URL)
+	require.Equal(t, 200, put(t, server+"/bucket", nil))
+	register := func() {
+		storage.Register("s3", s3.New(s3.Options{Backoff: time.Millisecond, PartBytes: 5 << 20}))
+	}
+	interop(t, "s3://bucket/", proxy, register)
+}
+
+// TestInteropAzure holds the store and the command to Azurite. AMUDAI_NODE is Node.js, AMUDAI_NODE_MODULES a folder that has azurite.
+func TestInteropAzure(t *testing.T) {
+	node := os.Getenv("AMUDAI_NODE")
+	program := filepath.Join(os.Getenv("AMUDAI_NODE_MODULES"), "azurite", "dist", "src", "blob", "main.js")
+	if _, err := os.Stat(program); node == "" || err != nil {
+		t.Skip("AMUDAI_NODE_MODULES has no azurite: make interop-stores NODE_MODULES=...")
+	}
+	server := start(t, func(port string) *exec.Cmd {
+		return exec.CommandContext(context.WithoutCancel(t.Context()), node, program, "--inMemoryPersistence", "--silent", "--skipApiVersionCheck", "--blobPort", port)
+	})
+	key := "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==" // of all emulators
+	proxy := faultproxy.New(t, server+"/devstoreaccount1")
+	t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "AccountName=devstoreaccount1;AccountKey="+key+";BlobEndpoint="+proxy.URL)
+
+	date := time.Now().UTC().Format(http.TimeFormat)
+	signed := "PUT" + strings.Repeat("\n", 12) + "x-ms-date:" + date + "\nx-ms-version:2021-12-02\n/devstoreaccount1/devstoreaccount1/bucket\nrestype:container"
+	secret, err := base64.StdEncoding.DecodeString(key)
+	require.NoError(t, err)
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(signed))
+	require.Equal(t, 201, put(t, server+"/devstoreaccount1/bucket?restype=container", map[string]string{
+		"x-ms-date": date, "x-ms-version": "2021-12-02",
+		"Authorization": "SharedKey devstoreaccount1:" + base64.StdEncoding.EncodeToString(mac.Sum(nil)),
+	}))
+	register := func() { storage.Register("az", az.New(az.Options{Backoff: time.Millisecond, PartBytes: 1 << 20})) }
+	interop(t, "az://bucket/", proxy, register)
+}
+
+// start starts a server on a free port, waits for it, and returns its address. It ends with the test.
+func start(t *testing.T, program func(port string) *exec.Cmd) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	_, port, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	cmd := program(port)
+	cmd.Dir = t.TempDir()
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	require.Eventually(t, func() bool {
+		c, err := net.Dial("tcp", address)
+		return err == nil && c.Close() == nil
+	}, time.Minute, 50*time.Millisecond, "%s", cmd)
+	return "http://" + address
+}
+
+func put(t *testing.T, url string, header map[string]string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, nil)
+	require.NoError(t, err)
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode
+}
+
+// interop runs a store and the command on a server.
+func interop(t *testing.T, root string, proxy *faultproxy.Proxy, register func()) {
+	register()
+	store, err := storage.ForLocation(root)
+	require.NoError(t, err)
+	t.Run("store", func(t *testing.T) { storetest.TestStore(t, store, root+"50%25 off/ü/") })
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("in.csv", numbers(300_000), 0o644)) // 6 MB
+	t.Run("command", func(t *testing.T) { interopCommand(t, root) })
+	t.Run("faults", func(t *testing.T) { interopFaults(t, root, proxy) })
+	t.Run("interrupted", func(t *testing.T) { interopInterrupted(t, root, proxy) })
+	t.Run("changed", func(t *testing.T) { interopChanged(t, root, proxy, store) })
+}
+
+// interopCommand converts to formats, and reads folders and patterns.
+func interopCommand(t *testing.T, root string) {
+	for _, name := range []string{"a.amudai.shard", "b.amudai.shard", "c.parquet", "d.csv.gz"} {
+		ok(t, "convert", "-q", "in.csv", root+"logs/"+name)
+		require.Equal(t, "300000\n", ok(t, "count", root+"logs/"+name))
+	}
+	require.Equal(t, "600000\n", ok(t, "count", root+"logs/*.amudai.shard"))
+	require.Equal(t, "1200000\n", ok(t, "count", root+"logs/"))
+	require.Equal(t, "1200000\n", ok(t, "count", root+"logs"))
+	require.Equal(t, ok(t, "scan", "in.csv", "--where", "n = 7"), ok(t, "scan", root+"logs/a.amudai.shard", "--where", "n = 7"))
+	r := run(t, "convert", "in.csv", root+"logs/a.amudai.shard")
+	require.Equal(t, command.ExitFailure, r.code)
+	require.Contains(t, r.errout, "exists already (hint: --force replaces it)")
+	ok(t, "convert", "-q", "--force", "in.csv", root+"logs/a.amudai.shard")
+	require.Contains(t, ok(t, "verify", root+"logs/*.amudai.shard"), "sound")
+	require.Contains(t, run(t, "cat", root+"none.csv").errout, root+"none.csv does not exist")
+}
+
+// interopFaults converts while each request in turn meets each fault: the output is whole.
+func interopFaults(t *testing.T, root string, proxy *faultproxy.Proxy) {
+	defer func() { proxy.Choose = nil }()
+	for fault := faultproxy.Refuse; fault <= faultproxy.Delay; fault++ {
+		for k := 1; ; k++ {
+			proxy.Requests()
+			proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+				if n == k {
+					return fault
+				}
+				return faultproxy.None
+			}
+			out := fmt.Sprintf("%sfaults/%d-%d.csv", root, fault, k)
+			ok(t, "convert", "-q", root+"logs/a.amudai.shard", out)
+			n := proxy.Requests()
+			proxy.Choose = nil
+			require.Equal(t, "", ok(t, "diff", "-q", "in.csv", out), "fault %d of request %d", fault, k)
+			if n < k {
+				break
+			}
+		}
+	}
+}
+
+// interopInterrupted ends a conversion at each of its requests. Nothing is left.
+func interopInterrupted(t *testing.T, root string, proxy *faultproxy.Proxy) {
+	defer func() { proxy.Choose = nil }()
+	for k := 1; ; k++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		proxy.Requests()
+		proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+			if n == k {
+				cancel()
+			}
+			return faultproxy.None
+		}
+		out := fmt.Sprintf("%sinterrupted/%d.csv", root, k)
+		r := runContext(ctx, command.Env{Args: []string{"convert", "-q", "in.csv", out}})
+		cancel()
+		n := proxy.Requests()
+		proxy.Choose = nil
+		if r.code != command.ExitOK {
+			require.Equal(t, command.ExitInterrupted, r.code, r.errout)
+			require.Contains(t, run(t, "count", out).errout, "does not exist")
+		} else {
+			require.Equal(t, "300000\n", ok(t, "count", out))
+		}
+		if n < k {
+			return
+		}
+	}
+}
+
+// interopChanged replaces a shard at each request of a scan: the answer is that of one version, or an error.
+func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store storage.Store) {
+	defer func() { proxy.Choose = nil }()
+	ctx := t.Context()
+	location := root + "changed/t.amudai.shard"
+	var answers []string
+	for i := range 2 {
+		require.NoError(t, os.WriteFile("v.csv", numbers(200_000+i), 0o644))
+		ok(t, "convert", "-q", "v.csv", fmt.Sprintf("v%d.amudai.shard", i))
+		answers = append(answers, ok(t, "agg", fmt.Sprintf("v%d.amudai.shard", i), "count(*), sum(n)"))
+	}
+	replace := func(i int) error {
+		content, err := os.ReadFile(fmt.Sprintf("v%d.amudai.shard", i))
+		if err != nil {
+			return err
+		}
+		w, err := store.Create(ctx, location, storage.CreateOptions{Overwrite: true})
+		if err != nil {
+			return err
+		}
+		if err := w.Write(ctx, content); err != nil {
+			return err
+		}
+		return w.Publish(ctx)
+	}
+	for k := 1; ; k++ {
+		require.NoError(t, replace(0))
+		proxy.Requests()
+		changed := make(chan error, 1)
+		proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+			if n == k { // the requests of replace have greater numbers
+				changed <- replace(1)
+			}
+			return faultproxy.None
+		}
+		r := run(t, "agg", location, "count(*), sum(n)")
+		proxy.Choose = nil
+		if r.code == command.ExitOK {
+			require.Contains(t, answers, r.out)
+		} else {
+			require.Regexp(t, "no longer the version|has changed since it was opened", r.errout)
+		}
+		select {
+		case err := <-changed:
+			require.NoError(t, err)
+		default: // it has fewer requests
+			return
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package command_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/otlp"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+)
+
+// traceFiles writes spans to a folder in every format of traces: Blockpack files with and without indexes, OTLP messages, and a block of Tempo.
+// The id is that of a trace in the first ones.
+func traceFiles(t *testing.T) (dir, id string) {
+	shop, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "traces", "shop.otlp.jsonl"))
+	require.NoError(t, err)
+	dir = t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.WriteFile("t.otlp.jsonl", shop, 0o600))
+	for name, o := range map[string]blockpack.WriterOptions{
+		"t.blockpack": {BlockSpans: 8}, "plain.blockpack": {BlockSpans: 8, NoRangeIndex: true, NoCompact: true},
+	} {
+		w, err := blockpack.Create(t.Context(), name, o)
+		require.NoError(t, err)
+		for m, err := range otlp.Messages(strings.NewReader(string(shop)), otlp.ReadOptions{}) {
+			require.NoError(t, err)
+			require.NoError(t, w.WriteOTLP(t.Context(), m))
+		}
+		require.NoError(t, w.Close(t.Context()))
+	}
+	for _, name := range []string{"t.otlp", "t.otlp.json", "t.otlp.zst"} {
+		ok(t, "convert", "-q", "t.otlp.jsonl", name)
+	}
+	writeBlock(t, "block")
+	ids := strings.Split(ok(t, "cat", "--format", "csv", "--columns", "trace:id", "t.blockpack"), "\n")
+	raw, err := base64.StdEncoding.DecodeString(ids[1])
+	require.NoError(t, err)
+	id = hex.EncodeToString(raw)
+	require.NoError(t, os.WriteFile("ids.txt", []byte(id+"\n"), 0o600))
+	require.NoError(t, os.WriteFile("rows.txt", []byte("3\n0\n41\n"), 0o600))
+	return dir, id
+}
+
+// TestTraceFaults runs commands on files of spans while reads of them fail, and while other processes change them.
+func TestTraceFaults(t *testing.T) {
+	dir, id := traceFiles(t)
+	var uses []faultstore.Use
+	for file, trace := range map[string]string{
+		"t.blockpack": id, "plain.blockpack": id, "t.otlp": id, "t.otlp.json": id, "t.otlp.jsonl": id, "t.otlp.zst": id, "block": "30313233343536373839616263646566",
+		"block/data.parquet": "30313233343536373839616263646566",
+	} {
+		uses = append(uses, useOf("cat", "--format", "csv", file), useOf("count", file), useOf("count", "--where", `"span:name" != 'x'`, file),
+			useOf("trace", trace, file), useOf("head", "--format", "csv", file), useOf("query", `{ name != "x" }`, file))
+	}
+	for _, file := range []string{"t.blockpack", "plain.blockpack"} {
+		uses = append(uses, useOf("verify", file), useOf("inspect", "--json", file), useOf("stats", file), useOf("schema", file), useOf("schema", "--stored", file),
+			useOf("scan", "--explain", "--where", `"span:name" != 'x'`, file), useOf("take", "--format", "csv", file, "--rows-from", "rows.txt"),
+			makes("blockpack", "drop-traces", file, "--ids", "ids.txt", "out.blockpack"))
+	}
+	uses = append(uses, useOf("trace", id, "t.blockpack", "t.otlp", "block"))
+	faultstore.Sweep(t, dir, []faultstore.Op{faultstore.Read, faultstore.Open}, 1, uses)
+}

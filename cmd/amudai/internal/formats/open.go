@@ -1,0 +1,197 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/spf13/pflag"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/inputs"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/rntuple"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table/amudai"
+	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/jsonl"
+	"github.com/amudai/amudai-go/table/lines"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// Opener opens the inputs of one run of a command. It is not safe for concurrent use.
+type Opener struct {
+	// AllRows infers the types of text from all rows, as the flag --sample all does.
+	AllRows bool
+	// Allocator is that of batches; nil for Go's.
+	Allocator memory.Allocator
+	// WholeLines reads lines of text without the times and levels in them.
+	WholeLines bool
+	// Versions are compared with those of the inputs; nil if an input may change from one opening to the next.
+	Versions *inputs.Versions
+
+	stdin   io.Reader
+	notice  func(string)
+	types   arrowmap.ReadOptions // of shards that are read as tables
+	strings shard.StringLayout   // of these
+	commas  csv.Options
+	objects jsonl.Options
+	ntuple  rntuple.Options
+	table   string         // to choose of an input that holds several
+	flags   *pflag.FlagSet // which an input must take; nil: none
+}
+
+// NewOpener returns an opener with default options. It gives notice the messages about inputs that are no errors.
+func NewOpener(stdin io.Reader, notice func(string)) *Opener {
+	return &Opener{stdin: stdin, notice: notice}
+}
+
+// formats are those with options of the flags.
+func (p *Opener) formats() []provider.Format {
+	ntuple := p.ntuple
+	ntuple.VariantsAsStructs = true
+	return []provider.Format{
+		amudai.New(amudai.Options{Open: shard.OpenOptions{Types: p.types}, Scan: shard.ScanOptions{Strings: p.strings}}),
+		csv.New(p.commas), csv.NewTSV(p.commas),
+		jsonl.New(p.objects), jsonl.NewArray(p.objects),
+		rntuple.New(rntuple.FormatOptions{Read: ntuple}),
+		lines.New(lines.Options{Text: p.commas.Text, Whole: p.WholeLines}),
+	}
+}
+
+// finder finds inputs in a format, or in any if its name is "".
+func (p *Opener) finder(format string) *inputs.Finder {
+	return &inputs.Finder{Formats: provider.Registered().With(p.formats()...), Format: format, Table: p.table, Stdin: p.stdin, Notice: p.notice, Versions: p.Versions}
+}
+
+// Use parses flags. Inputs that are opened later follow them. The options are for [Opener.Open] and [Opener.Source].
+func (p *Opener) Use(ctx context.Context, r *ReadFlags) (provider.ReadOptions, error) {
+	o := provider.ReadOptions{Allocator: p.Allocator, Columns: r.Columns, Notice: p.notice, Warning: p.notice}
+	if r.Quiet {
+		o.Notice = nil
+	}
+	var err error
+	if p.types, err = r.types(); err != nil {
+		return o, err
+	}
+	if p.commas, err = r.text.csv(); err != nil {
+		return o, err
+	}
+	if p.objects, err = r.text.json(); err != nil {
+		return o, err
+	}
+	p.commas.Text.AllRows = p.commas.Text.AllRows || p.AllRows
+	p.objects.Text.AllRows = p.objects.Text.AllRows || p.AllRows
+	p.ntuple.NoProjected, p.table, p.flags = r.noProjected, r.table, r.flags
+	fields := r.schema
+	if name, ok := strings.CutPrefix(fields, "@"); ok {
+		if fields, err = p.text(ctx, name); err != nil {
+			return o, err
+		}
+	}
+	if o.Schema, err = text.ParseSchema(fields); err != nil {
+		return o, usage.Errorf("amudai infer-schema prints one to start from", "--%w", err)
+	}
+	more := r.Types
+	if r.schemaOf != "" {
+		of, err := p.schemaOf(ctx, r.schemaOf)
+		if err != nil {
+			return o, fmt.Errorf("--schema-of: %w", err)
+		}
+		more = append(of, more...)
+	}
+	for _, f := range more {
+		if !slices.ContainsFunc(o.Schema, func(g arrow.Field) bool { return g.Name == f.Name }) {
+			o.Schema = append(o.Schema, f)
+		}
+	}
+	return o, nil
+}
+
+// text is the content of a file.
+func (p *Opener) text(ctx context.Context, location string) (_ string, err error) {
+	in, err := inputs.Open(ctx, location, p.stdin)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	b, err := io.ReadAll(in.Reader)
+	return string(b), err
+}
+
+// schemaOf is the columns of another table.
+func (p *Opener) schemaOf(ctx context.Context, location string) ([]arrow.Field, error) {
+	q := NewOpener(p.stdin, func(string) {})
+	src, err := q.Source(ctx, location, "", provider.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	fields := src.Schema().Fields()
+	for i := range fields { // the metadata is about the other file
+		fields[i].Metadata = arrow.Metadata{}
+	}
+	return fields, src.Close()
+}
+
+// Input opens a location for reading; "-" is stdin. Without a name of a format, the extension or the first
+// bytes determine it.
+func (p *Opener) Input(ctx context.Context, location, format string) (provider.Input, provider.Format, error) {
+	return p.finder(format).Open(ctx, location)
+}
+
+// Inputs finds the inputs of locations: of folders the files with extensions of tables. Lines of text there, such as
+// a README, are left out if there are other tables.
+func (p *Opener) Inputs(ctx context.Context, locations []string, r *ReadFlags) (all []string, err error) {
+	return p.finder(r.From).Find(ctx, locations)
+}
+
+// Describe opens a location if its format has some capability, and calls do with it. Otherwise, and if nothing tells the format, done is
+// false: the location is to be treated as a shard.
+func (p *Opener) Describe(ctx context.Context, location string, has func(provider.Format) bool, do func(provider.Input, provider.Format) error) (done bool, err error) {
+	if location == "-" {
+		return false, nil
+	}
+	all := p.finder("").Formats
+	file, _ := all.SplitTable(location)
+	if f, known := all.ByPath(file); known && !has(f) {
+		return false, nil
+	}
+	in, f, err := p.Input(ctx, location, "")
+	if errors.Is(err, inputs.ErrUnknown) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if done = has(f); done {
+		err = do(in, f)
+	}
+	return done, errors.Join(err, in.Close())
+}
+
+// Source opens a location as a source of batches.
+func (p *Opener) Source(ctx context.Context, location, format string, o provider.ReadOptions) (provider.Source, error) {
+	in, f, err := p.Input(ctx, location, format)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Check(location, f); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return p.finder(format).Source(ctx, in, f, location, o)
+}
+
+// Live opens lines of text as [Opener.Source] does, but gives them as they arrive.
+func (p *Opener) Live(ctx context.Context, location, format string, o provider.ReadOptions) (provider.Source, error) {
+	in, _, err := p.Input(ctx, location, format)
+	if err != nil {
+		return nil, err
+	}
+	return p.finder(format).Source(ctx, in, lines.New(lines.Options{Live: true}), location, o)
+}

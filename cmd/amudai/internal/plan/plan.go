@@ -1,0 +1,149 @@
+// Package plan prints how an engine can divide the reading of tables: their stripes, the rows and bytes that a condition
+// leaves of each, and what is recorded of the columns.
+package plan
+
+import (
+	"bytes"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/table"
+)
+
+// Version is that of the JSON of a [Plan]. Fields may be added to it, not changed.
+const Version = 1
+
+// Plan describes the reading of inputs as one table. The names of its JSON are in docs/engines.md.
+type Plan struct {
+	Version     int     `json:"version"`
+	Rows        *int64  `json:"rows"` // of all inputs; nil if one of them does not record them
+	Bytes       *int64  `json:"bytes"`
+	Schema      []Field `json:"schema"`
+	ArrowSchema []byte  `json:"arrow_schema"` // an IPC stream without batches
+	Inputs      []Input `json:"inputs"`
+}
+
+// Field is a column of the result.
+type Field struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Nullable bool   `json:"nullable"`
+}
+
+// Input is one of the inputs.
+type Input struct {
+	Location   string   `json:"location"`
+	Format     string   `json:"format"`
+	Identity   string   `json:"identity,omitempty"` // of its bytes, as far as the store knows it
+	Rows       *int64   `json:"rows"`
+	Bytes      *int64   `json:"bytes"`
+	Stripes    []Stripe `json:"stripes"`
+	Statistics []Column `json:"statistics"`
+}
+
+// Stripe is a part of an input that can be read alone. A format without parts has one.
+type Stripe struct {
+	Stripe   int    `json:"stripe"`
+	FirstRow int64  `json:"first_row"` // of the input
+	Rows     *int64 `json:"rows"`
+	// SelectedRows is the most rows that the condition leaves, SelectedBytes what the columns take that are read for them.
+	SelectedRows  *int64 `json:"selected_rows"`
+	SelectedBytes *int64 `json:"selected_bytes"`
+}
+
+// Column is what an input records of a column. Nil numbers are not recorded.
+type Column struct {
+	Column           string `json:"column"`
+	Type             string `json:"type"`
+	Nulls            *int64 `json:"nulls"`
+	Distinct         *int64 `json:"distinct"`
+	DistinctEstimate bool   `json:"distinct_is_estimate,omitempty"`
+	Min              value  `json:"min"`
+	Max              value  `json:"max"`
+	Exact            bool   `json:"exact"` // min and max are values of the column, not only bounds
+	Bytes            *int64 `json:"bytes"`
+}
+
+// value is the first value of an array as JSON.
+type value struct{ arrow.Array }
+
+// MarshalJSON implements [encoding/json.Marshaler].
+func (v value) MarshalJSON() ([]byte, error) {
+	if v.Array == nil {
+		return []byte("null"), nil
+	}
+	return values.JSON(v.Array)(nil, 0), nil
+}
+
+// Of is the plan of a table as it is printed.
+func Of(t *table.Plan) (*Plan, error) {
+	out := &Plan{Version: Version, Schema: []Field{}, Inputs: make([]Input, len(t.Parts))}
+	for _, f := range t.Schema.Fields() {
+		out.Schema = append(out.Schema, Field{f.Name, text.Type(f.Type), f.Nullable})
+	}
+	var stream bytes.Buffer
+	w := ipc.NewWriter(&stream, ipc.WithSchema(t.Schema))
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	out.ArrowSchema = stream.Bytes()
+	for i := range t.Parts {
+		out.Inputs[i] = inputOf(&t.Parts[i])
+	}
+	out.sum()
+	return out, nil
+}
+
+// sum adds up rows and bytes, if all are known.
+func (p *Plan) sum() {
+	rows, bytes := int64(0), int64(0)
+	p.Rows, p.Bytes = &rows, &bytes
+	for _, in := range p.Inputs {
+		if in.Rows == nil {
+			p.Rows = nil
+		} else {
+			rows += *in.Rows
+		}
+		if in.Bytes == nil {
+			p.Bytes = nil
+		} else {
+			bytes += *in.Bytes
+		}
+	}
+}
+
+func inputOf(p *table.Part) Input {
+	in := Input{Location: p.Location, Format: p.Format.Name, Identity: string(p.Version), Bytes: known(p.Bytes), Statistics: []Column{}}
+	x := p.Explanation
+	if x == nil {
+		in.Stripes = []Stripe{{SelectedBytes: in.Bytes}}
+		return in
+	}
+	in.Rows, in.Bytes, in.Stripes = &x.Rows, &x.Bytes, []Stripe{}
+	for i := range x.Stripes {
+		s := &x.Stripes[i]
+		left := s.Left()
+		in.Stripes = append(in.Stripes, Stripe{s.Stripe, s.First, &s.Rows, &left, &s.Bytes})
+	}
+	if p.Statistics == nil {
+		return in
+	}
+	for _, c := range p.Statistics.Columns {
+		in.Statistics = append(in.Statistics, Column{
+			Column: c.Path, Type: text.Type(c.Type), Nulls: known(c.Nulls), Distinct: known(c.Distinct), DistinctEstimate: c.DistinctEstimated,
+			Min: value{c.Min}, Max: value{c.Max}, Exact: c.Exact, Bytes: known(c.Bytes),
+		})
+	}
+	return in
+}
+
+// known is a number that is negative if it is not known.
+func known(n int64) *int64 {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,49 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
+	"github.com/amudai/amudai-go/internal/inputs"
+)
+
+// Input is a file to be searched. One that was found in a folder or by a pattern is left out if it is no text and no table.
+type Input struct{ inputs.Input }
+
+// Inputs are the files of locations.
+func Inputs(ctx context.Context, locations []string) (all []Input) {
+	for _, in := range inputs.Expand(ctx, locations, formats.All()) {
+		all = append(all, Input{in})
+	}
+	return all
+}
+
+// format is the name of the format to read an input in. Formats of text are searched line by line, unless columns are asked
+// for. It is "" for an input that is neither text nor a table.
+func (in Input) format(ctx context.Context, columns bool) (string, error) {
+	name := strings.TrimSuffix(strings.TrimSuffix(in.Location, ".gz"), ".zst")
+	file, _ := formats.All().SplitTable(name)
+	if f, ok := formats.All().ByPath(file); ok {
+		if f.Text && !columns {
+			return formats.Lines, nil
+		}
+		return f.Name, nil
+	}
+	if in.Location == "-" || name != in.Location || inputs.IsDevice(in.Location) {
+		return formats.Lines, nil
+	}
+	head, err := inputs.Head(ctx, in.Location, 4096)
+	if err != nil {
+		return "", inputs.Missing(in.Location, err)
+	}
+	isText := bytes.IndexByte(head, 0) < 0                                                                 // as every grep decides
+	if f, ok := formats.All().Sniff(head); ok && !isText && !f.Text && !(in.Found && f.Name == "arrows") { // four bytes of ones prove little
+		return f.Name, nil
+	}
+	if in.Found && !isText && inputs.Compressed(head) == "" {
+		return "", nil
+	}
+	return formats.Lines, nil
+}

@@ -1,0 +1,192 @@
+package block
+
+import (
+	"encoding/binary"
+	"math"
+	"sort"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+const (
+	segmentBlocks = 1024 // blocks per segment of the writer
+	segmentHeader = 28
+	footerLen     = 40
+	dataAlign     = 16 // the map starts at a multiple of this
+)
+
+var le = binary.LittleEndian
+
+// Entry describes one block.
+type Entry struct {
+	First  uint64 // position of its first value
+	N      int    // number of values
+	Offset int64  // from the start of the buffer
+	Size   int    // bytes, checksum and padding included
+}
+
+// Map is a parsed block map of an encoded buffer: the number of values of each block, and the range of its bytes (docs/format.md §6.2). It is a
+// view of the bytes given to [ParseMap], which must not change while it is in use. It may be used concurrently.
+//
+//	map     = segment... | logical u64[S+1] | record u64[S+1] | footer (40 bytes)
+//
+//	segment = up to 1024 blocks, starts at a multiple of 8 from the map's start
+//	   0  u64  position of its first value
+//	   8  u64  offset of its first block in the buffer
+//	  16  u32  smallest number of values
+//	  20  u32  smallest block size
+//	  24  u8   width of the value counts in bits: 8, 16 or 32
+//	  25  u8   width of the block sizes in bits
+//	  26  u16  blocks
+//	  28  value counts less the smallest | pad to 4 | block sizes less the smallest | pad to 8
+//
+//	logical = position of the first value of each segment, last the number of values
+//	record  = offset of each segment in the map, last the end of the last one
+//
+//	footer  = values u64 | blocks u64 | segments u64 | blocks per segment u64 | bytes of all blocks u64
+//
+// Two blocks, of 100 values in 200 bytes and 150 values in 250 bytes, make 112 bytes:
+//
+//	00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00    first value 0, offset 0
+//	64 00 00 00  c8 00 00 00  08  08  02 00             smallest 100 and 200, 8 and 8 bits, 2 blocks
+//	00 32 | 00 00 | 00 32 | 00 00 00 00 00 00           +0 +50, pad, +0 +50, pad
+//	0, 250 | 0, 40 | 250, 2, 1, 1024, 450               each as u64
+//
+// No checksum covers a map. Readers therefore check that counts add up, that segments are adjacent, and that the
+// blocks fill the data in front of the map.
+type Map struct {
+	b          []byte
+	lists      int // offset of the segment lists
+	blocks     int
+	segments   int
+	perSegment int
+	values     uint64
+	dataSize   int64
+}
+
+// ParseMap checks a whole map and returns it. dataSize is the number of bytes in front of it in its buffer, which the
+// blocks must fill except for padding. It allocates only the Map.
+func ParseMap(b []byte, dataSize int64) (*Map, error) {
+	if len(b) < footerLen {
+		return nil, fault.Corruptf("block map of %d bytes: shorter than its footer", len(b))
+	}
+	footer := b[len(b)-footerLen:]
+	values, blocks := le.Uint64(footer), le.Uint64(footer[8:])
+	segments, perSegment := le.Uint64(footer[16:]), le.Uint64(footer[24:])
+	room := uint64(len(b)-footerLen) / 16
+	switch {
+	case room < 1 || segments > room-1:
+		return nil, fault.Corruptf("block map of %d bytes lists %d segments", len(b), segments)
+	case values < blocks || blocks < segments || blocks > uint64(len(b)):
+		return nil, fault.Corruptf("block map counts %d values, %d blocks, %d segments", values, blocks, segments)
+	case values > math.MaxInt64:
+		return nil, fault.Corruptf("block map counts %d values", values)
+	case segments > 0 && (perSegment == 0 || (blocks+perSegment-1)/perSegment != segments || perSegment > math.MaxInt64):
+		return nil, fault.Corruptf("block map has %d blocks in %d segments of %d", blocks, segments, perSegment)
+	case segments == 0 && blocks != 0:
+		return nil, fault.Corruptf("block map has %d blocks in no segment", blocks)
+	}
+	m := &Map{
+		b: b, lists: len(b) - footerLen - 16*int(segments+1), blocks: int(blocks), segments: int(segments),
+		perSegment: int(min(perSegment, blocks)), values: values,
+	}
+	if err := m.check(dataSize); err != nil {
+		return nil, err
+	}
+	if m.dataSize != int64(le.Uint64(footer[32:])) {
+		return nil, fault.Corruptf("block map covers %d bytes, its footer says %d", m.dataSize, le.Uint64(footer[32:]))
+	}
+	return m, nil
+}
+
+// SingleMap returns the map of a buffer of one block, which has no map: values in size bytes.
+func SingleMap(values uint64, size int64) (*Map, error) {
+	if values < 1 || values >= 1<<32-1 || size < 1 || size >= 1<<32-1 {
+		return nil, fault.Corruptf("one block of %d values in %d bytes", values, size)
+	}
+	if values > math.MaxInt32 || size > math.MaxInt32 {
+		return nil, fault.Limitf("one block of %d values in %d bytes", values, size)
+	}
+	var b MapBuilder
+	b.Add(int(values), int(size))
+	return ParseMap(b.Append(nil), size)
+}
+
+// check checks all segments: lists ascend, counts add up, blocks are adjacent.
+func (m *Map) check(dataSize int64) error {
+	if m.logical(0) != 0 || m.record(0) != 0 || m.logical(m.segments) != m.values {
+		return fault.Corruptf("block map lists values from %d to %d of %d", m.logical(0), m.logical(m.segments), m.values)
+	}
+	var offset uint64
+	for i := range m.segments {
+		if m.logical(i) >= m.logical(i+1) || m.record(i) >= m.record(i+1) || m.record(i+1) > uint64(m.lists) {
+			return fault.Corruptf("block map segment %d: its place in the lists does not ascend", i)
+		}
+		s, err := m.parse(i)
+		if err != nil {
+			return err
+		}
+		want := min(m.perSegment, m.blocks-i*m.perSegment)
+		if s.count != want || s.first != m.logical(i) || s.offset != offset {
+			return fault.Corruptf("block map segment %d: %d blocks from value %d at offset %d, expected %d from %d at %d",
+				i, s.count, s.first, s.offset, want, m.logical(i), offset)
+		}
+		if values := s.valuesBefore(s.count); values != m.logical(i+1)-s.first {
+			return fault.Corruptf("block map segment %d: blocks hold %d values, expected %d", i, values, m.logical(i+1)-s.first)
+		}
+		offset += s.bytesBefore(s.count)
+	}
+	if dataSize < 0 || offset > uint64(dataSize) || uint64(dataSize)-offset >= dataAlign {
+		return fault.Corruptf("block map covers %d bytes of %d", offset, dataSize)
+	}
+	m.dataSize = int64(offset)
+	return nil
+}
+
+func (m *Map) logical(i int) uint64 { return le.Uint64(m.b[m.lists+8*i:]) }
+func (m *Map) record(i int) uint64  { return le.Uint64(m.b[m.lists+8*(m.segments+1+i):]) }
+
+// Len is the number of blocks.
+func (m *Map) Len() int { return m.blocks }
+
+// Values is the number of values in all blocks.
+func (m *Map) Values() uint64 { return m.values }
+
+// DataSize is the number of bytes of all blocks, without the padding before the map.
+func (m *Map) DataSize() int64 { return m.dataSize }
+
+// Find returns the index of the block with the value at pos, or Len if there is none.
+func (m *Map) Find(pos uint64) int {
+	if pos >= m.values {
+		return m.blocks
+	}
+	i := sort.Search(m.segments, func(i int) bool { return m.logical(i+1) > pos })
+	s := m.segment(i)
+	return i*m.perSegment + s.find(pos-s.first)
+}
+
+// Block returns the position of the first value, the number of values, the offset in the buffer and the size in bytes
+// of block i. For many blocks, use [Map.Append].
+func (m *Map) Block(i int) (first uint64, n int, offset int64, size int) {
+	s := m.segment(i / m.perSegment)
+	k := i % m.perSegment
+	return s.first + s.valuesBefore(k), s.countAt(k), int64(s.offset + s.bytesBefore(k)), s.sizeAt(k)
+}
+
+// Append appends the entries of the blocks from up to (not including) to.
+func (m *Map) Append(dst []Entry, from, to int) []Entry {
+	for from < to {
+		s := m.segment(from / m.perSegment)
+		k := from % m.perSegment
+		end := min(s.count, k+to-from)
+		pos, off := s.first+s.valuesBefore(k), s.offset+s.bytesBefore(k)
+		for ; k < end; k++ {
+			n, size := s.countAt(k), s.sizeAt(k)
+			dst = append(dst, Entry{First: pos, N: n, Offset: int64(off), Size: size})
+			pos += uint64(n)
+			off += uint64(size)
+			from++
+		}
+	}
+	return dst
+}

@@ -1,0 +1,81 @@
+package table
+
+import (
+	"context"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+)
+
+// AllVisible is a part of stripes that hide no rows.
+type AllVisible struct{}
+
+// Visible implements [Stripe].
+func (AllVisible) Visible(context.Context) (*rowset.Set, error) { return nil, nil }
+
+// VisibleRows returns those of some ranges of rows of a table that are visible. It returns the ranges themselves if none of their rows is hidden.
+func VisibleRows(ctx context.Context, t Table, ranges []rowset.Range) ([]rowset.Range, error) {
+	out, hidden := make([]rowset.Range, 0, len(ranges)), false
+	add := func(from, to int64) {
+		if k := len(out) - 1; k >= 0 && out[k].To == from {
+			out[k].To = to
+		} else {
+			out = append(out, rowset.Range{From: from, To: to})
+		}
+	}
+	var first, end int64 // rows of the stripe that was asked last
+	var visible *rowset.Set
+	for _, r := range ranges {
+		for r.From < r.To {
+			if r.From < first || r.From >= end {
+				st := t.Stripe(StripeOf(t, r.From))
+				var err error
+				if visible, err = st.Visible(ctx); err != nil {
+					return nil, fault.InStripe(err, st.Index())
+				}
+				first, end = st.Position(), st.Position()+st.Rows()
+			}
+			part := rowset.Range{From: r.From, To: min(r.To, end)}
+			r.From = part.To
+			if visible == nil {
+				add(part.From, part.To)
+				continue
+			}
+			hidden = true
+			for v := range visible.Clip(part.From-first, part.To-first).Ranges() {
+				add(first+v.From, first+v.To)
+			}
+		}
+	}
+	if !hidden {
+		return ranges, nil
+	}
+	return out, nil
+}
+
+// CountVisible is the number of visible rows of a table.
+func CountVisible(ctx context.Context, t Table) (int64, error) {
+	n := t.NumRows()
+	for i := range t.NumStripes() {
+		st := t.Stripe(i)
+		visible, err := st.Visible(ctx)
+		if err != nil {
+			return 0, fault.InStripe(err, i)
+		}
+		if visible != nil {
+			n -= st.Rows() - visible.Len()
+		}
+	}
+	return n, nil
+}
+
+// WithHidden is a table with all rows visible, for those who look at what is stored.
+func WithHidden(t Table) Table { return withHidden{t} }
+
+type withHidden struct{ Table }
+
+func (t withHidden) Stripe(i int) Stripe { return wholeStripe{t.Table.Stripe(i)} }
+
+type wholeStripe struct{ Stripe }
+
+func (wholeStripe) Visible(context.Context) (*rowset.Set, error) { return nil, nil }

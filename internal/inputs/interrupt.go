@@ -1,0 +1,55 @@
+package inputs
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/sys"
+)
+
+// Interruptible is a reader of a pipe or terminal whose Read ends with ctx, also while no bytes come. A read that has begun
+// goes on in a goroutine then, and may still write to its buffer: nothing else can end it before the process does. Other files are
+// returned as they are.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader {
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return r
+		}
+		sys.GrowPipe(f, pipeBytes)
+	}
+	return interruptible{ctx, r}
+}
+
+// pipeBytes is what a pipe should hold: the most that Linux allows to all users by default.
+const pipeBytes = 1 << 20
+
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements [io.Reader].
+func (i interruptible) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() { done <- r }()
+		defer fault.RecoverInternal(&r.err)
+		r.n, r.err = i.r.Read(p)
+	}()
+	select {
+	case r := <-done:
+		return r.n, r.err
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	}
+}

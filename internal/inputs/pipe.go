@@ -1,0 +1,55 @@
+package inputs
+
+import (
+	"context"
+	"io/fs"
+	"os"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/sys"
+)
+
+// OpenFile opens a file for reading. A named pipe is waited for until another process opens its other end, or ctx ends.
+func OpenFile(ctx context.Context, path string) (*os.File, error) {
+	return OpenWaiting(ctx, path, os.O_RDONLY, os.O_WRONLY)
+}
+
+// OpenWaiting opens a file. The system does not give up waiting for the other end of a pipe: when ctx ends, that end is opened here.
+func OpenWaiting(ctx context.Context, path string, flag, other int) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Type() != fs.ModeNamedPipe {
+		return os.OpenFile(path, flag, 0)
+	}
+	type result struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() { done <- r }()
+		defer fault.RecoverInternal(&r.err)
+		r.f, r.err = os.OpenFile(path, flag, 0)
+	}()
+	select {
+	case r := <-done:
+		return r.f, r.err
+	case <-ctx.Done():
+	}
+	if f, err := os.OpenFile(path, other|sys.NoWait, 0); err == nil {
+		if r := <-done; r.err == nil {
+			r.f.Close()
+		}
+		f.Close()
+	} // else the goroutine has not begun to wait, and ends with the process
+	return nil, ctx.Err()
+}
+
+// IsDevice reports whether a location is a device, a named pipe or the like. These are written to, not replaced.
+func IsDevice(location string) bool {
+	if location == "-" || IsURL(location) {
+		return false
+	}
+	info, err := os.Stat(location)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}

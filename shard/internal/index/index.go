@@ -1,0 +1,139 @@
+// Package index has the kinds of indexes of shards: what each is built of, how it is stored, and what it knows about a condition
+// (docs/format.md §15).
+//
+// An index is described by a message of the shard ([shardpb.IndexDescriptor]): the type names its [Kind], indexed_fields are the
+// columns, and artifacts the bytes. Rows are numbers in the shard, or in the stripe whose index it is. An index never decides
+// more than it knows: rows that it does not know about are to be read.
+//
+// A new kind is a file here with its part of [Kinds], and a package for its bytes.
+package index
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Kind is a kind of index. Kinds have no state.
+type Kind interface {
+	// Type is the name in descriptors.
+	Type() string
+	// Check completes the description of an index that is to be built by defaults. columns are those of its fields, one field after the other: columns
+	// of a table, structs only with the part that is indexed.
+	Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error
+	// NewBuilder returns a builder of an index that Check has completed, with the same columns.
+	NewBuilder(d *shardpb.IndexDescriptor, columns []arrow.Field, o BuildOptions) (Builder, error)
+	// Write writes the artifacts of an index of so many rows, by builders that have the rows one after the other. create begins an
+	// artifact, which ends with the next one.
+	Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error
+	// Cost estimates the values examined for a condition. ok is false if the index knows nothing about it.
+	Cost(d *shardpb.IndexDescriptor, c Condition) (values int64, ok bool)
+	// Open opens an index over so many rows.
+	Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error)
+}
+
+// Condition is a condition on a field of an index: tests that are all to be met, one of each column of the field, or several of the only one.
+type Condition struct {
+	Field int
+	Parts []Part
+}
+
+// Part is a test of a column of a field, or of a column in it.
+type Part struct {
+	Path   []string // names from the top-level column to the column, and within its JSON texts
+	Inside int      // how many names are within JSON texts
+	Type   arrow.DataType
+	Test   predicate.Test
+}
+
+// Kinds are all kinds, the one that is built by default first.
+var Kinds = []Kind{termKind{}, invertedKind{}, hashKind{}, hashmapKind{}, rangeKind{}}
+
+// ByType returns the kind of indexes of a type, nil if this version knows none.
+func ByType(name string) Kind {
+	for _, k := range Kinds {
+		if k.Type() == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// BuildOptions are the options of [Kind.NewBuilder].
+type BuildOptions struct {
+	Memory int64                 // bytes to take before temporary files are used
+	Spool  func() *storage.Spool // makes a temporary file
+	// TempDir is the folder of other temporary files; empty means that of the system.
+	TempDir string
+}
+
+// Builder collects an index of consecutive rows. It belongs to one goroutine at a time.
+type Builder interface {
+	// Add adds the rows from first on: an array for each column. Calls come in the order of rows.
+	Add(first int64, columns []arrow.Array) error
+	// Close removes temporary files.
+	Close() error
+}
+
+// Index is an open index. Its methods may be called concurrently.
+type Index interface {
+	// Ask divides the rows from from up to (not including) to by a condition: it may be true for maybe, and is for sure, a part of
+	// them.
+	Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error)
+	// Compare calls found with each difference to an index that was built anew.
+	Compare(ctx context.Context, built Index, found func(error) error) error
+	// Stats are numbers that describe the index.
+	Stats() []Stat
+}
+
+// Identified is an [Index] that tells itself from every other one of the same kind.
+type Identified interface {
+	// Identity is a hash of all that the index has.
+	Identity() uint64
+}
+
+// PropertyIdentity is the identity of an index as 16 hexadecimal digits, which its description has to tell it from those of other shards.
+const PropertyIdentity = "identity"
+
+// Identify puts the identity of an index, if there is one, into its description.
+func Identify(d *shardpb.IndexDescriptor, x Index) error {
+	p := slices.DeleteFunc(shardfile.PropertiesFromProto(d.Properties), func(p shardfile.Property) bool { return p.Name == PropertyIdentity })
+	if i, ok := x.(Identified); ok {
+		p = append(p, shardfile.Property{Name: PropertyIdentity, Value: identityOf(i)})
+	}
+	var err error
+	d.Properties, err = shardfile.PropertiesToProto(p)
+	return err
+}
+
+func identityOf(x Identified) string { return fmt.Sprintf("%016x", x.Identity()) }
+
+// CheckIdentity checks that an index is the one of a description. One without an identity may be any.
+func CheckIdentity(d *shardpb.IndexDescriptor, x Index) error {
+	i, ok := x.(Identified)
+	if !ok {
+		return nil
+	}
+	for _, p := range shardfile.PropertiesFromProto(d.GetProperties()) {
+		if p.Name == PropertyIdentity && p.Value != identityOf(i) {
+			return fault.Corruptf("index with the identity %s instead of %v: it is of other data", identityOf(i), p.Value)
+		}
+	}
+	return nil
+}
+
+// Stat is a number that describes an index.
+type Stat struct {
+	Name  string
+	Value int64
+}

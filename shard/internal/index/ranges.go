@@ -1,0 +1,246 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
+	"github.com/amudai/amudai-go/shard/internal/index/strrange"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Ranges is the type of range indexes of strings (package strrange).
+const Ranges = "amudai-go-range-v1"
+
+// PropertyRows is the number of rows of a page of a range index.
+const PropertyRows = "rows"
+
+// defaultPageRows is the rows of a page, as of those of numbers: values come in short runs in many columns.
+const defaultPageRows = 256
+
+type rangeKind struct{}
+
+func (rangeKind) Type() string { return Ranges }
+
+func (rangeKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
+	if len(columns) != len(d.IndexedFields) {
+		return errors.New("a range index has no keys of several columns")
+	}
+	for _, c := range columns {
+		if !isString(c.Type) {
+			return fmt.Errorf("a range index is of strings and byte strings, not of %v", c.Type)
+		}
+	}
+	p := shardfile.PropertiesFromProto(d.Properties)
+	if !has(p, PropertyRows) {
+		p = append(p, shardfile.Property{Name: PropertyRows, Value: int64(defaultPageRows)})
+	}
+	var err error
+	if d.Properties, err = shardfile.PropertiesToProto(p); err != nil {
+		return err
+	}
+	_, err = pageRowsOf(d)
+	return err
+}
+
+// isString reports whether values of a type are strings or byte strings, or structs with nothing else.
+func isString(dt arrow.DataType) bool {
+	switch dt := dt.(type) {
+	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType, *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
+		return true
+	case *arrow.DictionaryType:
+		return isString(dt.ValueType)
+	case *arrow.RunEndEncodedType:
+		return isString(dt.Encoded())
+	case *arrow.StructType:
+		return dt.NumFields() == 1 && isString(dt.Field(0).Type)
+	}
+	return false
+}
+
+func pageRowsOf(d *shardpb.IndexDescriptor) (int64, error) {
+	for _, p := range shardfile.PropertiesFromProto(d.GetProperties()) {
+		if p.Name == PropertyRows {
+			n, ok := p.Value.(int64)
+			if !ok || n < 1 || n > strrange.MaxPageRows {
+				return 0, fault.Unsupportedf("range index with %s %v", p.Name, p.Value)
+			}
+			return n, nil
+		}
+	}
+	return 0, fault.Corruptf("range index without the property %s", PropertyRows)
+}
+
+type rangeBuilder struct {
+	*strrange.Builder
+	pageRows int64
+	fields   int
+}
+
+func (rangeKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, _ BuildOptions) (Builder, error) {
+	n, err := pageRowsOf(d)
+	if err != nil {
+		return nil, err
+	}
+	fields := len(d.GetIndexedFields())
+	return &rangeBuilder{strrange.NewBuilder(fields, n), n, fields}, nil
+}
+
+func (b *rangeBuilder) Add(first int64, columns []arrow.Array) error {
+	for i, arr := range columns {
+		plain, err := arrowutil.Plain(memory.DefaultAllocator, arr)
+		if err != nil {
+			return err
+		}
+		err = b.addField(i, first, plain)
+		plain.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addField adds the values of a field, which may lie in structs.
+func (b *rangeBuilder) addField(field int, first int64, arr arrow.Array) error {
+	structs := []arrow.Array(nil)
+	for s, ok := arr.(*array.Struct); ok; s, ok = arr.(*array.Struct) {
+		structs, arr = append(structs, s), s.Field(0)
+	}
+	value, err := stringsOf(arr)
+	if err != nil {
+		return err
+	}
+	for i := range arr.Len() {
+		null := arr.IsNull(i)
+		for _, s := range structs {
+			null = null || s.IsNull(i)
+		}
+		if null {
+			b.AddNull(field, first+int64(i))
+		} else {
+			b.Builder.Add(field, first+int64(i), value(i))
+		}
+	}
+	return nil
+}
+
+// stringsOf returns the values of an array of strings, which are not to be kept.
+func stringsOf(arr arrow.Array) (func(i int) []byte, error) {
+	switch a := arr.(type) {
+	case *array.Binary:
+		return a.Value, nil
+	case *array.LargeBinary:
+		return a.Value, nil
+	case *array.BinaryView:
+		return a.Value, nil
+	case *array.String:
+		return func(i int) []byte { return textBytes(a.Value(i)) }, nil
+	case *array.LargeString:
+		return func(i int) []byte { return textBytes(a.Value(i)) }, nil
+	case *array.StringView:
+		return func(i int) []byte { return textBytes(a.Value(i)) }, nil
+	}
+	return nil, fault.Unsupportedf("bounds of %v", arr.DataType())
+}
+
+func (b *rangeBuilder) Close() error { return nil }
+
+func (rangeKind) Write(_ context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
+	all := make([]*strrange.Builder, len(builders))
+	o := strrange.Options{Rows: rows}
+	for i, b := range builders {
+		b := b.(*rangeBuilder)
+		all[i], o.PageRows, o.Fields = b.Builder, b.pageRows, b.fields
+	}
+	return strrange.Write(create("ranges"), o, all...)
+}
+
+// Cost is that of the pages, about which the size tells. Bounds say something about sets of values, patterns with a beginning, and nulls.
+func (rangeKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
+	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
+		return 0, false
+	}
+	if _, isStruct := plainType(c.Parts[0].Type).(*arrow.StructType); isStruct { // whose nulls are not those of the strings in it
+		return 0, false
+	}
+	ok := false
+	switch test := c.Parts[0].Test.(type) {
+	case valueset.Bytes, predicate.Nulls:
+		ok = true
+	case *predicate.Text:
+		ok = len(test.Prefix) > 0
+	}
+	return int64(d.GetIndexSize())/8 + 1, ok
+}
+
+func (rangeKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {
+	n, err := pageRowsOf(d)
+	if err != nil {
+		return nil, err
+	}
+	if len(artifacts) != 1 {
+		return nil, fault.Corruptf("range index of %d artifacts", len(artifacts))
+	}
+	x, err := strrange.Open(ctx, artifacts[0], rows)
+	if err != nil {
+		return nil, err
+	}
+	if x.Fields != len(d.GetIndexedFields()) || x.PageRows != n {
+		return nil, fault.Corruptf("range index of %d fields in pages of %d rows is described as one of %d, %d", x.Fields, x.PageRows, len(d.GetIndexedFields()), n)
+	}
+	return &rangeIndex{x}, nil
+}
+
+type rangeIndex struct{ *strrange.Index }
+
+func (x *rangeIndex) Stats() []Stat {
+	return []Stat{{"pages", x.NumPages()}, {"rows", x.Rows}, {"page rows", x.PageRows}}
+}
+
+// Identity implements [Identified].
+func (x *rangeIndex) Identity() uint64 { return x.Hash }
+
+// Ask implements [Index].
+func (x *rangeIndex) Ask(_ context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
+	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
+		return rowset.Of(rowset.Range{From: from, To: to}), rowset.Set{}, nil
+	}
+	var some, all []rowset.Range
+	for k := from / x.PageRows; k*x.PageRows < to; k++ {
+		p := x.Page(c.Field, k)
+		facts := predicate.Facts{NoNulls: !p.Nulls, NoValues: !p.Values}
+		if p.Values {
+			facts.Min = predicate.BytesLimit(p.Lo)
+			if !p.Unbounded {
+				facts.Max = predicate.BytesLimit(p.Hi)
+			}
+		}
+		rows := rowset.Range{From: max(k*x.PageRows, from), To: min((k+1)*x.PageRows, to)}
+		switch predicate.PruneStrings(c.Parts[0].Test, &facts) {
+		case predicate.All:
+			all = append(all, rows)
+			some = append(some, rows)
+		case predicate.Some:
+			some = append(some, rows)
+		}
+	}
+	return rowset.Of(some...), rowset.Of(all...), nil
+}
+
+// Compare implements [Index].
+func (x *rangeIndex) Compare(_ context.Context, built Index, found func(error) error) error {
+	return x.Index.Compare(built.(*rangeIndex).Index, found)
+}

@@ -1,0 +1,674 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/postings"
+	"github.com/amudai/amudai-go/index/term"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/text/analysis"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Terms is the type of compact term indexes (package term).
+const Terms = "amudai-go-terms-v1"
+
+// The properties of a term index.
+const (
+	PropertyCollation  = "collation"  // name of a collation
+	PropertyTokenizers = "tokenizers" // names of tokenizers, one for each field
+	PropertyCoarse     = "coarse"     // rows for which lists have one; absent if lists are exact
+	PropertyPhrases    = "phrases"    // whether there are pairs of words, too; absent if not
+)
+
+type termKind struct{}
+
+func (termKind) Type() string { return Terms }
+
+// termSettings are the properties of a term index.
+type termSettings struct {
+	tokenizers []analysis.Tokenizer
+	collation  analysis.Collation
+	coarse     int
+	phrases    bool
+}
+
+// fields is the number of fields in the artifact.
+func (s *termSettings) fields() int {
+	if s.phrases {
+		return 2 * len(s.tokenizers)
+	}
+	return len(s.tokenizers)
+}
+
+func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
+	if len(columns) != len(d.IndexedFields) {
+		return errors.New("a term index has no keys of several columns")
+	}
+	for _, c := range columns {
+		if !isText(c.Type) {
+			return fmt.Errorf("a term index is of strings, not of %v", c.Type)
+		}
+	}
+	p := shardfile.PropertiesFromProto(d.Properties)
+	if !has(p, PropertyTokenizers) {
+		list := make([]any, len(columns))
+		for i := range list {
+			list[i] = analysis.Log.String()
+		}
+		p = append(p, shardfile.Property{Name: PropertyTokenizers, Value: list})
+	}
+	if !has(p, PropertyCollation) {
+		p = append(p, shardfile.Property{Name: PropertyCollation, Value: analysis.CaseInsensitive.String()})
+	}
+	var err error
+	if d.Properties, err = shardfile.PropertiesToProto(p); err != nil {
+		return err
+	}
+	s, err := settingsOf(d)
+	if err == nil && s.phrases && slices.Contains(s.tokenizers, analysis.Trivial) {
+		return fmt.Errorf("phrases are of words, which the tokenizer %v does not find", analysis.Trivial)
+	}
+	return err
+}
+
+func has(p []shardfile.Property, name string) bool {
+	return slices.ContainsFunc(p, func(p shardfile.Property) bool { return p.Name == name })
+}
+
+// isText reports whether values of a type are texts, lists of them, or structs with nothing else.
+func isText(dt arrow.DataType) bool {
+	switch dt := dt.(type) {
+	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
+		return true
+	case *arrow.DictionaryType:
+		return isText(dt.ValueType)
+	case *arrow.RunEndEncodedType:
+		return isText(dt.Encoded())
+	case arrow.ExtensionType:
+		return isText(dt.StorageType())
+	case *arrow.StructType:
+		return dt.NumFields() == 1 && isText(dt.Field(0).Type)
+	case arrow.ListLikeType:
+		return isText(dt.Elem())
+	}
+	return false
+}
+
+func settingsOf(d *shardpb.IndexDescriptor) (s termSettings, err error) {
+	if s, err = settingsFrom(shardfile.PropertiesFromProto(d.GetProperties())); err != nil {
+		return s, err
+	}
+	return s, s.checkFields(d)
+}
+
+// checkFields checks that there is a tokenizer for each field.
+func (s *termSettings) checkFields(d *shardpb.IndexDescriptor) error {
+	if len(s.tokenizers) != len(d.GetIndexedFields()) {
+		return fault.Corruptf("term index with %d tokenizers for %d fields", len(s.tokenizers), len(d.GetIndexedFields()))
+	}
+	for _, f := range d.GetIndexedFields() {
+		if len(f.SchemaIds) != 1 {
+			return fault.Unsupportedf("term index of %d columns together", len(f.SchemaIds))
+		}
+	}
+	return nil
+}
+
+func settingsFrom(properties []shardfile.Property) (s termSettings, err error) {
+	s.coarse = 1
+	for _, p := range properties {
+		ok := true
+		switch p.Name {
+		case PropertyCollation:
+			name, _ := p.Value.(string)
+			s.collation, ok = analysis.CollationByName(name)
+		case PropertyTokenizers:
+			list, _ := p.Value.([]any)
+			for _, v := range list {
+				name, _ := v.(string)
+				t, known := analysis.TokenizerByName(name)
+				s.tokenizers, ok = append(s.tokenizers, t), ok && known
+			}
+		case PropertyCoarse:
+			n, isInt := p.Value.(int64)
+			s.coarse, ok = int(n), isInt && n >= 1 && n <= 1<<20
+		case PropertyPhrases:
+			s.phrases, ok = p.Value.(bool)
+		}
+		if !ok {
+			return s, fault.Unsupportedf("term index with %s %v", p.Name, p.Value)
+		}
+	}
+	return s, nil
+}
+
+func (termKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o BuildOptions) (Builder, error) {
+	s, err := settingsOf(d)
+	if err != nil {
+		return nil, err
+	}
+	return &termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, s.phrases, o.Memory, o.Spool)}, nil
+}
+
+func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
+	s, err := settingsOf(d)
+	if err != nil {
+		return err
+	}
+	terms := make([]*term.Builder, len(builders))
+	for i, b := range builders {
+		terms[i] = b.(*termBuilder).Builder
+	}
+	o := term.Options{Rows: rows, Coarse: s.coarse, Fields: s.fields(), Collation: s.collation}
+	return term.Write(ctx, create("terms"), o, terms...)
+}
+
+// termBuilder takes texts out of arrays.
+type termBuilder struct{ *term.Builder }
+
+func (b *termBuilder) Add(first int64, columns []arrow.Array) error {
+	for i, arr := range columns {
+		if first+int64(arr.Len()) > postings.MaxRow+1 {
+			return fault.Limitf("term index of more than %d rows", postings.MaxRow+1)
+		}
+		err := eachText(arr, func(row int, text []byte) error { return b.Builder.Add(i, uint32(first)+uint32(row), text) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachText calls yield with the texts of an array in the order of its rows, which may have several or none.
+func eachText(arr arrow.Array, yield func(row int, text []byte) error) error {
+	arr, err := arrowutil.Plain(memory.DefaultAllocator, arr)
+	if err != nil {
+		return err
+	}
+	defer arr.Release()
+	switch a := arr.(type) {
+	case *array.String:
+		return eachString(a, arrowutil.Offsets[int32](a), a.ValueBytes(), yield)
+	case *array.LargeString:
+		return eachString(a, arrowutil.Offsets[int64](a), a.ValueBytes(), yield)
+	case *array.StringView:
+		for row := range a.Len() {
+			if a.IsNull(row) {
+				continue
+			}
+			text := a.Value(row)
+			if err := yield(row, textBytes(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *array.Struct:
+		return eachText(a.Field(0), func(row int, text []byte) error {
+			if a.IsNull(row) {
+				return nil
+			}
+			return yield(row, text)
+		})
+	case array.ListLike:
+		values := a.ListValues()
+		for row := range a.Len() {
+			if a.IsNull(row) {
+				continue
+			}
+			from, to := a.ValueOffsets(row)
+			items := array.NewSlice(values, from, to)
+			err := eachText(items, func(_ int, text []byte) error { return yield(row, text) })
+			items.Release()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fault.Unsupportedf("terms of %v", arr.DataType())
+}
+
+// textBytes is the bytes of a text, which are not to be changed.
+func textBytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
+
+func eachString[O int32 | int64](arr arrow.Array, offsets []O, data []byte, yield func(row int, text []byte) error) error {
+	if arr.Len() == 0 {
+		return nil
+	}
+	base := offsets[0]
+	for i := range arr.Len() {
+		if arr.IsNull(i) {
+			continue
+		}
+		if err := yield(i, data[offsets[i]-base:offsets[i+1]-base]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// analyzer takes texts apart as the index does with those of a field.
+func (s *termSettings) analyzer(field int) analyzer {
+	return analyzer{tokenizer: s.tokenizers[field], collation: s.collation, inside: true, phrases: s.phrases}
+}
+
+// termCost is about how many values could be looked at in the time of one term.
+const termCost = 256
+
+func (termKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
+	s, err := settingsOf(d)
+	if err != nil {
+		return termCost, true // Ask will tell
+	}
+	return s.cost(s.question(c))
+}
+
+// question is what a condition says about terms. Several tests are one question if it takes more than one of them to answer it.
+func (s *termSettings) question(c Condition) question {
+	a := s.analyzer(c.Field)
+	if len(c.Parts) == 1 {
+		return a.questionOf(c.Parts[0])
+	}
+	var needs []*need
+	exact := true
+	for _, p := range c.Parts {
+		q := a.questionOf(p)
+		if q.not || q.need == nil {
+			exact = false
+			continue
+		}
+		needs, exact = append(needs, q.need), exact && q.exact
+	}
+	if len(needs) < 2 {
+		return question{}
+	}
+	return question{need: allOf(needs), exact: exact}
+}
+
+// cost estimates the values examined for a question.
+func (s *termSettings) cost(q question) (int64, bool) {
+	return int64(q.need.terms()) * termCost, q.need != nil && (!q.not || q.exact && s.coarse == 1)
+}
+
+func (termKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {
+	s, err := settingsOf(d)
+	if err != nil {
+		return nil, err
+	}
+	if len(artifacts) != 1 {
+		return nil, fault.Corruptf("term index of %d artifacts", len(artifacts))
+	}
+	x, err := term.Open(ctx, artifacts[0], rows)
+	if err != nil {
+		return nil, err
+	}
+	if x.Fields != s.fields() || x.Collation != s.collation || x.Coarse != s.coarse {
+		return nil, fault.Corruptf("term index of %d fields is described as one of %d, or other properties differ", x.Fields, len(s.tokenizers))
+	}
+	return &termIndex{Index: x, settings: s}, nil
+}
+
+type termIndex struct {
+	*term.Index
+	settings termSettings
+
+	mu   sync.Mutex
+	last lastFound
+}
+
+// Identity implements [Identified].
+func (x *termIndex) Identity() uint64 { return x.Hash }
+
+func (x *termIndex) Stats() []Stat {
+	return []Stat{{"terms", int64(x.Terms)}, {"postings", int64(x.Postings)}, {"rows", x.Rows}, {"coarse", int64(x.Coarse)}}
+}
+
+// Ask implements [Index].
+func (x *termIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
+	all := rowset.Of(rowset.Range{From: from, To: to})
+	q := x.settings.question(c)
+	exact := q.exact && x.Coarse == 1
+	if q.need == nil || q.not && !exact {
+		return all, sure, nil
+	}
+	most := x.total()
+	if exact { // the index decides without a value
+		most = math.MaxInt64
+	}
+	f, err := x.find(ctx, c, q.need, most)
+	if err != nil || f == nil {
+		return all, sure, err
+	}
+	if maybe, err = x.rows(ctx, f, all, exact); err != nil {
+		return all, sure, err
+	}
+	if q.not { // nulls are not told from values here
+		return all.Minus(maybe), sure, nil
+	}
+	if exact {
+		sure = maybe
+	}
+	return maybe, sure, nil
+}
+
+// found is what the index has of a need: all of some, one of some, the entries of a term, or rows of the table.
+type found struct {
+	all, any []*found
+	entries  []term.Entry
+	joined   *rowset.Set
+	rows     int64 // of lists at most
+}
+
+// find looks up the terms of a question. It returns nil if that would take longer than to look at the values. Stripes ask the same
+// question one after the other, so the last one is remembered.
+func (x *termIndex) find(ctx context.Context, c Condition, n *need, most int64) (*found, error) {
+	text, isText := c.Parts[0].Test.(*predicate.Text) // others are not to be compared
+	isText = isText && len(c.Parts) == 1
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if isText && x.last.test == text && x.last.field == c.Field {
+		return x.last.found, nil
+	}
+	f, err := x.lookUp(ctx, c.Field, n, most)
+	if err == nil && isText && (f == nil || f.numEntries() <= maxRemembered) {
+		x.last = lastFound{text, c.Field, f}
+	}
+	return f, err
+}
+
+// lastFound is the terms found for a test.
+type lastFound struct {
+	test  *predicate.Text
+	field int
+	found *found
+}
+
+// maxRemembered is how many entries are kept: each keeps its block in memory.
+const maxRemembered = 256
+
+func (f *found) numEntries() int {
+	n := len(f.entries)
+	for _, list := range [][]*found{f.all, f.any} {
+		for _, one := range list {
+			n += one.numEntries()
+		}
+	}
+	return n
+}
+
+// total is the number of rows of lists.
+func (x *termIndex) total() int64 { return (x.Rows + int64(x.Coarse) - 1) / int64(x.Coarse) }
+
+// What takes how long, in nanoseconds. They are compared with each other only.
+const (
+	termWork  = 100    // a term of a block that is read
+	entryWork = 300    // a list
+	rowWork   = 2      // a row of a list
+	valueWork = 50_000 // a value of a row that stands alone
+	scanWork  = 32     // a value of rows one after the other
+)
+
+// So little is done in any case.
+const (
+	fewBlocks  = 4
+	fewEntries = 64
+)
+
+// What may save nothing has to be so much less work than what it may save.
+const hope = 4
+
+// valuesWork is the work for looking at the values of some rows of lists. For the most rows it is more than any other.
+func (x *termIndex) valuesWork(rows int64) int64 {
+	if rows == math.MaxInt64 {
+		return rows
+	}
+	return min(rows*(valueWork+int64(x.Coarse)*scanWork), x.Rows*scanWork)
+}
+
+// work is the work for reading the rows of what was found.
+func (f *found) work() int64 {
+	if f.joined != nil {
+		return 0
+	}
+	sum := int64(len(f.entries))*entryWork + f.rows*rowWork
+	for _, one := range f.any {
+		sum += one.work()
+	}
+	if len(f.all) > 0 {
+		sum = f.all[0].work()
+	}
+	return sum
+}
+
+// lookUp finds the entries of a need of values in so many rows of lists at most. It returns nil if that is more work than to look at the values.
+func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) (*found, error) {
+	switch {
+	case len(n.all) > 0:
+		return x.lookUpAll(ctx, field, n.all, most)
+	case len(n.any) > 0:
+		f := &found{}
+		for _, one := range n.any {
+			some, err := x.lookUp(ctx, field, one, most)
+			if err != nil || some == nil {
+				return nil, err
+			}
+			f.any, f.rows = append(f.any, some), f.rows+some.rows
+		}
+		return f, nil
+	}
+	t, limit, wanted := &n.term, x.valuesWork(most)/hope, field
+	if t.pair {
+		wanted += len(x.settings.tokenizers)
+	}
+	entries := x.Find(ctx, t.text, t.behind)
+	if t.before {
+		blocks, of, err := x.ContainingBlocks(ctx, t.text)
+		if err != nil {
+			return nil, err
+		}
+		if blocks > fewBlocks && int64(x.Terms)/int64(of)*int64(blocks)*termWork > limit {
+			return nil, nil
+		}
+		entries = x.FindContaining(ctx, t.text, !t.behind)
+	}
+	f := &found{}
+	for e, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		if e.Field != wanted {
+			continue
+		}
+		f.entries, f.rows = append(f.entries, e), f.rows+e.Rows
+		if len(f.entries) > fewEntries && f.work() > limit {
+			return nil, nil
+		}
+	}
+	return f, nil
+}
+
+// fewRows are so few that they are looked at without the other terms. Of those, each is a request over a network.
+const fewRows = 4
+
+// lookUpAll looks first for what is found with the least work, and of that for long texts, which few rows have.
+func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, most int64) (*found, error) {
+	needs = slices.Clone(needs)
+	slices.SortStableFunc(needs, func(a, b *need) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(b.term.text), len(a.term.text)))
+	})
+	f := &found{rows: most}
+	for i, n := range needs {
+		if i > 0 && n.rank() > needs[i-1].rank() && most != math.MaxInt64 {
+			if err := x.join(ctx, f); err != nil {
+				return nil, err
+			}
+		}
+		if f.rows <= fewRows && most != math.MaxInt64 {
+			break
+		}
+		left := f.rows
+		if most == math.MaxInt64 { // no need is left out
+			left = most
+		}
+		some, err := x.lookUp(ctx, field, n, left)
+		if err != nil {
+			return nil, err
+		}
+		if some == nil {
+			continue
+		}
+		if f.all, f.rows = append(f.all, some), min(f.rows, some.rows); f.rows == 0 {
+			return &found{}, nil
+		}
+	}
+	if len(f.all) == 0 {
+		return nil, nil
+	}
+	f.sort()
+	return f, nil
+}
+
+// maxJoined bounds the rows that are joined before more terms are looked for, and remembered.
+const maxJoined = 1 << 16
+
+// join finds the rows that have all terms so far, so that no others are looked for in vain.
+func (x *termIndex) join(ctx context.Context, f *found) error {
+	if len(f.all) < 2 || f.rows > maxJoined {
+		return nil
+	}
+	f.sort()
+	rows, err := x.rows(ctx, f, rowset.All(x.Rows), false)
+	if err != nil {
+		return err
+	}
+	f.rows = (rows.Len() + int64(x.Coarse) - 1) / int64(x.Coarse)
+	f.all = []*found{{joined: &rows, rows: f.rows}}
+	return nil
+}
+
+// sort brings the rarest to the front.
+func (f *found) sort() {
+	slices.SortStableFunc(f.all, func(a, b *found) int { return cmp.Compare(a.rows, b.rows) })
+}
+
+// rank orders needs by the work of looking for them: whole terms, those with a text at their beginning, those with one inside.
+func (n *need) rank() (r int) {
+	for _, list := range [][]*need{n.all, n.any} {
+		for _, one := range list {
+			r = max(r, one.rank())
+		}
+	}
+	switch {
+	case n.term.before:
+		return 2
+	case n.term.behind:
+		return 1
+	}
+	return r
+}
+
+// rows returns the rows among some that have, or may have if the index is coarse, what was found. Unless it is to be exact, it leaves
+// out what is more work than to look at the values.
+func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact bool) (rows rowset.Set, err error) {
+	if among.Empty() || f.rows == 0 {
+		return rowset.Set{}, nil
+	}
+	switch {
+	case f.joined != nil:
+		return f.joined.And(among), nil
+	case len(f.all) > 0:
+		rows = among
+		for i, one := range f.all {
+			if i > 0 && !exact && x.valuesWork(rows.Len())/hope < one.work() {
+				continue
+			}
+			if rows, err = x.rows(ctx, one, rows, exact); err != nil || rows.Empty() {
+				break
+			}
+		}
+		return rows, err
+	case len(f.any) > 0:
+		for _, one := range f.any {
+			some, err := x.rows(ctx, one, among, exact)
+			if err != nil {
+				return rows, err
+			}
+			rows = rows.Or(some)
+		}
+		return rows, nil
+	}
+	rows, err = x.rowsOf(ctx, f, among)
+	return rows.And(among), err
+}
+
+// rowsOf returns the rows of the table that some entries have, or may have if the index is coarse: those among some rows, and perhaps others.
+func (x *termIndex) rowsOf(ctx context.Context, f *found, among rowset.Set) (rowset.Set, error) {
+	bounds, coarse := among.Bounds(), int64(x.Coarse)
+	first, end := bounds.From/coarse, (bounds.To+coarse-1)/coarse
+	wanted := func(from, to uint32) bool { return !among.Clip(int64(from)*coarse, int64(to)*coarse).Empty() }
+	var bits []byte // of the rows from first on
+	var list []uint32
+	dense := f.rows > (end-first)/4 || len(f.entries) > 1 && f.rows > max((end-first)/64, 1024)
+	if dense {
+		bits = make([]byte, (end-first+7)/8)
+	} else {
+		list = make([]uint32, 0, min(f.rows, int64(len(f.entries))*(end-first)))
+	}
+	for _, e := range f.entries {
+		err := x.EachPart(ctx, e, uint32(first), uint32(end), wanted, func(rows []uint32) error {
+			if !dense {
+				list = append(list, rows...)
+				return ctx.Err()
+			}
+			for _, r := range rows {
+				at := int64(r) - first
+				bits[at/8] |= 1 << (at % 8)
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return rowset.Set{}, err
+		}
+	}
+	var set rowset.Set
+	if dense {
+		set = rowset.FromBits(bits, 0, int(end-first), first)
+	} else {
+		if len(f.entries) > 1 {
+			slices.Sort(list)
+			list = slices.Compact(list)
+		}
+		set = rowset.FromPositions(list)
+	}
+	if coarse == 1 {
+		return set, nil
+	}
+	var ranges []rowset.Range
+	for r := range set.Ranges() {
+		ranges = append(ranges, rowset.Range{From: r.From * coarse, To: min(r.To*coarse, bounds.To)})
+	}
+	return rowset.Of(ranges...).Clip(bounds.From, bounds.To), nil
+}
+
+// Compare implements [Index].
+func (x *termIndex) Compare(ctx context.Context, built Index, found func(error) error) error {
+	return x.Index.Compare(ctx, built.(*termIndex).Index, found)
+}

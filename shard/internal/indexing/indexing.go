@@ -1,0 +1,311 @@
+// Package indexing builds indexes of shards (package index): while a shard is written, for one that exists, and to check one.
+package indexing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"golang.org/x/sync/errgroup"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/index"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Definition says what index to build.
+type Definition struct {
+	// Type is the type of the index, by default that of compact term indexes.
+	Type string
+	// Columns are the paths of the columns, each a field of the index.
+	Columns []string
+	// Together makes one field of all columns, if the type allows it: it finds the rows by the values of all.
+	Together bool
+	// Properties are parameters, which the type defines.
+	Properties []shardfile.Property
+	// PerStripe builds an index of each stripe, instead of one of the shard. It goes with the stripe when that is copied.
+	PerStripe bool
+}
+
+// Plan is an index that can be built of a table.
+type Plan struct {
+	Kind       index.Kind
+	Descriptor *shardpb.IndexDescriptor // without artifacts
+	Columns    []string
+	PerStripe  bool
+
+	schema *arrow.Schema // of the batches that Add takes
+	parts  []*projection.Projection
+	fields []arrow.Field // of the index's columns
+}
+
+// New plans an index of a shard with a stored schema, from batches of an Arrow schema.
+func New(stored *schema.Schema, s *arrow.Schema, d Definition) (*Plan, error) {
+	if d.Type == "" {
+		d.Type = index.Kinds[0].Type()
+	}
+	p := &Plan{Kind: index.ByType(d.Type), Columns: d.Columns, PerStripe: d.PerStripe}
+	if p.Kind == nil {
+		return nil, fault.Unsupportedf("index of the type %q", d.Type)
+	}
+	if len(d.Columns) == 0 {
+		return nil, errors.New("an index needs a column")
+	}
+	p.Descriptor = &shardpb.IndexDescriptor{IndexType: d.Type}
+	var err error
+	if p.Descriptor.Properties, err = shardfile.PropertiesToProto(d.Properties); err != nil {
+		return nil, err
+	}
+	for _, path := range d.Columns {
+		nodes, err := stored.PathNodes(path)
+		if err != nil {
+			return nil, err
+		}
+		id := nodes[len(nodes)-1].ID()
+		if fields := p.Descriptor.IndexedFields; d.Together && len(fields) > 0 {
+			fields[0].SchemaIds = append(fields[0].SchemaIds, id)
+			continue
+		}
+		p.Descriptor.IndexedFields = append(p.Descriptor.IndexedFields, &shardpb.IndexedField{SchemaIds: []uint32{id}})
+	}
+	return p, p.check(s)
+}
+
+// Of is the plan to build an index of a description anew.
+func Of(stored *schema.Schema, s *arrow.Schema, kind index.Kind, d *shardpb.IndexDescriptor) (*Plan, error) {
+	p := &Plan{Kind: kind, Descriptor: &shardpb.IndexDescriptor{IndexType: d.IndexType, Properties: d.Properties, IndexedFields: d.IndexedFields}}
+	for _, f := range d.IndexedFields {
+		for _, id := range f.SchemaIds {
+			path, err := PathOf(stored, id)
+			if err != nil {
+				return nil, err
+			}
+			p.Columns = append(p.Columns, path)
+		}
+	}
+	return p, p.check(s)
+}
+
+var errFound = errors.New("found")
+
+// PathOf is the path of the node with a schema id.
+func PathOf(s *schema.Schema, id uint32) (path string, err error) {
+	err = s.Walk(func(at string, n schema.Node) error {
+		if n.ID() != id {
+			return nil
+		}
+		path = at
+		return errFound
+	})
+	switch err {
+	case errFound:
+		return path, nil
+	case nil:
+		return "", fault.Corruptf("index of schema id %d, which there is not", id)
+	}
+	return "", err
+}
+
+// project prepares the plan for batches of a schema.
+func (p *Plan) project(s *arrow.Schema) error {
+	p.schema, p.parts = s, nil
+	for _, path := range p.Columns {
+		f, err := projection.New(s, []string{path})
+		if err != nil {
+			return err
+		}
+		p.parts = append(p.parts, f)
+	}
+	return nil
+}
+
+// check asks the kind whether it can index the columns, and completes the description.
+func (p *Plan) check(s *arrow.Schema) error {
+	if err := p.project(s); err != nil {
+		return err
+	}
+	for _, part := range p.parts {
+		p.fields = append(p.fields, part.Schema().Field(0))
+	}
+	if err := p.Kind.Check(p.Descriptor, p.fields); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(p.Columns, ", "), err)
+	}
+	return nil
+}
+
+// Add gives rows to a builder: the whole columns of the schema.
+func (p *Plan) Add(b index.Builder, first int64, columns []arrow.Array, rows int) error {
+	parts := make([]arrow.Array, len(p.parts))
+	for i, p := range p.parts {
+		part := p.Batch([]arrow.Array{columns[p.Index(0)]}, int64(rows))
+		defer part.Release()
+		parts[i] = part.Column(0)
+	}
+	return b.Add(first, parts)
+}
+
+// Options are the options of [Plan.Build].
+type Options struct {
+	Parallelism int    // builders side by side, by default GOMAXPROCS
+	Memory      int64  // bytes of all builders, by default DefaultMemory
+	TempDir     string // folder of temporary files
+	// Progress is called after each batch, by one goroutine at a time. It may be nil.
+	Progress func(done, total int64)
+}
+
+// DefaultMemory is the default of Options.Memory.
+const DefaultMemory = 64 << 20
+
+// Artifacts are the artifacts of an index that was built, by name, in order. The caller closes them.
+type Artifacts struct {
+	Names  []string
+	Spools []*storage.Spool
+	budget *storage.Budget
+	dir    string
+}
+
+// create begins an artifact.
+func (a *Artifacts) create(name string) io.Writer {
+	s := storage.NewSpool(a.budget, a.dir)
+	a.Names, a.Spools = append(a.Names, name), append(a.Spools, s)
+	return s
+}
+
+// Ranges are the bytes of the artifacts.
+func (a *Artifacts) Ranges() (out []storage.ByteRange) {
+	for i, s := range a.Spools {
+		out = append(out, storage.ByteRange{Reader: storage.FromSpool(a.Names[i], s), Size: s.Size()})
+	}
+	return out
+}
+
+// Close removes temporary files.
+func (a *Artifacts) Close() error {
+	var err error
+	for _, s := range a.Spools {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+// artifactMemory is the memory for artifacts, beyond which they are in temporary files.
+const artifactMemory = 4 << 20
+
+// NewBuilder returns a builder, one of several.
+func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
+	if o.Memory == 0 {
+		o.Memory = DefaultMemory
+	}
+	return p.Kind.NewBuilder(p.Descriptor, p.fields, index.BuildOptions{
+		Memory: o.Memory / int64(of), TempDir: o.TempDir, Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
+	})
+}
+
+// Write makes the artifacts of builders, which have consecutive rows, and closes these.
+func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, o Options) (*Artifacts, error) {
+	a := &Artifacts{budget: storage.NewBudget(artifactMemory), dir: o.TempDir}
+	err := p.Kind.Write(ctx, p.Descriptor, rows, builders, a.create)
+	if err == nil {
+		err = p.identify(ctx, a, rows)
+	}
+	err = errors.Join(err, closeAll(builders))
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// identify puts the identity of an index that was built into its description.
+func (p *Plan) identify(ctx context.Context, a *Artifacts, rows int64) error {
+	x, err := p.Kind.Open(ctx, p.Descriptor, a.Ranges(), rows)
+	if err != nil {
+		return err
+	}
+	return index.Identify(p.Descriptor, x)
+}
+
+func closeAll(builders []index.Builder) error {
+	var err error
+	for _, b := range builders {
+		if b != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}
+	return err
+}
+
+// Build builds the index of some rows of a table, hidden ones included. Rows of the index are counted from the first of them.
+func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Options) (a *Artifacts, err error) {
+	if o.Parallelism == 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	n := int(max(min(int64(o.Parallelism), rows.Len()/(8*scan.DefaultBatchRows)), 1))
+	builders := make([]index.Builder, n)
+	count := o.counter(rows.Len())
+	group, groupCtx := errgroup.WithContext(ctx)
+	for k := range n {
+		if builders[k], err = p.NewBuilder(o, n); err != nil {
+			return nil, errors.Join(err, closeAll(builders))
+		}
+		part := rowset.Range{From: rows.From + int64(k)*rows.Len()/int64(n), To: rows.From + int64(k+1)*rows.Len()/int64(n)}
+		group.Go(func() (err error) {
+			defer fault.RecoverInternal(&err)
+			return p.buildPart(groupCtx, t, builders[k], part, rows.From, count)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, errors.Join(err, closeAll(builders))
+	}
+	return p.Write(ctx, rows.Len(), builders, o)
+}
+
+// counter returns a function that counts rows, and tells Progress of them.
+func (o Options) counter(total int64) func(rows int64) {
+	if o.Progress == nil {
+		return func(int64) {}
+	}
+	var mu sync.Mutex
+	done := int64(0)
+	return func(rows int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += rows
+		o.Progress(done, total)
+	}
+}
+
+func (p *Plan) buildPart(ctx context.Context, t table.Table, b index.Builder, rows rowset.Range, first int64, count func(int64)) error {
+	if rows.Len() == 0 {
+		return nil
+	}
+	at := rows.From - first
+	own := *p
+	for batch, err := range scan.Scan(ctx, table.WithHidden(t), scan.Options{Columns: p.Columns, Rows: []rowset.Range{rows}, Parallelism: 1, Reuse: true}) {
+		if err != nil {
+			return err
+		}
+		if own.schema != batch.Schema() {
+			if err := own.project(batch.Schema()); err != nil {
+				return err
+			}
+		}
+		if err := own.Add(b, at, batch.Columns(), int(batch.NumRows())); err != nil {
+			return err
+		}
+		at += batch.NumRows()
+		count(batch.NumRows())
+	}
+	return nil
+}

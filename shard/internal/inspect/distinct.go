@@ -1,0 +1,213 @@
+package inspect
+
+import (
+	"context"
+	"maps"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/amudai/amudai-go/dictionary"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe/valuedict"
+)
+
+// Distinct is the number of distinct values of a column without nulls.
+type Distinct struct {
+	Distinct *uint64 `json:"distinct,omitempty"`
+	Estimate bool    `json:"distinct_is_estimate,omitempty"`
+}
+
+// distinctOf returns the number of distinct values in a descriptor, within the limits that its other statistics
+// prove. If these allow a single number, it is exact.
+func distinctOf(f *shardpb.FieldDescriptor) Distinct {
+	least, most, ok := distinctLimits(f)
+	c := f.GetCardinality()
+	switch {
+	case ok && least == most:
+		return Distinct{Distinct: &least}
+	case c == nil || c.Count == nil:
+		return Distinct{}
+	}
+	n := max(c.GetCount(), least)
+	if ok {
+		n = min(n, most)
+	}
+	return Distinct{Distinct: &n, Estimate: c.GetIsEstimate() || n != c.GetCount()}
+}
+
+// distinctLimits returns the minimum and maximum number of distinct values that a descriptor allows. ok is false
+// if the maximum is unknown.
+func distinctLimits(f *shardpb.FieldDescriptor) (least, most uint64, ok bool) {
+	if c := f.GetConstantValue(); c != nil && f.GetDictionarySize() == 0 {
+		if _, null := c.GetKind().(*commonpb.AnyValue_NullValue); null || f.GetPositionCount() == 0 {
+			return 0, 0, true
+		}
+		return 1, 1, true
+	}
+	if s := f.GetBooleanStats(); s != nil {
+		n := min(s.GetTrueCount(), 1) + min(s.GetFalseCount(), 1)
+		return n, n, true
+	}
+	lo, hi := f.GetRangeStats().GetMinValue(), f.GetRangeStats().GetMaxValue()
+	if f.NullCount == nil {
+		if lo != nil {
+			least = 1
+		}
+		return least, f.GetPositionCount(), true
+	}
+	if f.GetNullCount() >= f.GetPositionCount() {
+		return 0, 0, true
+	}
+	least, most = 1, f.GetPositionCount()-f.GetNullCount()
+	if lo == nil || hi == nil {
+		return least, most, true
+	}
+	nans := min(f.GetFloatingStats().GetNanCount(), 1)
+	exact := f.GetRangeStats().GetMinInclusive() && f.GetRangeStats().GetMaxInclusive()
+	if exact && !proto.Equal(lo, hi) {
+		least = 2 + nans
+	}
+	if n, ok := integersBetween(lo, hi); ok {
+		most = min(most, n)
+	}
+	return min(least, most), most, true
+}
+
+// integersBetween counts the integers from lo to hi. ok is false if these are not integers or if the count exceeds
+// 64 bits.
+func integersBetween(lo, hi *commonpb.AnyValue) (uint64, bool) {
+	var n uint64
+	switch from := lo.GetKind().(type) {
+	case *commonpb.AnyValue_I64Value:
+		to, ok := hi.GetKind().(*commonpb.AnyValue_I64Value)
+		if !ok || to.I64Value < from.I64Value {
+			return 0, false
+		}
+		n = uint64(to.I64Value) - uint64(from.I64Value)
+	case *commonpb.AnyValue_U64Value:
+		to, ok := hi.GetKind().(*commonpb.AnyValue_U64Value)
+		if !ok || to.U64Value < from.U64Value {
+			return 0, false
+		}
+		n = to.U64Value - from.U64Value
+	default:
+		return 0, false
+	}
+	return n + 1, n+1 != 0
+}
+
+// maxExactBytes limits the values that are compared to count distinct values over several stripes.
+const maxExactBytes = 256 << 20
+
+// distinctSet counts the distinct values of a column, if each stripe has them all in a dictionary, or has a single
+// one. The zero set is empty.
+type distinctSet struct {
+	unknown      bool
+	dictionaries []*dictionary.Dictionary
+	constants    map[string]struct{} // encoded constants of columns that may have dictionaries
+	bytes        int
+}
+
+// add adds the values of one stripe.
+func (s *distinctSet) add(ctx context.Context, st *shardfile.Stripe, n schema.Node, f *shardpb.FieldDescriptor, e []*shardpb.DataEncoding) error {
+	if f.GetPositionCount() == 0 || f.NullCount != nil && f.GetNullCount() == f.GetPositionCount() {
+		return nil
+	}
+	if c := f.GetConstantValue(); c != nil && f.GetDictionarySize() == 0 {
+		s.addConstant(c)
+		return nil
+	}
+	d, err := readDictionary(ctx, st, n, f.GetPositionCount(), e)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || d == nil || len(d.Data()) > maxExactBytes { // verify reports the damage
+		s.unknown = true
+		return nil
+	}
+	s.dictionaries, s.bytes = append(s.dictionaries, d), s.bytes+len(d.Data())
+	return nil
+}
+
+func (s *distinctSet) addConstant(c *commonpb.AnyValue) {
+	var key []byte
+	switch v := c.GetKind().(type) {
+	case *commonpb.AnyValue_NullValue:
+		return
+	case *commonpb.AnyValue_StringValue:
+		key = []byte(v.StringValue)
+	case *commonpb.AnyValue_BytesValue:
+		key = v.BytesValue
+	default:
+		var err error
+		key, err = proto.MarshalOptions{Deterministic: true}.Marshal(c)
+		s.unknown = s.unknown || err != nil
+	}
+	if s.constants == nil {
+		s.constants = map[string]struct{}{}
+	}
+	s.constants[string(key)] = struct{}{}
+}
+
+// merge adds the values of another set.
+func (s *distinctSet) merge(from *distinctSet) {
+	s.bytes += from.bytes
+	if s.unknown = s.unknown || from.unknown || s.bytes > maxExactBytes; s.unknown {
+		s.dictionaries, s.constants = nil, nil
+		return
+	}
+	s.dictionaries = append(s.dictionaries, from.dictionaries...)
+	if s.constants == nil {
+		s.constants = map[string]struct{}{}
+	}
+	maps.Copy(s.constants, from.constants)
+}
+
+// count returns the exact count. ok is false if there is none.
+func (s *distinctSet) count() (Distinct, bool) {
+	if s.unknown || len(s.dictionaries)+len(s.constants) == 0 {
+		return Distinct{}, false
+	}
+	if len(s.dictionaries) == 1 && len(s.constants) == 0 {
+		n := uint64(s.dictionaries[0].Len())
+		if _, null := s.dictionaries[0].NullID(); null {
+			n--
+		}
+		return Distinct{Distinct: &n}, true
+	}
+	all := maps.Clone(s.constants)
+	if all == nil {
+		all = map[string]struct{}{}
+	}
+	for _, d := range s.dictionaries {
+		null, hasNull := d.NullID()
+		for id := range uint32(d.Len()) {
+			if !hasNull || id != null {
+				all[string(d.Value(id))] = struct{}{}
+			}
+		}
+	}
+	n := uint64(len(all))
+	return Distinct{Distinct: &n}, true
+}
+
+// readDictionary reads the value dictionary of a column in a stripe. It returns nil if there is none.
+func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, positions uint64, encodings []*shardpb.DataEncoding) (*dictionary.Dictionary, error) {
+	for _, e := range encodings {
+		for _, b := range e.GetNative().GetBuffers() {
+			if b.GetKind() != shardpb.BufferKind_VALUE_DICTIONARY {
+				continue
+			}
+			stored, err := valuedict.Open(ctx, st, nodeOf(n), b, positions, 0)
+			if err != nil {
+				return nil, err
+			}
+			_, d, err := stored.Read(ctx)
+			return d, err
+		}
+	}
+	return nil, nil
+}

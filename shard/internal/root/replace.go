@@ -1,0 +1,148 @@
+package root
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// The data of a shard of the two-level layout are in files beside the root, which stay. The root of a single-file shard has the data itself. It gets a
+// second name first (a hard link, [storage.Linker]), to which the new root refers:
+//
+//	before   logs.shard ──▶ [data, metadata]
+//	after    logs.shard ──▶ [metadata]   3f0c….amudai.data ──▶ [data, metadata]
+//
+// The new root replaces the old one in one step, and only if that is still the version which was read. Whatever fails
+// before leaves the shard as it was.
+
+// DataSuffix ends the second name of a root whose data a later root refers to.
+const DataSuffix = ".amudai.data"
+
+// Replace opens the shard at location, and replaces its root by the one that a plan makes of it. Data are referred to where they are. If another writer
+// replaced the root meanwhile, the error wraps [storage.ErrChanged].
+func Replace(ctx context.Context, location string, o shardfile.OpenOptions, plan func(*shardfile.File, Root) (Root, error)) (err error) {
+	if o.Store == nil {
+		if o.Store, err = storage.ForLocation(location); err != nil {
+			return err
+		}
+	}
+	f, err := shardfile.Open(ctx, location, o)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := Of(ctx, f)
+	if err != nil {
+		return err
+	}
+	if r, err = plan(f, r); err != nil {
+		return err
+	}
+	w, err := r.overwrite(ctx, f, o.Store)
+	if err != nil {
+		return err
+	}
+	if err := r.writeBeside(ctx, w, &old{File: f, store: o.Store, url: w.URL()}); err != nil {
+		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+	}
+	return w.Close(ctx)
+}
+
+// overwrite begins the new root, under a hidden name so far.
+func (r *Root) overwrite(ctx context.Context, f *shardfile.File, store storage.Store) (w *shardwriter.Writer, err error) {
+	o := shardwriter.Options{Store: store, Layout: shardwriter.TwoLevel}
+	if o.IfMatch, err = f.Root().Version(ctx); err == nil {
+		w, err = r.create(ctx, f.Location(), o)
+	}
+	if errors.Is(err, errors.ErrUnsupported) { // the last of several writers wins
+		o.IfMatch, o.Overwrite = "", true
+		w, err = r.create(ctx, f.Location(), o)
+	}
+	return w, err
+}
+
+// writeBeside writes the new root, and gives the old one its second name if the new one refers to it.
+func (r *Root) writeBeside(ctx context.Context, w *shardwriter.Writer, f *old) error {
+	name, err := dataName(ctx, f.Root(), f.DirectoryRange())
+	if err != nil {
+		return err
+	}
+	data, uses := container.Container(f.url)+name, false
+	if err := r.write(ctx, w, func(a storage.Reader) string {
+		if a == f.Root() {
+			uses = true
+			return data
+		}
+		return f.ArtifactURL(a)
+	}); err != nil || !uses {
+		return err
+	}
+	return f.link(ctx, data)
+}
+
+// old is a shard whose root is to be replaced.
+type old struct {
+	*shardfile.File
+	store storage.Store
+	url   string
+}
+
+// dataName is the second name of a root of so many bytes with a directory: two roots have the same one only if all that the
+// directory refers to has the same checksums.
+func dataName(ctx context.Context, root storage.Reader, directory shardfile.Range) (string, error) {
+	size, err := root.Size(ctx)
+	if err != nil {
+		return "", err
+	}
+	b, err := storage.ReadRange(ctx, root, directory.Start, directory.End-directory.Start)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%016x%s", xxh3.HashSeed(b, uint64(size)), DataSuffix), nil
+}
+
+// link gives the old root its second name, the URL data.
+func (f *old) link(ctx context.Context, data string) error {
+	err := errors.ErrUnsupported
+	if l, ok := f.store.(storage.Linker); ok {
+		err = l.Link(ctx, f.Location(), data)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = f.copy(ctx, data)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	linked, err := storage.OpenIn(ctx, f.store, container.Container(f.url), data)
+	if err != nil {
+		return err
+	}
+	defer linked.Close()
+	name, err := dataName(ctx, linked, f.DirectoryRange())
+	if err == nil && container.Container(f.url)+name != data {
+		err = fmt.Errorf("%s: %w", f.Location(), storage.ErrChanged)
+	}
+	return err
+}
+
+// copy copies the old root, where a store has no links.
+func (f *old) copy(ctx context.Context, data string) error {
+	out, err := f.store.Create(ctx, data, storage.CreateOptions{Like: f.url})
+	if err != nil {
+		return err
+	}
+	all := shardfile.Range{End: f.Size()}
+	err = shardwriter.CopyRange(ctx, &storage.IOWriter{Context: ctx, Writer: out}, f.Root(), all)
+	if err != nil {
+		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
+	}
+	return out.Publish(ctx)
+}

@@ -1,0 +1,111 @@
+// Package root has the root of a shard as a value: its schema and properties, references to its stripes, and its indexes. A change of a shard
+// is a plan, which makes another root of the one there is and writes nothing. [Publish] writes a root to a new shard, with copies of the data.
+// [Replace] publishes one in the place of another, and refers to the data where they are.
+package root
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+)
+
+// Root is the root of a shard. Its files stay open as long as it is used. What it refers to is shared by all roots and must not be changed.
+type Root struct {
+	Schema  *schema.Schema
+	Edition edition.Edition
+	// Standard and Custom are the properties; nil standard ones mean those of a new shard.
+	Standard, Custom []shardfile.Property
+	// Created is when the oldest and the newest data were written; zero if that is not known.
+	Created [2]time.Time
+	Stripes []Stripe
+	Indexes []Index // of the rows of all stripes
+}
+
+// Stripe is a stripe of a root: one of any shard of the same schema, with indexes of its rows.
+type Stripe struct {
+	*shardfile.Stripe
+	Indexes []Index
+}
+
+// Index is an index of a root. It is stored, or is built when the root is written.
+type Index struct {
+	// Descriptor describes a stored index. Its references are those of File and of its stripe with a number, or of all of File with fault.None.
+	Descriptor *shardpb.IndexDescriptor
+	File       *shardfile.File
+	Stripe     int
+	// Plan and Build are for one that is not stored.
+	Plan  *indexing.Plan
+	Build func(context.Context) (*indexing.Artifacts, error)
+}
+
+// New is a root without stripes, with the properties of a shard. Without standard properties, the shard is of the edition of the reference.
+func New(s *schema.Schema, p *shardpb.ShardProperties) (Root, error) {
+	r := Root{Schema: s, Edition: edition.Reference,
+		Standard: append([]shardfile.Property{}, shardfile.PropertiesFromProto(p.StandardProperties)...), Custom: shardfile.PropertiesFromProto(p.CustomProperties)}
+	if first := p.CreationMin.GetTicks(); first != 0 {
+		r.Created = [2]time.Time{shardfile.Time(first), shardfile.Time(max(p.CreationMax.GetTicks(), first))}
+	}
+	i := slices.IndexFunc(r.Standard, func(p shardfile.Property) bool { return p.Name == shardfile.PropertyEdition })
+	if i < 0 {
+		return r, nil
+	}
+	var err error
+	name, _ := r.Standard[i].Value.(string)
+	r.Edition, err = edition.Parse(name)
+	return r, err
+}
+
+// Of is the root of a shard.
+func Of(ctx context.Context, f *shardfile.File) (Root, error) {
+	s, err := f.Schema(ctx)
+	if err != nil {
+		return Root{}, err
+	}
+	p, err := f.Properties(ctx)
+	if err != nil {
+		return Root{}, err
+	}
+	r, err := New(s, p)
+	if err != nil {
+		return r, err
+	}
+	for i := range f.NumStripes() {
+		m, err := f.Stripe(i).Indexes(ctx)
+		if err != nil {
+			return r, err
+		}
+		r.Stripes = append(r.Stripes, Stripe{f.Stripe(i), stored(f, i, m)})
+	}
+	m, err := f.Indexes(ctx)
+	r.Indexes = stored(f, fault.None, m)
+	return r, err
+}
+
+func stored(f *shardfile.File, stripe int, m *shardpb.IndexCollection) (all []Index) {
+	for _, d := range m.GetIndexDescriptors() {
+		all = append(all, Index{Descriptor: d, File: f, Stripe: stripe})
+	}
+	return all
+}
+
+// WithIndexes is the root with other indexes: change is called with those of the whole shard and fault.None, then with those of each stripe and its
+// number. It may change the slice.
+func (r Root) WithIndexes(change func(stripe int, all []Index) ([]Index, error)) (_ Root, err error) {
+	if r.Indexes, err = change(fault.None, slices.Clone(r.Indexes)); err != nil {
+		return r, err
+	}
+	r.Stripes = slices.Clone(r.Stripes)
+	for i, s := range r.Stripes {
+		if r.Stripes[i].Indexes, err = change(i, slices.Clone(s.Indexes)); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}

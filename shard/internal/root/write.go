@@ -1,0 +1,128 @@
+package root
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+
+	"google.golang.org/protobuf/proto"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Publish writes a new shard at location with copies of all data of a root. The options are those of the root but Store, Layout and Overwrite.
+func Publish(ctx context.Context, location string, r Root, o shardwriter.Options) error {
+	w, err := r.create(ctx, location, o)
+	if err != nil {
+		return err
+	}
+	if err := r.write(ctx, w, nil); err != nil {
+		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+	}
+	return w.Close(ctx)
+}
+
+// create begins a shard with the schema and the properties of the root.
+func (r *Root) create(ctx context.Context, location string, o shardwriter.Options) (*shardwriter.Writer, error) {
+	o.Edition, o.Standard, o.Properties = r.Edition, r.Standard, r.Custom
+	o.CreationTime, o.CreationMax = r.Created[0], r.Created[1]
+	return shardwriter.Create(ctx, location, r.Schema.Bytes(), o)
+}
+
+// moved is the URL from now on of an artifact that the new root refers to. Without it, data are copied.
+type moved func(storage.Reader) string
+
+// write writes the stripes and the indexes of the root.
+func (r *Root) write(ctx context.Context, w *shardwriter.Writer, to moved) error {
+	for _, s := range r.Stripes {
+		indexes, err := writeIndexes(ctx, w, s.Indexes, to)
+		if err != nil {
+			return err
+		}
+		o := shardwriter.StripeOptions{Indexes: indexes}
+		if to == nil {
+			err = w.CopyStripe(ctx, s.Stripe, o)
+		} else {
+			err = w.LinkStripe(ctx, s.Stripe, to, o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	indexes, err := writeIndexes(ctx, w, r.Indexes, to)
+	for _, d := range indexes {
+		w.AddIndex(d)
+	}
+	return err
+}
+
+func writeIndexes(ctx context.Context, w *shardwriter.Writer, all []Index, to moved) (out []*shardpb.IndexDescriptor, err error) {
+	for _, x := range all {
+		var d *shardpb.IndexDescriptor
+		switch {
+		case x.Build != nil:
+			d, err = x.build(ctx, w)
+		case to == nil:
+			d, err = w.CopyIndex(ctx, x.File, x.Stripe, x.Descriptor)
+		default:
+			d, err = x.link(ctx, w, to)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func (x *Index) build(ctx context.Context, w *shardwriter.Writer) (*shardpb.IndexDescriptor, error) {
+	a, err := x.Build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := WriteIndex(ctx, w, x.Plan, a)
+	return d, errors.Join(err, a.Close())
+}
+
+// link is the description of a stored index with references of the new root. An artifact that is missing stays so.
+func (x *Index) link(ctx context.Context, w *shardwriter.Writer, to moved) (*shardpb.IndexDescriptor, error) {
+	d := proto.Clone(x.Descriptor).(*shardpb.IndexDescriptor)
+	for _, a := range d.Artifacts {
+		if a.DataRef == nil {
+			continue
+		}
+		at, err := x.File.IndexArtifact(ctx, x.Stripe, a.DataRef)
+		switch {
+		case err == nil:
+			a.DataRef.Url = container.Relative(w.URL(), to(at.Reader))
+		case a.DataRef.Url == "" || !errors.Is(err, fs.ErrNotExist) && !fault.Is(err):
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// WriteIndex writes the artifacts of an index, and returns its complete description.
+func WriteIndex(ctx context.Context, w *shardwriter.Writer, p *indexing.Plan, a *indexing.Artifacts) (*shardpb.IndexDescriptor, error) {
+	d := proto.Clone(p.Descriptor).(*shardpb.IndexDescriptor)
+	size := uint64(0)
+	for i, s := range a.Spools {
+		ref, err := w.WriteArtifact(ctx, s.Size(), func(out io.Writer) error {
+			_, err := s.WriteTo(out)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		d.Artifacts = append(d.Artifacts, &shardpb.IndexArtifact{Name: a.Names[i], DataRef: ref})
+		size += uint64(s.Size())
+	}
+	d.IndexSize = &size
+	return d, nil
+}

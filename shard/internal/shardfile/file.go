@@ -1,0 +1,314 @@
+// Package shardfile reads the file, or the files, of one shard: its root, its metadata and its stripes. It plans no reads,
+// evaluates nothing, and leaves the bytes of buffers to package stripe. Package shardwriter writes such files.
+//
+// This is a root artifact in the single-file layout (docs/format.md §2.6), as shardwriter makes it. Messages are framed:
+// u32 length, payload, u32 checksum. Buffers start at multiples of 64.
+//
+//	header            8 bytes, "amud" and the version
+//	schema            FlatBuffers message
+//	stripe 0          buffers, as package stripe orders them
+//	  descriptors     one StripeFieldDescriptor for each schema node
+//	  field list      DataRefArray: where the descriptors are
+//	  properties      StripeProperties, if there are any
+//	  recovery        recovery record; readers skip it (package recovery)
+//	stripe 1          ...
+//	stripe list       StripeList: where the field lists are
+//	url list          UrlList: the other artifacts
+//	descriptors       one FieldDescriptor for each schema node, of the whole shard
+//	field list        DataRefArray
+//	properties        ShardProperties
+//	schema            again if it is small, so that one read from the end finds it
+//	directory         ShardDirectory: where the lists, properties and schema are
+//	length            u32, of the directory
+//	footer            8 bytes, the same as the header
+//
+// In the two-level layout the buffers of a stripe are in a stripe file, between a header and a footer. Everything else is
+// as above. Readers follow references, so that they can read artifacts in any other order.
+package shardfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// File is an open shard. It may be used by many goroutines at once. The messages that it returns are shared and must not
+// be changed. They keep fields that this version does not know.
+type File struct {
+	o              OpenOptions
+	location       string
+	root           *artifact
+	directory      *shardpb.ShardDirectory
+	directoryRange Range
+	stripes        []*Stripe
+	cache          *lru.Cache[cacheKey, any]
+	reads          *reads
+
+	mu        sync.Mutex
+	artifacts map[string]*artifact    // by URL
+	owners    map[descriptorPlace]int // stripes whose field lists were read
+	schema    *schema.Schema
+
+	properties *shardpb.ShardProperties // once they are read; of an unfinished shard, from its last recovery record
+	tree       *ChecksumTree            // nil without one
+	treeKnown  bool
+	listSum    uint32 // checksum of the stripe list
+}
+
+// Location is the location that the shard was opened with.
+func (f *File) Location() string { return f.location }
+
+// Size is the number of bytes of the root artifact.
+func (f *File) Size() int64 { return f.root.size }
+
+// Directory is the shard's table of contents.
+func (f *File) Directory() *shardpb.ShardDirectory { return f.directory }
+
+// DirectoryRange is the range of the directory and its trailing length in the root artifact.
+func (f *File) DirectoryRange() Range { return f.directoryRange }
+
+// Rows is the number of records of all stripes, deleted ones included.
+func (f *File) Rows() int64 { return int64(f.directory.GetTotalRecordCount()) }
+
+// NumStripes is the number of stripes.
+func (f *File) NumStripes() int { return len(f.stripes) }
+
+// Stripe is stripe i of NumStripes.
+func (f *File) Stripe(i int) *Stripe { return f.stripes[i] }
+
+// Root is the root artifact. It belongs to the File.
+func (f *File) Root() storage.Reader { return f.root }
+
+// Schema reads the schema, once.
+func (f *File) Schema(ctx context.Context) (*schema.Schema, error) {
+	f.mu.Lock()
+	s := f.schema
+	f.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	bound, err := f.bound(ctx, func(t *ChecksumTree) uint32 { return t.Schema })
+	if err != nil {
+		return nil, err
+	}
+	payload, at, err := f.frame(ctx, f.root, f.directory.GetSchemaRef(), "schema", bound)
+	if err != nil {
+		return nil, err
+	}
+	s, err = schema.Parse(payload)
+	if err != nil {
+		offset := int64(f.directory.GetSchemaRef().GetRange().GetStart())
+		return nil, fault.Of(fault.In(err, "schema", offset), at.Name())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.schema == nil {
+		f.schema = s
+	}
+	return f.schema, nil
+}
+
+// Properties reads the properties of the shard; the message is empty if it has none.
+func (f *File) Properties(ctx context.Context) (*shardpb.ShardProperties, error) {
+	f.mu.Lock()
+	m := f.properties
+	f.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	m = &shardpb.ShardProperties{}
+	if isAbsent(f.directory.GetPropertiesRef()) {
+		return m, nil
+	}
+	if _, err := f.message(ctx, f.root, f.directory.PropertiesRef, "properties", m, binding{}); err != nil {
+		return m, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.properties = m
+	return m, nil
+}
+
+// Indexes reads the descriptions of the shard's indexes; the message is empty if it has none. Indexes of unknown types are
+// included.
+func (f *File) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
+	m := &shardpb.IndexCollection{}
+	if isAbsent(f.directory.GetIndexesRef()) {
+		return m, nil
+	}
+	bound, err := f.bound(ctx, func(t *ChecksumTree) uint32 { return t.Indexes })
+	if err == nil {
+		_, err = f.message(ctx, f.root, f.directory.IndexesRef, "indexes", m, bound)
+	}
+	return m, err
+}
+
+// IndexArtifact opens the artifact of an index of a stripe, or with fault.None of the shard. The artifact belongs to the File.
+func (f *File) IndexArtifact(ctx context.Context, stripe int, ref *commonpb.DataRef) (storage.ByteRange, error) {
+	anchor, list := f.root, f.directory.GetIndexesRef()
+	if stripe != fault.None {
+		anchor, list = f.stripes[stripe].anchor, f.stripes[stripe].directory.IndexesRef
+	}
+	holder, err := f.artifact(ctx, anchor, list.GetUrl())
+	if err != nil {
+		return storage.ByteRange{}, fault.Of(err, anchor.Name())
+	}
+	at, err := f.artifact(ctx, holder, ref.GetUrl())
+	if err != nil {
+		return storage.ByteRange{}, fault.Of(err, holder.Name())
+	}
+	start, end := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
+	if start > end || end > uint64(at.size) {
+		return storage.ByteRange{}, fault.Of(fault.Corruptf("index from %d up to %d does not fit into %d bytes", start, end, at.size), at.Name())
+	}
+	return storage.ByteRange{Reader: at, Offset: int64(start), Size: int64(end - start)}, nil
+}
+
+// ArtifactURL is the absolute URL of an artifact that the File has opened.
+func (f *File) ArtifactURL(r storage.Reader) string { return r.(*artifact).url }
+
+// URLs reads the list of the other artifacts of the shard, as they are stored.
+func (f *File) URLs(ctx context.Context) ([]string, error) {
+	var m shardpb.UrlList
+	bound, err := f.bound(ctx, func(t *ChecksumTree) uint32 { return t.URLList })
+	if err == nil {
+		_, err = f.message(ctx, f.root, f.directory.GetUrlListRef(), "url list", &m, bound)
+	}
+	return m.Urls, err
+}
+
+// Artifact opens the artifact that a url of the shard's list refers to; "" is the root. It belongs to the File.
+func (f *File) Artifact(ctx context.Context, url string) (storage.Reader, error) {
+	a, err := f.artifact(ctx, f.root, url)
+	if err != nil {
+		return nil, fault.Of(fault.In(err, "url list", -1), f.root.Name())
+	}
+	return a, nil
+}
+
+// Close closes all artifacts.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var err error
+	for _, a := range f.artifacts {
+		err = errors.Join(err, a.r.Close())
+	}
+	f.artifacts = nil
+	return err
+}
+
+// isAbsent reports whether ref means that there is no message (docs/format.md §2.5).
+func isAbsent(ref *commonpb.DataRef) bool {
+	return ref.GetRange().GetStart() == ref.GetRange().GetEnd()
+}
+
+// message reads and parses the message that ref, found in anchor, refers to.
+func (f *File) message(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string, m proto.Message, bound binding) (*artifact, error) {
+	payload, at, err := f.frame(ctx, anchor, ref, element, bound)
+	if err != nil {
+		return nil, err
+	}
+	if err := decode(payload, m); err != nil {
+		return nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
+	}
+	return at, nil
+}
+
+// frame reads the payload of the frame that ref refers to, and returns it with its artifact.
+func (f *File) frame(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string, bound binding) ([]byte, *artifact, error) {
+	at, err := f.artifact(ctx, anchor, ref.GetUrl())
+	if err != nil {
+		return nil, nil, fault.Of(fault.In(err, element, -1), anchor.Name())
+	}
+	start, end, err := f.checkFrame(at, ref.GetRange().GetStart(), ref.GetRange().GetEnd())
+	var b []byte
+	if err == nil {
+		b, err = at.read(ctx, start, end)
+	}
+	if err == nil {
+		b, err = bound.parseFrame(b)
+	}
+	if err != nil {
+		return nil, nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
+	}
+	return b, at, nil
+}
+
+// checkFrame checks that an artifact can contain a frame from start up to end.
+func (f *File) checkFrame(a *artifact, start, end uint64) (int64, int64, error) {
+	switch {
+	case start > end:
+		return 0, 0, fault.Corruptf("reference ends at %d, before its start at %d", end, start)
+	case end > uint64(a.size):
+		return 0, 0, fault.Corruptf("reference to %d up to %d lies past the end at %d", start, end, a.size)
+	case end-start < container.FrameExtra:
+		return 0, 0, fault.Corruptf("reference of %d bytes is too short for a message", end-start)
+	case end-start > uint64(f.o.MaxMessageBytes):
+		return 0, 0, fault.Limitf("message of %d bytes, OpenOptions.MaxMessageBytes is %d", end-start, f.o.MaxMessageBytes)
+	}
+	return int64(start), int64(end), nil
+}
+
+// artifact opens the artifact that a url in a message of anchor refers to (docs/format.md §2.5).
+func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*artifact, error) {
+	if url == "" {
+		return anchor, nil
+	}
+	full, err := container.Resolve(f.root.url, anchor.url, url, f.o.Policy)
+	if err != nil {
+		return nil, err
+	}
+	if name, err := storage.URL(full); err == nil && strings.HasPrefix(name, "file:") {
+		full = name // of all spellings one
+	}
+	f.mu.Lock()
+	a, closed := f.artifacts[full], f.artifacts == nil
+	f.mu.Unlock()
+	if a != nil {
+		return a, nil
+	}
+	if closed {
+		return nil, fmt.Errorf("the shard %s is closed", f.root.Name())
+	}
+	var r storage.Reader
+	if folder := container.Container(f.root.url); strings.HasPrefix(full, folder) {
+		r, err = storage.OpenIn(ctx, f.o.Store, folder, full)
+	} else { // the policy allows it
+		r, err = f.o.Store.Open(ctx, full)
+	}
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size})
+}
+
+// keep adds an artifact to the open ones, unless another goroutine has opened it in the meantime.
+func (f *File) keep(a *artifact) (*artifact, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.artifacts == nil {
+		return nil, errors.Join(fmt.Errorf("the shard %s is closed", f.root.Name()), a.r.Close())
+	}
+	if first := f.artifacts[a.url]; first != nil {
+		return first, a.r.Close()
+	}
+	f.artifacts[a.url] = a
+	return a, nil
+}

@@ -1,0 +1,192 @@
+package shardfile
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/recovery"
+)
+
+// record is a recovery record with its messages decoded.
+type record struct {
+	stripe     uint32
+	end        int64 // of its frame
+	schema     Range // frame of the schema
+	directory  *shardpb.StripeDirectory
+	properties *shardpb.ShardProperties
+}
+
+// decodeRecord decodes the payload of the frame at position.
+func decodeRecord(b []byte, position int64) (*record, error) {
+	found, err := recovery.Parse(b, position)
+	if err != nil {
+		return nil, err
+	}
+	r := &record{
+		stripe: found.Stripe, schema: Range{found.SchemaStart, found.SchemaEnd},
+		directory: &shardpb.StripeDirectory{}, properties: &shardpb.ShardProperties{},
+	}
+	if err := decode(found.Directory, r.directory); err != nil {
+		return nil, err
+	}
+	if r.directory.TotalRecordCount > math.MaxInt64/2 {
+		return nil, fault.Corruptf("%d records in a stripe", r.directory.TotalRecordCount)
+	}
+	return r, decode(found.Properties, r.properties)
+}
+
+// Found describes the recovery records that [OpenUnfinished] found.
+type Found struct {
+	// Records is the number of valid recovery records.
+	Records int
+	// Damaged is the number of places with the magic of a recovery record but without a valid one.
+	Damaged int
+	// Missing lists the stripes without a record, by number, up to the last one found.
+	Missing []int
+	// Foreign is the number of records of other shards in the same artifact.
+	Foreign int
+	// Left is the number of bytes after the last record. Complete means that they begin with the stripe list, and
+	// that it has no stripe after the last one found.
+	Left     int64
+	Complete bool
+}
+
+// OpenUnfinished opens the remains of a shard whose end is missing or damaged: the stripes with a recovery record.
+// They are numbered anew, and may be incomplete, so that the caller must check all of their bytes. The shard has
+// no descriptors of its own.
+//
+// The error wraps fault.ErrCorrupt if no record was found.
+func OpenUnfinished(ctx context.Context, location string, o OpenOptions) (*File, *Found, error) {
+	if err := o.setDefaults(location); err != nil {
+		return nil, nil, err
+	}
+	f, err := openRoot(ctx, location, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := &Found{}
+	err = f.scan(ctx, found)
+	if err == nil {
+		_, err = f.Schema(ctx)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, found, nil
+}
+
+// scan reads the whole artifact and builds the directory from the records.
+func (f *File) scan(ctx context.Context, found *Found) error {
+	var records []*record
+	err := recovery.Find(ctx, f.root, func(at int64) error {
+		r, err := f.readRecord(ctx, at)
+		switch {
+		case err == nil && len(records) > 0 && (r.schema != records[0].schema || r.stripe <= records[len(records)-1].stripe):
+			found.Foreign++
+		case err == nil:
+			records = append(records, r)
+		case errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrUnsupported):
+			found.Damaged++
+		default:
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	found.Records = len(records)
+	if len(records) == 0 {
+		return fault.Of(fault.Corruptf("no recovery record among %d bytes", f.root.size), f.root.Name())
+	}
+	last := records[len(records)-1]
+	if err := f.left(ctx, last, found); err != nil {
+		return err
+	}
+	f.directory = &shardpb.ShardDirectory{SchemaRef: rootRef(last.schema), StripeCount: uint64(len(records))}
+	f.properties = last.properties
+	position, next := int64(0), 0
+	for i, r := range records {
+		for ; next < int(r.stripe) && len(found.Missing) < len(records)+1000; next++ {
+			found.Missing = append(found.Missing, next)
+		}
+		next = int(r.stripe) + 1
+		d := proto.Clone(r.directory).(*shardpb.StripeDirectory)
+		if int64(d.TotalRecordCount) > math.MaxInt64-position {
+			return fault.Of(fault.Corruptf("recovery records have too many rows"), f.root.Name())
+		}
+		d.ShardPosition = uint64(position)
+		f.stripes = append(f.stripes, &Stripe{f: f, index: i, directory: d, anchor: f.root, position: position})
+		position += int64(d.TotalRecordCount)
+	}
+	f.directory.TotalRecordCount = uint64(position)
+	return nil
+}
+
+// rootRef makes a reference to bytes of the root artifact.
+func rootRef(r Range) *commonpb.DataRef {
+	return &commonpb.DataRef{Range: &commonpb.UInt64Range{Start: uint64(r.Start), End: uint64(r.End)}}
+}
+
+// readRecord reads the record whose magic is at offset at.
+func (f *File) readRecord(ctx context.Context, at int64) (*record, error) {
+	start := at - lengthSize
+	if start < 0 {
+		return nil, fault.Corruptf("not a recovery record")
+	}
+	b, err := f.root.read(ctx, start, at)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	if n > recovery.MaxSize {
+		return nil, fault.Corruptf("not a recovery record")
+	}
+	if b, err = f.root.read(ctx, start, start+n+container.FrameExtra); err != nil {
+		return nil, err
+	}
+	payload, err := container.ParseFrame(b)
+	if err != nil {
+		return nil, err
+	}
+	r, err := decodeRecord(payload, start)
+	if err == nil {
+		r.end = start + n + container.FrameExtra
+	}
+	return r, err
+}
+
+// left examines the bytes after the last record. The stripe list is first there if the writer had written all
+// stripes.
+func (f *File) left(ctx context.Context, last *record, found *Found) error {
+	found.Left = f.root.size - last.end
+	start := last.end
+	if found.Left < container.FrameExtra {
+		return nil
+	}
+	b, err := f.root.read(ctx, start, start+lengthSize)
+	if err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	if n > min(found.Left-container.FrameExtra, f.o.MaxMessageBytes) {
+		return nil
+	}
+	if b, err = f.root.read(ctx, start, start+n+container.FrameExtra); err != nil {
+		return err
+	}
+	payload, err := container.ParseFrame(b)
+	var list shardpb.StripeList
+	if err == nil && decode(payload, &list) == nil {
+		found.Complete = len(list.Stripes) == int(last.stripe)+1
+	}
+	return nil // unknown bytes
+}

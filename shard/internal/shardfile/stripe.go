@@ -1,0 +1,85 @@
+package shardfile
+
+import (
+	"context"
+	"fmt"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Stripe is a stripe of a [File]: consecutive records whose columns are stored together. It implements
+// stripe.Source, and may be used by many goroutines at once.
+type Stripe struct {
+	f         *File
+	index     int
+	directory *shardpb.StripeDirectory
+	anchor    *artifact // that holds the stripe list
+	position  int64
+}
+
+// Index is the stripe's number in the shard.
+func (s *Stripe) Index() int { return s.index }
+
+// Rows is the number of records, deleted ones included.
+func (s *Stripe) Rows() int64 { return int64(s.directory.TotalRecordCount) }
+
+// Position is the number of the stripe's first record in the shard.
+func (s *Stripe) Position() int64 { return s.position }
+
+// Directory is the stripe's table of contents.
+func (s *Stripe) Directory() *shardpb.StripeDirectory { return s.directory }
+
+// Properties reads the properties of the stripe; the message is empty if it has none.
+func (s *Stripe) Properties(ctx context.Context) (*shardpb.StripeProperties, error) {
+	m := &shardpb.StripeProperties{}
+	if isAbsent(s.directory.PropertiesRef) {
+		return m, nil
+	}
+	bound, err := s.bound(ctx, func(c StripeChecksums) uint32 { return c.Properties })
+	if err == nil {
+		_, err = s.f.message(ctx, s.anchor, s.directory.PropertiesRef, "properties", m, bound)
+	}
+	return m, fault.InStripe(err, s.index)
+}
+
+// Indexes reads the descriptions of the stripe's indexes; the message is empty if it has none.
+func (s *Stripe) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
+	m := &shardpb.IndexCollection{}
+	if isAbsent(s.directory.IndexesRef) {
+		return m, nil
+	}
+	bound, err := s.bound(ctx, func(c StripeChecksums) uint32 { return c.Indexes })
+	if err == nil {
+		_, err = s.f.message(ctx, s.anchor, s.directory.IndexesRef, "indexes", m, bound)
+	}
+	return m, fault.InStripe(err, s.index)
+}
+
+// Artifact implements stripe.Source. It opens the artifact of ref, a reference in the descriptor of schema id id,
+// and checks that the artifact contains the range.
+func (s *Stripe) Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef) (storage.Reader, error) {
+	holder, err := s.descriptorArtifact(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.f.artifact(ctx, holder, ref.GetUrl())
+	if err != nil {
+		return nil, fault.Of(err, holder.Name())
+	}
+	start, end := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
+	if start > end || end > uint64(at.size) {
+		err := fault.Corruptf("buffer from %d up to %d does not fit into %d bytes", start, end, at.size)
+		return nil, fault.Of(err, at.Name())
+	}
+	if at == s.f.root {
+		if err := at.checkHeader(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return at, nil
+}
+
+func fieldElement(id uint32) string { return fmt.Sprintf("field %d", id) }

@@ -1,0 +1,288 @@
+package shardtable
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/shard/internal/index"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Index is an index of the shard, or of a stripe.
+type Index struct {
+	Descriptor *shardpb.IndexDescriptor
+	Kind       index.Kind // nil if this version does not know it
+	Stripe     int        // whose index it is, or fault.None for one of the shard
+
+	file   *shardfile.File
+	rows   int64
+	failed func(error) // of Options.IndexError
+	mu     sync.Mutex
+	opened index.Index
+	err    error // of damage
+}
+
+// Open opens the index, once.
+func (x *Index) Open(ctx context.Context) (index.Index, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.opened != nil || x.err != nil {
+		return x.opened, x.err
+	}
+	opened, err := x.open(ctx)
+	if isDamage(err) {
+		x.err = err
+	}
+	x.opened = opened
+	return opened, err
+}
+
+func (x *Index) open(ctx context.Context) (index.Index, error) {
+	if x.Kind == nil {
+		return nil, fault.Unsupportedf("index of the type %q", x.Descriptor.GetIndexType())
+	}
+	var artifacts []storage.ByteRange
+	for _, a := range x.Descriptor.GetArtifacts() {
+		r, err := x.file.IndexArtifact(ctx, x.Stripe, a.GetDataRef())
+		if err != nil {
+			return nil, err
+		}
+		artifacts = append(artifacts, r)
+	}
+	opened, err := x.Kind.Open(ctx, x.Descriptor, artifacts, x.rows)
+	if err == nil {
+		err = index.CheckIdentity(x.Descriptor, opened)
+	}
+	if err != nil {
+		return nil, x.in(err, artifacts)
+	}
+	return opened, nil
+}
+
+// Files are the URLs of the files that only the index is in. Those that cannot be opened are left out.
+func (x *Index) Files(ctx context.Context) (urls []string) {
+	for _, a := range x.Descriptor.GetArtifacts() {
+		r, err := x.file.IndexArtifact(ctx, x.Stripe, a.GetDataRef())
+		if err != nil {
+			continue
+		}
+		if url := x.file.ArtifactURL(r.Reader); strings.HasSuffix(url, shardwriter.IndexSuffix) && !slices.Contains(urls, url) {
+			urls = append(urls, url)
+		}
+	}
+	return urls
+}
+
+// in adds the artifact to an error, if there is one.
+func (x *Index) in(err error, artifacts []storage.ByteRange) error {
+	if len(artifacts) == 1 {
+		err = fault.Of(err, artifacts[0].Reader.Name())
+	}
+	return fault.In(err, x.Descriptor.GetIndexType(), -1)
+}
+
+// indexList is the indexes of a shard or stripe, read once.
+type indexList struct {
+	mu   sync.Mutex
+	read bool
+	all  []*Index
+}
+
+// Indexes returns the indexes of the whole shard, those of unknown types too.
+func (t *Table) Indexes(ctx context.Context) ([]*Index, error) {
+	return t.indexes.get(func() ([]*Index, error) {
+		m, err := t.file.Indexes(ctx)
+		return t.describe(m, fault.None, t.NumRows()), err
+	})
+}
+
+func (l *indexList) get(read func() ([]*Index, error)) ([]*Index, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.read {
+		all, err := read()
+		if err != nil {
+			return nil, err
+		}
+		l.all, l.read = all, true
+	}
+	return l.all, nil
+}
+
+func (t *Table) describe(m *shardpb.IndexCollection, stripe int, rows int64) (all []*Index) {
+	for _, d := range m.GetIndexDescriptors() {
+		all = append(all, &Index{Descriptor: d, Kind: index.ByType(d.GetIndexType()), Stripe: stripe, file: t.file, rows: rows, failed: t.o.IndexError})
+	}
+	return all
+}
+
+// StripeIndexes returns the indexes of a stripe, those of unknown types too.
+func (t *Table) StripeIndexes(ctx context.Context, stripe int) ([]*Index, error) {
+	return t.stripeIndexes[stripe].get(func() ([]*Index, error) {
+		s := t.file.Stripe(stripe)
+		m, err := s.Indexes(ctx)
+		return t.describe(m, stripe, s.Rows()), err
+	})
+}
+
+// Indexes implements [table.Stripe].
+func (s tableStripe) Indexes(ctx context.Context, columns []table.FilterColumn, own bool) ([]source.Index, error) {
+	all, err := s.table.usable(s.table.StripeIndexes(ctx, s.Index()))
+	if err != nil {
+		return nil, err
+	}
+	out := having(nil, all, columns, 0)
+	if own {
+		return out, nil
+	}
+	all, err = s.table.usable(s.table.Indexes(ctx))
+	return having(out, all, columns, s.Position()), err
+}
+
+// IndexesOfAll implements [table.Indexed].
+func (t *Table) IndexesOfAll(ctx context.Context, columns []table.FilterColumn) ([]source.Index, error) {
+	all, err := t.usable(t.Indexes(ctx))
+	return having(nil, all, columns, 0), err
+}
+
+// IndexesInMemory implements [table.Indexed].
+func (t *Table) IndexesInMemory() bool { return false }
+
+// having appends those indexes that have some of the columns of a filter. first is their row that is the first of the stripe.
+func having(out []source.Index, all []*Index, columns []table.FilterColumn, first int64) []source.Index {
+	for _, x := range all {
+		if x.Kind == nil {
+			continue
+		}
+		for i, f := range x.Descriptor.GetIndexedFields() {
+			if parts := columnsIn(f.SchemaIds, columns); parts != nil {
+				out = append(out, &fieldIndex{x, i, parts, columns, first})
+			}
+		}
+	}
+	return out
+}
+
+// columnsIn returns, for each column of a field, the columns of a filter that are it or lie in it. It returns nil if there is none for one of them.
+func columnsIn(ids []uint32, columns []table.FilterColumn) [][]int {
+	parts := make([][]int, len(ids))
+	for i, id := range ids {
+		for k, column := range columns {
+			if slices.ContainsFunc(column.Path, func(c *table.Column) bool { return c.ID == id }) {
+				parts[i] = append(parts[i], k)
+			}
+		}
+		if parts[i] == nil {
+			return nil
+		}
+	}
+	return parts
+}
+
+// usable reports a list of indexes that is damaged, and is as if there were none.
+func (t *Table) usable(all []*Index, err error) ([]*Index, error) {
+	if !isDamage(err) {
+		return all, err
+	}
+	if t.o.IndexError != nil {
+		t.o.IndexError(err)
+	}
+	return nil, nil
+}
+
+// isDamage reports whether an error is about what is stored, and will come again.
+func isDamage(err error) bool { return fault.Is(err) || errors.Is(err, fs.ErrNotExist) }
+
+// fieldIndex is a field of an index as a source of a stripe.
+type fieldIndex struct {
+	*Index
+	field   int
+	parts   [][]int              // for each column of the field, columns of the filter that are it or lie in it
+	columns []table.FilterColumn // of the filter
+	first   int64                // row of the index that is the first of the stripe
+}
+
+func (x *fieldIndex) Name() string { return x.Descriptor.GetIndexType() }
+
+// condition returns the part of a condition that the field may know about, and its columns in the filter. whole reports whether that is all
+// of the condition.
+func (x *fieldIndex) condition(n *predicate.Node) (c index.Condition, columns []int, whole bool) {
+	leaves := n.Nodes
+	if n.Kind == predicate.NodeLeaf {
+		leaves = []*predicate.Node{n}
+	}
+	c.Field = x.field
+	if len(x.parts) == 1 {
+		for _, k := range leaves {
+			if k.Kind == predicate.NodeLeaf && slices.Contains(x.parts[0], k.Column) {
+				columns = append(columns, k.Column)
+				c.Parts = append(c.Parts, partOf(x.columns[k.Column], k.Test))
+			}
+		}
+		if n.Kind != predicate.NodeLeaf && len(c.Parts) < 2 {
+			return c, nil, false
+		}
+		slices.Sort(columns)
+		return c, slices.Compact(columns), len(c.Parts) == len(leaves)
+	}
+	if n.Kind == predicate.NodeLeaf {
+		return c, nil, false
+	}
+	for _, among := range x.parts {
+		i := slices.IndexFunc(leaves, func(k *predicate.Node) bool { return k.Kind == predicate.NodeLeaf && slices.Contains(among, k.Column) })
+		if i < 0 {
+			return c, nil, false
+		}
+		columns = append(columns, leaves[i].Column)
+		c.Parts = append(c.Parts, partOf(x.columns[leaves[i].Column], leaves[i].Test))
+	}
+	return c, columns, len(c.Parts) == len(leaves)
+}
+
+func partOf(c table.FilterColumn, test predicate.Test) index.Part {
+	p := index.Part{Inside: len(c.Inside), Type: c.Type, Test: test}
+	for _, node := range c.Path {
+		p.Path = append(p.Path, node.Arrow.Name)
+	}
+	p.Path = append(p.Path, c.Inside...)
+	return p
+}
+
+func (x *fieldIndex) Cost(n *predicate.Node) (values int64, columns []int) {
+	c, columns, _ := x.condition(n)
+	if columns == nil {
+		return 0, nil
+	}
+	values, ok := x.Kind.Cost(x.Descriptor, c)
+	if !ok {
+		return 0, nil
+	}
+	return values, columns
+}
+
+func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
+	opened, err := x.Open(ctx)
+	var maybe, sure rowset.Set
+	if err == nil {
+		c, _, whole := x.condition(n)
+		if maybe, sure, err = opened.Ask(ctx, c, x.first+among.From, x.first+among.To); !whole {
+			sure = rowset.Set{}
+		}
+	}
+	if err != nil && ctx.Err() == nil && x.failed != nil {
+		x.failed(err)
+	}
+	return source.Answer{Maybe: maybe.Shift(-x.first), True: sure.Shift(-x.first)}, err
+}

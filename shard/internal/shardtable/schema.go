@@ -1,0 +1,102 @@
+package shardtable
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+)
+
+// ArrowSchema is the schema of a scan of all columns. It reads the whole stored schema, and the statistics of
+// those columns whose Arrow type depends on them (see arrowmap.TicksAuto).
+func (t *Table) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
+	t.mu.Lock()
+	a := t.arrow
+	t.mu.Unlock()
+	if a != nil {
+		return a, nil
+	}
+	var failed error
+	fields, _, err := arrowmap.ToArrow(t.schema, t.types(ctx, &failed))
+	if err = errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	meta, err := t.metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.arrow = arrow.NewSchema(fields.Fields(), meta)
+	return t.arrow, nil
+}
+
+// types returns the options for Arrow types, with statistics for the units of times. *failed is set if statistics
+// cannot be read now but may be readable later: the types may then differ next time.
+func (t *Table) types(ctx context.Context, failed *error) arrowmap.ReadOptions {
+	o := t.o.Types
+	if o.Range == nil {
+		o.Range = func(id uint32) (arrowmap.TickRange, bool) {
+			r, ok, err := t.tickRange(ctx, id)
+			if err != nil && !fault.Is(err) {
+				*failed = err
+			}
+			return r, ok
+		}
+	}
+	return o
+}
+
+// tickRange is the range of a DateTime or timespan node over all stripes.
+func (t *Table) tickRange(ctx context.Context, id uint32) (r arrowmap.TickRange, ok bool, err error) {
+	d, err := t.file.FieldDescriptor(ctx, id)
+	if err != nil || d.GetRangeStats().GetMinValue() == nil || d.GetRangeStats().GetMaxValue() == nil {
+		return r, false, err
+	}
+	lo, ok := ticksOf(d.RangeStats.MinValue)
+	hi, ok2 := ticksOf(d.RangeStats.MaxValue)
+	return arrowmap.TickRange{Min: lo, Max: hi}, ok && ok2, nil
+}
+
+// ticksOf converts a bound of a DateTime or timespan column to ticks.
+func ticksOf(v *commonpb.AnyValue) (uint64, bool) {
+	switch k := v.GetKind().(type) {
+	case *commonpb.AnyValue_U64Value:
+		return k.U64Value, true
+	case *commonpb.AnyValue_I64Value:
+		return uint64(k.I64Value), true
+	}
+	return 0, false
+}
+
+// metadata is the metadata of the stored Arrow schema, nil if there is none. An unreadable one is ignored, because
+// no value depends on it.
+func (t *Table) metadata(ctx context.Context) (*arrow.Metadata, error) {
+	if t.o.Types.IgnoreAnnotations {
+		return nil, nil
+	}
+	m, err := t.file.Properties(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range m.CustomProperties {
+		if p.Name != arrowmap.SchemaProperty {
+			continue
+		}
+		text, ok := shardfile.ValueFromProto(p.Value).(string)
+		if !ok {
+			return nil, nil
+		}
+		meta, err := arrowmap.MetadataFromIPC(text)
+		if err != nil || meta.Len() == 0 {
+			return nil, nil
+		}
+		return &meta, nil
+	}
+	return nil, nil
+}

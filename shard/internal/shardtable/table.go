@@ -1,0 +1,136 @@
+package shardtable
+
+import (
+	"context"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Options are the options of [New]. The zero value selects the defaults.
+type Options struct {
+	Types              arrowmap.ReadOptions // chooses Arrow types of columns without annotations
+	CacheBytes         int64                // size of the cache of open columns, by default 32 MiB
+	MaxBlockBytes      int64                // see read.Options
+	MaxDictionaryBytes int64
+	IndexError         func(err error) // called for each index that cannot be asked; it may be nil
+}
+
+// defaultCacheBytes is the default of Options.CacheBytes.
+const defaultCacheBytes = 32 << 20
+
+// Table is a shard as a [table.Table].
+type Table struct {
+	file   *shardfile.File
+	schema *schema.Schema
+	o      Options
+
+	projections table.Projections
+	columns     *lru.Cache[columnKey, *read.Column] // open columns
+
+	mu    sync.Mutex
+	arrow *arrow.Schema
+
+	indexes       indexList
+	stripeIndexes []indexList
+}
+
+// New returns the table of an open shard. The caller closes the shard.
+func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCacheBytes
+	}
+	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), stripeIndexes: make([]indexList, f.NumStripes())}
+}
+
+// NumRows implements [table.Table].
+func (t *Table) NumRows() int64 { return t.file.Rows() }
+
+// NumStripes implements [table.Table].
+func (t *Table) NumStripes() int { return t.file.NumStripes() }
+
+// Stripe implements [table.Table].
+func (t *Table) Stripe(i int) table.Stripe { return tableStripe{t.file.Stripe(i), t} }
+
+// StoredBytes implements [table.Table].
+func (t *Table) StoredBytes() int64 { return t.file.Size() }
+
+// NumNodes implements [table.Table].
+func (t *Table) NumNodes() int { return int(t.schema.IDCount()) }
+
+// Latency implements [table.Table].
+func (t *Table) Latency() storage.Latency { return t.file.Root().Capabilities().Latency }
+
+// Facts implements [table.Table].
+func (t *Table) Facts(ctx context.Context, path []*table.Column) (predicate.Facts, error) {
+	nodes := make([]*shardpb.FieldDescriptor, len(path))
+	for k, n := range path {
+		d, err := t.file.FieldDescriptor(ctx, n.ID)
+		if err != nil {
+			return predicate.Facts{}, err
+		}
+		nodes[k] = ofAllStripes(d, t.NumRows())
+	}
+	return factsOf(path[len(path)-1], nodes), nil
+}
+
+// ofAllStripes returns the facts of a shard's descriptor that hold for all of its rows. Rows of stripes that lack
+// the column are null without being counted. Statistics other than ranges may cover only some stripes.
+func ofAllStripes(d *shardpb.FieldDescriptor, rows int64) *shardpb.FieldDescriptor {
+	out := &shardpb.FieldDescriptor{PositionCount: d.GetPositionCount(), RangeStats: d.GetRangeStats()}
+	if d.GetPositionCount() == uint64(rows) {
+		out.NullCount = d.NullCount
+	}
+	return out
+}
+
+// PhysicalType implements [table.Table].
+func (t *Table) PhysicalType(c *table.Column) (dt arrow.DataType, same bool) {
+	physical, changed := stripe.Physical(*c)
+	return physical.Plain, !changed
+}
+
+// Logical implements [table.Table].
+func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *table.Column) (arrow.Array, error) {
+	return stripe.Logical(mem, physical, *c)
+}
+
+// PrefetchStripes implements [table.Table]: it reads field lists.
+func (t *Table) PrefetchStripes(ctx context.Context, stripes []int) error {
+	if err := t.file.ReadFieldLists(ctx, stripes); err != nil && !fault.Is(err) {
+		return err
+	}
+	return nil
+}
+
+// NewCounters implements [table.Table].
+func (t *Table) NewCounters() table.Counters { return &counters{} }
+
+// Requests implements [table.Table].
+func (t *Table) Requests() table.Requests {
+	r := t.file.Reads()
+	return table.Requests{N: r.Requests, Bytes: r.Bytes, Took: r.Took}
+}
+
+type counters struct{ blocks.Counters }
+
+func (c *counters) Counts() table.Counts {
+	return table.Counts{
+		Blocks: c.Blocks.Load(), Distinct: c.Distinct(), BlockBytes: c.Bytes.Load(),
+		Whole: c.Whole.Load(), Values: c.Values.Load(),
+	}
+}

@@ -1,0 +1,54 @@
+package shardtest_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardtest"
+)
+
+// TestSplitAndJoin splits shards and joins the parts to shards of the same content. Mend changes nothing in a
+// valid shard, and repairs a damaged one.
+func TestSplitAndJoin(t *testing.T) {
+	for _, k := range shardtest.Kinds(t, 60) {
+		want := contents(t, shardtest.Files(k.Files))
+		mended := bytes.Clone(k.Root)
+		shardtest.Mend(mended)
+		require.True(t, bytes.Equal(k.Root, mended), k.Name)
+		regions := shardtest.Regions(k.Root)
+		require.NotEmpty(t, regions)
+		for _, r := range regions {
+			require.LessOrEqual(t, r.Start, r.End)
+			if r.Sum >= 0 {
+				mended[r.Sum] ^= 0x10
+			}
+		}
+		shardtest.Mend(mended)
+		require.True(t, bytes.Equal(k.Root, mended), k.Name)
+		if len(k.Files) > 1 {
+			continue
+		}
+		p, err := shardtest.Split(k.Root)
+		require.NoError(t, err, k.Name)
+		joined := p.Join()
+		require.True(t, shardtest.Same(want, contents(t, shardtest.OneFile(joined))), k.Name)
+		again, err := shardtest.Split(joined)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(joined, again.Join()))
+		r, err := shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: shard.OpenOptions{Store: shardtest.OneFile(joined)}})
+		require.NoError(t, err)
+		require.Empty(t, r.Problems, k.Name)
+	}
+}
+
+func contents(t *testing.T, store *shardtest.Store) []arrow.RecordBatch {
+	batches, err := shardtest.Read(shardtest.Location, shard.OpenOptions{Store: store}, shard.ScanOptions{})
+	require.NoError(t, err)
+	require.Zero(t, store.OpenReaders())
+	return batches
+}

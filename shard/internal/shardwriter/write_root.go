@@ -1,0 +1,154 @@
+package shardwriter
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/reflist"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+)
+
+// smallSchema is the largest schema, in bytes, that is written a second time at the end.
+const smallSchema = 16 << 10
+
+// smallShard is the size of a shard, in bytes, up to which the first read of a reader includes the schema at its start.
+const smallShard = 48 << 10
+
+// writeRoot writes the metadata of the whole shard. The directory is last.
+func (w *Writer) writeRoot(ctx context.Context) error {
+	d := &shardpb.ShardDirectory{TotalRecordCount: w.rows, StripeCount: uint64(len(w.stripes))}
+	for _, s := range w.stripes {
+		d.DeletedRecordCount += s.DeletedRecordCount
+		if s.RawDataSize != nil {
+			if d.RawDataSize == nil {
+				d.RawDataSize = new(uint64)
+			}
+			*d.RawDataSize += *s.RawDataSize
+		}
+	}
+	var err error
+	if d.StripeListRef, err = w.writeMessage(ctx, &shardpb.StripeList{Stripes: w.stripes}, &w.tree.StripeList); err != nil {
+		return err
+	}
+	if d.UrlListRef, err = w.writeMessage(ctx, &shardpb.UrlList{Urls: w.urlList()}, &w.tree.URLList); err != nil {
+		return err
+	}
+	if d.FieldListRef, err = w.writeFields(ctx); err != nil {
+		return err
+	}
+	if len(w.indexes) > 0 {
+		if d.IndexesRef, err = w.writeMessage(ctx, &shardpb.IndexCollection{IndexDescriptors: w.indexes}, &w.tree.Indexes); err != nil {
+			return err
+		}
+	}
+	w.tree.Schema = w.schema.sum
+	properties, err := w.properties(shardfile.Property{Name: shardfile.PropertyChecksumTree, Value: w.tree.Append(nil)})
+	if err != nil {
+		return err
+	}
+	var top uint32 // of the message with the tree, which is not in the tree
+	if d.PropertiesRef, err = w.writeMessage(ctx, properties, &top); err != nil {
+		return err
+	}
+	where := w.schema
+	if len(w.message) <= smallSchema && (w.out.Size() > smallShard || w.o.Edition == edition.Reference) {
+		if where, err = w.writeFrame(ctx, w.message); err != nil {
+			return err
+		}
+	}
+	d.SchemaRef = where.ref()
+	ref, err := w.writeMessage(ctx, d, &top)
+	if err != nil {
+		return err
+	}
+	length := uint32(ref.Range.End - ref.Range.Start - container.FrameExtra)
+	err = w.write(ctx, binary.LittleEndian.AppendUint32(nil, length))
+	w.directory = shardfile.Range{Start: int64(ref.Range.Start), End: w.out.Size()}
+	return err
+}
+
+func (w *Writer) urlList() []string {
+	var urls []string
+	for u := range w.urls {
+		urls = append(urls, u)
+	}
+	slices.Sort(urls)
+	return urls
+}
+
+// writeFields writes the descriptors of the whole shard and their list, which has an entry for every schema id. In editions
+// that the reference does not read, a shard of one stripe has no descriptors of its own: those of the stripe say the same.
+func (w *Writer) writeFields(ctx context.Context) (*commonpb.DataRef, error) {
+	if len(w.stripes) == 1 && w.o.Edition != edition.Reference {
+		return w.writeFieldList(ctx, nil, &w.tree.FieldList)
+	}
+	list := make([]frame, w.ids)
+	for id, payload := range w.fields {
+		if payload == nil {
+			continue
+		}
+		if len(w.stripes) == 1 {
+			var err error
+			if payload, err = w.onlyField(uint32(id)); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if list[id], err = w.writeFrame(ctx, payload); err != nil {
+			return nil, err
+		}
+	}
+	return w.writeFieldList(ctx, list, &w.tree.FieldList)
+}
+
+// writeFieldList writes the list of the descriptors of all schema ids. Its checksum becomes sum.
+func (w *Writer) writeFieldList(ctx context.Context, list []frame, sum *uint32) (*commonpb.DataRef, error) {
+	starts, ends, sums := make([]uint64, len(list)), make([]uint64, len(list)), make([]uint32, len(list))
+	for id, f := range list {
+		starts[id], ends[id], sums[id] = uint64(f.Start), uint64(f.End), f.sum
+	}
+	f, err := w.writeFrame(ctx, reflist.Append(nil, nil, starts, ends, sums))
+	*sum = f.sum
+	return f.ref(), err
+}
+
+// onlyField is the descriptor of a shard of one stripe. It has the estimate of distinct values, but not their sketch, which
+// is in the descriptor of the stripe.
+func (w *Writer) onlyField(id uint32) ([]byte, error) {
+	f, err := w.merged(id)
+	if err != nil {
+		return nil, err
+	}
+	if f.GetCardinality() != nil {
+		f.Cardinality.HllSketch = nil
+	}
+	return marshal.Marshal(f)
+}
+
+// properties are the properties of the shard so far, and more standard ones.
+func (w *Writer) properties(more ...shardfile.Property) (*shardpb.ShardProperties, error) {
+	standard := slices.DeleteFunc(slices.Clone(w.o.Standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyChecksumTree })
+	if standard == nil {
+		standard = []shardfile.Property{{Name: shardfile.PropertyEdition, Value: w.o.Edition.String()}}
+		if w.features != 0 {
+			standard = append(standard, shardfile.Property{Name: shardfile.PropertyFeatures, Value: w.features.String()})
+		}
+		standard = append(standard, shardfile.Property{Name: shardfile.PropertyWriter, Value: w.o.Program})
+	}
+	standard = append(standard, more...)
+	m := &shardpb.ShardProperties{
+		CreationMin: &commonpb.DateTimeUtc{Ticks: w.created[0]},
+		CreationMax: &commonpb.DateTimeUtc{Ticks: w.created[1]},
+	}
+	var err error
+	if m.StandardProperties, err = shardfile.PropertiesToProto(standard); err != nil {
+		return nil, err
+	}
+	m.CustomProperties, err = shardfile.PropertiesToProto(w.o.Properties)
+	return m, err
+}

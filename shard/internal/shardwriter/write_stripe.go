@@ -1,0 +1,419 @@
+package shardwriter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/recovery"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stats"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// StripeOptions are properties and features of a stripe.
+type StripeOptions struct {
+	// Properties are the stripe's custom properties.
+	Properties []shardfile.Property
+	// Features that the stripe's buffers use beyond the reference.
+	Features edition.Set
+	// Indexes describe the indexes of the stripe. Their rows are those of the stripe.
+	Indexes []*shardpb.IndexDescriptor
+}
+
+// node is the field of a stripe that is to be written.
+type node struct {
+	id      uint32
+	field   *shardpb.FieldDescriptor
+	buffers []part
+}
+
+// part is a buffer that is to be written: copy writes its bytes, of which there are size.
+type part struct {
+	desc      *shardpb.EncodedBuffer
+	size      int64
+	mapOffset int64 // of the block map, -1 if there is none
+	copy      func(io.Writer) error
+	placed    shardfile.Range
+}
+
+// AppendStripe writes a finished stripe: its buffers, its metadata and its recovery record. The caller releases f. After an
+// error the shard can only be aborted.
+func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeOptions) error {
+	nodes := make([]node, len(f.Nodes))
+	for i, n := range f.Nodes {
+		nodes[i] = node{id: n.ID, field: n.Field}
+		for _, b := range n.Buffers {
+			data := b.Data
+			nodes[i].buffers = append(nodes[i].buffers, part{
+				desc: b.Desc, size: data.Size(), mapOffset: b.MapOffset,
+				copy: func(out io.Writer) error { _, err := data.WriteTo(out); return err },
+			})
+		}
+	}
+	if err := w.checkNodes(nodes, f.Rows); err != nil {
+		return w.fail(err)
+	}
+	raw := f.RawBytes
+	return w.appendStripe(ctx, nodes, &shardpb.StripeDirectory{TotalRecordCount: uint64(f.Rows), RawDataSize: &raw}, o)
+}
+
+// checkNodes checks that a stripe has one descriptor of every schema node. The reference cannot read a stripe that lacks
+// one (docs/format.md §2.6).
+func (w *Writer) checkNodes(nodes []node, rows int64) error {
+	if len(nodes) != int(w.ids) {
+		return fmt.Errorf("stripe has %d nodes, the schema %d", len(nodes), w.ids)
+	}
+	positions := make([]uint64, w.ids)
+	seen := make([]bool, w.ids)
+	for _, n := range nodes {
+		if n.id >= w.ids || seen[n.id] || n.field == nil {
+			return fmt.Errorf("stripe has no or two descriptors of schema id %d", n.id)
+		}
+		seen[n.id] = true
+		positions[n.id] = n.field.PositionCount
+	}
+	for _, id := range w.roots {
+		if positions[id] != uint64(rows) {
+			return fmt.Errorf("schema id %d has %d positions in a stripe of %d records", id, positions[id], rows)
+		}
+	}
+	return nil
+}
+
+// fail makes the writer refuse all calls except Abort.
+func (w *Writer) fail(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return err
+}
+
+// appendStripe writes the buffers of nodes, in their order, and the metadata.
+func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.StripeDirectory, o StripeOptions) error {
+	if w.ended {
+		return ErrEnded
+	}
+	if w.err != nil {
+		return w.err
+	}
+	url, err := w.placeBuffers(ctx, nodes)
+	if err != nil {
+		return w.fail(err)
+	}
+	for _, n := range nodes {
+		for _, b := range n.buffers {
+			setRefs(b, url)
+		}
+	}
+	return w.describeStripe(ctx, nodes, d, o)
+}
+
+// describeStripe writes the metadata of a stripe whose buffers have their places. It sets the references of d.
+func (w *Writer) describeStripe(ctx context.Context, nodes []node, d *shardpb.StripeDirectory, o StripeOptions) (err error) {
+	w.features |= o.Features
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
+	var sums shardfile.StripeChecksums
+	if d.FieldListRef, err = w.writeDescriptors(ctx, nodes, &sums.FieldList); err != nil {
+		return w.fail(err)
+	}
+	if len(o.Properties) > 0 {
+		m := &shardpb.StripeProperties{}
+		if m.CustomProperties, err = shardfile.PropertiesToProto(o.Properties); err != nil {
+			return w.fail(err)
+		}
+		if d.PropertiesRef, err = w.writeMessage(ctx, m, &sums.Properties); err != nil {
+			return w.fail(err)
+		}
+	}
+	if len(o.Indexes) > 0 {
+		w.listURLs(o.Indexes...)
+		if d.IndexesRef, err = w.writeMessage(ctx, &shardpb.IndexCollection{IndexDescriptors: o.Indexes}, &sums.Indexes); err != nil {
+			return w.fail(err)
+		}
+	}
+	d.ShardPosition = w.rows
+	w.stripes, w.tree.Stripes = append(w.stripes, d), append(w.tree.Stripes, sums)
+	w.rows += d.TotalRecordCount
+	if err := w.writeRecovery(ctx, d); err != nil {
+		return w.fail(err)
+	}
+	// A complete stripe must survive the end of the process.
+	if err := w.out.Flush(ctx); err != nil {
+		return w.fail(err)
+	}
+	return nil
+}
+
+// setRefs makes the descriptor of a buffer refer to the bytes that were written.
+func setRefs(b part, url string) {
+	if b.size == 0 {
+		return
+	}
+	b.desc.Buffer = dataRef(url, b.placed)
+	b.desc.BlockMap = nil
+	if b.mapOffset >= 0 {
+		b.desc.BlockMap = dataRef(url, shardfile.Range{Start: b.placed.Start + b.mapOffset, End: b.placed.End})
+	}
+}
+
+// placeBuffers writes the buffers to the root or to a stripe file, and returns the url by which descriptors in the root
+// refer to that file.
+func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error) {
+	if w.o.Layout == SingleFile {
+		return "", w.writeBuffers(ctx, &storage.IOWriter{Context: ctx, Writer: w.out}, w.out.Size(), nodes)
+	}
+	for _, n := range nodes {
+		for _, b := range n.buffers {
+			if b.size > 0 {
+				return w.writeStripeFile(ctx, nodes)
+			}
+		}
+	}
+	return "", nil // the stripe has no bytes
+}
+
+// tightAlignment is the alignment of buffers in editions that the reference does not read. Blocks consist of words of 8
+// bytes.
+const tightAlignment = 8
+
+// contextWriter fails once its context has ended, even in the middle of a buffer.
+type contextWriter struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (w contextWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(p)
+}
+
+// writeBuffers writes each buffer at a multiple of 64, or of tightAlignment. at is the position of out in its artifact.
+func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, nodes []node) error {
+	var zeros [container.Alignment]byte
+	align := container.Alignment
+	if w.o.Edition != edition.Reference {
+		align = tightAlignment
+	}
+	out = contextWriter{ctx, out}
+	for _, n := range nodes {
+		for i := range n.buffers {
+			b := &n.buffers[i]
+			if b.size == 0 {
+				continue
+			}
+			pad := container.PadTo(at, align)
+			if _, err := out.Write(zeros[:pad]); err != nil {
+				return err
+			}
+			at += int64(pad)
+			b.placed = shardfile.Range{Start: at, End: at + b.size}
+			if err := b.copy(out); err != nil {
+				return err
+			}
+			at += b.size
+		}
+	}
+	return nil
+}
+
+// writeStripeFile writes the buffers to a stripe file, and returns its name.
+func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, error) {
+	return w.writeNamed(ctx, StripeSuffix, framed(func(out io.Writer) error { return w.writeBuffers(ctx, out, container.MarkSize, nodes) }))
+}
+
+// framed writes a header, content, and a footer.
+func framed(content func(io.Writer) error) func(io.Writer) error {
+	return func(out io.Writer) error {
+		if _, err := out.Write(container.Mark[:]); err != nil {
+			return err
+		}
+		if err := content(out); err != nil {
+			return err
+		}
+		_, err := out.Write(container.Mark[:])
+		return err
+	}
+}
+
+// writeNamed writes a file beside the root that is named after its content. Stripes and shards with the same content share the file, so
+// that even the writer that made it must not remove it.
+//
+// content is called twice or more, because stores need the name before the first byte.
+func (w *Writer) writeNamed(ctx context.Context, suffix string, content func(io.Writer) error) (string, error) {
+	hash := xxh3.New()
+	if err := content(hash); err != nil {
+		return "", err
+	}
+	sum := hash.Sum64()
+	name := fmt.Sprintf("%016x%s", sum, suffix)
+	url := container.Container(w.url) + name
+	err := w.publishNamed(ctx, url, sum, content, false)
+	if errors.Is(err, fs.ErrExist) {
+		err = w.compareFile(ctx, url, content)
+		if err != nil && ctx.Err() == nil && suffix == IndexSuffix { // an index that is damaged, and built anew
+			err = w.publishNamed(ctx, url, sum, content, true)
+		}
+	}
+	w.urls[name] = true
+	return name, err
+}
+
+// publishNamed creates the file at url. Without overwrite, the error wraps fs.ErrExist if there is one.
+func (w *Writer) publishNamed(ctx context.Context, url string, sum uint64, content func(io.Writer) error, overwrite bool) error {
+	out, err := w.o.Store.Create(ctx, url, storage.CreateOptions{Overwrite: overwrite, Like: w.location})
+	if err != nil {
+		return err
+	}
+	hash := xxh3.New()
+	err = content(io.MultiWriter(&storage.IOWriter{Context: ctx, Writer: out}, hash))
+	if err == nil && hash.Sum64() != sum {
+		err = fmt.Errorf("%s: what is copied changed meanwhile", out.Name())
+	}
+	if err != nil {
+		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
+	}
+	return out.Publish(ctx)
+}
+
+// compareFile checks that an existing file has the bytes that were to be written.
+func (w *Writer) compareFile(ctx context.Context, url string, content func(io.Writer) error) error {
+	r, err := storage.OpenIn(ctx, w.o.Store, container.Container(w.url), url)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	size, err := r.Size(ctx)
+	if err != nil {
+		return err
+	}
+	c := &comparer{ctx: ctx, r: r}
+	if err := content(c); err != nil {
+		return err
+	}
+	if c.off != size {
+		return fmt.Errorf("%s exists with %d bytes instead of %d: %w", r.Name(), size, c.off, fs.ErrExist)
+	}
+	return nil
+}
+
+// comparer fails when the bytes written to it differ from those of r.
+type comparer struct {
+	ctx context.Context
+	r   storage.Reader
+	off int64
+	buf [32 << 10]byte
+}
+
+func (c *comparer) Write(p []byte) (int, error) {
+	for done := 0; done < len(p); {
+		b := c.buf[:min(len(c.buf), len(p)-done)]
+		if err := c.r.ReadAt(c.ctx, b, c.off); err != nil {
+			return done, err
+		}
+		if string(b) != string(p[done:done+len(b)]) {
+			return done, fmt.Errorf("%s exists with other content near offset %d: %w", c.r.Name(), c.off, fs.ErrExist)
+		}
+		done += len(b)
+		c.off += int64(len(b))
+	}
+	return len(p), nil
+}
+
+// writeDescriptors writes the descriptors of nodes, which are sorted by schema id, and their list. It also merges them into
+// those of the shard. Ids without a node have an empty entry. The checksum of the list becomes sum.
+func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32) (*commonpb.DataRef, error) {
+	list := make([]frame, w.ids)
+	native := &shardpb.NativeDataEncoding{}
+	encodings := &shardpb.StripeFieldDescriptor{Encodings: []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Native{Native: native}}}}
+	var field, payload []byte
+	for _, n := range nodes {
+		native.Buffers = native.Buffers[:0]
+		for _, b := range n.buffers {
+			native.Buffers = append(native.Buffers, b.desc)
+		}
+		var err error
+		if field, err = marshal.MarshalAppend(field[:0], n.field); err != nil {
+			return nil, err
+		}
+		payload = protowire.AppendTag(payload[:0], stripeFieldNumber, protowire.BytesType)
+		if payload, err = marshal.MarshalAppend(protowire.AppendBytes(payload, field), encodings); err != nil {
+			return nil, err
+		}
+		if list[n.id], err = w.writeFrame(ctx, payload); err != nil {
+			return nil, err
+		}
+		if err := w.addField(n.id, n.field, field); err != nil {
+			return nil, err
+		}
+	}
+	return w.writeFieldList(ctx, list, sum)
+}
+
+// stripeFieldNumber is the number of StripeFieldDescriptor.field, which comes first.
+const stripeFieldNumber = 1
+
+// addField merges a stripe's descriptor into that of the shard; encoded are its bytes. Descriptors of the shard stay
+// encoded, because 50,000 of them as messages would take a multiple of the memory. The descriptor of the first stripe is
+// stored as it is.
+func (w *Writer) addField(id uint32, next *shardpb.FieldDescriptor, encoded []byte) error {
+	if len(w.stripes) == 0 {
+		w.fields[id] = append([]byte{}, encoded...) // not nil, even if encoded is empty
+		return nil
+	}
+	acc, err := w.merged(id)
+	if err != nil {
+		return err
+	}
+	w.fields[id], err = marshal.MarshalAppend([]byte{}, stats.Merge(acc, next))
+	return err
+}
+
+// merged is the shard's descriptor so far, nil if there is none.
+func (w *Writer) merged(id uint32) (*shardpb.FieldDescriptor, error) {
+	if len(w.fields[id]) == 0 {
+		return nil, nil
+	}
+	acc := &shardpb.FieldDescriptor{}
+	if err := proto.Unmarshal(w.fields[id], acc); err != nil || len(w.stripes) > 1 {
+		return acc, err
+	}
+	return stats.Merge(nil, acc), nil
+}
+
+// writeRecovery appends the recovery record of the stripe just written.
+func (w *Writer) writeRecovery(ctx context.Context, d *shardpb.StripeDirectory) error {
+	m, err := w.properties()
+	if err != nil {
+		return err
+	}
+	directory, err := marshal.Marshal(d)
+	if err != nil {
+		return err
+	}
+	properties, err := marshal.Marshal(m)
+	if err != nil {
+		return err
+	}
+	r := recovery.Record{
+		Stripe: uint32(len(w.stripes) - 1), Position: w.out.Size(), SchemaStart: w.schema.Start, SchemaEnd: w.schema.End,
+		Directory: directory, Properties: properties,
+	}
+	_, err = w.writeFrame(ctx, r.Append(nil))
+	return err
+}

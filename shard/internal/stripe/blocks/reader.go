@@ -1,0 +1,254 @@
+// Package blocks finds and reads the blocks of one encoded buffer (docs/format.md §6.1). It does not decode their
+// content.
+package blocks
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Reader reads the blocks of one encoded buffer. It may be used concurrently, with a [Scratch] for each goroutine.
+type Reader struct {
+	Map     *block.Map           // positions of the blocks in the buffer
+	Options numeric.BlockOptions // how to decode them
+
+	// MaxBytes returns the maximum size of a block of n values. A larger one is refused before memory for it is
+	// allocated. Nil means no limit.
+	MaxBytes func(n int) int64
+
+	artifact storage.Reader
+	start    int64 // of the buffer in its artifact
+	mapSize  int64
+	sums     []byte // checksum of each block, 4 bytes each; none in buffers of other writers
+	name     string // kind of the buffer, for errors
+}
+
+// Artifact is the artifact that the buffer lies in.
+func (r *Reader) Artifact() storage.Reader { return r.artifact }
+
+// MapSize is the number of bytes of the block map.
+func (r *Reader) MapSize() int64 { return r.mapSize }
+
+// Scratch is the memory of one goroutine that reads blocks.
+type Scratch struct {
+	// Prefetched and Counters are those of the column that is being read.
+	Prefetched storage.Prefetched
+	Counters   *Counters
+
+	raw     []byte
+	entries []block.Entry
+	parts   []Part
+}
+
+// Node is a node of the schema whose buffers are read.
+type Node struct {
+	ID        uint32
+	Type      schema.BasicType
+	FixedSize uint32 // bytes of every value, 0 if it varies
+}
+
+// RangeOf returns the range of bytes of ref, which must be within an artifact of size bytes.
+func RangeOf(ref *commonpb.DataRef, size int64) (start, end int64, err error) {
+	s, e := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
+	if s > e || e > uint64(size) {
+		return 0, 0, fault.Corruptf("range %d to %d of an artifact of %d bytes", s, e, size)
+	}
+	return int64(s), int64(e), nil
+}
+
+// Open reads the block map of the buffer b of the node with the given schema id. A buffer without a map is a single
+// block with the given number of values.
+func Open(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedBuffer, count uint64, f storage.Prefetched) (*Reader, error) {
+	name := b.GetKind().String()
+	artifact, err := src.Artifact(ctx, id, b.GetBuffer())
+	if err != nil {
+		return nil, fault.InBuffer(err, name, -1)
+	}
+	r := &Reader{artifact: artifact, Options: numeric.BlockOptions{Checksums: b.GetBlockChecksums()}, sums: b.GetChecksums(), name: name}
+	if err := r.readMap(ctx, b, count, f); err != nil {
+		return nil, fault.Of(fault.InBuffer(err, name, r.start), artifact.Name())
+	}
+	return r, nil
+}
+
+func (r *Reader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, count uint64, f storage.Prefetched) error {
+	size, err := r.artifact.Size(ctx)
+	if err != nil {
+		return err
+	}
+	if b.GetBuffer() == nil || !stripe.HasBlocks(b) {
+		return fault.Corruptf("buffer without a range or a block map")
+	}
+	start, end, err := RangeOf(b.GetBuffer(), size)
+	if err != nil {
+		return err
+	}
+	r.start = start
+	if stripe.IsSingleBlock(b) {
+		if r.Map, err = block.SingleMap(count, end-start); err != nil {
+			return err
+		}
+		return r.checkSums()
+	}
+	raw, mapStart := b.GetInlineBlockMap(), end
+	if b.BlockMap != nil {
+		if raw, mapStart, err = r.readMapBytes(ctx, b, size, end, count, f); err != nil {
+			return err
+		}
+	}
+	r.mapSize = int64(len(raw))
+	if r.Map, err = block.ParseMap(raw, mapStart-start); err != nil {
+		return fault.In(err, "block map", mapStart)
+	}
+	if b.BlockCount != nil && b.GetBlockCount() != uint64(r.Map.Len()) {
+		return fault.Corruptf("descriptor counts %d blocks, the block map %d", b.GetBlockCount(), r.Map.Len())
+	}
+	return r.checkSums()
+}
+
+func (r *Reader) checkSums() error {
+	if n := len(r.sums); n != 0 && n != block.ChecksumLen*r.Map.Len() {
+		return fault.Corruptf("descriptor has %d bytes of checksums, the block map %d blocks", n, r.Map.Len())
+	}
+	return nil
+}
+
+// CheckWhole checks that a buffer without blocks has the checksum in its descriptor, if there is one.
+func CheckWhole(raw, sum []byte) error {
+	if len(sum) == 0 {
+		return nil
+	}
+	if got := binary.LittleEndian.AppendUint32(nil, block.Checksum(raw)); !bytes.Equal(got, sum) {
+		return fault.Corruptf("not the bytes that were written here: their checksum is %x, that in the descriptor %x", got, sum)
+	}
+	return nil
+}
+
+// belongs checks that the bytes of block i are those that were written there. If their own checksum is wrong, the decoder reports that.
+func (r *Reader) belongs(i int, raw []byte) error {
+	if len(r.sums) == 0 || len(raw) < block.ChecksumLen {
+		return nil
+	}
+	want, got := r.sums[block.ChecksumLen*i:][:block.ChecksumLen], raw[len(raw)-block.ChecksumLen:]
+	if bytes.Equal(want, got) {
+		return nil
+	}
+	if _, err := block.Parse(raw, true); err != nil {
+		return nil
+	}
+	return fault.Corruptf("a block of another place: its checksum is %#08x, that in the descriptor %#08x", binary.LittleEndian.Uint32(got), binary.LittleEndian.Uint32(want))
+}
+
+// readMapBytes reads a block map, which must lie in its buffer. It returns the offset
+// of the map, too.
+func (r *Reader) readMapBytes(ctx context.Context, b *shardpb.EncodedBuffer, size, end int64, count uint64, f storage.Prefetched) (raw []byte, at int64, err error) {
+	mapStart, mapEnd, err := RangeOf(b.GetBlockMap(), size)
+	if err != nil {
+		return nil, 0, err
+	}
+	if mapStart < r.start || mapEnd > end || b.GetBlockMap().GetUrl() != b.GetBuffer().GetUrl() {
+		return nil, 0, fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, r.start, end)
+	}
+	if n := mapEnd - mapStart; n > maxMapBytes(count) {
+		return nil, 0, fault.Limitf("block map of %d bytes for %d values", n, count)
+	}
+	raw, err = f.Read(ctx, r.artifact, mapStart, mapEnd-mapStart)
+	return raw, mapStart, err
+}
+
+// maxMapBytes returns the maximum size of the block map of a buffer with a number of values: its size with blocks of
+// one value, but at most 64 MiB, which are enough for millions of blocks.
+func maxMapBytes(count uint64) int64 {
+	const (
+		footer   = 4 << 10
+		perBlock = 48
+		most     = 64 << 20
+	)
+	return footer + perBlock*int64(min(count, most/perBlock))
+}
+
+// Each reads the blocks that hold rows, in order. It calls f with the bytes of each and its needed rows, which are
+// valid during the call. Rows past the end of the buffer are an error.
+func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p *Part, block []byte) error) error {
+	parts, err := r.parts(s, rows)
+	if err != nil {
+		return err
+	}
+	for len(parts) > 0 {
+		n, size := request(parts)
+		first := parts[0].Offset
+		raw := s.Prefetched.Bytes(r.artifact, r.start+first, int64(size))
+		if raw == nil {
+			if raw, err = storage.ReadInto(ctx, r.artifact, s.raw, r.start+first, int64(size)); err != nil {
+				return r.Wrap(err)
+			}
+			s.raw = raw
+		}
+		s.Counters.add(r, parts[:n])
+		for i := range parts[:n] {
+			p := &parts[i]
+			at := int(p.Offset - first)
+			b := raw[at : at+p.Size : at+p.Size]
+			err := r.belongs(p.ordinal, b)
+			if err == nil {
+				err = f(p, b)
+			}
+			if err != nil {
+				at := r.start + p.Offset
+				err = rules.Misfit(rules.PlaceRow(err, p.position))
+				return r.Wrap(fault.InBlock(fault.Shift(err, at), p.ordinal, at))
+			}
+		}
+		parts = parts[n:]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadBlock reads block i of the map into the memory of buf, as [storage.ReadInto] does. It checks only the size in
+// the header of the block. at is the offset of the block in the artifact.
+func (r *Reader) ReadBlock(ctx context.Context, i int, buf []byte) (raw []byte, at int64, err error) {
+	var e block.Entry
+	e.First, e.N, e.Offset, e.Size = r.Map.Block(i)
+	at = r.start + e.Offset
+	if err = r.check(e); err == nil {
+		raw, err = storage.ReadInto(ctx, r.artifact, buf, at, int64(e.Size))
+	}
+	if err == nil {
+		err = r.belongs(i, raw)
+	}
+	return raw, at, r.Wrap(fault.InBlock(err, i, at))
+}
+
+// Need calls add with the byte ranges of the blocks that hold rows. Rows and blocks
+// that do not fit each other are an error only when they are read.
+func (r *Reader) Need(s *Scratch, rows rowset.Set, add func(storage.ByteRange)) {
+	parts, err := r.parts(s, rows)
+	if err != nil {
+		return
+	}
+	for len(parts) > 0 {
+		n, size := request(parts)
+		add(storage.ByteRange{Reader: r.artifact, Offset: r.start + parts[0].Offset, Size: int64(size)})
+		parts = parts[n:]
+	}
+}
+
+// Wrap adds the buffer and its artifact to an error.
+func (r *Reader) Wrap(err error) error {
+	return fault.Of(fault.InBuffer(err, r.name, r.start), r.artifact.Name())
+}

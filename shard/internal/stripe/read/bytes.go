@@ -1,0 +1,248 @@
+package read
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/storage"
+)
+
+func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
+	if n.col.Rule != arrowmap.Same && n.col.Rule != arrowmap.Text {
+		return nil, rules.NoConversion(n.col)
+	}
+	if n.col.Stored.FixedSize > math.MaxInt32 {
+		return nil, fault.Limitf("values of %d bytes", n.col.Stored.FixedSize)
+	}
+	switch n.col.Plain.ID() {
+	case arrow.LARGE_STRING, arrow.LARGE_BINARY:
+		return openByteStrings[int64](ctx, n, n.col.Plain)
+	}
+	return openByteStrings[int32](ctx, n, n.col.Plain)
+}
+
+// openByteStrings opens byte strings, with or without a value dictionary according to the descriptor's dictionary
+// size.
+func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow.DataType) (nodeReader, error) {
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY); err != nil {
+		return nil, err
+	}
+	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
+	if err != nil {
+		return nil, err
+	}
+	r := bytesReader[O]{
+		dt: dt, data: data, fixed: int(n.col.Stored.FixedSize), nulls: n.nullable(),
+		text: rules.IsText(n.col.Plain), mean: n.meanLength(data),
+	}
+	if n.field.DictionarySize == nil {
+		return &r, nil
+	}
+	dict, err := n.dictionary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &codesReader[O]{bytesReader: &r, dict: dict}, nil
+}
+
+// meanLength is the expected length of a value, for the sizes of buffers. It is that of the descriptor as far as the
+// encoded bytes make it plausible.
+func (n *openNode) meanLength(data *blocks.Reader) int {
+	if n.col.Stored.FixedSize > 0 {
+		return int(n.col.Stored.FixedSize)
+	}
+	count := n.field.GetPositionCount()
+	if count == 0 {
+		return 0
+	}
+	const most = 64 // times the encoded size
+	encoded := uint64(data.Map.DataSize())/count + 1
+	return int(min(n.field.GetRawDataSize()/count+1, most*encoded, 1<<20))
+}
+
+// bytesReader reads a node of byte strings without dictionary: String, Binary, Guid, FixedSizeBinary. O is the width
+// of Arrow's offsets.
+type bytesReader[O int32 | int64] struct {
+	dt    arrow.DataType
+	data  *blocks.Reader
+	fixed int  // length of every value, 0 if it varies
+	nulls bool // a value may be null
+	text  bool // values must be valid UTF-8
+	mean  int  // expected length of a value
+	spare atomic.Pointer[spareBytes]
+}
+
+// spareBytes is a decoded block of byte strings; see [spareBlock].
+type spareBytes struct {
+	first   uint64
+	n       int
+	data    []byte
+	offsets []int64 // n+1, or none for fixed lengths
+	valid   []byte
+}
+
+func (r *bytesReader[O]) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+	r.data.Need(&w.Scratch, rows, add)
+}
+
+func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	c, err := build.NewBytes[O](w.limit(), int(rows.Len()), r.fixed, r.likely(rows), r.nulls)
+	if err != nil {
+		return nil, err
+	}
+	err = r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+		switch {
+		case p.Whole():
+			return r.decode(w, p, block, c)
+		case p.Sparse():
+			return r.decodeSome(w, p, block, c)
+		}
+		return r.decodePart(w, p, block, c)
+	})
+	if err != nil {
+		c.Release()
+		return nil, err
+	}
+	return c.Array(r.dt, int(rows.Len())), nil
+}
+
+// likely is the expected size of the values of rows, and a reserve, by the encoded size of their blocks. Memory that
+// was too small would be copied.
+func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
+	n := rows.Len()
+	if r.fixed > 0 || n == 0 || r.data.Map.DataSize() <= 0 {
+		return n * int64(r.mean)
+	}
+	bounds := rows.Bounds()
+	from, to := uint64(bounds.From), uint64(bounds.To)
+	if to > r.data.Map.Values() || to-from > 2*uint64(n) {
+		return n * int64(r.mean)
+	}
+	first, _, start, _ := r.data.Map.Block(r.data.Map.Find(from))
+	last, count, end, size := r.data.Map.Block(r.data.Map.Find(to - 1))
+	perRow := float64(end-start+int64(size)) / float64(last-first+uint64(count))
+	mean := float64(r.data.Map.DataSize()) / float64(r.data.Map.Values())
+	return int64(float64(n) * float64(r.mean) * min(perRow/mean, 2) * 9 / 8)
+}
+
+func (r *bytesReader[O]) parse(w *worker, p *blocks.Part, block []byte) (*bytestring.Block, error) {
+	return bytestring.Parse(block, p.N, r.fixed,
+		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.options.blockBytes(len(block))}, &w.bytes)
+}
+
+// decode decodes a whole block to its final place.
+func (r *bytesReader[O]) decode(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
+	b, err := r.parse(w, p, block)
+	if err != nil {
+		return err
+	}
+	dst, err := c.Room(b.DataLen())
+	if err != nil {
+		return err
+	}
+	if err := bytestring.Decode(b, dst, c.Ends(p.At, p.N), c.Size()); err != nil {
+		return err
+	}
+	c.Grow(len(dst))
+	if c.Bits() != nil {
+		b.Validity(c.Bits(), p.At)
+	}
+	c.Nulls += b.Nulls()
+	return checkNulls(b.Nulls(), r.nulls)
+}
+
+// decodeSome decodes a few values of a block.
+func (r *bytesReader[O]) decodeSome(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
+	b, err := r.parse(w, p, block)
+	if err != nil {
+		return err
+	}
+	return r.decodeRows(w, p, b, c)
+}
+
+// decodeRows decodes the rows of a part out of a parsed block.
+func (r *bytesReader[O]) decodeRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O]) error {
+	b.Want(int(p.Rows.Bounds().To))
+	at := p.At
+	for rows := range p.Rows.Ranges() {
+		from, to := int(rows.From), int(rows.To)
+		dst, err := c.Room(b.RangeLen(from, to))
+		if err != nil {
+			return err
+		}
+		if err := bytestring.DecodeRange(b, from, to, dst, c.Ends(at, to-from), c.Size()); err != nil {
+			return err
+		}
+		c.Grow(len(dst))
+		at += to - from
+	}
+	if c.Bits() != nil && b.Nulls() > 0 {
+		bits := scratch.Slice(&w.bits, (b.Len()+7)/8)
+		clear(bits)
+		b.Validity(bits, 0)
+		c.Nulls += pickBits(c.Bits(), p.At, bitmap.Bits{Data: bits, Len: b.Len()}, p.Rows)
+		return nil
+	}
+	if c.Bits() != nil {
+		bitmap.SetRange(c.Bits(), p.At, p.Count)
+	}
+	return checkNulls(b.Nulls(), r.nulls)
+}
+
+// decodePart decodes a block of which some rows are needed, and copies these.
+func (r *bytesReader[O]) decodePart(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
+	s := r.spare.Swap(nil)
+	if s == nil {
+		s = &spareBytes{n: -1}
+	}
+	if s.first != p.First || s.n != p.N {
+		s.n = -1
+		if err := r.decodeSpare(w, p, block, s); err != nil {
+			return err
+		}
+		s.first, s.n = p.First, p.N
+	}
+	defer r.spare.Store(s)
+	at, values := p.At, bytestring.Values{Data: s.data, Offsets: s.offsets, Fixed: r.fixed, N: s.n}
+	for rows := range p.Rows.Ranges() {
+		if err := c.Append(at, values.Slice(int(rows.From), int(rows.To))); err != nil {
+			return err
+		}
+		at += int(rows.To - rows.From)
+	}
+	if c.Bits() != nil {
+		c.Nulls += pickBits(c.Bits(), p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
+	}
+	return nil
+}
+
+func (r *bytesReader[O]) decodeSpare(w *worker, p *blocks.Part, block []byte, s *spareBytes) error {
+	b, err := r.parse(w, p, block)
+	if err != nil {
+		return err
+	}
+	var ends []int64
+	if r.fixed == 0 {
+		scratch.Slice(&s.offsets, p.N+1)[0] = 0
+		ends = s.offsets[1:]
+	}
+	if err := bytestring.Decode(b, scratch.Slice(&s.data, b.DataLen()), ends, int64(0)); err != nil {
+		return err
+	}
+	clear(scratch.Slice(&s.valid, (p.N+7)/8))
+	b.Validity(s.valid, 0)
+	return checkNulls(b.Nulls(), r.nulls)
+}

@@ -1,0 +1,166 @@
+package read
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/valuedict"
+)
+
+// dictionary finds the VALUE_DICTIONARY buffer; it reads nothing of it.
+func (n *openNode) dictionary(ctx context.Context) (*valuedict.Dictionary, error) {
+	b := n.find(shardpb.BufferKind_VALUE_DICTIONARY)
+	if b == nil {
+		return nil, fault.Corruptf("a dictionary size, but no value dictionary")
+	}
+	node := blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, FixedSize: n.col.Stored.FixedSize}
+	stored, err := valuedict.Open(ctx, n.src, node, b, n.field.GetPositionCount(), n.options.MaxDictionaryBytes)
+	if err != nil {
+		return nil, err
+	}
+	n.size += 4 * stored.Size() // its values, and a table of them
+	return valuedict.New(stored, n.options.Prefetched), nil
+}
+
+// codesReader reads a node stored as codes of a value dictionary.
+type codesReader[O int32 | int64] struct {
+	*bytesReader[O]
+	dict *valuedict.Dictionary
+}
+
+// codes returns the codes of the needed rows of a block. They are valid until the next call.
+func (r *codesReader[O]) codes(w *worker, p *blocks.Part, block []byte) ([]uint32, error) {
+	if p.Sparse() {
+		codes := scratch.Slice(&w.codes, p.Count)
+		_, err := numeric.DecodeRows(codes, nil, 0, block, p.N, p.Rows, r.data.Options, &w.numeric)
+		return codes, err
+	}
+	codes := scratch.Slice(&w.codes, p.N)
+	if _, err := numeric.DecodeBlock(codes, nil, 0, block, r.data.Options, &w.numeric); err != nil {
+		return nil, err
+	}
+	if p.Whole() {
+		return codes, nil
+	}
+	rowset.Pick(codes, codes, p.Rows) // they move to the front
+	return codes[:p.Count], nil
+}
+
+func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	return r.build(ctx, w, rows.Len(), func(put func(at int, codes []uint32) error) error {
+		return r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+			codes, err := r.codes(w, p, block)
+			if err != nil {
+				return err
+			}
+			return put(p.At, codes)
+		})
+	})
+}
+
+// repeat returns an array of n times the value of a code.
+func (r *codesReader[O]) repeat(ctx context.Context, w *worker, code uint32, n int64) (arrow.Array, error) {
+	return r.build(ctx, w, n, func(put func(at int, codes []uint32) error) error {
+		codes := scratch.Slice(&w.codes, 1024)
+		for i := range codes {
+			codes[i] = code
+		}
+		for at := 0; at < int(n); at += len(codes) {
+			if err := put(at, codes[:min(len(codes), int(n)-at)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// build returns an array of the values of n codes, which each passes in order.
+func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each func(put func(at int, codes []uint32) error) error) (arrow.Array, error) {
+	dict, table, err := r.dict.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	null, hasNull := dict.NullID()
+	var c *build.Bytes[O]
+	if length := table.Same(); r.fixed == 0 && length >= 0 && length <= build.MaxEqual {
+		c, err = build.NewEqual[O](w.limit(), int(n), length, hasNull)
+	} else {
+		c, err = build.NewBytes[O](w.limit(), int(n), r.fixed, int64(r.expected(table))*n, hasNull)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = each(func(at int, codes []uint32) error {
+		if hasNull {
+			c.Nulls += putCodes(c.Bits(), at, codes, null)
+		}
+		return r.gather(w, table, codes, c, at, int(n))
+	})
+	if err == nil {
+		err = r.data.Wrap(checkNulls(c.Nulls, r.nulls))
+	}
+	if err != nil {
+		c.Release()
+		return nil, err
+	}
+	return c.Array(r.dt, int(n)), nil
+}
+
+// expected is the number of bytes to reserve for a value: the longest length, if it is not much more than the
+// average, because nothing must be summed then. Otherwise it is 0, and the first codes tell.
+func (r *codesReader[O]) expected(table *bytestring.Table) int {
+	if longest := table.Longest(); longest <= 2*r.mean+8 {
+		return longest
+	}
+	return 0
+}
+
+// gather appends the values of codes to those of an array of n.
+func (r *codesReader[O]) gather(w *worker, table *bytestring.Table, codes []uint32, c *build.Bytes[O], at, n int) error {
+	dst := c.Free(table.Bound(len(codes)))
+	if dst == nil {
+		size, err := table.Size(codes)
+		if err != nil {
+			return err
+		}
+		if size > uint64(w.options.MaxArrayBytes) {
+			return fault.ErrBatchTooLarge
+		}
+		if at == 0 && len(codes) > 0 && len(codes) < n {
+			c.Reserve(int64(float64(size) / float64(len(codes)) * float64(n) * 9 / 8))
+		}
+		if dst, err = c.Room(int(size)); err != nil {
+			return err
+		}
+	}
+	size, err := bytestring.Gather(table, dst, c.Ends(at, len(codes)), c.Size(), codes)
+	c.Grow(size)
+	return err
+}
+
+// putCodes writes a validity bit for each code, clear for the null code, and counts the nulls.
+func putCodes(bits []byte, at int, codes []uint32, null uint32) (nulls int) {
+	for i := 0; i < len(codes); i += 64 {
+		part := codes[i:min(i+64, len(codes))]
+		word := uint64(0)
+		for k, code := range part {
+			if code != null {
+				word |= 1 << k
+			} else {
+				nulls++
+			}
+		}
+		bitmap.PutWord(bits, at+i, word, len(part))
+	}
+	return nulls
+}

@@ -1,0 +1,63 @@
+package read
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// intervalReader joins the parts again.
+type intervalReader struct {
+	parts *structReader
+	dt    arrow.DataType
+}
+
+func (r *intervalReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+	r.parts.need(w, rows, add)
+}
+
+func (r *intervalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	parts := make([]arrow.Array, len(r.parts.children))
+	defer func() {
+		for _, p := range parts {
+			if p != nil {
+				p.Release()
+			}
+		}
+	}()
+	n := int(rows.Len())
+	for i, c := range r.parts.children {
+		var err error
+		if parts[i], err = c.read(ctx, w, rows); err != nil {
+			return nil, err
+		}
+		if parts[i].NullN() > 0 {
+			return nil, fault.Corruptf("null part of an interval")
+		}
+	}
+	valid, nulls, err := r.parts.presence.read(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	values := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), n*rules.Width(r.dt))
+	if len(parts) == 2 {
+		dst, days, ms := arrowutil.As[arrow.DayTimeInterval](values.Bytes()), arrowutil.Values[int32](parts[0]), arrowutil.Values[int32](parts[1])
+		for i := range dst {
+			dst[i] = arrow.DayTimeInterval{Days: days[i], Milliseconds: ms[i]}
+		}
+	} else {
+		dst, months, days := arrowutil.As[arrow.MonthDayNanoInterval](values.Bytes()), arrowutil.Values[int32](parts[0]), arrowutil.Values[int32](parts[1])
+		nanos := arrowutil.Values[int64](parts[2])
+		for i := range dst {
+			dst[i] = arrow.MonthDayNanoInterval{Months: months[i], Days: days[i], Nanoseconds: nanos[i]}
+		}
+	}
+	return arrowutil.Make(r.dt, n, []*memory.Buffer{valid, values}, nil, nulls), nil
+}

@@ -1,0 +1,210 @@
+package read
+
+import (
+	"context"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/encoding/numeric"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/storage"
+)
+
+func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
+	presence, err := n.presence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := n.blocks(ctx, shardpb.BufferKind_OFFSETS)
+	if err != nil {
+		return nil, err
+	}
+	r := &listReader{dt: n.col.Plain, offsets: offsets, presence: presence}
+	if r.children, err = n.openChildren(ctx, unknownCount); err != nil {
+		return nil, err
+	}
+	if r.stored, err = n.positions(ctx, n.col.Children[0].ID); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// listReader reads a list or map node: offsets, presence, and the items of the requested lists.
+type listReader struct {
+	dt       arrow.DataType // List, LargeList, Map or FixedSizeList
+	offsets  *blocks.Reader
+	presence *presenceReader
+	children []nodeReader
+	stored   int64 // items in the stripe, or unknownCount
+}
+
+func (r *listReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+	r.presence.need(w, rows, add)
+	r.offsets.Need(&w.Scratch, offsetsOf(rows), add)
+}
+
+func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	if rows.Len() > w.options.MaxArrayBytes/8 {
+		return nil, fault.ErrBatchTooLarge
+	}
+	n := int(rows.Len())
+	positions := offsetsOf(rows)
+	bounds := make([]uint64, positions.Len(), positions.Len()+1)
+	if err := r.readOffsets(ctx, w, bounds, positions); err != nil {
+		return nil, err
+	}
+	wanted, ends := itemsOf(rows, bounds)
+	valid, nulls, err := r.presence.read(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	var offsets *memory.Buffer
+	if size, ok := fixedListSize(r.dt); ok {
+		err = r.checkSizes(ends, size)
+	} else {
+		offsets, err = r.makeOffsets(w, ends)
+	}
+	var items arrow.ArrayData
+	if err == nil {
+		items, err = r.readItems(ctx, w, wanted)
+	}
+	if err != nil {
+		build.Release(valid, offsets)
+		return nil, err
+	}
+	buffers := []*memory.Buffer{valid, offsets}
+	if _, ok := fixedListSize(r.dt); ok {
+		buffers = buffers[:1]
+	}
+	return arrowutil.Make(r.dt, n, buffers, []arrow.ArrayData{items}, nulls), nil
+}
+
+// readOffsets reads the offsets at some positions.
+func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, positions rowset.Set) error {
+	last := uint64(0)
+	return r.offsets.Each(ctx, &w.Scratch, positions, func(p *blocks.Part, block []byte) error {
+		values := scratch.Slice(&w.words, p.N)
+		if _, err := numeric.DecodeBlock(values, nil, 0, block, r.offsets.Options, &w.numeric); err != nil {
+			return err
+		}
+		if p.First == 0 && values[0] != 0 {
+			return fault.Corruptf("first list offset is %d, not 0", values[0])
+		}
+		got := dst[p.At : p.At+p.Count]
+		rowset.Pick(got, values, p.Rows)
+		for i, v := range got {
+			if v < last || v > math.MaxInt64 {
+				return fault.Corruptf("list offset %d follows %d at row %d of those asked for", v, last, p.At+i)
+			}
+			last = v
+		}
+		return nil
+	})
+}
+
+// offsetsOf returns the positions of the offsets of rows: k+1 of them for a range of k rows.
+func offsetsOf(rows rowset.Set) rowset.Set {
+	var out []rowset.Range
+	for r := range rows.Ranges() {
+		out = append(out, rowset.Range{From: r.From, To: r.To + 1})
+	}
+	return rowset.Of(out...)
+}
+
+// itemsOf returns the items of rows whose offsets are bounds, and the ends of each list among them. ends uses the
+// memory of bounds.
+func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64) {
+	var ranges []rowset.Range
+	ends, total := bounds[:1], uint64(0) // an element is read before it is overwritten
+	for r := range rows.Ranges() {
+		k := int(r.To - r.From)
+		first, of := bounds[0], bounds[1:k+1]
+		bounds = bounds[k+1:]
+		last := first
+		for _, last = range of {
+			ends = append(ends, total+last-first)
+		}
+		total += last - first
+		ranges = append(ranges, rowset.Range{From: int64(first), To: int64(last)})
+	}
+	ends[0] = 0
+	return rowset.Of(ranges...), ends
+}
+
+// makeOffsets returns the Arrow offsets buffer, which starts at 0.
+func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, error) {
+	if r.dt.ID() == arrow.LARGE_LIST {
+		b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), 8*len(ends))
+		for i, dst := 0, arrowutil.As[int64](b.Bytes()); i < len(dst); i++ {
+			dst[i] = int64(ends[i])
+		}
+		return b, nil
+	}
+	if ends[len(ends)-1] > math.MaxInt32 {
+		return nil, fault.ErrBatchTooLarge
+	}
+	b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), 4*len(ends))
+	for i, dst := 0, arrowutil.As[int32](b.Bytes()); i < len(dst); i++ {
+		dst[i] = int32(ends[i])
+	}
+	return b, nil
+}
+
+func fixedListSize(dt arrow.DataType) (uint64, bool) {
+	f, ok := dt.(*arrow.FixedSizeListType)
+	if !ok {
+		return 0, false
+	}
+	return uint64(f.Len()), true
+}
+
+// checkSizes checks that every list has size items, as they were written, null lists included.
+func (r *listReader) checkSizes(ends []uint64, size uint64) error {
+	for i := range len(ends) - 1 {
+		if ends[i+1]-ends[i] != size {
+			return fault.Corruptf("list of %d items in a column of fixed-size lists of %d", ends[i+1]-ends[i], size)
+		}
+	}
+	return nil
+}
+
+func (r *listReader) readItems(ctx context.Context, w *worker, rows rowset.Set) (arrow.ArrayData, error) {
+	if last := rows.Bounds().To; r.stored != unknownCount && last > r.stored {
+		return nil, r.offsets.Wrap(fault.Corruptf("list offset %d, but there are %d items", last, r.stored))
+	}
+	if err := w.options.checkItems(rows.Len()); err != nil {
+		return nil, err
+	}
+	children := make([]arrow.ArrayData, 0, len(r.children))
+	for _, c := range r.children {
+		arr, err := c.read(ctx, w, rows)
+		if err == nil && r.dt.ID() == arrow.MAP && len(children) == 0 && arr.NullN() > 0 {
+			err = fault.Corruptf("%d null keys of a map", arr.NullN())
+			arr.Release()
+		}
+		if err != nil {
+			for _, c := range children {
+				c.Release()
+			}
+			return nil, err
+		}
+		arr.Data().Retain()
+		children = append(children, arr.Data())
+		arr.Release()
+	}
+	if m, ok := r.dt.(*arrow.MapType); ok {
+		entries := arrowutil.Make(m.Elem(), int(rows.Len()), []*memory.Buffer{nil}, children, 0)
+		defer entries.Release()
+		entries.Data().Retain()
+		return entries.Data(), nil
+	}
+	return children[0], nil
+}

@@ -1,0 +1,256 @@
+package read
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// nodeReader reads one schema node and those below it. It may be used concurrently, as scratch memory belongs to the
+// worker.
+type nodeReader interface {
+	// read returns the values of a set of positions, in order.
+	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
+	// need returns the byte ranges for that, as far as they are known in advance.
+	need(w *worker, rows rowset.Set, add func(storage.ByteRange))
+}
+
+// opener makes the readers of one column.
+type opener struct {
+	src     stripe.Source
+	options Options
+	size    int64 // estimated memory of the readers
+	blocks  int64
+}
+
+// readerSize is the approximate memory of the reader of a node, possibly with a decoded block.
+const readerSize = 64 << 10
+
+// unknownCount is a number of positions that only the data determine.
+const unknownCount = -1
+
+// open returns the reader of a node. count is the required number of positions of the node, or unknownCount.
+func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (nodeReader, error) {
+	d, err := op.src.Descriptor(ctx, col.ID)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return newNullReader(col.Arrow.Type), nil
+	}
+	if d.GetField() == nil {
+		return nil, wrapColumn(fault.Corruptf("stripe descriptor without a field descriptor"), col)
+	}
+	r, err := op.openNode(ctx, col, d, count)
+	if err != nil {
+		return nil, wrapColumn(err, col)
+	}
+	return &namedReader{r, col}, nil
+}
+
+// namedReader adds the node to errors.
+type namedReader struct {
+	nodeReader
+	col *arrowmap.Column
+}
+
+func (r *namedReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	arr, err := r.nodeReader.read(ctx, w, rows)
+	if err != nil {
+		return nil, wrapColumn(err, r.col)
+	}
+	return arr, nil
+}
+
+func wrapColumn(err error, col *arrowmap.Column) error {
+	name := cmp.Or(col.Arrow.Name, col.Stored.Name, fmt.Sprintf("(schema id %d)", col.ID))
+	return fault.InColumn(err, schema.Escape(name))
+}
+
+func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb.StripeFieldDescriptor, count int64) (nodeReader, error) {
+	op.size += readerSize
+	n := &openNode{opener: op, col: col, field: d.GetField()}
+	if got := n.field.GetPositionCount(); count != unknownCount && got != uint64(count) {
+		return nil, fault.Corruptf("descriptor counts %d positions, expected %d", got, count)
+	}
+	if nulls := n.field.NullCount; nulls != nil && *nulls > n.field.GetPositionCount() {
+		return nil, fault.Corruptf("descriptor counts %d nulls among %d positions", *nulls, n.field.GetPositionCount())
+	}
+	native := stripe.NativeEncoding(d)
+	if native == nil && len(d.GetEncodings()) > 0 {
+		return nil, fault.Unsupportedf("column data in a packed group or outside of the shard")
+	}
+	n.buffers = native.GetBuffers()
+	if r, err := n.constant(); r != nil || err != nil {
+		return r, err
+	}
+	return n.open(ctx)
+}
+
+// openNode is a node whose reader is being made from its descriptor.
+type openNode struct {
+	*opener
+	col     *arrowmap.Column
+	field   *shardpb.FieldDescriptor
+	buffers []*shardpb.EncodedBuffer
+}
+
+// only refuses buffers other than those of the given kinds and indexes, because the meaning of the values may depend
+// on them.
+func (n *openNode) only(kinds ...shardpb.BufferKind) error {
+	for _, b := range n.buffers {
+		if k := b.GetKind(); k != shardpb.BufferKind_RANGE_INDEX && !slices.Contains(kinds, k) {
+			return fault.Unsupportedf("%s buffer of a %v column", k, n.col.Stored.Type)
+		}
+	}
+	return nil
+}
+
+// nullable reports whether the node may hold nulls.
+func (n *openNode) nullable() bool {
+	return n.field.NullCount == nil || n.field.GetNullCount() > 0
+}
+
+// find returns the buffer of a kind, or nil.
+func (n *openNode) find(kind shardpb.BufferKind) *shardpb.EncodedBuffer {
+	for _, b := range n.buffers {
+		if b.GetKind() == kind {
+			return b
+		}
+	}
+	return nil
+}
+
+// blocks opens the buffer of a kind.
+func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks.Reader, error) {
+	b := n.find(kind)
+	if b == nil {
+		return nil, fault.Corruptf("no %s buffer", kind)
+	}
+	want := stripe.BufferValues(n.col.Stored.Type, kind, n.field)
+	br, err := blocks.Open(ctx, n.src, n.col.ID, b, want, n.options.Prefetched)
+	if err != nil {
+		return nil, err
+	}
+	br.MaxBytes = maxBlock(n.col.Stored.Type, n.col.Stored.FixedSize, n.field, kind, n.options.MaxBlockBytes)
+	n.size += br.MapSize()
+	n.opener.blocks += int64(br.Map.Len())
+	if br.Map.Values() != want {
+		return nil, br.Wrap(fault.Corruptf("block map holds %d values, expected %d", br.Map.Values(), want))
+	}
+	return br, nil
+}
+
+// maxBlock returns a function for the maximum size of the blocks of a buffer. Byte strings of any length may need as
+// much memory as decoded blocks may take by maxBlockBytes.
+func maxBlock(t schema.BasicType, fixed uint32, field *shardpb.FieldDescriptor, kind shardpb.BufferKind, maxBlockBytes int64) func(values int) int64 {
+	const frame, perValue = 4 << 10, 16 // twice the widest number
+	size, codes := int64(fixed), field.DictionarySize != nil
+	switch t {
+	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
+		if kind == shardpb.BufferKind_DATA && !codes && size == 0 {
+			most := int64(largeBlock)
+			if maxBlockBytes > 0 {
+				most = 2*min(maxBlockBytes, largeBlock) + frame
+			}
+			return func(values int) int64 { return most + perValue*int64(values) }
+		}
+	default:
+		size = 0
+	}
+	return func(values int) int64 { return frame + (perValue+2*size)*int64(values) }
+}
+
+// presence opens the PRESENCE buffer. It returns nil if there are no nulls.
+func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
+	if n.find(shardpb.BufferKind_PRESENCE) == nil {
+		return nil, nil
+	}
+	br, err := n.blocks(ctx, shardpb.BufferKind_PRESENCE)
+	if err != nil {
+		return nil, err
+	}
+	return &presenceReader{data: br}, nil
+}
+
+// open returns the reader of a node that is neither constant nor absent.
+func (n *openNode) open(ctx context.Context) (nodeReader, error) {
+	switch n.col.Stored.Type {
+	case schema.Boolean:
+		return n.openBoolean(ctx)
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Float32, schema.Float64, schema.DateTime:
+		return n.openPrimitive(ctx)
+	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
+		if n.col.Stored.IsDecimal() {
+			return n.openDecimal(ctx)
+		}
+		return n.openBytes(ctx)
+	case schema.List, schema.Map:
+		return n.openList(ctx)
+	case schema.Struct, schema.FixedSizeList:
+		return n.openStruct(ctx)
+	case schema.Unit:
+		return newNullReader(n.col.Plain), nil
+	}
+	return nil, fault.Unsupportedf("stored type %v", n.col.Stored.Type)
+}
+
+// positions is the number of positions of a node in the stripe, or unknownCount if the stripe lacks the node.
+func (n *openNode) positions(ctx context.Context, id uint32) (int64, error) {
+	d, err := n.src.Descriptor(ctx, id)
+	if err != nil || d == nil {
+		return unknownCount, err
+	}
+	return int64(min(d.GetField().GetPositionCount(), math.MaxInt64)), nil
+}
+
+func (n *openNode) openChildren(ctx context.Context, count int64) ([]nodeReader, error) {
+	out := make([]nodeReader, len(n.col.Children))
+	for i := range out {
+		var err error
+		if out[i], err = n.opener.open(ctx, &n.col.Children[i], count); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// OpenBlocks opens a buffer of blocks of a node, for callers that need its bytes. Blocks larger than [OpenColumn]
+// allows are not read.
+func OpenBlocks(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.EncodedBuffer, o Options) (*blocks.Reader, error) {
+	d, err := src.Descriptor(ctx, node.ID)
+	if err != nil {
+		return nil, err
+	}
+	field := d.GetField()
+	if field == nil {
+		field = &shardpb.FieldDescriptor{}
+	}
+	br, err := blocks.Open(ctx, src, node.ID, b, stripe.BufferValues(node.Type, b.GetKind(), field), o.Prefetched)
+	if err != nil {
+		return nil, err
+	}
+	br.MaxBytes = maxBlock(node.Type, node.FixedSize, field, b.GetKind(), o.MaxBlockBytes)
+	return br, nil
+}
+
+// checkNulls refuses nulls in a column that has none.
+func checkNulls(nulls int, nullable bool) error {
+	if nulls > 0 && !nullable {
+		return fault.Corruptf("%d nulls in a column whose descriptor counts none", nulls)
+	}
+	return nil
+}

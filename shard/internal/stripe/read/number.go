@@ -1,0 +1,205 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/encoding/numeric"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/storage"
+)
+
+func (n *openNode) openPrimitive(ctx context.Context) (nodeReader, error) {
+	signed := n.col.Stored.Signed
+	switch n.col.Stored.Type {
+	case schema.Int8:
+		if signed {
+			return openNumbers[int8](ctx, n)
+		}
+		return openNumbers[uint8](ctx, n)
+	case schema.Int16:
+		if signed {
+			return openNumbers[int16](ctx, n)
+		}
+		return openNumbers[uint16](ctx, n)
+	case schema.Int32:
+		if signed {
+			return openNumbers[int32](ctx, n)
+		}
+		return openNumbers[uint32](ctx, n)
+	case schema.Int64:
+		if signed {
+			return openNumbers[int64](ctx, n)
+		}
+		return openNumbers[uint64](ctx, n)
+	case schema.Float32:
+		return openNumbers[float32](ctx, n)
+	case schema.Float64:
+		return openNumbers[float64](ctx, n)
+	}
+	return openNumbers[uint64](ctx, n) // DateTime
+}
+
+func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader, error) {
+	store, err := rules.StorerOf[T](n.col)
+	if err != nil {
+		return nil, err
+	}
+	if n.field.DictionarySize != nil {
+		return nil, fault.Unsupportedf("value dictionary of numbers")
+	}
+	if err := n.only(shardpb.BufferKind_DATA); err != nil {
+		return nil, err
+	}
+	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
+	if err != nil {
+		return nil, err
+	}
+	return &primitiveReader[T]{dt: n.col.Plain, data: data, nulls: n.nullable(), store: store, stored: storedOf[T](n.col.Rule, n.col.Unit)}, nil
+}
+
+// primitiveReader reads a node of fixed-width numbers.
+type primitiveReader[T numeric.Value] struct {
+	dt    arrow.DataType
+	data  *blocks.Reader
+	nulls bool // a value may be null
+	store rules.Storer[T]
+	// stored are the stored values that become some numbers, nil if those cannot
+	// be told.
+	stored func(n *Numbers) []numeric.Interval[T]
+	spare  atomic.Pointer[spareBlock[T]]
+}
+
+// spareBlock is a decoded block that straddled the end of the last read: the
+// next one usually begins inside it.
+type spareBlock[T any] struct {
+	first  uint64
+	values []T
+	valid  []byte
+}
+
+func (r *primitiveReader[T]) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+	r.data.Need(&w.Scratch, rows, add)
+}
+
+func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	count := rows.Len()
+	if count > w.options.MaxArrayBytes/8 {
+		return nil, fault.ErrBatchTooLarge
+	}
+	n := int(count)
+	out := build.NewFixed(w.options.Allocator, n, r.store.Width, r.nulls)
+	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+		if p.Whole() {
+			return r.decode(w, p, block, out)
+		}
+		return r.decodePart(w, p, block, out)
+	})
+	if err != nil {
+		out.Release()
+		return nil, err
+	}
+	return out.Array(r.dt, n), nil
+}
+
+// decode decodes a whole block to its place.
+func (r *primitiveReader[T]) decode(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+	dst, bits := out.Slots(p.At, p.N), out.Bits()
+	if r.store.Convert == nil {
+		return r.decodeTo(w, arrowutil.As[T](dst), bits, p.At, block, out)
+	}
+	if r.store.Decode != nil {
+		nulls, err := r.store.Decode(dst, bits, p.At, block, r.data.Options, &w.numeric)
+		if !errors.Is(err, numeric.ErrChange) {
+			return r.count(nulls, err, out)
+		}
+	}
+	src := r.scratch(w, p.N)
+	if err := r.decodeTo(w, src, bits, p.At, block, out); err != nil {
+		return err
+	}
+	return r.store.Convert(dst, src, bitmap.Bits{Data: bits, Off: p.At, Len: p.N})
+}
+
+func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, block []byte, out *build.Fixed) error {
+	nulls, err := numeric.DecodeBlock(dst, bits, at, block, r.data.Options, &w.numeric)
+	return r.count(nulls, err, out)
+}
+
+// count adds the nulls of a block that was decoded.
+func (r *primitiveReader[T]) count(nulls int, err error, out *build.Fixed) error {
+	if err != nil {
+		return err
+	}
+	out.Nulls += nulls
+	return checkNulls(nulls, r.nulls)
+}
+
+// scratch is room for n stored values.
+func (r *primitiveReader[T]) scratch(w *worker, n int) []T {
+	return arrowutil.As[T](arrowutil.Bytes(scratch.Slice(&w.words, n)))[:n]
+}
+
+// decodePart decodes a block that is needed in part, and copies the rows.
+func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+	s := r.spare.Swap(nil)
+	if s == nil {
+		s = &spareBlock[T]{first: ^uint64(0)}
+	}
+	if s.first != p.First || len(s.values) != p.N {
+		if p.Sparse() {
+			r.spare.Store(s)
+			return r.decodeRows(w, p, block, out)
+		}
+		s.first = ^uint64(0)
+		values := scratch.Slice(&s.values, p.N)
+		if r.nulls {
+			clear(scratch.Slice(&s.valid, (p.N+7)/8))
+		}
+		if err := r.decodeTo(w, values, s.valid, 0, block, &build.Fixed{}); err != nil {
+			return err
+		}
+		s.first = p.First
+	}
+	defer r.spare.Store(s)
+	valid := bitmap.All(p.Count)
+	if r.nulls {
+		valid = bitmap.Bits{Data: out.Bits(), Off: p.At, Len: p.Count}
+		out.Nulls += pickBits(valid.Data, p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
+	}
+	dst := out.Slots(p.At, p.Count)
+	if r.store.Convert == nil {
+		rowset.Pick(arrowutil.As[T](dst), s.values, p.Rows)
+		return nil
+	}
+	picked := r.scratch(w, p.Count)
+	rowset.Pick(picked, s.values, p.Rows)
+	return r.store.Convert(dst, picked, valid)
+}
+
+// decodeRows decodes a few values of a block, without the others where its
+// encoding allows that.
+func (r *primitiveReader[T]) decodeRows(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+	dst := out.Slots(p.At, p.Count)
+	values, bits := arrowutil.As[T](dst), out.Bits()
+	if r.store.Convert != nil {
+		values = r.scratch(w, p.Count)
+	}
+	nulls, err := numeric.DecodeRows(values, bits, p.At, block, p.N, p.Rows, r.data.Options, &w.numeric)
+	if err := r.count(nulls, err, out); err != nil || r.store.Convert == nil {
+		return err
+	}
+	return r.store.Convert(dst, values, bitmap.Bits{Data: bits, Off: p.At, Len: p.Count})
+}

@@ -1,0 +1,103 @@
+// Package read turns the encoded buffers of a stripe into Arrow arrays. Each kind of
+// node has its file. A [Column] reads any set of rows, tells which bytes of storage that
+// takes, and finds rows by conditions on encoded values.
+package read
+
+import (
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Options are the options of a [Column].
+type Options struct {
+	Allocator memory.Allocator // of the returned arrays; nil means the default
+	// MaxBlockBytes bounds the decoded size of one block; beyond it reading fails
+	// with an error that wraps fault.ErrLimit. Zero means 64 MiB, for blocks of
+	// more than 256 KiB 256 times their size, and never more than 1 GiB.
+	// MaxDictionaryBytes bounds a value dictionary; zero means 1 GiB.
+	MaxBlockBytes      int64
+	MaxDictionaryBytes int64
+	// MaxArrayBytes bounds the values of one returned array or child array;
+	// beyond it reading fails with [fault.ErrBatchTooLarge]. Zero means 1 GiB. Constants
+	// and nulls that take no bytes in the file get a quarter of that at most.
+	MaxArrayBytes int64
+	// Counters are added to by reads, if they are not nil.
+	Counters *blocks.Counters
+	// Prefetched has bytes that were read before, for several columns at once; others
+	// are read when they are needed.
+	Prefetched storage.Prefetched
+}
+
+func (o *Options) setDefaults() {
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	if o.MaxArrayBytes == 0 {
+		o.MaxArrayBytes = 1 << 30
+	}
+}
+
+// Values without bytes in the file have limits of their own: a constant, a run or a bomb of a few bytes could take
+// any amount of memory.
+const (
+	// maxFree bounds an array of constants or nulls that take no bytes at all.
+	maxFree = 256 << 20
+	// smallBlock is the size that any block may decode to, and expansion how many times
+	// its size a larger one, unless Options.MaxBlockBytes says otherwise.
+	smallBlock = 64 << 20
+	expansion  = 256
+	largeBlock = 1 << 30
+)
+
+// blockBytes is the size that a block of size bytes may decode to.
+func (o *Options) blockBytes(size int) int64 {
+	if o.MaxBlockBytes > 0 {
+		return o.MaxBlockBytes
+	}
+	return min(max(smallBlock, expansion*int64(size)), largeBlock)
+}
+
+// checkItems checks that an array may have n items below it. Each takes a bit at
+// least, most take bytes, which readers of those count themselves.
+func (o *Options) checkItems(n int64) error {
+	if n < 0 || n > o.MaxArrayBytes || n > math.MaxInt {
+		return fault.ErrBatchTooLarge
+	}
+	return nil
+}
+
+// checkFree checks that n values of which the file holds no bytes may take size
+// bytes each.
+func (o *Options) checkFree(n, size int64) error {
+	if n > min(o.MaxArrayBytes, maxFree)/max(size, 1) {
+		return fault.ErrBatchTooLarge
+	}
+	return nil
+}
+
+// nullBytes is the bytes that a null of type dt takes in an array, in buffers of its own
+// and of its children.
+func nullBytes(dt arrow.DataType) int64 {
+	const most = 1 << 40
+	switch dt := dt.(type) {
+	case arrow.ExtensionType:
+		return nullBytes(dt.StorageType())
+	case *arrow.FixedSizeListType:
+		return min(1+int64(dt.Len())*min(nullBytes(dt.Elem()), most), most)
+	case *arrow.StructType:
+		size := int64(1)
+		for _, f := range dt.Fields() {
+			size = min(size+nullBytes(f.Type), most)
+		}
+		return size
+	case arrow.FixedWidthDataType:
+		return 1 + int64(dt.Bytes())
+	}
+	return 17 // offsets or a view header
+}

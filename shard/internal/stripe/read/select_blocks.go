@@ -1,0 +1,139 @@
+package read
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+)
+
+// Condition evaluates a condition on the values of an array of a column's physical type. Bit i of the result is set
+// if the condition is true for value i. The result may use the memory of dst. The array is valid during the call
+// only.
+type Condition func(dst []byte, values arrow.Array) ([]byte, error)
+
+// blockwise is a reader that can evaluate a condition block by block.
+type blockwise interface {
+	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, required bytestring.Required) ([]byte, error)
+}
+
+// SelectBlocks returns those of the rows for which a condition is true. It is evaluated on one block after the other,
+// while the values are in the cache, without an array of all of them. required is what every matching value has, so
+// that other values need not be decoded. ok is false if the reader of the column cannot do this.
+func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, required bytestring.Required) (out rowset.Set, ok bool, err error) {
+	defer fault.Recover(&err)
+	if err := c.check(rows); err != nil {
+		return out, false, err
+	}
+	r, ok := nodeAs[blockwise](c)
+	if !ok {
+		return out, false, nil
+	}
+	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectBlocks(ctx, w, rows, holds, required) })
+	return out, true, err
+}
+
+// selectAtOnce is the number of values of a block on which a condition is evaluated at once: few enough for the
+// cache.
+const selectAtOnce = 4096
+
+// sparse is the share of rows of a block below which they are decoded without a search in the whole block for what matching values have.
+const sparse = 32
+
+// selectBytes bounds the memory of these values, whatever their number.
+const selectBytes = 1 << 20
+
+// atOnce is the number of values of the reader on which a condition is evaluated at once.
+func (r *bytesReader[O]) atOnce() int {
+	return min(selectAtOnce, max(1, selectBytes/max(1, int(r.mean))))
+}
+
+func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, required bytestring.Required) ([]byte, error) {
+	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
+	var c *build.Bytes[O]
+	room := 0 // for so many values
+	defer func() {
+		if c != nil {
+			c.Release()
+		}
+	}()
+	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) (err error) {
+		if n := min(p.Count, r.atOnce()); n > room {
+			if c != nil {
+				c.Release()
+			}
+			room = min(max(n, 2*room), r.atOnce())
+			if c, err = build.NewBytes[O](w.limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls); err != nil {
+				return err
+			}
+		}
+		b, err := r.parse(w, p, block)
+		if err != nil {
+			return err
+		}
+		found := scratch.Slice(&w.marked, (p.N+63)/64*8)
+		rest := *p
+		if p.Count >= p.N/sparse && b.MayMatch(found, required) {
+			rest.Rows = p.Rows.And(rowset.FromBits(found, 0, p.N, 0))
+			rest.Count = int(rest.Rows.Len())
+		}
+		clear(found)
+		if err := r.selectRows(w, &rest, b, c, found, holds); err != nil {
+			return err
+		}
+		pickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
+		return nil
+	})
+	return bits, err
+}
+
+// selectRows sets the bits of those rows of a block for which a condition is true.
+func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds Condition) (err error) {
+	step := int64(p.N)
+	if n := r.atOnce(); p.Count > n {
+		step = int64(n)
+	}
+	for from := int64(0); from < int64(p.N); from += step {
+		some := *p
+		some.At, some.Rows = 0, p.Rows.Clip(from, from+step)
+		if some.Count = int(some.Rows.Len()); some.Count == 0 {
+			continue
+		}
+		c.Reset()
+		if err := r.decodeRows(w, &some, b, c); err != nil {
+			return err
+		}
+		values := c.View(r.dt, some.Count)
+		w.held, err = holds(w.held, values)
+		values.Release()
+		if err != nil {
+			return err
+		}
+		some.Rows.Select(w.held).PutBits(found, int(from), int(min(step, int64(p.N)-from)), from)
+	}
+	return nil
+}
+
+// selectBlocks evaluates the condition once for every entry of the dictionary.
+func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, _ bytestring.Required) ([]byte, error) {
+	entries, err := r.entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held, err := holds(nil, entries)
+	if err != nil {
+		return nil, err
+	}
+	keep := make([]byte, entries.Len())
+	for i := range keep {
+		keep[i] = held[i/8] >> (i % 8) & 1
+	}
+	return r.selectCodes(ctx, w, rows, keep)
+}

@@ -1,0 +1,111 @@
+// Package valuedict reads the value dictionary of a node: the distinct values that its codes stand for, as a table by code
+// and as Arrow arrays.
+package valuedict
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/amudai/amudai-go/dictionary"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// DefaultMaxBytes is the limit on the size of a dictionary if none is given.
+const DefaultMaxBytes = 1 << 30
+
+// Stored is a VALUE_DICTIONARY buffer that is not read yet.
+type Stored struct {
+	reader      storage.Reader
+	start, size int64 // in bytes
+	most        int64 // of them, and of its values in memory
+	node        blocks.Node
+	positions   uint64 // of the node: there are no more entries, but for one of null
+	sum         []byte // checksum of the whole buffer; none in buffers of other writers
+}
+
+// Open finds a VALUE_DICTIONARY buffer of a node of so many positions; it reads nothing of it. One of more than
+// maxBytes is an error; 0 means DefaultMaxBytes.
+func Open(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.EncodedBuffer, positions uint64, maxBytes int64) (*Stored, error) {
+	r, err := src.Artifact(ctx, node.ID, b.GetBuffer())
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stored{reader: r, node: node, positions: positions, sum: b.GetChecksums()}
+	start, end, err := blocks.RangeOf(b.GetBuffer(), size)
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	s.most = cmp.Or(maxBytes, DefaultMaxBytes)
+	if s.start, s.size = start, end-start; s.size > s.most {
+		return nil, s.wrap(fault.Limitf("value dictionary of %d bytes", s.size))
+	}
+	return s, nil
+}
+
+// wrap adds the buffer and its artifact to an error.
+func (s *Stored) wrap(err error) error {
+	return fault.Of(fault.InBuffer(err, shardpb.BufferKind_VALUE_DICTIONARY.String(), s.start), s.reader.Name())
+}
+
+// Size is the size of the buffer in bytes.
+func (s *Stored) Size() int64 { return s.size }
+
+// Read reads and checks the dictionary. Its start is checked before the rest is read, and
+// memory grows with the bytes that arrive. raw are the bytes that were read, which may come
+// with an error about their content.
+func (s *Stored) Read(ctx context.Context) (raw []byte, d *dictionary.Dictionary, err error) {
+	raw, err = storage.ReadRange(ctx, s.reader, s.start, min(s.size, dictionary.StartLen))
+	if err != nil {
+		return nil, nil, s.wrap(err)
+	}
+	needed, err := s.checkStart(raw)
+	if err != nil {
+		return raw, nil, s.wrap(err)
+	}
+	if raw, err = storage.ReadRange(ctx, s.reader, s.start, needed); err != nil {
+		return nil, nil, s.wrap(err)
+	}
+	d, err = s.parseWhole(raw)
+	return raw, d, err
+}
+
+// parse is Read of bytes that were read before, all of the buffer.
+func (s *Stored) parse(raw []byte) (*dictionary.Dictionary, error) {
+	if _, err := s.checkStart(raw[:min(len(raw), dictionary.StartLen)]); err != nil {
+		return nil, s.wrap(err)
+	}
+	return s.parseWhole(raw)
+}
+
+// parseWhole parses a dictionary whose start is checked. One that is valid, but not the one that was written here, is an error.
+func (s *Stored) parseWhole(raw []byte) (*dictionary.Dictionary, error) {
+	d, err := dictionary.Parse(raw, byte(s.node.Type), s.node.FixedSize, s.most)
+	if err == nil {
+		err = blocks.CheckWhole(raw, s.sum)
+	}
+	return d, s.wrap(err)
+}
+
+// checkStart checks the first bytes, and returns the size of the whole dictionary.
+func (s *Stored) checkStart(b []byte) (size int64, err error) {
+	start, err := dictionary.ParseStart(b, s.size, byte(s.node.Type), s.node.FixedSize)
+	if err == nil && uint64(start.Entries) > s.positions+1 {
+		err = fault.Corruptf("value dictionary of %d entries for %d positions", start.Entries, s.positions)
+	}
+	if err == nil && len(s.sum) > 0 { // of the padding, too
+		if s.size-start.Size > container.Alignment {
+			return 0, fault.Corruptf("value dictionary of %d bytes in a buffer of %d", start.Size, s.size)
+		}
+		start.Size = s.size
+	}
+	return start.Size, err
+}

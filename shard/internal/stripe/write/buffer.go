@@ -1,0 +1,138 @@
+package write
+
+import (
+	"encoding/binary"
+
+	encodingblock "github.com/amudai/amudai-go/encoding/block"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/index/numrange"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// bufferWriter collects the blocks of one encoded buffer (docs/format.md §6.1):
+//
+//	block 0 | block 1 | ... | zero pad to 16 | block map
+//
+// In edition 2026 most end with the last block: their maps are in the descriptors.
+type bufferWriter struct {
+	spool  *storage.Spool
+	blocks encodingblock.MapBuilder
+	count  uint64
+	sums   []byte // checksums of the blocks
+}
+
+// add appends one block of n logical values.
+func (b *bufferWriter) add(c *nodeContext, block []byte, n int) error {
+	if b.spool == nil {
+		b.spool = storage.NewSpool(c.budget, c.tempDir)
+	}
+	if _, err := b.spool.Write(block); err != nil {
+		return err
+	}
+	b.blocks.Add(n, len(block))
+	b.sums = append(b.sums, block[len(block)-encodingblock.ChecksumLen:]...)
+	b.count++
+	return nil
+}
+
+// addSegment appends the blocks of a segment.
+func (b *bufferWriter) addSegment(c *nodeContext, p *segment) error {
+	start := 0
+	for _, blk := range p.blocks {
+		if err := b.add(c, p.bytes[start:blk.end], blk.values); err != nil {
+			return err
+		}
+		start = blk.end
+	}
+	return nil
+}
+
+// mostInline is the largest block map that is put into a descriptor, some 700 blocks:
+// descriptors are also read for statistics alone.
+const mostInline = 4 << 10
+
+// finish closes the buffer; desc gets the number of blocks, and the block map unless that
+// is large, or the edition wants it in the buffer. A single block has none.
+func (b *bufferWriter) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (stripe.Buffer, error) {
+	if b.spool == nil {
+		b.spool = storage.NewSpool(c.budget, c.tempDir)
+	}
+	desc.BlockCount = &b.count
+	desc.BlockChecksums, desc.Checksums = true, b.sums
+	out := stripe.Buffer{Desc: desc, Data: b.spool, MapOffset: -1}
+	if b.count == 1 && c.encoding.Features.Has(edition.SingleBlocks) {
+		c.features.add(edition.SingleBlocks)
+	} else if m := b.blocks.Append(nil); b.count > 1 && len(m) <= mostInline && c.encoding.Features.Has(edition.InlineMaps) {
+		c.features.add(edition.InlineMaps)
+		desc.InlineBlockMap = m
+	} else if err := b.appendMap(m, &out); err != nil {
+		return stripe.Buffer{}, err
+	}
+	b.spool = nil
+	return out, nil
+}
+
+// appendMap appends a block map to the buffer out.
+func (b *bufferWriter) appendMap(m []byte, out *stripe.Buffer) error {
+	var zero [16]byte
+	if pad := -b.spool.Size() & 15; pad > 0 {
+		if _, err := b.spool.Write(zero[:pad]); err != nil {
+			return err
+		}
+	}
+	out.MapOffset = b.spool.Size()
+	_, err := b.spool.Write(m)
+	return err
+}
+
+// release drops the collected blocks.
+func (b *bufferWriter) release() {
+	if b.spool != nil {
+		b.spool.Close()
+		*b = bufferWriter{}
+	}
+}
+
+// wholeBuffer stages a buffer that is not made of blocks.
+func wholeBuffer(c *nodeContext, desc *shardpb.EncodedBuffer, content []byte) (stripe.Buffer, error) {
+	spool := storage.NewSpool(c.budget, c.tempDir)
+	if _, err := spool.Write(content); err != nil {
+		spool.Close()
+		return stripe.Buffer{}, err
+	}
+	desc.Checksums = binary.LittleEndian.AppendUint32(nil, encodingblock.Checksum(content))
+	return stripe.Buffer{Desc: desc, Data: spool, MapOffset: -1}, nil
+}
+
+// oneBlock is the number of values that one block holds, at least. Where a column has no more, reading them costs hardly
+// more than asking a filter or an index about them.
+const oneBlock = 8192
+
+// worthIndex tells whether a range index says more than the column's range: with one block of positions it does not. In
+// edition reference these are the blocks of the index, else those of the data.
+func worthIndex(c *nodeContext, wanted bool, f *shardpb.FieldDescriptor) bool {
+	least := uint64(numrange.BlockLen)
+	if c.encoding.Features != 0 {
+		least = oneBlock
+	}
+	return wanted && f.GetPositionCount() > least
+}
+
+// appendRangeIndex appends a RANGE_INDEX buffer, unless there is nothing to index.
+func appendRangeIndex(c *nodeContext, out []stripe.Buffer, content []byte) ([]stripe.Buffer, error) {
+	if len(content) == 0 {
+		return out, nil
+	}
+	// the reference sets these three to 0 in the descriptor
+	var blocks uint64
+	var buffer, group uint32
+	b, err := wholeBuffer(c, &shardpb.EncodedBuffer{
+		Kind: shardpb.BufferKind_RANGE_INDEX, BlockCount: &blocks, BufferId: &buffer, PackedGroupIndex: &group,
+	}, content)
+	if err != nil {
+		return out, err // what is there is the caller's to release
+	}
+	return append(out, b), nil
+}

@@ -1,0 +1,99 @@
+package write
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/shard/internal/index/numrange"
+	"github.com/amudai/amudai-go/shard/internal/stats"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+)
+
+// decimalWriter writes decimals: one DATA buffer of 16-byte values with
+// embedded presence, and a RANGE_INDEX (docs/format.md §5.5).
+type decimalWriter struct {
+	ctx    *nodeContext
+	id     uint32
+	load   rules.Loader[decimal.Decimal]
+	rule   arrowmap.Rule
+	scale  int
+	stats  stats.Decimal
+	index  *numrange.DecimalBuilder // nil for profile Plain
+	blocks bytesBlocks
+}
+
+func newDecimalWriter(c *nodeContext, col *arrowmap.Column) (*decimalWriter, error) {
+	load, err := rules.DecimalLoader(col)
+	if err != nil {
+		return nil, err
+	}
+	w := &decimalWriter{ctx: c, id: col.ID, load: load, rule: col.Rule, scale: int(col.Scale), blocks: newBytesBlocks(c, col.ID, decimal.Width)}
+	if c.encoding.Profile != encoding.ProfilePlain {
+		w.index = numrange.NewDecimalBuilder()
+	}
+	return w, nil
+}
+
+func (w *decimalWriter) write(arr arrow.Array) error {
+	return w.ctx.inChunks(arr, w.ctx.stage.values, w.writeChunk)
+}
+
+func (w *decimalWriter) writeChunk(arr arrow.Array) error {
+	valid := arrowutil.Validity(arr)
+	mem := getScratch()
+	defer mem.put()
+	values := arrowutil.As[decimal.Decimal](arrowutil.Bytes(scratch.Slice(&mem.words, 2*arr.Len())))
+	if err := w.load(values, arr, valid); err != nil {
+		return err
+	}
+	w.describe(mem, values, arr, valid)
+	v := bytestring.Values{Data: arrowutil.Bytes(values), Fixed: decimal.Width, N: len(values)}
+	return w.blocks.addAll(w.ctx, v, valid)
+}
+
+// describe adds values to statistics and index: as integers if all fit, which
+// is much faster than by their digits.
+func (w *decimalWriter) describe(mem *chunkScratch, values []decimal.Decimal, arr arrow.Array, valid bitmap.Bits) {
+	if w.rule == arrowmap.Decimal && arr.DataType().ID() == arrow.DECIMAL128 {
+		wide := arrowutil.Values[decimal.Int128](arr)
+		integers := scratch.Slice(&mem.offsets, len(wide))
+		if decimal.Narrow(integers, wide) == len(wide) {
+			w.stats.AddScaled(integers, -w.scale, valid)
+			if w.index != nil {
+				w.index.AddScaled(integers, -w.scale, valid)
+			}
+			return
+		}
+	}
+	w.stats.Add(values, valid)
+	if w.index != nil {
+		w.index.Add(values, valid)
+	}
+}
+
+func (w *decimalWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
+	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
+	w.stats.Fill(node.Field)
+	if node.Field.ConstantValue != nil {
+		w.release()
+		return append(out, node), nil
+	}
+	var err error
+	if node.Buffers, err = w.blocks.finish(w.ctx); err != nil {
+		return out, err
+	}
+	if worthIndex(w.ctx, w.index != nil, node.Field) {
+		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))
+	}
+	return append(out, node), err
+}
+
+func (w *decimalWriter) release() { w.blocks.pipeline.release(w.ctx) }

@@ -1,0 +1,141 @@
+package write
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/shard/internal/stats"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+)
+
+// listWriter writes lists and maps: an OFFSETS buffer of one 64-bit end offset
+// more than lists, the first 0, and a PRESENCE buffer if a list is null
+// (docs/format.md §5.3). Children hold the items of all lists.
+type listWriter struct {
+	ctx      *nodeContext
+	id       uint32
+	children []nodeWriter // List: item; Map: key, value
+	offsets  primitiveBlocks[uint64]
+	none     bitStage // offsets have no nulls
+	last     uint64
+	ends     []uint64
+	valid    presenceWriter
+	stats    stats.List
+}
+
+func newListWriter(c *nodeContext, col *arrowmap.Column) (*listWriter, error) {
+	o := c.encoding
+	o.NoPresence = true
+	w := &listWriter{ctx: c, id: col.ID, offsets: newPrimitiveBlocks[uint64](c, nodePart{id: col.ID}, o)}
+	w.offsets.grow(c, 1)[0] = 0
+	w.none.append(bitmap.All(1))
+	var err error
+	w.children, err = newChildWriters(c, col)
+	return w, err
+}
+
+func (w *listWriter) write(arr arrow.Array) error {
+	return w.ctx.inChunks(arr, w.offsets.room(w.ctx), w.writeChunk)
+}
+
+func (w *listWriter) writeChunk(arr arrow.Array) error {
+	fixed, isFixed := arr.(*array.FixedSizeList)
+	if !isFixed && arrowutil.NullRanges(arr) {
+		clean, err := arrowutil.DropNullRanges(w.ctx.mem, arr)
+		if err != nil {
+			return err
+		}
+		defer clean.Release()
+		arr = clean
+	}
+	var from, to int64
+	dst := w.offsets.grow(w.ctx, arr.Len())
+	switch a := arr.(type) {
+	case *array.FixedSizeList:
+		size := int64(a.DataType().(*arrow.FixedSizeListType).Len())
+		to = int64(a.Len()) * size
+		for i := range dst {
+			dst[i] = w.last + uint64(i+1)*uint64(size)
+		}
+	case *array.LargeList:
+		from, to = rebase(dst, arrowutil.Offsets[int64](a), w.last)
+	default:
+		from, to = rebase(dst, arrowutil.Offsets[int32](a), w.last)
+	}
+	valid := arrowutil.Validity(arr)
+	w.ends = append(append(w.ends[:0], w.last), dst...)
+	w.stats.Add(w.ends, valid)
+	w.valid.add(valid)
+	w.none.append(bitmap.All(len(dst)))
+	w.last += uint64(to - from)
+	if isFixed {
+		items := fixedItems(fixed)
+		defer items.Release()
+		if err := w.ctx.writeMasked(w.children[0], items, repeatBits(valid, fixed)); err != nil {
+			return err
+		}
+		return w.offsets.flush(w.ctx, &w.none, false)
+	}
+	for i, all := range listItems(arr) {
+		items := array.NewSlice(all, from, to)
+		err := w.children[i].write(items)
+		items.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return w.offsets.flush(w.ctx, &w.none, false)
+}
+
+// rebase fills dst with the end offsets of lists, moved so that the first list
+// starts at base, and returns the range of items they cover.
+func rebase[O int32 | int64](dst []uint64, offsets []O, base uint64) (from, to int64) {
+	first := offsets[0]
+	for i := range dst {
+		dst[i] = base + uint64(offsets[i+1]-first)
+	}
+	return int64(first), int64(offsets[len(dst)])
+}
+
+// listItems are the arrays that the offsets of a list or map refer to, one for each
+// child.
+func listItems(arr arrow.Array) []arrow.Array {
+	if m, ok := arr.(*array.Map); ok {
+		keys, items := arrowutil.MapEntries(m)
+		return []arrow.Array{keys, items}
+	}
+	return []arrow.Array{arr.(array.ListLike).ListValues()}
+}
+
+func (w *listWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
+	var err error
+	for _, child := range w.children {
+		if out, err = child.finish(out); err != nil {
+			return out, err
+		}
+	}
+	if err := w.offsets.flush(w.ctx, &w.none, true); err != nil {
+		return out, err
+	}
+	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
+	w.stats.Fill(node.Field)
+	offsets, err := w.offsets.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
+	if err != nil {
+		return out, err
+	}
+	node.Buffers = append(node.Buffers, offsets)
+	node.Buffers, err = w.valid.finish(w.ctx, node.Buffers)
+	return append(out, node), err
+}
+
+func (w *listWriter) release() {
+	w.offsets.release(w.ctx)
+	w.valid.bits.out.release()
+	for _, child := range w.children {
+		child.release()
+	}
+}

@@ -1,0 +1,110 @@
+package write
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// nodeWriter writes one schema node and those below it. It is used by one
+// goroutine at a time, which holds a slot of the worker pool.
+type nodeWriter interface {
+	// write appends every slot of arr.
+	write(arr arrow.Array) error
+	// finish cuts the last blocks and appends the results, children first. After an
+	// error too the results belong to the caller, and the rest to release.
+	finish(out []stripe.Node) ([]stripe.Node, error)
+	// release drops staged bytes, once no segment is worked on; the writer is not used afterwards.
+	release()
+}
+
+// nodeContext is shared by all node writers of a stripe.
+type nodeContext struct {
+	encoding encoding.Options
+	budget   *storage.Budget
+	tempDir  string
+	features *featureLog
+	mem      memory.Allocator
+	history  *History // may be nil
+	pool     *workerPool
+	stage    stageSize
+}
+
+// newNodeWriter makes the writer for a column of the type table.
+func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+	switch col.Rule {
+	case arrowmap.DayTime, arrowmap.MonthDayNano:
+		return newIntervalWriter(c, col)
+	}
+	switch t := col.Stored.Type; t {
+	case schema.Boolean:
+		return newBooleanWriter(c, col), nil
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Float32, schema.Float64, schema.DateTime:
+		return newPrimitiveNode(c, col)
+	case schema.Binary, schema.String, schema.Guid:
+		return newBytesWriter(c, col), nil
+	case schema.FixedSizeBinary:
+		if col.Stored.IsDecimal() {
+			return newDecimalWriter(c, col)
+		}
+		return newBytesWriter(c, col), nil
+	case schema.List, schema.Map:
+		return newListWriter(c, col)
+	case schema.Struct, schema.FixedSizeList:
+		return newStructWriter(c, col)
+	case schema.Unit:
+		return &unitWriter{id: col.ID}, nil
+	default:
+		return nil, fmt.Errorf("column %q: stored type %v cannot be written", col.Arrow.Name, t)
+	}
+}
+
+// plain is arr without dictionary, runs, views or extension; the caller releases it.
+func (c *nodeContext) plain(arr arrow.Array) (arrow.Array, error) {
+	return arrowutil.Plain(c.mem, arr)
+}
+
+// inChunks calls f with slices of the plain arr, the first of at most room values and
+// the others of at most what a node stages, so that this stays small whatever the
+// length of arr.
+func (c *nodeContext) inChunks(arr arrow.Array, room int, f func(arrow.Array) error) error {
+	arr, err := c.plain(arr)
+	if err != nil {
+		return err
+	}
+	defer arr.Release()
+	if arr.Len() <= room {
+		return rules.ShiftRows(f(arr), 0)
+	}
+	for i, n := 0, room; i < arr.Len(); i, n = i+n, c.stage.values {
+		part := array.NewSlice(arr, int64(i), int64(min(i+n, arr.Len())))
+		err := f(part)
+		part.Release()
+		if err != nil {
+			return rules.ShiftRows(err, i)
+		}
+	}
+	return nil
+}
+
+func newChildWriters(c *nodeContext, col *arrowmap.Column) ([]nodeWriter, error) {
+	var out []nodeWriter
+	for i := range col.Children {
+		child, err := newNodeWriter(c, &col.Children[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, child)
+	}
+	return out, nil
+}

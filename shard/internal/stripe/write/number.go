@@ -1,0 +1,129 @@
+package write
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/index/numrange"
+	"github.com/amudai/amudai-go/shard/internal/stats"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+)
+
+// valueStats collects statistics of values.
+type valueStats[T any] interface {
+	Add(values []T, valid bitmap.Bits)
+	Fill(f *shardpb.FieldDescriptor)
+}
+
+// primitiveWriter writes integers, floats and times: one DATA buffer of
+// primitive blocks with embedded presence, and a RANGE_INDEX (docs/format.md §5.1).
+type primitiveWriter[T numeric.Value] struct {
+	ctx    *nodeContext
+	id     uint32
+	load   rules.Loader[T]
+	stats  valueStats[T]
+	index  *numrange.Builder[T] // nil for profile Plain
+	blocks primitiveBlocks[T]
+	valid  bitStage
+}
+
+// newPrimitiveNode makes the writer for the column's stored type.
+func newPrimitiveNode(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+	signed := col.Stored.Signed
+	switch col.Stored.Type {
+	case schema.Int8:
+		if signed {
+			return newPrimitiveWriter(c, col, &stats.Numeric[int8]{})
+		}
+		return newPrimitiveWriter(c, col, &stats.Numeric[uint8]{})
+	case schema.Int16:
+		if signed {
+			return newPrimitiveWriter(c, col, &stats.Numeric[int16]{})
+		}
+		return newPrimitiveWriter(c, col, &stats.Numeric[uint16]{})
+	case schema.Int32:
+		if signed {
+			return newPrimitiveWriter(c, col, &stats.Numeric[int32]{})
+		}
+		return newPrimitiveWriter(c, col, &stats.Numeric[uint32]{})
+	case schema.Int64:
+		if signed {
+			return newPrimitiveWriter(c, col, &stats.Numeric[int64]{})
+		}
+		return newPrimitiveWriter(c, col, &stats.Numeric[uint64]{})
+	case schema.Float32:
+		return newPrimitiveWriter(c, col, &stats.Float[float32]{})
+	case schema.Float64:
+		return newPrimitiveWriter(c, col, &stats.Float[float64]{})
+	}
+	return newPrimitiveWriter(c, col, &stats.Numeric[uint64]{}) // DateTime
+}
+
+func newPrimitiveWriter[T numeric.Value](c *nodeContext, col *arrowmap.Column, collector valueStats[T]) (nodeWriter, error) {
+	load, err := rules.LoaderOf[T](col)
+	if err != nil {
+		return nil, err
+	}
+	w := &primitiveWriter[T]{
+		ctx: c, id: col.ID, load: load,
+		stats:  collector,
+		blocks: newPrimitiveBlocks[T](c, nodePart{id: col.ID}, c.encoding),
+	}
+	if c.encoding.Profile != encoding.ProfilePlain {
+		w.index = numrange.NewBuilder[T](byte(col.Stored.Type))
+	}
+	return w, nil
+}
+
+func (w *primitiveWriter[T]) write(arr arrow.Array) error {
+	return w.ctx.inChunks(arr, w.blocks.room(w.ctx), w.writeChunk)
+}
+
+func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
+	valid := arrowutil.Validity(arr)
+	dst := w.blocks.grow(w.ctx, arr.Len())
+	if err := w.load(dst, arr, valid); err != nil {
+		return err
+	}
+	w.stats.Add(dst, valid)
+	if w.index != nil {
+		w.index.Add(dst, valid)
+	}
+	w.valid.append(valid)
+	return w.flush(false)
+}
+
+func (w *primitiveWriter[T]) flush(final bool) error {
+	return w.blocks.flush(w.ctx, &w.valid, final)
+}
+
+func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
+	field := &shardpb.FieldDescriptor{}
+	w.stats.Fill(field)
+	node := stripe.Node{ID: w.id, Field: field}
+	if field.ConstantValue != nil {
+		w.release()
+		return append(out, node), nil
+	}
+	if err := w.flush(true); err != nil {
+		return out, err
+	}
+	data, err := w.blocks.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
+	if err != nil {
+		return out, err
+	}
+	node.Buffers = append(node.Buffers, data)
+	if worthIndex(w.ctx, w.index != nil, node.Field) {
+		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))
+	}
+	return append(out, node), err
+}
+
+func (w *primitiveWriter[T]) release() { w.blocks.release(w.ctx) }

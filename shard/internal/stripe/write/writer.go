@@ -1,0 +1,166 @@
+// Package write turns Arrow arrays into the encoded buffers of one stripe. Each kind of
+// node has its file. A [Writer] yields buffers that its caller places.
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Options are those of a [Writer].
+type Options struct {
+	Encoding    encoding.Options // profile and features; NoPresence is set where it belongs
+	Parallelism int              // columns, and segments of them, encoded at a time; 0 means GOMAXPROCS
+	Budget      *storage.Budget  // of staged bytes; beyond it buffers spill to temporary files
+	TempDir     string           // of those files; empty means the system's
+	Allocator   memory.Allocator // for conversions of arrays; nil means the default
+	History     *History         // of the stripes before; nil for none
+}
+
+// Writer encodes one stripe. It is used by one goroutine at a time, and uses
+// more itself: columns take their values side by side, and what is staged is
+// encoded meanwhile, in a way that the bytes do not depend on how many there are.
+type Writer struct {
+	columns     []arrowmap.Column
+	nodes       []nodeWriter
+	features    *featureLog
+	parallelism int
+	pool        *workerPool
+	rows        int64
+	err         error
+}
+
+// NewWriter makes a writer for the given columns, the children of the schema's root.
+func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	if o.Parallelism == 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	features := &featureLog{allowed: o.Encoding.Features}
+	features.addColumns(columns)
+	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, history: o.History, pool: newWorkerPool(o.Parallelism), stage: stageOf(columns)}
+	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism, pool: c.pool}
+	for i := range columns {
+		var err error
+		if w.nodes[i], err = newNodeWriter(c, &columns[i]); err != nil {
+			c.pool.close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Write appends rows: one array for each column, all of the given length. It does not
+// keep the arrays. An array whose buffers do not fit each other is an error. An error
+// about a value names its column, and its row within this call. After an error the
+// stripe cannot be finished.
+func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) error {
+	if w.err != nil {
+		return w.err
+	}
+	if len(columns) != len(w.nodes) {
+		return fmt.Errorf("%d columns, expected %d", len(columns), len(w.nodes))
+	}
+	for i, arr := range columns {
+		if arr.Len() != rows {
+			return fmt.Errorf("column %q has %d rows, expected %d", w.columns[i].Arrow.Name, arr.Len(), rows)
+		}
+	}
+	w.err = w.each(ctx, func(i int) error {
+		err := arrowutil.Check(columns[i])
+		if err == nil {
+			err = w.nodes[i].write(columns[i])
+		}
+		return err
+	})
+	w.rows += int64(rows)
+	return w.err
+}
+
+// Rows is the number of rows written.
+func (w *Writer) Rows() int64 { return w.rows }
+
+// each calls f for every column, on as many goroutines as allowed. Its error names
+// the column.
+func (w *Writer) each(ctx context.Context, f func(i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(w.parallelism, len(w.nodes)) {
+		g.Go(func() error {
+			w.pool.acquire()
+			defer w.pool.release()
+			for i := int(next.Add(1)) - 1; i < len(w.nodes); i = int(next.Add(1)) - 1 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if err := try(i, f); err != nil {
+					return fault.InColumn(err, schema.Escape(w.columns[i].Arrow.Name))
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// try calls f, whose panic is an error.
+func try(i int, f func(i int) error) (err error) {
+	defer fault.RecoverInternal(&err)
+	return f(i)
+}
+
+// Finish cuts the last blocks and gives the encoded stripe, which the caller
+// must release. The writer is not used afterwards.
+func (w *Writer) Finish(ctx context.Context) (*stripe.Finished, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	results := make([][]stripe.Node, len(w.nodes))
+	err := w.each(ctx, func(i int) (err error) {
+		results[i], err = w.nodes[i].finish(nil)
+		return err
+	})
+	out := &stripe.Finished{Rows: w.rows, Features: w.features.set()}
+	for _, nodes := range results {
+		for _, n := range nodes {
+			out.RawBytes += n.Field.GetRawDataSize()
+		}
+		out.Nodes = append(out.Nodes, nodes...)
+	}
+	w.Close()
+	if err != nil {
+		out.Release()
+		return nil, err
+	}
+	return out, nil
+}
+
+// Close drops staged values and ends the goroutines of the writer. After Finish it
+// does nothing.
+func (w *Writer) Close() {
+	w.pool.acquire()
+	for _, n := range w.nodes {
+		n.release()
+	}
+	w.pool.release()
+	w.pool.close()
+	w.pool, w.nodes = nil, nil
+	w.err = errors.New("stripe writer is closed")
+}

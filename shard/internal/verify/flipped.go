@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/dictionary"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/index/numrange"
+)
+
+// FlippedBit is a single bit that explains a checksum mismatch: if it is flipped back, the bytes match their
+// checksum.
+type FlippedBit struct {
+	Artifact string // location of the file or object
+	Offset   int64  // offset of the byte
+	Bit      int    // 0 is the least significant
+}
+
+// String names the byte and the bit.
+func (f FlippedBit) String() string {
+	return fmt.Sprintf("flipping bit %d of the byte at offset %d repairs it", f.Bit, f.Offset)
+}
+
+const (
+	// maxFlip is the size of the largest region that is searched for a flipped bit.
+	maxFlip = 128 << 10
+	// maxFlipWork limits the bytes hashed by all searches of a verification, which takes some seconds: one search
+	// of a largest region, or many of small ones.
+	maxFlipWork = 128 << 30
+)
+
+// flipSearch searches for flipped bits within a limit of work.
+type flipSearch struct{ work atomic.Int64 }
+
+// frame explains a frame whose payload does not match its checksum. region is the whole frame. at is the index of
+// the byte.
+//
+//	u32 length | payload | u32 checksum
+func (s *flipSearch) frame(ctx context.Context, region []byte) (at, bit int, ok bool) {
+	if len(region) < container.FrameExtra {
+		return 0, 0, false
+	}
+	n := uint32(len(region) - container.FrameExtra)
+	payload, sum := region[4:4+n], binary.LittleEndian.Uint32(region[4+n:])
+	if length := binary.LittleEndian.Uint32(region); length != n {
+		if d := length ^ n; bits.OnesCount32(d) == 1 && container.Checksum(payload) == sum {
+			k := bits.TrailingZeros32(d)
+			return k / 8, k % 8, true
+		}
+		return 0, 0, false
+	}
+	at, bit, ok = s.checked(ctx, region[4:])
+	return at + 4, bit, ok
+}
+
+// checked explains bytes that are followed by their checksum.
+func (s *flipSearch) checked(ctx context.Context, region []byte) (at, bit int, ok bool) {
+	n := len(region) - 4
+	if n < 0 {
+		return 0, 0, false
+	}
+	sum := binary.LittleEndian.Uint32(region[n:])
+	if d := container.Checksum(region[:n]) ^ sum; bits.OnesCount32(d) == 1 {
+		k := bits.TrailingZeros32(d)
+		return n + k/8, k % 8, true
+	}
+	work := 8 * int64(n) * int64(n)
+	if n > maxFlip {
+		return 0, 0, false
+	}
+	if s.work.Add(work) > maxFlipWork { // a smaller region may still be searched
+		s.work.Add(-work)
+		return 0, 0, false
+	}
+	return flip(ctx, region[:n], sum)
+}
+
+// dictionary explains a value dictionary.
+func (s *flipSearch) dictionary(ctx context.Context, b []byte) (at, bit int, ok bool) {
+	for _, p := range dictionary.Parts(b) {
+		n := p.End - p.Start
+		if n > p.Room {
+			continue
+		}
+		bytes, sum := b[p.Start:p.End:p.End], b[p.Sum:p.Sum+4]
+		if container.Checksum(bytes) == binary.LittleEndian.Uint32(sum) {
+			continue
+		}
+		at, bit, ok = s.checked(ctx, append(bytes, sum...))
+		if at >= n { // in the checksum, which may follow after a gap
+			return p.Sum + at - n, bit, ok
+		}
+		return p.Start + at, bit, ok
+	}
+	return 0, 0, false
+}
+
+// rangeIndex explains a range index.
+func (s *flipSearch) rangeIndex(ctx context.Context, b []byte) (at, bit int, ok bool) {
+	for _, p := range numrange.Payloads(b) {
+		payload := b[p.Start:p.End]
+		n := len(payload) - 4
+		if n > 0 && container.Checksum(payload[:n]) != binary.LittleEndian.Uint32(payload[n:]) {
+			at, bit, ok = s.checked(ctx, payload)
+			return p.Start + at, bit, ok
+		}
+	}
+	return 0, 0, false
+}
+
+// flip tries every bit, in parallel.
+func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
+	var found atomic.Int64
+	found.Store(-1)
+	g, ctx := errgroup.WithContext(ctx)
+	parts := max(1, min(runtime.GOMAXPROCS(0), len(b)/1024))
+	for part := range parts {
+		from, to := len(b)*part/parts, len(b)*(part+1)/parts
+		g.Go(func() (err error) {
+			defer fault.Recover(&err)
+			own := append([]byte(nil), b...)
+			for i := from; i < to && found.Load() < 0; i++ {
+				if i%256 == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
+				for k := range 8 {
+					own[i] ^= 1 << k
+					if container.Checksum(own) == sum {
+						found.Store(int64(i)*8 + int64(k))
+					}
+					own[i] ^= 1 << k
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // a failed search finds nothing
+	f := found.Load()
+	return int(f / 8), int(f % 8), f >= 0
+}

@@ -1,0 +1,89 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stats"
+)
+
+// merger merges the descriptors of stripes into those of the shard.
+type merger struct {
+	v      *verifier
+	fields map[uint32]*shardpb.FieldDescriptor
+}
+
+// add adds the descriptors of a stripe, and checks the raw size of the stripe.
+func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
+	raw, known, broken := uint64(0), false, false
+	for _, id := range m.v.ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d, err := s.Descriptor(ctx, id)
+		if err != nil {
+			if !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			broken = true
+			continue // reported with the messages
+		}
+		if d == nil {
+			continue
+		}
+		if d.Field.RawDataSize != nil {
+			raw, known = raw+*d.Field.RawDataSize, true
+		}
+		m.fields[id] = stats.Merge(m.fields[id], d.Field)
+	}
+	if d := s.Directory(); known && !broken && d.RawDataSize != nil && *d.RawDataSize != raw {
+		return m.v.found(fault.InStripe(fault.Corruptf("raw_data_size is %d, but its fields have %d", *d.RawDataSize, raw), s.Index()))
+	}
+	return nil
+}
+
+// compare compares the descriptors of the shard.
+func (m *merger) compare(ctx context.Context) error {
+	absolute := 0
+	for _, id := range m.v.ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		got, err := m.v.file.FieldDescriptor(ctx, id)
+		if err != nil {
+			if err := m.v.found(err); err != nil {
+				return err
+			}
+			continue
+		}
+		url, err := m.v.file.FieldURL(ctx, id)
+		if err := m.v.found(err); err != nil {
+			return err
+		}
+		if strings.Contains(url, "://") {
+			absolute++
+		}
+		if got == nil {
+			continue
+		}
+		want := m.fields[id]
+		if want == nil {
+			want = &shardpb.FieldDescriptor{}
+		}
+		c := comparison{got: got, want: want, what: "the stripes"}
+		c.all()
+		if err := m.v.differences(c, func(err error) error { return fault.InColumn(err, m.v.paths[id]) }); err != nil {
+			return err
+		}
+	}
+	if absolute > 0 {
+		m.v.note(fault.In(fmt.Errorf("%d absolute urls: the reference wrote the location of the shard, and cannot find these descriptors after a move", absolute), "field list", -1))
+	}
+	return nil
+}

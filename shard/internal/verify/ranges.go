@@ -1,0 +1,144 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/amudai/amudai-go/encoding/numeric"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/shard/internal/index/numrange"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/pageindex"
+)
+
+// rangeIndex reads the RANGE_INDEX buffer of a node. It returns nil if there is none, and calls n.unusable for an
+// invalid one.
+func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.StripeFieldDescriptor) ([]byte, error) {
+	for _, b := range stripe.NativeEncoding(d).GetBuffers() {
+		if b.Kind != shardpb.BufferKind_RANGE_INDEX {
+			continue
+		}
+		r, err := c.stripe.Artifact(ctx, n.col.ID, b.Buffer)
+		if err != nil {
+			return nil, err
+		}
+		start := int64(b.GetBuffer().GetRange().GetStart())
+		in := func(err error, offset int64) error {
+			return c.in(fault.Of(fault.InBuffer(err, b.Kind.String(), offset), r.Name()), n.path)
+		}
+		var raw []byte
+		n.rangeSum = b.GetChecksums()
+		n.unusable = func(err error) {
+			f := Finding{Err: in(err, start)}
+			if errors.Is(err, fault.ErrChecksum) {
+				if i, bit, ok := c.v.flips.rangeIndex(ctx, raw); ok {
+					f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
+				}
+			}
+			_ = c.v.problem(f)
+		}
+		raw, err = pageindex.Read(ctx, c.stripe, n.col.ID, b, n.stored.GetPositionCount(), nil)
+		if err == nil && raw == nil {
+			n.unusable(fault.Corruptf("larger than any index of %d positions", n.stored.GetPositionCount()))
+		}
+		return raw, in(err, -1)
+	}
+	return nil, nil
+}
+
+// ranges compares the values of a node with its range index, 256 at a time. A nil *ranges accepts all values.
+type ranges[T any] struct {
+	n       *nodeCheck
+	index   *numrange.Index[T]
+	compare func(a, b T) int
+	invalid func(v T) bool // for NaN
+
+	block, at   int // place of the next value
+	nulls       int // invalid values of the block so far
+	some        bool
+	least, most T
+}
+
+func openRanges[T numeric.Value](n *nodeCheck, raw []byte) *ranges[T] {
+	if raw == nil {
+		return nil
+	}
+	var scratch numeric.Scratch
+	x, err := numrange.Parse[T](raw, byte(n.col.Stored.Type), n.stored.GetPositionCount(), &scratch)
+	if err = cmp.Or(err, blocks.CheckWhole(raw, n.rangeSum)); err != nil {
+		n.unusable(err)
+		return nil
+	}
+	return newRanges(n, x, func(a, b T) int {
+		switch {
+		case a < b:
+			return -1
+		case a > b:
+			return 1
+		}
+		return 0
+	}, func(v T) bool { return v != v })
+}
+
+func openDecimalRanges(n *nodeCheck, raw []byte) *ranges[decimal.Decimal] {
+	if raw == nil {
+		return nil
+	}
+	var scratch numeric.Scratch
+	x, err := numrange.ParseDecimal(raw, n.stored.GetPositionCount(), &scratch)
+	if err = cmp.Or(err, blocks.CheckWhole(raw, n.rangeSum)); err != nil {
+		n.unusable(err)
+		return nil
+	}
+	return newRanges(n, x, decimal.Decimal.Compare, decimal.Decimal.IsNaN)
+}
+
+func newRanges[T any](n *nodeCheck, x *numrange.Index[T], compare func(a, b T) int, invalid func(T) bool) *ranges[T] {
+	n.c.v.count(func(r *Report) { r.RangeIndexes++ })
+	return &ranges[T]{n: n, index: x, compare: compare, invalid: invalid}
+}
+
+func (r *ranges[T]) add(values []T, valid bitmap.Bits) error {
+	if r == nil {
+		return nil
+	}
+	for i, v := range values {
+		switch {
+		case !valid.At(i) || r.invalid(v):
+			r.nulls++
+		case !r.some:
+			r.some, r.least, r.most = true, v, v
+		case r.compare(v, r.least) < 0:
+			r.least = v
+		case r.compare(v, r.most) > 0:
+			r.most = v
+		}
+		if r.at++; r.block < r.index.Len() {
+			if _, _, _, n := r.index.Block(r.block); r.at == n {
+				if err := r.close(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// close compares a complete block.
+func (r *ranges[T]) close() error {
+	lo, hi, invalid, _ := r.index.Block(r.block)
+	var err error
+	switch {
+	case invalid != r.nulls:
+		err = fault.Corruptf("block %d has %d nulls and NaNs, the index has %d", r.block, r.nulls, invalid)
+	case r.some && (r.compare(lo, r.least) != 0 || r.compare(hi, r.most) != 0):
+		err = fault.Corruptf("block %d has values from %v to %v, the index from %v to %v", r.block, r.least, r.most, lo, hi)
+	}
+	r.block, r.at, r.nulls, r.some = r.block+1, 0, 0, false
+	return fault.InColumn(fault.InBuffer(err, shardpb.BufferKind_RANGE_INDEX.String(), -1), r.n.path)
+}

@@ -1,0 +1,144 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+)
+
+// root checks the parts of the whole shard: header, url list, properties, totals.
+func (v *verifier) root(ctx context.Context) error {
+	head := make([]byte, container.MarkSize)
+	if err := v.file.Root().ReadAt(ctx, head, 0); err != nil {
+		return err
+	}
+	_, err := container.CheckMark(head, "header")
+	if err := v.found(fault.Of(fault.In(err, "header", 0), v.file.Root().Name())); err != nil {
+		return err
+	}
+	if err := v.properties(ctx); err != nil {
+		return err
+	}
+	if err := v.urls(ctx); err != nil {
+		return err
+	}
+	return v.found(v.rawSize())
+}
+
+func (v *verifier) rawSize() error {
+	sum, known := uint64(0), v.file.NumStripes() > 0
+	for i := range v.file.NumStripes() {
+		d := v.file.Stripe(i).Directory()
+		sum, known = sum+d.GetRawDataSize(), known && d.RawDataSize != nil
+	}
+	if d := v.file.Directory(); known && d.RawDataSize != nil && *d.RawDataSize != sum {
+		return fault.In(fault.Corruptf("raw_data_size is %d, but the stripes have %d", *d.RawDataSize, sum), "directory", -1)
+	}
+	return nil
+}
+
+// declares reports whether a shard declares an edition and features that this version knows all of.
+func declares(p *shardpb.ShardProperties) bool {
+	standard := shardfile.PropertiesFromProto(p.StandardProperties)
+	return slices.ContainsFunc(standard, func(q shardfile.Property) bool { return q.Name == shardfile.PropertyEdition }) &&
+		len(shardfile.UnknownFeatures(standard)) == 0
+}
+
+// properties notes an unknown edition or unknown features.
+func (v *verifier) properties(ctx context.Context) error {
+	p, err := v.file.Properties(ctx)
+	if err != nil {
+		return v.found(err)
+	}
+	for _, q := range shardfile.PropertiesFromProto(p.StandardProperties) {
+		text, _ := q.Value.(string)
+		switch q.Name {
+		case shardfile.PropertyEdition:
+			e, err := edition.Parse(text)
+			if err != nil {
+				v.note(err)
+			}
+			v.ours = err != nil || e != edition.Reference
+		case shardfile.PropertyFeatures:
+			for name := range strings.SplitSeq(text, ",") {
+				if !edition.Known(name) {
+					v.note(fmt.Errorf("feature %q is not known", name))
+				}
+			}
+		}
+	}
+	if p.CreationMin.GetTicks() > p.CreationMax.GetTicks() {
+		return v.found(fault.In(fault.Corruptf("creation_min is after creation_max"), "properties", -1))
+	}
+	return nil
+}
+
+// marks notes an invalid header or footer of another artifact. Readers do not check them.
+func (v *verifier) marks(ctx context.Context, url string) error {
+	r, err := v.file.Artifact(ctx, url)
+	if err != nil {
+		return v.found(err)
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return v.found(err)
+	}
+	for _, at := range []int64{0, max(size-container.MarkSize, 0)} {
+		b := make([]byte, min(size, container.MarkSize))
+		if err := r.ReadAt(ctx, b, at); err != nil {
+			return v.found(err)
+		}
+		if _, err := container.CheckMark(b, "header or footer"); err != nil {
+			v.note(fault.Of(fault.In(err, "header or footer", at), r.Name()))
+		}
+	}
+	return nil
+}
+
+// urls checks that the url list names all artifacts with buffers. Missing artifacts are found with the buffers.
+func (v *verifier) urls(ctx context.Context) error {
+	list, err := v.file.URLs(ctx)
+	if err != nil {
+		return v.found(err)
+	}
+	listed := map[string]bool{}
+	for _, u := range list {
+		listed[u] = true
+		if err := v.marks(ctx, u); err != nil {
+			return err
+		}
+	}
+	missing := map[string]bool{}
+	for i := range v.file.NumStripes() {
+		for _, id := range v.ids {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			d, err := v.file.Stripe(i).Descriptor(ctx, id)
+			if err != nil && !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			if err != nil {
+				continue // reported with the messages
+			}
+			for _, e := range d.GetEncodings() {
+				for _, b := range e.GetNative().GetBuffers() {
+					if u := b.GetBuffer().GetUrl(); u != "" && !listed[u] && !missing[u] {
+						missing[u] = true
+						v.note(fmt.Errorf("the url list lacks %q", u))
+					}
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/sbbf"
+	"github.com/amudai/amudai-go/shard/internal/stats"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read"
+)
+
+// batchRows is the number of rows that are decoded at a time.
+const batchRows = 65536
+
+// values decodes a column and compares it with all statements of the shard about its values.
+func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
+	root, err := c.node(ctx, col, schema.Escape(col.Stored.Name))
+	if err != nil {
+		return c.v.found(err)
+	}
+	reader, err := read.OpenColumn(ctx, c.stripe, *col, c.v.limits())
+	if err != nil {
+		return c.v.found(fault.InStripe(err, c.stripe.Index()))
+	}
+	rows := c.stripe.Rows()
+	if rest, alike := rows%batchRows, rows-rows%batchRows; alike > 0 && !root.hasBuffers() {
+		// All rows are equal and take no bytes, so that their number is unlimited.
+		if err = c.add(ctx, root, reader, 0, batchRows); err == nil {
+			root.repeat(alike / batchRows)
+			err = c.add(ctx, root, reader, alike, alike+rest)
+		}
+	} else {
+		err = c.add(ctx, root, reader, 0, rows)
+	}
+	if err != nil {
+		return c.v.found(fault.InStripe(err, c.stripe.Index()))
+	}
+	return root.finish()
+}
+
+// add decodes rows and adds them to root.
+func (c *columnCheck) add(ctx context.Context, root *nodeCheck, reader *read.Column, from, to int64) error {
+	for from < to {
+		n := min(batchRows, to-from)
+		arr, err := reader.Read(ctx, from, from+n)
+		for errors.Is(err, fault.ErrBatchTooLarge) && n > 1 {
+			n /= 2
+			arr, err = reader.Read(ctx, from, from+n)
+		}
+		if err == nil {
+			err = root.add(arr)
+			arr.Release()
+		}
+		if err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// nodeCheck collects statistics of the values of a schema node.
+type nodeCheck struct {
+	c        *columnCheck
+	path     string
+	col      *arrowmap.Column
+	stored   *shardpb.FieldDescriptor // nil if the stripe lacks the node
+	stats    stats.Collector
+	leaf     func(arr arrow.Array, valid bitmap.Bits) error // adds values; nil for containers
+	unusable func(err error)                                // reports an index that readers ignore; its values are not damaged
+	rangeSum []byte                                         // checksum of the whole range index; none in shards of other writers
+	texts    *textRange                                     // for a column of strings or bytes, else nil
+	children []*nodeCheck
+	count    int64
+	buffers  int                        // number of buffers of the node
+	repeated *shardpb.FieldDescriptor   // the descriptor of the values before those of stats, if any
+	filters  *shardpb.MembershipFilters // the filters of repeated, which Merge drops
+}
+
+// hasBuffers reports whether the node or a node below it has bytes.
+func (n *nodeCheck) hasBuffers() bool {
+	return n.buffers > 0 || slices.ContainsFunc(n.children, (*nodeCheck).hasBuffers)
+}
+
+// repeat multiplies the count of all added values, in log(times) steps.
+func (n *nodeCheck) repeat(times int64) {
+	power := n.want()
+	n.c.v.count(func(r *Report) { r.Values += n.count * (times - 1) })
+	n.count *= times
+	n.repeated, n.filters = nil, power.MembershipFilters
+	for left := times; left > 0; left /= 2 {
+		if left%2 == 1 {
+			n.repeated = stats.Merge(n.repeated, power)
+		}
+		power = stats.Merge(power, proto.CloneOf(power))
+	}
+	n.collect(nil)
+	for _, child := range n.children {
+		child.repeat(times)
+	}
+}
+
+func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path string) (*nodeCheck, error) {
+	n := &nodeCheck{c: c, path: path, col: col}
+	d, err := c.stripe.Descriptor(ctx, col.ID)
+	if err != nil {
+		return nil, err
+	}
+	n.stored, n.buffers = d.GetField(), len(stripe.NativeEncoding(d).GetBuffers())
+	index, err := c.rangeIndex(ctx, n, d)
+	if err != nil {
+		return nil, err
+	}
+	n.collect(index)
+	for i := range col.Children {
+		child, err := c.node(ctx, &col.Children[i], schema.JoinPath(path, childName(col, i)))
+		if err != nil {
+			return nil, err
+		}
+		n.children = append(n.children, child)
+	}
+	return n, nil
+}
+
+// collect chooses the statistics by type.
+func (n *nodeCheck) collect(index []byte) {
+	switch t := n.col.Stored.Type; t {
+	case schema.Boolean:
+		s := &stats.Bool{}
+		n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+			s.Add(bitmap.Bits{Data: arr.Data().Buffers()[1].Bytes(), Off: arr.Data().Offset(), Len: arr.Len()}, valid)
+			return nil
+		}
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.DateTime:
+		n.collectInteger(index)
+	case schema.Float32:
+		collectFloat[float32](n, index)
+	case schema.Float64:
+		collectFloat[float64](n, index)
+	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
+		if n.col.Stored.Label() == schema.LabelDecimal && t == schema.FixedSizeBinary {
+			n.collectDecimal(index)
+			return
+		}
+		n.collectBytes()
+	case schema.List, schema.Map:
+		n.stats = &stats.List{}
+	default:
+		n.stats = &stats.Presence{}
+	}
+}
+
+func (n *nodeCheck) collectInteger(index []byte) {
+	signed := n.col.Stored.Signed
+	switch t := n.col.Stored.Type; {
+	case t == schema.Int8 && signed:
+		collectInteger[int8](n, index)
+	case t == schema.Int8:
+		collectInteger[uint8](n, index)
+	case t == schema.Int16 && signed:
+		collectInteger[int16](n, index)
+	case t == schema.Int16:
+		collectInteger[uint16](n, index)
+	case t == schema.Int32 && signed:
+		collectInteger[int32](n, index)
+	case t == schema.Int32:
+		collectInteger[uint32](n, index)
+	case t == schema.Int64 && signed:
+		collectInteger[int64](n, index)
+	default:
+		collectInteger[uint64](n, index)
+	}
+}
+
+func collectInteger[T stats.Integer](n *nodeCheck, index []byte) {
+	s := &stats.Numeric[T]{}
+	ranges := openRanges[T](n, index)
+	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+		values := arrowutil.Values[T](arr)
+		s.Add(values, valid)
+		return ranges.add(values, valid)
+	}
+}
+
+func collectFloat[T float32 | float64](n *nodeCheck, index []byte) {
+	s := &stats.Float[T]{}
+	ranges := openRanges[T](n, index)
+	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+		values := arrowutil.Values[T](arr)
+		s.Add(values, valid)
+		return ranges.add(values, valid)
+	}
+}
+
+func (n *nodeCheck) collectDecimal(index []byte) {
+	s := &stats.Decimal{}
+	ranges := openDecimalRanges(n, index)
+	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+		values := arrowutil.Values[decimal.Decimal](arr)
+		s.Add(values, valid)
+		return ranges.add(values, valid)
+	}
+}
+
+// maxFilterValues is the number of values up to which the size of a filter is checked.
+const maxFilterValues = 1 << 20
+
+func (n *nodeCheck) collectBytes() {
+	stored := n.stored.GetMembershipFilters().GetSbbf()
+	s := stats.NewBytes(stats.BytesOptions{
+		String: n.col.Stored.Type == schema.String, NoFilter: stored == nil,
+		Filter: sbbf.Options{FPP: stored.GetTargetFpp(), MaxValues: int(min(stored.GetNumValues(), maxFilterValues)) + 1},
+	})
+	filter, ok := sbbf.Filter{}, false
+	if f := stored; f != nil {
+		filter, ok = sbbf.Open(f.HashAlgorithm, f.HashSeed, f.Data)
+		if ok {
+			n.c.v.count(func(r *Report) { r.Filters++ })
+		} else {
+			n.c.v.note(n.c.in(fmt.Errorf("not checked: a filter with hash %q in %d bytes", f.HashAlgorithm, len(f.Data)), n.path))
+		}
+	}
+	n.texts = &textRange{isString: n.col.Stored.Type == schema.String}
+	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+		v := bytesOf(arr)
+		s.Add(v, valid)
+		n.texts.add(v, valid)
+		for i := 0; ok && i < v.N; i++ {
+			if valid.At(i) && !filter.MayContain(v.At(i)) {
+				return fault.InColumn(fault.Corruptf("filter lacks the value %.40q", v.At(i)), n.path)
+			}
+		}
+		return nil
+	}
+}
+
+// bytesOf returns strings or bytes as an array with 64-bit offsets or of a fixed size, without a copy.
+func bytesOf(arr arrow.Array) bytestring.Values {
+	d := arr.Data()
+	v := bytestring.Values{N: d.Len()}
+	if t, ok := d.DataType().(*arrow.FixedSizeBinaryType); ok {
+		v.Fixed = t.ByteWidth
+		if v.N > 0 {
+			v.Data = d.Buffers()[1].Bytes()[d.Offset()*v.Fixed:]
+		}
+		return v
+	}
+	v.Offsets = arrowutil.Offsets[int64](arr)
+	if b := d.Buffers()[2]; b != nil {
+		v.Data = b.Bytes()
+	}
+	return v
+}
+
+// add adds the next values of the node.
+func (n *nodeCheck) add(arr arrow.Array) error {
+	if e, ok := arr.(array.ExtensionArray); ok {
+		arr = e.Storage()
+	}
+	count := arr.Len()
+	n.count += int64(count)
+	n.c.v.count(func(r *Report) { r.Values += int64(count) })
+	valid := arrowutil.Validity(arr)
+	if n.leaf != nil {
+		if count == 0 {
+			return nil
+		}
+		return n.leaf(arr, valid)
+	}
+	switch a := arr.(type) {
+	case *array.Struct:
+		n.stats.(*stats.Presence).Add(valid)
+		for i, child := range n.children {
+			if err := child.add(a.Field(i)); err != nil {
+				return err
+			}
+		}
+	case *array.FixedSizeList:
+		n.stats.(*stats.Presence).Add(valid)
+		start, _ := a.ValueOffsets(0)
+		return n.children[0].addSlice(a.ListValues(), start, start+int64(count)*int64(a.DataType().(*arrow.FixedSizeListType).Len()))
+	case *array.Map:
+		offsets := widen(arrowutil.Offsets[int32](arr))
+		n.stats.(*stats.List).Add(offsets, valid)
+		from, to := int64(offsets[0]), int64(offsets[count])
+		keys, items := arrowutil.MapEntries(a)
+		if err := n.children[0].addSlice(keys, from, to); err != nil {
+			return err
+		}
+		return n.children[1].addSlice(items, from, to)
+	case *array.LargeList:
+		offsets := widen(arrowutil.Offsets[int64](arr))
+		n.stats.(*stats.List).Add(offsets, valid)
+		return n.children[0].addSlice(a.ListValues(), int64(offsets[0]), int64(offsets[count]))
+	default:
+		n.stats.(*stats.Presence).Add(valid)
+	}
+	return nil
+}
+
+func (n *nodeCheck) addSlice(arr arrow.Array, from, to int64) error {
+	s := array.NewSlice(arr, from, to)
+	defer s.Release()
+	return n.add(s)
+}
+
+func widen[O int32 | int64](offsets []O) []uint64 {
+	out := make([]uint64, len(offsets))
+	for i, o := range offsets {
+		out[i] = uint64(o)
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package table
+
+import (
+	"context"
+	"errors"
+
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// Explain tells how a scan finds its rows in each input, in the order of [Table.Locations], with run also what the scan of it did. It is nil for
+// inputs of which a scan reads everything: those in formats that do not filter, compressed ones, and pipes. Positions of rows cannot be explained.
+func (t *Table) Explain(ctx context.Context, o ScanOptions, run bool) ([]*provider.Explanation, error) {
+	if o.Rows != nil {
+		return nil, errPositions
+	}
+	all := make([]*provider.Explanation, len(t.locations))
+	for i := range t.locations {
+		err := t.describe(ctx, i, func(in provider.Input, f provider.Format) (err error) {
+			all[i], err = t.explain(ctx, in, f, o, run)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Statistics returns what each input records of the columns at paths, in the order of [Table.Locations]. Nil paths mean all columns, an empty
+// list only the number of rows. It is nil for inputs that record nothing. No values are read.
+func (t *Table) Statistics(ctx context.Context, paths []string) ([]*provider.Statistics, error) {
+	all := make([]*provider.Statistics, len(t.locations))
+	for i := range t.locations {
+		var err error
+		if all[i], err = t.statisticsOf(ctx, i, paths); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// statisticsOf is [Table.Statistics] of input i.
+func (t *Table) statisticsOf(ctx context.Context, i int, paths []string) (s *provider.Statistics, err error) {
+	err = t.describe(ctx, i, func(in provider.Input, f provider.Format) (err error) {
+		if f.Statistics != nil {
+			s, err = f.Statistics(ctx, in, paths)
+		}
+		return err
+	})
+	return s, err
+}
+
+// VerifyOptions are the options of [Table.Verify]. The zero value checks everything.
+//
+//	type VerifyOptions struct {
+//		MetadataOnly bool                  // does not read the data
+//		Quick        bool                  // of shards only checksums, without decoding values
+//		MaxFindings  int                   // problems in an input after which its verification ends; default 100
+//		Parallelism  int                   // parts that are checked at the same time; default GOMAXPROCS
+//		TempDir      string                // for compressed inputs; default os.TempDir
+//		Progress     func(done, total int) // called by one goroutine at a time; may be nil
+//	}
+type VerifyOptions = provider.VerifyOptions
+
+// Report is what [Table.Verify] found in one input. Its OK method reports whether the input is sound: there are no problems, and nothing was left
+// unchecked.
+//
+//	type Report struct {
+//		Problems  []error // damage and contradictions; their texts name the places
+//		Notes     []error // harmless peculiarities, and parts that could not be checked
+//		Unchecked int     // notes about parts that could not be checked
+//		Truncated bool    // there may be more problems than VerifyOptions.MaxFindings
+//		Checked   []Count // the parts that were checked: Name "page", N 12
+//	}
+type Report = provider.Report
+
+// Verify checks each input for damage and contradictions, in the order of [Table.Locations]: checksums, references, counts, and what the file
+// records of its values. It is nil for inputs in formats that record nothing to compare with, such as CSV, and for pipes, of which nothing is
+// consumed.
+//
+// A damaged file is a report with problems, not an error: ask [Report.OK]. An error means that an input cannot be read, or that ctx ended; the
+// reports of other inputs are returned with it, and that of this one is nil. Open an input alone if it may be too damaged to tell its
+// columns: several are opened for their schemas, one is not. Options.Progress counts the parts of each input anew.
+func (t *Table) Verify(ctx context.Context, o VerifyOptions) ([]*Report, error) {
+	return each(ctx, t, func(in provider.Input, f provider.Format) (r *Report, err error) {
+		if f.Verify != nil {
+			r, err = f.Verify(ctx, in, o)
+		}
+		return r, err
+	})
+}
+
+// InspectOptions are the options of [Table.Inspect]. The zero value gives an overview.
+//
+//	type InspectOptions struct {
+//		Detail  int      // 0: an overview; higher levels, up to 3, add smaller parts
+//		Columns []string // paths of columns; nil means all
+//		Groups  []int    // numbers of groups of rows, such as stripes, row groups or clusters; nil means all
+//		Hex     bool     // adds the bytes and their meaning, but of shards
+//		Stats   bool     // only the sizes of columns
+//		TempDir string   // for compressed inputs; default os.TempDir
+//	}
+type InspectOptions = provider.InspectOptions
+
+// Outline is how one input is built: facts, lists of parts, and ranges of bytes.
+//
+//	type Outline struct {
+//		Facts []Fact   // Name "rows", Value int64(1000)
+//		Lists []List   // of parts of one kind: Name "clusters", Columns with the names of their properties, Rows
+//		Bytes []Region // in the order of the file: Offset, Size, Name, Dump
+//	}
+type Outline = provider.Outline
+
+// Fact is a property of a file, and List its parts of one kind, in an [Outline].
+type (
+	Fact = provider.Fact
+	List = provider.List
+)
+
+// Inspect describes how each input is built, in the order of [Table.Locations]. It is nil for inputs in formats without a structure to tell,
+// such as CSV, and for pipes, of which nothing is consumed. Values are not decoded, but at the highest details and for [InspectOptions].Hex.
+// Errors are as those of [Table.Verify]; damage of single parts is in the outline where they are.
+func (t *Table) Inspect(ctx context.Context, o InspectOptions) ([]*Outline, error) {
+	return each(ctx, t, func(in provider.Input, f provider.Format) (out *Outline, err error) {
+		if f.Inspect != nil {
+			out, err = f.Inspect(ctx, in, o)
+		}
+		return out, err
+	})
+}
+
+// each asks all inputs, whatever one of them answers.
+func each[A any](ctx context.Context, t *Table, ask func(provider.Input, provider.Format) (*A, error)) (all []*A, err error) {
+	all = make([]*A, len(t.locations))
+	for i := range t.locations {
+		one := t.describe(ctx, i, func(in provider.Input, f provider.Format) (err error) {
+			all[i], err = ask(in, f)
+			return err
+		})
+		if err = errors.Join(err, one); ctx.Err() != nil {
+			break
+		}
+	}
+	return all, err
+}
+
+// describe opens an input, unless it is a pipe, of which nothing is known before it is read.
+func (t *Table) describe(ctx context.Context, i int, f func(provider.Input, provider.Format) error) error {
+	location := t.locations[i]
+	if isPipe(location) {
+		return nil
+	}
+	in, format, err := t.find.Open(ctx, location)
+	if err != nil {
+		return err
+	}
+	t.know(i, format)
+	if err = f(in, format); err != nil {
+		err = t.find.Explain(ctx, err, location, format)
+	}
+	return errors.Join(err, in.Close())
+}

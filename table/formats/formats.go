@@ -1,0 +1,17 @@
+// Package formats links all formats of this module: a program that imports it can open any of them with package table.
+//
+//	import _ "github.com/amudai/amudai-go/table/formats"
+package formats
+
+import (
+	_ "github.com/amudai/amudai-go/blockpack"
+	_ "github.com/amudai/amudai-go/blockpack/otlp"
+	_ "github.com/amudai/amudai-go/blockpack/tempo"
+	_ "github.com/amudai/amudai-go/rntuple"
+	_ "github.com/amudai/amudai-go/table/amudai"
+	_ "github.com/amudai/amudai-go/table/arrowipc"
+	_ "github.com/amudai/amudai-go/table/csv"
+	_ "github.com/amudai/amudai-go/table/jsonl"
+	_ "github.com/amudai/amudai-go/table/lines"
+	_ "github.com/amudai/amudai-go/table/parquet"
+)

@@ -1,0 +1,182 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/engine/aggregate"
+	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// GroupOptions ask for aggregates of groups of rows. The zero value counts all rows.
+type GroupOptions struct {
+	// By are the values to group by, separated by commas, such as "origin, year(date)". Without any, all rows are one group.
+	By string
+	// Aggregates are the values of each group, such as "count(), avg(delay) as late" (docs/aggregates.md); default "count()".
+	Aggregates string
+	Having     string // only groups whose results meet a condition, such as "count > 100"
+	Sort       string // columns of the result to sort by, such as "-count,origin"; default: the groups
+
+	Filter filter.Expr // of the rows, as in [ScanOptions]
+	Rows   []RowRange
+	Limit  int64 // maximum number of groups of the result; 0 for all
+	Memory int64 // bytes of groups held in memory; the rest goes to temporary files; default DefaultMemory
+}
+
+// Group returns a row for each group of rows: the values of By, then those of Aggregates. Null is a value of groups. If
+// files record the result, no values are read.
+func (t *Table) Group(ctx context.Context, o GroupOptions) iter.Seq2[arrow.RecordBatch, error] {
+	return t.rows(ctx, o)
+}
+
+// groupQuery are parsed options.
+type groupQuery struct {
+	GroupOptions
+	keys  []*ast.Node
+	calls []ast.Call
+}
+
+func (o GroupOptions) parse() (q groupQuery, err error) {
+	if o.Aggregates == "" {
+		o.Aggregates = "count()"
+	}
+	if err := option.SetDefault("Memory", &o.Memory, DefaultMemory); err != nil {
+		return q, err
+	}
+	q.GroupOptions = o
+	if q.keys, err = ast.ParseValues(o.By); err != nil {
+		return q, &OptionError{"By", o.By, err, ""}
+	}
+	if q.calls, err = ast.ParseCalls(o.Aggregates); err != nil {
+		return q, &OptionError{"Aggregates", o.Aggregates, err, "'count(), avg(x)', for example"}
+	}
+	return q, nil
+}
+
+// scan opens the rows, and binds the query to their schema.
+func (q *groupQuery) scan(ctx context.Context, t *Table) (provider.Source, *aggregate.Query, error) {
+	src, err := ScanOptions{
+		Columns: aggregate.Columns(q.keys, q.calls), Filter: q.Filter, Rows: q.Rows,
+		Dictionaries: true, Decimals64: aggregate.Decimals64(q.keys, q.calls), Reuse: true,
+	}.open(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	bound, err := aggregate.Bind(q.keys, q.calls, src.Schema())
+	if err != nil {
+		return nil, nil, errors.Join(&OptionError{Err: err}, src.Close())
+	}
+	return src, bound, nil
+}
+
+func (o GroupOptions) open(ctx context.Context, t *Table) (_ provider.Source, err error) {
+	q, err := o.parse()
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.recorded(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		return &oneBatch{b.Schema(), b}, nil
+	}
+	src, bound, err := q.scan(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	rows, err := newResultRows(&q, bound)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, rows.sorter.Close())
+		}
+	}()
+	agg, err := aggregate.New(bound, aggregate.Options{Memory: q.Memory})
+	if err != nil {
+		return nil, err
+	}
+	defer agg.Close()
+	if err := addAll(ctx, agg, src); err != nil {
+		return nil, err
+	}
+	if err := agg.Finish(ctx, func(b arrow.RecordBatch) error { return rows.add(ctx, b) }); err != nil {
+		return nil, err
+	}
+	return sorted{rows.sorter}, rows.sorter.Finish(ctx)
+}
+
+// GroupExplanation tells what [Table.Group] would read.
+type GroupExplanation struct {
+	Recorded  bool // files record the result: no values are read
+	Rows      int64
+	RowsKnown bool
+	Estimated bool          // Rows is an estimate
+	Columns   *arrow.Schema // that are read, in the form in which they are
+}
+
+// ExplainGroup tells what [Table.Group] would read.
+func (t *Table) ExplainGroup(ctx context.Context, o GroupOptions) (x GroupExplanation, err error) {
+	q, err := o.parse()
+	if err != nil {
+		return x, err
+	}
+	b, err := t.recorded(ctx, &q)
+	if b != nil || err != nil {
+		return GroupExplanation{Recorded: b != nil}, err
+	}
+	src, _, err := q.scan(ctx, t)
+	if err != nil {
+		return x, err
+	}
+	x.Columns = src.Schema()
+	x.Rows, x.RowsKnown = src.Rows()
+	x.Estimated = slices.ContainsFunc(t.Formats(), func(f provider.Format) bool { return !f.ExactRows })
+	return x, src.Close()
+}
+
+// oneBatch is a batch as a source.
+type oneBatch struct {
+	schema *arrow.Schema
+	batch  arrow.RecordBatch // nil once it was returned
+}
+
+func (s *oneBatch) Schema() *arrow.Schema { return s.schema }
+func (s *oneBatch) Rows() (int64, bool)   { return 1, true }
+func (s *oneBatch) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	b := s.batch
+	s.batch = nil
+	return b, ctx.Err()
+}
+
+func (s *oneBatch) Close() error {
+	if s.batch != nil {
+		s.batch.Release()
+	}
+	return nil
+}
+
+// addAll adds the rows of a source.
+func addAll(ctx context.Context, agg *aggregate.Aggregator, src provider.Source) error {
+	for {
+		b, err := src.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		err = agg.Add(ctx, b)
+		b.Release()
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// Column is a column of the old table, the new one, or both.
+type Column struct {
+	Name     string
+	Old, New arrow.DataType // nil if the table lacks it
+	Common   arrow.DataType // the type that values are compared in; nil if they cannot be compared
+	Changed  bool           // it is in one table only, or has different types
+
+	old, new int // positions, or -1
+}
+
+// Columns are the columns of two tables: those of the old one, then those that are only in the new one.
+type Columns struct {
+	All     []Column
+	Ordered bool // those of both tables have the same order in both
+}
+
+// Changed reports whether the schemas differ.
+func (c Columns) Changed() bool {
+	return !c.Ordered || slices.ContainsFunc(c.All, func(c Column) bool { return c.Changed })
+}
+
+// name is the name of a column, and its number among those of the same name.
+type name struct {
+	text   string
+	number int
+}
+
+func namesOf(s *arrow.Schema) []name {
+	seen := map[string]int{}
+	names := make([]name, s.NumFields())
+	for i, f := range s.Fields() {
+		seen[f.Name]++
+		names[i] = name{f.Name, seen[f.Name]}
+	}
+	return names
+}
+
+// label is a name for people: the second column a is a#2.
+func (n name) label() string {
+	if n.number > 1 {
+		return fmt.Sprintf("%s#%d", n.text, n.number)
+	}
+	return n.text
+}
+
+// match pairs the columns of two schemas by name. If the types of one are inferred, those that can be compared are no change.
+func match(old, new *arrow.Schema, inferred bool) Columns {
+	out := Columns{Ordered: true}
+	at := map[name]int{}
+	for i, n := range namesOf(new) {
+		at[n] = i
+	}
+	last := -1
+	for i, n := range namesOf(old) {
+		c := Column{Name: n.label(), Old: old.Field(i).Type, Changed: true, old: i, new: -1}
+		if k, ok := at[n]; ok {
+			c.new, c.New = k, new.Field(k).Type
+			var mixed bool
+			c.Common, mixed = common(c.Old, c.New)
+			c.Changed = !arrow.TypeEqual(withoutLayout(c.Old), withoutLayout(c.New)) && !(inferred && c.Common != nil && (!mixed || isJSON(c.Old) || isJSON(c.New)))
+			out.Ordered = out.Ordered && k > last
+			last = k
+			delete(at, n)
+		}
+		out.All = append(out.All, c)
+	}
+	for k, n := range namesOf(new) {
+		if _, ok := at[n]; ok {
+			out.All = append(out.All, Column{Name: n.label(), New: new.Field(k).Type, Changed: true, old: -1, new: k})
+		}
+	}
+	return out
+}
+
+// isJSON reports whether a type is of JSON texts, which formats of text do not tell from other texts.
+func isJSON(t arrow.DataType) bool {
+	ext, ok := t.(arrow.ExtensionType)
+	return ok && ext.ExtensionName() == "arrow.json"
+}
+
+// Orders lists the columns of both tables, in the order of each.
+func (c Columns) Orders() (old, new []string) {
+	new = make([]string, 0, len(c.All))
+	at := map[int]string{}
+	last := 0
+	for _, column := range c.All {
+		if column.Old != nil && column.New != nil {
+			old = append(old, column.Name)
+			at[column.new] = column.Name
+			last = max(last, column.new)
+		}
+	}
+	for i := 0; i <= last; i++ {
+		if n, ok := at[i]; ok {
+			new = append(new, n)
+		}
+	}
+	return old, new
+}

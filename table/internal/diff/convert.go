@@ -1,0 +1,117 @@
+package diff
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/cast"
+	"github.com/amudai/amudai-go/internal/tables"
+	"github.com/amudai/amudai-go/internal/text/values"
+)
+
+// plainType is the type of the values of dictionaries and runs.
+func plainType(t arrow.DataType) arrow.DataType {
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		return plainType(t.ValueType)
+	case *arrow.RunEndEncodedType:
+		return plainType(t.Encoded())
+	}
+	return t
+}
+
+// withoutLayout is the type of the same values without a special representation: 64-bit offsets, views, dictionaries, runs.
+func withoutLayout(t arrow.DataType) arrow.DataType {
+	field := func(f arrow.Field) arrow.Field {
+		return arrow.Field{Name: f.Name, Type: withoutLayout(f.Type), Nullable: true}
+	}
+	switch t := plainType(t).(type) {
+	case *arrow.LargeStringType, *arrow.StringViewType:
+		return arrow.BinaryTypes.String
+	case *arrow.LargeBinaryType, *arrow.BinaryViewType:
+		return arrow.BinaryTypes.Binary
+	case *arrow.ListType, *arrow.LargeListType, *arrow.ListViewType, *arrow.LargeListViewType:
+		return arrow.ListOf(withoutLayout(t.(arrow.ListLikeType).Elem()))
+	case *arrow.FixedSizeListType:
+		return arrow.FixedSizeListOf(t.Len(), withoutLayout(t.Elem()))
+	case *arrow.MapType:
+		return arrow.MapOf(withoutLayout(t.KeyType()), withoutLayout(t.ItemType()))
+	case *arrow.StructType:
+		fields := make([]arrow.Field, t.NumFields())
+		for i, f := range t.Fields() {
+			fields[i] = field(f)
+		}
+		return arrow.StructOf(fields...)
+	default:
+		return t
+	}
+}
+
+// common is the type in which values of two types are compared, or nil if they cannot be compared. mixed means that they have
+// only their text in common.
+func common(a, b arrow.DataType) (t arrow.DataType, mixed bool) {
+	if a, b = plainType(a), plainType(b); arrow.TypeEqual(a, b) {
+		return a, false
+	}
+	if t = withoutLayout(a); arrow.TypeEqual(t, withoutLayout(b)) {
+		return t, false
+	}
+	if arrow.IsDecimal(a.ID()) && arrow.IsFloating(b.ID()) || arrow.IsFloating(a.ID()) && arrow.IsDecimal(b.ID()) {
+		return arrow.PrimitiveTypes.Float64, false
+	}
+	t, mixed, err := tables.Common(a, b)
+	if err != nil {
+		return nil, false
+	}
+	return t, mixed
+}
+
+// convert converts an array to the type of the comparison.
+func convert(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array, error) {
+	from := plainType(a.DataType())
+	switch {
+	case arrow.TypeEqual(a.DataType(), to):
+		a.Retain()
+		return a, nil
+	case arrow.TypeEqual(from, to): // in dictionaries or runs
+		return unwrapped(mem, a, to)
+	case arrow.IsDecimal(from.ID()) && to.ID() == arrow.FLOAT64:
+		return nearestFloats(mem, a)
+	}
+	return cast.Array(mem, a, to)
+}
+
+// nearestFloats are the floats nearest to decimals: those that a text of the decimal would be read as.
+func nearestFloats(mem memory.Allocator, a arrow.Array) (arrow.Array, error) {
+	b := array.NewFloat64Builder(mem)
+	defer b.Release()
+	text := values.Text(a)
+	var buf []byte
+	for i := range a.Len() {
+		if values.IsNull(a, i) {
+			b.AppendNull()
+			continue
+		}
+		buf = text(buf[:0], i)
+		v, err := strconv.ParseFloat(string(buf), 64)
+		if err != nil {
+			return nil, err
+		}
+		b.Append(v)
+	}
+	return b.NewArray(), nil
+}
+
+// unwrapped expands dictionaries and runs.
+func unwrapped(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array, error) {
+	plain, err := arrowutil.Plain(mem, a)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	return arrowutil.Wrap(mem, plain, to)
+}

@@ -1,0 +1,88 @@
+package chunk
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/pierrec/lz4/v4"
+)
+
+// hadoopLZ4 is the codec LZ4 of old files, which arrow-go lacks. Hadoop puts blocks into frames of its own,
+// parquet-cpp does not. Both are read:
+//
+//	u32 BE decoded length | u32 BE length | LZ4 block | …     or one LZ4 block
+//
+// Files written today use LZ4_RAW.
+type hadoopLZ4 struct{}
+
+func init() {
+	if _, err := compress.GetCodec(compress.Codecs.Lz4); err != nil {
+		compress.RegisterCodec(compress.Codecs.Lz4, hadoopLZ4{})
+	}
+}
+
+var errLZ4 = errors.New("invalid LZ4 data")
+
+// DecodeWithError decodes src into dst, which has the length of the result.
+func (hadoopLZ4) DecodeWithError(dst, src []byte) ([]byte, error) {
+	if n, ok := decodeFrames(dst, src); ok {
+		return dst[:n], nil
+	}
+	n, err := lz4.UncompressBlock(src, dst)
+	if err != nil {
+		return nil, errLZ4
+	}
+	return dst[:n], nil
+}
+
+func decodeFrames(dst, src []byte) (n int, ok bool) {
+	for len(src) > 0 {
+		if len(src) < 8 {
+			return 0, false
+		}
+		decoded, encoded := uint64(binary.BigEndian.Uint32(src)), uint64(binary.BigEndian.Uint32(src[4:]))
+		src = src[8:]
+		if encoded > uint64(len(src)) || decoded > uint64(len(dst)-n) {
+			return 0, false
+		}
+		got, err := lz4.UncompressBlock(src[:encoded], dst[n:n+int(decoded)])
+		if err != nil || uint64(got) != decoded {
+			return 0, false
+		}
+		src = src[encoded:]
+		n += got
+	}
+	return n, true
+}
+
+// Decode is DecodeWithError, with nil for an error.
+func (c hadoopLZ4) Decode(dst, src []byte) []byte {
+	out, err := c.DecodeWithError(dst, src)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// Encode writes one frame.
+func (c hadoopLZ4) Encode(dst, src []byte) []byte {
+	if bound := c.CompressBound(int64(len(src))); int64(cap(dst)) < bound {
+		dst = make([]byte, bound)
+	}
+	dst = dst[:cap(dst)]
+	var comp lz4.Compressor
+	n, err := comp.CompressBlock(src, dst[8:])
+	if err != nil {
+		return nil
+	}
+	binary.BigEndian.PutUint32(dst, uint32(len(src)))
+	binary.BigEndian.PutUint32(dst[4:], uint32(n))
+	return dst[:8+n]
+}
+
+// EncodeLevel is Encode, as the block format has no levels.
+func (c hadoopLZ4) EncodeLevel(dst, src []byte, _ int) []byte { return c.Encode(dst, src) }
+
+// CompressBound returns the maximum size of the result of Encode.
+func (hadoopLZ4) CompressBound(n int64) int64 { return int64(lz4.CompressBlockBound(int(n))) + 8 }

@@ -1,0 +1,322 @@
+package chunk
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Reader is a column of scalars in a row group, as a [table.ColumnReader] and [table.DictionaryReader].
+type Reader struct {
+	chunk  *Chunk
+	scalar Scalar
+	o      ReaderOptions
+	held   held
+}
+
+// ReaderOptions tell how the values of a chunk become a column.
+type ReaderOptions struct {
+	Type    arrow.DataType // of the column
+	Plain   arrow.DataType // the same within dictionaries, runs and extensions
+	Restore func(mem memory.Allocator, stored arrow.Array, to arrow.DataType) (arrow.Array, error)
+	Ahead   storage.Prefetched
+	Keep    bool // the column is read again, for other rows
+}
+
+// NewReader returns the reader of a chunk of scalars.
+func NewReader(c *Chunk, s Scalar, o ReaderOptions) *Reader {
+	return &Reader{chunk: c, scalar: s, o: o}
+}
+
+func (r *Reader) input(o *table.ReadOptions, rows int64) input {
+	in := input{have: append(r.o.Ahead[:len(r.o.Ahead):len(r.o.Ahead)], o.Prefetched...), keep: r.o.Keep, held: &r.held}
+	in.counters, _ = o.Counters.(*Counters)
+	in.counters.AddValues(rows)
+	return in
+}
+
+// Read implements [table.ColumnReader].
+func (r *Reader) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
+	if d, ok := r.o.Type.(*arrow.DictionaryType); ok && d.IndexType.ID() == arrow.INT32 && r.chunk.IsCoded() {
+		a, err := r.readCodes(ctx, rows, d, o)
+		return a, r.chunk.Place(err)
+	}
+	return r.readAs(ctx, rows, r.o.Type, o)
+}
+
+// ReadPhysical implements [table.ColumnReader].
+func (r *Reader) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
+	return r.readAs(ctx, rows, r.o.Plain, o)
+}
+
+func (r *Reader) readAs(ctx context.Context, rows rowset.Set, t arrow.DataType, o *table.ReadOptions) (arrow.Array, error) {
+	a, err := r.chunk.read(ctx, o.Allocator, &r.scalar, rows, o.MaxArrayBytes, r.input(o, rows.Len()))
+	if err != nil {
+		return nil, r.chunk.Place(err)
+	}
+	defer a.Release()
+	a, err = r.o.Restore(o.Allocator, a, t)
+	return a, r.chunk.Place(err)
+}
+
+// readCodes reads rows as an array of codes of the dictionary of the chunk.
+func (r *Reader) readCodes(ctx context.Context, rows rowset.Set, t *arrow.DictionaryType, o *table.ReadOptions) (arrow.Array, error) {
+	in := r.input(o, rows.Len())
+	entries, err := r.entries(ctx, t.ValueType, 0, in)
+	if err != nil {
+		return nil, err
+	}
+	codes := Scalar{physical: r.scalar.physical, width: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32}
+	out := &output{mem: o.Allocator, s: &codes, chunk: r.chunk, rows: int(rows.Len())}
+	out.allocateCodes()
+	if err := r.chunk.eachRange(ctx, rows, in, func(cur *cursor, from, to int) error {
+		return out.addCodes(cur, to-from, entries.Len())
+	}); err != nil {
+		out.release()
+		return nil, err
+	}
+	if out.nulls == 0 && out.valid != nil {
+		out.valid.Release()
+		out.valid = nil
+	}
+	data := array.NewDataWithDictionary(t, out.rows, []*memory.Buffer{out.valid, out.values}, out.nulls, 0, entries.Data().(*array.Data))
+	defer data.Release()
+	out.release()
+	return array.MakeFromData(data), nil
+}
+
+func (o *output) allocateCodes() {
+	if o.chunk.Column.MaxDefinitionLevel() > 0 {
+		o.valid = arrowutil.NewZeroBuffer(o.mem, (o.rows+7)/8)
+	}
+	o.values = arrowutil.NewBuffer(o.mem, 4*o.rows)
+}
+
+// addCodes adds the codes of n rows. Those of nulls are 0.
+func (o *output) addCodes(cur *cursor, n, entries int) error {
+	if err := cur.checkCoded(); err != nil {
+		return err
+	}
+	values := n
+	if o.valid != nil {
+		var err error
+		if values, err = cur.valid(o.valid.Bytes(), o.n, n); err != nil {
+			return err
+		}
+	}
+	dst := o.values.Bytes()[4*o.n : 4*(o.n+n)]
+	if err := cur.codes(arrowutil.As[uint32](dst)[:values], entries); err != nil {
+		return err
+	}
+	if values < n {
+		o.spread(dst, n, values)
+		if values == 0 {
+			clear(dst)
+		}
+	}
+	o.n += n
+	o.nulls += n - values
+	cur.row += n
+	cur.value += values
+	return nil
+}
+
+// checkCoded returns an error for a page of values in a chunk whose footer says that all pages have codes.
+func (c *cursor) checkCoded() error {
+	if !c.coded {
+		return fault.Corruptf("the page has values, by the footer it has codes of a dictionary")
+	}
+	return nil
+}
+
+// AppendRanges implements [table.ColumnReader].
+func (r *Reader) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
+	c := r.chunk
+	pages, known := c.known()
+	if !known {
+		return append(dst, storage.ByteRange{Reader: c.Source.Reader, Offset: c.From, Size: c.End - c.From})
+	}
+	last := -1
+	for rg := range rows.Ranges() {
+		for i := max(pageOf(pages, rg.From), last+1, 0); i < len(pages) && pages[i].First < rg.To; i++ {
+			last = i
+			if !c.Source.pages.Has(pageKey{c.Group, c.Leaf, i}) {
+				dst = append(dst, storage.ByteRange{Reader: c.Source.Reader, Offset: pages[i].At, Size: pages[i].Size})
+			}
+		}
+	}
+	return dst
+}
+
+// known are the pages, as far as they are found.
+func (c *Chunk) known() ([]Place, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pages, c.hasPages
+}
+
+// Blocks implements [table.ColumnReader]: the pages that are found, that of the dictionary among them.
+func (r *Reader) Blocks() int64 {
+	pages, _ := r.chunk.known()
+	n := int64(len(pages))
+	r.held.mu.Lock()
+	defer r.held.mu.Unlock()
+	if r.held.dict != nil || !r.held.read && r.chunk.Meta.HasDictionaryPage() {
+		n++
+	}
+	return n
+}
+
+// Entries implements [table.DictionaryReader]. The last entry is null if rows may be.
+func (r *Reader) Entries(ctx context.Context) (arrow.Array, error) {
+	if !r.chunk.IsCoded() || r.chunk.Rows == 0 {
+		return nil, nil
+	}
+	a, err := r.entries(ctx, r.o.Plain, r.nullEntries(), input{have: r.o.Ahead, keep: r.o.Keep, held: &r.held})
+	return a, r.chunk.Place(err)
+}
+
+func (r *Reader) nullEntries() int {
+	if r.chunk.Column.MaxDefinitionLevel() > 0 {
+		return 1
+	}
+	return 0
+}
+
+// entries are the values of the dictionary as an array of a type, with some nulls at the end. The chunk keeps it.
+func (r *Reader) entries(ctx context.Context, t arrow.DataType, nulls int, in input) (arrow.Array, error) {
+	d, err := r.chunk.dict(ctx, &r.scalar, in)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return nil, fault.Corruptf("the footer names a dictionary, and the column chunk has none")
+	}
+	key := entriesKey{t.String(), nulls}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if a := d.arrays[key]; a != nil {
+		return a, nil
+	}
+	stored, err := d.entries(memory.DefaultAllocator, &r.scalar, nulls)
+	if err != nil {
+		return nil, err
+	}
+	defer stored.Release()
+	a, err := r.o.Restore(memory.DefaultAllocator, stored, t)
+	if err != nil {
+		return nil, err
+	}
+	if d.arrays == nil {
+		d.arrays = map[entriesKey]arrow.Array{}
+	}
+	d.arrays[key] = a
+	return a, nil
+}
+
+// SelectCodes implements [table.DictionaryReader].
+func (r *Reader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, o *table.ReadOptions) (rowset.Set, error) {
+	bits := make([]byte, (rows.Len()+63)/64*8)
+	null := byte(0)
+	entries := len(keep) - r.nullEntries()
+	if entries < len(keep) {
+		null = keep[entries]
+	}
+	n := 0
+	var codes []uint32
+	valid := make([]byte, 0)
+	err := r.chunk.eachRange(ctx, rows, r.input(o, rows.Len()), func(cur *cursor, from, to int) error {
+		if err := cur.checkCoded(); err != nil {
+			return err
+		}
+		k := to - from
+		values := k
+		if cur.optional {
+			valid = append(valid[:0], make([]byte, (k+7)/8)...)
+			var err error
+			if values, err = cur.valid(valid, 0, k); err != nil {
+				return err
+			}
+		}
+		if cap(codes) < values {
+			codes = make([]uint32, values)
+		}
+		codes = codes[:values]
+		if err := cur.codes(codes, entries); err != nil {
+			return err
+		}
+		if values == k {
+			selectAll(bits, n, codes, keep)
+		} else {
+			for i, at := 0, 0; i < k; i++ {
+				b := null
+				if valid[i>>3]>>(i&7)&1 != 0 {
+					b = keep[codes[at]]
+					at++
+				}
+				bits[(n+i)>>3] |= b << ((n + i) & 7)
+			}
+		}
+		n += k
+		cur.row += k
+		cur.value += values
+		return nil
+	})
+	if err != nil {
+		return rowset.Set{}, r.chunk.Place(err)
+	}
+	return rows.Select(bits), nil
+}
+
+// selectAll sets the bits of codes that are kept.
+func selectAll(bits []byte, at int, codes []uint32, keep []byte) {
+	for ; len(codes) > 0 && at&7 != 0; at++ {
+		bits[at>>3] |= keep[codes[0]] << (at & 7)
+		codes = codes[1:]
+	}
+	for ; len(codes) >= 8; at += 8 {
+		c := (*[8]uint32)(codes)
+		bits[at>>3] = keep[c[0]] | keep[c[1]]<<1 | keep[c[2]]<<2 | keep[c[3]]<<3 | keep[c[4]]<<4 | keep[c[5]]<<5 | keep[c[6]]<<6 | keep[c[7]]<<7
+		codes = codes[8:]
+	}
+	for _, c := range codes {
+		bits[at>>3] |= keep[c] << (at & 7)
+		at++
+	}
+}
+
+// Repeat implements [table.DictionaryReader].
+func (r *Reader) Repeat(ctx context.Context, entry int, n int64, o *table.ReadOptions) (arrow.Array, error) {
+	entries, err := r.Entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	one := array.NewSlice(entries, int64(entry), int64(entry)+1)
+	defer one.Release()
+	if limit := o.MaxArrayBytes; limit > 0 && n > 1 && n*int64(one.Data().SizeInBytes()) > limit {
+		if size := valueBytes(entries, entry); n*size > limit {
+			return nil, fault.ErrBatchTooLarge
+		}
+	}
+	return arrowutil.Repeat(o.Allocator, one, int(n))
+}
+
+// valueBytes are the bytes of a value of an array.
+func valueBytes(a arrow.Array, i int) int64 {
+	switch a := a.(type) {
+	case array.BinaryLike:
+		return int64(a.ValueLen(i)) + 8
+	}
+	if t, ok := a.DataType().(arrow.FixedWidthDataType); ok {
+		return int64(t.Bytes())
+	}
+	return 16
+}

@@ -1,0 +1,134 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/order"
+	"github.com/amudai/amudai-go/internal/text/values"
+)
+
+// mostFirst is the greatest limit for which the column of the first key is read on its own before.
+const mostFirst = 100_000
+
+// firstRows returns a condition that the first rows of a sort meet, and few others, so that the other columns of most rows are
+// not read. It reads the first key alone, if that is a column of files that can skip values; else there is no condition.
+func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, by []sortKey) (none filter.Expr, err error) {
+	if o.Limit <= 0 || o.Limit > mostFirst || o.NullsFirst || len(by[0].node.Args) > 0 || !t.skipValues(ctx) {
+		return none, nil
+	}
+	scan.Columns, scan.Silent = []string{}, true
+	src, err := t.openKeyed(ctx, scan, by[:1], false)
+	if err != nil {
+		return none, err
+	}
+	defer func() { err = errors.Join(err, src.src.Close()) }()
+	path, ok := src.values[0].Column()
+	if !ok || !comparesAsSorted(src.keys[0].Type) {
+		return none, nil
+	}
+	last, err := lastFirst(ctx, src, o.Limit)
+	if last == nil || err != nil {
+		return none, err
+	}
+	defer last.Release()
+	return boundOf(filter.Col(path), last, by[0].descending), nil
+}
+
+// skipValues reports whether all inputs are files of formats that read the columns of a filter first.
+func (t *Table) skipValues(ctx context.Context) bool {
+	for _, location := range t.locations {
+		if isPipe(location) {
+			return false
+		}
+		in, format, err := t.find.Open(ctx, location)
+		if err != nil || errors.Join(in.Close()) != nil || !format.Filters {
+			return false
+		}
+	}
+	return true
+}
+
+// comparesAsSorted reports whether comparisons of a filter agree with the order of a sort. Those of floats do, except for NaN.
+func comparesAsSorted(t arrow.DataType) bool {
+	id := t.ID()
+	return arrow.IsInteger(id) || id == arrow.FLOAT32 || id == arrow.FLOAT64 || arrow.IsDecimal(id) ||
+		id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.DATE32 || id == arrow.TIMESTAMP
+}
+
+// lastFirst returns the last of the first values, or nil if there are fewer, or if it is null.
+func lastFirst(ctx context.Context, src *keyedSource, limit int64) (last arrow.Array, err error) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "key", Type: src.keys[0].Type, Nullable: true}}, nil)
+	s, err := order.NewSorter(schema, src.keys, order.Options{Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	err = src.each(ctx, func(rows arrow.RecordBatch, keys []arrow.Array) error {
+		batch := array.NewRecordBatch(schema, keys, rows.NumRows())
+		defer batch.Release()
+		return s.Add(ctx, batch, keys)
+	})
+	if err == nil {
+		err = s.Finish(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for {
+		b, err := s.Next(ctx)
+		if err != nil || b == nil {
+			return last, err
+		}
+		if limit -= b.NumRows(); limit == 0 && !values.IsNull(b.Column(0), int(b.NumRows()-1)) {
+			last = array.NewSlice(b.Column(0), b.NumRows()-1, b.NumRows())
+		}
+		b.Release()
+	}
+}
+
+// boundOf is the condition that a column is not after a value in an order. It is zero if there is none.
+func boundOf(column filter.Expr, last arrow.Array, descending bool) (bound filter.Expr) {
+	text := string(values.Text(last)(nil, 0))
+	var literal any = text
+	id := last.DataType().ID()
+	switch {
+	case arrow.IsInteger(id) || arrow.IsDecimal(id):
+		n, ok := new(big.Rat).SetString(text)
+		if !ok {
+			return bound
+		}
+		literal = n
+	case id == arrow.FLOAT32 || id == arrow.FLOAT64:
+		v := floatAt(last)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return bound
+		}
+		if literal = v; id == arrow.FLOAT32 {
+			literal = float32(v)
+		}
+		if descending {
+			return filter.Or(filter.Ge(column, literal), filter.IsNaN(column)) // NaN is greatest
+		}
+	}
+	if descending {
+		return filter.Ge(column, literal)
+	}
+	return filter.Le(column, literal)
+}
+
+func floatAt(a arrow.Array) float64 {
+	switch a := a.(type) {
+	case *array.Float32:
+		return float64(a.Value(0))
+	case *array.Float64:
+		return a.Value(0)
+	}
+	return math.NaN()
+}
