@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/postings"
 )
 
 // block is a block in memory. It does not change.

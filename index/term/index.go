@@ -8,11 +8,11 @@ import (
 	"math"
 	"sort"
 
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
 )

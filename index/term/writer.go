@@ -6,9 +6,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/postings"
 )
 
 // Options are the properties of an index.

@@ -70,7 +70,7 @@ var rows = [][]string{
 	{"rntuple/internal/envelope"},
 	{"rntuple/internal/column", "blockpack/internal/column"},
 	{"gen"},
-	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base", "index/postings"},
+	{"internal/format/edition", "internal/format/decimal", "internal/format/postings", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
 }
 
 // testHelpers are packages that only tests import.

@@ -140,7 +140,7 @@ func importable(dir string) bool {
 }
 
 // maxImportable is the number of packages for outsiders. It may only shrink.
-const maxImportable = 34
+const maxImportable = 33
 
 func TestFewPackagesAreImportable(t *testing.T) {
 	all := map[string]bool{}

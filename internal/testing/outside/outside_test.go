@@ -26,7 +26,6 @@ import (
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/sbbf"
@@ -225,14 +224,6 @@ func TestStructures(t *testing.T) {
 	bloom, ok := sbbf.Open(sbbf.Algorithm, sbbf.Seed, f.Finish())
 	equal(t, true, ok)
 	equal(t, true, bloom.MayContain([]byte("red")))
-
-	var w postings.Writer
-	w.Append([]uint32{3, 5, 8}, 10)
-	w.Align()
-	r := postings.NewReader(w.Bytes)
-	rows, err := r.Append(nil, 3, 10)
-	check(t, err)
-	equal(t, true, slices.Equal([]uint32{3, 5, 8}, rows))
 
 	terms := term.NewBuilder(term.CaseInsensitive, []term.Tokenizer{term.Word}, false, 1<<20, func() *storage.Spool {
 		return storage.NewSpool(storage.NewBudget(0), "")

@@ -11,10 +11,10 @@ import (
 	"github.com/zeebo/xxh3"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/shard/internal/index/hash"
 	"github.com/amudai/amudai-go/shard/internal/index/hashmap"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"

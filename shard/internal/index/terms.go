@@ -16,12 +16,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"

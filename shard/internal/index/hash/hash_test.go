@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/storage"
 )
 

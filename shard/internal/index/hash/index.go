@@ -7,9 +7,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/storage"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/postings"
 )
 
 // Write writes the index of a table of so many rows, by builders that have the rows one after the other. Equal hashes and rows make equal bytes, in
