@@ -12,9 +12,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/bench/suite"
-	"github.com/amudai/amudai-go/table/csv"
-	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 // smallPrefix begins the names of data sets of a small table.
@@ -28,9 +27,9 @@ func makeSmall(ctx context.Context, d *suite.Dataset, c config, name string) err
 	corpus, rows := filepath.Join(c.shared, "corpus"), int64(1000)
 	switch name {
 	case "movies":
-		return loadText(ctx, d, jsonl.NewArray(jsonl.Options{}), filepath.Join(corpus, "tables", "movies.json"))
+		return loadText(ctx, d, text.JSONArray(text.JSONOptions{}), filepath.Join(corpus, "tables", "movies.json"))
 	case "weather", "zipcodes":
-		return loadText(ctx, d, csv.New(csv.Options{}), filepath.Join(corpus, "tables", name+".csv"))
+		return loadText(ctx, d, text.CSV(text.CSVOptions{}), filepath.Join(corpus, "tables", name+".csv"))
 	case "logs16k", "logs1k":
 		if err := loadLogs(d, filepath.Join(corpus, "logs")); err != nil {
 			return err

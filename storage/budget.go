@@ -26,7 +26,7 @@ type Budget struct {
 func NewBudget(limit int64) *Budget { return NewBudgetOn(sys.Default, limit) }
 
 // NewBudgetOn returns a budget that spills to another file system, for tests.
-func NewBudgetOn(fs sys.FS, limit int64) *Budget {
+func NewBudgetOn(fs FileSystem, limit int64) *Budget {
 	if limit <= 0 {
 		limit = math.MaxInt64
 	}

@@ -36,8 +36,11 @@ type Local struct {
 	fs sys.FS // nil: that of the machine
 }
 
-// NewLocal returns a store on another file system, for tests.
-func NewLocal(fs sys.FS) Local { return Local{fs} }
+// FileSystem is what a store of local files asks of the system. Only tests need another than that of the machine.
+type FileSystem = sys.FS
+
+// NewLocal returns a store on another file system, for tests. Nil is that of the machine.
+func NewLocal(fs FileSystem) Local { return Local{fs} }
 
 func (s Local) sys() sys.FS {
 	if s.fs == nil {

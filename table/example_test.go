@@ -9,15 +9,15 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/table"
-	"github.com/amudai/amudai-go/table/csv"
 	_ "github.com/amudai/amudai-go/table/formats"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 // sales are the tables of two years, with the options of their format.
 func sales(ctx context.Context) *table.Table {
-	german := csv.Options{Delimiter: ';', Decimal: ',', Thousands: '.', Dates: csv.DMY, Nulls: []string{"N/A"}}
-	t, err := table.OpenWith(ctx, table.OpenOptions{Formats: []provider.Format{csv.New(german)}}, "../testdata/tour/sales-*.csv")
+	german := text.CSVOptions{Delimiter: ';', Decimal: ',', Thousands: '.', Dates: text.DMY, Nulls: []string{"N/A"}}
+	t, err := table.OpenWith(ctx, table.OpenOptions{Formats: []provider.Format{text.CSV(german)}}, "../testdata/tour/sales-*.csv")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/inputs"
-	"github.com/amudai/amudai-go/internal/tables"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -20,7 +20,7 @@ import (
 type OpenOptions struct {
 	// Format is the name of the format of all inputs, such as "csv". By default it is found by names and first bytes.
 	Format string
-	// Formats replace the registered formats of the same names. They have options: csv.New(csv.Options{Delimiter: ';'}).
+	// Formats replace the registered formats of the same names. They have options: text.CSV(text.CSVOptions{Delimiter: ';'}).
 	Formats []provider.Format
 	// Table is the path of the table in inputs that hold several, as the part of a location behind "file.root:" is.
 	Table string

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/table"
-	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 // Aggregates that a file records are computed instead if hidden rows may have made them, such as a bound that only a deleted row had.
@@ -36,7 +36,7 @@ func TestRecordedWithHiddenRows(t *testing.T) {
 		{4, "min(n)", []int64{1}},
 		{4, "count(m)", []int64{2}},
 	} {
-		format := csv.New(csv.Options{})
+		format := text.CSV(text.CSVOptions{})
 		asked := false
 		format.Statistics = func(_ context.Context, _ provider.Input, columns []string) (*provider.Statistics, error) {
 			asked = true

@@ -12,8 +12,9 @@ import (
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table/arrowipc"
+	_ "github.com/amudai/amudai-go/table/formats"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/traceql"
 	"github.com/amudai/amudai-go/traceql/adapter"
@@ -125,7 +126,7 @@ func (b *bufferOutput) Abort(context.Context) error   { return nil }
 func arrowOf(t testing.TB, s *memorySource) traceql.Source {
 	t.Helper()
 	ctx := context.Background()
-	format := arrowipc.Format
+	format := tabletest.Registered(t, "arrow")
 	out := &bufferOutput{}
 	w, err := format.Create(ctx, out, s.schema, provider.WriteOptions{})
 	if err != nil {

@@ -26,11 +26,11 @@ var rows = [][]string{
 	{"internal/bench/suite"},
 	{"traceql/adapter"},
 	{"table/formats"},
-	{"table/amudai", "table/csv", "table/jsonl", "table/lines", "table/arrowipc", "table/parquet", "rntuple", "blockpack"},
+	{"table/amudai", "table/text", "table/internal/arrowipc", "table/parquet", "rntuple", "blockpack"},
 	{"table"},
 	{"internal/inputs"},
-	{"table/internal"},
-	{"internal/tables"},
+	{"table/internal/diff"},
+	{"table/internal/tables"},
 	{"table/provider"},
 	{"shard"},
 	{"shard/internal/inspect"},
@@ -215,7 +215,7 @@ func reach(graph map[string][]string, pkg string) map[string]string {
 
 // TestLinkedByShard keeps dependencies of single table formats out of programs that use shards.
 func TestLinkedByShard(t *testing.T) {
-	list := exec.Command("go", "list", "-deps", "./shard", "./table/provider", "./table/csv", "./table/jsonl", "./table/lines", "./table/arrowipc")
+	list := exec.Command("go", "list", "-deps", "./shard", "./table/provider", "./table/text", "./table/internal/arrowipc")
 	list.Dir = root
 	out, err := list.Output()
 	if err != nil {

@@ -15,13 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// roomOf is the room of a package: its top-level folder, its group below internal, its folder below cmd/amudai/internal.
+// roomOf is the room of a package: its top-level folder, its group below internal, its folder below cmd/amudai/internal or table: the floor
+// above all formats, each of the formats, and what they import are rooms of their own.
 func roomOf(pkg string) string {
 	parts := strings.Split(pkg, "/")
 	switch {
 	case len(parts) > 3 && within(pkg, "cmd/amudai/internal"):
 		return strings.Join(parts[:4], "/")
-	case len(parts) > 1 && parts[0] == "internal":
+	case len(parts) > 2 && within(pkg, "table/internal"):
+		return strings.Join(parts[:3], "/")
+	case len(parts) > 1 && (parts[0] == "internal" || parts[0] == "table"):
 		return strings.Join(parts[:2], "/")
 	}
 	return parts[0]
@@ -31,7 +34,6 @@ func roomOf(pkg string) string {
 var circles = [][]string{
 	{"filter", "internal/engine"},
 	{"internal/arrow", "internal/format", "internal/text"},
-	{"blockpack", "internal/inputs", "internal/tables", "rntuple", "table"}, // formats below table's floor, above its provider
 }
 
 // TestRoomsFormNoCircle looks at folders as rooms, and at imports between them as arrows: they point downward in one picture only if
@@ -98,7 +100,7 @@ var largeRooms = map[string]int{
 	"shard":                           2700,
 	"shard/internal/index":            2600,
 	"shard/internal/stripe/read":      2800,
-	"table/csv":                       2800,
+	"table/text/internal/csv":         2800,
 }
 
 func TestRoomsStaySmall(t *testing.T) {
@@ -140,7 +142,7 @@ func importable(dir string) bool {
 }
 
 // maxImportable is the number of packages for outsiders. It may only shrink.
-const maxImportable = 33
+const maxImportable = 30
 
 func TestFewPackagesAreImportable(t *testing.T) {
 	all := map[string]bool{}
@@ -155,7 +157,7 @@ func TestFewPackagesAreImportable(t *testing.T) {
 }
 
 // uncallable are packages with exported signatures that name types of internal packages. The list may only shrink.
-var uncallable = []string{"filter", "storage", "table/amudai"}
+var uncallable = []string{"filter", "table/amudai"}
 
 // TestExportedSignaturesNameNoInternalTypes keeps importable packages callable from outside. An alias gives an internal type a name.
 func TestExportedSignaturesNameNoInternalTypes(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table/amudai"
-	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 // TestRoundTrip writes a table of all types and reads it from memory and through a pipe.
@@ -46,7 +46,7 @@ func TestRoundTrip(t *testing.T) {
 // alone do not suffice.
 func TestLocation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.amudai.shard")
-	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n,s\n1,a\n2,b\n3,c\n", provider.ReadOptions{})
+	rows := tabletest.MustRead(t, text.CSV(text.CSVOptions{}), "n,s\n1,a\n2,b\n3,c\n", provider.ReadOptions{})
 	sink, err := amudai.Create(t.Context(), path, rows.Schema(), shard.WriterOptions{Layout: shard.TwoLevel})
 	require.NoError(t, err)
 	for b := range batches(t, "n,s\n1,a\n2,b\n", "n,s\n3,c\n") {
@@ -67,15 +67,15 @@ func TestLocation(t *testing.T) {
 	require.NoError(t, err)
 	got, err := tabletest.Read(t, f, in, provider.ReadOptions{Filter: e, Columns: []string{"s"}, BatchRows: 1})
 	require.NoError(t, err)
-	require.Equal(t, "s\nb\nc\n", tabletest.Write(t, csv.New(csv.Options{}), got))
+	require.Equal(t, "s\nb\nc\n", tabletest.Write(t, text.CSV(text.CSVOptions{}), got))
 	require.Len(t, got.Column(0).Data().Chunks(), 2)
 }
 
 // batches yields the rows of each text as a batch.
 func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) bool) {
 	return func(yield func(arrow.RecordBatch) bool) {
-		for _, text := range texts {
-			src, err := csv.New(csv.Options{}).Open(t.Context(), tabletest.Input(text), provider.ReadOptions{})
+		for _, rows := range texts {
+			src, err := text.CSV(text.CSVOptions{}).Open(t.Context(), tabletest.Input(rows), provider.ReadOptions{})
 			require.NoError(t, err)
 			b, err := src.Next(t.Context())
 			require.NoError(t, err)
@@ -91,7 +91,7 @@ func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) b
 
 // TestAborted checks that an aborted output is not published.
 func TestAborted(t *testing.T) {
-	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n\n1\n", provider.ReadOptions{})
+	rows := tabletest.MustRead(t, text.CSV(text.CSVOptions{}), "n\n1\n", provider.ReadOptions{})
 	var out tabletest.Output
 	sink, err := amudai.New(amudai.Options{}).Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
 	require.NoError(t, err)

@@ -10,21 +10,20 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/table/amudai"
-	"github.com/amudai/amudai-go/table/csv"
-	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 // TestStatistics: what a shard records, by path, in the types of its schema.
 func TestStatistics(t *testing.T) {
 	f := amudai.New(amudai.Options{})
-	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n,s,d\n1,a,2012-12-31\n,b,1999-01-01\n7,b,2000-02-29\n", provider.ReadOptions{})
+	rows := tabletest.MustRead(t, text.CSV(text.CSVOptions{}), "n,s,d\n1,a,2012-12-31\n,b,1999-01-01\n7,b,2000-02-29\n", provider.ReadOptions{})
 	s, err := f.Statistics(t.Context(), tabletest.Input(tabletest.Write(t, f, rows)), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, s.Rows)
 	require.Equal(t, "n 1 0 [1] [7] true; s 0 0 [\"a\"] [\"b\"] true; d 0 0 [1999-01-01] [2012-12-31] true", describe(s))
 
-	nested := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), `{"a":{"b":1.5,"c":[1,2]}}`+"\n"+`{"a":{"b":-2}}`+"\n", provider.ReadOptions{})
+	nested := tabletest.MustRead(t, text.JSONLines(text.JSONOptions{}), `{"a":{"b":1.5,"c":[1,2]}}`+"\n"+`{"a":{"b":-2}}`+"\n", provider.ReadOptions{})
 	in := tabletest.Write(t, f, nested)
 	s, err = f.Statistics(t.Context(), tabletest.Input(in), nil)
 	require.NoError(t, err)

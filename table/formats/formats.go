@@ -9,9 +9,7 @@ import (
 	_ "github.com/amudai/amudai-go/blockpack/tempo"
 	_ "github.com/amudai/amudai-go/rntuple"
 	_ "github.com/amudai/amudai-go/table/amudai"
-	_ "github.com/amudai/amudai-go/table/arrowipc"
-	_ "github.com/amudai/amudai-go/table/csv"
-	_ "github.com/amudai/amudai-go/table/jsonl"
-	_ "github.com/amudai/amudai-go/table/lines"
+	_ "github.com/amudai/amudai-go/table/internal/arrowipc"
 	_ "github.com/amudai/amudai-go/table/parquet"
+	_ "github.com/amudai/amudai-go/table/text"
 )

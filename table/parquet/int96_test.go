@@ -18,8 +18,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/provider"
+	texts "github.com/amudai/amudai-go/table/text"
 )
 
 // TestInt96FromSpark reads the values that the documentation of the corpus lists.
@@ -116,7 +116,7 @@ func TestInt96Units(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "t: timestamp["+c.unit+"] not null\ns: struct<items: list<timestamp["+c.unit+"]> not null> not null\n"+
 				"other: fixed_size_binary[12] not null\n", text.Schema(rows.Schema()))
-			lines := tabletest.Write(t, jsonl.New(jsonl.Options{}), rows)
+			lines := tabletest.Write(t, texts.JSONLines(texts.JSONOptions{}), rows)
 			require.Contains(t, lines, `{"t":"`+c.first+`","s":{"items":["`+c.first+`","`+c.first+`"]},"other":`)
 			part, err := readAll(t, input(name, b), provider.ReadOptions{Columns: []string{"other", "t"}})
 			require.NoError(t, err)

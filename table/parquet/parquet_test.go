@@ -18,9 +18,9 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
+	texts "github.com/amudai/amudai-go/table/text"
 )
 
 // unreadable are the valid files of the corpus that pqarrow does not read, with the reason.
@@ -130,7 +130,7 @@ func TestUnusualFiles(t *testing.T) {
 		rows, err := readAll(t, input(name, b), provider.ReadOptions{Columns: want.columns})
 		require.NoError(t, err, name)
 		require.Equal(t, want.types, text.Schema(rows.Schema()), name)
-		lines := tabletest.Write(t, jsonl.New(jsonl.Options{}), rows)
+		lines := tabletest.Write(t, texts.JSONLines(texts.JSONOptions{}), rows)
 		first, _, _ := strings.Cut(lines, "\n")
 		require.Equal(t, want.first, first, name)
 		rows.Release()

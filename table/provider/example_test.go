@@ -6,9 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/amudai/amudai-go/table/csv"
-	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 // stdout is an output whose bytes cannot be taken back.
@@ -26,7 +25,7 @@ func (stdout) Abort(context.Context) error   { return nil }
 func Example() {
 	ctx := context.Background()
 	cities := "zip,city,founded\n00501,Holtsville,\n10001,New York,1624-05-20\n"
-	src, err := csv.New(csv.Options{}).Open(ctx, provider.Input{Name: "cities.csv", Reader: strings.NewReader(cities), Size: int64(len(cities))},
+	src, err := text.CSV(text.CSVOptions{}).Open(ctx, provider.Input{Name: "cities.csv", Reader: strings.NewReader(cities), Size: int64(len(cities))},
 		provider.ReadOptions{Notice: func(s string) { fmt.Println(s) }})
 	if err != nil {
 		fmt.Println(err)
@@ -36,7 +35,7 @@ func Example() {
 	for _, f := range src.Schema().Fields() {
 		fmt.Println(f.Name, f.Type)
 	}
-	sink, err := jsonl.New(jsonl.Options{}).Create(ctx, stdout{}, src.Schema(), provider.WriteOptions{})
+	sink, err := text.JSONLines(text.JSONOptions{}).Create(ctx, stdout{}, src.Schema(), provider.WriteOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table/arrowipc"
+	"github.com/amudai/amudai-go/table/internal/arrowipc"
 	"github.com/amudai/amudai-go/table/provider"
 )
 

@@ -2,8 +2,8 @@
 // writes batches.
 //
 // A [Source] returns batches until none is left. A [Sink] takes batches, and publishes its output when it is closed. A
-// [Format] opens sources and creates sinks. Formats are packages of their own: amudai, csv, jsonl, lines, arrowipc and
-// parquet below this one, rntuple, blockpack and blockpack/otlp. A program links only those that it imports. Each registers itself, so that
+// [Format] opens sources and creates sinks. Formats are packages of their own: amudai, text and parquet
+// beside this one, rntuple, blockpack and blockpack/otlp. A program links only those that it imports. Each registers itself, so that
 // [Formats.ByName], [Formats.ByPath] and [Formats.Sniff] find it.
 //
 // # Values never change silently

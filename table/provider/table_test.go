@@ -16,18 +16,16 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
-	_ "github.com/amudai/amudai-go/table/arrowipc"
-	"github.com/amudai/amudai-go/table/csv"
-	"github.com/amudai/amudai-go/table/jsonl"
-	"github.com/amudai/amudai-go/table/lines"
+	_ "github.com/amudai/amudai-go/table/internal/arrowipc"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 var (
-	commas    = csv.New(csv.Options{})
-	jsonLines = jsonl.New(jsonl.Options{})
-	jsonArray = jsonl.NewArray(jsonl.Options{})
-	logs      = lines.New(lines.Options{})
+	commas    = text.CSV(text.CSVOptions{})
+	jsonLines = text.JSONLines(text.JSONOptions{})
+	jsonArray = text.JSONArray(text.JSONOptions{})
+	logs      = text.Lines(text.LinesOptions{})
 )
 
 // TestOnlyWritten writes types that text formats cannot read back as such.

@@ -19,10 +19,10 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table/arrowipc"
-	"github.com/amudai/amudai-go/table/jsonl"
+	_ "github.com/amudai/amudai-go/table/formats"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
+	texts "github.com/amudai/amudai-go/table/text"
 )
 
 // example is a schema with structs, lists of structs, maps, and names that are not unique.
@@ -168,7 +168,7 @@ func TestOneRule(t *testing.T) {
 		}
 		asked = append(asked, []string{})
 		file := writeShard(t, batch)
-		for _, f := range []provider.Format{arrowipc.Format, arrowipc.Stream, parquet.New(parquet.Options{}), jsonl.New(jsonl.Options{})} {
+		for _, f := range []provider.Format{tabletest.Registered(t, "arrow"), tabletest.Registered(t, "arrows"), parquet.New(parquet.Options{}), texts.JSONLines(texts.JSONOptions{})} {
 			o := provider.ReadOptions{}
 			if f.Casts {
 				o.Schema = fields

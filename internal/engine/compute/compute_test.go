@@ -13,8 +13,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/provider"
+	texts "github.com/amudai/amudai-go/table/text"
 )
 
 // rows of the columns of most tests, as JSON.
@@ -27,7 +27,7 @@ const types = `i: int64, j: int64, t: int8, u: uint64, f: float64, g: float32, d
 	z: timestamp[ms, Europe/Berlin], clock: time64[us], tags: list<utf8>, items: list<struct<p: int32, q: utf8>>, attrs: map<utf8, utf8>, json: json, st: struct<l: list<int16>>`
 
 func batchOf(t testing.TB, types, rows string) arrow.RecordBatch {
-	source, err := jsonl.New(jsonl.Options{}).Open(t.Context(), tabletest.Input(rows), provider.ReadOptions{Schema: tabletest.Fields(t, types)})
+	source, err := texts.JSONLines(texts.JSONOptions{}).Open(t.Context(), tabletest.Input(rows), provider.ReadOptions{Schema: tabletest.Fields(t, types)})
 	require.NoError(t, err)
 	defer source.Close()
 	batch, err := source.Next(t.Context())

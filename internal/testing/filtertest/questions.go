@@ -15,9 +15,9 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
+	tabletext "github.com/amudai/amudai-go/table/text"
 )
 
 // Question is a condition on a real data set, with the matching rows that DuckDB found (testdata/answers.py).
@@ -81,7 +81,7 @@ func Open(t testing.TB, dataset string) provider.Source {
 	require.NoError(t, err)
 	format, o := parquet.New(parquet.Options{}), provider.ReadOptions{}
 	if strings.HasSuffix(d.File, ".csv") {
-		format = csv.New(csv.Options{})
+		format = tabletext.CSV(tabletext.CSVOptions{})
 		o.Schema, err = text.ParseSchema(d.Schema)
 		require.NoError(t, err)
 	}

@@ -39,13 +39,10 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
-	"github.com/amudai/amudai-go/table/arrowipc"
-	"github.com/amudai/amudai-go/table/csv"
 	_ "github.com/amudai/amudai-go/table/formats"
-	"github.com/amudai/amudai-go/table/jsonl"
-	"github.com/amudai/amudai-go/table/lines"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 	"github.com/amudai/amudai-go/traceql"
 	"github.com/amudai/amudai-go/traceql/adapter"
 )
@@ -119,9 +116,11 @@ func TestShard(t *testing.T) {
 func TestFormats(t *testing.T) {
 	batch := numbers()
 	defer batch.Release()
+	arrows, err := provider.Registered().ByName("arrow")
+	check(t, err)
 	for name, f := range map[string]provider.Format{
-		"t.shard": amudai.New(amudai.Options{}), "t.csv": csv.New(csv.Options{}), "t.jsonl": jsonl.New(jsonl.Options{}),
-		"t.parquet": parquet.New(parquet.Options{}), "t.arrow": arrowipc.Format, "t.root": rntuple.New(rntuple.FormatOptions{}),
+		"t.shard": amudai.New(amudai.Options{}), "t.csv": text.CSV(text.CSVOptions{}), "t.jsonl": text.JSONLines(text.JSONOptions{}),
+		"t.parquet": parquet.New(parquet.Options{}), "t.arrow": arrows, "t.root": rntuple.New(rntuple.FormatOptions{}),
 	} {
 		t.Run(f.Name, func(t *testing.T) {
 			ctx, location := t.Context(), filepath.Join(t.TempDir(), name)
@@ -138,7 +137,7 @@ func TestFormats(t *testing.T) {
 		})
 	}
 	for _, f := range []provider.Format{
-		lines.New(lines.Options{}), otlp.New(otlp.FormatOptions{}), tempo.New(tempo.FormatOptions{}), blockpack.New(blockpack.FormatOptions{}),
+		text.Lines(text.LinesOptions{}), otlp.New(otlp.FormatOptions{}), tempo.New(tempo.FormatOptions{}), blockpack.New(blockpack.FormatOptions{}),
 	} {
 		if !slices.ContainsFunc(provider.Registered(), func(r provider.Format) bool { return r.Name == f.Name }) {
 			t.Errorf("%s is not registered", f.Name)

@@ -64,6 +64,14 @@ func Input(s string) provider.Input {
 	return provider.Input{Name: "in", Reader: bytes.NewReader([]byte(s)), At: bytes.NewReader([]byte(s)), Size: int64(len(s))}
 }
 
+// Registered returns the format of a name, of a package that the test imports.
+func Registered(t testing.TB, name string) provider.Format {
+	t.Helper()
+	f, err := provider.Registered().ByName(name)
+	require.NoError(t, err)
+	return f
+}
+
 // Read reads all of an input.
 func Read(t testing.TB, f provider.Format, in provider.Input, o provider.ReadOptions) (arrow.Table, error) {
 	t.Helper()

@@ -9,8 +9,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/cast"
-	"github.com/amudai/amudai-go/internal/tables"
 	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/table/internal/tables"
 )
 
 // plainType is the type of the values of dictionaries and runs.

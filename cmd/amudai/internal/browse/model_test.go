@@ -23,8 +23,8 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/inspect"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table/amudai"
-	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 var update = flag.Bool("update", false, "write the screens of testdata anew")
@@ -218,10 +218,10 @@ func formatOf(t *testing.T, path string, f provider.Format) Table {
 }
 
 // csvOf is a text to browse.
-func csvOf(t *testing.T, text string) Table {
+func csvOf(t *testing.T, rows string) Table {
 	path := filepath.Join(t.TempDir(), "table.csv")
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	return formatOf(t, path, csv.New(csv.Options{}))
+	require.NoError(t, os.WriteFile(path, []byte(rows), 0o644))
+	return formatOf(t, path, text.CSV(text.CSVOptions{}))
 }
 
 var sizes = []struct {
@@ -566,7 +566,7 @@ func TestChangedFile(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte("a\n"+strings.Repeat("1\n", rows)), 0o644))
 	}
 	write(2000)
-	s := newScreen(t, formatOf(t, path, csv.New(csv.Options{})), 60, 12)
+	s := newScreen(t, formatOf(t, path, text.CSV(text.CSVOptions{})), 60, 12)
 	s.keys("<end>")
 	require.Equal(t, "2000 1", s.at())
 	write(10)
@@ -633,9 +633,9 @@ func TestEndOfWideTable(t *testing.T) {
 // there are none, the last rows before it are, with the error.
 func TestLateMisfit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
-	text := "a,b\n" + strings.Repeat("1,2\n", 2000) + "late,3\n4,5\n"
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	sampled := csv.New(csv.Options{Text: provider.TextOptions{SampleRows: 100}})
+	rows := "a,b\n" + strings.Repeat("1,2\n", 2000) + "late,3\n4,5\n"
+	require.NoError(t, os.WriteFile(path, []byte(rows), 0o644))
+	sampled := text.CSV(text.CSVOptions{Text: provider.TextOptions{SampleRows: 100}})
 	b := formatOf(t, path, sampled)
 	s := newScreen(t, b, 80, 14)
 	s.keys("<end>")
@@ -647,7 +647,7 @@ func TestLateMisfit(t *testing.T) {
 	retyped := 0
 	b.Retype = func(context.Context) (Table, error) {
 		retyped++
-		return formatOf(t, path, csv.New(csv.Options{Text: provider.TextOptions{AllRows: true}})), nil
+		return formatOf(t, path, text.CSV(text.CSVOptions{Text: provider.TextOptions{AllRows: true}})), nil
 	}
 	for _, keys := range []string{"<end>", ":2002<enter>"} {
 		s = newScreen(t, b, 80, 14)

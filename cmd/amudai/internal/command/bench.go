@@ -21,7 +21,6 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table/arrowipc"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -146,7 +145,11 @@ func (c *comparison) load(ctx context.Context, location, path string, o provider
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	sink, err := formats.Create(ctx, c.Stdout, path, arrowipc.Format, src.Schema(), true, provider.WriteOptions{TempDir: filepath.Dir(path)})
+	arrows, err := provider.Registered().ByName("arrow")
+	if err != nil {
+		return err
+	}
+	sink, err := formats.Create(ctx, c.Stdout, path, arrows, src.Schema(), true, provider.WriteOptions{TempDir: filepath.Dir(path)})
 	if err != nil {
 		return err
 	}

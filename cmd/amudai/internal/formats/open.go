@@ -19,10 +19,8 @@ import (
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table/amudai"
-	"github.com/amudai/amudai-go/table/csv"
-	"github.com/amudai/amudai-go/table/jsonl"
-	"github.com/amudai/amudai-go/table/lines"
 	"github.com/amudai/amudai-go/table/provider"
+	texts "github.com/amudai/amudai-go/table/text"
 )
 
 // Opener opens the inputs of one run of a command. It is not safe for concurrent use.
@@ -40,8 +38,8 @@ type Opener struct {
 	notice  func(string)
 	types   arrowmap.ReadOptions // of shards that are read as tables
 	strings shard.StringLayout   // of these
-	commas  csv.Options
-	objects jsonl.Options
+	commas  texts.CSVOptions
+	objects texts.JSONOptions
 	ntuple  rntuple.Options
 	table   string         // to choose of an input that holds several
 	flags   *pflag.FlagSet // which an input must take; nil: none
@@ -58,10 +56,10 @@ func (p *Opener) formats() []provider.Format {
 	ntuple.VariantsAsStructs = true
 	return []provider.Format{
 		amudai.New(amudai.Options{Open: shard.OpenOptions{Types: p.types}, Scan: shard.ScanOptions{Strings: p.strings}}),
-		csv.New(p.commas), csv.NewTSV(p.commas),
-		jsonl.New(p.objects), jsonl.NewArray(p.objects),
+		texts.CSV(p.commas), texts.TSV(p.commas),
+		texts.JSONLines(p.objects), texts.JSONArray(p.objects),
 		rntuple.New(rntuple.FormatOptions{Read: ntuple}),
-		lines.New(lines.Options{Text: p.commas.Text, Whole: p.WholeLines}),
+		texts.Lines(texts.LinesOptions{Text: p.commas.Text, Whole: p.WholeLines}),
 	}
 }
 
@@ -193,5 +191,5 @@ func (p *Opener) Live(ctx context.Context, location, format string, o provider.R
 	if err != nil {
 		return nil, err
 	}
-	return p.finder(format).Source(ctx, in, lines.New(lines.Options{Live: true}), location, o)
+	return p.finder(format).Source(ctx, in, texts.Lines(texts.LinesOptions{Live: true}), location, o)
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/text/charset"
-	"github.com/amudai/amudai-go/table/csv"
-	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text"
 )
 
 // textFlags are the flags about inputs that are text.
@@ -86,7 +85,7 @@ func (t *textFlags) options() (o provider.TextOptions, err error) {
 }
 
 // csv parses the flags of CSV.
-func (t *textFlags) csv() (o csv.Options, err error) {
+func (t *textFlags) csv() (o text.CSVOptions, err error) {
 	if o.Text, err = t.options(); err != nil {
 		return o, err
 	}
@@ -104,10 +103,10 @@ func (t *textFlags) csv() (o csv.Options, err error) {
 		words       map[string]byte
 	}{
 		{"delimiter", t.delimiter, &o.Delimiter, map[string]byte{"tab": '\t', `\t`: '\t'}},
-		{"quote", t.quote, &o.Quote, map[string]byte{"none": csv.None}},
-		{"escape", t.escape, &o.Escape, map[string]byte{"doubled": csv.None, "backslash": '\\'}},
+		{"quote", t.quote, &o.Quote, map[string]byte{"none": text.None}},
+		{"escape", t.escape, &o.Escape, map[string]byte{"doubled": text.None, "backslash": '\\'}},
 		{"line-end", t.lineEnd, &o.LineEnd, map[string]byte{"lf": '\n', "cr": '\r', "crlf": '\n'}},
-		{"comment", t.comment, &o.Comment, map[string]byte{"none": csv.None}},
+		{"comment", t.comment, &o.Comment, map[string]byte{"none": text.None}},
 		{"decimal", t.decimal, &o.Decimal, nil},
 		{"thousands", t.thousands, &o.Thousands, map[string]byte{"space": ' '}},
 	} {
@@ -120,9 +119,9 @@ func (t *textFlags) csv() (o csv.Options, err error) {
 	}
 	switch given := func(name string) bool { return t.flags != nil && t.flags.Changed(name) }; {
 	case t.noHeader || given("header") && !t.header:
-		o.Header = csv.HeaderAbsent
+		o.Header = text.HeaderAbsent
 	case t.header || given("no-header"):
-		o.Header = csv.HeaderPresent
+		o.Header = text.HeaderPresent
 	}
 	if t.flags != nil && t.flags.Changed("skip") {
 		if o.Skip = t.skip; t.skip < 0 {
@@ -132,23 +131,23 @@ func (t *textFlags) csv() (o csv.Options, err error) {
 		}
 	}
 	if t.flags != nil && t.flags.Changed("trim") {
-		if o.Trim = csv.TrimNone; t.trim {
-			o.Trim = csv.TrimSpaces
+		if o.Trim = text.TrimNone; t.trim {
+			o.Trim = text.TrimSpaces
 		}
 	}
 	if t.ragged != "" {
-		if o.Ragged, err = usage.OneOf("--ragged", t.ragged, []string{"error", "null", "drop"}, csv.RaggedError, csv.RaggedNull, csv.RaggedDrop); err != nil {
+		if o.Ragged, err = usage.OneOf("--ragged", t.ragged, []string{"error", "null", "drop"}, text.RaggedError, text.RaggedNull, text.RaggedDrop); err != nil {
 			return o, err
 		}
 	}
 	if t.dates != "" {
-		o.Dates, err = usage.OneOf("--dates", strings.ToLower(t.dates), []string{"dmy", "mdy", "ymd", "none"}, csv.DMY, csv.MDY, csv.YMD, csv.DatesNone)
+		o.Dates, err = usage.OneOf("--dates", strings.ToLower(t.dates), []string{"dmy", "mdy", "ymd", "none"}, text.DMY, text.MDY, text.YMD, text.DatesNone)
 	}
 	return o, err
 }
 
 // json parses the flags of JSON.
-func (t *textFlags) json() (o jsonl.Options, err error) {
+func (t *textFlags) json() (o text.JSONOptions, err error) {
 	if o.Text, err = t.options(); err != nil {
 		return o, err
 	}
@@ -157,7 +156,7 @@ func (t *textFlags) json() (o jsonl.Options, err error) {
 		return o, usage.Errorf("name the array with --unnest", "--keep repeats fields beside the path of --unnest")
 	}
 	if t.records != "" {
-		o.Records, err = usage.OneOf("--records", t.records, []string{"values", "entries", "arrays"}, jsonl.Values, jsonl.Entries, jsonl.Arrays)
+		o.Records, err = usage.OneOf("--records", t.records, []string{"values", "entries", "arrays"}, text.RecordsValues, text.RecordsEntries, text.RecordsArrays)
 	}
 	return o, err
 }
