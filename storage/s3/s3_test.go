@@ -37,7 +37,7 @@ func TestRequests(t *testing.T) {
 	s := store()
 	ctx := t.Context()
 	require.NoError(t, storetest.Write(ctx, s, "s3://bucket/a", content[:5<<20], storage.CreateOptions{}))
-	requests, _ := server.Requests()
+	requests := server.Requests()
 	require.Equal(t, []string{"HEAD a", "PUT a"}, requests)
 	r, err := s.Open(ctx, "s3://bucket/a")
 	require.NoError(t, err)
@@ -46,10 +46,10 @@ func TestRequests(t *testing.T) {
 	_, err = r.Version(ctx)
 	require.NoError(t, err)
 	require.NoError(t, r.ReadAt(ctx, make([]byte, 10), 5))
-	requests, _ = server.Requests()
+	requests = server.Requests()
 	require.Equal(t, []string{"GET a bytes=-1000", "GET a bytes=5-14"}, requests)
 	require.NoError(t, storetest.Write(ctx, s, "s3://bucket/b", content, storage.CreateOptions{Overwrite: true}))
-	requests, _ = server.Requests()
+	requests = server.Requests()
 	require.Equal(t, []string{"POST b", "PUT b", "PUT b", "PUT b", "POST b"}, requests)
 }
 
@@ -73,7 +73,7 @@ func TestFaultsOfWrites(t *testing.T) {
 					server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool { return n == k && fault(w) }
 				}
 				err := storetest.Write(t.Context(), store(), "s3://bucket/a", content[:size], storage.CreateOptions{})
-				requests, _ := server.Requests()
+				requests := server.Requests()
 				if err == nil {
 					require.True(t, bytes.Equal(content[:size], server.Object("a")))
 				} else {
@@ -159,7 +159,7 @@ func TestSlowDown(t *testing.T) {
 		_, _, err = r.ReadSuffix(t.Context(), 5)
 		require.ErrorContains(t, err, "SlowDown")
 		require.GreaterOrEqual(t, time.Since(start), time.Duration(want-1)*time.Second)
-		requests, _ := server.Requests()
+		requests := server.Requests()
 		require.Len(t, requests, want)
 	}
 }
@@ -213,7 +213,7 @@ func TestErrors(t *testing.T) {
 		var hint interface{ Hint() string }
 		require.ErrorAs(t, err, &hint)
 		require.NotEmpty(t, hint.Hint())
-		requests, _ := server.Requests()
+		requests := server.Requests()
 		require.Len(t, requests, 1)
 	}
 }

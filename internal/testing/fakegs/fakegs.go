@@ -7,43 +7,27 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/amudai/amudai-go/internal/testing/fakecloud"
 )
 
-// Server is a server with one bucket, named "bucket". Fields are set before its first request.
+// Server is a server with one bucket, named "bucket". The tags of its objects are generations.
 type Server struct {
-	URL string
-	// Fault, if not nil, is called with the number of each request, from 1 on, and may answer itself: then it returns true.
-	// Requests are handled one after another.
-	Fault func(n int, w http.ResponseWriter, r *http.Request) bool
-	// Lost, if not nil, lets the answer to a request be lost after the server has done it.
-	Lost func(n int, r *http.Request) bool
+	fakecloud.Server[map[string]string]
 	// Keeps, if positive, is the most bytes that an upload keeps of one request that does not end it.
-	Keeps int
-
-	mu       sync.Mutex
-	objects  map[string]object
-	uploads  map[string]*upload
-	next     int
-	requests []string
+	Keeps   int
+	uploads map[string]*upload
 }
 
-type object struct {
-	bytes      []byte
-	generation string
-	meta       map[string]string
-}
+type object = fakecloud.Object[map[string]string]
 
 type upload struct {
 	key, match string
@@ -54,77 +38,26 @@ type upload struct {
 
 // New starts a server, which ends with the test, and sets the environment so that gs://bucket/ is on it.
 func New(t testing.TB) *Server {
-	s := &Server{objects: map[string]object{}, uploads: map[string]*upload{}}
-	h := httptest.NewServer(s)
-	t.Cleanup(h.Close)
-	s.URL = h.URL
-	t.Setenv("STORAGE_EMULATOR_HOST", h.URL)
+	s := &Server{uploads: map[string]*upload{}}
+	s.Start(t, func(r *fakecloud.Request) {
+		_, escaped, _ := strings.Cut(r.URL.EscapedPath(), "/o/")
+		r.Key, _ = url.PathUnescape(escaped)
+		r.Name = r.Method + " " + r.Key + " " + r.Header.Get("Range") + r.Header.Get("Content-Range")
+	}, s.handle, func(content []byte, version int) object { return object{Bytes: content, Tag: strconv.Itoa(version)} })
+	t.Setenv("STORAGE_EMULATOR_HOST", s.URL)
 	return s
-}
-
-// Requests returns the requests since the last call as "GET key bytes=0-9".
-func (s *Server) Requests() (requests []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	requests, s.requests = s.requests, nil
-	return requests
-}
-
-// Keys returns the keys of all objects, sorted.
-func (s *Server) Keys() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.objects))
-}
-
-// Object returns the bytes of an object, or nil.
-func (s *Server) Object(key string) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.objects[key].bytes
-}
-
-// Put stores an object.
-func (s *Server) Put(key string, content []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.next++
-	s.objects[key] = object{content, strconv.Itoa(s.next), nil}
 }
 
 // Uploads is the number of uploads that are neither completed nor dropped.
 func (s *Server) Uploads() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, u := range s.uploads {
-		if u.done == "" {
-			n++
+	s.Locked(func() {
+		for _, u := range s.uploads {
+			if u.done == "" {
+				n++
+			}
 		}
-	}
+	})
 	return n
-}
-
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		return // the client has left
-	}
-	_, escaped, _ := strings.Cut(r.URL.EscapedPath(), "/o/")
-	key, _ := url.PathUnescape(escaped)
-	s.next++
-	n := s.next
-	s.requests = append(s.requests, strings.TrimSpace(r.Method+" "+key+" "+r.Header.Get("Range")+r.Header.Get("Content-Range")))
-	if s.Fault != nil && s.Fault(n, w, r) {
-		return
-	}
-	if s.Lost != nil && s.Lost(n, r) {
-		s.handle(httptest.NewRecorder(), r, key, body)
-		panic(http.ErrAbortHandler)
-	}
-	s.handle(w, r, key, body)
 }
 
 // Fail answers with an error.
@@ -139,8 +72,8 @@ func answer(w http.ResponseWriter, v any) {
 	}
 }
 
-func (s *Server) handle(w http.ResponseWriter, r *http.Request, key string, body []byte) {
-	q := r.URL.Query()
+func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
+	q, key, body := r.URL.Query(), r.Key, r.Body
 	switch bucket := strings.Split(strings.TrimPrefix(r.URL.Path, "/upload"), "/"); {
 	case len(bucket) > 4 && bucket[4] != "bucket":
 		Fail(w, 404, "The specified bucket does not exist.")
@@ -157,40 +90,39 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, key string, body
 	}
 }
 
-func (s *Server) object(w http.ResponseWriter, r *http.Request, key string, q url.Values) {
-	o, ok := s.objects[key]
+func (s *Server) object(w http.ResponseWriter, r *fakecloud.Request, key string, q url.Values) {
+	o, ok := s.Objects[key]
 	switch match := q.Get("ifGenerationMatch"); {
 	case !ok:
 		Fail(w, 404, "No such object: bucket/"+key)
-	case match != "" && match != o.generation:
+	case match != "" && match != o.Tag:
 		Fail(w, 412, "At least one of the pre-conditions you specified did not hold.")
 	case r.Method == http.MethodDelete:
-		delete(s.objects, key)
+		delete(s.Objects, key)
 		w.WriteHeader(204)
 	case q.Get("alt") != "media":
 		answer(w, describe(key, o))
-	case len(o.bytes) == 0 && r.Header.Get("Range") != "":
+	case len(o.Bytes) == 0 && r.Header.Get("Range") != "":
 		Fail(w, 416, "Requested range not satisfiable")
 	default:
-		w.Header().Set("X-Goog-Generation", o.generation)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(o.bytes))
+		w.Header().Set("X-Goog-Generation", o.Tag)
+		http.ServeContent(w, r.Request, "", time.Time{}, bytes.NewReader(o.Bytes))
 	}
 }
 
 func describe(key string, o object) map[string]any {
-	return map[string]any{"name": key, "size": strconv.Itoa(len(o.bytes)), "generation": o.generation, "metadata": o.meta}
+	return map[string]any{"name": key, "size": strconv.Itoa(len(o.Bytes)), "generation": o.Tag, "metadata": o.Meta}
 }
 
 // put stores an object if the condition holds, and reports whether it did.
 func (s *Server) put(w http.ResponseWriter, key, match string, content []byte, meta map[string]string) bool {
-	old, ok := s.objects[key]
-	if match == "0" && ok || match != "" && match != "0" && match != old.generation {
+	old, ok := s.Objects[key]
+	if match == "0" && ok || match != "" && match != "0" && match != old.Tag {
 		Fail(w, 412, "At least one of the pre-conditions you specified did not hold.")
 		return false
 	}
-	s.next++
-	s.objects[key] = object{content, strconv.Itoa(s.next), meta}
-	answer(w, describe(key, s.objects[key]))
+	s.Objects[key] = object{Bytes: content, Tag: strconv.Itoa(s.Version()), Meta: meta}
+	answer(w, describe(key, s.Objects[key]))
 	return true
 }
 
@@ -200,7 +132,7 @@ type description struct {
 	Metadata map[string]string
 }
 
-func (s *Server) multipart(w http.ResponseWriter, r *http.Request, q url.Values, body []byte) {
+func (s *Server) multipart(w http.ResponseWriter, r *fakecloud.Request, q url.Values, body []byte) {
 	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	parts := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	var all [][]byte
@@ -226,19 +158,19 @@ func (s *Server) begin(w http.ResponseWriter, q url.Values, body []byte) {
 		Fail(w, 400, "Bad description")
 		return
 	}
-	id := fmt.Sprintf("upload-%d", s.next)
+	id := fmt.Sprintf("upload-%d", s.Version())
 	s.uploads[id] = &upload{key: d.Name, match: q.Get("ifGenerationMatch"), meta: d.Metadata}
 	w.Header().Set("Location", s.URL+"/upload/storage/v1/b/bucket/o?upload_id="+id)
 }
 
-func (s *Server) resume(w http.ResponseWriter, r *http.Request, id string, body []byte) {
+func (s *Server) resume(w http.ResponseWriter, r *fakecloud.Request, id string, body []byte) {
 	u := s.uploads[id]
 	switch {
 	case u == nil:
 		Fail(w, 404, "No such upload")
 		return
 	case u.done != "":
-		answer(w, describe(u.key, object{u.bytes, u.done, u.meta}))
+		answer(w, describe(u.key, object{Bytes: u.bytes, Tag: u.done, Meta: u.meta}))
 		return
 	case r.Method == http.MethodDelete:
 		delete(s.uploads, id)
@@ -263,7 +195,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, id string, body 
 	}
 	if total == strconv.Itoa(len(u.bytes)) {
 		if s.put(w, u.key, u.match, u.bytes, u.meta) {
-			u.done = s.objects[u.key].generation
+			u.done = s.Objects[u.key].Tag
 		}
 		return
 	}
@@ -277,16 +209,13 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, id string, body 
 func (s *Server) list(w http.ResponseWriter, prefix, after string) {
 	out := map[string]any{}
 	var items []map[string]any
-	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
-		if !strings.HasPrefix(key, prefix) || key <= after {
-			continue
-		}
-		if len(items) == 3 {
-			out["nextPageToken"] = items[2]["name"]
-			break
-		}
-		items = append(items, describe(key, s.objects[key]))
+	keys, more := s.Page(prefix, after)
+	for _, key := range keys {
+		items = append(items, describe(key, s.Objects[key]))
 	}
 	out["items"] = items
+	if more {
+		out["nextPageToken"] = keys[len(keys)-1]
+	}
 	answer(w, out)
 }

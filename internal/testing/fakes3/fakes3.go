@@ -8,40 +8,23 @@ import (
 	"encoding/hex"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/amudai/amudai-go/internal/testing/fakecloud"
 )
 
-// Server is a server with one bucket, named "bucket". Fields are set before its first request.
+// Server is a server with one bucket, named "bucket".
 type Server struct {
-	URL string
-	// Fault, if not nil, is called with the number of each request, from 1 on, and may answer itself: then it returns true.
-	// Requests are handled one after another.
-	Fault func(n int, w http.ResponseWriter, r *http.Request) bool
-	// Lost, if not nil, lets the answer to a request be lost after the server has done it.
-	Lost func(n int, r *http.Request) bool
-
-	mu       sync.Mutex
-	objects  map[string]object
-	uploads  map[string]*upload
-	next     int
-	requests []string
-	sent     int64
+	fakecloud.Server[http.Header]
+	uploads map[string]*upload
 }
 
-type object struct {
-	bytes []byte
-	tag   string
-	meta  http.Header
-}
+type object = fakecloud.Object[http.Header]
 
 type upload struct {
 	key   string
@@ -52,11 +35,12 @@ type upload struct {
 
 // New starts a server, which ends with the test, and sets the environment so that s3://bucket/ is on it.
 func New(t testing.TB) *Server {
-	s := &Server{objects: map[string]object{}, uploads: map[string]*upload{}}
-	h := httptest.NewServer(s)
-	t.Cleanup(h.Close)
-	s.URL = h.URL
-	Environment(t, h.URL)
+	s := &Server{uploads: map[string]*upload{}}
+	s.Start(t, func(r *fakecloud.Request) {
+		_, r.Key, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		r.Name = r.Method + " " + r.Key + " " + r.Header.Get("Range")
+	}, s.handle, func(content []byte, _ int) object { return newObject(content, nil) })
+	Environment(t, s.URL)
 	return s
 }
 
@@ -71,75 +55,15 @@ func Environment(t testing.TB, url string) {
 	}
 }
 
-// Requests returns the requests since the last call as "GET key bytes=0-9", and the number of bytes of objects in answers.
-func (s *Server) Requests() (requests []string, sent int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	requests, sent = s.requests, s.sent
-	s.requests, s.sent = nil, 0
-	return requests, sent
-}
-
-// Keys returns the keys of all objects, sorted.
-func (s *Server) Keys() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.objects))
-}
-
-// Object returns the bytes of an object, or nil.
-func (s *Server) Object(key string) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.objects[key].bytes
-}
-
-// Put stores an object.
-func (s *Server) Put(key string, content []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.objects[key] = newObject(content, nil)
-}
-
-// Change is Put within [Server.Fault].
-func (s *Server) Change(key string, content []byte) { s.objects[key] = newObject(content, nil) }
-
 // Uploads is the number of uploads that are neither completed nor aborted.
-func (s *Server) Uploads() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.uploads)
+func (s *Server) Uploads() (n int) {
+	s.Locked(func() { n = len(s.uploads) })
+	return n
 }
 
 func newObject(content []byte, meta http.Header) object {
 	sum := md5.Sum(content)
-	return object{bytes.Clone(content), `"` + hex.EncodeToString(sum[:]) + `"`, meta}
-}
-
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		return // the client has left
-	}
-	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	s.next++
-	n := s.next
-	s.requests = append(s.requests, strings.TrimSpace(r.Method+" "+key+" "+r.Header.Get("Range")))
-	if s.Fault != nil && s.Fault(n, w, r) {
-		return
-	}
-	if s.Lost != nil && s.Lost(n, r) {
-		s.handle(httptest.NewRecorder(), r, key, body)
-		panic(http.ErrAbortHandler)
-	}
-	if bucket, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); bucket != "bucket" {
-		Fail(w, 404, "NoSuchBucket")
-		return
-	}
-	s.handle(w, r, key, body)
+	return object{Bytes: bytes.Clone(content), Tag: `"` + hex.EncodeToString(sum[:]) + `"`, Meta: meta}
 }
 
 // Fail answers with an error.
@@ -154,10 +78,13 @@ func answer(w http.ResponseWriter, v any) {
 	}
 }
 
-func (s *Server) handle(w http.ResponseWriter, r *http.Request, key string, body []byte) {
-	q := r.URL.Query()
+func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
+	q, key, body := r.URL.Query(), r.Key, r.Body
 	u := s.uploads[q.Get("uploadId")]
+	bucket, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
+	case bucket != "bucket":
+		Fail(w, 404, "NoSuchBucket")
 	case q.Has("uploadId") && u == nil:
 		Fail(w, 404, "NoSuchUpload")
 	case r.Method == "POST" && q.Has("uploads"):
@@ -170,7 +97,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, key string, body
 	case r.Method == "PUT" && u != nil:
 		n, _ := strconv.Atoi(q.Get("partNumber"))
 		u.parts[n] = newObject(body, nil)
-		w.Header().Set("ETag", u.parts[n].tag)
+		w.Header().Set("ETag", u.parts[n].Tag)
 	case r.Method == "GET" && u != nil:
 		s.listParts(w, u)
 	case r.Method == "GET" && q.Has("uploads"):
@@ -180,69 +107,49 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, key string, body
 	case r.Method == "GET" || r.Method == "HEAD":
 		s.get(w, r, key)
 	case r.Method == "DELETE":
-		delete(s.objects, key)
+		delete(s.Objects, key)
 		w.WriteHeader(204)
 	case r.Method == "PUT":
 		s.put(w, r, key, newObject(body, metadata(r)))
 	}
 }
 
-func metadata(r *http.Request) http.Header {
-	meta := http.Header{}
-	for name, values := range r.Header {
-		if strings.HasPrefix(name, "X-Amz-Meta-") {
-			meta[name] = values
-		}
-	}
-	return meta
-}
+func metadata(r *fakecloud.Request) http.Header { return fakecloud.Headers(r, "X-Amz-Meta-") }
 
 // put stores an object if the condition of the request holds, and reports whether it did.
-func (s *Server) put(w http.ResponseWriter, r *http.Request, key string, o object) bool {
-	old, ok := s.objects[key]
+func (s *Server) put(w http.ResponseWriter, r *fakecloud.Request, key string, o object) bool {
+	old, ok := s.Objects[key]
 	match := r.Header.Get("If-Match")
 	switch {
 	case match != "" && !ok:
 		Fail(w, 404, "NoSuchKey")
-	case match != "" && match != old.tag, ok && r.Header.Get("If-None-Match") == "*":
+	case match != "" && match != old.Tag, ok && r.Header.Get("If-None-Match") == "*":
 		Fail(w, 412, "PreconditionFailed")
 	default:
-		s.objects[key] = o
-		w.Header().Set("ETag", o.tag)
+		s.Objects[key] = o
+		w.Header().Set("ETag", o.Tag)
 		return true
 	}
 	return false
 }
 
-func (s *Server) get(w http.ResponseWriter, r *http.Request, key string) {
-	o, ok := s.objects[key]
+func (s *Server) get(w http.ResponseWriter, r *fakecloud.Request, key string) {
+	o, ok := s.Objects[key]
 	if !ok {
 		Fail(w, 404, "NoSuchKey")
 		return
 	}
-	w.Header().Set("ETag", o.tag)
-	maps.Copy(w.Header(), o.meta)
-	if len(o.bytes) == 0 && r.Header.Get("Range") != "" {
+	w.Header().Set("ETag", o.Tag)
+	maps.Copy(w.Header(), o.Meta)
+	if len(o.Bytes) == 0 && r.Header.Get("Range") != "" {
 		Fail(w, 416, "InvalidRange")
 		return
 	}
-	http.ServeContent(counter{w, &s.sent}, r, "", time.Time{}, bytes.NewReader(o.bytes))
+	http.ServeContent(s.Counted(w), r.Request, "", time.Time{}, bytes.NewReader(o.Bytes))
 }
 
-// counter counts the bytes of bodies.
-type counter struct {
-	http.ResponseWriter
-	n *int64
-}
-
-func (c counter) Write(p []byte) (int, error) {
-	n, err := c.ResponseWriter.Write(p)
-	*c.n += int64(n)
-	return n, err
-}
-
-func (s *Server) begin(w http.ResponseWriter, r *http.Request, key string) {
-	id := fmt.Sprintf("upload-%d", s.next)
+func (s *Server) begin(w http.ResponseWriter, r *fakecloud.Request, key string) {
+	id := fmt.Sprintf("upload-%d", s.Version())
 	s.uploads[id] = &upload{key, metadata(r), time.Now(), map[int]object{}}
 	answer(w, struct {
 		XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
@@ -250,7 +157,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, key string) {
 	}{UploadId: id})
 }
 
-func (s *Server) complete(w http.ResponseWriter, r *http.Request, u *upload, body []byte) {
+func (s *Server) complete(w http.ResponseWriter, r *fakecloud.Request, u *upload, body []byte) {
 	var in struct {
 		Part []struct {
 			PartNumber int
@@ -264,15 +171,15 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, u *upload, bod
 	var all []byte
 	for i, p := range in.Part {
 		part, ok := u.parts[p.PartNumber]
-		if !ok || part.tag != p.ETag || p.PartNumber != i+1 {
+		if !ok || part.Tag != p.ETag || p.PartNumber != i+1 {
 			Fail(w, 400, "InvalidPart")
 			return
 		}
-		if len(part.bytes) < 5<<20 && i < len(in.Part)-1 {
+		if len(part.Bytes) < 5<<20 && i < len(in.Part)-1 {
 			Fail(w, 400, "EntityTooSmall")
 			return
 		}
-		all = append(all, part.bytes...)
+		all = append(all, part.Bytes...)
 	}
 	if s.put(w, r, u.key, newObject(all, u.meta)) {
 		delete(s.uploads, r.URL.Query().Get("uploadId"))
@@ -324,15 +231,12 @@ func (s *Server) list(w http.ResponseWriter, prefix, after string) {
 		NextContinuationToken string `xml:",omitempty"`
 		Contents              []entry
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
-		if !strings.HasPrefix(key, prefix) || key <= after {
-			continue
-		}
-		if len(out.Contents) == 3 {
-			out.IsTruncated, out.NextContinuationToken = true, out.Contents[2].Key
-			break
-		}
-		out.Contents = append(out.Contents, entry{key, s.objects[key].tag, len(s.objects[key].bytes)})
+	keys, more := s.Page(prefix, after)
+	for _, key := range keys {
+		out.Contents = append(out.Contents, entry{key, s.Objects[key].Tag, len(s.Objects[key].Bytes)})
+	}
+	if more {
+		out.IsTruncated, out.NextContinuationToken = true, keys[len(keys)-1]
 	}
 	answer(w, out)
 }

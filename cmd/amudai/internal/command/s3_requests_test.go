@@ -80,9 +80,10 @@ func TestS3Requests(t *testing.T) {
 		{"take 1000", take(1000), 21, 1 << 20},
 	} {
 		server.Requests()
+		server.Sent()
 		s := open()
 		require.NoError(t, c.run(s))
-		requests, sent := server.Requests()
+		requests, sent := server.Requests(), server.Sent()
 		t.Logf("%s: %d requests, %d KiB of %d", c.name, len(requests), sent>>10, s.Size()>>10)
 		require.LessOrEqual(t, len(requests), c.most, "%s: %s", c.name, requests)
 		require.LessOrEqual(t, sent, c.kib<<10, c.name)
@@ -102,7 +103,7 @@ func TestS3Requests(t *testing.T) {
 	} {
 		r := run(t, c.args...)
 		require.Equal(t, command.ExitOK, r.code, r.errout)
-		requests, sent := server.Requests()
+		requests, sent := server.Requests(), server.Sent()
 		t.Logf("%s: %d requests, %d KiB", fmt.Sprint(c.args), len(requests), sent>>10)
 		require.LessOrEqual(t, len(requests), c.most, "%s: %s", c.args, requests)
 	}

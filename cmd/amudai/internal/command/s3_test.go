@@ -65,7 +65,7 @@ func TestS3Faults(t *testing.T) {
 			}
 			ok(t, convert("s3://bucket/in.csv", "s3://bucket/"+output)...)
 			require.True(t, bytes.Equal(want, server.Object(output)))
-			if requests, _ := server.Requests(); len(requests) < k {
+			if requests := server.Requests(); len(requests) < k {
 				break
 			}
 		}
@@ -98,7 +98,7 @@ func TestS3Interrupted(t *testing.T) {
 				r := runContext(ctx, command.Env{Args: []string{"convert", "-q", "in.csv", output}})
 				cancel()
 				require.Zero(t, server.Uploads())
-				requests, _ := server.Requests()
+				requests := server.Requests()
 				if len(requests) < k {
 					require.Equal(t, command.ExitOK, r.code)
 					break
@@ -141,7 +141,7 @@ func TestS3ChangedInput(t *testing.T) {
 				return false
 			}
 			r := run(t, "agg", "s3://bucket/in/"+name, "count(*), max(s)")
-			requests, _ := server.Requests()
+			requests := server.Requests()
 			rows := strings.Split(r.out, "\n")
 			switch {
 			case r.code != command.ExitOK:
@@ -189,7 +189,7 @@ func TestS3CommandRequests(t *testing.T) {
 		{10, []string{"count", "s3://bucket/in.csv"}},
 	} {
 		ok(t, c.args...)
-		requests, _ := server.Requests()
+		requests := server.Requests()
 		require.LessOrEqual(t, len(requests), c.most, "%s: %s", c.args, requests)
 	}
 	s, err := shard.Open(t.Context(), "s3://bucket/in.amudai.shard", shard.OpenOptions{})
@@ -198,6 +198,6 @@ func TestS3CommandRequests(t *testing.T) {
 	for _, err := range s.Scan(t.Context(), shard.ScanOptions{Columns: []string{"n"}}) {
 		require.NoError(t, err)
 	}
-	requests, _ := server.Requests()
+	requests := server.Requests()
 	require.LessOrEqual(t, len(requests), 2, requests)
 }
