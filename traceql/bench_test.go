@@ -10,7 +10,6 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/testing/tracegen"
 	"github.com/amudai/amudai-go/traceql"
-	"github.com/amudai/amudai-go/traceql/adapter"
 )
 
 // BenchmarkSearch finds traces in a Blockpack file with seven copies of HotROD, a million spans.
@@ -27,7 +26,7 @@ func BenchmarkSearch(b *testing.B) {
 	f, err := blockpack.Open(b.Context(), location, blockpack.Options{})
 	require.NoError(b, err)
 	b.Cleanup(func() { f.Close() })
-	src, err := adapter.Blockpack(b.Context(), f)
+	src, err := traceql.BlockpackSource(b.Context(), f)
 	require.NoError(b, err)
 	for _, c := range []struct {
 		name, query string

@@ -17,7 +17,6 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/traceql"
-	"github.com/amudai/amudai-go/traceql/adapter"
 )
 
 // corpus is real traces in several Blockpack files, and the same spans in memory.
@@ -38,7 +37,7 @@ func corpus(t *testing.T, name string) (files, plain []traceql.Source) {
 		require.NoError(t, w.Close(ctx))
 		f, err := blockpack.OpenReaderAt(ctx, name, bytes.NewReader(out.Bytes()), int64(out.Len()), blockpack.Options{})
 		require.NoError(t, err)
-		src, err := adapter.Blockpack(ctx, f)
+		src, err := traceql.BlockpackSource(ctx, f)
 		require.NoError(t, err)
 		files = append(files, src)
 		plain = append(plain, inMemory(t, src))
@@ -132,7 +131,7 @@ func TestReferenceFiles(t *testing.T) {
 		f, err := blockpack.Open(t.Context(), location, blockpack.Options{})
 		require.NoError(t, err)
 		defer f.Close()
-		src, err := adapter.Blockpack(t.Context(), f)
+		src, err := traceql.BlockpackSource(t.Context(), f)
 		require.NoError(t, err)
 		if src.Schema().NumFields() == 0 {
 			require.Empty(t, find(t, "{ }", traceql.Options{}, src))

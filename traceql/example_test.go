@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleSearch() {
-	source := tableOfSpans(&testing.T{}, 100, shop()) // or one of package traceql/adapter
+	source := tableOfSpans(&testing.T{}, 100, shop()) // or traceql.TableSource(ctx, t) of a table t
 	q, err := traceql.Parse(`{ resource.service.name = "cart" } | select(span.db.rows) | count() > 2`)
 	if err != nil {
 		fmt.Println(err)

@@ -4,20 +4,21 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/amudai/amudai-go/blockpack"
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
-	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
 	_ "github.com/amudai/amudai-go/table/formats"
-	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/traceql"
-	"github.com/amudai/amudai-go/traceql/adapter"
 )
 
 // otlp is a span as an OTLP message.
@@ -76,7 +77,7 @@ func blockpackOf(t testing.TB, list []span, o blockpack.WriterOptions) traceql.S
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	src, err := adapter.Blockpack(ctx, f)
+	src, err := traceql.BlockpackSource(ctx, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,46 +106,32 @@ func shardOf(t testing.TB, s *memorySource) traceql.Source {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sh.Close() })
-	src, err := adapter.Shard(ctx, sh)
+	src, err := traceql.ShardSource(ctx, sh)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return src
 }
 
-// bufferOutput is an output of a table in memory.
-type bufferOutput struct{ bytes.Buffer }
-
-func (b *bufferOutput) Write(_ context.Context, p []byte) error {
-	_, err := b.Buffer.Write(p)
-	return err
-}
-func (b *bufferOutput) Publish(context.Context) error { return nil }
-func (b *bufferOutput) Abort(context.Context) error   { return nil }
-
 // arrowOf is an Arrow file with the rows of a table, which is opened anew for each scan.
 func arrowOf(t testing.TB, s *memorySource) traceql.Source {
 	t.Helper()
-	ctx := context.Background()
-	format := tabletest.Registered(t, "arrow")
-	out := &bufferOutput{}
-	w, err := format.Create(ctx, out, s.schema, provider.WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	location := filepath.Join(t.TempDir(), "spans.arrow")
+	out, err := os.Create(location)
+	require.NoError(t, err)
+	w, err := ipc.NewFileWriter(out, ipc.WithSchema(s.schema))
+	require.NoError(t, err)
 	for _, b := range s.batches {
-		if err := w.Write(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Write(b))
 	}
-	if err := w.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
-	content := out.Bytes()
-	return adapter.Table(s.schema, func(ctx context.Context, columns []string, f filter.Expr) (provider.Source, error) {
-		r := bytes.NewReader(content)
-		return format.Open(ctx, provider.Input{Name: "test", Reader: r, At: r, Size: int64(len(content))}, provider.ReadOptions{Columns: columns, Filter: f})
-	})
+	require.NoError(t, w.Close())
+	require.NoError(t, out.Close())
+	tb, err := table.Open(t.Context(), location)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tb.Close() })
+	src, err := traceql.TableSource(t.Context(), tb)
+	require.NoError(t, err)
+	return src
 }
 
 // Random queries on random spans in Blockpack files, shards, Arrow files and memory together.

@@ -11,7 +11,7 @@ import (
 )
 
 // Source is a table with a row for each span. It may be scanned by several goroutines at once, and within the loop over another scan.
-// Package traceql/adapter makes sources of Blockpack files, shards and tables.
+// [BlockpackSource], [ShardSource] and [TableSource] make sources of files and tables.
 type Source interface {
 	// Schema is the schema of the table.
 	Schema() *arrow.Schema

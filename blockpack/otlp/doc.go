@@ -1,5 +1,5 @@
 // Package otlp reads and writes OpenTelemetry traces in the messages of OTLP, as tables of spans with a row for each span. It is a
-// format of package provider: importing it registers ".otlp" and ".otlp.json".
+// format of package provider: importing it registers ".otlp" and ".otlp.json", and blocks of Grafana Tempo, which it reads.
 //
 // # Files
 //

@@ -3,11 +3,13 @@ package otlp
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/blockpack/internal/tempo"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -15,9 +17,10 @@ import (
 func init() {
 	provider.Register(New(FormatOptions{}))
 	provider.Register(NewJSON(FormatOptions{}))
+	provider.Register(NewTempo(FormatOptions{}))
 }
 
-// FormatOptions are those of [New] and [NewJSON]. The zero value is the default.
+// FormatOptions are those of [New], [NewJSON] and [NewTempo]. The zero value is the default.
 type FormatOptions struct {
 	Read ReadOptions
 	// PadIDs accepts ids of traces and spans that are too short, and puts zeros in front. By default they are errors.
@@ -53,6 +56,26 @@ func NewJSON(o FormatOptions) provider.Format {
 	return f
 }
 
+// NewTempo is the format of package provider for blocks of Grafana Tempo in the formats vParquet4 and vParquet5, which can be read. The
+// input is the file data.parquet. The file meta.json beside it names attributes, if the input has a location. Options about files of
+// messages mean nothing here.
+func NewTempo(o FormatOptions) provider.Format {
+	return provider.Format{
+		Name: "tempo", Title: "Tempo block", Sparse: true, Keys: []string{spans.TraceID},
+		Folder: &provider.Folder{Data: tempo.DataFile, Mark: tempo.MetaFile}, Within: "parquet", Claims: tempo.IsBlockFile,
+		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
+			ro = ro.WithDefaults()
+			names, err := tempo.ReadNames(ctx, in, ro.Warning)
+			if err != nil {
+				return nil, errors.Join(err, in.Close())
+			}
+			return newSource(ctx, in, ro, o, func(ctx context.Context, in provider.Input) (messageReader, error) {
+				return tempo.Open(ctx, in, names, ro.Allocator)
+			})
+		},
+	}
+}
+
 func format(o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)) provider.Format {
 	if o.MessageSpans <= 0 {
 		o.MessageSpans = DefaultMessageSpans
@@ -60,7 +83,8 @@ func format(o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)
 	return provider.Format{
 		Sparse: true, Keys: []string{spans.TraceID},
 		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
-			return open(ctx, in, ro.WithDefaults(), o)
+			ro = ro.WithDefaults()
+			return newSource(ctx, in, ro, o, messagesOfFile(in, o.Read, ro.Warning))
 		},
 		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 			return create(ctx, out, schema, o, appendMessage)

@@ -17,27 +17,19 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// MessageReader returns messages one after the other. It is used by one goroutine.
-type MessageReader interface {
+// messageReader returns messages one after the other. It is used by one goroutine.
+type messageReader interface {
 	// Next returns an encoded TracesData, which is valid until the next call. At the end, ok is false.
 	Next(ctx context.Context) (message []byte, ok bool, err error)
 	// Close releases the reader.
 	Close() error
 }
 
-// Input is where the messages of a [provider.Source] come from.
-type Input struct {
-	Name string // for messages
-	// Open begins to read. It is called twice, as the columns of a table are known only at the end of its messages. The
-	// first reader is closed before the second call.
-	Open func(ctx context.Context) (MessageReader, error)
-	// Close releases the input, after all readers. It may be nil.
-	Close func() error
-}
-
 // source reads spans.
 type source struct {
-	in         Input
+	in         provider.Input
+	temp       *provider.Spooled // nil unless the input is a pipe
+	open       func(ctx context.Context, in provider.Input) (messageReader, error)
 	o          FormatOptions
 	mem        memory.Allocator
 	batchRows  int
@@ -46,61 +38,54 @@ type source struct {
 	projection *provider.Projection
 	rows       int64
 
-	messages MessageReader // nil before it is open
+	messages messageReader // nil before it is open
 	builder  *otlp.Builder
 }
 
-// NewSource returns the spans of messages as a table. The source closes the input, and NewSource does if it fails.
-func NewSource(ctx context.Context, in Input, ro provider.ReadOptions, o FormatOptions) (provider.Source, error) {
-	ro = ro.WithDefaults()
-	s := &source{in: in, o: o, mem: ro.Allocator, batchRows: ro.BatchRows}
+// newSource returns the spans of messages as a table, which closes the input. newSource does if it fails. A pipe goes through a temporary
+// file: open is called twice, as the columns of a table are known only at the end of its messages. The first reader is closed before the
+// second call.
+func newSource(ctx context.Context, in provider.Input, ro provider.ReadOptions, o FormatOptions, open func(ctx context.Context, in provider.Input) (messageReader, error)) (provider.Source, error) {
+	s := &source{in: in, open: open, o: o, mem: ro.Allocator, batchRows: ro.BatchRows}
 	if err := s.prepare(ctx, ro); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// open opens a file of messages. A pipe goes through a temporary file.
-func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o FormatOptions) (provider.Source, error) {
-	at, size := in.At, in.Size
-	var temp *provider.Spooled
-	if at == nil || size < 0 {
-		var err error
-		if temp, err = provider.Spool(in.Reader, ro.TempDir); err != nil {
-			return nil, errors.Join(err, in.Close())
+// messagesOfFile opens a file of messages.
+func messagesOfFile(in provider.Input, read ReadOptions, warning func(string)) func(context.Context, provider.Input) (messageReader, error) {
+	told := false
+	unknown := read.UnknownKeys
+	read.UnknownKeys = func(n int64) {
+		if told {
+			return
 		}
-		at, size = temp, temp.Size()
+		told = true
+		warning(fmt.Sprintf("%s: %d members of JSON objects that OTLP does not have are left out", in.Name, n))
+		if unknown != nil {
+			unknown(n)
+		}
 	}
-	warned := false
-	return NewSource(ctx, Input{
-		Name: in.Name,
-		Open: func(context.Context) (MessageReader, error) {
-			read := o.Read
-			read.UnknownKeys = func(n int64) {
-				if !warned {
-					ro.Warning(fmt.Sprintf("%s: %d members of JSON objects that OTLP does not have are left out", in.Name, n))
-					if o.Read.UnknownKeys != nil {
-						o.Read.UnknownKeys(n)
-					}
-				}
-				warned = true
-			}
-			return fileReader{newReader(io.NewSectionReader(at, 0, size), read)}, nil
-		},
-		Close: func() error { return errors.Join(temp.Close(), in.Close()) },
-	}, ro, o)
+	return func(_ context.Context, in provider.Input) (messageReader, error) {
+		return fileReader{newReader(io.NewSectionReader(in.At, 0, in.Size), read)}, nil
+	}
 }
 
-// fileReader is a [MessageReader] of a file, which its owner closes.
+// fileReader is a [messageReader] of a file, which its owner closes.
 type fileReader struct{ *reader }
 
 func (r fileReader) Next(context.Context) ([]byte, bool, error) { return r.next() }
 func (r fileReader) Close() error                               { return nil }
 
 // prepare finds the columns.
-func (s *source) prepare(ctx context.Context, ro provider.ReadOptions) error {
-	err := s.survey(ctx, ro)
-	if err != nil {
+func (s *source) prepare(ctx context.Context, ro provider.ReadOptions) (err error) {
+	if s.in.At == nil || s.in.Size < 0 {
+		if s.temp, err = provider.Spool(s.in.Reader, ro.TempDir); err != nil {
+			return err
+		}
+	}
+	if err = s.survey(ctx, ro); err != nil {
 		return s.wrap(err)
 	}
 	spans.Order(s.fields)
@@ -109,12 +94,22 @@ func (s *source) prepare(ctx context.Context, ro provider.ReadOptions) error {
 		return s.wrap(err)
 	}
 	s.builder = s.newBuilder()
-	messages, err := s.in.Open(ctx)
+	messages, err := s.begin(ctx)
 	if err != nil {
 		return s.wrap(err) // messages may hold a nil pointer
 	}
 	s.messages = messages
 	return nil
+}
+
+// begin opens the messages from the first one on.
+func (s *source) begin(ctx context.Context) (messageReader, error) {
+	in := s.in
+	in.Closer = nil
+	if s.temp != nil {
+		in.At, in.Size = s.temp, s.temp.Size()
+	}
+	return s.open(ctx, in)
 }
 
 func (s *source) newBuilder() *otlp.Builder {
@@ -133,7 +128,7 @@ const surveyRows = 8192
 
 // survey reads all messages, and finds their columns and what these have in common.
 func (s *source) survey(ctx context.Context, ro provider.ReadOptions) (err error) {
-	messages, err := s.in.Open(ctx)
+	messages, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -277,8 +272,5 @@ func (s *source) Close() error {
 	if s.messages != nil {
 		err = s.messages.Close()
 	}
-	if s.in.Close != nil {
-		err = errors.Join(err, s.in.Close())
-	}
-	return err
+	return errors.Join(err, s.temp.Close(), s.in.Close())
 }

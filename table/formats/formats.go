@@ -6,7 +6,6 @@ package formats
 import (
 	_ "github.com/amudai/amudai-go/blockpack"
 	_ "github.com/amudai/amudai-go/blockpack/otlp"
-	_ "github.com/amudai/amudai-go/blockpack/tempo"
 	_ "github.com/amudai/amudai-go/rntuple"
 	_ "github.com/amudai/amudai-go/table/amudai"
 	_ "github.com/amudai/amudai-go/table/internal/arrowipc"

@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/blockpack/serve"
-	"github.com/amudai/amudai-go/blockpack/tempo"
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
@@ -44,7 +43,6 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text"
 	"github.com/amudai/amudai-go/traceql"
-	"github.com/amudai/amudai-go/traceql/adapter"
 )
 
 // check ends the test on an error.
@@ -101,7 +99,7 @@ func TestShard(t *testing.T) {
 	check(t, err)
 	equal(t, 10, n)
 
-	source, err := adapter.Shard(ctx, s)
+	source, err := traceql.TableSource(ctx, tb)
 	check(t, err)
 	query, err := traceql.Parse("{}")
 	check(t, err)
@@ -137,7 +135,7 @@ func TestFormats(t *testing.T) {
 		})
 	}
 	for _, f := range []provider.Format{
-		text.Lines(text.LinesOptions{}), otlp.New(otlp.FormatOptions{}), tempo.New(tempo.FormatOptions{}), blockpack.New(blockpack.FormatOptions{}),
+		text.Lines(text.LinesOptions{}), otlp.New(otlp.FormatOptions{}), otlp.NewTempo(otlp.FormatOptions{}), blockpack.New(blockpack.FormatOptions{}),
 	} {
 		if !slices.ContainsFunc(provider.Registered(), func(r provider.Format) bool { return r.Name == f.Name }) {
 			t.Errorf("%s is not registered", f.Name)

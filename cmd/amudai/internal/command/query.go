@@ -16,7 +16,6 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/traceql"
-	"github.com/amudai/amudai-go/traceql/adapter"
 )
 
 // queryFlags are the flags of query.
@@ -97,7 +96,7 @@ func (a *app) runQuery(ctx context.Context, text string, locations []string, f q
 		}
 		if s.Source != nil {
 			defer func() { err = errors.Join(err, s.Close()) }()
-			sources = append(sources, adapter.Where(s.Source, window)) // with its indexes, which s hides
+			sources = append(sources, traceql.Where(s.Source, window)) // with its indexes, which s hides
 		}
 	}
 	o := traceql.Options{Limit: f.limit, Spans: f.spans}

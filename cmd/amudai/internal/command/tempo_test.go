@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
@@ -68,6 +70,11 @@ func TestTempoBlocks(t *testing.T) {
 	r = run(t, "cat", "--format", "jsonl", "alone.parquet")
 	require.Contains(t, r.out, `"span.DedicatedAttributes.String01":"eu"`)
 	require.Contains(t, r.errout, "there is no meta.json")
+	require.Equal(t, 1, strings.Count(r.errout, "there is no meta.json"), "the file is read twice")
+	block, err := os.ReadFile("alone.parquet")
+	require.NoError(t, err)
+	piped := runContext(t.Context(), command.Env{Args: []string{"cat", "--format", "jsonl", "--from", "tempo", "-"}, Stdin: bytes.NewReader(block)})
+	require.Equal(t, r.out, piped.out)
 	r = run(t, "convert", "alone.parquet", "a.tempo", "--to", "tempo")
 	require.NotZero(t, r.code)
 }

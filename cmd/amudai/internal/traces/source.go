@@ -8,11 +8,8 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/traceql"
-	"github.com/amudai/amudai-go/traceql/adapter"
 )
 
 // ErrNoSpans is the error of a table without a row for each span.
@@ -42,7 +39,7 @@ func Open(ctx context.Context, location string, newOpener func() *formats.Opener
 			return s, err
 		}
 		s.Close = file.Close
-		s.Source, err = adapter.Blockpack(ctx, file)
+		s.Source, err = traceql.BlockpackSource(ctx, file)
 		return s.checked(err)
 	case formats.Shard:
 		open, err := newOpener().Shard(ctx, location, shard.OpenOptions{})
@@ -50,18 +47,16 @@ func Open(ctx context.Context, location string, newOpener func() *formats.Opener
 			return s, err
 		}
 		s.Close = open.Close
-		s.Source, err = adapter.Shard(ctx, open)
+		s.Source, err = traceql.ShardSource(ctx, open)
 		return s.checked(err)
 	}
-	open := func(ctx context.Context, columns []string, e filter.Expr) (provider.Source, error) {
-		return newOpener().Source(ctx, location, f.Name, provider.ReadOptions{Columns: columns, Filter: e})
-	}
-	first, err := open(ctx, nil, filter.Expr{})
+	table, err := newOpener().Table(ctx, location, f.Name)
 	if err != nil {
 		return s, err
 	}
-	s.Source = adapter.Table(first.Schema(), open)
-	return s.checked(first.Close())
+	s.Close = table.Close
+	s.Source, err = traceql.TableSource(ctx, table)
+	return s.checked(err)
 }
 
 // checked is the source if it has spans and err is nil. Otherwise it closes the source.

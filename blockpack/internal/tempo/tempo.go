@@ -28,6 +28,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -49,24 +50,11 @@ const (
 	maxBatchRows = 256
 )
 
-// Options are the options of [Open].
-type Options struct {
-	// Meta is the content of meta.json. Without it the values of dedicated columns become attributes with the names
-	// of these columns, as DedicatedAttributes.String01, which Notice is told.
-	Meta []byte
-	// Notice is told what is no error, but should be known. It may be nil.
-	Notice func(string)
-	// Allocator allocates the memory of columns, by default Arrow's Go allocator.
-	Allocator memory.Allocator
-	// TempDir is for a pipe, by default os.TempDir.
-	TempDir string
-}
-
 // Reader returns the traces of a block. It is used by one goroutine.
 type Reader struct {
 	name  string
 	src   provider.Source
-	names *dedicatedNames
+	names *Names
 	batch arrow.RecordBatch // nil: the next one is to be read
 	bound *traces           // the columns of the batch
 	row   int               // the next row in the batch
@@ -74,8 +62,8 @@ type Reader struct {
 	buf   []byte
 }
 
-// IsBlock reports whether a Parquet file with this schema is the data of a block.
-func IsBlock(schema *arrow.Schema) bool {
+// isBlock reports whether a Parquet file with this schema is the data of a block.
+func isBlock(schema *arrow.Schema) bool {
 	if len(schema.FieldIndices("TraceID")) != 1 {
 		return false
 	}
@@ -96,17 +84,28 @@ func IsBlock(schema *arrow.Schema) bool {
 	return resource && scopes
 }
 
-// Open opens the file data.parquet of a block. The reader closes in, and Open does if it fails. Damaged files are errors of package
-// fault or of the Parquet reader.
-func Open(ctx context.Context, in provider.Input, o Options) (*Reader, error) {
-	names, err := parseMeta(o.Meta)
+// IsBlockFile reports whether a Parquet file is the data of a block. It does not close the input. A pipe is not looked at, and a damaged
+// file is none. The error is one of reading.
+func IsBlockFile(ctx context.Context, in provider.Input) (bool, error) {
+	if in.At == nil || in.Size < 0 {
+		return false, nil
+	}
+	in.Closer, in.Reader = nil, io.NewSectionReader(in.At, 0, in.Size)
+	src, err := parquet.New(parquet.Options{}).Open(ctx, in, provider.ReadOptions{})
+	if fault.Is(err) {
+		return false, nil
+	}
 	if err != nil {
-		return nil, errors.Join(fault.Of(fault.In(err, MetaFile, -1), in.Name), in.Close())
+		return false, err
 	}
-	if o.Notice != nil {
-		names.notice = o.Notice
-	}
-	ro := provider.ReadOptions{Columns: []string{"TraceID", "rs"}, Allocator: o.Allocator, TempDir: o.TempDir}
+	return isBlock(src.Schema()), src.Close()
+}
+
+// Open opens the file data.parquet of a block, which can be read at any place. The reader closes in, and Open does if it fails. Damaged
+// files are errors of package fault or of the Parquet reader.
+func Open(ctx context.Context, in provider.Input, names *Names, mem memory.Allocator) (*Reader, error) {
+	ro := provider.ReadOptions{Columns: []string{"TraceID", "rs"}, Allocator: mem}
+	var err error
 	if ro.BatchRows, err = batchRows(ctx, in, ro); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -114,7 +113,7 @@ func Open(ctx context.Context, in provider.Input, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, notBlock(in.Name, err)
 	}
-	if !IsBlock(src.Schema()) {
+	if !isBlock(src.Schema()) {
 		return nil, errors.Join(notBlock(in.Name, nil), src.Close())
 	}
 	return &Reader{name: in.Name, src: src, names: names}, nil
@@ -127,11 +126,8 @@ func notBlock(name string, err error) error {
 	return fmt.Errorf("cannot read a block of Tempo: %w (in %s)", err, name)
 }
 
-// batchRows chooses the number of traces in a batch by the size of the file. A pipe does not tell its size.
+// batchRows chooses the number of traces in a batch by the size of the file.
 func batchRows(ctx context.Context, in provider.Input, ro provider.ReadOptions) (int, error) {
-	if in.At == nil || in.Size < 0 {
-		return maxBatchRows / 4, nil
-	}
 	in.Closer = nil
 	src, err := parquet.New(parquet.Options{}).Open(ctx, in, ro)
 	if err != nil {
@@ -144,9 +140,6 @@ func batchRows(ctx context.Context, in provider.Input, ro provider.ReadOptions) 
 	perRow := max(1, in.Size/max(1, rows))
 	return int(min(max(1, batchBytes/perRow), maxBatchRows)), nil
 }
-
-// Rows is the number of traces in the block.
-func (r *Reader) Rows() (int64, bool) { return r.src.Rows() }
 
 // Next returns the next trace as the bytes of an OTLP message TracesData. The bytes are valid until the next call. At the end, ok is
 // false.

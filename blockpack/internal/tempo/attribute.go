@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -163,7 +164,7 @@ func (a attributes) appendValue(dst []byte, k int) ([]byte, error) {
 		return appendMessage(dst, anyArray, func(dst []byte) ([]byte, error) { return dst, nil })
 	}
 	if text, ok := a.json.get(k); ok && text != "" {
-		return appendJSON(dst, text)
+		return new(wire.Decoder).Append(dst, []byte(text), wire.AnyValue) // Tempo stores it in the form of OTLP/JSON
 	}
 	return dst, nil // an empty value
 }
@@ -184,7 +185,7 @@ func (v values) appendRange(dst []byte, from, to int, isArray bool) ([]byte, err
 // dedicated is a group DedicatedAttributes: columns of strings or integers, for attributes that meta.json names. vParquet4
 // has a value in each, vParquet5 a list of them.
 type dedicated struct {
-	names   *dedicatedNames
+	names   *Names
 	of      scope
 	columns []dedicatedColumn // by name
 }
@@ -194,7 +195,7 @@ type dedicatedColumn struct {
 	values
 }
 
-func (c columns) dedicated(of scope, names *dedicatedNames) dedicated {
+func (c columns) dedicated(of scope, names *Names) dedicated {
 	d := dedicated{names: names, of: of}
 	in := c.group("DedicatedAttributes")
 	for name := range in.arrays {

@@ -1,11 +1,16 @@
 package tempo
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // scope says which things have an attribute.
@@ -17,12 +22,59 @@ const (
 	ofEvent    scope = "event"
 )
 
-// dedicatedNames has the names of the attributes in dedicated columns.
-type dedicatedNames struct {
+// Names are the names of the attributes in dedicated columns. They serve one reader at a time.
+type Names struct {
 	names  map[scope]map[string]string // column, as String01 → attribute
 	known  bool                        // the file meta.json was given
 	told   map[string]bool             // columns without a name that were noticed
 	notice func(string)
+}
+
+// ReadNames reads the file meta.json beside the data of a block, if the input has a location. Without it the values of dedicated columns
+// become attributes with the names of these columns, as DedicatedAttributes.String01, which notice is told once.
+func ReadNames(ctx context.Context, in provider.Input, notice func(string)) (*Names, error) {
+	text, err := readMeta(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	names, err := parseMeta(text, notice)
+	return names, fault.Of(err, in.Name)
+}
+
+// maxMeta is the largest file meta.json in bytes.
+const maxMeta = 16 << 20
+
+// readMeta reads the file meta.json beside an input. It is nil if there is none, or the input has no location.
+func readMeta(ctx context.Context, in provider.Input) (_ []byte, err error) {
+	if in.Location == "" {
+		return nil, nil
+	}
+	location := in.Location[:strings.LastIndexAny(in.Location, `/\\`)+1] + MetaFile
+	store := in.Store
+	if store == nil {
+		if store, err = storage.ForLocation(location); err != nil {
+			return nil, err
+		}
+	}
+	r, err := store.Open(ctx, location)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", MetaFile, err)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	meta, size, err := r.ReadSuffix(ctx, maxMeta)
+	if errors.Is(err, fs.ErrNotExist) { // of a store that did not look when it was opened
+		return nil, nil
+	}
+	if err == nil && size > maxMeta {
+		err = fmt.Errorf("%d bytes are more than %d", size, maxMeta)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", location, err)
+	}
+	return meta, nil
 }
 
 // parseMeta reads the version of the schema and the list of dedicated columns in meta.json:
@@ -32,8 +84,8 @@ type dedicatedNames struct {
 //
 // The k-th entry of a scope and type is about the k-th column of it, here rs.Resource.DedicatedAttributes.String01,
 // rs.ss.Spans.DedicatedAttributes.String01 and Int01. The default scope is span, the default type string.
-func parseMeta(text []byte) (*dedicatedNames, error) {
-	d := &dedicatedNames{names: map[scope]map[string]string{}, told: map[string]bool{}, notice: func(string) {}}
+func parseMeta(text []byte, notice func(string)) (*Names, error) {
+	d := &Names{names: map[scope]map[string]string{}, told: map[string]bool{}, notice: notice}
 	if text == nil {
 		return d, nil
 	}
@@ -47,10 +99,10 @@ func parseMeta(text []byte) (*dedicatedNames, error) {
 		} `json:"dedicatedColumns"`
 	}
 	if err := json.Unmarshal(text, &meta); err != nil {
-		return nil, fault.Corruptf("%w", err)
+		return nil, fault.In(fault.Corruptf("%w", err), MetaFile, -1)
 	}
 	if f := meta.Format; f != "" && !strings.HasPrefix(f, "vParquet4") && !strings.HasPrefix(f, "vParquet5") {
-		return nil, fault.Unsupportedf("the format of the block is %q; only vParquet4 and vParquet5 can be read", f)
+		return nil, fault.In(fault.Unsupportedf("the format of the block is %q; only vParquet4 and vParquet5 can be read", f), MetaFile, -1)
 	}
 	for _, c := range meta.Columns {
 		if c.Scope == "" {
@@ -79,7 +131,7 @@ func parseMeta(text []byte) (*dedicatedNames, error) {
 }
 
 // name returns the attribute of a dedicated column that has a value.
-func (d *dedicatedNames) name(s scope, column string) string {
+func (d *Names) name(s scope, column string) string {
 	if name, ok := d.names[s][column]; ok {
 		return name
 	}

@@ -1,4 +1,4 @@
-package adapter
+package traceql
 
 import (
 	"context"
@@ -8,24 +8,23 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/traceql"
 )
 
 // Where is a source with only the spans for which a condition is true, such as those of a time window. Queries know nothing of the others: a
 // root span may be missing, and a trace is as long as its spans that are left.
-func Where(s traceql.Source, condition filter.Expr) traceql.Source {
+func Where(s Source, condition filter.Expr) Source {
 	if condition.IsZero() {
 		return s
 	}
 	w := where{s, condition}
-	if e, ok := s.(traceql.ExplainedSource); ok {
+	if e, ok := s.(ExplainedSource); ok {
 		return explainedWhere{w, e}
 	}
 	return w
 }
 
 type where struct {
-	source    traceql.Source
+	source    Source
 	condition filter.Expr
 }
 
@@ -37,7 +36,7 @@ func (w where) Scan(ctx context.Context, columns []string, f filter.Expr) iter.S
 
 type explainedWhere struct {
 	where
-	explained traceql.ExplainedSource
+	explained ExplainedSource
 }
 
 func (w explainedWhere) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (fmt.Stringer, int64, error) {

@@ -23,11 +23,22 @@ import (
 )
 
 // read returns the traces of a block.
-func read(t testing.TB, data []byte, o Options) ([]*tracev1.TracesData, error) {
+func read(t testing.TB, data []byte, meta string, notice func(string)) ([]*tracev1.TracesData, error) {
 	t.Helper()
 	ctx := context.Background()
+	var text []byte
+	if meta != "" {
+		text = []byte(meta)
+	}
+	if notice == nil {
+		notice = func(string) {}
+	}
+	names, err := parseMeta(text, notice)
+	if err != nil {
+		return nil, err
+	}
 	in := bytes.NewReader(data)
-	r, err := Open(ctx, provider.Input{Name: "block", Reader: in, At: in, Size: in.Size()}, o)
+	r, err := Open(ctx, provider.Input{Name: "block", Reader: in, At: in, Size: in.Size()}, names, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +143,7 @@ func TestRandomTraces(t *testing.T) {
 					td = stored(td)
 					want, rows = append(want, td), append(rows, v.row(td))
 				}
-				got, err := read(t, v.write(t, rows), Options{Meta: []byte(metaJSON), Notice: func(s string) { rt.Error(s) }})
+				got, err := read(t, v.write(t, rows), metaJSON, func(s string) { rt.Error(s) })
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -166,7 +177,7 @@ func sample() *tracev1.TracesData {
 
 func TestDedicatedWithoutMeta(t *testing.T) {
 	var notices []string
-	got, err := read(t, v5.write(t, []row{v5.row(sample())}), Options{Notice: func(s string) { notices = append(notices, s) }})
+	got, err := read(t, v5.write(t, []row{v5.row(sample())}), "", func(s string) { notices = append(notices, s) })
 	require.NoError(t, err)
 	require.Len(t, notices, 3)
 	require.Contains(t, notices[0], "the dedicated column String01 of resources has values, but there is no meta.json; its attribute is called DedicatedAttributes.String01")
@@ -176,29 +187,16 @@ func TestDedicatedWithoutMeta(t *testing.T) {
 	require.Equal(t, uint64(70), span.Events[0].TimeUnixNano)
 }
 
-// TestManyBatches reads more traces than a batch has, from a pipe, too.
+// TestManyBatches reads more traces than a batch has.
 func TestManyBatches(t *testing.T) {
 	rows := make([]row, 3*maxBatchRows+1)
 	for i := range rows {
 		rows[i] = v4.row(sample())
 	}
 	data := v4.write(t, rows)
-	got, err := read(t, data, Options{Meta: []byte(metaJSON)})
+	got, err := read(t, data, metaJSON, nil)
 	require.NoError(t, err)
 	require.Len(t, got, len(rows))
-
-	ctx := context.Background()
-	r, err := Open(ctx, provider.Input{Name: "pipe", Reader: bytes.NewReader(data), Size: -1}, Options{})
-	require.NoError(t, err)
-	defer r.Close()
-	for range rows {
-		_, ok, err := r.Next(ctx)
-		require.NoError(t, err)
-		require.True(t, ok)
-	}
-	_, ok, err := r.Next(ctx)
-	require.NoError(t, err)
-	require.False(t, ok)
 }
 
 func TestErrors(t *testing.T) {
@@ -221,7 +219,7 @@ func TestErrors(t *testing.T) {
 		{[]byte("PAR1 is no Parquet file PAR1"), "{}", "cannot read a block of Tempo: "},
 		{nil, "{}", "cannot read a block of Tempo: "},
 	} {
-		_, err := read(t, c.data, Options{Meta: []byte(c.meta)})
+		_, err := read(t, c.data, c.meta, nil)
 		require.ErrorContains(t, err, c.want)
 	}
 }
@@ -232,14 +230,14 @@ func TestDamaged(t *testing.T) {
 	for i := 0; i < len(data); i += sweep.Step(37) {
 		b := bytes.Clone(data)
 		b[i] ^= 0x41
-		_, _ = read(t, b, Options{})
+		_, _ = read(t, b, "", func(string) {})
 	}
 }
 
 func FuzzMeta(f *testing.F) {
 	f.Add([]byte(metaJSON))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if names, err := parseMeta(text); err == nil {
+		if names, err := parseMeta(text, func(string) {}); err == nil {
 			names.name(ofSpan, "String01")
 		}
 	})
@@ -261,7 +259,7 @@ func TestTempoFiles(t *testing.T) {
 		require.NoError(t, err)
 		meta, err := os.ReadFile(filepath.Join(filepath.Dir(found[0]), MetaFile))
 		require.NoError(t, err)
-		got, err := read(t, data, Options{Meta: meta, Notice: func(s string) { t.Error(s) }})
+		got, err := read(t, data, string(meta), func(s string) { t.Error(s) })
 		require.NoError(t, err)
 		byID := map[string]*tracev1.TracesData{}
 		for _, td := range got {

@@ -107,7 +107,7 @@ type links struct {
 }
 
 // bind finds the columns of a batch.
-func bind(batch arrow.RecordBatch, names *dedicatedNames) (*traces, error) {
+func bind(batch arrow.RecordBatch, names *Names) (*traces, error) {
 	var err error
 	root := columns{arrays: map[string]arrow.Array{}, err: &err}
 	for i, f := range batch.Schema().Fields() {
@@ -123,7 +123,7 @@ func bind(batch arrow.RecordBatch, names *dedicatedNames) (*traces, error) {
 	return t, err
 }
 
-func (c columns) resources(names *dedicatedNames) resources {
+func (c columns) resources(names *Names) resources {
 	return resources{
 		attrs: c.attributes(), dropped: c.numbers("DroppedAttributesCount"), dedicated: c.dedicated(ofResource, names),
 		service: c.texts("ServiceName"),
@@ -135,7 +135,7 @@ func (c columns) resources(names *dedicatedNames) resources {
 	}
 }
 
-func (c columns) scopes(names *dedicatedNames) (s scopes) {
+func (c columns) scopes(names *Names) (s scopes) {
 	scope := c.group("Scope")
 	s.name, s.version = scope.texts("Name"), scope.texts("Version")
 	s.attrs, s.dropped = scope.attributes(), scope.numbers("DroppedAttributesCount")
@@ -149,7 +149,7 @@ func (c columns) scopes(names *dedicatedNames) (s scopes) {
 	return s
 }
 
-func (c columns) spans(names *dedicatedNames) (s spans) {
+func (c columns) spans(names *Names) (s spans) {
 	c.need("SpanID", "Name", "StartTimeUnixNano", "DurationNano")
 	s = spans{
 		id: c.texts("SpanID"), parent: c.texts("ParentSpanID"), name: c.texts("Name"),
@@ -173,7 +173,7 @@ func (c columns) spans(names *dedicatedNames) (s spans) {
 	return s
 }
 
-func (c columns) events(names *dedicatedNames) events {
+func (c columns) events(names *Names) events {
 	return events{
 		sinceStart: c.numbers("TimeSinceStartNano"), dropped: c.numbers("DroppedAttributesCount"),
 		name: c.texts("Name"), attrs: c.attributes(), dedicated: c.dedicated(ofEvent, names),
