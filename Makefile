@@ -56,7 +56,7 @@ race: ## run the short tests of packages that share data between goroutines, wit
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
 
 purego: ## run the short tests of kernels in plain Go, without assembly
-	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/fastlanes ./encoding/internal/template ./encoding/internal/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
+	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/internal/fastlanes ./encoding/internal/template ./encoding/internal/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
 
 interop: ## run all targets interop-*, and install what they need: programs by apt-get, packages of Python and Node into a temporary folder
 	tools/interop.sh

@@ -34,7 +34,7 @@ package dictionary
 import (
 	"encoding/binary"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -79,7 +79,7 @@ func (h *header) append(dst []byte) []byte {
 		le.PutUint64(b[14+16*i:], s.start)
 		le.PutUint64(b[22+16*i:], s.end)
 	}
-	le.PutUint32(b[headerUsed:], block.Checksum(b[:headerUsed]))
+	le.PutUint32(b[headerUsed:], encoding.BlockChecksum(b[:headerUsed]))
 	return append(dst, b...)
 }
 
@@ -87,7 +87,7 @@ func parseHeader(b []byte) (h header, err error) {
 	if len(b) < headerLen {
 		return h, fault.Corruptf("value dictionary of %d bytes: shorter than its header", len(b))
 	}
-	if got, want := block.Checksum(b[:headerUsed]), le.Uint32(b[headerUsed:]); got != want {
+	if got, want := encoding.BlockChecksum(b[:headerUsed]), le.Uint32(b[headerUsed:]); got != want {
 		return h, fault.Checksumf("value dictionary header has checksum %#08x, its bytes give %#08x", want, got)
 	}
 	if b[5] > 1 {
@@ -204,7 +204,7 @@ func beginSection(dst []byte, n int) []byte { return le.AppendUint64(dst, uint64
 
 // endSection appends the end of a section whose n bytes of payload end dst.
 func endSection(dst []byte, n int) []byte {
-	sum := block.Checksum(dst[len(dst)-n:])
+	sum := encoding.BlockChecksum(dst[len(dst)-n:])
 	dst = append(dst, make([]byte, sectionLen(n)-8-n-4)...)
 	return le.AppendUint32(dst, sum)
 }
@@ -226,7 +226,7 @@ func section(b []byte, name string, s span) (payload []byte, err error) {
 // verify compares a payload with the checksum at the end of its section.
 func verify(payload []byte, name string) error {
 	all := payload[:cap(payload)]
-	if got, want := block.Checksum(payload), le.Uint32(all[len(all)-4:]); got != want {
+	if got, want := encoding.BlockChecksum(payload), le.Uint32(all[len(all)-4:]); got != want {
 		return fault.Checksumf("%s of the value dictionary have checksum %#08x, their bytes give %#08x", name, want, got)
 	}
 	return nil

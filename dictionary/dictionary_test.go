@@ -18,7 +18,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -158,7 +157,7 @@ func TestGolden(t *testing.T) {
 		}
 		for at := 0; at+headerLen <= len(b); at += bufferAlign {
 			h := b[at : at+headerLen]
-			if le.Uint64(h[14:]) != headerLen || block.Checksum(h[:headerUsed]) != binary.LittleEndian.Uint32(h[headerUsed:]) {
+			if le.Uint64(h[14:]) != headerLen || encoding.BlockChecksum(h[:headerUsed]) != binary.LittleEndian.Uint32(h[headerUsed:]) {
 				continue
 			}
 			found++
@@ -478,19 +477,19 @@ func mend(raw []byte) {
 	if isPacked(raw) {
 		if p, err := parsePacked(raw); err == nil && p.len() <= int64(len(raw)) {
 			n := int(p.len()) - 4
-			le.PutUint32(raw[n:], block.Checksum(raw[:n]))
+			le.PutUint32(raw[n:], encoding.BlockChecksum(raw[:n]))
 		}
 		return
 	}
 	if len(raw) < headerLen {
 		return
 	}
-	le.PutUint32(raw[headerUsed:], block.Checksum(raw[:headerUsed]))
+	le.PutUint32(raw[headerUsed:], encoding.BlockChecksum(raw[:headerUsed]))
 	for at := 14; at < 62; at += 16 {
 		payload, err := section(raw, "", span{le.Uint64(raw[at:]), le.Uint64(raw[at+8:])})
 		if err == nil {
 			all := payload[:cap(payload)]
-			le.PutUint32(all[len(all)-4:], block.Checksum(payload))
+			le.PutUint32(all[len(all)-4:], encoding.BlockChecksum(payload))
 		}
 	}
 }

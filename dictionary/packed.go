@@ -2,7 +2,6 @@ package dictionary
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -65,7 +64,7 @@ func (b *Builder) AppendPacked(dst []byte, o encoding.Options) ([]byte, error) {
 	ids := b.sortedIDs()
 	dst = numeric.NewEncoder[uint32](o).AppendTree(dst, ids, bitmap.All(len(ids)))
 	le.PutUint32(dst[start+20:], uint32(len(dst)-start-packedHeader-values))
-	return le.AppendUint32(dst, block.Checksum(dst[start:])), nil
+	return le.AppendUint32(dst, encoding.BlockChecksum(dst[start:])), nil
 }
 
 // rows is the number of values, repeated ones each time.
@@ -109,7 +108,7 @@ func Trees(b []byte) (trees []encoding.Tree) {
 		return nil
 	}
 	ids := packedHeader + p.values
-	if blk, err := block.Parse(b[packedHeader:ids], false); err == nil {
+	if blk, err := encoding.ParseBlock(b[packedHeader:ids], false); err == nil {
 		trees = append(trees, bytestring.Describe(blk.Values, int(p.count), int(p.fixed)))
 	}
 	return append(trees, numeric.Describe(b[ids:ids+p.ids], numeric.U32, int(p.sortedIDs())))
@@ -128,7 +127,7 @@ func parsePackedBuffer(b []byte, wantType byte, fixed uint32, most int64) (*Dict
 	if n > int64(len(b)) {
 		return nil, fault.Corruptf("value dictionary of %d bytes instead of %d", len(b), n)
 	}
-	if got, want := block.Checksum(b[:n-4]), le.Uint32(b[n-4:]); got != want {
+	if got, want := encoding.BlockChecksum(b[:n-4]), le.Uint32(b[n-4:]); got != want {
 		return nil, fault.Checksumf("value dictionary has checksum %#08x, its bytes give %#08x", want, got)
 	}
 	d := &Dictionary{h: p.header, packedIDs: b[packedHeader+p.values : n-4]}

@@ -1,8 +1,9 @@
 // Package encoding holds the common parts of the families of block encodings: their codes, the profiles a writer chooses by, the options of
-// an encoder, and the words for an encoded tree.
+// an encoder, the words for an encoded tree, and what surrounds the trees of a buffer: the frames of its blocks ([Block]), their presence
+// sections, and the map that finds them ([BlockMap]).
 //
-// Below it, [block] frames and finds blocks, and [numeric] and [bytestring] are the two families of encoding trees; the kernels lie in
-// internal. None of them imports Arrow or protobuf, or does I/O.
+// Below it, [numeric] and [bytestring] are the two families of encoding trees; the kernels lie in internal. None of them imports Arrow or
+// protobuf, or does I/O.
 package encoding
 
 import (

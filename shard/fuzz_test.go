@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
@@ -57,7 +57,7 @@ func (l *layout) addBuffer(t testing.TB, b []byte, e *shardpb.EncodedBuffer) {
 			at = int64(e.BlockMap.Range.Start)
 			raw = b[at:end]
 		}
-		m, err := block.ParseMap(raw, at-start)
+		m, err := encoding.ParseBlockMap(raw, at-start)
 		require.NoError(t, err)
 		for _, k := range m.Append(nil, 0, m.Len()) {
 			l.blocks = append(l.blocks, shardfile.Range{Start: start + k.Offset, End: start + k.Offset + int64(k.Size)})
@@ -74,7 +74,7 @@ func (l *layout) mend(b []byte) {
 	}
 	for _, r := range l.blocks {
 		k := b[r.Start:r.End]
-		binary.LittleEndian.PutUint32(k[len(k)-4:], block.Checksum(k[:len(k)-4]))
+		binary.LittleEndian.PutUint32(k[len(k)-4:], encoding.BlockChecksum(k[:len(k)-4]))
 	}
 	for _, r := range l.frames {
 		frame := b[r.Start:r.End]

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -374,7 +373,7 @@ func edit(id int, kind shardpb.BufferKind, do func(*shardpb.EncodedBuffer)) func
 // inline puts a block map of one block of n numbers into the descriptor.
 func inline(n int) func(p *shardtest.Parts) {
 	return edit(colInt, data, func(d *shardpb.EncodedBuffer) {
-		var m block.MapBuilder
+		var m encoding.BlockMapBuilder
 		m.Add(n, int(d.Buffer.Range.End-d.Buffer.Range.Start))
 		d.BlockMap, d.InlineBlockMap = nil, m.Append(nil)
 	})

@@ -23,7 +23,7 @@ else
 fi
 
 if command -v qemu-aarch64 >/dev/null; then
-  GOOS=linux GOARCH=arm64 go test -short -run 'Known|Kernels|SourceEnd|Refused|Tiers' -exec qemu-aarch64 ./encoding/fastlanes
+  GOOS=linux GOARCH=arm64 go test -short -run 'Known|Kernels|SourceEnd|Refused|Tiers' -exec qemu-aarch64 ./encoding/internal/fastlanes
 else
   echo "no qemu-aarch64: kernels for arm64 are not tested"
 fi

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/internal/fsst"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -50,7 +49,7 @@ type Block struct {
 // compared with the bytes of the block and with the limit of o. Errors wrap one
 // of the kinds of package fault.
 func Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Block, error) {
-	f, err := block.Parse(blk, o.Checksums)
+	f, err := encoding.ParseBlock(blk, o.Checksums)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +65,8 @@ func Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Block, error)
 	s.own = nesting{room: limit}
 	s.shared, s.used = &s.own, 0
 	b := &s.block
-	if b.nulls, err = block.DecodePresence(f.Presence, n, nil, 0); err != nil {
-		return nil, fault.In(err, "presence", block.HeaderLen)
+	if b.nulls, err = encoding.DecodePresence(f.Presence, n, nil, 0); err != nil {
+		return nil, fault.In(err, "presence", encoding.BlockHeaderLen)
 	}
 	if err := b.parse(f.Values, limit); err != nil {
 		return nil, fault.In(err, "values", int64(f.ValuesOffset))
@@ -117,7 +116,7 @@ func (b *Block) Validity(dst []byte, off int) (nulls int) {
 		b.row.validity(b, dst, off)
 	} else {
 		// Parse has seen that it is good.
-		_, _ = block.DecodePresence(b.presence, b.n, dst, off)
+		_, _ = encoding.DecodePresence(b.presence, b.n, dst, off)
 	}
 	return b.nulls
 }

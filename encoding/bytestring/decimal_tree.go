@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -81,7 +80,7 @@ type IntegerTree struct {
 // ParseIntegers is [Parse] for blocks of decimals that are stored as integers, for
 // callers who decode those themselves. ok is false for blocks stored otherwise.
 func ParseIntegers(blk []byte, n int, o BlockOptions, s *Scratch) (t IntegerTree, ok bool, err error) {
-	f, err := block.Parse(blk, o.Checksums)
+	f, err := encoding.ParseBlock(blk, o.Checksums)
 	if err != nil || len(f.Values) < 2 || encoding.Code(binary.LittleEndian.Uint16(f.Values)) != encoding.DecimalTree {
 		return t, false, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -81,7 +81,7 @@ func TestDamage(t *testing.T) {
 
 // tryDecode decodes a block that may be bad, and checks what a good one promises.
 func tryDecode(t testing.TB, blk []byte, n, fixed int, o BlockOptions, s *Scratch) {
-	f, err := block.Parse(blk, o.Checksums)
+	f, err := encoding.ParseBlock(blk, o.Checksums)
 	if err == nil {
 		node := Describe(f.Values, n, fixed)
 		_ = node.String()
@@ -285,8 +285,8 @@ func requireNoAllocs(t testing.TB, blk []byte, v Values, slack int, o BlockOptio
 
 // frame makes a block without presence and checksum.
 func frame(tree []byte) []byte {
-	b, mark := block.Begin(nil)
-	return block.End(append(block.EndPresence(b, mark), tree...), mark, false)
+	b, mark := encoding.BeginBlock(nil)
+	return encoding.EndBlock(append(encoding.EndPresence(b, mark), tree...), mark, false)
 }
 
 func ExampleDescribe() {

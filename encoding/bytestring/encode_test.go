@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -54,13 +53,13 @@ func quoted(v Values, valid bitmap.Bits) []string {
 
 // withTree frames a tree as a block.
 func withTree(tree []byte, valid bitmap.Bits) []byte {
-	b, mark := block.Begin(nil)
-	b = block.EndPresence(block.AppendPresence(b, valid.Data, valid.Off, valid.Len, valid.Nulls(), false), mark)
-	return block.End(append(b, tree...), mark, true)
+	b, mark := encoding.BeginBlock(nil)
+	b = encoding.EndPresence(encoding.AppendPresence(b, valid.Data, valid.Off, valid.Len, valid.Nulls(), false), mark)
+	return encoding.EndBlock(append(b, tree...), mark, true)
 }
 
 func treeOf(t require.TestingT, blk []byte, n, fixed int) string {
-	f, err := block.Parse(blk, true)
+	f, err := encoding.ParseBlock(blk, true)
 	require.NoError(t, err)
 	node := Describe(f.Values, n, fixed)
 	require.NoError(t, node.FirstErr())
@@ -172,7 +171,7 @@ func TestRoundTrip(t *testing.T) {
 				blk, err := e.AppendBlock(nil, part, mask)
 				require.NoError(t, err)
 				require.Zero(t, len(blk)%8)
-				f, err := block.Parse(blk, true)
+				f, err := encoding.ParseBlock(blk, true)
 				require.NoError(t, err)
 				require.LessOrEqual(t, len(f.Values), len(appendPlain(nil, part)))
 				if fixed > 0 {

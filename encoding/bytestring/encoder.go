@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
@@ -64,16 +63,16 @@ func (e *Encoder) AppendBlock(dst []byte, v Values, valid encoding.Bits) ([]byte
 	if valid.Data != nil {
 		in.Nulls = valid.Nulls()
 	}
-	dst, mark := block.Begin(dst)
+	dst, mark := encoding.BeginBlock(dst)
 	if !e.o.NoPresence {
-		dst = block.AppendPresence(dst, valid.Data, valid.Off, valid.Len, in.Nulls, e.o.Profile == encoding.ProfilePlain)
+		dst = encoding.AppendPresence(dst, valid.Data, valid.Off, valid.Len, in.Nulls, e.o.Profile == encoding.ProfilePlain)
 	}
-	dst = block.EndPresence(dst, mark)
+	dst = encoding.EndPresence(dst, mark)
 	dst, err := e.trees.AppendTree(dst, in)
 	if err != nil {
 		return dst, err
 	}
-	return block.End(dst, mark, !e.o.NoChecksums), nil
+	return encoding.EndBlock(dst, mark, !e.o.NoChecksums), nil
 }
 
 // AppendTreeAs appends the tree of v in a given form, written as

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -50,7 +50,7 @@ func FuzzDecode(f *testing.F) {
 		// Mend the checksum, so that the fuzzer gets behind it.
 		if len(blk) >= 12 {
 			end := len(blk) - 4
-			sum := block.Checksum(blk[:end])
+			sum := encoding.BlockChecksum(blk[:end])
 			for k := range 4 {
 				blk[end+k] = byte(sum >> (8 * k))
 			}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
@@ -164,7 +164,7 @@ func TestGolden(t *testing.T) {
 		}
 		got := decodeAll(t, v.Block, v.N, fixedSizes[v.Type], BlockOptions{Checksums: v.Checksum}, &s)
 		require.Equal(t, want.values(), got, v.ID)
-		f, err := block.Parse(v.Block, v.Checksum)
+		f, err := encoding.ParseBlock(v.Block, v.Checksum)
 		require.NoError(t, err)
 		node := Describe(f.Values, v.N, fixedSizes[v.Type])
 		require.NoError(t, node.FirstErr())

@@ -3,7 +3,7 @@ package numeric
 import (
 	"errors"
 
-	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"

@@ -1,7 +1,7 @@
 package numeric
 
 import (
-	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 )
 

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -54,7 +53,7 @@ func testConformance[T Value](t *testing.T) (chosen []string) {
 			require.NoError(t, err, what)
 			requireSame(t, c.Values, got, c.Valid, what)
 			requireValid(t, c.Valid, validity, what)
-			b, err := block.Parse(blk, true)
+			b, err := encoding.ParseBlock(blk, true)
 			require.NoError(t, err, what)
 			require.LessOrEqual(t, len(b.Values), 2+len(c.Values)*sizeOf[T](), what)
 			node := Describe(b.Values, Of[T](), len(c.Values))

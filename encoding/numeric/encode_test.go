@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -196,7 +195,7 @@ func TestGoldenShapes(t *testing.T) {
 		}
 		typ, _ := parseType(v.Type)
 		in := inputs[v.Input]
-		b, err := block.Parse(v.Block, v.Checksum)
+		b, err := encoding.ParseBlock(v.Block, v.Checksum)
 		require.NoError(t, err)
 		valid := bitmap.All(v.N)
 		tree, got := encodeBytes(t, typ, in.Values, valid, v.Requested)
@@ -282,7 +281,7 @@ func testEncoder[T Value](t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, nullsOf(valid), nulls)
 					requireSame(t, values, got, valid, "block")
-					b, err := block.Parse(blk, !o.NoChecksums)
+					b, err := encoding.ParseBlock(blk, !o.NoChecksums)
 					require.NoError(t, err)
 					require.LessOrEqual(t, len(b.Values), 2+len(values)*sizeOf[T]())
 					for i := range values {

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/codec"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
@@ -180,13 +179,13 @@ func sliceBits(b bitmap.Bits, i, j int) bitmap.Bits {
 // AppendBlock appends a block of values with the validity valid, whose Data may be nil without nulls. Values under
 // nulls have no meaning. The tree is never larger than that of Plain.
 func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid encoding.Bits) ([]byte, error) {
-	dst, mark := block.Begin(dst)
+	dst, mark := encoding.BeginBlock(dst)
 	if !e.o.NoPresence {
-		dst = block.AppendPresence(dst, valid.Data, valid.Off, valid.Len, nullsOf(valid), e.o.Profile == encoding.ProfilePlain)
+		dst = encoding.AppendPresence(dst, valid.Data, valid.Off, valid.Len, nullsOf(valid), e.o.Profile == encoding.ProfilePlain)
 	}
-	dst = block.EndPresence(dst, mark)
+	dst = encoding.EndPresence(dst, mark)
 	dst = e.AppendTree(dst, values, valid)
-	return block.End(dst, mark, !e.o.NoChecksums), nil
+	return encoding.EndBlock(dst, mark, !e.o.NoChecksums), nil
 }
 
 // AppendTree appends the encoding tree of values only.

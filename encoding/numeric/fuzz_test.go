@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -55,7 +54,7 @@ func fuzzOwn[T Value](f *testing.F, size uint8) {
 func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 	const canary = 3
 	blk = append(append([]byte{}, blk...), 0, 0, 0, 0)
-	sum := block.Checksum(blk[:len(blk)-4])
+	sum := encoding.BlockChecksum(blk[:len(blk)-4])
 	for i := range 4 {
 		blk[len(blk)-4+i] = byte(sum >> (8 * i))
 	}
@@ -70,7 +69,7 @@ func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 		require.Equal(t, T(canary), v, "wrote behind the destination")
 	}
 	require.LessOrEqual(t, s.s.Mem.Peak(), 64*(n+1024)*trees.MaxDepth, "scratch grew")
-	b, parseErr := block.Parse(blk, true)
+	b, parseErr := encoding.ParseBlock(blk, true)
 	if parseErr != nil {
 		require.Error(t, err)
 		return

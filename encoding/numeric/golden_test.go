@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -148,13 +148,13 @@ func TestGoldenVectors(t *testing.T) {
 				require.Failf(t, "wrong value", "%s: slot %d: %x, want %x", v.ID, i, got[i*size:(i+1)*size], want[i*size:(i+1)*size])
 			}
 		}
-		b, err := block.Parse(v.Block, v.Checksum)
+		b, err := encoding.ParseBlock(v.Block, v.Checksum)
 		require.NoError(t, err)
 		node := Describe(b.Values, typ, v.N)
 		require.NoError(t, node.FirstErr(), v.ID)
 		require.NoError(t, conformance.Covered(&node), v.ID)
 		require.Equal(t, v.Tree, node.String(), v.ID)
-		require.Equal(t, presenceNames[v.PresenceKind], block.PresenceKind(b.Presence), v.ID)
+		require.Equal(t, presenceNames[v.PresenceKind], encoding.PresenceKind(b.Presence), v.ID)
 		byTree[regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(v.Tree, "")]++
 		byType[v.Type]++
 		values += v.N
@@ -181,14 +181,14 @@ func TestGoldenCut(t *testing.T) {
 			continue
 		}
 		typ, _ := parseType(v.Type)
-		b, err := block.Parse(v.Block, v.Checksum)
+		b, err := encoding.ParseBlock(v.Block, v.Checksum)
 		require.NoError(t, err)
 		for cut := range len(b.Values) {
 			n := Describe(b.Values[:cut], typ, v.N)
 			_ = n.String()
-			framed, mark := block.Begin(nil)
-			framed = block.EndPresence(framed, mark)
-			framed = block.End(append(framed, b.Values[:cut]...), mark, false)
+			framed, mark := encoding.BeginBlock(nil)
+			framed = encoding.EndPresence(framed, mark)
+			framed = encoding.EndBlock(append(framed, b.Values[:cut]...), mark, false)
 			_, _, _ = decodeBytes(typ, v.N, nil, 0, framed, BlockOptions{}, &s)
 		}
 	}

@@ -8,7 +8,6 @@ package numeric
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/codec"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
@@ -69,12 +68,12 @@ func DecodeBlock[T Value](dst []T, validity []byte, off int, blk []byte, o Block
 }
 
 // parseBlock parses a block of n values and reads its nulls.
-func parseBlock(blk []byte, n int, validity []byte, off int, o BlockOptions) (b block.Block, nulls int, err error) {
-	if b, err = block.Parse(blk, o.Checksums); err != nil {
+func parseBlock(blk []byte, n int, validity []byte, off int, o BlockOptions) (b encoding.Block, nulls int, err error) {
+	if b, err = encoding.ParseBlock(blk, o.Checksums); err != nil {
 		return b, 0, err
 	}
-	if nulls, err = block.DecodePresence(b.Presence, n, validity, off); err != nil {
-		return b, 0, fault.In(err, "presence", block.HeaderLen)
+	if nulls, err = encoding.DecodePresence(b.Presence, n, validity, off); err != nil {
+		return b, 0, fault.In(err, "presence", encoding.BlockHeaderLen)
 	}
 	return b, nulls, nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -16,12 +15,12 @@ import (
 // number of values, and validity gets as many bits. Encodings with random access decode only these values, or chunks
 // of 1024 with several of them. Other encodings decode the block to the Scratch.
 func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, rows encoding.Rows, o BlockOptions, s *Scratch) (nulls int, err error) {
-	b, err := block.Parse(blk, o.Checksums)
+	b, err := encoding.ParseBlock(blk, o.Checksums)
 	if err != nil {
 		return 0, err
 	}
 	if nulls, err = decodeNulls(b.Presence, validity, off, n, rows, s); err != nil {
-		return 0, fault.In(err, "presence", block.HeaderLen)
+		return 0, fault.In(err, "presence", encoding.BlockHeaderLen)
 	}
 	if err := DecodeTreeRows(dst, b.Values, n, rows, s); err != nil {
 		return 0, fault.In(err, "values", int64(b.ValuesOffset))
@@ -32,11 +31,11 @@ func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, r
 // decodeNulls writes the validity of rows.
 func decodeNulls(section []byte, validity []byte, off, n int, rows rowset.Set, s *Scratch) (nulls int, err error) {
 	if len(section) == 0 {
-		return block.DecodePresence(nil, int(rows.Len()), validity, off)
+		return encoding.DecodePresence(nil, int(rows.Len()), validity, off)
 	}
 	s.begin()
 	all := word.Take[byte](&s.s.Mem, (n+7)/8)
-	if _, err := block.DecodePresence(section, n, all, 0); err != nil {
+	if _, err := encoding.DecodePresence(section, n, all, 0); err != nil {
 		return 0, err
 	}
 	for r := range rows.Clip(0, int64(n)).Ranges() {

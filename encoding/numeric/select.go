@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -28,7 +28,7 @@ func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, 
 	}
 	dst = dst[:(n+63)/64]
 	s.begin()
-	b, err := block.Parse(blk, o.Checksums)
+	b, err := encoding.ParseBlock(blk, o.Checksums)
 	if err != nil {
 		return err
 	}
@@ -36,9 +36,9 @@ func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, 
 	if len(b.Presence) > 0 {
 		validity = word.Bytes(word.Take[uint64](&s.s.Mem, len(dst)))
 	}
-	nulls, err := block.DecodePresence(b.Presence, n, validity, 0)
+	nulls, err := encoding.DecodePresence(b.Presence, n, validity, 0)
 	if err != nil {
-		return fault.In(err, "presence", block.HeaderLen)
+		return fault.In(err, "presence", encoding.BlockHeaderLen)
 	}
 	if err := selectAll(dst, b.Values, n, in, s); err != nil {
 		return fault.In(err, "values", int64(b.ValuesOffset))

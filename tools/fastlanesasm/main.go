@@ -1,5 +1,5 @@
 // Command fastlanesasm writes the AVX2 kernels that pack and unpack FastLanes
-// chunks: encoding/fastlanes/kernels_amd64.s, which kernels_asm.go there declares.
+// chunks: encoding/internal/fastlanes/kernels_amd64.s, which kernels_asm.go there declares.
 package main
 
 import (

@@ -20,9 +20,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/serve"
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/index/term"
@@ -186,7 +184,7 @@ func TestBlocks(t *testing.T) {
 	_, err = numeric.DecodeBlock(got, nil, 0, data, numeric.BlockOptions{Checksums: true}, new(numeric.Scratch))
 	check(t, err)
 	equal(t, true, slices.Equal(values, got))
-	frame, err := block.Parse(data, true)
+	frame, err := encoding.ParseBlock(data, true)
 	check(t, err)
 	t.Log(numeric.Describe(frame.Values, numeric.Of[int64](), len(values)))
 
@@ -198,15 +196,6 @@ func TestBlocks(t *testing.T) {
 	out, offsets := make([]byte, 11), make([]int64, 3)
 	check(t, bytestring.Decode(b, out, offsets, 0))
 	equal(t, "onetwothree", string(out))
-
-	packed := make([]byte, fastlanes.PackedLen(3))
-	var chunk, back [fastlanes.ChunkLen]uint32
-	for i := range chunk {
-		chunk[i] = uint32(i % 8)
-	}
-	fastlanes.Pack(packed, &chunk, 0, 3)
-	fastlanes.Unpack(&back, packed, 0, 3)
-	equal(t, chunk, back)
 }
 
 // TestStructures builds a value dictionary, a Bloom filter, lists of rows and an index of terms, and asks them.

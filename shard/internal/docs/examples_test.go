@@ -13,9 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -220,10 +218,10 @@ func bytesTreeOf(t *testing.T, shape string, v bytestring.Values, valid bitmap.B
 	require.NoError(t, err)
 	node := bytestring.Describe(tree, v.N, v.Fixed)
 	require.NoError(t, node.FirstErr())
-	blk, mark := block.Begin(nil)
-	blk = block.AppendPresence(blk, valid.Data, valid.Off, valid.Len, valid.Nulls(), false)
-	blk = append(block.EndPresence(blk, mark), tree...)
-	parsed, err := bytestring.Parse(block.End(blk, mark, true), v.N, v.Fixed, bytestring.BlockOptions{Checksums: true}, new(bytestring.Scratch))
+	blk, mark := encoding.BeginBlock(nil)
+	blk = encoding.AppendPresence(blk, valid.Data, valid.Off, valid.Len, valid.Nulls(), false)
+	blk = append(encoding.EndPresence(blk, mark), tree...)
+	parsed, err := bytestring.Parse(encoding.EndBlock(blk, mark, true), v.N, v.Fixed, bytestring.BlockOptions{Checksums: true}, new(bytestring.Scratch))
 	require.NoError(t, err)
 	got := make([]byte, parsed.DataLen(), parsed.DataLen()+64)
 	var ends []int64
@@ -239,23 +237,23 @@ func bytesTreeOf(t *testing.T, shape string, v bytestring.Values, valid bitmap.B
 func blockExample(t *testing.T, words []string, arg string) string {
 	require.Equal(t, "i32", words[0])
 	values, valid := numbers[int32](t, arg)
-	blk, mark := block.Begin(nil)
-	blk = block.EndPresence(block.AppendPresence(blk, valid.Data, valid.Off, valid.Len, valid.Nulls(), false), mark)
+	blk, mark := encoding.BeginBlock(nil)
+	blk = encoding.EndPresence(encoding.AppendPresence(blk, valid.Data, valid.Off, valid.Len, valid.Nulls(), false), mark)
 	blk, err := numeric.AppendTreeAs(blk, values, valid, words[1])
 	require.NoError(t, err)
-	blk = block.End(blk, mark, true)
+	blk = encoding.EndBlock(blk, mark, true)
 	got := make([]int32, len(values))
 	nulls, err := numeric.DecodeBlock(got, nil, 0, blk, numeric.BlockOptions{Checksums: true}, new(numeric.Scratch))
 	require.NoError(t, err)
 	require.Equal(t, valid.Nulls(), nulls)
 
-	f, err := block.Parse(blk, true)
+	f, err := encoding.ParseBlock(blk, true)
 	require.NoError(t, err)
 	d := dump{data: blk}
 	d.field(4, "presence size %d", len(f.Presence))
 	d.field(4, "values size %d", len(f.Values))
 	if len(f.Presence) > 0 {
-		d.field(len(f.Presence), "presence: %s", block.PresenceKind(f.Presence))
+		d.field(len(f.Presence), "presence: %s", encoding.PresenceKind(f.Presence))
 	}
 	d.until(f.ValuesOffset, "zeros")
 	node := numeric.Describe(f.Values, numeric.I32, len(values))
@@ -276,12 +274,12 @@ func presenceExample(t *testing.T, _ []string, arg string) string {
 		present[at] = false
 	}
 	valid := bits(present)
-	b := block.AppendPresence(nil, valid.Data, valid.Off, valid.Len, valid.Nulls(), false)
-	nulls, err := block.DecodePresence(b, len(present), nil, 0)
+	b := encoding.AppendPresence(nil, valid.Data, valid.Off, valid.Len, valid.Nulls(), false)
+	nulls, err := encoding.DecodePresence(b, len(present), nil, 0)
 	require.NoError(t, err)
 	require.Equal(t, valid.Nulls(), nulls)
 	d := dump{data: b}
-	d.field(1, "kind: %s", block.PresenceKind(b))
+	d.field(1, "kind: %s", encoding.PresenceKind(b))
 	if len(b) > 1 && b[0] == 3 {
 		d.field(1, "negated")
 		d.field(4, "cookie %d", binary.LittleEndian.Uint32(b[2:]))
@@ -296,12 +294,12 @@ func presenceExample(t *testing.T, _ []string, arg string) string {
 // blockmapExample is "blockmap | VALUES SIZE VALUES SIZE ...".
 func blockmapExample(t *testing.T, _ []string, arg string) string {
 	numbers, _ := numbers[int32](t, arg)
-	var m block.MapBuilder
+	var m encoding.BlockMapBuilder
 	for i := 0; i < len(numbers); i += 2 {
 		m.Add(int(numbers[i]), int(numbers[i+1]))
 	}
 	b := m.Append(nil)
-	parsed, err := block.ParseMap(b, (m.DataSize()+15)&^15)
+	parsed, err := encoding.ParseBlockMap(b, (m.DataSize()+15)&^15)
 	require.NoError(t, err)
 	require.Equal(t, m.Len(), parsed.Len())
 	n := m.Len()
@@ -333,30 +331,48 @@ func blockmapExample(t *testing.T, _ []string, arg string) string {
 func fastlanesExample(t *testing.T, _ []string, arg string) string {
 	args, _ := numbers[int32](t, arg)
 	bits, w, modulus := int(args[0]), int(args[1]), uint64(args[2])
-	packed := make([]byte, fastlanes.PackedLen(w))
+	packed := packByDefinition(bits, w, modulus)
+	tree := append(binary.LittleEndian.AppendUint64(nil, uint64(encoding.FLBitPack)|uint64(w)<<16), packed...)
 	switch bits {
 	case 8:
-		pack[uint8](t, packed, modulus, w)
+		requireCounts[uint8](t, tree, modulus)
 	case 16:
-		pack[uint16](t, packed, modulus, w)
+		requireCounts[uint16](t, tree, modulus)
 	case 32:
-		pack[uint32](t, packed, modulus, w)
+		requireCounts[uint32](t, tree, modulus)
 	case 64:
-		pack[uint64](t, packed, modulus, w)
+		requireCounts[uint64](t, tree, modulus)
 	}
 	d := dump{data: packed}
 	d.field(32, "u%d, W = %d, value i is i mod %d: %d bytes", bits, w, modulus, len(packed))
 	return d.String()
 }
 
-func pack[W fastlanes.Word](t *testing.T, dst []byte, modulus uint64, w int) {
-	var src, back [fastlanes.ChunkLen]W
-	for i := range src {
-		src[i] = W(uint64(i) % modulus)
+// packByDefinition packs 0, 1, 2, ... modulo modulus bit by bit, as docs/format.md §7.3 says.
+func packByDefinition(bits, w int, modulus uint64) []byte {
+	const chunk = 1024
+	packed := make([]byte, chunk/8*w)
+	lanes := chunk / bits
+	for row := range bits {
+		for lane := range lanes {
+			i := 16*[...]int{0, 4, 2, 6, 1, 5, 3, 7}[row/8] + 128*(row%8) + lane
+			for bit := range w {
+				at := row*w + bit // in the string of bits of the lane
+				at = (at/bits*lanes+lane)*bits + at%bits
+				packed[at/8] |= byte(uint64(i)%modulus>>bit&1) << (at % 8)
+			}
+		}
 	}
-	fastlanes.Pack(dst, &src, 0, w)
-	fastlanes.Unpack(&back, dst, 0, w)
-	require.Equal(t, src, back)
+	return packed
+}
+
+// requireCounts requires that a tree has the values 0, 1, 2, ... modulo modulus.
+func requireCounts[T uint8 | uint16 | uint32 | uint64](t *testing.T, tree []byte, modulus uint64) {
+	var values [1024]T
+	require.NoError(t, numeric.Decode(values[:], tree, new(numeric.Scratch)))
+	for i, v := range values {
+		require.Equal(t, uint64(i)%modulus, uint64(v))
+	}
 }
 
 // frameExample is "frame | PAYLOAD".

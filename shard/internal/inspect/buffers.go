@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -66,7 +65,7 @@ func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.
 		return info, nil
 	}
 	v := blockVisitor{checksums: info.Checksums, kind: kindOf(n, e, b.GetKind())}
-	err := v.visit(ctx, st, n, b, 0, -1, func(bi Block, _ []byte, _ block.Block, tree *encoding.Tree) error {
+	err := v.visit(ctx, st, n, b, 0, -1, func(bi Block, _ []byte, _ encoding.Block, tree *encoding.Tree) error {
 		root := "damaged"
 		if tree != nil {
 			root = tree.Code.String()
@@ -172,7 +171,7 @@ func (v *blockVisitor) count(ctx context.Context, st *shardfile.Stripe, n schema
 // visit calls back for each block from one to another, or to the last if this is negative, with its bytes, parts and description. The
 // description is nil if the block is damaged.
 func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer, from, to int,
-	each func(bi Block, raw []byte, blk block.Block, tree *encoding.Tree) error) error {
+	each func(bi Block, raw []byte, blk encoding.Block, tree *encoding.Tree) error) error {
 	r, err := read.OpenBlocks(ctx, st, nodeOf(n), b, read.Options{})
 	if err != nil {
 		return err
@@ -197,8 +196,8 @@ func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema
 }
 
 // block describes a block in bi.
-func (v *blockVisitor) block(raw []byte, bi *Block) (block.Block, *encoding.Tree) {
-	blk, err := block.Parse(raw, v.checksums)
+func (v *blockVisitor) block(raw []byte, bi *Block) (encoding.Block, *encoding.Tree) {
+	blk, err := encoding.ParseBlock(raw, v.checksums)
 	if err != nil {
 		bi.Error, bi.Tree = err.Error(), "?"
 		return blk, nil

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -242,7 +241,7 @@ func (in *dumper) bufferRegions(ctx context.Context, st *shardfile.Stripe, regio
 // blocksHex emits the blocks of a buffer as their trees, then the block map.
 func (in *dumper) blocksHex(ctx context.Context, st *shardfile.Stripe, n schema.Node, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) error {
 	v := blockVisitor{checksums: b.GetBlockChecksums(), kind: kindOf(n, e, b.GetKind())}
-	err := v.visit(ctx, st, n, b, 0, -1, func(bi Block, raw []byte, blk block.Block, tree *encoding.Tree) error {
+	err := v.visit(ctx, st, n, b, 0, -1, func(bi Block, raw []byte, blk encoding.Block, tree *encoding.Tree) error {
 		in.line(Line{Kind: KindBlock, Offset: bi.Offset, Title: fmt.Sprintf("block %d", bi.Index), Bytes: int64(bi.Bytes), Values: bi.Values, First: bi.First})
 		if tree == nil {
 			in.line(Line{Kind: KindError, Offset: -1, Text: bi.Error})
@@ -267,11 +266,11 @@ func (in *dumper) blocksHex(ctx context.Context, st *shardfile.Stripe, n schema.
 }
 
 // blockHex emits header and presence of a block, then its tree with offsets from the start of the values.
-func (in *dumper) blockHex(raw []byte, bi Block, blk block.Block, tree *encoding.Tree) error {
-	in.hexLines(raw[:block.HeaderLen], bi.Offset, 2)
+func (in *dumper) blockHex(raw []byte, bi Block, blk encoding.Block, tree *encoding.Tree) error {
+	in.hexLines(raw[:encoding.BlockHeaderLen], bi.Offset, 2)
 	if len(blk.Presence) > 0 {
-		in.line(Line{Offset: bi.Offset + block.HeaderLen, Indent: 2, Title: "presence"})
-		in.hexLines(blk.Presence, bi.Offset+block.HeaderLen, 2)
+		in.line(Line{Offset: bi.Offset + encoding.BlockHeaderLen, Indent: 2, Title: "presence"})
+		in.hexLines(blk.Presence, bi.Offset+encoding.BlockHeaderLen, 2)
 	}
 	in.line(Line{Offset: bi.Offset + int64(blk.ValuesOffset), Indent: 2, Title: "values"})
 	var b strings.Builder

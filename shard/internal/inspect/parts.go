@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
@@ -145,7 +144,7 @@ func (in *inspector) bufferPart(ctx context.Context, st *shardfile.Stripe, n sch
 			return some("blocks", list), err
 		}
 		return &Parts{Kind: "blocks", Len: count, Read: func(ctx context.Context, from, to int) (list []Part, err error) {
-			err = v().visit(ctx, st, n, b, from, to, func(bi Block, _ []byte, _ block.Block, tree *encoding.Tree) error {
+			err = v().visit(ctx, st, n, b, from, to, func(bi Block, _ []byte, _ encoding.Block, tree *encoding.Tree) error {
 				list = append(list, blockPart(bi, tree))
 				return nil
 			})

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/dictionary"
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -221,7 +221,7 @@ func (w *walker) buffer(b *shardpb.EncodedBuffer) {
 
 // blocks visits the blocks of a buffer, which end at end, by its block map.
 func (w *walker) blocks(name string, start int, raw []byte, end int, checksums bool) {
-	m, err := block.ParseMap(raw, int64(end-start))
+	m, err := encoding.ParseBlockMap(raw, int64(end-start))
 	if err != nil || !checksums {
 		return
 	}

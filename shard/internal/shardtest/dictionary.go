@@ -5,7 +5,6 @@ import (
 
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -44,9 +43,9 @@ func Numbers[T numeric.Value](values []T) []byte {
 
 // Tree is a block of an encoding tree without nulls, with a checksum.
 func Tree(tree []byte) []byte {
-	b, mark := block.Begin(nil)
-	b = block.EndPresence(b, mark)
-	return block.End(append(b, tree...), mark, true)
+	b, mark := encoding.BeginBlock(nil)
+	b = encoding.EndPresence(b, mark)
+	return encoding.EndBlock(append(b, tree...), mark, true)
 }
 
 // AddRangeIndex gives a field of Int64 values the range index that the writer leaves out of short columns.

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
@@ -181,7 +181,7 @@ func (m mutation) buffer() {
 
 // mapOf returns the block map that Join would make.
 func mapOf(b *Buffer) []byte {
-	var m block.MapBuilder
+	var m encoding.BlockMapBuilder
 	for _, p := range b.Blocks {
 		if p.N > 0 && len(p.Bytes) > 0 {
 			m.Add(p.N, len(p.Bytes))

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -199,7 +199,7 @@ func (s *splitter) buffer(d *shardpb.EncodedBuffer, field *shardpb.FieldDescript
 	if d.BlockMap != nil {
 		raw, at = s.bytes(d.BlockMap), int(d.BlockMap.GetRange().GetStart()-d.Buffer.GetRange().GetStart())
 	}
-	m, err := block.ParseMap(raw, int64(at))
+	m, err := encoding.ParseBlockMap(raw, int64(at))
 	if err != nil {
 		s.fail(err)
 		return out
@@ -328,7 +328,7 @@ func (j *joiner) buffer(b *Buffer) *shardpb.EncodedBuffer {
 		d.Buffer, d.BlockMap, d.InlineBlockMap = j.ref(start), nil, nil
 		return d
 	}
-	var m block.MapBuilder
+	var m encoding.BlockMapBuilder
 	for _, p := range b.Blocks {
 		from := len(j.out)
 		j.out = append(j.out, p.Bytes...)

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -134,7 +134,7 @@ func TestClaimedDictionariesTakeNoMemory(t *testing.T) {
 					raw := a.bytes[b.Buffer.Range.Start:b.Buffer.Range.End]
 					lie(raw)
 					if name != "nothing" {
-						le.PutUint32(raw[124:], block.Checksum(raw[:124]))
+						le.PutUint32(raw[124:], encoding.BlockChecksum(raw[:124]))
 					}
 					b.Buffer.Range.End += claim
 					lied = true

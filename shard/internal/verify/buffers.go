@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -179,7 +179,7 @@ func (v *verifier) limits() read.Options {
 // block checks the bytes of a block.
 func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset int64) (bool, error) {
 	b.v.count(func(r *Report) { r.Blocks++ })
-	_, err := block.Parse(raw, b.stored.BlockChecksums)
+	_, err := encoding.ParseBlock(raw, b.stored.BlockChecksums)
 	if n := len(raw) - 4; err == nil && !b.stored.BlockChecksums && n >= 0 && container.Checksum(raw[:n]) == binary.LittleEndian.Uint32(raw[n:]) {
 		err = fault.Corruptf("block has a checksum, but the descriptor says that blocks have none")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -99,7 +99,7 @@ func hugeDictionary(n uint64) []byte {
 	le.PutUint64(b[38:], end+144)
 	le.PutUint64(b[46:], end+144)
 	le.PutUint64(b[54:], end+144+112)
-	le.PutUint32(b[124:], block.Checksum(b[:124]))
+	le.PutUint32(b[124:], encoding.BlockChecksum(b[:124]))
 	le.PutUint64(b[128:], n)
 	return b
 }
@@ -117,7 +117,7 @@ func TestVerifyClaimedSizes(t *testing.T) {
 		"range index": {field: 0, kind: shardpb.BufferKind_RANGE_INDEX},
 		"dictionary":  {field: 1, kind: shardpb.BufferKind_VALUE_DICTIONARY, stops: true},
 		"block": {field: 0, kind: shardpb.BufferKind_DATA, lie: func(b *shardpb.EncodedBuffer) {
-			var m block.MapBuilder
+			var m encoding.BlockMapBuilder
 			m.Add(1000, claim)
 			b.InlineBlockMap, b.BlockMap = m.Append(nil), nil
 		}},
@@ -126,7 +126,7 @@ func TestVerifyClaimedSizes(t *testing.T) {
 			b.InlineBlockMap, b.BlockMap, b.BlockCount = nil, nil, &one
 		}},
 		"block of strings": {field: 1, kind: shardpb.BufferKind_DATA, lie: func(b *shardpb.EncodedBuffer) {
-			var m block.MapBuilder
+			var m encoding.BlockMapBuilder
 			m.Add(1000, claim)
 			b.InlineBlockMap, b.BlockMap = m.Append(nil), nil
 		}},

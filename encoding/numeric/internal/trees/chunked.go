@@ -3,7 +3,7 @@ package trees
 import (
 	"math/bits"
 
-	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 )
 

@@ -1,7 +1,7 @@
 package trees
 
 import (
-	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )

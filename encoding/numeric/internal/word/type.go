@@ -5,7 +5,7 @@
 // unsigned and float values of one width.
 package word
 
-import "github.com/amudai/amudai-go/encoding/fastlanes"
+import "github.com/amudai/amudai-go/encoding/internal/fastlanes"
 
 // Value is a type that trees hold.
 type Value interface {

@@ -1,7 +1,7 @@
 package blocks
 
 import (
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
@@ -9,7 +9,7 @@ import (
 
 // Part is the part of one block that a read needs.
 type Part struct {
-	block.Entry
+	encoding.BlockEntry
 	Rows  rowset.Set // rows of the block, counted from its first value
 	Count int        // number of rows
 	At    int        // index of the first of them in the result
@@ -53,7 +53,7 @@ func (r *Reader) parts(s *Scratch, rows rowset.Set) ([]Part, error) {
 	at := 0
 	for i, e := range s.entries {
 		start := int64(e.First)
-		p := Part{Entry: e, ordinal: first + i, At: at, Rows: rows.Clip(start, start+int64(e.N)).Shift(-start)}
+		p := Part{BlockEntry: e, ordinal: first + i, At: at, Rows: rows.Clip(start, start+int64(e.N)).Shift(-start)}
 		if p.Count = int(p.Rows.Len()); p.Count == 0 {
 			continue
 		}
@@ -72,7 +72,7 @@ func (r *Reader) parts(s *Scratch, rows rowset.Set) ([]Part, error) {
 const maxBlockValues = 1 << 20
 
 // check checks the number of values of a block, and the bytes that these may take.
-func (r *Reader) check(e block.Entry) error {
+func (r *Reader) check(e encoding.BlockEntry) error {
 	if e.N > maxBlockValues {
 		return fault.Limitf("block of %d values, more than %d", e.N, maxBlockValues)
 	}

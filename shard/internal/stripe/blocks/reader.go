@@ -7,7 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -21,7 +21,7 @@ import (
 
 // Reader reads the blocks of one encoded buffer. It may be used concurrently, with a [Scratch] for each goroutine.
 type Reader struct {
-	Map     *block.Map           // positions of the blocks in the buffer
+	Map     *encoding.BlockMap   // positions of the blocks in the buffer
 	Options numeric.BlockOptions // how to decode them
 
 	// MaxBytes returns the maximum size of a block of n values. A larger one is refused before memory for it is
@@ -48,7 +48,7 @@ type Scratch struct {
 	Counters   *Counters
 
 	raw     []byte
-	entries []block.Entry
+	entries []encoding.BlockEntry
 	parts   []Part
 }
 
@@ -97,7 +97,7 @@ func (r *Reader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, count ui
 	}
 	r.start = start
 	if stripe.IsSingleBlock(b) {
-		if r.Map, err = block.SingleMap(count, end-start); err != nil {
+		if r.Map, err = encoding.SingleBlockMap(count, end-start); err != nil {
 			return err
 		}
 		return r.checkSums()
@@ -109,7 +109,7 @@ func (r *Reader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, count ui
 		}
 	}
 	r.mapSize = int64(len(raw))
-	if r.Map, err = block.ParseMap(raw, mapStart-start); err != nil {
+	if r.Map, err = encoding.ParseBlockMap(raw, mapStart-start); err != nil {
 		return fault.In(err, "block map", mapStart)
 	}
 	if b.BlockCount != nil && b.GetBlockCount() != uint64(r.Map.Len()) {
@@ -119,7 +119,7 @@ func (r *Reader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, count ui
 }
 
 func (r *Reader) checkSums() error {
-	if n := len(r.sums); n != 0 && n != block.ChecksumLen*r.Map.Len() {
+	if n := len(r.sums); n != 0 && n != encoding.BlockChecksumLen*r.Map.Len() {
 		return fault.Corruptf("descriptor has %d bytes of checksums, the block map %d blocks", n, r.Map.Len())
 	}
 	return nil
@@ -130,7 +130,7 @@ func CheckWhole(raw, sum []byte) error {
 	if len(sum) == 0 {
 		return nil
 	}
-	if got := binary.LittleEndian.AppendUint32(nil, block.Checksum(raw)); !bytes.Equal(got, sum) {
+	if got := binary.LittleEndian.AppendUint32(nil, encoding.BlockChecksum(raw)); !bytes.Equal(got, sum) {
 		return fault.Corruptf("not the bytes that were written here: their checksum is %x, that in the descriptor %x", got, sum)
 	}
 	return nil
@@ -138,14 +138,14 @@ func CheckWhole(raw, sum []byte) error {
 
 // belongs checks that the bytes of block i are those that were written there. If their own checksum is wrong, the decoder reports that.
 func (r *Reader) belongs(i int, raw []byte) error {
-	if len(r.sums) == 0 || len(raw) < block.ChecksumLen {
+	if len(r.sums) == 0 || len(raw) < encoding.BlockChecksumLen {
 		return nil
 	}
-	want, got := r.sums[block.ChecksumLen*i:][:block.ChecksumLen], raw[len(raw)-block.ChecksumLen:]
+	want, got := r.sums[encoding.BlockChecksumLen*i:][:encoding.BlockChecksumLen], raw[len(raw)-encoding.BlockChecksumLen:]
 	if bytes.Equal(want, got) {
 		return nil
 	}
-	if _, err := block.Parse(raw, true); err != nil {
+	if _, err := encoding.ParseBlock(raw, true); err != nil {
 		return nil
 	}
 	return fault.Corruptf("a block of another place: its checksum is %#08x, that in the descriptor %#08x", binary.LittleEndian.Uint32(got), binary.LittleEndian.Uint32(want))
@@ -222,7 +222,7 @@ func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p
 // ReadBlock reads block i of the map into the memory of buf, as [storage.ReadInto] does. It checks only the size in
 // the header of the block. at is the offset of the block in the artifact.
 func (r *Reader) ReadBlock(ctx context.Context, i int, buf []byte) (raw []byte, at int64, err error) {
-	var e block.Entry
+	var e encoding.BlockEntry
 	e.First, e.N, e.Offset, e.Size = r.Map.Block(i)
 	at = r.start + e.Offset
 	if err = r.check(e); err == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -142,7 +142,7 @@ func (r *decimalReader) integers(w *worker, p *blocks.Part, data []byte) (t byte
 	if len(t.Presence) > 0 {
 		all.Data = scratch.Slice(&w.bits, (p.N+7)/8)
 	}
-	nulls, err := block.DecodePresence(t.Presence, p.N, all.Data, 0)
+	nulls, err := encoding.DecodePresence(t.Presence, p.N, all.Data, 0)
 	if err != nil {
 		return t, all, true, fault.In(err, "presence", -1)
 	}

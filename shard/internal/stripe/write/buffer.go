@@ -3,7 +3,7 @@ package write
 import (
 	"encoding/binary"
 
-	encodingblock "github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
@@ -18,7 +18,7 @@ import (
 // In edition 2026 most end with the last block: their maps are in the descriptors.
 type bufferWriter struct {
 	spool  *storage.Spool
-	blocks encodingblock.MapBuilder
+	blocks encoding.BlockMapBuilder
 	count  uint64
 	sums   []byte // checksums of the blocks
 }
@@ -32,7 +32,7 @@ func (b *bufferWriter) add(c *nodeContext, block []byte, n int) error {
 		return err
 	}
 	b.blocks.Add(n, len(block))
-	b.sums = append(b.sums, block[len(block)-encodingblock.ChecksumLen:]...)
+	b.sums = append(b.sums, block[len(block)-encoding.BlockChecksumLen:]...)
 	b.count++
 	return nil
 }
@@ -102,7 +102,7 @@ func wholeBuffer(c *nodeContext, desc *shardpb.EncodedBuffer, content []byte) (s
 		spool.Close()
 		return stripe.Buffer{}, err
 	}
-	desc.Checksums = binary.LittleEndian.AppendUint32(nil, encodingblock.Checksum(content))
+	desc.Checksums = binary.LittleEndian.AppendUint32(nil, encoding.BlockChecksum(content))
 	return stripe.Buffer{Desc: desc, Data: spool, MapOffset: -1}, nil
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -28,7 +27,7 @@ func (l *featureLog) addBlock(blk []byte, describe func(tree []byte) encoding.Tr
 	if l.allowed&^l.set() == 0 {
 		return
 	}
-	if b, err := block.Parse(blk, false); err == nil {
+	if b, err := encoding.ParseBlock(blk, false); err == nil {
 		tree := describe(b.Values)
 		l.addTree(&tree)
 	}

@@ -1,4 +1,4 @@
-package block
+package encoding
 
 import (
 	"math"
@@ -15,13 +15,13 @@ type segment struct {
 }
 
 // segment returns a view of segment i of a checked map.
-func (m *Map) segment(i int) segment {
+func (m *BlockMap) segment(i int) segment {
 	s, _ := m.parse(i)
 	return s
 }
 
 // parse checks that the fields of segment i fit its bytes and are in range. The caller checks sums.
-func (m *Map) parse(i int) (segment, error) {
+func (m *BlockMap) parse(i int) (segment, error) {
 	b := m.b[m.record(i):m.record(i+1)]
 	if len(b) < segmentHeader {
 		return segment{}, fault.Corruptf("block map segment %d: %d bytes", i, len(b))

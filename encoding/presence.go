@@ -1,4 +1,4 @@
-package block
+package encoding
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package block
+package encoding
 
 import (
 	"encoding/binary"
@@ -17,16 +17,16 @@ const (
 
 var le = binary.LittleEndian
 
-// Entry describes one block.
-type Entry struct {
+// BlockEntry describes one block.
+type BlockEntry struct {
 	First  uint64 // position of its first value
 	N      int    // number of values
 	Offset int64  // from the start of the buffer
 	Size   int    // bytes, checksum and padding included
 }
 
-// Map is a parsed block map of an encoded buffer: the number of values of each block, and the range of its bytes (docs/format.md §6.2). It is a
-// view of the bytes given to [ParseMap], which must not change while it is in use. It may be used concurrently.
+// BlockMap is a parsed block map of an encoded buffer: the number of values of each block, and the range of its bytes (docs/format.md §6.2). It is a
+// view of the bytes given to [ParseBlockMap], which must not change while it is in use. It may be used concurrently.
 //
 //	map     = segment... | logical u64[S+1] | record u64[S+1] | footer (40 bytes)
 //
@@ -54,7 +54,7 @@ type Entry struct {
 //
 // No checksum covers a map. Readers therefore check that counts add up, that segments are adjacent, and that the
 // blocks fill the data in front of the map.
-type Map struct {
+type BlockMap struct {
 	b          []byte
 	lists      int // offset of the segment lists
 	blocks     int
@@ -64,9 +64,9 @@ type Map struct {
 	dataSize   int64
 }
 
-// ParseMap checks a whole map and returns it. dataSize is the number of bytes in front of it in its buffer, which the
-// blocks must fill except for padding. It allocates only the Map.
-func ParseMap(b []byte, dataSize int64) (*Map, error) {
+// ParseBlockMap checks a whole map and returns it. dataSize is the number of bytes in front of it in its buffer, which the
+// blocks must fill except for padding. It allocates only the BlockMap.
+func ParseBlockMap(b []byte, dataSize int64) (*BlockMap, error) {
 	if len(b) < footerLen {
 		return nil, fault.Corruptf("block map of %d bytes: shorter than its footer", len(b))
 	}
@@ -86,7 +86,7 @@ func ParseMap(b []byte, dataSize int64) (*Map, error) {
 	case segments == 0 && blocks != 0:
 		return nil, fault.Corruptf("block map has %d blocks in no segment", blocks)
 	}
-	m := &Map{
+	m := &BlockMap{
 		b: b, lists: len(b) - footerLen - 16*int(segments+1), blocks: int(blocks), segments: int(segments),
 		perSegment: int(min(perSegment, blocks)), values: values,
 	}
@@ -99,21 +99,21 @@ func ParseMap(b []byte, dataSize int64) (*Map, error) {
 	return m, nil
 }
 
-// SingleMap returns the map of a buffer of one block, which has no map: values in size bytes.
-func SingleMap(values uint64, size int64) (*Map, error) {
+// SingleBlockMap returns the map of a buffer of one block, which has no map: values in size bytes.
+func SingleBlockMap(values uint64, size int64) (*BlockMap, error) {
 	if values < 1 || values >= 1<<32-1 || size < 1 || size >= 1<<32-1 {
 		return nil, fault.Corruptf("one block of %d values in %d bytes", values, size)
 	}
 	if values > math.MaxInt32 || size > math.MaxInt32 {
 		return nil, fault.Limitf("one block of %d values in %d bytes", values, size)
 	}
-	var b MapBuilder
+	var b BlockMapBuilder
 	b.Add(int(values), int(size))
-	return ParseMap(b.Append(nil), size)
+	return ParseBlockMap(b.Append(nil), size)
 }
 
 // check checks all segments: lists ascend, counts add up, blocks are adjacent.
-func (m *Map) check(dataSize int64) error {
+func (m *BlockMap) check(dataSize int64) error {
 	if m.logical(0) != 0 || m.record(0) != 0 || m.logical(m.segments) != m.values {
 		return fault.Corruptf("block map lists values from %d to %d of %d", m.logical(0), m.logical(m.segments), m.values)
 	}
@@ -143,20 +143,20 @@ func (m *Map) check(dataSize int64) error {
 	return nil
 }
 
-func (m *Map) logical(i int) uint64 { return le.Uint64(m.b[m.lists+8*i:]) }
-func (m *Map) record(i int) uint64  { return le.Uint64(m.b[m.lists+8*(m.segments+1+i):]) }
+func (m *BlockMap) logical(i int) uint64 { return le.Uint64(m.b[m.lists+8*i:]) }
+func (m *BlockMap) record(i int) uint64  { return le.Uint64(m.b[m.lists+8*(m.segments+1+i):]) }
 
 // Len is the number of blocks.
-func (m *Map) Len() int { return m.blocks }
+func (m *BlockMap) Len() int { return m.blocks }
 
 // Values is the number of values in all blocks.
-func (m *Map) Values() uint64 { return m.values }
+func (m *BlockMap) Values() uint64 { return m.values }
 
 // DataSize is the number of bytes of all blocks, without the padding before the map.
-func (m *Map) DataSize() int64 { return m.dataSize }
+func (m *BlockMap) DataSize() int64 { return m.dataSize }
 
 // Find returns the index of the block with the value at pos, or Len if there is none.
-func (m *Map) Find(pos uint64) int {
+func (m *BlockMap) Find(pos uint64) int {
 	if pos >= m.values {
 		return m.blocks
 	}
@@ -166,15 +166,15 @@ func (m *Map) Find(pos uint64) int {
 }
 
 // Block returns the position of the first value, the number of values, the offset in the buffer and the size in bytes
-// of block i. For many blocks, use [Map.Append].
-func (m *Map) Block(i int) (first uint64, n int, offset int64, size int) {
+// of block i. For many blocks, use [BlockMap.Append].
+func (m *BlockMap) Block(i int) (first uint64, n int, offset int64, size int) {
 	s := m.segment(i / m.perSegment)
 	k := i % m.perSegment
 	return s.first + s.valuesBefore(k), s.countAt(k), int64(s.offset + s.bytesBefore(k)), s.sizeAt(k)
 }
 
 // Append appends the entries of the blocks from up to (not including) to.
-func (m *Map) Append(dst []Entry, from, to int) []Entry {
+func (m *BlockMap) Append(dst []BlockEntry, from, to int) []BlockEntry {
 	for from < to {
 		s := m.segment(from / m.perSegment)
 		k := from % m.perSegment
@@ -182,7 +182,7 @@ func (m *Map) Append(dst []Entry, from, to int) []Entry {
 		pos, off := s.first+s.valuesBefore(k), s.offset+s.bytesBefore(k)
 		for ; k < end; k++ {
 			n, size := s.countAt(k), s.sizeAt(k)
-			dst = append(dst, Entry{First: pos, N: n, Offset: int64(off), Size: size})
+			dst = append(dst, BlockEntry{First: pos, N: n, Offset: int64(off), Size: size})
 			pos += uint64(n)
 			off += uint64(size)
 			from++

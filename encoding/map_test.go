@@ -1,4 +1,4 @@
-package block
+package encoding
 
 import (
 	"encoding/hex"
@@ -14,7 +14,7 @@ func pad16(n int64) int64 { return (n + 15) &^ 15 }
 
 // A block map of one block, and the example of docs/format.md §6.2.
 func TestMapExamples(t *testing.T) {
-	var b MapBuilder
+	var b BlockMapBuilder
 	b.Add(3, 32)
 	require.Equal(t, "00000000000000000000000000000000"+"0300000020000000"+"08080100"+"00000000"+"0000000000000000"+
 		"0000000000000000"+"0300000000000000"+"0000000000000000"+"2800000000000000"+
@@ -28,7 +28,7 @@ func TestMapExamples(t *testing.T) {
 	require.Equal(t, "00000000000000000000000000000000"+"64000000c8000000"+"08080200"+"00320000"+"0032000000000000",
 		hex.EncodeToString(bytes[:40]))
 	require.Len(t, bytes, 112)
-	m, err := ParseMap(bytes, 464)
+	m, err := ParseBlockMap(bytes, 464)
 	require.NoError(t, err)
 	first, n, off, size := m.Block(1)
 	require.Equal(t, []any{uint64(100), 150, int64(200), 250}, []any{first, n, off, size})
@@ -36,10 +36,10 @@ func TestMapExamples(t *testing.T) {
 }
 
 func TestEmptyMap(t *testing.T) {
-	var b MapBuilder
+	var b BlockMapBuilder
 	bytes := b.Append(nil)
 	require.Len(t, bytes, 56)
-	m, err := ParseMap(bytes, 0)
+	m, err := ParseBlockMap(bytes, 0)
 	require.NoError(t, err)
 	require.Zero(t, m.Len())
 	require.Zero(t, m.Values())
@@ -52,20 +52,20 @@ func TestMapRoundTrip(t *testing.T) {
 		count := rapid.SampledFrom([]int{1, 2, 7, 1023, 1024, 1025, 2048, 3000}).Draw(t, "blocks")
 		most := rapid.SampledFrom([]int{1, 200, 300, 60_000, 70_000, 1 << 24}).Draw(t, "most")
 		seed := rapid.Uint64().Draw(t, "seed")
-		var b MapBuilder
-		var want []Entry
+		var b BlockMapBuilder
+		var want []BlockEntry
 		var pos uint64
 		var off int64
 		for range count {
 			seed = seed*6364136223846793005 + 1442695040888963407
 			n, size := 1+int(seed>>33)%most, 1+int(seed>>40)%most
 			b.Add(n, size)
-			want = append(want, Entry{pos, n, off, size})
+			want = append(want, BlockEntry{pos, n, off, size})
 			pos += uint64(n)
 			off += int64(size)
 		}
 		bytes := b.Append(nil)
-		m, err := ParseMap(bytes, pad16(off))
+		m, err := ParseBlockMap(bytes, pad16(off))
 		require.NoError(t, err)
 		require.Equal(t, count, m.Len())
 		require.Equal(t, pos, m.Values())
@@ -74,15 +74,15 @@ func TestMapRoundTrip(t *testing.T) {
 		for i := 0; i < count; i += 1 + count/50 {
 			e := want[i]
 			first, n, at, size := m.Block(i)
-			require.Equal(t, e, Entry{first, n, at, size})
+			require.Equal(t, e, BlockEntry{first, n, at, size})
 			require.Equal(t, i, m.Find(e.First))
 			require.Equal(t, i, m.Find(e.First+uint64(e.N)-1))
 			require.Equal(t, want[i:], m.Append(nil, i, count))
 		}
 		require.Equal(t, count, m.Find(pos))
-		_, err = ParseMap(bytes, pad16(off)+16)
+		_, err = ParseBlockMap(bytes, pad16(off)+16)
 		require.ErrorIs(t, err, fault.ErrCorrupt)
-		_, err = ParseMap(bytes, off-1)
+		_, err = ParseBlockMap(bytes, off-1)
 		require.ErrorIs(t, err, fault.ErrCorrupt)
 	})
 }
@@ -90,35 +90,35 @@ func TestMapRoundTrip(t *testing.T) {
 // A flipped bit or a cut gives an error or the same positions and sizes.
 func TestDamagedMap(t *testing.T) {
 	for _, count := range []int{1, 5, 1030} {
-		var b MapBuilder
+		var b BlockMapBuilder
 		for i := range count {
 			b.Add(1000+i%7, 500+(i*37)%400)
 		}
 		good := b.Append(nil)
 		size := pad16(b.DataSize())
-		m, err := ParseMap(good, size)
+		m, err := ParseBlockMap(good, size)
 		require.NoError(t, err)
 		want := m.Append(nil, 0, count)
 		for bit := range 8 * len(good) {
 			bad := append([]byte(nil), good...)
 			bad[bit/8] ^= 1 << (bit % 8)
-			if m, err := ParseMap(bad, size); err == nil {
+			if m, err := ParseBlockMap(bad, size); err == nil {
 				require.Equal(t, want, m.Append(nil, 0, m.Len()), "bit %d of %d blocks", bit, count)
 			}
 		}
 		for n := range good {
-			_, err := ParseMap(good[:n], size)
+			_, err := ParseBlockMap(good[:n], size)
 			require.ErrorIs(t, err, fault.ErrCorrupt)
 		}
 	}
 }
 
 func TestMapAllocs(t *testing.T) {
-	var b MapBuilder
+	var b BlockMapBuilder
 	b.Add(100, 200)
 	bytes := b.Append(nil)
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
-		m, err := ParseMap(bytes, 208)
+		m, err := ParseBlockMap(bytes, 208)
 		if err != nil || m.Find(3) != 0 {
 			panic("bad map")
 		}
@@ -126,13 +126,13 @@ func TestMapAllocs(t *testing.T) {
 }
 
 func FuzzMap(f *testing.F) {
-	var b MapBuilder
+	var b BlockMapBuilder
 	f.Add(b.Append(nil), int64(0))
 	b.Add(100, 200)
 	b.Add(1000, 700)
 	f.Add(b.Append(nil), int64(912))
 	f.Fuzz(func(t *testing.T, bytes []byte, size int64) {
-		m, err := ParseMap(bytes, size)
+		m, err := ParseBlockMap(bytes, size)
 		if err != nil {
 			return
 		}
@@ -152,23 +152,23 @@ func FuzzMap(f *testing.F) {
 }
 
 func BenchmarkMapParse(b *testing.B) {
-	var one MapBuilder
+	var one BlockMapBuilder
 	one.Add(100, 200)
 	bytes := one.Append(nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ParseMap(bytes, 208); err != nil {
+		if _, err := ParseBlockMap(bytes, 208); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkMapFind(b *testing.B) {
-	var many MapBuilder
+	var many BlockMapBuilder
 	for i := range 1024 {
 		many.Add(1000+i%100, 4000+i%2000)
 	}
-	m, err := ParseMap(many.Append(nil), pad16(many.DataSize()))
+	m, err := ParseBlockMap(many.Append(nil), pad16(many.DataSize()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func BenchmarkMapFind(b *testing.B) {
 
 // TestSingle compares Single with the map of one block.
 func TestSingleMap(t *testing.T) {
-	m, err := SingleMap(100, 24)
+	m, err := SingleBlockMap(100, 24)
 	require.NoError(t, err)
 	first, n, off, size := m.Block(0)
 	require.Equal(t, []any{uint64(0), 100, int64(0), 24}, []any{first, n, off, size})
@@ -191,9 +191,9 @@ func TestSingleMap(t *testing.T) {
 		values uint64
 		size   int64
 	}{{0, 24}, {1<<32 - 1, 24}, {1 << 63, 24}, {100, 0}, {100, -8}, {100, 1<<32 - 1}} {
-		_, err := SingleMap(bad.values, bad.size)
+		_, err := SingleBlockMap(bad.values, bad.size)
 		require.ErrorIs(t, err, fault.ErrCorrupt, "%v", bad)
 	}
-	_, err = SingleMap(1<<31, 24)
+	_, err = SingleBlockMap(1<<31, 24)
 	require.ErrorIs(t, err, fault.ErrLimit)
 }

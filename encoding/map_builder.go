@@ -1,15 +1,15 @@
-package block
+package encoding
 
 import "fmt"
 
-// MapBuilder collects the blocks of a buffer. The zero value is ready to use.
-type MapBuilder struct {
+// BlockMapBuilder collects the blocks of a buffer. The zero value is ready to use.
+type BlockMapBuilder struct {
 	counts, sizes []uint32
 	values, bytes uint64
 }
 
 // Add appends a block of n values in size bytes. Both must be at least 1 and below 2³²-1, otherwise Add panics.
-func (b *MapBuilder) Add(n, size int) {
+func (b *BlockMapBuilder) Add(n, size int) {
 	if n < 1 || size < 1 || uint64(n) >= 1<<32-1 || uint64(size) >= 1<<32-1 {
 		panic(fmt.Sprintf("block map: block of %d values in %d bytes", n, size))
 	}
@@ -20,19 +20,19 @@ func (b *MapBuilder) Add(n, size int) {
 }
 
 // Len is the number of blocks.
-func (b *MapBuilder) Len() int { return len(b.counts) }
+func (b *BlockMapBuilder) Len() int { return len(b.counts) }
 
 // Values is the number of values in all blocks.
-func (b *MapBuilder) Values() uint64 { return b.values }
+func (b *BlockMapBuilder) Values() uint64 { return b.values }
 
 // DataSize is the number of bytes of all blocks, without the padding before the map.
-func (b *MapBuilder) DataSize() int64 { return int64(b.bytes) }
+func (b *BlockMapBuilder) DataSize() int64 { return int64(b.bytes) }
 
 // Reset removes all blocks and keeps the memory.
-func (b *MapBuilder) Reset() { *b = MapBuilder{counts: b.counts[:0], sizes: b.sizes[:0]} }
+func (b *BlockMapBuilder) Reset() { *b = BlockMapBuilder{counts: b.counts[:0], sizes: b.sizes[:0]} }
 
 // Append appends the map to dst.
-func (b *MapBuilder) Append(dst []byte) []byte {
+func (b *BlockMapBuilder) Append(dst []byte) []byte {
 	start := len(dst)
 	var logical, record []byte
 	var pos, off uint64

@@ -1,4 +1,4 @@
-package block
+package encoding
 
 import (
 	"encoding/hex"
@@ -20,8 +20,8 @@ func unhex(t testing.TB, s string) []byte {
 }
 
 func TestChecksum(t *testing.T) {
-	require.Equal(t, uint32(0x15d514c7), Checksum(nil))
-	require.Equal(t, uint32(0x59981402), Checksum([]byte("testdata")))
+	require.Equal(t, uint32(0x15d514c7), BlockChecksum(nil))
+	require.Equal(t, uint32(0x59981402), BlockChecksum([]byte("testdata")))
 }
 
 // The reference writes these blocks for 10, 20, 30 and for 10, null, 30.
@@ -33,10 +33,10 @@ func TestReferenceBytes(t *testing.T) {
 			"04000000 0e000000 02010001 00000000 0100 0a000000 00000000 1e000000 000000000000 8c1a4fde"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dst, mark := Begin([]byte("xyz"))
+			dst, mark := BeginBlock([]byte("xyz"))
 			require.Equal(t, 3, mark)
 			dst = EndPresence(append(dst, unhex(t, c.presence)...), mark)
-			dst = End(append(dst, unhex(t, c.values)...), mark, true)
+			dst = EndBlock(append(dst, unhex(t, c.values)...), mark, true)
 			require.Equal(t, unhex(t, c.want), dst[mark:])
 		})
 	}
@@ -47,11 +47,11 @@ func TestRoundTrip(t *testing.T) {
 		presence := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "presence")
 		values := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "values")
 		checksum := rapid.Bool().Draw(t, "checksum")
-		dst, mark := Begin(nil)
+		dst, mark := BeginBlock(nil)
 		dst = EndPresence(append(dst, presence...), mark)
-		dst = End(append(dst, values...), mark, checksum)
+		dst = EndBlock(append(dst, values...), mark, checksum)
 		require.Zero(t, len(dst)%8)
-		b, err := Parse(dst, checksum)
+		b, err := ParseBlock(dst, checksum)
 		require.NoError(t, err)
 		require.Equal(t, presence, append([]byte{}, b.Presence...))
 		require.Equal(t, values, append([]byte{}, b.Values...))
@@ -59,7 +59,7 @@ func TestRoundTrip(t *testing.T) {
 		if checksum {
 			bit := rapid.IntRange(0, len(dst)*8-1).Draw(t, "bit")
 			dst[bit/8] ^= 1 << (bit % 8)
-			_, err = Parse(dst, true)
+			_, err = ParseBlock(dst, true)
 			require.ErrorIs(t, err, fault.ErrChecksum)
 		}
 	})
@@ -78,7 +78,7 @@ func TestBadBlocks(t *testing.T) {
 		{"0100000000000000 01", false, "do not fit"},
 		{"ffffffffffffffff", false, "do not fit"},
 	} {
-		_, err := Parse(unhex(t, c.bytes), c.checksum)
+		_, err := ParseBlock(unhex(t, c.bytes), c.checksum)
 		require.ErrorIs(t, err, fault.ErrCorrupt)
 		require.ErrorContains(t, err, c.want)
 	}
@@ -87,9 +87,9 @@ func TestBadBlocks(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0}, false)
 	f.Fuzz(func(t *testing.T, b []byte, checksum bool) {
-		p, err := Parse(b, checksum)
+		p, err := ParseBlock(b, checksum)
 		if err == nil {
-			require.LessOrEqual(t, len(p.Presence)+len(p.Values)+HeaderLen, len(b))
+			require.LessOrEqual(t, len(p.Presence)+len(p.Values)+BlockHeaderLen, len(b))
 		}
 	})
 }
@@ -101,7 +101,7 @@ func BenchmarkChecksum(b *testing.B) {
 		b.Run(fmt.Sprintf("%dKiB", kib), func(b *testing.B) {
 			microbench.Output(b, len(block))
 			for b.Loop() {
-				Checksum(block)
+				BlockChecksum(block)
 			}
 		})
 	}
