@@ -27,7 +27,7 @@ fi
 
 export CGO_ENABLED=0 SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-version=$(sed -n 's/^const Version = "\(.*\)"$/\1/p' cmd/amudai/internal/command/version.go)
+version=$(sed -n 's/^const Version = "\(.*\)"$/\1/p' cmd/amudai/internal/app/version.go)
 [ -n "$version" ] || { echo "no version in version.go" >&2; exit 1; }
 dist=$PWD/dist
 rm -rf "$dist"

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 	_ "github.com/amudai/amudai-go/storage/az" // the locations of these schemes
 	_ "github.com/amudai/amudai-go/storage/gs"
@@ -23,5 +24,5 @@ func main() {
 		<-ctx.Done()
 		stop() // a second Ctrl-C ends the process at once
 	}()
-	os.Exit(command.Main(ctx, command.OSEnv()))
+	os.Exit(command.Main(ctx, app.OSEnv()))
 }

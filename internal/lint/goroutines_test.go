@@ -13,7 +13,7 @@ var mayNotRecover = map[string]string{
 	"internal/engine/scan/scanner.go start":             "work calls filterRows and decode, which recover into the error of the job",
 	"shard/internal/stripe/write/pool.go newWorkerPool": "tasks recover into the error of their buffer (pipeline.try, pipeline.append)",
 	"shard/internal/stripe/write/writer.go each":        "try recovers into the error of the column",
-	"cmd/amudai/internal/command/convert.go readAhead":  "nextBatch recovers",
+	"cmd/amudai/internal/convert/convert.go readAhead":  "nextBatch recovers",
 	"storage/coalesce.go Prefetch":                      "fetch recovers",
 	"rntuple/internal/write/parallel.go each":           "guarded recovers into the error of the field or column",
 	"internal/bench/measure/peak.go Peak":               "it reads a file of the system, no input",

@@ -92,7 +92,6 @@ var largeRooms = map[string]int{
 	"bench":                           2900,
 	"blockpack/internal/layout":       3500,
 	"cmd/amudai/internal/browse":      3300,
-	"cmd/amudai/internal/command":     6600,
 	"encoding/bytestring":             3900,
 	"encoding/numeric/internal/codec": 3300,
 	"internal/engine/aggregate":       4400,

@@ -12,9 +12,9 @@ import (
 // TestOneVersion holds the versions of command, Python package and changelog together.
 func TestOneVersion(t *testing.T) {
 	places := map[string]string{
-		"cmd/amudai/internal/command/version.go": `(?m)^const Version = "(.*)"$`,
-		"python/src/amudai/__init__.py":          `(?m)^__version__ = "(.*)"$`,
-		"CHANGELOG.md":                           `(?m)^## (\S+) \(`,
+		"cmd/amudai/internal/app/version.go": `(?m)^const Version = "(.*)"$`,
+		"python/src/amudai/__init__.py":      `(?m)^__version__ = "(.*)"$`,
+		"CHANGELOG.md":                       `(?m)^## (\S+) \(`,
 	}
 	versions := map[string]bool{}
 	for path, pattern := range places {

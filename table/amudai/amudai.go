@@ -37,7 +37,7 @@ func New(o Options) provider.Format {
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("amud")) },
 		Certain: true, Parts: shard.PartSuffixes(),
-		Filters: true, Ranges: true, ExactRows: true,
+		Filters: true, Ranges: true, ExactRows: true, Recovers: true,
 		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return open(ctx, in, ro, o)
 		},

@@ -48,7 +48,7 @@ func New(o Options) provider.Format {
 		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			return open(ctx, in, ro, o)
 		},
-		Certain: true, Filters: true, Ranges: true, ExactRows: true,
+		Certain: true, Filters: true, Ranges: true, ExactRows: true, KeepsBatches: true,
 		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, wo provider.WriteOptions) (provider.Sink, error) {
 			return create(ctx, out, schema, wo, o)
 		},

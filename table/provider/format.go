@@ -69,6 +69,11 @@ type Format struct {
 	// ExactRows means that sources know the number of their rows from the start, unless there is a filter. Others estimate it.
 	ExactRows bool
 
+	// KeepsBatches means that a sink uses batches after Write, so that their memory cannot be reused.
+	KeepsBatches bool
+	// Recovers means that what is undamaged of a file can be saved.
+	Recovers bool
+
 	// Sparse means that a file has the columns that have values in it, as attributes of spans are. A column that is
 	// missing in one of several files is null there. Keys are the columns whose values rows are looked up by, such as the
 	// id of a trace; a copy in a format with indexes may index them.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 )
 
 // private requires that all files of the folder have mode 0600.
@@ -101,7 +101,7 @@ func TestStripeThatIsNoFile(t *testing.T) {
 		require.NoError(t, replace(stripe), name)
 		for _, args := range [][]string{{"cat", "t.amudai.shard"}, {"verify", "t.amudai.shard"}, {"convert", "t.amudai.shard", "u.csv"}, {"index", "add", "t.amudai.shard", "--columns", "b"}} {
 			r := quickly(t, func() result { return run(t, args...) })
-			require.NotEqual(t, command.ExitOK, r.code, "%s: %v", name, args)
+			require.NotEqual(t, app.ExitOK, r.code, "%s: %v", name, args)
 			require.Contains(t, r.out+r.errout, "not a regular file", "%s: %v", name, args)
 		}
 	}
@@ -126,7 +126,7 @@ func TestStripeThatIsALink(t *testing.T) {
 		require.NoError(t, os.Symlink(target, stripe))
 		for _, args := range [][]string{{"cat", "t.amudai.shard"}, {"count", "t.amudai.shard", "--where", "a = 1"}, {"convert", "t.amudai.shard", "u.csv"}, {"cat", dir + "/link/t.amudai.shard"}} {
 			r := run(t, args...)
-			require.NotEqual(t, command.ExitOK, r.code, args)
+			require.NotEqual(t, app.ExitOK, r.code, args)
 			require.Contains(t, r.errout, "leads out of the folder", args)
 		}
 	}
@@ -139,8 +139,8 @@ func TestPipeIsInterrupted(t *testing.T) {
 	require.NoError(t, os.WriteFile("t.csv", []byte("a\n1\n"), 0o600))
 	for _, args := range []string{"cat pipe.csv", "count pipe.csv --from csv", "convert t.csv pipe.csv", "take t.csv --rows-from pipe.csv", "diff pipe.csv t.csv", "sort pipe.csv --by a"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		r := quickly(t, func() result { return runContext(ctx, command.Env{Args: strings.Fields(args)}) })
+		r := quickly(t, func() result { return runContext(ctx, app.Env{Args: strings.Fields(args)}) })
 		cancel()
-		require.NotEqual(t, command.ExitOK, r.code, args)
+		require.NotEqual(t, app.ExitOK, r.code, args)
 	}
 }

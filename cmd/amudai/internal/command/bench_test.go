@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
@@ -18,7 +19,7 @@ import (
 // TestMain lets this program be the command, because bench starts itself as a process.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "bench-peak" {
-		os.Exit(command.Main(context.Background(), command.OSEnv()))
+		os.Exit(command.Main(context.Background(), app.OSEnv()))
 	}
 	os.Exit(m.Run())
 }
@@ -53,7 +54,7 @@ func TestBench(t *testing.T) {
 	require.Regexp(t, regexp.MustCompile(`(?m)^take 500 rows \* +[0-9.]+ [mµ]?s +- +- +[0-9.]+`), out, "only the base and shards look up rows")
 	requireEmpty(t, temp)
 	require.Contains(t, run(t, "bench", in, "--project", "none").errout, "amudai schema")
-	require.Equal(t, command.ExitUsage, run(t, "bench", in, "--rounds", "0").code)
+	require.Equal(t, app.ExitUsage, run(t, "bench", in, "--rounds", "0").code)
 	requireEmpty(t, temp)
 	require.NotContains(t, ok(t, "help"), "bench-peak")
 }
@@ -86,7 +87,7 @@ func TestBenchAsksAQuestion(t *testing.T) {
 		"name > 3":    "--where",
 	} {
 		r := run(t, "bench", in, "--where", text)
-		require.Equal(t, command.ExitUsage, r.code, text)
+		require.Equal(t, app.ExitUsage, r.code, text)
 		require.Contains(t, r.errout, want, text)
 	}
 	requireEmpty(t, temp)
@@ -98,7 +99,7 @@ func TestBenchWithoutCondition(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "t.jsonl")
 	require.NoError(t, os.WriteFile(in, []byte(strings.Repeat(`{"l":[1,2]}`+"\n", 100)), 0o644))
 	r := run(t, "bench", in, "--rounds", "1")
-	require.Equal(t, command.ExitOK, r.code, r.errout)
+	require.Equal(t, app.ExitOK, r.code, r.errout)
 	require.Contains(t, r.errout, "--where gives one")
 	require.NotContains(t, r.out, "filter")
 }
@@ -140,8 +141,8 @@ func TestBenchInterrupted(t *testing.T) {
 		}
 		var out bytes.Buffer
 		errs := &stopper{text: at, cancel: cancel}
-		code := command.Main(ctx, command.Env{Args: []string{"bench", in}, Stdout: &out, Stderr: errs, Progress: true})
-		require.Equal(t, command.ExitInterrupted, code, "%s: %s", at, errs)
+		code := command.Main(ctx, app.Env{Args: []string{"bench", in}, Stdout: &out, Stderr: errs, Progress: true})
+		require.Equal(t, app.ExitInterrupted, code, "%s: %s", at, errs)
 		require.Contains(t, errs.String(), "interrupted")
 		require.Empty(t, out.String(), "half a table is none")
 		requireEmpty(t, temp)

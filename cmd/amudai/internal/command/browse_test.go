@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 )
 
@@ -20,8 +21,8 @@ func TestBrowseNeedsTerminal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, []byte("a\n1\n"), 0o644))
 	var out, errs bytes.Buffer
-	code := command.Main(t.Context(), command.Env{Args: []string{"browse", path}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs})
-	require.Equal(t, command.ExitUsage, code)
+	code := command.Main(t.Context(), app.Env{Args: []string{"browse", path}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs})
+	require.Equal(t, app.ExitUsage, code)
 	require.Empty(t, out.String())
 	require.Contains(t, errs.String(), "browse needs a terminal")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	_ "github.com/amudai/amudai-go/storage/az" // as cmd/amudai
@@ -34,15 +35,15 @@ type result struct {
 // run runs a command in the working directory of the test.
 func run(t *testing.T, args ...string) result {
 	t.Helper()
-	return runEnv(t, command.Env{Args: args})
+	return runEnv(t, app.Env{Args: args})
 }
 
-func runEnv(t *testing.T, e command.Env) result {
+func runEnv(t *testing.T, e app.Env) result {
 	t.Helper()
 	return runContext(t.Context(), e)
 }
 
-func runContext(ctx context.Context, e command.Env) result {
+func runContext(ctx context.Context, e app.Env) result {
 	var out, errout bytes.Buffer
 	e.Stdout, e.Stderr = &out, &errout
 	if e.Stdin == nil {
@@ -56,7 +57,7 @@ func runContext(ctx context.Context, e command.Env) result {
 func ok(t *testing.T, args ...string) string {
 	t.Helper()
 	r := run(t, args...)
-	require.Equal(t, command.ExitOK, r.code, r.errout)
+	require.Equal(t, app.ExitOK, r.code, r.errout)
 	return r.out
 }
 
@@ -145,7 +146,7 @@ func runScript(t *testing.T, script string, server *fakes3.Server) string {
 			r.out = strings.Join(append(server.Keys(), ""), "\n")
 			require.Zero(t, server.Uploads())
 		case "amudai":
-			e := command.Env{Args: args[1:]}
+			e := app.Env{Args: args[1:]}
 			if strings.HasPrefix(text, "| ") {
 				e.Stdin = io.MultiReader(strings.NewReader(last)) // as a reader only
 			}
@@ -221,7 +222,7 @@ func TestWrongExtension(t *testing.T) {
 	} {
 		require.NoError(t, os.Rename(from, "wrong.csv"))
 		r := run(t, "cat", "wrong.csv")
-		require.Equal(t, command.ExitFailure, r.code)
+		require.Equal(t, app.ExitFailure, r.code)
 		require.Contains(t, r.errout, hint)
 	}
 }

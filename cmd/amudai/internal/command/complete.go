@@ -26,7 +26,7 @@ const (
 )
 
 // completeFlags has shells propose columns of the inputs for flags of cmd and the commands below it.
-func (a *app) completeFlags(cmd *cobra.Command) {
+func (a run) completeFlags(cmd *cobra.Command) {
 	for name, signed := range columnFlags {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Value.Type() != "bool" {
 			_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -48,7 +48,7 @@ func (a *app) completeFlags(cmd *cobra.Command) {
 const completed = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 
 // completeColumns lists the columns of the first argument that is a table.
-func (a *app) completeColumns(ctx context.Context, args []string) *complete.Columns {
+func (a run) completeColumns(ctx context.Context, args []string) *complete.Columns {
 	ctx, stop := context.WithTimeout(ctx, completionTime)
 	defer stop()
 	if src := a.completeInput(ctx, args, nil); src != nil {
@@ -59,7 +59,7 @@ func (a *app) completeColumns(ctx context.Context, args []string) *complete.Colu
 }
 
 // completeCondition proposes conditions that begin with a text.
-func (a *app) completeCondition(ctx context.Context, args []string, typed string) (conditions []string) {
+func (a run) completeCondition(ctx context.Context, args []string, typed string) (conditions []string) {
 	ctx, stop := context.WithTimeout(ctx, completionTime)
 	defer stop()
 	text := []rune(typed)
@@ -87,14 +87,14 @@ func (a *app) completeCondition(ctx context.Context, args []string, typed string
 }
 
 // completeInput opens the first argument that is a table, or returns nil. Nothing is sent or consumed for a proposal.
-func (a *app) completeInput(ctx context.Context, args, columns []string) provider.Source {
+func (a run) completeInput(ctx context.Context, args, columns []string) provider.Source {
 	var flags formats.TableFlags
 	flags.Register(&cobra.Command{}, -1) // their defaults
 	for _, location := range args {
 		if location == "-" || inputs.IsURL(location) {
 			continue
 		}
-		src, err := formats.NewOpener(a.Stdin, func(string) {}).Tables(ctx, []string{location}, &flags, table.ScanOptions{Columns: columns})
+		src, err := formats.Silent(a.Stdin).Tables(ctx, []string{location}, &flags, table.ScanOptions{Columns: columns})
 		if err == nil {
 			return src
 		}

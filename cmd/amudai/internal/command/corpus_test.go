@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/shard"
@@ -128,7 +128,7 @@ func TestBadParquet(t *testing.T) {
 		if filepath.Base(f) == "ARROW-GH-43605.parquet" {
 			continue // valid all the same, see package parquet
 		}
-		require.Equal(t, command.ExitFailure, run(t, "convert", f, "out.amudai.shard").code, f)
+		require.Equal(t, app.ExitFailure, run(t, "convert", f, "out.amudai.shard").code, f)
 		left, err := os.ReadDir(".")
 		require.NoError(t, err)
 		require.Empty(t, left)

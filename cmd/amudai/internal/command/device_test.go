@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 )
 
 // TestDevice writes to a named pipe instead of putting a file in its place, as with /dev/null. A shard, whose footer refers to
@@ -40,7 +40,7 @@ func TestDevice(t *testing.T) {
 		isPipe("pipe")
 	}
 	r := run(t, "convert", "--force", "t.csv", "pipe.shard")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "not a file")
 	isPipe("pipe.shard")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
@@ -48,7 +48,7 @@ func TestDiffFormats(t *testing.T) {
 					note := fmt.Sprint(old, " ", changed, " ", more, " ", chosen)
 					r := run(t, append([]string{"diff", old, changed, "--columns", columnsOf(len(chosen))}, more...)...)
 					require.Equal(t, "no difference in 60 rows\n", r.out, "%s\n%s", note, r.errout)
-					require.Equal(t, command.ExitOK, r.code, note)
+					require.Equal(t, app.ExitOK, r.code, note)
 				}
 				r := run(t, "diff", old, changed, "--key", "row", "--where", "row <> 7", "--format", "jsonl")
 				require.Contains(t, r.out, `"changed":0,"removed":0,"added":0,"equal":59`, changed)

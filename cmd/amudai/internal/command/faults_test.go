@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/base/sys"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 )
@@ -45,8 +45,8 @@ func faultFiles(t *testing.T) (dir string, tables []string) {
 // useOf is a command that prints its result. A block of Tempo without names of attributes fails: if meta.json cannot be found, the command says so.
 func useOf(args ...string) faultstore.Use {
 	return faultstore.Use{Name: strings.Join(args, " "), Run: func(string) (string, error) {
-		r := runContext(context.Background(), command.Env{Args: args})
-		if r.code != command.ExitOK || strings.Contains(r.errout, "there is no meta.json") {
+		r := runContext(context.Background(), app.Env{Args: args})
+		if r.code != app.ExitOK || strings.Contains(r.errout, "there is no meta.json") {
 			return "", errors.New(r.errout)
 		}
 		return r.out, nil
@@ -217,11 +217,11 @@ func TestRecognitionFaults(t *testing.T) {
 			sys.Default = f.FS()
 			r := run(t, args...)
 			if k == 0 {
-				require.Equal(t, command.ExitOK, r.code, r.errout)
+				require.Equal(t, app.ExitOK, r.code, r.errout)
 				reads = f.Count(faultstore.Read)
 				continue
 			}
-			require.NotEqual(t, command.ExitOK, r.code, "%v: read %d of %d", args, k, reads)
+			require.NotEqual(t, app.ExitOK, r.code, "%v: read %d of %d", args, k, reads)
 			require.Contains(t, r.errout, faultstore.Err.Error(), "%v: read %d of %d", args, k, reads)
 		}
 	}
@@ -246,7 +246,7 @@ func TestListFaults(t *testing.T) {
 				sys.Default = failing{sys.Default, f.FS(), filepath.Base(args[len(args)-1])}
 				f.FailFrom(faultstore.Read, 1)
 				r := run(t, args...)
-				require.NotEqual(t, command.ExitOK, r.code, args)
+				require.NotEqual(t, app.ExitOK, r.code, args)
 				require.Contains(t, r.errout, faultstore.Err.Error(), args)
 			}()
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -61,7 +61,7 @@ func TestHostileText(t *testing.T) {
 		{"diff", path, csv}, {"diff", csv, path, "--key", quoted}, {"diff", path, path, "--key", quoted}, {"diff", path, path, "--key", name}, {"diff", path, name},
 	} {
 		for _, width := range []int{0, 60} {
-			r := runEnv(t, command.Env{Args: args, Width: width, Getenv: func(string) string { return "NO_COLOR" }})
+			r := runEnv(t, app.Env{Args: args, Width: width, Getenv: func(string) string { return "NO_COLOR" }})
 			for _, out := range []string{r.out, r.errout} {
 				for _, c := range out {
 					if c != '\n' && !unicode.IsPrint(c) {
@@ -100,8 +100,8 @@ func TestWidth(t *testing.T) {
 	ok(t, "convert", "-q", "t.csv", "t.amudai.shard")
 	for _, width := range []int{40, 80, 100, 200} {
 		for _, args := range [][]string{{"stats", "t.amudai.shard"}, {"inspect", "-v", "t.amudai.shard"}, {"head", "t.amudai.shard"}} {
-			r := runEnv(t, command.Env{Args: args, Width: width, Getenv: func(name string) string { return map[string]string{"NO_COLOR": "x"}[name] }})
-			require.Equal(t, command.ExitOK, r.code, r.errout)
+			r := runEnv(t, app.Env{Args: args, Width: width, Getenv: func(name string) string { return map[string]string{"NO_COLOR": "x"}[name] }})
+			require.Equal(t, app.ExitOK, r.code, r.errout)
 			_, table, _ := strings.Cut(r.out, "\n\n") // the overview of inspect is not a table
 			if args[0] != "inspect" {
 				table, _, _ = strings.Cut(r.out, "\n\n")
@@ -114,5 +114,5 @@ func TestWidth(t *testing.T) {
 			}
 		}
 	}
-	require.Contains(t, runEnv(t, command.Env{Args: []string{"stats", "t.amudai.shard"}, Width: 40}).out, "--details shows all")
+	require.Contains(t, runEnv(t, app.Env{Args: []string{"stats", "t.amudai.shard"}, Width: 40}).out, "--details shows all")
 }

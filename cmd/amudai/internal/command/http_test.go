@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
 )
@@ -133,7 +133,7 @@ func TestServerWithoutRanges(t *testing.T) {
 	ok(t, "convert", "-q", server.URL+"/t.csv", "u.amudai.shard")
 	for _, name := range []string{"t.amudai.shard", "t.parquet"} {
 		r := run(t, "cat", server.URL+"/"+name)
-		require.Equal(t, command.ExitFailure, r.code, name)
+		require.Equal(t, app.ExitFailure, r.code, name)
 		require.Contains(t, r.errout, "the server has no ranges", name)
 		require.Contains(t, r.errout, "download the file first", name)
 	}

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/blockpack/otlp"
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
@@ -75,7 +75,7 @@ func TestOTLPRandom(t *testing.T) {
 		from := "a.otlp"
 		for _, to := range []string{"b.amudai.shard", "c.blockpack", "d.parquet", "e.otlp.json", "f.arrow", "g.otlp"} {
 			r := run(t, "convert", "--force", from, to)
-			require.Equal(rt, command.ExitOK, r.code, r.errout)
+			require.Equal(rt, app.ExitOK, r.code, r.errout)
 			from = to
 		}
 		require.Empty(rt, otlpgen.Diff(want, otlpgen.Parse(t, messagesOf(t, "e.otlp.json"))))

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
@@ -118,12 +119,12 @@ func TestShardPipes(t *testing.T) {
 	shard := ok(t, "convert", "a.csv", "--to", "shard", "-")
 	require.True(t, strings.HasPrefix(shard, "amud"))
 	for _, args := range [][]string{{"cat", "-"}, {"convert", "-", "--to", "csv", "-"}, {"cat", "--from", "shard", "-"}} {
-		r := runEnv(t, command.Env{Args: args, Stdin: io.MultiReader(strings.NewReader(shard))})
+		r := runEnv(t, app.Env{Args: args, Stdin: io.MultiReader(strings.NewReader(shard))})
 		require.Equal(t, result{0, "n,s\n1,a\n2,b\n", ""}, r, args)
 	}
 	for _, format := range []string{"parquet", "arrow", "arrows", "json", "jsonl"} {
 		text := ok(t, "convert", "a.csv", "--to", format, "-")
-		r := runEnv(t, command.Env{Args: []string{"convert", "-", "--to", "csv", "-"}, Stdin: io.MultiReader(strings.NewReader(text))})
+		r := runEnv(t, app.Env{Args: []string{"convert", "-", "--to", "csv", "-"}, Stdin: io.MultiReader(strings.NewReader(text))})
 		require.Equal(t, result{0, "n,s\n1,a\n2,b\n", ""}, r, format)
 	}
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
@@ -167,10 +168,10 @@ func TestInterrupted(t *testing.T) {
 				cancel()
 			}()
 			done := make(chan result)
-			go func() { done <- runContext(ctx, command.Env{Args: args, Stdin: in}) }()
+			go func() { done <- runContext(ctx, app.Env{Args: args, Stdin: in}) }()
 			select {
 			case r := <-done:
-				require.Equal(t, command.ExitInterrupted, r.code, r.errout)
+				require.Equal(t, app.ExitInterrupted, r.code, r.errout)
 				require.Equal(t, "amudai: interrupted\n", r.errout)
 			case <-time.After(time.Minute):
 				require.Fail(t, "did not stop")
@@ -192,7 +193,7 @@ func TestCancelledBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range [][]string{{"convert", "a.csv", "b.jsonl"}, {"cat", "a.amudai.shard"}, {"verify", "a.amudai.shard"}, {"demo"}} {
-		require.Equal(t, command.ExitInterrupted, runContext(ctx, command.Env{Args: args}).code, args)
+		require.Equal(t, app.ExitInterrupted, runContext(ctx, app.Env{Args: args}).code, args)
 	}
 	require.NoFileExists(t, "b.jsonl")
 }
@@ -201,7 +202,7 @@ func TestCancelledBefore(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("a.csv", []byte("name,long text,third\nx,"+strings.Repeat("y", 100)+",z\n\x1b[31mred,1,2\n"), 0o644))
-	plain := runEnv(t, command.Env{Args: []string{"cat", "a.csv"}, Width: 60, Getenv: func(name string) string {
+	plain := runEnv(t, app.Env{Args: []string{"cat", "a.csv"}, Width: 60, Getenv: func(name string) string {
 		return map[string]string{"NO_COLOR": "1"}[name]
 	}})
 	require.NotContains(t, plain.out, "\x1b")
@@ -210,17 +211,17 @@ func TestTerminal(t *testing.T) {
 	for _, line := range strings.Split(plain.out, "\n") {
 		require.LessOrEqual(t, len([]rune(line)), 60)
 	}
-	coloured := runEnv(t, command.Env{Args: []string{"cat", "a.csv"}, Width: 60})
+	coloured := runEnv(t, app.Env{Args: []string{"cat", "a.csv"}, Width: 60})
 	require.Contains(t, coloured.out, "\x1b[1mname")
-	narrow := runEnv(t, command.Env{Args: []string{"cat", "a.csv"}, Width: 50})
+	narrow := runEnv(t, app.Env{Args: []string{"cat", "a.csv"}, Width: 50})
 	require.Contains(t, narrow.out, "and 2 more columns: --columns chooses")
-	progress := runEnv(t, command.Env{Args: []string{"convert", "a.csv", "a.amudai.shard"}, Progress: true})
+	progress := runEnv(t, app.Env{Args: []string{"convert", "a.csv", "a.amudai.shard"}, Progress: true})
 	require.Contains(t, progress.errout, "2 rows in ")
 	require.Contains(t, progress.errout, " → a.amudai.shard, edition 2026, ")
-	progress = runEnv(t, command.Env{Args: []string{"convert", "a.csv", "a.parquet"}, Progress: true})
+	progress = runEnv(t, app.Env{Args: []string{"convert", "a.csv", "a.parquet"}, Progress: true})
 	require.Contains(t, progress.errout, " → a.parquet, ")
 	require.NotContains(t, progress.errout, "edition")
-	silent := runEnv(t, command.Env{Args: []string{"convert", "-q", "-f", "a.csv", "a.amudai.shard"}, Progress: true})
+	silent := runEnv(t, app.Env{Args: []string{"convert", "-q", "-f", "a.csv", "a.amudai.shard"}, Progress: true})
 	require.Empty(t, silent.errout)
 }
 
@@ -242,12 +243,12 @@ func TestNanos(t *testing.T) {
 		require.Equal(t, strings.Replace(string(want), ".1234567\n", ".123456700\n", 1), ok(t, "cat", name+".amudai.shard"))
 	}
 	r = run(t, "convert", "--nanos", "ticks", "odd.csv", "x.amudai.shard")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, `"t"`)
 	require.NoFileExists(t, "x.amudai.shard")
 	in, err := os.ReadFile("ticks.csv")
 	require.NoError(t, err)
-	r = runEnv(t, command.Env{Args: []string{"convert", "--from", "csv", "-", "s.amudai.shard"}, Stdin: strings.NewReader(string(in))})
+	r = runEnv(t, app.Env{Args: []string{"convert", "--from", "csv", "-", "s.amudai.shard"}, Stdin: strings.NewReader(string(in))})
 	require.Equal(t, 0, r.code)
 	require.Contains(t, r.errout, "nanoseconds from a stream (t) are stored as int64")
 }
@@ -344,24 +345,24 @@ func TestDamaged(t *testing.T) {
 	bad[stripes.List[1].Columns[0].Buffers[0].Start+20] ^= 4
 	require.NoError(t, os.WriteFile("bad.amudai.shard", bad, 0o644))
 	r := run(t, "verify", "bad.amudai.shard")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.out, "problem: checksum mismatch")
 	require.Contains(t, r.out, "stripe 1/column \"n\"/DATA/block 0")
 	require.Contains(t, r.out, "bad.amudai.shard: 1 problem; checked 3 stripes")
 	r = run(t, "cat", "bad.amudai.shard")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "amudai recover saves the undamaged stripes")
 	r = run(t, "recover", "bad.amudai.shard", "saved.amudai.shard")
-	require.Equal(t, command.ExitFailure, r.code, r.errout)
+	require.Equal(t, app.ExitFailure, r.code, r.errout)
 	require.Contains(t, r.out, "lost: stripe 1 with 1,000 rows")
 	require.Contains(t, r.out, "saved 2 stripes of 3 found, 2,000 rows, in saved.amudai.shard")
 	require.Contains(t, ok(t, "verify", "saved.amudai.shard"), "sound; checked 2 stripes")
 	require.Contains(t, run(t, "recover", "bad.amudai.shard", "saved.amudai.shard").errout, "--force replaces it")
 
 	require.NoError(t, os.WriteFile("cut.amudai.shard", whole[:len(whole)-100], 0o644))
-	require.Equal(t, command.ExitFailure, run(t, "verify", "cut.amudai.shard").code)
+	require.Equal(t, app.ExitFailure, run(t, "verify", "cut.amudai.shard").code)
 	r = run(t, "recover", "cut.amudai.shard", "whole.amudai.shard")
-	require.Equal(t, command.ExitOK, r.code, r.errout)
+	require.Equal(t, app.ExitOK, r.code, r.errout)
 	require.Contains(t, r.out, "the end of the shard is damaged: ")
 	require.Contains(t, r.out, "saved 3 stripes of 3 found, 3,000 rows")
 	require.Equal(t, ok(t, "cat", "a.amudai.shard"), ok(t, "cat", "whole.amudai.shard"))
@@ -369,10 +370,10 @@ func TestDamaged(t *testing.T) {
 
 	require.NoError(t, os.WriteFile("half.amudai.shard", whole[:len(whole)/2], 0o644))
 	r = run(t, "recover", "half.amudai.shard", "part.amudai.shard")
-	require.Equal(t, command.ExitFailure, r.code, r.errout)
+	require.Equal(t, app.ExitFailure, r.code, r.errout)
 	require.Regexp(t, `left over: [\d,]+ bytes behind the last stripe that was found: probably of an incomplete stripe`, r.out)
 	require.Contains(t, r.out, "saved 1 stripe of 1 found, 1,000 rows")
-	require.Equal(t, command.ExitFailure, run(t, "recover", "a.csv", "x.amudai.shard").code)
+	require.Equal(t, app.ExitFailure, run(t, "recover", "a.csv", "x.amudai.shard").code)
 	require.NoFileExists(t, "x.amudai.shard")
 }
 
@@ -447,15 +448,15 @@ func TestCompressed(t *testing.T) {
 		ok(t, "convert", "-f", name, "a.amudai.shard")
 		require.Equal(t, text, ok(t, "cat", "a.amudai.shard"))
 	}
-	require.Equal(t, result{command.ExitFailure, "", "amudai: bad.csv.gz is no gzip file: gzip: invalid header\n"}, run(t, "cat", "bad.csv.gz"))
-	require.Equal(t, command.ExitFailure, run(t, "cat", "cut.csv.gz").code)
+	require.Equal(t, result{app.ExitFailure, "", "amudai: bad.csv.gz is no gzip file: gzip: invalid header\n"}, run(t, "cat", "bad.csv.gz"))
+	require.Equal(t, app.ExitFailure, run(t, "cat", "cut.csv.gz").code)
 }
 
 // TestTypesOfOthers reads shards of the reference, which record no Arrow types.
 func TestTypesOfOthers(t *testing.T) {
 	decimals := testdata.UnpackGolden(t, "types/decimals-r255.amudai.shard")
 	r := run(t, "cat", decimals)
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "does not fit decimal(38, 16)")
 	require.Contains(t, r.errout, "(hint: --decimals text can read all decimals)")
 	require.Contains(t, ok(t, "cat", "--decimals", "text", decimals), "875211644940100276880431.1043857643")
@@ -467,7 +468,7 @@ func TestTypesOfOthers(t *testing.T) {
 	ok(t, "cat", "--ticks", "raw", times)
 	require.Contains(t, ok(t, "schema", "--ticks", "us", times), ": timestamp[us")
 	for _, args := range [][]string{{"--ticks", "x"}, {"--dynamics", "x"}, {"--decimals", "x"}, {"--decimals", "decimal32(3,1)"}, {"--decimals", "int64"}} {
-		require.Equal(t, command.ExitUsage, run(t, append([]string{"schema", times}, args...)...).code, args)
+		require.Equal(t, app.ExitUsage, run(t, append([]string{"schema", times}, args...)...).code, args)
 	}
 }
 
@@ -513,9 +514,9 @@ func TestHTTP(t *testing.T) {
 	require.Contains(t, ok(t, "inspect", "-vv", server.URL+"/a.amudai.shard"), "2 in 1 stripe")
 	require.Contains(t, ok(t, "verify", server.URL+"/a.amudai.shard"), ": sound; ")
 	r := run(t, "cat", server.URL+"/missing.csv")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "missing.csv does not exist")
-	require.Equal(t, command.ExitFailure, run(t, "convert", "a.csv", server.URL+"/b.csv").code)
+	require.Equal(t, app.ExitFailure, run(t, "convert", "a.csv", server.URL+"/b.csv").code)
 }
 
 // TestStatsCountsExactly counts distinct values by the dictionaries and constants of several stripes.
@@ -573,8 +574,8 @@ func TestInterruptedPipe(t *testing.T) {
 				}
 			}()
 			var stderr bytes.Buffer
-			code := command.Main(ctx, command.Env{Args: []string{"convert", "-", "--from", from, "t.amudai.shard"}, Stdin: r, Stdout: io.Discard, Stderr: &stderr})
-			require.Equal(t, command.ExitInterrupted, code, stderr.String())
+			code := command.Main(ctx, app.Env{Args: []string{"convert", "-", "--from", from, "t.amudai.shard"}, Stdin: r, Stdout: io.Discard, Stderr: &stderr})
+			require.Equal(t, app.ExitInterrupted, code, stderr.String())
 			left, err := os.ReadDir(".")
 			require.NoError(t, err)
 			require.Empty(t, left)

@@ -17,7 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 )
@@ -79,10 +79,10 @@ func TestRNTuple(t *testing.T) {
 				require.Contains(t, r.out, want)
 			}
 			if c.fail == "" {
-				require.Equal(t, command.ExitOK, r.code, r.errout)
+				require.Equal(t, app.ExitOK, r.code, r.errout)
 				return
 			}
-			require.Equal(t, command.ExitFailure, r.code)
+			require.Equal(t, app.ExitFailure, r.code)
 			if c.fail != "-" {
 				require.Contains(t, r.errout, c.fail)
 			}
@@ -225,7 +225,7 @@ func TestRNTupleTable(t *testing.T) {
 		want := ok(t, "cat", "uproot_subdir_two.root:"+path)
 		require.Equal(t, want, ok(t, "cat", "uproot_subdir_two.root", "--table", path))
 		require.Equal(t, want, ok(t, "cat", "a.root.gz", "--table", path))
-		r := runEnv(t, command.Env{Args: []string{"cat", "-", "--table", path}, Stdin: io.MultiReader(bytes.NewReader(b))})
+		r := runEnv(t, app.Env{Args: []string{"cat", "-", "--table", path}, Stdin: io.MultiReader(bytes.NewReader(b))})
 		require.Equal(t, want, r.out, r.errout)
 	}
 	require.Contains(t, run(t, "cat", "uproot_subdir_two.root:two", "--table", "one").errout, "names a table, and --table one another one")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
 )
@@ -102,7 +102,7 @@ func TestS3Requests(t *testing.T) {
 		{[]string{"scan", "s3://bucket/f.parquet", "--columns", "origin", "--limit", "5"}, 9},
 	} {
 		r := run(t, c.args...)
-		require.Equal(t, command.ExitOK, r.code, r.errout)
+		require.Equal(t, app.ExitOK, r.code, r.errout)
 		requests, sent := server.Requests(), server.Sent()
 		t.Logf("%s: %d requests, %d KiB", fmt.Sprint(c.args), len(requests), sent>>10)
 		require.LessOrEqual(t, len(requests), c.most, "%s: %s", c.args, requests)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
@@ -95,21 +95,21 @@ func TestS3Interrupted(t *testing.T) {
 					fakes3.Fail(w, 400, "InvalidRequest")
 					return true
 				}
-				r := runContext(ctx, command.Env{Args: []string{"convert", "-q", "in.csv", output}})
+				r := runContext(ctx, app.Env{Args: []string{"convert", "-q", "in.csv", output}})
 				cancel()
 				require.Zero(t, server.Uploads())
 				requests := server.Requests()
 				if len(requests) < k {
-					require.Equal(t, command.ExitOK, r.code)
+					require.Equal(t, app.ExitOK, r.code)
 					break
 				}
-				if r.code == command.ExitOK { // the object was complete
+				if r.code == app.ExitOK { // the object was complete
 					require.Len(t, server.Keys(), 1)
 					continue
 				}
 				require.Empty(t, server.Keys())
 				if interrupted {
-					require.Equal(t, command.ExitInterrupted, r.code, r.errout)
+					require.Equal(t, app.ExitInterrupted, r.code, r.errout)
 				}
 			}
 		}
@@ -144,7 +144,7 @@ func TestS3ChangedInput(t *testing.T) {
 			requests := server.Requests()
 			rows := strings.Split(r.out, "\n")
 			switch {
-			case r.code != command.ExitOK:
+			case r.code != app.ExitOK:
 				require.Regexp(t, "no longer the version|has changed since it was opened", r.errout, name)
 			default:
 				require.Contains(t, []string{"200000", "200001"}, strings.Split(rows[1], ",")[0], r.out)

@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 )
 
@@ -114,9 +115,9 @@ func TestSearchCorpus(t *testing.T) {
 				r := run(t, append(append([]string{"search", "-n"}, s.args...), in)...)
 				require.Equal(t, want, r.out, "%s %s: %s", s.args, in, r.errout)
 				require.Empty(t, r.errout)
-				code := command.ExitOK
+				code := app.ExitOK
 				if want == "" {
-					code = command.ExitFailure
+					code = app.ExitFailure
 				}
 				require.Equal(t, code, r.code)
 				if in == shard {
@@ -241,7 +242,7 @@ func TestSearchFolder(t *testing.T) {
 		r := run(t, "search", "--parallel", parallel, "failed", "d")
 		require.Equal(t, want.String(), r.out)
 		require.Empty(t, r.errout)
-		require.Equal(t, command.ExitOK, r.code)
+		require.Equal(t, app.ExitOK, r.code)
 	}
 	require.NoError(t, os.Remove("d/link.log"))
 	require.Equal(t, want.String(), ok(t, "search", "failed", "d/*"))
@@ -252,10 +253,10 @@ func TestSearchFolder(t *testing.T) {
 	require.Equal(t, "one failed\none failed\n", ok(t, "search", "--no-filename", "one", "d"))
 	require.Equal(t, "d/s.amudai.shard:1\nd/two.shard:1\n", ok(t, "search", "-c", "failed", "d/*.shard"))
 
-	r := runEnv(t, command.Env{Args: []string{"search", "two", "-"}, Stdin: strings.NewReader("one\ntwo\n")})
-	require.Equal(t, result{command.ExitOK, "two\n", ""}, r)
+	r := runEnv(t, app.Env{Args: []string{"search", "two", "-"}, Stdin: strings.NewReader("one\ntwo\n")})
+	require.Equal(t, result{app.ExitOK, "two\n", ""}, r)
 	r = run(t, "search", "n", "d/numbers.parquet")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "warning: d/numbers.parquet: there is no column of strings to search")
 }
 
@@ -275,8 +276,8 @@ func TestCompressedContent(t *testing.T) {
 			{"search", "two", "-"}, {"search", "--since", "2026-11-22 20:00:02", "INFO", "-"},
 			{"cat", "-", "--from", "lines", "--format", "lines", "--columns", "line", "--where", "time > '2026-11-22 20:00:01'"},
 		} {
-			r := runEnv(t, command.Env{Args: args, Stdin: bytes.NewReader(b)})
-			require.Equal(t, command.ExitOK, r.code, r.errout)
+			r := runEnv(t, app.Env{Args: args, Stdin: bytes.NewReader(b)})
+			require.Equal(t, app.ExitOK, r.code, r.errout)
 			require.Equal(t, "2026-11-22 20:00:02 INFO two\n", r.out, "%v", args)
 		}
 		ok(t, "convert", "-q", "-f", "d/app.log", "app.amudai.shard")
@@ -295,12 +296,12 @@ func TestCompressedContent(t *testing.T) {
 		}{{len(b) / 2, "data are cut off: unexpected EOF in cut"}, {3, "is no "}} {
 			require.NoError(t, os.WriteFile("cut"+extension, b[:c.size], 0o644))
 			r := run(t, "search", "request", "cut"+extension)
-			require.Equal(t, command.ExitUsage, r.code)
+			require.Equal(t, app.ExitUsage, r.code)
 			require.Contains(t, r.errout, "cut"+extension)
 			require.True(t, strings.HasPrefix(long.String(), r.out))
 			require.Equal(t, c.size > 3, len(r.out) > 0)
 			r = run(t, "convert", "-q", "cut"+extension, "--from", "lines", "x.amudai.shard")
-			require.Equal(t, command.ExitFailure, r.code)
+			require.Equal(t, app.ExitFailure, r.code)
 			_, err = os.Stat("x.amudai.shard")
 			require.ErrorIs(t, err, fs.ErrNotExist)
 		}
@@ -340,13 +341,13 @@ func TestDroppedFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, names, 1)
 	r := run(t, "index", "drop", "a.shard", "--columns", "line")
-	require.Equal(t, result{command.ExitOK, "", "note: a.shard does not use " + names[0] + " any more; delete what no other shard uses\n"}, r)
+	require.Equal(t, result{app.ExitOK, "", "note: a.shard does not use " + names[0] + " any more; delete what no other shard uses\n"}, r)
 	require.NoError(t, os.Remove(names[0]))
 	require.Contains(t, ok(t, "verify", "a.shard"), ": sound; checked ")
 	require.Equal(t, "failed\n", ok(t, "search", "failed", "a.shard"))
 
 	ok(t, "convert", "-q", "a.log", "b.shard", "--index", "line")
-	require.Equal(t, result{command.ExitOK, "", ""}, run(t, "index", "drop", "b.shard", "--all"))
+	require.Equal(t, result{app.ExitOK, "", ""}, run(t, "index", "drop", "b.shard", "--all"))
 }
 
 // TestSearchLive searches a pipe. Matches are printed before further lines arrive.
@@ -355,7 +356,7 @@ func TestSearchLive(t *testing.T) {
 	out, stdout := io.Pipe()
 	done := make(chan int)
 	go func() {
-		code := command.Main(t.Context(), command.Env{Args: []string{"search", "-n", "error", "-"}, Stdin: stdin, Stdout: stdout, Stderr: io.Discard})
+		code := command.Main(t.Context(), app.Env{Args: []string{"search", "-n", "error", "-"}, Stdin: stdin, Stdout: stdout, Stderr: io.Discard})
 		stdout.Close()
 		done <- code
 	}()
@@ -367,7 +368,7 @@ func TestSearchLive(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("%d:error %d\n", 2*i+2, i), line)
 	}
 	require.NoError(t, in.Close())
-	require.Equal(t, command.ExitOK, <-done)
+	require.Equal(t, app.ExitOK, <-done)
 }
 
 // TestSearchExamples runs the examples of docs/search.md.
@@ -377,7 +378,7 @@ func TestSearchExamples(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	r := run(t, "convert", hadoop, "hadoop.amudai.shard", "--index", "line")
-	require.Equal(t, command.ExitOK, r.code)
+	require.Equal(t, app.ExitOK, r.code)
 	shown := func(output string) {
 		for _, line := range strings.Split(strings.TrimSuffix(output, "\n"), "\n") {
 			require.Contains(t, string(page), "    "+line+"\n")
@@ -439,7 +440,7 @@ func TestSearchErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Equal(t, command.ExitInterrupted, runContext(ctx, command.Env{Args: []string{"search", "a", "a.log"}}).code)
+	require.Equal(t, app.ExitInterrupted, runContext(ctx, app.Env{Args: []string{"search", "a", "a.log"}}).code)
 }
 
 // TestSearchColumns searches and prints columns, in a range of times, in each format alike.
@@ -466,7 +467,7 @@ func TestSearchColumns(t *testing.T) {
 		require.Equal(t, "3\n", ok(t, "search", "--columns", "n", "--in", "text", "one failed", in), "both words in one column")
 		require.Equal(t, "1\n", ok(t, "search", "--columns", "n", "info failed", in), "words in different columns")
 		r := run(t, "search", "--since", "1h", "failed", in)
-		require.Equal(t, result{command.ExitFailure, "", ""}, r, in)
+		require.Equal(t, result{app.ExitFailure, "", ""}, r, in)
 
 		out := ok(t, "search", "--json", "-C", "1", "--columns", "n,text", "one", in)
 		var rows []string
@@ -488,9 +489,9 @@ func TestSearchColumns(t *testing.T) {
 func TestSearchTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("a.log", []byte("Failed\tfailedx FAILED \x1b[2J 10.0.0.1\n"), 0o644))
-	r := runEnv(t, command.Env{Args: []string{"search", "-nH", "failed OR 10.0* NOT x", "a.log"}, Width: 80})
+	r := runEnv(t, app.Env{Args: []string{"search", "-nH", "failed OR 10.0* NOT x", "a.log"}, Width: 80})
 	require.Equal(t, "\x1b[36ma.log\x1b[0m:\x1b[32m1\x1b[0m:\x1b[1;31mFailed\x1b[0m    failedx \x1b[1;31mFAILED\x1b[0m \\x1b[2J \x1b[1;31m10.0\x1b[0m.0.1\n", r.out)
-	r = runEnv(t, command.Env{Args: []string{"search", "--regex", "F[a-z]+", "a.log"}, Width: 80, Getenv: func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] }})
+	r = runEnv(t, app.Env{Args: []string{"search", "--regex", "F[a-z]+", "a.log"}, Width: 80, Getenv: func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] }})
 	require.Equal(t, "Failed    failedx FAILED \\x1b[2J 10.0.0.1\n", r.out)
 }
 
@@ -523,7 +524,7 @@ func TestIndexCommands(t *testing.T) {
 	}
 	ok(t, "index", "add", "a.shard", "--columns", "line")
 	r := run(t, "index", "add", "a.shard", "--columns", "line")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "has an index of line already")
 	require.Equal(t, before, ok(t, "cat", "a.shard"))
 	var list []struct {
@@ -558,14 +559,14 @@ func TestIndexCommands(t *testing.T) {
 		damage()
 		r := run(t, "search", "-c", "a*", "a.shard")
 		require.Equal(t, want, r.out)
-		require.Equal(t, command.ExitOK, r.code)
+		require.Equal(t, app.ExitOK, r.code)
 		require.Contains(t, r.errout, "warning: a.shard: an index is not used")
 		require.Equal(t, 1, strings.Count(r.errout, "warning"))
 		require.Regexp(t, "(damaged|unusable): ", ok(t, "index", "list", "a.shard"))
 		ok(t, "index", "stats", "a.shard")
 		ok(t, "index", "rebuild", "a.shard")
 		r = run(t, "search", "-c", "a*", "a.shard")
-		require.Equal(t, result{command.ExitOK, want, ""}, r)
+		require.Equal(t, result{app.ExitOK, want, ""}, r)
 		ok(t, "verify", "a.shard")
 	}
 	files, err = filepath.Glob("*.amudai.index")
@@ -578,7 +579,7 @@ func TestIndexCommands(t *testing.T) {
 		bad[at] ^= 4
 		require.NoError(t, os.WriteFile(files[0], bad, 0o644))
 		require.Contains(t, ok(t, "index", "list", "a.shard"), "damaged: ", at)
-		require.Equal(t, command.ExitFailure, run(t, "verify", "-q", "a.shard").code)
+		require.Equal(t, app.ExitFailure, run(t, "verify", "-q", "a.shard").code)
 	}
 	require.NoError(t, os.WriteFile(files[0], good, 0o644))
 	ok(t, "index", "drop", "a.shard", "--columns", "line")
@@ -587,6 +588,6 @@ func TestIndexCommands(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Equal(t, command.ExitInterrupted, runContext(ctx, command.Env{Args: []string{"index", "add", "a.shard", "--columns", "line"}}).code)
+	require.Equal(t, app.ExitInterrupted, runContext(ctx, app.Env{Args: []string{"index", "add", "a.shard", "--columns", "line"}}).code)
 	require.Equal(t, before, ok(t, "cat", "a.shard"))
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/storage"
 	storehttp "github.com/amudai/amudai-go/storage/http"
 )
@@ -91,7 +91,7 @@ func TestSecretsOfLocations(t *testing.T) {
 					args[i] = strings.Replace(arg, "$", secretURL(server, name), 1)
 				}
 			}
-			r := runEnv(t, command.Env{Args: args, Progress: true})
+			r := runEnv(t, app.Env{Args: args, Progress: true})
 			for _, secret := range secrets {
 				require.NotContains(t, r.out, secret, "%q prints it", args)
 				require.NotContains(t, r.errout, secret, "%q tells it", args)

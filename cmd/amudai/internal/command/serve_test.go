@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 )
 
@@ -51,7 +52,7 @@ func sendSpan(t *testing.T, url string, n int) {
 // TestServe kills a receiver, and interrupts the next one. No span is lost.
 func TestServe(t *testing.T) {
 	if dir := os.Getenv("AMUDAI_TEST_SERVE"); dir != "" {
-		os.Exit(command.Main(context.Background(), command.Env{Args: []string{"blockpack", "serve", "--otlp", "127.0.0.1:0", dir}, Stdout: os.Stdout, Stderr: os.Stderr}))
+		os.Exit(command.Main(context.Background(), app.Env{Args: []string{"blockpack", "serve", "--otlp", "127.0.0.1:0", dir}, Stdout: os.Stdout, Stderr: os.Stderr}))
 	}
 	dir := filepath.Join(t.TempDir(), "new", "traces")
 	process := exec.Command(os.Args[0], "-test.run=^TestServe$")
@@ -63,7 +64,7 @@ func TestServe(t *testing.T) {
 	for n := range 5 {
 		sendSpan(t, url, n)
 	}
-	require.Equal(t, command.ExitFailure, run(t, "blockpack", "serve", "--otlp", "127.0.0.1:0", dir).code) // it is in use
+	require.Equal(t, app.ExitFailure, run(t, "blockpack", "serve", "--otlp", "127.0.0.1:0", dir).code) // it is in use
 	require.NoError(t, process.Process.Kill())
 	_ = process.Wait()
 
@@ -72,11 +73,11 @@ func TestServe(t *testing.T) {
 	var text bytes.Buffer
 	code := make(chan int)
 	go func() {
-		code <- command.Main(ctx, command.Env{Args: []string{"blockpack", "serve", "--otlp", "127.0.0.1:0", dir}, Stdout: io.Discard, Stderr: io.MultiWriter(&text, writer)})
+		code <- command.Main(ctx, app.Env{Args: []string{"blockpack", "serve", "--otlp", "127.0.0.1:0", dir}, Stdout: io.Discard, Stderr: io.MultiWriter(&text, writer)})
 	}()
 	sendSpan(t, receiving(t, reader), 5)
 	cancel()
-	require.Equal(t, command.ExitOK, <-code)
+	require.Equal(t, app.ExitOK, <-code)
 	require.Contains(t, text.String(), "is written anew from its log: 5 spans")
 	require.Contains(t, text.String(), "1 span acknowledged; 2 files published")
 	require.Contains(t, text.String(), "1 request answered, 1 acknowledged")
@@ -102,12 +103,12 @@ func TestServeUsage(t *testing.T) {
 		code int
 		text string
 	}{
-		{"blockpack serve", command.ExitUsage, "the folder"},
-		{"blockpack serve --size x d", command.ExitUsage, "--size"},
-		{"blockpack serve --queue 0 d", command.ExitUsage, "--queue 0 is not more than 0"},
-		{"blockpack serve --queue 1MiB d", command.ExitUsage, "--queue 1MiB is too small for --max-request 16MiB"},
-		{"blockpack serve --age -1s d", command.ExitUsage, "--age -1s is not more than 0"},
-		{"blockpack serve --otlp nonsense d", command.ExitFailure, "--otlp localhost:4319"},
+		{"blockpack serve", app.ExitUsage, "the folder"},
+		{"blockpack serve --size x d", app.ExitUsage, "--size"},
+		{"blockpack serve --queue 0 d", app.ExitUsage, `--queue: "0" is not a size`},
+		{"blockpack serve --queue 1MiB d", app.ExitUsage, "--queue 1MiB is too small for --max-request 16MiB"},
+		{"blockpack serve --age -1s d", app.ExitUsage, "--age -1s is not more than 0"},
+		{"blockpack serve --otlp nonsense d", app.ExitFailure, "--otlp localhost:4319"},
 	} {
 		r := run(t, strings.Fields(c.args)...)
 		require.Equal(t, c.code, r.code, c.args)
@@ -117,7 +118,7 @@ func TestServeUsage(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	r := run(t, "blockpack", "serve", "--otlp", l.Addr().String(), "d")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "in use")
 	require.NoDirExists(t, "d")
 }

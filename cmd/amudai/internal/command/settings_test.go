@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 )
 
 // TestEnvironment sets colours, width and threads by variables, and refuses values without a meaning.
@@ -17,7 +17,7 @@ func TestEnvironment(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.csv", []byte("a,b\n1,"+strings.Repeat("x", 60)+"\n"), 0o644))
 	with := func(variables ...string) result {
-		return runEnv(t, command.Env{Args: []string{"head", "t.csv"}, Getenv: func(name string) string {
+		return runEnv(t, app.Env{Args: []string{"head", "t.csv"}, Getenv: func(name string) string {
 			for _, v := range variables {
 				if value, found := strings.CutPrefix(v, name+"="); found {
 					return value
@@ -38,7 +38,7 @@ func TestEnvironment(t *testing.T) {
 	require.Equal(t, threads, runtime.GOMAXPROCS(0))
 	for _, v := range []string{"AMUDAI_COLOR=red", "AMUDAI_WIDTH=wide", "AMUDAI_WIDTH=-1", "AMUDAI_PARALLEL=0", "AMUDAI_PARALLEL=x"} {
 		r := with(v)
-		require.Equal(t, command.ExitUsage, r.code, v)
+		require.Equal(t, app.ExitUsage, r.code, v)
 		require.Contains(t, r.errout, v)
 	}
 }

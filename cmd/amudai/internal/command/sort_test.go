@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -38,10 +38,10 @@ func TestSortInterrupted(t *testing.T) {
 			}()
 			done := make(chan result)
 			args := append(args, "--from", "jsonl", "--sample-bytes", "1MiB", "--memory", "1MiB")
-			go func() { done <- runContext(ctx, command.Env{Args: args, Stdin: in}) }()
+			go func() { done <- runContext(ctx, app.Env{Args: args, Stdin: in}) }()
 			select {
 			case r := <-done:
-				require.Equal(t, command.ExitInterrupted, r.code, r.errout)
+				require.Equal(t, app.ExitInterrupted, r.code, r.errout)
 				require.Equal(t, "amudai: interrupted\n", r.errout)
 			case <-time.After(time.Minute):
 				require.Fail(t, "did not stop")

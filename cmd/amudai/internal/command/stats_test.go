@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 )
 
@@ -106,7 +106,7 @@ func TestProfileWidths(t *testing.T) {
 	require.NoError(t, os.WriteFile("t.csv", []byte(b.String()), 0o644))
 	for _, width := range []int{40, 80, 200} {
 		for _, args := range [][]string{{"stats", "t.csv"}, {"stats", "-p", "t.csv"}, {"stats", "--plot", "number", "t.csv"}, {"stats", "--plot", "time", "t.csv"}, {"stats", "--plot", "text", "t.csv"}} {
-			r := runEnv(t, command.Env{Args: args, Width: width, Getenv: func(name string) string { return map[string]string{"TERM": "dumb", "NO_COLOR": "1"}[name] }})
+			r := runEnv(t, app.Env{Args: args, Width: width, Getenv: func(name string) string { return map[string]string{"TERM": "dumb", "NO_COLOR": "1"}[name] }})
 			require.Zero(t, r.code, r.errout)
 			lines := strings.Split(r.out, "\n")
 			if args[1] == "--plot" && width >= 80 {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	"github.com/amudai/amudai-go/internal/testing/faultproxy"
 	"github.com/amudai/amudai-go/storage"
@@ -135,7 +135,7 @@ func interopCommand(t *testing.T, root string) {
 	require.Equal(t, "1200000\n", ok(t, "count", root+"logs"))
 	require.Equal(t, ok(t, "scan", "in.csv", "--where", "n = 7"), ok(t, "scan", root+"logs/a.amudai.shard", "--where", "n = 7"))
 	r := run(t, "convert", "in.csv", root+"logs/a.amudai.shard")
-	require.Equal(t, command.ExitFailure, r.code)
+	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "exists already (hint: --force replaces it)")
 	ok(t, "convert", "-q", "--force", "in.csv", root+"logs/a.amudai.shard")
 	require.Contains(t, ok(t, "verify", root+"logs/*.amudai.shard"), "sound")
@@ -179,12 +179,12 @@ func interopInterrupted(t *testing.T, root string, proxy *faultproxy.Proxy) {
 			return faultproxy.None
 		}
 		out := fmt.Sprintf("%sinterrupted/%d.csv", root, k)
-		r := runContext(ctx, command.Env{Args: []string{"convert", "-q", "in.csv", out}})
+		r := runContext(ctx, app.Env{Args: []string{"convert", "-q", "in.csv", out}})
 		cancel()
 		n := proxy.Requests()
 		proxy.Choose = nil
-		if r.code != command.ExitOK {
-			require.Equal(t, command.ExitInterrupted, r.code, r.errout)
+		if r.code != app.ExitOK {
+			require.Equal(t, app.ExitInterrupted, r.code, r.errout)
 			require.Contains(t, run(t, "count", out).errout, "does not exist")
 		} else {
 			require.Equal(t, "300000\n", ok(t, "count", out))
@@ -232,7 +232,7 @@ func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store st
 		}
 		r := run(t, "agg", location, "count(*), sum(n)")
 		proxy.Choose = nil
-		if r.code == command.ExitOK {
+		if r.code == app.ExitOK {
 			require.Contains(t, answers, r.out)
 		} else {
 			require.Regexp(t, "no longer the version|has changed since it was opened", r.errout)

@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
@@ -73,7 +73,7 @@ func TestTempoBlocks(t *testing.T) {
 	require.Equal(t, 1, strings.Count(r.errout, "there is no meta.json"), "the file is read twice")
 	block, err := os.ReadFile("alone.parquet")
 	require.NoError(t, err)
-	piped := runContext(t.Context(), command.Env{Args: []string{"cat", "--format", "jsonl", "--from", "tempo", "-"}, Stdin: bytes.NewReader(block)})
+	piped := runContext(t.Context(), app.Env{Args: []string{"cat", "--format", "jsonl", "--from", "tempo", "-"}, Stdin: bytes.NewReader(block)})
 	require.Equal(t, r.out, piped.out)
 	r = run(t, "convert", "alone.parquet", "a.tempo", "--to", "tempo")
 	require.NotZero(t, r.code)

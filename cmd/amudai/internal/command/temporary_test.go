@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/base/tempfile"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 )
@@ -51,7 +51,7 @@ func TestTemporaryFilesFail(t *testing.T) {
 				done.Store(0)
 				fails.Store(k)
 				r := run(t, args...)
-				require.Equal(t, command.ExitFailure, r.code, "operation %d of %d: %s", k, all, r.out[max(0, len(r.out)-100):])
+				require.Equal(t, app.ExitFailure, r.code, "operation %d of %d: %s", k, all, r.out[max(0, len(r.out)-100):])
 				require.Regexp(t, `(write|read|seek|close) \S*amudai-\d+: no space left on device`, r.errout)
 				require.True(t, len(r.out) <= len(want) && r.out == want[:len(r.out)], "wrong rows after operation %d", k)
 				left, err := os.ReadDir(temp)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 )
 
@@ -200,7 +201,7 @@ func shell(t *testing.T, line string, width int) string {
 		}
 		require.Equal(t, "amudai", args[0], line)
 		var out bytes.Buffer
-		env := command.Env{Args: args[1:], Stdin: bytes.NewReader(piped), Stdout: &out, Stderr: &terminal, Getenv: tourEnv}
+		env := app.Env{Args: args[1:], Stdin: bytes.NewReader(piped), Stdout: &out, Stderr: &terminal, Getenv: tourEnv}
 		if i == len(steps)-1 && !toFile {
 			env.Stdout, env.Width = &terminal, width
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 )
 
 // TestVerifyAnswers checks the three answers of verify and their exit codes, with and without -q.
@@ -34,23 +34,23 @@ func TestVerifyAnswers(t *testing.T) {
 		code int
 		says string
 	}{
-		"a.amudai.shard":       {command.ExitOK, "sound"},
-		"code.amudai.shard":    {command.ExitFailure, "problem"},
-		"later.amudai.shard":   {command.ExitUnchecked, "not fully checked"},
-		"newer.blockpack":      {command.ExitUnchecked, "not fully checked"},
-		"missing.amudai.shard": {command.ExitUnchecked, ""},
+		"a.amudai.shard":       {app.ExitOK, "sound"},
+		"code.amudai.shard":    {app.ExitFailure, "problem"},
+		"later.amudai.shard":   {app.ExitUnchecked, "not fully checked"},
+		"newer.blockpack":      {app.ExitUnchecked, "not fully checked"},
+		"missing.amudai.shard": {app.ExitUnchecked, ""},
 	} {
 		r := run(t, "verify", name)
 		require.Equal(t, want.code, r.code, "%s: %v", name, r)
 		require.Contains(t, r.out, want.says, name)
 		quiet := run(t, "verify", "-q", name)
 		require.Equal(t, want.code, quiet.code, name)
-		require.Equal(t, want.code == command.ExitOK, quiet.out == "" && quiet.errout == "", "%s: %v", name, quiet)
-		if want.code != command.ExitOK {
-			require.NotEqual(t, command.ExitOK, run(t, "cat", name).code, name)
+		require.Equal(t, want.code == app.ExitOK, quiet.out == "" && quiet.errout == "", "%s: %v", name, quiet)
+		if want.code != app.ExitOK {
+			require.NotEqual(t, app.ExitOK, run(t, "cat", name).code, name)
 		}
 	}
-	require.Equal(t, command.ExitFailure, run(t, "verify", "later.amudai.shard", "code.amudai.shard", "a.amudai.shard").code)
+	require.Equal(t, app.ExitFailure, run(t, "verify", "later.amudai.shard", "code.amudai.shard", "a.amudai.shard").code)
 }
 
 // TestVerifyQuick finds exchanged stripe files without decoding values.
@@ -76,7 +76,7 @@ func TestVerifyQuick(t *testing.T) {
 			{"verify", "--quick", "a.amudai.shard"}, {"verify", "a.amudai.shard"}, {"cat", "a.amudai.shard"},
 			{"count", "a.amudai.shard", "--where", "n between 400 and 420"},
 		} {
-			require.Equal(t, command.ExitFailure, run(t, args...).code, args)
+			require.Equal(t, app.ExitFailure, run(t, args...).code, args)
 		}
 		require.NoError(t, os.Remove(stripes[0]))
 		require.NoError(t, os.Remove(stripes[1]))

@@ -36,6 +36,7 @@ type Opener struct {
 
 	stdin   io.Reader
 	notice  func(string)
+	warning func(string)
 	types   arrowmap.ReadOptions // of shards that are read as tables
 	strings shard.StringLayout   // of these
 	commas  texts.CSVOptions
@@ -45,9 +46,15 @@ type Opener struct {
 	flags   *pflag.FlagSet // which an input must take; nil: none
 }
 
-// NewOpener returns an opener with default options. It gives notice the messages about inputs that are no errors.
-func NewOpener(stdin io.Reader, notice func(string)) *Opener {
-	return &Opener{stdin: stdin, notice: notice}
+// NewOpener returns an opener with default options. It gives notice the messages about inputs that are no errors, and warning
+// those that data may be misread.
+func NewOpener(stdin io.Reader, notice, warning func(string)) *Opener {
+	return &Opener{stdin: stdin, notice: notice, warning: warning}
+}
+
+// Silent returns an opener that drops messages.
+func Silent(stdin io.Reader) *Opener {
+	return NewOpener(stdin, func(string) {}, func(string) {})
 }
 
 // formats are those with options of the flags.
@@ -70,10 +77,7 @@ func (p *Opener) finder(format string) *inputs.Finder {
 
 // Use parses flags. Inputs that are opened later follow them. The options are for [Opener.Open] and [Opener.Source].
 func (p *Opener) Use(ctx context.Context, r *ReadFlags) (provider.ReadOptions, error) {
-	o := provider.ReadOptions{Allocator: p.Allocator, Columns: r.Columns, Notice: p.notice, Warning: p.notice}
-	if r.Quiet {
-		o.Notice = nil
-	}
+	o := provider.ReadOptions{Allocator: p.Allocator, Columns: r.Columns, Notice: p.notice, Warning: p.warning}
 	var err error
 	if p.types, err = r.types(); err != nil {
 		return o, err
@@ -125,8 +129,7 @@ func (p *Opener) text(ctx context.Context, location string) (_ string, err error
 
 // schemaOf is the columns of another table.
 func (p *Opener) schemaOf(ctx context.Context, location string) ([]arrow.Field, error) {
-	q := NewOpener(p.stdin, func(string) {})
-	src, err := q.Source(ctx, location, "", provider.ReadOptions{})
+	src, err := Silent(p.stdin).Source(ctx, location, "", provider.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -149,28 +152,33 @@ func (p *Opener) Inputs(ctx context.Context, locations []string, r *ReadFlags) (
 	return p.finder(r.From).Find(ctx, locations)
 }
 
-// Describe opens a location if its format has some capability, and calls do with it. Otherwise, and if nothing tells the format, done is
-// false: the location is to be treated as a shard.
-func (p *Opener) Describe(ctx context.Context, location string, has func(provider.Format) bool, do func(provider.Input, provider.Format) error) (done bool, err error) {
+// Describe calls own with a location that is a shard, or other with one in another format that describes files. Of neither, done is false.
+// What no format claims is opened as a shard, for the error.
+func (p *Opener) Describe(ctx context.Context, location string, other func(provider.Input, provider.Format) error, own func(*shard.Shard) error) (done bool, err error) {
 	if location == "-" {
 		return false, nil
 	}
 	all := p.finder("").Formats
 	file, _ := all.SplitTable(location)
-	if f, known := all.ByPath(file); known && !has(f) {
+	f, known := all.ByPath(file)
+	switch {
+	case known && f.Name == Shard:
+		return true, p.WithShard(ctx, location, own)
+	case known && f.Inspect == nil:
 		return false, nil
 	}
 	in, f, err := p.Input(ctx, location, "")
-	if errors.Is(err, inputs.ErrUnknown) {
-		return false, nil
+	switch {
+	case errors.Is(err, inputs.ErrUnknown):
+		return true, p.WithShard(ctx, location, own)
+	case err != nil:
+		return true, err
+	case f.Name == Shard:
+		return true, errors.Join(in.Close(), p.WithShard(ctx, location, own))
+	case f.Inspect == nil:
+		return false, in.Close()
 	}
-	if err != nil {
-		return false, err
-	}
-	if done = has(f); done {
-		err = do(in, f)
-	}
-	return done, errors.Join(err, in.Close())
+	return true, errors.Join(other(in, f), in.Close())
 }
 
 // Source opens a location as a source of batches.

@@ -16,8 +16,6 @@ type ReadFlags struct {
 	Columns []string      // nil: all
 	Types   []arrow.Field // of columns that --schema does not name
 
-	Quiet bool // no notices, only warnings
-
 	schema, schemaOf          string
 	text                      textFlags
 	defaultTypes              bool

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -19,9 +18,8 @@ import (
 
 // WriteFlags are the flags about writing the output.
 type WriteFlags struct {
-	To           string // the name of a format, or ""
-	Force, Quiet bool
-	Nanos        string // auto, ticks or int64
+	To    string // the name of a format, or ""
+	Nanos string // auto, ticks or int64
 
 	profile, edition, layout, stripeBytes, memory, created string
 	stripeRows, rowGroupRows                               int64
@@ -36,8 +34,6 @@ func (w *WriteFlags) Register(cmd *cobra.Command) {
 	w.flags = cmd.Flags()
 	f := cmd.Flags()
 	f.StringVar(&w.To, "to", "", "format of the output (default: by its name)")
-	f.BoolVarP(&w.Force, "force", "f", false, "replace an existing output")
-	f.BoolVarP(&w.Quiet, "quiet", "q", false, "no progress, no summary, and no notes except warnings that data may be misread")
 	w.RegisterCoding(cmd)
 	f.StringVar(&w.layout, "layout", "single", "shard: single (one file) or two-level (one file per stripe beside the root)")
 	f.Int64Var(&w.stripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")
@@ -81,15 +77,15 @@ func (w *WriteFlags) ShardOptions() (o shard.WriterOptions, err error) {
 	if o, err = w.Coding(); err != nil {
 		return o, err
 	}
-	o.Overwrite, o.Parallelism, o.StripeRows = w.Force, w.parallel, w.stripeRows
+	o.Parallelism, o.StripeRows = w.parallel, w.stripeRows
 	if o.Layout, err = Layout(w.layout); err != nil {
 		return o, err
 	}
 	if w.stripeRows <= 0 {
 		return o, usage.Errorf("", "--stripe-rows %d: use a number above 0", w.stripeRows)
 	}
-	if o.StripeBytes, err = terminal.ParseSize(w.stripeBytes); err != nil || o.StripeBytes == 0 {
-		return o, usage.Errorf("", "--stripe-bytes: %q is not a size such as 512MiB", w.stripeBytes)
+	if o.StripeBytes, err = Size("stripe-bytes", w.stripeBytes, "512MiB"); err != nil {
+		return o, err
 	}
 	if n := w.blockValues; n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0 {
 		return o, usage.Errorf("", "--block-values %d: use 8192, 16384, 32768 or 65536", n)
@@ -97,8 +93,8 @@ func (w *WriteFlags) ShardOptions() (o shard.WriterOptions, err error) {
 	if w.blockValues != encoding.MostBlockValues {
 		o.BlockValues = w.blockValues
 	}
-	if o.MemoryBytes, err = terminal.ParseSize(w.memory); err != nil || o.MemoryBytes == 0 {
-		return o, usage.Errorf("", "--memory: %q is not a size such as 64MiB", w.memory)
+	if o.MemoryBytes, err = Size("memory", w.memory, "64MiB"); err != nil {
+		return o, err
 	}
 	if len(w.index) > 0 {
 		o.Indexes = []shard.IndexDefinition{{Columns: w.index}}

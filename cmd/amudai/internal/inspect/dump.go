@@ -1,18 +1,12 @@
 package inspect
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/shard"
 )
-
-// Dump prints the bytes of a shard with their meaning.
-func Dump(ctx context.Context, out terminal.Screen, s *shard.Shard, o shard.InspectOptions) error {
-	return s.Dump(ctx, o, func(l shard.DumpLine) error { return dumpLine(out, l) })
-}
 
 // noOffset takes the place of the offset in a line.
 const noOffset = "          "

@@ -104,8 +104,8 @@ func propertiesText(list []shard.Property) string {
 	return strings.Join(all, " ")
 }
 
-// Indexes lists the indexes of a shard.
-func Indexes(out terminal.Screen, list []shard.Index, json bool) error {
+// printIndexList lists the indexes of a shard.
+func printIndexList(out terminal.Screen, list []shard.Index, json bool) error {
 	infos := make([]indexInfo, len(list))
 	t := terminal.NewTable().Text("columns", "type", "of").Numbers("size", "terms").Text("state", "properties").Optional("of", "properties")
 	t.Narrowest = 12
@@ -121,8 +121,8 @@ func Indexes(out terminal.Screen, list []shard.Index, json bool) error {
 	return printIndexes(out, infos, t, json)
 }
 
-// IndexStats lists the sizes of the indexes of a shard, whose files have a total size.
-func IndexStats(out terminal.Screen, total int64, list []shard.Index, json bool) error {
+// indexStats lists the sizes of the indexes of a shard, whose files have a total size.
+func indexStats(out terminal.Screen, total int64, list []shard.Index, json bool) error {
 	infos := make([]indexInfo, len(list))
 	t := terminal.NewTable().Text("columns", "of").Numbers("size", "of the shard", "terms", "postings", "bits per posting").Optional("of", "bits per posting")
 	for i, x := range list {

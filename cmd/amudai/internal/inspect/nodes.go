@@ -215,5 +215,5 @@ func ColumnEncodings(ctx context.Context, s *shard.Shard, name string) (string, 
 	if err != nil || len(list) == 0 {
 		return "", err
 	}
-	return EncodingNames(list[0]), nil
+	return encodingNames(list[0]), nil
 }

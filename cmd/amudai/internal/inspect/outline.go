@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Outline prints what a format tells of a file: facts, lists, then bytes.
-func Outline(ctx context.Context, out terminal.Screen, o *provider.Outline) error {
+// outline prints what a format tells of a file: facts, lists, then bytes.
+func outline(ctx context.Context, out terminal.Screen, o *provider.Outline) error {
 	width := 12
 	for _, f := range o.Facts {
 		width = max(width, utf8.RuneCountInString(terminal.Printable(f.Name)))
@@ -28,7 +28,7 @@ func Outline(ctx context.Context, out terminal.Screen, o *provider.Outline) erro
 		if len(o.Lists) > 1 || len(o.Facts) > 0 {
 			out.Printf("%s\n", out.Paint(terminal.Bold, terminal.Printable(l.Name)))
 		}
-		if err := List(out, l); err != nil {
+		if err := printList(out, l); err != nil {
 			return err
 		}
 	}
@@ -62,8 +62,8 @@ func cell(v any) string {
 	return fmt.Sprint(v)
 }
 
-// List prints a list as a table. A column with a number in it is one of numbers.
-func List(out terminal.Screen, l provider.List) error {
+// printList prints a list as a table. A column with a number in it is one of numbers.
+func printList(out terminal.Screen, l provider.List) error {
 	t := terminal.NewTable()
 	t.Narrowest = 16
 	for k, name := range l.Columns {
@@ -81,21 +81,17 @@ func List(out terminal.Screen, l provider.List) error {
 		}
 	}
 	for _, row := range l.Rows {
-		cells := make([]any, len(row))
+		cells := make([]string, len(row))
 		for k, v := range row {
 			cells[k] = cell(v)
 		}
-		t.Row(cells...)
+		t.Texts(cells...)
 	}
-	hidden, err := out.Table(t, "")
-	if err == nil && hidden > 0 {
-		err = out.Printf("%s\n", out.Paint(terminal.Dim, "… and "+terminal.Plural(hidden, "more column")+": --json shows all"))
-	}
-	return err
+	return out.TableOr(t, "", "--json shows all")
 }
 
-// OutlineJSON prints what a format tells of a file for programs. Bytes have their places and names only.
-func OutlineJSON(out terminal.Screen, location string, o *provider.Outline) error {
+// outlineJSON prints what a format tells of a file for programs. Bytes have their places and names only.
+func outlineJSON(out terminal.Screen, location string, o *provider.Outline) error {
 	j := map[string]any{"location": location}
 	facts := []map[string]any{}
 	for _, f := range o.Facts {

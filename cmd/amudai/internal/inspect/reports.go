@@ -14,8 +14,8 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Verdict prints the outcome of a verification with the numbers of checked elements.
-func Verdict(out terminal.Screen, location string, r *provider.Report, metadataOnly bool) error {
+// verdict prints the outcome of a verification with the numbers of checked elements.
+func verdict(out terminal.Screen, location string, r *provider.Report, metadataOnly bool) error {
 	outcome := out.Paint(terminal.Green, "sound")
 	switch {
 	case r.Truncated:
@@ -43,8 +43,8 @@ func Verdict(out terminal.Screen, location string, r *provider.Report, metadataO
 	return out.Printf("%s: %s; %s\n", location, outcome, checked)
 }
 
-// VerifyJSON prints the report of a verification for programs.
-func VerifyJSON(out io.Writer, location string, r *provider.Report) error {
+// verifyJSON prints the report of a verification for programs.
+func verifyJSON(out io.Writer, location string, r *provider.Report) error {
 	checked := map[string]int64{}
 	for _, c := range r.Checked {
 		checked[strings.ReplaceAll(text.Plural(2, c.Name), " ", "_")] = c.N
@@ -96,8 +96,8 @@ func newFinding(err error, text string) findingJSON {
 // problemLines is the maximum number of problems listed for a lost stripe.
 const problemLines = 3
 
-// RecoverText lists the stripes found and lost, and those saved if the new shard at path is complete.
-func RecoverText(out terminal.Screen, path string, r *shard.RecoverReport, done bool) {
+// recoverText lists the stripes found and lost, and those saved if the new shard at path is complete.
+func recoverText(out terminal.Screen, path string, r *shard.RecoverReport, done bool) {
 	if r.OpenErr != nil {
 		out.Printf("the end of the shard is damaged: %s\n", terminal.OneLine(r.OpenErr.Error()))
 	}
@@ -130,8 +130,8 @@ func RecoverText(out terminal.Screen, path string, r *shard.RecoverReport, done 
 	}
 }
 
-// RecoverJSON prints the report of a recovery to path, which returned err, for programs.
-func RecoverJSON(out io.Writer, path string, r *shard.RecoverReport, err error) error {
+// recoverJSON prints the report of a recovery to path, which returned err, for programs.
+func recoverJSON(out io.Writer, path string, r *shard.RecoverReport, err error) error {
 	lost := []map[string]any{}
 	for _, l := range r.Lost {
 		found := []findingJSON{}

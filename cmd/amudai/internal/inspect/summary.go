@@ -15,9 +15,9 @@ func Summaries(out terminal.Screen, rows, bytes int64, list []*shard.ColumnSumma
 	t.Narrowest = narrowest
 	for _, s := range list {
 		t.Row(strings.Repeat("  ", s.Depth)+s.Name, s.Type, summaryNulls(s), distinctText(s.Distinct), terminal.Clip(terminal.Printable(s.MinText), 24), terminal.Clip(terminal.Printable(s.MaxText), 24),
-			terminal.Count(s.Bytes), summaryBits(s), EncodingNames(s), terminal.Percent(float64(s.Bytes), float64(bytes)), terminal.Bar(float64(s.Bytes), float64(bytes), 16))
+			terminal.Count(s.Bytes), summaryBits(s), encodingNames(s), terminal.Percent(float64(s.Bytes), float64(bytes)), terminal.Bar(float64(s.Bytes), float64(bytes), 16))
 	}
-	if err := table(out, t, "", "--details shows all"); err != nil {
+	if err := out.TableOr(t, "", "--details shows all"); err != nil {
 		return err
 	}
 	columns := int64(0)
@@ -42,8 +42,8 @@ func summaryBits(s *shard.ColumnSummary) string {
 	return text
 }
 
-// EncodingNames lists the main encodings.
-func EncodingNames(s *shard.ColumnSummary) string {
+// encodingNames lists the main encodings.
+func encodingNames(s *shard.ColumnSummary) string {
 	if !s.Varies && s.Positions > 0 {
 		return "constant"
 	}

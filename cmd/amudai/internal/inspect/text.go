@@ -14,8 +14,8 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Shard prints the structure of a shard, at its level of detail.
-func Shard(out terminal.Screen, info *shard.Structure, detail int) error {
+// structure prints the structure of a shard, at its level of detail.
+func structure(out terminal.Screen, info *shard.Structure, detail int) error {
 	p := page{out, info}
 	for _, f := range overview(info) {
 		p.fact(f.Name, "%s", f.Value)
@@ -117,20 +117,11 @@ func (p *page) columns(st *shard.StripeStructure) error {
 		t.Row(strconv.Itoa(int(c.ID)), strings.Repeat("  ", c.Depth)+c.Name, c.Type, nullsText(c), distinctText(c.Distinct),
 			terminal.Clip(terminal.Printable(c.Min), 24), terminal.Clip(terminal.Printable(c.Max), 24), terminal.Count(c.Bytes), terminal.Percent(float64(c.Bytes), float64(p.info.Bytes)))
 	}
-	return table(p.out, t, "", "-vv shows all of each column")
+	return p.out.TableOr(t, "", "-vv shows all of each column")
 }
 
 // narrowest is the width to which names, types and values are cut on a narrow screen.
 const narrowest = 10
-
-// table prints a table. If columns did not fit on the screen, it prints hint.
-func table(out terminal.Screen, t *terminal.Table, indent, hint string) error {
-	hidden, err := out.Table(t, indent)
-	if err == nil && hidden > 0 {
-		err = out.Printf("%s%s\n", indent, out.Paint(terminal.Dim, "… and "+terminal.Plural(hidden, "more column")+": "+hint))
-	}
-	return err
-}
 
 func nullsText(c *shard.ColumnStructure) string {
 	switch {
@@ -205,7 +196,7 @@ func (p *page) buffer(indent string, b *shard.BufferStructure) error {
 		}
 		t.Row(strconv.Itoa(k.Index), terminal.Count(k.First), terminal.Count(k.Values), strconv.FormatInt(k.Offset, 10), terminal.Count(k.Bytes), terminal.Count(k.Presence), tree)
 	}
-	return table(p.out, t, indent+"  ", "--json shows all")
+	return p.out.TableOr(t, indent+"  ", "--json shows all")
 }
 
 // bitsText formats bits per value.
@@ -227,8 +218,8 @@ func distinctText(d shard.DistinctCount) string {
 	return terminal.Count(*d.Distinct)
 }
 
-// StoredNodes prints the schema tree of a shard with its stored types.
-func StoredNodes(out terminal.Screen, list []shard.StoredNode) error {
+// storedNodes prints the schema tree of a shard with its stored types.
+func storedNodes(out terminal.Screen, list []shard.StoredNode) error {
 	t := terminal.NewTable().Numbers("id").Text("column", "stored type", "extended type")
 	for _, n := range list {
 		t.Row(strconv.Itoa(int(n.ID)), strings.Repeat("  ", n.Depth)+n.Name, n.Type, n.Extended)

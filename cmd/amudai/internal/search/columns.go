@@ -3,7 +3,6 @@ package search
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -47,7 +46,7 @@ func (s *Search) plan(in Input, fields *arrow.Schema) (*plan, error) {
 		return nil, nil
 	}
 	p.filter = s.Query.condition(p.searched)
-	if s.Since.isZero() && s.Until.isZero() {
+	if s.Since.IsZero() && s.Until.IsZero() {
 		return p, nil
 	}
 	column := s.Time
@@ -58,10 +57,10 @@ func (s *Search) plan(in Input, fields *arrow.Schema) (*plan, error) {
 		return nil, usage.WithHint(fmt.Errorf("%s has no column of times", in.Location), "--since and --until need one")
 	}
 	zoned := hasZone(fields, column)
-	if !s.Since.isZero() {
+	if !s.Since.IsZero() {
 		p.filter = filter.And(filter.Ge(filter.Col(column), s.Since.Literal(zoned)), p.filter)
 	}
-	if !s.Until.isZero() {
+	if !s.Until.IsZero() {
 		p.filter = filter.And(filter.Lt(filter.Col(column), s.Until.Literal(zoned)), p.filter)
 	}
 	return p, nil
@@ -127,25 +126,6 @@ func paths(s *arrow.Schema) []string {
 		}
 	}
 	return all
-}
-
-// Time is a bound of times: a text as in filters, or a point in time.
-type Time struct {
-	Text string
-	At   time.Time
-}
-
-func (t Time) isZero() bool { return t == Time{} }
-
-// Literal is the time for a column. One without a zone has local times, as logs do.
-func (t Time) Literal(zoned bool) filter.Expr {
-	switch {
-	case t.Text != "":
-		return filter.Lit(t.Text)
-	case zoned:
-		return filter.Lit(t.At)
-	}
-	return filter.Lit(t.At.Local().Format("2006-01-02T15:04:05"))
 }
 
 // hasZone reports whether the times of a column have a zone.

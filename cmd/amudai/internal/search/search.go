@@ -15,10 +15,10 @@ import (
 // Search is what to search for, and how.
 type Search struct {
 	Query        *Query
-	In           []string // paths of the columns to search; by default "line", or all columns of strings
-	Columns      []string // paths of the columns of lines; the default is the same
-	Time         string   // path of the column of times; by default the first one
-	Since, Until Time     // a range of times, without its end; zero: no bound
+	In           []string     // paths of the columns to search; by default "line", or all columns of strings
+	Columns      []string     // paths of the columns of lines; the default is the same
+	Time         string       // path of the column of times; by default the first one
+	Since, Until formats.Time // a range of times, without its end; zero: no bound
 
 	Before, After int64 // rows of context
 	Limit         int64 // most matches in all inputs; 0: no limit
@@ -125,7 +125,7 @@ func (s *Search) one(ctx context.Context, f *Found, parallel int) error {
 
 // namesColumns reports whether columns are asked for, by name or by their times.
 func (s *Search) namesColumns() bool {
-	return len(s.In) > 0 || len(s.Columns) > 0 || !s.Since.isZero() || !s.Until.isZero()
+	return len(s.In) > 0 || len(s.Columns) > 0 || !s.Since.IsZero() || !s.Until.IsZero()
 }
 
 // errNoText is the warning about a table that cannot be searched.

@@ -63,8 +63,14 @@ func (t *Table) Row(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// Len is the number of rows.
-func (t *Table) Len() int { return len(t.rows) }
+// Texts adds a row of texts, as Row does.
+func (t *Table) Texts(cells ...string) {
+	row := make([]string, len(t.columns))
+	for i := range min(len(cells), len(row)) {
+		row[i] = Printable(cells[i])
+	}
+	t.rows = append(t.rows, row)
+}
 
 // fit reduces the table to a width: first optional columns are left out, then texts are cut, then the last columns
 // are left out. It returns the number of columns left out.
@@ -130,6 +136,15 @@ func (s Screen) Table(t *Table, indent string) (hidden int, err error) {
 		}
 	}
 	return hidden, nil
+}
+
+// TableOr prints a table. If columns do not fit on the screen, a line tells how to see them.
+func (s Screen) TableOr(t *Table, indent, hint string) error {
+	hidden, err := s.Table(t, indent)
+	if err == nil && hidden > 0 {
+		err = s.Printf("%s%s\n", indent, s.Paint(Dim, "… and "+Plural(hidden, "more column")+": "+hint))
+	}
+	return err
 }
 
 // render gives the lines of a table, which end at their last character.

@@ -1,0 +1,175 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// chooseNanos chooses the stored type of nanosecond timestamps and durations. Other readers understand ticks of
+// 100 ns as times, but ticks hold only multiples of 100 ns. The columns of a file are therefore read first. A pipe
+// can be read only once, so that its times are stored as integers, which hold all values.
+func (c *converter) chooseNanos(ctx context.Context) error {
+	columns := nanoColumns(c.schema)
+	if len(columns) == 0 {
+		return nil
+	}
+	switch c.write.Nanos {
+	case "ticks":
+		c.shard.Times = arrowmap.TimesAsTicks
+		return nil
+	case "int64": // the default of nanoseconds; other units stay ticks
+		return nil
+	}
+	if !c.union.Rereadable() {
+		c.Noticef("nanoseconds from a stream (%s) are stored as int64; --nanos ticks stores times, if all are multiples of 100 ns", strings.Join(columns, ", "))
+		return nil
+	}
+	look := nanosLook{odd: map[string]bool{}, all: map[string]bool{}}
+	if err := c.lookNanos(ctx, columns, &look); err != nil {
+		return err
+	}
+	c.shard.TimesOf = map[string]arrowmap.TimeEncoding{}
+	var ticks, integers []string
+	for path := range look.all {
+		if look.odd[path] {
+			integers = append(integers, path)
+			continue
+		}
+		ticks = append(ticks, path)
+		c.shard.TimesOf[path] = arrowmap.TimesAsTicks
+	}
+	slices.Sort(ticks)
+	slices.Sort(integers)
+	if len(ticks) > 0 {
+		c.Noticef("nanosecond column %s: all multiples of 100 ns, stored as ticks", strings.Join(ticks, ", "))
+	}
+	if len(integers) > 0 {
+		c.Noticef("nanosecond column %s: not all multiples of 100 ns, stored as int64", strings.Join(integers, ", "))
+	}
+	return nil
+}
+
+// nanoColumns are the names of columns that contain nanoseconds.
+func nanoColumns(s *arrow.Schema) (names []string) {
+	for _, f := range s.Fields() {
+		if hasNanos(f.Type) && !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+func hasNanos(t arrow.DataType) bool {
+	switch t := t.(type) {
+	case *arrow.TimestampType:
+		return t.Unit == arrow.Nanosecond
+	case *arrow.DurationType:
+		return t.Unit == arrow.Nanosecond
+	case *arrow.DictionaryType:
+		return hasNanos(t.ValueType)
+	case *arrow.RunEndEncodedType:
+		return hasNanos(t.Encoded())
+	case arrow.ExtensionType:
+		return hasNanos(t.StorageType())
+	case arrow.NestedType:
+		for _, f := range t.Fields() {
+			if hasNanos(f.Type) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lookNanos reads columns of the inputs.
+func (c *converter) lookNanos(ctx context.Context, columns []string, look *nanosLook) (err error) {
+	o := c.union.Scan
+	o.Silent = true
+	if o.Columns == nil && !slices.ContainsFunc(columns, func(n string) bool { return schema.Escape(n) != n }) {
+		o.Columns = columns // else names and paths differ, and all columns are read
+	}
+	src, err := c.union.Reader(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	_, mapped, err := arrowmap.FromArrow(src.Schema(), arrowmap.Options{Features: c.shard.Edition.Features()})
+	if err != nil {
+		return err
+	}
+	for {
+		b, err := src.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		for k, col := range mapped {
+			look.walk(col, b.Column(k), schema.JoinPath("", col.Stored.Name))
+		}
+		b.Release()
+	}
+}
+
+// nanosLook collects the paths of nanosecond values, and of those with values that are not multiples of 100.
+type nanosLook struct{ all, odd map[string]bool }
+
+// walk examines an array and its children. Values under nulls of an outer level count too: the cost of a rare
+// mistake is an integer column.
+func (l *nanosLook) walk(col arrowmap.Column, arr arrow.Array, path string) {
+	switch a := arr.(type) {
+	case *array.Dictionary:
+		l.walk(col, a.Dictionary(), path)
+		return
+	case *array.RunEndEncoded:
+		l.walk(col, a.Values(), path)
+		return
+	case array.ExtensionArray:
+		l.walk(col, a.Storage(), path)
+		return
+	case *array.Timestamp:
+		if a.DataType().(*arrow.TimestampType).Unit == arrow.Nanosecond {
+			l.values(path, a, func(i int) int64 { return int64(a.Value(i)) })
+		}
+	case *array.Duration:
+		if a.DataType().(*arrow.DurationType).Unit == arrow.Nanosecond {
+			l.values(path, a, func(i int) int64 { return int64(a.Value(i)) })
+		}
+	case *array.Struct:
+		for k, child := range col.Children {
+			if k < a.NumField() {
+				l.walk(child, a.Field(k), schema.JoinPath(path, child.Stored.Name))
+			}
+		}
+	case *array.Map:
+		if len(col.Children) == 2 {
+			keys, items := arrowutil.MapEntries(a)
+			l.walk(col.Children[0], keys, schema.JoinPath(path, "key"))
+			l.walk(col.Children[1], items, schema.JoinPath(path, "value"))
+		}
+	case array.ListLike:
+		if len(col.Children) == 1 {
+			l.walk(col.Children[0], a.ListValues(), schema.JoinPath(path, "item"))
+		}
+	}
+}
+
+func (l *nanosLook) values(path string, arr arrow.Array, value func(int) int64) {
+	l.all[path] = true
+	if l.odd[path] {
+		return
+	}
+	for i := range arr.Len() {
+		if value(i)%100 != 0 && arr.IsValid(i) {
+			l.odd[path] = true
+			return
+		}
+	}
+}

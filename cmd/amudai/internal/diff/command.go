@@ -1,0 +1,143 @@
+package diff
+
+import (
+	"bufio"
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table"
+)
+
+// diffFlags are the flags of diff.
+type diffFlags struct {
+	formats.TableFlags
+	key, format, memory string
+	tolerance           float64
+	quiet               bool
+}
+
+// errDiffer is the error of tables that differ, which diff has told already.
+var errDiffer = app.Printed{Code: app.ExitFailure, Text: "the tables differ"}
+
+type group struct{ *app.App }
+
+// Commands are the commands of the package.
+func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{group{a}.diff()} }
+
+func (a group) diff() *cobra.Command {
+	var f diffFlags
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Compare two tables: columns, then rows",
+		Long: `diff compares two tables of any formats; each may also be a folder, or a pattern in quotes. It prints the columns that
+were added, removed or changed, then the rows: by position, or with --key by the values that identify a row, in any order
+of the rows. Values of different types are compared in a type that holds both: 1 as int32 is equal to 1 as int64. NaN is
+equal to NaN.
+
+The exit code is 0 if the tables are equal, 1 if they differ, 2 after an error.`,
+		Example: `  amudai diff flights.csv flights.amudai.shard
+  amudai diff old.parquet new.parquet --key id --columns id,price --tolerance 1e-9
+  amudai diff monday/ tuesday/ --key 'user,day' --format jsonl | jq 'select(.kind == "removed")'`,
+		Args: app.Wants(2, 2, "the old table, and the new one"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.diffExit(cmd.Context(), a.runDiff(cmd, args, f))
+		},
+	}
+	f.Register(cmd, 100)
+	flags := cmd.Flags()
+	flags.Lookup("limit").Usage = "most rows that are shown, -1 for all; all are counted"
+	flags.StringVar(&f.key, "key", "", "values that identify a row, separated by commas (default: its position)")
+	flags.StringVar(&f.format, "format", "text", "text, or jsonl with all differences for programs")
+	flags.Float64Var(&f.tolerance, "tolerance", 0, "floats that differ by no more are equal")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing, and end with the first difference")
+	formats.RegisterMemory(cmd, &f.memory, "rows")
+	usage.Complete(cmd, "format", "text", "jsonl")
+	return cmd
+}
+
+// diffExit prints an error that is not about usage, so that the exit code is that of diff(1).
+func (a group) diffExit(ctx context.Context, err error) error {
+	var printed app.Printed
+	var misuse usage.Error
+	if err == nil || errors.As(err, &printed) || errors.As(err, &misuse) || ctx.Err() != nil || app.IsBrokenPipe(err) {
+		return err
+	}
+	a.PrintError(err)
+	return app.Printed{Code: app.ExitUsage, Text: "the tables are not compared"}
+}
+
+func (a group) runDiff(cmd *cobra.Command, args []string, f diffFlags) (err error) {
+	ctx := cmd.Context()
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	if args[0] == "-" && args[1] == "-" {
+		return usage.Errorf("", "only one of the tables can be standard input")
+	}
+	limit := f.Rows.Limit
+	if f.format == "jsonl" && !cmd.Flags().Changed("limit") {
+		limit = -1
+	}
+	f.Rows.Limit = -1 // of the inputs
+	var sides [2]*formats.Union
+	for i := range sides {
+		if sides[i], err = a.Opener.Union(ctx, args[i:i+1], &f.TableFlags); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, sides[i].Close()) }()
+	}
+	o.Old, o.New = sides[0].Scan, sides[1].Scan
+	c, err := table.Diff(ctx, sides[0].Table, sides[1].Table, o)
+	if err != nil {
+		return app.Flagged(err)
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	out := bufio.NewWriter(a.Stdout)
+	screen := a.Out
+	screen.Out = out
+	switch {
+	case f.quiet:
+		err = firstDifference(ctx, c)
+	case f.format == "jsonl":
+		err = Print(ctx, c, &JSON{Out: out, Keys: c.Keys(), Limit: limit})
+	default:
+		err = Print(ctx, c, &Text{Screen: screen, Old: storage.Redact(args[0]), New: storage.Redact(args[1]), Keys: c.Keys(), Limit: limit})
+	}
+	if err = errors.Join(err, out.Flush()); err == nil && c.Differs() {
+		err = errDiffer
+	}
+	return err
+}
+
+// firstDifference compares rows until some differ.
+func firstDifference(ctx context.Context, c *table.Comparison) error {
+	if c.Differs() {
+		return nil
+	}
+	for _, err := range c.Rows(ctx) {
+		if err != nil || c.Differs() {
+			return err
+		}
+	}
+	return nil
+}
+
+// options parses the flags.
+func (f *diffFlags) options() (o table.DiffOptions, err error) {
+	if f.format != "text" && f.format != "jsonl" {
+		return o, usage.Errorf("", "--format %q: use text or jsonl", f.format)
+	}
+	o.Key, o.Tolerance = f.key, f.tolerance
+	if o.Memory, err = formats.Size("memory", f.memory, "256MiB"); err != nil {
+		return o, err
+	}
+	_, err = f.Rows.Options()
+	return o, err
+}

@@ -1,0 +1,92 @@
+package rows
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/table"
+)
+
+func (g group) sort() *cobra.Command {
+	var f flags
+	var o table.SortOptions
+	cmd := &cobra.Command{
+		Use:   "sort IN...",
+		Short: "Print the rows of tables in order",
+		Long: `sort prints rows in the order of the values of --by: columns, or expressions such as year(date), separated by
+commas. A minus before one makes its order descending. Nulls are last, unless --nulls-first; NaN is greater than
+all numbers; strings are compared by their bytes, lists and structs by their elements. Rows of equal values keep
+their order. With --limit, only the first rows are kept in memory. Rows beyond --memory go to temporary files.`,
+		Example: `  amudai sort flights.amudai.shard --by -delay,origin --limit 10
+  amudai sort 'logs/*.csv' --by 'year(date), -size' --output sorted.parquet`,
+	}
+	f.TableFlags.Register(cmd, -1)
+	cmd.Flags().StringVar(&o.By, "by", "", "values to sort by, separated by commas, such as \"-delay,origin\"")
+	cmd.Flags().BoolVar(&o.NullsFirst, "nulls-first", false, "nulls come before all values")
+	formats.RegisterMemory(cmd, &f.memory, "rows")
+	return g.prints(cmd, &f, "", func(u *formats.Union) (_ table.Query, err error) {
+		if o.By == "" {
+			return nil, usage.Errorf("--by -delay,origin, for example", "sort needs --by")
+		}
+		o.Columns, o.Filter, o.Rows, o.Limit = u.Scan.Columns, u.Scan.Filter, u.Scan.Rows, u.Scan.Limit
+		o.Memory, err = formats.Size("memory", f.memory, "256MiB")
+		return o, err
+	})
+}
+
+func (g group) distinct() *cobra.Command {
+	var f flags
+	count := false
+	cmd := &cobra.Command{
+		Use:   "distinct IN...",
+		Short: "Print rows without repetition",
+		Long: `distinct prints each row once, in the order of first appearance: rows that differ in the columns of --columns, or in
+any column. Null is a value, and so is NaN. --count prints the number of these rows instead. Rows beyond --memory go to
+temporary files; they are printed after the input has ended.`,
+		Example: `  amudai distinct flights.amudai.shard --columns origin,destination
+  amudai distinct 'logs/*.csv' --columns user --count`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if count {
+				return g.countDistinct(cmd.Context(), args, &f)
+			}
+			return g.print(cmd.Context(), args, &f, "", func(u *formats.Union) (table.Query, error) { return f.distinct(u) })
+		},
+	}
+	f.TableFlags.Register(cmd, -1)
+	cmd.Flags().BoolVar(&count, "count", false, "print the number of distinct rows")
+	formats.RegisterMemory(cmd, &f.memory, "rows")
+	return g.prints(cmd, &f, "", nil)
+}
+
+func (f *flags) distinct(u *formats.Union) (o table.DistinctOptions, err error) {
+	o.Columns, o.Filter, o.Rows, o.Limit = u.Scan.Columns, u.Scan.Filter, u.Scan.Rows, u.Scan.Limit
+	o.Memory, err = formats.Size("memory", f.memory, "256MiB")
+	return o, err
+}
+
+func (g group) countDistinct(ctx context.Context, locations []string, f *flags) (err error) {
+	if _, _, err := g.Printer(&f.PrintFlags, ""); err != nil {
+		return err
+	}
+	u, err := g.Opener.Union(ctx, locations, &f.TableFlags)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, u.Close()) }()
+	o, err := f.distinct(u)
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	for b, err := range u.Distinct(ctx, o) {
+		if err != nil {
+			return err
+		}
+		n += b.NumRows()
+	}
+	return g.Out.Printf("%d\n", n)
+}

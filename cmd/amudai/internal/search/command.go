@@ -1,0 +1,166 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+)
+
+// searchFlags are the flags of search.
+type searchFlags struct {
+	what                                 Search
+	regex, ignoreCase                    bool
+	context                              int64
+	since, until                         string
+	files, quiet, numbers, names, noName bool
+}
+
+type group struct{ *app.App }
+
+// Commands are the commands of the package.
+func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{group{a}.search()} }
+
+func (a group) search() *cobra.Command {
+	var f searchFlags
+	cmd := &cobra.Command{
+		Use:   "search QUERY IN...",
+		Short: "Search shards, logs and folders for words, phrases and regular expressions",
+		Long: `search prints the lines of shards, logs and other tables that match a query. The query comes first, as in grep;
+inputs are files, folders with the files below them, glob patterns in quotes, URLs, and "-" for stdin. A shard is
+searched by its indexes (amudai index add), or else by scanning; text, also with gzip or zstd, line by line.
+
+  failed                  lines with the word "failed", in any case: not "failure"
+  blk_*                   a word that begins so
+  "connection reset"      this text, beginning and ending where words do
+  failed 10.1.2.3         both, in any order; the same as failed AND 10.1.2.3
+  (error OR warn) NOT test
+  --regex 'took \d{4,}ms' a regular expression; -i ignores its case
+
+A word is a run of letters and digits. Only AND, OR and NOT in upper case are operators; quotes make words of them.
+NOT binds closer than AND, and AND closer than OR. In a table of several columns, each word may be in any of them.
+
+The lines of CSV and JSON are searched as text, too, unless --in, --columns, --since or --until ask for columns.
+Rows are counted from 1. The exit code is 0 if something was found, 1 if nothing, 2 after an error.`,
+		Example: `  amudai search 'failed AND (10.1.2.3 OR blk_*)' logs/
+  amudai search -C 2 --since 2026-11-01 timeout 'app-*.amudai.shard'
+  amudai search --regex -i 'user=\w+' --json app.log.gz | jq .values.line`,
+		Args: app.WantsFirst("the query, then one or more inputs", `the query comes first; "." is this folder, "-" stdin`, "there is nothing to search in"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runSearch(cmd.Context(), args[0], args[1:], f) },
+	}
+	f.register(cmd)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
+			hint := "a query that begins with a dash follows --"
+			if of, ok := grepFlags[unknown.GetSpecifiedName()]; ok {
+				hint = of
+			}
+			return usage.Errorf(hint, "%w", err)
+		}
+		return cmd.Parent().FlagErrorFunc()(cmd, err)
+	})
+	return cmd
+}
+
+// grepFlags are hints about short flags of grep that are not those of search.
+var grepFlags = map[string]string{
+	"E": "--regex is for regular expressions", "P": "--regex is for regular expressions", "e": "the query is the first argument, without a flag",
+	"F": "a query in double quotes, inside the quotes of the shell, is a text",
+	"v": "NOT word finds lines without it, such as 'NOT debug'", "w": "words are whole words always",
+	"r": "folders are searched with those below always", "R": "folders are searched with those below always",
+	"m": "--limit N ends after N matches",
+}
+
+func (f *searchFlags) register(cmd *cobra.Command) {
+	flags, w := cmd.Flags(), &f.what
+	flags.BoolVar(&f.regex, "regex", false, "the query is one regular expression, in the syntax of Go")
+	flags.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "the regular expression ignores case, as words always do")
+	flags.Int64VarP(&w.After, "after-context", "A", 0, "rows to print after each match")
+	flags.Int64VarP(&w.Before, "before-context", "B", 0, "rows to print before each match")
+	flags.Int64VarP(&f.context, "context", "C", 0, "rows to print before and after each match")
+	flags.StringSliceVar(&w.In, "in", nil, `only search these columns, by path (default "line", or all columns of strings)`)
+	flags.StringSliceVar(&w.Columns, "columns", nil, `print these columns, by path, separated by tabs (default "line", or all columns of strings)`)
+	flags.BoolVarP(&w.Count, "count", "c", false, "print the number of matches of each input")
+	flags.BoolVarP(&f.files, "files-with-matches", "l", false, "print the names of inputs with matches")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing, and end with the first match")
+	flags.Int64Var(&w.Limit, "limit", 0, "end after this number of matches, in all inputs together")
+	flags.StringVar(&f.since, "since", "", "only rows from this time on: 2026-11-30, '2026-11-30 15:04:05', or 2h for two hours ago")
+	flags.StringVar(&f.until, "until", "", "only rows before this time")
+	flags.StringVar(&w.Time, "time", "", "the column of times, by path (default: the first one)")
+	flags.BoolVarP(&f.numbers, "line-number", "n", false, "print the numbers of rows")
+	flags.BoolVarP(&f.names, "with-filename", "H", false, "print names of inputs (default if there are several)")
+	flags.BoolVar(&f.noName, "no-filename", false, "print no names of inputs")
+	flags.BoolVar(&w.JSON, "json", false, "print a JSON object in a line for each row, or count")
+	flags.IntVar(&w.Parallelism, "parallel", 0, "inputs searched at a time (default: one per CPU)")
+}
+
+// resolve checks flags, and prepares the search.
+func (f *searchFlags) resolve(query string) (err error) {
+	w := &f.what
+	if f.context < 0 || w.After < 0 || w.Before < 0 || w.Limit < 0 || w.Parallelism < 0 {
+		return usage.Errorf("", "-A, -B, -C, --limit and --parallel need a number above 0")
+	}
+	w.After, w.Before = max(w.After, f.context), max(w.Before, f.context)
+	if w.Count || f.files || f.quiet {
+		w.After, w.Before = 0, 0
+	}
+	if f.regex {
+		w.Query, err = Regexp(query, f.ignoreCase)
+	} else {
+		w.Query, err = Parse(query)
+	}
+	if err != nil {
+		return usage.Errorf("amudai search --help shows queries", "%w", err)
+	}
+	if w.Since, err = formats.ParseTime("--since", f.since); err != nil {
+		return err
+	}
+	w.Until, err = formats.ParseTime("--until", f.until)
+	return err
+}
+
+func (a group) runSearch(ctx context.Context, query string, locations []string, f searchFlags) error {
+	if err := f.resolve(query); err != nil {
+		return err
+	}
+	inputs := Inputs(ctx, locations)
+	w := f.what
+	if f.files || f.quiet {
+		w.Count, w.Limit = true, 1
+	}
+	w.Opener = func() *formats.Opener { return formats.Silent(a.Stdin) }
+	p := Printer{
+		Screen: a.Out, Highlighter: w.Query.Highlighter(), Numbers: f.numbers, JSON: w.JSON,
+		Names: f.names || !f.noName && (len(inputs) > 1 || len(inputs) == 1 && inputs[0].Found),
+		Count: f.what.Count, Files: f.files, Quiet: f.quiet,
+		Context: w.Before > 0 || w.After > 0, After: w.After, Limit: f.what.Limit,
+	}
+	p.Warn = a.Warn
+	p.Fail = func(err error) {
+		if ctx.Err() != nil {
+			return
+		}
+		if _, noQuery := os.Stat(query); noQuery == nil && errors.Is(err, fs.ErrNotExist) {
+			err = usage.WithHint(err, "the query comes first, then the inputs")
+		}
+		a.PrintError(err)
+	}
+	err := w.Run(ctx, inputs, p.Print)
+	switch {
+	case err != nil && !errors.Is(err, ErrEnough):
+		return err
+	case p.Failed && !(f.quiet && p.Matches > 0):
+		return app.Printed{Code: app.ExitUsage, Text: "the search is not complete"}
+	case p.Matches == 0:
+		return app.Printed{Code: app.ExitFailure, Text: "nothing found"}
+	}
+	return nil
+}
