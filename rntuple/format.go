@@ -166,10 +166,8 @@ func (s *source) open(ctx context.Context, ro provider.ReadOptions, o Options) e
 	return nil
 }
 
-// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.rows, !s.filtered }
 
-// Close implements [provider.Source].
 func (s *source) Close() error {
 	s.Release()
 	var errs []error

@@ -283,7 +283,6 @@ func (w *localWriter) Write(ctx context.Context, p []byte) error {
 	return w.buffer.write(ctx, p)
 }
 
-// WriteAt implements [WriterAt].
 func (w *localWriter) WriteAt(ctx context.Context, p []byte, off int64) error {
 	if w.f == nil {
 		return errEnded

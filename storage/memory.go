@@ -179,7 +179,6 @@ func (w *memoryWriter) Write(ctx context.Context, p []byte) error {
 	return w.err
 }
 
-// WriteAt implements [WriterAt].
 func (w *memoryWriter) WriteAt(ctx context.Context, p []byte, off int64) error {
 	if w.err == nil {
 		w.err = ctx.Err()

@@ -134,7 +134,6 @@ type singleWriterAt struct {
 	to WriterAt
 }
 
-// WriteAt implements [WriterAt].
 func (w singleWriterAt) WriteAt(ctx context.Context, p []byte, off int64) error {
 	return w.buffer.writeAt(ctx, at{ctx, w.to}, p, off)
 }

@@ -49,13 +49,9 @@ type distinctSource struct {
 	ended bool // the source, so that the rest follows
 }
 
-// Schema implements [provider.Source].
 func (d *distinctSource) Schema() *arrow.Schema { return d.src.Schema() }
+func (d *distinctSource) Rows() (int64, bool)   { return 0, false }
 
-// Rows implements [provider.Source].
-func (d *distinctSource) Rows() (int64, bool) { return 0, false }
-
-// Next implements [provider.Source].
 func (d *distinctSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for !d.ended {
 		batch, err := d.src.Next(ctx)
@@ -78,7 +74,6 @@ func (d *distinctSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return d.rows.Next(ctx)
 }
 
-// Close implements [provider.Source].
 func (d *distinctSource) Close() error {
 	var err error
 	if d.rows != nil {

@@ -81,7 +81,6 @@ func (o SortOptions) open(ctx context.Context, t *Table) (_ provider.Source, err
 // sorted is a sorter as a source.
 type sorted struct{ *order.Sorter }
 
-// Rows implements [provider.Source].
 func (sorted) Rows() (int64, bool) { return 0, false }
 
 // sortKey is a value of By.

@@ -96,10 +96,8 @@ func sortCounts(ctx context.Context, agg *aggregate.Aggregator, q *aggregate.Que
 	return t, err
 }
 
-// Schema implements [provider.Source].
 func (t counts) Schema() *arrow.Schema { return t.schema }
 
-// Next implements [provider.Source].
 func (t counts) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	b, err := t.Sorter.Next(ctx)
 	if err != nil || b == nil {

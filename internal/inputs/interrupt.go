@@ -30,7 +30,6 @@ type interruptible struct {
 	r   io.Reader
 }
 
-// Read implements [io.Reader].
 func (i interruptible) Read(p []byte) (int, error) {
 	if err := i.ctx.Err(); err != nil {
 		return 0, err

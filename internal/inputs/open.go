@@ -112,7 +112,6 @@ type fileAt struct {
 	size int64
 }
 
-// ReadAt implements io.ReaderAt.
 func (f fileAt) ReadAt(p []byte, off int64) (int, error) {
 	n := int(max(0, min(int64(len(p)), f.size-off)))
 	if err := f.r.ReadAt(f.ctx, p[:n], off); err != nil {
@@ -213,7 +212,6 @@ type compressed struct {
 	codec string
 }
 
-// Read implements io.Reader.
 func (c compressed) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	switch {
@@ -228,7 +226,6 @@ func (c compressed) Read(p []byte) (int, error) {
 // closers closes several closers in order.
 type closers []io.Closer
 
-// Close implements io.Closer.
 func (cs closers) Close() error {
 	var all error
 	for _, c := range cs {
@@ -241,7 +238,6 @@ func (cs closers) Close() error {
 
 type closeFunc func()
 
-// Close implements io.Closer.
 func (f closeFunc) Close() error { f(); return nil }
 
 // Missing returns a plain error if err means that the file does not exist or must not be read.

@@ -71,7 +71,6 @@ type pinned struct {
 	r        storage.Reader
 }
 
-// Open implements [storage.Store].
 func (p pinned) Open(ctx context.Context, location string) (storage.Reader, error) {
 	if location != p.location && !Same(location, p.location) {
 		return p.Store.Open(ctx, location)
@@ -79,7 +78,6 @@ func (p pinned) Open(ctx context.Context, location string) (storage.Reader, erro
 	return shared{p.r}, ctx.Err()
 }
 
-// OpenIn implements [storage.Confiner].
 func (p pinned) OpenIn(ctx context.Context, folder, location string) (storage.Reader, error) {
 	return storage.OpenIn(ctx, p.Store, folder, location)
 }
@@ -87,7 +85,6 @@ func (p pinned) OpenIn(ctx context.Context, folder, location string) (storage.Re
 // shared is a reader that the input closes.
 type shared struct{ storage.Reader }
 
-// Close implements [storage.Reader].
 func (shared) Close() error { return nil }
 
 // tailed is a reader of an artifact whose size is known, and perhaps its end. It keeps the first bytes, too: formats look
@@ -104,10 +101,8 @@ type tailed struct {
 // maxHead is the most first bytes that are kept.
 const maxHead = 64
 
-// Size implements [storage.Reader].
 func (t *tailed) Size(ctx context.Context) (int64, error) { return t.size, ctx.Err() }
 
-// ReadSuffix implements [storage.Reader].
 func (t *tailed) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
 	if most := int(min(int64(n), t.size)); n > 0 && most <= len(t.tail) {
 		return t.tail[len(t.tail)-most:], t.size, ctx.Err()
@@ -115,7 +110,6 @@ func (t *tailed) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
 	return t.Reader.ReadSuffix(ctx, n)
 }
 
-// ReadAt implements [storage.Reader].
 func (t *tailed) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if start := off - (t.size - int64(len(t.tail))); start >= 0 && start+int64(len(p)) <= int64(len(t.tail)) {
 		copy(p, t.tail[start:])
@@ -147,7 +141,6 @@ type stream struct {
 	rest   []byte // of buf, to be read
 }
 
-// Read implements io.Reader.
 func (s *stream) Read(p []byte) (int, error) {
 	if len(s.rest) == 0 && len(p) > 0 {
 		if s.off == s.r.size {
@@ -193,7 +186,6 @@ type readerAt struct {
 	off  int64 // of kept
 }
 
-// ReadAt implements io.ReaderAt.
 func (r *readerAt) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || off >= r.r.size {
 		return 0, io.EOF

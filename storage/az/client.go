@@ -38,7 +38,6 @@ const maxAnswer = 64 << 20
 // bounded sends requests, and limits answers that are no blobs.
 type bounded struct{ *http.Client }
 
-// Do implements policy.Transporter.
 func (b bounded) Do(r *http.Request) (*http.Response, error) {
 	resp, err := b.Client.Do(r)
 	if err == nil && (resp.StatusCode >= 300 || r.Header.Get("X-Ms-Range") == "") {
@@ -155,7 +154,6 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// Head implements [object.Client].
 func (c *client) Head(ctx context.Context, key string) (object.Properties, error) {
 	resp, err := c.blob(key).GetProperties(ctx, nil)
 	if err != nil {
@@ -174,13 +172,11 @@ func (c *client) Head(ctx context.Context, key string) (object.Properties, error
 	return p, err
 }
 
-// Delete implements [object.Client].
 func (c *client) Delete(ctx context.Context, key string) error {
 	_, err := c.blob(key).Delete(ctx, nil)
 	return c.failure(err)
 }
 
-// List implements [object.Client].
 func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry, string, error) {
 	o := &container.ListBlobsFlatOptions{Prefix: &prefix, ResponseFormat: container.StorageResponseFormatXML}
 	if page != "" {
@@ -209,7 +205,6 @@ func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry,
 	return all, deref(resp.NextMarker), nil
 }
 
-// Put implements [object.Client].
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
 	_, err := c.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
 		Metadata: map[string]*string{tokenName: &token}, AccessConditions: conditions(cond),
@@ -236,13 +231,11 @@ func (u *upload) id(i int) string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%.26s-%07d", u.token, i))
 }
 
-// Part implements [object.Upload].
 func (u *upload) Part(ctx context.Context, i int, body []byte) error {
 	_, err := u.c.blob(u.key).StageBlock(ctx, u.id(i), streaming.NopCloser(bytes.NewReader(body)), nil)
 	return u.c.failure(err)
 }
 
-// Complete implements [object.Upload].
 func (u *upload) Complete(ctx context.Context, n int) error {
 	ids := make([]string, n)
 	for i := range ids {
@@ -254,5 +247,4 @@ func (u *upload) Complete(ctx context.Context, n int) error {
 	return u.c.failure(err)
 }
 
-// Abort implements [object.Upload].
 func (u *upload) Abort(context.Context) error { return nil }

@@ -102,7 +102,6 @@ func messageOf(body []byte) string {
 	return ""
 }
 
-// Get implements [object.Client].
 func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Version) (object.Content, error) {
 	q := url.Values{"alt": {"media"}}
 	if v != "" {
@@ -140,7 +139,6 @@ func (c *client) answer(ctx context.Context, method, u string, header http.Heade
 	return nil
 }
 
-// Head implements [object.Client].
 func (c *client) Head(ctx context.Context, key string) (object.Properties, error) {
 	var r resource
 	err := c.answer(ctx, http.MethodGet, c.url("", key, url.Values{"fields": {"size,generation,metadata"}}), nil, nil, 0, &r)
@@ -150,12 +148,10 @@ func (c *client) Head(ctx context.Context, key string) (object.Properties, error
 	return object.Properties{Size: r.Size, Version: storage.Version(r.Generation), Token: r.Metadata[tokenName]}, err
 }
 
-// Delete implements [object.Client].
 func (c *client) Delete(ctx context.Context, key string) error {
 	return c.answer(ctx, http.MethodDelete, c.url("", key, nil), nil, nil, 0, nil)
 }
 
-// List implements [object.Client].
 func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry, string, error) {
 	q := url.Values{"prefix": {prefix}, "fields": {"items(name,size,generation),nextPageToken"}}
 	if page != "" {

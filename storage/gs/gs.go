@@ -121,7 +121,6 @@ func signedIn(ctx context.Context) (*http.Client, error) {
 // tokens makes errors of a source errors for people.
 type tokens struct{ oauth2.TokenSource }
 
-// Token implements [oauth2.TokenSource].
 func (t tokens) Token() (*oauth2.Token, error) {
 	token, err := t.TokenSource.Token()
 	var answer *oauth2.RetrieveError

@@ -34,7 +34,6 @@ type upload struct {
 // statusIncomplete is the status of an upload that goes on.
 const statusIncomplete = 308
 
-// Begin implements [object.Client].
 func (c *client) Begin(ctx context.Context, key, token string, cond object.Condition) (object.Upload, error) {
 	meta, err := described(key, token)
 	if err != nil {
@@ -129,7 +128,6 @@ func (u *upload) resume(ctx context.Context, total string) (done bool, err error
 	return u.put(ctx, nil, total)
 }
 
-// Complete implements [object.Upload].
 func (u *upload) Complete(ctx context.Context, _ int) (err error) {
 	if u.rest == nil {
 		return errors.New("a part is missing")

@@ -210,7 +210,6 @@ func (r *httpReader) Size(ctx context.Context) (int64, error) {
 	return size, err
 }
 
-// Version implements [storage.Reader].
 func (r *httpReader) Version(ctx context.Context) (storage.Version, error) {
 	if _, err := r.Size(ctx); err != nil {
 		return "", err

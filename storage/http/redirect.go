@@ -14,7 +14,6 @@ const placeHeader = "Amudai-Location"
 // unfollowed is a transport for a client that follows no redirects, nor parses their places, which it would quote in errors.
 type unfollowed struct{ nethttp.RoundTripper }
 
-// RoundTrip implements [nethttp.RoundTripper].
 func (u unfollowed) RoundTrip(r *nethttp.Request) (*nethttp.Response, error) {
 	t := u.RoundTripper
 	if t == nil {

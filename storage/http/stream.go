@@ -88,7 +88,6 @@ type watched struct {
 	timer  *time.Timer
 }
 
-// Read implements io.Reader.
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
@@ -97,7 +96,6 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (w *watched) Close() error {
 	w.timer.Stop()
 	w.cancel()

@@ -104,7 +104,6 @@ func (c *client) elsewhere(r *awshttp.ResponseError) bool {
 // schedule are the attempts and delays of the AWS configuration.
 type schedule struct{ aws.Retryer }
 
-// RetryDelay implements [object.Schedule].
 func (s schedule) RetryDelay(attempt int, err error) (time.Duration, error) {
 	if errors.Is(err, errElsewhere) {
 		return 0, nil

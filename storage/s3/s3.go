@@ -129,7 +129,6 @@ type client struct {
 	schedule object.Schedule        // nil: that of the options
 }
 
-// Schedule implements [object.Scheduler].
 func (c *client) Schedule() object.Schedule { return c.schedule }
 
 // inRegion sets the region of a request.
@@ -138,7 +137,6 @@ func (c *client) inRegion(o *s3.Options) { o.Region = *c.region.Load() }
 // tokenName is the name of the metadata that hold the token of a writer.
 const tokenName = "amudai-write"
 
-// Get implements [object.Client].
 func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Version) (object.Content, error) {
 	in := &s3.GetObjectInput{Bucket: &c.bucket, Key: &key, Range: aws.String(object.Range(off, n))}
 	if v != "" {
@@ -166,7 +164,6 @@ func properties(size int64, tag *string) (object.Properties, error) {
 	return object.Properties{Size: size, Version: storage.Version(*tag)}, nil
 }
 
-// Head implements [object.Client].
 func (c *client) Head(ctx context.Context, key string) (object.Properties, error) {
 	out, err := c.requests.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &c.bucket, Key: &key}, c.inRegion)
 	if err != nil {
@@ -186,7 +183,6 @@ func (c *client) Delete(ctx context.Context, key string) error {
 	return c.failure(err)
 }
 
-// List implements [object.Client].
 func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry, string, error) {
 	in := &s3.ListObjectsV2Input{Bucket: &c.bucket, Prefix: &prefix}
 	if page != "" {

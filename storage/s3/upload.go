@@ -25,7 +25,6 @@ func headers(c object.Condition) (none, match *string) {
 	return none, match
 }
 
-// Put implements [object.Client].
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
 	in := &s3.PutObjectInput{Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(body), Metadata: map[string]string{tokenName: token}}
 	in.IfNoneMatch, in.IfMatch = headers(cond)
@@ -47,7 +46,6 @@ type upload struct {
 	parts map[int]types.CompletedPart
 }
 
-// Begin implements [object.Client].
 func (c *client) Begin(ctx context.Context, key, token string, cond object.Condition) (object.Upload, error) {
 	out, err := c.requests.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
 		Bucket: &c.bucket, Key: &key, Metadata: map[string]string{tokenName: token},
@@ -58,7 +56,6 @@ func (c *client) Begin(ctx context.Context, key, token string, cond object.Condi
 	return &upload{c: c, key: key, id: aws.ToString(out.UploadId), cond: cond, parts: map[int]types.CompletedPart{}}, nil
 }
 
-// Part implements [object.Upload].
 func (u *upload) Part(ctx context.Context, i int, body []byte) error {
 	number := aws.Int32(int32(i + 1))
 	out, err := u.c.requests.UploadPart(ctx, &s3.UploadPartInput{
@@ -73,7 +70,6 @@ func (u *upload) Part(ctx context.Context, i int, body []byte) error {
 	return nil
 }
 
-// Complete implements [object.Upload].
 func (u *upload) Complete(ctx context.Context, n int) error {
 	in := &s3.CompleteMultipartUploadInput{Bucket: &u.c.bucket, Key: &u.key, UploadId: &u.id, MultipartUpload: &types.CompletedMultipartUpload{}}
 	in.IfNoneMatch, in.IfMatch = headers(u.cond)
@@ -87,7 +83,6 @@ func (u *upload) Complete(ctx context.Context, n int) error {
 	return u.c.failure(err)
 }
 
-// Abort implements [object.Upload].
 func (u *upload) Abort(ctx context.Context) error {
 	_, err := u.c.requests.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &u.c.bucket, Key: &u.key, UploadId: &u.id}, u.c.inRegion)
 	if code(err) == "NoSuchUpload" {

@@ -108,20 +108,16 @@ func (s *source) open(ctx context.Context, ro provider.ReadOptions, o Options) e
 // memoryLimit bounds the batches that are decoded ahead, in bytes.
 const memoryLimit = 8 << 20
 
-// Schema implements [provider.Source].
 func (s *source) Schema() *arrow.Schema {
 	return s.batches.Schema()
 }
 
-// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.rows, s.known }
 
-// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return s.batches.Next(ctx)
 }
 
-// Close implements [provider.Source].
 func (s *source) Close() error {
 	s.batches.Release()
 	var err error

@@ -104,7 +104,6 @@ func floatPaths(paths []pq.ColumnPath, parent pq.ColumnPath, fields []arrow.Fiel
 	return paths
 }
 
-// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	if err := ctx.Err(); err != nil {
@@ -141,7 +140,6 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
@@ -155,7 +153,6 @@ func (s *sink) Close(ctx context.Context) error {
 	return errors.Join(fmt.Errorf("writing Parquet: %w", err), s.out.Abort(context.WithoutCancel(ctx)))
 }
 
-// Abort implements [provider.Sink].
 func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil

@@ -45,10 +45,8 @@ func newCastSource(src Source, name string, o ReadOptions) (Source, error) {
 	return &castSource{Source: src, name: name, mem: o.WithDefaults().Allocator, schema: arrow.NewSchema(fields, &meta)}, nil
 }
 
-// Schema implements [Source].
 func (s *castSource) Schema() *arrow.Schema { return s.schema }
 
-// Next implements [Source].
 func (s *castSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	batch, err := s.Source.Next(ctx)
 	if err != nil || batch == nil {

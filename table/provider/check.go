@@ -21,7 +21,6 @@ type checkedCutter struct {
 	cutter StripeCutter
 }
 
-// Write implements [Sink].
 func (s checkedSink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	if n := len(s.schema.Fields()); int(batch.NumCols()) != n {
 		return fmt.Errorf("batch has %d columns, the table %d", batch.NumCols(), n)
@@ -37,5 +36,4 @@ func (s checkedSink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return s.Sink.Write(ctx, batch)
 }
 
-// CutStripe implements [StripeCutter].
 func (s checkedCutter) CutStripe(ctx context.Context) error { return s.cutter.CutStripe(ctx) }

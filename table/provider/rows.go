@@ -27,7 +27,6 @@ func Limit(src Source, n int64) Source {
 	return newRowSource(src, []RowRange{{To: n}})
 }
 
-// Rows implements [Source].
 func (s *rowSource) Rows() (int64, bool) {
 	n, known := s.Source.Rows()
 	return rowset.Count(rowset.Clip(s.rows, n)), known

@@ -38,7 +38,6 @@ func newSelectSource(src Source, name string, o ReadOptions) (_ Source, err erro
 	return s, nil
 }
 
-// Schema implements [Source].
 func (s *selectSource) Schema() *arrow.Schema { return s.projection.Schema() }
 
 // Rows implements [Source]. The number of rows that meet the filter is not known.
@@ -49,7 +48,6 @@ func (s *selectSource) Rows() (int64, bool) {
 	return s.Source.Rows()
 }
 
-// Next implements [Source].
 func (s *selectSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for {
 		batch, err := s.Source.Next(ctx)

@@ -129,7 +129,6 @@ type wholeReader struct {
 	at, size int64
 }
 
-// Read implements io.Reader.
 func (w *wholeReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	w.at += int64(n)
@@ -141,7 +140,6 @@ type wholeAt struct {
 	size int64
 }
 
-// ReadAt implements io.ReaderAt.
 func (w wholeAt) ReadAt(p []byte, off int64) (int, error) {
 	n, err := w.r.ReadAt(p, off)
 	return n, endAt(err, off+int64(n), w.size)

@@ -13,7 +13,30 @@ import (
 // CSVOptions are the options that only CSV and TSV have. The zero value is the default: the dialect is recognized in the first
 // bytes, with a notice of everything but the plain form of RFC 4180 with a header. An option that is set is not
 // recognized. The writer uses Delimiter, Header and Null only.
-type CSVOptions = csv.Options
+type CSVOptions struct {
+	Text     provider.TextOptions
+	Encoding string // "utf-8", "utf-16le", "windows-1252", "iso-8859-2", …
+
+	Delimiter byte   // of fields; of the writer ',' by default, of TSV a tab
+	Quote     byte   // around fields; None: there are no quotes
+	Escape    byte   // '\\': before quotes in quoted fields; None: such quotes are doubled
+	LineEnd   byte   // '\n', which a '\r' may precede, or '\r'
+	Comment   byte   // the first character of lines that are skipped; None: there are no comments
+	Skip      int    // lines before the header; -1: none
+	Header    Header // whether the first record has the names of the columns
+	Ragged    Ragged // records with another number of fields than the header
+	Trim      Trim   // whether spaces and tabs around fields, also outside of quotes, belong to them
+	Decimal   byte   // in numbers: '.' by default, or ','
+	Thousands byte   // between groups of three digits in numbers; default: none
+	Dates     DateOrder
+
+	Nulls     []string // unquoted fields that mean null, beside the empty one
+	AutoNulls bool     // unmistakable spellings of null, such as NULL and N/A, and in columns of other types than text also NA, - and such
+	True      []string // texts that mean true, beside "true"; likewise False
+	False     []string
+
+	Null string // when writing: the text of a null; default: an empty field
+}
 
 // CSV returns the format of comma-separated values after RFC 4180, with a header record. Other dialects, encodings and notations are
 // recognized in the first bytes; notices and [CSVOptions] have the details.
@@ -21,10 +44,10 @@ type CSVOptions = csv.Options
 // A field without text is null. A quoted field without text ("") is the empty string in a column of text or bytes,
 // and null in other columns, which have no empty value. The writer quotes empty strings, so that both come back. In a
 // file with one column, an empty line is a null.
-func CSV(o CSVOptions) provider.Format { return csv.New(o) }
+func CSV(o CSVOptions) provider.Format { return csv.New(csv.Options(o)) }
 
 // TSV returns the format of [CSV] with tabs in place of commas.
-func TSV(o CSVOptions) provider.Format { return csv.NewTSV(o) }
+func TSV(o CSVOptions) provider.Format { return csv.NewTSV(csv.Options(o)) }
 
 // None is the value of options for characters that a file does not have.
 const None = csv.None
@@ -32,7 +55,7 @@ const None = csv.None
 // Header says where the names of columns come from.
 type Header = csv.Header
 
-// The choices of Header in [CSVOptions].
+// The choices of [CSVOptions.Header].
 const (
 	HeaderAuto    = csv.HeaderAuto    // the first record, unless its fields are numbers or dates as in the records after it
 	HeaderPresent = csv.HeaderPresent // the first record
@@ -42,7 +65,7 @@ const (
 // Trim says whether spaces around fields are removed.
 type Trim = csv.Trim
 
-// The choices of Trim in [CSVOptions].
+// The choices of [CSVOptions.Trim].
 const (
 	TrimAuto   = csv.TrimAuto   // removed if quotes follow spaces, as in: 1, "x, y"
 	TrimNone   = csv.TrimNone   // kept
@@ -52,7 +75,7 @@ const (
 // Ragged says how records are read that have more or fewer fields than the table has columns.
 type Ragged = csv.Ragged
 
-// The choices of Ragged in [CSVOptions].
+// The choices of [CSVOptions.Ragged].
 const (
 	RaggedAuto  = csv.RaggedAuto  // an error, unless all records of the sample have one field more than the header
 	RaggedError = csv.RaggedError // an error
@@ -63,7 +86,7 @@ const (
 // DateOrder is the order of day, month and year in dates other than ISO 8601.
 type DateOrder = csv.DateOrder
 
-// The choices of Dates in [CSVOptions].
+// The choices of [CSVOptions.Dates].
 const (
 	DatesAuto = csv.DatesAuto // the order that is possible for all dates of a column in the sample, if there is only one
 	DatesNone = csv.DatesNone // such dates are text
@@ -73,7 +96,13 @@ const (
 )
 
 // JSONOptions are the options that only JSON has. The zero value is the default.
-type JSONOptions = jsonl.Options
+type JSONOptions struct {
+	Text     provider.TextOptions
+	Encoding string   // "utf-8", "utf-16le", "windows-1252", …; default: recognized, with a notice
+	Unnest   string   // the path of an array in the records, with dots: its elements are the rows
+	Keep     []string // paths of fields beside Unnest that are repeated in its rows
+	Records  Records  // what the rows of the table are
+}
 
 // JSONLines returns the format of JSON values that follow one another, usually an object a line. It is recognized by a "{" at the start.
 //
@@ -82,15 +111,15 @@ type JSONOptions = jsonl.Options
 // bits, or are null in the whole sample, are kept as JSON text (extension type arrow.json), which any later value
 // fits. A key that first appears after the sample is an error, never dropped: name it with
 // [provider.ReadOptions.Schema], or use a larger sample. Records that are not objects make one column named "value".
-func JSONLines(o JSONOptions) provider.Format { return jsonl.New(o) }
+func JSONLines(o JSONOptions) provider.Format { return jsonl.New(jsonl.Options(o)) }
 
 // JSONArray returns the format of one JSON array of records. Reading also accepts a sequence of values, as in [JSONLines].
-func JSONArray(o JSONOptions) provider.Format { return jsonl.NewArray(o) }
+func JSONArray(o JSONOptions) provider.Format { return jsonl.NewArray(jsonl.Options(o)) }
 
 // Records says what the rows of a table of JSON are.
 type Records = jsonl.Records
 
-// The choices of Records in [JSONOptions].
+// The choices of [JSONOptions.Records].
 const (
 	RecordsAuto    = jsonl.RecordsAuto // recognized in the first bytes, with a notice
 	RecordsValues  = jsonl.Values      // the values, or the elements of one array
@@ -99,7 +128,14 @@ const (
 )
 
 // LinesOptions are the options that only lines of text have. The zero value is the default.
-type LinesOptions = lines.Options
+type LinesOptions struct {
+	Text provider.TextOptions
+	// Live returns lines as they arrive, in smaller batches, for pipes that others are still writing to. Only if ReadOptions asks for nothing but the
+	// column "line", and says its type, there is no wait for a sample.
+	Live bool
+	// Whole reads only the column "line", unless ReadOptions asks for columns: no times and levels, which are recognized in lines.
+	Whole bool
+}
 
 // Lines returns the format of plain text, such as logs. A line is a value of the column "line", which is text, or bytes if the
 // sample is not UTF-8. Lines end in \n or \r\n when read, and in \n when written. Only a table with a single column of text can
@@ -110,4 +146,4 @@ type LinesOptions = lines.Options
 // without such a time, such as those of stack traces. Times without a year are no column, because any year would be a guess.
 // A notice tells what was recognized, and ReadOptions.Columns with only "line" leaves it out. A column that ReadOptions.Schema
 // names exists even if nothing was recognized.
-func Lines(o LinesOptions) provider.Format { return lines.New(o) }
+func Lines(o LinesOptions) provider.Format { return lines.New(lines.Options(o)) }

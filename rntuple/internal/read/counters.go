@@ -21,7 +21,6 @@ type counters struct {
 	seen map[uint64]bool // offsets of the pages that were read
 }
 
-// Counts implements [table.Counters].
 func (c *counters) Counts() table.Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -161,7 +161,6 @@ func (c cluster) Rows() int64     { return int64(c.table.clusters[c.index].Entri
 // PrefetchMetadata implements [table.Stripe]: Load has read it all.
 func (c cluster) PrefetchMetadata(context.Context, []table.Column) error { return nil }
 
-// Metadata implements [table.Stripe].
 func (c cluster) Metadata(_ context.Context, path []*table.Column) (source.Metadata, error) {
 	m := source.Metadata{Facts: factsOf(path), Direct: true}
 	for _, p := range path[:len(path)-1] {
@@ -170,7 +169,6 @@ func (c cluster) Metadata(_ context.Context, path []*table.Column) (source.Metad
 	return m, nil
 }
 
-// RawRowBytes implements [table.Stripe].
 func (c cluster) RawRowBytes() (bytes int64, known bool) { return 0, false }
 
 // ValueBytes implements [table.Stripe]: the elements of the cluster's pages.
@@ -222,7 +220,6 @@ func (c cluster) appendRanges(dst []storage.ByteRange, f *fields.Field, limit in
 	return dst
 }
 
-// Open implements [table.Stripe].
 func (c cluster) Open(_ context.Context, col *table.Column, _ bool, _ func() (storage.Prefetched, error)) (table.ColumnReader, error) {
 	cl := &c.table.clusters[c.index]
 	f, err := c.table.openField(cl, c.table.fieldOf(col), int64(cl.Entries))
@@ -253,7 +250,6 @@ type columnReader struct {
 	column  *table.Column
 }
 
-// Read implements [table.ColumnReader].
 func (r *columnReader) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	physical, err := r.ReadPhysical(ctx, rows, o)
 	if err != nil {
@@ -263,7 +259,6 @@ func (r *columnReader) Read(ctx context.Context, rows rowset.Set, o *table.ReadO
 	return logical(o.Allocator, physical, r.field.Field)
 }
 
-// ReadPhysical implements [table.ColumnReader].
 func (r *columnReader) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	b := builder{ctx: ctx, mem: o.Allocator, limit: o.MaxArrayBytes, in: input{have: o.Prefetched}}
 	b.in.counters, _ = o.Counters.(*counters)
@@ -302,7 +297,6 @@ func (f *openField) appendRanges(dst []storage.ByteRange, rs runs, n int64) []st
 	return dst
 }
 
-// Blocks implements [table.ColumnReader].
 func (r *columnReader) Blocks() int64 { return r.field.blocks() }
 
 func (f *openField) blocks() (n int64) {

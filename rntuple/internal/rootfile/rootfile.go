@@ -104,7 +104,6 @@ type edges struct {
 	file *File
 }
 
-// ReadAt implements [storage.Reader].
 func (e *edges) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if n := int64(len(p)); storage.CheckRange(off, n, e.file.size) == nil {
 		if b := e.file.cached(off, n); b != nil {

@@ -43,13 +43,11 @@ func (r *reader) pin(p Properties) error {
 	return nil
 }
 
-// Size implements [storage.Reader].
 func (r *reader) Size(ctx context.Context) (int64, error) {
 	err := r.head(ctx)
 	return r.properties().Size, named(r.name, err)
 }
 
-// Version implements [storage.Reader].
 func (r *reader) Version(ctx context.Context) (storage.Version, error) {
 	err := r.head(ctx)
 	return r.properties().Version, named(r.name, err)
@@ -74,7 +72,6 @@ func (r *reader) compare(ctx context.Context) error {
 	})
 }
 
-// ReadAt implements [storage.Reader].
 func (r *reader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	size := r.properties().Size
 	if r.properties().Version == "" {
@@ -138,7 +135,6 @@ func (r *reader) get(ctx context.Context, off, n int64) (Content, error) {
 	return c, nil
 }
 
-// ReadSuffix implements [storage.Reader].
 func (r *reader) ReadSuffix(ctx context.Context, n int) (tail []byte, size int64, err error) {
 	n = max(n, 1) // a suffix of no bytes is no valid range
 	err = r.retry.Do(ctx, func(ctx context.Context) error {

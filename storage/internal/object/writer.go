@@ -107,7 +107,6 @@ func (w *writer) Flush(context.Context) error { return w.err }
 // partBytes is the size of part number i.
 func (w *writer) partBytes(i int) int { return w.o.PartBytes << max(0, i/1000-4) }
 
-// Write implements [storage.Writer].
 func (w *writer) Write(ctx context.Context, p []byte) error {
 	if w.err == nil {
 		w.err = ctx.Err()
@@ -190,7 +189,6 @@ func (w *writer) wait() error {
 	return nil
 }
 
-// Publish implements [storage.Writer].
 func (w *writer) Publish(ctx context.Context) error {
 	err := w.err
 	if err == nil {
@@ -253,7 +251,6 @@ func (w *writer) published(ctx context.Context) bool {
 	return err == nil && p.Token == w.token && p.Size == w.size
 }
 
-// Abort implements [storage.Writer].
 func (w *writer) Abort(ctx context.Context) error {
 	upload := w.upload
 	w.end()

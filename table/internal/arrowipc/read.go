@@ -193,7 +193,6 @@ func mendedData(d arrow.ArrayData) arrow.ArrayData {
 	return out
 }
 
-// Schema implements [provider.Source].
 func (s *fileSource) Schema() *arrow.Schema { return s.wanted.Schema() }
 
 // Rows implements [provider.Source]. The number is unknown, because a file does not record it.
@@ -233,7 +232,6 @@ func (s *fileSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return nil, nil
 }
 
-// Close implements [provider.Source].
 func (s *fileSource) Close() error {
 	err := guard(s.r.Close)
 	return errors.Join(err, s.temp.Close(), s.in.Close())
@@ -269,13 +267,9 @@ func openStream(in provider.Input, r io.Reader, o provider.ReadOptions) (provide
 	return s, nil
 }
 
-// Schema implements [provider.Source].
 func (s *streamSource) Schema() *arrow.Schema { return s.wanted.Schema() }
+func (s *streamSource) Rows() (int64, bool)   { return 0, false }
 
-// Rows implements [provider.Source].
-func (s *streamSource) Rows() (int64, bool) { return 0, false }
-
-// Next implements [provider.Source].
 func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -300,7 +294,6 @@ func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 }
 
-// Close implements [provider.Source].
 func (s *streamSource) Close() error {
 	s.r.Release()
 	return s.in.Close()

@@ -85,7 +85,6 @@ func schemaHas(s *arrow.Schema, ids ...arrow.Type) bool {
 // onlyWriter hides all other methods of a file, which the IPC writer would use.
 type onlyWriter struct{ io.Writer }
 
-// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	if err := ctx.Err(); err != nil {
@@ -184,7 +183,6 @@ func hasType(t arrow.DataType, ids ...arrow.Type) bool {
 	return false
 }
 
-// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
@@ -242,7 +240,6 @@ func (s *sink) rewrite(ctx context.Context) error {
 	return errors.Join(r.Err(), w.Close())
 }
 
-// Abort implements [provider.Sink].
 func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil

@@ -36,7 +36,6 @@ func (s *endSource) Rows() (int64, bool) {
 	return r.Len(), known
 }
 
-// Next implements [provider.Source].
 func (s *endSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for {
 		if b := s.take(); b != nil {
@@ -97,7 +96,6 @@ func (s *endSource) drop() {
 	s.kept = s.kept[1:]
 }
 
-// Close implements [provider.Source].
 func (s *endSource) Close() error {
 	for _, b := range s.kept {
 		b.Release()

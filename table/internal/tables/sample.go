@@ -67,13 +67,11 @@ type slot struct {
 	row      int64
 }
 
-// Rows implements [provider.Source].
 func (s *sampleSource) Rows() (int64, bool) {
 	n, known := s.Source.Rows()
 	return min(n, s.n), known
 }
 
-// Next implements [provider.Source].
 func (s *sampleSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for !s.done && s.n > 0 {
 		b, err := s.Source.Next(ctx)
@@ -202,7 +200,6 @@ func (s *sampleSource) finish() error {
 	return nil
 }
 
-// Close implements [provider.Source].
 func (s *sampleSource) Close() error {
 	for _, b := range append(s.chunks, s.out...) {
 		b.Release()

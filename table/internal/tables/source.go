@@ -90,10 +90,8 @@ func (s *source) want() error {
 	return nil
 }
 
-// Schema implements [provider.Source].
 func (s *source) Schema() *arrow.Schema { return s.projection.Schema() }
 
-// Rows implements [provider.Source].
 func (s *source) Rows() (n int64, known bool) {
 	known = s.bound == nil
 	for _, l := range s.u.looks {
@@ -104,10 +102,8 @@ func (s *source) Rows() (n int64, known bool) {
 	return n, known
 }
 
-// Group implements [provider.Grouped].
 func (s *source) Group() int { return s.group }
 
-// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for s.left != 0 {
 		if s.current == nil {
@@ -149,7 +145,6 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return nil, ctx.Err()
 }
 
-// Close implements [provider.Source].
 func (s *source) Close() error {
 	if s.current == nil {
 		return nil

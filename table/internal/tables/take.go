@@ -44,10 +44,8 @@ func (e *NoRowError) Error() string {
 	return fmt.Sprintf("there is no row %d, the table has %d from 0", e.Row, e.Rows)
 }
 
-// Rows implements [provider.Source].
 func (s *takeSource) Rows() (int64, bool) { return int64(len(s.positions)), true }
 
-// Next implements [provider.Source].
 func (s *takeSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if len(s.positions) == 0 {
 		return nil, nil
@@ -130,7 +128,6 @@ func joined(batches []arrow.RecordBatch) (arrow.RecordBatch, error) {
 	return array.NewRecordBatch(batches[0].Schema(), columns, rows), nil
 }
 
-// Close implements [provider.Source].
 func (s *takeSource) Close() error {
 	if s.rows != nil {
 		s.rows.Release()

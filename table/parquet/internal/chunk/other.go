@@ -117,29 +117,16 @@ type onePage struct {
 	current file.Page
 }
 
-// SetMaxPageHeaderSize implements file.PageReader.
 func (o *onePage) SetMaxPageHeaderSize(int) {}
+func (o *onePage) Page() file.Page          { return o.current }
 
-// Page implements file.PageReader.
-func (o *onePage) Page() file.Page { return o.current }
-
-// Next implements file.PageReader.
 func (o *onePage) Next() bool {
 	o.current, o.page = o.page, nil
 	return o.current != nil
 }
 
-// Err implements file.PageReader.
-func (o *onePage) Err() error { return nil }
-
-// Reset implements file.PageReader.
+func (o *onePage) Err() error                                                                { return nil }
 func (o *onePage) Reset(pq.BufferedReader, int64, compress.Compression, *file.CryptoContext) {}
-
-// GetDictionaryPage implements file.PageReader.
-func (o *onePage) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
-
-// SeekToPageWithRow implements file.PageReader.
-func (o *onePage) SeekToPageWithRow(int64) error { return errors.ErrUnsupported }
-
-// Close implements file.PageReader.
-func (o *onePage) Close() error { return nil }
+func (o *onePage) GetDictionaryPage() (*file.DictionaryPage, error)                          { return nil, nil }
+func (o *onePage) SeekToPageWithRow(int64) error                                             { return errors.ErrUnsupported }
+func (o *onePage) Close() error                                                              { return nil }

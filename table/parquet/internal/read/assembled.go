@@ -44,12 +44,10 @@ const (
 	maxAssemblers = 4
 )
 
-// Read implements [table.ColumnReader].
 func (r *assembled) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	return r.read(ctx, rows, r.column.restored, o)
 }
 
-// ReadPhysical implements [table.ColumnReader].
 func (r *assembled) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	if r.column.rest != nil { // a part that is cut from the whole column, which has no wraps
 		return r.read(ctx, rows, r.column.restored, o)

@@ -24,13 +24,11 @@ func (c *counted) count(bytes int64, begin time.Time) {
 	c.took.Add(int64(time.Since(begin)))
 }
 
-// ReadAt implements [storage.Reader].
 func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) error {
 	defer c.count(int64(len(p)), time.Now())
 	return c.Reader.ReadAt(ctx, p, off)
 }
 
-// ReadSuffix implements [storage.Reader].
 func (c *counted) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
 	defer c.count(int64(n), time.Now())
 	return c.Reader.ReadSuffix(ctx, n)
@@ -79,7 +77,6 @@ func (r *readerAt) find(from, to int64) (context.Context, storage.Prefetched) {
 	return context.Background(), nil
 }
 
-// ReadAt implements io.ReaderAt.
 func (r *readerAt) ReadAt(p []byte, off int64) (int, error) {
 	ctx, have := r.find(off, off+int64(len(p)))
 	if b := have.Bytes(r.reader, off, int64(len(p))); b != nil {

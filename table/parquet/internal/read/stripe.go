@@ -27,7 +27,6 @@ func (s stripe) Rows() int64     { return s.table.groups[s.group].rows }
 // PrefetchMetadata implements [table.Stripe]: the footer has it all.
 func (s stripe) PrefetchMetadata(context.Context, []table.Column) error { return nil }
 
-// Metadata implements [table.Stripe].
 func (s stripe) Metadata(ctx context.Context, path []*table.Column) (source.Metadata, error) {
 	m := source.Metadata{Direct: len(path) == 1}
 	l, ok := s.table.leafOf(path)
@@ -49,10 +48,8 @@ func (s stripe) Metadata(ctx context.Context, path []*table.Column) (source.Meta
 // dictionaryBytes are the stored bytes of the dictionary. It has probably fewer entries than a quarter of them.
 func dictionaryBytes(c *chunk.Chunk) int64 { return max(c.Meta.DataPageOffset()-c.From, 0) }
 
-// RawRowBytes implements [table.Stripe].
 func (s stripe) RawRowBytes() (bytes int64, known bool) { return 0, false }
 
-// ValueBytes implements [table.Stripe].
 func (s stripe) ValueBytes(_ context.Context, c *table.Column) int64 {
 	total := int64(0)
 	for _, leaf := range s.leaves(c) {
@@ -106,7 +103,6 @@ func (s stripe) RangesToOpen(_ context.Context, columns []table.Column, parts ta
 	return ranges, nil
 }
 
-// Open implements [table.Stripe].
 func (s stripe) Open(ctx context.Context, c *table.Column, keep bool, prefetched func() (storage.Prefetched, error)) (table.ColumnReader, error) {
 	top := s.table.nodes[c.ID].top
 	scalar, flat := s.table.scalarOf(top)

@@ -1,10 +1,4 @@
-// Package csv reads and writes comma-separated values after RFC 4180, with a
-// header record, as Arrow record batches. Other dialects, encodings and notations are recognized in the first bytes;
-// notices and [Options] have the details.
-//
-// A field without text is null. A quoted field without text ("") is the empty string in a column of text or bytes,
-// and null in other columns, which have no empty value. The writer quotes empty strings, so that both come back. In a
-// file with one column, an empty line is a null.
+// Package csv is the format CSV of package text, which says how values are read and written.
 package csv
 
 import (

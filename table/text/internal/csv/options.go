@@ -9,32 +9,21 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Options are the options that only CSV has. The zero value is the default: the dialect is recognized in the first
-// bytes, with a notice of everything but the plain form of RFC 4180 with a header. An option that is set is not
-// recognized. The writer uses Delimiter, Header and Null only.
+// Options are those of package text, which has their meaning.
 type Options struct {
-	Text     provider.TextOptions
-	Encoding string // "utf-8", "utf-16le", "windows-1252", "iso-8859-2", …
-
-	Delimiter byte   // of fields; of the writer ',' by default, of TSV a tab
-	Quote     byte   // around fields; None: there are no quotes
-	Escape    byte   // '\\': before quotes in quoted fields; None: such quotes are doubled
-	LineEnd   byte   // '\n', which a '\r' may precede, or '\r'
-	Comment   byte   // the first character of lines that are skipped; None: there are no comments
-	Skip      int    // lines before the header; -1: none
-	Header    Header // whether the first record has the names of the columns
-	Ragged    Ragged // records with another number of fields than the header
-	Trim      Trim   // whether spaces and tabs around fields, also outside of quotes, belong to them
-	Decimal   byte   // in numbers: '.' by default, or ','
-	Thousands byte   // between groups of three digits in numbers; default: none
-	Dates     DateOrder
-
-	Nulls     []string // unquoted fields that mean null, beside the empty one
-	AutoNulls bool     // unmistakable spellings of null, such as NULL and N/A, and in columns of other types than text also NA, - and such
-	True      []string // texts that mean true, beside "true"; likewise False
-	False     []string
-
-	Null string // when writing: the text of a null; default: an empty field
+	Text                                       provider.TextOptions
+	Encoding                                   string
+	Delimiter, Quote, Escape, LineEnd, Comment byte
+	Skip                                       int
+	Header                                     Header
+	Ragged                                     Ragged
+	Trim                                       Trim
+	Decimal, Thousands                         byte
+	Dates                                      DateOrder
+	Nulls                                      []string
+	AutoNulls                                  bool
+	True, False                                []string
+	Null                                       string
 }
 
 // None is the value of options for characters that a file does not have.

@@ -88,16 +88,13 @@ func hasEmpty(t arrow.DataType) bool {
 	return false
 }
 
-// Close implements [provider.Source].
 func (s *source) Close() error {
 	s.ragged.tell(s.In.Name, s.Options.Warning)
 	return s.Source.Close()
 }
 
-// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) { return s.Estimate(s.scan.Used()) }
 
-// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if len(s.names) == 0 {
 		return nil, nil

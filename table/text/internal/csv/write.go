@@ -1,46 +1,41 @@
 package csv
 
 import (
-	"bufio"
 	"context"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
 // sink writes one batch after the other, a row at a time.
 type sink struct {
-	out   provider.Output
-	to    *storage.IOWriter // out
-	w     *bufio.Writer     // to
+	records.Sink
 	o     Options
 	names []string
-	buf   []byte
-	ended bool
 }
 
 func create(ctx context.Context, out provider.Output, schema *arrow.Schema, o Options) (provider.Sink, error) {
-	to := &storage.IOWriter{Context: ctx, Writer: out}
-	s := &sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10), o: o}
+	s := &sink{o: o}
+	var header []byte
 	for _, f := range schema.Fields() {
 		s.names = append(s.names, f.Name)
 	}
-	if o.Header == HeaderAbsent || len(s.names) == 0 {
-		return s, nil
-	}
-	for i, name := range s.names {
-		if i > 0 {
-			s.buf = append(s.buf, o.Delimiter)
+	if o.Header != HeaderAbsent && len(s.names) > 0 {
+		for i, name := range s.names {
+			if i > 0 {
+				header = append(header, o.Delimiter)
+			}
+			start := len(header)
+			header = s.quote(append(header, name...), start)
 		}
-		start := len(s.buf)
-		s.buf = s.quote(append(s.buf, name...), start)
+		header = append(header, '\n')
 	}
-	_, err := s.w.Write(append(s.buf, '\n'))
+	var err error
+	s.Sink, err = records.NewSink(ctx, out, header)
 	return s, err
 }
 
@@ -68,9 +63,7 @@ func (s *sink) quote(dst []byte, start int) []byte {
 	return append(append(append(dst[:start], '"'), quoted...), '"')
 }
 
-// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
-	s.to.Context = ctx
 	columns := make([]values.Appender, batch.NumCols())
 	plain := make([]bool, batch.NumCols())
 	for i, c := range batch.Columns() {
@@ -79,11 +72,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 		}
 		columns[i], plain[i] = values.Text(c), needsNoQuotes(c.DataType())
 	}
-	for row := range int(batch.NumRows()) {
-		if row%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		dst := s.buf[:0]
+	return s.WriteRows(ctx, int(batch.NumRows()), func(dst []byte, row int) ([]byte, error) {
 		for i, c := range batch.Columns() {
 			if i > 0 {
 				dst = append(dst, s.o.Delimiter)
@@ -97,12 +86,8 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 				dst = s.quote(dst, start)
 			}
 		}
-		s.buf = append(dst, '\n')
-		if _, err := s.w.Write(s.buf); err != nil {
-			return err
-		}
-	}
-	return nil
+		return append(dst, '\n'), nil
+	})
 }
 
 // needsNoQuotes reports whether no value of a type needs quotes with commas as delimiters.
@@ -114,20 +99,4 @@ func needsNoQuotes(t arrow.DataType) bool {
 	default:
 		return arrow.IsInteger(id) || arrow.IsDecimal(id)
 	}
-}
-
-// Close implements [provider.Sink].
-func (s *sink) Close(ctx context.Context) error {
-	s.to.Context = ctx
-	s.ended = true
-	return records.FinishOutput(ctx, s.w, s.out)
-}
-
-// Abort implements [provider.Sink].
-func (s *sink) Abort(ctx context.Context) error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	return s.out.Abort(ctx)
 }

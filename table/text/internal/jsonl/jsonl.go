@@ -1,11 +1,4 @@
-// Package jsonl reads and writes JSON as Arrow record batches: values that follow
-// one another, usually an object a line, or an array of them.
-//
-// The keys of the objects are the columns. A missing key is null. Nested objects become structs, arrays become lists,
-// and strings that are all ISO dates or timestamps become those types. Columns that mix types, have numbers beyond 64
-// bits, or are null in the whole sample, are kept as JSON text (extension type arrow.json), which any later value
-// fits. A key that first appears after the sample is an error, never dropped: name it with
-// [provider.ReadOptions.Schema], or use a larger sample. Records that are not objects make one column named "value".
+// Package jsonl is the formats of JSON of package text, which says how values are read and written.
 package jsonl
 
 import (
@@ -35,13 +28,12 @@ func init() {
 	provider.Register(NewArray(Options{}))
 }
 
-// Options are the options that only JSON has. The zero value is the default.
+// Options are those of package text, which has their meaning.
 type Options struct {
-	Text     provider.TextOptions
-	Encoding string   // "utf-8", "utf-16le", "windows-1252", …; default: recognized, with a notice
-	Unnest   string   // the path of an array in the records, with dots: its elements are the rows
-	Keep     []string // paths of fields beside Unnest that are repeated in its rows
-	Records  Records  // what the rows of the table are
+	Text             provider.TextOptions
+	Encoding, Unnest string
+	Keep             []string
+	Records          Records
 }
 
 // Records says what the rows of a table are.
@@ -296,12 +288,10 @@ func (s *source) build(fields []arrow.Field, modes []text.Mode, objects bool) (e
 	return err
 }
 
-// Rows implements [provider.Source].
 func (s *source) Rows() (int64, bool) {
 	return s.Estimate(s.records.Used())
 }
 
-// Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	s.records.During(ctx)
 	n, err := s.Fill(ctx, func() (int, error) {

@@ -78,7 +78,6 @@ func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Opt
 // failing is a reader that has failed.
 type failing struct{ err error }
 
-// Read implements io.Reader.
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // isText reports whether a sample is UTF-8. Without its end, the last character may be incomplete.
@@ -207,11 +206,8 @@ func (r *recognizer) example() string {
 	return string(text.AppendTimestamp(nil, r.at.secs*1e9+r.at.nanos, 1e9, r.at.zoned))
 }
 
-// Schema implements [provider.Source].
 func (s *source) Schema() *arrow.Schema { return s.schema }
-
-// Rows implements [provider.Source].
-func (s *source) Rows() (int64, bool) { return s.guessed, s.in.Size >= 0 }
+func (s *source) Rows() (int64, bool)   { return s.guessed, s.in.Size >= 0 }
 
 // Next implements [provider.Source]. The lines before one that cannot be read are a batch of their own.
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
@@ -324,7 +320,6 @@ func (s *source) line(wait bool) ([]byte, error) {
 	}
 }
 
-// Close implements [provider.Source].
 func (s *source) Close() error {
 	for _, b := range s.builders {
 		b.Release()

@@ -3,7 +3,6 @@
 package records
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -177,7 +176,6 @@ func (s *Source) spool(ctx context.Context) error {
 // closers are closed one after the other.
 type closers [2]io.Closer
 
-// Close implements io.Closer.
 func (c closers) Close() (err error) {
 	for _, c := range c {
 		if c != nil {
@@ -216,24 +214,11 @@ type contextReader struct {
 	r   io.Reader
 }
 
-// Read implements io.Reader.
 func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return r.r.Read(p)
-}
-
-// FinishOutput flushes w and publishes out, or aborts after an error.
-func FinishOutput(ctx context.Context, w *bufio.Writer, out provider.Output) error {
-	err := w.Flush()
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		return out.Publish(ctx)
-	}
-	return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 }
 
 // ShellQuote quotes an argument for a shell if necessary, for remedies.
