@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -63,7 +64,7 @@ func (l *liar) columns(t testing.TB, block int) (out []*column.Column) {
 }
 
 // lie makes the file anew. Each index is that of another block, or wrong in another way.
-func (l *liar) lie(t testing.TB, mark string, blockIndex, ranges, extents, traces, stats bool) []byte {
+func (l *liar) lie(t testing.TB, mark string, blockIndex, lookups, extents, traces, stats bool) []byte {
 	end := l.meta.Blocks[len(l.meta.Blocks)-1]
 	out := bytes.Clone(l.file[:end.Offset+end.Length])
 	n := len(l.meta.Blocks)
@@ -74,7 +75,7 @@ func (l *liar) lie(t testing.TB, mark string, blockIndex, ranges, extents, trace
 		return i
 	}
 	blocks := append([]layout.Block(nil), l.meta.Blocks...)
-	builder := layout.NewRangeBuilder(layout.RangeOptions{})
+	builder := ranges.NewBuilder(ranges.BuildOptions{})
 	var index layout.TraceIndexBuilder
 	all := make([][]layout.ColumnExtent, n)
 	for i := range blocks {
@@ -82,13 +83,9 @@ func (l *liar) lie(t testing.TB, mark string, blockIndex, ranges, extents, trace
 			b.MinStart, b.MaxStart, b.MinTrace, b.MaxTrace = 1, 2, layout.TraceID{0xff}, layout.TraceID{0xff, 1}
 			b.Names = layout.NameBloom{}
 			b.Names.Add("none")
-			var err error
-			b.Values, err = layout.AppendValueStats(nil, []layout.ValueStats{{
-				Name: "span:name", Known: true, Min: layout.Value{Type: column.String, Data: []byte("!")}, Max: layout.Value{Type: column.String, Data: []byte("!")},
-			}})
-			require.NoError(t, err)
+			b.Values = append([]byte{1, 9, 0}, "span:name\x01\x01\x00\x00\x00!\x01\x00\x00\x00!"...)
 		}
-		builder.AddBlock(l.columns(t, other(i, ranges)))
+		builder.AddBlock(l.columns(t, other(i, lookups)))
 		for _, c := range l.heads[other(i, extents)].Columns {
 			all[i] = append(all[i], layout.ColumnExtent{Name: c.Name, Offset: uint32(min(c.Offset, l.meta.Blocks[i].Length)), Length: uint32(min(c.Length, max(l.meta.Blocks[i].Length-c.Offset, 0)))})
 		}
@@ -138,7 +135,7 @@ func (l *liar) lieInStats(file []byte, block int) {
 		if err != nil || !s.Known {
 			continue
 		}
-		for _, v := range []*layout.Value{&s.Min, &s.Max} {
+		for _, v := range []*column.Value{&s.Min, &s.Max} {
 			v.Data = bytes.Repeat([]byte{'!'}, len(v.Data))
 			v.Bits = 77
 			if c.Type == column.Float64 {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/write"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
@@ -161,7 +161,7 @@ func NewWriter(ctx context.Context, out io.Writer, o WriterOptions) (*Writer, er
 }
 
 func (o *WriterOptions) write() write.Options {
-	ranges := layout.RangeOptions{Budget: o.RangeBytes}
+	ranges := ranges.BuildOptions{Budget: o.RangeBytes}
 	if len(o.RangeExclude) > 0 {
 		ranges.Exclude = func(name string) bool { return slices.Contains(o.RangeExclude, name) }
 	}

@@ -67,7 +67,7 @@ var rows = [][]string{
 	{"internal/format/container"},
 	{"storage"},
 	{"rntuple/internal/envelope"},
-	{"rntuple/internal/column", "blockpack/internal/column"},
+	{"rntuple/internal/column", "blockpack/internal/column", "blockpack/internal/fields"},
 	{"gen"},
 	{"internal/format/edition", "internal/format/decimal", "internal/format/postings", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
 }
@@ -107,6 +107,7 @@ var forbidden = []struct {
 	{"rntuple/internal/write", []string{own("internal/engine"), own("rntuple/internal/read")}, "writing knows no reader"},
 	{"rntuple/internal/column", []string{arrow, own("storage"), "os", "net"}, "pages: bytes in, bytes out"},
 	{"blockpack/internal/layout", []string{arrow, protobuf}, "structures are bytes"},
+	{"blockpack/internal/ranges", []string{arrow, protobuf, own("storage")}, "an index is bytes"},
 	{"blockpack/internal/column", []string{arrow, protobuf, own("storage"), "os", "net"}, "columns: bytes in, bytes out"},
 	{"blockpack/internal/read", []string{own("blockpack/internal/otlp"), own("blockpack/internal/write")}, "reading knows columns, not messages"},
 	{"blockpack/internal/write", []string{own("internal/engine"), own("blockpack/internal/read")}, "writing knows no reader"},

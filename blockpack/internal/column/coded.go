@@ -2,8 +2,10 @@ package column
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -32,26 +34,18 @@ import (
 //	0  u32  entries
 //	4  …    entries: u64 for numbers, u8 for Bool, u32 length and bytes for String and Bytes
 
-func (r *Reader) parseCoded(c *cursor) error {
-	width, err := c.u8("index width")
-	if err != nil {
-		return err
-	}
-	r.width = int(width)
-	if r.first, err = c.section("dictionary"); err != nil {
-		return err
-	}
-	if err := r.parsePresence(c); err != nil {
-		return err
-	}
+func (r *Reader) parseCoded(c *fields.Cursor) {
+	r.width = int(c.U8("index width"))
+	r.first = frame(c, "dictionary")
+	r.parsePresence(c)
 	switch r.kind {
 	case Dictionary, SparseDictionary:
-		return r.parseIndexes(c)
+		r.parseIndexes(c)
 	case RLEIndexes, SparseRLEIndexes:
-		return r.parseIndexRuns(c)
+		r.parseIndexRuns(c)
+	default:
+		r.second = frame(c, "deltas")
 	}
-	r.second, err = c.section("deltas")
-	return err
 }
 
 // stored is the number of indexes, deltas or inline values: of all rows, or of those with a value.
@@ -62,41 +56,33 @@ func (r *Reader) stored() int {
 	return r.presence.count
 }
 
-func (r *Reader) parseIndexes(c *cursor) error {
-	if r.width != 1 && r.width != 2 && r.width != 4 {
-		return fault.In(fault.Corruptf("indexes of %d bytes", r.width), "index width", 2)
+func (r *Reader) parseIndexes(c *fields.Cursor) {
+	if c.Err == nil && r.width != 1 && r.width != 2 && r.width != 4 {
+		c.Err = fault.In(fault.Corruptf("indexes of %d bytes", r.width), "index width", 2)
 	}
 	if r.kind == SparseDictionary {
-		if err := r.presentCount(c); err != nil {
-			return err
-		}
+		r.presentCount(c)
 	}
-	at := c.at
-	data, err := c.take("indexes", r.stored()*r.width)
-	r.second = section{data, at, "indexes"}
-	return err
+	r.second = take(c, "indexes", r.stored()*r.width)
+	c.Note(len(r.second.data), "indexes of", fmt.Sprint(r.width, " bytes each"))
 }
 
 // parseIndexRuns parses runs of indexes. By one reading of the specification, kind 7 has the number of present rows
 // first.
-func (r *Reader) parseIndexRuns(c *cursor) error {
-	counted := *c
-	if n, err := counted.u32("index count"); err == nil && r.kind == SparseRLEIndexes && uint64(n) == uint64(r.presence.count) {
-		if again, err := counted.u32("index count"); err == nil && again == n && counted.left() >= 4 &&
-			binary.LittleEndian.Uint32(c.data[c.at+4:]) != uint32(c.left()-8) {
-			c.at += 4
+func (r *Reader) parseIndexRuns(c *fields.Cursor) {
+	if rest := c.Data[c.Pos:]; r.kind == SparseRLEIndexes && len(rest) >= 12 {
+		n := binary.LittleEndian.Uint32(rest)
+		if n == uint32(r.presence.count) && n == binary.LittleEndian.Uint32(rest[4:]) && n != uint32(len(rest)-8) {
+			c.U32("present count")
 		}
 	}
-	at := c.at
-	n, err := c.u32("index count")
-	if err != nil {
-		return err
+	if n := c.U32("index count"); uint64(n) != uint64(r.stored()) {
+		c.Refuse(4, "index count", fault.Corruptf("%d indexes for %d rows", n, r.stored()))
 	}
-	if uint64(n) != uint64(r.stored()) {
-		return fault.In(fault.Corruptf("%d indexes for %d rows", n, r.stored()), "index count", int64(at))
+	r.second = block(c, "index runs")
+	if rs, err := parseRuns(r.second, false); c.Parts != nil && c.Err == nil && err == nil {
+		rs.list(c)
 	}
-	r.second, err = c.section("index runs")
-	return err
 }
 
 // Dictionary decodes the dictionary of a coded column. Its entries need not be sorted or unique.

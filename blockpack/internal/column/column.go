@@ -3,6 +3,8 @@
 package column
 
 import (
+	"iter"
+	"math/bits"
 	"strconv"
 
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -81,6 +83,56 @@ type Column struct {
 // PresentCount is the number of rows with a value.
 func (c *Column) PresentCount() int {
 	return bitmap.Bits{Data: c.Present, Len: c.Rows}.Count()
+}
+
+// Each gives the rows with a value, and the index of each value in Values.
+func (c *Column) Each() iter.Seq2[int, int] {
+	if c.Codes == nil {
+		return c.Ranks()
+	}
+	return func(yield func(row, k int) bool) {
+		for row, rank := range c.Ranks() {
+			if !yield(row, int(c.Codes[rank])) {
+				return
+			}
+		}
+	}
+}
+
+// ByRow gives for each row the index of its value in Values, -1 for null.
+func (c *Column) ByRow() []int32 {
+	values := make([]int32, c.Rows)
+	for row := range values {
+		values[row] = -1
+	}
+	for row, k := range c.Each() {
+		values[row] = int32(k)
+	}
+	return values
+}
+
+// Ranks gives the rows with a value, and how many rows before each have one.
+func (c *Column) Ranks() iter.Seq2[int, int] {
+	return func(yield func(row, rank int) bool) {
+		if c.Present == nil {
+			for row := range c.Rows {
+				if !yield(row, row) {
+					return
+				}
+			}
+			return
+		}
+		rank := 0
+		for i, set := range c.Present[:(c.Rows+7)/8] {
+			for ; set != 0; set &= set - 1 {
+				row := 8*i + bits.TrailingZeros8(set)
+				if row >= c.Rows || !yield(row, rank) {
+					return
+				}
+				rank++
+			}
+		}
+	}
 }
 
 // Values are values without nulls.

@@ -2,62 +2,13 @@ package column
 
 import (
 	"encoding/binary"
+	"fmt"
 
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
-
-// cursor parses bytes from the front. Errors have the offset in data.
-type cursor struct {
-	data []byte
-	at   int
-}
-
-func (c *cursor) left() int { return len(c.data) - c.at }
-
-// take gives the next n bytes, a part of data.
-func (c *cursor) take(element string, n int) ([]byte, error) {
-	if n < 0 || n > c.left() {
-		return nil, fault.In(fault.Corruptf("%d bytes of %d are there", c.left(), n), element, int64(c.at))
-	}
-	b := c.data[c.at : c.at+n : c.at+n]
-	c.at += n
-	return b, nil
-}
-
-func (c *cursor) u8(element string) (byte, error) {
-	b, err := c.take(element, 1)
-	if err != nil {
-		return 0, err
-	}
-	return b[0], nil
-}
-
-func (c *cursor) u32(element string) (uint32, error) {
-	b, err := c.take(element, 4)
-	if err != nil {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint32(b), nil
-}
-
-func (c *cursor) u64(element string) (uint64, error) {
-	b, err := c.take(element, 8)
-	if err != nil {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint64(b), nil
-}
-
-// section gives the bytes behind their length of four bytes.
-func (c *cursor) section(element string) (section, error) {
-	n, err := c.u32(element)
-	if err != nil {
-		return section{}, err
-	}
-	at := c.at
-	b, err := c.take(element, int(n))
-	return section{b, at, element}, err
-}
 
 // section is a part of a column's data.
 type section struct {
@@ -71,10 +22,31 @@ func (s section) in(err error, offset int) error {
 	return fault.In(err, s.element, int64(s.at+max(offset, 0)))
 }
 
-// rest gives the bytes that are left.
-func (c *cursor) rest(element string) section {
-	s := section{c.data[c.at:], c.at, element}
-	c.at = len(c.data)
+// take reads n bytes.
+func take(c *fields.Cursor, element string, n int) section {
+	at := c.Pos
+	return section{c.Take(element, n), at, element}
+}
+
+// block reads bytes behind their length of four bytes.
+func block(c *fields.Cursor, element string) section {
+	return take(c, element, int(c.U32(element+" length")))
+}
+
+// frame reads bytes compressed by zstd, behind their length.
+func frame(c *fields.Cursor, element string) section {
+	s := block(c, element)
+	if c.Parts != nil && len(s.data) > 0 {
+		text := "zstd"
+		var h zstd.Header
+		if h.Decode(s.data) == nil && h.HasFCS {
+			text += fmt.Sprintf(", unpacks to %d bytes", h.FrameContentSize)
+		}
+		if h.HasCheckSum {
+			text += ", with a checksum"
+		}
+		c.Note(len(s.data), element+",", text)
+	}
 	return s
 }
 

@@ -3,6 +3,7 @@ package column
 import (
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -17,6 +18,7 @@ type Limits struct {
 const (
 	MaxDictionaryEntries = 1_000_000
 	MaxValueLen          = 10 << 20
+	MaxNameLen           = 1 << 10 // bytes of the name of a column
 	maxBytes             = 1 << 30
 )
 
@@ -82,8 +84,9 @@ func (d *Decoder) Open(data []byte, name string, t Type, rows int, o DecodeOptio
 	if !t.Valid() {
 		return nil, r.in(fault.Corruptf("%s", t))
 	}
-	if err := r.parse(data); err != nil {
-		return nil, r.in(err)
+	c := &fields.Cursor{Data: data}
+	if r.parse(c); c.Err != nil {
+		return nil, r.in(c.Err)
 	}
 	return r, nil
 }

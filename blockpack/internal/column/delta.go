@@ -3,6 +3,7 @@ package column
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -17,27 +18,16 @@ import (
 //
 // A value is base + offset, modulo 2^64.
 
-func (r *Reader) parseDelta(c *cursor) error {
-	if err := r.parsePresence(c); err != nil {
-		return err
-	}
-	var err error
-	if r.base, err = c.u64("base"); err != nil {
-		return err
-	}
-	at := c.at
-	width, err := c.u8("offset width")
-	if err != nil {
-		return err
-	}
-	switch r.width = int(width); r.width {
+func (r *Reader) parseDelta(c *fields.Cursor) {
+	r.parsePresence(c)
+	r.base = c.U64("base")
+	switch r.width = int(c.U8("offset width")); r.width {
 	case 0:
-		return nil
 	case 1, 2, 4, 8:
-		r.first, err = c.section("offsets")
-		return err
+		r.first = frame(c, "offsets")
+	default:
+		c.Refuse(1, "offset width", fault.Corruptf("offsets of %d bytes", r.width))
 	}
-	return fault.In(fault.Corruptf("offsets of %d bytes", width), "offset width", int64(at))
 }
 
 // offsets decompresses the offsets, unless none is needed.

@@ -1,6 +1,8 @@
 package column
 
 import (
+	"fmt"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -11,17 +13,13 @@ import (
 //	…  u32  rows with a value; only in kind 4
 //	…  …    values, each with a length of 4 bytes in front: of all rows in kind 3, of rows with a value in kind 4
 
-func (r *Reader) parseInline(c *cursor) error {
-	if err := r.parsePresence(c); err != nil {
-		return err
-	}
+func (r *Reader) parseInline(c *fields.Cursor) {
+	r.parsePresence(c)
 	if r.kind == SparseInlineBytes {
-		if err := r.presentCount(c); err != nil {
-			return err
-		}
+		r.presentCount(c)
 	}
-	r.second = c.rest("values")
-	return nil
+	r.second = take(c, "values", c.Left())
+	c.Note(len(r.second.data), "values of", fmt.Sprint(r.stored(), " rows"))
 }
 
 func (r *Reader) inlineValues() (Values, error) {

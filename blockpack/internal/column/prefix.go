@@ -3,6 +3,7 @@ package column
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -20,16 +21,10 @@ import (
 //	0  u8   w, bytes of the index of a prefix: 1, 2 or 4
 //	1  …    for each row with a value: index of its prefix (w bytes, all ones: no prefix), u32 length, bytes
 
-func (r *Reader) parsePrefix(c *cursor) error {
-	if err := r.parsePresence(c); err != nil {
-		return err
-	}
-	var err error
-	if r.first, err = c.section("prefixes"); err != nil {
-		return err
-	}
-	r.second, err = c.section("suffixes")
-	return err
+func (r *Reader) parsePrefix(c *fields.Cursor) {
+	r.parsePresence(c)
+	r.first = frame(c, "prefixes")
+	r.second = frame(c, "suffixes")
 }
 
 // suffixes reads the suffixes of a column, and finds their prefixes.

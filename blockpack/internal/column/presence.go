@@ -2,7 +2,9 @@ package column
 
 import (
 	"encoding/binary"
+	"fmt"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -62,6 +64,20 @@ func (r *runs) at(i int) (length, value uint32) {
 	}
 	w := binary.LittleEndian.Uint64(b)
 	return uint32(w), uint32(w >> 32)
+}
+
+// list lists runs that were read before the cursor.
+func (r *runs) list(c *fields.Cursor) {
+	l := fields.Cursor{Data: c.Data, Pos: c.Pos - len(r.data) - RunsHeader, Parts: c.Parts}
+	l.U8("version")
+	l.U32("run count")
+	l.Nest()
+	for i := range r.len() {
+		length, value := r.at(i)
+		l.Take("run", r.size)
+		l.Note(r.size, fmt.Sprint(length, " ×"), value)
+	}
+	l.Close()
 }
 
 // presence tells which rows of a column have a value.

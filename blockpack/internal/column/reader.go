@@ -1,8 +1,10 @@
 package column
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )
@@ -30,41 +32,53 @@ type Reader struct {
 }
 
 // parse parses the parts of data.
-func (r *Reader) parse(data []byte) error {
-	c := &cursor{data: data}
-	version, err := c.u8("encoding version")
-	if err != nil {
-		return err
+func (r *Reader) parse(c *fields.Cursor) {
+	if v := c.U8("encoding version"); v != EncodingVersion {
+		c.Refuse(1, "", fault.Unsupportedf("column encoding version %d", v))
 	}
-	if version != EncodingVersion {
-		return fault.In(fault.Unsupportedf("column encoding version %d", version), "", 0)
+	if b := c.Take("encoding kind", 1); b != nil {
+		r.kind = Kind(b[0])
+		c.Note(1, "kind", r.kind)
 	}
-	kind, err := c.u8("encoding kind")
-	if err != nil {
-		return err
+	if !r.kind.Valid() {
+		c.Refuse(1, "", fault.Unsupportedf("column encoding %s", r.kind))
+	} else if !r.kind.holds(r.typ) {
+		c.Refuse(1, "", fault.Corruptf("%s column in encoding %s", r.typ, r.kind))
 	}
-	if r.kind = Kind(kind); !r.kind.Valid() {
-		return fault.In(fault.Unsupportedf("column encoding %s", r.kind), "", 1)
-	}
-	if !r.kind.holds(r.typ) {
-		return fault.In(fault.Corruptf("%s column in encoding %s", r.typ, r.kind), "", 1)
+	if c.Err != nil {
+		return
 	}
 	switch r.kind {
 	default:
-		err = r.parseCoded(c)
+		r.parseCoded(c)
 	case InlineBytes, SparseInlineBytes:
-		err = r.parseInline(c)
+		r.parseInline(c)
 	case DeltaUint64:
-		err = r.parseDelta(c)
+		r.parseDelta(c)
 	case XORBytes, SparseXORBytes:
-		err = r.parseXOR(c)
+		r.parseXOR(c)
 	case PrefixBytes, SparsePrefixBytes:
-		err = r.parsePrefix(c)
+		r.parsePrefix(c)
 	}
-	if err == nil && c.left() > 0 {
-		r.warn(fault.In(fault.Corruptf("%d bytes follow the data of the column", c.left()), "", int64(c.at)))
+	if c.Err == nil && c.Left() > 0 {
+		r.warn(fault.In(fault.Corruptf("%d bytes follow the data of the column", c.Left()), "", c.Offset()))
 	}
-	return err
+}
+
+// Parts lists the parts of the data of a column, up to the first that is not right, and up to a number.
+func Parts(data []byte, t Type, rows, limit int) []fields.Part {
+	c := &fields.Cursor{Data: data, Parts: &fields.Parts{Limit: limit}}
+	r := Reader{typ: t.Base(), rows: rows}
+	r.parse(c)
+	list := c.Parts.List
+	end := 0
+	for _, p := range list {
+		end = p.Offset + p.Size
+	}
+	if end < len(data) {
+		list = append(list, fields.Part{Offset: end, Size: len(data) - end, Text: fmt.Sprint(len(data)-end, " bytes")})
+	}
+	return list
 }
 
 // holds tells whether columns of a type are read in a kind. Strings may be in kinds for bytes: packed UUIDs are.
@@ -79,31 +93,24 @@ func (k Kind) holds(t Type) bool {
 }
 
 // parsePresence parses the number of rows and the presence.
-func (r *Reader) parsePresence(c *cursor) error {
-	at := c.at
-	rows, err := c.u32("row count")
-	if err != nil {
-		return err
+func (r *Reader) parsePresence(c *fields.Cursor) {
+	if rows := c.U32("row count"); uint64(rows) != uint64(r.rows) {
+		c.Refuse(4, "row count", fault.Corruptf("%d rows in a block of %d", rows, r.rows))
 	}
-	if uint64(rows) != uint64(r.rows) {
-		return fault.In(fault.Corruptf("%d rows in a block of %d", rows, r.rows), "row count", int64(at))
+	s := block(c, "presence")
+	if c.Err == nil {
+		r.presence, c.Err = parsePresence(s, r.rows, r.warn)
 	}
-	s, err := c.section("presence")
-	if err != nil {
-		return err
+	if c.Parts != nil && c.Err == nil {
+		r.presence.runs.list(c)
 	}
-	r.presence, err = parsePresence(s, r.rows, r.warn)
-	return err
 }
 
 // presentCount parses the number of rows with a value, which must be that of the presence.
-func (r *Reader) presentCount(c *cursor) error {
-	at := c.at
-	n, err := c.u32("present count")
-	if err == nil && uint64(n) != uint64(r.presence.count) {
-		err = fault.In(fault.Corruptf("%d values for %d rows with a value", n, r.presence.count), "present count", int64(at))
+func (r *Reader) presentCount(c *fields.Cursor) {
+	if n := c.U32("present count"); uint64(n) != uint64(r.presence.count) {
+		c.Refuse(4, "present count", fault.Corruptf("%d values for %d rows with a value", n, r.presence.count))
 	}
-	return err
 }
 
 // Kind is how the column is stored.

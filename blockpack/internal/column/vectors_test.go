@@ -138,7 +138,7 @@ func TestRefusals(t *testing.T) {
 		{"presence of other size", column.String, `02 01 01` + ab + `04000000 0b000000 01 01000000 000000000000`, fault.ErrCorrupt, 40, "1 runs in 6 bytes"},
 		{"presence of value 2", column.String, `02 01 01` + ab + `04000000 0d000000 01 01000000 04000000 02000000`, fault.ErrCorrupt, 44, "value 2"},
 		{"presence of five rows", column.String, `02 01 01` + ab + `04000000 0d000000 01 01000000 05000000 01000000`, fault.ErrCorrupt, 44, "ends at row 5 of 4"},
-		{"few indexes", column.String, `02 01 01` + ab + allRows + `000000`, fault.ErrCorrupt, 52, "3 bytes of 4 are there"},
+		{"few indexes", column.String, `02 01 01` + ab + allRows + `000000`, fault.ErrCorrupt, 52, "4 bytes needed, 3 left"},
 		{"index", column.String, `02 01 01` + ab + allRows + `00000002`, fault.ErrCorrupt, 52, "index 2 into a dictionary of 2 entries"},
 		{"present count", column.String, `02 02 01` + ab + someRows + `04000000 00000000`, fault.ErrCorrupt, 68, "4 values for 3 rows"},
 		{"index runs too short", column.String, `02 06 01` + ab + allRows + `04000000 0d000000 01 01000000 03000000 01000000`, fault.ErrCorrupt, 60, "3 indexes for 4"},

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -23,13 +24,9 @@ import (
 // value before.
 var ErrMaybePadded = errors.New("values may have been padded with zeros")
 
-func (r *Reader) parseXOR(c *cursor) error {
-	if err := r.parsePresence(c); err != nil {
-		return err
-	}
-	var err error
-	r.first, err = c.section("XOR payload")
-	return err
+func (r *Reader) parseXOR(c *fields.Cursor) {
+	r.parsePresence(c)
+	r.first = frame(c, "XOR payload")
 }
 
 func (r *Reader) xorValues() (Values, error) {

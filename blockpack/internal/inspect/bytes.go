@@ -36,10 +36,6 @@ func (o *outline) dump(ctx context.Context, r layout.Region) (d provider.Dump, e
 	if d.Data, err = o.file.Read(ctx, r); err != nil {
 		return d, err
 	}
-	if r.Kind == layout.RegionData {
-		d.Parts = dataParts(d.Data)
-		return d, nil
-	}
 	parts, err := o.file.Parts(ctx, r, d.Data, maxParts)
 	for _, p := range parts {
 		d.Parts = append(d.Parts, provider.Part(p))

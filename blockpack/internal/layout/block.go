@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -41,14 +42,14 @@ const (
 // ParseBlockHead parses the start of a block of length bytes at an offset of the file. If data, from the start of the
 // block, end before the head does, head is nil, and need is the number of bytes to call it again with.
 func ParseBlockHead(data []byte, offset, length int64) (head *BlockHead, need int64, err error) {
-	c := &cursor{data: data, base: offset}
+	c := &cursor{fields.Cursor{Data: data, Base: offset}}
 	if int64(len(data)) < length {
 		if need := headSize(data); need > int64(len(data)) {
 			return nil, min(need, length), nil
 		}
 	}
 	head = c.blockHead(length)
-	return head, 0, fault.In(c.err, "block head", offset)
+	return head, 0, fault.In(c.Err, "block head", offset)
 }
 
 // headSize is the size of the head that begins with data, or a guess that is more than len(data). What is not right
@@ -72,59 +73,40 @@ func headSize(data []byte) int64 {
 }
 
 func (c *cursor) blockHead(length int64) *BlockHead {
-	c.magic(Magic)
-	h := &BlockHead{Version: c.u8("version"), Length: length}
-	if c.err == nil && h.Version != Version10 && h.Version != Version11 {
-		c.pos--
-		c.fail("version", fault.Unsupportedf("%d where %d and %d are possible", h.Version, Version10, Version11))
+	c.Magic(Magic)
+	h := &BlockHead{Version: c.OneOf("version", Version10, Version11), Length: length}
+	if b := c.Take("reserved", 3); b != nil {
+		c.Note(3, "reserved", fields.Hex(b))
 	}
-	c.take("reserved", 3)
-	c.noteReserved()
-	h.Spans = c.limited("span count", MaxSpans)
-	columns := c.limited("column count", MaxColumns)
-	h.Traces = c.limited("trace count", MaxTraces)
-	h.TraceTableLength = int64(c.limited("trace table length", min(length, MaxBlockBytes)))
-	if c.err == nil && int64(columns)*blockColumnEntry > int64(c.left()) {
-		c.fail("columns", fault.Corruptf("%d in %d bytes", columns, c.left()))
+	h.Spans = c.Limited("span count", MaxSpans)
+	columns := c.Limited("column count", MaxColumns)
+	h.Traces = c.Limited("trace count", MaxTraces)
+	h.TraceTableLength = int64(c.Limited("trace table length", min(length, MaxBlockBytes)))
+	if int64(columns)*blockColumnEntry > int64(c.Left()) {
+		c.Fail("columns", fault.Corruptf("%d in %d bytes", columns, c.Left()))
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	h.Columns = make([]BlockColumn, columns)
 	for i := range h.Columns {
-		c.open("column", i)
+		c.Open("column", i)
 		c.blockColumn(&h.Columns[i], length)
-		c.close()
-		if c.err != nil {
-			c.in("column %d", i)
+		c.Close()
+		if c.Err != nil {
+			c.In("column %d", i)
 			return nil
 		}
 	}
-	h.Size = int64(c.pos)
+	h.Size = int64(c.Pos)
 	return h
 }
 
-func (c *cursor) noteReserved() {
-	if c.parts != nil && c.err == nil {
-		c.note(3, "reserved", hexBytes(c.data[c.pos-3:c.pos]))
-	}
-}
-
-// limited is a number of 32 bits.
-func (c *cursor) limited(label string, limit int64) int {
-	n := int64(c.u32(label))
-	if c.err == nil && n > limit {
-		c.pos -= 4
-		c.fail(label, fault.Limitf("%d, at most %d are possible", n, limit))
-	}
-	return int(n)
-}
-
 func (c *cursor) blockColumn(col *BlockColumn, length int64) {
-	col.Name = string(c.name())
-	col.Type = c.columnType()
-	col.Offset, col.Length = c.extent("data", length)
-	col.StatsOffset, col.StatsLength = c.extent("stats", length)
+	col.Name = string(c.Name(column.MaxNameLen))
+	col.Type = column.ReadType(&c.Cursor)
+	col.Offset, col.Length = c.Extent("data", length)
+	col.StatsOffset, col.StatsLength = c.Extent("stats", length)
 }
 
 // StatsEnd is the offset in the block behind the head and all stats before the data of columns: a reader that wants
@@ -164,8 +146,8 @@ func (h *BlockHead) TraceTable() (offset, length int64) {
 func AppendBlockHead(dst []byte, spans int, columns []BlockColumn, stats [][]byte) ([]byte, error) {
 	pos := int64(BlockHeadSize)
 	for i := range columns {
-		if len(columns[i].Name) > MaxNameLength {
-			return dst, fault.Limitf("column %s: a name of %d bytes, at most %d are possible", quote([]byte(columns[i].Name)), len(columns[i].Name), MaxNameLength)
+		if len(columns[i].Name) > column.MaxNameLen {
+			return dst, fault.Limitf("column %s: a name of %d bytes, at most %d are possible", fields.Quote([]byte(columns[i].Name)), len(columns[i].Name), column.MaxNameLen)
 		}
 		pos += blockColumnEntry + int64(len(columns[i].Name))
 	}
@@ -209,34 +191,31 @@ func AppendBlockHead(dst []byte, spans int, columns []BlockColumn, stats [][]byt
 type ColumnStats struct {
 	Known    bool // Min and Max are bounds. NaNs are not within them
 	Empty    bool // the column has no values, it says; believe it only if no row is present
-	Min, Max Value
+	Min, Max column.Value
 }
 
 // ParseColumnStats parses the stats of a column of type t. Range types are as their base types. No bytes mean that
 // nothing is known.
 func ParseColumnStats(data []byte, t column.Type) (ColumnStats, error) {
-	c := &cursor{data: data}
+	c := &cursor{fields.Cursor{Data: data}}
 	s := c.columnStats(t)
-	return s, fault.In(c.err, "stats", 0)
+	return s, fault.In(c.Err, "stats", 0)
 }
 
 func (c *cursor) columnStats(t column.Type) (s ColumnStats) {
-	if len(c.data) == 0 {
+	if len(c.Data) == 0 {
 		return s
 	}
-	switch has := c.u8("has values"); has {
+	switch has := c.U8("has values"); has {
 	case 0:
-		s.Empty = c.err == nil
+		s.Empty = c.Err == nil
 	case 1:
-		s.Min, s.Max, s.Known = c.bounds(t.Base())
+		s.Min, s.Max, s.Known = column.ReadBounds(&c.Cursor, t.Base())
 	default:
-		c.pos--
-		c.fail("has values", fault.Corruptf("%d where 0 and 1 are possible", has))
+		c.Refuse(1, "has values", fault.Corruptf("%d where 0 and 1 are possible", has))
 	}
-	if c.err == nil && c.left() > 0 {
-		c.fail("", fault.Corruptf("%d bytes behind the stats", c.left()))
-	}
-	if c.err != nil {
+	c.End("stats")
+	if c.Err != nil {
 		return ColumnStats{}
 	}
 	return s
@@ -246,17 +225,9 @@ func (c *cursor) columnStats(t column.Type) (s ColumnStats) {
 func AppendColumnStats(dst []byte, s ColumnStats) []byte {
 	switch {
 	case s.Known:
-		return appendBounds(append(dst, 1), s.Min, s.Max)
+		return s.Max.Append(s.Min.Append(append(dst, 1)))
 	case s.Empty:
 		return append(dst, 0)
 	}
 	return dst
-}
-
-// ValueAt is value k of the values of a column. It refers to the memory of the column.
-func ValueAt(c *column.Column, k int) Value {
-	if c.Type.Textual() {
-		return Value{Type: c.Type.Base(), Data: c.Values.Bytes(k)}
-	}
-	return Value{Type: c.Type.Base(), Bits: c.Values.Numbers[k]}
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 )
 
 // TestBlockHead appends random heads and reads them with any beginning of the block.
@@ -64,7 +65,7 @@ func TestBlockHead(t *testing.T) {
 func TestBlockHeadLimits(t *testing.T) {
 	_, err := AppendBlockHead(nil, MaxSpans+1, nil, nil)
 	require.ErrorContains(t, err, "limit")
-	_, err = AppendBlockHead(nil, 1, []BlockColumn{{Name: strings.Repeat("x", MaxNameLength+1)}}, [][]byte{nil})
+	_, err = AppendBlockHead(nil, 1, []BlockColumn{{Name: strings.Repeat("x", column.MaxNameLen+1)}}, [][]byte{nil})
 	require.ErrorContains(t, err, "limit")
 	_, err = AppendBlockHead(nil, 1, []BlockColumn{{Length: MaxBlockBytes}}, [][]byte{nil})
 	require.ErrorContains(t, err, "limit")
@@ -105,18 +106,18 @@ func TestStats(t *testing.T) {
 	f := math.Float64bits
 	for _, c := range []struct {
 		t      column.Type
-		lo, hi Value
+		lo, hi column.Value
 		known  bool
 	}{
 		{column.String, text("a"), text("b"), true},
 		{column.RangeString, text("b"), text("a"), false},
-		{column.Bytes, Value{Type: column.Bytes, Data: []byte{}}, Value{Type: column.Bytes, Data: []byte{1}}, true},
-		{column.RangeInt64, Value{Type: column.Int64, Bits: 1 << 63}, Value{Type: column.Int64, Bits: 1}, true},
-		{column.Uint64, Value{Type: column.Uint64, Bits: 1 << 63}, Value{Type: column.Uint64, Bits: 1}, false},
-		{column.Float64, Value{Type: column.Float64, Bits: f(-1)}, Value{Type: column.Float64, Bits: f(1)}, true},
-		{column.Float64, Value{Type: column.Float64, Bits: f(0)}, Value{Type: column.Float64, Bits: f(math.Copysign(0, -1))}, true},
-		{column.Float64, Value{Type: column.Float64, Bits: f(math.NaN())}, Value{Type: column.Float64, Bits: f(1)}, false},
-		{column.Bool, Value{Type: column.Bool, Bits: 0}, Value{Type: column.Bool, Bits: 1}, true},
+		{column.Bytes, column.Value{Type: column.Bytes, Data: []byte{}}, column.Value{Type: column.Bytes, Data: []byte{1}}, true},
+		{column.RangeInt64, column.Value{Type: column.Int64, Bits: 1 << 63}, column.Value{Type: column.Int64, Bits: 1}, true},
+		{column.Uint64, column.Value{Type: column.Uint64, Bits: 1 << 63}, column.Value{Type: column.Uint64, Bits: 1}, false},
+		{column.Float64, column.Value{Type: column.Float64, Bits: f(-1)}, column.Value{Type: column.Float64, Bits: f(1)}, true},
+		{column.Float64, column.Value{Type: column.Float64, Bits: f(0)}, column.Value{Type: column.Float64, Bits: f(math.Copysign(0, -1))}, true},
+		{column.Float64, column.Value{Type: column.Float64, Bits: f(math.NaN())}, column.Value{Type: column.Float64, Bits: f(1)}, false},
+		{column.Bool, column.Value{Type: column.Bool, Bits: 0}, column.Value{Type: column.Bool, Bits: 1}, true},
 	} {
 		data := AppendColumnStats(nil, ColumnStats{Known: true, Min: c.lo, Max: c.hi})
 		s, err := ParseColumnStats(data, c.t)
@@ -245,10 +246,10 @@ func TestTraceIndexBuilder(t *testing.T) {
 		require.NoError(t, err)
 		compact, err := AppendCompact(nil, make([]Block, blocks), b)
 		require.NoError(t, err)
-		c := &cursor{data: data}
+		c := &cursor{fields.Cursor{Data: data}}
 		x := c.traceIndex(blocks)
-		require.NoError(t, c.err)
-		require.Zero(t, c.left())
+		require.NoError(t, c.Err)
+		require.Zero(t, c.Left())
 		y, err := ParseCompact(compact, 0, 1<<20)
 		require.NoError(t, err)
 		for _, x := range []*TraceIndex{x, y.Traces} {
@@ -291,9 +292,9 @@ func TestTraceIndexOrder(t *testing.T) {
 	u16(0)
 	data = append(data, append([]byte{2}, make([]byte, 15)...)...)
 	u16(1, 1, 2, 3, 5) // rows 3, 5 of block 1
-	c := &cursor{data: data}
+	c := &cursor{fields.Cursor{Data: data}}
 	x := c.traceIndex(2)
-	require.NoError(t, c.err)
+	require.NoError(t, c.Err)
 	got, err := x.Lookup([]TraceBlock{{Block: 9}}, TraceID{2})
 	require.NoError(t, err)
 	require.Len(t, got, 3)
@@ -304,9 +305,9 @@ func TestTraceIndexOrder(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, got)
 
-	c = &cursor{data: data}
+	c = &cursor{fields.Cursor{Data: data}}
 	require.Nil(t, c.traceIndex(1))
-	require.ErrorContains(t, c.err, "trace index/trace 0/block id")
+	require.ErrorContains(t, c.Err, "trace index/trace 0/block id")
 
 	b := &TraceIndexBuilder{}
 	b.Add(0, MaxIndexed, TraceID{})

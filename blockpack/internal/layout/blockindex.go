@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -58,46 +59,41 @@ func blockEntry(version uint8, v Variant) int {
 }
 
 func (c *cursor) blockIndex(version uint8, v Variant, dataEnd int64) []Block {
-	defer c.in("block index")
-	n := c.count("block count", blockEntry(version, v), MaxBlocks)
+	defer c.In("block index")
+	n := c.Count("block count", blockEntry(version, v), MaxBlocks)
 	blocks := make([]Block, n)
 	for i := range blocks {
-		c.open("block", i)
+		c.Open("block", i)
 		c.blockEntry(&blocks[i], version, v, dataEnd)
-		c.close()
-		if c.err != nil {
-			c.in("block %d", i)
+		c.Close()
+		if c.Err != nil {
+			c.In("block %d", i)
 			return nil
 		}
 	}
-	if c.err == nil {
+	if c.Err == nil {
 		c.noOverlap(blocks)
 	}
 	return blocks
 }
 
 func (c *cursor) blockEntry(b *Block, version uint8, v Variant, dataEnd int64) {
-	b.Offset, b.Length = c.extent("block", dataEnd)
+	b.Offset, b.Length = c.Extent("block", dataEnd)
 	if b.Length > MaxBlockBytes {
-		c.fail("length", fault.Limitf("%d bytes, at most %d are possible", b.Length, MaxBlockBytes))
+		c.Fail("length", fault.Limitf("%d bytes, at most %d are possible", b.Length, MaxBlockBytes))
 	}
 	if version >= Version11 {
-		b.Kind = c.u8("kind")
+		b.Kind = c.U8("kind")
 	}
-	spans := c.u32("span count")
-	if spans > MaxSpans {
-		c.pos -= 4
-		c.fail("span count", fault.Limitf("%d, at most %d are possible", spans, MaxSpans))
-	}
-	b.Spans = int(spans)
-	b.MinStart = c.u64("min start")
-	b.MaxStart = c.u64("max start")
+	b.Spans = c.Limited("span count", MaxSpans)
+	b.MinStart = c.U64("min start")
+	b.MaxStart = c.U64("max start")
 	b.MinTrace = c.id("min trace id")
 	b.MaxTrace = c.id("max trace id")
 	if !v.NoNames {
-		if p := c.take("names", len(b.Names)); p != nil {
+		if p := c.Take("names", len(b.Names)); p != nil {
 			b.Names = NameBloom(p)
-			c.note(len(p), "names", hexBytes(p))
+			c.Note(len(p), "names", fields.Hex(p))
 		}
 	}
 	if !v.NoValueStats {
@@ -118,7 +114,7 @@ func (c *cursor) noOverlap(blocks []Block) {
 			continue
 		}
 		if b.Offset < end {
-			c.fail("", fault.Corruptf("a block begins at %d, another one ends at %d", b.Offset, end))
+			c.Fail("", fault.Corruptf("a block begins at %d, another one ends at %d", b.Offset, end))
 			return
 		}
 		end = b.Offset + b.Length
@@ -163,75 +159,47 @@ type ValueStatsList []byte
 type ValueStats struct {
 	Name     string
 	Known    bool // Min and Max are bounds. A column of unknown bounds may have any values
-	Min, Max Value
+	Min, Max column.Value
 }
 
 var valueStatsTypes = []column.Type{1: column.String, 2: column.Int64, 3: column.Float64, 4: column.Bool}
 
 func (c *cursor) valueStats() ValueStatsList {
-	start := c.pos
-	n := int(c.u8("value stats"))
-	for i := 0; i < n && c.err == nil; i++ {
+	start := c.Pos
+	n := int(c.U8("value stats"))
+	for i := 0; i < n && c.Err == nil; i++ {
 		c.valueStatsEntry()
-		c.in("value stats %d", i)
+		c.In("value stats %d", i)
 	}
-	if c.err != nil || n == 0 {
+	if c.Err != nil || n == 0 {
 		return nil
 	}
-	return c.data[start:c.pos:c.pos]
+	return c.Data[start:c.Pos:c.Pos]
 }
 
 func (c *cursor) valueStatsEntry() (s ValueStats) {
-	name := c.name()
-	t := int(c.u8("type"))
-	if t == 0 || c.err != nil {
+	name := c.Name(column.MaxNameLen)
+	t := int(c.U8("type"))
+	if t == 0 || c.Err != nil {
 		return s
 	}
 	if t >= len(valueStatsTypes) {
-		c.pos--
-		c.fail("type", fault.Corruptf("%d is no type of value stats", t))
+		c.Refuse(1, "type", fault.Corruptf("%d is no type of value stats", t))
 		return s
 	}
 	s.Name = string(name)
-	s.Min, s.Max, s.Known = c.bounds(valueStatsTypes[t])
+	s.Min, s.Max, s.Known = column.ReadBounds(&c.Cursor, valueStatsTypes[t])
 	return s
 }
 
 // All gives the bounds in the order of the file.
 func (l ValueStatsList) All() iter.Seq[ValueStats] {
 	return func(yield func(ValueStats) bool) {
-		c := cursor{data: l}
-		for range c.u8("") {
-			if s := c.valueStatsEntry(); c.err != nil || !yield(s) {
+		c := cursor{fields.Cursor{Data: l}}
+		for range c.U8("") {
+			if s := c.valueStatsEntry(); c.Err != nil || !yield(s) {
 				return
 			}
 		}
 	}
-}
-
-// AppendValueStats appends the bounds of columns of type String, Int64, Float64 or Bool. The format has room for 255
-// of them, and no types for others.
-func AppendValueStats(dst ValueStatsList, stats []ValueStats) (ValueStatsList, error) {
-	if len(stats) > 255 {
-		return dst, fault.Limitf("value stats of %d columns, at most 255 are possible", len(stats))
-	}
-	dst = append(dst, byte(len(stats)))
-	for _, s := range stats {
-		t := slices.Index(valueStatsTypes[1:], s.Min.Type) + 1
-		if !s.Known {
-			t = 0
-		} else if t == 0 {
-			return dst, fault.Unsupportedf("value stats of type %v", s.Min.Type)
-		}
-		if len(s.Name) > MaxNameLength {
-			return dst, fault.Limitf("value stats: a name of %d bytes, at most %d are possible", len(s.Name), MaxNameLength)
-		}
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(len(s.Name)))
-		dst = append(dst, s.Name...)
-		dst = append(dst, byte(t))
-		if t > 0 {
-			dst = appendBounds(dst, s.Min, s.Max)
-		}
-	}
-	return dst, nil
 }

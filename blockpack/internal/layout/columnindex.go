@@ -3,6 +3,8 @@ package layout
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -25,40 +27,40 @@ type ColumnExtent struct {
 const extentEntry = 2 + 4 + 4
 
 func (c *cursor) columnIndex(blocks int) *ColumnIndex {
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
-	defer c.in("column index")
-	if int64(blocks)*4 > int64(c.left()) {
-		c.fail("", fault.Corruptf("%d blocks in %d bytes", blocks, c.left()))
+	defer c.In("column index")
+	if int64(blocks)*4 > int64(c.Left()) {
+		c.Fail("", fault.Corruptf("%d blocks in %d bytes", blocks, c.Left()))
 		return nil
 	}
-	x := &ColumnIndex{base: c.offset(), offsets: make([]uint32, blocks)}
-	start := c.pos
+	x := &ColumnIndex{base: c.Offset(), offsets: make([]uint32, blocks)}
+	start := c.Pos
 	for i := range x.offsets {
-		if int64(c.pos-start) > maxOffset {
-			c.fail("", fault.Limitf("more than %d bytes", int64(maxOffset)))
+		if int64(c.Pos-start) > maxOffset {
+			c.Fail("", fault.Limitf("more than %d bytes", int64(maxOffset)))
 		}
-		x.offsets[i] = uint32(c.pos - start)
-		c.open("block", i)
+		x.offsets[i] = uint32(c.Pos - start)
+		c.Open("block", i)
 		c.extents(nil)
-		c.close()
-		if c.err != nil {
-			c.in("block %d", i)
+		c.Close()
+		if c.Err != nil {
+			c.In("block %d", i)
 			return nil
 		}
 	}
-	x.data = c.data[start:c.pos:c.pos]
+	x.data = c.Data[start:c.Pos:c.Pos]
 	return x
 }
 
 // extents reads the columns of a block, and calls found if that is not nil.
 func (c *cursor) extents(found func(name []byte, offset, length uint32)) {
-	for range c.count("column count", extentEntry, MaxColumns) {
-		name := c.name()
-		offset := c.u32("offset")
-		length := c.u32("length")
-		if c.err != nil {
+	for range c.Count("column count", extentEntry, MaxColumns) {
+		name := c.Name(column.MaxNameLen)
+		offset := c.U32("offset")
+		length := c.U32("length")
+		if c.Err != nil {
 			return
 		}
 		if found != nil {
@@ -70,26 +72,26 @@ func (c *cursor) extents(found func(name []byte, offset, length uint32)) {
 // Block gives the extents of the columns of a block; nil if the file does not tell.
 func (x *ColumnIndex) Block(block int) ([]ColumnExtent, error) {
 	start := int64(x.offsets[block])
-	c := cursor{data: x.data[start:], base: x.base + start}
+	c := cursor{fields.Cursor{Data: x.data[start:], Base: x.base + start}}
 	var list []ColumnExtent
 	c.extents(func(name []byte, offset, length uint32) {
 		list = append(list, ColumnExtent{string(name), offset, length})
 	})
-	c.in("column index/block %d", block)
-	return list, c.err
+	c.In("column index/block %d", block)
+	return list, c.Err
 }
 
 // Column gives the extent of the first column of a name in a block, without a look at the others. ok is false if the
 // file does not tell.
 func (x *ColumnIndex) Column(block int, name string) (extent ColumnExtent, ok bool) {
 	start := int64(x.offsets[block])
-	c := cursor{data: x.data[start:], base: x.base + start}
+	c := cursor{fields.Cursor{Data: x.data[start:], Base: x.base + start}}
 	c.extents(func(n []byte, offset, length uint32) {
 		if !ok && string(n) == name {
 			extent, ok = ColumnExtent{name, offset, length}, true
 		}
 	})
-	return extent, ok && c.err == nil
+	return extent, ok && c.Err == nil
 }
 
 // AppendColumnIndex appends a column index: the extents in each block.

@@ -3,6 +3,7 @@ package layout
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -19,38 +20,36 @@ const compactEntry = 8 + 4
 // ParseCompact parses the compact index at an offset of a file of size bytes. Entries of traces are checked by the
 // first lookup.
 func ParseCompact(data []byte, offset, size int64) (*CompactIndex, error) {
-	x, err := parseCompact(&cursor{data: data, base: offset}, size, false)
+	x, err := parseCompact(&cursor{fields.Cursor{Data: data, Base: offset}}, size, false)
 	return x, fault.In(err, "compact index", offset)
 }
 
 func parseCompact(c *cursor, size int64, whole bool) (*CompactIndex, error) {
-	c.magic(CompactMagic)
-	if v := c.u8("version"); c.err == nil && v != CompactVersion {
-		c.pos--
-		c.fail("version", fault.Unsupportedf("%d where %d is expected", v, CompactVersion))
+	c.Magic(CompactMagic)
+	if v := c.U8("version"); v != CompactVersion {
+		c.Refuse(1, "version", fault.Unsupportedf("%d where %d is expected", v, CompactVersion))
 	}
-	n := c.count("block count", compactEntry, MaxBlocks)
-	start := c.pos
+	n := c.Count("block count", compactEntry, MaxBlocks)
+	start := c.Pos
 	for i := range n {
-		c.open("block", i)
-		at := c.u64("offset")
-		length := c.u32("length")
-		c.close()
-		if c.err == nil && (at > uint64(size) || uint64(length) > uint64(size)-at || length > MaxBlockBytes) {
-			c.pos -= compactEntry
-			c.fail("", fault.Corruptf("%d bytes at %d in a file of %d bytes", length, at, size))
-			c.in("block %d", i)
+		c.Open("block", i)
+		at := c.U64("offset")
+		length := c.U32("length")
+		c.Close()
+		if c.Err == nil && (at > uint64(size) || uint64(length) > uint64(size)-at || length > MaxBlockBytes) {
+			c.Refuse(compactEntry, "", fault.Corruptf("%d bytes at %d in a file of %d bytes", length, at, size))
+			c.In("block %d", i)
 		}
 	}
-	x := &CompactIndex{table: c.data[start:c.pos:c.pos]}
+	x := &CompactIndex{table: c.Data[start:c.Pos:c.Pos]}
 	if whole {
 		x.Traces = c.traceIndex(n)
-	} else if c.err == nil {
+	} else if c.Err == nil {
 		x.Traces = c.traceIndexHead(n)
-		c.in("trace index")
+		c.In("trace index")
 	}
-	if c.err != nil {
-		return nil, c.err
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	return x, nil
 }

@@ -3,6 +3,7 @@ package layout
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -42,30 +43,27 @@ func ParseFooter(tail []byte, size int64) (Footer, error) {
 	return Footer{}, fault.In(err, "footer", max(size-FooterSize, 0))
 }
 
-func parseFooter(tail []byte, size int64, p *parts) (Footer, error) {
+func parseFooter(tail []byte, size int64, p *fields.Parts) (Footer, error) {
 	if len(tail) < FooterSize || size < FooterSize {
 		return Footer{}, fault.Corruptf("%d bytes, a file has at least %d", size, FooterSize)
 	}
 	end := size - FooterSize
-	c := cursor{data: tail[len(tail)-FooterSize:], base: end, parts: p}
-	if v := c.u16("version"); v != FooterVersion {
-		c.pos = 0
-		c.fail("version", fault.Corruptf("%d where %d is expected", v, FooterVersion))
+	c := cursor{fields.Cursor{Data: tail[len(tail)-FooterSize:], Base: end, Parts: p}}
+	if v := c.U16("version"); v != FooterVersion {
+		c.Refuse(2, "version", fault.Corruptf("%d where %d is expected", v, FooterVersion))
 	}
-	header := c.u64("header offset")
+	header := c.U64("header offset")
 	if header > uint64(max(end-HeaderSize, 0)) {
-		c.pos = 2
-		c.fail("header offset", fault.Corruptf("%d in a file of %d bytes", header, size))
+		c.Refuse(8, "header offset", fault.Corruptf("%d in a file of %d bytes", header, size))
 	}
-	compact := c.u64("compact offset")
-	length := c.u32("compact length")
+	compact := c.U64("compact offset")
+	length := c.U32("compact length")
 	if length == 0 {
 		compact = 0
 	} else if compact > uint64(end) || uint64(length) > uint64(end)-compact {
-		c.pos = 10
-		c.fail("compact offset", fault.Corruptf("%d bytes at %d in a file of %d bytes", length, compact, size))
+		c.Refuse(12, "compact offset", fault.Corruptf("%d bytes at %d in a file of %d bytes", length, compact, size))
 	}
-	return Footer{int64(header), int64(compact), int64(length)}, c.err
+	return Footer{int64(header), int64(compact), int64(length)}, c.Err
 }
 
 // otherFooter finds out whether the end of the file is the footer of another version, whose first offset is in the file.
@@ -110,19 +108,18 @@ func ParseHeader(data []byte, offset, size int64) (Header, error) {
 	return parseHeader(data, offset, size, nil)
 }
 
-func parseHeader(data []byte, offset, size int64, p *parts) (Header, error) {
-	c := cursor{data: data, base: offset, parts: p}
-	c.magic(Magic)
-	v := c.u8("version")
-	if c.err == nil && v != Version10 && v != Version11 {
+func parseHeader(data []byte, offset, size int64, p *fields.Parts) (Header, error) {
+	c := cursor{fields.Cursor{Data: data, Base: offset, Parts: p}}
+	c.Magic(Magic)
+	v := c.U8("version")
+	if c.Err == nil && v != Version10 && v != Version11 {
 		if v > Version11 {
 			return Header{}, &UnsupportedError{Version: int(v), Footer: FooterVersion}
 		}
-		c.pos--
-		c.fail("version", fault.Unsupportedf("%d where %d and %d are possible", v, Version10, Version11))
+		c.Refuse(1, "version", fault.Unsupportedf("%d where %d and %d are possible", v, Version10, Version11))
 	}
-	at, n := c.extent("metadata", size-FooterSize)
-	return Header{v, at, n}, fault.In(c.err, "header", offset)
+	at, n := c.Extent("metadata", size-FooterSize)
+	return Header{v, at, n}, fault.In(c.Err, "header", offset)
 }
 
 // AppendHeader appends a header.

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
@@ -132,7 +134,7 @@ func small(t testing.TB) []byte {
 	var extents [][]ColumnExtent
 	var data []byte
 	traces := &TraceIndexBuilder{}
-	ranges := NewRangeBuilder(RangeOptions{})
+	index := ranges.NewBuilder(ranges.BuildOptions{})
 	for i := range 2 {
 		columns := []BlockColumn{{Name: "span:name", Type: column.String, Length: 4}, {Name: "trace:id", Type: column.Bytes, Length: 3}, {Name: "trace:state", Type: column.String}}
 		stats := [][]byte{AppendColumnStats(nil, ColumnStats{Known: true, Min: text("a"), Max: text("b")}), nil, nil}
@@ -145,21 +147,20 @@ func small(t testing.TB) []byte {
 		block = append(block, table...)
 		b := Block{Offset: int64(len(data)), Length: int64(len(block)), Spans: 3, MinStart: 1, MaxStart: 9, MaxTrace: TraceID{9}}
 		b.Names.Add("span:name")
-		b.Values, err = AppendValueStats(nil, []ValueStats{{Name: "span:name", Known: true, Min: text("a"), Max: text("b")}})
-		require.NoError(t, err)
+		b.Values = appendValueStats([]ValueStats{{Name: "span:name", Known: true, Min: text("a"), Max: text("b")}})
 		blocks = append(blocks, b)
 		extents = append(extents, []ColumnExtent{{"span:name", uint32(columns[0].Offset), 4}})
 		data = append(data, block...)
 		for row := range 3 {
 			traces.Add(i, row, TraceID{byte(row % 2)})
 		}
-		ranges.AddBlock([]*column.Column{
-			columnOf("span:name", column.String, []Value{text("a"), text("b"), text("c")}, false),
-			columnOf("span.n", column.Float64, []Value{{Bits: math.Float64bits(5)}, {Bits: 0}}, false),
+		index.AddBlock([]*column.Column{
+			{Name: "span:name", Type: column.String, Rows: 3, Values: column.Values{Offsets: []uint32{0, 1, 2, 3}, Data: []byte("abc")}},
+			{Name: "span.n", Type: column.Float64, Rows: 2, Values: column.Values{Numbers: []uint64{math.Float64bits(5), 0}}},
 		})
 	}
 	meta := AppendBlockIndex(nil, blocks)
-	meta, err := ranges.Finish(meta, 0, "test/1", []FileColumn{{"span:name", column.String, 1}})
+	meta, err := index.Finish(meta, 0, "test/1", []ranges.FileColumn{{Name: "span:name", Type: column.String, Flags: 1}})
 	require.NoError(t, err)
 	meta = AppendColumnIndex(meta, extents)
 	meta, err = traces.Append(meta)
@@ -274,13 +275,13 @@ func TestPlaces(t *testing.T) {
 // TestOverlap refuses blocks that share bytes.
 func TestOverlap(t *testing.T) {
 	data := AppendBlockIndex(nil, []Block{{Offset: 10, Length: 5}, {Offset: 0, Length: 11}})
-	c := &cursor{data: data}
+	c := &cursor{fields.Cursor{Data: data}}
 	c.blockIndex(Version11, Variant{}, 100)
-	require.ErrorContains(t, c.err, "block index")
+	require.ErrorContains(t, c.Err, "block index")
 	data = AppendBlockIndex(nil, []Block{{Offset: 10, Length: 5}, {Offset: 0, Length: 10}, {Offset: 12}})
-	c = &cursor{data: data}
+	c = &cursor{fields.Cursor{Data: data}}
 	require.Len(t, c.blockIndex(Version11, Variant{}, 100), 3)
-	require.NoError(t, c.err)
+	require.NoError(t, c.Err)
 }
 
 func FuzzFile(f *testing.F) {

@@ -10,6 +10,7 @@ package layout
 import (
 	"fmt"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -35,13 +36,10 @@ const (
 	MaxSpans        = 1_000_000     // in a block
 	MaxBlocks       = 100_000       // in a file
 	MaxColumns      = 10_000        // in a block
-	MaxValueLength  = 10_485_760    // bytes of a String or Bytes value
 	MaxBlockBytes   = 1_073_741_824 // of a block
 	MaxMetadata     = 104_857_600   // bytes of metadata
 	MaxTraces       = 1_000_000     // in a block
-	MaxNameLength   = 1_024         // bytes of a column name
 	MaxCompactBytes = 52_428_800    // of the compact index
-	MaxKeyLength    = 50            // bytes of a String or Bytes key of the range index
 
 	// MaxIndexed is the number of blocks of a file, and of spans of a block, that a trace index can refer to.
 	MaxIndexed = 65_535
@@ -69,6 +67,18 @@ func (o Options) maxMetadata() int64 {
 
 // TraceID is the id of a trace.
 type TraceID [16]byte
+
+// cursor reads the fields of structures.
+type cursor struct{ fields.Cursor }
+
+// id is a trace id.
+func (c *cursor) id(label string) (id TraceID) {
+	if b := c.Take(label, len(id)); b != nil {
+		id = TraceID(b)
+		c.Note(len(b), label, fields.Hex(b))
+	}
+	return id
+}
 
 // UnsupportedError is a file of another version. It wraps fault.ErrUnsupported.
 type UnsupportedError struct {

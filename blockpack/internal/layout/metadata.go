@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -44,7 +46,7 @@ func (v Variant) String() string {
 type Metadata struct {
 	Variant Variant
 	Blocks  []Block
-	Ranges  *RangeIndex
+	Ranges  *ranges.Index
 	Columns *ColumnIndex
 	Traces  *TraceIndex
 	// TracesComplete is false if the trace index cannot refer to all blocks and rows: a trace is then to be looked
@@ -87,22 +89,22 @@ func parseVariants(data []byte, h Header, dataEnd int64, o Options) (all []*Meta
 }
 
 func parseVariant(data []byte, h Header, dataEnd int64, v Variant, o Options) (*Metadata, error) {
-	c := &cursor{data: data, base: h.MetadataOffset}
+	c := &cursor{fields.Cursor{Data: data, Base: h.MetadataOffset}}
 	m := &Metadata{Variant: v}
-	m.Sections[0] = c.offset()
+	m.Sections[0] = c.Offset()
 	m.Blocks = c.blockIndex(h.Version, v, dataEnd)
-	m.Sections[1] = c.offset()
-	m.Ranges = c.rangeIndex(len(m.Blocks), v, o)
-	m.Sections[2] = c.offset()
+	m.Sections[1] = c.Offset()
+	m.Ranges = ranges.Parse(&c.Cursor, len(m.Blocks), ranges.Options{Flags: v.BucketsFlag, Trust: o.TrustRanges, Ignore: o.IgnoreRanges})
+	m.Sections[2] = c.Offset()
 	m.Columns = c.columnIndex(len(m.Blocks))
-	m.Sections[3] = c.offset()
+	m.Sections[3] = c.Offset()
 	m.Traces = c.traceIndex(len(m.Blocks))
-	m.Sections[4] = c.offset()
-	if c.err == nil && c.left() > 0 && (c.left() < 4 || binary.LittleEndian.Uint32(data[c.pos:]) != timeIndexMagic) {
-		c.fail("", fault.Corruptf("%d bytes behind the trace index", c.left()))
+	m.Sections[4] = c.Offset()
+	if c.Err == nil && c.Left() > 0 && (c.Left() < 4 || binary.LittleEndian.Uint32(data[c.Pos:]) != timeIndexMagic) {
+		c.Fail("", fault.Corruptf("%d bytes behind the trace index", c.Left()))
 	}
-	if c.err != nil {
-		return nil, c.err
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	m.TracesComplete = len(m.Blocks) <= MaxIndexed && !slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Spans > MaxIndexed })
 	if m.Ranges.Mark() != "" {

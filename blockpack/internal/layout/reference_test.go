@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -292,7 +293,7 @@ func TestReferenceRegions(t *testing.T) {
 }
 
 // checkParts checks that fields follow each other without gaps.
-func checkParts(t *testing.T, name string, parts []Part, size int) {
+func checkParts(t *testing.T, name string, parts []fields.Part, size int) {
 	t.Helper()
 	next := 0
 	for _, p := range parts {
@@ -313,7 +314,7 @@ func TestReferenceRanges(t *testing.T) {
 		entries, err := col.Entries()
 		require.NoError(t, err)
 		n := 0
-		var last Value
+		var last column.Value
 		for key, blocks := range entries {
 			if n > 0 {
 				require.Negative(t, last.Compare(key), col.Name)
@@ -331,10 +332,10 @@ func TestReferenceRanges(t *testing.T) {
 
 	trusting, err := open(t, reference(t, "ref_probe"), Options{TrustRanges: true}).Metadata(t.Context())
 	require.NoError(t, err)
-	blocks, known := trusting.Ranges.Point("resource.service.name", Value{Type: column.String, Data: []byte("svc")})
+	blocks, known := trusting.Ranges.Point("resource.service.name", column.Value{Type: column.String, Data: []byte("svc")})
 	require.True(t, known)
 	require.Equal(t, []uint32{0, 1, 2, 3}, blocks)
-	blocks, known = trusting.Ranges.Point("resource.service.name", Value{Type: column.String, Data: []byte("sv")})
+	blocks, known = trusting.Ranges.Point("resource.service.name", column.Value{Type: column.String, Data: []byte("sv")})
 	require.True(t, known)
 	require.Empty(t, blocks)
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -33,7 +36,7 @@ const (
 	RegionBlock                         // a block that cannot be read, or is none of spans
 	RegionHeader                        // [Header]
 	RegionBlockIndex                    // [Metadata.Blocks]
-	RegionRanges                        // [RangeIndex]
+	RegionRanges                        // [ranges.Index]
 	RegionColumnIndex                   // [ColumnIndex]
 	RegionTraceIndex                    // [TraceIndex]
 	RegionTimeIndex                     // an index of later files, which is ignored
@@ -102,7 +105,7 @@ func (l *regions) block(ctx context.Context, i int, divide bool) error {
 	l.add(b.Offset, h.Size, RegionBlockHead, name+", head")
 	for k := range h.Columns {
 		c := &h.Columns[k]
-		text := name + ", " + quote([]byte(c.Name))
+		text := name + ", " + fields.Quote([]byte(c.Name))
 		if c.StatsLength > 0 {
 			l.add(b.Offset+c.StatsOffset, c.StatsLength, RegionStats, text+", stats")
 			l.list[len(l.list)-1].Column = k
@@ -189,8 +192,8 @@ func (r Region) ColumnName() (name string, ok bool) {
 }
 
 // Parts lists the fields of a region, up to a number. After bytes that are no such structure it gives those in front
-// of them. Data of columns have parts of their own, which package column knows.
-func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]Part, error) {
+// of them.
+func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]fields.Part, error) {
 	m, err := f.Metadata(ctx)
 	if err != nil {
 		return nil, err
@@ -199,9 +202,11 @@ func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]P
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{limit: limit}
-	c := &cursor{data: data, base: r.Offset, parts: p}
+	p := &fields.Parts{Limit: limit}
+	c := &cursor{fields.Cursor{Data: data, Base: r.Offset, Parts: p}}
 	switch r.Kind {
+	case RegionData:
+		return column.Parts(data, r.head.Columns[r.Column].Type, r.head.Spans, limit), nil
 	case RegionBlockHead:
 		c.blockHead(m.Blocks[r.Block].Length)
 	case RegionStats:
@@ -213,7 +218,7 @@ func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]P
 	case RegionBlockIndex:
 		c.blockIndex(h.Version, m.Variant, f.dataEnd(h))
 	case RegionRanges:
-		c.rangeIndex(len(m.Blocks), m.Variant, f.o)
+		ranges.Parse(&c.Cursor, len(m.Blocks), ranges.Options{Flags: m.Variant.BucketsFlag})
 	case RegionColumnIndex:
 		c.columnIndex(len(m.Blocks))
 	case RegionTraceIndex:
@@ -223,5 +228,5 @@ func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]P
 	case RegionFooter:
 		_, _ = parseFooter(data, f.Size, p)
 	}
-	return p.list, nil
+	return p.List, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -50,64 +51,64 @@ func (r Rows) Len() int { return len(r) / 2 }
 // At is row i of them.
 func (r Rows) At(i int) int { return int(binary.LittleEndian.Uint16(r[2*i:])) }
 
+// String is for people: "3, 7, 8".
+func (r Rows) String() string {
+	return fields.Numbers(r.Len(), func(i int) uint64 { return uint64(r.At(i)) })
+}
+
 const traceEntry = 16 + 2 // bytes of an entry without blocks
 
 // traceIndex reads an index up to its end.
 func (c *cursor) traceIndex(blocks int) *TraceIndex {
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
-	defer c.in("trace index")
+	defer c.In("trace index")
 	x := c.traceIndexHead(blocks)
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
-	start := c.pos
+	start := c.Pos
 	for i := range x.count {
-		if end, ok := x.skip(c.pos - start); ok && c.parts == nil {
-			c.pos = start + end
+		if end, ok := x.skip(c.Pos - start); ok && c.Parts == nil {
+			c.Pos = start + end
 			continue
 		}
-		c.open("trace", i)
+		c.Open("trace", i)
 		c.traceEntry(x, nil)
-		c.close()
-		if c.err != nil {
-			c.in("trace %d", i)
+		c.Close()
+		if c.Err != nil {
+			c.In("trace %d", i)
 			return nil
 		}
 	}
-	x.data = c.data[start:c.pos:c.pos]
+	x.data = c.Data[start:c.Pos:c.Pos]
 	return x
 }
 
 // traceIndexHead reads the fields before the entries.
 func (c *cursor) traceIndexHead(blocks int) *TraceIndex {
-	v := c.u8("format version")
-	if c.err == nil && v != TraceVersion && v != TraceVersion2 {
-		c.pos--
-		c.fail("format version", fault.Unsupportedf("%d where %d and %d are possible", v, TraceVersion, TraceVersion2))
+	v := c.OneOf("format version", TraceVersion, TraceVersion2)
+	n := c.Count("trace count", traceEntry, math.MaxInt32)
+	if c.Err == nil && int64(c.Left()) > maxOffset {
+		c.Fail("", fault.Limitf("%d bytes, at most %d are possible", c.Left(), int64(maxOffset)))
 	}
-	n := c.count("trace count", traceEntry, math.MaxInt32)
-	if c.err == nil && int64(c.left()) > maxOffset {
-		c.fail("", fault.Limitf("%d bytes, at most %d are possible", c.left(), int64(maxOffset)))
-	}
-	return &TraceIndex{data: c.data[c.pos:], base: c.offset(), count: n, version: v, blocks: blocks}
+	return &TraceIndex{data: c.Data[c.Pos:], base: c.Offset(), count: n, version: v, blocks: blocks}
 }
 
 // traceEntry reads an entry, and calls found for its blocks if that is not nil.
 func (c *cursor) traceEntry(x *TraceIndex, found func(TraceBlock)) (id TraceID) {
 	id = c.id("trace id")
-	for range c.u16("block count") {
-		block := int(c.u16("block id"))
-		if c.err == nil && block >= x.blocks {
-			c.pos -= 2
-			c.fail("block id", fault.Corruptf("%d in a file of %d blocks", block, x.blocks))
+	for range c.U16("block count") {
+		block := int(c.U16("block id"))
+		if block >= x.blocks {
+			c.Refuse(2, "block id", fault.Corruptf("%d in a file of %d blocks", block, x.blocks))
 		}
 		var rows Rows
 		if x.version == TraceVersion {
 			rows = c.rows("rows")
 		}
-		if c.err != nil {
+		if c.Err != nil {
 			return id
 		}
 		if found != nil {
@@ -119,13 +120,10 @@ func (c *cursor) traceEntry(x *TraceIndex, found func(TraceBlock)) (id TraceID) 
 
 // rows reads a number of rows, and the rows.
 func (c *cursor) rows(label string) Rows {
-	p := c.parts
-	c.parts = nil
-	n := 2 * int(c.u16(label))
-	rows := Rows(c.take(label, n))
-	c.parts = p
-	if c.parts != nil && rows != nil {
-		c.note(2+n, label, rows)
+	var rows Rows
+	c.Unlisted(func() { rows = c.Take(label, 2*int(c.U16(label))) })
+	if c.Parts != nil {
+		c.Note(2+len(rows), label, rows)
 	}
 	return rows
 }
@@ -145,11 +143,11 @@ func (x *TraceIndex) prepare() error {
 		for i := range offsets {
 			end, ok := x.skip(pos)
 			if !ok {
-				c := &cursor{data: x.data, base: x.base, pos: pos}
+				c := &cursor{fields.Cursor{Data: x.data, Base: x.base, Pos: pos}}
 				c.traceEntry(x, nil) // for its error
-				c.fail("", fault.Corruptf("no entry"))
-				c.in("trace index/trace %d", i)
-				x.err = c.err
+				c.Fail("", fault.Corruptf("no entry"))
+				c.In("trace index/trace %d", i)
+				x.err = c.Err
 				return
 			}
 			offsets[i] = uint32(pos)
@@ -222,7 +220,7 @@ func (x *TraceIndex) Lookup(dst []TraceBlock, id TraceID) ([]TraceBlock, error) 
 
 // entry appends the blocks of an entry, which was read before without an error.
 func (x *TraceIndex) entry(dst []TraceBlock, offset uint32) []TraceBlock {
-	c := cursor{data: x.data[offset:], base: x.base + int64(offset)}
+	c := cursor{fields.Cursor{Data: x.data[offset:], Base: x.base + int64(offset)}}
 	c.traceEntry(x, func(b TraceBlock) { dst = append(dst, b) })
 	return dst
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -42,34 +42,34 @@ func ParseTraceTable(data []byte, h *BlockHead) (*TraceTable, error) {
 	return parseTraceTable(data, h, nil)
 }
 
-func parseTraceTable(data []byte, h *BlockHead, p *parts) (*TraceTable, error) {
+func parseTraceTable(data []byte, h *BlockHead, p *fields.Parts) (*TraceTable, error) {
 	offset := h.Length - int64(len(data))
-	rows := &cursor{data: data, base: offset, parts: p}
+	rows := &cursor{fields.Cursor{Data: data, Base: offset, Parts: p}}
 	if t := rows.tableOfTraces(h); t != nil {
 		return t, nil
 	}
 	if p != nil {
-		*p = parts{limit: p.limit}
+		*p = fields.Parts{Limit: p.Limit}
 	}
-	c := &cursor{data: data, base: offset, parts: p}
+	c := &cursor{fields.Cursor{Data: data, Base: offset, Parts: p}}
 	t := c.tableOfColumns(h)
-	return t, fault.In(c.err, "trace table", offset)
+	return t, fault.In(c.Err, "trace table", offset)
 }
 
 const tableRow = 16 + 2
 
 // tableOfTraces gives a table whose rows are those of the block, each once, and that uses all bytes; else nil.
 func (c *cursor) tableOfTraces(h *BlockHead) *TraceTable {
-	if int64(h.Traces)*tableRow > int64(c.left()) {
+	if int64(h.Traces)*tableRow > int64(c.Left()) {
 		return nil
 	}
 	t := &TraceTable{Traces: make([]TraceTableRow, h.Traces)}
 	total := 0
 	for i := range t.Traces {
-		c.open("trace", i)
+		c.Open("trace", i)
 		t.Traces[i] = TraceTableRow{c.id("trace id"), c.rows("rows")}
-		c.close()
-		if c.err != nil {
+		c.Close()
+		if c.Err != nil {
 			return nil
 		}
 		rows := t.Traces[i].Rows
@@ -80,7 +80,7 @@ func (c *cursor) tableOfTraces(h *BlockHead) *TraceTable {
 			}
 		}
 	}
-	if total != h.Spans || c.left() > 0 {
+	if total != h.Spans || c.Left() > 0 {
 		return nil
 	}
 	return t
@@ -89,33 +89,25 @@ func (c *cursor) tableOfTraces(h *BlockHead) *TraceTable {
 const tableColumn = 2 + 1 + 4
 
 func (c *cursor) tableOfColumns(h *BlockHead) *TraceTable {
-	if n := c.u32("trace count"); c.err == nil && int64(n) != int64(h.Traces) {
-		c.pos -= 4
-		c.fail("trace count", fault.Corruptf("%d, and %d in the header of the block", n, h.Traces))
+	if n := c.U32("trace count"); int64(n) != int64(h.Traces) {
+		c.Refuse(4, "trace count", fault.Corruptf("%d, and %d in the header of the block", n, h.Traces))
 	}
 	t := &TraceTable{Columns: []TraceTableColumn{}}
-	for i := range c.count("column count", tableColumn, MaxColumns) {
-		c.open("column", i)
-		col := TraceTableColumn{Name: string(c.name()), Type: c.columnType()}
-		p := c.parts
-		c.parts = nil
-		col.Data = c.take("data", c.size("data length"))
-		c.parts = p
-		col.Offset = c.offset() - int64(len(col.Data))
-		if c.err == nil {
-			c.note(4+len(col.Data), "data", hexBytes(col.Data[:min(len(col.Data), 2)]))
-		}
-		c.close()
-		if c.err != nil {
-			c.in("column %d", i)
+	for i := range c.Count("column count", tableColumn, MaxColumns) {
+		c.Open("column", i)
+		col := TraceTableColumn{Name: string(c.Name(column.MaxNameLen)), Type: column.ReadType(&c.Cursor)}
+		c.Unlisted(func() { col.Data = c.Block("data") })
+		col.Offset = c.Offset() - int64(len(col.Data))
+		c.Note(4+len(col.Data), "data", fields.Hex(col.Data[:min(len(col.Data), 2)]))
+		c.Close()
+		if c.Err != nil {
+			c.In("column %d", i)
 			return nil
 		}
 		t.Columns = append(t.Columns, col)
 	}
-	if c.err == nil && c.left() > 0 {
-		c.fail("", fault.Corruptf("%d bytes behind the columns", c.left()))
-	}
-	if c.err != nil {
+	c.End("columns")
+	if c.Err != nil {
 		return nil
 	}
 	return t
@@ -155,19 +147,9 @@ func TraceOfRow(h *BlockHead, index, id *column.Column) ([]uint32, error) {
 // eachRow sets rows with values to the trace that trace gives for value k.
 func eachRow(c *column.Column, rows []uint32, trace func(k int) uint64, traces int) error {
 	if c.Rows != len(rows) {
-		return fault.Corruptf("column %s of %d rows in a block of %d", quote([]byte(c.Name)), c.Rows, len(rows))
+		return fault.Corruptf("column %s of %d rows in a block of %d", fields.Quote([]byte(c.Name)), c.Rows, len(rows))
 	}
-	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-	next := 0
-	for row := range rows {
-		if !present.At(row) {
-			continue
-		}
-		k := next
-		next++
-		if c.Codes != nil {
-			k = int(c.Codes[k])
-		}
+	for row, k := range c.Each() {
 		n := trace(k)
 		if n >= uint64(traces) {
 			return fault.Corruptf("row %d is of trace %d, there are %d", row, n, traces)
@@ -180,18 +162,12 @@ func eachRow(c *column.Column, rows []uint32, trace func(k int) uint64, traces i
 // Expand turns a column with a value for each trace of a table into one with a value for each row of the block.
 func Expand(c *column.Column, traceOfRow []uint32) *column.Column {
 	// The code of each trace.
-	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
 	codes := make([]uint32, c.Rows)
-	next := uint32(0)
 	for i := range codes {
 		codes[i] = noTrace
-		if present.At(i) {
-			codes[i] = next
-			if c.Codes != nil {
-				codes[i] = c.Codes[next]
-			}
-			next++
-		}
+	}
+	for i, k := range c.Each() {
+		codes[i] = uint32(k)
 	}
 	out := &column.Column{Name: c.Name, Type: c.Type, Rows: len(traceOfRow), Values: c.Values, PackedUUID: c.PackedUUID}
 	out.Present = make([]byte, (len(traceOfRow)+7)/8)

@@ -1,12 +1,16 @@
 package layout
 
 import (
+	"bytes"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 )
 
 // rewrite gives a file with other metadata in place of those of a file of the reference, in the order that the
@@ -50,17 +54,18 @@ func oldBlockIndex(blocks []Block, version uint8, v Variant) []byte {
 
 // withFlags is a range index whose columns have a flag behind the type.
 func withFlags(t testing.TB, data []byte, blocks int) []byte {
-	x, err := parseRanges(data, blocks, Options{})
-	require.NoError(t, err)
-	out := binary.LittleEndian.AppendUint32(nil, uint32(len(x.offsets)))
+	c := fields.Cursor{Data: data}
+	x := ranges.Parse(&c, blocks, ranges.Options{})
+	require.NoError(t, c.Err)
+	out := bytes.Clone(data[:4])
 	pos := 4
 	for col := range x.All() {
+		_, _, size := col.Sizes()
 		head := 2 + len(col.Name) + 1
-		rest := 8 + 8 + 4 + len(col.boundaries) + 4 + len(col.typed) + 4 + len(col.data)
 		out = append(out, data[pos:pos+head]...)
 		out = append(out, 1)
-		out = append(out, data[pos+head:pos+head+rest]...)
-		pos += head + rest
+		out = append(out, data[pos+head:pos+int(size)]...)
+		pos += int(size)
 	}
 	require.Equal(t, len(data), pos)
 	return out
@@ -199,23 +204,39 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
+func text(s string) column.Value { return column.Value{Type: column.String, Data: []byte(s)} }
+
+// appendValueStats are the bounds of columns of type String, Int64, Float64 or Bool as stored.
+func appendValueStats(stats []ValueStats) ValueStatsList {
+	dst := ValueStatsList{byte(len(stats))}
+	for _, s := range stats {
+		dst = append(append(dst, byte(len(s.Name)), 0), s.Name...)
+		if !s.Known {
+			dst = append(dst, 0)
+			continue
+		}
+		dst = append(dst, byte(slices.Index(valueStatsTypes[1:], s.Min.Type)+1))
+		dst = s.Max.Append(s.Min.Append(dst))
+	}
+	return dst
+}
+
 // TestValueStats writes and reads the value stats of blocks.
 func TestValueStats(t *testing.T) {
-	num := func(typ column.Type, n uint64) Value { return Value{Type: typ, Bits: n} }
+	num := func(typ column.Type, n uint64) column.Value { return column.Value{Type: typ, Bits: n} }
 	stats := []ValueStats{
 		{Name: "a", Known: true, Min: text("x"), Max: text("y")},
 		{Name: "b", Known: true, Min: num(column.Int64, 1<<63), Max: num(column.Int64, 5)},
 		{Name: "c", Known: true, Min: num(column.Float64, 0), Max: num(column.Float64, 0)},
 		{Name: "d", Known: true, Min: num(column.Bool, 0), Max: num(column.Bool, 1)},
 	}
-	list, err := AppendValueStats(nil, append(stats, ValueStats{Name: "e"}))
-	require.NoError(t, err)
+	list := appendValueStats(append(stats, ValueStats{Name: "e"}))
 	blocks := []Block{{Length: 7, Values: list}, {Offset: 7, Length: 3}}
 	data := AppendBlockIndex(nil, blocks)
-	c := &cursor{data: data}
+	c := &cursor{fields.Cursor{Data: data}}
 	require.Equal(t, blocks, c.blockIndex(Version11, Variant{}, 10))
-	require.NoError(t, c.err)
-	require.Zero(t, c.left())
+	require.NoError(t, c.Err)
+	require.Zero(t, c.Left())
 	var got []ValueStats
 	for s := range blocks[0].Values.All() {
 		got = append(got, s)
@@ -224,14 +245,9 @@ func TestValueStats(t *testing.T) {
 	for range blocks[1].Values.All() {
 		t.Fatal("stats of nothing")
 	}
-	_, err = AppendValueStats(nil, make([]ValueStats, 256))
-	require.Error(t, err)
-	_, err = AppendValueStats(nil, []ValueStats{{Known: true, Min: num(column.Uint64, 1)}})
-	require.Error(t, err)
-
-	c = &cursor{data: []byte{1, 1, 0, 'a', 3, 1, 0, 0, 0, 0, 0, 0xf8, 0x7f, 1, 0, 0, 0, 0, 0, 0xf8, 0x7f}}
+	c = &cursor{fields.Cursor{Data: []byte{1, 1, 0, 'a', 3, 1, 0, 0, 0, 0, 0, 0xf8, 0x7f, 1, 0, 0, 0, 0, 0, 0xf8, 0x7f}}}
 	nan := c.valueStats()
-	require.NoError(t, c.err)
+	require.NoError(t, c.Err)
 	for s := range nan.All() {
 		require.False(t, s.Known)
 	}

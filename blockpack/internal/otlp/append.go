@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -25,11 +24,6 @@ func AppendTraces(dst []byte, batch arrow.RecordBatch, rows []int) ([]byte, erro
 		return dst, err
 	}
 	return e.Append(dst, rows)
-}
-
-// AppendColumns is [AppendTraces] of columns of n rows.
-func AppendColumns(dst []byte, columns []*column.Column, n int, rows []int) ([]byte, error) {
-	return newEncoder(columns, n).Append(dst, rows)
 }
 
 // NewEncoder prepares the columns of a batch for several calls of [Encoder.Append]. The encoder does not keep the batch.
@@ -86,11 +80,7 @@ func newEncoder(columns []*column.Column, n int) *Encoder {
 			attrs = append(attrs, p)
 			continue
 		}
-		p.value = make([]int32, n)
-		for i := range p.value {
-			p.value[i] = -1
-		}
-		p.each(func(row, k int) { p.value[row] = int32(k) })
+		p.value = p.ByRow()
 		e.shared[scope] = append(e.shared[scope], p)
 		if !attr {
 			e.fields[c.Name] = p
@@ -114,23 +104,6 @@ func scopeOf(name string) (scope int, key string, attr bool) {
 	return ofSpan, "", false // of a trace
 }
 
-// each calls a function with the rows that have a value, and the index of the value.
-func (p *part) each(do func(row, k int)) {
-	present := bitmap.Bits{Data: p.Present, Len: p.Rows}
-	n := 0
-	for row := range p.Rows {
-		if !present.At(row) {
-			continue
-		}
-		k := n
-		if p.Codes != nil {
-			k = int(p.Codes[n])
-		}
-		do(row, k)
-		n++
-	}
-}
-
 // rowLists are the attributes of each row, so that no row looks at all columns.
 type rowLists struct {
 	items []item
@@ -146,17 +119,19 @@ type item struct {
 func newRowLists(attrs []*part, n int) rowLists {
 	next := make([]int, n+1) // first numbers of items, then positions
 	for _, p := range attrs {
-		p.each(func(row, _ int) { next[row+1]++ })
+		for row := range p.Each() {
+			next[row+1]++
+		}
 	}
 	for i := range n {
 		next[i+1] += next[i]
 	}
 	l := rowLists{items: make([]item, next[n]), ends: slices.Clone(next[1:])}
 	for _, p := range attrs {
-		p.each(func(row, k int) {
+		for row, k := range p.Each() {
 			l.items[next[row]] = item{p, k}
 			next[row]++
-		})
+		}
 	}
 	return l
 }

@@ -126,17 +126,7 @@ func (b *Builder) addColumn(to *columnBuilder, c *column.Column) error {
 	if err != nil {
 		return err
 	}
-	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-	n := 0
-	for i := range c.Rows {
-		if !present.At(i) {
-			continue
-		}
-		k := n
-		if c.Codes != nil {
-			k = int(c.Codes[n])
-		}
-		n++
+	for i, k := range c.Each() {
 		row := b.rows + i
 		switch {
 		case codes != nil:

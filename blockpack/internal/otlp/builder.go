@@ -122,8 +122,8 @@ type sharedColumns struct {
 // NewBuilder makes an empty builder.
 func NewBuilder(o Options) *Builder {
 	o.MaxColumns = cmp.Or(o.MaxColumns, layout.MaxColumns)
-	o.MaxValueLen = cmp.Or(o.MaxValueLen, layout.MaxValueLength)
-	o.MaxNameLen = cmp.Or(o.MaxNameLen, layout.MaxNameLength)
+	o.MaxValueLen = cmp.Or(o.MaxValueLen, column.MaxValueLen)
+	o.MaxNameLen = cmp.Or(o.MaxNameLen, column.MaxNameLen)
 	b := &Builder{o: o, seed: maphash.MakeSeed(), fields: map[string]*columnBuilder{}}
 	for _, f := range spans.Intrinsics {
 		c := &columnBuilder{b: b, name: f.Name, typ: f.Type, coded: f.Type == column.String}

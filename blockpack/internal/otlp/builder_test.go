@@ -316,7 +316,7 @@ func checkAgainstProto(t testing.TB, msg []byte) {
 		return
 	}
 	block := b.Finish()
-	again, err := AppendColumns(nil, block.Columns, block.Rows, nil)
+	again, err := newEncoder(block.Columns, block.Rows).Append(nil, nil)
 	require.NoError(t, err)
 	same(t, [][]byte{msg}, [][]byte{again})
 }
@@ -345,7 +345,7 @@ func TestHostileFields(t *testing.T) {
 			).Draw(t, f.Name)
 			columns = append(columns, &column.Column{Name: f.Name, Type: f.Type, Rows: 1, Values: column.Values{Offsets: []uint32{0, uint32(len(v))}, Data: v}})
 		}
-		msg, err := AppendColumns([]byte{}, columns, 1, nil)
+		msg, err := newEncoder(columns, 1).Append([]byte{}, nil)
 		if err != nil {
 			if len(msg) != 0 {
 				t.Fatal("something is left of a failure")

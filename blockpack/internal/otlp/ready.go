@@ -39,17 +39,8 @@ func (b *Builder) addSizes(columns []*column.Column, rows int) {
 		if !c.Type.Textual() || !ofSpan || b.strips(c.Name) {
 			continue
 		}
-		k := 0
-		for i := range sizes {
-			if c.Present != nil && c.Present[i/8]>>(i%8)&1 == 0 {
-				continue
-			}
-			at := k
-			if c.Codes != nil {
-				at = int(c.Codes[k])
-			}
-			k++
-			sizes[i] += uint32(len(c.Values.Bytes(at)))
+		for i, k := range c.Each() {
+			sizes[i] += uint32(len(c.Values.Bytes(k)))
 		}
 	}
 }

@@ -79,7 +79,7 @@ func checkBlock(t fataler, want [][]byte, blocks []Block, options ...spans.Optio
 	t.Helper()
 	var plain [][]byte
 	for _, b := range blocks {
-		msg, err := AppendColumns(nil, b.Columns, b.Rows, nil)
+		msg, err := newEncoder(b.Columns, b.Rows).Append(nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func checkBlock(t fataler, want [][]byte, blocks []Block, options ...spans.Optio
 		}
 		same(t, want, direct)
 		rebuilt := builder.Finish()
-		msg, err := AppendColumns(nil, rebuilt.Columns, rebuilt.Rows, nil)
+		msg, err := newEncoder(rebuilt.Columns, rebuilt.Rows).Append(nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

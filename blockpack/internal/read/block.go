@@ -7,7 +7,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
-	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/read/internal/lazy"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/source"
@@ -82,7 +81,7 @@ func (b block) Metadata(ctx context.Context, path []*table.Column) (source.Metad
 const dictionaryCost = 16
 
 // limitOf is a bound of a column whose arrays are of a type. There is none for a value that they cannot have.
-func limitOf(v layout.Value, dt arrow.DataType) predicate.Limit {
+func limitOf(v column.Value, dt arrow.DataType) predicate.Limit {
 	switch v.Type.Base() {
 	case column.Int64:
 		return predicate.IntLimit(int64(v.Bits))

@@ -171,20 +171,15 @@ func (r *columnReader) SelectCodes(ctx context.Context, rows rowset.Set, keep []
 func selectCodes(c *column.Column, rows rowset.Set, keep []byte) rowset.Set {
 	bits := make([]byte, (c.Rows+63)/64*8)
 	null := len(keep) > c.Values.Len() && keep[c.Values.Len()] != 0
-	if c.Present == nil {
-		for i, code := range c.Codes {
-			bits[i/8] |= keep[code] << (i % 8)
-		}
-		return rows.Select(bits)
+	for row, code := range c.Each() {
+		bits[row/8] |= keep[code] << (row % 8)
 	}
-	k := 0
-	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-	for i := range c.Rows {
-		if present.At(i) {
-			bits[i/8] |= keep[c.Codes[k]] << (i % 8)
-			k++
-		} else if null {
-			bits[i/8] |= 1 << (i % 8)
+	if null && c.Present != nil {
+		present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+		for row := range c.Rows {
+			if !present.At(row) {
+				bits[row/8] |= 1 << (row % 8)
+			}
 		}
 	}
 	return rows.Select(bits)

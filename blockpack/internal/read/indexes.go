@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -97,8 +98,8 @@ func (x blockIndex) facts(block int, f *spans.Field, c *table.FilterColumn) (fac
 	facts.NoNulls = !c.Path[0].Arrow.Nullable
 	switch {
 	case f.Name == spans.Start && f.Type == column.Uint64 && b.MinStart <= b.MaxStart && b.MaxStart != 0:
-		facts.Min = limitOf(layout.Value{Type: column.Uint64, Bits: b.MinStart}, c.Type)
-		facts.Max = limitOf(layout.Value{Type: column.Uint64, Bits: b.MaxStart}, c.Type)
+		facts.Min = limitOf(column.Value{Type: column.Uint64, Bits: b.MinStart}, c.Type)
+		facts.Max = limitOf(column.Value{Type: column.Uint64, Bits: b.MaxStart}, c.Type)
 	case f.Name == spans.TraceID && f.Type == column.Bytes && f.Flags&spans.IDs != 0:
 		facts.Min, facts.Max = predicate.BytesLimit(b.MinTrace[:]), predicate.BytesLimit(b.MaxTrace[:])
 	default:
@@ -150,12 +151,12 @@ func (x rangeIndex) Ask(_ context.Context, n *predicate.Node, among rowset.Range
 // interval is the values from lo to hi, both included; nil is no bound. With prefix they are those that begin with lo.
 type interval struct {
 	t      column.Type
-	lo, hi *layout.Value
+	lo, hi *column.Value
 	prefix bool
 }
 
 // find looks up the blocks of an interval.
-func (v interval) find(x *layout.RangeIndex, name string) (blocks []uint32, known bool) {
+func (v interval) find(x *ranges.Index, name string) (blocks []uint32, known bool) {
 	switch {
 	case v.prefix:
 		return x.Prefix(name, v.lo.Type, v.lo.Data)
@@ -168,7 +169,7 @@ func (v interval) find(x *layout.RangeIndex, name string) (blocks []uint32, know
 // intervalsOf are the values that meet a test, or nil if the index cannot tell: it has neither nulls nor NaN, nor empty
 // strings.
 func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
-	number := func(v uint64) *layout.Value { return &layout.Value{Type: t, Bits: v} }
+	number := func(v uint64) *column.Value { return &column.Value{Type: t, Bits: v} }
 	switch s := test.(type) {
 	case valueset.Ints:
 		for _, i := range s {
@@ -194,13 +195,13 @@ func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
 		return intervalsOfBytes(s, t)
 	case *predicate.Text:
 		if !s.Not && len(s.Prefix) > 0 {
-			return []interval{{t: t, lo: &layout.Value{Type: t, Data: s.Prefix}, prefix: true}}
+			return []interval{{t: t, lo: &column.Value{Type: t, Data: s.Prefix}, prefix: true}}
 		}
 	}
 	return out
 }
 
-func newInterval(lo, hi *layout.Value) interval {
+func newInterval(lo, hi *column.Value) interval {
 	if lo.Bits == hi.Bits {
 		hi = lo
 	}
@@ -212,14 +213,14 @@ func intervalsOfBytes(s valueset.Bytes, t column.Type) (out []interval) {
 		if r.Holds(nil) {
 			return nil
 		}
-		lo := &layout.Value{Type: t, Data: r.Lo}
+		lo := &column.Value{Type: t, Data: r.Lo}
 		v := interval{t: t, lo: lo}
 		if _, ok := r.Constant(); ok {
 			v.hi = lo
 		} else if _, ok := r.Prefix(); ok {
 			v.prefix = true
 		} else if !r.NoHi {
-			v.hi = &layout.Value{Type: t, Data: r.Hi} // which is not in the range: a block more
+			v.hi = &column.Value{Type: t, Data: r.Hi} // which is not in the range: a block more
 		}
 		out = append(out, v)
 	}

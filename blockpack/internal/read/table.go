@@ -6,7 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -79,8 +79,8 @@ func (t *Table) Facts(_ context.Context, path []*table.Column) (predicate.Facts,
 		return facts, nil
 	}
 	dt := columns.physical.Field(int(path[0].ID)).Type
-	facts.Min = limitOf(layout.Value{Type: f.Type, Bits: uint64(c.Min)}, dt)
-	facts.Max = limitOf(layout.Value{Type: f.Type, Bits: uint64(c.Max)}, dt)
+	facts.Min = limitOf(column.Value{Type: f.Type, Bits: uint64(c.Min)}, dt)
+	facts.Max = limitOf(column.Value{Type: f.Type, Bits: uint64(c.Max)}, dt)
 	return facts, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/read/internal/lazy"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
@@ -174,19 +173,9 @@ func (b *openBlock) rows(ctx context.Context) (rows, of []int, err error) {
 	if !found {
 		return nil, nil, nil
 	}
-	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-	k := 0
-	for i := range c.Rows {
-		if !present.At(i) {
-			continue
-		}
-		v := k
-		if c.Codes != nil {
-			v = int(c.Codes[k])
-		}
-		k++
-		if index[v] >= 0 {
-			rows, of = append(rows, i), append(of, index[v])
+	for row, k := range c.Each() {
+		if index[k] >= 0 {
+			rows, of = append(rows, row), append(of, index[k])
 		}
 	}
 	return rows, of, nil
@@ -403,9 +392,9 @@ func (x *traceReader) eachSpan(ctx context.Context, part tracePart, f func(row i
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	var values [2]func(i int) []byte
+	var values [2][][]byte
 	for k, name := range []string{spans.SpanID, spans.ParentID} {
-		values[k] = func(int) []byte { return nil }
+		values[k] = make([][]byte, len(rows))
 		i := b.Column(name, column.Bytes)
 		if i < 0 {
 			continue
@@ -414,27 +403,12 @@ func (x *traceReader) eachSpan(ctx context.Context, part tracePart, f func(row i
 		if err != nil {
 			return err
 		}
-		values[k] = bytesOf(c)
+		for row, v := range c.Each() {
+			values[k][row] = c.Values.Bytes(v)
+		}
 	}
 	for k, row := range rows {
-		f(row, part.ids[of[k]], values[0](k), values[1](k))
+		f(row, part.ids[of[k]], values[0][k], values[1][k])
 	}
 	return nil
-}
-
-// bytesOf gives the value of each row of a column, nil for null. Rows must be asked for in ascending order, each once.
-func bytesOf(c *column.Column) func(row int) []byte {
-	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-	k := 0
-	return func(row int) []byte {
-		if !present.At(row) {
-			return nil
-		}
-		v := k
-		if c.Codes != nil {
-			v = int(c.Codes[k])
-		}
-		k++
-		return c.Values.Bytes(v)
-	}
 }

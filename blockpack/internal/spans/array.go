@@ -50,23 +50,6 @@ func validity(c *column.Column) (*memory.Buffer, int) {
 	return memory.NewBufferBytes(c.Present), c.Rows - c.PresentCount()
 }
 
-// each calls a function with the rows that have a value, and the index of the value.
-func each(c *column.Column, do func(row, k int)) {
-	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-	n := 0
-	for row := range c.Rows {
-		if !present.At(row) {
-			continue
-		}
-		k := n
-		if c.Codes != nil {
-			k = int(c.Codes[n])
-		}
-		do(row, k)
-		n++
-	}
-}
-
 // checkText checks that the values of a column suit an Arrow type.
 func checkText(c *column.Column, dt arrow.DataType) error {
 	if dt.ID() != arrow.STRING {
@@ -169,7 +152,9 @@ func dictionaryArray(mem memory.Allocator, c *column.Column, dt *arrow.Dictionar
 	indices := arrowutil.NewBuffer(mem, 4*c.Rows)
 	codes := arrowutil.As[uint32](indices.Bytes())
 	clear(codes)
-	each(c, func(row, k int) { codes[row] = uint32(k) })
+	for row, k := range c.Each() {
+		codes[row] = uint32(k)
+	}
 	offsets := c.Values.Offsets
 	if len(offsets) == 0 {
 		offsets = []uint32{0}
@@ -197,7 +182,9 @@ func fixedArray(mem memory.Allocator, c *column.Column, dt *arrow.FixedSizeBinar
 	}
 	data := arrowutil.NewZeroBuffer(mem, c.Rows*dt.ByteWidth)
 	to := data.Bytes()
-	each(c, func(row, k int) { copy(to[row*dt.ByteWidth:], c.Values.Bytes(k)) })
+	for row, k := range c.Each() {
+		copy(to[row*dt.ByteWidth:], c.Values.Bytes(k))
+	}
 	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls), nil
 }
 
@@ -205,11 +192,11 @@ func boolArray(mem memory.Allocator, c *column.Column) arrow.Array {
 	valid, nulls := validity(c)
 	data := arrowutil.NewZeroBuffer(mem, (c.Rows+7)/8)
 	to := data.Bytes()
-	each(c, func(row, k int) {
+	for row, k := range c.Each() {
 		if c.Values.Numbers[k] != 0 {
 			to[row>>3] |= 1 << (row & 7)
 		}
-	})
+	}
 	return arrowutil.Make(arrow.FixedWidthTypes.Boolean, c.Rows, []*memory.Buffer{valid, data}, nil, nulls)
 }
 
@@ -239,6 +226,8 @@ func numberArray(mem memory.Allocator, c *column.Column, dt arrow.FixedWidthData
 	}
 	data := arrowutil.NewZeroBuffer(mem, 8*c.Rows)
 	to := arrowutil.As[uint64](data.Bytes())
-	each(c, func(row, k int) { to[row] = c.Values.Numbers[k] })
+	for row, k := range c.Each() {
+		to[row] = c.Values.Numbers[k]
+	}
 	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls), nil
 }

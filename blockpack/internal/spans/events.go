@@ -83,15 +83,11 @@ func listArray(mem memory.Allocator, c *column.Column, dt *arrow.ListType) (arro
 	}
 	offsets := make([]int32, c.Rows+1)
 	n := 0
-	var err error
-	each(c, func(row, k int) {
-		if err == nil {
-			err = l.decode(c.Values.Bytes(k), parts, &n)
+	for row, k := range c.Each() {
+		if err := l.decode(c.Values.Bytes(k), parts, &n); err != nil {
+			return nil, err
 		}
 		offsets[row+1] = int32(n)
-	})
-	if err != nil {
-		return nil, err
 	}
 	for i := range c.Rows { // of null rows
 		offsets[i+1] = max(offsets[i+1], offsets[i])
@@ -264,11 +260,4 @@ type cell struct {
 	value []int32 // index of the value, -1 for null
 }
 
-func newCell(c *column.Column) *cell {
-	out := &cell{c, make([]int32, c.Rows)}
-	for i := range out.value {
-		out.value[i] = -1
-	}
-	each(c, func(row, k int) { out.value[row] = int32(k) })
-	return out
-}
+func newCell(c *column.Column) *cell { return &cell{c, c.ByRow()} }

@@ -82,13 +82,13 @@ func random(t *rapid.T, name string, typ column.Type) *column.Column {
 // cells are the values of a column by row, as text.
 func cells(c *column.Column) []string {
 	out := make([]string, c.Rows)
-	each(c, func(row, k int) {
+	for row, k := range c.Each() {
 		if c.Type.Textual() {
 			out[row] = "=" + string(c.Values.Bytes(k))
 		} else {
 			out[row] = "=" + strconv.FormatUint(c.Values.Numbers[k], 16)
 		}
-	})
+	}
 	return out
 }
 

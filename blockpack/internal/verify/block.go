@@ -12,7 +12,6 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -229,7 +228,7 @@ func (b *blockCheck) checkStats(i int, d *digested) error {
 type digested struct {
 	present  int            // rows with a value
 	rows     int            //
-	distinct []layout.Value // ascending, without NaNs
+	distinct []column.Value // ascending, without NaNs
 	notUTF8  bool
 	width    int // of all values; -1 if they differ
 }
@@ -249,7 +248,7 @@ func digest(c *column.Column) *digested {
 		if !u {
 			continue
 		}
-		v := layout.ValueAt(c, k)
+		v := c.ValueAt(k)
 		if !v.IsNaN() {
 			d.distinct = append(d.distinct, v)
 		}
@@ -262,8 +261,8 @@ func digest(c *column.Column) *digested {
 		}
 		d.notUTF8 = d.notUTF8 || c.Type == column.String && !utf8.Valid(v.Data)
 	}
-	slices.SortFunc(d.distinct, layout.Value.Compare)
-	d.distinct = slices.CompactFunc(d.distinct, func(a, b layout.Value) bool { return a.Compare(b) == 0 })
+	slices.SortFunc(d.distinct, column.Value.Compare)
+	d.distinct = slices.CompactFunc(d.distinct, func(a, b column.Value) bool { return a.Compare(b) == 0 })
 	return d
 }
 
@@ -304,33 +303,12 @@ func (b *blockCheck) rowIDs() []layout.TraceID {
 		return nil
 	}
 	ids := make([]layout.TraceID, c.Rows)
-	for row, v := range rowsOf(c) {
+	for row, v := range c.Each() {
 		if v := c.Values.Bytes(v); len(v) == len(layout.TraceID{}) {
 			ids[row] = layout.TraceID(v)
 		}
 	}
 	return ids
-}
-
-// rowsOf gives each row that has a value, and the index of the value.
-func rowsOf(c *column.Column) func(yield func(row, value int) bool) {
-	return func(yield func(int, int) bool) {
-		present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-		k := 0
-		for row := range c.Rows {
-			if !present.At(row) {
-				continue
-			}
-			v := k
-			if c.Codes != nil {
-				v = int(c.Codes[k])
-			}
-			k++
-			if !yield(row, v) {
-				return
-			}
-		}
-	}
 }
 
 // checkStarts compares the bounds of starts in the block index.
@@ -340,7 +318,7 @@ func (b *blockCheck) checkStarts() error {
 		return nil
 	}
 	lo, hi := ^uint64(0), uint64(0)
-	for _, v := range rowsOf(c) {
+	for _, v := range c.Each() {
 		lo, hi = min(lo, c.Values.Numbers[v]), max(hi, c.Values.Numbers[v])
 	}
 	if !b.entry.MayStart(lo, lo) || !b.entry.MayStart(hi, hi) || b.own && (b.entry.MinStart != lo || b.entry.MaxStart != hi) {

@@ -8,14 +8,15 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // rangeCheck is a column of the range index, to look up many values.
 type rangeCheck struct {
-	of    *layout.RangeColumn
-	keys  []layout.Value // ascending, each once
+	of    *ranges.Column
+	keys  []column.Value // ascending, each once
 	words int            // of a set of blocks
 	sets  []uint64       // blocks of each key, a bit for each
 }
@@ -57,7 +58,7 @@ func (c *checker) loadRanges() error {
 }
 
 // has reports whether a lookup of a value gives a block.
-func (r *rangeCheck) has(v layout.Value, block int) bool {
+func (r *rangeCheck) has(v column.Value, block int) bool {
 	i := sort.Search(len(r.keys), func(i int) bool { return r.keys[i].Compare(v) > 0 }) - 1
 	return i >= 0 && r.sets[i*r.words+block/64]>>(block%64)&1 == 1
 }
@@ -70,7 +71,7 @@ func (b *blockCheck) checkRanges(c *layout.BlockColumn, d *digested) error {
 	}
 	b.rangeValues.Add(int64(len(d.distinct)))
 	lost := 0
-	var example layout.Value
+	var example column.Value
 	for _, v := range d.distinct {
 		if v.Type.Textual() && len(v.Data) == 0 {
 			continue
@@ -84,7 +85,7 @@ func (b *blockCheck) checkRanges(c *layout.BlockColumn, d *digested) error {
 		return b.wrong("range index", "%d of %d values of %q do not lead to the block, such as %v", lost, len(d.distinct), c.Name, example)
 	}
 	if b.own && !c.Type.Textual() && len(d.distinct) > 0 {
-		lo, hi := layout.Value{Type: c.Type.Base(), Bits: uint64(r.of.Min)}, layout.Value{Type: c.Type.Base(), Bits: uint64(r.of.Max)}
+		lo, hi := column.Value{Type: c.Type.Base(), Bits: uint64(r.of.Min)}, column.Value{Type: c.Type.Base(), Bits: uint64(r.of.Max)}
 		if lo.Compare(d.distinct[0]) > 0 || hi.Compare(d.distinct[len(d.distinct)-1]) < 0 {
 			return b.wrong("range index", "values of %q are %v to %v, there it says %v to %v", c.Name, d.distinct[0], d.distinct[len(d.distinct)-1], lo, hi)
 		}
@@ -110,7 +111,7 @@ func (c *checker) loadColumns() error {
 	c.columns = &columnsCheck{found: map[key]*columnFacts{}}
 	list, ok := c.meta.Ranges.FileColumns()
 	if !ok {
-		if c.own && c.meta.Ranges.Column(layout.ColumnsColumn) != nil {
+		if c.own && c.meta.Ranges.Column(ranges.ColumnsColumn) != nil {
 			return c.problem(fault.In(fault.Corruptf("the list of the columns of the file cannot be read"), "range index", c.meta.Sections[1]))
 		}
 		return nil
@@ -174,11 +175,11 @@ func (c *checker) compareColumns() error {
 		switch {
 		case f == nil:
 			err = wrong("that it exists")
-		case flags&layout.InEveryRow != 0 && f.rows != rows:
+		case flags&ranges.InEveryRow != 0 && f.rows != rows:
 			err = wrong("that all spans have it")
-		case flags&layout.WidthOfID != 0 && !f.ids:
+		case flags&ranges.WidthOfID != 0 && !f.ids:
 			err = wrong("that all values are as wide as ids")
-		case flags&layout.BeyondInt64 == 0 && f.large:
+		case flags&ranges.BeyondInt64 == 0 && f.large:
 			err = wrong("that no value is 2^63 or more")
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -18,7 +19,7 @@ func (w *Writer) addColumns(columns []*column.Column) {
 		key, t := columnKey{c.Name, c.Type}, spans.TraitsOf(c)
 		f := w.known[key]
 		if f == nil {
-			f = &fileColumn{FileColumn: layout.FileColumn{Name: c.Name, Type: c.Type, Flags: uint8(t)}}
+			f = &fileColumn{FileColumn: ranges.FileColumn{Name: c.Name, Type: c.Type, Flags: uint8(t)}}
 			w.known[key] = f
 		}
 		f.Flags = uint8(spans.Traits(f.Flags).Join(t))
@@ -27,15 +28,15 @@ func (w *Writer) addColumns(columns []*column.Column) {
 }
 
 // fileColumns are the columns of the file, sorted by name and type.
-func (w *Writer) fileColumns() []layout.FileColumn {
-	var list []layout.FileColumn
+func (w *Writer) fileColumns() []ranges.FileColumn {
+	var list []ranges.FileColumn
 	for f := range maps.Values(w.known) {
 		if f.blocks < len(w.blocks) {
 			f.Flags &^= uint8(spans.Always)
 		}
 		list = append(list, f.FileColumn)
 	}
-	slices.SortFunc(list, func(a, b layout.FileColumn) int {
+	slices.SortFunc(list, func(a, b ranges.FileColumn) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
 	})
 	return list

@@ -3,7 +3,6 @@ package write
 import (
 	"bytes"
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
@@ -74,25 +73,6 @@ func find(b otlp.Block, name string, t column.Type) *column.Column {
 	return nil
 }
 
-// eachPresent calls f for the rows with a value, and the number of the value among those of present rows.
-func eachPresent(c *column.Column, f func(row, k int)) {
-	if c.Present == nil {
-		for row := range c.Rows {
-			f(row, row)
-		}
-		return
-	}
-	k := 0
-	for i, set := range c.Present[:(c.Rows+7)/8] {
-		for ; set != 0; set &= set - 1 {
-			if row := 8*i + bits.TrailingZeros8(set); row < c.Rows {
-				f(row, k)
-				k++
-			}
-		}
-	}
-}
-
 // addRanks shifts the ranks of the values of a byte string column into the keys: 0 for rows without one.
 func addRanks(keys []rowKey, c *column.Column) {
 	for i := range keys {
@@ -102,12 +82,9 @@ func addRanks(keys []rowKey, c *column.Column) {
 		return
 	}
 	ranks := byteRanks(&c.Values)
-	eachPresent(c, func(row, k int) {
-		if c.Codes != nil {
-			k = int(c.Codes[k])
-		}
+	for row, k := range c.Each() {
 		keys[row].ranks |= uint64(ranks[k])
-	})
+	}
 }
 
 // byteRanks numbers values in their order, from 1. Equal values have one number.
@@ -131,12 +108,9 @@ func addStarts(keys []rowKey, c *column.Column) {
 	if c == nil {
 		return
 	}
-	eachPresent(c, func(row, k int) {
-		if c.Codes != nil {
-			k = int(c.Codes[k])
-		}
+	for row, k := range c.Each() {
 		keys[row].start = c.Values.Numbers[k]
-	})
+	}
 }
 
 // addSets shifts the ranks of the sets of columns that have a value into the keys. Presence is stored as runs, of
@@ -160,7 +134,9 @@ func distinctSets(rows int, columns []*column.Column) (example []int, id []uint3
 	hashes := make([]uint64, rows)
 	for i, c := range columns {
 		h := mix(uint64(i) + 1)
-		eachPresent(c, func(row, _ int) { hashes[row] += h })
+		for row := range c.Ranks() {
+			hashes[row] += h
+		}
 	}
 	known := map[uint64]uint32{}
 	id = make([]uint32, rows)

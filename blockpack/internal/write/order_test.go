@@ -79,16 +79,13 @@ func blockOf(rows []row, coded bool) otlp.Block {
 func texts(b otlp.Block) []string {
 	out := make([]bytes.Buffer, b.Rows)
 	for _, c := range b.Columns {
-		eachPresent(c, func(row, k int) {
-			if c.Codes != nil {
-				k = int(c.Codes[k])
-			}
+		for row, k := range c.Each() {
 			if c.Type.Textual() {
 				fmt.Fprintf(&out[row], "%s=%s ", c.Name, c.Values.Bytes(k))
 			} else {
 				fmt.Fprintf(&out[row], "%s=%d ", c.Name, c.Values.Numbers[k])
 			}
-		})
+		}
 	}
 	list := make([]string, b.Rows)
 	for i := range list {

@@ -62,7 +62,9 @@ func (m *permuter) present(c *column.Column) (order []uint32, bitmap []byte) {
 	count := c.PresentCount()
 	if count*sparse < c.Rows {
 		m.picked = m.picked[:0]
-		eachPresent(c, func(row, k int) { m.picked = append(m.picked, pick{m.inverse[row], uint32(k)}) })
+		for row, k := range c.Ranks() {
+			m.picked = append(m.picked, pick{m.inverse[row], uint32(k)})
+		}
 		slices.SortFunc(m.picked, func(a, b pick) int { return cmp.Compare(a.row, b.row) })
 		order = make([]uint32, 0, count)
 		for _, v := range m.picked {
@@ -72,7 +74,9 @@ func (m *permuter) present(c *column.Column) (order []uint32, bitmap []byte) {
 		return order, bitmap
 	}
 	m.value = slices.Grow(m.value[:0], c.Rows)[:c.Rows]
-	eachPresent(c, func(row, k int) { m.value[row] = uint32(k) })
+	for row, k := range c.Ranks() {
+		m.value[row] = uint32(k)
+	}
 	order = make([]uint32, 0, count)
 	for i, row := range m.p {
 		if c.Present[row/8]>>(row%8)&1 != 0 {

@@ -31,10 +31,10 @@ func bounds(c *column.Column) layout.ColumnStats {
 			}
 		}
 		known := max(len(low), len(high)) <= longestBound
-		return layout.ColumnStats{Known: known, Min: layout.Value{Type: t, Data: low}, Max: layout.Value{Type: t, Data: high}}
+		return layout.ColumnStats{Known: known, Min: column.Value{Type: t, Data: low}, Max: column.Value{Type: t, Data: high}}
 	}
 	low, high, known := numberBounds(c.Values.Numbers, c.Type)
-	return layout.ColumnStats{Known: known, Min: layout.Value{Type: t, Bits: low}, Max: layout.Value{Type: t, Bits: high}}
+	return layout.ColumnStats{Known: known, Min: column.Value{Type: t, Bits: low}, Max: column.Value{Type: t, Bits: high}}
 }
 
 func numberBounds(numbers []uint64, t column.Type) (low, high uint64, known bool) {

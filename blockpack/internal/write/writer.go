@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
@@ -22,7 +23,7 @@ import (
 // Options are those of [New].
 type Options struct {
 	Order       Order
-	Ranges      layout.RangeOptions
+	Ranges      ranges.BuildOptions
 	NoRanges    bool
 	NoCompact   bool
 	Parallelism int    // blocks that are encoded at the same time, at least 1
@@ -41,7 +42,7 @@ type Writer struct {
 	blocks  []layout.Block
 	columns []byte // column index
 	traces  layout.TraceIndexBuilder
-	ranges  *layout.RangeBuilder
+	ranges  *ranges.Builder
 	known   map[columnKey]*fileColumn
 	rows    int64
 	entries int64 // traces of all blocks
@@ -63,11 +64,11 @@ type job struct {
 
 // New begins a file.
 func New(out storage.Writer, o Options) *Writer {
-	ranges := o.Ranges
-	ranges.Exclude = func(name string) bool {
+	build := o.Ranges
+	build.Exclude = func(name string) bool {
 		return slices.Contains(unindexed, name) || o.Ranges.Exclude != nil && o.Ranges.Exclude(name)
 	}
-	w := &Writer{o: o, out: out, ranges: layout.NewRangeBuilder(ranges), known: map[columnKey]*fileColumn{}}
+	w := &Writer{o: o, out: out, ranges: ranges.NewBuilder(build), known: map[columnKey]*fileColumn{}}
 	for range max(o.Parallelism, 1) {
 		w.free = append(w.free, newEncoder())
 	}
@@ -187,7 +188,7 @@ func (w *Writer) Close() {
 
 // fileColumn is a column of the file.
 type fileColumn struct {
-	layout.FileColumn
+	ranges.FileColumn
 	blocks int // that have it
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -135,7 +136,9 @@ func checkIndexes(t require.TestingT, m *layout.Metadata, compact *layout.Compac
 		checkRanges(t, m.Ranges, block, c)
 	}
 	starts := find(b, spans.Start, column.Uint64)
-	eachPresent(starts, func(_, k int) { require.True(t, m.Blocks[block].MayStart(value(starts, k), value(starts, k))) })
+	for _, k := range starts.Ranks() {
+		require.True(t, m.Blocks[block].MayStart(value(starts, k), value(starts, k)))
+	}
 }
 
 func value(c *column.Column, k int) uint64 {
@@ -146,9 +149,9 @@ func value(c *column.Column, k int) uint64 {
 }
 
 // checkRanges looks up the values of a column in the range index.
-func checkRanges(t require.TestingT, x *layout.RangeIndex, block int, c *column.Column) {
+func checkRanges(t require.TestingT, x *ranges.Index, block int, c *column.Column) {
 	for k := range c.Values.Len() {
-		if found, known := x.Point(c.Name, layout.ValueAt(c, k)); known {
+		if found, known := x.Point(c.Name, c.ValueAt(k)); known {
 			require.Contains(t, found, uint32(block), "%s", c.Name)
 		}
 	}
@@ -167,7 +170,7 @@ func lookup(t require.TestingT, x *layout.TraceIndex, id layout.TraceID, block i
 	return rows
 }
 
-func checkFileColumns(t require.TestingT, x *layout.RangeIndex, list []otlp.Block) {
+func checkFileColumns(t require.TestingT, x *ranges.Index, list []otlp.Block) {
 	got, ok := x.FileColumns()
 	require.True(t, ok)
 	known := map[columnKey]spans.Traits{}

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/amudai/amudai-go/traceql/internal/eval"
@@ -75,17 +74,6 @@ func joined(list []*Candidates, word string) string {
 		}
 	}
 	return strings.Join(parts, word)
-}
-
-// Leaves are the candidates with rows among these.
-func (c *Candidates) Leaves() (leaves []*Candidates) {
-	if c.Rows != nil {
-		return []*Candidates{c}
-	}
-	for _, below := range slices.Concat(c.And, c.Or) {
-		leaves = append(leaves, below.Leaves()...)
-	}
-	return leaves
 }
 
 var anyTrace = &Candidates{}

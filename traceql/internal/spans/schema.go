@@ -248,13 +248,3 @@ func ScopesOf(f *lang.Field) []lang.Scope {
 	}
 	return []lang.Scope{f.Scope}
 }
-
-// Split takes the name of a column of attributes apart.
-func Split(column string) (scope lang.Scope, name string, ok bool) {
-	for _, scope := range []lang.Scope{lang.SpanScope, lang.ResourceScope, lang.InstrumentationScope} {
-		if name, ok := strings.CutPrefix(column, scopes[scope].prefix); ok {
-			return scope, name, true
-		}
-	}
-	return 0, "", false
-}

@@ -1,4 +1,4 @@
-package layout
+package ranges
 
 import (
 	"bytes"
@@ -13,16 +13,17 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
 )
 
 // rangeBlocks are the values of a column in each block.
 type rangeBlocks struct {
 	t      column.Type
-	values [][]Value
+	values [][]column.Value
 }
 
 // columnOf makes a column with each value once, and a code for some rows; or with the values of all rows.
-func columnOf(name string, t column.Type, values []Value, coded bool) *column.Column {
+func columnOf(name string, t column.Type, values []column.Value, coded bool) *column.Column {
 	c := &column.Column{Name: name, Type: t, Rows: len(values)}
 	if t.Textual() {
 		c.Values.Offsets = []uint32{0}
@@ -41,8 +42,8 @@ func columnOf(name string, t column.Type, values []Value, coded bool) *column.Co
 	return c
 }
 
-func build(t require.TestingT, o RangeOptions, columns map[string]rangeBlocks, blocks int) (*RangeIndex, []byte) {
-	b := NewRangeBuilder(o)
+func build(t require.TestingT, o BuildOptions, columns map[string]rangeBlocks, blocks int) (*Index, []byte) {
+	b := NewBuilder(o)
 	for i := range blocks {
 		var list []*column.Column
 		for name, c := range columns {
@@ -57,20 +58,20 @@ func build(t require.TestingT, o RangeOptions, columns map[string]rangeBlocks, b
 	return x, data
 }
 
-func parseRanges(data []byte, blocks int, o Options) (*RangeIndex, error) {
-	c := &cursor{data: data}
-	x := c.rangeIndex(blocks, Variant{}, o)
-	if c.err == nil && c.left() > 0 {
-		return nil, fmt.Errorf("%d bytes left", c.left())
+func parseRanges(data []byte, blocks int, o Options) (*Index, error) {
+	c := &fields.Cursor{Data: data}
+	x := Parse(c, blocks, o)
+	if c.Err == nil && c.Left() > 0 {
+		return nil, fmt.Errorf("%d bytes left", c.Left())
 	}
-	return x, c.err
+	return x, c.Err
 }
 
 var rangeTexts = []string{"", "a", "ab", "abc", "b", "\xff", "\xff\xff", "z", string(bytes.Repeat([]byte("k"), 50)),
 	string(bytes.Repeat([]byte("k"), 51)), string(bytes.Repeat([]byte("k"), 50)) + "a", string(bytes.Repeat([]byte("k"), 49)) + "z"}
 
-func drawValue(t *rapid.T, typ column.Type) Value {
-	v := Value{Type: typ}
+func drawValue(t *rapid.T, typ column.Type) column.Value {
+	v := column.Value{Type: typ}
 	switch typ {
 	case column.String, column.Bytes:
 		text := rapid.OneOf(rapid.SampledFrom(rangeTexts), rapid.StringN(0, 60, 80)).Draw(t, "text")
@@ -91,7 +92,7 @@ func TestRangeFindsAll(t *testing.T) {
 		columns := map[string]rangeBlocks{}
 		types := []column.Type{column.String, column.Int64, column.Uint64, column.Float64, column.Bytes}
 		for i, typ := range types {
-			c := rangeBlocks{t: typ, values: make([][]Value, blocks)}
+			c := rangeBlocks{t: typ, values: make([][]column.Value, blocks)}
 			for k := range c.values {
 				for range rapid.IntRange(0, 6).Draw(t, "values") {
 					c.values[k] = append(c.values[k], drawValue(t, typ))
@@ -99,7 +100,7 @@ func TestRangeFindsAll(t *testing.T) {
 			}
 			columns[fmt.Sprint("span.", i)] = c
 		}
-		o := RangeOptions{
+		o := BuildOptions{
 			Buckets:  rapid.SampledFrom([]int{0, 1, 2, 5}).Draw(t, "buckets"),
 			Budget:   rapid.SampledFrom([]int64{0, 1, 300, 2000}).Draw(t, "budget"),
 			Distinct: rapid.SampledFrom([]int{0, 1, 3, 10}).Draw(t, "distinct"),
@@ -115,7 +116,7 @@ func TestRangeFindsAll(t *testing.T) {
 	})
 }
 
-func checkColumn(t *rapid.T, x *RangeIndex, name string, c rangeBlocks, lo, hi Value) {
+func checkColumn(t *rapid.T, x *Index, name string, c rangeBlocks, lo, hi column.Value) {
 	prefix := lo.Data[:min(len(lo.Data), rapid.IntRange(0, 60).Draw(t, "prefix"))]
 	inPoint, _ := x.Point(name, lo)
 	between, betweenKnown := x.Interval(name, c.t, &lo, &hi)
@@ -124,7 +125,7 @@ func checkColumn(t *rapid.T, x *RangeIndex, name string, c rangeBlocks, lo, hi V
 	begins, beginsKnown := x.Prefix(name, c.t, prefix)
 	require.IsIncreasing(t, append([]uint32{0}, add1(between)...))
 	for i, values := range c.values {
-		has := func(list []uint32, known bool, what string, v Value) {
+		has := func(list []uint32, known bool, what string, v column.Value) {
 			if known {
 				require.Contains(t, list, uint32(i), "%s %v of %s", what, v, name)
 			}
@@ -165,17 +166,17 @@ func add1(list []uint32) []uint32 {
 	return out
 }
 
-func text(s string) Value { return Value{Type: column.String, Data: []byte(s)} }
+func text(s string) column.Value { return column.Value{Type: column.String, Data: []byte(s)} }
 
 // TestRangePrunes checks that lookups give few blocks where values differ.
 func TestRangePrunes(t *testing.T) {
 	c := rangeBlocks{t: column.String}
 	n := rangeBlocks{t: column.Int64}
 	for i := range 10 {
-		c.values = append(c.values, []Value{text(fmt.Sprint("service-", i)), text("common")})
-		n.values = append(n.values, []Value{{Type: column.Int64, Bits: uint64(int64(i*100 - 500))}, {Type: column.Int64, Bits: uint64(int64(i*100 - 450))}})
+		c.values = append(c.values, []column.Value{text(fmt.Sprint("service-", i)), text("common")})
+		n.values = append(n.values, []column.Value{{Type: column.Int64, Bits: uint64(int64(i*100 - 500))}, {Type: column.Int64, Bits: uint64(int64(i*100 - 450))}})
 	}
-	for name, o := range map[string]RangeOptions{"distinct": {}, "bounds": {Distinct: 1}} {
+	for name, o := range map[string]BuildOptions{"distinct": {}, "bounds": {Distinct: 1}} {
 		t.Run(name, func(t *testing.T) {
 			x, _ := build(t, o, map[string]rangeBlocks{"service": c, "n": n}, 10)
 			blocks, known := x.Point("service", text("service-7"))
@@ -189,10 +190,10 @@ func TestRangePrunes(t *testing.T) {
 			blocks, known = x.Point("service", text("a"))
 			require.True(t, known)
 			require.Empty(t, blocks)
-			blocks, known = x.Point("n", Value{Type: column.Int64, Bits: uint64(math.MaxUint64 - 299)})
+			blocks, known = x.Point("n", column.Value{Type: column.Int64, Bits: uint64(math.MaxUint64 - 299)})
 			require.True(t, known)
 			require.Equal(t, []uint32{2}, blocks)
-			hi := Value{Type: column.Int64, Bits: uint64(math.MaxUint64 - 399)}
+			hi := column.Value{Type: column.Int64, Bits: uint64(math.MaxUint64 - 399)}
 			blocks, known = x.Interval("n", column.Int64, nil, &hi)
 			require.True(t, known)
 			require.Equal(t, []uint32{0, 1}, blocks)
@@ -218,20 +219,20 @@ func known2(_ []uint32, known bool) bool { return known }
 
 // TestRangeTypes checks what columns a range index has: none of Bool, nor of a single type of a name.
 func TestRangeTypes(t *testing.T) {
-	b := NewRangeBuilder(RangeOptions{Exclude: func(name string) bool { return name == "excluded" }})
-	num := func(n ...uint64) (out []Value) {
+	b := NewBuilder(BuildOptions{Exclude: func(name string) bool { return name == "excluded" }})
+	num := func(n ...uint64) (out []column.Value) {
 		for _, v := range n {
-			out = append(out, Value{Type: column.Int64, Bits: v})
+			out = append(out, column.Value{Type: column.Int64, Bits: v})
 		}
 		return out
 	}
 	b.AddBlock([]*column.Column{
-		columnOf("trace:id", column.Bytes, []Value{text("0123456789abcdef")}, false),
+		columnOf("trace:id", column.Bytes, []column.Value{text("0123456789abcdef")}, false),
 		columnOf("excluded", column.Int64, num(1), false),
 		columnOf("bool", column.Bool, num(1), false),
-		columnOf("empty", column.String, []Value{text("")}, false),
-		columnOf("nan", column.Float64, []Value{{Bits: math.Float64bits(math.NaN())}}, false),
-		columnOf("mixed", column.String, []Value{text("a")}, false),
+		columnOf("empty", column.String, []column.Value{text("")}, false),
+		columnOf("nan", column.Float64, []column.Value{{Bits: math.Float64bits(math.NaN())}}, false),
+		columnOf("mixed", column.String, []column.Value{text("a")}, false),
 		columnOf("mixed", column.Int64, num(3, 4), false),
 	})
 	data, err := b.Finish(nil, 0, "", nil)
@@ -251,12 +252,12 @@ func TestRangeTypes(t *testing.T) {
 
 // TestRangeBudget keeps an index of many values small.
 func TestRangeBudget(t *testing.T) {
-	b := NewRangeBuilder(RangeOptions{Budget: 20_000})
+	b := NewBuilder(BuildOptions{Budget: 20_000})
 	for block := range 200 {
-		var ids, services []Value
+		var ids, services []column.Value
 		for i := range 300 {
 			n := uint64(block*300+i) * 0x9E3779B97F4A7C15
-			ids = append(ids, Value{Type: column.Uint64, Bits: n})
+			ids = append(ids, column.Value{Type: column.Uint64, Bits: n})
 			services = append(services, text(fmt.Sprint("service-", block/50)))
 		}
 		b.AddBlock([]*column.Column{columnOf("ids", column.Uint64, ids, false), columnOf("services", column.String, services, true)})
@@ -288,23 +289,23 @@ func foreignColumn(name string, t column.Type, keys ...[]byte) []byte {
 // TestForeignRanges reads keys of base types and of other sizes, in any order, and believes none that is not right.
 func TestForeignRanges(t *testing.T) {
 	u64 := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
-	trust := Options{TrustRanges: true}
+	trust := Options{Trust: true}
 	for name, c := range map[string]struct {
 		t     column.Type
 		keys  [][]byte
-		find  Value
+		find  column.Value
 		want  []uint32
 		known bool
 	}{
-		"Int64":          {column.Int64, [][]byte{u64(5), u64(math.MaxUint64)}, Value{Type: column.Int64, Bits: 0}, []uint32{1}, true},
-		"Uint64":         {column.Uint64, [][]byte{u64(5), u64(math.MaxUint64)}, Value{Type: column.Uint64, Bits: 6}, []uint32{0}, true},
-		"Bool":           {column.Bool, [][]byte{{0}, {1}}, Value{Type: column.Bool, Bits: 1}, []uint32{1}, true},
+		"Int64":          {column.Int64, [][]byte{u64(5), u64(math.MaxUint64)}, column.Value{Type: column.Int64, Bits: 0}, []uint32{1}, true},
+		"Uint64":         {column.Uint64, [][]byte{u64(5), u64(math.MaxUint64)}, column.Value{Type: column.Uint64, Bits: 6}, []uint32{0}, true},
+		"Bool":           {column.Bool, [][]byte{{0}, {1}}, column.Value{Type: column.Bool, Bits: 1}, []uint32{1}, true},
 		"String":         {column.String, [][]byte{{1, 0, 0, 0, 'b'}, {1, 0, 0, 0, 'a'}}, text("aa"), []uint32{1}, true},
 		"RangeString":    {column.RangeString, [][]byte{{1, 0, 0, 0, 'b'}, {1, 0, 0, 0, 'b'}}, text("c"), []uint32{0, 1}, true},
-		"RangeDuration":  {column.RangeDuration, [][]byte{append([]byte{8}, u64(5)...)}, Value{Type: column.Int64, Bits: 6}, []uint32{0}, true},
-		"bucket numbers": {column.RangeInt64, [][]byte{{2, 1, 0}}, Value{Type: column.Int64, Bits: 6}, nil, false},
-		"NaN":            {column.Float64, [][]byte{u64(math.Float64bits(math.NaN()))}, Value{Type: column.Float64, Bits: 0}, nil, false},
-		"blocks":         {column.Int64, [][]byte{u64(1), u64(2), u64(3)}, Value{Type: column.Int64, Bits: 1}, nil, false},
+		"RangeDuration":  {column.RangeDuration, [][]byte{append([]byte{8}, u64(5)...)}, column.Value{Type: column.Int64, Bits: 6}, []uint32{0}, true},
+		"bucket numbers": {column.RangeInt64, [][]byte{{2, 1, 0}}, column.Value{Type: column.Int64, Bits: 6}, nil, false},
+		"NaN":            {column.Float64, [][]byte{u64(math.Float64bits(math.NaN()))}, column.Value{Type: column.Float64, Bits: 0}, nil, false},
+		"blocks":         {column.Int64, [][]byte{u64(1), u64(2), u64(3)}, column.Value{Type: column.Int64, Bits: 1}, nil, false},
 	} {
 		data := foreignColumn("a", c.t, c.keys...)
 		x, err := parseRanges(data, 2, trust)
@@ -326,18 +327,18 @@ func TestForeignRanges(t *testing.T) {
 	twice[0] = 2
 	x, err := parseRanges(twice, 2, trust)
 	require.NoError(t, err)
-	_, known := x.Point("a", Value{Type: column.Int64, Bits: 1})
+	_, known := x.Point("a", column.Value{Type: column.Int64, Bits: 1})
 	require.False(t, known, "two columns of a name")
 }
 
 func BenchmarkRangeBuilder(b *testing.B) {
 	var blocks [][]*column.Column
 	for block := range 50 {
-		var ids, starts, services []Value
+		var ids, starts, services []column.Value
 		for i := range 8000 {
 			n := uint64(block*8000 + i)
-			ids = append(ids, Value{Type: column.Uint64, Bits: n * 0x9E3779B97F4A7C15})
-			starts = append(starts, Value{Type: column.Uint64, Bits: n})
+			ids = append(ids, column.Value{Type: column.Uint64, Bits: n * 0x9E3779B97F4A7C15})
+			starts = append(starts, column.Value{Type: column.Uint64, Bits: n})
 		}
 		for i := range 20 {
 			services = append(services, text(fmt.Sprint("service-", i)))
@@ -346,7 +347,7 @@ func BenchmarkRangeBuilder(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		r := NewRangeBuilder(RangeOptions{})
+		r := NewBuilder(BuildOptions{})
 		for _, c := range blocks {
 			r.AddBlock(c)
 		}

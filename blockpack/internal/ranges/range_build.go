@@ -1,4 +1,4 @@
-package layout
+package ranges
 
 import (
 	"bytes"
@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
-	"github.com/amudai/amudai-go/blockpack/internal/layout/internal/blockvalues"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges/internal/blockvalues"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// RangeOptions control the building of a range index. Zeros stand for defaults.
-type RangeOptions struct {
+// BuildOptions control the building of a range index. Zeros stand for defaults.
+type BuildOptions struct {
 	Buckets int                    // most keys of a column; 1,000
 	Budget  int64                  // bytes of the index; 2 % of the data, at least 64 KiB. One key a column is always there
 	Exclude func(name string) bool // columns to leave out, besides trace:id and those of Bool
@@ -25,12 +25,12 @@ type RangeOptions struct {
 	Memory int64
 }
 
-// RangeBuilder builds a range index block by block. It keeps no columns.
+// Builder builds a range index block by block. It keeps no columns.
 //
 // The same blocks give the same bytes. For each value of each block, a lookup by the rules of the specification gives
 // the block: keys are chosen first, and then each value is put where a lookup finds it.
-type RangeBuilder struct {
-	o       RangeOptions
+type Builder struct {
+	o       BuildOptions
 	columns map[fileColumn]*rangeValues
 	blocks  uint32
 	memory  int64
@@ -59,22 +59,22 @@ type keptValues interface {
 	Empty() bool
 }
 
-// NewRangeBuilder returns an empty builder.
-func NewRangeBuilder(o RangeOptions) *RangeBuilder {
+// NewBuilder returns an empty builder.
+func NewBuilder(o BuildOptions) *Builder {
 	o.Buckets = cmp.Or(o.Buckets, 1000)
 	o.Distinct = cmp.Or(o.Distinct, 100_000)
 	o.Memory = cmp.Or(o.Memory, 48<<20)
-	return &RangeBuilder{o: o, columns: map[fileColumn]*rangeValues{}}
+	return &Builder{o: o, columns: map[fileColumn]*rangeValues{}}
 }
 
 // excluded are the columns that no range index has.
-func (b *RangeBuilder) excluded(c *column.Column) bool {
+func (b *Builder) excluded(c *column.Column) bool {
 	return c.Type == column.Bool || c.Name == "trace:id" || c.Name == MarkColumn || c.Name == ColumnsColumn ||
 		b.o.Exclude != nil && b.o.Exclude(c.Name)
 }
 
 // AddBlock adds the values of the columns of the next block.
-func (b *RangeBuilder) AddBlock(columns []*column.Column) {
+func (b *Builder) AddBlock(columns []*column.Column) {
 	for _, c := range columns {
 		if b.excluded(c) || c.Values.Len() == 0 {
 			continue
@@ -106,7 +106,7 @@ func (b *RangeBuilder) AddBlock(columns []*column.Column) {
 }
 
 // largest is the column that needs most memory.
-func (b *RangeBuilder) largest() (most *rangeValues) {
+func (b *Builder) largest() (most *rangeValues) {
 	for _, v := range b.columns {
 		if most == nil || cmp.Or(cmp.Compare(v.Memory(), most.Memory()), cmp.Compare(most.name, v.name), cmp.Compare(most.t, v.t)) > 0 {
 			most = v
@@ -123,7 +123,7 @@ func newRangeValues(key fileColumn, most int) *rangeValues {
 	} else {
 		greatest := uint64(math.MaxUint64)
 		if key.t == column.Float64 {
-			greatest = ordered(key.t, math.Float64bits(math.Inf(1))) // NaNs are no keys
+			greatest = column.Ordered(key.t, math.Float64bits(math.Inf(1))) // NaNs are no keys
 		}
 		v.numbers = blockvalues.New(most, func(n uint64) (uint64, bool) { return n + 1, n < greatest }, func(uint64) int64 { return 0 })
 		v.keptValues = v.numbers
@@ -131,23 +131,23 @@ func newRangeValues(key fileColumn, most int) *rangeValues {
 	return v
 }
 
-func textAfter(s string) (string, bool) { return s + "\x00", len(s) < MaxKeyLength }
+func textAfter(s string) (string, bool) { return s + "\x00", len(s) < maxKey }
 
 // add adds the values of a column but for empty strings and NaNs, which no index has.
 func (v *rangeValues) add(c *column.Column, block uint32) {
 	if v.numbers != nil {
 		for k, bits := range c.Values.Numbers {
-			if k > 0 && bits == c.Values.Numbers[k-1] || (Value{Type: v.t, Bits: bits}).IsNaN() {
+			if k > 0 && bits == c.Values.Numbers[k-1] || (column.Value{Type: v.t, Bits: bits}).IsNaN() {
 				continue
 			}
-			v.numbers.Add(ordered(v.t, bits), block)
+			v.numbers.Add(column.Ordered(v.t, bits), block)
 		}
 		return
 	}
 	var last []byte
 	for k := range c.Values.Len() {
 		s := c.Values.Bytes(k)
-		s = s[:min(len(s), MaxKeyLength)]
+		s = s[:min(len(s), maxKey)]
 		if !bytes.Equal(s, last) && len(s) > 0 {
 			blockvalues.AddText(v.texts, s, block)
 			last = s
@@ -157,7 +157,7 @@ func (v *rangeValues) add(c *column.Column, block uint32) {
 
 // Finish appends the range index of all blocks, of which dataBytes are the size. With a mark, "module/version",
 // readers believe the index; it comes with the list of the columns of the file.
-func (b *RangeBuilder) Finish(dst []byte, dataBytes int64, mark string, columns []FileColumn) ([]byte, error) {
+func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []FileColumn) ([]byte, error) {
 	list := b.chosen()
 	limit := b.share(list, dataBytes)
 	if mark != "" {
@@ -166,8 +166,8 @@ func (b *RangeBuilder) Finish(dst []byte, dataBytes int64, mark string, columns 
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
 	for _, v := range list {
-		if len(v.name) > MaxNameLength {
-			return dst, fault.Limitf("range index: a name of %d bytes, at most %d are possible", len(v.name), MaxNameLength)
+		if len(v.name) > column.MaxNameLen {
+			return dst, fault.Limitf("range index: a name of %d bytes, at most %d are possible", len(v.name), column.MaxNameLen)
 		}
 		switch v.name {
 		case MarkColumn:
@@ -182,7 +182,7 @@ func (b *RangeBuilder) Finish(dst []byte, dataBytes int64, mark string, columns 
 }
 
 // chosen gives for each name the type with most values: names of a range index are unique.
-func (b *RangeBuilder) chosen() []*rangeValues {
+func (b *Builder) chosen() []*rangeValues {
 	best := map[string]*rangeValues{}
 	for _, v := range b.columns {
 		if w := best[v.name]; !v.Empty() && (w == nil || cmp.Or(cmp.Compare(v.rows, w.rows), cmp.Compare(w.t, v.t)) > 0) {
@@ -200,7 +200,7 @@ func (b *RangeBuilder) chosen() []*rangeValues {
 func byName(v, w *rangeValues) int { return cmp.Compare(v.name, w.name) }
 
 // share is the number of bytes that each column may have: those that need less leave more to others.
-func (b *RangeBuilder) share(list []*rangeValues, dataBytes int64) int64 {
+func (b *Builder) share(list []*rangeValues, dataBytes int64) int64 {
 	left := b.o.Budget
 	if left == 0 {
 		left = max(dataBytes/50, 64<<10)
@@ -227,24 +227,24 @@ func (b *RangeBuilder) share(list []*rangeValues, dataBytes int64) int64 {
 
 // rangeBuckets are the keys of a column and their blocks.
 type rangeBuckets struct {
-	keys     []Value // ascending
+	keys     []column.Value // ascending
 	sets     []blockvalues.Set
 	min, max uint64
 	size     int64 // bytes in the index, without names and counts
 }
 
 // buckets gives the most buckets whose bytes are within a limit, or a single one.
-func (b *RangeBuilder) buckets(v *rangeValues, limit int64) rangeBuckets {
+func (b *Builder) buckets(v *rangeValues, limit int64) rangeBuckets {
 	if v.numbers != nil {
-		r := divide(v.numbers, b.o.Buckets, int(b.blocks), limit, func(n uint64) Value { return Value{Type: v.t, Bits: unordered(v.t, n)} })
+		r := divide(v.numbers, b.o.Buckets, int(b.blocks), limit, func(n uint64) column.Value { return column.Value{Type: v.t, Bits: column.Unordered(v.t, n)} })
 		lo, hi := v.numbers.Extremes()
-		r.min, r.max = unordered(v.t, lo), unordered(v.t, hi)
+		r.min, r.max = column.Unordered(v.t, lo), column.Unordered(v.t, hi)
 		return r
 	}
-	return divide(v.texts, b.o.Buckets, int(b.blocks), limit, func(s string) Value { return Value{Type: v.t, Data: []byte(s)} })
+	return divide(v.texts, b.o.Buckets, int(b.blocks), limit, func(s string) column.Value { return column.Value{Type: v.t, Data: []byte(s)} })
 }
 
-func divide[K cmp.Ordered](s *blockvalues.Values[K], most, blocks int, limit int64, value func(K) Value) (r rangeBuckets) {
+func divide[K cmp.Ordered](s *blockvalues.Values[K], most, blocks int, limit int64, value func(K) column.Value) (r rangeBuckets) {
 	keys := s.Keys(most)
 	sets := s.Buckets(keys, blocks)
 	for {
@@ -263,7 +263,7 @@ func divide[K cmp.Ordered](s *blockvalues.Values[K], most, blocks int, limit int
 }
 
 // keySize is the size of a key, with the boundary it is.
-func keySize(v Value) int64 {
+func keySize(v column.Value) int64 {
 	switch {
 	case v.Type.Textual():
 		return 2 * int64(4+len(v.Data))
@@ -287,13 +287,13 @@ func (r rangeBuckets) append(dst []byte, c fileColumn) []byte {
 	} else {
 		count(len(r.keys))
 		for _, k := range r.keys {
-			dst = appendValue(dst, k)
+			dst = k.Append(dst)
 		}
 	}
 	if c.t.Textual() || c.t == column.Float64 {
 		count(len(r.keys))
 		for _, k := range r.keys {
-			dst = appendValue(dst, k)
+			dst = k.Append(dst)
 		}
 	} else {
 		count(0)
@@ -305,7 +305,7 @@ func (r rangeBuckets) append(dst []byte, c fileColumn) []byte {
 		order[i] = i
 		encoded[i] = k.Data
 		if !c.t.Textual() {
-			encoded[i] = appendValue(nil, k)
+			encoded[i] = k.Append(nil)
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int { return bytes.Compare(encoded[i], encoded[j]) })

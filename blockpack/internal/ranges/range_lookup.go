@@ -1,4 +1,4 @@
-package layout
+package ranges
 
 import (
 	"encoding/binary"
@@ -7,38 +7,41 @@ import (
 	"sort"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
-	"github.com/amudai/amudai-go/blockpack/internal/layout/internal/blockvalues"
+	"github.com/amudai/amudai-go/blockpack/internal/fields"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges/internal/blockvalues"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // prepare finds the keys, and sorts them: what files have in order are the bytes of keys, not the values.
-func (col *RangeColumn) prepare() error {
-	col.once.Do(func() { col.err = fault.In(col.sortKeys(), "range index/column "+quote([]byte(col.Name)), col.base) })
+func (col *Column) prepare() error {
+	col.once.Do(func() {
+		col.err = fault.In(col.sortKeys(), "range index/column "+fields.Quote([]byte(col.Name)), col.base)
+	})
 	return col.err
 }
 
 // maxKeys is the number of keys up to which a column is used: sorting more takes seconds. Writers make 1,000.
 const maxKeys = 1 << 20
 
-func (col *RangeColumn) sortKeys() error {
+func (col *Column) sortKeys() error {
 	if col.Keys > maxKeys {
 		return fault.Limitf("%d keys, at most %d are possible", col.Keys, maxKeys)
 	}
-	c := &cursor{data: col.data, base: col.base}
+	c := &fields.Cursor{Data: col.data, Base: col.base}
 	offsets := make([]uint32, col.Keys)
 	for i := range offsets {
-		offsets[i] = uint32(c.pos)
-		if v, ok := c.key(col.Type); !ok || v.IsNaN() {
-			c.fail("key", fault.Corruptf("no key of type %v", col.Type))
+		offsets[i] = uint32(c.Pos)
+		if v, ok := readKey(c, col.Type); !ok || v.IsNaN() {
+			c.Fail("key", fault.Corruptf("no key of type %v", col.Type))
 		}
-		for ids := c.blockIDs(); len(ids) > 0; ids = ids[4:] {
+		for ids := blockIDs(c); len(ids) > 0; ids = ids[4:] {
 			if id := binary.LittleEndian.Uint32(ids); id >= uint32(col.blocks) {
-				c.fail("block id", fault.Corruptf("%d in a file of %d blocks", id, col.blocks))
+				c.Fail("block id", fault.Corruptf("%d in a file of %d blocks", id, col.blocks))
 			}
 		}
-		if c.err != nil {
-			c.in("key %d", i)
-			return c.err
+		if c.Err != nil {
+			c.In("key %d", i)
+			return c.Err
 		}
 	}
 	slices.SortStableFunc(offsets, func(a, b uint32) int { return col.key(a).Compare(col.key(b)) })
@@ -47,24 +50,24 @@ func (col *RangeColumn) sortKeys() error {
 }
 
 // key is the key at an offset of data that was read before without an error.
-func (col *RangeColumn) key(offset uint32) Value {
-	c := cursor{data: col.data[offset:]}
-	v, _ := c.key(col.Type)
+func (col *Column) key(offset uint32) column.Value {
+	c := &fields.Cursor{Data: col.data[offset:]}
+	v, _ := readKey(c, col.Type)
 	return v
 }
 
 // Entries gives the keys ascending, each with its blocks as stored. The slice of blocks is valid until the next key.
-func (col *RangeColumn) Entries() (iter.Seq2[Value, []uint32], error) {
+func (col *Column) Entries() (iter.Seq2[column.Value, []uint32], error) {
 	if err := col.prepare(); err != nil {
 		return nil, err
 	}
-	return func(yield func(Value, []uint32) bool) {
+	return func(yield func(column.Value, []uint32) bool) {
 		var ids []uint32
 		for _, offset := range col.offsets {
-			c := cursor{data: col.data[offset:]}
-			v, _ := c.key(col.Type)
+			c := &fields.Cursor{Data: col.data[offset:]}
+			v, _ := readKey(c, col.Type)
 			ids = ids[:0]
-			for b := c.blockIDs(); len(b) > 0; b = b[4:] {
+			for b := blockIDs(c); len(b) > 0; b = b[4:] {
 				ids = append(ids, binary.LittleEndian.Uint32(b))
 			}
 			if !yield(v, ids) {
@@ -75,7 +78,7 @@ func (col *RangeColumn) Entries() (iter.Seq2[Value, []uint32], error) {
 }
 
 // lookup is the column to look up values of type t in; nil if nothing is known of them.
-func (x *RangeIndex) lookup(name string, t column.Type) *RangeColumn {
+func (x *Index) lookup(name string, t column.Type) *Column {
 	if !x.trusted {
 		return nil
 	}
@@ -88,13 +91,13 @@ func (x *RangeIndex) lookup(name string, t column.Type) *RangeColumn {
 
 // Point gives the blocks that may have a value in a column, ascending. If known is false, nothing is known: every
 // block may have it. The value has a base type.
-func (x *RangeIndex) Point(name string, v Value) (blocks []uint32, known bool) {
+func (x *Index) Point(name string, v column.Value) (blocks []uint32, known bool) {
 	return x.Interval(name, v.Type, &v, &v)
 }
 
-// Interval is [RangeIndex.Point] for the values of type t from lo to hi, both included. A nil bound is none.
-func (x *RangeIndex) Interval(name string, t column.Type, lo, hi *Value) (blocks []uint32, known bool) {
-	for _, bound := range []*Value{lo, hi} {
+// Interval is [Index.Point] for the values of type t from lo to hi, both included. A nil bound is none.
+func (x *Index) Interval(name string, t column.Type, lo, hi *column.Value) (blocks []uint32, known bool) {
+	for _, bound := range []*column.Value{lo, hi} {
 		if bound != nil && (bound.Type != t || bound.IsNaN()) {
 			return nil, false
 		}
@@ -114,8 +117,8 @@ func (x *RangeIndex) Interval(name string, t column.Type, lo, hi *Value) (blocks
 	return col.union(col.floor(lo), end), true
 }
 
-// Prefix is [RangeIndex.Point] for the values of type t, String or Bytes, that begin with prefix.
-func (x *RangeIndex) Prefix(name string, t column.Type, prefix []byte) (blocks []uint32, known bool) {
+// Prefix is [Index.Point] for the values of type t, String or Bytes, that begin with prefix.
+func (x *Index) Prefix(name string, t column.Type, prefix []byte) (blocks []uint32, known bool) {
 	if len(prefix) == 0 || !t.Textual() {
 		return nil, false
 	}
@@ -125,9 +128,9 @@ func (x *RangeIndex) Prefix(name string, t column.Type, prefix []byte) (blocks [
 	}
 	end := len(col.offsets)
 	if next := after(prefix); next != nil {
-		end = col.search(Value{Type: t, Data: next}, 0)
+		end = col.search(column.Value{Type: t, Data: next}, 0)
 	}
-	return col.union(col.floor(&Value{Type: t, Data: prefix}), end), true
+	return col.union(col.floor(&column.Value{Type: t, Data: prefix}), end), true
 }
 
 // after is the least byte string greater than all with a prefix; nil if there is none.
@@ -145,12 +148,12 @@ func after(prefix []byte) []byte {
 }
 
 // search is the number of keys whose order to v is less than limit: 0 for those below v, 1 for those up to v.
-func (col *RangeColumn) search(v Value, limit int) int {
+func (col *Column) search(v column.Value, limit int) int {
 	return sort.Search(len(col.offsets), func(i int) bool { return col.key(col.offsets[i]).Compare(v) >= limit })
 }
 
 // floor is the first key of those equal to the greatest key up to v, or 0.
-func (col *RangeColumn) floor(v *Value) int {
+func (col *Column) floor(v *column.Value) int {
 	if v == nil {
 		return 0
 	}
@@ -162,12 +165,12 @@ func (col *RangeColumn) floor(v *Value) int {
 }
 
 // union gives the blocks of keys from to end.
-func (col *RangeColumn) union(from, end int) []uint32 {
+func (col *Column) union(from, end int) []uint32 {
 	set := make(blockvalues.Set, (col.blocks+63)/64)
 	for i := from; i < end; i++ {
-		c := cursor{data: col.data[col.offsets[i]:]}
-		c.key(col.Type)
-		for ids := c.blockIDs(); len(ids) > 0; ids = ids[4:] {
+		c := &fields.Cursor{Data: col.data[col.offsets[i]:]}
+		readKey(c, col.Type)
+		for ids := blockIDs(c); len(ids) > 0; ids = ids[4:] {
 			set.Add(binary.LittleEndian.Uint32(ids))
 		}
 	}
