@@ -53,7 +53,7 @@ func DecodeAs[D comparable, T Value](dst []D, tree []byte, c Change[D, T], s *Sc
 }
 
 func decodeChanged[D comparable, T Value, U word.Uint](dst []D, tree []byte, c Change[D, T], s *Scratch) error {
-	v, err := trees.ParseView[U](tree, Of[T](), len(dst), &s.s)
+	v, err := trees.ParseView[U](tree, Of[T](), len(dst), nil, &s.s)
 	if err != nil || len(dst) == 0 {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
@@ -123,4 +124,37 @@ func TestDecodeAnyRows(t *testing.T) {
 		}
 		requireRows(t, benchValues[int64](kind), bitmap.All(benchLen), blocks[kind], rowset.Of(ranges...), &s)
 	})
+}
+
+// Positions of exceptions that do not ascend, or lie behind the values, are an error even for rows that are no exceptions.
+func TestRowsCheckAllExceptions(t *testing.T) {
+	values := make([]uint32, 2048)
+	at := []uint32{70, 700, 1500, 2000}
+	for i := range values {
+		values[i] = uint32(i % 4)
+	}
+	for _, i := range at {
+		values[i] = 1 << 20
+	}
+	blk := forcedBlock(t, values, bitmap.Bits{}, "PatchedPack(raw,raw)")
+	b, err := encoding.ParseBlock(blk, false)
+	require.NoError(t, err)
+	place := bytes.Index(b.Values, word.Bytes(at))
+	require.Positive(t, place)
+	var s Scratch
+	for _, c := range []struct {
+		name string
+		at   []uint32
+	}{
+		{"twice", []uint32{70, 700, 700, 2000}}, {"descending", []uint32{70, 1500, 700, 2000}}, {"behind the values", []uint32{70, 700, 1500, 2048}},
+		{"huge", []uint32{70, 700, 1500, 1<<32 - 1}}, {"huge first", []uint32{1<<32 - 1, 700, 1500, 2000}},
+	} {
+		tree := bytes.Clone(b.Values)
+		copy(tree[place:], word.Bytes(c.at))
+		require.ErrorIs(t, Decode(make([]uint32, len(values)), tree, &s), fault.ErrCorrupt, c.name)
+		for _, rows := range []rowset.Set{rowset.Of(rowset.Range{From: 3, To: 5}), rowset.Of(rowset.Range{From: 70, To: 71}), rowset.All(2048), {}} {
+			dst := make([]uint32, rows.Len())
+			require.ErrorIs(t, DecodeTreeRows(dst, tree, len(values), rows, &s), fault.ErrCorrupt, c.name)
+		}
+	}
 }

@@ -143,7 +143,7 @@ func selectTree(dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratc
 }
 
 func selectWords[U word.Uint](dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratch) error {
-	v, err := trees.ParseView[U](tree, t, n, &s.s)
+	v, err := trees.ParseView[U](tree, t, n, nil, &s.s)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -61,12 +61,12 @@ func parseCommonDivisor[U word.Uint](tree []byte) (d divided[U], payload []byte,
 	return d, payload, nil
 }
 
-func chunkedDivided[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
+func chunkedDivided[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
 	d, payload, err := parseCommonDivisor[U](tree)
 	if err != nil {
 		return c, true, err
 	}
-	return trees.ParseScaled(payload, d.base, d.divisor, t.ToUnsigned(), n, s)
+	return trees.ParseScaled(payload, d.base, d.divisor, t.ToUnsigned(), n, places, s)
 }
 
 // appendCommonDivisor divides the distances from the least value by what p says,

@@ -50,7 +50,7 @@ func parseDictionary(tree []byte, n int) (d blockDictionary, err error) {
 }
 
 func decodeDictionary[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	table, codes, err := readDictionary[U](tree, t, len(dst), s)
+	table, codes, err := readDictionary[U](tree, t, len(dst), nil, s)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func decodeDictionary[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.S
 
 // readDictionary reads the dictionary of a tree of n values. The table begins
 // with what code 0 stands for.
-func readDictionary[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (table []U, c trees.Codes, err error) {
+func readDictionary[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (table []U, c trees.Codes, err error) {
 	d, err := parseDictionary(tree, n)
 	if err != nil {
 		return nil, c, err
@@ -69,13 +69,13 @@ func readDictionary[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scrat
 	if err := trees.DecodePart(table[1:], d.values, d.valuesNested, t, s); err != nil {
 		return nil, c, err
 	}
-	c, err = trees.ReadCodes(d.codes, n, s)
+	c, err = trees.ReadCodes(d.codes, n, places, s)
 	return table, c, err
 }
 
-func viewDictionary[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (v trees.View[U], err error) {
+func viewDictionary[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (v trees.View[U], err error) {
 	v.Form = trees.Coded
-	v.Values, v.Codes, err = readDictionary[U](tree, t, n, s)
+	v.Values, v.Codes, err = readDictionary[U](tree, t, n, places, s)
 	return v, err
 }
 

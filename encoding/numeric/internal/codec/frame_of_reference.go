@@ -39,12 +39,12 @@ func decodeFOR[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch)
 	return nil
 }
 
-func chunkedFOR[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
+func chunkedFOR[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
 	base, payload, err := parseFOR[U](tree)
 	if err != nil {
 		return c, true, err
 	}
-	return trees.ParseScaled(payload, base, 1, t.ToUnsigned(), n, s)
+	return trees.ParseScaled(payload, base, 1, t.ToUnsigned(), n, places, s)
 }
 
 func parseFOR[U word.Uint](tree []byte) (base U, payload []byte, err error) {

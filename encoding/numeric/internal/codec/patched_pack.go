@@ -78,7 +78,7 @@ func decodePatched[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scra
 	if err != nil {
 		return err
 	}
-	positions, highs, err := p.exceptions(t, len(dst), s)
+	positions, highs, err := p.exceptions(t, len(dst), nil, s)
 	if err != nil {
 		return err
 	}
@@ -89,38 +89,87 @@ func decodePatched[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scra
 	return nil
 }
 
-func chunkedPatched[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
+func chunkedPatched[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
 	c.Step = 1
 	p, err := parsePatched[U](tree, n)
 	if err != nil {
 		return c, true, err
 	}
 	c.Packed = p.Packed
-	c.Positions, c.Highs, err = p.exceptions(t, n, s)
+	c.Positions, c.Highs, err = p.exceptions(t, n, places, s)
 	return c, true, err
 }
 
-// exceptions reads the exceptions among n values: where they are, and what they add.
-func (p *patched[U]) exceptions(t word.Type, n int, s *trees.Scratch) (positions []uint32, highs []U, err error) {
+// exceptions reads the exceptions among n values: where they are, and what they add. If places are given, which ascend, it leaves
+// out others.
+func (p *patched[U]) exceptions(t word.Type, n int, places []uint32, s *trees.Scratch) (positions []uint32, highs []U, err error) {
 	if p.count == 0 {
 		return nil, nil, nil
 	}
-	positions, highs = word.Take[uint32](&s.Mem, p.count), word.Take[U](&s.Mem, p.count)
+	positions = word.Take[uint32](&s.Mem, p.count)
 	if err := trees.DecodePart(positions, p.positions, p.positionsNested, word.U32, s); err != nil {
 		return nil, nil, err
 	}
-	if err := trees.DecodePart(highs, p.highs, p.highsNest, t.ToSigned(), s); err != nil {
+	if err := checkAscending(positions, n); err != nil {
 		return nil, nil, err
 	}
-	last := int64(-1)
-	for i, at := range positions {
-		if int64(at) <= last || uint64(at) >= uint64(n) {
-			return nil, nil, fault.Corruptf("exception at %d after %d of %d", at, last, n)
+	if places == nil {
+		highs = word.Take[U](&s.Mem, p.count)
+		err = trees.DecodePart(highs, p.highs, p.highsNest, t.ToSigned(), s)
+	} else {
+		var found []uint32
+		if positions, found = common(positions, places, s); len(found) == 0 {
+			return nil, nil, nil
 		}
-		last = int64(at)
+		highs = word.Take[U](&s.Mem, len(found))
+		err = trees.DecodePartPlaces(highs, found, p.highs, p.highsNest, t.ToSigned(), p.count, s)
+	}
+	for i := range highs {
 		highs[i] <<= p.W
 	}
-	return positions, highs, nil
+	return positions, highs, err
+}
+
+// checkAscending requires that each position is higher than the one before, and the last less than n.
+func checkAscending(positions []uint32, n int) error {
+	last, gaps := int64(-1), int64(0)
+	for _, at := range positions {
+		gaps |= int64(at) - last - 1
+		last = int64(at)
+	}
+	if gaps >= 0 && last < int64(n) {
+		return nil
+	}
+	last = -1
+	for _, at := range positions {
+		if int64(at) <= last || int64(at) >= int64(n) {
+			break
+		}
+		last = int64(at)
+	}
+	return fault.Corruptf("positions of exceptions do not ascend behind %d, below %d", last, n)
+}
+
+// common returns the positions that are among the places, and their numbers. Both ascend. Most of either are not among the
+// others: a bit for each place tells so without a search.
+func common(positions, places []uint32, s *trees.Scratch) (found, numbers []uint32) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	first := places[0] / 64
+	wanted := word.Take[uint64](&s.Mem, int(places[len(places)-1]/64-first)+1)
+	clear(wanted)
+	for _, p := range places {
+		wanted[p/64-first] |= 1 << (p % 64)
+	}
+	most := min(len(positions), len(places))
+	found, numbers = word.Take[uint32](&s.Mem, most)[:0], word.Take[uint32](&s.Mem, most)[:0]
+	for i, p := range positions {
+		if at := p/64 - first; uint(at) < uint(len(wanted)) && wanted[at]>>(p%64)&1 != 0 {
+			found, numbers = append(found, p), append(numbers, uint32(i))
+		}
+	}
+	return found, numbers
 }
 
 // appendPatched packs to p.Width bits from p.Reference on, or to those that take

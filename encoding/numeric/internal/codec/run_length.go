@@ -69,7 +69,7 @@ func readRuns[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (v
 	return values, lengths, trees.DecodePart(lengths, r.lengths, r.lengthsNested, word.U32, s)
 }
 
-func viewRuns[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (v trees.View[U], err error) {
+func viewRuns[U word.Uint](tree []byte, t word.Type, n int, _ []uint32, s *trees.Scratch) (v trees.View[U], err error) {
 	v.Form = trees.Runs
 	v.Values, v.Lengths, err = readRuns[U](tree, t, n, s)
 	return v, err

@@ -16,27 +16,28 @@ type Chunked[U word.Uint] struct {
 	Highs     []U      // what they add, shifted to its place
 }
 
-// ParseChunked parses a tree of n values if it is nothing but chunks and what can be done to one at a time.
-func ParseChunked[U word.Uint](tree []byte, t word.Type, n int, s *Scratch) (c Chunked[U], ok bool, err error) {
+// ParseChunked parses a tree of n values if it is nothing but chunks and what can be done to one at a time. It may leave out
+// exceptions that are not at the ascending places, unless those are nil.
+func ParseChunked[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *Scratch) (c Chunked[U], ok bool, err error) {
 	c.Step = 1
 	r := s.table.find(tree, t)
 	if r == nil {
 		return c, false, nil
 	}
 	if parse := decoderOf[U](r).Chunked; parse != nil {
-		return parse(tree, t, n, s)
+		return parse(tree, t, n, places, s)
 	}
 	c.Packed, ok, err = ParsePacked[U](tree, t, n, s)
 	return c, ok, err
 }
 
 // ParseScaled is [ParseChunked] of the tree of n U from which an encoding makes add + step * value.
-func ParseScaled[U word.Uint](tree []byte, add, step U, t word.Type, n int, s *Scratch) (c Chunked[U], ok bool, err error) {
+func ParseScaled[U word.Uint](tree []byte, add, step U, t word.Type, n int, places []uint32, s *Scratch) (c Chunked[U], ok bool, err error) {
 	if err := s.enter(); err != nil {
 		return c, true, err
 	}
 	defer s.leave()
-	if c, ok, err = ParseChunked[U](tree, t, n, s); ok && err == nil {
+	if c, ok, err = ParseChunked[U](tree, t, n, places, s); ok && err == nil {
 		c.Add, c.Step = add+step*c.Add, step*c.Step
 		if c.Step == 1 {
 			c.Base, c.Add = c.Base+c.Add, 0
@@ -92,7 +93,7 @@ func (c *Chunked[U]) Pick(dst []U, places []uint32, s *Scratch) {
 	const length = fastlanes.ChunkLen
 	if chunks := places[len(places)-1]/length - places[0]/length + 1; len(places) < manyRows[U]()*int(chunks) {
 		fastlanes.Pick(dst, c.Data, places, c.Base, c.W)
-		c.patch(dst, places, s)
+		c.patch(dst, places)
 		c.Finish(dst)
 		return
 	}
@@ -126,27 +127,15 @@ func pickChunk[U word.Uint](dst []U, chunk *[fastlanes.ChunkLen]U, places []uint
 // manyRows is how many rows of a chunk make it pay to unpack all of it.
 func manyRows[U word.Uint]() int { return word.BitsOf[U]() / 2 }
 
-// patch adds the exceptions to the values of ascending places. Most of either are not among the others: a bit for each
-// place tells so without a search.
-func (c *Chunked[U]) patch(dst []U, places []uint32, s *Scratch) {
-	if len(c.Positions) == 0 {
-		return
-	}
-	first := places[0] / 64
-	wanted := word.Take[uint64](&s.Mem, int(places[len(places)-1]/64-first)+1)
-	clear(wanted)
-	for _, p := range places {
-		wanted[p/64-first] |= 1 << (p % 64)
-	}
+// patch adds the exceptions to the values of ascending places.
+func (c *Chunked[U]) patch(dst []U, places []uint32) {
 	k := 0
 	for i, p := range c.Positions {
-		at := int(p/64) - int(first)
-		if uint(at) >= uint(len(wanted)) || wanted[at]>>(p%64)&1 == 0 {
-			continue
-		}
-		for places[k] < p {
+		for k < len(places) && places[k] < p {
 			k++
 		}
-		dst[k] += c.Highs[i]
+		for ; k < len(places) && places[k] == p; k++ {
+			dst[k] += c.Highs[i]
+		}
 	}
 }

@@ -31,9 +31,10 @@ type Decoder[U word.Uint] struct {
 	// Packed parses a tree of n values that is nothing but FastLanes chunks.
 	Packed func(tree []byte, n int) (Packed[U], error)
 	// Chunked parses a tree of n values that is chunks and what can be done to one at a time; ok is false if it is not.
-	Chunked func(tree []byte, t word.Type, n int, s *Scratch) (c Chunked[U], ok bool, err error)
-	// View parses a tree of n values that can be reached in some other way than all in order.
-	View func(tree []byte, t word.Type, n int, s *Scratch) (View[U], error)
+	// Unless places are nil, only values at these, which ascend, need to be right.
+	Chunked func(tree []byte, t word.Type, n int, places []uint32, s *Scratch) (c Chunked[U], ok bool, err error)
+	// View parses a tree of n values that can be reached in some other way than all in order. Places are as for Chunked.
+	View func(tree []byte, t word.Type, n int, places []uint32, s *Scratch) (View[U], error)
 }
 
 // decoderOf is the decoder of a row for words like U.

@@ -29,8 +29,9 @@ const (
 	InChunks             // FastLanes chunks
 )
 
-// ParseView parses a tree of n values. Encodings without a form of their own are decoded whole.
-func ParseView[U word.Uint](tree []byte, t word.Type, n int, s *Scratch) (v View[U], err error) {
+// ParseView parses a tree of n values. Encodings without a form of their own are decoded whole. If ascending places are given,
+// the values at others may be wrong.
+func ParseView[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *Scratch) (v View[U], err error) {
 	r, err := s.table.of(tree, t)
 	if err != nil {
 		return v, err
@@ -45,11 +46,11 @@ func ParseView[U word.Uint](tree []byte, t word.Type, n int, s *Scratch) (v View
 		v.Form, v.Values = Single, word.Take[U](&s.Mem, 1)
 		v.Values[0], err = d.Constant(tree)
 	case d.View != nil:
-		v, err = d.View(tree, t, n, s)
+		v, err = d.View(tree, t, n, places, s)
 	default:
 		var ok bool
 		v.Form = InChunks
-		if v.Chunks, ok, err = ParseChunked[U](tree, t, n, s); ok || err != nil {
+		if v.Chunks, ok, err = ParseChunked[U](tree, t, n, places, s); ok || err != nil {
 			break
 		}
 		v.Form, v.Values = Dense, word.Take[U](&s.Mem, n)
@@ -111,10 +112,10 @@ type Codes struct {
 	next   int      // first exception behind the chunk that was unpacked last
 }
 
-// ReadCodes reads a tree of n codes.
-func ReadCodes(tree []byte, n int, s *Scratch) (c Codes, err error) {
+// ReadCodes reads a tree of n codes, as [ParseView] does.
+func ReadCodes(tree []byte, n int, places []uint32, s *Scratch) (c Codes, err error) {
 	var ok bool
-	if c.Chunks, ok, err = ParseChunked[uint32](tree, word.U32, n, s); ok || err != nil {
+	if c.Chunks, ok, err = ParseChunked[uint32](tree, word.U32, n, places, s); ok || err != nil {
 		return c, err
 	}
 	c.All = word.Take[uint32](&s.Mem, n)
