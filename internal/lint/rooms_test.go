@@ -98,7 +98,6 @@ var largeRooms = map[string]int{
 	"shard":                           2700,
 	"shard/internal/index":            2600,
 	"shard/internal/stripe/read":      2800,
-	"table/text/internal/csv":         2800,
 }
 
 func TestRoomsStaySmall(t *testing.T) {

@@ -6,6 +6,7 @@ package text
 import (
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text/internal/csv"
+	"github.com/amudai/amudai-go/table/text/internal/guess"
 	"github.com/amudai/amudai-go/table/text/internal/jsonl"
 	"github.com/amudai/amudai-go/table/text/internal/lines"
 )
@@ -84,15 +85,15 @@ const (
 )
 
 // DateOrder is the order of day, month and year in dates other than ISO 8601.
-type DateOrder = csv.DateOrder
+type DateOrder = guess.DateOrder
 
 // The choices of [CSVOptions.Dates].
 const (
-	DatesAuto = csv.DatesAuto // the order that is possible for all dates of a column in the sample, if there is only one
-	DatesNone = csv.DatesNone // such dates are text
-	DMY       = csv.DMY       // 31.12.2012, 31/12/2012, 31-Dec-2012, 31 December 2012 23:59
-	MDY       = csv.MDY       // 12/31/2012, Dec 31, 2012 11:59 PM
-	YMD       = csv.YMD       // 2012/12/31, 2012.12.31
+	DatesAuto = guess.DatesAuto // the order that is possible for all dates of a column in the sample, if there is only one
+	DatesNone = guess.DatesNone // such dates are text
+	DMY       = guess.DMY       // 31.12.2012, 31/12/2012, 31-Dec-2012, 31 December 2012 23:59
+	MDY       = guess.MDY       // 12/31/2012, Dec 31, 2012 11:59 PM
+	YMD       = guess.YMD       // 2012/12/31, 2012.12.31
 )
 
 // JSONOptions are the options that only JSON has. The zero value is the default.

@@ -4,48 +4,8 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/table/text/internal/guess"
 )
-
-// class is the kind of value that a field appears to be, for telling the header from records.
-type class uint8
-
-const (
-	classNothing class = iota // empty, or a spelling of null
-	classText
-	classValue // a number, date or time in any notation
-	classBool
-)
-
-func classOf(b []byte) class {
-	if b = bytes.TrimSpace(b); len(b) == 0 {
-		return classNothing
-	}
-	if _, null := nullSpelling(b); null {
-		return classNothing
-	}
-	if _, ok := text.ParseBool(b); ok {
-		return classBool
-	}
-	if n := len(b) - 2; n > 0 && b[n+1]|0x20 == 'm' && (b[n]|0x20 == 'a' || b[n]|0x20 == 'p') { // of AM and PM
-		b = b[:n]
-	}
-	digits := false
-	for _, c := range b {
-		switch {
-		case c-'0' <= 9:
-			digits = true
-		case c == '-' || c == '+' || c == '.' || c == ',' || c == ':' || c == '/' || c == ' ' || c == '%':
-		case digits && (c == 'e' || c == 'E' || c == 'T' || c == 'Z'):
-		default:
-			return classText
-		}
-	}
-	if !digits {
-		return classText
-	}
-	return classValue
-}
 
 // vote is what a column tells about the first record.
 type vote uint8
@@ -73,21 +33,21 @@ func columnVote(head []cell, rest []record, i int) vote {
 	if i >= len(head) {
 		return votesNothing
 	}
-	first, common := classOf(head[i].text), classNothing
+	first, common := guess.ClassOf(head[i].text), guess.Nothing
 	for _, r := range rest {
 		if i >= len(r.cells) {
 			continue
 		}
-		c := classOf(r.cells[i].text)
-		if c == classText || c != classNothing && common != classNothing && c != common {
+		c := guess.ClassOf(r.cells[i].text)
+		if c == guess.Text || c != guess.Nothing && common != guess.Nothing && c != common {
 			return votesNothing
 		}
 		common = max(common, c)
 	}
 	switch {
-	case first == classNothing || len(rest) > 0 && common == classNothing:
+	case first == guess.Nothing || len(rest) > 0 && common == guess.Nothing:
 		return votesNothing
-	case first == classText:
+	case first == guess.Text:
 		return votesHeader
 	case len(rest) == 0 || first == common:
 		return votesRecord
@@ -117,10 +77,10 @@ func (t *trial) headed() bool {
 func (t *trial) years() bool {
 	last, n := 0, 0
 	for i, c := range t.records[0].cells {
-		switch classOf(c.text) {
-		case classText:
+		switch guess.ClassOf(c.text) {
+		case guess.Text:
 			continue
-		case classValue:
+		case guess.Value:
 		default:
 			return false
 		}

@@ -15,11 +15,13 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text/internal/guess"
 	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
 func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options, usual byte) (provider.Source, error) {
-	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}, o: o, usual: usual, otherNulls: o.AutoNulls || len(o.Nulls) > 0}
+	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}, o: o, values: guess.Options{Decimal: o.Decimal, Thousands: o.Thousands, Dates: o.Dates, AutoNulls: o.AutoNulls, True: o.True, False: o.False},
+		usual: usual, otherNulls: o.AutoNulls || len(o.Nulls) > 0}
 	err := o.check()
 	if err == nil {
 		err = s.open(ctx)
@@ -44,7 +46,7 @@ func (s *source) open(ctx context.Context) error {
 	}
 	s.dialect = recognize(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), headIsWhole, s.o, s.usual, s.isNamed)
 	s.dialect.encoding = s.Encoding
-	var guesses []guess
+	var guesses []guess.Column
 	for {
 		if guesses, err = s.infer(sample, whole); err == nil {
 			break
@@ -84,7 +86,7 @@ func (s *source) start(scan *scanner) error {
 }
 
 // infer reads the header, and infers types from the sample.
-func (s *source) infer(sample []byte, whole bool) ([]guess, error) {
+func (s *source) infer(sample []byte, whole bool) ([]guess.Column, error) {
 	scan := newScanner(bytes.NewReader(sample), s.dialect, 0)
 	if err := scan.begin(); err != nil {
 		return nil, err
@@ -105,7 +107,7 @@ func (s *source) infer(sample []byte, whole bool) ([]guess, error) {
 	if err := s.name(head); err != nil {
 		return nil, err
 	}
-	guesses := make([]guess, len(s.names))
+	guesses := make([]guess.Column, len(s.names))
 	var buf []byte
 	rows := int64(0)
 	if scan.width = len(s.names); !s.dialect.header {
@@ -137,13 +139,13 @@ func (s *source) infer(sample []byte, whole bool) ([]guess, error) {
 }
 
 // inferAll infers types from all records.
-func (s *source) inferAll(ctx context.Context) ([]guess, error) {
+func (s *source) inferAll(ctx context.Context) ([]guess.Column, error) {
 	scan := newScanner(s.Again(), s.dialect, s.Text.MaxRecordBytes)
 	scan.During(ctx)
 	if err := s.start(scan); err != nil {
 		return nil, err
 	}
-	guesses := make([]guess, len(s.names))
+	guesses := make([]guess.Column, len(s.names))
 	var buf []byte
 	for len(s.names) > 0 {
 		cells, err := scan.next()
@@ -225,42 +227,42 @@ func (s *source) name(head []cell) error {
 
 // look adds the cells of one record to the guesses of the types. A record with another number of fields is an error
 // later, with its line, or left out.
-func (s *source) look(guesses []guess, cells []cell, buf *[]byte) {
+func (s *source) look(guesses []guess.Column, cells []cell, buf *[]byte) {
 	if s.o.Ragged == RaggedDrop && len(cells) != len(guesses) {
 		return
 	}
 	for i, c := range cells[:min(len(cells), len(guesses))] {
 		if len(c.text) > 0 && !s.isGivenNull(c) {
-			guesses[i].add(c, &s.o, buf)
+			guesses[i].Add(c.text, c.quoted, &s.values, buf)
 		}
 	}
 }
 
 // bind resolves the types and makes the builders.
-func (s *source) bind(guesses []guess) error {
+func (s *source) bind(guesses []guess.Column) error {
 	fixed, err := s.fixedFields()
 	if err != nil {
 		return err
 	}
 	said := records.Notices{Give: s.Options.Notice}
-	var found findings
+	var found guess.Findings
 	fields := make([]arrow.Field, len(s.names))
-	inferred := make([]resolved, len(s.names))
+	inferred := make([]guess.Resolved, len(s.names))
 	s.Empty = make([]bool, len(s.names))
 	for i, name := range s.names {
-		g := new(guess)
+		g := new(guess.Column)
 		if i < len(guesses) {
 			g = &guesses[i]
 		}
 		if f, ok := fixed[i]; ok {
-			fields[i], inferred[i].order = f, g.order(&s.o)
+			fields[i], inferred[i].Order = f, g.Order(&s.values)
 			continue
 		}
-		inferred[i] = g.resolve(name, &s.o, &found)
-		s.Empty[i] = g.Empty() && (g.nulls == nil || s.o.AutoNulls)
-		fields[i] = arrow.Field{Name: name, Type: inferred[i].t, Nullable: true}
+		inferred[i] = g.Resolve(name, &s.values, &found)
+		s.Empty[i] = g.Empty(&s.values)
+		fields[i] = arrow.Field{Name: name, Type: inferred[i].Type, Nullable: true}
 	}
-	found.give(&said)
+	found.Give(&said)
 	return s.build(fields, inferred)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text/internal/csv"
+	"github.com/amudai/amudai-go/table/text/internal/guess"
 )
 
 // wide is a text in UTF-16.
@@ -100,11 +101,11 @@ var oddFiles = []oddFile{
 	{"years first", "a,b\n2020/12/31,1\n2021/1/2,2\n", csv.Options{}, "a:date32 b:int64", "2020-12-31,1\n2021-01-02,2\n", "dates as year, month, day"},
 	{"names of months", "a,b\n31-Dec-2020,1\n2 January 2021,2\n", csv.Options{}, "a:date32 b:int64", "2020-12-31,1\n2021-01-02,2\n", "dates as day, month, year"},
 	{"days or months first", "a,b\n01/02/2020,1\n03/04/2020,2\n", csv.Options{}, "a:utf8 b:int64", "01/02/2020,1\n03/04/2020,2\n", `the order of dates such as "01/02/2020" is not certain: --dates dmy or --dates mdy reads them`},
-	{"dates chosen", "a,b\n01/02/2020,1\n03/04/2020,2\n", csv.Options{Dates: csv.DMY}, "a:date32 b:int64", "2020-02-01,1\n2020-04-03,2\n", ""},
-	{"dates not wanted", "a,b\n31.12.2020,1\n", csv.Options{Dates: csv.DatesNone}, "a:utf8 b:int64", "31.12.2020,1\n", ""},
+	{"dates chosen", "a,b\n01/02/2020,1\n03/04/2020,2\n", csv.Options{Dates: guess.DMY}, "a:date32 b:int64", "2020-02-01,1\n2020-04-03,2\n", ""},
+	{"dates not wanted", "a,b\n31.12.2020,1\n", csv.Options{Dates: guess.DatesNone}, "a:utf8 b:int64", "31.12.2020,1\n", ""},
 	{"contradicting dates", "a,b\n31/12/2020,1\n12/31/2020,2\n", csv.Options{}, "a:utf8 b:int64", "31/12/2020,1\n12/31/2020,2\n", "are not all in one order"},
 	{"short years", "a,b\n1/31/20,1\n", csv.Options{}, "a:utf8 b:int64", "1/31/20,1\n", `the order of dates such as "1/31/20" is not certain: --dates mdy reads them`},
-	{"dates of a schema", "a,b\n31.12.2020,1\n", csv.Options{Dates: csv.DMY}, "a:timestamp[s] b:int64", "2020-12-31T00:00:00,1\n", ""},
+	{"dates of a schema", "a,b\n31.12.2020,1\n", csv.Options{Dates: guess.DMY}, "a:timestamp[s] b:int64", "2020-12-31T00:00:00,1\n", ""},
 	{"yes and no", "a,b\nyes,1\nno,2\n", csv.Options{True: []string{"yes"}, False: []string{"no"}}, "a:bool b:int64", "true,1\nfalse,2\n", ""},
 	{"UTF-16", wide("\ufeffa,b\nż🐢,1\n", false), csv.Options{}, "a:utf8 b:int64", "ż🐢,1\n", "utf-16le text (--encoding)"},
 	{"UTF-16, big end first", wide("\ufeffa\tb\nż🐢\t1\n", true), csv.Options{}, "a:utf8 b:int64", "ż🐢,1\n", "utf-16be text (--encoding), fields separated by tab (--delimiter)"},
@@ -119,6 +120,12 @@ var oddFiles = []oddFile{
 	{"prose", "text\nhello; world\nfoo; bar\nbaz\n", csv.Options{}, "text:utf8", "hello; world\nfoo; bar\nbaz\n", "\x00"},
 	{"times", "t\n10:20:30\n11:22:33\n", csv.Options{}, "t:utf8", "10:20:30\n11:22:33\n", "\x00"},
 	{"addresses", "aa:bb:cc:dd:ee:ff\n00:bb:cc:dd:ee:01\n", csv.Options{}, "aa:bb:cc:dd:ee:ff:utf8", "00:bb:cc:dd:ee:01\n", "\x00"},
+	{"seconds since 1970", "created_at,id\n1700000060,1700000000\n1700000000,1700000001\n", csv.Options{}, "created_at:int64 id:int64", "1700000060,1700000000\n1700000000,1700000001\n",
+		`column "created_at" is read as integers: they may be seconds since 1970, 1700000000 is 2023-11-14T22:13:20Z`},
+	{"milliseconds since 1970", "eventTs,b\n1700000000123,1\n", csv.Options{}, "eventTs:int64 b:int64", "1700000000123,1\n", "may be milliseconds since 1970, 1700000000123 is 2023-11-14T22:13:20.123Z"},
+	{"no seconds since 1970", "time,b\n1700000000,1\n12,2\n", csv.Options{}, "time:int64 b:int64", "1700000000,1\n12,2\n", ""},
+	{"percentages", "a,b\n12%,1\n3.5 %,2\n", csv.Options{}, "a:utf8 b:int64", "12%,1\n3.5 %,2\n", `column "a" is kept as text: percentages such as "12%" have a sign that numbers lack`},
+	{"money", "a,b\n$12,€ 3\n\"$3,000.5\",€ 1.5\n7,€ 2\n", csv.Options{}, "a:utf8 b:utf8", "$12,€ 3\n\"$3,000.5\",€ 1.5\n7,€ 2\n", `columns "a" and "b" are kept as text: amounts of money such as "$12"`},
 	{"names with spaces", "name\nJohn Smith\nJane Doe\n", csv.Options{}, "name:utf8", "John Smith\nJane Doe\n", "\x00"},
 	{"bars of which some records have none", "a|b\nx\ny\n", csv.Options{}, "a|b:utf8", "x\ny\n", "--delimiter '|' splits them"},
 	{"nothing", "", csv.Options{}, "", "", "is empty: the table has no columns"},
@@ -173,7 +180,7 @@ func requireAgain(t *testing.T, rows arrow.Table, c oddFile) {
 
 // plain is RFC 4180, and nothing is recognized.
 var plain = csv.Options{Encoding: "utf-8", Delimiter: ',', Quote: '"', Escape: csv.None, LineEnd: '\n', Comment: csv.None, Skip: -1,
-	Header: csv.HeaderPresent, Ragged: csv.RaggedError, Trim: csv.TrimNone, Dates: csv.DatesNone}
+	Header: csv.HeaderPresent, Ragged: csv.RaggedError, Trim: csv.TrimNone, Dates: guess.DatesNone}
 
 // FuzzSniff reads any bytes in the dialect that is recognized. What is read comes back from RFC 4180.
 func FuzzSniff(f *testing.F) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/text/charset"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text/internal/guess"
 )
 
 // Options are those of package text, which has their meaning.
@@ -19,7 +20,7 @@ type Options struct {
 	Ragged                                     Ragged
 	Trim                                       Trim
 	Decimal, Thousands                         byte
-	Dates                                      DateOrder
+	Dates                                      guess.DateOrder
 	Nulls                                      []string
 	AutoNulls                                  bool
 	True, False                                []string
@@ -58,18 +59,6 @@ const (
 	RaggedError               // an error
 	RaggedNull                // missing fields are null, and empty ones too many are dropped; others are an error
 	RaggedDrop                // the record is dropped
-)
-
-// DateOrder is the order of day, month and year in dates other than ISO 8601.
-type DateOrder uint8
-
-// The choices of [Options.Dates].
-const (
-	DatesAuto DateOrder = iota // the order that is possible for all dates of a column in the sample, if there is only one
-	DatesNone                  // such dates are text
-	DMY                        // 31.12.2012, 31/12/2012, 31-Dec-2012, 31 December 2012 23:59
-	MDY                        // 12/31/2012, Dec 31, 2012 11:59 PM
-	YMD                        // 2012/12/31, 2012.12.31
 )
 
 // check returns an error for values that no file can have.

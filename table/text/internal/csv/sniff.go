@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text/internal/guess"
 	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
@@ -169,7 +170,7 @@ func (t *trial) typed() float64 {
 			if len(c.text) == 0 {
 				continue
 			}
-			if all++; classOf(c.text) != classText {
+			if all++; guess.ClassOf(c.text) != guess.Text {
 				typed++
 			}
 		}

@@ -14,12 +14,14 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text/internal/guess"
 	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
 type source struct {
 	records.Source
 	o          Options
+	values     guess.Options
 	usual      byte // the delimiter of the format
 	dialect    dialect
 	scan       *scanner
@@ -41,7 +43,7 @@ type column struct {
 }
 
 // build makes the builders of the columns. inferred has the types of those that the caller's schema does not give.
-func (s *source) build(fields []arrow.Field, inferred []resolved) error {
+func (s *source) build(fields []arrow.Field, inferred []guess.Resolved) error {
 	var err error
 	if s.wanted, err = provider.Project(arrow.NewSchema(fields, nil), s.Options.Columns); err != nil {
 		return s.Wrap(err)
@@ -56,7 +58,7 @@ func (s *source) build(fields []arrow.Field, inferred []resolved) error {
 	for k := range whole {
 		b, i := s.Builder.Field(k), s.wanted.Index(k)
 		mode := text.Lenient
-		if inferred[i].t != nil {
+		if inferred[i].Type != nil {
 			mode = text.Strict
 		}
 		set, err := values.NewCellSetter(b, mode)
@@ -64,11 +66,8 @@ func (s *source) build(fields []arrow.Field, inferred []resolved) error {
 			return fmt.Errorf("column %q: %w", fields[i].Name, err)
 		}
 		t := fields[i].Type
-		if n := inferred[i].notation; n != nil {
-			set = n.wrap(set, t)
-		}
-		s.columns[i] = column{set: s.wrap(set, t, inferred[i].order), builder: b, empty: hasEmpty(t), nullable: fields[i].Nullable,
-			inferred: inferred[i].t != nil}
+		s.columns[i] = column{set: inferred[i].Setter(set, t, &s.values), builder: b, empty: hasEmpty(t), nullable: fields[i].Nullable,
+			inferred: inferred[i].Type != nil}
 	}
 	return nil
 }
@@ -163,7 +162,7 @@ func (s *source) isNull(c cell, col *column) bool {
 	case c.quoted:
 		return false
 	}
-	return s.otherNulls && (s.isGivenNull(c) || s.o.AutoNulls && autoNull(c.text, col.empty))
+	return s.otherNulls && (s.isGivenNull(c) || s.o.AutoNulls && guess.AutoNull(c.text, col.empty))
 }
 
 // isGivenNull reports whether an option says that a cell is null.
@@ -175,11 +174,11 @@ func (s *source) misfit(i int, c cell, err error) error {
 	f := arrow.Field{Name: s.names[i], Type: arrow.BinaryTypes.String, Nullable: true}
 	remedy := fmt.Sprintf("--schema %s keeps the column as text", records.ShellQuote(strings.ReplaceAll(text.Field(f), ": ", ":")))
 	inferred := s.columns[i].inferred
-	switch k, null := nullSpelling(c.text); {
+	switch {
 	case errors.Is(err, text.ErrUTF8):
 		remedy, inferred = "--encoding windows-1252 reads any text of Western Europe", s.o.Encoding == ""
-	case null && !c.quoted:
-		remedy = fmt.Sprintf("--null %s reads it as null, %s", records.ShellQuote(nullSpellings[k]), remedy)
+	case guess.IsNull(c.text) && !c.quoted:
+		remedy = fmt.Sprintf("--null %s reads it as null, %s", records.ShellQuote(string(c.text)), remedy)
 	case inferred:
 		remedy += ", --sample all finds types that fit all rows"
 	}

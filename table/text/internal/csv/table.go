@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/text/charset"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/table/text/internal/guess"
 	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
@@ -68,7 +69,7 @@ func (t *trial) hasNames() bool {
 	seen := map[string]bool{}
 	for _, c := range t.records[0].cells {
 		name := string(bytes.TrimSpace(c.text))
-		if seen[name] || len(name) > mostNameBytes || classOf(c.text) != classText || beginsLine.MatchString(name) {
+		if seen[name] || len(name) > mostNameBytes || guess.ClassOf(c.text) != guess.Text || beginsLine.MatchString(name) {
 			return false
 		}
 		seen[name] = true

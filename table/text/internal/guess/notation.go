@@ -1,4 +1,4 @@
-package csv
+package guess
 
 import (
 	"bytes"

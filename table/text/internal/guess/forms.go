@@ -1,4 +1,4 @@
-package csv
+package guess
 
 import (
 	"bytes"
@@ -10,13 +10,33 @@ import (
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
+// Options are those of CSV that say how values are written. Package text has their meaning.
+type Options struct {
+	Decimal, Thousands byte
+	Dates              DateOrder
+	AutoNulls          bool
+	True, False        []string
+}
+
+// DateOrder is the order of day, month and year in dates other than ISO 8601.
+type DateOrder uint8
+
+// The orders of dates. DatesAuto is the only one that is possible for all dates of a column.
+const (
+	DatesAuto DateOrder = iota
+	DatesNone
+	DMY
+	MDY
+	YMD
+)
+
 // A form is a notation of values that the common grammar of package text does not have. A value is rewritten, and then
 // read as usual.
 
 // numberForm is a notation of numbers. The zero value is the usual one.
 type numberForm struct{ decimal, thousands byte }
 
-func (o Options) numbers() numberForm { return numberForm{o.Decimal, o.Thousands} }
+func (o *Options) numbers() numberForm { return numberForm{o.Decimal, o.Thousands} }
 
 func (f numberForm) usual() bool { return (f.decimal == 0 || f.decimal == '.') && f.thousands == 0 }
 
@@ -68,15 +88,15 @@ func (f numberForm) flags() string {
 	return "--decimal , --thousands ."
 }
 
-// wrap puts the notations of options before the setter of a column.
-func (s *source) wrap(set values.Setter, t arrow.DataType, order text.DateOrders) values.Setter {
+// setter puts the notations of options before the setter of a column.
+func (o *Options) setter(set values.Setter, t arrow.DataType, order text.DateOrders) values.Setter {
 	switch id := t.ID(); {
-	case (arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id)) && !s.o.numbers().usual():
-		return numberSetter(set, s.o.numbers())
+	case (arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id)) && !o.numbers().usual():
+		return numberSetter(set, o.numbers())
 	case (id == arrow.DATE32 || id == arrow.DATE64 || id == arrow.TIMESTAMP) && order != 0:
 		return dateSetter(set, order)
-	case id == arrow.BOOL && len(s.o.True)+len(s.o.False) > 0:
-		return func(token []byte) error { return set(s.o.boolean(token)) }
+	case id == arrow.BOOL && len(o.True)+len(o.False) > 0:
+		return func(token []byte) error { return set(o.boolean(token)) }
 	}
 	return set
 }
@@ -120,7 +140,7 @@ func dateSetter(set values.Setter, order text.DateOrders) values.Setter {
 }
 
 // boolean rewrites the texts that mean true or false.
-func (o Options) boolean(b []byte) []byte {
+func (o *Options) boolean(b []byte) []byte {
 	for _, v := range o.True {
 		if string(b) == v {
 			return []byte("true")
@@ -135,7 +155,7 @@ func (o Options) boolean(b []byte) []byte {
 }
 
 // orders are the orders of dates that the options allow.
-func (o Options) orders() text.DateOrders {
+func (o *Options) orders() text.DateOrders {
 	switch o.Dates {
 	case DatesNone:
 		return 0
