@@ -49,12 +49,17 @@ func (s Local) sys() sys.FS {
 	return s.fs
 }
 
+// localPath is the path of a location, unless the context has ended.
+func localPath(ctx context.Context, location string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return Path(location)
+}
+
 // Open implements [Store].
 func (s Local) Open(ctx context.Context, location string) (Reader, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	path, err := Path(location)
+	path, err := localPath(ctx, location)
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +68,7 @@ func (s Local) Open(ctx context.Context, location string) (Reader, error) {
 
 // OpenIn implements [Confiner].
 func (s Local) OpenIn(ctx context.Context, folder, location string) (Reader, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	dir, err := Path(folder)
+	dir, err := localPath(ctx, folder)
 	if err == nil {
 		dir, err = filepath.Abs(dir)
 	}
@@ -168,10 +170,7 @@ func fileVersion(info fs.FileInfo) Version {
 
 // Link implements [Linker] by hard links.
 func (s Local) Link(ctx context.Context, from, to string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	old, err := Path(from)
+	old, err := localPath(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -187,10 +186,7 @@ func (s Local) Link(ctx context.Context, from, to string) error {
 
 // Create implements [Store]. The folder must exist.
 func (s Local) Create(ctx context.Context, location string, o CreateOptions) (Writer, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	path, err := Path(location)
+	path, err := localPath(ctx, location)
 	if err != nil {
 		return nil, err
 	}
@@ -407,10 +403,7 @@ func (w *localWriter) removeTemp() error {
 
 // Remove implements [Store].
 func (s Local) Remove(ctx context.Context, location string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	path, err := Path(location)
+	path, err := localPath(ctx, location)
 	if err != nil {
 		return err
 	}

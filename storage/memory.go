@@ -76,80 +76,55 @@ func (s *Memory) Locations() []string {
 	return all
 }
 
-// Open implements [Store].
-func (s *Memory) Open(ctx context.Context, location string) (Reader, error) {
+// key is the URL of a location.
+func (s *Memory) key(ctx context.Context, location string) (string, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return "", err
 	}
-	key, err := URL(location)
+	return URL(location)
+}
+
+// find returns the artifact at a location.
+func (s *Memory) find(ctx context.Context, location string) (object, error) {
+	key, err := s.key(ctx, location)
 	if err != nil {
-		return nil, err
+		return object{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok := s.objects[key]
 	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: Redact(location), Err: fs.ErrNotExist}
+		err = &fs.PathError{Op: "open", Path: Redact(location), Err: fs.ErrNotExist}
 	}
-	return &memoryReader{Redact(location), o}, nil
+	return o, err
+}
+
+// Open implements [Store].
+func (s *Memory) Open(ctx context.Context, location string) (Reader, error) {
+	o, err := s.find(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	return readerAt{Redact(location), bytes.NewReader(o.bytes), int64(len(o.bytes)), o.Version()}, nil
 }
 
 // Link implements [Linker].
 func (s *Memory) Link(ctx context.Context, from, to string) error {
-	r, err := s.Open(ctx, from)
+	o, err := s.find(ctx, from)
 	if err != nil {
 		return err
 	}
-	return s.publish(to, r.(*memoryReader).o.bytes, CreateOptions{})
+	return s.publish(to, o.bytes, CreateOptions{})
 }
 
 // FromBytes returns a reader of b, which must not change any more. It has no version.
-func FromBytes(name string, b []byte) Reader { return &memoryReader{Redact(name), object{bytes: b}} }
-
-type memoryReader struct {
-	name string
-	o    object
+func FromBytes(name string, b []byte) Reader {
+	return readerAt{name: Redact(name), r: bytes.NewReader(b), size: int64(len(b))}
 }
-
-func (r *memoryReader) size() int64 { return int64(len(r.o.bytes)) }
-
-func (r *memoryReader) ReadAt(ctx context.Context, p []byte, off int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := CheckRange(off, int64(len(p)), r.size()); err != nil {
-		return err
-	}
-	copy(p, r.o.bytes[off:])
-	return nil
-}
-
-func (r *memoryReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, 0, err
-	}
-	n = min(max(n, 0), len(r.o.bytes))
-	return r.o.bytes[len(r.o.bytes)-n:], r.size(), nil
-}
-
-func (r *memoryReader) Version(context.Context) (Version, error) {
-	if r.o.version == 0 {
-		return "", noVersion(r.name)
-	}
-	return r.o.Version(), nil
-}
-
-func (r *memoryReader) Size(context.Context) (int64, error) { return r.size(), nil }
-func (r *memoryReader) Name() string                        { return r.name }
-func (r *memoryReader) Capabilities() Capabilities          { return Capabilities{Latency: LatencyLow} }
-func (r *memoryReader) Close() error                        { return nil }
 
 // Create implements [Store].
 func (s *Memory) Create(ctx context.Context, location string, o CreateOptions) (Writer, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	key, err := URL(location)
+	key, err := s.key(ctx, location)
 	if err != nil {
 		return nil, err
 	}
@@ -215,10 +190,7 @@ func (w *memoryWriter) Abort(context.Context) error {
 
 // Remove implements [Store].
 func (s *Memory) Remove(ctx context.Context, location string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	key, err := URL(location)
+	key, err := s.key(ctx, location)
 	if err != nil {
 		return err
 	}

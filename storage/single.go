@@ -38,7 +38,7 @@ func (s *single) Open(ctx context.Context, location string) (Reader, error) {
 	if s.r == nil || !s.is(location) {
 		return nil, &fs.PathError{Op: "open", Path: Redact(location), Err: fs.ErrNotExist}
 	}
-	return singleReader{s}, ctx.Err()
+	return readerAt{name: Redact(s.location), r: s.r, size: s.size}, ctx.Err()
 }
 
 func (s *single) Create(ctx context.Context, location string, o CreateOptions) (Writer, error) {
@@ -66,30 +66,6 @@ func (s *single) List(_ context.Context, prefix string) iter.Seq2[Info, error] {
 		yield(Info{}, fmt.Errorf("cannot list %s: %w", Redact(prefix), errors.ErrUnsupported))
 	}
 }
-
-type singleReader struct{ s *single }
-
-func (r singleReader) ReadAt(ctx context.Context, p []byte, off int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := CheckRange(off, int64(len(p)), r.s.size); err != nil {
-		return err
-	}
-	return readFull(r.s.r, p, off, r.s.size)
-}
-
-func (r singleReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
-	tail := make([]byte, min(int64(max(n, 0)), r.s.size))
-	err := r.ReadAt(ctx, tail, r.s.size-int64(len(tail)))
-	return tail, r.s.size, err
-}
-
-func (r singleReader) Version(context.Context) (Version, error) { return "", noVersion(r.s.location) }
-func (r singleReader) Size(context.Context) (int64, error)      { return r.s.size, nil }
-func (r singleReader) Name() string                             { return Redact(r.s.location) }
-func (r singleReader) Capabilities() Capabilities               { return Capabilities{Latency: LatencyLow} }
-func (r singleReader) Close() error                             { return nil }
 
 type singleWriter struct {
 	location string

@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -276,34 +274,4 @@ func getChunk(class int) *chunk {
 func putChunk(c *chunk) { chunkPools[c.class].Put(c) }
 
 // FromSpool returns a reader of a spool, which must not be written any more. Closing the reader does not close the spool.
-func FromSpool(name string, s *Spool) Reader { return spoolReader{name, s} }
-
-type spoolReader struct {
-	name string
-	s    *Spool
-}
-
-func (r spoolReader) ReadAt(ctx context.Context, p []byte, off int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := CheckRange(off, int64(len(p)), r.s.Size()); err != nil {
-		return err
-	}
-	return readFull(r.s, p, off, r.s.Size())
-}
-
-func (r spoolReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
-	size := r.s.Size()
-	tail := make([]byte, min(int64(max(n, 0)), size))
-	err := r.ReadAt(ctx, tail, size-int64(len(tail)))
-	return tail, size, err
-}
-
-func (r spoolReader) Size(context.Context) (int64, error) { return r.s.Size(), nil }
-func (r spoolReader) Version(context.Context) (Version, error) {
-	return "", fmt.Errorf("%s has no versions: %w", r.name, errors.ErrUnsupported)
-}
-func (r spoolReader) Name() string               { return r.name }
-func (r spoolReader) Capabilities() Capabilities { return Capabilities{} }
-func (r spoolReader) Close() error               { return nil }
+func FromSpool(name string, s *Spool) Reader { return readerAt{name: name, r: s, size: s.Size()} }
