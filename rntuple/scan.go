@@ -74,7 +74,7 @@ type Batch = scan.Batch
 // Several goroutines may scan one ntuple at the same time.
 func (n *NTuple) Scan(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
-		so, err := n.scanOptions(ctx, o)
+		so, err := n.prepare(ctx, o.options())
 		if err != nil {
 			yield(Batch{}, err)
 			return
@@ -83,27 +83,19 @@ func (n *NTuple) Scan(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error
 	}
 }
 
-// scanOptions are those of the engine. The page lists are read, and the batches of many or long fields
-// made short.
-func (n *NTuple) scanOptions(ctx context.Context, o ScanOptions) (scan.Options, error) {
-	so := o.options()
-	if err := n.table.Load(ctx); err != nil {
-		return so, err
+// prepare reads the page lists, and makes the batches of many or long fields short.
+func (n *NTuple) prepare(ctx context.Context, o scan.Options) (scan.Options, error) {
+	err := n.table.Load(ctx)
+	if err == nil && o.BatchRows == 0 {
+		o.BatchRows, err = n.table.BatchRows(ctx, o.Columns, o.MemoryLimit)
 	}
-	if so.BatchRows == 0 {
-		rows, err := n.table.BatchRows(ctx, o.Columns, o.MemoryLimit)
-		if err != nil {
-			return so, err
-		}
-		so.BatchRows = rows
-	}
-	return so, nil
+	return o, err
 }
 
 // Reader is [NTuple.Scan] for code that takes an [array.RecordReader]. The reader belongs to one
 // goroutine. The caller must Release it, even after its last batch or an error.
 func (n *NTuple) Reader(ctx context.Context, o ScanOptions) (array.RecordReader, error) {
-	so, err := n.scanOptions(ctx, o)
+	so, err := n.prepare(ctx, o.options())
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +116,7 @@ type Explanation = scan.Explanation
 // Explain describes the entries that a scan would examine. An RNTuple has no statistics, so that a filter examines all of
 // those that are asked for. No pages are read.
 func (n *NTuple) Explain(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	so, err := n.scanOptions(ctx, o)
+	so, err := n.prepare(ctx, o.options())
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +125,7 @@ func (n *NTuple) Explain(ctx context.Context, o ScanOptions) (*Explanation, erro
 
 // Analyze runs a scan and describes it, with its work in Explanation.Run.
 func (n *NTuple) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	so, err := n.scanOptions(ctx, o)
+	so, err := n.prepare(ctx, o.options())
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ var rows = [][]string{
 	{"traceql"},
 	{"table/formats"},
 	{"table/amudai", "table/text", "table/internal/arrowipc", "table/parquet", "rntuple", "blockpack"},
+	{"internal/tablefile"},
 	{"table"},
 	{"internal/inputs"},
 	{"table/internal/diff"},

@@ -21,9 +21,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/engine/scan"
-	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -40,106 +39,36 @@ type Options struct {
 
 // New returns the format with some options.
 func New(o Options) provider.Format {
-	return provider.Format{
+	return tablefile.Open(o.openTable).Complete(provider.Format{
 		Name: "parquet", Title: "Parquet", Extensions: []string{".parquet", ".pq"},
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
-		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
-			return open(ctx, in, ro, o)
-		},
-		Certain: true, Filters: true, Ranges: true, ExactRows: true, KeepsBatches: true,
+		Certain: true, KeepsBatches: true,
 		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, wo provider.WriteOptions) (provider.Sink, error) {
 			return create(ctx, out, schema, wo, o)
 		},
-		Explain: explain, Statistics: statistics,
-	}
-}
-
-// source is a file as a [provider.Source].
-type source struct {
-	in      provider.Input
-	from    provider.Stored
-	reader  storage.Reader
-	file    *read.File
-	batches rowio.Source
-	rows    int64
-	known   bool // without a filter
-}
-
-func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options) (provider.Source, error) {
-	s := &source{in: in}
-	if err := s.open(ctx, ro.WithDefaults(), o); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-func (s *source) open(ctx context.Context, ro provider.ReadOptions, o Options) error {
-	var err error
-	if s.from, err = s.in.Stored(ro.TempDir); err != nil {
-		return err
-	}
-	if s.reader, err = s.from.Store.Open(ctx, s.from.Location); err != nil {
-		return err
-	}
-	columns := ro.Columns
-	if columns != nil {
-		columns = slices.Concat(columns, ro.Filter.Columns())
-	}
-	if s.file, err = read.Open(ctx, s.reader, read.Options{Columns: columns}); err != nil {
-		return err
-	}
-	t := s.file.Table(ro.Dictionaries)
-	so := scan.Options{
-		Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows, Limit: ro.Limit,
-		Parallelism: o.Parallelism, MemoryLimit: memoryLimit,
-	}
-	so.Rows, s.rows = ro.Within(t.NumRows())
-	s.known = ro.Filter.IsZero()
-	rows, err := scan.NewReader(ctx, t, so)
-	if err != nil {
-		return s.file.Place(err)
-	}
-	s.batches = rowio.NewSource(rows, nil)
-	return nil
+		Statistics: statistics,
+	})
 }
 
 // memoryLimit bounds the batches that are decoded ahead, in bytes.
 const memoryLimit = 8 << 20
 
-func (s *source) Schema() *arrow.Schema {
-	return s.batches.Schema()
-}
-
-func (s *source) Rows() (int64, bool) { return s.rows, s.known }
-
-func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	return s.batches.Next(ctx)
-}
-
-func (s *source) Close() error {
-	s.batches.Release()
-	var err error
-	if s.reader != nil {
-		err = s.reader.Close()
+// openTable opens a file as a table of the engine.
+func (o Options) openTable(ctx context.Context, _ provider.Input, from provider.Stored, ro provider.ReadOptions) (*tablefile.File, error) {
+	r, err := from.Store.Open(ctx, from.Location)
+	if err != nil {
+		return nil, err
 	}
-	return errors.Join(err, s.from.Close(), s.in.Close())
-}
-
-// explain describes how a scan finds its rows.
-func explain(ctx context.Context, in provider.Input, eo provider.ExplainOptions) (x *provider.Explanation, err error) {
-	columns := eo.Columns
+	columns := ro.Columns
 	if columns != nil {
-		columns = slices.Concat(columns, eo.Filter.Columns())
+		columns = slices.Concat(columns, ro.Filter.Columns())
 	}
-	do := scan.Explain
-	if eo.Run {
-		do = scan.Analyze
+	f, err := read.Open(ctx, r, read.Options{Columns: columns})
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
-	err = withFile(ctx, in, read.Options{Columns: columns}, func(f *read.File) (err error) {
-		x, err = do(ctx, f.Table(false), scan.Options{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
-		return f.Place(err)
-	})
-	return x, err
+	so := scan.Options{Parallelism: o.Parallelism, MemoryLimit: memoryLimit}
+	return &tablefile.File{Table: f.Table(ro.Dictionaries), Scan: so, Place: f.Place, Close: r.Close}, nil
 }

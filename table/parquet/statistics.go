@@ -2,20 +2,21 @@ package parquet
 
 import (
 	"context"
-	"errors"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/tablefile"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
 // statistics implements [provider.Format.Statistics], by the footer alone.
 func statistics(ctx context.Context, in provider.Input, columns []string) (out *provider.Statistics, err error) {
-	if in.Location == "" && (in.At == nil || in.Size < 0) {
+	if tablefile.IsPipe(in) {
 		return nil, nil
 	}
 	o := read.Options{Columns: columns}
@@ -57,17 +58,11 @@ func pathsOf(paths []string, parent string, fields []arrow.Field) []string {
 
 // withFile calls do with the file of an input.
 func withFile(ctx context.Context, in provider.Input, o read.Options, do func(*read.File) error) error {
-	from, err := in.Stored("")
-	if err != nil {
-		return err
-	}
-	r, err := from.Store.Open(ctx, from.Location)
-	if err != nil {
-		return errors.Join(err, from.Close())
-	}
-	f, err := read.Open(ctx, r, o)
-	if err == nil {
-		err = do(f)
-	}
-	return errors.Join(err, r.Close(), from.Close())
+	return tablefile.WithReader(ctx, in, "", func(r storage.Reader) error {
+		f, err := read.Open(ctx, r, o)
+		if err != nil {
+			return err
+		}
+		return do(f)
+	})
 }

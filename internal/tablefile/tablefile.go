@@ -1,0 +1,170 @@
+// Package tablefile makes formats of package provider of files that the engine reads as tables: their sources, plans, and numbers of rows.
+package tablefile
+
+import (
+	"context"
+	"errors"
+
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// File is an open file.
+type File struct {
+	Table   table.Table
+	Grouped bool // rows of a stripe may stay together in a copy
+	// Scan has the options of the format for scans. Reuse is a permission.
+	Scan scan.Options
+	// Prepare reads what a scan needs and opening does not, and completes its options. It may be nil.
+	Prepare func(ctx context.Context, o scan.Options) (scan.Options, error)
+	// Place names the file in an error. It may be nil.
+	Place func(error) error
+	Close func() error
+}
+
+// Open opens a table of an input for a scan with some options. The input stays the caller's.
+type Open func(ctx context.Context, in provider.Input, from provider.Stored, o provider.ReadOptions) (*File, error)
+
+// Complete sets how a format reads and explains, and how it tells the number of rows.
+func (open Open) Complete(f provider.Format) provider.Format {
+	f.Filters, f.Ranges, f.ExactRows = true, true, true
+	f.Reader, f.Explain = open.source, open.explain
+	if f.Statistics == nil {
+		f.Statistics = open.statistics
+	}
+	return f
+}
+
+func (f *File) placed(err error) error {
+	if err != nil && f.Place != nil {
+		err = f.Place(err)
+	}
+	return err
+}
+
+// scan completes the options of a scan.
+func (f *File) scan(ctx context.Context, o provider.ReadOptions) (scan.Options, error) {
+	so := f.Scan
+	so.Columns, so.Filter, so.Limit, so.BatchRows, so.Allocator, so.Reuse = o.Columns, o.Filter, o.Limit, o.BatchRows, o.Allocator, so.Reuse && o.Reuse
+	if f.Prepare == nil {
+		return so, nil
+	}
+	return f.Prepare(ctx, so)
+}
+
+// source is a file as a [provider.Source].
+type source struct {
+	rowio.Source
+	in    provider.Input
+	from  provider.Stored
+	file  *File
+	rows  int64 // of the result
+	known bool  // there is no filter
+}
+
+func (open Open) source(ctx context.Context, in provider.Input, o provider.ReadOptions) (provider.Source, error) {
+	s := &source{in: in, known: o.Filter.IsZero()}
+	if err := s.open(ctx, open, o.WithDefaults()); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *source) open(ctx context.Context, open Open, o provider.ReadOptions) (err error) {
+	if s.from, err = s.in.Stored(o.TempDir); err != nil {
+		return err
+	}
+	if s.file, err = open(ctx, s.in, s.from, o); err != nil {
+		return err
+	}
+	so, err := s.file.scan(ctx, o)
+	if err != nil {
+		return err
+	}
+	t := s.file.Table
+	so.Rows, s.rows = o.Within(t.NumRows())
+	rows, err := scan.NewReader(ctx, t, so)
+	if err != nil {
+		return s.file.placed(err)
+	}
+	var ends []int64
+	if s.file.Grouped && s.known && so.Rows == nil && so.Limit == 0 {
+		ends = make([]int64, t.NumStripes())
+		for i := range ends {
+			ends[i] = t.Stripe(i).Position() + t.Stripe(i).Rows()
+		}
+	}
+	s.Source = rowio.NewSource(rows, ends)
+	return nil
+}
+
+func (s *source) Rows() (int64, bool) { return s.rows, s.known }
+
+func (s *source) Close() error {
+	s.Release()
+	var err error
+	if s.file != nil {
+		err = s.file.Close()
+	}
+	return errors.Join(err, s.from.Close(), s.in.Close())
+}
+
+// with calls do with an open file.
+func (open Open) with(ctx context.Context, in provider.Input, o provider.ReadOptions, do func(f *File) error) error {
+	from, err := in.Stored(o.TempDir)
+	if err != nil {
+		return err
+	}
+	f, err := open(ctx, in, from, o)
+	if err == nil {
+		err = errors.Join(do(f), f.Close())
+	}
+	return errors.Join(err, from.Close())
+}
+
+func (open Open) explain(ctx context.Context, in provider.Input, eo provider.ExplainOptions) (x *provider.Explanation, err error) {
+	o := provider.ReadOptions{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit, Warning: func(string) {}}
+	do := scan.Explain
+	if eo.Run {
+		do = scan.Analyze
+	}
+	err = open.with(ctx, in, o, func(f *File) error {
+		so, err := f.scan(ctx, o)
+		if err == nil {
+			x, err = do(ctx, f.Table, so)
+		}
+		return f.placed(err)
+	})
+	return x, err
+}
+
+// statistics are those of a file that records the number of its rows, and nothing of its columns.
+func (open Open) statistics(ctx context.Context, in provider.Input, columns []string) (out *provider.Statistics, err error) {
+	if IsPipe(in) || len(columns) > 0 {
+		return nil, nil
+	}
+	err = open.with(ctx, in, provider.ReadOptions{Columns: []string{}, Warning: func(string) {}}, func(f *File) error {
+		out = &provider.Statistics{Rows: f.Table.NumRows()}
+		return nil
+	})
+	return out, err
+}
+
+// IsPipe reports whether an input can be read only once.
+func IsPipe(in provider.Input) bool { return in.Location == "" && (in.At == nil || in.Size < 0) }
+
+// WithReader calls do with a reader of the bytes of an input. A pipe is copied to a temporary file in tempDir.
+func WithReader(ctx context.Context, in provider.Input, tempDir string, do func(storage.Reader) error) error {
+	from, err := in.Stored(tempDir)
+	if err != nil {
+		return err
+	}
+	r, err := from.Store.Open(ctx, from.Location)
+	if err == nil {
+		err = errors.Join(do(r), r.Close())
+	}
+	return errors.Join(err, from.Close())
+}
