@@ -1,6 +1,10 @@
 package provider
 
-import "github.com/apache/arrow-go/v18/arrow"
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
+)
 
 // Statistics are what a file records of its rows and columns. If rows are hidden, numbers of columns may be too large, and bounds too wide.
 type Statistics struct {
@@ -32,16 +36,4 @@ type ColumnStatistics struct {
 }
 
 // PlainType is the type of the bounds of a column: its type without dictionaries and runs.
-func (c *ColumnStatistics) PlainType() arrow.DataType {
-	dt := c.Type
-	for {
-		switch t := dt.(type) {
-		case *arrow.DictionaryType:
-			dt = t.ValueType
-		case *arrow.RunEndEncodedType:
-			dt = t.Encoded()
-		default:
-			return dt
-		}
-	}
-}
+func (c *ColumnStatistics) PlainType() arrow.DataType { return kinds.Decoded(c.Type) }

@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // ErrMalformed means that the buffers of an array contradict each other.
@@ -41,14 +43,7 @@ func CheckBatch(batch arrow.RecordBatch) error {
 
 // check checks the slots of d from lo up to hi.
 func check(d arrow.ArrayData, lo, hi int) error {
-	dt := d.DataType()
-	for {
-		ext, ok := dt.(arrow.ExtensionType)
-		if !ok {
-			break
-		}
-		dt = ext.StorageType()
-	}
+	dt := kinds.Storage(d.DataType())
 	if d.Len() < 0 || d.Offset() < 0 || d.Offset() > math.MaxInt-d.Len() || lo < 0 || lo > hi || hi > d.Len() {
 		return fmt.Errorf("slots %d to %d of %d at offset %d", lo, hi, d.Len(), d.Offset())
 	}

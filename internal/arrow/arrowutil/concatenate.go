@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -17,7 +18,7 @@ func Concatenate(mem memory.Allocator, arrays []arrow.Array) (arrow.Array, error
 		arrays[0].Retain()
 		return arrays[0], nil
 	}
-	if hasDictionary(arrays[0].DataType()) {
+	if kinds.HasID(arrays[0].DataType(), arrow.DICTIONARY) {
 		arrays = slices.Clone(arrays)
 		defer ReleaseAll(arrays)
 		for i, a := range arrays {
@@ -27,19 +28,6 @@ func Concatenate(mem memory.Allocator, arrays []arrow.Array) (arrow.Array, error
 		}
 	}
 	return array.Concatenate(arrays, mem)
-}
-
-// hasDictionary tells whether arrays of a type are dictionaries, or have some below.
-func hasDictionary(dt arrow.DataType) bool {
-	switch t := dt.(type) {
-	case *arrow.DictionaryType:
-		return true
-	case arrow.ExtensionType:
-		return hasDictionary(t.StorageType())
-	case arrow.NestedType:
-		return slices.ContainsFunc(t.Fields(), func(f arrow.Field) bool { return hasDictionary(f.Type) })
-	}
-	return false
 }
 
 // withCodes is d so that arrow-go can join it with others of different dictionaries, where it takes the first code of a

@@ -1,16 +1,17 @@
 package arrowutil
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -69,7 +70,8 @@ var ErrTooManyValues = errors.New("more distinct values than the dictionary's in
 func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.DictionaryType) (arrow.Array, error) {
 	width := dt.IndexType.(arrow.FixedWidthDataType).Bytes()
 	limit := indexLimit(dt.IndexType)
-	k := newKeyer(arr)
+	appendKey := keys.Marked(arr)
+	var key []byte
 	ids := make(map[string]int64)
 	var firsts []int64
 	n := arr.Len()
@@ -78,7 +80,7 @@ func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.Dictionar
 		if arr.IsNull(i) {
 			continue
 		}
-		key := k.key(i)
+		key = appendKey(key[:0], i)
 		id, ok := ids[string(key)]
 		if !ok {
 			id = int64(len(firsts))
@@ -133,14 +135,13 @@ func EncodeRuns(mem memory.Allocator, arr arrow.Array, dt *arrow.RunEndEncodedTy
 	if int64(arr.Len()) > indexLimit(dt.RunEnds()) {
 		return nil, fmt.Errorf("%w: run ends of type %s for %d rows", ErrTooManyValues, dt.RunEnds(), arr.Len())
 	}
-	k := newKeyer(arr)
-	var last []byte
+	appendKey := keys.Marked(arr)
+	var key, last []byte
 	var starts []int64
 	for i := range arr.Len() {
-		key := k.key(i)
-		if i == 0 || !slices.Equal(key, last) {
+		if key = appendKey(key[:0], i); i == 0 || !bytes.Equal(key, last) {
 			starts = append(starts, int64(i))
-			last = append(last[:0], key...)
+			key, last = last, key
 		}
 	}
 	values, err := Take(mem, arr, starts)
@@ -150,92 +151,46 @@ func EncodeRuns(mem memory.Allocator, arr arrow.Array, dt *arrow.RunEndEncodedTy
 	return makeRuns(mem, dt, arr.Len(), append(starts[min(1, len(starts)):], int64(arr.Len()))[:len(starts)], values), nil
 }
 
-// keyer encodes values of an array as bytes that are equal for equal values only.
-type keyer struct {
-	arr arrow.Array
-	buf []byte
-}
+// keys encodes values as bytes that are equal for equal values only.
+var keys = Bits(func(dst []byte, n int64) []byte { return binary.AppendUvarint(dst, uint64(n)) })
 
-func newKeyer(arr arrow.Array) *keyer { return &keyer{arr: arr} }
-
-// key is the value of row i, null included; it is valid until the next call.
-func (k *keyer) key(i int) []byte {
-	k.buf = appendKey(k.buf[:0], k.arr, i)
-	return k.buf
-}
-
-// appendKey appends a marker for null, and the value: its bytes, with their length if it
-// varies, and those of all children.
-func appendKey(dst []byte, arr arrow.Array, i int) []byte {
-	switch a := arr.(type) {
-	case array.ExtensionArray:
-		return appendKey(dst, a.Storage(), i)
-	case *array.RunEndEncoded:
-		return appendKey(dst, a.Values(), a.GetPhysicalIndex(i))
-	case *array.Dictionary:
-		if a.IsValid(i) {
-			return appendKey(dst, a.Dictionary(), a.GetValueIndex(i))
+// Bits encodes values bit by bit, after 1, or 0 for null. Byte strings and lists have their lengths before them.
+func Bits(length func(dst []byte, n int64) []byte) *kinds.Codec {
+	leaf := func(arr arrow.Array) kinds.Appender {
+		if b, ok := arr.(*array.Boolean); ok {
+			return func(dst []byte, i int) []byte {
+				if b.Value(i) {
+					return append(dst, 1)
+				}
+				return append(dst, 0)
+			}
 		}
-	}
-	if arr.IsNull(i) {
-		return append(dst, 0)
-	}
-	dst = append(dst, 1)
-	d := arr.Data()
-	switch a := arr.(type) {
-	case *array.Null:
-		return dst
-	case *array.Boolean:
-		if a.Value(i) {
-			return append(dst, 1)
+		if bytes := BytesOf(arr); bytes != nil {
+			return func(dst []byte, i int) []byte {
+				v := bytes(i)
+				return append(length(dst, int64(len(v))), v...)
+			}
 		}
-		return append(dst, 0)
-	case *array.String:
-		return append(binary.AppendUvarint(dst, uint64(a.ValueLen(i))), a.Value(i)...)
-	case *array.LargeString:
-		return append(binary.AppendUvarint(dst, uint64(len(a.Value(i)))), a.Value(i)...)
-	case array.ViewLike, *array.Binary, *array.LargeBinary:
-		v := bytesAt(a, i)
-		return append(binary.AppendUvarint(dst, uint64(len(v))), v...)
-	case *array.Struct:
-		for f := range a.NumField() {
-			dst = appendKey(dst, a.Field(f), i)
+		d := arr.Data()
+		dt, fixed := d.DataType().(arrow.FixedWidthDataType)
+		if !fixed || d.Len() == 0 {
+			return func(dst []byte, _ int) []byte { return dst } // all are null
 		}
-		return dst
-	case array.ListLike:
-		start, end := a.ValueOffsets(i)
-		dst = binary.AppendUvarint(dst, uint64(end-start))
-		for j := start; j < end; j++ {
-			dst = appendKey(dst, a.ListValues(), int(j))
-		}
-		return dst
+		w := dt.Bytes()
+		values := d.Buffers()[1].Bytes()[d.Offset()*w:]
+		return func(dst []byte, i int) []byte { return append(dst, values[i*w:(i+1)*w]...) }
 	}
-	w := d.DataType().(arrow.FixedWidthDataType).Bytes()
-	at := (d.Offset() + i) * w
-	return append(dst, d.Buffers()[1].Bytes()[at:at+w]...)
-}
-
-func bytesAt(arr arrow.Array, i int) []byte {
-	switch a := arr.(type) {
-	case *array.Binary:
-		return a.Value(i)
-	case *array.LargeBinary:
-		return a.Value(i)
-	case *array.BinaryView:
-		return a.Value(i)
-	case *array.StringView:
-		return []byte(a.Value(i))
-	}
-	return nil
+	return &kinds.Codec{Null: 0, Present: 1, Leaf: leaf, Length: length, Entry: []byte{1}}
 }
 
 // Difference is the first row in which two arrays of equal length and type hold different
 // values, or -1. Values are compared bit by bit. Layouts are not compared: dictionaries, runs
 // and views may differ.
 func Difference(a, b arrow.Array) int {
-	ka, kb := newKeyer(a), newKeyer(b)
+	keyA, keyB := keys.Marked(a), keys.Marked(b)
+	var bufA, bufB []byte
 	for i := range a.Len() {
-		if !slices.Equal(ka.key(i), kb.key(i)) {
+		if bufA, bufB = keyA(bufA[:0], i), keyB(bufB[:0], i); !bytes.Equal(bufA, bufB) {
 			return i
 		}
 	}

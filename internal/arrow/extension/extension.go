@@ -12,6 +12,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // Names of extension types.
@@ -32,18 +34,13 @@ func Bool8() arrow.DataType { return mustMake(NameBool8, arrow.PrimitiveTypes.In
 
 // Unwrap returns the type inside of dictionaries, runs and extensions, and the name of the innermost extension, "" if there is none.
 func Unwrap(dt arrow.DataType) (plain arrow.DataType, name string) {
-	for {
-		switch t := dt.(type) {
-		case *arrow.DictionaryType:
-			dt = t.ValueType
-		case *arrow.RunEndEncodedType:
-			dt = t.Encoded()
-		case arrow.ExtensionType:
-			dt, name = t.StorageType(), t.ExtensionName()
-		default:
-			return dt, name
+	for kinds.Of(dt) == kinds.Wrap {
+		if ext, ok := dt.(arrow.ExtensionType); ok {
+			name = ext.ExtensionName()
 		}
+		dt = kinds.Inner(dt)
 	}
+	return dt, name
 }
 
 // IsJSON reports whether values of a type are JSON texts.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
@@ -76,39 +76,33 @@ func (r *resolver) whole(path, hint string) ([]int, error) {
 // step follows one name from a type: to a field of a struct, to the keys or values of a
 // map, to the items of a list or, by any other name, to what they have of that name.
 func (r *resolver) step(t arrow.DataType, name string) (steps []int, child arrow.DataType, ok bool) {
-	plain, _ := extension.Unwrap(t)
-	switch t := plain.(type) {
-	case *arrow.StructType:
-		if i, ok := r.fieldsOf(t).place[name]; ok {
-			return []int{i}, t.Field(i).Type, true
+	t = kinds.Unwrapped(t)
+	parts := kinds.Fields(t)
+	if s, isStruct := t.(*arrow.StructType); isStruct {
+		if i, ok := r.fieldsOf(s).place[name]; ok {
+			return []int{i}, parts[i].Type, true
 		}
-	case *arrow.MapType:
-		switch name {
-		case "key", "keys":
-			return []int{0}, t.KeyType(), true
-		case "value", "values":
-			return []int{1}, t.ItemType(), true
-		}
-	case arrow.ListLikeType:
-		if name == "item" {
-			return []int{0}, t.Elem(), true
-		}
-		steps, child, ok = r.step(t.Elem(), name)
-		return append([]int{0}, steps...), child, ok
+		return nil, nil, false
 	}
-	return nil, nil, false
+	if i := slices.IndexFunc(kinds.Names(t), func(n string) bool { return name == n || len(parts) == 2 && name == n+"s" }); i >= 0 {
+		return []int{i}, parts[i].Type, true
+	}
+	if len(parts) != 1 {
+		return nil, nil, false
+	}
+	steps, child, ok = r.step(parts[0].Type, name)
+	return append([]int{0}, steps...), child, ok
 }
 
 // namesIn are the names that a path may go on with.
 func (r *resolver) namesIn(t arrow.DataType) []string {
-	plain, _ := extension.Unwrap(t)
-	switch t := plain.(type) {
-	case *arrow.StructType:
-		return r.fieldsOf(t).names
-	case *arrow.MapType:
-		return []string{"key", "value"}
-	case arrow.ListLikeType:
-		return append([]string{"item"}, r.namesIn(t.Elem())...)
+	t = kinds.Unwrapped(t)
+	if s, ok := t.(*arrow.StructType); ok {
+		return r.fieldsOf(s).names
 	}
-	return nil
+	names := kinds.Names(t)
+	if len(names) == 1 {
+		return append(names[:1:1], r.namesIn(kinds.Fields(t)[0].Type)...)
+	}
+	return names
 }

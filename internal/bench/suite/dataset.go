@@ -9,6 +9,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // Dataset is a table in memory outside of Go's heap, so that the garbage collector works as in
@@ -43,7 +45,7 @@ func (d *Dataset) Map(path string) error {
 	}
 	defer f.Close()
 	r, err := ipc.NewFileReader(f)
-	if err == nil && !slices.ContainsFunc(r.Schema().Fields(), hasDictionary) {
+	if err == nil && !slices.ContainsFunc(r.Schema().Fields(), func(f arrow.Field) bool { return kinds.HasID(f.Type, arrow.DICTIONARY) }) {
 		r.Close()
 		var content []byte
 		if content, err = mapFile(f); err == nil {
@@ -63,19 +65,6 @@ func (d *Dataset) Map(path string) error {
 		d.Rows += d.Batches[i].NumRows()
 	}
 	return nil
-}
-
-// hasDictionary reports whether there is a dictionary in a field.
-func hasDictionary(f arrow.Field) bool {
-	switch t := f.Type.(type) {
-	case *arrow.DictionaryType:
-		return true
-	case arrow.ExtensionType:
-		return hasDictionary(arrow.Field{Type: t.StorageType()})
-	case arrow.NestedType:
-		return slices.ContainsFunc(t.Fields(), hasDictionary)
-	}
-	return false
 }
 
 // Save writes the data set to an Arrow IPC file.

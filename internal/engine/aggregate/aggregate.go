@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -326,13 +327,13 @@ func (a *Aggregator) keys(from, to int) ([]arrow.Array, error) {
 			at += c.Len()
 		}
 		if len(parts) == 0 {
-			out[i] = arrowutil.Nulls(a.o.mem, decoded(a.query.keys[i].dt), 0)
+			out[i] = arrowutil.Nulls(a.o.mem, kinds.Decoded(a.query.keys[i].dt), 0)
 			continue
 		}
 		plain, err := arrowutil.Concatenate(a.o.mem, parts)
 		arrowutil.ReleaseAll(parts)
 		if err == nil {
-			out[i], err = arrowutil.Wrap(a.o.mem, plain, decoded(a.query.keys[i].dt))
+			out[i], err = arrowutil.Wrap(a.o.mem, plain, kinds.Decoded(a.query.keys[i].dt))
 			plain.Release()
 		}
 		if err != nil {

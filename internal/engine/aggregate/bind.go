@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 )
@@ -371,7 +372,7 @@ func bindContinuous(_ *plan, c *bound) error {
 
 func bindQuantile(c *bound, q float64, continuous bool) error {
 	c.need(needPlain)
-	c.dt = decoded(c.arg.dt)
+	c.dt = kinds.Decoded(c.arg.dt)
 	dt := c.plain()
 	if continuous {
 		switch {
@@ -419,7 +420,7 @@ func bindApproxQuantile(_ *plan, c *bound) error {
 
 func bindApproxDistinct(_ *plan, c *bound) error {
 	c.dt = int64Type
-	if hasOrdinals(c.plain()) || storageType(c.arg.dt).ID() != arrow.DICTIONARY {
+	if hasOrdinals(c.plain()) || kinds.Storage(c.arg.dt).ID() != arrow.DICTIONARY {
 		c.need(needPlain)
 	}
 	_, err := newSketches(c.arg.dt)
@@ -441,10 +442,10 @@ func bindApproxDistinct(_ *plan, c *bound) error {
 
 func bindList(_ *plan, c *bound) error {
 	c.need(needPlain)
-	c.dt = arrow.ListOf(decoded(c.arg.dt))
+	c.dt = arrow.ListOf(kinds.Decoded(c.arg.dt))
 	c.make = func(a *Aggregator) (builder, error) {
 		s, err := a.all(c, true)
-		return func(from, to int) (arrow.Array, error) { return s.list(from, to, decoded(c.arg.dt)) }, err
+		return func(from, to int) (arrow.Array, error) { return s.list(from, to, kinds.Decoded(c.arg.dt)) }, err
 	}
 	return nil
 }

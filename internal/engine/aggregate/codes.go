@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/order"
 )
@@ -50,37 +51,14 @@ type keyColumn struct {
 
 // init prepares a column for values of a type. fixed means that values cannot be numbered anew.
 func (c *keyColumn) init(key order.Key, fixed bool) (err error) {
-	dt := plainType(key.Type)
+	dt := kinds.Unwrapped(key.Type)
 	c.byWord = hasOrdinals(dt)
-	_, coded := storageType(key.Type).(*arrow.DictionaryType)
+	_, coded := kinds.Storage(key.Type).(*arrow.DictionaryType)
 	c.ranged = !coded && (c.byWord || dt.ID() == arrow.DECIMAL128 && !fixed)
 	c.words.reset(64, 0)
 	c.strings.init()
 	c.encoder, err = order.NewEncoder([]order.Key{{Type: dt}})
 	return err
-}
-
-// storageType is a type without extensions.
-func storageType(dt arrow.DataType) arrow.DataType {
-	for {
-		ext, ok := dt.(arrow.ExtensionType)
-		if !ok {
-			return dt
-		}
-		dt = ext.StorageType()
-	}
-}
-
-// plainType is the type of an array made plain, apart from views.
-func plainType(dt arrow.DataType) arrow.DataType {
-	switch t := storageType(dt).(type) {
-	case *arrow.DictionaryType:
-		return plainType(t.ValueType)
-	case *arrow.RunEndEncodedType:
-		return plainType(t.Encoded())
-	default:
-		return t
-	}
 }
 
 func (c *keyColumn) size() int64 {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
@@ -46,7 +47,7 @@ func randomBatch(r *rand.Rand, rows, spread int) (arrow.RecordBatch, [][]any) {
 	values := make([][]any, len(testFields))
 	nulls := r.IntN(3) > 0
 	for c, f := range testFields {
-		b := array.NewBuilder(memory.DefaultAllocator, plainType(f.Type))
+		b := array.NewBuilder(memory.DefaultAllocator, kinds.Unwrapped(f.Type))
 		values[c] = make([]any, rows)
 		for i := range rows {
 			if nulls && r.IntN(8) == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/order"
@@ -110,12 +111,12 @@ func outType(v value, input *arrow.Schema) arrow.DataType {
 		if path, ok := c.Column(); ok {
 			for _, i := range input.FieldIndices(schema.SplitPath(path)[0]) {
 				if f := input.Field(i); arrow.TypeEqual(f.Type, v.Type()) {
-					return decoded(arrowutil.RecordedType(f))
+					return kinds.Decoded(arrowutil.RecordedType(f))
 				}
 			}
 		}
 	}
-	return decoded(v.Type())
+	return kinds.Decoded(v.Type())
 }
 
 // nameOf is the name of the column of a call: "count" for count(), else its text.
@@ -252,7 +253,7 @@ func (p *plan) add(name string, v value) int {
 func (c *bound) need(n needs) { c.arg.needs |= n }
 
 // plain is the type of the argument without wrappers.
-func (c *bound) plain() arrow.DataType { return plainType(c.arg.dt) }
+func (c *bound) plain() arrow.DataType { return kinds.Unwrapped(c.arg.dt) }
 
 // fraction is the constant second argument, between 0 and 1.
 func (c *bound) fraction() (float64, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/zeebo/xxh3"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/format/hll"
 )
@@ -35,7 +36,7 @@ const (
 )
 
 func newSketches(dt arrow.DataType) (*sketches, error) {
-	e, err := order.NewEncoder([]order.Key{{Type: plainType(dt)}})
+	e, err := order.NewEncoder([]order.Key{{Type: kinds.Unwrapped(dt)}})
 	return &sketches{encoder: e}, err
 }
 

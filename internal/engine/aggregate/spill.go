@@ -56,17 +56,6 @@ func newSpill(o *shared, keys []arrow.DataType, depth int) (*spill, error) {
 	return s, err
 }
 
-// decoded is the type of the values of a dictionary or of runs: that of results.
-func decoded(dt arrow.DataType) arrow.DataType {
-	switch t := dt.(type) {
-	case *arrow.DictionaryType:
-		return decoded(t.ValueType)
-	case *arrow.RunEndEncodedType:
-		return decoded(t.Encoded())
-	}
-	return dt
-}
-
 // add adds some rows of columns.
 func (s *spill) add(columns []arrow.Array, rows []int64) error {
 	row := s.encoder.Rows(columns[:s.keys]...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -111,18 +112,11 @@ func (b *binder) input(c predicate.Column) int {
 
 // plainType is the type of arrays that arrowutil.Plain makes.
 func plainType(dt arrow.DataType) arrow.DataType {
-	plain, _ := extension.Unwrap(dt)
-	switch t := plain.(type) {
-	case *arrow.StringViewType:
-		return arrow.BinaryTypes.LargeString
-	case *arrow.BinaryViewType:
-		return arrow.BinaryTypes.LargeBinary
-	case *arrow.ListViewType:
-		return arrow.LargeListOfField(t.ElemField())
-	case *arrow.LargeListViewType:
+	plain := kinds.Unwrapped(dt)
+	if t, ok := plain.(*arrow.ListViewType); ok {
 		return arrow.LargeListOfField(t.ElemField())
 	}
-	return plain
+	return arrowutil.WithoutView(plain)
 }
 
 // function is an expression of arguments. It is strict if all of these are.

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/float16"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // Marks before a value. endOfList is less than the marks, so that a list is less than a longer one with the same
@@ -62,7 +63,7 @@ func NewEncoder(keys []Key) (*Encoder, error) {
 }
 
 // appender appends the encoding of a value.
-type appender func(dst []byte, row int) []byte
+type appender = kinds.Appender
 
 // bind returns functions that append the encoding of a row, one for each key. They are valid until the next call.
 func (e *Encoder) bind(columns []arrow.Array) []appender {
@@ -103,7 +104,7 @@ func (k Key) appender(arr arrow.Array, d *dictionary) appender {
 	if a, ok := arr.(*array.Dictionary); ok && a.Dictionary().Len() <= a.Len() {
 		return k.coded(a, d, null)
 	}
-	isNull, value := nulls(arr), valueAppender(arr)
+	isNull, value := kinds.Nulls(arr), inner.Value(arr)
 	if !k.Descending {
 		return func(dst []byte, row int) []byte {
 			if isNull != nil && isNull(row) {
@@ -144,40 +145,12 @@ func (k Key) coded(arr *array.Dictionary, d *dictionary, null byte) appender {
 	}
 }
 
-// nulls tells the nulls of an array, also those in dictionaries and runs. It is nil if there are none.
-func nulls(arr arrow.Array) func(row int) bool {
-	switch a := arr.(type) {
-	case array.ExtensionArray:
-		return nulls(a.Storage())
-	case *array.Null:
-		return func(int) bool { return true }
-	case *array.Dictionary:
-		inner := nulls(a.Dictionary())
-		return func(row int) bool { return a.IsNull(row) || inner != nil && inner(a.GetValueIndex(row)) }
-	case *array.RunEndEncoded:
-		inner := nulls(a.Values())
-		return func(row int) bool { return inner != nil && inner(a.GetPhysicalIndex(row)) }
-	}
-	if arrowutil.NullN(arr) == 0 {
-		return nil
-	}
-	return arr.IsNull
-}
+// inner encodes the values inside of others, with their marks.
+var inner = kinds.Codec{Null: nullLast, Present: present, Leaf: leafAppender, End: []byte{endOfList}}
 
-// nested encodes the values of an array with their marks, as they are inside of a value.
-func nested(arr arrow.Array) appender { return Key{}.appender(arr, &dictionary{}) }
-
-// valueAppender encodes the values of an array without marks. They must not be null.
-func valueAppender(arr arrow.Array) appender {
+// leafAppender encodes the values of an array without parts. They must not be null.
+func leafAppender(arr arrow.Array) appender {
 	switch a := arr.(type) {
-	case array.ExtensionArray:
-		return valueAppender(a.Storage())
-	case *array.Dictionary:
-		value := valueAppender(a.Dictionary())
-		return func(dst []byte, row int) []byte { return value(dst, a.GetValueIndex(row)) }
-	case *array.RunEndEncoded:
-		value := valueAppender(a.Values())
-		return func(dst []byte, row int) []byte { return value(dst, a.GetPhysicalIndex(row)) }
 	case *array.Boolean:
 		return func(dst []byte, row int) []byte {
 			if a.Value(row) {
@@ -185,26 +158,11 @@ func valueAppender(arr arrow.Array) appender {
 			}
 			return append(dst, 0)
 		}
-	case *array.String:
-		return func(dst []byte, row int) []byte { return appendString(dst, a.Value(row)) }
-	case *array.LargeString:
-		return func(dst []byte, row int) []byte { return appendString(dst, a.Value(row)) }
-	case *array.StringView:
-		return func(dst []byte, row int) []byte { return appendString(dst, a.Value(row)) }
-	case *array.Binary:
-		return func(dst []byte, row int) []byte { return appendBytes(dst, a.Value(row)) }
-	case *array.LargeBinary:
-		return func(dst []byte, row int) []byte { return appendBytes(dst, a.Value(row)) }
-	case *array.BinaryView:
-		return func(dst []byte, row int) []byte { return appendBytes(dst, a.Value(row)) }
 	case *array.FixedSizeBinary:
 		return func(dst []byte, row int) []byte { return append(dst, a.Value(row)...) }
-	case *array.Struct:
-		return structAppender(a)
-	case *array.Map:
-		return mapAppender(a)
-	case array.ListLike: // after maps, which are lists, too
-		return listAppender(a)
+	}
+	if value := arrowutil.BytesOf(arr); value != nil {
+		return func(dst []byte, row int) []byte { return appendBytes(dst, value(row)) }
 	}
 	return numberAppender(arr)
 }
@@ -331,27 +289,6 @@ func abs(v int64) int64 {
 	return v
 }
 
-// appendString appends a string.
-func appendString(dst []byte, s string) []byte {
-	for {
-		i := indexZero(s)
-		if i < 0 {
-			return append(append(dst, s...), endOfString, endOfString)
-		}
-		dst = append(append(dst, s[:i+1]...), zeroByte)
-		s = s[i+1:]
-	}
-}
-
-func indexZero(s string) int {
-	for i := range len(s) {
-		if s[i] == 0 {
-			return i
-		}
-	}
-	return -1
-}
-
 // appendBytes appends a byte string.
 func appendBytes(dst, s []byte) []byte {
 	for {
@@ -361,41 +298,5 @@ func appendBytes(dst, s []byte) []byte {
 		}
 		dst = append(append(dst, s[:i+1]...), zeroByte)
 		s = s[i+1:]
-	}
-}
-
-func structAppender(arr *array.Struct) appender {
-	fields := make([]appender, arr.NumField())
-	for i := range fields {
-		fields[i] = nested(arr.Field(i))
-	}
-	return func(dst []byte, row int) []byte {
-		for _, f := range fields {
-			dst = f(dst, row)
-		}
-		return dst
-	}
-}
-
-func listAppender(arr array.ListLike) appender {
-	element := nested(arr.ListValues())
-	return func(dst []byte, row int) []byte {
-		begin, end := arr.ValueOffsets(row)
-		for i := begin; i < end; i++ {
-			dst = element(dst, int(i))
-		}
-		return append(dst, endOfList)
-	}
-}
-
-func mapAppender(arr *array.Map) appender {
-	keys, items := arrowutil.MapEntries(arr)
-	key, item := nested(keys), nested(items)
-	return func(dst []byte, row int) []byte {
-		begin, end := arr.ValueOffsets(row)
-		for i := begin; i < end; i++ {
-			dst = item(key(dst, int(i)), int(i))
-		}
-		return append(dst, endOfList)
 	}
 }

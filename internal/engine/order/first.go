@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // below lists the rows whose keys are less than a threshold, and appends their keys. Most rows are excluded by the first
@@ -52,7 +53,7 @@ func (k Key) windows(arr arrow.Array, d *dictionary) func(dst []uint64, row int)
 	if values == nil {
 		return func(dst []uint64, _ int) { clear(dst) }
 	}
-	isNull := nulls(arr)
+	isNull := kinds.Nulls(arr)
 	if isNull == nil {
 		return values
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // Key is one of the values that rows are ordered by.
@@ -19,28 +21,14 @@ type Key struct {
 }
 
 // Check returns an error if values of a type have no order: unions, and types made of them.
-func Check(dt arrow.DataType) error {
-	switch dt := dt.(type) {
-	case arrow.ExtensionType:
-		return Check(dt.StorageType())
-	case *arrow.DictionaryType:
-		return Check(dt.ValueType)
-	case *arrow.RunEndEncodedType:
-		return Check(dt.Encoded())
-	case arrow.NestedType:
-		if id := dt.ID(); id == arrow.SPARSE_UNION || id == arrow.DENSE_UNION {
-			break
+func Check(dt arrow.DataType) (err error) {
+	kinds.Has(dt, func(t arrow.DataType) bool {
+		if kinds.Of(t) == kinds.Choice {
+			err = fmt.Errorf("values of type %s have no order", t)
 		}
-		for _, f := range dt.Fields() {
-			if err := Check(f.Type); err != nil {
-				return err
-			}
-		}
-		return nil
-	default:
-		return nil
-	}
-	return fmt.Errorf("values of type %s have no order", dt)
+		return err != nil
+	})
+	return err
 }
 
 // Keys are the encoded keys of rows, one behind the other.

@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
@@ -330,11 +331,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 		}
 		c.Index, c.Type = append(c.Index, i), fields[i].Type
 		fields = nil
-		dt := c.Type
-		for ext, ok := dt.(arrow.ExtensionType); ok; ext, ok = dt.(arrow.ExtensionType) {
-			dt = ext.StorageType()
-		}
-		if st, ok := dt.(*arrow.StructType); ok {
+		if st, ok := kinds.Storage(c.Type).(*arrow.StructType); ok {
 			fields = st.Fields()
 		}
 	}

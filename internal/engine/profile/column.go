@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -45,16 +46,12 @@ func nodesOf(dt arrow.DataType) int {
 
 // childFields are the parts of a nested type, with the names of paths.
 func childFields(dt arrow.DataType) []arrow.Field {
-	plain, _ := extension.Unwrap(dt)
-	switch t := plain.(type) {
-	case *arrow.StructType:
-		return t.Fields()
-	case *arrow.MapType:
-		return []arrow.Field{{Name: "key", Type: t.KeyType()}, {Name: "value", Type: t.ItemType()}}
-	case arrow.ListLikeType:
-		return []arrow.Field{{Name: "item", Type: t.Elem()}}
+	dt = kinds.Unwrapped(dt)
+	fields := kinds.Fields(dt)
+	for i, name := range kinds.Names(dt) {
+		fields[i].Name = name
 	}
-	return nil
+	return fields
 }
 
 func newColumn(name, parent string, dt arrow.DataType, depth int, items bool, l limits) *column {
@@ -128,8 +125,7 @@ func (c *column) addFields(s *array.Struct, row int64) error {
 
 // addItems adds the items of lists, or the keys and values of maps. What is in the range of a null does not count.
 func (c *column) addItems(arr arrow.Array) error {
-	list, ok := arr.(array.ListLike)
-	if !ok || list.Len() == 0 {
+	if kinds.Of(arr.DataType()) != kinds.List {
 		return nil
 	}
 	if arrowutil.NullN(arr) > 0 {
@@ -144,26 +140,23 @@ func (c *column) addItems(arr arrow.Array) error {
 			return fmt.Errorf("column %s: %w", c.path, err)
 		}
 		defer taken.Release()
-		if list, ok = taken.(array.ListLike); !ok || taken.Len() == 0 {
-			return nil
-		}
+		arr = taken
 	}
-	for i := range list.Len() {
-		start, end := list.ValueOffsets(i)
+	v := kinds.Open(arr)
+	for i := range arr.Len() {
+		start, end := v.Range(i)
 		c.lengths.add(end-start, 1)
 	}
-	begin, _ := list.ValueOffsets(0)
-	_, end := list.ValueOffsets(list.Len() - 1)
-	items := array.NewSlice(list.ListValues(), begin, end)
-	defer items.Release()
-	if len(c.children) == 1 {
-		return c.children[0].add(items, -1)
+	begin, end := v.Span(arr.Len())
+	for i, part := range v.Parts {
+		items := array.NewSlice(part, begin, end)
+		err := c.children[i].add(items, -1)
+		items.Release()
+		if err != nil {
+			return err
+		}
 	}
-	entries, ok := items.(*array.Struct)
-	if !ok || entries.NumField() != len(c.children) {
-		return nil
-	}
-	return c.addFields(entries, -1)
+	return nil
 }
 
 // finish appends the description of the column, and of those inside of it.

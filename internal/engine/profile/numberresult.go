@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -102,17 +103,7 @@ type formatter[T number] struct {
 }
 
 func newFormatter[T number](dt arrow.DataType, class Class, scale int32) *formatter[T] {
-	for {
-		switch t := dt.(type) {
-		case *arrow.DictionaryType:
-			dt = t.ValueType
-			continue
-		case *arrow.RunEndEncodedType:
-			dt = t.Encoded()
-			continue
-		}
-		return &formatter[T]{dt, class, math.Pow10(int(scale))}
-	}
+	return &formatter[T]{kinds.Decoded(dt), class, math.Pow10(int(scale))}
 }
 
 // value formats a value in the type of the column.

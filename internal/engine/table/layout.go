@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -121,7 +122,7 @@ func (s StringLayout) column(c Column) (out Column, changed bool) {
 	if !changed {
 		return c, false
 	}
-	out.Plain = arrowutil.WithChildren(c.Plain, kids)
+	out.Plain = kinds.WithTypes(c.Plain, kids)
 	out.Arrow.Type = out.Plain
 	return out, true
 }

@@ -17,7 +17,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/testing/golden"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
@@ -182,27 +182,12 @@ func (w *walker) walk(a arrow.Array) {
 		w.f(&Node{File: w.shard.File, Profile: w.profile, Stripe: w.stripe, ID: id, Path: n.Path, Type: n.Type, Values: a,
 			Desc: w.descs[id], Recorded: n.Descriptor, shard: w.shard})
 	}
-	switch a := a.(type) {
-	case *array.Struct:
-		for i := range a.NumField() {
-			w.walk(a.Field(i))
+	v := kinds.Open(a)
+	for _, part := range v.Parts {
+		if v.Shape == kinds.List {
+			from, to := v.Span(a.Len())
+			part = array.NewSlice(part, from, to)
 		}
-	case *array.Map: // before List, which it embeds
-		lo, hi := listRange(a)
-		keys, items := arrowutil.MapEntries(a)
-		w.walk(array.NewSlice(keys, lo, hi))
-		w.walk(array.NewSlice(items, lo, hi))
-	case array.ListLike:
-		lo, hi := listRange(a)
-		w.walk(array.NewSlice(a.ListValues(), lo, hi))
+		w.walk(part)
 	}
-}
-
-func listRange(a array.ListLike) (lo, hi int64) {
-	if a.Len() == 0 {
-		return 0, 0
-	}
-	lo, _ = a.ValueOffsets(0)
-	_, hi = a.ValueOffsets(a.Len() - 1)
-	return lo, hi
 }

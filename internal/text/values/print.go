@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
@@ -23,48 +24,25 @@ func Text(arr arrow.Array) Appender {
 	if f := scalarText(arr); f != nil {
 		return f
 	}
-	switch a := arr.(type) {
-	case *array.Dictionary:
-		f := Text(a.Dictionary())
-		return func(dst []byte, i int) []byte {
-			code := a.GetValueIndex(i)
-			if a.Dictionary().IsNull(code) {
-				return dst
-			}
-			return f(dst, code)
-		}
-	case *array.RunEndEncoded:
-		f := Text(a.Values())
-		return func(dst []byte, i int) []byte {
-			run := a.GetPhysicalIndex(i)
-			if a.Values().IsNull(run) {
-				return dst
-			}
-			return f(dst, run)
-		}
-	case array.ExtensionArray:
-		return Text(a.Storage())
+	v := kinds.Open(arr)
+	if v.Shape != kinds.Wrap {
+		return JSON(arr)
 	}
-	return JSON(arr)
+	f, isNull := Text(v.Parts[0]), kinds.Nulls(v.Parts[0])
+	return func(dst []byte, i int) []byte {
+		at := v.Row(i)
+		if isNull != nil && isNull(at) {
+			return dst
+		}
+		return f(dst, at)
+	}
 }
 
 // IsNull reports whether value i is null. It looks into dictionaries, runs and extension types, whose own bitmaps do
 // not contain all nulls.
 func IsNull(arr arrow.Array, i int) bool {
-	if arr.IsNull(i) {
-		return true
-	}
-	switch a := arr.(type) {
-	case *array.Null:
-		return true
-	case *array.Dictionary:
-		return a.Dictionary().IsNull(a.GetValueIndex(i))
-	case *array.RunEndEncoded:
-		return IsNull(a.Values(), a.GetPhysicalIndex(i))
-	case array.ExtensionArray:
-		return IsNull(a.Storage(), i)
-	}
-	return false
+	_, _, ok := kinds.Inside(arr, i)
+	return !ok
 }
 
 // scalarText returns the Appender of an array of a type without children, or nil for other types.
@@ -188,34 +166,21 @@ func timeText(arr arrow.Array) Appender {
 
 // CheckUTF8 checks the strings of a batch at every depth, because text formats cannot hold other bytes.
 func CheckUTF8(name string, arr arrow.Array) error {
-	switch a := arr.(type) {
-	case array.StringLike:
+	if a, ok := arr.(array.StringLike); ok {
 		for i := range a.Len() {
 			if !a.IsNull(i) && !utf8.ValidString(a.Value(i)) {
 				return fmt.Errorf("column %q has a string that is not UTF-8 (row %d of the batch): %q", name, i, text.Clip(a.Value(i)))
 			}
 		}
-		return nil
-	case *array.Struct:
-		for k, f := range a.DataType().(*arrow.StructType).Fields() {
-			if err := CheckUTF8(name+"."+f.Name, a.Field(k)); err != nil {
-				return err
-			}
+	}
+	v, names := kinds.Open(arr), kinds.Names(arr.DataType())
+	for k, part := range v.Parts {
+		path := name
+		if v.Shape == kinds.Record || len(names) > 1 && v.Shape == kinds.List {
+			path += "." + names[k]
 		}
-		return nil
-	case *array.Dictionary:
-		return CheckUTF8(name, a.Dictionary())
-	case *array.RunEndEncoded:
-		return CheckUTF8(name, a.Values())
-	case array.ExtensionArray:
-		return CheckUTF8(name, a.Storage())
-	case array.ListLike:
-		return CheckUTF8(name, a.ListValues())
-	case array.Union:
-		for k := range a.NumFields() {
-			if err := CheckUTF8(name, a.Field(k)); err != nil {
-				return err
-			}
+		if err := CheckUTF8(path, part); err != nil {
+			return err
 		}
 	}
 	return nil

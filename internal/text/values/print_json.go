@@ -5,14 +5,15 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 )
 
 // JSON returns a function that appends value i of arr as JSON.
 func JSON(arr arrow.Array) Appender {
-	f := jsonValue(arr)
+	f, isNull := jsonValue(arr), kinds.Nulls(arr)
 	return func(dst []byte, i int) []byte {
-		if IsNull(arr, i) {
+		if isNull != nil && isNull(i) {
 			return append(dst, "null"...)
 		}
 		return f(dst, i)
@@ -21,38 +22,32 @@ func JSON(arr arrow.Array) Appender {
 
 // jsonValue is [JSON] for values that are not null.
 func jsonValue(arr arrow.Array) Appender {
-	switch a := arr.(type) {
+	if a, ok := arr.(array.ExtensionArray); ok {
+		return jsonExtension(a)
+	}
+	v := kinds.Open(arr)
+	values := make([]Appender, len(v.Parts))
+	for i, part := range v.Parts {
+		values[i] = JSON(part)
+	}
+	switch v.Shape {
+	case kinds.Wrap:
+		return func(dst []byte, i int) []byte { return values[0](dst, v.Row(i)) }
+	case kinds.Record:
+		return jsonObject(arr.DataType(), values)
+	case kinds.List:
+		return jsonList(arr.DataType(), v, values)
+	case kinds.Choice:
+		return func(dst []byte, i int) []byte {
+			part, at := v.Choice(i)
+			return values[part](dst, at)
+		}
+	}
+	switch arr.(type) {
 	case *array.Float16, *array.Float32, *array.Float64:
 		return jsonFloat(scalarText(arr))
 	case *array.Boolean:
 		return scalarText(arr)
-	case *array.Map:
-		return jsonMap(a)
-	case *array.Struct:
-		return jsonStruct(a)
-	case array.ListLike:
-		f := JSON(a.ListValues())
-		return func(dst []byte, i int) []byte {
-			from, to := a.ValueOffsets(i)
-			dst = append(dst, '[')
-			for j := from; j < to; j++ {
-				if j > from {
-					dst = append(dst, ',')
-				}
-				dst = f(dst, int(j))
-			}
-			return append(dst, ']')
-		}
-	case *array.Dictionary:
-		f := JSON(a.Dictionary())
-		return func(dst []byte, i int) []byte { return f(dst, a.GetValueIndex(i)) }
-	case *array.RunEndEncoded:
-		f := JSON(a.Values())
-		return func(dst []byte, i int) []byte { return f(dst, a.GetPhysicalIndex(i)) }
-	case array.Union:
-		return jsonUnion(a)
-	case array.ExtensionArray:
-		return jsonExtension(a)
 	}
 	if f := integerText(arr); f != nil {
 		return f
@@ -117,54 +112,42 @@ func jsonQuoted(f Appender, arr arrow.Array) Appender {
 	}
 }
 
-func jsonStruct(a *array.Struct) Appender {
-	fields := a.DataType().(*arrow.StructType).Fields()
-	names, values := make([][]byte, len(fields)), make([]Appender, len(fields))
-	for i, f := range fields {
-		names[i] = append(jsontext.AppendString(nil, f.Name), ':')
-		values[i] = JSON(a.Field(i))
+// jsonObject appends the parts of a row, with their names.
+func jsonObject(dt arrow.DataType, values []Appender) Appender {
+	var names [][]byte
+	for i, name := range kinds.Names(dt) {
+		start := []byte{','}
+		if i == 0 {
+			start[0] = '{'
+		}
+		names = append(names, append(jsontext.AppendString(start, name), ':'))
+	}
+	if len(names) == 0 {
+		return func(dst []byte, _ int) []byte { return append(dst, "{}"...) }
 	}
 	return func(dst []byte, i int) []byte {
-		dst = append(dst, '{')
 		for k, name := range names {
-			if k > 0 {
-				dst = append(dst, ',')
-			}
 			dst = values[k](append(dst, name...), i)
 		}
 		return append(dst, '}')
 	}
 }
 
-func jsonMap(a *array.Map) Appender {
-	entries := a.ListValues().(*array.Struct) // its fields respect its offset, unlike those of Keys and Items
-	key, item := JSON(entries.Field(0)), JSON(entries.Field(1))
+// jsonList appends the rows of a list. Those of a map are objects of a key and a value.
+func jsonList(dt arrow.DataType, v kinds.View, values []Appender) Appender {
+	item := values[0]
+	if len(values) > 1 {
+		item = jsonObject(dt, values)
+	}
 	return func(dst []byte, i int) []byte {
-		from, to := a.ValueOffsets(i)
+		from, to := v.Range(i)
 		dst = append(dst, '[')
 		for j := from; j < to; j++ {
 			if j > from {
 				dst = append(dst, ',')
 			}
-			dst = key(append(dst, `{"key":`...), int(j))
-			dst = item(append(dst, `,"value":`...), int(j))
-			dst = append(dst, '}')
+			dst = item(dst, int(j))
 		}
 		return append(dst, ']')
-	}
-}
-
-func jsonUnion(a array.Union) Appender {
-	children := make([]Appender, a.NumFields())
-	for i := range children {
-		children[i] = JSON(a.Field(i))
-	}
-	dense, _ := a.(*array.DenseUnion)
-	return func(dst []byte, i int) []byte {
-		child, at := a.ChildID(i), i // the children of a sparse union are sliced with it
-		if dense != nil {
-			at = int(dense.ValueOffset(i))
-		}
-		return children[child](dst, at)
 	}
 }

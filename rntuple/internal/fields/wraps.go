@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
@@ -82,7 +83,7 @@ func (b *builder) typed(description string, out *Field) string {
 		return description
 	}
 	var wraps []arrow.DataType
-	for inner := innerType(dt); inner != nil; inner = innerType(dt) {
+	for inner := kinds.Inner(dt); inner != nil; inner = kinds.Inner(dt) {
 		if _, extended := dt.(arrow.ExtensionType); extended && !out.Layout.leaf() {
 			return description
 		}
@@ -94,19 +95,6 @@ func (b *builder) typed(description string, out *Field) string {
 	}
 	out.Wraps = wraps
 	return rest
-}
-
-// innerType is the type inside of one wrap, or nil.
-func innerType(dt arrow.DataType) arrow.DataType {
-	switch dt := dt.(type) {
-	case *arrow.DictionaryType:
-		return dt.ValueType
-	case *arrow.RunEndEncodedType:
-		return dt.Encoded()
-	case arrow.ExtensionType:
-		return dt.StorageType()
-	}
-	return nil
 }
 
 // childFields are the fields that an annotated type has children of.

@@ -12,6 +12,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/postings"
@@ -80,13 +81,7 @@ const maxTogether = 64
 
 // isSingle reports whether a column leads to a single one with a value.
 func isSingle(dt arrow.DataType) bool {
-	switch t := plainType(dt).(type) {
-	case *arrow.StructType:
-		return t.NumFields() == 1 && isSingle(t.Field(0).Type)
-	case arrow.ListLikeType:
-		return false
-	}
-	return true
+	return leafOf(dt).ID() != arrow.NULL && !kinds.Has(dt, func(t arrow.DataType) bool { return kinds.Of(t) == kinds.List })
 }
 
 // keysOf are the columns of an index. It has none that are known if the index is not of this version.

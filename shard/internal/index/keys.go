@@ -14,6 +14,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
@@ -48,37 +49,32 @@ func keyPath(names []string) string { return strings.Join(names, ".") + ":" }
 
 // appendKeyNames appends the path and the class of each column in a column that has keys, such as "user.id:int".
 func appendKeyNames(dst []string, path []string, dt arrow.DataType) []string {
-	switch t := plainType(dt).(type) {
-	case *arrow.StructType:
-		for _, f := range t.Fields() {
-			dst = appendKeyNames(dst, append(path[:len(path):len(path)], f.Name), f.Type)
+	if storage := kinds.Storage(dt); kinds.Of(storage) == kinds.Record || kinds.Of(storage) == kinds.List {
+		for i, f := range kinds.Fields(storage) {
+			dst = appendKeyNames(dst, partPath(path, storage, i), f.Type)
 		}
-	case arrow.ListLikeType:
-		dst = appendKeyNames(dst, path, t.Elem())
-	default:
-		if extension.IsJSON(dt) {
-			return append(dst, keyPath(path)+classJSON)
-		}
-		if class := keyClass(dt); class != "" {
-			dst = append(dst, keyPath(path)+class)
-		}
+		return dst
+	}
+	if extension.IsJSON(dt) {
+		return append(dst, keyPath(path)+classJSON)
+	}
+	if class := keyClass(dt); class != "" {
+		dst = append(dst, keyPath(path)+class)
 	}
 	return dst
 }
 
+// partPath is the path of a part of a column. The items of a list have that of the list.
+func partPath(path []string, dt arrow.DataType, i int) []string {
+	names := kinds.Names(dt)
+	if kinds.Of(dt) == kinds.List && len(names) == 1 {
+		return path
+	}
+	return append(path[:len(path):len(path)], names[i])
+}
+
 // classJSON is the class of columns of JSON texts: their keys are those of the values within them.
 const classJSON = "json"
-
-// plainType is a type without extensions.
-func plainType(dt arrow.DataType) arrow.DataType {
-	for {
-		ext, ok := dt.(arrow.ExtensionType)
-		if !ok {
-			return dt
-		}
-		dt = ext.StorageType()
-	}
-}
 
 // keyHasher calls yield with the hash of each key in an array.
 type keyHasher struct {
@@ -99,17 +95,8 @@ func (h *keyHasher) array(path []string, arr arrow.Array, rows []uint32) error {
 		return err
 	}
 	defer arr.Release()
-	switch a := arr.(type) {
-	case *array.Struct:
-		rows = withoutNulls(a, rows)
-		for i, f := range a.DataType().(*arrow.StructType).Fields() {
-			if err := h.array(append(path[:len(path):len(path)], f.Name), a.Field(i), rows); err != nil {
-				return err
-			}
-		}
-		return nil
-	case array.ListLike:
-		return h.list(path, a, withoutNulls(a, rows))
+	if v := kinds.Open(arr); v.Shape != kinds.Leaf {
+		return h.parts(path, arr, v, withoutNulls(arr, rows))
 	}
 	appendValue := valueAppender(arr)
 	if appendValue == nil {
@@ -131,6 +118,29 @@ func (h *keyHasher) array(path []string, arr arrow.Array, rows []uint32) error {
 		}
 		h.key = appendValue(h.key[:n], i)
 		if err := h.yield(row, xxh3.Hash(h.key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parts hashes the fields of structs, and the items of lists.
+func (h *keyHasher) parts(path []string, arr arrow.Array, v kinds.View, rows []uint32) error {
+	for i, part := range v.Parts {
+		inner := rows
+		if v.Shape == kinds.List {
+			first, end := v.Span(arr.Len())
+			inner = make([]uint32, end-first)
+			for i, row := range rows {
+				from, to := v.Range(i)
+				for k := from; k < to; k++ {
+					inner[k-first] = row
+				}
+			}
+			part = array.NewSlice(part, first, end)
+			defer part.Release()
+		}
+		if err := h.array(partPath(path, arr.DataType(), i), part, inner); err != nil {
 			return err
 		}
 	}
@@ -176,25 +186,6 @@ func withoutNulls(arr arrow.Array, rows []uint32) []uint32 {
 		}
 	}
 	return rows
-}
-
-// list hashes the items of lists.
-func (h *keyHasher) list(path []string, a array.ListLike, rows []uint32) error {
-	if a.Len() == 0 {
-		return nil
-	}
-	first, _ := a.ValueOffsets(0)
-	_, end := a.ValueOffsets(a.Len() - 1)
-	inner := make([]uint32, end-first)
-	for i, row := range rows {
-		from, to := a.ValueOffsets(i)
-		for k := from; k < to; k++ {
-			inner[k-first] = row
-		}
-	}
-	items := array.NewSlice(a.ListValues(), first, end)
-	defer items.Release()
-	return h.array(path, items, inner)
 }
 
 // valueAppender returns a function that appends the bytes of a value, nil for arrays without such values.

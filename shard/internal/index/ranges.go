@@ -12,6 +12,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -57,17 +58,11 @@ func (rangeKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error 
 
 // isString reports whether values of a type are strings or byte strings, or structs with nothing else.
 func isString(dt arrow.DataType) bool {
-	switch dt := dt.(type) {
-	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType, *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
-		return true
-	case *arrow.DictionaryType:
-		return isString(dt.ValueType)
-	case *arrow.RunEndEncodedType:
-		return isString(dt.Encoded())
-	case *arrow.StructType:
-		return dt.NumFields() == 1 && isString(dt.Field(0).Type)
+	if kinds.Has(dt, func(t arrow.DataType) bool { return t.ID() == arrow.EXTENSION || kinds.Of(t) == kinds.List }) {
+		return false
 	}
-	return false
+	leaf := leafOf(dt).ID()
+	return arrow.IsBaseBinary(leaf) || leaf == arrow.STRING_VIEW || leaf == arrow.BINARY_VIEW
 }
 
 func pageRowsOf(d *shardpb.IndexDescriptor) (int64, error) {
@@ -119,9 +114,9 @@ func (b *rangeBuilder) addField(field int, first int64, arr arrow.Array) error {
 	for s, ok := arr.(*array.Struct); ok; s, ok = arr.(*array.Struct) {
 		structs, arr = append(structs, s), s.Field(0)
 	}
-	value, err := stringsOf(arr)
-	if err != nil {
-		return err
+	value := arrowutil.BytesOf(arr)
+	if value == nil {
+		return fault.Unsupportedf("bounds of %v", arr.DataType())
 	}
 	for i := range arr.Len() {
 		null := arr.IsNull(i)
@@ -135,25 +130,6 @@ func (b *rangeBuilder) addField(field int, first int64, arr arrow.Array) error {
 		}
 	}
 	return nil
-}
-
-// stringsOf returns the values of an array of strings, which are not to be kept.
-func stringsOf(arr arrow.Array) (func(i int) []byte, error) {
-	switch a := arr.(type) {
-	case *array.Binary:
-		return a.Value, nil
-	case *array.LargeBinary:
-		return a.Value, nil
-	case *array.BinaryView:
-		return a.Value, nil
-	case *array.String:
-		return func(i int) []byte { return textBytes(a.Value(i)) }, nil
-	case *array.LargeString:
-		return func(i int) []byte { return textBytes(a.Value(i)) }, nil
-	case *array.StringView:
-		return func(i int) []byte { return textBytes(a.Value(i)) }, nil
-	}
-	return nil, fault.Unsupportedf("bounds of %v", arr.DataType())
 }
 
 func (b *rangeBuilder) Close() error { return nil }
@@ -173,7 +149,7 @@ func (rangeKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
 	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
 		return 0, false
 	}
-	if _, isStruct := plainType(c.Parts[0].Type).(*arrow.StructType); isStruct { // whose nulls are not those of the strings in it
+	if _, isStruct := kinds.Storage(c.Parts[0].Type).(*arrow.StructType); isStruct { // whose nulls are not those of the strings in it
 		return 0, false
 	}
 	ok := false

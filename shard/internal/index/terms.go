@@ -18,6 +18,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -95,21 +96,22 @@ func has(p []shardfile.Property, name string) bool {
 
 // isText reports whether values of a type are texts, lists of them, or structs with nothing else.
 func isText(dt arrow.DataType) bool {
-	switch dt := dt.(type) {
-	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
+	switch leaf := leafOf(dt); leaf.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
 		return true
-	case *arrow.DictionaryType:
-		return isText(dt.ValueType)
-	case *arrow.RunEndEncodedType:
-		return isText(dt.Encoded())
-	case arrow.ExtensionType:
-		return isText(dt.StorageType())
-	case *arrow.StructType:
-		return dt.NumFields() == 1 && isText(dt.Field(0).Type)
-	case arrow.ListLikeType:
-		return isText(dt.Elem())
 	}
 	return false
+}
+
+// leafOf is the only leaf of a type, which may be in wraps, in lists and in structs of one field; null if it has none, or several.
+func leafOf(dt arrow.DataType) arrow.DataType {
+	for fields := kinds.Fields(dt); kinds.Of(dt) != kinds.Leaf; fields = kinds.Fields(dt) {
+		if len(fields) != 1 {
+			return arrow.Null
+		}
+		dt = fields[0].Type
+	}
+	return dt
 }
 
 func settingsOf(d *shardpb.IndexDescriptor) (s termSettings, err error) {
@@ -204,66 +206,40 @@ func eachText(arr arrow.Array, yield func(row int, text []byte) error) error {
 		return err
 	}
 	defer arr.Release()
-	switch a := arr.(type) {
-	case *array.String:
-		return eachString(a, arrowutil.Offsets[int32](a), a.ValueBytes(), yield)
-	case *array.LargeString:
-		return eachString(a, arrowutil.Offsets[int64](a), a.ValueBytes(), yield)
-	case *array.StringView:
-		for row := range a.Len() {
-			if a.IsNull(row) {
-				continue
-			}
-			text := a.Value(row)
-			if err := yield(row, textBytes(text)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case *array.Struct:
-		return eachText(a.Field(0), func(row int, text []byte) error {
-			if a.IsNull(row) {
+	text := arrowutil.BytesOf(arr)
+	v := kinds.Open(arr)
+	if text == nil && v.Shape == kinds.Leaf {
+		return fault.Unsupportedf("terms of %v", arr.DataType())
+	}
+	if v.Shape == kinds.Record {
+		return eachText(v.Parts[0], func(row int, text []byte) error {
+			if arr.IsNull(row) {
 				return nil
 			}
 			return yield(row, text)
 		})
-	case array.ListLike:
-		values := a.ListValues()
-		for row := range a.Len() {
-			if a.IsNull(row) {
-				continue
-			}
-			from, to := a.ValueOffsets(row)
-			items := array.NewSlice(values, from, to)
-			err := eachText(items, func(_ int, text []byte) error { return yield(row, text) })
-			items.Release()
-			if err != nil {
-				return err
-			}
-		}
-		return nil
 	}
-	return fault.Unsupportedf("terms of %v", arr.DataType())
-}
-
-// textBytes is the bytes of a text, which are not to be changed.
-func textBytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
-
-func eachString[O int32 | int64](arr arrow.Array, offsets []O, data []byte, yield func(row int, text []byte) error) error {
-	if arr.Len() == 0 {
-		return nil
-	}
-	base := offsets[0]
-	for i := range arr.Len() {
-		if arr.IsNull(i) {
+	for row := range arr.Len() {
+		if arr.IsNull(row) {
 			continue
 		}
-		if err := yield(i, data[offsets[i]-base:offsets[i+1]-base]); err != nil {
+		if text != nil {
+			err = yield(row, text(row))
+		} else {
+			from, to := v.Range(row)
+			items := array.NewSlice(v.Parts[0], from, to)
+			err = eachText(items, func(_ int, text []byte) error { return yield(row, text) })
+			items.Release()
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// textBytes is the bytes of a text, which are not to be changed.
+func textBytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
 // analyzer takes texts apart as the index does with those of a field.
 func (s *termSettings) analyzer(field int) analyzer {

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -32,7 +33,7 @@ func Physical(col arrowmap.Column) (physical arrowmap.Column, ok bool) {
 		}
 	}
 	if ok {
-		physical.Plain = arrowutil.WithChildren(col.Plain, kids)
+		physical.Plain = kinds.WithTypes(col.Plain, kids)
 	}
 	physical.Plain = arrowutil.WithoutView(physical.Plain)
 	if !ok && len(col.Wraps) == 0 && physical.Plain.ID() == col.Plain.ID() {

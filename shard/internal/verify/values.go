@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -282,33 +283,26 @@ func (n *nodeCheck) add(arr arrow.Array) error {
 		}
 		return n.leaf(arr, valid)
 	}
-	switch a := arr.(type) {
-	case *array.Struct:
-		n.stats.(*stats.Presence).Add(valid)
-		for i, child := range n.children {
-			if err := child.add(a.Field(i)); err != nil {
-				return err
-			}
+	v := kinds.Open(arr)
+	if lists, ok := n.stats.(*stats.List); ok {
+		from, _ := v.Span(count)
+		offsets := append(make([]uint64, 0, count+1), uint64(from))
+		for i := range count {
+			_, to := v.Range(i)
+			offsets = append(offsets, uint64(to))
 		}
-	case *array.FixedSizeList:
+		lists.Add(offsets, valid)
+	} else {
 		n.stats.(*stats.Presence).Add(valid)
-		start, _ := a.ValueOffsets(0)
-		return n.children[0].addSlice(a.ListValues(), start, start+int64(count)*int64(a.DataType().(*arrow.FixedSizeListType).Len()))
-	case *array.Map:
-		offsets := widen(arrowutil.Offsets[int32](arr))
-		n.stats.(*stats.List).Add(offsets, valid)
-		from, to := int64(offsets[0]), int64(offsets[count])
-		keys, items := arrowutil.MapEntries(a)
-		if err := n.children[0].addSlice(keys, from, to); err != nil {
+	}
+	for i, part := range v.Parts {
+		from, to := int64(0), int64(count)
+		if v.Shape == kinds.List {
+			from, to = v.Span(count)
+		}
+		if err := n.children[i].addSlice(part, from, to); err != nil {
 			return err
 		}
-		return n.children[1].addSlice(items, from, to)
-	case *array.LargeList:
-		offsets := widen(arrowutil.Offsets[int64](arr))
-		n.stats.(*stats.List).Add(offsets, valid)
-		return n.children[0].addSlice(a.ListValues(), int64(offsets[0]), int64(offsets[count]))
-	default:
-		n.stats.(*stats.Presence).Add(valid)
 	}
 	return nil
 }
@@ -317,12 +311,4 @@ func (n *nodeCheck) addSlice(arr arrow.Array, from, to int64) error {
 	s := array.NewSlice(arr, from, to)
 	defer s.Release()
 	return n.add(s)
-}
-
-func widen[O int32 | int64](offsets []O) []uint64 {
-	out := make([]uint64, len(offsets))
-	for i, o := range offsets {
-		out[i] = uint64(o)
-	}
-	return out
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/ipccheck"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -171,7 +172,7 @@ func checked(batch arrow.RecordBatch, wanted *provider.Projection) (out arrow.Re
 // mended returns an array whose null arrays have the empty buffer that arrow-go's check requires and its reader
 // omits.
 func mended(a arrow.Array) arrow.Array {
-	if !hasType(a.DataType(), arrow.NULL) {
+	if !kinds.HasID(a.DataType(), arrow.NULL) {
 		return a
 	}
 	return array.MakeFromData(mendedData(a.Data()))

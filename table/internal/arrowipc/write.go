@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
@@ -75,7 +76,7 @@ func newSink(ctx context.Context, out provider.Output, schema *arrow.Schema, o p
 
 func schemaHas(s *arrow.Schema, ids ...arrow.Type) bool {
 	for _, f := range s.Fields() {
-		if hasType(f.Type, ids...) {
+		if kinds.HasID(f.Type, ids...) {
 			return true
 		}
 	}
@@ -110,7 +111,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 // dictionary for all batches. The caller releases the column.
 func (s *sink) column(name string, c arrow.Array) (arrow.Array, error) {
 	c.Retain()
-	if hasType(c.DataType(), arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW) {
+	if kinds.HasID(c.DataType(), arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW) {
 		whole, err := s.unsliced(c)
 		c.Release()
 		if err != nil {
@@ -118,7 +119,7 @@ func (s *sink) column(name string, c arrow.Array) (arrow.Array, error) {
 		}
 		c = whole
 	}
-	if s.merge == nil || !hasType(c.DataType(), arrow.DICTIONARY) {
+	if s.merge == nil || !kinds.HasID(c.DataType(), arrow.DICTIONARY) {
 		return c, nil
 	}
 	defer c.Release()
@@ -159,28 +160,6 @@ func (s *sink) unsliced(c arrow.Array) (arrow.Array, error) {
 		all[i] = int64(i)
 	}
 	return arrowutil.Take(s.mem, c, all)
-}
-
-// hasType reports whether a type is one of some types, or contains one.
-func hasType(t arrow.DataType, ids ...arrow.Type) bool {
-	for _, id := range ids {
-		if t.ID() == id {
-			return true
-		}
-	}
-	switch t := t.(type) {
-	case arrow.ExtensionType:
-		return hasType(t.StorageType(), ids...)
-	case *arrow.DictionaryType:
-		return hasType(t.ValueType, ids...)
-	case arrow.NestedType:
-		for _, f := range t.Fields() {
-			if hasType(f.Type, ids...) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (s *sink) Close(ctx context.Context) error {
@@ -309,7 +288,7 @@ func (l lastDictionaries) replace(path string, d arrow.ArrayData) arrow.ArrayDat
 // releases it.
 func (m *dictionaryMerger) data(path string, d arrow.ArrayData) (arrow.ArrayData, error) {
 	t := d.DataType()
-	if !hasType(t, arrow.DICTIONARY) {
+	if !kinds.HasID(t, arrow.DICTIONARY) {
 		d.Retain()
 		return d, nil
 	}

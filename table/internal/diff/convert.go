@@ -9,52 +9,39 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/cast"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/internal/tables"
 )
 
-// plainType is the type of the values of dictionaries and runs.
-func plainType(t arrow.DataType) arrow.DataType {
-	switch t := t.(type) {
-	case *arrow.DictionaryType:
-		return plainType(t.ValueType)
-	case *arrow.RunEndEncodedType:
-		return plainType(t.Encoded())
-	}
-	return t
-}
-
 // withoutLayout is the type of the same values without a special representation: 64-bit offsets, views, dictionaries, runs.
 func withoutLayout(t arrow.DataType) arrow.DataType {
-	field := func(f arrow.Field) arrow.Field {
-		return arrow.Field{Name: f.Name, Type: withoutLayout(f.Type), Nullable: true}
-	}
-	switch t := plainType(t).(type) {
-	case *arrow.LargeStringType, *arrow.StringViewType:
-		return arrow.BinaryTypes.String
-	case *arrow.LargeBinaryType, *arrow.BinaryViewType:
-		return arrow.BinaryTypes.Binary
-	case *arrow.ListType, *arrow.LargeListType, *arrow.ListViewType, *arrow.LargeListViewType:
-		return arrow.ListOf(withoutLayout(t.(arrow.ListLikeType).Elem()))
-	case *arrow.FixedSizeListType:
-		return arrow.FixedSizeListOf(t.Len(), withoutLayout(t.Elem()))
-	case *arrow.MapType:
-		return arrow.MapOf(withoutLayout(t.KeyType()), withoutLayout(t.ItemType()))
-	case *arrow.StructType:
-		fields := make([]arrow.Field, t.NumFields())
-		for i, f := range t.Fields() {
-			fields[i] = field(f)
-		}
-		return arrow.StructOf(fields...)
-	default:
+	if t = kinds.Decoded(t); t.ID() == arrow.EXTENSION {
 		return t
 	}
+	fields := kinds.Fields(t)
+	for i := range fields {
+		fields[i] = arrow.Field{Name: fields[i].Name, Type: withoutLayout(fields[i].Type), Nullable: t.ID() != arrow.MAP || i > 0}
+	}
+	switch t.ID() {
+	case arrow.LARGE_STRING, arrow.STRING_VIEW:
+		return arrow.BinaryTypes.String
+	case arrow.LARGE_BINARY, arrow.BINARY_VIEW:
+		return arrow.BinaryTypes.Binary
+	case arrow.LIST, arrow.LARGE_LIST, arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
+		return arrow.ListOf(fields[0].Type)
+	case arrow.FIXED_SIZE_LIST:
+		fields[0].Name = "item"
+	case arrow.MAP: // whether its keys are sorted does not count
+		return arrow.MapOfFields(fields[0], fields[1])
+	}
+	return kinds.With(t, fields)
 }
 
 // common is the type in which values of two types are compared, or nil if they cannot be compared. mixed means that they have
 // only their text in common.
 func common(a, b arrow.DataType) (t arrow.DataType, mixed bool) {
-	if a, b = plainType(a), plainType(b); arrow.TypeEqual(a, b) {
+	if a, b = kinds.Decoded(a), kinds.Decoded(b); arrow.TypeEqual(a, b) {
 		return a, false
 	}
 	if t = withoutLayout(a); arrow.TypeEqual(t, withoutLayout(b)) {
@@ -72,7 +59,7 @@ func common(a, b arrow.DataType) (t arrow.DataType, mixed bool) {
 
 // convert converts an array to the type of the comparison.
 func convert(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array, error) {
-	from := plainType(a.DataType())
+	from := kinds.Decoded(a.DataType())
 	switch {
 	case arrow.TypeEqual(a.DataType(), to):
 		a.Retain()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
-	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // equaler reports whether value i of one array is that in row k of another one.
@@ -19,46 +19,46 @@ type equaler func(i, k int) bool
 // newEqualer compares the values of two arrays of one type: NaN is equal to NaN, and floats are equal if they differ by no
 // more than a tolerance. Null is equal to null alone.
 func newEqualer(a, b arrow.Array, tolerance float64) equaler {
-	equal := valueEqualer(a, b, tolerance)
-	if arrowutil.NullN(a) == 0 && arrowutil.NullN(b) == 0 && !mayHideNulls(a.DataType()) {
+	equal, aNull, bNull := valueEqualer(a, b, tolerance), kinds.Nulls(a), kinds.Nulls(b)
+	if aNull == nil && bNull == nil {
 		return equal
 	}
 	return func(i, k int) bool {
-		x, y := values.IsNull(a, i), values.IsNull(b, k)
+		x, y := aNull != nil && aNull(i), bNull != nil && bNull(k)
 		return x && y || !x && !y && equal(i, k)
 	}
 }
 
-// mayHideNulls reports whether arrays of a type have nulls that their validity does not tell.
-func mayHideNulls(t arrow.DataType) bool {
-	switch t := t.(type) {
-	case arrow.ExtensionType:
-		return mayHideNulls(t.StorageType())
-	case *arrow.NullType, *arrow.DictionaryType, *arrow.RunEndEncodedType:
-		return true
-	}
-	return false
-}
-
 // valueEqualer compares values that are not null.
 func valueEqualer(a, b arrow.Array, tolerance float64) equaler {
-	switch x := a.(type) {
-	case array.ExtensionArray:
-		if n, ok := x.Storage().(*array.Int8); ok && x.ExtensionType().ExtensionName() == extension.NameBool8 { // any number but zero is true
-			m := b.(array.ExtensionArray).Storage().(*array.Int8)
-			return func(i, k int) bool { return (n.Value(i) != 0) == (m.Value(k) != 0) }
+	x, y := kinds.Open(a), kinds.Open(b)
+	parts := make([]equaler, len(x.Parts))
+	for i := range parts {
+		parts[i] = newEqualer(x.Parts[i], y.Parts[i], tolerance)
+	}
+	switch x.Shape {
+	case kinds.Wrap:
+		if e, ok := a.(array.ExtensionArray); ok && e.ExtensionType().ExtensionName() == extension.NameBool8 { // any number but zero is true
+			if n, ok := x.Parts[0].(*array.Int8); ok {
+				m := y.Parts[0].(*array.Int8)
+				return func(i, k int) bool { return (n.Value(i) != 0) == (m.Value(k) != 0) }
+			}
 		}
-		return valueEqualer(x.Storage(), b.(array.ExtensionArray).Storage(), tolerance)
+		return func(i, k int) bool { return parts[0](x.Row(i), y.Row(k)) }
+	case kinds.Record:
+		return func(i, k int) bool { return allEqual(parts, i, k) }
+	case kinds.List:
+		return func(i, k int) bool { return rangesEqual(x, i, y, k, parts) }
+	case kinds.Choice:
+		return func(i, k int) bool {
+			part, at := x.Choice(i)
+			other, place := y.Choice(k)
+			return part == other && parts[part](at, place)
+		}
+	}
+	switch x := a.(type) {
 	case *array.Null:
 		return func(int, int) bool { return true }
-	case *array.Dictionary:
-		y := b.(*array.Dictionary)
-		equal := newEqualer(x.Dictionary(), y.Dictionary(), tolerance)
-		return func(i, k int) bool { return equal(x.GetValueIndex(i), y.GetValueIndex(k)) }
-	case *array.RunEndEncoded:
-		y := b.(*array.RunEndEncoded)
-		equal := newEqualer(x.Values(), y.Values(), tolerance)
-		return func(i, k int) bool { return equal(x.GetPhysicalIndex(i), y.GetPhysicalIndex(k)) }
 	case *array.Boolean:
 		y := b.(*array.Boolean)
 		return func(i, k int) bool { return x.Value(i) == y.Value(k) }
@@ -68,55 +68,32 @@ func valueEqualer(a, b arrow.Array, tolerance float64) equaler {
 	case interface{ Value(int) []byte }:
 		y := b.(interface{ Value(int) []byte })
 		return func(i, k int) bool { return bytes.Equal(x.Value(i), y.Value(k)) }
-	case *array.Struct:
-		return structEqualer(x, b.(*array.Struct), tolerance)
-	case *array.Map:
-		return mapEqualer(x, b.(*array.Map), tolerance)
-	case array.ListLike:
-		y := b.(array.ListLike)
-		equal := newEqualer(x.ListValues(), y.ListValues(), tolerance)
-		return func(i, k int) bool { return rangesEqual(x, i, y, k, equal) }
 	}
 	return numberEqualer(a, b, tolerance)
 }
 
-// rangesEqual compares the elements of two lists.
-func rangesEqual(a array.ListLike, i int, b array.ListLike, k int, equal equaler) bool {
-	begin, end := a.ValueOffsets(i)
-	other, otherEnd := b.ValueOffsets(k)
-	if end-begin != otherEnd-other {
-		return false
-	}
-	for n := range int(end - begin) {
-		if !equal(int(begin)+n, int(other)+n) {
+func allEqual(parts []equaler, i, k int) bool {
+	for _, equal := range parts {
+		if !equal(i, k) {
 			return false
 		}
 	}
 	return true
 }
 
-func structEqualer(a, b *array.Struct, tolerance float64) equaler {
-	fields := make([]equaler, a.NumField())
-	for f := range fields {
-		fields[f] = newEqualer(a.Field(f), b.Field(f), tolerance)
+// rangesEqual compares the elements of two lists.
+func rangesEqual(a kinds.View, i int, b kinds.View, k int, parts []equaler) bool {
+	begin, end := a.Range(i)
+	other, otherEnd := b.Range(k)
+	if end-begin != otherEnd-other {
+		return false
 	}
-	return func(i, k int) bool {
-		for _, equal := range fields {
-			if !equal(i, k) {
-				return false
-			}
+	for n := range int(end - begin) {
+		if !allEqual(parts, int(begin)+n, int(other)+n) {
+			return false
 		}
-		return true
 	}
-}
-
-func mapEqualer(a, b *array.Map, tolerance float64) equaler {
-	aKeys, aItems := arrowutil.MapEntries(a)
-	bKeys, bItems := arrowutil.MapEntries(b)
-	key, item := newEqualer(aKeys, bKeys, tolerance), newEqualer(aItems, bItems, tolerance)
-	return func(i, k int) bool {
-		return rangesEqual(a, i, b, k, func(i, k int) bool { return key(i, k) && item(i, k) })
-	}
+	return true
 }
 
 // numberEqualer compares numbers, and types that are stored as numbers.

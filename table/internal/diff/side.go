@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -36,7 +37,7 @@ func (c *Comparison) newSide(src provider.Source, isOld bool) *side {
 		}
 		f := src.Schema().Field(from)
 		f.Nullable = true
-		if f.Type = plainType(f.Type); column.Common != nil {
+		if f.Type = kinds.Decoded(f.Type); column.Common != nil {
 			f.Type = column.Common
 		}
 		s.at = append(s.at, len(fields))

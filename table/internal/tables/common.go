@@ -5,14 +5,15 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// kinds are classes of types that have a type in common.
-type kinds uint32
+// classes are sets of classes of types that have a type in common.
+type classes uint32
 
 const (
-	isNull kinds = 1 << iota
+	isNull classes = 1 << iota
 	isSigned
 	isUnsigned
 	isFloat
@@ -45,10 +46,10 @@ func common(types []arrow.DataType) (t arrow.DataType, mixed bool, err error) {
 	if len(types) == 1 {
 		return types[0], false, nil
 	}
-	all := kinds(0)
+	all := classes(0)
 	plain := make([]arrow.DataType, len(types))
 	for i, t := range types {
-		plain[i] = valuesOf(t)
+		plain[i] = kinds.Decoded(t)
 		all |= kindOf(plain[i])
 	}
 	all &^= isNull
@@ -113,18 +114,7 @@ next:
 	return out
 }
 
-// valuesOf is the type of the values of dictionaries and runs.
-func valuesOf(t arrow.DataType) arrow.DataType {
-	switch t := t.(type) {
-	case *arrow.DictionaryType:
-		return valuesOf(t.ValueType)
-	case *arrow.RunEndEncodedType:
-		return valuesOf(t.Encoded())
-	}
-	return t
-}
-
-func kindOf(t arrow.DataType) kinds {
+func kindOf(t arrow.DataType) classes {
 	switch t.ID() {
 	case arrow.NULL:
 		return isNull
@@ -164,7 +154,7 @@ func kindOf(t arrow.DataType) kinds {
 }
 
 // floatFor is float64, or a smaller type for floats alone.
-func floatFor(types []arrow.DataType, all kinds) arrow.DataType {
+func floatFor(types []arrow.DataType, all classes) arrow.DataType {
 	if all == isFloat {
 		for _, t := range types {
 			if t.ID() == arrow.FLOAT64 {

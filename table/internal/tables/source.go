@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -223,7 +224,7 @@ func (s *source) canFilter(i int) bool {
 
 // sameMeaning reports whether conditions mean the same for two types.
 func sameMeaning(a, b arrow.DataType) bool {
-	return arrow.TypeEqual(a, b) || kindOf(valuesOf(a)) == isText && kindOf(valuesOf(b)) == isText
+	return arrow.TypeEqual(a, b) || kindOf(kinds.Decoded(a)) == isText && kindOf(kinds.Decoded(b)) == isText
 }
 
 // columnsOf are the paths that select the wanted columns of a part, and the type that each is cast to. nil stands for a

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/value"
@@ -44,7 +45,7 @@ func (b *Batch) Bytes(name string, row int) []byte {
 	if !ok || b.arrays[c.Index] == nil {
 		return nil
 	}
-	arr, i, ok := inside(b.arrays[c.Index], row)
+	arr, i, ok := kinds.Inside(b.arrays[c.Index], row)
 	if !ok {
 		return nil
 	}
@@ -58,7 +59,7 @@ func (b *Batch) Number(name string, row int) (n int64, ok bool) {
 	if !ok || b.arrays[c.Index] == nil {
 		return 0, false
 	}
-	arr, i, ok := inside(b.arrays[c.Index], row)
+	arr, i, ok := kinds.Inside(b.arrays[c.Index], row)
 	if !ok {
 		return 0, false
 	}
@@ -67,23 +68,6 @@ func (b *Batch) Number(name string, row int) (n int64, ok bool) {
 	}
 	v := scalar(arr, i)
 	return v.Int64(), v.Kind() == value.Int || v.Kind() == value.Duration
-}
-
-// inside is the array and position of a value inside of extensions, dictionaries and runs; ok is false if it is null.
-func inside(arr arrow.Array, row int) (arrow.Array, int, bool) {
-	for !arr.IsNull(row) {
-		switch a := arr.(type) {
-		case array.ExtensionArray:
-			arr = a.Storage()
-		case *array.Dictionary:
-			arr, row = a.Dictionary(), a.GetValueIndex(row)
-		case *array.RunEndEncoded:
-			arr, row = a.Values(), a.GetPhysicalIndex(row)
-		default:
-			return arr, row, true
-		}
-	}
-	return nil, 0, false
 }
 
 func bytesAt(arr arrow.Array, row int) ([]byte, bool) {
@@ -100,7 +84,7 @@ func bytesAt(arr arrow.Array, row int) ([]byte, bool) {
 	return nil, false
 }
 
-// scalar is the value in an array that inside has returned.
+// scalar is the value in an array that [kinds.Inside] has returned.
 func scalar(arr arrow.Array, row int) value.Value {
 	switch a := arr.(type) {
 	case *array.String:
@@ -150,7 +134,7 @@ func listAt(a array.ListLike, row int) value.Value {
 	from, to := a.ValueOffsets(row)
 	list := make([]value.Value, 0, to-from)
 	for i := from; i < to; i++ {
-		if arr, at, ok := inside(a.ListValues(), int(i)); ok {
+		if arr, at, ok := kinds.Inside(a.ListValues(), int(i)); ok {
 			list = append(list, scalar(arr, at))
 		}
 	}
@@ -174,7 +158,7 @@ func (b *Batch) column(c Column, row int) value.Value {
 
 // ValueAt is a value in an array of a column.
 func ValueAt(c Column, arr arrow.Array, row int) value.Value {
-	arr, i, ok := inside(arr, row)
+	arr, i, ok := kinds.Inside(arr, row)
 	if !ok {
 		return value.Value{}
 	}

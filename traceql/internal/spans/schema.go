@@ -132,10 +132,6 @@ func (s *Schema) checkTypes() error {
 func classOf(dt arrow.DataType, text bool) (Class, arrow.DataType) {
 	dt, _ = extension.Unwrap(dt)
 	switch dt := dt.(type) {
-	case *arrow.DictionaryType:
-		return classOf(dt.ValueType, text)
-	case *arrow.RunEndEncodedType:
-		return classOf(dt.Encoded(), text)
 	case *arrow.DurationType:
 		return Duration64, dt
 	case *arrow.TimestampType:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -34,29 +35,8 @@ func newField(f arrow.Field, path string) field {
 	id := t.ID()
 	return field{
 		name: terminal.Printable(f.Name), path: path, typ: terminal.Printable(text.Type(f.Type)), arrow: f.Type,
-		number: arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id), text: hasText(t, 0),
+		number: arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id), text: kinds.HasID(t, arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW),
 	}
-}
-
-// hasText reports whether values of a type may contain strings.
-func hasText(t arrow.DataType, depth int) bool {
-	if depth > 64 {
-		return true
-	}
-	t, _ = extension.Unwrap(t)
-	switch t := t.(type) {
-	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
-		return true
-	case arrow.ExtensionType:
-		return hasText(t.StorageType(), depth+1)
-	case arrow.NestedType:
-		for _, f := range t.Fields() {
-			if hasText(f.Type, depth+1) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // column has the texts of the cells of a column in a page, as far as they were shown.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -69,25 +69,10 @@ func nanoColumns(s *arrow.Schema) (names []string) {
 }
 
 func hasNanos(t arrow.DataType) bool {
-	switch t := t.(type) {
-	case *arrow.TimestampType:
-		return t.Unit == arrow.Nanosecond
-	case *arrow.DurationType:
-		return t.Unit == arrow.Nanosecond
-	case *arrow.DictionaryType:
-		return hasNanos(t.ValueType)
-	case *arrow.RunEndEncodedType:
-		return hasNanos(t.Encoded())
-	case arrow.ExtensionType:
-		return hasNanos(t.StorageType())
-	case arrow.NestedType:
-		for _, f := range t.Fields() {
-			if hasNanos(f.Type) {
-				return true
-			}
-		}
-	}
-	return false
+	return kinds.Has(t, func(t arrow.DataType) bool {
+		timed, ok := t.(arrow.TemporalWithUnit)
+		return ok && timed.TimeUnit() == arrow.Nanosecond && t.ID() != arrow.TIME64
+	})
 }
 
 // lookNanos reads columns of the inputs.
@@ -124,50 +109,31 @@ type nanosLook struct{ all, odd map[string]bool }
 // walk examines an array and its children. Values under nulls of an outer level count too: the cost of a rare
 // mistake is an integer column.
 func (l *nanosLook) walk(col arrowmap.Column, arr arrow.Array, path string) {
-	switch a := arr.(type) {
-	case *array.Dictionary:
-		l.walk(col, a.Dictionary(), path)
+	if hasNanos(arr.DataType()) && kinds.Of(arr.DataType()) == kinds.Leaf {
+		l.values(path, arr, arrowutil.Values[int64](arr))
 		return
-	case *array.RunEndEncoded:
-		l.walk(col, a.Values(), path)
-		return
-	case array.ExtensionArray:
-		l.walk(col, a.Storage(), path)
-		return
-	case *array.Timestamp:
-		if a.DataType().(*arrow.TimestampType).Unit == arrow.Nanosecond {
-			l.values(path, a, func(i int) int64 { return int64(a.Value(i)) })
-		}
-	case *array.Duration:
-		if a.DataType().(*arrow.DurationType).Unit == arrow.Nanosecond {
-			l.values(path, a, func(i int) int64 { return int64(a.Value(i)) })
-		}
-	case *array.Struct:
-		for k, child := range col.Children {
-			if k < a.NumField() {
-				l.walk(child, a.Field(k), schema.JoinPath(path, child.Stored.Name))
-			}
-		}
-	case *array.Map:
-		if len(col.Children) == 2 {
-			keys, items := arrowutil.MapEntries(a)
-			l.walk(col.Children[0], keys, schema.JoinPath(path, "key"))
-			l.walk(col.Children[1], items, schema.JoinPath(path, "value"))
-		}
-	case array.ListLike:
-		if len(col.Children) == 1 {
-			l.walk(col.Children[0], a.ListValues(), schema.JoinPath(path, "item"))
+	}
+	v, names := kinds.Open(arr), kinds.Names(arr.DataType())
+	for k, part := range v.Parts {
+		switch {
+		case v.Shape == kinds.Wrap:
+			l.walk(col, part, path)
+		case k >= len(col.Children):
+		case v.Shape == kinds.Record:
+			l.walk(col.Children[k], part, schema.JoinPath(path, col.Children[k].Stored.Name))
+		default:
+			l.walk(col.Children[k], part, schema.JoinPath(path, names[k]))
 		}
 	}
 }
 
-func (l *nanosLook) values(path string, arr arrow.Array, value func(int) int64) {
+func (l *nanosLook) values(path string, arr arrow.Array, values []int64) {
 	l.all[path] = true
 	if l.odd[path] {
 		return
 	}
-	for i := range arr.Len() {
-		if value(i)%100 != 0 && arr.IsValid(i) {
+	for i, v := range values {
+		if v%100 != 0 && arr.IsValid(i) {
 			l.odd[path] = true
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -92,15 +93,9 @@ func textColumns(s *arrow.Schema) (columns []string) {
 }
 
 func isString(dt arrow.DataType) bool {
-	switch dt := dt.(type) {
-	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
+	switch kinds.Unwrapped(dt).ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
 		return true
-	case *arrow.DictionaryType:
-		return isString(dt.ValueType)
-	case *arrow.RunEndEncodedType:
-		return isString(dt.Encoded())
-	case arrow.ExtensionType:
-		return isString(dt.StorageType())
 	}
 	return false
 }

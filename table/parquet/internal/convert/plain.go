@@ -213,7 +213,7 @@ func (p *Plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array
 	defer b.Release()
 	var buf []byte
 	for i := range a.Len() {
-		if values.IsNull(a, i) {
+		if a.IsNull(i) { // those in unions are written as the text null
 			b.AppendNull()
 			continue
 		}

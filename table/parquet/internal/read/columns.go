@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
@@ -72,7 +73,7 @@ func partLeaves(leaves []int, f pqarrow.SchemaField, shape, restored arrow.DataT
 		asked := part.Children(n)
 		for i, child := range f.Children {
 			if _, found := slices.BinarySearch(asked, i); !found {
-				ok = !hasMap(child.Field.Type)
+				ok = !kinds.HasID(child.Field.Type, arrow.MAP)
 			} else {
 				leaves, ok = partLeaves(leaves, child, shaped.Field(i).Type, to.Field(i).Type, part.Child(i))
 			}
@@ -92,14 +93,6 @@ func partLeaves(leaves []int, f pqarrow.SchemaField, shape, restored arrow.DataT
 		return partLeaves(leaves, f.Children[0], shaped.Elem(), to.Elem(), part.Child(0))
 	}
 	return nil, false
-}
-
-func hasMap(t arrow.DataType) bool {
-	if t.ID() == arrow.MAP {
-		return true
-	}
-	nested, ok := t.(arrow.NestedType)
-	return ok && slices.ContainsFunc(nested.Fields(), func(f arrow.Field) bool { return hasMap(f.Type) })
 }
 
 // checked checks an array of pqarrow, of so many rows, and converts it to the type of the column. The caller releases it.
@@ -146,26 +139,15 @@ func retyped(a arrow.Array, t arrow.DataType) arrow.Array {
 }
 
 func retypedData(d arrow.ArrayData, t arrow.DataType) arrow.ArrayData {
-	var types []arrow.DataType
-	switch t := t.(type) {
-	case *arrow.StructType:
-		for _, f := range t.Fields() {
-			types = append(types, f.Type)
-		}
-	case *arrow.MapType:
-	case arrow.ListLikeType:
-		types = []arrow.DataType{t.Elem()}
-	}
-	if len(types) != len(d.Children()) { // a type that is read as a whole
+	fields := kinds.Fields(t)
+	if kinds.Of(d.DataType()) != kinds.Of(t) || t.ID() == arrow.MAP || len(fields) != len(d.Children()) || kinds.Inner(t) != nil { // read as a whole
 		d.Retain()
 		return d
 	}
-	children := make([]arrow.ArrayData, len(types))
-	for i := range types {
-		children[i] = retypedData(d.Children()[i], types[i])
-		defer children[i].Release()
-	}
-	return array.NewData(t, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
+	out, _ := kinds.Rebuild(d, t, func(i int, part arrow.ArrayData) (arrow.ArrayData, error) {
+		return retypedData(part, fields[i].Type), nil
+	})
+	return out
 }
 
 // scalarOf tells how a top-level column is decoded. ok is false for columns that arrow-go assembles.

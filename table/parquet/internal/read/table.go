@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -84,7 +84,7 @@ func (t *Table) columnOf(field arrow.Field, top int, steps []int) table.Column {
 	t.nodes = append(t.nodes, node{top: top, steps: steps, field: field})
 	c := table.Column{ID: uint32(id)}
 	setType(&c, field)
-	for i, child := range childrenOf(c.Plain) {
+	for i, child := range kinds.Fields(c.Plain) {
 		c.Children = append(c.Children, t.columnOf(child, top, append(slices.Clone(steps), i)))
 	}
 	t.nodes[id].column = &c
@@ -93,32 +93,10 @@ func (t *Table) columnOf(field arrow.Field, top int, steps []int) table.Column {
 
 // setType sets the Arrow type of a column.
 func setType(c *table.Column, field arrow.Field) {
-	c.Arrow, c.Wraps = field, nil
-	c.Plain, _ = extension.Unwrap(field.Type)
-	for dt := field.Type; dt != c.Plain; {
-		c.Wraps = append(c.Wraps, dt)
-		switch w := dt.(type) {
-		case *arrow.DictionaryType:
-			dt = w.ValueType
-		case *arrow.RunEndEncodedType:
-			dt = w.Encoded()
-		case arrow.ExtensionType:
-			dt = w.StorageType()
-		}
+	c.Arrow, c.Wraps, c.Plain = field, nil, field.Type
+	for inner := kinds.Inner(c.Plain); inner != nil; inner = kinds.Inner(c.Plain) {
+		c.Wraps, c.Plain = append(c.Wraps, c.Plain), inner
 	}
-}
-
-// childrenOf are the children of a plain type.
-func childrenOf(t arrow.DataType) []arrow.Field {
-	switch t := t.(type) {
-	case *arrow.StructType:
-		return t.Fields()
-	case *arrow.MapType:
-		return []arrow.Field{t.KeyField(), t.ItemField()}
-	case arrow.ListLikeType:
-		return []arrow.Field{t.ElemField()}
-	}
-	return nil
 }
 
 // prune returns a part of a column.

@@ -1,0 +1,295 @@
+// Package kinds is the algebra of Arrow's nested types. One table has a row for each type that is made of others: its parts, how
+// rows refer to the rows of parts, and the same type made of other parts. All code that walks through types and arrays of any
+// depth goes by the shapes of this package, and so reads a new type as soon as it has a row.
+package kinds
+
+import (
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+)
+
+// Shape tells how the rows of a type are made of rows of its parts.
+type Shape uint8
+
+const (
+	// Leaf has no parts: numbers, texts, times.
+	Leaf Shape = iota
+	// Wrap has one part with the same values in another layout or with another meaning: a dictionary, runs, an extension.
+	Wrap
+	// Record has in each row one of each part: a struct.
+	Record
+	// List has in each row a range of rows, the same of all parts: lists, and maps, whose parts are keys and items.
+	List
+	// Choice has in each row one row of one of the parts: a union.
+	Choice
+)
+
+// kind is a row of the table.
+type kind struct {
+	shape  Shape
+	fields func(dt arrow.DataType) []arrow.Field // nil for those that Arrow gives
+	with   func(dt arrow.DataType, fields []arrow.Field) arrow.DataType
+	names  []string // of parts in paths, if these are not the names of fields
+	open   func(arr arrow.Array, v *View)
+	inside func(arr arrow.Array, row int) (arrow.Array, int) // of wraps and choices: the array with a value, and the row in it
+	// Of the data of arrays: the parts, and data with others. Nil for those whose children are their parts.
+	parts func(d arrow.ArrayData) []arrow.ArrayData
+	put   func(d arrow.ArrayData, dt arrow.DataType, parts []arrow.ArrayData) arrow.ArrayData
+}
+
+// table has the kinds by the numbers of types.
+var table = [...]kind{
+	arrow.DICTIONARY: {
+		shape:  Wrap,
+		fields: func(dt arrow.DataType) []arrow.Field { return only(dt.(*arrow.DictionaryType).ValueType) },
+		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
+			t := *dt.(*arrow.DictionaryType)
+			t.ValueType = fields[0].Type
+			return &t
+		},
+		parts: func(d arrow.ArrayData) []arrow.ArrayData { return []arrow.ArrayData{d.Dictionary()} },
+		put: func(d arrow.ArrayData, dt arrow.DataType, parts []arrow.ArrayData) arrow.ArrayData {
+			return array.NewDataWithDictionary(dt, d.Len(), d.Buffers(), d.NullN(), d.Offset(), parts[0].(*array.Data))
+		},
+		open: func(arr arrow.Array, v *View) {
+			a := arr.(*array.Dictionary)
+			v.Parts, v.Row = []arrow.Array{a.Dictionary()}, a.GetValueIndex
+		},
+		inside: func(arr arrow.Array, row int) (arrow.Array, int) {
+			a := arr.(*array.Dictionary)
+			return a.Dictionary(), a.GetValueIndex(row)
+		},
+	},
+	arrow.RUN_END_ENCODED: {
+		shape:  Wrap,
+		fields: func(dt arrow.DataType) []arrow.Field { return only(dt.(*arrow.RunEndEncodedType).Encoded()) },
+		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
+			t := arrow.RunEndEncodedOf(dt.(*arrow.RunEndEncodedType).RunEnds(), fields[0].Type)
+			t.ValueNullable = dt.(*arrow.RunEndEncodedType).ValueNullable
+			return t
+		},
+		parts: func(d arrow.ArrayData) []arrow.ArrayData { return d.Children()[1:2] },
+		put: func(d arrow.ArrayData, dt arrow.DataType, parts []arrow.ArrayData) arrow.ArrayData {
+			return array.NewData(dt, d.Len(), d.Buffers(), []arrow.ArrayData{d.Children()[0], parts[0]}, d.NullN(), d.Offset())
+		},
+		open: func(arr arrow.Array, v *View) {
+			a := arr.(*array.RunEndEncoded)
+			v.Parts, v.Row = []arrow.Array{a.Values()}, a.GetPhysicalIndex
+		},
+		inside: func(arr arrow.Array, row int) (arrow.Array, int) {
+			a := arr.(*array.RunEndEncoded)
+			return a.Values(), a.GetPhysicalIndex(row)
+		},
+	},
+	arrow.EXTENSION: {
+		shape:  Wrap,
+		fields: func(dt arrow.DataType) []arrow.Field { return only(dt.(arrow.ExtensionType).StorageType()) },
+		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType { // it is of its own storage only
+			if arrow.TypeEqual(dt.(arrow.ExtensionType).StorageType(), fields[0].Type) {
+				return dt
+			}
+			return fields[0].Type
+		},
+		put: func(_ arrow.ArrayData, dt arrow.DataType, parts []arrow.ArrayData) arrow.ArrayData {
+			return Relabel(parts[0], dt)
+		},
+		open: func(arr arrow.Array, v *View) {
+			v.Parts, v.Row = []arrow.Array{arr.(array.ExtensionArray).Storage()}, func(i int) int { return i }
+		},
+		inside: func(arr arrow.Array, row int) (arrow.Array, int) { return arr.(array.ExtensionArray).Storage(), row },
+	},
+	arrow.STRUCT: {
+		shape: Record,
+		with:  func(_ arrow.DataType, fields []arrow.Field) arrow.DataType { return arrow.StructOf(fields...) },
+		open: func(arr arrow.Array, v *View) {
+			a := arr.(*array.Struct)
+			for i := range a.NumField() {
+				v.Parts = append(v.Parts, a.Field(i))
+			}
+		},
+	},
+	arrow.LIST:            list(func(_ arrow.DataType, f arrow.Field) arrow.DataType { return arrow.ListOfField(f) }),
+	arrow.LARGE_LIST:      list(func(_ arrow.DataType, f arrow.Field) arrow.DataType { return arrow.LargeListOfField(f) }),
+	arrow.LIST_VIEW:       list(func(_ arrow.DataType, f arrow.Field) arrow.DataType { return arrow.ListViewOfField(f) }),
+	arrow.LARGE_LIST_VIEW: list(func(_ arrow.DataType, f arrow.Field) arrow.DataType { return arrow.LargeListViewOfField(f) }),
+	arrow.FIXED_SIZE_LIST: list(func(dt arrow.DataType, f arrow.Field) arrow.DataType {
+		return arrow.FixedSizeListOfField(dt.(*arrow.FixedSizeListType).Len(), f)
+	}),
+	arrow.MAP: {
+		shape:  List,
+		fields: func(dt arrow.DataType) []arrow.Field { return dt.(*arrow.MapType).Elem().(*arrow.StructType).Fields() },
+		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
+			t := arrow.MapOfFields(fields[0], fields[1])
+			t.KeysSorted = dt.(*arrow.MapType).KeysSorted
+			return t
+		},
+		names: []string{"key", "value"},
+		parts: func(d arrow.ArrayData) []arrow.ArrayData { return d.Children()[0].Children() },
+		put: func(d arrow.ArrayData, dt arrow.DataType, parts []arrow.ArrayData) arrow.ArrayData {
+			entries := d.Children()[0]
+			entries = array.NewData(dt.(*arrow.MapType).Elem(), entries.Len(), entries.Buffers(), parts, entries.NullN(), entries.Offset())
+			defer entries.Release()
+			return array.NewData(dt, d.Len(), d.Buffers(), []arrow.ArrayData{entries}, d.NullN(), d.Offset())
+		},
+		open: func(arr arrow.Array, v *View) {
+			a := arr.(*array.Map)
+			entries := a.ListValues().(*array.Struct) // its fields respect its offset, unlike a.Keys and a.Items
+			v.Parts, v.Range = []arrow.Array{entries.Field(0), entries.Field(1)}, a.ValueOffsets
+		},
+	},
+	arrow.SPARSE_UNION: {
+		shape: Choice,
+		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
+			return arrow.SparseUnionOf(fields, dt.(arrow.UnionType).TypeCodes())
+		},
+		open: func(arr arrow.Array, v *View) {
+			a := arr.(*array.SparseUnion)
+			v.openUnion(a)
+			v.Choice = func(i int) (int, int) { return a.ChildID(i), i } // parts are sliced with it
+		},
+		inside: func(arr arrow.Array, row int) (arrow.Array, int) {
+			a := arr.(*array.SparseUnion)
+			return a.Field(a.ChildID(row)), row
+		},
+	},
+	arrow.DENSE_UNION: {
+		shape: Choice,
+		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
+			return arrow.DenseUnionOf(fields, dt.(arrow.UnionType).TypeCodes())
+		},
+		open: func(arr arrow.Array, v *View) {
+			a := arr.(*array.DenseUnion)
+			v.openUnion(a)
+			v.Choice = func(i int) (int, int) { return a.ChildID(i), int(a.ValueOffset(i)) }
+		},
+		inside: func(arr arrow.Array, row int) (arrow.Array, int) {
+			a := arr.(*array.DenseUnion)
+			return a.Field(a.ChildID(row)), int(a.ValueOffset(row))
+		},
+	},
+}
+
+// list is the row of a type of lists.
+func list(of func(dt arrow.DataType, elem arrow.Field) arrow.DataType) kind {
+	return kind{
+		shape: List,
+		with:  func(dt arrow.DataType, fields []arrow.Field) arrow.DataType { return of(dt, fields[0]) },
+		names: []string{"item"},
+		open: func(arr arrow.Array, v *View) {
+			a := arr.(array.ListLike)
+			v.Parts, v.Range = []arrow.Array{a.ListValues()}, a.ValueOffsets
+		},
+	}
+}
+
+func (v *View) openUnion(a array.Union) {
+	for i := range a.NumFields() {
+		v.Parts = append(v.Parts, a.Field(i))
+	}
+}
+
+func only(dt arrow.DataType) []arrow.Field { return []arrow.Field{{Type: dt, Nullable: true}} }
+
+// of is the row of a type, an empty one for leaves.
+func of(dt arrow.DataType) *kind {
+	if id := dt.ID(); int(id) < len(table) {
+		return &table[id]
+	}
+	return &kind{}
+}
+
+// Of is the shape of a type.
+func Of(dt arrow.DataType) Shape { return of(dt).shape }
+
+// Fields are the parts of a type, none of a leaf. The caller may change them.
+func Fields(dt arrow.DataType) []arrow.Field {
+	switch k := of(dt); {
+	case k.shape == Leaf:
+		return nil
+	case k.fields != nil:
+		return k.fields(dt)
+	}
+	return slices.Clone(dt.(arrow.NestedType).Fields())
+}
+
+// Names are the names of the parts of a type in paths: those of fields, "item" of lists, "key" and "value" of maps.
+func Names(dt arrow.DataType) []string {
+	if names := of(dt).names; names != nil {
+		return names
+	}
+	var names []string
+	for _, f := range Fields(dt) {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// With is a type of the same kind with other parts, as many as [Fields] has. An extension of another storage is that storage.
+func With(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
+	if k := of(dt); k.with != nil {
+		return k.with(dt, fields)
+	}
+	return dt
+}
+
+// Inner is the type inside of a wrap, nil for all others.
+func Inner(dt arrow.DataType) arrow.DataType {
+	if Of(dt) != Wrap {
+		return nil
+	}
+	return Fields(dt)[0].Type
+}
+
+// Unwrapped is a type without the wraps around it.
+func Unwrapped(dt arrow.DataType) arrow.DataType {
+	for inner := Inner(dt); inner != nil; inner = Inner(dt) {
+		dt = inner
+	}
+	return dt
+}
+
+// Decoded is a type without the dictionaries and runs around it. An extension stays.
+func Decoded(dt arrow.DataType) arrow.DataType {
+	for dt.ID() != arrow.EXTENSION && Of(dt) == Wrap {
+		dt = Inner(dt)
+	}
+	return dt
+}
+
+// Storage is a type without the extensions around it. A dictionary stays.
+func Storage(dt arrow.DataType) arrow.DataType {
+	for dt.ID() == arrow.EXTENSION {
+		dt = Inner(dt)
+	}
+	return dt
+}
+
+// Has reports whether a condition holds for a type, or for one inside of it at any depth.
+func Has(dt arrow.DataType, is func(arrow.DataType) bool) bool {
+	return is(dt) || slices.ContainsFunc(Fields(dt), func(f arrow.Field) bool { return Has(f.Type, is) })
+}
+
+// HasID reports whether a type is one of some types, or contains one.
+func HasID(dt arrow.DataType, ids ...arrow.Type) bool {
+	return Has(dt, func(t arrow.DataType) bool { return slices.Contains(ids, t.ID()) })
+}
+
+// Replace gives all types inside of a type, then the type itself, to change, and returns what they become.
+func Replace(dt arrow.DataType, change func(arrow.DataType) arrow.DataType) arrow.DataType {
+	fields := Fields(dt)
+	for i := range fields {
+		fields[i].Type = Replace(fields[i].Type, change)
+	}
+	return change(With(dt, fields))
+}
+
+// WithTypes is a type of the same kind whose parts have other types.
+func WithTypes(dt arrow.DataType, types []arrow.DataType) arrow.DataType {
+	fields := Fields(dt)
+	for i := range fields {
+		fields[i].Type = types[i]
+	}
+	return With(dt, fields)
+}
