@@ -13,8 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
-	_ "github.com/amudai/amudai-go/table/csv"
-	_ "github.com/amudai/amudai-go/table/parquet"
+	_ "github.com/amudai/amudai-go/table/formats"
 )
 
 // BenchmarkTake takes 1,000 random rows of real tables from shards of both editions, in turn. "x-reference" is what edition 2026 takes
