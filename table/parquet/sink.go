@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 	"github.com/amudai/amudai-go/table/provider"
@@ -27,14 +27,13 @@ const (
 // codecs are the compressions by name.
 var codecs = map[string]compress.Compression{"": compress.Codecs.Zstd, "zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy}
 
+// sink writes a file, which is published by a [rowio.Sink].
 type sink struct {
-	out   provider.Output
-	to    *storage.IOWriter // out
+	to    *storage.IOWriter
 	w     *pqarrow.FileWriter
 	plain *convert.Plainer
 	rows  int64 // of the open row group
 	limit int64
-	ended bool
 }
 
 func create(ctx context.Context, out provider.Output, schema *arrow.Schema, wo provider.WriteOptions, o Options) (provider.Sink, error) {
@@ -54,7 +53,7 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, wo p
 	if !ok {
 		return nil, fmt.Errorf("unknown compression %q of Parquet: use zstd or snappy", o.Compression)
 	}
-	s := &sink{out: out, to: &storage.IOWriter{Context: ctx, Writer: out}, limit: o.RowGroupRows, plain: convert.NewPlainer(schema, wo)}
+	s := &sink{to: &storage.IOWriter{Context: ctx, Writer: out}, limit: o.RowGroupRows, plain: convert.NewPlainer(schema, wo)}
 	options := []pq.WriterProperty{pq.WithAllocator(wo.Allocator), pq.WithCompression(codec),
 		pq.WithCompressionLevel(o.Level), pq.WithMaxRowGroupLength(o.RowGroupRows), pq.WithCreatedBy("amudai-go"),
 		pq.WithDictionaryDefault(true), pq.WithVersion(pq.V2_LATEST)}
@@ -75,7 +74,8 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, wo p
 	if err != nil {
 		return nil, fmt.Errorf("writing Parquet: %w", err)
 	}
-	return s, nil
+	published := rowio.NewSink(s, out)
+	return &published, nil
 }
 
 // floatPaths returns the Parquet paths of all columns of float32 and float64.
@@ -142,21 +142,14 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
-	s.ended = true
 	err := convert.Guard(s.w.Close)
 	if err == nil {
 		err = ctx.Err()
 	}
-	if err == nil {
-		return s.out.Publish(ctx)
+	if err != nil {
+		return fmt.Errorf("writing Parquet: %w", err)
 	}
-	return errors.Join(fmt.Errorf("writing Parquet: %w", err), s.out.Abort(context.WithoutCancel(ctx)))
+	return nil
 }
 
-func (s *sink) Abort(ctx context.Context) error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	return s.out.Abort(ctx)
-}
+func (s *sink) Abort(context.Context) error { return nil }

@@ -43,9 +43,9 @@ func (b *builder) all(top []arrow.Field, stored map[string]bool) (out *built, fa
 		if b.projected = nil; metadata(f, fields.KeyProjected) != "" && !stored[f.Name] {
 			b.projected = &projected{name: f.Name, first: uint32(len(b.s.Fields)), paths: map[uint32]string{}}
 		}
-		made, err := b.field(f, place{parent: -1, name: f.Name, path: f.Name, repeat: 1})
-		if err != nil {
-			return nil, false, err
+		made := b.field(f, place{parent: -1, name: f.Name, path: f.Name, repeat: 1})
+		if b.err != nil {
+			return nil, false, b.err
 		}
 		if p := b.projected; p != nil {
 			p.end = uint32(len(b.s.Fields))

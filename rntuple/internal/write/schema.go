@@ -37,6 +37,21 @@ type builder struct {
 	ids         map[string]uint32 // fields by their paths
 	projected   *projected        // the field at the top that is being built, if it shows another one
 	projections []*projected
+
+	err error // the first
+}
+
+// fail keeps the first error. What is built after it is of no use.
+func (b *builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// failed is the field of a type that cannot be stored.
+func (b *builder) failed(p place, err error) *field {
+	b.fail(err)
+	return b.add(p, envelope.RolePlain)
 }
 
 // place is where a field goes.
@@ -71,7 +86,7 @@ func (b *builder) add(p place, role envelope.Role) *field {
 }
 
 // column adds a column to a field.
-func (b *builder) column(f *field, p place, kind column.Kind, enc Encoding) (*col, error) {
+func (b *builder) column(f *field, p place, kind column.Kind, enc Encoding) *col {
 	c := &col{typ: enc.Type, bits: enc.Bits, kind: kind}
 	d := envelope.Column{Type: enc.Type, Field: f.id}
 	if low, high := enc.Type.Bits(); low == high {
@@ -93,70 +108,70 @@ func (b *builder) column(f *field, p place, kind column.Kind, enc Encoding) (*co
 			c.unit = kind.Size(1)
 		}
 		if !column.Writable(enc.Type, kind) {
-			return nil, fault.Unsupportedf("values of type %v in a column of type %v", kind, enc.Type)
+			b.fail(fault.Unsupportedf("values of type %v in a column of type %v", kind, enc.Type))
+			return c
 		}
 		var err error
 		if c.codec, err = column.NewCodec(enc.Type, c.bits, enc.Min, enc.Max, kind); err != nil {
-			return nil, err
+			b.fail(err)
+			return c
 		}
 	}
 	if b.projected != nil {
 		b.projected.shadows = append(b.projected.shadows, shadow{f.id, c, nil})
 		c.shadow = true
-		return c, nil
+		return c
 	}
 	c.id = uint32(len(b.s.Columns))
 	b.s.Columns = append(b.s.Columns, d)
 	b.cols = append(b.cols, c)
-	return c, nil
+	return c
 }
 
 // index adds the index column of a collection.
-func (b *builder) index(f *field, p place) (*col, error) {
+func (b *builder) index(f *field, p place) *col {
 	return b.column(f, p, column.KindOffset64, b.o.encoding(column.KindOffset64))
 }
 
 // describe fills in what the metadata of an Arrow field says of a field, whose C++ type is known.
-func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeName string) error {
+func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeName string) *field {
 	out.typeName = typeName
 	d := &b.s.Fields[out.id]
 	d.TypeName = typeName
-	var err error
 	if f.Type != nil && fields.NeedsType(f.Type) {
 		dt = nil // is a part of the whole type
 	}
-	if d.Description, err = fields.Annotate(metadata(f, fields.KeyDescription), dt); err != nil {
-		return err
+	text, err := fields.Annotate(metadata(f, fields.KeyDescription), dt)
+	if u, ok := f.Type.(arrow.UnionType); ok && err == nil {
+		text, err = fields.AnnotateUnion(text, fields.UnionOf(u))
 	}
-	if u, ok := f.Type.(arrow.UnionType); ok {
-		if d.Description, err = fields.AnnotateUnion(d.Description, fields.UnionOf(u)); err != nil {
-			return err
-		}
+	if err == nil {
+		text, err = fields.AnnotateType(text, f.Type)
 	}
-	if d.Description, err = fields.AnnotateType(d.Description, f.Type); err != nil {
-		return err
+	if err == nil {
+		text, err = fields.AnnotateExtension(text, extensionOf(f))
 	}
-	if d.Description, err = fields.AnnotateExtension(d.Description, extensionOf(f)); err != nil {
-		return err
+	if d.Description = text; err != nil {
+		b.fail(err)
 	}
 	if b.projected != nil {
 		b.projected.paths[out.id] = metadata(f, fields.KeyProjected)
 	}
 	if typeName != typeOf(f) {
-		return nil // of another type
+		return out // of another type
 	}
 	d.TypeAlias = metadata(f, fields.KeyAlias)
 	d.TypeVersion, _ = number(f, fields.KeyTypeVersion, 10)
 	if sum, ok := number(f, fields.KeyChecksum, 16); ok {
 		d.Flags, d.TypeChecksum = d.Flags|envelope.FieldChecksum, sum
 	}
-	return nil
+	return out
 }
 
 // field adds an Arrow field and all below it.
-func (b *builder) field(f arrow.Field, p place) (*field, error) {
+func (b *builder) field(f arrow.Field, p place) *field {
 	if err := checkName(p.name); err != nil {
-		return nil, in(err, p.path)
+		return b.failed(p, in(err, p.path))
 	}
 	if own := typeOf(f); own != "" {
 		p.want = own
@@ -164,11 +179,12 @@ func (b *builder) field(f arrow.Field, p place) (*field, error) {
 	if _, ok := b.ids[p.path]; !ok {
 		b.ids[p.path] = uint32(len(b.s.Fields)) // of a collection, not of its items, whose path is the same
 	}
-	out, err := b.value(f, p)
-	return out, in(err, p.path)
+	out := b.value(f, p)
+	b.err = in(b.err, p.path)
+	return out
 }
 
-func (b *builder) value(f arrow.Field, p place) (*field, error) {
+func (b *builder) value(f arrow.Field, p place) *field {
 	dt := plainType(f.Type)
 	head, args := template(p.want)
 	if _, union := dt.(arrow.UnionType); f.Nullable && !union && !b.o.NoNulls {
@@ -176,7 +192,7 @@ func (b *builder) value(f arrow.Field, p place) (*field, error) {
 	}
 	switch dt := dt.(type) {
 	case *arrow.NullType:
-		return nil, fault.Unsupportedf("the Arrow type null: RNTuple has no such values")
+		return b.failed(p, fault.Unsupportedf("the Arrow type null: RNTuple has no such values"))
 	case *arrow.StringType, *arrow.LargeStringType:
 		return b.text(f, p)
 	case *arrow.BinaryType, *arrow.LargeBinaryType:
@@ -236,12 +252,9 @@ func extensionOf(f arrow.Field) fields.Extension {
 }
 
 // optional is a collection of one item or none.
-func (b *builder) optional(f arrow.Field, p place, head string, args []string) (*field, error) {
+func (b *builder) optional(f arrow.Field, p place, head string, args []string) *field {
 	out := b.add(p, envelope.RoleCollection)
-	index, err := b.index(out, p)
-	if err != nil {
-		return nil, err
-	}
+	index := b.index(out, p)
 	out.nullable = true
 	if head == "std::optional" || head == "std::unique_ptr" {
 		p.want = arg(args, 0)
@@ -252,18 +265,14 @@ func (b *builder) optional(f arrow.Field, p place, head string, args []string) (
 	item := arrow.Field{Name: "_0", Type: f.Type}
 	node := &optional{index: index}
 	if inner, ok := onlyField(f.Type, p.want); ok {
-		if node.item, err = b.field(inner, below); err == nil {
-			node.item = &field{node: only{node.item}, id: node.item.id, typeName: node.item.typeName, path: node.item.path}
-		}
+		of := b.field(inner, below)
+		node.item = &field{node: only{of}, id: of.id, typeName: of.typeName, path: of.path}
 	} else {
-		node.item, err = b.field(item, below)
-	}
-	if err != nil {
-		return nil, err
+		node.item = b.field(item, below)
 	}
 	out.node = node
 	f.Type = nil
-	return out, b.describe(out, f, nil, wanted(typeOf(f), head+"<"+node.item.typeName+">"))
+	return b.describe(out, f, nil, wanted(typeOf(f), head+"<"+node.item.typeName+">"))
 }
 
 // onlyField is the field of a struct that was made because an optional value is optional itself, or a union.
@@ -285,21 +294,14 @@ func wanted(want, name string) string {
 	return name
 }
 
-func (b *builder) text(f arrow.Field, p place) (*field, error) {
+func (b *builder) text(f arrow.Field, p place) *field {
 	out := b.add(p, envelope.RolePlain)
-	index, err := b.index(out, p)
-	if err != nil {
-		return nil, err
-	}
-	content, err := b.column(out, p.within(), column.KindChar, Encoding{Type: column.Char})
-	out.node = &byteStrings{index, content}
-	if err != nil {
-		return nil, err
-	}
-	return out, b.describe(out, f, nil, "std::string")
+	index := b.index(out, p)
+	out.node = &byteStrings{index, b.column(out, p.within(), column.KindChar, Encoding{Type: column.Char})}
+	return b.describe(out, f, nil, "std::string")
 }
 
-func (b *builder) binary(f arrow.Field, p place, head string, args []string) (*field, error) {
+func (b *builder) binary(f arrow.Field, p place, head string, args []string) *field {
 	if p.want == "std::string" {
 		return b.text(f, p) // read as binary, because C++ strings may hold any bytes
 	}
@@ -307,46 +309,31 @@ func (b *builder) binary(f arrow.Field, p place, head string, args []string) (*f
 		return b.streamed(f, p)
 	}
 	out := b.add(p, envelope.RoleCollection)
-	index, err := b.index(out, p)
-	if err != nil {
-		return nil, err
-	}
+	index := b.index(out, p)
 	item := b.add(p.within().below(out, "_0", ""), envelope.RolePlain)
 	b.s.Fields[item.id].TypeName = "std::byte"
-	content, err := b.column(item, p.within(), column.KindByte, Encoding{Type: column.Byte})
-	if err != nil {
-		return nil, err
-	}
+	content := b.column(item, p.within(), column.KindByte, Encoding{Type: column.Byte})
 	out.node = &byteStrings{index, content}
 	name := "std::vector<std::byte>"
 	if vectors[head] && len(args) == 1 && args[0] == "std::byte" {
 		name = p.want
 	}
-	return out, b.describe(out, f, nil, name)
+	return b.describe(out, f, nil, name)
 }
 
 // streamed is an object of a class as ROOT's streamer makes bytes of it.
-func (b *builder) streamed(f arrow.Field, p place) (*field, error) {
+func (b *builder) streamed(f arrow.Field, p place) *field {
 	out := b.add(p, envelope.RoleStreamer)
-	index, err := b.index(out, p)
-	if err != nil {
-		return nil, err
-	}
-	content, err := b.column(out, p.within(), column.KindByte, Encoding{Type: column.Byte})
-	if err != nil {
-		return nil, err
-	}
+	index := b.index(out, p)
+	content := b.column(out, p.within(), column.KindByte, Encoding{Type: column.Byte})
 	out.node = &byteStrings{index, content}
 	b.o.streamed = true
-	return out, b.describe(out, f, nil, p.want)
+	return b.describe(out, f, nil, p.want)
 }
 
-func (b *builder) list(f, item arrow.Field, p place, head string, args []string) (*field, error) {
+func (b *builder) list(f, item arrow.Field, p place, head string, args []string) *field {
 	out := b.add(p, envelope.RoleCollection)
-	index, err := b.index(out, p)
-	if err != nil {
-		return nil, err
-	}
+	index := b.index(out, p)
 	want := ""
 	switch {
 	case vectors[head]:
@@ -354,10 +341,7 @@ func (b *builder) list(f, item arrow.Field, p place, head string, args []string)
 	case maps[head]:
 		want = "std::pair<" + arg(args, 0) + "," + arg(args, 1) + ">"
 	}
-	node := &list{index: index}
-	if node.item, err = b.field(item, p.within().below(out, "_0", want)); err != nil {
-		return nil, err
-	}
+	node := &list{index: index, item: b.field(item, p.within().below(out, "_0", want))}
 	out.node = node
 	name := ""
 	if node.item.typeName != "" {
@@ -370,15 +354,12 @@ func (b *builder) list(f, item arrow.Field, p place, head string, args []string)
 		isUser(p.want) && !vectors[head]:
 		name = p.want
 	}
-	return out, b.describe(out, f, nil, name)
+	return b.describe(out, f, nil, name)
 }
 
-func (b *builder) mapping(f arrow.Field, dt *arrow.MapType, p place, head string, args []string) (*field, error) {
+func (b *builder) mapping(f arrow.Field, dt *arrow.MapType, p place, head string, args []string) *field {
 	out := b.add(p, envelope.RoleCollection)
-	index, err := b.index(out, p)
-	if err != nil {
-		return nil, err
-	}
+	index := b.index(out, p)
 	if !maps[head] {
 		head, args = "std::map", nil
 	}
@@ -390,10 +371,7 @@ func (b *builder) mapping(f arrow.Field, dt *arrow.MapType, p place, head string
 		kid.Nullable = kid.Nullable && i == 1
 		at := inside.below(pair, "_"+strconv.Itoa(i), arg(args, i))
 		at.path = p.path + "." + kid.Name
-		k, err := b.field(kid, at)
-		if err != nil {
-			return nil, err
-		}
+		k := b.field(kid, at)
 		node.fields, names = append(node.fields, k), append(names, k.typeName)
 	}
 	both := strings.Join(names, ",")
@@ -404,12 +382,12 @@ func (b *builder) mapping(f arrow.Field, dt *arrow.MapType, p place, head string
 	if len(args) > 2 && same(args[0], names[0]) && same(args[1], names[1]) {
 		name = p.want // with a comparison or an allocator
 	}
-	return out, b.describe(out, f, nil, wanted(p.want, name))
+	return b.describe(out, f, nil, wanted(p.want, name))
 }
 
-func (b *builder) fixedList(f arrow.Field, dt *arrow.FixedSizeListType, p place, head string, args []string) (*field, error) {
+func (b *builder) fixedList(f arrow.Field, dt *arrow.FixedSizeListType, p place, head string, args []string) *field {
 	if dt.Len() <= 0 {
-		return nil, fault.Unsupportedf("the Arrow type %v: RNTuple has no arrays without items", dt)
+		return b.failed(p, fault.Unsupportedf("the Arrow type %v: RNTuple has no arrays without items", dt))
 	}
 	out := b.add(p, envelope.RolePlain)
 	b.s.Fields[out.id].Flags = envelope.FieldRepetitive
@@ -417,47 +395,38 @@ func (b *builder) fixedList(f arrow.Field, dt *arrow.FixedSizeListType, p place,
 	n := strconv.Itoa(int(dt.Len()))
 	item := dt.ElemField()
 	if p.repeat *= int64(dt.Len()); p.repeat > math.MaxInt32 {
-		return nil, fault.Unsupportedf("arrays of %d items in an entry", p.repeat)
+		return b.failed(p, fault.Unsupportedf("arrays of %d items in an entry", p.repeat))
 	}
 	if head == "std::bitset" && arg(args, 0) == n && item.Type.ID() == arrow.BOOL && (!item.Nullable || b.o.NoNulls) {
-		c, err := b.column(out, p, column.KindBool, Encoding{Type: column.Bit})
+		c := b.column(out, p, column.KindBool, Encoding{Type: column.Bit})
 		out.node = &fixedList{n: int(dt.Len()), item: &field{node: &values{c}, path: p.path}}
-		if err != nil {
-			return nil, err
-		}
-		return out, b.describe(out, f, nil, p.want)
+		return b.describe(out, f, nil, p.want)
 	}
 	want := ""
 	if head == "std::array" {
 		want = arg(args, 0)
 	}
-	kid, err := b.field(item, p.below(out, "_0", want))
-	if err != nil {
-		return nil, err
-	}
+	kid := b.field(item, p.below(out, "_0", want))
 	out.node = &fixedList{n: int(dt.Len()), item: kid}
-	return out, b.describe(out, f, nil, wanted(p.want, "std::array<"+kid.typeName+","+n+">"))
+	return b.describe(out, f, nil, wanted(p.want, "std::array<"+kid.typeName+","+n+">"))
 }
 
 // fixedBytes is an array of bytes with an annotation.
-func (b *builder) fixedBytes(f arrow.Field, dt arrow.DataType, p place, bytes int) (*field, error) {
+func (b *builder) fixedBytes(f arrow.Field, dt arrow.DataType, p place, bytes int) *field {
 	out := b.add(p, envelope.RolePlain)
 	b.s.Fields[out.id].Flags = envelope.FieldRepetitive
 	b.s.Fields[out.id].ArraySize = uint64(bytes)
 	if p.repeat *= int64(bytes); p.repeat > math.MaxInt32 {
-		return nil, fault.Unsupportedf("arrays of %d bytes in an entry", p.repeat)
+		return b.failed(p, fault.Unsupportedf("arrays of %d bytes in an entry", p.repeat))
 	}
 	item := b.add(p.below(out, "_0", ""), envelope.RolePlain)
 	b.s.Fields[item.id].TypeName = "std::byte"
-	c, err := b.column(item, p, column.KindByte, Encoding{Type: column.Byte})
-	if err != nil {
-		return nil, err
-	}
+	c := b.column(item, p, column.KindByte, Encoding{Type: column.Byte})
 	out.node = &fixedBytes{c, bytes}
-	return out, b.describe(out, f, dt, fmt.Sprintf("std::array<std::byte,%d>", bytes))
+	return b.describe(out, f, dt, fmt.Sprintf("std::array<std::byte,%d>", bytes))
 }
 
-func (b *builder) record(f arrow.Field, dt *arrow.StructType, p place, head string, args []string) (*field, error) {
+func (b *builder) record(f arrow.Field, dt *arrow.StructType, p place, head string, args []string) *field {
 	out := b.add(p, envelope.RoleRecord)
 	node := &record{}
 	tuple := (head == "std::pair" || head == "std::tuple") && len(args) == len(dt.Fields())
@@ -466,7 +435,7 @@ func (b *builder) record(f arrow.Field, dt *arrow.StructType, p place, head stri
 	both := tuple
 	for i, kid := range dt.Fields() {
 		if seen[kid.Name] {
-			return nil, fault.Unsupportedf("two fields of the name %q", kid.Name)
+			return b.failed(p, fault.Unsupportedf("two fields of the name %q", kid.Name))
 		}
 		seen[kid.Name] = true
 		want := ""
@@ -475,10 +444,7 @@ func (b *builder) record(f arrow.Field, dt *arrow.StructType, p place, head stri
 		}
 		at := p.below(out, kid.Name, want)
 		at.path = p.path + "." + kid.Name
-		k, err := b.field(kid, at)
-		if err != nil {
-			return nil, err
-		}
+		k := b.field(kid, at)
 		node.fields = append(node.fields, k)
 		both = both && kid.Name == "_"+strconv.Itoa(i) && same(want, k.typeName)
 	}
@@ -487,82 +453,66 @@ func (b *builder) record(f arrow.Field, dt *arrow.StructType, p place, head stri
 	if as || both {
 		name = p.want
 	}
-	return out, b.describe(out, f, nil, name)
+	return b.describe(out, f, nil, name)
 }
 
 // union is a variant. Fields of type null are variants without a value.
-func (b *builder) union(f arrow.Field, dt arrow.UnionType, p place, args []string) (*field, error) {
-	out, node, err := b.variant(p)
-	if err != nil {
-		return nil, err
-	}
-	for i := range node.tags {
-		node.tags[i] = -1
-	}
+func (b *builder) union(f arrow.Field, dt arrow.UnionType, p place, args []string) *field {
+	out, node := b.variant(p)
 	for i, kid := range dt.Fields() {
 		code := dt.TypeCodes()[i]
 		if code < 0 {
-			return nil, fault.Unsupportedf("type code %d", code)
+			return b.failed(p, fault.Unsupportedf("type code %d", code))
 		}
 		if node.tags[code] = 0; kid.Type.ID() == arrow.NULL {
 			continue
 		}
-		if err := b.alternative(node, out, p, kid, i, args); err != nil {
-			return nil, err
-		}
+		b.alternative(node, out, p, kid, i, args)
 		node.tags[code] = int8(len(node.kids))
 	}
-	return out, b.variantType(f, out, node, p)
+	return b.variantType(f, out, node, p)
 }
 
 // variantStruct is a variant that was read as a struct of a tag and alternatives, null but for the active one.
-func (b *builder) variantStruct(f arrow.Field, dt *arrow.StructType, p place, args []string) (*field, error) {
-	out, node, err := b.variant(p)
-	if err != nil {
-		return nil, err
-	}
-	for i := range node.tags {
-		node.tags[i] = -1
-	}
+func (b *builder) variantStruct(f arrow.Field, dt *arrow.StructType, p place, args []string) *field {
+	out, node := b.variant(p)
 	node.tags[0] = 0
 	for i, kid := range dt.Fields()[1:] {
 		head, _ := template(typeOf(kid))
 		kid.Nullable = head == "std::optional" || head == "std::unique_ptr"
-		if err := b.alternative(node, out, p, kid, i+1, args); err != nil {
-			return nil, err
-		}
+		b.alternative(node, out, p, kid, i+1, args)
 		node.tags[i+1] = int8(i + 1)
 	}
-	return out, b.variantType(f, out, node, p)
+	return b.variantType(f, out, node, p)
 }
 
-func (b *builder) variant(p place) (*field, *variant, error) {
+func (b *builder) variant(p place) (*field, *variant) {
 	out := b.add(p, envelope.RoleVariant)
-	node := &variant{name: p.path}
-	var err error
-	node.c, err = b.column(out, p, 0, Encoding{Type: column.Switch})
+	node := &variant{name: p.path, c: b.column(out, p, 0, Encoding{Type: column.Switch})}
+	for i := range node.tags {
+		node.tags[i] = -1
+	}
 	out.node = node
-	return out, node, err
+	return out, node
 }
 
 // maxAlternatives is the number of tags that readers of Arrow have type codes for.
 const maxAlternatives = 126
 
-func (b *builder) alternative(node *variant, out *field, p place, kid arrow.Field, child int, args []string) error {
+func (b *builder) alternative(node *variant, out *field, p place, kid arrow.Field, child int, args []string) {
 	i := len(node.kids)
-	if i == maxAlternatives {
-		return fault.Unsupportedf("a union of more than %d fields", maxAlternatives)
+	if i >= maxAlternatives {
+		b.fail(fault.Unsupportedf("a union of more than %d fields", maxAlternatives))
+		return
 	}
 	at := p.within().below(out, "_"+strconv.Itoa(i), arg(args, i))
 	at.path = p.path + "._" + strconv.Itoa(i)
-	k, err := b.field(kid, at)
-	node.kids, node.child, node.items = append(node.kids, k), append(node.child, child), append(node.items, 0)
-	return err
+	node.kids, node.child, node.items = append(node.kids, b.field(kid, at)), append(node.child, child), append(node.items, 0)
 }
 
-func (b *builder) variantType(f arrow.Field, out *field, node *variant, p place) error {
+func (b *builder) variantType(f arrow.Field, out *field, node *variant, p place) *field {
 	if len(node.kids) == 0 {
-		return fault.Unsupportedf("a union of nothing but nulls")
+		b.fail(fault.Unsupportedf("a union of nothing but nulls"))
 	}
 	names := make([]string, len(node.kids))
 	for i, k := range node.kids {
@@ -580,39 +530,32 @@ var numbers = map[arrow.Type]column.Kind{
 }
 
 // number is a plain field with a column, or an atomic or enumeration of one.
-func (b *builder) number(f arrow.Field, dt arrow.DataType, p place, head string, args []string) (*field, error) {
+func (b *builder) number(f arrow.Field, dt arrow.DataType, p place, head string, args []string) *field {
 	kind := numbers[dt.ID()]
 	if kind == 0 {
 		kind, _ = fields.Storage(dt)
 	}
 	if kind == 0 {
-		return nil, fault.Unsupportedf("the Arrow type %v", dt)
+		return b.failed(p, fault.Unsupportedf("the Arrow type %v", dt))
 	}
 	name := kind.String()
 	switch {
 	case head == cardinality && b.projected != nil && (kind == column.KindUint32 || kind == column.KindUint64):
 		out := b.add(p, envelope.RolePlain)
-		index, err := b.index(out, p)
-		out.node = &counts{index: index, wide: kind == column.KindUint64}
-		if err != nil {
-			return nil, err
-		}
-		return out, b.describe(out, f, nil, p.want)
+		out.node = &counts{index: b.index(out, p), wide: kind == column.KindUint64}
+		return b.describe(out, f, nil, p.want)
 	case kind == column.KindInt8 && p.want == column.KindChar.String():
 		kind, name = column.KindChar, p.want
 	case kind == column.KindUint8 && p.want == column.KindByte.String():
 		kind, name = column.KindByte, p.want
 	case head == "std::atomic" && len(args) == 1, isUser(head) && enumerable(kind, dt) && head != cardinality:
 		out := b.add(p, envelope.RolePlain)
-		inner, err := b.number(arrow.Field{Name: "_0", Type: dt}, dt, p.below(out, "_0", arg(args, 0)), arg(args, 0), nil)
-		if err != nil {
-			return nil, err
-		}
+		inner := b.number(arrow.Field{Name: "_0", Type: dt}, dt, p.below(out, "_0", arg(args, 0)), arg(args, 0), nil)
 		out.node = inner.node
 		if name = p.want; len(args) == 1 {
 			name = wanted(p.want, head+"<"+inner.typeName+">")
 		}
-		return out, b.describe(out, f, nil, name)
+		return b.describe(out, f, nil, name)
 	}
 	out := b.add(p, envelope.RolePlain)
 	enc := b.o.encoding(kind)
@@ -624,15 +567,12 @@ func (b *builder) number(f arrow.Field, dt arrow.DataType, p place, head string,
 			enc = b.o.encoding(column.KindFloat32)
 		}
 		if err := enc.checkRange(kind); err != nil {
-			return nil, err
+			b.fail(err)
 		}
 	}
-	c, err := b.column(out, p, kind, enc)
-	if err != nil {
-		return nil, err
-	}
+	c := b.column(out, p, kind, enc)
 	out.node = &values{c}
-	return out, b.describe(out, f, dt, name)
+	return b.describe(out, f, dt, name)
 }
 
 const cardinality = "ROOT::RNTupleCardinality"

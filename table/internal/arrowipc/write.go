@@ -15,18 +15,18 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// sink writes batches. A file has one dictionary for each column. Batches with dictionaries are therefore written to
+// writer writes batches. A file has one dictionary for each column. Batches with dictionaries are therefore written to
 // a temporary stream, whose dictionaries only grow. At the end they are copied to the file with the final
 // dictionaries.
-type sink struct {
-	out provider.Output
-	to  *storage.IOWriter // out
-	w   interface {
+type writer struct {
+	to *storage.IOWriter
+	w  interface {
 		Write(arrow.RecordBatch) error
 		Close() error
 	}
@@ -35,16 +35,16 @@ type sink struct {
 	merge  *dictionaryMerger
 	temp   *os.File // the stream
 	final  func() (*ipc.FileWriter, error)
-	ended  bool
 }
 
 func createFile(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) (provider.Sink, error) {
-	s := newSink(ctx, out, schema, o)
+	s := newWriter(ctx, out, schema, o)
+	sink := rowio.NewSink(s, out)
 	file := func() (*ipc.FileWriter, error) { return ipc.NewFileWriter(s.to, ipc.WithSchema(schema)) }
 	if !schemaHas(schema, arrow.DICTIONARY) {
 		w, err := file()
 		s.w = w
-		return s, err
+		return &sink, err
 	}
 	temp, err := os.CreateTemp(o.TempDir, "amudai-arrow-*")
 	if err != nil {
@@ -53,21 +53,22 @@ func createFile(ctx context.Context, out provider.Output, schema *arrow.Schema, 
 	s.temp, s.final = temp, file
 	s.w = ipc.NewWriter(onlyWriter{temp}, ipc.WithSchema(schema))
 	s.merge = newDictionaryMerger(s.mem)
-	return s, nil
+	return &sink, nil
 }
 
 func createStream(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) (provider.Sink, error) {
-	s := newSink(ctx, out, schema, o)
+	s := newWriter(ctx, out, schema, o)
+	sink := rowio.NewSink(s, out)
 	s.w = ipc.NewWriter(s.to, ipc.WithSchema(schema))
 	if schemaHas(schema, arrow.DICTIONARY) && schemaHas(schema, arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64) {
 		// The stream writer takes dictionaries of nearly equal floats for equal, unless one is longer.
 		s.merge = newDictionaryMerger(s.mem)
 	}
-	return s, nil
+	return &sink, nil
 }
 
-func newSink(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) *sink {
-	s := &sink{out: out, to: &storage.IOWriter{Context: ctx, Writer: out}, schema: schema, mem: o.Allocator}
+func newWriter(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) *writer {
+	s := &writer{to: &storage.IOWriter{Context: ctx, Writer: out}, schema: schema, mem: o.Allocator}
 	if s.mem == nil {
 		s.mem = memory.DefaultAllocator
 	}
@@ -86,7 +87,7 @@ func schemaHas(s *arrow.Schema, ids ...arrow.Type) bool {
 // onlyWriter hides all other methods of a file, which the IPC writer would use.
 type onlyWriter struct{ io.Writer }
 
-func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+func (s *writer) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	if err := ctx.Err(); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 
 // column returns a column that arrow-go can write. Its writer does not slice list views, and files take one
 // dictionary for all batches. The caller releases the column.
-func (s *sink) column(name string, c arrow.Array) (arrow.Array, error) {
+func (s *writer) column(name string, c arrow.Array) (arrow.Array, error) {
 	c.Retain()
 	if kinds.HasID(c.DataType(), arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW) {
 		whole, err := s.unsliced(c)
@@ -132,7 +133,7 @@ func (s *sink) column(name string, c arrow.Array) (arrow.Array, error) {
 }
 
 // unsliced copies a column so that it contains no sliced list view.
-func (s *sink) unsliced(c arrow.Array) (arrow.Array, error) {
+func (s *writer) unsliced(c arrow.Array) (arrow.Array, error) {
 	if _, ok := c.(array.ListLike); ok {
 		plain, err := arrowutil.Plain(s.mem, c)
 		if err != nil {
@@ -162,30 +163,29 @@ func (s *sink) unsliced(c arrow.Array) (arrow.Array, error) {
 	return arrowutil.Take(s.mem, c, all)
 }
 
-func (s *sink) Close(ctx context.Context) error {
+func (s *writer) Close(ctx context.Context) error {
 	s.to.Context = ctx
-	s.ended = true
-	defer s.merge.release()
 	err := guard(s.w.Close)
-	if s.temp != nil {
-		if err == nil {
-			err = guard(func() error { return s.rewrite(ctx) })
-		}
-		err = errors.Join(err, s.dropTemp())
+	if s.temp != nil && err == nil {
+		err = guard(func() error { return s.rewrite(ctx) })
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
-	if err == nil {
-		return s.out.Publish(ctx)
-	}
-	return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
+	return errors.Join(err, s.Abort(ctx))
 }
 
-func (s *sink) dropTemp() error { return errors.Join(s.temp.Close(), os.Remove(s.temp.Name())) }
+// Abort drops what belongs to this process.
+func (s *writer) Abort(context.Context) error {
+	s.merge.release()
+	if s.temp == nil {
+		return nil
+	}
+	return errors.Join(s.temp.Close(), os.Remove(s.temp.Name()))
+}
 
 // rewrite copies the temporary stream to the file, with the final dictionaries.
-func (s *sink) rewrite(ctx context.Context) error {
+func (s *writer) rewrite(ctx context.Context) error {
 	if _, err := s.temp.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -217,19 +217,6 @@ func (s *sink) rewrite(ctx context.Context) error {
 		}
 	}
 	return errors.Join(r.Err(), w.Close())
-}
-
-func (s *sink) Abort(ctx context.Context) error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	s.merge.release()
-	err := s.out.Abort(ctx)
-	if s.temp != nil {
-		err = errors.Join(err, s.dropTemp())
-	}
-	return err
 }
 
 // dictionaryMerger gives all batches the same dictionaries, which only grow.

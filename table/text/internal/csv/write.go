@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text/internal/records"
@@ -36,7 +37,8 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, o Op
 	}
 	var err error
 	s.Sink, err = records.NewSink(ctx, out, header)
-	return s, err
+	published := rowio.NewSink(s, out)
+	return &published, err
 }
 
 // quote quotes the field that starts at position start if it contains a delimiter, quote or line end, is empty, or

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
@@ -35,7 +36,8 @@ func newSink(ctx context.Context, out provider.Output, schema *arrow.Schema, sep
 	var err error
 	s.Sink, err = records.NewSink(ctx, out, []byte(sep.first))
 	s.End = sep.last
-	return s, err
+	published := rowio.NewSink(s, out)
+	return &published, err
 }
 
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {

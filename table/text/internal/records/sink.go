@@ -3,27 +3,24 @@ package records
 import (
 	"bufio"
 	"context"
-	"errors"
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Sink is the part of a sink of text that does not depend on the format.
+// Sink is the part of a sink of text that does not depend on the format. A [rowio.Sink] publishes it.
 type Sink struct {
 	End string // the text behind all rows
 
-	out   provider.Output
-	to    *storage.IOWriter // out
-	w     *bufio.Writer     // to
-	buf   []byte            // the last row
-	ended bool
+	to  *storage.IOWriter
+	w   *bufio.Writer // to
+	buf []byte        // the last row
 }
 
 // NewSink returns a sink that begins with some text.
 func NewSink(ctx context.Context, out provider.Output, begin []byte) (Sink, error) {
 	to := &storage.IOWriter{Context: ctx, Writer: out}
-	s := Sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10)}
+	s := Sink{to: to, w: bufio.NewWriterSize(to, 256<<10)}
 	_, err := s.w.Write(begin)
 	return s, err
 }
@@ -45,28 +42,17 @@ func (s *Sink) WriteRows(ctx context.Context, n int, add func(dst []byte, row in
 	return nil
 }
 
-// Close implements [provider.Sink].
+// Close writes the end.
 func (s *Sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
-	s.ended = true
-	_, err := s.w.WriteString(s.End)
-	if err == nil {
-		err = s.w.Flush()
+	if _, err := s.w.WriteString(s.End); err != nil {
+		return err
 	}
-	if err == nil {
-		err = ctx.Err()
+	if err := s.w.Flush(); err != nil {
+		return err
 	}
-	if err == nil {
-		return s.out.Publish(ctx)
-	}
-	return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
+	return ctx.Err()
 }
 
-// Abort implements [provider.Sink].
-func (s *Sink) Abort(ctx context.Context) error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	return s.out.Abort(ctx)
-}
+// Abort does nothing: a [rowio.Sink] drops the output.
+func (s *Sink) Abort(context.Context) error { return nil }
