@@ -64,7 +64,7 @@ type storedKey struct{ block, column int }
 // Table is a Blockpack file as a table of the engine. It may be used by many goroutines at once.
 type Table struct {
 	o      Options
-	reader *counted
+	reader *table.Counted
 	file   *layout.File
 
 	loading sync.Mutex
@@ -107,7 +107,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 		o.CacheBytes = defaultCacheBytes
 	}
 	t := &Table{
-		o: o, reader: &counted{Reader: r},
+		o: o, reader: &table.Counted{Reader: r},
 		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *lazy.Column](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),
 	}
 	if o.SuffixBytes == 0 && t.Latency() == storage.LatencyHigh {

@@ -2,43 +2,13 @@ package read
 
 import (
 	"context"
-	"sync/atomic"
-	"time"
 
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
-// counted counts the requests of a reader.
-type counted struct {
-	storage.Reader
-	n, bytes, took atomic.Int64
-}
-
-func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) error {
-	begin := time.Now()
-	err := c.Reader.ReadAt(ctx, p, off)
-	c.add(begin, len(p))
-	return err
-}
-
-func (c *counted) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
-	begin := time.Now()
-	tail, size, err := c.Reader.ReadSuffix(ctx, n)
-	c.add(begin, len(tail))
-	return tail, size, err
-}
-
-func (c *counted) add(begin time.Time, n int) {
-	c.n.Add(1)
-	c.bytes.Add(int64(n))
-	c.took.Add(int64(time.Since(begin)))
-}
-
 // Requests implements [table.Table].
-func (t *Table) Requests() table.Requests {
-	return table.Requests{N: t.reader.n.Load(), Bytes: t.reader.bytes.Load(), Took: time.Duration(t.reader.took.Load())}
-}
+func (t *Table) Requests() table.Requests { return t.reader.Requests() }
 
 // Over a network, blocks of up to wholeBytes are read whole, several in a request, and kept until their columns are opened. A
 // request for a part of them would take about as long.

@@ -7,13 +7,13 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/rntuple/internal/compress"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
@@ -225,21 +225,7 @@ func (t *Table) Path() string { return t.path }
 func (t *Table) Clusters() []envelope.Cluster { return t.clusters }
 
 // Count makes a reader that counts its requests, for [Table.Requests].
-func Count(r storage.Reader) storage.Reader { return &counted{Reader: r} }
-
-type counted struct {
-	storage.Reader
-	n, bytes, took atomic.Int64
-}
-
-func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) error {
-	begin := time.Now()
-	err := c.Reader.ReadAt(ctx, p, off)
-	c.n.Add(1)
-	c.bytes.Add(int64(len(p)))
-	c.took.Add(int64(time.Since(begin)))
-	return err
-}
+func Count(r storage.Reader) storage.Reader { return &table.Counted{Reader: r} }
 
 // OpenAttributes opens a linked attribute set.
 func (t *Table) OpenAttributes(ctx context.Context, name string, o Options) (*Table, error) {

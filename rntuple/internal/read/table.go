@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -94,11 +93,10 @@ func (t *Table) NewCounters() table.Counters { return &counters{seen: map[uint64
 
 // Requests implements [table.Table].
 func (t *Table) Requests() table.Requests {
-	c, ok := t.file.Source().(*counted)
-	if !ok {
-		return table.Requests{}
+	if c, ok := t.file.Source().(*table.Counted); ok {
+		return c.Requests()
 	}
-	return table.Requests{N: c.n.Load(), Bytes: c.bytes.Load(), Took: time.Duration(c.took.Load())}
+	return table.Requests{}
 }
 
 // columnOf is a field as the engine knows it. Its ID is the node. Children are those of the

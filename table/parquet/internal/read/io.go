@@ -5,34 +5,10 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
-
-// counted counts the requests for bytes of a file.
-type counted struct {
-	storage.Reader
-	n, bytes, took atomic.Int64
-}
-
-func (c *counted) count(bytes int64, begin time.Time) {
-	c.n.Add(1)
-	c.bytes.Add(bytes)
-	c.took.Add(int64(time.Since(begin)))
-}
-
-func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) error {
-	defer c.count(int64(len(p)), time.Now())
-	return c.Reader.ReadAt(ctx, p, off)
-}
-
-func (c *counted) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
-	defer c.count(int64(n), time.Now())
-	return c.Reader.ReadSuffix(ctx, n)
-}
 
 // readerAt is the file as arrow-go reads it, which passes no context. A read of bytes within a window has its context
 // and its prefetched bytes.

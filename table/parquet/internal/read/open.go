@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
@@ -27,7 +28,7 @@ import (
 
 // File is an open Parquet file: its footer, and its columns as Arrow types. Many goroutines may use it.
 type File struct {
-	reader *counted
+	reader *table.Counted
 	size   int64
 	at     *readerAt
 	mem    memory.Allocator
@@ -72,7 +73,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
 	}
-	f := &File{reader: &counted{Reader: r}, mem: o.Allocator}
+	f := &File{reader: &table.Counted{Reader: r}, mem: o.Allocator}
 	f.chunks = lru.New[chunkKey, *chunk.Chunk](cachedChunks)
 	if err := f.open(ctx, o); err != nil {
 		return nil, f.Place(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -213,9 +212,7 @@ func (t *Table) PrefetchStripes(context.Context, []int) error { return nil }
 func (t *Table) NewCounters() table.Counters { return chunk.NewCounters() }
 
 // Requests implements [table.Table].
-func (t *Table) Requests() table.Requests {
-	return table.Requests{N: t.reader.n.Load(), Bytes: t.reader.bytes.Load(), Took: time.Duration(t.reader.took.Load())}
-}
+func (t *Table) Requests() table.Requests { return t.reader.Requests() }
 
 // chunkKey identifies a column chunk.
 type chunkKey struct{ group, leaf int }
