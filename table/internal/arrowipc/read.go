@@ -82,48 +82,55 @@ func open(_ context.Context, in provider.Input, o provider.ReadOptions) (src pro
 	return openStream(in, rest, o)
 }
 
-// fileSource reads the batches of a file by number.
-type fileSource struct {
+// source reads batches one after the other.
+type source struct {
 	in     provider.Input
-	o      provider.ReadOptions
-	r      *ipc.FileReader
 	wanted *provider.Projection
+	read   func(i int) (arrow.RecordBatch, error) // none at the end; the caller releases it
+	close  func() error
+	count  int // of batches; -1: not known
 	next   int
-	count  int // of batches
 	rows   int64
-	temp   *provider.Spooled
 }
 
+// openFile reads the batches of a file by number.
 func openFile(in provider.Input, rest io.Reader, o provider.ReadOptions) (provider.Source, error) {
-	s := &fileSource{in: in, o: o}
+	var temp *provider.Spooled
 	at, size := in.At, in.Size
 	if at == nil || size < 0 {
 		var err error
-		if s.temp, err = provider.Spool(rest, o.TempDir); err != nil {
+		if temp, err = provider.Spool(rest, o.TempDir); err != nil {
 			return nil, err
 		}
-		at, size = s.temp, s.temp.Size()
+		at, size = temp, temp.Size()
 	}
+	s := &source{in: in}
+	var r *ipc.FileReader
 	err := ipccheck.File(at, size)
-	if err != nil {
-		s.temp.Close()
-		return nil, fmt.Errorf("%w in %s", err, in.Name)
-	}
-	err = guard(func() (err error) {
-		s.r, err = ipc.NewFileReader(io.NewSectionReader(at, 0, size), ipc.WithAllocator(o.Allocator),
-			ipc.WithMetadataSizeLimit(min(size, maxArrowMetadata)), ipc.WithBodySizeLimit(min(size, maxArrowBody)))
-		if err == nil {
-			s.count = s.r.NumRecords()
-		}
-		return err
-	})
 	if err == nil {
-		s.wanted, err = provider.Project(s.r.Schema(), o.Columns)
+		err = guard(func() (err error) {
+			r, err = ipc.NewFileReader(io.NewSectionReader(at, 0, size), ipc.WithAllocator(o.Allocator),
+				ipc.WithMetadataSizeLimit(min(size, maxArrowMetadata)), ipc.WithBodySizeLimit(min(size, maxArrowBody)))
+			if err == nil {
+				s.count = r.NumRecords()
+			}
+			return err
+		})
+	}
+	if err == nil {
+		s.wanted, err = provider.Project(r.Schema(), o.Columns)
 	}
 	if err != nil {
-		s.temp.Close()
+		temp.Close()
 		return nil, fmt.Errorf("%w in %s", err, in.Name)
 	}
+	s.read = func(i int) (arrow.RecordBatch, error) {
+		if i == s.count {
+			return nil, nil
+		}
+		return r.RecordBatchAt(i)
+	}
+	s.close = func() error { return errors.Join(guard(r.Close), temp.Close()) }
 	return s, nil
 }
 
@@ -194,100 +201,67 @@ func mendedData(d arrow.ArrayData) arrow.ArrayData {
 	return out
 }
 
-func (s *fileSource) Schema() *arrow.Schema { return s.wanted.Schema() }
+func openStream(in provider.Input, from io.Reader, o provider.ReadOptions) (provider.Source, error) {
+	s := &source{in: in, count: -1}
+	most := int64(maxArrowBody)
+	if in.Size >= 0 {
+		most = min(most, in.Size)
+	}
+	var r *ipc.Reader
+	err := guard(func() (err error) {
+		// ipc.NewReader would not pass the limits on.
+		messages := ipc.NewMessageReader(ipccheck.Stream(from), ipc.WithAllocator(o.Allocator),
+			ipc.WithMetadataSizeLimit(min(most, maxArrowMetadata)), ipc.WithBodySizeLimit(most))
+		r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(o.Allocator))
+		return err
+	})
+	if err == nil {
+		s.wanted, err = provider.Project(r.Schema(), o.Columns)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w in %s", plainly(err), in.Name)
+	}
+	s.read = func(int) (arrow.RecordBatch, error) {
+		if !r.Next() {
+			return nil, plainly(r.Err())
+		}
+		r.RecordBatch().Retain() // the reader releases its own reference at the next step
+		return r.RecordBatch(), nil
+	}
+	s.close = func() error { r.Release(); return nil }
+	return s, nil
+}
 
-// Rows implements [provider.Source]. The number is unknown, because a file does not record it.
-func (s *fileSource) Rows() (int64, bool) {
-	if s.next == 0 {
+func (s *source) Schema() *arrow.Schema { return s.wanted.Schema() }
+
+// Rows implements [provider.Source]. A file does not record the number.
+func (s *source) Rows() (int64, bool) {
+	if s.next == 0 || s.count < 0 {
 		return 0, s.count == 0
 	}
 	return s.rows * int64(s.count) / int64(s.next), true
 }
 
-// Next implements [provider.Source]. Batches are those of the file.
-func (s *fileSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	for s.next < s.count {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var batch arrow.RecordBatch
-		err := guard(func() (err error) {
-			batch, err = s.r.RecordBatchAt(s.next)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("batch %d: %w in %s", s.next, err, s.in.Name)
-		}
-		s.next++
-		s.rows += batch.NumRows()
-		out, err := checked(batch, s.wanted)
-		batch.Release()
-		if err != nil {
-			return nil, fmt.Errorf("batch %d: %w in %s", s.next-1, err, s.in.Name)
-		}
-		if out.NumRows() > 0 {
-			return out, nil
-		}
-		out.Release()
-	}
-	return nil, nil
-}
-
-func (s *fileSource) Close() error {
-	err := guard(s.r.Close)
-	return errors.Join(err, s.temp.Close(), s.in.Close())
-}
-
-// streamSource reads the batches of a stream.
-type streamSource struct {
-	in     provider.Input
-	r      *ipc.Reader
-	wanted *provider.Projection
-	batch  int
-}
-
-func openStream(in provider.Input, r io.Reader, o provider.ReadOptions) (provider.Source, error) {
-	s := &streamSource{in: in}
-	most := int64(maxArrowBody)
-	if in.Size >= 0 {
-		most = min(most, in.Size)
-	}
-	err := guard(func() (err error) {
-		// ipc.NewReader would not pass the limits on.
-		messages := ipc.NewMessageReader(ipccheck.Stream(r), ipc.WithAllocator(o.Allocator),
-			ipc.WithMetadataSizeLimit(min(most, maxArrowMetadata)), ipc.WithBodySizeLimit(most))
-		s.r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(o.Allocator))
-		return err
-	})
-	if err == nil {
-		s.wanted, err = provider.Project(s.r.Schema(), o.Columns)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w in %s", plainly(err), in.Name)
-	}
-	return s, nil
-}
-
-func (s *streamSource) Schema() *arrow.Schema { return s.wanted.Schema() }
-func (s *streamSource) Rows() (int64, bool)   { return 0, false }
-
-func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
+// Next implements [provider.Source]. Batches are those of the input, without empty ones.
+func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		more := false
-		if err := guard(func() error { more = s.r.Next(); return s.r.Err() }); err != nil {
-			return nil, fmt.Errorf("batch %d: %w in %s", s.batch, plainly(err), s.in.Name)
-		}
-		if !more {
+		var batch, out arrow.RecordBatch
+		err := guard(func() (err error) { batch, err = s.read(s.next); return err })
+		if err == nil && batch == nil {
 			return nil, nil
 		}
-		s.batch++
-		out, err := checked(s.r.RecordBatch(), s.wanted)
-		if err != nil {
-			return nil, fmt.Errorf("batch %d: %w in %s", s.batch-1, err, s.in.Name)
+		if err == nil {
+			s.rows += batch.NumRows()
+			out, err = checked(batch, s.wanted)
+			batch.Release()
 		}
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.next, err, s.in.Name)
+		}
+		s.next++
 		if out.NumRows() > 0 {
 			return out, nil
 		}
@@ -295,7 +269,4 @@ func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 }
 
-func (s *streamSource) Close() error {
-	s.r.Release()
-	return s.in.Close()
-}
+func (s *source) Close() error { return errors.Join(s.close(), s.in.Close()) }
