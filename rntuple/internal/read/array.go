@@ -119,9 +119,9 @@ func (b *builder) data(f *openField, rs runs) (*array.Data, error) {
 	}
 	switch f.Layout {
 	case fields.Value:
-		return b.values(f, rs, n)
+		return b.values(f, rs, n, sizeOf(f.Kind, n))
 	case fields.FixedBytes:
-		return b.fixedBytes(f, rs, n)
+		return b.values(f, rs.times(f.N), n, n*f.N) // both factors fit 32 bits
 	case fields.Cardinality:
 		return b.cardinalities(f, rs, n)
 	case fields.Text, fields.Bytes:
@@ -131,7 +131,7 @@ func (b *builder) data(f *openField, rs runs) (*array.Data, error) {
 	case fields.Optional:
 		return b.optional(f, rs, n)
 	case fields.Struct:
-		return b.structs(f, rs, n)
+		return b.structs(f, n, func(kid *openField) (*array.Data, error) { return b.data(kid, rs) })
 	case fields.FixedList:
 		return b.fixedLists(f, rs, n)
 	case fields.Variant:
@@ -192,27 +192,16 @@ func (f *openField) within(rs runs) error {
 	return nil
 }
 
-func (b *builder) values(f *openField, rs runs, n int64) (*array.Data, error) {
-	if err := f.within(rs); err != nil {
+// values gives n values of so many bytes in all, of the elements of runs.
+func (b *builder) values(f *openField, rs runs, n, size int64) (*array.Data, error) {
+	if err := f.columns[0].within(rs); err != nil {
 		return nil, err
 	}
-	buf, err := b.buffer(sizeOf(f.Kind, n))
+	buf, err := b.buffer(size)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs, b.in); err != nil {
-		buf.Release()
-		return nil, err
-	}
-	return newData(f.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
-}
-
-func (b *builder) fixedBytes(f *openField, rs runs, n int64) (*array.Data, error) {
-	buf, err := b.buffer(n * f.N) // both fit 32 bits
-	if err != nil {
-		return nil, err
-	}
-	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs.times(f.N), b.in); err != nil {
 		buf.Release()
 		return nil, err
 	}
@@ -474,10 +463,11 @@ func itemsOf(rs runs) func() int64 {
 	}
 }
 
-func (b *builder) structs(f *openField, rs runs, n int64) (*array.Data, error) {
+// structs gives structs of the children of a field as child gives them.
+func (b *builder) structs(f *openField, n int64, child func(kid *openField) (*array.Data, error)) (*array.Data, error) {
 	children := make([]arrow.ArrayData, len(f.children))
 	for i, kid := range f.children {
-		d, err := b.data(kid, rs)
+		d, err := child(kid)
 		if err != nil {
 			release(children[:i])
 			return nil, fault.In(err, fmt.Sprintf("field %q", kid.Arrow.Name), -1)
@@ -521,16 +511,7 @@ func (b *builder) variant(f *openField, rs runs, n int64) (*array.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	children := make([]arrow.ArrayData, len(f.children))
-	for i, kid := range f.children {
-		d, err := b.alternative(kid, s, n)
-		if err != nil {
-			release(children[:i])
-			return nil, fault.In(err, fmt.Sprintf("field %q", kid.Arrow.Name), -1)
-		}
-		children[i] = d
-	}
-	return newData(f.Physical, n, 0, []*memory.Buffer{nil}, children...), nil
+	return b.structs(f, n, func(kid *openField) (*array.Data, error) { return b.alternative(kid, s, n) })
 }
 
 // alternative is a child of a struct that stands for variants: the tags, or the values of one alternative.

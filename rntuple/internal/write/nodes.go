@@ -106,31 +106,15 @@ func wrapped(arr arrow.Array) bool {
 	return false
 }
 
-// values are numbers or truth values.
-type values struct{ c *col }
+// values are numbers, truth values, or arrays of so many bytes, which are the elements of their column.
+type values struct {
+	c     *col
+	width int // elements of a value
+}
 
 func (n *values) reset() {}
 
 func (n *values) append(e *encoder, arr arrow.Array, rows spans) error {
-	d := arr.Data()
-	src := d.Buffers()[1].Bytes()
-	for _, r := range rows {
-		if err := n.c.values(e, src, d.Offset()+r.from, r.to-r.from); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fixedBytes are values of so many bytes each, stored as arrays of bytes.
-type fixedBytes struct {
-	c     *col
-	width int
-}
-
-func (n *fixedBytes) reset() {}
-
-func (n *fixedBytes) append(e *encoder, arr arrow.Array, rows spans) error {
 	d := arr.Data()
 	src := d.Buffers()[1].Bytes()
 	for _, r := range rows {

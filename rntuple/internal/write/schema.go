@@ -399,7 +399,7 @@ func (b *builder) fixedList(f arrow.Field, dt *arrow.FixedSizeListType, p place,
 	}
 	if head == "std::bitset" && arg(args, 0) == n && item.Type.ID() == arrow.BOOL && (!item.Nullable || b.o.NoNulls) {
 		c := b.column(out, p, column.KindBool, Encoding{Type: column.Bit})
-		out.node = &fixedList{n: int(dt.Len()), item: &field{node: &values{c}, path: p.path}}
+		out.node = &fixedList{n: int(dt.Len()), item: &field{node: &values{c, 1}, path: p.path}}
 		return b.describe(out, f, nil, p.want)
 	}
 	want := ""
@@ -422,7 +422,7 @@ func (b *builder) fixedBytes(f arrow.Field, dt arrow.DataType, p place, bytes in
 	item := b.add(p.below(out, "_0", ""), envelope.RolePlain)
 	b.s.Fields[item.id].TypeName = "std::byte"
 	c := b.column(item, p, column.KindByte, Encoding{Type: column.Byte})
-	out.node = &fixedBytes{c, bytes}
+	out.node = &values{c, bytes}
 	return b.describe(out, f, dt, fmt.Sprintf("std::array<std::byte,%d>", bytes))
 }
 
@@ -571,7 +571,7 @@ func (b *builder) number(f arrow.Field, dt arrow.DataType, p place, head string,
 		}
 	}
 	c := b.column(out, p, kind, enc)
-	out.node = &values{c}
+	out.node = &values{c, 1}
 	return b.describe(out, f, dt, name)
 }
 
