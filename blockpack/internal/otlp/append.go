@@ -249,7 +249,7 @@ func (e *Encoder) resourceSpans(dst []byte, g *group) ([]byte, error) {
 			return dst, err
 		}
 	}
-	dst = appendText(dst, 3, e.text(spans.ResourceSchemaURL, row))
+	dst = wire.AppendText(dst, 3, e.text(spans.ResourceSchemaURL, row))
 	dst, err = e.raw(dst, spans.ResourceUnknown, row, wire.ResourceSpans)
 	return wire.InsertLen(dst, start), err
 }
@@ -264,7 +264,7 @@ func (e *Encoder) resource(dst []byte, row int) ([]byte, error) {
 	if dst, err = e.list(dst, spans.ResourceAttrs, row, 1, wire.KeyValueMessage); err != nil {
 		return dst, err
 	}
-	dst = appendVarint(dst, 2, e.number(spans.ResourceDroppedAttrs, row))
+	dst = wire.AppendVarint(dst, 2, e.number(spans.ResourceDroppedAttrs, row))
 	dst, err = e.list(dst, spans.ResourceEntityRefs, row, 3, wire.EntityRef)
 	return endMessage(dst, start), err
 }
@@ -293,7 +293,7 @@ func (e *Encoder) scopeSpans(dst []byte, g *group) ([]byte, error) {
 		}
 		dst = wire.InsertLen(dst, at)
 	}
-	dst = appendText(dst, 3, e.text(spans.ScopeSchemaURL, row))
+	dst = wire.AppendText(dst, 3, e.text(spans.ScopeSchemaURL, row))
 	dst, err = e.raw(dst, spans.ScopeUnknown, row, wire.ScopeSpans)
 	return wire.InsertLen(dst, start), err
 }
@@ -301,8 +301,8 @@ func (e *Encoder) scopeSpans(dst []byte, g *group) ([]byte, error) {
 func (e *Encoder) scope(dst []byte, row int) ([]byte, error) {
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 	start := len(dst)
-	dst = appendText(dst, 1, e.text(spans.ScopeName, row))
-	dst = appendText(dst, 2, e.text(spans.ScopeVersion, row))
+	dst = wire.AppendText(dst, 1, e.text(spans.ScopeName, row))
+	dst = wire.AppendText(dst, 2, e.text(spans.ScopeVersion, row))
 	dst, err := e.sharedAttributes(dst, 3, ofScope, row)
 	if err != nil {
 		return dst, err
@@ -310,20 +310,20 @@ func (e *Encoder) scope(dst []byte, row int) ([]byte, error) {
 	if dst, err = e.list(dst, spans.ScopeAttrs, row, 3, wire.KeyValueMessage); err != nil {
 		return dst, err
 	}
-	dst = appendVarint(dst, 4, e.number(spans.ScopeDroppedAttrs, row))
+	dst = wire.AppendVarint(dst, 4, e.number(spans.ScopeDroppedAttrs, row))
 	return endMessage(dst, start), nil
 }
 
 // span appends the fields of a Span.
 func (e *Encoder) span(dst []byte, row int) ([]byte, error) {
-	dst = appendText(dst, 1, e.text(spans.TraceID, row))
-	dst = appendText(dst, 2, e.text(spans.SpanID, row))
-	dst = appendText(dst, 3, e.text(spans.TraceState, row))
-	dst = appendText(dst, 4, e.text(spans.ParentID, row))
-	dst = appendText(dst, 5, e.text(spans.Name, row))
-	dst = appendVarint(dst, 6, e.number(spans.Kind, row))
-	dst = appendFixed64(dst, 7, e.number(spans.Start, row))
-	dst = appendFixed64(dst, 8, e.number(spans.End, row))
+	dst = wire.AppendText(dst, 1, e.text(spans.TraceID, row))
+	dst = wire.AppendText(dst, 2, e.text(spans.SpanID, row))
+	dst = wire.AppendText(dst, 3, e.text(spans.TraceState, row))
+	dst = wire.AppendText(dst, 4, e.text(spans.ParentID, row))
+	dst = wire.AppendText(dst, 5, e.text(spans.Name, row))
+	dst = wire.AppendVarint(dst, 6, e.number(spans.Kind, row))
+	dst = wire.AppendFixed64(dst, 7, e.number(spans.Start, row))
+	dst = wire.AppendFixed64(dst, 8, e.number(spans.End, row))
 	var err error
 	for _, a := range e.attrs.of(row) {
 		if dst, err = appendAttribute(dst, 9, a.part, a.k); err != nil {
@@ -333,15 +333,15 @@ func (e *Encoder) span(dst []byte, row int) ([]byte, error) {
 	if dst, err = e.list(dst, spans.Attrs, row, 9, wire.KeyValueMessage); err != nil {
 		return dst, err
 	}
-	dst = appendVarint(dst, 10, e.number(spans.DroppedAttrs, row))
+	dst = wire.AppendVarint(dst, 10, e.number(spans.DroppedAttrs, row))
 	if dst, err = e.list(dst, spans.Events, row, 11, wire.Event); err != nil {
 		return dst, err
 	}
-	dst = appendVarint(dst, 12, e.number(spans.DroppedEvents, row))
+	dst = wire.AppendVarint(dst, 12, e.number(spans.DroppedEvents, row))
 	if dst, err = e.list(dst, spans.Links, row, 13, wire.Link); err != nil {
 		return dst, err
 	}
-	dst = appendVarint(dst, 14, e.number(spans.DroppedLinks, row))
+	dst = wire.AppendVarint(dst, 14, e.number(spans.DroppedLinks, row))
 	dst = e.status(dst, row)
 	if v := e.number(spans.Flags, row); v != 0 {
 		dst = binary.LittleEndian.AppendUint32(protowire.AppendTag(dst, 16, protowire.Fixed32Type), uint32(v))
@@ -357,30 +357,9 @@ func (e *Encoder) status(dst []byte, row int) []byte {
 	}
 	dst = protowire.AppendTag(dst, 15, protowire.BytesType)
 	start := len(dst)
-	dst = appendText(dst, 2, text)
-	dst = appendVarint(dst, 3, e.number(spans.Status, row))
+	dst = wire.AppendText(dst, 2, text)
+	dst = wire.AppendVarint(dst, 3, e.number(spans.Status, row))
 	return wire.InsertLen(dst, start)
-}
-
-func appendText(dst []byte, num protowire.Number, v []byte) []byte {
-	if len(v) == 0 {
-		return dst
-	}
-	return protowire.AppendBytes(protowire.AppendTag(dst, num, protowire.BytesType), v)
-}
-
-func appendVarint(dst []byte, num protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return dst
-	}
-	return protowire.AppendVarint(protowire.AppendTag(dst, num, protowire.VarintType), v)
-}
-
-func appendFixed64(dst []byte, num protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return dst
-	}
-	return binary.LittleEndian.AppendUint64(protowire.AppendTag(dst, num, protowire.Fixed64Type), v)
 }
 
 // sharedAttributes appends the attributes of a resource or scope.
@@ -400,7 +379,7 @@ func (e *Encoder) sharedAttributes(dst []byte, num protowire.Number, scope, row 
 func appendAttribute(dst []byte, num protowire.Number, p *part, k int) ([]byte, error) {
 	dst = protowire.AppendTag(dst, num, protowire.BytesType)
 	start := len(dst)
-	dst = appendText(dst, 1, []byte(p.key))
+	dst = wire.AppendText(dst, 1, p.key)
 	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
 	at := len(dst)
 	switch p.Type {

@@ -1,6 +1,7 @@
 package tempo
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,21 +13,14 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// attributes is a column Attrs: a list of attributes. One of the lists of values has items: one, or several of an array.
-//
-//	Key, IsArray, Value [string], ValueInt [int64], ValueDouble [double], ValueBool [bool], ValueUnsupported (JSON)
-//
-// Maps, bytes, empty values and arrays of mixed types are JSON. The first version of vParquet4 has ValueType in place
-// of IsArray, and ValueDropped in place of ValueUnsupported.
-type attributes struct {
-	rows      list
-	path      string
-	key       texts
-	isArray   bools
-	valueType numbers
-	values    [4]values // in the order of the kinds
-	json      texts
-}
+// Numbers of fields of an AnyValue.
+const (
+	anyString protowire.Number = 1
+	anyBool   protowire.Number = 2
+	anyInt    protowire.Number = 3
+	anyDouble protowire.Number = 4
+	anyArray  protowire.Number = 5
+)
 
 // Values of ValueType from firstArrayType on are arrays.
 const firstArrayType = 5
@@ -47,39 +41,52 @@ type values struct {
 	append func(dst []byte, i int) []byte // appends value i as an AnyValue
 }
 
-// Numbers of fields of OTLP messages.
-const (
-	keyValueKey   protowire.Number = 1
-	keyValueValue protowire.Number = 2
-
-	anyString protowire.Number = 1
-	anyBool   protowire.Number = 2
-	anyInt    protowire.Number = 3
-	anyDouble protowire.Number = 4
-	anyArray  protowire.Number = 5
-
-	arrayValues protowire.Number = 1
-)
-
-func (c columns) attributes() (a attributes) {
-	a.path = c.path + ".Attrs"
+// attributes are those of a column Attrs: a list of attributes. One of the lists of values has items: one, or several of an array.
+//
+//	Key, IsArray, Value [string], ValueInt [int64], ValueDouble [double], ValueBool [bool], ValueUnsupported (JSON)
+//
+// Maps, bytes, empty values and arrays of mixed types are JSON. The first version of vParquet4 has ValueType in place
+// of IsArray, and ValueDropped in place of ValueUnsupported.
+func (c columns) attributes(num protowire.Number) appender {
 	rows, items, ok := c.list("Attrs")
 	if !ok {
-		return a
+		return nothing
 	}
-	a.rows = rows
-	in := columnsOf(a.path, items, c.err)
+	in := columnsOf(c.path+".Attrs", items, c.err)
 	in.need("Key")
-	a.key = in.texts("Key")
-	a.isArray, a.valueType = in.bools("IsArray"), in.numbers("ValueType")
+	key, isArray, valueType, json := in.texts("Key"), in.bools("IsArray"), in.numbers("ValueType"), in.texts("ValueUnsupported")
+	if json.a == nil {
+		json = in.texts("ValueDropped")
+	}
+	var lists []values
 	for k, name := range []string{"Value", "ValueInt", "ValueDouble", "ValueBool"} {
-		a.values[k] = in.values(name, kind(k))
+		lists = append(lists, in.values(name, kind(k)))
 	}
-	a.json = in.texts("ValueUnsupported")
-	if a.json.a == nil {
-		a.json = in.texts("ValueDropped")
+	value := func(dst []byte, k int) ([]byte, error) {
+		array := isArray.get(k) || valueType.or0(k) >= firstArrayType
+		for _, v := range lists {
+			if from, to := v.rows.span(k); from < to {
+				return v.appendRange(dst, from, to, array)
+			}
+		}
+		if array {
+			return protowire.AppendBytes(protowire.AppendTag(dst, anyArray, protowire.BytesType), nil), nil
+		}
+		if text, ok := json.get(k); ok && text != "" { // in the form of OTLP/JSON
+			return new(wire.Decoder).Append(dst, []byte(text), wire.AnyValue)
+		}
+		return dst, nil // an empty value
 	}
-	return a
+	return func(dst []byte, i int) (_ []byte, err error) {
+		from, to := rows.span(i)
+		for k := from; k < to; k++ {
+			name, _ := key.get(k)
+			if dst, err = appendAttribute(dst, num, name, func(dst []byte) ([]byte, error) { return value(dst, k) }); err != nil {
+				return dst, fault.InColumn(err, in.path+".ValueUnsupported")
+			}
+		}
+		return dst, nil
+	}
 }
 
 // values finds a column that has a list of values of a kind in each row, or a value or null.
@@ -130,43 +137,12 @@ func (c columns) values(name string, k kind) (v values) {
 	return v
 }
 
-// appendTo appends the attributes of row i as fields of a message.
-func (a attributes) appendTo(dst []byte, field protowire.Number, i int) ([]byte, error) {
-	from, to := a.rows.span(i)
-	for k := from; k < to; k++ {
-		var err error
-		key, _ := a.key.get(k)
-		dst, err = appendAttribute(dst, field, key, func(dst []byte) ([]byte, error) { return a.appendValue(dst, k) })
-		if err != nil {
-			return dst, fault.InColumn(err, a.path+".ValueUnsupported")
-		}
-	}
-	return dst, nil
-}
-
 // appendAttribute appends a KeyValue as a field of a message.
-func appendAttribute(dst []byte, field protowire.Number, key string, value func(dst []byte) ([]byte, error)) ([]byte, error) {
-	return appendMessage(dst, field, func(dst []byte) ([]byte, error) {
-		dst = protowire.AppendString(protowire.AppendTag(dst, keyValueKey, protowire.BytesType), key)
-		return appendMessage(dst, keyValueValue, value)
+func appendAttribute(dst []byte, num protowire.Number, key string, value func(dst []byte) ([]byte, error)) ([]byte, error) {
+	return appendMessage(dst, num, func(dst []byte) ([]byte, error) {
+		dst = protowire.AppendString(protowire.AppendTag(dst, 1, protowire.BytesType), key)
+		return appendMessage(dst, 2, value)
 	})
-}
-
-// appendValue appends an AnyValue: that of attribute k in the list of all rows.
-func (a attributes) appendValue(dst []byte, k int) ([]byte, error) {
-	isArray := a.isArray.get(k) || a.valueType.or0(k) >= firstArrayType
-	for _, v := range a.values {
-		if from, to := v.rows.span(k); from < to {
-			return v.appendRange(dst, from, to, isArray)
-		}
-	}
-	if isArray {
-		return appendMessage(dst, anyArray, func(dst []byte) ([]byte, error) { return dst, nil })
-	}
-	if text, ok := a.json.get(k); ok && text != "" {
-		return new(wire.Decoder).Append(dst, []byte(text), wire.AnyValue) // Tempo stores it in the form of OTLP/JSON
-	}
-	return dst, nil // an empty value
 }
 
 // appendRange appends values as an array, or a single one as itself.
@@ -176,29 +152,18 @@ func (v values) appendRange(dst []byte, from, to int, isArray bool) ([]byte, err
 	}
 	return appendMessage(dst, anyArray, func(dst []byte) ([]byte, error) {
 		for i := from; i < to; i++ {
-			dst, _ = appendMessage(dst, arrayValues, func(dst []byte) ([]byte, error) { return v.append(dst, i), nil })
+			dst, _ = appendMessage(dst, 1, func(dst []byte) ([]byte, error) { return v.append(dst, i), nil })
 		}
 		return dst, nil
 	})
 }
 
-// dedicated is a group DedicatedAttributes: columns of strings or integers, for attributes that meta.json names. vParquet4
-// has a value in each, vParquet5 a list of them.
-type dedicated struct {
-	names   *Names
-	of      scope
-	columns []dedicatedColumn // by name
-}
-
-type dedicatedColumn struct {
-	name string
-	values
-}
-
-func (c columns) dedicated(of scope, names *Names) dedicated {
-	d := dedicated{names: names, of: of}
+// dedicated are the attributes of a group DedicatedAttributes: columns of strings or integers, for attributes that meta.json names.
+// vParquet4 has a value in each, vParquet5 a list of them.
+func (c columns) dedicated(num protowire.Number, of scope, names *Names) appender {
 	in := c.group("DedicatedAttributes")
-	for name := range in.arrays {
+	var parts []appender
+	for _, name := range slices.Sorted(maps.Keys(in.arrays)) {
 		k := kindString
 		if strings.HasPrefix(name, "Int") {
 			k = kindInt
@@ -206,45 +171,27 @@ func (c columns) dedicated(of scope, names *Names) dedicated {
 			in.fail(fault.Unsupportedf("a dedicated column is called %q", name))
 			continue
 		}
-		d.columns = append(d.columns, dedicatedColumn{name, in.values(name, k)})
+		parts = append(parts, in.values(name, k).attribute(num, func() string { return names.name(of, name) }))
 	}
-	slices.SortFunc(d.columns, func(a, b dedicatedColumn) int { return strings.Compare(a.name, b.name) })
-	return d
+	return inOrder(parts...)
 }
 
-// appendTo appends the dedicated attributes of row i as fields of a message.
-func (d dedicated) appendTo(dst []byte, field protowire.Number, i int) []byte {
-	for _, c := range d.columns {
-		if from, to := c.rows.span(i); from < to {
-			dst, _ = appendAttribute(dst, field, d.names.name(d.of, c.name), func(dst []byte) ([]byte, error) {
-				return c.appendRange(dst, from, to, false)
-			})
-		}
-	}
-	return dst
-}
-
-// known is a column of one attribute.
-type known struct {
-	attribute string
-	values
-}
-
-// known finds columns of attributes. Pairs are the names of columns and attributes.
-func (c columns) known(k kind, pairs ...[2]string) (found []known) {
+// known are columns of one attribute each. Pairs are the names of columns and attributes.
+func (c columns) known(num protowire.Number, k kind, pairs ...[2]string) appender {
+	var parts []appender
 	for _, p := range pairs {
-		if _, ok := c.arrays[p[0]]; ok {
-			found = append(found, known{p[1], c.values(p[0], k)})
-		}
+		parts = append(parts, c.values(p[0], k).attribute(num, func() string { return p[1] }))
 	}
-	return found
+	return inOrder(parts...)
 }
 
-func appendKnown(dst []byte, field protowire.Number, columns []known, i int) []byte {
-	for _, c := range columns {
-		if from, to := c.rows.span(i); from < to {
-			dst, _ = appendAttribute(dst, field, c.attribute, func(dst []byte) ([]byte, error) { return c.append(dst, from), nil })
+// attribute is an attribute of the rows that have values.
+func (v values) attribute(num protowire.Number, name func() string) appender {
+	return func(dst []byte, i int) ([]byte, error) {
+		from, to := v.rows.span(i)
+		if from == to {
+			return dst, nil
 		}
+		return appendAttribute(dst, num, name(), func(dst []byte) ([]byte, error) { return v.appendRange(dst, from, to, false) })
 	}
-	return dst
 }

@@ -101,17 +101,7 @@ func (t texts) get(i int) (v string, ok bool) {
 	return t.value(i), true
 }
 
-func (c columns) texts(name string) texts {
-	a, ok := c.arrays[name]
-	if !ok {
-		return texts{}
-	}
-	t, ok := textsOf(a)
-	if !ok {
-		c.wrongType(name, a, "a string")
-	}
-	return t
-}
+func (c columns) texts(name string) texts { return find(c, name, "a string", textsOf) }
 
 func textsOf(a arrow.Array) (texts, bool) {
 	switch of := a.(type) {
@@ -143,17 +133,7 @@ func (n numbers) or0(i int) uint64 {
 	return v
 }
 
-func (c columns) numbers(name string) numbers {
-	a, ok := c.arrays[name]
-	if !ok {
-		return numbers{}
-	}
-	n, ok := numbersOf(a)
-	if !ok {
-		c.wrongType(name, a, "an integer")
-	}
-	return n
-}
+func (c columns) numbers(name string) numbers { return find(c, name, "an integer", numbersOf) }
 
 func numbersOf(a arrow.Array) (numbers, bool) {
 	switch of := a.(type) {
@@ -175,13 +155,18 @@ type bools struct{ a *array.Boolean }
 func (b bools) get(i int) bool { return b.a != nil && b.a.IsValid(i) && b.a.Value(i) }
 
 func (c columns) bools(name string) bools {
-	a, ok := c.arrays[name]
-	if !ok {
-		return bools{}
+	return find(c, name, "a boolean", func(a arrow.Array) (bools, bool) {
+		of, ok := a.(*array.Boolean)
+		return bools{of}, ok
+	})
+}
+
+// find is a field in the form that of gives it, the zero value if there is none.
+func find[T any](c columns, name, want string, of func(arrow.Array) (T, bool)) (found T) {
+	if a, ok := c.arrays[name]; ok {
+		if found, ok = of(a); !ok {
+			c.wrongType(name, a, want)
+		}
 	}
-	of, ok := a.(*array.Boolean)
-	if !ok {
-		c.wrongType(name, a, "a boolean")
-	}
-	return bools{of}
+	return found
 }

@@ -3,287 +3,182 @@ package tempo
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
 )
 
-// Numbers of fields of OTLP messages.
-const (
-	tracesResourceSpans protowire.Number = 1
+// appender appends what row i of some columns has as fields of a message of OTLP.
+type appender func(dst []byte, i int) ([]byte, error)
 
-	resourceSpansResource   protowire.Number = 1
-	resourceSpansScopeSpans protowire.Number = 2
-
-	resourceAttributes protowire.Number = 1
-	resourceDropped    protowire.Number = 2
-
-	scopeSpansScope protowire.Number = 1
-	scopeSpansSpans protowire.Number = 2
-
-	scopeName       protowire.Number = 1
-	scopeVersion    protowire.Number = 2
-	scopeAttributes protowire.Number = 3
-	scopeDropped    protowire.Number = 4
-
-	spanTraceID       protowire.Number = 1
-	spanSpanID        protowire.Number = 2
-	spanTraceState    protowire.Number = 3
-	spanParentID      protowire.Number = 4
-	spanName          protowire.Number = 5
-	spanKind          protowire.Number = 6
-	spanStart         protowire.Number = 7
-	spanEnd           protowire.Number = 8
-	spanAttributes    protowire.Number = 9
-	spanDropped       protowire.Number = 10
-	spanEvents        protowire.Number = 11
-	spanDroppedEvents protowire.Number = 12
-	spanLinks         protowire.Number = 13
-	spanDroppedLinks  protowire.Number = 14
-	spanStatus        protowire.Number = 15
-
-	statusMessage protowire.Number = 2
-	statusCode    protowire.Number = 3
-
-	eventTime       protowire.Number = 1
-	eventName       protowire.Number = 2
-	eventAttributes protowire.Number = 3
-	eventDropped    protowire.Number = 4
-
-	linkTraceID    protowire.Number = 1
-	linkSpanID     protowire.Number = 2
-	linkTraceState protowire.Number = 3
-	linkAttributes protowire.Number = 4
-	linkDropped    protowire.Number = 5
-)
-
-// traces has the columns of a batch of traces.
-type traces struct {
-	id        texts
-	resources list
-	resource  resources
+// inOrder appends one after the other.
+func inOrder(parts ...appender) appender {
+	return func(dst []byte, i int) (_ []byte, err error) {
+		for _, p := range parts {
+			if dst, err = p(dst, i); err != nil {
+				return dst, err
+			}
+		}
+		return dst, nil
+	}
 }
 
-type resources struct {
-	attrs     attributes
-	known     []known
-	service   texts // empty if there is none
-	dedicated dedicated
-	dropped   numbers
-	scopes    list
-	scope     scopes
+func nothing(dst []byte, _ int) ([]byte, error) { return dst, nil }
+
+// text is a field of a string or bytes, which is left out if it is empty.
+func (c columns) text(num protowire.Number, name string) appender {
+	t := c.texts(name)
+	return func(dst []byte, i int) ([]byte, error) {
+		v, _ := t.get(i)
+		return wire.AppendText(dst, num, v), nil
+	}
 }
 
-type scopes struct {
-	name, version texts
-	attrs         attributes
-	dropped       numbers
-	spans         list
-	span          spans
+// number is a field of an enum, which is left out if it is 0.
+func (c columns) number(num protowire.Number, name string) appender {
+	n := c.numbers(name)
+	return func(dst []byte, i int) ([]byte, error) { return wire.AppendVarint(dst, num, n.or0(i)), nil }
 }
 
-type spans struct {
-	id, parent, name, state, statusText texts
-	kind, status, start, duration       numbers
-	dropped                             numbers
-	droppedEvents, droppedLinks         numbers
-	attrs                               attributes
-	known                               []known
-	dedicated                           dedicated
-	events                              list
-	event                               events
-	links                               list
-	link                                links
+// count is a count, which Tempo stores as int32, and OTLP has as uint32.
+func (c columns) count(num protowire.Number, name string) appender {
+	n := c.numbers(name)
+	return func(dst []byte, i int) ([]byte, error) {
+		return wire.AppendVarint(dst, num, uint64(uint32(n.or0(i)))), nil
+	}
 }
 
-type events struct {
-	sinceStart, dropped numbers
-	name                texts
-	attrs               attributes
-	dedicated           dedicated
+// message is a message of the columns of a struct.
+func (c columns) message(num protowire.Number, name string, of func(columns) appender) appender {
+	body := of(c.group(name))
+	return func(dst []byte, i int) ([]byte, error) {
+		return appendMessage(dst, num, func(dst []byte) ([]byte, error) { return body(dst, i) })
+	}
 }
 
-type links struct {
-	trace, span, state texts
-	attrs              attributes
-	dropped            numbers
+// messages are those of a list of structs. Without the column there are none.
+func (c columns) messages(num protowire.Number, name string, of func(columns) appender) appender {
+	rows, items, ok := c.list(name)
+	if !ok {
+		return nothing
+	}
+	path := name
+	if c.path != "" {
+		path = c.path + "." + name
+	}
+	body := of(columnsOf(path, items, c.err))
+	return func(dst []byte, i int) (_ []byte, err error) {
+		from, to := rows.span(i)
+		for k := from; k < to && err == nil; k++ {
+			dst, err = appendMessage(dst, num, func(dst []byte) ([]byte, error) { return body(dst, k) })
+		}
+		return dst, err
+	}
 }
 
-// bind finds the columns of a batch.
-func bind(batch arrow.RecordBatch, names *Names) (*traces, error) {
+// appendMessage appends a message as a field of another one.
+func appendMessage(dst []byte, num protowire.Number, body func(dst []byte) ([]byte, error)) ([]byte, error) {
+	dst = protowire.AppendTag(dst, num, protowire.BytesType)
+	start := len(dst)
+	dst, err := body(dst)
+	return wire.InsertLen(dst, start), err
+}
+
+// binder finds the columns for the fields of each type of messages.
+type binder struct {
+	names *Names
+	trace string // id of the trace that is appended
+	start uint64 // of the span that is appended
+}
+
+// bind finds the columns of a batch. A row of it is a TracesData.
+func bind(batch arrow.RecordBatch, names *Names) (appender, error) {
 	var err error
 	root := columns{arrays: map[string]arrow.Array{}, err: &err}
 	for i, f := range batch.Schema().Fields() {
 		root.arrays[f.Name] = batch.Column(i)
 	}
-	t := &traces{id: root.texts("TraceID")}
-	rows, items, _ := root.list("rs")
-	t.resources = rows
-	in := columnsOf("rs", items, &err)
-	t.resource = in.group("Resource").resources(names)
-	t.resource.scopes, items, _ = in.list("ss")
-	t.resource.scope = columnsOf("rs.ss", items, &err).scopes(names)
-	return t, err
+	b := &binder{names: names}
+	id := root.texts("TraceID")
+	resources := root.messages(1, "rs", b.resourceSpans)
+	return func(dst []byte, i int) ([]byte, error) {
+		b.trace, _ = id.get(i)
+		return resources(dst, i)
+	}, err
 }
 
-func (c columns) resources(names *Names) resources {
-	return resources{
-		attrs: c.attributes(), dropped: c.numbers("DroppedAttributesCount"), dedicated: c.dedicated(ofResource, names),
-		service: c.texts("ServiceName"),
-		known: c.known(kindString, [][2]string{
+const droppedAttributes = "DroppedAttributesCount"
+
+func (b *binder) resourceSpans(c columns) appender {
+	return inOrder(c.message(1, "Resource", b.resource), c.messages(2, "ss", b.scopeSpans))
+}
+
+func (b *binder) resource(c columns) appender {
+	service := c.texts("ServiceName") // empty if there is none
+	return inOrder(c.attributes(1), c.dedicated(1, ofResource, b.names),
+		func(dst []byte, i int) ([]byte, error) {
+			v, _ := service.get(i)
+			if v == "" {
+				return dst, nil
+			}
+			return appendAttribute(dst, 1, "service.name", func(dst []byte) ([]byte, error) { return wire.AppendText(dst, anyString, v), nil })
+		},
+		c.known(1, kindString, [][2]string{
 			{"Cluster", "cluster"}, {"Namespace", "namespace"}, {"Pod", "pod"}, {"Container", "container"},
 			{"K8sClusterName", "k8s.cluster.name"}, {"K8sNamespaceName", "k8s.namespace.name"},
 			{"K8sPodName", "k8s.pod.name"}, {"K8sContainerName", "k8s.container.name"},
 		}...),
-	}
+		c.count(2, droppedAttributes))
 }
 
-func (c columns) scopes(names *Names) (s scopes) {
-	scope := c.group("Scope")
-	s.name, s.version = scope.texts("Name"), scope.texts("Version")
-	s.attrs, s.dropped = scope.attributes(), scope.numbers("DroppedAttributesCount")
-	rows, items, ok := c.list("Spans")
-	if !ok {
-		c.need("Spans")
-		return s
-	}
-	s.spans = rows
-	s.span = columnsOf(c.path+".Spans", items, c.err).spans(names)
-	return s
+func (b *binder) scopeSpans(c columns) appender {
+	c.need("Spans")
+	return inOrder(c.message(1, "Scope", b.scope), c.messages(2, "Spans", b.span))
 }
 
-func (c columns) spans(names *Names) (s spans) {
+func (b *binder) scope(c columns) appender {
+	return inOrder(c.text(1, "Name"), c.text(2, "Version"), c.attributes(3), c.count(4, droppedAttributes))
+}
+
+func (b *binder) span(c columns) appender {
 	c.need("SpanID", "Name", "StartTimeUnixNano", "DurationNano")
-	s = spans{
-		id: c.texts("SpanID"), parent: c.texts("ParentSpanID"), name: c.texts("Name"),
-		state: c.texts("TraceState"), statusText: c.texts("StatusMessage"),
-		kind: c.numbers("Kind"), status: c.numbers("StatusCode"),
-		start: c.numbers("StartTimeUnixNano"), duration: c.numbers("DurationNano"),
-		dropped:       c.numbers("DroppedAttributesCount"),
-		droppedEvents: c.numbers("DroppedEventsCount"), droppedLinks: c.numbers("DroppedLinksCount"),
-		attrs: c.attributes(), dedicated: c.dedicated(ofSpan, names),
-	}
-	s.known = append(c.known(kindString, [2]string{"HttpMethod", "http.method"}, [2]string{"HttpUrl", "http.url"}),
-		c.known(kindInt, [2]string{"HttpStatusCode", "http.status_code"})...)
-	rows, items, ok := c.list("Events")
-	if s.events = rows; ok {
-		s.event = columnsOf(c.path+".Events", items, c.err).events(names)
-	}
-	rows, items, ok = c.list("Links")
-	if s.links = rows; ok {
-		s.link = columnsOf(c.path+".Links", items, c.err).links()
-	}
-	return s
+	start, duration := c.numbers("StartTimeUnixNano"), c.numbers("DurationNano")
+	return inOrder(
+		func(dst []byte, i int) ([]byte, error) {
+			b.start = start.or0(i)
+			return wire.AppendText(dst, 1, b.trace), nil
+		},
+		c.text(2, "SpanID"), c.text(3, "TraceState"), c.text(4, "ParentSpanID"), c.text(5, "Name"), c.number(6, "Kind"),
+		func(dst []byte, i int) ([]byte, error) {
+			dst = wire.AppendFixed64(dst, 7, b.start)
+			return wire.AppendFixed64(dst, 8, b.start+duration.or0(i)), nil
+		},
+		c.attributes(9), c.dedicated(9, ofSpan, b.names),
+		c.known(9, kindString, [2]string{"HttpMethod", "http.method"}, [2]string{"HttpUrl", "http.url"}),
+		c.known(9, kindInt, [2]string{"HttpStatusCode", "http.status_code"}),
+		c.count(10, droppedAttributes), c.messages(11, "Events", b.event), c.count(12, "DroppedEventsCount"),
+		c.messages(13, "Links", b.link), c.count(14, "DroppedLinksCount"), b.status(c))
 }
 
-func (c columns) events(names *Names) events {
-	return events{
-		sinceStart: c.numbers("TimeSinceStartNano"), dropped: c.numbers("DroppedAttributesCount"),
-		name: c.texts("Name"), attrs: c.attributes(), dedicated: c.dedicated(ofEvent, names),
-	}
-}
-
-func (c columns) links() links {
-	return links{
-		trace: c.texts("TraceID"), span: c.texts("SpanID"), state: c.texts("TraceState"),
-		attrs: c.attributes(), dropped: c.numbers("DroppedAttributesCount"),
-	}
-}
-
-// message appends row i as a TracesData.
-func (t *traces) message(dst []byte, i int) ([]byte, error) {
-	id, _ := t.id.get(i)
-	from, to := t.resources.span(i)
-	var err error
-	for r := from; r < to; r++ {
-		dst, err = appendMessage(dst, tracesResourceSpans, func(dst []byte) ([]byte, error) { return t.resource.message(dst, id, r) })
-		if err != nil {
-			return dst, err
+// status is the Status of a span that has a code or a message.
+func (b *binder) status(c columns) appender {
+	fields := inOrder(c.text(2, "StatusMessage"), c.number(3, "StatusCode"))
+	var body []byte
+	return func(dst []byte, i int) ([]byte, error) {
+		body, _ = fields(body[:0], i)
+		if len(body) == 0 {
+			return dst, nil
 		}
+		return protowire.AppendBytes(protowire.AppendTag(dst, 15, protowire.BytesType), body), nil
 	}
-	return dst, nil
 }
 
-// message appends row i as a ResourceSpans.
-func (r *resources) message(dst []byte, trace string, i int) ([]byte, error) {
-	dst, err := appendMessage(dst, resourceSpansResource, func(dst []byte) ([]byte, error) {
-		dst, err := r.attrs.appendTo(dst, resourceAttributes, i)
-		dst = r.dedicated.appendTo(dst, resourceAttributes, i)
-		if service, _ := r.service.get(i); service != "" {
-			dst, _ = appendAttribute(dst, resourceAttributes, "service.name", func(dst []byte) ([]byte, error) {
-				return appendText(dst, anyString, service), nil
-			})
-		}
-		dst = appendKnown(dst, resourceAttributes, r.known, i)
-		return appendCount(dst, resourceDropped, r.dropped.or0(i)), err
-	})
-	from, to := r.scopes.span(i)
-	for s := from; s < to && err == nil; s++ {
-		dst, err = appendMessage(dst, resourceSpansScopeSpans, func(dst []byte) ([]byte, error) { return r.scope.message(dst, trace, s) })
-	}
-	return dst, err
+func (b *binder) event(c columns) appender {
+	since := c.numbers("TimeSinceStartNano")
+	return inOrder(
+		func(dst []byte, i int) ([]byte, error) { return wire.AppendFixed64(dst, 1, b.start+since.or0(i)), nil },
+		c.text(2, "Name"), c.attributes(3), c.dedicated(3, ofEvent, b.names), c.count(4, droppedAttributes))
 }
 
-// message appends row i as a ScopeSpans.
-func (s *scopes) message(dst []byte, trace string, i int) ([]byte, error) {
-	dst, err := appendMessage(dst, scopeSpansScope, func(dst []byte) ([]byte, error) {
-		dst = s.name.appendTo(dst, scopeName, i)
-		dst = s.version.appendTo(dst, scopeVersion, i)
-		dst, err := s.attrs.appendTo(dst, scopeAttributes, i)
-		return appendCount(dst, scopeDropped, s.dropped.or0(i)), err
-	})
-	from, to := s.spans.span(i)
-	for k := from; k < to && err == nil; k++ {
-		dst, err = appendMessage(dst, scopeSpansSpans, func(dst []byte) ([]byte, error) { return s.span.message(dst, trace, k) })
-	}
-	return dst, err
-}
-
-// message appends row i as a Span.
-func (s *spans) message(dst []byte, trace string, i int) ([]byte, error) {
-	start := s.start.or0(i)
-	dst = appendText(dst, spanTraceID, trace)
-	dst = s.id.appendTo(dst, spanSpanID, i)
-	dst = s.state.appendTo(dst, spanTraceState, i)
-	dst = s.parent.appendTo(dst, spanParentID, i)
-	dst = s.name.appendTo(dst, spanName, i)
-	dst = appendNumber(dst, spanKind, s.kind.or0(i))
-	dst = appendTime(dst, spanStart, start)
-	dst = appendTime(dst, spanEnd, start+s.duration.or0(i))
-	dst, err := s.attrs.appendTo(dst, spanAttributes, i)
-	dst = s.dedicated.appendTo(dst, spanAttributes, i)
-	dst = appendKnown(dst, spanAttributes, s.known, i)
-	dst = appendCount(dst, spanDropped, s.dropped.or0(i))
-	from, to := s.events.span(i)
-	for k := from; k < to && err == nil; k++ {
-		dst, err = appendMessage(dst, spanEvents, func(dst []byte) ([]byte, error) { return s.event.message(dst, start, k) })
-	}
-	dst = appendCount(dst, spanDroppedEvents, s.droppedEvents.or0(i))
-	from, to = s.links.span(i)
-	for k := from; k < to && err == nil; k++ {
-		dst, err = appendMessage(dst, spanLinks, func(dst []byte) ([]byte, error) { return s.link.message(dst, k) })
-	}
-	dst = appendCount(dst, spanDroppedLinks, s.droppedLinks.or0(i))
-	message, _ := s.statusText.get(i)
-	if code := s.status.or0(i); code != 0 || message != "" {
-		dst, _ = appendMessage(dst, spanStatus, func(dst []byte) ([]byte, error) {
-			return appendNumber(appendText(dst, statusMessage, message), statusCode, code), nil
-		})
-	}
-	return dst, err
-}
-
-// message appends row i as an Event of a span that starts at a time.
-func (e *events) message(dst []byte, start uint64, i int) ([]byte, error) {
-	dst = appendTime(dst, eventTime, start+e.sinceStart.or0(i))
-	dst = e.name.appendTo(dst, eventName, i)
-	dst, err := e.attrs.appendTo(dst, eventAttributes, i)
-	dst = e.dedicated.appendTo(dst, eventAttributes, i)
-	return appendCount(dst, eventDropped, e.dropped.or0(i)), err
-}
-
-// message appends row i as a Link.
-func (l *links) message(dst []byte, i int) ([]byte, error) {
-	dst = l.trace.appendTo(dst, linkTraceID, i)
-	dst = l.span.appendTo(dst, linkSpanID, i)
-	dst = l.state.appendTo(dst, linkTraceState, i)
-	dst, err := l.attrs.appendTo(dst, linkAttributes, i)
-	return appendCount(dst, linkDropped, l.dropped.or0(i)), err
+func (b *binder) link(c columns) appender {
+	return inOrder(c.text(1, "TraceID"), c.text(2, "SpanID"), c.text(3, "TraceState"), c.attributes(4), c.count(5, droppedAttributes))
 }

@@ -56,7 +56,7 @@ type Reader struct {
 	src   provider.Source
 	names *Names
 	batch arrow.RecordBatch // nil: the next one is to be read
-	bound *traces           // the columns of the batch
+	bound appender          // of the rows of the batch
 	row   int               // the next row in the batch
 	first int64             // number of the first row of the batch in the block
 	buf   []byte
@@ -155,7 +155,7 @@ func (r *Reader) Next(ctx context.Context) (message []byte, ok bool, err error) 
 		}
 	}()
 	defer fault.Recover(&err)
-	if r.buf, err = r.bound.message(r.buf[:0], r.row); err != nil {
+	if r.buf, err = r.bound(r.buf[:0], r.row); err != nil {
 		return nil, false, err
 	}
 	if r.row++; int64(r.row) == r.batch.NumRows() {

@@ -146,16 +146,6 @@ func (d *Decoder) value(dst []byte, num protowire.Number, def *definition, zero 
 	return binary.LittleEndian.AppendUint64(dst, v), nil
 }
 
-// InsertLen puts the length of the bytes from start on in front of them.
-func InsertLen(b []byte, start int) []byte {
-	n := len(b) - start
-	size := protowire.SizeVarint(uint64(n))
-	b = append(b, make([]byte, size)...)
-	copy(b[start+size:], b[start:start+n])
-	protowire.AppendVarint(b[start:start], uint64(n))
-	return b
-}
-
 // bytes reads a string. It is valid until the next call.
 func (d *Decoder) bytes(k kind) ([]byte, error) {
 	v, err := d.quoted()
