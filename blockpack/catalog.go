@@ -11,7 +11,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/read"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -79,50 +78,13 @@ func (c *Catalog) Traces(ctx context.Context, locations []string, ids [][]byte, 
 		if o.Parallelism == 0 {
 			o.Parallelism = max(runtime.GOMAXPROCS(0)/c.o.Files, 1)
 		}
-		ctx, cancel := context.WithCancel(ctx)
-		results := make([]chan fileTraces, len(locations))
-		var wait sync.WaitGroup
-		next := 0
-		start := func() {
-			if next == len(locations) {
-				return
-			}
-			result, location := make(chan fileTraces, 1), locations[next]
-			results[next] = result
-			next++
-			wait.Add(1)
-			go func() {
-				defer wait.Done()
-				var r fileTraces
-				defer func() { result <- r }()
-				defer fault.Recover(&r.err)
-				r = c.file(ctx, location, ids, o)
-			}()
-		}
-		defer func() {
-			cancel()
-			wait.Wait()
-			for _, result := range results[:next] {
-				select {
-				case r := <-result:
-					r.release()
-				default:
-				}
-			}
-		}()
-		for range c.o.Files {
-			start()
-		}
-		for i, location := range locations {
-			r := <-results[i]
-			start()
-			if !r.yield(location, yield) {
-				return
-			}
-			if ctx.Err() != nil {
-				return
-			}
-		}
+		read.InOrder(ctx, locations, c.o.Files, func(ctx context.Context, location string) (fileTraces, error) {
+			r := c.file(ctx, location, ids, o)
+			return r, r.err
+		}, fileTraces.release, func(location string, r fileTraces, err error) bool {
+			r.err = err
+			return r.yield(location, yield) && ctx.Err() == nil
+		})
 	}
 }
 
@@ -132,7 +94,7 @@ type fileTraces struct {
 	err     error
 }
 
-func (r *fileTraces) release() {
+func (r fileTraces) release() {
 	for _, b := range r.batches {
 		b.Release()
 	}
@@ -161,7 +123,7 @@ func (c *Catalog) file(ctx context.Context, location string, ids [][]byte, o Tra
 		return fileTraces{err: err}
 	}
 	defer func() { r.err = errors.Join(r.err, f.reader.release()) }()
-	for b, err := range f.Traces(ctx, ids, o.options()) {
+	for b, err := range f.Traces(ctx, ids, o) {
 		if err != nil {
 			r.err = err
 			break

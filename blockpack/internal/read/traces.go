@@ -7,7 +7,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -16,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// TraceOptions are those of blockpack.File.Traces.
+// TraceOptions are those of blockpack.File.Traces, which describes them.
 type TraceOptions struct {
 	Columns       []string
 	Schema        *arrow.Schema
@@ -76,10 +75,17 @@ func (t *Table) traces(ctx context.Context, ids [][]byte, o TraceOptions, yield 
 			return err
 		}
 	}
-	return inOrder(ctx, plan, o.Parallelism, x.batch, func(b arrow.RecordBatch) bool {
-		defer b.Release()
-		return b.NumRows() == 0 || yield(b)
+	drop := func(b arrow.RecordBatch) {
+		if b != nil {
+			b.Release()
+		}
+	}
+	InOrder(ctx, plan, o.Parallelism, x.batch, drop, func(p tracePart, b arrow.RecordBatch, failed error) bool {
+		defer drop(b)
+		err = fault.InStripe(failed, p.block)
+		return err == nil && (b.NumRows() == 0 || yield(b))
 	})
+	return err
 }
 
 // tracePart is what is wanted of a block.
@@ -229,68 +235,57 @@ func (t *Table) planByMetadata(ctx context.Context, p *tracePlan, ids []string) 
 	return nil
 }
 
-// inOrder calls do for each part, several at a time, and yield with the results in order, until it returns false.
-func inOrder(ctx context.Context, parts []tracePart, parallelism int, do func(context.Context, tracePart) (arrow.RecordBatch, error), yield func(arrow.RecordBatch) bool) error {
-	guarded := func(ctx context.Context, p tracePart) (b arrow.RecordBatch, err error) {
-		defer fault.Recover(&err)
-		if err = ctx.Err(); err == nil {
-			b, err = do(ctx, p)
-		}
-		return b, fault.InStripe(err, p.block)
-	}
-	if parallelism == 1 || len(parts) < 2 {
-		for _, p := range parts {
-			b, err := guarded(ctx, p)
-			if err != nil || !yield(b) {
-				return err
-			}
-		}
-		return nil
-	}
+// InOrder calls do for each item, several at a time, and yield with the results in order, until that returns false. drop gets the results
+// that were not yielded.
+func InOrder[T, R any](ctx context.Context, items []T, parallelism int, do func(context.Context, T) (R, error), drop func(R), yield func(T, R, error) bool) {
 	type result struct {
-		batch arrow.RecordBatch
+		value R
 		err   error
 	}
+	guarded := func(ctx context.Context, item T) (r result) {
+		defer fault.Recover(&r.err)
+		if r.err = ctx.Err(); r.err == nil {
+			r.value, r.err = do(ctx, item)
+		}
+		return r
+	}
+	if parallelism == 1 || len(items) < 2 {
+		for _, item := range items {
+			if r := guarded(ctx, item); !yield(item, r.value, r.err) {
+				return
+			}
+		}
+		return
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	var wait sync.WaitGroup
-	results := make([]chan result, len(parts))
-	next := 0
+	results := make([]chan result, len(items))
+	next, done := 0, 0
 	start := func() {
-		if next == len(parts) {
+		if next == len(items) {
 			return
 		}
-		c, p := make(chan result, 1), parts[next]
+		c, item := make(chan result, 1), items[next]
 		results[next] = c
 		next++
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			var r result
-			defer func() { c <- r }()
-			defer fault.Recover(&r.err)
-			r.batch, r.err = guarded(ctx, p)
-		}()
+		go func() { c <- guarded(ctx, item) }()
 	}
+	defer func() {
+		cancel()
+		for _, c := range results[done:next] {
+			drop((<-c).value)
+		}
+	}()
 	for range parallelism {
 		start()
 	}
-	for i := range parts {
+	for i, item := range items {
 		r := <-results[i]
-		results[i] = nil
+		done++
 		start()
-		if r.err != nil || !yield(r.batch) {
-			cancel()
-			wait.Wait()
-			for _, c := range results[i+1 : next] {
-				if r := <-c; r.batch != nil {
-					r.batch.Release()
-				}
-			}
-			return r.err
+		if !yield(item, r.value, r.err) {
+			return
 		}
 	}
-	cancel()
-	return nil
 }
 
 // TraceRange is the bounds of the ids of a file.
