@@ -54,84 +54,78 @@ func typOfKind(k value.Kind) typ {
 	return tNumber
 }
 
-func (p *parser) checkUnary(e *Expr) error {
+func (p *parser) checkUnary(e *Expr) {
 	want := tNumber
 	if e.Op == Not {
 		want = tBool
 	}
-	return p.want(want, e.X, e.Op)
+	p.want(want, e.X, e.Op)
 }
 
 // want checks that an operand may have a type.
-func (p *parser) want(want typ, e *Expr, op Op) error {
+func (p *parser) want(want typ, e *Expr, op Op) {
 	if t := typeOf(e); t != want && t != tUnknown {
-		return p.errorf(e.Pos, "%s needs %s, not %s", op, typNames[want], typNames[t])
+		p.fail(e.Pos, "%s needs %s, not %s", op, typNames[want], typNames[t])
 	}
-	return nil
 }
 
 // binary makes an expression of two operands, whose types must suit the operator.
-func (p *parser) binary(op Op, pos int, x, y *Expr) (*Expr, error) {
+func (p *parser) binary(op Op, pos int, x, y *Expr) *Expr {
 	e := &Expr{Op: op, Pos: pos, X: x, Y: y}
 	switch {
 	case op == And || op == Or:
-		if err := p.want(tBool, x, op); err != nil {
-			return nil, err
-		}
-		return e, p.want(tBool, y, op)
+		p.want(tBool, x, op)
+		p.want(tBool, y, op)
 	case op.IsArithmetic():
-		if err := p.want(tNumber, x, op); err != nil {
-			return nil, err
-		}
-		return e, p.want(tNumber, y, op)
+		p.want(tNumber, x, op)
+		p.want(tNumber, y, op)
 	case op == Match || op == NotMatch:
-		return e, p.checkMatch(e)
+		p.checkMatch(e)
+	default:
+		p.checkComparison(e)
 	}
-	return e, p.checkComparison(e)
+	return e
 }
 
-func (p *parser) checkMatch(e *Expr) (err error) {
+func (p *parser) checkMatch(e *Expr) {
 	if e.Y.Op != Literal || e.Y.Value.Kind() != value.String {
-		return p.errorf(e.Y.Pos, "%s needs a regular expression in quotes", e.Op)
+		p.fail(e.Y.Pos, "%s needs a regular expression in quotes", e.Op)
 	}
-	if err := p.want(tString, e.X, e.Op); err != nil {
-		return err
-	}
+	p.want(tString, e.X, e.Op)
 	if e.X.Op == Literal {
-		return p.errorf(e.X.Pos, "%s needs an attribute or intrinsic", e.Op)
+		p.fail(e.X.Pos, "%s needs an attribute or intrinsic", e.Op)
 	}
+	var err error
 	if e.Regexp, err = regexp.Compile("^(?:" + e.Y.Value.Text() + ")$"); err != nil {
-		return p.errorf(e.Y.Pos, "%v", err)
+		p.fail(e.Y.Pos, "%v", err)
 	}
-	return nil
 }
 
-func (p *parser) checkComparison(e *Expr) error {
+func (p *parser) checkComparison(e *Expr) {
 	a, b := typeOf(e.X), typeOf(e.Y)
 	equality := e.Op == Eq || e.Op == Ne
 	switch {
 	case a == tNil || b == tNil:
 		if !equality {
-			return p.errorf(e.Pos, "nil is compared only by = and !=")
+			p.fail(e.Pos, "nil is compared only by = and !=")
 		}
 		if x, _ := e.NilTest(); x == nil {
-			return p.errorf(e.Pos, "only an attribute or intrinsic is compared with nil")
+			p.fail(e.Pos, "only an attribute or intrinsic is compared with nil")
 		}
-		return nil
+		return
 	case a == tParent || b == tParent:
-		return p.errorf(e.Pos, "parent is compared only with nil; its fields are parent.span.x, parent.resource.x or parent.name")
+		p.fail(e.Pos, "parent is compared only with nil; its fields are parent.span.x, parent.resource.x or parent.name")
 	case a != b && a != tUnknown && b != tUnknown:
-		return p.errorf(e.Pos, "%s is compared with %s", typNames[a], typNames[b])
+		p.fail(e.Pos, "%s is compared with %s", typNames[a], typNames[b])
 	case equality || a == tUnknown && b == tUnknown:
-		return nil
+		return
 	}
 	if a == tUnknown {
 		a = b
 	}
 	if a != tNumber && a != tString {
-		return p.errorf(e.Pos, "%s has no order: use = or !=", typNames[a])
+		p.fail(e.Pos, "%s has no order: use = or !=", typNames[a])
 	}
-	return nil
 }
 
 // NilTest is the field that is compared with nil, or nil if the expression is no such comparison. missing says that it is true where

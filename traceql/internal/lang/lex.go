@@ -62,14 +62,17 @@ func (t token) describe() string {
 	return strconv.Quote(t.text)
 }
 
-// lexer splits a text into tokens.
+// lexer splits a text into tokens. The first error stays.
 type lexer struct {
 	text string
 	at   int
+	err  error
 }
 
-func (x *lexer) errorf(pos int, format string, args ...any) error {
-	return &Error{x.text, pos, fmt.Sprintf(format, args...)}
+func (x *lexer) fail(pos int, format string, args ...any) {
+	if x.err == nil {
+		x.err = &Error{x.text, pos, fmt.Sprintf(format, args...)}
+	}
 }
 
 // symbols are tried in this order, longer ones before their prefixes.
@@ -78,31 +81,30 @@ var symbols = []string{
 	"{", "}", "(", ")", "|", ",", "=", ">", "<", "~", "!", "+", "-", "*", "/", "%", "^",
 }
 
-func (x *lexer) next() (token, error) {
+func (x *lexer) next() token {
 	x.space()
 	t := token{pos: x.at}
 	if x.at == len(x.text) {
-		return t, nil
+		return t
 	}
-	var err error
 	switch c := x.text[x.at]; {
 	case c == '"' || c == '`':
 		t.kind = tokValue
-		t.value, err = x.stringLiteral()
+		t.value = x.stringLiteral()
 	case isDigit(c):
 		t.kind = tokValue
-		t.value, err = x.number("")
+		t.value = x.number("")
 	case c == '.':
 		t.kind, t.field = tokField, &Field{}
-		err = x.attribute(t.field)
+		x.attribute(t.field)
 	case isLetter(c):
-		t, err = x.word()
+		t = x.word()
 	default:
 		t.kind = tokSymbol
-		err = x.symbol()
+		x.symbol()
 	}
 	t.text = x.text[t.pos:x.at]
-	return t, err
+	return t
 }
 
 // space skips white space, and comments from // to the end of the line.
@@ -124,29 +126,29 @@ func (x *lexer) space() {
 	}
 }
 
-func (x *lexer) symbol() error {
+func (x *lexer) symbol() {
 	rest := x.text[x.at:]
 	for _, s := range symbols {
 		if strings.HasPrefix(rest, s) {
 			x.at += len(s)
-			return nil
+			return
 		}
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
 	switch r {
 	case '\'':
-		return x.errorf(x.at, "strings have double quotes")
+		x.fail(x.at, "strings have double quotes")
 	case '&':
-		return x.errorf(x.at, "expected && or one of &>, &>>, &<, &<< and &~")
+		x.fail(x.at, "expected && or one of &>, &>>, &<, &<< and &~")
 	}
-	return x.errorf(x.at, "unexpected character %q", r)
+	x.fail(x.at, "unexpected character %q", r)
 }
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' }
 
 // word reads a keyword, an intrinsic such as span:id, or an attribute with a scope.
-func (x *lexer) word() (token, error) {
+func (x *lexer) word() token {
 	t := token{kind: tokWord, pos: x.at}
 	x.letters()
 	word := x.text[t.pos:x.at]
@@ -157,16 +159,17 @@ func (x *lexer) word() (token, error) {
 	case strings.HasPrefix(x.text[x.at:], "."):
 		scope, ok := scopeOf(word)
 		if !ok {
-			rest := &Field{}
-			if x.attribute(rest) == nil {
+			rest, look := &Field{}, *x
+			if look.attribute(rest); look.err == nil {
 				word += "." + rest.Name
 			}
-			return t, x.errorf(t.pos, "attributes need a scope: span.%s, resource.%[1]s, or .%[1]s for any of them", attributeName(word))
+			x.fail(t.pos, "attributes need a scope: span.%s, resource.%[1]s, or .%[1]s for any of them", attributeName(word))
+			return t
 		}
 		t.kind, t.field = tokField, scope
-		return t, x.attribute(scope)
+		x.attribute(scope)
 	}
-	return t, nil
+	return t
 }
 
 func (x *lexer) letters() {
@@ -193,20 +196,18 @@ func attributeRune(r rune) bool {
 }
 
 // attribute reads the name behind a scope, beginning with its dot. Parts of it may have quotes.
-func (x *lexer) attribute(f *Field) error {
+func (x *lexer) attribute(f *Field) {
 	start := x.at
 	x.at++
 	var name strings.Builder
 	quoted, first := false, x.at
-	for x.at < len(x.text) {
+	for x.at < len(x.text) && x.err == nil {
 		r, n := utf8.DecodeRuneInString(x.text[x.at:])
 		if !attributeRune(r) {
 			break
 		}
 		if r == '"' {
-			if err := x.quotedPart(&name); err != nil {
-				return err
-			}
+			x.quotedPart(&name)
 			quoted = true
 			continue
 		}
@@ -223,37 +224,38 @@ func (x *lexer) attribute(f *Field) error {
 	}
 	f.Name = name.String()
 	if f.Name == "" && !quoted {
-		return x.errorf(start, "expected the name of an attribute after the dot")
+		x.fail(start, "expected the name of an attribute after the dot")
+		return
 	}
 	if f.Parent && f.Scope == Unscoped && x.text[first] != '"' {
 		if i, ok := bareIntrinsic(f.Name); ok {
 			f.Intrinsic, f.text, f.Name = i, f.Name, ""
 		}
 	}
-	return nil
 }
 
-func (x *lexer) quotedPart(name *strings.Builder) error {
+func (x *lexer) quotedPart(name *strings.Builder) {
 	start := x.at
 	for x.at++; x.at < len(x.text); x.at++ {
 		switch c := x.text[x.at]; c {
 		case '"':
 			x.at++
-			return nil
+			return
 		case '\\':
 			x.at++
 			if x.at == len(x.text) || x.text[x.at] != '"' && x.text[x.at] != '\\' {
-				return x.errorf(x.at-1, `only \" and \\ may follow a backslash in the name of an attribute`)
+				x.fail(x.at-1, `only \" and \\ may follow a backslash in the name of an attribute`)
+				return
 			}
 			name.WriteByte(x.text[x.at])
 		default:
 			name.WriteByte(c)
 		}
 	}
-	return x.errorf(start, "unterminated name of an attribute")
+	x.fail(start, "unterminated name of an attribute")
 }
 
-func (x *lexer) stringLiteral() (value.Value, error) {
+func (x *lexer) stringLiteral() value.Value {
 	start, quote := x.at, x.text[x.at]
 	for x.at++; x.at < len(x.text); x.at++ {
 		switch c := x.text[x.at]; {
@@ -261,19 +263,20 @@ func (x *lexer) stringLiteral() (value.Value, error) {
 			x.at++
 			s, err := strconv.Unquote(x.text[start:x.at])
 			if err != nil {
-				return value.Value{}, x.errorf(start, "the string has an unknown escape or a line break; strings between backquotes have no escapes")
+				x.fail(start, "the string has an unknown escape or a line break; strings between backquotes have no escapes")
 			}
-			return value.OfString(s), nil
+			return value.OfString(s)
 		case c == '\\' && quote == '"':
 			x.at++
 		}
 	}
 	x.at = len(x.text)
-	return value.Value{}, x.errorf(start, "unterminated string")
+	x.fail(start, "unterminated string")
+	return value.Value{}
 }
 
 // number reads an integer, a float or a duration, whose sign was read before.
-func (x *lexer) number(sign string) (value.Value, error) {
+func (x *lexer) number(sign string) value.Value {
 	start := x.at
 	for x.at < len(x.text) {
 		c := x.text[x.at]
@@ -287,20 +290,20 @@ func (x *lexer) number(sign string) (value.Value, error) {
 	if strings.Trim(text, "0123456789") == "" {
 		v, err := strconv.ParseInt(sign+text, 10, 64)
 		if err != nil {
-			return value.Value{}, x.errorf(start, "an integer has at most 64 bits: write %s.0 for a float", text)
+			x.fail(start, "an integer has at most 64 bits: write %s.0 for a float", text)
 		}
-		return value.OfInt(v), nil
+		return value.OfInt(v)
 	}
 	v, err := strconv.ParseFloat(sign+text, 64)
 	if err == nil && strings.Trim(text, "0123456789.eE+-") == "" {
-		return value.OfFloat(v), nil
+		return value.OfFloat(v)
 	}
 	if errors.Is(err, strconv.ErrRange) {
-		return value.Value{}, x.errorf(start, "a float is at most 1.79e308")
+		x.fail(start, "a float is at most 1.79e308")
 	}
 	d, err := time.ParseDuration(sign + text)
 	if err != nil {
-		return value.Value{}, x.errorf(start, "%q is neither a number nor a duration: durations have the units ns, us, ms, s, m and h", text)
+		x.fail(start, "%q is neither a number nor a duration: durations have the units ns, us, ms, s, m and h", text)
 	}
-	return value.OfDuration(d), nil
+	return value.OfDuration(d)
 }

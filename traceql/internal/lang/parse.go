@@ -13,44 +13,35 @@ import (
 
 // Parse parses and checks a query. The error is an *Error.
 func Parse(text string) (*Query, error) {
-	p, err := newParser(text)
-	if err != nil {
-		return nil, err
-	}
+	p := newParser(text)
 	q := &Query{}
 	if p.tok.kind == tokEnd {
-		return nil, p.errorf(0, "the query is empty: { } finds all spans")
+		p.fail(0, "the query is empty: { } finds all spans")
 	}
-	if q.Pipeline, err = p.pipeline(); err != nil {
-		return nil, err
-	}
+	q.Pipeline = p.pipeline()
 	if p.isWord("with") {
-		if q.Hints, err = p.hints(); err != nil {
-			return nil, err
-		}
+		q.Hints = p.hints()
 	}
 	if p.tok.kind != tokEnd {
-		return nil, p.unexpected("| or the end of the query")
+		p.unexpected("| or the end of the query")
+	}
+	if p.err != nil {
+		return nil, p.err
 	}
 	return q, nil
 }
 
 // ParseField parses an attribute or intrinsic alone, such as ".foo" or "span:name".
 func ParseField(text string) (*Field, error) {
-	p, err := newParser(text)
-	if err != nil {
-		return nil, err
-	}
-	e, err := p.operand()
-	if err != nil {
-		return nil, err
-	}
+	p := newParser(text)
+	e := p.operand()
 	if e.Op != FieldOf || p.tok.kind != tokEnd {
-		return nil, p.errorf(0, "expected the name of an attribute or intrinsic: span.http.method or span:name")
+		p.fail(0, "expected the name of an attribute or intrinsic: span.http.method or span:name")
 	}
-	return e.Field, nil
+	return e.Field, p.err
 }
 
+// parser reads one token ahead. After an error it sees the end of the query, so that only what it returns is wrong.
 type parser struct {
 	lexer
 	tok    token
@@ -58,95 +49,97 @@ type parser struct {
 	stages int
 }
 
-func newParser(text string) (*parser, error) {
-	if len(text) > MaxText {
-		return nil, &Error{text, -1, fmt.Sprintf("the query has %d bytes, more than %d", len(text), MaxText)}
-	}
+func newParser(text string) *parser {
 	p := &parser{lexer: lexer{text: text}}
-	return p, p.advance()
+	if len(text) > MaxText {
+		p.fail(-1, "the query has %d bytes, more than %d", len(text), MaxText)
+	}
+	p.advance()
+	return p
 }
 
-func (p *parser) advance() (err error) {
-	p.tok, err = p.next()
-	return err
+func (p *parser) fail(pos int, format string, args ...any) {
+	p.lexer.fail(pos, format, args...)
+	p.tok = token{kind: tokEnd, pos: len(p.text)}
+}
+
+func (p *parser) advance() {
+	if p.err == nil {
+		p.tok = p.next()
+	}
+	if p.err != nil {
+		p.tok = token{kind: tokEnd, pos: len(p.text)}
+	}
 }
 
 func (p *parser) isWord(w string) bool   { return p.tok.kind == tokWord && p.tok.text == w }
 func (p *parser) isSymbol(s string) bool { return p.tok.kind == tokSymbol && p.tok.text == s }
 
-func (p *parser) unexpected(want string) error {
-	return p.errorf(p.tok.pos, "expected %s, not %s", want, p.tok.describe())
+func (p *parser) unexpected(want string) {
+	p.fail(p.tok.pos, "expected %s, not %s", want, p.tok.describe())
 }
 
-func (p *parser) expect(symbol string) error {
+func (p *parser) expect(symbol string) {
 	if !p.isSymbol(symbol) {
-		return p.unexpected(symbol)
+		p.unexpected(symbol)
 	}
-	return p.advance()
+	p.advance()
 }
 
-// enter counts a level of nesting.
-func (p *parser) enter() error {
-	if p.depth++; p.depth > MaxDepth {
-		return p.errorf(p.tok.pos, "the query is nested deeper than %d levels", MaxDepth)
+// accept reads a symbol if it is the next one.
+func (p *parser) accept(symbol string) bool {
+	if !p.isSymbol(symbol) {
+		return false
 	}
-	return nil
+	p.advance()
+	return true
 }
+
+// enter counts a level of nesting, which leave ends.
+func (p *parser) enter() {
+	if p.depth++; p.depth > MaxDepth {
+		p.fail(p.tok.pos, "the query is nested deeper than %d levels", MaxDepth)
+	}
+}
+
+func (p *parser) leave() { p.depth-- }
 
 // stage counts a spanset or a stage of a pipeline.
-func (p *parser) stage(pos int) error {
+func (p *parser) stage(pos int) {
 	if p.stages++; p.stages > MaxStages {
-		return p.errorf(pos, "the query has more than %d spansets and stages", MaxStages)
+		p.fail(pos, "the query has more than %d spansets and stages", MaxStages)
 	}
-	return nil
 }
 
 // hints reads with (name=value, …).
-func (p *parser) hints() ([]Hint, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
-	var hints []Hint
+func (p *parser) hints() (hints []Hint) {
+	p.advance()
+	p.expect("(")
 	for {
 		name := p.tok
 		if name.kind != tokWord || strings.Contains(name.text, ":") {
-			return nil, p.unexpected("the name of a hint, such as most_recent")
+			p.unexpected("the name of a hint, such as most_recent")
 		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		if err := p.expect("="); err != nil {
-			return nil, err
-		}
-		e, err := p.unary()
-		if err != nil {
-			return nil, err
-		}
+		p.advance()
+		p.expect("=")
+		e := p.unary()
 		if e.Op != Literal {
-			return nil, p.errorf(e.Pos, "the value of a hint is a literal")
+			p.fail(e.Pos, "the value of a hint is a literal")
 		}
 		if name.text == "most_recent" && e.Value.Kind() != value.Bool {
-			return nil, p.errorf(e.Pos, "most_recent is true or false")
+			p.fail(e.Pos, "most_recent is true or false")
 		}
 		hints = append(hints, Hint{name.text, e.Value})
-		if !p.isSymbol(",") {
-			return hints, p.expect(")")
-		}
-		if err := p.advance(); err != nil {
-			return nil, err
+		if !p.accept(",") {
+			p.expect(")")
+			return hints
 		}
 	}
 }
 
 // expr reads an expression inside of braces, whose operators bind at least as tightly as level.
-func (p *parser) expr(level int) (*Expr, error) {
-	left, err := p.unary()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) expr(level int) *Expr {
+	left := p.unary()
 	for p.tok.kind == tokSymbol {
 		op, ok := binaryOps[p.tok.text]
 		own := binaryLevel(op)
@@ -154,21 +147,13 @@ func (p *parser) expr(level int) (*Expr, error) {
 			break
 		}
 		pos := p.tok.pos
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+		p.advance()
 		if op != Pow {
 			own++
 		}
-		right, err := p.expr(own)
-		if err != nil {
-			return nil, err
-		}
-		if left, err = p.binary(op, pos, left, right); err != nil {
-			return nil, err
-		}
+		left = p.binary(op, pos, left, p.expr(own))
 	}
-	return left, nil
+	return left
 }
 
 var binaryOps = func() map[string]Op {
@@ -180,7 +165,7 @@ var binaryOps = func() map[string]Op {
 }()
 
 // unary reads an operand with its signs and negations. A sign before a number is part of it.
-func (p *parser) unary() (*Expr, error) {
+func (p *parser) unary() *Expr {
 	op := Negate
 	switch {
 	case p.isSymbol("!"):
@@ -188,53 +173,37 @@ func (p *parser) unary() (*Expr, error) {
 	case !p.isSymbol("-"):
 		return p.operand()
 	}
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
-	defer func() { p.depth-- }()
+	p.enter()
+	defer p.leave()
 	pos := p.tok.pos
-	if e, err := p.negative(op); e != nil || err != nil {
-		return e, err
+	if e := p.negative(op); e != nil {
+		return e
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	x, err := p.unary()
-	if err != nil {
-		return nil, err
-	}
+	p.advance()
+	x := p.unary()
 	for p.isSymbol("^") && x.Op != Negate && x.Op != Not { // -a ^ b is -(a ^ b)
 		at := p.tok.pos
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		y, err := p.expr(levelPow)
-		if err != nil {
-			return nil, err
-		}
-		if x, err = p.binary(Pow, at, x, y); err != nil {
-			return nil, err
-		}
+		p.advance()
+		x = p.binary(Pow, at, x, p.expr(levelPow))
 	}
 	e := &Expr{Op: op, Pos: pos, X: x}
-	return e.folded(), p.checkUnary(e)
+	p.checkUnary(e)
+	return e.folded()
 }
 
 // negative reads a negative number, if there is one; before ^ the sign is an operator.
-func (p *parser) negative(op Op) (*Expr, error) {
+func (p *parser) negative(op Op) *Expr {
 	if op != Negate || p.at == len(p.text) || !isDigit(p.text[p.at]) {
-		return nil, nil
+		return nil
 	}
 	pos, back := p.tok.pos, p.at
-	v, err := p.number("-")
-	if err != nil {
-		return nil, err
-	}
-	if p.space(); strings.HasPrefix(p.text[p.at:], "^") {
+	v := p.number("-")
+	if p.space(); p.err == nil && strings.HasPrefix(p.text[p.at:], "^") {
 		p.at = back
-		return nil, nil
+		return nil
 	}
-	return &Expr{Op: Literal, Pos: pos, Value: v}, p.advance()
+	p.advance()
+	return &Expr{Op: Literal, Pos: pos, Value: v}
 }
 
 // folded replaces a sign before a number by a negative number.
@@ -260,7 +229,8 @@ var constants = func() map[string]value.Value {
 	return m
 }()
 
-func (p *parser) operand() (*Expr, error) {
+// operand reads a value, a field or an expression in parentheses. After an error it is nil as a literal.
+func (p *parser) operand() *Expr {
 	t := p.tok
 	e := &Expr{Pos: t.pos}
 	switch {
@@ -271,34 +241,23 @@ func (p *parser) operand() (*Expr, error) {
 	case t.kind == tokWord:
 		if v, ok := constants[t.text]; ok {
 			e.Value = v
-			break
+		} else if i, ok := byName[t.text]; ok {
+			e.Op, e.Field = FieldOf, &Field{Intrinsic: i, text: t.text}
+		} else {
+			p.fail(t.pos, "%s", unknownWord(t.text))
 		}
-		i, ok := byName[t.text]
-		if !ok {
-			return nil, p.errorf(t.pos, "%s", unknownWord(t.text))
-		}
-		e.Op, e.Field = FieldOf, &Field{Intrinsic: i, text: t.text}
 	case p.isSymbol("("):
-		return p.parentheses()
+		p.enter()
+		defer p.leave()
+		p.advance()
+		e = p.expr(0)
+		p.expect(")")
+		return e
 	default:
-		return nil, p.unexpected("an attribute, an intrinsic or a value")
+		p.unexpected("an attribute, an intrinsic or a value")
 	}
-	return e, p.advance()
-}
-
-func (p *parser) parentheses() (*Expr, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
-	defer func() { p.depth-- }()
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	e, err := p.expr(0)
-	if err != nil {
-		return nil, err
-	}
-	return e, p.expect(")")
+	p.advance()
+	return e
 }
 
 // unknownWord is the message about a word that is no intrinsic and no value.

@@ -14,23 +14,21 @@ type operandNode struct {
 }
 
 // pipeline reads the rest of a pipeline that has some stages. The caller sees what follows it.
-func (p *parser) pipeline(stages ...Stage) (*Pipeline, error) {
+func (p *parser) pipeline(stages ...Stage) *Pipeline {
 	l := &Pipeline{stages}
 	for {
-		n, err := p.stageNode(len(l.Stages) == 0)
-		if err != nil {
-			return nil, err
-		}
-		if n.number != nil {
-			return nil, p.errorf(n.pos, "%s is a number: compare it, as in %[1]s > 2", n.number)
-		}
+		n := p.stageNode(len(l.Stages) == 0)
+		p.noNumber(n)
 		l.Stages = append(l.Stages, n.set)
-		if !p.isSymbol("|") {
-			return l, nil
+		if !p.accept("|") {
+			return l
 		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+	}
+}
+
+func (p *parser) noNumber(n operandNode) {
+	if n.number != nil {
+		p.fail(n.pos, "%s is a number: compare it, as in %[1]s > 2", n.number)
 	}
 }
 
@@ -40,76 +38,56 @@ var metrics = []string{
 	"compare", "topk", "bottomk",
 }
 
-func (p *parser) stageNode(first bool) (operandNode, error) {
+func (p *parser) stageNode(first bool) operandNode {
 	pos := p.tok.pos
 	if p.tok.kind != tokWord {
 		return p.sets(0)
 	}
 	word := p.tok.text
 	if slices.Contains(metrics, word) {
-		return operandNode{}, p.errorf(pos, "%s() makes time series, which is not supported: queries find traces", word)
+		p.fail(pos, "%s() makes time series, which is not supported: queries find traces", word)
 	}
 	if first && (word == "select" || word == "coalesce") {
-		return operandNode{}, p.errorf(pos, "%s() follows other stages: { } | %[1]s(…)", word)
+		p.fail(pos, "%s() follows other stages: { } | %[1]s(…)", word)
 	}
 	var s Stage
-	var err error
 	switch word {
 	case "by":
-		g := &GroupBy{}
-		g.By, err = p.arguments(word)
-		s = g
+		s = &GroupBy{p.arguments(word)}
 	case "select":
-		l := &Select{}
-		l.Fields, err = p.arguments(word)
-		s = l
+		s = &Select{p.arguments(word)}
 	case "coalesce":
 		s = &Coalesce{}
-		err = p.noArguments()
+		p.noArguments()
 	default:
 		return p.sets(0)
 	}
-	if err == nil {
-		err = p.stage(pos)
-	}
-	return operandNode{set: s, pos: pos}, err
+	p.stage(pos)
+	return operandNode{set: s, pos: pos}
 }
 
-func (p *parser) noArguments() error {
-	if err := p.advance(); err != nil {
-		return err
-	}
-	if err := p.expect("("); err != nil {
-		return err
-	}
-	return p.expect(")")
+func (p *parser) noArguments() {
+	p.advance()
+	p.expect("(")
+	p.expect(")")
 }
 
 // arguments reads the arguments of by() and select(): expressions with a field.
-func (p *parser) arguments(word string) (args []*Expr, err error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
+func (p *parser) arguments(word string) (args []*Expr) {
+	p.advance()
+	p.expect("(")
 	for {
-		e, err := p.expr(0)
-		if err != nil {
-			return nil, err
-		}
+		e := p.expr(0)
 		if word == "select" && e.Op != FieldOf {
-			return nil, p.errorf(e.Pos, "select() needs attributes or intrinsics")
+			p.fail(e.Pos, "select() needs attributes or intrinsics")
 		}
 		if !hasField(e) {
-			return nil, p.errorf(e.Pos, "%s() needs an attribute or intrinsic", word)
+			p.fail(e.Pos, "%s() needs an attribute or intrinsic", word)
 		}
 		args = append(args, e)
-		if !p.isSymbol(",") {
-			return args, p.expect(")")
-		}
-		if err := p.advance(); err != nil {
-			return nil, err
+		if !p.accept(",") {
+			p.expect(")")
+			return args
 		}
 	}
 }
@@ -140,202 +118,160 @@ func setLevel(symbol string) int {
 }
 
 // sets reads operands and operators that bind at least as tightly as level.
-func (p *parser) sets(level int) (operandNode, error) {
-	left, err := p.setOperand()
-	if err != nil {
-		return left, err
-	}
+func (p *parser) sets(level int) operandNode {
+	left := p.setOperand()
 	for p.tok.kind == tokSymbol {
 		own := setLevel(p.tok.text)
 		if own == 0 || own < level {
 			break
 		}
 		op := p.tok
-		if err := p.advance(); err != nil {
-			return left, err
-		}
+		p.advance()
 		if op.text != "^" {
 			own++
 		}
-		right, err := p.sets(own)
-		if err != nil {
-			return left, err
-		}
-		if left, err = p.combine(op, left, right); err != nil {
-			return left, err
-		}
+		left = p.combine(op, left, p.sets(own))
 	}
-	return left, nil
+	return left
 }
 
-func (p *parser) combine(op token, l, r operandNode) (operandNode, error) {
+func (p *parser) combine(op token, l, r operandNode) operandNode {
 	n := operandNode{pos: l.pos}
 	set, isSet := setOps[op.text]
 	binary, isBinary := binaryOps[op.text]
 	switch {
+	case p.err != nil:
+		return n
 	case l.set != nil && r.set != nil && isSet:
 		n.set = &SpansetOperation{set, l.set, r.set, op.pos}
-		return n, nil
+		return n
 	case l.set != nil && r.set != nil:
-		return n, p.errorf(op.pos, "%s is no operator between spansets", op.text)
+		p.fail(op.pos, "%s is no operator between spansets", op.text)
+		return n
 	case l.set != nil || r.set != nil:
-		return n, p.errorf(op.pos, "%s has spans on one side and a number on the other", op.text)
+		p.fail(op.pos, "%s has spans on one side and a number on the other", op.text)
+		return n
 	case !isBinary || binary == And || binary == Or || binary == NotMatch:
-		return n, p.errorf(op.pos, "%s is no operator between numbers", op.text)
+		p.fail(op.pos, "%s is no operator between numbers", op.text)
+		return n
 	}
-	e, err := p.binary(binary, op.pos, l.number, r.number)
-	if err != nil {
-		return n, err
-	}
+	e := p.binary(binary, op.pos, l.number, r.number)
 	if !binary.IsComparison() {
 		n.number = e
-		return n, nil
+		return n
 	}
 	if e.Walk(func(e *Expr) bool { return e.Op != Aggregate }) {
-		return n, p.errorf(l.pos, "the comparison needs an aggregate: count(), avg(…), min(…), max(…) or sum(…)")
+		p.fail(l.pos, "the comparison needs an aggregate: count(), avg(…), min(…), max(…) or sum(…)")
 	}
+	p.stage(l.pos)
 	n.set = &ScalarFilter{e}
-	return n, p.stage(l.pos)
+	return n
 }
 
-func (p *parser) setOperand() (operandNode, error) {
+func (p *parser) setOperand() operandNode {
 	n := operandNode{pos: p.tok.pos}
-	var err error
 	switch {
 	case p.isSymbol("{"):
-		n.set, err = p.spansetFilter()
+		n.set = p.spansetFilter()
 	case p.isSymbol("("):
 		return p.setParentheses()
 	case p.isSymbol("-"):
-		return p.negated()
+		n.number = p.negated()
 	case p.tok.kind == tokValue && p.tok.value.Kind().IsNumber():
 		n.number = &Expr{Pos: p.tok.pos, Value: p.tok.value}
-		err = p.advance()
+		p.advance()
 	case p.tok.kind == tokWord:
-		n.number, err = p.aggregate()
+		n.number = p.aggregate()
 	case p.tok.kind == tokField:
-		err = p.errorf(p.tok.pos, "conditions are in braces: { %s … }", p.tok.text)
+		p.fail(p.tok.pos, "conditions are in braces: { %s … }", p.tok.text)
 	default:
-		err = p.unexpected("{ or an aggregate such as count()")
+		p.unexpected("{ or an aggregate such as count()")
 	}
-	return n, err
+	return n
 }
 
-func (p *parser) negated() (operandNode, error) {
-	n := operandNode{pos: p.tok.pos}
-	e, err := p.negative(Negate)
-	if e != nil || err != nil {
-		n.number = e
-		return n, err
+func (p *parser) negated() *Expr {
+	pos := p.tok.pos
+	if e := p.negative(Negate); e != nil {
+		return e
 	}
-	if err := p.enter(); err != nil {
-		return n, err
-	}
-	defer func() { p.depth-- }()
-	if err := p.advance(); err != nil {
-		return n, err
-	}
-	x, err := p.sets(levelUnary)
-	if err != nil {
-		return n, err
-	}
+	p.enter()
+	defer p.leave()
+	p.advance()
+	x := p.sets(levelUnary)
 	if x.number == nil {
-		return n, p.errorf(n.pos, "- needs a number, not spans")
+		p.fail(pos, "- needs a number, not spans")
+		return &Expr{Pos: pos}
 	}
-	n.number = (&Expr{Op: Negate, Pos: n.pos, X: x.number}).folded()
-	return n, nil
+	return (&Expr{Op: Negate, Pos: pos, X: x.number}).folded()
 }
 
-func (p *parser) spansetFilter() (Stage, error) {
+func (p *parser) spansetFilter() Stage {
 	f := &SpansetFilter{Pos: p.tok.pos}
-	if err := p.stage(f.Pos); err != nil {
-		return nil, err
+	p.stage(f.Pos)
+	p.advance()
+	if p.accept("}") {
+		return f
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if p.isSymbol("}") {
-		return f, p.advance()
-	}
-	var err error
-	if f.Cond, err = p.expr(0); err != nil {
-		return nil, err
-	}
+	f.Cond = p.expr(0)
 	if t := typeOf(f.Cond); t != tBool && t != tUnknown {
-		return nil, p.errorf(f.Cond.Pos, "%s is no condition: compare it", typNames[t])
+		p.fail(f.Cond.Pos, "%s is no condition: compare it", typNames[t])
 	}
 	if p.tok.kind == tokSymbol && setOps[p.tok.text].IsStructural() {
-		return nil, p.errorf(p.tok.pos, "%s stands between spansets: { … } %[1]s { … }", p.tok.text)
+		p.fail(p.tok.pos, "%s stands between spansets: { … } %[1]s { … }", p.tok.text)
 	}
-	return f, p.expect("}")
+	p.expect("}")
+	return f
 }
 
 // setParentheses reads a nested pipeline, or numbers in parentheses.
-func (p *parser) setParentheses() (operandNode, error) {
+func (p *parser) setParentheses() operandNode {
 	n := operandNode{pos: p.tok.pos}
-	if err := p.enter(); err != nil {
-		return n, err
-	}
-	defer func() { p.depth-- }()
-	if err := p.advance(); err != nil {
-		return n, err
-	}
-	inner, err := p.stageNode(true)
-	if err != nil {
-		return n, err
-	}
-	if inner.number != nil && p.isSymbol(")") {
+	p.enter()
+	defer p.leave()
+	p.advance()
+	inner := p.stageNode(true)
+	if inner.number != nil && p.accept(")") {
 		n.number = inner.number
-		return n, p.advance()
+		return n
 	}
-	if inner.number != nil {
-		return n, p.errorf(inner.pos, "%s is a number: compare it, as in %[1]s > 2", inner.number)
-	}
+	p.noNumber(inner)
 	l := &Pipeline{Stages: []Stage{inner.set}}
-	if p.isSymbol("|") {
-		if err := p.advance(); err != nil {
-			return n, err
-		}
-		if l, err = p.pipeline(inner.set); err != nil {
-			return n, err
-		}
+	if p.accept("|") {
+		l = p.pipeline(inner.set)
 	}
 	n.set = l
 	if _, group := inner.set.(*GroupBy); len(l.Stages) == 1 && !group {
 		n.set = inner.set
 	}
-	return n, p.expect(")")
+	p.expect(")")
+	return n
 }
 
 // aggregate reads count(), or a function of an expression.
-func (p *parser) aggregate() (*Expr, error) {
+func (p *parser) aggregate() *Expr {
 	e := &Expr{Op: Aggregate, Pos: p.tok.pos, Func: p.tok.text}
 	switch e.Func {
 	case "count":
-		return e, p.noArguments()
+		p.noArguments()
+		return e
 	case "avg", "min", "max", "sum":
 	case "by", "select", "coalesce":
-		return nil, p.errorf(e.Pos, "%s() is a stage of its own: put it behind |", e.Func)
+		p.fail(e.Pos, "%s() is a stage of its own: put it behind |", e.Func)
 	default:
-		return nil, p.errorf(e.Pos, "%s", unknownStage(e.Func))
+		p.fail(e.Pos, "%s", unknownStage(e.Func))
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
-	var err error
-	if e.X, err = p.expr(0); err != nil {
-		return nil, err
-	}
+	p.advance()
+	p.expect("(")
+	e.X = p.expr(0)
 	if t := typeOf(e.X); t != tNumber && t != tUnknown {
-		return nil, p.errorf(e.X.Pos, "%s() needs a number, not %s", e.Func, typNames[t])
+		p.fail(e.X.Pos, "%s() needs a number, not %s", e.Func, typNames[t])
 	}
 	if !hasField(e.X) {
-		return nil, p.errorf(e.X.Pos, "%s() needs an attribute or intrinsic", e.Func)
+		p.fail(e.X.Pos, "%s() needs an attribute or intrinsic", e.Func)
 	}
-	return e, p.expect(")")
+	p.expect(")")
+	return e
 }
 
 func unknownStage(word string) string {
