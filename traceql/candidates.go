@@ -122,23 +122,19 @@ const unknownStart = math.MaxInt64
 
 func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, starts bool, visit func(id string, start int64) error) error {
 	col := s.traceID()
-	need, columns := []int{col.Index}, []string{col.Path}
+	need := []int{col.Index}
 	if c, ok := s.schema.One(spans.Start); ok && starts {
-		need, columns = append(need, c.Index), append(columns, c.Path)
+		need = append(need, c.Index)
 	}
 	if within != nil && len(within.order) <= maxListed {
 		f = filter.And(f, in(col, within.order))
 	}
 	last := ""
-	for rec, err := range s.Scan(ctx, columns, f) {
+	for batch, err := range s.batches(ctx, need, f) {
 		if err != nil {
 			return err
 		}
-		batch, err := spans.NewBatch(s.schema, rec, need)
-		if err != nil {
-			return err
-		}
-		for row := range int(rec.NumRows()) {
+		for row := range int(batch.Record.NumRows()) {
 			id := batch.Bytes(spans.TraceID, row)
 			if len(id) == 0 || string(id) == last {
 				continue

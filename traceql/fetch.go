@@ -107,6 +107,25 @@ func (s *source) bind(q *Query) (err error) {
 	return nil
 }
 
+// batches are the rows of a scan, with the columns whose indexes are in need.
+func (s *source) batches(ctx context.Context, need []int, f filter.Expr) iter.Seq2[*spans.Batch, error] {
+	columns := make([]string, len(need))
+	for k, i := range need {
+		columns[k] = s.schema.Column(i).Path
+	}
+	return func(yield func(*spans.Batch, error) bool) {
+		for rec, err := range s.Scan(ctx, columns, f) {
+			var batch *spans.Batch
+			if err == nil {
+				batch, err = spans.NewBatch(s.schema, rec, need)
+			}
+			if !yield(batch, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // verdicts evaluates the spanset filters on a batch.
 func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]eval.Verdict, error) {
 	list := make([]eval.Verdict, len(s.filters))

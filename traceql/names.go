@@ -76,15 +76,11 @@ func (s *source) names(ctx context.Context, scope lang.Scope, names map[string]b
 	if !ok {
 		return nil
 	}
-	for rec, err := range s.Scan(ctx, []string{c.Path}, lower.NotNull(c)) {
+	for batch, err := range s.batches(ctx, []int{c.Index}, lower.NotNull(c)) {
 		if err != nil {
 			return err
 		}
-		batch, err := spans.NewBatch(s.schema, rec, []int{c.Index})
-		if err != nil {
-			return err
-		}
-		for row := range int(rec.NumRows()) {
+		for row := range int(batch.Record.NumRows()) {
 			err := batch.AttributeNames(scope, row, func(name []byte) { names[string(name)] = true })
 			if err != nil {
 				return err
@@ -222,20 +218,11 @@ func (s *valueSet) scanSource(ctx context.Context, f *lang.Field, src *source) e
 	if cond.None() {
 		return nil
 	}
-	need := src.schema.Needs(f)
-	columns := make([]string, len(need))
-	for k, i := range need {
-		columns[k] = src.schema.Column(i).Path
-	}
-	for rec, err := range src.Scan(ctx, columns, cond.Filter()) {
+	for batch, err := range src.batches(ctx, src.schema.Needs(f), cond.Filter()) {
 		if err != nil {
 			return err
 		}
-		batch, err := spans.NewBatch(src.schema, rec, need)
-		if err != nil {
-			return err
-		}
-		for row := range int(rec.NumRows()) {
+		for row := range int(batch.Record.NumRows()) {
 			v, err := batch.Value(f, row)
 			if err != nil {
 				return err

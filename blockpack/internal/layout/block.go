@@ -194,6 +194,32 @@ type ColumnStats struct {
 	Min, Max column.Value
 }
 
+// UUIDHint tells by the stats of a column of a type, which are taken before UUIDs are packed, whether they are.
+func (s ColumnStats) UUIDHint(t column.Type) column.UUIDHint {
+	switch {
+	case !s.Known || t.Base() != column.String:
+		return column.UUIDUnknown
+	case isUUID(s.Min.Data) && isUUID(s.Max.Data):
+		return column.UUIDPacked
+	}
+	return column.UUIDPlain
+}
+
+// isUUID reports whether a string is a UUID of 36 characters.
+func isUUID(s []byte) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range s {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+		if dash && c != '-' || !dash && !hex {
+			return false
+		}
+	}
+	return true
+}
+
 // ParseColumnStats parses the stats of a column of type t. Range types are as their base types. No bytes mean that
 // nothing is known.
 func ParseColumnStats(data []byte, t column.Type) (ColumnStats, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -105,20 +106,14 @@ func appender(arr arrow.Array) (func(dst []byte, i int) []byte, error) {
 
 // byteValues gives a function for the values of an array of byte strings. Nulls are nil.
 func byteValues(arr arrow.Array) (func(i int) []byte, error) {
-	switch a := arr.(type) {
-	case *array.FixedSizeBinary:
-		return func(i int) []byte { return orNil(a, i, a.Value) }, nil
-	case *array.Binary:
-		return func(i int) []byte { return orNil(a, i, a.Value) }, nil
-	case *array.String:
-		return func(i int) []byte { return orNil(a, i, func(i int) []byte { return []byte(a.Value(i)) }) }, nil
+	value := arrowutil.BytesOf(arr)
+	if value == nil {
+		return nil, fault.Unsupportedf("an array of type %v", arr.DataType())
 	}
-	return nil, fault.Unsupportedf("an array of type %v", arr.DataType())
-}
-
-func orNil(a arrow.Array, i int, value func(i int) []byte) []byte {
-	if a.IsNull(i) {
-		return nil
-	}
-	return value(i)
+	return func(i int) []byte {
+		if arr.IsNull(i) {
+			return nil
+		}
+		return value(i)
+	}, nil
 }

@@ -44,10 +44,10 @@ func (e *Encoder) Append(dst []byte, rows []int) ([]byte, error) {
 		}
 	}
 	start := len(dst)
+	e.err = nil
 	for _, r := range e.group(rows) {
-		var err error
-		if dst, err = e.resourceSpans(dst, r); err != nil {
-			return dst[:start], err
+		if dst = e.resourceSpans(dst, r); e.err != nil {
+			return dst[:start], e.err
 		}
 	}
 	return dst, nil
@@ -59,6 +59,7 @@ type Encoder struct {
 	fields map[string]*part
 	shared [3][]*part // all columns of resources and scopes
 	attrs  rowLists   // attributes of spans
+	err    error      // the first one: what is appended after it is wrong
 }
 
 // part is a column as a field of a message.
@@ -236,37 +237,27 @@ func (e *Encoder) number(name string, row int) uint64 {
 	return p.Values.Numbers[p.value[row]]
 }
 
-func (e *Encoder) resourceSpans(dst []byte, g *group) ([]byte, error) {
+func (e *Encoder) resourceSpans(dst []byte, g *group) []byte {
 	row := g.rows[0]
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 	start := len(dst)
-	dst, err := e.resource(dst, row)
-	if err != nil {
-		return dst, err
-	}
+	dst = e.resource(dst, row)
 	for _, s := range g.scopes {
-		if dst, err = e.scopeSpans(dst, s); err != nil {
-			return dst, err
-		}
+		dst = e.scopeSpans(dst, s)
 	}
 	dst = wire.AppendText(dst, 3, e.text(spans.ResourceSchemaURL, row))
-	dst, err = e.raw(dst, spans.ResourceUnknown, row, wire.ResourceSpans)
-	return wire.InsertLen(dst, start), err
+	dst = e.raw(dst, spans.ResourceUnknown, row, wire.ResourceSpans)
+	return wire.InsertLen(dst, start)
 }
 
-func (e *Encoder) resource(dst []byte, row int) ([]byte, error) {
+func (e *Encoder) resource(dst []byte, row int) []byte {
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 	start := len(dst)
-	dst, err := e.sharedAttributes(dst, 1, ofResource, row)
-	if err != nil {
-		return dst, err
-	}
-	if dst, err = e.list(dst, spans.ResourceAttrs, row, 1, wire.KeyValueMessage); err != nil {
-		return dst, err
-	}
+	dst = e.sharedAttributes(dst, 1, ofResource, row)
+	dst = e.list(dst, spans.ResourceAttrs, row, 1, wire.KeyValueMessage)
 	dst = wire.AppendVarint(dst, 2, e.number(spans.ResourceDroppedAttrs, row))
-	dst, err = e.list(dst, spans.ResourceEntityRefs, row, 3, wire.EntityRef)
-	return endMessage(dst, start), err
+	dst = e.list(dst, spans.ResourceEntityRefs, row, 3, wire.EntityRef)
+	return endMessage(dst, start)
 }
 
 // endMessage puts the length in front of a message, or removes its tag of one byte if it is empty.
@@ -277,45 +268,40 @@ func endMessage(dst []byte, start int) []byte {
 	return wire.InsertLen(dst, start)
 }
 
-func (e *Encoder) scopeSpans(dst []byte, g *group) ([]byte, error) {
+func (e *Encoder) scopeSpans(dst []byte, g *group) []byte {
 	row := g.rows[0]
 	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
 	start := len(dst)
-	dst, err := e.scope(dst, row)
-	if err != nil {
-		return dst, err
-	}
+	dst = e.scope(dst, row)
 	for _, row := range g.rows {
+		if e.err != nil {
+			return dst
+		}
 		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
 		at := len(dst)
-		if dst, err = e.span(dst, row); err != nil {
-			return dst, fmt.Errorf("row %d: %w", row, err)
+		if dst = e.span(dst, row); e.err != nil {
+			e.err = fmt.Errorf("row %d: %w", row, e.err)
 		}
 		dst = wire.InsertLen(dst, at)
 	}
 	dst = wire.AppendText(dst, 3, e.text(spans.ScopeSchemaURL, row))
-	dst, err = e.raw(dst, spans.ScopeUnknown, row, wire.ScopeSpans)
-	return wire.InsertLen(dst, start), err
+	dst = e.raw(dst, spans.ScopeUnknown, row, wire.ScopeSpans)
+	return wire.InsertLen(dst, start)
 }
 
-func (e *Encoder) scope(dst []byte, row int) ([]byte, error) {
+func (e *Encoder) scope(dst []byte, row int) []byte {
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 	start := len(dst)
 	dst = wire.AppendText(dst, 1, e.text(spans.ScopeName, row))
 	dst = wire.AppendText(dst, 2, e.text(spans.ScopeVersion, row))
-	dst, err := e.sharedAttributes(dst, 3, ofScope, row)
-	if err != nil {
-		return dst, err
-	}
-	if dst, err = e.list(dst, spans.ScopeAttrs, row, 3, wire.KeyValueMessage); err != nil {
-		return dst, err
-	}
+	dst = e.sharedAttributes(dst, 3, ofScope, row)
+	dst = e.list(dst, spans.ScopeAttrs, row, 3, wire.KeyValueMessage)
 	dst = wire.AppendVarint(dst, 4, e.number(spans.ScopeDroppedAttrs, row))
-	return endMessage(dst, start), nil
+	return endMessage(dst, start)
 }
 
 // span appends the fields of a Span.
-func (e *Encoder) span(dst []byte, row int) ([]byte, error) {
+func (e *Encoder) span(dst []byte, row int) []byte {
 	dst = wire.AppendText(dst, 1, e.text(spans.TraceID, row))
 	dst = wire.AppendText(dst, 2, e.text(spans.SpanID, row))
 	dst = wire.AppendText(dst, 3, e.text(spans.TraceState, row))
@@ -324,23 +310,14 @@ func (e *Encoder) span(dst []byte, row int) ([]byte, error) {
 	dst = wire.AppendVarint(dst, 6, e.number(spans.Kind, row))
 	dst = wire.AppendFixed64(dst, 7, e.number(spans.Start, row))
 	dst = wire.AppendFixed64(dst, 8, e.number(spans.End, row))
-	var err error
 	for _, a := range e.attrs.of(row) {
-		if dst, err = appendAttribute(dst, 9, a.part, a.k); err != nil {
-			return dst, err
-		}
+		dst = e.attribute(dst, 9, a.part, a.k)
 	}
-	if dst, err = e.list(dst, spans.Attrs, row, 9, wire.KeyValueMessage); err != nil {
-		return dst, err
-	}
+	dst = e.list(dst, spans.Attrs, row, 9, wire.KeyValueMessage)
 	dst = wire.AppendVarint(dst, 10, e.number(spans.DroppedAttrs, row))
-	if dst, err = e.list(dst, spans.Events, row, 11, wire.Event); err != nil {
-		return dst, err
-	}
+	dst = e.list(dst, spans.Events, row, 11, wire.Event)
 	dst = wire.AppendVarint(dst, 12, e.number(spans.DroppedEvents, row))
-	if dst, err = e.list(dst, spans.Links, row, 13, wire.Link); err != nil {
-		return dst, err
-	}
+	dst = e.list(dst, spans.Links, row, 13, wire.Link)
 	dst = wire.AppendVarint(dst, 14, e.number(spans.DroppedLinks, row))
 	dst = e.status(dst, row)
 	if v := e.number(spans.Flags, row); v != 0 {
@@ -363,20 +340,17 @@ func (e *Encoder) status(dst []byte, row int) []byte {
 }
 
 // sharedAttributes appends the attributes of a resource or scope.
-func (e *Encoder) sharedAttributes(dst []byte, num protowire.Number, scope, row int) ([]byte, error) {
-	var err error
+func (e *Encoder) sharedAttributes(dst []byte, num protowire.Number, scope, row int) []byte {
 	for _, p := range e.shared[scope] {
 		if k := p.value[row]; p.attr && k >= 0 {
-			if dst, err = appendAttribute(dst, num, p, int(k)); err != nil {
-				return dst, err
-			}
+			dst = e.attribute(dst, num, p, int(k))
 		}
 	}
-	return dst, nil
+	return dst
 }
 
-// appendAttribute appends a value of a column as a KeyValue.
-func appendAttribute(dst []byte, num protowire.Number, p *part, k int) ([]byte, error) {
+// attribute appends a value of a column as a KeyValue.
+func (e *Encoder) attribute(dst []byte, num protowire.Number, p *part, k int) []byte {
 	dst = protowire.AppendTag(dst, num, protowire.BytesType)
 	start := len(dst)
 	dst = wire.AppendText(dst, 1, p.key)
@@ -393,34 +367,38 @@ func appendAttribute(dst []byte, num protowire.Number, p *part, k int) ([]byte, 
 		dst = binary.LittleEndian.AppendUint64(protowire.AppendTag(dst, 4, protowire.Fixed64Type), p.Values.Numbers[k])
 	default:
 		if p.Type == column.Uint64 && p.Values.Numbers[k] > math.MaxInt64 {
-			return dst, fault.InColumn(fault.Corruptf("%d is no attribute of OTLP, whose integers are int64", p.Values.Numbers[k]), p.Name)
+			e.fail(fault.InColumn(fault.Corruptf("%d is no attribute of OTLP, whose integers are int64", p.Values.Numbers[k]), p.Name))
 		}
 		dst = protowire.AppendVarint(protowire.AppendTag(dst, 3, protowire.VarintType), p.Values.Numbers[k])
 	}
-	return wire.InsertLen(wire.InsertLen(dst, at), start), nil
+	return wire.InsertLen(wire.InsertLen(dst, at), start)
+}
+
+func (e *Encoder) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
 }
 
 // list appends messages that a column keeps encoded: fields of one number.
-func (e *Encoder) list(dst []byte, name string, row int, num protowire.Number, m *wire.Message) ([]byte, error) {
+func (e *Encoder) list(dst []byte, name string, row int, num protowire.Number, m *wire.Message) []byte {
 	v := e.text(name, row)
 	r := wire.NewReader(v, 0)
 	var f wire.Field
-	for r.Next(&f) {
+	for r.Err == nil && r.Next(&f) {
 		if f.Num != num {
-			return dst, fault.InColumn(fault.Corruptf("has field %d, not only field %d", f.Num, num), name)
-		}
-		if r.Is(&f, protowire.BytesType) {
+			r.Err = fault.Corruptf("has field %d, not only field %d", f.Num, num)
+		} else if r.Is(&f, protowire.BytesType) {
 			r.Err = m.Check(f.Data, f.At, 4)
 		}
-		if r.Err != nil {
-			break
-		}
 	}
-	return append(dst, v...), fault.InColumn(r.Err, name)
+	e.fail(fault.InColumn(r.Err, name))
+	return append(dst, v...)
 }
 
 // raw appends fields that a column keeps encoded, of a message.
-func (e *Encoder) raw(dst []byte, name string, row int, m *wire.Message) ([]byte, error) {
+func (e *Encoder) raw(dst []byte, name string, row int, m *wire.Message) []byte {
 	v := e.text(name, row)
-	return append(dst, v...), fault.InColumn(m.Check(v, 0, 0), name)
+	e.fail(fault.InColumn(m.Check(v, 0, 0), name))
+	return append(dst, v...)
 }

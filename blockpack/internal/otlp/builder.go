@@ -102,16 +102,16 @@ type Builder struct {
 	list   int                       // number of the current list of attributes
 
 	// Scratch.
-	span            spanFields
-	resource, scope shared
-	unusedValues    bool // values may be interned that no row has
+	span         spanFields
+	shared       [3]shared // of a resource and a scope
+	unusedValues bool      // values may be interned that no row has
 }
 
 // fieldColumns are the columns of fields of a span.
 type fieldColumns struct {
 	traceID, traceState, spanID, parentID, name, kind, start, end, duration, status, statusMessage *columnBuilder
 	droppedAttrs, droppedEvents, droppedLinks, flags, events, links, attrs, unknown                *columnBuilder
-	resource, scope                                                                                sharedColumns
+	shared                                                                                         [3]sharedColumns
 }
 
 // sharedColumns are the columns of a resource or scope.
@@ -140,14 +140,13 @@ func NewBuilder(o Options) *Builder {
 		statusMessage: b.fields[spans.StatusMessage], droppedAttrs: b.fields[spans.DroppedAttrs],
 		droppedEvents: b.fields[spans.DroppedEvents], droppedLinks: b.fields[spans.DroppedLinks], flags: b.fields[spans.Flags],
 		events: b.fields[spans.Events], links: b.fields[spans.Links], attrs: b.fields[spans.Attrs], unknown: b.fields[spans.Unknown],
-		resource: sharedColumns{
+		shared: [3]sharedColumns{ofResource: {
 			schemaURL: b.fields[spans.ResourceSchemaURL], droppedAttrs: b.fields[spans.ResourceDroppedAttrs],
 			entityRefs: b.fields[spans.ResourceEntityRefs], attrs: b.fields[spans.ResourceAttrs], unknown: b.fields[spans.ResourceUnknown],
-		},
-		scope: sharedColumns{
+		}, ofScope: {
 			schemaURL: b.fields[spans.ScopeSchemaURL], name: b.fields[spans.ScopeName], version: b.fields[spans.ScopeVersion],
 			droppedAttrs: b.fields[spans.ScopeDroppedAttrs], attrs: b.fields[spans.ScopeAttrs], unknown: b.fields[spans.ScopeUnknown],
-		},
+		}},
 	}
 	for i := range b.attrs {
 		b.attrs[i].reset()

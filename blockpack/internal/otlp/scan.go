@@ -64,14 +64,24 @@ func (s *shared) reset() {
 // resourceSpans scans a ResourceSpans at an offset:
 //
 //	1 Resource, 2 repeated ScopeSpans, 3 schema_url
-//
-// The resource comes first, wherever it is.
 func (b *Builder) resourceSpans(msg []byte, base int) error {
-	s := &b.resource
+	return b.around(msg, base, ofResource, "ScopeSpans", b.scopeSpans, &b.stats.EmptyResources)
+}
+
+// scopeSpans scans a ScopeSpans at an offset:
+//
+//	1 InstrumentationScope, 2 repeated Span, 3 schema_url
+func (b *Builder) scopeSpans(msg []byte, base int) error {
+	return b.around(msg, base, ofScope, "Span", b.addSpan, &b.stats.EmptyScopes)
+}
+
+// around scans a ResourceSpans or ScopeSpans. Its Resource or InstrumentationScope comes first, wherever it is.
+func (b *Builder) around(msg []byte, base, scope int, name string, item func([]byte, int) error, empty *int64) error {
+	s := &b.shared[scope]
 	s.reset()
 	b.list++
-	if err := b.around(msg, base, s, b.resourceFields); err != nil {
-		return fault.In(err, "Resource", -1)
+	if err := b.beside(msg, base, scope); err != nil {
+		return fault.In(err, [...]string{ofResource: "Resource", ofScope: "InstrumentationScope"}[scope], -1)
 	}
 	first := b.rows
 	r := wire.NewReader(msg, base)
@@ -83,8 +93,8 @@ func (b *Builder) resourceSpans(msg []byte, base int) error {
 		if !r.Is(&f, protowire.BytesType) {
 			break
 		}
-		if err := b.scopeSpans(f.Data, f.At); err != nil {
-			return fault.In(err, element("ScopeSpans", n), -1)
+		if err := item(f.Data, f.At); err != nil {
+			return fault.In(err, element(name, n), -1)
 		}
 		n++
 	}
@@ -92,62 +102,27 @@ func (b *Builder) resourceSpans(msg []byte, base int) error {
 		return r.Err
 	}
 	if b.rows == first {
-		b.stats.EmptyResources++
+		*empty++
 		b.unusedValues = true
 		return nil
 	}
-	return b.repeat(s, &b.f.resource, first)
+	return b.repeat(s, &b.f.shared[scope], first)
 }
 
-// scopeSpans scans a ScopeSpans at an offset:
-//
-//	1 InstrumentationScope, 2 repeated Span, 3 schema_url
-func (b *Builder) scopeSpans(msg []byte, base int) error {
-	s := &b.scope
-	s.reset()
-	b.list++
-	if err := b.around(msg, base, s, b.scopeFields); err != nil {
-		return fault.In(err, "InstrumentationScope", -1)
-	}
-	first := b.rows
-	r := wire.NewReader(msg, base)
-	var f wire.Field
-	for r.Next(&f) {
-		if f.Num != 2 {
-			continue
-		}
-		if !r.Is(&f, protowire.BytesType) {
-			break
-		}
-		if err := b.addSpan(f.Data, f.At); err != nil {
-			return fault.In(err, element("Span", b.rows-first), -1)
-		}
-	}
-	if r.Err != nil {
-		return r.Err
-	}
-	if b.rows == first {
-		b.stats.EmptyScopes++
-		b.unusedValues = true
-		return nil
-	}
-	return b.repeat(s, &b.f.scope, first)
-}
-
-// around scans the fields of a ResourceSpans or ScopeSpans but field 2. inner scans field 1.
-func (b *Builder) around(msg []byte, base int, s *shared, inner func([]byte, int) error) error {
+// beside scans the fields of a ResourceSpans or ScopeSpans but field 2.
+func (b *Builder) beside(msg []byte, base, scope int) error {
+	s := &b.shared[scope]
 	r := wire.NewReader(msg, base)
 	var f wire.Field
 	for r.Next(&f) {
 		switch f.Num {
 		case 1:
 			if r.Is(&f, protowire.BytesType) {
-				r.Err = inner(f.Data, f.At)
+				r.Err = b.sharedFields(f.Data, f.At, scope)
 			}
 		case 2:
 		case 3:
-			r.Is(&f, protowire.BytesType)
-			s.schemaURL = f.Data
+			r.Text(&f, &s.schemaURL)
 		case 1000:
 			r.Err = fault.Unsupportedf("instrumentation_library_spans, of OTLP before version 0.19")
 		default:
@@ -164,61 +139,51 @@ func (b *Builder) around(msg []byte, base int, s *shared, inner func([]byte, int
 	return r.Err
 }
 
-// resourceFields scans a Resource:
-//
-//	1 repeated KeyValue, 2 dropped_attributes_count, 3 repeated EntityRef
-func (b *Builder) resourceFields(msg []byte, base int) error {
-	s := &b.resource
+// sharedField is what a field of a Resource or an InstrumentationScope is.
+type sharedField uint8
+
+const (
+	otherField sharedField = iota
+	attributesField
+	droppedField
+	entityRefsField
+	nameField
+	versionField
+)
+
+// sharedNumbers are the fields by number.
+var sharedNumbers = [3][5]sharedField{
+	ofResource: {1: attributesField, 2: droppedField, 3: entityRefsField},
+	ofScope:    {1: nameField, 2: versionField, 3: attributesField, 4: droppedField},
+}
+
+// sharedFields scans a Resource or an InstrumentationScope.
+func (b *Builder) sharedFields(msg []byte, base, scope int) error {
+	s := &b.shared[scope]
 	r := wire.NewReader(msg, base)
 	var f wire.Field
-	prev := &b.attrs[ofResource].head
+	prev := &b.attrs[scope].head
 	for r.Next(&f) {
-		switch f.Num {
-		case 1:
+		field := otherField
+		if int(f.Num) < len(sharedNumbers[scope]) {
+			field = sharedNumbers[scope][f.Num]
+		}
+		switch field {
+		case attributesField:
 			if r.Is(&f, protowire.BytesType) {
-				prev, r.Err = b.sharedAttribute(s, ofResource, prev, &f)
+				prev, r.Err = b.sharedAttribute(s, scope, prev, &f)
 			}
-		case 2:
-			r.Is(&f, protowire.VarintType)
-			s.droppedAttrs = uint64(uint32(f.Bits))
-		case 3:
+		case droppedField:
+			r.Count(&f, &s.droppedAttrs)
+		case entityRefsField:
 			if r.Is(&f, protowire.BytesType) {
 				r.Err = wire.EntityRef.Check(f.Data, f.At, 3)
 				s.entityRefs = append(s.entityRefs, f.Raw...)
 			}
-		default:
-			s.inner = append(s.inner, f.Raw...)
-		}
-		if r.Err != nil {
-			return r.Err
-		}
-	}
-	return r.Err
-}
-
-// scopeFields scans an InstrumentationScope:
-//
-//	1 name, 2 version, 3 repeated KeyValue, 4 dropped_attributes_count
-func (b *Builder) scopeFields(msg []byte, base int) error {
-	s := &b.scope
-	r := wire.NewReader(msg, base)
-	var f wire.Field
-	prev := &b.attrs[ofScope].head
-	for r.Next(&f) {
-		switch f.Num {
-		case 1:
-			r.Is(&f, protowire.BytesType)
-			s.name = f.Data
-		case 2:
-			r.Is(&f, protowire.BytesType)
-			s.version = f.Data
-		case 3:
-			if r.Is(&f, protowire.BytesType) {
-				prev, r.Err = b.sharedAttribute(s, ofScope, prev, &f)
-			}
-		case 4:
-			r.Is(&f, protowire.VarintType)
-			s.droppedAttrs = uint64(uint32(f.Bits))
+		case nameField:
+			r.Text(&f, &s.name)
+		case versionField:
+			r.Text(&f, &s.version)
 		default:
 			s.inner = append(s.inner, f.Raw...)
 		}
@@ -292,13 +257,7 @@ func (b *Builder) repeat(s *shared, f *sharedColumns, first int) error {
 			return err
 		}
 	}
-	if err := b.repeatText(f.schemaURL, s.schemaURL, first); err != nil || b.o.Strict {
-		return err
-	}
-	if err := b.repeatText(f.name, s.name, first); err != nil {
-		return err
-	}
-	if err := b.repeatText(f.version, s.version, first); err != nil {
+	if err := b.repeatValue(f.schemaURL, s.schemaURL, first); err != nil || b.o.Strict {
 		return err
 	}
 	if s.droppedAttrs != 0 {
@@ -306,33 +265,23 @@ func (b *Builder) repeat(s *shared, f *sharedColumns, first int) error {
 			return err
 		}
 	}
-	if err := b.repeatFields(f.entityRefs, s.entityRefs, first); err != nil {
-		return err
+	for _, t := range [...]struct {
+		c *columnBuilder
+		v []byte
+	}{{f.name, s.name}, {f.version, s.version}, {f.entityRefs, s.entityRefs}, {f.attrs, s.attrs}, {f.unknown, s.unknown}} {
+		if err := b.repeatValue(t.c, t.v, first); err != nil {
+			return err
+		}
 	}
-	if err := b.repeatFields(f.attrs, s.attrs, first); err != nil {
-		return err
-	}
-	return b.repeatFields(f.unknown, s.unknown, first)
+	return nil
 }
 
-// repeatText gives a string to the rows from first on, unless it is empty.
-func (b *Builder) repeatText(c *columnBuilder, v []byte, first int) error {
+// repeatValue gives a string or encoded fields to the rows from first on, unless they are empty.
+func (b *Builder) repeatValue(c *columnBuilder, v []byte, first int) error {
 	if len(v) == 0 {
 		return nil
 	}
-	v, err := b.value(c.name, v)
-	if err != nil {
-		return err
-	}
-	return c.repeat(v, first, b.rows)
-}
-
-// repeatFields gives encoded fields to the rows from first on, unless there are none.
-func (b *Builder) repeatFields(c *columnBuilder, v []byte, first int) error {
-	if len(v) == 0 {
-		return nil
-	}
-	v, err := b.entries(c.name, v)
+	v, err := b.fit(c, v)
 	if err != nil || len(v) == 0 {
 		return err
 	}

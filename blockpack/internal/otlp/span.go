@@ -219,7 +219,7 @@ func (b *Builder) addExtensions(s *spanFields) error {
 	f := &b.f
 	if b.o.Strict {
 		own := len(s.events)+len(s.links)+len(s.attrs)+len(s.unknown) > 0 || s.flags != 0
-		if own || b.resource.loses() || b.scope.loses() {
+		if own || b.shared[ofResource].loses() || b.shared[ofScope].loses() {
 			b.stats.Lost++
 		}
 		return nil

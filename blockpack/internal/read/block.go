@@ -181,35 +181,8 @@ func newStored(ctx context.Context, read blockBytes, h *head, i int, own bool) (
 	return lazy.New(c.Name, c.Type.Base(), h.Spans, o), nil
 }
 
-// uuidHint tells by the statistics of a column of strings, which are taken before UUIDs are packed, whether they are.
-func (h *head) uuidHint(i int) column.UUIDHint {
-	if h.Columns[i].Type.Base() != column.String {
-		return column.UUIDUnknown
-	}
-	s := h.stats(i)
-	switch {
-	case !s.Known:
-		return column.UUIDUnknown
-	case isUUID(s.Min.Data) && isUUID(s.Max.Data):
-		return column.UUIDPacked
-	}
-	return column.UUIDPlain
-}
-
-// isUUID reports whether a string is a UUID of 36 characters.
-func isUUID(s []byte) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range s {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-		if dash && c != '-' || !dash && !hex {
-			return false
-		}
-	}
-	return true
-}
+// uuidHint tells whether the UUIDs of a column are packed.
+func (h *head) uuidHint(i int) column.UUIDHint { return h.stats(i).UUIDHint(h.Columns[i].Type) }
 
 // Pages implements [table.Stripe]: there are no bounds of parts of a block.
 func (b block) Pages(context.Context, *table.Column, storage.Prefetched) (*source.Pages, error) {

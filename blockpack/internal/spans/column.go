@@ -88,12 +88,6 @@ func dictionaryColumn(d *array.Dictionary, f Field) (*column.Column, error) {
 func texts(c *column.Column, arr arrow.Array, rows []int) error {
 	var at func(i int) ([]byte, error)
 	switch a := arr.(type) {
-	case *array.String, *array.Binary:
-		at = slicesOf[int32](arr)
-	case *array.LargeString, *array.LargeBinary:
-		at = slicesOf[int64](arr)
-	case *array.FixedSizeBinary:
-		at = func(i int) ([]byte, error) { return a.Value(i), nil }
 	case *array.Null:
 	case array.ListLike:
 		var err error
@@ -101,9 +95,13 @@ func texts(c *column.Column, arr arrow.Array, rows []int) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("values of type %s instead of %s", arr.DataType(), typeNames[c.Type])
+		value := arrowutil.BytesOf(arr)
+		if value == nil {
+			return fmt.Errorf("values of type %s instead of %s", arr.DataType(), typeNames[c.Type])
+		}
+		at = func(i int) ([]byte, error) { return value(i), nil }
 	}
-	if _, isText := arr.(array.StringLike); isText && lengthOfIDs(c.Name) > 0 {
+	if _, isText := arr.(array.StringLike); isText && LengthOfIDs(c.Name) > 0 {
 		at = fromHex(at)
 	}
 	c.Values.Offsets = make([]uint32, 1, len(rows)+1)
@@ -119,16 +117,6 @@ func texts(c *column.Column, arr arrow.Array, rows []int) error {
 		c.Values.Offsets = append(c.Values.Offsets, uint32(len(c.Values.Data)))
 	}
 	return nil
-}
-
-// slicesOf returns a function for values of strings or bytes.
-func slicesOf[O int32 | int64](arr arrow.Array) func(i int) ([]byte, error) {
-	offsets := arrowutil.Offsets[O](arr)
-	var data []byte
-	if b := arr.Data().Buffers()[2]; b != nil {
-		data = b.Bytes()
-	}
-	return func(i int) ([]byte, error) { return data[offsets[i]:offsets[i+1]], nil }
 }
 
 // fromHex reads ids as text.

@@ -241,8 +241,8 @@ func typeOf(dt arrow.DataType) (column.Type, bool) {
 	return column.Int64, arrow.IsInteger(dt.ID())
 }
 
-// lengthOfIDs is the length of the ids of a column, 0 if it has none.
-func lengthOfIDs(name string) int {
+// LengthOfIDs is the length of the ids of a column, 0 if it has none.
+func LengthOfIDs(name string) int {
 	switch name {
 	case TraceID:
 		return TraceIDLen
@@ -271,7 +271,7 @@ func TraitsOf(c *column.Column) (t Traits) {
 			}
 		}
 	case column.Bytes:
-		if n := lengthOfIDs(c.Name); n > 0 {
+		if n := LengthOfIDs(c.Name); n > 0 {
 			t |= IDs
 			for k := range c.Values.Len() {
 				if len(c.Values.Bytes(k)) != n {

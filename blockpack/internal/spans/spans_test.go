@@ -67,8 +67,8 @@ func random(t *rapid.T, name string, typ column.Type) *column.Column {
 			c.Values.Numbers = append(c.Values.Numbers, uint64(rapid.IntRange(0, 1).Draw(t, "bool")))
 		case !typ.Textual():
 			c.Values.Numbers = append(c.Values.Numbers, rapid.Uint64().Draw(t, "number")>>1)
-		case lengthOfIDs(name) > 0:
-			c.Values.Data = append(c.Values.Data, rapid.SliceOfN(rapid.Byte(), lengthOfIDs(name), lengthOfIDs(name)).Draw(t, "id")...)
+		case LengthOfIDs(name) > 0:
+			c.Values.Data = append(c.Values.Data, rapid.SliceOfN(rapid.Byte(), LengthOfIDs(name), LengthOfIDs(name)).Draw(t, "id")...)
 		default:
 			c.Values.Data = append(c.Values.Data, rapid.StringN(0, 3, 9).Draw(t, "text")...)
 		}

@@ -185,19 +185,12 @@ func (b *blockCheck) stats(i int) (layout.ColumnStats, error) {
 	return layout.ParseColumnStats(b.data[c.StatsOffset:c.StatsOffset+c.StatsLength], c.Type)
 }
 
-// uuidHint is that of package read.
 func (b *blockCheck) uuidHint(i int) column.UUIDHint {
 	if b.own {
 		return column.UUIDPlain
 	}
-	s, err := b.stats(i)
-	switch {
-	case err != nil || !s.Known || b.head.Columns[i].Type.Base() != column.String:
-		return column.UUIDUnknown
-	case len(s.Min.Data) == 36 && len(s.Max.Data) == 36:
-		return column.UUIDPacked
-	}
-	return column.UUIDPlain
+	s, _ := b.stats(i) // nothing is known after an error, which checkStats reports
+	return s.UUIDHint(b.head.Columns[i].Type)
 }
 
 // checkStats compares the bounds of a column with its values.

@@ -139,20 +139,9 @@ func (l *columnsCheck) add(b *blockCheck, c *layout.BlockColumn, d *digested) er
 		l.found[k] = f
 	}
 	f.rows += int64(d.present)
-	f.ids = f.ids && (len(d.distinct) == 0 || d.width == idWidth(c.Name))
+	f.ids = f.ids && (len(d.distinct) == 0 || d.width == spans.LengthOfIDs(c.Name))
 	f.large = f.large || c.Type.Base() == column.Uint64 && len(d.distinct) > 0 && d.distinct[len(d.distinct)-1].Bits > math.MaxInt64
 	return nil
-}
-
-// idWidth is the width of the ids of a column, 0 if it has none.
-func idWidth(name string) int {
-	switch name {
-	case spans.TraceID:
-		return 16
-	case spans.SpanID, spans.ParentID:
-		return 8
-	}
-	return 0
 }
 
 // compareColumns compares the facts about columns with those of the list. They decide about types.

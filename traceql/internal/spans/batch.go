@@ -229,13 +229,7 @@ func (b *Batch) attribute(scope lang.Scope, name string, row int) (value.Value, 
 		}
 		found = append(found, more...)
 	}
-	switch len(found) {
-	case 0:
-		return value.Value{}, nil
-	case 1:
-		return found[0], nil
-	}
-	return value.OfArray(found), nil
+	return oneOf(found), nil
 }
 
 func (b *Batch) intrinsic(i lang.Intrinsic, row int) (value.Value, error) {

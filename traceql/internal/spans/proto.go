@@ -99,6 +99,11 @@ func (m *message) attribute(name string) value.Value {
 			found = append(found, v)
 		}
 	}
+	return oneOf(found)
+}
+
+// oneOf is the only one of some values, or all of them as an array; nil if there is none.
+func oneOf(found []value.Value) value.Value {
 	switch len(found) {
 	case 0:
 		return value.Value{}
@@ -125,7 +130,15 @@ func attributes(content []byte, attrs int, name string) (found []value.Value, er
 
 // keyValue is the value of a KeyValue if it has a name. An empty value counts as missing.
 func keyValue(content []byte, name string) (v value.Value, ok bool, err error) {
-	var key, val []byte
+	key, val, err := splitKeyValue(content)
+	if err != nil || string(key) != name {
+		return v, false, err
+	}
+	v, err = anyValue(val, 0)
+	return v, !v.IsNil(), err
+}
+
+func splitKeyValue(content []byte) (key, val []byte, err error) {
 	err = fields(content, func(n protowire.Number, _ protowire.Type, content []byte, _ uint64) error {
 		switch n {
 		case keyValueKey:
@@ -135,11 +148,7 @@ func keyValue(content []byte, name string) (v value.Value, ok bool, err error) {
 		}
 		return nil
 	})
-	if err != nil || string(key) != name {
-		return v, false, err
-	}
-	v, err = anyValue(val, 0)
-	return v, !v.IsNil(), err
+	return key, val, err
 }
 
 // anyValue is the value of an AnyValue.
@@ -229,34 +238,27 @@ func corrupt(code int) error {
 
 // AttributeNames calls add for the names of the attributes in the rest of a scope, or in the events or links of a span.
 func (b *Batch) AttributeNames(scope lang.Scope, row int, add func(name []byte)) error {
-	each := func(content []byte, attrs int) error {
-		return fields(content, func(n protowire.Number, t protowire.Type, content []byte, _ uint64) error {
-			if int(n) != attrs || t != protowire.BytesType {
-				return nil
-			}
-			return fields(content, func(n protowire.Number, _ protowire.Type, content []byte, _ uint64) error {
-				if n == keyValueKey {
-					add(content)
-				}
-				return nil
-			})
-		})
+	addKey := func(content []byte) error {
+		key, _, err := splitKeyValue(content)
+		if key != nil {
+			add(key)
+		}
+		return err
 	}
 	if rest := scopes[scope].rest; rest != "" {
-		return fault.In(each(b.Bytes(rest, row), scopes[scope].attrs), rest, -1)
+		err := fields(b.Bytes(rest, row), func(n protowire.Number, t protowire.Type, content []byte, _ uint64) error {
+			if int(n) != scopes[scope].attrs || t != protowire.BytesType {
+				return nil
+			}
+			return addKey(content)
+		})
+		return fault.In(err, rest, -1)
 	}
-	var failed error
 	_, err := b.inLists(scope, row, func(m *message) value.Value {
 		for _, kv := range m.keyValues {
-			err := fields(kv, func(n protowire.Number, _ protowire.Type, content []byte, _ uint64) error {
-				if n == keyValueKey {
-					add(content)
-				}
-				return nil
-			})
-			failed = errors.Join(failed, err)
+			m.err = errors.Join(m.err, addKey(kv))
 		}
 		return value.Value{}
 	})
-	return errors.Join(err, failed)
+	return err
 }

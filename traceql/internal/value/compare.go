@@ -1,6 +1,7 @@
 package value
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strings"
@@ -19,34 +20,15 @@ func Compare(a, b Value) (order int, ok bool) {
 	case a.kind == String:
 		return strings.Compare(a.text, b.text), true
 	case a.kind == Float && b.kind == Float:
-		return compareFloats(a.Float64(), b.Float64())
+		x, y := a.Float64(), b.Float64()
+		return cmp.Compare(x, y), x == x && y == y
 	case a.kind == Float:
 		order, ok = compareMixed(b.Int64(), a.Float64())
 		return -order, ok
 	case b.kind == Float:
 		return compareMixed(a.Int64(), b.Float64())
 	}
-	return compareInts(a.Int64(), b.Int64()), true
-}
-
-func compareInts(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-func compareFloats(a, b float64) (int, bool) {
-	switch {
-	case a < b:
-		return -1, true
-	case a > b:
-		return 1, true
-	}
-	return 0, a == b
+	return cmp.Compare(a.Int64(), b.Int64()), true
 }
 
 // compareMixed compares exactly, without rounding the integer.
@@ -60,7 +42,7 @@ func compareMixed(a int64, b float64) (int, bool) {
 		return 1, true
 	}
 	whole := math.Floor(b)
-	if order := compareInts(a, int64(whole)); order != 0 || whole == b {
+	if order := cmp.Compare(a, int64(whole)); order != 0 || whole == b {
 		return order, true
 	}
 	return -1, true
