@@ -231,7 +231,11 @@ func (w *Writer) cut(ctx context.Context) error {
 	if len(ends) == 0 {
 		return nil
 	}
-	for _, b := range w.builder.Take(ends[len(ends)-1]).Split(ends) {
+	full, err := w.builder.Take(ends[len(ends)-1])
+	if err != nil {
+		return err
+	}
+	for _, b := range full.Split(ends) {
 		if err := w.w.Window(ctx, b, w.o.BlockSpans); err != nil {
 			return err
 		}

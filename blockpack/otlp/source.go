@@ -161,24 +161,19 @@ func (s *source) survey(ctx context.Context, ro provider.ReadOptions) (err error
 		s.rows += found.look(b.Finish(), s.rows)
 	}
 	for k, t := range found {
-		s.fields = append(s.fields, spans.Field{Name: k.name, Type: k.typ, Flags: t})
+		s.fields = append(s.fields, spans.Field{Name: k.Name, Type: k.Type, Flags: t})
 	}
 	s.warn(b.Stats(), ro)
 	return nil
 }
 
 // found are the columns of a survey, with what all values have in common.
-type found map[columnKey]spans.Traits
-
-type columnKey struct {
-	name string
-	typ  column.Type
-}
+type found map[column.Key]spans.Traits
 
 // look adds the columns of the rows after some others, and returns the number of these rows.
 func (found found) look(b otlp.Block, before int64) int64 {
 	for _, c := range b.Columns {
-		k := columnKey{c.Name, c.Type}
+		k := c.Key()
 		t := spans.TraitsOf(c)
 		if known, ok := found[k]; ok {
 			t = t.Join(known)
@@ -188,7 +183,7 @@ func (found found) look(b otlp.Block, before int64) int64 {
 		found[k] = t
 	}
 	for k, t := range found {
-		if b.Column(k.name, k.typ) == nil {
+		if b.Column(k.Name, k.Type) == nil {
 			found[k] = t &^ spans.Always
 		}
 	}
@@ -239,7 +234,11 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if s.builder.Rows() == 0 {
 		return nil, nil
 	}
-	batch, err := s.batch(s.builder.Take(s.batchRows))
+	b, err := s.builder.Take(s.batchRows)
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	batch, err := s.batch(b)
 	return batch, s.wrap(err)
 }
 

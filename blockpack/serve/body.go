@@ -3,45 +3,23 @@ package serve
 import (
 	"errors"
 	"io"
-	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
-
-// budget is the memory of all requests. It may be used concurrently.
-type budget struct {
-	mu   sync.Mutex
-	free int64
-}
-
-// take takes bytes, if there are so many.
-func (b *budget) take(n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n > b.free {
-		return false
-	}
-	b.free -= n
-	return true
-}
-
-func (b *budget) give(n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.free += n
-}
 
 var (
 	errQueueFull = errors.New("too many requests wait")
 	errTooLarge  = errors.New("the request is too large")
 )
 
-// share is the part of a budget that one request has.
+// share is the memory of all requests, in bytes, that one request has.
 type share struct {
-	budget *budget
+	budget *semaphore.Weighted
 	taken  int64
 }
 
 func (s *share) take(n int64) error {
-	if !s.budget.take(n) {
+	if !s.budget.TryAcquire(n) {
 		return errQueueFull
 	}
 	s.taken += n
@@ -49,7 +27,7 @@ func (s *share) take(n int64) error {
 }
 
 func (s *share) give(n int64) {
-	s.budget.give(n)
+	s.budget.Release(n)
 	s.taken -= n
 }
 

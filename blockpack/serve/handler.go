@@ -92,7 +92,7 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) (a answer, size
 		return a, 0, errClosed
 	default:
 	}
-	memory := share{budget: &s.budget}
+	memory := share{budget: s.budget}
 	defer memory.giveAll()
 	if err := memory.take(requestBytes); err != nil {
 		return a, 0, err

@@ -24,6 +24,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
@@ -110,7 +112,7 @@ type Server struct {
 	clock  clock
 	folder *folder
 	queue  chan *request
-	budget budget
+	budget *semaphore.Weighted // of the memory of requests
 
 	closing chan struct{}      // closed by Close
 	done    chan struct{}      // closed when the loop has ended
@@ -158,7 +160,7 @@ func open(ctx context.Context, dir string, o Options, p parts) (*Server, error) 
 		return nil, err
 	}
 	s := &Server{
-		o: o, clock: p.clock, queue: make(chan *request), budget: budget{free: o.QueueBytes},
+		o: o, clock: p.clock, queue: make(chan *request), budget: semaphore.NewWeighted(o.QueueBytes),
 		closing: make(chan struct{}), done: make(chan struct{}),
 		folder: &folder{fs: p.fs, dir: dir, create: p.create, notice: o.Notice},
 	}

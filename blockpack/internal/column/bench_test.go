@@ -36,7 +36,9 @@ func corpusBlocks(t testing.TB, name string, rows int) []storedBlock {
 	for _, message := range otlpgen.Corpus(t, name) {
 		require.NoError(t, b.AddTraces(message))
 		for b.Rows() >= rows {
-			require.NoError(t, w.Block(ctx, b.Take(rows)))
+			block, err := b.Take(rows)
+			require.NoError(t, err)
+			require.NoError(t, w.Block(ctx, block))
 		}
 	}
 	if b.Rows() > 0 {

@@ -3,6 +3,7 @@
 package column
 
 import (
+	"cmp"
 	"iter"
 	"math/bits"
 	"strconv"
@@ -79,6 +80,20 @@ type Column struct {
 	// PackedUUID tells that the strings were stored as 16 bytes each, and are here as UUIDs in text.
 	PackedUUID bool
 }
+
+// Key names a column of a file: columns of one name may have different types.
+type Key struct {
+	Name string
+	Type Type
+}
+
+// Compare orders columns by name and type.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Name, o.Name), cmp.Compare(k.Type, o.Type))
+}
+
+// Key is the name and type of the column.
+func (c *Column) Key() Key { return Key{c.Name, c.Type} }
 
 // PresentCount is the number of rows with a value.
 func (c *Column) PresentCount() int {

@@ -1,8 +1,6 @@
 package column
 
 import (
-	"encoding/binary"
-
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -66,15 +64,7 @@ func (s *suffixes) next() (prefix, suffix []byte, err error) {
 	if len(s.data)-s.at < s.width {
 		return nil, nil, fault.Corruptf("%d bytes are left, less than the index of a prefix", len(s.data)-s.at)
 	}
-	var k uint32
-	switch b := s.data[s.at:]; s.width {
-	case 1:
-		k = uint32(b[0])
-	case 2:
-		k = uint32(binary.LittleEndian.Uint16(b))
-	default:
-		k = binary.LittleEndian.Uint32(b)
-	}
+	k := uint32(offsetAt(s.data[s.at:], s.width, 0))
 	s.at += s.width
 	if suffix, err = s.values.next(); err != nil {
 		return nil, nil, err

@@ -34,6 +34,9 @@ type BlockColumn struct {
 	StatsLength int64 // 0: nothing is known
 }
 
+// Key is the name and base type of the column.
+func (c *BlockColumn) Key() column.Key { return column.Key{Name: c.Name, Type: c.Type.Base()} }
+
 const (
 	blockColumnEntry = 2 + 1 + 4*8
 	usualName        = 24 // bytes, to guess the size of a head

@@ -64,9 +64,7 @@ type Block struct {
 
 // Column finds a column, nil if there is none.
 func (b *Block) Column(name string, t column.Type) *column.Column {
-	i, ok := slices.BinarySearchFunc(b.Columns, name, func(c *column.Column, name string) int {
-		return cmp.Or(cmp.Compare(c.Name, name), cmp.Compare(c.Type, t))
-	})
+	i, ok := slices.BinarySearchFunc(b.Columns, column.Key{Name: name, Type: t}, func(c *column.Column, k column.Key) int { return c.Key().Compare(k) })
 	if !ok {
 		return nil
 	}
@@ -188,32 +186,39 @@ func (b *Builder) columns(yield func(c *columnBuilder) bool) {
 }
 
 // Finish removes all spans and returns them. The builder may be used for others.
-func (b *Builder) Finish() Block { return b.Take(b.rows) }
-
-// Take removes the first n spans and returns them. Other spans are copied.
-func (b *Builder) Take(n int) Block {
-	n = min(n, b.rows)
-	b.sizes, b.fill = append(b.sizes[:0], b.sizes[n:]...), fill{}
-	out := Block{Rows: n}
-	b.used = 0
+func (b *Builder) Finish() Block {
+	out := Block{Rows: b.rows}
 	for c := range b.columns {
-		if c.n == 0 {
-			continue
-		}
-		if head := c.take(n, b.rows); head != nil {
-			out.Columns = append(out.Columns, head)
-		}
 		if c.n > 0 {
-			b.used++
+			out.Columns = append(out.Columns, c.column(b.rows, b.unusedValues))
+		} else if c.coded {
+			c.values = interner{}
 		}
 	}
-	b.rows -= n
-	b.unusedValues = false
+	b.rows, b.used, b.sizes, b.fill, b.unusedValues = 0, 0, b.sizes[:0], fill{}, false
 	b.forgetKeys()
-	slices.SortFunc(out.Columns, func(a, b *column.Column) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
-	})
+	slices.SortFunc(out.Columns, func(a, b *column.Column) int { return a.Key().Compare(b.Key()) })
 	return out
+}
+
+// Take removes the first n spans and returns them. Other spans are copied.
+func (b *Builder) Take(n int) (Block, error) {
+	if n >= b.rows {
+		return b.Finish(), nil
+	}
+	sizes := slices.Clone(b.sizes[n:])
+	parts := b.Finish().Split([]int{n, len(sizes) + n})
+	for _, c := range parts[1].Columns {
+		to, err := b.target(c)
+		if err == nil {
+			err = b.addColumn(to, c)
+		}
+		if err != nil {
+			return Block{}, err
+		}
+	}
+	b.rows, b.sizes, b.unusedValues = len(sizes), sizes, false
+	return parts[0], nil
 }
 
 // mark is the state of a builder that it can go back to.

@@ -263,9 +263,9 @@ func TestManyKeys(t *testing.T) {
 			want = append(want, m)
 		}
 		if block%2 == 0 {
-			checkBlock(t, want, []Block{b.Take(19), b.Finish()})
+			checkBlock(t, want, []Block{taken(t, b, 19), b.Finish()})
 		} else {
-			first := b.Take(19)
+			first := taken(t, b, 19)
 			require.Len(t, b.attrs[ofSpan].keys, 1)
 			checkBlock(t, want, []Block{first, b.Finish()})
 		}
@@ -356,4 +356,10 @@ func TestHostileFields(t *testing.T) {
 			t.Fatalf("%v\n%q", err, msg)
 		}
 	})
+}
+
+func taken(t require.TestingT, b *Builder, n int) Block {
+	block, err := b.Take(n)
+	require.NoError(t, err)
+	return block
 }

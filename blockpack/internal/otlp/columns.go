@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math"
-	"math/bits"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -53,14 +53,10 @@ func setBits(b []byte, from, to int) []byte {
 	for len(b) < (to+7)/8 {
 		b = append(b, 0)
 	}
-	for ; from < to && from&7 != 0; from++ {
+	if to-from == 1 {
 		b[from>>3] |= 1 << (from & 7)
-	}
-	for ; from+8 <= to; from += 8 {
-		b[from>>3] = 0xff
-	}
-	for ; from < to; from++ {
-		b[from>>3] |= 1 << (from & 7)
+	} else {
+		bitmap.SetRange(b, from, to-from)
 	}
 	return b
 }
@@ -140,15 +136,7 @@ func (c *columnBuilder) before(rows int) int {
 	if !c.sparse {
 		return min(c.n, rows)
 	}
-	n := 0
-	whole := min(rows/8, len(c.present))
-	for _, x := range c.present[:whole] {
-		n += bits.OnesCount8(x)
-	}
-	if whole < len(c.present) {
-		n += bits.OnesCount8(c.present[whole] & (1<<(rows&7) - 1))
-	}
-	return n
+	return bitmap.Bits{Data: c.present, Len: min(rows, 8*len(c.present))}.Count()
 }
 
 // cut keeps the values of the first rows.
@@ -180,84 +168,9 @@ func (c *columnBuilder) cut(rows int) {
 
 func (c *columnBuilder) textual() bool { return c.typ == column.String || c.typ == column.Bytes }
 
-// take removes the values of the first n of rows, and returns them as a column, nil if there are none.
-func (c *columnBuilder) take(n, rows int) *column.Column {
-	head := &columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded}
-	tail := &columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded}
-	k := c.before(n)
-	head.n, tail.n = k, c.n-k
-	if head.n == 0 {
-		if c.shift(n); c.coded && c.b.unusedValues {
-			c.dropUnused()
-		}
-		return nil
-	}
-	if tail.n > 0 {
-		c.copyTo(tail, n, k)
-	}
-	*head = *c
-	head.cut(n)
-	*c = *tail
-	return head.column(n, tail.n > 0 || c.b.unusedValues)
-}
-
-// shift removes n rows without values at the beginning.
-func (c *columnBuilder) shift(n int) {
-	if c.sparse {
-		c.present = shiftBits(c.present, n)
-		c.normalize()
-	}
-}
-
-// normalize finds out whether the first rows are those with values.
-func (c *columnBuilder) normalize() {
-	if c.before(c.n) == c.n {
-		c.sparse, c.present = false, nil
-	}
-}
-
-// shiftBits is a bitmap without its first n bits.
-func shiftBits(b []byte, n int) []byte {
-	b = b[min(n/8, len(b)):]
-	out := make([]byte, len(b))
-	shift := n & 7
-	for i := range b {
-		out[i] = b[i] >> shift
-		if shift > 0 && i+1 < len(b) {
-			out[i] |= b[i+1] << (8 - shift)
-		}
-	}
-	return out
-}
-
-// copyTo copies the rows from row n on, whose values are those from k on.
-func (c *columnBuilder) copyTo(tail *columnBuilder, n, k int) {
-	if c.sparse {
-		tail.sparse, tail.present = true, shiftBits(c.present, n)
-		tail.normalize()
-	}
-	switch {
-	case !c.textual():
-		tail.numbers = append(tail.numbers, c.numbers[k:]...)
-	case c.coded:
-		codes := make([]uint32, len(c.values.offsets)) // code+1 of values that tail has
-		for _, old := range c.codes[k:] {
-			if codes[old] == 0 {
-				codes[old] = 1 + tail.values.code(c.b.seed, c.values.value(old))
-			}
-			tail.codes = append(tail.codes, codes[old]-1)
-		}
-	default:
-		from := c.offsets[k]
-		for _, o := range c.offsets[k:] {
-			tail.offsets = append(tail.offsets, o-from)
-		}
-		tail.data = append(tail.data, c.data[from:]...)
-	}
-}
-
-// column hands the values over as a column of rows rows. unused tells that some interned values may have no row.
+// column hands the values over as a column of rows rows, and leaves none. unused tells that some interned values may have no row.
 func (c *columnBuilder) column(rows int, unused bool) *column.Column {
+	defer func() { *c = columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded} }()
 	out := &column.Column{Name: c.name, Type: c.typ, Rows: rows}
 	if c.n < rows {
 		if !c.sparse {
@@ -274,31 +187,27 @@ func (c *columnBuilder) column(rows int, unused bool) *column.Column {
 	case !c.coded:
 		out.Values.Offsets, out.Values.Data = c.offsets, c.data
 	default:
-		if unused {
-			c.dropUnused()
-		}
 		out.Codes, out.Values.Offsets, out.Values.Data = c.codes, c.values.offsets, c.values.data
-		if len(c.codes) == out.Values.Len() && ascending(c.codes) {
-			out.Codes = nil // all are different
+		if unused {
+			r := recoder{out, make([]uint32, out.Values.Len())}
+			out.Codes, out.Values = r.recode(c.codes)
 		}
+		dropCodes(out)
 	}
 	return out
 }
 
-func ascending(codes []uint32) bool {
-	for i, c := range codes {
-		if c != uint32(i) {
-			return false
+// dropCodes drops codes that tell nothing: those of values that all are different.
+func dropCodes(c *column.Column) {
+	if len(c.Codes) != c.Values.Len() {
+		return
+	}
+	for i, code := range c.Codes {
+		if code != uint32(i) {
+			return
 		}
 	}
-	return true
-}
-
-// dropUnused drops values that no code refers to.
-func (c *columnBuilder) dropUnused() {
-	kept := &columnBuilder{b: c.b, typ: c.typ, coded: true}
-	(&columnBuilder{b: c.b, typ: c.typ, coded: true, codes: c.codes, values: c.values}).copyTo(kept, 0, 0)
-	c.codes, c.values = kept.codes, kept.values
+	c.Codes = nil
 }
 
 // interner numbers different values in the order in which they come.

@@ -127,7 +127,7 @@ func TestRoundTripCorpus(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b.Rows() > 10_000 {
-					blocks = append(blocks, b.Take(10_000))
+					blocks = append(blocks, taken(t, b, 10_000))
 				}
 			}
 			blocks = append(blocks, b.Finish())
@@ -155,7 +155,7 @@ func TestRoundTripRandom(t *testing.T) {
 			}
 			if rapid.Bool().Draw(t, "take") {
 				n := rapid.IntRange(0, b.Rows()).Draw(t, "rows")
-				blocks = append(blocks, b.Take(n))
+				blocks = append(blocks, taken(t, b, n))
 			}
 		}
 		blocks = append(blocks, b.Finish())

@@ -1,9 +1,8 @@
 package otlp
 
 import (
-	"math/bits"
-
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // Split divides a block into blocks that end at some rows; the last end is that of the block. The blocks share memory with it.
@@ -18,7 +17,7 @@ func (b Block) Split(ends []int) []Block {
 		from = end
 	}
 	for _, c := range b.Columns {
-		s := splitter{c: c, codes: make([]uint32, c.Values.Len())}
+		s := splitter{recoder: recoder{c, make([]uint32, c.Values.Len())}}
 		for i := range out {
 			if part := s.next(out[i].Rows); part != nil {
 				out[i].Columns = append(out[i].Columns, part)
@@ -30,10 +29,9 @@ func (b Block) Split(ends []int) []Block {
 
 // splitter divides a column.
 type splitter struct {
-	c     *column.Column
-	row   int      // first of the next part
-	value int      // likewise, of the present rows
-	codes []uint32 // code+1 of values in the part at hand
+	recoder
+	row   int // first of the next part
+	value int // likewise, of the present rows
 }
 
 // next gives the column of the next rows, nil if none has a value.
@@ -41,7 +39,11 @@ func (s *splitter) next(rows int) *column.Column {
 	out := &column.Column{Name: s.c.Name, Type: s.c.Type, Rows: rows}
 	count := rows
 	if s.c.Present != nil {
-		out.Present, count = sliceBits(s.c.Present, s.row, rows)
+		bits := bitmap.Bits{Data: s.c.Present, Len: s.c.Rows}.Slice(s.row, s.row+rows)
+		if count = bits.Count(); count < rows {
+			out.Present = make([]byte, (rows+7)/8)
+			bits.CopyTo(out.Present, 0)
+		}
 	}
 	from, end := s.value, s.value+count
 	s.row, s.value = s.row+rows, end
@@ -51,9 +53,7 @@ func (s *splitter) next(rows int) *column.Column {
 		return nil
 	case s.c.Codes != nil:
 		out.Codes, out.Values = s.recode(s.c.Codes[from:end])
-		if len(out.Codes) == out.Values.Len() && ascending(out.Codes) {
-			out.Codes = nil
-		}
+		dropCodes(out)
 	case !s.c.Type.Textual():
 		out.Values.Numbers = v.Numbers[from:end:end]
 	default:
@@ -67,8 +67,14 @@ func (s *splitter) next(rows int) *column.Column {
 	return out
 }
 
+// recoder gives parts of a column dictionaries of their own.
+type recoder struct {
+	c     *column.Column
+	codes []uint32 // code+1 of values in the part at hand
+}
+
 // recode gives codes of the values that they have only, in the order in which these come.
-func (s *splitter) recode(old []uint32) (codes []uint32, values column.Values) {
+func (s *recoder) recode(old []uint32) (codes []uint32, values column.Values) {
 	codes = make([]uint32, len(old))
 	var used []uint32
 	for i, code := range old {
@@ -92,20 +98,4 @@ func (s *splitter) recode(old []uint32) (codes []uint32, values column.Values) {
 		values.Offsets = append(values.Offsets, uint32(len(values.Data)))
 	}
 	return codes, values
-}
-
-// sliceBits copies n bits of a bitmap, and counts those that are set. If all are, it gives nil.
-func sliceBits(b []byte, from, n int) (out []byte, count int) {
-	out = make([]byte, (n+7)/8)
-	copy(out, shiftBits(b[:min(len(b), (from+n+7)/8)], from))
-	if n%8 != 0 {
-		out[n/8] &= 1<<(n%8) - 1
-	}
-	for _, x := range out {
-		count += bits.OnesCount8(x)
-	}
-	if count == n {
-		return nil, n
-	}
-	return out, count
 }

@@ -30,7 +30,7 @@ func TestSplit(t *testing.T) {
 		}
 		from := 0
 		for i, got := range one.Finish().Split(ends) {
-			want := two.Take(ends[i] - from)
+			want := taken(t, two, ends[i]-from)
 			from = ends[i]
 			require.Equal(t, rowsOf(want), rowsOf(got))
 			require.Len(t, got.Columns, len(want.Columns))

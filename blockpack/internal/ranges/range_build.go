@@ -31,19 +31,14 @@ type BuildOptions struct {
 // the block: keys are chosen first, and then each value is put where a lookup finds it.
 type Builder struct {
 	o       BuildOptions
-	columns map[fileColumn]*rangeValues
+	columns map[column.Key]*rangeValues
 	blocks  uint32
 	memory  int64
 }
 
-type fileColumn struct {
-	name string
-	t    column.Type
-}
-
 // rangeValues are the values of a column of one type.
 type rangeValues struct {
-	fileColumn
+	column.Key
 	rows       int64 // with a value
 	numbers    *blockvalues.Values[uint64]
 	texts      *blockvalues.Values[string]
@@ -64,7 +59,7 @@ func NewBuilder(o BuildOptions) *Builder {
 	o.Buckets = cmp.Or(o.Buckets, 1000)
 	o.Distinct = cmp.Or(o.Distinct, 100_000)
 	o.Memory = cmp.Or(o.Memory, 48<<20)
-	return &Builder{o: o, columns: map[fileColumn]*rangeValues{}}
+	return &Builder{o: o, columns: map[column.Key]*rangeValues{}}
 }
 
 // excluded are the columns that no range index has.
@@ -79,7 +74,7 @@ func (b *Builder) AddBlock(columns []*column.Column) {
 		if b.excluded(c) || c.Values.Len() == 0 {
 			continue
 		}
-		key := fileColumn{c.Name, c.Type}
+		key := c.Key()
 		v := b.columns[key]
 		if v == nil {
 			v = newRangeValues(key, b.o.Buckets)
@@ -108,22 +103,22 @@ func (b *Builder) AddBlock(columns []*column.Column) {
 // largest is the column that needs most memory.
 func (b *Builder) largest() (most *rangeValues) {
 	for _, v := range b.columns {
-		if most == nil || cmp.Or(cmp.Compare(v.Memory(), most.Memory()), cmp.Compare(most.name, v.name), cmp.Compare(most.t, v.t)) > 0 {
+		if most == nil || cmp.Or(cmp.Compare(v.Memory(), most.Memory()), cmp.Compare(most.Name, v.Name), cmp.Compare(most.Type, v.Type)) > 0 {
 			most = v
 		}
 	}
 	return most
 }
 
-func newRangeValues(key fileColumn, most int) *rangeValues {
-	v := &rangeValues{fileColumn: key}
-	if key.t.Textual() {
+func newRangeValues(key column.Key, most int) *rangeValues {
+	v := &rangeValues{Key: key}
+	if key.Type.Textual() {
 		v.texts = blockvalues.New(most, textAfter, func(s string) int64 { return int64(len(s)) })
 		v.keptValues = v.texts
 	} else {
 		greatest := uint64(math.MaxUint64)
-		if key.t == column.Float64 {
-			greatest = column.Ordered(key.t, math.Float64bits(math.Inf(1))) // NaNs are no keys
+		if key.Type == column.Float64 {
+			greatest = column.Ordered(key.Type, math.Float64bits(math.Inf(1))) // NaNs are no keys
 		}
 		v.numbers = blockvalues.New(most, func(n uint64) (uint64, bool) { return n + 1, n < greatest }, func(uint64) int64 { return 0 })
 		v.keptValues = v.numbers
@@ -137,10 +132,10 @@ func textAfter(s string) (string, bool) { return s + "\x00", len(s) < maxKey }
 func (v *rangeValues) add(c *column.Column, block uint32) {
 	if v.numbers != nil {
 		for k, bits := range c.Values.Numbers {
-			if k > 0 && bits == c.Values.Numbers[k-1] || (column.Value{Type: v.t, Bits: bits}).IsNaN() {
+			if k > 0 && bits == c.Values.Numbers[k-1] || (column.Value{Type: v.Type, Bits: bits}).IsNaN() {
 				continue
 			}
-			v.numbers.Add(column.Ordered(v.t, bits), block)
+			v.numbers.Add(column.Ordered(v.Type, bits), block)
 		}
 		return
 	}
@@ -161,21 +156,21 @@ func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []Fil
 	list := b.chosen()
 	limit := b.share(list, dataBytes)
 	if mark != "" {
-		list = append(list, &rangeValues{fileColumn: fileColumn{name: MarkColumn}}, &rangeValues{fileColumn: fileColumn{name: ColumnsColumn}})
+		list = append(list, &rangeValues{Key: column.Key{Name: MarkColumn}}, &rangeValues{Key: column.Key{Name: ColumnsColumn}})
 		slices.SortFunc(list, byName)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
 	for _, v := range list {
-		if len(v.name) > column.MaxNameLen {
-			return dst, fault.Limitf("range index: a name of %d bytes, at most %d are possible", len(v.name), column.MaxNameLen)
+		if len(v.Name) > column.MaxNameLen {
+			return dst, fault.Limitf("range index: a name of %d bytes, at most %d are possible", len(v.Name), column.MaxNameLen)
 		}
-		switch v.name {
+		switch v.Name {
 		case MarkColumn:
-			dst = appendTexts(dst, v.name, []string{mark})
+			dst = appendTexts(dst, v.Name, []string{mark})
 		case ColumnsColumn:
-			dst = appendTexts(dst, v.name, columnTexts(columns))
+			dst = appendTexts(dst, v.Name, columnTexts(columns))
 		default:
-			dst = b.buckets(v, limit).append(dst, v.fileColumn)
+			dst = b.buckets(v, limit).append(dst, v.Key)
 		}
 	}
 	return dst, nil
@@ -185,8 +180,8 @@ func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []Fil
 func (b *Builder) chosen() []*rangeValues {
 	best := map[string]*rangeValues{}
 	for _, v := range b.columns {
-		if w := best[v.name]; !v.Empty() && (w == nil || cmp.Or(cmp.Compare(v.rows, w.rows), cmp.Compare(w.t, v.t)) > 0) {
-			best[v.name] = v
+		if w := best[v.Name]; !v.Empty() && (w == nil || cmp.Or(cmp.Compare(v.rows, w.rows), cmp.Compare(w.Type, v.Type)) > 0) {
+			best[v.Name] = v
 		}
 	}
 	var list []*rangeValues
@@ -197,7 +192,7 @@ func (b *Builder) chosen() []*rangeValues {
 	return list
 }
 
-func byName(v, w *rangeValues) int { return cmp.Compare(v.name, w.name) }
+func byName(v, w *rangeValues) int { return cmp.Compare(v.Name, w.Name) }
 
 // share is the number of bytes that each column may have: those that need less leave more to others.
 func (b *Builder) share(list []*rangeValues, dataBytes int64) int64 {
@@ -236,12 +231,12 @@ type rangeBuckets struct {
 // buckets gives the most buckets whose bytes are within a limit, or a single one.
 func (b *Builder) buckets(v *rangeValues, limit int64) rangeBuckets {
 	if v.numbers != nil {
-		r := divide(v.numbers, b.o.Buckets, int(b.blocks), limit, func(n uint64) column.Value { return column.Value{Type: v.t, Bits: column.Unordered(v.t, n)} })
+		r := divide(v.numbers, b.o.Buckets, int(b.blocks), limit, func(n uint64) column.Value { return column.Value{Type: v.Type, Bits: column.Unordered(v.Type, n)} })
 		lo, hi := v.numbers.Extremes()
-		r.min, r.max = column.Unordered(v.t, lo), column.Unordered(v.t, hi)
+		r.min, r.max = column.Unordered(v.Type, lo), column.Unordered(v.Type, hi)
 		return r
 	}
-	return divide(v.texts, b.o.Buckets, int(b.blocks), limit, func(s string) column.Value { return column.Value{Type: v.t, Data: []byte(s)} })
+	return divide(v.texts, b.o.Buckets, int(b.blocks), limit, func(s string) column.Value { return column.Value{Type: v.Type, Data: []byte(s)} })
 }
 
 func divide[K cmp.Ordered](s *blockvalues.Values[K], most, blocks int, limit int64, value func(K) column.Value) (r rangeBuckets) {
@@ -279,10 +274,10 @@ var rangeTypes = [...]column.Type{
 }
 
 // append appends a column of the index. Boundaries are the keys.
-func (r rangeBuckets) append(dst []byte, c fileColumn) []byte {
-	dst = appendRangeHead(dst, c.name, rangeTypes[c.t], r.min, r.max)
+func (r rangeBuckets) append(dst []byte, c column.Key) []byte {
+	dst = appendRangeHead(dst, c.Name, rangeTypes[c.Type], r.min, r.max)
 	count := func(n int) { dst = binary.LittleEndian.AppendUint32(dst, uint32(n)) }
-	if c.t.Textual() {
+	if c.Type.Textual() {
 		count(0)
 	} else {
 		count(len(r.keys))
@@ -290,7 +285,7 @@ func (r rangeBuckets) append(dst []byte, c fileColumn) []byte {
 			dst = k.Append(dst)
 		}
 	}
-	if c.t.Textual() || c.t == column.Float64 {
+	if c.Type.Textual() || c.Type == column.Float64 {
 		count(len(r.keys))
 		for _, k := range r.keys {
 			dst = k.Append(dst)
@@ -304,14 +299,14 @@ func (r rangeBuckets) append(dst []byte, c fileColumn) []byte {
 	for i, k := range r.keys {
 		order[i] = i
 		encoded[i] = k.Data
-		if !c.t.Textual() {
+		if !c.Type.Textual() {
 			encoded[i] = k.Append(nil)
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int { return bytes.Compare(encoded[i], encoded[j]) })
 	var ids []uint32
 	for _, i := range order {
-		if c.t.Textual() {
+		if c.Type.Textual() {
 			count(len(encoded[i]))
 		} else {
 			dst = append(dst, 8)

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"strings"
 
-	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
@@ -167,10 +165,9 @@ func (h *head) names() []string {
 
 // check compares the columns of a block with the list that the file has of them.
 func (l *columnList) check(h *head) error {
-
 	for i := range h.Columns {
 		c := &h.Columns[i]
-		if _, ok := l.byKey[columnKey{c.Name, c.Type.Base()}]; !ok {
+		if _, ok := l.byKey[c.Key()]; !ok {
 			return fault.In(fault.Corruptf("column %q of type %v is not among those of the file", c.Name, c.Type), "block header", h.offset)
 		}
 	}
@@ -180,10 +177,6 @@ func (l *columnList) check(h *head) error {
 		}
 	}
 	return nil
-}
-
-func compareColumns(a, b string, s, t column.Type) int {
-	return cmp.Or(strings.Compare(a, b), cmp.Compare(s, t))
 }
 
 // place adds the file, the block and the column to an error, whose offset counts from the start of the column's data.

@@ -93,12 +93,7 @@ type columnList struct {
 	fields   []spans.Field
 	arrow    *arrow.Schema
 	physical *arrow.Schema
-	byKey    map[columnKey]int
-}
-
-type columnKey struct {
-	name string
-	t    column.Type
+	byKey    map[column.Key]int
 }
 
 // Open reads the end of a file. The reader stays the caller's.
@@ -192,9 +187,9 @@ func newColumnList(fields []spans.Field, o Options) *columnList {
 	all := spans.Options{Dictionaries: o.Dictionaries, BinaryText: o.Binary, UintTimes: o.RawTimes, Events: o.Events}
 	plain := all
 	plain.Dictionaries, plain.Events = false, false
-	l := &columnList{fields: fields, arrow: spans.Schema(fields, all), physical: spans.Schema(fields, plain), byKey: make(map[columnKey]int, len(fields))}
+	l := &columnList{fields: fields, arrow: spans.Schema(fields, all), physical: spans.Schema(fields, plain), byKey: make(map[column.Key]int, len(fields))}
 	for i, f := range fields {
-		l.byKey[columnKey{f.Name, f.Type}] = i
+		l.byKey[column.Key{Name: f.Name, Type: f.Type}] = i
 	}
 	return l
 }
@@ -204,9 +199,9 @@ func (t *Table) fields(ctx context.Context) ([]spans.Field, error) {
 	l := t.blocks.Load()
 	if listed, ok := l.meta.Ranges.FileColumns(); ok {
 		fields := make([]spans.Field, 0, len(listed))
-		seen := map[columnKey]bool{}
+		seen := map[column.Key]bool{}
 		for _, c := range listed {
-			if k := (columnKey{c.Name, c.Type.Base()}); !seen[k] {
+			if k := (column.Key{Name: c.Name, Type: c.Type.Base()}); !seen[k] {
 				seen[k] = true
 				fields = append(fields, spans.Field{Name: c.Name, Type: c.Type.Base(), Flags: spans.Traits(c.Flags)})
 			}
@@ -214,12 +209,12 @@ func (t *Table) fields(ctx context.Context) ([]spans.Field, error) {
 		return fields, nil
 	}
 	var lock sync.Mutex
-	found := map[columnKey]spans.Traits{}
+	found := map[column.Key]spans.Traits{}
 	err := t.eachHead(ctx, func(h *head) {
 		lock.Lock()
 		defer lock.Unlock()
 		for i := range h.Columns {
-			k := columnKey{h.Columns[i].Name, h.Columns[i].Type.Base()}
+			k := h.Columns[i].Key()
 			found[k] |= h.traits(i)
 		}
 	})
@@ -228,9 +223,11 @@ func (t *Table) fields(ctx context.Context) ([]spans.Field, error) {
 	}
 	fields := make([]spans.Field, 0, len(found))
 	for k, traits := range found {
-		fields = append(fields, spans.Field{Name: k.name, Type: k.t, Flags: traits})
+		fields = append(fields, spans.Field{Name: k.Name, Type: k.Type, Flags: traits})
 	}
-	slices.SortFunc(fields, func(a, b spans.Field) int { return compareColumns(a.Name, b.Name, a.Type, b.Type) })
+	slices.SortFunc(fields, func(a, b spans.Field) int {
+		return column.Key{Name: a.Name, Type: a.Type}.Compare(column.Key{Name: b.Name, Type: b.Type})
+	})
 	return fields, nil
 }
 

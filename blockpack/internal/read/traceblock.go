@@ -250,11 +250,11 @@ func (x *traceReader) batchOfSchema(ctx context.Context, b *openBlock, rows rows
 
 // batchOfBlock makes the columns of the block, or those among them that were asked for. Their types depend on the values.
 func (x *traceReader) batchOfBlock(ctx context.Context, b *openBlock, rows rowset.Set) (arrow.RecordBatch, error) {
-	columns := make(map[columnKey]*column.Column, len(b.Columns))
+	columns := make(map[column.Key]*column.Column, len(b.Columns))
 	fields := make([]spans.Field, 0, len(b.Columns))
 	for i := range b.Columns {
-		key := columnKey{b.Columns[i].Name, b.Columns[i].Type.Base()}
-		if x.o.Columns != nil && !slices.Contains(x.o.Columns, key.name) || columns[key] != nil {
+		key := b.Columns[i].Key()
+		if x.o.Columns != nil && !slices.Contains(x.o.Columns, key.Name) || columns[key] != nil {
 			continue
 		}
 		c, err := b.take(ctx, i, rows)
@@ -262,7 +262,7 @@ func (x *traceReader) batchOfBlock(ctx context.Context, b *openBlock, rows rowse
 			return nil, err
 		}
 		columns[key] = c
-		fields = append(fields, spans.Field{Name: key.name, Type: key.t, Flags: spans.TraitsOf(c) &^ spans.Always})
+		fields = append(fields, spans.Field{Name: key.Name, Type: key.Type, Flags: spans.TraitsOf(c) &^ spans.Always})
 	}
 	spans.Order(fields)
 	o := &x.table.o
@@ -271,7 +271,7 @@ func (x *traceReader) batchOfBlock(ctx context.Context, b *openBlock, rows rowse
 	defer func() { arrowutil.ReleaseAll(arrays) }()
 	for k, f := range fields {
 		var err error
-		if arrays[k], err = toArrow(x.o.Allocator, columns[columnKey{f.Name, f.Type}], schema.Field(k), 0); err != nil {
+		if arrays[k], err = toArrow(x.o.Allocator, columns[column.Key{Name: f.Name, Type: f.Type}], schema.Field(k), 0); err != nil {
 			return nil, b.table.place(err, b.part.block, b.head, b.Column(f.Name, f.Type))
 		}
 	}

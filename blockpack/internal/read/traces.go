@@ -267,7 +267,12 @@ func InOrder[T, R any](ctx context.Context, items []T, parallelism int, do func(
 		c, item := make(chan result, 1), items[next]
 		results[next] = c
 		next++
-		go func() { c <- guarded(ctx, item) }()
+		go func() {
+			var r result
+			defer func() { c <- r }()
+			defer fault.Recover(&r.err)
+			r = guarded(ctx, item)
+		}()
 	}
 	defer func() {
 		cancel()

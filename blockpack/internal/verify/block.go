@@ -23,17 +23,11 @@ type blockCheck struct {
 	entry  *layout.Block
 	data   []byte
 	head   *layout.BlockHead
-	values map[key]*column.Column
-}
-
-// key names a column.
-type key struct {
-	name string
-	t    column.Type
+	values map[column.Key]*column.Column
 }
 
 func (c *checker) block(ctx context.Context, i int) error {
-	b := &blockCheck{checker: c, index: i, entry: &c.meta.Blocks[i], values: map[key]*column.Column{}}
+	b := &blockCheck{checker: c, index: i, entry: &c.meta.Blocks[i], values: map[column.Key]*column.Column{}}
 	if !b.entry.HasSpans() {
 		c.unchecked(fmt.Errorf("block %d, which is of the unknown kind %d", i, b.entry.Kind))
 		return nil
@@ -71,10 +65,10 @@ func (b *blockCheck) checkHead() error {
 	if b.head.Spans != b.entry.Spans {
 		return b.failed(fault.In(fault.Corruptf("%d spans, and %d in the block index", b.head.Spans, b.entry.Spans), "block head", b.entry.Offset))
 	}
-	seen := map[key]bool{}
+	seen := map[column.Key]bool{}
 	for i := range b.head.Columns {
 		c := &b.head.Columns[i]
-		k := key{c.Name, c.Type.Base()}
+		k := c.Key()
 		if seen[k] {
 			err := fault.In(fault.Corruptf("two columns %q of type %v", c.Name, c.Type), "block head", b.entry.Offset)
 			if err := b.failed(err); err != nil {
@@ -164,7 +158,7 @@ func (b *blockCheck) at(err error, c *layout.BlockColumn) error {
 
 func (b *blockCheck) checkColumn(i int, values *column.Column) error {
 	c := &b.head.Columns[i]
-	b.values[key{c.Name, c.Type.Base()}] = values
+	b.values[c.Key()] = values
 	b.columnCount.Add(1)
 	b.checker.values.Add(int64(values.PresentCount()))
 	d := digest(values)
@@ -291,7 +285,7 @@ func (b *blockCheck) checkTraceTable() error {
 
 // rowIDs are the ids of the traces of all rows, zeros for those that are not of 16 bytes; nil if they cannot be decoded.
 func (b *blockCheck) rowIDs() []layout.TraceID {
-	c := b.values[key{spans.TraceID, column.Bytes}]
+	c := b.values[column.Key{Name: spans.TraceID, Type: column.Bytes}]
 	if c == nil {
 		return nil
 	}
@@ -306,7 +300,7 @@ func (b *blockCheck) rowIDs() []layout.TraceID {
 
 // checkStarts compares the bounds of starts in the block index.
 func (b *blockCheck) checkStarts() error {
-	c := b.values[key{spans.Start, column.Uint64}]
+	c := b.values[column.Key{Name: spans.Start, Type: column.Uint64}]
 	if c == nil || c.PresentCount() == 0 {
 		return nil
 	}
@@ -326,7 +320,7 @@ func (b *blockCheck) checkValueStats() error {
 		if !s.Known {
 			continue
 		}
-		c := b.values[key{s.Name, s.Min.Type}]
+		c := b.values[column.Key{Name: s.Name, Type: s.Min.Type}]
 		if c == nil {
 			continue
 		}

@@ -96,8 +96,8 @@ func (b *blockCheck) checkRanges(c *layout.BlockColumn, d *digested) error {
 // columnsCheck compares the list of the columns of the file with what blocks have.
 type columnsCheck struct {
 	mu     sync.Mutex
-	listed map[key]uint8 // flags; nil if there is no list
-	found  map[key]*columnFacts
+	listed map[column.Key]uint8 // flags; nil if there is no list
+	found  map[column.Key]*columnFacts
 }
 
 // columnFacts are facts about a column in all blocks.
@@ -108,7 +108,7 @@ type columnFacts struct {
 }
 
 func (c *checker) loadColumns() error {
-	c.columns = &columnsCheck{found: map[key]*columnFacts{}}
+	c.columns = &columnsCheck{found: map[column.Key]*columnFacts{}}
 	list, ok := c.meta.Ranges.FileColumns()
 	if !ok {
 		if c.own && c.meta.Ranges.Column(ranges.ColumnsColumn) != nil {
@@ -116,9 +116,9 @@ func (c *checker) loadColumns() error {
 		}
 		return nil
 	}
-	c.columns.listed = map[key]uint8{}
+	c.columns.listed = map[column.Key]uint8{}
 	for _, f := range list {
-		c.columns.listed[key{f.Name, f.Type.Base()}] = f.Flags
+		c.columns.listed[column.Key{Name: f.Name, Type: f.Type.Base()}] = f.Flags
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (l *columnsCheck) add(b *blockCheck, c *layout.BlockColumn, d *digested) er
 	if l.listed == nil {
 		return nil
 	}
-	k := key{c.Name, c.Type.Base()}
+	k := c.Key()
 	if _, ok := l.listed[k]; !ok {
 		return b.wrong("range index", "the list of the columns of the file lacks %q of type %v", c.Name, c.Type)
 	}
@@ -158,7 +158,7 @@ func (c *checker) compareColumns() error {
 	for k, flags := range c.columns.listed {
 		f := c.columns.found[k]
 		wrong := func(what string) error {
-			return c.contradiction(fault.In(fault.Corruptf("of column %q the list of the columns of the file says %s", k.name, what), "range index", c.meta.Sections[1]))
+			return c.contradiction(fault.In(fault.Corruptf("of column %q the list of the columns of the file says %s", k.Name, what), "range index", c.meta.Sections[1]))
 		}
 		var err error
 		switch {

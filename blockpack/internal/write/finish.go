@@ -16,7 +16,7 @@ import (
 // addColumns notes the columns of a block.
 func (w *Writer) addColumns(columns []*column.Column) {
 	for _, c := range columns {
-		key, t := columnKey{c.Name, c.Type}, spans.TraitsOf(c)
+		key, t := c.Key(), spans.TraitsOf(c)
 		f := w.known[key]
 		if f == nil {
 			f = &fileColumn{FileColumn: ranges.FileColumn{Name: c.Name, Type: c.Type, Flags: uint8(t)}}

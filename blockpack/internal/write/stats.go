@@ -2,7 +2,6 @@ package write
 
 import (
 	"bytes"
-	"cmp"
 	"math"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
@@ -37,28 +36,21 @@ func bounds(c *column.Column) layout.ColumnStats {
 	return layout.ColumnStats{Known: known, Min: column.Value{Type: t, Bits: low}, Max: column.Value{Type: t, Bits: high}}
 }
 
+// numberBounds gives the least and the greatest number; of equal ones, such as both zeros, the first.
 func numberBounds(numbers []uint64, t column.Type) (low, high uint64, known bool) {
+	var least, most uint64 // as integers in the order of numbers
 	for _, v := range numbers {
 		if t == column.Float64 && math.IsNaN(math.Float64frombits(v)) {
 			continue
 		}
-		if !known || compareNumbers(v, low, t) < 0 {
-			low = v
+		o := column.Ordered(t, v)
+		if !known || o < least {
+			low, least = v, o
 		}
-		if !known || compareNumbers(v, high, t) > 0 {
-			high = v
+		if !known || o > most {
+			high, most = v, o
 		}
 		known = true
 	}
 	return low, high, known
-}
-
-func compareNumbers(a, b uint64, t column.Type) int {
-	switch t {
-	case column.Int64:
-		return cmp.Compare(int64(a), int64(b))
-	case column.Float64:
-		return cmp.Compare(math.Float64frombits(a), math.Float64frombits(b))
-	}
-	return cmp.Compare(a, b)
 }

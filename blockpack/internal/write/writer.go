@@ -43,7 +43,7 @@ type Writer struct {
 	columns []byte // column index
 	traces  layout.TraceIndexBuilder
 	ranges  *ranges.Builder
-	known   map[columnKey]*fileColumn
+	known   map[column.Key]*fileColumn
 	rows    int64
 	entries int64 // traces of all blocks
 	compact bool
@@ -68,7 +68,7 @@ func New(out storage.Writer, o Options) *Writer {
 	build.Exclude = func(name string) bool {
 		return slices.Contains(unindexed, name) || o.Ranges.Exclude != nil && o.Ranges.Exclude(name)
 	}
-	w := &Writer{o: o, out: out, ranges: ranges.NewBuilder(build), known: map[columnKey]*fileColumn{}}
+	w := &Writer{o: o, out: out, ranges: ranges.NewBuilder(build), known: map[column.Key]*fileColumn{}}
 	for range max(o.Parallelism, 1) {
 		w.free = append(w.free, newEncoder())
 	}
@@ -190,9 +190,4 @@ func (w *Writer) Close() {
 type fileColumn struct {
 	ranges.FileColumn
 	blocks int // that have it
-}
-
-type columnKey struct {
-	name string
-	t    column.Type
 }

@@ -29,7 +29,9 @@ func blocks(t require.TestingT, messages [][]byte, n int) (list []otlp.Block) {
 	for _, m := range messages {
 		require.NoError(t, b.AddTraces(m))
 		for b.Rows() >= n {
-			list = append(list, b.Take(n))
+			block, err := b.Take(n)
+			require.NoError(t, err)
+			list = append(list, block)
 		}
 	}
 	if b.Rows() > 0 {
@@ -173,14 +175,14 @@ func lookup(t require.TestingT, x *layout.TraceIndex, id layout.TraceID, block i
 func checkFileColumns(t require.TestingT, x *ranges.Index, list []otlp.Block) {
 	got, ok := x.FileColumns()
 	require.True(t, ok)
-	known := map[columnKey]spans.Traits{}
+	known := map[column.Key]spans.Traits{}
 	for _, f := range got {
-		known[columnKey{f.Name, f.Type}] = spans.Traits(f.Flags)
+		known[column.Key{Name: f.Name, Type: f.Type}] = spans.Traits(f.Flags)
 	}
-	count := map[columnKey]int{}
+	count := map[column.Key]int{}
 	for _, b := range list {
 		for _, c := range b.Columns {
-			key := columnKey{c.Name, c.Type}
+			key := column.Key{Name: c.Name, Type: c.Type}
 			require.Contains(t, known, key)
 			count[key]++
 			if spans.TraitsOf(c)&spans.Always == 0 {
