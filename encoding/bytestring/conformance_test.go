@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
@@ -46,21 +45,21 @@ func TestConformance(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("fixed=%d", fixed), func(t *testing.T) {
 			var s Scratch
-			for i, c := range conformance.ByteStrings(fixed) {
-				if strings.HasPrefix(c.Name, "words ") && i%sweep.Step(3) != 0 {
+			for i, c := range testCases(fixed) {
+				if strings.HasPrefix(c.name, "words ") && i%sweep.Step(3) != 0 {
 					continue // some of the borders of lengths are enough for people
 				}
-				v, valid := column(fixed, c.Values...)
+				v, valid := column(fixed, c.values...)
 				want := quoted(v, valid)
 				for _, p := range profiles {
 					for _, ed := range []edition.Edition{edition.Reference, edition.E2026} {
-						what := fmt.Sprintf("%s, %v, %v", c.Name, p, ed)
+						what := fmt.Sprintf("%s, %v, %v", c.name, p, ed)
 						blk, err := NewEncoder(encoding.Options{Profile: p, Features: ed.Features()}, fixed).AppendBlock(nil, v, valid)
 						require.NoError(t, err, what)
 						require.Equal(t, want, decodeAll(t, blk, v.N, fixed, BlockOptions{Checksums: true}, &s), what)
 						got := root(treeOf(t, blk, v.N, fixed))
-						want, ok := clearChoices[c.Name][p]
-						if c.Name == "text" && ed == edition.E2026 {
+						want, ok := clearChoices[c.name][p]
+						if c.name == "text" && ed == edition.E2026 {
 							want, ok = textChoices[p]
 						}
 						if ok && fixed == 0 && p != encoding.ProfilePlain {
@@ -76,9 +75,9 @@ func TestConformance(t *testing.T) {
 					if err != nil && (strings.HasPrefix(shape, "SingleValue") || strings.HasPrefix(shape, "DecimalTree")) {
 						continue
 					}
-					require.NoError(t, err, "%s as %s", c.Name, shape)
+					require.NoError(t, err, "%s as %s", c.name, shape)
 					blk := withTree(tree, valid)
-					require.Equal(t, want, decodeAll(t, blk, v.N, fixed, BlockOptions{Checksums: true}, &s), "%s as %s", c.Name, shape)
+					require.Equal(t, want, decodeAll(t, blk, v.N, fixed, BlockOptions{Checksums: true}, &s), "%s as %s", c.name, shape)
 				}
 			}
 		})

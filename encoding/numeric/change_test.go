@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -52,8 +51,8 @@ func loadOneOf(b []byte) (w uint64) {
 
 func testChange[T Value](t *testing.T) {
 	var s Scratch
-	for _, c := range conformance.Numbers[T]() {
-		if len(c.Values) >= 3000 || len(c.Values) == 0 {
+	for _, c := range casesOf[T]() {
+		if len(c.values) >= 3000 || len(c.values) == 0 {
 			continue
 		}
 		for _, shape := range append([]string{"CommonDivisor(PatchedPack(raw,raw))", "FOR(CommonDivisor(FLBitPack))"}, allShapes...) {
@@ -61,9 +60,9 @@ func testChange[T Value](t *testing.T) {
 			if err != nil || !suits(p, Of[T]()) {
 				continue
 			}
-			tree, err := AppendTreeAs(nil, c.Values, c.Valid, shape)
+			tree, err := AppendTreeAs(nil, c.values, c.valid, shape)
 			require.NoError(t, err)
-			want := make([]T, len(c.Values))
+			want := make([]T, len(c.values))
 			require.NoError(t, Decode(want, tree, &s))
 			pairs := make([]pair, len(want))
 			require.True(t, toPair[T]{}.Values(pairs, want))
@@ -72,13 +71,13 @@ func testChange[T Value](t *testing.T) {
 				require.NoError(t, DecodeAs(got, tree, toPair[T]{line: line}, &s), shape)
 				if code := trees.Peek(tree); code.String() == "BlockDictionary" || code.String() == "Sparse" {
 					for i := range got {
-						if !c.Valid.At(i) {
+						if !c.valid.At(i) {
 							got[i] = pairs[i] // the result of a null is undefined
 						}
 					}
 				}
 				if !slices.Equal(pairs, got) { // require.Equal takes ten times as long
-					require.Equal(t, pairs, got, "%v %s %s", Of[T](), c.Name, shape)
+					require.Equal(t, pairs, got, "%v %s %s", Of[T](), c.name, shape)
 				}
 			}
 		}

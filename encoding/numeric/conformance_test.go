@@ -38,38 +38,38 @@ func requireFile(t *testing.T, name, text string) {
 // the profiles chose.
 func testConformance[T Value](t *testing.T) (chosen []string) {
 	var s Scratch
-	for _, c := range conformance.Numbers[T]() {
+	for _, c := range casesOf[T]() {
 		for i := range 2 * (encoding.MinimalSize + 1) {
 			o := encoding.Options{Profile: i / 2}
-			what := fmt.Sprintf("%v, %s, %v", Of[T](), c.Name, o.Profile)
+			what := fmt.Sprintf("%v, %s, %v", Of[T](), c.name, o.Profile)
 			if i%2 == 1 {
 				o.Features = edition.E2026.Features()
 				what += " 2026"
 			}
-			blk, err := NewEncoder[T](o).AppendBlock(nil, c.Values, c.Valid)
+			blk, err := NewEncoder[T](o).AppendBlock(nil, c.values, c.valid)
 			require.NoError(t, err, what)
-			got, validity := make([]T, len(c.Values)), make([]byte, len(c.Values)/8+1)
+			got, validity := make([]T, len(c.values)), make([]byte, len(c.values)/8+1)
 			_, err = DecodeBlock(got, validity, 0, blk, BlockOptions{Checksums: true}, &s)
 			require.NoError(t, err, what)
-			requireSame(t, c.Values, got, c.Valid, what)
-			requireValid(t, c.Valid, validity, what)
+			requireSame(t, c.values, got, c.valid, what)
+			requireValid(t, c.valid, validity, what)
 			b, err := encoding.ParseBlock(blk, true)
 			require.NoError(t, err, what)
-			require.LessOrEqual(t, len(b.Values), 2+len(c.Values)*sizeOf[T](), what)
-			node := Describe(b.Values, Of[T](), len(c.Values))
+			require.LessOrEqual(t, len(b.Values), 2+len(c.values)*sizeOf[T](), what)
+			node := Describe(b.Values, Of[T](), len(c.values))
 			require.NoError(t, node.FirstErr(), what)
 			require.NoError(t, conformance.Covered(&node), what)
 			chosen = append(chosen, fmt.Sprintf("%-50s %7d  %s", what, len(b.Values), node.String()))
 		}
 		for _, shape := range allShapes {
-			if p, err := parseShape(shape); err == nil && suits(p, Of[T]()) && len(c.Values) < 3000 {
-				tree, err := AppendTreeAs(nil, c.Values, c.Valid, shape)
+			if p, err := parseShape(shape); err == nil && suits(p, Of[T]()) && len(c.values) < 3000 {
+				tree, err := AppendTreeAs(nil, c.values, c.valid, shape)
 				require.NoError(t, err)
-				got := make([]T, len(c.Values))
+				got := make([]T, len(c.values))
 				require.NoError(t, Decode(got, tree, &s), shape)
-				node := Describe(tree, Of[T](), len(c.Values))
+				node := Describe(tree, Of[T](), len(c.values))
 				require.NoError(t, conformance.Covered(&node), shape)
-				requireSame(t, c.Values, got, c.Valid, shape)
+				requireSame(t, c.values, got, c.valid, shape)
 			}
 		}
 	}

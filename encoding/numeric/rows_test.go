@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -44,8 +43,8 @@ func forcedBlock[T Value](t require.TestingT, values []T, valid bitmap.Bits, sha
 
 func testRows[T Value](t *testing.T) {
 	var s Scratch
-	for _, c := range conformance.Numbers[T]() {
-		n := len(c.Values)
+	for _, c := range casesOf[T]() {
+		n := len(c.values)
 		if n >= 3000 {
 			continue
 		}
@@ -54,7 +53,7 @@ func testRows[T Value](t *testing.T) {
 			if p, err := parseShape(shape); err != nil || !suits(p, Of[T]()) {
 				continue
 			}
-			blk := forcedBlock(t, c.Values, c.Valid, shape)
+			blk := forcedBlock(t, c.values, c.valid, shape)
 			all, bits := make([]T, n), make([]byte, n/8+1)
 			_, err := DecodeBlock(all, bits, 0, blk, BlockOptions{Checksums: true}, &s)
 			require.NoError(t, err)

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/encoding/internal/conformance"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
@@ -57,8 +56,8 @@ func requireSelected[T Value](t require.TestingT, all []T, valid bitmap.Bits, bl
 
 func testSelect[T Value](t *testing.T) {
 	var s Scratch
-	for _, c := range conformance.Numbers[T]() {
-		n := len(c.Values)
+	for _, c := range casesOf[T]() {
+		n := len(c.values)
 		if n >= 3000 {
 			continue
 		}
@@ -66,9 +65,9 @@ func testSelect[T Value](t *testing.T) {
 			if p, err := parseShape(shape); err != nil || !suits(p, Of[T]()) {
 				continue
 			}
-			blk := forcedBlock(t, c.Values, c.Valid, shape)
-			for _, in := range intervals(c.Values) {
-				requireSelected(t, c.Values, c.Valid, blk, in, c.Name+" "+shape, &s)
+			blk := forcedBlock(t, c.values, c.valid, shape)
+			for _, in := range intervals(c.values) {
+				requireSelected(t, c.values, c.valid, blk, in, c.name+" "+shape, &s)
 			}
 		}
 	}

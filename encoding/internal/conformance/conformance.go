@@ -1,135 +1,35 @@
-// Package conformance holds the inputs that every encoding of numbers has to
-// bring back bit for bit. It serves tests only.
+// Package conformance checks descriptions of trees of all families of encodings. It serves tests only.
 package conformance
 
 import (
+	"cmp"
 	"fmt"
-	"math"
-	"unsafe"
+	"slices"
 
-	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/encoding"
 )
 
-// Number is a type of values.
-type Number interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
-}
-
-// Case is a sequence of values, of which Valid says which are not null.
-type Case[T Number] struct {
-	Name   string
-	Values []T
-	Valid  bitmap.Bits
-}
-
-// edges are lengths at the borders of chunks and blocks.
-var edges = []int{1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 2047, 2048, 2049, 8191, 8192, 8193}
-
-// Numbers are the cases of a type: empty, one value, all null, runs, extremes,
-// sorted, few distinct values, noise, odd floats, every border of lengths.
-func Numbers[T Number]() []Case[T] {
-	var out []Case[T]
-	add := func(name string, values []T) {
-		out = append(out, Case[T]{name, values, bitmap.All(len(values))})
+// Covered checks that the fields and parts of a tree name each of its bytes once.
+func Covered(n *encoding.Tree) error {
+	type span struct{ from, to int }
+	var spans []span
+	for _, f := range n.Fields {
+		spans = append(spans, span{f.Offset, f.Offset + f.Size})
 	}
-	add("empty", nil)
-	for _, n := range edges {
-		add(fmt.Sprintf("ascending %d", n), make2(n, func(i int) T { return T(i) }))
-		add(fmt.Sprintf("noise %d", n), make2(n, noise[T]))
-	}
-	const n = 8192
-	add("zero", make([]T, n))
-	add("constant", make2(n, func(int) T { return 42 }))
-	add("two values", make2(n, func(i int) T { return T(mix(i)%2) * 100 }))
-	add("few values", make2(n, func(i int) T { return T(mix(i)%13) * 9 }))
-	add("descending", make2(n, func(i int) T { return T(n - i) }))
-	add("runs", make2(n, func(i int) T { return T(mix(i/37) % 100) }))
-	add("long runs", make2(n, func(i int) T { return T(mix(i/1500) % 100) }))
-	add("narrow", make2(n, func(i int) T { return T(100 + mix(i)%16) }))
-	add("outliers", make2(n, outlier[T]))
-	add("mostly zero", make2(n, func(i int) T { return T(mix(i)%97/96) * T(1+mix(i)%50) }))
-	add("mostly five", make2(n, func(i int) T { return 5 + T(mix(i)%97/96)*T(1+mix(i)%50) }))
-	add("steps", make2(n, func(i int) T { return T(mix(i)%2+1) * T(i/100) }))
-	add("even steps", make2(n, func(i int) T { return T(3 * i) }))
-	add("extremes", make2(n, func(i int) T { return fromBits[T](odd[mix(i)%uint64(len(odd))]) }))
-	add("decimals", make2(n, func(i int) T { return T(float64(mix(i)%10000) / 100) }))
-	add("all null", make2(n, noise[T]))
-	out[len(out)-1].Valid = mask(n, func(int) bool { return false })
-	for _, nulls := range []struct {
-		name  string
-		valid func(i int) bool
-	}{
-		{"a null", func(i int) bool { return i != 5 }},
-		{"half null", func(i int) bool { return mix(i)%2 == 0 }},
-		{"mostly null", func(i int) bool { return mix(i)%200 == 0 }},
-		{"first null", func(i int) bool { return i > 3000 }},
-		{"last null", func(i int) bool { return i < 3000 }},
-	} {
-		valid := mask(n, nulls.valid)
-		add("noise, "+nulls.name, make2(n, noise[T]))
-		out[len(out)-1].Valid = valid
-		add("ascending, "+nulls.name, make2(n, func(i int) T { return T(i) }))
-		out[len(out)-1].Valid = valid
-	}
-	return out
-}
-
-// odd are bit patterns at the borders of types: extremes, both zeros, quiet and
-// signalling NaNs with payloads, infinities, subnormals.
-var odd = []uint64{0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, math.MaxInt64, 1 << 63, math.MaxUint64,
-	0x7ff8000000000001, 0xfff8000000000abc, 0x7ff0000000000001, 0x7ff0000000000000, 0xfff0000000000000, 0x3ff0000000000000,
-	0x7fc00001, 0xffc00abc, 0x7f800001, 0x7f800000, 0xff800000, 0x3f800000}
-
-func make2[T Number](n int, f func(i int) T) []T {
-	out := make([]T, n)
-	for i := range out {
-		out[i] = f(i)
-	}
-	return out
-}
-
-func mask(n int, f func(i int) bool) bitmap.Bits {
-	b := bitmap.Bits{Data: make([]byte, (n+7)/8), Len: n}
-	for i := range n {
-		if f(i) {
-			b.Data[i/8] |= 1 << (i % 8)
+	for i := range n.Children {
+		c := &n.Children[i]
+		if err := Covered(c); err != nil {
+			return err
 		}
+		spans = append(spans, span{c.Offset, c.Offset + c.Size})
 	}
-	return b
-}
-
-// mix is a number that looks random and depends on i alone (Steele, Lea and
-// Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-func mix(i int) uint64 {
-	z := uint64(i)*0x9e3779b97f4a7c15 + 0x1234567
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// noise is any bits.
-func noise[T Number](i int) T { return fromBits[T](mix(i)) }
-
-func outlier[T Number](i int) T {
-	if mix(i)%300 == 0 {
-		return noise[T](i)
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to) })
+	at := n.Offset
+	for _, s := range append(spans, span{n.Offset + n.Size, n.Offset + n.Size}) {
+		if s.from != at {
+			return fmt.Errorf("%s at %d: described up to %d, then from %d", n.Label(), n.Offset, at, s.from)
+		}
+		at = s.to
 	}
-	return T(mix(i) % 10)
-}
-
-// fromBits is the T with the low bits of b.
-func fromBits[T Number](b uint64) T {
-	var v T
-	switch unsafe.Sizeof(v) {
-	case 1:
-		x := uint8(b)
-		return *(*T)(unsafe.Pointer(&x))
-	case 2:
-		x := uint16(b)
-		return *(*T)(unsafe.Pointer(&x))
-	case 4:
-		x := uint32(b)
-		return *(*T)(unsafe.Pointer(&x))
-	}
-	return *(*T)(unsafe.Pointer(&b))
+	return nil
 }

@@ -1,4 +1,4 @@
-package conformance
+package bytestring
 
 import (
 	"bytes"
@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// Strings is a sequence of byte strings, each of fixed bytes if that was asked
+// testCase is a sequence of byte strings, each of fixed bytes if that was asked
 // for. nil is null.
-type Strings struct {
-	Name   string
-	Values [][]byte
+type testCase struct {
+	name   string
+	values [][]byte
 }
 
-// ByteStrings are the cases of byte strings of fixed bytes or, with fixed 0, of any
+// testCases are the cases of byte strings of fixed bytes or, with fixed 0, of any
 // length: empty, one value, all null, all empty, equal, few and many distinct
 // ones, runs, text, noise, all bytes, one long value among short ones, every
 // border of lengths.
-func ByteStrings(fixed int) []Strings {
-	var out []Strings
+func testCases(fixed int) []testCase {
+	var out []testCase
 	add := func(name string, n int, f func(i int) []byte) {
-		s := Strings{Name: name, Values: make([][]byte, n)}
-		for i := range s.Values {
+		s := testCase{name: name, values: make([][]byte, n)}
+		for i := range s.values {
 			if v := f(i); v != nil {
-				s.Values[i] = fit(v, fixed)
+				s.values[i] = fit(v, fixed)
 			}
 		}
 		out = append(out, s)
 	}
 	word := func(i int) []byte { return fmt.Appendf(nil, "item %d of many", mix(i)%1000) }
 	add("empty", 0, word)
-	for _, n := range edges {
+	for _, n := range []int{1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 2047, 2048, 2049, 8191, 8192, 8193} {
 		add(fmt.Sprintf("words %d", n), n, word)
 	}
 	const n = 3000
@@ -89,4 +89,13 @@ func fit(v []byte, fixed int) []byte {
 		return v
 	}
 	return append(append(make([]byte, 0, len(v)+fixed), v...), make([]byte, fixed)...)[:fixed]
+}
+
+// mix is a number that looks random and depends on i alone (Steele, Lea and
+// Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+func mix(i int) uint64 {
+	z := uint64(i)*0x9e3779b97f4a7c15 + 0x1234567
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
 }
