@@ -197,7 +197,7 @@ func appendDecimals(w *encode.Workspace, dst []byte, in *encode.Input, r encode.
 var decimalTree = row{
 	Row: encode.Row{
 		Code:      encoding.DecimalTree,
-		Needs:     needs(edition.DecimalTree),
+		Needs:     edition.Only(edition.DecimalTree),
 		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Append:    appendDecimals,
 		Quick:     true,

@@ -472,7 +472,7 @@ func appendColumn(dst []byte, e *learn.Encoder, c *learn.EncodedColumn, r encode
 var fieldsRow = row{
 	Row: encode.Row{
 		Code:   encoding.Fields,
-		Needs:  needs(edition.Fields),
+		Needs:  edition.Only(edition.Fields),
 		Trials: encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Suits: func(w *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
 			return in.Fixed == 0 && in.N >= minFields && w.Fields.Suits(in.Data, in.Offsets)

@@ -170,7 +170,7 @@ func TestFieldsContain(t *testing.T) {
 
 // Where nothing else is better for values with fields, blocks are planned long, and every profile writes them.
 func TestFieldsChosen(t *testing.T) {
-	features := edition.E2026.Features() &^ needs(edition.OnPair) &^ needs(edition.Template) &^ needs(edition.RadixPack)
+	features := edition.E2026.Features() &^ edition.Only(edition.OnPair) &^ edition.Only(edition.Template) &^ edition.Only(edition.RadixPack)
 	for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression, encoding.MinimalSize} {
 		if p == encoding.MinimalSize && !sweep.All() {
 			continue

@@ -72,7 +72,7 @@ func appendFlatLZ(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 var flatLZ = row{
 	Row: encode.Row{
 		Code:      encoding.FlatLZ,
-		Needs:     needs(edition.FlatLZ),
+		Needs:     edition.Only(edition.FlatLZ),
 		Trials:    encode.Once(encoding.Balanced),
 		Replaces:  encoding.LZ4, // it is a little larger, and twice as fast to read
 		Append:    appendFlatLZ,

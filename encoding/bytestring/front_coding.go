@@ -129,7 +129,7 @@ func appendFrontCoding(w *encode.Workspace, dst []byte, in *encode.Input, r enco
 var frontCoding = row{
 	Row: encode.Row{
 		Code:     encoding.FrontCoding,
-		Needs:    needs(edition.FrontCoding),
+		Needs:    edition.Only(edition.FrontCoding),
 		Trials:   encode.Once(encoding.Balanced, encoding.HighCompression, encoding.MinimalSize),
 		Suits:    func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool { return in.Fixed == 0 },
 		Costly:   true,

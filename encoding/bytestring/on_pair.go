@@ -276,7 +276,7 @@ func trainOnPair(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool 
 var onPair = row{
 	Row: encode.Row{
 		Code:     encoding.OnPair,
-		Needs:    needs(edition.OnPair),
+		Needs:    edition.Only(edition.OnPair),
 		Trials:   encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Replaces: encoding.FSST,
 		Suits:    trainOnPair,

@@ -64,7 +64,7 @@ func TestOnPairLimit(t *testing.T) {
 // Texts become long blocks, and small ones of a dictionary that fits them; those after the first are written with the dictionary of that.
 func TestOnPairBlocks(t *testing.T) {
 	v := sentences(150_000)
-	e := NewEncoder(encoding.Options{Features: edition.Set(0).With(edition.OnPair)}, 0)
+	e := NewEncoder(encoding.Options{Features: edition.Only(edition.OnPair)}, 0)
 	var s Scratch
 	blocks := 0
 	for at := 0; at < v.N; blocks++ {

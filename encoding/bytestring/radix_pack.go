@@ -131,7 +131,7 @@ func oneLength(v Values) (length int) {
 var radixPack = row{
 	Row: encode.Row{
 		Code:      encoding.RadixPack,
-		Needs:     needs(edition.RadixPack),
+		Needs:     edition.Only(edition.RadixPack),
 		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Append:    appendRadixPack,
 		Quick:     true,

@@ -3,7 +3,6 @@ package bytestring
 import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
-	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // row is all that is known about an encoding. Fields that most encodings have no use for may be nil or zero.
@@ -87,5 +86,3 @@ func rowOf(code encoding.Code) *row {
 	}
 	return nil
 }
-
-func needs(f edition.Feature) edition.Set { return edition.Set(0).With(f) }

@@ -258,7 +258,7 @@ const fewTemplates = 64
 var templates = row{
 	Row: encode.Row{
 		Code:  encoding.Template,
-		Needs: needs(edition.Template),
+		Needs: edition.Only(edition.Template),
 		Trials: encode.Trials{
 			encoding.Balanced:           {0},
 			encoding.MinimalCompression: {0},

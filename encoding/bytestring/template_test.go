@@ -58,7 +58,7 @@ func TestTemplateLimit(t *testing.T) {
 }
 
 // withTemplates is the features of shards in which nothing is better for log lines.
-var withTemplates = edition.E2026.Features() &^ needs(edition.OnPair) &^ needs(edition.Fields)
+var withTemplates = edition.E2026.Features() &^ edition.Only(edition.OnPair) &^ edition.Only(edition.Fields)
 
 // Templates are planned in long blocks that end where readers' batches do, and
 // what is planned changes nothing else.

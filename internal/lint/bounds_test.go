@@ -22,7 +22,8 @@ import (
 // destination index depends on the data, as in findRuns, is not listed.
 var hotLoops = map[string][]string{
 	"encoding/numeric":                     {"lookUp"},
-	"encoding/numeric/internal/codec":      {"prefixSum", "unZigZag", "extendZero", "extendSign", "addPlane", "densest"},
+	"encoding/numeric/internal/codec":      {"prefixSum", "unZigZag", "extendZero", "extendSign", "addPlane"},
+	"encoding/numeric/internal/packing":    {"densest"},
 	"encoding/numeric/internal/encode":     {"countEqual"},
 	"encoding/numeric/internal/trees":      {"Scale", "Gather"},
 	"encoding/numeric/internal/word":       {"Span"},

@@ -36,7 +36,7 @@ const (
 
 // rows is the table. TimesAsIntegers stores the number of the Arrow array.
 var rows = []row{
-	{arrow: arrow.NULL, stored: schema.Unit, rule: Null, needs: edition.Set(0).With(edition.UnitNodes)},
+	{arrow: arrow.NULL, stored: schema.Unit, rule: Null, needs: edition.Only(edition.UnitNodes)},
 	{arrow: arrow.NULL, stored: schema.Boolean, rule: Null},
 	{arrow: arrow.BOOL, stored: schema.Boolean},
 	{arrow: arrow.INT8, stored: schema.Int8, signed: true},
@@ -93,7 +93,7 @@ var rows = []row{
 	{arrow: arrow.LARGE_LIST, stored: schema.List},
 	{arrow: arrow.LIST_VIEW, stored: schema.List},
 	{arrow: arrow.LARGE_LIST_VIEW, stored: schema.List},
-	{arrow: arrow.FIXED_SIZE_LIST, stored: schema.FixedSizeList, needs: edition.Set(0).With(edition.FixedSizeLists)},
+	{arrow: arrow.FIXED_SIZE_LIST, stored: schema.FixedSizeList, needs: edition.Only(edition.FixedSizeLists)},
 	{arrow: arrow.FIXED_SIZE_LIST, stored: schema.List, rule: FixedList},
 	{arrow: arrow.STRUCT, stored: schema.Boolean, rule: Empty, when: holdsNothing},
 	{arrow: arrow.STRUCT, stored: schema.Struct},

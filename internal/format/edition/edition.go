@@ -126,6 +126,9 @@ func Known(name string) bool {
 // Set is a set of features.
 type Set uint64
 
+// Only is the set of one feature.
+func Only(f Feature) Set { return 1 << f }
+
 // Features is the set of features that a shard of this edition may use.
 func (e Edition) Features() Set {
 	var s Set

@@ -136,7 +136,7 @@ func TestEncodingTables(t *testing.T) {
 	text := read(t, "docs/format.md")
 	listed := map[encoding.Code]bool{}
 	for _, row := range tableAfter(t, text, "encodings: numeric") {
-		code := checkEncoding(t, row, "encoding/numeric/internal/codec")
+		code := checkEncoding(t, row, "encoding/numeric/internal/codec", "encoding/numeric/internal/packing")
 		listed[code] = true
 		want := numericTypes[row[2]]
 		require.NotNil(t, want, row[2])
@@ -163,7 +163,7 @@ func TestEncodingTables(t *testing.T) {
 }
 
 // checkEncoding checks the columns of both tables, and returns the code.
-func checkEncoding(t *testing.T, row []string, folder string) encoding.Code {
+func checkEncoding(t *testing.T, row []string, folders ...string) encoding.Code {
 	n, err := strconv.ParseUint(row[0], 0, 16)
 	require.NoError(t, err)
 	code := encoding.Code(n)
@@ -175,7 +175,10 @@ func checkEncoding(t *testing.T, row []string, folder string) encoding.Code {
 		}
 	}
 	require.Equal(t, want.String(), row[6], row[1])
-	source, err := os.ReadFile(filepath.Join(root, folder, row[8]))
+	source, err := os.ReadFile(filepath.Join(root, folders[0], row[8]))
+	for i := 1; os.IsNotExist(err) && i < len(folders); i++ {
+		source, err = os.ReadFile(filepath.Join(root, folders[i], row[8]))
+	}
 	require.NoError(t, err)
 	name := strings.TrimRight(row[1], "0123456789") // TruncateU8 to U64 share a file
 	require.Contains(t, string(source), strings.TrimSuffix(name, "U"))

@@ -7,6 +7,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/internal/alp"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/packing"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -99,7 +100,7 @@ func joinRD[F alp.Float, U alp.Bits](dst []F, codes []uint16, right []U, p alp.R
 	return alp.DecodeRD(dst, codes, right, p, positions, lefts)
 }
 
-func appendALPRD[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U]) []byte {
+func appendALPRD[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], _ encode.Plan) []byte {
 	if in.T == word.F32 {
 		return appendALPRDParts[U, float32, uint32](e, dst, in)
 	}
@@ -128,9 +129,9 @@ func appendALPRDParts[U word.Uint, F alp.Float, R alp.Bits](e *encode.Workspace,
 	dst = trees.AppendHeader(dst, encoding.ALPRD, 12)
 	dst = word.Store(dst, params.Dict)
 	left := len(dst)
-	dst = appendBitPackAs(e, dst, codes, 2+len(params.Dict)/8)
+	dst = packing.AppendBits(e, dst, codes, 2+len(params.Dict)/8)
 	middle := len(dst)
-	dst = appendBitPackAs(e, dst, right, int(params.RightBits))
+	dst = packing.AppendBits(e, dst, right, int(params.RightBits))
 	header := dst[start+2:]
 	binary.LittleEndian.PutUint32(header, uint32(middle-left))
 	binary.LittleEndian.PutUint32(header[4:], uint32(len(dst)-middle))
@@ -144,9 +145,7 @@ func appendALPRDParts[U word.Uint, F alp.Float, R alp.Bits](e *encode.Workspace,
 func alprdCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{
 		Decoder: trees.Decoder[U]{Decode: decodeALPRD[U]},
-		Append: func(e *encode.Workspace, dst []byte, in encode.Input[U], _ encode.Plan) []byte {
-			return appendALPRD(e, dst, in)
-		},
+		Append:  appendALPRD[U],
 	}
 }
 

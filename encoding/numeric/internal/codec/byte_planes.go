@@ -101,7 +101,7 @@ func bytePlanesCodec[U word.Uint]() encode.Codec[U] {
 var bytePlanes = encode.Row{
 	Row:      trees.Row{Code: encoding.BytePlanes, Types: word.From16, Describe: describeBytePlanes},
 	Codecs:   encode.Codecs{W16: bytePlanesCodec[uint16](), W32: bytePlanesCodec[uint32](), W64: bytePlanesCodec[uint64]()},
-	Needs:    needs(edition.BytePlanes),
+	Needs:    edition.Only(edition.BytePlanes),
 	Parts:    []encode.Part{{Role: encode.AsPlane, Type: encode.Always(word.U8)}},
 	Tier:     encode.TierHeavy,
 	Levels:   1,
@@ -109,7 +109,7 @@ var bytePlanes = encode.Row{
 	PerValue: 100,
 	PerByte:  150,
 	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
-		if s.N < minZstd {
+		if s.N < encode.LeastCompressed {
 			return 0
 		}
 		return trees.HeaderLen(4*s.T.Size()) + s.N*s.T.Size()/8

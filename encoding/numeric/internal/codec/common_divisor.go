@@ -166,7 +166,7 @@ func commonDivisorCodec[U word.Uint]() encode.Codec[U] {
 var commonDivisor = encode.Row{
 	Row:      trees.Row{Code: encoding.CommonDivisor, Types: word.Ints, Describe: describeCommonDivisor},
 	Codecs:   encode.Codecs{W8: commonDivisorCodec[uint8](), W16: commonDivisorCodec[uint16](), W32: commonDivisorCodec[uint32](), W64: commonDivisorCodec[uint64]()},
-	Needs:    needs(edition.CommonDivisor),
+	Needs:    edition.Only(edition.CommonDivisor),
 	Parts:    []encode.Part{{Type: word.Type.ToUnsigned}},
 	Tier:     encode.TierLight,
 	Levels:   1,

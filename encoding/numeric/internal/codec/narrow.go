@@ -107,7 +107,7 @@ func narrowCodec[U word.Uint]() encode.Codec[U] {
 var narrow = encode.Row{
 	Row:      trees.Row{Code: encoding.Narrow, Types: word.UnsignedInts & word.From16, Describe: describeNarrow},
 	Codecs:   encode.Codecs{W16: narrowCodec[uint16](), W32: narrowCodec[uint32](), W64: narrowCodec[uint64]()},
-	Needs:    needs(edition.Narrow),
+	Needs:    edition.Only(edition.Narrow),
 	Parts:    []encode.Part{{Role: encode.AsNarrowed, Type: encode.Always(word.U8)}}, // or wider,
 	Tier:     encode.TierMiddle,
 	Levels:   3,

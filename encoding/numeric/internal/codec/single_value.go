@@ -31,7 +31,7 @@ func constantOf[U word.Uint](tree []byte) (v U, err error) {
 }
 
 // appendSingleValue writes the one value of in, or its runs if it has several.
-func appendSingleValue[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U]) []byte {
+func appendSingleValue[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], _ encode.Plan) []byte {
 	if len(in.Values) == 0 {
 		return encode.AppendPlain(dst, in.Values)
 	}
@@ -41,15 +41,13 @@ func appendSingleValue[U word.Uint](e *encode.Workspace, dst []byte, in encode.I
 			return appendRunLength(e, dst, in, encode.Plan{Code: encoding.RunLength, Kids: [2]*encode.Plan{{}, {Code: encoding.FLBitPack}}})
 		}
 	}
-	return word.StoreOne(trees.AppendCode(dst, encoding.SingleValue), v)
+	return encode.AppendSame(dst, v)
 }
 
 func singleValueCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{
 		Decoder: trees.Decoder[U]{Decode: decodeSingleValue[U], Constant: constantOf[U]},
-		Append: func(e *encode.Workspace, dst []byte, in encode.Input[U], _ encode.Plan) []byte {
-			return appendSingleValue(e, dst, in)
-		},
+		Append:  appendSingleValue[U],
 	}
 }
 
@@ -57,8 +55,8 @@ var singleValue = encode.Row{
 	Row:      trees.Row{Code: encoding.SingleValue, Types: word.All, Describe: describeSingleValue},
 	Codecs:   encode.Codecs{W8: singleValueCodec[uint8](), W16: singleValueCodec[uint16](), W32: singleValueCodec[uint32](), W64: singleValueCodec[uint64]()},
 	Tier:     encode.TierPlain,
-	Levels:   anyLevel,
-	Roles:    anyRole,
+	Levels:   encode.AnyLevel,
+	Roles:    encode.AnyRole,
 	PerValue: 20,
 	PerByte:  10,
 	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {

@@ -4,7 +4,7 @@ package codec
 
 import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
-	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/packing"
 )
 
 // Table is all encodings of numbers. A new one is a file and a line here. The order decides between encodings that are
@@ -12,8 +12,8 @@ import (
 var Table = encode.NewTable(
 	&plain,
 	&singleValue,
-	&bitPack,
-	&fusedFrameOfReference,
+	&packing.BitPack,
+	&packing.FusedFrameOfReference,
 	&runLength,
 	&frameOfReference,
 	&delta,
@@ -30,15 +30,8 @@ var Table = encode.NewTable(
 	&zstandard,
 	&commonDivisor,
 	&narrow,
-	&patchedPack,
-	&tightPack,
+	&packing.PatchedPack,
+	&packing.TightPack,
 	&bytePlanes,
-	&prefixBins,
+	&packing.PrefixBins,
 )
-
-// anyLevel is deeper than trees become that are not asked for by name.
-const anyLevel = 9
-
-const anyRole = ^encode.Roles(0)
-
-func needs(f edition.Feature) edition.Set { return edition.Set(0).With(f) }

@@ -43,9 +43,6 @@ func littleEndian[U word.Uint](e *encode.Workspace, values []U) []byte {
 	return word.Store(word.Take[uint8](&e.Mem, len(values)*word.SizeOf[U]())[:0], values)
 }
 
-// minZstd is the bytes or values below which there is not enough to find anything in.
-const minZstd = 512
-
 func zstdCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeZstd[U]}, Append: appendZstd[U]}
 }
@@ -58,7 +55,7 @@ var zstandard = encode.Row{
 	Roles:   encode.InRoles(encode.AsCodes, encode.AsNarrowed, encode.AsPlane),
 	PerByte: 1300,
 	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
-		if s.N*s.T.Size() < minZstd {
+		if s.N*s.T.Size() < encode.LeastCompressed {
 			return 0
 		}
 		return s.N * s.T.Size() / 32

@@ -86,6 +86,11 @@ func AppendPlain[U word.Uint](dst []byte, values []U) []byte {
 	return word.Store(trees.AppendCode(dst, encoding.Plain), values)
 }
 
+// AppendSame writes a tree of SingleValue.
+func AppendSame[U word.Uint](dst []byte, v U) []byte {
+	return word.StoreOne(trees.AppendCode(dst, encoding.SingleValue), v)
+}
+
 // appendAs writes a tree of a code that the table has.
 func appendAs[U word.Uint](e *Workspace, dst []byte, in Input[U], p Plan) []byte {
 	e.cost(p.Code, in.T, len(in.Values))

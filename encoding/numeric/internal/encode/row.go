@@ -128,6 +128,15 @@ const (
 // Roles is a set of roles.
 type Roles uint8
 
+// AnyRole is all of them.
+const AnyRole = ^Roles(0)
+
+// AnyLevel is deeper than trees become that are not asked for by name.
+const AnyLevel = 9
+
+// LeastCompressed is the bytes or values below which there is not enough to find anything in.
+const LeastCompressed = 512
+
 // InRoles are the usual roles, AsValues and AsRun, and some more.
 func InRoles(more ...Role) Roles { return OnlyRoles(append(more, AsValues, AsRun)...) }
 

@@ -17,7 +17,7 @@ type featureLog struct {
 	used    atomic.Uint64
 }
 
-func (l *featureLog) add(f edition.Feature) { l.used.Or(uint64(edition.Set(0).With(f))) }
+func (l *featureLog) add(f edition.Feature) { l.used.Or(uint64(edition.Only(f))) }
 
 func (l *featureLog) set() edition.Set { return edition.Set(l.used.Load()) }
 

@@ -1,4 +1,4 @@
-package codec
+package packing
 
 import (
 	"encoding/binary"
@@ -144,17 +144,18 @@ func prefixBinsCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodePrefixBins[U]}, Append: appendPrefixBins[U]}
 }
 
-var prefixBins = encode.Row{
+// PrefixBins, code 0x8006.
+var PrefixBins = encode.Row{
 	Row:      trees.Row{Code: encoding.PrefixBins, Types: word.Ints, Describe: describePrefixBins},
 	Codecs:   encode.Codecs{W8: prefixBinsCodec[uint8](), W16: prefixBinsCodec[uint16](), W32: prefixBinsCodec[uint32](), W64: prefixBinsCodec[uint64]()},
-	Needs:    needs(edition.PrefixBins),
+	Needs:    edition.Only(edition.PrefixBins),
 	Parts:    []encode.Part{{Type: encode.SameType}, {Type: encode.Always(word.U8)}},
 	Tier:     encode.TierHeavy,
 	Levels:   2,
 	Roles:    encode.InRoles(encode.AsCodes, encode.AsNarrowed),
 	PerValue: 1000,
 	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
-		if s.N < minZstd || s.Width < 2 {
+		if s.N < encode.LeastCompressed || s.Width < 2 {
 			return 0
 		}
 		return trees.HeaderLen(binsHeader) + 256 + s.N*s.Width/8

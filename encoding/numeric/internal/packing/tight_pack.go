@@ -1,4 +1,4 @@
-package codec
+package packing
 
 import (
 	"encoding/binary"
@@ -106,7 +106,7 @@ func appendTight[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U
 		var high U
 		low, high = in.Bounds()
 		if low == high {
-			return appendSingleValue(e, dst, in)
+			return encode.AppendSame(dst, low)
 		}
 		w = bits.Len64(uint64(high - low))
 	}
@@ -123,12 +123,13 @@ func tightPackCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeTight[U]}, Append: appendTight[U]}
 }
 
-var tightPack = encode.Row{
+// TightPack, code 0x800a.
+var TightPack = encode.Row{
 	Row:      trees.Row{Code: encoding.TightPack, Types: word.Ints, Describe: func(d *trees.Describer) { describeFFOR(d, "differences") }},
 	Codecs:   encode.Codecs{W8: tightPackCodec[uint8](), W16: tightPackCodec[uint16](), W32: tightPackCodec[uint32](), W64: tightPackCodec[uint64]()},
-	Needs:    needs(edition.TightPack),
+	Needs:    edition.Only(edition.TightPack),
 	Tier:     encode.TierLight,
-	Levels:   anyLevel,
+	Levels:   encode.AnyLevel,
 	Roles:    encode.InRoles(encode.AsCodes),
 	PerValue: 600,
 	PerByte:  50,

@@ -1,4 +1,4 @@
-package codec
+package packing
 
 import (
 	"encoding/binary"
@@ -290,10 +290,11 @@ func patchedPackCodec[U word.Uint]() encode.Codec[U] {
 	}
 }
 
-var patchedPack = encode.Row{
+// PatchedPack, code 0x8005.
+var PatchedPack = encode.Row{
 	Row:      trees.Row{Code: encoding.PatchedPack, Types: word.Ints, Describe: describePatched},
 	Codecs:   encode.Codecs{W8: patchedPackCodec[uint8](), W16: patchedPackCodec[uint16](), W32: patchedPackCodec[uint32](), W64: patchedPackCodec[uint64]()},
-	Needs:    needs(edition.PatchedPack),
+	Needs:    edition.Only(edition.PatchedPack),
 	Parts:    []encode.Part{{Type: encode.Always(word.U32)}, {Type: word.Type.ToSigned}},
 	Tier:     encode.TierLight,
 	Levels:   1,

@@ -1,4 +1,7 @@
-package codec
+// Package packing has the encodings of integers that store each value by itself, in as few bits as all of them need, or
+// most, or those of its bin; and that of a single value, which needs none. Each is in a file of its own, as in package codec,
+// whose table lists them.
+package packing
 
 import (
 	"math/bits"
@@ -40,19 +43,20 @@ func parseBitPack[U word.Uint](tree []byte, n int) (trees.Packed[U], error) {
 // appendBitPack packs values, which are unsigned.
 func appendBitPack[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
 	if p.Width > 0 {
-		return appendBitPackAs(e, dst, in.Values, p.Width)
+		return AppendBits(e, dst, in.Values, p.Width)
 	}
 	var all U
 	for _, v := range in.Values {
 		all |= v
 	}
 	if all == 0 {
-		return appendSingleValue(e, dst, in)
+		return encode.AppendSame(dst, in.Values[0])
 	}
-	return appendBitPackAs(e, dst, in.Values, bits.Len64(uint64(all)))
+	return AppendBits(e, dst, in.Values, bits.Len64(uint64(all)))
 }
 
-func appendBitPackAs[U word.Uint](e *encode.Workspace, dst []byte, values []U, w int) []byte {
+// AppendBits appends a tree of FLBitPack with w bits for each value.
+func AppendBits[U word.Uint](e *encode.Workspace, dst []byte, values []U, w int) []byte {
 	dst = append(trees.AppendCode(dst, encoding.FLBitPack), byte(w), 0, 0, 0, 0, 0)
 	return appendChunks(e, dst, values, 0, w)
 }
@@ -77,15 +81,16 @@ func appendChunks[U word.Uint](e *encode.Workspace, dst []byte, values []U, base
 	return dst
 }
 
-func bitPackCodec[U word.Uint]() encode.Codec[U] {
+func bitsCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeBitPack[U], Packed: parseBitPack[U]}, Append: appendBitPack[U]}
 }
 
-var bitPack = encode.Row{
+// BitPack, code 2.
+var BitPack = encode.Row{
 	Row:      trees.Row{Code: encoding.FLBitPack, Types: word.UnsignedInts, Describe: describeBitPack},
-	Codecs:   encode.Codecs{W8: bitPackCodec[uint8](), W16: bitPackCodec[uint16](), W32: bitPackCodec[uint32](), W64: bitPackCodec[uint64]()},
+	Codecs:   encode.Codecs{W8: bitsCodec[uint8](), W16: bitsCodec[uint16](), W32: bitsCodec[uint32](), W64: bitsCodec[uint64]()},
 	Tier:     encode.TierLight,
-	Levels:   anyLevel,
+	Levels:   encode.AnyLevel,
 	Roles:    encode.InRoles(encode.AsCodes, encode.AsPlane),
 	PerValue: 60,
 	PerByte:  30,

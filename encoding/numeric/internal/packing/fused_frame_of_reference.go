@@ -1,4 +1,4 @@
-package codec
+package packing
 
 import (
 	"math/bits"
@@ -42,7 +42,7 @@ func appendFFOR[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U]
 	}
 	low, high := in.Bounds()
 	if low == high {
-		return appendSingleValue(e, dst, in)
+		return encode.AppendSame(dst, low)
 	}
 	return appendFFORAs(e, dst, in.Values, low, bits.Len64(uint64(high-low)))
 }
@@ -57,11 +57,12 @@ func fforCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeFFOR[U], Packed: parseFFOR[U]}, Append: appendFFOR[U]}
 }
 
-var fusedFrameOfReference = encode.Row{
+// FusedFrameOfReference, code 4.
+var FusedFrameOfReference = encode.Row{
 	Row:      trees.Row{Code: encoding.FFOR, Types: word.Ints, Describe: func(d *trees.Describer) { describeFFOR(d, "chunks") }},
 	Codecs:   encode.Codecs{W8: fforCodec[uint8](), W16: fforCodec[uint16](), W32: fforCodec[uint32](), W64: fforCodec[uint64]()},
 	Tier:     encode.TierLight,
-	Levels:   anyLevel,
+	Levels:   encode.AnyLevel,
 	Roles:    encode.InRoles(encode.AsCodes),
 	PerValue: 60,
 	PerByte:  30,
