@@ -56,14 +56,13 @@ func endCompressed(w *encode.Workspace, dst []byte, start int, v Values, nums *e
 
 // describeCompressed describes a compressed tree whose compressed part begins with the size of the values, in so many bytes.
 func describeCompressed(d *describer, prefix uint64) {
-	size := d.uint(2, 4, "compressed size")
-	d.uint(6, 1, "offset width")
-	nested := d.uint(7, 1, "offsets are a tree")
-	at := 8
+	size := d.Uint(4, "compressed size")
+	d.Uint(1, "offset width")
+	nested := d.Flag("offsets are a tree")
 	if prefix > 0 && size >= prefix {
-		d.uint(at, int(prefix), "values size")
-		at += int(prefix)
+		d.Uint(int(prefix), "values size")
 		size -= prefix
 	}
-	d.offsets(d.pad(d.bytes(at, size, "compressed values")), nested != 0)
+	d.Bytes(size, "compressed values")
+	d.offsets(nested)
 }

@@ -210,22 +210,22 @@ var decimalTree = row{
 }
 
 func describeDecimals(d *describer) {
-	exponent := 0
-	if d.have(4) {
-		exponent = int(int16(binary.LittleEndian.Uint16(d.tree[2:])))
-		d.node.Field(2, 2, "exponent", strconv.Itoa(exponent))
-	}
-	form := d.uint(4, 1, "form")
-	d.pad(5)
-	exceptions := d.uint(8, 4, "exceptions")
-	size := d.uint(12, 4, "integers size")
-	d.node.Params = "e=" + strconv.Itoa(exponent)
+	exponent := int16(0)
+	d.Number(2, "exponent", func(b []byte) string {
+		exponent = int16(binary.LittleEndian.Uint16(b))
+		return strconv.Itoa(int(exponent))
+	})
+	form := d.Uint(1, "form")
+	d.Pad()
+	exceptions, size := d.Uint(4, "exceptions"), d.Uint(4, "integers size")
+	d.Node.Params = "e=" + strconv.Itoa(int(exponent))
 	if form == reducedForm {
-		d.node.Params += ",reduced"
+		d.Node.Params += ",reduced"
 	}
 	if exceptions > 0 {
-		d.node.Params += ",x=" + strconv.FormatUint(exceptions, 10)
+		d.Node.Params += ",x=" + strconv.FormatUint(exceptions, 10)
 	}
-	at := d.pad(d.child("integers", 16, size, true, numeric.I64, d.n))
-	d.rest(d.bytes(at, 4*exceptions, "positions"), "values")
+	d.numbers("integers", size, numeric.I64, d.n)
+	d.Bytes(4*exceptions, "positions")
+	d.Rest("values")
 }

@@ -249,19 +249,14 @@ func (b *Block) entriesWith(parts [][]byte) []byte {
 }
 
 func describeDictionary(d *describer) {
-	codes := d.uint(2, 4, "codes size")
-	lengths := d.uint(6, 4, "lengths size")
-	unique := d.uint(10, 4, "distinct values")
-	nested := d.uint(14, 1, "lengths are a tree")
-	d.pad(15)
-	at := d.child("codes", 16, codes, true, numeric.U32, d.n)
-	at = d.pad(at)
+	codes, lengths := d.Uint(4, "codes size"), d.Uint(4, "lengths size")
+	unique := d.Uint(4, "distinct values")
+	nested := d.Flag("lengths are a tree")
+	d.Pad()
+	d.numbers("codes", codes, numeric.U32, d.n)
 	if d.fixed > 0 {
-		d.child("lengths", at, 0, false, numeric.U32, 0)
-	} else {
-		at = d.child("lengths", at, lengths, nested != 0, numeric.U32, int(min(unique, uint64(len(d.tree)))))
+		lengths = 0
 	}
-	if d.node.Err == nil {
-		d.rest(at, "values")
-	}
+	d.perValue("lengths", lengths, nested, numeric.U32, int(unique))
+	d.Rest("values")
 }

@@ -497,47 +497,51 @@ var fieldsRow = row{
 const minFields = 64
 
 func describeFields(d *describer) {
-	columns := int(d.uint(2, 2, "columns"))
-	count := int(min(d.uint(4, 4, "patterns"), uint64(d.n)))
-	places := int(d.uint(8, 4, "places"))
-	d.uint(12, 4, "values size")
-	var sizes [3]uint64
-	for i, name := range [...]string{"patterns size", "places size", "codes size"} {
-		sizes[i] = d.uint(16+4*i, 4, name)
+	columns := make([][]byte, min(d.Uint(2, "columns"), d.Left()/fields.HeaderLen+1))
+	count := int(min(d.Uint(4, "patterns"), uint64(d.n)))
+	places := int(d.Uint(4, "places"))
+	d.Uint(4, "values size")
+	patterns, placesSize, codes := d.Uint(4, "patterns size"), d.Uint(4, "places size"), d.Uint(4, "codes size")
+	d.Bytes(4, "zeros")
+	for i := range columns {
+		d.Number(fields.HeaderLen, fmt.Sprintf("header of column %d", i), func(b []byte) string {
+			columns[i] = b
+			return ""
+		})
 	}
-	at := d.bytes(28, 4, "zeros")
-	first := at
-	for i := 0; i < columns && d.node.Err == nil; i++ {
-		at = d.bytes(at, fields.HeaderLen, fmt.Sprintf("header of column %d", i))
-	}
-	at = d.pad(d.nested("patterns", d.pad(at), sizes[0], count))
-	at = d.pad(d.child("places", at, sizes[1], true, numeric.U32, count+2*places))
-	at = d.pad(d.child("codes", at, sizes[2], true, numeric.U32, d.n))
-	for i := 0; i < columns && d.node.Err == nil; i++ {
-		at = d.fieldColumn(at, fmt.Sprintf("column %d", i), d.tree[first+fields.HeaderLen*i:])
+	d.Pad()
+	d.texts("patterns", patterns, count)
+	d.Pad()
+	d.numbers("places", placesSize, numeric.U32, count+2*places)
+	d.numbers("codes", codes, numeric.U32, d.n)
+	for i, header := range columns {
+		if d.Node.Err == nil {
+			d.fieldColumn(fmt.Sprintf("column %d", i), header)
+			d.Pad()
+		}
 	}
 }
 
 // fieldColumn adds a column of fields.
-func (d *describer) fieldColumn(at int, name string, header []byte) int {
+func (d *describer) fieldColumn(name string, header []byte) {
 	h, width := fields.ReadHeader(header)
-	if !d.have(uint64(at) + uint64(h.Size)) {
-		return len(d.tree)
-	}
 	var groups [fields.MaxGroups]fields.Group
-	rest, err := h.ReadForm(width, d.tree[at:at+h.Size], groups[:])
+	part := d.Next(h.Size)
+	rest, err := h.ReadForm(width, part, groups[:])
+	if len(part) < h.Size {
+		err = fault.Corruptf("%d bytes of %d", len(part), h.Size)
+	}
 	if err != nil {
-		d.node.Err = fault.In(err, name, -1)
-		return len(d.tree)
+		d.Fail(fault.In(err, name, -1))
+		return
 	}
-	at = d.bytes(at, uint64(h.Size-len(rest)), name+": groups of digits")
-	switch h.Word {
+	d.Bytes(uint64(h.Size-len(rest)), name+": groups of digits")
+	switch size := uint64(len(rest)); h.Word {
 	case 4:
-		at = d.child(name, at, uint64(len(rest)), true, numeric.U32, h.Count)
+		d.numbers(name, size, numeric.U32, h.Count)
 	case 8:
-		at = d.child(name, at, uint64(len(rest)), true, numeric.U64, h.Count)
+		d.numbers(name, size, numeric.U64, h.Count)
 	default:
-		at = d.nested(name, at, uint64(len(rest)), h.Count)
+		d.texts(name, size, h.Count)
 	}
-	return d.pad(at)
 }

@@ -86,11 +86,11 @@ var flatLZ = row{
 }
 
 func describeFlatLZ(d *describer) {
-	sequences := d.uint(2, 4, "sequences")
-	literals := d.uint(6, 4, "literals")
-	d.uint(10, 1, "offset width")
-	nested := d.uint(11, 1, "offsets are a tree")
-	d.bytes(12, 4, "zeros")
-	at := d.bytes(16, flatlz.SequenceLen*sequences, "sequences")
-	d.offsets(d.pad(d.bytes(at, literals, "literal bytes")), nested != 0)
+	sequences, literals := d.Uint(4, "sequences"), d.Uint(4, "literals")
+	d.Uint(1, "offset width")
+	nested := d.Flag("offsets are a tree")
+	d.Bytes(4, "zeros")
+	d.Bytes(flatlz.SequenceLen*sequences, "sequences")
+	d.Bytes(literals, "literal bytes")
+	d.offsets(nested)
 }

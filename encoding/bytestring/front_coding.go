@@ -149,10 +149,7 @@ var frontCoding = row{
 }
 
 func describeFrontCoding(d *describer) {
-	d.uint(2, 2, "values between restarts")
-	size := d.uint(4, 4, "prefix lengths size")
-	at := d.pad(d.child("lengths of prefixes", 8, size, true, numeric.U32, d.n))
-	if d.node.Err == nil {
-		d.nested("rests", at, uint64(len(d.tree)-at), d.n)
-	}
+	d.Uint(2, "values between restarts")
+	d.numbers("lengths of prefixes", d.Uint(4, "prefix lengths size"), numeric.U32, d.n)
+	d.texts("rests", d.Left(), d.n)
 }

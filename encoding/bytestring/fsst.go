@@ -140,13 +140,13 @@ var fsstStream = row{
 }
 
 func describeFSST(d *describer) {
-	symbols := d.uint(2, 1, "symbols")
-	size := d.uint(3, 4, "codes size")
-	nested := d.uint(7, 1, "offsets are a tree")
-	d.uint(8, 1, "offset width")
-	d.bytes(9, 7, "zeros")
-	d.node.Params = "S=" + strconv.FormatUint(symbols, 10)
-	at := d.bytes(16, 8*symbols, "symbols")
-	at = d.bytes(at, symbols, "symbol lengths")
-	d.offsets(d.pad(d.bytes(at, size, "codes")), nested != 0)
+	symbols, size := d.Uint(1, "symbols"), d.Uint(4, "codes size")
+	nested := d.Flag("offsets are a tree")
+	d.Uint(1, "offset width")
+	d.Bytes(7, "zeros")
+	d.Node.Params = "S=" + strconv.FormatUint(symbols, 10)
+	d.Bytes(8*symbols, "symbols")
+	d.Bytes(symbols, "symbol lengths")
+	d.Bytes(size, "codes")
+	d.offsets(nested)
 }

@@ -49,15 +49,3 @@ func (s *Scratch) child() *Scratch {
 	c.level, c.shared = s.level+1, s.shared
 	return c
 }
-
-// nested adds a part that is itself a tree of n byte strings.
-func (d *describer) nested(name string, at int, size uint64, n int) int {
-	if !d.have(uint64(at) + size) {
-		return len(d.tree)
-	}
-	c := describeTree(d.tree[at:at+int(size)], n, 0, d.level+1)
-	shift(&c, at)
-	c.Name = name
-	d.node.Children = append(d.node.Children, c)
-	return at + int(size)
-}

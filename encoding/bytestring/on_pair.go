@@ -297,17 +297,14 @@ var onPair = row{
 }
 
 func describeOnPair(d *describer) {
-	heads := d.uint(2, 4, "heads size")
-	bytes := d.uint(6, 4, "token bytes size")
-	counts := d.uint(10, 4, "counts size")
-	codes := d.uint(14, 4, "codes")
-	d.uint(18, 4, "values size")
-	tokens := d.uint(22, 2, "tokens")
-	d.node.Params = "T=" + strconv.FormatUint(tokens, 10)
-	at := d.pad(d.child("heads", 24, heads, true, numeric.U8, int(tokens)))
-	at = d.pad(d.bytes(at, bytes, "token bytes"))
-	at = d.pad(d.child("counts", at, counts, true, numeric.U32, d.n))
-	if d.node.Err == nil {
-		d.child("codes", at, uint64(len(d.tree)-at), true, numeric.U16, int(codes))
-	}
+	heads, bytes, counts := d.Uint(4, "heads size"), d.Uint(4, "token bytes size"), d.Uint(4, "counts size")
+	codes := d.Uint(4, "codes")
+	d.Uint(4, "values size")
+	tokens := int(d.Uint(2, "tokens"))
+	d.Node.Params = "T=" + strconv.Itoa(tokens)
+	d.numbers("heads", heads, numeric.U8, tokens)
+	d.Bytes(bytes, "token bytes")
+	d.Pad()
+	d.numbers("counts", counts, numeric.U32, d.n)
+	d.numbers("codes", d.Left(), numeric.U16, int(codes))
 }

@@ -97,10 +97,8 @@ var plain = row{
 }
 
 func describePlain(d *describer) {
-	width := d.uint(2, 1, "offset width")
-	if d.node.Err == nil && d.fixed == 0 && width == 8 {
-		d.rest(d.bytes(3, 8*(uint64(d.n)+1), "offsets"), "values")
-	} else if d.node.Err == nil {
-		d.rest(3, "values")
+	if width := d.Uint(1, "offset width"); d.fixed == 0 && width == 8 {
+		d.Bytes(8*(uint64(d.n)+1), "offsets")
 	}
+	d.Rest("values")
 }

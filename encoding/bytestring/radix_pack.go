@@ -178,32 +178,23 @@ func (b *Block) radixLength() (each int, ok bool) {
 }
 
 func describeRadixPack(d *describer) {
-	alphabets := int(d.uint(2, 1, "alphabets"))
-	period := int(d.uint(3, 2, "positions"))
-	groups := int(d.uint(5, 2, "groups"))
-	nested := d.uint(7, 1, "lengths are a tree")
-	d.uint(8, 1, "length width")
-	d.bytes(9, 3, "zeros")
-	lengths := d.uint(12, 4, "lengths size")
-	at := d.bytes(16, uint64(alphabets), "alphabet sizes")
-	if d.node.Err != nil {
-		return
+	alphabets, period, groups := d.Uint(1, "alphabets"), d.Uint(2, "positions"), d.Uint(2, "groups")
+	nested := d.Flag("lengths are a tree")
+	d.Uint(1, "length width")
+	d.Bytes(3, "zeros")
+	lengths := d.Uint(4, "lengths size")
+	chars := alphabets
+	for _, n := range d.Next(int(min(alphabets, d.Left()))) {
+		chars += uint64(n)
 	}
-	chars := 0
-	for _, n := range d.tree[16:at] {
-		chars += int(n) + 1
-	}
-	at = d.bytes(at, uint64(chars), "alphabets")
+	d.Bytes(alphabets, "alphabet sizes")
+	d.Bytes(chars, "alphabets")
 	if alphabets > 1 {
-		at = d.bytes(at, uint64(period), "alphabets of positions")
+		d.Bytes(period, "alphabets of positions")
 	}
-	at = d.pad(d.bytes(at, uint64(groups), "positions of groups"))
-	n := d.n
-	if d.fixed > 0 {
-		n = 0
-	}
-	at = d.pad(d.child("lengths", at, lengths, nested != 0 && n > 0, numeric.U32, n))
-	if d.node.Err == nil {
-		d.rest(at, "characters")
-	}
+	d.Bytes(groups, "positions of groups")
+	d.Pad()
+	d.perValue("lengths", lengths, nested, numeric.U32, d.n)
+	d.Pad()
+	d.Rest("characters")
 }

@@ -78,7 +78,7 @@ var singleValue = row{
 	rangeLen: func(b *Block, from, to int) int {
 		return b.present().Slice(from, to).Count() * len(b.payload)
 	},
-	describe: func(d *describer) { d.rest(2, "value") },
+	describe: func(d *describer) { d.Rest("value") },
 }
 
 // Single gives the value that all slots of the block but the nulls have; ok is

@@ -292,16 +292,14 @@ func (b *Block) templatesWith(parts [][]byte) []byte {
 }
 
 func describeTemplates(d *describer) {
-	count := d.uint(2, 4, "templates")
-	lengths := d.uint(6, 4, "lengths size")
-	texts := d.uint(10, 4, "templates size")
-	codes := d.uint(14, 4, "codes size")
-	d.uint(18, 1, "form of the templates")
-	d.uint(19, 1, "form of the digits")
-	at := d.child("lengths", d.bytes(20, 4, "zeros"), lengths, true, numeric.U32, int(min(count, uint64(d.n))))
-	at = d.pad(d.bytes(d.pad(at), texts, "templates"))
-	at = d.pad(d.child("codes", at, codes, true, numeric.U32, d.n))
-	if d.node.Err == nil {
-		d.rest(at, "digits")
-	}
+	count, lengths := d.Uint(4, "templates"), d.Uint(4, "lengths size")
+	texts, codes := d.Uint(4, "templates size"), d.Uint(4, "codes size")
+	d.Uint(1, "form of the templates")
+	d.Uint(1, "form of the digits")
+	d.Bytes(4, "zeros")
+	d.numbers("lengths", lengths, numeric.U32, int(min(count, uint64(d.n))))
+	d.Bytes(texts, "templates")
+	d.Pad()
+	d.numbers("codes", codes, numeric.U32, d.n)
+	d.Rest("digits")
 }

@@ -195,33 +195,17 @@ var alpFloats = encode.Row{
 }
 
 func describeALP(d *trees.Describer) {
-	if _, _, ok := d.Header(8); !ok {
-		return
-	}
-	d.Uint(2, 4, "size of integers")
-	x := d.Uint(6, 2, "exceptions")
-	e, f := d.Uint(8, 1, "e"), d.Uint(9, 1, "f")
+	size, x := d.Uint(4, "size of integers"), d.Uint(2, "exceptions")
+	e, f := d.Uint(1, "e"), d.Uint(1, "f")
 	d.Node.Params = fmt.Sprintf("e=%d,f=%d,x=%d", e, f, x)
-	d.Zeros(10, 16)
-	var a alpTree
-	var err error
-	if d.T == word.F32 {
-		a, err = parseALP[uint32](d.Tree, d.N)
-	} else {
-		a, err = parseALP[uint64](d.Tree, d.N)
-	}
-	if err != nil {
-		d.Node.Err = err
-		return
-	}
-	end := 16 + len(a.ints)
-	d.Child("integers", 16, end, true, d.T.ToInteger(), d.N)
-	describeExceptions(d, end, len(a.positions), len(a.values))
+	d.Pad()
+	d.Part("integers", size, true, d.T.ToInteger(), d.N)
+	describeExceptions(d, x, d.T.Size())
 }
 
-func describeExceptions(d *trees.Describer, from, positions, values int) {
-	if positions > 0 {
-		d.Field(from, positions, "positions of exceptions")
-		d.Field(from+positions, values, "values of exceptions")
-	}
+// describeExceptions describes the exceptions at the end of a tree, whose values have some bytes each.
+func describeExceptions(d *trees.Describer, count uint64, size int) {
+	d.Bytes(4*count, "positions of exceptions")
+	d.Bytes(uint64(size)*count, "values of exceptions")
+	d.End()
 }

@@ -164,24 +164,12 @@ var alpSplit = encode.Row{
 }
 
 func describeALPRD(d *trees.Describer) {
-	if _, _, ok := d.Header(12); !ok {
-		return
-	}
-	d.Uint(2, 4, "size of left codes")
-	d.Uint(6, 4, "size of right parts")
-	x := d.Uint(10, 2, "exceptions")
-	r, k := d.Uint(12, 1, "bits of right parts"), d.Uint(13, 1, "dictionary entries")
+	left, right := d.Uint(4, "size of left codes"), d.Uint(4, "size of right parts")
+	x, r, k := d.Uint(2, "exceptions"), d.Uint(1, "bits of right parts"), d.Uint(1, "dictionary entries")
 	d.Node.Params = fmt.Sprintf("R=%d,D=%d,x=%d", r, k, x)
-	d.Zeros(14, 16)
-	a, err := parseALPRD(d.Tree, d.N)
-	if err != nil {
-		d.Node.Err = err
-		return
-	}
-	left := 16 + 2*a.dictLen
-	right := left + len(a.leftCodes)
-	d.Field(16, left-16, "dictionary of left parts")
-	d.Child("left codes", left, right, true, word.U16, d.N)
-	d.Child("right parts", right, right+len(a.rightParts), true, d.T.ToInteger().ToUnsigned(), d.N)
-	describeExceptions(d, right+len(a.rightParts), len(a.positions), len(a.leftsPatch))
+	d.Pad()
+	d.Bytes(2*k, "dictionary of left parts")
+	d.Part("left codes", left, true, word.U16, d.N)
+	d.Part("right parts", right, true, d.T.ToInteger().ToUnsigned(), d.N)
+	describeExceptions(d, x, 2)
 }

@@ -118,24 +118,15 @@ var bytePlanes = encode.Row{
 }
 
 func describeBytePlanes(d *trees.Describer) {
-	size := d.T.Size()
-	if _, _, ok := d.Header(4 * size); !ok {
-		return
+	var sizes [8]uint64
+	planes := sizes[:d.T.Size()]
+	for k := range planes {
+		planes[k] = d.Uint(4, fmt.Sprintf("size of plane %d", k))
 	}
-	for k := range size {
-		d.Uint(2+4*k, 4, fmt.Sprintf("size of plane %d", k))
+	d.Pad()
+	for k, size := range planes {
+		d.Part(fmt.Sprintf("plane %d", k), size, true, word.U8, d.N)
+		d.Pad()
 	}
-	d.Zeros(2+4*size, trees.HeaderLen(4*size))
-	planes, err := parseBytePlanes(d.Tree, size)
-	if err != nil {
-		d.Node.Err = err
-		return
-	}
-	at := trees.HeaderLen(4 * size)
-	for k, plane := range planes[:size] {
-		d.Child(fmt.Sprintf("plane %d", k), at, at+len(plane), true, word.U8, d.N)
-		end := at + encoding.PadTo8(len(plane))
-		d.Zeros(at+len(plane), end)
-		at = end
-	}
+	d.End()
 }

@@ -204,12 +204,8 @@ func lookForDivisor[U word.Uint](_ *encode.Workspace, in encode.Input[U], s *enc
 }
 
 func describeCommonDivisor(d *trees.Describer) {
-	size := d.T.Size()
-	if _, _, ok := d.Header(2 * size); !ok {
-		return
-	}
-	d.Value(2, "base")
-	d.Uint(2+size, size, "divisor")
-	d.Zeros(2+2*size, trees.HeaderLen(2*size))
-	d.Child("quotients", trees.HeaderLen(2*size), len(d.Tree), true, d.T.ToUnsigned(), d.N)
+	d.Value("base")
+	d.Uint(d.T.Size(), "divisor")
+	d.Pad()
+	d.Last("quotients", true, d.T.ToUnsigned(), d.N)
 }

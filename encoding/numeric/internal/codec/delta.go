@@ -144,11 +144,7 @@ func estimateDelta(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 }
 
 func describeDelta(d *trees.Describer) {
-	size := d.T.Size()
-	if _, _, ok := d.Header(size); !ok {
-		return
-	}
-	d.Value(2, "first value")
-	d.Zeros(2+size, trees.HeaderLen(size))
-	d.Child("differences", trees.HeaderLen(size), len(d.Tree), true, d.T, max(d.N-1, 0))
+	d.Value("first value")
+	d.Pad()
+	d.Last("differences", true, d.T, max(d.N-1, 0))
 }

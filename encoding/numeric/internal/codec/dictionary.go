@@ -210,19 +210,9 @@ func lookForDistinct[U word.Uint](e *encode.Workspace, in encode.Input[U], _ *en
 }
 
 func describeDictionary(d *trees.Describer) {
-	if _, _, ok := d.Header(9); !ok {
-		return
-	}
-	d.Uint(2, 4, "size of codes")
-	d.Uint(6, 4, "dictionary values")
-	d.Uint(10, 1, "dictionary values are a tree:")
-	d.Zeros(11, 16)
-	p, err := parseDictionary(d.Tree, d.N)
-	if err != nil {
-		d.Node.Err = err
-		return
-	}
-	end := 16 + len(p.codes)
-	d.Child("codes", 16, end, true, word.U32, d.N)
-	d.Child("dictionary", end, len(d.Tree), p.valuesNested, d.T, p.count)
+	codes, count := d.Uint(4, "size of codes"), d.Count("dictionary values")
+	nested := d.Flag("dictionary values are a tree:")
+	d.Pad()
+	d.Part("codes", codes, true, word.U32, d.N)
+	d.Last("dictionary", nested, d.T, count)
 }

@@ -106,11 +106,7 @@ func estimateFOR(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 }
 
 func describeFOR(d *trees.Describer) {
-	size := d.T.Size()
-	if _, _, ok := d.Header(size); !ok {
-		return
-	}
-	d.Value(2, "reference")
-	d.Zeros(2+size, trees.HeaderLen(size))
-	d.Child("differences", trees.HeaderLen(size), len(d.Tree), true, d.T.ToUnsigned(), d.N)
+	d.Value("reference")
+	d.Pad()
+	d.Last("differences", true, d.T.ToUnsigned(), d.N)
 }

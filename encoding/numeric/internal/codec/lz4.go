@@ -97,10 +97,7 @@ var lz4Block = encode.Row{
 }
 
 func describeLZ4(d *trees.Describer) {
-	if _, payload, ok := d.Header(0); !ok || len(payload) < 4 {
-		return
-	}
-	d.Zeros(2, 8)
-	d.Uint(8, 4, "size of values")
-	d.Rest(12, "LZ4 block")
+	d.Pad()
+	d.Uint(4, "size of values")
+	d.Rest("LZ4 block")
 }

@@ -132,17 +132,10 @@ func estimateNarrow(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
 }
 
 func describeNarrow(d *trees.Describer) {
-	header, _, ok := d.Header(2)
-	if !ok {
-		return
-	}
-	size := int(d.Uint(2, 1, "bytes of a value"))
-	d.Uint(3, 1, "values are a tree:")
-	d.Zeros(4, trees.HeaderLen(2))
+	size := int(d.Uint(1, "bytes of a value"))
 	t, ok := narrowType(size)
 	if !ok || size >= d.T.Size() {
-		d.Node.Err = fault.Corruptf("values of %d bytes narrowed to %d", d.T.Size(), size)
-		return
+		d.Fail(fault.Corruptf("values of %d bytes narrowed to %d", d.T.Size(), size))
 	}
-	d.Child("values", trees.HeaderLen(2), len(d.Tree), header[1] != 0, t, d.N)
+	describeFlagged(d, t)
 }

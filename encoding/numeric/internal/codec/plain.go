@@ -28,7 +28,7 @@ func plainCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var plain = encode.Row{
-	Row:      trees.Row{Code: encoding.Plain, Types: word.All, Describe: func(d *trees.Describer) { d.Rest(2, "values") }},
+	Row:      trees.Row{Code: encoding.Plain, Types: word.All, Describe: func(d *trees.Describer) { d.Rest("values") }},
 	Codecs:   encode.Codecs{W8: plainCodec[uint8](), W16: plainCodec[uint16](), W32: plainCodec[uint32](), W64: plainCodec[uint64]()},
 	Tier:     encode.TierPlain,
 	Levels:   encode.AnyLevel,

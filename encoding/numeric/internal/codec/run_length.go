@@ -151,21 +151,10 @@ func estimateRunLength(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 }
 
 func describeRunLength(d *trees.Describer) {
-	if _, _, ok := d.Header(10); !ok {
-		return
-	}
-	size := int(d.Uint(2, 4, "size of run values"))
-	d.Uint(6, 4, "runs")
-	d.Uint(10, 1, "run values are a tree:")
-	d.Uint(11, 1, "run lengths are a tree:")
-	d.Zeros(12, 16)
-	r, err := parseRunLength(d.Tree, d.N)
-	if err != nil {
-		d.Node.Err = err
-		return
-	}
-	lengths := len(d.Tree) - len(r.lengths)
-	d.Child("run values", 16, 16+size, r.valuesNested, d.T, r.count)
-	d.Zeros(16+size, lengths)
-	d.Child("run lengths", lengths, len(d.Tree), r.lengthsNested, word.U32, r.count)
+	size, count := d.Uint(4, "size of run values"), d.Count("runs")
+	valuesNested, lengthsNested := d.Flag("run values are a tree:"), d.Flag("run lengths are a tree:")
+	d.Pad()
+	d.Part("run values", size, valuesNested, d.T, count)
+	d.Pad()
+	d.Last("run lengths", lengthsNested, word.U32, count)
 }

@@ -154,21 +154,10 @@ func sparseSize(w *encode.Weights, s *encode.Stats, count int) int {
 }
 
 func describeSparse(d *trees.Describer) {
-	if _, _, ok := d.Header(10); !ok {
-		return
-	}
-	d.Uint(2, 4, "values")
-	size := int(d.Uint(6, 4, "size of positions"))
-	d.Uint(10, 1, "positions are a tree:")
-	d.Uint(11, 1, "values are a tree:")
-	d.Zeros(12, 16)
-	p, err := parseSparse(d.Tree, d.N)
-	if err != nil {
-		d.Node.Err = err
-		return
-	}
-	values := len(d.Tree) - len(p.values)
-	d.Child("positions", 16, 16+size, p.positionsNested && p.count > 0, word.U32, p.count)
-	d.Zeros(16+size, values)
-	d.Child("values", values, len(d.Tree), p.valuesNested && p.count > 0, d.T, p.count)
+	count, size := d.Count("values"), d.Uint(4, "size of positions")
+	positionsNested, valuesNested := d.Flag("positions are a tree:"), d.Flag("values are a tree:")
+	d.Pad()
+	d.Part("positions", size, positionsNested && count > 0, word.U32, count)
+	d.Pad()
+	d.Last("values", valuesNested && count > 0, d.T, count)
 }

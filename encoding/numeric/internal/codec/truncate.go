@@ -175,11 +175,7 @@ func wholeBytesSize(n int, _ word.Type, width int) int {
 
 // describeFlagged describes encodings whose only header is the flag of their child.
 func describeFlagged(d *trees.Describer, t word.Type) {
-	header, _, ok := d.Header(1)
-	if !ok {
-		return
-	}
-	d.Uint(2, 1, "values are a tree:")
-	d.Zeros(3, trees.HeaderLen(1))
-	d.Child("values", trees.HeaderLen(1), len(d.Tree), header[0] != 0, t, d.N)
+	nested := d.Flag("values are a tree:")
+	d.Pad()
+	d.Last("values", nested, t, d.N)
 }

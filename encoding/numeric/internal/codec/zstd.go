@@ -76,8 +76,6 @@ func bestLevel(p *encode.Plan, _ string) error {
 }
 
 func describeZstd(d *trees.Describer) {
-	if _, _, ok := d.Header(0); ok {
-		d.Zeros(2, trees.HeaderLen(0))
-		d.Rest(trees.HeaderLen(0), "frames")
-	}
+	d.Pad()
+	d.Rest("frames")
 }

@@ -87,7 +87,7 @@ func bitsCodec[U word.Uint]() encode.Codec[U] {
 
 // BitPack, code 2.
 var BitPack = encode.Row{
-	Row:      trees.Row{Code: encoding.FLBitPack, Types: word.UnsignedInts, Describe: describeBitPack},
+	Row:      trees.Row{Code: encoding.FLBitPack, Types: word.UnsignedInts, Describe: func(d *trees.Describer) { describePacked(d, "chunks") }},
 	Codecs:   encode.Codecs{W8: bitsCodec[uint8](), W16: bitsCodec[uint16](), W32: bitsCodec[uint32](), W64: bitsCodec[uint64]()},
 	Tier:     encode.TierLight,
 	Levels:   encode.AnyLevel,
@@ -103,11 +103,9 @@ var BitPack = encode.Row{
 	Plan: func(s *encode.Stats, _ encode.Found, _ int) encode.Plan { return encode.Plan{Width: s.MaxWidth} },
 }
 
-func describeBitPack(d *trees.Describer) {
-	if _, _, ok := d.Header(1); !ok {
-		return
-	}
-	d.Node.Params = strconv.FormatUint(d.Uint(2, 1, "bits"), 10)
-	d.Zeros(3, trees.HeaderLen(1))
-	d.Rest(trees.HeaderLen(1), "chunks")
+// describePacked describes a width and what has it.
+func describePacked(d *trees.Describer, rest string) {
+	d.Node.Params = strconv.FormatUint(d.Uint(1, "bits"), 10)
+	d.Pad()
+	d.Rest(rest)
 }

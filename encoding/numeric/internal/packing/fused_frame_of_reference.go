@@ -2,7 +2,6 @@ package packing
 
 import (
 	"math/bits"
-	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
@@ -83,12 +82,6 @@ func planFFOR(s *encode.Stats, _ encode.Found, _ int) encode.Plan {
 
 // describeFFOR describes trees that begin like FFOR.
 func describeFFOR(d *trees.Describer, rest string) {
-	size := d.T.Size()
-	if _, _, ok := d.Header(size + 1); !ok {
-		return
-	}
-	d.Value(2, "reference")
-	d.Node.Params = strconv.FormatUint(d.Uint(2+size, 1, "bits"), 10)
-	d.Zeros(3+size, trees.HeaderLen(size+1))
-	d.Rest(trees.HeaderLen(size+1), rest)
+	d.Value("reference")
+	describePacked(d, rest)
 }

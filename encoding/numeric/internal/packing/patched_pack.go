@@ -329,39 +329,24 @@ func lookForPatches[U word.Uint](e *encode.Workspace, in encode.Input[U], s *enc
 }
 
 func describePatched(d *trees.Describer) {
-	if _, _, ok := d.Header(patchedHeader); !ok {
-		return
-	}
-	w := int(d.Uint(2, 1, "bits"))
-	d.Uint(3, 1, "positions are a tree:")
-	d.Uint(4, 1, "high parts are a tree:")
-	d.Zeros(5, 8)
-	x := d.Uint(8, 4, "exceptions")
-	size := int(d.Uint(12, 4, "size of positions"))
-	d.Value(16, "base")
-	d.Zeros(16+d.T.Size(), 24)
+	w := int(d.Uint(1, "bits"))
+	positionsNested, highsNested := d.Flag("positions are a tree:"), d.Flag("high parts are a tree:")
+	d.Pad()
+	x := d.Count("exceptions")
+	size := d.Uint(4, "size of positions")
+	d.Value("base")
+	d.Pad()
 	d.Node.Params = fmt.Sprintf("%d,x=%d", w, x)
-	if w < 1 || w >= 8*d.T.Size() || x > uint64(d.N) {
-		d.Node.Err = fault.Corruptf("width %d and %d exceptions in %d values of %d bits", w, x, d.N, 8*d.T.Size())
+	if w < 1 || w >= 8*d.T.Size() {
+		d.Fail(fault.Corruptf("width %d in values of %d bits", w, 8*d.T.Size()))
 		return
 	}
-	end := 24 + trees.PackedSize(d.N, w)
-	if end > len(d.Tree) {
-		d.Node.Err = fault.Corruptf("%d bytes for chunks of %d", len(d.Tree)-24, end-24)
-		return
-	}
-	d.Field(24, end-24, "chunks")
+	d.Bytes(uint64(trees.PackedSize(d.N, w)), "chunks")
 	if x == 0 {
-		d.Rest(end, "too much")
+		d.Rest("too much")
 		return
 	}
-	positions, _, err := trees.CutPadded(d.Tree[end:], uint32(size))
-	if err != nil {
-		d.Node.Err = err
-		return
-	}
-	highs := end + encoding.PadTo8(len(positions))
-	d.Child("positions", end, end+size, d.Tree[3] != 0, word.U32, int(x))
-	d.Zeros(end+size, highs)
-	d.Child("high parts", highs, len(d.Tree), d.Tree[4] != 0, d.T.ToSigned(), int(x))
+	d.Part("positions", size, positionsNested, word.U32, x)
+	d.Pad()
+	d.Last("high parts", highsNested, d.T.ToSigned(), x)
 }

@@ -165,27 +165,20 @@ var PrefixBins = encode.Row{
 }
 
 func describePrefixBins(d *trees.Describer) {
-	if _, _, ok := d.Header(binsHeader); !ok {
-		return
+	bins := int(d.Uint(2, "bins"))
+	d.Node.Params = strconv.Itoa(bins)
+	lows, widths := d.Uint(4, "size of lows"), d.Uint(4, "size of widths")
+	var sizes [prefixbins.Streams - 1]uint64
+	for k := range sizes {
+		sizes[k] = d.Uint(4, fmt.Sprintf("size of stream %d", k))
 	}
-	d.Node.Params = strconv.FormatUint(d.Uint(2, 2, "bins"), 10)
-	d.Uint(4, 4, "size of lows")
-	d.Uint(8, 4, "size of widths")
-	for k := range prefixbins.Streams - 1 {
-		d.Uint(12+4*k, 4, fmt.Sprintf("size of stream %d", k))
+	d.Part("lows", lows, true, d.T, bins)
+	d.Pad()
+	d.Part("widths of codes and offsets", widths, true, word.U8, 2*bins)
+	d.Pad()
+	for k, size := range sizes {
+		d.Bytes(size, fmt.Sprintf("stream %d", k))
 	}
-	p, err := parsePrefixBins(d.Tree)
-	if err != nil {
-		d.Node.Err = err
-		return
-	}
-	lows := trees.HeaderLen(binsHeader)
-	d.Child("lows", lows, lows+len(p.lows), true, d.T, p.count)
-	d.Zeros(lows+len(p.lows), p.widthsAt)
-	d.Child("widths of codes and offsets", p.widthsAt, p.widthsAt+len(p.widths), true, word.U8, 2*p.count)
-	d.Zeros(p.widthsAt+len(p.widths), p.dataAt)
-	for k := range prefixbins.Streams {
-		d.Field(p.dataAt+p.starts[k], p.starts[k+1]-p.starts[k], fmt.Sprintf("stream %d", k))
-	}
-	d.Zeros(p.dataAt+p.starts[prefixbins.Streams], len(d.Tree))
+	d.Bytes(d.Left()-prefixbins.Slack, fmt.Sprintf("stream %d", len(sizes)))
+	d.Rest("zeros")
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/internal/describe"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -13,93 +14,59 @@ import (
 // Describe says what the bytes of a tree of n values of type t are, without decoding the values. Of a bad tree it
 // describes what can be read, and puts the error into the node that it was found in.
 func (t *Table) Describe(tree []byte, typ word.Type, n int) encoding.Tree {
-	return t.describe("", tree, 0, typ, n, 0)
+	return t.describe(tree, typ, n, 0)
 }
 
-// describe describes a tree that begins at byte at of what is described.
-func (t *Table) describe(name string, tree []byte, at int, typ word.Type, n, depth int) encoding.Tree {
-	node := encoding.Tree{Name: name, Type: typ.String(), Len: n, Offset: at, Size: len(tree)}
+// describe describes a tree that is so many levels deep in another.
+func (t *Table) describe(tree []byte, typ word.Type, n, depth int) encoding.Tree {
+	d := Describer{Describer: describe.New(tree, typ.String(), n), T: typ, N: n, depth: depth, table: t}
 	r, err := t.of(tree, typ)
 	if err == nil && depth >= MaxDepth {
 		err = fault.Limitf("encoding trees nested more than %d deep", MaxDepth)
 	}
-	node.Code = Peek(tree)
 	if err != nil {
-		node.Err = err
-		return node
+		d.Node.Err = err
+		return d.Node
 	}
-	node.Field(at, 2, "code", r.Code.String())
-	r.Describe(&Describer{Node: &node, Tree: tree, T: typ, N: n, at: at, depth: depth, table: t})
-	return node
+	r.Describe(&d)
+	return d.Node
 }
 
-// Describer is a tree that is being described. Its methods take places in the tree.
+// Describer is a tree that is being described.
 type Describer struct {
-	Node  *encoding.Tree
-	Tree  []byte
+	describe.Describer
 	T     word.Type
 	N     int
-	at    int // offset of the tree
 	depth int
 	table *Table
 }
 
-// Header checks that the header is there.
-func (d *Describer) Header(own int) (header, payload []byte, ok bool) {
-	header, payload, err := Split(d.Tree, own)
-	if err != nil {
-		d.Node.Err = err
-		return nil, nil, false
-	}
-	return header, payload, true
-}
-
-// Field adds a field of any content.
-func (d *Describer) Field(from, size int, name string) {
-	d.Node.Field(d.at+from, size, name, "")
-}
-
-// Uint adds a field of the header that is an unsigned number.
-func (d *Describer) Uint(from, size int, name string) uint64 {
-	var v uint64
-	for i := range size {
-		v |= uint64(d.Tree[from+i]) << (8 * i)
-	}
-	d.Node.Field(d.at+from, size, name, strconv.FormatUint(v, 10))
-	return v
-}
-
 // Value adds a field that is a value of the tree's type.
-func (d *Describer) Value(from int, name string) {
-	d.Node.Field(d.at+from, d.T.Size(), name, formatValue(d.Tree[from:], d.T))
+func (d *Describer) Value(name string) {
+	d.Number(d.T.Size(), name, func(b []byte) string { return formatValue(b, d.T) })
 }
 
-// Zeros adds the padding between two places.
-func (d *Describer) Zeros(from, to int) {
-	if to > from {
-		d.Field(from, to-from, "zeros")
+// Count adds a field that is a number of values, of which there are no more than in the tree.
+func (d *Describer) Count(name string) int {
+	n := d.Uint(4, name)
+	if n > uint64(d.N) {
+		d.Fail(fault.Corruptf("%d %s for %d values", n, name, d.N))
 	}
+	return int(n)
 }
 
-// Rest adds all bytes from a place on.
-func (d *Describer) Rest(from int, name string) {
-	if from < len(d.Tree) {
-		d.Field(from, len(d.Tree)-from, name)
-	}
-}
-
-// Child adds a tree, or a raw part.
-func (d *Describer) Child(name string, from, to int, nested bool, t word.Type, n int) {
-	part := d.Tree[from:to]
-	if nested {
-		d.Node.Children = append(d.Node.Children, d.table.describe(name, part, d.at+from, t, n, d.depth+1))
+// Part adds a part that is a tree, or raw.
+func (d *Describer) Part(name string, size uint64, nested bool, t word.Type, n int) {
+	if !nested {
+		d.Raw(name, size, t.String(), n)
 		return
 	}
-	raw := encoding.Tree{Name: name, Type: t.String(), Len: n, Offset: d.at + from, Size: len(part)}
-	if len(part) > 0 {
-		raw.Field(d.at+from, len(part), "values", "")
-	}
-	d.Node.Children = append(d.Node.Children, raw)
+	d.Tree(name, size, func(part []byte) encoding.Tree { return d.table.describe(part, t, n, d.depth+1) })
+}
+
+// Last adds a part that takes all bytes that are left.
+func (d *Describer) Last(name string, nested bool, t word.Type, n int) {
+	d.Part(name, d.Left(), nested, t, n)
 }
 
 // formatValue is the first value of b for people.
