@@ -2,10 +2,10 @@ package encode
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
+	forms "github.com/amudai/amudai-go/encoding/internal/shape"
 	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
@@ -44,14 +44,11 @@ type shape struct {
 }
 
 func (t *Table) parseShape(text string) (s shape, err error) {
-	name, rest, nested := strings.Cut(text, "(")
-	if nested {
-		if !strings.HasSuffix(rest, ")") {
-			return s, fmt.Errorf("bytestring: no ) at the end")
-		}
-		s.parts = splitParts(rest[:len(rest)-1])
+	name, params, parts, err := forms.Split(text)
+	if err != nil {
+		return s, fmt.Errorf("bytestring: %w", err)
 	}
-	name, params, _ := strings.Cut(name, "[")
+	s.parts = parts
 	for _, r := range t.rows {
 		if r.Code.String() == name {
 			s.row, s.level = r, r.Level
@@ -60,7 +57,7 @@ func (t *Table) parseShape(text string) (s shape, err error) {
 	if s.row == nil {
 		return s, fmt.Errorf("bytestring: no encoding of byte strings is called %q", name)
 	}
-	if s.row.Leveled && len(params) > 1 && params[0] >= '1' && params[0] <= '4' {
+	if s.row.Leveled && len(params) > 0 && params[0] >= '1' && params[0] <= '4' {
 		s.level = zstd.EncoderLevel(params[0] - '0')
 	}
 	defaults := s.row.Parts
@@ -72,23 +69,4 @@ func (t *Table) parseShape(text string) (s shape, err error) {
 	}
 	s.parts = append(s.parts, defaults[len(s.parts):]...)
 	return s, nil
-}
-
-// splitParts cuts at the commas that are not inside parentheses.
-func splitParts(text string) (parts []string) {
-	depth, from := 0, 0
-	for i, c := range text {
-		switch c {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				parts = append(parts, text[from:i])
-				from = i + 1
-			}
-		}
-	}
-	return append(parts, text[from:])
 }

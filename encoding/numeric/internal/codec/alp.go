@@ -6,7 +6,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/internal/alp"
-	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
@@ -77,23 +76,9 @@ func decodeALPInts[U word.Uint, F alp.Float, I alp.Int](dst []U, a alpTree, t wo
 	if err := alp.Valid[F](a.params); err != nil {
 		return err
 	}
-	p, ok, err := trees.ParsePacked[U](a.ints, t.ToInteger(), len(dst), s)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		if err := trees.Decode(dst, a.ints, t.ToInteger(), s); err != nil {
-			return err
-		}
-		alp.Decode(word.As[F](dst), word.As[I](dst), a.params)
-		return nil
-	}
-	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-		c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
-		p.Chunk(c, at, s)
-		alp.Decode(word.As[F](c), word.As[I](c), a.params)
-	}
-	return nil
+	return trees.DecodeInChunks(dst, a.ints, t.ToInteger(), s, func(some []U) {
+		alp.Decode(word.As[F](some), word.As[I](some), a.params)
+	})
 }
 
 // patch replaces the values at ascending positions.

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
@@ -27,23 +26,7 @@ func decodeCommonDivisor[U word.Uint](dst []U, tree []byte, t word.Type, s *tree
 	if err != nil {
 		return err
 	}
-	p, ok, err := trees.ParsePacked[U](payload, t.ToUnsigned(), len(dst), s)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		if err := trees.Decode(dst, payload, t.ToUnsigned(), s); err != nil {
-			return err
-		}
-		trees.Scale(dst, d.base, d.divisor)
-		return nil
-	}
-	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-		c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
-		p.Chunk(c, at, s)
-		trees.Scale(c, d.base, d.divisor)
-	}
-	return nil
+	return trees.DecodeInChunks(dst, payload, t.ToUnsigned(), s, func(some []U) { trees.Scale(some, d.base, d.divisor) })
 }
 
 type divided[U word.Uint] struct{ base, divisor U }

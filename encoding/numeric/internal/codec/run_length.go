@@ -26,28 +26,6 @@ import (
 // Example, int32 5, 5, 5, 9, 9, all raw:
 //
 //	06 00 | 08 00 00 00 | 02 00 00 00 | 00 | 00 | 00 00 00 00 | 05 00 00 00 09 00 00 00 | 03 00 00 00 02 00 00 00
-type runs struct {
-	count                       int
-	values, lengths             []byte
-	valuesNested, lengthsNested bool
-}
-
-func parseRunLength(tree []byte, n int) (r runs, err error) {
-	header, payload, err := trees.Split(tree, 10)
-	if err != nil {
-		return r, err
-	}
-	size := binary.LittleEndian.Uint32(header)
-	count := binary.LittleEndian.Uint32(header[4:])
-	if uint64(count) > uint64(n) {
-		return r, fault.Corruptf("%d runs for %d values", count, n)
-	}
-	r.count = int(count)
-	r.valuesNested, r.lengthsNested = header[8] != 0, header[9] != 0
-	r.values, r.lengths, err = trees.CutPadded(payload, size)
-	return r, err
-}
-
 func decodeRunLength[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
 	values, lengths, err := readRuns[U](tree, t, len(dst), s)
 	if err != nil {
@@ -58,15 +36,39 @@ func decodeRunLength[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Sc
 
 // readRuns reads the runs of a tree of n values.
 func readRuns[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (values []U, lengths []uint32, err error) {
-	r, err := parseRunLength(tree, n)
+	r, err := parsePair(tree, n, 4, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	values, lengths = word.Take[U](&s.Mem, r.count), word.Take[uint32](&s.Mem, r.count)
-	if err := trees.DecodePart(values, r.values, r.valuesNested, t, s); err != nil {
+	if err := trees.DecodePart(values, r.first, r.firstNested, t, s); err != nil {
 		return nil, nil, err
 	}
-	return values, lengths, trees.DecodePart(lengths, r.lengths, r.lengthsNested, word.U32, s)
+	return values, lengths, trees.DecodePart(lengths, r.second, r.secondNested, word.U32, s)
+}
+
+// pair is two parts with the same number of values.
+type pair struct {
+	count                     int
+	first, second             []byte
+	firstNested, secondNested bool
+}
+
+// parsePair parses a tree of n values with the layout of RunLength: header bytes from countAt on are the count, from sizeAt
+// on the size of the first part, and from 8 on the flags.
+func parsePair(tree []byte, n, countAt, sizeAt int) (p pair, err error) {
+	header, payload, err := trees.Split(tree, 10)
+	if err != nil {
+		return p, err
+	}
+	count := binary.LittleEndian.Uint32(header[countAt:])
+	if uint64(count) > uint64(n) {
+		return p, fault.Corruptf("parts of %d for %d values", count, n)
+	}
+	p.count = int(count)
+	p.firstNested, p.secondNested = header[8] != 0, header[9] != 0
+	p.first, p.second, err = trees.CutPadded(payload, binary.LittleEndian.Uint32(header[sizeAt:]))
+	return p, err
 }
 
 func viewRuns[U word.Uint](tree []byte, t word.Type, n int, _ []uint32, s *trees.Scratch) (v trees.View[U], err error) {

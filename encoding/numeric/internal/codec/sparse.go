@@ -27,30 +27,8 @@ import (
 // int64 42 at position 7, all raw:
 //
 //	13 00 | 01 00 00 00 | 04 00 00 00 | 00 | 00 | 4 zeros | 07 00 00 00 | 4 zeros | 2a 00 00 00 00 00 00 00
-type sparseParts struct {
-	count                         int
-	positions, values             []byte
-	positionsNested, valuesNested bool
-}
-
-func parseSparse(tree []byte, n int) (p sparseParts, err error) {
-	header, payload, err := trees.Split(tree, 10)
-	if err != nil {
-		return p, err
-	}
-	count := binary.LittleEndian.Uint32(header)
-	size := binary.LittleEndian.Uint32(header[4:])
-	if uint64(count) > uint64(n) {
-		return p, fault.Corruptf("%d positions for %d values", count, n)
-	}
-	p.count = int(count)
-	p.positionsNested, p.valuesNested = header[8] != 0, header[9] != 0
-	p.positions, p.values, err = trees.CutPadded(payload, size)
-	return p, err
-}
-
 func decodeSparse[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	p, err := parseSparse(tree, len(dst))
+	p, err := parsePair(tree, len(dst), 0, 4)
 	if err != nil {
 		return err
 	}
@@ -59,11 +37,11 @@ func decodeSparse[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scrat
 		return nil
 	}
 	positions := word.Take[uint32](&s.Mem, p.count)
-	if err := trees.DecodePart(positions, p.positions, p.positionsNested, word.U32, s); err != nil {
+	if err := trees.DecodePart(positions, p.first, p.firstNested, word.U32, s); err != nil {
 		return err
 	}
 	values := word.Take[U](&s.Mem, p.count)
-	if err := trees.DecodePart(values, p.values, p.valuesNested, t, s); err != nil {
+	if err := trees.DecodePart(values, p.second, p.secondNested, t, s); err != nil {
 		return err
 	}
 	return scatter(dst, positions, values)

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
@@ -23,20 +22,9 @@ func decodeZigZag[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scrat
 		return err
 	}
 	if header[0] != 0 {
-		p, ok, err := trees.ParsePacked[U](payload, t.ToUnsigned(), len(dst), s)
-		if err != nil {
-			return err
-		}
-		if ok {
-			for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-				c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
-				p.Chunk(c, at, s)
-				unZigZag(c)
-			}
-			return nil
-		}
+		return trees.DecodeInChunks(dst, payload, t.ToUnsigned(), s, unZigZag[U])
 	}
-	if err := trees.DecodePartExactly(dst, payload, header[0] != 0, t.ToUnsigned(), s); err != nil {
+	if err := trees.LoadExactly(dst, payload); err != nil {
 		return err
 	}
 	unZigZag(dst)

@@ -96,7 +96,7 @@ func (h *Hint) found(row int) {
 // prune forgets the parts of encodings that were not good.
 func (h *Hint) prune(t *Table) {
 	for key := range h.kids {
-		if !h.memos[t.indexOf(encoding.Code(key>>3))].good {
+		if !h.memos[t.Find(encoding.Code(key>>3)).Index].good {
 			delete(h.kids, key)
 		}
 	}

@@ -154,28 +154,20 @@ func (s Roles) has(r Role) bool { return s>>r&1 != 0 }
 type Table struct {
 	Read   *trees.Table
 	rows   []*Row
-	at     [2][maxRows]int8 // the row of each code, as in trees.Table; -1 if there is none
-	parts  []*Row           // those with a PartSize
-	direct []*Row           // those that are Direct
+	parts  []*Row // those with a PartSize
+	direct []*Row // those that are Direct
 }
 
-// maxRows bounds the number of rows, and of codes of either group.
+// maxRows bounds the number of rows.
 const maxRows = 32
-
-// ownCodes is where the codes begin that the reference does not have.
-const ownCodes = 0x8000
 
 // NewTable makes the table of rows, and completes these.
 func NewTable(rows ...*Row) *Table {
 	t := &Table{rows: rows}
-	for i := range t.at[0] {
-		t.at[0][i], t.at[1][i] = -1, -1
-	}
 	read := make([]*trees.Row, len(rows))
 	for i, r := range rows {
 		r.W8, r.W16, r.W32, r.W64 = r.Codecs.W8.Decoder, r.Codecs.W16.Decoder, r.Codecs.W32.Decoder, r.Codecs.W64.Decoder
-		t.at[r.Code/ownCodes][r.Code%ownCodes] = int8(i)
-		read[i] = &r.Row
+		r.Index, read[i] = i, &r.Row
 		if r.PartSize != nil {
 			t.parts = append(t.parts, r)
 		}
@@ -187,18 +179,10 @@ func NewTable(rows ...*Row) *Table {
 	return t
 }
 
-// indexOf is the place of the row of a code, -1 if there is none.
-func (t *Table) indexOf(code encoding.Code) int {
-	if code%ownCodes >= maxRows {
-		return -1
-	}
-	return int(t.at[code/ownCodes][code%ownCodes])
-}
-
 // Find is the row of a code, nil if there is none.
 func (t *Table) Find(code encoding.Code) *Row {
-	if i := t.indexOf(code); i >= 0 {
-		return t.rows[i]
+	if r := t.Read.Find(code); r != nil {
+		return t.rows[r.Index]
 	}
 	return nil
 }

@@ -2,10 +2,10 @@ package encode
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/internal/alp"
+	"github.com/amudai/amudai-go/encoding/internal/shape"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 )
 
@@ -25,42 +25,36 @@ type Plan struct {
 
 // ParseShape reads the form of a tree as encoding.Tree.String writes it, such as RunLength(raw,FLBitPack[2]). Widths are
 // ignored, as they follow from the values; e and f of ALP and the level of Zstd and LZ4 are heeded.
-func (t *Table) ParseShape(shape string) (*Plan, error) {
-	p := shapeParser{t, shape}
-	out, err := p.plan()
-	if err == nil && p.rest != "" {
-		err = fmt.Errorf("text behind the tree: %q", p.rest)
-	}
+func (t *Table) ParseShape(text string) (*Plan, error) {
+	name, params, parts, err := shape.Split(text)
 	if err != nil {
-		return nil, fmt.Errorf("shape %q: %w", shape, err)
+		return nil, err
 	}
-	return out, nil
-}
-
-type shapeParser struct {
-	table *Table
-	rest  string
-}
-
-func (s *shapeParser) plan() (*Plan, error) {
-	end := strings.IndexAny(s.rest, "[(),")
-	if end < 0 {
-		end = len(s.rest)
-	}
-	name := s.rest[:end]
-	s.rest = s.rest[end:]
 	out := &Plan{}
-	var row *Row
 	if name != "raw" && name != "-" {
-		if row = s.table.named(name); row == nil {
+		row := t.named(name)
+		if row == nil {
 			return nil, fmt.Errorf("no numeric encoding is called %q", name)
 		}
 		out.Code = row.Code
+		if row.Params != nil && params != "" {
+			if err := row.Params(out, params); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if err := s.params(out, row); err != nil {
-		return nil, err
+	if len(parts) > len(out.Kids) {
+		return nil, fmt.Errorf("more than %d children in %q", len(out.Kids), text)
 	}
-	return out, s.kids(out)
+	for i := range out.Kids {
+		out.Kids[i] = &Plan{} // raw, where nothing else is said
+		if i < len(parts) {
+			if out.Kids[i], err = t.ParseShape(parts[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
 }
 
 // named is the row of the encoding with a name, nil if there is none.
@@ -71,46 +65,6 @@ func (t *Table) named(name string) *Row {
 		}
 	}
 	return nil
-}
-
-func (s *shapeParser) params(out *Plan, row *Row) error {
-	if !strings.HasPrefix(s.rest, "[") {
-		return nil
-	}
-	params, rest, ok := strings.Cut(s.rest[1:], "]")
-	if !ok {
-		return fmt.Errorf("no ] in %q", s.rest)
-	}
-	s.rest = rest
-	if row != nil && row.Params != nil {
-		return row.Params(out, params)
-	}
-	return nil
-}
-
-func (s *shapeParser) kids(out *Plan) error {
-	for i := range out.Kids {
-		out.Kids[i] = &Plan{} // raw, where nothing else is said
-	}
-	if !strings.HasPrefix(s.rest, "(") {
-		return nil
-	}
-	for i := range out.Kids {
-		s.rest = s.rest[1:]
-		kid, err := s.plan()
-		if err != nil {
-			return err
-		}
-		out.Kids[i] = kid
-		switch {
-		case strings.HasPrefix(s.rest, ")"):
-			s.rest = s.rest[1:]
-			return nil
-		case !strings.HasPrefix(s.rest, ","):
-			return fmt.Errorf("no ) in %q", s.rest)
-		}
-	}
-	return fmt.Errorf("more than %d children", len(out.Kids))
 }
 
 // Suits tells whether a form takes values of a type.

@@ -47,6 +47,27 @@ func ParsePacked[U word.Uint](tree []byte, t word.Type, n int, s *Scratch) (p Pa
 	return p, true, nil
 }
 
+// DecodeInChunks decodes a tree of len(dst) values and applies change to all of them in order: chunk by chunk while these are
+// in the cache, if it is nothing but packed values.
+func DecodeInChunks[U word.Uint](dst []U, tree []byte, t word.Type, s *Scratch, change func(some []U)) error {
+	p, ok, err := ParsePacked[U](tree, t, len(dst), s)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		if err = Decode(dst, tree, t, s); err == nil {
+			change(dst)
+		}
+		return err
+	}
+	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+		some := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
+		p.Chunk(some, at, s)
+		change(some)
+	}
+	return nil
+}
+
 // Chunk unpacks up to 1024 values that begin at value at: into dst itself where it has room for a whole chunk, else by
 // way of the Scratch.
 func (p *Packed[U]) Chunk(dst []U, at int, s *Scratch) {

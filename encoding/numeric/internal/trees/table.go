@@ -10,6 +10,7 @@ import (
 type Row struct {
 	Code  encoding.Code
 	Types word.Types // of values that it takes
+	Index int        // in the table of the family
 	// Describe names the bytes behind the code.
 	Describe func(d *Describer)
 	// Ascends reports whether a tree of n uint64 shows by its form that they ascend; see [Ascends]. It may be nil.
