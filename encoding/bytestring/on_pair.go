@@ -244,7 +244,7 @@ func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	end(0)
 	dst = d.AppendBytes(dst)
 	end(1)
-	if dst, err = nums.AppendTokenCounts(dst, counts); err != nil {
+	if dst, err = nums.AppendCounts(dst, counts); err != nil {
 		return dst, false, err
 	}
 	end(2)

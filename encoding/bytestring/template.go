@@ -209,7 +209,7 @@ func appendTemplates(w *encode.Workspace, dst []byte, in *encode.Input, r encode
 		part = len(dst)
 	}
 	w.Lengths = e.Lengths(w.Lengths[:0])
-	if dst, err = nums.AppendTemplateLengths(dst, w.Lengths); err != nil {
+	if dst, err = nums.AppendCounts(dst, w.Lengths); err != nil {
 		return dst, false, err
 	}
 	end(0)

@@ -27,7 +27,7 @@ func corpus(t testing.TB) map[string][]byte {
 // TestCorpus limits the compressed size of real log lines.
 func TestCorpus(t *testing.T) {
 	for name, src := range corpus(t) {
-		codes := roundTrip(t, Train(src), src)
+		codes := roundTrip(t, train(src), src)
 		ratio := float64(len(src)) / float64(len(codes))
 		t.Logf("%s: %.2f", name, ratio)
 		require.Greater(t, ratio, 2.0, name)
@@ -41,7 +41,7 @@ func BenchmarkCorpus(b *testing.B) {
 		table := trainer.Train(src)
 		codes := table.Encode(nil, src)
 		stored := table.Append(nil)
-		d, err := NewDecoder(stored[:8*table.Len()], stored[8*table.Len():])
+		d, err := newDecoder(stored[:8*table.Len()], stored[8*table.Len():])
 		require.NoError(b, err)
 		dst := make([]byte, len(src), len(src)+64)
 		run := func(what string, f func()) {

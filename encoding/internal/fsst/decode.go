@@ -17,13 +17,7 @@ type Decoder struct {
 	above, small uint64 // for special
 }
 
-// NewDecoder returns a decoder for a stored table (see [Table.Append]).
-func NewDecoder(symbols, lengths []byte) (*Decoder, error) {
-	d := new(Decoder)
-	return d, d.Reset(symbols, lengths)
-}
-
-// Reset sets the table: 8 bytes for each symbol in symbols, one in lengths.
+// Reset sets the table as [Table.Append] stores it: 8 bytes for each symbol in symbols, one in lengths.
 func (d *Decoder) Reset(symbols, lengths []byte) error {
 	if len(lengths) > MaxSymbols || len(symbols) != 8*len(lengths) {
 		return fault.Corruptf("FSST table of %d lengths and %d bytes of symbols", len(lengths), len(symbols))

@@ -9,12 +9,20 @@ import (
 	"pgregory.net/rapid"
 )
 
+func train(data []byte) *Table { return new(Trainer).Train(data) }
+
+// newDecoder returns a decoder for a stored table.
+func newDecoder(symbols, lengths []byte) (*Decoder, error) {
+	d := new(Decoder)
+	return d, d.Reset(symbols, lengths)
+}
+
 // decoderOf parses a symbol table from its stored bytes.
 func decoderOf(t require.TestingT, table *Table) *Decoder {
 	stored := table.Append(nil)
 	n := table.Len()
 	require.Len(t, stored, 9*n)
-	d, err := NewDecoder(stored[:8*n], stored[8*n:])
+	d, err := newDecoder(stored[:8*n], stored[8*n:])
 	require.NoError(t, err)
 	return d
 }
@@ -45,7 +53,7 @@ func TestKnown(t *testing.T) {
 }
 
 func TestNoSymbols(t *testing.T) {
-	table := Train(nil)
+	table := train(nil)
 	require.Zero(t, table.Len())
 	require.Equal(t, []byte{0xff, 'h', 0xff, 'i'}, roundTrip(t, table, []byte("hi")))
 }
@@ -62,7 +70,7 @@ func logLines(n int) []byte {
 
 func TestLogLines(t *testing.T) {
 	src := logLines(5000)
-	codes := roundTrip(t, Train(src), src)
+	codes := roundTrip(t, train(src), src)
 	require.Greater(t, float64(len(src))/float64(len(codes)), 2.0)
 }
 
@@ -81,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := data.Draw(t, "trained on")
 		table := trainer.Train(src)
-		require.Equal(t, Train(src).Append(nil), table.Append(nil), "training is deterministic")
+		require.Equal(t, train(src).Append(nil), table.Append(nil), "training is deterministic")
 		roundTrip(t, table, src)
 		roundTrip(t, table, data.Draw(t, "encoded"))
 	})
@@ -107,16 +115,16 @@ func TestNoAllocations(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	_, err := NewDecoder(make([]byte, 8), nil)
+	_, err := newDecoder(make([]byte, 8), nil)
 	require.Error(t, err)
-	_, err = NewDecoder(make([]byte, 8), []byte{0})
+	_, err = newDecoder(make([]byte, 8), []byte{0})
 	require.Error(t, err)
-	_, err = NewDecoder(make([]byte, 8), []byte{9})
+	_, err = newDecoder(make([]byte, 8), []byte{9})
 	require.Error(t, err)
-	_, err = NewDecoder(make([]byte, 8*256), bytes.Repeat([]byte{1}, 256))
+	_, err = newDecoder(make([]byte, 8*256), bytes.Repeat([]byte{1}, 256))
 	require.Error(t, err)
 
-	d, err := NewDecoder([]byte("abc\x00\x00\x00\x00\x00"), []byte{3})
+	d, err := newDecoder([]byte("abc\x00\x00\x00\x00\x00"), []byte{3})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		n   int
@@ -140,7 +148,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, []byte{0, 0, 255, 'X'}, uint16(7), uint8(0))
 	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, bytes.Repeat([]byte{0}, 40), uint16(120), uint8(200))
 	f.Fuzz(func(t *testing.T, symbols, lengths, src []byte, n uint16, room uint8) {
-		d, err := NewDecoder(symbols, lengths)
+		d, err := newDecoder(symbols, lengths)
 		if err != nil {
 			return
 		}
@@ -200,7 +208,7 @@ func TestCursor(t *testing.T) {
 }
 
 func TestCursorRefuses(t *testing.T) {
-	d, err := NewDecoder([]byte("abc\x00\x00\x00\x00\x00"), []byte{3})
+	d, err := newDecoder([]byte("abc\x00\x00\x00\x00\x00"), []byte{3})
 	require.NoError(t, err)
 	for name, src := range map[string][]byte{
 		"too short":         bytes.Repeat([]byte{0}, 32),
@@ -216,7 +224,7 @@ func TestCursorRefuses(t *testing.T) {
 func FuzzCursor(f *testing.F) {
 	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, bytes.Repeat([]byte{0, 0, 255, 'X'}, 20), uint16(140), uint16(7), uint16(90))
 	f.Fuzz(func(t *testing.T, symbols, lengths, src []byte, n, from, to uint16) {
-		d, err := NewDecoder(symbols, lengths)
+		d, err := newDecoder(symbols, lengths)
 		if err != nil || from > to || to > n {
 			return
 		}

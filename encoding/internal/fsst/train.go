@@ -19,10 +19,6 @@ const (
 	numIDs    = 512
 )
 
-// Train returns a table for strings like those in data, of which it samples about 16 KiB. The same data always gives
-// the same table.
-func Train(data []byte) *Table { return new(Trainer).Train(data) }
-
 // Trainer trains tables, and keeps its memory. The zero value is ready to use. It must not be used concurrently.
 type Trainer struct {
 	table   Table
@@ -35,7 +31,8 @@ type Trainer struct {
 	chosen  []symbol
 }
 
-// Train is the function Train with the memory of the trainer. The table is valid until the next call.
+// Train returns a table for strings like those in data, of which it samples about 16 KiB. The same data always gives
+// the same table. It is valid until the next call.
 func (t *Trainer) Train(data []byte) *Table {
 	t.takeSample(data)
 	t.dataLen = len(data)

@@ -100,41 +100,27 @@ func (s *Numbers) AppendCodes(dst []byte, codes []uint32) ([]byte, error) {
 // AppendLengths writes the lengths of distinct values. nested tells whether they
 // became a tree.
 func (s *Numbers) AppendLengths(dst []byte, lengths []uint32) (out []byte, nested bool, err error) {
-	if s.shapes != nil {
-		return appendForced(dst, lengths, s.shapes[1])
-	}
-	return appendNested(dst, lengths, encoderOf(&s.lengths, s.Options))
+	return appendPart(s, &s.lengths, 1, dst, lengths)
 }
 
 // AppendValueLengths writes the length of every value.
 func (s *Numbers) AppendValueLengths(dst []byte, lengths []uint32) (out []byte, nested bool, err error) {
-	if s.shapes != nil {
-		return appendForced(dst, lengths, s.shapes[0])
-	}
-	return appendNested(dst, lengths, encoderOf(&s.values, s.Options))
+	return appendPart(s, &s.values, 0, dst, lengths)
 }
 
-// AppendTemplateLengths writes the lengths of templates, always as a tree.
-func (s *Numbers) AppendTemplateLengths(dst []byte, lengths []uint32) ([]byte, error) {
-	return appendTree(s, &s.lengths, 1, dst, lengths, bitmap.All(len(lengths)))
+// AppendCounts writes the lengths of templates, or how many tokens each value has, always as a tree.
+func (s *Numbers) AppendCounts(dst []byte, counts []uint32) ([]byte, error) {
+	return appendTree(s, &s.lengths, 1, dst, counts, bitmap.All(len(counts)))
 }
 
 // appendOffsets writes offsets.
 func (s *Numbers) appendOffsets(dst []byte, offsets []uint64) (out []byte, nested bool, err error) {
-	if s.shapes != nil {
-		return appendForced(dst, offsets, s.shapes[0])
-	}
-	return appendNested(dst, offsets, encoderOf(&s.offsets, s.Options))
+	return appendPart(s, &s.offsets, 0, dst, offsets)
 }
 
 // AppendTokenHeads writes the heads of tokens, always as a tree.
 func (s *Numbers) AppendTokenHeads(dst []byte, heads []uint8) ([]byte, error) {
 	return appendTree(s, &s.heads, 0, dst, heads, bitmap.All(len(heads)))
-}
-
-// AppendTokenCounts writes how many tokens each value has, always as a tree.
-func (s *Numbers) AppendTokenCounts(dst []byte, counts []uint32) ([]byte, error) {
-	return appendTree(s, &s.lengths, 1, dst, counts, bitmap.All(len(counts)))
 }
 
 // AppendTokens writes the codes of tokens, always as a tree. There is one choice for many: frequent ones take fewer bits, in profiles that are
@@ -231,21 +217,16 @@ func encoderOf[T numeric.Value](e **numeric.Encoder[T], o encoding.Options) *num
 	return *e
 }
 
-// appendNested writes a tree, or raw numbers if that is not larger.
-func appendNested[T uint32 | uint64](dst []byte, values []T, e *numeric.Encoder[T]) ([]byte, bool, error) {
-	at := len(dst)
-	dst = e.AppendTree(dst, values, bitmap.All(len(values)))
-	if len(dst)-at >= len(values)*binary.Size(T(0)) {
-		return appendRaw(dst[:at], values), false, nil
-	}
-	return dst, true, nil
-}
-
-func appendForced[T uint32 | uint64](dst []byte, values []T, shape string) ([]byte, bool, error) {
-	if shape == "raw" {
+// appendPart writes a part of a tree as one, or raw if that is not larger.
+func appendPart[T uint32 | uint64](s *Numbers, e **numeric.Encoder[T], part int, dst []byte, values []T) ([]byte, bool, error) {
+	if s.shapes != nil && s.shapes[part] == "raw" {
 		return appendRaw(dst, values), false, nil
 	}
-	dst, err := numeric.AppendTreeAs(dst, values, bitmap.All(len(values)), shape)
+	at := len(dst)
+	dst, err := appendTree(s, e, part, dst, values, bitmap.All(len(values)))
+	if s.shapes == nil && len(dst)-at >= len(values)*binary.Size(T(0)) {
+		return appendRaw(dst[:at], values), false, nil
+	}
 	return dst, true, err
 }
 
