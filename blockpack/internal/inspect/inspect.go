@@ -2,10 +2,10 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -145,8 +145,7 @@ func share(part, whole int64) string {
 
 // total is what the blocks say of a column.
 type total struct {
-	name   string
-	t      column.Type
+	column.Key
 	blocks int
 	rows   int64
 	values int64
@@ -164,7 +163,7 @@ func (o *outline) blocks(ctx context.Context) error {
 	if o.o.Detail > 1 && !o.o.Stats {
 		columns = o.AddList("columns", "block", "column", "type", "offset", "bytes", "kind", "values", "min", "max", "remark")
 	}
-	totals := map[string]*total{}
+	totals := map[column.Key]*total{}
 	for i := range o.meta.Blocks {
 		if !o.hasBlock(i) {
 			continue
@@ -185,7 +184,7 @@ func (o *outline) blocks(ctx context.Context) error {
 		}
 	}
 	for _, name := range o.o.Columns {
-		if !slices.ContainsFunc(totalsOf(totals), func(t *total) bool { return t.name == name }) {
+		if !slices.ContainsFunc(totalsOf(totals), func(t *total) bool { return t.Name == name }) {
 			return fmt.Errorf("%w: %q", schema.ErrNoField, name)
 		}
 	}
@@ -215,16 +214,15 @@ func (o *outline) head(ctx context.Context, i int) (h *layout.BlockHead, remark 
 }
 
 // column adds column k of a block.
-func (o *outline) column(ctx context.Context, i int, h *layout.BlockHead, k int, totals map[string]*total, row func(...any)) error {
+func (o *outline) column(ctx context.Context, i int, h *layout.BlockHead, k int, totals map[column.Key]*total, row func(...any)) error {
 	c := &h.Columns[k]
 	if !o.hasColumn(c.Name) {
 		return nil
 	}
-	key := c.Name + "\x00" + c.Type.Base().String()
-	t := totals[key]
+	t := totals[c.Key()]
 	if t == nil {
-		t = &total{name: c.Name, t: c.Type.Base()}
-		totals[key] = t
+		t = &total{Key: c.Key()}
+		totals[t.Key] = t
 	}
 	t.blocks++
 	t.rows += int64(h.Spans)
@@ -273,13 +271,8 @@ func (o *outline) stats(ctx context.Context, i int, c *layout.BlockColumn) (lo, 
 	return nil, nil, "", nil
 }
 
-func totalsOf(totals map[string]*total) []*total {
-	var list []*total
-	for _, t := range totals {
-		list = append(list, t)
-	}
-	slices.SortFunc(list, func(a, b *total) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.t, b.t)) })
-	return list
+func totalsOf(totals map[column.Key]*total) []*total {
+	return slices.SortedFunc(maps.Values(totals), func(a, b *total) int { return a.Compare(b.Key) })
 }
 
 // fields lists columns by name and type.
@@ -291,13 +284,13 @@ func (o *outline) fields(totals []*total) {
 		}
 		fields := o.AddList("fields", "field", "type", "blocks", "rows", "values", "bytes", "bits per value", "share", "kinds")
 		for _, t := range totals {
-			fields(t.name, t.t.String(), t.blocks, t.rows, t.values, t.bytes, fmt.Sprintf("%.2f", 8*float64(t.bytes)/float64(max(t.values, 1))), share(t.bytes, all), kindsText(t.kinds))
+			fields(t.Name, t.Type.String(), t.blocks, t.rows, t.values, t.bytes, fmt.Sprintf("%.2f", 8*float64(t.bytes)/float64(max(t.values, 1))), share(t.bytes, all), kindsText(t.kinds))
 		}
 		return
 	}
 	fields := o.AddList("fields", "field", "type", "blocks", "bytes")
 	for _, t := range totals {
-		fields(t.name, t.t.String(), t.blocks, t.bytes)
+		fields(t.Name, t.Type.String(), t.blocks, t.bytes)
 	}
 	// The fields come first.
 	last := len(o.Lists) - 1

@@ -183,13 +183,13 @@ func (c *checker) compareTraceCounts() error {
 	if !c.meta.TracesComplete || c.report.Unchecked > 0 {
 		return nil
 	}
-	indexes := map[string]*layout.TraceIndex{"trace index": c.meta.Traces}
+	names, indexes := []string{"trace index", "compact index"}, []*layout.TraceIndex{c.meta.Traces}
 	if c.compact != nil {
-		indexes["compact index"] = c.compact.Traces
+		indexes = append(indexes, c.compact.Traces)
 	}
-	for _, name := range []string{"trace index", "compact index"} {
-		x := indexes[name]
-		if x == nil || x.Len() == 0 {
+	for i, x := range indexes {
+		name := names[i]
+		if x.Len() == 0 {
 			continue
 		}
 		all, err := x.All()

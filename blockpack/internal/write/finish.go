@@ -1,7 +1,6 @@
 package write
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -37,7 +36,7 @@ func (w *Writer) fileColumns() []ranges.FileColumn {
 		list = append(list, f.FileColumn)
 	}
 	slices.SortFunc(list, func(a, b ranges.FileColumn) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
+		return column.Key{Name: a.Name, Type: a.Type}.Compare(column.Key{Name: b.Name, Type: b.Type})
 	})
 	return list
 }
