@@ -137,7 +137,7 @@ func number(arr arrow.Array, f Field) (func(i int) (uint64, error), error) {
 	}
 	switch f.Type {
 	case column.Float64:
-		if at := float(arr); at != nil {
+		if at := arrowutil.Floats(arr); at != nil {
 			return func(i int) (uint64, error) { return math.Float64bits(at(i)), nil }, nil
 		}
 	case column.Bool:
@@ -197,54 +197,20 @@ func ranged(at func(i int) (whole, error), f Field) func(i int) (uint64, error) 
 	}
 }
 
-// float returns a function for values of floats, nil for other types.
-func float(arr arrow.Array) func(i int) float64 {
-	switch a := arr.(type) {
-	case *array.Float64:
-		return a.Value
-	case *array.Float32:
-		return func(i int) float64 { return float64(a.Value(i)) }
-	case *array.Float16:
-		return func(i int) float64 { return float64(a.Value(i).Float32()) }
-	}
-	return nil
-}
-
 // integer returns a function for values of integers and, in nanoseconds, of times and durations; nil for other types.
 func integer(arr arrow.Array) func(i int) (whole, error) {
-	switch a := arr.(type) {
-	case *array.Int8:
-		return signed(arrowutil.Values[int8](a), 1)
-	case *array.Int16:
-		return signed(arrowutil.Values[int16](a), 1)
-	case *array.Int32:
-		return signed(arrowutil.Values[int32](a), 1)
-	case *array.Int64:
-		return signed(arrowutil.Values[int64](a), 1)
-	case *array.Uint8:
-		return unsigned(arrowutil.Values[uint8](a))
-	case *array.Uint16:
-		return unsigned(arrowutil.Values[uint16](a))
-	case *array.Uint32:
-		return unsigned(arrowutil.Values[uint32](a))
-	case *array.Uint64:
-		return unsigned(arrowutil.Values[uint64](a))
-	case *array.Timestamp:
-		return signed(arrowutil.Values[int64](a), int64(a.DataType().(*arrow.TimestampType).Unit.Multiplier()))
-	case *array.Duration:
-		return signed(arrowutil.Values[int64](a), int64(a.DataType().(*arrow.DurationType).Unit.Multiplier()))
+	dt, value := arr.DataType(), arrowutil.Integers(arr)
+	unit := int64(1)
+	switch id := dt.ID(); {
+	case id == arrow.TIMESTAMP || id == arrow.DURATION:
+		unit = int64(dt.(arrow.TemporalWithUnit).TimeUnit().Multiplier())
+	case arrow.IsUnsignedInteger(id):
+		return func(i int) (whole, error) { return whole{abs: uint64(value(i))}, nil }
+	case !arrow.IsSignedInteger(id):
+		return nil
 	}
-	return nil
-}
-
-func unsigned[T uint8 | uint16 | uint32 | uint64](v []T) func(i int) (whole, error) {
-	return func(i int) (whole, error) { return whole{abs: uint64(v[i])}, nil }
-}
-
-// signed multiplies values by a number of nanoseconds.
-func signed[T int8 | int16 | int32 | int64](v []T, unit int64) func(i int) (whole, error) {
 	return func(i int) (whole, error) {
-		x := int64(v[i])
+		x := value(i)
 		if x > math.MaxInt64/unit || x < math.MinInt64/unit {
 			return whole{}, fmt.Errorf("%d does not fit", x)
 		}

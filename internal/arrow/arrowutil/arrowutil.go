@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -33,13 +34,6 @@ func NullN(arr arrow.Array) int {
 		return 0
 	}
 	return arr.NullN()
-}
-
-// MapEntries are the keys and items that the offsets of m refer to. Keys and Items of m itself
-// ignore the offset of the struct of both. The results are not retained, and live as long as m.
-func MapEntries(m *array.Map) (keys, items arrow.Array) {
-	entries := m.ListValues().(*array.Struct)
-	return entries.Field(0), entries.Field(1)
 }
 
 // Values is the second buffer of arr as a slice of T, which must have the width
@@ -116,4 +110,38 @@ func NewZeroBuffer(mem memory.Allocator, n int) *memory.Buffer {
 func sizeOf[T any]() int {
 	var t T
 	return int(unsafe.Sizeof(t))
+}
+
+// Rebuild is an array of type dt with other parts: those that change returns, and gives up, for the parts of arr, with as many rows.
+// The parts of a struct are sliced as it is. The caller releases the result.
+func Rebuild(mem memory.Allocator, arr arrow.Array, dt arrow.DataType, change func(i int, part arrow.Array) (arrow.Array, error)) (arrow.Array, error) {
+	d := arr.Data()
+	if s, ok := arr.(*array.Struct); ok {
+		parts := make([]arrow.ArrayData, s.NumField())
+		for i := range parts {
+			parts[i] = s.Field(i).Data()
+		}
+		valid := CopyValidity(mem, arr)
+		d = array.NewData(d.DataType(), d.Len(), []*memory.Buffer{valid}, parts, NullN(arr), 0)
+		defer d.Release()
+		if valid != nil {
+			valid.Release()
+		}
+	}
+	out, err := kinds.Rebuild(d, dt, func(i int, part arrow.ArrayData) (arrow.ArrayData, error) {
+		from := array.MakeFromData(part)
+		defer from.Release()
+		to, err := change(i, from)
+		if err != nil {
+			return nil, err
+		}
+		defer to.Release()
+		to.Data().Retain()
+		return to.Data(), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer out.Release()
+	return array.MakeFromData(out), nil
 }

@@ -43,3 +43,45 @@ func cutAt[O int32 | int64](arr arrow.Array, offsets []O) func(i int) []byte {
 	}
 	return func(i int) []byte { return data[offsets[i]:offsets[i+1]] }
 }
+
+// Integers returns a function for the numbers of integers, dates, times, durations and decimals of up to 64 bits, nil for arrays of
+// other types. Those of uint64 from 1<<63 on become negative.
+func Integers(arr arrow.Array) func(i int) int64 {
+	switch arr.DataType().ID() {
+	case arrow.INT8:
+		return integersOf[int8](arr)
+	case arrow.INT16:
+		return integersOf[int16](arr)
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
+		return integersOf[int32](arr)
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		return integersOf[int64](arr)
+	case arrow.UINT8:
+		return integersOf[uint8](arr)
+	case arrow.UINT16:
+		return integersOf[uint16](arr)
+	case arrow.UINT32:
+		return integersOf[uint32](arr)
+	case arrow.UINT64:
+		return integersOf[uint64](arr)
+	}
+	return nil
+}
+
+func integersOf[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](arr arrow.Array) func(i int) int64 {
+	values := Values[T](arr)
+	return func(i int) int64 { return int64(values[i]) }
+}
+
+// Floats returns a function for floats of any width, nil for arrays of other types.
+func Floats(arr arrow.Array) func(i int) float64 {
+	switch a := arr.(type) {
+	case *array.Float16:
+		return func(i int) float64 { return float64(a.Value(i).Float32()) }
+	case *array.Float32:
+		return func(i int) float64 { return float64(a.Value(i)) }
+	case *array.Float64:
+		return a.Value
+	}
+	return nil
+}

@@ -314,26 +314,26 @@ func checkSizes(d arrow.ArrayData) error {
 func integers(c *checker, dt arrow.DataType) (func(i int) int64, error) {
 	switch dt.ID() {
 	case arrow.INT8:
-		return integersOf[int8](c)
+		return indicesOf[int8](c)
 	case arrow.UINT8:
-		return integersOf[uint8](c)
+		return indicesOf[uint8](c)
 	case arrow.INT16:
-		return integersOf[int16](c)
+		return indicesOf[int16](c)
 	case arrow.UINT16:
-		return integersOf[uint16](c)
+		return indicesOf[uint16](c)
 	case arrow.INT32:
-		return integersOf[int32](c)
+		return indicesOf[int32](c)
 	case arrow.UINT32:
-		return integersOf[uint32](c)
+		return indicesOf[uint32](c)
 	case arrow.INT64:
-		return integersOf[int64](c)
+		return indicesOf[int64](c)
 	case arrow.UINT64:
-		return integersOf[uint64](c)
+		return indicesOf[uint64](c)
 	}
 	return nil, fmt.Errorf("%s is no type of integers", dt)
 }
 
-func integersOf[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](c *checker) (func(i int) int64, error) {
+func indicesOf[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](c *checker) (func(i int) int64, error) {
 	all, err := slots[T](c, 1, 0)
 	return func(i int) int64 { return int64(all[i]) }, err
 }

@@ -70,5 +70,5 @@ func Widen(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array
 	for i, v := range src {
 		As[decimal128.Num](values.Bytes())[i] = decimal128.New(v>>63, uint64(v))
 	}
-	return Make(dt, len(src), []*memory.Buffer{copyValidity(mem, arr), values}, nil, NullN(arr))
+	return Make(dt, len(src), []*memory.Buffer{CopyValidity(mem, arr), values}, nil, NullN(arr))
 }

@@ -9,6 +9,7 @@ import (
 // Nulls makes an array of n nulls of any type. Arrow's own function does not support nested
 // nulls and extensions of nested types, and relies on zeroed memory.
 func Nulls(mem memory.Allocator, dt arrow.DataType, n int) arrow.Array {
+	items := 0 // rows of the children
 	switch t := dt.(type) {
 	case *arrow.NullType:
 		return array.NewNull(n)
@@ -16,41 +17,33 @@ func Nulls(mem memory.Allocator, dt arrow.DataType, n int) arrow.Array {
 		storage := Nulls(mem, t.StorageType(), n)
 		defer storage.Release()
 		return array.NewExtensionArrayWithStorage(t, storage)
-	case *arrow.StructType:
-		var children []arrow.ArrayData
-		for _, f := range t.Fields() {
-			children = append(children, nullData(mem, f.Type, n))
-		}
-		return nulls(mem, dt, n, children)
-	case *arrow.FixedSizeListType:
-		return nulls(mem, dt, n, []arrow.ArrayData{nullData(mem, t.Elem(), n*int(t.Len()))})
-	case *arrow.ListViewType:
-		return nulls(mem, dt, n, []arrow.ArrayData{nullData(mem, t.Elem(), 0)}, 4*n, 4*n)
-	case *arrow.LargeListViewType:
-		return nulls(mem, dt, n, []arrow.ArrayData{nullData(mem, t.Elem(), 0)}, 8*n, 8*n)
-	case *arrow.LargeListType:
-		return nulls(mem, dt, n, []arrow.ArrayData{nullData(mem, t.Elem(), 0)}, 8*(n+1))
-	case arrow.ListLikeType: // lists and maps
-		return nulls(mem, dt, n, []arrow.ArrayData{nullData(mem, t.Elem(), 0)}, 4*(n+1))
-	case *arrow.BinaryType, *arrow.StringType:
-		return nulls(mem, dt, n, nil, 4*(n+1), 0)
-	case *arrow.LargeBinaryType, *arrow.LargeStringType:
-		return nulls(mem, dt, n, nil, 8*(n+1), 0)
-	case *arrow.BooleanType:
-		return nulls(mem, dt, n, nil, (n+7)/8)
-	case *arrow.DictionaryType, *arrow.RunEndEncodedType:
+	case *arrow.DictionaryType, *arrow.RunEndEncodedType, arrow.UnionType:
 		return array.MakeArrayOfNull(mem, dt, n)
-	case arrow.FixedWidthDataType:
-		return nulls(mem, dt, n, nil, n*t.Bytes())
+	case *arrow.FixedSizeListType:
+		items = n * int(t.Len())
+	case *arrow.StructType:
+		items = n
 	}
-	return nulls(mem, dt, n, nil, n*arrow.ViewHeaderSizeBytes) // views of strings
-}
-
-// nulls makes an array with a validity bitmap and further buffers of zeros.
-func nulls(mem memory.Allocator, dt arrow.DataType, n int, children []arrow.ArrayData, sizes ...int) arrow.Array {
+	var children []arrow.ArrayData
+	if t, ok := dt.(arrow.NestedType); ok {
+		for _, f := range t.Fields() {
+			children = append(children, nullData(mem, f.Type, items))
+		}
+	}
+	ends := 0 // offsets are one more than values
+	if id := dt.ID(); arrow.IsBaseBinary(id) || id == arrow.LIST || id == arrow.LARGE_LIST || id == arrow.MAP {
+		ends = 1
+	}
 	buffers := []*memory.Buffer{NewZeroBuffer(mem, (n+7)/8)}
-	for _, size := range sizes {
-		buffers = append(buffers, NewZeroBuffer(mem, size))
+	for _, b := range dt.Layout().Buffers[1:] {
+		switch b.Kind {
+		case arrow.KindBitmap:
+			buffers = append(buffers, NewZeroBuffer(mem, (n+7)/8))
+		case arrow.KindFixedWidth:
+			buffers = append(buffers, NewZeroBuffer(mem, (n+ends)*b.ByteWidth))
+		case arrow.KindVarWidth:
+			buffers = append(buffers, NewZeroBuffer(mem, 0))
+		}
 	}
 	return Make(dt, n, buffers, children, n)
 }

@@ -56,10 +56,8 @@ func peel(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
 	case *array.BinaryView:
 		return plainViews(mem, arrow.BinaryTypes.LargeBinary, a.Len(), a, func(i int) int { return len(a.Value(i)) },
 			func(dst []byte, i int) int { return copy(dst, a.Value(i)) }), nil
-	case *array.ListView:
-		return plainListView(mem, a, arrow.LargeListOfField(a.DataType().(*arrow.ListViewType).ElemField()))
-	case *array.LargeListView:
-		return plainListView(mem, a, arrow.LargeListOfField(a.DataType().(*arrow.LargeListViewType).ElemField()))
+	case *array.ListView, *array.LargeListView:
+		return Relist(mem, a, arrow.LargeListOfField(a.DataType().(arrow.ListLikeType).ElemField()), nil)
 	}
 	return arr, nil
 }
@@ -124,40 +122,15 @@ func plainViews(mem memory.Allocator, dt arrow.DataType, n int, arr arrow.Array,
 			put(data.Bytes()[off[i]:], i)
 		}
 	}
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, data}, nil, NullN(arr))
+	return Make(dt, n, []*memory.Buffer{CopyValidity(mem, arr), offsets, data}, nil, NullN(arr))
 }
 
-// copyValidity is arr's validity bitmap at offset 0, nil if arr has no nulls.
-func copyValidity(mem memory.Allocator, arr arrow.Array) *memory.Buffer {
+// CopyValidity is a copy of arr's validity bitmap at offset 0, nil if arr has no nulls.
+func CopyValidity(mem memory.Allocator, arr arrow.Array) *memory.Buffer {
 	if NullN(arr) == 0 {
 		return nil
 	}
 	b := NewZeroBuffer(mem, (arr.Len()+7)/8)
 	Validity(arr).CopyTo(b.Bytes(), 0)
 	return b
-}
-
-func plainListView(mem memory.Allocator, a array.VarLenListLike, dt arrow.DataType) (arrow.Array, error) {
-	n := a.Len()
-	offsets := NewBuffer(mem, 8*(n+1))
-	off := As[int64](offsets.Bytes())
-	off[0] = 0
-	var indices []int64
-	for i := range n {
-		if a.IsValid(i) {
-			start, end := a.ValueOffsets(i)
-			for k := start; k < end; k++ {
-				indices = append(indices, k)
-			}
-		}
-		off[i+1] = int64(len(indices))
-	}
-	child, err := Take(mem, a.ListValues(), indices)
-	if err != nil {
-		offsets.Release()
-		return nil, err
-	}
-	defer child.Release()
-	child.Data().Retain()
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, a), offsets}, []arrow.ArrayData{child.Data()}, NullN(a)), nil
 }

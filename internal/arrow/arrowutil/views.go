@@ -29,7 +29,7 @@ func ToViews(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Arr
 	data := arr.Data().Buffers()[2]
 	putViews(views.Bytes(), data.Bytes(), Offsets[int64](arr)[:n+1])
 	data.Retain()
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), views, data}, nil, NullN(arr))
+	return Make(dt, n, []*memory.Buffer{CopyValidity(mem, arr), views, data}, nil, NullN(arr))
 }
 
 // putViews writes the view of each value, 16 bytes:

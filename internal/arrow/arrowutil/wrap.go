@@ -20,45 +20,47 @@ import (
 // The caller releases the result, even if it is arr itself. An error that wraps [fault.ErrBatchTooLarge] means that
 // fewer rows may succeed.
 func Wrap(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array, error) {
-	switch dt := dt.(type) {
-	case *arrow.DictionaryType:
-		return wrapAround(mem, arr, dt.ValueType, func(v arrow.Array) (arrow.Array, error) { return EncodeDictionary(mem, v, dt) })
-	case *arrow.RunEndEncodedType:
-		return wrapAround(mem, arr, dt.Encoded(), func(v arrow.Array) (arrow.Array, error) { return EncodeRuns(mem, v, dt) })
-	case arrow.ExtensionType:
-		return wrapAround(mem, arr, dt.StorageType(), func(v arrow.Array) (arrow.Array, error) {
-			return array.NewExtensionArrayWithStorage(dt, v), nil
-		})
-	case *arrow.StringViewType, *arrow.BinaryViewType:
-		return ToViews(mem, arr, dt), nil
-	case *arrow.ListViewType:
-		if large, ok := arr.(*array.LargeList); ok { // as Plain makes it
-			list, err := narrowList(mem, large, dt)
-			if err != nil {
-				return nil, err
-			}
-			defer list.Release()
-			return ToListView(mem, list, dt), nil
-		}
-		return ToListView(mem, arr, dt), nil
-	case *arrow.LargeListViewType:
-		return ToListView(mem, arr, dt), nil
+	inner := kinds.Inner(dt)
+	if inner == nil {
+		return laidOut(mem, arr, dt)
 	}
-	arr.Retain()
-	return arr, nil
-}
-
-func wrapAround(mem memory.Allocator, arr arrow.Array, inner arrow.DataType, wrap func(arrow.Array) (arrow.Array, error)) (arrow.Array, error) {
 	values, err := Wrap(mem, arr, inner)
 	if err != nil {
 		return nil, err
 	}
 	defer values.Release()
-	out, err := wrap(values)
+	out, err := WrapIn(mem, values, dt)
 	if errors.Is(err, ErrTooManyValues) {
 		err = errors.Join(fault.ErrBatchTooLarge, err)
 	}
 	return out, err
+}
+
+// WrapIn makes a dictionary, runs or an array of an extension type from its values, of the type right inside.
+func WrapIn(mem memory.Allocator, values arrow.Array, dt arrow.DataType) (arrow.Array, error) {
+	switch dt := dt.(type) {
+	case *arrow.DictionaryType:
+		return EncodeDictionary(mem, values, dt)
+	case *arrow.RunEndEncodedType:
+		return EncodeRuns(mem, values, dt)
+	}
+	return array.NewExtensionArrayWithStorage(dt.(arrow.ExtensionType), values), nil
+}
+
+// laidOut gives plain values the layout of a view, if it is asked for.
+func laidOut(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array, error) {
+	switch dt.ID() {
+	case arrow.STRING_VIEW, arrow.BINARY_VIEW:
+		return ToViews(mem, arr, dt), nil
+	case arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
+		out, err := Relist(mem, arr, dt.(arrow.ListLikeType), nil)
+		if err != nil {
+			err = errors.Join(fault.ErrBatchTooLarge, err)
+		}
+		return out, err
+	}
+	arr.Retain()
+	return arr, nil
 }
 
 // ErrTooManyValues means that an array has more distinct values than a dictionary's index type
@@ -99,7 +101,7 @@ func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.Dictionar
 		return nil, err
 	}
 	defer values.Release()
-	d := array.NewDataWithDictionary(dt, n, []*memory.Buffer{copyValidity(mem, arr), indices}, NullN(arr), 0, values.Data().(*array.Data))
+	d := array.NewDataWithDictionary(dt, n, []*memory.Buffer{CopyValidity(mem, arr), indices}, NullN(arr), 0, values.Data().(*array.Data))
 	defer d.Release()
 	for _, b := range d.Buffers() {
 		if b != nil {
@@ -216,44 +218,4 @@ func Repeat(mem memory.Allocator, one arrow.Array, n int) (arrow.Array, error) {
 		return Make(dt, n, []*memory.Buffer{nil, b}, nil, 0), nil
 	}
 	return Take(mem, one, make([]int64, n))
-}
-
-// ToListView makes a list view array of type dt out of a list with 32-bit or
-// large list with 64-bit offsets, as dt has, sharing its items.
-func ToListView(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array {
-	n := arr.Len()
-	var offsets, sizes *memory.Buffer
-	if dt.ID() == arrow.LARGE_LIST_VIEW {
-		offsets, sizes = splitOffsets(mem, Offsets[int64](arr))
-	} else {
-		offsets, sizes = splitOffsets(mem, Offsets[int32](arr))
-	}
-	items := arr.Data().Children()[0]
-	items.Retain()
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, sizes}, []arrow.ArrayData{items}, NullN(arr))
-}
-
-// narrowList makes a list with 32-bit offsets of one with 64-bit offsets, sharing its items.
-func narrowList(mem memory.Allocator, arr *array.LargeList, dt *arrow.ListViewType) (arrow.Array, error) {
-	from := Offsets[int64](arr)
-	if from[len(from)-1] > math.MaxInt32 {
-		return nil, errors.Join(fault.ErrBatchTooLarge, errTooLong(arr))
-	}
-	offsets := NewBuffer(mem, 4*len(from))
-	for i, to := 0, As[int32](offsets.Bytes()); i < len(from); i++ {
-		to[i] = int32(from[i])
-	}
-	items := arr.Data().Children()[0]
-	items.Retain()
-	return Make(WithoutView(dt), arr.Len(), []*memory.Buffer{copyValidity(mem, arr), offsets}, []arrow.ArrayData{items}, NullN(arr)), nil
-}
-
-func splitOffsets[O int32 | int64](mem memory.Allocator, off []O) (offsets, sizes *memory.Buffer) {
-	n := len(off) - 1
-	offsets, sizes = NewBuffer(mem, n*sizeOf[O]()), NewBuffer(mem, n*sizeOf[O]())
-	copy(As[O](offsets.Bytes()), off[:n])
-	for i, s := 0, As[O](sizes.Bytes()); i < n; i++ {
-		s[i] = off[i+1] - off[i]
-	}
-	return offsets, sizes
 }

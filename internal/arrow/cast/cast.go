@@ -51,7 +51,7 @@ func Array(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array,
 		switch a.(type) {
 		case *array.List, *array.LargeList:
 			if elem := t.(arrow.ListLikeType).ElemField(); elem.Nullable {
-				return lists(mem, a.(array.VarLenListLike), t.(arrow.ListLikeType))
+				return lists(mem, a, t.(arrow.ListLikeType))
 			}
 		}
 	}

@@ -135,5 +135,5 @@ func fill[F, T any](mem memory.Allocator, a arrow.Array, v []F, to arrow.DataTyp
 		}
 		out[i] = y
 	}
-	return arrowutil.Make(to, len(v), []*memory.Buffer{validity(mem, a), buf}, nil, arrowutil.NullN(a))
+	return arrowutil.Make(to, len(v), []*memory.Buffer{arrowutil.CopyValidity(mem, a), buf}, nil, arrowutil.NullN(a))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -27,27 +28,15 @@ func newSetter(a arrow.Array, b array.Builder) (func(i int) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	write := values.Text(a)
+	write, float := values.Text(a), arrowutil.Floats(a)
 	var buf []byte
 	return func(i int) error {
-		if v, ok := floatOf(a, i); ok && !exactAs(v, b.Type()) {
-			return fmt.Errorf("%v does not fit %s exactly", v, text.Type(b.Type()))
+		if float != nil && !exactAs(float(i), b.Type()) {
+			return fmt.Errorf("%v does not fit %s exactly", float(i), text.Type(b.Type()))
 		}
 		buf = write(buf[:0], i)
 		return set(buf)
 	}, nil
-}
-
-func floatOf(a arrow.Array, i int) (float64, bool) {
-	switch a := a.(type) {
-	case *array.Float16:
-		return float64(a.Value(i).Float32()), true
-	case *array.Float32:
-		return float64(a.Value(i)), true
-	case *array.Float64:
-		return a.Value(i), true
-	}
-	return 0, false
 }
 
 // exactAs reports whether a float is unchanged in another type, as far as its text does not show.

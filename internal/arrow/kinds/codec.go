@@ -19,12 +19,15 @@ type Codec struct {
 
 // Marked appends the values of an array, or nulls, with marks.
 func (c *Codec) Marked(arr arrow.Array) Appender {
-	value, isNull := c.Value(arr), Nulls(arr)
+	value, isNull, null, present := c.Value(arr), Nulls(arr), c.Null, c.Present
+	if isNull == nil {
+		return func(dst []byte, row int) []byte { return value(append(dst, present), row) }
+	}
 	return func(dst []byte, row int) []byte {
-		if isNull != nil && isNull(row) {
-			return append(dst, c.Null)
+		if isNull(row) {
+			return append(dst, null)
 		}
-		return value(append(dst, c.Present), row)
+		return value(append(dst, present), row)
 	}
 }
 
@@ -59,19 +62,24 @@ func (c *Codec) Value(arr arrow.Array) Appender {
 }
 
 func (c *Codec) list(v View, parts []Appender) Appender {
+	item, rows, end := parts[0], v.Range, c.End
+	if len(parts) > 1 {
+		item = func(dst []byte, row int) []byte {
+			dst = append(dst, c.Entry...)
+			for _, part := range parts {
+				dst = part(dst, row)
+			}
+			return dst
+		}
+	}
 	return func(dst []byte, row int) []byte {
-		from, to := v.Range(row)
+		from, to := rows(row)
 		if c.Length != nil {
 			dst = c.Length(dst, to-from)
 		}
 		for i := from; i < to; i++ {
-			if len(parts) > 1 {
-				dst = append(dst, c.Entry...)
-			}
-			for _, part := range parts {
-				dst = part(dst, int(i))
-			}
+			dst = item(dst, int(i))
 		}
-		return append(dst, c.End...)
+		return append(dst, end...)
 	}
 }

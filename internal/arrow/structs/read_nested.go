@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 func newNestedReader(n *node, dt arrow.DataType, h *held) (reader, error) {
@@ -321,11 +321,11 @@ func newMapReader(n *node, dt *arrow.MapType, h *held) (reader, error) {
 func (r *mapReader) open(arr arrow.Array) error {
 	m := arr.(*array.Map)
 	r.arr = m
-	keys, values := arrowutil.MapEntries(m)
-	if err := r.held.open(r.keys, keys); err != nil {
+	parts := kinds.Open(arr).Parts
+	if err := r.held.open(r.keys, parts[0]); err != nil {
 		return err
 	}
-	return r.held.open(r.values, values)
+	return r.held.open(r.values, parts[1])
 }
 
 func (r *mapReader) read(from, to, at int) error {

@@ -75,7 +75,8 @@ func goValue(arr arrow.Array, i int) any {
 		return out
 	case *array.Map:
 		out := list{}
-		keys, items := arrowutil.MapEntries(a)
+		entries := a.ListValues().(*array.Struct)
+		keys, items := entries.Field(0), entries.Field(1)
 		begin, end := a.ValueOffsets(i)
 		for k := begin; k < end; k++ {
 			out = append(out, goValue(keys, int(k)), goValue(items, int(k)))

@@ -12,6 +12,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
@@ -72,11 +74,8 @@ func nested(path string, arr arrow.Array, missing []bool) []column {
 
 // kindOf is the kind of comparison for the values of a type.
 func kindOf(dt arrow.DataType) (plain arrow.DataType, kind string) {
+	dt = kinds.Decoded(dt)
 	switch t := dt.(type) {
-	case *arrow.DictionaryType:
-		return kindOf(t.ValueType)
-	case *arrow.RunEndEncodedType:
-		return kindOf(t.Encoded())
 	case arrow.ExtensionType:
 		plain, kind = kindOf(t.StorageType())
 		switch t.ExtensionName() {
@@ -112,25 +111,17 @@ func kindOf(dt arrow.DataType) (plain arrow.DataType, kind string) {
 
 // value is a value as a Go value.
 func value(arr arrow.Array, i int) any {
-	switch a := arr.(type) {
-	case *array.Null:
-		return nil
-	case array.ExtensionArray:
-		v := value(a.Storage(), i)
-		if n, ok := v.(*big.Rat); ok && a.ExtensionType().ExtensionName() == "arrow.bool8" {
+	if ext, ok := arr.(array.ExtensionArray); ok {
+		v := value(ext.Storage(), i)
+		if n, ok := v.(*big.Rat); ok && ext.ExtensionType().ExtensionName() == "arrow.bool8" {
 			return n.Sign() != 0
 		}
 		return v
-	case *array.Dictionary:
-		if a.IsNull(i) {
-			return nil
-		}
-		return value(a.Dictionary(), a.GetValueIndex(i))
-	case *array.RunEndEncoded:
-		return value(a.Values(), a.GetPhysicalIndex(i))
 	}
-	if arr.IsNull(i) {
+	if inner, at, ok := kinds.Inside(arr, i); !ok {
 		return nil
+	} else if inner != arr {
+		return value(inner, at)
 	}
 	switch a := arr.(type) {
 	case *array.Boolean:
@@ -186,38 +177,17 @@ func number(arr arrow.Array, i int) any {
 	if t, ok := arr.DataType().(arrow.TemporalWithUnit); ok {
 		unit = int64(t.TimeUnit().Multiplier())
 	}
-	var n int64
-	switch a := arr.(type) {
-	case *array.Int8:
-		n = int64(a.Value(i))
-	case *array.Int16:
-		n = int64(a.Value(i))
-	case *array.Int32:
-		n = int64(a.Value(i))
-	case *array.Int64:
-		n = a.Value(i)
-	case *array.Uint8:
-		n = int64(a.Value(i))
-	case *array.Uint16:
-		n = int64(a.Value(i))
-	case *array.Uint32:
-		n = int64(a.Value(i))
-	case *array.Date32:
-		n, unit = int64(a.Value(i)), 86_400_000_000_000
-	case *array.Date64:
-		n, unit = int64(a.Value(i)), 1_000_000
-	case *array.Timestamp:
-		n = int64(a.Value(i))
-	case *array.Time32:
-		n = int64(a.Value(i))
-	case *array.Time64:
-		n = int64(a.Value(i))
-	case *array.Duration:
-		n = int64(a.Value(i))
-	default:
+	value := arrowutil.Integers(arr)
+	if value == nil {
 		return other{}
 	}
-	v := big.NewInt(n)
+	switch arr.DataType().ID() {
+	case arrow.DATE32:
+		unit = 86_400_000_000_000
+	case arrow.DATE64:
+		unit = 1_000_000
+	}
+	v := big.NewInt(value(i))
 	return new(big.Rat).SetInt(v.Mul(v, big.NewInt(unit)))
 }
 

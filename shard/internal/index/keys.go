@@ -193,32 +193,6 @@ func valueAppender(arr arrow.Array) func(dst []byte, i int) []byte {
 	switch a := arr.(type) {
 	case *array.Boolean:
 		return func(dst []byte, i int) []byte { return appendBool(dst, a.Value(i)) }
-	case *array.Int8:
-		return intAppender(a.Int8Values())
-	case *array.Int16:
-		return intAppender(a.Int16Values())
-	case *array.Int32:
-		return intAppender(a.Int32Values())
-	case *array.Int64:
-		return intAppender(a.Int64Values())
-	case *array.Uint8:
-		return intAppender(a.Uint8Values())
-	case *array.Uint16:
-		return intAppender(a.Uint16Values())
-	case *array.Uint32:
-		return intAppender(a.Uint32Values())
-	case *array.Uint64:
-		return intAppender(a.Uint64Values())
-	case *array.Float16:
-		return func(dst []byte, i int) []byte { return appendFloat(dst, float64(a.Value(i).Float32())) }
-	case *array.Float32:
-		return func(dst []byte, i int) []byte { return appendFloat(dst, float64(a.Value(i))) }
-	case *array.Float64:
-		return func(dst []byte, i int) []byte { return appendFloat(dst, a.Value(i)) }
-	case *array.Decimal32:
-		return func(dst []byte, i int) []byte { return appendDecimal(dst, int256(int64(a.Value(i)))) }
-	case *array.Decimal64:
-		return func(dst []byte, i int) []byte { return appendDecimal(dst, int256(int64(a.Value(i)))) }
 	case *array.Decimal128:
 		return func(dst []byte, i int) []byte {
 			v := a.Value(i)
@@ -227,48 +201,23 @@ func valueAppender(arr arrow.Array) func(dst []byte, i int) []byte {
 		}
 	case *array.Decimal256:
 		return func(dst []byte, i int) []byte { return appendDecimal(dst, valueset.Int256(a.Value(i).Array())) }
-	case *array.String:
-		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
-	case *array.LargeString:
-		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
-	case *array.Binary:
-		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
-	case *array.LargeBinary:
-		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
-	case *array.FixedSizeBinary:
-		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
 	}
-	return timeAppender(arr)
-}
-
-// timeAppender is valueAppender for times.
-func timeAppender(arr arrow.Array) func(dst []byte, i int) []byte {
-	unit := timeUnit(arr.DataType())
-	switch a := arr.(type) {
-	case *array.Date32:
-		v := a.Date32Values()
-		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
-	case *array.Date64:
-		v := a.Date64Values()
-		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
-	case *array.Timestamp:
-		v := a.TimestampValues()
-		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
-	case *array.Time32:
-		v := a.Time32Values()
-		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
-	case *array.Time64:
-		v := a.Time64Values()
-		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
-	case *array.Duration:
-		v := a.DurationValues()
-		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
+	if float := arrowutil.Floats(arr); float != nil {
+		return func(dst []byte, i int) []byte { return appendFloat(dst, float(i)) }
 	}
-	return nil
-}
-
-func intAppender[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](values []T) func(dst []byte, i int) []byte {
-	return func(dst []byte, i int) []byte { return appendInt(dst, uint64(values[i])) }
+	if value := arrowutil.BytesOf(arr); value != nil {
+		return func(dst []byte, i int) []byte { return append(dst, value(i)...) }
+	}
+	integer := arrowutil.Integers(arr)
+	switch unit := timeUnit(arr.DataType()); {
+	case integer == nil:
+		return nil
+	case unit != (ticks{}):
+		return func(dst []byte, i int) []byte { return unit.append(dst, integer(i)) }
+	case arrow.IsDecimal(arr.DataType().ID()):
+		return func(dst []byte, i int) []byte { return appendDecimal(dst, int256(integer(i))) }
+	}
+	return func(dst []byte, i int) []byte { return appendInt(dst, uint64(integer(i))) }
 }
 
 func appendInt(dst []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(dst, v) }

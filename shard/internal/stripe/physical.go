@@ -2,7 +2,6 @@ package stripe
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -60,57 +59,11 @@ func Logical(mem memory.Allocator, arr arrow.Array, col arrowmap.Column) (arrow.
 
 // logicalChildren makes the children of an array logical.
 func logicalChildren(mem memory.Allocator, arr arrow.Array, col *arrowmap.Column) (arrow.Array, error) {
-	d := arr.Data()
-	dt := arrowutil.WithoutView(col.Plain)
-	kids := d.Children()
-	if m, ok := dt.(*arrow.MapType); ok {
-		entries, err := logicalEntries(mem, kids[0], m, col)
-		if err != nil {
-			return nil, err
+	return arrowutil.Rebuild(mem, arr, arrowutil.WithoutView(col.Plain), func(i int, part arrow.Array) (arrow.Array, error) {
+		if i < len(col.Children) {
+			return Logical(mem, part, col.Children[i])
 		}
-		defer entries.Release()
-		kids = []arrow.ArrayData{entries}
-	} else if len(col.Children) == len(kids) {
-		var err error
-		if kids, err = logicalAll(mem, kids, col.Children); err != nil {
-			return nil, err
-		}
-		defer releaseData(kids)
-	}
-	out := array.NewData(dt, d.Len(), d.Buffers(), kids, d.NullN(), d.Offset())
-	defer out.Release()
-	return array.MakeFromData(out), nil
-}
-
-// logicalEntries makes the keys and values of a map logical.
-func logicalEntries(mem memory.Allocator, entries arrow.ArrayData, m *arrow.MapType, col *arrowmap.Column) (arrow.ArrayData, error) {
-	kids, err := logicalAll(mem, entries.Children(), col.Children)
-	if err != nil {
-		return nil, err
-	}
-	defer releaseData(kids)
-	return array.NewData(m.Elem(), entries.Len(), entries.Buffers(), kids, entries.NullN(), entries.Offset()), nil
-}
-
-func logicalAll(mem memory.Allocator, kids []arrow.ArrayData, columns []arrowmap.Column) ([]arrow.ArrayData, error) {
-	out := make([]arrow.ArrayData, 0, len(kids))
-	for i, kid := range kids {
-		physical := array.MakeFromData(kid)
-		arr, err := Logical(mem, physical, columns[i])
-		physical.Release()
-		if err != nil {
-			releaseData(out)
-			return nil, err
-		}
-		arr.Data().Retain()
-		out = append(out, arr.Data())
-		arr.Release()
-	}
-	return out, nil
-}
-
-func releaseData(list []arrow.ArrayData) {
-	for _, d := range list {
-		d.Release()
-	}
+		part.Retain()
+		return part, nil
+	})
 }

@@ -134,27 +134,8 @@ func (s *writer) column(name string, c arrow.Array) (arrow.Array, error) {
 
 // unsliced copies a column so that it contains no sliced list view.
 func (s *writer) unsliced(c arrow.Array) (arrow.Array, error) {
-	if _, ok := c.(array.ListLike); ok {
-		plain, err := arrowutil.Plain(s.mem, c)
-		if err != nil {
-			return nil, err
-		}
-		defer plain.Release()
-		switch t := c.DataType().(type) {
-		case *arrow.LargeListViewType:
-			return arrowutil.ToListView(s.mem, plain, t), nil
-		case *arrow.ListViewType: // plain has 64-bit offsets
-			short := arrowutil.NewBuffer(s.mem, 4*(c.Len()+1))
-			for i, off := range arrowutil.Offsets[int64](plain) {
-				arrowutil.As[int32](short.Bytes())[i] = int32(off)
-			}
-			items := plain.Data().Children()[0]
-			data := array.NewData(arrow.ListOfField(t.ElemField()), c.Len(), []*memory.Buffer{plain.Data().Buffers()[0], short}, []arrow.ArrayData{items}, plain.NullN(), 0)
-			defer data.Release()
-			list := array.NewListData(data)
-			defer list.Release()
-			return arrowutil.ToListView(s.mem, list, t), nil
-		}
+	if id := c.DataType().ID(); id == arrow.LIST_VIEW || id == arrow.LARGE_LIST_VIEW {
+		return arrowutil.Relist(s.mem, c, c.DataType().(arrow.ListLikeType), nil)
 	}
 	all := make([]int64, c.Len())
 	for i := range all {
@@ -247,7 +228,7 @@ type lastDictionaries map[string]arrow.ArrayData
 func (m *dictionaryMerger) last() (lastDictionaries, error) {
 	last := lastDictionaries{}
 	for path, merged := range m.merged {
-		values, err := laidOut(m.mem, merged, m.types[path])
+		values, err := arrowutil.Wrap(m.mem, merged, m.types[path])
 		if err != nil {
 			return nil, err
 		}
@@ -311,7 +292,7 @@ func (m *dictionaryMerger) dictionary(path string, dt *arrow.DictionaryType, d a
 		return nil, err
 	}
 	defer places.Release()
-	values, err := laidOut(m.mem, m.merged[path], dt.ValueType)
+	values, err := arrowutil.Wrap(m.mem, m.merged[path], dt.ValueType)
 	if err != nil {
 		return nil, err
 	}
@@ -381,24 +362,4 @@ func usedEntries(codes *array.Dictionary) (rows, entries []int64) {
 		rows[i] = *at - 1
 	}
 	return rows, entries
-}
-
-// laidOut converts plain values to the layout of a type. The caller releases it.
-func laidOut(mem memory.Allocator, values arrow.Array, t arrow.DataType) (arrow.Array, error) {
-	switch t := t.(type) {
-	case arrow.ExtensionType:
-		storage, err := laidOut(mem, values, t.StorageType())
-		if err != nil {
-			return nil, err
-		}
-		defer storage.Release()
-		return array.NewExtensionArrayWithStorage(t, storage), nil
-	case *arrow.StringViewType, *arrow.BinaryViewType:
-		return arrowutil.ToViews(mem, values, t), nil
-	}
-	if !arrow.TypeEqual(values.DataType(), t) {
-		return nil, fmt.Errorf("dictionaries of %s cannot be written as Arrow IPC", text.Type(t))
-	}
-	values.Retain()
-	return values, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -111,29 +112,28 @@ func keyOf(a arrow.Array) func(i int) any {
 			return func(i int) any { return key(a.GetValueIndex(i)) }
 		}
 		return nil
-	case *array.Float64:
-		return func(i int) any { return number(a.Value(i)) }
-	case *array.Float32:
-		return func(i int) any { return number(float64(a.Value(i))) }
-	case *array.Float16:
-		return func(i int) any { return number(float64(a.Value(i).Float32())) }
+	case *array.Boolean:
+		return func(i int) any {
+			if a.Value(i) {
+				return int64(1)
+			}
+			return int64(0)
+		}
 	case *array.Decimal128:
 		return func(i int) any { return a.Value(i).BigInt() }
 	case *array.Decimal256:
 		return func(i int) any { return a.Value(i).BigInt() }
-	}
-	if key := integerKey(a); key != nil {
-		return func(i int) any { return key(i) }
-	}
-	switch a := a.(type) {
 	case *array.Uint64:
 		return func(i int) any { return a.Value(i) }
-	case *array.FixedSizeBinary:
-		return func(i int) any { return a.Value(i) }
-	case *array.Binary:
-		return func(i int) any { return a.Value(i) }
-	case *array.LargeBinary:
-		return func(i int) any { return a.Value(i) }
+	}
+	if float := arrowutil.Floats(a); float != nil {
+		return func(i int) any { return number(float(i)) }
+	}
+	if value := arrowutil.BytesOf(a); value != nil {
+		return func(i int) any { return value(i) }
+	}
+	if integer := arrowutil.Integers(a); integer != nil {
+		return func(i int) any { return integer(i) }
 	}
 	return nil
 }
@@ -143,46 +143,6 @@ func number(v float64) any {
 		return nil
 	}
 	return v
-}
-
-// integerKey returns a function for values as int64, or nil.
-func integerKey(a arrow.Array) func(i int) int64 {
-	switch a := a.(type) {
-	case *array.Int8:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Int16:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Int32:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Int64:
-		return a.Value
-	case *array.Uint8:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Uint16:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Uint32:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Date32:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Date64:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Time32:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Time64:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Timestamp:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Duration:
-		return func(i int) int64 { return int64(a.Value(i)) }
-	case *array.Boolean:
-		return func(i int) int64 {
-			if a.Value(i) {
-				return 1
-			}
-			return 0
-		}
-	}
-	return nil
 }
 
 // own is a value that does not share the memory of an array.

@@ -6,6 +6,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/shard/internal/stats"
@@ -80,7 +81,7 @@ func (w *listWriter) writeChunk(arr arrow.Array) error {
 		}
 		return w.offsets.flush(w.ctx, &w.none, false)
 	}
-	for i, all := range listItems(arr) {
+	for i, all := range kinds.Open(arr).Parts {
 		items := array.NewSlice(all, from, to)
 		err := w.children[i].write(items)
 		items.Release()
@@ -99,16 +100,6 @@ func rebase[O int32 | int64](dst []uint64, offsets []O, base uint64) (from, to i
 		dst[i] = base + uint64(offsets[i+1]-first)
 	}
 	return int64(first), int64(offsets[len(dst)])
-}
-
-// listItems are the arrays that the offsets of a list or map refer to, one for each
-// child.
-func listItems(arr arrow.Array) []arrow.Array {
-	if m, ok := arr.(*array.Map); ok {
-		keys, items := arrowutil.MapEntries(m)
-		return []arrow.Array{keys, items}
-	}
-	return []arrow.Array{arr.(array.ListLike).ListValues()}
 }
 
 func (w *listWriter) finish(out []stripe.Node) ([]stripe.Node, error) {

@@ -69,5 +69,5 @@ func Int96Times(mem memory.Allocator, a *array.FixedSizeBinary, t *arrow.Timesta
 			return nil, fmt.Errorf("INT96 time % x (row %d of the batch) does not fit %v", a.Value(i), i, t.Unit)
 		}
 	}
-	return arrowutil.Make(t, a.Len(), []*memory.Buffer{validity(mem, a), out}, nil, a.NullN()), nil
+	return arrowutil.Make(t, a.Len(), []*memory.Buffer{arrowutil.CopyValidity(mem, a), out}, nil, a.NullN()), nil
 }

@@ -3,16 +3,15 @@
 package convert
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
@@ -46,71 +45,42 @@ func NewPlainer(schema *arrow.Schema, o provider.WriteOptions) *Plainer {
 
 // plainType returns the type in which values of t are written.
 func plainType(t arrow.DataType) arrow.DataType {
-	switch t := t.(type) {
-	case *arrow.RunEndEncodedType:
-		return plainType(t.Encoded())
-	case *arrow.DictionaryType: // of pqarrow's own dictionaries, the statistics leave out the empty string
-		return plainType(t.ValueType)
-	case *arrow.ListType:
-		return arrow.ListOfField(plainField(t.ElemField()))
-	case *arrow.FixedSizeListType: // pqarrow refuses null ones
-		return arrow.ListOfField(plainField(t.ElemField()))
-	case *arrow.LargeListType, *arrow.ListViewType, *arrow.LargeListViewType:
-		return arrow.LargeListOfField(plainField(t.(arrow.ListLikeType).ElemField()))
-	case *arrow.MapType:
-		m := arrow.MapOfFields(arrow.Field{Name: "key", Type: plainType(t.KeyType())}, plainField(t.ItemField()))
-		m.KeysSorted = t.KeysSorted
-		return m
-	case *arrow.StructType:
-		if t.NumFields() == 0 {
+	fields := kinds.Fields(t)
+	for i := range fields {
+		fields[i].Type = plainType(fields[i].Type)
+	}
+	switch t.ID() {
+	case arrow.RUN_END_ENCODED, arrow.DICTIONARY: // of pqarrow's own dictionaries, the statistics leave out the empty string
+		return fields[0].Type
+	case arrow.FIXED_SIZE_LIST: // pqarrow refuses null ones
+		return arrow.ListOfField(fields[0])
+	case arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
+		return arrow.LargeListOfField(fields[0])
+	case arrow.STRUCT:
+		if len(fields) == 0 {
 			return filledStruct
 		}
-		fields := make([]arrow.Field, t.NumFields())
-		for i, f := range t.Fields() {
-			fields[i] = plainField(f)
-		}
-		return arrow.StructOf(fields...)
-	case arrow.ExtensionType:
-		if s := plainType(t.StorageType()); !arrow.TypeEqual(s, t.StorageType()) {
-			return s
-		}
-	case *arrow.TimestampType:
-		if t.Unit == arrow.Second {
-			return &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: t.TimeZone}
-		}
-	case *arrow.Time32Type:
-		return arrow.FixedWidthTypes.Time32ms
-	case arrow.DecimalType:
-		if t.BitWidth() < 128 {
-			return &arrow.Decimal128Type{Precision: t.GetPrecision(), Scale: t.GetScale()}
-		}
-	}
-	return plainScalar(t)
-}
-
-// filledStruct stands for a struct without fields, which Parquet does not have: its only field is always null.
-var filledStruct = arrow.StructOf(arrow.Field{Name: "empty", Type: arrow.FixedWidthTypes.Boolean, Nullable: true})
-
-func plainScalar(t arrow.DataType) arrow.DataType {
-	switch t.ID() {
-	case arrow.STRING_VIEW:
-		return arrow.BinaryTypes.LargeString
-	case arrow.BINARY_VIEW:
-		return arrow.BinaryTypes.LargeBinary
+	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO, arrow.SPARSE_UNION, arrow.DENSE_UNION:
+		return arrow.BinaryTypes.String
 	case arrow.DURATION:
 		return arrow.PrimitiveTypes.Int64
 	case arrow.DATE64:
 		return arrow.FixedWidthTypes.Date32
-	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO, arrow.SPARSE_UNION, arrow.DENSE_UNION:
-		return arrow.BinaryTypes.String
+	case arrow.TIME32:
+		return arrow.FixedWidthTypes.Time32ms
+	case arrow.DECIMAL32, arrow.DECIMAL64:
+		d := t.(arrow.DecimalType)
+		return &arrow.Decimal128Type{Precision: d.GetPrecision(), Scale: d.GetScale()}
+	case arrow.TIMESTAMP:
+		if t := t.(*arrow.TimestampType); t.Unit == arrow.Second {
+			return &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: t.TimeZone}
+		}
 	}
-	return t
+	return kinds.With(arrowutil.WithoutView(t), fields)
 }
 
-func plainField(f arrow.Field) arrow.Field {
-	f.Type = plainType(f.Type)
-	return f
-}
+// filledStruct stands for a struct without fields, which Parquet does not have: its only field is always null.
+var filledStruct = arrow.StructOf(arrow.Field{Name: "empty", Type: arrow.FixedWidthTypes.Boolean, Nullable: true})
 
 // Batch converts a batch. The caller releases it.
 func (p *Plainer) Batch(b arrow.RecordBatch) (arrow.RecordBatch, error) {
@@ -137,31 +107,40 @@ func (p *Plainer) array(a arrow.Array) (arrow.Array, error) {
 		a.Retain()
 		return a, nil
 	}
-	switch a := a.(type) {
-	case *array.RunEndEncoded, *array.Dictionary, *array.ListView, *array.LargeListView, *array.StringView, *array.BinaryView, array.ExtensionArray:
+	switch kinds.Of(a.DataType()) {
+	case kinds.Wrap:
 		plain, err := arrowutil.Plain(p.mem, a)
 		if err != nil {
 			return nil, err
 		}
 		defer plain.Release()
 		return p.array(plain)
-	case *array.FixedSizeList:
-		return p.lists(a, t)
-	case *array.Struct:
-		return p.children(a, t)
-	case *array.List, *array.LargeList, *array.Map:
-		return p.items(a.(array.ListLike), t)
-	case array.Union:
+	case kinds.Choice:
 		return p.text(a, values.JSON(a)), nil
-	case *array.MonthInterval, *array.DayTimeInterval, *array.MonthDayNanoInterval:
-		return p.text(a, values.Text(a)), nil
+	case kinds.Record:
+		if len(kinds.Fields(a.DataType())) == 0 {
+			empty := arrowutil.Nulls(p.mem, filledStruct.Field(0).Type, a.Len())
+			empty.Data().Retain()
+			defer empty.Release()
+			return arrowutil.Make(t, a.Len(), []*memory.Buffer{arrowutil.CopyValidity(p.mem, a)}, []arrow.ArrayData{empty.Data()}, a.NullN()), nil
+		}
+	case kinds.List:
+		if a.DataType().ID() != t.ID() {
+			return arrowutil.Relist(p.mem, a, t.(arrow.ListLikeType), func(items arrow.Array, _ func(int) int) (arrow.Array, error) { return p.array(items) })
+		}
+	default:
+		return p.scalars(a, t)
 	}
-	return p.scalars(a, t)
+	return arrowutil.Rebuild(p.mem, a, t, func(_ int, part arrow.Array) (arrow.Array, error) { return p.array(part) })
 }
 
 // scalars converts numbers to the width or unit that Parquet has.
 func (p *Plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) {
 	switch a := a.(type) {
+	case *array.MonthInterval, *array.DayTimeInterval, *array.MonthDayNanoInterval:
+		return p.text(a, values.Text(a)), nil
+	case *array.StringView, *array.BinaryView:
+		return arrowutil.Plain(p.mem, a)
 	case *array.Duration:
 		return Relabel(a, t), nil
 	case *array.Date64:
@@ -175,10 +154,8 @@ func (p *Plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) 
 		return p.millis(a, t, func(i int) int64 { return int64(a.Value(i)) }, math.MaxInt64/1000)
 	case *array.Time32:
 		return p.millis(a, t, func(i int) int64 { return int64(a.Value(i)) }, math.MaxInt32/1000)
-	case *array.Decimal32:
-		return p.decimals(a, t, func(i int) decimal128.Num { return decimal128.FromI64(int64(a.Value(i))) }), nil
-	case *array.Decimal64:
-		return p.decimals(a, t, func(i int) decimal128.Num { return decimal128.FromI64(int64(a.Value(i))) }), nil
+	case *array.Decimal32, *array.Decimal64:
+		return decimals(p.mem, a, t.(arrow.DecimalType))
 	}
 	return nil, fmt.Errorf("%s cannot be written as %s", a.DataType(), t)
 }
@@ -191,20 +168,6 @@ func (p *Plainer) millis(a arrow.Array, t arrow.DataType, value func(int) int64,
 		}
 	}
 	return numbers(p.mem, a, t, func(i int) int64 { return value(i) * 1000 }), nil
-}
-
-func (p *Plainer) decimals(a arrow.Array, t arrow.DataType, value func(int) decimal128.Num) arrow.Array {
-	b := array.NewDecimal128Builder(p.mem, t.(*arrow.Decimal128Type))
-	defer b.Release()
-	b.Reserve(a.Len())
-	for i := range a.Len() {
-		if a.IsNull(i) {
-			b.AppendNull()
-			continue
-		}
-		b.Append(value(i))
-	}
-	return b.NewArray()
 }
 
 // text writes each value as a string.
@@ -221,77 +184,4 @@ func (p *Plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array
 		b.BinaryBuilder.Append(buf)
 	}
 	return b.NewArray()
-}
-
-// children converts the fields of a struct.
-func (p *Plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, error) {
-	kids := make([]arrow.ArrayData, a.NumField())
-	for i := range kids {
-		plain, err := p.array(a.Field(i))
-		if err != nil {
-			return nil, err
-		}
-		defer plain.Release()
-		kids[i] = plain.Data()
-	}
-	if len(kids) == 0 {
-		empty := array.MakeArrayOfNull(p.mem, filledStruct.Field(0).Type, a.Len())
-		defer empty.Release()
-		kids = append(kids, empty.Data())
-	}
-	valid := validity(p.mem, a)
-	data := array.NewData(t, a.Len(), []*memory.Buffer{valid}, kids, a.NullN(), 0)
-	defer data.Release()
-	if valid != nil {
-		valid.Release()
-	}
-	return array.MakeFromData(data), nil
-}
-
-// items converts the items of lists and maps. Offsets stay.
-func (p *Plainer) items(a array.ListLike, t arrow.DataType) (arrow.Array, error) {
-	var plain arrow.Array
-	var err error
-	if m, ok := t.(*arrow.MapType); ok {
-		plain, err = p.children(a.ListValues().(*array.Struct), m.Elem())
-	} else {
-		plain, err = p.array(a.ListValues())
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer plain.Release()
-	return withItems(a, t, plain), nil
-}
-
-// lists converts lists of a fixed length to plain ones. Null lists become empty.
-func (p *Plainer) lists(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
-	n := int64(a.DataType().(*arrow.FixedSizeListType).Len())
-	if int64(a.Len())*n > math.MaxInt32 {
-		return nil, errors.New("too many items in one batch")
-	}
-	take := make([]int64, 0, int64(a.Len())*n)
-	offsets := arrowutil.NewBuffer(p.mem, 4*(a.Len()+1))
-	ends := arrowutil.As[int32](offsets.Bytes())
-	ends[0] = 0
-	for i := range a.Len() {
-		if a.IsValid(i) {
-			for from, to := a.ValueOffsets(i); from < to; from++ {
-				take = append(take, from)
-			}
-		}
-		ends[i+1] = int32(len(take))
-	}
-	items, err := arrowutil.Take(p.mem, a.ListValues(), take)
-	if err != nil {
-		return nil, err
-	}
-	defer items.Release()
-	plain, err := p.array(items)
-	if err != nil {
-		return nil, err
-	}
-	defer plain.Release()
-	plain.Data().Retain()
-	return arrowutil.Make(t, a.Len(), []*memory.Buffer{validity(p.mem, a), offsets}, []arrow.ArrayData{plain.Data()}, a.NullN()), nil
 }

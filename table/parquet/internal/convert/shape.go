@@ -6,6 +6,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // Shaper has the units of the INT96 leaves that are read as 12 bytes.
@@ -35,15 +38,9 @@ func (s Shaper) TypeOf(n schema.Node, t arrow.DataType) arrow.DataType {
 		if !ok || entries.NumFields() != 2 {
 			return t
 		}
-		key, item := t.KeyField(), t.ItemField()
-		key.Type, item.Type = s.TypeOf(entries.Field(0), key.Type), s.TypeOf(entries.Field(1), item.Type)
-		m := arrow.MapOfFields(key, item)
-		m.KeysSorted = t.KeysSorted
-		return m
+		return kinds.WithTypes(t, []arrow.DataType{s.TypeOf(entries.Field(0), t.KeyType()), s.TypeOf(entries.Field(1), t.ItemType())})
 	case *arrow.ListType:
-		elem := t.ElemField()
-		elem.Type = s.elem(group, elem.Type)
-		return arrow.ListOfField(elem)
+		return kinds.WithTypes(t, []arrow.DataType{s.elem(group, t.Elem())})
 	}
 	return t
 }
@@ -51,9 +48,7 @@ func (s Shaper) TypeOf(n schema.Node, t arrow.DataType) arrow.DataType {
 func (s Shaper) leaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.ListType: // a repeated leaf
-		elem := t.ElemField()
-		elem.Type = s.leaf(n, elem.Type)
-		return arrow.ListOfField(elem)
+		return kinds.WithTypes(t, []arrow.DataType{s.leaf(n, t.Elem())})
 	case *arrow.FixedSizeBinaryType:
 		if unit, ok := s[n]; ok {
 			return &arrow.TimestampType{Unit: unit}
@@ -112,46 +107,15 @@ func Shaped(mem memory.Allocator, a arrow.Array, t arrow.DataType) (arrow.Array,
 		a.Retain()
 		return a, nil
 	}
-	if s, ok := a.(*array.Struct); ok {
-		if st, ok := t.(*arrow.StructType); ok {
-			return shapedFields(mem, s, st)
-		}
+	if b, ok := a.(*array.FixedSizeBinary); ok {
+		return Int96Times(mem, b, t.(*arrow.TimestampType))
+	}
+	if s, ok := a.(*array.Struct); ok && t.ID() != arrow.STRUCT {
 		return Shaped(mem, s.Field(0), t)
 	}
-	var child arrow.Array
-	var err error
-	switch a := a.(type) {
-	case *array.Map:
-		child, err = Shaped(mem, a.ListValues(), t.(*arrow.MapType).Elem())
-	case *array.List:
-		child, err = Shaped(mem, a.ListValues(), t.(*arrow.ListType).Elem())
-	case *array.FixedSizeBinary:
-		return Int96Times(mem, a, t.(*arrow.TimestampType))
-	default:
+	fields := kinds.Fields(t)
+	if len(fields) == 0 {
 		return Relabel(a, t), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer child.Release()
-	return withItems(a, t, child), nil
-}
-
-func shapedFields(mem memory.Allocator, s *array.Struct, t *arrow.StructType) (arrow.Array, error) {
-	kids := make([]arrow.ArrayData, s.NumField())
-	for i := range kids {
-		d := s.Data().Children()[i]
-		child := array.MakeFromData(d)
-		changed, err := Shaped(mem, child, t.Field(i).Type)
-		child.Release()
-		if err != nil {
-			return nil, err
-		}
-		defer changed.Release()
-		kids[i] = changed.Data()
-	}
-	d := s.Data()
-	data := array.NewData(t, d.Len(), d.Buffers(), kids, d.NullN(), d.Offset())
-	defer data.Release()
-	return array.MakeFromData(data), nil
+	return arrowutil.Rebuild(mem, a, t, func(i int, part arrow.Array) (arrow.Array, error) { return Shaped(mem, part, fields[i].Type) })
 }
