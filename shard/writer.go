@@ -286,7 +286,7 @@ func (w *Writer) writeSome(ctx context.Context, columns []arrow.Array, from, to 
 		}
 	}
 	to = int(min(int64(to), int64(from)+w.o.StripeRows-w.cur.Rows()))
-	n, size, full := cutAt(columns, from, to, w.o.StripeBytes-w.raw)
+	n, size, full := write.CutAt(columns, from, to, w.o.StripeBytes-w.raw)
 	if err := w.writeSlice(ctx, columns, from, from+n); err != nil {
 		return 0, err
 	}

@@ -26,15 +26,14 @@ var rows = [][]string{
 	{"internal/bench/suite"},
 	{"traceql"},
 	{"table/formats"},
-	{"table/amudai", "table/text", "table/internal/arrowipc", "table/parquet", "rntuple", "blockpack"},
+	{"shard", "table/text", "table/internal/arrowipc", "table/parquet", "rntuple", "blockpack"},
 	{"internal/tablefile"},
 	{"table"},
 	{"internal/inputs"},
 	{"table/internal/diff"},
 	{"table/internal/tables"},
-	{"table/provider"},
-	{"shard"},
 	{"shard/internal/inspect"},
+	{"table/provider"},
 	{"shard/internal/verify"},
 	{"shard/internal/root"},
 	{"shard/internal/indexing", "shard/internal/shardtable"},
@@ -112,7 +111,7 @@ var forbidden = []struct {
 	{"blockpack/internal/column", []string{arrow, protobuf, own("storage"), "os", "net"}, "columns: bytes in, bytes out"},
 	{"blockpack/internal/read", []string{own("blockpack/internal/otlp"), own("blockpack/internal/write")}, "reading knows columns, not messages"},
 	{"blockpack/internal/write", []string{own("internal/engine"), own("blockpack/internal/read")}, "writing knows no reader"},
-	{"table", []string{own("shard"), own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches; table/amudai alone is excepted, and the list of all"},
+	{"table", []string{own("shard"), own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches; the list of all formats is excepted"},
 }
 
 const (
@@ -182,7 +181,7 @@ func TestForbiddenImports(t *testing.T) {
 	graph := importGraph(t)
 	for _, rule := range forbidden {
 		for pkg := range graph {
-			if !within(pkg, rule.row) || within(pkg, "table/amudai") || pkg == "table/formats" {
+			if !within(pkg, rule.row) || pkg == "table/formats" {
 				continue
 			}
 			for path, through := range reach(graph, pkg) {

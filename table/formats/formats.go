@@ -7,7 +7,7 @@ import (
 	_ "github.com/amudai/amudai-go/blockpack"
 	_ "github.com/amudai/amudai-go/blockpack/otlp"
 	_ "github.com/amudai/amudai-go/rntuple"
-	_ "github.com/amudai/amudai-go/table/amudai"
+	_ "github.com/amudai/amudai-go/shard"
 	_ "github.com/amudai/amudai-go/table/internal/arrowipc"
 	_ "github.com/amudai/amudai-go/table/parquet"
 	_ "github.com/amudai/amudai-go/table/text"

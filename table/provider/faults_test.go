@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	_ "github.com/amudai/amudai-go/rntuple"
-	_ "github.com/amudai/amudai-go/table/amudai"
+	_ "github.com/amudai/amudai-go/shard"
 	_ "github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
 )

@@ -35,7 +35,6 @@ import (
 	"github.com/amudai/amudai-go/storage/storetest"
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/table"
-	"github.com/amudai/amudai-go/table/amudai"
 	_ "github.com/amudai/amudai-go/table/formats"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
@@ -115,7 +114,7 @@ func TestFormats(t *testing.T) {
 	arrows, err := provider.Registered().ByName("arrow")
 	check(t, err)
 	for name, f := range map[string]provider.Format{
-		"t.shard": amudai.New(amudai.Options{}), "t.csv": text.CSV(text.CSVOptions{}), "t.jsonl": text.JSONLines(text.JSONOptions{}),
+		"t.shard": shard.New(shard.FormatOptions{}), "t.csv": text.CSV(text.CSVOptions{}), "t.jsonl": text.JSONLines(text.JSONOptions{}),
 		"t.parquet": parquet.New(parquet.Options{}), "t.arrow": arrows, "t.root": rntuple.New(rntuple.FormatOptions{}),
 	} {
 		t.Run(f.Name, func(t *testing.T) {

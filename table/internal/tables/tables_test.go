@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table/amudai"
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table/internal/arrowipc"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
@@ -27,7 +27,7 @@ import (
 var (
 	commas = texts.CSV(texts.CSVOptions{})
 	lines  = texts.JSONLines(texts.JSONOptions{})
-	shards = amudai.New(amudai.Options{})
+	shards = shard.New(shard.FormatOptions{})
 )
 
 // part is a table in memory.

@@ -22,7 +22,6 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/inspect"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text"
 )
@@ -181,14 +180,14 @@ func shardOf(t *testing.T, batch arrow.RecordBatch) Table {
 	require.NoError(t, err)
 	require.NoError(t, w.Write(t.Context(), batch))
 	require.NoError(t, w.Close(t.Context()))
-	b := formatOf(t, path, amudai.New(amudai.Options{}))
+	b := formatOf(t, path, shard.New(shard.FormatOptions{}))
 	in := inputOf(t, path)
-	s, err := amudai.New(amudai.Options{}).Statistics(t.Context(), in, []string{})
+	s, err := shard.New(shard.FormatOptions{}).Statistics(t.Context(), in, []string{})
 	require.NoError(t, errors.Join(err, in.Close()))
 	b.Rows, b.Seeks = s.Rows, true
 	b.Statistics = func(ctx context.Context) (*provider.Statistics, error) {
 		in := inputOf(t, path)
-		s, err := amudai.New(amudai.Options{}).Statistics(ctx, in, nil)
+		s, err := shard.New(shard.FormatOptions{}).Statistics(ctx, in, nil)
 		return s, errors.Join(err, in.Close())
 	}
 	return b

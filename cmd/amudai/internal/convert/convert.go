@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -153,7 +152,7 @@ func (c *converter) createSink(ctx context.Context) (provider.Sink, error) {
 	if f.Name == formats.Shard {
 		_, codec := inputs.Codec(c.output)
 		if c.output != "-" && codec == "" {
-			sink, err := amudai.Create(ctx, c.output, c.schema, c.shard)
+			sink, err := shard.Create(ctx, c.output, c.schema, c.shard)
 			if err != nil {
 				return nil, files.CreateError(c.output, err)
 			}
@@ -162,7 +161,7 @@ func (c *converter) createSink(ctx context.Context) (provider.Sink, error) {
 		if c.shard.Layout != shard.SingleFile {
 			return nil, usage.Errorf("--layout single", "a shard of several files cannot be compressed, nor go to stdout")
 		}
-		f = amudai.New(amudai.Options{Write: c.shard})
+		f = shard.New(shard.FormatOptions{Write: c.shard})
 	}
 	return formats.Create(ctx, c.Stdout, c.output, f, c.schema, c.Force, provider.WriteOptions{Notice: c.Notice})
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/provider"
 	texts "github.com/amudai/amudai-go/table/text"
 )
@@ -62,7 +61,7 @@ func (p *Opener) formats() []provider.Format {
 	ntuple := p.ntuple
 	ntuple.VariantsAsStructs = true
 	return []provider.Format{
-		amudai.New(amudai.Options{Open: shard.OpenOptions{Types: p.types}, Scan: shard.ScanOptions{Strings: p.strings}}),
+		shard.New(shard.FormatOptions{Open: shard.OpenOptions{Types: p.types}, Scan: shard.ScanOptions{Strings: p.strings}}),
 		texts.CSV(p.commas), texts.TSV(p.commas),
 		texts.JSONLines(p.objects), texts.JSONArray(p.objects),
 		rntuple.New(rntuple.FormatOptions{Read: ntuple}),

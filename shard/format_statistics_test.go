@@ -1,4 +1,4 @@
-package amudai_test
+package shard_test
 
 import (
 	"fmt"
@@ -9,28 +9,28 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
-	"github.com/amudai/amudai-go/table/amudai"
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table/provider"
-	"github.com/amudai/amudai-go/table/text"
+	texts "github.com/amudai/amudai-go/table/text"
 )
 
 // TestStatistics: what a shard records, by path, in the types of its schema.
 func TestStatistics(t *testing.T) {
-	f := amudai.New(amudai.Options{})
-	rows := tabletest.MustRead(t, text.CSV(text.CSVOptions{}), "n,s,d\n1,a,2012-12-31\n,b,1999-01-01\n7,b,2000-02-29\n", provider.ReadOptions{})
+	f := shard.New(shard.FormatOptions{})
+	rows := tabletest.MustRead(t, texts.CSV(texts.CSVOptions{}), "n,s,d\n1,a,2012-12-31\n,b,1999-01-01\n7,b,2000-02-29\n", provider.ReadOptions{})
 	s, err := f.Statistics(t.Context(), tabletest.Input(tabletest.Write(t, f, rows)), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, s.Rows)
-	require.Equal(t, "n 1 0 [1] [7] true; s 0 0 [\"a\"] [\"b\"] true; d 0 0 [1999-01-01] [2012-12-31] true", describe(s))
+	require.Equal(t, "n 1 0 [1] [7] true; s 0 0 [\"a\"] [\"b\"] true; d 0 0 [1999-01-01] [2012-12-31] true", describeStatistics(s))
 
-	nested := tabletest.MustRead(t, text.JSONLines(text.JSONOptions{}), `{"a":{"b":1.5,"c":[1,2]}}`+"\n"+`{"a":{"b":-2}}`+"\n", provider.ReadOptions{})
+	nested := tabletest.MustRead(t, texts.JSONLines(texts.JSONOptions{}), `{"a":{"b":1.5,"c":[1,2]}}`+"\n"+`{"a":{"b":-2}}`+"\n", provider.ReadOptions{})
 	in := tabletest.Write(t, f, nested)
 	s, err = f.Statistics(t.Context(), tabletest.Input(in), nil)
 	require.NoError(t, err)
-	require.Equal(t, "a 0 0 <nil> <nil> false; a.b 0 0 [-2] [1.5] true; a.c 1 0 <nil> <nil> false", describe(s))
+	require.Equal(t, "a 0 0 <nil> <nil> false; a.b 0 0 [-2] [1.5] true; a.c 1 0 <nil> <nil> false", describeStatistics(s))
 	s, err = f.Statistics(t.Context(), tabletest.Input(in), []string{"a.c.item", "a.b"})
 	require.NoError(t, err)
-	require.Equal(t, "a.c.item -1 -1 <nil> <nil> false; a.b 0 0 [-2] [1.5] true", describe(s))
+	require.Equal(t, "a.c.item -1 -1 <nil> <nil> false; a.b 0 0 [-2] [1.5] true", describeStatistics(s))
 	_, err = f.Statistics(t.Context(), tabletest.Input(in), []string{"a.x"})
 	require.ErrorContains(t, err, "a.x")
 
@@ -43,7 +43,7 @@ func TestStatistics(t *testing.T) {
 
 // TestStatisticsOfAllTypes: the bounds have the types of the columns.
 func TestStatisticsOfAllTypes(t *testing.T) {
-	f := amudai.New(amudai.Options{})
+	f := shard.New(shard.FormatOptions{})
 	rows := tabletest.Table(arrowtest.Batch(t, arrowtest.Columns()))
 	s, err := f.Statistics(t.Context(), tabletest.Input(tabletest.Write(t, f, rows)), nil)
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestStatisticsOfAllTypes(t *testing.T) {
 	}
 }
 
-func describe(s *provider.Statistics) string {
+func describeStatistics(s *provider.Statistics) string {
 	var list []string
 	for _, c := range s.Columns {
 		list = append(list, fmt.Sprint(c.Path, " ", c.Nulls, " ", c.NaNs, " ", c.Min, " ", c.Max, " ", c.Exact))

@@ -1,4 +1,4 @@
-package shard
+package write
 
 import (
 	"sort"
@@ -136,9 +136,9 @@ func batchSize(columns []arrow.Array, from, to int) int64 {
 	return size
 }
 
-// cutAt is the smallest number of rows, beginning at row from, with a raw size of at least limit.
+// CutAt is the smallest number of rows, beginning at row from, with a raw size of at least limit.
 // If all rows before row to are smaller, it returns their number and false.
-func cutAt(columns []arrow.Array, from, to int, limit int64) (rows int, size int64, reached bool) {
+func CutAt(columns []arrow.Array, from, to int, limit int64) (rows int, size int64, reached bool) {
 	size = batchSize(columns, from, to)
 	if size < limit {
 		return to - from, size, false

@@ -1,52 +1,37 @@
-package amudai
+package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// inspect implements [provider.Format.Inspect], but for bytes.
-func inspect(ctx context.Context, in provider.Input, po provider.InspectOptions, o Options) (_ *provider.Outline, err error) {
-	from, err := in.Stored(po.TempDir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	open := o.Open
-	if open.Store == nil {
-		open.Store = from.Store
-	}
-	s, err := shard.Open(ctx, from.Location, open)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+// Outline describes a shard as facts and lists, without its bytes.
+func Outline(ctx context.Context, f *shardfile.File, po provider.InspectOptions) (*provider.Outline, error) {
 	for _, i := range po.Groups {
-		if i < 0 || i >= s.NumStripes() {
-			return nil, fmt.Errorf("there is no stripe %d: the shard has %d, from 0", i, s.NumStripes())
+		if i < 0 || i >= f.NumStripes() {
+			return nil, fmt.Errorf("there is no stripe %d: the shard has %d, from 0", i, f.NumStripes())
 		}
 	}
-	so := shard.InspectOptions{Detail: po.Detail, Stripes: po.Groups, Columns: po.Columns}
+	o := Options{Detail: po.Detail, Stripes: po.Groups, Columns: po.Columns}
 	out := &outline{}
 	if po.Stats {
-		list, err := s.Summaries(ctx, so)
+		list, err := Summaries(ctx, f, o)
 		out.sizes(list)
 		return &out.Outline, err
 	}
-	info, err := s.Inspect(ctx, so)
+	info, err := Shard(ctx, f, o)
 	if err != nil {
 		return nil, err
 	}
 	out.overview(info)
 	if po.Detail > 0 {
-		nodes, err := s.StoredNodes(ctx)
+		nodes, err := Nodes(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +50,7 @@ func inspect(ctx context.Context, in provider.Input, po provider.InspectOptions,
 // outline is a description in the making.
 type outline struct{ provider.Outline }
 
-func (o *outline) overview(info *shard.Structure) {
+func (o *outline) overview(info *Structure) {
 	o.AddFact("bytes", info.Bytes)
 	if info.RawBytes > 0 {
 		o.AddFact("raw bytes", info.RawBytes)
@@ -97,7 +82,7 @@ func (o *outline) overview(info *shard.Structure) {
 }
 
 // fields lists the stored schema.
-func (o *outline) fields(nodes []shard.StoredNode) {
+func (o *outline) fields(nodes []Node) {
 	add := o.AddList("fields", "id", "column", "stored type", "extended type")
 	for _, n := range nodes {
 		add(n.ID, strings.Repeat("  ", n.Depth)+n.Name, n.Type, n.Extended)
@@ -105,7 +90,7 @@ func (o *outline) fields(nodes []shard.StoredNode) {
 }
 
 // stripes lists stripes, and their columns.
-func (o *outline) stripes(info *shard.Structure) {
+func (o *outline) stripes(info *Structure) {
 	add := o.AddList("stripes", "stripe", "first row", "rows", "bytes", "raw bytes")
 	for _, s := range info.StripeList {
 		add(s.Index, s.Position, s.Rows, s.Bytes, s.RawBytes)
@@ -125,23 +110,23 @@ func (o *outline) stripes(info *shard.Structure) {
 	}
 }
 
-func (o *outline) buffers(info *shard.Structure) {
+func (o *outline) buffers(info *Structure) {
 	add := o.AddList("buffers", "stripe", "column", "buffer", "offset", "bytes", "map bytes", "blocks", "checksums", "encodings", "file", "error")
-	eachBuffer(info, func(stripe int, column string, b *shard.BufferStructure) {
+	eachBuffer(info, func(stripe int, column string, b *Buffer) {
 		add(stripe, column, b.Kind, b.Start, b.Bytes, b.MapBytes, b.Blocks, b.Checksums, encodings(b.Encodings), b.File, b.Error)
 	})
 }
 
-func (o *outline) blocks(info *shard.Structure) {
+func (o *outline) blocks(info *Structure) {
 	add := o.AddList("blocks", "stripe", "column", "buffer", "block", "first", "values", "offset", "bytes", "presence", "tree", "error")
-	eachBuffer(info, func(stripe int, column string, b *shard.BufferStructure) {
+	eachBuffer(info, func(stripe int, column string, b *Buffer) {
 		for _, k := range b.List {
 			add(stripe, column, b.Kind, k.Index, k.First, k.Values, k.Offset, k.Bytes, k.Presence, k.Tree, k.Error)
 		}
 	})
 }
 
-func eachBuffer(info *shard.Structure, do func(stripe int, column string, b *shard.BufferStructure)) {
+func eachBuffer(info *Structure, do func(stripe int, column string, b *Buffer)) {
 	for _, s := range info.StripeList {
 		for i := range s.Columns {
 			for k := range s.Columns[i].Buffers {
@@ -152,7 +137,7 @@ func eachBuffer(info *shard.Structure, do func(stripe int, column string, b *sha
 }
 
 // sizes lists the columns of all stripes together.
-func (o *outline) sizes(list []*shard.ColumnSummary) {
+func (o *outline) sizes(list []*Summary) {
 	add := o.AddList("columns", "column", "type", "positions", "nulls", "distinct", "min", "max", "bytes", "raw bytes", "encodings")
 	for _, c := range list {
 		add(c.Path, c.Type, c.Positions, known(c.Nulls), distinct(c.Distinct), c.MinText, c.MaxText, c.Bytes, c.RawBytes, encodings(c.Encodings))
@@ -160,7 +145,7 @@ func (o *outline) sizes(list []*shard.ColumnSummary) {
 }
 
 // encodings names encodings, and the bytes of each.
-func encodings(list []shard.EncodingShare) string {
+func encodings(list []Share) string {
 	parts := make([]string, len(list))
 	for i, e := range list {
 		parts[i] = fmt.Sprintf("%s %d", e.Encoding, e.Bytes)
@@ -177,7 +162,7 @@ func known(n *uint64) any {
 }
 
 // distinct is a number of distinct values, with a mark if it is an estimate.
-func distinct(d shard.DistinctCount) any {
+func distinct(d Distinct) any {
 	if d.Distinct != nil && d.Estimate {
 		return fmt.Sprintf("≈%d", *d.Distinct)
 	}

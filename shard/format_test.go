@@ -1,4 +1,4 @@
-package amudai_test
+package shard_test
 
 import (
 	"fmt"
@@ -16,9 +16,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/provider"
-	"github.com/amudai/amudai-go/table/text"
+	texts "github.com/amudai/amudai-go/table/text"
 )
 
 // TestRoundTrip writes a table of all types and reads it from memory and through a pipe.
@@ -46,8 +45,8 @@ func TestRoundTrip(t *testing.T) {
 // alone do not suffice.
 func TestLocation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.amudai.shard")
-	rows := tabletest.MustRead(t, text.CSV(text.CSVOptions{}), "n,s\n1,a\n2,b\n3,c\n", provider.ReadOptions{})
-	sink, err := amudai.Create(t.Context(), path, rows.Schema(), shard.WriterOptions{Layout: shard.TwoLevel})
+	rows := tabletest.MustRead(t, texts.CSV(texts.CSVOptions{}), "n,s\n1,a\n2,b\n3,c\n", provider.ReadOptions{})
+	sink, err := shard.Create(t.Context(), path, rows.Schema(), shard.WriterOptions{Layout: shard.TwoLevel})
 	require.NoError(t, err)
 	for b := range batches(t, "n,s\n1,a\n2,b\n", "n,s\n3,c\n") {
 		require.NoError(t, sink.Write(t.Context(), b))
@@ -56,7 +55,7 @@ func TestLocation(t *testing.T) {
 	require.NoError(t, sink.Close(t.Context()))
 	require.NoError(t, sink.Abort(t.Context()))
 
-	f := amudai.New(amudai.Options{})
+	f := shard.New(shard.FormatOptions{})
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	_, err = tabletest.Read(t, f, tabletest.Input(string(raw)), provider.ReadOptions{})
@@ -67,15 +66,15 @@ func TestLocation(t *testing.T) {
 	require.NoError(t, err)
 	got, err := tabletest.Read(t, f, in, provider.ReadOptions{Filter: e, Columns: []string{"s"}, BatchRows: 1})
 	require.NoError(t, err)
-	require.Equal(t, "s\nb\nc\n", tabletest.Write(t, text.CSV(text.CSVOptions{}), got))
+	require.Equal(t, "s\nb\nc\n", tabletest.Write(t, texts.CSV(texts.CSVOptions{}), got))
 	require.Len(t, got.Column(0).Data().Chunks(), 2)
 }
 
 // batches yields the rows of each text as a batch.
-func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) bool) {
+func batches(t *testing.T, tables ...string) func(yield func(arrow.RecordBatch) bool) {
 	return func(yield func(arrow.RecordBatch) bool) {
-		for _, rows := range texts {
-			src, err := text.CSV(text.CSVOptions{}).Open(t.Context(), tabletest.Input(rows), provider.ReadOptions{})
+		for _, rows := range tables {
+			src, err := texts.CSV(texts.CSVOptions{}).Open(t.Context(), tabletest.Input(rows), provider.ReadOptions{})
 			require.NoError(t, err)
 			b, err := src.Next(t.Context())
 			require.NoError(t, err)
@@ -91,14 +90,14 @@ func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) b
 
 // TestAborted checks that an aborted output is not published.
 func TestAborted(t *testing.T) {
-	rows := tabletest.MustRead(t, text.CSV(text.CSVOptions{}), "n\n1\n", provider.ReadOptions{})
+	rows := tabletest.MustRead(t, texts.CSV(texts.CSVOptions{}), "n\n1\n", provider.ReadOptions{})
 	var out tabletest.Output
-	sink, err := amudai.New(amudai.Options{}).Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
+	sink, err := shard.New(shard.FormatOptions{}).Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
 	require.NoError(t, err)
 	require.NoError(t, sink.Abort(t.Context()))
 	require.True(t, out.Aborted)
 	require.False(t, out.Published)
-	_, err = amudai.New(amudai.Options{Write: shard.WriterOptions{Layout: shard.TwoLevel}}).Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
+	_, err = shard.New(shard.FormatOptions{Write: shard.WriterOptions{Layout: shard.TwoLevel}}).Create(t.Context(), &out, rows.Schema(), provider.WriteOptions{})
 	require.ErrorContains(t, err, "SingleFile")
 }
 
@@ -123,12 +122,12 @@ func TestDictionaries(t *testing.T) {
 	}
 	rows := b.NewRecordBatch()
 	defer rows.Release()
-	sink, err := amudai.Create(ctx, location, s, shard.WriterOptions{})
+	sink, err := shard.Create(ctx, location, s, shard.WriterOptions{})
 	require.NoError(t, err)
 	require.NoError(t, sink.Write(ctx, rows))
 	require.NoError(t, sink.Close(ctx))
 	for _, columns := range [][]string{nil, {"many", `few\.values`}} {
-		src, err := amudai.New(amudai.Options{}).Open(ctx, provider.Input{Name: location, Location: location}, provider.ReadOptions{Dictionaries: true, Columns: columns})
+		src, err := shard.New(shard.FormatOptions{}).Open(ctx, provider.Input{Name: location, Location: location}, provider.ReadOptions{Dictionaries: true, Columns: columns})
 		require.NoError(t, err)
 		for _, f := range src.Schema().Fields() {
 			require.Equal(t, f.Name == "few.values", f.Type.ID() == arrow.DICTIONARY, f)
