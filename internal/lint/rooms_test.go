@@ -95,7 +95,6 @@ var largeRooms = map[string]int{
 	"internal/engine/aggregate":  4400,
 	"internal/engine/compute":    3800,
 	"shard":                      2700,
-	"shard/internal/index":       2600,
 	"shard/internal/stripe/read": 2800,
 }
 

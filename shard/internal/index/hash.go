@@ -58,8 +58,7 @@ func (hashSpecs) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error 
 		}
 		columns = columns[len(f.SchemaIds):]
 	}
-	p := shardfile.PropertiesFromProto(d.Properties)
-	for _, have := range p {
+	for _, have := range shardfile.PropertiesFromProto(d.Properties) {
 		switch list, _ := have.Value.([]any); {
 		case have.Name == PropertyIdentity:
 		case have.Name != PropertyKeys:
@@ -68,12 +67,7 @@ func (hashSpecs) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error 
 			return fault.Unsupportedf("hash index of %v, which is read as %v", list, keys)
 		}
 	}
-	if !has(p, PropertyKeys) {
-		p = append(p, shardfile.Property{Name: PropertyKeys, Value: keys})
-	}
-	var err error
-	d.Properties, err = shardfile.PropertiesToProto(p)
-	return err
+	return setDefault(d, PropertyKeys, keys)
 }
 
 // maxTogether bounds the columns of a field.
@@ -85,12 +79,8 @@ func isSingle(dt arrow.DataType) bool {
 }
 
 // keysOf are the columns of an index. It has none that are known if the index is not of this version.
-func keysOf(d *shardpb.IndexDescriptor) (keys []any) {
-	for _, p := range shardfile.PropertiesFromProto(d.GetProperties()) {
-		if p.Name == PropertyKeys {
-			keys, _ = p.Value.([]any)
-		}
-	}
+func keysOf(d *shardpb.IndexDescriptor) []any {
+	keys, _ := property(d, PropertyKeys).([]any)
 	return keys
 }
 

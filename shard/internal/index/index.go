@@ -16,6 +16,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -107,12 +108,30 @@ const PropertyIdentity = "identity"
 
 // Identify puts the identity of an index, if there is one, into its description.
 func Identify(d *shardpb.IndexDescriptor, x Index) error {
-	p := slices.DeleteFunc(shardfile.PropertiesFromProto(d.Properties), func(p shardfile.Property) bool { return p.Name == PropertyIdentity })
+	d.Properties = slices.DeleteFunc(slices.Clone(d.Properties), func(p *commonpb.NameValuePair) bool { return p.GetName() == PropertyIdentity })
 	if i, ok := x.(Identified); ok {
-		p = append(p, shardfile.Property{Name: PropertyIdentity, Value: identityOf(i)})
+		return setDefault(d, PropertyIdentity, identityOf(i))
 	}
-	var err error
-	d.Properties, err = shardfile.PropertiesToProto(p)
+	return nil
+}
+
+// property is the value of a property of a description, nil if there is none.
+func property(d *shardpb.IndexDescriptor, name string) any {
+	for _, p := range d.GetProperties() {
+		if p.GetName() == name {
+			return shardfile.ValueFromProto(p.GetValue())
+		}
+	}
+	return nil
+}
+
+// setDefault sets a property of a description, unless it is there.
+func setDefault(d *shardpb.IndexDescriptor, name string, value any) error {
+	if property(d, name) != nil {
+		return nil
+	}
+	p, err := shardfile.PropertiesToProto([]shardfile.Property{{Name: name, Value: value}})
+	d.Properties = append(slices.Clip(d.Properties), p...)
 	return err
 }
 
@@ -124,10 +143,8 @@ func CheckIdentity(d *shardpb.IndexDescriptor, x Index) error {
 	if !ok {
 		return nil
 	}
-	for _, p := range shardfile.PropertiesFromProto(d.GetProperties()) {
-		if p.Name == PropertyIdentity && p.Value != identityOf(i) {
-			return fault.Corruptf("index with the identity %s instead of %v: it is of other data", identityOf(i), p.Value)
-		}
+	if want := property(d, PropertyIdentity); want != nil && want != identityOf(i) {
+		return fault.Corruptf("index with the identity %s instead of %v: it is of other data", identityOf(i), want)
 	}
 	return nil
 }

@@ -33,18 +33,12 @@ func (invertedKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) err
 	if err := (termKind{}).Check(d, columns); err != nil {
 		return err
 	}
-	p := shardfile.PropertiesFromProto(d.Properties)
 	for _, name := range []string{PropertyCoarse, PropertyPhrases} {
-		if has(p, name) {
+		if property(d, name) != nil {
 			return fault.Unsupportedf("inverted text index with the property %s", name)
 		}
 	}
-	if !has(p, PropertyComplete) {
-		p = append(p, shardfile.Property{Name: PropertyComplete, Value: true})
-	}
-	var err error
-	d.Properties, err = shardfile.PropertiesToProto(p)
-	return err
+	return setDefault(d, PropertyComplete, true)
 }
 
 // invertedSettings are the properties of an inverted text index.
@@ -55,21 +49,16 @@ type invertedSettings struct {
 }
 
 func invertedSettingsOf(d *shardpb.IndexDescriptor) (s invertedSettings, err error) {
-	p := shardfile.PropertiesFromProto(d.GetProperties())
-	if !has(p, PropertyCollation) {
+	if property(d, PropertyCollation) == nil {
 		return s, fault.Corruptf("inverted text index without the property %s", PropertyCollation)
 	}
-	if s.termSettings, err = settingsFrom(p); err != nil {
+	if s.termSettings, err = settingsFrom(shardfile.PropertiesFromProto(d.GetProperties())); err != nil {
 		return s, err
 	}
 	if s.tokenizers == nil { // the default of the reference
 		s.tokenizers = slices.Repeat([]analysis.Tokenizer{analysis.Word}, len(d.GetIndexedFields()))
 	}
-	for _, v := range p {
-		if v.Name == PropertyComplete {
-			s.complete, _ = v.Value.(bool)
-		}
-	}
+	s.complete, _ = property(d, PropertyComplete).(bool)
 	for _, f := range d.GetIndexedFields() {
 		if len(f.SchemaIds) != 1 {
 			return s, fault.Unsupportedf("inverted text index of %d fields together", len(f.SchemaIds))

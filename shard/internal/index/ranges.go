@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/shard/internal/index/strrange"
-	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -44,15 +43,10 @@ func (rangeKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error 
 			return fmt.Errorf("a range index is of strings and byte strings, not of %v", c.Type)
 		}
 	}
-	p := shardfile.PropertiesFromProto(d.Properties)
-	if !has(p, PropertyRows) {
-		p = append(p, shardfile.Property{Name: PropertyRows, Value: int64(defaultPageRows)})
-	}
-	var err error
-	if d.Properties, err = shardfile.PropertiesToProto(p); err != nil {
+	if err := setDefault(d, PropertyRows, defaultPageRows); err != nil {
 		return err
 	}
-	_, err = pageRowsOf(d)
+	_, err := pageRowsOf(d)
 	return err
 }
 
@@ -66,16 +60,15 @@ func isString(dt arrow.DataType) bool {
 }
 
 func pageRowsOf(d *shardpb.IndexDescriptor) (int64, error) {
-	for _, p := range shardfile.PropertiesFromProto(d.GetProperties()) {
-		if p.Name == PropertyRows {
-			n, ok := p.Value.(int64)
-			if !ok || n < 1 || n > strrange.MaxPageRows {
-				return 0, fault.Unsupportedf("range index with %s %v", p.Name, p.Value)
-			}
-			return n, nil
-		}
+	value := property(d, PropertyRows)
+	n, ok := value.(int64)
+	switch {
+	case value == nil:
+		return 0, fault.Corruptf("range index without the property %s", PropertyRows)
+	case !ok || n < 1 || n > strrange.MaxPageRows:
+		return 0, fault.Unsupportedf("range index with %s %v", PropertyRows, value)
 	}
-	return 0, fault.Corruptf("range index without the property %s", PropertyRows)
+	return n, nil
 }
 
 type rangeBuilder struct {

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -68,19 +67,10 @@ func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
 			return fmt.Errorf("a term index is of strings, not of %v", c.Type)
 		}
 	}
-	p := shardfile.PropertiesFromProto(d.Properties)
-	if !has(p, PropertyTokenizers) {
-		list := make([]any, len(columns))
-		for i := range list {
-			list[i] = analysis.Log.String()
-		}
-		p = append(p, shardfile.Property{Name: PropertyTokenizers, Value: list})
-	}
-	if !has(p, PropertyCollation) {
-		p = append(p, shardfile.Property{Name: PropertyCollation, Value: analysis.CaseInsensitive.String()})
-	}
-	var err error
-	if d.Properties, err = shardfile.PropertiesToProto(p); err != nil {
+	if err := cmp.Or(
+		setDefault(d, PropertyTokenizers, slices.Repeat([]any{analysis.Log.String()}, len(columns))),
+		setDefault(d, PropertyCollation, analysis.CaseInsensitive.String()),
+	); err != nil {
 		return err
 	}
 	s, err := settingsOf(d)
@@ -88,10 +78,6 @@ func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
 		return fmt.Errorf("phrases are of words, which the tokenizer %v does not find", analysis.Trivial)
 	}
 	return err
-}
-
-func has(p []shardfile.Property, name string) bool {
-	return slices.ContainsFunc(p, func(p shardfile.Property) bool { return p.Name == name })
 }
 
 // isText reports whether values of a type are texts, lists of them, or structs with nothing else.
@@ -237,9 +223,6 @@ func eachText(arr arrow.Array, yield func(row int, text []byte) error) error {
 	}
 	return nil
 }
-
-// textBytes is the bytes of a text, which are not to be changed.
-func textBytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
 // analyzer takes texts apart as the index does with those of a field.
 func (s *termSettings) analyzer(field int) analyzer {
