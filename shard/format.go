@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/rowio"
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/inspect"
 	"github.com/amudai/amudai-go/storage"
@@ -159,7 +158,7 @@ func (s *formatSource) open(ctx context.Context, ro provider.ReadOptions, o Form
 	so.Rows, s.rows = ro.Within(s.shard.NumRows())
 	s.filtered = !so.Filter.IsZero() || so.Stripes != nil
 	if ro.Dictionaries && so.Strings == StringsAsRecorded {
-		if so.Coded, err = s.shard.coded(ctx, ro.Columns); err != nil {
+		if so.Coded, err = s.shard.recorded().Coded(ctx, ro.Columns); err != nil {
 			return err
 		}
 	}
@@ -181,36 +180,6 @@ func (s *formatSource) open(ctx context.Context, ro provider.ReadOptions, o Form
 	}
 	s.Source = rowio.NewSource(rows, ends)
 	return nil
-}
-
-// coded are the columns of a projection that are stored as codes of a dictionary in the first stripe.
-func (s *Shard) coded(ctx context.Context, columns []string) (names []string, err error) {
-	if s.NumStripes() == 0 {
-		return nil, nil
-	}
-	full, err := s.ArrowSchema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if columns == nil {
-		for _, name := range arrowmap.UniqueNames(full.Fields()) {
-			columns = append(columns, schema.JoinPath("", name))
-		}
-	}
-	for _, name := range columns {
-		path := schema.SplitPath(name)
-		if at := full.FieldIndices(path[0]); len(path) > 1 || len(at) != 1 || arrow.IsNested(full.Field(at[0]).Type.ID()) {
-			continue
-		}
-		stored, err := s.StripeStatistics(ctx, 0, name)
-		if err != nil {
-			return nil, err
-		}
-		if stored.DictionaryEntries > 0 {
-			names = append(names, path[0])
-		}
-	}
-	return names, nil
 }
 
 // only are the names of those top-level columns whose name no other one has.

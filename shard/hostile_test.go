@@ -77,10 +77,10 @@ func (s seeds) parts(i int) *shardtest.Parts {
 }
 
 // mutant returns a seed with the chosen changes and valid checksums.
-func (s seeds) mutant(which byte, choices []byte) []byte {
-	c := shardtest.Choices(bytes.Clone(choices))
+func (s seeds) mutant(which byte, random []byte) []byte {
+	c := choices(bytes.Clone(random))
 	p := s.parts(int(which))
-	shardtest.Mutate(&c, p, s.parts)
+	mutate(&c, p, s.parts)
 	b := p.Join()
 	shardtest.Mend(b)
 	return b

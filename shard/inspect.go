@@ -2,8 +2,6 @@ package shard
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 
 	"github.com/amudai/amudai-go/shard/internal/inspect"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -252,19 +250,7 @@ func (s *Shard) Dump(ctx context.Context, o InspectOptions, emit func(DumpLine) 
 
 // StoredBytes is the size of all files of the shard that exist.
 func (s *Shard) StoredBytes(ctx context.Context) (int64, error) {
-	total := s.file.Size()
-	urls, err := s.file.URLs(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, u := range urls {
-		n, err := inspect.ArtifactSize(ctx, s.file, u)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
+	return inspect.StoredBytes(ctx, s.file)
 }
 
 // PartSuffixes are the ends of the names of the files that belong to a shard, beside its root.

@@ -22,6 +22,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
@@ -162,7 +164,7 @@ type Writer struct {
 	appending  chan error    // receives the result of the background append; nil if there is none
 	stop       func()        // cancels the background append
 	fields     map[uint32][]*commonpb.NameValuePair
-	indexes    []openIndex
+	indexes    *root.Builders
 	err        error
 }
 
@@ -191,7 +193,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 	if w.stored, err = schema.Parse(message); err != nil {
 		return nil, err
 	}
-	if err := w.beginIndexes(); err != nil {
+	if w.indexes, err = root.NewBuilders(w.stored, s, o.Indexes, indexing.Options{Memory: o.IndexMemoryBytes, TempDir: o.TempDir}); err != nil {
 		return nil, err
 	}
 	properties, err := withArrowSchema(o.Properties, s)
@@ -315,7 +317,7 @@ func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to
 		return fmt.Errorf("row %d of the shard: %w", first+row, err)
 	}
 	if err == nil {
-		err = w.index(cut, first, to-from)
+		err = w.indexes.Add(cut, w.rows, first, to-from)
 	}
 	return err
 }
@@ -410,10 +412,10 @@ func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err 
 		return nil, err
 	}
 	w.cur = nil
-	built, err := w.buildIndexes(ctx, true, f.Rows)
+	built, err := w.indexes.Build(ctx, true, f.Rows)
 	if err != nil {
 		f.Release()
-		return nil, errors.Join(err, closeIndexes(built))
+		return nil, err
 	}
 	w.rows += f.Rows
 	w.stripes++
@@ -427,7 +429,7 @@ func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err 
 	return func(ctx context.Context) error {
 		defer f.Release()
 		var err error
-		if o.Indexes, err = w.writeIndexes(ctx, built); err != nil {
+		if o.Indexes, err = built.Write(ctx, w.out); err != nil {
 			return err
 		}
 		return w.out.AppendStripe(ctx, f, o)
@@ -487,6 +489,19 @@ func (w *Writer) SetFieldProperty(path, name string, value any) error {
 	return nil
 }
 
+// endIndexes writes the indexes of the whole shard, whose stripes are complete.
+func (w *Writer) endIndexes(ctx context.Context) error {
+	built, err := w.indexes.Build(ctx, false, w.rows)
+	if err != nil {
+		return err
+	}
+	all, err := built.Write(ctx, w.out)
+	for _, d := range all {
+		w.out.AddIndex(d)
+	}
+	return err
+}
+
 // Close ends the last stripe, writes the metadata, and publishes the shard in one step. The shard is
 // then complete and durable. After an error no new shard is visible and an old one is unchanged,
 // with one exception: if the directory entry could not be made durable, the complete shard may
@@ -516,5 +531,5 @@ func (w *Writer) Abort(ctx context.Context) error {
 	}
 	_ = w.waitAppend(ctx) // its error has no more meaning
 	w.err = shardwriter.ErrEnded
-	return errors.Join(w.dropIndexes(), w.out.Abort(ctx))
+	return errors.Join(w.indexes.Close(), w.out.Abort(ctx))
 }

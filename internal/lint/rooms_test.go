@@ -94,7 +94,6 @@ var largeRooms = map[string]int{
 	"encoding/bytestring":        3800,
 	"internal/engine/aggregate":  4400,
 	"internal/engine/compute":    3800,
-	"shard":                      2700,
 	"shard/internal/stripe/read": 2800,
 }
 

@@ -3,6 +3,8 @@ package inspect
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -164,7 +166,7 @@ func (in *inspector) files(ctx context.Context, info *Structure) error {
 		info.Layout = "two-level"
 	}
 	for _, u := range urls {
-		n, err := ArtifactSize(ctx, f, u)
+		n, err := artifactSize(ctx, f, u)
 		if err != nil {
 			return err
 		}
@@ -174,8 +176,25 @@ func (in *inspector) files(ctx context.Context, info *Structure) error {
 	return nil
 }
 
-// ArtifactSize is the size of another artifact of a shard by its reference.
-func ArtifactSize(ctx context.Context, f *shardfile.File, url string) (int64, error) {
+// StoredBytes is the size of all files of a shard that exist.
+func StoredBytes(ctx context.Context, f *shardfile.File) (int64, error) {
+	total := f.Size()
+	urls, err := f.URLs(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, u := range urls {
+		n, err := artifactSize(ctx, f, u)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// artifactSize is the size of another artifact of a shard by its reference.
+func artifactSize(ctx context.Context, f *shardfile.File, url string) (int64, error) {
 	if f.NumStripes() == 0 {
 		return 0, nil
 	}

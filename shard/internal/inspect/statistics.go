@@ -250,3 +250,33 @@ func logical(arr arrow.Array, dt arrow.DataType) (arrow.Array, error) {
 	}
 	return arrowutil.Wrap(memory.DefaultAllocator, arr, dt)
 }
+
+// Coded are the columns of a projection that are stored as codes of a dictionary in the first stripe.
+func (s Recorded) Coded(ctx context.Context, columns []string) (names []string, err error) {
+	if s.File.NumStripes() == 0 {
+		return nil, nil
+	}
+	full, err := s.Table.ArrowSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if columns == nil {
+		for _, name := range arrowmap.UniqueNames(full.Fields()) {
+			columns = append(columns, schema.JoinPath("", name))
+		}
+	}
+	for _, name := range columns {
+		path := schema.SplitPath(name)
+		if at := full.FieldIndices(path[0]); len(path) > 1 || len(at) != 1 || arrow.IsNested(full.Field(at[0]).Type.ID()) {
+			continue
+		}
+		stored, err := s.ColumnOf(ctx, s.File.Stripe(0), name)
+		if err != nil {
+			return nil, err
+		}
+		if stored.DictionaryEntries > 0 {
+			names = append(names, path[0])
+		}
+	}
+	return names, nil
+}

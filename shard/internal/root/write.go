@@ -86,7 +86,7 @@ func (x *Index) build(ctx context.Context, w *shardwriter.Writer) (*shardpb.Inde
 	if err != nil {
 		return nil, err
 	}
-	d, err := WriteIndex(ctx, w, x.Plan, a)
+	d, err := writeIndex(ctx, w, x.Plan, a)
 	return d, errors.Join(err, a.Close())
 }
 
@@ -108,8 +108,8 @@ func (x *Index) link(ctx context.Context, w *shardwriter.Writer, to moved) (*sha
 	return d, nil
 }
 
-// WriteIndex writes the artifacts of an index, and returns its complete description.
-func WriteIndex(ctx context.Context, w *shardwriter.Writer, p *indexing.Plan, a *indexing.Artifacts) (*shardpb.IndexDescriptor, error) {
+// writeIndex writes the artifacts of an index, and returns its complete description.
+func writeIndex(ctx context.Context, w *shardwriter.Writer, p *indexing.Plan, a *indexing.Artifacts) (*shardpb.IndexDescriptor, error) {
 	d := proto.Clone(p.Descriptor).(*shardpb.IndexDescriptor)
 	size := uint64(0)
 	for i, s := range a.Spools {

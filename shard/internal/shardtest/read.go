@@ -5,7 +5,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -33,23 +32,4 @@ func Release(batches []arrow.RecordBatch) {
 	for _, b := range batches {
 		b.Release()
 	}
-}
-
-// Same reports whether two lists of batches have the same columns and values, with batches of
-// the same lengths.
-func Same(a, b []arrow.RecordBatch) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !a[i].Schema().Equal(b[i].Schema()) || a[i].NumRows() != b[i].NumRows() {
-			return false
-		}
-		for c := range a[i].Columns() {
-			if arrowutil.Difference(a[i].Column(c), b[i].Column(c)) >= 0 {
-				return false
-			}
-		}
-	}
-	return true
 }

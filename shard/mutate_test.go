@@ -1,7 +1,8 @@
-package shardtest
+package shard_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -10,13 +11,14 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
-// Choices turns bytes, of a fuzzer or random ones, into decisions. After the last byte all
+// choices turns bytes, of a fuzzer or random ones, into decisions. After the last byte all
 // decisions are 0.
-type Choices []byte
+type choices []byte
 
-func (c *Choices) byte() byte {
+func (c *choices) byte() byte {
 	if len(*c) == 0 {
 		return 0
 	}
@@ -26,7 +28,7 @@ func (c *Choices) byte() byte {
 }
 
 // below returns a number from 0 up to, but not including, n. It returns 0 if n is 0.
-func (c *Choices) below(n int) int {
+func (c *choices) below(n int) int {
 	if n <= 1 {
 		return 0
 	}
@@ -37,7 +39,7 @@ func (c *Choices) below(n int) int {
 	return v % n
 }
 
-func (c *Choices) take(n int) []byte {
+func (c *choices) take(n int) []byte {
 	n = min(n, len(*c))
 	b := (*c)[:n:n]
 	*c = (*c)[n:]
@@ -45,7 +47,7 @@ func (c *Choices) take(n int) []byte {
 }
 
 // number is a number near v, or an extreme one.
-func (c *Choices) number(v uint64) uint64 {
+func (c *choices) number(v uint64) uint64 {
 	switch k := c.byte(); k % 8 {
 	case 0:
 		return v + uint64(k>>3)%4
@@ -65,8 +67,8 @@ func (c *Choices) number(v uint64) uint64 {
 	return v + 1<<(c.byte()%64)
 }
 
-// Mutate changes parts of a shard by choices. other returns another shard, whose parts may be moved into this one.
-func Mutate(c *Choices, p *Parts, other func(i int) *Parts) {
+// mutate changes parts of a shard by choices. other returns another shard, whose parts may be moved into this one.
+func mutate(c *choices, p *shardtest.Parts, other func(i int) *shardtest.Parts) {
 	for range 8 {
 		if len(*c) == 0 {
 			return
@@ -86,19 +88,19 @@ func Mutate(c *Choices, p *Parts, other func(i int) *Parts) {
 }
 
 type mutation struct {
-	c     *Choices
-	p     *Parts
-	other func(i int) *Parts
+	c     *choices
+	p     *shardtest.Parts
+	other func(i int) *shardtest.Parts
 }
 
-func pick[T any](c *Choices, list []T) (v T, ok bool) {
+func pick[T any](c *choices, list []T) (v T, ok bool) {
 	if len(list) == 0 {
 		return v, false
 	}
 	return list[c.below(len(list))], true
 }
 
-func (m mutation) pickField(p *Parts) *Field {
+func (m mutation) pickField(p *shardtest.Parts) *shardtest.Field {
 	s, ok := pick(m.c, p.Stripes)
 	if !ok {
 		return nil
@@ -107,7 +109,7 @@ func (m mutation) pickField(p *Parts) *Field {
 	return f
 }
 
-func (m mutation) pickBuffer(p *Parts) *Buffer {
+func (m mutation) pickBuffer(p *shardtest.Parts) *shardtest.Buffer {
 	f := m.pickField(p)
 	if f == nil {
 		return nil
@@ -133,9 +135,9 @@ func (m mutation) edit(b []byte) []byte {
 	case 2, 3:
 		b[at] = m.c.byte()
 	case 4:
-		copy(b[at:], le.AppendUint32(nil, uint32(m.c.number(0))))
+		copy(b[at:], binary.LittleEndian.AppendUint32(nil, uint32(m.c.number(0))))
 	case 5:
-		copy(b[at:], le.AppendUint64(nil, m.c.number(0)))
+		copy(b[at:], binary.LittleEndian.AppendUint64(nil, m.c.number(0)))
 	case 6:
 		b = slices.Insert(b, at, m.c.take(int(m.c.byte()%16))...)
 	case 7:
@@ -180,7 +182,7 @@ func (m mutation) buffer() {
 }
 
 // mapOf returns the block map that Join would make.
-func mapOf(b *Buffer) []byte {
+func mapOf(b *shardtest.Buffer) []byte {
 	var m encoding.BlockMapBuilder
 	for _, p := range b.Blocks {
 		if p.N > 0 && len(p.Bytes) > 0 {
@@ -190,7 +192,7 @@ func mapOf(b *Buffer) []byte {
 	return m.Append(nil)
 }
 
-func (m mutation) ranges(b *Buffer) {
+func (m mutation) ranges(b *shardtest.Buffer) {
 	c := *m.c
 	m.c.take(4)
 	b.Edit = func(d *shardpb.EncodedBuffer) {
@@ -306,11 +308,11 @@ func (m mutation) root() {
 	}
 }
 
-func (m mutation) stripe(s *Stripe) {
+func (m mutation) stripe(s *shardtest.Stripe) {
 	switch m.c.byte() % 6 {
 	case 0, 1: // rows, everywhere the same
 		s.Directory.TotalRecordCount = m.c.number(s.Directory.TotalRecordCount)
-		m.p.count()
+		count(m.p)
 	case 2:
 		s.Directory.ShardPosition = m.c.number(s.Directory.ShardPosition)
 	case 3:
@@ -325,7 +327,7 @@ func (m mutation) stripe(s *Stripe) {
 }
 
 // count makes the directories agree on stripes and rows.
-func (p *Parts) count() {
+func count(p *shardtest.Parts) {
 	p.Directory.TotalRecordCount = 0
 	for _, s := range p.Stripes {
 		s.Directory.ShardPosition = p.Directory.TotalRecordCount
@@ -360,7 +362,7 @@ func (m mutation) move() {
 			s := *s
 			s.Directory = proto.CloneOf(s.Directory)
 			m.p.Stripes = append(m.p.Stripes, &s)
-			m.p.count()
+			count(m.p)
 		}
 	}
 }
