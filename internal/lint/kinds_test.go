@@ -48,7 +48,7 @@ var kindSwitches = []string{
 	"shard/internal/stripe/read/read.go",
 	"shard/internal/stripe/write/list.go",
 	"shard/internal/stripe/write/struct.go",
-	"shard/size.go",
+	"shard/internal/stripe/write/cut.go",
 	"table/internal/diff/convert.go",
 	"table/internal/tables/common.go",
 	"table/internal/tables/tables.go",
