@@ -19,26 +19,8 @@ func Decimal64(f arrow.Field) arrow.Field {
 		return f
 	}
 	f.Type = &arrow.Decimal64Type{Precision: d.Precision, Scale: d.Scale}
-	return withRecordedType(f)
-}
-
-func withRecordedType(f arrow.Field) arrow.Field {
 	f.Metadata = arrow.NewMetadata(append(slices.Clone(f.Metadata.Keys()), recordedType), append(slices.Clone(f.Metadata.Values()), "decimal128"))
 	return f
-}
-
-// IsNarrow reports whether a field is one that [Decimal64] has changed.
-func IsNarrow(f arrow.Field) bool {
-	_, ok := f.Metadata.GetValue(recordedType)
-	return ok && f.Type.ID() == arrow.DECIMAL64
-}
-
-// Narrow marks a field of decimal64 as one that [Decimal64] has changed.
-func Narrow(f arrow.Field) arrow.Field {
-	if f.Type.ID() != arrow.DECIMAL64 || IsNarrow(f) {
-		return f
-	}
-	return withRecordedType(f)
 }
 
 // Retyped returns a field with a type that is wanted, whatever the recorded one.
@@ -52,7 +34,7 @@ func Retyped(f arrow.Field, dt arrow.DataType) arrow.Field {
 
 // RecordedType is the type of a field before [Decimal64].
 func RecordedType(f arrow.Field) arrow.DataType {
-	if d, ok := f.Type.(*arrow.Decimal64Type); ok && IsNarrow(f) {
+	if d, ok := f.Type.(*arrow.Decimal64Type); ok && f.Metadata.FindKey(recordedType) >= 0 {
 		return &arrow.Decimal128Type{Precision: d.Precision, Scale: d.Scale}
 	}
 	return f.Type

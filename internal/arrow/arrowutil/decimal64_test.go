@@ -15,18 +15,14 @@ func TestDecimal64(t *testing.T) {
 	wide := arrow.Field{Name: "a", Type: &arrow.Decimal128Type{Precision: 18, Scale: 2}, Metadata: meta}
 	narrow := Decimal64(wide)
 	require.Equal(t, &arrow.Decimal64Type{Precision: 18, Scale: 2}, narrow.Type)
-	require.True(t, IsNarrow(narrow))
 	require.Equal(t, wide.Type, RecordedType(narrow))
 	require.Equal(t, meta, wide.Metadata)
 	native := Retyped(narrow, narrow.Type)
-	require.False(t, IsNarrow(native))
 	require.True(t, native.Metadata.Equal(meta))
 	require.Equal(t, native.Type, RecordedType(native))
-	require.True(t, IsNarrow(Narrow(native)))
 	for _, dt := range []arrow.DataType{&arrow.Decimal128Type{Precision: 19}, arrow.PrimitiveTypes.Int64} {
 		f := arrow.Field{Name: "a", Type: dt}
 		require.Equal(t, f, Decimal64(f))
-		require.Equal(t, f, Narrow(f))
 	}
 }
 

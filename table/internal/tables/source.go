@@ -19,6 +19,7 @@ import (
 type source struct {
 	u          *Union
 	o          provider.ReadOptions
+	schema     *arrow.Schema // of the union, in the form that is read
 	projection *provider.Projection
 	bound      *predicate.Bound // nil for all rows
 	wanted     []wantedColumn
@@ -37,21 +38,24 @@ type wantedColumn struct {
 	paths []string // as far as they go on below the column; empty for the whole column
 }
 
-func (u *Union) open(o provider.ReadOptions) (provider.Source, error) {
-	s := &source{u: u, o: o.WithDefaults(), group: -1, left: -1, messages: o.Notice != nil || o.Warning != nil}
+func (u *Union) open(ctx context.Context, o provider.ReadOptions) (_ provider.Source, err error) {
+	s := &source{u: u, schema: u.schema, o: o.WithDefaults(), group: -1, left: -1, messages: o.Notice != nil || o.Warning != nil}
 	if o.Limit > 0 {
 		s.left = o.Limit
-	}
-	var err error
-	if s.projection, err = provider.Project(u.schema, o.Columns); err != nil {
-		return nil, err
 	}
 	if !o.Filter.IsZero() {
 		if s.bound, err = compute.Condition(o.Filter.Node(), u.schema); err != nil {
 			return nil, err
 		}
 	}
-	return s, s.want()
+	if err := s.want(); err != nil {
+		return nil, err
+	}
+	if err := s.encode(ctx); err != nil {
+		return nil, err
+	}
+	s.projection, err = provider.Project(s.schema, o.Columns)
+	return s, err
 }
 
 // want lists the columns to read: those of the result, in its order, then those of the filter.
@@ -239,9 +243,9 @@ func (s *source) columnsOf(i int) (paths []string, fields []arrow.Field, present
 	paths = []string{}
 	for _, w := range s.wanted {
 		c := s.u.columns[w.at]
-		f := c.field
+		f := s.schema.Field(w.at)
 		if nested && len(w.paths) > 0 {
-			if p, err := provider.Project(s.u.schema, w.paths); err == nil {
+			if p, err := provider.Project(s.schema, w.paths); err == nil {
 				f = p.Schema().Field(0)
 			}
 		}

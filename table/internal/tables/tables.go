@@ -190,7 +190,7 @@ func lookAtAll(ctx context.Context, parts []Part, o provider.ReadOptions) ([]loo
 
 // lookAt opens a part for its schema.
 func lookAt(ctx context.Context, p Part, o provider.ReadOptions) (l look, err error) {
-	ro := provider.ReadOptions{Allocator: o.Allocator, TempDir: o.TempDir, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64}
+	ro := provider.ReadOptions{Allocator: o.Allocator, TempDir: o.TempDir}
 	if len(o.Schema) == 0 {
 		ro.Notice, ro.Warning = o.Notice, o.Warning
 	}
@@ -371,7 +371,7 @@ func (u *Union) openExact(ctx context.Context, o provider.ReadOptions) (src prov
 		o.Rows = []provider.RowRange{resolve(o.Rows[0], n)}
 	}
 	if len(u.parts) > 1 {
-		src, err := u.open(o)
+		src, err := u.open(ctx, o)
 		return src, !slices.ContainsFunc(u.looks, func(l look) bool { return !l.known }), err
 	}
 	o.Schema = u.casts

@@ -441,3 +441,45 @@ func TestPartsThatOpenAtOnce(t *testing.T) {
 		require.Len(t, said, first+1)
 	}
 }
+
+// TestEncodedForms unites tables whose columns all parts may read as dictionaries or short decimals: the union has this form, so that
+// aggregates of several inputs cost no more per row than those of one. One part that cannot do so keeps the plain form, and values are
+// the same in any case.
+func TestEncodedForms(t *testing.T) {
+	table := func(f provider.Format, words ...string) tables.Part {
+		var rows strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&rows, `{"word": %q, "price": "%d.25", "n": %d}`+"\n", words[i%len(words)], i%7, i)
+		}
+		return typed(t, words[0], f, "word:utf8,price:decimal128(12, 2),n:int64", rows.String())
+	}
+	one, two := table(shards, "red", "green"), table(shards, "blue", "red", "white")
+	other := typed(t, "other", shards, "price:decimal128(12, 2),n:utf8", `{"price": "7.50", "n": "5"}`)
+	plain := table(lines, "red", "black")
+	encoded := provider.ReadOptions{Dictionaries: true, Decimals64: []string{"price"}}
+	for _, c := range []struct {
+		name   string
+		parts  []tables.Part
+		filter string
+		types  string
+	}{
+		{"same form", []tables.Part{one, two}, "", "word: dictionary<int32, utf8>\nprice: decimal64(12, 2)\nn: int64\n"},
+		{"filter", []tables.Part{one, two}, "word = 'red' and price > 3", "word: dictionary<int32, utf8>\nprice: decimal64(12, 2)\nn: int64\n"},
+		{"lacks a column", []tables.Part{one, other}, "", "word: dictionary<int32, utf8>\nprice: decimal64(12, 2)\nn: utf8\n"},
+		{"filters after conversion", []tables.Part{other, one, two}, "n <> '7' and (word = 'red' or price = 7.5)", "price: decimal64(12, 2)\nn: utf8\nword: dictionary<int32, utf8>\n"},
+		{"plain form", []tables.Part{one, plain}, "word = 'red'", "word: utf8\nprice: utf8\nn: int64\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := encoded
+			if c.filter != "" {
+				o.Filter = where(t, c.filter)
+			}
+			types, rows, err := read(t, c.parts, o)
+			require.NoError(t, err)
+			require.Equal(t, c.types, types)
+			_, want, err := read(t, c.parts, provider.ReadOptions{Filter: o.Filter})
+			require.NoError(t, err)
+			require.Equal(t, want, rows)
+		})
+	}
+}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
-
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
 // column is a column of a union.
@@ -74,7 +72,7 @@ func (e *typeError) Unwrap() error { return e.err }
 // settle finds the type of a column.
 func (c *column) settle(lists [][]arrow.Field) (err error) {
 	var types []arrow.DataType
-	same, narrow := true, false
+	same := true
 	for part, i := range c.in {
 		if i < 0 {
 			c.field.Nullable = true
@@ -83,7 +81,6 @@ func (c *column) settle(lists [][]arrow.Field) (err error) {
 		f := lists[part][i]
 		types = append(types, f.Type)
 		c.field.Nullable = c.field.Nullable || f.Nullable || f.Type.ID() == arrow.NULL
-		narrow = narrow || arrowutil.IsNarrow(f)
 		same = same && f.Metadata.Equal(c.field.Metadata) && arrow.TypeEqual(f.Type, c.field.Type)
 	}
 	if c.field.Type, c.mixed, err = common(types); err != nil {
@@ -91,9 +88,6 @@ func (c *column) settle(lists [][]arrow.Field) (err error) {
 	}
 	if !same {
 		c.field.Metadata = arrow.Metadata{}
-	}
-	if narrow { // as it would be wide in this part
-		c.field = arrowutil.Narrow(c.field)
 	}
 	return nil
 }
