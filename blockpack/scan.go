@@ -55,7 +55,7 @@ type ScanOptions struct {
 
 func (o ScanOptions) options() scan.Options {
 	so := scan.Options{
-		Columns: o.Columns, Filter: o.Filter, Limit: o.Limit, Rows: o.Rows, Stripes: o.Blocks, BatchRows: o.BatchRows, AsReady: o.AsReady,
+		Columns: o.Columns, Filter: o.Filter.Node(), Limit: o.Limit, Rows: o.Rows, Stripes: o.Blocks, BatchRows: o.BatchRows, AsReady: o.AsReady,
 		Parallelism: o.Parallelism, Allocator: o.Allocator, Reuse: o.Reuse, MemoryLimit: o.MemoryLimit,
 	}
 	if o.NoPruning {
@@ -102,7 +102,7 @@ func (f *File) Count(ctx context.Context, e filter.Expr) (int64, error) {
 	if err := f.table.Load(ctx); err != nil {
 		return 0, err
 	}
-	return scan.Count(ctx, f.table, e)
+	return scan.Count(ctx, f.table, e.Node())
 }
 
 // Explanation describes how a scan finds its spans; blocks are its stripes. Its String method is a page of text.

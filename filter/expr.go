@@ -34,9 +34,22 @@ func (e Expr) node() *ast.Node {
 	return e.n
 }
 
-// Node is the syntax tree of the expression, nil for the empty condition. Only packages of this
-// module can use it.
-func (e Expr) Node() *ast.Node { return e.n }
+// Node is one operation of an expression. Its operations and literals have names inside this module only.
+//
+//	type Node struct {
+//		Op   Op      // the operation
+//		Fold bool    // case-insensitive
+//		Text string  // the parsed text, "" for a node made in Go
+//		Pos  int     // offset in Text, -1 for a node made in Go
+//		Args []*Node // operands
+//		Path string  // of a column
+//		Name string  // of a function in lower case, or the text of a type
+//		Lit  Literal // value of a literal
+//	}
+type Node = ast.Node
+
+// Node is the syntax tree of the expression, nil for the empty condition.
+func (e Expr) Node() *Node { return e.n }
 
 // Col is the column with the given path. A path is a name, or names separated by dots: "a.b" is the
 // field b of the struct a. A dot or backslash inside a name has a backslash before it.

@@ -52,7 +52,7 @@ type ScanOptions struct {
 
 func (o ScanOptions) options() scan.Options {
 	return scan.Options{
-		Columns: o.Columns, Filter: o.Filter, Limit: o.Limit, Rows: o.Entries, BatchRows: o.BatchRows,
+		Columns: o.Columns, Filter: o.Filter.Node(), Limit: o.Limit, Rows: o.Entries, BatchRows: o.BatchRows,
 		Parallelism: o.Parallelism, Allocator: o.Allocator, Reuse: o.Reuse, MemoryLimit: o.MemoryLimit,
 	}
 }
@@ -107,7 +107,7 @@ func (n *NTuple) Count(ctx context.Context, e filter.Expr) (int64, error) {
 	if err := n.table.Load(ctx); err != nil {
 		return 0, err
 	}
-	return scan.Count(ctx, n.table, e)
+	return scan.Count(ctx, n.table, e.Node())
 }
 
 // Explanation describes how a scan finds its entries; clusters are its stripes. Its String method is a page of text.

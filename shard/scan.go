@@ -130,21 +130,29 @@ type Batch = scan.Batch
 //
 // Several goroutines may scan one shard at the same time.
 func (s *Shard) Scan(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error] {
-	return scan.Scan(ctx, s.table, scan.Options(o))
+	return scan.Scan(ctx, s.table, o.options())
+}
+
+func (o ScanOptions) options() scan.Options {
+	return scan.Options{
+		Columns: o.Columns, BatchRows: o.BatchRows, Filter: o.Filter.Node(), Strings: o.Strings, Coded: o.Coded, Decimals64: o.Decimals64,
+		Limit: o.Limit, AsReady: o.AsReady, Disable: o.Disable, FetchGap: o.FetchGap, FetchBytes: o.FetchBytes, Rows: o.Rows,
+		Stripes: o.Stripes, Parallelism: o.Parallelism, Allocator: o.Allocator, Reuse: o.Reuse, MemoryLimit: o.MemoryLimit,
+	}
 }
 
 // Reader is [Shard.Scan] for code that takes an [array.RecordReader], such as the writers of other
 // formats. The reader belongs to one goroutine. The caller must Release it, even after its last
 // batch or an error.
 func (s *Shard) Reader(ctx context.Context, o ScanOptions) (array.RecordReader, error) {
-	return scan.NewReader(ctx, s.table, scan.Options(o))
+	return scan.NewReader(ctx, s.table, o.options())
 }
 
 // Count is the number of rows that match a filter. It reads only the columns of the filter, and
 // only the rows that statistics, Bloom filters, value dictionaries and range indexes do not decide.
 // Without a filter it reads nothing.
 func (s *Shard) Count(ctx context.Context, e filter.Expr) (int64, error) {
-	return scan.Count(ctx, s.table, e)
+	return scan.Count(ctx, s.table, e.Node())
 }
 
 // Explanation describes how a scan finds its rows. Its String method is a page of text.
@@ -207,12 +215,12 @@ type RunExplanation = scan.RunExplanation
 // Explain describes the rows that a scan would examine, and why it would skip the others. It reads
 // metadata, and the dictionaries and indexes that the filter is compared with.
 func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	return scan.Explain(ctx, s.table, scan.Options(o))
+	return scan.Explain(ctx, s.table, o.options())
 }
 
 // Analyze runs a scan and describes it, with its work in Explanation.Run.
 func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	return scan.Analyze(ctx, s.table, scan.Options(o))
+	return scan.Analyze(ctx, s.table, o.options())
 }
 
 // Sources is a set of sources of knowledge about rows. A scan asks them before it reads values.

@@ -48,7 +48,7 @@ func (f *File) placed(err error) error {
 // scan completes the options of a scan.
 func (f *File) scan(ctx context.Context, o provider.ReadOptions) (scan.Options, error) {
 	so := f.Scan
-	so.Columns, so.Filter, so.Limit, so.BatchRows, so.Allocator, so.Reuse = o.Columns, o.Filter, o.Limit, o.BatchRows, o.Allocator, so.Reuse && o.Reuse
+	so.Columns, so.Filter, so.Limit, so.BatchRows, so.Allocator, so.Reuse = o.Columns, o.Filter.Node(), o.Limit, o.BatchRows, o.Allocator, so.Reuse && o.Reuse
 	if f.Prepare == nil {
 		return so, nil
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -67,18 +67,18 @@ func (f *Filter) LooksAt(id uint32) bool {
 }
 
 // Bind binds a filter to a table. It returns nil for no condition.
-func Bind(ctx context.Context, t table.Table, e filter.Expr) (*Filter, error) {
-	if e.IsZero() {
+func Bind(ctx context.Context, t table.Table, n *ast.Node) (*Filter, error) {
+	if n == nil {
 		return nil, nil
 	}
-	p, err := t.ProjectTops(ctx, e.Columns())
+	p, err := t.ProjectTops(ctx, n.Columns())
 	if err != nil {
 		return nil, err
 	}
-	bound, err := compute.Condition(e.Node(), p.Schema)
+	bound, err := compute.Condition(n, p.Schema)
 	if err != nil {
 		if p, err = t.Project(ctx, nil); err == nil { // the error may name another column
-			bound, err = compute.Condition(e.Node(), p.Schema)
+			bound, err = compute.Condition(n, p.Schema)
 		}
 		if err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard"
@@ -52,10 +52,10 @@ func openBatch(t *testing.T, b arrow.RecordBatch, stripeRows int) table.Table {
 	return reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Interface().(table.Table)
 }
 
-func where(t *testing.T, text string) filter.Expr {
-	e, err := filter.Parse(text)
+func where(t *testing.T, text string) *ast.Node {
+	n, err := ast.Parse(text)
 	require.NoError(t, err)
-	return e
+	return n
 }
 
 // TestBudget scans with little memory. At every step, the bytes that are read ahead and decoded stay within the

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
@@ -62,12 +62,12 @@ func each(ctx context.Context, t table.Table, o Options, yield func(*job, rowset
 }
 
 // Count is the number of visible rows that a filter is true for.
-func Count(ctx context.Context, t table.Table, e filter.Expr) (int64, error) {
-	if e.IsZero() {
+func Count(ctx context.Context, t table.Table, where *ast.Node) (int64, error) {
+	if where == nil {
 		return table.CountVisible(ctx, t)
 	}
 	n := int64(0)
-	for b, err := range Scan(ctx, t, Options{Filter: e, Columns: []string{}, AsReady: true, Reuse: true}) {
+	for b, err := range Scan(ctx, t, Options{Filter: where, Columns: []string{}, AsReady: true, Reuse: true}) {
 		if err != nil {
 			return 0, err
 		}

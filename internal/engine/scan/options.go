@@ -8,7 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/source"
@@ -23,11 +23,11 @@ const DefaultBatchRows = 65536
 // DefaultMemory is the default bound in bytes of the batches that are decoded in advance.
 const DefaultMemory = 64 << 20
 
-// Options are the options of a scan, as shard.ScanOptions documents them. Both have the same fields.
+// Options are the options of a scan, as shard.ScanOptions documents them.
 type Options struct {
 	Columns     []string
 	BatchRows   int
-	Filter      filter.Expr
+	Filter      *ast.Node
 	Strings     table.StringLayout
 	Coded       []string
 	Decimals64  []string

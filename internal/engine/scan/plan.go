@@ -33,7 +33,7 @@ type plan struct {
 // newPlan plans a scan. With windows, tasks are single batches: the bytes of several of them are read together.
 func newPlan(t table.Table, o *Options, windows bool) *plan {
 	p := &plan{table: t, batch: int64(o.BatchRows), most: math.MaxInt64}
-	if o.Filter.IsZero() {
+	if o.Filter == nil {
 		p.most = o.Limit
 	}
 	p.left = p.most
@@ -44,7 +44,7 @@ func newPlan(t table.Table, o *Options, windows bool) *plan {
 			p.stripes[i] = true
 		}
 	}
-	if !o.Filter.IsZero() && !windows {
+	if o.Filter != nil && !windows {
 		p.batch = min(p.batch, t.NumRows()) * p.batchesPerTask(o)
 	}
 	p.advance()

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -110,7 +110,7 @@ func TestHiddenRowsOfScans(t *testing.T) {
 		"of values":         {"text like '%ab%'", func(r int64) bool { return containsAB(r) }},
 		"of range index":    {"row in (100, 5001, 5002, 12000, 17000, 19000)", func(r int64) bool { return r == 100 || r == 5002 || r == 19000 }},
 	} {
-		var e filter.Expr
+		var e *ast.Node
 		if c.where != "" {
 			e = where(t, c.where)
 		}
@@ -198,12 +198,12 @@ func TestHiddenRowsOfTakes(t *testing.T) {
 // What is stored is seen with hidden rows, too. Nothing is answered if it is not known which rows are hidden.
 func TestHiddenRowsShownOrUnknown(t *testing.T) {
 	h := hidingTable(t)
-	n, err := scan.Count(t.Context(), table.WithHidden(h), filter.Expr{})
+	n, err := scan.Count(t.Context(), table.WithHidden(h), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, hiddenRows, n)
 
 	h.err = errors.New("broken")
-	_, err = scan.Count(t.Context(), h, filter.Expr{})
+	_, err = scan.Count(t.Context(), h, nil)
 	require.ErrorIs(t, err, h.err)
 	_, err = scan.Count(t.Context(), h, where(t, "row >= 0"))
 	require.ErrorIs(t, err, h.err)
