@@ -9,18 +9,20 @@ package aggregate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/spill"
 )
 
 // Options are the options of [New]. The zero value is the default.
@@ -34,9 +36,12 @@ type Options struct {
 // shared are the options of an aggregator and of those of its partitions.
 type shared struct {
 	Options
-	mem    memory.Allocator
 	values memory.Allocator // of the values of expressions for a batch, whose memory the next batch uses again
 	limit  int64            // bytes of tables and states
+}
+
+func (o *shared) spill() spill.Options {
+	return spill.Options{Allocator: o.Allocator, TempDir: o.TempDir}
 }
 
 // Aggregator computes a query: Add batches, then Finish. It is used by one goroutine. Close releases it in any state.
@@ -45,12 +50,12 @@ type Aggregator struct {
 	query *Query
 	depth int // 0, or that of the partition
 
-	keyer  *keyer // nil without keys
+	keyer  *keys.Keyer // nil without keys
 	groups []uint32
 	last   int             // greatest group
 	chunks [][]arrow.Array // keys of groups, in the order of groups: arrays of each key
 	bytes  int64           // of chunks
-	spill  *spill
+	spill  *spill.Spill
 
 	args     []argument
 	masks    []*mask
@@ -82,7 +87,7 @@ func New(q *Query, o Options) (*Aggregator, error) {
 	}
 	// Tables grow by doubling, and what the collector has not found yet takes memory, too.
 	limit := o.Memory / 2
-	return newAggregator(q, &shared{Options: o, mem: o.Allocator, values: arrowutil.NewRecycler(o.Allocator, limit/16), limit: limit}, 0)
+	return newAggregator(q, &shared{Options: o, values: arrowutil.NewRecycler(o.Allocator, limit/16), limit: limit}, 0)
 }
 
 func newAggregator(q *Query, o *shared, depth int) (*Aggregator, error) {
@@ -92,7 +97,7 @@ func newAggregator(q *Query, o *shared, depth int) (*Aggregator, error) {
 	}
 	if len(q.keys) > 0 {
 		var err error
-		if a.keyer, err = newKeyer(o.mem, q.keyTypes(), false, o.limit/64); err != nil {
+		if a.keyer, err = keys.New(o.Allocator, q.keyTypes(), false, o.limit/64); err != nil {
 			return nil, err
 		}
 		a.chunks = make([][]arrow.Array, len(q.keys))
@@ -124,15 +129,12 @@ func (a *Aggregator) mask(c *bound, values bool) *mask {
 	if m := a.maskKeys[key]; m != nil {
 		return m
 	}
-	m := &mask{}
+	m := &mask{wantsDistinct: c.call.Distinct}
 	if c.where >= 0 {
 		m.where = &a.args[c.where]
 	}
 	if c.index >= 0 && (values || c.call.Distinct) {
 		m.arg = &a.args[c.index]
-	}
-	if c.call.Distinct {
-		m.wantsDistinct = true
 	}
 	a.masks, a.maskKeys[key] = append(a.masks, m), m
 	return m
@@ -162,22 +164,25 @@ func (a *Aggregator) state(name string, m *mask, arg int, make func() (state, er
 	return s, nil
 }
 
+// stateOf is [Aggregator.state] for the argument of a call, without nulls unless these are values.
+func stateOf[S state](a *Aggregator, name string, c *bound, nulls bool, make func() (S, error)) (s S, err error) {
+	found, err := a.state(name, a.mask(c, !nulls), c.index, func() (state, error) { return make() })
+	if err != nil {
+		return s, err
+	}
+	return found.(S), nil
+}
+
 // counted returns the number of rows that a call sees in a group. Without a condition, it is that of all rows without that of
 // nulls, which are fewer.
 func (a *Aggregator) counted(c *bound) (func(group int) int64, error) {
 	newCounts := func() (state, error) { return &counts{}, nil }
-	if c.where >= 0 || c.call.Distinct {
-		s, err := a.state("count", a.mask(c, c.index >= 0), -1, newCounts)
-		if err != nil {
-			return nil, err
-		}
-		return func(g int) int64 { return s.(*counts).n[g] }, nil
-	}
-	rows, err := a.state("count", a.mask(c, false), -1, newCounts)
+	direct := c.where >= 0 || c.call.Distinct || c.index < 0
+	rows, err := a.state("count", a.mask(c, direct && c.index >= 0), -1, newCounts)
 	if err != nil {
 		return nil, err
 	}
-	if c.index < 0 {
+	if direct {
 		return func(g int) int64 { return rows.(*counts).n[g] }, nil
 	}
 	empty, err := a.state("nulls", a.mask(c, false), c.index, func() (state, error) { return &nulls{}, nil })
@@ -224,7 +229,7 @@ func (a *Aggregator) add(columns []arrow.Array, rows int) error {
 		}
 	}()
 	args := columns[len(a.query.keys):]
-	if err := a.each(len(args), func(i int) error { return a.args[i].load(a.o.mem, args[i]) }); err != nil {
+	if err := a.each(len(args), func(i int) error { return a.args[i].load(a.o.Allocator, args[i]) }); err != nil {
 		return err
 	}
 	if err := a.each(len(a.masks), func(i int) error { return a.masks[i].load(a.groups) }); err != nil {
@@ -254,7 +259,7 @@ func (r *running) add() error { return r.state.add(r.mask.groups, r.arg) }
 
 // number finds the groups of rows. Those of groups that do not fit go to the spill.
 func (a *Aggregator) number(columns []arrow.Array, rows int) error {
-	a.groups = resized(a.groups, rows)
+	a.groups = column.Resized(a.groups, rows)
 	if a.keyer == nil {
 		for i := range a.groups {
 			a.groups[i] = 1
@@ -262,18 +267,18 @@ func (a *Aggregator) number(columns []arrow.Array, rows int) error {
 		return nil
 	}
 	keys := columns[:len(a.query.keys)]
-	if err := a.keyer.find(a.groups, keys, a.keysSoFar); err != nil {
+	if err := a.keyer.Find(a.groups, keys, func() ([]arrow.Array, error) { return a.keys(1, a.last+1) }); err != nil {
 		return err
 	}
-	if a.keyer.full {
+	if a.keyer.Full {
 		return a.later(columns)
 	}
-	if a.keyer.len() == a.last {
+	if a.keyer.Len() == a.last {
 		return nil
 	}
-	fresh := make([]int64, 0, a.keyer.len()-a.last)
+	fresh := make([]int64, 0, a.keyer.Len()-a.last)
 	last := uint32(a.last)
-	a.last = a.keyer.len()
+	a.last = a.keyer.Len()
 	for i, g := range a.groups {
 		if g > last {
 			last = g
@@ -281,12 +286,12 @@ func (a *Aggregator) number(columns []arrow.Array, rows int) error {
 		}
 	}
 	for i, k := range keys {
-		chunk, err := takePlain(a.o, k, fresh)
+		chunk, err := column.TakePlain(a.o.Allocator, k, fresh)
 		if err != nil {
 			return err
 		}
 		a.chunks[i] = append(a.chunks[i], chunk)
-		a.bytes += sizeOf(chunk)
+		a.bytes += column.SizeOf(chunk)
 	}
 	return nil
 }
@@ -295,7 +300,7 @@ func (a *Aggregator) number(columns []arrow.Array, rows int) error {
 func (a *Aggregator) later(columns []arrow.Array) error {
 	var rows []int64
 	for i, g := range a.groups {
-		if g == none {
+		if g == keys.None {
 			rows = append(rows, int64(i))
 		}
 	}
@@ -304,15 +309,12 @@ func (a *Aggregator) later(columns []arrow.Array) error {
 	}
 	if a.spill == nil {
 		var err error
-		if a.spill, err = newSpill(a.o, a.query.keyTypes(), a.depth); err != nil {
+		if a.spill, err = spill.New(a.o.spill(), a.query.keyTypes(), a.depth); err != nil {
 			return err
 		}
 	}
-	return a.spill.add(columns, rows)
+	return a.spill.Add(columns, rows)
 }
-
-// keysSoFar are the keys of all groups.
-func (a *Aggregator) keysSoFar() ([]arrow.Array, error) { return a.keys(1, a.last+1) }
 
 // keys are the keys of groups from up to to.
 func (a *Aggregator) keys(from, to int) ([]arrow.Array, error) {
@@ -327,13 +329,13 @@ func (a *Aggregator) keys(from, to int) ([]arrow.Array, error) {
 			at += c.Len()
 		}
 		if len(parts) == 0 {
-			out[i] = arrowutil.Nulls(a.o.mem, kinds.Decoded(a.query.keys[i].dt), 0)
+			out[i] = arrowutil.Nulls(a.o.Allocator, kinds.Decoded(a.query.keys[i].dt), 0)
 			continue
 		}
-		plain, err := arrowutil.Concatenate(a.o.mem, parts)
+		plain, err := arrowutil.Concatenate(a.o.Allocator, parts)
 		arrowutil.ReleaseAll(parts)
 		if err == nil {
-			out[i], err = arrowutil.Wrap(a.o.mem, plain, kinds.Decoded(a.query.keys[i].dt))
+			out[i], err = arrowutil.Wrap(a.o.Allocator, plain, kinds.Decoded(a.query.keys[i].dt))
 			plain.Release()
 		}
 		if err != nil {
@@ -354,7 +356,7 @@ func (a *Aggregator) grow() {
 func (a *Aggregator) size() int64 {
 	n := a.bytes + int64(4*cap(a.groups))
 	if a.keyer != nil {
-		n += a.keyer.size()
+		n += a.keyer.Size()
 	}
 	for _, r := range a.states {
 		n += r.state.size()
@@ -369,23 +371,22 @@ func (a *Aggregator) size() int64 {
 
 // stopGrowing lets rows of further groups, and of further distinct values, go to temporary files.
 func (a *Aggregator) stopGrowing() {
-	if a.depth >= mostDepth {
+	if a.depth >= spill.MostDepth {
 		return
 	}
 	if a.keyer != nil {
-		a.keyer.full = true
+		a.keyer.Full = true
 	}
 	for _, m := range a.masks {
 		if m.distinct != nil {
-			m.distinct.keyer.full = true
+			m.distinct.keyer.Full = true
 		}
 	}
 }
 
 // each calls f for numbers below n, several at the same time.
 func (a *Aggregator) each(n int, f func(i int) error) error {
-	workers := min(n, a.o.Parallelism)
-	if workers <= 1 {
+	if min(n, a.o.Parallelism) <= 1 {
 		for i := range n {
 			if err := f(i); err != nil {
 				return err
@@ -393,27 +394,15 @@ func (a *Aggregator) each(n int, f func(i int) error) error {
 		}
 		return nil
 	}
-	var (
-		next   = make(chan int, n)
-		errs   = make([]error, workers)
-		joined sync.WaitGroup
-	)
+	var g errgroup.Group
+	g.SetLimit(a.o.Parallelism)
 	for i := range n {
-		next <- i
-	}
-	close(next)
-	for w := range workers {
-		joined.Go(func() {
-			defer fault.Recover(&errs[w])
-			for i := range next {
-				if errs[w] = f(i); errs[w] != nil {
-					return
-				}
-			}
+		g.Go(func() (err error) {
+			defer fault.Recover(&err)
+			return f(i)
 		})
 	}
-	joined.Wait()
-	return errors.Join(errs...)
+	return g.Wait()
 }
 
 const resultRows = 32 << 10 // of a batch of results
@@ -444,7 +433,7 @@ func (a *Aggregator) Finish(ctx context.Context, f func(arrow.RecordBatch) error
 		return nil
 	}
 	a.release()
-	return a.spill.each(ctx, func(p *partition) error { return a.finishPartition(ctx, p, f) })
+	return a.spill.Each(ctx, func(p *spill.Partition) error { return a.finishPartition(ctx, p, f) })
 }
 
 // finishDistinct adds the rows of a mask whose values did not fit.
@@ -472,13 +461,13 @@ func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.Record
 	}
 	for i, k := range a.query.keys {
 		narrow := columns[i]
-		columns[i] = arrowutil.Widen(a.o.mem, narrow, k.out)
+		columns[i] = arrowutil.Widen(a.o.Allocator, narrow, k.out)
 		narrow.Release()
 	}
 	for i, build := range a.builders {
 		arr, err := build(from, to)
 		if err == nil && arr == nil {
-			arr = arrowutil.Nulls(a.o.mem, a.query.calls[i].dt, to-from)
+			arr = arrowutil.Nulls(a.o.Allocator, a.query.calls[i].dt, to-from)
 		}
 		if err != nil {
 			return err
@@ -490,13 +479,13 @@ func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.Record
 	return f(batch)
 }
 
-func (a *Aggregator) finishPartition(ctx context.Context, p *partition, f func(arrow.RecordBatch) error) error {
+func (a *Aggregator) finishPartition(ctx context.Context, p *spill.Partition, f func(arrow.RecordBatch) error) error {
 	part, err := newAggregator(a.query, a.o, a.depth+1)
 	if err != nil {
 		return err
 	}
 	defer part.Close()
-	if err := p.each(ctx, part.add); err != nil {
+	if err := p.Each(ctx, part.add); err != nil {
 		return err
 	}
 	return part.Finish(ctx, f)
@@ -505,7 +494,7 @@ func (a *Aggregator) finishPartition(ctx context.Context, p *partition, f func(a
 // release frees tables and states.
 func (a *Aggregator) release() {
 	if a.keyer != nil {
-		a.keyer.release()
+		a.keyer.Release()
 	}
 	for _, r := range a.states {
 		r.state.release()
@@ -525,6 +514,6 @@ func (a *Aggregator) release() {
 // Close releases memory and removes temporary files. It may be called several times.
 func (a *Aggregator) Close() {
 	a.release()
-	a.spill.close()
+	a.spill.Close()
 	a.spill = nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 )
 
 // needs are the views of an argument that states read. They are made before the states run at the same time.
@@ -29,7 +30,7 @@ type argument struct {
 	arr    arrow.Array // as it came; owned by the batch
 	valid  bitmap.Bits
 	nulls  int
-	column column // the array without wrappers, if it is needed
+	column column.Column // the array without wrappers, if it is needed
 }
 
 // load sets the values of a batch.
@@ -39,28 +40,28 @@ func (a *argument) load(mem memory.Allocator, arr arrow.Array) error {
 		a.valid, a.nulls = arrowutil.Validity(arr), arrowutil.NullN(arr)
 		return nil
 	}
-	if err := a.column.load(mem, arr); err != nil {
+	if err := a.column.Load(mem, arr); err != nil {
 		return err
 	}
-	a.valid, a.nulls = a.column.valid, a.column.nulls
+	a.valid, a.nulls = a.column.Valid, a.column.Nulls
 	if a.needs&needIntegers != 0 {
-		if _, ok := a.column.integers(); !ok {
-			a.column.numbers()
+		if _, ok := a.column.Integers(); !ok {
+			a.column.Numbers()
 		}
 	}
 	if a.needs&needNumbers != 0 {
-		a.column.numbers()
+		a.column.Numbers()
 	}
 	if a.needs&needReals != 0 {
-		a.column.reals()
+		a.column.Reals()
 	}
 	if a.needs&needOrdinals != 0 {
-		a.column.ordinals()
+		a.column.Ordinals()
 	}
 	return nil
 }
 
 func (a *argument) release() {
 	a.arr = nil
-	a.column.release()
+	a.column.Release()
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 )
 
@@ -25,7 +25,7 @@ func bindCount(_ *plan, c *bound) error {
 	c.make = func(a *Aggregator) (builder, error) {
 		count, err := a.counted(c)
 		return func(from, to int) (arrow.Array, error) {
-			return fromOrdinals(a.o.mem, int64Type, fill(from, to, count), allValid(to-from)), nil
+			return column.FromOrdinals(a.o.Allocator, int64Type, fill(from, to, count), nil), nil
 		}, err
 	}
 	return nil
@@ -38,14 +38,6 @@ func fill[T any](from, to int, f func(group int) T) []T {
 		out[i] = f(from + i)
 	}
 	return out
-}
-
-func allValid(n int) []bool {
-	valid := make([]bool, n)
-	for i := range valid {
-		valid[i] = true
-	}
-	return valid
 }
 
 // floatsOf makes an array of floats, with null where valid is false.
@@ -63,21 +55,12 @@ func floatsOf(mem memory.Allocator, from, to int, f func(group int) (float64, bo
 	return b.NewArray()
 }
 
-// sumOf is the state of the sum of an argument.
 func sumOf(a *Aggregator, c *bound) (*sums, error) {
-	s, err := a.state("sum", a.mask(c, true), c.index, func() (state, error) { return &sums{}, nil })
-	if err != nil {
-		return nil, err
-	}
-	return s.(*sums), nil
+	return stateOf(a, "sum", c, false, func() (*sums, error) { return &sums{}, nil })
 }
 
 func realSumOf(a *Aggregator, c *bound) (*realSums, error) {
-	s, err := a.state("real sum", a.mask(c, true), c.index, func() (state, error) { return &realSums{}, nil })
-	if err != nil {
-		return nil, err
-	}
-	return s.(*realSums), nil
+	return stateOf(a, "real sum", c, false, func() (*realSums, error) { return &realSums{}, nil })
 }
 
 func bindSum(_ *plan, c *bound) error {
@@ -92,18 +75,18 @@ func bindSum(_ *plan, c *bound) error {
 			}
 			s, err := realSumOf(a, c)
 			return func(from, to int) (arrow.Array, error) {
-				return floatsOf(a.o.mem, from, to, func(g int) (float64, bool) { return s.n[g].value(), count(g) > 0 }), nil
+				return floatsOf(a.o.Allocator, from, to, func(g int) (float64, bool) { return s.n[g].value(), count(g) > 0 }), nil
 			}, err
 		}
 		return nil
 	}
-	if !isInteger(dt) && !isNumber(dt) {
+	if dt.ID() != arrow.BOOL && !isNumber(dt) {
 		return refuse(c, "numbers")
 	}
 	c.need(needIntegers)
-	c.dt = &arrow.Decimal128Type{Precision: 38, Scale: scaleOf(dt)}
-	if scaleOf(dt) > 38 {
-		c.dt = &arrow.Decimal256Type{Precision: 76, Scale: scaleOf(dt)}
+	c.dt = &arrow.Decimal128Type{Precision: 38, Scale: column.ScaleOf(dt)}
+	if column.ScaleOf(dt) > 38 {
+		c.dt = &arrow.Decimal256Type{Precision: 76, Scale: column.ScaleOf(dt)}
 	}
 	c.make = func(a *Aggregator) (builder, error) {
 		count, err := a.counted(c)
@@ -119,38 +102,10 @@ func bindSum(_ *plan, c *bound) error {
 					return nil, fault.Limitf("the sum of %s has more than 38 digits", c.arg.name)
 				}
 			}
-			return fromNumbers(a.o.mem, c.dt, out, valid)
+			return column.FromNumbers(a.o.Allocator, c.dt, out, valid)
 		}, err
 	}
 	return nil
-}
-
-// fromNumbers makes an array of integers, times or decimals.
-func fromNumbers(mem memory.Allocator, dt arrow.DataType, v []decimal128.Num, valid []bool) (arrow.Array, error) {
-	bits, nulls := validity(mem, valid)
-	switch dt.ID() {
-	case arrow.DECIMAL128:
-		values := arrowutil.NewBuffer(mem, 16*len(v))
-		copy(arrowutil.As[decimal128.Num](values.Bytes()), v)
-		return arrowutil.Make(dt, len(v), []*memory.Buffer{bits, values}, nil, nulls), nil
-	case arrow.DECIMAL256:
-		values := arrowutil.NewBuffer(mem, 32*len(v))
-		for i, x := range v {
-			arrowutil.As[decimal256.Num](values.Bytes())[i] = decimal256.FromDecimal128(x)
-		}
-		return arrowutil.Make(dt, len(v), []*memory.Buffer{bits, values}, nil, nulls), nil
-	}
-	if bits != nil {
-		bits.Release()
-	}
-	ints := make([]int64, len(v))
-	for i, x := range v {
-		ints[i] = int64(x.LowBits())
-		if dt.ID() == arrow.UINT64 {
-			ints[i] = int64(x.LowBits() ^ 1<<63)
-		}
-	}
-	return fromOrdinals(mem, dt, ints, valid), nil
 }
 
 func bindAverage(_ *plan, c *bound) error {
@@ -165,7 +120,7 @@ func bindAverage(_ *plan, c *bound) error {
 	} else {
 		c.need(needIntegers)
 	}
-	unit := math.Pow10(int(scaleOf(dt)))
+	unit := math.Pow10(int(column.ScaleOf(dt)))
 	c.make = func(a *Aggregator) (builder, error) {
 		count, err := a.counted(c)
 		if err != nil {
@@ -177,10 +132,10 @@ func bindAverage(_ *plan, c *bound) error {
 			total, err = func(g int) float64 { return s.n[g].value() }, e
 		} else {
 			s, e := sumOf(a, c)
-			total, err = func(g int) float64 { return floatOf(decimal128.New(s.n[g].hi, s.n[g].lo)) }, e
+			total, err = func(g int) float64 { return column.FloatOf(decimal128.New(s.n[g].hi, s.n[g].lo)) }, e
 		}
 		return func(from, to int) (arrow.Array, error) {
-			return floatsOf(a.o.mem, from, to, func(g int) (float64, bool) {
+			return floatsOf(a.o.Allocator, from, to, func(g int) (float64, bool) {
 				n := count(g)
 				if n == 0 {
 					return 0, false
@@ -200,14 +155,10 @@ func moment2(less float64, root bool) func(*plan, *bound) error {
 		c.need(needReals)
 		c.dt = float64Type
 		c.make = func(a *Aggregator) (builder, error) {
-			s, err := a.state("moments", a.mask(c, true), c.index, func() (state, error) { return &moments{}, nil })
-			if err != nil {
-				return nil, err
-			}
-			n := s.(*moments)
+			s, err := stateOf(a, "moments", c, false, func() (*moments, error) { return &moments{}, nil })
 			return func(from, to int) (arrow.Array, error) {
-				return floatsOf(a.o.mem, from, to, func(g int) (float64, bool) {
-					m := n.n[g]
+				return floatsOf(a.o.Allocator, from, to, func(g int) (float64, bool) {
+					m := s.n[g]
 					if m.count <= less {
 						return 0, false
 					}
@@ -217,7 +168,7 @@ func moment2(less float64, root bool) func(*plan, *bound) error {
 					}
 					return v, true
 				}), nil
-			}, nil
+			}, err
 		}
 		return nil
 	}
@@ -231,50 +182,37 @@ func extreme(isGreatest bool) func(*plan, *bound) error {
 			name, w = "max", greatest
 		}
 		switch {
-		case hasOrdinals(dt):
+		case column.HasOrdinals(dt):
 			c.need(needOrdinals)
-			c.dt = c.arg.out
-			c.make = func(a *Aggregator) (builder, error) {
-				return a.extremes(c, name, dt, isGreatest)
-			}
-			return nil
 		case dt.ID() == arrow.DECIMAL128:
 			c.need(needNumbers)
-			c.dt = c.arg.out
-			c.make = func(a *Aggregator) (builder, error) {
-				count, err := a.counted(c)
-				if err != nil {
-					return nil, err
-				}
-				s, err := a.state(name, a.mask(c, true), c.index, func() (state, error) { return &numberExtremes{greatest: isGreatest}, nil })
-				if err != nil {
-					return nil, err
-				}
-				return a.wrapped(c, func(from, to int) (arrow.Array, error) {
-					valid := fill(from, to, func(g int) bool { return count(g) > 0 })
-					return fromNumbers(a.o.mem, dt, s.(*numberExtremes).best[from:to], valid)
-				}), nil
-			}
-			return nil
+		default:
+			return pick(w, false)(nil, c)
 		}
-		return pick(w, false)(nil, c)
+		c.dt = c.arg.out
+		c.make = func(a *Aggregator) (builder, error) {
+			count, err := a.counted(c)
+			if err != nil {
+				return nil, err
+			}
+			var values func(from, to int, valid []bool) (arrow.Array, error)
+			if column.HasOrdinals(dt) {
+				s, e := stateOf(a, name, c, false, func() (*extremes, error) { return newExtremes(isGreatest), nil })
+				err, values = e, func(from, to int, valid []bool) (arrow.Array, error) {
+					return column.FromOrdinals(a.o.Allocator, dt, s.n[from:to], valid), nil
+				}
+			} else {
+				s, e := stateOf(a, name, c, false, func() (*numberExtremes, error) { return newNumberExtremes(isGreatest), nil })
+				err, values = e, func(from, to int, valid []bool) (arrow.Array, error) {
+					return column.FromNumbers(a.o.Allocator, dt, s.n[from:to], valid)
+				}
+			}
+			return a.wrapped(c, func(from, to int) (arrow.Array, error) {
+				return values(from, to, fill(from, to, func(g int) bool { return count(g) > 0 }))
+			}), err
+		}
+		return nil
 	}
-}
-
-// extremes builds the least or greatest values that are ordinals.
-func (a *Aggregator) extremes(c *bound, name string, dt arrow.DataType, isGreatest bool) (builder, error) {
-	count, err := a.counted(c)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.state(name, a.mask(c, true), c.index, func() (state, error) { return &extremes{greatest: isGreatest}, nil })
-	if err != nil {
-		return nil, err
-	}
-	return a.wrapped(c, func(from, to int) (arrow.Array, error) {
-		valid := fill(from, to, func(g int) bool { return count(g) > 0 })
-		return fromOrdinals(a.o.mem, dt, s.(*extremes).best[from:to], valid), nil
-	}), nil
 }
 
 // wrapped gives plain results the type of the column.
@@ -289,9 +227,9 @@ func (a *Aggregator) wrapped(c *bound, b builder) builder {
 		}
 		defer plain.Release()
 		if plain.DataType().ID() == arrow.DECIMAL64 {
-			return arrowutil.Widen(a.o.mem, plain, c.dt), nil
+			return arrowutil.Widen(a.o.Allocator, plain, c.dt), nil
 		}
-		return arrowutil.Wrap(a.o.mem, plain, c.dt)
+		return arrowutil.Wrap(a.o.Allocator, plain, c.dt)
 	}
 }
 
@@ -311,11 +249,11 @@ func pick(w which, nulls bool) func(*plan, *bound) error {
 		c.dt = c.arg.out
 		c.make = func(a *Aggregator) (builder, error) {
 			key := [...]string{"first", "last", "min", "max"}[w]
-			s, err := a.state(key, a.mask(c, !nulls), c.index, func() (state, error) { return newPicks(a.o.mem, c.plain(), w) })
+			s, err := stateOf(a, key, c, nulls, func() (*picks, error) { return newPicks(a.o.Allocator, c.plain(), w) })
 			if err != nil {
 				return nil, err
 			}
-			return a.wrapped(c, s.(*picks).values), nil
+			return a.wrapped(c, s.values), nil
 		}
 		if w == least || w == greatest {
 			_, err := newPicks(nil, c.plain(), w)
@@ -331,13 +269,9 @@ func (a *Aggregator) all(c *bound, nulls bool) (*collected, error) {
 	if nulls {
 		key = "all with nulls"
 	}
-	s, err := a.state(key, a.mask(c, !nulls), c.index, func() (state, error) {
-		return &collected{mem: a.o.mem, name: c.call.Text, limit: a.o.limit}, nil
+	return stateOf(a, key, c, nulls, func() (*collected, error) {
+		return &collected{mem: a.o.Allocator, name: c.call.Text, limit: a.o.limit}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s.(*collected), nil
 }
 
 func bindMedian(p *plan, c *bound) error { return bindQuantile(c, 0.5, interpolates(c.plain())) }
@@ -351,23 +285,18 @@ func interpolates(dt arrow.DataType) bool {
 	return isNumber(dt)
 }
 
-func bindDiscrete(_ *plan, c *bound) error {
-	q, err := c.fraction()
-	if err != nil {
-		return err
+// quantile binds the value at a quantile, or with continuous one between two values.
+func quantile(continuous bool) func(*plan, *bound) error {
+	return func(_ *plan, c *bound) error {
+		q, err := c.fraction()
+		if err != nil {
+			return err
+		}
+		if continuous && !interpolates(c.plain()) {
+			return refuse(c, "numbers and times")
+		}
+		return bindQuantile(c, q, continuous)
 	}
-	return bindQuantile(c, q, false)
-}
-
-func bindContinuous(_ *plan, c *bound) error {
-	q, err := c.fraction()
-	if err != nil {
-		return err
-	}
-	if !interpolates(c.plain()) {
-		return refuse(c, "numbers and times")
-	}
-	return bindQuantile(c, q, true)
 }
 
 func bindQuantile(c *bound, q float64, continuous bool) error {
@@ -407,20 +336,17 @@ func bindApproxQuantile(_ *plan, c *bound) error {
 	c.need(needReals)
 	c.dt = float64Type
 	c.make = func(a *Aggregator) (builder, error) {
-		s, err := a.state("digest", a.mask(c, true), c.index, func() (state, error) { return &digests{}, nil })
-		if err != nil {
-			return nil, err
-		}
+		s, err := stateOf(a, "digest", c, false, func() (*digests, error) { return &digests{}, nil })
 		return func(from, to int) (arrow.Array, error) {
-			return floatsOf(a.o.mem, from, to, func(g int) (float64, bool) { return s.(*digests).n[g].quantile(q) }), nil
-		}, nil
+			return floatsOf(a.o.Allocator, from, to, func(g int) (float64, bool) { return s.n[g].Quantile(q) }), nil
+		}, err
 	}
 	return nil
 }
 
 func bindApproxDistinct(_ *plan, c *bound) error {
 	c.dt = int64Type
-	if hasOrdinals(c.plain()) || kinds.Storage(c.arg.dt).ID() != arrow.DICTIONARY {
+	if column.HasOrdinals(c.plain()) || kinds.Storage(c.arg.dt).ID() != arrow.DICTIONARY {
 		c.need(needPlain)
 	}
 	_, err := newSketches(c.arg.dt)
@@ -428,14 +354,11 @@ func bindApproxDistinct(_ *plan, c *bound) error {
 		return errorAt(c.call.Pos, "%v", err)
 	}
 	c.make = func(a *Aggregator) (builder, error) {
-		s, err := a.state("sketch", a.mask(c, true), c.index, func() (state, error) { return newSketches(c.arg.dt) })
-		if err != nil {
-			return nil, err
-		}
+		s, err := stateOf(a, "sketch", c, false, func() (*sketches, error) { return newSketches(c.arg.dt) })
 		return func(from, to int) (arrow.Array, error) {
-			n := fill(from, to, func(g int) int64 { return s.(*sketches).n[g].estimate() })
-			return fromOrdinals(a.o.mem, int64Type, n, allValid(to-from)), nil
-		}, nil
+			n := fill(from, to, func(g int) int64 { return s.n[g].Estimate() })
+			return column.FromOrdinals(a.o.Allocator, int64Type, n, nil), nil
+		}, err
 	}
 	return nil
 }
@@ -463,22 +386,7 @@ func bindJoin(_ *plan, c *bound) error {
 	c.dt = arrow.BinaryTypes.String
 	c.make = func(a *Aggregator) (builder, error) {
 		s, err := a.all(c, false)
-		return func(from, to int) (arrow.Array, error) {
-			texts, err := s.join(from, to, separator)
-			if err != nil {
-				return nil, err
-			}
-			b := array.NewStringBuilder(a.o.mem)
-			defer b.Release()
-			for _, t := range texts {
-				if t == nil {
-					b.AppendNull()
-				} else {
-					b.BinaryBuilder.Append(t)
-				}
-			}
-			return b.NewArray(), nil
-		}, err
+		return func(from, to int) (arrow.Array, error) { return s.join(from, to, separator) }, err
 	}
 	return nil
 }

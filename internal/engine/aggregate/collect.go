@@ -2,15 +2,19 @@ package aggregate
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -44,7 +48,7 @@ func (c *collected) release() {
 func (c *collected) add(groups []uint32, arg *argument) error {
 	c.taken = c.taken[:0]
 	for i, g := range groups {
-		if g != none {
+		if g != keys.None {
 			c.taken = append(c.taken, int64(i))
 			c.groups = append(c.groups, g)
 		}
@@ -52,12 +56,12 @@ func (c *collected) add(groups []uint32, arg *argument) error {
 	if len(c.taken) == 0 {
 		return nil
 	}
-	chunk, err := arrowutil.Take(c.mem, arg.column.arr, c.taken)
+	chunk, err := arrowutil.Take(c.mem, arg.column.Array, c.taken)
 	if err != nil {
 		return err
 	}
 	c.chunks = append(c.chunks, chunk)
-	c.bytes += sizeOf(chunk)
+	c.bytes += column.SizeOf(chunk)
 	if c.size() > c.limit {
 		return fault.Limitf("%s keeps all values, which take more memory than allowed", c.name)
 	}
@@ -116,7 +120,7 @@ func (c *collected) list(from, to int, dt arrow.DataType) (arrow.Array, error) {
 		ends[i+1] = int32(n)
 		valid[i] = ends[i+1] > ends[i]
 	}
-	bits, nulls := validity(c.mem, valid)
+	bits, nulls := column.Validity(c.mem, valid)
 	var child arrow.Array
 	var err error
 	if c.all != nil {
@@ -141,28 +145,33 @@ func (c *collected) take(rows []int64, dt arrow.DataType) (arrow.Array, error) {
 	return arrowutil.Wrap(c.mem, plain, dt)
 }
 
-// join makes texts of the values of groups.
-func (c *collected) join(from, to int, separator string) ([][]byte, error) {
-	out := make([][]byte, to-from)
+// join makes texts of the values of groups, null for a group without any.
+func (c *collected) join(from, to int, separator string) (arrow.Array, error) {
 	if c.all == nil {
-		return out, nil
+		return nil, nil
 	}
+	b := array.NewStringBuilder(c.mem)
+	defer b.Release()
 	text := values.Text(c.all)
-	for i := range out {
-		for k, row := range c.of(from + i) {
+	var joined []byte
+	for g := from; g < to; g++ {
+		rows := c.of(g)
+		if len(rows) == 0 {
+			b.AppendNull()
+			continue
+		}
+		joined = joined[:0]
+		for k, row := range rows {
 			if k > 0 {
-				out[i] = append(out[i], separator...)
+				joined = append(joined, separator...)
 			}
-			out[i] = text(out[i], int(row))
-			if out[i] == nil {
-				out[i] = []byte{}
-			}
-			if int64(len(out[i])) > c.limit {
+			if joined = text(joined, int(row)); int64(len(joined)) > c.limit {
 				return nil, fault.Limitf("%s is a text that takes more memory than allowed", c.name)
 			}
 		}
+		b.BinaryBuilder.Append(joined)
 	}
-	return out, nil
+	return b.NewArray(), nil
 }
 
 // discrete returns the value at a quantile of each group, null for a group without any.
@@ -192,20 +201,12 @@ func (c *collected) comparison() (func(a, b int64) int, error) {
 	if c.all == nil {
 		return nil, nil
 	}
-	var col column
-	if err := col.load(c.mem, c.all); err != nil {
+	var col column.Column
+	if err := col.Load(c.mem, c.all); err != nil {
 		return nil, err
 	}
-	if v, ok := col.ordinals(); ok {
-		return func(a, b int64) int {
-			switch {
-			case v[a] < v[b]:
-				return -1
-			case v[a] > v[b]:
-				return 1
-			}
-			return 0
-		}, nil
+	if v, ok := col.Ordinals(); ok {
+		return func(a, b int64) int { return cmp.Compare(v[a], v[b]) }, nil
 	}
 	e, err := order.NewEncoder([]order.Key{{Type: c.all.DataType()}})
 	if err != nil {
@@ -287,23 +288,23 @@ func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arro
 	if err != nil || c.all == nil {
 		return nil, err
 	}
-	var col column
-	if err := col.load(c.mem, c.all); err != nil {
+	var col column.Column
+	if err := col.Load(c.mem, c.all); err != nil {
 		return nil, err
 	}
-	defer col.release()
+	defer col.Release()
 	valid := make([]bool, to-from)
 	if arrow.IsFloating(dt.ID()) {
-		v, out := col.reals(), make([]int64, to-from)
+		v, out := col.Reals(), make([]int64, to-from)
 		for i := range out {
 			if of := c.copyOf(from + i); len(of) > 0 {
 				lo, hi, part := neighbours(of, q, compare)
-				valid[i], out[i] = true, floatOrdinal(between(v[lo], v[hi], part))
+				valid[i], out[i] = true, column.FloatOrdinal(between(v[lo], v[hi], part))
 			}
 		}
-		return fromOrdinals(c.mem, dt, out, valid), nil
+		return column.FromOrdinals(c.mem, dt, out, valid), nil
 	}
-	v, ok := col.numbers()
+	v, ok := col.Numbers()
 	if !ok {
 		return nil, fault.Limitf("%s: a value of more than 128 bits", c.name)
 	}
@@ -312,10 +313,10 @@ func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arro
 		if of := c.copyOf(from + i); len(of) > 0 {
 			lo, hi, part := neighbours(of, q, compare)
 			valid[i] = true
-			out[i] = v[lo].Add(decimal128.FromI64(int64(part * floatOf(v[hi].Sub(v[lo])))))
+			out[i] = v[lo].Add(decimal128.FromI64(int64(part * column.FloatOf(v[hi].Sub(v[lo])))))
 		}
 	}
-	return fromNumbers(c.mem, dt, out, valid)
+	return column.FromNumbers(c.mem, dt, out, valid)
 }
 
 func between(a, b, part float64) float64 {

@@ -7,6 +7,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/spill"
 )
 
 // distinct leaves out rows whose value the group has had before. It knows the pairs of groups and values. Beyond the memory limit,
@@ -14,25 +17,25 @@ import (
 type distinct struct {
 	o     *shared
 	dt    arrow.DataType
-	keyer *keyer
-	spill *spill
+	keyer *keys.Keyer
+	spill *spill.Spill
 	depth int
 	ids   []uint32
 	last  uint32 // greatest number of a pair
 }
 
 func newDistinct(o *shared, dt arrow.DataType, depth int) (*distinct, error) {
-	k, err := newKeyer(o.mem, []arrow.DataType{arrow.PrimitiveTypes.Uint32, dt}, true, o.limit/16)
+	k, err := keys.New(o.Allocator, []arrow.DataType{arrow.PrimitiveTypes.Uint32, dt}, true, o.limit/16)
 	return &distinct{o: o, dt: dt, keyer: k, depth: depth}, err
 }
 
-func (d *distinct) size() int64 { return d.keyer.size() }
+func (d *distinct) size() int64 { return d.keyer.Size() }
 
 func (d *distinct) release() {
 	if d.keyer != nil {
-		d.keyer.release()
+		d.keyer.Release()
 	}
-	d.spill.close()
+	d.spill.Close()
 	d.keyer, d.spill = nil, nil
 }
 
@@ -40,8 +43,8 @@ func (d *distinct) release() {
 func (d *distinct) filter(groups []uint32, arg *argument) error {
 	numbers := groupArray(groups)
 	defer numbers.Release()
-	d.ids = resized(d.ids, len(groups))
-	if err := d.keyer.find(d.ids, []arrow.Array{numbers, arg.arr}, nil); err != nil {
+	d.ids = column.Resized(d.ids, len(groups))
+	if err := d.keyer.Find(d.ids, []arrow.Array{numbers, arg.arr}, nil); err != nil {
 		return err
 	}
 	var later []int64
@@ -50,22 +53,22 @@ func (d *distinct) filter(groups []uint32, arg *argument) error {
 		case id > d.last:
 			d.last = id
 			continue
-		case id == none && groups[i] != none:
+		case id == keys.None && groups[i] != keys.None:
 			later = append(later, int64(i))
 		}
-		groups[i] = none
+		groups[i] = keys.None
 	}
 	if later == nil {
 		return nil
 	}
 	if d.spill == nil {
 		var err error
-		if d.spill, err = newSpill(d.o, []arrow.DataType{arrow.PrimitiveTypes.Uint32, d.dt}, d.depth); err != nil {
+		if d.spill, err = spill.New(d.o.spill(), []arrow.DataType{arrow.PrimitiveTypes.Uint32, d.dt}, d.depth); err != nil {
 			return err
 		}
 	}
 	// The groups of these rows are none by now, but not in the array, which has its own memory.
-	return d.spill.add([]arrow.Array{numbers, arg.arr}, later)
+	return d.spill.Add([]arrow.Array{numbers, arg.arr}, later)
 }
 
 // groupArray makes an array of a copy of groups.
@@ -79,25 +82,25 @@ func (d *distinct) finish(ctx context.Context, arg *argument, add func(groups []
 	if d.spill == nil {
 		return nil
 	}
-	d.keyer.release()
+	d.keyer.Release()
 	d.keyer = nil
 	defer d.release()
-	return d.spill.each(ctx, func(p *partition) error {
+	return d.spill.Each(ctx, func(p *spill.Partition) error {
 		part, err := newDistinct(d.o, d.dt, d.depth+1)
 		if err != nil {
 			return err
 		}
 		defer part.release()
-		err = p.each(ctx, func(columns []arrow.Array, rows int) error {
+		err = p.Each(ctx, func(columns []arrow.Array, rows int) error {
 			groups := append([]uint32(nil), arrowutil.Values[uint32](columns[0])...)
-			if err := arg.load(d.o.mem, columns[1]); err != nil {
+			if err := arg.load(d.o.Allocator, columns[1]); err != nil {
 				return err
 			}
 			defer arg.release()
 			if err := part.filter(groups, arg); err != nil {
 				return err
 			}
-			part.keyer.full = part.keyer.size() > d.o.limit && d.depth < mostDepth
+			part.keyer.Full = part.keyer.Size() > d.o.limit && d.depth < spill.MostDepth
 			return add(groups)
 		})
 		if err != nil {

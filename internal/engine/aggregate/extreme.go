@@ -9,28 +9,28 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 	"github.com/amudai/amudai-go/internal/engine/order"
 )
 
 // extremes is the least or greatest ordinal of each group.
 type extremes struct {
-	best     []int64
+	perGroup[int64]
 	greatest bool
 }
 
-func (e *extremes) grow(groups int) {
-	worst := int64(math.MaxInt64)
-	if e.greatest {
-		worst = math.MinInt64
+func newExtremes(greatest bool) *extremes {
+	e := &extremes{greatest: greatest}
+	if e.first = math.MaxInt64; greatest {
+		e.first = math.MinInt64
 	}
-	e.best = extended(e.best, groups+1, worst)
+	return e
 }
-func (e *extremes) size() int64 { return int64(8 * cap(e.best)) }
-func (e *extremes) release()    {}
 
 func (e *extremes) add(groups []uint32, arg *argument) error {
-	v, _ := arg.column.ordinals()
-	best := e.best
+	v, _ := arg.column.Ordinals()
+	best := e.n
 	if e.greatest {
 		for i, g := range groups {
 			if v[i] > best[g] {
@@ -49,24 +49,22 @@ func (e *extremes) add(groups []uint32, arg *argument) error {
 
 // numberExtremes is the least or greatest decimal of each group.
 type numberExtremes struct {
-	best     []decimal128.Num
+	perGroup[decimal128.Num]
 	greatest bool
 }
 
-func (e *numberExtremes) grow(groups int) {
-	worst := decimal128.New(math.MaxInt64, math.MaxUint64)
-	if e.greatest {
-		worst = decimal128.New(math.MinInt64, 0)
+func newNumberExtremes(greatest bool) *numberExtremes {
+	e := &numberExtremes{greatest: greatest}
+	if e.first = decimal128.New(math.MaxInt64, math.MaxUint64); greatest {
+		e.first = decimal128.New(math.MinInt64, 0)
 	}
-	e.best = extended(e.best, groups+1, worst)
+	return e
 }
-func (e *numberExtremes) size() int64 { return int64(16 * cap(e.best)) }
-func (e *numberExtremes) release()    {}
 
 func (e *numberExtremes) add(groups []uint32, arg *argument) error {
-	v, _ := arg.column.numbers()
+	v, _ := arg.column.Numbers()
 	for i, g := range groups {
-		if best := &e.best[g]; e.greatest && best.Less(v[i]) || !e.greatest && v[i].Less(*best) {
+		if best := &e.n[g]; e.greatest && best.Less(v[i]) || !e.greatest && v[i].Less(*best) {
 			*best = v[i]
 		}
 	}
@@ -75,17 +73,17 @@ func (e *numberExtremes) add(groups []uint32, arg *argument) error {
 
 // picks is one value of each group, of any type: the first or last one, or the least or greatest by its encoding.
 type picks struct {
-	mem     memory.Allocator
-	which   which
-	at      []int64       // of each group: the row in chunks, or -1
-	chunks  []arrow.Array // of the type of arguments
-	rows    int64         // of all chunks
-	bytes   int64         // of all chunks
-	encoder *order.Encoder
-	best    [][]byte // of each group, encoded; for least and greatest
-	coded   int64    // bytes of best
-	code    []byte
-	taken   []int64
+	mem             memory.Allocator
+	which           which
+	perGroup[int64]               // the row in chunks, or -1
+	chunks          []arrow.Array // of the type of arguments
+	rows            int64         // of all chunks
+	bytes           int64         // of all chunks
+	encoder         *order.Encoder
+	best            perGroup[[]byte] // encoded; for least and greatest
+	coded           int64            // bytes of best
+	code            []byte
+	taken           []int64
 }
 
 type which int
@@ -98,7 +96,7 @@ const (
 )
 
 func newPicks(mem memory.Allocator, dt arrow.DataType, w which) (*picks, error) {
-	p := &picks{mem: mem, which: w}
+	p := &picks{mem: mem, which: w, perGroup: perGroup[int64]{first: -1}}
 	if w == first || w == last {
 		return p, nil
 	}
@@ -108,13 +106,13 @@ func newPicks(mem memory.Allocator, dt arrow.DataType, w which) (*picks, error) 
 }
 
 func (p *picks) grow(groups int) {
-	p.at = extended(p.at, groups+1, -1)
+	p.perGroup.grow(groups)
 	if p.encoder != nil {
-		p.best = extended(p.best, groups+1, nil)
+		p.best.grow(groups)
 	}
 }
 
-func (p *picks) size() int64 { return int64(8*cap(p.at)+24*cap(p.best)) + p.coded + p.bytes }
+func (p *picks) size() int64 { return p.perGroup.size() + p.best.size() + p.coded + p.bytes }
 
 func (p *picks) release() {
 	arrowutil.ReleaseAll(p.chunks)
@@ -127,29 +125,29 @@ func (p *picks) add(groups []uint32, arg *argument) error {
 	switch p.which {
 	case first:
 		for i, g := range groups {
-			if p.at[g] < 0 {
-				p.at[g] = base + int64(i)
+			if p.n[g] < 0 {
+				p.n[g] = base + int64(i)
 			}
 		}
 	case last:
 		for i, g := range groups {
-			p.at[g] = base + int64(i)
+			p.n[g] = base + int64(i)
 		}
 	default:
-		p.compare(groups, arg.column.arr)
+		p.compare(groups, arg.column.Array)
 	}
-	p.at[none] = 0
+	p.n[keys.None] = 0
 	p.taken = p.taken[:0]
 	for i, g := range groups {
-		if g != none && p.at[g] == base+int64(i) {
-			p.at[g] = base + int64(len(p.taken))
+		if g != keys.None && p.n[g] == base+int64(i) {
+			p.n[g] = base + int64(len(p.taken))
 			p.taken = append(p.taken, int64(i))
 		}
 	}
 	if len(p.taken) == 0 {
 		return nil
 	}
-	chunk, err := arrowutil.Take(p.mem, arg.column.arr, p.taken)
+	chunk, err := arrowutil.Take(p.mem, arg.column.Array, p.taken)
 	if err != nil {
 		return err
 	}
@@ -160,18 +158,18 @@ func (p *picks) add(groups []uint32, arg *argument) error {
 func (p *picks) compare(groups []uint32, arr arrow.Array) {
 	row := p.encoder.Rows(arr)
 	for i, g := range groups {
-		if g == none {
+		if g == keys.None {
 			continue
 		}
 		p.code = row(p.code[:0], i)
-		if best := p.best[g]; best != nil {
+		if best := p.best.n[g]; best != nil {
 			if c := bytes.Compare(p.code, best); p.which == least && c >= 0 || p.which == greatest && c <= 0 {
 				continue
 			}
 		}
-		p.coded += int64(len(p.code) - len(p.best[g]))
-		p.best[g] = append(p.best[g][:0], p.code...)
-		p.at[g] = p.rows + int64(i)
+		p.coded += int64(len(p.code) - len(p.best.n[g]))
+		p.best.n[g] = append(p.best.n[g][:0], p.code...)
+		p.n[g] = p.rows + int64(i)
 	}
 }
 
@@ -179,19 +177,19 @@ func (p *picks) compare(groups []uint32, arr arrow.Array) {
 func (p *picks) keep(chunk arrow.Array) error {
 	p.chunks = append(p.chunks, chunk)
 	p.rows += int64(chunk.Len())
-	p.bytes += sizeOf(chunk)
-	if p.rows < int64(4*len(p.at)+1<<16) {
+	p.bytes += column.SizeOf(chunk)
+	if p.rows < int64(4*len(p.n)+1<<16) {
 		return nil
 	}
-	kept, err := p.values(1, len(p.at))
+	kept, err := p.values(1, len(p.n))
 	if err != nil {
 		return err
 	}
 	p.release()
-	p.chunks, p.rows, p.bytes = []arrow.Array{kept}, int64(kept.Len()), sizeOf(kept)
-	for g := 1; g < len(p.at); g++ {
-		if p.at[g] >= 0 {
-			p.at[g] = int64(g - 1)
+	p.chunks, p.rows, p.bytes = []arrow.Array{kept}, int64(kept.Len()), column.SizeOf(kept)
+	for g := 1; g < len(p.n); g++ {
+		if p.n[g] >= 0 {
+			p.n[g] = int64(g - 1)
 		}
 	}
 	return nil
@@ -207,8 +205,5 @@ func (p *picks) values(from, to int) (arrow.Array, error) {
 		return nil, err
 	}
 	defer all.Release()
-	return arrowutil.Take(p.mem, all, p.at[from:to])
+	return arrowutil.Take(p.mem, all, p.n[from:to])
 }
-
-// sizeOf is about the number of bytes of an array.
-func sizeOf(arr arrow.Array) int64 { return int64(arr.Data().SizeInBytes()) }

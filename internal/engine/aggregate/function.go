@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -41,8 +40,8 @@ func init() {
 		"stddev_samp":     {"x", 1, 1, moment2(1, true), false, false},
 		"stddev_pop":      {"x", 1, 1, moment2(0, true), false, false},
 		"median":          {"x", 1, 1, bindMedian, false, false},
-		"quantile_disc":   {"x, p", 2, 2, bindDiscrete, false, false},
-		"quantile_cont":   {"x, p", 2, 2, bindContinuous, false, false},
+		"quantile_disc":   {"x, p", 2, 2, quantile(false), false, false},
+		"quantile_cont":   {"x, p", 2, 2, quantile(true), false, false},
 		"approx_quantile": {"x, p", 2, 2, bindApproxQuantile, false, false},
 		"approx_distinct": {"x", 1, 1, bindApproxDistinct, true, false},
 		"bool_and":        {"x", 1, 1, bindBool(false), true, false},
@@ -87,13 +86,11 @@ func lookUp(c ast.Call) (function, error) {
 }
 
 func hint(name string) string {
-	if s := text.Suggest(name, names()); s != "" {
+	if s := text.Suggest(name, slices.Values(Functions())); s != "" {
 		return s
 	}
 	return ": use one of " + strings.Join(Functions(), ", ")
 }
-
-func names() iter.Seq[string] { return slices.Values(Functions()) }
 
 func errorAt(pos int, format string, args ...any) error {
 	return &ast.Error{Pos: pos, Message: fmt.Sprintf(format, args...)}
@@ -103,8 +100,6 @@ func errorAt(pos int, format string, args ...any) error {
 func refuse(c *bound, what string) error {
 	return errorAt(c.call.Pos, "%s takes %s, and %s is %s", c.call.Name, what, c.arg.name, c.arg.dt)
 }
-
-func isInteger(dt arrow.DataType) bool { return arrow.IsInteger(dt.ID()) || dt.ID() == arrow.BOOL }
 
 func isNumber(dt arrow.DataType) bool {
 	return arrow.IsInteger(dt.ID()) || arrow.IsFloating(dt.ID()) || arrow.IsDecimal(dt.ID())

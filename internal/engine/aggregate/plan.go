@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -263,5 +262,5 @@ func (c *bound) fraction() (float64, error) {
 			return q, nil
 		}
 	}
-	return 0, errorAt(n.Pos, "%s is a number from 0 to 1", fmt.Sprintf("the second argument of %s", c.call.Name))
+	return 0, errorAt(n.Pos, "the second argument of %s is a number from 0 to 1", c.call.Name)
 }

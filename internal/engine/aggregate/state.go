@@ -3,9 +3,12 @@ package aggregate
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 )
 
 // A state is what an aggregate knows of each group. States are independent of each other: several goroutines add the rows of a
@@ -21,16 +24,24 @@ type state interface {
 	release()
 }
 
-// extended returns s with n elements more than 0, new ones of a value. Its memory is doubled if need be, as append does not.
-func extended[T any](s []T, n int, value T) []T {
-	if n > cap(s) {
-		s = slices.Grow(s, max(n, 2*len(s))-len(s))
-	}
-	for i := len(s); i < n; i++ {
-		s = append(s, value)
-	}
-	return s
+// perGroup is a value of each group. It is the part that most states have in common.
+type perGroup[T any] struct {
+	n     []T
+	first T // of new groups
 }
+
+// grow makes room. The memory is doubled if need be, as append does not.
+func (p *perGroup[T]) grow(groups int) {
+	if groups >= cap(p.n) {
+		p.n = slices.Grow(p.n, max(groups+1, 2*len(p.n))-len(p.n))
+	}
+	for i := len(p.n); i <= groups; i++ {
+		p.n = append(p.n, p.first)
+	}
+}
+
+func (p *perGroup[T]) size() int64 { return int64(cap(p.n)) * int64(unsafe.Sizeof(p.first)) }
+func (p *perGroup[T]) release()    {}
 
 // lanes are the places where small groups are counted and summed for a batch. Each row adds to the next of four, so that a row need
 // not wait for the one before it.
@@ -43,13 +54,9 @@ const (
 
 // counts is the number of rows of each group.
 type counts struct {
-	n     []int64
+	perGroup[int64]
 	lanes [lanes][]uint32
 }
-
-func (c *counts) grow(groups int) { c.n = extended(c.n, groups+1, 0) }
-func (c *counts) size() int64     { return int64(8 * cap(c.n)) }
-func (c *counts) release()        {}
 
 func (c *counts) add(groups []uint32, _ *argument) error {
 	if len(c.n) > laneGroups {
@@ -60,7 +67,7 @@ func (c *counts) add(groups []uint32, _ *argument) error {
 		return nil
 	}
 	for i := range c.lanes {
-		c.lanes[i] = resized(c.lanes[i], len(c.n))
+		c.lanes[i] = column.Resized(c.lanes[i], len(c.n))
 		clear(c.lanes[i])
 	}
 	a, b, x, y := c.lanes[0], c.lanes[1], c.lanes[2], c.lanes[3]
@@ -121,17 +128,13 @@ func (n *number) add(o number) bool {
 
 // sums is the exact sum of integers or decimals of each group.
 type sums struct {
-	n     []number
+	perGroup[number]
 	lanes [lanes][]int64
 	large bool // some integer has been too large for lanes
 }
 
-func (s *sums) grow(groups int) { s.n = extended(s.n, groups+1, number{}) }
-func (s *sums) size() int64     { return int64(16 * cap(s.n)) }
-func (s *sums) release()        {}
-
 func (s *sums) add(groups []uint32, arg *argument) error {
-	v, ok := arg.column.integers()
+	v, ok := arg.column.Integers()
 	if !ok {
 		return s.addNumbers(groups, arg)
 	}
@@ -149,7 +152,7 @@ func (s *sums) add(groups []uint32, arg *argument) error {
 // addInLanes adds integers to sums of 64 bits first. It reports false, and adds nothing, if one is so large that these may overflow.
 func (s *sums) addInLanes(groups []uint32, v []int64) bool {
 	for i := range s.lanes {
-		s.lanes[i] = resized(s.lanes[i], len(s.n))
+		s.lanes[i] = column.Resized(s.lanes[i], len(s.n))
 		clear(s.lanes[i])
 	}
 	a, b, x, y := s.lanes[0], s.lanes[1], s.lanes[2], s.lanes[3]
@@ -177,12 +180,12 @@ func (s *sums) addInLanes(groups []uint32, v []int64) bool {
 }
 
 func (s *sums) addNumbers(groups []uint32, arg *argument) error {
-	v, ok := arg.column.numbers()
+	v, ok := arg.column.Numbers()
 	if !ok {
 		return fault.Limitf("%s: a value of more than 128 bits", arg.name)
 	}
 	for i, g := range groups {
-		if !s.n[g].add(number{v[i].LowBits(), v[i].HighBits()}) && g != none {
+		if !s.n[g].add(number{v[i].LowBits(), v[i].HighBits()}) && g != keys.None {
 			return fault.Limitf("the sum of %s needs more than 128 bits", arg.name)
 		}
 	}
@@ -191,17 +194,13 @@ func (s *sums) addNumbers(groups []uint32, arg *argument) error {
 
 // realSums is the sum of floats of each group. Rounding errors are summed, too, and added at the end (Neumaier 1974), so that the
 // order of rows matters little.
-type realSums struct{ n []realSum }
+type realSums struct{ perGroup[realSum] }
 
 type realSum struct{ sum, lost float64 }
 
-func (s *realSums) grow(groups int) { s.n = extended(s.n, groups+1, realSum{}) }
-func (s *realSums) size() int64     { return int64(16 * cap(s.n)) }
-func (s *realSums) release()        {}
-
 func (s *realSums) add(groups []uint32, arg *argument) error {
 	n := s.n
-	for i, x := range arg.column.reals() {
+	for i, x := range arg.column.Reals() {
 		to := &n[groups[i]]
 		sum := to.sum + x
 		part := sum - to.sum
@@ -220,17 +219,13 @@ func (s realSum) value() float64 {
 }
 
 // moments is the mean and the sum of squared differences from it of each group (Welford 1962).
-type moments struct{ n []moment }
+type moments struct{ perGroup[moment] }
 
 type moment struct{ count, mean, squares float64 }
 
-func (m *moments) grow(groups int) { m.n = extended(m.n, groups+1, moment{}) }
-func (m *moments) size() int64     { return int64(24 * cap(m.n)) }
-func (m *moments) release()        {}
-
 func (m *moments) add(groups []uint32, arg *argument) error {
 	n := m.n
-	for i, x := range arg.column.reals() {
+	for i, x := range arg.column.Reals() {
 		to := &n[groups[i]]
 		to.count++
 		d := x - to.mean
@@ -259,12 +254,12 @@ func (m *mask) load(groups []uint32) error {
 	}
 	m.buf = append(m.buf[:0], groups...)
 	m.groups = m.buf
-	clearGroup := func(i int) { m.buf[i] = none }
+	clearGroup := func(i int) { m.buf[i] = keys.None }
 	if m.where != nil {
 		if m.where.nulls > 0 {
 			eachNull(m.where.valid, clearGroup)
 		}
-		eachNull(bitsOf(m.where.column.arr), clearGroup)
+		eachNull(column.BitsOf(m.where.column.Array), clearGroup)
 	}
 	if m.arg != nil && m.arg.nulls > 0 {
 		eachNull(m.arg.valid, clearGroup)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -37,4 +38,27 @@ func TestSumsOfAnySize(t *testing.T) {
 			require.Equal(t, w.String(), decimal128.New(s.n[g].hi, s.n[g].lo).BigInt().String())
 		}
 	}
+}
+
+// Numbers that a batch gives before it turns out that its keys need to be encoded stay the same.
+func TestKeysBecomeTexts(t *testing.T) {
+	dt := &arrow.Decimal128Type{Precision: 38, Scale: 0}
+	batch := func(high int64, low ...uint64) arrow.RecordBatch {
+		b := array.NewDecimal128Builder(memory.DefaultAllocator, dt)
+		for _, v := range low {
+			b.Append(decimal128.New(0, v))
+		}
+		b.Append(decimal128.New(high, 7))
+		return array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "k", Type: dt}}, nil), []arrow.Array{b.NewArray()}, int64(len(low)+1))
+	}
+	out := runQuery(t, "k", "count()", []arrow.RecordBatch{batch(0, 1, 9), batch(1, 2, 3, 1), batch(1, 2, 4)}, Options{})
+	keys, counts := []string{}, []int64{}
+	for _, b := range out {
+		for i := range int(b.NumRows()) {
+			keys = append(keys, b.Column(0).ValueStr(i))
+			counts = append(counts, b.Column(1).(*array.Int64).Value(i))
+		}
+	}
+	require.Equal(t, []string{"1", "9", "7", "2", "3", "18446744073709551623", "4"}, keys)
+	require.Equal(t, []int64{2, 1, 1, 2, 1, 2, 1}, counts)
 }

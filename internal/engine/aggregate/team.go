@@ -1,5 +1,7 @@
 package aggregate
 
+import "github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
+
 // A team is a count and sums that see the same rows. They are added in one pass, because finding the place of a group takes as long as
 // adding to it.
 type team struct {
@@ -33,7 +35,7 @@ func (a *Aggregator) form() {
 					continue
 				}
 			case *sums:
-				if _, ok := r.arg.column.integers(); ok && !s.large && len(t.sums) < teamSums {
+				if _, ok := r.arg.column.Integers(); ok && !s.large && len(t.sums) < teamSums {
 					t.sums = append(t.sums, r)
 					continue
 				}
@@ -65,9 +67,9 @@ func (t *team) add(groups []uint32, n int) error {
 func (t *team) addTallies(groups []uint32, n int) bool {
 	var v [teamSums][]int64
 	for i, r := range t.sums {
-		v[i], _ = r.arg.column.integers()
+		v[i], _ = r.arg.column.Integers()
 	}
-	t.tallies = resized(t.tallies, lanes*n)
+	t.tallies = column.Resized(t.tallies, lanes*n)
 	clear(t.tallies)
 	var all uint64
 	switch len(t.sums) {

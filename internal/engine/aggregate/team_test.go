@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -37,7 +38,7 @@ func TestTeam(t *testing.T) {
 		a.grow()
 		for range 4 {
 			n := 1 + r.IntN(50)
-			a.groups = resized(a.groups, n)
+			a.groups = column.Resized(a.groups, n)
 			for i := range a.groups {
 				a.groups[i] = 1 + uint32(r.IntN(last))
 				wantRows[a.groups[i]]++

@@ -1,4 +1,5 @@
-package aggregate
+// Package spill keeps rows in temporary files, in partitions by the hash of their keys.
+package spill
 
 import (
 	"bufio"
@@ -10,43 +11,51 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/tempfile"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
 )
 
 const (
 	partitions = 16
-	mostDepth  = 12 // of partitions of partitions: 48 bits of hashes
+	MostDepth  = 12 // of partitions of partitions: 48 bits of hashes
 	spillBytes = 64 << 10
 )
 
-// spill has rows that wait in temporary files, in partitions by the hash of their keys, so that each can be aggregated on its own
+// Options are the options of [New].
+type Options struct {
+	Allocator memory.Allocator
+	TempDir   string // of temporary files; default os.TempDir
+}
+
+// Spill has rows that wait in temporary files, in partitions by the hash of their keys, so that each can be aggregated on its own
 // later. The first columns are the keys.
-type spill struct {
-	o       *shared
+type Spill struct {
+	o       Options
 	keys    int
 	seed    uint64
 	encoder *order.Encoder
-	parts   [partitions]*partition
+	parts   [partitions]*Partition
 	rows    [partitions][]int64
 	code    []byte
 }
 
-// partition is an Arrow IPC stream in a temporary file.
-type partition struct {
-	o      *shared
+// Partition is an Arrow IPC stream in a temporary file.
+type Partition struct {
+	o      Options
 	file   *tempfile.File
 	out    *bufio.Writer
 	ipc    *ipc.Writer
 	schema *arrow.Schema
 }
 
-// newSpill makes a spill of rows with keys of some types. Rows that are partitioned again, at a greater depth, have other hashes.
-func newSpill(o *shared, keys []arrow.DataType, depth int) (*spill, error) {
-	s := &spill{o: o, keys: len(keys), seed: uint64(depth)}
+// New makes a spill of rows with keys of some types. Rows that are partitioned again, at a greater depth, have other hashes.
+func New(o Options, keys []arrow.DataType, depth int) (*Spill, error) {
+	s := &Spill{o: o, keys: len(keys), seed: uint64(depth)}
 	orders := make([]order.Key, len(keys))
 	for i, dt := range keys {
 		orders[i].Type = dt
@@ -56,8 +65,8 @@ func newSpill(o *shared, keys []arrow.DataType, depth int) (*spill, error) {
 	return s, err
 }
 
-// add adds some rows of columns.
-func (s *spill) add(columns []arrow.Array, rows []int64) error {
+// Add adds some rows of columns.
+func (s *Spill) Add(columns []arrow.Array, rows []int64) error {
 	row := s.encoder.Rows(columns[:s.keys]...)
 	for i := range s.rows {
 		s.rows[i] = s.rows[i][:0]
@@ -76,7 +85,7 @@ func (s *spill) add(columns []arrow.Array, rows []int64) error {
 			if err != nil {
 				return err
 			}
-			s.parts[i] = &partition{o: s.o, file: f, out: bufio.NewWriterSize(f, spillBytes)}
+			s.parts[i] = &Partition{o: s.o, file: f, out: bufio.NewWriterSize(f, spillBytes)}
 		}
 		if err := s.parts[i].add(columns, rows); err != nil {
 			return fmt.Errorf("temporary file: %w", err)
@@ -86,12 +95,12 @@ func (s *spill) add(columns []arrow.Array, rows []int64) error {
 }
 
 // add appends some rows of columns.
-func (p *partition) add(columns []arrow.Array, rows []int64) error {
+func (p *Partition) add(columns []arrow.Array, rows []int64) error {
 	taken := make([]arrow.Array, len(columns))
 	defer func() { arrowutil.ReleaseAll(taken) }()
 	for i, c := range columns {
 		var err error
-		if taken[i], err = takePlain(p.o, c, rows); err != nil {
+		if taken[i], err = column.TakePlain(p.o.Allocator, c, rows); err != nil {
 			return err
 		}
 	}
@@ -101,25 +110,15 @@ func (p *partition) add(columns []arrow.Array, rows []int64) error {
 			fields[i] = arrow.Field{Name: fmt.Sprint(i), Type: c.DataType(), Nullable: true}
 		}
 		p.schema = arrow.NewSchema(fields, nil)
-		p.ipc = ipc.NewWriter(p.out, ipc.WithSchema(p.schema), ipc.WithAllocator(p.o.mem))
+		p.ipc = ipc.NewWriter(p.out, ipc.WithSchema(p.schema), ipc.WithAllocator(p.o.Allocator))
 	}
 	batch := array.NewRecordBatch(p.schema, taken, int64(len(rows)))
 	defer batch.Release()
 	return p.ipc.Write(batch)
 }
 
-// takePlain takes rows of a column, without dictionaries and other wrappers.
-func takePlain(o *shared, c arrow.Array, rows []int64) (arrow.Array, error) {
-	taken, err := arrowutil.Take(o.mem, c, rows)
-	if err != nil {
-		return nil, err
-	}
-	defer taken.Release()
-	return arrowutil.Plain(o.mem, taken)
-}
-
-// each calls f for each partition, and removes it then.
-func (s *spill) each(ctx context.Context, f func(p *partition) error) error {
+// Each calls f for each partition, and removes it then.
+func (s *Spill) Each(ctx context.Context, f func(p *Partition) error) error {
 	for i, p := range s.parts {
 		if p == nil {
 			continue
@@ -142,12 +141,12 @@ func (s *spill) each(ctx context.Context, f func(p *partition) error) error {
 	return nil
 }
 
-// each calls f for each batch of a partition. The columns live until it returns.
-func (p *partition) each(ctx context.Context, f func(columns []arrow.Array, rows int) error) error {
+// Each calls f for each batch of a partition. The columns live until it returns.
+func (p *Partition) Each(ctx context.Context, f func(columns []arrow.Array, rows int) error) error {
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("temporary file: %w", err)
 	}
-	r, err := ipc.NewReader(bufio.NewReaderSize(p.file, spillBytes), ipc.WithAllocator(p.o.mem))
+	r, err := ipc.NewReader(bufio.NewReaderSize(p.file, spillBytes), ipc.WithAllocator(p.o.Allocator))
 	if err != nil {
 		return fmt.Errorf("temporary file: %w", err)
 	}
@@ -167,8 +166,8 @@ func (p *partition) each(ctx context.Context, f func(columns []arrow.Array, rows
 	return nil
 }
 
-// close removes all files.
-func (s *spill) close() {
+// Close removes all files.
+func (s *Spill) Close() {
 	if s == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package aggregate
+package keys
 
 import (
 	"bytes"
@@ -8,12 +8,12 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// none is the number of no group, and of no entry of a table. Rows of no group are aggregated, too, so that loops need
+// None is the number of no group, and of no entry of a table. Rows of no group are aggregated, too, so that loops need
 // no branch: that result is dropped.
-const none = 0
+const None = 0
 
-// mix spreads the bits of a key: a multiplication of 128 bits, with both halves joined.
-func mix(key uint64) uint64 {
+// Mix spreads the bits of a key: a multiplication of 128 bits, with both halves joined.
+func Mix(key uint64) uint64 {
 	hi, lo := bits.Mul64(key^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
 	return hi ^ lo
 }
@@ -61,7 +61,7 @@ func (t *wordTable) len() int { return len(t.words) - 1 }
 
 func (t *wordTable) size() int64 { return int64(8*cap(t.words) + 4*cap(t.slots)) }
 
-// find writes the numbers of words to out. A word that is not in the table gets a new number if grow is set, else none.
+// find writes the numbers of words to out. A word that is not in the table gets a new number if grow is set, else None.
 func (t *wordTable) find(out []uint32, words []uint64, grow bool) {
 	if t.direct {
 		t.findDirect(out, words, grow)
@@ -75,11 +75,11 @@ func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
 	out = out[:len(words)]
 	for i, w := range words {
 		if w >= uint64(len(slots)) {
-			out[i] = none
+			out[i] = None
 			continue
 		}
 		id := slots[w]
-		if id == none && grow {
+		if id == None && grow {
 			id = t.add(w)
 		}
 		out[i] = id
@@ -90,14 +90,14 @@ func (t *wordTable) findHashed(out []uint32, words []uint64, grow bool) {
 	out = out[:len(words)]
 	mask := uint64(len(t.slots) - 1)
 	for i, w := range words {
-		at := mix(w) & mask
+		at := Mix(w) & mask
 		for {
 			id := t.slots[at]
-			if id != none && t.words[id] != w {
+			if id != None && t.words[id] != w {
 				at = (at + 1) & mask
 				continue
 			}
-			if id == none && grow {
+			if id == None && grow {
 				id = uint32(len(t.words))
 				t.words = append(t.words, w)
 				t.slots[at] = id
@@ -117,8 +117,8 @@ func (t *wordTable) rehash(slots int) {
 	t.slots = make([]uint32, slots)
 	mask := uint64(slots - 1)
 	for id := 1; id < len(t.words); id++ {
-		at := mix(t.words[id]) & mask
-		for t.slots[at] != none {
+		at := Mix(t.words[id]) & mask
+		for t.slots[at] != None {
 			at = (at + 1) & mask
 		}
 		t.slots[at] = uint32(id)
@@ -164,20 +164,20 @@ func (t *byteTable) size() int64 {
 	return int64(4*(cap(t.slots)+cap(t.tags)) + cap(t.data) + 8*cap(t.ends))
 }
 
-// find returns the number of a byte string. A string that is not in the table gets a new one if grow is set, else none.
+// find returns the number of a byte string. A string that is not in the table gets a new one if grow is set, else None.
 func (t *byteTable) find(s []byte, grow bool) uint32 {
 	h := xxh3.Hash(s)
 	tag, mask := uint32(h>>32), uint64(len(t.slots)-1)
 	for at := h & mask; ; at = (at + 1) & mask {
 		id := t.slots[at]
-		if id != none {
+		if id != None {
 			if t.tags[id] == tag && bytes.Equal(t.data[t.ends[id-1]:t.ends[id]], s) {
 				return id
 			}
 			continue
 		}
 		if !grow {
-			return none
+			return None
 		}
 		id = uint32(len(t.ends))
 		t.data = append(t.data, s...)
@@ -196,7 +196,7 @@ func (t *byteTable) rehash() {
 	mask := uint64(len(t.slots) - 1)
 	for id := 1; id < len(t.ends); id++ {
 		at := xxh3.Hash(t.data[t.ends[id-1]:t.ends[id]]) & mask
-		for t.slots[at] != none {
+		for t.slots[at] != None {
 			at = (at + 1) & mask
 		}
 		t.slots[at] = uint32(id)

@@ -1,4 +1,4 @@
-package aggregate
+package keys
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
@@ -11,7 +11,7 @@ import (
 // first row that needs another layout. Numbers that were given until then stay: they are those of the first rows.
 
 // findRanged finds the numbers of rows of a single column of integers without nulls. It reports false if it gives up.
-func (k *keyer) findRanged(out []uint32, columns []arrow.Array) bool {
+func (k *Keyer) findRanged(out []uint32, columns []arrow.Array) bool {
 	c := &k.columns[0]
 	if len(columns) > 1 || !c.ranged || !c.started || !k.words.direct {
 		return false
@@ -23,11 +23,11 @@ func (k *keyer) findRanged(out []uint32, columns []arrow.Array) bool {
 	before := uint64(c.base) - 1
 	switch arr.DataType().ID() {
 	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
-		return findRange(&k.words, out, arrowutil.Values[int32](arr), before, !k.full)
+		return findRange(&k.words, out, arrowutil.Values[int32](arr), before, !k.Full)
 	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
-		return findRange(&k.words, out, arrowutil.Values[int64](arr), before, !k.full)
+		return findRange(&k.words, out, arrowutil.Values[int64](arr), before, !k.Full)
 	case arrow.DECIMAL128:
-		return findNumbers(&k.words, out, arrowutil.Values[decimal128.Num](arr), before, !k.full)
+		return findNumbers(&k.words, out, arrowutil.Values[decimal128.Num](arr), before, !k.Full)
 	}
 	return false
 }
@@ -42,7 +42,7 @@ func findRange[T int32 | int64](t *wordTable, out []uint32, v []T, before uint64
 			return false
 		}
 		id := slots[w]
-		if id == none && grow {
+		if id == None && grow {
 			id = t.add(w)
 		}
 		out[i] = id
@@ -62,7 +62,7 @@ func findNumbers(t *wordTable, out []uint32, v []decimal128.Num, before uint64, 
 			return false
 		}
 		id := slots[w]
-		if id == none && grow {
+		if id == None && grow {
 			id = t.add(w)
 		}
 		out[i] = id
@@ -72,7 +72,7 @@ func findNumbers(t *wordTable, out []uint32, v []decimal128.Num, before uint64, 
 
 // findPair finds the numbers of rows of two loaded columns without nulls, of which one has a dictionary, the other one too, or a range.
 // It reports false if it gives up.
-func (k *keyer) findPair(out []uint32) (done bool, err error) {
+func (k *Keyer) findPair(out []uint32) (done bool, err error) {
 	if len(k.columns) != 2 || !k.words.direct {
 		return false, nil
 	}
@@ -87,9 +87,9 @@ func (k *keyer) findPair(out []uint32) (done bool, err error) {
 	}
 	switch {
 	case b.hasCodes():
-		return true, findCodes(&k.words, out, arrowutil.Values[uint32](a.indices), arrowutil.Values[uint32](b.indices), a.shifted, b.shifted, !k.full)
-	case b.coded == nil && b.ranged && b.started && !b.wide && b.column.nulls == 0:
-		return b.findCodesAndRange(&k.words, out, arrowutil.Values[uint32](a.indices), a.shifted, !k.full)
+		return true, findCodes(&k.words, out, arrowutil.Values[uint32](a.indices), arrowutil.Values[uint32](b.indices), a.shifted, b.shifted, !k.Full)
+	case b.coded == nil && b.ranged && b.started && !b.wide && b.column.Nulls == 0:
+		return b.findCodesAndRange(&k.words, out, arrowutil.Values[uint32](a.indices), a.shifted, !k.Full)
 	}
 	return false, nil
 }
@@ -110,11 +110,11 @@ func findCodes(t *wordTable, out, a, b []uint32, wordsOfA, wordsOfB []uint64, gr
 		}
 		w := wordsOfA[x] | wordsOfB[y]
 		if w >= uint64(len(slots)) {
-			out[i] = none
+			out[i] = None
 			continue
 		}
 		id := slots[w]
-		if id == none && grow {
+		if id == None && grow {
 			id = t.add(w)
 		}
 		out[i] = id
@@ -137,11 +137,11 @@ func (c *keyColumn) findCodesAndRange(t *wordTable, out, indices []uint32, words
 		}
 		w := words[x] | code<<shift
 		if w >= uint64(len(slots)) {
-			out[i] = none
+			out[i] = None
 			continue
 		}
 		id := slots[w]
-		if id == none && grow {
+		if id == None && grow {
 			id = t.add(w)
 		}
 		out[i] = id

@@ -1,4 +1,5 @@
-package aggregate
+// Package keys numbers the distinct rows of some columns: the groups of an aggregation.
+package keys
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
@@ -6,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
 )
 
@@ -15,32 +17,32 @@ const (
 	mostNumbers = 1 << 31    // of a table
 )
 
-// keyer numbers the distinct rows of some columns from 1. A code stands for each value, 0 for null. The codes of a row are packed
+// Keyer numbers the distinct rows of some columns from 1. A code stands for each value, 0 for null. The codes of a row are packed
 // into a word, which is an index of a table if the ranges of codes are small, else hashed. Rows that need more bits are
 // encoded as bytes.
 //
 //	origin "ATL" 7, year 2001    code 7, code 2001-1987+1
 //	                             00111 00001111
-type keyer struct {
+type Keyer struct {
 	mem     memory.Allocator
 	columns []keyColumn
 	words   wordTable
 	strings *byteTable // of encoded rows; nil as long as words suffice
 	encoder *order.Encoder
-	full    bool // no new rows get a number
+	Full    bool // no new rows get a number
 	seen    int64
 	room    int64 // most slots of a direct index
 
 	packed []uint64
 	code   []byte
 
-	entriesOf arrow.ArrayData // the dictionary whose values have the numbers entries, or none
+	entriesOf arrow.ArrayData // the dictionary whose values have the numbers entries, or None
 	entries   []uint32
 }
 
-// newKeyer returns a keyer for columns of some types. fixed means that find gets no function keys: then there are at most two
+// New returns a keyer for columns of some types. fixed means that find gets no function keys: then there are at most two
 // columns, of which the first has numbers of groups.
-func newKeyer(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (*keyer, error) {
+func New(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (*Keyer, error) {
 	keys := make([]order.Key, len(types))
 	for i, dt := range types {
 		keys[i].Type = dt
@@ -49,7 +51,7 @@ func newKeyer(mem memory.Allocator, types []arrow.DataType, fixed bool, room int
 	if err != nil {
 		return nil, err
 	}
-	k := &keyer{mem: mem, columns: make([]keyColumn, len(types)), encoder: encoder, room: room}
+	k := &Keyer{mem: mem, columns: make([]keyColumn, len(types)), encoder: encoder, room: room}
 	for i := range k.columns {
 		if err := k.columns[i].init(keys[i], fixed); err != nil {
 			return nil, err
@@ -59,14 +61,15 @@ func newKeyer(mem memory.Allocator, types []arrow.DataType, fixed bool, room int
 	return k, nil
 }
 
-func (k *keyer) len() int {
+func (k *Keyer) Len() int {
 	if k.strings != nil {
 		return len(k.strings.ends) - 1
 	}
 	return k.words.len()
 }
 
-func (k *keyer) size() int64 {
+// Size is the number of bytes in memory.
+func (k *Keyer) Size() int64 {
 	n := k.words.size() + int64(8*cap(k.packed))
 	if k.strings != nil {
 		n += k.strings.size()
@@ -77,16 +80,17 @@ func (k *keyer) size() int64 {
 	return n
 }
 
-func (k *keyer) release() {
+// Release releases the arrays of the last batch.
+func (k *Keyer) Release() {
 	for i := range k.columns {
 		k.columns[i].release()
 	}
 }
 
-// find writes the number of each row. If the keyer is full, rows that it does not know have none. keys returns the columns of
+// Find writes the number of each row. If the keyer is full, rows that it does not know have None. keys returns the columns of
 // the rows that have numbers, in the order of these.
-func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.Array, error)) error {
-	k.full = k.full || int64(k.len()) >= mostNumbers
+func (k *Keyer) Find(out []uint32, columns []arrow.Array, keys func() ([]arrow.Array, error)) error {
+	k.Full = k.Full || int64(k.Len()) >= mostNumbers
 	k.seen += int64(len(out))
 	if k.strings == nil {
 		k.unhash()
@@ -94,7 +98,7 @@ func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.A
 			return nil
 		}
 		for i := range k.columns {
-			if err := k.columns[i].load(k.mem, columns[i], !k.full); err != nil {
+			if err := k.columns[i].load(k.mem, columns[i], !k.Full); err != nil {
 				return err
 			}
 		}
@@ -102,7 +106,7 @@ func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.A
 			return err
 		}
 		for i := range k.columns {
-			k.columns[i].observe(!k.full)
+			k.columns[i].observe(!k.Full)
 		}
 		if !k.layout() {
 			if err := k.useStrings(keys); err != nil {
@@ -114,7 +118,7 @@ func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.A
 		k.findStrings(out, columns)
 		return nil
 	}
-	if len(k.columns) == 1 && k.columns[0].coded != nil && !k.full {
+	if len(k.columns) == 1 && k.columns[0].coded != nil && !k.Full {
 		if done, err := k.findCoded(out); done {
 			return err
 		}
@@ -125,8 +129,8 @@ func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.A
 // blockRows is the number of rows whose words stay in the cache until they are looked up.
 const blockRows = 2048
 
-func (k *keyer) findWords(out []uint32) error {
-	k.packed = resized(k.packed, blockRows)
+func (k *Keyer) findWords(out []uint32) error {
+	k.packed = column.Resized(k.packed, blockRows)
 	for i := range k.columns {
 		k.columns[i].prepare(shiftOfColumns(k.columns[:i]))
 	}
@@ -139,7 +143,7 @@ func (k *keyer) findWords(out []uint32) error {
 				return errNoEntry
 			}
 		}
-		k.words.find(out[from:to], words, !k.full)
+		k.words.find(out[from:to], words, !k.Full)
 	}
 	return nil
 }
@@ -154,14 +158,14 @@ func shiftOfColumns(columns []keyColumn) (shift int) {
 }
 
 // findCoded finds the numbers of rows of a single column with a dictionary: once for each value of it.
-func (k *keyer) findCoded(out []uint32) (done bool, err error) {
+func (k *Keyer) findCoded(out []uint32) (done bool, err error) {
 	c := &k.columns[0]
 	indices := c.coded.Indices()
 	if arrowutil.NullN(indices) > 0 || indices.DataType().(arrow.FixedWidthDataType).Bytes() != 4 {
 		return false, nil
 	}
 	if k.entriesOf != c.dictionary || len(k.entries) != len(c.entries) {
-		k.entriesOf, k.entries = c.dictionary, resized(k.entries, len(c.entries))
+		k.entriesOf, k.entries = c.dictionary, column.Resized(k.entries, len(c.entries))
 		k.words.find(k.entries, c.entries, false)
 	}
 	entries := k.entries
@@ -170,7 +174,7 @@ func (k *keyer) findCoded(out []uint32) (done bool, err error) {
 			return true, errNoEntry
 		}
 		id := entries[x]
-		if id == none {
+		if id == None {
 			k.words.find(entries[x:x+1], c.entries[x:x+1], true)
 			id = entries[x]
 		}
@@ -179,16 +183,16 @@ func (k *keyer) findCoded(out []uint32) (done bool, err error) {
 	return true, nil
 }
 
-func (k *keyer) findStrings(out []uint32, columns []arrow.Array) {
+func (k *Keyer) findStrings(out []uint32, columns []arrow.Array) {
 	row := k.encoder.Rows(columns...)
 	for i := range out {
 		k.code = row(k.code[:0], i)
-		out[i] = k.strings.find(k.code, !k.full)
+		out[i] = k.strings.find(k.code, !k.Full)
 	}
 }
 
 // layout makes room for the codes of the loaded columns. It reports false if packed words have too few bits.
-func (k *keyer) layout() bool {
+func (k *Keyer) layout() bool {
 	grown := false
 	for i := range k.columns {
 		if k.columns[i].wide {
@@ -196,7 +200,7 @@ func (k *keyer) layout() bool {
 		}
 		grown = k.columns[i].outgrown() || grown
 	}
-	if k.full || !grown {
+	if k.Full || !grown {
 		return true
 	}
 	old := make([]layout, len(k.columns))
@@ -235,10 +239,10 @@ func (k *keyer) layout() bool {
 }
 
 // indexRoom is the number of rows that decides about a direct index.
-func (k *keyer) indexRoom() int64 { return min(k.seen, k.room) }
+func (k *Keyer) indexRoom() int64 { return min(k.seen, k.room) }
 
 // addSlack widens columns that have outgrown a layout by a bit, so that few layouts follow, unless a direct index becomes too large.
-func (k *keyer) addSlack(old []layout) {
+func (k *Keyer) addSlack(old []layout) {
 	width := k.width()
 	slack := 0
 	for i, o := range old {
@@ -257,8 +261,8 @@ func (k *keyer) addSlack(old []layout) {
 }
 
 // unhash replaces hashed words by a direct index as soon as enough rows have been seen for it.
-func (k *keyer) unhash() {
-	if !k.full && !k.words.direct && isDirect(k.width(), k.indexRoom()) {
+func (k *Keyer) unhash() {
+	if !k.Full && !k.words.direct && isDirect(k.width(), k.indexRoom()) {
 		k.words.relayout(k.width(), k.indexRoom(), func(word uint64) uint64 { return word })
 	}
 }
@@ -271,7 +275,7 @@ func shiftOf(columns []layout, i int) (shift int) {
 }
 
 // width is the number of bits of packed words.
-func (k *keyer) width() (n int) {
+func (k *Keyer) width() (n int) {
 	for i := range k.columns {
 		n += k.columns[i].width
 	}
@@ -279,9 +283,9 @@ func (k *keyer) width() (n int) {
 }
 
 // useStrings encodes the known rows, and those that follow.
-func (k *keyer) useStrings(keys func() ([]arrow.Array, error)) error {
+func (k *Keyer) useStrings(keys func() ([]arrow.Array, error)) error {
 	if keys == nil {
-		return fault.Limitf("more than %d distinct values", k.len())
+		return fault.Limitf("more than %d distinct values", k.Len())
 	}
 	columns, err := keys()
 	if err != nil {

@@ -1,4 +1,4 @@
-package aggregate
+package keys
 
 import (
 	"math"
@@ -64,7 +64,7 @@ func randomKeys(r *rand.Rand, kind, rows int, center int64, nulls bool) (arrow.A
 }
 
 // Keys get numbers in the order of their first appearance, whatever their kinds and ranges, and how these change. Once the keyer is
-// full, unknown ones get none.
+// full, unknown ones get None.
 func TestKeyNumbers(t *testing.T) {
 	types := []arrow.DataType{
 		arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Date32, &arrow.Decimal128Type{Precision: 15, Scale: 2},
@@ -77,12 +77,12 @@ func TestKeyNumbers(t *testing.T) {
 		for i, k := range kinds {
 			dts[i] = types[k]
 		}
-		k, err := newKeyer(memory.DefaultAllocator, dts, len(kinds) == 2 && kinds[0] != 2 && kinds[1] != 2, 1<<20)
+		k, err := New(memory.DefaultAllocator, dts, len(kinds) == 2 && kinds[0] != 2 && kinds[1] != 2, 1<<20)
 		require.NoError(t, err)
 		known := map[[2]any]uint32{}
 		centers := []int64{0, 40, 90, -300, 70_000, 1 << 40, math.MaxInt64 - 60, math.MinInt64}[:4+r.IntN(5)]
 		for batch := range 12 {
-			k.full = batch > 8
+			k.Full = batch > 8
 			rows := 1 + r.IntN(300)
 			columns, values := make([]arrow.Array, len(kinds)), make([][]any, len(kinds))
 			for i, kind := range kinds {
@@ -90,7 +90,7 @@ func TestKeyNumbers(t *testing.T) {
 			}
 			got := make([]uint32, rows)
 			// Keys are too far apart for words only together, and then they cannot be encoded without those so far.
-			if err := k.find(got, columns, nil); err != nil {
+			if err := k.Find(got, columns, nil); err != nil {
 				require.ErrorContains(t, err, "distinct values")
 				break
 			}
@@ -100,7 +100,7 @@ func TestKeyNumbers(t *testing.T) {
 					key[i] = values[i][row]
 				}
 				want, ok := known[key]
-				if !ok && !k.full {
+				if !ok && !k.Full {
 					want = uint32(len(known) + 1)
 					known[key] = want
 				}
@@ -110,31 +110,8 @@ func TestKeyNumbers(t *testing.T) {
 				c.Release()
 			}
 		}
-		k.release()
+		k.Release()
 	}
-}
-
-// Numbers that a batch gives before it turns out that its keys need to be encoded stay the same.
-func TestKeysBecomeTexts(t *testing.T) {
-	dt := &arrow.Decimal128Type{Precision: 38, Scale: 0}
-	batch := func(high int64, low ...uint64) arrow.RecordBatch {
-		b := array.NewDecimal128Builder(memory.DefaultAllocator, dt)
-		for _, v := range low {
-			b.Append(decimal128.New(0, v))
-		}
-		b.Append(decimal128.New(high, 7))
-		return array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "k", Type: dt}}, nil), []arrow.Array{b.NewArray()}, int64(len(low)+1))
-	}
-	out := runQuery(t, "k", "count()", []arrow.RecordBatch{batch(0, 1, 9), batch(1, 2, 3, 1), batch(1, 2, 4)}, Options{})
-	keys, counts := []string{}, []int64{}
-	for _, b := range out {
-		for i := range int(b.NumRows()) {
-			keys = append(keys, b.Column(0).ValueStr(i))
-			counts = append(counts, b.Column(1).(*array.Int64).Value(i))
-		}
-	}
-	require.Equal(t, []string{"1", "9", "7", "2", "3", "18446744073709551623", "4"}, keys)
-	require.Equal(t, []int64{2, 1, 1, 2, 1, 2, 1}, counts)
 }
 
 // A dictionary without a value of an index is an error.
@@ -146,12 +123,12 @@ func TestKeyWithoutEntry(t *testing.T) {
 		if second == 3 {
 			types[1] = text
 		}
-		k, err := newKeyer(memory.DefaultAllocator, types, true, 1<<20)
+		k, err := New(memory.DefaultAllocator, types, true, 1<<20)
 		require.NoError(t, err)
 		first, _ := randomKeys(r, 3, 100, 0, false)
 		other, _ := randomKeys(r, second, 100, 0, false)
-		require.NoError(t, k.find(make([]uint32, 100), []arrow.Array{first, other}, nil))
+		require.NoError(t, k.Find(make([]uint32, 100), []arrow.Array{first, other}, nil))
 		arrow.Uint32Traits.CastFromBytes(first.Data().Buffers()[1].Bytes())[50] = 1 << 20
-		require.ErrorIs(t, k.find(make([]uint32, 100), []arrow.Array{first, other}, nil), errNoEntry)
+		require.ErrorIs(t, k.Find(make([]uint32, 100), []arrow.Array{first, other}, nil), errNoEntry)
 	}
 }

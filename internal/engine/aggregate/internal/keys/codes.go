@@ -1,4 +1,4 @@
-package aggregate
+package keys
 
 import (
 	"math/bits"
@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
 )
 
@@ -32,7 +33,7 @@ type keyColumn struct {
 	encoder *order.Encoder
 	byWord  bool // numbers are those of ordinals
 
-	column   column
+	column   column.Column
 	ordinals []int64 // of a batch, if ranged
 	least    int64   // of these
 	most     int64
@@ -52,7 +53,7 @@ type keyColumn struct {
 // init prepares a column for values of a type. fixed means that values cannot be numbered anew.
 func (c *keyColumn) init(key order.Key, fixed bool) (err error) {
 	dt := kinds.Unwrapped(key.Type)
-	c.byWord = hasOrdinals(dt)
+	c.byWord = column.HasOrdinals(dt)
 	_, coded := kinds.Storage(key.Type).(*arrow.DictionaryType)
 	c.ranged = !coded && (c.byWord || dt.ID() == arrow.DECIMAL128 && !fixed)
 	c.words.reset(64, 0)
@@ -62,11 +63,11 @@ func (c *keyColumn) init(key order.Key, fixed bool) (err error) {
 }
 
 func (c *keyColumn) size() int64 {
-	return c.words.size() + c.strings.size() + int64(16*cap(c.entries)+4*cap(c.numbers)) + c.column.size()
+	return c.words.size() + c.strings.size() + int64(16*cap(c.entries)+4*cap(c.numbers)) + c.column.Size()
 }
 
 func (c *keyColumn) release() {
-	c.column.release()
+	c.column.Release()
 	c.dictionary, c.coded = nil, nil
 }
 
@@ -78,7 +79,7 @@ func (c *keyColumn) load(mem memory.Allocator, arr arrow.Array, grow bool) error
 		c.coded = d
 		return c.loadDictionary(mem, d.Dictionary(), grow)
 	}
-	if err := c.column.load(mem, arr); err != nil {
+	if err := c.column.Load(mem, arr); err != nil {
 		return err
 	}
 	c.see(grow)
@@ -87,7 +88,7 @@ func (c *keyColumn) load(mem memory.Allocator, arr arrow.Array, grow bool) error
 
 // see finds the ordinals or numbers of the loaded values.
 func (c *keyColumn) see(grow bool) {
-	v, ok := c.column.ordinals()
+	v, ok := c.column.Ordinals()
 	switch {
 	case c.ranged:
 		c.ordinals, c.wide, c.some = v, !ok, false
@@ -95,11 +96,11 @@ func (c *keyColumn) see(grow bool) {
 		c.wide = !ok
 		c.numberOrdinals(v, grow)
 	default:
-		row := c.encoder.Rows(c.column.arr)
-		c.numbers = resized(c.numbers, c.column.arr.Len())
+		row := c.encoder.Rows(c.column.Array)
+		c.numbers = column.Resized(c.numbers, c.column.Array.Len())
 		for i := range c.numbers {
-			c.numbers[i] = none
-			if c.column.valid.At(i) {
+			c.numbers[i] = None
+			if c.column.Valid.At(i) {
 				c.code = row(c.code[:0], i)
 				c.numbers[i] = c.strings.find(c.code, grow)
 			}
@@ -108,15 +109,15 @@ func (c *keyColumn) see(grow bool) {
 }
 
 func (c *keyColumn) numberOrdinals(v []int64, grow bool) {
-	c.numbers = resized(c.numbers, len(v))
+	c.numbers = column.Resized(c.numbers, len(v))
 	words := arrowutil.As[uint64](arrowutil.Bytes(v))
-	if c.column.nulls == 0 {
+	if c.column.Nulls == 0 {
 		c.words.find(c.numbers, words, grow)
 		return
 	}
 	for i := range v {
-		c.numbers[i] = none
-		if c.column.valid.At(i) {
+		c.numbers[i] = None
+		if c.column.Valid.At(i) {
 			c.words.find(c.numbers[i:], words[i:i+1], grow)
 		}
 	}
@@ -128,7 +129,7 @@ func (c *keyColumn) observe(grow bool) {
 		return
 	}
 	v := c.ordinals
-	if c.column.nulls == 0 && len(v) > 0 {
+	if c.column.Nulls == 0 && len(v) > 0 {
 		c.least, c.most, c.some = v[0], v[0], true
 		for _, x := range v {
 			c.least, c.most = min(c.least, x), max(c.most, x)
@@ -137,7 +138,7 @@ func (c *keyColumn) observe(grow bool) {
 	}
 	for i, x := range v {
 		switch {
-		case !c.column.valid.At(i):
+		case !c.column.Valid.At(i):
 		case !c.some:
 			c.least, c.most, c.some = x, x, true
 		default:
@@ -152,14 +153,14 @@ func (c *keyColumn) loadDictionary(mem memory.Allocator, values arrow.Array, gro
 		return nil
 	}
 	c.dictionary = values.Data()
-	if err := c.column.load(mem, values); err != nil {
+	if err := c.column.Load(mem, values); err != nil {
 		return err
 	}
 	c.see(grow)
-	c.entries = resized(c.entries, values.Len())
+	c.entries = column.Resized(c.entries, values.Len())
 	for i, n := range c.numbers[:values.Len()] {
 		c.entries[i] = uint64(n)
-		if n == none && c.column.valid.At(i) {
+		if n == None && c.column.Valid.At(i) {
 			c.entries[i] = missing
 		}
 	}
@@ -250,7 +251,7 @@ func (c *keyColumn) prepare(shift int) {
 		return
 	}
 	c.indices, c.indexValid = c.coded.Indices(), arrowutil.Validity(c.coded.Indices())
-	c.shifted = resized(c.shifted, len(c.entries))
+	c.shifted = column.Resized(c.shifted, len(c.entries))
 	for i, e := range c.entries {
 		if c.shifted[i] = e << shift; e == missing {
 			c.shifted[i] = missing
@@ -264,10 +265,10 @@ func (c *keyColumn) pack(dst []uint64, from, to int) bool {
 	case c.coded != nil:
 		return c.packCoded(dst, from, to)
 	case c.ranged:
-		packRanged(dst, c.ordinals[from:to], c.column.valid.Slice(from, to), uint64(c.base)-1, 1<<c.width-1, c.shift)
+		packRanged(dst, c.ordinals[from:to], c.column.Valid.Slice(from, to), uint64(c.base)-1, 1<<c.width-1, c.shift)
 	default:
 		for i, n := range c.numbers[from:to] {
-			if n == none && c.column.valid.At(from+i) {
+			if n == None && c.column.Valid.At(from+i) {
 				dst[i] = missing
 			}
 			dst[i] |= uint64(n) << c.shift

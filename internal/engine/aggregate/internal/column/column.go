@@ -1,4 +1,6 @@
-package aggregate
+// Package column gives loops views of the values of Arrow arrays: as integers, floats, or integers with their order; and makes arrays of
+// such integers.
+package column
 
 import (
 	"math"
@@ -7,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -14,12 +17,12 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// column is a column of the current batch, with views of its values for loops. Views are made when they are asked for, and
+// Column is a column of the current batch, with views of its values for loops. Views are made when they are asked for, and
 // live until the next load. Values behind nulls are arbitrary.
-type column struct {
-	arr   arrow.Array // without wrappers
-	valid bitmap.Bits
-	nulls int
+type Column struct {
+	Array arrow.Array // without wrappers
+	Valid bitmap.Bits
+	Nulls int
 
 	ints     []int64
 	exact    bool // the integers are all values
@@ -32,57 +35,58 @@ type column struct {
 	numBuf          []decimal128.Num
 }
 
-// load sets the column of a batch. The column keeps a reference until the next load, or release.
-func (c *column) load(mem memory.Allocator, arr arrow.Array) error {
+// Load sets the column of a batch. The column keeps a reference until the next load, or release.
+func (c *Column) Load(mem memory.Allocator, arr arrow.Array) error {
 	plain, err := arrowutil.Plain(mem, arr)
 	if err != nil {
 		return err
 	}
-	c.release()
-	c.arr, c.nulls = plain, arrowutil.NullN(plain)
-	c.valid = arrowutil.Validity(plain)
+	c.Release()
+	c.Array, c.Nulls = plain, arrowutil.NullN(plain)
+	c.Valid = arrowutil.Validity(plain)
 	return nil
 }
 
-func (c *column) release() {
-	if c.arr != nil {
-		c.arr.Release()
+// Release releases the array. Memory for views stays for the next one.
+func (c *Column) Release() {
+	if c.Array != nil {
+		c.Array.Release()
 	}
-	c.arr, c.ints, c.floats, c.nums, c.sortable = nil, nil, nil, nil, nil
+	c.Array, c.ints, c.floats, c.nums, c.sortable = nil, nil, nil, nil, nil
 }
 
-// size is the number of bytes of the memory for views.
-func (c *column) size() int64 {
+// Size is the number of bytes of the memory for views.
+func (c *Column) Size() int64 {
 	return int64(8*(cap(c.intBuf)+cap(c.sortBuf)+cap(c.floatBuf)) + 16*cap(c.numBuf))
 }
 
-// resized returns a slice of n elements, in the memory of s if it has room.
-func resized[T any](s []T, n int) []T {
+// Resized returns a slice of n elements, in the memory of s if it has room.
+func Resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
 	return s[:n]
 }
 
-// integers returns the values as 64-bit integers, without the scale of decimals. ok is false if some value needs more bits.
-func (c *column) integers() (v []int64, ok bool) {
+// Integers returns the values as 64-bit integers, without the scale of decimals. ok is false if some value needs more bits.
+func (c *Column) Integers() (v []int64, ok bool) {
 	if c.ints == nil {
 		c.ints, c.exact = c.makeIntegers()
 	}
 	return c.ints, c.exact
 }
 
-func (c *column) makeIntegers() ([]int64, bool) {
-	n := c.arr.Len()
-	switch c.arr.DataType().ID() {
+func (c *Column) makeIntegers() ([]int64, bool) {
+	n := c.Array.Len()
+	switch c.Array.DataType().ID() {
 	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
-		return arrowutil.Values[int64](c.arr), true
+		return arrowutil.Values[int64](c.Array), true
 	case arrow.DECIMAL128:
-		c.intBuf = resized(c.intBuf, n)
-		return c.intBuf, narrow(c.intBuf, arrowutil.Values[decimal128.Num](c.arr))
+		c.intBuf = Resized(c.intBuf, n)
+		return c.intBuf, narrow(c.intBuf, arrowutil.Values[decimal128.Num](c.Array))
 	case arrow.UINT64:
-		c.intBuf = resized(c.intBuf, n)
-		widen(c.intBuf, arrowutil.Values[uint64](c.arr))
+		c.intBuf = Resized(c.intBuf, n)
+		widen(c.intBuf, arrowutil.Values[uint64](c.Array))
 		all := int64(0)
 		for _, v := range c.intBuf {
 			all |= v
@@ -91,8 +95,8 @@ func (c *column) makeIntegers() ([]int64, bool) {
 	case arrow.DECIMAL256:
 		return nil, n == 0
 	}
-	c.intBuf = resized(c.intBuf, n)
-	small(c.intBuf, c.arr)
+	c.intBuf = Resized(c.intBuf, n)
+	small(c.intBuf, c.Array)
 	return c.intBuf, true
 }
 
@@ -112,7 +116,7 @@ func small(dst []int64, arr arrow.Array) {
 	case arrow.UINT32:
 		widen(dst, arrowutil.Values[uint32](arr))
 	case arrow.BOOL:
-		bits := bitsOf(arr)
+		bits := BitsOf(arr)
 		for i := range dst {
 			dst[i] = 0
 			if bits.At(i) {
@@ -122,8 +126,8 @@ func small(dst []int64, arr arrow.Array) {
 	}
 }
 
-// bitsOf are the values of a boolean array.
-func bitsOf(arr arrow.Array) bitmap.Bits {
+// BitsOf are the values of a boolean array.
+func BitsOf(arr arrow.Array) bitmap.Bits {
 	d := arr.Data()
 	if d.Len() == 0 {
 		return bitmap.Bits{}
@@ -151,25 +155,25 @@ func narrow(dst []int64, src []decimal128.Num) (ok bool) {
 	return upper == 0
 }
 
-// numbers returns the values of integers and decimals as 128-bit numbers. ok is false if a decimal needs more.
-func (c *column) numbers() (v []decimal128.Num, ok bool) {
-	if c.nums != nil || c.arr.Len() == 0 {
+// Numbers returns the values of integers and decimals as 128-bit numbers. ok is false if a decimal needs more.
+func (c *Column) Numbers() (v []decimal128.Num, ok bool) {
+	if c.nums != nil || c.Array.Len() == 0 {
 		return c.nums, true
 	}
-	switch c.arr.DataType().ID() {
+	switch c.Array.DataType().ID() {
 	case arrow.DECIMAL128:
-		c.nums = arrowutil.Values[decimal128.Num](c.arr)
+		c.nums = arrowutil.Values[decimal128.Num](c.Array)
 		return c.nums, true
 	case arrow.UINT64:
-		c.numBuf = resized(c.numBuf, c.arr.Len())
-		for i, v := range arrowutil.Values[uint64](c.arr) {
+		c.numBuf = Resized(c.numBuf, c.Array.Len())
+		for i, v := range arrowutil.Values[uint64](c.Array) {
 			c.numBuf[i] = decimal128.New(0, v)
 		}
 	case arrow.DECIMAL256:
 		return c.fromDecimal256()
 	default:
-		ints, _ := c.integers()
-		c.numBuf = resized(c.numBuf, len(ints))
+		ints, _ := c.Integers()
+		c.numBuf = Resized(c.numBuf, len(ints))
 		for i, v := range ints {
 			c.numBuf[i] = decimal128.New(v>>63, uint64(v))
 		}
@@ -178,12 +182,12 @@ func (c *column) numbers() (v []decimal128.Num, ok bool) {
 	return c.nums, true
 }
 
-func (c *column) fromDecimal256() ([]decimal128.Num, bool) {
-	words := arrowutil.Values[[4]uint64](c.arr)
-	c.numBuf = resized(c.numBuf, len(words))
+func (c *Column) fromDecimal256() ([]decimal128.Num, bool) {
+	words := arrowutil.Values[[4]uint64](c.Array)
+	c.numBuf = Resized(c.numBuf, len(words))
 	for i, w := range words {
 		sign := uint64(int64(w[1]) >> 63)
-		if (w[2] != sign || w[3] != sign) && c.valid.At(i) {
+		if (w[2] != sign || w[3] != sign) && c.Valid.At(i) {
 			return nil, false
 		}
 		c.numBuf[i] = decimal128.New(int64(w[1]), w[0])
@@ -192,69 +196,69 @@ func (c *column) fromDecimal256() ([]decimal128.Num, bool) {
 	return c.nums, true
 }
 
-// reals returns the values as floats: the nearest ones of integers and decimals.
-func (c *column) reals() []float64 {
+// Reals returns the values as floats: the nearest ones of integers and decimals.
+func (c *Column) Reals() []float64 {
 	if c.floats != nil {
 		return c.floats
 	}
-	n := c.arr.Len()
-	dt := c.arr.DataType()
+	n := c.Array.Len()
+	dt := c.Array.DataType()
 	switch dt.ID() {
 	case arrow.FLOAT64:
-		c.floats = arrowutil.Values[float64](c.arr)
+		c.floats = arrowutil.Values[float64](c.Array)
 		return c.floats
 	case arrow.FLOAT32:
-		c.floatBuf = resized(c.floatBuf, n)
-		for i, v := range arrowutil.Values[float32](c.arr) {
+		c.floatBuf = Resized(c.floatBuf, n)
+		for i, v := range arrowutil.Values[float32](c.Array) {
 			c.floatBuf[i] = float64(v)
 		}
 	case arrow.FLOAT16:
-		c.floatBuf = resized(c.floatBuf, n)
-		for i, v := range arrowutil.Values[float16.Num](c.arr) {
+		c.floatBuf = Resized(c.floatBuf, n)
+		for i, v := range arrowutil.Values[float16.Num](c.Array) {
 			c.floatBuf[i] = float64(v.Float32())
 		}
 	case arrow.DECIMAL256:
-		c.floatBuf = resized(c.floatBuf, n)
-		a := c.arr.(*array.Decimal256)
+		c.floatBuf = Resized(c.floatBuf, n)
+		a := c.Array.(*array.Decimal256)
 		for i := range c.floatBuf {
 			c.floatBuf[i] = a.Value(i).ToFloat64(dt.(arrow.DecimalType).GetScale())
 		}
 	default:
-		c.floatBuf = resized(c.floatBuf, n)
-		c.realsOfIntegers(scaleOf(dt))
+		c.floatBuf = Resized(c.floatBuf, n)
+		c.realsOfIntegers(ScaleOf(dt))
 	}
 	c.floats = c.floatBuf
 	return c.floats
 }
 
-func (c *column) realsOfIntegers(scale int32) {
+func (c *Column) realsOfIntegers(scale int32) {
 	unit := math.Pow10(int(scale))
-	if ints, ok := c.integers(); ok {
+	if ints, ok := c.Integers(); ok {
 		for i, v := range ints {
 			c.floatBuf[i] = float64(v) / unit
 		}
 		return
 	}
-	nums, _ := c.numbers()
+	nums, _ := c.Numbers()
 	for i, v := range nums {
-		c.floatBuf[i] = floatOf(v) / unit
+		c.floatBuf[i] = FloatOf(v) / unit
 	}
 }
 
-// floatOf is the float nearest to a number.
-func floatOf(v decimal128.Num) float64 { return v.ToFloat64(0) }
+// FloatOf is the float nearest to a number.
+func FloatOf(v decimal128.Num) float64 { return v.ToFloat64(0) }
 
-// scaleOf is the scale of a decimal type, else 0.
-func scaleOf(dt arrow.DataType) int32 {
+// ScaleOf is the scale of a decimal type, else 0.
+func ScaleOf(dt arrow.DataType) int32 {
 	if d, ok := dt.(arrow.DecimalType); ok {
 		return d.GetScale()
 	}
 	return 0
 }
 
-// hasOrdinals reports whether values of a type are ordered as 64-bit integers that stand for them. A decimal of 128 bits may
+// HasOrdinals reports whether values of a type are ordered as 64-bit integers that stand for them. A decimal of 128 bits may
 // be too large.
-func hasOrdinals(dt arrow.DataType) bool {
+func HasOrdinals(dt arrow.DataType) bool {
 	switch id := dt.ID(); {
 	case arrow.IsInteger(id), arrow.IsFloating(id):
 		return true
@@ -268,39 +272,40 @@ func hasOrdinals(dt arrow.DataType) bool {
 	}
 }
 
-// ordinals returns integers that are ordered, and equal, as the values are. NaN is the greatest float, and -0 is 0. ok is
+// Ordinals returns integers that are ordered, and equal, as the values are. NaN is the greatest float, and -0 is 0. ok is
 // false if values do not fit, or have another order.
-func (c *column) ordinals() (v []int64, ok bool) {
-	dt := c.arr.DataType()
+func (c *Column) Ordinals() (v []int64, ok bool) {
+	dt := c.Array.DataType()
 	if dt.ID() == arrow.DECIMAL128 {
-		return c.integers()
+		return c.Integers()
 	}
-	if !hasOrdinals(dt) {
+	if !HasOrdinals(dt) {
 		return nil, false
 	}
 	switch {
 	case c.sortable != nil:
 	case arrow.IsFloating(dt.ID()):
-		c.sortBuf = resized(c.sortBuf, c.arr.Len())
-		for i, f := range c.reals() {
-			c.sortBuf[i] = floatOrdinal(f)
+		c.sortBuf = Resized(c.sortBuf, c.Array.Len())
+		for i, f := range c.Reals() {
+			c.sortBuf[i] = FloatOrdinal(f)
 		}
 		c.sortable = c.sortBuf
 	case dt.ID() == arrow.UINT64:
-		c.sortBuf = resized(c.sortBuf, c.arr.Len())
-		for i, u := range arrowutil.Values[uint64](c.arr) {
+		c.sortBuf = Resized(c.sortBuf, c.Array.Len())
+		for i, u := range arrowutil.Values[uint64](c.Array) {
 			c.sortBuf[i] = int64(u ^ 1<<63)
 		}
 		c.sortable = c.sortBuf
 	default:
-		c.sortable, _ = c.integers()
+		c.sortable, _ = c.Integers()
 	}
 	return c.sortable, true
 }
 
 const nanOrdinal = math.MaxInt64
 
-func floatOrdinal(f float64) int64 {
+// FloatOrdinal is the integer that stands for a float in the order of floats.
+func FloatOrdinal(f float64) int64 {
 	switch {
 	case f != f:
 		return nanOrdinal
@@ -319,10 +324,10 @@ func ordinalFloat(v int64) float64 {
 	return math.Float64frombits(uint64(v ^ (v >> 63 & math.MaxInt64)))
 }
 
-// fromOrdinals makes an array of values of their ordinals. valid has a bit for each.
-func fromOrdinals(mem memory.Allocator, dt arrow.DataType, v []int64, valid []bool) arrow.Array {
+// FromOrdinals makes an array of values of their ordinals. valid has an element for each; nil means that none is null.
+func FromOrdinals(mem memory.Allocator, dt arrow.DataType, v []int64, valid []bool) arrow.Array {
 	n := len(v)
-	bits, nulls := validity(mem, valid)
+	bits, nulls := Validity(mem, valid)
 	values := func() *memory.Buffer {
 		switch dt.ID() {
 		case arrow.INT8, arrow.UINT8:
@@ -377,8 +382,8 @@ func cast[T uint8 | uint16 | uint32 | uint64](mem memory.Allocator, v []int64) *
 	return b
 }
 
-// validity makes a bitmap, nil if all are set, and counts the others.
-func validity(mem memory.Allocator, valid []bool) (*memory.Buffer, int) {
+// Validity makes a bitmap, nil if all are set, and counts the others.
+func Validity(mem memory.Allocator, valid []bool) (*memory.Buffer, int) {
 	nulls := 0
 	for _, v := range valid {
 		if !v {
@@ -395,4 +400,32 @@ func validity(mem memory.Allocator, valid []bool) (*memory.Buffer, int) {
 		}
 	}
 	return b, nulls
+}
+
+// FromNumbers makes an array of integers, times or decimals.
+func FromNumbers(mem memory.Allocator, dt arrow.DataType, v []decimal128.Num, valid []bool) (arrow.Array, error) {
+	bits, nulls := Validity(mem, valid)
+	switch dt.ID() {
+	case arrow.DECIMAL128:
+		values := arrowutil.NewBuffer(mem, 16*len(v))
+		copy(arrowutil.As[decimal128.Num](values.Bytes()), v)
+		return arrowutil.Make(dt, len(v), []*memory.Buffer{bits, values}, nil, nulls), nil
+	case arrow.DECIMAL256:
+		values := arrowutil.NewBuffer(mem, 32*len(v))
+		for i, x := range v {
+			arrowutil.As[decimal256.Num](values.Bytes())[i] = decimal256.FromDecimal128(x)
+		}
+		return arrowutil.Make(dt, len(v), []*memory.Buffer{bits, values}, nil, nulls), nil
+	}
+	if bits != nil {
+		bits.Release()
+	}
+	ints := make([]int64, len(v))
+	for i, x := range v {
+		ints[i] = int64(x.LowBits())
+		if dt.ID() == arrow.UINT64 {
+			ints[i] = int64(x.LowBits() ^ 1<<63)
+		}
+	}
+	return FromOrdinals(mem, dt, ints, valid), nil
 }
