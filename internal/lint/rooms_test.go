@@ -91,7 +91,7 @@ var largeRooms = map[string]int{
 	"bench":                      2900,
 	"cmd/amudai/internal/browse": 3300,
 	"encoding/bytestring":        3800,
-	"internal/engine/compute":    3800,
+	"internal/engine/compute":    3100,
 	"shard/internal/stripe/read": 2800,
 }
 

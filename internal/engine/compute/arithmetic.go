@@ -1,16 +1,15 @@
 package compute
 
 import (
-	"fmt"
-	"math"
 	"math/big"
-	"math/bits"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
@@ -107,13 +106,17 @@ func (b *binder) operate(n *ast.Node, x, y *expr) (*expr, error) {
 	out := function(n, dt, []*expr{x, y}, nil)
 	switch dt {
 	case int64s:
-		out.eval = func(e *env) (arrow.Array, error) { return binary(e, out, x, y, int64Loops[n.Op], int64Fails(n.Op)) }
+		out.eval = func(e *env) (arrow.Array, error) {
+			return binary(e, out, x, y, numbers.Int64Loops[n.Op], numbers.Int64Fails(n.Op))
+		}
 		linear(out, given[0], given[1])
 	case uint64s:
-		out.eval = func(e *env) (arrow.Array, error) { return binary(e, out, x, y, uint64Loops[n.Op], uint64Fails(n.Op)) }
+		out.eval = func(e *env) (arrow.Array, error) {
+			return binary(e, out, x, y, numbers.Uint64Loops[n.Op], numbers.Uint64Fails(n.Op))
+		}
 	default:
 		out.eval = func(e *env) (arrow.Array, error) {
-			return binary(e, out, x, y, float64Loops[n.Op], func(x, y float64) string { return "" })
+			return binary(e, out, x, y, numbers.Float64Loops[n.Op], func(x, y float64) string { return "" })
 		}
 	}
 	return out, nil
@@ -202,7 +205,7 @@ func linear(out, x, y *expr) {
 	case n.Op == ast.OpSub:
 		out.least = func(v *big.Int) *big.Int { return new(big.Int).Add(v, c) }
 	case n.Op == ast.OpMul && c.Sign() > 0:
-		out.least = func(v *big.Int) *big.Int { return ceilDiv(v, c) }
+		out.least = func(v *big.Int) *big.Int { return calendar.CeilDiv(v, c) }
 	case n.Op == ast.OpIntDiv && c.Sign() > 0:
 		out.least = func(v *big.Int) *big.Int {
 			least := new(big.Int).Mul(v, c)
@@ -217,23 +220,11 @@ func linear(out, x, y *expr) {
 	out.arg = x.node
 }
 
-// ceilDiv is the least integer that is not below v/c, for c above 0.
-func ceilDiv(v, c *big.Int) *big.Int {
-	q, r := new(big.Int).DivMod(v, c, new(big.Int))
-	if r.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return q
-}
-
 // chunk is the number of values that a loop works on at a time.
 const chunk = 1024
 
-// loop computes some values. It reports whether all of them are right.
-type loop[T any] func(dst, a, b []T) bool
-
 // binary evaluates a function of two values of the same type. fails says why it has no value, or "".
-func binary[T comparable](e *env, of, x, y *expr, loop loop[T], fails func(x, y T) string) (arrow.Array, error) {
+func binary[T comparable](e *env, of, x, y *expr, loop numbers.Loop[T], fails func(x, y T) string) (arrow.Array, error) {
 	xs, err := e.array(x)
 	if err != nil {
 		return nil, err
@@ -364,188 +355,4 @@ func checked[T, R any](n *ast.Node, x *expr, dt arrow.DataType, one func(v T) (R
 		}
 		return arrowutil.Make(dt, e.rows, []*memory.Buffer{valid, out}, nil, nulls), nil
 	})
-}
-
-var int64Loops = map[ast.Op]loop[int64]{
-	ast.OpAdd: func(dst, a, b []int64) bool {
-		over := int64(0)
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			s := a[i] + b[i]
-			over |= (a[i] ^ s) & (b[i] ^ s)
-			dst[i] = s
-		}
-		return over >= 0
-	},
-	ast.OpSub: func(dst, a, b []int64) bool {
-		over := int64(0)
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			s := a[i] - b[i]
-			over |= (a[i] ^ b[i]) & (a[i] ^ s)
-			dst[i] = s
-		}
-		return over >= 0
-	},
-	ast.OpMul: func(dst, a, b []int64) bool {
-		ok := true
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] * b[i]
-			ok = ok && fits(a[i], b[i])
-		}
-		return ok
-	},
-	ast.OpIntDiv: func(dst, a, b []int64) bool {
-		ok := true
-		for i, y := range b {
-			switch {
-			case y == 0:
-				dst[i] = 0
-			case y == -1:
-				dst[i] = -a[i]
-				ok = ok && a[i] != math.MinInt64
-			default:
-				dst[i] = a[i] / y
-			}
-		}
-		return ok
-	},
-	ast.OpMod: func(dst, a, b []int64) bool {
-		for i, y := range b {
-			if dst[i] = 0; y != 0 && y != -1 {
-				dst[i] = a[i] % y
-			}
-		}
-		return true
-	},
-}
-
-// fits reports whether a product is an int64.
-func fits(x, y int64) bool {
-	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	hi -= uint64(x>>63)&uint64(y) + uint64(y>>63)&uint64(x)
-	return hi == uint64(int64(lo)>>63)
-}
-
-func int64Fails(o ast.Op) func(x, y int64) string {
-	exact := exactly(o)
-	return func(x, y int64) string {
-		if y == 0 && (o == ast.OpIntDiv || o == ast.OpMod) || exact(big.NewInt(x), big.NewInt(y)).IsInt64() {
-			return ""
-		}
-		return tooLarge(fmt.Sprint(x), o, fmt.Sprint(y), "an int64")
-	}
-}
-
-// exactly computes an operation on numbers of any size.
-func exactly(o ast.Op) func(x, y *big.Int) *big.Int {
-	return func(x, y *big.Int) *big.Int {
-		switch o {
-		case ast.OpAdd:
-			return x.Add(x, y)
-		case ast.OpSub:
-			return x.Sub(x, y)
-		case ast.OpMul:
-			return x.Mul(x, y)
-		case ast.OpIntDiv:
-			return x.Quo(x, y)
-		}
-		return x.Rem(x, y)
-	}
-}
-
-// tooLarge is the message about a result that its type does not hold.
-func tooLarge(x string, o ast.Op, y, typ string) string {
-	return fmt.Sprintf("%s %s %s is out of the range of %s", x, ast.Words[o], y, typ)
-}
-
-var uint64Loops = map[ast.Op]loop[uint64]{
-	ast.OpAdd: func(dst, a, b []uint64) bool {
-		over := uint64(0)
-		for i := range dst {
-			s, carry := bits.Add64(a[i], b[i], 0)
-			dst[i], over = s, over|carry
-		}
-		return over == 0
-	},
-	ast.OpSub: func(dst, a, b []uint64) bool {
-		over := uint64(0)
-		for i := range dst {
-			s, borrow := bits.Sub64(a[i], b[i], 0)
-			dst[i], over = s, over|borrow
-		}
-		return over == 0
-	},
-	ast.OpMul: func(dst, a, b []uint64) bool {
-		over := uint64(0)
-		for i := range dst {
-			hi, lo := bits.Mul64(a[i], b[i])
-			dst[i], over = lo, over|hi
-		}
-		return over == 0
-	},
-	ast.OpIntDiv: func(dst, a, b []uint64) bool {
-		for i, y := range b {
-			if dst[i] = 0; y != 0 {
-				dst[i] = a[i] / y
-			}
-		}
-		return true
-	},
-	ast.OpMod: func(dst, a, b []uint64) bool {
-		for i, y := range b {
-			if dst[i] = 0; y != 0 {
-				dst[i] = a[i] % y
-			}
-		}
-		return true
-	},
-}
-
-func uint64Fails(o ast.Op) func(x, y uint64) string {
-	exact := exactly(o)
-	return func(x, y uint64) string {
-		if y == 0 && (o == ast.OpIntDiv || o == ast.OpMod) || exact(new(big.Int).SetUint64(x), new(big.Int).SetUint64(y)).IsUint64() {
-			return ""
-		}
-		return tooLarge(fmt.Sprint(x), o, fmt.Sprint(y), "a uint64")
-	}
-}
-
-var float64Loops = map[ast.Op]loop[float64]{
-	ast.OpAdd: func(dst, a, b []float64) bool {
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] + b[i]
-		}
-		return true
-	},
-	ast.OpSub: func(dst, a, b []float64) bool {
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] - b[i]
-		}
-		return true
-	},
-	ast.OpMul: func(dst, a, b []float64) bool {
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] * b[i]
-		}
-		return true
-	},
-	ast.OpDiv: func(dst, a, b []float64) bool {
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] / b[i]
-		}
-		return true
-	},
-	ast.OpMod: func(dst, a, b []float64) bool {
-		for i := range dst {
-			dst[i] = math.Mod(a[i], b[i])
-		}
-		return true
-	},
 }

@@ -60,7 +60,7 @@ func (b *binder) bind(n *ast.Node) (*expr, error) {
 	return b.condition(n)
 }
 
-// column binds a column. Its arrays become plain. A value within JSON texts is a text.
+// column binds a column. Its arrays become plain. A value numbers.Within JSON texts is a text.
 func (b *binder) column(n *ast.Node) (*expr, error) {
 	c, err := predicate.Resolve(n, b.schema)
 	if err != nil {

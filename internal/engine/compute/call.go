@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
@@ -341,17 +342,8 @@ func (b *binder) roundIntegers(n *ast.Node, x *expr, digits int64) (*expr, error
 	if err != nil {
 		return nil, err
 	}
-	rounded := checked(n, wide, wide.dt, func(v int128) (int128, bool) { return roundAt(v, -digits) }, func(v int128) string { return "" })
+	rounded := checked(n, wide, wide.dt, func(v int128) (int128, bool) { return numbers.RoundAt(v, -digits) }, func(v int128) string { return "" })
 	return b.castNumber(n, rounded, dt)
-}
-
-// roundAt rounds the last digits of a number away.
-func roundAt(v int128, digits int64) (int128, bool) {
-	if digits > 38 {
-		return int128{}, true
-	}
-	r, _ := rescale(v, -int32(digits))
-	return rescale(r, int32(digits))
 }
 
 func roundFloats(n *ast.Node, x *expr, digits int64) *expr {
@@ -400,11 +392,11 @@ func (b *binder) roundDecimals(n *ast.Node, x *expr, digits int64) (*expr, error
 	down := decimal128.FromI64(1)
 	return checked(n, wide, dt, func(v int128) (int128, bool) {
 		if n.Name == "round" && digits < 0 {
-			r, _ := rescale(v, int32(max(digits, -39))-scale)
-			return rescale(r, int32(min(-digits, 39)))
+			r, _ := numbers.Rescale(v, int32(max(digits, -39))-scale)
+			return numbers.Rescale(r, int32(min(-digits, 39)))
 		}
 		if n.Name == "round" {
-			return rescale(v, keep-scale)
+			return numbers.Rescale(v, keep-scale)
 		}
 		q, r := v.Div(decimal128.GetScaleMultiplier(int(scale)))
 		switch {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
@@ -164,14 +166,14 @@ func (b *binder) compareFloat(out, x, y *expr, holds func(order int) bool) (*exp
 		return 1
 	}
 	if x.dt.ID() == arrow.UINT64 {
-		out.eval = compared(x, y, ast.OpEq, func(i uint64, f float64) int { return truth(compareUint(i, f)) })
+		out.eval = compared(x, y, ast.OpEq, func(i uint64, f float64) int { return truth(numbers.CompareUint(i, f)) })
 		return out, nil
 	}
 	x, err := b.widened(x, int64s)
 	if err != nil {
 		return nil, err
 	}
-	out.eval = compared(x, y, ast.OpEq, func(i int64, f float64) int { return truth(compareMixed(i, f)) })
+	out.eval = compared(x, y, ast.OpEq, func(i int64, f float64) int { return truth(numbers.CompareMixed(i, f)) })
 	return out, nil
 }
 
@@ -181,8 +183,8 @@ func (b *binder) compareDecimals(out, x, y *expr) (*expr, error) {
 	bp, bs := decimalOf(y.dt)
 	x, y = toDecimals(x.node, x, decimalType(max(ap, 38), as)), toDecimals(y.node, y, decimalType(max(bp, 38), bs))
 	out.eval = compared(x, y, out.node.Op, func(v, w int128) int {
-		a, okA := rescale(v, max(bs-as, 0))
-		b, okB := rescale(w, max(as-bs, 0))
+		a, okA := numbers.Rescale(v, max(bs-as, 0))
+		b, okB := numbers.Rescale(w, max(as-bs, 0))
 		switch { // a number that does not fit is beyond the other
 		case !okA:
 			return v.Sign()
@@ -233,10 +235,10 @@ func orderOf(x, y arrow.DataType) func(xs, ys arrow.Array) func(i, k int) int {
 
 // secondsOf gives times as seconds and nanoseconds.
 func secondsOf(arr arrow.Array) func(i int) (seconds, nanos int64) {
-	per := perSecond(arr.DataType())
+	per := calendar.PerSecond(arr.DataType())
 	split := func(v int64) (int64, int64) {
 		if per == 0 {
-			return v * daySeconds, 0
+			return v * calendar.DaySeconds, 0
 		}
 		s, rest := text.FloorDiv(v, per)
 		return s, rest * (1e9 / per)

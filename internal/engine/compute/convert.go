@@ -1,10 +1,8 @@
 package compute
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"math/big"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -95,7 +94,7 @@ func toFloats(n *ast.Node, x *expr) *expr {
 		precision, scale := decimalOf(x.dt)
 		return unary(n, toDecimals(n, x, decimalType(max(precision, 38), scale)), float64s, func(dst []float64, a []int128) {
 			for i, v := range a {
-				dst[i] = toFloat(v, scale)
+				dst[i] = numbers.ToFloat(v, scale)
 			}
 		})
 	}
@@ -106,10 +105,10 @@ func toFloats(n *ast.Node, x *expr) *expr {
 func toDecimals(n *ast.Node, x *expr, dt arrow.DataType) *expr {
 	precision, scale := decimalOf(dt)
 	_, from := decimalOf(x.dt)
-	by, most := scale-from, decimalLimit(precision)
+	by, most := scale-from, numbers.Limit(precision)
 	one := func(v int128) (int128, bool) {
-		r, ok := rescale(v, by)
-		return r, ok && within(r, most)
+		r, ok := numbers.Rescale(v, by)
+		return r, ok && numbers.Within(r, most)
 	}
 	why := func(v int128) string { return outOfRange(v.ToString(from), text.Type(dt)) }
 	switch x.dt.ID() {
@@ -306,7 +305,7 @@ func toInteger[D int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 		least, most := decimal128.FromI64(lo), decimal128.FromU64(hi)
 		wide := toDecimals(n, x, decimalType(38, scale))
 		return checked(n, wide, dt, func(v int128) (D, bool) {
-			r, ok := rescale(v, -scale)
+			r, ok := numbers.Rescale(v, -scale)
 			return D(r.LowBits()), ok && r.Cmp(least) >= 0 && r.Cmp(most) <= 0
 		}, func(v int128) string { return outOfRange(v.ToString(scale), name) })
 	case isUnsigned(x.dt):
@@ -325,42 +324,7 @@ func (b *binder) castToDecimal(n *ast.Node, x *expr, dt arrow.DataType) (*expr, 
 	if !isFloat(x.dt) {
 		return toDecimals(n, x, dt), nil
 	}
-	most := decimalLimit(precision)
-	return checked(n, toFloats(n, x), dt, func(v float64) (int128, bool) { return fromFloat(v, scale, most) },
+	most := numbers.Limit(precision)
+	return checked(n, toFloats(n, x), dt, func(v float64) (int128, bool) { return numbers.FromFloat(v, scale, most) },
 		func(v float64) string { return outOfRange(fmt.Sprint(v), text.Type(dt)) }), nil
-}
-
-// compareMixed compares an integer with a float exactly. The order is 2 for NaN.
-func compareMixed(i int64, f float64) int {
-	switch {
-	case f != f:
-		return 2
-	case f >= 1<<63:
-		return -1
-	case f < -1<<63:
-		return 1
-	}
-	whole := math.Trunc(f)
-	if order := cmp.Compare(i, int64(whole)); order != 0 {
-		return order
-	}
-	return cmp.Compare(whole, f)
-}
-
-// compareUint is compareMixed for unsigned integers.
-func compareUint(i uint64, f float64) int {
-	if i <= math.MaxInt64 {
-		return compareMixed(int64(i), f)
-	}
-	switch {
-	case f != f:
-		return 2
-	case f < 1<<63:
-		return 1
-	}
-	exact, _ := big.NewFloat(f).Int(nil)
-	if exact == nil {
-		return -1
-	}
-	return new(big.Int).SetUint64(i).Cmp(exact)
 }

@@ -27,7 +27,7 @@ func isList(dt arrow.DataType) bool {
 // elements is a condition on the elements of a list. Within it, the path of the list names an element.
 type elements struct {
 	n       *ast.Node
-	list    *expr // nil for arrays within JSON texts
+	list    *expr // nil for arrays numbers.Within JSON texts
 	yes, no *predicate.Bound
 	inputs  []elementInput // of yes, then of no
 	json    int            // the column of JSON texts
@@ -37,8 +37,8 @@ type elements struct {
 // elementInput is a column of the condition: a part of the elements, or a column of the rows.
 type elementInput struct {
 	column predicate.Column
-	part   []int // within an element; nil for a column of the rows
-	json   bool  // within the elements of an array in JSON
+	part   []int // numbers.Within an element; nil for a column of the rows
+	json   bool  // numbers.Within the elements of an array in JSON
 	row    int   // the column of the rows
 }
 
@@ -103,7 +103,7 @@ func (b *binder) elements(n, condition *ast.Node) (*elements, error) {
 	})
 }
 
-// elementsOfJSON binds a condition on the elements of arrays within JSON texts: the first array on the path that all paths have in common.
+// elementsOfJSON binds a condition on the elements of arrays numbers.Within JSON texts: the first array on the path that all paths have in common.
 func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
 	e := &elements{n: n, json: -1}
 	var base predicate.Column

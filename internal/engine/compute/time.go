@@ -11,6 +11,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
@@ -30,11 +32,11 @@ func zoned(dt arrow.DataType) string {
 }
 
 // localTime checks that an argument has a date, and finds its time zone.
-func (b *binder) localTime(n *ast.Node, x *expr) (zone, error) {
+func (b *binder) localTime(n *ast.Node, x *expr) (calendar.Zone, error) {
 	if !isInstant(x.dt) {
-		return zone{}, fail(x.node, "%s is of type %s, and %s takes dates and timestamps", ast.Shorten(x.node.String()), text.Type(x.dt), n.Name)
+		return calendar.Zone{}, fail(x.node, "%s is of type %s, and %s takes dates and timestamps", ast.Shorten(x.node.String()), text.Type(x.dt), n.Name)
 	}
-	z, ok := zoneOf(zoned(x.dt))
+	z, ok := calendar.ZoneOf(zoned(x.dt))
 	if !ok {
 		return z, fail(x.node, "the time zone %q of %s is not known here", ast.Shorten(zoned(x.dt)), ast.Shorten(x.node.String()))
 	}
@@ -47,61 +49,25 @@ func (b *binder) datePart(n *ast.Node, x *expr) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	part := dateParts[n.Name]
+	part := calendar.Parts[n.Name]
 	var out *expr
 	if x.dt.ID() == arrow.DATE32 {
-		out = unary(n, x, int64s, func(dst []int64, a []int32) { ofDays(dst, a, part) })
+		out = unary(n, x, int64s, func(dst []int64, a []int32) { calendar.OfDays(dst, a, part) })
 	} else {
 		out = unary(n, x, int64s, func(dst, a []int64) {
-			localDays(dst, a, perSecond(x.dt), z)
-			ofDays(dst, dst, part)
+			calendar.LocalDays(dst, a, calendar.PerSecond(x.dt), z)
+			calendar.OfDays(dst, dst, part)
 		})
 	}
-	if n.Name == "year" && z.location == nil {
-		out.arg, out.least = x.node, inUnits(x.dt, z, func(y int64) int64 { return dayOf(y, 1, 1) })
+	if n.Name == "year" && z.Location == nil {
+		out.arg, out.least = x.node, calendar.InUnits(x.dt, z, func(y int64) int64 { return calendar.DayOf(y, 1, 1) })
 	}
 	return out, nil
 }
 
-// inUnits is the first value of a type on the day that a function gives.
-func inUnits(dt arrow.DataType, z zone, day func(y int64) int64) func(y *big.Int) *big.Int {
-	per := perSecond(dt)
-	return func(y *big.Int) *big.Int {
-		v := int64(math.MaxInt32) * 400 // beyond all dates
-		if y.IsInt64() && y.Int64() < v {
-			v = max(y.Int64(), -v)
-		}
-		out := big.NewInt(day(v))
-		if per == 0 {
-			return out
-		}
-		out.Mul(out, big.NewInt(daySeconds)).Sub(out, big.NewInt(z.offset))
-		return out.Mul(out, big.NewInt(per))
-	}
-}
-
-// localDays converts timestamps to days of the local time, rounded down.
-func localDays(dst, a []int64, per int64, z zone) {
-	if z.utc() {
-		floorDivs(dst, a, daySeconds*per)
-		return
-	}
-	localSeconds(dst, a, per, z)
-	floorDivs(dst, dst, daySeconds)
-}
-
-// localSeconds converts timestamps to seconds of the local time, rounded down.
-func localSeconds(dst, a []int64, per int64, z zone) {
-	floorDivs(dst, a, per)
-	o := z.offsets()
-	for i, s := range dst {
-		dst[i] = s + o.at(s)
-	}
-}
-
 // clockPart binds hour, minute and second.
 func (b *binder) clockPart(n *ast.Node, x *expr) (*expr, error) {
-	per, z := perSecond(x.dt), zone{}
+	per, z := calendar.PerSecond(x.dt), calendar.Zone{}
 	if !isClock(x.dt) {
 		var err error
 		if z, err = b.localTime(n, x); err != nil {
@@ -114,22 +80,7 @@ func (b *binder) clockPart(n *ast.Node, x *expr) (*expr, error) {
 	case x.dt.ID() == arrow.TIME32:
 		x = convert[int32, int64](n, x, int64s)
 	}
-	return unary(n, x, int64s, func(dst, a []int64) { clocks(dst, a, per, z, n.Name) }), nil
-}
-
-// clocks finds a part of times of day.
-func clocks(dst, a []int64, per int64, z zone, name string) {
-	unit := clockUnits[name] / (1e9 / per)
-	if !z.utc() {
-		floorDivs(dst, a, per)
-		o := z.offsets()
-		for i, s := range dst {
-			_, inDay := text.FloorDiv(s, daySeconds) // s and an offset may be out of range
-			dst[i] = inDay + o.at(s)
-		}
-		a, unit = dst, clockUnits[name]/1e9
-	}
-	floorDivMods(dst, a, unit, clockMost[name])
+	return unary(n, x, int64s, func(dst, a []int64) { calendar.Clocks(dst, a, per, z, n.Name) }), nil
 }
 
 // epoch binds the seconds since 1970, of times of day and durations those since their zero.
@@ -138,12 +89,12 @@ func (b *binder) epoch(n *ast.Node, x *expr) (*expr, error) {
 		_, err := b.localTime(n, x)
 		return nil, err
 	}
-	per := perSecond(x.dt)
+	per := calendar.PerSecond(x.dt)
 	if x.dt.ID() == arrow.DATE32 || x.dt.ID() == arrow.TIME32 {
 		return unary(n, x, float64s, func(dst []float64, a []int32) {
 			for i, v := range a {
 				if per == 0 {
-					dst[i] = float64(v) * daySeconds
+					dst[i] = float64(v) * calendar.DaySeconds
 				} else {
 					dst[i] = float64(v) / float64(per)
 				}
@@ -160,39 +111,39 @@ func (b *binder) epoch(n *ast.Node, x *expr) (*expr, error) {
 // castInstant converts dates and timestamps. A timestamp without a zone has its local time in one.
 func (b *binder) castInstant(n *ast.Node, x *expr, dt arrow.DataType) (*expr, error) {
 	for _, t := range []arrow.DataType{x.dt, dt} {
-		if _, ok := zoneOf(zoned(t)); !ok {
+		if _, ok := calendar.ZoneOf(zoned(t)); !ok {
 			return nil, fail(n, "the time zone %q is not known here", ast.Shorten(zoned(t)))
 		}
 	}
-	from, _ := zoneOf(zoned(x.dt))
-	to, _ := zoneOf(zoned(dt))
+	from, _ := calendar.ZoneOf(zoned(x.dt))
+	to, _ := calendar.ZoneOf(zoned(dt))
 	if zoned(x.dt) != "" && zoned(dt) != "" { // the same instant
-		from, to = zone{}, zone{}
+		from, to = calendar.Zone{}, calendar.Zone{}
 	}
 	out, err := b.changeUnit(n, x, dt, from, to)
-	if err == nil && dt.ID() == arrow.DATE32 && from.location == nil {
-		out.arg, out.least = x.node, inUnits(x.dt, from, func(y int64) int64 { return y })
+	if err == nil && dt.ID() == arrow.DATE32 && from.Location == nil {
+		out.arg, out.least = x.node, calendar.InUnits(x.dt, from, func(y int64) int64 { return y })
 	}
 	return out, err
 }
 
 // changeUnit converts times between units and zones, rounding down.
-func (b *binder) changeUnit(n *ast.Node, x *expr, dt arrow.DataType, from, to zone) (*expr, error) {
-	a, c := perSecond(x.dt), perSecond(dt)
-	one := func(o, p *offsets) func(v int64) (int64, bool) {
+func (b *binder) changeUnit(n *ast.Node, x *expr, dt arrow.DataType, from, to calendar.Zone) (*expr, error) {
+	a, c := calendar.PerSecond(x.dt), calendar.PerSecond(dt)
+	one := func(o, p *calendar.Offsets) func(v int64) (int64, bool) {
 		return func(v int64) (int64, bool) {
 			var seconds, rest int64 // local time
 			if a == 0 {
-				seconds = v * daySeconds
+				seconds = v * calendar.DaySeconds
 			} else {
 				seconds, rest = text.FloorDiv(v, a)
-				seconds += o.at(seconds)
+				seconds += o.At(seconds)
 			}
 			if c == 0 {
-				day, _ := text.FloorDiv(seconds, daySeconds)
+				day, _ := text.FloorDiv(seconds, calendar.DaySeconds)
 				return day, day >= math.MinInt32 && day <= math.MaxInt32
 			}
-			seconds = p.instant(seconds)
+			seconds = p.Instant(seconds)
 			if c >= max(a, 1) {
 				rest *= c / max(a, 1)
 			} else {
@@ -212,16 +163,16 @@ func (b *binder) changeUnit(n *ast.Node, x *expr, dt arrow.DataType, from, to zo
 		return checked(n, x, dt, func(v int32) (int32, bool) { return v, true }, func(v int32) string { return "" }), nil
 	case a == 0:
 		return perRow(n, x, dt, func() func(v int32) (int64, bool) {
-			f := one(from.offsets(), to.offsets())
+			f := one(from.Offsets(), to.Offsets())
 			return func(v int32) (int64, bool) { return f(int64(v)) }
 		}, func(v int32) string { return why(string(text.AppendDate(nil, int64(v)))) }), nil
 	case c == 0:
 		return perRow(n, x, dt, func() func(v int64) (int32, bool) {
-			f := one(from.offsets(), to.offsets())
+			f := one(from.Offsets(), to.Offsets())
 			return func(v int64) (int32, bool) { r, ok := f(v); return int32(r), ok }
 		}, func(v int64) string { return why(string(text.AppendTimestamp(nil, v, a, false))) }), nil
 	}
-	return perRow(n, x, dt, func() func(v int64) (int64, bool) { return one(from.offsets(), to.offsets()) },
+	return perRow(n, x, dt, func() func(v int64) (int64, bool) { return one(from.Offsets(), to.Offsets()) },
 		func(v int64) string { return why(string(text.AppendTimestamp(nil, v, a, false))) }), nil
 }
 
@@ -252,7 +203,7 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 		return nil, fail(unit.node, "expected a unit such as 'month', found %s", ast.Shorten(unit.node.String()))
 	}
 	word := strings.ToLower(unit.lit.Lit.Text)
-	first, nanos := truncations[word], clockUnits[word]
+	first, nanos := calendar.Truncations[word], calendar.ClockUnits[word]
 	if first == nil && nanos == 0 {
 		return nil, fail(unit.node, "%s is no unit: write decade, year, quarter, month, week, day, hour, minute, second, millisecond or microsecond", unit.lit.Lit.Describe())
 	}
@@ -260,13 +211,13 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	per := perSecond(x.dt)
+	per := calendar.PerSecond(x.dt)
 	if per == 0 {
 		if first == nil {
-			first, word = truncations["day"], "day"
+			first, word = calendar.Truncations["day"], "day"
 		}
-		out := unary(n, x, x.dt, func(dst, a []int32) { ofDays(dst, a, first) })
-		out.arg, out.least = x.node, func(y *big.Int) *big.Int { return ceilDay(word, y) }
+		out := unary(n, x, x.dt, func(dst, a []int32) { calendar.OfDays(dst, a, first) })
+		out.arg, out.least = x.node, func(y *big.Int) *big.Int { return calendar.CeilDay(word, y) }
 		return out, nil
 	}
 	step := nanos / (1e9 / per) // of clock units
@@ -278,7 +229,7 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 		defer xs.Release()
 		out := arrowutil.NewBuffer(e.mem, 8*e.rows)
 		dst, a := arrowutil.As[int64](out.Bytes()), arrowutil.Values[int64](xs)
-		unit := truncateTimes(dst, a, per, step, z, first)
+		unit := calendar.TruncateTimes(dst, a, per, step, z, first)
 		valid, nulls := e.valid(xs)
 		least, most := math.MinInt64/unit, math.MaxInt64/unit
 		for i, v := range dst {
@@ -289,57 +240,16 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 		}
 		return arrowutil.Make(x.dt, e.rows, []*memory.Buffer{valid, out}, nil, nulls), nil
 	})
-	if z.utc() {
+	if z.UTC() {
 		out.arg, out.least = x.node, func(y *big.Int) *big.Int {
 			if first == nil {
-				return new(big.Int).Mul(ceilDiv(y, big.NewInt(max(step, 1))), big.NewInt(max(step, 1)))
+				return new(big.Int).Mul(calendar.CeilDiv(y, big.NewInt(max(step, 1))), big.NewInt(max(step, 1)))
 			}
-			whole := big.NewInt(daySeconds * per)
-			return whole.Mul(ceilDay(word, ceilDiv(y, whole)), big.NewInt(daySeconds*per))
+			whole := big.NewInt(calendar.DaySeconds * per)
+			return whole.Mul(calendar.CeilDay(word, calendar.CeilDiv(y, whole)), big.NewInt(calendar.DaySeconds*per))
 		}
 	}
 	return out, nil
-}
-
-// truncateTimes truncates times to multiples of a step of the local time, or to the first day of a period if there is a function for
-// that. The results are multiples of the unit that it returns; dst gets the factors, because the products may be out of range.
-func truncateTimes(dst, a []int64, per, step int64, z zone, first func(day int64) int64) (unit int64) {
-	o := z.offsets()
-	switch {
-	case first != nil:
-		localDays(dst, a, per, z)
-		ofDays(dst, dst, first)
-		if z.utc() {
-			return daySeconds * per
-		}
-		for i, day := range dst {
-			dst[i] = o.instant(day * daySeconds)
-		}
-		return per
-	case z.utc() || step <= per: // offsets are whole seconds
-		step = max(step, 1)
-		floorDivs(dst, a, step)
-		return step
-	}
-	floorDivs(dst, a, per)
-	for i, s := range dst {
-		_, over := text.FloorDiv(s+o.at(s), step/per)
-		dst[i] = s - over
-	}
-	return per
-}
-
-// ceilDay is the first day of a period that is not before a day.
-func ceilDay(word string, day *big.Int) *big.Int {
-	if !day.IsInt64() || day.Int64() > math.MaxInt64/daySeconds || day.Int64() < math.MinInt64/daySeconds {
-		return day
-	}
-	d := day.Int64()
-	first := truncations[word](d)
-	if first < d {
-		first = behind[word](first)
-	}
-	return big.NewInt(first)
 }
 
 // moments binds arithmetic of dates, timestamps and durations; nil for other operands. A date and a number of days make a date.
@@ -397,15 +307,15 @@ func (b *binder) between(n *ast.Node, x, y *expr) (*expr, error) {
 	}
 	dt := &arrow.TimestampType{Unit: unit}
 	var err error
-	if x, err = b.changeUnit(n, x, dt, zone{}, zone{}); err == nil {
-		y, err = b.changeUnit(n, y, dt, zone{}, zone{})
+	if x, err = b.changeUnit(n, x, dt, calendar.Zone{}, calendar.Zone{}); err == nil {
+		y, err = b.changeUnit(n, y, dt, calendar.Zone{}, calendar.Zone{})
 	}
 	if err != nil {
 		return nil, err
 	}
 	out := function(n, &arrow.DurationType{Unit: unit}, []*expr{x, y}, nil)
 	out.eval = func(e *env) (arrow.Array, error) {
-		return binary(e, out, x, y, int64Loops[ast.OpSub], int64Fails(ast.OpSub))
+		return binary(e, out, x, y, numbers.Int64Loops[ast.OpSub], numbers.Int64Fails(ast.OpSub))
 	}
 	return out, nil
 }

@@ -82,7 +82,7 @@ func (v *Value) column() *predicate.Column {
 	return &v.columns[v.root.column]
 }
 
-// Column reports whether the expression is just a column, and its path. A value within JSON texts is none.
+// Column reports whether the expression is just a column, and its path. A value numbers.Within JSON texts is none.
 func (v *Value) Column() (path string, ok bool) {
 	c := v.column()
 	if c == nil {

@@ -1,4 +1,4 @@
-package compute
+package calendar
 
 import (
 	"math"
@@ -26,14 +26,14 @@ func TestDivisor(t *testing.T) {
 func TestClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		per := rapid.SampledFrom([]int64{1, 1e3, 1e6, 1e9}).Draw(t, "per")
-		z := zone{offset: rapid.SampledFrom([]int64{0, 3600, -9000}).Draw(t, "offset")}
+		z := Zone{offset: rapid.SampledFrom([]int64{0, 3600, -9000}).Draw(t, "offset")}
 		a := someTimes(per).Draw(t, "a")
 		for name, most := range clockMost {
 			got := make([]int64, len(a))
-			clocks(got, a, per, z, name)
+			Clocks(got, a, per, z, name)
 			for i, v := range a {
 				local := new(big.Int).Add(floorDiv(big.NewInt(v), per), big.NewInt(z.offset))
-				want := new(big.Int).Mod(floorDiv(local, clockUnits[name]/1e9), big.NewInt(most))
+				want := new(big.Int).Mod(floorDiv(local, ClockUnits[name]/1e9), big.NewInt(most))
 				require.Equal(t, want.Int64(), got[i], "%s of %d", name, v)
 			}
 		}
@@ -42,32 +42,32 @@ func TestClocks(t *testing.T) {
 
 // Truncated times are those of exact arithmetic, for all times, units and offsets.
 func TestTruncateTimes(t *testing.T) {
-	berlin, ok := zoneOf("Europe/Berlin")
+	berlin, ok := ZoneOf("Europe/Berlin")
 	require.True(t, ok)
 	rapid.Check(t, func(t *rapid.T) {
 		per := rapid.SampledFrom([]int64{1e3, 1e6, 1e9}).Draw(t, "per")
-		z := rapid.SampledFrom([]zone{{}, {offset: 3600}, {offset: -9000}, berlin}).Draw(t, "zone")
+		z := rapid.SampledFrom([]Zone{{}, {offset: 3600}, {offset: -9000}, berlin}).Draw(t, "zone")
 		a := someTimes(per).Draw(t, "a")
-		o := z.offsets()
+		o := z.Offsets()
 		check := func(word string, step int64, first func(day int64) int64, want func(v int64) *big.Int) {
 			got := make([]int64, len(a))
-			unit := truncateTimes(got, a, per, step, z, first)
+			unit := TruncateTimes(got, a, per, step, z, first)
 			for i, v := range a {
 				product := new(big.Int).Mul(big.NewInt(got[i]), big.NewInt(unit))
 				require.Equal(t, want(v).String(), product.String(), "%s of %d", word, v)
 			}
 		}
-		for word, first := range truncations {
+		for word, first := range Truncations {
 			check(word, 0, first, func(v int64) *big.Int {
 				seconds := floorDiv(big.NewInt(v), per).Int64()
-				day := floorDiv(big.NewInt(seconds+o.at(seconds)), daySeconds).Int64()
-				return new(big.Int).Mul(big.NewInt(o.instant(first(day)*daySeconds)), big.NewInt(per))
+				day := floorDiv(big.NewInt(seconds+o.At(seconds)), DaySeconds).Int64()
+				return new(big.Int).Mul(big.NewInt(o.Instant(first(day)*DaySeconds)), big.NewInt(per))
 			})
 		}
-		for word, nanos := range clockUnits {
+		for word, nanos := range ClockUnits {
 			step := max(nanos/(1e9/per), 1)
 			check(word, nanos/(1e9/per), nil, func(v int64) *big.Int {
-				offset := big.NewInt(o.at(floorDiv(big.NewInt(v), per).Int64()) * per)
+				offset := big.NewInt(o.At(floorDiv(big.NewInt(v), per).Int64()) * per)
 				local := new(big.Int).Add(big.NewInt(v), offset)
 				return local.Mul(floorDiv(local, step), big.NewInt(step)).Sub(local, offset)
 			})

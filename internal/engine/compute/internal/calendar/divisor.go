@@ -1,4 +1,4 @@
-package compute
+package calendar
 
 import (
 	"math/bits"
