@@ -45,7 +45,7 @@ var kindSwitches = []string{
 	"rntuple/internal/write/nodes.go",
 	"rntuple/internal/write/schema.go",
 	"rntuple/internal/write/variant.go",
-	"shard/internal/stripe/read/read.go",
+	"shard/internal/stripe/read/internal/build/build.go",
 	"shard/internal/stripe/write/list.go",
 	"shard/internal/stripe/write/struct.go",
 	"shard/internal/stripe/write/cut.go",

@@ -92,7 +92,6 @@ var largeRooms = map[string]int{
 	"cmd/amudai/internal/browse": 3300,
 	"encoding/bytestring":        3800,
 	"internal/engine/compute":    3100,
-	"shard/internal/stripe/read": 2800,
 }
 
 func TestRoomsStaySmall(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 )
 
 // Buffer describes an encoded buffer.
@@ -161,7 +160,7 @@ type blockVisitor struct {
 
 // count is the number of blocks of a buffer.
 func (v *blockVisitor) count(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer) (int, error) {
-	r, err := read.OpenBlocks(ctx, st, nodeOf(n), b, read.Options{})
+	r, err := blocks.Open(ctx, st, nodeOf(n), b, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -172,7 +171,7 @@ func (v *blockVisitor) count(ctx context.Context, st *shardfile.Stripe, n schema
 // description is nil if the block is damaged.
 func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer, from, to int,
 	each func(bi Block, raw []byte, blk encoding.Block, tree *encoding.Tree) error) error {
-	r, err := read.OpenBlocks(ctx, st, nodeOf(n), b, read.Options{})
+	r, err := blocks.Open(ctx, st, nodeOf(n), b, 0)
 	if err != nil {
 		return err
 	}

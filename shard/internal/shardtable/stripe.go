@@ -12,8 +12,8 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/pageindex"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -89,7 +89,7 @@ func (s tableStripe) ValueBytes(ctx context.Context, c *table.Column) int64 {
 	return int64(min(raw/uint64(max(s.Rows(), 1)), math.MaxInt32))
 }
 
-var partsOf = [...]read.Parts{table.ToOpen: read.ToOpen, table.ToFilter: read.ToFilter, table.AllValues: read.Whole}
+var partsOf = [...]blocks.Parts{table.ToOpen: blocks.ToOpen, table.ToFilter: blocks.ToFilter, table.AllValues: blocks.Whole}
 
 // RangesToOpen implements [table.Stripe].
 func (s tableStripe) RangesToOpen(ctx context.Context, columns []table.Column, parts table.Parts, limit int64) (ranges []storage.ByteRange, err error) {
@@ -97,7 +97,7 @@ func (s tableStripe) RangesToOpen(ctx context.Context, columns []table.Column, p
 		if parts != table.AllValues && s.table.isOpen(s.Index(), &columns[i]) {
 			continue
 		}
-		ranges, err = read.RangesToOpen(ctx, ranges, s.Stripe, columns[i], partsOf[parts], limit)
+		ranges, err = blocks.RangesToOpen(ctx, ranges, s.Stripe, columns[i], partsOf[parts], limit)
 		if err != nil && !fault.Is(err) {
 			return nil, err
 		}

@@ -151,7 +151,7 @@ func (b *bufferCheck) flags(col *arrowmap.Column, field *shardpb.FieldDescriptor
 
 // blocks checks block map and checksums.
 func (b *bufferCheck) blocks(ctx context.Context) (bool, error) {
-	r, err := read.OpenBlocks(ctx, b.stripe, b.node, b.stored, b.v.limits())
+	r, err := blocks.Open(ctx, b.stripe, b.node, b.stored, b.v.o.MaxBlockBytes)
 	if err != nil {
 		return false, b.v.found(b.in(err, -1))
 	}

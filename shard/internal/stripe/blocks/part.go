@@ -76,8 +76,8 @@ func (r *Reader) check(e encoding.BlockEntry) error {
 	if e.N > maxBlockValues {
 		return fault.Limitf("block of %d values, more than %d", e.N, maxBlockValues)
 	}
-	if r.MaxBytes != nil && int64(e.Size) > r.MaxBytes(e.N) {
-		return fault.Limitf("block of %d values in %d bytes, more than %d", e.N, e.Size, r.MaxBytes(e.N))
+	if int64(e.Size) > r.maxBytes(e.N) {
+		return fault.Limitf("block of %d values in %d bytes, more than %d", e.N, e.Size, r.maxBytes(e.N))
 	}
 	return nil
 }

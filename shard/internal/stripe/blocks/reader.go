@@ -24,15 +24,12 @@ type Reader struct {
 	Map     *encoding.BlockMap   // positions of the blocks in the buffer
 	Options numeric.BlockOptions // how to decode them
 
-	// MaxBytes returns the maximum size of a block of n values. A larger one is refused before memory for it is
-	// allocated. Nil means no limit.
-	MaxBytes func(n int) int64
-
 	artifact storage.Reader
 	start    int64 // of the buffer in its artifact
 	mapSize  int64
-	sums     []byte // checksum of each block, 4 bytes each; none in buffers of other writers
-	name     string // kind of the buffer, for errors
+	maxBytes func(n int) int64 // the maximum size of a block of n values; a larger one is refused before memory for it is allocated
+	sums     []byte            // checksum of each block, 4 bytes each; none in buffers of other writers
+	name     string            // kind of the buffer, for errors
 }
 
 // Artifact is the artifact that the buffer lies in.
@@ -68,9 +65,9 @@ func RangeOf(ref *commonpb.DataRef, size int64) (start, end int64, err error) {
 	return int64(s), int64(e), nil
 }
 
-// Open reads the block map of the buffer b of the node with the given schema id. A buffer without a map is a single
+// open reads the block map of the buffer b of the node with the given schema id. A buffer without a map is a single
 // block with the given number of values.
-func Open(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedBuffer, count uint64, f storage.Prefetched) (*Reader, error) {
+func open(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedBuffer, count uint64, f storage.Prefetched) (*Reader, error) {
 	name := b.GetKind().String()
 	artifact, err := src.Artifact(ctx, id, b.GetBuffer())
 	if err != nil {

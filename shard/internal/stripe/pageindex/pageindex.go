@@ -16,7 +16,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/decimal"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
@@ -94,35 +93,16 @@ func Read(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedB
 	return have.Read(ctx, r, start, end-start)
 }
 
+// pages are the functions for stored numbers.
+var pages = rules.PerNumber[func(*arrowmap.Column, []byte, uint64, *numeric.Scratch) (*Pages, error)]{
+	pagesOf[int8], pagesOf[int16], pagesOf[int32], pagesOf[int64],
+	pagesOf[uint8], pagesOf[uint16], pagesOf[uint32], pagesOf[uint64],
+	pagesOf[float32], pagesOf[float64],
+}
+
 func parse(col *arrowmap.Column, raw []byte, rows uint64, s *numeric.Scratch) (*Pages, error) {
-	signed := col.Stored.Signed
-	switch col.Stored.Type {
-	case schema.Int8:
-		if signed {
-			return pagesOf[int8](col, raw, rows, s)
-		}
-		return pagesOf[uint8](col, raw, rows, s)
-	case schema.Int16:
-		if signed {
-			return pagesOf[int16](col, raw, rows, s)
-		}
-		return pagesOf[uint16](col, raw, rows, s)
-	case schema.Int32:
-		if signed {
-			return pagesOf[int32](col, raw, rows, s)
-		}
-		return pagesOf[uint32](col, raw, rows, s)
-	case schema.Int64:
-		if signed {
-			return pagesOf[int64](col, raw, rows, s)
-		}
-		return pagesOf[uint64](col, raw, rows, s)
-	case schema.DateTime:
-		return pagesOf[uint64](col, raw, rows, s)
-	case schema.Float32:
-		return pagesOf[float32](col, raw, rows, s)
-	case schema.Float64:
-		return pagesOf[float64](col, raw, rows, s)
+	if number, ok := pages.Of(col); ok {
+		return number(col, raw, rows, s)
 	}
 	if !col.Stored.IsDecimal() || col.Rule != arrowmap.Decimal {
 		return nil, fault.Unsupportedf("range index of stored type %v", col.Stored.Type)

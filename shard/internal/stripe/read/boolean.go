@@ -34,7 +34,7 @@ func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
 	}
 	switch n.col.Rule {
 	case arrowmap.Empty:
-		return &emptyReader{dt: n.col.Plain, presence: presence}, nil
+		return &booleanReader{dt: n.col.Plain, presence: presence}, nil
 	case arrowmap.Same:
 		return &booleanReader{dt: n.col.Plain, data: data, presence: presence}, nil
 	case arrowmap.Null:
@@ -43,22 +43,27 @@ func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
 	return nil, rules.NoConversion(n.col)
 }
 
-// booleanReader reads a node of booleans.
+// booleanReader reads a node of booleans, or of a type without content: nothing but nulls.
 type booleanReader struct {
 	dt       arrow.DataType
-	data     *blocks.Reader
+	data     *blocks.Reader // nil without content
 	presence *presenceReader
 }
 
 func (r *booleanReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.presence.need(w, rows, add)
-	r.data.Need(&w.Scratch, bytesOf(rows), add)
+	if r.data != nil {
+		r.data.Need(&w.Scratch, bytesOf(rows), add)
+	}
 }
 
 func (r *booleanReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
+	}
+	if r.data == nil {
+		return rules.Empty(r.dt, int(rows.Len()), valid, nulls), nil
 	}
 	values := arrowutil.NewZeroBuffer(arrowutil.Reusable(w.options.Allocator), int(rows.Len()+7)/8)
 	if err := readBits(ctx, w, r.data, rows, values.Bytes()); err != nil {
@@ -110,22 +115,4 @@ func (r *presenceReader) read(ctx context.Context, w *worker, rows rowset.Set) (
 	}
 	nulls := bitmap.Bits{Data: b.Bytes(), Len: n}.Nulls()
 	return build.OnlyNulls(b, nulls), nulls, nil
-}
-
-// emptyReader reads a type without content: nothing but nulls.
-type emptyReader struct {
-	dt       arrow.DataType
-	presence *presenceReader
-}
-
-func (r *emptyReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
-	r.presence.need(w, rows, add)
-}
-
-func (r *emptyReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	valid, nulls, err := r.presence.read(ctx, w, rows)
-	if err != nil {
-		return nil, err
-	}
-	return rules.Empty(r.dt, int(rows.Len()), valid, nulls), nil
 }

@@ -108,7 +108,11 @@ func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 		case p.Whole():
 			return r.decode(w, p, block, c)
 		case p.Sparse():
-			return r.decodeSome(w, p, block, c)
+			b, err := r.parse(w, p, block)
+			if err != nil {
+				return err
+			}
+			return r.decodeRows(w, p, b, c)
 		}
 		return r.decodePart(w, p, block, c)
 	})
@@ -162,15 +166,6 @@ func (r *bytesReader[O]) decode(w *worker, p *blocks.Part, block []byte, c *buil
 	}
 	c.Nulls += b.Nulls()
 	return checkNulls(b.Nulls(), r.nulls)
-}
-
-// decodeSome decodes a few values of a block.
-func (r *bytesReader[O]) decodeSome(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
-	b, err := r.parse(w, p, block)
-	if err != nil {
-		return err
-	}
-	return r.decodeRows(w, p, b, c)
 }
 
 // decodeRows decodes the rows of a part out of a parsed block.

@@ -70,12 +70,11 @@ func OpenColumn(ctx context.Context, src stripe.Source, col arrowmap.Column, o O
 // of the stripe, as an array of the column's Arrow type. The caller releases it; its
 // memory never changes. An error that wraps [fault.ErrBatchTooLarge] means that
 // fewer rows may work.
-func (c *Column) Read(ctx context.Context, from, to int64) (arr arrow.Array, err error) {
-	defer fault.Recover(&err)
+func (c *Column) Read(ctx context.Context, from, to int64) (arrow.Array, error) {
 	if from < 0 || from > to || to > c.rows {
 		return nil, fmt.Errorf("rows %d to %d of a stripe of %d rows", from, to, c.rows)
 	}
-	return c.readLogical(ctx, rowset.Of(rowset.Range{From: from, To: to}))
+	return c.ReadRows(ctx, rowset.Of(rowset.Range{From: from, To: to}))
 }
 
 // ReadRows is [Column.Read] for a set of rows, which come in ascending order.
@@ -130,6 +129,24 @@ func (c *Column) read(ctx context.Context, rows rowset.Set) (arrow.Array, error)
 	return c.reader.read(ctx, w, rows)
 }
 
+// ByteRanges appends the byte ranges that reading rows takes, as far as they are known
+// beforehand: not those of the items of lists, which only offsets tell, nor of a value
+// dictionary.
+func (c *Column) ByteRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
+	w := getWorker(&c.options)
+	defer w.put()
+	c.reader.need(w, rows, func(p storage.ByteRange) { dst = append(dst, p) })
+	return dst
+}
+
+// DataSize is the bytes of all ranges of [Column.ByteRanges].
+func (c *Column) DataSize() int64 {
+	if c.rows == 0 {
+		return 0
+	}
+	return storage.TotalSize(c.ByteRanges(nil, rowset.All(c.rows)))
+}
+
 // nodeAs is the reader of the column's node, if it implements R.
 func nodeAs[R any](c *Column) (r R, ok bool) {
 	node := c.reader
@@ -141,12 +158,16 @@ func nodeAs[R any](c *Column) (r R, ok bool) {
 }
 
 // selected is the rows whose bits find sets.
-func (c *Column) selected(rows rowset.Set, find func(w *worker) ([]byte, error)) (rowset.Set, error) {
+func (c *Column) selected(rows rowset.Set, find func(w *worker) ([]byte, error)) (out rowset.Set, err error) {
+	defer fault.Recover(&err)
+	if err := c.check(rows); err != nil {
+		return out, err
+	}
 	w := getWorker(&c.options)
 	defer w.put()
 	bits, err := find(w)
 	if err != nil {
-		return rowset.Set{}, wrapColumn(err, &c.column)
+		return out, wrapColumn(err, &c.column)
 	}
 	return rows.Select(bits), nil
 }

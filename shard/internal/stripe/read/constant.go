@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -13,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -55,14 +57,14 @@ func ValueOf(col arrowmap.Column, v *commonpb.AnyValue) (arr arrow.Array, err er
 	return rules.Constant(&physical, v)
 }
 
-// constantReader repeats one value.
-type constantReader struct {
-	one  arrow.Array
+// freeReader repeats a value, or null, that takes no bytes in the file.
+type freeReader struct {
 	size int64 // of a value
+	fill func(mem memory.Allocator, n int) (arrow.Array, error)
 }
 
-func newConstantReader(one arrow.Array) *constantReader {
-	r := &constantReader{one: one, size: 16}
+func newConstantReader(one arrow.Array) *freeReader {
+	r := &freeReader{size: 16, fill: func(mem memory.Allocator, n int) (arrow.Array, error) { return arrowutil.Repeat(mem, one, n) }}
 	for _, b := range one.Data().Buffers() {
 		if b != nil {
 			r.size += int64(b.Len())
@@ -71,30 +73,15 @@ func newConstantReader(one arrow.Array) *constantReader {
 	return r
 }
 
-func (r *constantReader) need(*worker, rowset.Set, func(storage.ByteRange)) {}
+func newNullReader(dt arrow.DataType) *freeReader {
+	return &freeReader{build.NullBytes(dt), func(mem memory.Allocator, n int) (arrow.Array, error) { return arrowutil.Nulls(mem, dt, n), nil }}
+}
 
-func (r *constantReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+func (r *freeReader) need(*worker, rowset.Set, func(storage.ByteRange)) {}
+
+func (r *freeReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if err := w.options.checkFree(rows.Len(), r.size); err != nil {
 		return nil, err
 	}
-	return arrowutil.Repeat(w.options.Allocator, r.one, int(rows.Len()))
-}
-
-// nullReader is a column of nulls.
-type nullReader struct {
-	dt   arrow.DataType
-	size int64 // of a null
-}
-
-func newNullReader(dt arrow.DataType) *nullReader {
-	return &nullReader{dt: dt, size: nullBytes(dt)}
-}
-
-func (r *nullReader) need(*worker, rowset.Set, func(storage.ByteRange)) {}
-
-func (r *nullReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if err := w.options.checkFree(rows.Len(), r.size); err != nil {
-		return nil, err
-	}
-	return arrowutil.Nulls(w.options.Allocator, r.dt, int(rows.Len())), nil
+	return r.fill(w.options.Allocator, int(rows.Len()))
 }

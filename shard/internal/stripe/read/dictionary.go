@@ -23,8 +23,7 @@ func (n *openNode) dictionary(ctx context.Context) (*valuedict.Dictionary, error
 	if b == nil {
 		return nil, fault.Corruptf("a dictionary size, but no value dictionary")
 	}
-	node := blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, FixedSize: n.col.Stored.FixedSize}
-	stored, err := valuedict.Open(ctx, n.src, node, b, n.field.GetPositionCount(), n.options.MaxDictionaryBytes)
+	stored, err := valuedict.Open(ctx, n.src, n.node(), b, n.field.GetPositionCount(), n.options.MaxDictionaryBytes)
 	if err != nil {
 		return nil, err
 	}

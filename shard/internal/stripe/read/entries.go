@@ -52,10 +52,6 @@ func (c *Column) Repeat(ctx context.Context, entry int, n int64) (arr arrow.Arra
 // for the others of Entries. A code beyond the dictionary, which only damage makes,
 // is an error where codes are looked up, and not kept where they are compared.
 func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte) (out rowset.Set, err error) {
-	defer fault.Recover(&err)
-	if err := c.check(rows); err != nil {
-		return out, err
-	}
 	k, ok := nodeAs[coded](c)
 	if !ok {
 		return out, fault.Unsupportedf("column without a value dictionary")

@@ -10,39 +10,24 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
-	"github.com/amudai/amudai-go/storage"
 )
 
 // intervalReader joins the parts again.
-type intervalReader struct {
-	parts *structReader
-	dt    arrow.DataType
-}
-
-func (r *intervalReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
-	r.parts.need(w, rows, add)
-}
+type intervalReader struct{ *structReader }
 
 func (r *intervalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	parts := make([]arrow.Array, len(r.parts.children))
-	defer func() {
-		for _, p := range parts {
-			if p != nil {
-				p.Release()
-			}
-		}
-	}()
+	parts, err := readAll(ctx, w, rows, r.children)
+	if err != nil {
+		return nil, err
+	}
+	defer arrowutil.ReleaseAll(parts)
 	n := int(rows.Len())
-	for i, c := range r.parts.children {
-		var err error
-		if parts[i], err = c.read(ctx, w, rows); err != nil {
-			return nil, err
-		}
-		if parts[i].NullN() > 0 {
+	for _, p := range parts {
+		if p.NullN() > 0 {
 			return nil, fault.Corruptf("null part of an interval")
 		}
 	}
-	valid, nulls, err := r.parts.presence.read(ctx, w, rows)
+	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -142,20 +142,20 @@ func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64)
 // makeOffsets returns the Arrow offsets buffer, which starts at 0.
 func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, error) {
 	if r.dt.ID() == arrow.LARGE_LIST {
-		b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), 8*len(ends))
-		for i, dst := 0, arrowutil.As[int64](b.Bytes()); i < len(dst); i++ {
-			dst[i] = int64(ends[i])
-		}
-		return b, nil
+		return offsetsBuffer[int64](w, ends), nil
 	}
 	if ends[len(ends)-1] > math.MaxInt32 {
 		return nil, fault.ErrBatchTooLarge
 	}
-	b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), 4*len(ends))
-	for i, dst := 0, arrowutil.As[int32](b.Bytes()); i < len(dst); i++ {
-		dst[i] = int32(ends[i])
+	return offsetsBuffer[int32](w, ends), nil
+}
+
+func offsetsBuffer[O int32 | int64](w *worker, ends []uint64) *memory.Buffer {
+	b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), numeric.Of[O]().Size()*len(ends))
+	for i, dst := 0, arrowutil.As[O](b.Bytes()); i < len(dst); i++ {
+		dst[i] = O(ends[i])
 	}
-	return b, nil
+	return b
 }
 
 func fixedListSize(dt arrow.DataType) (uint64, bool) {
@@ -183,28 +183,19 @@ func (r *listReader) readItems(ctx context.Context, w *worker, rows rowset.Set) 
 	if err := w.options.checkItems(rows.Len()); err != nil {
 		return nil, err
 	}
-	children := make([]arrow.ArrayData, 0, len(r.children))
-	for _, c := range r.children {
-		arr, err := c.read(ctx, w, rows)
-		if err == nil && r.dt.ID() == arrow.MAP && len(children) == 0 && arr.NullN() > 0 {
-			err = fault.Corruptf("%d null keys of a map", arr.NullN())
-			arr.Release()
-		}
-		if err != nil {
-			for _, c := range children {
-				c.Release()
-			}
-			return nil, err
-		}
-		arr.Data().Retain()
-		children = append(children, arr.Data())
-		arr.Release()
+	children, err := readAll(ctx, w, rows, r.children)
+	if err != nil {
+		return nil, err
 	}
-	if m, ok := r.dt.(*arrow.MapType); ok {
-		entries := arrowutil.Make(m.Elem(), int(rows.Len()), []*memory.Buffer{nil}, children, 0)
-		defer entries.Release()
-		entries.Data().Retain()
-		return entries.Data(), nil
+	defer arrowutil.ReleaseAll(children)
+	m, ok := r.dt.(*arrow.MapType)
+	if !ok {
+		return dataOf(children)[0], nil
 	}
-	return children[0], nil
+	if nulls := children[0].NullN(); nulls > 0 {
+		return nil, fault.Corruptf("%d null keys of a map", nulls)
+	}
+	entries := arrowutil.Make(m.Elem(), int(rows.Len()), []*memory.Buffer{nil}, dataOf(children), 0)
+	defer entries.Release()
+	return dataOf([]arrow.Array{entries})[0], nil
 }

@@ -134,44 +134,27 @@ func (n *openNode) find(kind shardpb.BufferKind) *shardpb.EncodedBuffer {
 	return nil
 }
 
+// node is the node for the readers of buffers.
+func (n *openNode) node() blocks.Node {
+	return blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, FixedSize: n.col.Stored.FixedSize}
+}
+
 // blocks opens the buffer of a kind.
 func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks.Reader, error) {
 	b := n.find(kind)
 	if b == nil {
 		return nil, fault.Corruptf("no %s buffer", kind)
 	}
-	want := stripe.BufferValues(n.col.Stored.Type, kind, n.field)
-	br, err := blocks.Open(ctx, n.src, n.col.ID, b, want, n.options.Prefetched)
+	br, err := blocks.OpenField(ctx, n.src, n.node(), n.field, b, n.options.MaxBlockBytes, n.options.Prefetched)
 	if err != nil {
 		return nil, err
 	}
-	br.MaxBytes = maxBlock(n.col.Stored.Type, n.col.Stored.FixedSize, n.field, kind, n.options.MaxBlockBytes)
 	n.size += br.MapSize()
 	n.opener.blocks += int64(br.Map.Len())
-	if br.Map.Values() != want {
+	if want := stripe.BufferValues(n.col.Stored.Type, kind, n.field); br.Map.Values() != want {
 		return nil, br.Wrap(fault.Corruptf("block map holds %d values, expected %d", br.Map.Values(), want))
 	}
 	return br, nil
-}
-
-// maxBlock returns a function for the maximum size of the blocks of a buffer. Byte strings of any length may need as
-// much memory as decoded blocks may take by maxBlockBytes.
-func maxBlock(t schema.BasicType, fixed uint32, field *shardpb.FieldDescriptor, kind shardpb.BufferKind, maxBlockBytes int64) func(values int) int64 {
-	const frame, perValue = 4 << 10, 16 // twice the widest number
-	size, codes := int64(fixed), field.DictionarySize != nil
-	switch t {
-	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
-		if kind == shardpb.BufferKind_DATA && !codes && size == 0 {
-			most := int64(largeBlock)
-			if maxBlockBytes > 0 {
-				most = 2*min(maxBlockBytes, largeBlock) + frame
-			}
-			return func(values int) int64 { return most + perValue*int64(values) }
-		}
-	default:
-		size = 0
-	}
-	return func(values int) int64 { return frame + (perValue+2*size)*int64(values) }
 }
 
 // presence opens the PRESENCE buffer. It returns nil if there are no nulls.
@@ -188,11 +171,12 @@ func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
 
 // open returns the reader of a node that is neither constant nor absent.
 func (n *openNode) open(ctx context.Context) (nodeReader, error) {
+	if open, ok := openers.Of(n.col); ok {
+		return open(ctx, n)
+	}
 	switch n.col.Stored.Type {
 	case schema.Boolean:
 		return n.openBoolean(ctx)
-	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Float32, schema.Float64, schema.DateTime:
-		return n.openPrimitive(ctx)
 	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
 		if n.col.Stored.IsDecimal() {
 			return n.openDecimal(ctx)
@@ -226,25 +210,6 @@ func (n *openNode) openChildren(ctx context.Context, count int64) ([]nodeReader,
 		}
 	}
 	return out, nil
-}
-
-// OpenBlocks opens a buffer of blocks of a node, for callers that need its bytes. Blocks larger than [OpenColumn]
-// allows are not read.
-func OpenBlocks(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.EncodedBuffer, o Options) (*blocks.Reader, error) {
-	d, err := src.Descriptor(ctx, node.ID)
-	if err != nil {
-		return nil, err
-	}
-	field := d.GetField()
-	if field == nil {
-		field = &shardpb.FieldDescriptor{}
-	}
-	br, err := blocks.Open(ctx, src, node.ID, b, stripe.BufferValues(node.Type, b.GetKind(), field), o.Prefetched)
-	if err != nil {
-		return nil, err
-	}
-	br.MaxBytes = maxBlock(node.Type, node.FixedSize, field, b.GetKind(), o.MaxBlockBytes)
-	return br, nil
 }
 
 // checkNulls refuses nulls in a column that has none.

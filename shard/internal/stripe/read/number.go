@@ -14,42 +14,17 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 	"github.com/amudai/amudai-go/storage"
 )
 
-func (n *openNode) openPrimitive(ctx context.Context) (nodeReader, error) {
-	signed := n.col.Stored.Signed
-	switch n.col.Stored.Type {
-	case schema.Int8:
-		if signed {
-			return openNumbers[int8](ctx, n)
-		}
-		return openNumbers[uint8](ctx, n)
-	case schema.Int16:
-		if signed {
-			return openNumbers[int16](ctx, n)
-		}
-		return openNumbers[uint16](ctx, n)
-	case schema.Int32:
-		if signed {
-			return openNumbers[int32](ctx, n)
-		}
-		return openNumbers[uint32](ctx, n)
-	case schema.Int64:
-		if signed {
-			return openNumbers[int64](ctx, n)
-		}
-		return openNumbers[uint64](ctx, n)
-	case schema.Float32:
-		return openNumbers[float32](ctx, n)
-	case schema.Float64:
-		return openNumbers[float64](ctx, n)
-	}
-	return openNumbers[uint64](ctx, n) // DateTime
+// openers are the functions for stored numbers.
+var openers = rules.PerNumber[func(context.Context, *openNode) (nodeReader, error)]{
+	openNumbers[int8], openNumbers[int16], openNumbers[int32], openNumbers[int64],
+	openNumbers[uint8], openNumbers[uint16], openNumbers[uint32], openNumbers[uint64],
+	openNumbers[float32], openNumbers[float64],
 }
 
 func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader, error) {
@@ -67,7 +42,7 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 	if err != nil {
 		return nil, err
 	}
-	return &primitiveReader[T]{dt: n.col.Plain, data: data, nulls: n.nullable(), store: store, stored: storedOf[T](n.col.Rule, n.col.Unit)}, nil
+	return &primitiveReader[T]{dt: n.col.Plain, data: data, nulls: n.nullable(), store: store, stored: rules.StoredOf[T](n.col.Rule, n.col.Unit)}, nil
 }
 
 // primitiveReader reads a node of fixed-width numbers.

@@ -6,7 +6,6 @@ package read
 import (
 	"math"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -52,7 +51,6 @@ const (
 	// its size a larger one, unless Options.MaxBlockBytes says otherwise.
 	smallBlock = 64 << 20
 	expansion  = 256
-	largeBlock = 1 << 30
 )
 
 // blockBytes is the size that a block of size bytes may decode to.
@@ -60,7 +58,7 @@ func (o *Options) blockBytes(size int) int64 {
 	if o.MaxBlockBytes > 0 {
 		return o.MaxBlockBytes
 	}
-	return min(max(smallBlock, expansion*int64(size)), largeBlock)
+	return min(max(smallBlock, expansion*int64(size)), blocks.Largest)
 }
 
 // checkItems checks that an array may have n items below it. Each takes a bit at
@@ -79,25 +77,4 @@ func (o *Options) checkFree(n, size int64) error {
 		return fault.ErrBatchTooLarge
 	}
 	return nil
-}
-
-// nullBytes is the bytes that a null of type dt takes in an array, in buffers of its own
-// and of its children.
-func nullBytes(dt arrow.DataType) int64 {
-	const most = 1 << 40
-	switch dt := dt.(type) {
-	case arrow.ExtensionType:
-		return nullBytes(dt.StorageType())
-	case *arrow.FixedSizeListType:
-		return min(1+int64(dt.Len())*min(nullBytes(dt.Elem()), most), most)
-	case *arrow.StructType:
-		size := int64(1)
-		for _, f := range dt.Fields() {
-			size = min(size+nullBytes(f.Type), most)
-		}
-		return size
-	case arrow.FixedWidthDataType:
-		return 1 + int64(dt.Bytes())
-	}
-	return 17 // offsets or a view header
 }

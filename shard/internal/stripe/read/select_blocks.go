@@ -7,7 +7,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
@@ -28,10 +27,6 @@ type blockwise interface {
 // while the values are in the cache, without an array of all of them. required is what every matching value has, so
 // that other values need not be decoded. ok is false if the reader of the column cannot do this.
 func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, required bytestring.Required) (out rowset.Set, ok bool, err error) {
-	defer fault.Recover(&err)
-	if err := c.check(rows); err != nil {
-		return out, false, err
-	}
 	r, ok := nodeAs[blockwise](c)
 	if !ok {
 		return out, false, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -46,7 +47,7 @@ func (n *openNode) openStruct(ctx context.Context) (nodeReader, error) {
 	case arrowmap.Same:
 		return r, nil
 	case arrowmap.DayTime, arrowmap.MonthDayNano:
-		return &intervalReader{parts: r, dt: n.col.Plain}, nil
+		return &intervalReader{r}, nil
 	}
 	return nil, rules.NoConversion(n.col)
 }
@@ -66,27 +67,40 @@ func (r *structReader) need(w *worker, rows rowset.Set, add func(storage.ByteRan
 }
 
 func (r *structReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	children := make([]arrow.ArrayData, 0, len(r.children))
-	fail := func(err error) (arrow.Array, error) {
-		for _, c := range children {
-			c.Release()
-		}
+	children, err := readAll(ctx, w, rows, r.children)
+	if err != nil {
 		return nil, err
 	}
-	for _, c := range r.children {
-		arr, err := c.read(ctx, w, rows)
-		if err != nil {
-			return fail(err)
-		}
-		arr.Data().Retain()
-		children = append(children, arr.Data())
-		arr.Release()
-	}
+	defer arrowutil.ReleaseAll(children)
 	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
-	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, children, nulls), nil
+	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, dataOf(children), nulls), nil
+}
+
+// readAll reads the same rows of several nodes. The caller releases the arrays.
+func readAll(ctx context.Context, w *worker, rows rowset.Set, nodes []nodeReader) ([]arrow.Array, error) {
+	var out []arrow.Array
+	for _, n := range nodes {
+		arr, err := n.read(ctx, w, rows)
+		if err != nil {
+			arrowutil.ReleaseAll(out)
+			return nil, err
+		}
+		out = append(out, arr)
+	}
+	return out, nil
+}
+
+// dataOf is the content of arrays, for an array around them.
+func dataOf(arrays []arrow.Array) []arrow.ArrayData {
+	out := make([]arrow.ArrayData, len(arrays))
+	for i, arr := range arrays {
+		out[i] = arr.Data()
+		out[i].Retain()
+	}
+	return out
 }
 
 // fixedListReader reads a FixedSizeList node: position i has the items
@@ -121,7 +135,7 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 		return nil, err
 	}
 	if missing := wanted.Len() - stored.Len(); missing > 0 {
-		if err := w.options.checkFree(missing, nullBytes(items.DataType())); err != nil {
+		if err := w.options.checkFree(missing, build.NullBytes(items.DataType())); err != nil {
 			items.Release()
 			return nil, err
 		}
@@ -138,6 +152,5 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 	if err != nil {
 		return nil, err
 	}
-	items.Data().Retain()
-	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, []arrow.ArrayData{items.Data()}, nulls), nil
+	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, dataOf([]arrow.Array{items}), nulls), nil
 }

@@ -46,11 +46,12 @@ func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
 	case arrowmap.DayTime, arrowmap.MonthDayNano:
 		return newIntervalWriter(c, col)
 	}
+	if number, ok := newNumberWriters.Of(col); ok {
+		return number(c, col)
+	}
 	switch t := col.Stored.Type; t {
 	case schema.Boolean:
 		return newBooleanWriter(c, col), nil
-	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Float32, schema.Float64, schema.DateTime:
-		return newPrimitiveNode(c, col)
 	case schema.Binary, schema.String, schema.Guid:
 		return newBytesWriter(c, col), nil
 	case schema.FixedSizeBinary:

@@ -9,7 +9,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
@@ -34,36 +33,19 @@ type primitiveWriter[T numeric.Value] struct {
 	valid  bitStage
 }
 
-// newPrimitiveNode makes the writer for the column's stored type.
-func newPrimitiveNode(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
-	signed := col.Stored.Signed
-	switch col.Stored.Type {
-	case schema.Int8:
-		if signed {
-			return newPrimitiveWriter(c, col, &stats.Numeric[int8]{})
-		}
-		return newPrimitiveWriter(c, col, &stats.Numeric[uint8]{})
-	case schema.Int16:
-		if signed {
-			return newPrimitiveWriter(c, col, &stats.Numeric[int16]{})
-		}
-		return newPrimitiveWriter(c, col, &stats.Numeric[uint16]{})
-	case schema.Int32:
-		if signed {
-			return newPrimitiveWriter(c, col, &stats.Numeric[int32]{})
-		}
-		return newPrimitiveWriter(c, col, &stats.Numeric[uint32]{})
-	case schema.Int64:
-		if signed {
-			return newPrimitiveWriter(c, col, &stats.Numeric[int64]{})
-		}
-		return newPrimitiveWriter(c, col, &stats.Numeric[uint64]{})
-	case schema.Float32:
-		return newPrimitiveWriter(c, col, &stats.Float[float32]{})
-	case schema.Float64:
-		return newPrimitiveWriter(c, col, &stats.Float[float64]{})
-	}
-	return newPrimitiveWriter(c, col, &stats.Numeric[uint64]{}) // DateTime
+// newNumberWriters make the writers for stored numbers.
+var newNumberWriters = rules.PerNumber[func(*nodeContext, *arrowmap.Column) (nodeWriter, error)]{
+	newIntegerWriter[int8], newIntegerWriter[int16], newIntegerWriter[int32], newIntegerWriter[int64],
+	newIntegerWriter[uint8], newIntegerWriter[uint16], newIntegerWriter[uint32], newIntegerWriter[uint64],
+	newFloatWriter[float32], newFloatWriter[float64],
+}
+
+func newIntegerWriter[T stats.Integer](c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+	return newPrimitiveWriter(c, col, &stats.Numeric[T]{})
+}
+
+func newFloatWriter[T float32 | float64](c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+	return newPrimitiveWriter(c, col, &stats.Float[T]{})
 }
 
 func newPrimitiveWriter[T numeric.Value](c *nodeContext, col *arrowmap.Column, collector valueStats[T]) (nodeWriter, error) {

@@ -18,47 +18,20 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
+// constants are the functions for numbers.
+var constants = PerNumber[func(*arrowmap.Column, *commonpb.AnyValue) (arrow.Array, error)]{
+	constantInt[int8], constantInt[int16], constantInt[int32], constantInt[int64],
+	constantInt[uint8], constantInt[uint16], constantInt[uint32], constantInt[uint64],
+	constantFloat[float32], constantFloat[float64],
+}
+
 // Constant is an array of one value, of the type col.Plain.
 func Constant(col *arrowmap.Column, v *commonpb.AnyValue) (arrow.Array, error) {
-	signed := col.Stored.Signed
-	switch col.Stored.Type {
-	case schema.Boolean:
+	if number, ok := constants.Of(col); ok {
+		return number(col, v)
+	}
+	if col.Stored.Type == schema.Boolean {
 		return constantBool(col, v)
-	case schema.Int8:
-		if signed {
-			return constantInt[int8](col, v)
-		}
-		return constantInt[uint8](col, v)
-	case schema.Int16:
-		if signed {
-			return constantInt[int16](col, v)
-		}
-		return constantInt[uint16](col, v)
-	case schema.Int32:
-		if signed {
-			return constantInt[int32](col, v)
-		}
-		return constantInt[uint32](col, v)
-	case schema.Int64:
-		if signed {
-			return constantInt[int64](col, v)
-		}
-		return constantInt[uint64](col, v)
-	case schema.DateTime:
-		return constantInt[uint64](col, v)
-	case schema.Float32, schema.Float64:
-		d, ok := v.GetKind().(*commonpb.AnyValue_DoubleValue)
-		if !ok {
-			return nil, errConstant(col, v)
-		}
-		if col.Stored.Type == schema.Float64 {
-			return constantNumber(col, d.DoubleValue)
-		}
-		f := float32(d.DoubleValue)
-		if math.Float64bits(float64(f)) != math.Float64bits(d.DoubleValue) && f == f {
-			return nil, fault.Corruptf("constant %v is no 32-bit float", d.DoubleValue)
-		}
-		return constantNumber(col, f)
 	}
 	return constantBytes(col, v)
 }
@@ -75,11 +48,10 @@ func constantBool(col *arrowmap.Column, v *commonpb.AnyValue) (arrow.Array, erro
 	if col.Rule == arrowmap.Empty {
 		return Empty(col.Plain, 1, nil, 0), nil
 	}
-	values := memory.NewBufferBytes([]byte{0})
 	if b.BoolValue {
-		values.Bytes()[0] = 1
+		return one(col, []byte{1}), nil
 	}
-	return arrowutil.Make(col.Plain, 1, []*memory.Buffer{nil, values}, nil, 0), nil
+	return one(col, []byte{0}), nil
 }
 
 // constantInt takes the kind that fits the type (signed or not) and a value
@@ -103,20 +75,42 @@ func constantInt[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint
 	return constantNumber(col, t)
 }
 
+func constantFloat[T float32 | float64](col *arrowmap.Column, v *commonpb.AnyValue) (arrow.Array, error) {
+	d, ok := v.GetKind().(*commonpb.AnyValue_DoubleValue)
+	if !ok {
+		return nil, errConstant(col, v)
+	}
+	f := T(d.DoubleValue)
+	if math.Float64bits(float64(f)) != math.Float64bits(d.DoubleValue) && f == f {
+		return nil, fault.Corruptf("constant %v is no 32-bit float", d.DoubleValue)
+	}
+	return constantNumber(col, f)
+}
+
 func constantNumber[T numeric.Value](col *arrowmap.Column, v T) (arrow.Array, error) {
 	s, err := StorerOf[T](col)
 	if err != nil {
 		return nil, err
 	}
 	src := []T{v}
-	dst := arrowutil.Bytes(src)
-	if s.Convert != nil {
-		dst = arrowutil.Bytes(make([]uint64, (s.Width+7)/8))[:s.Width]
-		if err := s.Convert(dst, src, bitmap.All(1)); err != nil {
-			return nil, Misfit(ShiftRows(err, 0))
-		}
+	if s.Convert == nil {
+		return one(col, arrowutil.Bytes(src)), nil
 	}
-	return arrowutil.Make(col.Plain, 1, []*memory.Buffer{nil, memory.NewBufferBytes(dst)}, nil, 0), nil
+	return converted(col, s, src)
+}
+
+// converted is an array of one value that is stored in another form.
+func converted[T any](col *arrowmap.Column, s Storer[T], src []T) (arrow.Array, error) {
+	dst := arrowutil.Bytes(make([]uint64, (s.Width+7)/8))[:s.Width]
+	if err := s.Convert(dst, src, bitmap.All(1)); err != nil {
+		return nil, Misfit(ShiftRows(err, 0))
+	}
+	return one(col, dst), nil
+}
+
+// one is an array of one value with the given bytes.
+func one(col *arrowmap.Column, value []byte) arrow.Array {
+	return arrowutil.Make(col.Plain, 1, []*memory.Buffer{nil, memory.NewBufferBytes(value)}, nil, 0)
 }
 
 // constantBytes makes a string, binary, guid or decimal.
@@ -143,7 +137,7 @@ func constantBytes(col *arrowmap.Column, v *commonpb.AnyValue) (arrow.Array, err
 		return constantDecimal(col, decimal.Decimal(b))
 	}
 	if stored.FixedSize > 0 {
-		return arrowutil.Make(col.Plain, 1, []*memory.Buffer{nil, memory.NewBufferBytes(b)}, nil, 0), nil
+		return one(col, b), nil
 	}
 	if IsText(col.Plain) && !utf8.Valid(b) {
 		return nil, fault.Corruptf("constant string is not UTF-8")
@@ -159,11 +153,7 @@ func constantDecimal(col *arrowmap.Column, d decimal.Decimal) (arrow.Array, erro
 	if err != nil {
 		return nil, err
 	}
-	dst := arrowutil.Bytes(make([]uint64, (s.Width+7)/8))[:s.Width]
-	if err := s.Convert(dst, []decimal.Decimal{d}, bitmap.All(1)); err != nil {
-		return nil, Misfit(err)
-	}
-	return arrowutil.Make(col.Plain, 1, []*memory.Buffer{nil, memory.NewBufferBytes(dst)}, nil, 0), nil
+	return converted(col, s, []decimal.Decimal{d})
 }
 
 // bytesArrayOf is an array of one byte string. It lives as long as the reader of the

@@ -83,3 +83,24 @@ func (f *Fixed) Buffers() (valid, values *memory.Buffer) {
 
 // Release drops an array that is not made.
 func (f *Fixed) Release() { Release(f.buffer, f.values) }
+
+// NullBytes is the bytes that a null of type dt takes in an array, in buffers of its own
+// and of its children.
+func NullBytes(dt arrow.DataType) int64 {
+	const most = 1 << 40
+	switch dt := dt.(type) {
+	case arrow.ExtensionType:
+		return NullBytes(dt.StorageType())
+	case *arrow.FixedSizeListType:
+		return min(1+int64(dt.Len())*min(NullBytes(dt.Elem()), most), most)
+	case *arrow.StructType:
+		size := int64(1)
+		for _, f := range dt.Fields() {
+			size = min(size+NullBytes(f.Type), most)
+		}
+		return size
+	case arrow.FixedWidthDataType:
+		return 1 + int64(dt.Bytes())
+	}
+	return 17 // offsets or a view header
+}
