@@ -2,6 +2,7 @@ package arrowmap
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -14,28 +15,7 @@ import (
 // their own. The reference ignores both, and reads a node with an unknown label as its basic
 // type.
 //
-// The text of the property:
-//
-//	annotation = [ type ] *( ";" item )
-//	type       = *( wrap "/" ) base           absent: that of the default mapping
-//	wrap       = "dictionary[" int type [ ",ordered" ] "]"
-//	           | "ree[" int type [ ",required" ] "]"
-//	           | "extension[" name [ "," metadata ] "]"
-//	base       = name [ "[" arg *( "," arg ) "]" ]
-//	item       = "required"                   the field is not nullable
-//	           | "name=" text                 its name, where the stored name is another
-//	           | "meta=" key "," value        one entry of its metadata; these are in order
-//
-// Wraps are listed outermost first. "required" inside ree means that the values are not
-// nullable. The bases are those of the Arrow type table (docs/arrow-types.md), for example
-//
-//	utf8    timestamp[us,Europe/Berlin]    decimal128[12,2]    fixed_size_list[3]    map[sorted]
-//
-// Names, metadata and arguments are bytes. The characters % [ ] , ; =, control characters
-// (below 0x20, and 0x7F) and bytes that are not part of valid UTF-8 are written as "%" and two
-// hexadecimal digits, so that the property is always printable UTF-8.
-//
-// Examples: "dictionary[int32,ordered]/utf8", ";required", "date32;required",
+// docs/arrow-types.md has the form of the text. Examples: "dictionary[int32,ordered]/utf8", ";required", "date32;required",
 // ";name=;meta=PARQUET:field_id,7", "extension[arrow.opaque,{\"type_name\":\"a\"%2C...}]/int64".
 //
 // A reader that does not understand an annotation, because a newer version wrote it, uses the
@@ -114,40 +94,6 @@ func appendEscaped(b []byte, s string) []byte {
 	return b
 }
 
-func unescape(s string) (string, error) {
-	if strings.IndexByte(s, '%') < 0 {
-		return s, nil
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			b = append(b, s[i])
-			continue
-		}
-		if i+2 >= len(s) {
-			return "", fmt.Errorf("%q ends inside an escape", s)
-		}
-		hi, lo := hexDigit(s[i+1]), hexDigit(s[i+2])
-		if hi > 15 || lo > 15 {
-			return "", fmt.Errorf("%q is not an escape", s[i:i+3])
-		}
-		b = append(b, hi<<4|lo)
-		i += 2
-	}
-	return string(b), nil
-}
-
-// hexDigit is the value of an upper-case hexadecimal digit, or more than 15.
-func hexDigit(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 16
-}
-
 // parseAnnotation reads the text of the property.
 func parseAnnotation(s string) (k annotation, err error) {
 	typ, items, more := strings.Cut(s, ";")
@@ -166,12 +112,12 @@ func parseAnnotation(s string) (k annotation, err error) {
 			k.required = true
 		case "name":
 			k.hasName = true
-			k.name, err = unescape(text)
+			k.name, err = url.PathUnescape(text)
 		case "meta":
 			var key, value string
 			key, value, _ = strings.Cut(text, ",")
-			if key, err = unescape(key); err == nil {
-				value, err = unescape(value)
+			if key, err = url.PathUnescape(key); err == nil {
+				value, err = url.PathUnescape(value)
 			}
 			keys, values = append(keys, key), append(values, value)
 		default:
@@ -223,7 +169,7 @@ func parseTerm(s string) (t term, rest string, err error) {
 		return term{}, "", fmt.Errorf("no ] after %s", t.name)
 	}
 	for arg := range strings.SplitSeq(inside, ",") {
-		if arg, err = unescape(arg); err != nil {
+		if arg, err = url.PathUnescape(arg); err != nil {
 			return term{}, "", err
 		}
 		t.args = append(t.args, arg)

@@ -205,17 +205,5 @@ func DirectoryBefore(tail []byte, end int64) (start, stop int64, err error) {
 	return start, stop, nil
 }
 
-// Range checks the range of a reference against the size of its artifact. An empty range is
-// valid at any offset, and means that there is no such element.
-func Range(start, end uint64, size int64) (off, n int64, err error) {
-	if start == end {
-		return 0, 0, nil
-	}
-	if start > end || end > uint64(size) {
-		return 0, 0, fault.Corruptf("reference to bytes %d to %d of an artifact of %d", start, end, size)
-	}
-	return int64(start), int64(end - start), nil
-}
-
 // PadTo is the number of zero bytes that align offset off to a multiple of align.
 func PadTo(off int64, align int) int { return int(-off & int64(align-1)) }

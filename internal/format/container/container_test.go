@@ -104,19 +104,6 @@ func TestTail(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestRange(t *testing.T) {
-	off, n, err := container.Range(10, 20, 20)
-	require.NoError(t, err)
-	require.Equal(t, []int64{10, 10}, []int64{off, n})
-	_, n, err = container.Range(1<<63, 1<<63, 0)
-	require.NoError(t, err)
-	require.Zero(t, n)
-	for _, r := range [][2]uint64{{10, 21}, {20, 10}, {0, 1 << 63}, {1<<64 - 1, 5}} {
-		_, _, err = container.Range(r[0], r[1], 20)
-		require.ErrorIs(t, err, fault.ErrCorrupt)
-	}
-}
-
 // The directory of every shard of the reference is found.
 func TestGoldenTails(t *testing.T) {
 	n := 0

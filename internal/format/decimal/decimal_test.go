@@ -92,7 +92,7 @@ func genDecimal() *rapid.Generator[Decimal] {
 		}
 		v, _ := new(big.Int).SetString(rapid.StringMatching(`-?[0-9]{1,34}`).Draw(t, "coefficient"), 10)
 		e := rapid.OneOf(rapid.IntRange(-40, 40), rapid.IntRange(MinExponent, MaxExponent)).Draw(t, "exponent")
-		d, ok := FromBig(v, e)
+		d, ok := fromBig(v, e)
 		require.True(t, ok)
 		if v.Sign() == 0 && rapid.Bool().Draw(t, "negative zero") {
 			d[15] |= 0x80
@@ -207,7 +207,7 @@ func TestWithin(t *testing.T) {
 		fits := v.Sign() == 0 || len(digits) <= precision
 		require.Equal(t, fits, Within([]Int128{{}, n}, precision) == 2, "%s in %d digits", v, precision)
 		exponent := rapid.IntRange(-40, 40).Draw(t, "exponent")
-		if d, ok := FromBig(v, exponent); ok {
+		if d, ok := fromBig(v, exponent); ok {
 			require.Equal(t, fits, d.Within(precision, -exponent), "%s in %d digits", d, precision)
 		}
 	})
@@ -223,7 +223,7 @@ func TestColumns(t *testing.T) {
 		FromInt64(d, ints, exponent)
 		wide := make([]Int128, len(ints))
 		for i, v := range ints {
-			want, ok := FromBig(big.NewInt(v), exponent)
+			want, ok := fromBig(big.NewInt(v), exponent)
 			require.True(t, ok)
 			require.Equal(t, want, d[i])
 			wide[i] = Int128{uint64(v), v >> 63}
@@ -404,4 +404,25 @@ func BenchmarkCompare(b *testing.B) {
 			ds[i].Compare(ds[i-1])
 		}
 	}
+}
+
+// fromBig is v × 10^exponent, made of digits and not of text.
+func fromBig(v *big.Int, exponent int) (Decimal, bool) {
+	abs := new(big.Int).Abs(v)
+	ten, rem := big.NewInt(10), new(big.Int)
+	limit := new(big.Int).Exp(ten, big.NewInt(MaxDigits), nil)
+	for abs.Cmp(limit) >= 0 {
+		if abs.BitLen() > 64*1024 {
+			return Decimal{}, false
+		}
+		q, r := new(big.Int).QuoRem(abs, ten, rem)
+		if r.Sign() != 0 {
+			return Decimal{}, false
+		}
+		abs = q
+		exponent++
+	}
+	lo := new(big.Int).And(abs, new(big.Int).SetUint64(^uint64(0))).Uint64()
+	hi := new(big.Int).Rsh(abs, 64).Uint64()
+	return FromCoefficient(v.Sign() < 0, hi, lo, exponent)
 }

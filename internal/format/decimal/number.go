@@ -185,29 +185,6 @@ func (d Decimal) Big(scale int) (*big.Int, bool) {
 	return v, true
 }
 
-// FromBig is v × 10^exponent. It is false if v has more than 34 digits and the
-// last of them are not zeros that the exponent can take up, or the exponent is
-// out of range.
-func FromBig(v *big.Int, exponent int) (Decimal, bool) {
-	abs := new(big.Int).Abs(v)
-	ten, rem := big.NewInt(10), new(big.Int)
-	limit := new(big.Int).Exp(ten, big.NewInt(MaxDigits), nil)
-	for abs.Cmp(limit) >= 0 {
-		if abs.BitLen() > 64*1024 {
-			return Decimal{}, false
-		}
-		q, r := new(big.Int).QuoRem(abs, ten, rem)
-		if r.Sign() != 0 {
-			return Decimal{}, false
-		}
-		abs = q
-		exponent++
-	}
-	lo := new(big.Int).And(abs, new(big.Int).SetUint64(^uint64(0))).Uint64()
-	hi := new(big.Int).Rsh(abs, 64).Uint64()
-	return FromCoefficient(v.Sign() < 0, hi, lo, exponent)
-}
-
 // Reduce is the equal number without zeros at the end of the coefficient, as far as the
 // exponent does not rise above 0: the form in which the reference implementation stores a
 // column of scale s > 0. 12.50 becomes 12.5, 1200 (as 120000E-2) becomes 1200.

@@ -1,21 +1,8 @@
 // Package postings has lists of rows in few bits: the rows that hold a term (docs/format.md §15.4). A reader knows beforehand how many rows a
 // list has, and that all are below some number.
 //
-// A list is a stream of bits, from the lowest of each byte on. A list of one row is this row, in as many bits as the greatest row
-// takes. Any other begins with a bit for its form:
-//
-//	0  gaps: the number of rows before each row, from the one before it on
-//	1  runs: for each run of consecutive rows the number of rows before it, less 1 but for the first run,
-//	   and the length of the run, less 1
-//
-// Numbers are in groups of up to 128: gaps, or gaps each followed by a length. A group begins with the parameter of its gaps
-// in 5 bits and, in runs, that of its lengths in 5 bits. In a list of n < 16 of N rows no parameters are written: that
-// of gaps is the least k with 2^k >= (N-n)/n * 7/10 (in integers; of runs with (n+1)/2 in place of n), that of lengths is 0.
-//
-// A number x with parameter k is a Rice code (R. F. Rice, Some practical universal noiseless coding techniques, JPL 1979):
-//
-//	if x>>k is less than 16   as many zeros, a one, and the k lowest bits of x
-//	else                      16 zeros, the number of bits of x less 1 in 5 bits, and these bits
+// A list of one row is this row. Any other has the gaps between its rows, or between runs of consecutive rows and the lengths of these,
+// in groups of Rice codes (R. F. Rice, Some practical universal noiseless coding techniques, JPL 1979), each group with its parameters.
 //
 // The gaps of rows at random take hardly more bits than their entropy. Runs are frequent because neighbouring lines have terms in
 // common.

@@ -96,7 +96,7 @@ func describe(t testing.TB, s *schema.Schema) []schema.Field {
 }
 
 func describeNode(t testing.TB, n schema.Node) schema.Field {
-	f, err := n.Describe()
+	f, err := n.Schema().Budget().Describe(n)
 	require.NoError(t, err)
 	for i := range n.NumChildren() {
 		c, err := n.Child(i)

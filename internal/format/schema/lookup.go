@@ -43,22 +43,25 @@ func buildLookup(names []string) hashLookup {
 	return l
 }
 
-// find looks up a name among n siblings. final is false if the lookup is broken; otherwise the
-// answer is final, even without a match.
-func find(t flatread.Table, name string, n int, at func(int) (Node, error)) (node Node, found, final bool) {
-	final = eachInBucket(t, name, n, at, func(c Node) bool {
-		node, found = c, true
-		return false
-	})
-	return node, found, final
+// siblings are the nodes of a struct, or of the top level, with their lookup if there is one.
+type siblings struct {
+	n      int
+	at     func(int) (Node, error)
+	lookup flatread.Table
+	hashed bool
 }
 
-// eachInBucket yields the siblings with a name, until yield returns false. ok is false if the
-// lookup is broken.
-func eachInBucket(t flatread.Table, name string, n int, at func(int) (Node, error), yield func(Node) bool) (ok bool) {
-	buckets, entries := t.Vector(lookupBuckets, 4), t.Vector(lookupEntries, 4)
+// top are the top-level fields.
+func (s *Schema) top() *siblings { return &siblings{s.NumFields(), s.Field, s.lookup, s.hashed} }
+
+// inBucket yields the siblings with a name by the lookup, until yield returns false. ok is false if there is none, or if it is broken.
+func (s *siblings) inBucket(name string, yield func(Node) bool) (ok bool) {
+	if !s.hashed {
+		return false
+	}
+	buckets, entries := s.lookup.Vector(lookupBuckets, 4), s.lookup.Vector(lookupEntries, 4)
 	count := buckets.Len() - 1
-	if t.Err != nil || count < 1 || count&(count-1) != 0 {
+	if s.lookup.Err != nil || count < 1 || count&(count-1) != 0 {
 		return false
 	}
 	b := int(xxh3.HashString(name) & uint64(count-1))
@@ -68,10 +71,10 @@ func eachInBucket(t flatread.Table, name string, n int, at func(int) (Node, erro
 	}
 	for k := int(from); k < int(to); k++ {
 		i := entries.Uint32(k)
-		if uint64(i) >= uint64(n) {
+		if uint64(i) >= uint64(s.n) {
 			return false
 		}
-		c, err := at(int(i))
+		c, err := s.at(int(i))
 		if err != nil {
 			return false
 		}
@@ -82,19 +85,10 @@ func eachInBucket(t flatread.Table, name string, n int, at func(int) (Node, erro
 	return true
 }
 
-// scan finds a name without a lookup.
-func scan(name string, n int, at func(int) (Node, error)) (node Node, found bool, err error) {
-	err = eachOf(name, n, at, func(c Node) bool {
-		node, found = c, true
-		return false
-	})
-	return node, found, err
-}
-
-// eachOf is eachInBucket without a lookup.
-func eachOf(name string, n int, at func(int) (Node, error), yield func(Node) bool) error {
-	for i := range n {
-		c, err := at(i)
+// scan is inBucket without a lookup.
+func (s *siblings) scan(name string, yield func(Node) bool) error {
+	for i := range s.n {
+		c, err := s.at(i)
 		if err != nil {
 			return err
 		}
@@ -105,40 +99,42 @@ func eachOf(name string, n int, at func(int) (Node, error), yield func(Node) boo
 	return nil
 }
 
+// find is the first sibling with exactly this name; ok is false if there is none.
+func (s *siblings) find(name string) (node Node, ok bool, err error) {
+	first := func(c Node) bool {
+		node, ok = c, true
+		return false
+	}
+	if !s.inBucket(name, first) {
+		err = s.scan(name, first)
+	}
+	return node, ok, err
+}
+
 // Count is the number of top-level fields with exactly this name.
 func (s *Schema) Count(name string) (n int, err error) {
 	count := func(Node) bool {
 		n++
 		return true
 	}
-	if s.hashed && eachInBucket(s.lookup, name, s.NumFields(), s.Field, count) {
-		return n, nil
+	top := s.top()
+	if !top.inBucket(name, count) {
+		n = 0
+		err = top.scan(name, count)
 	}
-	n = 0
-	err = eachOf(name, s.NumFields(), s.Field, count)
 	return n, err
 }
 
 // Find is the top-level field with exactly this name; ok is false if there is none. It uses the
 // lookup of the schema. If that is missing or broken, it searches all fields.
-func (s *Schema) Find(name string) (n Node, ok bool, err error) {
-	if s.hashed {
-		if n, ok, final := find(s.lookup, name, s.NumFields(), s.Field); final {
-			return n, ok, nil
-		}
-	}
-	return scan(name, s.NumFields(), s.Field)
-}
+func (s *Schema) Find(name string) (n Node, ok bool, err error) { return s.top().find(name) }
 
 // ChildByName is the child with exactly this name; ok is false if there is none.
 func (n Node) ChildByName(name string) (child Node, ok bool, err error) {
 	t := n.table
-	if lookup, there := t.Table(typeLookup); there {
-		if c, ok, final := find(lookup, name, n.NumChildren(), n.Child); final {
-			return c, ok, nil
-		}
-	}
-	return scan(name, n.NumChildren(), n.Child)
+	kids := siblings{n: n.NumChildren(), at: n.Child}
+	kids.lookup, kids.hashed = t.Table(typeLookup)
+	return kids.find(name)
 }
 
 // step appends the nodes that one part of a path leads to: "item", or the item's own name,

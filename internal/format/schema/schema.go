@@ -313,17 +313,6 @@ func property(v flatread.Vector, i int, total *int) (Property, error) {
 	return p, t.Err
 }
 
-// Describe is a copy of the node without its children.
-func (n Node) Describe() (Field, error) {
-	f := n.describe()
-	var err error
-	if f.Extended, err = n.Extended(); err != nil {
-		return f, err
-	}
-	f.Aliases, err = n.Aliases()
-	return f, err
-}
-
 // describe copies the fields that were checked when the node was made.
 func (n Node) describe() Field {
 	return Field{Name: n.Name(), Type: n.basic, Signed: n.Signed(), FixedSize: n.size, Internal: n.internal}

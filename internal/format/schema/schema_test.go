@@ -418,7 +418,7 @@ func walkAll(s *schema.Schema) error {
 		}
 	}
 	return s.Walk(func(path string, n schema.Node) error {
-		if _, err := n.Describe(); err != nil {
+		if _, err := n.Schema().Budget().Describe(n); err != nil {
 			return err
 		}
 		n.ParentID()

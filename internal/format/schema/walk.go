@@ -36,7 +36,7 @@ func (b *Budget) spend(work int) error {
 	return nil
 }
 
-// Describe is [Node.Describe] within the budget. Nodes that share an annotation in the message
+// Describe is a copy of the node without its children. Nodes that share an annotation in the message
 // get the same *Extended, which must not be modified.
 func (b *Budget) Describe(n Node) (Field, error) {
 	f := n.describe()

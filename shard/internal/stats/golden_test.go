@@ -1,6 +1,7 @@
 package stats_test
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -253,8 +254,8 @@ func reduced(t *testing.T, v *big.Int, scale int) decimal.Decimal {
 		v = q
 		scale -= drop - 1
 	}
-	d, ok := decimal.FromBig(v, -scale)
-	require.True(t, ok)
+	d, err := decimal.Parse(fmt.Sprintf("%dE%d", v, -scale))
+	require.NoError(t, err)
 	return d.Reduce()
 }
 

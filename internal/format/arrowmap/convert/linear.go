@@ -87,18 +87,15 @@ func retry[D, S integer](dst []D, src []S, valid bitmap.Bits, bad func(S) bool, 
 	return nil
 }
 
-func runUp[D, S integer](dst []D, src []S, valid bitmap.Bits, p up, report func(int, S) error) error {
-	if !applyUp(dst, src, p) {
+// run converts all of src by c. The first value that c does not convert is the error.
+func run[D, S integer](dst []D, src []S, valid bitmap.Bits, c Linear[D, S], report func(int, S) error) error {
+	switch {
+	case c.Values(dst, src):
 		return nil
+	case c.fine:
+		return retry(dst, src, valid, func(v S) bool { return uint64(int64(v))-c.up.lo > c.up.span }, report)
 	}
-	return retry(dst, src, valid, func(v S) bool { return uint64(int64(v))-p.lo > p.span }, report)
-}
-
-func runDown[D, S integer](dst []D, src []S, valid bitmap.Bits, p down, report func(int, S) error) error {
-	if !applyDown(dst, src, p) {
-		return nil
-	}
-	return retry(dst, src, valid, func(v S) bool { return p.quotient(uint64(int64(v))-p.lo) > p.lim }, report)
+	return retry(dst, src, valid, func(v S) bool { return c.down.quotient(uint64(int64(v))-c.down.lo) > c.down.lim }, report)
 }
 
 const (
@@ -127,12 +124,12 @@ func ToTicks[T int32 | int64](dst []uint64, src []T, valid bitmap.Bits, u Unit) 
 		return &RowError{Row: row, Value: describeInstant(int64(v), u), Reason: reason}
 	}
 	if u == Nanosecond {
-		return runDown(dst, src, valid, newDown(100, neg(minNano), (maxNano/100)-(minNano/100), Epoch+neg(minNano/100)), report)
+		return run(dst, src, valid, Linear[uint64, T]{down: newDown(100, neg(minNano), (maxNano/100)-(minNano/100), Epoch+neg(minNano/100))}, report)
 	}
 	per := u.ticksPer()
 	before := uint64(Epoch) / per // units from 0001 to 1970
 	span := min(math.MaxUint64/per, math.MaxInt64+before)
-	return runUp(dst, src, valid, up{lo: -before, span: span, mul: per}, report)
+	return run(dst, src, valid, Linear[uint64, T]{fine: true, up: up{lo: -before, span: span, mul: per}}, report)
 }
 
 // FromTicks is the inverse of [ToTicks]: a tick between two units, or outside of the range of T
@@ -141,11 +138,7 @@ func FromTicks[T int32 | int64](dst []T, src []uint64, valid bitmap.Bits, u Unit
 	report := func(row int, v uint64) error {
 		return &RowError{Row: row, Value: describeTicks(v), Reason: fmt.Sprintf("cannot be held as %s since 1970 in %d bits", u, bitsOf[T]())}
 	}
-	c := fromTicks[T](u)
-	if c.fine {
-		return runUp(dst, src, valid, c.up, report)
-	}
-	return runDown(dst, src, valid, c.down, report)
+	return run(dst, src, valid, fromTicks[T](u), report)
 }
 
 // ToSpan writes durations, counted in u, as timespan ticks.
@@ -158,11 +151,11 @@ func ToSpan(dst, src []int64, valid bitmap.Bits, u Unit) error {
 		return &RowError{Row: row, Value: fmt.Sprintf("duration of %d %s", v, u), Reason: reason}
 	}
 	if u == Nanosecond {
-		return runDown(dst, src, valid, newDown(100, neg(minNano), (maxNano/100)-(minNano/100), neg(minNano/100)), report)
+		return run(dst, src, valid, Linear[int64, int64]{down: newDown(100, neg(minNano), (maxNano/100)-(minNano/100), neg(minNano/100))}, report)
 	}
 	per := int64(u.ticksPer())
 	most := math.MaxInt64 / per
-	return runUp(dst, src, valid, up{lo: neg(-most), span: 2 * uint64(most), mul: uint64(per), add: neg(-most * per)}, report)
+	return run(dst, src, valid, Linear[int64, int64]{fine: true, up: up{lo: neg(-most), span: 2 * uint64(most), mul: uint64(per), add: neg(-most * per)}}, report)
 }
 
 // FromSpan is the inverse of [ToSpan].
@@ -170,11 +163,7 @@ func FromSpan(dst, src []int64, valid bitmap.Bits, u Unit) error {
 	report := func(row int, v int64) error {
 		return &RowError{Row: row, Value: fmt.Sprintf("timespan of %d ticks", v), Reason: fmt.Sprintf("cannot be held as %s in 64 bits", u)}
 	}
-	c := fromSpan(u)
-	if c.fine {
-		return runUp(dst, src, valid, c.up, report)
-	}
-	return runDown(dst, src, valid, c.down, report)
+	return run(dst, src, valid, fromSpan(u), report)
 }
 
 func bitsOf[T int32 | int64]() int {
