@@ -116,24 +116,14 @@ func gather8(x uint64) uint64 {
 	return x * 0x0102040810204080 >> 56
 }
 
+// fill sets or clears n bits of dst, if there is one.
 func fill(dst []byte, off, n int, value bool) {
-	if dst == nil {
-		return
-	}
-	var w uint64
-	if value {
-		w = ^uint64(0)
-	}
-	if off&7 == 0 {
-		whole := dst[off>>3 : (off+n)>>3]
-		for i := range whole {
-			whole[i] = byte(w)
-		}
-		off, n = off+n&^7, n&7
-	}
-	for ; n > 0; n -= 64 {
-		bitmap.PutWord(dst, off, w, min(n, 64))
-		off += 64
+	switch {
+	case dst == nil:
+	case value:
+		bitmap.SetRange(dst, off, n)
+	default:
+		bitmap.ClearRange(dst, off, n)
 	}
 }
 

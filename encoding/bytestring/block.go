@@ -3,7 +3,6 @@ package bytestring
 import (
 	"encoding/binary"
 	"math"
-	"unsafe"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/internal/fsst"
@@ -165,7 +164,7 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 	if len(dst) != size || (b.fixed == 0 && len(offsets) != to-from) {
 		return misuse("%d bytes and %d offsets for %d bytes of %d values", len(dst), len(offsets), size, to-from)
 	}
-	if int64(base) > maxOf[O]()-int64(size) {
+	if end := int64(base) + int64(size); end < int64(base) || int64(O(end)) != end {
 		return fault.Limitf("%d bytes more than %d do not fit into the offsets", size, base)
 	}
 	if put := putOf[O](b.row); put != nil {
@@ -245,12 +244,4 @@ func (b *Block) unpackSlots(dst []byte, from, to int) error {
 		return b.row.unpackPrefix(b, dst)
 	}
 	return b.row.unpack(b, dst)
-}
-
-func maxOf[O int32 | int64]() int64 {
-	var o O
-	if unsafe.Sizeof(o) == 4 {
-		return math.MaxInt32
-	}
-	return math.MaxInt64
 }
