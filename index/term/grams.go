@@ -229,7 +229,7 @@ func parsePage(data []byte, first, numbers, blocks int) (*page, error) {
 	}
 	n, data, ok := uvarint(data, uint64(min(numbers, len(data))))
 	if !ok {
-		return nil, fault.Corruptf("page of grams, with %d of %d", n, numbers)
+		return nil, fault.Corruptf("a page of the list of trigrams has %d of at most %d", n, numbers)
 	}
 	all := make([]uint32, 2*n)
 	p.numbers, p.counts, p.sizes = make([]uint16, n), all[:n], all[n:]

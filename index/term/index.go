@@ -65,7 +65,7 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	x.Terms, x.Postings = binary.LittleEndian.Uint64(f[16:]), binary.LittleEndian.Uint64(f[24:])
 	switch {
 	case string(f[64:70]) != magic[:6]:
-		return nil, fault.Corruptf("no term index ends here")
+		return nil, fault.Corruptf("the end of the file is not that of a term index")
 	case string(f[70:]) != magic[6:]:
 		return nil, fault.Unsupportedf("term index of version %d", binary.LittleEndian.Uint16(f[70:]))
 	case x.Rows != rows:
@@ -144,7 +144,7 @@ func (x *Index) readDirectory(d []byte, blocks, pages int, size int64) error {
 		for range pages + 1 {
 			n, ok := uint64(0), false
 			if n, d, ok = uvarint(d, uint64(size-at)); !ok {
-				return fault.Corruptf("size of a page of grams")
+				return fault.Corruptf("a page of the list of trigrams has an impossible size")
 			}
 			at += int64(n)
 			x.pages = append(x.pages, at)

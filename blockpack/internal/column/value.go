@@ -97,7 +97,7 @@ func ReadValue(c *fields.Cursor, label string, t Type) Value {
 	case String, Bytes:
 		v.Data = c.Block(label)
 		if len(v.Data) > MaxValueLen {
-			c.Fail(label, fault.Limitf("%d bytes, at most %d are possible", len(v.Data), MaxValueLen))
+			c.Fail(label, fault.Limitf("a value of %d bytes is longer than the limit of %d", len(v.Data), MaxValueLen))
 		}
 		return v
 	case Bool:

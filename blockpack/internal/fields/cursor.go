@@ -106,7 +106,7 @@ func (c *Cursor) U64(label string) (v uint64) {
 func (c *Cursor) OneOf(label string, a, b uint8) uint8 {
 	v := c.U8(label)
 	if c.Err == nil && v != a && v != b {
-		c.Refuse(1, label, fault.Unsupportedf("%d where %d and %d are possible", v, a, b))
+		c.Refuse(1, label, fault.Unsupportedf("version %d is unknown: this program reads %d and %d", v, a, b))
 	}
 	return v
 }
@@ -127,7 +127,7 @@ func (c *Cursor) Magic(want uint32) {
 func (c *Cursor) Limited(label string, limit int64) int {
 	n := int64(c.U32(label))
 	if n > limit {
-		c.Refuse(4, label, fault.Limitf("%d, at most %d are possible", n, limit))
+		c.Refuse(4, label, fault.Limitf("%d is more than the limit of %d", n, limit))
 	}
 	return int(n)
 }
@@ -164,7 +164,7 @@ func (c *Cursor) Name(limit int) (b []byte) {
 	n := 0
 	c.Unlisted(func() {
 		if n = int(c.U16("name length")); n > limit {
-			c.Refuse(2, "name", fault.Limitf("%d bytes, at most %d are possible", n, limit))
+			c.Refuse(2, "name", fault.Limitf("a name of %d bytes is longer than the limit of %d", n, limit))
 		}
 		b = c.Take("name", n)
 	})

@@ -241,7 +241,7 @@ func (c *cursor) columnStats(t column.Type) (s ColumnStats) {
 	case 1:
 		s.Min, s.Max, s.Known = column.ReadBounds(&c.Cursor, t.Base())
 	default:
-		c.Refuse(1, "has values", fault.Corruptf("%d where 0 and 1 are possible", has))
+		c.Refuse(1, "has values", fault.Corruptf("the mark is %d, neither 0 nor 1", has))
 	}
 	c.End("stats")
 	if c.Err != nil {

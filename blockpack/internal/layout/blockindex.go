@@ -80,7 +80,7 @@ func (c *cursor) blockIndex(version uint8, v Variant, dataEnd int64) []Block {
 func (c *cursor) blockEntry(b *Block, version uint8, v Variant, dataEnd int64) {
 	b.Offset, b.Length = c.Extent("block", dataEnd)
 	if b.Length > MaxBlockBytes {
-		c.Fail("length", fault.Limitf("%d bytes, at most %d are possible", b.Length, MaxBlockBytes))
+		c.Fail("length", fault.Limitf("a block of %d bytes is larger than the limit of %d", b.Length, MaxBlockBytes))
 	}
 	if version >= Version11 {
 		b.Kind = c.U8("kind")

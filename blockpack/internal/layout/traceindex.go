@@ -91,7 +91,7 @@ func (c *cursor) traceIndexHead(blocks int) *TraceIndex {
 	v := c.OneOf("format version", TraceVersion, TraceVersion2)
 	n := c.Count("trace count", traceEntry, math.MaxInt32)
 	if c.Err == nil && int64(c.Left()) > maxOffset {
-		c.Fail("", fault.Limitf("%d bytes, at most %d are possible", c.Left(), int64(maxOffset)))
+		c.Fail("", fault.Limitf("the index has %d bytes, more than the %d that its offsets can reach", c.Left(), int64(maxOffset)))
 	}
 	return &TraceIndex{data: c.Data[c.Pos:], base: c.Offset(), count: n, version: v, blocks: blocks}
 }

@@ -92,7 +92,7 @@ func Parse(c *fields.Cursor, blocks int, o Options) *Index {
 	defer c.In("range index")
 	n := c.Count("column count", rangeColumnEntry, math.MaxInt32)
 	if c.Err == nil && int64(c.Left()) > maxOffset {
-		c.Fail("", fault.Limitf("%d bytes, at most %d are possible", c.Left(), int64(maxOffset)))
+		c.Fail("", fault.Limitf("the index has %d bytes, more than the %d that its offsets can reach", c.Left(), int64(maxOffset)))
 	}
 	x := &Index{base: c.Offset(), offsets: make([]uint32, n), blocks: blocks, flags: o.Flags, known: map[string]*Column{}}
 	start := c.Pos

@@ -25,7 +25,7 @@ const maxKeys = 1 << 20
 
 func (col *Column) sortKeys() error {
 	if col.Keys > maxKeys {
-		return fault.Limitf("%d keys, at most %d are possible", col.Keys, maxKeys)
+		return fault.Limitf("%d keys are more than the limit of %d", col.Keys, maxKeys)
 	}
 	c := &fields.Cursor{Data: col.data, Base: col.base}
 	offsets := make([]uint32, col.Keys)

@@ -99,7 +99,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 func kindf(kind error, format string, args ...any) error {
-	return fmt.Errorf("%w: %w", kind, fmt.Errorf(format, args...))
+	err := fmt.Errorf(format, args...)
+	if one := singular(format, args); one != format {
+		err = fmt.Errorf(one, args...)
+	}
+	return fmt.Errorf("%w: %w", kind, err)
 }
 
 // Corruptf is an error that wraps [ErrCorrupt].

@@ -8,6 +8,9 @@ import (
 	"io"
 	"sync"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
+	"github.com/amudai/amudai-go/filter"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -24,7 +27,7 @@ type Table struct {
 	Seeks  bool  // Open reads rows without those before them; Rows are known
 
 	// Open opens the table. It applies Columns, Filter and Rows.
-	Open func(ctx context.Context, o provider.ReadOptions) (provider.Source, error)
+	Open pages.Opener
 	// Retype returns the table with the types that hold the values of all rows, for one whose types come from a sample that some value does not fit.
 	Retype func(ctx context.Context) (Table, error)
 	// Statistics is what the file records of its columns.
@@ -57,17 +60,15 @@ func Run(ctx context.Context, t Table, o Options) error {
 	}
 	_, err := tea.NewProgram(m, options...).Run()
 	cancel()
-	err = errors.Join(ended(err), m.work.wait(), m.rows.loader.close())
-	return err
+	if errors.Is(err, tea.ErrInterrupted) {
+		err = context.Canceled
+	}
+	m.work.wait()
+	return errors.Join(err, m.rows.loader.Close())
 }
 
-// ended is the error of a program that did not end as it should.
-func ended(err error) error {
-	if errors.Is(err, tea.ErrInterrupted) {
-		return context.Canceled
-	}
-	return err
-}
+// newView is the rows of a table that meet a condition.
+func newView(t *Table, e filter.Expr) *pages.View { return pages.NewView(t.Open, t.Rows, t.Seeks, e) }
 
 // work is the commands that run. They are waited for at the end.
 type work struct {
@@ -89,10 +90,9 @@ func (w *work) begin() bool {
 func (w *work) end() { w.group.Done() }
 
 // wait lets no more commands begin, and waits for the others.
-func (w *work) wait() error {
+func (w *work) wait() {
 	w.lock.Lock()
 	w.closed = true
 	w.lock.Unlock()
 	w.group.Wait()
-	return nil
 }

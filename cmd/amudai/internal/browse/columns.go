@@ -4,6 +4,9 @@ import (
 	"context"
 	"strings"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
+	"github.com/amudai/amudai-go/internal/engine/profile"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
@@ -111,10 +114,10 @@ func storedFacts(s *provider.ColumnStatistics) *facts {
 		f.distinct = "≈" + f.distinct
 	}
 	if s.Min != nil && s.Min.Len() > 0 {
-		f.min = short(s.Min, 0)
+		f.min = pages.Short(s.Min, 0)
 	}
 	if s.Max != nil && s.Max.Len() > 0 {
-		f.max = short(s.Max, 0)
+		f.max = pages.Short(s.Max, 0)
 	}
 	if !s.Exact && f.min != "" {
 		f.min = "≥ " + f.min
@@ -134,23 +137,41 @@ func countText(n int64) string {
 
 // sample reads the first rows of the columns of a group.
 func (c *columnList) sample(column int) tea.Cmd {
-	from := column / groupSize * groupSize
-	to := min(from+groupSize, len(c.m.fields))
+	from := column / pages.Columns * pages.Columns
+	to := min(from+pages.Columns, len(c.m.fields))
 	var paths []string
 	for _, f := range c.m.fields[from:to] {
 		paths = append(paths, f.path)
 	}
 	v := newView(&c.m.table, filter.Expr{})
 	return c.read(func(ctx context.Context) (func(), error) {
-		list, err := sampleFacts(ctx, v, paths)
+		p, err := pages.Describe(ctx, v, paths)
 		return func() {
-			for i, f := range list {
-				if c.facts[from+i] == nil {
-					c.facts[from+i] = f
+			for i := from; i < to; i++ {
+				if c.facts[i] == nil {
+					c.facts[i] = &facts{rows: p.Rows}
+				}
+			}
+			for i := from; len(p.Columns) > 0; p.Columns = p.Columns[1:] {
+				if col := p.Columns[0]; col.Depth == 0 {
+					c.facts[i] = sampleFacts(col, p.Rows)
+					i++
 				}
 			}
 		}, err
 	})
+}
+
+// sampleFacts are the facts of the first rows.
+func sampleFacts(c *profile.Column, rows int64) *facts {
+	f := &facts{nulls: terminal.Count(c.Nulls), distinct: countText(c.Distinct), rows: rows}
+	if !c.DistinctExact && c.Distinct >= 0 {
+		f.distinct = "≈" + f.distinct
+	}
+	if c.Min != nil {
+		f.min, f.max = terminal.Clip(terminal.Printable(c.Min.Text), 400), terminal.Clip(terminal.Printable(c.Max.Text), 400)
+	}
+	return f
 }
 
 // key handles a key.

@@ -6,16 +6,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/amudai/amudai-go/cmd/amudai/internal/complete"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/filter"
 )
-
-const sampleRows = 100_000 // rows that values are completed from
 
 // nameInFilter is the path of a column as a condition writes it.
 func nameInFilter(path string) string { return filter.Col(path).String() }
@@ -43,7 +40,7 @@ func (g *grid) sample() tea.Cmd {
 	g.unsampled = g.unsampled[1:]
 	v := newView(&g.m.table, filter.Expr{})
 	return g.m.run(g.m.ctx, func(ctx context.Context) result {
-		list, err := frequent(ctx, v, path)
+		list, err := pages.Frequent(ctx, v, path)
 		return func(m *model) tea.Cmd {
 			m.fail(err)
 			m.rows.samples[path] = list
@@ -53,15 +50,6 @@ func (g *grid) sample() tea.Cmd {
 			return m.rows.sample()
 		}
 	})
-}
-
-// frequent are the values of a column in the first rows, the most frequent ones first.
-func frequent(ctx context.Context, v *view, path string) ([]string, error) {
-	counts := complete.Counts{}
-	err := v.walk(ctx, []string{path}, 0, func(b arrow.RecordBatch, first int64) (bool, error) {
-		return !counts.AddColumn(b) || first+b.NumRows() >= sampleRows, ctx.Err()
-	})
-	return counts.Values(), err
 }
 
 // complete inserts what all completions have in common, or one after the other.

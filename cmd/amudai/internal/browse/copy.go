@@ -2,16 +2,14 @@ package browse
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
-	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -34,7 +32,7 @@ func (m *model) copyCell() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	s, ok := whole(a, i)
+	s, ok := pages.Whole(a, i)
 	if !ok {
 		m.fail(errors.New("null cannot be copied"))
 		return nil
@@ -47,49 +45,6 @@ func (m *model) copyRow() tea.Cmd {
 	return m.readRow(m.rows.row, func(m *model, _, _ []string, object string) tea.Cmd { return m.copy(object, "the row") })
 }
 
-// rowOf reads a row: the names of its columns, its values, and a JSON object of them. Without such a row, names is nil.
-func rowOf(ctx context.Context, v *view, row int64) (names, vals []string, object string, err error) {
-	c := v.cursor(nil, pageRows, row)
-	defer func() { err = errors.Join(err, c.close()) }()
-	for {
-		b, first, err := c.next(ctx)
-		if err != nil || b == nil {
-			return nil, nil, "", err
-		}
-		if row >= c.row {
-			b.Release()
-			continue
-		}
-		names, vals, object = rowText(b, int(row-first))
-		b.Release()
-		return names, vals, object, nil
-	}
-}
-
-// rowText is a row of a batch as texts, and as a JSON object.
-func rowText(b arrow.RecordBatch, row int) (names, vals []string, object string) {
-	names = []string{}
-	var j strings.Builder
-	j.WriteByte('{')
-	for i, col := range b.Columns() {
-		names = append(names, terminal.Printable(b.ColumnName(i)))
-		s, ok := whole(col, row)
-		if !ok {
-			s = nullText
-		}
-		vals = append(vals, s)
-		if i > 0 {
-			j.WriteByte(',')
-		}
-		key, _ := json.Marshal(b.ColumnName(i)) // a string has no error
-		j.Write(key)
-		j.WriteByte(':')
-		j.Write(values.JSON(col)(nil, row))
-	}
-	j.WriteByte('}')
-	return names, vals, j.String()
-}
-
 // export writes the rows of the view to a file.
 func (m *model) export(file string) (tea.Cmd, error) {
 	if m.table.Export == nil {
@@ -97,7 +52,7 @@ func (m *model) export(file string) (tea.Cmd, error) {
 	}
 	j, ctx := m.rows.begin("writing")
 	j.last = -1
-	o := provider.ReadOptions{Filter: m.rows.view.filter}
+	o := provider.ReadOptions{Filter: m.rows.view.Filter}
 	return m.run(ctx, func(ctx context.Context) result {
 		n, err := m.table.Export(ctx, file, o)
 		return func(m *model) tea.Cmd {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -19,9 +21,9 @@ type grid struct {
 	first  string // the condition to begin with
 	where  string // the condition, or ""
 	wanted string // text that is searched for
-	view   *view
-	pages  pages
-	loader *loader
+	view   *pages.View
+	pages  pages.Cache
+	loader *pages.Loader
 
 	top, row  int64 // row of the first line, and of the cursor
 	left, col int   // first column behind the frozen one, and that of the cursor
@@ -45,13 +47,13 @@ type job struct {
 	cancel   context.CancelFunc
 	name     string // for people
 	progress atomic.Int64
-	first    pageID // of pages that are read
-	last     int64  // -1: the job reads no pages
-	slow     bool   // it has taken a while
+	first    pages.ID // of pages that are read
+	last     int64    // -1: the job reads no pages
+	slow     bool     // it has taken a while
 }
 
 func newGrid(m *model) grid {
-	return grid{m: m, view: newView(&m.table, filter.Expr{}), loader: &loader{}, widths: make([]int, len(m.fields)), samples: map[string][]string{}}
+	return grid{m: m, view: newView(&m.table, filter.Expr{}), loader: &pages.Loader{}, widths: make([]int, len(m.fields)), samples: map[string][]string{}}
 }
 
 func (g *grid) busy() bool { return g.job != nil || g.counts != nil }
@@ -110,10 +112,10 @@ func (g *grid) reset(where string, e filter.Expr) tea.Cmd {
 		g.counts = nil
 	}
 	old := g.loader
-	g.where, g.view, g.pages, g.loader = where, newView(&g.m.table, e), pages{}, &loader{}
+	g.where, g.view, g.pages, g.loader = where, newView(&g.m.table, e), pages.Cache{}, &pages.Loader{}
 	g.top, g.row, g.broken = 0, 0, false
 	closing := g.m.run(g.m.ctx, func(context.Context) result {
-		err := old.close()
+		err := old.Close()
 		return func(m *model) tea.Cmd { m.fail(err); return nil }
 	})
 	if e.IsZero() {
@@ -148,7 +150,7 @@ func (g *grid) count() tea.Cmd {
 	j, v := &job{cancel: cancel}, g.view
 	g.counts = j
 	return g.m.run(ctx, func(ctx context.Context) result {
-		err := v.count(ctx, j.progress.Store)
+		err := v.Count(ctx, j.progress.Store)
 		return func(m *model) tea.Cmd {
 			cancel()
 			if m.rows.counts == j {
@@ -167,7 +169,7 @@ func (g *grid) height() int64 { return int64(max(g.m.height-4, 1)) }
 
 // clamp moves the cursor and the screen to rows that exist.
 func (g *grid) clamp() {
-	if n := g.view.rows(); n >= 0 {
+	if n := g.view.Rows(); n >= 0 {
 		if g.atEnd {
 			g.row, g.atEnd = n-1, false
 		}
@@ -180,19 +182,19 @@ func (g *grid) clamp() {
 
 // groupOf is the group of columns that a column is read with, and its number in it.
 func (g *grid) groupOf(column int) (group, k int) {
-	if !g.view.seeks {
+	if !g.view.Seeks {
 		return 0, column
 	}
-	return column / groupSize, column % groupSize
+	return column / pages.Columns, column % pages.Columns
 }
 
 // columnsOf are the paths of a group of columns; nil means all.
 func (g *grid) columnsOf(group int) []string {
-	if !g.view.seeks || len(g.m.fields) <= groupSize {
+	if !g.view.Seeks || len(g.m.fields) <= pages.Columns {
 		return nil
 	}
 	var paths []string
-	for _, f := range g.m.fields[group*groupSize : min((group+1)*groupSize, len(g.m.fields))] {
+	for _, f := range g.m.fields[group*pages.Columns : min((group+1)*pages.Columns, len(g.m.fields))] {
 		paths = append(paths, f.path)
 	}
 	return paths
@@ -202,17 +204,17 @@ func (g *grid) columnsOf(group int) []string {
 func (g *grid) fetch() tea.Cmd {
 	g.clamp()
 	g.layout()
-	if g.broken || g.atEnd || g.view.rows() == 0 || g.m.tab != rowsTab || len(g.m.fields) == 0 {
+	if g.broken || g.atEnd || g.view.Rows() == 0 || g.m.tab != rowsTab || len(g.m.fields) == 0 {
 		return nil
 	}
-	from, to := g.top/pageRows, (g.top+g.height()-1)/pageRows
-	if n := g.view.rows(); n >= 0 {
-		to = min(to, (n-1)/pageRows)
+	from, to := g.top/pages.Rows, (g.top+g.height()-1)/pages.Rows
+	if n := g.view.Rows(); n >= 0 {
+		to = min(to, (n-1)/pages.Rows)
 	}
 	for _, p := range append([]place{{0, 0}}, g.shown...) {
 		group, _ := g.groupOf(p.column)
 		for id := from; id <= to; id++ {
-			if g.pages.get(pageID{id, group}) != nil {
+			if g.pages.Get(pages.ID{Page: id, Group: group}) != nil {
 				continue
 			}
 			return g.load(group, id, to)
@@ -224,22 +226,22 @@ func (g *grid) fetch() tea.Cmd {
 // load reads pages, unless they are being read.
 func (g *grid) load(group int, first, last int64) tea.Cmd {
 	if j := g.job; j != nil {
-		if j.last < 0 || j.first.group == group && j.first.page <= first && (first <= j.last || !g.view.seeks) {
+		if j.last < 0 || j.first.Group == group && j.first.Page <= first && (first <= j.last || !g.view.Seeks) {
 			return nil
 		}
 	}
 	j, ctx := g.begin("reading row")
-	j.first, j.last = pageID{first, group}, last
+	j.first, j.last = pages.ID{Page: first, Group: group}, last
 	v, l, columns := g.view, g.loader, g.columnsOf(group)
 	return g.m.run(ctx, func(ctx context.Context) result {
-		list, err := l.load(ctx, v, group, columns, first, last, j.progress.Store)
+		list, err := l.Load(ctx, v, group, columns, first, last, j.progress.Store)
 		return func(m *model) tea.Cmd {
 			if m.rows.view == v {
 				for _, p := range list {
-					m.rows.pages.add(p)
+					m.rows.pages.Add(p)
 				}
 			}
-			if m.rows.finish(j, err) && len(list) == 0 && first == m.rows.top/pageRows && v.rows() > first*pageRows {
+			if m.rows.finish(j, err) && len(list) == 0 && first == m.rows.top/pages.Rows && v.Rows() > first*pages.Rows {
 				m.rows.broken = true // fewer rows than there should be
 				m.fail(errors.New("the table has changed: r reads it anew"))
 			}
@@ -250,11 +252,11 @@ func (g *grid) load(group int, first, last int64) tea.Cmd {
 
 // end moves the cursor to the last row.
 func (g *grid) end() tea.Cmd {
-	if n := g.view.rows(); n >= 0 {
+	if n := g.view.Rows(); n >= 0 {
 		g.row = n - 1
 		return nil
 	}
-	if g.view.seeks && g.counts != nil {
+	if g.view.Seeks && g.counts != nil {
 		g.stop()
 		g.atEnd = true
 		return nil
@@ -264,20 +266,20 @@ func (g *grid) end() tea.Cmd {
 	g.atEnd = true
 	v, l, columns := g.view, g.loader, g.columnsOf(0)
 	return g.m.run(ctx, func(ctx context.Context) result {
-		list, err := l.end(ctx, v, 0, columns, j.progress.Store)
+		list, err := l.End(ctx, v, 0, columns, j.progress.Store)
 		return func(m *model) tea.Cmd {
 			if m.rows.view != v {
 				return nil
 			}
 			for _, p := range list {
-				m.rows.pages.add(p)
+				m.rows.pages.Add(p)
 			}
 			if m.rows.toEnd = m.rows.job == j && err != nil; m.rows.finish(j, err) {
 				return nil
 			}
 			if m.rows.atEnd = false; m.rows.toEnd && len(list) > 0 { // the last row before the error
 				last := list[len(list)-1]
-				m.rows.row = last.page*pageRows + last.rows() - 1
+				m.rows.row = last.Page*pages.Rows + last.NumRows() - 1
 			}
 			return nil
 		}
@@ -287,26 +289,26 @@ func (g *grid) end() tea.Cmd {
 // cell finds a value that is in memory.
 func (g *grid) cell(row int64, column int) (arrow.Array, int, bool) {
 	group, k := g.groupOf(column)
-	p := g.pages.get(pageID{row / pageRows, group})
+	p := g.pages.Get(pages.ID{Page: row / pages.Rows, Group: group})
 	if p == nil {
 		return nil, 0, false
 	}
-	return p.cell(k, int(row%pageRows))
+	return p.Cell(k, int(row%pages.Rows))
 }
 
 // text is the text of a cell that is in memory.
 func (g *grid) text(row int64, column int) (string, bool) {
 	group, k := g.groupOf(column)
-	p := g.pages.get(pageID{row / pageRows, group})
+	p := g.pages.Get(pages.ID{Page: row / pages.Rows, Group: group})
 	if p == nil {
 		return "", false
 	}
-	return p.text(k, int(row%pageRows)), true
+	return p.Text(k, int(row%pages.Rows)), true
 }
 
 // size is the number of rows as text.
 func (g *grid) size() string {
-	n := g.view.rows()
+	n := g.view.Rows()
 	switch {
 	case g.where != "" && n >= 0 && g.m.table.Rows >= 0:
 		return terminal.Count(n) + " of " + terminal.Plural(g.m.table.Rows, "row")
@@ -324,7 +326,7 @@ func (g *grid) position() string {
 		return "no columns"
 	}
 	var parts []string
-	if n := g.view.rows(); n == 0 {
+	if n := g.view.Rows(); n == 0 {
 		parts = append(parts, "no rows")
 	} else {
 		parts = append(parts, "row "+terminal.Count(g.row+1))

@@ -3,6 +3,8 @@ package browse
 import (
 	"strings"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
+
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 )
 
@@ -103,7 +105,7 @@ func (g *grid) viewLines(height int) []string {
 		types += paint(dim, g.m.fit(f.typ, p.width, f.number)) + space
 	}
 	lines := []string{names, types}
-	n := g.view.rows()
+	n := g.view.Rows()
 	for row := g.top; len(lines) < height; row++ {
 		if n >= 0 && row >= n {
 			break
@@ -136,7 +138,7 @@ func (g *grid) line(row int64) string {
 		switch {
 		case !ok:
 			s, style = "…", dim
-		case s == nullText:
+		case s == pages.NullText:
 			style = dim
 		}
 		if row == g.row && p.column == g.col {

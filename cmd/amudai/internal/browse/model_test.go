@@ -20,6 +20,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/inspect"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table/provider"
@@ -40,8 +41,8 @@ func newScreen(t *testing.T, b Table, width, height int) *screen {
 	s.m.width, s.m.height = width, height
 	s.run(s.m.Init())
 	t.Cleanup(func() {
-		require.NoError(t, s.m.work.wait())
-		require.NoError(t, s.m.rows.loader.close())
+		s.m.work.wait()
+		require.NoError(t, s.m.rows.loader.Close())
 	})
 	return s
 }
@@ -294,7 +295,7 @@ func TestMoves(t *testing.T) {
 				require.Equal(t, c.id, id(), c.keys)
 			}
 			require.Contains(t, s.text(), "3,000 rows")
-			require.LessOrEqual(t, len(s.m.rows.pages.list), mostPages)
+			require.LessOrEqual(t, len(s.m.rows.pages.List), pages.Most)
 		})
 	}
 }
@@ -307,7 +308,7 @@ func TestFilterLine(t *testing.T) {
 	s.keys("= 'J<tab>and del<tab>> 600<enter>")
 	require.Nil(t, s.m.prompt)
 	require.Equal(t, "origin = 'JFK' and delay > 600", s.m.rows.where)
-	n := s.m.rows.view.rows()
+	n := s.m.rows.view.Rows()
 	require.Positive(t, n)
 	require.Contains(t, s.text(), fmt.Sprintf("%d of 3,000 rows", n))
 	s.keys("<end>")
@@ -469,7 +470,7 @@ func TestWide(t *testing.T) {
 	s.keys("Y")
 	require.Contains(t, s.text(), "copied the row")
 	s.keys("2<end>").is("wide_columns")
-	require.LessOrEqual(t, len(s.m.rows.pages.list), mostPages)
+	require.LessOrEqual(t, len(s.m.rows.pages.List), pages.Most)
 }
 
 // broken is a table that fails.
@@ -554,8 +555,8 @@ func TestCancel(t *testing.T) {
 			require.FailNow(t, "a read goes on")
 		}
 	}
-	require.NoError(t, m.work.wait())
-	require.NoError(t, m.rows.loader.close())
+	m.work.wait()
+	require.NoError(t, m.rows.loader.Close())
 }
 
 // TestChangedFile reads a file that becomes shorter while it is shown.

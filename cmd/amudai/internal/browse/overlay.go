@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
@@ -32,9 +34,9 @@ func (m *model) showCell() {
 		return
 	}
 	f := m.fields[m.rows.col]
-	s, ok := whole(a, i)
+	s, ok := pages.Whole(a, i)
 	if !ok {
-		s = nullText + " (null)"
+		s = pages.NullText + " (null)"
 	}
 	m.overlay = &overlay{
 		title: fmt.Sprintf("%s: %s, row %s", f.name, f.typ, terminal.Count(m.rows.row+1)),
@@ -156,7 +158,7 @@ func (m *model) readRow(row int64, show func(m *model, names, vals []string, obj
 	j.last = -1
 	v := m.rows.view
 	return m.run(ctx, func(ctx context.Context) result {
-		names, vals, object, err := rowOf(ctx, v, row)
+		names, vals, object, err := pages.Row(ctx, v, row)
 		return func(m *model) tea.Cmd {
 			if !m.rows.finish(j, err) || names == nil {
 				return nil

@@ -45,7 +45,7 @@ func TestBench(t *testing.T) {
 	in, temp := benchTable(t)
 	out := ok(t, "bench", in, "--rounds", "1", "--edition", "2026")
 	for _, want := range []string{
-		"1,000 rows, 3 columns", "edition 2026, profile Balanced", "size", "write", "scan", "project 2 columns", "take", "take 500 rows *", "filter *", "count *",
+		"1,000 rows, 3 columns", "amudai 2026 Balanced", "size", "write", "scan", "project 2 columns", "take", "take 500 rows *", "filter *", "count *",
 		"write peak", "scan peak", "parquet zstd", "parquet snappy", "arrow ipc zstd", "amudai 2026 Balanced", "Marked *: arrow-go's Parquet has no such operation",
 		"project reads id, name.", "filter and count use the condition id = 9: 1 row.",
 	} {

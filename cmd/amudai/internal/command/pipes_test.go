@@ -382,8 +382,8 @@ func TestDemo(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	out := ok(t, "demo")
-	for _, want := range []string{"100,000 US flights", "edition 2026", "edition reference", "size", "write", "scan all columns", "scan origin, delay", "filter origin = 'SFO'",
-		"look up 1 row", "look up 1,000 rows", "same values", "amudai demo --keep flights "} {
+	for _, want := range []string{"100,000 US flights", "edition 2026", "edition reference", "size", "write", "scan", "project 2 columns", "open, 1 column", "filter", "count", "origin = 'SFO'",
+		"take 1,000 rows", "same values", "amudai demo --keep flights "} {
 		require.Contains(t, out, want)
 	}
 	left, err := os.ReadDir(temp)

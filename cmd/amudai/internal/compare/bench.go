@@ -25,6 +25,14 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
+type group struct{ *app.App }
+
+// Commands are the commands of the package.
+func Commands(a *app.App) []*cobra.Command {
+	g := group{a}
+	return []*cobra.Command{g.demo(), g.bench(), g.benchPeak()}
+}
+
 const (
 	benchProject = 2 // columns of a projection unless they are named
 	benchChild   = "bench-peak"
@@ -117,7 +125,7 @@ func (a group) runBench(ctx context.Context, location string, f benchFlags) (err
 		return err
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	result, err := suite.Run(ctx, c.data, c.contenders(), suite.Options{
+	result, err := suite.Run(ctx, c.data, append(Rivals(), suite.Shard{Options: c.options}), suite.Options{
 		Dir: dir, Rounds: f.rounds, Cores: 1, Report: a.benchProgress(), Child: []string{benchChild}})
 	if err != nil {
 		return err
@@ -228,11 +236,6 @@ func (c *comparison) prepare() error {
 	return nil
 }
 
-// contenders are the formats to compare, the baseline first.
-func (c *comparison) contenders() []suite.Contender {
-	return append(Rivals(), suite.Shard{Options: c.options})
-}
-
 // show prints the table: a line per operation, with the baseline in its own unit.
 func (c *comparison) show(r *measure.Result) error {
 	if c.Summarizes() {
@@ -256,8 +259,8 @@ func (c *comparison) show(r *measure.Result) error {
 		}
 		t.Row(line...)
 	}
-	c.Out.Printf("%s, %s, %s of Arrow data; edition %s, profile %s; CPU time on one core, wall-clock time of two threads; %s\n\n", terminal.Plural(r.Rows, "row"),
-		terminal.Plural(c.data.Schema.NumFields(), "column"), terminal.Size(c.bytes), c.options.Edition, c.options.Profile, terminal.Plural(c.rounds, "round"))
+	c.Out.Printf("%s, %s, %s of Arrow data; CPU time on one core, wall-clock time of two threads; %s\n\n", terminal.Plural(r.Rows, "row"),
+		terminal.Plural(c.data.Schema.NumFields(), "column"), terminal.Size(c.bytes), terminal.Plural(c.rounds, "round"))
 	if _, err := c.Out.Table(t, ""); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	x.Sum = uint64(u64(48))
 	switch {
 	case string(f[56:62]) != magic[:6]:
-		return nil, fault.Corruptf("no hash index ends here")
+		return nil, fault.Corruptf("the end of the file is not that of a hash index")
 	case string(f[62:]) != magic[6:]:
 		return nil, fault.Unsupportedf("hash index of version %d", binary.LittleEndian.Uint16(f[62:]))
 	case xxh3.Hash(f[:48]) != x.Sum:

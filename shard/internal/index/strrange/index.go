@@ -65,7 +65,7 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	stored, size := int64(binary.LittleEndian.Uint32(f[16:])), int64(binary.LittleEndian.Uint32(f[20:]))
 	switch {
 	case string(f[32:38]) != magic[:6]:
-		return nil, fault.Corruptf("no range index ends here")
+		return nil, fault.Corruptf("the end of the file is not that of a range index")
 	case string(f[38:]) != magic[6:]:
 		return nil, fault.Unsupportedf("range index of version %d", binary.LittleEndian.Uint16(f[38:]))
 	case hash(b, f[:24]) != binary.LittleEndian.Uint64(f[24:]):

@@ -1,4 +1,5 @@
-package browse
+// Package pages reads the rows of a table that are shown, and keeps some of them in memory.
+package pages
 
 import (
 	"context"
@@ -12,12 +13,16 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// view is the rows of a table that meet a condition. They are numbered from 0.
-type view struct {
-	open   func(context.Context, provider.ReadOptions) (provider.Source, error)
-	filter filter.Expr
-	table  int64 // rows of the table, or -1 if they are not known
-	seeks  bool  // reading can begin behind the first row of the table
+// Opener opens a table. It applies Columns, Filter and Rows.
+type Opener func(ctx context.Context, o provider.ReadOptions) (provider.Source, error)
+
+// View is the rows of a table that meet a condition. They are numbered from 0.
+type View struct {
+	Filter filter.Expr
+	Seeks  bool // reading can begin behind the first row of the table
+
+	open  Opener
+	table int64 // rows of the table, or -1 if they are not known
 
 	lock  sync.Mutex
 	marks []mark // ascending
@@ -33,30 +38,31 @@ const (
 	mostMarks = 4096
 )
 
-func newView(t *Table, e filter.Expr) *view {
-	v := &view{open: t.Open, filter: e, table: t.Rows, seeks: t.Seeks && t.Rows >= 0, marks: []mark{{}}, total: -1}
+// NewView returns a view of a table with a number of rows, or -1 if that is not known. With seeks, the table can be read from any row.
+func NewView(open Opener, rows int64, seeks bool, e filter.Expr) *View {
+	v := &View{open: open, Filter: e, table: rows, Seeks: seeks && rows >= 0, marks: []mark{{}}, total: -1}
 	if e.IsZero() {
-		v.total = t.Rows
+		v.total = rows
 	}
 	return v
 }
 
-// rows is the number of rows, or -1 if it is not known.
-func (v *view) rows() int64 {
+// Rows is the number of rows, or -1 if it is not known.
+func (v *View) Rows() int64 {
 	v.lock.Lock()
 	defer v.lock.Unlock()
 	return v.total
 }
 
-func (v *view) setRows(n int64) {
+func (v *View) setRows(n int64) {
 	v.lock.Lock()
 	defer v.lock.Unlock()
 	v.total = n
 }
 
 // before is the last place at or before a row where reading may begin.
-func (v *view) before(row int64) mark {
-	if v.seeks && v.filter.IsZero() {
+func (v *View) before(row int64) mark {
+	if v.Seeks && v.Filter.IsZero() {
 		return mark{row, row}
 	}
 	v.lock.Lock()
@@ -66,7 +72,7 @@ func (v *view) before(row int64) mark {
 }
 
 // add remembers a place.
-func (v *view) add(m mark) {
+func (v *View) add(m mark) {
 	v.lock.Lock()
 	defer v.lock.Unlock()
 	if m.in > v.marks[len(v.marks)-1].in && len(v.marks) < mostMarks {
@@ -76,7 +82,7 @@ func (v *view) add(m mark) {
 
 // cursor reads a view forward. It is used by one goroutine at a time.
 type cursor struct {
-	view    *view
+	view    *View
 	columns []string // nil: all
 	batch   int
 	row     int64 // of the view, that comes next
@@ -88,7 +94,7 @@ type cursor struct {
 }
 
 // cursor returns a cursor at a place of the view. The rows up to the one that is wanted are to be skipped.
-func (v *view) cursor(columns []string, batch int, row int64) *cursor {
+func (v *View) cursor(columns []string, batch int, row int64) *cursor {
 	m := v.before(row)
 	c := &cursor{view: v, columns: columns, batch: batch, row: m.row}
 	c.in.To = m.in
@@ -119,7 +125,7 @@ func (c *cursor) next(ctx context.Context) (arrow.RecordBatch, int64, error) {
 		if err == nil {
 			err = c.src.Close()
 			c.src = nil
-			if !c.view.seeks {
+			if !c.view.Seeks {
 				c.ended = true
 			}
 		}
@@ -133,14 +139,14 @@ func (c *cursor) next(ctx context.Context) (arrow.RecordBatch, int64, error) {
 
 // nextRange opens the source of the next range of rows.
 func (c *cursor) nextRange(ctx context.Context) (err error) {
-	o := provider.ReadOptions{Columns: c.columns, BatchRows: c.batch, Filter: c.view.filter}
-	if c.view.seeks {
+	o := provider.ReadOptions{Columns: c.columns, BatchRows: c.batch, Filter: c.view.Filter}
+	if c.view.Seeks {
 		if c.in.To >= c.view.table {
 			c.ended = true
 			return nil
 		}
 		span := int64(plainSpan)
-		if !c.view.filter.IsZero() {
+		if !c.view.Filter.IsZero() {
 			c.view.add(mark{c.in.To, c.row})
 			span = min(max(2*(c.in.To-c.in.From), plainSpan), mostSpan)
 		}
@@ -170,7 +176,7 @@ func (c *cursor) close() (err error) {
 }
 
 // walk calls f with the rows of a view from one of them on, until f is done or the view ends.
-func (v *view) walk(ctx context.Context, columns []string, from int64, f func(b arrow.RecordBatch, first int64) (done bool, err error)) (err error) {
+func (v *View) walk(ctx context.Context, columns []string, from int64, f func(b arrow.RecordBatch, first int64) (done bool, err error)) (err error) {
 	c := v.cursor(columns, provider.DefaultBatchRows, from)
 	defer func() { err = errors.Join(err, c.close()) }()
 	for {
@@ -194,8 +200,8 @@ func (v *view) walk(ctx context.Context, columns []string, from int64, f func(b 
 	}
 }
 
-// count counts the rows of a view. It reports the progress now and then.
-func (v *view) count(ctx context.Context, progress func(int64)) error {
+// Count counts the rows of a view. It reports the progress now and then.
+func (v *View) Count(ctx context.Context, progress func(int64)) error {
 	return v.walk(ctx, []string{}, 0, func(b arrow.RecordBatch, first int64) (bool, error) {
 		progress(first + b.NumRows())
 		return false, ctx.Err()
