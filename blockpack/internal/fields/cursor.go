@@ -106,7 +106,7 @@ func (c *Cursor) U64(label string) (v uint64) {
 func (c *Cursor) OneOf(label string, a, b uint8) uint8 {
 	v := c.U8(label)
 	if c.Err == nil && v != a && v != b {
-		c.Refuse(1, label, fault.Unsupportedf("version %d is unknown: this program reads %d and %d", v, a, b))
+		c.Refuse(1, label, fault.Unsupportedf("it is %d, but this program knows only %d and %d", v, a, b))
 	}
 	return v
 }

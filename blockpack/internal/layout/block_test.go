@@ -81,7 +81,7 @@ func TestBlockHeadLimits(t *testing.T) {
 		text  string
 	}{
 		"magic":       {0, []byte{1}, "magic"},
-		"version":     {4, []byte{12}, "version 12 is unknown: this program reads 10 and 11 (block head/version, offset 104)"},
+		"version":     {4, []byte{12}, "it is 12, but this program knows only 10 and 11 (block head/version, offset 104)"},
 		"spans":       {8, []byte{0x41, 0x42, 0x0f}, "1000001 is more than the limit of 1000000 (block head/span count, offset 108)"},
 		"columns":     {12, []byte{0x11, 0x27}, "column count"},
 		"more":        {12, []byte{2}, "2 in"},

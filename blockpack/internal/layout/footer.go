@@ -116,7 +116,7 @@ func parseHeader(data []byte, offset, size int64, p *fields.Parts) (Header, erro
 		if v > Version11 {
 			return Header{}, &UnsupportedError{Version: int(v), Footer: FooterVersion}
 		}
-		c.Refuse(1, "version", fault.Unsupportedf("version %d is unknown: this program reads %d and %d", v, Version10, Version11))
+		c.Refuse(1, "version", fault.Unsupportedf("it is %d, but this program knows only %d and %d", v, Version10, Version11))
 	}
 	at, n := c.Extent("metadata", size-FooterSize)
 	return Header{v, at, n}, fault.In(c.Err, "header", offset)

@@ -259,7 +259,7 @@ func TestPlaces(t *testing.T) {
 		"extent": {at(0, 4), []byte{0, 0, 0, 1}, "metadata/block index/block 0/block, offset "},
 		"spans":  {at(0, 4+17), []byte{0, 0, 0, 1}, "16777216 is more than the limit of 1000000 (metadata/block index/block 0/span count, offset "},
 		"range":  {at(1, 0), []byte{0xff}, "metadata/range index/column count"},
-		"traces": {at(3, 0), []byte{9}, "unsupported: version 9 is unknown: this program reads 1 and 2 (metadata/trace index/format version"},
+		"traces": {at(3, 0), []byte{9}, "unsupported: it is 9, but this program knows only 1 and 2 (metadata/trace index/format version"},
 		"header": {int(m.Sections[0] - HeaderSize), []byte{0}, "(header/magic"},
 	} {
 		data := slices.Clone(base)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -107,7 +108,6 @@ func isNumber(t arrow.DataType) bool {
 // newTable prints tables that fit a screen, each with its header.
 func newTable(out provider.Output, schema *arrow.Schema, screen terminal.Screen) *textSink {
 	s := newSink(out, schema)
-	screen.Out = s.w
 	s.print = func(rows [][]string) error {
 		t := terminal.NewTable()
 		t.Widest = cellWidth
@@ -121,7 +121,11 @@ func newTable(out provider.Output, schema *arrow.Schema, screen terminal.Screen)
 		for _, row := range rows {
 			t.Texts(row...)
 		}
-		return screen.TableOr(t, "", "--columns chooses")
+		var b bytes.Buffer
+		screen.Out = &b
+		screen.TableOr(t, "", "--columns chooses")
+		_, err := s.w.Write(b.Bytes())
+		return err
 	}
 	return s
 }

@@ -72,14 +72,14 @@ func runWith(ctx context.Context, env app.Env, memory *session.Memory, versions 
 // command runs again with types from all rows, unless it has written to stdout or read from stdin by then: files that it
 // writes are not published yet.
 func (a run) execute(ctx context.Context) error {
-	used := a.Watch()
-	err := a.executeOnce(ctx, false)
+	used, failed := a.Watch()
+	err := cmp.Or(a.executeOnce(ctx, false), failed())
 	var v *provider.ValueError
 	if ctx.Err() != nil || !errors.As(err, &v) || !v.Inferred || used() {
 		return err
 	}
 	a.Noticef("%v: types are inferred from all rows now (--sample all)", v)
-	return a.executeOnce(ctx, true)
+	return cmp.Or(a.executeOnce(ctx, true), failed())
 }
 
 // executeOnce runs the command. With allRows, types of text are inferred from all rows of an input.

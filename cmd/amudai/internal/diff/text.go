@@ -191,14 +191,10 @@ func (t *Text) duplicate(r table.DiffRow) error {
 // Summary implements [Printer].
 func (t *Text) Summary(s table.DiffSummary, differs bool) error {
 	if hidden := t.rows - t.Limit; t.Limit >= 0 && hidden > 0 {
-		if err := t.Screen.Printf("%s\n", t.Screen.Paint(terminal.Dim, "… and "+terminal.Plural(int(hidden), "more row")+": --limit -1 shows all")); err != nil {
-			return err
-		}
+		t.Screen.Printf("%s\n", t.Screen.Paint(terminal.Dim, "… and "+terminal.Plural(int(hidden), "more row")+": --limit -1 shows all"))
 	}
 	if s.DuplicateKeys > 0 {
-		if err := t.Screen.Printf("! duplicate keys: %s; rows of the same key are compared in their order\n", terminal.Count(s.DuplicateKeys)); err != nil {
-			return err
-		}
+		t.Screen.Printf("! duplicate keys: %s; rows of the same key are compared in their order\n", terminal.Count(s.DuplicateKeys))
 	}
 	if !differs {
 		return t.Screen.Printf("no difference in %s\n", terminal.Plural(int(s.Equal), "row"))

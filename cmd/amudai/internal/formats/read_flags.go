@@ -55,9 +55,6 @@ func (r *ReadFlags) RegisterShard(cmd *cobra.Command, withColumns bool) {
 	}
 }
 
-// SetsTypes reports whether flags set types of columns.
-func (r *ReadFlags) SetsTypes() bool { return r.schema != "" || r.schemaOf != "" || len(r.Types) > 0 }
-
 // types parses the flags about the Arrow types of shards.
 func (r *ReadFlags) types() (o arrowmap.ReadOptions, err error) {
 	o.IgnoreAnnotations = r.defaultTypes

@@ -79,17 +79,13 @@ func (a group) printStored(ctx context.Context, location string) error {
 			if len(out.Lists) > 1 && l.Name != "fields" {
 				a.Out.Printf("%s\n", a.Out.Paint(terminal.Bold, terminal.Printable(l.Name)))
 			}
-			if err := printList(a.Out, l); err != nil {
-				return err
-			}
+			printList(a.Out, l)
 		}
 		return nil
 	}, func(s *shard.Shard) error {
 		list, err := s.StoredNodes(ctx)
-		if err != nil {
-			return err
-		}
-		return storedNodes(a.Out, list)
+		storedNodes(a.Out, list)
+		return err
 	})
 }
 
@@ -149,7 +145,8 @@ columns and blocks, -vv the columns of each block and the range index, -vvv its 
 				if json {
 					return terminal.JSON(a.Out.Out, info)
 				}
-				return structure(a.Out, info, o.Detail)
+				structure(a.Out, info, o.Detail)
+				return nil
 			})
 		},
 	}

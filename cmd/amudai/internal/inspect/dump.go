@@ -38,11 +38,12 @@ func dumpLine(out terminal.Screen, l shard.DumpLine) error {
 	if l.Data == nil {
 		return out.Printf("%08x  %s%s\n", l.Offset, indent, title)
 	}
-	return hexLines(out, l.Data, l.Offset, indent)
+	hexLines(out, l.Data, l.Offset, indent)
+	return nil
 }
 
 // hexLines prints 16 bytes per line, in hexadecimal and as characters.
-func hexLines(out terminal.Screen, b []byte, at int64, indent string) (err error) {
+func hexLines(out terminal.Screen, b []byte, at int64, indent string) {
 	for i := 0; i < len(b); i += 16 {
 		line := b[i:min(i+16, len(b))]
 		chars := make([]byte, len(line))
@@ -51,7 +52,6 @@ func hexLines(out terminal.Screen, b []byte, at int64, indent string) (err error
 				chars[k] = '.'
 			}
 		}
-		err = out.Printf("%08x  %s%-47s  %s\n", at+int64(i), indent, fmt.Sprintf("% x", line), string(chars))
+		out.Printf("%08x  %s%-47s  %s\n", at+int64(i), indent, fmt.Sprintf("% x", line), string(chars))
 	}
-	return err
 }

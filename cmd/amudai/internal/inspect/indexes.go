@@ -149,6 +149,6 @@ func printIndexes(out terminal.Screen, infos []indexInfo, t *terminal.Table, jso
 	if len(infos) == 0 {
 		return out.Printf("%s\n", out.Paint(terminal.Dim, "no indexes"))
 	}
-	_, err := out.Table(t, "")
-	return err
+	out.Table(t, "")
+	return nil
 }

@@ -17,9 +17,7 @@ func outline(ctx context.Context, out terminal.Screen, o *provider.Outline) erro
 		width = max(width, utf8.RuneCountInString(terminal.Printable(f.Name)))
 	}
 	for _, f := range o.Facts {
-		if err := out.Printf("%s %s\n", out.Paint(terminal.Dim, fmt.Sprintf("%-*s", width, terminal.Printable(f.Name))), cell(f.Value)); err != nil {
-			return err
-		}
+		out.Printf("%s %s\n", out.Paint(terminal.Dim, fmt.Sprintf("%-*s", width, terminal.Printable(f.Name))), cell(f.Value))
 	}
 	for i, l := range o.Lists {
 		if i > 0 || len(o.Facts) > 0 {
@@ -28,9 +26,7 @@ func outline(ctx context.Context, out terminal.Screen, o *provider.Outline) erro
 		if len(o.Lists) > 1 || len(o.Facts) > 0 {
 			out.Printf("%s\n", out.Paint(terminal.Bold, terminal.Printable(l.Name)))
 		}
-		if err := printList(out, l); err != nil {
-			return err
-		}
+		printList(out, l)
 	}
 	for _, r := range o.Bytes {
 		if err := dump(ctx, out, r); err != nil {
@@ -63,7 +59,7 @@ func cell(v any) string {
 }
 
 // printList prints a list as a table. A column with a number in it is one of numbers.
-func printList(out terminal.Screen, l provider.List) error {
+func printList(out terminal.Screen, l provider.List) {
 	t := terminal.NewTable()
 	t.Narrowest = 16
 	for k, name := range l.Columns {
@@ -87,7 +83,7 @@ func printList(out terminal.Screen, l provider.List) error {
 		}
 		t.Texts(cells...)
 	}
-	return out.TableOr(t, "", "--json shows all")
+	out.TableOr(t, "", "--json shows all")
 }
 
 // outlineJSON prints what a format tells of a file for programs. Bytes have their places and names only.
@@ -125,9 +121,7 @@ func outlineJSON(out terminal.Screen, location string, o *provider.Outline) erro
 
 // dump prints the bytes of a region with their meaning, or the error if they cannot be read.
 func dump(ctx context.Context, out terminal.Screen, r provider.Region) error {
-	if err := out.Printf("\n%08x  %s, %s\n", r.Offset, out.Paint(terminal.Cyan, terminal.Printable(r.Name)), terminal.Plural(r.Size, "byte")); err != nil {
-		return err
-	}
+	out.Printf("\n%08x  %s, %s\n", r.Offset, out.Paint(terminal.Cyan, terminal.Printable(r.Name)), terminal.Plural(r.Size, "byte"))
 	if r.Dump == nil {
 		return nil
 	}
@@ -151,15 +145,13 @@ func dump(ctx context.Context, out terminal.Screen, r provider.Region) error {
 		indent := strings.Repeat("  ", p.Depth)
 		text := out.Paint(terminal.Dim, terminal.Clip(terminal.Printable(p.Text), 100))
 		if b := d.Data[p.Offset : p.Offset+p.Size]; len(b) <= 8 {
-			err = out.Printf("%08x  %s%-24s %s\n", at+int64(p.Offset), indent, fmt.Sprintf("% x", b), text)
+			out.Printf("%08x  %s%-24s %s\n", at+int64(p.Offset), indent, fmt.Sprintf("% x", b), text)
 		} else {
 			out.Printf("%08x  %s%s\n", at+int64(p.Offset), indent, text)
 			hexLines(out, b, at+int64(p.Offset), indent)
 		}
-		if err != nil {
-			return err
-		}
 		end = max(end, p.Offset+p.Size)
 	}
-	return hexLines(out, d.Data[end:], at+int64(end), "")
+	hexLines(out, d.Data[end:], at+int64(end), "")
+	return nil
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // Summaries prints one line for each column.
-func Summaries(out terminal.Screen, rows, bytes int64, list []*shard.ColumnSummary) error {
+func Summaries(out terminal.Screen, rows, bytes int64, list []*shard.ColumnSummary) {
 	t := terminal.NewTable().Text("column", "type").Numbers("nulls", "distinct").Text("min", "max").Numbers("bytes", "bits/value").
 		Text("encodings").Numbers("share").Text("of the file").Optional("of the file", "bits/value")
 	t.Narrowest = narrowest
@@ -17,14 +18,12 @@ func Summaries(out terminal.Screen, rows, bytes int64, list []*shard.ColumnSumma
 		t.Row(strings.Repeat("  ", s.Depth)+s.Name, s.Type, summaryNulls(s), distinctText(s.Distinct), terminal.Clip(terminal.Printable(s.MinText), 24), terminal.Clip(terminal.Printable(s.MaxText), 24),
 			terminal.Count(s.Bytes), summaryBits(s), encodingNames(s), terminal.Percent(float64(s.Bytes), float64(bytes)), terminal.Bar(float64(s.Bytes), float64(bytes), 16))
 	}
-	if err := out.TableOr(t, "", "--details shows all"); err != nil {
-		return err
-	}
+	out.TableOr(t, "", "--details shows all")
 	columns := int64(0)
 	for _, s := range list {
 		columns += s.Bytes
 	}
-	return out.Printf("\n%s, %s; %s in columns, %s of metadata and padding\n", terminal.Plural(rows, "row"), terminal.Size(bytes), terminal.Size(columns), terminal.Size(bytes-columns))
+	out.Printf("\n%s, %s; %s in columns, %s of metadata and padding\n", terminal.Plural(rows, "row"), terminal.Size(bytes), terminal.Size(columns), terminal.Size(bytes-columns))
 }
 
 func summaryNulls(s *shard.ColumnSummary) string {
@@ -61,7 +60,7 @@ func encodingNames(s *shard.ColumnSummary) string {
 }
 
 // SummaryDetails prints every statistic, one per line.
-func SummaryDetails(out terminal.Screen, list []*shard.ColumnSummary) error {
+func SummaryDetails(out terminal.Screen, list []*shard.ColumnSummary) {
 	p := page{out: out}
 	for _, s := range list {
 		out.Printf("%s %s\n", out.Paint(terminal.Bold, s.Path), s.Type)
@@ -77,14 +76,8 @@ func SummaryDetails(out terminal.Screen, list []*shard.ColumnSummary) error {
 			p.fact("  max", "%s", s.MaxText)
 		}
 		p.fact("  bytes", "%s (%s raw)", terminal.Count(s.Bytes), terminal.Count(s.RawBytes))
-		names := make([]string, 0, len(s.Details))
-		for name := range s.Details {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(s.Details)) {
 			p.fact("  "+strings.ReplaceAll(name, "_", " "), "%v", s.Details[name])
 		}
 	}
-	return nil
 }

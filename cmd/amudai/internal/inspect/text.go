@@ -15,17 +15,14 @@ import (
 )
 
 // structure prints the structure of a shard, at its level of detail.
-func structure(out terminal.Screen, info *shard.Structure, detail int) error {
+func structure(out terminal.Screen, info *shard.Structure, detail int) {
 	p := page{out, info}
 	for _, f := range overview(info) {
 		p.fact(f.Name, "%s", f.Value)
 	}
 	for i := range info.StripeList {
-		if err := p.stripe(&info.StripeList[i], detail); err != nil {
-			return err
-		}
+		p.stripe(&info.StripeList[i], detail)
 	}
-	return nil
 }
 
 // page prints the structure of a shard.
@@ -35,8 +32,8 @@ type page struct {
 }
 
 // fact prints a name and a value, aligned.
-func (p *page) fact(name, format string, args ...any) error {
-	return p.out.Printf("%s %s\n", p.out.Paint(terminal.Dim, fmt.Sprintf("%-12s", name)), terminal.Format(format, args...))
+func (p *page) fact(name, format string, args ...any) {
+	p.out.Printf("%s %s\n", p.out.Paint(terminal.Dim, fmt.Sprintf("%-12s", name)), terminal.Format(format, args...))
 }
 
 // overview are the facts of a shard. A fact without a name continues the one before.
@@ -94,22 +91,20 @@ func overview(info *shard.Structure) (list []provider.Fact) {
 	return list
 }
 
-func (p *page) stripe(st *shard.StripeStructure, detail int) error {
+func (p *page) stripe(st *shard.StripeStructure, detail int) {
 	p.out.Printf("\n%s rows %s–%s, %s\n\n", p.out.Paint(terminal.Bold, fmt.Sprintf("stripe %d", st.Index)),
 		terminal.Count(st.Position), terminal.Count(st.Position+st.Rows), terminal.Size(st.Bytes))
 	if detail == 1 {
-		return p.columns(st)
+		p.columns(st)
+		return
 	}
 	for i := range st.Columns {
-		if err := p.column(&st.Columns[i]); err != nil {
-			return err
-		}
+		p.column(&st.Columns[i])
 	}
-	return nil
 }
 
 // columns prints one line for each schema node.
-func (p *page) columns(st *shard.StripeStructure) error {
+func (p *page) columns(st *shard.StripeStructure) {
 	t := terminal.NewTable().Numbers("id").Text("column", "type").Numbers("nulls", "distinct").Text("min", "max").Numbers("bytes", "share").Optional("share")
 	t.Narrowest = narrowest
 	for i := range st.Columns {
@@ -117,7 +112,7 @@ func (p *page) columns(st *shard.StripeStructure) error {
 		t.Row(strconv.Itoa(int(c.ID)), strings.Repeat("  ", c.Depth)+c.Name, c.Type, nullsText(c), distinctText(c.Distinct),
 			terminal.Clip(terminal.Printable(c.Min), 24), terminal.Clip(terminal.Printable(c.Max), 24), terminal.Count(c.Bytes), terminal.Percent(float64(c.Bytes), float64(p.info.Bytes)))
 	}
-	return p.out.TableOr(t, "", "-vv shows all of each column")
+	p.out.TableOr(t, "", "-vv shows all of each column")
 }
 
 // narrowest is the width to which names, types and values are cut on a narrow screen.
@@ -136,7 +131,7 @@ func nullsText(c *shard.ColumnStructure) string {
 }
 
 // column lists the buffers of a node, and their blocks.
-func (p *page) column(c *shard.ColumnStructure) error {
+func (p *page) column(c *shard.ColumnStructure) {
 	indent := strings.Repeat("  ", c.Depth+1)
 	what := ""
 	switch {
@@ -147,12 +142,8 @@ func (p *page) column(c *shard.ColumnStructure) error {
 	}
 	p.out.Printf("%s%s %s, id %d, %s%s\n", indent, p.out.Paint(terminal.Bold, c.Name), c.Type, c.ID, terminal.Plural(c.Positions, "position"), what)
 	for i := range c.Buffers {
-		b := &c.Buffers[i]
-		if err := p.buffer(indent+"  ", b); err != nil {
-			return err
-		}
+		p.buffer(indent+"  ", &c.Buffers[i])
 	}
-	return nil
 }
 
 // bufferFacts are the properties of a buffer beside its size.
@@ -174,7 +165,7 @@ func bufferFacts(b *shard.BufferStructure) string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *page) buffer(indent string, b *shard.BufferStructure) error {
+func (p *page) buffer(indent string, b *shard.BufferStructure) {
 	p.out.Printf("%s%s: %s %s, %s\n", indent, p.out.Paint(terminal.Cyan, b.Kind), terminal.Size(b.Bytes),
 		p.out.Paint(terminal.Dim, "("+terminal.Percent(float64(b.Bytes), float64(p.info.Bytes))+")"), bufferFacts(b))
 	for _, e := range b.Encodings {
@@ -185,7 +176,7 @@ func (p *page) buffer(indent string, b *shard.BufferStructure) error {
 		p.out.Printf("%s  %s\n", indent, p.out.Paint(terminal.Red, "! "+b.Error))
 	}
 	if len(b.List) == 0 {
-		return nil
+		return
 	}
 	t := terminal.NewTable().Numbers("block", "first", "values", "offset", "bytes", "presence").Text("tree")
 	t.Narrowest = 40
@@ -196,7 +187,7 @@ func (p *page) buffer(indent string, b *shard.BufferStructure) error {
 		}
 		t.Row(strconv.Itoa(k.Index), terminal.Count(k.First), terminal.Count(k.Values), strconv.FormatInt(k.Offset, 10), terminal.Count(k.Bytes), terminal.Count(k.Presence), tree)
 	}
-	return p.out.TableOr(t, indent+"  ", "--json shows all")
+	p.out.TableOr(t, indent+"  ", "--json shows all")
 }
 
 // bitsText formats bits per value.
@@ -219,11 +210,10 @@ func distinctText(d shard.DistinctCount) string {
 }
 
 // storedNodes prints the schema tree of a shard with its stored types.
-func storedNodes(out terminal.Screen, list []shard.StoredNode) error {
+func storedNodes(out terminal.Screen, list []shard.StoredNode) {
 	t := terminal.NewTable().Numbers("id").Text("column", "stored type", "extended type")
 	for _, n := range list {
 		t.Row(strconv.Itoa(int(n.ID)), strings.Repeat("  ", n.Depth)+n.Name, n.Type, n.Extended)
 	}
-	_, err := out.Table(t, "")
-	return err
+	out.Table(t, "")
 }

@@ -54,5 +54,6 @@ func (a group) runPlan(cmd *cobra.Command, args []string, t *formats.TableFlags,
 	if asJSON {
 		return terminal.JSON(a.Stdout, p)
 	}
-	return p.Text(a.Out)
+	p.Text(a.Out)
+	return nil
 }

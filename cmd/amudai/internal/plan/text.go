@@ -8,7 +8,7 @@ import (
 )
 
 // Text prints the stripes as a table for people.
-func (p *Plan) Text(out terminal.Screen) error {
+func (p *Plan) Text(out terminal.Screen) {
 	t := terminal.NewTable().Text("input").Numbers("stripe", "first row", "rows", "selected", "bytes").Optional("first row")
 	for _, in := range p.Inputs {
 		for _, s := range in.Stripes {
@@ -19,8 +19,7 @@ func (p *Plan) Text(out terminal.Screen) error {
 			t.Row(storage.Redact(in.Location), s.Stripe, s.FirstRow, count(s.Rows), count(s.SelectedRows), size)
 		}
 	}
-	_, err := out.Table(t, "")
-	return err
+	out.Table(t, "")
 }
 
 func count(n *int64) string {

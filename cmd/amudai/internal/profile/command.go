@@ -113,13 +113,14 @@ func (a group) recordedStats(ctx context.Context, location string, f *statsFlags
 		case f.json:
 			return terminal.JSON(a.Out.Out, list)
 		case f.details:
-			return inspect.SummaryDetails(a.Out, list)
+			inspect.SummaryDetails(a.Out, list)
+			return nil
 		}
 		info, err := s.Inspect(ctx, shard.InspectOptions{})
-		if err != nil {
-			return err
+		if err == nil {
+			inspect.Summaries(a.Out, info.Rows, info.Bytes, list)
 		}
-		return inspect.Summaries(a.Out, info.Rows, info.Bytes, list)
+		return err
 	})
 }
 
@@ -153,11 +154,11 @@ func (a group) computeStats(ctx context.Context, args []string, f *statsFlags) e
 	case f.plot != "":
 		return Plot(a.Out, r, f.plot, o)
 	case f.profile:
-		return Blocks(a.Out, r, o)
-	case f.html != "":
-		return nil
+		printBlocks(a.Out, r, o)
+	case f.html == "":
+		printSummary(a.Out, r)
 	}
-	return Summary(a.Out, r)
+	return nil
 }
 
 // profileOf reads all rows. csv reports whether the first input is CSV.

@@ -19,11 +19,11 @@ func Plot(out terminal.Screen, r *Report, path string, o Options) error {
 		b.width = max(out.Width, 30)
 	}
 	values := c.Count - c.Nulls
-	b.printf("%s  %s  %s", out.Paint(terminal.Bold, c.Path), out.Paint(terminal.Dim, typeName(c)), terminal.Plural(values, "value"))
+	b.out.Printf("%s  %s  %s", out.Paint(terminal.Bold, c.Path), out.Paint(terminal.Dim, typeName(c)), terminal.Plural(values, "value"))
 	if c.Nulls > 0 {
-		b.printf(", %s", terminal.Plural(c.Nulls, "null"))
+		b.out.Printf(", %s", terminal.Plural(c.Nulls, "null"))
 	}
-	b.printf("\n\n")
+	b.out.Printf("\n\n")
 	switch {
 	case c.Histogram != nil:
 		b.histogram(c, c.Histogram)
@@ -32,7 +32,7 @@ func Plot(out terminal.Screen, r *Report, path string, o Options) error {
 	}
 	b.facts(b.bounds(c))
 	b.facts(b.moments(c))
-	return b.err
+	return nil
 }
 
 // plotted is the column at a path, or the only part of it that has values.
@@ -70,7 +70,7 @@ func (b *printer) rows(list []row, right bool, about string, total int64) {
 	for _, r := range list {
 		bar := plotBar(r.count, most, b.width-widest-counts-15, b.ascii)
 		share := terminal.Pad(terminal.Percent(float64(r.count), float64(total)), 7, true)
-		b.printf("  %s %s %s  %s\n", terminal.Pad(terminal.Clip(r.label, widest), widest, right), terminal.Pad(about+terminal.Count(r.count), counts, true), share, b.out.Paint(terminal.Cyan, bar))
+		b.out.Printf("  %s %s %s  %s\n", terminal.Pad(terminal.Clip(r.label, widest), widest, right), terminal.Pad(about+terminal.Count(r.count), counts, true), share, b.out.Paint(terminal.Cyan, bar))
 	}
 }
 
@@ -115,7 +115,7 @@ func (b *printer) histogram(c *profile.Column, h *profile.Histogram) {
 	}
 	b.rows(list, c.Class == profile.Number, about, c.Count-c.Nulls)
 	if len(h.Bins) > 1 {
-		b.printf("  %s\n\n", b.out.Paint(terminal.Dim, "up to the number of the next line"))
+		b.out.Printf("  %s\n\n", b.out.Paint(terminal.Dim, "up to the number of the next line"))
 	}
 }
 
@@ -141,7 +141,7 @@ func (b *printer) topBars(c *profile.Column) {
 	}
 	b.rows(list, false, about, values)
 	if rest > 0 {
-		b.printf("  %s\n", b.out.Paint(terminal.Dim, fmt.Sprintf("%s of other values (%s)", terminal.Count(rest), terminal.Percent(float64(rest), float64(values)))))
+		b.out.Printf("  %s\n", b.out.Paint(terminal.Dim, fmt.Sprintf("%s of other values (%s)", terminal.Count(rest), terminal.Percent(float64(rest), float64(values)))))
 	}
-	b.printf("\n")
+	b.out.Printf("\n")
 }

@@ -43,8 +43,8 @@ const (
 	mostWidth  = 110
 )
 
-// Summary prints a line for each column.
-func Summary(out terminal.Screen, r *Report) error {
+// printSummary prints a line for each column.
+func printSummary(out terminal.Screen, r *Report) {
 	t := terminal.NewTable().Text("column", "type").Numbers("nulls", "distinct").Text("min", "max").Numbers("bytes").Optional("bytes")
 	t.Narrowest = narrowest
 	estimates := false
@@ -60,10 +60,7 @@ func Summary(out terminal.Screen, r *Report) error {
 		estimates = estimates || c.Distinct >= 0 && !c.DistinctExact
 		t.Row(strings.Repeat("  ", c.Depth)+c.Name, typeName(c), nullsText(c), distinctText(c), least, most, bytes)
 	}
-	hidden, err := out.Table(t, "")
-	if err != nil {
-		return err
-	}
+	hidden := out.Table(t, "")
 	notes := terminal.Plural(r.Profile.Rows, "row")
 	if estimates {
 		notes += "; ≈ marks estimates"
@@ -74,7 +71,7 @@ func Summary(out terminal.Screen, r *Report) error {
 	if r.Bytes.Estimated && len(r.Profile.Columns) > 0 {
 		notes += "; bytes in memory"
 	}
-	return out.Printf("\n%s\n", notes+"; --profile shows more")
+	out.Printf("\n%s\n", notes+"; --profile shows more")
 }
 
 // bytesOf are the bytes of a column of the table, or of a part of it if these are known.
@@ -134,7 +131,6 @@ type printer struct {
 	ascii bool
 	csv   bool
 	p     *profile.Profile
-	err   error
 }
 
 // Options of the output for people.
@@ -142,18 +138,17 @@ type Options struct {
 	ASCII bool // no block characters, for dumb terminals
 }
 
-// Blocks prints a block for each column.
-func Blocks(out terminal.Screen, r *Report, o Options) error {
+// printBlocks prints a block for each column.
+func printBlocks(out terminal.Screen, r *Report, o Options) {
 	width := blockWidth
 	if out.Width > 0 {
 		width = max(min(out.Width, mostWidth), 40)
 	}
 	b := &printer{out: out, width: width, ascii: o.ASCII, csv: r.CSV, p: r.Profile}
-	b.printf("%s  %s, %s\n", out.Paint(terminal.Bold, r.Name), terminal.Plural(r.Profile.Rows, "row"), terminal.Plural(topColumns(r.Profile), "column"))
+	b.out.Printf("%s  %s, %s\n", out.Paint(terminal.Bold, r.Name), terminal.Plural(r.Profile.Rows, "row"), terminal.Plural(topColumns(r.Profile), "column"))
 	for _, c := range r.Profile.Columns {
 		b.column(c)
 	}
-	return b.err
 }
 
 func topColumns(p *profile.Profile) (n int) {
@@ -163,12 +158,6 @@ func topColumns(p *profile.Profile) (n int) {
 		}
 	}
 	return n
-}
-
-func (b *printer) printf(format string, args ...any) {
-	if b.err == nil {
-		b.err = b.out.Printf(format, args...)
-	}
 }
 
 func (b *printer) column(c *profile.Column) {
@@ -185,7 +174,7 @@ func (b *printer) column(c *profile.Column) {
 	if bar == "" {
 		gap = 0
 	}
-	b.printf("\n%s  %s%s%s\n", b.out.Paint(terminal.Bold, title), b.out.Paint(terminal.Dim, dt), strings.Repeat(" ", gap), b.out.Paint(terminal.Cyan, bar))
+	b.out.Printf("\n%s  %s%s%s\n", b.out.Paint(terminal.Bold, title), b.out.Paint(terminal.Dim, dt), strings.Repeat(" ", gap), b.out.Paint(terminal.Cyan, bar))
 	b.facts(b.counts(c))
 	b.facts(b.bounds(c))
 	b.facts(b.moments(c))
@@ -210,7 +199,7 @@ func (b *printer) facts(list []fact) {
 		value := terminal.Clip(terminal.Printable(f.value), b.width-6)
 		n := terminal.Width(f.name) + 1 + terminal.Width(value)
 		if at > 0 && at+3+n > b.width {
-			b.printf("%s\n", terminal.Format("%s", line.String()))
+			b.out.Printf("%s\n", terminal.Format("%s", line.String()))
 			line.Reset()
 			at = 0
 		}
@@ -225,7 +214,7 @@ func (b *printer) facts(list []fact) {
 		at += n
 	}
 	if at > 0 {
-		b.printf("%s\n", line.String())
+		b.out.Printf("%s\n", line.String())
 	}
 }
 
@@ -412,7 +401,7 @@ func (b *printer) top(c *profile.Column) {
 	for _, v := range lines {
 		value := terminal.Clip(terminal.Printable(shown(c, v.Value)), widest)
 		bar := bars(v.Count, first.Count, b.width-widest-counts-20, b.ascii)
-		b.printf("  %s %s  %s %s  %s\n", name, terminal.Pad(value, widest, false), terminal.Pad(about+terminal.Count(v.Count), counts, true),
+		b.out.Printf("  %s %s  %s %s  %s\n", name, terminal.Pad(value, widest, false), terminal.Pad(about+terminal.Count(v.Count), counts, true),
 			terminal.Pad(terminal.Percent(float64(v.Count), float64(values)), 7, true), b.out.Paint(terminal.Cyan, bar))
 		name = "   "
 	}
@@ -448,10 +437,10 @@ func (b *printer) finding(f Finding) {
 			}
 		}
 		if i, ok := strings.CutPrefix(end, "\n"); ok {
-			b.printf("  %s %s\n%s\n", b.out.Paint(terminal.Yellow, lead), l, b.out.Paint(terminal.Green, i))
+			b.out.Printf("  %s %s\n%s\n", b.out.Paint(terminal.Yellow, lead), l, b.out.Paint(terminal.Green, i))
 			continue
 		}
-		b.printf("  %s %s%s\n", b.out.Paint(terminal.Yellow, lead), l, b.out.Paint(terminal.Green, end))
+		b.out.Printf("  %s %s%s\n", b.out.Paint(terminal.Yellow, lead), l, b.out.Paint(terminal.Green, end))
 	}
 }
 

@@ -106,20 +106,16 @@ func (g group) explainAgg(ctx context.Context, locations []string, f *flags, o t
 		if x.Estimated {
 			about = "about "
 		}
-		if err := g.Out.Printf("%s%s of %s are read:\n", about, terminal.Plural(int(x.Rows), "row"), terminal.Plural(s.NumFields(), "column")); err != nil {
-			return err
-		}
-	} else if err := g.Out.Printf("%s of the rows that match are read:\n", terminal.Plural(s.NumFields(), "column")); err != nil {
-		return err
+		g.Out.Printf("%s%s of %s are read:\n", about, terminal.Plural(int(x.Rows), "row"), terminal.Plural(s.NumFields(), "column"))
+	} else {
+		g.Out.Printf("%s of the rows that match are read:\n", terminal.Plural(s.NumFields(), "column"))
 	}
 	for _, f := range s.Fields() {
 		dt, form := f.Type, ""
 		if d, ok := dt.(*arrow.DictionaryType); ok {
 			dt, form = d.ValueType, ", by codes of dictionaries"
 		}
-		if err := g.Out.Printf("  %s: %s%s\n", terminal.Printable(f.Name), dt, form); err != nil {
-			return err
-		}
+		g.Out.Printf("  %s: %s%s\n", terminal.Printable(f.Name), dt, form)
 	}
 	return nil
 }

@@ -99,9 +99,7 @@ func (g group) explain(ctx context.Context, locations []string, f *formats.Table
 	}
 	for _, location := range inputs {
 		if len(inputs) > 1 {
-			if err := g.Out.Printf("%s:\n", storage.Redact(location)); err != nil {
-				return err
-			}
+			g.Out.Printf("%s:\n", storage.Redact(location))
 		}
 		if err := g.explainOne(ctx, location, f.Read.From, o, analyze); err != nil {
 			return err

@@ -126,25 +126,21 @@ func (t *Table) fit(width int) (hidden int) {
 }
 
 // Table prints a table that fits the screen. It returns the number of columns left out.
-func (s Screen) Table(t *Table, indent string) (hidden int, err error) {
+func (s Screen) Table(t *Table, indent string) (hidden int) {
 	if s.Width > 0 {
 		hidden = t.fit(max(s.Width-Width(indent), 20))
 	}
 	for _, line := range strings.Split(s.render(t), "\n") {
-		if err := s.Printf("%s\n", Styled{indent + line}); err != nil {
-			return hidden, err
-		}
+		s.Printf("%s\n", Styled{indent + line})
 	}
-	return hidden, nil
+	return hidden
 }
 
 // TableOr prints a table. If columns do not fit on the screen, a line tells how to see them.
-func (s Screen) TableOr(t *Table, indent, hint string) error {
-	hidden, err := s.Table(t, indent)
-	if err == nil && hidden > 0 {
-		err = s.Printf("%s%s\n", indent, s.Paint(Dim, "… and "+Plural(hidden, "more column")+": "+hint))
+func (s Screen) TableOr(t *Table, indent, hint string) {
+	if hidden := s.Table(t, indent); hidden > 0 {
+		s.Printf("%s%s\n", indent, s.Paint(Dim, "… and "+Plural(hidden, "more column")+": "+hint))
 	}
-	return err
 }
 
 // render gives the lines of a table, which end at their last character.

@@ -50,14 +50,6 @@ func Percent(part, whole float64) string {
 	return strconv.FormatFloat(100*part/whole, 'f', 1, 64) + " %"
 }
 
-// Ratio is part to whole with two digits: 0.33.
-func Ratio(part, whole float64) string {
-	if whole == 0 {
-		return "–"
-	}
-	return strconv.FormatFloat(part/whole, 'f', 2, 64)
-}
-
 // Bar draws a share with eighths of blocks.
 func Bar(part, whole float64, width int) string {
 	if whole <= 0 {

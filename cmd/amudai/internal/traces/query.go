@@ -185,16 +185,14 @@ func (a group) printMatch(t *traceql.Trace) error {
 	err := a.Out.Printf("%s  %s  %s  %s  %s\n", a.Out.Paint(terminal.Bold, hex.EncodeToString(t.ID)),
 		t.Start.UTC().Format("2006-01-02T15:04:05.000Z"), terminal.Duration(t.Duration), terminal.Plural(t.Spans, "span"), root)
 	for _, set := range t.Sets {
-		if line := attributes(set.Attributes); err == nil && line != "" {
-			err = a.Out.Printf("  %s\n", a.Out.Paint(terminal.Cyan, line))
+		if line := attributes(set.Attributes); line != "" {
+			a.Out.Printf("  %s\n", a.Out.Paint(terminal.Cyan, line))
 		}
 		for _, s := range set.Spans {
-			if err == nil {
-				err = a.Out.Printf("  %s  %s  %s  %s\n", hex.EncodeToString(s.ID), terminal.Duration(s.Duration), s.Name, a.Out.Paint(terminal.Dim, attributes(s.Attributes)))
-			}
+			a.Out.Printf("  %s  %s  %s  %s\n", hex.EncodeToString(s.ID), terminal.Duration(s.Duration), s.Name, a.Out.Paint(terminal.Dim, attributes(s.Attributes)))
 		}
-		if more := set.Matched - len(set.Spans); more > 0 && err == nil {
-			err = a.Out.Printf("  %s\n", a.Out.Paint(terminal.Dim, "and "+terminal.Plural(more, "more span")))
+		if more := set.Matched - len(set.Spans); more > 0 {
+			a.Out.Printf("  %s\n", a.Out.Paint(terminal.Dim, "and "+terminal.Plural(more, "more span")))
 		}
 	}
 	return err
@@ -219,9 +217,7 @@ func (a group) printNames(ctx context.Context, sources []traceql.Source) error {
 			if s.Scope != "intrinsic" {
 				name = string(s.Scope) + "." + name
 			}
-			if err := a.Out.Printf("%s\n", name); err != nil {
-				return err
-			}
+			a.Out.Printf("%s\n", name)
 		}
 	}
 	return nil
@@ -234,9 +230,7 @@ func (a group) printValues(ctx context.Context, sources []traceql.Source, name s
 		return err
 	}
 	for _, v := range values {
-		if err := a.Out.Printf("%s\n", v.Plain()); err != nil {
-			return err
-		}
+		a.Out.Printf("%s\n", v.Plain())
 	}
 	if more {
 		a.Noticef("there are more than %s; --limit finds more", terminal.Plural(len(values), "value"))

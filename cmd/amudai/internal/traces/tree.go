@@ -147,9 +147,7 @@ func Print(s terminal.Screen, id string, spans []Span) error {
 	if failed > 0 {
 		summary = terminal.Format("%s, %s", summary, s.Paint(terminal.Red, terminal.Plural(failed, "error")))
 	}
-	if err := s.Printf("%s\n", summary); err != nil {
-		return err
-	}
+	s.Printf("%s\n", summary)
 	t := terminal.NewTable().Text("span").Text("service").Numbers("after", "took").Text("time").Optional("time")
 	t.Narrowest = 12
 	var remarks []terminal.Styled
@@ -160,13 +158,9 @@ func Print(s terminal.Screen, id string, spans []Span) error {
 			remarks = append(remarks, terminal.Format("%s (%s) is at the top: %s", l.Name, l.ID, l.remark))
 		}
 	}
-	if _, err := s.Table(t, ""); err != nil {
-		return err
-	}
+	s.Table(t, "")
 	for _, r := range remarks {
-		if err := s.Printf("%s\n", s.Paint(terminal.Dim, r)); err != nil {
-			return err
-		}
+		s.Printf("%s\n", s.Paint(terminal.Dim, r))
 	}
 	return nil
 }
