@@ -84,7 +84,7 @@ func (a group) runBrowse(ctx context.Context, locations []string, read *formats.
 			name = fmt.Sprintf("%d inputs", len(locations))
 		}
 	}
-	t := browsed{group: a, locations: locations, read: read}
+	t := browsed{locations: locations, read: read}
 	defer func() { err = errors.Join(err, t.close()) }()
 	shown, err := t.table(ctx, storage.Redact(name))
 	if err != nil {
@@ -116,7 +116,6 @@ func (a group) saveStdin(ctx context.Context) (string, error) {
 
 // browsed is the table to browse. Its functions are called by several goroutines at once.
 type browsed struct {
-	group
 	locations []string
 	read      *formats.ReadFlags
 	allRows   bool     // types of text are those of all rows
@@ -126,9 +125,14 @@ type browsed struct {
 	file *shard.Shard // opened when its structure is asked for
 }
 
-// opener is one of its own for each use: openers are not for several goroutines.
-func (t *browsed) opener(notice func(string)) *formats.Opener {
-	return formats.NewOpener(strings.NewReader(""), notice, notice)
+// union opens the table. Openers are not for several goroutines.
+func (t *browsed) union(ctx context.Context, notice func(string)) (*formats.Union, error) {
+	p := formats.NewOpener(strings.NewReader(""), notice, notice)
+	p.AllRows = t.allRows
+	var flags formats.TableFlags
+	flags.Register(&cobra.Command{}, -1) // their defaults
+	flags.Read = *t.read
+	return p.Union(ctx, t.locations, &flags)
 }
 
 // open opens the table as options say.
@@ -137,33 +141,20 @@ func (t *browsed) open(ctx context.Context, o provider.ReadOptions) (provider.So
 }
 
 func (t *browsed) openWith(ctx context.Context, o provider.ReadOptions, notice func(string)) (provider.Source, error) {
-	p := t.opener(notice)
-	p.AllRows = t.allRows
-	if len(t.locations) > 1 {
-		u, err := t.union(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		u.Scan.Filter, u.Scan.Limit, u.Scan.BatchRows, u.Scan.Rows, u.Scan.Dictionaries = o.Filter, o.Limit, o.BatchRows, o.Rows, o.Dictionaries
-		if o.Columns != nil {
-			u.Scan.Columns = o.Columns
-		}
-		return u.Source(ctx, u.Scan)
-	}
-	flags, err := p.Use(ctx, t.read)
+	u, err := t.union(ctx, notice)
 	if err != nil {
 		return nil, err
 	}
-	if o.Columns == nil {
-		o.Columns = flags.Columns
+	u.Scan.Filter, u.Scan.Limit, u.Scan.BatchRows, u.Scan.Rows, u.Scan.Dictionaries = o.Filter, o.Limit, o.BatchRows, o.Rows, o.Dictionaries
+	if o.Columns != nil {
+		u.Scan.Columns = o.Columns
 	}
-	o.Schema, o.Notice, o.Warning = flags.Schema, flags.Notice, flags.Warning
-	return p.Source(ctx, t.locations[0], t.read.From, o)
+	return u.Source(ctx, u.Scan)
 }
 
 // retype is a table with the types of all rows. All rows are read for them once, and not each time that the table is opened.
 func (t *browsed) retype(ctx context.Context, shown browse.Table) (browse.Table, error) {
-	all := browsed{group: t.group, locations: t.locations, read: t.read, allRows: true}
+	all := browsed{locations: t.locations, read: t.read, allRows: true}
 	src, err := all.open(ctx, provider.ReadOptions{BatchRows: 1})
 	if err != nil {
 		return shown, err
@@ -177,29 +168,12 @@ func (t *browsed) retype(ctx context.Context, shown browse.Table) (browse.Table,
 	if err := src.Close(); err != nil {
 		return shown, err
 	}
-	typed := browsed{group: t.group, locations: t.locations, read: &read}
+	typed := browsed{locations: t.locations, read: &read}
 	return typed.table(ctx, shown.Name)
 }
 
-// union is several inputs as one table.
-func (t *browsed) union(ctx context.Context, p *formats.Opener) (*formats.Union, error) {
-	var flags formats.TableFlags
-	flags.Register(&cobra.Command{}, -1) // their defaults
-	flags.Read = *t.read
-	return p.Union(ctx, t.locations, &flags)
-}
-
-// input opens the file itself.
-func (t *browsed) input(ctx context.Context) (provider.Input, provider.Format, error) {
-	p := t.opener(func(string) {})
-	if _, err := p.Use(ctx, t.read); err != nil {
-		return provider.Input{}, provider.Format{}, err
-	}
-	return p.Input(ctx, t.locations[0], t.read.From)
-}
-
 // table is what browse needs to know of the table.
-func (t *browsed) table(ctx context.Context, name string) (browse.Table, error) {
+func (t *browsed) table(ctx context.Context, name string) (_ browse.Table, err error) {
 	src, err := t.openWith(ctx, provider.ReadOptions{BatchRows: 1}, func(s string) { t.notices = append(t.notices, s) })
 	if err != nil {
 		return browse.Table{}, err
@@ -210,18 +184,21 @@ func (t *browsed) table(ctx context.Context, name string) (browse.Table, error) 
 	}
 	shown := browse.Table{Name: name, Schema: schema, Rows: -1, Open: t.open, Export: t.export}
 	shown.Retype = func(ctx context.Context) (browse.Table, error) { return t.retype(ctx, shown) }
-	if len(t.locations) > 1 {
-		return t.countRows(ctx, shown)
-	}
-	in, f, err := t.input(ctx)
+	u, err := t.union(ctx, func(string) {})
 	if err != nil {
 		return browse.Table{}, err
 	}
+	defer func() { err = errors.Join(err, u.Close()) }()
+	n, known, err := u.NumRows(ctx, u.Scan)
+	if known {
+		shown.Rows, shown.Seeks = n, !slices.ContainsFunc(u.Formats(), func(f provider.Format) bool { return !f.Ranges })
+	}
+	f := u.Formats()[0]
+	if len(t.locations) > 1 || err != nil {
+		return shown, err
+	}
 	if f.Statistics != nil {
 		shown.Statistics = t.statistics
-		if s, err := f.Statistics(ctx, in, []string{}); err == nil && s != nil {
-			shown.Rows, shown.Seeks = s.Rows, f.Ranges
-		}
 	}
 	switch {
 	case f.Name == formats.Shard:
@@ -242,20 +219,35 @@ func (t *browsed) table(ctx context.Context, name string) (browse.Table, error) 
 	case f.Inspect != nil:
 		shown.Structure = func(ctx context.Context) ([]inspect.Node, error) { return inspect.OutlineNodes(ctx, t.outline) }
 	}
-	return shown, in.Close()
+	return shown, nil
 }
 
-// countRows adds what is known of the rows of several inputs.
-func (t *browsed) countRows(ctx context.Context, shown browse.Table) (browse.Table, error) {
-	u, err := t.union(ctx, t.opener(func(string) {}))
+// statistics is what the file records of its columns.
+func (t *browsed) statistics(ctx context.Context) (*provider.Statistics, error) {
+	u, err := t.union(ctx, func(string) {})
 	if err != nil {
-		return shown, err
+		return nil, err
 	}
-	n, known, err := u.NumRows(ctx, u.Scan)
-	if known {
-		shown.Rows, shown.Seeks = n, !slices.ContainsFunc(u.Formats(), func(f provider.Format) bool { return !f.Ranges })
+	list, err := u.Statistics(ctx, t.read.Columns)
+	return first(list), errors.Join(err, u.Close())
+}
+
+// outline is the structure of a file that is no shard.
+func (t *browsed) outline(ctx context.Context, o provider.InspectOptions) (*provider.Outline, error) {
+	u, err := t.union(ctx, func(string) {})
+	if err != nil {
+		return nil, err
 	}
-	return shown, errors.Join(err, u.Close())
+	list, err := u.Inspect(ctx, o)
+	return first(list), errors.Join(err, u.Close())
+}
+
+// first is the answer about the first input, if there is one.
+func first[A any](list []*A) *A {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 // shardFile is the open shard.
@@ -264,7 +256,7 @@ func (t *browsed) shardFile(ctx context.Context) (*shard.Shard, error) {
 	defer t.lock.Unlock()
 	var err error
 	if t.file == nil {
-		t.file, err = t.opener(func(string) {}).Shard(context.WithoutCancel(ctx), t.locations[0], shard.OpenOptions{})
+		t.file, err = formats.Silent(strings.NewReader("")).Shard(context.WithoutCancel(ctx), t.locations[0], shard.OpenOptions{})
 	}
 	return t.file, err
 }
@@ -274,26 +266,6 @@ func (t *browsed) close() error {
 		return nil
 	}
 	return t.file.Close()
-}
-
-// statistics is what the file records of its columns.
-func (t *browsed) statistics(ctx context.Context) (*provider.Statistics, error) {
-	in, f, err := t.input(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s, err := f.Statistics(ctx, in, t.read.Columns)
-	return s, errors.Join(err, in.Close())
-}
-
-// outline is the structure of a file that is no shard.
-func (t *browsed) outline(ctx context.Context, o provider.InspectOptions) (*provider.Outline, error) {
-	in, f, err := t.input(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out, err := f.Inspect(ctx, in, o)
-	return out, errors.Join(err, in.Close())
 }
 
 // export writes rows to a file, and returns their number.
