@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"encoding/json"
+
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/text/textkind"
@@ -61,6 +63,14 @@ type Value struct {
 	Text   string
 	Number bool    // Text is a number of JSON
 	Float  float64 // of a number, or of a time in its unit
+}
+
+// MarshalJSON implements [json.Marshaler]: a number, or a string in the syntax of CSV.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if v.Number && json.Valid([]byte(v.Text)) {
+		return []byte(v.Text), nil
+	}
+	return json.Marshal(v.Text)
 }
 
 // Order is the order in which values come. Nulls do not count.
@@ -134,9 +144,10 @@ type Bools struct{ True, False int64 }
 
 // Lengths describes the lengths of values.
 type Lengths struct {
-	Min, Max int64
-	Mean     float64
-	Empty    int64
+	Min   int64   `json:"min"`
+	Mean  float64 `json:"mean"`
+	Max   int64   `json:"max"`
+	Empty int64   `json:"empty"`
 }
 
 // Top lists frequent values.
@@ -163,6 +174,7 @@ type Histogram struct {
 
 // Bin is a range of values: From <= v < To, and v <= To in the last one.
 type Bin struct {
-	From, To Value
-	Count    int64
+	From  Value `json:"from"`
+	To    Value `json:"to"`
+	Count int64 `json:"count"`
 }

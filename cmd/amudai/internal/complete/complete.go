@@ -3,6 +3,7 @@ package complete
 
 import (
 	"cmp"
+	_ "embed"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +19,11 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
+
+// Bash is the script for bash. That of Cobra proposes nothing within quotes, where conditions are, and needs functions of another package.
+//
+//go:embed amudai.bash
+var Bash string
 
 // What the words of a condition may be.
 var (

@@ -117,20 +117,21 @@ func (t *textFlags) csv() (o text.CSVOptions, err error) {
 	if t.header && t.noHeader {
 		return o, usage.Errorf("", "--header and --no-header contradict each other")
 	}
-	switch given := func(name string) bool { return t.flags != nil && t.flags.Changed(name) }; {
+	given := func(name string) bool { return t.flags != nil && t.flags.Changed(name) }
+	switch {
 	case t.noHeader || given("header") && !t.header:
 		o.Header = text.HeaderAbsent
 	case t.header || given("no-header"):
 		o.Header = text.HeaderPresent
 	}
-	if t.flags != nil && t.flags.Changed("skip") {
+	if given("skip") {
 		if o.Skip = t.skip; t.skip < 0 {
 			return o, usage.Errorf("", "--skip %d is negative", t.skip)
 		} else if t.skip == 0 {
 			o.Skip = -1
 		}
 	}
-	if t.flags != nil && t.flags.Changed("trim") {
+	if given("trim") {
 		if o.Trim = text.TrimNone; t.trim {
 			o.Trim = text.TrimSpaces
 		}

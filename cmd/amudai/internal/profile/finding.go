@@ -93,7 +93,7 @@ func (f *finder) nulls() {
 	case c.Nulls == c.Count:
 		f.add("all_null", "", "every value is null")
 	case c.Nulls*20 >= c.Count*19:
-		f.add("nearly_all_null", f.where("is not null"), "%s of %s are null", percent(c.Nulls, c.Count), count(c.Count, f.unit()))
+		f.add("nearly_all_null", f.where("is not null"), "%s of %s are null", percent(c.Nulls, c.Count), terminal.Plural(c.Count, f.unit()))
 	}
 }
 
@@ -168,10 +168,10 @@ func (f *finder) numbers() {
 		return
 	}
 	if n.NaNs > 0 {
-		f.add("nan", f.where("is nan"), "%s not a number", count(n.NaNs, "value")+are(n.NaNs))
+		f.add("nan", f.where("is nan"), "%s not a number", are(n.NaNs))
 	}
 	if n.Infinite > 0 {
-		f.add("infinite", "", "%s infinite: the mean and the deviation leave %s out", count(n.Infinite, "value")+are(n.Infinite), them(n.Infinite))
+		f.add("infinite", "", "%s infinite, and left out of the mean and the deviation", are(n.Infinite))
 	}
 	plain, _ := extension.Unwrap(f.c.Type)
 	c := f.c
@@ -187,19 +187,15 @@ func (f *finder) numbers() {
 	}
 }
 
-func are(n int64) string {
+// some is a number of values with the verb behind it: "1 value is", "2 values are".
+func some(n int64, one, several string) string {
 	if n == 1 {
-		return " is"
+		return "1 value " + one
 	}
-	return " are"
+	return terminal.Count(n) + " values " + several
 }
 
-func them(n int64) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
-}
+func are(n int64) string { return some(n, "is", "are") }
 
 // placeholders finds frequent values at the ends of the range that stand for missing ones.
 func (f *finder) placeholders() {
@@ -252,8 +248,6 @@ func isFillerTime(s string) bool {
 	}
 	return false
 }
-
-func count(n int64, one string) string { return terminal.Plural(n, one) }
 
 func times(n int64) string {
 	switch n {

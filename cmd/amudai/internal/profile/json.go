@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
@@ -18,54 +17,47 @@ type jsonReport struct {
 }
 
 type jsonColumn struct {
-	Path             string         `json:"path"`
-	Type             string         `json:"type"`
-	Class            profile.Class  `json:"class"`
-	Count            int64          `json:"count"`
-	Nulls            int64          `json:"nulls"`
-	Distinct         *int64         `json:"distinct,omitempty"`
-	DistinctEstimate bool           `json:"distinct_is_estimate,omitempty"`
-	Min              *jsonValue     `json:"min,omitempty"`
-	Max              *jsonValue     `json:"max,omitempty"`
-	Order            string         `json:"order,omitempty"`
-	Mean             *jsonValue     `json:"mean,omitempty"`
-	Deviation        *float64       `json:"standard_deviation,omitempty"`
-	Zeros            *int64         `json:"zeros,omitempty"`
-	Negatives        *int64         `json:"negatives,omitempty"`
-	NaNs             *int64         `json:"nans,omitempty"`
-	Infinite         *int64         `json:"infinite,omitempty"`
-	True             *int64         `json:"true,omitempty"`
-	False            *int64         `json:"false,omitempty"`
-	Quantiles        []jsonQuantile `json:"quantiles,omitempty"`
-	RankError        float64        `json:"quantile_rank_error,omitempty"`
-	Top              []jsonTop      `json:"top,omitempty"`
-	TopError         int64          `json:"top_count_error,omitempty"`
-	Lengths          *jsonLengths   `json:"lengths,omitempty"`
-	Empty            *int64         `json:"empty,omitempty"`
-	Blank            *int64         `json:"blank,omitempty"`
-	BlanksAround     *int64         `json:"blanks_around,omitempty"`
-	Kinds            []jsonKind     `json:"text_kinds,omitempty"`
-	Histogram        *jsonHistogram `json:"histogram,omitempty"`
-	Bytes            *int64         `json:"bytes,omitempty"`
-	BytesEstimated   bool           `json:"bytes_in_memory,omitempty"`
-	Findings         []Finding      `json:"findings,omitempty"`
+	Path             string           `json:"path"`
+	Type             string           `json:"type"`
+	Class            profile.Class    `json:"class"`
+	Count            int64            `json:"count"`
+	Nulls            int64            `json:"nulls"`
+	Distinct         *int64           `json:"distinct,omitempty"`
+	DistinctEstimate bool             `json:"distinct_is_estimate,omitempty"`
+	Min              *profile.Value   `json:"min,omitempty"`
+	Max              *profile.Value   `json:"max,omitempty"`
+	Order            string           `json:"order,omitempty"`
+	Mean             *profile.Value   `json:"mean,omitempty"`
+	Deviation        *float64         `json:"standard_deviation,omitempty"`
+	Zeros            *int64           `json:"zeros,omitempty"`
+	Negatives        *int64           `json:"negatives,omitempty"`
+	NaNs             *int64           `json:"nans,omitempty"`
+	Infinite         *int64           `json:"infinite,omitempty"`
+	True             *int64           `json:"true,omitempty"`
+	False            *int64           `json:"false,omitempty"`
+	Quantiles        []jsonQuantile   `json:"quantiles,omitempty"`
+	RankError        float64          `json:"quantile_rank_error,omitempty"`
+	Top              []jsonTop        `json:"top,omitempty"`
+	TopError         int64            `json:"top_count_error,omitempty"`
+	Lengths          *profile.Lengths `json:"lengths,omitempty"`
+	Empty            *int64           `json:"empty,omitempty"`
+	Blank            *int64           `json:"blank,omitempty"`
+	BlanksAround     *int64           `json:"blanks_around,omitempty"`
+	Kinds            []jsonKind       `json:"text_kinds,omitempty"`
+	Histogram        *jsonHistogram   `json:"histogram,omitempty"`
+	Bytes            *int64           `json:"bytes,omitempty"`
+	BytesEstimated   bool             `json:"bytes_in_memory,omitempty"`
+	Findings         []Finding        `json:"findings,omitempty"`
 }
 
 type jsonQuantile struct {
-	Share float64   `json:"share"`
-	Value jsonValue `json:"value"`
+	Share float64       `json:"share"`
+	Value profile.Value `json:"value"`
 }
 
 type jsonTop struct {
-	Value jsonValue `json:"value"`
-	Count int64     `json:"count"`
-}
-
-type jsonLengths struct {
-	Min   int64   `json:"min"`
-	Mean  float64 `json:"mean"`
-	Max   int64   `json:"max"`
-	Empty int64   `json:"empty"`
+	Value profile.Value `json:"value"`
+	Count int64         `json:"count"`
 }
 
 type jsonKind struct {
@@ -76,27 +68,10 @@ type jsonKind struct {
 }
 
 type jsonHistogram struct {
-	Estimate bool      `json:"is_estimate,omitempty"`
-	Below    int64     `json:"below,omitempty"`
-	Above    int64     `json:"above,omitempty"`
-	Bins     []jsonBin `json:"bins"`
-}
-
-type jsonBin struct {
-	From  jsonValue `json:"from"`
-	To    jsonValue `json:"to"`
-	Count int64     `json:"count"`
-}
-
-// jsonValue is a number, or a string in the syntax of CSV.
-type jsonValue profile.Value
-
-// MarshalJSON implements [json.Marshaler].
-func (v jsonValue) MarshalJSON() ([]byte, error) {
-	if v.Number && json.Valid([]byte(v.Text)) {
-		return []byte(v.Text), nil
-	}
-	return json.Marshal(v.Text)
+	Estimate bool          `json:"is_estimate,omitempty"`
+	Below    int64         `json:"below,omitempty"`
+	Above    int64         `json:"above,omitempty"`
+	Bins     []profile.Bin `json:"bins"`
 }
 
 // JSON prints everything that a report has.
@@ -110,17 +85,17 @@ func JSON(w io.Writer, r *Report) error {
 
 func jsonOf(r *Report, c *profile.Column) jsonColumn {
 	j := jsonColumn{Path: c.Path, Type: text.Type(c.Type), Class: c.Class, Count: c.Count, Nulls: c.Nulls,
-		Min: (*jsonValue)(c.Min), Max: (*jsonValue)(c.Max), Order: c.Order.String(), Findings: findings(r.Profile, c, r.CSV)}
+		Min: c.Min, Max: c.Max, Order: c.Order.String(), Lengths: c.Lengths, Findings: findings(r.Profile, c, r.CSV)}
 	if c.Distinct >= 0 {
 		j.Distinct, j.DistinctEstimate = &c.Distinct, !c.DistinctExact
 	}
 	if n := c.Numbers; n != nil {
-		j.Mean, j.Deviation, j.RankError = (*jsonValue)(n.Mean), n.Deviation, n.RankError
+		j.Mean, j.Deviation, j.RankError = n.Mean, n.Deviation, n.RankError
 		if c.Class != profile.Time {
 			j.Zeros, j.Negatives, j.NaNs, j.Infinite = &n.Zeros, &n.Negatives, &n.NaNs, &n.Infinite
 		}
 		for i, q := range n.Quantiles {
-			j.Quantiles = append(j.Quantiles, jsonQuantile{profile.Shares[i], jsonValue(q)})
+			j.Quantiles = append(j.Quantiles, jsonQuantile{profile.Shares[i], q})
 		}
 	}
 	if b := c.Bools; b != nil {
@@ -129,11 +104,8 @@ func jsonOf(r *Report, c *profile.Column) jsonColumn {
 	if c.Top != nil {
 		j.TopError = c.Top.Error
 		for _, v := range c.Top.Values {
-			j.Top = append(j.Top, jsonTop{jsonValue(v.Value), v.Count})
+			j.Top = append(j.Top, jsonTop{v.Value, v.Count})
 		}
-	}
-	if l := c.Lengths; l != nil {
-		j.Lengths = &jsonLengths{l.Min, l.Mean, l.Max, l.Empty}
 	}
 	if t := c.Texts; t != nil {
 		j.Empty, j.Blank, j.BlanksAround = &t.Empty, &t.Blank, &t.Edges
@@ -146,10 +118,7 @@ func jsonOf(r *Report, c *profile.Column) jsonColumn {
 		}
 	}
 	if h := c.Histogram; h != nil {
-		j.Histogram = &jsonHistogram{Estimate: !h.Exact, Below: h.Below, Above: h.Above}
-		for _, b := range h.Bins {
-			j.Histogram.Bins = append(j.Histogram.Bins, jsonBin{jsonValue(b.From), jsonValue(b.To), b.Count})
-		}
+		j.Histogram = &jsonHistogram{Estimate: !h.Exact, Below: h.Below, Above: h.Above, Bins: h.Bins}
 	}
 	if b, ok := r.bytesOf(c); ok {
 		j.Bytes, j.BytesEstimated = &b, r.Bytes.Estimated

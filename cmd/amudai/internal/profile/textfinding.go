@@ -24,31 +24,17 @@ func (f *finder) texts() {
 	}
 	f.spellings()
 	if t.Edges > 0 {
-		f.add("blanks_around", f.ofCSV("--trim"), "%s with blanks, such as %s", begins(t.Edges), at(*t.EdgeExample))
+		f.add("blanks_around", f.ofCSV("--trim"), "%s with blanks, such as %s", some(t.Edges, "begins or ends", "begin or end"), at(*t.EdgeExample))
 	}
 	if t.Blank > 0 {
-		f.add("blank", f.ofCSV("--trim"), "%s of blanks only", count(t.Blank, "value")+consists(t.Blank))
+		f.add("blank", f.ofCSV("--trim"), "%s of blanks only", some(t.Blank, "consists", "consist"))
 	}
 	if t.Empty > 0 && t.Empty < f.values {
-		f.add("empty", f.where("<> ''"), "%s empty", count(t.Empty, "value")+are(t.Empty))
+		f.add("empty", f.where("<> ''"), "%s empty", are(t.Empty))
 	}
 	if m := t.MixedCase; m != nil {
 		f.add("mixed_case", f.where(fmt.Sprintf("in (%s, %s)", literal(m[0]), literal(m[1]))), "%s and %s differ only in case or blanks", quoted(m[0]), quoted(m[1]))
 	}
-}
-
-func begins(n int64) string {
-	if n == 1 {
-		return "1 value begins or ends"
-	}
-	return terminal.Count(n) + " values begin or end"
-}
-
-func consists(n int64) string {
-	if n == 1 {
-		return " consists"
-	}
-	return " consist"
 }
 
 // ofCSV is a flag for CSV, if the input is that.
@@ -134,7 +120,7 @@ func (f *finder) keptAsText(kind, typed string) {
 	code := map[string]string{"numbers": "numbers_as_text", "booleans": "booleans_as_text", "times": "times_as_text"}[kind]
 	text := fmt.Sprintf("%s kept as text", kind)
 	if of < f.values {
-		text = fmt.Sprintf("%s of %s are %s kept as text", terminal.Count(of), count(f.values, "value"), kind)
+		text = fmt.Sprintf("%s of %s are %s kept as text", terminal.Count(of), terminal.Plural(f.values, "value"), kind)
 	}
 	var reasons []string
 	action := ""
@@ -201,15 +187,15 @@ func (f *finder) reason(k profile.OfKind, mostly string) (why, flag string) {
 	case k.Kind == textkind.Empty, k.Kind == textkind.Blank:
 		return "", ""
 	case k.Kind == textkind.LeadingZero && numbers:
-		return fmt.Sprintf("%s leading zeros, such as %s, which a number loses", has(k.Count), at(k.First)), ""
+		return fmt.Sprintf("%s leading zeros, such as %s, which a number loses", some(k.Count, "has", "have"), at(k.First)), ""
 	case k.Kind == textkind.Grouped && numbers:
-		return fmt.Sprintf("%s separators of digits, such as %s", has(k.Count), at(k.First)), f.grouped(k)
+		return fmt.Sprintf("%s separators of digits, such as %s", some(k.Count, "has", "have"), at(k.First)), f.grouped(k)
 	case k.Kind == textkind.Unit && numbers:
-		return fmt.Sprintf("%s a unit, such as %s", has(k.Count), at(k.First)), ""
+		return fmt.Sprintf("%s a unit, such as %s", some(k.Count, "has", "have"), at(k.First)), ""
 	case numbers && k.Kind.Number(), mostly == "booleans" && k.Kind == textkind.Bool, mostly == "times" && k.Kind == textkind.Time:
 		return "", ""
 	}
-	return fmt.Sprintf("%s none, such as %s", count(k.Count, "value")+are(k.Count), at(k.First)), ""
+	return fmt.Sprintf("%s none, such as %s", are(k.Count), at(k.First)), ""
 }
 
 // rowOf is the first row of a text, if that is the first of its kind.
@@ -218,13 +204,6 @@ func (f *finder) rowOf(k profile.OfKind, text string) int64 {
 		return k.First.Row
 	}
 	return -1
-}
-
-func has(n int64) string {
-	if n == 1 {
-		return "1 value has"
-	}
-	return terminal.Count(n) + " values have"
 }
 
 // null is the flag, or the condition, for a text that means null.
@@ -265,15 +244,8 @@ func (f *finder) nullWords() {
 		for _, v := range k.Top[:min(len(k.Top), 3)] {
 			list = append(list, fmt.Sprintf("%s (%s)", quoted(v.Text), times(v.Count)))
 		}
-		f.add("placeholder", f.null(k.Top[0].Text), "%s: %s like null", strings.Join(list, ", "), looks(len(list)))
+		f.add("placeholder", f.null(k.Top[0].Text), "%s: %s like null", strings.Join(list, ", "), map[bool]string{true: "looks", false: "look"}[len(list) == 1])
 	}
-}
-
-func looks(n int) string {
-	if n == 1 {
-		return "looks"
-	}
-	return "look"
 }
 
 // spellings finds times of several spellings or zones.
@@ -290,7 +262,7 @@ func (f *finder) spellings() {
 	if len(list) > 4 {
 		list = append(list[:4], fmt.Sprintf("and %s more", terminal.Count(len(times)-4)))
 	}
-	f.add("mixed_times", f.dates(), "times in %s: %s", count(int64(len(times)), "spelling"), strings.Join(list, ", "))
+	f.add("mixed_times", f.dates(), "times in %s: %s", terminal.Plural(len(times), "spelling"), strings.Join(list, ", "))
 }
 
 // dates is the flag for dates of one order, "" if none reads them all.

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -24,7 +25,7 @@ type plan struct {
 const lineColumn = "line"
 
 // plan chooses the columns of an input. A nil plan means that it has no column of strings.
-func (s *Search) plan(in Input, fields *arrow.Schema) (*plan, error) {
+func (s *Search) plan(in inputs.Input, fields *arrow.Schema) (*plan, error) {
 	p := &plan{searched: s.In, printed: s.Columns}
 	named := slices.Concat(s.In, s.Columns)
 	if s.Time != "" {

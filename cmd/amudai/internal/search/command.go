@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/internal/inputs"
 )
 
 // searchFlags are the flags of search.
@@ -131,7 +132,7 @@ func (a group) runSearch(ctx context.Context, query string, locations []string, 
 	if err := f.resolve(query); err != nil {
 		return err
 	}
-	inputs := Inputs(ctx, locations)
+	all := inputs.Expand(ctx, locations, formats.All())
 	w := f.what
 	if f.files || f.quiet {
 		w.Count, w.Limit = true, 1
@@ -139,7 +140,7 @@ func (a group) runSearch(ctx context.Context, query string, locations []string, 
 	w.Opener = func() *formats.Opener { return formats.Silent(a.Stdin) }
 	p := Printer{
 		Screen: a.Out, Highlighter: w.Query.Highlighter(), Numbers: f.numbers, JSON: w.JSON,
-		Names: f.names || !f.noName && (len(inputs) > 1 || len(inputs) == 1 && inputs[0].Found),
+		Names: f.names || !f.noName && (len(all) > 1 || len(all) == 1 && all[0].Found),
 		Count: f.what.Count, Files: f.files, Quiet: f.quiet,
 		Context: w.Before > 0 || w.After > 0, After: w.After, Limit: f.what.Limit,
 	}
@@ -153,7 +154,7 @@ func (a group) runSearch(ctx context.Context, query string, locations []string, 
 		}
 		a.PrintError(err)
 	}
-	err := w.Run(ctx, inputs, p.Print)
+	err := w.Run(ctx, all, p.Print)
 	switch {
 	case err != nil && !errors.Is(err, ErrEnough):
 		return err

@@ -9,20 +9,9 @@ import (
 	"github.com/amudai/amudai-go/internal/inputs"
 )
 
-// Input is a file to be searched. One that was found in a folder or by a pattern is left out if it is no text and no table.
-type Input struct{ inputs.Input }
-
-// Inputs are the files of locations.
-func Inputs(ctx context.Context, locations []string) (all []Input) {
-	for _, in := range inputs.Expand(ctx, locations, formats.All()) {
-		all = append(all, Input{in})
-	}
-	return all
-}
-
-// format is the name of the format to read an input in. Formats of text are searched line by line, unless columns are asked
+// formatOf is the name of the format to read an input in. Formats of text are searched line by line, unless columns are asked
 // for. It is "" for an input that is neither text nor a table.
-func (in Input) format(ctx context.Context, columns bool) (string, error) {
+func formatOf(ctx context.Context, in inputs.Input, columns bool) (string, error) {
 	name := strings.TrimSuffix(strings.TrimSuffix(in.Location, ".gz"), ".zst")
 	file, _ := formats.All().SplitTable(name)
 	if f, ok := formats.All().ByPath(file); ok {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
+	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -86,7 +87,7 @@ func (p *Printer) Print(f *Found) error {
 
 // total prints what is known at the end of an input.
 func (p *Printer) total(f *Found) error {
-	name := f.Input.name()
+	name := nameOf(f.Input)
 	if p.Count || p.Files || p.Quiet {
 		n := f.Count
 		if p.Limit > 0 {
@@ -109,8 +110,8 @@ func (p *Printer) total(f *Found) error {
 	return p.out.Flush()
 }
 
-// name is the name of an input in the output.
-func (in Input) name() string {
+// nameOf is the name of an input in the output.
+func nameOf(in inputs.Input) string {
 	if in.Location == "-" {
 		return "(standard input)"
 	}
@@ -137,7 +138,7 @@ func (p *Printer) line(f *Found, l Line, last int64) {
 	if !l.Match {
 		separator = "-"
 	}
-	p.name(f.Input.name(), separator)
+	p.name(nameOf(f.Input), separator)
 	if p.Numbers {
 		fmt.Fprint(p.out, p.Screen.Paint(terminal.Green, l.Row+1), separator)
 	}
@@ -170,7 +171,7 @@ func visible(b []byte) string { return strings.ReplaceAll(string(b), "\t", "    
 
 // jsonLine prints a line as an object.
 func (p *Printer) jsonLine(f *Found, l Line) {
-	b := append(jsontext.AppendString([]byte(`{"file":`), f.Input.name()), `,"row":`...)
+	b := append(jsontext.AppendString([]byte(`{"file":`), nameOf(f.Input)), `,"row":`...)
 	b = strconv.AppendInt(b, l.Row+1, 10)
 	if !l.Match {
 		b = append(b, `,"context":true`...)

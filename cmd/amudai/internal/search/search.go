@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/inputs"
 )
 
 // Search is what to search for, and how.
@@ -31,7 +32,7 @@ type Search struct {
 
 // Found is what was found in an input. Count and Err are valid when Lines is closed.
 type Found struct {
-	Input Input
+	Input inputs.Input
 	Lines <-chan []Line
 	Count int64 // of matches
 	Err   error // the search is not complete
@@ -58,7 +59,7 @@ func (f *Found) warn(err error) {
 
 // Run searches inputs side by side, and calls show for each in their order while lines come in. show has to read all lines, unless
 // it returns an error, which ends the search.
-func (s *Search) Run(ctx context.Context, inputs []Input, show func(*Found) error) error {
+func (s *Search) Run(ctx context.Context, inputs []inputs.Input, show func(*Found) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	parallel := s.Parallelism
 	if parallel == 0 {
@@ -84,7 +85,7 @@ func (s *Search) Run(ctx context.Context, inputs []Input, show func(*Found) erro
 }
 
 // start starts the search of each input when there is a slot, in their order.
-func (s *Search) start(ctx context.Context, inputs []Input, queue chan<- *Found, searches *sync.WaitGroup, slots, each int) {
+func (s *Search) start(ctx context.Context, inputs []inputs.Input, queue chan<- *Found, searches *sync.WaitGroup, slots, each int) {
 	slot := make(chan struct{}, slots)
 	for _, in := range inputs {
 		f := &Found{Input: in, lines: make(chan []Line, 16)}
@@ -113,7 +114,7 @@ func (s *Search) one(ctx context.Context, f *Found, parallel int) error {
 	if f.Input.Err != nil {
 		return f.Input.Err
 	}
-	format, err := f.Input.format(ctx, s.namesColumns())
+	format, err := formatOf(ctx, f.Input, s.namesColumns())
 	if err != nil || format == "" {
 		return err
 	}
