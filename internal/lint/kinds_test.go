@@ -15,8 +15,6 @@ var kindSwitches = []string{
 	"blockpack/internal/spans/array.go",
 	"blockpack/internal/spans/column.go",
 	"blockpack/internal/tempo/columns.go",
-	"cmd/amudai/internal/browse/sample.go",
-	"cmd/amudai/internal/browse/search.go",
 	"cmd/amudai/internal/complete/complete.go",
 	"internal/arrow/arrowutil/check.go",
 	"internal/arrow/arrowutil/lists.go",
