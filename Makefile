@@ -25,7 +25,7 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build test random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench bench-peers microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ startup: build ## print what amudai version takes: seconds, and kB of memory, mo
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run -C bench . $(BENCHFLAGS)
+
+figures: ## write docs/figures.json, which bench made with -json, into the tables of the documents
+	$(GO) run -C bench . -render ../docs/figures.json ../README.md ../docs/performance.md
 
 bench-peers: ## like bench, with those of pyarrow, DuckDB, Vortex and Lance that PYTHON has
 	$(GO) run -C bench . -peers $(PYTHON) $(BENCHFLAGS)

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/bench/synthetic"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
@@ -84,7 +85,7 @@ func TestOptionsThatMeasureNothingAreRefused(t *testing.T) {
 
 func TestMemoryOfContendersThatCan(t *testing.T) {
 	d := named("nested")
-	makeNested(d, 50)
+	synthetic.Orders(d, 50)
 	require.False(t, parquetGo{}.Can(d, measure.OpPeakWrite), "it has no nested columns here, so its memory is not measured")
 	path, err := d.Input(t.TempDir())
 	require.NoError(t, err)
@@ -113,7 +114,7 @@ func TestQuestionsAreFilters(t *testing.T) {
 func TestContendersAnswerAlike(t *testing.T) {
 	r := nestedRace(t)
 	require.EqualValues(t, 300, r.Rows)
-	require.Len(t, r.Runs, len(contenders())-6, "parquet-go has no nested columns here, RNTuples and Blockpack have sets of their own, nobody has a question about them, and light compression is for texts")
+	require.Len(t, r.Runs, len(contenders())-5, "parquet-go has no nested columns here, RNTuples and Blockpack have sets of their own, and light compression is for texts")
 	for _, f := range r.Runs {
 		require.Positive(t, f.Size, f.Name)
 		require.Len(t, f.Values[measure.OpScan], 2, f.Name)
@@ -132,7 +133,7 @@ func TestSpans(t *testing.T) {
 
 func TestConditionsHoldForTheSameRows(t *testing.T) {
 	d := named("wide")
-	makeWide(d, 3, 100)
+	synthetic.Wide(d, 3, 100)
 	where := conds{{column: "col_00000", ranged: true, from: 20_000, to: 60_000}, {column: "col_00002", contains: "ta-1"}}
 	bound, err := predicate.BindText("col_00000 between 20000 and 60000 and col_00002 like '%ta-1%'", d.Schema)
 	require.NoError(t, err)
@@ -155,17 +156,6 @@ func madeUp(scan ...float64) []*measure.Result {
 	return []*measure.Result{{Set: "flights", Ops: []string{measure.OpScan}, Runs: []*measure.Figures{base, ours}}}
 }
 
-func TestGoalsThatAreMissedAreMarked(t *testing.T) {
-	var out bytes.Buffer
-	printGoals(&out, "goals", []goal{targets[0], {name: "size", profile: balanced, op: measure.OpSize, limits: limits{"flights": only26(1)}}},
-		madeUp(0.12, 0.2, 0.09), nil)
-	require.Empty(t, out.String(), "no edition, no goal")
-	printTargets(&out, madeUp(0.12, 0.24, 0.09))
-	require.Contains(t, out.String(), "0.120 ✗ (≤ 0.1)")
-	require.Contains(t, out.String(), "0.120 (≤ 0.25)")
-	require.Contains(t, out.String(), "0.960 ✗ (≤ 0.95)")
-}
-
 func TestComparisonShowsWhatChanged(t *testing.T) {
 	var out bytes.Buffer
 	printComparison(&out, madeUp(0.2, 0.42, 0.2), madeUp(0.1, 0.21, 0.1))
@@ -176,15 +166,30 @@ func TestComparisonShowsWhatChanged(t *testing.T) {
 	require.Equal(t, "2 figures, 0 better, 0 worse", strings.TrimSpace(out.String()), "their spreads touch")
 }
 
-func TestGoalsNameWhatIsMeasured(t *testing.T) {
-	for _, g := range append(append([]goal{}, floors...), targets...) {
-		for set := range g.limits {
-			require.Contains(t, goalSets, set, g.name)
-			if g.op != measure.OpSize {
-				require.Contains(t, append(named(set).Operations(), measure.OpScanShare, measure.OpWriteShare), g.op, "%s of %s", g.name, set)
-			}
-		}
+// TestDocumentsShowTheirFigures requires that the tables of the documents are those of the file of figures.
+func TestDocumentsShowTheirFigures(t *testing.T) {
+	figures, err := measure.Load[*measure.Result]("../docs/figures.json")
+	require.NoError(t, err)
+	for _, path := range []string{"../README.md", "../docs/performance.md"} {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Regexp(t, figuresBlock, string(text), path)
+		rendered, err := render(text, figures)
+		require.NoError(t, err, path)
+		require.Equal(t, string(rendered), string(text), "%s: make figures", path)
 	}
+}
+
+func TestRenderingNamesWhatIsMissing(t *testing.T) {
+	text := []byte("a\n<!-- figures flights -->\nold\n<!-- end of figures -->\nb\n")
+	rendered, err := render(text, madeUp(0.12, 0.24, 0.09))
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)^a\n<!-- figures flights -->\n.*\| amudai 2026 Balanced \| 0.960 \|.*<!-- end of figures -->\nb\n$`, string(rendered))
+	again, err := render(rendered, madeUp(0.12, 0.24, 0.09))
+	require.NoError(t, err)
+	require.Equal(t, string(rendered), string(again))
+	_, err = render([]byte(strings.ReplaceAll(string(text), "flights", "logs")), madeUp(0.1))
+	require.ErrorContains(t, err, `no figures of "logs"`)
 }
 
 // TestZoo measures a column of texts, with questions about its values.
@@ -194,8 +199,8 @@ func TestZoo(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{measure.OpWrite, measure.OpScan, measure.OpReuse, measure.OpViews, measure.OpTake, opEquals, opPrefix, opContains}, r.Ops)
 	var out bytes.Buffer
-	printZoo(&out, []*measure.Result{r})
-	require.Contains(t, out.String(), "| 300 values, tuned |")
-	require.Contains(t, out.String(), "size ≤ 1.05 Parquet")
+	printTexts(&out, []*measure.Result{r})
+	require.Contains(t, out.String(), "| tuned |")
+	require.Contains(t, out.String(), "| median |")
 	require.NotContains(t, out.String(), "held out")
 }

@@ -15,17 +15,12 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// baseName is the contender that all others are compared with. lateName reads the same file
-// with late materialization by hand (see late).
-const (
-	baseName = "parquet zstd"
-	lateName = "parquet zstd by hand"
-)
+// baseName is the contender that all others are compared with.
+const baseName = "parquet zstd"
 
 func contenders() []suite.Contender {
 	out := []suite.Contender{
-		parquetFile{title: baseName, codec: compress.Codecs.Zstd}, parquetFile{title: lateName, codec: compress.Codecs.Zstd, late: true},
-		parquetFile{title: "parquet snappy", codec: compress.Codecs.Snappy},
+		parquetFile{title: baseName, codec: compress.Codecs.Zstd}, parquetFile{title: "parquet snappy", codec: compress.Codecs.Snappy},
 		parquetGo{}, suite.ArrowFile{Title: "arrow ipc lz4", Codec: ipc.WithLZ4()}, suite.ArrowFile{Title: "arrow ipc zstd", Codec: ipc.WithZstd()},
 		ntupleFile{}, blockpackFile{},
 	}

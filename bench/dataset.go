@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/amudai/amudai-go/bench/synthetic"
 	"github.com/amudai/amudai-go/internal/bench/suite"
 )
 
@@ -106,15 +106,15 @@ func makeData(ctx context.Context, d *suite.Dataset, c config) error {
 		if d.Name == "wide10k" {
 			columns = 10_000
 		}
-		makeWide(d, columns, 100)
+		synthetic.Wide(d, columns, 100)
 		return nil
 	case "nested":
-		makeNested(d, 400_000)
+		synthetic.Orders(d, 400_000)
 		return nil
 	case tracesSet:
 		return makeTraces(ctx, d, c)
 	case "nano", "nano1g":
-		makeNano(d, 40_960)
+		synthetic.Events(d, 40_960)
 		return nil
 	}
 	return fmt.Errorf("no data: name the folder that holds %s.arrow with -data", d.Name)
@@ -192,31 +192,4 @@ func vary(rnd *rand.Rand, line string) string {
 		}
 	}
 	return string(out)
-}
-
-// makeWide makes columns of integers, floats and strings in turn.
-func makeWide(d *suite.Dataset, columns, rows int) {
-	words := []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"}
-	rnd := rand.New(rand.NewPCG(50, 100))
-	fields := make([]arrow.Field, columns)
-	arrays := make([]arrow.Array, columns)
-	types := []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String}
-	for i := range fields {
-		fields[i] = arrow.Field{Name: fmt.Sprintf("col_%05d", i), Type: types[i%3], Nullable: true}
-		b := array.NewBuilder(memory.DefaultAllocator, types[i%3])
-		for range rows {
-			switch b := b.(type) {
-			case *array.Int64Builder:
-				b.Append(int64(rnd.IntN(100_000) + i))
-			case *array.Float64Builder:
-				b.Append(math.Round(100_000+15_000*rnd.NormFloat64()) / 1000)
-			case *array.StringBuilder:
-				b.Append(fmt.Sprintf("%s-%d", words[rnd.IntN(8)], rnd.IntN(50)))
-			}
-		}
-		arrays[i] = b.NewArray()
-		b.Release()
-	}
-	d.Schema = arrow.NewSchema(fields, nil)
-	d.Batches = []arrow.RecordBatch{array.NewRecordBatch(d.Schema, arrays, int64(rows))}
 }

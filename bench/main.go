@@ -2,8 +2,7 @@
 // scan, projection, opening, taking rows, filters, two threads and peak memory, in the same
 // process and run. Every figure is the median of several interleaved rounds, given as a ratio
 // to arrow-go's Parquet with zstd (smaller is better), because machines are noisy and an
-// absolute time means nothing. The results of all contenders are compared once. After the
-// tables come the limits of the project.
+// absolute time means nothing. The results of all contenders are compared once.
 //
 //	go run -C bench .                        flights, a cut of the corpus logs, wide and nested data made here
 //	go run -C bench . -data DIR -sets all    also lineitem, lineitemi, logs: Arrow IPC files in DIR
@@ -12,6 +11,7 @@
 //	go run -C bench . -memory -sets flights100m    the same for 102 million rows
 //	go run -C bench . -compare old.json new.json    changes between two runs with -json
 //	go run -C bench . -show a.json b.json           the tables of earlier runs
+//	go run -C bench . -render a.json README.md      the tables within documents made anew
 package main
 
 import (
@@ -44,7 +44,7 @@ type config struct {
 	profile      string
 	verbose      bool
 	compare      bool
-	show         bool
+	show, render bool
 	peers        string
 	started      []*peer
 }
@@ -71,6 +71,7 @@ func main() {
 	flag.BoolVar(&c.verbose, "v", false, "report every figure on standard error")
 	flag.BoolVar(&c.compare, "compare", false, "compare the figures of two files written with -json")
 	flag.BoolVar(&c.show, "show", false, "print the tables of files written with -json")
+	flag.BoolVar(&c.render, "render", false, "write the figures of a file written with -json into documents")
 	flag.StringVar(&c.peers, "peers", "", "Python to measure pyarrow, DuckDB, Vortex and Lance with, too, as far as they are installed")
 	dump := flag.String("dump", "", "write the columns of the zoo that are not held out to this folder, each of -rows values")
 	flag.Parse()
@@ -79,6 +80,9 @@ func main() {
 	}
 	if c.show {
 		exit(showFiles(os.Stdout, flag.Args()))
+	}
+	if c.render {
+		exit(renderFiles(flag.Args()))
 	}
 	if c.compare {
 		exit(compareFiles(os.Stdout, flag.Args()))
@@ -144,10 +148,7 @@ func run(ctx context.Context, c config) (err error) {
 			}
 		}
 	}
-	printZoo(os.Stdout, results)
-	if c.rows == 0 { // limits apply to whole data sets
-		printTargets(os.Stdout, results)
-	}
+	printTexts(os.Stdout, results)
 	return nil
 }
 
@@ -221,8 +222,7 @@ func showFiles(w io.Writer, paths []string) error {
 			printResult(w, r)
 		}
 	}
-	printZoo(w, all)
-	printTargets(w, all)
+	printTexts(w, all)
 	return nil
 }
 

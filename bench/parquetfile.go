@@ -23,18 +23,13 @@ import (
 type parquetFile struct {
 	title string
 	codec compress.Compression
-	late  bool // filters by late materialization
 }
 
 // Name implements [suite.Contender].
 func (k parquetFile) Name() string { return k.title }
 
-// Can leaves takes to the base, and filters to the base and to late, because the codec of a
-// file does not change how it is read.
+// Can leaves takes and filters to the base, because the codec of a file does not change how it is read.
 func (k parquetFile) Can(d *suite.Dataset, op string) bool {
-	if k.late {
-		return d.Name != "nested" && d.Name != tracesSet && (op == measure.OpWrite && len(d.Questions) > 0 || strings.HasPrefix(op, measure.OpFilter))
-	}
 	if k.title == baseName || d.Times > 1 {
 		return k.title == baseName && op != measure.OpViews
 	}
@@ -74,15 +69,6 @@ func (k parquetFile) Read(ctx context.Context, path string, q suite.Query, out *
 	groups, spans, err := prune(r, byHand[q.Where])
 	if err != nil || len(spans) == 0 {
 		return err
-	}
-	if k.late {
-		s, err := fr.Schema()
-		if err != nil {
-			return err
-		}
-		if done, err := late(ctx, fr, s, groups, q, out); done || err != nil {
-			return err
-		}
 	}
 	columns := q.Columns
 	if q.Count {

@@ -155,3 +155,12 @@ func integer(t parquet.Type, b []byte) (int64, bool) {
 	}
 	return 0, false
 }
+
+// bigEndian is a number of at most eight bytes, or one that fits into them.
+func bigEndian(b []byte) int64 {
+	v := int64(int8(b[0]))
+	for _, x := range b[1:] {
+		v = v<<8 | int64(x)
+	}
+	return v
+}

@@ -1,13 +1,14 @@
 package measure
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 )
 
-// Result holds the figures of a table: one row for each contender, the base first. `go run
-// ./internal/bench -compare` reads it.
+// Result holds the figures of a table: one row for each contender, the base first. `go run -C bench . -compare` reads it.
 type Result struct {
 	Set  string     `json:"set"`
 	Rows int64      `json:"rows"`
@@ -25,13 +26,16 @@ type Figures struct {
 // Median is the median of an operation.
 func (f *Figures) Median(op string) float64 { return Median(f.Values[op]) }
 
-// Save writes results to a file.
+// Save writes results to a file, each on a line.
 func Save[R any](path string, results []R) error {
-	b, err := json.MarshalIndent(results, "", "  ")
-	if err != nil {
-		return err
+	lines := make([][]byte, len(results))
+	for i, r := range results {
+		var err error
+		if lines[i], err = json.Marshal(r); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	return os.WriteFile(path, slices.Concat([]byte("[\n"), bytes.Join(lines, []byte(",\n")), []byte("\n]\n")), 0o644)
 }
 
 // Load reads a file of Save.

@@ -1,4 +1,4 @@
-package main
+package synthetic
 
 import (
 	"fmt"
@@ -28,9 +28,9 @@ const (
 	nanoBatchRows = 8192
 )
 
-// makeNano makes events of 1,000 fields. A field of a collection is a list of floats, integers or
+// Events makes events of 1,000 fields. A field of a collection is a list of floats, integers or
 // booleans, and all fields of one collection have the same lengths.
-func makeNano(d *suite.Dataset, events int) {
+func Events(d *suite.Dataset, events int) {
 	var fields []arrow.Field
 	for _, c := range nanoCollections {
 		for k := range c.fields {

@@ -1,4 +1,4 @@
-package main
+package synthetic
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/suite"
 )
 
-// nestedSchema is that of orders with items, as services log them.
-func nestedSchema() *arrow.Schema {
+// ordersSchema is that of orders with items, as services log them.
+func ordersSchema() *arrow.Schema {
 	item := arrow.StructOf(
 		arrow.Field{Name: "sku", Type: arrow.BinaryTypes.String, Nullable: true},
 		arrow.Field{Name: "count", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
@@ -31,9 +31,9 @@ func nestedSchema() *arrow.Schema {
 	}, nil)
 }
 
-// makeNested makes lists of structs, lists in them, maps, and nulls at every level.
-func makeNested(d *suite.Dataset, rows int) {
-	d.Schema = nestedSchema()
+// Orders makes lists of structs, lists in them, maps, and nulls at every level.
+func Orders(d *suite.Dataset, rows int) {
+	d.Schema = ordersSchema()
 	rnd := rand.New(rand.NewPCG(3, 5))
 	b := array.NewRecordBuilder(memory.DefaultAllocator, d.Schema)
 	defer b.Release()
