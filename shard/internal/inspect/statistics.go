@@ -7,7 +7,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
@@ -179,7 +178,7 @@ func (s Recorded) Columns(ctx context.Context, columns []string) (*provider.Stat
 	if columns == nil {
 		columns = pathsOf(nil, "", full.Fields())
 	}
-	visible, err := scan.Count(ctx, s.Table, filter.Expr{})
+	visible, err := scan.Count(ctx, s.Table, nil)
 	if err != nil {
 		return nil, err
 	}
