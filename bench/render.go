@@ -114,14 +114,14 @@ func printOverview(b *bytes.Buffer, results []*measure.Result) {
 		}
 	}
 	for _, held := range []bool{false, true} {
-		list, title := textsOf(results, held), "columns of texts"
+		list, title := textsOf(results, held), "columns of %d,%03d texts"
 		if held {
-			title = "more that nothing was tuned on"
+			title = "more of %d,%03d that nothing was tuned on"
 		}
 		if len(list) == 0 {
 			continue
 		}
-		median, worst := table.Row{fmt.Sprintf("%d %s, median", len(list), title)}, table.Row{"*the worst of them*"}
+		median, worst := table.Row{fmt.Sprintf("%d "+title+", median", len(list), list[0].Rows/1000, list[0].Rows%1000)}, table.Row{"*the worst of them*"}
 		for _, op := range overviewOps {
 			ratios := ratiosOf(list, textColumn{contender: ours + balanced, op: op})
 			median = append(median, shortRatio(measure.Median(ratios)))
