@@ -71,7 +71,7 @@ func TestForeign(t *testing.T) {
 	tail := func(n uint32) string { return string(binary.LittleEndian.AppendUint32(nil, n)) + mark }
 	for name, c := range map[string]struct{ text, says string }{
 		"empty":                     {"", "0 bytes are too few"},
-		"one byte":                  {"a", "1 byte is too few"},
+		"one byte":                  {"a", "1 bytes are too few"},
 		"a header":                  {mark, "too few"},
 		"header and footer":         {mark + mark, "too few"},
 		"Parquet":                   {"PAR1" + long + "PAR1", "looks like Parquet"},

@@ -178,7 +178,7 @@ func TestErrors(t *testing.T) {
 		{"\x00\x00\x00\x00\xff\xff\xff\xff", "the limit is 67108864"},
 		{`{"resourceSpans":[`, "JSON ends in the middle of a value (message 0/document, offset 0"},
 		{"{}\n{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"kind\":\"x\"}]}]}]}", `"x" is no kind of span (message 1/JSON, offset 57`},
-		{`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"00"}]}]}]}`, "id of 1 byte, not 16"},
+		{`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"00"}]}]}]}`, "id of 1 bytes, not 16"},
 	} {
 		_, err := tabletest.Read(t, otlp.New(otlp.FormatOptions{}), tabletest.Input(c.file), provider.ReadOptions{})
 		require.ErrorContains(t, err, c.want)

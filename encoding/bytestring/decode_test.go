@@ -220,7 +220,7 @@ func TestBadTrees(t *testing.T) {
 		{"offsets from 1", cat([]byte{1, 0, 8}, u64(1, 1), []byte("a")), 1, 0, "do not ascend"},
 		{"offsets descend", cat([]byte{1, 0, 8}, u64(0, 2, 1), []byte("a")), 2, 0, "do not ascend"},
 		{"bytes left", cat([]byte{1, 0, 8}, u64(0, 1), []byte("ab")), 1, 0, "end at 1 of 2"},
-		{"fixed", []byte{1, 0, 0, 'a'}, 1, 2, "1 byte for 1 value of 2"},
+		{"fixed", []byte{1, 0, 0, 'a'}, 1, 2, "1 bytes for 1 values of 2"},
 		{"single of another size", []byte{7, 0, 'a'}, 1, 2, "instead of 2"},
 		{"lz4 bomb", cat([]byte{17, 0, 5, 0, 0, 0, 8, 0}, []byte{0, 0, 1, 0, 0, 0, 0, 0}, u64(0, 0)[:8], []byte{0, 0, 1, 0, 0, 0, 0, 0}), 1, 0, "65536 bytes of values from 1"},
 		{"lz4 of another size", cat([]byte{17, 0, 5, 0, 0, 0, 8, 0}, []byte{9, 0, 0, 0, 0, 0, 0, 0}, u64(0, 8)), 1, 0, "not the 8 expected"},

@@ -243,7 +243,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 	}{
 		{textColumn("span.a", column.String, "ä", "\xc3"), 0, `"\xc3" is not valid UTF-8`},
 		{textColumn("span.a", column.String, "\xc3", "\xa4"), 0, "not valid UTF-8"}, // together they are
-		{textColumn(TraceID, column.Bytes, "1234567890123456", "1"), IDs, "id of 1 byte, not 16"},
+		{textColumn(TraceID, column.Bytes, "1234567890123456", "1"), IDs, "id of 1 bytes, not 16"},
 		{numberColumn(Start, column.Uint64, 1<<63), 0, "9223372036854775808 does not fit timestamp"},
 	} {
 		f := Schema([]Field{{c.c.Name, c.c.Type, c.f}}, Options{}).Field(0)

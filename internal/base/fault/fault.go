@@ -99,11 +99,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 func kindf(kind error, format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	if one := singular(format, args); one != format {
-		err = fmt.Errorf(one, args...)
-	}
-	return fmt.Errorf("%w: %w", kind, err)
+	return fmt.Errorf("%w: %w", kind, fmt.Errorf(format, args...))
 }
 
 // Corruptf is an error that wraps [ErrCorrupt].

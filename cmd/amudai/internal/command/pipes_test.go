@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -381,7 +382,14 @@ func TestDamaged(t *testing.T) {
 func TestDemo(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	out := ok(t, "demo")
+	demo := func(args ...string) string {
+		process := exec.Command(os.Args[0])
+		process.Args, process.Stderr = append([]string{"amudai", "demo"}, args...), os.Stderr
+		out, err := process.Output()
+		require.NoError(t, err)
+		return string(out)
+	}
+	out := demo()
 	for _, want := range []string{"100,000 US flights", "edition 2026", "edition reference", "size", "write", "scan", "project 2 columns", "open, 1 column", "filter", "count", "origin = 'SFO'",
 		"take 1,000 rows", "same values", "amudai demo --keep flights "} {
 		require.Contains(t, out, want)
@@ -391,7 +399,7 @@ func TestDemo(t *testing.T) {
 	require.Empty(t, left)
 	keep := filepath.Join(t.TempDir(), "kept")
 	// The commands that the demo proposes work on the files that it kept.
-	_, lines, found := strings.Cut(ok(t, "demo", "--keep", keep), "\nTry next:\n")
+	_, lines, found := strings.Cut(demo("--keep", keep), "\nTry next:\n")
 	require.True(t, found)
 	require.Contains(t, lines, "  amudai scan "+keep)
 	for _, line := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
