@@ -3,11 +3,7 @@ package parquet
 import (
 	"context"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
-	"github.com/amudai/amudai-go/internal/arrow/extension"
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
@@ -26,7 +22,7 @@ func statistics(ctx context.Context, in provider.Input, columns []string) (out *
 	err = withFile(ctx, in, o, func(f *read.File) error {
 		t := f.Table(false)
 		if columns == nil {
-			columns = pathsOf(nil, "", f.Schema().Fields())
+			columns = projection.Paths(f.Schema().Fields())
 		}
 		out = &provider.Statistics{Rows: f.NumRows(), Columns: make([]provider.ColumnStatistics, len(columns))}
 		for i, path := range columns {
@@ -41,19 +37,6 @@ func statistics(ctx context.Context, in provider.Input, columns []string) (out *
 		return nil
 	})
 	return out, err
-}
-
-// pathsOf appends the paths of fields, and of those inside structs.
-func pathsOf(paths []string, parent string, fields []arrow.Field) []string {
-	for i, name := range arrowmap.UniqueNames(fields) {
-		path := schema.JoinPath(parent, name)
-		paths = append(paths, path)
-		plain, _ := extension.Unwrap(fields[i].Type)
-		if t, ok := plain.(*arrow.StructType); ok {
-			paths = pathsOf(paths, path, t.Fields())
-		}
-	}
-	return paths
 }
 
 // withFile calls do with the file of an input.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -25,6 +26,21 @@ func newFields(list []arrow.Field) *fields {
 		f.place[name] = i
 	}
 	return f
+}
+
+// Paths are the paths of fields, and of those inside structs, each behind the struct that has it.
+func Paths(list []arrow.Field) []string { return appendPaths(nil, "", list) }
+
+func appendPaths(paths []string, parent string, list []arrow.Field) []string {
+	for i, name := range arrowmap.UniqueNames(list) {
+		path := schema.JoinPath(parent, name)
+		paths = append(paths, path)
+		plain, _ := extension.Unwrap(list[i].Type)
+		if t, ok := plain.(*arrow.StructType); ok {
+			paths = appendPaths(paths, path, t.Fields())
+		}
+	}
+	return paths
 }
 
 // resolver follows paths through a schema.

@@ -63,6 +63,13 @@ func TestPaths(t *testing.T) {
 }
 
 // TestMissingFields selects fields that do not exist, at every depth. The error suggests a similar name.
+func TestAllPaths(t *testing.T) {
+	inner := arrow.StructOf(arrow.Field{Name: "x.y", Type: arrow.PrimitiveTypes.Int64}, arrow.Field{Name: "z", Type: arrow.PrimitiveTypes.Int64})
+	require.Equal(t, []string{"s", `s.x\.y`, "s.z", "s#2", "l", "#1"}, projection.Paths([]arrow.Field{
+		{Name: "s", Type: inner}, {Name: "s", Type: arrow.PrimitiveTypes.Int8}, {Name: "l", Type: arrow.ListOf(inner)}, {Type: arrow.PrimitiveTypes.Int8},
+	}))
+}
+
 func TestMissingFields(t *testing.T) {
 	s := example(t)
 	for path, want := range map[string]string{

@@ -10,6 +10,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/hll"
@@ -176,7 +177,7 @@ func (s Recorded) Columns(ctx context.Context, columns []string) (*provider.Stat
 		return nil, err
 	}
 	if columns == nil {
-		columns = pathsOf(nil, "", full.Fields())
+		columns = projection.Paths(full.Fields())
 	}
 	visible, err := scan.Count(ctx, s.Table, nil)
 	if err != nil {
@@ -189,19 +190,6 @@ func (s Recorded) Columns(ctx context.Context, columns []string) (*provider.Stat
 		}
 	}
 	return out, nil
-}
-
-// pathsOf appends the paths of fields, and of those inside structs.
-func pathsOf(paths []string, parent string, fields []arrow.Field) []string {
-	for i, name := range arrowmap.UniqueNames(fields) {
-		path := schema.JoinPath(parent, name)
-		paths = append(paths, path)
-		plain, _ := extension.Unwrap(fields[i].Type)
-		if t, ok := plain.(*arrow.StructType); ok {
-			paths = pathsOf(paths, path, t.Fields())
-		}
-	}
-	return paths
 }
 
 func (s Recorded) logicalColumn(ctx context.Context, full *arrow.Schema, path string) (provider.ColumnStatistics, error) {
