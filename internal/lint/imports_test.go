@@ -62,7 +62,7 @@ var rows = [][]string{
 	{"internal/engine/ast"},
 	{"dictionary", "sbbf", "internal/format/hll", "index/term"},
 	{"encoding"},
-	{"internal/arrow/projection"},
+	{"internal/format/projection"},
 	{"internal/format/schema", "internal/format/arrowmap"},
 	{"internal/format/container"},
 	{"storage"},

@@ -3,7 +3,7 @@ package parquet
 import (
 	"context"
 
-	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"

@@ -10,9 +10,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/cast"
-	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/cast"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
-	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/storage"
 )
 

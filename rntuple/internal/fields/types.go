@@ -4,7 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/internal/format/projection"
 )
 
 // retype sets the types of a field by those of its children. Layouts without children have Plain already.

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/cast"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/text/cast"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/internal/tables"
 )

@@ -9,11 +9,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/cast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/cast"
 	"github.com/amudai/amudai-go/table/provider"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )

@@ -17,10 +17,10 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"

@@ -9,10 +9,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"

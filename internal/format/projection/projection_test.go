@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
