@@ -67,7 +67,7 @@ var rows = [][]string{
 	{"internal/format/container"},
 	{"storage"},
 	{"rntuple/internal/envelope"},
-	{"rntuple/internal/column", "blockpack/internal/column", "blockpack/internal/fields"},
+	{"rntuple/internal/column", "rntuple/internal/wire", "blockpack/internal/column", "blockpack/internal/fields"},
 	{"gen"},
 	{"internal/format/edition", "internal/format/decimal", "internal/format/postings", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/wire"
 )
 
 // The classes of the keys that hold an anchor.
@@ -82,14 +83,8 @@ func (a *Anchor) parse(b []byte, end, size int64, smallest int) error {
 	if found := binary.BigEndian.Uint64(b[size-checksumSize:]); found != xxh3.Hash(fields) {
 		return fault.In(fault.Checksumf("XXH3 differs"), "", size-checksumSize)
 	}
-	u16 := func(at int) uint16 { return binary.BigEndian.Uint16(b[at:]) }
-	u64 := func(at int) uint64 { return binary.BigEndian.Uint64(b[at:]) }
-	a.Version = Version{u16(6), u16(8), u16(10), u16(12)}
-	a.Header = Link{Length: u64(30), Locator: Locator{Offset: u64(14), Size: u64(22)}}
-	a.Footer = Link{Length: u64(54), Locator: Locator{Offset: u64(38), Size: u64(46)}}
-	if end >= anchorEnd && smallest == AnchorSize {
-		a.MaxKeySize = u64(62)
-	}
+	c := wire.Coder{Buf: b, Pos: anchorFields, End: len(b) - checksumSize, BigEndian: true}
+	a.code(&c, end >= anchorEnd && smallest == AnchorSize)
 	return a.checkVersion()
 }
 
@@ -120,21 +115,36 @@ func (a Anchor) Releases() string {
 	return "ROOT 6.20 to 6.26"
 }
 
+// code describes the fields from the epoch on. Before version 6 of the class there was no maximum size of a key.
+func (a *Anchor) code(c *wire.Coder, sized bool) {
+	c.U16("epoch", &a.Version.Epoch)
+	c.U16("major version", &a.Version.Major)
+	c.U16("minor version", &a.Version.Minor)
+	c.U16("patch", &a.Version.Patch)
+	c.U64("header: offset", &a.Header.Offset)
+	c.U64("bytes", &a.Header.Size)
+	c.U64("unpacked", &a.Header.Length)
+	c.U64("footer: offset", &a.Footer.Offset)
+	c.U64("bytes", &a.Footer.Size)
+	c.U64("unpacked", &a.Footer.Length)
+	if sized {
+		c.U64("max key size", &a.MaxKeySize)
+	}
+}
+
+// CodeAnchor describes an anchor of format 1.0 up to its maximum size of a key.
+func CodeAnchor(c *wire.Coder, a *Anchor) {
+	count, class := uint32(countFlag|(anchorEnd-4)), uint16(anchorClass)
+	c.U32("byte count", &count)
+	c.U16("class version", &class)
+	a.code(c, true)
+}
+
 // AppendAnchor appends an anchor of format 1.0 with its checksum.
 func AppendAnchor(dst []byte, a Anchor) []byte {
-	start := len(dst)
-	dst = binary.BigEndian.AppendUint32(dst, countFlag|(anchorEnd-4))
-	dst = binary.BigEndian.AppendUint16(dst, anchorClass)
-	for _, v := range []uint16{a.Version.Epoch, a.Version.Major, a.Version.Minor, a.Version.Patch} {
-		dst = binary.BigEndian.AppendUint16(dst, v)
-	}
-	for _, l := range []Link{a.Header, a.Footer} {
-		dst = binary.BigEndian.AppendUint64(dst, l.Offset)
-		dst = binary.BigEndian.AppendUint64(dst, l.Size)
-		dst = binary.BigEndian.AppendUint64(dst, l.Length)
-	}
-	dst = binary.BigEndian.AppendUint64(dst, a.MaxKeySize)
-	return binary.BigEndian.AppendUint64(dst, xxh3.Hash(dst[start+anchorFields:]))
+	c := wire.Coder{Buf: dst, Writing: true, BigEndian: true}
+	CodeAnchor(&c, &a)
+	return binary.BigEndian.AppendUint64(c.Buf, xxh3.Hash(c.Buf[len(dst)+anchorFields:]))
 }
 
 // Check tells whether header and footer can lie in a file of that size, and have lengths that their sizes allow.

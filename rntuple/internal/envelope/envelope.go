@@ -52,7 +52,7 @@ const MinLength = envelopeHead + checksumSize
 //	u64  kind in the low 16 bits, length of the whole envelope in the others
 //	…    content
 //	u64  XXH3 of all before
-func open(env []byte, kind Kind, format Format) (*wire, error) {
+func open(env []byte, kind Kind, format Format) (*coder, error) {
 	if len(env) < MinLength {
 		return nil, fault.In(fault.Corruptf("envelope of %d bytes", len(env)), kind.String(), 0)
 	}
@@ -67,7 +67,7 @@ func open(env []byte, kind Kind, format Format) (*wire, error) {
 		return nil, fault.In(fault.Checksumf("XXH3 differs"), kind.String(), int64(len(env)-checksumSize))
 	}
 	w := newReader(env, format)
-	w.pos, w.end = envelopeHead, len(env)-checksumSize
+	w.Pos, w.End = envelopeHead, len(env)-checksumSize
 	return w, nil
 }
 
@@ -77,34 +77,33 @@ func Checksum(env []byte) uint64 {
 }
 
 // begin starts to append an envelope to dst.
-func begin(dst []byte) *wire {
+func begin(dst []byte) *coder {
 	w := newWriter(dst)
-	w.buf = append(w.buf, make([]byte, envelopeHead)...)
+	w.Buf = append(w.Buf, make([]byte, envelopeHead)...)
 	return w
 }
 
 // finish completes the envelope that is being written.
-func (w *wire) finish(kind Kind) ([]byte, error) {
-	length := uint64(len(w.buf) - w.base + checksumSize)
+func (w *coder) finish(kind Kind) ([]byte, error) {
+	length := uint64(len(w.Buf) - w.base + checksumSize)
 	if length > math.MaxUint64>>16 {
-		w.fail(fault.Limitf("envelope of %d bytes", length))
+		w.Fail(fault.Limitf("envelope of %d bytes", length))
 	}
-	if w.err != nil {
-		return w.buf[:w.base], fault.In(w.err, kind.String(), -1)
+	if w.Err != nil {
+		return w.Buf[:w.base], fault.In(w.Err, kind.String(), -1)
 	}
-	binary.LittleEndian.PutUint64(w.buf[w.base:], length<<16|uint64(kind))
-	return binary.LittleEndian.AppendUint64(w.buf, xxh3.Hash(w.buf[w.base:])), nil
+	binary.LittleEndian.PutUint64(w.Buf[w.base:], length<<16|uint64(kind))
+	return binary.LittleEndian.AppendUint64(w.Buf, xxh3.Hash(w.Buf[w.base:])), nil
 }
 
 // featureFlags are words of 64 bits, of which the highest says that another follows. This version knows no feature.
-func (w *wire) featureFlags() {
-	for word := 0; w.err == nil; word++ {
+func (w *coder) featureFlags() {
+	for word := 0; w.Err == nil; word++ {
 		var flags uint64
-		w.says(flagLabels)
-		w.u64(&flags)
+		w.U64("feature flags", &flags)
 		for bit := range 63 {
-			if flags>>bit&1 != 0 && w.err == nil {
-				w.fail(fault.Unsupportedf("feature flag %d, which newer versions of the format may set", 64*word+bit))
+			if flags>>bit&1 != 0 && w.Err == nil {
+				w.Fail(fault.Unsupportedf("feature flag %d, which newer versions of the format may set", 64*word+bit))
 			}
 		}
 		if flags>>63 == 0 {
@@ -114,14 +113,11 @@ func (w *wire) featureFlags() {
 }
 
 // headerChecksum is that of the header, which footer and page lists repeat.
-func (w *wire) headerChecksum(header uint64) {
+func (w *coder) headerChecksum(header uint64) {
 	found := header
-	w.says(checksumLabels)
-	w.u64(&found)
-	if w.trace != nil {
-		w.amend("XXH3 of the header %016x", found)
-	}
-	if w.err == nil && found != header {
-		w.fail(fault.Checksumf("made for a header with checksum %016x, not %016x", found, header))
+	w.U64("", &found)
+	w.Amend("XXH3 of the header %016x", found)
+	if w.Err == nil && found != header {
+		w.Fail(fault.Checksumf("made for a header with checksum %016x, not %016x", found, header))
 	}
 }

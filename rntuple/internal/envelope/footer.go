@@ -54,11 +54,11 @@ func parseFooter(env []byte, s *Schema) (*Footer, error) {
 	w.headerChecksum(s.Checksum)
 	w.extension(s)
 	w.groups(f)
-	if s.Format == V1 && w.left() > 0 {
+	if s.Format == V1 && w.Left() > 0 {
 		w.attributes(f)
 	}
-	if w.err != nil {
-		return nil, w.err
+	if w.Err != nil {
+		return nil, w.Err
 	}
 	if s.counts() != s.Header {
 		if err := s.Check(); err != nil {
@@ -82,10 +82,10 @@ func AppendFooter(dst []byte, s *Schema, f *Footer) ([]byte, error) {
 }
 
 // extension is a record frame of what the schema has besides the header. It may be empty.
-func (w *wire) extension(s *Schema) {
-	w.next("schema extension", -1)
+func (w *coder) extension(s *Schema) {
+	w.name("schema extension", -1)
 	frame := w.open()
-	if w.writing || w.left() > 0 {
+	if w.Writing || w.Left() > 0 {
 		w.description(s, s.Header, s.counts())
 	}
 	w.close(frame)
@@ -93,35 +93,34 @@ func (w *wire) extension(s *Schema) {
 
 // groups is the list of cluster groups. In 0.2.0.0 a list of column groups stands before it, which must be empty, and
 // maybe one of user metadata behind, which is left out.
-func (w *wire) groups(f *Footer) {
+func (w *coder) groups(f *Footer) {
 	if w.format == V02 {
 		w.emptyList("column groups")
 	}
 	list(w, "cluster group", &f.Groups, 0, len(f.Groups), minGroup, (*ClusterGroup).wire)
 }
 
-func (g *ClusterGroup) wire(w *wire) {
-	w.says(groupLabels)
-	w.u64(&g.FirstEntry)
-	w.u64(&g.Entries)
-	w.u32(&g.Clusters)
-	w.link(&g.PageList)
+func (g *ClusterGroup) wire(w *coder) {
+	w.U64("first entry", &g.FirstEntry)
+	w.U64("entries", &g.Entries)
+	w.U32("clusters", &g.Clusters)
+	w.U64("page list: length", &g.PageList.Length)
+	w.locator(&g.PageList.Locator)
 }
 
-func (w *wire) attributes(f *Footer) {
+func (w *coder) attributes(f *Footer) {
 	list(w, "attribute set", &f.Attributes, 0, len(f.Attributes), minAttribute, (*AttributeSet).wire)
 	if f.Attributes == nil {
 		f.Attributes = []AttributeSet{}
 	}
 }
 
-func (a *AttributeSet) wire(w *wire) {
-	w.says(setLabels)
-	w.u16(&a.Major)
-	w.u16(&a.Minor)
-	w.u32(&a.Length)
+func (a *AttributeSet) wire(w *coder) {
+	w.U16("major version", &a.Major)
+	w.U16("minor version", &a.Minor)
+	w.U32("anchor: length", &a.Length)
 	w.locator(&a.Anchor)
-	w.str(&a.Name)
+	w.str("name", &a.Name)
 }
 
 // Entries is the number of entries of the ntuple.

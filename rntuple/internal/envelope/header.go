@@ -28,8 +28,8 @@ func parseHeader(env []byte, format Format) (*Schema, error) {
 	w.featureFlags()
 	w.names(s)
 	w.description(s, s.counts(), Counts{})
-	if w.err != nil {
-		return nil, w.err
+	if w.Err != nil {
+		return nil, w.Err
 	}
 	s.Header = s.counts()
 	return s, s.Check()
@@ -48,11 +48,10 @@ func AppendHeader(dst []byte, s *Schema) ([]byte, error) {
 	return dst, err
 }
 
-func (w *wire) names(s *Schema) {
-	w.says(headerLabels)
-	w.str(&s.Name)
-	w.str(&s.Description)
-	w.str(&s.Writer)
+func (w *coder) names(s *Schema) {
+	w.str("name", &s.Name)
+	w.str("description", &s.Description)
+	w.str("writer", &s.Writer)
 }
 
 // The smallest items of the lists of a schema in bytes.
@@ -65,7 +64,7 @@ const (
 
 // description is the part of a schema that header and extension have in common: a list of fields, of columns, of
 // aliases, of extra information. Read items are appended to those of the schema; from and to bound the written ones.
-func (w *wire) description(s *Schema, from, to Counts) {
+func (w *coder) description(s *Schema, from, to Counts) {
 	list(w, "field", &s.Fields, from.Fields, to.Fields, minField, (*Field).wire)
 	list(w, "column", &s.Columns, from.Columns, to.Columns, minColumn, (*Column).wire)
 	list(w, "alias column", &s.Aliases, from.Aliases, to.Aliases, minAlias, (*Alias).wire)
@@ -73,21 +72,21 @@ func (w *wire) description(s *Schema, from, to Counts) {
 }
 
 // list is a list of record frames, which are items from to to of a slice. Read items are appended to it.
-func list[T any](w *wire, name string, items *[]T, from, to, itemSize int, describe func(*T, *wire)) {
-	w.next(name, -1)
+func list[T any](w *coder, name string, items *[]T, from, to, itemSize int, describe func(*T, *coder)) {
+	w.name(name, -1)
 	f, n := w.openList(to-from, itemSize)
-	if !w.writing {
+	if !w.Writing {
 		from, to = len(*items), len(*items)+n
 		if n > 0 {
 			*items = append(make([]T, 0, to), *items...)[:to]
 		}
 	}
-	for i := from; i < to && w.err == nil; i++ {
-		w.next(name, i)
+	for i := from; i < to && w.Err == nil; i++ {
+		w.name(name, i)
 		record := w.open()
 		describe(&(*items)[i], w)
 		w.close(record)
-		if w.err != nil {
+		if w.Err != nil {
 			w.in(fmt.Sprintf("%s %d", name, i))
 		}
 	}
@@ -101,35 +100,34 @@ func list[T any](w *wire, name string, items *[]T, from, to, itemSize int, descr
 //	u64 array size, u32 source, u32 type checksum, each if its flag is set
 //
 // Before 1.0, the strings come last.
-func (f *Field) wire(w *wire) {
-	w.says(fieldLabels)
-	w.u32(&f.Version)
-	w.u32(&f.TypeVersion)
-	w.u32(&f.Parent)
-	w.u16((*uint16)(&f.Role))
-	w.u16(&f.Flags)
+func (f *Field) wire(w *coder) {
+	w.U32("field version", &f.Version)
+	w.U32("type version", &f.TypeVersion)
+	w.U32("parent", &f.Parent)
+	w.U16("role", (*uint16)(&f.Role))
+	w.U16("flags", &f.Flags)
 	if w.format != V1 {
 		f.options(w)
 	}
-	w.str(&f.Name)
-	w.str(&f.TypeName)
-	w.str(&f.TypeAlias)
-	w.str(&f.Description)
+	w.str("name", &f.Name)
+	w.str("type", &f.TypeName)
+	w.str("type alias", &f.TypeAlias)
+	w.str("description", &f.Description)
 	if w.format == V1 {
 		f.options(w)
 	}
 }
 
 // options are the numbers that flags announce.
-func (f *Field) options(w *wire) {
+func (f *Field) options(w *coder) {
 	if f.Flags&FieldRepetitive != 0 {
-		w.u64(&f.ArraySize)
+		w.U64("array size", &f.ArraySize)
 	}
 	if f.Flags&FieldProjected != 0 {
-		w.u32(&f.Source)
+		w.U32("source", &f.Source)
 	}
 	if f.Flags&FieldChecksum != 0 {
-		w.u32(&f.TypeChecksum)
+		w.U32("type checksum", &f.TypeChecksum)
 	}
 }
 
@@ -139,23 +137,22 @@ func (f *Field) options(w *wire) {
 //	i64 first element, f64 minimum and f64 maximum, each if its flag is set
 //
 // Before 1.0, types have other codes, and flags are u32.
-func (c *Column) wire(w *wire) {
-	w.says(columnLabels)
-	w.u16((*uint16)(&c.Type))
-	w.u16(&c.Bits)
-	w.u32(&c.Field)
-	w.u16(&c.Flags)
-	w.u16(&c.Representation)
+func (c *Column) wire(w *coder) {
+	w.U16("type", (*uint16)(&c.Type))
+	w.U16("bits", &c.Bits)
+	w.U32("field", &c.Field)
+	w.U16("flags", &c.Flags)
+	w.U16("representation", &c.Representation)
 	if w.format != V1 {
 		c.Type = w.earlyType(uint16(c.Type))
 		c.Flags = c.Flags & v02Deferred / v02Deferred * ColumnDeferred
 	}
 	if c.Flags&ColumnDeferred != 0 {
-		w.i64(&c.FirstElement)
+		w.i64("first element", &c.FirstElement)
 	}
 	if c.Flags&ColumnRange != 0 {
-		w.f64(&c.Min)
-		w.f64(&c.Max)
+		w.f64("minimum", &c.Min)
+		w.f64("maximum", &c.Max)
 	}
 }
 
@@ -163,28 +160,26 @@ func (c *Column) wire(w *wire) {
 const v02Deferred = 0x08
 
 // earlyType translates a type of a format before 1.0. Those of pre-releases have codes of their own, which are not known.
-func (w *wire) earlyType(code uint16) column.Type {
+func (w *coder) earlyType(code uint16) column.Type {
 	if w.format == V02 {
 		return column.FromV02(code)
 	}
 	return column.Unknown | column.Type(code)
 }
 
-func (a *Alias) wire(w *wire) {
-	w.says(aliasLabels)
-	w.u32(&a.Column)
-	w.u32(&a.Field)
+func (a *Alias) wire(w *coder) {
+	w.U32("column", &a.Column)
+	w.U32("projected field", &a.Field)
 }
 
 // wire describes extra information: u32 content, u32 type version, string type, string data. Before 1.0, it
 // was laid out differently; no file is known to have any.
-func (e *ExtraType) wire(w *wire) {
+func (e *ExtraType) wire(w *coder) {
 	if w.format != V1 {
 		return
 	}
-	w.says(extraLabels)
-	w.u32(&e.Content)
-	w.u32(&e.TypeVersion)
-	w.str(&e.TypeName)
-	w.str(&e.Data)
+	w.U32("content", &e.Content)
+	w.U32("type version", &e.TypeVersion)
+	w.str("type", &e.TypeName)
+	w.str("data", &e.Data)
 }

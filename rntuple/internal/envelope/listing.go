@@ -33,10 +33,10 @@ func parseListing(header, footer []byte) (*Schema, []Cluster, error) {
 	s := &Schema{Format: RC1}
 	w, err := openEarly(header)
 	if err == nil {
-		w.skip(4) // number of the release candidate
+		w.Take(4) // number of the release candidate
 		w.names(s)
 		w.description(s, Counts{}, Counts{})
-		s.Header, err = s.counts(), w.err
+		s.Header, err = s.counts(), w.Err
 	}
 	if err != nil {
 		return nil, nil, fault.In(err, KindHeader.String(), -1)
@@ -45,7 +45,7 @@ func parseListing(header, footer []byte) (*Schema, []Cluster, error) {
 	if w, err = openEarly(footer); err == nil {
 		s.Checksum = uint64(crcOf(header))
 		w.earlyFooter(s, &clusters)
-		err = w.err
+		err = w.Err
 	}
 	if err == nil {
 		err = s.Check()
@@ -59,7 +59,7 @@ func parseListing(header, footer []byte) (*Schema, []Cluster, error) {
 //	u16  version that is needed, 1
 //	…    feature flags, content
 //	u32  CRC-32 of all before
-func openEarly(env []byte) (*wire, error) {
+func openEarly(env []byte) (*coder, error) {
 	if len(env) < earlyEnvelope {
 		return nil, fault.In(fault.Corruptf("envelope of %d bytes", len(env)), "", 0)
 	}
@@ -74,23 +74,20 @@ func openEarly(env []byte) (*wire, error) {
 		return nil, fault.In(fault.Checksumf("CRC-32 differs"), "", int64(len(env)-4))
 	}
 	w := newReader(env, RC1)
-	w.pos, w.end = 4, len(env)-4
+	w.Pos, w.End = 4, len(env)-4
 	w.featureFlags()
 	return w, nil
 }
 
 func crcOf(env []byte) uint32 { return binary.LittleEndian.Uint32(env[len(env)-4:]) }
 
-// skip moves on by n bytes.
-func (w *wire) skip(n int) { w.take(n) }
-
 // earlyFooter reads the checksum of the header, the extension of the schema, a list of column groups, and the one of
 // clusters. Lists of groups and of metadata follow. In most files the extension is a list of links.
-func (w *wire) earlyFooter(s *Schema, clusters *[]Cluster) {
+func (w *coder) earlyFooter(s *Schema, clusters *[]Cluster) {
 	found := uint32(0)
-	w.u32(&found)
-	if w.err == nil && found != uint32(s.Checksum) {
-		w.fail(fault.Checksumf("made for a header with checksum %08x, not %08x", found, s.Checksum))
+	w.U32("", &found)
+	if w.Err == nil && found != uint32(s.Checksum) {
+		w.Fail(fault.Checksumf("made for a header with checksum %08x, not %08x", found, s.Checksum))
 	}
 	if size := *w; size.frameSize() < 0 {
 		w.emptyList("extensions of the schema")
@@ -102,10 +99,10 @@ func (w *wire) earlyFooter(s *Schema, clusters *[]Cluster) {
 }
 
 // emptyList reads a list that must have no items.
-func (w *wire) emptyList(of string) {
+func (w *coder) emptyList(of string) {
 	frame, n := w.openList(0, recordHead)
 	if n > 0 {
-		w.fail(fault.Unsupportedf("%d %s in a format %v", n, of, w.format))
+		w.Fail(fault.Unsupportedf("%d %s in a format %v", n, of, w.format))
 	}
 	w.close(frame)
 }

@@ -51,17 +51,17 @@ const minLocator = 4
 //
 //	i32 size, u64 offset                                    if the size is not negative, else, with the word negated,
 //	u16 size of the locator, u8 reserved, u8 type ┃ content
-func (w *wire) locator(l *Locator) {
-	if w.writing {
+func (w *coder) locator(l *Locator) {
+	if w.Writing {
 		w.putLocator(l)
 		return
 	}
-	start := w.pos
+	start := w.Pos
 	var word uint32
-	w.u32(&word)
+	w.U32("size", &word)
 	if int32(word) >= 0 {
 		l.Size, l.Type = uint64(word), LocatorSimple
-		w.u64(&l.Offset)
+		w.U64("offset", &l.Offset)
 		return
 	}
 	word = -word
@@ -70,42 +70,37 @@ func (w *wire) locator(l *Locator) {
 	if w.format != V1 && l.Type == LocatorLarge {
 		l.Type = locatorURI
 	}
-	if size < minLocator || size > w.end-start {
-		w.pos = start
-		w.fail(fault.Corruptf("locator of %d bytes where %d to %d are possible", size, minLocator, w.end-start))
+	if size < minLocator || size > w.End-start {
+		w.Pos = start
+		w.Fail(fault.Corruptf("locator of %d bytes where %d to %d are possible", size, minLocator, w.End-start))
 		return
 	}
 	if l.Type == LocatorLarge {
 		if size < largeLocator {
-			w.fail(fault.Corruptf("large locator of %d bytes", size))
+			w.Fail(fault.Corruptf("large locator of %d bytes", size))
 		}
-		w.u64(&l.Size)
-		w.u64(&l.Offset)
+		w.U64("size", &l.Size)
+		w.U64("offset", &l.Offset)
 	}
-	if w.err == nil {
-		w.pos = start + size
+	if w.Err == nil {
+		w.Pos = start + size
 	}
 }
 
 const largeLocator = 20
 
-func (w *wire) putLocator(l *Locator) {
+func (w *coder) putLocator(l *Locator) {
 	switch {
 	case l.Type > LocatorLarge:
-		w.fail(fault.Unsupportedf("locator of type %d", l.Type))
+		w.Fail(fault.Unsupportedf("locator of type %d", l.Type))
 	case l.Type == LocatorLarge || l.Size > math.MaxInt32:
 		word := -(uint32(LocatorLarge)<<24 | uint32(l.Reserved)<<16 | largeLocator)
-		w.u32(&word)
-		w.u64(&l.Size)
-		w.u64(&l.Offset)
+		w.U32("", &word)
+		w.U64("", &l.Size)
+		w.U64("", &l.Offset)
 	default:
 		size := uint32(l.Size)
-		w.u32(&size)
-		w.u64(&l.Offset)
+		w.U32("", &size)
+		w.U64("", &l.Offset)
 	}
-}
-
-func (w *wire) link(l *Link) {
-	w.u64(&l.Length)
-	w.locator(&l.Locator)
 }

@@ -86,12 +86,12 @@ func parsePageList(env []byte, s *Schema, g ClusterGroup) ([]Cluster, error) {
 	var clusters []Cluster
 	w.headerChecksum(s.Checksum)
 	w.summaries(&clusters)
-	if w.err == nil && len(clusters) != int(g.Clusters) {
-		w.fail(fault.Corruptf("%d clusters, the footer says %d", len(clusters), g.Clusters))
+	if w.Err == nil && len(clusters) != int(g.Clusters) {
+		w.Fail(fault.Corruptf("%d clusters, the footer says %d", len(clusters), g.Clusters))
 	}
 	w.locations(clusters, len(s.Columns))
-	if w.err != nil {
-		return nil, w.err
+	if w.Err != nil {
+		return nil, w.Err
 	}
 	return clusters, checkClusters(clusters, g)
 }
@@ -105,27 +105,26 @@ func AppendPageList(dst []byte, s *Schema, clusters []Cluster) ([]byte, error) {
 	return w.finish(KindPageList)
 }
 
-func (w *wire) summaries(clusters *[]Cluster) {
+func (w *coder) summaries(clusters *[]Cluster) {
 	list(w, "cluster", clusters, 0, len(*clusters), minSummary, (*Cluster).wire)
 }
 
 // wire describes a cluster: u64 first entry, and a u64 with the number of entries in the lower 56 bits and flags in
 // the upper 8. Before 1.0, flags had 4 bits.
-func (c *Cluster) wire(w *wire) {
+func (c *Cluster) wire(w *coder) {
 	shift := 56
 	if w.format != V1 {
 		shift = 60
 	}
-	if w.writing && c.Entries>>shift != 0 {
-		w.fail(fault.Limitf("cluster of %d entries", c.Entries))
+	if w.Writing && c.Entries>>shift != 0 {
+		w.Fail(fault.Limitf("cluster of %d entries", c.Entries))
 	}
 	word := uint64(c.Flags)<<shift | c.Entries
-	w.says(clusterLabels)
-	w.u64(&c.FirstEntry)
-	w.u64(&word)
+	w.U64("first entry", &c.FirstEntry)
+	w.U64("flags and entries", &word)
 	c.Flags, c.Entries = uint8(word>>shift), word&(1<<shift-1)
 	if c.Flags&flagSharded != 0 {
-		w.fail(fault.Unsupportedf("sharded cluster"))
+		w.Fail(fault.Unsupportedf("sharded cluster"))
 	}
 }
 
@@ -136,15 +135,15 @@ func (c *Cluster) wire(w *wire) {
 //	    list of pages: i32 elements, negative if a checksum follows the page; locator
 //	    i64 first element
 //	    u32 compression, unless the column is suppressed
-func (w *wire) locations(clusters []Cluster, columns int) {
+func (w *coder) locations(clusters []Cluster, columns int) {
 	outer, n := w.openList(len(clusters), listHead)
-	if w.err == nil && n != len(clusters) {
-		w.fail(fault.Corruptf("pages of %d clusters, not %d", n, len(clusters)))
+	if w.Err == nil && n != len(clusters) {
+		w.Fail(fault.Corruptf("pages of %d clusters, not %d", n, len(clusters)))
 	}
-	for i := 0; i < len(clusters) && w.err == nil; i++ {
-		w.next("cluster", i)
+	for i := 0; i < len(clusters) && w.Err == nil; i++ {
+		w.name("cluster", i)
 		w.columns(&clusters[i], columns)
-		if w.err != nil {
+		if w.Err != nil {
 			w.in(fmt.Sprintf("cluster %d", i))
 		}
 	}
@@ -152,19 +151,19 @@ func (w *wire) locations(clusters []Cluster, columns int) {
 }
 
 // columns describes the columns of a cluster, of a schema with so many.
-func (w *wire) columns(c *Cluster, columns int) {
+func (w *coder) columns(c *Cluster, columns int) {
 	frame, n := w.openList(len(c.Columns), minColumnPages)
 	if n > columns {
-		w.fail(fault.Corruptf("%d columns, the schema has %d", n, columns))
+		w.Fail(fault.Corruptf("%d columns, the schema has %d", n, columns))
 	}
-	if w.err == nil && !w.writing {
+	if w.Err == nil && !w.Writing {
 		c.Columns = make([]ColumnPages, n)
 		c.pages = make([]Page, 0, w.countPages(n))
 	}
-	for i := 0; i < n && w.err == nil; i++ {
-		w.next("column", i)
+	for i := 0; i < n && w.Err == nil; i++ {
+		w.name("column", i)
 		w.column(c, &c.Columns[i])
-		if w.err != nil {
+		if w.Err != nil {
 			w.in(fmt.Sprintf("column %d", i))
 		}
 	}
@@ -172,9 +171,9 @@ func (w *wire) columns(c *Cluster, columns int) {
 }
 
 // countPages adds up the pages of n columns, without moving on. It counts none that the bytes have no room for.
-func (w *wire) countPages(n int) (pages int) {
+func (w *coder) countPages(n int) (pages int) {
 	ahead := *w
-	ahead.trace = nil
+	ahead.Parts = nil
 	for range n {
 		frame, n := ahead.openList(0, minPage)
 		ahead.close(frame)
@@ -183,52 +182,50 @@ func (w *wire) countPages(n int) (pages int) {
 	return pages
 }
 
-func (w *wire) column(c *Cluster, p *ColumnPages) {
+func (w *coder) column(c *Cluster, p *ColumnPages) {
 	frame, n := w.openList(int(p.to-p.from), minPage)
-	if !w.writing && w.err == nil {
+	if !w.Writing && w.Err == nil {
 		p.from, p.to = uint32(len(c.pages)), uint32(len(c.pages)+n)
 		c.pages = c.pages[:p.to]
 	}
-	for i := p.from; i < p.to && w.err == nil; i++ {
+	for i := p.from; i < p.to && w.Err == nil; i++ {
 		w.page(&c.pages[i])
-		if w.err != nil {
+		if w.Err != nil {
 			w.in(fmt.Sprintf("page %d", i-p.from))
 		}
 	}
-	w.says(tailLabels)
-	w.i64(&p.FirstElement)
+	w.i64("first element", &p.FirstElement)
 	switch {
-	case w.err != nil:
+	case w.Err != nil:
 	case !p.Suppressed():
-		w.u32(&p.Compression)
+		w.U32("compression", &p.Compression)
 	case n > 0:
-		w.fail(fault.Corruptf("suppressed column with %d pages", n))
+		w.Fail(fault.Corruptf("suppressed column with %d pages", n))
 	}
 	w.close(frame)
 }
 
-func (w *wire) page(p *Page) {
+func (w *coder) page(p *Page) {
 	count := int32(p.Elements)
-	if w.writing && (count < 0 || count == 0 && p.Checksum) {
-		w.fail(fault.Limitf("page of %d elements", p.Elements))
+	if w.Writing && (count < 0 || count == 0 && p.Checksum) {
+		w.Fail(fault.Limitf("page of %d elements", p.Elements))
 	}
 	if p.Checksum {
 		count = -count
 	}
 	word := uint32(count)
-	w.says(pageLabels)
-	w.u32(&word)
+	w.U32("", &word)
 	count = int32(word)
 	p.Checksum = count < 0
 	if p.Checksum {
 		count = -count
 	}
 	p.Elements = uint32(count)
-	if w.trace != nil {
-		w.amend("page: %d elements, checksum %t", p.Elements, p.Checksum)
+	if w.Parts != nil {
+		w.Amend("page: %d elements, checksum %t", p.Elements, p.Checksum)
 	}
-	if w.err == nil && count < 0 {
-		w.fail(fault.Corruptf("page of 2^31 elements"))
+	if w.Err == nil && count < 0 {
+		w.Fail(fault.Corruptf("page of 2^31 elements"))
 	}
 	w.locator(&p.Locator)
 }

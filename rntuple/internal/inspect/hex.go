@@ -57,11 +57,7 @@ func (o *outline) region(offset, size int64, name string, parse func(b []byte) [
 // pages and envelopes, only the key. The walk may end early, because freed space need not be marked.
 func (o *outline) records(ctx context.Context) {
 	h := o.file.Header()
-	size := int64(63)
-	if h.Wide {
-		size = 75
-	}
-	o.region(0, min(size, o.file.Size()), "file header", func(b []byte) []provider.Part { return headerParts(b, h.Wide) })
+	o.region(0, h.Size(), "file header", func(b []byte) []provider.Part { return listed(b, rootfile.ListHeader) })
 	at := h.Begin
 	for r, err := range o.file.Records(ctx) {
 		if err != nil {
@@ -72,7 +68,7 @@ func (o *outline) records(ctx context.Context) {
 		case r.Free > 0:
 			o.Bytes = append(o.Bytes, provider.Region{Offset: at, Size: r.Free, Name: "free space"})
 		case r.Key.Class == "RBlob":
-			o.region(at, r.Key.HeaderSize, "key RBlob", keyParts)
+			o.region(at, r.Key.HeaderSize, "key RBlob", func(b []byte) []provider.Part { return listed(b, rootfile.ListKey) })
 		default:
 			o.region(at, r.Key.Size, "record of "+r.Key.String(), func(b []byte) []provider.Part { return o.recordParts(b, r.Key) })
 		}

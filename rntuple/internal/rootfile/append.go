@@ -41,7 +41,7 @@ func (w *Writer) readOld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := parseKey(raw)
+	key, err := parseKey(raw, h.Begin)
 	if err != nil {
 		return fault.In(err, "first record", h.Begin)
 	}

@@ -3,7 +3,6 @@ package rootfile
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -54,31 +53,37 @@ func (d Directory) join(name string) string {
 	return d.Path + "/" + name
 }
 
-func (d *Directory) parse(b []byte) error {
-	c := cursor{b: b}
-	d.Wide = c.u16() > wideVersion
-	d.Created, d.Modified = Datime(c.u32()), Datime(c.u32())
-	d.KeysSize, d.NameSize = c.i32(), c.i32()
-	d.Seek, d.Parent, d.SeekKeys = c.seek(d.Wide), c.seek(d.Wide), c.seek(d.Wide)
-	if c.err == nil && d.KeysSize < 0 {
-		c.err = fault.Corruptf("a key list of %d bytes", d.KeysSize)
+// code describes the part of a directory record in front of the UUID.
+func (d *Directory) code(c *coder) {
+	version := uint16(directoryVersion)
+	if d.Wide {
+		version += wideVersion
 	}
-	return c.err
+	c.U16("directory: version", &version)
+	d.Wide = version > wideVersion
+	c.U32("created", (*uint32)(&d.Created))
+	c.U32("changed", (*uint32)(&d.Modified))
+	c.i32("bytes of the key list", &d.KeysSize)
+	c.i32("bytes in front of this", &d.NameSize)
+	c.seek("offset of the key", d.Wide, &d.Seek)
+	c.seek("offset of the directory above", d.Wide, &d.Parent)
+	c.seek("offset of the key list", d.Wide, &d.SeekKeys)
+}
+
+func (d *Directory) parse(b []byte) error {
+	c := newReader(b, d.Offset)
+	d.code(c)
+	if c.Err == nil && d.KeysSize < 0 {
+		c.Err = fault.Corruptf("a key list of %d bytes", d.KeysSize)
+	}
+	return c.Err
 }
 
 // append appends the part of a directory record in front of the UUID.
 func (d Directory) append(b []byte) []byte {
-	version, seek := uint16(directoryVersion), appendSeek32
-	if d.Wide {
-		version, seek = version+wideVersion, appendSeek64
-	}
-	be := binary.BigEndian
-	b = be.AppendUint16(b, version)
-	b = be.AppendUint32(b, uint32(d.Created))
-	b = be.AppendUint32(b, uint32(d.Modified))
-	b = be.AppendUint32(b, uint32(d.KeysSize))
-	b = be.AppendUint32(b, uint32(d.NameSize))
-	return seek(seek(seek(b, d.Seek), d.Parent), d.SeekKeys)
+	c := newAppender(b)
+	d.code(c)
+	return c.Buf
 }
 
 // maxDepth bounds how deep directories lie in each other, and maxPath the bytes of their
@@ -199,18 +204,18 @@ func (f *File) parseKeyList(d *Directory, record []byte) error {
 	if err != nil {
 		return err
 	}
-	c := cursor{b: payload}
-	n := c.i32()
-	for i := int64(0); i < n && c.err == nil; i++ {
+	c, n := newReader(payload, d.SeekKeys), int64(0)
+	c.i32("keys", &n)
+	for i := int64(0); i < n && c.Err == nil; i++ {
 		var k Key
-		k.parse(&c)
-		if c.err == nil {
-			if c.err = storage.CheckRange(k.Offset, k.Size, f.header.End); c.err != nil {
-				c.err = fault.In(c.err, fmt.Sprintf("key %q", k.Name), -1)
+		k.parse(c)
+		if c.Err == nil {
+			if c.Err = storage.CheckRange(k.Offset, k.Size, f.header.End); c.Err != nil {
+				c.Err = fault.In(c.Err, fmt.Sprintf("key %q", k.Name), -1)
 			}
 		}
 		d.Keys = append(d.Keys, k)
 	}
-	d.Rest = int64(len(bytes.TrimRight(payload[c.pos:], "\x00")))
-	return c.err
+	d.Rest = int64(len(bytes.TrimRight(payload[c.Pos:], "\x00")))
+	return c.Err
 }

@@ -1,7 +1,6 @@
 package rootfile
 
 import (
-	"encoding/binary"
 	"time"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -57,60 +56,55 @@ func parseHeader(b []byte) (Header, error) {
 	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
 		return Header{}, fault.Corruptf("no ROOT file: it does not begin with %q", magic)
 	}
-	c := cursor{b: b, pos: len(magic)}
-	version := c.i32()
-	h := Header{Wide: version >= wideFile, Version: int32(version % wideFile)}
-	h.Begin = c.i32()
-	h.End = c.seek(h.Wide)
-	h.SeekFree = c.seek(h.Wide)
-	h.FreeSize = c.i32()
-	h.FreeCount = int(c.i32())
-	h.NameSize = c.i32()
-	h.Units = c.u8()
-	h.Compression = c.u32()
-	h.SeekInfo = c.seek(h.Wide)
-	h.InfoSize = c.i32()
-	h.UUIDVersion = c.u16()
-	copy(h.UUID[:], c.take(16))
+	var h Header
+	c := newReader(b, 0)
+	h.code(c)
 	switch {
-	case c.err != nil:
-		return h, c.err
-	case version < 0 || h.Begin < int64(c.pos) || h.End < h.Begin:
-		return h, fault.Corruptf("version %d, records from %d to %d", version, h.Begin, h.End)
+	case c.Err != nil:
+		return h, c.Err
+	case h.Version < 0 || h.Begin < int64(c.Pos) || h.End < h.Begin:
+		return h, fault.Corruptf("version %d, records from %d to %d", h.Version, h.Begin, h.End)
 	case h.NameSize < 0 || h.FreeSize < 0 || h.FreeCount < 0 || h.InfoSize < 0:
 		return h, fault.Corruptf("negative sizes")
 	}
 	return h, nil
 }
 
+// code describes the header.
+func (h *Header) code(c *coder) {
+	version, segments := int64(h.Version), int64(h.FreeCount)
+	if h.Wide {
+		version += wideFile
+	}
+	c.Bytes("magic", []byte(magic))
+	c.i32("version of ROOT", &version)
+	if h.Wide = version >= wideFile; h.Wide {
+		version -= wideFile
+	}
+	h.Version = int32(version)
+	c.i32("begin of the records", &h.Begin)
+	c.seek("end of the file", h.Wide, &h.End)
+	c.seek("free list: offset", h.Wide, &h.SeekFree)
+	c.i32("bytes", &h.FreeSize)
+	c.i32("segments", &segments)
+	h.FreeCount = int(segments)
+	c.i32("bytes in front of the root directory", &h.NameSize)
+	c.U8("bytes of an offset", &h.Units)
+	c.U32("compression", &h.Compression)
+	c.seek("streamer info: offset", h.Wide, &h.SeekInfo)
+	c.i32("bytes", &h.InfoSize)
+	c.uuid(&h.UUIDVersion, &h.UUID)
+}
+
 // append appends the header.
 func (h Header) append(b []byte) []byte {
-	version, seek := h.Version, appendSeek32
-	if h.Wide {
-		version, seek = version+wideFile, appendSeek64
-	}
-	be := binary.BigEndian
-	b = append(b, magic...)
-	b = be.AppendUint32(b, uint32(version))
-	b = be.AppendUint32(b, uint32(h.Begin))
-	b = seek(b, h.End)
-	b = seek(b, h.SeekFree)
-	b = be.AppendUint32(b, uint32(h.FreeSize))
-	b = be.AppendUint32(b, uint32(h.FreeCount))
-	b = be.AppendUint32(b, uint32(h.NameSize))
-	b = append(b, h.Units)
-	b = be.AppendUint32(b, h.Compression)
-	b = seek(b, h.SeekInfo)
-	b = be.AppendUint32(b, uint32(h.InfoSize))
-	return appendUUID(b, h.UUIDVersion, h.UUID)
+	c := newAppender(b)
+	h.code(c)
+	return c.Buf
 }
 
-func appendSeek32(b []byte, v int64) []byte { return binary.BigEndian.AppendUint32(b, uint32(v)) }
-func appendSeek64(b []byte, v int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(v)) }
-
-func appendUUID(b []byte, version uint16, uuid [16]byte) []byte {
-	return append(binary.BigEndian.AppendUint16(b, version), uuid[:]...)
-}
+// Size is the number of bytes of the header.
+func (h Header) Size() int64 { return int64(len(h.append(nil))) }
 
 // Datime is a local time of day without a zone, in seconds.
 //

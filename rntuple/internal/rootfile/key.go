@@ -2,7 +2,6 @@ package rootfile
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"strings"
@@ -50,68 +49,47 @@ func (k Key) Payload() int64 { return k.Offset + k.HeaderSize }
 
 func (k Key) isDirectory() bool { return strings.HasPrefix(k.Class, classDirectory) }
 
+// code describes a key's header.
+func (k *Key) code(c *coder) {
+	c.i32("bytes of the record", &k.Size)
+	c.U16("version", &k.Version)
+	wide := k.Version > wideVersion
+	c.u32("bytes of the object", &k.ObjectSize)
+	c.U32("time", (*uint32)(&k.Time))
+	c.u16("bytes of this header", &k.HeaderSize)
+	c.U16("cycle", &k.Cycle)
+	c.seek("offset of the record", wide, &k.Offset)
+	c.seek("offset of the directory", wide, &k.Directory)
+	c.text("class", &k.Class)
+	c.text("name", &k.Name)
+	c.text("title", &k.Title)
+}
+
 // parse reads a key's header.
-func (k *Key) parse(c *cursor) {
-	from := c.pos
-	k.Size = c.i32()
-	k.Version = c.u16()
-	k.ObjectSize = int64(c.u32())
-	k.Time = Datime(c.u32())
-	k.HeaderSize = int64(c.u16())
-	k.Cycle = c.u16()
-	k.Offset = c.seek(k.Version > wideVersion)
-	k.Directory = c.seek(k.Version > wideVersion)
-	k.Class, k.Name, k.Title = c.text(), c.text(), c.text()
-	if used := int64(c.pos - from); c.err == nil && (k.HeaderSize < used || k.Size < k.HeaderSize) {
-		c.err = fault.Corruptf("key %q of %d bytes, header of %d, of which %d are needed", k.Name, k.Size, k.HeaderSize, used)
+func (k *Key) parse(c *coder) {
+	from := c.Pos
+	k.code(c)
+	if used := int64(c.Pos - from); c.Err == nil && (k.HeaderSize < used || k.Size < k.HeaderSize) {
+		c.Err = fault.Corruptf("key %q of %d bytes, header of %d, of which %d are needed", k.Name, k.Size, k.HeaderSize, used)
 	}
 }
 
-// parseKey parses the header at the start of a record.
-func parseKey(record []byte) (k Key, err error) {
-	c := cursor{b: record}
-	k.parse(&c)
-	return k, c.err
-}
-
-// headerSize is the number of bytes that the header needs.
-func (k Key) headerSize() int64 {
-	n := int64(26)
-	if k.Version > wideVersion {
-		n = 34
-	}
-	for _, s := range []string{k.Class, k.Name, k.Title} {
-		n += int64(1 + len(s))
-		if len(s) >= 255 {
-			n += 4
-		}
-	}
-	return n
+// parseKey parses the header at the start of a record that lies at an offset.
+func parseKey(record []byte, offset int64) (k Key, err error) {
+	c := newReader(record, offset)
+	k.parse(c)
+	return k, c.Err
 }
 
 // append appends the header.
 func (k Key) append(b []byte) []byte {
-	be, seek := binary.BigEndian, appendSeek32
-	if k.Version > wideVersion {
-		seek = appendSeek64
-	}
-	b = be.AppendUint32(b, uint32(k.Size))
-	b = be.AppendUint16(b, k.Version)
-	b = be.AppendUint32(b, uint32(k.ObjectSize))
-	b = be.AppendUint32(b, uint32(k.Time))
-	b = be.AppendUint16(b, uint16(k.HeaderSize))
-	b = be.AppendUint16(b, k.Cycle)
-	b = seek(b, k.Offset)
-	b = seek(b, k.Directory)
-	return appendText(appendText(appendText(b, k.Class), k.Name), k.Title)
+	c := newAppender(b)
+	k.code(c)
+	return c.Buf
 }
 
-func appendText(b []byte, s string) []byte {
-	if len(s) < 255 {
-		return append(append(b, byte(len(s))), s...)
-	}
-	return append(binary.BigEndian.AppendUint32(append(b, 255), uint32(len(s))), s...)
-}
+// headerSize is the number of bytes that the header needs.
+func (k Key) headerSize() int64 { return int64(len(k.append(nil))) }
 
 // Record is what a walk through a file meets: a key, or free space.
 type Record struct {
@@ -147,15 +125,15 @@ func (f *File) recordAt(ctx context.Context, at int64) (r Record, err error) {
 		if err != nil {
 			return r, err
 		}
-		c := cursor{b: b}
-		if size := c.i32(); size < 0 {
+		c, size := newReader(b, at), int64(0)
+		if c.i32("", &size); size < 0 {
 			r.Free = -size
-		} else if r.Key, err = parseKey(b); err != nil && n < min(1<<16, f.size-at) {
+		} else if r.Key, err = parseKey(b, at); err != nil && n < min(1<<16, f.size-at) {
 			continue
 		}
 		switch {
-		case c.err != nil:
-			return r, c.err
+		case c.Err != nil:
+			return r, c.Err
 		case err != nil:
 			return r, err
 		case r.Free == 0 && (r.Key.Offset != at || r.Key.Size == 0):

@@ -24,7 +24,6 @@ package rootfile
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -275,7 +274,7 @@ func (f *File) CheckKey(ctx context.Context, k Key) error {
 
 // same tells whether a record begins with the key.
 func (k Key) same(record []byte) error {
-	own, err := parseKey(record)
+	own, err := parseKey(record, k.Offset)
 	if err == nil && own != k {
 		err = fault.Corruptf("the record of the object and the key list differ")
 	}
@@ -299,7 +298,7 @@ func (f *File) record(ctx context.Context, off, n int64) (Key, []byte, error) {
 
 // unpackRecord parses a record that was read from off.
 func unpackRecord(raw []byte, off int64) (Key, []byte, error) {
-	k, err := parseKey(raw)
+	k, err := parseKey(raw, off)
 	switch {
 	case err != nil:
 		return k, nil, err
@@ -332,6 +331,19 @@ type Segment struct {
 	Begin, End int64 // End is behind the last byte
 }
 
+// code describes a segment. A reader finds out by itself whether it is wide.
+func (s *Segment) code(c *coder, wide bool) {
+	version, last := uint16(1), s.End-1
+	if wide {
+		version += wideVersion
+	}
+	c.U16("free segment: version", &version)
+	wide = version > wideVersion
+	c.seek("first byte", wide, &s.Begin)
+	c.seek("last byte", wide, &last)
+	s.End = last + 1
+}
+
 // Free reads the free list: segments of the file, and a last one that begins where the
 // file ends.
 //
@@ -343,71 +355,19 @@ func (f *File) Free(ctx context.Context) ([]Segment, error) {
 		return nil, nil
 	}
 	_, payload, err := f.record(ctx, h.SeekFree, h.FreeSize)
-	c := cursor{b: payload, err: err}
+	c := newReader(payload, h.SeekFree)
+	c.Err = err
 	var all []Segment
-	for c.err == nil && len(all) < h.FreeCount {
-		wide := c.u16() > wideVersion
-		s := Segment{Begin: c.seek(wide), End: c.seek(wide) + 1}
-		if c.err == nil && (s.Begin < h.Begin || s.End <= s.Begin) {
-			c.err = fault.Corruptf("free segment from %d to %d", s.Begin, s.End)
+	for c.Err == nil && len(all) < h.FreeCount {
+		var s Segment
+		s.code(c, false)
+		if c.Err == nil && (s.Begin < h.Begin || s.End <= s.Begin) {
+			c.Err = fault.Corruptf("free segment from %d to %d", s.Begin, s.End)
 		}
 		all = append(all, s)
 	}
-	if c.err != nil {
-		return nil, fault.Of(fault.In(c.err, "free list", h.SeekFree), f.Name())
+	if c.Err != nil {
+		return nil, fault.Of(fault.In(c.Err, "free list", h.SeekFree), f.Name())
 	}
 	return all, nil
-}
-
-// cursor reads big-endian numbers. After a failure, which stays in err, it gives zeros.
-type cursor struct {
-	b   []byte
-	pos int
-	err error
-}
-
-// take gives the next n bytes, or n zeros.
-func (c *cursor) take(n int) []byte {
-	if c.err == nil && n > len(c.b)-c.pos {
-		c.err = fault.Corruptf("%d bytes are too few", len(c.b))
-	}
-	if c.err != nil {
-		return make([]byte, min(n, 8))
-	}
-	c.pos += n
-	return c.b[c.pos-n : c.pos]
-}
-
-func (c *cursor) u8() uint8   { return c.take(1)[0] }
-func (c *cursor) u16() uint16 { return binary.BigEndian.Uint16(c.take(2)) }
-func (c *cursor) u32() uint32 { return binary.BigEndian.Uint32(c.take(4)) }
-func (c *cursor) i32() int64  { return int64(int32(c.u32())) }
-
-// seek is an offset in the file, of 32 or 64 bits.
-func (c *cursor) seek(wide bool) int64 {
-	var v int64
-	if wide {
-		v = int64(binary.BigEndian.Uint64(c.take(8)))
-	} else {
-		v = int64(c.u32())
-	}
-	if v < 0 && c.err == nil {
-		c.err = fault.Corruptf("offset %d", v)
-	}
-	return v
-}
-
-// text is a string: its length in a byte, or 255 and the length in four.
-func (c *cursor) text() string {
-	n := int64(c.u8())
-	if n == 255 {
-		n = c.i32()
-	}
-	if c.err == nil && (n < 0 || n > int64(len(c.b)-c.pos)) {
-		c.err = fault.Corruptf("a string of %d bytes leaves its record", n)
-	}
-	if c.err != nil {
-		return ""
-	}
-	return string(c.take(int(n)))
 }

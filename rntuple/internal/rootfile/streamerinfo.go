@@ -142,24 +142,26 @@ func describesNTuples(info []byte) bool {
 // extendStreamerInfo adds the class ROOT::RNTuple to a streamer info. What it has stays in
 // its place, so that references stay true, too; the key must keep its size.
 func extendStreamerInfo(info []byte, keySize int64) ([]byte, error) {
-	c := cursor{b: info}
-	count := c.u32()
-	version := c.u16()
-	object := c.u16()
-	c.u32()
-	if c.u32()&isReferenced != 0 {
-		c.u16()
+	c := newReader(info, 0)
+	var count, bits, objects uint32
+	var version, object uint16
+	c.U32("", &count)
+	c.U16("", &version)
+	c.U16("", &object)
+	c.Take(4)
+	if c.U32("", &bits); bits&isReferenced != 0 {
+		c.Take(2)
 	}
-	c.text()
-	at := c.pos
-	objects := c.u32()
+	c.text("", new(string))
+	at := c.Pos
+	c.U32("", &objects)
 	end := int64(count&^countFlag) + 4
 	switch {
-	case c.err != nil:
-		return nil, c.err
+	case c.Err != nil:
+		return nil, c.Err
 	case count&countFlag == 0 || version != listVersion || object != 1:
 		return nil, fault.Unsupportedf("a streamer info that does not begin as that of ROOT 5 and 6 does")
-	case end < int64(c.pos) || end > int64(len(info)):
+	case end < int64(c.Pos) || end > int64(len(info)):
 		return nil, fault.Corruptf("a list of %d bytes in %d", end, len(info))
 	}
 	b := bytes.Clone(info[:end])

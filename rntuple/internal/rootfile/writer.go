@@ -418,8 +418,10 @@ func (w *Writer) appendTail(ctx context.Context, at int64) error {
 
 // directoryRecord is the payload of a new directory.
 func (w *Writer) directoryRecord(f *folder) []byte {
-	b := appendUUID(f.append(nil), w.uuidVersion(), w.o.UUID)
-	return append(b, make([]byte, directorySize-len(b))...)
+	c, version := newAppender(nil), w.uuidVersion()
+	f.code(c)
+	c.uuid(&version, &w.o.UUID)
+	return append(c.Buf, make([]byte, directorySize-len(c.Buf))...)
 }
 
 // setInfo makes a streamer info to be written under a key, with what info has already.
@@ -469,12 +471,12 @@ func (w *Writer) appendFreeList(ctx context.Context, at int64) error {
 		return err
 	}
 	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: at, Directory: w.root.Seek, Name: w.name, Title: w.title}
-	var b []byte
+	c := newAppender(nil)
 	for _, s := range segments {
-		b = appendSegment(b, s, s.End > w.bigFile)
+		s.code(c, s.End > w.bigFile)
 	}
 	const narrow, wide = 10, 18
-	end := at + k.sized(int64(len(b)+narrow)).Size
+	end := at + k.sized(int64(len(c.Buf)+narrow)).Size
 	big := end > w.bigFile
 	if big {
 		end += wide - narrow
@@ -483,24 +485,16 @@ func (w *Writer) appendFreeList(ctx context.Context, at int64) error {
 	for last <= end {
 		last += w.bigFile / 2
 	}
-	b = appendSegment(b, Segment{end, last + 1}, big)
-	k = k.sized(int64(len(b)))
+	(&Segment{end, last + 1}).code(c, big)
+	k = k.sized(int64(len(c.Buf)))
 	w.tail.Write(k.append(nil))
-	w.tail.Write(b)
+	w.tail.Write(c.Buf)
 	h := &w.header
 	h.SeekFree, h.FreeSize, h.FreeCount, h.End = at, k.Size, len(segments)+1, end
 	if big {
 		h.Wide, h.Units = true, 8
 	}
 	return nil
-}
-
-func appendSegment(b []byte, s Segment, wide bool) []byte {
-	version, seek := uint16(1), appendSeek32
-	if wide {
-		version, seek = 1+wideVersion, appendSeek64
-	}
-	return seek(seek(binary.BigEndian.AppendUint16(b, version), s.Begin), s.End-1)
 }
 
 // writeBase writes what lies in front of the blobs to an output that can go back.

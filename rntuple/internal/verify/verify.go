@@ -137,11 +137,7 @@ func (c *checker) note(format string, args ...any) {
 // container checks the records that lead to objects, and the objects of other classes.
 func (c *checker) container(ctx context.Context) error {
 	f, h := c.file, c.file.Header()
-	headerSize := int64(63)
-	if h.Wide {
-		headerSize = 75
-	}
-	c.spans.add(0, headerSize, "file header")
+	c.spans.add(0, h.Size(), "file header")
 	if rest := f.Size() - h.End; rest > 0 {
 		c.note("%d bytes behind the end that the file header names", rest)
 	}
