@@ -41,62 +41,66 @@ func (t token) describe() string {
 type lexer struct {
 	text string
 	at   int
+	err  error // the first mistake
 }
 
-func (x *lexer) errorf(pos int, format string, args ...any) error {
-	return &Error{Text: x.text, Pos: pos, Message: fmt.Sprintf(format, args...)}
+// fail records a mistake, unless there was one before.
+func (x *lexer) fail(pos int, format string, args ...any) {
+	if x.err == nil {
+		x.err = &Error{Text: x.text, Pos: pos, Message: fmt.Sprintf(format, args...)}
+	}
 }
 
 // symbols are tried in this order, longer ones before their prefixes.
 var symbols = []string{"!~*", "<=", ">=", "<>", "!=", "==", "!~", "~*", "&&", "||", "::", "//", "=", "<", ">", "~", "!", "(", ")", ",", "-", "+", "*", "/", "%", "[", "]", "."}
 
-func (x *lexer) next() (token, error) {
+// next is the next token. Behind a mistake there is the end only.
+func (x *lexer) next() token {
 	for x.at < len(x.text) && strings.IndexByte(" \t\r\n", x.text[x.at]) >= 0 {
 		x.at++
 	}
 	start := x.at
-	if start == len(x.text) {
-		return token{kind: tokEnd, pos: start}, nil
+	if start == len(x.text) || x.err != nil {
+		return token{kind: tokEnd, pos: len(x.text)}
 	}
 	rest := x.text[start:]
-	t, err := token{}, error(nil)
+	var t token
 	switch c := rest[0]; {
 	case c == '\'':
-		t.kind, t.lit.Kind = tokLiteral, LitString
-		t.lit.Text, err = x.quoted('\'', "string")
+		t.kind, t.lit = tokLiteral, Literal{LitString, x.quoted('\'', "string")}
 	case (c == 'e' || c == 'E') && strings.HasPrefix(rest[1:], "'"):
-		t.kind, t.lit.Kind = tokLiteral, LitString
-		t.lit.Text, err = x.escaped()
+		t.kind, t.lit = tokLiteral, Literal{LitString, x.escaped()}
 	case (c == 'x' || c == 'X') && strings.HasPrefix(rest[1:], "'"):
-		t.kind, t.lit.Kind = tokLiteral, LitBytes
-		t.lit.Text, err = x.hex()
+		t.kind, t.lit = tokLiteral, Literal{LitBytes, x.hex()}
 	case '0' <= c && c <= '9' || c == '.' && len(rest) > 1 && '0' <= rest[1] && rest[1] <= '9':
-		t.kind = tokLiteral
-		t.lit, err = x.number()
+		t.kind, t.lit = tokLiteral, x.number()
 	case x.nameAhead():
 		t.kind = tokName
-		t.names, t.word, err = x.path()
+		t.names, t.word = x.path()
 	default:
 		t.kind = tokSymbol
-		err = x.symbol()
+		x.symbol()
+	}
+	if x.err != nil {
+		return token{kind: tokEnd, pos: len(x.text)}
 	}
 	t.pos, t.text = start, x.text[start:x.at]
-	return t, err
+	return t
 }
 
-func (x *lexer) symbol() error {
+func (x *lexer) symbol() {
 	for _, s := range symbols {
 		if strings.HasPrefix(x.text[x.at:], s) {
 			x.at += len(s)
-			return nil
+			return
 		}
 	}
 	r, _ := utf8.DecodeRuneInString(x.text[x.at:])
-	return x.errorf(x.at, "unexpected character %q", r)
+	x.fail(x.at, "unexpected character %q", r)
 }
 
 // quoted reads text in quotes. Two quotes stand for one in the text.
-func (x *lexer) quoted(quote byte, what string) (string, error) {
+func (x *lexer) quoted(quote byte, what string) string {
 	start := x.at
 	var out strings.Builder
 	for x.at++; x.at < len(x.text); x.at++ {
@@ -104,84 +108,77 @@ func (x *lexer) quoted(quote byte, what string) (string, error) {
 		if c == quote {
 			x.at++
 			if x.at == len(x.text) || x.text[x.at] != quote {
-				return out.String(), nil
+				return out.String()
 			}
 		}
 		out.WriteByte(c)
 	}
-	return "", x.errorf(start, "unterminated %s", what)
+	x.fail(start, "unterminated %s", what)
+	return ""
 }
 
 // escapes are the letters after a backslash in e'…', except x and u.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '0': 0, '\\': '\\', '\'': '\'', '"': '"'}
 
 // escaped reads a string of the form e'…'.
-func (x *lexer) escaped() (string, error) {
+func (x *lexer) escaped() string {
 	start := x.at
 	var out strings.Builder
-	for x.at += 2; x.at < len(x.text); {
+	for x.at += 2; x.at < len(x.text) && x.err == nil; {
 		c := x.text[x.at]
 		x.at++
 		switch {
 		case c == '\'' && (x.at == len(x.text) || x.text[x.at] != '\''):
-			return out.String(), nil
+			return out.String()
 		case c == '\'':
 			x.at++
 			out.WriteByte(c)
 		case c == '\\':
-			if err := x.escape(&out); err != nil {
-				return "", err
-			}
+			x.escape(&out)
 		default:
 			out.WriteByte(c)
 		}
 	}
-	return "", x.errorf(start, "unterminated string")
+	x.fail(start, "unterminated string")
+	return ""
 }
 
-func (x *lexer) escape(out *strings.Builder) error {
+func (x *lexer) escape(out *strings.Builder) {
 	start := x.at - 1
 	if x.at == len(x.text) {
-		return x.errorf(start, "unterminated string")
+		x.fail(start, "unterminated string")
+		return
 	}
 	c := x.text[x.at]
 	x.at++
 	if b, ok := escapes[c]; ok {
 		out.WriteByte(b)
-		return nil
+		return
 	}
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-	if digits == 0 || x.at+digits > len(x.text) {
-		return x.errorf(start, "unknown escape")
-	}
-	v, err := strconv.ParseUint(x.text[x.at:x.at+digits], 16, 32)
-	if err != nil || c != 'x' && !utf8.ValidRune(rune(v)) {
-		return x.errorf(start, "unknown escape")
-	}
-	x.at += digits
-	if c == 'x' {
+	v, err := strconv.ParseUint(x.text[x.at:min(x.at+digits, len(x.text))], 16, 32)
+	switch {
+	case digits == 0 || x.at+digits > len(x.text) || err != nil || c != 'x' && !utf8.ValidRune(rune(v)):
+		x.fail(start, "unknown escape")
+	case c == 'x':
 		out.WriteByte(byte(v))
-	} else {
+	default:
 		out.WriteRune(rune(v))
 	}
-	return nil
+	x.at += digits
 }
 
-func (x *lexer) hex() (string, error) {
+func (x *lexer) hex() string {
 	start := x.at
 	x.at++
-	digits, err := x.quoted('\'', "byte string")
+	b, err := hex.DecodeString(x.quoted('\'', "byte string"))
 	if err != nil {
-		return "", err
+		x.fail(start, "%s needs pairs of hexadecimal digits", Shorten(x.text[start:x.at]))
 	}
-	b, err := hex.DecodeString(digits)
-	if err != nil {
-		return "", x.errorf(start, "%s needs pairs of hexadecimal digits", Shorten(x.text[start:x.at]))
-	}
-	return string(b), nil
+	return string(b)
 }
 
-func (x *lexer) number() (Literal, error) {
+func (x *lexer) number() Literal {
 	start := x.at
 	isPart := func(c byte) bool {
 		return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '.' || c == '_'
@@ -195,24 +192,15 @@ func (x *lexer) number() (Literal, error) {
 		}
 		break
 	}
-	text := x.text[start:x.at]
+	text, parse := x.text[start:x.at], ParseNumber
 	if len(text) > 2 && text[0] == '0' && strings.IndexByte("xXbB", text[1]) >= 0 {
-		return x.radix(start, text)
+		parse = parseRadix
 	}
-	l, err := ParseNumber(text)
+	l, err := parse(text)
 	if err != nil {
-		return l, x.errorf(start, "%s", err)
+		x.fail(start, "%s", err)
 	}
-	return l, nil
-}
-
-// radix reads a number such as 0x1f or 0b101.
-func (x *lexer) radix(start int, text string) (Literal, error) {
-	l, err := parseRadix(text)
-	if err != nil {
-		return l, x.errorf(start, "%s", err)
-	}
-	return l, nil
+	return l
 }
 
 func (x *lexer) nameAhead() bool {
@@ -221,14 +209,12 @@ func (x *lexer) nameAhead() bool {
 }
 
 // path reads names separated by dots.
-func (x *lexer) path() (names []string, word string, err error) {
-	for {
+func (x *lexer) path() (names []string, word string) {
+	for x.err == nil {
 		start := x.at
 		name := ""
 		if c := x.text[x.at]; c == '"' || c == '`' {
-			if name, err = x.quoted(c, "name"); err != nil {
-				return nil, "", err
-			}
+			name = x.quoted(c, "name")
 		} else {
 			name = x.plain()
 			if name == x.text[start:x.at] && len(names) == 0 {
@@ -242,13 +228,13 @@ func (x *lexer) path() (names []string, word string, err error) {
 		x.at++
 		r, _ := utf8.DecodeRuneInString(x.text[x.at:])
 		if !nameRune(r) && r != '"' && r != '`' && r != '\\' {
-			return nil, "", x.errorf(x.at, "expected a name after the dot")
+			x.fail(x.at, "expected a name after the dot")
 		}
 	}
 	if len(names) > 1 {
 		word = ""
 	}
-	return names, word, nil
+	return names, word
 }
 
 // plain reads a name without quotes. A backslash escapes a dot or a backslash.

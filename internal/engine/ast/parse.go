@@ -16,25 +16,28 @@ const (
 // Parse parses an expression. The documentation of package filter has the grammar. The result is nil, for no
 // condition, if the text is blank. The error is an [*Error].
 func Parse(text string) (*Node, error) {
-	if len(text) > MaxText {
-		return nil, &Error{Pos: -1, Message: fmt.Sprintf("text of %d bytes, more than %d", len(text), MaxText)}
-	}
-	p := &parser{lexer: lexer{text: text}}
-	if err := p.advance(); err != nil {
+	var n *Node
+	err := parse(text, func(p *parser) {
+		n = p.or()
+		p.end("and, or, or the end")
+	})
+	if n == nil || err != nil {
 		return nil, err
-	}
-	if p.tok.kind == tokEnd {
-		return nil, nil
-	}
-	n, err := p.or()
-	if err != nil {
-		return nil, err
-	}
-	if p.tok.kind != tokEnd {
-		return nil, p.expected("and, or, or the end")
 	}
 	n.from(text)
 	return n, nil
+}
+
+// parse calls items for a text that is not blank. The error is the first mistake.
+func parse(text string, items func(p *parser)) error {
+	if len(text) > MaxText {
+		return &Error{Pos: -1, Message: fmt.Sprintf("text of %d bytes, more than %d", len(text), MaxText)}
+	}
+	p := &parser{lexer: lexer{text: text}}
+	if p.advance(); p.tok.kind != tokEnd {
+		items(p)
+	}
+	return p.err
 }
 
 // from records the text that a tree was parsed from.
@@ -45,6 +48,8 @@ func (n *Node) from(text string) {
 	}
 }
 
+// parser parses a text by recursive descent. At a mistake, which it remembers, the text ends: functions go on without a look at errors,
+// and what they return then is not used.
 type parser struct {
 	lexer
 	tok   token // the next one
@@ -53,20 +58,26 @@ type parser struct {
 	ops   int // arithmetic operations
 }
 
-func (p *parser) advance() (err error) {
-	p.last = p.tok
-	p.tok, err = p.next()
-	return err
+func (p *parser) advance() {
+	p.last, p.tok = p.tok, p.next()
 }
 
-func (p *parser) expected(what string) error {
+// fail records a mistake, and ends the text.
+func (p *parser) fail(pos int, format string, args ...any) {
+	p.lexer.fail(pos, format, args...)
+	p.tok = token{kind: tokEnd, pos: len(p.text)}
+}
+
+func (p *parser) expected(what string) {
 	if p.isWord("||") {
-		return p.errorf(p.tok.pos, "there is no operator ||: conditions are joined by or, texts by concat(a, b)")
+		p.fail(p.tok.pos, "there is no operator ||: conditions are joined by or, texts by concat(a, b)")
+		return
 	}
 	if name := p.spacedName(); name != "" {
-		return p.errorf(p.tok.pos, `expected %s, found %s: is "%s" meant, in quotes because of its spaces?`, what, p.tok.describe(), name)
+		p.fail(p.tok.pos, `expected %s, found %s: is "%s" meant, in quotes because of its spaces?`, what, p.tok.describe(), name)
+		return
 	}
-	return p.errorf(p.tok.pos, "expected %s, found %s", what, p.tok.describe())
+	p.fail(p.tok.pos, "expected %s, found %s", what, p.tok.describe())
 }
 
 // spacedName is the name that the last word and those behind it would be in quotes, "" if it is no name.
@@ -96,83 +107,67 @@ func (p *parser) isWord(words ...string) bool {
 }
 
 // accept skips the next token if it is one of the given words or symbols.
-func (p *parser) accept(words ...string) (bool, error) {
-	if !p.isWord(words...) {
-		return false, nil
+func (p *parser) accept(words ...string) bool {
+	is := p.isWord(words...)
+	if is {
+		p.advance()
 	}
-	return true, p.advance()
+	return is
 }
 
-func (p *parser) require(word string) error {
-	if !p.isWord(word) {
-		return p.expected(word)
+func (p *parser) require(words ...string) {
+	for _, word := range words {
+		if !p.accept(word) {
+			p.expected(word)
+		}
 	}
-	return p.advance()
+}
+
+// end requires the end of the text.
+func (p *parser) end(expected string) {
+	if p.tok.kind != tokEnd {
+		p.expected(expected)
+	}
 }
 
 // deeper limits nesting.
-func (p *parser) deeper(parse func() (*Node, error)) (*Node, error) {
+func (p *parser) deeper(parse func() *Node) *Node {
 	if p.depth++; p.depth > MaxDepth {
-		return nil, p.errorf(p.tok.pos, "parentheses and nots nest deeper than %d", MaxDepth)
+		p.fail(p.tok.pos, "parentheses and nots nest deeper than %d", MaxDepth)
 	}
-	n, err := parse()
+	n := parse()
 	p.depth--
-	return n, err
+	return n
 }
 
-func (p *parser) or() (*Node, error) { return p.series(OpOr, p.and, "or") }
+func (p *parser) or() *Node { return p.series(OpOr, p.and, "or") }
 
-func (p *parser) and() (*Node, error) { return p.series(OpAnd, p.not, "and", "&&") }
+func (p *parser) and() *Node { return p.series(OpAnd, p.not, "and", "&&") }
 
 // series parses operands separated by an operator.
-func (p *parser) series(o Op, one func() (*Node, error), words ...string) (*Node, error) {
+func (p *parser) series(o Op, one func() *Node, words ...string) *Node {
 	pos := p.tok.pos
-	first, err := one()
-	if err != nil || !p.isWord(words...) {
-		return first, err
+	conditions := []*Node{one()}
+	for p.accept(words...) {
+		conditions = append(conditions, one())
 	}
-	conditions := []*Node{first}
-	for p.isWord(words...) {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		n, err := one()
-		if err != nil {
-			return nil, err
-		}
-		conditions = append(conditions, n)
+	if len(conditions) == 1 {
+		return conditions[0]
 	}
 	n := Join(o, conditions)
 	n.Pos = pos
-	return n, nil
+	return n
 }
 
-func (p *parser) not() (*Node, error) {
+func (p *parser) not() *Node {
 	pos := p.tok.pos
-	if ok, err := p.accept("not", "!"); !ok || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		return p.condition()
+	if p.accept("not", "!") {
+		return negated(p.deeper(p.not), pos)
 	}
-	n, err := p.deeper(p.not)
-	if err != nil {
-		return nil, err
-	}
-	return negated(n, pos), nil
+	return p.predicate(p.value(), pos)
 }
 
 func negated(n *Node, pos int) *Node { return &Node{Op: OpNot, Pos: pos, Args: []*Node{n}} }
-
-// condition parses a value and the predicate after it.
-func (p *parser) condition() (*Node, error) {
-	pos := p.tok.pos
-	n, err := p.value()
-	if err != nil {
-		return nil, err
-	}
-	return p.predicate(n, pos)
-}
 
 // comparisons are the operators between two operands.
 var comparisons = map[string]Op{
@@ -181,42 +176,40 @@ var comparisons = map[string]Op{
 }
 
 // predicate parses the optional part after an operand.
-func (p *parser) predicate(a *Node, pos int) (*Node, error) {
-	if o, ok := comparisons[p.tok.text]; ok && p.tok.kind == tokSymbol {
-		symbol := p.tok.text
-		n, err := p.binary(&Node{Op: o, Pos: pos, Args: []*Node{a}, Fold: strings.HasSuffix(symbol, "*")})
-		if err == nil && strings.HasPrefix(symbol, "!~") {
-			n = negated(n, pos)
-		}
-		return n, err
-	}
-	if ok, err := p.accept("is"); ok || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		return p.is(a, pos)
-	}
-	not, err := p.accept("not")
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) predicate(a *Node, pos int) *Node {
 	n := &Node{Pos: pos, Args: []*Node{a}}
-	switch {
-	case p.isWord("in"):
-		n, err = p.in(n)
-	case p.isWord("between"):
-		n, err = p.between(n)
-	default:
-		n, err = p.word(n, not)
+	not := false
+	if o, ok := comparisons[p.tok.text]; ok && p.tok.kind == tokSymbol {
+		n.Op, n.Fold, not = o, strings.HasSuffix(p.tok.text, "*"), strings.HasPrefix(p.tok.text, "!~")
+		p.binary(n)
+	} else if p.accept("is") {
+		not = p.accept("not")
+		p.is(n)
+	} else {
+		not = p.accept("not")
+		switch {
+		case p.isWord("in"):
+			n.Op = OpIn
+			p.operands(n)
+		case p.isWord("between"):
+			n.Op = OpBetween
+			p.binary(n)
+			if !p.isWord("and") {
+				p.expected("and")
+			}
+			p.binary(n)
+		default:
+			n = p.word(n, not)
+		}
 	}
-	if err == nil && not {
+	if not {
 		n = negated(n, pos)
 	}
-	return n, err
+	return n
 }
 
 // word parses an operator that is a word, and its operands.
-func (p *parser) word(n *Node, required bool) (*Node, error) {
+func (p *parser) word(n *Node, required bool) *Node {
 	word := p.tok.word
 	for _, two := range []string{"starts", "ends"} {
 		if i := strings.TrimPrefix(word, "i"); p.tok.kind == tokName && i == two {
@@ -226,79 +219,44 @@ func (p *parser) word(n *Node, required bool) (*Node, error) {
 	var ok bool
 	if n.Op, n.Fold, ok = functionOf(word); !ok || p.tok.kind != tokName {
 		if required {
-			return nil, p.expected("in, between, like or another operator")
+			p.expected("in, between, like or another operator")
 		}
-		return n.Args[0], nil
+		return n.Args[0]
 	}
 	if strings.HasSuffix(word, "_with") && !strings.HasSuffix(p.tok.word, "_with") {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		if !p.isWord("with") {
-			return nil, p.expected("with")
+		if p.advance(); !p.isWord("with") {
+			p.expected("with")
 		}
 	}
 	if n.Op == OpHasAny || n.Op == OpHasAll {
-		return p.operands(n)
+		p.operands(n)
+	} else {
+		p.binary(n)
 	}
-	return p.binary(n)
+	return n
 }
 
 // binary parses the operand after a binary operator.
-func (p *parser) binary(n *Node) (*Node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	b, err := p.value()
-	if err != nil {
-		return nil, err
-	}
-	n.Args = append(n.Args, b)
-	return n, nil
+func (p *parser) binary(n *Node) {
+	p.advance()
+	n.Args = append(n.Args, p.value())
 }
 
-func (p *parser) is(a *Node, pos int) (*Node, error) {
-	not, err := p.accept("not")
-	if err != nil {
-		return nil, err
-	}
-	n := &Node{Op: OpIsNull, Pos: pos, Args: []*Node{a}}
+func (p *parser) is(n *Node) {
 	switch {
-	case p.isWord("null"):
-	case p.isWord("nan"):
+	case p.accept("null"):
+		n.Op = OpIsNull
+	case p.accept("nan"):
 		n.Op = OpIsNaN
 	default:
-		return nil, p.expected("null or nan")
+		p.expected("null or nan")
 	}
-	if not {
-		n = negated(n, pos)
-	}
-	return n, p.advance()
-}
-
-func (p *parser) in(n *Node) (*Node, error) {
-	n.Op = OpIn
-	return p.operands(n)
 }
 
 // operands parses a list of operands in parentheses, which may be empty.
-func (p *parser) operands(n *Node) (*Node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	return p.list(n, p.value)
-}
-
-func (p *parser) between(n *Node) (*Node, error) {
-	n.Op = OpBetween
-	n, err := p.binary(n)
-	if err != nil {
-		return nil, err
-	}
-	if !p.isWord("and") {
-		return nil, p.expected("and")
-	}
-	return p.binary(n)
+func (p *parser) operands(n *Node) {
+	p.advance()
+	n.Args = append(n.Args, p.list(p.value)...)
 }
 
 // parseRadix parses an integer that begins with 0x or 0b.

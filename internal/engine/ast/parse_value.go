@@ -10,8 +10,8 @@ import (
 )
 
 // value parses an operand: sums of products of columns, literals, calls and whatever is in parentheses.
-func (p *parser) value() (*Node, error) {
-	return p.chain(map[string]Op{"+": OpAdd, "-": OpSub}, func() (*Node, error) {
+func (p *parser) value() *Node {
+	return p.chain(map[string]Op{"+": OpAdd, "-": OpSub}, func() *Node {
 		return p.chain(map[string]Op{"*": OpMul, "/": OpDiv, "//": OpIntDiv, "%": OpMod}, p.signed)
 	})
 }
@@ -20,48 +20,36 @@ func (p *parser) value() (*Node, error) {
 var unquotedDate = regexp.MustCompile(`^\d{4}-\d\d?-\d\d?`)
 
 // chain parses operands separated by operators of the same precedence.
-func (p *parser) chain(operators map[string]Op, operand func() (*Node, error)) (*Node, error) {
-	n, err := operand()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) chain(operators map[string]Op, operand func() *Node) *Node {
+	n := operand()
 	for p.tok.kind == tokSymbol && operators[p.tok.text] != 0 {
 		o := operators[p.tok.text]
 		if date := unquotedDate.FindString(p.text[n.Pos:]); o == OpSub && n.Op == OpLiteral && date != "" {
-			return nil, p.errorf(p.tok.pos, "dates need quotes: '%s'", date)
+			p.fail(p.tok.pos, "dates need quotes: '%s'", date)
 		}
-		if err := p.operation(); err != nil {
-			return nil, err
-		}
-		b, err := operand()
-		if err != nil {
-			return nil, err
-		}
-		n = &Node{Op: o, Pos: n.Pos, Args: []*Node{n, b}}
+		p.operation()
+		n = &Node{Op: o, Pos: n.Pos, Args: []*Node{n, operand()}}
 	}
-	return n, nil
+	return n
 }
 
 // operation skips the symbol of an operation, and limits their number.
-func (p *parser) operation() error {
+func (p *parser) operation() {
 	if p.ops++; p.ops > maxOps {
-		return p.errorf(p.tok.pos, "more than %d operations", maxOps)
+		p.fail(p.tok.pos, "more than %d operations", maxOps)
 	}
-	return p.advance()
+	p.advance()
 }
 
 // signed parses a sign and its operand. The sign of a number is part of the literal.
-func (p *parser) signed() (*Node, error) {
-	if !p.isWord("-", "+") {
+func (p *parser) signed() *Node {
+	pos, minus := p.tok.pos, p.isWord("-")
+	if !p.accept("-", "+") {
 		return p.postfix()
-	}
-	pos, minus := p.tok.pos, p.tok.text == "-"
-	if err := p.advance(); err != nil {
-		return nil, err
 	}
 	if p.tok.kind == tokLiteral {
 		if p.tok.lit.Kind != LitNumber {
-			return nil, p.expected("a number")
+			p.expected("a number")
 		}
 		if minus {
 			p.tok.lit.Text = "-" + p.tok.lit.Text
@@ -69,58 +57,43 @@ func (p *parser) signed() (*Node, error) {
 		p.tok.pos = pos
 		return p.postfix()
 	}
-	n, err := p.deeper(p.signed)
-	if err != nil || !minus {
-		return n, err
+	n := p.deeper(p.signed)
+	if minus {
+		n = &Node{Op: OpNeg, Pos: pos, Args: []*Node{n}}
 	}
-	return &Node{Op: OpNeg, Pos: pos, Args: []*Node{n}}, nil
+	return n
 }
 
 // postfix parses an operand, and the casts and elements behind it.
-func (p *parser) postfix() (*Node, error) {
-	n, err := p.operand()
-	for err == nil && p.isWord("::", "[", ".") {
-		if p.isWord(".") {
-			n, err = p.fieldsOf(n)
-			continue
+func (p *parser) postfix() *Node {
+	n := p.operand()
+	for p.isWord("::", "[", ".") {
+		symbol := p.tok.text
+		p.operation()
+		switch symbol {
+		case "::":
+			n = &Node{Op: OpCast, Pos: n.Pos, Args: []*Node{n}, Name: p.typeText()}
+		case "[":
+			n = &Node{Op: OpIndex, Pos: n.Pos, Args: []*Node{n, p.deeper(p.or)}}
+			p.require("]")
+		default:
+			n = p.fieldsOf(n)
 		}
-		if p.isWord("::") {
-			n = &Node{Op: OpCast, Pos: n.Pos, Args: []*Node{n}}
-			if err = p.operation(); err == nil {
-				n.Name, err = p.typeText()
-			}
-			continue
-		}
-		n, err = p.element(n)
 	}
-	return n, err
+	return n
 }
 
 // fieldsOf parses names of fields behind a dot. x.a is x['a'] for a value x that is no column.
-func (p *parser) fieldsOf(n *Node) (*Node, error) {
-	if err := p.operation(); err != nil {
-		return nil, err
-	}
+func (p *parser) fieldsOf(n *Node) *Node {
 	if p.tok.kind != tokName {
-		return nil, p.expected("a name after the dot")
+		p.expected("a name after the dot")
 	}
 	for _, name := range p.tok.names {
 		field := &Node{Op: OpLiteral, Pos: p.tok.pos, Lit: Literal{LitString, name}}
 		n = &Node{Op: OpIndex, Pos: n.Pos, Args: []*Node{n, field}}
 	}
-	return n, p.advance()
-}
-
-// element parses the position or the key in brackets.
-func (p *parser) element(of *Node) (*Node, error) {
-	if err := p.operation(); err != nil {
-		return nil, err
-	}
-	at, err := p.deeper(p.or)
-	if err != nil {
-		return nil, err
-	}
-	return &Node{Op: OpIndex, Pos: of.Pos, Args: []*Node{of, at}}, p.require("]")
+	p.advance()
+	return n
 }
 
 // brackets are those behind the names of types with parameters. What is behind other names is no part of the type: x::int8 < 3.
@@ -132,16 +105,17 @@ var brackets = map[string]byte{
 }
 
 // typeText reads the name of a type, and the brackets behind it.
-func (p *parser) typeText() (string, error) {
+func (p *parser) typeText() string {
 	if p.tok.kind != tokName || p.tok.word == "" {
-		return "", p.expected("a type, such as int64 or date")
+		p.expected("a type, such as int64 or date")
+		return ""
 	}
 	start := p.tok.pos
 	end := start + len(p.tok.text)
 	if next := strings.TrimLeft(p.text[end:], " \t\r\n"); next != "" && brackets[p.tok.word] == next[0] {
 		rest, ok := cutBrackets(next)
 		if !ok {
-			return "", p.errorf(start, "the type %s does not end", Shorten(p.text[start:]))
+			p.fail(start, "the type %s does not end", Shorten(p.text[start:]))
 		}
 		end = len(p.text) - len(rest)
 	}
@@ -152,7 +126,8 @@ func (p *parser) typeText() (string, error) {
 		}
 	}
 	p.at = end
-	return p.text[start:end], p.advance()
+	p.advance()
+	return p.text[start:end]
 }
 
 // cutBrackets returns the text behind the bracket that closes the first one.
@@ -184,13 +159,15 @@ var typeNames = map[string]bool{
 }
 
 // operand parses a column, a literal, a call, or a condition or value in parentheses.
-func (p *parser) operand() (*Node, error) {
+func (p *parser) operand() *Node {
 	t := p.tok
 	n := &Node{Op: OpLiteral, Pos: t.pos, Lit: t.lit}
 	switch {
 	case t.kind == tokLiteral:
-	case p.isWord("("):
-		return p.parentheses()
+	case p.accept("("):
+		n = p.deeper(p.or)
+		p.require(")")
+		return n
 	case p.isWord("null"):
 		n.Lit = Literal{}
 	case p.isWord("true", "false"):
@@ -198,31 +175,18 @@ func (p *parser) operand() (*Node, error) {
 	case t.word != "" && p.callAhead() && (!reserved[t.word] || t.word == "like" || t.word == "ilike"):
 		return p.deeper(p.call)
 	case t.kind != tokName || reserved[t.word]:
-		return nil, p.expected("a column or a value")
+		p.expected("a column or a value")
 	case t.word == "case" && p.wordAhead("when"):
 		return p.deeper(p.cases)
 	default:
-		if err := p.advance(); err != nil {
-			return nil, err
+		p.advance()
+		if !typeNames[t.word] || p.tok.kind != tokLiteral || p.tok.lit.Kind != LitString {
+			return &Node{Op: OpColumn, Pos: t.pos, Path: PathOf(t.names)}
 		}
-		if typeNames[t.word] && p.tok.kind == tokLiteral && p.tok.lit.Kind == LitString {
-			n.Lit = p.tok.lit
-			return n, p.advance()
-		}
-		return &Node{Op: OpColumn, Pos: t.pos, Path: PathOf(t.names)}, nil
+		n.Lit = p.tok.lit
 	}
-	return n, p.advance()
-}
-
-func (p *parser) parentheses() (*Node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	n, err := p.deeper(p.or)
-	if err != nil {
-		return nil, err
-	}
-	return n, p.require(")")
+	p.advance()
+	return n
 }
 
 // ahead is the text behind the next token.
@@ -289,7 +253,7 @@ func functionNames(yield func(string) bool) {
 }
 
 // call parses the call of a function.
-func (p *parser) call() (*Node, error) {
+func (p *parser) call() *Node {
 	name := p.tok
 	n := &Node{Pos: name.pos}
 	want, isValue := calls[name.word]
@@ -303,22 +267,22 @@ func (p *parser) call() (*Node, error) {
 	default:
 		var ok bool
 		if n.Op, n.Fold, ok = functionOf(name.word); !ok {
-			return nil, p.errorf(name.pos, "unknown function %s%s", Shorten(name.text), meant(name.word))
+			p.fail(name.pos, "unknown function %s%s", Shorten(name.text), meant(name.word))
 		}
 		if want = (arity{2, 2}); n.Op == OpHasAny || n.Op == OpHasAll {
 			want.most = anyNumber
 		}
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	var err error
+	p.advance()
 	if n.Name == "cast" {
-		err = p.cast(n)
-	} else if n, err = p.list(n, p.or); err == nil {
-		err = p.count(n, name, want)
+		p.cast(n)
+		return n
 	}
-	return n, err
+	n.Args = p.list(p.or)
+	if need := want.missing(len(n.Args)); need != "" {
+		p.fail(name.pos, "%s needs %s", name.word, need)
+	}
+	return n
 }
 
 // meant completes an error about an unknown function.
@@ -330,14 +294,6 @@ func meant(name string) string {
 		return ": is " + s + " meant?"
 	}
 	return ""
-}
-
-// count checks the number of arguments.
-func (p *parser) count(n *Node, name token, want arity) error {
-	if need := want.missing(len(n.Args)); need != "" {
-		return p.errorf(name.pos, "%s needs %s", name.word, need)
-	}
-	return nil
 }
 
 // CheckCall checks the name of a call, and the number of its arguments.
@@ -375,73 +331,38 @@ func (want arity) missing(got int) string {
 }
 
 // cast parses what is in the parentheses of cast(x as type).
-func (p *parser) cast(n *Node) (err error) {
-	if err := p.require("("); err != nil {
-		return err
-	}
-	a, err := p.or()
-	if err != nil {
-		return err
-	}
-	if err := p.require("as"); err != nil {
-		return err
-	}
-	n.Op, n.Args = OpCast, []*Node{a}
-	if n.Name, err = p.typeText(); err != nil {
-		return err
-	}
-	return p.require(")")
+func (p *parser) cast(n *Node) {
+	p.require("(")
+	n.Op, n.Args = OpCast, []*Node{p.or()}
+	p.require("as")
+	n.Name = p.typeText()
+	p.require(")")
 }
 
 // list parses operands in parentheses, separated by commas.
-func (p *parser) list(n *Node, item func() (*Node, error)) (*Node, error) {
-	if err := p.require("("); err != nil {
-		return nil, err
+func (p *parser) list(item func() *Node) (args []*Node) {
+	if p.require("("); p.accept(")") {
+		return nil
 	}
-	if ok, err := p.accept(")"); ok || err != nil {
-		return n, err
+	for more := true; more; more = p.accept(",") {
+		args = append(args, item())
 	}
-	for {
-		b, err := item()
-		if err != nil {
-			return nil, err
-		}
-		n.Args = append(n.Args, b)
-		if more, err := p.accept(","); err != nil {
-			return nil, err
-		} else if !more {
-			return n, p.require(")")
-		}
-	}
+	p.require(")")
+	return args
 }
 
 // cases parses case when condition then value … else value end.
-func (p *parser) cases() (*Node, error) {
+func (p *parser) cases() *Node {
 	n := &Node{Op: OpCase, Pos: p.tok.pos}
-	if err := p.advance(); err != nil {
-		return nil, err
+	p.advance()
+	for p.accept("when") {
+		n.Args = append(n.Args, p.or())
+		p.require("then")
+		n.Args = append(n.Args, p.or())
 	}
-	for p.isWord("when") {
-		for _, word := range []string{"when", "then"} {
-			if err := p.branch(n, word); err != nil {
-				return nil, err
-			}
-		}
+	if p.accept("else") {
+		n.Args = append(n.Args, p.or())
 	}
-	if p.isWord("else") {
-		if err := p.branch(n, "else"); err != nil {
-			return nil, err
-		}
-	}
-	return n, p.require("end")
-}
-
-// branch parses a word and the condition or value behind it.
-func (p *parser) branch(n *Node, word string) error {
-	if err := p.require(word); err != nil {
-		return err
-	}
-	a, err := p.or()
-	n.Args = append(n.Args, a)
-	return err
+	p.require("end")
+	return n
 }

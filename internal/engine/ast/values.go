@@ -1,9 +1,6 @@
 package ast
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Call is a call of an aggregate function: count(distinct x) filter (where y > 1) as n.
 type Call struct {
@@ -18,87 +15,64 @@ type Call struct {
 
 // ParseValues parses value expressions separated by commas: "origin, year(date)". Blank text has none. The error is an
 // [*Error].
-func ParseValues(text string) ([]*Node, error) {
-	var out []*Node
-	err := parseList(text, "a comma or the end", func(p *parser) error {
-		n, err := p.or()
-		if err != nil {
-			return err
+func ParseValues(text string) (out []*Node, err error) {
+	err = parse(text, func(p *parser) {
+		for more := true; more; more = p.accept(",") {
+			out = append(out, p.or())
 		}
-		n.from(text)
-		out = append(out, n)
-		return nil
+		p.end("a comma or the end")
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range out {
+		n.from(text)
+	}
+	return out, nil
 }
 
 // ParseCalls parses calls of aggregate functions separated by commas: "count(), avg(delay) as mean, count(distinct x)".
 // Blank text has none. The names of the functions are not checked. The error is an [*Error].
-func ParseCalls(text string) ([]Call, error) {
-	var out []Call
-	err := parseList(text, "a comma, as, filter, or the end", func(p *parser) error {
-		c, err := p.aggregate()
-		if err != nil {
-			return err
+func ParseCalls(text string) (out []Call, err error) {
+	err = parse(text, func(p *parser) {
+		for more := true; more; more = p.accept(",") {
+			out = append(out, p.aggregate())
 		}
+		p.end("a comma, as, filter, or the end")
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range out {
 		for _, a := range c.Args {
 			a.from(text)
 		}
 		if c.Where != nil {
 			c.Where.from(text)
 		}
-		out = append(out, c)
-		return nil
-	})
-	return out, err
-}
-
-// parseList parses items separated by commas.
-func parseList(text, after string, item func(p *parser) error) error {
-	if len(text) > MaxText {
-		return &Error{Pos: -1, Message: fmt.Sprintf("text of %d bytes, more than %d", len(text), MaxText)}
 	}
-	p := &parser{lexer: lexer{text: text}}
-	if err := p.advance(); err != nil || p.tok.kind == tokEnd {
-		return err
-	}
-	for {
-		if err := item(p); err != nil {
-			return err
-		}
-		if more, err := p.accept(","); err != nil {
-			return err
-		} else if !more {
-			break
-		}
-	}
-	if p.tok.kind != tokEnd {
-		return p.expected(after)
-	}
-	return nil
+	return out, nil
 }
 
 // aggregate parses one call.
-func (p *parser) aggregate() (Call, error) {
+func (p *parser) aggregate() Call {
 	c := Call{Name: p.tok.word, Pos: p.tok.pos}
 	if c.Name == "" || reserved[c.Name] || !p.callAhead() {
-		return c, p.expected("a function such as count() or avg(x)")
+		p.expected("a function such as count() or avg(x)")
 	}
-	if err := p.advance(); err != nil {
-		return c, err
-	}
-	end, err := p.arguments(&c)
-	if err != nil {
-		return c, err
-	}
+	p.advance()
+	p.arguments(&c)
 	if p.isWord("filter") {
-		if end, err = p.where(&c); err != nil {
-			return c, err
-		}
+		p.require("filter", "(", "where")
+		c.Where = p.or()
+		p.require(")")
 	}
-	c.Text = p.text[c.Pos:end]
-	if ok, err := p.accept("as"); err != nil || !ok {
-		return c, err
+	if p.err != nil {
+		return c
+	}
+	c.Text = p.text[c.Pos : p.last.pos+1] // up to the closing parenthesis
+	if !p.accept("as") {
+		return c
 	}
 	switch {
 	case p.tok.kind == tokName && len(p.tok.names) == 1:
@@ -106,58 +80,23 @@ func (p *parser) aggregate() (Call, error) {
 	case p.tok.kind == tokLiteral && p.tok.lit.Kind == LitString:
 		c.Alias = p.tok.lit.Text
 	default:
-		return c, p.expected("a name")
+		p.expected("a name")
 	}
-	return c, p.advance()
+	p.advance()
+	return c
 }
 
-// arguments parses what is in the parentheses of a call. It returns the end of the call in the text.
-func (p *parser) arguments(c *Call) (end int, err error) {
-	if err := p.require("("); err != nil {
-		return 0, err
-	}
+// arguments parses what is in the parentheses of a call.
+func (p *parser) arguments(c *Call) {
+	p.require("(")
 	if p.isWord("distinct") && !p.callAhead() && !strings.HasPrefix(p.ahead(), ")") {
 		c.Distinct = true
-		if err := p.advance(); err != nil {
-			return 0, err
+		p.advance()
+	}
+	if !(!c.Distinct && p.accept("*")) && !p.isWord(")") {
+		for more := true; more; more = p.accept(",") {
+			c.Args = append(c.Args, p.or())
 		}
 	}
-	if p.isWord("*") && !c.Distinct {
-		if err := p.advance(); err != nil {
-			return 0, err
-		}
-	} else if !p.isWord(")") {
-		for {
-			a, err := p.or()
-			if err != nil {
-				return 0, err
-			}
-			c.Args = append(c.Args, a)
-			if more, err := p.accept(","); err != nil {
-				return 0, err
-			} else if !more {
-				break
-			}
-		}
-	}
-	return p.close()
-}
-
-// where parses filter (where condition).
-func (p *parser) where(c *Call) (end int, err error) {
-	for _, word := range []string{"filter", "(", "where"} {
-		if err := p.require(word); err != nil {
-			return 0, err
-		}
-	}
-	if c.Where, err = p.or(); err != nil {
-		return 0, err
-	}
-	return p.close()
-}
-
-// close skips a closing parenthesis, and returns the offset behind it.
-func (p *parser) close() (end int, err error) {
-	end = p.tok.pos + 1
-	return end, p.require(")")
+	p.require(")")
 }
