@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 )
 
 // Distinct finds the rows of batches that differ in some value from all rows before, in the order in which they appear.
@@ -21,7 +22,7 @@ type Distinct struct {
 	o       Options
 	encoder *Encoder
 
-	seen *keySet
+	seen distinct.Set
 	full bool
 	late *Sorter // rows that are not in the full set, with their positions behind the columns; by all columns
 	rest *Sorter // those without repetition, by position
@@ -35,7 +36,7 @@ func NewDistinct(schema *arrow.Schema, o Options) (*Distinct, error) {
 	o.Memory /= 2 // for the set, and for a sorter
 	o.Limit = 0
 	e, err := NewEncoder(keysOf(schema))
-	return &Distinct{schema: schema, o: o, encoder: e, seen: newKeySet()}, err
+	return &Distinct{schema: schema, o: o, encoder: e}, err
 }
 
 // keysOf are keys of all columns.
@@ -64,41 +65,30 @@ func (d *Distinct) Add(ctx context.Context, batch arrow.RecordBatch) (arrow.Reco
 
 // split lists the rows whose keys are new to the set, and those for which it has no room.
 func (d *Distinct) split(batch arrow.RecordBatch) (rows, late []int64) {
-	appenders := d.encoder.bind(batch.Columns())
+	key := d.encoder.Rows(batch.Columns()...)
 	for row := range int(batch.NumRows()) {
-		d.key = d.key[:0]
-		for _, a := range appenders {
-			d.key = a(d.key, row)
-		}
+		d.key = key(d.key[:0], row)
 		if d.full {
-			if !d.seen.has(d.key) {
+			if _, known := d.seen.Find(d.key); !known {
 				late = append(late, int64(row))
 			}
 			continue
 		}
-		if d.seen.add(d.key) {
+		if _, added := d.seen.Add(d.key); added {
 			rows = append(rows, int64(row))
-			d.full = d.seen.size() >= d.o.Memory
+			d.full = int64(d.seen.Memory()) >= d.o.Memory
 		}
 	}
 	return rows, late
 }
 
-// takeRows makes a batch of rows of another one.
+// takeRows makes a batch of rows of another one, in their order and each once.
 func takeRows(o Options, batch arrow.RecordBatch, rows []int64) (arrow.RecordBatch, error) {
 	if int64(len(rows)) == batch.NumRows() {
 		batch.Retain()
 		return batch, nil
 	}
-	columns := make([]arrow.Array, batch.NumCols())
-	defer func() { arrowutil.ReleaseAll(columns) }()
-	for i, c := range batch.Columns() {
-		var err error
-		if columns[i], err = arrowutil.Take(o.Allocator, c, rows); err != nil {
-			return nil, err
-		}
-	}
-	return array.NewRecordBatch(batch.Schema(), columns, int64(len(rows))), nil
+	return arrowutil.TakeRows(o.Allocator, batch, rows)
 }
 
 // positioned is the schema with a column for the positions of rows.
@@ -135,7 +125,7 @@ func (d *Distinct) Finish(ctx context.Context) (err error) {
 	if d.late == nil {
 		return ctx.Err()
 	}
-	d.seen = newKeySet()
+	d.seen = distinct.Set{}
 	if err := d.late.Finish(ctx); err != nil {
 		return err
 	}
@@ -164,13 +154,10 @@ func (d *Distinct) Finish(ctx context.Context) (err error) {
 // addFirsts moves the first of equal rows to the result. last is the key of the row before.
 func (d *Distinct) addFirsts(ctx context.Context, sorted arrow.RecordBatch, last []byte) ([]byte, error) {
 	n := d.schema.NumFields()
-	appenders := d.encoder.bind(sorted.Columns()[:n])
+	key := d.encoder.Rows(sorted.Columns()[:n]...)
 	var rows []int64
 	for row := range int(sorted.NumRows()) {
-		d.key = d.key[:0]
-		for _, a := range appenders {
-			d.key = a(d.key, row)
-		}
+		d.key = key(d.key[:0], row)
 		if last == nil || !bytes.Equal(d.key, last) {
 			rows = append(rows, int64(row))
 			last = append(last[:0], d.key...)

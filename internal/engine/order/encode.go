@@ -81,13 +81,26 @@ func (e *Encoder) Encode(columns []arrow.Array, rows int) *Keys {
 	return k
 }
 
+// Rows returns a function that appends the encoding of a row of columns, one for each key. It is valid until the next use of the encoder,
+// as long as the columns live.
+func (e *Encoder) Rows(columns ...arrow.Array) func(dst []byte, row int) []byte {
+	appenders := e.bind(columns)
+	if len(appenders) == 1 {
+		return appenders[0]
+	}
+	return func(dst []byte, row int) []byte {
+		for _, a := range appenders {
+			dst = a(dst, row)
+		}
+		return dst
+	}
+}
+
 // appendKeys appends the keys of all rows.
 func (e *Encoder) appendKeys(k *Keys, columns []arrow.Array, rows int) {
-	appenders := e.bind(columns)
+	key := e.Rows(columns...)
 	for row := range rows {
-		for _, a := range appenders {
-			k.bytes = a(k.bytes, row)
-		}
+		k.bytes = key(k.bytes, row)
 		k.ends = append(k.ends, len(k.bytes))
 	}
 }

@@ -89,15 +89,12 @@ func (s *Sorter) addFirst(ctx context.Context, batch arrow.RecordBatch, keys []a
 	if len(rows) == 0 {
 		return nil
 	}
-	columns := make([]arrow.Array, batch.NumCols())
-	defer arrowutil.ReleaseAll(columns)
-	for i, c := range batch.Columns() {
-		var err error
-		if columns[i], err = arrowutil.Take(s.o.Allocator, c, rows); err != nil {
-			return err
-		}
+	part, err := arrowutil.TakeRows(s.o.Allocator, batch, rows)
+	if err != nil {
+		return err
 	}
-	return s.hold(ctx, columns, len(rows))
+	defer part.Release()
+	return s.hold(ctx, part.Columns(), len(rows))
 }
 
 // hold keeps rows whose keys have been added already. Then it frees memory if there are too many.

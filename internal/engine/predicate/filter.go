@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -17,18 +16,9 @@ func (b *Bound) Filter(mem memory.Allocator, batch, of arrow.RecordBatch) (arrow
 	if err != nil || rows.Empty() {
 		return nil, err
 	}
-	n := int64(rows.Len())
-	if n == batch.NumRows() {
+	if rows.Len() == batch.NumRows() {
 		of.Retain()
 		return of, nil
 	}
-	columns := make([]arrow.Array, of.NumCols())
-	defer arrowutil.ReleaseAll(columns)
-	indices := slices.Collect(rows.Rows())
-	for k, c := range of.Columns() {
-		if columns[k], err = arrowutil.Take(mem, c, indices); err != nil {
-			return nil, err
-		}
-	}
-	return array.NewRecordBatch(of.Schema(), columns, n), nil
+	return arrowutil.TakeRows(mem, of, slices.Collect(rows.Rows()))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
 )
@@ -28,8 +29,8 @@ type keyColumn struct {
 	started bool
 	wide    bool // the batch has decimals that are no ordinals
 
-	words   wordTable // numbers of ordinals
-	strings byteTable // numbers of other values, encoded
+	words   wordTable    // numbers of ordinals
+	strings distinct.Set // numbers of other values, encoded
 	encoder *order.Encoder
 	byWord  bool // numbers are those of ordinals
 
@@ -57,13 +58,12 @@ func (c *keyColumn) init(key order.Key, fixed bool) (err error) {
 	_, coded := kinds.Storage(key.Type).(*arrow.DictionaryType)
 	c.ranged = !coded && (c.byWord || dt.ID() == arrow.DECIMAL128 && !fixed)
 	c.words.reset(64, 0)
-	c.strings.init()
 	c.encoder, err = order.NewEncoder([]order.Key{{Type: dt}})
 	return err
 }
 
 func (c *keyColumn) size() int64 {
-	return c.words.size() + c.strings.size() + int64(16*cap(c.entries)+4*cap(c.numbers)) + c.column.Size()
+	return c.words.size() + int64(c.strings.Memory()) + int64(16*cap(c.entries)+4*cap(c.numbers)) + c.column.Size()
 }
 
 func (c *keyColumn) release() {
@@ -102,7 +102,7 @@ func (c *keyColumn) see(grow bool) {
 			c.numbers[i] = None
 			if c.column.Valid.At(i) {
 				c.code = row(c.code[:0], i)
-				c.numbers[i] = c.strings.find(c.code, grow)
+				c.numbers[i] = findBytes(&c.strings, c.code, grow)
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (c *keyColumn) count() int {
 	if c.byWord {
 		return c.words.len()
 	}
-	return len(c.strings.ends) - 1
+	return c.strings.Len()
 }
 
 // outgrown reports whether codes of the batch need another layout.

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
@@ -27,7 +28,7 @@ type Keyer struct {
 	mem     memory.Allocator
 	columns []keyColumn
 	words   wordTable
-	strings *byteTable // of encoded rows; nil as long as words suffice
+	strings *distinct.Set // of encoded rows; nil as long as words suffice
 	encoder *order.Encoder
 	Full    bool // no new rows get a number
 	seen    int64
@@ -63,7 +64,7 @@ func New(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (
 
 func (k *Keyer) Len() int {
 	if k.strings != nil {
-		return len(k.strings.ends) - 1
+		return k.strings.Len()
 	}
 	return k.words.len()
 }
@@ -72,7 +73,7 @@ func (k *Keyer) Len() int {
 func (k *Keyer) Size() int64 {
 	n := k.words.size() + int64(8*cap(k.packed))
 	if k.strings != nil {
-		n += k.strings.size()
+		n += int64(k.strings.Memory())
 	}
 	for i := range k.columns {
 		n += k.columns[i].size()
@@ -187,7 +188,7 @@ func (k *Keyer) findStrings(out []uint32, columns []arrow.Array) {
 	row := k.encoder.Rows(columns...)
 	for i := range out {
 		k.code = row(k.code[:0], i)
-		out[i] = k.strings.find(k.code, !k.Full)
+		out[i] = findBytes(k.strings, k.code, !k.Full)
 	}
 }
 
@@ -292,8 +293,7 @@ func (k *Keyer) useStrings(keys func() ([]arrow.Array, error)) error {
 		return err
 	}
 	defer arrowutil.ReleaseAll(columns)
-	k.strings = &byteTable{}
-	k.strings.init()
+	k.strings = &distinct.Set{}
 	if n := columns[0].Len(); n > 0 { // rows of this batch that already have numbers get them again
 		k.findStrings(make([]uint32, n), columns)
 	}

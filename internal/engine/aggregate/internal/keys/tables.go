@@ -1,11 +1,10 @@
 package keys
 
 import (
-	"bytes"
 	"math/bits"
 	"slices"
 
-	"github.com/zeebo/xxh3"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 )
 
 // None is the number of no group, and of no entry of a table. Rows of no group are aggregated, too, so that loops need
@@ -147,58 +146,14 @@ func (t *wordTable) relayout(width int, room int64, change func(word uint64) uin
 	t.rehash(n)
 }
 
-// byteTable numbers distinct byte strings from 1.
-type byteTable struct {
-	slots []uint32
-	tags  []uint32 // the upper halves of hashes, by number
-	data  []byte
-	ends  []int64 // in data, by number
-}
-
-func (t *byteTable) init() {
-	t.slots = make([]uint32, leastSlots)
-	t.tags, t.ends = make([]uint32, 1), make([]int64, 1)
-}
-
-func (t *byteTable) size() int64 {
-	return int64(4*(cap(t.slots)+cap(t.tags)) + cap(t.data) + 8*cap(t.ends))
-}
-
-// find returns the number of a byte string. A string that is not in the table gets a new one if grow is set, else None.
-func (t *byteTable) find(s []byte, grow bool) uint32 {
-	h := xxh3.Hash(s)
-	tag, mask := uint32(h>>32), uint64(len(t.slots)-1)
-	for at := h & mask; ; at = (at + 1) & mask {
-		id := t.slots[at]
-		if id != None {
-			if t.tags[id] == tag && bytes.Equal(t.data[t.ends[id-1]:t.ends[id]], s) {
-				return id
-			}
-			continue
-		}
-		if !grow {
-			return None
-		}
-		id = uint32(len(t.ends))
-		t.data = append(t.data, s...)
-		t.ends, t.tags = append(t.ends, int64(len(t.data))), append(t.tags, tag)
-		t.slots[at] = id
-		if 2*len(t.ends) > len(t.slots) {
-			t.rehash()
-		}
-		return id
+// findBytes is the number of a byte string, from 1. One that is not in the table gets a new number if grow is set, else None.
+func findBytes(t *distinct.Set, s []byte, grow bool) uint32 {
+	if grow {
+		id, _ := t.Add(s)
+		return id + 1
 	}
-}
-
-// rehash doubles the slots.
-func (t *byteTable) rehash() {
-	t.slots = make([]uint32, 2*len(t.slots))
-	mask := uint64(len(t.slots) - 1)
-	for id := 1; id < len(t.ends); id++ {
-		at := xxh3.Hash(t.data[t.ends[id-1]:t.ends[id]]) & mask
-		for t.slots[at] != None {
-			at = (at + 1) & mask
-		}
-		t.slots[at] = uint32(id)
+	if id, ok := t.Find(s); ok {
+		return id + 1
 	}
+	return None
 }
