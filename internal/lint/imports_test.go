@@ -69,7 +69,7 @@ var rows = [][]string{
 	{"rntuple/internal/envelope"},
 	{"rntuple/internal/column", "rntuple/internal/wire", "blockpack/internal/column", "blockpack/internal/fields"},
 	{"gen"},
-	{"internal/format/edition", "internal/format/decimal", "internal/format/postings", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
+	{"internal/format/edition", "internal/format/decimal", "internal/format/postings", "internal/engine/rowset", "internal/engine/rowfile", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
 }
 
 // testHelpers are packages that only tests import.

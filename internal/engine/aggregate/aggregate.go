@@ -23,6 +23,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/spill"
+	"github.com/amudai/amudai-go/internal/engine/rowfile"
 )
 
 // Options are the options of [New]. The zero value is the default.
@@ -433,7 +434,7 @@ func (a *Aggregator) Finish(ctx context.Context, f func(arrow.RecordBatch) error
 		return nil
 	}
 	a.release()
-	return a.spill.Each(ctx, func(p *spill.Partition) error { return a.finishPartition(ctx, p, f) })
+	return a.spill.Each(ctx, func(p *rowfile.File) error { return a.finishPartition(ctx, p, f) })
 }
 
 // finishDistinct adds the rows of a mask whose values did not fit.
@@ -479,7 +480,7 @@ func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.Record
 	return f(batch)
 }
 
-func (a *Aggregator) finishPartition(ctx context.Context, p *spill.Partition, f func(arrow.RecordBatch) error) error {
+func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, f func(arrow.RecordBatch) error) error {
 	part, err := newAggregator(a.query, a.o, a.depth+1)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/spill"
+	"github.com/amudai/amudai-go/internal/engine/rowfile"
 )
 
 // distinct leaves out rows whose value the group has had before. It knows the pairs of groups and values. Beyond the memory limit,
@@ -85,7 +86,7 @@ func (d *distinct) finish(ctx context.Context, arg *argument, add func(groups []
 	d.keyer.Release()
 	d.keyer = nil
 	defer d.release()
-	return d.spill.Each(ctx, func(p *spill.Partition) error {
+	return d.spill.Each(ctx, func(p *rowfile.File) error {
 		part, err := newDistinct(d.o, d.dt, d.depth+1)
 		if err != nil {
 			return err

@@ -9,7 +9,9 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
@@ -67,6 +69,21 @@ func (k *Keys) take(rows []int64) Keys {
 		out.add(k.Key(int(r)))
 	}
 	return out
+}
+
+// array makes an array of the keys of rows.
+func (k *Keys) array(mem memory.Allocator, rows []int64) arrow.Array {
+	offsets := arrowutil.NewBuffer(mem, 8*(len(rows)+1))
+	ends := arrowutil.As[int64](offsets.Bytes())
+	ends[0] = 0
+	for i, r := range rows {
+		ends[i+1] = ends[i] + int64(len(k.Key(int(r))))
+	}
+	data := arrowutil.NewBuffer(mem, int(ends[len(rows)]))
+	for i, r := range rows {
+		copy(data.Bytes()[ends[i]:], k.Key(int(r)))
+	}
+	return arrowutil.Make(arrow.BinaryTypes.LargeBinary, len(rows), []*memory.Buffer{nil, offsets, data}, nil, 0)
 }
 
 // size is the number of bytes that the keys take.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/rowfile"
 )
 
 // merge reads the rows of several runs in order.
@@ -23,7 +23,7 @@ type merge struct {
 // cursor is a position in a run.
 type cursor struct {
 	index  int // of the run: of equal rows, those of earlier runs come first
-	reader *ipc.Reader
+	reader *rowfile.Reader
 	batch  arrow.RecordBatch
 	keys   *array.LargeBinary
 	row    int
@@ -43,14 +43,14 @@ func newMerge(mem memory.Allocator, runs []*run) (*merge, error) {
 	m := &merge{mem: mem}
 	var rows, size int64
 	for i, r := range runs {
-		if r.rows == 0 {
+		if r.Rows == 0 {
 			continue
 		}
-		rows, size = rows+r.rows, size+r.bytes
-		reader, err := r.open(mem)
+		rows, size = rows+r.Rows, size+r.Bytes()
+		reader, err := r.Open()
 		if err != nil {
 			m.release()
-			return nil, fmt.Errorf("temporary file: %w", err)
+			return nil, err
 		}
 		c := &cursor{index: i, reader: reader}
 		m.cursors = append(m.cursors, c)
@@ -71,23 +71,18 @@ func (c *cursor) load() (bool, error) {
 		c.batch = nil
 	}
 	c.row, c.part = 0, -1
-	for c.reader.Next() {
-		b := c.reader.RecordBatch()
-		if b.NumRows() == 0 {
-			continue
-		}
-		keys, ok := b.Column(int(b.NumCols() - 1)).(*array.LargeBinary)
-		if !ok {
-			return false, fmt.Errorf("temporary file: keys of type %s", b.Column(int(b.NumCols()-1)).DataType())
-		}
-		b.Retain()
-		c.batch, c.keys = b, keys
-		return true, nil
+	b, err := c.reader.Next()
+	if b == nil || err != nil {
+		return false, err
 	}
-	if err := c.reader.Err(); err != nil {
-		return false, fmt.Errorf("temporary file: %w", err)
+	last := b.Column(int(b.NumCols() - 1))
+	keys, ok := last.(*array.LargeBinary)
+	if !ok {
+		return false, fmt.Errorf("temporary file: keys of type %s", last.DataType())
 	}
-	return false, nil
+	b.Retain()
+	c.batch, c.keys = b, keys
+	return true, nil
 }
 
 // next returns up to n rows as columns, of which the last has the keys. After the last row, there are none.

@@ -10,44 +10,45 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/engine/rowfile"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 )
 
 // fullDisk is a temporary file on a disk that has room for some bytes.
 type fullDisk struct {
-	temporary
+	rowfile.Temporary
 	room *int
 	open *int
 }
 
 func (f fullDisk) Write(p []byte) (int, error) {
 	if *f.room -= len(p); *f.room < 0 {
-		n, _ := f.temporary.Write(p[:max(len(p)+*f.room, 0)])
+		n, _ := f.Temporary.Write(p[:max(len(p)+*f.room, 0)])
 		return n, syscall.ENOSPC
 	}
-	return f.temporary.Write(p)
+	return f.Temporary.Write(p)
 }
 
 func (f fullDisk) ReadAt(p []byte, off int64) (int, error) {
 	if *f.room < 0 {
 		return 0, syscall.EIO
 	}
-	return f.temporary.ReadAt(p, off)
+	return f.Temporary.ReadAt(p, off)
 }
 
 func (f fullDisk) Close() error {
 	*f.open--
-	return f.temporary.Close()
+	return f.Temporary.Close()
 }
 
 // sortWith sorts a table with temporary files that a function wraps, and returns the first error.
-func sortWith(ctx context.Context, table arrow.RecordBatch, dir string, wrap func(temporary) temporary) (rows int64, err error) {
+func sortWith(ctx context.Context, table arrow.RecordBatch, dir string, wrap func(rowfile.Temporary) rowfile.Temporary) (rows int64, err error) {
 	s, err := NewSorter(table.Schema(), []Key{{Type: table.Schema().Field(0).Type}}, Options{Memory: 20_000, TempDir: dir})
 	if err != nil {
 		return 0, err
 	}
-	s.createTemp = func(dir string) (temporary, error) {
+	s.createTemp = func(dir string) (rowfile.Temporary, error) {
 		f, err := createTemp(dir)
 		if err != nil {
 			return nil, err
@@ -84,7 +85,7 @@ func TestFullDisk(t *testing.T) {
 	defer leaktest.Goroutines(t)()
 	for room := 0; ; room += 1 + room/2 {
 		left, open := room, 0
-		rows, err := sortWith(t.Context(), table, dir, func(f temporary) temporary {
+		rows, err := sortWith(t.Context(), table, dir, func(f rowfile.Temporary) rowfile.Temporary {
 			open++
 			return fullDisk{f, &left, &open}
 		})
@@ -100,19 +101,19 @@ func TestFullDisk(t *testing.T) {
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, files)
-	_, err = sortWith(t.Context(), table, dir+"/missing", func(f temporary) temporary { return f })
+	_, err = sortWith(t.Context(), table, dir+"/missing", func(f rowfile.Temporary) rowfile.Temporary { return f })
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // damaged flips a byte of what is read.
 type damaged struct {
-	temporary
+	rowfile.Temporary
 	at  int64
 	hit *bool
 }
 
 func (f damaged) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.temporary.ReadAt(p, off)
+	n, err := f.Temporary.ReadAt(p, off)
 	if i := f.at - off; i >= 0 && i < int64(n) {
 		p[i] ^= 0x10
 		*f.hit = true
@@ -126,7 +127,7 @@ func TestDamagedRuns(t *testing.T) {
 	table := random(arrowgen.New(2), []arrow.DataType{arrow.BinaryTypes.String, arrow.ListOf(arrow.BinaryTypes.String)}, 2000)
 	for range 100 {
 		at, hit := r.Int64N(4000), false
-		rows, err := sortWith(t.Context(), table, t.TempDir(), func(f temporary) temporary { return damaged{f, at, &hit} })
+		rows, err := sortWith(t.Context(), table, t.TempDir(), func(f rowfile.Temporary) rowfile.Temporary { return damaged{f, at, &hit} })
 		if hit {
 			require.ErrorContains(t, err, "temporary file")
 		} else {
@@ -142,7 +143,7 @@ func TestCancel(t *testing.T) {
 	dir := t.TempDir()
 	for n := range 10 {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := sortWith(ctx, table, dir, func(f temporary) temporary {
+		_, err := sortWith(ctx, table, dir, func(f rowfile.Temporary) rowfile.Temporary {
 			if n--; n < 0 {
 				cancel()
 			}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/tempfile"
+	"github.com/amudai/amudai-go/internal/engine/rowfile"
 )
 
 // Options are the options of [NewSorter] and [NewDistinct]. The zero value is the default.
@@ -48,7 +50,7 @@ type Sorter struct {
 	o       Options
 	encoder *Encoder
 
-	createTemp func(dir string) (temporary, error)
+	createTemp func(dir string) (rowfile.Temporary, error)
 
 	held      held
 	runs      []*run
@@ -60,6 +62,19 @@ type Sorter struct {
 	chunk  int    // rows of the next batch
 	ready  []arrow.RecordBatch
 }
+
+// run is a sorted part of the rows in a temporary file. Its last column has the keys.
+type run struct {
+	*rowfile.File
+	level int // 0, or how often it was merged
+}
+
+const (
+	runBatchBytes = 1 << 20 // about the size of a batch in a run
+	mostRuns      = 64      // that are merged at a time
+)
+
+func createTemp(dir string) (rowfile.Temporary, error) { return tempfile.Create(dir) }
 
 // NewSorter returns a sorter for rows of a schema.
 func NewSorter(schema *arrow.Schema, keys []Key, o Options) (*Sorter, error) {
@@ -139,21 +154,30 @@ func (s *Sorter) spill(ctx context.Context) error {
 		items = items[:s.o.Limit]
 		s.threshold = bytes.Clone(s.held.keys.Key(int(items[len(items)-1].row)))
 	}
-	w, err := s.createRun(0)
+	r, err := s.createRun(0)
 	if err != nil {
 		return err
 	}
 	chunk := rowsOf(runBatchBytes, s.held.size(), s.held.rows)
 	for part := range slices.Chunk(items, chunk) {
-		if err := errors.Join(ctx.Err(), s.writeHeld(w, part)); err != nil {
-			return errors.Join(err, w.abort())
+		if err := errors.Join(ctx.Err(), s.writeHeld(r, part)); err != nil {
+			return errors.Join(err, r.Close())
 		}
 	}
-	return s.finishRun(ctx, w)
+	return s.finishRun(ctx, r)
+}
+
+// createRun begins a run.
+func (s *Sorter) createRun(level int) (*run, error) {
+	f, err := s.createTemp(s.o.TempDir)
+	if err != nil {
+		return nil, err
+	}
+	return &run{rowfile.New(f, s.o.Allocator), level}, nil
 }
 
 // writeHeld appends rows in memory to a run.
-func (s *Sorter) writeHeld(w *runWriter, items []item) error {
+func (s *Sorter) writeHeld(r *run, items []item) error {
 	rows := make([]int64, len(items))
 	for i, it := range items {
 		rows[i] = int64(it.row)
@@ -162,16 +186,15 @@ func (s *Sorter) writeHeld(w *runWriter, items []item) error {
 	if err != nil {
 		return err
 	}
-	columns = append(columns, keyArray(s.o.Allocator, &s.held.keys, rows))
+	columns = append(columns, s.held.keys.array(s.o.Allocator, rows))
 	defer arrowutil.ReleaseAll(columns)
-	return w.write(columns, len(rows))
+	return r.Write(columns, len(rows))
 }
 
 // finishRun ends a run, and merges runs if there are many.
-func (s *Sorter) finishRun(ctx context.Context, w *runWriter) error {
-	r, err := w.finish()
-	if err != nil {
-		return err
+func (s *Sorter) finishRun(ctx context.Context, r *run) error {
+	if err := r.Finish(); err != nil {
+		return errors.Join(err, r.Close())
 	}
 	s.held.release()
 	s.runs = append(s.runs, r)
@@ -187,13 +210,13 @@ func (s *Sorter) finishRun(ctx context.Context, w *runWriter) error {
 
 // mergeRuns makes one run of those from an index on.
 func (s *Sorter) mergeRuns(ctx context.Context, from int) error {
-	w, err := s.createRun(s.runs[from].level + 1)
+	to, err := s.createRun(s.runs[from].level + 1)
 	if err != nil {
 		return err
 	}
 	m, err := newMerge(s.o.Allocator, s.runs[from:])
 	if err != nil {
-		return errors.Join(err, w.abort())
+		return errors.Join(err, to.Close())
 	}
 	defer m.release()
 	for left := s.o.Limit; s.o.Limit == 0 || left > 0; {
@@ -207,21 +230,21 @@ func (s *Sorter) mergeRuns(ctx context.Context, from int) error {
 		}
 		left -= int64(rows)
 		if err == nil {
-			err = errors.Join(ctx.Err(), w.write(columns, rows))
+			err = errors.Join(ctx.Err(), to.Write(columns, rows))
 		}
 		arrowutil.ReleaseAll(columns)
 		if err != nil {
-			return errors.Join(err, w.abort())
+			return errors.Join(err, to.Close())
 		}
 	}
 	for _, r := range s.runs[from:] {
-		err = errors.Join(err, r.close())
+		err = errors.Join(err, r.Close())
 	}
 	s.runs = s.runs[:from]
 	if err != nil {
-		return errors.Join(err, w.abort())
+		return errors.Join(err, to.Close())
 	}
-	return s.finishRun(ctx, w)
+	return s.finishRun(ctx, to)
 }
 
 // Finish ends the input. Next returns the rows then.
@@ -346,7 +369,7 @@ func (s *Sorter) Close() error {
 	}
 	var err error
 	for _, r := range s.runs {
-		err = errors.Join(err, r.close())
+		err = errors.Join(err, r.Close())
 	}
 	s.runs, s.sorted, s.merge, s.ready, s.chunk = nil, nil, nil, nil, 0
 	return err

@@ -2,15 +2,9 @@
 package spill
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/zeebo/xxh3"
 
@@ -18,12 +12,12 @@ import (
 	"github.com/amudai/amudai-go/internal/base/tempfile"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
+	"github.com/amudai/amudai-go/internal/engine/rowfile"
 )
 
 const (
 	partitions = 16
 	MostDepth  = 12 // of partitions of partitions: 48 bits of hashes
-	spillBytes = 64 << 10
 )
 
 // Options are the options of [New].
@@ -39,18 +33,9 @@ type Spill struct {
 	keys    int
 	seed    uint64
 	encoder *order.Encoder
-	parts   [partitions]*Partition
+	parts   [partitions]*rowfile.File
 	rows    [partitions][]int64
 	code    []byte
-}
-
-// Partition is an Arrow IPC stream in a temporary file.
-type Partition struct {
-	o      Options
-	file   *tempfile.File
-	out    *bufio.Writer
-	ipc    *ipc.Writer
-	schema *arrow.Schema
 }
 
 // New makes a spill of rows with keys of some types. Rows that are partitioned again, at a greater depth, have other hashes.
@@ -85,48 +70,37 @@ func (s *Spill) Add(columns []arrow.Array, rows []int64) error {
 			if err != nil {
 				return err
 			}
-			s.parts[i] = &Partition{o: s.o, file: f, out: bufio.NewWriterSize(f, spillBytes)}
+			s.parts[i] = rowfile.New(f, s.o.Allocator)
 		}
-		if err := s.parts[i].add(columns, rows); err != nil {
-			return fmt.Errorf("temporary file: %w", err)
+		if err := s.addTo(s.parts[i], columns, rows); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// add appends some rows of columns.
-func (p *Partition) add(columns []arrow.Array, rows []int64) error {
+// addTo appends some rows of columns to a partition.
+func (s *Spill) addTo(part *rowfile.File, columns []arrow.Array, rows []int64) error {
 	taken := make([]arrow.Array, len(columns))
 	defer func() { arrowutil.ReleaseAll(taken) }()
 	for i, c := range columns {
 		var err error
-		if taken[i], err = column.TakePlain(p.o.Allocator, c, rows); err != nil {
+		if taken[i], err = column.TakePlain(s.o.Allocator, c, rows); err != nil {
 			return err
 		}
 	}
-	if p.ipc == nil {
-		fields := make([]arrow.Field, len(taken))
-		for i, c := range taken {
-			fields[i] = arrow.Field{Name: fmt.Sprint(i), Type: c.DataType(), Nullable: true}
-		}
-		p.schema = arrow.NewSchema(fields, nil)
-		p.ipc = ipc.NewWriter(p.out, ipc.WithSchema(p.schema), ipc.WithAllocator(p.o.Allocator))
-	}
-	batch := array.NewRecordBatch(p.schema, taken, int64(len(rows)))
-	defer batch.Release()
-	return p.ipc.Write(batch)
+	return part.Write(taken, len(rows))
 }
 
 // Each calls f for each partition, and removes it then.
-func (s *Spill) Each(ctx context.Context, f func(p *Partition) error) error {
+func (s *Spill) Each(ctx context.Context, f func(p *rowfile.File) error) error {
 	for i, p := range s.parts {
 		if p == nil {
 			continue
 		}
-		if err := errors.Join(p.ipc.Close(), p.out.Flush()); err != nil {
-			return fmt.Errorf("temporary file: %w", err)
+		if err := p.Finish(); err != nil {
+			return err
 		}
-		p.out, p.ipc = nil, nil
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -134,34 +108,9 @@ func (s *Spill) Each(ctx context.Context, f func(p *Partition) error) error {
 			return err
 		}
 		s.parts[i] = nil
-		if err := p.file.Close(); err != nil {
+		if err := p.Close(); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// Each calls f for each batch of a partition. The columns live until it returns.
-func (p *Partition) Each(ctx context.Context, f func(columns []arrow.Array, rows int) error) error {
-	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("temporary file: %w", err)
-	}
-	r, err := ipc.NewReader(bufio.NewReaderSize(p.file, spillBytes), ipc.WithAllocator(p.o.Allocator))
-	if err != nil {
-		return fmt.Errorf("temporary file: %w", err)
-	}
-	defer r.Release()
-	for r.Next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b := r.RecordBatch()
-		if err := f(b.Columns(), int(b.NumRows())); err != nil {
-			return err
-		}
-	}
-	if err := r.Err(); err != nil {
-		return fmt.Errorf("temporary file: %w", err)
 	}
 	return nil
 }
@@ -173,7 +122,7 @@ func (s *Spill) Close() {
 	}
 	for i, p := range s.parts {
 		if p != nil {
-			p.file.Close()
+			p.Close()
 		}
 		s.parts[i] = nil
 	}

@@ -1,4 +1,4 @@
-package order
+package rowfile
 
 import (
 	"encoding/binary"
@@ -9,39 +9,54 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// A frame is a part of a run, with a checksum, so that a bad disk does not change rows silently:
+// A frame is a part of a file, with a checksum, so that a bad disk does not change rows silently:
 //
-//	0000  00 00 04 00   length of the content, up to 256 KiB
+//	0000  00 00 01 00   length of the content, up to 64 KiB
 //	0004  d7 9f 3b 21   CRC-32C of the content
 //	0008  …             content
 const (
 	frameHead  = 8
-	frameBytes = 256 << 10
+	frameBytes = 64 << 10
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// frameWriter appends frames to a run.
+// frameWriter writes frames.
 type frameWriter struct {
-	run   *run
-	frame []byte // scratch
+	out   io.Writer
+	frame []byte // the next one: a place for its head, and its content so far
+	bytes int64  // written
 }
 
 // Write implements [io.Writer].
 func (w *frameWriter) Write(p []byte) (int, error) {
-	done := 0
-	for done < len(p) {
-		content := p[done:min(done+frameBytes, len(p))]
-		w.frame = binary.LittleEndian.AppendUint32(w.frame[:0], uint32(len(content)))
-		w.frame = binary.LittleEndian.AppendUint32(w.frame, crc32.Checksum(content, castagnoli))
-		w.frame = append(w.frame, content...)
-		if _, err := w.run.file.Write(w.frame); err != nil {
-			return done, err
-		}
-		w.run.bytes += int64(len(w.frame))
-		done += len(content)
+	if w.frame == nil {
+		w.frame = make([]byte, frameHead, frameHead+frameBytes)
 	}
-	return done, nil
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), cap(w.frame)-len(w.frame))
+		w.frame, rest = append(w.frame, rest[:n]...), rest[n:]
+		if len(w.frame) == cap(w.frame) {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(p), nil
+}
+
+// flush writes the content so far.
+func (w *frameWriter) flush() error {
+	if len(w.frame) <= frameHead {
+		return nil
+	}
+	content := w.frame[frameHead:]
+	binary.LittleEndian.PutUint32(w.frame, uint32(len(content)))
+	binary.LittleEndian.PutUint32(w.frame[4:], crc32.Checksum(content, castagnoli))
+	n, err := w.out.Write(w.frame)
+	w.bytes += int64(n)
+	w.frame = w.frame[:frameHead]
+	return err
 }
 
 // frameReader reads the content of frames.
@@ -77,7 +92,6 @@ func (r *frameReader) next() error {
 	if r.buffer == nil {
 		r.buffer = make([]byte, frameBytes)
 	}
-	r.rest = nil
 	content := r.buffer[:n]
 	if _, err := io.ReadFull(r.in, content); err != nil {
 		return err

@@ -1,0 +1,117 @@
+// Package rowfile keeps rows that do not fit into memory in temporary files: Arrow IPC streams in frames with checksums.
+package rowfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// Temporary is a temporary file.
+type Temporary interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer // removes the file, too
+}
+
+// File is rows in a temporary file: they are written, then read. It is used by one goroutine.
+type File struct {
+	Rows int64
+
+	file   Temporary
+	mem    memory.Allocator
+	out    frameWriter
+	ipc    *ipc.Writer // nil until there are rows
+	schema *arrow.Schema
+}
+
+// New makes a file of rows in an empty temporary file, which it closes.
+func New(f Temporary, mem memory.Allocator) *File {
+	return &File{file: f, mem: mem, out: frameWriter{out: f}}
+}
+
+// Write appends rows. The columns have the same types each time.
+func (f *File) Write(columns []arrow.Array, rows int) error {
+	if f.ipc == nil {
+		fields := make([]arrow.Field, len(columns))
+		for i, c := range columns {
+			fields[i] = arrow.Field{Name: fmt.Sprint(i), Type: c.DataType(), Nullable: true}
+		}
+		f.schema = arrow.NewSchema(fields, nil)
+		f.ipc = ipc.NewWriter(&f.out, ipc.WithSchema(f.schema), ipc.WithAllocator(f.mem))
+	}
+	batch := array.NewRecordBatch(f.schema, columns, int64(rows))
+	defer batch.Release()
+	f.Rows += int64(rows)
+	return failed(f.ipc.Write(batch))
+}
+
+// failed is an error of a temporary file, nil for nil.
+func failed(err error) error {
+	if err != nil {
+		err = fmt.Errorf("temporary file: %w", err)
+	}
+	return err
+}
+
+// Finish ends the writing.
+func (f *File) Finish() (err error) {
+	if f.ipc != nil {
+		err = f.ipc.Close()
+	}
+	err = errors.Join(err, f.out.flush())
+	f.ipc, f.out.frame = nil, nil
+	return failed(err)
+}
+
+// Bytes is the size of a file that is finished.
+func (f *File) Bytes() int64 { return f.out.bytes }
+
+// Close removes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// Reader reads the rows of a file in their order.
+type Reader struct{ ipc *ipc.Reader }
+
+// Open reads a file that is finished and has rows, from its beginning.
+func (f *File) Open() (*Reader, error) {
+	r, err := ipc.NewReader(&frameReader{in: io.NewSectionReader(f.file, 0, f.out.bytes)}, ipc.WithAllocator(f.mem))
+	return &Reader{r}, failed(err)
+}
+
+// Next is the next batch, which lives until the next call, or none behind the last one.
+func (r *Reader) Next() (arrow.RecordBatch, error) {
+	for r.ipc.Next() {
+		if b := r.ipc.RecordBatch(); b.NumRows() > 0 {
+			return b, nil
+		}
+	}
+	return nil, failed(r.ipc.Err())
+}
+
+// Release releases the last batch.
+func (r *Reader) Release() { r.ipc.Release() }
+
+// Each calls f for each batch. The columns live until it returns.
+func (f *File) Each(ctx context.Context, yield func(columns []arrow.Array, rows int) error) error {
+	r, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	for {
+		b, err := r.Next()
+		if err = errors.Join(err, ctx.Err()); err != nil || b == nil {
+			return err
+		}
+		if err := yield(b.Columns(), int(b.NumRows())); err != nil {
+			return err
+		}
+	}
+}
