@@ -57,21 +57,6 @@ func (s *Set) Add(value []byte) (id uint32, added bool) {
 	}
 }
 
-// Find returns the id of value; ok is false if it was not added.
-func (s *Set) Find(value []byte) (id uint32, ok bool) {
-	if len(s.slots) == 0 {
-		return 0, false
-	}
-	head := headOf(value)
-	h, mask := hashOf(head, value), uint32(len(s.slots)-1)
-	for i := h & mask; s.slots[i] != 0; i = (i + 1) & mask {
-		if slot := s.slots[i]; uint32(slot>>32) == h && s.equal(uint32(slot)-1, head, value) {
-			return uint32(slot) - 1, true
-		}
-	}
-	return 0, false
-}
-
 // AddAll appends the ids of many values to ids: value i is
 // data[offsets[i]:offsets[i+1]].
 func (s *Set) AddAll(ids []uint32, data []byte, offsets []int64) []uint32 {

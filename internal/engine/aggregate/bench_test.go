@@ -35,7 +35,7 @@ func BenchmarkAdd(b *testing.B) {
 			a, err := aggregate.New(q, aggregate.Options{Parallelism: 1})
 			require.NoError(b, err)
 			defer a.Close()
-			microbench.Output(b, int(batch.NumRows()))
+			microbench.Output(b, 8*int(batch.NumRows()))
 			for b.Loop() {
 				require.NoError(b, a.Add(context.Background(), batch))
 			}

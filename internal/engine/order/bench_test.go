@@ -63,7 +63,7 @@ func BenchmarkSort(b *testing.B) {
 		}
 		for _, limit := range []int64{0, 10} {
 			b.Run(fmt.Sprintf("%s/limit=%d", name, limit), func(b *testing.B) {
-				microbench.Output(b, rows*batches)
+				microbench.Output(b, 8*rows*batches)
 				for b.Loop() {
 					s, err := order.NewSorter(all[0].Schema(), []order.Key{{Type: all[0].Column(0).DataType()}}, order.Options{Limit: limit})
 					require.NoError(b, err)
@@ -84,7 +84,7 @@ func BenchmarkSort(b *testing.B) {
 			})
 		}
 		b.Run(name+"/distinct", func(b *testing.B) {
-			microbench.Output(b, rows*batches)
+			microbench.Output(b, 8*rows*batches)
 			for b.Loop() {
 				d, err := order.NewDistinct(all[0].Schema(), order.Options{})
 				require.NoError(b, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/distinct"
 )
 
 // Distinct finds the rows of batches that differ in some value from all rows before, in the order in which they appear.
@@ -22,7 +21,7 @@ type Distinct struct {
 	o       Options
 	encoder *Encoder
 
-	seen distinct.Set
+	seen KeySet
 	full bool
 	late *Sorter // rows that are not in the full set, with their positions behind the columns; by all columns
 	rest *Sorter // those without repetition, by position
@@ -76,7 +75,7 @@ func (d *Distinct) split(batch arrow.RecordBatch) (rows, late []int64) {
 		}
 		if _, added := d.seen.Add(d.key); added {
 			rows = append(rows, int64(row))
-			d.full = int64(d.seen.Memory()) >= d.o.Memory
+			d.full = d.seen.Size() >= d.o.Memory
 		}
 	}
 	return rows, late
@@ -125,7 +124,7 @@ func (d *Distinct) Finish(ctx context.Context) (err error) {
 	if d.late == nil {
 		return ctx.Err()
 	}
-	d.seen = distinct.Set{}
+	d.seen = KeySet{}
 	if err := d.late.Finish(ctx); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
-	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
 )
@@ -30,7 +29,7 @@ type keyColumn struct {
 	wide    bool // the batch has decimals that are no ordinals
 
 	words   wordTable    // numbers of ordinals
-	strings distinct.Set // numbers of other values, encoded
+	strings order.KeySet // numbers of other values, encoded
 	encoder *order.Encoder
 	byWord  bool // numbers are those of ordinals
 
@@ -63,7 +62,7 @@ func (c *keyColumn) init(key order.Key, fixed bool) (err error) {
 }
 
 func (c *keyColumn) size() int64 {
-	return c.words.size() + int64(c.strings.Memory()) + int64(16*cap(c.entries)+4*cap(c.numbers)) + c.column.Size()
+	return c.words.size() + c.strings.Size() + int64(16*cap(c.entries)+4*cap(c.numbers)) + c.column.Size()
 }
 
 func (c *keyColumn) release() {

@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
@@ -28,7 +27,7 @@ type Keyer struct {
 	mem     memory.Allocator
 	columns []keyColumn
 	words   wordTable
-	strings *distinct.Set // of encoded rows; nil as long as words suffice
+	strings *order.KeySet // of encoded rows; nil as long as words suffice
 	encoder *order.Encoder
 	Full    bool // no new rows get a number
 	seen    int64
@@ -73,7 +72,7 @@ func (k *Keyer) Len() int {
 func (k *Keyer) Size() int64 {
 	n := k.words.size() + int64(8*cap(k.packed))
 	if k.strings != nil {
-		n += int64(k.strings.Memory())
+		n += k.strings.Size()
 	}
 	for i := range k.columns {
 		n += k.columns[i].size()
@@ -293,7 +292,7 @@ func (k *Keyer) useStrings(keys func() ([]arrow.Array, error)) error {
 		return err
 	}
 	defer arrowutil.ReleaseAll(columns)
-	k.strings = &distinct.Set{}
+	k.strings = &order.KeySet{}
 	if n := columns[0].Len(); n > 0 { // rows of this batch that already have numbers get them again
 		k.findStrings(make([]uint32, n), columns)
 	}

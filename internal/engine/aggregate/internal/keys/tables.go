@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/amudai/amudai-go/internal/base/distinct"
+	"github.com/amudai/amudai-go/internal/engine/order"
 )
 
 // None is the number of no group, and of no entry of a table. Rows of no group are aggregated, too, so that loops need
@@ -146,8 +146,8 @@ func (t *wordTable) relayout(width int, room int64, change func(word uint64) uin
 	t.rehash(n)
 }
 
-// findBytes is the number of a byte string, from 1. One that is not in the table gets a new number if grow is set, else None.
-func findBytes(t *distinct.Set, s []byte, grow bool) uint32 {
+// findBytes is the number of an encoded row or value, from 1. One that is not in the set gets a new number if grow is set, else None.
+func findBytes(t *order.KeySet, s []byte, grow bool) uint32 {
 	if grow {
 		id, _ := t.Add(s)
 		return id + 1
