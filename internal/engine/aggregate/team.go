@@ -2,8 +2,8 @@ package aggregate
 
 import "github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 
-// A team is a count and sums that see the same rows. They are added in one pass, because finding the place of a group takes as long as
-// adding to it.
+// A team is a count and sums that see the same rows. Two or three sums are added in one pass, because finding the place of a group takes as
+// long as adding to it.
 type team struct {
 	counts  *counts
 	sums    []*running
@@ -47,7 +47,7 @@ func (a *Aggregator) form() {
 
 // add adds rows of groups below n.
 func (t *team) add(groups []uint32, n int) error {
-	if t.counts != nil && len(t.sums) > 0 && t.addTallies(groups, n) {
+	if t.counts != nil && len(t.sums) > 1 && t.addTallies(groups, n) {
 		return nil
 	}
 	if t.counts != nil {
@@ -72,12 +72,9 @@ func (t *team) addTallies(groups []uint32, n int) bool {
 	t.tallies = column.Resized(t.tallies, lanes*n)
 	clear(t.tallies)
 	var all uint64
-	switch len(t.sums) {
-	case 1:
-		all = tallyOne(t.tallies, groups, v[0])
-	case 2:
+	if len(t.sums) == 2 {
 		all = tallyTwo(t.tallies, groups, v[0], v[1])
-	default:
+	} else {
 		all = tallyThree(t.tallies, groups, v[0], v[1], v[2])
 	}
 	if all >= 2*laneValue {
@@ -94,20 +91,7 @@ func (t *team) addTallies(groups []uint32, n int) bool {
 	return true
 }
 
-// tallyOne counts rows, and adds values. The result is less than 2*laneValue if all values are within the range of lanes.
-func tallyOne(to []tally, groups []uint32, v []int64) (all uint64) {
-	v = v[:len(groups)]
-	for i, g := range groups {
-		x := v[i]
-		all |= uint64(x + laneValue)
-		t := &to[lanes*int(g)+i%lanes]
-		t.rows++
-		t.sums[0] += x
-	}
-	return all
-}
-
-// tallyTwo is tallyOne for two columns.
+// tallyTwo counts rows, and adds values of two columns. The result is less than 2*laneValue if all values are within the range of lanes.
 func tallyTwo(to []tally, groups []uint32, v, w []int64) (all uint64) {
 	v, w = v[:len(groups)], w[:len(groups)]
 	for i, g := range groups {
@@ -121,7 +105,7 @@ func tallyTwo(to []tally, groups []uint32, v, w []int64) (all uint64) {
 	return all
 }
 
-// tallyThree is tallyOne for three columns.
+// tallyThree is tallyTwo for three columns.
 func tallyThree(to []tally, groups []uint32, v, w, u []int64) (all uint64) {
 	v, w, u = v[:len(groups)], w[:len(groups)], u[:len(groups)]
 	for i, g := range groups {
