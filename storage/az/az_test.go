@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/testing/fakeaz"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/az"
 	"github.com/amudai/amudai-go/storage/storetest"
@@ -21,7 +20,7 @@ var content = bytes.Repeat([]byte("0123456789abcdef"), 2<<20/16+1000)
 func store() *az.Store { return az.New(az.Options{Backoff: 1, PartBytes: 1 << 20, Parallel: 2}) }
 
 func TestStore(t *testing.T) {
-	fakeaz.New(t)
+	newServer(t)
 	storetest.TestStore(t, store(), "az://container/50%25 off/ü/")
 	require.NoError(t, storetest.Write(t.Context(), store(), "az://container/large", content, storage.CreateOptions{}))
 	storetest.TestReader(t, store(), "az://container/large", content)
@@ -30,7 +29,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
-	server := fakeaz.New(t)
+	server := newServer(t)
 	s := store()
 	ctx := t.Context()
 	require.NoError(t, storetest.Write(ctx, s, "az://container/a/b", content[:1<<20], storage.CreateOptions{}))
@@ -50,16 +49,16 @@ func TestRequests(t *testing.T) {
 // Whatever request fails, before the server does it or after: the blob is there and whole, or there is an error and no blob.
 func TestFaultsOfWrites(t *testing.T) {
 	for name, fault := range map[string]func(w http.ResponseWriter) bool{
-		"503":   func(w http.ResponseWriter) bool { fakeaz.Fail(w, 503, "ServerBusy"); return true },
-		"500":   func(w http.ResponseWriter) bool { fakeaz.Fail(w, 500, "InternalError"); return true },
+		"503":   func(w http.ResponseWriter) bool { fail(w, 503, "ServerBusy"); return true },
+		"500":   func(w http.ResponseWriter) bool { fail(w, 500, "InternalError"); return true },
 		"cut":   func(w http.ResponseWriter) bool { panic(http.ErrAbortHandler) },
 		"lost":  nil,
-		"403":   func(w http.ResponseWriter) bool { fakeaz.Fail(w, 403, "AuthorizationFailure"); return true },
-		"final": func(w http.ResponseWriter) bool { fakeaz.Fail(w, 400, "InvalidInput"); return true },
+		"403":   func(w http.ResponseWriter) bool { fail(w, 403, "AuthorizationFailure"); return true },
+		"final": func(w http.ResponseWriter) bool { fail(w, 400, "InvalidInput"); return true },
 	} {
 		for _, size := range []int{1000, len(content)} {
 			for k := 1; ; k++ {
-				server := fakeaz.New(t)
+				server := newServer(t)
 				if fault == nil {
 					server.Lost = func(n int, _ *http.Request) bool { return n == k }
 				} else {
@@ -83,7 +82,7 @@ func TestFaultsOfWrites(t *testing.T) {
 
 func TestFaultsOfReads(t *testing.T) {
 	for _, every := range []int{2, 3, 5} {
-		server := fakeaz.New(t)
+		server := newServer(t)
 		server.Put("a", content)
 		server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
 			switch {
@@ -92,7 +91,7 @@ func TestFaultsOfReads(t *testing.T) {
 			case n%2 == 0:
 				panic(http.ErrAbortHandler)
 			}
-			fakeaz.Fail(w, 500, "InternalError")
+			fail(w, 500, "InternalError")
 			return true
 		}
 		storetest.TestReader(t, store(), "az://container/a", content)
@@ -100,7 +99,7 @@ func TestFaultsOfReads(t *testing.T) {
 }
 
 func TestChangedWhileRead(t *testing.T) {
-	server := fakeaz.New(t)
+	server := newServer(t)
 	server.Put("a", []byte("first"))
 	r, err := store().Open(t.Context(), "az://container/a")
 	require.NoError(t, err)
@@ -112,7 +111,7 @@ func TestChangedWhileRead(t *testing.T) {
 
 // Of two writers of large blobs that may replace each other, the one whose blocks the other has dropped fails.
 func TestDroppedBlocks(t *testing.T) {
-	server := fakeaz.New(t)
+	server := newServer(t)
 	ctx := t.Context()
 	first, err := store().Create(ctx, "az://container/a", storage.CreateOptions{Overwrite: true})
 	require.NoError(t, err)
@@ -137,9 +136,9 @@ func TestErrors(t *testing.T) {
 		"ContainerNotFound":               {404, "az://container/a: there is no container container", nil},
 		"InvalidInput":                    {400, "az://container/a: the server answers InvalidInput (status 400)", nil},
 	} {
-		server := fakeaz.New(t)
+		server := newServer(t)
 		server.Fault = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
-			fakeaz.Fail(w, want.status, code)
+			fail(w, want.status, code)
 			return true
 		}
 		r, err := store().Open(t.Context(), "az://container/a")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/testing/fakegs"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/gs"
 	"github.com/amudai/amudai-go/storage/storetest"
@@ -22,7 +21,7 @@ var content = bytes.Repeat([]byte("0123456789abcdef"), 2<<20/16+1000)
 func store() *gs.Store { return gs.New(gs.Options{Backoff: 1, PartBytes: 1 << 20}) }
 
 func TestStore(t *testing.T) {
-	server := fakegs.New(t)
+	server := newServer(t)
 	storetest.TestStore(t, store(), "gs://bucket/50%25 off/ü/")
 	require.Zero(t, server.Uploads())
 	for _, size := range []int{1 << 20, 2 << 20, len(content)} {
@@ -33,7 +32,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
-	server := fakegs.New(t)
+	server := newServer(t)
 	s := store()
 	ctx := t.Context()
 	require.NoError(t, storetest.Write(ctx, s, "gs://bucket/a/b", content[:1<<20], storage.CreateOptions{}))
@@ -53,17 +52,17 @@ func TestRequests(t *testing.T) {
 // Whatever request fails, before the server does it or after: the object is there and whole, or there is an error, and nothing is left.
 func TestFaultsOfWrites(t *testing.T) {
 	for name, fault := range map[string]func(w http.ResponseWriter) bool{
-		"503":   func(w http.ResponseWriter) bool { fakegs.Fail(w, 503, "backend"); return true },
-		"429":   func(w http.ResponseWriter) bool { fakegs.Fail(w, 429, "slow down"); return true },
+		"503":   func(w http.ResponseWriter) bool { fail(w, 503, "backend"); return true },
+		"429":   func(w http.ResponseWriter) bool { fail(w, 429, "slow down"); return true },
 		"cut":   func(w http.ResponseWriter) bool { panic(http.ErrAbortHandler) },
 		"lost":  nil,
-		"403":   func(w http.ResponseWriter) bool { fakegs.Fail(w, 403, "forbidden"); return true },
-		"final": func(w http.ResponseWriter) bool { fakegs.Fail(w, 400, "bad"); return true },
+		"403":   func(w http.ResponseWriter) bool { fail(w, 403, "forbidden"); return true },
+		"final": func(w http.ResponseWriter) bool { fail(w, 400, "bad"); return true },
 	} {
 		for _, size := range []int{1000, len(content)} {
 			for _, keeps := range []int{0, 256 << 10} {
 				for k := 1; ; k++ {
-					server := fakegs.New(t)
+					server := newServer(t)
 					server.Keeps = keeps
 					if fault == nil {
 						server.Lost = func(n int, _ *http.Request) bool { return n == k }
@@ -92,7 +91,7 @@ func TestFaultsOfWrites(t *testing.T) {
 
 func TestFaultsOfReads(t *testing.T) {
 	for _, every := range []int{2, 3, 5} {
-		server := fakegs.New(t)
+		server := newServer(t)
 		server.Put("a", content)
 		server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
 			switch {
@@ -101,7 +100,7 @@ func TestFaultsOfReads(t *testing.T) {
 			case n%2 == 0:
 				panic(http.ErrAbortHandler)
 			}
-			fakegs.Fail(w, 500, "backend")
+			fail(w, 500, "backend")
 			return true
 		}
 		storetest.TestReader(t, store(), "gs://bucket/a", content)
@@ -109,7 +108,7 @@ func TestFaultsOfReads(t *testing.T) {
 }
 
 func TestChangedWhileRead(t *testing.T) {
-	server := fakegs.New(t)
+	server := newServer(t)
 	server.Put("a", []byte("first"))
 	r, err := store().Open(t.Context(), "gs://bucket/a")
 	require.NoError(t, err)
@@ -129,9 +128,9 @@ func TestErrors(t *testing.T) {
 		404: {"The specified bucket does not exist.", "gs://bucket/a: there is no bucket bucket", nil},
 		400: {"no good", "gs://bucket/a: the server answers: no good (status 400)", nil},
 	} {
-		server := fakegs.New(t)
+		server := newServer(t)
 		server.Fault = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
-			fakegs.Fail(w, status, want.message)
+			fail(w, status, want.message)
 			return true
 		}
 		r, err := store().Open(t.Context(), "gs://bucket/a")
@@ -146,7 +145,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestCredentials(t *testing.T) {
-	server := fakegs.New(t)
+	server := newServer(t)
 	server.Put("a", []byte("first"))
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 	for _, text := range []string{"", "no JSON", `{"type": "other"}`} {
@@ -166,7 +165,7 @@ func TestCredentials(t *testing.T) {
 
 // Tokens of a signed-in user are fetched and sent. Refused ones are an error for people.
 func TestTokens(t *testing.T) {
-	server := fakegs.New(t)
+	server := newServer(t)
 	server.Put("a", []byte("first"))
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 	status := 200
@@ -180,7 +179,7 @@ func TestTokens(t *testing.T) {
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(`{"error": "invalid_grant"}`))
 		case r.Header.Get("Authorization") != "Bearer secret":
-			fakegs.Fail(w, 401, "no token")
+			fail(w, 401, "no token")
 		default:
 			return false
 		}
@@ -204,7 +203,7 @@ func TestSecrets(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %v", r.Method, r.Header) }))
 	defer other.Close()
 	file := t.TempDir() + "/credentials.json"
-	server := fakegs.New(t)
+	server := newServer(t)
 	server.Put("a", []byte("first"))
 	writeFile(t, file, serviceAccount(t, server.URL+"/token"))
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)

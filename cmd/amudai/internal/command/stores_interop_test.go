@@ -20,7 +20,6 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
-	"github.com/amudai/amudai-go/internal/testing/faultproxy"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/az"
 	"github.com/amudai/amudai-go/storage/s3"
@@ -36,7 +35,7 @@ func TestInteropS3(t *testing.T) {
 	server := start(t, func(port string) *exec.Cmd {
 		return exec.CommandContext(context.WithoutCancel(t.Context()), python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port)
 	})
-	proxy := faultproxy.New(t, server)
+	proxy := newProxy(t, server)
 	fakes3.Environment(t, proxy.URL)
 	require.Equal(t, 200, put(t, server+"/bucket", nil))
 	register := func() {
@@ -56,7 +55,7 @@ func TestInteropAzure(t *testing.T) {
 		return exec.CommandContext(context.WithoutCancel(t.Context()), node, program, "--inMemoryPersistence", "--silent", "--skipApiVersionCheck", "--blobPort", port)
 	})
 	key := "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==" // of all emulators
-	proxy := faultproxy.New(t, server+"/devstoreaccount1")
+	proxy := newProxy(t, server+"/devstoreaccount1")
 	t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "AccountName=devstoreaccount1;AccountKey="+key+";BlobEndpoint="+proxy.URL)
 
 	date := time.Now().UTC().Format(http.TimeFormat)
@@ -111,7 +110,7 @@ func put(t *testing.T, url string, header map[string]string) int {
 }
 
 // interop runs a store and the command on a server.
-func interop(t *testing.T, root string, proxy *faultproxy.Proxy, register func()) {
+func interop(t *testing.T, root string, proxy *proxy, register func()) {
 	register()
 	store, err := storage.ForLocation(root)
 	require.NoError(t, err)
@@ -143,16 +142,16 @@ func interopCommand(t *testing.T, root string) {
 }
 
 // interopFaults converts while each request in turn meets each fault: the output is whole.
-func interopFaults(t *testing.T, root string, proxy *faultproxy.Proxy) {
+func interopFaults(t *testing.T, root string, proxy *proxy) {
 	defer func() { proxy.Choose = nil }()
-	for fault := faultproxy.Refuse; fault <= faultproxy.Delay; fault++ {
+	for fault := proxyRefuse; fault <= proxyDelay; fault++ {
 		for k := 1; ; k++ {
 			proxy.Requests()
-			proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+			proxy.Choose = func(n int, _ *http.Request) proxyFault {
 				if n == k {
 					return fault
 				}
-				return faultproxy.None
+				return proxyNone
 			}
 			out := fmt.Sprintf("%sfaults/%d-%d.csv", root, fault, k)
 			ok(t, "convert", "-q", root+"logs/a.amudai.shard", out)
@@ -167,16 +166,16 @@ func interopFaults(t *testing.T, root string, proxy *faultproxy.Proxy) {
 }
 
 // interopInterrupted ends a conversion at each of its requests. Nothing is left.
-func interopInterrupted(t *testing.T, root string, proxy *faultproxy.Proxy) {
+func interopInterrupted(t *testing.T, root string, proxy *proxy) {
 	defer func() { proxy.Choose = nil }()
 	for k := 1; ; k++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		proxy.Requests()
-		proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+		proxy.Choose = func(n int, _ *http.Request) proxyFault {
 			if n == k {
 				cancel()
 			}
-			return faultproxy.None
+			return proxyNone
 		}
 		out := fmt.Sprintf("%sinterrupted/%d.csv", root, k)
 		r := runContext(ctx, app.Env{Args: []string{"convert", "-q", "in.csv", out}})
@@ -196,7 +195,7 @@ func interopInterrupted(t *testing.T, root string, proxy *faultproxy.Proxy) {
 }
 
 // interopChanged replaces a shard at each request of a scan: the answer is that of one version, or an error.
-func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store storage.Store) {
+func interopChanged(t *testing.T, root string, proxy *proxy, store storage.Store) {
 	defer func() { proxy.Choose = nil }()
 	ctx := t.Context()
 	location := root + "changed/t.amudai.shard"
@@ -224,11 +223,11 @@ func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store st
 		require.NoError(t, replace(0))
 		proxy.Requests()
 		changed := make(chan error, 1)
-		proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+		proxy.Choose = func(n int, _ *http.Request) proxyFault {
 			if n == k { // the requests of replace have greater numbers
 				changed <- replace(1)
 			}
-			return faultproxy.None
+			return proxyNone
 		}
 		r := run(t, "agg", location, "count(*), sum(n)")
 		proxy.Choose = nil

@@ -1,6 +1,4 @@
-// Package fakeaz is a small server of Azure Blob Storage in memory, for tests: blobs, blocks, conditional writes, lists, as far
-// as storage/az uses them. It checks no signatures. A server that others wrote is tested by make interop-stores.
-package fakeaz
+package az_test
 
 import (
 	"bytes"
@@ -15,17 +13,20 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/fakecloud"
 )
 
-// Server is a server with one container, named "container".
-type Server struct {
+// server is a small server of Azure Blob Storage in memory, for tests: blobs, blocks, conditional writes, lists, as far
+// as storage/az uses them. It checks no signatures. A server that others wrote is tested by make interop-stores.
+//
+// It has one container, named "container".
+type server struct {
 	fakecloud.Server[http.Header]
 	blocks map[string]map[string][]byte // by key and id
 }
 
 type blob = fakecloud.Object[http.Header]
 
-// New starts a server, which ends with the test, and sets the environment so that az://container/ is on it.
-func New(t testing.TB) *Server {
-	s := &Server{blocks: map[string]map[string][]byte{}}
+// newServer starts a server, which ends with the test, and sets the environment so that az://container/ is on it.
+func newServer(t testing.TB) *server {
+	s := &server{blocks: map[string]map[string][]byte{}}
 	s.Start(t, func(r *fakecloud.Request) {
 		if ranges := r.Header.Get("X-Ms-Range"); ranges != "" { // which the service prefers
 			r.Header.Set("Range", ranges)
@@ -41,21 +42,21 @@ func newBlob(content []byte, version int) blob {
 	return blob{Bytes: content, Tag: fmt.Sprintf(`"0x%X"`, version)}
 }
 
-// Fail answers with an error.
-func Fail(w http.ResponseWriter, status int, code string) {
+// fail answers with an error.
+func fail(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("X-Ms-Error-Code", code)
 	w.WriteHeader(status)
 	fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
 }
 
-func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
+func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	q, key, body := r.URL.Query(), r.Key, r.Body
 	b, ok := s.Objects[key]
 	match := r.Header.Get("If-Match")
 	container, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/account/"), "/")
 	switch comp := q.Get("comp"); {
 	case container != "container":
-		Fail(w, 404, "ContainerNotFound")
+		fail(w, 404, "ContainerNotFound")
 	case comp == "list":
 		s.list(w, q.Get("prefix"), q.Get("marker"))
 	case comp == "block":
@@ -65,11 +66,11 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 		s.blocks[key][q.Get("blockid")] = body
 		w.WriteHeader(201)
 	case r.Method != http.MethodPut && !ok:
-		Fail(w, 404, "BlobNotFound")
+		fail(w, 404, "BlobNotFound")
 	case r.Method == http.MethodPut && ok && r.Header.Get("If-None-Match") == "*":
-		Fail(w, 409, "BlobAlreadyExists")
+		fail(w, 409, "BlobAlreadyExists")
 	case match != "" && match != b.Tag:
-		Fail(w, 412, "ConditionNotMet")
+		fail(w, 412, "ConditionNotMet")
 	case comp == "blocklist":
 		s.commit(w, r, key, body)
 	case r.Method == http.MethodPut:
@@ -82,7 +83,7 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	}
 }
 
-func (s *Server) put(w http.ResponseWriter, r *fakecloud.Request, key string, content []byte) {
+func (s *server) put(w http.ResponseWriter, r *fakecloud.Request, key string, content []byte) {
 	b := newBlob(content, s.Version())
 	b.Meta = fakecloud.Headers(r, "X-Ms-Meta-")
 	s.Objects[key] = b
@@ -91,17 +92,17 @@ func (s *Server) put(w http.ResponseWriter, r *fakecloud.Request, key string, co
 	w.WriteHeader(201)
 }
 
-func (s *Server) commit(w http.ResponseWriter, r *fakecloud.Request, key string, body []byte) {
+func (s *server) commit(w http.ResponseWriter, r *fakecloud.Request, key string, body []byte) {
 	var list struct{ Latest []string }
 	if err := xml.Unmarshal(body, &list); err != nil {
-		Fail(w, 400, "InvalidXmlDocument")
+		fail(w, 400, "InvalidXmlDocument")
 		return
 	}
 	var all []byte
 	for _, id := range list.Latest {
 		block, ok := s.blocks[key][id]
 		if !ok {
-			Fail(w, 400, "InvalidBlockList")
+			fail(w, 400, "InvalidBlockList")
 			return
 		}
 		all = append(all, block...)
@@ -109,18 +110,18 @@ func (s *Server) commit(w http.ResponseWriter, r *fakecloud.Request, key string,
 	s.put(w, r, key, all)
 }
 
-func (s *Server) get(w http.ResponseWriter, r *fakecloud.Request, b blob) {
+func (s *server) get(w http.ResponseWriter, r *fakecloud.Request, b blob) {
 	w.Header().Set("ETag", b.Tag)
 	maps.Copy(w.Header(), b.Meta)
 	if len(b.Bytes) == 0 && r.Header.Get("Range") != "" {
-		Fail(w, 416, "InvalidRange")
+		fail(w, 416, "InvalidRange")
 		return
 	}
 	http.ServeContent(w, r.Request, "", time.Time{}, bytes.NewReader(b.Bytes))
 }
 
 // list answers with pages of three blobs, in which tags have no quotes.
-func (s *Server) list(w http.ResponseWriter, prefix, after string) {
+func (s *server) list(w http.ResponseWriter, prefix, after string) {
 	type entry struct {
 		Name       string
 		Properties struct {

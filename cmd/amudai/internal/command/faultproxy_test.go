@@ -1,5 +1,4 @@
-// Package faultproxy is an HTTP proxy before a server under test, which cuts, delays and refuses some of its answers.
-package faultproxy
+package command_test
 
 import (
 	"net/http"
@@ -11,36 +10,36 @@ import (
 	"time"
 )
 
-// Fault is what happens to a request.
-type Fault int
+// proxyFault is what happens to a request.
+type proxyFault int
 
 // The faults of requests.
 const (
-	None   Fault = iota
-	Refuse       // the server does not get it, the answer is 503
-	Cut          // the server does not get it, the connection ends
-	Lost         // the server does it, and the connection ends before the answer
-	Half         // the connection ends within the body of the answer
-	Delay        // the answer comes late
+	proxyNone   proxyFault = iota
+	proxyRefuse            // the server does not get it, the answer is 503
+	proxyCut               // the server does not get it, the connection ends
+	proxyLost              // the server does it, and the connection ends before the answer
+	proxyHalf              // the connection ends within the body of the answer
+	proxyDelay             // the answer comes late
 )
 
-// Proxy is a proxy. Fields may be changed between requests.
-type Proxy struct {
+// proxy is an HTTP proxy before a server under test, which cuts, delays and refuses some of its answers. Fields may be changed between requests.
+type proxy struct {
 	URL string
 	// Choose chooses the fault of request n, from 1 on. Nil means none.
-	Choose func(n int, r *http.Request) Fault
+	Choose func(n int, r *http.Request) proxyFault
 
 	n       atomic.Int64
 	forward *httputil.ReverseProxy
 }
 
-// New starts a proxy before a server, which ends with the test.
-func New(t testing.TB, server string) *Proxy {
+// newProxy starts a proxy before a server, which ends with the test.
+func newProxy(t testing.TB, server string) *proxy {
 	target, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{forward: &httputil.ReverseProxy{
+	p := &proxy{forward: &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = target.Scheme, target.Host }, // Host stays: it may be signed
 	}}
 	h := httptest.NewServer(p)
@@ -50,27 +49,27 @@ func New(t testing.TB, server string) *Proxy {
 }
 
 // Requests returns the number of requests since the last call.
-func (p *Proxy) Requests() int { return int(p.n.Swap(0)) }
+func (p *proxy) Requests() int { return int(p.n.Swap(0)) }
 
 // ServeHTTP implements http.Handler.
-func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := int(p.n.Add(1))
-	fault := None
+	fault := proxyNone
 	if p.Choose != nil {
 		fault = p.Choose(n, r)
 	}
 	switch fault {
-	case Refuse:
+	case proxyRefuse:
 		w.WriteHeader(503)
 		return
-	case Cut:
+	case proxyCut:
 		panic(http.ErrAbortHandler)
-	case Lost:
+	case proxyLost:
 		p.forward.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
-	case Half:
+	case proxyHalf:
 		w = &half{w}
-	case Delay:
+	case proxyDelay:
 		time.Sleep(300 * time.Millisecond)
 	}
 	p.forward.ServeHTTP(w, r)

@@ -1,6 +1,4 @@
-// Package fakegs is a small server of Google Cloud Storage in memory, for tests: objects, resumable uploads, generations,
-// lists, as far as storage/gs uses them. It checks no credentials.
-package fakegs
+package gs_test
 
 import (
 	"bytes"
@@ -19,8 +17,11 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/fakecloud"
 )
 
-// Server is a server with one bucket, named "bucket". The tags of its objects are generations.
-type Server struct {
+// server is a small server of Google Cloud Storage in memory, for tests: objects, resumable uploads, generations,
+// lists, as far as storage/gs uses them. It checks no credentials.
+//
+// It has one bucket, named "bucket". The tags of its objects are generations.
+type server struct {
 	fakecloud.Server[map[string]string]
 	// Keeps, if positive, is the most bytes that an upload keeps of one request that does not end it.
 	Keeps   int
@@ -36,9 +37,9 @@ type upload struct {
 	done       string // generation
 }
 
-// New starts a server, which ends with the test, and sets the environment so that gs://bucket/ is on it.
-func New(t testing.TB) *Server {
-	s := &Server{uploads: map[string]*upload{}}
+// newServer starts a server, which ends with the test, and sets the environment so that gs://bucket/ is on it.
+func newServer(t testing.TB) *server {
+	s := &server{uploads: map[string]*upload{}}
 	s.Start(t, func(r *fakecloud.Request) {
 		_, escaped, _ := strings.Cut(r.URL.EscapedPath(), "/o/")
 		r.Key, _ = url.PathUnescape(escaped)
@@ -49,7 +50,7 @@ func New(t testing.TB) *Server {
 }
 
 // Uploads is the number of uploads that are neither completed nor dropped.
-func (s *Server) Uploads() (n int) {
+func (s *server) Uploads() (n int) {
 	s.Locked(func() {
 		for _, u := range s.uploads {
 			if u.done == "" {
@@ -60,8 +61,8 @@ func (s *Server) Uploads() (n int) {
 	return n
 }
 
-// Fail answers with an error.
-func Fail(w http.ResponseWriter, status int, message string) {
+// fail answers with an error.
+func fail(w http.ResponseWriter, status int, message string) {
 	w.WriteHeader(status)
 	fmt.Fprintf(w, `{"error": {"code": %d, "message": %q}}`, status, message)
 }
@@ -72,11 +73,11 @@ func answer(w http.ResponseWriter, v any) {
 	}
 }
 
-func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
+func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	q, key, body := r.URL.Query(), r.Key, r.Body
 	switch bucket := strings.Split(strings.TrimPrefix(r.URL.Path, "/upload"), "/"); {
 	case len(bucket) > 4 && bucket[4] != "bucket":
-		Fail(w, 404, "The specified bucket does not exist.")
+		fail(w, 404, "The specified bucket does not exist.")
 	case q.Has("upload_id"):
 		s.resume(w, r, q.Get("upload_id"), body)
 	case q.Get("uploadType") == "resumable":
@@ -90,20 +91,20 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	}
 }
 
-func (s *Server) object(w http.ResponseWriter, r *fakecloud.Request, key string, q url.Values) {
+func (s *server) object(w http.ResponseWriter, r *fakecloud.Request, key string, q url.Values) {
 	o, ok := s.Objects[key]
 	switch match := q.Get("ifGenerationMatch"); {
 	case !ok:
-		Fail(w, 404, "No such object: bucket/"+key)
+		fail(w, 404, "No such object: bucket/"+key)
 	case match != "" && match != o.Tag:
-		Fail(w, 412, "At least one of the pre-conditions you specified did not hold.")
+		fail(w, 412, "At least one of the pre-conditions you specified did not hold.")
 	case r.Method == http.MethodDelete:
 		delete(s.Objects, key)
 		w.WriteHeader(204)
 	case q.Get("alt") != "media":
 		answer(w, describe(key, o))
 	case len(o.Bytes) == 0 && r.Header.Get("Range") != "":
-		Fail(w, 416, "Requested range not satisfiable")
+		fail(w, 416, "Requested range not satisfiable")
 	default:
 		w.Header().Set("X-Goog-Generation", o.Tag)
 		http.ServeContent(w, r.Request, "", time.Time{}, bytes.NewReader(o.Bytes))
@@ -115,10 +116,10 @@ func describe(key string, o object) map[string]any {
 }
 
 // put stores an object if the condition holds, and reports whether it did.
-func (s *Server) put(w http.ResponseWriter, key, match string, content []byte, meta map[string]string) bool {
+func (s *server) put(w http.ResponseWriter, key, match string, content []byte, meta map[string]string) bool {
 	old, ok := s.Objects[key]
 	if match == "0" && ok || match != "" && match != "0" && match != old.Tag {
-		Fail(w, 412, "At least one of the pre-conditions you specified did not hold.")
+		fail(w, 412, "At least one of the pre-conditions you specified did not hold.")
 		return false
 	}
 	s.Objects[key] = object{Bytes: content, Tag: strconv.Itoa(s.Version()), Meta: meta}
@@ -132,7 +133,7 @@ type description struct {
 	Metadata map[string]string
 }
 
-func (s *Server) multipart(w http.ResponseWriter, r *fakecloud.Request, q url.Values, body []byte) {
+func (s *server) multipart(w http.ResponseWriter, r *fakecloud.Request, q url.Values, body []byte) {
 	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	parts := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	var all [][]byte
@@ -146,16 +147,16 @@ func (s *Server) multipart(w http.ResponseWriter, r *fakecloud.Request, q url.Va
 	}
 	var d description
 	if len(all) != 2 || json.Unmarshal(all[0], &d) != nil {
-		Fail(w, 400, "Bad multipart body")
+		fail(w, 400, "Bad multipart body")
 		return
 	}
 	s.put(w, d.Name, q.Get("ifGenerationMatch"), all[1], d.Metadata)
 }
 
-func (s *Server) begin(w http.ResponseWriter, q url.Values, body []byte) {
+func (s *server) begin(w http.ResponseWriter, q url.Values, body []byte) {
 	var d description
 	if json.Unmarshal(body, &d) != nil {
-		Fail(w, 400, "Bad description")
+		fail(w, 400, "Bad description")
 		return
 	}
 	id := fmt.Sprintf("upload-%d", s.Version())
@@ -163,11 +164,11 @@ func (s *Server) begin(w http.ResponseWriter, q url.Values, body []byte) {
 	w.Header().Set("Location", s.URL+"/upload/storage/v1/b/bucket/o?upload_id="+id)
 }
 
-func (s *Server) resume(w http.ResponseWriter, r *fakecloud.Request, id string, body []byte) {
+func (s *server) resume(w http.ResponseWriter, r *fakecloud.Request, id string, body []byte) {
 	u := s.uploads[id]
 	switch {
 	case u == nil:
-		Fail(w, 404, "No such upload")
+		fail(w, 404, "No such upload")
 		return
 	case u.done != "":
 		answer(w, describe(u.key, object{Bytes: u.bytes, Tag: u.done, Meta: u.meta}))
@@ -180,11 +181,11 @@ func (s *Server) resume(w http.ResponseWriter, r *fakecloud.Request, id string, 
 	place, total, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Content-Range"), "bytes "), "/")
 	var from, last int
 	if _, err := fmt.Sscanf(place, "%d-%d", &from, &last); place != "*" && (err != nil || from > len(u.bytes) || last+1-from != len(body)) {
-		Fail(w, 400, "Bad Content-Range")
+		fail(w, 400, "Bad Content-Range")
 		return
 	}
 	if total == "*" && len(body)%(256<<10) != 0 {
-		Fail(w, 400, "Not a multiple of 256 KiB")
+		fail(w, 400, "Not a multiple of 256 KiB")
 		return
 	}
 	if place != "*" {
@@ -206,7 +207,7 @@ func (s *Server) resume(w http.ResponseWriter, r *fakecloud.Request, id string, 
 }
 
 // list answers with pages of three objects.
-func (s *Server) list(w http.ResponseWriter, prefix, after string) {
+func (s *server) list(w http.ResponseWriter, prefix, after string) {
 	out := map[string]any{}
 	var items []map[string]any
 	keys, more := s.Page(prefix, after)
