@@ -32,6 +32,50 @@ const (
 	annotationNone  = "none"
 )
 
+// An annotation keeps values of one kind. The beginning of its text tells which kind that is.
+type annotation[V any] struct {
+	start string
+	parse func(text string) (v V, ok bool)
+	equal func(a, b V) bool
+}
+
+func annotated(description, text string) string {
+	if description == "" {
+		return text + annotationEnd
+	}
+	return description + " " + text + annotationEnd
+}
+
+// cut splits a description that ends in such an annotation.
+func (a *annotation[V]) cut(description string) (rest string, v V, ok bool) {
+	at := strings.LastIndex(description, a.start)
+	if at < 0 || !strings.HasSuffix(description, annotationEnd) || at > 0 && description[at-1] != ' ' {
+		return description, v, false
+	}
+	found, ok := a.parse(description[at+len(a.start) : len(description)-len(annotationEnd)])
+	if !ok {
+		return description, v, false
+	}
+	return description[:max(at-1, 0)], found, true
+}
+
+// add adds the annotation of a value. One that could not be read back is an error, which names it.
+func (a *annotation[V]) add(description, text string, v V, name string) (string, error) {
+	out := annotated(description, a.start+text)
+	if rest, back, ok := a.cut(out); !ok || rest != description || !a.equal(back, v) {
+		return "", fault.Unsupportedf("%s cannot be kept in a description", name)
+	}
+	return out, nil
+}
+
+// none is a description without such an annotation, even if it ends like one by itself.
+func (a *annotation[V]) none(description string) string {
+	if _, _, ok := a.cut(description); ok {
+		return annotated(description, annotationStart+annotationNone)
+	}
+	return description
+}
+
 // Storage is the fundamental C++ type that keeps the values of an Arrow type which RNTuple lacks, or
 // the number of bytes of an array that does. Both are zero for other types.
 func Storage(dt arrow.DataType) (kind column.Kind, bytes int) {
@@ -59,45 +103,27 @@ const (
 	KeyExtensionData = "ARROW:extension:metadata"
 )
 
-const extensionStart = annotationStart + "extension "
+var extensions = annotation[Extension]{annotationStart + "extension ", parseExtension, func(a, b Extension) bool { return a == b }}
 
 // AnnotateExtension adds an extension type to a description with the annotation of its storage type, if there is one.
 func AnnotateExtension(description string, e Extension) (string, error) {
 	if e.Name == "" {
-		if _, found := cutExtension(description); found.Name != "" { // as it was by itself
-			return description + " " + annotationStart + annotationNone + annotationEnd, nil
-		}
-		return description, nil
+		return extensions.none(description), nil
 	}
-	out := extensionStart + strconv.Quote(e.Name) + " " + strconv.Quote(e.Data) + annotationEnd
-	if description != "" {
-		out = description + " " + out
-	}
-	if rest, back := cutExtension(out); rest != description || back != e {
-		return "", fault.Unsupportedf("the extension type %q cannot be kept in a description", e.Name)
-	}
-	return out, nil
+	return extensions.add(description, strconv.Quote(e.Name)+" "+strconv.Quote(e.Data), e, fmt.Sprintf("the extension type %q", e.Name))
 }
 
-// cutExtension splits a description that ends in the annotation of an extension type.
-func cutExtension(description string) (rest string, e Extension) {
-	at := strings.LastIndex(description, extensionStart)
-	if at < 0 || !strings.HasSuffix(description, annotationEnd) || at > 0 && description[at-1] != ' ' {
-		return description, e
-	}
-	text := description[at+len(extensionStart) : len(description)-len(annotationEnd)]
+func parseExtension(text string) (e Extension, ok bool) {
 	name, err := strconv.QuotedPrefix(text)
 	if err != nil || !strings.HasPrefix(text[len(name):], " ") {
-		return description, e
+		return e, false
 	}
 	data, err := strconv.Unquote(text[len(name)+1:])
 	if err != nil {
-		return description, e
+		return e, false
 	}
-	if name, err = strconv.Unquote(name); err != nil || name == "" {
-		return description, e
-	}
-	return description[:max(at-1, 0)], Extension{name, data}
+	name, err = strconv.Unquote(name)
+	return Extension{name, data}, err == nil && name != ""
 }
 
 // extend gives a field an extension type. Without one that the program knows for these values, metadata of the field name
@@ -113,54 +139,31 @@ func (f *Field) extend(e Extension) {
 	f.unknown = e
 }
 
+// types keeps what [Storage] knows. The type is nil for the annotation "none".
+var types = annotation[arrow.DataType]{annotationStart, func(text string) (arrow.DataType, bool) {
+	dt := parseType(text)
+	return dt, dt != nil || text == annotationNone
+}, func(a, b arrow.DataType) bool { return a != nil && arrow.TypeEqual(a, b) }}
+
 // Annotate is a description with the annotation of an Arrow type, if it needs one. A type that could
 // not be read back is an error.
 func Annotate(description string, dt arrow.DataType) (string, error) {
-	text := annotationNone
-	if kind, bytes := Storage(dt); kind != 0 || bytes != 0 {
-		text = typeText(dt)
-	} else if _, cut, _ := cutAnnotation(description); !cut {
-		return description, nil
-	} else {
-		dt = nil
+	if kind, bytes := Storage(dt); kind == 0 && bytes == 0 {
+		return types.none(description), nil
 	}
-	out := annotationStart + text + annotationEnd
-	if description != "" {
-		out = description + " " + out
-	}
-	rest, _, back := cutAnnotation(out)
-	if rest != description || (dt == nil) != (back == nil) || dt != nil && !arrow.TypeEqual(dt, back) {
-		return "", fault.Unsupportedf("Arrow type %v cannot be kept in a description", dt)
-	}
-	return out, nil
+	return types.add(description, typeText(dt), dt, fmt.Sprintf("Arrow type %v", dt))
 }
 
-// cutAnnotation splits a description. The type is nil if the annotation has none.
-func cutAnnotation(description string) (rest string, found bool, dt arrow.DataType) {
-	at := strings.LastIndex(description, annotationStart)
-	if at < 0 || !strings.HasSuffix(description, annotationEnd) {
-		return description, false, nil
-	}
-	if at > 0 && description[at-1] != ' ' {
-		return description, false, nil
-	}
-	text := description[at+len(annotationStart) : len(description)-len(annotationEnd)]
-	if dt = parseType(text); dt == nil && text != annotationNone {
-		return description, false, nil
-	}
-	return description[:max(at-1, 0)], true, dt
-}
-
-// annotated gives a field the Arrow type of its annotations, if its values are stored as these say. The
+// restore gives a field the Arrow type of its annotations, if its values are stored as these say. The
 // result is the description without them.
-func (b *builder) annotated(f *envelope.Field, out *Field) string {
+func (b *builder) restore(f *envelope.Field, out *Field) string {
 	if b.o.NoArrowTypes {
 		return f.Description
 	}
-	description, e := cutExtension(f.Description)
+	description, e, _ := extensions.cut(f.Description)
 	rest := b.storedAs(b.typed(description, out), out)
 	if rest == description && out.IsUnion() {
-		if cut, names := cutUnion(rest); len(names) == len(out.Children) {
+		if cut, names, _ := unions.cut(rest); len(names) == len(out.Children) {
 			rest, out.names = cut, names
 		}
 	}
@@ -171,7 +174,7 @@ func (b *builder) annotated(f *envelope.Field, out *Field) string {
 }
 
 func (b *builder) storedAs(description string, out *Field) string {
-	rest, found, dt := cutAnnotation(description)
+	rest, dt, found := types.cut(description)
 	if found && (dt == nil || b.store(dt, out)) {
 		return rest
 	}

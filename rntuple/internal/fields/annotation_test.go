@@ -24,7 +24,7 @@ func TestAnnotations(t *testing.T) {
 		for _, text := range []string{"", "a comment", "[arrow: date32]", "a [arrow: none]", " "} {
 			d, err := Annotate(text, dt)
 			require.NoError(t, err)
-			rest, found, got := cutAnnotation(d)
+			rest, got, found := types.cut(d)
 			require.True(t, found)
 			require.Equal(t, text, rest)
 			require.True(t, arrow.TypeEqual(dt, got), "%v %v", dt, got)
@@ -40,7 +40,7 @@ func TestAnnotations(t *testing.T) {
 		d, err := Annotate(text, arrow.PrimitiveTypes.Int32)
 		require.NoError(t, err)
 		require.Equal(t, want, d)
-		rest, _, dt := cutAnnotation(d)
+		rest, dt, _ := types.cut(d)
 		require.Equal(t, text, rest)
 		require.Nil(t, dt)
 	}
@@ -59,12 +59,12 @@ func FuzzAnnotation(f *testing.F) {
 	f.Add("[arrow: decimal128(, )]")
 	f.Add("[arrow: time32[")
 	f.Fuzz(func(t *testing.T, text string) {
-		rest, found, dt := cutAnnotation(text)
+		rest, dt, found := types.cut(text)
 		require.True(t, strings.HasPrefix(text, rest))
 		if found && dt != nil {
 			again, err := Annotate(rest, dt)
 			require.NoError(t, err)
-			_, _, back := cutAnnotation(again)
+			_, back, _ := types.cut(again)
 			require.True(t, arrow.TypeEqual(dt, back))
 		}
 	})
@@ -77,14 +77,14 @@ func TestUnionsAndExtensions(t *testing.T) {
 		for _, e := range []Extension{{"arrow.uuid", ""}, {`a "b" [arrow: `, "{}\n"}} {
 			d, err := AnnotateExtension(text, e)
 			require.NoError(t, err)
-			rest, got := cutExtension(d)
+			rest, got, _ := extensions.cut(d)
 			require.Equal(t, text, rest)
 			require.Equal(t, e, got)
 		}
 		for _, u := range []Union{{{3, "none"}, {0, "a"}}, {{0, "none"}, {1, "]"}, {127, `", 5 "`}}} {
 			d, err := AnnotateUnion(text, u)
 			require.NoError(t, err)
-			rest, got := cutUnion(d)
+			rest, got, _ := unions.cut(d)
 			require.Equal(t, text, rest)
 			require.Equal(t, u, got)
 		}
@@ -98,7 +98,7 @@ func TestUnionsAndExtensions(t *testing.T) {
 	_, err = AnnotateExtension("", Extension{`[arrow: extension "x" "`, ""})
 	require.Error(t, err)
 	for _, wrong := range []string{`[arrow: union ]`, `[arrow: union 128 "a"]`, `[arrow: union 1 "a", 1 "b"]`, `[arrow: union 1 "a",]`, `[arrow: union 1]`, `[arrow: union -1 "a"]`} {
-		_, u := cutUnion(wrong)
+		_, u, _ := unions.cut(wrong)
 		require.Nil(t, u, wrong)
 	}
 }
@@ -107,16 +107,16 @@ func FuzzUnion(f *testing.F) {
 	f.Add(`text [arrow: union 0 "none", 5 "a"]`)
 	f.Add(`[arrow: extension "arrow.uuid" ""]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if rest, u := cutUnion(text); u != nil {
+		if rest, u, _ := unions.cut(text); u != nil {
 			again, err := AnnotateUnion(rest, u)
 			require.NoError(t, err)
-			_, back := cutUnion(again)
+			_, back, _ := unions.cut(again)
 			require.True(t, back == nil || slices.Equal(u, back))
 		}
-		if rest, e := cutExtension(text); e.Name != "" {
+		if rest, e, _ := extensions.cut(text); e.Name != "" {
 			again, err := AnnotateExtension(rest, e)
 			require.NoError(t, err)
-			_, back := cutExtension(again)
+			_, back, _ := extensions.cut(again)
 			require.Equal(t, e, back)
 		}
 	})
@@ -148,7 +148,7 @@ func TestTypedFields(t *testing.T) {
 		for _, dt := range arrowgen.Types() {
 			d, err := AnnotateType(text, dt)
 			require.NoError(t, err)
-			if rest, back := cutType(d); NeedsType(dt) {
+			if rest, back, _ := wholeTypes.cut(d); NeedsType(dt) {
 				require.Equal(t, text, rest)
 				require.NotEmpty(t, back)
 			} else if text != "[arrow: type utf8_view]" {

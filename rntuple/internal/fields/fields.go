@@ -174,7 +174,7 @@ func (b *builder) field(id uint32) (*Field, error) {
 	if err := b.lay(f, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.s.Path(id), err)
 	}
-	description := b.annotated(f, out)
+	description := b.restore(f, out)
 	if out.Layout == Optional && out.unknown.Name == "" {
 		out.unknown = out.Children[0].unknown
 	}

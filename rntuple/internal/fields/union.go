@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-
-	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Union is the names and type codes of the fields of an Arrow union: that of type null, which stands for variants without a
@@ -23,7 +21,7 @@ type Alternative struct {
 	Name string
 }
 
-const unionStart = annotationStart + "union "
+var unions = annotation[Union]{annotationStart + "union ", parseUnion, slices.Equal[Union]}
 
 // defaultUnion is that of a variant of so many alternatives.
 func defaultUnion(n int) Union {
@@ -56,56 +54,40 @@ func UnionOf(dt arrow.UnionType) Union {
 // AnnotateUnion adds the names and codes of a union to a description, if it needs them.
 func AnnotateUnion(description string, u Union) (string, error) {
 	if slices.Equal(u, defaultUnion(len(u)-1)) {
-		if _, found := cutUnion(description); found != nil { // as it was by itself
-			return description + " " + annotationStart + annotationNone + annotationEnd, nil
-		}
-		return description, nil
+		return unions.none(description), nil
 	}
 	parts := make([]string, len(u))
 	for i, a := range u {
 		parts[i] = fmt.Sprintf("%d %q", a.Code, a.Name)
 	}
-	out := unionStart + strings.Join(parts, ", ") + annotationEnd
-	if description != "" {
-		out = description + " " + out
-	}
-	if rest, back := cutUnion(out); rest != description || !slices.Equal(back, u) {
-		return "", fault.Unsupportedf("the names of the union's fields cannot be kept in a description")
-	}
-	return out, nil
+	return unions.add(description, strings.Join(parts, ", "), u, "the names of the union's fields")
 }
 
-// cutUnion splits a description that ends in the annotation of a union.
-func cutUnion(description string) (rest string, u Union) {
-	at := strings.LastIndex(description, unionStart)
-	if at < 0 || !strings.HasSuffix(description, annotationEnd) || at > 0 && description[at-1] != ' ' {
-		return description, nil
-	}
-	text := description[at+len(unionStart) : len(description)-len(annotationEnd)]
+func parseUnion(text string) (u Union, ok bool) {
 	var seen [128]bool
 	for first := true; first || text != ""; first = false {
-		if !first && !strings.HasPrefix(text, ", ") {
-			return description, nil
-		} else if !first {
-			text = text[2:]
+		if !first {
+			if text, ok = strings.CutPrefix(text, ", "); !ok {
+				return nil, false
+			}
 		}
 		code, quoted, _ := strings.Cut(text, " ")
 		number, err := strconv.ParseUint(code, 10, 7)
 		if err != nil || seen[number] {
-			return description, nil
+			return nil, false
 		}
 		seen[number] = true
 		name, err := strconv.QuotedPrefix(quoted)
 		if err != nil {
-			return description, nil
+			return nil, false
 		}
 		text = quoted[len(name):]
 		if name, err = strconv.Unquote(name); err != nil {
-			return description, nil
+			return nil, false
 		}
 		u = append(u, Alternative{arrow.UnionTypeCode(number), name})
 	}
-	return description[:max(at-1, 0)], u
+	return u, true
 }
 
 // Codes are the type codes of a union by tag; nil if they are the tags.

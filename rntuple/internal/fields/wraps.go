@@ -1,13 +1,12 @@
 package fields
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -17,7 +16,8 @@ import (
 //	std::string                      "[arrow: type dictionary[int32,ordered]/utf8_view]"
 //	std::int64_t                     "[arrow: type ree[int32]/timestamp[us,UTC]]"
 //	std::vector<float>               "[arrow: type list_view]"
-const typeStart = annotationStart + "type "
+var wholeTypes = annotation[string]{annotationStart + "type ", func(text string) (string, bool) { return text, text != "" },
+	func(a, b string) bool { return a == b }}
 
 // maxWraps bounds the wraps of a field.
 const maxWraps = 16
@@ -41,10 +41,7 @@ func NeedsType(dt arrow.DataType) bool {
 // AnnotateType adds the annotation of a whole type to a description, if the type needs it.
 func AnnotateType(description string, dt arrow.DataType) (string, error) {
 	if !NeedsType(dt) {
-		if _, text := cutType(description); text != "" { // as it was by itself
-			return description + " " + annotationStart + annotationNone + annotationEnd, nil
-		}
-		return description, nil
+		return wholeTypes.none(description), nil
 	}
 	if e, ok := dt.(arrow.ExtensionType); ok {
 		dt = e.StorageType()
@@ -53,29 +50,13 @@ func AnnotateType(description string, dt arrow.DataType) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out := typeStart + text + annotationEnd
-	if description != "" {
-		out = description + " " + out
-	}
-	if rest, back := cutType(out); rest != description || back != text {
-		return "", fault.Unsupportedf("Arrow type %v cannot be kept in a description", dt)
-	}
-	return out, nil
-}
-
-// cutType splits a description that ends in the annotation of a whole type.
-func cutType(description string) (rest, text string) {
-	at := strings.LastIndex(description, typeStart)
-	if at < 0 || !strings.HasSuffix(description, annotationEnd) || at > 0 && description[at-1] != ' ' {
-		return description, ""
-	}
-	return description[:max(at-1, 0)], description[at+len(typeStart) : len(description)-len(annotationEnd)]
+	return wholeTypes.add(description, text, text, fmt.Sprintf("Arrow type %v", dt))
 }
 
 // typed gives a field the type of its annotation, if its values suit it. The result is the description without that.
 func (b *builder) typed(description string, out *Field) string {
-	rest, text := cutType(description)
-	if text == "" {
+	rest, text, ok := wholeTypes.cut(description)
+	if !ok {
 		return description
 	}
 	dt, err := arrowmap.ParseType(text, out.childFields())

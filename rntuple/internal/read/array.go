@@ -18,12 +18,19 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 )
 
-// A builder makes arrays of the elements of one read.
+// A builder makes arrays of the elements of one read. What it makes is its own until release; what was made of that stays.
 type builder struct {
 	ctx   context.Context
 	mem   memory.Allocator
 	limit int64 // bytes of an array
 	in    input
+	made  []interface{ Release() }
+}
+
+func (b *builder) release() {
+	for _, m := range b.made {
+		m.Release()
+	}
 }
 
 // maxArrayBytes bounds arrays for which the engine names no limit.
@@ -145,27 +152,24 @@ func (b *builder) buffer(n int64) (*memory.Buffer, error) {
 	if n < 0 || n > b.limit {
 		return nil, fault.ErrBatchTooLarge
 	}
-	return arrowutil.NewBuffer(b.mem, int(n)), nil
+	buf := arrowutil.NewBuffer(b.mem, int(n))
+	b.made = append(b.made, buf)
+	return buf, nil
 }
 
-// newData takes over the caller's references to buffers and children.
-func newData(dt arrow.DataType, n int64, nulls int, buffers []*memory.Buffer, children ...arrow.ArrayData) *array.Data {
-	d := array.NewData(dt, int(n), buffers, children, nulls, 0)
-	for _, buf := range buffers {
-		if buf != nil {
-			buf.Release()
-		}
+// zeros gives a bitmap of n zeros.
+func (b *builder) zeros(n int64) (*memory.Buffer, error) {
+	buf, err := b.buffer((n + 7) / 8)
+	if err == nil {
+		clear(buf.Bytes())
 	}
-	release(children)
+	return buf, err
+}
+
+func (b *builder) newData(dt arrow.DataType, n int64, nulls int64, buffers []*memory.Buffer, children ...arrow.ArrayData) *array.Data {
+	d := array.NewData(dt, int(n), buffers, children, int(nulls), 0)
+	b.made = append(b.made, d)
 	return d
-}
-
-func release(all []arrow.ArrayData) {
-	for _, d := range all {
-		if d != nil {
-			d.Release()
-		}
-	}
 }
 
 // within tells whether the columns of a field have the elements of runs, so that no memory is taken for
@@ -202,10 +206,9 @@ func (b *builder) values(f *openField, rs runs, n, size int64) (*array.Data, err
 		return nil, err
 	}
 	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs, b.in); err != nil {
-		buf.Release()
 		return nil, err
 	}
-	return newData(f.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
+	return b.newData(f.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
 }
 
 func sizeOf(k column.Kind, n int64) int64 {
@@ -322,12 +325,11 @@ func (b *builder) cardinalities(f *openField, rs runs, n int64) (*array.Data, er
 			continue
 		}
 		if count > math.MaxUint32 {
-			buf.Release()
 			return nil, fault.Corruptf("collection of %d items, whose size is to be a uint32", count)
 		}
 		arrowutil.As[uint32](buf.Bytes())[i] = uint32(count)
 	}
-	return newData(f.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
+	return b.newData(f.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
 }
 
 func (b *builder) bytes(f *openField, rs runs, n int64) (*array.Data, error) {
@@ -346,23 +348,18 @@ func (b *builder) bytes(f *openField, rs runs, n int64) (*array.Data, error) {
 		return nil, err
 	}
 	content, err := b.buffer(c.items.len())
-	if err == nil {
-		if err = f.columns[1].values(b.ctx, content.Bytes(), c.items, b.in); err == nil && f.isText() {
-			err = checkText(content.Bytes(), c.ends)
-		}
-		if err != nil {
-			content.Release()
-		}
-	}
 	if err != nil {
-		offsets.Release()
 		return nil, err
 	}
-	return newData(f.Physical, n, 0, []*memory.Buffer{nil, offsets, content}), nil
-}
-
-func (f *openField) isText() bool {
-	return f.Physical.ID() == arrow.STRING || f.Physical.ID() == arrow.LARGE_STRING
+	if err := f.columns[1].values(b.ctx, content.Bytes(), c.items, b.in); err != nil {
+		return nil, err
+	}
+	if id := f.Physical.ID(); id == arrow.STRING || id == arrow.LARGE_STRING {
+		if err := checkText(content.Bytes(), c.ends); err != nil {
+			return nil, err
+		}
+	}
+	return b.newData(f.Physical, n, 0, []*memory.Buffer{nil, offsets, content}), nil
 }
 
 // checkText tells whether all values are UTF-8. C++ strings may hold any bytes.
@@ -392,15 +389,12 @@ func (b *builder) list(f *openField, rs runs, n int64) (*array.Data, error) {
 	}
 	items, err := b.data(f.children[0], c.items)
 	if err != nil {
-		offsets.Release()
 		return nil, err
 	}
-	if f.Layout == fields.Map { // its entries have the names of Arrow
-		entries := array.NewData(f.Physical.(*arrow.MapType).Elem(), items.Len(), items.Buffers(), items.Children(), 0, items.Offset())
-		items.Release()
-		items = entries
+	if m, ok := f.Physical.(*arrow.MapType); ok { // its entries have the names of Arrow
+		items = b.newData(m.Elem(), int64(items.Len()), 0, items.Buffers(), items.Children()...)
 	}
-	return newData(f.Physical, n, 0, []*memory.Buffer{nil, offsets}, items), nil
+	return b.newData(f.Physical, n, 0, []*memory.Buffer{nil, offsets}, items), nil
 }
 
 // optional reads the items that are there, and leaves the others absent.
@@ -409,11 +403,10 @@ func (b *builder) optional(f *openField, rs runs, n int64) (*array.Data, error) 
 	if err != nil {
 		return nil, err
 	}
-	valid, err := b.buffer((n + 7) / 8)
+	valid, err := b.zeros(n)
 	if err != nil {
 		return nil, err
 	}
-	clear(valid.Bytes())
 	next := itemsOf(c.items)
 	items, last, present := make(runs, 0, 16), int64(0), int64(0)
 	for i, end := range c.ends {
@@ -425,7 +418,6 @@ func (b *builder) optional(f *openField, rs runs, n int64) (*array.Data, error) 
 			bitmap.SetRange(valid.Bytes(), i, 1)
 			present++
 		default:
-			valid.Release()
 			return nil, fault.Corruptf("optional value %d of %d items", i, end-last)
 		}
 		last = end
@@ -433,22 +425,16 @@ func (b *builder) optional(f *openField, rs runs, n int64) (*array.Data, error) 
 	return b.masked(f.children[0], items, f.Physical, valid, n, n-present)
 }
 
-// masked reads a field, and makes it null where valid has no bit, which it takes over.
+// masked reads a field, and makes it null where valid has no bit.
 func (b *builder) masked(f *openField, rs runs, dt arrow.DataType, valid *memory.Buffer, n, nulls int64) (*array.Data, error) {
 	items, err := b.data(f, rs)
 	if err != nil {
-		valid.Release()
 		return nil, err
 	}
-	defer items.Release()
 	if nulls == 0 {
-		valid.Release()
 		valid = nil
-	} else {
-		defer valid.Release()
 	}
-	buffers := append([]*memory.Buffer{valid}, items.Buffers()[1:]...)
-	return array.NewData(dt, int(n), buffers, items.Children(), int(nulls), 0), nil
+	return b.newData(dt, n, nulls, append([]*memory.Buffer{valid}, items.Buffers()[1:]...), items.Children()...), nil
 }
 
 // itemsOf gives the items of runs one after the other.
@@ -469,12 +455,11 @@ func (b *builder) structs(f *openField, n int64, child func(kid *openField) (*ar
 	for i, kid := range f.children {
 		d, err := child(kid)
 		if err != nil {
-			release(children[:i])
 			return nil, fault.In(err, fmt.Sprintf("field %q", kid.Arrow.Name), -1)
 		}
 		children[i] = d
 	}
-	return newData(f.Physical, n, 0, []*memory.Buffer{nil}, children...), nil
+	return b.newData(f.Physical, n, 0, []*memory.Buffer{nil}, children...), nil
 }
 
 func (b *builder) fixedLists(f *openField, rs runs, n int64) (*array.Data, error) {
@@ -485,7 +470,7 @@ func (b *builder) fixedLists(f *openField, rs runs, n int64) (*array.Data, error
 	if err != nil {
 		return nil, err
 	}
-	return newData(f.Physical, n, 0, []*memory.Buffer{nil}, items), nil
+	return b.newData(f.Physical, n, 0, []*memory.Buffer{nil}, items), nil
 }
 
 // switches reads the column of a variant, and checks its tags.
@@ -522,7 +507,7 @@ func (b *builder) alternative(kid *openField, s switches, n int64) (*array.Data,
 			return nil, err
 		}
 		copy(arrowutil.As[int8](buf.Bytes()), s.tags)
-		return newData(kid.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
+		return b.newData(kid.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
 	}
 	var items runs
 	for i, tag := range s.tags {
@@ -535,11 +520,10 @@ func (b *builder) alternative(kid *openField, s switches, n int64) (*array.Data,
 	if kid.Layout == fields.Optional {
 		return b.data(kid, items)
 	}
-	valid, err := b.buffer((n + 7) / 8)
+	valid, err := b.zeros(n)
 	if err != nil {
 		return nil, err
 	}
-	clear(valid.Bytes())
 	present := int64(0)
 	for i, tag := range s.tags {
 		if int(tag) == kid.Tag {

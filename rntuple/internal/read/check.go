@@ -111,10 +111,11 @@ func (t *Table) CheckField(ctx context.Context, cluster, field int) (entries int
 	}
 	at := open.firstStored(int64(cl.Entries))
 	entries = int64(cl.Entries) - at
-	b := builder{ctx: ctx, mem: memory.DefaultAllocator, limit: checkBytes}
 	for n := int64(64 << 10); at < int64(cl.Entries); {
 		n = min(n, int64(cl.Entries)-at)
-		data, err := b.data(open, runs{{at, n}})
+		b := builder{ctx: ctx, mem: memory.DefaultAllocator, limit: checkBytes}
+		_, err := b.data(open, runs{{at, n}})
+		b.release()
 		switch {
 		case errors.Is(err, fault.ErrBatchTooLarge) && n > 1:
 			n /= 2
@@ -123,7 +124,6 @@ func (t *Table) CheckField(ctx context.Context, cluster, field int) (entries int
 		case err != nil:
 			return entries, err
 		default:
-			data.Release()
 			at += n
 		}
 	}

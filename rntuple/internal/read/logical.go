@@ -29,55 +29,25 @@ func logical(mem memory.Allocator, a arrow.Array, f *fields.Field) (arrow.Array,
 
 // logicalPlain makes unions, and the children of arrays logical.
 func logicalPlain(mem memory.Allocator, a arrow.Array, f *fields.Field) (arrow.Array, error) {
-	d := a.Data()
 	if f.IsUnion() {
-		return made(union(mem, d, f))
+		return union(mem, a.(*array.Struct), f)
 	}
-	children := make([]arrow.ArrayData, len(d.Children()))
-	defer func() { release(children) }()
-	for i, child := range d.Children() {
-		var err error
-		if children[i], err = logicalData(mem, child, f.Children[i]); err != nil {
-			return nil, err
+	return arrowutil.Rebuild(mem, a, arrowutil.WithoutView(f.Plain), func(i int, part arrow.Array) (arrow.Array, error) {
+		kids := f.Children
+		if f.Layout == fields.Map {
+			kids = kids[0].Children
 		}
-	}
-	dt := arrowutil.WithoutView(f.Plain)
-	if m, ok := dt.(*arrow.MapType); ok { // its entries have the names of Arrow
-		e := children[0]
-		children[0] = array.NewData(m.Elem(), e.Len(), e.Buffers(), e.Children(), e.NullN(), e.Offset())
-		e.Release()
-	}
-	return made(array.NewData(dt, d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil)
-}
-
-// made is the array of data, which it takes over.
-func made(d arrow.ArrayData, err error) (arrow.Array, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer d.Release()
-	return array.MakeFromData(d), nil
-}
-
-func logicalData(mem memory.Allocator, d arrow.ArrayData, f *fields.Field) (arrow.ArrayData, error) {
-	physical := array.MakeFromData(d)
-	defer physical.Release()
-	a, err := logical(mem, physical, f)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Release()
-	a.Data().Retain()
-	return a.Data(), nil
+		return logical(mem, part, kids[i])
+	})
 }
 
 // union takes of each alternative the values that are active.
-func union(mem memory.Allocator, d arrow.ArrayData, f *fields.Field) (arrow.ArrayData, error) {
-	s := array.NewStructData(d)
-	defer s.Release()
+func union(mem memory.Allocator, s *array.Struct, f *fields.Field) (arrow.Array, error) {
 	n := s.Len()
 	tags := s.Field(0).(*array.Uint8).Uint8Values()
 	codes, places := arrowutil.NewBuffer(mem, n), arrowutil.NewBuffer(mem, 4*n)
+	defer codes.Release()
+	defer places.Release()
 	at := arrowutil.As[int32](places.Bytes())
 	active := make([][]int64, len(f.Children))
 	for i, tag := range tags {
@@ -90,24 +60,19 @@ func union(mem memory.Allocator, d arrow.ArrayData, f *fields.Field) (arrow.Arra
 			codes.Bytes()[i] = byte(own[tag])
 		}
 	}
-	children := []arrow.ArrayData{array.NewData(arrow.Null, len(active[0]), []*memory.Buffer{nil}, nil, len(active[0]), 0)}
-	fail := func(err error) (arrow.ArrayData, error) {
-		release(children)
-		codes.Release()
-		places.Release()
-		return nil, err
-	}
+	children := []arrow.Array{array.NewNull(len(active[0]))}
+	defer func() { arrowutil.ReleaseAll(children) }()
 	for i, kid := range f.Children[1:] {
 		taken, err := arrowutil.Take(mem, s.Field(i+1), active[i+1])
 		if err != nil {
-			return fail(err)
+			return nil, err
 		}
-		child, err := logicalData(mem, taken.Data(), kid)
+		child, err := logical(mem, taken, kid)
 		taken.Release()
 		if err != nil {
-			return fail(err)
+			return nil, err
 		}
 		children = append(children, child)
 	}
-	return newData(f.Arrow.Type, int64(n), 0, []*memory.Buffer{nil, codes, places}, children...), nil
+	return array.NewDenseUnion(f.Arrow.Type.(*arrow.DenseUnionType), n, children, codes, places, 0), nil
 }

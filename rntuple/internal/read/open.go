@@ -118,16 +118,7 @@ func (t *Table) envelopes(ctx context.Context, links []envelope.Link) ([][]byte,
 	out := make([][]byte, len(links))
 	var d compress.Decoder
 	for i, l := range links {
-		var packed []byte
-		for k, r := range parts[i] {
-			b := have.Bytes(r.Reader, r.Offset, r.Size)
-			if k == 0 && len(parts[i]) == 1 {
-				packed = b
-			} else {
-				packed = append(packed, b...)
-			}
-		}
-		if out[i], err = d.DecodeGrow(packed, l.Length); err != nil {
+		if out[i], err = d.DecodeGrow(rootfile.Joined(have, parts[i]), l.Length); err != nil {
 			return nil, fault.In(err, "envelope", int64(l.Offset))
 		}
 	}

@@ -263,11 +263,11 @@ func (r *columnReader) ReadPhysical(ctx context.Context, rows rowset.Set, o *tab
 	if b.limit == 0 {
 		b.limit = maxArrayBytes
 	}
+	defer b.release()
 	data, err := b.data(r.field, runsOf(rows))
 	if err != nil {
 		return nil, r.cluster.place(err, r.column)
 	}
-	defer data.Release()
 	return array.MakeFromData(data), nil
 }
 

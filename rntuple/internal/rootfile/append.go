@@ -64,9 +64,9 @@ func (w *Writer) readOld(ctx context.Context) error {
 	case err != nil:
 		return err
 	case data == nil:
-		err = w.setInfo(Key{Version: keyVersion}, nil)
+		err = w.setInfo(keyVersion, nil)
 	case !describesNTuples(data):
-		if err = w.setInfo(info, data); err == nil {
+		if err = w.setInfo(info.Version, data); err == nil {
 			err = w.release(ctx, h.SeekInfo, h.InfoSize)
 		}
 	}

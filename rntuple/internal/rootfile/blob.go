@@ -92,25 +92,24 @@ func (f *File) checkBlob(offset, size uint64) error {
 	return nil
 }
 
-// Blob reads a blob of size bytes from offset on. The bytes must not be changed.
-func (f *File) Blob(ctx context.Context, offset, size, maxKey uint64) ([]byte, error) {
-	ranges, err := f.blobRanges(ctx, offset, size, maxKey)
-	if err == nil && len(ranges) == 1 {
-		var b []byte
-		if b, err = f.read(ctx, ranges[0].Offset, ranges[0].Size); err == nil {
-			return b, nil
-		}
-	}
-	var parts [][]byte
-	if err == nil {
-		parts, err = f.readAll(ctx, ranges)
-	}
-	if err != nil {
-		return nil, fault.Of(fault.In(err, "blob", place(offset)), f.Name())
+// Joined are the bytes of ranges that were read, one behind the other. They must not be changed.
+func Joined(have storage.Prefetched, ranges []storage.ByteRange) []byte {
+	if len(ranges) == 1 {
+		return have.Bytes(ranges[0].Reader, ranges[0].Offset, ranges[0].Size)
 	}
 	var b []byte
-	for _, part := range parts {
-		b = append(b, part...)
+	for _, r := range ranges {
+		b = append(b, have.Bytes(r.Reader, r.Offset, r.Size)...)
 	}
-	return b, nil
+	return b
+}
+
+// Blob reads a blob of size bytes from offset on. The bytes must not be changed.
+func (f *File) Blob(ctx context.Context, offset, size, maxKey uint64) ([]byte, error) {
+	ranges, err := f.BlobRanges(ctx, offset, size, maxKey)
+	if err != nil {
+		return nil, err
+	}
+	have, err := f.readAll(ctx, ranges)
+	return Joined(have, ranges), fault.Of(fault.In(err, "blob", place(offset)), f.Name())
 }

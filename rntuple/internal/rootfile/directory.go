@@ -151,15 +151,15 @@ func (f *File) readRecords(ctx context.Context, level []Directory) error {
 		if err := storage.CheckRange(d.Offset, narrowSize, f.header.End); err != nil {
 			return d.fail(err)
 		}
-		ranges[i] = storage.ByteRange{Reader: f.r, Offset: d.Offset, Size: min(wideSize, f.header.End-d.Offset)}
+		ranges[i] = storage.ByteRange{Reader: f.edges, Offset: d.Offset, Size: min(wideSize, f.header.End-d.Offset)}
 	}
-	records, err := f.readAll(ctx, ranges)
+	have, err := f.readAll(ctx, ranges)
 	if err != nil {
 		return fault.In(err, "directories", level[0].Offset)
 	}
 	for i := range level {
 		d := &level[i]
-		err := d.parse(records[i])
+		err := d.parse(have.Bytes(f.edges, ranges[i].Offset, ranges[i].Size))
 		if err == nil && d.SeekKeys == 0 && d.Path == "" {
 			err = fault.Corruptf("no key list: the file was not closed")
 		}
@@ -178,10 +178,10 @@ func (f *File) readKeyLists(ctx context.Context, level []Directory) error {
 	var ranges []storage.ByteRange
 	for _, d := range level {
 		if d.SeekKeys != 0 {
-			ranges = append(ranges, storage.ByteRange{Reader: f.r, Offset: d.SeekKeys, Size: d.KeysSize})
+			ranges = append(ranges, storage.ByteRange{Reader: f.edges, Offset: d.SeekKeys, Size: d.KeysSize})
 		}
 	}
-	lists, err := f.readAll(ctx, ranges)
+	have, err := f.readAll(ctx, ranges)
 	if err != nil {
 		return fault.In(err, "key lists", ranges[0].Offset)
 	}
@@ -190,10 +190,9 @@ func (f *File) readKeyLists(ctx context.Context, level []Directory) error {
 		if d.SeekKeys == 0 {
 			continue
 		}
-		if err := f.parseKeyList(d, lists[0]); err != nil {
+		if err := f.parseKeyList(d, have.Bytes(f.edges, d.SeekKeys, d.KeysSize)); err != nil {
 			return d.fail(fault.In(err, "key list", d.SeekKeys))
 		}
-		lists = lists[1:]
 	}
 	return nil
 }

@@ -148,25 +148,9 @@ func (f *File) cached(off, n int64) []byte {
 	return nil
 }
 
-// readAll is read for several ranges, in few requests. The ranges lie in the file.
-func (f *File) readAll(ctx context.Context, ranges []storage.ByteRange) ([][]byte, error) {
-	var missing []storage.ByteRange
-	for _, r := range ranges {
-		if f.cached(r.Offset, r.Size) == nil {
-			missing = append(missing, r)
-		}
-	}
-	fetched, err := storage.Prefetch(ctx, missing, storage.DefaultCoalesce(f.r.Capabilities().Latency))
-	if err != nil {
-		return nil, err
-	}
-	all := make([][]byte, len(ranges))
-	for i, r := range ranges {
-		if all[i] = f.cached(r.Offset, r.Size); all[i] == nil {
-			all[i] = fetched.Bytes(f.r, r.Offset, r.Size)
-		}
-	}
-	return all, nil
+// readAll reads several ranges, which stay in their order, in few requests. The ranges lie in the file.
+func (f *File) readAll(ctx context.Context, ranges []storage.ByteRange) (storage.Prefetched, error) {
+	return storage.Prefetch(ctx, slices.Clone(ranges), storage.DefaultCoalesce(f.r.Capabilities().Latency))
 }
 
 // Object is a key in its directory.

@@ -131,7 +131,7 @@ func NewWriter(ctx context.Context, out Output, o Options) (*Writer, error) {
 	w.base = begin + key.Size
 	w.root = &folder{Directory: Directory{Offset: begin + w.header.NameSize, Created: w.time, Seek: begin, NameSize: w.header.NameSize}, isNew: true}
 	w.folders = []*folder{w.root}
-	w.setInfo(Key{Version: keyVersion}, nil)
+	w.setInfo(keyVersion, nil)
 	return w, w.writeBase(ctx)
 }
 
@@ -155,9 +155,15 @@ func (w *Writer) uuidVersion() uint16 {
 	return 1
 }
 
+// key is the key of a record that will be made, without its size and its places.
+func (w *Writer) key(class, name, title string) Key {
+	return Key{Version: keyVersion, Time: w.time, Cycle: 1, Class: class, Name: name, Title: title}
+}
+
 // fileKey is the key of the first record.
 func (w *Writer) fileKey() Key {
-	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: begin, Class: "TFile", Name: w.name, Title: w.title}
+	k := w.key("TFile", w.name, w.title)
+	k.Offset = begin
 	return k.sized(int64(1 + len(w.name) + 1 + len(w.title) + directorySize))
 }
 
@@ -168,48 +174,35 @@ func (k Key) sized(n int64) Key {
 	return k
 }
 
-// Blob adds a blob, in parts, and gives its offset in the file. objectSize is what the
-// key says about the size of the unpacked pages, for programs that list keys. The parts may be
-// changed afterwards.
-func (w *Writer) Blob(ctx context.Context, objectSize int64, parts ...[]byte) (offset uint64, err error) {
+// Blob adds a blob, and gives its offset in the file. objectSize is what the key says about the size of the unpacked pages, for
+// programs that list keys. The bytes may be changed afterwards.
+func (w *Writer) Blob(ctx context.Context, objectSize int64, b []byte) (offset uint64, err error) {
 	if w.out == nil {
 		return 0, errEnded
 	}
-	size := uint64(0)
-	for _, p := range parts {
-		size += uint64(len(p))
-	}
-	n := chunks(size, w.o.MaxKeySize)
+	n := chunks(uint64(len(b)), w.o.MaxKeySize)
 	switch {
 	case n == 0:
-		return 0, fmt.Errorf("a blob of %d bytes cannot be split by a Max Key Size of %d", size, w.o.MaxKeySize)
+		return 0, fmt.Errorf("a blob of %d bytes cannot be split by a Max Key Size of %d", len(b), w.o.MaxKeySize)
 	case n > 1:
-		return w.splitBlob(ctx, bytes.Join(parts, nil), n)
+		return w.splitBlob(ctx, b, n)
 	}
-	return w.blobKey(ctx, objectSize, parts...)
+	return w.blobKey(ctx, objectSize, b)
 }
 
 // blobKey adds a record with a blob, or with a chunk of one.
-func (w *Writer) blobKey(ctx context.Context, objectSize int64, parts ...[]byte) (offset uint64, err error) {
-	size := int64(0)
-	for _, p := range parts {
-		size += int64(len(p))
-	}
-	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: w.base + w.size, Directory: w.header.Begin, Class: classBlob}.sized(size)
+func (w *Writer) blobKey(ctx context.Context, objectSize int64, b []byte) (offset uint64, err error) {
+	k := w.key(classBlob, "", "").sized(int64(len(b)))
+	k.Offset, k.Directory = w.base+w.size, w.header.Begin
 	if k.Size > math.MaxInt32 || objectSize > math.MaxUint32 {
-		return 0, fmt.Errorf("a blob of %d bytes, %d unpacked, is too large for a key", size, objectSize)
+		return 0, fmt.Errorf("a blob of %d bytes, %d unpacked, is too large for a key", len(b), objectSize)
 	}
 	k.ObjectSize = objectSize
 	w.size += k.Size
 	if err := w.append(ctx, k.append(nil)); err != nil {
 		return 0, err
 	}
-	for _, p := range parts {
-		if err := w.append(ctx, p); err != nil {
-			return 0, err
-		}
-	}
-	return uint64(k.Payload()), nil
+	return uint64(k.Payload()), w.append(ctx, b)
 }
 
 // append adds bytes to those of the blobs.
@@ -235,7 +228,7 @@ func (w *Writer) splitBlob(ctx context.Context, b []byte, n uint64) (offset uint
 		}
 		offsets = binary.LittleEndian.AppendUint64(offsets, at)
 	}
-	return w.blobKey(ctx, int64(most), b[:first], offsets)
+	return w.blobKey(ctx, int64(most), slices.Concat(b[:first], offsets))
 }
 
 // Object adds an object under a path, "dir/sub/name", with the directories that are missing.
@@ -262,7 +255,7 @@ func (w *Writer) Object(path, class, title string, payload []byte) error {
 		return fmt.Errorf("class or title of %q has 255 bytes or more", path)
 	}
 	in.names = append(in.names, name)
-	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Class: class, Name: name, Title: title}.sized(int64(len(payload)))
+	k := w.key(class, name, title).sized(int64(len(payload)))
 	if k.Size > math.MaxInt32 {
 		return fmt.Errorf("object %q of %d bytes is too large", path, len(payload))
 	}
@@ -308,7 +301,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.releaseLists(ctx); err != nil {
 		return err
 	}
-	if err := w.appendTail(ctx, w.place()); err != nil {
+	if err := w.appendTail(ctx); err != nil {
 		return err
 	}
 	if err := w.makePatches(ctx); err != nil {
@@ -339,81 +332,64 @@ func (w *Writer) Close() error {
 	return w.spool.Close()
 }
 
-// place decides where all records behind the blobs lie, up to the key lists, and gives the
-// end of these.
-func (w *Writer) place() int64 {
-	at := w.base + w.size
-	put := func(k *Key, in *folder) {
-		k.Offset, k.Directory = at, in.Seek
-		at += k.Size
-		in.Keys = append(in.Keys, *k)
-	}
-	for _, f := range w.folders[1:] {
-		if !f.isNew {
-			continue
-		}
-		k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Class: classDirectory, Name: f.name, Title: f.name}.sized(directorySize)
-		put(&k, f.up)
-		f.Seek, f.Offset, f.NameSize, f.Parent = k.Offset, k.Payload(), k.HeaderSize, f.up.Seek
-	}
-	for i := range w.objects {
-		put(&w.objects[i].key, w.objects[i].in)
-	}
-	for _, f := range w.folders {
-		if !f.changed() {
-			continue
-		}
-		k := w.listKey(f)
-		f.SeekKeys, f.KeysSize, f.Modified = at, k.Size, w.time
-		f.Wide = f.Wide || max(f.Seek, f.SeekKeys, f.Parent) > w.bigFile
-		at += k.Size
-	}
-	return at
+// end is where the next record of the tail lies.
+func (w *Writer) end() int64 { return w.base + w.size + int64(w.tail.Len()) }
+
+// record adds a record to the tail.
+func (w *Writer) record(k Key, payload []byte) {
+	w.tail.Write(k.append(nil))
+	w.tail.Write(payload)
 }
 
-// listKey is the key of a key list, without its offset.
-func (w *Writer) listKey(f *folder) Key {
-	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Directory: f.Seek, Class: classDirectory, Name: f.name, Title: f.name}
-	if f == w.root {
-		k.Class, k.Name, k.Title = "", w.name, w.title
-	}
-	n := int64(4)
-	for _, key := range f.Keys {
-		n += key.headerSize()
-	}
-	return k.sized(n)
+// put adds an object to the tail and to its directory.
+func (w *Writer) put(in *folder, k Key, payload []byte) Key {
+	k.Offset, k.Directory = w.end(), in.Seek
+	w.record(k, payload)
+	in.Keys = append(in.Keys, k)
+	return k
 }
 
-// appendTail makes the records that place has placed, and those behind them, and fills in the header.
-func (w *Writer) appendTail(ctx context.Context, at int64) error {
+// appendTail makes the records behind the blobs, and fills in the header. Directory records follow when their key lists lie.
+func (w *Writer) appendTail(ctx context.Context) error {
 	for _, f := range w.folders[1:] {
 		if f.isNew {
-			i := slices.IndexFunc(f.up.Keys, func(k Key) bool { return k.Offset == f.Seek })
-			w.tail.Write(f.up.Keys[i].append(nil))
-			w.tail.Write(w.directoryRecord(f))
+			k := w.put(f.up, w.key(classDirectory, f.name, f.name).sized(directorySize), make([]byte, directorySize))
+			f.Seek, f.Offset, f.NameSize, f.Parent = k.Offset, k.Payload(), k.HeaderSize, f.up.Seek
 		}
 	}
 	for _, o := range w.objects {
-		w.tail.Write(o.key.append(nil))
-		w.tail.Write(o.payload)
+		w.put(o.in, o.key, o.payload)
 	}
 	for _, f := range w.folders {
-		if !f.changed() {
-			continue
+		if f.changed() {
+			w.appendKeyList(f)
 		}
-		k := w.listKey(f)
-		k.Offset = f.SeekKeys
-		b := binary.BigEndian.AppendUint32(k.append(nil), uint32(len(f.Keys)))
-		for _, key := range f.Keys {
-			b = key.append(b)
+		if f.isNew && f != w.root {
+			copy(w.tail.Bytes()[f.Offset-w.base-w.size:], w.directoryRecord(f))
 		}
-		w.tail.Write(b)
 	}
-	at, err := w.appendInfo(at)
-	if err != nil {
+	if err := w.appendInfo(); err != nil {
 		return err
 	}
-	return w.appendFreeList(ctx, at)
+	return w.appendFreeList(ctx)
+}
+
+// appendKeyList makes the record of the keys of a directory.
+func (w *Writer) appendKeyList(f *folder) {
+	k := w.key(classDirectory, f.name, f.name)
+	if f == w.root {
+		k = w.key("", w.name, w.title)
+	}
+	c, n := newAppender(nil), int64(len(f.Keys))
+	c.i32("", &n)
+	for i := range f.Keys {
+		f.Keys[i].code(c)
+	}
+	k = k.sized(int64(len(c.Buf)))
+	k.Offset, k.Directory = w.end(), f.Seek
+	f.SeekKeys, f.KeysSize, f.Modified = k.Offset, k.Size, w.time
+	f.Wide = f.Wide || max(f.Seek, f.SeekKeys, f.Parent) > w.bigFile
+	w.record(k, c.Buf)
 }
 
 // directoryRecord is the payload of a new directory.
@@ -424,9 +400,10 @@ func (w *Writer) directoryRecord(f *folder) []byte {
 	return append(c.Buf, make([]byte, directorySize-len(c.Buf))...)
 }
 
-// setInfo makes a streamer info to be written under a key, with what info has already.
-func (w *Writer) setInfo(k Key, info []byte) error {
-	k = Key{Version: k.Version, Time: w.time, Cycle: 1, Class: "TList", Name: "StreamerInfo", Title: "Doubly linked list"}
+// setInfo makes a streamer info to be written under a key of a version, with what info has already.
+func (w *Writer) setInfo(version uint16, info []byte) error {
+	k := w.key("TList", "StreamerInfo", "Doubly linked list")
+	k.Version = version
 	k.HeaderSize = k.headerSize()
 	if info == nil {
 		w.infoData = newStreamerInfo(k.HeaderSize, spellingLinux, infoVersion)
@@ -441,36 +418,37 @@ func (w *Writer) setInfo(k Key, info []byte) error {
 }
 
 // appendInfo makes the record of the streamer info.
-func (w *Writer) appendInfo(at int64) (end int64, err error) {
+func (w *Writer) appendInfo() error {
 	if w.infoData == nil {
-		return at, nil
+		return nil
 	}
 	e, err := compress.NewEncoder(w.o.Compression)
 	if err != nil {
-		return at, err
+		return err
 	}
 	packed, err := e.Append(nil, w.infoData)
 	if err != nil {
-		return at, err
+		return err
 	}
+	at := w.end()
 	k := w.info.sized(int64(len(packed)))
 	k.ObjectSize, k.Offset, k.Directory = int64(len(w.infoData)), at, w.root.Seek
 	if at > math.MaxInt32 && k.Version <= wideVersion {
-		return at, fmt.Errorf("the file has a streamer info that cannot lie beyond 2 GiB: ROOT must write it anew first")
+		return fmt.Errorf("the file has a streamer info that cannot lie beyond 2 GiB: ROOT must write it anew first")
 	}
-	w.tail.Write(k.append(nil))
-	w.tail.Write(packed)
+	w.record(k, packed)
 	w.header.SeekInfo, w.header.InfoSize = at, k.Size
-	return at + k.Size, nil
+	return nil
 }
 
 // appendFreeList makes the last record, and with it the size of the file known.
-func (w *Writer) appendFreeList(ctx context.Context, at int64) error {
+func (w *Writer) appendFreeList(ctx context.Context) error {
 	segments, err := w.freeSegments(ctx)
 	if err != nil {
 		return err
 	}
-	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: at, Directory: w.root.Seek, Name: w.name, Title: w.title}
+	at, k := w.end(), w.key("", w.name, w.title)
+	k.Offset, k.Directory = at, w.root.Seek
 	c := newAppender(nil)
 	for _, s := range segments {
 		s.code(c, s.End > w.bigFile)
@@ -487,8 +465,7 @@ func (w *Writer) appendFreeList(ctx context.Context, at int64) error {
 	}
 	(&Segment{end, last + 1}).code(c, big)
 	k = k.sized(int64(len(c.Buf)))
-	w.tail.Write(k.append(nil))
-	w.tail.Write(c.Buf)
+	w.record(k, c.Buf)
 	h := &w.header
 	h.SeekFree, h.FreeSize, h.FreeCount, h.End = at, k.Size, len(segments)+1, end
 	if big {

@@ -46,8 +46,7 @@ var someObjects = sample{
 // add puts a sample into a file and gives the offsets of the blobs.
 func add(w *Writer, s sample) (offsets []uint64, err error) {
 	for _, b := range s.blobs {
-		half := len(b) / 2
-		at, err := w.Blob(context.Background(), int64(len(b)), b[:half], b[half:])
+		at, err := w.Blob(context.Background(), int64(len(b)), b)
 		if err != nil {
 			return nil, err
 		}
@@ -381,7 +380,7 @@ func TestNamesThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.Error(t, w.Finish(t.Context()))
 	require.Error(t, w.Object("e", ClassNTuple, "", nil))
-	_, err = w.Blob(context.Background(), 0)
+	_, err = w.Blob(context.Background(), 0, nil)
 	require.Error(t, err)
 }
 
