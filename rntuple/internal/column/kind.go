@@ -25,25 +25,26 @@ const (
 )
 
 var kinds = [kindCount]struct {
-	name  string
-	width int // bytes of a value; 0 for bits
+	name         string
+	width        int  // bytes of a value; 0 for bits
+	plain, split Type // of the usual columns; those with split have bytes of equal place together
 }{
-	KindBool:     {"bool", 0},
-	KindByte:     {"std::byte", 1},
-	KindChar:     {"char", 1},
-	KindInt8:     {"std::int8_t", 1},
-	KindUint8:    {"std::uint8_t", 1},
-	KindInt16:    {"std::int16_t", 2},
-	KindUint16:   {"std::uint16_t", 2},
-	KindInt32:    {"std::int32_t", 4},
-	KindUint32:   {"std::uint32_t", 4},
-	KindInt64:    {"std::int64_t", 8},
-	KindUint64:   {"std::uint64_t", 8},
-	KindFloat16:  {"half", 2},
-	KindFloat32:  {"float", 4},
-	KindFloat64:  {"double", 8},
-	KindOffset32: {"32-bit offset", 4},
-	KindOffset64: {"64-bit offset", 8},
+	KindBool:     {"bool", 0, Bit, 0},
+	KindByte:     {"std::byte", 1, Byte, 0},
+	KindChar:     {"char", 1, Char, 0},
+	KindInt8:     {"std::int8_t", 1, Int8, 0},
+	KindUint8:    {"std::uint8_t", 1, UInt8, 0},
+	KindInt16:    {"std::int16_t", 2, Int16, SplitInt16},
+	KindUint16:   {"std::uint16_t", 2, UInt16, SplitUInt16},
+	KindInt32:    {"std::int32_t", 4, Int32, SplitInt32},
+	KindUint32:   {"std::uint32_t", 4, UInt32, SplitUInt32},
+	KindInt64:    {"std::int64_t", 8, Int64, SplitInt64},
+	KindUint64:   {"std::uint64_t", 8, UInt64, SplitUInt64},
+	KindFloat16:  {"half", 2, Real16, SplitReal16},
+	KindFloat32:  {"float", 4, Real32, SplitReal32},
+	KindFloat64:  {"double", 8, Real64, SplitReal64},
+	KindOffset32: {"32-bit offset", 4, Index32, SplitIndex32},
+	KindOffset64: {"64-bit offset", 8, Index64, SplitIndex64},
 }
 
 // String is the C++ name of the kind.
@@ -52,6 +53,14 @@ func (k Kind) String() string {
 		return "no kind"
 	}
 	return kinds[k].name
+}
+
+// TypeOf is the usual type of columns of a kind. With split, it is one that has bytes of equal place together, if there is one.
+func TypeOf(k Kind, split bool) Type {
+	if t := kinds[k].split; split && t != 0 {
+		return t
+	}
+	return kinds[k].plain
 }
 
 // KindOf gives the kind of values of a C++ type, or 0 if it is no fundamental one by its normalized name.

@@ -67,26 +67,7 @@ type Projection struct{ Name, Source string }
 
 // encoding is the usual one of numbers: bytes of equal place lie together if they are to be packed.
 func (o *Options) encoding(k column.Kind) Encoding {
-	if o.Compression.Algorithm() == compress.None {
-		return Encoding{Type: plain[k]}
-	}
-	if t, ok := split[k]; ok {
-		return Encoding{Type: t}
-	}
-	return Encoding{Type: plain[k]}
-}
-
-var plain = map[column.Kind]column.Type{
-	column.KindBool: column.Bit, column.KindByte: column.Byte, column.KindChar: column.Char,
-	column.KindInt8: column.Int8, column.KindUint8: column.UInt8, column.KindInt16: column.Int16, column.KindUint16: column.UInt16,
-	column.KindInt32: column.Int32, column.KindUint32: column.UInt32, column.KindInt64: column.Int64, column.KindUint64: column.UInt64,
-	column.KindFloat32: column.Real32, column.KindFloat64: column.Real64, column.KindOffset64: column.Index64,
-}
-
-var split = map[column.Kind]column.Type{
-	column.KindInt16: column.SplitInt16, column.KindUint16: column.SplitUInt16,
-	column.KindInt32: column.SplitInt32, column.KindUint32: column.SplitUInt32, column.KindInt64: column.SplitInt64, column.KindUint64: column.SplitUInt64,
-	column.KindFloat32: column.SplitReal32, column.KindFloat64: column.SplitReal64, column.KindOffset64: column.SplitIndex64,
+	return Encoding{Type: column.TypeOf(k, o.Compression.Algorithm() != compress.None)}
 }
 
 // checkUsed tells whether all encodings belong to fields.
