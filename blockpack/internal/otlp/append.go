@@ -56,7 +56,7 @@ func (e *Encoder) Append(dst []byte, rows []int) ([]byte, error) {
 // Encoder makes messages of columns.
 type Encoder struct {
 	rows   int
-	fields map[string]*part
+	fields []*part    // as in spans.Intrinsics, nil for columns that are missing; and one that always is
 	shared [3][]*part // all columns of resources and scopes
 	attrs  rowLists   // attributes of spans
 	err    error      // the first one: what is appended after it is wrong
@@ -72,7 +72,7 @@ type part struct {
 }
 
 func newEncoder(columns []*column.Column, n int) *Encoder {
-	e := &Encoder{rows: n, fields: map[string]*part{}}
+	e := &Encoder{rows: n, fields: make([]*part, len(spans.Intrinsics)+1)}
 	var attrs []*part
 	for _, c := range columns {
 		scope, key, attr := scopeOf(c.Name)
@@ -83,8 +83,8 @@ func newEncoder(columns []*column.Column, n int) *Encoder {
 		}
 		p.value = p.ByRow()
 		e.shared[scope] = append(e.shared[scope], p)
-		if !attr {
-			e.fields[c.Name] = p
+		if i, ok := spans.Index(c.Name); ok {
+			e.fields[i] = p
 		}
 	}
 	e.attrs = newRowLists(attrs, n)
@@ -93,7 +93,7 @@ func newEncoder(columns []*column.Column, n int) *Encoder {
 
 // scopeOf is the scope of a column, and the key if it is of an attribute.
 func scopeOf(name string) (scope int, key string, attr bool) {
-	_, field := spans.Intrinsic(name)
+	_, field := spans.Index(name)
 	for scope, prefix := range prefixes {
 		if field && strings.HasPrefix(name, prefix[:len(prefix)-1]+":") {
 			return scope, "", false
@@ -219,128 +219,99 @@ func (p *part) number() {
 	}
 }
 
-// text is the value of a field in a row, nil if it has none.
-func (e *Encoder) text(name string, row int) []byte {
-	p := e.fields[name]
+// value is the value of a field in a row. ok is false if it has none.
+func (e *Encoder) value(i, row int) (data []byte, bits uint64, ok bool) {
+	p := e.fields[i]
 	if p == nil || p.value[row] < 0 {
-		return nil
+		return nil, 0, false
 	}
-	return p.Values.Bytes(int(p.value[row]))
-}
-
-// number is the value of a field in a row, 0 if it has none.
-func (e *Encoder) number(name string, row int) uint64 {
-	p := e.fields[name]
-	if p == nil || p.value[row] < 0 {
-		return 0
+	if k := int(p.value[row]); p.Type.Textual() {
+		return p.Values.Bytes(k), 0, true
+	} else {
+		return nil, p.Values.Numbers[k], true
 	}
-	return p.Values.Numbers[p.value[row]]
 }
 
 func (e *Encoder) resourceSpans(dst []byte, g *group) []byte {
-	row := g.rows[0]
-	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-	start := len(dst)
-	dst = e.resource(dst, row)
-	for _, s := range g.scopes {
-		dst = e.scopeSpans(dst, s)
-	}
-	dst = wire.AppendText(dst, 3, e.text(spans.ResourceSchemaURL, row))
-	dst = e.raw(dst, spans.ResourceUnknown, row, wire.ResourceSpans)
-	return wire.InsertLen(dst, start)
-}
-
-func (e *Encoder) resource(dst []byte, row int) []byte {
-	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-	start := len(dst)
-	dst = e.sharedAttributes(dst, 1, ofResource, row)
-	dst = e.list(dst, spans.ResourceAttrs, row, 1, wire.KeyValueMessage)
-	dst = wire.AppendVarint(dst, 2, e.number(spans.ResourceDroppedAttrs, row))
-	dst = e.list(dst, spans.ResourceEntityRefs, row, 3, wire.EntityRef)
-	return endMessage(dst, start)
-}
-
-// endMessage puts the length in front of a message, or removes its tag of one byte if it is empty.
-func endMessage(dst []byte, start int) []byte {
-	if len(dst) == start {
-		return dst[:start-1]
-	}
-	return wire.InsertLen(dst, start)
+	return appendMessage(dst, 1, true, func(dst []byte) []byte {
+		return e.fieldsOf(dst, resourceSpansMessage, g.rows[0], func(dst []byte) []byte {
+			for _, s := range g.scopes {
+				dst = e.scopeSpans(dst, s)
+			}
+			return dst
+		})
+	})
 }
 
 func (e *Encoder) scopeSpans(dst []byte, g *group) []byte {
-	row := g.rows[0]
-	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
-	start := len(dst)
-	dst = e.scope(dst, row)
-	for _, row := range g.rows {
-		if e.err != nil {
+	return appendMessage(dst, 2, true, func(dst []byte) []byte {
+		return e.fieldsOf(dst, scopeSpansMessage, g.rows[0], func(dst []byte) []byte {
+			for _, row := range g.rows {
+				if e.err != nil {
+					return dst
+				}
+				dst = appendMessage(dst, 2, true, func(dst []byte) []byte { return e.fieldsOf(dst, spanMessage, row, nil) })
+				if e.err != nil {
+					e.err = fmt.Errorf("row %d: %w", row, e.err)
+				}
+			}
 			return dst
-		}
-		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
-		at := len(dst)
-		if dst = e.span(dst, row); e.err != nil {
-			e.err = fmt.Errorf("row %d: %w", row, e.err)
-		}
-		dst = wire.InsertLen(dst, at)
+		})
+	})
+}
+
+// appendMessage appends a message as a field, an empty one only if empty is set.
+func appendMessage(dst []byte, num protowire.Number, empty bool, body func(dst []byte) []byte) []byte {
+	before := len(dst)
+	dst = protowire.AppendTag(dst, num, protowire.BytesType)
+	start := len(dst)
+	if dst = body(dst); len(dst) == start && !empty {
+		return dst[:before]
 	}
-	dst = wire.AppendText(dst, 3, e.text(spans.ScopeSchemaURL, row))
-	dst = e.raw(dst, spans.ScopeUnknown, row, wire.ScopeSpans)
 	return wire.InsertLen(dst, start)
 }
 
-func (e *Encoder) scope(dst []byte, row int) []byte {
-	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-	start := len(dst)
-	dst = wire.AppendText(dst, 1, e.text(spans.ScopeName, row))
-	dst = wire.AppendText(dst, 2, e.text(spans.ScopeVersion, row))
-	dst = e.sharedAttributes(dst, 3, ofScope, row)
-	dst = e.list(dst, spans.ScopeAttrs, row, 3, wire.KeyValueMessage)
-	dst = wire.AppendVarint(dst, 4, e.number(spans.ScopeDroppedAttrs, row))
-	return endMessage(dst, start)
-}
-
-// span appends the fields of a Span.
-func (e *Encoder) span(dst []byte, row int) []byte {
-	dst = wire.AppendText(dst, 1, e.text(spans.TraceID, row))
-	dst = wire.AppendText(dst, 2, e.text(spans.SpanID, row))
-	dst = wire.AppendText(dst, 3, e.text(spans.TraceState, row))
-	dst = wire.AppendText(dst, 4, e.text(spans.ParentID, row))
-	dst = wire.AppendText(dst, 5, e.text(spans.Name, row))
-	dst = wire.AppendVarint(dst, 6, e.number(spans.Kind, row))
-	dst = wire.AppendFixed64(dst, 7, e.number(spans.Start, row))
-	dst = wire.AppendFixed64(dst, 8, e.number(spans.End, row))
-	for _, a := range e.attrs.of(row) {
-		dst = e.attribute(dst, 9, a.part, a.k)
+// fieldsOf appends the fields of a message that a row has; items those of the next level.
+func (e *Encoder) fieldsOf(dst []byte, m *messageType, row int, items func(dst []byte) []byte) []byte {
+	for i, column := range m.columns {
+		num := protowire.Number(i)
+		d := m.Field(num)
+		if d == nil {
+			continue
+		}
+		data, bits, ok := e.value(column, row)
+		switch {
+		case d.Kind != wire.Group && d.Kind.Type() == protowire.BytesType:
+			dst = wire.AppendText(dst, num, data)
+		case d.Kind != wire.Group:
+			dst = wire.AppendNumber(dst, num, d.Kind, bits)
+		case m.inner != nil && num == m.number:
+			dst = appendMessage(dst, num, ok, func(dst []byte) []byte { return e.fieldsOf(dst, m.inner, row, nil) })
+		case column == none:
+			dst = items(dst)
+		default:
+			if d.Of == wire.KeyValueMessage {
+				dst = e.attributes(dst, num, m.scope, row)
+			}
+			dst = e.list(dst, spans.Intrinsics[column].Name, data, num, d.Of)
+		}
 	}
-	dst = e.list(dst, spans.Attrs, row, 9, wire.KeyValueMessage)
-	dst = wire.AppendVarint(dst, 10, e.number(spans.DroppedAttrs, row))
-	dst = e.list(dst, spans.Events, row, 11, wire.Event)
-	dst = wire.AppendVarint(dst, 12, e.number(spans.DroppedEvents, row))
-	dst = e.list(dst, spans.Links, row, 13, wire.Link)
-	dst = wire.AppendVarint(dst, 14, e.number(spans.DroppedLinks, row))
-	dst = e.status(dst, row)
-	if v := e.number(spans.Flags, row); v != 0 {
-		dst = binary.LittleEndian.AppendUint32(protowire.AppendTag(dst, 16, protowire.Fixed32Type), uint32(v))
-	}
-	return e.raw(dst, spans.Unknown, row, wire.Span)
-}
-
-// status appends the Status of a span that has a code, which may be 0, or a message.
-func (e *Encoder) status(dst []byte, row int) []byte {
-	text := e.text(spans.StatusMessage, row)
-	if p := e.fields[spans.Status]; (p == nil || p.value[row] < 0) && len(text) == 0 {
+	if m.unknown == none {
 		return dst
 	}
-	dst = protowire.AppendTag(dst, 15, protowire.BytesType)
-	start := len(dst)
-	dst = wire.AppendText(dst, 2, text)
-	dst = wire.AppendVarint(dst, 3, e.number(spans.Status, row))
-	return wire.InsertLen(dst, start)
+	v, _, _ := e.value(m.unknown, row)
+	e.fail(fault.InColumn(m.Check(v, 0, 0), spans.Intrinsics[m.unknown].Name))
+	return append(dst, v...)
 }
 
-// sharedAttributes appends the attributes of a resource or scope.
-func (e *Encoder) sharedAttributes(dst []byte, num protowire.Number, scope, row int) []byte {
+// attributes appends the attributes that have columns.
+func (e *Encoder) attributes(dst []byte, num protowire.Number, scope, row int) []byte {
+	if scope == ofSpan {
+		for _, a := range e.attrs.of(row) {
+			dst = e.attribute(dst, num, a.part, a.k)
+		}
+		return dst
+	}
 	for _, p := range e.shared[scope] {
 		if k := p.value[row]; p.attr && k >= 0 {
 			dst = e.attribute(dst, num, p, int(k))
@@ -381,8 +352,7 @@ func (e *Encoder) fail(err error) {
 }
 
 // list appends messages that a column keeps encoded: fields of one number.
-func (e *Encoder) list(dst []byte, name string, row int, num protowire.Number, m *wire.Message) []byte {
-	v := e.text(name, row)
+func (e *Encoder) list(dst []byte, name string, v []byte, num protowire.Number, m *wire.Message) []byte {
 	r := wire.NewReader(v, 0)
 	var f wire.Field
 	for r.Err == nil && r.Next(&f) {
@@ -393,12 +363,5 @@ func (e *Encoder) list(dst []byte, name string, row int, num protowire.Number, m
 		}
 	}
 	e.fail(fault.InColumn(r.Err, name))
-	return append(dst, v...)
-}
-
-// raw appends fields that a column keeps encoded, of a message.
-func (e *Encoder) raw(dst []byte, name string, row int, m *wire.Message) []byte {
-	v := e.text(name, row)
-	e.fail(fault.InColumn(m.Check(v, 0, 0), name))
 	return append(dst, v...)
 }

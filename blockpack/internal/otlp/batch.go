@@ -61,12 +61,12 @@ func (b *Builder) addColumns(columns []*column.Column, rows int) error {
 		if err != nil {
 			return err
 		}
-		if to == b.f.traceID || to == b.f.spanID {
+		if to.always && spans.LengthOfIDs(to.name) > 0 {
 			if ids++; c.Present != nil {
 				return fault.InColumn(fault.Corruptf("a span has no id"), c.Name)
 			}
 		}
-		if b.strips(c.Name) {
+		if b.o.Strict && to.extension {
 			continue
 		}
 		if err := b.addColumn(to, c); err != nil {
@@ -108,8 +108,8 @@ func (b *Builder) countLost(columns []*column.Column, rows int) {
 
 // target finds the builder of a column.
 func (b *Builder) target(c *column.Column) (*columnBuilder, error) {
-	if to := b.fields[c.Name]; to != nil {
-		return to, nil
+	if i, ok := spans.Index(c.Name); ok {
+		return b.fields[i], nil
 	}
 	for scope, prefix := range prefixes {
 		if key, ok := strings.CutPrefix(c.Name, prefix); ok {
@@ -134,7 +134,7 @@ func (b *Builder) addColumn(to *columnBuilder, c *column.Column) error {
 		case !to.textual():
 			err = to.addNumber(c.Values.Numbers[k], row, row+1)
 		default:
-			err = b.addContent(to, c.Values.Bytes(k), row)
+			err = b.addContent(to, c.Values.Bytes(k), row, row+1)
 		}
 		if err != nil {
 			return err
@@ -160,32 +160,6 @@ func (b *Builder) internAll(to *columnBuilder, c *column.Column) ([]uint32, erro
 		}
 	}
 	return codes, nil
-}
-
-// fit checks the length of a value.
-func (b *Builder) fit(to *columnBuilder, v []byte) ([]byte, error) {
-	if to.typ == column.Bytes && spans.IsExtension(to.name) {
-		return b.entries(to.name, v)
-	}
-	return b.value(to.name, v)
-}
-
-// addContent adds an id, or encoded fields, to a row.
-func (b *Builder) addContent(to *columnBuilder, v []byte, row int) error {
-	switch to {
-	case b.f.traceID:
-		return b.addID(to, v, spans.TraceIDLen, row)
-	case b.f.spanID, b.f.parentID:
-		if len(v) == 0 && to == b.f.parentID {
-			return nil
-		}
-		return b.addID(to, v, spans.SpanIDLen, row)
-	}
-	v, err := b.fit(to, v)
-	if err != nil {
-		return err
-	}
-	return to.addBytes(v, row)
 }
 
 // complete gives each row the fields that every span has: an empty name, zeros, and the duration from start to end. It

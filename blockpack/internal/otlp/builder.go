@@ -94,27 +94,15 @@ type Builder struct {
 	sizes []uint32 // of the spans, for blocks of a limited size
 	fill  fill
 
-	fields map[string]*columnBuilder // intrinsics and extensions, by name
-	f      fieldColumns              // the same
-	attrs  [3]attributes             // by scope
-	list   int                       // number of the current list of attributes
+	fields []*columnBuilder // intrinsics and extensions, as in spans.Intrinsics
+	attrs  [3]attributes    // by scope
+	list   int              // number of the current list of attributes
 
-	// Scratch.
-	span         spanFields
-	shared       [3]shared // of a resource and a scope
-	unusedValues bool      // values may be interned that no row has
-}
-
-// fieldColumns are the columns of fields of a span.
-type fieldColumns struct {
-	traceID, traceState, spanID, parentID, name, kind, start, end, duration, status, statusMessage *columnBuilder
-	droppedAttrs, droppedEvents, droppedLinks, flags, events, links, attrs, unknown                *columnBuilder
-	shared                                                                                         [3]sharedColumns
-}
-
-// sharedColumns are the columns of a resource or scope.
-type sharedColumns struct {
-	schemaURL, name, version, droppedAttrs, entityRefs, attrs, unknown *columnBuilder
+	// Scratch: the values of the span, the resource and the scope at hand.
+	values       []value             // of fields, as in spans.Intrinsics, and one that is not used
+	taken        [3][]attributeValue // by scope
+	inner        []byte              // unknown fields of the Resource, InstrumentationScope or Status
+	unusedValues bool                // values may be interned that no row has
 }
 
 // NewBuilder makes an empty builder.
@@ -122,29 +110,14 @@ func NewBuilder(o Options) *Builder {
 	o.MaxColumns = cmp.Or(o.MaxColumns, layout.MaxColumns)
 	o.MaxValueLen = cmp.Or(o.MaxValueLen, column.MaxValueLen)
 	o.MaxNameLen = cmp.Or(o.MaxNameLen, column.MaxNameLen)
-	b := &Builder{o: o, seed: maphash.MakeSeed(), fields: map[string]*columnBuilder{}}
+	b := &Builder{o: o, seed: maphash.MakeSeed(), values: make([]value, len(spans.Intrinsics)+1)}
 	for _, f := range spans.Intrinsics {
-		c := &columnBuilder{b: b, name: f.Name, typ: f.Type, coded: f.Type == column.String}
-		b.fields[f.Name] = c
-	}
-	// Those of resources and scopes have the same value in many rows.
-	for _, name := range []string{spans.ResourceEntityRefs, spans.ResourceAttrs, spans.ResourceUnknown, spans.ScopeAttrs, spans.ScopeUnknown, spans.Attrs} {
-		b.fields[name].coded = true
-	}
-	b.f = fieldColumns{
-		traceID: b.fields[spans.TraceID], traceState: b.fields[spans.TraceState], spanID: b.fields[spans.SpanID],
-		parentID: b.fields[spans.ParentID], name: b.fields[spans.Name], kind: b.fields[spans.Kind], start: b.fields[spans.Start],
-		end: b.fields[spans.End], duration: b.fields[spans.Duration], status: b.fields[spans.Status],
-		statusMessage: b.fields[spans.StatusMessage], droppedAttrs: b.fields[spans.DroppedAttrs],
-		droppedEvents: b.fields[spans.DroppedEvents], droppedLinks: b.fields[spans.DroppedLinks], flags: b.fields[spans.Flags],
-		events: b.fields[spans.Events], links: b.fields[spans.Links], attrs: b.fields[spans.Attrs], unknown: b.fields[spans.Unknown],
-		shared: [3]sharedColumns{ofResource: {
-			schemaURL: b.fields[spans.ResourceSchemaURL], droppedAttrs: b.fields[spans.ResourceDroppedAttrs],
-			entityRefs: b.fields[spans.ResourceEntityRefs], attrs: b.fields[spans.ResourceAttrs], unknown: b.fields[spans.ResourceUnknown],
-		}, ofScope: {
-			schemaURL: b.fields[spans.ScopeSchemaURL], name: b.fields[spans.ScopeName], version: b.fields[spans.ScopeVersion],
-			droppedAttrs: b.fields[spans.ScopeDroppedAttrs], attrs: b.fields[spans.ScopeAttrs], unknown: b.fields[spans.ScopeUnknown],
-		}},
+		scope, _, _ := scopeOf(f.Name)
+		b.fields = append(b.fields, &columnBuilder{
+			b: b, name: f.Name, typ: f.Type, always: spans.IsRequired(f.Name), extension: spans.IsExtension(f.Name),
+			// Those of resources and scopes have the same value in many rows.
+			coded: f.Type == column.String || f.Type == column.Bytes && scope != ofSpan || f.Name == spans.Attrs,
+		})
 	}
 	for i := range b.attrs {
 		b.attrs[i].reset()

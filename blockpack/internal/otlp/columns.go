@@ -17,6 +17,9 @@ type columnBuilder struct {
 	typ   column.Type
 	coded bool // values are interned
 
+	always    bool // each span has a value, which may be zero
+	extension bool // the specification has no such column
+
 	n       int    // rows with a value
 	sparse  bool   // a row without a value lies before one with a value; otherwise it is the first n rows that have values
 	present []byte // if sparse
@@ -83,19 +86,19 @@ func (c *columnBuilder) addCode(code uint32, row, end int) error {
 	return nil
 }
 
-// addBytes adds a value to a row of a column of strings or bytes.
-func (c *columnBuilder) addBytes(v []byte, row int) error {
+// addBytes adds a value to rows of a column of strings or bytes: to a single one unless values are interned.
+func (c *columnBuilder) addBytes(v []byte, row, end int) error {
 	if c.coded {
 		code, err := c.intern(v)
 		if err != nil {
 			return err
 		}
-		return c.addCode(code, row, row+1)
+		return c.addCode(code, row, end)
 	}
 	if int64(len(c.data))+int64(len(v)) > math.MaxUint32 {
 		return c.tooLarge()
 	}
-	if err := c.set(row, row+1); err != nil {
+	if err := c.set(row, end); err != nil {
 		return err
 	}
 	if len(c.offsets) == 0 {
@@ -104,15 +107,6 @@ func (c *columnBuilder) addBytes(v []byte, row int) error {
 	c.data = append(c.data, v...)
 	c.offsets = append(c.offsets, uint32(len(c.data)))
 	return nil
-}
-
-// repeat adds a value to rows of a column whose values are interned.
-func (c *columnBuilder) repeat(v []byte, row, end int) error {
-	code, err := c.intern(v)
-	if err != nil {
-		return err
-	}
-	return c.addCode(code, row, end)
 }
 
 // intern returns the code of a value.
@@ -170,7 +164,9 @@ func (c *columnBuilder) textual() bool { return c.typ == column.String || c.typ 
 
 // column hands the values over as a column of rows rows, and leaves none. unused tells that some interned values may have no row.
 func (c *columnBuilder) column(rows int, unused bool) *column.Column {
-	defer func() { *c = columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded} }()
+	defer func() {
+		*c = columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded, always: c.always, extension: c.extension}
+	}()
 	out := &column.Column{Name: c.name, Type: c.typ, Rows: rows}
 	if c.n < rows {
 		if !c.sparse {

@@ -5,6 +5,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -42,46 +44,39 @@ func (b *Builder) traces(msg []byte) error {
 	return fault.In(r.Err, "TracesData", -1)
 }
 
-// shared are the values that all spans of a resource or scope have.
-type shared struct {
-	schemaURL, name, version []byte
-	droppedAttrs             uint64
-	values                   []sharedValue
-	entityRefs, attrs        []byte
-	inner, unknown           []byte // unknown fields of the Resource or InstrumentationScope, and of what is around it
+// value is that of a field: what the last one has or, of fields that are kept encoded, all of them.
+type value struct {
+	data []byte
+	bits uint64
+	set  bool // a number that may be 0
 }
 
-// sharedValue is the value of an attribute: a number or a code.
-type sharedValue struct {
+func (v *value) empty() bool { return len(v.data) == 0 && v.bits == 0 && !v.set }
+
+// attributeValue is the value of an attribute: a number or a code.
+type attributeValue struct {
 	c    *columnBuilder
 	bits uint64
-}
-
-func (s *shared) reset() {
-	*s = shared{values: s.values[:0], entityRefs: s.entityRefs[:0], attrs: s.attrs[:0], inner: s.inner[:0], unknown: s.unknown[:0]}
 }
 
 // resourceSpans scans a ResourceSpans at an offset:
 //
 //	1 Resource, 2 repeated ScopeSpans, 3 schema_url
 func (b *Builder) resourceSpans(msg []byte, base int) error {
-	return b.around(msg, base, ofResource, "ScopeSpans", b.scopeSpans, &b.stats.EmptyResources)
+	return b.around(resourceSpansMessage, msg, base, "ScopeSpans", b.scopeSpans, &b.stats.EmptyResources)
 }
 
 // scopeSpans scans a ScopeSpans at an offset:
 //
 //	1 InstrumentationScope, 2 repeated Span, 3 schema_url
 func (b *Builder) scopeSpans(msg []byte, base int) error {
-	return b.around(msg, base, ofScope, "Span", b.addSpan, &b.stats.EmptyScopes)
+	return b.around(scopeSpansMessage, msg, base, "Span", b.addSpan, &b.stats.EmptyScopes)
 }
 
 // around scans a ResourceSpans or ScopeSpans. Its Resource or InstrumentationScope comes first, wherever it is.
-func (b *Builder) around(msg []byte, base, scope int, name string, item func([]byte, int) error, empty *int64) error {
-	s := &b.shared[scope]
-	s.reset()
-	b.list++
-	if err := b.beside(msg, base, scope); err != nil {
-		return fault.In(err, [...]string{ofResource: "Resource", ofScope: "InstrumentationScope"}[scope], -1)
+func (b *Builder) around(m *messageType, msg []byte, base int, name string, item func([]byte, int) error, empty *int64) error {
+	if err := b.begin(m, msg, base); err != nil {
+		return err
 	}
 	first := b.rows
 	r := wire.NewReader(msg, base)
@@ -90,118 +85,127 @@ func (b *Builder) around(msg []byte, base, scope int, name string, item func([]b
 		if f.Num != 2 {
 			continue
 		}
-		if !r.Is(&f, protowire.BytesType) {
-			break
-		}
 		if err := item(f.Data, f.At); err != nil {
 			return fault.In(err, element(name, n), -1)
 		}
 		n++
-	}
-	if r.Err != nil {
-		return r.Err
 	}
 	if b.rows == first {
 		*empty++
 		b.unusedValues = true
 		return nil
 	}
-	return b.repeat(s, &b.f.shared[scope], first)
+	return b.add(m.scope, first, b.rows)
 }
 
-// beside scans the fields of a ResourceSpans or ScopeSpans but field 2.
-func (b *Builder) beside(msg []byte, base, scope int) error {
-	s := &b.shared[scope]
+// addSpan scans a Span at an offset, and adds it as a row.
+func (b *Builder) addSpan(msg []byte, base int) error {
+	if err := b.begin(spanMessage, msg, base); err != nil {
+		return err
+	}
+	b.values[durationColumn].bits = duration(b.values[startColumn].bits, b.values[endColumn].bits)
+	if b.o.Strict && (b.loses(ofSpan) || b.loses(ofResource) || b.loses(ofScope)) {
+		b.stats.Lost++
+	}
+	if err := b.add(ofSpan, b.rows, b.rows+1); err != nil {
+		return err
+	}
+	b.rows++
+	b.sizes = append(b.sizes, uint32(len(msg)))
+	b.stats.Spans++
+	return nil
+}
+
+// duration is 0 for a span that ends before it starts.
+func duration(start, end uint64) uint64 {
+	if end < start {
+		return 0
+	}
+	return end - start
+}
+
+// begin takes the values of a message and of the one in it, in place of those that its scope had.
+func (b *Builder) begin(m *messageType, msg []byte, base int) error {
+	for _, i := range ofScopes[m.scope] {
+		v := &b.values[i]
+		v.data, v.bits, v.set = v.data[:0], 0, false
+	}
+	b.taken[m.scope], b.inner = b.taken[m.scope][:0], b.inner[:0]
+	b.list++
+	unknown := &b.values[m.unknown].data
+	if err := b.scan(m, msg, base, unknown); err != nil {
+		return err
+	}
+	if len(b.inner) > 0 {
+		*unknown = protowire.AppendBytes(protowire.AppendTag(*unknown, m.number, protowire.BytesType), b.inner)
+	}
+	return nil
+}
+
+// libraries is the number of instrumentation_library_spans, of OTLP before version 0.19.
+const libraries = 1000
+
+// scan takes the fields of a message at an offset. Those that OTLP does not have go to unknown.
+func (b *Builder) scan(m *messageType, msg []byte, base int, unknown *[]byte) error {
 	r := wire.NewReader(msg, base)
 	var f wire.Field
+	prev := &b.attrs[m.scope].head
 	for r.Next(&f) {
-		switch f.Num {
-		case 1:
-			if r.Is(&f, protowire.BytesType) {
-				r.Err = b.sharedFields(f.Data, f.At, scope)
+		d := m.Field(f.Num)
+		if d == nil {
+			if f.Num == libraries && m.scope != ofSpan && m.inner != nil {
+				return fault.Unsupportedf("instrumentation_library_spans, of OTLP before version 0.19")
 			}
-		case 2:
-		case 3:
-			r.Text(&f, &s.schemaURL)
-		case 1000:
-			r.Err = fault.Unsupportedf("instrumentation_library_spans, of OTLP before version 0.19")
+			*unknown = append(*unknown, f.Raw...)
+			continue
+		}
+		if !r.Is(&f, d.Kind.Type()) {
+			break
+		}
+		v := &b.values[m.columns[f.Num]]
+		switch d.Kind {
+		case wire.Text, wire.ID:
+			v.data = f.Data
+		case wire.SpanKind, wire.StatusCode:
+			v.bits = uint64(int64(int32(f.Bits)))
+		case wire.Count:
+			v.bits = uint64(uint32(f.Bits))
+		case wire.Group:
+			prev, r.Err = b.group(m, d, &f, v, prev)
 		default:
-			s.unknown = append(s.unknown, f.Raw...)
+			v.bits = f.Bits
 		}
 		if r.Err != nil {
-			return r.Err
+			break
 		}
-	}
-	if len(s.inner) > 0 {
-		s.unknown = protowire.AppendTag(s.unknown, 1, protowire.BytesType)
-		s.unknown = protowire.AppendBytes(s.unknown, s.inner)
 	}
 	return r.Err
 }
 
-// sharedField is what a field of a Resource or an InstrumentationScope is.
-type sharedField uint8
-
-const (
-	otherField sharedField = iota
-	attributesField
-	droppedField
-	entityRefsField
-	nameField
-	versionField
-)
-
-// sharedNumbers are the fields by number.
-var sharedNumbers = [3][5]sharedField{
-	ofResource: {1: attributesField, 2: droppedField, 3: entityRefsField},
-	ofScope:    {1: nameField, 2: versionField, 3: attributesField, 4: droppedField},
-}
-
-// sharedFields scans a Resource or an InstrumentationScope.
-func (b *Builder) sharedFields(msg []byte, base, scope int) error {
-	s := &b.shared[scope]
-	r := wire.NewReader(msg, base)
-	var f wire.Field
-	prev := &b.attrs[scope].head
-	for r.Next(&f) {
-		field := otherField
-		if int(f.Num) < len(sharedNumbers[scope]) {
-			field = sharedNumbers[scope][f.Num]
-		}
-		switch field {
-		case attributesField:
-			if r.Is(&f, protowire.BytesType) {
-				prev, r.Err = b.sharedAttribute(s, scope, prev, &f)
-			}
-		case droppedField:
-			r.Count(&f, &s.droppedAttrs)
-		case entityRefsField:
-			if r.Is(&f, protowire.BytesType) {
-				r.Err = wire.EntityRef.Check(f.Data, f.At, 3)
-				s.entityRefs = append(s.entityRefs, f.Raw...)
-			}
-		case nameField:
-			r.Text(&f, &s.name)
-		case versionField:
-			r.Text(&f, &s.version)
-		default:
-			s.inner = append(s.inner, f.Raw...)
-		}
-		if r.Err != nil {
-			return r.Err
-		}
+// group takes a message in another one. The next level is not looked at.
+func (b *Builder) group(m *messageType, d *wire.Definition, f *wire.Field, v *value, prev *attribute) (*attribute, error) {
+	switch {
+	case d.Of == wire.KeyValueMessage:
+		return b.attribute(m.scope, prev, f, v)
+	case m.inner != nil && f.Num == m.number:
+		v.set = true
+		return prev, fault.In(b.scan(m.inner, f.Data, f.At, &b.inner), d.Of.Name, -1)
+	case m.columns[f.Num] == none:
+		return prev, nil
 	}
-	return r.Err
+	err := d.Of.Check(f.Data, f.At, depths[m.scope])
+	v.data = append(v.data, f.Raw...)
+	return prev, fault.In(err, d.Of.Name, -1)
 }
 
-// sharedAttribute scans an attribute of a resource or scope.
-func (b *Builder) sharedAttribute(s *shared, scope int, prev *attribute, f *wire.Field) (*attribute, error) {
-	k, kv, err := b.attribute(scope, prev, f)
+// attribute takes an attribute. Those that are not plain go to others.
+func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field, others *value) (*attribute, error) {
+	k, kv, err := b.key(scope, prev, f)
 	if err != nil {
 		return prev, err
 	}
 	if !kv.Plain {
-		s.attrs = append(s.attrs, f.Raw...)
+		others.data = append(others.data, f.Raw...)
 		return k, nil
 	}
 	c, err := b.columnOf(scope, k, kv.Type)
@@ -219,12 +223,12 @@ func (b *Builder) sharedAttribute(s *shared, scope int, prev *attribute, f *wire
 		}
 		kv.Bits = uint64(code)
 	}
-	s.values = append(s.values, sharedValue{c, kv.Bits})
+	b.taken[scope] = append(b.taken[scope], attributeValue{c, kv.Bits})
 	return k, nil
 }
 
-// attribute parses an encoded KeyValue and finds its key. A key that its list had already is not plain.
-func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field) (*attribute, wire.KeyValue, error) {
+// key parses an encoded KeyValue and finds its key. A key that its list had already is not plain.
+func (b *Builder) key(scope int, prev *attribute, f *wire.Field) (*attribute, wire.KeyValue, error) {
 	var kv wire.KeyValue
 	if err := kv.Parse(f.Data, f.At, depths[scope]); err != nil {
 		return prev, kv, fault.In(err, "attribute", -1)
@@ -244,53 +248,80 @@ func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field) (*attribu
 	return k, kv, nil
 }
 
-// repeat gives the values of a resource or scope to the rows from first on.
-func (b *Builder) repeat(s *shared, f *sharedColumns, first int) error {
-	for _, v := range s.values {
-		var err error
-		if v.c.coded {
-			err = v.c.addCode(uint32(v.bits), first, b.rows)
+// loses tells whether a value of a scope has no column in the specification.
+func (b *Builder) loses(scope int) bool {
+	for _, i := range ofScopes[scope] {
+		if b.fields[i].extension && !b.values[i].empty() {
+			return true
+		}
+	}
+	return false
+}
+
+// add gives the values of a scope to rows from first up to end: those of a span to one row.
+func (b *Builder) add(scope, first, end int) (err error) {
+	for _, a := range b.taken[scope] {
+		if a.c.coded {
+			err = a.c.addCode(uint32(a.bits), first, end)
 		} else {
-			err = v.c.addNumber(v.bits, first, b.rows)
+			err = a.c.addNumber(a.bits, first, end)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := b.repeatValue(f.schemaURL, s.schemaURL, first); err != nil || b.o.Strict {
-		return err
-	}
-	if s.droppedAttrs != 0 {
-		if err := f.droppedAttrs.addNumber(s.droppedAttrs, first, b.rows); err != nil {
-			return err
+	for _, i := range ofScopes[scope] {
+		v, c := &b.values[i], b.fields[i]
+		if v.empty() && !c.always || c.extension && b.o.Strict {
+			continue
 		}
-	}
-	for _, t := range [...]struct {
-		c *columnBuilder
-		v []byte
-	}{{f.name, s.name}, {f.version, s.version}, {f.entityRefs, s.entityRefs}, {f.attrs, s.attrs}, {f.unknown, s.unknown}} {
-		if err := b.repeatValue(t.c, t.v, first); err != nil {
+		if c.textual() {
+			err = b.addContent(c, v.data, first, end)
+		} else {
+			err = c.addNumber(v.bits, first, end)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// repeatValue gives a string or encoded fields to the rows from first on, unless they are empty.
-func (b *Builder) repeatValue(c *columnBuilder, v []byte, first int) error {
-	if len(v) == 0 {
-		return nil
+// addContent adds an id, a string or encoded fields to rows. Those that are cut to nothing are left out.
+func (b *Builder) addContent(c *columnBuilder, v []byte, first, end int) error {
+	if n := spans.LengthOfIDs(c.name); n > 0 {
+		return b.addID(c, v, n, first)
 	}
-	v, err := b.fit(c, v)
-	if err != nil || len(v) == 0 {
+	fit, err := b.fit(c, v)
+	if err != nil || len(fit) == 0 && len(v) > 0 {
 		return err
 	}
-	return c.repeat(v, first, b.rows)
+	return c.addBytes(fit, first, end)
 }
 
-// loses tells whether something has no column in the specification.
-func (s *shared) loses() bool {
-	return len(s.name)+len(s.version)+len(s.entityRefs)+len(s.attrs)+len(s.unknown) > 0 || s.droppedAttrs != 0
+// fit checks the length of a value.
+func (b *Builder) fit(to *columnBuilder, v []byte) ([]byte, error) {
+	if to.typ == column.Bytes && to.extension {
+		return b.entries(to.name, v)
+	}
+	return b.value(to.name, v)
+}
+
+var zeros [spans.TraceIDLen]byte
+
+// addID adds an id of n bytes to a row. That of a parent may be empty.
+func (b *Builder) addID(c *columnBuilder, id []byte, n, row int) error {
+	switch {
+	case len(id) == n:
+		return c.addBytes(id, row, row+1)
+	case len(id) == 0 && !c.always:
+		return nil
+	case !b.o.PadIDs || len(id) == 0 || len(id) > n:
+		return fault.InColumn(fault.Corruptf("id of %d bytes, not %d", len(id), n), c.name)
+	}
+	b.stats.Padded++
+	var padded [spans.TraceIDLen]byte
+	return c.addBytes(append(append(padded[:0], zeros[:n-len(id)]...), id...), row, row+1)
 }
 
 // element is the name of a part of a message in errors.

@@ -60,6 +60,12 @@ var rank = func() map[string]int {
 	return m
 }()
 
+// Index is the place in [Intrinsics] of the column of a field of OTLP.
+func Index(name string) (int, bool) {
+	i, ok := rank[name]
+	return i, ok
+}
+
 // Intrinsic is the column of a field of OTLP by its name.
 func Intrinsic(name string) (Field, bool) {
 	i, ok := rank[name]
@@ -117,6 +123,9 @@ func Schema(fields []Field, o Options) *arrow.Schema {
 	}
 	return arrow.NewSchema(out, nil)
 }
+
+// IsRequired tells whether every span of a file of our own has a column.
+func IsRequired(name string) bool { return required[name] }
 
 // required are the columns that every span of a file of our own has.
 var required = map[string]bool{TraceID: true, SpanID: true, Start: true, End: true, Name: true, Kind: true, Duration: true}

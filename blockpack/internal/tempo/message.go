@@ -36,14 +36,14 @@ func (c columns) text(num protowire.Number, name string) appender {
 // number is a field of an enum, which is left out if it is 0.
 func (c columns) number(num protowire.Number, name string) appender {
 	n := c.numbers(name)
-	return func(dst []byte, i int) ([]byte, error) { return wire.AppendVarint(dst, num, n.or0(i)), nil }
+	return func(dst []byte, i int) ([]byte, error) { return wire.AppendNumber(dst, num, wire.SpanKind, n.or0(i)), nil }
 }
 
 // count is a count, which Tempo stores as int32, and OTLP has as uint32.
 func (c columns) count(num protowire.Number, name string) appender {
 	n := c.numbers(name)
 	return func(dst []byte, i int) ([]byte, error) {
-		return wire.AppendVarint(dst, num, uint64(uint32(n.or0(i)))), nil
+		return wire.AppendNumber(dst, num, wire.Count, uint64(uint32(n.or0(i)))), nil
 	}
 }
 
@@ -149,8 +149,8 @@ func (b *binder) span(c columns) appender {
 		},
 		c.text(2, "SpanID"), c.text(3, "TraceState"), c.text(4, "ParentSpanID"), c.text(5, "Name"), c.number(6, "Kind"),
 		func(dst []byte, i int) ([]byte, error) {
-			dst = wire.AppendFixed64(dst, 7, b.start)
-			return wire.AppendFixed64(dst, 8, b.start+duration.or0(i)), nil
+			dst = wire.AppendNumber(dst, 7, wire.Nanos, b.start)
+			return wire.AppendNumber(dst, 8, wire.Nanos, b.start+duration.or0(i)), nil
 		},
 		c.attributes(9), c.dedicated(9, ofSpan, b.names),
 		c.known(9, kindString, [2]string{"HttpMethod", "http.method"}, [2]string{"HttpUrl", "http.url"}),
@@ -175,7 +175,7 @@ func (b *binder) status(c columns) appender {
 func (b *binder) event(c columns) appender {
 	since := c.numbers("TimeSinceStartNano")
 	return inOrder(
-		func(dst []byte, i int) ([]byte, error) { return wire.AppendFixed64(dst, 1, b.start+since.or0(i)), nil },
+		func(dst []byte, i int) ([]byte, error) { return wire.AppendNumber(dst, 1, wire.Nanos, b.start+since.or0(i)), nil },
 		c.text(2, "Name"), c.attributes(3), c.dedicated(3, ofEvent, b.names), c.count(4, droppedAttributes))
 }
 

@@ -25,18 +25,22 @@ func AppendText[T string | []byte](dst []byte, num protowire.Number, v T) []byte
 	return append(dst, v...)
 }
 
-// AppendVarint appends a number as a field, unless it is 0.
-func AppendVarint(dst []byte, num protowire.Number, v uint64) []byte {
+// AppendNumber appends a number as a field, unless it is 0.
+func AppendNumber(dst []byte, num protowire.Number, k Kind, v uint64) []byte {
 	if v == 0 {
 		return dst
 	}
-	return protowire.AppendVarint(protowire.AppendTag(dst, num, protowire.VarintType), v)
+	return appendNumber(dst, num, k, v)
 }
 
-// AppendFixed64 appends a number of 64 bits as a field, unless it is 0.
-func AppendFixed64(dst []byte, num protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return dst
+func appendNumber(dst []byte, num protowire.Number, k Kind, v uint64) []byte {
+	typ := k.Type()
+	dst = protowire.AppendTag(dst, num, typ)
+	switch typ {
+	case protowire.VarintType:
+		return protowire.AppendVarint(dst, v)
+	case protowire.Fixed32Type:
+		return binary.LittleEndian.AppendUint32(dst, uint32(v))
 	}
-	return binary.LittleEndian.AppendUint64(protowire.AppendTag(dst, num, protowire.Fixed64Type), v)
+	return binary.LittleEndian.AppendUint64(dst, v)
 }

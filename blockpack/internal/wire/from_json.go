@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -46,7 +45,7 @@ func (d *Decoder) AppendAttributes(dst, json []byte, m *Message) ([]byte, error)
 	d.s.Reset(json)
 	out, err := dst, error(nil)
 	for num := range m.fields {
-		if m.fields[num].of == KeyValueMessage {
+		if m.fields[num].Of == KeyValueMessage {
 			out, err = d.list(dst, protowire.Number(num), &m.fields[num])
 		}
 	}
@@ -85,7 +84,7 @@ func (d *Decoder) object(dst []byte, m *Message) ([]byte, error) {
 			}
 			chosen = num
 		}
-		if def.list {
+		if def.List {
 			dst, err = d.list(dst, num, def)
 		} else {
 			dst, err = d.value(dst, num, def, m.oneof)
@@ -106,7 +105,7 @@ func (m *Message) number(key []byte) protowire.Number {
 }
 
 // list appends the elements of an array, each as a field.
-func (d *Decoder) list(dst []byte, num protowire.Number, def *definition) ([]byte, error) {
+func (d *Decoder) list(dst []byte, num protowire.Number, def *Definition) ([]byte, error) {
 	err := d.s.Array(func() (err error) {
 		if d.s.Peek() == 'n' {
 			return errors.New("null in a list")
@@ -118,47 +117,40 @@ func (d *Decoder) list(dst []byte, num protowire.Number, def *definition) ([]byt
 }
 
 // value appends a field, unless it is zero and zero is set.
-func (d *Decoder) value(dst []byte, num protowire.Number, def *definition, zero bool) ([]byte, error) {
-	if def.kind == message {
+func (d *Decoder) value(dst []byte, num protowire.Number, def *Definition, zero bool) ([]byte, error) {
+	if def.Kind == Group {
 		dst = protowire.AppendTag(dst, num, protowire.BytesType)
 		start := len(dst)
-		dst, err := d.object(dst, def.of)
+		dst, err := d.object(dst, def.Of)
 		return InsertLen(dst, start), err
 	}
-	if typ := wireTypes[def.kind]; typ == protowire.BytesType {
-		v, err := d.bytes(def.kind)
+	if typ := def.Kind.Type(); typ == protowire.BytesType {
+		v, err := d.bytes(def.Kind)
 		if err != nil || len(v) == 0 && !zero {
 			return dst, err
 		}
 		return protowire.AppendBytes(protowire.AppendTag(dst, num, typ), v), nil
 	}
-	v, err := d.scalar(def.kind)
+	v, err := d.scalar(def.Kind)
 	if err != nil || v == 0 && !zero {
 		return dst, err
 	}
-	dst = protowire.AppendTag(dst, num, wireTypes[def.kind])
-	switch wireTypes[def.kind] {
-	case protowire.VarintType:
-		return protowire.AppendVarint(dst, v), nil
-	case protowire.Fixed32Type:
-		return binary.LittleEndian.AppendUint32(dst, uint32(v)), nil
-	}
-	return binary.LittleEndian.AppendUint64(dst, v), nil
+	return appendNumber(dst, num, def.Kind, v), nil
 }
 
 // bytes reads a string. It is valid until the next call.
-func (d *Decoder) bytes(k kind) ([]byte, error) {
+func (d *Decoder) bytes(k Kind) ([]byte, error) {
 	v, err := d.quoted()
 	if err != nil {
 		return nil, err
 	}
 	switch k {
-	case hexID:
+	case ID:
 		if d.buf, err = hex.AppendDecode(d.buf[:0], v); err != nil {
 			return nil, fmt.Errorf("an id is not hexadecimal: %w", err)
 		}
 		return d.buf, nil
-	case octets:
+	case Octets:
 		return d.base64(v)
 	}
 	return v, nil
@@ -185,9 +177,9 @@ func (d *Decoder) quoted() ([]byte, error) {
 }
 
 // scalar reads a number or a bool as its bits.
-func (d *Decoder) scalar(k kind) (uint64, error) {
+func (d *Decoder) scalar(k Kind) (uint64, error) {
 	c := d.s.Peek()
-	if k == boolean {
+	if k == Bool {
 		if c == 't' {
 			return 1, d.s.Literal("true")
 		}
@@ -210,26 +202,26 @@ func (d *Decoder) scalar(k kind) (uint64, error) {
 	return bits, nil
 }
 
-var what = [...]string{signed: "int64", count: "uint32", kinds: "kind of span", status: "status code", nanos: "uint64", double: "double", flags: "uint32"}
+var what = [...]string{Signed: "int64", Count: "uint32", SpanKind: "kind of span", StatusCode: "status code", Nanos: "uint64", Double: "double", Flags: "uint32"}
 
 // parse reads the text of a number.
-func parse(k kind, v string) (uint64, error) {
+func parse(k Kind, v string) (uint64, error) {
 	switch k {
-	case double:
+	case Double:
 		return parseDouble(v)
-	case kinds, status:
+	case SpanKind, StatusCode:
 		if n, ok := enums[v]; ok {
 			return n, nil
 		}
 	}
 	v = wholeNumber(v)
 	switch k {
-	case signed:
+	case Signed:
 		n, err := strconv.ParseInt(v, 10, 64)
 		return uint64(n), err
-	case nanos:
+	case Nanos:
 		return strconv.ParseUint(v, 10, 64)
-	case kinds, status:
+	case SpanKind, StatusCode:
 		n, err := strconv.ParseInt(v, 10, 32)
 		return uint64(n), err
 	}

@@ -26,7 +26,7 @@ func (j *JSON) Append(dst, b []byte, m *Message) ([]byte, error) { return j.obje
 // AppendAttributes appends the attributes of a message, such as an Event, as an array of KeyValue.
 func (j *JSON) AppendAttributes(dst, b []byte, m *Message) ([]byte, error) {
 	for num, d := range m.fields {
-		if d.of == KeyValueMessage {
+		if d.Of == KeyValueMessage {
 			return j.list(dst, b, 0, 0, num, &d)
 		}
 	}
@@ -46,7 +46,7 @@ func (j *JSON) object(dst, b []byte, base, depth int, m *Message) ([]byte, error
 	start := len(dst)
 	for num := range m.fields {
 		f, d := &last[num], &m.fields[num]
-		if f.Raw == nil || !m.oneof && !d.list && d.of == nil && len(f.Data) == 0 && f.Bits == 0 {
+		if f.Raw == nil || !m.oneof && !d.List && d.Of == nil && len(f.Data) == 0 && f.Bits == 0 {
 			continue
 		}
 		if len(dst) > start {
@@ -55,7 +55,7 @@ func (j *JSON) object(dst, b []byte, base, depth int, m *Message) ([]byte, error
 		dst = append(dst, '"')
 		dst = append(dst, d.name...)
 		dst = append(dst, '"', ':')
-		if d.list {
+		if d.List {
 			dst, err = j.list(dst, b, base, depth, num, d)
 		} else {
 			dst, err = j.value(dst, f, depth, d)
@@ -68,16 +68,16 @@ func (j *JSON) object(dst, b []byte, base, depth int, m *Message) ([]byte, error
 }
 
 // find returns the last field of each number. A message that comes in several parts is put together.
-func (j *JSON) find(b []byte, base int, m *Message) (last [17]Field, err error) {
+func (j *JSON) find(b []byte, base int, m *Message) (last [MaxField]Field, err error) {
 	r := NewReader(b, base)
 	var f Field
 	for r.Next(&f) {
-		d := m.definition(f.Num)
+		d := m.Field(f.Num)
 		if d == nil {
 			j.UnknownFields++
 			continue
 		}
-		if !r.Is(&f, wireTypes[d.kind]) {
+		if !r.Is(&f, d.Kind.Type()) {
 			break
 		}
 		if m.oneof {
@@ -87,7 +87,7 @@ func (j *JSON) find(b []byte, base int, m *Message) (last [17]Field, err error) 
 				}
 			}
 		}
-		if before := &last[f.Num]; d.of != nil && !d.list && before.Raw != nil {
+		if before := &last[f.Num]; d.Of != nil && !d.List && before.Raw != nil {
 			f.Data = append(append([]byte(nil), before.Data...), f.Data...)
 			f.At = before.At
 		}
@@ -97,7 +97,7 @@ func (j *JSON) find(b []byte, base int, m *Message) (last [17]Field, err error) 
 }
 
 // list appends the fields of a number as an array.
-func (j *JSON) list(dst, b []byte, base, depth, num int, d *definition) ([]byte, error) {
+func (j *JSON) list(dst, b []byte, base, depth, num int, d *Definition) ([]byte, error) {
 	dst = append(dst, '[')
 	start := len(dst)
 	r := NewReader(b, base)
@@ -106,7 +106,7 @@ func (j *JSON) list(dst, b []byte, base, depth, num int, d *definition) ([]byte,
 		if int(f.Num) != num {
 			continue
 		}
-		if !r.Is(&f, wireTypes[d.kind]) {
+		if !r.Is(&f, d.Kind.Type()) {
 			break
 		}
 		if len(dst) > start {
@@ -121,36 +121,36 @@ func (j *JSON) list(dst, b []byte, base, depth, num int, d *definition) ([]byte,
 }
 
 // value appends a field.
-func (j *JSON) value(dst []byte, f *Field, depth int, d *definition) ([]byte, error) {
-	switch d.kind {
-	case message:
-		return j.object(dst, f.Data, f.At, depth+1, d.of)
-	case str:
+func (j *JSON) value(dst []byte, f *Field, depth int, d *Definition) ([]byte, error) {
+	switch d.Kind {
+	case Group:
+		return j.object(dst, f.Data, f.At, depth+1, d.Of)
+	case Text:
 		if !utf8.Valid(f.Data) {
 			return dst, fault.In(fault.Corruptf("a string is not valid UTF-8, which JSON cannot hold"), "", int64(f.At))
 		}
 		return jsontext.AppendString(dst, string(f.Data)), nil
-	case hexID:
+	case ID:
 		dst = append(dst, '"')
 		dst = hex.AppendEncode(dst, f.Data)
 		return append(dst, '"'), nil
-	case octets:
+	case Octets:
 		dst = append(dst, '"')
 		dst = base64.StdEncoding.AppendEncode(dst, f.Data)
 		return append(dst, '"'), nil
-	case boolean:
+	case Bool:
 		return strconv.AppendBool(dst, f.Bits != 0), nil
-	case signed:
+	case Signed:
 		dst = append(dst, '"')
 		dst = strconv.AppendInt(dst, int64(f.Bits), 10)
 		return append(dst, '"'), nil
-	case nanos:
+	case Nanos:
 		dst = append(dst, '"')
 		dst = strconv.AppendUint(dst, f.Bits, 10)
 		return append(dst, '"'), nil
-	case kinds, status:
+	case SpanKind, StatusCode:
 		return strconv.AppendInt(dst, int64(int32(f.Bits)), 10), nil
-	case double:
+	case Double:
 		return appendDouble(dst, math.Float64frombits(f.Bits)), nil
 	}
 	return strconv.AppendUint(dst, uint64(uint32(f.Bits)), 10), nil
