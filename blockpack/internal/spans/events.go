@@ -1,9 +1,9 @@
 package spans
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -17,55 +17,38 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Events and links as lists of structs. The attributes are OTLP/JSON: an array of objects with key and value.
-var (
-	eventsType = arrow.ListOf(arrow.StructOf(
-		arrow.Field{Name: "time", Type: nanos},
-		arrow.Field{Name: "name", Type: arrow.BinaryTypes.String},
-		arrow.Field{Name: "attributes", Type: extension.JSON(arrow.BinaryTypes.String)},
-		arrow.Field{Name: "dropped_attrs", Type: arrow.PrimitiveTypes.Uint32},
-	))
-	linksType = arrow.ListOf(arrow.StructOf(
-		arrow.Field{Name: "trace_id", Type: arrow.BinaryTypes.Binary},
-		arrow.Field{Name: "span_id", Type: arrow.BinaryTypes.Binary},
-		arrow.Field{Name: "trace_state", Type: arrow.BinaryTypes.String},
-		arrow.Field{Name: "attributes", Type: extension.JSON(arrow.BinaryTypes.String)},
-		arrow.Field{Name: "dropped_attrs", Type: arrow.PrimitiveTypes.Uint32},
-		arrow.Field{Name: "flags", Type: arrow.PrimitiveTypes.Uint32},
-	))
-)
-
-// part is a field of an event or link: a field of the struct, and one of the message.
-type part struct {
-	name string
-	num  protowire.Number
-	typ  column.Type // Bytes for attributes
-	wire protowire.Type
-}
-
-// list is a column of events or links.
+// list is a column of events or links: fields of a Span, which Arrow has as a list of structs.
 type list struct {
-	num        protowire.Number // in a Span
-	message    *wire.Message
-	attributes protowire.Number
-	parts      []part
+	num     protowire.Number // in a Span
+	message *wire.Message
+	names   []string // of the fields of the struct, by the number of the field of the message and 1
 }
 
 var lists = map[string]*list{
-	Events: {11, wire.Event, 3, []part{
-		{"time", 1, column.Uint64, protowire.Fixed64Type},
-		{"name", 2, column.String, protowire.BytesType},
-		{"attributes", 3, column.String, protowire.BytesType},
-		{"dropped_attrs", 4, column.Uint64, protowire.VarintType},
-	}},
-	Links: {13, wire.Link, 4, []part{
-		{"trace_id", 1, column.Bytes, protowire.BytesType},
-		{"span_id", 2, column.Bytes, protowire.BytesType},
-		{"trace_state", 3, column.String, protowire.BytesType},
-		{"attributes", 4, column.String, protowire.BytesType},
-		{"dropped_attrs", 5, column.Uint64, protowire.VarintType},
-		{"flags", 6, column.Uint64, protowire.Fixed32Type},
-	}},
+	Events: {11, wire.Event, []string{"time", "name", "attributes", "dropped_attrs"}},
+	Links:  {13, wire.Link, []string{"trace_id", "span_id", "trace_state", "attributes", "dropped_attrs", "flags"}},
+}
+
+// field is what a field of the message is.
+func (l *list) field(i int) *wire.Definition { return l.message.Field(protowire.Number(i + 1)) }
+
+// partTypes are the types of the fields of the structs. Attributes are OTLP/JSON: an array of objects with key and value.
+var partTypes = map[wire.Kind]struct {
+	column column.Type
+	arrow  arrow.DataType
+}{
+	wire.Text: {column.String, arrow.BinaryTypes.String}, wire.ID: {column.Bytes, arrow.BinaryTypes.Binary},
+	wire.Group: {column.String, extension.JSON(arrow.BinaryTypes.String)}, wire.Nanos: {column.Uint64, nanos},
+	wire.Count: {column.Uint64, arrow.PrimitiveTypes.Uint32}, wire.Flags: {column.Uint64, arrow.PrimitiveTypes.Uint32},
+}
+
+// arrowType is the list of structs.
+func (l *list) arrowType() arrow.DataType {
+	fields := make([]arrow.Field, len(l.names))
+	for i, name := range l.names {
+		fields[i] = arrow.Field{Name: name, Type: partTypes[l.field(i).Kind].arrow}
+	}
+	return arrow.ListOf(arrow.StructOf(fields...))
 }
 
 // listArray decodes a column of events or links.
@@ -74,10 +57,10 @@ func listArray(mem memory.Allocator, c *column.Column, dt *arrow.ListType) (arro
 	if l == nil {
 		return nil, fault.Unsupportedf("a column of type %s as %s", c.Type, dt)
 	}
-	parts := make([]*column.Column, len(l.parts))
-	for i, p := range l.parts {
-		parts[i] = &column.Column{Name: c.Name + "." + p.name, Type: p.typ}
-		if p.typ.Textual() {
+	parts := make([]*column.Column, len(l.names))
+	for i, name := range l.names {
+		parts[i] = &column.Column{Name: c.Name + "." + name, Type: partTypes[l.field(i).Kind].column}
+		if parts[i].Type.Textual() {
 			parts[i].Values.Offsets = []uint32{0}
 		}
 	}
@@ -139,20 +122,20 @@ func (l *list) decodeOne(b []byte, base int, parts []*column.Column) error {
 	if err := l.message.Check(b, base, 4); err != nil {
 		return err
 	}
-	last := make([]wire.Field, len(l.parts))
+	last := make([]wire.Field, len(parts))
 	r := wire.NewReader(b, base)
 	var f wire.Field
 	for r.Next(&f) {
-		if int(f.Num) > len(l.parts) {
+		if int(f.Num) > len(parts) {
 			return fault.In(fault.Unsupportedf("a field that OTLP does not have: %d; read the column as it is stored", f.Num), "", int64(f.At))
 		}
 		last[f.Num-1] = f
 	}
 	var j wire.JSON
-	for i, p := range l.parts {
-		c, f := parts[i], &last[i]
+	for i, c := range parts {
+		f, kind := &last[i], l.field(i).Kind
 		switch {
-		case p.num == l.attributes:
+		case kind == wire.Group:
 			var err error
 			if c.Values.Data, err = j.AppendAttributes(c.Values.Data, b, l.message); err != nil {
 				return err
@@ -160,14 +143,14 @@ func (l *list) decodeOne(b []byte, base int, parts []*column.Column) error {
 			if j.UnknownFields > 0 {
 				return fault.In(fault.Unsupportedf("attributes with fields that OTLP does not have; read the column as it is stored"), "", int64(base))
 			}
-		case p.typ.Textual():
+		case c.Type.Textual():
 			c.Values.Data = append(c.Values.Data, f.Data...)
-		case p.wire == protowire.VarintType:
+		case kind == wire.Count:
 			c.Values.Numbers = append(c.Values.Numbers, uint64(uint32(f.Bits)))
 		default:
 			c.Values.Numbers = append(c.Values.Numbers, f.Bits)
 		}
-		if p.typ.Textual() {
+		if c.Type.Textual() {
 			if len(c.Values.Data) > math.MaxInt32 {
 				return fault.ErrBatchTooLarge
 			}
@@ -184,20 +167,17 @@ func listValues(a array.ListLike, name string) (func(i int) ([]byte, error), err
 	if l == nil || !ok {
 		return nil, fmt.Errorf("values of type %s", a.DataType())
 	}
-	cells := make([]*cell, len(l.parts))
+	cells := make([]*cell, len(l.names))
 	for i, f := range items.DataType().(*arrow.StructType).Fields() {
-		k := 0
-		for k < len(l.parts) && l.parts[k].name != f.Name {
-			k++
-		}
-		if k == len(l.parts) {
+		k := slices.Index(l.names, f.Name)
+		if k < 0 {
 			return nil, fmt.Errorf("a field %q that is none of its structs", f.Name)
 		}
-		c, err := toColumn(items.Field(i), Field{Name: f.Name, Type: l.parts[k].typ})
+		c, err := toColumn(items.Field(i), Field{Name: f.Name, Type: partTypes[l.field(k).Kind].column})
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
-		cells[k] = newCell(c)
+		cells[k] = &cell{c, c.ByRow()}
 	}
 	var d wire.Decoder
 	return func(i int) (out []byte, err error) {
@@ -205,9 +185,9 @@ func listValues(a array.ListLike, name string) (func(i int) ([]byte, error), err
 		for row := int(start); row < int(end); row++ {
 			out = protowire.AppendTag(out, l.num, protowire.BytesType)
 			at := len(out)
-			for k, p := range l.parts {
-				if out, err = l.append(out, p, cells[k], row, &d); err != nil {
-					return nil, fmt.Errorf("field %q: %w", p.name, err)
+			for k, c := range cells {
+				if out, err = l.append(out, k, c, row, &d); err != nil {
+					return nil, fmt.Errorf("field %q: %w", l.names[k], err)
 				}
 			}
 			out = wire.InsertLen(out, at)
@@ -216,48 +196,33 @@ func listValues(a array.ListLike, name string) (func(i int) ([]byte, error), err
 	}, nil
 }
 
-// append appends the field of a message.
-func (l *list) append(out []byte, p part, c *cell, row int, d *wire.Decoder) ([]byte, error) {
-	if c == nil || c.value[row] < 0 {
-		return out, nil
-	}
-	k := int(c.value[row])
-	if p.typ.Textual() {
-		v := c.Values.Bytes(k)
-		switch {
-		case len(v) == 0:
-			return out, nil
-		case p.num == l.attributes:
-			unknown := d.UnknownKeys
-			out, err := d.AppendAttributes(out, v, l.message)
-			if err == nil && d.UnknownKeys != unknown {
-				err = fmt.Errorf("%q has keys that OTLP does not have", clip(v))
-			}
-			return out, err
-		}
-		return protowire.AppendBytes(protowire.AppendTag(out, p.num, p.wire), v), nil
-	}
-	v := c.Values.Numbers[k]
-	if v == 0 {
-		return out, nil
-	}
-	if p.wire != protowire.Fixed64Type && v > math.MaxUint32 {
-		return out, fmt.Errorf("%d does not fit", v)
-	}
-	out = protowire.AppendTag(out, p.num, p.wire)
-	switch p.wire {
-	case protowire.Fixed64Type:
-		return binary.LittleEndian.AppendUint64(out, v), nil
-	case protowire.Fixed32Type:
-		return binary.LittleEndian.AppendUint32(out, uint32(v)), nil
-	}
-	return protowire.AppendVarint(out, v), nil
-}
-
 // cell finds the values of a column by row.
 type cell struct {
 	*column.Column
 	value []int32 // index of the value, -1 for null
 }
 
-func newCell(c *column.Column) *cell { return &cell{c, c.ByRow()} }
+// append appends field i of a message, unless it is empty or zero.
+func (l *list) append(out []byte, i int, c *cell, row int, d *wire.Decoder) ([]byte, error) {
+	if c == nil || c.value[row] < 0 {
+		return out, nil
+	}
+	k, num, kind := int(c.value[row]), protowire.Number(i+1), l.field(i).Kind
+	if !c.Type.Textual() {
+		v := c.Values.Numbers[k]
+		if kind != wire.Nanos && v > math.MaxUint32 {
+			return out, fmt.Errorf("%d does not fit", v)
+		}
+		return wire.AppendNumber(out, num, kind, v), nil
+	}
+	v := c.Values.Bytes(k)
+	if kind != wire.Group || len(v) == 0 {
+		return wire.AppendText(out, num, v), nil
+	}
+	unknown := d.UnknownKeys
+	out, err := d.AppendAttributes(out, v, l.message)
+	if err == nil && d.UnknownKeys != unknown {
+		err = fmt.Errorf("%q has keys that OTLP does not have", clip(v))
+	}
+	return out, err
+}

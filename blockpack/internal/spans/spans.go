@@ -167,10 +167,8 @@ func arrowType(f Field, o Options) arrow.DataType {
 		return &arrow.FixedSizeBinaryType{ByteWidth: TraceIDLen}
 	case f.Flags&IDs != 0 && (f.Name == SpanID || f.Name == ParentID):
 		return &arrow.FixedSizeBinaryType{ByteWidth: SpanIDLen}
-	case o.Events && f.Name == Events:
-		return eventsType
-	case o.Events && f.Name == Links:
-		return linksType
+	case o.Events && lists[f.Name] != nil:
+		return lists[f.Name].arrowType()
 	}
 	return arrow.BinaryTypes.Binary
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 )
 
+var eventsType = lists[Events].arrowType()
+
 func numberColumn(name string, t column.Type, v ...uint64) *column.Column {
 	return &column.Column{Name: name, Type: t, Rows: len(v), Values: column.Values{Numbers: v}}
 }

@@ -36,7 +36,9 @@ func (c columns) text(num protowire.Number, name string) appender {
 // number is a field of an enum, which is left out if it is 0.
 func (c columns) number(num protowire.Number, name string) appender {
 	n := c.numbers(name)
-	return func(dst []byte, i int) ([]byte, error) { return wire.AppendNumber(dst, num, wire.SpanKind, n.or0(i)), nil }
+	return func(dst []byte, i int) ([]byte, error) {
+		return wire.AppendNumber(dst, num, wire.SpanKind, n.or0(i)), nil
+	}
 }
 
 // count is a count, which Tempo stores as int32, and OTLP has as uint32.
@@ -175,7 +177,9 @@ func (b *binder) status(c columns) appender {
 func (b *binder) event(c columns) appender {
 	since := c.numbers("TimeSinceStartNano")
 	return inOrder(
-		func(dst []byte, i int) ([]byte, error) { return wire.AppendNumber(dst, 1, wire.Nanos, b.start+since.or0(i)), nil },
+		func(dst []byte, i int) ([]byte, error) {
+			return wire.AppendNumber(dst, 1, wire.Nanos, b.start+since.or0(i)), nil
+		},
 		c.text(2, "Name"), c.attributes(3), c.dedicated(3, ofEvent, b.names), c.count(4, droppedAttributes))
 }
 
