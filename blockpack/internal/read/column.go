@@ -2,7 +2,6 @@ package read
 
 import (
 	"context"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -40,7 +39,7 @@ func (r *columnReader) open(ctx context.Context, o *table.ReadOptions) error {
 	have := r.ahead
 	if o != nil {
 		have = append(have[:len(have):len(have)], o.Prefetched...)
-		addBlock(o.Counters, r.block.index, r.at, c.Length)
+		countersOf(o).AddBlock(storedKey{r.block.index, r.at}, c.Length)
 	}
 	data, err := r.block.table.bytesOf(r.block.index, have)(ctx, c.Offset, c.Length)
 	if err != nil {
@@ -75,7 +74,7 @@ func (r *columnReader) read(ctx context.Context, rows rowset.Set, o *table.ReadO
 	if err := r.open(ctx, o); err != nil {
 		return nil, r.place(err)
 	}
-	addValues(o.Counters, int64(n), n == r.stored.Rows())
+	countersOf(o).AddValues(int64(n), n == r.stored.Rows())
 	c, err := r.stored.Take(rows)
 	if err != nil {
 		return nil, r.place(err)
@@ -163,7 +162,7 @@ func (r *columnReader) SelectCodes(ctx context.Context, rows rowset.Set, keep []
 		return rowset.Set{}, r.place(err)
 	}
 	r.done()
-	addValues(o.Counters, rows.Len(), rows.Len() == int64(c.Rows))
+	countersOf(o).AddValues(rows.Len(), rows.Len() == int64(c.Rows))
 	return selectCodes(lazy.Select(c, rows), rows, keep), nil
 }
 
@@ -199,49 +198,15 @@ func (r *columnReader) Repeat(ctx context.Context, entry int, n int64, o *table.
 	return arr, r.place(err)
 }
 
-// counters implements [table.Counters]: the data of a column in a block is one of its blocks.
-type counters struct {
-	mu   sync.Mutex
-	all  table.Counts
-	seen map[storedKey]bool
-}
+// counters are those of columns of blocks.
+type counters = table.BlockCounters[storedKey]
 
 // NewCounters implements [table.Table].
-func (t *Table) NewCounters() table.Counters { return &counters{seen: map[storedKey]bool{}} }
+func (t *Table) NewCounters() table.Counters { return table.NewBlockCounters[storedKey]() }
 
-// Counts implements [table.Counters].
-func (c *counters) Counts() table.Counts {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.all
-}
-
-func addBlock(to table.Counters, block, column int, size int64) {
-	c, ok := to.(*counters)
-	if !ok {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all.Blocks++
-	c.all.BlockBytes += size
-	if k := (storedKey{block, column}); !c.seen[k] {
-		c.seen[k] = true
-		c.all.Distinct++
-	}
-}
-
-func addValues(to table.Counters, n int64, all bool) {
-	c, ok := to.(*counters)
-	if !ok {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all.Values += n
-	if all {
-		c.all.Whole++
-	}
+func countersOf(o *table.ReadOptions) *counters {
+	c, _ := o.Counters.(*counters)
+	return c
 }
 
 // appendColumnRange appends the range of the data of a column, unless it was read ahead.

@@ -121,7 +121,7 @@ func (c *clusterColumn) prefetch(ctx context.Context, rs runs, in input) (input,
 
 // unpack calls decode with the content of a page.
 func (c *clusterColumn) unpack(ctx context.Context, page int, in input, decode func(b []byte) error) error {
-	in.counters.addPage(c.list[page])
+	in.counters.AddBlock(c.list[page].Offset, int64(c.list[page].Size))
 	return c.pages.with(ctx, c.list[page], c.bits, in.have, decode)
 }
 
@@ -191,7 +191,7 @@ func (c *clusterColumn) read(ctx context.Context, rs runs, in input,
 		}
 		c.pagesOf(rs[i:i+1], func(page int, from, to int64) {
 			if err == nil {
-				in.counters.addValues(to-from, from == c.starts[page] && to == c.starts[page+1])
+				in.counters.AddValues(to-from, from == c.starts[page] && to == c.starts[page+1])
 				if err = part(page, at+from-r.from, from, to, in); err != nil {
 					err = fault.In(place(err, page, c.list[page]), c.name(), -1)
 				}

@@ -1,10 +1,7 @@
 package read
 
 import (
-	"sync"
-
 	"github.com/amudai/amudai-go/internal/engine/table"
-	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -14,43 +11,5 @@ type input struct {
 	counters *counters // nil for none
 }
 
-// counters implements [table.Counters]: pages are its blocks. A page that comes from the cache is not read.
-type counters struct {
-	mu   sync.Mutex
-	all  table.Counts
-	seen map[uint64]bool // offsets of the pages that were read
-}
-
-func (c *counters) Counts() table.Counts {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.all
-}
-
-// addPage counts a page that is read.
-func (c *counters) addPage(p envelope.Page) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all.Blocks++
-	c.all.BlockBytes += int64(p.Size)
-	if !c.seen[p.Offset] {
-		c.seen[p.Offset] = true
-		c.all.Distinct++
-	}
-}
-
-// addValues counts values that are wanted of a page: n of them, or all.
-func (c *counters) addValues(n int64, all bool) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all.Values += n
-	if all {
-		c.all.Whole++
-	}
-}
+// counters are those of pages, by offset. A page that comes from the cache is not read.
+type counters = table.BlockCounters[uint64]

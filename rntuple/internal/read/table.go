@@ -89,7 +89,7 @@ func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *table.Col
 func (t *Table) PrefetchStripes(context.Context, []int) error { return nil }
 
 // NewCounters implements [table.Table].
-func (t *Table) NewCounters() table.Counters { return &counters{seen: map[uint64]bool{}} }
+func (t *Table) NewCounters() table.Counters { return table.NewBlockCounters[uint64]() }
 
 // Requests implements [table.Table].
 func (t *Table) Requests() table.Requests {

@@ -163,7 +163,7 @@ type page struct {
 func (c *Chunk) page(ctx context.Context, pages []Place, i int, in input, share bool) (p *page, cached bool, err error) {
 	key := pageKey{c.Group, c.Leaf, i}
 	if p, ok := c.Source.pages.Get(key); ok {
-		in.counters.addPage(key, 0)
+		in.counters.AddBlock(key, 0)
 		return p, true, nil
 	}
 	p, err = c.readPage(ctx, pages, i, in)
@@ -213,7 +213,7 @@ func (c *Chunk) readPage(ctx context.Context, pages []Place, i int, in input) (*
 		}
 		*buf = b
 	}
-	in.counters.addPage(pageKey{c.Group, c.Leaf, i}, at.Size)
+	in.counters.AddBlock(pageKey{c.Group, c.Leaf, i}, at.Size)
 	h, err := parsePageHeader(b)
 	if err != nil {
 		return nil, fault.Corruptf("the page header at %d: %v", at.At, err)

@@ -554,7 +554,7 @@ func (c *Chunk) readDictionary(ctx context.Context, s *Scalar, in input) (*dicti
 	if h.encoding != plain && h.encoding != plainDictionary {
 		return nil, fault.Corruptf("a dictionary of encoding %d", h.encoding)
 	}
-	in.counters.addPage(pageKey{c.Group, c.Leaf, -1}, h.encoded)
+	in.counters.AddBlock(pageKey{c.Group, c.Leaf, -1}, h.encoded)
 	data, err := c.decompress(&h, b)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func NewReader(c *Chunk, s Scalar, o ReaderOptions) *Reader {
 func (r *Reader) input(o *table.ReadOptions, rows int64) input {
 	in := input{have: append(r.o.Ahead[:len(r.o.Ahead):len(r.o.Ahead)], o.Prefetched...), keep: r.o.Keep, held: &r.held}
 	in.counters, _ = o.Counters.(*Counters)
-	in.counters.AddValues(rows)
+	in.counters.AddValues(rows, false)
 	return in
 }
 

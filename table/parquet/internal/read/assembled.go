@@ -63,11 +63,11 @@ func (r *assembled) read(ctx context.Context, rows rowset.Set, t arrow.DataType,
 		if err != nil {
 			return nil, r.place(err)
 		}
-		count.AddChunk(c)
+		chunk.AddChunk(count, c)
 		done := t0.at.open(&window{ctx: ctx, have: o.Prefetched, from: c.From, to: c.End})
 		defer done()
 	}
-	count.AddValues(rows.Len())
+	count.AddValues(rows.Len(), false)
 	var parts []arrow.Array
 	defer func() { arrowutil.ReleaseAll(parts) }()
 	size := int64(0)
