@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -138,7 +137,12 @@ func (s *source) survey(ctx context.Context, ro provider.ReadOptions) (err error
 		}
 	}()
 	b := s.newBuilder()
-	found := found{}
+	var columns spans.Survey
+	look := func() {
+		block := b.Finish()
+		columns.Add(block.Columns)
+		s.rows += int64(block.Rows)
+	}
 	for n := 0; ; n++ {
 		msg, ok, err := messages.Next(ctx)
 		if err == nil && !ok {
@@ -154,40 +158,15 @@ func (s *source) survey(ctx context.Context, ro provider.ReadOptions) (err error
 			return fault.In(err, fmt.Sprintf("message %d", n), -1)
 		}
 		if b.Rows() >= surveyRows {
-			s.rows += found.look(b.Finish(), s.rows)
+			look()
 		}
 	}
 	if b.Rows() > 0 {
-		s.rows += found.look(b.Finish(), s.rows)
+		look()
 	}
-	for k, t := range found {
-		s.fields = append(s.fields, spans.Field{Name: k.Name, Type: k.Type, Flags: t})
-	}
+	s.fields = columns.Fields()
 	s.warn(b.Stats(), ro)
 	return nil
-}
-
-// found are the columns of a survey, with what all values have in common.
-type found map[column.Key]spans.Traits
-
-// look adds the columns of the rows after some others, and returns the number of these rows.
-func (found found) look(b otlp.Block, before int64) int64 {
-	for _, c := range b.Columns {
-		k := c.Key()
-		t := spans.TraitsOf(c)
-		if known, ok := found[k]; ok {
-			t = t.Join(known)
-		} else if before > 0 {
-			t &^= spans.Always
-		}
-		found[k] = t
-	}
-	for k, t := range found {
-		if b.Column(k.Name, k.Type) == nil {
-			found[k] = t &^ spans.Always
-		}
-	}
-	return int64(b.Rows)
 }
 
 // warn tells what a table does not have.

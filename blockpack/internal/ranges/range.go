@@ -295,25 +295,11 @@ func (col *Column) TypedBoundaries() iter.Seq[column.Value] {
 	}
 }
 
-// FileColumn is a column that blocks of the file have.
-type FileColumn struct {
-	Name  string
-	Type  column.Type
-	Flags uint8
-}
-
-// Flags of a [FileColumn].
-const (
-	InEveryRow  = 1 // each row of each block has a value
-	WidthOfID   = 2 // all values are as long as a trace id or span id
-	BeyondInt64 = 4 // a value is 2^63 or greater
-)
-
 // maxFileColumns is beyond what any schema can have.
 const maxFileColumns = 1 << 20
 
 // FileColumns gives the columns of a file with our mark; ok is false if it does not list them.
-func (x *Index) FileColumns() (list []FileColumn, ok bool) {
+func (x *Index) FileColumns() (list []column.Field, ok bool) {
 	col := x.Column(ColumnsColumn)
 	if x.mark == "" || col == nil || !col.Type.Textual() || col.typedCount > maxFileColumns {
 		return nil, false
@@ -322,7 +308,7 @@ func (x *Index) FileColumns() (list []FileColumn, ok bool) {
 		if len(v.Data) < 2 || v.Data[0] < '0' || v.Data[0] > '0'+byte(column.Bytes) {
 			return nil, false
 		}
-		list = append(list, FileColumn{string(v.Data[2:]), column.Type(v.Data[0] - '0'), v.Data[1] - '0'})
+		list = append(list, column.Field{Name: string(v.Data[2:]), Type: column.Type(v.Data[0] - '0'), Flags: column.Traits(v.Data[1] - '0')})
 	}
 	return list, true
 }

@@ -152,7 +152,7 @@ func (v *rangeValues) add(c *column.Column, block uint32) {
 
 // Finish appends the range index of all blocks, of which dataBytes are the size. With a mark, "module/version",
 // readers believe the index; it comes with the list of the columns of the file.
-func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []FileColumn) ([]byte, error) {
+func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []column.Field) ([]byte, error) {
 	list := b.chosen()
 	limit := b.share(list, dataBytes)
 	if mark != "" {
@@ -341,9 +341,9 @@ func appendTexts(dst []byte, name string, texts []string) []byte {
 	return binary.LittleEndian.AppendUint32(dst, 0)
 }
 
-func columnTexts(columns []FileColumn) (texts []string) {
+func columnTexts(columns []column.Field) (texts []string) {
 	for _, c := range columns {
-		texts = append(texts, string([]byte{'0' + byte(c.Type), '0' + c.Flags})+c.Name)
+		texts = append(texts, string([]byte{'0' + byte(c.Type), '0' + byte(c.Flags)})+c.Name)
 	}
 	return texts
 }

@@ -51,7 +51,7 @@ func build(t require.TestingT, o BuildOptions, columns map[string]rangeBlocks, b
 		}
 		b.AddBlock(list)
 	}
-	data, err := b.Finish(nil, 0, "test/1", []FileColumn{{"a", column.Int64, InEveryRow}})
+	data, err := b.Finish(nil, 0, "test/1", []column.Field{{Name: "a", Type: column.Int64, Flags: column.Always}})
 	require.NoError(t, err)
 	x, err := parseRanges(data, blocks, Options{})
 	require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestRangePrunes(t *testing.T) {
 			}
 			list, ok := x.FileColumns()
 			require.True(t, ok)
-			require.Equal(t, []FileColumn{{"a", column.Int64, InEveryRow}}, list)
+			require.Equal(t, []column.Field{{Name: "a", Type: column.Int64, Flags: column.Always}}, list)
 			require.Equal(t, "test/1", x.Mark())
 		})
 	}

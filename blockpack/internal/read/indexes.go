@@ -100,7 +100,7 @@ func (x blockIndex) facts(block int, f *spans.Field, c *table.FilterColumn) (fac
 	case f.Name == spans.Start && f.Type == column.Uint64 && b.MinStart <= b.MaxStart && b.MaxStart != 0:
 		facts.Min = limitOf(column.Value{Type: column.Uint64, Bits: b.MinStart}, c.Type)
 		facts.Max = limitOf(column.Value{Type: column.Uint64, Bits: b.MaxStart}, c.Type)
-	case f.Name == spans.TraceID && f.Type == column.Bytes && f.Flags&spans.IDs != 0:
+	case f.Name == spans.TraceID && f.Type == column.Bytes && f.Flags&column.IDs != 0:
 		facts.Min, facts.Max = predicate.BytesLimit(b.MinTrace[:]), predicate.BytesLimit(b.MaxTrace[:])
 	default:
 		for v := range b.Values.All() {
@@ -239,7 +239,7 @@ const maxTraces = 100_000
 // Cost implements [source.Index].
 func (x traceIndex) Cost(n *predicate.Node) (int64, []int) {
 	f, _, ok := x.field(n)
-	if !ok || f.Name != spans.TraceID || f.Type != column.Bytes || f.Flags&spans.IDs == 0 || !x.list.traceRows() {
+	if !ok || f.Name != spans.TraceID || f.Type != column.Bytes || f.Flags&column.IDs == 0 || !x.list.traceRows() {
 		return 0, nil
 	}
 	s, ok := n.Test.(valueset.Bytes)

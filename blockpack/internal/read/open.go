@@ -189,7 +189,7 @@ func newColumnList(fields []spans.Field, o Options) *columnList {
 	plain.Dictionaries, plain.Events = false, false
 	l := &columnList{fields: fields, arrow: spans.Schema(fields, all), physical: spans.Schema(fields, plain), byKey: make(map[column.Key]int, len(fields))}
 	for i, f := range fields {
-		l.byKey[column.Key{Name: f.Name, Type: f.Type}] = i
+		l.byKey[f.Key()] = i
 	}
 	return l
 }
@@ -198,18 +198,15 @@ func newColumnList(fields []spans.Field, o Options) *columnList {
 func (t *Table) fields(ctx context.Context) ([]spans.Field, error) {
 	l := t.blocks.Load()
 	if listed, ok := l.meta.Ranges.FileColumns(); ok {
-		fields := make([]spans.Field, 0, len(listed))
 		seen := map[column.Key]bool{}
-		for _, c := range listed {
-			if k := (column.Key{Name: c.Name, Type: c.Type.Base()}); !seen[k] {
-				seen[k] = true
-				fields = append(fields, spans.Field{Name: c.Name, Type: c.Type.Base(), Flags: spans.Traits(c.Flags)})
-			}
-		}
-		return fields, nil
+		return slices.DeleteFunc(listed, func(f column.Field) bool {
+			again := seen[f.Key()]
+			seen[f.Key()] = true
+			return again
+		}), nil
 	}
 	var lock sync.Mutex
-	found := map[column.Key]spans.Traits{}
+	found := map[column.Key]column.Traits{}
 	err := t.eachHead(ctx, func(h *head) {
 		lock.Lock()
 		defer lock.Unlock()
@@ -225,18 +222,16 @@ func (t *Table) fields(ctx context.Context) ([]spans.Field, error) {
 	for k, traits := range found {
 		fields = append(fields, spans.Field{Name: k.Name, Type: k.Type, Flags: traits})
 	}
-	slices.SortFunc(fields, func(a, b spans.Field) int {
-		return column.Key{Name: a.Name, Type: a.Type}.Compare(column.Key{Name: b.Name, Type: b.Type})
-	})
+	slices.SortFunc(fields, func(a, b spans.Field) int { return a.Key().Compare(b.Key()) })
 	return fields, nil
 }
 
 // traits are what the statistics of a column tell about its Arrow type: nothing depends on them but the type. A value that the
 // type does not hold is an error.
-func (h *head) traits(i int) spans.Traits {
+func (h *head) traits(i int) column.Traits {
 	if c := &h.Columns[i]; c.Type.Base() == column.Uint64 {
 		if s := h.stats(i); s.Known && s.Max.Bits >= 1<<63 {
-			return spans.Large
+			return column.Large
 		}
 	}
 	return 0

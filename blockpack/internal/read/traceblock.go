@@ -262,7 +262,7 @@ func (x *traceReader) batchOfBlock(ctx context.Context, b *openBlock, rows rowse
 			return nil, err
 		}
 		columns[key] = c
-		fields = append(fields, spans.Field{Name: key.Name, Type: key.Type, Flags: spans.TraitsOf(c) &^ spans.Always})
+		fields = append(fields, spans.Field{Name: key.Name, Type: key.Type, Flags: spans.TraitsOf(c) &^ column.Always})
 	}
 	spans.Order(fields)
 	o := &x.table.o
@@ -271,7 +271,7 @@ func (x *traceReader) batchOfBlock(ctx context.Context, b *openBlock, rows rowse
 	defer func() { arrowutil.ReleaseAll(arrays) }()
 	for k, f := range fields {
 		var err error
-		if arrays[k], err = toArrow(x.o.Allocator, columns[column.Key{Name: f.Name, Type: f.Type}], schema.Field(k), 0); err != nil {
+		if arrays[k], err = toArrow(x.o.Allocator, columns[f.Key()], schema.Field(k), 0); err != nil {
 			return nil, b.table.place(err, b.part.block, b.head, b.Column(f.Name, f.Type))
 		}
 	}

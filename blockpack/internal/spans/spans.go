@@ -16,22 +16,7 @@ import (
 )
 
 // Field describes a column in all blocks of a file.
-type Field struct {
-	Name  string
-	Type  column.Type // String to Bytes
-	Flags Traits
-}
-
-// Traits are facts about all values of a column. They decide about its Arrow type.
-type Traits uint8
-
-// Traits of columns.
-const (
-	Always  Traits = 1 << iota // every row has a value
-	IDs                        // all values have the width of a trace id or span id: 16 or 8 bytes
-	Large                      // some value is 2^63 or more
-	NotUTF8                    // some string is not valid UTF-8
-)
+type Field = column.Field
 
 // Options are those of the Arrow types of columns. The zero value is the default.
 type Options struct {
@@ -117,7 +102,7 @@ func Schema(fields []Field, o Options) *arrow.Schema {
 			keys, values = append(keys, NameKey), append(values, f.Name)
 		}
 		out[i] = arrow.Field{
-			Name: name, Type: arrowType(f, o), Nullable: f.Flags&Always == 0 || !required[f.Name],
+			Name: name, Type: arrowType(f, o), Nullable: f.Flags&column.Always == 0 || !required[f.Name],
 			Metadata: arrow.NewMetadata(keys, values),
 		}
 	}
@@ -140,7 +125,7 @@ func arrowType(f Field, o Options) arrow.DataType {
 	switch f.Type {
 	case column.String:
 		switch {
-		case o.BinaryText || f.Flags&NotUTF8 != 0:
+		case o.BinaryText || f.Flags&column.NotUTF8 != 0:
 			return arrow.BinaryTypes.Binary
 		case o.Dictionaries:
 			return textDict
@@ -150,7 +135,7 @@ func arrowType(f Field, o Options) arrow.DataType {
 		return arrow.PrimitiveTypes.Int64
 	case column.Uint64:
 		switch {
-		case o.UintTimes || f.Flags&Large != 0:
+		case o.UintTimes || f.Flags&column.Large != 0:
 		case f.Name == Start || f.Name == End:
 			return nanos
 		case f.Name == Duration:
@@ -163,9 +148,9 @@ func arrowType(f Field, o Options) arrow.DataType {
 		return arrow.FixedWidthTypes.Boolean
 	}
 	switch {
-	case f.Flags&IDs != 0 && f.Name == TraceID:
+	case f.Flags&column.IDs != 0 && f.Name == TraceID:
 		return &arrow.FixedSizeBinaryType{ByteWidth: TraceIDLen}
-	case f.Flags&IDs != 0 && (f.Name == SpanID || f.Name == ParentID):
+	case f.Flags&column.IDs != 0 && (f.Name == SpanID || f.Name == ParentID):
 		return &arrow.FixedSizeBinaryType{ByteWidth: SpanIDLen}
 	case o.Events && lists[f.Name] != nil:
 		return lists[f.Name].arrowType()
@@ -260,35 +245,32 @@ func LengthOfIDs(name string) int {
 }
 
 // TraitsOf are those of the values of a column.
-func TraitsOf(c *column.Column) (t Traits) {
+func TraitsOf(c *column.Column) (t column.Traits) {
 	if c.PresentCount() == c.Rows {
-		t |= Always
+		t |= column.Always
 	}
 	switch c.Type {
 	case column.Uint64:
 		for _, v := range c.Values.Numbers {
 			if v > math.MaxInt64 {
-				t |= Large
+				t |= column.Large
 			}
 		}
 	case column.String:
 		for k := range c.Values.Len() {
 			if !utf8.Valid(c.Values.Bytes(k)) {
-				t |= NotUTF8
+				t |= column.NotUTF8
 			}
 		}
 	case column.Bytes:
 		if n := LengthOfIDs(c.Name); n > 0 {
-			t |= IDs
+			t |= column.IDs
 			for k := range c.Values.Len() {
 				if len(c.Values.Bytes(k)) != n {
-					t &^= IDs
+					t &^= column.IDs
 				}
 			}
 		}
 	}
 	return t
 }
-
-// Join are the traits of a column of several blocks.
-func (t Traits) Join(u Traits) Traits { return t&u&(Always|IDs) | (t|u)&(Large|NotUTF8) }

@@ -126,8 +126,8 @@ func TestArraysAndBack(t *testing.T) {
 
 func TestSchemaNames(t *testing.T) {
 	fields := []Field{
-		{"span.a", column.Int64, 0}, {"span.a#int64", column.String, 0}, {"span.a", column.String, 0}, {"resource.z", column.Bool, 0},
-		{TraceID, column.Bytes, Always | IDs}, {Flags, column.Uint64, 0}, {Start, column.Uint64, Always | Large}, {"span.x#1", column.String, NotUTF8},
+		{Name: "span.a", Type: column.Int64, Flags: 0}, {Name: "span.a#int64", Type: column.String, Flags: 0}, {Name: "span.a", Type: column.String, Flags: 0}, {Name: "resource.z", Type: column.Bool, Flags: 0},
+		{Name: TraceID, Type: column.Bytes, Flags: column.Always | column.IDs}, {Name: Flags, Type: column.Uint64, Flags: 0}, {Name: Start, Type: column.Uint64, Flags: column.Always | column.Large}, {Name: "span.x#1", Type: column.String, Flags: column.NotUTF8},
 	}
 	Order(fields)
 	var got []string
@@ -240,15 +240,15 @@ func TestWidths(t *testing.T) {
 func TestValuesThatDoNotFit(t *testing.T) {
 	for _, c := range []struct {
 		c    *column.Column
-		f    Traits
+		f    column.Traits
 		want string
 	}{
 		{textColumn("span.a", column.String, "ä", "\xc3"), 0, `"\xc3" is not valid UTF-8`},
 		{textColumn("span.a", column.String, "\xc3", "\xa4"), 0, "not valid UTF-8"}, // together they are
-		{textColumn(TraceID, column.Bytes, "1234567890123456", "1"), IDs, "id of 1 bytes, not 16"},
+		{textColumn(TraceID, column.Bytes, "1234567890123456", "1"), column.IDs, "id of 1 bytes, not 16"},
 		{numberColumn(Start, column.Uint64, 1<<63), 0, "9223372036854775808 does not fit timestamp"},
 	} {
-		f := Schema([]Field{{c.c.Name, c.c.Type, c.f}}, Options{}).Field(0)
+		f := Schema([]Field{{Name: c.c.Name, Type: c.c.Type, Flags: c.f}}, Options{}).Field(0)
 		_, err := Array(memory.DefaultAllocator, c.c, c.c.Rows, f)
 		require.ErrorContains(t, err, c.want)
 	}
@@ -282,7 +282,7 @@ func TestEvents(t *testing.T) {
 					}
 				}
 			}
-			f := Schema([]Field{{name, column.Bytes, 0}}, Options{Events: true}).Field(0)
+			f := Schema([]Field{{Name: name, Type: column.Bytes}}, Options{Events: true}).Field(0)
 			arr, err := Array(memory.DefaultAllocator, c, c.Rows, f)
 			require.NoError(t, err)
 			require.NoError(t, arrowutil.Check(arr))

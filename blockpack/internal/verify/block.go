@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -144,6 +145,9 @@ func (b *blockCheck) checkColumns() error {
 			return err
 		}
 	}
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	b.survey.Add(slices.Collect(maps.Values(b.values)))
 	return nil
 }
 
@@ -171,7 +175,10 @@ func (b *blockCheck) checkColumn(i int, values *column.Column) error {
 	if d.notUTF8 {
 		b.note(fault.InStripe(fault.InColumn(fmt.Errorf("some strings are not UTF-8"), c.Name), b.index))
 	}
-	return b.columns.add(b, c, d)
+	if _, ok := b.listed[c.Key()]; !ok && b.listed != nil {
+		return b.wrong("range index", "the list of the columns of the file lacks %q of type %v", c.Name, c.Type)
+	}
+	return nil
 }
 
 func (b *blockCheck) stats(i int) (layout.ColumnStats, error) {
@@ -214,14 +221,12 @@ func (b *blockCheck) checkStats(i int, d *digested) error {
 // digested is what checks need of the values of a column.
 type digested struct {
 	present  int            // rows with a value
-	rows     int            //
 	distinct []column.Value // ascending, without NaNs
 	notUTF8  bool
-	width    int // of all values; -1 if they differ
 }
 
 func digest(c *column.Column) *digested {
-	d := &digested{present: c.PresentCount(), rows: c.Rows, width: -1}
+	d := &digested{present: c.PresentCount()}
 	used := make([]bool, c.Values.Len())
 	if c.Codes == nil {
 		for i := range used {
@@ -238,13 +243,6 @@ func digest(c *column.Column) *digested {
 		v := c.ValueAt(k)
 		if !v.IsNaN() {
 			d.distinct = append(d.distinct, v)
-		}
-		if c.Type.Textual() {
-			if len(d.distinct) == 1 {
-				d.width = len(v.Data)
-			} else if d.width != len(v.Data) {
-				d.width = -1
-			}
 		}
 		d.notUTF8 = d.notUTF8 || c.Type == column.String && !utf8.Valid(v.Data)
 	}

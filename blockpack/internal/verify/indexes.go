@@ -2,14 +2,11 @@ package verify
 
 import (
 	"fmt"
-	"math"
 	"sort"
-	"sync"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/ranges"
-	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -93,22 +90,7 @@ func (b *blockCheck) checkRanges(c *layout.BlockColumn, d *digested) error {
 	return nil
 }
 
-// columnsCheck compares the list of the columns of the file with what blocks have.
-type columnsCheck struct {
-	mu     sync.Mutex
-	listed map[column.Key]uint8 // flags; nil if there is no list
-	found  map[column.Key]*columnFacts
-}
-
-// columnFacts are facts about a column in all blocks.
-type columnFacts struct {
-	rows  int64 // with values
-	ids   bool  // all values are as wide as ids
-	large bool
-}
-
 func (c *checker) loadColumns() error {
-	c.columns = &columnsCheck{found: map[column.Key]*columnFacts{}}
 	list, ok := c.meta.Ranges.FileColumns()
 	if !ok {
 		if c.own && c.meta.Ranges.Column(ranges.ColumnsColumn) != nil {
@@ -116,62 +98,39 @@ func (c *checker) loadColumns() error {
 		}
 		return nil
 	}
-	c.columns.listed = map[column.Key]uint8{}
+	c.listed = map[column.Key]column.Traits{}
 	for _, f := range list {
-		c.columns.listed[column.Key{Name: f.Name, Type: f.Type.Base()}] = f.Flags
+		c.listed[f.Key()] = f.Flags
 	}
 	return nil
 }
 
-func (l *columnsCheck) add(b *blockCheck, c *layout.BlockColumn, d *digested) error {
-	if l.listed == nil {
-		return nil
-	}
-	k := c.Key()
-	if _, ok := l.listed[k]; !ok {
-		return b.wrong("range index", "the list of the columns of the file lacks %q of type %v", c.Name, c.Type)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f := l.found[k]
-	if f == nil {
-		f = &columnFacts{ids: true}
-		l.found[k] = f
-	}
-	f.rows += int64(d.present)
-	f.ids = f.ids && (len(d.distinct) == 0 || d.width == spans.LengthOfIDs(c.Name))
-	f.large = f.large || c.Type.Base() == column.Uint64 && len(d.distinct) > 0 && d.distinct[len(d.distinct)-1].Bits > math.MaxInt64
-	return nil
-}
-
-// compareColumns compares the facts about columns with those of the list. They decide about types.
+// compareColumns compares what blocks have of columns with the list of the columns of the file. It decides about types.
 func (c *checker) compareColumns() error {
-	if c.columns.listed == nil || c.report.Unchecked > 0 {
+	if c.listed == nil || c.report.Unchecked > 0 {
 		return nil
 	}
-	rows := int64(0)
-	for i := range c.meta.Blocks {
-		if b := &c.meta.Blocks[i]; b.HasSpans() {
-			rows += int64(b.Spans)
-		}
+	found := map[column.Key]column.Traits{}
+	for _, f := range c.survey.Fields() {
+		found[f.Key()] = f.Flags
 	}
-	for k, flags := range c.columns.listed {
-		f := c.columns.found[k]
-		wrong := func(what string) error {
-			return c.contradiction(fault.In(fault.Corruptf("of column %q the list of the columns of the file says %s", k.Name, what), "range index", c.meta.Sections[1]))
+	for k, listed := range c.listed {
+		have, ok := found[k]
+		what := ""
+		switch missing := listed &^ have; {
+		case !ok:
+			what = "that it exists"
+		case missing&column.Always != 0:
+			what = "that all spans have it"
+		case missing&column.IDs != 0:
+			what = "that all values are as wide as ids"
+		case have&^listed&column.Large != 0:
+			what = "that no value is 2^63 or more"
+		default:
+			continue
 		}
-		var err error
-		switch {
-		case f == nil:
-			err = wrong("that it exists")
-		case flags&ranges.InEveryRow != 0 && f.rows != rows:
-			err = wrong("that all spans have it")
-		case flags&ranges.WidthOfID != 0 && !f.ids:
-			err = wrong("that all values are as wide as ids")
-		case flags&ranges.BeyondInt64 == 0 && f.large:
-			err = wrong("that no value is 2^63 or more")
-		}
-		if err != nil {
+		err := fault.Corruptf("of column %q the list of the columns of the file says %s", k.Name, what)
+		if err := c.contradiction(fault.In(err, "range index", c.meta.Sections[1])); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
@@ -33,11 +35,12 @@ type checker struct {
 	own     bool // this module wrote the file: its indexes are believed, so that they must be right
 	compact *layout.CompactIndex
 
-	ranges  map[string]*rangeCheck
-	columns *columnsCheck
+	ranges map[string]*rangeCheck
+	listed map[column.Key]column.Traits // the columns of the file; nil if it does not list them
 
 	lock   sync.Mutex
 	report provider.Report
+	survey spans.Survey
 	done   int
 
 	blocks, columnCount, values, rangeValues atomic.Int64

@@ -2,44 +2,11 @@ package write
 
 import (
 	"context"
-	"maps"
 	"slices"
 
-	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
-	"github.com/amudai/amudai-go/blockpack/internal/ranges"
-	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
-
-// addColumns notes the columns of a block.
-func (w *Writer) addColumns(columns []*column.Column) {
-	for _, c := range columns {
-		key, t := c.Key(), spans.TraitsOf(c)
-		f := w.known[key]
-		if f == nil {
-			f = &fileColumn{FileColumn: ranges.FileColumn{Name: c.Name, Type: c.Type, Flags: uint8(t)}}
-			w.known[key] = f
-		}
-		f.Flags = uint8(spans.Traits(f.Flags).Join(t))
-		f.blocks++
-	}
-}
-
-// fileColumns are the columns of the file, sorted by name and type.
-func (w *Writer) fileColumns() []ranges.FileColumn {
-	var list []ranges.FileColumn
-	for f := range maps.Values(w.known) {
-		if f.blocks < len(w.blocks) {
-			f.Flags &^= uint8(spans.Always)
-		}
-		list = append(list, f.FileColumn)
-	}
-	slices.SortFunc(list, func(a, b ranges.FileColumn) int {
-		return column.Key{Name: a.Name, Type: a.Type}.Compare(column.Key{Name: b.Name, Type: b.Type})
-	})
-	return list
-}
 
 // metadata gives the metadata section.
 func (w *Writer) metadata() (_ []byte, err error) {
@@ -63,7 +30,7 @@ func (w *Writer) appendRanges(dst []byte) ([]byte, error) {
 	if len(w.blocks) == 0 {
 		return append(dst, 0, 0, 0, 0), nil
 	}
-	return w.ranges.Finish(dst, w.out.Size(), w.o.Program, w.fileColumns())
+	return w.ranges.Finish(dst, w.out.Size(), w.o.Program, w.survey.Fields())
 }
 
 // Finish writes the blocks that are left, indexes and footer.

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/ranges"
@@ -43,7 +42,7 @@ type Writer struct {
 	columns []byte // column index
 	traces  layout.TraceIndexBuilder
 	ranges  *ranges.Builder
-	known   map[column.Key]*fileColumn
+	survey  spans.Survey
 	rows    int64
 	entries int64 // traces of all blocks
 	compact bool
@@ -68,7 +67,7 @@ func New(out storage.Writer, o Options) *Writer {
 	build.Exclude = func(name string) bool {
 		return slices.Contains(unindexed, name) || o.Ranges.Exclude != nil && o.Ranges.Exclude(name)
 	}
-	w := &Writer{o: o, out: out, ranges: ranges.NewBuilder(build), known: map[column.Key]*fileColumn{}}
+	w := &Writer{o: o, out: out, ranges: ranges.NewBuilder(build)}
 	for range max(o.Parallelism, 1) {
 		w.free = append(w.free, newEncoder())
 	}
@@ -161,7 +160,7 @@ func (w *Writer) write(ctx context.Context, b *encoded) error {
 	for row, id := range b.ids {
 		w.traces.Add(n, row, id)
 	}
-	w.addColumns(b.columns)
+	w.survey.Add(b.columns)
 	if !w.o.NoRanges {
 		w.ranges.AddBlock(b.columns)
 	}
@@ -184,10 +183,4 @@ func (w *Writer) Close() {
 		<-j.done
 	}
 	w.running = nil
-}
-
-// fileColumn is a column of the file.
-type fileColumn struct {
-	ranges.FileColumn
-	blocks int // that have it
 }

@@ -175,9 +175,9 @@ func lookup(t require.TestingT, x *layout.TraceIndex, id layout.TraceID, block i
 func checkFileColumns(t require.TestingT, x *ranges.Index, list []otlp.Block) {
 	got, ok := x.FileColumns()
 	require.True(t, ok)
-	known := map[column.Key]spans.Traits{}
+	known := map[column.Key]column.Traits{}
 	for _, f := range got {
-		known[column.Key{Name: f.Name, Type: f.Type}] = spans.Traits(f.Flags)
+		known[column.Key{Name: f.Name, Type: f.Type}] = column.Traits(f.Flags)
 	}
 	count := map[column.Key]int{}
 	for _, b := range list {
@@ -185,15 +185,15 @@ func checkFileColumns(t require.TestingT, x *ranges.Index, list []otlp.Block) {
 			key := column.Key{Name: c.Name, Type: c.Type}
 			require.Contains(t, known, key)
 			count[key]++
-			if spans.TraitsOf(c)&spans.Always == 0 {
-				require.Zero(t, known[key]&spans.Always)
+			if spans.TraitsOf(c)&column.Always == 0 {
+				require.Zero(t, known[key]&column.Always)
 			}
 		}
 	}
 	require.Len(t, known, len(count))
 	for key, n := range count {
 		if n < len(list) {
-			require.Zero(t, known[key]&spans.Always)
+			require.Zero(t, known[key]&column.Always)
 		}
 	}
 }
