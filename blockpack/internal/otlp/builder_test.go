@@ -363,3 +363,18 @@ func taken(t require.TestingT, b *Builder, n int) Block {
 	require.NoError(t, err)
 	return block
 }
+
+// TestFieldsHaveColumns finds each column of a field in one message, but for the duration, which no message has.
+func TestFieldsHaveColumns(t *testing.T) {
+	found := map[int]bool{none: true, durationColumn: true}
+	for _, m := range []*messageType{resourceSpansMessage, scopeSpansMessage, spanMessage} {
+		require.NotEqual(t, none, m.unknown)
+		found[m.unknown] = true
+		for _, m := range []*messageType{m, m.inner} {
+			for _, i := range m.columns {
+				found[i] = true
+			}
+		}
+	}
+	require.Len(t, found, len(spans.Intrinsics)+1)
+}

@@ -1,8 +1,6 @@
 package otlp
 
 import (
-	"fmt"
-
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
@@ -54,16 +52,12 @@ func around(scope int, of *wire.Message, unknown string, columns [wire.MaxField]
 	return m
 }
 
-// indexOf is the place of a column in spans.Intrinsics.
+// indexOf is the place of a column in spans.Intrinsics, none without a name.
 func indexOf(name string) int {
-	if name == "" {
-		return none
+	if i, ok := spans.Index(name); ok {
+		return i
 	}
-	i, ok := spans.Index(name)
-	if !ok {
-		panic(fmt.Sprintf("%s is the column of no field", name))
-	}
-	return i
+	return none
 }
 
 // ofScopes are the columns of the fields of each scope.
