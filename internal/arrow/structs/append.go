@@ -6,11 +6,9 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/decimal"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -18,10 +16,9 @@ import (
 
 // appender collects values of a node for an Arrow array.
 type appender interface {
-	places
-	// append takes the values at the places [from, to). After an error only reset may follow, and after errFull array
-	// of the values before.
-	append(from, to int) error
+	// append takes the values of a span, from which the row of a RowError counts. After an error only reset may follow, and after errFull
+	// array of the values before.
+	append(s span) error
 	// skip appends n values that do not count, because they are parts of a null.
 	skip(n int)
 	// array is the first n values. It shares memory with the appender until reset.
@@ -47,77 +44,58 @@ func newAppender(n *node) appender {
 	}
 	switch n.shape {
 	case shapeFixed:
+		if n.goType == timeType || n.goType == durationType {
+			return newTimeAppender(n)
+		}
 		return newFixedAppender(n)
 	case shapeBool:
-		return &boolAppender{typedPlaces: placesOf[bool](n), n: n}
+		return &boolAppender{fixedAppender[bool]{n: n}}
 	case shapeString:
-		return &textAppender[string]{typedPlaces: placesOf[string](n), n: n, offsets: make([]int32, 1)}
+		return &textAppender[string]{n: n, offsets: make([]int32, 1), isNull: func(string) bool { return false }}
 	case shapeBytes:
-		return &textAppender[[]byte]{typedPlaces: &slots{}, n: n, offsets: make([]int32, 1)}
+		return &textAppender[[]byte]{n: n, offsets: make([]int32, 1), isNull: func(b []byte) bool { return b == nil }}
 	case shapeArray:
 		return &arrayAppender{n: n}
 	case shapeStruct:
 		return newStructAppender(n)
 	case shapeList:
-		return &listAppender{n: n, child: newAppender(n.kids[0]), offsets: make([]int32, 1)}
+		return &listAppender{ranges{n: n, offsets: make([]int32, 1)}, newAppender(n.kids[0])}
 	case shapeTuple:
 		return &tupleAppender{n: n, child: newAppender(n.kids[0])}
 	}
 	return newMapAppender(n)
 }
 
+// newFixedAppender copies bits: what they mean does not matter.
 func newFixedAppender(n *node) appender {
-	switch n.goType {
-	case timeType, durationType:
-		return newTimeAppender(n)
-	case dec128Type:
-		return fixed[decimal128.Num](n)
-	case dec256Type:
-		return fixed[decimal256.Num](n)
-	case dec32Type:
-		return fixed[decimal.Decimal32](n)
-	case dec64Type:
-		return fixed[decimal.Decimal64](n)
+	switch size := n.goType.Size(); {
+	case n.goType.Kind() == reflect.Int && strconv.IntSize == 32:
+		return converted(n, func(x int) (int64, error) { return int64(x), nil })
+	case n.goType.Kind() == reflect.Uint && strconv.IntSize == 32:
+		return converted(n, func(x uint) (uint64, error) { return uint64(x), nil })
+	case size == 1:
+		return &fixedAppender[uint8]{n: n}
+	case size == 2:
+		return &fixedAppender[uint16]{n: n}
+	case size == 4:
+		return &fixedAppender[uint32]{n: n}
+	case size == 16:
+		return &fixedAppender[[2]uint64]{n: n}
+	case size == 32:
+		return &fixedAppender[[4]uint64]{n: n}
 	}
-	switch n.goType.Kind() {
-	case reflect.Int8:
-		return fixed[int8](n)
-	case reflect.Int16:
-		return fixed[int16](n)
-	case reflect.Int32:
-		return fixed[int32](n)
-	case reflect.Int64:
-		return fixed[int64](n)
-	case reflect.Uint8:
-		return fixed[uint8](n)
-	case reflect.Uint16:
-		return fixed[uint16](n)
-	case reflect.Uint32:
-		return fixed[uint32](n)
-	case reflect.Uint64:
-		return fixed[uint64](n)
-	case reflect.Float32:
-		return fixed[float32](n)
-	case reflect.Float64:
-		return fixed[float64](n)
-	case reflect.Int:
-		return wordAppender[int, int64](n)
-	}
-	return wordAppender[uint, uint64](n)
+	return &fixedAppender[uint64]{n: n}
 }
 
 // fixedAppender collects values whose Arrow form is that of Go.
 type fixedAppender[X any] struct {
-	typedPlaces[X]
 	n      *node
 	values []X
 	valid  validity
 }
 
-func fixed[X any](n *node) appender { return &fixedAppender[X]{typedPlaces: placesOf[X](n), n: n} }
-
-func (a *fixedAppender[X]) append(from, to int) error {
-	a.values = a.gather(a.values, &a.valid, from, to)
+func (a *fixedAppender[X]) append(s span) error {
+	a.values = gather(a.n, a.values, &a.valid, s)
 	return nil
 }
 
@@ -152,85 +130,54 @@ func makeArray(of *node, n int, valid *validity, buffers ...[]byte) arrow.Array 
 
 // convertAppender collects values of type X whose Arrow form is of type S.
 type convertAppender[X, S any] struct {
-	fixedAppender[S] // its places are not used
-	places           typedPlaces[X]
-	loose            []X
-	convert          func(X) (S, error)
+	fixedAppender[S]
+	loose   []X
+	convert func(X) (S, error)
 }
 
 func converted[X, S any](n *node, convert func(X) (S, error)) appender {
-	return &convertAppender[X, S]{fixedAppender: fixedAppender[S]{n: n}, places: placesOf[X](n), convert: convert}
+	return &convertAppender[X, S]{fixedAppender: fixedAppender[S]{n: n}, convert: convert}
 }
 
-func (a *convertAppender[X, S]) bind(v reflect.Value) { a.places.bind(v) }
-func (a *convertAppender[X, S]) unbind()              { a.places.unbind() }
-
-func (a *convertAppender[X, S]) bindItems(items reflect.Value) bool { return a.places.bindItems(items) }
-
-func (a *convertAppender[X, S]) append(from, to int) error {
+func (a *convertAppender[X, S]) append(s span) error {
 	at := a.valid.n
-	a.loose = a.places.gather(a.loose[:0], &a.valid, from, to)
+	a.loose = gather(a.n, a.loose[:0], &a.valid, s)
 	for i, x := range a.loose {
-		var s S
+		var v S
 		if !a.n.pointer || a.valid.at(at+i) {
 			var err error
-			if s, err = a.convert(x); err != nil {
-				return a.n.failed(from+i, "%w", err)
+			if v, err = a.convert(x); err != nil {
+				return a.n.failed(i, "%w", err)
 			}
 		}
-		a.values = append(a.values, s)
+		a.values = append(a.values, v)
 	}
 	return nil
 }
 
-// wordAppender collects int or uint, which are stored with 64 bits.
-func wordAppender[X int | uint, S int64 | uint64](n *node) appender {
-	if strconv.IntSize == 64 {
-		return fixed[X](n)
+// boolAppender collects booleans.
+type boolAppender struct{ fixedAppender[bool] }
+
+func (a *boolAppender) array(n int) arrow.Array {
+	var bits validity
+	for _, b := range a.values[:n] {
+		bits.add(b)
 	}
-	return converted(n, func(x X) (S, error) { return S(x), nil })
+	return makeArray(a.n, n, &a.valid, bits.bits)
 }
-
-// boolAppender collects booleans as bits.
-type boolAppender struct {
-	typedPlaces[bool]
-	n      *node
-	loose  []bool
-	values validity
-	valid  validity
-}
-
-func (a *boolAppender) append(from, to int) error {
-	a.loose = a.gather(a.loose[:0], &a.valid, from, to)
-	for _, b := range a.loose {
-		a.values.add(b)
-	}
-	return nil
-}
-
-func (a *boolAppender) skip(n int) {
-	for range n {
-		a.values.add(false)
-		a.valid.addIf(a.n.nullable, false)
-	}
-}
-
-func (a *boolAppender) array(n int) arrow.Array { return makeArray(a.n, n, &a.valid, a.values.bits) }
-func (a *boolAppender) reset()                  { a.values.reset(); a.valid.reset() }
-func (a *boolAppender) bytes() int              { return len(a.values.bits) }
 
 // textAppender collects strings or slices of bytes.
 type textAppender[B string | []byte] struct {
-	typedPlaces[B]
 	n       *node
+	isNull  func(B) bool // of slices of bytes, which are no pointers
 	loose   []B
 	offsets []int32
 	data    []byte
 	valid   validity
 }
 
-func (a *textAppender[B]) append(from, to int) error {
-	a.loose = a.gather(a.loose[:0], &a.valid, from, to)
+func (a *textAppender[B]) append(s span) error {
+	a.loose = gather(a.n, a.loose[:0], &a.valid, s)
 	defer clear(a.loose) // so that it keeps no text in memory
 	for _, b := range a.loose {
 		if len(b) > maxOffset-len(a.data) {
@@ -238,6 +185,7 @@ func (a *textAppender[B]) append(from, to int) error {
 		}
 		a.data = append(a.data, b...)
 		a.offsets = append(a.offsets, int32(len(a.data)))
+		a.valid.addIf(a.n.shape == shapeBytes, !a.isNull(b))
 	}
 	return nil
 }
@@ -262,14 +210,13 @@ func (a *textAppender[B]) bytes() int { return len(a.data) + 4*len(a.offsets) }
 
 // arrayAppender collects arrays of bytes.
 type arrayAppender struct {
-	views
 	n      *node
 	values []byte
 }
 
-func (a *arrayAppender) append(from, to int) error {
-	for _, v := range a.at[from:to] {
-		a.values = append(a.values, v...)
+func (a *arrayAppender) append(s span) error {
+	for i := range s.n {
+		a.values = append(a.values, unsafe.Slice((*byte)(s.value(i)), a.n.goType.Len())...)
 	}
 	return nil
 }

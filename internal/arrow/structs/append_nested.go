@@ -5,7 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"sort"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -27,29 +27,9 @@ func newStructAppender(n *node) *structAppender {
 	return a
 }
 
-func (a *structAppender) bind(v reflect.Value) {
+func (a *structAppender) append(s span) error {
 	for i, kid := range a.kids {
-		kid.bind(fieldOf(v, a.n.kids[i].index))
-	}
-}
-
-// fieldOf is a field of a struct, through embedded ones.
-func fieldOf(v reflect.Value, index []int) reflect.Value {
-	for _, i := range index {
-		v = v.Field(i)
-	}
-	return v
-}
-
-func (a *structAppender) unbind() {
-	for _, kid := range a.kids {
-		kid.unbind()
-	}
-}
-
-func (a *structAppender) append(from, to int) error {
-	for _, kid := range a.kids {
-		if err := kid.append(from, to); err != nil {
+		if err := kid.append(s.field(a.n.kids[i].offset)); err != nil {
 			return err
 		}
 	}
@@ -105,38 +85,22 @@ func nest(dt arrow.DataType, n int, valid *validity, offsets []int32, kids ...ar
 
 // optionalAppender collects what pointers to structs and arrays point to.
 type optionalAppender struct {
-	variables
 	n     *node
 	child appender
 	valid validity
 }
 
-func (a *optionalAppender) append(from, to int) error {
-	a.child.unbind()
-	defer a.child.unbind()
-	bound, rows := 0, make([]int, 0, to-from) // rows of the values that are not yet appended
-	flush := func() error {
-		err := a.child.append(bound-len(rows), bound)
-		if e := (*RowError)(nil); errors.As(err, &e) {
-			return &RowError{rows[e.Row-(bound-len(rows))], e.Field, e.Err}
+func (a *optionalAppender) append(s span) error {
+	for i := range s.n {
+		p := *(*unsafe.Pointer)(s.value(i))
+		a.valid.add(p != nil)
+		if p == nil {
+			a.child.skip(1)
+		} else if err := a.child.append(span{at: p, n: 1}); err != nil {
+			return inRow(err, i)
 		}
-		rows = rows[:0]
-		return err
 	}
-	for i := from; i < to; i++ {
-		p := a.at[i]
-		a.valid.add(!p.IsNil())
-		if !p.IsNil() {
-			a.child.bind(p.Elem())
-			bound, rows = bound+1, append(rows, i)
-			continue
-		}
-		if err := flush(); err != nil {
-			return err
-		}
-		a.child.skip(1)
-	}
-	return flush()
+	return nil
 }
 
 func (a *optionalAppender) skip(n int) {
@@ -164,60 +128,59 @@ func (a *optionalAppender) array(n int) arrow.Array {
 func (a *optionalAppender) reset()     { a.child.reset(); a.valid.reset() }
 func (a *optionalAppender) bytes() int { return a.child.bytes() + len(a.valid.bits) }
 
-// itemErr turns an error of an item into one of its row. ends has the number of items up to the end of each row.
-func itemErr(err error, from int, ends []int) error {
-	if e := (*RowError)(nil); errors.As(err, &e) {
-		return &RowError{from + sort.SearchInts(ends, e.Row+1), e.Field, e.Err}
+// ranges are the offsets and the validity of lists and maps.
+type ranges struct {
+	n       *node
+	offsets []int32
+	valid   validity
+}
+
+// add adds a list of some items, or a null.
+func (r *ranges) add(items int, valid bool) error {
+	end := int(r.offsets[len(r.offsets)-1])
+	if items > maxOffset-end {
+		return r.n.full()
 	}
-	return err
+	r.offsets = append(r.offsets, int32(end+items))
+	r.valid.add(valid)
+	return nil
+}
+
+func (r *ranges) skip(n int) {
+	for range n {
+		_ = r.add(0, false) // no items fit anywhere
+	}
+}
+
+func (r *ranges) reset() {
+	r.offsets = r.offsets[:1]
+	r.valid.reset()
 }
 
 // listAppender collects slices.
 type listAppender struct {
-	variables
-	n       *node
-	child   appender
-	offsets []int32
-	valid   validity
-	ends    []int
+	ranges
+	child appender
 }
 
-func (a *listAppender) append(from, to int) error {
-	a.child.unbind()
-	defer a.child.unbind()
-	a.ends = a.ends[:0]
-	items, before := 0, int(a.offsets[len(a.offsets)-1])
-	for _, v := range a.at[from:to] {
-		n := v.Len()
-		if n > maxOffset-before-items {
-			return a.n.full()
+func (a *listAppender) append(s span) error {
+	for i := range s.n {
+		items := *(*slice)(s.value(i))
+		if err := a.add(items.len, items.at != nil); err != nil {
+			return err
 		}
-		bindItems(a.child, v)
-		items += n
-		a.ends = append(a.ends, items)
-		a.offsets = append(a.offsets, int32(before+items))
-		a.valid.add(!v.IsNil())
+		if err := a.child.append(span{items.at, a.n.goType.Elem().Size(), items.len}); err != nil {
+			return inRow(err, i)
+		}
 	}
-	return itemErr(a.child.append(0, items), from, a.ends)
-}
-
-func (a *listAppender) skip(n int) {
-	for range n {
-		a.offsets = append(a.offsets, a.offsets[len(a.offsets)-1])
-		a.valid.add(false)
-	}
+	return nil
 }
 
 func (a *listAppender) array(n int) arrow.Array {
 	return nest(a.n.dt, n, &a.valid, a.offsets[:n+1], a.child.array(int(a.offsets[n])))
 }
 
-func (a *listAppender) reset() {
-	a.offsets = a.offsets[:1]
-	a.child.reset()
-	a.valid.reset()
-}
-
+func (a *listAppender) reset()     { a.ranges.reset(); a.child.reset() }
 func (a *listAppender) bytes() int { return a.child.bytes() + 4*len(a.offsets) }
 
 // tupleAppender collects arrays of a fixed length.
@@ -226,21 +189,13 @@ type tupleAppender struct {
 	child appender
 }
 
-func (a *tupleAppender) bind(v reflect.Value) {
-	for k := range v.Len() {
-		a.child.bind(v.Index(k))
+func (a *tupleAppender) append(s span) error {
+	for i := range s.n {
+		if err := a.child.append(span{s.value(i), a.n.goType.Elem().Size(), a.n.goType.Len()}); err != nil {
+			return inRow(err, i)
+		}
 	}
-}
-
-func (a *tupleAppender) unbind() { a.child.unbind() }
-
-func (a *tupleAppender) append(from, to int) error {
-	size := a.n.goType.Len()
-	err := a.child.append(from*size, to*size)
-	if e := (*RowError)(nil); errors.As(err, &e) {
-		return &RowError{e.Row / size, e.Field, e.Err}
-	}
-	return err
+	return nil
 }
 
 func (a *tupleAppender) skip(n int) { a.child.skip(n * a.n.goType.Len()) }
@@ -254,70 +209,63 @@ func (a *tupleAppender) bytes() int { return a.child.bytes() }
 
 // mapAppender collects maps, in the order of their keys.
 type mapAppender struct {
-	variables
-	n       *node
-	keys    appender
-	values  appender
-	offsets []int32
-	valid   validity
-	ends    []int
+	ranges
+	keys   appender
+	values appender
 
-	// Copies of entries, because those in a map have no address, and their numbers by map and key.
+	// Copies of the entries of a map, because those in it have no address, and the order of their keys.
 	keyCopies, valueCopies reflect.Value
 	order                  []int
 }
 
 func newMapAppender(n *node) *mapAppender {
-	return &mapAppender{n: n, keys: newAppender(n.kids[0]), values: newAppender(n.kids[1]), offsets: make([]int32, 1)}
+	a := &mapAppender{ranges: ranges{n: n, offsets: make([]int32, 1)}, keys: newAppender(n.kids[0]), values: newAppender(n.kids[1])}
+	a.makeCopies(0)
+	return a
 }
 
-func (a *mapAppender) append(from, to int) error {
-	a.ends = a.ends[:0]
-	entries, before := 0, int(a.offsets[len(a.offsets)-1])
-	for _, v := range a.at[from:to] {
-		if entries += v.Len(); entries > maxOffset-before {
-			return a.n.full()
+func (a *mapAppender) makeCopies(n int) {
+	a.keyCopies, a.valueCopies = makeItems(a.n.goType.Key(), n), makeItems(a.n.goType.Elem(), n)
+}
+
+func (a *mapAppender) append(s span) error {
+	defer func() { // so that they keep nothing in memory
+		a.keyCopies.Clear()
+		a.valueCopies.Clear()
+	}()
+	for i := range s.n {
+		m := reflect.NewAt(a.n.goType, s.value(i)).Elem()
+		if err := a.add(m.Len(), !m.IsNil()); err != nil {
+			return err
 		}
-		a.ends = append(a.ends, entries)
-		a.offsets = append(a.offsets, int32(before+entries))
-		a.valid.add(!v.IsNil())
+		if err := a.appendEntries(m); err != nil {
+			return inRow(err, i)
+		}
 	}
-	if err := a.bindEntries(entries, from, to); err != nil {
-		return err
-	}
-	err := cmp.Or(a.keys.append(0, entries), a.values.append(0, entries))
-	a.keyCopies.Clear() // so that they keep nothing in memory
-	a.valueCopies.Clear()
-	return itemErr(err, from, a.ends)
+	return nil
 }
 
-// bindEntries binds copies of the n entries of some maps.
-func (a *mapAppender) bindEntries(n, from, to int) error {
-	if !a.keyCopies.IsValid() || a.keyCopies.Len() < n {
-		a.keyCopies = reflect.MakeSlice(reflect.SliceOf(a.n.goType.Key()), n, n)
-		a.valueCopies = reflect.MakeSlice(reflect.SliceOf(a.n.goType.Elem()), n, n)
+func (a *mapAppender) appendEntries(m reflect.Value) error {
+	n := m.Len()
+	if n > a.keyCopies.Len() {
+		a.makeCopies(2 * n)
 	}
 	keys, values := a.keyCopies, a.valueCopies
-	a.keys.unbind()
-	a.values.unbind()
 	a.order = a.order[:0]
-	entry := new(reflect.MapIter)
-	for i, m := range a.at[from:to] {
-		begin := len(a.order)
-		for entry.Reset(m); len(a.order) < a.ends[i] && entry.Next(); {
-			k := len(a.order)
-			keys.Index(k).SetIterKey(entry)
-			values.Index(k).SetIterValue(entry)
-			a.order = append(a.order, k)
-		}
-		if len(a.order) < a.ends[i] {
-			return errors.New("a map changes while it is written")
-		}
-		slices.SortFunc(a.order[begin:], func(x, y int) int { return compareKeys(keys.Index(x), keys.Index(y)) })
+	for entry := m.MapRange(); len(a.order) < n && entry.Next(); {
+		k := len(a.order)
+		keys.Index(k).SetIterKey(entry)
+		values.Index(k).SetIterValue(entry)
+		a.order = append(a.order, k)
 	}
-	for _, at := range a.order {
-		a.keys.bind(keys.Index(at))
-		a.values.bind(values.Index(at))
+	if len(a.order) < n {
+		return errors.New("a map changes while it is written")
+	}
+	slices.SortFunc(a.order, func(x, y int) int { return compareKeys(keys.Index(x), keys.Index(y)) })
+	for _, k := range a.order {
+		if err := cmp.Or(a.keys.append(itemsOf(keys).part(k, k+1)), a.values.append(itemsOf(values).part(k, k+1))); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -332,13 +280,6 @@ func compareKeys(a, b reflect.Value) int {
 	return cmp.Compare(a.Uint(), b.Uint())
 }
 
-func (a *mapAppender) skip(n int) {
-	for range n {
-		a.offsets = append(a.offsets, a.offsets[len(a.offsets)-1])
-		a.valid.add(false)
-	}
-}
-
 func (a *mapAppender) array(n int) arrow.Array {
 	items := int(a.offsets[n])
 	entries := nest(a.n.dt.(*arrow.MapType).Elem(), items, nil, nil, a.keys.array(items), a.values.array(items))
@@ -346,10 +287,9 @@ func (a *mapAppender) array(n int) arrow.Array {
 }
 
 func (a *mapAppender) reset() {
-	a.offsets = a.offsets[:1]
+	a.ranges.reset()
 	a.keys.reset()
 	a.values.reset()
-	a.valid.reset()
 }
 
 func (a *mapAppender) bytes() int { return a.keys.bytes() + a.values.bytes() + 4*len(a.offsets) }

@@ -35,7 +35,7 @@ func newTimeAppender(n *node) appender {
 	}
 	dt := n.dt.(*arrow.DurationType)
 	if dt.Unit == arrow.Nanosecond {
-		return fixed[time.Duration](n)
+		return newFixedAppender(n)
 	}
 	return converted(n, func(d time.Duration) (int64, error) { return multiple(d, dt.Unit.Multiplier(), dt) })
 }

@@ -1,6 +1,7 @@
 package structs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -14,7 +15,7 @@ func (n *node) nest(o tag, at scope) (err error) {
 	switch t := n.goType; t.Kind() {
 	case reflect.Struct:
 		n.shape = shapeStruct
-		if err = n.addFields(t, nil, at, map[string]string{}); err == nil && len(n.kids) == 0 {
+		if err = n.addFields(t, 0, at, map[string]string{}); err == nil && len(n.kids) == 0 {
 			err = at.errorf("%s has no exported fields", t)
 		}
 		if err == nil {
@@ -65,7 +66,7 @@ func (n *node) addKid(name string, t reflect.Type, o tag, at scope) error {
 
 // addFields adds the fields of a struct, and those of embedded structs without a tag, as encoding/json does. named has
 // the Go fields by the names of their columns.
-func (n *node) addFields(t reflect.Type, index []int, at scope, named map[string]string) error {
+func (n *node) addFields(t reflect.Type, offset uintptr, at scope, named map[string]string) error {
 	for f := range t.Fields() {
 		in := at
 		in.name = at.name + "." + f.Name
@@ -74,15 +75,14 @@ func (n *node) addFields(t reflect.Type, index []int, at scope, named map[string
 		if err != nil {
 			return in.errorf("%w", err)
 		}
-		path := append(index[:len(index):len(index)], f.Index...)
 		switch {
 		case o.skip:
 		case f.Anonymous && !tagged && f.Type.Kind() == reflect.Struct && !known[f.Type]:
-			err = n.addFields(f.Type, path, in, named)
+			err = n.addFields(f.Type, offset+f.Offset, in, named)
 		case f.Anonymous && !tagged && f.Type.Kind() == reflect.Pointer:
 			err = in.errorf("an embedded pointer needs a tag with the name of its column")
 		case f.IsExported():
-			err = n.addField(f, o, path, in, named)
+			err = n.addField(f, o, offset+f.Offset, in, named)
 		}
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (n *node) addFields(t reflect.Type, index []int, at scope, named map[string
 	return nil
 }
 
-func (n *node) addField(f reflect.StructField, o tag, path []int, at scope, named map[string]string) error {
+func (n *node) addField(f reflect.StructField, o tag, offset uintptr, at scope, named map[string]string) error {
 	name := f.Name
 	if o.name != "" {
 		name = o.name
@@ -104,7 +104,7 @@ func (n *node) addField(f reflect.StructField, o tag, path []int, at scope, name
 	if err != nil {
 		return err
 	}
-	kid.name, kid.index = name, path
+	kid.name, kid.offset = name, offset
 	n.kids = append(n.kids, kid)
 	return nil
 }
@@ -139,4 +139,20 @@ func (e *RowError) Unwrap() error { return e.Err }
 
 func (n *node) failed(row int, format string, args ...any) error {
 	return &RowError{row, n.goName, fmt.Errorf(format, args...)}
+}
+
+// shift adds to the row of an error.
+func shift(err error, by int) error {
+	if e := (*RowError)(nil); errors.As(err, &e) {
+		return &RowError{e.Row + by, e.Field, e.Err}
+	}
+	return err
+}
+
+// inRow is the error of a part of a row.
+func inRow(err error, row int) error {
+	if e := (*RowError)(nil); errors.As(err, &e) {
+		return &RowError{row, e.Field, e.Err}
+	}
+	return err
 }

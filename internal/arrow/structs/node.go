@@ -24,7 +24,7 @@ type node struct {
 	nullable bool // pointers, slices and maps; nil is null
 	shape    shape
 	dt       arrow.DataType
-	index    []int // of the field in its struct, through embedded ones
+	offset   uintptr // of the field in its struct
 	kids     []*node
 }
 

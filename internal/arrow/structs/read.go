@@ -3,15 +3,14 @@ package structs
 import (
 	"fmt"
 	"reflect"
-	"strconv"
 	"time"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
-	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -21,11 +20,10 @@ import (
 
 // reader copies the values of an Arrow array to Go memory.
 type reader interface {
-	places
 	// open begins an array, which must stay valid until the next.
 	open(arr arrow.Array) error
-	// read copies the values [from, to) to the places from at on. The row of a RowError is that of the array.
-	read(from, to, at int) error
+	// read copies the values from one on to all of a span, from which the row of a RowError counts.
+	read(from int, to span) error
 }
 
 // newReader makes a reader of arrays of a type into values of a node.
@@ -43,15 +41,17 @@ func newReader(n *node, dt arrow.DataType, h *held) (reader, error) {
 		r = newFixedReader(n, plain)
 	case shapeBool:
 		if plain.ID() == arrow.BOOL {
-			r = &boolReader{typedPlaces: placesOf[bool](n), n: n}
+			r = each(n, func(arr arrow.Array) func(int) (bool, error) {
+				return func(i int) (bool, error) { return arr.(*array.Boolean).Value(i), nil }
+			})
 		}
 	case shapeString:
 		if isText(plain) {
-			r = &textReader[string]{typedPlaces: placesOf[string](n), n: n}
+			r = &textReader[string]{n: n, scatter: scatter[string]}
 		}
 	case shapeBytes:
 		if isText(plain) || isBinary(plain) {
-			r = &textReader[[]byte]{typedPlaces: &slots{}, n: n}
+			r = &textReader[[]byte]{n: n, scatter: scatterBytes}
 		}
 	case shapeArray:
 		if f, ok := plain.(*arrow.FixedSizeBinaryType); ok && f.ByteWidth == n.goType.Len() {
@@ -100,184 +100,173 @@ func (h *held) release() {
 	*h = (*h)[:0]
 }
 
-// validOf is the validity of some values of an array.
-func validOf(arr arrow.Array, from, to int) bitmap.Bits {
-	return arrowutil.Validity(arr).Slice(from, to)
+// validOf is the validity of n values of an array.
+func validOf(arr arrow.Array, from, n int) bitmap.Bits {
+	return arrowutil.Validity(arr).Slice(from, from+n)
 }
 
+// newFixedReader is nil for types whose values do not become those of Go.
 func newFixedReader(n *node, dt arrow.DataType) reader {
 	switch n.goType {
 	case timeType:
 		return newTimeReader(n, dt)
 	case durationType:
 		return newDurationReader(n, dt)
-	case dec32Type:
-		return newDecimalReader(n, dt, func(x decimal256.Num) decimal.Decimal32 { return decimal.Decimal32(x.LowBits()) })
-	case dec64Type:
-		return newDecimalReader(n, dt, func(x decimal256.Num) decimal.Decimal64 { return decimal.Decimal64(x.LowBits()) })
-	case dec128Type:
-		return newDecimalReader(n, dt, func(x decimal256.Num) decimal128.Num { return decimal128.New(int64(x.Array()[1]), x.LowBits()) })
-	case dec256Type:
-		return newDecimalReader(n, dt, func(x decimal256.Num) decimal256.Num { return x })
 	}
-	switch n.goType.Kind() {
-	case reflect.Int:
-		return newIntReader[int](n, dt)
-	case reflect.Int8:
-		return newIntReader[int8](n, dt)
-	case reflect.Int16:
-		return newIntReader[int16](n, dt)
-	case reflect.Int32:
-		return newIntReader[int32](n, dt)
-	case reflect.Int64:
-		return newIntReader[int64](n, dt)
-	case reflect.Uint:
-		return newIntReader[uint](n, dt)
-	case reflect.Uint8:
-		return newIntReader[uint8](n, dt)
-	case reflect.Uint16:
-		return newIntReader[uint16](n, dt)
-	case reflect.Uint32:
-		return newIntReader[uint32](n, dt)
-	case reflect.Uint64:
-		return newIntReader[uint64](n, dt)
+	if own, ok := n.dt.(arrow.DecimalType); ok {
+		return newDecimalReader(n, dt, own)
 	}
-	return newFloatReader(n, dt)
+	same := dt.ID() == n.dt.ID() && n.dt.(arrow.FixedWidthDataType).Bytes() == int(n.goType.Size())
+	switch kind := n.goType.Kind(); {
+	case same:
+		return newSameReader(n)
+	case kind == reflect.Float64 && arrow.IsFloating(dt.ID()):
+		return each(n, func(arr arrow.Array) func(int) (float64, error) { return exact(arrowutil.Floats(arr)) })
+	case kind == reflect.Float32 && dt.ID() == arrow.FLOAT16:
+		return each(n, func(arr arrow.Array) func(int) (float32, error) {
+			get := arrowutil.Floats(arr)
+			return exact(func(i int) float32 { return float32(get(i)) })
+		})
+	case kind == reflect.Float32 || kind == reflect.Float64 || !arrow.IsInteger(dt.ID()):
+		return nil
+	}
+	switch n.goType.Size() {
+	case 1:
+		return integers[uint8](n)
+	case 2:
+		return integers[uint16](n)
+	case 4:
+		return integers[uint32](n)
+	}
+	return integers[uint64](n)
 }
 
 // sameReader copies values whose Arrow form is that of Go.
 type sameReader[X any] struct {
-	typedPlaces[X]
 	n      *node
 	arr    arrow.Array
 	values []X
 }
 
-func same[X any](n *node) reader { return &sameReader[X]{typedPlaces: placesOf[X](n), n: n} }
+// newSameReader copies bits: what they mean does not matter.
+func newSameReader(n *node) reader {
+	switch n.goType.Size() {
+	case 1:
+		return &sameReader[uint8]{n: n}
+	case 2:
+		return &sameReader[uint16]{n: n}
+	case 4:
+		return &sameReader[uint32]{n: n}
+	case 16:
+		return &sameReader[[2]uint64]{n: n}
+	case 32:
+		return &sameReader[[4]uint64]{n: n}
+	}
+	return &sameReader[uint64]{n: n}
+}
 
 func (r *sameReader[X]) open(arr arrow.Array) error {
 	r.arr, r.values = arr, arrowutil.Values[X](arr)
 	return nil
 }
 
-func (r *sameReader[X]) read(from, to, at int) error {
-	return shift(r.scatter(r.n, at, r.values[from:to], validOf(r.arr, from, to)), from)
+func (r *sameReader[X]) read(from int, to span) error {
+	return scatter(r.n, to, r.values[from:from+to.n], validOf(r.arr, from, to.n))
 }
 
-// shift adds to the row of an error.
-func shift(err error, by int) error {
-	if e, ok := err.(*RowError); ok {
-		return &RowError{e.Row + by, e.Field, e.Err}
-	}
-	return err
+// eachReader converts values one by one.
+type eachReader[X any] struct {
+	n     *node
+	of    func(arr arrow.Array) func(i int) (X, error)
+	arr   arrow.Array
+	value func(i int) (X, error)
+	loose []X
 }
 
-// convertReader copies values of type S as values of type X.
-type convertReader[S, X any] struct {
-	typedPlaces[X]
-	n       *node
-	arr     arrow.Array
-	values  []S
-	loose   []X
-	convert func(S) (X, error)
+// each makes a reader by a function that gives the values of an array.
+func each[X any](n *node, of func(arr arrow.Array) func(i int) (X, error)) reader {
+	return &eachReader[X]{n: n, of: of}
 }
 
-func convert[S, X any](n *node, f func(S) (X, error)) reader {
-	return &convertReader[S, X]{typedPlaces: placesOf[X](n), n: n, convert: f}
-}
-
-func (r *convertReader[S, X]) open(arr arrow.Array) error {
-	r.arr, r.values = arr, arrowutil.Values[S](arr)
+func (r *eachReader[X]) open(arr arrow.Array) error {
+	r.arr, r.value = arr, r.of(arr)
 	return nil
 }
 
-func (r *convertReader[S, X]) read(from, to, at int) error {
-	valid := validOf(r.arr, from, to)
+func (r *eachReader[X]) read(from int, to span) error {
+	valid := validOf(r.arr, from, to.n)
 	r.loose = r.loose[:0]
-	for i, s := range r.values[from:to] {
+	for i := range to.n {
 		var x X
 		if valid.At(i) {
 			var err error
-			if x, err = r.convert(s); err != nil {
-				return r.n.failed(from+i, "%w", err)
+			if x, err = r.value(from + i); err != nil {
+				return r.n.failed(i, "%w", err)
 			}
 		}
 		r.loose = append(r.loose, x)
 	}
-	return shift(r.scatter(r.n, at, r.loose, valid), from)
+	return scatter(r.n, to, r.loose, valid)
 }
 
-type integer interface {
-	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
+// exact is a function for values that all fit.
+func exact[X any](value func(i int) X) func(i int) (X, error) {
+	return func(i int) (X, error) { return value(i), nil }
 }
 
-// newIntReader makes a reader of integers of any width, or of none.
-func newIntReader[X integer](n *node, dt arrow.DataType) reader {
-	if dt.ID() == n.dt.ID() && (strconv.IntSize == 64 || n.goType.Kind() != reflect.Int && n.goType.Kind() != reflect.Uint) {
-		return same[X](n)
-	}
-	switch dt.ID() {
-	case arrow.INT8:
-		return convert(n, narrow[int8, X])
-	case arrow.INT16:
-		return convert(n, narrow[int16, X])
-	case arrow.INT32:
-		return convert(n, narrow[int32, X])
-	case arrow.INT64:
-		return convert(n, narrow[int64, X])
-	case arrow.UINT8:
-		return convert(n, narrow[uint8, X])
-	case arrow.UINT16:
-		return convert(n, narrow[uint16, X])
-	case arrow.UINT32:
-		return convert(n, narrow[uint32, X])
-	case arrow.UINT64:
-		return convert(n, narrow[uint64, X])
-	}
-	return nil
+// convert is a function for the numbers of an array, converted.
+func convert[S, X any](arr arrow.Array, f func(S) X) func(i int) (X, error) {
+	values := arrowutil.Values[S](arr)
+	return func(i int) (X, error) { return f(values[i]), nil }
 }
 
-func narrow[S, X integer](s S) (X, error) {
-	x := X(s)
-	if S(x) != s || (x < 0) != (s < 0) {
-		return 0, fmt.Errorf("%d does not fit %T", s, x)
-	}
-	return x, nil
-}
-
-func newFloatReader(n *node, dt arrow.DataType) reader {
-	double := n.goType.Kind() == reflect.Float64
-	switch id := dt.ID(); {
-	case id == arrow.FLOAT64 && double:
-		return same[float64](n)
-	case id == arrow.FLOAT32 && double:
-		return convert(n, func(x float32) (float64, error) { return float64(x), nil })
-	case id == arrow.FLOAT16 && double:
-		return convert(n, func(x float16.Num) (float64, error) { return float64(x.Float32()), nil })
-	case id == arrow.FLOAT32 && !double:
-		return same[float32](n)
-	case id == arrow.FLOAT16 && !double:
-		return convert(n, func(x float16.Num) (float32, error) { return x.Float32(), nil })
-	}
-	return nil
+// integers makes a reader of integers of another width into those that have the bits of a U.
+func integers[U uint8 | uint16 | uint32 | uint64](n *node) reader {
+	signed := n.goType.Kind() <= reflect.Int64
+	unused := 64 - n.goType.Bits()
+	return each(n, func(arr arrow.Array) func(int) (U, error) {
+		get, large := arrowutil.Integers(arr), arr.DataType().ID() == arrow.UINT64
+		return func(i int) (U, error) {
+			v := get(i)
+			switch {
+			case large && v < 0:
+				return 0, fmt.Errorf("%d does not fit %s", uint64(v), n.goType.Kind())
+			case signed && v<<unused>>unused != v, !signed && (v < 0 || uint64(v)<<unused>>unused != uint64(v)):
+				return 0, fmt.Errorf("%d does not fit %s", v, n.goType.Kind())
+			}
+			return U(v), nil
+		}
+	})
 }
 
 // newDecimalReader makes a reader of decimals that have the same scale and at most as many bits.
-func newDecimalReader[X any](n *node, dt arrow.DataType, from func(decimal256.Num) X) reader {
+func newDecimalReader(n *node, dt arrow.DataType, own arrow.DecimalType) reader {
 	d, ok := dt.(arrow.DecimalType)
-	own := n.dt.(arrow.DecimalType)
-	if !ok || d.GetScale() != own.GetScale() || d.BitWidth() > own.BitWidth() {
+	switch {
+	case !ok || d.GetScale() != own.GetScale() || d.BitWidth() > own.BitWidth():
 		return nil
+	case d.ID() == n.dt.ID():
+		return newSameReader(n)
 	}
-	switch d.ID() {
-	case n.dt.ID():
-		return same[X](n)
-	case arrow.DECIMAL32:
-		return convert(n, func(x decimal.Decimal32) (X, error) { return from(decimal256.FromI64(int64(x))), nil })
-	case arrow.DECIMAL64:
-		return convert(n, func(x decimal.Decimal64) (X, error) { return from(decimal256.FromI64(int64(x))), nil })
+	switch n.goType {
+	case dec256Type:
+		return each(n, func(arr arrow.Array) func(int) (decimal256.Num, error) {
+			if d.ID() == arrow.DECIMAL128 {
+				return convert(arr, decimal256.FromDecimal128)
+			}
+			get := arrowutil.Integers(arr)
+			return exact(func(i int) decimal256.Num { return decimal256.FromI64(get(i)) })
+		})
+	case dec128Type:
+		return each(n, func(arr arrow.Array) func(int) (decimal128.Num, error) {
+			get := arrowutil.Integers(arr)
+			return exact(func(i int) decimal128.Num { return decimal128.FromI64(get(i)) })
+		})
 	}
-	return convert(n, func(x decimal128.Num) (X, error) { return from(decimal256.FromDecimal128(x)), nil })
+	return each(n, func(arr arrow.Array) func(int) (decimal.Decimal64, error) {
+		get := arrowutil.Integers(arr)
+		return exact(func(i int) decimal.Decimal64 { return decimal.Decimal64(get(i)) })
+	})
 }
 
 func newTimeReader(n *node, dt arrow.DataType) reader {
@@ -292,69 +281,44 @@ func newTimeReader(n *node, dt arrow.DataType) reader {
 		}
 		perSecond := int64(time.Second / dt.Unit.Multiplier())
 		unit := int64(dt.Unit.Multiplier())
-		return convert(n, func(x int64) (time.Time, error) {
-			return time.Unix(x/perSecond, x%perSecond*unit).In(zone), nil
+		return each(n, func(arr arrow.Array) func(int) (time.Time, error) {
+			return convert(arr, func(x int64) time.Time { return time.Unix(x/perSecond, x%perSecond*unit).In(zone) })
 		})
 	case *arrow.Date32Type:
-		return convert(n, func(x int32) (time.Time, error) { return time.Unix(int64(x)*daySeconds, 0).UTC(), nil })
+		return each(n, func(arr arrow.Array) func(int) (time.Time, error) {
+			return convert(arr, func(x int32) time.Time { return time.Unix(int64(x)*daySeconds, 0).UTC() })
+		})
 	case *arrow.Date64Type:
-		return convert(n, func(x int64) (time.Time, error) { return time.UnixMilli(x).UTC(), nil })
+		return each(n, func(arr arrow.Array) func(int) (time.Time, error) {
+			return convert(arr, func(x int64) time.Time { return time.UnixMilli(x).UTC() })
+		})
 	}
 	return nil
 }
 
 func newDurationReader(n *node, dt arrow.DataType) reader {
-	unit, small := arrow.Nanosecond, false
-	switch dt := dt.(type) {
-	case *arrow.DurationType:
-		unit = dt.Unit
-	case *arrow.Time32Type:
-		unit, small = dt.Unit, true
-	case *arrow.Time64Type:
-		unit = dt.Unit
-	default:
+	t, ok := dt.(arrow.TemporalWithUnit)
+	if !ok || dt.ID() == arrow.TIMESTAMP {
 		return nil
 	}
-	factor := int64(unit.Multiplier())
-	scale := func(x int64) (time.Duration, error) {
-		if d := x * factor; d/factor == x {
-			return time.Duration(d), nil
+	factor := int64(t.TimeUnit().Multiplier())
+	if factor == 1 {
+		return newSameReader(n)
+	}
+	return each(n, func(arr arrow.Array) func(int) (time.Duration, error) {
+		get := arrowutil.Integers(arr)
+		return func(i int) (time.Duration, error) {
+			x := get(i)
+			if d := x * factor; d/factor == x {
+				return time.Duration(d), nil
+			}
+			return 0, fmt.Errorf("%d%s does not fit time.Duration", x, t.TimeUnit())
 		}
-		return 0, fmt.Errorf("%d%s does not fit time.Duration", x, unit)
-	}
-	switch {
-	case small:
-		return convert(n, func(x int32) (time.Duration, error) { return scale(int64(x)) })
-	case unit == arrow.Nanosecond:
-		return same[time.Duration](n)
-	}
-	return convert(n, scale)
-}
-
-// boolReader copies bits.
-type boolReader struct {
-	typedPlaces[bool]
-	n     *node
-	arr   *array.Boolean
-	loose []bool
-}
-
-func (r *boolReader) open(arr arrow.Array) error {
-	r.arr = arr.(*array.Boolean)
-	return nil
-}
-
-func (r *boolReader) read(from, to, at int) error {
-	r.loose = r.loose[:0]
-	for i := from; i < to; i++ {
-		r.loose = append(r.loose, r.arr.Value(i))
-	}
-	return shift(r.scatter(r.n, at, r.loose, validOf(r.arr, from, to)), from)
+	})
 }
 
 // arrayReader copies bytes of a fixed number.
 type arrayReader struct {
-	views
 	n   *node
 	arr *array.FixedSizeBinary
 }
@@ -364,12 +328,12 @@ func (r *arrayReader) open(arr arrow.Array) error {
 	return nil
 }
 
-func (r *arrayReader) read(from, to, at int) error {
-	if valid := validOf(r.arr, from, to); valid.Nulls() > 0 {
-		return shift(nullError(r.n, valid), from)
+func (r *arrayReader) read(from int, to span) error {
+	if valid := validOf(r.arr, from, to.n); valid.Nulls() > 0 {
+		return nullError(r.n, valid)
 	}
-	for i, v := range r.at[at : at+to-from] {
-		copy(v, r.arr.Value(from+i))
+	for i := range to.n {
+		copy(unsafe.Slice((*byte)(to.value(i)), r.n.goType.Len()), r.arr.Value(from+i))
 	}
 	return nil
 }

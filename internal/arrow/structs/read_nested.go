@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -11,29 +12,34 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
+// newNestedReader makes a reader of structs, lists or maps.
 func newNestedReader(n *node, dt arrow.DataType, h *held) (reader, error) {
-	switch dt := dt.(type) {
-	case *arrow.StructType:
-		if n.shape == shapeStruct {
-			return newStructReader(n, dt, h)
-		}
-	case *arrow.MapType:
-		if n.shape == shapeMap {
-			return newMapReader(n, dt, h)
-		}
-	case *arrow.FixedSizeListType:
-		if n.shape == shapeTuple && int(dt.Len()) == n.goType.Len() {
-			child, err := newReader(n.kids[0], dt.Elem(), h)
-			return &tupleReader{n: n, held: h, child: child}, err
-		} else if n.shape == shapeList {
-			return newListReader(n, dt.Elem(), h)
-		}
-	case arrow.ListLikeType:
-		if n.shape == shapeList {
-			return newListReader(n, dt.Elem(), h)
-		}
+	fixed, isFixed := dt.(*arrow.FixedSizeListType)
+	parts := kinds.Fields(dt)
+	isList := kinds.Of(dt) == kinds.List && len(parts) == 1
+	if kinds.Of(dt) == kinds.Record && n.shape == shapeStruct {
+		return newStructReader(n, dt.(*arrow.StructType), h)
 	}
-	return nil, mismatch(n, dt)
+	if !(n.shape == shapeMap && kinds.Of(dt) == kinds.List && len(parts) == 2) && !(n.shape == shapeList && isList) &&
+		!(n.shape == shapeTuple && isFixed && int(fixed.Len()) == n.goType.Len()) {
+		return nil, mismatch(n, dt)
+	}
+	var children []reader
+	for i, kid := range n.kids {
+		child, err := newReader(kid, parts[i].Type, h)
+		if err != nil {
+			return nil, err
+		}
+		children = append(children, child)
+	}
+	l := lists{n: n, held: h, kids: children}
+	switch n.shape {
+	case shapeList:
+		return &listReader{l}, nil
+	case shapeTuple:
+		return &tupleReader{l}, nil
+	}
+	return &mapReader{l}, nil
 }
 
 // structReader copies structs field by field.
@@ -61,18 +67,6 @@ func newStructReader(n *node, dt *arrow.StructType, h *held) (*structReader, err
 	return r, nil
 }
 
-func (r *structReader) bind(v reflect.Value) {
-	for i, kid := range r.kids {
-		kid.bind(fieldOf(v, r.n.kids[i].index))
-	}
-}
-
-func (r *structReader) unbind() {
-	for _, kid := range r.kids {
-		kid.unbind()
-	}
-}
-
 func (r *structReader) open(arr arrow.Array) error {
 	r.arr = arr.(*array.Struct)
 	return r.openFields(r.arr.Field)
@@ -87,16 +81,16 @@ func (r *structReader) openFields(column func(int) arrow.Array) error {
 	return nil
 }
 
-func (r *structReader) read(from, to, at int) error {
-	if valid := validOf(r.arr, from, to); valid.Nulls() > 0 {
-		return shift(nullError(r.n, valid), from)
+func (r *structReader) read(from int, to span) error {
+	if valid := validOf(r.arr, from, to.n); valid.Nulls() > 0 {
+		return nullError(r.n, valid)
 	}
-	return r.readFields(from, to, at)
+	return r.readFields(from, to)
 }
 
-func (r *structReader) readFields(from, to, at int) error {
-	for _, kid := range r.kids {
-		if err := kid.read(from, to, at); err != nil {
+func (r *structReader) readFields(from int, to span) error {
+	for i, kid := range r.kids {
+		if err := kid.read(from, to.field(r.n.kids[i].offset)); err != nil {
 			return err
 		}
 	}
@@ -105,7 +99,6 @@ func (r *structReader) readFields(from, to, at int) error {
 
 // optionalReader makes pointers to structs and arrays.
 type optionalReader struct {
-	variables
 	n     *node
 	child reader
 	arr   arrow.Array
@@ -116,24 +109,23 @@ func (r *optionalReader) open(arr arrow.Array) error {
 	return r.child.open(arr)
 }
 
-func (r *optionalReader) read(from, to, at int) error {
-	valid := validOf(r.arr, from, to)
-	fresh := makeItems(r.n.goType, valid.Count())
-	bindItems(r.child, fresh)
-	defer r.child.unbind()
-	k := 0
-	for i := from; i < to; {
-		run := i
-		for ; run < to && valid.At(run-from); run++ {
-			r.at[at+run-from].Set(fresh.Index(k + run - i).Addr())
+func (r *optionalReader) read(from int, to span) error {
+	valid := validOf(r.arr, from, to.n)
+	fresh := itemsOf(makeItems(r.n.goType, valid.Count()))
+	for i, k := 0, 0; i < to.n; {
+		if !valid.At(i) {
+			*(*unsafe.Pointer)(to.value(i)) = nil
+			i++
+			continue
 		}
-		if err := r.child.read(i, run, k); err != nil {
-			return err
+		run := 0
+		for ; i+run < to.n && valid.At(i+run); run++ {
+			*(*unsafe.Pointer)(to.value(i + run)) = fresh.value(k + run)
 		}
-		k, i = k+run-i, run
-		for ; i < to && !valid.At(i-from); i++ {
-			r.at[at+i-from].SetZero()
+		if err := r.child.read(from+i, fresh.part(k, k+run)); err != nil {
+			return shift(err, i)
 		}
+		i, k = i+run, k+run
 	}
 	return nil
 }
@@ -142,12 +134,28 @@ func makeItems(t reflect.Type, n int) reflect.Value {
 	return reflect.MakeSlice(reflect.SliceOf(t), n, n)
 }
 
-// lists are the rows of a list or map, some of which are null.
+// itemsOf is the span of a slice.
+func itemsOf(items reflect.Value) span {
+	return span{items.UnsafePointer(), items.Type().Elem().Size(), items.Len()}
+}
+
+// lists are the rows of lists or maps, some of which are null.
 type lists struct {
-	arr interface {
-		arrow.Array
-		ValueOffsets(i int) (start, end int64)
+	n    *node
+	held *held
+	kids []reader // of items, or of keys and values
+	arr  arrow.Array
+	kinds.View
+}
+
+func (l *lists) open(arr arrow.Array) error {
+	l.arr, l.View = arr, kinds.Open(arr)
+	for i, kid := range l.kids {
+		if err := l.held.open(kid, l.Parts[i]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // items are those of row i: none of a null.
@@ -155,31 +163,27 @@ func (l *lists) items(i int) (from, to int) {
 	if l.arr.IsNull(i) {
 		return 0, 0
 	}
-	start, end := l.arr.ValueOffsets(i)
+	start, end := l.Range(i)
 	return int(start), int(end)
 }
 
 // count is the number of items of some rows.
-func (l *lists) count(from, to int) (n int) {
-	for i := from; i < to; i++ {
-		start, end := l.items(i)
-		n += end - start
+func (l *lists) count(from, n int) (items int) {
+	for i := range n {
+		start, end := l.items(from + i)
+		items += end - start
 	}
-	return n
+	return items
 }
 
-// mostBound is how many items have known places at a time, which take more memory than some items.
-const mostBound = 1 << 14
-
-// read reads the items of some rows into a slice, in few pieces where they lie side by side. An error is one of the row.
-func (l *lists) read(r reader, items reflect.Value, from, to int) error {
-	defer r.unbind()
+// read reads the items of n rows, in few pieces where they lie side by side. An error is one of the row.
+func (l *lists) read(r reader, from, n int, items span) error {
 	place := 0
-	for i := from; i < to; {
-		first, last := l.items(i)
+	for i := 0; i < n; {
 		begin := i
-		for i++; i < to; i++ {
-			start, end := l.items(i)
+		first, last := l.items(from + i)
+		for i++; i < n; i++ {
+			start, end := l.items(from + i)
 			if start == end {
 				continue
 			} else if start != last {
@@ -187,164 +191,89 @@ func (l *lists) read(r reader, items reflect.Value, from, to int) error {
 			}
 			last = end
 		}
-		for ; first < last; first += mostBound {
-			n := min(mostBound, last-first)
-			r.unbind()
-			bindItems(r, items.Slice(place, place+n))
-			if err := r.read(first, first+n, 0); err != nil {
-				return l.itemErr(err, begin, i)
-			}
-			place += n
+		if first == last {
+			continue
 		}
+		if err := r.read(first, items.part(place, place+last-first)); err != nil {
+			return l.itemErr(err, first, from, begin, i)
+		}
+		place += last - first
 	}
 	return nil
 }
 
-func (l *lists) itemErr(err error, from, to int) error {
-	e := (*RowError)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	for i := from; i < to; i++ {
-		if start, end := l.items(i); e.Row >= start && e.Row < end {
-			return &RowError{i, e.Field, e.Err}
+// itemErr is the error of an item, counted from the first, as one of its row.
+func (l *lists) itemErr(err error, first, from, begin, end int) error {
+	if e := (*RowError)(nil); errors.As(err, &e) {
+		for i := begin; i < end; i++ {
+			if start, end := l.items(from + i); first+e.Row >= start && first+e.Row < end {
+				return inRow(err, i)
+			}
 		}
 	}
 	return err
 }
 
 // listReader makes slices.
-type listReader struct {
-	variables
-	lists
-	n     *node
-	held  *held
-	child reader
-}
+type listReader struct{ lists }
 
-func newListReader(n *node, item arrow.DataType, h *held) (reader, error) {
-	child, err := newReader(n.kids[0], item, h)
-	return &listReader{n: n, held: h, child: child}, err
-}
-
-func (r *listReader) open(arr arrow.Array) error {
-	list := arr.(array.ListLike)
-	r.arr = list
-	return r.held.open(r.child, list.ListValues())
-}
-
-func (r *listReader) read(from, to, at int) error {
-	if n := r.count(from, to); n*int(r.n.goType.Elem().Size()) > sharedBytes && to-from > 1 {
-		half := (to - from) / 2
-		if err := r.read(from, from+half, at); err != nil {
+func (r *listReader) read(from int, to span) error {
+	item := r.n.goType.Elem()
+	n := r.count(from, to.n)
+	if n*int(item.Size()) > sharedBytes && to.n > 1 {
+		half := to.n / 2
+		if err := r.read(from, to.part(0, half)); err != nil {
 			return err
 		}
-		return r.read(from+half, to, at+half)
-	} else {
-		return r.readShared(n, from, to, at)
+		return shift(r.read(from+half, to.part(half, to.n)), half)
 	}
-}
-
-// readShared makes slices of one array, of n items.
-func (r *listReader) readShared(n, from, to, at int) error {
-	fresh := makeItems(r.n.goType.Elem(), n)
-	k := 0
-	for i := from; i < to; i++ {
-		v := r.at[at+i-from]
-		if r.arr.IsNull(i) {
-			v.SetZero()
-			continue
+	fresh, k := itemsOf(makeItems(item, n)), 0
+	for i := range to.n {
+		start, end := r.items(from + i)
+		items := slice{fresh.part(k, k+end-start).at, end - start, end - start}
+		if k += end - start; r.arr.IsNull(from + i) {
+			items.at = nil
 		}
-		start, end := r.items(i)
-		items := fresh.Slice3(k, k+end-start, k+end-start)
-		if items.Type() != v.Type() {
-			items = items.Convert(v.Type())
-		}
-		v.Set(items)
-		k += end - start
+		*(*slice)(to.value(i)) = items
 	}
-	return r.lists.read(r.child, fresh, from, to)
+	return r.lists.read(r.kids[0], from, to.n, fresh)
 }
 
 // tupleReader copies lists of a fixed length to arrays.
-type tupleReader struct {
-	n     *node
-	held  *held
-	child reader
-	arr   *array.FixedSizeList
-}
+type tupleReader struct{ lists }
 
-func (r *tupleReader) bind(v reflect.Value) {
-	for k := range v.Len() {
-		r.child.bind(v.Index(k))
+func (r *tupleReader) read(from int, to span) error {
+	if valid := validOf(r.arr, from, to.n); valid.Nulls() > 0 {
+		return nullError(r.n, valid)
 	}
-}
-
-func (r *tupleReader) unbind() { r.child.unbind() }
-
-func (r *tupleReader) open(arr arrow.Array) error {
-	r.arr = arr.(*array.FixedSizeList)
-	return r.held.open(r.child, r.arr.ListValues())
-}
-
-func (r *tupleReader) read(from, to, at int) error {
-	if valid := validOf(r.arr, from, to); valid.Nulls() > 0 {
-		return shift(nullError(r.n, valid), from)
+	for i := range to.n {
+		first, _ := r.items(from + i)
+		if err := r.kids[0].read(first, span{to.value(i), r.n.goType.Elem().Size(), r.n.goType.Len()}); err != nil {
+			return inRow(err, i)
+		}
 	}
-	size := r.n.goType.Len()
-	first := (from + r.arr.Data().Offset()) * size
-	err := r.child.read(first, first+(to-from)*size, at*size)
-	if e := (*RowError)(nil); errors.As(err, &e) {
-		return &RowError{from + (e.Row-first)/size, e.Field, e.Err}
-	}
-	return err
+	return nil
 }
 
 // mapReader makes maps. Of entries with the same key the last stays.
-type mapReader struct {
-	variables
-	lists
-	n            *node
-	held         *held
-	keys, values reader
-}
+type mapReader struct{ lists }
 
-func newMapReader(n *node, dt *arrow.MapType, h *held) (reader, error) {
-	keys, err := newReader(n.kids[0], dt.KeyType(), h)
-	if err != nil {
-		return nil, err
-	}
-	values, err := newReader(n.kids[1], dt.ItemType(), h)
-	return &mapReader{n: n, held: h, keys: keys, values: values}, err
-}
-
-func (r *mapReader) open(arr arrow.Array) error {
-	m := arr.(*array.Map)
-	r.arr = m
-	parts := kinds.Open(arr).Parts
-	if err := r.held.open(r.keys, parts[0]); err != nil {
-		return err
-	}
-	return r.held.open(r.values, parts[1])
-}
-
-func (r *mapReader) read(from, to, at int) error {
-	n := r.count(from, to)
+func (r *mapReader) read(from int, to span) error {
+	n := r.count(from, to.n)
 	keys, values := makeItems(r.n.goType.Key(), n), makeItems(r.n.goType.Elem(), n)
-	if err := r.lists.read(r.keys, keys, from, to); err != nil {
-		return err
-	}
-	if err := r.lists.read(r.values, values, from, to); err != nil {
-		return err
+	for i, items := range []reflect.Value{keys, values} {
+		if err := r.lists.read(r.kids[i], from, to.n, itemsOf(items)); err != nil {
+			return err
+		}
 	}
 	k := 0
-	for i := from; i < to; i++ {
-		v := r.at[at+i-from]
+	for i := range to.n {
+		v := reflect.NewAt(r.n.goType, to.value(i)).Elem()
 		v.SetZero()
-		if r.arr.IsNull(i) {
+		if r.arr.IsNull(from + i) {
 			continue
 		}
-		start, end := r.items(i)
+		start, end := r.items(from + i)
 		m := reflect.MakeMapWithSize(r.n.goType, end-start)
 		for range end - start {
 			m.SetMapIndex(keys.Index(k), values.Index(k))

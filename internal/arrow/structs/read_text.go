@@ -5,6 +5,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // sharedBytes bounds what a value that is kept keeps in memory beside itself.
@@ -12,11 +13,11 @@ const sharedBytes = 64 << 10
 
 // textReader copies strings or slices of bytes. Short neighbours are copied together.
 type textReader[B string | []byte] struct {
-	typedPlaces[B]
-	n     *node
-	arr   arrow.Array
-	cut   func(dst []B, from, to int) []B
-	loose []B
+	n       *node
+	scatter func(n *node, s span, values []B, valid bitmap.Bits) error
+	arr     arrow.Array
+	cut     func(dst []B, from, to int) []B
+	loose   []B
 }
 
 func (r *textReader[B]) open(arr arrow.Array) error {
@@ -47,10 +48,10 @@ func textOf(arr arrow.Array) []byte {
 	return nil
 }
 
-func (r *textReader[B]) read(from, to, at int) error {
-	r.loose = r.cut(r.loose[:0], from, to)
+func (r *textReader[B]) read(from int, to span) error {
+	r.loose = r.cut(r.loose[:0], from, from+to.n)
 	defer clear(r.loose) // so that it keeps no text in memory
-	return shift(r.scatter(r.n, at, r.loose, validOf(r.arr, from, to)), from)
+	return r.scatter(r.n, to, r.loose, validOf(r.arr, from, to.n))
 }
 
 // cutText appends copies of texts.

@@ -1,22 +1,17 @@
 package structs
 
-import (
-	"reflect"
-
-	"github.com/apache/arrow-go/v18/arrow"
-)
+import "github.com/apache/arrow-go/v18/arrow"
 
 // Reader copies the rows of batches of one schema to values of T. It belongs to one goroutine.
 type Reader[T any] struct {
 	root   *structReader
 	held   held
 	buffer []T
-	bound  int // rows of buffer whose places are known
 }
 
 // NewReader makes a reader. The error names a field of T and what is wrong with its column. Other columns are left out.
 func (t *Type[T]) NewReader(s *arrow.Schema) (*Reader[T], error) {
-	r := &Reader[T]{buffer: make([]T, rowsOfBuffer[T]())}
+	r := &Reader[T]{buffer: make([]T, someRows[T]())}
 	var err error
 	r.root, err = newStructReader(t.root, arrow.StructOf(s.Fields()...), &r.held)
 	return r, err
@@ -33,13 +28,9 @@ func (r *Reader[T]) Close() { r.held.release() }
 
 // Read returns rows from one on, up to another or fewer. The slice is valid until the next call, its rows longer.
 func (r *Reader[T]) Read(from, to int) ([]T, error) {
-	n := min(to-from, len(r.buffer))
-	rows := reflect.ValueOf(r.buffer)
-	for ; r.bound < n; r.bound++ {
-		r.root.bind(rows.Index(r.bound))
+	rows := r.buffer[:min(to-from, len(r.buffer))]
+	if err := r.root.readFields(from, spanOf(rows)); err != nil {
+		return nil, shift(err, from)
 	}
-	if err := r.root.readFields(from, from+n, 0); err != nil {
-		return nil, err
-	}
-	return r.buffer[:n], nil
+	return rows, nil
 }

@@ -1,12 +1,12 @@
 // Package structs turns Go structs into Arrow record batches and back. A type is looked at once, by reflection; values
-// are then copied column by column between Go memory, whose addresses are known, and Arrow buffers.
+// are then copied column by column between Go memory, by the offsets of fields, and Arrow buffers.
 //
 // arrow-go's package arreflect does the same value by value, and makes nothing of time.Time and of named types. This
 // package reads the same tags.
 //
-//	a row buffer []T             places of a column          its values
-//	[{ID: 7, City: "Rome"},  →   ID:   &rows[0].ID, …    →   []int64{7, 9}
-//	 {ID: 9, City: "Oslo"}]      City: &rows[0].City, …  →   "RomeOslo", offsets 0, 4, 8
+//	rows []T                     a field of all, in steps of the size of T     its column
+//	[{ID: 7, City: "Rome"},  →   ID:   at &rows[0].ID                      →   []int64{7, 9}
+//	 {ID: 9, City: "Oslo"}]      City: at &rows[0].City                    →   "RomeOslo", offsets 0, 4, 8
 package structs
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// A row buffer has as many rows as fit into the cache with the places of their fields, and at least one.
+// Rows are copied at a time as many as fit into the cache, and at least one.
 const (
-	bufferRows  = 512
-	bufferBytes = 256 << 10
+	mostRows  = 512
+	mostBytes = 256 << 10
 )
 
 // Type is a struct type whose fields have Arrow types. It may be used concurrently.
@@ -70,7 +70,7 @@ func (n *node) leaves(out []Field, names []string) []Field {
 	return out
 }
 
-func rowsOfBuffer[T any]() int {
+func someRows[T any]() int {
 	var row T
-	return max(1, min(bufferRows, bufferBytes/max(1, int(unsafe.Sizeof(row)))))
+	return max(1, min(mostRows, mostBytes/max(1, int(unsafe.Sizeof(row)))))
 }

@@ -117,7 +117,7 @@ func limited(limit int, run func() ([]row, int, error)) ([]row, int, error) {
 func TestLongLists(t *testing.T) {
 	rows := make([]row, 50)
 	for i := range rows {
-		for k := range mostBound * (i % 3) {
+		for k := range 16 << 10 * (i % 3) {
 			rows[i].Items = append(rows[i].Items, nil)
 			if k%100 == 0 {
 				rows[i].Items[k] = &item{fmt.Sprint(k)}
