@@ -25,8 +25,11 @@ func validateText[O int32 | int64](a array.BinaryLike, binary arrow.DataType, of
 	defer asBinary.Release()
 	values := array.MakeFromData(asBinary)
 	defer values.Release()
-	if d.Len() == 0 || array.ValidateFull(values) != nil {
+	if d.Len() == 0 {
 		return array.ValidateFull(a)
+	}
+	if err := array.ValidateFull(values); err != nil {
+		return err // that of strings panics at some offsets
 	}
 	var data []byte
 	if b := d.Buffers()[2]; b != nil {

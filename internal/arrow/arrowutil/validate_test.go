@@ -43,7 +43,13 @@ func TestValidateFull(t *testing.T) {
 			return
 		}
 		defer a.Release()
-		require.Equal(r, array.ValidateFull(a), arrowutil.ValidateFull(a))
+		got := arrowutil.ValidateFull(a)
+		defer func() {
+			if recover() != nil { // arrow-go looks at a value before it looks at the next offset
+				require.Error(r, got)
+			}
+		}()
+		require.Equal(r, array.ValidateFull(a) == nil, got == nil)
 	})
 }
 
