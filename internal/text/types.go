@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,118 +11,76 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
-// simpleTypes are the types without parameters, and their other names.
-var simpleTypes = map[string]arrow.DataType{
-	"null": arrow.Null, "bool": arrow.FixedWidthTypes.Boolean, "boolean": arrow.FixedWidthTypes.Boolean,
-	"int8": arrow.PrimitiveTypes.Int8, "int16": arrow.PrimitiveTypes.Int16,
-	"int32": arrow.PrimitiveTypes.Int32, "int64": arrow.PrimitiveTypes.Int64,
-	"uint8": arrow.PrimitiveTypes.Uint8, "uint16": arrow.PrimitiveTypes.Uint16,
-	"uint32": arrow.PrimitiveTypes.Uint32, "uint64": arrow.PrimitiveTypes.Uint64,
-	"float16": arrow.FixedWidthTypes.Float16, "float32": arrow.PrimitiveTypes.Float32,
-	"float64": arrow.PrimitiveTypes.Float64, "double": arrow.PrimitiveTypes.Float64,
-	"utf8": arrow.BinaryTypes.String, "string": arrow.BinaryTypes.String, "text": arrow.BinaryTypes.String,
-	"large_utf8": arrow.BinaryTypes.LargeString, "utf8_view": arrow.BinaryTypes.StringView,
-	"binary": arrow.BinaryTypes.Binary, "large_binary": arrow.BinaryTypes.LargeBinary,
-	"binary_view": arrow.BinaryTypes.BinaryView,
-	"date32":      arrow.FixedWidthTypes.Date32, "date": arrow.FixedWidthTypes.Date32,
-	"date64":    arrow.FixedWidthTypes.Date64,
-	"timestamp": &arrow.TimestampType{Unit: arrow.Microsecond},
-	"time":      arrow.FixedWidthTypes.Time64us,
-	"duration":  arrow.FixedWidthTypes.Duration_us,
+// otherNames are names that people know types by.
+var otherNames = map[string]string{
+	"boolean": "bool", "double": "float64", "string": "utf8", "text": "utf8", "date": "date32", "time": "time64", "decimal": "decimal128",
 }
 
-// Type returns the text of a type, which [ParseType] reads, except for unions and for extension types other than
-// json, uuid and bool8, which become extension<name, storage>.
+// intervals are the texts of intervals, by the names of package kinds.
+var intervals = map[string]string{
+	"interval_months": "interval[month]", "interval_day_time": "interval[day_time]", "interval_month_day_nano": "interval[month_day_nano]",
+}
+
+// canonical are the extension types with a name of their own.
+var canonical = map[string]func() arrow.DataType{
+	"json": func() arrow.DataType { return extension.JSON(arrow.BinaryTypes.String) }, "uuid": extension.UUID, "bool8": extension.Bool8,
+}
+
+// Type returns the text of a type, which [ParseType] reads, except for extension types other than json, uuid and bool8, which become
+// extension<name, storage>.
 func Type(t arrow.DataType) string {
-	switch t := t.(type) {
-	case *arrow.BooleanType:
-		return "bool"
-	case *arrow.StringViewType:
-		return "utf8_view"
-	case *arrow.LargeStringType:
-		return "large_utf8"
-	case *arrow.BinaryViewType:
-		return "binary_view"
-	case *arrow.FixedSizeBinaryType:
-		return fmt.Sprintf("fixed_size_binary[%d]", t.ByteWidth)
-	case *arrow.Float16Type:
-		return "float16"
-	case *arrow.TimestampType:
-		if t.TimeZone != "" {
-			return fmt.Sprintf("timestamp[%s, %s]", t.Unit, t.TimeZone)
-		}
-		return fmt.Sprintf("timestamp[%s]", t.Unit)
-	case arrow.DecimalType:
-		return fmt.Sprintf("decimal%d(%d, %d)", t.BitWidth(), t.GetPrecision(), t.GetScale())
-	case *arrow.MonthIntervalType:
-		return "interval[month]"
-	case *arrow.DayTimeIntervalType:
-		return "interval[day_time]"
-	case *arrow.MonthDayNanoIntervalType:
-		return "interval[month_day_nano]"
-	case *arrow.StructType:
-		return "struct<" + fieldsText(t.Fields()) + ">"
-	case *arrow.MapType:
-		sorted := ""
-		if t.KeysSorted {
-			sorted = ", sorted"
-		}
-		return "map<" + Type(t.KeyType()) + ", " + Type(t.ItemType()) + nullText(t.ItemField()) + sorted + ">"
-	case *arrow.FixedSizeListType:
-		return fmt.Sprintf("fixed_size_list<%s>[%d]", elemText(t), t.Len())
-	case *arrow.ListType:
-		return "list<" + elemText(t) + ">"
-	case *arrow.LargeListType:
-		return "large_list<" + elemText(t) + ">"
-	case *arrow.ListViewType:
-		return "list_view<" + elemText(t) + ">"
-	case *arrow.LargeListViewType:
-		return "large_list_view<" + elemText(t) + ">"
-	case *arrow.DictionaryType:
-		ordered := ""
-		if t.Ordered {
-			ordered = ", ordered"
-		}
-		return "dictionary<" + Type(t.IndexType) + ", " + Type(t.ValueType) + ordered + ">"
-	case *arrow.RunEndEncodedType:
-		return "run_end_encoded<" + Type(t.RunEnds()) + ", " + Type(t.Encoded()) + ">"
-	case arrow.UnionType:
-		return t.Mode().String() + "_union<" + fieldsText(t.Fields()) + ">"
-	case arrow.ExtensionType:
-		return extensionText(t)
+	name, args := kinds.Describe(t)
+	if name == "" {
+		return t.String()
 	}
-	return t.String()
+	var inside []string
+	suffix := args
+	switch parts := kinds.Fields(t); kinds.Of(t) {
+	case kinds.Wrap:
+		if short, ok := strings.CutPrefix(args[0], "arrow."); ok && name == "extension" && canonical[short] != nil {
+			return short
+		}
+		inside, suffix = []string{args[0], Type(parts[0].Type)}, nil
+		if name == "dictionary" {
+			inside = append(inside, args[1:]...)
+		}
+	case kinds.List:
+		for _, part := range parts {
+			inside = append(inside, Type(part.Type)+nullText(part))
+		}
+		if len(parts) > 1 { // the keys of a map are never null
+			inside, suffix = append([]string{Type(parts[0].Type)}, append(inside[1:], args...)...), nil
+		}
+	case kinds.Record, kinds.Choice:
+		for _, part := range parts {
+			inside = append(inside, Field(part))
+		}
+	default:
+		return cmp.Or(intervals[name], name+brackets(name, args))
+	}
+	return name + "<" + strings.Join(inside, ", ") + ">" + brackets(name, suffix)
 }
 
-func elemText(t arrow.ListLikeType) string { return Type(t.Elem()) + nullText(t.ElemField()) }
+// brackets are the parameters of a type: round ones of decimals.
+func brackets(name string, args []string) string {
+	list := strings.Join(args, ", ")
+	switch {
+	case list == "":
+		return ""
+	case strings.HasPrefix(name, "decimal"):
+		return "(" + list + ")"
+	}
+	return "[" + list + "]"
+}
 
 func nullText(f arrow.Field) string {
 	if f.Nullable {
 		return ""
 	}
 	return " not null"
-}
-
-func extensionText(t arrow.ExtensionType) string {
-	switch t.ExtensionName() {
-	case "arrow.json":
-		return "json"
-	case "arrow.uuid":
-		return "uuid"
-	case "arrow.bool8":
-		return "bool8"
-	}
-	return "extension<" + t.ExtensionName() + ", " + Type(t.StorageType()) + ">"
-}
-
-func fieldsText(fields []arrow.Field) string {
-	parts := make([]string, len(fields))
-	for i, f := range fields {
-		parts[i] = Field(f)
-	}
-	return strings.Join(parts, ", ")
 }
 
 // Field returns "name: type", with the name quoted if necessary, and "not null" at the end if the field is not
@@ -241,11 +200,11 @@ func (p *typeParser) field() (arrow.Field, error) {
 	if err := p.expect(':'); err != nil {
 		return arrow.Field{}, fmt.Errorf("field %q: %w: write name:type", name, err)
 	}
-	t, nullable, err := p.nullableType()
+	f, err := p.item(name)
 	if err != nil {
 		return arrow.Field{}, fmt.Errorf("field %q: %w", name, err)
 	}
-	return arrow.Field{Name: name, Type: t, Nullable: nullable}, nil
+	return f, nil
 }
 
 func (p *typeParser) fieldName() (string, error) {
@@ -270,19 +229,19 @@ func (p *typeParser) fieldName() (string, error) {
 	return name, nil
 }
 
-// nullableType reads a type and an optional "not null" after it.
-func (p *typeParser) nullableType() (arrow.DataType, bool, error) {
+// item reads a type and an optional "not null" after it.
+func (p *typeParser) item(name string) (arrow.Field, error) {
 	t, err := p.dataType()
 	if err != nil {
-		return nil, false, err
+		return arrow.Field{}, err
 	}
 	p.space()
 	words := strings.Fields(p.s[p.i:min(len(p.s), p.i+24)])
-	if len(words) >= 2 && words[0] == "not" && strings.HasPrefix(words[1], "null") {
+	required := len(words) >= 2 && words[0] == "not" && strings.HasPrefix(words[1], "null")
+	if required {
 		p.i += strings.Index(p.s[p.i:], "null") + len("null")
-		return t, false, nil
 	}
-	return t, true, nil
+	return arrow.Field{Name: name, Type: t, Nullable: !required}, nil
 }
 
 func (p *typeParser) word() string {
@@ -302,203 +261,110 @@ func (p *typeParser) dataType() (arrow.DataType, error) {
 	if p.depth > maxTypeDepth {
 		return nil, fmt.Errorf("type is nested deeper than %d", maxTypeDepth)
 	}
-	name := p.word()
-	switch name {
-	case "":
+	word := p.word()
+	name := cmp.Or(otherNames[word], word)
+	shape, ok := kinds.OfName(name)
+	switch {
+	case word == "":
 		return nil, fmt.Errorf("expected a type before %q", Clip(p.s[p.i:]))
-	case "json":
-		return extension.JSON(arrow.BinaryTypes.String), nil
-	case "uuid":
-		return extension.UUID(), nil
-	case "bool8":
-		return extension.Bool8(), nil
-	case "list", "large_list", "list_view", "large_list_view", "fixed_size_list", "struct", "map", "dictionary", "run_end_encoded":
-		return p.nestedType(name)
-	case "decimal", "decimal32", "decimal64", "decimal128", "decimal256":
-		return p.decimalType(name)
-	}
-	if p.i < len(p.s) && p.s[p.i] == '[' {
-		return p.unitType(name)
-	}
-	if t, ok := simpleTypes[name]; ok {
-		return t, nil
-	}
-	if name == "float" {
+	case word == "interval":
+		return p.interval()
+	case canonical[word] != nil:
+		return canonical[word](), nil
+	case word == "float":
 		return nil, fmt.Errorf(`unknown type "float": use float32 or float64`)
+	case !ok || name == "extension":
+		return nil, fmt.Errorf("unknown type %q: use for example bool, int64, float64, utf8, date32, timestamp[us], decimal128(18, 2), json or list<int64>", word)
 	}
-	return nil, fmt.Errorf("unknown type %q: use for example bool, int64, float64, utf8, date32, timestamp[us], decimal128(18, 2), json or list<int64>", name)
-}
-
-func (p *typeParser) integers(open, end byte, n int) ([]int, error) {
-	if err := p.expect(open); err != nil {
-		return nil, err
-	}
-	var out []int
-	for {
-		p.space()
-		sign := 1
-		if p.take('-') {
-			sign = -1
-		}
-		v, err := strconv.Atoi(p.word())
-		if err != nil || v > 1<<30 {
-			return nil, fmt.Errorf("expected a number in %q", Clip(p.s))
-		}
-		out = append(out, sign*v)
-		if !p.take(',') {
-			break
-		}
-	}
-	if len(out) > n {
-		return nil, fmt.Errorf("too many numbers in %q", Clip(p.s))
-	}
-	return out, p.expect(end)
-}
-
-func (p *typeParser) decimalType(name string) (arrow.DataType, error) {
-	args, err := p.integers('(', ')', 2)
-	if err != nil {
-		return nil, fmt.Errorf("%s needs precision and scale, as in %s(18, 2): %w", name, name, err)
-	}
-	if len(args) == 1 {
-		args = append(args, 0)
-	}
-	id := map[string]arrow.Type{
-		"decimal": arrow.DECIMAL128, "decimal32": arrow.DECIMAL32, "decimal64": arrow.DECIMAL64,
-		"decimal128": arrow.DECIMAL128, "decimal256": arrow.DECIMAL256,
-	}[name]
-	return arrow.NewDecimalType(id, int32(args[0]), int32(args[1]))
-}
-
-// unitType reads the types with brackets: units, zones, widths.
-func (p *typeParser) unitType(name string) (arrow.DataType, error) {
-	if name == "fixed_size_binary" {
-		args, err := p.integers('[', ']', 1)
-		if err != nil {
+	var args []string
+	var parts []arrow.Field
+	var err error
+	if shape != kinds.Leaf {
+		if parts, args, err = p.inside(name, shape); err != nil {
 			return nil, err
 		}
-		if args[0] < 0 {
-			return nil, fmt.Errorf("fixed_size_binary has a negative width")
+	}
+	if len(args) == 0 {
+		if args, err = p.args(); err != nil {
+			return nil, err
 		}
-		return &arrow.FixedSizeBinaryType{ByteWidth: args[0]}, nil
 	}
-	end := strings.IndexByte(p.s[p.i:], ']')
-	if end < 0 {
-		return nil, fmt.Errorf("no ] in %q", Clip(p.s[p.i:]))
+	if len(args) == 0 && (word == "time" || name == "timestamp" || name == "duration") {
+		args = []string{"us"}
 	}
-	inner := p.s[p.i+1 : p.i+end]
-	p.i += end + 1
-	unitName, zone, _ := strings.Cut(inner, ",")
-	unitName, zone = strings.TrimSpace(unitName), strings.TrimSpace(zone)
-	if name == "interval" {
-		switch unitName {
-		case "month", "months":
-			return arrow.FixedWidthTypes.MonthInterval, nil
-		case "day_time":
-			return arrow.FixedWidthTypes.DayTimeInterval, nil
-		case "month_day_nano":
-			return arrow.FixedWidthTypes.MonthDayNanoInterval, nil
-		}
-		return nil, fmt.Errorf("unknown interval[%s]: use month, day_time or month_day_nano", inner)
-	}
-	unit, ok := map[string]arrow.TimeUnit{"s": arrow.Second, "ms": arrow.Millisecond, "us": arrow.Microsecond, "ns": arrow.Nanosecond}[unitName]
-	if !ok {
-		return nil, fmt.Errorf("unknown unit in %s[%s]: use s, ms, us or ns", name, inner)
-	}
-	switch {
-	case name == "timestamp":
-		return &arrow.TimestampType{Unit: unit, TimeZone: zone}, nil
-	case zone != "":
-	case name == "time32" && unit <= arrow.Millisecond:
-		return &arrow.Time32Type{Unit: unit}, nil
-	case name == "time64" && unit >= arrow.Microsecond:
-		return &arrow.Time64Type{Unit: unit}, nil
-	case name == "duration":
-		return &arrow.DurationType{Unit: unit}, nil
-	}
-	return nil, fmt.Errorf("unknown type %s[%s]", name, inner)
+	return kinds.Make(name, args, parts)
 }
 
-// nestedType reads the types with angle brackets.
-func (p *typeParser) nestedType(name string) (arrow.DataType, error) {
+// args are the parameters in brackets, if there are any.
+func (p *typeParser) args() ([]string, error) {
+	end := map[bool]byte{true: ')', false: ']'}[p.take('(')]
+	if end == ']' && !p.take('[') {
+		return nil, nil
+	}
+	n := strings.IndexByte(p.s[p.i:], end)
+	if n < 0 {
+		return nil, fmt.Errorf("no %c in %q", end, Clip(p.s[p.i:]))
+	}
+	args := strings.Split(p.s[p.i:p.i+n], ",")
+	for i := range args {
+		args[i] = strings.TrimSpace(args[i])
+	}
+	p.i += n + 1
+	return args, nil
+}
+
+func (p *typeParser) interval() (arrow.DataType, error) {
+	args, err := p.args()
+	if err != nil {
+		return nil, err
+	}
+	text := "interval[" + strings.TrimSuffix(strings.Join(args, ","), "s") + "]"
+	for name, known := range intervals {
+		if text == known {
+			return kinds.Make(name, nil, nil)
+		}
+	}
+	return nil, fmt.Errorf("unknown %s: use month, day_time or month_day_nano", text)
+}
+
+// inside reads what a type is made of, in angle brackets, and the parameters there.
+func (p *typeParser) inside(name string, shape kinds.Shape) (parts []arrow.Field, args []string, err error) {
 	if err := p.expect('<'); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	p.depth++
-	t, err := p.nestedArgs(name)
-	p.depth--
-	if err != nil || name != "fixed_size_list" {
-		return t, err
+	defer func() { p.depth-- }()
+	if shape == kinds.Record || shape == kinds.Choice {
+		parts, err = p.fields()
+		return parts, nil, err
 	}
-	n, err := p.integers('[', ']', 1)
+	first, err := p.item("item")
 	if err != nil {
-		return nil, fmt.Errorf("fixed_size_list needs a length, as in fixed_size_list<int64>[3]: %w", err)
+		return nil, nil, err
 	}
-	if n[0] < 0 {
-		return nil, fmt.Errorf("fixed_size_list has a negative length")
-	}
-	return arrow.FixedSizeListOfField(int32(n[0]), t.(*arrow.ListType).ElemField()), nil
-}
-
-func (p *typeParser) nestedArgs(name string) (arrow.DataType, error) {
-	if name == "struct" {
-		return p.structType()
-	}
-	first, firstNull, err := p.nullableType()
-	if err != nil {
-		return nil, err
-	}
-	elem := arrow.Field{Name: "item", Type: first, Nullable: firstNull}
-	switch name {
-	case "list", "fixed_size_list":
-		return arrow.ListOfField(elem), p.expect('>')
-	case "large_list":
-		return arrow.LargeListOfField(elem), p.expect('>')
-	case "list_view":
-		return arrow.ListViewOfField(elem), p.expect('>')
-	case "large_list_view":
-		return arrow.LargeListViewOfField(elem), p.expect('>')
+	if shape == kinds.List && name != "map" {
+		return []arrow.Field{first}, nil, p.expect('>')
 	}
 	if err := p.expect(','); err != nil {
-		return nil, fmt.Errorf("%s needs two types: %w", name, err)
+		return nil, nil, fmt.Errorf("%s needs two types: %w", name, err)
 	}
-	second, secondNull, err := p.nullableType()
+	second, err := p.item("value")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	flag := ""
+	if parts = []arrow.Field{second}; name == "map" {
+		parts = []arrow.Field{{Name: "key", Type: first.Type}, second}
+	} else {
+		args = []string{Type(first.Type)}
+	}
 	if p.take(',') {
-		flag = p.word()
+		args = append(args, p.word())
 	}
-	if err := p.expect('>'); err != nil {
-		return nil, err
-	}
-	return pairType(name, first, arrow.Field{Name: "value", Type: second, Nullable: secondNull}, flag)
+	return parts, args, p.expect('>')
 }
 
-func pairType(name string, first arrow.DataType, second arrow.Field, flag string) (arrow.DataType, error) {
-	switch {
-	case name == "map" && (flag == "" || flag == "sorted"):
-		m := arrow.MapOfFields(arrow.Field{Name: "key", Type: first}, second)
-		m.KeysSorted = flag == "sorted"
-		return m, nil
-	case name == "dictionary" && (flag == "" || flag == "ordered"):
-		if !arrow.IsInteger(first.ID()) {
-			return nil, fmt.Errorf("dictionary codes are integers, not %s", Type(first))
-		}
-		return &arrow.DictionaryType{IndexType: first, ValueType: second.Type, Ordered: flag == "ordered"}, nil
-	case name == "run_end_encoded" && flag == "":
-		switch first.ID() {
-		case arrow.INT16, arrow.INT32, arrow.INT64:
-			return arrow.RunEndEncodedOf(first, second.Type), nil
-		}
-		return nil, fmt.Errorf("run ends are int16, int32 or int64, not %s", Type(first))
-	}
-	return nil, fmt.Errorf("unexpected %q in %s<>", flag, name)
-}
-
-func (p *typeParser) structType() (arrow.DataType, error) {
-	var fields []arrow.Field
+// fields reads the fields of a struct or a union.
+func (p *typeParser) fields() (fields []arrow.Field, err error) {
 	for !p.take('>') {
 		if len(fields) > 0 {
 			if err := p.expect(','); err != nil {
@@ -511,5 +377,5 @@ func (p *typeParser) structType() (arrow.DataType, error) {
 		}
 		fields = append(fields, f)
 	}
-	return arrow.StructOf(fields...), nil
+	return fields, nil
 }

@@ -1,10 +1,11 @@
-// Package kinds is the algebra of Arrow's nested types. One table has a row for each type that is made of others: its parts, how
-// rows refer to the rows of parts, and the same type made of other parts. All code that walks through types and arrays of any
-// depth goes by the shapes of this package, and so reads a new type as soon as it has a row.
+// Package kinds is the algebra of Arrow's types. One table has a row for each: its name and parameters, and of those that are made of
+// others their parts, how rows refer to the rows of parts, and the same type made of other parts. All code that walks through types
+// and arrays of any depth, or reads and writes types, goes by this table, and so knows a new type as soon as it has a row.
 package kinds
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -28,10 +29,13 @@ const (
 
 // kind is a row of the table.
 type kind struct {
+	name   string
+	args   func(dt arrow.DataType) []string // nil: none
+	make   func(args []string, parts []arrow.Field) (arrow.DataType, error)
 	shape  Shape
-	fields func(dt arrow.DataType) []arrow.Field // nil for those that Arrow gives
-	with   func(dt arrow.DataType, fields []arrow.Field) arrow.DataType
-	names  []string // of parts in paths, if these are not the names of fields
+	fields func(dt arrow.DataType) []arrow.Field                        // nil for those that Arrow gives
+	with   func(dt arrow.DataType, fields []arrow.Field) arrow.DataType // nil for make with the same parameters
+	names  []string                                                     // of parts in paths, if these are not the names of fields
 	open   func(arr arrow.Array, v *View)
 	inside func(arr arrow.Array, row int) (arrow.Array, int) // of wraps and choices: the array with a value, and the row in it
 	// Of the data of arrays: the parts, and data with others. Nil for those whose children are their parts.
@@ -41,7 +45,54 @@ type kind struct {
 
 // table has the kinds by the numbers of types.
 var table = [...]kind{
+	arrow.NULL:              leaf("null", arrow.Null),
+	arrow.BOOL:              leaf("bool", arrow.FixedWidthTypes.Boolean),
+	arrow.INT8:              leaf("int8", arrow.PrimitiveTypes.Int8),
+	arrow.INT16:             leaf("int16", arrow.PrimitiveTypes.Int16),
+	arrow.INT32:             leaf("int32", arrow.PrimitiveTypes.Int32),
+	arrow.INT64:             leaf("int64", arrow.PrimitiveTypes.Int64),
+	arrow.UINT8:             leaf("uint8", arrow.PrimitiveTypes.Uint8),
+	arrow.UINT16:            leaf("uint16", arrow.PrimitiveTypes.Uint16),
+	arrow.UINT32:            leaf("uint32", arrow.PrimitiveTypes.Uint32),
+	arrow.UINT64:            leaf("uint64", arrow.PrimitiveTypes.Uint64),
+	arrow.FLOAT16:           leaf("float16", arrow.FixedWidthTypes.Float16),
+	arrow.FLOAT32:           leaf("float32", arrow.PrimitiveTypes.Float32),
+	arrow.FLOAT64:           leaf("float64", arrow.PrimitiveTypes.Float64),
+	arrow.DECIMAL32:         decimal(arrow.DECIMAL32, "decimal32", 9),
+	arrow.DECIMAL64:         decimal(arrow.DECIMAL64, "decimal64", 18),
+	arrow.DECIMAL128:        decimal(arrow.DECIMAL128, "decimal128", 38),
+	arrow.DECIMAL256:        decimal(arrow.DECIMAL256, "decimal256", 76),
+	arrow.STRING:            leaf("utf8", arrow.BinaryTypes.String),
+	arrow.LARGE_STRING:      leaf("large_utf8", arrow.BinaryTypes.LargeString),
+	arrow.STRING_VIEW:       leaf("utf8_view", arrow.BinaryTypes.StringView),
+	arrow.BINARY:            leaf("binary", arrow.BinaryTypes.Binary),
+	arrow.LARGE_BINARY:      leaf("large_binary", arrow.BinaryTypes.LargeBinary),
+	arrow.BINARY_VIEW:       leaf("binary_view", arrow.BinaryTypes.BinaryView),
+	arrow.FIXED_SIZE_BINARY: fixedSizeBinary(),
+	arrow.DATE32:            leaf("date32", arrow.FixedWidthTypes.Date32),
+	arrow.DATE64:            leaf("date64", arrow.FixedWidthTypes.Date64),
+	arrow.TIME32: timed("time32", func(u arrow.TimeUnit, _ string) arrow.DataType { return &arrow.Time32Type{Unit: u} }, false,
+		arrow.Second, arrow.Millisecond),
+	arrow.TIME64: timed("time64", func(u arrow.TimeUnit, _ string) arrow.DataType { return &arrow.Time64Type{Unit: u} }, false,
+		arrow.Microsecond, arrow.Nanosecond),
+	arrow.TIMESTAMP: timed("timestamp", func(u arrow.TimeUnit, zone string) arrow.DataType {
+		return &arrow.TimestampType{Unit: u, TimeZone: zone}
+	}, true, arrow.TimeUnitValues...),
+	arrow.DURATION: timed("duration", func(u arrow.TimeUnit, _ string) arrow.DataType { return &arrow.DurationType{Unit: u} }, false,
+		arrow.TimeUnitValues...),
+	arrow.INTERVAL_MONTHS:         leaf("interval_months", arrow.FixedWidthTypes.MonthInterval),
+	arrow.INTERVAL_DAY_TIME:       leaf("interval_day_time", arrow.FixedWidthTypes.DayTimeInterval),
+	arrow.INTERVAL_MONTH_DAY_NANO: leaf("interval_month_day_nano", arrow.FixedWidthTypes.MonthDayNanoInterval),
 	arrow.DICTIONARY: {
+		name: "dictionary",
+		args: func(dt arrow.DataType) []string {
+			t := dt.(*arrow.DictionaryType)
+			if t.Ordered {
+				return []string{t.IndexType.String(), "ordered"}
+			}
+			return []string{t.IndexType.String()}
+		},
+		make:   makeDictionary,
 		shape:  Wrap,
 		fields: func(dt arrow.DataType) []arrow.Field { return only(dt.(*arrow.DictionaryType).ValueType) },
 		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
@@ -63,6 +114,15 @@ var table = [...]kind{
 		},
 	},
 	arrow.RUN_END_ENCODED: {
+		name: "run_end_encoded",
+		args: func(dt arrow.DataType) []string {
+			t := dt.(*arrow.RunEndEncodedType)
+			if !t.ValueNullable {
+				return []string{t.RunEnds().String(), "required"}
+			}
+			return []string{t.RunEnds().String()}
+		},
+		make:   makeRuns,
 		shape:  Wrap,
 		fields: func(dt arrow.DataType) []arrow.Field { return only(dt.(*arrow.RunEndEncodedType).Encoded()) },
 		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
@@ -84,6 +144,14 @@ var table = [...]kind{
 		},
 	},
 	arrow.EXTENSION: {
+		name: "extension",
+		args: func(dt arrow.DataType) []string {
+			t := dt.(arrow.ExtensionType)
+			if data := t.Serialize(); data != "" {
+				return []string{t.ExtensionName(), data}
+			}
+			return []string{t.ExtensionName()}
+		},
 		shape:  Wrap,
 		fields: func(dt arrow.DataType) []arrow.Field { return only(dt.(arrow.ExtensionType).StorageType()) },
 		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType { // it is of its own storage only
@@ -101,8 +169,11 @@ var table = [...]kind{
 		inside: func(arr arrow.Array, row int) (arrow.Array, int) { return arr.(array.ExtensionArray).Storage(), row },
 	},
 	arrow.STRUCT: {
+		name: "struct",
+		make: func(args []string, parts []arrow.Field) (arrow.DataType, error) {
+			return arrow.StructOf(parts...), none("struct", args)
+		},
 		shape: Record,
-		with:  func(_ arrow.DataType, fields []arrow.Field) arrow.DataType { return arrow.StructOf(fields...) },
 		open: func(arr arrow.Array, v *View) {
 			a := arr.(*array.Struct)
 			for i := range a.NumField() {
@@ -110,23 +181,24 @@ var table = [...]kind{
 			}
 		},
 	},
-	arrow.LIST:            list(func(_ arrow.DataType, f arrow.Field) arrow.DataType { return arrow.ListOfField(f) }),
-	arrow.LARGE_LIST:      list(func(_ arrow.DataType, f arrow.Field) arrow.DataType { return arrow.LargeListOfField(f) }),
-	arrow.LIST_VIEW:       list(func(_ arrow.DataType, f arrow.Field) arrow.DataType { return arrow.ListViewOfField(f) }),
-	arrow.LARGE_LIST_VIEW: list(func(_ arrow.DataType, f arrow.Field) arrow.DataType { return arrow.LargeListViewOfField(f) }),
-	arrow.FIXED_SIZE_LIST: list(func(dt arrow.DataType, f arrow.Field) arrow.DataType {
-		return arrow.FixedSizeListOfField(dt.(*arrow.FixedSizeListType).Len(), f)
-	}),
+	arrow.LIST:            list("list", func(f arrow.Field) arrow.DataType { return arrow.ListOfField(f) }),
+	arrow.LARGE_LIST:      list("large_list", func(f arrow.Field) arrow.DataType { return arrow.LargeListOfField(f) }),
+	arrow.LIST_VIEW:       list("list_view", func(f arrow.Field) arrow.DataType { return arrow.ListViewOfField(f) }),
+	arrow.LARGE_LIST_VIEW: list("large_list_view", func(f arrow.Field) arrow.DataType { return arrow.LargeListViewOfField(f) }),
+	arrow.FIXED_SIZE_LIST: fixedSizeList(),
 	arrow.MAP: {
+		name: "map",
+		args: func(dt arrow.DataType) []string {
+			if dt.(*arrow.MapType).KeysSorted {
+				return []string{"sorted"}
+			}
+			return nil
+		},
+		make:   makeMap,
 		shape:  List,
 		fields: func(dt arrow.DataType) []arrow.Field { return dt.(*arrow.MapType).Elem().(*arrow.StructType).Fields() },
-		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
-			t := arrow.MapOfFields(fields[0], fields[1])
-			t.KeysSorted = dt.(*arrow.MapType).KeysSorted
-			return t
-		},
-		names: []string{"key", "value"},
-		parts: func(d arrow.ArrayData) []arrow.ArrayData { return d.Children()[0].Children() },
+		names:  []string{"key", "value"},
+		parts:  func(d arrow.ArrayData) []arrow.ArrayData { return d.Children()[0].Children() },
 		put: func(d arrow.ArrayData, dt arrow.DataType, parts []arrow.ArrayData) arrow.ArrayData {
 			entries := d.Children()[0]
 			entries = array.NewData(dt.(*arrow.MapType).Elem(), entries.Len(), entries.Buffers(), parts, entries.NullN(), entries.Offset())
@@ -140,10 +212,10 @@ var table = [...]kind{
 		},
 	},
 	arrow.SPARSE_UNION: {
+		name:  "sparse_union",
+		args:  unionArgs,
+		make:  union(arrow.SparseMode),
 		shape: Choice,
-		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
-			return arrow.SparseUnionOf(fields, dt.(arrow.UnionType).TypeCodes())
-		},
 		open: func(arr arrow.Array, v *View) {
 			a := arr.(*array.SparseUnion)
 			v.openUnion(a)
@@ -155,10 +227,10 @@ var table = [...]kind{
 		},
 	},
 	arrow.DENSE_UNION: {
+		name:  "dense_union",
+		args:  unionArgs,
+		make:  union(arrow.DenseMode),
 		shape: Choice,
-		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
-			return arrow.DenseUnionOf(fields, dt.(arrow.UnionType).TypeCodes())
-		},
 		open: func(arr arrow.Array, v *View) {
 			a := arr.(*array.DenseUnion)
 			v.openUnion(a)
@@ -172,16 +244,31 @@ var table = [...]kind{
 }
 
 // list is the row of a type of lists.
-func list(of func(dt arrow.DataType, elem arrow.Field) arrow.DataType) kind {
+func list(name string, of func(item arrow.Field) arrow.DataType) kind {
 	return kind{
+		name: name,
+		make: func(args []string, parts []arrow.Field) (arrow.DataType, error) {
+			if len(parts) != 1 {
+				return nil, badArgs(name, args)
+			}
+			return of(parts[0]), none(name, args)
+		},
 		shape: List,
-		with:  func(dt arrow.DataType, fields []arrow.Field) arrow.DataType { return of(dt, fields[0]) },
 		names: []string{"item"},
 		open: func(arr arrow.Array, v *View) {
 			a := arr.(array.ListLike)
 			v.Parts, v.Range = []arrow.Array{a.ListValues()}, a.ValueOffsets
 		},
 	}
+}
+
+func fixedSizeList() kind {
+	k := list("fixed_size_list", nil)
+	k.args = func(dt arrow.DataType) []string {
+		return []string{strconv.Itoa(int(dt.(*arrow.FixedSizeListType).Len()))}
+	}
+	k.make = makeFixedSizeList
+	return k
 }
 
 func (v *View) openUnion(a array.Union) {
@@ -228,8 +315,14 @@ func Names(dt arrow.DataType) []string {
 
 // With is a type of the same kind with other parts, as many as [Fields] has. An extension of another storage is that storage.
 func With(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
-	if k := of(dt); k.with != nil {
+	switch k := of(dt); {
+	case k.with != nil:
 		return k.with(dt, fields)
+	case k.shape != Leaf:
+		_, args := Describe(dt)
+		if t, err := k.make(args, fields); err == nil { // the parameters are those of a type
+			return t
+		}
 	}
 	return dt
 }

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // AnnotationProperty is the name of the extended-type property (kind String) that records the
@@ -39,6 +41,17 @@ type annotation struct {
 type term struct {
 	name string
 	args []string
+}
+
+// runs is the name of run-end encoded columns in annotations.
+const runs = "ree"
+
+// termOf describes a type without its parts, with an empty name if it has none.
+func termOf(dt arrow.DataType) (t term) {
+	if t.name, t.args = kinds.Describe(dt); dt.ID() == arrow.RUN_END_ENCODED {
+		t.name = runs
+	}
+	return t
 }
 
 // maxWraps bounds the number of wraps of a column.

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -60,7 +61,7 @@ func writeTable() string {
 				when = "edition " + f.Edition.String()
 			}
 		}
-		name := textByID[r.arrow].name
+		name := kinds.Name(r.arrow)
 		if r.rule == Empty {
 			name = map[arrow.Type]string{arrow.STRUCT: "struct without fields", arrow.FIXED_SIZE_BINARY: "fixed_size_binary[0]"}[r.arrow]
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
@@ -107,7 +108,7 @@ func (k *parsed) of(p *pick) annotation {
 	}
 	part := k.annotation
 	part.wraps = slices.DeleteFunc(slices.Clone(part.wraps), func(w term) bool { return w.name == "extension" })
-	if part.base.name == textByID[arrow.INTERVAL_DAY_TIME].name || part.base.name == textByID[arrow.INTERVAL_MONTH_DAY_NANO].name {
+	if part.base.name == kinds.Name(arrow.INTERVAL_DAY_TIME) || part.base.name == kinds.Name(arrow.INTERVAL_MONTH_DAY_NANO) {
 		part.base = term{name: "struct"}
 	}
 	return part

@@ -3,10 +3,12 @@ package arrowmap
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -213,15 +215,11 @@ func (r *reader) assemble(c *Column, k annotation, place role) error {
 		k.wraps, k.base = d.wraps, d.base
 		k.meta = joinMetadata(d.meta, k.meta)
 	}
-	t := textByName[k.base.name]
-	if t == nil {
-		return fmt.Errorf("type %q is not known", k.base.name)
-	}
 	kids := make([]arrow.Field, len(c.Children))
 	for i := range kids {
 		kids[i] = c.Children[i].Arrow
 	}
-	plain, err := t.make(k.base.args, kids)
+	plain, err := makeBase(k.base, kids)
 	if err != nil {
 		return err
 	}
@@ -277,39 +275,23 @@ func joinMetadata(a, b arrow.Metadata) arrow.Metadata {
 
 // makeWrap is the type that a wrap makes of inner; nil for an extension type that is not registered.
 func makeWrap(w term, inner arrow.DataType) (arrow.DataType, error) {
-	if len(w.args) == 0 {
-		return nil, fmt.Errorf("%s without arguments", w.name)
+	switch {
+	case len(w.args) == 0 || len(w.args) > 2:
+		return nil, fmt.Errorf("%s with %d arguments", w.name, len(w.args))
+	case w.name == "extension":
+		return extensionType(w.args[0], strings.Join(w.args[1:], ""), inner)
+	case w.name != "dictionary" && w.name != runs:
+		return nil, fmt.Errorf("wrap %q is not known", w.name)
 	}
-	flag := ""
-	if len(w.args) > 1 {
-		flag = w.args[1]
+	return kinds.Make(strings.Replace(w.name, runs, kinds.Name(arrow.RUN_END_ENCODED), 1), w.args, []arrow.Field{{Type: inner}})
+}
+
+// makeBase is the type of a term that is no wrap.
+func makeBase(t term, kids []arrow.Field) (arrow.DataType, error) {
+	if shape, ok := kinds.OfName(t.name); !ok || shape == kinds.Wrap || shape == kinds.Choice {
+		return nil, fmt.Errorf("type %q is not known", t.name)
 	}
-	if len(w.args) > 2 || w.name == "dictionary" && flag != "" && flag != "ordered" || w.name == "ree" && flag != "" && flag != "required" {
-		return nil, badArgs(w.name, w.args)
-	}
-	if w.name == "extension" {
-		return extensionType(w.args[0], flag, inner)
-	}
-	t := textByName[w.args[0]]
-	if t == nil || !arrow.IsInteger(t.id) {
-		return nil, badArgs(w.name, w.args)
-	}
-	number, err := t.make(nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	switch w.name {
-	case "dictionary":
-		return &arrow.DictionaryType{IndexType: number, ValueType: inner, Ordered: flag != ""}, nil
-	case "ree":
-		ree := arrow.RunEndEncodedOf(number, inner)
-		ree.ValueNullable = flag == ""
-		if !ree.ValidRunEndsType(number) {
-			return nil, badArgs(w.name, w.args)
-		}
-		return ree, nil
-	}
-	return nil, fmt.Errorf("wrap %q is not known", w.name)
+	return kinds.Make(t.name, t.args, kids)
 }
 
 // extensionType makes a registered extension type. A type that refuses the storage or the data

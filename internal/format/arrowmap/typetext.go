@@ -20,11 +20,7 @@ func ParseType(text string, kids []arrow.Field) (arrow.DataType, error) {
 	if err := k.parseType(text); err != nil {
 		return nil, err
 	}
-	t := textByName[k.base.name]
-	if t == nil {
-		return nil, fmt.Errorf("type %q is not known", k.base.name)
-	}
-	dt, err := t.make(k.base.args, kids)
+	dt, err := makeBase(k.base, kids)
 	for i := len(k.wraps) - 1; i >= 0 && err == nil; i-- {
 		if dt, err = makeWrap(k.wraps[i], dt); err == nil && dt == nil {
 			err = fmt.Errorf("extension type %q is not known", k.wraps[i].args[0])

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -134,78 +135,28 @@ func (c *Column) setRule(r *row) {
 // describe removes the wraps of f's type, and records all properties of f that the stored type
 // does not express.
 func describe(f arrow.Field, place role, name string) (k annotation, wraps []arrow.DataType, plain arrow.DataType, err error) {
-	plain = f.Type
-	for {
-		var w term
-		inner := plain
-		switch t := plain.(type) {
-		case arrow.ExtensionType:
-			w = term{"extension", []string{t.ExtensionName()}}
-			if data := t.Serialize(); data != "" {
-				w.args = append(w.args, data)
-			}
-			inner = t.StorageType()
-		case *arrow.DictionaryType:
-			if !arrow.IsInteger(t.IndexType.ID()) {
-				return k, nil, nil, fault.Unsupportedf("dictionary with indices of type %s", t.IndexType)
-			}
-			w = term{"dictionary", []string{textByID[t.IndexType.ID()].name}}
-			if t.Ordered {
-				w.args = append(w.args, "ordered")
-			}
-			inner = t.ValueType
-		case *arrow.RunEndEncodedType:
-			if !t.ValidRunEndsType(t.RunEnds()) {
-				return k, nil, nil, fault.Unsupportedf("run ends of type %s", t.RunEnds())
-			}
-			w = term{"ree", []string{textByID[t.RunEnds().ID()].name}}
-			if !t.ValueNullable {
-				w.args = append(w.args, "required")
-			}
-			inner = t.Encoded()
-		}
-		if w.name == "" {
-			break
-		}
+	for plain = f.Type; kinds.Of(plain) == kinds.Wrap; plain = kinds.Inner(plain) {
 		if len(wraps) == maxWraps {
 			return k, nil, nil, fault.Limitf("type %s has more than %d wraps", f.Type, maxWraps)
 		}
-		wraps, plain = append(wraps, plain), inner
-		k.wraps = append(k.wraps, w)
+		w := termOf(plain)
+		if _, err := makeWrap(w, kinds.Inner(plain)); err != nil {
+			return k, nil, nil, fault.Unsupportedf("%s: %w", plain, err)
+		}
+		wraps, k.wraps = append(wraps, plain), append(k.wraps, w)
 	}
-	t := textByID[plain.ID()]
-	if t == nil {
+	if k.base = termOf(plain); k.base.name == "" || kinds.Of(plain) == kinds.Choice {
 		return k, nil, nil, fault.Unsupportedf("Arrow type %s cannot be stored", plain)
 	}
-	k.base.name = t.name
-	if t.args != nil {
-		k.base.args = t.args(plain)
-	}
-	if err := checkParameters(plain); err != nil {
-		return k, nil, nil, err
+	if kinds.Of(plain) == kinds.Leaf { // Arrow can construct types that no array can have
+		if _, err := makeBase(k.base, nil); err != nil {
+			return k, nil, nil, fault.Unsupportedf("%s: %w", plain, err)
+		}
 	}
 	k.required = !f.Nullable && place != aKey
 	k.meta = f.Metadata
 	k.name, k.hasName = f.Name, f.Name != place.defaultName(name)
 	return k, wraps, plain, nil
-}
-
-// checkParameters refuses types that Arrow can construct but no array can have.
-func checkParameters(dt arrow.DataType) error {
-	switch t := dt.(type) {
-	case arrow.DecimalType:
-		if t.GetScale() > maxScale || t.GetScale() < -maxScale {
-			return fault.Unsupportedf("%s: the scale is not from %d to %d", t, -maxScale, maxScale)
-		}
-		if _, err := arrow.NewDecimalType(t.ID(), t.GetPrecision(), t.GetScale()); err != nil || t.GetPrecision() < 1 {
-			return fault.Unsupportedf("%s: there is no such precision", t)
-		}
-	case *arrow.FixedSizeBinaryType:
-		if t.ByteWidth < 0 {
-			return fault.Unsupportedf("%s: the width is negative", t)
-		}
-	}
-	return nil
 }
 
 // extensionAt is the name of the extension type next to the plain type: that of
@@ -263,29 +214,25 @@ func (w *writer) extended(label string, k annotation, node *schema.Field) *schem
 
 // children maps the children of a column whose own node is complete.
 func (w *writer) children(c *Column, path string, depth int) ([]schema.Field, []Column, error) {
-	var fields []arrow.Field
-	var roles []role
-	switch t := c.Plain.(type) {
-	case *arrow.MapType:
-		fields, roles = []arrow.Field{t.KeyField(), t.ItemField()}, []role{aKey, aValue}
-	case arrow.ListLikeType:
-		fields, roles = []arrow.Field{t.ElemField()}, []role{anItem}
-	case *arrow.StructType:
-		if c.Rule == Empty {
-			return nil, nil, nil
-		}
-		return w.fields(t.Fields(), path, depth)
-	case *arrow.DayTimeIntervalType, *arrow.MonthDayNanoIntervalType:
-		return w.fields(parts(t), path, depth)
+	fields := kinds.Fields(c.Plain)
+	switch {
+	case c.Rule == DayTime || c.Rule == MonthDayNano:
+		return w.fields(parts(c.Plain), path, depth)
+	case len(fields) == 0:
+		return nil, nil, nil
+	case kinds.Of(c.Plain) == kinds.Record:
+		return w.fields(fields, path, depth)
 	}
-	var nodes []schema.Field
-	var columns []Column
+	roles := []role{anItem}
+	if len(fields) == 2 {
+		roles = []role{aKey, aValue}
+	}
+	nodes, columns := make([]schema.Field, len(fields)), make([]Column, len(fields))
 	for i, f := range fields {
-		node, col, err := w.field(f, roles[i], "", schema.JoinPath(path, roles[i].defaultName("")), depth)
-		if err != nil {
+		var err error
+		if nodes[i], columns[i], err = w.field(f, roles[i], "", schema.JoinPath(path, roles[i].defaultName("")), depth); err != nil {
 			return nil, nil, err
 		}
-		nodes, columns = append(nodes, node), append(columns, col)
 	}
 	return nodes, columns, nil
 }
