@@ -97,22 +97,16 @@ func (s *Shard) Indexes(ctx context.Context) ([]Index, error) { return s.indexes
 func (s *Shard) CheckIndexes(ctx context.Context) ([]Index, error) { return s.indexes(ctx, true) }
 
 func (s *Shard) indexes(ctx context.Context, check bool) ([]Index, error) {
-	all, err := s.table.Indexes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i := range s.NumStripes() {
-		more, err := s.table.StripeIndexes(ctx, i)
+	out := []Index{}
+	for x, err := range s.table.AllIndexes(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		all = slices.Concat(all, more)
-	}
-	out := make([]Index, len(all))
-	for i, x := range all {
-		if out[i], err = s.describeIndex(ctx, x, check); err != nil {
+		d, err := s.describeIndex(ctx, x, check)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, d)
 	}
 	return out, nil
 }
@@ -188,9 +182,7 @@ func (s *Shard) toBuild(p *indexing.Plan, stripe int, o EditOptions) root.Index 
 		rows.From = s.file.Stripe(stripe).Position()
 		rows.To = rows.From + s.file.Stripe(stripe).Rows()
 	}
-	return root.Index{Plan: p, Build: func(ctx context.Context) (*indexing.Artifacts, error) {
-		return p.Build(ctx, s.table, rows, o.build())
-	}}
+	return root.Index{Build: func(ctx context.Context) (*indexing.Built, error) { return p.Build(ctx, s.table, rows, o.build()) }}
 }
 
 // replace publishes the root that a plan makes of that of a shard.

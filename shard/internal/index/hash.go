@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/shard/internal/index/hash"
 	"github.com/amudai/amudai-go/shard/internal/index/hashmap"
+	"github.com/amudai/amudai-go/shard/internal/index/internal/columns"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -137,8 +138,7 @@ func hashesOf(c Condition) (hashes []uint64) {
 type hashBuilder struct {
 	columns []arrow.Field
 	fields  []int // columns of each field
-	add     func(hash uint64, row uint32) error
-	close   func() error
+	hashes  *hash.Builder
 
 	hasher keyHasher
 	rows   []uint32
@@ -146,16 +146,18 @@ type hashBuilder struct {
 	filled []byte   // how many of them each row has
 }
 
-func newHashBuilder(d *shardpb.IndexDescriptor, columns []arrow.Field, add func(hash uint64, row uint32) error, end func() error) *hashBuilder {
-	b := &hashBuilder{columns: columns, add: add, close: end}
+func (hashSpecs) NewBuilder(d *shardpb.IndexDescriptor, columns []arrow.Field, o BuildOptions) (Builder, error) {
+	b := &hashBuilder{columns: columns, hashes: hash.NewBuilder(o.Memory, o.Spool)}
 	for _, f := range d.IndexedFields {
 		b.fields = append(b.fields, len(f.SchemaIds))
 	}
-	return b
+	return b, nil
 }
 
+func hashesIn(b *hashBuilder) *hash.Builder { return b.hashes }
+
 // Close implements [Builder].
-func (b *hashBuilder) Close() error { return b.close() }
+func (b *hashBuilder) Close() error { return b.hashes.Close() }
 
 // Add implements [Builder].
 func (b *hashBuilder) Add(first int64, columns []arrow.Array) error {
@@ -171,7 +173,7 @@ func (b *hashBuilder) Add(first int64, columns []arrow.Array) error {
 		}
 		var err error
 		if n == 1 {
-			b.hasher.yield = func(row uint32, hash uint64) error { return b.add(hash, uint32(first)+row) }
+			b.hasher.yield = func(row uint32, hash uint64) error { return b.hashes.Add(hash, uint32(first)+row) }
 			err = b.hasher.array([]string{b.columns[at].Name}, columns[at], b.rows)
 		} else {
 			err = b.together(first, b.columns[at:at+n], columns[at:at+n])
@@ -209,7 +211,7 @@ func (b *hashBuilder) together(first int64, columns []arrow.Field, arrays []arro
 		for _, hash := range b.parts[row*len(arrays) : (row+1)*len(arrays)] {
 			key = binary.LittleEndian.AppendUint64(key, hash)
 		}
-		if err := b.add(xxh3.Hash(key), uint32(first)+uint32(row)); err != nil {
+		if err := b.hashes.Add(xxh3.Hash(key), uint32(first)+uint32(row)); err != nil {
 			return err
 		}
 	}
@@ -220,23 +222,8 @@ type hashKind struct{ hashSpecs }
 
 func (hashKind) Type() string { return Hash }
 
-// compactBuilder is a builder of a compact index.
-type compactBuilder struct {
-	*hashBuilder
-	hashes *hash.Builder
-}
-
-func (hashKind) NewBuilder(d *shardpb.IndexDescriptor, columns []arrow.Field, o BuildOptions) (Builder, error) {
-	b := hash.NewBuilder(o.Memory, o.Spool)
-	return &compactBuilder{newHashBuilder(d, columns, b.Add, b.Close), b}, nil
-}
-
-func (hashKind) Write(ctx context.Context, _ *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
-	hashes := make([]*hash.Builder, len(builders))
-	for i, b := range builders {
-		hashes[i] = b.(*compactBuilder).hashes
-	}
-	return hash.Write(ctx, create("hashes"), rows, hashes...)
+func (hashKind) Write(ctx context.Context, _ *shardpb.IndexDescriptor, o WriteOptions, builders []Builder, create func(name string) io.Writer) error {
+	return hash.Write(ctx, create("hashes"), o.Rows, each(builders, hashesIn)...)
 }
 
 func (hashKind) Open(ctx context.Context, _ *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {
@@ -252,7 +239,7 @@ func (hashKind) Open(ctx context.Context, _ *shardpb.IndexDescriptor, artifacts 
 
 type hashIndex struct{ *hash.Index }
 
-// Identity implements [Identified].
+// Identity implements [Index].
 func (x *hashIndex) Identity() uint64 { return x.Sum }
 
 // Stats implements [Index].
@@ -266,16 +253,7 @@ func (x *hashIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe
 	if err != nil || all {
 		return rowset.Of(rowset.Range{From: from, To: to}), sure, err
 	}
-	first, _ := slices.BinarySearch(rows, uint32(from))
-	rows = rows[first:]
-	list := make([]int64, 0, len(rows))
-	for _, row := range rows {
-		if int64(row) >= to {
-			break
-		}
-		list = append(list, int64(row))
-	}
-	return rowset.FromRows(list), sure, nil
+	return rowset.FromPositions(rows).Clip(from, to), sure, nil
 }
 
 // Compare implements [Index].
@@ -290,44 +268,12 @@ func (hashmapKind) Type() string { return Hashmap }
 // hashmapPartitions is the number of partitions that are written, the least of the reference.
 const hashmapPartitions = 8
 
-// hashmapBuilder is a builder of an index of the reference.
-type hashmapBuilder struct {
-	*hashBuilder
-	hashes  *hashmap.Builder
-	tempDir string
-}
-
-func (hashmapKind) NewBuilder(d *shardpb.IndexDescriptor, columns []arrow.Field, o BuildOptions) (Builder, error) {
-	b, err := hashmap.NewBuilder(hashmapPartitions, o.Memory, o.Spool)
-	if err != nil {
-		return nil, err
-	}
-	add := func(hash uint64, row uint32) error { return b.Add(hash, uint64(row)) }
-	return &hashmapBuilder{newHashBuilder(d, columns, add, b.Close), b, o.TempDir}, nil
-}
-
-func (hashmapKind) Write(ctx context.Context, _ *shardpb.IndexDescriptor, _ int64, builders []Builder, create func(name string) io.Writer) error {
-	hashes, tempDir := make([]*hashmap.Builder, len(builders)), ""
-	for i, b := range builders {
-		b := b.(*hashmapBuilder)
-		hashes[i], tempDir = b.hashes, b.tempDir
-	}
-	return hashmap.Write(ctx, create, tempDir, hashes...)
+func (hashmapKind) Write(ctx context.Context, _ *shardpb.IndexDescriptor, o WriteOptions, builders []Builder, create func(name string) io.Writer) error {
+	return hashmap.Write(ctx, create, hashmapPartitions, o.TempDir, each(builders, hashesIn)...)
 }
 
 func (hashmapKind) Open(ctx context.Context, _ *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {
-	if len(artifacts) > hashmap.MaxPartitions {
-		return nil, fault.Corruptf("hashmap index of %d partitions", len(artifacts))
-	}
-	var partitions []*shardfile.File
-	for _, a := range artifacts {
-		f, err := shardfile.OpenIn(ctx, a, shardfile.OpenOptions{CacheBytes: 1 << 20})
-		if err != nil {
-			return nil, err
-		}
-		partitions = append(partitions, f)
-	}
-	x, err := hashmap.Open(ctx, partitions, rows)
+	x, err := hashmap.Open(ctx, len(artifacts), func(i int) (*shardfile.File, error) { return columns.File(ctx, artifacts[i]) }, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -335,6 +281,9 @@ func (hashmapKind) Open(ctx context.Context, _ *shardpb.IndexDescriptor, artifac
 }
 
 type hashmapIndex struct{ *hashmap.Index }
+
+// Identity implements [Index].
+func (x *hashmapIndex) Identity() uint64 { return xxh3.HashString(x.Content) }
 
 // Stats implements [Index].
 func (x *hashmapIndex) Stats() []Stat {

@@ -34,9 +34,9 @@ type Kind interface {
 	Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error
 	// NewBuilder returns a builder of an index that Check has completed, with the same columns.
 	NewBuilder(d *shardpb.IndexDescriptor, columns []arrow.Field, o BuildOptions) (Builder, error)
-	// Write writes the artifacts of an index of so many rows, by builders that have the rows one after the other. create begins an
-	// artifact, which ends with the next one.
-	Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error
+	// Write writes the artifacts of an index, by builders that have its rows one after the other. create begins an artifact, which ends with
+	// the next one.
+	Write(ctx context.Context, d *shardpb.IndexDescriptor, o WriteOptions, builders []Builder, create func(name string) io.Writer) error
 	// Cost estimates the values examined for a condition. ok is false if the index knows nothing about it.
 	Cost(d *shardpb.IndexDescriptor, c Condition) (values int64, ok bool)
 	// Open opens an index over so many rows.
@@ -74,8 +74,12 @@ func ByType(name string) Kind {
 type BuildOptions struct {
 	Memory int64                 // bytes to take before temporary files are used
 	Spool  func() *storage.Spool // makes a temporary file
-	// TempDir is the folder of other temporary files; empty means that of the system.
-	TempDir string
+}
+
+// WriteOptions are the options of [Kind.Write].
+type WriteOptions struct {
+	Rows    int64
+	TempDir string // folder of temporary files; empty means that of the system
 }
 
 // Builder collects an index of consecutive rows. It belongs to one goroutine at a time.
@@ -95,24 +99,17 @@ type Index interface {
 	Compare(ctx context.Context, built Index, found func(error) error) error
 	// Stats are numbers that describe the index.
 	Stats() []Stat
-}
-
-// Identified is an [Index] that tells itself from every other one of the same kind.
-type Identified interface {
-	// Identity is a hash of all that the index has.
+	// Identity is a hash of all that the index has, which tells it from every other one of the same kind.
 	Identity() uint64
 }
 
 // PropertyIdentity is the identity of an index as 16 hexadecimal digits, which its description has to tell it from those of other shards.
 const PropertyIdentity = "identity"
 
-// Identify puts the identity of an index, if there is one, into its description.
+// Identify puts the identity of an index into its description.
 func Identify(d *shardpb.IndexDescriptor, x Index) error {
 	d.Properties = slices.DeleteFunc(slices.Clone(d.Properties), func(p *commonpb.NameValuePair) bool { return p.GetName() == PropertyIdentity })
-	if i, ok := x.(Identified); ok {
-		return setDefault(d, PropertyIdentity, identityOf(i))
-	}
-	return nil
+	return setDefault(d, PropertyIdentity, identityOf(x))
 }
 
 // property is the value of a property of a description, nil if there is none.
@@ -135,18 +132,23 @@ func setDefault(d *shardpb.IndexDescriptor, name string, value any) error {
 	return err
 }
 
-func identityOf(x Identified) string { return fmt.Sprintf("%016x", x.Identity()) }
+func identityOf(x Index) string { return fmt.Sprintf("%016x", x.Identity()) }
 
-// CheckIdentity checks that an index is the one of a description. One without an identity may be any.
+// CheckIdentity checks that an index is the one of a description. That of another writer has no identity, and may be of any index.
 func CheckIdentity(d *shardpb.IndexDescriptor, x Index) error {
-	i, ok := x.(Identified)
-	if !ok {
-		return nil
-	}
-	if want := property(d, PropertyIdentity); want != nil && want != identityOf(i) {
-		return fault.Corruptf("index with the identity %s instead of %v: it is of other data", identityOf(i), want)
+	if want := property(d, PropertyIdentity); want != nil && want != identityOf(x) {
+		return fault.Corruptf("index with the identity %s instead of %v: it is of other data", identityOf(x), want)
 	}
 	return nil
+}
+
+// each takes the builders of a kind out of its [Builder]s.
+func each[W Builder, B any](builders []Builder, in func(W) B) []B {
+	out := make([]B, len(builders))
+	for i, b := range builders {
+		out[i] = in(b.(W))
+	}
+	return out
 }
 
 // Stat is a number that describes an index.

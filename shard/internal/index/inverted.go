@@ -103,32 +103,21 @@ func (n *need) without(drop func(wantedTerm) bool) *need {
 	return n
 }
 
-// invertedBuilder is a builder that knows where temporary files go.
-type invertedBuilder struct {
-	termBuilder
-	tempDir string
-}
-
 func (invertedKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o BuildOptions) (Builder, error) {
 	s, err := invertedSettingsOf(d)
 	if err != nil {
 		return nil, err
 	}
-	return &invertedBuilder{termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, false, o.Memory, o.Spool)}, o.TempDir}, nil
+	return &termBuilder{term.NewBuilder(s.collation, s.tokenizers, false, o.Memory, o.Spool)}, nil
 }
 
-func (invertedKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, _ int64, builders []Builder, create func(name string) io.Writer) error {
+func (invertedKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, wo WriteOptions, builders []Builder, create func(name string) io.Writer) error {
 	s, err := invertedSettingsOf(d)
 	if err != nil {
 		return err
 	}
-	o := inverted.Options{Collation: s.collation, Fields: s.fields}
-	terms := make([]*term.Builder, len(builders))
-	for i, b := range builders {
-		b := b.(*invertedBuilder)
-		terms[i], o.TempDir = b.Builder, b.tempDir
-	}
-	return inverted.Write(ctx, create, o, terms...)
+	o := inverted.Options{Collation: s.collation, Fields: s.fields, TempDir: wo.TempDir}
+	return inverted.Write(ctx, create, o, each(builders, termsIn)...)
 }
 
 func (invertedKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
@@ -162,7 +151,7 @@ type invertedIndex struct {
 	settings invertedSettings
 }
 
-// Identity implements [Identified].
+// Identity implements [Index].
 func (x *invertedIndex) Identity() uint64 { return xxh3.HashString(x.Content) }
 
 func (x *invertedIndex) Stats() []Stat {

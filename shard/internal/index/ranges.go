@@ -71,19 +71,14 @@ func pageRowsOf(d *shardpb.IndexDescriptor) (int64, error) {
 	return n, nil
 }
 
-type rangeBuilder struct {
-	*strrange.Builder
-	pageRows int64
-	fields   int
-}
+type rangeBuilder struct{ *strrange.Builder }
 
 func (rangeKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, _ BuildOptions) (Builder, error) {
 	n, err := pageRowsOf(d)
 	if err != nil {
 		return nil, err
 	}
-	fields := len(d.GetIndexedFields())
-	return &rangeBuilder{strrange.NewBuilder(fields, n), n, fields}, nil
+	return &rangeBuilder{strrange.NewBuilder(len(d.GetIndexedFields()), n)}, nil
 }
 
 func (b *rangeBuilder) Add(first int64, columns []arrow.Array) error {
@@ -127,14 +122,13 @@ func (b *rangeBuilder) addField(field int, first int64, arr arrow.Array) error {
 
 func (b *rangeBuilder) Close() error { return nil }
 
-func (rangeKind) Write(_ context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
-	all := make([]*strrange.Builder, len(builders))
-	o := strrange.Options{Rows: rows}
-	for i, b := range builders {
-		b := b.(*rangeBuilder)
-		all[i], o.PageRows, o.Fields = b.Builder, b.pageRows, b.fields
+func (rangeKind) Write(_ context.Context, d *shardpb.IndexDescriptor, wo WriteOptions, builders []Builder, create func(name string) io.Writer) error {
+	n, err := pageRowsOf(d)
+	if err != nil {
+		return err
 	}
-	return strrange.Write(create("ranges"), o, all...)
+	o := strrange.Options{Rows: wo.Rows, PageRows: n, Fields: len(d.GetIndexedFields())}
+	return strrange.Write(create("ranges"), o, each(builders, func(b *rangeBuilder) *strrange.Builder { return b.Builder })...)
 }
 
 // Cost is that of the pages, about which the size tells. Bounds say something about sets of values, patterns with a beginning, and nulls.
@@ -179,7 +173,7 @@ func (x *rangeIndex) Stats() []Stat {
 	return []Stat{{"pages", x.NumPages()}, {"rows", x.Rows}, {"page rows", x.PageRows}}
 }
 
-// Identity implements [Identified].
+// Identity implements [Index].
 func (x *rangeIndex) Identity() uint64 { return x.Hash }
 
 // Ask implements [Index].

@@ -153,24 +153,22 @@ func (termKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o BuildO
 	if err != nil {
 		return nil, err
 	}
-	return &termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, s.phrases, o.Memory, o.Spool)}, nil
+	return &termBuilder{term.NewBuilder(s.collation, s.tokenizers, s.phrases, o.Memory, o.Spool)}, nil
 }
 
-func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
+func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, wo WriteOptions, builders []Builder, create func(name string) io.Writer) error {
 	s, err := settingsOf(d)
 	if err != nil {
 		return err
 	}
-	terms := make([]*term.Builder, len(builders))
-	for i, b := range builders {
-		terms[i] = b.(*termBuilder).Builder
-	}
-	o := term.Options{Rows: rows, Coarse: s.coarse, Fields: s.fields(), Collation: s.collation}
-	return term.Write(ctx, create("terms"), o, terms...)
+	o := term.Options{Rows: wo.Rows, Coarse: s.coarse, Fields: s.fields(), Collation: s.collation}
+	return term.Write(ctx, create("terms"), o, each(builders, termsIn)...)
 }
 
 // termBuilder takes texts out of arrays.
 type termBuilder struct{ *term.Builder }
+
+func termsIn(b *termBuilder) *term.Builder { return b.Builder }
 
 func (b *termBuilder) Add(first int64, columns []arrow.Array) error {
 	for i, arr := range columns {
@@ -293,7 +291,7 @@ type termIndex struct {
 	last lastFound
 }
 
-// Identity implements [Identified].
+// Identity implements [Index].
 func (x *termIndex) Identity() uint64 { return x.Hash }
 
 func (x *termIndex) Stats() []Stat {

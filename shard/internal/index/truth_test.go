@@ -93,7 +93,7 @@ func (v variant) build(t *testing.T, texts []string, memory int64) index.Index {
 	const parts = 3
 	dir := t.TempDir()
 	for k := range parts {
-		b, err := kind.NewBuilder(d, columns, index.BuildOptions{Memory: memory, TempDir: dir, Spool: func() *storage.Spool { return storage.NewSpool(nil, dir) }})
+		b, err := kind.NewBuilder(d, columns, index.BuildOptions{Memory: memory, Spool: func() *storage.Spool { return storage.NewSpool(nil, dir) }})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = b.Close() })
 		from, to := k*len(texts)/parts, (k+1)*len(texts)/parts
@@ -108,7 +108,7 @@ func (v variant) build(t *testing.T, texts []string, memory int64) index.Index {
 		builders = append(builders, b)
 	}
 	var files []*bytes.Buffer
-	require.NoError(t, kind.Write(t.Context(), d, int64(len(texts)), builders, func(string) io.Writer {
+	require.NoError(t, kind.Write(t.Context(), d, index.WriteOptions{Rows: int64(len(texts)), TempDir: dir}, builders, func(string) io.Writer {
 		files = append(files, new(bytes.Buffer))
 		return files[len(files)-1]
 	}))

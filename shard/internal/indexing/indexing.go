@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -168,23 +169,15 @@ type Options struct {
 // DefaultMemory is the default of Options.Memory.
 const DefaultMemory = 64 << 20
 
-// Artifacts are the artifacts of an index that was built, by name, in order. The caller closes them.
-type Artifacts struct {
-	Names  []string
-	Spools []*storage.Spool
-	budget *storage.Budget
-	dir    string
-}
-
-// create begins an artifact.
-func (a *Artifacts) create(name string) io.Writer {
-	s := storage.NewSpool(a.budget, a.dir)
-	a.Names, a.Spools = append(a.Names, name), append(a.Spools, s)
-	return s
+// Built is an index that was built: its description without artifacts, and these by name, in order. The caller closes it.
+type Built struct {
+	Descriptor *shardpb.IndexDescriptor
+	Names      []string
+	Spools     []*storage.Spool
 }
 
 // Ranges are the bytes of the artifacts.
-func (a *Artifacts) Ranges() (out []storage.ByteRange) {
+func (a *Built) Ranges() (out []storage.ByteRange) {
 	for i, s := range a.Spools {
 		out = append(out, storage.ByteRange{Reader: storage.FromSpool(a.Names[i], s), Size: s.Size()})
 	}
@@ -192,10 +185,19 @@ func (a *Artifacts) Ranges() (out []storage.ByteRange) {
 }
 
 // Close removes temporary files.
-func (a *Artifacts) Close() error {
+func (a *Built) Close() error { return CloseAll(a.Spools) }
+
+// CloseAll closes several, such as builders, which may be nil.
+func CloseAll[C interface {
+	comparable
+	Close() error
+}](all []C) error {
 	var err error
-	for _, s := range a.Spools {
-		err = errors.Join(err, s.Close())
+	var none C
+	for _, c := range all {
+		if c != none {
+			err = errors.Join(err, c.Close())
+		}
 	}
 	return err
 }
@@ -209,45 +211,33 @@ func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
 		o.Memory = DefaultMemory
 	}
 	return p.Kind.NewBuilder(p.Descriptor, p.fields, index.BuildOptions{
-		Memory: o.Memory / int64(of), TempDir: o.TempDir, Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
+		Memory: o.Memory / int64(of), Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
 	})
 }
 
-// Write makes the artifacts of builders, which have consecutive rows, and closes these.
-func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, o Options) (*Artifacts, error) {
-	a := &Artifacts{budget: storage.NewBudget(artifactMemory), dir: o.TempDir}
-	err := p.Kind.Write(ctx, p.Descriptor, rows, builders, a.create)
+// Write makes the artifacts of builders, which have consecutive rows, and closes these. The description of the index has its identity.
+func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, o Options) (*Built, error) {
+	a, budget := &Built{Descriptor: proto.CloneOf(p.Descriptor)}, storage.NewBudget(artifactMemory)
+	err := p.Kind.Write(ctx, p.Descriptor, index.WriteOptions{Rows: rows, TempDir: o.TempDir}, builders, func(name string) io.Writer {
+		s := storage.NewSpool(budget, o.TempDir)
+		a.Names, a.Spools = append(a.Names, name), append(a.Spools, s)
+		return s
+	})
+	var x index.Index
 	if err == nil {
-		err = p.identify(ctx, a, rows)
+		x, err = p.Kind.Open(ctx, p.Descriptor, a.Ranges(), rows)
 	}
-	err = errors.Join(err, closeAll(builders))
-	if err != nil {
+	if err == nil {
+		err = index.Identify(a.Descriptor, x)
+	}
+	if err = errors.Join(err, CloseAll(builders)); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
-// identify puts the identity of an index that was built into its description.
-func (p *Plan) identify(ctx context.Context, a *Artifacts, rows int64) error {
-	x, err := p.Kind.Open(ctx, p.Descriptor, a.Ranges(), rows)
-	if err != nil {
-		return err
-	}
-	return index.Identify(p.Descriptor, x)
-}
-
-func closeAll(builders []index.Builder) error {
-	var err error
-	for _, b := range builders {
-		if b != nil {
-			err = errors.Join(err, b.Close())
-		}
-	}
-	return err
-}
-
 // Build builds the index of some rows of a table, hidden ones included. Rows of the index are counted from the first of them.
-func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Options) (a *Artifacts, err error) {
+func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Options) (a *Built, err error) {
 	if o.Parallelism == 0 {
 		o.Parallelism = runtime.GOMAXPROCS(0)
 	}
@@ -257,7 +247,7 @@ func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Op
 	group, groupCtx := errgroup.WithContext(ctx)
 	for k := range n {
 		if builders[k], err = p.NewBuilder(o, n); err != nil {
-			return nil, errors.Join(err, closeAll(builders))
+			return nil, errors.Join(err, CloseAll(builders))
 		}
 		part := rowset.Range{From: rows.From + int64(k)*rows.Len()/int64(n), To: rows.From + int64(k+1)*rows.Len()/int64(n)}
 		group.Go(func() (err error) {
@@ -266,7 +256,7 @@ func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Op
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, errors.Join(err, closeAll(builders))
+		return nil, errors.Join(err, CloseAll(builders))
 	}
 	return p.Write(ctx, rows.Len(), builders, o)
 }

@@ -63,13 +63,8 @@ func (x *openIndex) begin(o indexing.Options) (err error) {
 	return err
 }
 
-// Built are indexes that are not in the shard yet. [Built.Write] or Close ends them.
-type Built []builtIndex
-
-type builtIndex struct {
-	plan      *indexing.Plan
-	artifacts *indexing.Artifacts
-}
+// Built are indexes that are not in the shard yet. [Built.Write] ends them.
+type Built []*indexing.Built
 
 // Build builds the indexes of a stripe of so many rows that has ended, or those of the whole shard.
 func (b *Builders) Build(ctx context.Context, perStripe bool, rows int64) (built Built, err error) {
@@ -79,38 +74,29 @@ func (b *Builders) Build(ctx context.Context, perStripe bool, rows int64) (built
 			continue
 		}
 		if err := x.begin(b.o); err != nil {
-			return nil, errors.Join(err, built.Close())
+			return nil, errors.Join(err, indexing.CloseAll(built))
 		}
 		builder := x.builder
 		x.builder = nil
-		a, err := x.plan.Write(ctx, rows, []index.Builder{builder}, b.o)
+		one, err := x.plan.Write(ctx, rows, []index.Builder{builder}, b.o)
 		if err != nil {
-			return nil, errors.Join(err, built.Close())
+			return nil, errors.Join(err, indexing.CloseAll(built))
 		}
-		built = append(built, builtIndex{x.plan, a})
+		built = append(built, one)
 	}
 	return built, nil
-}
-
-// Close removes the temporary files of indexes.
-func (b Built) Close() error {
-	var err error
-	for _, x := range b {
-		err = errors.Join(err, x.artifacts.Close())
-	}
-	return err
 }
 
 // Write writes indexes to the shard, and closes them.
 func (b Built) Write(ctx context.Context, w *shardwriter.Writer) (all []*shardpb.IndexDescriptor, err error) {
 	for _, x := range b {
-		d, err := writeIndex(ctx, w, x.plan, x.artifacts)
+		d, err := writeIndex(ctx, w, x)
 		if err != nil {
-			return nil, errors.Join(err, b.Close())
+			return nil, errors.Join(err, indexing.CloseAll(b))
 		}
 		all = append(all, d)
 	}
-	return all, b.Close()
+	return all, indexing.CloseAll(b)
 }
 
 // Close removes the temporary files of indexes that are not built.

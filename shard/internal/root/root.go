@@ -40,9 +40,8 @@ type Index struct {
 	Descriptor *shardpb.IndexDescriptor
 	File       *shardfile.File
 	Stripe     int
-	// Plan and Build are for one that is not stored.
-	Plan  *indexing.Plan
-	Build func(context.Context) (*indexing.Artifacts, error)
+	// Build is for one that is not stored.
+	Build func(context.Context) (*indexing.Built, error)
 }
 
 // New is a root without stripes, with the properties of a shard. Without standard properties, the shard is of the edition of the reference.

@@ -86,7 +86,7 @@ func (x *Index) build(ctx context.Context, w *shardwriter.Writer) (*shardpb.Inde
 	if err != nil {
 		return nil, err
 	}
-	d, err := writeIndex(ctx, w, x.Plan, a)
+	d, err := writeIndex(ctx, w, a)
 	return d, errors.Join(err, a.Close())
 }
 
@@ -109,9 +109,8 @@ func (x *Index) link(ctx context.Context, w *shardwriter.Writer, to moved) (*sha
 }
 
 // writeIndex writes the artifacts of an index, and returns its complete description.
-func writeIndex(ctx context.Context, w *shardwriter.Writer, p *indexing.Plan, a *indexing.Artifacts) (*shardpb.IndexDescriptor, error) {
-	d := proto.Clone(p.Descriptor).(*shardpb.IndexDescriptor)
-	size := uint64(0)
+func writeIndex(ctx context.Context, w *shardwriter.Writer, a *indexing.Built) (*shardpb.IndexDescriptor, error) {
+	d, size := a.Descriptor, uint64(0)
 	for i, s := range a.Spools {
 		ref, err := w.WriteArtifact(ctx, s.Size(), func(out io.Writer) error {
 			_, err := s.WriteTo(out)

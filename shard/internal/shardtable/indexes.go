@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -25,9 +26,9 @@ type Index struct {
 	Descriptor *shardpb.IndexDescriptor
 	Kind       index.Kind // nil if this version does not know it
 	Stripe     int        // whose index it is, or fault.None for one of the shard
+	Rows       rowset.Range
 
 	file   *shardfile.File
-	rows   int64
 	failed func(error) // of Options.IndexError
 	mu     sync.Mutex
 	opened index.Index
@@ -61,7 +62,7 @@ func (x *Index) open(ctx context.Context) (index.Index, error) {
 		}
 		artifacts = append(artifacts, r)
 	}
-	opened, err := x.Kind.Open(ctx, x.Descriptor, artifacts, x.rows)
+	opened, err := x.Kind.Open(ctx, x.Descriptor, artifacts, x.Rows.Len())
 	if err == nil {
 		err = index.CheckIdentity(x.Descriptor, opened)
 	}
@@ -104,7 +105,7 @@ type indexList struct {
 func (t *Table) Indexes(ctx context.Context) ([]*Index, error) {
 	return t.indexes.get(func() ([]*Index, error) {
 		m, err := t.file.Indexes(ctx)
-		return t.describe(m, fault.None, t.NumRows()), err
+		return t.describe(m, fault.None, rowset.Range{To: t.NumRows()}), err
 	})
 }
 
@@ -121,9 +122,9 @@ func (l *indexList) get(read func() ([]*Index, error)) ([]*Index, error) {
 	return l.all, nil
 }
 
-func (t *Table) describe(m *shardpb.IndexCollection, stripe int, rows int64) (all []*Index) {
+func (t *Table) describe(m *shardpb.IndexCollection, stripe int, rows rowset.Range) (all []*Index) {
 	for _, d := range m.GetIndexDescriptors() {
-		all = append(all, &Index{Descriptor: d, Kind: index.ByType(d.GetIndexType()), Stripe: stripe, file: t.file, rows: rows, failed: t.o.IndexError})
+		all = append(all, &Index{Descriptor: d, Kind: index.ByType(d.GetIndexType()), Stripe: stripe, Rows: rows, file: t.file, failed: t.o.IndexError})
 	}
 	return all
 }
@@ -133,8 +134,30 @@ func (t *Table) StripeIndexes(ctx context.Context, stripe int) ([]*Index, error)
 	return t.stripeIndexes[stripe].get(func() ([]*Index, error) {
 		s := t.file.Stripe(stripe)
 		m, err := s.Indexes(ctx)
-		return t.describe(m, stripe, s.Rows()), err
+		return t.describe(m, stripe, rowset.Range{From: s.Position(), To: s.Position() + s.Rows()}), err
 	})
+}
+
+// AllIndexes yields the indexes of the whole shard, then those of each stripe. An error ends it.
+func (t *Table) AllIndexes(ctx context.Context) iter.Seq2[*Index, error] {
+	return func(yield func(*Index, error) bool) {
+		all, err := t.Indexes(ctx)
+		for i := 0; ; i++ {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, x := range all {
+				if !yield(x, nil) {
+					return
+				}
+			}
+			if i == t.NumStripes() {
+				return
+			}
+			all, err = t.StripeIndexes(ctx, i)
+		}
+	}
 }
 
 // Indexes implements [table.Stripe].

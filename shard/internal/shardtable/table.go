@@ -118,19 +118,10 @@ func (t *Table) PrefetchStripes(ctx context.Context, stripes []int) error {
 }
 
 // NewCounters implements [table.Table].
-func (t *Table) NewCounters() table.Counters { return &counters{} }
+func (t *Table) NewCounters() table.Counters { return &blocks.Counters{} }
 
 // Requests implements [table.Table].
 func (t *Table) Requests() table.Requests {
 	r := t.file.Reads()
 	return table.Requests{N: r.Requests, Bytes: r.Bytes, Took: r.Took}
-}
-
-type counters struct{ blocks.Counters }
-
-func (c *counters) Counts() table.Counts {
-	return table.Counts{
-		Blocks: c.Blocks.Load(), Distinct: c.Distinct(), BlockBytes: c.Bytes.Load(),
-		Whole: c.Whole.Load(), Values: c.Values.Load(),
-	}
 }

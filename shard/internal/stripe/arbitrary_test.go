@@ -13,7 +13,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
@@ -62,7 +61,7 @@ func TestNoArbitraryBytes(t *testing.T) {
 }
 
 func readFilled(t *testing.T, a *artifact, col arrowmap.Column, cut [2]int64, b byte) arrow.Array {
-	c, err := read.OpenColumn(context.Background(), a, col, read.Options{Allocator: filled{memory.DefaultAllocator, b}})
+	c, err := openColumn(context.Background(), a, col, filled{memory.DefaultAllocator, b})
 	require.NoError(t, err)
 	arr, err := c.Read(context.Background(), cut[0], cut[1])
 	require.NoError(t, err)

@@ -27,7 +27,6 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/pageindex"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -154,8 +153,8 @@ func TestClaimedDictionariesTakeNoMemory(t *testing.T) {
 func readAll(ctx context.Context, t *testing.T, a sparse, col arrowmap.Column) {
 	_, err := pageindex.Open(ctx, a, col, nil)
 	if err == nil {
-		var c *read.Column
-		if c, err = read.OpenColumn(ctx, a, col, read.Options{}); err == nil {
+		var c *testColumn
+		if c, err = openColumn(ctx, a, col, nil); err == nil {
 			var arr arrow.Array
 			if arr, err = c.Read(ctx, 0, a.rows); err == nil {
 				arr.Release()
@@ -182,7 +181,7 @@ func TestMisfitsAreUnsupported(t *testing.T) {
 		a, columns := writeStripe(t, seconds, []arrow.RecordBatch{array.NewRecordBatch(seconds, []arrow.Array{part}, n)}, write.Options{})
 		col := columns[0]
 		col.Arrow.Type, col.Plain, col.Unit = arrow.FixedWidthTypes.Timestamp_ns, arrow.FixedWidthTypes.Timestamp_ns, convert.Nanosecond
-		c, err := read.OpenColumn(ctx, a, col, read.Options{})
+		c, err := openColumn(ctx, a, col, nil)
 		if err == nil {
 			_, err = c.Read(ctx, 0, n)
 		}

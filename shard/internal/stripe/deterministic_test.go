@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -171,7 +170,7 @@ func TestCancel(t *testing.T) {
 	batch := arrowgen.New(1).Batch(s, 1000)
 	a, cols := writeStripe(t, s, []arrow.RecordBatch{batch}, write.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	c, err := read.OpenColumn(ctx, a, cols[0], read.Options{})
+	c, err := openColumn(ctx, a, cols[0], nil)
 	require.NoError(t, err)
 	cancel()
 	_, err = c.Read(ctx, 0, 1000)
@@ -186,7 +185,7 @@ func TestUnknownBuffersAreRefused(t *testing.T) {
 	open := func(change func(d *shardpb.StripeFieldDescriptor)) error {
 		a, cols := writeStripe(t, s, []arrow.RecordBatch{batch}, write.Options{})
 		change(a.nodes[cols[0].ID])
-		_, err := read.OpenColumn(ctx, a, cols[0], read.Options{})
+		_, err := openColumn(ctx, a, cols[0], nil)
 		return err
 	}
 	native := func(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding { return d.Encodings[0].GetNative() }

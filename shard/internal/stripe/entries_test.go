@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
@@ -32,7 +31,7 @@ func TestRepeatEntries(t *testing.T) {
 	arr := b.NewArray()
 	a, columns := writeStripe(t, s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{arr}, n)}, write.Options{})
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	c, err := read.OpenColumn(ctx, a, columns[0], read.Options{Allocator: mem})
+	c, err := openColumn(ctx, a, columns[0], mem)
 	require.NoError(t, err)
 	entries, err := c.Entries(ctx)
 	require.NoError(t, err)

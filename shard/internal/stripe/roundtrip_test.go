@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -112,7 +111,7 @@ func check(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o write.O
 			parts = append(parts, b.Column(i))
 		}
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		c, err := read.OpenColumn(ctx, a, col, read.Options{Allocator: mem})
+		c, err := openColumn(ctx, a, col, mem)
 		require.NoError(t, err, col.Arrow)
 		row := int64(0)
 		for _, want := range parts {

@@ -12,7 +12,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
@@ -49,9 +48,9 @@ func TestReadRows(t *testing.T) {
 				n := []int{5000, 700, 1}[seed]
 				a, columns := writeStripe(t, s, []arrow.RecordBatch{g.Batch(s, n), g.Batch(s, n)}, write.Options{})
 				mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-				c, err := read.OpenColumn(ctx, a, columns[0], read.Options{Allocator: mem})
+				c, err := openColumn(ctx, a, columns[0], mem)
 				require.NoError(t, err)
-				plain, err := read.OpenColumn(ctx, a, columns[0], read.Options{})
+				plain, err := openColumn(ctx, a, columns[0], nil)
 				require.NoError(t, err)
 				all, err := plain.Read(ctx, 0, int64(2*n)) // Arrow's concatenation leaks dictionaries
 				require.NoError(t, err)
@@ -69,7 +68,7 @@ func TestReadRows(t *testing.T) {
 	}
 }
 
-func requireRows(t *testing.T, c *read.Column, all arrow.Array, r *rand.Rand, chance float64, run int64) {
+func requireRows(t *testing.T, c *testColumn, all arrow.Array, r *rand.Rand, chance float64, run int64) {
 	set, rows := randomRows(r, int64(all.Len()), chance, run)
 	got, err := c.ReadRows(context.Background(), set)
 	require.NoError(t, err)
@@ -88,7 +87,7 @@ func requireRows(t *testing.T, c *read.Column, all arrow.Array, r *rand.Rand, ch
 func TestReadNoRows(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
 	a, columns := writeStripe(t, s, []arrow.RecordBatch{arrowgen.New(1).Batch(s, 100)}, write.Options{})
-	c, err := read.OpenColumn(context.Background(), a, columns[0], read.Options{})
+	c, err := openColumn(context.Background(), a, columns[0], nil)
 	require.NoError(t, err)
 	for _, rows := range []rowset.Range{{From: -1, To: 3}, {From: -1, To: 0}, {From: 90, To: 101}, {From: 100, To: 101}, {From: 1 << 40, To: 1 << 50}} {
 		set := rowset.Of(rows, rowset.Range{From: 5, To: 9})

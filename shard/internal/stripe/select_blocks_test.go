@@ -14,18 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
 // eachNullable opens columns of 6,000 values of a type with some, no and many nulls. It also passes their physical
 // arrays.
-func eachNullable(t *testing.T, dt arrow.DataType, seed uint64, f func(c *read.Column, all arrow.Array, r *rand.Rand)) {
+func eachNullable(t *testing.T, dt arrow.DataType, seed uint64, f func(c *testColumn, all arrow.Array, r *rand.Rand)) {
 	ctx := context.Background()
 	for i, e := range []edition.Edition{edition.Reference, edition.E2026, edition.E2026} {
 		s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
@@ -34,7 +33,7 @@ func eachNullable(t *testing.T, dt arrow.DataType, seed uint64, f func(c *read.C
 		a, columns := writeStripe(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, write.Options{Encoding: encoding.Options{Features: e.Features()}})
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		physical, _ := stripe.Physical(columns[0])
-		c, err := read.OpenColumn(ctx, a, physical, read.Options{Allocator: mem})
+		c, err := openColumn(ctx, a, physical, mem)
 		require.NoError(t, err)
 		all, err := c.Read(ctx, 0, 6000)
 		require.NoError(t, err)
@@ -62,13 +61,13 @@ func oddly(arr arrow.Array, i int) bool {
 	return sum%2 == 1
 }
 
-// SelectBlocks returns the rows for which the condition is true when they are read.
+// FindInBlocks returns the rows for which the condition is true when they are read.
 func TestSelectBlocks(t *testing.T) {
 	ctx := context.Background()
 	for k, dt := range []arrow.DataType{
 		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, &arrow.FixedSizeBinaryType{ByteWidth: 5}, arrow.BinaryTypes.StringView,
 	} {
-		eachNullable(t, dt, uint64(k), func(c *read.Column, all arrow.Array, r *rand.Rand) {
+		eachNullable(t, dt, uint64(k), func(c *testColumn, all arrow.Array, r *rand.Rand) {
 			for _, chance := range []float64{0, 0.001, 0.05, 0.9, 1} {
 				set, rows := randomRows(r, 6000, chance, 40)
 				var want []int64
@@ -77,7 +76,7 @@ func TestSelectBlocks(t *testing.T) {
 						want = append(want, i)
 					}
 				}
-				got, ok, err := c.SelectBlocks(ctx, set, func(_ []byte, values arrow.Array) ([]byte, error) {
+				got, ok, err := c.FindInBlocks(ctx, set, func(_ []byte, values arrow.Array) ([]byte, error) {
 					require.True(t, arrow.TypeEqual(all.DataType(), values.DataType()))
 					dst := make([]byte, (values.Len()+63)/64*8)
 					for i := range values.Len() {
@@ -86,7 +85,7 @@ func TestSelectBlocks(t *testing.T) {
 						}
 					}
 					return dst, nil
-				}, bytestring.Required{})
+				}, table.Required{})
 				require.NoError(t, err)
 				require.True(t, ok)
 				requireSet(t, want, got)
@@ -120,7 +119,7 @@ func TestSelectBlocksContaining(t *testing.T) {
 	a, columns := writeStripe(t, s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{arr}, int64(len(lines)))},
 		write.Options{Encoding: encoding.Options{Features: edition.E2026.Features()}})
 	physical, _ := stripe.Physical(columns[0])
-	c, err := read.OpenColumn(ctx, a, physical, read.Options{})
+	c, err := openColumn(ctx, a, physical, nil)
 	require.NoError(t, err)
 	for _, part := range []string{"task-0303", "3 ms", "77", "task-", " by 41", "nowhere", "0", ""} {
 		for _, chance := range []float64{1, 0.5, 0.01} {
@@ -132,7 +131,7 @@ func TestSelectBlocksContaining(t *testing.T) {
 				}
 			}
 			seen := 0
-			got, ok, err := c.SelectBlocks(ctx, set, func(_ []byte, values arrow.Array) ([]byte, error) {
+			got, ok, err := c.FindInBlocks(ctx, set, func(_ []byte, values arrow.Array) ([]byte, error) {
 				seen += values.Len()
 				dst := make([]byte, (values.Len()+63)/64*8)
 				for i := range values.Len() {
@@ -141,7 +140,7 @@ func TestSelectBlocksContaining(t *testing.T) {
 					}
 				}
 				return dst, nil
-			}, bytestring.Required{Parts: [][]byte{[]byte(part), nil}})
+			}, table.Required{Parts: [][]byte{[]byte(part), nil}})
 			require.NoError(t, err)
 			require.True(t, ok)
 			requireSet(t, want, got, part)

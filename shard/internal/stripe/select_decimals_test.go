@@ -9,10 +9,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
@@ -29,7 +28,7 @@ func coefficient(arr arrow.Array, i int) int64 {
 	return arr.(*array.Decimal256).Value(i).BigInt().Int64()
 }
 
-// SelectNumbers returns the rows of decimals within intervals, with and without nulls, for blocks of integers and of
+// FindNumbers returns the rows of decimals within intervals, with and without nulls, for blocks of integers and of
 // other encodings.
 func TestSelectDecimals(t *testing.T) {
 	ctx := context.Background()
@@ -37,11 +36,11 @@ func TestSelectDecimals(t *testing.T) {
 		&arrow.Decimal128Type{Precision: 15, Scale: 2}, &arrow.Decimal128Type{Precision: 18, Scale: -3}, &arrow.Decimal64Type{Precision: 12, Scale: 4},
 		&arrow.Decimal32Type{Precision: 7, Scale: 2}, &arrow.Decimal256Type{Precision: 10, Scale: 5},
 	} {
-		eachNullable(t, dt, uint64(k), func(c *read.Column, all arrow.Array, r *rand.Rand) {
+		eachNullable(t, dt, uint64(k), func(c *testColumn, all arrow.Array, r *rand.Rand) {
 			for _, chance := range []float64{0, 0.05, 1} {
 				set, rows := randomRows(r, 6000, chance, 40)
 				pivot := coefficient(all, r.IntN(6000))
-				in := []numeric.Interval[int64]{{Low: pivot, High: pivot}, {Low: pivot / 3, High: pivot / 2}, {Low: 1 << 62, High: 1<<63 - 1}}
+				in := valueset.Ints{{Lo: pivot, Hi: pivot}, {Lo: pivot / 3, Hi: pivot / 2}, {Lo: 1 << 62, Hi: 1<<63 - 1}}
 				var want []int64
 				for _, i := range rows {
 					v := coefficient(all, int(i))
@@ -49,7 +48,7 @@ func TestSelectDecimals(t *testing.T) {
 						want = append(want, i)
 					}
 				}
-				got, ok, err := c.SelectNumbers(ctx, set, read.Numbers{Ints: in})
+				got, ok, err := c.FindNumbers(ctx, set, in)
 				require.NoError(t, err)
 				require.True(t, ok)
 				requireSet(t, want, got)
@@ -58,15 +57,15 @@ func TestSelectDecimals(t *testing.T) {
 	}
 }
 
-// SelectNumbers refuses decimals of more digits than 64 bits hold.
+// FindNumbers refuses decimals of more digits than 64 bits hold.
 func TestSelectDecimalsRefuses(t *testing.T) {
 	ctx := context.Background()
 	for _, dt := range []arrow.DataType{&arrow.Decimal128Type{Precision: 19, Scale: 2}, &arrow.Decimal256Type{Precision: 30, Scale: 0}} {
 		s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt}}, nil)
 		a, columns := writeStripe(t, s, []arrow.RecordBatch{arrowgen.New(1).Batch(s, 100)}, write.Options{})
-		c, err := read.OpenColumn(ctx, a, columns[0], read.Options{})
+		c, err := openColumn(ctx, a, columns[0], nil)
 		require.NoError(t, err)
-		_, ok, err := c.SelectNumbers(ctx, rowset.All(100), read.Numbers{Ints: []numeric.Interval[int64]{{Low: 1, High: 2}}})
+		_, ok, err := c.FindNumbers(ctx, rowset.All(100), valueset.Ints{{Lo: 1, Hi: 2}})
 		require.NoError(t, err)
 		require.False(t, ok)
 	}

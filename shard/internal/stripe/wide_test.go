@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -56,7 +55,7 @@ func TestWide(t *testing.T) {
 		}
 		require.True(t, bytes.Equal(want.bytes, got.bytes), "cut at %v", cuts)
 		for k := range 7 {
-			c, err := read.OpenColumn(context.Background(), got, columns[k], read.Options{})
+			c, err := openColumn(context.Background(), got, columns[k], nil)
 			require.NoError(t, err)
 			arr, err := c.Read(context.Background(), 0, rows)
 			require.NoError(t, err)

@@ -2,9 +2,7 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -28,7 +26,7 @@ func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
 		}
 		d, err := s.Descriptor(ctx, id)
 		if err != nil {
-			if !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
+			if !isDamage(err) {
 				return err
 			}
 			broken = true

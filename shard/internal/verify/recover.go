@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -180,7 +179,7 @@ func (r *RecoverReport) rest(ctx context.Context, f *shardfile.File, good []int)
 // indexes are those of some indexes that can be opened. err is that of reading their list.
 func (r *RecoverReport) indexes(ctx context.Context, f *shardfile.File, all []*shardtable.Index, err error) (kept []root.Index, _ error) {
 	lost := func(err error) error {
-		if !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
+		if !isDamage(err) {
 			return err
 		}
 		r.LostIndexes = append(r.LostIndexes, err)

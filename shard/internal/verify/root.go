@@ -2,9 +2,7 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -124,10 +122,10 @@ func (v *verifier) urls(ctx context.Context) error {
 				return err
 			}
 			d, err := v.file.Stripe(i).Descriptor(ctx, id)
-			if err != nil && !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
 			if err != nil {
+				if !isDamage(err) {
+					return err
+				}
 				continue // reported with the messages
 			}
 			for _, e := range d.GetEncodings() {

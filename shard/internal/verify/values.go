@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -56,12 +57,11 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 
 // add decodes rows and adds them to root.
 func (c *columnCheck) add(ctx context.Context, root *nodeCheck, reader *read.Column, from, to int64) error {
-	for from < to {
-		n := min(batchRows, to-from)
-		arr, err := reader.Read(ctx, from, from+n)
+	for n := min(batchRows, to-from); from < to; n = min(batchRows, to-from) {
+		arr, err := reader.Read(ctx, rowset.Of(rowset.Range{From: from, To: from + n}), nil)
 		for errors.Is(err, fault.ErrBatchTooLarge) && n > 1 {
 			n /= 2
-			arr, err = reader.Read(ctx, from, from+n)
+			arr, err = reader.Read(ctx, rowset.Of(rowset.Range{From: from, To: from + n}), nil)
 		}
 		if err == nil {
 			err = root.add(arr)

@@ -193,11 +193,14 @@ func (v *verifier) found(err error) error {
 	case errors.Is(err, fault.ErrLimit) || errors.Is(err, fault.ErrUnsupported) && !v.declared:
 		v.unchecked(err)
 		return nil
-	case fault.Is(err) || errors.Is(err, fs.ErrNotExist): // a referenced artifact is missing
+	case isDamage(err):
 		return v.problem(Finding{Err: err})
 	}
 	return err
 }
+
+// isDamage tells what is wrong with a shard, perhaps an artifact that is missing, from a read that failed.
+func isDamage(err error) bool { return fault.Is(err) || errors.Is(err, fs.ErrNotExist) }
 
 // enough ends the verification because of a limit.
 func (v *verifier) enough(err error) error {

@@ -2,6 +2,7 @@ package hash
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"io"
 
@@ -141,7 +142,28 @@ func (c *cursor) less(o *cursor) bool {
 // merge is cursors as a heap: the least is the first.
 type merge []*cursor
 
-// newMerge merges the entries of builders, whose rows follow one after the other.
+// Each calls yield with the hashes of builders in ascending order, and their rows. Those of a hash come in the order in which they were added, if
+// the rows of each builder follow those of the one before.
+func Each(ctx context.Context, builders []*Builder, yield func(hash uint64, row uint32) error) error {
+	m, err := newMerge(builders)
+	if err != nil {
+		return err
+	}
+	for n := 0; len(m) > 0; n++ {
+		if n&(1<<16-1) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := yield(m[0].hash, m[0].row); err != nil {
+			return err
+		}
+		if err := m.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newMerge merges the entries of builders.
 func newMerge(builders []*Builder) (m merge, err error) {
 	add := func(c cursor) error {
 		c.order = len(m)

@@ -23,22 +23,10 @@ func Write(ctx context.Context, out io.Writer, rows int64, builders ...*Builder)
 	for _, b := range builders {
 		all += b.n
 	}
-	m, err := newMerge(builders)
-	if err != nil {
-		return err
-	}
 	w := &writer{out: out, rows: rows, bits: blockBits(all)}
 	w.room = int(max(commonRows, rows/commonShare))
-	for n := 0; len(m) > 0; n++ {
-		if n&(1<<16-1) == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := w.add(m[0].hash, m[0].row); err != nil {
-			return err
-		}
-		if err := m.advance(); err != nil {
-			return err
-		}
+	if err := Each(ctx, builders, w.add); err != nil {
+		return err
 	}
 	return w.finish()
 }

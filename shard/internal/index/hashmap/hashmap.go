@@ -26,7 +26,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/index/internal/columns"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 )
 
 var bucketSchema = arrow.NewSchema([]arrow.Field{{Name: "bucket", Type: arrow.LargeListOf(arrow.StructOf(
@@ -35,13 +34,14 @@ var bucketSchema = arrow.NewSchema([]arrow.Field{{Name: "bucket", Type: arrow.La
 
 // Index is an open index. Its methods may be called concurrently.
 type Index struct {
-	Rows  int64 // of the shard that is indexed
-	parts []part
+	Rows    int64  // of the shard that is indexed
+	Content string // tells the index from others; without meaning for those of the reference
+	parts   []part
 }
 
 // part is a partition.
 type part struct {
-	bucket  *read.Column
+	bucket  *columns.Column
 	buckets int64
 }
 
@@ -51,21 +51,26 @@ const maxBucketBytes = 1 << 30
 // MaxPartitions is the most partitions of an index.
 const MaxPartitions = 1 << 16
 
-// Open opens the index in the shards of its partitions, which stay open. It is of a shard with so many rows.
-func Open(ctx context.Context, partitions []*shardfile.File, rows int64) (*Index, error) {
-	if n := len(partitions); n == 0 || n > MaxPartitions || n&(n-1) != 0 {
+// Open opens the index in the shards of n partitions, which stay open. It is of a shard with so many rows.
+func Open(ctx context.Context, n int, partition func(i int) (*shardfile.File, error), rows int64) (*Index, error) {
+	if n == 0 || n > MaxPartitions || n&(n-1) != 0 {
 		return nil, fault.Corruptf("hashmap index of %d partitions", n)
 	}
 	x := &Index{Rows: rows}
-	for _, f := range partitions {
-		c, n, err := columns.Open(ctx, f, bucketSchema, maxBucketBytes)
+	for i := range n {
+		f, err := partition(i)
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 || n&(n-1) != 0 {
-			return nil, fault.Of(fault.Corruptf("partition of %d buckets", n), f.Root().Name())
+		t, err := columns.Open(ctx, f, bucketSchema, maxBucketBytes)
+		if err != nil {
+			return nil, err
 		}
-		x.parts = append(x.parts, part{c[0], n})
+		if t.Rows == 0 || t.Rows&(t.Rows-1) != 0 {
+			return nil, fault.Of(fault.Corruptf("partition of %d buckets", t.Rows), f.Root().Name())
+		}
+		x.parts = append(x.parts, part{t.Columns[0], t.Rows})
+		x.Content += t.Content
 	}
 	return x, nil
 }

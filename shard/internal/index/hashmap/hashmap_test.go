@@ -16,6 +16,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/shard/internal/index/hash"
+	"github.com/amudai/amudai-go/shard/internal/index/internal/columns"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -48,7 +50,7 @@ func TestGolden(t *testing.T) {
 			defer f.Close()
 			files = append(files, f)
 		}
-		x, err := Open(ctx, files, g.Span)
+		x, err := Open(ctx, len(files), func(i int) (*shardfile.File, error) { return files[i], nil }, g.Span)
 		require.NoError(t, err)
 		for i, p := range x.parts {
 			require.Equal(t, g.Partitions[i].Buckets, p.buckets)
@@ -80,29 +82,22 @@ func TestGolden(t *testing.T) {
 
 // build makes an index.
 func build(t require.TestingT, partitions int, limit int64, entries []entry) (files []*bytes.Buffer) {
-	b, err := NewBuilder(partitions, limit, func() *storage.Spool { return storage.NewSpool(nil, "") })
-	require.NoError(t, err)
+	b := hash.NewBuilder(limit, func() *storage.Spool { return storage.NewSpool(nil, "") })
 	for _, e := range entries {
 		require.NoError(t, b.Add(e.hash, e.row))
 	}
 	require.NoError(t, Write(ctx, func(string) io.Writer {
 		files = append(files, new(bytes.Buffer))
 		return files[len(files)-1]
-	}, "", b))
+	}, partitions, "", b))
 	require.NoError(t, b.Close())
 	return files
 }
 
 func open(files [][]byte, rows int64) (*Index, error) {
-	var parts []*shardfile.File
-	for i, b := range files {
-		f, err := shardfile.OpenIn(ctx, storage.ByteRange{Reader: storage.FromBytes(fmt.Sprint(i), b), Size: int64(len(b))}, shardfile.OpenOptions{})
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, f)
-	}
-	return Open(ctx, parts, rows)
+	return Open(ctx, len(files), func(i int) (*shardfile.File, error) {
+		return columns.File(ctx, storage.ByteRange{Reader: storage.FromBytes(fmt.Sprint(i), files[i]), Size: int64(len(files[i]))})
+	}, rows)
 }
 
 func contents(files []*bytes.Buffer) (out [][]byte) {
@@ -121,7 +116,7 @@ func TestWrite(t *testing.T) {
 		want := map[uint64][]int64{}
 		for i := range rows {
 			hash := uint64(rnd.IntN(keys)) * 0x9e3779b97f4a7c15
-			entries = append(entries, entry{hash, uint64(i)})
+			entries = append(entries, entry{hash, uint32(i)})
 			want[hash] = append(want[hash], int64(i))
 		}
 		partitions := rapid.SampledFrom([]int{1, 2, 8, 64}).Draw(t, "partitions")
@@ -152,12 +147,10 @@ func TestBuckets(t *testing.T) {
 	for hashes, want := range map[int]uint64{0: 2, 1: 2, 3: 2, 4: 2, 5: 2, 6: 4, 8: 4, 9: 4, 10: 8, 128: 64, 130: 128} {
 		require.Equal(t, want, bucketsOf(hashes), "%d", hashes)
 	}
-	for _, n := range []int{0, 3, -1, 2 * MaxPartitions} {
-		_, err := NewBuilder(n, 1, nil)
+	for _, n := range []int{0, 3, 2 * MaxPartitions} {
+		_, err := Open(ctx, n, nil, 1)
 		require.Error(t, err)
 	}
-	_, err := Open(ctx, make([]*shardfile.File, 3), 1)
-	require.Error(t, err)
 }
 
 func FuzzPartition(f *testing.F) {

@@ -3,7 +3,6 @@ package hashmap
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math/bits"
@@ -11,116 +10,40 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/shard/internal/index/hash"
 	"github.com/amudai/amudai-go/shard/internal/index/internal/columns"
-	"github.com/amudai/amudai-go/storage"
 )
 
-// Builder collects hashes with their rows. What exceeds its memory goes to a temporary file for each partition. It must not be used
-// concurrently.
-type Builder struct {
-	parts  [][]entry
-	spools []*storage.Spool
-	spool  func() *storage.Spool
-	limit  int // entries in memory
-	n      int // of them
+// entry is a row of a hash.
+type entry struct {
+	hash uint64
+	row  uint32
 }
 
-type entry struct{ hash, row uint64 }
-
-const entrySize = 16
-
-// NewBuilder returns a builder of an index with some partitions, a power of two. It takes about limit bytes of memory, and then spools, which it closes. Write
-// takes memory for a partition beside that.
-func NewBuilder(partitions int, limit int64, spool func() *storage.Spool) (*Builder, error) {
-	if partitions < 1 || partitions > MaxPartitions || partitions&(partitions-1) != 0 {
-		return nil, fmt.Errorf("a hashmap index has no %d partitions, but a power of two up to %d", partitions, MaxPartitions)
+// Write writes the partitions of an index, a power of two, of what builders have collected: each has the rows that follow those of the one before.
+// create begins a partition by its name. Folders of temporary files are as in columns.NewWriter. It takes memory for a partition. The builders are
+// to be closed afterwards.
+func Write(ctx context.Context, create func(name string) io.Writer, partitions int, tempDir string, builders ...*hash.Builder) error {
+	var entries []entry // of the open partition
+	open := 0
+	end := func() error {
+		err := writePartition(ctx, create(fmt.Sprintf("part%d", open)), entries, tempDir)
+		open, entries = open+1, entries[:0]
+		return err
 	}
-	return &Builder{parts: make([][]entry, partitions), spools: make([]*storage.Spool, partitions), spool: spool, limit: int(limit / entrySize)}, nil
-}
-
-// Add adds a row to a hash.
-func (b *Builder) Add(hash, row uint64) error {
-	p := partitionOf(hash, len(b.parts))
-	b.parts[p] = append(b.parts[p], entry{hash, row})
-	if b.n++; b.n > b.limit {
-		return b.spill()
-	}
-	return nil
-}
-
-// spill writes all entries to temporary files.
-func (b *Builder) spill() error {
-	var buf []byte
-	for p, entries := range b.parts {
-		if len(entries) == 0 {
-			continue
-		}
-		if b.spools[p] == nil {
-			b.spools[p] = b.spool()
-		}
-		buf = buf[:0]
-		for _, e := range entries {
-			buf = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(buf, e.hash), e.row)
-		}
-		if _, err := b.spools[p].Write(buf); err != nil {
-			return err
-		}
-		b.parts[p] = entries[:0]
-	}
-	b.n = 0
-	return nil
-}
-
-// Close removes temporary files.
-func (b *Builder) Close() error {
-	var first error
-	for i, s := range b.spools {
-		if s == nil {
-			continue
-		}
-		if err := s.Close(); err != nil && first == nil {
-			first = err
-		}
-		b.spools[i] = nil
-	}
-	return first
-}
-
-// Write writes the partitions of builders that have as many, which create begins by their names. Folders of temporary files are as in columns.NewWriter. The builders are to
-// be closed afterwards.
-func Write(ctx context.Context, create func(name string) io.Writer, tempDir string, builders ...*Builder) error {
-	for p := range builders[0].parts {
-		var entries []entry
-		for _, b := range builders {
-			some, err := b.take(p)
-			if err != nil {
+	err := hash.Each(ctx, builders, func(hash uint64, row uint32) error {
+		for open < partitionOf(hash, partitions) {
+			if err := end(); err != nil {
 				return err
 			}
-			entries = append(entries, some...)
 		}
-		if err := writePartition(ctx, create(fmt.Sprintf("part%d", p)), entries, tempDir); err != nil {
-			return err
-		}
+		entries = append(entries, entry{hash, row})
+		return nil
+	})
+	for err == nil && open < partitions {
+		err = end()
 	}
-	return nil
-}
-
-// take returns the entries of a partition, and forgets them.
-func (b *Builder) take(p int) ([]entry, error) {
-	entries := b.parts[p]
-	b.parts[p] = nil
-	s := b.spools[p]
-	if s == nil {
-		return entries, nil
-	}
-	buf := make([]byte, s.Size())
-	if _, err := io.ReadFull(io.NewSectionReader(s, 0, s.Size()), buf); err != nil {
-		return nil, err
-	}
-	for ; len(buf) > 0; buf = buf[entrySize:] {
-		entries = append(entries, entry{binary.LittleEndian.Uint64(buf), binary.LittleEndian.Uint64(buf[8:])})
-	}
-	return entries, nil
+	return err
 }
 
 // bucketsOf is the number of buckets for some hashes.
@@ -197,6 +120,6 @@ func appendBucket(w *columns.Writer, entries []entry) {
 			hash.Append(e.hash)
 			positions.Append(true)
 		}
-		rows.Append(e.row)
+		rows.Append(uint64(e.row))
 	}
 }

@@ -3,10 +3,11 @@ package inverted
 import (
 	"context"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/shard/internal/index/internal/columns"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -16,10 +17,10 @@ type Index struct {
 	Rows      int64  // of the shard that is indexed
 	Pages     int64  // of the tree
 	Positions int64  // numbers in all lists
-	Content   string // tells the index from others; empty for those of the reference
+	Content   string // tells the index from others; without meaning for those of the reference
 
-	level, entries, start *read.Column // nil without pages
-	positions             *read.Column // nil without positions
+	level, entries, start *columns.Column // nil without pages
+	positions             *columns.Column // nil without positions
 	cache                 *lru.Cache[int64, *page]
 }
 
@@ -33,22 +34,28 @@ const maxPageBytes = 16 << 20
 // descriptions that the reference makes, the one at the end of its file if none begins with the range.
 func Open(ctx context.Context, terms, positions storage.ByteRange, c analysis.Collation, rows int64) (*Index, error) {
 	x := &Index{Collation: c, Rows: rows, cache: lru.New[int64, *page](cacheBytes)}
-	pages, n, content, err := columns.OpenIn(ctx, terms, termsSchema, maxPageBytes)
+	pages, err := openIn(ctx, terms, termsSchema)
 	if err != nil {
 		return nil, err
 	}
-	if x.Pages = n; n > 0 {
-		x.level, x.entries, x.start = pages[0], pages[1], pages[2]
+	if x.Pages = pages.Rows; x.Pages > 0 {
+		x.level, x.entries, x.start = pages.Columns[0], pages.Columns[1], pages.Columns[2]
 	}
-	positionColumns, n, more, err := columns.OpenIn(ctx, positions, positionsSchema, maxPageBytes)
+	numbers, err := openIn(ctx, positions, positionsSchema)
 	if err != nil {
 		return nil, err
 	}
-	if x.Positions = n; n > 0 {
-		x.positions = positionColumns[0]
+	if x.Positions = numbers.Rows; x.Positions > 0 {
+		x.positions = numbers.Columns[0]
 	}
-	if content != "" && more != "" {
-		x.Content = content + more
-	}
+	x.Content = pages.Content + numbers.Content
 	return x, nil
+}
+
+func openIn(ctx context.Context, at storage.ByteRange, s *arrow.Schema) (t columns.Table, err error) {
+	f, err := columns.File(ctx, at)
+	if err != nil {
+		return t, err
+	}
+	return columns.Open(ctx, f, s, maxPageBytes)
 }

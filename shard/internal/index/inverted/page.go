@@ -6,7 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read"
+	"github.com/amudai/amudai-go/shard/internal/index/internal/columns"
 )
 
 // page is a page in memory. It does not change.
@@ -56,7 +56,7 @@ func (x *Index) readPage(ctx context.Context, i int64) (*page, int64, error) {
 // readRow reads a row of a column as an array of a type.
 func readRow[A interface {
 	Release()
-}](ctx context.Context, c *read.Column, row int64) (out A, err error) {
+}](ctx context.Context, c *columns.Column, row int64) (out A, err error) {
 	arr, err := c.Read(ctx, row, row+1)
 	if err != nil {
 		return out, err

@@ -2,20 +2,16 @@ package blocks
 
 import (
 	"sync"
-	"sync/atomic"
 
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Counters count blocks and bytes that were read. Several goroutines may add to them.
+// Counters count blocks and bytes that were read, as [table.Counters]. Several goroutines may add to them.
 type Counters struct {
-	Blocks atomic.Int64 // blocks read
-	Bytes  atomic.Int64 // bytes of these blocks
-	Whole  atomic.Int64 // blocks of which all values were needed
-	Values atomic.Int64 // values needed
-
-	mu   sync.Mutex
-	seen map[place]struct{} // places of the blocks read
+	mu     sync.Mutex
+	counts table.Counts       // but for Distinct
+	seen   map[place]struct{} // places of the blocks read
 }
 
 // place is where a block lies.
@@ -24,11 +20,13 @@ type place struct {
 	offset int64
 }
 
-// Distinct is the number of different blocks that were read.
-func (c *Counters) Distinct() int64 {
+// Counts implements [table.Counters].
+func (c *Counters) Counts() table.Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return int64(len(c.seen))
+	out := c.counts
+	out.Distinct = int64(len(c.seen))
+	return out
 }
 
 func (c *Counters) add(r *Reader, parts []Part) {
@@ -43,11 +41,11 @@ func (c *Counters) add(r *Reader, parts []Part) {
 	for i := range parts {
 		p := &parts[i]
 		c.seen[place{r.artifact, r.start + p.Offset}] = struct{}{}
-		c.Blocks.Add(1)
-		c.Bytes.Add(int64(p.Size))
-		c.Values.Add(int64(p.Count))
+		c.counts.Blocks++
+		c.counts.BlockBytes += int64(p.Size)
+		c.counts.Values += int64(p.Count)
 		if p.Whole() {
-			c.Whole.Add(1)
+			c.counts.Whole++
 		}
 	}
 }

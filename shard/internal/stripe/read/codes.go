@@ -35,7 +35,7 @@ func dictionaryOf(col *arrowmap.Column) *arrow.DictionaryType {
 
 // readCoded reads rows from codes directly, if the arrays of the column have a type that does not need the value of
 // each row. Otherwise ok is false.
-func (c *Column) readCoded(ctx context.Context, rows rowset.Set) (arr arrow.Array, ok bool, err error) {
+func (c *Column) readCoded(ctx context.Context, w *worker, rows rowset.Set) (arr arrow.Array, ok bool, err error) {
 	dt := dictionaryOf(&c.column)
 	id := c.column.Plain.ID()
 	view := len(c.column.Wraps) == 0 && (id == arrow.STRING_VIEW || id == arrow.BINARY_VIEW)
@@ -43,20 +43,15 @@ func (c *Column) readCoded(ctx context.Context, rows rowset.Set) (arr arrow.Arra
 		return nil, false, nil
 	}
 	k, ok := nodeAs[coded](c)
-	if !ok {
+	switch {
+	case !ok:
 		return nil, false, nil
-	}
-	w := getWorker(&c.options)
-	defer w.put()
-	if view {
+	case view:
 		arr, err = k.readViews(ctx, w, rows, c.column.Plain)
-	} else {
+	default:
 		arr, err = k.readCodes(ctx, w, rows, dt)
 	}
-	if err != nil {
-		return nil, true, wrapColumn(err, &c.column)
-	}
-	return arr, true, nil
+	return arr, true, err
 }
 
 // readCodes reads rows as an array of dt: stored codes, and the entries of the value dictionary.

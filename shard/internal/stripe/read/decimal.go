@@ -235,7 +235,7 @@ func (r *decimalReader) finds() bool {
 	return r.store.Convert != nil && rules.Precision(r.dt) <= maxPrecision64
 }
 
-func (r *decimalReader) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error) {
+func (r *decimalReader) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
 	return selectEach(ctx, r.data, w, rows, func(found []uint64, p *blocks.Part, block []byte) error {
 		t, all, ok, err := r.integers(w, p, block)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 )
 
@@ -36,27 +37,26 @@ func (c *Column) Entries(ctx context.Context) (arr arrow.Array, err error) {
 }
 
 // Repeat gives n times the same of Entries, as an array of the physical type.
-func (c *Column) Repeat(ctx context.Context, entry int, n int64) (arr arrow.Array, err error) {
-	defer fault.Recover(&err)
+func (c *Column) Repeat(ctx context.Context, entry int, n int64, o *table.ReadOptions) (arrow.Array, error) {
 	k, ok := nodeAs[coded](c)
 	if !ok {
 		return nil, fault.Unsupportedf("column without a value dictionary")
 	}
-	w := getWorker(&c.options)
-	defer w.put()
-	arr, err = k.repeat(ctx, w, uint32(entry), n)
-	return arr, wrapColumn(err, &c.column)
+	return c.withWorker(rowset.Set{}, o, func(w *worker) (arrow.Array, error) {
+		arr, err := k.repeat(ctx, w, uint32(entry), n)
+		return arr, wrapColumn(err, &c.column)
+	})
 }
 
 // SelectCodes is the rows whose entry is to be kept: keep has a 1 for it, and 0
 // for the others of Entries. A code beyond the dictionary, which only damage makes,
 // is an error where codes are looked up, and not kept where they are compared.
-func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte) (out rowset.Set, err error) {
+func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, o *table.ReadOptions) (out rowset.Set, err error) {
 	k, ok := nodeAs[coded](c)
 	if !ok {
 		return out, fault.Unsupportedf("column without a value dictionary")
 	}
-	return c.selected(rows, func(w *worker) ([]byte, error) { return k.selectCodes(ctx, w, rows, keep) })
+	return c.selected(rows, o, func(w *worker) ([]byte, error) { return k.selectCodes(ctx, w, rows, keep) })
 }
 
 func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {

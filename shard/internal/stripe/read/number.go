@@ -53,7 +53,7 @@ type primitiveReader[T numeric.Value] struct {
 	store rules.Storer[T]
 	// stored are the stored values that become some numbers, nil if those cannot
 	// be told.
-	stored func(n *Numbers) []numeric.Interval[T]
+	stored func(n *rules.Numbers) []numeric.Interval[T]
 	spare  atomic.Pointer[spareBlock[T]]
 }
 

@@ -13,34 +13,31 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Options are the options of a [Column].
+// Options are the options of [OpenColumn].
 type Options struct {
-	Allocator memory.Allocator // of the returned arrays; nil means the default
 	// MaxBlockBytes bounds the decoded size of one block; beyond it reading fails
 	// with an error that wraps fault.ErrLimit. Zero means 64 MiB, for blocks of
 	// more than 256 KiB 256 times their size, and never more than 1 GiB.
 	// MaxDictionaryBytes bounds a value dictionary; zero means 1 GiB.
 	MaxBlockBytes      int64
 	MaxDictionaryBytes int64
-	// MaxArrayBytes bounds the values of one returned array or child array;
-	// beyond it reading fails with [fault.ErrBatchTooLarge]. Zero means 1 GiB. Constants
-	// and nulls that take no bytes in the file get a quarter of that at most.
-	MaxArrayBytes int64
-	// Counters are added to by reads, if they are not nil.
-	Counters *blocks.Counters
 	// Prefetched has bytes that were read before, for several columns at once; others
-	// are read when they are needed.
+	// are read when they are needed. An open column does not keep them.
 	Prefetched storage.Prefetched
 }
 
-func (o *Options) setDefaults() {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	if o.MaxArrayBytes == 0 {
-		o.MaxArrayBytes = 1 << 30
-	}
+// limits are the limits of a read.
+type limits struct {
+	Allocator memory.Allocator // of the returned arrays
+	// MaxArrayBytes bounds the values of one returned array or child array;
+	// beyond it reading fails with [fault.ErrBatchTooLarge]. Constants
+	// and nulls that take no bytes in the file get a quarter of that at most.
+	MaxArrayBytes int64
+	MaxBlockBytes int64 // of Options
 }
+
+// defaultArrayBytes is the default of limits.MaxArrayBytes.
+const defaultArrayBytes = 1 << 30
 
 // Values without bytes in the file have limits of their own: a constant, a run or a bomb of a few bytes could take
 // any amount of memory.
@@ -54,7 +51,7 @@ const (
 )
 
 // blockBytes is the size that a block of size bytes may decode to.
-func (o *Options) blockBytes(size int) int64 {
+func (o *limits) blockBytes(size int) int64 {
 	if o.MaxBlockBytes > 0 {
 		return o.MaxBlockBytes
 	}
@@ -63,7 +60,7 @@ func (o *Options) blockBytes(size int) int64 {
 
 // checkItems checks that an array may have n items below it. Each takes a bit at
 // least, most take bytes, which readers of those count themselves.
-func (o *Options) checkItems(n int64) error {
+func (o *limits) checkItems(n int64) error {
 	if n < 0 || n > o.MaxArrayBytes || n > math.MaxInt {
 		return fault.ErrBatchTooLarge
 	}
@@ -72,7 +69,7 @@ func (o *Options) checkItems(n int64) error {
 
 // checkFree checks that n values of which the file holds no bytes may take size
 // bytes each.
-func (o *Options) checkFree(n, size int64) error {
+func (o *limits) checkFree(n, size int64) error {
 	if n > min(o.MaxArrayBytes, maxFree)/max(size, 1) {
 		return fault.ErrBatchTooLarge
 	}

@@ -3,35 +3,31 @@ package read
 import (
 	"context"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 )
 
-// Condition evaluates a condition on the values of an array of a column's physical type. Bit i of the result is set
-// if the condition is true for value i. The result may use the memory of dst. The array is valid during the call
-// only.
-type Condition func(dst []byte, values arrow.Array) ([]byte, error)
-
 // blockwise is a reader that can evaluate a condition block by block.
 type blockwise interface {
-	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, required bytestring.Required) ([]byte, error)
+	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error)
 }
 
-// SelectBlocks returns those of the rows for which a condition is true. It is evaluated on one block after the other,
+// FindInBlocks returns those of the rows for which a condition is true. It is evaluated on one block after the other,
 // while the values are in the cache, without an array of all of them. required is what every matching value has, so
 // that other values need not be decoded. ok is false if the reader of the column cannot do this.
-func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, required bytestring.Required) (out rowset.Set, ok bool, err error) {
+func (c *Column) FindInBlocks(ctx context.Context, rows rowset.Set, holds table.Holds, required table.Required, o *table.ReadOptions) (out rowset.Set, ok bool, err error) {
 	r, ok := nodeAs[blockwise](c)
 	if !ok {
 		return out, false, nil
 	}
-	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectBlocks(ctx, w, rows, holds, required) })
+	out, err = c.selected(rows, o, func(w *worker) ([]byte, error) {
+		return r.selectBlocks(ctx, w, rows, holds, bytestring.Required(required))
+	})
 	return out, true, err
 }
 
@@ -50,7 +46,7 @@ func (r *bytesReader[O]) atOnce() int {
 	return min(selectAtOnce, max(1, selectBytes/max(1, int(r.mean))))
 }
 
-func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, required bytestring.Required) ([]byte, error) {
+func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error) {
 	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
 	var c *build.Bytes[O]
 	room := 0 // for so many values
@@ -90,7 +86,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 }
 
 // selectRows sets the bits of those rows of a block for which a condition is true.
-func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds Condition) (err error) {
+func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds table.Holds) (err error) {
 	step := int64(p.N)
 	if n := r.atOnce(); p.Count > n {
 		step = int64(n)
@@ -117,7 +113,7 @@ func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Blo
 }
 
 // selectBlocks evaluates the condition once for every entry of the dictionary.
-func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, _ bytestring.Required) ([]byte, error) {
+func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds table.Holds, _ bytestring.Required) ([]byte, error) {
 	entries, err := r.entries(ctx)
 	if err != nil {
 		return nil, err

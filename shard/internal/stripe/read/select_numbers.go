@@ -8,35 +8,59 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 )
-
-// Numbers are the wanted values of a column.
-type Numbers = rules.Numbers
 
 // ranged is a reader that finds values by intervals without an array of them.
 type ranged interface {
 	// finds reports whether it can.
 	finds() bool
-	selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error)
+	selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *rules.Numbers) ([]byte, error)
 }
 
-// SelectNumbers returns those of the rows whose value is wanted. It uses the encoded form, without an array of the
+// FindNumbers returns those of the rows whose value passes a test. It uses the encoded form, without an array of the
 // values. ok is false if the reader of the column cannot do this.
-func (c *Column) SelectNumbers(ctx context.Context, rows rowset.Set, wanted Numbers) (out rowset.Set, ok bool, err error) {
+func (c *Column) FindNumbers(ctx context.Context, rows rowset.Set, test predicate.Test, o *table.ReadOptions) (out rowset.Set, ok bool, err error) {
 	r, ok := nodeAs[ranged](c)
-	if !ok || !r.finds() {
+	wanted, isNumbers := numbersOf(test)
+	if !ok || !isNumbers || !r.finds() {
 		return out, false, nil
 	}
-	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectNumbers(ctx, w, rows, &wanted) })
+	out, err = c.selected(rows, o, func(w *worker) ([]byte, error) { return r.selectNumbers(ctx, w, rows, wanted) })
 	return out, true, err
+}
+
+// numbersOf are the values that pass a test, if it is one of numbers.
+func numbersOf(test predicate.Test) (n *rules.Numbers, ok bool) {
+	switch t := test.(type) {
+	case valueset.Ints:
+		return &rules.Numbers{Ints: intervals(t)}, true
+	case valueset.Decimals:
+		return &rules.Numbers{Ints: intervals(t.Int64())}, true
+	case valueset.Uints:
+		return &rules.Numbers{Uints: intervals(t)}, true
+	case valueset.Floats:
+		return &rules.Numbers{Floats: intervals(t.Intervals)}, true
+	}
+	return nil, false
+}
+
+func intervals[T numeric.Value](in []valueset.Interval[T]) []numeric.Interval[T] {
+	out := make([]numeric.Interval[T], len(in))
+	for i, v := range in {
+		out[i] = numeric.Interval[T]{Low: v.Lo, High: v.Hi}
+	}
+	return out
 }
 
 func (r *primitiveReader[T]) finds() bool { return r.stored != nil }
 
-func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error) {
+func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
 	return selectRanges(ctx, r.data, w, rows, r.stored(n))
 }
 
