@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,12 +27,12 @@ type binder struct {
 }
 
 // bind binds an expression. A literal has no type yet; see typed.
-func (b *binder) bind(n *ast.Node) (*expr, error) {
+func (b *binder) bind(n *ast.Node) *expr {
 	switch n.Op {
 	case ast.OpColumn:
 		return b.column(n)
 	case ast.OpLiteral:
-		return &expr{node: n, lit: n, dt: arrow.Null, constant: true, column: -1, strict: true}, nil
+		return literal(n)
 	case ast.OpAdd, ast.OpSub, ast.OpMul, ast.OpDiv, ast.OpIntDiv, ast.OpMod:
 		return b.arithmetic(n)
 	case ast.OpNeg:
@@ -49,9 +50,9 @@ func (b *binder) bind(n *ast.Node) (*expr, error) {
 			return b.compare(n)
 		}
 	case ast.OpContains:
-		x, err := b.bind(n.Args[0])
-		if err != nil {
-			return nil, err
+		x := b.bind(n.Args[0])
+		if x.err != nil {
+			return x
 		}
 		if isList(x.dt) {
 			return b.contains(n, x)
@@ -60,11 +61,21 @@ func (b *binder) bind(n *ast.Node) (*expr, error) {
 	return b.condition(n)
 }
 
-// column binds a column. Its arrays become plain. A value numbers.Within JSON texts is a text.
-func (b *binder) column(n *ast.Node) (*expr, error) {
+// literal is a literal without a type.
+func literal(n *ast.Node) *expr {
+	return &expr{node: n, lit: n, dt: arrow.Null, constant: true, column: -1, strict: true}
+}
+
+// null is a null in place of an expression.
+func null(n *ast.Node) *expr {
+	return &expr{node: n, lit: &ast.Node{Op: ast.OpLiteral}, dt: arrow.Null, constant: true, column: -1}
+}
+
+// column binds a column. Its arrays become plain. A value within JSON texts is a text.
+func (b *binder) column(n *ast.Node) *expr {
 	c, err := predicate.Resolve(n, b.schema)
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
 	at := b.input(c)
 	x := &expr{node: n, column: at, strict: true, dt: plainType(c.Type)}
@@ -83,22 +94,16 @@ func (b *binder) column(n *ast.Node) (*expr, error) {
 		return plain, nil
 	}
 	if _, name := extension.Unwrap(c.Type); name == extension.NameBool8 {
-		return truths(x), nil
-	}
-	return x, nil
-}
-
-// truths makes booleans of a column of booleans in bytes.
-func truths(x *expr) *expr {
-	out := *x
-	out.dt = booleans
-	out.eval = func(e *env) (arrow.Array, error) {
-		return e.eachRow(x, booleans, func(arr arrow.Array, i int, b array.Builder) error {
-			b.(*array.BooleanBuilder).Append(arr.(*array.Int8).Value(i) != 0)
-			return nil
+		truths := eachRow(n, x, booleans, func(arr arrow.Array, b array.Builder) (func(i int) error, error) {
+			return func(i int) error {
+				b.(*array.BooleanBuilder).Append(arr.(*array.Int8).Value(i) != 0)
+				return nil
+			}, nil
 		})
+		truths.column = at
+		return truths
 	}
-	return &out
+	return x
 }
 
 // input is the index of a column of the schema among those of the expression.
@@ -119,26 +124,13 @@ func plainType(dt arrow.DataType) arrow.DataType {
 	return arrowutil.WithoutView(plain)
 }
 
-// function is an expression of arguments. It is strict if all of these are.
-func function(n *ast.Node, dt arrow.DataType, args []*expr, eval func(e *env) (arrow.Array, error)) *expr {
-	x := &expr{node: n, dt: dt, eval: eval, column: -1, constant: true, strict: true}
-	for _, a := range args {
-		x.constant = x.constant && a.constant
-		x.strict = x.strict && a.strict
+// arguments binds the arguments of a call. The error is that of the first with a mistake.
+func (b *binder) arguments(n *ast.Node) (args []*expr, err error) {
+	for _, a := range n.Args {
+		x := b.bind(a)
+		args, err = append(args, x), cmp.Or(err, x.err)
 	}
-	return x
-}
-
-// arguments binds the arguments of a call.
-func (b *binder) arguments(n *ast.Node) ([]*expr, error) {
-	args := make([]*expr, len(n.Args))
-	for i, a := range n.Args {
-		var err error
-		if args[i], err = b.bind(a); err != nil {
-			return nil, err
-		}
-	}
-	return args, nil
+	return args, err
 }
 
 // literalType is the type of a literal whose context wants none.
@@ -176,26 +168,26 @@ func numberType(l ast.Literal) arrow.DataType {
 }
 
 // typed gives a literal a type; other expressions stay as they are.
-func (b *binder) typed(x *expr, dt arrow.DataType) (*expr, error) {
+func typed(x *expr, dt arrow.DataType) *expr {
 	if x.lit == nil {
-		return x, nil
+		return x
 	}
 	one, err := constant(x.lit.Lit, dt)
 	if err != nil {
-		return nil, fail(x.node, "%s", err)
+		return x.refuse("%s", err)
 	}
 	return &expr{node: x.node, dt: dt, constant: true, column: -1, strict: x.lit.Lit.Kind != ast.LitNull, eval: func(*env) (arrow.Array, error) {
 		one.Retain()
 		return one, nil
-	}}, nil
+	}}
 }
 
 // natural gives a literal the type that it has without a context.
-func (b *binder) natural(x *expr) (*expr, error) {
+func natural(x *expr) *expr {
 	if x.lit == nil {
-		return x, nil
+		return x
 	}
-	return b.typed(x, literalType(x.lit.Lit))
+	return typed(x, literalType(x.lit.Lit))
 }
 
 // constant is an array of the value of a literal.
@@ -234,14 +226,10 @@ func constant(l ast.Literal, dt arrow.DataType) (arrow.Array, error) {
 }
 
 // condition binds a condition as a boolean: true, false or null.
-func (b *binder) condition(n *ast.Node) (*expr, error) {
-	yes, err := predicate.BindWith(n, b.schema, false, bindValue)
+func (b *binder) condition(n *ast.Node) *expr {
+	yes, no, err := bothWays(n, b.schema)
 	if err != nil {
-		return nil, err
-	}
-	no, err := predicate.BindWith(n, b.schema, true, bindValue)
-	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
 	of := func(p *predicate.Bound) []int {
 		at := make([]int, p.NumColumns())
@@ -251,8 +239,7 @@ func (b *binder) condition(n *ast.Node) (*expr, error) {
 		return at
 	}
 	yesAt, noAt := of(yes), of(no)
-	x := &expr{node: n, dt: arrow.FixedWidthTypes.Boolean, column: -1}
-	x.eval = func(e *env) (arrow.Array, error) {
+	return &expr{node: n, dt: booleans, column: -1, eval: func(e *env) (arrow.Array, error) {
 		isTrue, err := e.bits(yes, yesAt)
 		if err != nil {
 			return nil, err
@@ -262,8 +249,15 @@ func (b *binder) condition(n *ast.Node) (*expr, error) {
 			return nil, err
 		}
 		return e.truths(isTrue, isFalse), nil
+	}}
+}
+
+// bothWays binds a condition, and its negation.
+func bothWays(n *ast.Node, s *arrow.Schema) (yes, no *predicate.Bound, err error) {
+	if yes, err = predicate.BindWith(n, s, false, bindValue); err == nil {
+		no, err = predicate.BindWith(n, s, true, bindValue)
 	}
-	return x, nil
+	return yes, no, err
 }
 
 // bits are the rows for which a condition is true.

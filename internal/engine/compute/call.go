@@ -2,10 +2,10 @@ package compute
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -15,9 +15,9 @@ import (
 )
 
 // call binds a function.
-func (b *binder) call(n *ast.Node) (*expr, error) {
+func (b *binder) call(n *ast.Node) *expr {
 	if err := n.CheckCall(); err != nil {
-		return nil, err
+		return mistake(err)
 	}
 	switch n.Name {
 	case "any", "all":
@@ -27,127 +27,103 @@ func (b *binder) call(n *ast.Node) (*expr, error) {
 	}
 	args, err := b.arguments(n)
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
 	x := args[0]
 	switch n.Name {
 	case "coalesce":
-		return b.coalesce(n, args)
+		return coalesce(n, args)
 	case "concat":
-		return b.concat(n, args)
+		return concat(n, args)
 	case "date":
-		return b.dateOf(n, x)
+		return dateOf(n, x)
 	case "date_trunc":
-		return b.truncate(n, x, args[1])
+		return truncate(n, x, args[1])
 	case "hour", "minute", "second":
-		return b.clockPart(n, x)
+		return clockPart(n, x)
 	case "epoch":
-		return b.epoch(n, x)
+		return epoch(n, x)
 	case "lower", "upper":
-		return b.changeCase(n, x)
+		return changeCase(n, x)
 	case "length", "len":
-		return b.length(n, x)
+		return length(n, x)
 	case "substr", "substring":
 		return b.substr(n, args)
 	case "abs", "round", "floor", "ceil":
 		return b.rounding(n, args)
 	}
-	return b.datePart(n, x)
+	return datePart(n, x)
 }
 
 // cases binds case and if: pairs of a condition and a value, and maybe a value otherwise.
-func (b *binder) cases(n *ast.Node, args []*ast.Node) (*expr, error) {
+func (b *binder) cases(n *ast.Node, args []*ast.Node) *expr {
 	var when, then []*expr
-	for len(args) > 1 {
-		c, err := b.bind(args[0])
-		if err == nil {
-			c, err = b.typed(c, booleans)
+	for ; len(args) > 1; args = args[2:] {
+		c := typed(b.bind(args[0]), booleans)
+		if c.err == nil && c.dt.ID() != arrow.BOOL {
+			c = mistake(fail(args[0], "%s is of type %s: a condition is true or false", ast.Shorten(args[0].String()), text.Type(c.dt)))
 		}
-		if err != nil {
-			return nil, err
+		if c.err != nil {
+			return c
 		}
-		if c.dt.ID() != arrow.BOOL {
-			return nil, fail(args[0], "%s is of type %s: a condition is true or false", ast.Shorten(args[0].String()), text.Type(c.dt))
+		v := b.bind(args[1])
+		if v.err != nil {
+			return v
 		}
-		when = append(when, c)
-		v, err := b.bind(args[1])
-		if err != nil {
-			return nil, err
-		}
-		then, args = append(then, v), args[2:]
+		when, then = append(when, c), append(then, v)
 	}
-	other := &expr{node: n, lit: &ast.Node{Op: ast.OpLiteral}, dt: arrow.Null, constant: true, column: -1}
+	other := null(n)
 	if len(args) == 1 {
-		var err error
-		if other, err = b.bind(args[0]); err != nil {
-			return nil, err
-		}
+		other = b.bind(args[0])
 	}
-	then, dt, err := b.alike(n, append(then, other))
+	then, dt, err := alike(n, append(then, other))
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
-	out := function(n, dt, append(then, when...), func(e *env) (arrow.Array, error) {
-		from := make([]int, e.rows) // of then
-		left := bitmap.All(e.rows)
-		pick := newPicker(e, dt, from)
+	out := lazy(n, dt, append(then, when...), func(e *env) (arrow.Array, error) {
+		pick := newPicker(e, dt)
 		defer pick.release()
+		left := bitmap.All(e.rows)
 		for i, c := range when {
 			taken, err := pick.truth(left, c)
 			if err != nil {
 				return nil, err
 			}
-			for row := range e.rows {
-				if taken.At(row) {
-					from[row] = i + 1
-				}
-			}
 			left = minus(left, taken)
-			if err := pick.add(taken, then[i]); err != nil {
+			if _, err := pick.add(taken, then[i]); err != nil {
 				return nil, err
 			}
 		}
-		for row := range e.rows {
-			if left.At(row) {
-				from[row] = len(when) + 1
-			}
-		}
-		if err := pick.add(left, then[len(when)]); err != nil {
+		if _, err := pick.add(left, then[len(when)]); err != nil {
 			return nil, err
 		}
 		return pick.result()
 	})
 	out.strict = false
-	return out, nil
+	return out
 }
 
 // coalesce binds the first value that is not null.
-func (b *binder) coalesce(n *ast.Node, args []*expr) (*expr, error) {
-	args, dt, err := b.alike(n, args)
+func coalesce(n *ast.Node, args []*expr) *expr {
+	args, dt, err := alike(n, args)
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
-	out := function(n, dt, args, func(e *env) (arrow.Array, error) {
-		from := make([]int, e.rows)
-		left := bitmap.All(e.rows)
-		pick := newPicker(e, dt, from)
+	out := lazy(n, dt, args, func(e *env) (arrow.Array, error) {
+		pick := newPicker(e, dt)
 		defer pick.release()
-		for i, a := range args {
-			if err := pick.add(left, a); err != nil {
+		left := bitmap.All(e.rows)
+		for _, a := range args {
+			arr, err := pick.add(left, a)
+			if err != nil {
 				return nil, err
-			}
-			arr := pick.arrays[i]
-			for row := range e.rows {
-				if left.At(row) && arr.IsValid(row) {
-					from[row] = i + 1
-				}
 			}
 			left = minus(left, validity(arr))
 		}
 		return pick.result()
 	})
 	out.strict = false
-	return out, nil
+	return out
 }
 
 func validity(arr arrow.Array) bitmap.Bits {
@@ -170,23 +146,29 @@ func minus(a, b bitmap.Bits) bitmap.Bits {
 type picker struct {
 	e      *env
 	dt     arrow.DataType
-	from   []int // the array, counted from 1, of each row; 0 for null
+	from   []int64 // the value of each row, among those of all arrays; -1 for null
 	arrays []arrow.Array
 }
 
-func newPicker(e *env, dt arrow.DataType, from []int) *picker {
-	return &picker{e: e, dt: dt, from: from}
+func newPicker(e *env, dt arrow.DataType) *picker {
+	return &picker{e: e, dt: dt, from: slices.Repeat([]int64{-1}, e.rows)}
 }
 
 func (p *picker) release() { arrowutil.ReleaseAll(p.arrays) }
 
-// add evaluates the values for some rows.
-func (p *picker) add(rows bitmap.Bits, x *expr) error {
+// add evaluates the values for some rows, and takes them.
+func (p *picker) add(rows bitmap.Bits, x *expr) (arrow.Array, error) {
 	arr, err := p.e.among(rows).full(x)
-	if err == nil {
-		p.arrays = append(p.arrays, arr)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	for row := range p.e.rows {
+		if rows.At(row) {
+			p.from[row] = int64(len(p.arrays)*p.e.rows + row)
+		}
+	}
+	p.arrays = append(p.arrays, arr)
+	return arr, nil
 }
 
 // truth are the rows among some for which a condition is true.
@@ -211,34 +193,24 @@ func (p *picker) result() (arrow.Array, error) {
 	if isNull(p.dt) {
 		return array.NewNull(p.e.rows), nil
 	}
-	starts := make([]int, len(p.arrays))
-	total := 0
-	for i, arr := range p.arrays {
-		starts[i] = total
-		total += arr.Len()
-	}
-	indices := make([]int64, p.e.rows)
-	for row, k := range p.from {
-		indices[row] = -1
-		if k > 0 {
-			indices[row] = int64(starts[k-1] + row)
-		}
-	}
 	all, err := array.Concatenate(p.arrays, p.e.mem)
 	if err != nil {
 		return nil, err
 	}
 	defer all.Release()
-	return arrowutil.Take(p.e.mem, all, indices)
+	return arrowutil.Take(p.e.mem, all, p.from)
 }
 
 // alike gives values a common type: that of numbers, or the same type.
-func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, error) {
+func alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, error) {
 	dt := arrow.DataType(arrow.Null)
 	mixed := false
 	for _, a := range args { // literals other than numbers adapt
 		next := a.dt
-		if a.lit != nil {
+		switch {
+		case a.err != nil:
+			return nil, nil, a.err
+		case a.lit != nil:
 			continue
 		}
 		switch {
@@ -250,7 +222,7 @@ func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, erro
 		case isText(dt) && isText(next):
 			dt = utf8s
 		default:
-			return nil, nil, fail(a.node, "%s is of type %s, and a value before it of type %s", ast.Shorten(a.node.String()), text.Type(next), text.Type(dt))
+			return nil, nil, fail(a.node, "%s is of type %s, and a value before it of type %s", a.name(), text.Type(next), text.Type(dt))
 		}
 	}
 	for _, a := range args {
@@ -276,19 +248,18 @@ func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, erro
 		dt = utf8s
 	}
 	for i, a := range args {
-		var err error
 		switch {
 		case a.lit != nil:
-			args[i], err = b.typed(a, dt)
+			args[i] = typed(a, dt)
 		case isNull(a.dt):
-			args[i], err = b.typed(&expr{node: a.node, lit: &ast.Node{Op: ast.OpLiteral}}, dt)
+			args[i] = typed(null(a.node), dt)
 		case mixed:
-			args[i], err = b.widened(a, dt)
+			args[i] = widened(a, dt)
 		case isText(dt):
 			args[i] = plainText(a)
 		}
-		if err != nil {
-			return nil, nil, err
+		if args[i].err != nil {
+			return nil, nil, args[i].err
 		}
 	}
 	return args, dt, nil
@@ -303,68 +274,41 @@ func plainText(x *expr) *expr {
 }
 
 // rounding binds abs, round, floor and ceil. Integers stay as they are, decimals get no digits behind the point.
-func (b *binder) rounding(n *ast.Node, args []*expr) (*expr, error) {
-	x, err := b.number(n, args[0], int64s)
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) rounding(n *ast.Node, args []*expr) *expr {
+	x := b.number(n, args[0], int64s)
 	digits := int64(0)
-	if len(args) > 1 {
+	if len(args) > 1 && x.err == nil {
 		lit := args[1].lit
 		if lit == nil || lit.Lit.Kind != ast.LitNumber || !lit.Lit.Whole() || !lit.Lit.Rat().Num().IsInt64() {
-			return nil, fail(args[1].node, "expected a number of digits, found %s", ast.Shorten(args[1].node.String()))
+			return args[1].refuse("expected a number of digits, found %s", args[1].name())
 		}
 		digits = max(min(lit.Lit.Rat().Num().Int64(), 400), -400)
 	}
 	switch {
+	case x.err != nil:
+		return x
 	case isFloat(x.dt):
-		return roundFloats(n, toFloats(n, x), digits), nil
+		return roundFloats(n, toFloats(n, x), digits)
 	case isDecimal(x.dt):
-		return b.roundDecimals(n, x, digits)
+		return roundDecimals(n, x, digits)
 	}
-	if x, err = b.widened(x, plainNumber(x.dt)); err != nil {
-		return nil, err
-	}
+	x = widened(x, plainNumber(x.dt))
 	switch {
 	case n.Name == "abs" && isSigned(x.dt):
 		return checked(n, x, int64s, func(v int64) (int64, bool) { return max(v, -v), v != math.MinInt64 },
-			func(v int64) string { return "abs(-9223372036854775808) is out of the range of an int64" }), nil
+			func(v int64) string { return "abs(-9223372036854775808) is out of the range of an int64" })
 	case n.Name != "round" || digits >= 0:
-		return unary(n, x, x.dt, func(dst, a []int64) { copy(dst, a) }), nil
+		return unary(n, x, x.dt, func(dst, a []int64) { copy(dst, a) })
 	}
-	return b.roundIntegers(n, x, digits)
-}
-
-// roundIntegers rounds to tens, hundreds and so on.
-func (b *binder) roundIntegers(n *ast.Node, x *expr, digits int64) (*expr, error) {
-	dt := x.dt
-	wide, err := b.widened(x, decimalType(38, 0))
-	if err != nil {
-		return nil, err
-	}
-	rounded := checked(n, wide, wide.dt, func(v int128) (int128, bool) { return numbers.RoundAt(v, -digits) }, func(v int128) string { return "" })
-	return b.castNumber(n, rounded, dt)
+	rounded := checked(n, widened(x, decimalType(38, 0)), decimalType(38, 0), func(v int128) (int128, bool) { return numbers.RoundAt(v, -digits) },
+		func(v int128) string { return "" })
+	return castNumber(n, rounded, x.dt)
 }
 
 func roundFloats(n *ast.Node, x *expr, digits int64) *expr {
-	one := map[string]func(float64) float64{"abs": math.Abs, "round": math.Round, "floor": math.Floor, "ceil": math.Ceil}[n.Name]
+	one := numbers.Roundings[n.Name]
 	if n.Name == "round" && digits != 0 {
-		power := math.Pow10(int(max(digits, -digits)))
-		one = func(v float64) float64 {
-			var r float64
-			if digits > 0 {
-				r = math.Round(v*power) / power
-			} else {
-				r = math.Round(v/power) * power
-			}
-			if math.IsInf(r, 0) || r != r {
-				if digits > 0 {
-					return v
-				}
-				return 0
-			}
-			return r
-		}
+		one = func(v float64) float64 { return numbers.RoundFloat(v, int(digits)) }
 	}
 	return unary(n, x, float64s, func(dst, a []float64) {
 		for i, v := range a {
@@ -374,7 +318,7 @@ func roundFloats(n *ast.Node, x *expr, digits int64) *expr {
 }
 
 // roundDecimals rounds away from zero for round. floor and ceil round down and up.
-func (b *binder) roundDecimals(n *ast.Node, x *expr, digits int64) (*expr, error) {
+func roundDecimals(n *ast.Node, x *expr, digits int64) *expr {
 	precision, scale := decimalOf(x.dt)
 	wide := toDecimals(n, x, decimalType(precision, scale))
 	if n.Name == "abs" {
@@ -382,14 +326,13 @@ func (b *binder) roundDecimals(n *ast.Node, x *expr, digits int64) (*expr, error
 			for i, v := range a {
 				dst[i] = v.Abs()
 			}
-		}), nil
+		})
 	}
 	keep := int32(max(min(digits, int64(scale)), 0)) // digits behind the point
 	if scale <= 0 && digits >= int64(scale) || n.Name == "round" && digits >= int64(scale) {
-		return unary(n, wide, wide.dt, func(dst, a []int128) { copy(dst, a) }), nil
+		return unary(n, wide, wide.dt, func(dst, a []int128) { copy(dst, a) })
 	}
 	dt := decimalType(max(precision-scale+keep+1, 1), keep)
-	down := decimal128.FromI64(1)
 	return checked(n, wide, dt, func(v int128) (int128, bool) {
 		if n.Name == "round" && digits < 0 {
 			r, _ := numbers.Rescale(v, int32(max(digits, -39))-scale)
@@ -398,13 +341,6 @@ func (b *binder) roundDecimals(n *ast.Node, x *expr, digits int64) (*expr, error
 		if n.Name == "round" {
 			return numbers.Rescale(v, keep-scale)
 		}
-		q, r := v.Div(decimal128.GetScaleMultiplier(int(scale)))
-		switch {
-		case n.Name == "floor" && r.Sign() < 0:
-			q = q.Sub(down)
-		case n.Name == "ceil" && r.Sign() > 0:
-			q = q.Add(down)
-		}
-		return q, true
-	}, func(v int128) string { return outOfRange(v.ToString(scale), text.Type(dt)) }), nil
+		return numbers.Whole(v, scale, n.Name == "ceil"), true
+	}, func(v int128) string { return outOfRange(v.ToString(scale), text.Type(dt)) })
 }

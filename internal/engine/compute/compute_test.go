@@ -74,7 +74,7 @@ func TestValues(t *testing.T) {
 	batch := batchOf(t, types, rows)
 	for expression, want := range map[string]string{
 		"i": "int64 7 9223372036854775807 null", "j + 1": "int64 -1 1 null", "i // 2 - j": "int64 5 4611686018427387903 null",
-		"t * 2": "int64 6 -256 null", "-t": "int64 -3 128 null", "i % 4": "int64 3 3 null", "i / j": "float64 -3.5 null null", "i // j": "int64 -3 null null",
+		"t * 2": "int64 6 -256 null", "-t": "int64 -3 128 null", "i % 4": "int64 3 3 null", "i / j": "float64 -3.5 null null", "i // j": "int64 -3 null null", "i // u": "decimal128(20, 0) \"0\" null null",
 		"u // 2": "uint64 9223372036854775807 0 null", "f + g": "float64 1.75 1.0000000150474662e+30 null", "-f": "float64 -1.5 0.5 null",
 		"d + e": "decimal128(11, 3) \"11.295\" \"1.995\" null", "d * e": "decimal128(15, 5) \"-12.96225\" \"-0.01000\" null", "d % e": "decimal128(10, 3) \"0.795\" \"-0.005\" null",
 		"d + 1": "decimal128(23, 3) \"13.345\" \"0.995\" null", "f * 2": "float64 3.0 -1.0 null", "t + 1.5": "decimal128(5, 1) \"4.5\" \"-126.5\" null",
@@ -114,5 +114,14 @@ func TestValues(t *testing.T) {
 			require.Equal(t, strings.TrimSpace(typ+" "+strings.Join(strings.Fields(cells)[cut[0]:cut[1]], " ")), strings.TrimSpace(got), expression)
 			part.Release()
 		}
+	}
+}
+
+// TestNoDifference subtracts a time from what is none.
+func TestNoDifference(t *testing.T) {
+	batch := batchOf(t, types, rows)
+	for _, expression := range []string{"null - at", "1 - day", "true - at", "99999999999999999999 - z"} {
+		_, err := bind(t, expression, batch.Schema())
+		require.ErrorContains(t, err, "there is no difference of", expression)
 	}
 }

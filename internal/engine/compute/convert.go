@@ -17,12 +17,12 @@ import (
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
-type number interface {
+type anyNumber interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
 // convert converts numbers that the other type holds, or floats.
-func convert[S, D number](n *ast.Node, x *expr, dt arrow.DataType) *expr {
+func convert[S, D anyNumber](n *ast.Node, x *expr, dt arrow.DataType) *expr {
 	return unary(n, x, dt, func(dst []D, a []S) {
 		for i, v := range a {
 			dst[i] = D(v)
@@ -31,7 +31,7 @@ func convert[S, D number](n *ast.Node, x *expr, dt arrow.DataType) *expr {
 }
 
 // fromIntegers converts integers to int64, uint64 or float64; nil for other numbers.
-func fromIntegers[D number](n *ast.Node, x *expr, dt arrow.DataType) *expr {
+func fromIntegers[D anyNumber](n *ast.Node, x *expr, dt arrow.DataType) *expr {
 	switch x.dt.ID() {
 	case arrow.INT8:
 		return convert[int8, D](n, x, dt)
@@ -55,26 +55,25 @@ func fromIntegers[D number](n *ast.Node, x *expr, dt arrow.DataType) *expr {
 
 // widened converts numbers to int64, uint64, float64 or decimal128, as package compute works with them. Values that do not fit are
 // errors.
-func (b *binder) widened(x *expr, dt arrow.DataType) (*expr, error) {
+func widened(x *expr, dt arrow.DataType) *expr {
 	if arrow.TypeEqual(x.dt, dt) {
-		return x, nil
+		return x
 	}
-	n := x.node
 	var out *expr
 	switch {
 	case dt.ID() == arrow.INT64:
-		out = fromIntegers[int64](n, x, dt)
+		out = fromIntegers[int64](x.node, x, dt)
 	case dt.ID() == arrow.UINT64:
-		out = fromIntegers[uint64](n, x, dt)
+		out = fromIntegers[uint64](x.node, x, dt)
 	case dt.ID() == arrow.FLOAT64:
-		out = toFloats(n, x)
+		out = toFloats(x.node, x)
 	case dt.ID() == arrow.DECIMAL128:
-		out = toDecimals(n, x, dt)
+		out = toDecimals(x.node, x, dt)
 	}
 	if out == nil {
-		return nil, fail(n, "%s is of type %s, which does not become %s", ast.Shorten(n.String()), text.Type(x.dt), text.Type(dt))
+		return x.refuse("%s is of type %s, which does not become %s", x.name(), text.Type(x.dt), text.Type(dt))
 	}
-	return out, nil
+	return out
 }
 
 // toFloats converts numbers to float64.
@@ -114,10 +113,6 @@ func toDecimals(n *ast.Node, x *expr, dt arrow.DataType) *expr {
 	switch x.dt.ID() {
 	case arrow.DECIMAL128:
 		return checked(n, x, dt, one, why)
-	case arrow.DECIMAL32:
-		return checked(n, x, dt, func(v int32) (int128, bool) { return one(decimal128.FromI64(int64(v))) }, func(v int32) string { return why(decimal128.FromI64(int64(v))) })
-	case arrow.DECIMAL64:
-		return checked(n, x, dt, func(v int64) (int128, bool) { return one(decimal128.FromI64(v)) }, func(v int64) string { return why(decimal128.FromI64(v)) })
 	case arrow.DECIMAL256:
 		return checked(n, x, dt, func(v decimal256.Num) (int128, bool) {
 			w := v.Array()
@@ -128,60 +123,59 @@ func toDecimals(n *ast.Node, x *expr, dt arrow.DataType) *expr {
 		}, func(v decimal256.Num) string { return outOfRange(v.ToString(from), text.Type(dt)) })
 	case arrow.UINT64:
 		return checked(n, x, dt, func(v uint64) (int128, bool) { return one(decimal128.FromU64(v)) }, func(v uint64) string { return why(decimal128.FromU64(v)) })
+	case arrow.DECIMAL32:
+		x = convert[int32, int64](n, x, int64s)
+	case arrow.DECIMAL64: // stored as int64
+	default:
+		if x = fromIntegers[int64](n, x, int64s); x == nil {
+			return nil
+		}
 	}
-	wide := fromIntegers[int64](n, x, int64s)
-	if wide == nil {
-		return nil
-	}
-	return checked(n, wide, dt, func(v int64) (int128, bool) { return one(decimal128.FromI64(v)) }, func(v int64) string { return why(decimal128.FromI64(v)) })
+	return checked(n, x, dt, func(v int64) (int128, bool) { return one(decimal128.FromI64(v)) }, func(v int64) string { return why(decimal128.FromI64(v)) })
 }
 
 // castTo binds x::type.
-func (b *binder) castTo(n *ast.Node) (*expr, error) {
+func (b *binder) castTo(n *ast.Node) *expr {
 	dt, err := text.ParseType(n.Name)
 	if err != nil {
-		return nil, fail(n, "%s", err)
+		return mistake(fail(n, "%s", err))
 	}
-	x, err := b.bind(n.Args[0])
-	if err != nil {
-		return nil, err
-	}
+	x := b.bind(n.Args[0])
 	if x.lit != nil {
-		if out, err := b.typed(x, dt); err == nil {
-			return out, nil
+		if out := typed(x, dt); out.err == nil {
+			return out
 		}
 	}
-	if x, err = b.natural(x); err != nil {
-		return nil, err
+	if x = natural(x); isNull(x.dt) && x.err == nil {
+		return typed(null(n), dt)
 	}
-	if isNull(x.dt) {
-		return b.typed(&expr{node: n, lit: &ast.Node{Op: ast.OpLiteral}}, dt)
-	}
-	return b.cast(n, x, dt)
+	return cast(n, x, dt)
 }
 
 // cast converts values of any types with a text form.
-func (b *binder) cast(n *ast.Node, x *expr, dt arrow.DataType) (*expr, error) {
+func cast(n *ast.Node, x *expr, dt arrow.DataType) *expr {
+	if x.err != nil {
+		return x
+	}
 	if plain, name := extension.Unwrap(dt); name != "" || !arrow.TypeEqual(plain, dt) {
-		return nil, fail(n, "nothing is cast to %s", text.Type(dt))
+		return mistake(fail(n, "nothing is cast to %s", text.Type(dt)))
 	}
 	switch {
 	case arrow.TypeEqual(x.dt, dt):
 		out := *x
 		out.node, out.column = n, -1
-		return &out, nil
+		return &out
 	case isNumber(x.dt) && isNumber(dt):
-		return b.castNumber(n, x, dt)
+		return castNumber(n, x, dt)
 	case x.dt.ID() == arrow.BOOL && isNumber(dt):
-		truth := function(n, int64s, []*expr{x}, func(e *env) (arrow.Array, error) { return e.eachRow(x, int64s, boolToInt) })
-		return b.castNumber(n, truth, dt)
+		return castNumber(n, castBool(n, x), dt)
 	case isInstant(x.dt) && isInstant(dt):
-		return b.castInstant(n, x, dt)
+		return castInstant(n, x, dt)
 	}
 	if !castable(x.dt) || !castable(dt) || isInstant(x.dt) && isNumber(dt) || isNumber(x.dt) && isInstant(dt) {
-		return nil, fail(n, "%s is of type %s, which is not cast to %s", ast.Shorten(x.node.String()), text.Type(x.dt), text.Type(dt))
+		return mistake(fail(n, "%s is of type %s, which is not cast to %s", x.name(), text.Type(x.dt), text.Type(dt)))
 	}
-	return b.castText(n, x, dt), nil
+	return castText(n, x, dt)
 }
 
 // castable reports whether values of a type have a text form.
@@ -193,95 +187,92 @@ func castable(dt arrow.DataType) bool {
 	return false
 }
 
-// eachRow computes a value of each row that is not null.
-func (e *env) eachRow(x *expr, dt arrow.DataType, one func(arr arrow.Array, i int, b array.Builder) error) (arrow.Array, error) {
-	arr, err := e.array(x)
-	if err != nil {
-		return nil, err
-	}
-	defer arr.Release()
-	b := array.NewBuilder(e.mem, dt)
-	defer b.Release()
-	b.Reserve(arr.Len())
-	for i := range arr.Len() {
-		if arr.IsNull(i) {
-			b.AppendNull()
-			continue
-		}
-		if err := one(arr, i, b); err != nil {
-			if e.only.At(i) {
-				return nil, err
+// eachRow computes a value of each row that is not null: begin returns a function that appends it.
+func eachRow(n *ast.Node, x *expr, dt arrow.DataType, begin func(arr arrow.Array, b array.Builder) (func(i int) error, error)) *expr {
+	return function(n, dt, []*expr{x}, func(e *env, in []arrow.Array) (arrow.Array, error) {
+		b := array.NewBuilder(e.mem, dt)
+		defer b.Release()
+		b.Reserve(in[0].Len())
+		one, err := begin(in[0], b)
+		for i := 0; i < in[0].Len() && err == nil; i++ {
+			if in[0].IsNull(i) {
+				b.AppendNull()
+			} else if err = one(i); err != nil && !e.only.At(i) {
+				b.AppendNull()
+				err = nil
 			}
-			b.AppendNull()
 		}
-	}
-	return b.NewArray(), nil
+		if err != nil {
+			return nil, fail(n, "%s", err)
+		}
+		return b.NewArray(), nil
+	})
 }
 
-func boolToInt(arr arrow.Array, i int, b array.Builder) error {
-	v := int64(0)
-	if arr.(*array.Boolean).Value(i) {
-		v = 1
+// number is 1 for true.
+func number(b bool) int64 {
+	if b {
+		return 1
 	}
-	b.(*array.Int64Builder).Append(v)
-	return nil
+	return 0
+}
+
+// castBool makes 0 and 1 of booleans.
+func castBool(n *ast.Node, x *expr) *expr {
+	return eachRow(n, x, int64s, func(arr arrow.Array, b array.Builder) (func(i int) error, error) {
+		return func(i int) error {
+			b.(*array.Int64Builder).Append(number(arr.(*array.Boolean).Value(i)))
+			return nil
+		}, nil
+	})
 }
 
 // castText converts values by their text.
-func (b *binder) castText(n *ast.Node, x *expr, dt arrow.DataType) *expr {
-	return function(n, dt, []*expr{x}, func(e *env) (arrow.Array, error) {
-		var write values.Appender
-		var set values.Setter
+func castText(n *ast.Node, x *expr, dt arrow.DataType) *expr {
+	return eachRow(n, x, dt, func(arr arrow.Array, b array.Builder) (func(i int) error, error) {
 		var buf []byte
-		return e.eachRow(x, dt, func(arr arrow.Array, i int, b array.Builder) (err error) {
-			if write == nil {
-				write = values.Text(arr)
-				if set, err = values.NewSetter(b, text.Lenient); err != nil {
-					return fail(n, "%s", err)
-				}
-			}
+		write := values.Text(arr)
+		set, err := values.NewSetter(b, text.Lenient)
+		return func(i int) error {
 			buf = write(buf[:0], i)
-			if err := set(buf); err != nil {
-				return fail(n, "%s", err)
-			}
-			return nil
-		})
+			return set(buf)
+		}, err
 	})
 }
 
 // castNumber converts numbers. Floats are rounded to the nearest integer, of two to the even one; decimals away from zero.
-func (b *binder) castNumber(n *ast.Node, x *expr, dt arrow.DataType) (*expr, error) {
+func castNumber(n *ast.Node, x *expr, dt arrow.DataType) *expr {
 	switch {
 	case isDecimal(dt):
-		return b.castToDecimal(n, x, dt)
+		return castToDecimal(n, x, dt)
 	case dt.ID() == arrow.FLOAT64:
-		return toFloats(n, x), nil
+		return toFloats(n, x)
 	case dt.ID() == arrow.FLOAT32:
-		return convert[float64, float32](n, toFloats(n, x), dt), nil
+		return convert[float64, float32](n, toFloats(n, x), dt)
 	case dt.ID() == arrow.FLOAT16:
 		return unary(n, toFloats(n, x), dt, func(dst []float16.Num, a []float64) {
 			for i, v := range a {
 				dst[i] = float16.New(float32(v))
 			}
-		}), nil
+		})
 	}
 	switch dt.ID() {
 	case arrow.INT8:
-		return toInteger[int8](n, x, dt, math.MinInt8, math.MaxInt8), nil
+		return toInteger[int8](n, x, dt, math.MinInt8, math.MaxInt8)
 	case arrow.INT16:
-		return toInteger[int16](n, x, dt, math.MinInt16, math.MaxInt16), nil
+		return toInteger[int16](n, x, dt, math.MinInt16, math.MaxInt16)
 	case arrow.INT32:
-		return toInteger[int32](n, x, dt, math.MinInt32, math.MaxInt32), nil
+		return toInteger[int32](n, x, dt, math.MinInt32, math.MaxInt32)
 	case arrow.INT64:
-		return toInteger[int64](n, x, dt, math.MinInt64, math.MaxInt64), nil
+		return toInteger[int64](n, x, dt, math.MinInt64, math.MaxInt64)
 	case arrow.UINT8:
-		return toInteger[uint8](n, x, dt, 0, math.MaxUint8), nil
+		return toInteger[uint8](n, x, dt, 0, math.MaxUint8)
 	case arrow.UINT16:
-		return toInteger[uint16](n, x, dt, 0, math.MaxUint16), nil
+		return toInteger[uint16](n, x, dt, 0, math.MaxUint16)
 	case arrow.UINT32:
-		return toInteger[uint32](n, x, dt, 0, math.MaxUint32), nil
+		return toInteger[uint32](n, x, dt, 0, math.MaxUint32)
 	}
-	return toInteger[uint64](n, x, dt, 0, math.MaxUint64), nil
+	return toInteger[uint64](n, x, dt, 0, math.MaxUint64)
 }
 
 // toInteger converts numbers to integers from lo to hi.
@@ -316,15 +307,15 @@ func toInteger[D int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 		func(v int64) string { return outOfRange(fmt.Sprint(v), name) })
 }
 
-func (b *binder) castToDecimal(n *ast.Node, x *expr, dt arrow.DataType) (*expr, error) {
+func castToDecimal(n *ast.Node, x *expr, dt arrow.DataType) *expr {
 	if dt.ID() != arrow.DECIMAL128 {
-		return b.castText(n, x, dt), nil
+		return castText(n, x, dt)
 	}
 	precision, scale := decimalOf(dt)
 	if !isFloat(x.dt) {
-		return toDecimals(n, x, dt), nil
+		return toDecimals(n, x, dt)
 	}
 	most := numbers.Limit(precision)
 	return checked(n, toFloats(n, x), dt, func(v float64) (int128, bool) { return numbers.FromFloat(v, scale, most) },
-		func(v float64) string { return outOfRange(fmt.Sprint(v), text.Type(dt)) }), nil
+		func(v float64) string { return outOfRange(fmt.Sprint(v), text.Type(dt)) })
 }

@@ -14,31 +14,22 @@ import (
 type int128 = numbers.Int128
 
 // decimals binds arithmetic of two decimals, exactly. dt is the type that holds the values of both.
-func (b *binder) decimals(n *ast.Node, x, y *expr, dt arrow.DataType) (*expr, error) {
+func decimals(n *ast.Node, x, y *expr, dt arrow.DataType) *expr {
 	ap, as := decimalOf(x.dt)
 	bp, bs := decimalOf(y.dt)
 	precision, scale := decimalOf(dt)
-	var err error
 	if n.Op == ast.OpMul {
 		if scale = as + bs; scale > 38 {
-			return nil, fail(n, "the product of %s and %s has %d digits behind the point, more than 38", text.Type(x.dt), text.Type(y.dt), scale)
+			return mistake(fail(n, "the product of %s and %s has %d digits behind the point, more than 38", text.Type(x.dt), text.Type(y.dt), scale))
 		}
 		precision = ap + bp
-		if x, err = b.widened(x, decimalType(ap, as)); err == nil {
-			y, err = b.widened(y, decimalType(bp, bs))
-		}
+		x, y = widened(x, decimalType(ap, as)), widened(y, decimalType(bp, bs))
 	} else {
-		if n.Op != ast.OpMod {
+		if n.Op == ast.OpAdd || n.Op == ast.OpSub {
 			precision++
 		}
-		if x, err = b.widened(x, decimalType(max(precision, ap-as+scale), scale)); err == nil {
-			y, err = b.widened(y, decimalType(max(precision, bp-bs+scale), scale))
-		}
+		x, y = widened(x, decimalType(max(precision, ap-as+scale), scale)), widened(y, decimalType(max(precision, bp-bs+scale), scale))
 	}
-	if err != nil {
-		return nil, err
-	}
-	out := function(n, decimalType(precision, scale), []*expr{x, y}, nil)
 	most := numbers.Limit(38)
 	one := numbers.DecimalOps[n.Op]
 	// Results of fewer than 38 digits are never too large.
@@ -57,8 +48,7 @@ func (b *binder) decimals(n *ast.Node, x, y *expr, dt arrow.DataType) (*expr, er
 		}
 		return numbers.TooLarge(x.ToString(scaleOf(as, scale, n.Op)), n.Op, y.ToString(scaleOf(bs, scale, n.Op)), "38 digits")
 	}
-	out.eval = func(e *env) (arrow.Array, error) { return binary(e, out, x, y, work, fails) }
-	return out, nil
+	return binary(n, decimalType(precision, scale), x, y, work, fails)
 }
 
 // scaleOf is the scale of an operand: its own in products, that of the result elsewhere.

@@ -27,7 +27,7 @@ func isList(dt arrow.DataType) bool {
 // elements is a condition on the elements of a list. Within it, the path of the list names an element.
 type elements struct {
 	n       *ast.Node
-	list    *expr // nil for arrays numbers.Within JSON texts
+	list    *expr // nil for arrays within JSON texts
 	yes, no *predicate.Bound
 	inputs  []elementInput // of yes, then of no
 	json    int            // the column of JSON texts
@@ -37,8 +37,8 @@ type elements struct {
 // elementInput is a column of the condition: a part of the elements, or a column of the rows.
 type elementInput struct {
 	column predicate.Column
-	part   []int // numbers.Within an element; nil for a column of the rows
-	json   bool  // numbers.Within the elements of an array in JSON
+	part   []int // within an element; nil for a column of the rows
+	json   bool  // within the elements of an array in JSON
 	row    int   // the column of the rows
 }
 
@@ -88,9 +88,9 @@ func (b *binder) elements(n, condition *ast.Node) (*elements, error) {
 	if path == "" {
 		return b.elementsOfJSON(n, condition)
 	}
-	list, err := b.column(&ast.Node{Op: ast.OpColumn, Path: path, Text: n.Text, Pos: n.Pos})
-	if err != nil {
-		return nil, err
+	list := b.column(&ast.Node{Op: ast.OpColumn, Path: path, Text: n.Text, Pos: n.Pos})
+	if list.err != nil {
+		return nil, list.err
 	}
 	at := b.columns[list.column].Index
 	inner := arrow.NewSchema(replaced(b.schema.Fields(), at, dt.(arrow.ListLikeType).Elem()), nil)
@@ -103,7 +103,7 @@ func (b *binder) elements(n, condition *ast.Node) (*elements, error) {
 	})
 }
 
-// elementsOfJSON binds a condition on the elements of arrays numbers.Within JSON texts: the first array on the path that all paths have in common.
+// elementsOfJSON binds a condition on the elements of arrays within JSON texts: the first array on the path that all paths have in common.
 func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
 	e := &elements{n: n, json: -1}
 	var base predicate.Column
@@ -143,10 +143,7 @@ func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
 }
 
 func (x *elements) bind(b *binder, condition *ast.Node, s *arrow.Schema, input func(c predicate.Column) elementInput) (err error) {
-	if x.yes, err = predicate.BindWith(condition, s, false, bindValue); err != nil {
-		return err
-	}
-	if x.no, err = predicate.BindWith(condition, s, true, bindValue); err != nil {
+	if x.yes, x.no, err = bothWays(condition, s); err != nil {
 		return err
 	}
 	for _, p := range []*predicate.Bound{x.yes, x.no} {
@@ -264,61 +261,49 @@ func (e *env) rowsOf(f *found) []int64 {
 }
 
 // quantified binds any(condition) and all(condition). Of an empty list any is false and all is true.
-func (b *binder) quantified(n *ast.Node) (*expr, error) {
+func (b *binder) quantified(n *ast.Node) *expr {
 	x, err := b.elements(n, n.Args[0])
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
-	all := n.Name == "all"
-	return b.reduced(x, func(yes, no, unknown bool) (isTrue, isFalse bool) {
-		if all {
-			return !no && !unknown, no
-		}
-		return yes, !yes && !unknown
-	}), nil
+	if n.Name == "all" {
+		return x.reduced(func(yes, no, unknown bool) (isTrue, isFalse bool) { return !no && !unknown, no })
+	}
+	return x.reduced(func(yes, no, unknown bool) (isTrue, isFalse bool) { return yes, !yes && !unknown })
 }
 
 // contains binds the question whether an element is equal to a value; elements that are null are not. For a map it asks for a key.
-func (b *binder) contains(n *ast.Node, list *expr) (*expr, error) {
+func (b *binder) contains(n *ast.Node, list *expr) *expr {
 	if list.column < 0 {
-		return nil, fail(n.Args[0], "contains looks into columns of lists, not into %s", ast.Shorten(n.Args[0].String()))
+		return mistake(fail(n.Args[0], "contains looks into columns of lists, not into %s", ast.Shorten(n.Args[0].String())))
 	}
-	item := *n.Args[0]
+	path := n.Args[0].Path
 	if list.dt.ID() == arrow.MAP {
-		item.Path = ast.PathOf(append(schema.SplitPath(item.Path), "key"))
+		path = ast.PathOf(append(schema.SplitPath(path), "key"))
 	}
-	x, err := b.elements(n, &ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{&item, n.Args[1]}})
+	x, err := b.equal(n, path)
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
-	out := b.reduced(x, func(yes, no, unknown bool) (isTrue, isFalse bool) { return yes, !yes })
-	value, err := b.bind(n.Args[1])
-	if err != nil {
-		return nil, err
-	}
+	out := x.reduced(func(yes, no, unknown bool) (isTrue, isFalse bool) { return yes, !yes })
+	value := b.bind(n.Args[1])
 	if value.lit != nil && value.lit.Lit.Kind != ast.LitNull {
-		return out, nil
+		return out
 	}
-	if value, err = b.natural(value); err != nil {
-		return nil, err
-	}
-	return function(n, booleans, []*expr{list, value}, func(e *env) (arrow.Array, error) { // null where the value is
-		arr, err := e.full(value)
-		if err != nil {
-			return nil, err
-		}
-		defer arr.Release()
-		truth, err := out.eval(e)
-		if err != nil {
-			return nil, err
-		}
-		defer truth.Release()
-		return arrowutil.Mask(e.mem, truth, validity(arr))
-	}), nil
+	// null where the value is
+	return ofRows(n, booleans, []*expr{natural(value), out}, func(e *env, in []arrow.Array) (arrow.Array, error) {
+		return arrowutil.Mask(e.mem, in[1], validity(in[0]))
+	})
+}
+
+// equal binds the condition that the elements at a path are equal to the second argument.
+func (b *binder) equal(n *ast.Node, path string) (*elements, error) {
+	element := &ast.Node{Op: ast.OpColumn, Text: n.Text, Pos: n.Pos, Path: path}
+	return b.elements(n, &ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{element, n.Args[1]}})
 }
 
 // reduced is a boolean made of what a condition is for the elements of a row. It is null where there is no list.
-func (b *binder) reduced(x *elements, truth func(yes, no, unknown bool) (isTrue, isFalse bool)) *expr {
+func (x *elements) reduced(truth func(yes, no, unknown bool) (isTrue, isFalse bool)) *expr {
 	return &expr{node: x.n, dt: booleans, column: -1, eval: func(e *env) (arrow.Array, error) {
 		f, err := x.eval(e)
 		if err != nil {
@@ -350,12 +335,8 @@ func (b *binder) reduced(x *elements, truth func(yes, no, unknown bool) (isTrue,
 
 // index binds an element of a list by its position, which counts from 1, or with a negative one from the end; or the value of a map by its
 // key. Without such an element it is null.
-func (b *binder) index(n *ast.Node) (*expr, error) {
-	x, err := b.bind(n.Args[0])
-	if err != nil {
-		return nil, err
-	}
-	at := n.Args[1]
+func (b *binder) index(n *ast.Node) *expr {
+	x, at := b.bind(n.Args[0]), n.Args[1]
 	if x.column >= 0 && (b.columns[x.column].Inside != nil || extension.IsJSON(b.columns[x.column].Type)) && at.Op == ast.OpLiteral && at.Lit.Kind == ast.LitString {
 		return b.column(&ast.Node{Op: ast.OpColumn, Text: n.Text, Pos: n.Pos, Path: ast.PathOf(append(schema.SplitPath(n.Args[0].Path), at.Lit.Text))})
 	}
@@ -365,73 +346,49 @@ func (b *binder) index(n *ast.Node) (*expr, error) {
 	case arrow.ListLikeType:
 		return b.listItem(n, x, t)
 	case *arrow.StructType:
-		return b.field(n, x, t)
+		return field(n, x, t)
 	}
-	return nil, fail(n, "%s is of type %s, and only lists and maps have elements", ast.Shorten(n.Args[0].String()), text.Type(x.dt))
+	if x.err != nil {
+		return x
+	}
+	return mistake(fail(n, "%s is of type %s, and only lists and maps have elements", ast.Shorten(n.Args[0].String()), text.Type(x.dt)))
 }
 
 // field binds a field of a struct.
-func (b *binder) field(n *ast.Node, x *expr, t *arrow.StructType) (*expr, error) {
+func field(n *ast.Node, x *expr, t *arrow.StructType) *expr {
 	name := n.Args[1]
 	if name.Op != ast.OpLiteral || name.Lit.Kind != ast.LitString {
-		return nil, fail(name, "expected the name of a field, found %s", ast.Shorten(name.String()))
+		return mistake(fail(name, "expected the name of a field, found %s", ast.Shorten(name.String())))
 	}
 	k := slices.IndexFunc(t.Fields(), func(f arrow.Field) bool { return f.Name == name.Lit.Text })
 	if k < 0 {
-		return nil, fail(name, "%s has no field %s%s", ast.Shorten(n.Args[0].String()), ast.Shorten(name.Lit.Text), text.Suggest(name.Lit.Text, text.Names(t)))
+		return mistake(fail(name, "%s has no field %s%s", ast.Shorten(n.Args[0].String()), ast.Shorten(name.Lit.Text), text.Suggest(name.Lit.Text, text.Names(t))))
 	}
-	return function(n, plainType(t.Field(k).Type), []*expr{x}, func(e *env) (arrow.Array, error) {
-		arr, err := e.full(x)
-		if err != nil {
-			return nil, err
-		}
-		defer arr.Release()
-		field, err := predicate.Child(arr, []int{k})
+	return ofRows(n, plainType(t.Field(k).Type), []*expr{x}, func(e *env, in []arrow.Array) (arrow.Array, error) {
+		field, err := predicate.Child(in[0], []int{k})
 		if err != nil {
 			return nil, err
 		}
 		defer field.Release()
 		return arrowutil.Plain(e.mem, field)
-	}), nil
+	})
 }
 
-func (b *binder) listItem(n *ast.Node, x *expr, t arrow.ListLikeType) (*expr, error) {
-	at, err := b.bind(n.Args[1])
-	if err == nil {
-		at, err = b.number(n, at, int64s)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !isInteger(at.dt) {
-		return nil, fail(n.Args[1], "%s is of type %s, and positions are integers", ast.Shorten(n.Args[1].String()), text.Type(at.dt))
-	}
-	if at, err = b.cast(at.node, at, int64s); err != nil {
-		return nil, err
-	}
-	return function(n, plainType(t.Elem()), []*expr{x, at}, func(e *env) (arrow.Array, error) {
-		list, err := e.full(x)
-		if err != nil {
-			return nil, err
-		}
-		defer list.Release()
-		positions, err := e.full(at)
-		if err != nil {
-			return nil, err
-		}
-		defer positions.Release()
-		l, p := list.(array.ListLike), arrowutil.Values[int64](positions)
+func (b *binder) listItem(n *ast.Node, x *expr, t arrow.ListLikeType) *expr {
+	at := b.position(n, b.bind(n.Args[1]))
+	return ofRows(n, plainType(t.Elem()), []*expr{x, at}, func(e *env, in []arrow.Array) (arrow.Array, error) {
+		l, p := in[0].(array.ListLike), arrowutil.Values[int64](in[1])
 		return e.pick(l.ListValues(), func(row int) int64 {
 			lo, hi := l.ValueOffsets(row)
 			switch {
-			case l.IsNull(row) || positions.IsNull(row) || p[row] > hi-lo || p[row] < lo-hi || p[row] == 0:
+			case l.IsNull(row) || in[1].IsNull(row) || p[row] > hi-lo || p[row] < lo-hi || p[row] == 0:
 				return -1
 			case p[row] > 0:
 				return lo + p[row] - 1
 			}
 			return hi + p[row]
 		})
-	}), nil
+	})
 }
 
 // pick takes for each row the value at an index, or null at -1.
@@ -448,17 +405,15 @@ func (e *env) pick(values arrow.Array, at func(row int) int64) (arrow.Array, err
 	return arrowutil.Plain(e.mem, taken)
 }
 
-func (b *binder) mapValue(n *ast.Node, x *expr, t *arrow.MapType) (*expr, error) {
+func (b *binder) mapValue(n *ast.Node, x *expr, t *arrow.MapType) *expr {
 	if x.column < 0 {
-		return nil, fail(n.Args[0], "only columns of maps are asked for a key, not %s", ast.Shorten(n.Args[0].String()))
+		return mistake(fail(n.Args[0], "only columns of maps are asked for a key, not %s", ast.Shorten(n.Args[0].String())))
 	}
-	key := &ast.Node{Op: ast.OpColumn, Text: n.Text, Pos: n.Pos, Path: ast.PathOf(append(schema.SplitPath(n.Args[0].Path), "key"))}
-	keys, err := b.elements(n, &ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{key, n.Args[1]}})
+	keys, err := b.equal(n, ast.PathOf(append(schema.SplitPath(n.Args[0].Path), "key")))
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
-	out := &expr{node: n, dt: plainType(t.ItemType()), column: -1}
-	out.eval = func(e *env) (arrow.Array, error) {
+	return &expr{node: n, dt: plainType(t.ItemType()), column: -1, eval: func(e *env) (arrow.Array, error) {
 		f, err := keys.eval(e)
 		if err != nil {
 			return nil, err
@@ -476,6 +431,5 @@ func (b *binder) mapValue(n *ast.Node, x *expr, t *arrow.MapType) (*expr, error)
 			}
 			return -1
 		})
-	}
-	return out, nil
+	}}
 }

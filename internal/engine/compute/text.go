@@ -3,6 +3,7 @@ package compute
 import (
 	"bytes"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -25,152 +26,118 @@ func hasBytes(dt arrow.DataType) bool {
 }
 
 // textArgument checks that an argument is a string.
-func (b *binder) textArgument(n *ast.Node, x *expr) (*expr, error) {
-	x, err := b.natural(x)
-	if err != nil {
-		return nil, err
-	}
-	if isNull(x.dt) {
-		return b.typed(&expr{node: x.node, lit: &ast.Node{Op: ast.OpLiteral}}, utf8s)
+func textArgument(n *ast.Node, x *expr) *expr {
+	x = natural(x)
+	if isNull(x.dt) && x.err == nil {
+		return typed(null(x.node), utf8s)
 	}
 	if !isText(x.dt) {
-		return nil, fail(x.node, "%s is of type %s, and %s takes strings", ast.Shorten(x.node.String()), text.Type(x.dt), n.Name)
+		return x.refuse("%s is of type %s, and %s takes strings", x.name(), text.Type(x.dt), n.Name)
 	}
-	return x, nil
+	return x
 }
 
 // maxText is the most bytes of the strings of a batch.
 const maxText = math.MaxInt32
 
-// texts evaluates a function that appends a string to dst for each row that is not null in any argument.
-func texts(n *ast.Node, args []*expr, begin func(arrays []arrow.Array) func(dst []byte, row int) []byte) *expr {
-	return function(n, utf8s, args, func(e *env) (arrow.Array, error) {
-		arrays := make([]arrow.Array, len(args))
-		for i, a := range args {
-			var err error
-			if arrays[i], err = e.full(a); err != nil {
-				return nil, err
-			}
-			defer arrays[i].Release()
-		}
-		valid, nulls := e.valid(arrays...)
-		offsets := arrowutil.NewBuffer(e.mem, 4*(e.rows+1))
-		off := arrowutil.As[int32](offsets.Bytes())
-		off[0] = 0
-		var data []byte
-		one := begin(arrays)
-		for i := range e.rows {
-			if valid == nil || valid.Bytes()[i>>3]>>(i&7)&1 != 0 {
-				data = one(data, i)
-			}
-			if len(data) > maxText {
-				offsets.Release()
-				if valid != nil {
-					valid.Release()
-				}
-				return nil, fail(n, "the strings of %s are longer than 2 GiB in a batch of %d rows", ast.Shorten(n.String()), e.rows)
-			}
-			off[i+1] = int32(len(data))
-		}
-		return arrowutil.Make(utf8s, e.rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(data)}, nil, nulls), nil
+// texts is a function that appends a string to dst for each row that is not null in any argument.
+func texts(n *ast.Node, args []*expr, begin func(in []arrow.Array) func(dst []byte, row int) []byte) *expr {
+	return ofRows(n, utf8s, args, func(e *env, in []arrow.Array) (arrow.Array, error) {
+		valid, nulls := e.valid(in...)
+		return e.strings(n, valid, nulls, begin(in))
 	})
 }
 
-// changeCase binds lower and upper: each character by Unicode's simple mapping.
-func (b *binder) changeCase(n *ast.Node, x *expr) (*expr, error) {
-	x, err := b.textArgument(n, x)
-	if err != nil {
-		return nil, err
+// strings makes an array of the strings that a function appends to dst for each valid row.
+func (e *env) strings(n *ast.Node, valid *memory.Buffer, nulls int, one func(dst []byte, row int) []byte) (arrow.Array, error) {
+	offsets := arrowutil.NewBuffer(e.mem, 4*(e.rows+1))
+	off := arrowutil.As[int32](offsets.Bytes())
+	off[0] = 0
+	var data []byte
+	for i := range e.rows {
+		if isSet(valid, i) {
+			data = one(data, i)
+		}
+		if len(data) > maxText {
+			offsets.Release()
+			if valid != nil {
+				valid.Release()
+			}
+			return nil, fail(n, "the strings of %s are longer than 2 GiB in a batch of %d rows", ast.Shorten(n.String()), e.rows)
+		}
+		off[i+1] = int32(len(data))
 	}
+	return arrowutil.Make(utf8s, e.rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(data)}, nil, nulls), nil
+}
+
+// changeCase binds lower and upper: each character by Unicode's simple mapping.
+func changeCase(n *ast.Node, x *expr) *expr {
 	change := bytes.ToLower
 	if n.Name == "upper" {
 		change = bytes.ToUpper
 	}
-	return texts(n, []*expr{x}, func(arrays []arrow.Array) func([]byte, int) []byte {
-		at := arrowutil.BytesOf(arrays[0])
+	return texts(n, []*expr{textArgument(n, x)}, func(in []arrow.Array) func([]byte, int) []byte {
+		at := arrowutil.BytesOf(in[0])
 		return func(dst []byte, row int) []byte { return append(dst, change(at(row))...) }
-	}), nil
-}
-
-// length binds the number of characters of a string, bytes of a byte string, and elements of a list.
-func (b *binder) length(n *ast.Node, x *expr) (*expr, error) {
-	x, err := b.natural(x)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case isText(x.dt):
-		return counted(n, x, func(arr arrow.Array) func(i int) int64 {
-			at := arrowutil.BytesOf(arr)
-			return func(i int) int64 { return int64(utf8.RuneCount(at(i))) }
-		}), nil
-	case hasBytes(x.dt):
-		return counted(n, x, func(arr arrow.Array) func(i int) int64 {
-			at := arrowutil.BytesOf(arr)
-			return func(i int) int64 { return int64(len(at(i))) }
-		}), nil
-	case isList(x.dt):
-		return counted(n, x, func(arr arrow.Array) func(i int) int64 {
-			l := arr.(array.ListLike)
-			return func(i int) int64 { lo, hi := l.ValueOffsets(i); return hi - lo }
-		}), nil
-	}
-	return nil, fail(x.node, "%s is of type %s, and %s takes strings and lists", ast.Shorten(x.node.String()), text.Type(x.dt), n.Name)
-}
-
-// counted is a function with an integer for each row that is not null.
-func counted(n *ast.Node, x *expr, begin func(arr arrow.Array) func(i int) int64) *expr {
-	return function(n, int64s, []*expr{x}, func(e *env) (arrow.Array, error) {
-		xs, err := e.array(x)
-		if err != nil {
-			return nil, err
-		}
-		defer xs.Release()
-		out := arrowutil.NewZeroBuffer(e.mem, 8*e.rows)
-		dst, one := arrowutil.As[int64](out.Bytes()), begin(xs)
-		valid, nulls := e.valid(xs)
-		for i := range dst {
-			if xs.IsValid(i) {
-				dst[i] = one(i)
-			}
-		}
-		return arrowutil.Make(int64s, e.rows, []*memory.Buffer{valid, out}, nil, nulls), nil
 	})
 }
 
-// substr binds the part of a string from a position on, which counts from 1, or with a negative one from the end.
-func (b *binder) substr(n *ast.Node, args []*expr) (*expr, error) {
-	x, err := b.textArgument(n, args[0])
-	if err != nil {
-		return nil, err
+// length binds the number of characters of a string, bytes of a byte string, and elements of a list.
+func length(n *ast.Node, x *expr) *expr {
+	x = natural(x)
+	var begin func(arr arrow.Array) func(i int) int64
+	switch {
+	case isText(x.dt):
+		begin = func(arr arrow.Array) func(i int) int64 {
+			at := arrowutil.BytesOf(arr)
+			return func(i int) int64 { return int64(utf8.RuneCount(at(i))) }
+		}
+	case hasBytes(x.dt):
+		begin = func(arr arrow.Array) func(i int) int64 {
+			at := arrowutil.BytesOf(arr)
+			return func(i int) int64 { return int64(len(at(i))) }
+		}
+	case isList(x.dt):
+		begin = func(arr arrow.Array) func(i int) int64 {
+			l := arr.(array.ListLike)
+			return func(i int) int64 { lo, hi := l.ValueOffsets(i); return hi - lo }
+		}
+	default:
+		return x.refuse("%s is of type %s, and %s takes strings and lists", x.name(), text.Type(x.dt), n.Name)
 	}
-	args[0] = x
-	for i, a := range args[1:] {
-		if a, err = b.number(n, a, int64s); err == nil && !isInteger(a.dt) {
-			err = fail(a.node, "%s is of type %s, and positions are integers", ast.Shorten(a.node.String()), text.Type(a.dt))
-		}
-		if err == nil {
-			a, err = b.cast(a.node, a, int64s)
-		}
-		if err != nil {
-			return nil, err
-		}
-		args[1+i] = a
-	}
-	return texts(n, args, func(arrays []arrow.Array) func([]byte, int) []byte {
-		at, from := arrowutil.BytesOf(arrays[0]), arrowutil.Values[int64](arrays[1])
-		var length []int64
-		if len(arrays) > 2 {
-			length = arrowutil.Values[int64](arrays[2])
-		}
-		return func(dst []byte, row int) []byte {
-			s, most := at(row), int64(math.MaxInt32)
-			if length != nil {
-				most = length[row]
+	return function(n, int64s, []*expr{x}, func(e *env, in []arrow.Array) (arrow.Array, error) {
+		out, one := newResult[int64](e, in), begin(in[0])
+		for i := range out.values {
+			if out.values[i] = 0; in[0].IsValid(i) {
+				out.values[i] = one(i)
 			}
-			return append(dst, part(s, from[row], most)...)
 		}
-	}), nil
+		return out.array(int64s), nil
+	})
+}
+
+// position checks that an expression is an integer, and makes it an int64.
+func (b *binder) position(n *ast.Node, x *expr) *expr {
+	if x = b.number(n, x, int64s); !isInteger(x.dt) {
+		return x.refuse("%s is of type %s, and positions are integers", x.name(), text.Type(x.dt))
+	}
+	return cast(x.node, x, int64s)
+}
+
+// substr binds the part of a string from a position on, which counts from 1, or with a negative one from the end.
+func (b *binder) substr(n *ast.Node, args []*expr) *expr {
+	args[0] = textArgument(n, args[0])
+	for i := range args[1:] {
+		args[1+i] = b.position(n, args[1+i])
+	}
+	return texts(n, args, func(in []arrow.Array) func([]byte, int) []byte {
+		at, from := arrowutil.BytesOf(in[0]), arrowutil.Values[int64](in[1])
+		length := slices.Repeat([]int64{math.MaxInt32}, len(from))
+		if len(in) > 2 {
+			length = arrowutil.Values[int64](in[2])
+		}
+		return func(dst []byte, row int) []byte { return append(dst, part(at(row), from[row], length[row])...) }
+	})
 }
 
 // part is some characters of a string from a position on, those before it if there are fewer than none.
@@ -207,43 +174,30 @@ func part(s []byte, from, length int64) []byte {
 }
 
 // concat binds the concatenation of the texts of values. Nulls are left out.
-func (b *binder) concat(n *ast.Node, args []*expr) (*expr, error) {
+func concat(n *ast.Node, args []*expr) *expr {
 	for i, a := range args {
-		a, err := b.natural(a)
-		if err != nil {
-			return nil, err
-		}
-		if !castable(a.dt) && !isNull(a.dt) {
-			return nil, fail(a.node, "%s is of type %s, and concat takes values that are written as text", ast.Shorten(a.node.String()), text.Type(a.dt))
+		a = natural(a)
+		if a.err != nil || !castable(a.dt) && !isNull(a.dt) {
+			return a.refuse("%s is of type %s, and concat takes values that are written as text", a.name(), text.Type(a.dt))
 		}
 		args[i] = a
 	}
-	whole := function(n, utf8s, args, nil)
-	whole.strict = false
-	whole.eval = func(e *env) (arrow.Array, error) {
-		arrays := make([]arrow.Array, len(args))
-		write := make([]values.Appender, len(args))
-		for i, a := range args {
-			var err error
-			if arrays[i], err = e.full(a); err != nil {
-				return nil, err
-			}
-			defer arrays[i].Release()
-			if !isNull(a.dt) {
-				write[i] = values.Text(arrays[i])
+	whole := ofRows(n, utf8s, args, func(e *env, in []arrow.Array) (arrow.Array, error) {
+		write := make([]values.Appender, len(in))
+		for i, arr := range in {
+			if !isNull(arr.DataType()) {
+				write[i] = values.Text(arr)
 			}
 		}
-		joined := texts(n, nil, func([]arrow.Array) func([]byte, int) []byte {
-			return func(dst []byte, row int) []byte {
-				for i, arr := range arrays {
-					if write[i] != nil && arr.IsValid(row) {
-						dst = write[i](dst, row)
-					}
+		return e.strings(n, nil, 0, func(dst []byte, row int) []byte {
+			for i, arr := range in {
+				if write[i] != nil && arr.IsValid(row) {
+					dst = write[i](dst, row)
 				}
-				return dst
 			}
+			return dst
 		})
-		return joined.eval(e)
-	}
-	return whole, nil
+	})
+	whole.strict = false
+	return whole
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
@@ -32,22 +31,22 @@ func zoned(dt arrow.DataType) string {
 }
 
 // localTime checks that an argument has a date, and finds its time zone.
-func (b *binder) localTime(n *ast.Node, x *expr) (calendar.Zone, error) {
-	if !isInstant(x.dt) {
-		return calendar.Zone{}, fail(x.node, "%s is of type %s, and %s takes dates and timestamps", ast.Shorten(x.node.String()), text.Type(x.dt), n.Name)
+func localTime(n *ast.Node, x *expr) (calendar.Zone, error) {
+	if x.err != nil || !isInstant(x.dt) {
+		return calendar.Zone{}, x.refuse("%s is of type %s, and %s takes dates and timestamps", x.name(), text.Type(x.dt), n.Name).err
 	}
 	z, ok := calendar.ZoneOf(zoned(x.dt))
 	if !ok {
-		return z, fail(x.node, "the time zone %q of %s is not known here", ast.Shorten(zoned(x.dt)), ast.Shorten(x.node.String()))
+		return z, fail(x.node, "the time zone %q of %s is not known here", ast.Shorten(zoned(x.dt)), x.name())
 	}
 	return z, nil
 }
 
 // datePart binds year, month and other parts of dates.
-func (b *binder) datePart(n *ast.Node, x *expr) (*expr, error) {
-	z, err := b.localTime(n, x)
+func datePart(n *ast.Node, x *expr) *expr {
+	z, err := localTime(n, x)
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
 	part := calendar.Parts[n.Name]
 	var out *expr
@@ -62,32 +61,32 @@ func (b *binder) datePart(n *ast.Node, x *expr) (*expr, error) {
 	if n.Name == "year" && z.Location == nil {
 		out.arg, out.least = x.node, calendar.InUnits(x.dt, z, func(y int64) int64 { return calendar.DayOf(y, 1, 1) })
 	}
-	return out, nil
+	return out
 }
 
 // clockPart binds hour, minute and second.
-func (b *binder) clockPart(n *ast.Node, x *expr) (*expr, error) {
+func clockPart(n *ast.Node, x *expr) *expr {
 	per, z := calendar.PerSecond(x.dt), calendar.Zone{}
 	if !isClock(x.dt) {
 		var err error
-		if z, err = b.localTime(n, x); err != nil {
-			return nil, err
+		if z, err = localTime(n, x); err != nil {
+			return mistake(err)
 		}
 	}
 	switch {
 	case per == 0:
-		return unary(n, x, int64s, func(dst []int64, _ []int32) { clear(dst) }), nil
+		return unary(n, x, int64s, func(dst []int64, _ []int32) { clear(dst) })
 	case x.dt.ID() == arrow.TIME32:
 		x = convert[int32, int64](n, x, int64s)
 	}
-	return unary(n, x, int64s, func(dst, a []int64) { calendar.Clocks(dst, a, per, z, n.Name) }), nil
+	return unary(n, x, int64s, func(dst, a []int64) { calendar.Clocks(dst, a, per, z, n.Name) })
 }
 
 // epoch binds the seconds since 1970, of times of day and durations those since their zero.
-func (b *binder) epoch(n *ast.Node, x *expr) (*expr, error) {
+func epoch(n *ast.Node, x *expr) *expr {
 	if !isInstant(x.dt) && !isClock(x.dt) && x.dt.ID() != arrow.DURATION {
-		_, err := b.localTime(n, x)
-		return nil, err
+		_, err := localTime(n, x)
+		return mistake(err)
 	}
 	per := calendar.PerSecond(x.dt)
 	if x.dt.ID() == arrow.DATE32 || x.dt.ID() == arrow.TIME32 {
@@ -99,117 +98,84 @@ func (b *binder) epoch(n *ast.Node, x *expr) (*expr, error) {
 					dst[i] = float64(v) / float64(per)
 				}
 			}
-		}), nil
+		})
 	}
 	return unary(n, x, float64s, func(dst []float64, a []int64) {
 		for i, v := range a {
 			dst[i] = float64(v) / float64(per)
 		}
-	}), nil
+	})
 }
 
 // castInstant converts dates and timestamps. A timestamp without a zone has its local time in one.
-func (b *binder) castInstant(n *ast.Node, x *expr, dt arrow.DataType) (*expr, error) {
-	for _, t := range []arrow.DataType{x.dt, dt} {
-		if _, ok := calendar.ZoneOf(zoned(t)); !ok {
-			return nil, fail(n, "the time zone %q is not known here", ast.Shorten(zoned(t)))
+func castInstant(n *ast.Node, x *expr, dt arrow.DataType) *expr {
+	var zones [2]calendar.Zone
+	for i, t := range []arrow.DataType{x.dt, dt} {
+		var ok bool
+		if zones[i], ok = calendar.ZoneOf(zoned(t)); !ok {
+			return mistake(fail(n, "the time zone %q is not known here", ast.Shorten(zoned(t))))
 		}
 	}
-	from, _ := calendar.ZoneOf(zoned(x.dt))
-	to, _ := calendar.ZoneOf(zoned(dt))
 	if zoned(x.dt) != "" && zoned(dt) != "" { // the same instant
-		from, to = calendar.Zone{}, calendar.Zone{}
+		zones = [2]calendar.Zone{}
 	}
-	out, err := b.changeUnit(n, x, dt, from, to)
-	if err == nil && dt.ID() == arrow.DATE32 && from.Location == nil {
-		out.arg, out.least = x.node, calendar.InUnits(x.dt, from, func(y int64) int64 { return y })
+	out := changeUnit(n, x, dt, zones[0], zones[1])
+	if dt.ID() == arrow.DATE32 && zones[0].Location == nil {
+		out.arg, out.least = x.node, calendar.InUnits(x.dt, zones[0], func(y int64) int64 { return y })
 	}
-	return out, err
-}
-
-// changeUnit converts times between units and zones, rounding down.
-func (b *binder) changeUnit(n *ast.Node, x *expr, dt arrow.DataType, from, to calendar.Zone) (*expr, error) {
-	a, c := calendar.PerSecond(x.dt), calendar.PerSecond(dt)
-	one := func(o, p *calendar.Offsets) func(v int64) (int64, bool) {
-		return func(v int64) (int64, bool) {
-			var seconds, rest int64 // local time
-			if a == 0 {
-				seconds = v * calendar.DaySeconds
-			} else {
-				seconds, rest = text.FloorDiv(v, a)
-				seconds += o.At(seconds)
-			}
-			if c == 0 {
-				day, _ := text.FloorDiv(seconds, calendar.DaySeconds)
-				return day, day >= math.MinInt32 && day <= math.MaxInt32
-			}
-			seconds = p.Instant(seconds)
-			if c >= max(a, 1) {
-				rest *= c / max(a, 1)
-			} else {
-				rest /= a / c
-			}
-			hi := new(big.Int).SetInt64(0)
-			if seconds > math.MaxInt64/c-1 || seconds < math.MinInt64/c+1 {
-				hi.Mul(big.NewInt(seconds), big.NewInt(c)).Add(hi, big.NewInt(rest))
-				return hi.Int64(), hi.IsInt64()
-			}
-			return seconds*c + rest, true
-		}
-	}
-	why := func(v string) string { return outOfRange(v, text.Type(dt)) }
-	switch {
-	case a == 0 && c == 0:
-		return checked(n, x, dt, func(v int32) (int32, bool) { return v, true }, func(v int32) string { return "" }), nil
-	case a == 0:
-		return perRow(n, x, dt, func() func(v int32) (int64, bool) {
-			f := one(from.Offsets(), to.Offsets())
-			return func(v int32) (int64, bool) { return f(int64(v)) }
-		}, func(v int32) string { return why(string(text.AppendDate(nil, int64(v)))) }), nil
-	case c == 0:
-		return perRow(n, x, dt, func() func(v int64) (int32, bool) {
-			f := one(from.Offsets(), to.Offsets())
-			return func(v int64) (int32, bool) { r, ok := f(v); return int32(r), ok }
-		}, func(v int64) string { return why(string(text.AppendTimestamp(nil, v, a, false))) }), nil
-	}
-	return perRow(n, x, dt, func() func(v int64) (int64, bool) { return one(from.Offsets(), to.Offsets()) },
-		func(v int64) string { return why(string(text.AppendTimestamp(nil, v, a, false))) }), nil
-}
-
-// perRow is checked with a function that is made anew for each evaluation, because it remembers.
-func perRow[T, R any](n *ast.Node, x *expr, dt arrow.DataType, one func() func(v T) (R, bool), why func(v T) string) *expr {
-	out := function(n, dt, []*expr{x}, nil)
-	out.eval = func(e *env) (arrow.Array, error) { return checked(n, x, dt, one(), why).eval(e) }
 	return out
 }
 
+// changeUnit converts times between units and zones, rounding down.
+func changeUnit(n *ast.Node, x *expr, dt arrow.DataType, from, to calendar.Zone) *expr {
+	a, c := calendar.PerSecond(x.dt), calendar.PerSecond(dt)
+	one := func() func(int64) (int64, bool) { return calendar.Converter(a, c, from, to) }
+	day := func(v int32) string { return outOfRange(string(text.AppendDate(nil, int64(v))), text.Type(dt)) }
+	time := func(v int64) string { return outOfRange(string(text.AppendTimestamp(nil, v, a, false)), text.Type(dt)) }
+	switch {
+	case a == 0 && c == 0:
+		return unary(n, x, dt, func(dst, a []int32) { copy(dst, a) })
+	case a == 0:
+		return perBatch(n, x, dt, func() func(v int32) (int64, bool) {
+			f := one()
+			return func(v int32) (int64, bool) { return f(int64(v)) }
+		}, day)
+	case c == 0:
+		return perBatch(n, x, dt, func() func(v int64) (int32, bool) {
+			f := one()
+			return func(v int64) (int32, bool) { r, ok := f(v); return int32(r), ok }
+		}, time)
+	}
+	return perBatch(n, x, dt, one, time)
+}
+
 // dateOf binds date(x).
-func (b *binder) dateOf(n *ast.Node, x *expr) (*expr, error) {
+func dateOf(n *ast.Node, x *expr) *expr {
+	date32 := arrow.FixedWidthTypes.Date32
 	if x.lit != nil {
-		return b.typed(x, arrow.FixedWidthTypes.Date32)
+		return typed(x, date32)
 	}
-	if isText(x.dt) {
-		return b.cast(n, x, arrow.FixedWidthTypes.Date32)
+	if !isText(x.dt) {
+		if _, err := localTime(n, x); err != nil {
+			return mistake(err)
+		}
 	}
-	if _, err := b.localTime(n, x); err != nil {
-		return nil, err
-	}
-	return b.cast(n, x, arrow.FixedWidthTypes.Date32)
+	return cast(n, x, date32)
 }
 
 // truncate binds date_trunc(unit, x). The result has the type of x.
-func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
+func truncate(n *ast.Node, unit, x *expr) *expr {
 	if unit.lit == nil || unit.lit.Lit.Kind != ast.LitString {
-		return nil, fail(unit.node, "expected a unit such as 'month', found %s", ast.Shorten(unit.node.String()))
+		return unit.refuse("expected a unit such as 'month', found %s", unit.name())
 	}
 	word := strings.ToLower(unit.lit.Lit.Text)
 	first, nanos := calendar.Truncations[word], calendar.ClockUnits[word]
 	if first == nil && nanos == 0 {
-		return nil, fail(unit.node, "%s is no unit: write decade, year, quarter, month, week, day, hour, minute, second, millisecond or microsecond", unit.lit.Lit.Describe())
+		return unit.refuse("%s is no unit: write decade, year, quarter, month, week, day, hour, minute, second, millisecond or microsecond", unit.lit.Lit.Describe())
 	}
-	z, err := b.localTime(n, x)
+	z, err := localTime(n, x)
 	if err != nil {
-		return nil, err
+		return mistake(err)
 	}
 	per := calendar.PerSecond(x.dt)
 	if per == 0 {
@@ -218,27 +184,19 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 		}
 		out := unary(n, x, x.dt, func(dst, a []int32) { calendar.OfDays(dst, a, first) })
 		out.arg, out.least = x.node, func(y *big.Int) *big.Int { return calendar.CeilDay(word, y) }
-		return out, nil
+		return out
 	}
 	step := nanos / (1e9 / per) // of clock units
-	out := function(n, x.dt, []*expr{x}, func(e *env) (arrow.Array, error) {
-		xs, err := e.array(x)
-		if err != nil {
-			return nil, err
-		}
-		defer xs.Release()
-		out := arrowutil.NewBuffer(e.mem, 8*e.rows)
-		dst, a := arrowutil.As[int64](out.Bytes()), arrowutil.Values[int64](xs)
-		unit := calendar.TruncateTimes(dst, a, per, step, z, first)
-		valid, nulls := e.valid(xs)
+	out := function(n, x.dt, []*expr{x}, func(e *env, in []arrow.Array) (arrow.Array, error) {
+		out, a := newResult[int64](e, in), arrowutil.Values[int64](in[0])
+		unit := calendar.TruncateTimes(out.values, a, per, step, z, first)
 		least, most := math.MinInt64/unit, math.MaxInt64/unit
-		for i, v := range dst {
-			if dst[i] = v * unit; (v < least || v > most) && e.counts(valid, i) {
-				arrowutil.Make(x.dt, e.rows, []*memory.Buffer{valid, out}, nil, nulls).Release()
-				return nil, fail(n, "the %s of %s is out of the range of %s", word, text.AppendTimestamp(nil, a[i], per, false), text.Type(x.dt))
+		for i, v := range out.values {
+			if out.values[i] = v * unit; (v < least || v > most) && out.counts(i) {
+				return out.drop(fail(n, "the %s of %s is out of the range of %s", word, text.AppendTimestamp(nil, a[i], per, false), text.Type(x.dt)))
 			}
 		}
-		return arrowutil.Make(x.dt, e.rows, []*memory.Buffer{valid, out}, nil, nulls), nil
+		return out.array(x.dt), nil
 	})
 	if z.UTC() {
 		out.arg, out.least = x.node, func(y *big.Int) *big.Int {
@@ -249,53 +207,49 @@ func (b *binder) truncate(n *ast.Node, unit, x *expr) (*expr, error) {
 			return whole.Mul(calendar.CeilDay(word, calendar.CeilDiv(y, whole)), big.NewInt(calendar.DaySeconds*per))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // moments binds arithmetic of dates, timestamps and durations; nil for other operands. A date and a number of days make a date.
-func (b *binder) moments(n *ast.Node, x, y *expr) (out *expr, err error) {
+func moments(n *ast.Node, x, y *expr) *expr {
 	if n.Op != ast.OpAdd && n.Op != ast.OpSub {
-		return nil, nil
+		return nil
 	}
 	if n.Op == ast.OpAdd && !isInstant(x.dt) {
 		x, y = y, x
 	}
 	if !isInstant(x.dt) && !(isInstant(y.dt) && x.lit != nil) {
-		return nil, nil
+		return nil
 	}
-	if x, err = b.momentOf(x, y.dt); err == nil {
-		y, err = b.momentOf(y, x.dt)
-	}
-	if err != nil {
-		return nil, err
-	}
+	x = momentOf(x, y.dt)
+	y = momentOf(y, x.dt)
 	date32 := arrow.FixedWidthTypes.Date32
 	switch {
+	case x.err != nil:
+		return x
+	case y.err != nil:
+		return y
 	case x.dt == date32 && y.dt == date32 && n.Op == ast.OpSub:
-		return b.operate(n, convert[int32, int64](n, x, int64s), convert[int32, int64](n, y, int64s))
+		return operate(n, convert[int32, int64](n, x, int64s), convert[int32, int64](n, y, int64s))
 	case x.dt == date32 && isInteger(y.dt):
-		days, err := b.operate(n, convert[int32, int64](n, x, int64s), y)
-		if err != nil {
-			return nil, err
-		}
-		return checked(n, days, date32, func(v int64) (int32, bool) { return int32(v), v == int64(int32(v)) },
-			func(v int64) string { return fmt.Sprintf("day %d since 1970 is out of the range of date32", v) }), nil
-	case isInstant(y.dt) && n.Op == ast.OpSub && (zoned(x.dt) == "") == (zoned(y.dt) == ""):
-		return b.between(n, x, y)
+		return checked(n, operate(n, convert[int32, int64](n, x, int64s), y), date32, func(v int64) (int32, bool) { return int32(v), v == int64(int32(v)) },
+			func(v int64) string { return fmt.Sprintf("day %d since 1970 is out of the range of date32", v) })
+	case isInstant(x.dt) && isInstant(y.dt) && n.Op == ast.OpSub && (zoned(x.dt) == "") == (zoned(y.dt) == ""):
+		return between(n, x, y)
 	}
-	return nil, fail(n, "there is no %s of %s and %s", map[ast.Op]string{ast.OpAdd: "sum", ast.OpSub: "difference"}[n.Op], text.Type(x.dt), text.Type(y.dt))
+	return mistake(fail(n, "there is no %s of %s and %s", map[ast.Op]string{ast.OpAdd: "sum", ast.OpSub: "difference"}[n.Op], text.Type(x.dt), text.Type(y.dt)))
 }
 
 // momentOf gives a literal beside a date or timestamp its type: a time in quotes is one of the same type.
-func (b *binder) momentOf(x *expr, other arrow.DataType) (*expr, error) {
+func momentOf(x *expr, other arrow.DataType) *expr {
 	if x.lit != nil && x.lit.Lit.Kind == ast.LitString && isInstant(other) {
-		return b.typed(x, other)
+		return typed(x, other)
 	}
-	return b.natural(x)
+	return natural(x)
 }
 
 // between binds the difference of two times as a duration, in the finer of their units.
-func (b *binder) between(n *ast.Node, x, y *expr) (*expr, error) {
+func between(n *ast.Node, x, y *expr) *expr {
 	unit := arrow.Second
 	for _, dt := range []arrow.DataType{x.dt, y.dt} {
 		switch t := dt.(type) {
@@ -306,16 +260,6 @@ func (b *binder) between(n *ast.Node, x, y *expr) (*expr, error) {
 		}
 	}
 	dt := &arrow.TimestampType{Unit: unit}
-	var err error
-	if x, err = b.changeUnit(n, x, dt, calendar.Zone{}, calendar.Zone{}); err == nil {
-		y, err = b.changeUnit(n, y, dt, calendar.Zone{}, calendar.Zone{})
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := function(n, &arrow.DurationType{Unit: unit}, []*expr{x, y}, nil)
-	out.eval = func(e *env) (arrow.Array, error) {
-		return binary(e, out, x, y, numbers.Int64Loops[ast.OpSub], numbers.Int64Fails(ast.OpSub))
-	}
-	return out, nil
+	x, y = changeUnit(n, x, dt, calendar.Zone{}, calendar.Zone{}), changeUnit(n, y, dt, calendar.Zone{}, calendar.Zone{})
+	return binary(n, &arrow.DurationType{Unit: unit}, x, y, numbers.Int64Loops[ast.OpSub], numbers.Int64Fails(ast.OpSub))
 }

@@ -5,10 +5,11 @@
 // An expression becomes a tree of functions on plain arrays (expr). Integers are computed as int64 or uint64, floats as float64, decimals
 // as decimal128. An array of a constant has a single value. A function works on all rows and reports a failure of any; only then each
 // row is looked at, because the failure may be one of a row that is null, or that a condition has excluded.
+//
+// An expression with a mistake becomes an expr, too, which has the error, and so does whatever is made of it.
 package compute
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -33,12 +34,9 @@ type Value struct {
 // Bind checks an expression against a schema. The error is an [*ast.Error] with the position of the mistake.
 func Bind(n *ast.Node, s *arrow.Schema) (*Value, error) {
 	b := &binder{schema: s}
-	root, err := b.bind(n)
-	if err == nil && root.lit != nil {
-		root, err = b.typed(root, literalType(root.lit.Lit))
-	}
-	if err != nil {
-		return nil, err
+	root := natural(b.bind(n))
+	if root.err != nil {
+		return nil, root.err
 	}
 	return &Value{root: root, columns: b.columns, paths: paths(n, s)}, nil
 }
@@ -82,7 +80,7 @@ func (v *Value) column() *predicate.Column {
 	return &v.columns[v.root.column]
 }
 
-// Column reports whether the expression is just a column, and its path. A value numbers.Within JSON texts is none.
+// Column reports whether the expression is just a column, and its path. A value within JSON texts is none.
 func (v *Value) Column() (path string, ok bool) {
 	c := v.column()
 	if c == nil {
@@ -157,96 +155,4 @@ func (v *Value) ofDictionary(mem memory.Allocator, arr arrow.Array) (arrow.Array
 		}
 	}
 	return arrowutil.Take(mem, values, indices)
-}
-
-// expr is a bound expression.
-type expr struct {
-	node *ast.Node
-	dt   arrow.DataType // of the arrays, which are plain
-	// eval returns an array of as many values as the environment has rows, or of one value for a constant. The caller releases it.
-	eval     func(e *env) (arrow.Array, error)
-	lit      *ast.Node // a literal, whose type its context decides
-	constant bool
-	column   int  // of a plain column, else -1
-	strict   bool // null where a column is
-
-	arg   *ast.Node // see [predicate.Value]
-	least func(y *big.Int) *big.Int
-}
-
-// env is what an expression is evaluated on.
-type env struct {
-	mem     memory.Allocator
-	columns []arrow.Array
-	rows    int
-	only    bitmap.Bits // rows whose errors count
-}
-
-// array is the value of an expression for all rows, or the only value of a constant.
-func (e *env) array(x *expr) (arrow.Array, error) {
-	if x.constant {
-		e = &env{mem: e.mem, rows: 1, only: bitmap.All(min(e.rows, 1))}
-	}
-	return x.eval(e)
-}
-
-// full is the value of an expression for all rows.
-func (e *env) full(x *expr) (arrow.Array, error) {
-	arr, err := e.array(x)
-	if err != nil || !x.constant || e.rows == 1 {
-		return arr, err
-	}
-	defer arr.Release()
-	if arrowutil.NullN(arr) > 0 {
-		indices := make([]int64, e.rows)
-		for i := range indices {
-			indices[i] = -1
-		}
-		return arrowutil.Take(e.mem, arr, indices)
-	}
-	return arrowutil.Repeat(e.mem, arr, e.rows)
-}
-
-// among restricts the environment to some of its rows.
-func (e *env) among(rows bitmap.Bits) *env {
-	only := make([]byte, predicate.BitmapLen(e.rows))
-	for i := 0; i < e.rows; i += 64 {
-		bitmap.PutWord(only, i, e.only.Word(i)&rows.Word(i), min(64, e.rows-i))
-	}
-	return &env{mem: e.mem, columns: e.columns, rows: e.rows, only: bitmap.Bits{Data: only, Len: e.rows}}
-}
-
-// valid is the validity of rows in which none of the arrays is null, nil if that is all, and the number of the others.
-func (e *env) valid(arrays ...arrow.Array) (*memory.Buffer, int) {
-	var all []bitmap.Bits
-	for _, arr := range arrays {
-		switch {
-		case arrowutil.NullN(arr) == 0:
-		case arr.Len() == 1 && e.rows != 1:
-			return arrowutil.NewZeroBuffer(e.mem, (e.rows+7)/8), e.rows
-		default:
-			all = append(all, arrowutil.Validity(arr))
-		}
-	}
-	if len(all) == 0 {
-		return nil, 0
-	}
-	out := arrowutil.NewZeroBuffer(e.mem, (e.rows+7)/8)
-	for i := 0; i < e.rows; i += 64 {
-		w := ^uint64(0)
-		for _, v := range all {
-			w &= v.Word(i)
-		}
-		bitmap.PutWord(out.Bytes(), i, w, min(64, e.rows-i))
-	}
-	return out, bitmap.Bits{Data: out.Bytes(), Len: e.rows}.Nulls()
-}
-
-// counts reports whether the row is not null, and its errors count.
-func (e *env) counts(valid *memory.Buffer, i int) bool {
-	return e.only.At(i) && (valid == nil || valid.Bytes()[i>>3]>>(i&7)&1 != 0)
-}
-
-func fail(n *ast.Node, format string, args ...any) error {
-	return &ast.Error{Text: n.Text, Pos: n.Pos, Message: fmt.Sprintf(format, args...)}
 }

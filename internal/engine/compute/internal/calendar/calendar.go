@@ -221,6 +221,37 @@ func (o *Offsets) Instant(local int64) int64 {
 	return local - o.At(guess)
 }
 
+// Converter returns a function that converts times between units, a and c of which a second has, and zones, rounding down. ok is false for a
+// time that is out of range. The function remembers offsets of the zones.
+func Converter(a, c int64, from, to Zone) func(v int64) (converted int64, ok bool) {
+	o, p := from.Offsets(), to.Offsets()
+	return func(v int64) (int64, bool) {
+		var seconds, rest int64 // local time
+		if a == 0 {
+			seconds = v * DaySeconds
+		} else {
+			seconds, rest = text.FloorDiv(v, a)
+			seconds += o.At(seconds)
+		}
+		if c == 0 {
+			day, _ := text.FloorDiv(seconds, DaySeconds)
+			return day, day >= math.MinInt32 && day <= math.MaxInt32
+		}
+		seconds = p.Instant(seconds)
+		if c >= max(a, 1) {
+			rest *= c / max(a, 1)
+		} else {
+			rest /= a / c
+		}
+		if seconds > math.MaxInt64/c-1 || seconds < math.MinInt64/c+1 {
+			exact := new(big.Int).Mul(big.NewInt(seconds), big.NewInt(c))
+			exact.Add(exact, big.NewInt(rest))
+			return exact.Int64(), exact.IsInt64()
+		}
+		return seconds*c + rest, true
+	}
+}
+
 // PerSecond is the number of units of dates and timestamps in a second; 0 for days.
 func PerSecond(dt arrow.DataType) int64 {
 	switch t := dt.(type) {

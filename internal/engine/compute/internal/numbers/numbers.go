@@ -232,6 +232,13 @@ var DecimalOps = map[ast.Op]func(x, y Int128) (Int128, bool){
 		return s, (x.HighBits()^y.HighBits())&(x.HighBits()^s.HighBits()) >= 0
 	},
 	ast.OpMul: multiply,
+	ast.OpIntDiv: func(x, y Int128) (Int128, bool) {
+		if y == (Int128{}) {
+			return y, true
+		}
+		q, _ := x.Div(y)
+		return q, true
+	},
 	ast.OpMod: func(x, y Int128) (Int128, bool) {
 		if y == (Int128{}) {
 			return y, true
@@ -339,6 +346,36 @@ func RoundAt(v Int128, digits int64) (Int128, bool) {
 	}
 	r, _ := Rescale(v, -int32(digits))
 	return Rescale(r, int32(digits))
+}
+
+// Whole rounds a decimal of a scale down to a whole number, or up.
+func Whole(v Int128, scale int32, up bool) Int128 {
+	q, r := v.Div(decimal128.GetScaleMultiplier(int(scale)))
+	switch one := decimal128.FromI64(1); {
+	case !up && r.Sign() < 0:
+		return q.Sub(one)
+	case up && r.Sign() > 0:
+		return q.Add(one)
+	}
+	return q
+}
+
+// Roundings are the functions that round floats, and abs.
+var Roundings = map[string]func(float64) float64{"abs": math.Abs, "round": math.Round, "floor": math.Floor, "ceil": math.Ceil}
+
+// RoundFloat rounds a float to digits behind the point, or with negative ones before it.
+func RoundFloat(v float64, digits int) float64 {
+	power := math.Pow10(max(digits, -digits))
+	if digits > 0 {
+		if r := math.Round(v*power) / power; !math.IsInf(r, 0) && r == r {
+			return r
+		}
+		return v
+	}
+	if r := math.Round(v/power) * power; !math.IsInf(r, 0) && r == r {
+		return r
+	}
+	return 0
 }
 
 // CompareMixed compares an integer with a float exactly. The order is 2 for NaN.
