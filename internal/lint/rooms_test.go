@@ -83,8 +83,7 @@ const maxRoom = 2500
 
 // largeRooms are packages above the limit with their lines, rounded up to hundreds. The list may only shrink.
 var largeRooms = map[string]int{
-	"encoding/bytestring":     3800,
-	"internal/engine/compute": 3100,
+	"encoding/bytestring": 3800,
 }
 
 func TestRoomsStaySmall(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
@@ -67,64 +68,64 @@ func common(a, b arrow.DataType) arrow.DataType {
 }
 
 // arithmetic binds + - * / // %.
-func (b *binder) arithmetic(n *ast.Node) *expr {
+func (b *binder) arithmetic(n *ast.Node) *expr.Expr {
 	args, err := b.arguments(n)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	x, y := args[0], args[1]
 	if out := moments(n, x, y); out != nil {
 		return out
 	}
-	x = b.number(n, x, y.dt)
-	return operate(n, x, b.number(n, y, x.dt))
+	x = b.number(n, x, y.Type)
+	return operate(n, x, b.number(n, y, x.Type))
 }
 
 // operate computes with two numbers.
-func operate(n *ast.Node, x, y *expr) *expr {
-	if x.err != nil || y.err != nil {
-		return mistake(cmp.Or(x.err, y.err))
+func operate(n *ast.Node, x, y *expr.Expr) *expr.Expr {
+	if x.Err != nil || y.Err != nil {
+		return expr.Mistake(cmp.Or(x.Err, y.Err))
 	}
-	dt, given := common(x.dt, y.dt), [2]*expr{x, y}
+	dt, given := common(x.Type, y.Type), [2]*expr.Expr{x, y}
 	switch {
 	case n.Op == ast.OpDiv:
 		dt = float64s
-	case n.Op == ast.OpIntDiv && !(isInteger(x.dt) && isInteger(y.dt)):
-		return mistake(fail(n, "// is for integers, not for %s and %s", text.Type(x.dt), text.Type(y.dt)))
+	case n.Op == ast.OpIntDiv && !(isInteger(x.Type) && isInteger(y.Type)):
+		return expr.Mistake(expr.Fail(n, "// is for integers, not for %s and %s", text.Type(x.Type), text.Type(y.Type)))
 	case isDecimal(dt):
 		return decimals(n, x, y, dt)
 	}
 	x, y = widened(x, dt), widened(y, dt)
 	switch dt {
 	case int64s:
-		return linear(binary(n, dt, x, y, numbers.Int64Loops[n.Op], numbers.Int64Fails(n.Op)), given[0], given[1])
+		return linear(expr.Binary(n, dt, x, y, numbers.Int64Loops[n.Op], numbers.Int64Fails(n.Op)), given[0], given[1])
 	case uint64s:
-		return binary(n, dt, x, y, numbers.Uint64Loops[n.Op], numbers.Uint64Fails(n.Op))
+		return expr.Binary(n, dt, x, y, numbers.Uint64Loops[n.Op], numbers.Uint64Fails(n.Op))
 	}
-	return binary(n, dt, x, y, numbers.Float64Loops[n.Op], func(x, y float64) string { return "" })
+	return expr.Binary(n, dt, x, y, numbers.Float64Loops[n.Op], func(x, y float64) string { return "" })
 }
 
 // number checks that an operand is a number, and gives a literal a type. other is the type of the other operand.
-func (b *binder) number(n *ast.Node, x *expr, other arrow.DataType) *expr {
-	if x.lit != nil {
+func (b *binder) number(n *ast.Node, x *expr.Expr, other arrow.DataType) *expr.Expr {
+	if x.Lit != nil {
 		switch {
-		case x.lit.Lit.Kind == ast.LitNull && isNumber(other):
+		case x.Lit.Lit.Kind == ast.LitNull && isNumber(other):
 			return typed(x, plainNumber(other))
-		case x.lit.Lit.Kind == ast.LitNull:
+		case x.Lit.Lit.Kind == ast.LitNull:
 			return typed(x, int64s)
-		case x.lit.Lit.Kind != ast.LitNumber:
-			return x.refuse("%s takes numbers, not %s", operator(n), x.lit.Lit.Describe())
-		case other.ID() == arrow.UINT64 && x.lit.Lit.Rat().Sign() >= 0 && numberType(x.lit.Lit) == int64s:
+		case x.Lit.Lit.Kind != ast.LitNumber:
+			return x.Refuse("%s takes numbers, not %s", operator(n), x.Lit.Lit.Describe())
+		case other.ID() == arrow.UINT64 && x.Lit.Lit.Rat().Sign() >= 0 && numberType(x.Lit.Lit) == int64s:
 			return typed(x, uint64s)
 		}
 		return natural(x)
 	}
-	if !isNumber(x.dt) {
+	if !isNumber(x.Type) {
 		hint := ""
-		if x.column >= 0 && b.columns[x.column].Inside != nil {
-			hint = ": write " + x.node.String() + "::float64 for the number"
+		if x.Column >= 0 && b.columns[x.Column].Inside != nil {
+			hint = ": write " + x.Node.String() + "::float64 for the number"
 		}
-		return x.refuse("%s is of type %s, and %s takes numbers%s", x.name(), text.Type(x.dt), operator(n), hint)
+		return x.Refuse("%s is of type %s, and %s takes numbers%s", x.Name(), text.Type(x.Type), operator(n), hint)
 	}
 	return x
 }
@@ -144,10 +145,10 @@ func operator(n *ast.Node) string {
 }
 
 // negative binds -x as 0 - x.
-func (b *binder) negative(n *ast.Node) *expr {
+func (b *binder) negative(n *ast.Node) *expr.Expr {
 	x := b.number(n, b.bind(n.Args[0]), int64s)
-	if isFloat(x.dt) { // 0 - 0.0 is not -0.0
-		return unary(n, widened(x, float64s), float64s, func(dst, a []float64) {
+	if isFloat(x.Type) { // 0 - 0.0 is not -0.0
+		return expr.Unary(n, widened(x, float64s), float64s, func(dst, a []float64) {
 			for i, v := range a {
 				dst[i] = -v
 			}
@@ -158,28 +159,28 @@ func (b *binder) negative(n *ast.Node) *expr {
 }
 
 // linear records that x ± constant and constant + x never fall as x rises.
-func linear(out, x, y *expr) *expr {
-	n := out.node
-	if out.err != nil {
+func linear(out, x, y *expr.Expr) *expr.Expr {
+	n := out.Node
+	if out.Err != nil {
 		return out
 	}
-	if n.Op == ast.OpAdd && x.constant && !y.constant {
+	if n.Op == ast.OpAdd && x.Constant && !y.Constant {
 		x, y = y, x
 	}
-	if !y.constant || x.constant || !isInteger(x.dt) || y.node.Op != ast.OpLiteral || y.node.Lit.Kind != ast.LitNumber {
+	if !y.Constant || x.Constant || !isInteger(x.Type) || y.Node.Op != ast.OpLiteral || y.Node.Lit.Kind != ast.LitNumber {
 		return out
 	}
-	c := y.node.Lit.Rat().Num()
+	c := y.Node.Lit.Rat().Num()
 	one := big.NewInt(1)
 	switch {
 	case n.Op == ast.OpAdd:
-		out.least = func(v *big.Int) *big.Int { return new(big.Int).Sub(v, c) }
+		out.Least = func(v *big.Int) *big.Int { return new(big.Int).Sub(v, c) }
 	case n.Op == ast.OpSub:
-		out.least = func(v *big.Int) *big.Int { return new(big.Int).Add(v, c) }
+		out.Least = func(v *big.Int) *big.Int { return new(big.Int).Add(v, c) }
 	case n.Op == ast.OpMul && c.Sign() > 0:
-		out.least = func(v *big.Int) *big.Int { return calendar.CeilDiv(v, c) }
+		out.Least = func(v *big.Int) *big.Int { return calendar.CeilDiv(v, c) }
 	case n.Op == ast.OpIntDiv && c.Sign() > 0:
-		out.least = func(v *big.Int) *big.Int {
+		out.Least = func(v *big.Int) *big.Int {
 			least := new(big.Int).Mul(v, c)
 			if v.Sign() <= 0 {
 				least.Sub(least, c).Add(least, one)
@@ -189,6 +190,6 @@ func linear(out, x, y *expr) *expr {
 	default:
 		return out
 	}
-	out.arg = x.node
+	out.Arg = x.Node
 	return out
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -27,7 +28,7 @@ type binder struct {
 }
 
 // bind binds an expression. A literal has no type yet; see typed.
-func (b *binder) bind(n *ast.Node) *expr {
+func (b *binder) bind(n *ast.Node) *expr.Expr {
 	switch n.Op {
 	case ast.OpColumn:
 		return b.column(n)
@@ -51,10 +52,10 @@ func (b *binder) bind(n *ast.Node) *expr {
 		}
 	case ast.OpContains:
 		x := b.bind(n.Args[0])
-		if x.err != nil {
+		if x.Err != nil {
 			return x
 		}
-		if isList(x.dt) {
+		if isList(x.Type) {
 			return b.contains(n, x)
 		}
 	}
@@ -62,34 +63,34 @@ func (b *binder) bind(n *ast.Node) *expr {
 }
 
 // literal is a literal without a type.
-func literal(n *ast.Node) *expr {
-	return &expr{node: n, lit: n, dt: arrow.Null, constant: true, column: -1, strict: true}
+func literal(n *ast.Node) *expr.Expr {
+	return &expr.Expr{Node: n, Lit: n, Type: arrow.Null, Constant: true, Column: -1, Strict: true}
 }
 
 // null is a null in place of an expression.
-func null(n *ast.Node) *expr {
-	return &expr{node: n, lit: &ast.Node{Op: ast.OpLiteral}, dt: arrow.Null, constant: true, column: -1}
+func null(n *ast.Node) *expr.Expr {
+	return &expr.Expr{Node: n, Lit: &ast.Node{Op: ast.OpLiteral}, Type: arrow.Null, Constant: true, Column: -1}
 }
 
 // column binds a column. Its arrays become plain. A value within JSON texts is a text.
-func (b *binder) column(n *ast.Node) *expr {
+func (b *binder) column(n *ast.Node) *expr.Expr {
 	c, err := predicate.Resolve(n, b.schema)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	at := b.input(c)
-	x := &expr{node: n, column: at, strict: true, dt: plainType(c.Type)}
+	x := &expr.Expr{Node: n, Column: at, Strict: true, Type: plainType(c.Type)}
 	if c.Inside != nil {
-		x.dt = arrow.BinaryTypes.LargeString
+		x.Type = arrow.BinaryTypes.LargeString
 	}
-	x.eval = func(e *env) (arrow.Array, error) {
-		plain, err := arrowutil.Plain(e.mem, e.columns[at])
+	x.Eval = func(e *expr.Env) (arrow.Array, error) {
+		plain, err := arrowutil.Plain(e.Mem, e.Columns[at])
 		if err != nil {
 			return nil, fmt.Errorf("filter: %s: %w", n.Path, err)
 		}
-		if got := plain.DataType(); !arrow.TypeEqual(got, x.dt) && !(isText(got) && isText(x.dt)) || plain.Len() != e.rows {
+		if got := plain.DataType(); !arrow.TypeEqual(got, x.Type) && !(isText(got) && isText(x.Type)) || plain.Len() != e.Rows {
 			plain.Release()
-			return nil, fmt.Errorf("filter: %s has %d values of type %s instead of %d of type %s", n.Path, plain.Len(), got, e.rows, x.dt)
+			return nil, fmt.Errorf("filter: %s has %d values of type %s instead of %d of type %s", n.Path, plain.Len(), got, e.Rows, x.Type)
 		}
 		return plain, nil
 	}
@@ -100,7 +101,7 @@ func (b *binder) column(n *ast.Node) *expr {
 				return nil
 			}, nil
 		})
-		truths.column = at
+		truths.Column = at
 		return truths
 	}
 	return x
@@ -125,10 +126,10 @@ func plainType(dt arrow.DataType) arrow.DataType {
 }
 
 // arguments binds the arguments of a call. The error is that of the first with a mistake.
-func (b *binder) arguments(n *ast.Node) (args []*expr, err error) {
+func (b *binder) arguments(n *ast.Node) (args []*expr.Expr, err error) {
 	for _, a := range n.Args {
 		x := b.bind(a)
-		args, err = append(args, x), cmp.Or(err, x.err)
+		args, err = append(args, x), cmp.Or(err, x.Err)
 	}
 	return args, err
 }
@@ -168,26 +169,26 @@ func numberType(l ast.Literal) arrow.DataType {
 }
 
 // typed gives a literal a type; other expressions stay as they are.
-func typed(x *expr, dt arrow.DataType) *expr {
-	if x.lit == nil {
+func typed(x *expr.Expr, dt arrow.DataType) *expr.Expr {
+	if x.Lit == nil {
 		return x
 	}
-	one, err := constant(x.lit.Lit, dt)
+	one, err := constant(x.Lit.Lit, dt)
 	if err != nil {
-		return x.refuse("%s", err)
+		return x.Refuse("%s", err)
 	}
-	return &expr{node: x.node, dt: dt, constant: true, column: -1, strict: x.lit.Lit.Kind != ast.LitNull, eval: func(*env) (arrow.Array, error) {
+	return &expr.Expr{Node: x.Node, Type: dt, Constant: true, Column: -1, Strict: x.Lit.Lit.Kind != ast.LitNull, Eval: func(*expr.Env) (arrow.Array, error) {
 		one.Retain()
 		return one, nil
 	}}
 }
 
 // natural gives a literal the type that it has without a context.
-func natural(x *expr) *expr {
-	if x.lit == nil {
+func natural(x *expr.Expr) *expr.Expr {
+	if x.Lit == nil {
 		return x
 	}
-	return typed(x, literalType(x.lit.Lit))
+	return typed(x, literalType(x.Lit.Lit))
 }
 
 // constant is an array of the value of a literal.
@@ -226,10 +227,10 @@ func constant(l ast.Literal, dt arrow.DataType) (arrow.Array, error) {
 }
 
 // condition binds a condition as a boolean: true, false or null.
-func (b *binder) condition(n *ast.Node) *expr {
+func (b *binder) condition(n *ast.Node) *expr.Expr {
 	yes, no, err := bothWays(n, b.schema)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	of := func(p *predicate.Bound) []int {
 		at := make([]int, p.NumColumns())
@@ -239,16 +240,16 @@ func (b *binder) condition(n *ast.Node) *expr {
 		return at
 	}
 	yesAt, noAt := of(yes), of(no)
-	return &expr{node: n, dt: booleans, column: -1, eval: func(e *env) (arrow.Array, error) {
-		isTrue, err := e.bits(yes, yesAt)
+	return &expr.Expr{Node: n, Type: booleans, Column: -1, Eval: func(e *expr.Env) (arrow.Array, error) {
+		isTrue, err := bits(e, yes, yesAt)
 		if err != nil {
 			return nil, err
 		}
-		isFalse, err := e.bits(no, noAt)
+		isFalse, err := bits(e, no, noAt)
 		if err != nil {
 			return nil, err
 		}
-		return e.truths(isTrue, isFalse), nil
+		return truths(e, isTrue, isFalse), nil
 	}}
 }
 
@@ -261,22 +262,22 @@ func bothWays(n *ast.Node, s *arrow.Schema) (yes, no *predicate.Bound, err error
 }
 
 // bits are the rows for which a condition is true.
-func (e *env) bits(p *predicate.Bound, at []int) ([]byte, error) {
+func bits(e *expr.Env, p *predicate.Bound, at []int) ([]byte, error) {
 	columns := make([]arrow.Array, len(at))
 	for i, k := range at {
-		columns[i] = e.columns[k]
+		columns[i] = e.Columns[k]
 	}
-	return p.EvalOnly(columns, e.rows, e.only)
+	return p.EvalOnly(columns, e.Rows, e.Only)
 }
 
 // truths is an array of booleans that are true or false where a bit is set, and null elsewhere.
-func (e *env) truths(isTrue, isFalse []byte) arrow.Array {
-	n := (e.rows + 7) / 8
-	data, valid := arrowutil.NewBuffer(e.mem, n), arrowutil.NewBuffer(e.mem, n)
+func truths(e *expr.Env, isTrue, isFalse []byte) arrow.Array {
+	n := (e.Rows + 7) / 8
+	data, valid := arrowutil.NewBuffer(e.Mem, n), arrowutil.NewBuffer(e.Mem, n)
 	copy(data.Bytes(), isTrue)
 	for i := range n {
 		valid.Bytes()[i] = isTrue[i] | isFalse[i]
 	}
-	nulls := bitmap.Bits{Data: valid.Bytes(), Len: e.rows}.Nulls()
-	return arrowutil.Make(arrow.FixedWidthTypes.Boolean, e.rows, []*memory.Buffer{valid, data}, nil, nulls)
+	nulls := bitmap.Bits{Data: valid.Bytes(), Len: e.Rows}.Nulls()
+	return arrowutil.Make(arrow.FixedWidthTypes.Boolean, e.Rows, []*memory.Buffer{valid, data}, nil, nulls)
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
 // call binds a function.
-func (b *binder) call(n *ast.Node) *expr {
+func (b *binder) call(n *ast.Node) *expr.Expr {
 	if err := n.CheckCall(); err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	switch n.Name {
 	case "any", "all":
@@ -27,7 +28,7 @@ func (b *binder) call(n *ast.Node) *expr {
 	}
 	args, err := b.arguments(n)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	x := args[0]
 	switch n.Name {
@@ -56,18 +57,18 @@ func (b *binder) call(n *ast.Node) *expr {
 }
 
 // cases binds case and if: pairs of a condition and a value, and maybe a value otherwise.
-func (b *binder) cases(n *ast.Node, args []*ast.Node) *expr {
-	var when, then []*expr
+func (b *binder) cases(n *ast.Node, args []*ast.Node) *expr.Expr {
+	var when, then []*expr.Expr
 	for ; len(args) > 1; args = args[2:] {
 		c := typed(b.bind(args[0]), booleans)
-		if c.err == nil && c.dt.ID() != arrow.BOOL {
-			c = mistake(fail(args[0], "%s is of type %s: a condition is true or false", ast.Shorten(args[0].String()), text.Type(c.dt)))
+		if c.Err == nil && c.Type.ID() != arrow.BOOL {
+			c = expr.Mistake(expr.Fail(args[0], "%s is of type %s: a condition is true or false", ast.Shorten(args[0].String()), text.Type(c.Type)))
 		}
-		if c.err != nil {
+		if c.Err != nil {
 			return c
 		}
 		v := b.bind(args[1])
-		if v.err != nil {
+		if v.Err != nil {
 			return v
 		}
 		when, then = append(when, c), append(then, v)
@@ -78,12 +79,12 @@ func (b *binder) cases(n *ast.Node, args []*ast.Node) *expr {
 	}
 	then, dt, err := alike(n, append(then, other))
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
-	out := lazy(n, dt, append(then, when...), func(e *env) (arrow.Array, error) {
+	out := expr.Lazy(n, dt, append(then, when...), func(e *expr.Env) (arrow.Array, error) {
 		pick := newPicker(e, dt)
 		defer pick.release()
-		left := bitmap.All(e.rows)
+		left := bitmap.All(e.Rows)
 		for i, c := range when {
 			taken, err := pick.truth(left, c)
 			if err != nil {
@@ -99,20 +100,20 @@ func (b *binder) cases(n *ast.Node, args []*ast.Node) *expr {
 		}
 		return pick.result()
 	})
-	out.strict = false
+	out.Strict = false
 	return out
 }
 
 // coalesce binds the first value that is not null.
-func coalesce(n *ast.Node, args []*expr) *expr {
+func coalesce(n *ast.Node, args []*expr.Expr) *expr.Expr {
 	args, dt, err := alike(n, args)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
-	out := lazy(n, dt, args, func(e *env) (arrow.Array, error) {
+	out := expr.Lazy(n, dt, args, func(e *expr.Env) (arrow.Array, error) {
 		pick := newPicker(e, dt)
 		defer pick.release()
-		left := bitmap.All(e.rows)
+		left := bitmap.All(e.Rows)
 		for _, a := range args {
 			arr, err := pick.add(left, a)
 			if err != nil {
@@ -122,7 +123,7 @@ func coalesce(n *ast.Node, args []*expr) *expr {
 		}
 		return pick.result()
 	})
-	out.strict = false
+	out.Strict = false
 	return out
 }
 
@@ -144,27 +145,27 @@ func minus(a, b bitmap.Bits) bitmap.Bits {
 
 // picker makes an array of values of several arrays.
 type picker struct {
-	e      *env
+	e      *expr.Env
 	dt     arrow.DataType
 	from   []int64 // the value of each row, among those of all arrays; -1 for null
 	arrays []arrow.Array
 }
 
-func newPicker(e *env, dt arrow.DataType) *picker {
-	return &picker{e: e, dt: dt, from: slices.Repeat([]int64{-1}, e.rows)}
+func newPicker(e *expr.Env, dt arrow.DataType) *picker {
+	return &picker{e: e, dt: dt, from: slices.Repeat([]int64{-1}, e.Rows)}
 }
 
 func (p *picker) release() { arrowutil.ReleaseAll(p.arrays) }
 
 // add evaluates the values for some rows, and takes them.
-func (p *picker) add(rows bitmap.Bits, x *expr) (arrow.Array, error) {
-	arr, err := p.e.among(rows).full(x)
+func (p *picker) add(rows bitmap.Bits, x *expr.Expr) (arrow.Array, error) {
+	arr, err := p.e.Among(rows).Full(x)
 	if err != nil {
 		return nil, err
 	}
-	for row := range p.e.rows {
+	for row := range p.e.Rows {
 		if rows.At(row) {
-			p.from[row] = int64(len(p.arrays)*p.e.rows + row)
+			p.from[row] = int64(len(p.arrays)*p.e.Rows + row)
 		}
 	}
 	p.arrays = append(p.arrays, arr)
@@ -172,45 +173,45 @@ func (p *picker) add(rows bitmap.Bits, x *expr) (arrow.Array, error) {
 }
 
 // truth are the rows among some for which a condition is true.
-func (p *picker) truth(rows bitmap.Bits, x *expr) (bitmap.Bits, error) {
-	arr, err := p.e.among(rows).full(x)
+func (p *picker) truth(rows bitmap.Bits, x *expr.Expr) (bitmap.Bits, error) {
+	arr, err := p.e.Among(rows).Full(x)
 	if err != nil {
 		return rows, err
 	}
 	defer arr.Release()
-	out := make([]byte, (p.e.rows+7)/8)
+	out := make([]byte, (p.e.Rows+7)/8)
 	a := arr.(*array.Boolean)
-	for i := range p.e.rows {
+	for i := range p.e.Rows {
 		if rows.At(i) && a.IsValid(i) && a.Value(i) {
 			out[i>>3] |= 1 << (i & 7)
 		}
 	}
-	return bitmap.Bits{Data: out, Len: p.e.rows}, nil
+	return bitmap.Bits{Data: out, Len: p.e.Rows}, nil
 }
 
 // result takes the value of each row from its array.
 func (p *picker) result() (arrow.Array, error) {
 	if isNull(p.dt) {
-		return array.NewNull(p.e.rows), nil
+		return array.NewNull(p.e.Rows), nil
 	}
-	all, err := array.Concatenate(p.arrays, p.e.mem)
+	all, err := array.Concatenate(p.arrays, p.e.Mem)
 	if err != nil {
 		return nil, err
 	}
 	defer all.Release()
-	return arrowutil.Take(p.e.mem, all, p.from)
+	return arrowutil.Take(p.e.Mem, all, p.from)
 }
 
 // alike gives values a common type: that of numbers, or the same type.
-func alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, error) {
+func alike(n *ast.Node, args []*expr.Expr) ([]*expr.Expr, arrow.DataType, error) {
 	dt := arrow.DataType(arrow.Null)
 	mixed := false
 	for _, a := range args { // literals other than numbers adapt
-		next := a.dt
+		next := a.Type
 		switch {
-		case a.err != nil:
-			return nil, nil, a.err
-		case a.lit != nil:
+		case a.Err != nil:
+			return nil, nil, a.Err
+		case a.Lit != nil:
 			continue
 		}
 		switch {
@@ -222,14 +223,14 @@ func alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, error) {
 		case isText(dt) && isText(next):
 			dt = utf8s
 		default:
-			return nil, nil, fail(a.node, "%s is of type %s, and a value before it of type %s", a.name(), text.Type(next), text.Type(dt))
+			return nil, nil, expr.Fail(a.Node, "%s is of type %s, and a value before it of type %s", a.Name(), text.Type(next), text.Type(dt))
 		}
 	}
 	for _, a := range args {
-		if a.lit == nil || a.lit.Lit.Kind == ast.LitNull {
+		if a.Lit == nil || a.Lit.Lit.Kind == ast.LitNull {
 			continue
 		}
-		own := literalType(a.lit.Lit)
+		own := literalType(a.Lit.Lit)
 		switch {
 		case isNull(dt):
 			dt = own
@@ -240,7 +241,7 @@ func alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, error) {
 		}
 	}
 	if !castable(dt) && !hasBytes(dt) && !isNull(dt) {
-		return nil, nil, fail(n, "values of type %s are not chosen from", text.Type(dt))
+		return nil, nil, expr.Fail(n, "values of type %s are not chosen from", text.Type(dt))
 	}
 	if mixed {
 		dt = plainNumber(dt)
@@ -249,68 +250,68 @@ func alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, error) {
 	}
 	for i, a := range args {
 		switch {
-		case a.lit != nil:
+		case a.Lit != nil:
 			args[i] = typed(a, dt)
-		case isNull(a.dt):
-			args[i] = typed(null(a.node), dt)
+		case isNull(a.Type):
+			args[i] = typed(null(a.Node), dt)
 		case mixed:
 			args[i] = widened(a, dt)
 		case isText(dt):
 			args[i] = plainText(a)
 		}
-		if args[i].err != nil {
-			return nil, nil, args[i].err
+		if args[i].Err != nil {
+			return nil, nil, args[i].Err
 		}
 	}
 	return args, dt, nil
 }
 
 // plainText gives strings of any layout 32-bit offsets.
-func plainText(x *expr) *expr {
-	return texts(x.node, []*expr{x}, func(arrays []arrow.Array) func([]byte, int) []byte {
+func plainText(x *expr.Expr) *expr.Expr {
+	return texts(x.Node, []*expr.Expr{x}, func(arrays []arrow.Array) func([]byte, int) []byte {
 		at := arrowutil.BytesOf(arrays[0])
 		return func(dst []byte, row int) []byte { return append(dst, at(row)...) }
 	})
 }
 
 // rounding binds abs, round, floor and ceil. Integers stay as they are, decimals get no digits behind the point.
-func (b *binder) rounding(n *ast.Node, args []*expr) *expr {
+func (b *binder) rounding(n *ast.Node, args []*expr.Expr) *expr.Expr {
 	x := b.number(n, args[0], int64s)
 	digits := int64(0)
-	if len(args) > 1 && x.err == nil {
-		lit := args[1].lit
+	if len(args) > 1 && x.Err == nil {
+		lit := args[1].Lit
 		if lit == nil || lit.Lit.Kind != ast.LitNumber || !lit.Lit.Whole() || !lit.Lit.Rat().Num().IsInt64() {
-			return args[1].refuse("expected a number of digits, found %s", args[1].name())
+			return args[1].Refuse("expected a number of digits, found %s", args[1].Name())
 		}
 		digits = max(min(lit.Lit.Rat().Num().Int64(), 400), -400)
 	}
 	switch {
-	case x.err != nil:
+	case x.Err != nil:
 		return x
-	case isFloat(x.dt):
+	case isFloat(x.Type):
 		return roundFloats(n, toFloats(n, x), digits)
-	case isDecimal(x.dt):
+	case isDecimal(x.Type):
 		return roundDecimals(n, x, digits)
 	}
-	x = widened(x, plainNumber(x.dt))
+	x = widened(x, plainNumber(x.Type))
 	switch {
-	case n.Name == "abs" && isSigned(x.dt):
-		return checked(n, x, int64s, func(v int64) (int64, bool) { return max(v, -v), v != math.MinInt64 },
+	case n.Name == "abs" && isSigned(x.Type):
+		return expr.Checked(n, x, int64s, func(v int64) (int64, bool) { return max(v, -v), v != math.MinInt64 },
 			func(v int64) string { return "abs(-9223372036854775808) is out of the range of an int64" })
 	case n.Name != "round" || digits >= 0:
-		return unary(n, x, x.dt, func(dst, a []int64) { copy(dst, a) })
+		return expr.Unary(n, x, x.Type, func(dst, a []int64) { copy(dst, a) })
 	}
-	rounded := checked(n, widened(x, decimalType(38, 0)), decimalType(38, 0), func(v int128) (int128, bool) { return numbers.RoundAt(v, -digits) },
+	rounded := expr.Checked(n, widened(x, decimalType(38, 0)), decimalType(38, 0), func(v int128) (int128, bool) { return numbers.RoundAt(v, -digits) },
 		func(v int128) string { return "" })
-	return castNumber(n, rounded, x.dt)
+	return castNumber(n, rounded, x.Type)
 }
 
-func roundFloats(n *ast.Node, x *expr, digits int64) *expr {
+func roundFloats(n *ast.Node, x *expr.Expr, digits int64) *expr.Expr {
 	one := numbers.Roundings[n.Name]
 	if n.Name == "round" && digits != 0 {
 		one = func(v float64) float64 { return numbers.RoundFloat(v, int(digits)) }
 	}
-	return unary(n, x, float64s, func(dst, a []float64) {
+	return expr.Unary(n, x, float64s, func(dst, a []float64) {
 		for i, v := range a {
 			dst[i] = one(v)
 		}
@@ -318,11 +319,11 @@ func roundFloats(n *ast.Node, x *expr, digits int64) *expr {
 }
 
 // roundDecimals rounds away from zero for round. floor and ceil round down and up.
-func roundDecimals(n *ast.Node, x *expr, digits int64) *expr {
-	precision, scale := decimalOf(x.dt)
+func roundDecimals(n *ast.Node, x *expr.Expr, digits int64) *expr.Expr {
+	precision, scale := decimalOf(x.Type)
 	wide := toDecimals(n, x, decimalType(precision, scale))
 	if n.Name == "abs" {
-		return unary(n, wide, wide.dt, func(dst, a []int128) {
+		return expr.Unary(n, wide, wide.Type, func(dst, a []int128) {
 			for i, v := range a {
 				dst[i] = v.Abs()
 			}
@@ -330,10 +331,10 @@ func roundDecimals(n *ast.Node, x *expr, digits int64) *expr {
 	}
 	keep := int32(max(min(digits, int64(scale)), 0)) // digits behind the point
 	if scale <= 0 && digits >= int64(scale) || n.Name == "round" && digits >= int64(scale) {
-		return unary(n, wide, wide.dt, func(dst, a []int128) { copy(dst, a) })
+		return expr.Unary(n, wide, wide.Type, func(dst, a []int128) { copy(dst, a) })
 	}
 	dt := decimalType(max(precision-scale+keep+1, 1), keep)
-	return checked(n, wide, dt, func(v int128) (int128, bool) {
+	return expr.Checked(n, wide, dt, func(v int128) (int128, bool) {
 		if n.Name == "round" && digits < 0 {
 			r, _ := numbers.Rescale(v, int32(max(digits, -39))-scale)
 			return numbers.Rescale(r, int32(min(-digits, 39)))

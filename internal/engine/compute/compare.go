@@ -11,32 +11,33 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
 // compare binds a comparison of two expressions of which none is a literal. Numbers of all types are compared exactly, but decimals and
 // floats as floats. NaN is not equal to, less than or greater than anything.
-func (b *binder) compare(n *ast.Node) *expr {
+func (b *binder) compare(n *ast.Node) *expr.Expr {
 	args, err := b.arguments(n)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	x, y := args[0], args[1]
-	if isNumber(x.dt) && isNumber(y.dt) {
+	if isNumber(x.Type) && isNumber(y.Type) {
 		return compareNumbers(n, x, y)
 	}
-	order := orderOf(x.dt, y.dt)
+	order := orderOf(x.Type, y.Type)
 	if order == nil {
 		hint := ""
-		if isInstant(x.dt) && isInstant(y.dt) {
+		if isInstant(x.Type) && isInstant(y.Type) {
 			hint = ": cast one, so that both have a time zone or none"
 		}
-		return mistake(fail(n, "%s is of type %s and %s of type %s: these are not compared%s", x.name(), text.Type(x.dt), y.name(), text.Type(y.dt), hint))
+		return expr.Mistake(expr.Fail(n, "%s is of type %s and %s of type %s: these are not compared%s", x.Name(), text.Type(x.Type), y.Name(), text.Type(y.Type), hint))
 	}
-	return ofRows(n, booleans, args, func(e *env, in []arrow.Array) (arrow.Array, error) {
+	return expr.OfRows(n, booleans, args, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		at := order(in[0], in[1])
-		return e.booleans(in, func(row int, valid bool) bool { return valid && holds(n.Op, at(row)) }), nil
+		return eachTruth(e, in, func(row int, valid bool) bool { return valid && holds(n.Op, at(row)) }), nil
 	})
 }
 
@@ -57,24 +58,24 @@ func holds(o ast.Op, order int) bool {
 	return order == 1 || order == 0
 }
 
-// booleans is an array of a boolean for each row, null where one of the arrays is.
-func (e *env) booleans(in []arrow.Array, at func(row int, valid bool) bool) arrow.Array {
-	valid, nulls := e.valid(in...)
-	out := arrowutil.NewZeroBuffer(e.mem, (e.rows+7)/8)
-	for i := range e.rows {
-		if at(i, isSet(valid, i)) {
+// eachTruth is an array of a boolean for each row, null where one of the arrays is.
+func eachTruth(e *expr.Env, in []arrow.Array, at func(row int, valid bool) bool) arrow.Array {
+	valid, nulls := e.Valid(in...)
+	out := arrowutil.NewZeroBuffer(e.Mem, (e.Rows+7)/8)
+	for i := range e.Rows {
+		if at(i, expr.IsSet(valid, i)) {
 			out.Bytes()[i>>3] |= 1 << (i & 7)
 		}
 	}
-	return arrowutil.Make(booleans, e.rows, []*memory.Buffer{valid, out}, nil, nulls)
+	return arrowutil.Make(booleans, e.Rows, []*memory.Buffer{valid, out}, nil, nulls)
 }
 
 // compareNumbers compares numbers of any types.
-func compareNumbers(n *ast.Node, x, y *expr) *expr {
-	switch dt := common(x.dt, y.dt); {
-	case isFloat(dt) && isInteger(x.dt) && isFloat(y.dt):
+func compareNumbers(n *ast.Node, x, y *expr.Expr) *expr.Expr {
+	switch dt := common(x.Type, y.Type); {
+	case isFloat(dt) && isInteger(x.Type) && isFloat(y.Type):
 		return compareFloat(n, x, y, func(order int) bool { return holds(n.Op, order) })
-	case isFloat(dt) && isInteger(y.dt) && isFloat(x.dt):
+	case isFloat(dt) && isInteger(y.Type) && isFloat(x.Type):
 		return compareFloat(n, y, x, func(order int) bool {
 			if order != 2 {
 				order = -order
@@ -100,33 +101,33 @@ func compareFloats[F float32 | float64](a, b F) int {
 }
 
 // compared is a comparison of values that may be of two types.
-func compared[T, U any](n *ast.Node, x, y *expr, o ast.Op, order func(T, U) int) *expr {
-	return function(n, booleans, []*expr{x, y}, func(e *env, in []arrow.Array) (arrow.Array, error) {
-		a, b := operandOf[T](e, in[0]), operandOf[U](e, in[1])
-		return e.booleans(in, func(i int, _ bool) bool { return holds(o, order(a.at(i), b.at(i))) }), nil
+func compared[T, U any](n *ast.Node, x, y *expr.Expr, o ast.Op, order func(T, U) int) *expr.Expr {
+	return expr.Function(n, booleans, []*expr.Expr{x, y}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
+		a, b := expr.OperandOf[T](e, in[0]), expr.OperandOf[U](e, in[1])
+		return eachTruth(e, in, func(i int, _ bool) bool { return holds(o, order(a.At(i), b.At(i))) }), nil
 	})
 }
 
 // compareFloat compares an integer with a float, exactly.
-func compareFloat(n *ast.Node, x, y *expr, holds func(order int) bool) *expr {
-	y = toFloats(y.node, y)
+func compareFloat(n *ast.Node, x, y *expr.Expr, holds func(order int) bool) *expr.Expr {
+	y = toFloats(y.Node, y)
 	truth := func(order int) int {
 		if holds(order) {
 			return 0
 		}
 		return 1
 	}
-	if x.dt.ID() == arrow.UINT64 {
+	if x.Type.ID() == arrow.UINT64 {
 		return compared(n, x, y, ast.OpEq, func(i uint64, f float64) int { return truth(numbers.CompareUint(i, f)) })
 	}
 	return compared(n, widened(x, int64s), y, ast.OpEq, func(i int64, f float64) int { return truth(numbers.CompareMixed(i, f)) })
 }
 
 // compareDecimals compares decimals of any scales.
-func compareDecimals(n *ast.Node, x, y *expr) *expr {
-	ap, as := decimalOf(x.dt)
-	bp, bs := decimalOf(y.dt)
-	x, y = toDecimals(x.node, x, decimalType(max(ap, 38), as)), toDecimals(y.node, y, decimalType(max(bp, 38), bs))
+func compareDecimals(n *ast.Node, x, y *expr.Expr) *expr.Expr {
+	ap, as := decimalOf(x.Type)
+	bp, bs := decimalOf(y.Type)
+	x, y = toDecimals(x.Node, x, decimalType(max(ap, 38), as)), toDecimals(y.Node, y, decimalType(max(bp, 38), bs))
 	return compared(n, x, y, n.Op, func(v, w int128) int {
 		a, okA := numbers.Rescale(v, max(bs-as, 0))
 		b, okB := numbers.Rescale(w, max(as-bs, 0))

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
@@ -14,13 +15,13 @@ import (
 type int128 = numbers.Int128
 
 // decimals binds arithmetic of two decimals, exactly. dt is the type that holds the values of both.
-func decimals(n *ast.Node, x, y *expr, dt arrow.DataType) *expr {
-	ap, as := decimalOf(x.dt)
-	bp, bs := decimalOf(y.dt)
+func decimals(n *ast.Node, x, y *expr.Expr, dt arrow.DataType) *expr.Expr {
+	ap, as := decimalOf(x.Type)
+	bp, bs := decimalOf(y.Type)
 	precision, scale := decimalOf(dt)
 	if n.Op == ast.OpMul {
 		if scale = as + bs; scale > 38 {
-			return mistake(fail(n, "the product of %s and %s has %d digits behind the point, more than 38", text.Type(x.dt), text.Type(y.dt), scale))
+			return expr.Mistake(expr.Fail(n, "the product of %s and %s has %d digits behind the point, more than 38", text.Type(x.Type), text.Type(y.Type), scale))
 		}
 		precision = ap + bp
 		x, y = widened(x, decimalType(ap, as)), widened(y, decimalType(bp, bs))
@@ -48,7 +49,7 @@ func decimals(n *ast.Node, x, y *expr, dt arrow.DataType) *expr {
 		}
 		return numbers.TooLarge(x.ToString(scaleOf(as, scale, n.Op)), n.Op, y.ToString(scaleOf(bs, scale, n.Op)), "38 digits")
 	}
-	return binary(n, decimalType(precision, scale), x, y, work, fails)
+	return expr.Binary(n, decimalType(precision, scale), x, y, work, fails)
 }
 
 // scaleOf is the scale of an operand: its own in products, that of the result elsewhere.

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -27,7 +28,7 @@ func isList(dt arrow.DataType) bool {
 // elements is a condition on the elements of a list. Within it, the path of the list names an element.
 type elements struct {
 	n       *ast.Node
-	list    *expr // nil for arrays within JSON texts
+	list    *expr.Expr // nil for arrays within JSON texts
 	yes, no *predicate.Bound
 	inputs  []elementInput // of yes, then of no
 	json    int            // the column of JSON texts
@@ -80,7 +81,7 @@ func (b *binder) elements(n, condition *ast.Node) (*elements, error) {
 		switch {
 		case !ok || at == path:
 		case path != "":
-			return nil, fail(n, "%s asks for elements of one list, not of %s and %s", operator(n), path, at)
+			return nil, expr.Fail(n, "%s asks for elements of one list, not of %s and %s", operator(n), path, at)
 		default:
 			path, dt = at, list
 		}
@@ -89,10 +90,10 @@ func (b *binder) elements(n, condition *ast.Node) (*elements, error) {
 		return b.elementsOfJSON(n, condition)
 	}
 	list := b.column(&ast.Node{Op: ast.OpColumn, Path: path, Text: n.Text, Pos: n.Pos})
-	if list.err != nil {
-		return nil, list.err
+	if list.Err != nil {
+		return nil, list.Err
 	}
-	at := b.columns[list.column].Index
+	at := b.columns[list.Column].Index
 	inner := arrow.NewSchema(replaced(b.schema.Fields(), at, dt.(arrow.ListLikeType).Elem()), nil)
 	e := &elements{n: n, list: list}
 	return e, e.bind(b, condition, inner, func(c predicate.Column) elementInput {
@@ -121,7 +122,7 @@ func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
 			}
 			e.json, e.prefix = b.input(base), c.Inside
 		case !slices.Equal(base.Index, c.Index):
-			return nil, fail(n, "%s asks for elements of one array, not of several columns", operator(n))
+			return nil, expr.Fail(n, "%s asks for elements of one array, not of several columns", operator(n))
 		default:
 			k := 0
 			for k < min(len(e.prefix), len(c.Inside)) && e.prefix[k] == c.Inside[k] {
@@ -132,7 +133,7 @@ func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
 	}
 	if e.json < 0 {
 		names := strings.Join(condition.Columns(), ", ")
-		return nil, fail(n, "%s needs a list, and there is none in %s", operator(n), ast.Shorten(names))
+		return nil, expr.Fail(n, "%s needs a list, and there is none in %s", operator(n), ast.Shorten(names))
 	}
 	return e, e.bind(b, condition, b.schema, func(c predicate.Column) elementInput {
 		if c.Inside != nil && slices.Equal(c.Index, base.Index) {
@@ -169,28 +170,28 @@ func (f *found) release() {
 }
 
 // eval evaluates the condition for all elements.
-func (x *elements) eval(e *env) (*found, error) {
+func (x *elements) eval(e *expr.Env) (*found, error) {
 	f := &found{}
 	var json *jsonvalues.Arrays
 	if x.list == nil {
 		var err error
-		if json, err = jsonvalues.FindArrays(e.columns[x.json], x.prefix); err != nil {
+		if json, err = jsonvalues.FindArrays(e.Columns[x.json], x.prefix); err != nil {
 			return nil, err
 		}
 		f.bounds = func(row int) (int, int) { return json.Ends[row], json.Ends[row+1] }
-		f.valid = bitmap.Bits{Data: json.Valid, Len: e.rows}
+		f.valid = bitmap.Bits{Data: json.Valid, Len: e.Rows}
 	} else {
-		list, err := e.full(x.list)
+		list, err := e.Full(x.list)
 		if err != nil {
 			return nil, err
 		}
 		defer list.Release()
 		f.slice(list.(array.ListLike))
 	}
-	rows := e.rowsOf(f)
+	rows := rowsOf(e, f)
 	only := make([]byte, predicate.BitmapLen(len(rows)))
 	for i, row := range rows {
-		if row >= 0 && e.only.At(int(row)) {
+		if row >= 0 && e.Only.At(int(row)) {
 			only[i>>3] |= 1 << (i & 7)
 		}
 	}
@@ -204,7 +205,7 @@ func (x *elements) eval(e *env) (*found, error) {
 		case in.part != nil:
 			inputs[i], err = in.column.Part(f.values, in.part)
 		default:
-			inputs[i], err = arrowutil.Take(e.mem, e.columns[in.row], rows)
+			inputs[i], err = arrowutil.Take(e.Mem, e.Columns[in.row], rows)
 		}
 		if err != nil {
 			f.release()
@@ -245,9 +246,9 @@ func (f *found) slice(list array.ListLike) {
 }
 
 // rowsOf is the row of each element, -1 for those of null lists.
-func (e *env) rowsOf(f *found) []int64 {
+func rowsOf(e *expr.Env, f *found) []int64 {
 	var out []int64
-	for row := range e.rows {
+	for row := range e.Rows {
 		lo, hi := f.bounds(row)
 		at := int64(-1)
 		if f.valid.At(row) {
@@ -261,10 +262,10 @@ func (e *env) rowsOf(f *found) []int64 {
 }
 
 // quantified binds any(condition) and all(condition). Of an empty list any is false and all is true.
-func (b *binder) quantified(n *ast.Node) *expr {
+func (b *binder) quantified(n *ast.Node) *expr.Expr {
 	x, err := b.elements(n, n.Args[0])
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	if n.Name == "all" {
 		return x.reduced(func(yes, no, unknown bool) (isTrue, isFalse bool) { return !no && !unknown, no })
@@ -273,26 +274,26 @@ func (b *binder) quantified(n *ast.Node) *expr {
 }
 
 // contains binds the question whether an element is equal to a value; elements that are null are not. For a map it asks for a key.
-func (b *binder) contains(n *ast.Node, list *expr) *expr {
-	if list.column < 0 {
-		return mistake(fail(n.Args[0], "contains looks into columns of lists, not into %s", ast.Shorten(n.Args[0].String())))
+func (b *binder) contains(n *ast.Node, list *expr.Expr) *expr.Expr {
+	if list.Column < 0 {
+		return expr.Mistake(expr.Fail(n.Args[0], "contains looks into columns of lists, not into %s", ast.Shorten(n.Args[0].String())))
 	}
 	path := n.Args[0].Path
-	if list.dt.ID() == arrow.MAP {
+	if list.Type.ID() == arrow.MAP {
 		path = ast.PathOf(append(schema.SplitPath(path), "key"))
 	}
 	x, err := b.equal(n, path)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	out := x.reduced(func(yes, no, unknown bool) (isTrue, isFalse bool) { return yes, !yes })
 	value := b.bind(n.Args[1])
-	if value.lit != nil && value.lit.Lit.Kind != ast.LitNull {
+	if value.Lit != nil && value.Lit.Lit.Kind != ast.LitNull {
 		return out
 	}
 	// null where the value is
-	return ofRows(n, booleans, []*expr{natural(value), out}, func(e *env, in []arrow.Array) (arrow.Array, error) {
-		return arrowutil.Mask(e.mem, in[1], validity(in[0]))
+	return expr.OfRows(n, booleans, []*expr.Expr{natural(value), out}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
+		return arrowutil.Mask(e.Mem, in[1], validity(in[0]))
 	})
 }
 
@@ -303,16 +304,16 @@ func (b *binder) equal(n *ast.Node, path string) (*elements, error) {
 }
 
 // reduced is a boolean made of what a condition is for the elements of a row. It is null where there is no list.
-func (x *elements) reduced(truth func(yes, no, unknown bool) (isTrue, isFalse bool)) *expr {
-	return &expr{node: x.n, dt: booleans, column: -1, eval: func(e *env) (arrow.Array, error) {
+func (x *elements) reduced(truth func(yes, no, unknown bool) (isTrue, isFalse bool)) *expr.Expr {
+	return &expr.Expr{Node: x.n, Type: booleans, Column: -1, Eval: func(e *expr.Env) (arrow.Array, error) {
 		f, err := x.eval(e)
 		if err != nil {
 			return nil, err
 		}
 		defer f.release()
-		n := predicate.BitmapLen(e.rows)
+		n := predicate.BitmapLen(e.Rows)
 		isTrue, isFalse := make([]byte, n), make([]byte, n)
-		for row := range e.rows {
+		for row := range e.Rows {
 			if !f.valid.At(row) {
 				continue
 			}
@@ -329,18 +330,18 @@ func (x *elements) reduced(truth func(yes, no, unknown bool) (isTrue, isFalse bo
 				isFalse[row>>3] |= 1 << (row & 7)
 			}
 		}
-		return e.truths(isTrue, isFalse), nil
+		return truths(e, isTrue, isFalse), nil
 	}}
 }
 
 // index binds an element of a list by its position, which counts from 1, or with a negative one from the end; or the value of a map by its
 // key. Without such an element it is null.
-func (b *binder) index(n *ast.Node) *expr {
+func (b *binder) index(n *ast.Node) *expr.Expr {
 	x, at := b.bind(n.Args[0]), n.Args[1]
-	if x.column >= 0 && (b.columns[x.column].Inside != nil || extension.IsJSON(b.columns[x.column].Type)) && at.Op == ast.OpLiteral && at.Lit.Kind == ast.LitString {
+	if x.Column >= 0 && (b.columns[x.Column].Inside != nil || extension.IsJSON(b.columns[x.Column].Type)) && at.Op == ast.OpLiteral && at.Lit.Kind == ast.LitString {
 		return b.column(&ast.Node{Op: ast.OpColumn, Text: n.Text, Pos: n.Pos, Path: ast.PathOf(append(schema.SplitPath(n.Args[0].Path), at.Lit.Text))})
 	}
-	switch t := x.dt.(type) {
+	switch t := x.Type.(type) {
 	case *arrow.MapType:
 		return b.mapValue(n, x, t)
 	case arrow.ListLikeType:
@@ -348,37 +349,37 @@ func (b *binder) index(n *ast.Node) *expr {
 	case *arrow.StructType:
 		return field(n, x, t)
 	}
-	if x.err != nil {
+	if x.Err != nil {
 		return x
 	}
-	return mistake(fail(n, "%s is of type %s, and only lists and maps have elements", ast.Shorten(n.Args[0].String()), text.Type(x.dt)))
+	return expr.Mistake(expr.Fail(n, "%s is of type %s, and only lists and maps have elements", ast.Shorten(n.Args[0].String()), text.Type(x.Type)))
 }
 
 // field binds a field of a struct.
-func field(n *ast.Node, x *expr, t *arrow.StructType) *expr {
+func field(n *ast.Node, x *expr.Expr, t *arrow.StructType) *expr.Expr {
 	name := n.Args[1]
 	if name.Op != ast.OpLiteral || name.Lit.Kind != ast.LitString {
-		return mistake(fail(name, "expected the name of a field, found %s", ast.Shorten(name.String())))
+		return expr.Mistake(expr.Fail(name, "expected the name of a field, found %s", ast.Shorten(name.String())))
 	}
 	k := slices.IndexFunc(t.Fields(), func(f arrow.Field) bool { return f.Name == name.Lit.Text })
 	if k < 0 {
-		return mistake(fail(name, "%s has no field %s%s", ast.Shorten(n.Args[0].String()), ast.Shorten(name.Lit.Text), text.Suggest(name.Lit.Text, text.Names(t))))
+		return expr.Mistake(expr.Fail(name, "%s has no field %s%s", ast.Shorten(n.Args[0].String()), ast.Shorten(name.Lit.Text), text.Suggest(name.Lit.Text, text.Names(t))))
 	}
-	return ofRows(n, plainType(t.Field(k).Type), []*expr{x}, func(e *env, in []arrow.Array) (arrow.Array, error) {
+	return expr.OfRows(n, plainType(t.Field(k).Type), []*expr.Expr{x}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		field, err := predicate.Child(in[0], []int{k})
 		if err != nil {
 			return nil, err
 		}
 		defer field.Release()
-		return arrowutil.Plain(e.mem, field)
+		return arrowutil.Plain(e.Mem, field)
 	})
 }
 
-func (b *binder) listItem(n *ast.Node, x *expr, t arrow.ListLikeType) *expr {
+func (b *binder) listItem(n *ast.Node, x *expr.Expr, t arrow.ListLikeType) *expr.Expr {
 	at := b.position(n, b.bind(n.Args[1]))
-	return ofRows(n, plainType(t.Elem()), []*expr{x, at}, func(e *env, in []arrow.Array) (arrow.Array, error) {
+	return expr.OfRows(n, plainType(t.Elem()), []*expr.Expr{x, at}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		l, p := in[0].(array.ListLike), arrowutil.Values[int64](in[1])
-		return e.pick(l.ListValues(), func(row int) int64 {
+		return pick(e, l.ListValues(), func(row int) int64 {
 			lo, hi := l.ValueOffsets(row)
 			switch {
 			case l.IsNull(row) || in[1].IsNull(row) || p[row] > hi-lo || p[row] < lo-hi || p[row] == 0:
@@ -392,34 +393,34 @@ func (b *binder) listItem(n *ast.Node, x *expr, t arrow.ListLikeType) *expr {
 }
 
 // pick takes for each row the value at an index, or null at -1.
-func (e *env) pick(values arrow.Array, at func(row int) int64) (arrow.Array, error) {
-	indices := make([]int64, e.rows)
+func pick(e *expr.Env, values arrow.Array, at func(row int) int64) (arrow.Array, error) {
+	indices := make([]int64, e.Rows)
 	for row := range indices {
 		indices[row] = at(row)
 	}
-	taken, err := arrowutil.Take(e.mem, values, indices)
+	taken, err := arrowutil.Take(e.Mem, values, indices)
 	if err != nil {
 		return nil, err
 	}
 	defer taken.Release()
-	return arrowutil.Plain(e.mem, taken)
+	return arrowutil.Plain(e.Mem, taken)
 }
 
-func (b *binder) mapValue(n *ast.Node, x *expr, t *arrow.MapType) *expr {
-	if x.column < 0 {
-		return mistake(fail(n.Args[0], "only columns of maps are asked for a key, not %s", ast.Shorten(n.Args[0].String())))
+func (b *binder) mapValue(n *ast.Node, x *expr.Expr, t *arrow.MapType) *expr.Expr {
+	if x.Column < 0 {
+		return expr.Mistake(expr.Fail(n.Args[0], "only columns of maps are asked for a key, not %s", ast.Shorten(n.Args[0].String())))
 	}
 	keys, err := b.equal(n, ast.PathOf(append(schema.SplitPath(n.Args[0].Path), "key")))
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
-	return &expr{node: n, dt: plainType(t.ItemType()), column: -1, eval: func(e *env) (arrow.Array, error) {
+	return &expr.Expr{Node: n, Type: plainType(t.ItemType()), Column: -1, Eval: func(e *expr.Env) (arrow.Array, error) {
 		f, err := keys.eval(e)
 		if err != nil {
 			return nil, err
 		}
 		defer f.release()
-		return e.pick(f.values.(*array.Struct).Field(1), func(row int) int64 {
+		return pick(e, f.values.(*array.Struct).Field(1), func(row int) int64 {
 			if !f.valid.At(row) {
 				return -1
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -26,13 +27,13 @@ func hasBytes(dt arrow.DataType) bool {
 }
 
 // textArgument checks that an argument is a string.
-func textArgument(n *ast.Node, x *expr) *expr {
+func textArgument(n *ast.Node, x *expr.Expr) *expr.Expr {
 	x = natural(x)
-	if isNull(x.dt) && x.err == nil {
-		return typed(null(x.node), utf8s)
+	if isNull(x.Type) && x.Err == nil {
+		return typed(null(x.Node), utf8s)
 	}
-	if !isText(x.dt) {
-		return x.refuse("%s is of type %s, and %s takes strings", x.name(), text.Type(x.dt), n.Name)
+	if !isText(x.Type) {
+		return x.Refuse("%s is of type %s, and %s takes strings", x.Name(), text.Type(x.Type), n.Name)
 	}
 	return x
 }
@@ -41,21 +42,21 @@ func textArgument(n *ast.Node, x *expr) *expr {
 const maxText = math.MaxInt32
 
 // texts is a function that appends a string to dst for each row that is not null in any argument.
-func texts(n *ast.Node, args []*expr, begin func(in []arrow.Array) func(dst []byte, row int) []byte) *expr {
-	return ofRows(n, utf8s, args, func(e *env, in []arrow.Array) (arrow.Array, error) {
-		valid, nulls := e.valid(in...)
-		return e.strings(n, valid, nulls, begin(in))
+func texts(n *ast.Node, args []*expr.Expr, begin func(in []arrow.Array) func(dst []byte, row int) []byte) *expr.Expr {
+	return expr.OfRows(n, utf8s, args, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
+		valid, nulls := e.Valid(in...)
+		return stringsOf(e, n, valid, nulls, begin(in))
 	})
 }
 
-// strings makes an array of the strings that a function appends to dst for each valid row.
-func (e *env) strings(n *ast.Node, valid *memory.Buffer, nulls int, one func(dst []byte, row int) []byte) (arrow.Array, error) {
-	offsets := arrowutil.NewBuffer(e.mem, 4*(e.rows+1))
+// stringsOf makes an array of the strings that a function appends to dst for each valid row.
+func stringsOf(e *expr.Env, n *ast.Node, valid *memory.Buffer, nulls int, one func(dst []byte, row int) []byte) (arrow.Array, error) {
+	offsets := arrowutil.NewBuffer(e.Mem, 4*(e.Rows+1))
 	off := arrowutil.As[int32](offsets.Bytes())
 	off[0] = 0
 	var data []byte
-	for i := range e.rows {
-		if isSet(valid, i) {
+	for i := range e.Rows {
+		if expr.IsSet(valid, i) {
 			data = one(data, i)
 		}
 		if len(data) > maxText {
@@ -63,69 +64,69 @@ func (e *env) strings(n *ast.Node, valid *memory.Buffer, nulls int, one func(dst
 			if valid != nil {
 				valid.Release()
 			}
-			return nil, fail(n, "the strings of %s are longer than 2 GiB in a batch of %d rows", ast.Shorten(n.String()), e.rows)
+			return nil, expr.Fail(n, "the strings of %s are longer than 2 GiB in a batch of %d rows", ast.Shorten(n.String()), e.Rows)
 		}
 		off[i+1] = int32(len(data))
 	}
-	return arrowutil.Make(utf8s, e.rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(data)}, nil, nulls), nil
+	return arrowutil.Make(utf8s, e.Rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(data)}, nil, nulls), nil
 }
 
 // changeCase binds lower and upper: each character by Unicode's simple mapping.
-func changeCase(n *ast.Node, x *expr) *expr {
+func changeCase(n *ast.Node, x *expr.Expr) *expr.Expr {
 	change := bytes.ToLower
 	if n.Name == "upper" {
 		change = bytes.ToUpper
 	}
-	return texts(n, []*expr{textArgument(n, x)}, func(in []arrow.Array) func([]byte, int) []byte {
+	return texts(n, []*expr.Expr{textArgument(n, x)}, func(in []arrow.Array) func([]byte, int) []byte {
 		at := arrowutil.BytesOf(in[0])
 		return func(dst []byte, row int) []byte { return append(dst, change(at(row))...) }
 	})
 }
 
 // length binds the number of characters of a string, bytes of a byte string, and elements of a list.
-func length(n *ast.Node, x *expr) *expr {
+func length(n *ast.Node, x *expr.Expr) *expr.Expr {
 	x = natural(x)
 	var begin func(arr arrow.Array) func(i int) int64
 	switch {
-	case isText(x.dt):
+	case isText(x.Type):
 		begin = func(arr arrow.Array) func(i int) int64 {
 			at := arrowutil.BytesOf(arr)
 			return func(i int) int64 { return int64(utf8.RuneCount(at(i))) }
 		}
-	case hasBytes(x.dt):
+	case hasBytes(x.Type):
 		begin = func(arr arrow.Array) func(i int) int64 {
 			at := arrowutil.BytesOf(arr)
 			return func(i int) int64 { return int64(len(at(i))) }
 		}
-	case isList(x.dt):
+	case isList(x.Type):
 		begin = func(arr arrow.Array) func(i int) int64 {
 			l := arr.(array.ListLike)
 			return func(i int) int64 { lo, hi := l.ValueOffsets(i); return hi - lo }
 		}
 	default:
-		return x.refuse("%s is of type %s, and %s takes strings and lists", x.name(), text.Type(x.dt), n.Name)
+		return x.Refuse("%s is of type %s, and %s takes strings and lists", x.Name(), text.Type(x.Type), n.Name)
 	}
-	return function(n, int64s, []*expr{x}, func(e *env, in []arrow.Array) (arrow.Array, error) {
-		out, one := newResult[int64](e, in), begin(in[0])
-		for i := range out.values {
-			if out.values[i] = 0; in[0].IsValid(i) {
-				out.values[i] = one(i)
+	return expr.Function(n, int64s, []*expr.Expr{x}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
+		out, one := expr.NewResult[int64](e, in), begin(in[0])
+		for i := range out.Values {
+			if out.Values[i] = 0; in[0].IsValid(i) {
+				out.Values[i] = one(i)
 			}
 		}
-		return out.array(int64s), nil
+		return out.Array(int64s), nil
 	})
 }
 
 // position checks that an expression is an integer, and makes it an int64.
-func (b *binder) position(n *ast.Node, x *expr) *expr {
-	if x = b.number(n, x, int64s); !isInteger(x.dt) {
-		return x.refuse("%s is of type %s, and positions are integers", x.name(), text.Type(x.dt))
+func (b *binder) position(n *ast.Node, x *expr.Expr) *expr.Expr {
+	if x = b.number(n, x, int64s); !isInteger(x.Type) {
+		return x.Refuse("%s is of type %s, and positions are integers", x.Name(), text.Type(x.Type))
 	}
-	return cast(x.node, x, int64s)
+	return cast(x.Node, x, int64s)
 }
 
 // substr binds the part of a string from a position on, which counts from 1, or with a negative one from the end.
-func (b *binder) substr(n *ast.Node, args []*expr) *expr {
+func (b *binder) substr(n *ast.Node, args []*expr.Expr) *expr.Expr {
 	args[0] = textArgument(n, args[0])
 	for i := range args[1:] {
 		args[1+i] = b.position(n, args[1+i])
@@ -174,22 +175,22 @@ func part(s []byte, from, length int64) []byte {
 }
 
 // concat binds the concatenation of the texts of values. Nulls are left out.
-func concat(n *ast.Node, args []*expr) *expr {
+func concat(n *ast.Node, args []*expr.Expr) *expr.Expr {
 	for i, a := range args {
 		a = natural(a)
-		if a.err != nil || !castable(a.dt) && !isNull(a.dt) {
-			return a.refuse("%s is of type %s, and concat takes values that are written as text", a.name(), text.Type(a.dt))
+		if a.Err != nil || !castable(a.Type) && !isNull(a.Type) {
+			return a.Refuse("%s is of type %s, and concat takes values that are written as text", a.Name(), text.Type(a.Type))
 		}
 		args[i] = a
 	}
-	whole := ofRows(n, utf8s, args, func(e *env, in []arrow.Array) (arrow.Array, error) {
+	whole := expr.OfRows(n, utf8s, args, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		write := make([]values.Appender, len(in))
 		for i, arr := range in {
 			if !isNull(arr.DataType()) {
 				write[i] = values.Text(arr)
 			}
 		}
-		return e.strings(n, nil, 0, func(dst []byte, row int) []byte {
+		return stringsOf(e, n, nil, 0, func(dst []byte, row int) []byte {
 			for i, arr := range in {
 				if write[i] != nil && arr.IsValid(row) {
 					dst = write[i](dst, row)
@@ -198,6 +199,6 @@ func concat(n *ast.Node, args []*expr) *expr {
 			return dst
 		})
 	})
-	whole.strict = false
+	whole.Strict = false
 	return whole
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
 	"github.com/amudai/amudai-go/internal/text"
 )
@@ -31,66 +32,66 @@ func zoned(dt arrow.DataType) string {
 }
 
 // localTime checks that an argument has a date, and finds its time zone.
-func localTime(n *ast.Node, x *expr) (calendar.Zone, error) {
-	if x.err != nil || !isInstant(x.dt) {
-		return calendar.Zone{}, x.refuse("%s is of type %s, and %s takes dates and timestamps", x.name(), text.Type(x.dt), n.Name).err
+func localTime(n *ast.Node, x *expr.Expr) (calendar.Zone, error) {
+	if x.Err != nil || !isInstant(x.Type) {
+		return calendar.Zone{}, x.Refuse("%s is of type %s, and %s takes dates and timestamps", x.Name(), text.Type(x.Type), n.Name).Err
 	}
-	z, ok := calendar.ZoneOf(zoned(x.dt))
+	z, ok := calendar.ZoneOf(zoned(x.Type))
 	if !ok {
-		return z, fail(x.node, "the time zone %q of %s is not known here", ast.Shorten(zoned(x.dt)), x.name())
+		return z, expr.Fail(x.Node, "the time zone %q of %s is not known here", ast.Shorten(zoned(x.Type)), x.Name())
 	}
 	return z, nil
 }
 
 // datePart binds year, month and other parts of dates.
-func datePart(n *ast.Node, x *expr) *expr {
+func datePart(n *ast.Node, x *expr.Expr) *expr.Expr {
 	z, err := localTime(n, x)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
 	part := calendar.Parts[n.Name]
-	var out *expr
-	if x.dt.ID() == arrow.DATE32 {
-		out = unary(n, x, int64s, func(dst []int64, a []int32) { calendar.OfDays(dst, a, part) })
+	var out *expr.Expr
+	if x.Type.ID() == arrow.DATE32 {
+		out = expr.Unary(n, x, int64s, func(dst []int64, a []int32) { calendar.OfDays(dst, a, part) })
 	} else {
-		out = unary(n, x, int64s, func(dst, a []int64) {
-			calendar.LocalDays(dst, a, calendar.PerSecond(x.dt), z)
+		out = expr.Unary(n, x, int64s, func(dst, a []int64) {
+			calendar.LocalDays(dst, a, calendar.PerSecond(x.Type), z)
 			calendar.OfDays(dst, dst, part)
 		})
 	}
 	if n.Name == "year" && z.Location == nil {
-		out.arg, out.least = x.node, calendar.InUnits(x.dt, z, func(y int64) int64 { return calendar.DayOf(y, 1, 1) })
+		out.Arg, out.Least = x.Node, calendar.InUnits(x.Type, z, func(y int64) int64 { return calendar.DayOf(y, 1, 1) })
 	}
 	return out
 }
 
 // clockPart binds hour, minute and second.
-func clockPart(n *ast.Node, x *expr) *expr {
-	per, z := calendar.PerSecond(x.dt), calendar.Zone{}
-	if !isClock(x.dt) {
+func clockPart(n *ast.Node, x *expr.Expr) *expr.Expr {
+	per, z := calendar.PerSecond(x.Type), calendar.Zone{}
+	if !isClock(x.Type) {
 		var err error
 		if z, err = localTime(n, x); err != nil {
-			return mistake(err)
+			return expr.Mistake(err)
 		}
 	}
 	switch {
 	case per == 0:
-		return unary(n, x, int64s, func(dst []int64, _ []int32) { clear(dst) })
-	case x.dt.ID() == arrow.TIME32:
+		return expr.Unary(n, x, int64s, func(dst []int64, _ []int32) { clear(dst) })
+	case x.Type.ID() == arrow.TIME32:
 		x = convert[int32, int64](n, x, int64s)
 	}
-	return unary(n, x, int64s, func(dst, a []int64) { calendar.Clocks(dst, a, per, z, n.Name) })
+	return expr.Unary(n, x, int64s, func(dst, a []int64) { calendar.Clocks(dst, a, per, z, n.Name) })
 }
 
 // epoch binds the seconds since 1970, of times of day and durations those since their zero.
-func epoch(n *ast.Node, x *expr) *expr {
-	if !isInstant(x.dt) && !isClock(x.dt) && x.dt.ID() != arrow.DURATION {
+func epoch(n *ast.Node, x *expr.Expr) *expr.Expr {
+	if !isInstant(x.Type) && !isClock(x.Type) && x.Type.ID() != arrow.DURATION {
 		_, err := localTime(n, x)
-		return mistake(err)
+		return expr.Mistake(err)
 	}
-	per := calendar.PerSecond(x.dt)
-	if x.dt.ID() == arrow.DATE32 || x.dt.ID() == arrow.TIME32 {
-		return unary(n, x, float64s, func(dst []float64, a []int32) {
+	per := calendar.PerSecond(x.Type)
+	if x.Type.ID() == arrow.DATE32 || x.Type.ID() == arrow.TIME32 {
+		return expr.Unary(n, x, float64s, func(dst []float64, a []int32) {
 			for i, v := range a {
 				if per == 0 {
 					dst[i] = float64(v) * calendar.DaySeconds
@@ -100,7 +101,7 @@ func epoch(n *ast.Node, x *expr) *expr {
 			}
 		})
 	}
-	return unary(n, x, float64s, func(dst []float64, a []int64) {
+	return expr.Unary(n, x, float64s, func(dst []float64, a []int64) {
 		for i, v := range a {
 			dst[i] = float64(v) / float64(per)
 		}
@@ -108,98 +109,98 @@ func epoch(n *ast.Node, x *expr) *expr {
 }
 
 // castInstant converts dates and timestamps. A timestamp without a zone has its local time in one.
-func castInstant(n *ast.Node, x *expr, dt arrow.DataType) *expr {
+func castInstant(n *ast.Node, x *expr.Expr, dt arrow.DataType) *expr.Expr {
 	var zones [2]calendar.Zone
-	for i, t := range []arrow.DataType{x.dt, dt} {
+	for i, t := range []arrow.DataType{x.Type, dt} {
 		var ok bool
 		if zones[i], ok = calendar.ZoneOf(zoned(t)); !ok {
-			return mistake(fail(n, "the time zone %q is not known here", ast.Shorten(zoned(t))))
+			return expr.Mistake(expr.Fail(n, "the time zone %q is not known here", ast.Shorten(zoned(t))))
 		}
 	}
-	if zoned(x.dt) != "" && zoned(dt) != "" { // the same instant
+	if zoned(x.Type) != "" && zoned(dt) != "" { // the same instant
 		zones = [2]calendar.Zone{}
 	}
 	out := changeUnit(n, x, dt, zones[0], zones[1])
 	if dt.ID() == arrow.DATE32 && zones[0].Location == nil {
-		out.arg, out.least = x.node, calendar.InUnits(x.dt, zones[0], func(y int64) int64 { return y })
+		out.Arg, out.Least = x.Node, calendar.InUnits(x.Type, zones[0], func(y int64) int64 { return y })
 	}
 	return out
 }
 
 // changeUnit converts times between units and zones, rounding down.
-func changeUnit(n *ast.Node, x *expr, dt arrow.DataType, from, to calendar.Zone) *expr {
-	a, c := calendar.PerSecond(x.dt), calendar.PerSecond(dt)
+func changeUnit(n *ast.Node, x *expr.Expr, dt arrow.DataType, from, to calendar.Zone) *expr.Expr {
+	a, c := calendar.PerSecond(x.Type), calendar.PerSecond(dt)
 	one := func() func(int64) (int64, bool) { return calendar.Converter(a, c, from, to) }
 	day := func(v int32) string { return outOfRange(string(text.AppendDate(nil, int64(v))), text.Type(dt)) }
 	time := func(v int64) string { return outOfRange(string(text.AppendTimestamp(nil, v, a, false)), text.Type(dt)) }
 	switch {
 	case a == 0 && c == 0:
-		return unary(n, x, dt, func(dst, a []int32) { copy(dst, a) })
+		return expr.Unary(n, x, dt, func(dst, a []int32) { copy(dst, a) })
 	case a == 0:
-		return perBatch(n, x, dt, func() func(v int32) (int64, bool) {
+		return expr.PerBatch(n, x, dt, func() func(v int32) (int64, bool) {
 			f := one()
 			return func(v int32) (int64, bool) { return f(int64(v)) }
 		}, day)
 	case c == 0:
-		return perBatch(n, x, dt, func() func(v int64) (int32, bool) {
+		return expr.PerBatch(n, x, dt, func() func(v int64) (int32, bool) {
 			f := one()
 			return func(v int64) (int32, bool) { r, ok := f(v); return int32(r), ok }
 		}, time)
 	}
-	return perBatch(n, x, dt, one, time)
+	return expr.PerBatch(n, x, dt, one, time)
 }
 
 // dateOf binds date(x).
-func dateOf(n *ast.Node, x *expr) *expr {
+func dateOf(n *ast.Node, x *expr.Expr) *expr.Expr {
 	date32 := arrow.FixedWidthTypes.Date32
-	if x.lit != nil {
+	if x.Lit != nil {
 		return typed(x, date32)
 	}
-	if !isText(x.dt) {
+	if !isText(x.Type) {
 		if _, err := localTime(n, x); err != nil {
-			return mistake(err)
+			return expr.Mistake(err)
 		}
 	}
 	return cast(n, x, date32)
 }
 
 // truncate binds date_trunc(unit, x). The result has the type of x.
-func truncate(n *ast.Node, unit, x *expr) *expr {
-	if unit.lit == nil || unit.lit.Lit.Kind != ast.LitString {
-		return unit.refuse("expected a unit such as 'month', found %s", unit.name())
+func truncate(n *ast.Node, unit, x *expr.Expr) *expr.Expr {
+	if unit.Lit == nil || unit.Lit.Lit.Kind != ast.LitString {
+		return unit.Refuse("expected a unit such as 'month', found %s", unit.Name())
 	}
-	word := strings.ToLower(unit.lit.Lit.Text)
+	word := strings.ToLower(unit.Lit.Lit.Text)
 	first, nanos := calendar.Truncations[word], calendar.ClockUnits[word]
 	if first == nil && nanos == 0 {
-		return unit.refuse("%s is no unit: write decade, year, quarter, month, week, day, hour, minute, second, millisecond or microsecond", unit.lit.Lit.Describe())
+		return unit.Refuse("%s is no unit: write decade, year, quarter, month, week, day, hour, minute, second, millisecond or microsecond", unit.Lit.Lit.Describe())
 	}
 	z, err := localTime(n, x)
 	if err != nil {
-		return mistake(err)
+		return expr.Mistake(err)
 	}
-	per := calendar.PerSecond(x.dt)
+	per := calendar.PerSecond(x.Type)
 	if per == 0 {
 		if first == nil {
 			first, word = calendar.Truncations["day"], "day"
 		}
-		out := unary(n, x, x.dt, func(dst, a []int32) { calendar.OfDays(dst, a, first) })
-		out.arg, out.least = x.node, func(y *big.Int) *big.Int { return calendar.CeilDay(word, y) }
+		out := expr.Unary(n, x, x.Type, func(dst, a []int32) { calendar.OfDays(dst, a, first) })
+		out.Arg, out.Least = x.Node, func(y *big.Int) *big.Int { return calendar.CeilDay(word, y) }
 		return out
 	}
 	step := nanos / (1e9 / per) // of clock units
-	out := function(n, x.dt, []*expr{x}, func(e *env, in []arrow.Array) (arrow.Array, error) {
-		out, a := newResult[int64](e, in), arrowutil.Values[int64](in[0])
-		unit := calendar.TruncateTimes(out.values, a, per, step, z, first)
+	out := expr.Function(n, x.Type, []*expr.Expr{x}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
+		out, a := expr.NewResult[int64](e, in), arrowutil.Values[int64](in[0])
+		unit := calendar.TruncateTimes(out.Values, a, per, step, z, first)
 		least, most := math.MinInt64/unit, math.MaxInt64/unit
-		for i, v := range out.values {
-			if out.values[i] = v * unit; (v < least || v > most) && out.counts(i) {
-				return out.drop(fail(n, "the %s of %s is out of the range of %s", word, text.AppendTimestamp(nil, a[i], per, false), text.Type(x.dt)))
+		for i, v := range out.Values {
+			if out.Values[i] = v * unit; (v < least || v > most) && out.Counts(i) {
+				return out.Drop(expr.Fail(n, "the %s of %s is out of the range of %s", word, text.AppendTimestamp(nil, a[i], per, false), text.Type(x.Type)))
 			}
 		}
-		return out.array(x.dt), nil
+		return out.Array(x.Type), nil
 	})
 	if z.UTC() {
-		out.arg, out.least = x.node, func(y *big.Int) *big.Int {
+		out.Arg, out.Least = x.Node, func(y *big.Int) *big.Int {
 			if first == nil {
 				return new(big.Int).Mul(calendar.CeilDiv(y, big.NewInt(max(step, 1))), big.NewInt(max(step, 1)))
 			}
@@ -211,47 +212,47 @@ func truncate(n *ast.Node, unit, x *expr) *expr {
 }
 
 // moments binds arithmetic of dates, timestamps and durations; nil for other operands. A date and a number of days make a date.
-func moments(n *ast.Node, x, y *expr) *expr {
+func moments(n *ast.Node, x, y *expr.Expr) *expr.Expr {
 	if n.Op != ast.OpAdd && n.Op != ast.OpSub {
 		return nil
 	}
-	if n.Op == ast.OpAdd && !isInstant(x.dt) {
+	if n.Op == ast.OpAdd && !isInstant(x.Type) {
 		x, y = y, x
 	}
-	if !isInstant(x.dt) && !(isInstant(y.dt) && x.lit != nil) {
+	if !isInstant(x.Type) && !(isInstant(y.Type) && x.Lit != nil) {
 		return nil
 	}
-	x = momentOf(x, y.dt)
-	y = momentOf(y, x.dt)
+	x = momentOf(x, y.Type)
+	y = momentOf(y, x.Type)
 	date32 := arrow.FixedWidthTypes.Date32
 	switch {
-	case x.err != nil:
+	case x.Err != nil:
 		return x
-	case y.err != nil:
+	case y.Err != nil:
 		return y
-	case x.dt == date32 && y.dt == date32 && n.Op == ast.OpSub:
+	case x.Type == date32 && y.Type == date32 && n.Op == ast.OpSub:
 		return operate(n, convert[int32, int64](n, x, int64s), convert[int32, int64](n, y, int64s))
-	case x.dt == date32 && isInteger(y.dt):
-		return checked(n, operate(n, convert[int32, int64](n, x, int64s), y), date32, func(v int64) (int32, bool) { return int32(v), v == int64(int32(v)) },
+	case x.Type == date32 && isInteger(y.Type):
+		return expr.Checked(n, operate(n, convert[int32, int64](n, x, int64s), y), date32, func(v int64) (int32, bool) { return int32(v), v == int64(int32(v)) },
 			func(v int64) string { return fmt.Sprintf("day %d since 1970 is out of the range of date32", v) })
-	case isInstant(x.dt) && isInstant(y.dt) && n.Op == ast.OpSub && (zoned(x.dt) == "") == (zoned(y.dt) == ""):
+	case isInstant(x.Type) && isInstant(y.Type) && n.Op == ast.OpSub && (zoned(x.Type) == "") == (zoned(y.Type) == ""):
 		return between(n, x, y)
 	}
-	return mistake(fail(n, "there is no %s of %s and %s", map[ast.Op]string{ast.OpAdd: "sum", ast.OpSub: "difference"}[n.Op], text.Type(x.dt), text.Type(y.dt)))
+	return expr.Mistake(expr.Fail(n, "there is no %s of %s and %s", map[ast.Op]string{ast.OpAdd: "sum", ast.OpSub: "difference"}[n.Op], text.Type(x.Type), text.Type(y.Type)))
 }
 
 // momentOf gives a literal beside a date or timestamp its type: a time in quotes is one of the same type.
-func momentOf(x *expr, other arrow.DataType) *expr {
-	if x.lit != nil && x.lit.Lit.Kind == ast.LitString && isInstant(other) {
+func momentOf(x *expr.Expr, other arrow.DataType) *expr.Expr {
+	if x.Lit != nil && x.Lit.Lit.Kind == ast.LitString && isInstant(other) {
 		return typed(x, other)
 	}
 	return natural(x)
 }
 
 // between binds the difference of two times as a duration, in the finer of their units.
-func between(n *ast.Node, x, y *expr) *expr {
+func between(n *ast.Node, x, y *expr.Expr) *expr.Expr {
 	unit := arrow.Second
-	for _, dt := range []arrow.DataType{x.dt, y.dt} {
+	for _, dt := range []arrow.DataType{x.Type, y.Type} {
 		switch t := dt.(type) {
 		case *arrow.TimestampType:
 			unit = max(unit, t.Unit)
@@ -261,5 +262,5 @@ func between(n *ast.Node, x, y *expr) *expr {
 	}
 	dt := &arrow.TimestampType{Unit: unit}
 	x, y = changeUnit(n, x, dt, calendar.Zone{}, calendar.Zone{}), changeUnit(n, y, dt, calendar.Zone{}, calendar.Zone{})
-	return binary(n, &arrow.DurationType{Unit: unit}, x, y, numbers.Int64Loops[ast.OpSub], numbers.Int64Fails(ast.OpSub))
+	return expr.Binary(n, &arrow.DurationType{Unit: unit}, x, y, numbers.Int64Loops[ast.OpSub], numbers.Int64Fails(ast.OpSub))
 }

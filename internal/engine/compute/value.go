@@ -2,11 +2,11 @@
 // evaluates them on record batches ([Value.Eval]). [Condition] binds conditions with such operands for package predicate, which knows
 // those of columns and literals.
 //
-// An expression becomes a tree of functions on plain arrays (expr). Integers are computed as int64 or uint64, floats as float64, decimals
+// An expression becomes a tree of functions on plain arrays (package expr). Integers are computed as int64 or uint64, floats as float64, decimals
 // as decimal128. An array of a constant has a single value. A function works on all rows and reports a failure of any; only then each
 // row is looked at, because the failure may be one of a row that is null, or that a condition has excluded.
 //
-// An expression with a mistake becomes an expr, too, which has the error, and so does whatever is made of it.
+// An expression with a mistake is bound, too: it has the error, and so does whatever is made of it.
 package compute
 
 import (
@@ -20,13 +20,14 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // Value is a value expression bound to a schema. It does not change and may be used by many goroutines.
 type Value struct {
-	root    *expr
+	root    *expr.Expr
 	columns []predicate.Column
 	paths   []string
 }
@@ -35,8 +36,8 @@ type Value struct {
 func Bind(n *ast.Node, s *arrow.Schema) (*Value, error) {
 	b := &binder{schema: s}
 	root := natural(b.bind(n))
-	if root.err != nil {
-		return nil, root.err
+	if root.Err != nil {
+		return nil, root.Err
 	}
 	return &Value{root: root, columns: b.columns, paths: paths(n, s)}, nil
 }
@@ -69,15 +70,15 @@ func (v *Value) Type() arrow.DataType {
 	if c := v.column(); c != nil {
 		return c.Type
 	}
-	return v.root.dt
+	return v.root.Type
 }
 
 // column is the column that the expression is, or nil.
 func (v *Value) column() *predicate.Column {
-	if v.root.column < 0 || v.columns[v.root.column].Inside != nil {
+	if v.root.Column < 0 || v.columns[v.root.Column].Inside != nil {
 		return nil
 	}
-	return &v.columns[v.root.column]
+	return &v.columns[v.root.Column]
 }
 
 // Column reports whether the expression is just a column, and its path. A value within JSON texts is none.
@@ -97,7 +98,7 @@ func (v *Value) Inputs() []predicate.Column { return v.columns }
 
 // Monotone implements [predicate.Value].
 func (v *Value) Monotone() (arg *ast.Node, least func(y *big.Int) *big.Int, ok bool) {
-	return v.root.arg, v.root.least, v.root.least != nil
+	return v.root.Arg, v.root.Least, v.root.Least != nil
 }
 
 // Eval returns the values of the expression for the rows of a batch with the schema given to [Bind]. A plain column
@@ -121,16 +122,16 @@ func (v *Value) Eval(mem memory.Allocator, batch arrow.RecordBatch) (arrow.Array
 
 // Compute implements [predicate.Value].
 func (v *Value) Compute(mem memory.Allocator, inputs []arrow.Array, rows int, only []byte) (arrow.Array, error) {
-	if len(inputs) == 1 && v.root.strict {
+	if len(inputs) == 1 && v.root.Strict {
 		if out, err := v.ofDictionary(mem, inputs[0]); out != nil || err != nil {
 			return out, err
 		}
 	}
-	e := &env{mem: mem, columns: inputs, rows: rows, only: bitmap.All(rows)}
+	e := &expr.Env{Mem: mem, Columns: inputs, Rows: rows, Only: bitmap.All(rows)}
 	if only != nil {
-		e.only = bitmap.Bits{Data: only, Len: rows}
+		e.Only = bitmap.Bits{Data: only, Len: rows}
 	}
-	return e.full(v.root)
+	return e.Full(v.root)
 }
 
 // ofDictionary computes the value of each entry of a dictionary instead of each row. It returns nil if that does not pay, or if it fails:
@@ -141,8 +142,8 @@ func (v *Value) ofDictionary(mem memory.Allocator, arr arrow.Array) (arrow.Array
 		return nil, nil
 	}
 	entries := d.Dictionary().Len()
-	e := &env{mem: mem, columns: []arrow.Array{d.Dictionary()}, rows: entries, only: bitmap.All(entries)}
-	values, err := e.full(v.root)
+	e := &expr.Env{Mem: mem, Columns: []arrow.Array{d.Dictionary()}, Rows: entries, Only: bitmap.All(entries)}
+	values, err := e.Full(v.root)
 	if err != nil {
 		return nil, nil
 	}
