@@ -152,8 +152,8 @@ func (e *Env) apply(args []*Expr, value func(*Env, *Expr) (arrow.Array, error), 
 	return eval(e, in)
 }
 
-// result is an array of numbers in the making, null where an argument is.
-type result[T any] struct {
+// Result is an array of numbers in the making, null where an argument is.
+type Result[T any] struct {
 	*Env
 	Values []T
 	data   *memory.Buffer
@@ -161,21 +161,22 @@ type result[T any] struct {
 	nulls  int
 }
 
-func NewResult[T any](e *Env, in []arrow.Array) *result[T] {
+// NewResult makes the array of a function of arrays.
+func NewResult[T any](e *Env, in []arrow.Array) *Result[T] {
 	var t T
-	r := &result[T]{Env: e, data: arrowutil.NewBuffer(e.Mem, e.Rows*int(unsafe.Sizeof(t)))}
+	r := &Result[T]{Env: e, data: arrowutil.NewBuffer(e.Mem, e.Rows*int(unsafe.Sizeof(t)))}
 	r.Values = arrowutil.As[T](r.data.Bytes())
 	r.valid, r.nulls = e.Valid(in...)
 	return r
 }
 
 // Array is the array.
-func (r *result[T]) Array(dt arrow.DataType) arrow.Array {
+func (r *Result[T]) Array(dt arrow.DataType) arrow.Array {
 	return arrowutil.Make(dt, r.Rows, []*memory.Buffer{r.valid, r.data}, nil, r.nulls)
 }
 
 // Drop releases the array. It returns the error.
-func (r *result[T]) Drop(err error) (arrow.Array, error) {
+func (r *Result[T]) Drop(err error) (arrow.Array, error) {
 	r.data.Release()
 	if r.valid != nil {
 		r.valid.Release()
@@ -184,7 +185,7 @@ func (r *result[T]) Drop(err error) (arrow.Array, error) {
 }
 
 // Counts reports whether a row is not null, and its errors count.
-func (r *result[T]) Counts(i int) bool { return r.Only.At(i) && IsSet(r.valid, i) }
+func (r *Result[T]) Counts(i int) bool { return r.Only.At(i) && IsSet(r.valid, i) }
 
 // IsSet reports whether a bit of a bitmap is set; without one all are.
 func IsSet(bits *memory.Buffer, i int) bool { return bits == nil || bits.Bytes()[i>>3]>>(i&7)&1 != 0 }
@@ -245,7 +246,7 @@ func Binary[T comparable](n *ast.Node, dt arrow.DataType, x, y *Expr, loop numbe
 }
 
 // divided makes the rows null that divide by zero.
-func divided[T comparable](r *result[T], by operand[T]) {
+func divided[T comparable](r *Result[T], by Operand[T]) {
 	var zero T
 	if by.constant && r.Rows > 0 && by.v[0] != zero {
 		return
@@ -267,29 +268,30 @@ func divided[T comparable](r *result[T], by operand[T]) {
 	}
 }
 
-// operand is the values of an operand, of which a constant has one.
-type operand[T any] struct {
+// Operand is the values of an operand, of which a constant has one.
+type Operand[T any] struct {
 	v        []T
 	constant bool
 }
 
 // OperandOf is an operand. A constant is repeated to the length of a part.
-func OperandOf[T any](e *Env, arr arrow.Array) operand[T] {
-	o := operand[T]{v: arrowutil.Values[T](arr)}
+func OperandOf[T any](e *Env, arr arrow.Array) Operand[T] {
+	o := Operand[T]{v: arrowutil.Values[T](arr)}
 	if len(o.v) == 1 && e.Rows != 1 {
 		o.v, o.constant = slices.Repeat(o.v, min(e.Rows, chunk)), true
 	}
 	return o
 }
 
-func (o *operand[T]) part(from, to int) []T {
+func (o *Operand[T]) part(from, to int) []T {
 	if o.constant {
 		return o.v[:to-from]
 	}
 	return o.v[from:to]
 }
 
-func (o *operand[T]) At(i int) T {
+// At is the value of a row.
+func (o *Operand[T]) At(i int) T {
 	if o.constant {
 		return o.v[0]
 	}
