@@ -26,12 +26,8 @@ func statistics(ctx context.Context, in provider.Input, columns []string) (out *
 		}
 		out = &provider.Statistics{Rows: f.NumRows(), Columns: make([]provider.ColumnStatistics, len(columns))}
 		for i, path := range columns {
-			s, err := t.Summary(ctx, path)
-			if err != nil {
+			if out.Columns[i], err = t.Summary(ctx, path); err != nil {
 				return f.Place(err)
-			}
-			out.Columns[i] = provider.ColumnStatistics{
-				Path: path, Type: s.Type, Nulls: s.Nulls, NaNs: s.NaNs, Distinct: -1, Min: s.Min, Max: s.Max, Exact: s.Exact, Bytes: s.Bytes,
 			}
 		}
 		return nil

@@ -45,14 +45,10 @@ const (
 	AnchorSize = anchorEnd + checksumSize
 )
 
-// ParseAnchor reads an anchor, the uncompressed payload of a key of the given class. Formats that cannot be read at all
+// ParseAnchor reads an anchor, the uncompressed payload b of a key of the given class. Formats that cannot be read at all
 // are errors that name them.
-func ParseAnchor(payload []byte, class string) (Anchor, error) {
-	a, err := parseAnchor(payload, class)
-	return a, fault.In(err, "anchor", -1)
-}
-
-func parseAnchor(b []byte, class string) (a Anchor, err error) {
+func ParseAnchor(b []byte, class string) (a Anchor, err error) {
+	defer func() { err = fault.In(err, "anchor", -1) }()
 	if len(b) < anchorFields {
 		return a, fault.Corruptf("anchor of %d bytes", len(b))
 	}

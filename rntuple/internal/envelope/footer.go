@@ -36,28 +36,14 @@ const (
 
 // ParseFooter reads and checks the footer that belongs to a schema, and adds to the schema what the footer extends it by.
 // After an error the schema must not be used.
-func ParseFooter(env []byte, s *Schema) (*Footer, error) {
-	f, err := parseFooter(env, s)
-	if err != nil {
-		return nil, fault.In(err, KindFooter.String(), -1)
-	}
-	return f, nil
-}
-
-func parseFooter(env []byte, s *Schema) (*Footer, error) {
+func ParseFooter(env []byte, s *Schema) (_ *Footer, err error) {
+	defer func() { err = fault.In(err, KindFooter.String(), -1) }()
 	w, err := open(env, KindFooter, s.Format)
 	if err != nil {
 		return nil, err
 	}
 	f := &Footer{}
-	w.featureFlags()
-	w.headerChecksum(s.Checksum)
-	w.extension(s)
-	w.groups(f)
-	if s.Format == V1 && w.Left() > 0 {
-		w.attributes(f)
-	}
-	if w.Err != nil {
+	if w.footer(s, f); w.Err != nil {
 		return nil, w.Err
 	}
 	if s.counts() != s.Header {
@@ -71,14 +57,18 @@ func parseFooter(env []byte, s *Schema) (*Footer, error) {
 // AppendFooter appends a footer in format 1.0, with all of the schema that is not in its header.
 func AppendFooter(dst []byte, s *Schema, f *Footer) ([]byte, error) {
 	w := begin(dst)
+	w.footer(s, f)
+	return w.finish(KindFooter)
+}
+
+func (w *coder) footer(s *Schema, f *Footer) {
 	w.featureFlags()
 	w.headerChecksum(s.Checksum)
 	w.extension(s)
 	w.groups(f)
-	if f.Attributes != nil {
+	if w.Writing && f.Attributes != nil || !w.Writing && w.format == V1 && w.Left() > 0 {
 		w.attributes(f)
 	}
-	return w.finish(KindFooter)
 }
 
 // extension is a record frame of what the schema has besides the header. It may be empty.

@@ -8,15 +8,8 @@ import (
 )
 
 // ParseHeader reads and checks the header of an ntuple, in format 1.0 or 0.2.0.0.
-func ParseHeader(env []byte, format Format) (*Schema, error) {
-	s, err := parseHeader(env, format)
-	if err != nil {
-		return nil, fault.In(err, KindHeader.String(), -1)
-	}
-	return s, nil
-}
-
-func parseHeader(env []byte, format Format) (*Schema, error) {
+func ParseHeader(env []byte, format Format) (_ *Schema, err error) {
+	defer func() { err = fault.In(err, KindHeader.String(), -1) }()
 	if format.ListedOnly() {
 		return nil, fault.Unsupportedf("format %v", format)
 	}
@@ -25,10 +18,7 @@ func parseHeader(env []byte, format Format) (*Schema, error) {
 		return nil, err
 	}
 	s := &Schema{Format: format, Checksum: Checksum(env)}
-	w.featureFlags()
-	w.names(s)
-	w.description(s, s.counts(), Counts{})
-	if w.Err != nil {
+	if w.header(s); w.Err != nil {
 		return nil, w.Err
 	}
 	s.Header = s.counts()
@@ -38,14 +28,18 @@ func parseHeader(env []byte, format Format) (*Schema, error) {
 // AppendHeader appends the header of a schema in format 1.0 and sets its checksum: fields and columns up to s.Header.
 func AppendHeader(dst []byte, s *Schema) ([]byte, error) {
 	w := begin(dst)
-	w.featureFlags()
-	w.names(s)
-	w.description(s, Counts{}, s.Header)
+	w.header(s)
 	dst, err := w.finish(KindHeader)
 	if err == nil {
 		s.Checksum = Checksum(dst)
 	}
 	return dst, err
+}
+
+func (w *coder) header(s *Schema) {
+	w.featureFlags()
+	w.names(s)
+	w.description(s, Counts{}, s.Header)
 }
 
 func (w *coder) names(s *Schema) {
@@ -63,7 +57,7 @@ const (
 )
 
 // description is the part of a schema that header and extension have in common: a list of fields, of columns, of
-// aliases, of extra information. Read items are appended to those of the schema; from and to bound the written ones.
+// aliases, of extra information. Read items are appended to those of the schema; from and to bound the written ones only.
 func (w *coder) description(s *Schema, from, to Counts) {
 	list(w, "field", &s.Fields, from.Fields, to.Fields, minField, (*Field).wire)
 	list(w, "column", &s.Columns, from.Columns, to.Columns, minColumn, (*Column).wire)

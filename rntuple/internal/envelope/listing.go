@@ -11,25 +11,6 @@ import (
 // schema, and the numbers of clusters and entries, which make up the one cluster group of the footer. Types of columns are
 // not known. What ROOT 6.20 to 6.25 wrote is an error that says so.
 func ParseListing(header, footer []byte) (*Schema, *Footer, error) {
-	s, clusters, err := parseListing(header, footer)
-	if err != nil {
-		return nil, nil, err
-	}
-	g := ClusterGroup{Clusters: uint32(len(clusters))}
-	for _, c := range clusters {
-		g.Entries = max(g.Entries, c.FirstEntry+c.Entries)
-	}
-	f := &Footer{Groups: []ClusterGroup{g}}
-	if err = checkClusters(clusters, g); err == nil {
-		err = f.check()
-	}
-	if err != nil {
-		return nil, nil, fault.In(err, KindFooter.String(), -1)
-	}
-	return s, f, nil
-}
-
-func parseListing(header, footer []byte) (*Schema, []Cluster, error) {
 	s := &Schema{Format: RC1}
 	w, err := openEarly(header)
 	if err == nil {
@@ -41,16 +22,34 @@ func parseListing(header, footer []byte) (*Schema, []Cluster, error) {
 	if err != nil {
 		return nil, nil, fault.In(err, KindHeader.String(), -1)
 	}
+	f, err := parseEarlyFooter(footer, s, crcOf(header))
+	if err != nil {
+		return nil, nil, fault.In(err, KindFooter.String(), -1)
+	}
+	return s, f, nil
+}
+
+func parseEarlyFooter(footer []byte, s *Schema, checksum uint32) (*Footer, error) {
+	w, err := openEarly(footer)
+	if err != nil {
+		return nil, err
+	}
 	var clusters []Cluster
-	if w, err = openEarly(footer); err == nil {
-		s.Checksum = uint64(crcOf(header))
-		w.earlyFooter(s, &clusters)
-		err = w.Err
+	if w.earlyFooter(s, checksum, &clusters); w.Err != nil {
+		return nil, w.Err
 	}
-	if err == nil {
-		err = s.Check()
+	if err := s.Check(); err != nil {
+		return nil, err
 	}
-	return s, clusters, fault.In(err, KindFooter.String(), -1)
+	g := ClusterGroup{Clusters: uint32(len(clusters))}
+	for _, c := range clusters {
+		g.Entries = max(g.Entries, c.FirstEntry+c.Entries)
+	}
+	if err := checkClusters(clusters, g); err != nil {
+		return nil, err
+	}
+	f := &Footer{Groups: []ClusterGroup{g}}
+	return f, f.check()
 }
 
 // openEarly checks the frame of an envelope of the first release candidate and gives a reader of what follows the feature flags.
@@ -83,11 +82,11 @@ func crcOf(env []byte) uint32 { return binary.LittleEndian.Uint32(env[len(env)-4
 
 // earlyFooter reads the checksum of the header, the extension of the schema, a list of column groups, and the one of
 // clusters. Lists of groups and of metadata follow. In most files the extension is a list of links.
-func (w *coder) earlyFooter(s *Schema, clusters *[]Cluster) {
+func (w *coder) earlyFooter(s *Schema, checksum uint32, clusters *[]Cluster) {
 	found := uint32(0)
 	w.U32("", &found)
-	if w.Err == nil && found != uint32(s.Checksum) {
-		w.Fail(fault.Checksumf("made for a header with checksum %08x, not %08x", found, s.Checksum))
+	if w.Err == nil && found != checksum {
+		w.Fail(fault.Checksumf("made for a header with checksum %08x, not %08x", found, checksum))
 	}
 	if size := *w; size.frameSize() < 0 {
 		w.emptyList("extensions of the schema")

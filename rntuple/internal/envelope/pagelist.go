@@ -70,28 +70,18 @@ const (
 )
 
 // ParsePageList reads and checks the page list of a cluster group.
-func ParsePageList(env []byte, s *Schema, g ClusterGroup) ([]Cluster, error) {
-	clusters, err := parsePageList(env, s, g)
-	if err != nil {
-		return nil, fault.In(err, KindPageList.String(), -1)
-	}
-	return clusters, nil
-}
-
-func parsePageList(env []byte, s *Schema, g ClusterGroup) ([]Cluster, error) {
+func ParsePageList(env []byte, s *Schema, g ClusterGroup) (_ []Cluster, err error) {
+	defer func() { err = fault.In(err, KindPageList.String(), -1) }()
 	w, err := open(env, KindPageList, s.Format)
 	if err != nil {
 		return nil, err
 	}
 	var clusters []Cluster
-	w.headerChecksum(s.Checksum)
-	w.summaries(&clusters)
-	if w.Err == nil && len(clusters) != int(g.Clusters) {
-		w.Fail(fault.Corruptf("%d clusters, the footer says %d", len(clusters), g.Clusters))
-	}
-	w.locations(clusters, len(s.Columns))
-	if w.Err != nil {
+	if w.pageList(s, &clusters); w.Err != nil {
 		return nil, w.Err
+	}
+	if len(clusters) != int(g.Clusters) {
+		return nil, fault.Corruptf("%d clusters, the footer says %d", len(clusters), g.Clusters)
 	}
 	return clusters, checkClusters(clusters, g)
 }
@@ -99,10 +89,14 @@ func parsePageList(env []byte, s *Schema, g ClusterGroup) ([]Cluster, error) {
 // AppendPageList appends a page list in format 1.0.
 func AppendPageList(dst []byte, s *Schema, clusters []Cluster) ([]byte, error) {
 	w := begin(dst)
-	w.headerChecksum(s.Checksum)
-	w.summaries(&clusters)
-	w.locations(clusters, len(s.Columns))
+	w.pageList(s, &clusters)
 	return w.finish(KindPageList)
+}
+
+func (w *coder) pageList(s *Schema, clusters *[]Cluster) {
+	w.headerChecksum(s.Checksum)
+	w.summaries(clusters)
+	w.locations(*clusters, len(s.Columns))
 }
 
 func (w *coder) summaries(clusters *[]Cluster) {

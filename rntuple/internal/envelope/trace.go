@@ -21,26 +21,14 @@ func Trace(env []byte, kind Kind, s *Schema) ([]wire.Part, error) {
 	w.U64("", &head)
 	w.Amend("%v, %d bytes", Kind(head), head>>16)
 	w.End = len(env) - checksumSize
-	other := &Schema{Format: s.Format}
+	other := &Schema{Format: s.Format, Checksum: s.Checksum, Columns: s.Columns}
 	switch kind {
 	case KindHeader:
-		w.featureFlags()
-		w.names(other)
-		w.description(other, Counts{}, Counts{})
+		w.header(other)
 	case KindFooter:
-		f := &Footer{}
-		w.featureFlags()
-		w.headerChecksum(s.Checksum)
-		w.extension(other)
-		w.groups(f)
-		if s.Format == V1 && w.Left() > 0 {
-			w.attributes(f)
-		}
+		w.footer(other, &Footer{})
 	case KindPageList:
-		var clusters []Cluster
-		w.headerChecksum(s.Checksum)
-		w.summaries(&clusters)
-		w.locations(clusters, len(s.Columns))
+		w.pageList(other, new([]Cluster))
 	default:
 		return nil, fault.Unsupportedf("envelope of type %d", kind)
 	}

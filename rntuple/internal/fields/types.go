@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/projection"
 )
 
@@ -37,16 +38,7 @@ func (f *Field) retype() {
 func wrapped(dt arrow.DataType, wraps []arrow.DataType) (arrow.DataType, []arrow.DataType) {
 	out := make([]arrow.DataType, len(wraps))
 	for i := len(wraps) - 1; i >= 0; i-- {
-		switch w := wraps[i].(type) {
-		case *arrow.DictionaryType:
-			dt = &arrow.DictionaryType{IndexType: w.IndexType, ValueType: dt, Ordered: w.Ordered}
-		case *arrow.RunEndEncodedType:
-			runs := arrow.RunEndEncodedOf(w.RunEnds(), dt)
-			runs.ValueNullable = w.ValueNullable
-			dt = runs
-		default:
-			dt = w // an extension type of values without children
-		}
+		dt = kinds.WithTypes(wraps[i], []arrow.DataType{dt})
 		out[i] = dt
 	}
 	return dt, out

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
@@ -28,14 +29,14 @@ func NeedsType(dt arrow.DataType) bool {
 		dt = e.StorageType()
 	}
 	switch dt := dt.(type) {
-	case *arrow.DictionaryType, *arrow.RunEndEncodedType, arrow.ExtensionType,
-		*arrow.StringViewType, *arrow.BinaryViewType, *arrow.ListViewType, *arrow.LargeListViewType,
-		*arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.LargeListType:
+	case nil: // of an optional value, whose item has a type
+		return false
+	case *arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.LargeListType:
 		return true
 	case *arrow.MapType:
 		return dt.KeysSorted
 	}
-	return false
+	return kinds.Of(dt) == kinds.Wrap || arrowutil.WithoutView(dt) != dt
 }
 
 // AnnotateType adds the annotation of a whole type to a description, if the type needs it.

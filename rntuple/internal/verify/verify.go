@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
@@ -288,36 +290,26 @@ func (c *checker) values(ctx context.Context, t *read.Table) error {
 			tasks = append(tasks, task{i, -1, field})
 		}
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	var pages pageSet
-	var next, done atomic.Int64
-	var wait sync.WaitGroup
-	for range min(c.o.Parallelism, len(tasks)) {
-		wait.Go(func() {
-			var err error
-			defer func() {
-				if err != nil {
-					stop(err)
-				}
-			}()
+	var done atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(c.o.Parallelism)
+	for _, k := range tasks {
+		g.Go(func() (err error) {
 			defer fault.RecoverInternal(&err)
-			for err == nil && ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(tasks) {
-					return
-				}
-				if k := tasks[i]; k.column >= 0 {
-					err = c.column(ctx, t, k.cluster, uint32(k.column), &pages)
-				} else {
-					err = c.field(ctx, t, k.cluster, k.field)
-				}
-				c.progress(int(done.Add(1)), len(tasks))
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
+			if k.column >= 0 {
+				err = c.column(ctx, t, k.cluster, uint32(k.column), &pages)
+			} else {
+				err = c.field(ctx, t, k.cluster, k.field)
+			}
+			c.progress(int(done.Add(1)), len(tasks))
+			return err
 		})
 	}
-	wait.Wait()
-	return context.Cause(ctx)
+	return g.Wait()
 }
 
 func (c *checker) progress(done, total int) {

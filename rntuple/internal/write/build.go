@@ -32,7 +32,7 @@ func build(s *envelope.Schema, old []*col, top []arrow.Field, o *Options) (*buil
 func (b *builder) all(top []arrow.Field, stored map[string]bool) (out *built, failed bool, err error) {
 	out = &built{}
 	names := map[string]bool{}
-	for _, id := range topFields(b.s) {
+	for _, id := range b.s.Top() {
 		names[b.s.Fields[id].Name] = true
 	}
 	for _, f := range top {
@@ -82,13 +82,4 @@ func (b *builder) all(top []arrow.Field, stored map[string]bool) (out *built, fa
 	}
 	out.cols = b.cols
 	return out, false, b.s.Check()
-}
-
-func topFields(s *envelope.Schema) (ids []uint32) {
-	for id := range s.Fields {
-		if s.Fields[id].Parent == uint32(id) {
-			ids = append(ids, uint32(id))
-		}
-	}
-	return ids
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -98,12 +99,10 @@ func in(err error, path string) error {
 	return fault.InColumn(err, path)
 }
 
+// wrapped tells whether an array is none of a plain layout.
 func wrapped(arr arrow.Array) bool {
-	switch arr.(type) {
-	case array.ExtensionArray, *array.Dictionary, *array.RunEndEncoded, *array.StringView, *array.BinaryView, *array.ListView, *array.LargeListView:
-		return true
-	}
-	return false
+	dt := arr.DataType()
+	return kinds.Of(dt) == kinds.Wrap || arrowutil.WithoutView(dt) != dt
 }
 
 // values are numbers, truth values, or arrays of so many bytes, which are the elements of their column.

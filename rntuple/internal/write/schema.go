@@ -8,6 +8,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
@@ -138,7 +140,7 @@ func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeNam
 	out.typeName = typeName
 	d := &b.s.Fields[out.id]
 	d.TypeName = typeName
-	if f.Type != nil && fields.NeedsType(f.Type) {
+	if fields.NeedsType(f.Type) {
 		dt = nil // is a part of the whole type
 	}
 	text, err := fields.Annotate(metadata(f, fields.KeyDescription), dt)
@@ -185,7 +187,7 @@ func (b *builder) field(f arrow.Field, p place) *field {
 }
 
 func (b *builder) value(f arrow.Field, p place) *field {
-	dt := plainType(f.Type)
+	dt := arrowutil.WithoutView(kinds.Unwrapped(f.Type))
 	head, args := template(p.want)
 	if _, union := dt.(arrow.UnionType); f.Nullable && !union && !b.o.NoNulls {
 		return b.optional(f, p, head, args)
@@ -199,12 +201,10 @@ func (b *builder) value(f arrow.Field, p place) *field {
 		return b.binary(f, p, head, args)
 	case *arrow.MapType:
 		return b.mapping(f, dt, p, head, args)
-	case *arrow.ListType:
-		return b.list(f, dt.ElemField(), p, head, args)
-	case *arrow.LargeListType:
-		return b.list(f, dt.ElemField(), p, head, args)
 	case *arrow.FixedSizeListType:
 		return b.fixedList(f, dt, p, head, args)
+	case arrow.ListLikeType:
+		return b.list(f, kinds.Fields(dt)[0], p, head, args)
 	case *arrow.StructType:
 		if head == "std::variant" && len(dt.Fields()) > 1 && dt.Field(0).Name == "tag" && dt.Field(0).Type.ID() == arrow.UINT8 {
 			return b.variantStruct(f, dt, p, args)
@@ -217,30 +217,6 @@ func (b *builder) value(f arrow.Field, p place) *field {
 		return b.fixedBytes(f, dt, p, bytes)
 	}
 	return b.number(f, dt, p, head, args)
-}
-
-// plainType is a type without dictionary, runs, views or extension.
-func plainType(dt arrow.DataType) arrow.DataType {
-	for {
-		switch t := dt.(type) {
-		case arrow.ExtensionType:
-			dt = t.StorageType()
-		case *arrow.DictionaryType:
-			dt = t.ValueType
-		case *arrow.RunEndEncodedType:
-			dt = t.Encoded()
-		case *arrow.StringViewType:
-			return arrow.BinaryTypes.String
-		case *arrow.BinaryViewType:
-			return arrow.BinaryTypes.Binary
-		case *arrow.ListViewType:
-			return arrow.ListOfField(t.ElemField())
-		case *arrow.LargeListViewType:
-			return arrow.ListOfField(t.ElemField())
-		default:
-			return dt
-		}
-	}
 }
 
 // extensionOf is the extension type of a field, which its metadata name if the program does not know it.
@@ -294,41 +270,36 @@ func wanted(want, name string) string {
 	return name
 }
 
+// strings adds an index, and a column of the bytes of all values: that of the field, or of its items.
+func (b *builder) strings(p place, role envelope.Role, kind column.Kind, items bool) *field {
+	out := b.add(p, role)
+	node, of := &byteStrings{index: b.index(out, p)}, out
+	if items {
+		of = b.add(p.within().below(out, "_0", ""), envelope.RolePlain)
+		b.s.Fields[of.id].TypeName = "std::byte"
+	}
+	node.content = b.column(of, p.within(), kind, Encoding{Type: column.TypeOf(kind, false)})
+	out.node = node
+	return out
+}
+
 func (b *builder) text(f arrow.Field, p place) *field {
-	out := b.add(p, envelope.RolePlain)
-	index := b.index(out, p)
-	out.node = &byteStrings{index, b.column(out, p.within(), column.KindChar, Encoding{Type: column.Char})}
-	return b.describe(out, f, nil, "std::string")
+	return b.describe(b.strings(p, envelope.RolePlain, column.KindChar, false), f, nil, "std::string")
 }
 
 func (b *builder) binary(f arrow.Field, p place, head string, args []string) *field {
-	if p.want == "std::string" {
+	switch {
+	case p.want == "std::string":
 		return b.text(f, p) // read as binary, because C++ strings may hold any bytes
+	case isUser(p.want) && !vectors[head]: // an object of a class as ROOT's streamer makes bytes of it
+		b.o.streamed = true
+		return b.describe(b.strings(p, envelope.RoleStreamer, column.KindByte, false), f, nil, p.want)
 	}
-	if isUser(p.want) && !vectors[head] {
-		return b.streamed(f, p)
-	}
-	out := b.add(p, envelope.RoleCollection)
-	index := b.index(out, p)
-	item := b.add(p.within().below(out, "_0", ""), envelope.RolePlain)
-	b.s.Fields[item.id].TypeName = "std::byte"
-	content := b.column(item, p.within(), column.KindByte, Encoding{Type: column.Byte})
-	out.node = &byteStrings{index, content}
 	name := "std::vector<std::byte>"
 	if vectors[head] && len(args) == 1 && args[0] == "std::byte" {
 		name = p.want
 	}
-	return b.describe(out, f, nil, name)
-}
-
-// streamed is an object of a class as ROOT's streamer makes bytes of it.
-func (b *builder) streamed(f arrow.Field, p place) *field {
-	out := b.add(p, envelope.RoleStreamer)
-	index := b.index(out, p)
-	content := b.column(out, p.within(), column.KindByte, Encoding{Type: column.Byte})
-	out.node = &byteStrings{index, content}
-	b.o.streamed = true
-	return b.describe(out, f, nil, p.want)
+	return b.describe(b.strings(p, envelope.RoleCollection, column.KindByte, true), f, nil, name)
 }
 
 func (b *builder) list(f, item arrow.Field, p place, head string, args []string) *field {
@@ -389,14 +360,9 @@ func (b *builder) fixedList(f arrow.Field, dt *arrow.FixedSizeListType, p place,
 	if dt.Len() <= 0 {
 		return b.failed(p, fault.Unsupportedf("the Arrow type %v: RNTuple has no arrays without items", dt))
 	}
-	out := b.add(p, envelope.RolePlain)
-	b.s.Fields[out.id].Flags = envelope.FieldRepetitive
-	b.s.Fields[out.id].ArraySize = uint64(dt.Len())
+	out := b.array(&p, int(dt.Len()))
 	n := strconv.Itoa(int(dt.Len()))
 	item := dt.ElemField()
-	if p.repeat *= int64(dt.Len()); p.repeat > math.MaxInt32 {
-		return b.failed(p, fault.Unsupportedf("arrays of %d items in an entry", p.repeat))
-	}
 	if head == "std::bitset" && arg(args, 0) == n && item.Type.ID() == arrow.BOOL && (!item.Nullable || b.o.NoNulls) {
 		c := b.column(out, p, column.KindBool, Encoding{Type: column.Bit})
 		out.node = &fixedList{n: int(dt.Len()), item: &field{node: &values{c, 1}, path: p.path}}
@@ -411,14 +377,20 @@ func (b *builder) fixedList(f arrow.Field, dt *arrow.FixedSizeListType, p place,
 	return b.describe(out, f, nil, wanted(p.want, "std::array<"+kid.typeName+","+n+">"))
 }
 
+// array adds a field of n items, whose place p becomes.
+func (b *builder) array(p *place, n int) *field {
+	out := b.add(*p, envelope.RolePlain)
+	b.s.Fields[out.id].Flags = envelope.FieldRepetitive
+	b.s.Fields[out.id].ArraySize = uint64(n)
+	if p.repeat *= int64(n); p.repeat > math.MaxInt32 {
+		b.fail(fault.Unsupportedf("arrays of %d items in an entry", p.repeat))
+	}
+	return out
+}
+
 // fixedBytes is an array of bytes with an annotation.
 func (b *builder) fixedBytes(f arrow.Field, dt arrow.DataType, p place, bytes int) *field {
-	out := b.add(p, envelope.RolePlain)
-	b.s.Fields[out.id].Flags = envelope.FieldRepetitive
-	b.s.Fields[out.id].ArraySize = uint64(bytes)
-	if p.repeat *= int64(bytes); p.repeat > math.MaxInt32 {
-		return b.failed(p, fault.Unsupportedf("arrays of %d bytes in an entry", p.repeat))
-	}
+	out := b.array(&p, bytes)
 	item := b.add(p.below(out, "_0", ""), envelope.RolePlain)
 	b.s.Fields[item.id].TypeName = "std::byte"
 	c := b.column(item, p, column.KindByte, Encoding{Type: column.Byte})

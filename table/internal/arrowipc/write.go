@@ -124,7 +124,7 @@ func (s *writer) column(name string, c arrow.Array) (arrow.Array, error) {
 		return c, nil
 	}
 	defer c.Release()
-	merged, err := s.merge.data(name, c.Data())
+	merged, err := eachDictionary(name, c.Data(), s.merge.dictionary)
 	if err != nil {
 		return nil, err
 	}
@@ -240,35 +240,26 @@ func (m *dictionaryMerger) last() (lastDictionaries, error) {
 // replace gives an array the final dictionaries, at any depth. Codes stay valid, because dictionaries only grew. The
 // caller releases it.
 func (l lastDictionaries) replace(path string, d arrow.ArrayData) arrow.ArrayData {
-	children := make([]arrow.ArrayData, len(d.Children()))
-	for i, c := range d.Children() {
-		children[i] = l.replace(fmt.Sprintf("%s/%d", path, i), c)
-		defer children[i].Release()
-	}
-	out := array.NewData(d.DataType(), d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
-	if dict, ok := l[path]; ok {
-		out.SetDictionary(dict)
-	}
+	out, _ := eachDictionary(path, d, func(path string, _ *arrow.DictionaryType, d arrow.ArrayData) (arrow.ArrayData, error) {
+		out := array.NewData(d.DataType(), d.Len(), d.Buffers(), nil, d.NullN(), d.Offset())
+		out.SetDictionary(l[path])
+		return out, nil
+	})
 	return out
 }
 
-// data rebuilds an array with the merged dictionaries, at any depth. The caller
-// releases it.
-func (m *dictionaryMerger) data(path string, d arrow.ArrayData) (arrow.ArrayData, error) {
-	t := d.DataType()
-	if !kinds.HasID(t, arrow.DICTIONARY) {
+// eachDictionary rebuilds an array with what change makes of the dictionary arrays in it, at any depth. The caller releases it.
+func eachDictionary(path string, d arrow.ArrayData, change func(string, *arrow.DictionaryType, arrow.ArrayData) (arrow.ArrayData, error)) (arrow.ArrayData, error) {
+	if !kinds.HasID(d.DataType(), arrow.DICTIONARY) {
 		d.Retain()
 		return d, nil
 	}
-	if e, ok := t.(arrow.ExtensionType); ok {
-		t = e.StorageType()
-	}
-	if dt, ok := t.(*arrow.DictionaryType); ok {
-		return m.dictionary(path, dt, d)
+	if dt, ok := kinds.Storage(d.DataType()).(*arrow.DictionaryType); ok {
+		return change(path, dt, d)
 	}
 	children := make([]arrow.ArrayData, len(d.Children()))
 	for i, c := range d.Children() {
-		child, err := m.data(fmt.Sprintf("%s/%d", path, i), c)
+		child, err := eachDictionary(fmt.Sprintf("%s/%d", path, i), c, change)
 		if err != nil {
 			return nil, err
 		}
@@ -278,6 +269,7 @@ func (m *dictionaryMerger) data(path string, d arrow.ArrayData) (arrow.ArrayData
 	return array.NewData(d.DataType(), d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil
 }
 
+// dictionary is an array with codes of the merged dictionary. The caller releases it.
 func (m *dictionaryMerger) dictionary(path string, dt *arrow.DictionaryType, d arrow.ArrayData) (arrow.ArrayData, error) {
 	storage := array.NewData(dt, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset())
 	storage.SetDictionary(d.Dictionary())

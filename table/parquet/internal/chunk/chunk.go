@@ -2,7 +2,9 @@ package chunk
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"sort"
 	"sync"
 
@@ -296,7 +298,7 @@ func (h *pageHeader) definitions(b []byte, n int) (levels hybrid, values []byte,
 	}
 	size := uint64(0)
 	if len(b) >= 4 {
-		size = uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24
+		size = uint64(binary.LittleEndian.Uint32(b))
 	}
 	if len(b) < 4 || size > uint64(len(b)-4) {
 		return levels, nil, fault.Corruptf("%d bytes of levels in a page of %d bytes", size, len(b))
@@ -308,9 +310,7 @@ func (h *pageHeader) definitions(b []byte, n int) (levels hybrid, values []byte,
 func fromHighestBit(b []byte) hybrid {
 	out := make([]byte, len(b), len(b)+padding)
 	for i, v := range b {
-		v = v>>4 | v<<4
-		v = v>>2&0x33 | v<<2&0xcc
-		out[i] = v>>1&0x55 | v<<1&0xaa
+		out[i] = bits.Reverse8(v)
 	}
 	return hybrid{b: out, width: 1, run: 8 * len(b), at: len(b)}
 }

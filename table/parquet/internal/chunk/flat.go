@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
@@ -21,6 +22,8 @@ var (
 	errValues = fault.Corruptf("the page has too few values")
 	errCode   = fault.Corruptf("a code is beyond the dictionary")
 	errText   = fault.Corruptf("a string is not UTF-8")
+
+	errNotCoded = fault.Corruptf("the page has values, by the footer it has codes of a dictionary")
 )
 
 // input is what a read has at hand.
@@ -74,7 +77,7 @@ func (h *hybrid) empty() bool { return len(h.b) == 0 && h.width == 0 }
 func (c *cursor) valid(dst []byte, at, n int) (values int, err error) {
 	if !c.optional {
 		if dst != nil {
-			setBits(dst, at, n)
+			bitmap.SetRange(dst, at, n)
 		}
 		return n, nil
 	}
@@ -225,6 +228,9 @@ func (o *output) release() {
 func (o *output) add(cur *cursor, from, to int) error {
 	n := to - from
 	values := n
+	if o.s.isCodes && !cur.coded {
+		return errNotCoded
+	}
 	if o.valid != nil {
 		var err error
 		if values, err = cur.valid(o.valid.Bytes(), o.n, n); err != nil {
@@ -299,7 +305,11 @@ func (o *output) scratch(n int) []uint32 {
 func (o *output) addFixed(cur *cursor, n, values int) error {
 	w := o.s.width
 	dst := o.values.Bytes()[o.n*w : (o.n+n)*w]
-	if cur.coded {
+	if o.s.isCodes {
+		if err := cur.codes(arrowutil.As[uint32](dst)[:values], o.dict.n); err != nil {
+			return err
+		}
+	} else if cur.coded {
 		if o.dict == nil {
 			return errors.New("the page has codes, and the column chunk no dictionary")
 		}
@@ -574,7 +584,7 @@ func (c *Chunk) readDictionary(ctx context.Context, s *Scalar, in input) (*dicti
 func (d *dictionary) entries(mem memory.Allocator, s *Scalar, nulls int) (arrow.Array, error) {
 	n := d.n + nulls
 	valid := arrowutil.NewZeroBuffer(mem, (n+7)/8)
-	setBits(valid.Bytes(), 0, d.n)
+	bitmap.SetRange(valid.Bytes(), 0, d.n)
 	if !s.isBytes() {
 		values := arrowutil.NewZeroBuffer(mem, n*s.width)
 		copy(values.Bytes(), d.data[:d.n*s.width])

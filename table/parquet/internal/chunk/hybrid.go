@@ -2,7 +2,8 @@ package chunk
 
 import (
 	"encoding/binary"
-	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // hybrid decodes numbers of some bits in runs, one kind after the other, as levels and codes of dictionaries are stored:
@@ -165,12 +166,16 @@ func (h *hybrid) bits(dst []byte, at, n int) (ones int, ok bool) {
 		k := min(n, h.run)
 		switch {
 		case h.packed >= 0:
-			ones += copyBits(dst, at, h.b[:len(h.b)+padding], h.packed, k)
+			packed := bitmap.Bits{Data: h.b, Off: h.packed, Len: k}
+			ones += packed.Count()
+			if dst != nil {
+				packed.CopyTo(dst, at)
+			}
 			h.packed += k
 		case h.value != 0:
 			ones += k
 			if dst != nil {
-				setBits(dst, at, k)
+				bitmap.SetRange(dst, at, k)
 			}
 		}
 		h.run -= k
@@ -178,46 +183,4 @@ func (h *hybrid) bits(dst []byte, at, n int) (ones int, ok bool) {
 		n -= k
 	}
 	return ones, true
-}
-
-// copyBits copies n bits to where dst is zero, and counts the ones. Src has padding. Without dst it only counts.
-func copyBits(dst []byte, at int, src []byte, from, n int) (ones int) {
-	for n > 0 {
-		k := min(n, 8-at&7)
-		if at&7 == 0 && n >= 56 {
-			k = 56
-		}
-		x := binary.LittleEndian.Uint64(src[from>>3:]) >> (from & 7) & (1<<k - 1)
-		ones += bits.OnesCount64(x)
-		if dst != nil {
-			if k == 56 {
-				d := dst[at>>3 : at>>3+7]
-				for i := range d {
-					d[i] = byte(x >> (8 * i))
-				}
-			} else {
-				dst[at>>3] |= byte(x << (at & 7))
-			}
-		}
-		at += k
-		from += k
-		n -= k
-	}
-	return ones
-}
-
-// setBits sets n bits.
-func setBits(dst []byte, at, n int) {
-	for ; n > 0 && at&7 != 0; n-- {
-		dst[at>>3] |= 1 << (at & 7)
-		at++
-	}
-	for ; n >= 8; n -= 8 {
-		dst[at>>3] = 0xff
-		at += 8
-	}
-	for ; n > 0; n-- {
-		dst[at>>3] |= 1 << (at & 7)
-		at++
-	}
 }

@@ -14,11 +14,12 @@ import (
 //	u32 BE decoded length | u32 BE length | LZ4 block | …     or one LZ4 block
 //
 // Files written today use LZ4_RAW.
-type hadoopLZ4 struct{}
+type hadoopLZ4 struct{ compress.Codec } // LZ4_RAW
 
 func init() {
-	if _, err := compress.GetCodec(compress.Codecs.Lz4); err != nil {
-		compress.RegisterCodec(compress.Codecs.Lz4, hadoopLZ4{})
+	raw, err := compress.GetCodec(compress.Codecs.Lz4Raw)
+	if _, missing := compress.GetCodec(compress.Codecs.Lz4); missing != nil && err == nil {
+		compress.RegisterCodec(compress.Codecs.Lz4, hadoopLZ4{raw})
 	}
 }
 
@@ -64,25 +65,3 @@ func (c hadoopLZ4) Decode(dst, src []byte) []byte {
 	}
 	return out
 }
-
-// Encode writes one frame.
-func (c hadoopLZ4) Encode(dst, src []byte) []byte {
-	if bound := c.CompressBound(int64(len(src))); int64(cap(dst)) < bound {
-		dst = make([]byte, bound)
-	}
-	dst = dst[:cap(dst)]
-	var comp lz4.Compressor
-	n, err := comp.CompressBlock(src, dst[8:])
-	if err != nil {
-		return nil
-	}
-	binary.BigEndian.PutUint32(dst, uint32(len(src)))
-	binary.BigEndian.PutUint32(dst[4:], uint32(n))
-	return dst[:8+n]
-}
-
-// EncodeLevel is Encode, as the block format has no levels.
-func (c hadoopLZ4) EncodeLevel(dst, src []byte, _ int) []byte { return c.Encode(dst, src) }
-
-// CompressBound returns the maximum size of the result of Encode.
-func (hadoopLZ4) CompressBound(n int64) int64 { return int64(lz4.CompressBlockBound(int(n))) + 8 }

@@ -36,19 +36,27 @@ func (c *Chunk) decodeOther(p *page, h *pageHeader, values []byte) error {
 		r := file.NewColumnReader(required, one, memory.DefaultAllocator, nil)
 		switch r := r.(type) {
 		case *file.Int32ColumnChunkReader:
-			p.data, err = readFixed(n, 4, r.ReadBatch)
+			p.data, err = readValues(n, r.ReadBatch, addFixed)
 		case *file.Int64ColumnChunkReader:
-			p.data, err = readFixed(n, 8, r.ReadBatch)
+			p.data, err = readValues(n, r.ReadBatch, addFixed)
 		case *file.Float32ColumnChunkReader:
-			p.data, err = readFixed(n, 4, r.ReadBatch)
+			p.data, err = readValues(n, r.ReadBatch, addFixed)
 		case *file.Float64ColumnChunkReader:
-			p.data, err = readFixed(n, 8, r.ReadBatch)
+			p.data, err = readValues(n, r.ReadBatch, addFixed)
 		case *file.ByteArrayColumnChunkReader:
-			p.data, err = readStrings(n, r.ReadBatch, func(dst []byte, v pq.ByteArray) []byte {
-				return append(binary.LittleEndian.AppendUint32(dst, uint32(len(v))), v...)
+			p.data, err = readValues(n, r.ReadBatch, func(dst []byte, values []pq.ByteArray) []byte {
+				for _, v := range values {
+					dst = append(binary.LittleEndian.AppendUint32(dst, uint32(len(v))), v...)
+				}
+				return dst
 			})
 		case *file.FixedLenByteArrayColumnChunkReader:
-			p.data, err = readStrings(n, r.ReadBatch, func(dst []byte, v pq.FixedLenByteArray) []byte { return append(dst, v...) })
+			p.data, err = readValues(n, r.ReadBatch, func(dst []byte, values []pq.FixedLenByteArray) []byte {
+				for _, v := range values {
+					dst = append(dst, v...)
+				}
+				return dst
+			})
 			if err == nil && len(p.data) != n*c.Column.TypeLength() {
 				err = errors.New("values of another length")
 			}
@@ -75,25 +83,8 @@ type readBatch[T any] func(batch int64, values []T, def, rep []int16) (total int
 
 var errFew = errors.New("a page has fewer values than its header says")
 
-// readFixed decodes n values of some bytes. Memory grows with the values that there are.
-func readFixed[T any](n, width int, read readBatch[T]) ([]byte, error) {
-	out := make([]byte, 0, min(n, decodeStep)*width)
-	values := make([]T, min(n, decodeStep))
-	for done := 0; done < n; {
-		_, k, err := read(int64(min(n-done, len(values))), values, nil, nil)
-		if err != nil || k == 0 {
-			return nil, errors.Join(errFew, err)
-		}
-		out = append(out, arrowutil.Bytes(values[:k])...)
-		done += k
-		if len(out) > maxPageBytes {
-			return nil, fault.Limitf("a page of more than %d bytes", maxPageBytes)
-		}
-	}
-	return out, nil
-}
-
-func readStrings[T any](n int, read readBatch[T], add func([]byte, T) []byte) ([]byte, error) {
+// readValues decodes n values, of which add makes plain ones. Memory grows with the values that there are.
+func readValues[T any](n int, read readBatch[T], add func([]byte, []T) []byte) ([]byte, error) {
 	var out []byte
 	values := make([]T, min(n, decodeStep))
 	for done := 0; done < n; {
@@ -101,15 +92,15 @@ func readStrings[T any](n int, read readBatch[T], add func([]byte, T) []byte) ([
 		if err != nil || k == 0 {
 			return nil, errors.Join(errFew, err)
 		}
-		for _, v := range values[:k] {
-			if out = add(out, v); len(out) > maxPageBytes {
-				return nil, fault.Limitf("a page of more than %d bytes", maxPageBytes)
-			}
+		if out = add(out, values[:k]); len(out) > maxPageBytes {
+			return nil, fault.Limitf("a page of more than %d bytes", maxPageBytes)
 		}
 		done += k
 	}
 	return out, nil
 }
+
+func addFixed[T any](dst []byte, values []T) []byte { return append(dst, arrowutil.Bytes(values)...) }
 
 // onePage is a file.PageReader of one page.
 type onePage struct {

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	pq "github.com/apache/arrow-go/v18/parquet"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -74,67 +75,13 @@ func (r *Reader) readCodes(ctx context.Context, rows rowset.Set, t *arrow.Dictio
 	if err != nil {
 		return nil, err
 	}
-	codes := Scalar{physical: r.scalar.physical, width: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32}
-	out := &output{mem: o.Allocator, s: &codes, chunk: r.chunk, rows: int(rows.Len())}
-	out.allocateCodes()
-	if err := r.chunk.eachRange(ctx, rows, in, func(cur *cursor, from, to int) error {
-		return out.addCodes(cur, to-from, entries.Len())
-	}); err != nil {
-		out.release()
+	codes := Scalar{physical: pq.Types.Int32, width: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32, isCodes: true}
+	a, err := r.chunk.read(ctx, o.Allocator, &codes, rows, o.MaxArrayBytes, in)
+	if err != nil {
 		return nil, err
 	}
-	if out.nulls == 0 && out.valid != nil {
-		out.valid.Release()
-		out.valid = nil
-	}
-	data := array.NewDataWithDictionary(t, out.rows, []*memory.Buffer{out.valid, out.values}, out.nulls, 0, entries.Data().(*array.Data))
-	defer data.Release()
-	out.release()
-	return array.MakeFromData(data), nil
-}
-
-func (o *output) allocateCodes() {
-	if o.chunk.Column.MaxDefinitionLevel() > 0 {
-		o.valid = arrowutil.NewZeroBuffer(o.mem, (o.rows+7)/8)
-	}
-	o.values = arrowutil.NewBuffer(o.mem, 4*o.rows)
-}
-
-// addCodes adds the codes of n rows. Those of nulls are 0.
-func (o *output) addCodes(cur *cursor, n, entries int) error {
-	if err := cur.checkCoded(); err != nil {
-		return err
-	}
-	values := n
-	if o.valid != nil {
-		var err error
-		if values, err = cur.valid(o.valid.Bytes(), o.n, n); err != nil {
-			return err
-		}
-	}
-	dst := o.values.Bytes()[4*o.n : 4*(o.n+n)]
-	if err := cur.codes(arrowutil.As[uint32](dst)[:values], entries); err != nil {
-		return err
-	}
-	if values < n {
-		o.spread(dst, n, values)
-		if values == 0 {
-			clear(dst)
-		}
-	}
-	o.n += n
-	o.nulls += n - values
-	cur.row += n
-	cur.value += values
-	return nil
-}
-
-// checkCoded returns an error for a page of values in a chunk whose footer says that all pages have codes.
-func (c *cursor) checkCoded() error {
-	if !c.coded {
-		return fault.Corruptf("the page has values, by the footer it has codes of a dictionary")
-	}
-	return nil
+	defer a.Release()
+	return array.NewDictionaryArray(t, a, entries), nil
 }
 
 // AppendRanges implements [table.ColumnReader].
@@ -234,8 +181,8 @@ func (r *Reader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, 
 	var codes []uint32
 	valid := make([]byte, 0)
 	err := r.chunk.eachRange(ctx, rows, r.input(o, rows.Len()), func(cur *cursor, from, to int) error {
-		if err := cur.checkCoded(); err != nil {
-			return err
+		if !cur.coded {
+			return errNotCoded
 		}
 		k := to - from
 		values := k

@@ -23,6 +23,7 @@ type Scalar struct {
 	physical pq.Type
 	width    int            // bytes of a stored value; 0 for byte strings and booleans
 	arrow    arrow.DataType // in which pqarrow reads them
+	isCodes  bool           // codes are read, not the values that they stand for
 }
 
 // ScalarOf tells how the values of a leaf are decoded that pqarrow reads as type t. ok is false for types that only pqarrow reads.

@@ -144,16 +144,16 @@ func (p *Plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) 
 	case *array.Duration:
 		return Relabel(a, t), nil
 	case *array.Date64:
-		for i := range a.Len() {
-			if a.IsValid(i) && a.Value(i)%dayMillis != 0 {
-				return nil, fmt.Errorf("a date64 has a time of day (row %d of the batch), which a Parquet date cannot hold; use a timestamp", i)
+		return numbers(p.mem, a, t, func(row int, v int64) (int64, error) {
+			if v%dayMillis != 0 {
+				return 0, fmt.Errorf("a date64 has a time of day (row %d of the batch), which a Parquet date cannot hold; use a timestamp", row)
 			}
-		}
-		return numbers(p.mem, a, t, func(i int) int64 { return int64(a.Value(i)) / dayMillis }), nil
+			return v / dayMillis, nil
+		})
 	case *array.Timestamp:
-		return p.millis(a, t, func(i int) int64 { return int64(a.Value(i)) }, math.MaxInt64/1000)
+		return p.millis(a, t, math.MaxInt64/1000)
 	case *array.Time32:
-		return p.millis(a, t, func(i int) int64 { return int64(a.Value(i)) }, math.MaxInt32/1000)
+		return p.millis(a, t, math.MaxInt32/1000)
 	case *array.Decimal32, *array.Decimal64:
 		return decimals(p.mem, a, t.(arrow.DecimalType))
 	}
@@ -161,13 +161,13 @@ func (p *Plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) 
 }
 
 // millis converts seconds to milliseconds.
-func (p *Plainer) millis(a arrow.Array, t arrow.DataType, value func(int) int64, most int64) (arrow.Array, error) {
-	for i := range a.Len() {
-		if a.IsValid(i) && (value(i) > most || value(i) < -most) {
-			return nil, fmt.Errorf("%d s is out of the range of milliseconds (row %d of the batch), which Parquet has for seconds", value(i), i)
+func (p *Plainer) millis(a arrow.Array, t arrow.DataType, most int64) (arrow.Array, error) {
+	return numbers(p.mem, a, t, func(row int, v int64) (int64, error) {
+		if v > most || v < -most {
+			return 0, fmt.Errorf("%d s is out of the range of milliseconds (row %d of the batch), which Parquet has for seconds", v, row)
 		}
-	}
-	return numbers(p.mem, a, t, func(i int) int64 { return value(i) * 1000 }), nil
+		return v * 1000, nil
+	})
 }
 
 // text writes each value as a string.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -133,17 +132,14 @@ func restoreScalar(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arro
 		defer wide.Release()
 		return arrowutil.ToViews(mem, wide, to), nil
 	case *arrow.Date64Type:
-		days := a.(*array.Date32)
-		return numbers(mem, a, to, func(i int) int64 { return int64(days.Value(i)) * dayMillis }), nil
+		return numbers(mem, a, to, func(_ int, v int64) (int64, error) { return v * dayMillis, nil })
 	case *arrow.TimestampType:
 		if a.DataType().(*arrow.TimestampType).Unit == t.Unit {
 			return Relabel(a, to), nil
 		}
-		times := a.(*array.Timestamp)
-		return divided(mem, a, to, func(i int) int64 { return int64(times.Value(i)) })
+		return numbers(mem, a, to, wholeSeconds)
 	case *arrow.Time32Type:
-		times := a.(*array.Time32)
-		return divided(mem, a, to, func(i int) int64 { return int64(times.Value(i)) })
+		return numbers(mem, a, to, wholeSeconds)
 	}
 	return parsed(mem, a.(*array.String), to)
 }
@@ -167,31 +163,35 @@ func widened(mem memory.Allocator, a arrow.Array, to arrow.DataType) arrow.Array
 	return arrowutil.Make(to, d.Len(), []*memory.Buffer{arrowutil.CopyValidity(mem, a), offsets, values}, nil, a.NullN())
 }
 
-// numbers returns an array of a fixed-width integer type with the validity of a.
-func numbers(mem memory.Allocator, a arrow.Array, to arrow.DataType, value func(int) int64) arrow.Array {
-	n := a.Len()
-	if to.(arrow.FixedWidthDataType).Bytes() == 4 {
-		b := arrowutil.NewZeroBuffer(mem, 4*n)
-		for i, s := 0, arrowutil.As[int32](b.Bytes()); i < n; i++ {
-			s[i] = int32(value(i))
+// numbers converts integers, and types stored as integers, to a type of 4 or 8 bytes.
+func numbers(mem memory.Allocator, a arrow.Array, to arrow.DataType, convert func(row int, v int64) (int64, error)) (arrow.Array, error) {
+	width := to.(arrow.FixedWidthDataType).Bytes()
+	out := arrowutil.NewZeroBuffer(mem, width*a.Len())
+	value := arrowutil.Integers(a)
+	for i := range a.Len() {
+		if a.IsNull(i) {
+			continue
 		}
-		return arrowutil.Make(to, n, []*memory.Buffer{arrowutil.CopyValidity(mem, a), b}, nil, a.NullN())
+		v, err := convert(i, value(i))
+		if err != nil {
+			out.Release()
+			return nil, err
+		}
+		if width == 4 {
+			arrowutil.As[int32](out.Bytes())[i] = int32(v)
+		} else {
+			arrowutil.As[int64](out.Bytes())[i] = v
+		}
 	}
-	b := arrowutil.NewZeroBuffer(mem, 8*n)
-	for i, s := 0, arrowutil.As[int64](b.Bytes()); i < n; i++ {
-		s[i] = value(i)
-	}
-	return arrowutil.Make(to, n, []*memory.Buffer{arrowutil.CopyValidity(mem, a), b}, nil, a.NullN())
+	return arrowutil.Make(to, a.Len(), []*memory.Buffer{arrowutil.CopyValidity(mem, a), out}, nil, a.NullN()), nil
 }
 
-// divided converts milliseconds back to seconds.
-func divided(mem memory.Allocator, a arrow.Array, to arrow.DataType, value func(int) int64) (arrow.Array, error) {
-	for i := range a.Len() {
-		if a.IsValid(i) && value(i)%1000 != 0 {
-			return nil, fmt.Errorf("%d ms is not a whole second, contrary to the stored Arrow schema", value(i))
-		}
+// wholeSeconds converts milliseconds back to seconds.
+func wholeSeconds(_ int, v int64) (int64, error) {
+	if v%1000 != 0 {
+		return 0, fmt.Errorf("%d ms is not a whole second, contrary to the stored Arrow schema", v)
 	}
-	return numbers(mem, a, to, func(i int) int64 { return value(i) / 1000 }), nil
+	return v / 1000, nil
 }
 
 // parsed reads values from their text.
@@ -212,38 +212,30 @@ func parsed(mem memory.Allocator, a *array.String, to arrow.DataType) (arrow.Arr
 	return b.NewArray(), nil
 }
 
-// decimals converts decimals to another width.
+// decimals converts decimals of 32 or 64 bits to 128, and of 128 bits to any width.
 func decimals(mem memory.Allocator, a arrow.Array, t arrow.DecimalType) (arrow.Array, error) {
-	b := array.NewBuilder(mem, t)
-	defer b.Release()
-	b.Reserve(a.Len())
-	for i := range a.Len() {
+	out := arrowutil.NewZeroBuffer(mem, t.BitWidth()/8*a.Len())
+	for i, narrow := 0, arrowutil.Integers(a); i < a.Len(); i++ {
 		if a.IsNull(i) {
-			b.AppendNull()
 			continue
 		}
-		var v decimal128.Num
-		switch a := a.(type) {
-		case *array.Decimal32:
-			v = decimal128.FromI64(int64(a.Value(i)))
-		case *array.Decimal64:
-			v = decimal128.FromI64(int64(a.Value(i)))
-		case *array.Decimal128:
-			v = a.Value(i)
+		if narrow != nil {
+			arrowutil.As[decimal128.Num](out.Bytes())[i] = decimal128.FromI64(narrow(i))
+			continue
 		}
+		v := a.(*array.Decimal128).Value(i)
 		if !v.FitsInPrecision(t.GetPrecision()) && t.BitWidth() < 128 {
+			out.Release()
 			return nil, fmt.Errorf("a decimal has more than %d digits", t.GetPrecision())
 		}
-		switch b := b.(type) {
-		case *array.Decimal32Builder:
-			b.Append(decimal.Decimal32(int32(v.LowBits())))
-		case *array.Decimal64Builder:
-			b.Append(decimal.Decimal64(int64(v.LowBits())))
-		case *array.Decimal128Builder:
-			b.Append(v)
-		case *array.Decimal256Builder:
-			b.Append(decimal256.FromDecimal128(v))
+		switch t.BitWidth() {
+		case 32:
+			arrowutil.As[int32](out.Bytes())[i] = int32(v.LowBits())
+		case 64:
+			arrowutil.As[int64](out.Bytes())[i] = int64(v.LowBits())
+		case 256:
+			arrowutil.As[decimal256.Num](out.Bytes())[i] = decimal256.FromDecimal128(v)
 		}
 	}
-	return b.NewArray(), nil
+	return arrowutil.Make(t, a.Len(), []*memory.Buffer{arrowutil.CopyValidity(mem, a), out}, nil, a.NullN()), nil
 }

@@ -17,7 +17,7 @@ type Shaper map[schema.Node]arrow.TimeUnit
 // TypeOf is the type that a column has by the rules of Parquet, where
 // pqarrow reads another one, type t:
 //
-//   - INT96 is a time without a zone; pqarrow says UTC. See int96.go.
+//   - INT96 is a time without a zone; pqarrow gets 12 bytes. See int96.go.
 //
 //   - Old writers nest lists in two levels, which pqarrow takes for lists of
 //     structs with one field:
@@ -52,10 +52,6 @@ func (s Shaper) leaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
 	case *arrow.FixedSizeBinaryType:
 		if unit, ok := s[n]; ok {
 			return &arrow.TimestampType{Unit: unit}
-		}
-	case *arrow.TimestampType:
-		if n.PhysicalType() == pq.Types.Int96 {
-			return &arrow.TimestampType{Unit: t.Unit}
 		}
 	}
 	return t

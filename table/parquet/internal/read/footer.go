@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/apache/thrift/lib/go/thrift"
 )
 
@@ -17,45 +19,58 @@ var blankFooter = []byte{
 	0x19, 0x0c, 0, // 4 row groups
 }
 
-// rewriteFooter makes a footer that arrow-go understands out of one with logical types and orders that it does not know: by the rules of
-// Parquet a reader reads such columns as their physical type. With int96, INT96 becomes a fixed-length byte array of 12 bytes, which is
-// encoded alike. unknown reports whether there were such types.
-func rewriteFooter(footer []byte, int96 bool) (out []byte, unknown bool, err error) {
-	meta, err := metadata.NewFileMetaData(blankFooter, nil)
+// parseFooter parses a footer, and makes columns of those that arrow-go lacks. Logical types that it does not know are left out: by the
+// rules of Parquet a reader reads such columns as their physical type. INT96 becomes a fixed-length byte array of 12 bytes, which is encoded
+// alike; such leaves get units.
+func (f *File) parseFooter(footer []byte) (*metadata.FileMetaData, error) {
+	blank, err := metadata.NewFileMetaData(blankFooter, nil)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	m := meta.FileMetaData
-	from, to := thrift.NewTMemoryBuffer(), thrift.NewTMemoryBuffer()
+	m := blank.FileMetaData
+	from := thrift.NewTMemoryBuffer()
 	from.Buffer = bytes.NewBuffer(footer)
 	conf := &thrift.TConfiguration{MaxMessageSize: int32(min(len(footer)+1, 1<<30))}
 	if err := m.Read(context.Background(), thrift.NewTCompactProtocolConf(from, conf)); err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	f.units, f.unordered = map[int]arrow.TimeUnit{}, map[int]bool{}
+	leaf := 0
 	for _, e := range m.Schema {
 		if e.LogicalType != nil && e.LogicalType.CountSetFieldsLogicalType() == 0 {
-			e.LogicalType, unknown = nil, true
+			e.LogicalType, f.unordered[leaf] = nil, e.Type != nil
 		}
-		if int96 && e.Type != nil && pq.Type(*e.Type) == pq.Types.Int96 {
+		if e.Type == nil {
+			continue
+		}
+		if pq.Type(*e.Type) == pq.Types.Int96 {
 			length := int32(int96Size)
-			*e.Type, e.TypeLength = asBytes, &length
+			*e.Type, e.TypeLength, e.LogicalType, e.ConvertedType = asBytes, &length, nil, nil
+			f.units[leaf], f.unordered[leaf] = arrow.Nanosecond, true
 		}
+		leaf++
 	}
 	for _, g := range m.RowGroups {
-		for _, c := range g.Columns {
-			if int96 && c.MetaData != nil && pq.Type(c.MetaData.Type) == pq.Types.Int96 {
-				c.MetaData.Type = asBytes
+		for leaf := range f.units {
+			if leaf < len(g.Columns) && g.Columns[leaf].MetaData != nil {
+				g.Columns[leaf].MetaData.Type = asBytes
 			}
 		}
 	}
-	for _, o := range m.ColumnOrders {
-		if o.CountSetFieldsColumnOrder() == 0 {
-			m.ColumnOrders, unknown = nil, true
-			break
+	root, err := schema.FromParquet(m.Schema)
+	if err != nil {
+		return nil, err
+	}
+	meta := &metadata.FileMetaData{FileMetaData: m, Schema: schema.NewSchema(root.(*schema.GroupNode))}
+	orders := make([]pq.ColumnOrder, leaf)
+	for i := range orders {
+		orders[i] = pq.ColumnOrders.Undefined
+		if i < len(m.ColumnOrders) && m.ColumnOrders[i].IsSetTYPE_ORDER() {
+			orders[i] = pq.ColumnOrders.TypeDefinedOrder
 		}
 	}
-	err = m.Write(context.Background(), thrift.NewTCompactProtocolConf(to, nil))
-	return to.Bytes(), unknown, err
+	_ = meta.WriterVersion() // row groups have what it finds
+	return meta, meta.Schema.UpdateColumnOrders(orders)
 }
 
 // asBytes is the type FIXED_LEN_BYTE_ARRAY in the footer.

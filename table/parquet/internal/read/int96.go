@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
@@ -18,45 +17,36 @@ const (
 	sparkKey  = "org.apache.spark.version"
 )
 
-// isInt96 reports which leaves of a file are INT96.
-func isInt96(s *schema.Schema, leaf int) bool { return s.Column(leaf).PhysicalType() == pq.Types.Int96 }
-
-// int96Units finds the units of the INT96 leaves among the columns at paths.
-func (f *File) int96Units(ctx context.Context, paths []string) (units map[int]arrow.TimeUnit, err error) {
+// findUnits finds the units of the INT96 leaves among the columns at paths.
+func (f *File) findUnits(ctx context.Context, paths []string) (err error) {
 	done := f.at.open(&window{ctx: ctx, to: math.MaxInt64})
 	defer done()
 	for _, leaf := range f.leavesOf(paths) {
-		if !isInt96(f.meta().Schema, leaf) {
+		if _, ok := f.units[leaf]; !ok {
 			continue
 		}
-		unit := arrow.Microsecond
+		f.units[leaf] = arrow.Microsecond
 		if f.meta().KeyValueMetadata().FindValue(sparkKey) == nil {
-			if unit, err = f.int96Unit(ctx, leaf); err != nil {
-				return nil, err
+			if f.units[leaf], err = f.int96Unit(ctx, leaf); err != nil {
+				return err
 			}
-		}
-		if unit != arrow.Nanosecond {
-			if units == nil {
-				units = map[int]arrow.TimeUnit{}
-			}
-			units[leaf] = unit
 		}
 	}
-	return units, nil
+	return nil
 }
 
 // int96Unit returns the finest unit that holds all values of a leaf.
 func (f *File) int96Unit(ctx context.Context, leaf int) (arrow.TimeUnit, error) {
 	units := []arrow.TimeUnit{arrow.Nanosecond, arrow.Microsecond, arrow.Millisecond}
 	fits := [3]bool{true, true, true}
-	values := make([]pq.Int96, 4096)
+	values := make([]pq.FixedLenByteArray, 4096)
 	levels := make([]int16, 2*len(values))
 	for g := range f.file.NumRowGroups() {
 		column, err := f.file.RowGroup(g).Column(leaf)
 		if err != nil {
 			return 0, err
 		}
-		chunk, ok := column.(*file.Int96ColumnChunkReader)
+		chunk, ok := column.(*file.FixedLenByteArrayColumnChunkReader)
 		if !ok {
 			return 0, fmt.Errorf("row group %d: column chunk %d is not INT96", g, leaf)
 		}
@@ -74,7 +64,7 @@ func (f *File) int96Unit(ctx context.Context, leaf int) (arrow.TimeUnit, error) 
 			for i := range values[:n] {
 				for k, unit := range units {
 					if fits[k] {
-						_, fits[k] = convert.Int96Time(values[i][:], unit)
+						_, fits[k] = convert.Int96Time(values[i], unit)
 					}
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -34,17 +33,16 @@ type File struct {
 	mem    memory.Allocator
 	file   *file.Reader
 	arrow  *pqarrow.FileReader
-	schema *arrow.Schema // of all columns, as they are read
-	read   []arrow.Field // as pqarrow reads them
-	shapes []arrow.Field // by the rules of Parquet, before the stored type is restored
-	units  map[int]arrow.TimeUnit
+	schema *arrow.Schema          // of all columns, as they are read
+	read   []arrow.Field          // as pqarrow reads them
+	shapes []arrow.Field          // by the rules of Parquet, before the stored type is restored
+	units  map[int]arrow.TimeUnit // of the leaves of INT96
 	groups []group
 	source *chunk.Source
 	chunks *lru.Cache[chunkKey, *chunk.Chunk]
 
-	// unknownTypes is set if the footer has logical types that arrow-go does not know: the order of such values is
-	// not known either.
-	unknownTypes bool
+	// unordered are the leaves of INT96, and of logical types that arrow-go does not know: their order is not known either.
+	unordered map[int]bool
 }
 
 // group is a row group.
@@ -87,32 +85,17 @@ func (f *File) open(ctx context.Context, o Options) error {
 		return err
 	}
 	return convert.Guard(func() error {
-		if err := convert.Guard(func() error { return f.parse(footer) }); err != nil {
-			known, unknown, failed := rewriteFooter(footer, false)
-			if failed != nil || !unknown {
-				return err
-			}
-			if err := f.parse(known); err != nil {
-				return err
-			}
-			footer, f.unknownTypes = known, true
-		}
-		units, err := f.int96Units(ctx, o.Columns)
-		if err != nil || units == nil {
+		stored, err := f.parse(footer)
+		if err != nil {
 			return err
 		}
-		if footer, _, err = rewriteFooter(footer, true); err != nil {
+		if err := f.findTypes(stored); err != nil || len(f.units) == 0 {
 			return err
 		}
-		all := map[int]arrow.TimeUnit{}
-		for leaf := range f.meta().Schema.NumColumns() {
-			if isInt96(f.meta().Schema, leaf) {
-				all[leaf] = arrow.Nanosecond
-			}
+		if err := f.findUnits(ctx, o.Columns); err != nil {
+			return err
 		}
-		maps.Copy(all, units)
-		f.units = all
-		return f.parse(footer)
+		return f.findTypes(stored)
 	})
 }
 
@@ -158,11 +141,11 @@ func checkMagic(head [4]byte, tail []byte, size int64) error {
 	return nil
 }
 
-// parse parses the footer and finds the types of the columns.
-func (f *File) parse(footer []byte) error {
-	meta, err := metadata.NewFileMetaData(footer, nil)
+// parse parses the footer. The result is the stored Arrow schema, if there is one.
+func (f *File) parse(footer []byte) (stored *arrow.Schema, err error) {
+	meta, err := f.parseFooter(footer)
 	if err != nil {
-		return fmt.Errorf("the footer: %w", err)
+		return nil, fmt.Errorf("the footer: %w", err)
 	}
 	meta.SetSourceFileSize(f.size)
 	props := pq.NewReaderProperties(f.mem)
@@ -170,17 +153,14 @@ func (f *File) parse(footer []byte) error {
 	props.BufferSize = streamBuffer
 	props.MaxCompressedPageSize = f.size // no page is larger than its file
 	if f.file, err = file.NewParquetReader(io.NewSectionReader(f.at, 0, f.size), file.WithReadProps(props), file.WithMetadata(meta)); err != nil {
-		return err
+		return nil, err
 	}
-	stored := convert.TakeStored(meta.KeyValueMetadata())
+	stored = convert.TakeStored(meta.KeyValueMetadata())
 	// Without its option Parallel pqarrow starts no goroutines, whose panics could not be caught.
 	if f.arrow, err = pqarrow.NewFileReader(f.file, pqarrow.ArrowReadProperties{}, f.mem); err != nil {
-		return err
+		return nil, err
 	}
-	if err := f.readGroups(); err != nil {
-		return err
-	}
-	return f.findTypes(stored)
+	return stored, f.readGroups()
 }
 
 func (f *File) meta() *metadata.FileMetaData { return f.file.MetaData() }

@@ -4,11 +4,11 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
@@ -37,10 +37,7 @@ func (f *File) orderOf(index int) order {
 	sort := col.SortOrder()
 	physical := col.PhysicalType()
 	isBytes := physical == pq.Types.ByteArray || physical == pq.Types.FixedLenByteArray
-	if sort == schema.SortUNKNOWN || physical == pq.Types.Int96 {
-		return order{}
-	}
-	if _, none := col.LogicalType().(schema.NoLogicalType); f.unknownTypes && none && isBytes {
+	if sort == schema.SortUNKNOWN || f.unordered[index] {
 		return order{}
 	}
 	o := order{deprecated: sort == schema.SortSIGNED && !isBytes}
@@ -141,15 +138,8 @@ func (b bounds) checked() bounds {
 }
 
 func isNaN(a arrow.Array) bool {
-	switch a := a.(type) {
-	case *array.Float64:
-		return math.IsNaN(a.Value(0))
-	case *array.Float32:
-		return a.Value(0) != a.Value(0)
-	case *array.Float16:
-		return a.Value(0).IsNaN()
-	}
-	return false
+	float := arrowutil.Floats(a)
+	return float != nil && math.IsNaN(float(0))
 }
 
 // values are the values of a leaf that statistics name, as an array of the type that columns come in. It is nil if they
@@ -174,23 +164,9 @@ func (f *File) values(l *leaf, plain [][]byte) (out arrow.Array) {
 
 // limitsOf are values as bounds for filters.
 func limitsOf(a arrow.Array) func(i int) predicate.Limit {
-	switch a := a.(type) {
-	case array.ExtensionArray:
-		return limitsOf(a.Storage())
-	case *array.String:
-		return func(i int) predicate.Limit { return predicate.BytesLimit([]byte(a.Value(i))) }
-	case *array.LargeString:
-		return func(i int) predicate.Limit { return predicate.BytesLimit([]byte(a.Value(i))) }
-	case *array.StringView:
-		return func(i int) predicate.Limit { return predicate.BytesLimit([]byte(a.Value(i))) }
-	case *array.Binary:
-		return func(i int) predicate.Limit { return predicate.BytesLimit(a.Value(i)) }
-	case *array.LargeBinary:
-		return func(i int) predicate.Limit { return predicate.BytesLimit(a.Value(i)) }
-	case *array.BinaryView:
-		return func(i int) predicate.Limit { return predicate.BytesLimit(a.Value(i)) }
-	case *array.FixedSizeBinary:
-		return func(i int) predicate.Limit { return predicate.BytesLimit(a.Value(i)) }
+	a = arrowutil.Storage(a)
+	if bytes := arrowutil.BytesOf(a); bytes != nil {
+		return func(i int) predicate.Limit { return predicate.BytesLimit(bytes(i)) }
 	}
 	if limits := predicate.LimitsOf(a); limits != nil {
 		return limits

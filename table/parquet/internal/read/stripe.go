@@ -34,15 +34,21 @@ func (s stripe) Metadata(ctx context.Context, path []*table.Column) (source.Meta
 		return m, nil
 	}
 	m.Facts = s.table.facts(s.group, &l)
-	c, err := s.table.chunk(s.group, l.index)
+	c, err := s.chunk(l.index, path[0])
 	if err != nil {
-		return m, s.table.source.PlaceIn(err, s.group, path[0].Arrow.Name)
+		return m, err
 	}
 	m.Bloom = bloom(ctx, c, l.restore)
 	if _, flat := s.table.scalarOf(s.table.nodes[path[0].ID].top); flat && m.Direct && c.IsCoded() {
 		m.DictionaryEntries = min(s.Rows(), max(dictionaryBytes(c)/4, 1))
 	}
 	return m, nil
+}
+
+// chunk is a column chunk of a column.
+func (s stripe) chunk(leaf int, of *table.Column) (*chunk.Chunk, error) {
+	c, err := s.table.chunk(s.group, leaf)
+	return c, s.table.source.PlaceIn(err, s.group, of.Arrow.Name)
 }
 
 // dictionaryBytes are the stored bytes of the dictionary. It has probably fewer entries than a quarter of them.
@@ -83,9 +89,9 @@ func (s stripe) RangesToOpen(_ context.Context, columns []table.Column, parts ta
 	}
 	for i := range columns {
 		for _, leaf := range s.leaves(&columns[i]) {
-			c, err := s.table.chunk(s.group, leaf)
+			c, err := s.chunk(leaf, &columns[i])
 			if err != nil {
-				return nil, s.table.source.PlaceIn(err, s.group, columns[i].Arrow.Name)
+				return nil, err
 			}
 			if parts == table.AllValues {
 				add(c.From, c.End-c.From)
@@ -109,9 +115,9 @@ func (s stripe) Open(ctx context.Context, c *table.Column, keep bool, prefetched
 	if !flat || s.encrypted(s.table.arrow.Manifest.Fields[top].ColIndex) {
 		return &assembled{stripe: s, column: s.table.readColumn(c), plain: c.Plain, name: c.Arrow.Name}, nil
 	}
-	part, err := s.table.chunk(s.group, s.table.arrow.Manifest.Fields[top].ColIndex)
+	part, err := s.chunk(s.table.arrow.Manifest.Fields[top].ColIndex, c)
 	if err != nil {
-		return nil, s.table.source.PlaceIn(err, s.group, c.Arrow.Name)
+		return nil, err
 	}
 	column := s.table.readColumn(c)
 	o := chunk.ReaderOptions{Type: column.restored, Plain: c.Plain, Keep: keep}
@@ -143,9 +149,9 @@ func (s stripe) Pages(ctx context.Context, c *table.Column, have storage.Prefetc
 	if !ok {
 		return nil, nil
 	}
-	part, err := s.table.chunk(s.group, l.index)
+	part, err := s.chunk(l.index, c)
 	if err != nil {
-		return nil, s.table.source.PlaceIn(err, s.group, c.Arrow.Name)
+		return nil, err
 	}
 	pages, err := s.table.pageBounds(ctx, part, &l, have)
 	return pages, part.Place(err)

@@ -2,33 +2,23 @@ package read
 
 import (
 	"context"
-	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Summary is what the footer says of a column.
-type Summary struct {
-	Type     arrow.DataType
-	Nulls    int64 // rows without a value; -1: not known
-	NaNs     int64 // -1: not known
-	Min, Max arrow.Array
-	Exact    bool  // Min and Max are values of the column
-	Bytes    int64 // stored
-}
-
 // Summary combines the statistics of the row groups for the column at a path.
-func (t *Table) Summary(ctx context.Context, path string) (Summary, error) {
+func (t *Table) Summary(ctx context.Context, path string) (s provider.ColumnStatistics, err error) {
 	p, err := t.Project(ctx, []string{path})
 	if err != nil {
-		return Summary{}, err
+		return s, err
 	}
 	c := &p.Columns[0]
-	s := Summary{Nulls: -1, NaNs: -1}
+	s = provider.ColumnStatistics{Path: path, Nulls: -1, NaNs: -1, Distinct: -1}
 	for g := range t.groups {
 		for _, leaf := range (stripe{table: t, group: g}).leaves(c) {
 			s.Bytes += max(t.meta().RowGroups[g].Columns[leaf].MetaData.TotalCompressedSize, 0)
@@ -51,7 +41,7 @@ func (t *Table) Summary(ctx context.Context, path string) (Summary, error) {
 }
 
 // summarize adds the statistics of a leaf.
-func (t *Table) summarize(s *Summary, l *leaf) {
+func (t *Table) summarize(s *provider.ColumnStatistics, l *leaf) {
 	s.Nulls, s.NaNs, s.Exact = 0, 0, true
 	known := true
 	for g := range t.groups {
@@ -60,7 +50,7 @@ func (t *Table) summarize(s *Summary, l *leaf) {
 			continue
 		}
 		nulls, nans := t.nulls(g, l.index)
-		if !isFloat(l.restore) {
+		if !arrow.IsFloating(l.restore.ID()) {
 			nans = 0
 		}
 		s.Nulls, s.NaNs = sum(s.Nulls, nulls), sum(s.NaNs, nans)
@@ -102,23 +92,8 @@ func extreme(a, b arrow.Array, sign int) (arrow.Array, bool) {
 	return a, ok
 }
 
-func isFloat(t arrow.DataType) bool {
-	switch t.ID() {
-	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
-		return true
-	}
-	return false
-}
-
 // isZero reports whether a bound is a zero of floats: writers do not tell -0.0 from 0.0.
 func isZero(a arrow.Array) bool {
-	switch a := a.(type) {
-	case *array.Float64:
-		return a.Value(0) == 0
-	case *array.Float32:
-		return a.Value(0) == 0
-	case *array.Float16:
-		return math.Abs(float64(a.Value(0).Float32())) == 0
-	}
-	return false
+	float := arrowutil.Floats(a)
+	return float != nil && float(0) == 0
 }
