@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
@@ -57,9 +58,11 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, wo p
 	options := []pq.WriterProperty{pq.WithAllocator(wo.Allocator), pq.WithCompression(codec),
 		pq.WithCompressionLevel(o.Level), pq.WithMaxRowGroupLength(o.RowGroupRows), pq.WithCreatedBy("amudai-go"),
 		pq.WithDictionaryDefault(true), pq.WithVersion(pq.V2_LATEST)}
-	for _, path := range floatPaths(nil, nil, s.plain.Schema.Fields()) {
-		// The dictionary of floats takes all NaNs for one, and would change their payloads.
-		options = append(options, pq.WithDictionaryPath(path, false))
+	for _, f := range s.plain.Schema.Fields() {
+		for _, path := range floatPaths(nil, pq.ColumnPath{f.Name}, f.Type) {
+			// The dictionary of floats takes all NaNs for one, and would change their payloads.
+			options = append(options, pq.WithDictionaryPath(path, false))
+		}
 	}
 	props := pq.NewWriterProperties(options...)
 	var err error
@@ -78,28 +81,21 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, wo p
 	return &published, nil
 }
 
-// floatPaths returns the Parquet paths of all columns of float32 and float64.
-func floatPaths(paths []pq.ColumnPath, parent pq.ColumnPath, fields []arrow.Field) []pq.ColumnPath {
-	for _, f := range fields {
-		path := append(slices.Clone(parent), f.Name)
-		t := f.Type
-		if e, ok := t.(arrow.ExtensionType); ok {
-			t = e.StorageType()
-		}
-		if d, ok := t.(*arrow.DictionaryType); ok {
-			t = d.ValueType
-		}
-		switch t := t.(type) {
-		case *arrow.Float32Type, *arrow.Float64Type:
-			paths = append(paths, path)
-		case *arrow.StructType:
-			paths = floatPaths(paths, path, t.Fields())
-		case *arrow.MapType:
-			paths = floatPaths(paths, append(path, "key_value"), []arrow.Field{
-				{Name: "key", Type: t.KeyType()}, {Name: "value", Type: t.ItemType()}})
-		case arrow.ListLikeType:
-			paths = floatPaths(paths, append(path, "list"), []arrow.Field{{Name: "element", Type: t.Elem()}})
-		}
+// floatPaths appends the Parquet paths of all columns of float32 and float64 in the column at a path.
+func floatPaths(paths []pq.ColumnPath, path pq.ColumnPath, t arrow.DataType) []pq.ColumnPath {
+	names := kinds.Names(t)
+	switch id := t.ID(); {
+	case id == arrow.FLOAT32 || id == arrow.FLOAT64:
+		return append(paths, path)
+	case id == arrow.MAP:
+		path = append(path, "key_value")
+	case kinds.Of(t) == kinds.List:
+		path, names = append(path, "list"), []string{"element"}
+	case kinds.Of(t) == kinds.Wrap:
+		return floatPaths(paths, path, kinds.Inner(t))
+	}
+	for i, f := range kinds.Fields(t) {
+		paths = floatPaths(paths, append(slices.Clone(path), names[i]), f.Type)
 	}
 	return paths
 }

@@ -3,6 +3,7 @@ package envelope
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
@@ -14,7 +15,7 @@ const maxDepth = 256
 // Check tells whether references within the schema lead somewhere, and makes its indexes: until then, a schema that was made by
 // hand has no children, columns of fields, or fields at the top. A parsed one is checked.
 func (s *Schema) Check() error {
-	if err := s.checkFields(); err != nil {
+	if err := s.checkReferences(); err != nil {
 		return err
 	}
 	for i := range s.Columns {
@@ -28,6 +29,13 @@ func (s *Schema) Check() error {
 		}
 	}
 	s.index()
+	reached := make([]bool, len(s.Fields))
+	if err := s.descend(s.top, 1, reached); err != nil {
+		return err
+	}
+	if i := slices.Index(reached, false); i >= 0 {
+		return s.fieldError(i, "its parents form a circle")
+	}
 	return s.checkRepresentations()
 }
 
@@ -44,8 +52,8 @@ func (s *Schema) index() {
 	}
 }
 
-// checkFields tells whether every chain of parents, and every chain of sources of projections, ends.
-func (s *Schema) checkFields() error {
+// checkReferences tells whether parents and sources of projections are in the schema.
+func (s *Schema) checkReferences() error {
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if int64(f.Parent) >= int64(len(s.Fields)) {
@@ -58,48 +66,21 @@ func (s *Schema) checkFields() error {
 			return s.fieldError(i, "its source, field %d, is a projection too", f.Source)
 		}
 	}
-	depth := make([]uint16, len(s.Fields)) // 0: not known yet
-	for i := range s.Fields {
-		if !s.measure(uint32(i), depth) {
-			return s.depthError(i)
-		}
-	}
 	return nil
 }
 
-// depthError says why a field has too many parents.
-func (s *Schema) depthError(field int) error {
-	at := uint32(field)
-	for range s.Fields {
-		at = s.Fields[at].Parent
-	}
-	if s.Fields[at].Parent != at {
-		return s.fieldError(field, "its parents form a circle")
-	}
-	return fault.In(fault.Limitf("nested deeper than %d fields", maxDepth), fmt.Sprintf("field %d %q", field, s.Fields[field].Name), -1)
-}
-
-// measure sets the depths of a field and of those above it. It fails where the chain of parents is too long.
-func (s *Schema) measure(field uint32, depth []uint16) bool {
-	var chain [maxDepth]uint32
-	n := 0
-	for depth[field] == 0 && s.Fields[field].Parent != field {
-		if n == maxDepth {
-			return false
+// descend marks fields, and all below them, as reached. It fails where they are nested too deep.
+func (s *Schema) descend(fields []uint32, depth int, reached []bool) error {
+	for _, id := range fields {
+		if depth > maxDepth {
+			return fault.In(fault.Limitf("nested deeper than %d fields", maxDepth), fmt.Sprintf("field %d %q", id, s.Fields[id].Name), -1)
 		}
-		chain[n] = field
-		n++
-		field = s.Fields[field].Parent
+		reached[id] = true
+		if err := s.descend(s.Children(id), depth+1, reached); err != nil {
+			return err
+		}
 	}
-	depth[field] = max(depth[field], 1)
-	known := int(depth[field])
-	if known+n > maxDepth {
-		return false
-	}
-	for i := range n {
-		depth[chain[i]] = uint16(known + n - i)
-	}
-	return true
+	return nil
 }
 
 func (s *Schema) fieldError(field int, format string, args ...any) error {

@@ -86,7 +86,7 @@ func (t *Table) checkPage(ctx context.Context, p envelope.Page, desc *envelope.C
 
 // placed adds the cluster and the file to an error.
 func (t *Table) placed(err error, cluster int) error {
-	return fault.Of(fault.In(fault.In(err, fmt.Sprintf("cluster %d", cluster), -1), fmt.Sprintf("ntuple %q", t.path), -1), t.file.Name())
+	return t.located(fault.In(err, fmt.Sprintf("cluster %d", cluster), -1))
 }
 
 // Fields are the top-level fields that can be read.

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -63,38 +64,34 @@ func Open(ctx context.Context, file *rootfile.File, path string, o Options) (*Ta
 	return openAnchor(ctx, file, object.Path(), anchor, o)
 }
 
-func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor envelope.Anchor, o Options) (*Table, error) {
+func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor envelope.Anchor, o Options) (_ *Table, err error) {
 	t := &Table{file: file, path: path, anchor: anchor}
-	if err := t.open(ctx); err != nil {
-		return nil, fault.Of(fault.In(err, fmt.Sprintf("ntuple %q", path), -1), file.Name())
+	defer func() { err = t.located(err) }()
+	if anchor.Format.ListedOnly() {
+		return nil, fault.Unsupportedf("RNTuple of a pre-release (class version %d, %s): its schema may be listed, its values cannot be read", anchor.ClassVersion, anchor.Releases())
 	}
-	if o.CacheBytes == 0 {
-		o.CacheBytes = defaultCacheBytes
+	if err := anchor.Check(file.Size()); err != nil {
+		return nil, err
+	}
+	both, err := t.envelopes(ctx, []envelope.Link{anchor.Header, anchor.Footer})
+	if err != nil {
+		return nil, err
+	}
+	if t.schema, err = envelope.ParseHeader(both[0], anchor.Format); err != nil {
+		return nil, err
+	}
+	if t.footer, err = envelope.ParseFooter(both[1], t.schema); err != nil {
+		return nil, err
 	}
 	t.tree = fields.New(t.schema, o.Fields)
 	t.arrow = t.arrowSchema()
-	t.pages = pages{file: file, maxKey: anchor.MaxKeySize, trusted: o.Trusted, decoded: lru.New[pageKey, any](o.CacheBytes)}
+	t.pages = pages{file: file, maxKey: anchor.MaxKeySize, trusted: o.Trusted, decoded: lru.New[pageKey, any](cmp.Or(o.CacheBytes, defaultCacheBytes))}
 	return t, nil
 }
 
-func (t *Table) open(ctx context.Context) error {
-	if a := t.anchor; a.Format.ListedOnly() {
-		return fault.Unsupportedf("RNTuple of a pre-release (class version %d, %s): its schema may be listed, its values cannot be read", a.ClassVersion, a.Releases())
-	}
-	if err := t.anchor.Check(t.file.Size()); err != nil {
-		return err
-	}
-	both, err := t.envelopes(ctx, []envelope.Link{t.anchor.Header, t.anchor.Footer})
-	if err != nil {
-		return err
-	}
-	if t.schema, err = envelope.ParseHeader(both[0], t.anchor.Format); err != nil {
-		return err
-	}
-	if t.footer, err = envelope.ParseFooter(both[1], t.schema); err != nil {
-		return err
-	}
-	return nil
+// located adds the ntuple and the file to an error.
+func (t *Table) located(err error) error {
+	return fault.Of(fault.In(err, fmt.Sprintf("ntuple %q", t.path), -1), t.file.Name())
 }
 
 // envelopes reads and unpacks envelopes, in few requests.
@@ -126,7 +123,7 @@ func (t *Table) envelopes(ctx context.Context, links []envelope.Link) ([][]byte,
 }
 
 // Load reads the page lists, unless that is done. Only then the table has stripes.
-func (t *Table) Load(ctx context.Context) error {
+func (t *Table) Load(ctx context.Context) (err error) {
 	if t.loaded.Load() {
 		return nil
 	}
@@ -135,14 +132,7 @@ func (t *Table) Load(ctx context.Context) error {
 	if t.loaded.Load() {
 		return nil
 	}
-	if err := t.load(ctx); err != nil {
-		return fault.Of(fault.In(err, fmt.Sprintf("ntuple %q", t.path), -1), t.file.Name())
-	}
-	t.loaded.Store(true)
-	return nil
-}
-
-func (t *Table) load(ctx context.Context) error {
+	defer func() { err = t.located(err) }()
 	links := make([]envelope.Link, len(t.footer.Groups))
 	for i, g := range t.footer.Groups {
 		links[i] = g.PageList
@@ -160,6 +150,7 @@ func (t *Table) load(ctx context.Context) error {
 		clusters = append(clusters, of...)
 	}
 	t.clusters = clusters
+	t.loaded.Store(true)
 	return nil
 }
 

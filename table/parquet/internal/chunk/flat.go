@@ -302,6 +302,15 @@ func (o *output) scratch(n int) []uint32 {
 	return o.codes[:n]
 }
 
+// dictionaryCodes decodes the codes of the next values, until the next use of scratch.
+func (o *output) dictionaryCodes(cur *cursor, values int) ([]uint32, error) {
+	if o.dict == nil {
+		return nil, errors.New("the page has codes, and the column chunk no dictionary")
+	}
+	codes := o.scratch(values)
+	return codes, cur.codes(codes, o.dict.n)
+}
+
 func (o *output) addFixed(cur *cursor, n, values int) error {
 	w := o.s.width
 	dst := o.values.Bytes()[o.n*w : (o.n+n)*w]
@@ -310,11 +319,8 @@ func (o *output) addFixed(cur *cursor, n, values int) error {
 			return err
 		}
 	} else if cur.coded {
-		if o.dict == nil {
-			return errors.New("the page has codes, and the column chunk no dictionary")
-		}
-		codes := o.scratch(values)
-		if err := cur.codes(codes, o.dict.n); err != nil {
+		codes, err := o.dictionaryCodes(cur, values)
+		if err != nil {
 			return err
 		}
 		gather(dst, o.dict.data, codes, w)
@@ -387,11 +393,8 @@ func spreadAs[T uint32 | uint64](dst []T, valid []byte, at, n, values int) {
 func (o *output) addBytes(cur *cursor, n, values int) error {
 	data, starts := cur.data, []uint32(nil)
 	if cur.coded {
-		if o.dict == nil {
-			return errors.New("the page has codes, and the column chunk no dictionary")
-		}
-		codes := o.scratch(values)
-		if err := cur.codes(codes, o.dict.n); err != nil {
+		codes, err := o.dictionaryCodes(cur, values)
+		if err != nil {
 			return err
 		}
 		data, starts = o.dict.data, codes

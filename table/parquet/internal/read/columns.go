@@ -62,37 +62,27 @@ func partLeaves(leaves []int, f pqarrow.SchemaField, shape, restored arrow.DataT
 	if part.Whole() {
 		return appendLeaves(leaves, f), true
 	}
-	switch read := f.Field.Type.(type) {
-	case *arrow.StructType:
-		shaped, isStruct := shape.(*arrow.StructType)
-		to, alsoStruct := restored.(*arrow.StructType)
-		n := len(f.Children)
-		if !isStruct || !alsoStruct || read.NumFields() != n || shaped.NumFields() != n || to.NumFields() != n {
-			return nil, false
-		}
-		asked := part.Children(n)
-		for i, child := range f.Children {
-			if _, found := slices.BinarySearch(asked, i); !found {
-				ok = !kinds.HasID(child.Field.Type, arrow.MAP)
-			} else {
-				leaves, ok = partLeaves(leaves, child, shaped.Field(i).Type, to.Field(i).Type, part.Child(i))
-			}
-			if !ok {
-				return nil, false
-			}
-		}
-		return leaves, true
-	case *arrow.MapType:
+	read, n := f.Field.Type, len(f.Children)
+	from, shaped, to := kinds.Fields(read), kinds.Fields(shape), kinds.Fields(restored)
+	isList := kinds.Of(read) == kinds.List
+	switch {
+	case read.ID() == arrow.MAP || !isList && kinds.Of(read) != kinds.Record || kinds.Of(read) != kinds.Of(shape) || kinds.Of(read) != kinds.Of(restored),
+		len(from) != n || len(shaped) != n || len(to) != n,
+		isList && !arrow.TypeEqual(read, shape):
 		return nil, false
-	case arrow.ListLikeType:
-		shaped, isList := shape.(arrow.ListLikeType)
-		to, alsoList := restored.(arrow.ListLikeType)
-		if !isList || !alsoList || len(f.Children) != 1 || !arrow.TypeEqual(read, shape) {
+	}
+	asked := part.Children(n)
+	for i, child := range f.Children {
+		if _, found := slices.BinarySearch(asked, i); !found && !isList {
+			ok = !kinds.HasID(child.Field.Type, arrow.MAP)
+		} else {
+			leaves, ok = partLeaves(leaves, child, shaped[i].Type, to[i].Type, part.Child(i))
+		}
+		if !ok {
 			return nil, false
 		}
-		return partLeaves(leaves, f.Children[0], shaped.Elem(), to.Elem(), part.Child(0))
 	}
-	return nil, false
+	return leaves, true
 }
 
 // checked checks an array of pqarrow, of so many rows, and converts it to the type of the column. The caller releases it.
