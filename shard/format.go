@@ -12,6 +12,8 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/inspect"
+	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -34,7 +36,7 @@ func New(o FormatOptions) provider.Format {
 	return provider.Format{
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, magic) },
-		Certain: true, Parts: PartSuffixes(),
+		Certain: true, Parts: []string{shardwriter.StripeSuffix, shardwriter.IndexSuffix, root.DataSuffix},
 		Filters: true, Ranges: true, ExactRows: true, Recovers: true,
 		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
 			s := &formatSource{in: in}
@@ -64,11 +66,15 @@ func New(o FormatOptions) provider.Format {
 			return providerReport(r), nil
 		},
 		Inspect: func(ctx context.Context, in provider.Input, io provider.InspectOptions) (out *provider.Outline, err error) {
-			err = o.with(ctx, in, io.TempDir, func(s *Shard) error {
-				out, err = inspect.Outline(ctx, s.file, io)
-				return err
-			})
-			return out, err
+			s, err := o.open(ctx, in, io.TempDir)
+			if err != nil {
+				return nil, err
+			}
+			if out, err = inspect.File(ctx, s.file, io); err != nil || !io.Hex && !io.Nodes {
+				return out, errors.Join(err, s.Close())
+			}
+			out.Closer = s
+			return out, nil
 		},
 		Statistics: func(ctx context.Context, in provider.Input, columns []string) (x *provider.Statistics, err error) {
 			if in.Location == "" && (in.At == nil || in.Size < 0) { // a pipe
@@ -104,17 +110,35 @@ func (o FormatOptions) openIn(from provider.Stored) OpenOptions {
 	return o.Open
 }
 
+// open opens the shard of an input.
+func (o FormatOptions) open(ctx context.Context, in provider.Input, tempDir string) (*opened, error) {
+	from, err := in.Stored(tempDir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Open(ctx, from.Location, o.openIn(from))
+	if err != nil {
+		return nil, errors.Join(orOther(in, err), from.Close())
+	}
+	return &opened{s, from}, nil
+}
+
+// opened is the shard of an input, and its bytes.
+type opened struct {
+	*Shard
+	from provider.Stored
+}
+
+// Close closes both.
+func (s *opened) Close() error { return errors.Join(s.Shard.Close(), s.from.Close()) }
+
 // with calls do with the shard of an input.
 func (o FormatOptions) with(ctx context.Context, in provider.Input, tempDir string, do func(*Shard) error) error {
-	from, err := in.Stored(tempDir)
+	s, err := o.open(ctx, in, tempDir)
 	if err != nil {
 		return err
 	}
-	s, err := Open(ctx, from.Location, o.openIn(from))
-	if err == nil {
-		err = errors.Join(do(s), s.Close())
-	}
-	return errors.Join(orOther(in, err), from.Close())
+	return errors.Join(do(s.Shard), s.Close())
 }
 
 // orOther describes a file that cannot be opened because it is no shard.
@@ -137,8 +161,7 @@ func orOther(in provider.Input, err error) error {
 type formatSource struct {
 	rowio.Source
 	in    provider.Input
-	from  provider.Stored
-	shard *Shard
+	shard *opened // nil if it could not be opened
 
 	rows     int64 // of the result, without a filter
 	filtered bool
@@ -146,11 +169,8 @@ type formatSource struct {
 
 // open opens the input. Its context ends all reading.
 func (s *formatSource) open(ctx context.Context, ro provider.ReadOptions, o FormatOptions) (err error) {
-	if s.from, err = s.in.Stored(ro.TempDir); err != nil {
+	if s.shard, err = o.open(ctx, s.in, ro.TempDir); err != nil {
 		return err
-	}
-	if s.shard, err = Open(ctx, s.from.Location, o.openIn(s.from)); err != nil {
-		return orOther(s.in, err)
 	}
 	so := o.Scan
 	so.Columns, so.Filter, so.BatchRows, so.Allocator = ro.Columns, ro.Filter, ro.BatchRows, ro.Allocator
@@ -209,7 +229,7 @@ func (s *formatSource) Close() error {
 	if s.shard != nil {
 		err = s.shard.Close()
 	}
-	return errors.Join(err, s.from.Close(), s.in.Close())
+	return errors.Join(err, s.in.Close())
 }
 
 // formatSink is a shard in an output as a [provider.Sink].

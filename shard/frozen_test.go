@@ -21,6 +21,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 var freeze = flag.Bool("freeze", false, "write the frozen shards of edition 2026 that do not exist yet")
@@ -152,17 +153,16 @@ func describe(t testing.TB, s *shard.Shard, data []byte, f frozen, batches []arr
 
 // encodingsOf is the names of the encodings in a shard.
 func encodingsOf(t testing.TB, data []byte) []string {
-	ctx := context.Background()
-	s, err := shard.Open(ctx, shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(data)})
-	require.NoError(t, err)
-	defer s.Close()
-	info, err := s.Inspect(ctx, shard.InspectOptions{Detail: 3})
-	require.NoError(t, err)
-	out, err := json.Marshal(info)
+	in := provider.Input{Name: "shard", At: bytes.NewReader(data), Size: int64(len(data))}
+	info, err := shard.New(shard.FormatOptions{}).Inspect(t.Context(), in, provider.InspectOptions{Detail: 3})
 	require.NoError(t, err)
 	names := []string{}
-	for _, tree := range regexp.MustCompile(`"tree":"[^"]*"`).FindAllString(string(out), -1) {
-		names = append(names, regexp.MustCompile(`[A-Z]\w*`).FindAllString(tree, -1)...)
+	for _, l := range info.Lists {
+		if tree := slices.Index(l.Columns, "tree"); tree >= 0 {
+			for _, row := range l.Rows {
+				names = append(names, regexp.MustCompile(`[A-Z]\w*`).FindAllString(row[tree].(string), -1)...)
+			}
+		}
 	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !isEncoding(name) })

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -15,8 +16,8 @@ func (t *Table) Explain(ctx context.Context, o ScanOptions, run bool) ([]*provid
 	}
 	all := make([]*provider.Explanation, len(t.locations))
 	for i := range t.locations {
-		err := t.describe(ctx, i, func(in provider.Input, f provider.Format) (err error) {
-			all[i], err = t.explain(ctx, in, f, o, run)
+		err := t.describe(ctx, i, func(in *provider.Input, f provider.Format) (err error) {
+			all[i], err = t.explain(ctx, *in, f, o, run)
 			return err
 		})
 		if err != nil {
@@ -41,9 +42,9 @@ func (t *Table) Statistics(ctx context.Context, paths []string) ([]*provider.Sta
 
 // statisticsOf is [Table.Statistics] of input i.
 func (t *Table) statisticsOf(ctx context.Context, i int, paths []string) (s *provider.Statistics, err error) {
-	err = t.describe(ctx, i, func(in provider.Input, f provider.Format) (err error) {
+	err = t.describe(ctx, i, func(in *provider.Input, f provider.Format) (err error) {
 		if f.Statistics != nil {
-			s, err = f.Statistics(ctx, in, paths)
+			s, err = f.Statistics(ctx, *in, paths)
 		}
 		return err
 	})
@@ -82,9 +83,9 @@ type Report = provider.Report
 // reports of other inputs are returned with it, and that of this one is nil. Open an input alone if it may be too damaged to tell its
 // columns: several are opened for their schemas, one is not. Options.Progress counts the parts of each input anew.
 func (t *Table) Verify(ctx context.Context, o VerifyOptions) ([]*Report, error) {
-	return each(ctx, t, func(in provider.Input, f provider.Format) (r *Report, err error) {
+	return each(ctx, t, func(in *provider.Input, f provider.Format) (r *Report, err error) {
 		if f.Verify != nil {
-			r, err = f.Verify(ctx, in, o)
+			r, err = f.Verify(ctx, *in, o)
 		}
 		return r, err
 	})
@@ -96,18 +97,20 @@ func (t *Table) Verify(ctx context.Context, o VerifyOptions) ([]*Report, error) 
 //		Detail  int      // 0: an overview; higher levels, up to 3, add smaller parts
 //		Columns []string // paths of columns; nil means all
 //		Groups  []int    // numbers of groups of rows, such as stripes, row groups or clusters; nil means all
-//		Hex     bool     // adds the bytes and their meaning, but of shards
-//		Stats   bool     // only the sizes of columns
+//		Hex     bool     // adds the bytes and their meaning
+//		Stats   bool     // only the sizes of columns; with a Detail, everything that is recorded of each
+//		Nodes   bool     // the tree of all parts in place of lists, in formats that have one
 //		TempDir string   // for compressed inputs; default os.TempDir
 //	}
 type InspectOptions = provider.InspectOptions
 
-// Outline is how one input is built: facts, lists of parts, and ranges of bytes.
+// Outline is how one input is built: facts, lists of parts, ranges of bytes, and a tree of parts that are read when they are asked for.
 //
 //	type Outline struct {
 //		Facts []Fact   // Name "rows", Value int64(1000)
 //		Lists []List   // of parts of one kind: Name "clusters", Columns with the names of their properties, Rows
-//		Bytes []Region // in the order of the file: Offset, Size, Name, Dump
+//		Bytes []Region // in the order of the files: File, Offset, Size, Name, Dump
+//		Nodes *Nodes   // Kind "stripes", Len, Read
 //	}
 type Outline = provider.Outline
 
@@ -119,21 +122,33 @@ type (
 
 // Inspect describes how each input is built, in the order of [Table.Locations]. It is nil for inputs in formats without a structure to tell,
 // such as CSV, and for pipes, of which nothing is consumed. Values are not decoded, but at the highest details and for [InspectOptions].Hex.
-// Errors are as those of [Table.Verify]; damage of single parts is in the outline where they are.
+// Bytes and Nodes can be read until the table is closed. Errors are as those of [Table.Verify]; damage of single parts is in the outline
+// where they are.
 func (t *Table) Inspect(ctx context.Context, o InspectOptions) ([]*Outline, error) {
-	return each(ctx, t, func(in provider.Input, f provider.Format) (out *Outline, err error) {
-		if f.Inspect != nil {
-			out, err = f.Inspect(ctx, in, o)
+	return each(ctx, t, func(in *provider.Input, f provider.Format) (out *Outline, err error) {
+		if f.Inspect == nil {
+			return nil, nil
+		}
+		if out, err = f.Inspect(ctx, *in, o); out != nil && (o.Hex || o.Nodes) {
+			t.keep(out.Closer, in.Closer)
+			in.Closer = nil
 		}
 		return out, err
 	})
 }
 
+// keep closes what may be nil when the table is closed.
+func (t *Table) keep(list ...io.Closer) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.kept = append(t.kept, list...)
+}
+
 // each asks all inputs, whatever one of them answers.
-func each[A any](ctx context.Context, t *Table, ask func(provider.Input, provider.Format) (*A, error)) (all []*A, err error) {
+func each[A any](ctx context.Context, t *Table, ask func(*provider.Input, provider.Format) (*A, error)) (all []*A, err error) {
 	all = make([]*A, len(t.locations))
 	for i := range t.locations {
-		one := t.describe(ctx, i, func(in provider.Input, f provider.Format) (err error) {
+		one := t.describe(ctx, i, func(in *provider.Input, f provider.Format) (err error) {
 			all[i], err = ask(in, f)
 			return err
 		})
@@ -145,7 +160,7 @@ func each[A any](ctx context.Context, t *Table, ask func(provider.Input, provide
 }
 
 // describe opens an input, unless it is a pipe, of which nothing is known before it is read.
-func (t *Table) describe(ctx context.Context, i int, f func(provider.Input, provider.Format) error) error {
+func (t *Table) describe(ctx context.Context, i int, f func(*provider.Input, provider.Format) error) error {
 	location := t.locations[i]
 	if isPipe(location) {
 		return nil
@@ -155,7 +170,7 @@ func (t *Table) describe(ctx context.Context, i int, f func(provider.Input, prov
 		return err
 	}
 	t.know(i, format)
-	if err = f(in, format); err != nil {
+	if err = f(&in, format); err != nil {
 		err = t.find.Explain(ctx, err, location, format)
 	}
 	return errors.Join(err, in.Close())

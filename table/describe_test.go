@@ -191,6 +191,65 @@ func TestInspect(t *testing.T) {
 	require.ErrorIs(t, err, shard.ErrCorrupt)
 }
 
+// TestInspectLater reads bytes and parts after the question, until the table is closed.
+func TestInspectLater(t *testing.T) {
+	ctx := t.Context()
+	checked, _ := files(t)
+	for i, name := range checked {
+		one, err := table.Open(ctx, name)
+		require.NoError(t, err)
+		outlines, err := one.Inspect(ctx, table.InspectOptions{Hex: true})
+		require.NoError(t, err)
+		total := int64(0)
+		for _, r := range outlines[0].Bytes {
+			total += r.Size
+			if r.Dump == nil {
+				continue
+			}
+			d, err := r.Dump(ctx)
+			require.NoError(t, err, "%s: %s", name, r.Name)
+			for _, p := range d.Parts {
+				require.LessOrEqual(t, p.Offset+p.Size, len(d.Data), "%s: %s", name, r.Name)
+			}
+		}
+		if i == 0 {
+			info, err := os.Stat(name)
+			require.NoError(t, err)
+			require.Equal(t, info.Size(), total)
+		}
+		outlines, err = one.Inspect(ctx, table.InspectOptions{Detail: 1, Nodes: true})
+		require.NoError(t, err)
+		if tree := outlines[0].Nodes; i == 0 {
+			require.Equal(t, "stripes", tree.Kind)
+			seen := map[string]int{}
+			readNodes(t, tree, seen)
+			for _, kind := range []string{"stripes", "columns", "parts", "blocks", "trees"} {
+				require.Positive(t, seen[kind], kind)
+			}
+		} else {
+			require.Nil(t, tree)
+			require.NotEmpty(t, outlines[0].Lists)
+		}
+		require.NoError(t, one.Close())
+	}
+}
+
+// readNodes reads parts and theirs, and counts them by kind.
+func readNodes(t *testing.T, nodes *provider.Nodes, seen map[string]int) {
+	list, err := nodes.Read(t.Context(), 0, nodes.Len)
+	require.NoError(t, err)
+	require.Len(t, list, nodes.Len)
+	seen[nodes.Kind] += nodes.Len
+	for _, n := range list {
+		require.NotEmpty(t, n.Name)
+		if n.Parts != nil {
+			parts, err := n.Parts(t.Context())
+			require.NoError(t, err, n.Name)
+			readNodes(t, parts, seen)
+		}
+	}
+}
+
 // requireOutline requires facts, and rows as long as their lists have columns.
 func requireOutline(t *testing.T, o *table.Outline, name string) {
 	require.NotEmpty(t, o.Facts, name)

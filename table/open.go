@@ -44,7 +44,8 @@ type OpenOptions struct {
 }
 
 // Table is one or several inputs as one table. Several goroutines may use it at the same time, unless its only input is a
-// pipe, which can be read once. It holds no open files, but temporary copies of pipes.
+// pipe, which can be read once. It holds no open files, but temporary copies of pipes, and what its
+// outlines read.
 type Table struct {
 	o         OpenOptions
 	find      inputs.Finder
@@ -55,6 +56,7 @@ type Table struct {
 	lock    sync.Mutex
 	formats []provider.Format // of the locations, once they were opened
 	schema  *arrow.Schema     // of all columns, once it was asked for
+	kept    []io.Closer       // what outlines read; nil ones are ignored
 }
 
 // Open opens the tables at locations as one, with default options.
@@ -192,8 +194,14 @@ func (t *Table) Rereadable() bool { return len(t.locations) > 1 || !isPipe(t.loc
 // ([provider.Grouped]). Each input begins a group in any case.
 func (t *Table) KeepGroups(of func(provider.Format) bool) { t.union.KeepGroups(of) }
 
-// Close removes temporary files.
+// Close removes temporary files, and closes what outlines read.
 func (t *Table) Close() (err error) {
+	for _, c := range t.kept {
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	t.kept = nil
 	for _, p := range t.pipes {
 		err = errors.Join(err, p.Close())
 	}

@@ -65,12 +65,12 @@ func (t *Table) Plan(ctx context.Context, o ScanOptions) (*Plan, error) {
 
 func (t *Table) planPart(ctx context.Context, i int, o ScanOptions) (Part, error) {
 	p := Part{Location: t.locations[i], Bytes: -1}
-	err := t.describe(ctx, i, func(in provider.Input, f provider.Format) (err error) {
+	err := t.describe(ctx, i, func(in *provider.Input, f provider.Format) (err error) {
 		p.Version, p.Bytes = in.Version, in.Size
-		if p.Explanation, err = t.explain(ctx, in, f, o, false); p.Explanation != nil && f.Statistics != nil {
-			p.Statistics, err = f.Statistics(ctx, in, o.Columns)
+		if p.Explanation, err = t.explain(ctx, *in, f, o, false); p.Explanation != nil && f.Statistics != nil {
+			p.Statistics, err = f.Statistics(ctx, *in, o.Columns)
 			if len(t.locations) > 1 && errors.Is(err, schema.ErrNoField) {
-				p.Statistics, err = f.Statistics(ctx, in, nil)
+				p.Statistics, err = f.Statistics(ctx, *in, nil)
 			}
 		}
 		if err != nil {

@@ -1,6 +1,9 @@
 package provider
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // VerifyOptions are the options of [Format.Verify]. The zero value is the default.
 type VerifyOptions struct {
@@ -40,8 +43,9 @@ type InspectOptions struct {
 	Detail  int      // 0: an overview; higher levels, up to 3, add smaller parts
 	Columns []string // paths of columns; nil means all
 	Groups  []int    // numbers of groups of rows, such as row groups or clusters; nil means all
-	Hex     bool     // adds the bytes and their meaning; package shard dumps those of shards
-	Stats   bool     // only the sizes of columns
+	Hex     bool     // adds the bytes and their meaning
+	Stats   bool     // only the sizes of columns; with a Detail, everything that is recorded of each
+	Nodes   bool     // the tree of all parts in place of lists, in formats that have one
 	TempDir string   // for a pipe; default os.TempDir
 }
 
@@ -49,7 +53,21 @@ type InspectOptions struct {
 type Outline struct {
 	Facts []Fact
 	Lists []List
-	Bytes []Region // in the order of the file
+	Bytes []Region // in the order of the files
+	Nodes *Nodes   // the tree of all parts
+
+	// Closer closes what Bytes and Nodes read. It is to be closed before the input, and may be nil.
+	Closer io.Closer
+}
+
+// Fact is the value of the first fact of a name, or nil.
+func (o *Outline) Fact(name string) any {
+	for _, f := range o.Facts {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return nil
 }
 
 // AddFact adds a fact.
@@ -64,10 +82,22 @@ func (o *Outline) AddList(name string, columns ...string) func(cells ...any) {
 	return func(cells ...any) { o.Lists[at].Rows = append(o.Lists[at].Rows, cells) }
 }
 
-// Fact is one property of a file. The value is a string, a bool, an int64 or another integer.
+// Fact is one property of a file. The value is a string, a bool, an int64 or another integer, a float64, an [Estimate], a [Share], or
+// []Fact for numbers of several kinds.
 type Fact struct {
 	Name  string
 	Value any
+}
+
+// Estimate is a number that is not exact.
+type Estimate uint64
+
+// Share is a part of a whole, from 0 to 1.
+type Share float64
+
+// ShareOf is a part of a number of bytes.
+func ShareOf[T int64 | uint64](part, whole T) Share {
+	return Share(float64(part) / float64(max(whole, 1)))
 }
 
 // List is a list of parts of one kind, with the same properties.
@@ -77,8 +107,23 @@ type List struct {
 	Rows    [][]any  // values as those of facts, one for each column; nil for none
 }
 
-// Region is a range of bytes of the file with one meaning.
+// Nodes are parts of one kind, which are read when they are asked for. Several goroutines may use them.
+type Nodes struct {
+	Kind string // "blocks"
+	Len  int
+	Read func(ctx context.Context, from, to int) ([]Node, error) // by number
+}
+
+// Node is a part with its own parts. What is damaged of it is among its facts, or a node.
+type Node struct {
+	Name  string // "block 0"
+	Facts []Fact
+	Parts func(ctx context.Context) (*Nodes, error) // nil for a part without any
+}
+
+// Region is a range of bytes of a file with one meaning.
 type Region struct {
+	File         string // the name of a file, if the input may have several
 	Offset, Size int64
 	Name         string
 	// Dump reads the bytes. It is nil if they have no known structure, as in free space.
@@ -87,9 +132,10 @@ type Region struct {
 
 // Dump is the content of a region and the meaning of its parts.
 type Dump struct {
-	Data   []byte // the bytes of the region, or their unpacked content
+	Data   []byte // the bytes of the region, the first of them, or their unpacked content
 	Packed bool   // Data is unpacked: offsets are relative to its start, otherwise to the start of the file
 	Parts  []Part
+	Text   []string // lines about the bytes, which follow these
 }
 
 // Part is a part of the content of a region. Parts are in order. Parts within another one follow it, with a greater

@@ -1,8 +1,9 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
-	"sort"
+	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
@@ -10,91 +11,103 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 )
 
-// Buffer describes an encoded buffer.
-type Buffer struct {
-	Kind      string  `json:"kind"`
-	File      string  `json:"file"`
-	Start     int64   `json:"start"`
-	Bytes     int64   `json:"bytes"`
-	MapBytes  int64   `json:"block_map_bytes,omitempty"`
-	Blocks    uint64  `json:"blocks,omitempty"`
-	Checksums bool    `json:"checksums"`
-	Presence  bool    `json:"embedded_presence"`
-	Encodings []Share `json:"encodings,omitempty"`
-	List      []Block `json:"block_list,omitempty"` // from level 3 of detail
-	Error     string  `json:"error,omitempty"`
+// buffer is an encoded buffer of a column.
+type buffer struct {
+	kind      string
+	bytes     int64
+	mapBytes  int64
+	stored    *shardpb.EncodedBuffer
+	encodings []share
+	list      []block // from level 3 of detail
+	err       string  // why the blocks cannot be read
 }
 
-// Share is the part of a buffer, or of a column, that uses one encoding.
-type Share struct {
-	Encoding string `json:"encoding"`
-	Blocks   int    `json:"blocks"`
-	Values   int64  `json:"values"`
-	Bytes    int64  `json:"bytes"`
+// share is the part of a buffer, or of a column, that uses one encoding.
+type share struct {
+	encoding string
+	blocks   int
+	values   int64
+	bytes    int64
 }
 
-// Block describes a block of a buffer.
-type Block struct {
-	Index    int    `json:"index"`
-	First    uint64 `json:"first"`
-	Values   int    `json:"values"`
-	Offset   int64  `json:"offset"` // in the file
-	Bytes    int    `json:"bytes"`
-	Presence int    `json:"presence_bytes,omitempty"`
-	Tree     string `json:"tree"`
-	Error    string `json:"error,omitempty"`
+// addShare adds up the parts of each encoding. The largest is the first.
+func addShare(list []share, x share) []share {
+	i := slices.IndexFunc(list, func(s share) bool { return s.encoding == x.encoding })
+	if i < 0 {
+		i = len(list)
+		list = append(list, share{encoding: x.encoding})
+	}
+	s := &list[i]
+	s.blocks, s.values, s.bytes = s.blocks+x.blocks, s.values+x.values, s.bytes+x.bytes
+	return list
+}
+
+func sortShares(list []share) {
+	slices.SortStableFunc(list, func(a, b share) int { return cmp.Compare(b.bytes, a.bytes) })
+}
+
+// block is a block of a buffer.
+type block struct {
+	index    int
+	first    uint64
+	values   int
+	offset   int64 // in the file
+	bytes    int
+	presence int
+	tree     string
+	err      string
+}
+
+// blockFacts are the names of the facts of a block, which cells has.
+var blockFacts = []string{"first", "values", "offset", "bytes", "presence", "tree", "error"}
+
+func (b *block) cells() []any {
+	return []any{b.first, b.values, b.offset, b.bytes, b.presence, b.tree, b.err}
+}
+
+// bufferFacts are the names of the facts of a buffer, which cells has.
+var bufferFacts = []string{"offset", "bytes", "map bytes", "blocks", "checksums", "file", "error"}
+
+func (b *buffer) cells() []any {
+	x := b.stored
+	return []any{int64(x.GetBuffer().GetRange().GetStart()), b.bytes, b.mapBytes, x.GetBlockCount(), x.GetBlockChecksums(), x.GetBuffer().GetUrl(), b.err}
 }
 
 // buffer describes a buffer at the level of detail of the options. Damage inside it is part of the description,
 // not an error.
-func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.Node, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) (Buffer, error) {
-	r := b.GetBuffer().GetRange()
-	info := Buffer{
-		Kind: b.GetKind().String(), File: b.GetBuffer().GetUrl(), Start: int64(r.GetStart()), Bytes: int64(r.GetEnd() - r.GetStart()),
-		Blocks: b.GetBlockCount(), Checksums: b.GetBlockChecksums(), Presence: b.GetEmbeddedPresence(),
-	}
-	m := b.GetBlockMap().GetRange()
-	info.MapBytes = int64(m.GetEnd()-m.GetStart()) + int64(len(b.GetInlineBlockMap()))
-	if in.flags.Detail < 2 || !stripe.HasBlocks(b) {
+func (in *inspector) buffer(ctx context.Context, c *column, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) (buffer, error) {
+	r, m := b.GetBuffer().GetRange(), b.GetBlockMap().GetRange()
+	info := buffer{kind: b.GetKind().String(), stored: b, bytes: int64(r.GetEnd() - r.GetStart())}
+	info.mapBytes = int64(m.GetEnd()-m.GetStart()) + int64(len(b.GetInlineBlockMap()))
+	if in.o.Detail < 2 && !in.o.Stats || !stripe.HasBlocks(b) {
 		return info, nil
 	}
-	v := blockVisitor{checksums: info.Checksums, kind: kindOf(n, e, b.GetKind())}
-	err := v.visit(ctx, st, n, b, 0, -1, func(bi Block, _ []byte, _ encoding.Block, tree *encoding.Tree) error {
-		root := "damaged"
-		if tree != nil {
-			root = tree.Code.String()
-		}
-		info.count(root, bi)
-		if in.flags.Detail > 2 {
-			info.List = append(info.List, bi)
-		}
-		return nil
-	})
+	v, err := blocksOf(ctx, c, e, b)
+	if err == nil {
+		err = v.visit(ctx, 0, v.Map.Len(), func(bi block, _ []byte, _ encoding.Block, tree *encoding.Tree) error {
+			root := "damaged"
+			if tree != nil {
+				root = tree.Code.String()
+			}
+			info.encodings = addShare(info.encodings, share{root, 1, int64(bi.values), int64(bi.bytes)})
+			if in.o.Detail > 2 {
+				info.list = append(info.list, bi)
+			}
+			return nil
+		})
+	}
 	if ctx.Err() != nil {
 		return info, ctx.Err()
 	}
 	if err != nil {
-		info.Error = text.OneLine(err.Error())
+		info.err = text.OneLine(err.Error())
 	}
-	sort.SliceStable(info.Encodings, func(i, j int) bool { return info.Encodings[i].Bytes > info.Encodings[j].Bytes })
+	sortShares(info.encodings)
 	return info, nil
-}
-
-func (b *Buffer) count(root string, bi Block) {
-	for i := range b.Encodings {
-		if b.Encodings[i].Encoding == root {
-			b.Encodings[i].Blocks++
-			b.Encodings[i].Values += int64(bi.Values)
-			b.Encodings[i].Bytes += int64(bi.Bytes)
-			return
-		}
-	}
-	b.Encodings = append(b.Encodings, Share{root, 1, int64(bi.Values), int64(bi.Bytes)})
 }
 
 // blockKind is the content of the blocks of a buffer: numbers of a type, or byte strings.
@@ -153,40 +166,30 @@ func nodeOf(n schema.Node) blocks.Node {
 
 // blockVisitor reads the blocks of a buffer in order.
 type blockVisitor struct {
+	*blocks.Reader
 	checksums bool
 	kind      blockKind
 	buf       []byte
 }
 
-// count is the number of blocks of a buffer.
-func (v *blockVisitor) count(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer) (int, error) {
-	r, err := blocks.Open(ctx, st, nodeOf(n), b, 0)
-	if err != nil {
-		return 0, err
-	}
-	return r.Map.Len(), nil
+// blocksOf opens the blocks of a buffer of a column.
+func blocksOf(ctx context.Context, c *column, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) (*blockVisitor, error) {
+	r, err := blocks.Open(ctx, c.stripe, nodeOf(c.node), b, 0)
+	return &blockVisitor{Reader: r, checksums: b.GetBlockChecksums(), kind: kindOf(c.node, e, b.GetKind())}, err
 }
 
-// visit calls back for each block from one to another, or to the last if this is negative, with its bytes, parts and description. The
-// description is nil if the block is damaged.
-func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer, from, to int,
-	each func(bi Block, raw []byte, blk encoding.Block, tree *encoding.Tree) error) error {
-	r, err := blocks.Open(ctx, st, nodeOf(n), b, 0)
-	if err != nil {
-		return err
-	}
-	if to < 0 {
-		to = r.Map.Len()
-	}
-	for i := from; i < min(to, r.Map.Len()); i++ {
-		raw, at, err := r.ReadBlock(ctx, i, v.buf)
+// visit calls back for each block from one to another, with its bytes, parts and description. The description is nil if the block is
+// damaged.
+func (v *blockVisitor) visit(ctx context.Context, from, to int, each func(bi block, raw []byte, blk encoding.Block, tree *encoding.Tree) error) error {
+	for i := from; i < min(to, v.Map.Len()); i++ {
+		raw, at, err := v.ReadBlock(ctx, i, v.buf)
 		if err != nil {
 			return err
 		}
 		v.buf = raw
-		first, count, _, size := r.Map.Block(i)
-		bi := Block{Index: i, First: first, Values: count, Offset: at, Bytes: size}
-		blk, tree := v.block(raw, &bi)
+		first, count, _, size := v.Map.Block(i)
+		bi := block{index: i, first: first, values: count, offset: at, bytes: size}
+		blk, tree := v.parse(raw, &bi)
 		if err := each(bi, raw, blk, tree); err != nil {
 			return err
 		}
@@ -194,18 +197,18 @@ func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema
 	return nil
 }
 
-// block describes a block in bi.
-func (v *blockVisitor) block(raw []byte, bi *Block) (encoding.Block, *encoding.Tree) {
+// parse describes a block in bi.
+func (v *blockVisitor) parse(raw []byte, bi *block) (encoding.Block, *encoding.Tree) {
 	blk, err := encoding.ParseBlock(raw, v.checksums)
 	if err != nil {
-		bi.Error, bi.Tree = err.Error(), "?"
+		bi.err, bi.tree = err.Error(), "?"
 		return blk, nil
 	}
-	bi.Presence = len(blk.Presence)
-	tree := v.kind.describe(blk.Values, bi.Values)
-	bi.Tree = tree.String()
+	bi.presence = len(blk.Presence)
+	tree := v.kind.describe(blk.Values, bi.values)
+	bi.tree = tree.String()
 	if err := tree.FirstErr(); err != nil {
-		bi.Error = err.Error()
+		bi.err = err.Error()
 	}
 	return blk, &tree
 }

@@ -12,30 +12,39 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe/valuedict"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Distinct is the number of distinct values of a column without nulls.
-type Distinct struct {
-	Distinct *uint64 `json:"distinct,omitempty"`
-	Estimate bool    `json:"distinct_is_estimate,omitempty"`
+// distinct is the number of distinct values of a column without nulls.
+type distinct struct {
+	n        *uint64 // nil if it is not known
+	estimate bool
+}
+
+// cell is the number in a list.
+func (d distinct) cell() any {
+	if d.n != nil && d.estimate {
+		return provider.Estimate(*d.n)
+	}
+	return known(d.n)
 }
 
 // distinctOf returns the number of distinct values in a descriptor, within the limits that its other statistics
 // prove. If these allow a single number, it is exact.
-func distinctOf(f *shardpb.FieldDescriptor) Distinct {
+func distinctOf(f *shardpb.FieldDescriptor) distinct {
 	least, most, ok := distinctLimits(f)
 	c := f.GetCardinality()
 	switch {
 	case ok && least == most:
-		return Distinct{Distinct: &least}
+		return distinct{n: &least}
 	case c == nil || c.Count == nil:
-		return Distinct{}
+		return distinct{}
 	}
 	n := max(c.GetCount(), least)
 	if ok {
 		n = min(n, most)
 	}
-	return Distinct{Distinct: &n, Estimate: c.GetIsEstimate() || n != c.GetCount()}
+	return distinct{n: &n, estimate: c.GetIsEstimate() || n != c.GetCount()}
 }
 
 // distinctLimits returns the minimum and maximum number of distinct values that a descriptor allows. ok is false
@@ -167,16 +176,16 @@ func (s *distinctSet) merge(from *distinctSet) {
 }
 
 // count returns the exact count. ok is false if there is none.
-func (s *distinctSet) count() (Distinct, bool) {
+func (s *distinctSet) count() (distinct, bool) {
 	if s.unknown || len(s.dictionaries)+len(s.constants) == 0 {
-		return Distinct{}, false
+		return distinct{}, false
 	}
 	if len(s.dictionaries) == 1 && len(s.constants) == 0 {
 		n := uint64(s.dictionaries[0].Len())
 		if _, null := s.dictionaries[0].NullID(); null {
 			n--
 		}
-		return Distinct{Distinct: &n}, true
+		return distinct{n: &n}, true
 	}
 	all := maps.Clone(s.constants)
 	if all == nil {
@@ -191,7 +200,7 @@ func (s *distinctSet) count() (Distinct, bool) {
 		}
 	}
 	n := uint64(len(all))
-	return Distinct{Distinct: &n}, true
+	return distinct{n: &n}, true
 }
 
 // readDictionary reads the value dictionary of a column in a stripe. It returns nil if there is none.

@@ -48,12 +48,12 @@ func TestDistinctOf(t *testing.T) {
 	require.False(t, ok, n)
 }
 
-func countText(d Distinct) string {
+func countText(d distinct) string {
 	switch {
-	case d.Distinct == nil:
+	case d.n == nil:
 		return ""
-	case d.Estimate:
-		return fmt.Sprint("≈", *d.Distinct)
+	case d.estimate:
+		return fmt.Sprint("≈", *d.n)
 	}
-	return fmt.Sprint(*d.Distinct)
+	return fmt.Sprint(*d.n)
 }

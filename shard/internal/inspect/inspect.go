@@ -4,310 +4,279 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
-	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Structure describes a shard. The names of its fields in JSON are those of amudai inspect --json.
-type Structure struct {
-	Location   string         `json:"location"`
-	Bytes      int64          `json:"bytes"` // of all files
-	Files      []File         `json:"files"`
-	Rows       int64          `json:"rows"`
-	Deleted    uint64         `json:"deleted_rows,omitempty"`
-	RawBytes   uint64         `json:"raw_bytes,omitempty"`
-	Columns    int            `json:"columns"`
-	Nodes      uint32         `json:"schema_nodes"`
-	Stripes    int            `json:"stripes"`
-	Layout     string         `json:"layout"`
-	Created    string         `json:"created,omitempty"`
-	Properties map[string]any `json:"properties,omitempty"`
-	Unknown    []string       `json:"unknown_features,omitempty"`
-	Indexes    []string       `json:"indexes,omitempty"`
-
-	StripeList []Stripe `json:"stripe_list,omitempty"` // from level 1 of detail
-}
-
-// File is an artifact of a shard.
-type File struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-}
-
-// Stripe describes a stripe.
-type Stripe struct {
-	Index    int      `json:"index"`
-	Position int64    `json:"position"`
-	Rows     int64    `json:"rows"`
-	RawBytes uint64   `json:"raw_bytes,omitempty"`
-	Bytes    int64    `json:"bytes"`
-	Columns  []Column `json:"columns"`
-}
-
-// Column describes a schema node in a stripe.
-type Column struct {
-	ID        uint32  `json:"id"`
-	Path      string  `json:"path"`
-	Type      string  `json:"type"`
-	Missing   bool    `json:"missing,omitempty"` // the stripe lacks the column: all rows are null
-	Positions uint64  `json:"positions"`
-	Nulls     *uint64 `json:"nulls,omitempty"`
-	Constant  any     `json:"constant,omitempty"`
-	Distinct
-	Bytes   int64    `json:"bytes"`
-	Buffers []Buffer `json:"buffers,omitempty"` // from level 2 of detail
-
-	Depth      int    `json:"-"` // of the node in the schema, from 0
-	Name       string `json:"-"` // of the node, "(item)" for that of lists
-	IsConstant bool   `json:"-"`
-	Min, Max   string `json:"-"` // bounds of the values as text, "" if there are none
-
-	node   schema.Node
-	values distinctSet // of this stripe
-}
-
-// Options select parts of a shard, and the level of detail.
-type Options struct {
-	Detail  int      // 0: an overview, 1: stripes and columns, 2: buffers, 3: blocks
-	Stripes []int    // by number; empty: all
-	Columns []string // by path, with their children; empty: all
-}
-
-// Shard describes a shard. Damage within a buffer is part of the description; damage of the metadata is an error.
-func Shard(ctx context.Context, f *shardfile.File, o Options) (*Structure, error) {
+// File describes a shard. Damage within a buffer is part of the description; damage of the metadata is an error.
+func File(ctx context.Context, f *shardfile.File, o provider.InspectOptions) (*provider.Outline, error) {
 	in, err := newInspector(ctx, f, o)
 	if err != nil {
 		return nil, err
 	}
-	return in.collect(ctx)
+	switch {
+	case o.Hex:
+		err = in.bytes(ctx)
+	case o.Stats:
+		err = in.sizes(ctx)
+	default:
+		if err = in.overview(ctx); err == nil && o.Detail > 0 && !o.Nodes {
+			err = in.lists(ctx)
+		}
+	}
+	if o.Nodes {
+		in.Nodes = in.stripeNodes()
+	}
+	return &in.Outline, err
 }
 
-// inspector reads a shard, and describes it.
+// inspector describes a shard.
 type inspector struct {
-	file   *shardfile.File
-	flags  Options
-	schema *schema.Schema
+	provider.Outline // in the making
+	file             *shardfile.File
+	o                provider.InspectOptions
+	schema           *schema.Schema
+	total            int64 // bytes of all files
 }
 
-func newInspector(ctx context.Context, f *shardfile.File, o Options) (*inspector, error) {
-	in := &inspector{flags: o, file: f}
+func newInspector(ctx context.Context, f *shardfile.File, o provider.InspectOptions) (*inspector, error) {
+	for _, i := range o.Groups {
+		if i < 0 || i >= f.NumStripes() {
+			return nil, fmt.Errorf("there is no stripe %d: the shard has %d stripes, from 0", i, f.NumStripes())
+		}
+	}
+	in := &inspector{file: f, o: o}
 	var err error
 	if in.schema, err = f.Schema(ctx); err != nil {
 		return nil, err
 	}
-	return in, in.findColumns()
+	if err := in.findColumns(); err != nil {
+		return nil, err
+	}
+	if err := in.files(ctx); err != nil {
+		return nil, err
+	}
+	return in, nil
 }
 
 // findColumns replaces the paths of columns by those of their nodes. Paths may omit the items of lists.
 func (in *inspector) findColumns() error {
 	ids := map[uint32]bool{}
-	for _, c := range in.flags.Columns {
+	for _, c := range in.o.Columns {
 		n, err := in.schema.Path(c)
 		if err != nil {
 			return err
 		}
 		ids[n.ID()] = true
 	}
-	in.flags.Columns = nil
+	in.o.Columns = nil
 	return walkSchema(in.schema, func(n schema.Node, path string, _ int) error {
 		if ids[n.ID()] {
-			in.flags.Columns = append(in.flags.Columns, path)
+			in.o.Columns = append(in.o.Columns, path)
 		}
 		return nil
 	})
 }
 
-func (in *inspector) collect(ctx context.Context) (*Structure, error) {
-	s := in.file
-	d := in.file.Directory()
-	info := &Structure{
-		Location: storage.Redact(s.Location()), Rows: s.Rows(), Deleted: d.GetDeletedRecordCount(), RawBytes: d.GetRawDataSize(),
-		Columns: in.schema.NumFields(), Nodes: in.schema.IDCount(), Stripes: s.NumStripes(), Layout: "single file",
-	}
-	if err := in.files(ctx, info); err != nil {
-		return nil, err
-	}
-	if err := in.properties(ctx, info); err != nil {
-		return nil, err
-	}
-	if in.flags.Detail == 0 {
-		return info, nil
-	}
-	for i := range s.NumStripes() {
-		if len(in.flags.Stripes) > 0 && !slices.Contains(in.flags.Stripes, i) {
-			continue
-		}
-		st, err := in.stripe(ctx, in.file.Stripe(i))
-		if err != nil {
-			return nil, err
-		}
-		info.StripeList = append(info.StripeList, st)
-	}
-	return info, nil
-}
-
-// files lists the artifacts of the shard with their sizes.
-func (in *inspector) files(ctx context.Context, info *Structure) error {
-	f := in.file
-	info.Files = []File{{Name: f.Root().Name(), Bytes: f.Size()}}
-	info.Bytes = f.Size()
-	urls, err := f.URLs(ctx)
-	if err != nil {
-		return err
-	}
-	if len(urls) > 0 {
-		info.Layout = "two-level"
-	}
-	for _, u := range urls {
-		n, err := artifactSize(ctx, f, u)
-		if err != nil {
-			return err
-		}
-		info.Files = append(info.Files, File{Name: u, Bytes: n})
-		info.Bytes += n
-	}
-	return nil
-}
-
-// StoredBytes is the size of all files of a shard that exist.
-func StoredBytes(ctx context.Context, f *shardfile.File) (int64, error) {
-	total := f.Size()
-	urls, err := f.URLs(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, u := range urls {
-		n, err := artifactSize(ctx, f, u)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
-}
-
-// artifactSize is the size of another artifact of a shard by its reference.
-func artifactSize(ctx context.Context, f *shardfile.File, url string) (int64, error) {
-	if f.NumStripes() == 0 {
-		return 0, nil
-	}
-	r, err := f.Stripe(0).Artifact(ctx, 0, &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{}})
-	if err != nil {
-		return 0, err
-	}
-	return r.Size(ctx)
-}
-
-func (in *inspector) properties(ctx context.Context, info *Structure) error {
-	p, err := in.file.Properties(ctx)
-	if err != nil {
-		return err
-	}
-	if first := p.CreationMin.GetTicks(); first != 0 {
-		info.Created = shardfile.Time(first).UTC().Format(time.RFC3339Nano)
-		if last := p.CreationMax.GetTicks(); last != first && last != 0 {
-			info.Created += " to " + shardfile.Time(last).UTC().Format(time.RFC3339Nano)
-		}
-	}
-	standard := shardfile.PropertiesFromProto(p.StandardProperties)
-	all := append(slices.Clone(standard), shardfile.PropertiesFromProto(p.CustomProperties)...)
-	if len(all) > 0 {
-		info.Properties = map[string]any{}
-		for _, x := range all {
-			if x.Name != shardfile.PropertyChecksumTree { // for readers only
-				info.Properties[x.Name] = PlainValue(x.Value)
+// wantedNodes visits the nodes of the schema that are selected, and those below them.
+func (in *inspector) wantedNodes(visit func(n schema.Node, path string, depth int) error) error {
+	return walkSchema(in.schema, func(n schema.Node, path string, depth int) error {
+		for _, c := range in.o.Columns {
+			if path == c || strings.HasPrefix(path, c+".") {
+				return visit(n, path, depth)
 			}
 		}
+		if len(in.o.Columns) == 0 {
+			return visit(n, path, depth)
+		}
+		return nil
+	})
+}
+
+// stripes are those that are selected.
+func (in *inspector) stripes() (list []*shardfile.Stripe) {
+	for i := range in.file.NumStripes() {
+		if len(in.o.Groups) == 0 || slices.Contains(in.o.Groups, i) {
+			list = append(list, in.file.Stripe(i))
+		}
 	}
-	info.Unknown = shardfile.UnknownFeatures(standard)
+	return list
+}
+
+// overview are the facts of the whole shard, and its files.
+func (in *inspector) overview(ctx context.Context) error {
+	d := in.file.Directory()
+	bytes := in.total
+	in.AddFact("bytes", bytes)
+	if raw := d.GetRawDataSize(); raw > 0 {
+		in.AddFact("raw bytes", raw)
+		in.AddFact("share of raw", provider.ShareOf(uint64(bytes), raw))
+	}
+	rows := in.file.Rows()
+	in.AddFact("rows", rows)
+	in.AddFact("stripes", in.file.NumStripes())
+	if rows > 0 {
+		in.AddFact("bytes per row", float64(bytes)/float64(rows))
+	}
+	if n := d.GetDeletedRecordCount(); n > 0 {
+		in.AddFact("deleted rows", n)
+	}
+	in.AddFact("columns", in.schema.NumFields())
+	if n := in.schema.IDCount(); int(n) != in.schema.NumFields() {
+		in.AddFact("schema nodes", n)
+	}
+	layout := "two-level"
+	if len(in.Lists[0].Rows) == 1 {
+		layout, in.Lists = "single file", nil
+	}
+	in.AddFact("layout", layout)
+	if err := in.properties(ctx); err != nil {
+		return err
+	}
 	indexes, err := in.file.Indexes(ctx)
 	if err != nil {
 		return err
 	}
 	for _, d := range indexes.GetIndexDescriptors() {
-		info.Indexes = append(info.Indexes, d.GetIndexType())
+		in.AddFact("index", d.GetIndexType())
 	}
 	return nil
 }
 
-// stripe collects the columns of one stripe.
-func (in *inspector) stripe(ctx context.Context, st *shardfile.Stripe) (Stripe, error) {
-	info := Stripe{Index: st.Index(), Position: st.Position(), Rows: st.Rows(), RawBytes: st.Directory().GetRawDataSize()}
-	err := walkSchema(in.schema, func(n schema.Node, path string, depth int) error {
-		if !in.wanted(path) {
-			return nil
+// files lists the artifacts of the shard, and adds up their sizes. Those that do not exist have none.
+func (in *inspector) files(ctx context.Context) error {
+	root := in.file.Root()
+	add := in.AddList("files", "name", "bytes")
+	add(root.Name(), in.file.Size())
+	in.total = in.file.Size()
+	urls, err := in.file.URLs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range urls {
+		size := int64(0)
+		r, err := in.file.Artifact(ctx, u)
+		if err == nil {
+			size, err = r.Size(ctx)
 		}
-		c, err := in.column(ctx, st, n, path)
+		switch {
+		case err == nil:
+			add(u, size)
+		case errors.Is(err, fs.ErrNotExist):
+			add(u, nil)
+		default:
+			return err
+		}
+		in.total += size
+	}
+	return nil
+}
+
+// properties adds the properties of the shard.
+func (in *inspector) properties(ctx context.Context) error {
+	p, err := in.file.Properties(ctx)
+	if err != nil {
+		return err
+	}
+	standard := shardfile.PropertiesFromProto(p.StandardProperties)
+	all := map[string]any{}
+	for _, x := range append(slices.Clone(standard), shardfile.PropertiesFromProto(p.CustomProperties)...) {
+		all[x.Name] = PlainValue(x.Value)
+	}
+	switch name := all[shardfile.PropertyEdition]; name {
+	case edition.E2026.String():
+		in.AddFact("edition", name.(string)+": the Rust implementation cannot read it (--edition reference)")
+	case edition.Reference.String():
+		in.AddFact("edition", name.(string)+": all implementations read it")
+	}
+	if first := p.CreationMin.GetTicks(); first != 0 {
+		created := shardfile.Time(first).UTC().Format(time.RFC3339Nano)
+		if last := p.CreationMax.GetTicks(); last != first && last != 0 {
+			created += " to " + shardfile.Time(last).UTC().Format(time.RFC3339Nano)
+		}
+		in.AddFact("created", created)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if name != shardfile.PropertyEdition && name != shardfile.PropertyChecksumTree { // that is for readers only
+			in.AddFact("property "+name, fmt.Sprint(all[name]))
+		}
+	}
+	for _, u := range shardfile.UnknownFeatures(standard) {
+		in.AddFact("unknown", u)
+	}
+	return nil
+}
+
+// lists are those of the stored schema, of stripes and their columns, then of their buffers and blocks as options say.
+func (in *inspector) lists(ctx context.Context) error {
+	fields := in.AddList("fields", "id", "column", "stored type", "extended type")
+	err := in.wantedNodes(func(n schema.Node, _ string, depth int) error {
+		label, err := n.Label()
+		fields(n.ID(), strings.Repeat("  ", depth)+displayName(n), storedType(n), label)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	stripes := in.AddList("stripes", "stripe", "first row", "rows", "bytes", "raw bytes")
+	columns := in.AddList("columns", append([]string{"stripe", "column"}, columnFacts...)...)
+	buffers, encodings, blocks := func(...any) {}, func(...any) {}, func(...any) {}
+	if in.o.Detail > 1 {
+		buffers = in.AddList("buffers", append([]string{"stripe", "column", "buffer"}, bufferFacts...)...)
+		encodings = in.AddList("encodings", "stripe", "column", "buffer", "encoding", "blocks", "values", "bytes", "bits per value")
+	}
+	if in.o.Detail > 2 {
+		blocks = in.AddList("blocks", append([]string{"stripe", "column", "buffer", "block"}, blockFacts...)...)
+	}
+	for _, st := range in.stripes() {
+		bytes := int64(0)
+		err := in.wantedNodes(func(n schema.Node, path string, _ int) error {
+			c, err := in.column(ctx, st, n, path)
+			if err != nil {
+				return err
+			}
+			columns(append([]any{st.Index(), path}, c.cells(in.total)...)...)
+			bytes += c.bytes
+			for _, b := range c.buffers {
+				buffers(append([]any{st.Index(), path, b.kind}, b.cells()...)...)
+				for _, e := range b.encodings {
+					encodings(st.Index(), path, b.kind, e.encoding, e.blocks, e.values, e.bytes, bitsPerValue(e.bytes, uint64(e.values)))
+				}
+				for _, k := range b.list {
+					blocks(append([]any{st.Index(), path, b.kind, k.index}, k.cells()...)...)
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		c.Depth, c.Name = depth, displayName(n)
-		info.Bytes += c.Bytes
-		info.Columns = append(info.Columns, c)
+		stripes(st.Index(), st.Position(), st.Rows(), bytes, st.Directory().GetRawDataSize())
+	}
+	return nil
+}
+
+// bitsPerValue is nil without values.
+func bitsPerValue(bytes int64, values uint64) any {
+	if values == 0 {
 		return nil
-	})
-	return info, err
+	}
+	return 8 * float64(bytes) / float64(values)
 }
 
-// wanted reports whether a path is one of the selected paths, or below one.
-func (in *inspector) wanted(path string) bool {
-	for _, c := range in.flags.Columns {
-		if path == c || strings.HasPrefix(path, c+".") {
-			return true
-		}
+// known is a number, or nil if it is not.
+func known(n *uint64) any {
+	if n == nil {
+		return nil
 	}
-	return len(in.flags.Columns) == 0
-}
-
-// column describes a node without its name and depth.
-func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.Node, path string) (Column, error) {
-	c := Column{ID: n.ID(), Path: path, Type: storedType(n), node: n}
-	label, err := n.Label()
-	if err != nil {
-		return c, err
-	}
-	if label != "" && label != "Arrow" {
-		c.Type += " (" + label + ")"
-	}
-	d, err := st.Descriptor(ctx, n.ID())
-	if err != nil {
-		return c, err
-	}
-	if d == nil {
-		c.Missing, c.Positions = true, uint64(st.Rows())
-		return c, nil
-	}
-	f := d.GetField()
-	c.Min, c.Max = boundsText(f, n)
-	c.Positions, c.Nulls = f.GetPositionCount(), f.NullCount
-	if f.GetConstantValue() != nil {
-		c.IsConstant, c.Constant = true, storedValue(f.GetConstantValue(), n)
-	}
-	c.Distinct = distinctOf(f)
-	if err := c.values.add(ctx, st, n, f, d.GetEncodings()); err != nil {
-		return c, err
-	}
-	if exact, ok := c.values.count(); ok {
-		c.Distinct = exact
-	}
-	for _, e := range d.GetEncodings() {
-		for _, b := range e.GetNative().GetBuffers() {
-			info, err := in.buffer(ctx, st, n, e.GetNative(), b)
-			if err != nil {
-				return c, err
-			}
-			c.Bytes += info.Bytes
-			if in.flags.Detail > 1 {
-				c.Buffers = append(c.Buffers, info)
-			}
-		}
-	}
-	return c, nil
+	return *n
 }

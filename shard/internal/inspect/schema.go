@@ -1,35 +1,11 @@
 package inspect
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
-
-// Node is a node of the stored schema.
-type Node struct {
-	ID       uint32
-	Depth    int    // from 0
-	Name     string // "(item)" for that of lists
-	Type     string // the stored type
-	Extended string // the extended type, or ""
-}
-
-// Nodes lists the nodes of the stored schema, parents first.
-func Nodes(ctx context.Context, f *shardfile.File) (list []Node, err error) {
-	s, err := f.Schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = walkSchema(s, func(n schema.Node, _ string, depth int) error {
-		label, err := n.Label()
-		list = append(list, Node{ID: n.ID(), Depth: depth, Name: displayName(n), Type: storedType(n), Extended: label})
-		return err
-	})
-	return list, err
-}
 
 // displayName is the displayed name of a node. Items of lists have none.
 func displayName(n schema.Node) string {
@@ -76,13 +52,14 @@ func walkNode(n schema.Node, path string, depth int, visit func(schema.Node, str
 		if err != nil {
 			return err
 		}
-		name := c.Name()
-		if name == "" {
-			name = "item"
-		}
-		if err := walkNode(c, schema.JoinPath(path, name), depth+1, visit); err != nil {
+		if err := walkNode(c, childPath(path, c), depth+1, visit); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// childPath is the path of a node below that at another path.
+func childPath(path string, child schema.Node) string {
+	return schema.JoinPath(path, cmp.Or(child.Name(), "item"))
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/inspect"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/inputs"
-	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -122,7 +121,7 @@ type browsed struct {
 	notices   []string // of opening it for the first time
 
 	lock sync.Mutex
-	file *shard.Shard // opened when its structure is asked for
+	file *formats.Union // whose structure is shown; opened when it is asked for
 }
 
 // union opens the table. Openers are not for several goroutines.
@@ -200,24 +199,13 @@ func (t *browsed) table(ctx context.Context, name string) (_ browse.Table, err e
 	if f.Statistics != nil {
 		shown.Statistics = t.statistics
 	}
-	switch {
-	case f.Name == formats.Shard:
-		shown.Structure = func(ctx context.Context) ([]inspect.Node, error) {
-			file, err := t.shardFile(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return inspect.ShardNodes(ctx, file)
-		}
+	if f.Inspect != nil {
+		shown.Structure = inspect.Inspect(t.outline).Nodes
+	}
+	if f.Name == formats.Shard && shown.Rows > 0 {
 		shown.Encodings = func(ctx context.Context, column int) (string, error) {
-			file, err := t.shardFile(ctx)
-			if err != nil {
-				return "", err
-			}
-			return inspect.ColumnEncodings(ctx, file, schema.Field(column).Name)
+			return inspect.Inspect(t.outline).Encodings(ctx, schema.Field(column).Name)
 		}
-	case f.Inspect != nil:
-		shown.Structure = func(ctx context.Context) ([]inspect.Node, error) { return inspect.OutlineNodes(ctx, t.outline) }
 	}
 	return shown, nil
 }
@@ -232,31 +220,23 @@ func (t *browsed) statistics(ctx context.Context) (*provider.Statistics, error) 
 	return first(list), errors.Join(err, u.Close())
 }
 
-// outline is the structure of a file that is no shard.
+// outline is the structure of a file. What it reads stays open until the user leaves.
 func (t *browsed) outline(ctx context.Context, o provider.InspectOptions) (*provider.Outline, error) {
-	u, err := t.union(ctx, func(string) {})
+	u, err := t.inspected(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list, err := u.Inspect(ctx, o)
-	return first(list), errors.Join(err, u.Close())
+	return first(list), err
 }
 
-// first is the answer about the first input, if there is one.
-func first[A any](list []*A) *A {
-	if len(list) == 0 {
-		return nil
-	}
-	return list[0]
-}
-
-// shardFile is the open shard.
-func (t *browsed) shardFile(ctx context.Context) (*shard.Shard, error) {
+// inspected is the table whose structure is shown.
+func (t *browsed) inspected(ctx context.Context) (*formats.Union, error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	var err error
 	if t.file == nil {
-		t.file, err = formats.Silent(strings.NewReader("")).Shard(context.WithoutCancel(ctx), t.locations[0], shard.OpenOptions{})
+		t.file, err = t.union(context.WithoutCancel(ctx), func(string) {})
 	}
 	return t.file, err
 }
@@ -266,6 +246,14 @@ func (t *browsed) close() error {
 		return nil
 	}
 	return t.file.Close()
+}
+
+// first is the answer about the first input, if there is one.
+func first[A any](list []*A) *A {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 // export writes rows to a file, and returns their number.

@@ -151,35 +151,6 @@ func (p *Opener) Inputs(ctx context.Context, locations []string, r *ReadFlags) (
 	return p.finder(r.From).Find(ctx, locations)
 }
 
-// Describe calls own with a location that is a shard, or other with one in another format that describes files. Of neither, done is false.
-// What no format claims is opened as a shard, for the error.
-func (p *Opener) Describe(ctx context.Context, location string, other func(provider.Input, provider.Format) error, own func(*shard.Shard) error) (done bool, err error) {
-	if location == "-" {
-		return false, nil
-	}
-	all := p.finder("").Formats
-	file, _ := all.SplitTable(location)
-	f, known := all.ByPath(file)
-	switch {
-	case known && f.Name == Shard:
-		return true, p.WithShard(ctx, location, own)
-	case known && f.Inspect == nil:
-		return false, nil
-	}
-	in, f, err := p.Input(ctx, location, "")
-	switch {
-	case errors.Is(err, inputs.ErrUnknown):
-		return true, p.WithShard(ctx, location, own)
-	case err != nil:
-		return true, err
-	case f.Name == Shard:
-		return true, errors.Join(in.Close(), p.WithShard(ctx, location, own))
-	case f.Inspect == nil:
-		return false, in.Close()
-	}
-	return true, errors.Join(other(in, f), in.Close())
-}
-
 // Source opens a location as a source of batches.
 func (p *Opener) Source(ctx context.Context, location, format string, o provider.ReadOptions) (provider.Source, error) {
 	in, f, err := p.Input(ctx, location, format)

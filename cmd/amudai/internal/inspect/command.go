@@ -12,9 +12,8 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
-	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -65,13 +64,9 @@ of C++.`,
 	return cmd
 }
 
-// printStored prints the schema tree of a shard, or the list of fields of another format that has one.
+// printStored prints the lists of fields that a format tells.
 func (a group) printStored(ctx context.Context, location string) error {
-	return a.describe(ctx, location, func(in provider.Input, f provider.Format) error {
-		out, err := f.Inspect(ctx, in, provider.InspectOptions{Detail: 1})
-		if err != nil {
-			return err
-		}
+	return Tell(ctx, a.Opener, location, provider.InspectOptions{Detail: 1}, func(out *provider.Outline) error {
 		for _, l := range out.Lists {
 			if !strings.HasSuffix(l.Name, "fields") {
 				continue
@@ -79,40 +74,15 @@ func (a group) printStored(ctx context.Context, location string) error {
 			if len(out.Lists) > 1 && l.Name != "fields" {
 				a.Out.Printf("%s\n", a.Out.Paint(terminal.Bold, terminal.Printable(l.Name)))
 			}
-			printList(a.Out, l)
+			printList(a.Out, l, "inspect --json shows all")
 		}
 		return nil
-	}, func(s *shard.Shard) error {
-		list, err := s.StoredNodes(ctx)
-		storedNodes(a.Out, list)
-		return err
 	})
 }
 
-// describe is Describe of the opener for files that must be described.
-func (a group) describe(ctx context.Context, location string, other func(provider.Input, provider.Format) error, own func(*shard.Shard) error) error {
-	done, err := a.Opener.Describe(ctx, location, other, own)
-	if !done {
-		err = a.Opener.WithShard(ctx, location, own) // which tells why it is none
-	}
-	return err
-}
-
-// File prints what the format of an input tells about it.
-func File(ctx context.Context, out terminal.Screen, in provider.Input, f provider.Format, json bool, o provider.InspectOptions) error {
-	told, err := f.Inspect(ctx, in, o)
-	switch {
-	case err != nil:
-		return err
-	case json:
-		return outlineJSON(out, in.Name, told)
-	}
-	return outline(ctx, out, told)
-}
-
 func (a group) inspect() *cobra.Command {
-	var o shard.InspectOptions
-	var json, hex bool
+	var o provider.InspectOptions
+	var json bool
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
 		Short: "Show the structure of a shard, a ROOT file or a Blockpack file",
@@ -123,37 +93,22 @@ the buffers of each column with their encodings; with -vvv every block with its 
 clusters, -vv the columns of each cluster, -vvv their pages. Of a Blockpack file it shows the sections; -v adds
 columns and blocks, -vv the columns of each block and the range index, -vvv its keys.`,
 		Example: `  amudai inspect -vv --column price lineitem.amudai.shard
-  amudai inspect -vvv --json small.amudai.shard | jq .stripe_list[0]
+  amudai inspect -vvv --json small.amudai.shard | jq .lists.blocks[0]
   amudai inspect -v muons.root:Events`,
 		Args: app.Wants(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.describe(cmd.Context(), args[0], func(in provider.Input, f provider.Format) error {
-				return File(cmd.Context(), a.Out, in, f, json, provider.InspectOptions{Detail: o.Detail, Columns: o.Columns, Groups: o.Stripes, Hex: hex})
-			}, func(s *shard.Shard) error {
-				for _, i := range o.Stripes {
-					if i < 0 || i >= s.NumStripes() {
-						return usage.Errorf("", "--stripe %d: the shard has %s", i, terminal.Plural(s.NumStripes(), "stripe"))
-					}
-				}
-				if hex {
-					return s.Dump(cmd.Context(), o, func(l shard.DumpLine) error { return dumpLine(a.Out, l) })
-				}
-				info, err := s.Inspect(cmd.Context(), o)
-				if err != nil {
-					return err
-				}
+			return Tell(cmd.Context(), a.Opener, args[0], o, func(out *provider.Outline) error {
 				if json {
-					return terminal.JSON(a.Out.Out, info)
+					return OutlineJSON(a.Out, storage.Redact(args[0]), out)
 				}
-				structure(a.Out, info, o.Detail)
-				return nil
+				return Outline(cmd.Context(), a.Out, out, "--json shows all")
 			})
 		},
 	}
 	cmd.Flags().CountVarP(&o.Detail, "verbose", "v", "more: -v stripes and columns, -vv buffers, -vvv blocks")
-	cmd.Flags().BoolVar(&hex, "hex", false, "dump the bytes with their meaning")
+	cmd.Flags().BoolVar(&o.Hex, "hex", false, "dump the bytes with their meaning")
 	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
-	cmd.Flags().IntSliceVar(&o.Stripes, "stripe", nil, "only these stripes, clusters or blocks, from 0")
+	cmd.Flags().IntSliceVar(&o.Groups, "stripe", nil, "only these stripes, clusters or blocks, from 0")
 	cmd.Flags().StringSliceVar(&o.Columns, "column", nil, "only these columns with their nested columns, by path")
 	return cmd
 }

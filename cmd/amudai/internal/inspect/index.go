@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func (a group) index() *cobra.Command {
@@ -246,11 +247,8 @@ one row, or group of rows of a coarse index, in the list of one term.`,
 			if err != nil {
 				return err
 			}
-			return a.Opener.WithShard(cmd.Context(), args[0], func(s *shard.Shard) error {
-				total, err := s.StoredBytes(cmd.Context())
-				if err != nil {
-					return err
-				}
+			return Tell(cmd.Context(), a.Opener, args[0], provider.InspectOptions{}, func(out *provider.Outline) error {
+				total, _ := out.Fact("bytes").(int64)
 				return indexStats(a.Out, total, list, f.json)
 			})
 		},

@@ -8,7 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	engine "github.com/amudai/amudai-go/internal/engine/profile"
-	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // storedBytes are the bytes that inputs record for the columns of a profile. If one of them records none, they are estimates of the values in
@@ -43,15 +43,14 @@ func (a group) addBytes(ctx context.Context, b *byteTree, location, from string,
 	if in.Location == "" {
 		return false, nil // compressed
 	}
-	b.total += max(in.Size, 0)
 	if f.Name == formats.Shard {
-		return true, a.Opener.WithShard(ctx, location, func(s *shard.Shard) error {
-			b.total += s.Size() - max(in.Size, 0)
-			sizes, err := s.Summaries(ctx, shard.InspectOptions{})
-			b.addShard(sizes, p)
-			return err
-		})
+		out, err := f.Inspect(ctx, in, provider.InspectOptions{Stats: true})
+		if err == nil {
+			b.addNodes(out, p)
+		}
+		return true, err
 	}
+	b.total += max(in.Size, 0)
 	if f.Statistics == nil {
 		return false, nil
 	}
@@ -88,40 +87,61 @@ func (b *byteTree) at(path string) *ColumnBytes {
 	return c
 }
 
-// addShard adds the nodes of the columns of a profile, and within them those below and the encodings.
-func (b *byteTree) addShard(sizes []*shard.ColumnSummary, p *engine.Profile) {
+// addNodes adds the columns of a profile from a list of all nodes of a schema, each before those below it, which are parts of it, as its
+// encodings are.
+func (b *byteTree) addNodes(o *provider.Outline, p *engine.Profile) {
+	total, _ := o.Fact("bytes").(int64)
+	b.total += total
 	wanted := map[string]bool{}
 	for _, c := range p.Columns {
 		wanted[c.Path] = c.Depth == 0
 	}
-	for i := 0; i < len(sizes); {
-		end := i + 1
-		for end < len(sizes) && sizes[end].Depth > sizes[i].Depth {
-			end++
+	var list []node
+	for _, l := range o.Lists {
+		path, bytes, encodings := slices.Index(l.Columns, "column"), slices.Index(l.Columns, "bytes"), slices.Index(l.Columns, "encodings")
+		for _, row := range l.Rows {
+			n := node{path: row[path].(string), bytes: row[bytes].(int64), encodings: slices.Clone(row[encodings].([]provider.Fact))}
+			slices.SortFunc(n.encodings, func(x, y provider.Fact) int { return strings.Compare(x.Name, y.Name) })
+			list = append(list, n)
 		}
-		if wanted[sizes[i].Path] {
-			b.merge(b.at(sizes[i].Path), sizes[i:end])
+	}
+	for len(list) > 0 {
+		n := below(list)
+		if wanted[list[0].path] {
+			merge(b.at(list[0].path), list[:n])
 		}
-		i = end
+		list = list[n:]
 	}
 }
 
+// node is what is stored of a node of the schema, without those below it.
+type node struct {
+	path      string
+	bytes     int64
+	encodings []provider.Fact
+}
+
+// below is the number of nodes from the first one to the last below it.
+func below(list []node) int {
+	n := 1
+	for n < len(list) && strings.HasPrefix(list[n].path, list[0].path+".") {
+		n++
+	}
+	return n
+}
+
 // merge adds a node, and those below it, to a column.
-func (b *byteTree) merge(c *ColumnBytes, sizes []*shard.ColumnSummary) {
-	for _, s := range sizes {
-		c.Bytes += s.Bytes
+func merge(c *ColumnBytes, list []node) {
+	for _, n := range list {
+		c.Bytes += n.bytes
 	}
-	own := sizes[0]
-	for _, e := range slices.SortedFunc(slices.Values(own.Encodings), func(x, y shard.EncodingShare) int { return strings.Compare(x.Encoding, y.Encoding) }) {
-		part(c, e.Encoding).Bytes += e.Bytes
+	for _, e := range list[0].encodings {
+		part(c, e.Name).Bytes += e.Value.(int64)
 	}
-	for i := 1; i < len(sizes); {
-		end := i + 1
-		for end < len(sizes) && sizes[end].Depth > sizes[i].Depth {
-			end++
-		}
-		b.merge(part(c, sizes[i].Path), sizes[i:end])
-		i = end
+	for rest := list[1:]; len(rest) > 0; {
+		n := below(rest)
+		merge(part(c, rest[0].path), rest[:n])
+		rest = rest[n:]
 	}
 }
 

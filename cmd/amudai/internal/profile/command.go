@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	engine "github.com/amudai/amudai-go/internal/engine/profile"
-	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -46,7 +46,7 @@ odd about a column, with the flag or command that acts on it. --plot shows one c
 for browsers. Rows are read once, in bounded memory.
 
 Of one whole shard, stats shows what the shard records, without reading values: also bits per value, encodings, and the share of
-the file; all of it with --details. Of one whole RNTuple or Blockpack file it shows the sizes of columns.`,
+the file. Of one whole RNTuple or Blockpack file it shows the sizes of columns. --details shows all that is recorded.`,
 		Example: `  amudai stats flights.csv
   amudai stats flights.csv --profile --columns origin,delay
   amudai stats 'logs/*.parquet' --where "level = 'ERROR'" --plot time
@@ -60,7 +60,7 @@ the file; all of it with --details. Of one whole RNTuple or Blockpack file it sh
 	cmd.Flags().StringVar(&f.plot, "plot", "", "plot the values of this column")
 	cmd.Flags().StringVar(&f.html, "html", "", "write the profile as a page of HTML to `OUT`")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&f.details, "details", false, "shard: all statistics that it records, one per line")
+	cmd.Flags().BoolVar(&f.details, "details", false, "all that a file records of each column, one per line")
 	return cmd
 }
 
@@ -86,7 +86,7 @@ func (a group) runStats(ctx context.Context, flags *pflag.FlagSet, args []string
 	}
 	switch {
 	case f.details:
-		return usage.Errorf("leave it out", "--details is only for one whole shard")
+		return usage.Errorf("leave it out", "--details is only for one whole file that records sizes")
 	case a.Force && f.html == "":
 		return usage.Errorf("", "--force is only for --html")
 	case f.plot != "" && (f.profile || f.html != "" || f.json):
@@ -100,28 +100,26 @@ func (a group) runStats(ctx context.Context, flags *pflag.FlagSet, args []string
 	return a.computeStats(ctx, args, f)
 }
 
-// recordedStats shows what a shard, or another file of a format that tells its structure, records. done is false for
-// other formats.
+// recordedStats shows what a file of a format that tells its structure records. done is false for other formats.
 func (a group) recordedStats(ctx context.Context, location string, f *statsFlags) (done bool, err error) {
-	return a.Opener.Describe(ctx, location, func(in provider.Input, format provider.Format) error {
-		return inspect.File(ctx, a.Out, in, format, f.json, provider.InspectOptions{Columns: f.Read.Columns, Stats: true})
-	}, func(s *shard.Shard) error {
-		list, err := s.Summaries(ctx, shard.InspectOptions{Columns: f.Read.Columns})
+	o := provider.InspectOptions{Columns: f.Read.Columns, Stats: true}
+	if f.details || f.json {
+		o.Detail = 1
+	}
+	err = inspect.Tell(ctx, a.Opener, location, o, func(out *provider.Outline) error {
 		switch {
-		case err != nil:
-			return err
 		case f.json:
-			return terminal.JSON(a.Out.Out, list)
+			return inspect.OutlineJSON(a.Out, storage.Redact(location), out)
 		case f.details:
-			inspect.SummaryDetails(a.Out, list)
+			inspect.Details(a.Out, out)
 			return nil
 		}
-		info, err := s.Inspect(ctx, shard.InspectOptions{})
-		if err == nil {
-			inspect.Summaries(a.Out, info.Rows, info.Bytes, list)
-		}
-		return err
+		return inspect.Outline(ctx, a.Out, out, "--details shows all")
 	})
+	if errors.Is(err, inspect.ErrUntold) {
+		return false, nil
+	}
+	return true, err
 }
 
 // computeStats reads the rows, and shows what was asked for.

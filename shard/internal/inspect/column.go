@@ -1,0 +1,85 @@
+package inspect
+
+import (
+	"context"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// column is a schema node in a stripe.
+type column struct {
+	node      schema.Node
+	path      string
+	label     string // the extended type, or ""
+	stripe    *shardfile.Stripe
+	stored    *shardpb.StripeFieldDescriptor // nil if the stripe lacks the column: all rows are null
+	positions uint64
+	distinct  distinct
+	values    distinctSet // of this stripe
+	bytes     int64
+	buffers   []buffer
+}
+
+func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.Node, path string) (c column, err error) {
+	c = column{node: n, path: path, stripe: st, positions: uint64(st.Rows())}
+	if c.label, err = n.Label(); err != nil {
+		return c, err
+	}
+	if c.stored, err = st.Descriptor(ctx, n.ID()); err != nil || c.stored == nil {
+		return c, err
+	}
+	f := c.stored.GetField()
+	c.positions, c.distinct = f.GetPositionCount(), distinctOf(f)
+	if err := c.values.add(ctx, st, n, f, c.stored.GetEncodings()); err != nil {
+		return c, err
+	}
+	if exact, ok := c.values.count(); ok {
+		c.distinct = exact
+	}
+	for e, b := range c.encodedBuffers() {
+		info, err := in.buffer(ctx, &c, e, b)
+		if err != nil {
+			return c, err
+		}
+		c.bytes += info.bytes
+		c.buffers = append(c.buffers, info)
+	}
+	return c, nil
+}
+
+// encodedBuffers are the buffers of the column with their encodings.
+func (c *column) encodedBuffers() func(yield func(*shardpb.NativeDataEncoding, *shardpb.EncodedBuffer) bool) {
+	return func(yield func(*shardpb.NativeDataEncoding, *shardpb.EncodedBuffer) bool) {
+		for _, e := range c.stored.GetEncodings() {
+			for _, b := range e.GetNative().GetBuffers() {
+				if !yield(e.GetNative(), b) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (c *column) constant() bool { return c.stored.GetField().GetConstantValue() != nil }
+
+// columnFacts are the names of the facts of a column, which cells has for a shard of some bytes.
+var columnFacts = []string{"type", "bytes", "share", "nulls", "distinct", "min", "max", "stored", "id", "positions"}
+
+func (c *column) cells(total int64) []any {
+	t, nulls, stored := storedType(c.node), any(c.positions), "nothing: all null"
+	if c.label != "" && c.label != "Arrow" {
+		t += " (" + c.label + ")"
+	}
+	f := c.stored.GetField()
+	if f != nil {
+		nulls, stored = known(f.NullCount), "values"
+	}
+	if c.constant() {
+		stored = "one value of all rows"
+	}
+	least, most := boundsText(f, c.node)
+	return []any{t, c.bytes, provider.ShareOf(c.bytes, total), nulls, c.distinct.cell(), least, most, stored, c.node.ID(), c.positions}
+}
