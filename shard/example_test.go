@@ -222,7 +222,7 @@ func ExampleShard_Statistics() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d.Rows, "rows,", d.Nulls, "null, at most", d.Max.ValueStr(0))
+	fmt.Println(s.NumRows(), "rows,", d.Nulls, "null, at most", d.Max.ValueStr(0))
 	// Output: 3 rows, 1 null, at most 2.25
 }
 

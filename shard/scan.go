@@ -60,7 +60,7 @@ type ScanOptions struct {
 	Strings StringLayout
 	// Coded are the names of top-level columns of the result whose strings have the layout
 	// StringsDictionary, whatever Strings says. It suits columns with a value dictionary, which
-	// [ColumnStatistics.DictionaryEntries] tells.
+	// Inspect of the format tells.
 	Coded []string
 	// Decimals64 are the names of top-level columns of the result. Those that are decimal128 of at most 18
 	// digits come as decimal64 of the same precision and scale: the same numbers, which are read faster and

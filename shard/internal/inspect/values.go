@@ -20,11 +20,6 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 )
 
-// anyValue converts a value of the metadata to a JSON value.
-func anyValue(v *commonpb.AnyValue) any {
-	return PlainValue(shardfile.ValueFromProto(v))
-}
-
 // PlainValue converts values that JSON cannot represent to text.
 func PlainValue(v any) any {
 	switch v := v.(type) {
@@ -67,35 +62,12 @@ func bytesText(b []byte) string {
 	return "0x" + hex.EncodeToString(b)
 }
 
-// storedValue formats a value of a column's statistics by its type, because the metadata has times, dates,
-// decimals and identifiers in their stored form, as numbers and bytes.
-func storedValue(v *commonpb.AnyValue, n schema.Node) any {
-	if s, ok := arrowText(v, n); ok {
-		return s
-	}
-	label, _ := n.Label()
-	switch k := v.GetKind().(type) {
-	case *commonpb.AnyValue_U64Value:
-		if n.Type() == schema.DateTime { // out of the range of the Arrow type
-			return shardfile.Time(k.U64Value).Format("2006-01-02T15:04:05.9999999")
-		}
-	case *commonpb.AnyValue_BytesValue:
-		if label == decimalLabel && len(k.BytesValue) == 16 {
-			return decimal.Decimal(k.BytesValue).String()
-		}
-		if n.Type() == schema.Guid && len(k.BytesValue) == 16 {
-			return string(text.AppendUUID(nil, k.BytesValue))
-		}
-	}
-	return anyValue(v)
-}
-
 // decimalLabel is an extended type (docs/format.md §4.4).
 const decimalLabel = "KustoDecimal"
 
 // arrowText formats a date, time or duration as amudai cat does.
 func arrowText(v *commonpb.AnyValue, n schema.Node) (string, bool) {
-	if _, null := v.GetKind().(*commonpb.AnyValue_NullValue); null || n.NumChildren() > 0 {
+	if _, null := v.GetKind().(*commonpb.AnyValue_NullValue); null || v.GetKind() == nil || n.NumChildren() > 0 {
 		return "", false
 	}
 	col, err := arrowmap.ColumnOf(n, arrowmap.ReadOptions{})
@@ -131,28 +103,33 @@ func boundsText(f *shardpb.FieldDescriptor, n schema.Node) (lo, hi string) {
 	return valueText(r.GetMinValue(), n), valueText(r.GetMaxValue(), n)
 }
 
-// valueText formats a value of a column's statistics as one line.
+// valueText formats a value of a column's statistics as one line, by its type, because the metadata has times, dates, decimals and
+// identifiers in their stored form, as numbers and bytes.
 func valueText(v *commonpb.AnyValue, n schema.Node) string {
-	if v == nil || v.GetKind() == nil {
-		return "–"
+	if s, ok := arrowText(v, n); ok {
+		return s
 	}
-	switch x := storedValue(v, n).(type) {
+	label, _ := n.Label()
+	switch k := v.GetKind().(type) {
 	case nil:
+		return "–"
+	case *commonpb.AnyValue_NullValue:
 		return "null"
-	case string:
-		if _, isText := v.GetKind().(*commonpb.AnyValue_StringValue); isText {
-			return strconv.Quote(x)
+	case *commonpb.AnyValue_StringValue:
+		return strconv.Quote(k.StringValue)
+	case *commonpb.AnyValue_DoubleValue:
+		return strconv.FormatFloat(k.DoubleValue, 'g', -1, 64)
+	case *commonpb.AnyValue_U64Value:
+		if n.Type() == schema.DateTime { // out of the range of the Arrow type
+			return shardfile.Time(k.U64Value).Format("2006-01-02T15:04:05.9999999")
 		}
-		return x
-	case bool:
-		return strconv.FormatBool(x)
-	case int64:
-		return strconv.FormatInt(x, 10)
-	case uint64:
-		return strconv.FormatUint(x, 10)
-	case float64:
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	default:
-		return fmt.Sprint(x)
+	case *commonpb.AnyValue_BytesValue:
+		if label == decimalLabel && len(k.BytesValue) == 16 {
+			return decimal.Decimal(k.BytesValue).String()
+		}
+		if n.Type() == schema.Guid && len(k.BytesValue) == 16 {
+			return string(text.AppendUUID(nil, k.BytesValue))
+		}
 	}
+	return fmt.Sprint(PlainValue(shardfile.ValueFromProto(v)))
 }

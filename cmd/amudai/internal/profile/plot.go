@@ -68,36 +68,16 @@ func (b *printer) rows(list []row, right bool, about string, total int64) {
 	}
 	widest = min(widest, max(b.width/2-4, 10))
 	for _, r := range list {
-		bar := plotBar(r.count, most, b.width-widest-counts-15, b.ascii)
+		bar := bars(r.count, most, max(b.width-widest-counts-15, 4), b.ascii)
 		share := terminal.Pad(terminal.Percent(float64(r.count), float64(total)), 7, true)
 		b.out.Printf("  %s %s %s  %s\n", terminal.Pad(terminal.Clip(r.label, widest), widest, right), terminal.Pad(about+terminal.Count(r.count), counts, true), share, b.out.Paint(terminal.Cyan, bar))
 	}
-}
-
-func plotBar(n, most int64, width int, ascii bool) string {
-	width = max(width, 4)
-	if ascii {
-		s := ""
-		for range int(float64(n)/float64(most)*float64(width) + 0.5) {
-			s += "#"
-		}
-		return s
-	}
-	bar := terminal.Bar(float64(n), float64(most), width)
-	if bar == "" && n > 0 {
-		bar = "▏"
-	}
-	return bar
 }
 
 // plotRows is the number of lines of a plot, so that it fits an 80x24 terminal with what is around it.
 const plotRows = 17
 
 func (b *printer) histogram(c *profile.Column, h *profile.Histogram) {
-	about := ""
-	if !h.Exact {
-		about = "≈"
-	}
 	per := (len(h.Bins) + plotRows - 1) / plotRows
 	var list []row
 	if h.Below > 0 {
@@ -113,7 +93,7 @@ func (b *printer) histogram(c *profile.Column, h *profile.Histogram) {
 	if h.Above > 0 {
 		list = append(list, row{"> " + edge(c, h.Bins[len(h.Bins)-1].To), h.Above})
 	}
-	b.rows(list, c.Class == profile.Number, about, c.Count-c.Nulls)
+	b.rows(list, c.Class == profile.Number, about(!h.Exact), c.Count-c.Nulls)
 	if len(h.Bins) > 1 {
 		b.out.Printf("  %s\n\n", b.out.Paint(terminal.Dim, "up to the number of the next line"))
 	}
@@ -128,10 +108,6 @@ func edge(c *profile.Column, v profile.Value) string {
 }
 
 func (b *printer) topBars(c *profile.Column) {
-	about := ""
-	if c.Top.Error > 0 {
-		about = "≈"
-	}
 	values := c.Count - c.Nulls
 	var list []row
 	rest := values
@@ -139,7 +115,7 @@ func (b *printer) topBars(c *profile.Column) {
 		list = append(list, row{terminal.Printable(shown(c, v.Value)), v.Count})
 		rest -= v.Count
 	}
-	b.rows(list, false, about, values)
+	b.rows(list, false, about(c.Top.Error > 0), values)
 	if rest > 0 {
 		b.out.Printf("  %s\n", b.out.Paint(terminal.Dim, fmt.Sprintf("%s of other values (%s)", terminal.Count(rest), terminal.Percent(float64(rest), float64(values)))))
 	}

@@ -272,12 +272,8 @@ func (b *printer) bounds(c *profile.Column) []fact {
 	}
 	list := []fact{{"min", value(*c.Min)}}
 	if c.Numbers != nil && c.Distinct > 1 {
-		about := ""
-		if c.Numbers.RankError > 0 {
-			about = "≈"
-		}
 		for i, q := range c.Numbers.Quantiles {
-			list = append(list, fact{fmt.Sprintf("p%d", int(math.Round(100*profile.Shares[i]))), about + value(q)})
+			list = append(list, fact{fmt.Sprintf("p%d", int(math.Round(100*profile.Shares[i]))), about(c.Numbers.RankError > 0) + value(q)})
 		}
 	}
 	return append(list, fact{"max", value(*c.Max)})
@@ -380,10 +376,7 @@ func (b *printer) top(c *profile.Column) {
 	if first.Count+c.Top.Error <= 1 || first.Count <= c.Top.Error || c.Numbers != nil && !c.Top.All && (first.Count+c.Top.Error)*200 < values {
 		return
 	}
-	about := ""
-	if c.Top.Error > 0 {
-		about = "≈"
-	}
+	about := about(c.Top.Error > 0)
 	if c.Numbers != nil {
 		var list []string
 		for _, v := range c.Top.Values[:min(len(c.Top.Values), topLines)] {
@@ -400,20 +393,31 @@ func (b *printer) top(c *profile.Column) {
 	}
 	for _, v := range lines {
 		value := terminal.Clip(terminal.Printable(shown(c, v.Value)), widest)
-		bar := bars(v.Count, first.Count, b.width-widest-counts-20, b.ascii)
+		bar := bars(v.Count, first.Count, min(max(b.width-widest-counts-20, 4), 24), b.ascii)
 		b.out.Printf("  %s %s  %s %s  %s\n", name, terminal.Pad(value, widest, false), terminal.Pad(about+terminal.Count(v.Count), counts, true),
 			terminal.Pad(terminal.Percent(float64(v.Count), float64(values)), 7, true), b.out.Paint(terminal.Cyan, bar))
 		name = "   "
 	}
 }
 
-// bars draws a bar of at most some columns.
+// about marks an estimate.
+func about(estimate bool) string {
+	if estimate {
+		return "≈"
+	}
+	return ""
+}
+
+// bars draws a part of the most in some columns. A part that is too small for the drawing has the smallest bar.
 func bars(n, most int64, width int, ascii bool) string {
-	width = min(max(width, 4), 24)
 	if ascii {
 		return strings.Repeat("#", int(math.Round(float64(n)/float64(max(most, 1))*float64(width))))
 	}
-	return terminal.Bar(float64(n), float64(most), width)
+	bar := terminal.Bar(float64(n), float64(most), width)
+	if bar == "" && n > 0 {
+		bar = "▏"
+	}
+	return bar
 }
 
 // finding prints a sentence, and what to do on a line of its own if it does not fit.
