@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
@@ -17,6 +18,7 @@ import (
 type artifact struct {
 	url     string
 	r       storage.Reader
+	base    int64 // where the artifact begins in r
 	size    int64
 	reads   *reads
 	tail    []byte
@@ -45,7 +47,7 @@ func (a *artifact) fetch(ctx context.Context, p []byte, off int64) error {
 	a.reads.requests.Add(1)
 	a.reads.bytes.Add(int64(len(p)))
 	defer func(start time.Time) { a.reads.took.Add(int64(time.Since(start))) }(time.Now())
-	return fault.Of(a.r.ReadAt(ctx, p, off), a.Name())
+	return fault.Of(a.r.ReadAt(ctx, p, a.base+off), a.Name())
 }
 
 // reads counts the reads of a shard.
@@ -123,6 +125,11 @@ func (a *artifact) Size(context.Context) (int64, error) { return a.size, nil }
 func (a *artifact) Version(ctx context.Context) (storage.Version, error) {
 	v, err := a.r.Version(ctx)
 	return v, fault.Of(err, a.Name())
+}
+
+// in adds an element at a reference in the artifact to an error.
+func (a *artifact) in(err error, element string, ref *commonpb.DataRef) error {
+	return fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), a.Name())
 }
 
 // Name implements storage.Reader.

@@ -77,18 +77,13 @@ func (b binding) check(sum uint32) error {
 	return nil
 }
 
-// bound is the binding of a message of the whole shard.
+// bound is the binding of a message that has the checksum sum in the tree.
 func (f *File) bound(ctx context.Context, sum func(*ChecksumTree) uint32) (binding, error) {
 	t, err := f.checksumTree(ctx)
 	if t == nil || err != nil {
 		return binding{}, err
 	}
 	return binding{sum(t), true}, nil
-}
-
-// bound is the binding of a message of the stripe.
-func (s *Stripe) bound(ctx context.Context, sum func(StripeChecksums) uint32) (binding, error) {
-	return s.f.bound(ctx, func(t *ChecksumTree) uint32 { return sum(t.Stripes[s.index]) })
 }
 
 // bound is the binding of the descriptor of entry i.

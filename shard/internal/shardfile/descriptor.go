@@ -34,32 +34,38 @@ type fieldList struct {
 // fieldList reads the stripe's field list. It may have fewer entries than the schema has nodes (docs/format.md
 // §2.6), but not more.
 func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
-	key := cacheKey{cacheFieldList, s.index, 0}
-	if l, ok := s.f.cache.Get(key); ok {
-		return l.(*fieldList), nil
-	}
 	sch, err := s.f.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := s.bound(ctx, func(c StripeChecksums) uint32 { return c.FieldList })
-	var l *fieldList
-	if err == nil {
-		l, err = s.f.readFieldList(ctx, s.anchor, s.directory.FieldListRef, bound)
+	sum := func(t *ChecksumTree) uint32 { return t.Stripes[s.index].FieldList }
+	l, err := s.f.cachedList(ctx, s.index, s.anchor, s.directory.FieldListRef, sum, func(l *fieldList) error {
+		if uint64(l.Len()) > uint64(sch.IDCount()) {
+			return fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
+		}
+		return s.f.checkOwner(l, s.index)
+	})
+	return l, fault.InStripe(err, s.index)
+}
+
+// cachedList reads the field list of a stripe, or with fault.None of the whole shard, once. sum is its checksum.
+func (f *File) cachedList(ctx context.Context, stripe int, anchor *artifact, ref *commonpb.DataRef, sum func(*ChecksumTree) uint32, check func(*fieldList) error) (*fieldList, error) {
+	key := cacheKey{cacheFieldList, stripe, 0}
+	if l, ok := f.cache.Get(key); ok {
+		return l.(*fieldList), nil
 	}
+	bound, err := f.bound(ctx, sum)
 	if err != nil {
-		return nil, fault.InStripe(err, s.index)
+		return nil, err
 	}
-	if uint64(l.Len()) > uint64(sch.IDCount()) {
-		err := fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
-		offset := int64(s.directory.FieldListRef.GetRange().GetStart())
-		return nil, fault.InStripe(fault.Of(fault.In(err, "field list", offset), l.at.Name()), s.index)
+	l, err := f.readFieldList(ctx, anchor, ref, bound)
+	if err != nil {
+		return nil, err
 	}
-	if err := s.f.checkOwner(l, s.index); err != nil {
-		offset := int64(s.directory.FieldListRef.GetRange().GetStart())
-		return nil, fault.InStripe(fault.Of(fault.In(err, "field list", offset), l.at.Name()), s.index)
+	if err := check(l); err != nil {
+		return nil, l.at.in(err, "field list", ref)
 	}
-	s.f.cache.Put(key, l, int64(l.Size()+len(l.window)+64))
+	f.cache.Put(key, l, int64(l.Size()+len(l.window)+64))
 	return l, nil
 }
 
@@ -142,7 +148,7 @@ func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonp
 		}
 	}
 	if err != nil {
-		return nil, fault.Of(fault.In(err, "field list", int64(ref.GetRange().GetStart())), at.Name())
+		return nil, at.in(err, "field list", ref)
 	}
 	return l, nil
 }
@@ -184,16 +190,6 @@ func (l *fieldList) read(ctx context.Context, a *artifact, start, end int64) ([]
 		return b, nil
 	}
 	return a.read(ctx, start, end)
-}
-
-// HasField reports whether the stripe has a descriptor of a schema id.
-func (s *Stripe) HasField(ctx context.Context, id uint32) (bool, error) {
-	l, err := s.fieldList(ctx)
-	if err != nil || uint64(id) >= uint64(l.Len()) {
-		return false, err
-	}
-	_, start, end := l.At(int(id))
-	return start != end, nil
 }
 
 // Descriptor implements stripe.Source. It reads the descriptor of a schema id, nil if the stripe lacks the field.
@@ -479,27 +475,15 @@ func checkCounts(m *shardpb.FieldDescriptor) error {
 
 // fieldList reads the shard's field list. It has one entry for each schema id, or none at all.
 func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
-	key := cacheKey{cacheFieldList, -1, 0}
-	if l, ok := f.cache.Get(key); ok {
-		return l.(*fieldList), nil
-	}
 	sch, err := f.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ref := f.directory.GetFieldListRef()
-	bound, err := f.bound(ctx, func(t *ChecksumTree) uint32 { return t.FieldList })
-	if err != nil {
-		return nil, err
-	}
-	l, err := f.readFieldList(ctx, f.root, ref, bound)
-	if err != nil {
-		return nil, err
-	}
-	if l.Len() > 0 && uint64(l.Len()) != uint64(sch.IDCount()) {
-		err := fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
-		return nil, fault.Of(fault.In(err, "field list", int64(ref.GetRange().GetStart())), l.at.Name())
-	}
-	f.cache.Put(key, l, int64(l.Size()+len(l.window)+64))
-	return l, nil
+	sum := func(t *ChecksumTree) uint32 { return t.FieldList }
+	return f.cachedList(ctx, fault.None, f.root, f.directory.GetFieldListRef(), sum, func(l *fieldList) error {
+		if l.Len() > 0 && uint64(l.Len()) != uint64(sch.IDCount()) {
+			return fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
+		}
+		return nil
+	})
 }

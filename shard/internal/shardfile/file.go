@@ -109,8 +109,7 @@ func (f *File) Schema(ctx context.Context) (*schema.Schema, error) {
 	}
 	s, err = schema.Parse(payload)
 	if err != nil {
-		offset := int64(f.directory.GetSchemaRef().GetRange().GetStart())
-		return nil, fault.Of(fault.In(err, "schema", offset), at.Name())
+		return nil, at.in(err, "schema", f.directory.GetSchemaRef())
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,14 +144,7 @@ func (f *File) Properties(ctx context.Context) (*shardpb.ShardProperties, error)
 // included.
 func (f *File) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
 	m := &shardpb.IndexCollection{}
-	if isAbsent(f.directory.GetIndexesRef()) {
-		return m, nil
-	}
-	bound, err := f.bound(ctx, func(t *ChecksumTree) uint32 { return t.Indexes })
-	if err == nil {
-		_, err = f.message(ctx, f.root, f.directory.IndexesRef, "indexes", m, bound)
-	}
-	return m, err
+	return m, f.optional(ctx, f.root, f.directory.GetIndexesRef(), "indexes", m, func(t *ChecksumTree) uint32 { return t.Indexes })
 }
 
 // IndexArtifact opens the artifact of an index of a stripe, or with fault.None of the shard. The artifact belongs to the File.
@@ -215,6 +207,18 @@ func isAbsent(ref *commonpb.DataRef) bool {
 	return ref.GetRange().GetStart() == ref.GetRange().GetEnd()
 }
 
+// optional is message for one that may be absent; m stays empty then. sum is its checksum.
+func (f *File) optional(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string, m proto.Message, sum func(*ChecksumTree) uint32) error {
+	if isAbsent(ref) {
+		return nil
+	}
+	bound, err := f.bound(ctx, sum)
+	if err == nil {
+		_, err = f.message(ctx, anchor, ref, element, m, bound)
+	}
+	return err
+}
+
 // message reads and parses the message that ref, found in anchor, refers to.
 func (f *File) message(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string, m proto.Message, bound binding) (*artifact, error) {
 	payload, at, err := f.frame(ctx, anchor, ref, element, bound)
@@ -222,7 +226,7 @@ func (f *File) message(ctx context.Context, anchor *artifact, ref *commonpb.Data
 		return nil, err
 	}
 	if err := decode(payload, m); err != nil {
-		return nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
+		return nil, at.in(err, element, ref)
 	}
 	return at, nil
 }
@@ -242,7 +246,7 @@ func (f *File) frame(ctx context.Context, anchor *artifact, ref *commonpb.DataRe
 		b, err = bound.parseFrame(b)
 	}
 	if err != nil {
-		return nil, nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
+		return nil, nil, at.in(err, element, ref)
 	}
 	return b, at, nil
 }
@@ -282,6 +286,9 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	}
 	if closed {
 		return nil, fmt.Errorf("the shard %s is closed", f.root.Name())
+	}
+	if f.o.Store == nil {
+		return nil, fault.Unsupportedf("shard of several files in a part of an artifact")
 	}
 	var r storage.Reader
 	if folder := container.Container(f.root.url); strings.HasPrefix(full, folder) {

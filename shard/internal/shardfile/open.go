@@ -21,8 +21,7 @@ type OpenOptions struct {
 	Store storage.Store
 	// Policy tells which artifacts outside the folder of the root a shard may refer to. The default is none.
 	Policy container.Policy
-	// Directory selects one of several shards in an artifact, by the range that its writer returned
-	// ([Writer.DirectoryRange]). The default is the shard whose directory is at the end of the artifact.
+	// Directory selects one of several shards in an artifact, by the range of its directory (docs/format.md §2.8). The default is the shard whose directory is at the end of the artifact.
 	Directory *Range
 	// SuffixBytes is the number of bytes at the end of the artifact that the first request reads, by default 64
 	// KiB. A shard of that size is opened with one request.
@@ -73,6 +72,11 @@ func Open(ctx context.Context, location string, o OpenOptions) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.loaded(ctx)
+}
+
+// loaded is the file with its directory and stripes. After an error it is closed.
+func (f *File) loaded(ctx context.Context) (*File, error) {
 	if err := f.load(ctx); err != nil {
 		f.Close()
 		return nil, err
@@ -94,12 +98,16 @@ func openRoot(ctx context.Context, location string, o OpenOptions) (*File, error
 		r.Close()
 		return nil, fault.Of(err, r.Name())
 	}
-	root := &artifact{url: url, r: r, size: size, reads: &reads{}, tail: tail, tailOff: size - int64(len(tail))}
+	return newFile(o, location, &artifact{url: url, r: r, size: size, tail: tail, tailOff: size - int64(len(tail))}), nil
+}
+
+func newFile(o OpenOptions, location string, root *artifact) *File {
+	root.reads = &reads{}
 	return &File{
 		o: o, root: root, reads: root.reads, location: location,
-		artifacts: map[string]*artifact{url: root}, owners: map[descriptorPlace]int{},
+		artifacts: map[string]*artifact{root.url: root}, owners: map[descriptorPlace]int{},
 		cache: lru.New[cacheKey, any](o.CacheBytes),
-	}, nil
+	}
 }
 
 // load checks header and footer of the root artifact, and reads directory and stripes.
@@ -197,11 +205,11 @@ func (f *File) loadStripes(ctx context.Context) error {
 		return err
 	}
 	f.listSum = container.Checksum(payload)
-	if err := decode(payload, &list); err != nil {
-		return fault.Of(fault.In(err, "stripe list", int64(f.directory.StripeListRef.GetRange().GetStart())), at.Name())
+	if err = decode(payload, &list); err == nil {
+		err = f.checkStripes(list.Stripes, int64(f.directory.StripeListRef.GetRange().GetStart()))
 	}
-	if err := f.checkStripes(list.Stripes, int64(f.directory.StripeListRef.GetRange().GetStart())); err != nil {
-		return fault.Of(fault.In(err, "stripe list", int64(f.directory.StripeListRef.GetRange().GetStart())), at.Name())
+	if err != nil {
+		return at.in(err, "stripe list", f.directory.StripeListRef)
 	}
 	position := int64(0)
 	for i, d := range list.Stripes {

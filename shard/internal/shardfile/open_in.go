@@ -2,23 +2,32 @@ package shardfile
 
 import (
 	"context"
-	"io/fs"
-	"iter"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
 )
 
+// partLocation is the location of a shard that is part of another artifact.
+const partLocation = "mem://part"
+
 // OpenIn opens a shard of a single file that is part of another artifact, such as an index: the one in a range of bytes or, if no header begins
 // the range, the one at the end of the artifact. The artifact belongs to the caller, who keeps it open. Options.Store is not used.
 func OpenIn(ctx context.Context, at storage.ByteRange, o OpenOptions) (*File, error) {
+	if err := o.setDefaults(partLocation); err != nil {
+		return nil, err
+	}
+	o.Store = nil
 	at, err := shardIn(ctx, at)
 	if err != nil {
 		return nil, fault.Of(err, at.Reader.Name())
 	}
-	o.Store = oneShard{at}
-	return Open(ctx, partLocation, o)
+	root := &artifact{url: partLocation, r: borrowed{at.Reader}, base: at.Offset, size: at.Size}
+	root.tailOff = max(at.Size-int64(o.SuffixBytes), 0)
+	if root.tail, err = storage.ReadRange(ctx, at.Reader, at.Offset+root.tailOff, at.Size-root.tailOff); err != nil {
+		return nil, fault.Of(err, at.Reader.Name())
+	}
+	return newFile(o, partLocation, root).loaded(ctx)
 }
 
 // shardIn is the bytes of a shard that a reference of an index means.
@@ -36,51 +45,7 @@ func shardIn(ctx context.Context, at storage.ByteRange) (storage.ByteRange, erro
 	return storage.ByteRange{Reader: at.Reader, Size: size}, err
 }
 
-// partLocation is the location of the shard in a [oneShard].
-const partLocation = "mem://part"
+// borrowed is a reader that another owner closes.
+type borrowed struct{ storage.Reader }
 
-// oneShard is a store of the shard in a range of bytes.
-type oneShard struct{ at storage.ByteRange }
-
-func (s oneShard) Open(_ context.Context, location string) (storage.Reader, error) {
-	if location != partLocation {
-		return nil, fault.Unsupportedf("shard of several files in a part of an artifact")
-	}
-	return part(s), nil
-}
-
-func (oneShard) Create(context.Context, string, storage.CreateOptions) (storage.Writer, error) {
-	return nil, fs.ErrPermission
-}
-
-func (oneShard) Remove(context.Context, string) error { return fs.ErrPermission }
-
-func (oneShard) List(context.Context, string) iter.Seq2[storage.Info, error] {
-	return func(yield func(storage.Info, error) bool) { yield(storage.Info{}, fs.ErrPermission) }
-}
-
-// part is a range of bytes as an artifact.
-type part struct{ at storage.ByteRange }
-
-func (p part) ReadAt(ctx context.Context, b []byte, off int64) error {
-	if err := storage.CheckRange(off, int64(len(b)), p.at.Size); err != nil {
-		return err
-	}
-	return p.at.Reader.ReadAt(ctx, b, p.at.Offset+off)
-}
-
-func (p part) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
-	size := min(int64(n), p.at.Size)
-	tail, err := storage.ReadRange(ctx, p.at.Reader, p.at.Offset+p.at.Size-size, size)
-	return tail, p.at.Size, err
-}
-
-func (p part) Size(context.Context) (int64, error) { return p.at.Size, nil }
-
-func (p part) Version(ctx context.Context) (storage.Version, error) { return p.at.Reader.Version(ctx) }
-
-func (p part) Name() string { return p.at.Reader.Name() }
-
-func (p part) Capabilities() storage.Capabilities { return p.at.Reader.Capabilities() }
-
-func (part) Close() error { return nil } // the artifact belongs to the caller of OpenIn
+func (borrowed) Close() error { return nil }

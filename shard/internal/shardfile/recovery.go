@@ -142,15 +142,8 @@ func (f *File) readRecord(ctx context.Context, at int64) (*record, error) {
 	if start < 0 {
 		return nil, fault.Corruptf("not a recovery record")
 	}
-	b, err := f.root.read(ctx, start, at)
+	b, err := f.frameAt(ctx, start, recovery.MaxSize)
 	if err != nil {
-		return nil, err
-	}
-	n := int64(binary.LittleEndian.Uint32(b))
-	if n > recovery.MaxSize {
-		return nil, fault.Corruptf("not a recovery record")
-	}
-	if b, err = f.root.read(ctx, start, start+n+container.FrameExtra); err != nil {
 		return nil, err
 	}
 	payload, err := container.ParseFrame(b)
@@ -159,33 +152,37 @@ func (f *File) readRecord(ctx context.Context, at int64) (*record, error) {
 	}
 	r, err := decodeRecord(payload, start)
 	if err == nil {
-		r.end = start + n + container.FrameExtra
+		r.end = start + int64(len(b))
 	}
 	return r, err
+}
+
+// frameAt reads a frame of the root, whose payload has at most so many bytes. Its content is not checked.
+func (f *File) frameAt(ctx context.Context, start, most int64) ([]byte, error) {
+	b, err := f.root.read(ctx, start, start+lengthSize)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	if n > most {
+		return nil, fault.Corruptf("frame of %d bytes", n)
+	}
+	return f.root.read(ctx, start, start+n+container.FrameExtra)
 }
 
 // left examines the bytes after the last record. The stripe list is first there if the writer had written all
 // stripes.
 func (f *File) left(ctx context.Context, last *record, found *Found) error {
 	found.Left = f.root.size - last.end
-	start := last.end
 	if found.Left < container.FrameExtra {
 		return nil
 	}
-	b, err := f.root.read(ctx, start, start+lengthSize)
-	if err != nil {
+	b, err := f.frameAt(ctx, last.end, min(found.Left-container.FrameExtra, f.o.MaxMessageBytes))
+	if err != nil && !fault.Is(err) {
 		return err
 	}
-	n := int64(binary.LittleEndian.Uint32(b))
-	if n > min(found.Left-container.FrameExtra, f.o.MaxMessageBytes) {
-		return nil
-	}
-	if b, err = f.root.read(ctx, start, start+n+container.FrameExtra); err != nil {
-		return err
-	}
-	payload, err := container.ParseFrame(b)
 	var list shardpb.StripeList
-	if err == nil && decode(payload, &list) == nil {
+	if payload, err := container.ParseFrame(b); err == nil && decode(payload, &list) == nil {
 		found.Complete = len(list.Stripes) == int(last.stripe)+1
 	}
 	return nil // unknown bytes

@@ -35,26 +35,14 @@ func (s *Stripe) Directory() *shardpb.StripeDirectory { return s.directory }
 // Properties reads the properties of the stripe; the message is empty if it has none.
 func (s *Stripe) Properties(ctx context.Context) (*shardpb.StripeProperties, error) {
 	m := &shardpb.StripeProperties{}
-	if isAbsent(s.directory.PropertiesRef) {
-		return m, nil
-	}
-	bound, err := s.bound(ctx, func(c StripeChecksums) uint32 { return c.Properties })
-	if err == nil {
-		_, err = s.f.message(ctx, s.anchor, s.directory.PropertiesRef, "properties", m, bound)
-	}
+	err := s.f.optional(ctx, s.anchor, s.directory.PropertiesRef, "properties", m, func(t *ChecksumTree) uint32 { return t.Stripes[s.index].Properties })
 	return m, fault.InStripe(err, s.index)
 }
 
 // Indexes reads the descriptions of the stripe's indexes; the message is empty if it has none.
 func (s *Stripe) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
 	m := &shardpb.IndexCollection{}
-	if isAbsent(s.directory.IndexesRef) {
-		return m, nil
-	}
-	bound, err := s.bound(ctx, func(c StripeChecksums) uint32 { return c.Indexes })
-	if err == nil {
-		_, err = s.f.message(ctx, s.anchor, s.directory.IndexesRef, "indexes", m, bound)
-	}
+	err := s.f.optional(ctx, s.anchor, s.directory.IndexesRef, "indexes", m, func(t *ChecksumTree) uint32 { return t.Stripes[s.index].Indexes })
 	return m, fault.InStripe(err, s.index)
 }
 

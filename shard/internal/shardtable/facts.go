@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/sbbf"
+	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 )
 
@@ -75,7 +76,7 @@ func NullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
 // limitOf converts a bound to the form of the column's Arrow arrays. It returns none if there is no such bound.
 func limitOf(col *table.Column, v *commonpb.AnyValue) predicate.Limit {
 	if isText(col) {
-		b, ok := textOf(v)
+		b, ok := stats.TextOf(v)
 		if !ok {
 			return predicate.Limit{}
 		}
@@ -118,14 +119,4 @@ func bloomOf(col *table.Column, d *shardpb.FieldDescriptor) func() func(value []
 		}
 		return f.MayContain
 	}
-}
-
-func textOf(v *commonpb.AnyValue) (string, bool) {
-	switch k := v.GetKind().(type) {
-	case *commonpb.AnyValue_StringValue:
-		return k.StringValue, true
-	case *commonpb.AnyValue_BytesValue:
-		return string(k.BytesValue), true
-	}
-	return "", false
 }

@@ -67,9 +67,7 @@ func (w *Writer) writeRoot(ctx context.Context) error {
 		return err
 	}
 	length := uint32(ref.Range.End - ref.Range.Start - container.FrameExtra)
-	err = w.write(ctx, binary.LittleEndian.AppendUint32(nil, length))
-	w.directory = shardfile.Range{Start: int64(ref.Range.Start), End: w.out.Size()}
-	return err
+	return w.write(ctx, binary.LittleEndian.AppendUint32(nil, length))
 }
 
 func (w *Writer) urlList() []string {

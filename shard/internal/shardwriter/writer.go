@@ -47,7 +47,7 @@ func (l Layout) String() string {
 // StripeSuffix ends the names of stripe files.
 const StripeSuffix = ".amudai.stripe"
 
-// Options are the options of [Create] and [Append]. The zero value is the default.
+// Options are the options of [Create]. The zero value is the default.
 type Options struct {
 	// Store takes the artifacts; by default the one that the location belongs to.
 	Store storage.Store
@@ -79,7 +79,6 @@ type Writer struct {
 	location string
 	url      string // of the root
 	out      storage.Writer
-	shared   bool // out is not the Writer's to publish
 	ids      uint32
 	roots    []uint32 // schema ids of the top-level fields
 	message  []byte   // the schema
@@ -88,15 +87,14 @@ type Writer struct {
 	features edition.Set
 	created  [2]uint64 // ticks of CreationTime and CreationMax
 
-	stripes   []*shardpb.StripeDirectory
-	indexes   []*shardpb.IndexDescriptor
-	rows      uint64
-	urls      map[string]bool
-	fields    [][]byte // descriptor of each schema id so far, encoded
-	buf       []byte
-	directory shardfile.Range
-	ended     bool
-	err       error // after which only Abort works
+	stripes []*shardpb.StripeDirectory
+	indexes []*shardpb.IndexDescriptor
+	rows    uint64
+	urls    map[string]bool
+	fields  [][]byte // descriptor of each schema id so far, encoded
+	buf     []byte
+	ended   bool
+	err     error // after which only Abort works
 }
 
 // ErrEnded is the error of a writer that is used after Close or Abort.
@@ -115,25 +113,6 @@ func Create(ctx context.Context, location string, message []byte, o Options) (*W
 		return nil, errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	return w, nil
-}
-
-// Append begins a shard in an artifact that holds several. Its Close neither writes a footer nor publishes the artifact:
-// [Finish] does, after the last shard. Readers open the shard by its DirectoryRange.
-func Append(ctx context.Context, out storage.Writer, message []byte, o Options) (*Writer, error) {
-	w, err := newWriter(out.Name(), message, o)
-	if err != nil {
-		return nil, err
-	}
-	w.out, w.shared = out, true
-	return w, w.begin(ctx)
-}
-
-// Finish writes the footer of an artifact with several shards and publishes it.
-func Finish(ctx context.Context, out storage.Writer) error {
-	if err := out.Write(ctx, container.Mark[:]); err != nil {
-		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
-	}
-	return out.Publish(ctx)
 }
 
 func newWriter(location string, message []byte, o Options) (*Writer, error) {
@@ -185,12 +164,10 @@ func newWriter(location string, message []byte, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// begin writes the schema, and the header before the first shard of an artifact.
+// begin writes the header and the schema.
 func (w *Writer) begin(ctx context.Context) (err error) {
-	if w.out.Size() == 0 {
-		if err := w.out.Write(ctx, container.Mark[:]); err != nil {
-			return err
-		}
+	if err := w.out.Write(ctx, container.Mark[:]); err != nil {
+		return err
 	}
 	w.schema, err = w.writeFrame(ctx, w.message)
 	return err
@@ -216,17 +193,8 @@ func (w *Writer) SetProperty(name string, value any) error {
 // URL is the absolute URL of the root.
 func (w *Writer) URL() string { return w.url }
 
-// Rows is the number of records appended so far.
-func (w *Writer) Rows() int64 { return int64(w.rows) }
-
-// NumStripes is the number of stripes appended so far.
-func (w *Writer) NumStripes() int { return len(w.stripes) }
-
 // Size is the number of bytes of the root artifact so far.
 func (w *Writer) Size() int64 { return w.out.Size() }
-
-// DirectoryRange is where the directory lies, after Close.
-func (w *Writer) DirectoryRange() shardfile.Range { return w.directory }
 
 // Close writes the metadata of the shard, makes everything durable, and publishes it. After an error nothing is left but
 // stripe files (see [TwoLevel]), or a complete shard if only its name could not be made durable.
@@ -238,7 +206,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	if err == nil {
 		err = w.writeRoot(ctx)
 	}
-	if err == nil && !w.shared {
+	if err == nil {
 		err = w.out.Write(ctx, container.Mark[:])
 	}
 	if err == nil {
@@ -248,9 +216,6 @@ func (w *Writer) Close(ctx context.Context) error {
 		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	w.ended = true
-	if w.shared {
-		return nil
-	}
 	return w.out.Publish(ctx)
 }
 
@@ -261,9 +226,6 @@ func (w *Writer) Abort(ctx context.Context) error {
 		return nil
 	}
 	w.ended = true
-	if w.shared {
-		return nil
-	}
 	return w.out.Abort(ctx)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
@@ -261,14 +262,28 @@ func TestStripeFilesAreShared(t *testing.T) {
 	require.Len(t, readDir(t, dir), 4)
 }
 
+// sharedArtifact is a store in which all shards go to one artifact, which its owner publishes.
+type sharedArtifact struct {
+	storage.Store
+	out storage.Writer
+}
+
+func (s sharedArtifact) Create(context.Context, string, storage.CreateOptions) (storage.Writer, error) {
+	return unpublished{s.out}, nil
+}
+
+type unpublished struct{ storage.Writer }
+
+func (unpublished) Publish(context.Context) error { return nil }
+
 func TestSeveralShardsInOneArtifact(t *testing.T) {
 	ctx := context.Background()
 	location := filepath.Join(t.TempDir(), "many")
 	out, err := storage.Local{}.Create(ctx, location, storage.CreateOptions{})
 	require.NoError(t, err)
-	var ranges []shardfile.Range
+	var ends []int64 // of directories
 	for k := range 3 {
-		w, err := shardwriter.Append(ctx, out, testSchema(t), shardwriter.Options{CreationTime: created})
+		w, err := shardwriter.Create(ctx, location, testSchema(t), shardwriter.Options{Store: sharedArtifact{out: out}, CreationTime: created})
 		require.NoError(t, err)
 		for i := range k + 1 {
 			f := testStripe(t, 10*i, fmt.Sprintf("stripe %d ", i))
@@ -276,14 +291,19 @@ func TestSeveralShardsInOneArtifact(t *testing.T) {
 			f.Release()
 		}
 		require.NoError(t, w.Close(ctx))
-		ranges = append(ranges, w.DirectoryRange())
+		ends = append(ends, out.Size()-container.MarkSize)
 	}
-	require.NoError(t, shardwriter.Finish(ctx, out))
-	for k, r := range ranges {
+	require.NoError(t, out.Publish(ctx))
+	raw, err := os.ReadFile(location)
+	require.NoError(t, err)
+	for k, end := range ends {
+		start, _, err := container.DirectoryBefore(raw[end-4:end], end)
+		require.NoError(t, err)
+		r := shardfile.Range{Start: start, End: end}
 		f := openShard(t, location, shardfile.OpenOptions{Directory: &r})
 		checkShard(t, f, k+1)
 		require.Equal(t, r, f.DirectoryRange())
-		_, err := shardfile.Open(ctx, location, shardfile.OpenOptions{Directory: &shardfile.Range{Start: r.Start + 1, End: r.End}})
+		_, err = shardfile.Open(ctx, location, shardfile.OpenOptions{Directory: &shardfile.Range{Start: r.Start + 1, End: r.End}})
 		require.ErrorIs(t, err, fault.ErrCorrupt)
 	}
 	checkShard(t, openShard(t, location, shardfile.OpenOptions{}), 3) // the last one is at the end

@@ -25,9 +25,9 @@ type BytesOptions struct {
 	NoFilter bool
 	// Filter has the options of the Bloom filter.
 	Filter sbbf.Options
-	// Range also collects the least and the greatest value, in byte order. The writer of the
-	// reference does not, and its reader ignores them. Bounds are at most 64 bytes long.
-	Range bool
+	// Bound is the longest bound of the range of values, in byte order, which is not collected if it is 0. The
+	// writer of the reference does not, and its reader ignores them.
+	Bound int
 }
 
 // Bytes collects lengths, the number of distinct values and a Bloom filter of a
@@ -112,8 +112,8 @@ func (c *Bytes) distinct(value []byte) {
 	if !c.differ {
 		c.compareFirst(value)
 	}
-	if c.o.Range {
-		c.bounds.add(value)
+	if c.o.Bound > 0 {
+		c.bounds.add(value, c.o.Bound)
 	}
 	c.sketch.AddHash(hll.Hash(value))
 	if c.filter != nil && !c.filter.Abandoned() {
@@ -150,8 +150,8 @@ func (c *Bytes) Fill(f *shardpb.FieldDescriptor) {
 	}
 	f.ConstantValue = c.constant(!c.differ, c.constantValue)
 	f.RangeStats = nil
-	if c.o.Range {
-		f.RangeStats = c.bounds.stats(c.o.String)
+	if c.o.Bound > 0 {
+		f.RangeStats = c.bounds.stats(c.o.Bound, c.o.String)
 	}
 	f.Cardinality, f.MembershipFilters = nil, nil
 	if c.values() == 0 {
@@ -173,7 +173,7 @@ func (c *Bytes) constantValue() *commonpb.AnyValue {
 	if c.o.String && !utf8.Valid(c.first) {
 		return nil // a protobuf string cannot hold it
 	}
-	return anyBytes(c.first, c.o.String)
+	return AnyBytes(c.first, c.o.String)
 }
 
 func cardinality(s *hll.Sketch) *shardpb.CardinalityInfo {

@@ -132,7 +132,7 @@ func TestBytesRange(t *testing.T) {
 			}
 		}
 		prefix := bytes.Repeat([]byte{'a'}, rapid.SampledFrom([]int{0, 7, 60, 63, 64}).Draw(t, "prefix"))
-		c := NewBytes(BytesOptions{String: isString, Range: true})
+		c := NewBytes(BytesOptions{String: isString, Bound: StoredBound})
 		values := rapid.SliceOfN(gen, 0, 12).Draw(t, "values")
 		valid := true
 		for i := range values {
@@ -160,7 +160,7 @@ func TestBytesRange(t *testing.T) {
 			return v.GetBytesValue()
 		}
 		lo, hi := bound(f.RangeStats.MinValue), bound(f.RangeStats.MaxValue)
-		require.LessOrEqual(t, max(len(lo), len(hi)), maxBound)
+		require.LessOrEqual(t, max(len(lo), len(hi)), StoredBound)
 		least, greatest := slices.MinFunc(values, bytes.Compare), slices.MaxFunc(values, bytes.Compare)
 		if f.RangeStats.MinInclusive {
 			require.True(t, bytes.Equal(least, lo))
@@ -175,16 +175,16 @@ func TestBytesRange(t *testing.T) {
 	})
 }
 
-// The character after U+007F is longer: an upper bound that ends in it must not grow beyond maxBound.
+// The character after U+007F is longer: an upper bound that ends in it must not grow beyond StoredBound.
 func TestBytesRangeOfLongerSuccessor(t *testing.T) {
 	for _, last := range []rune{0x7f, 0x7ff, 0xffff} {
 		end := string(last)
-		value := strings.Repeat("a", maxBound-len(end)) + end + "a"
-		c := NewBytes(BytesOptions{String: true, Range: true})
+		value := strings.Repeat("a", StoredBound-len(end)) + end + "a"
+		c := NewBytes(BytesOptions{String: true, Bound: StoredBound})
 		c.AddRepeated([]byte(value), 1)
 		f := &shardpb.FieldDescriptor{}
 		c.Fill(f)
-		require.Equal(t, strings.Repeat("a", maxBound-len(end)-1)+"b", f.RangeStats.MaxValue.GetStringValue())
+		require.Equal(t, strings.Repeat("a", StoredBound-len(end)-1)+"b", f.RangeStats.MaxValue.GetStringValue())
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"reflect"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -88,44 +90,29 @@ func bound(a, b *commonpb.AnyValue, aInc, bInc bool, which int) (v *commonpb.Any
 // Compare orders two values of the same kind. It is false for different kinds,
 // for NaNs, and for kinds without an order.
 func Compare(a, b *commonpb.AnyValue) (order int, ok bool) {
+	if reflect.TypeOf(a.GetKind()) != reflect.TypeOf(b.GetKind()) {
+		return 0, false
+	}
 	switch a := a.GetKind().(type) {
 	case *commonpb.AnyValue_I64Value:
-		if b, ok := b.GetKind().(*commonpb.AnyValue_I64Value); ok {
-			return cmp.Compare(a.I64Value, b.I64Value), true
-		}
+		return cmp.Compare(a.I64Value, b.GetI64Value()), true
 	case *commonpb.AnyValue_U64Value:
-		if b, ok := b.GetKind().(*commonpb.AnyValue_U64Value); ok {
-			return cmp.Compare(a.U64Value, b.U64Value), true
-		}
+		return cmp.Compare(a.U64Value, b.GetU64Value()), true
 	case *commonpb.AnyValue_DoubleValue:
-		b, ok := b.GetKind().(*commonpb.AnyValue_DoubleValue)
-		if ok && !math.IsNaN(a.DoubleValue) && !math.IsNaN(b.DoubleValue) {
-			return cmp.Compare(a.DoubleValue, b.DoubleValue), true
-		}
+		x, y := a.DoubleValue, b.GetDoubleValue()
+		return cmp.Compare(x, y), x == x && y == y
 	case *commonpb.AnyValue_BoolValue:
-		if b, ok := b.GetKind().(*commonpb.AnyValue_BoolValue); ok {
-			return cmp.Compare(boolInt(a.BoolValue), boolInt(b.BoolValue)), true
-		}
+		return cmp.Compare(boolInt(a.BoolValue), boolInt(b.GetBoolValue())), true
 	case *commonpb.AnyValue_StringValue:
-		if b, ok := b.GetKind().(*commonpb.AnyValue_StringValue); ok {
-			return cmp.Compare(a.StringValue, b.StringValue), true
-		}
+		return cmp.Compare(a.StringValue, b.GetStringValue()), true
 	case *commonpb.AnyValue_BytesValue:
-		if b, ok := b.GetKind().(*commonpb.AnyValue_BytesValue); ok {
-			return bytes.Compare(a.BytesValue, b.BytesValue), true
-		}
+		return bytes.Compare(a.BytesValue, b.GetBytesValue()), true
 	case *commonpb.AnyValue_DatetimeValue:
-		if b, ok := b.GetKind().(*commonpb.AnyValue_DatetimeValue); ok {
-			return cmp.Compare(a.DatetimeValue.GetTicks(), b.DatetimeValue.GetTicks()), true
-		}
+		return cmp.Compare(a.DatetimeValue.GetTicks(), b.GetDatetimeValue().GetTicks()), true
 	case *commonpb.AnyValue_TimespanValue:
-		if b, ok := b.GetKind().(*commonpb.AnyValue_TimespanValue); ok {
-			return cmp.Compare(int64(a.TimespanValue.GetTicks()), int64(b.TimespanValue.GetTicks())), true
-		}
+		return cmp.Compare(int64(a.TimespanValue.GetTicks()), int64(b.GetTimespanValue().GetTicks())), true
 	case *commonpb.AnyValue_DecimalValue:
-		if b, ok := b.GetKind().(*commonpb.AnyValue_DecimalValue); ok {
-			return compareDecimals(a.DecimalValue, b.DecimalValue)
-		}
+		return compareDecimals(a.DecimalValue, b.GetDecimalValue())
 	}
 	return 0, false
 }
@@ -188,45 +175,49 @@ func sketchOf(m *shardpb.HllSketchV1) *hll.Sketch {
 // mergeTypeSpecific merges statistics of the same kind into those of acc. If next has none, acc
 // keeps its own.
 func mergeTypeSpecific(acc, next *shardpb.FieldDescriptor) {
-	switch a := acc.TypeSpecific.(type) {
-	case *shardpb.FieldDescriptor_StringStats:
-		if b := next.GetStringStats(); b != nil {
-			s := a.StringStats
-			s.MinSize, s.MaxSize = min(s.MinSize, b.MinSize), max(s.MaxSize, b.MaxSize)
-			s.MinNonEmptySize = minOf(s.MinNonEmptySize, b.MinNonEmptySize)
-			s.AsciiCount = sum(s.AsciiCount, b.AsciiCount)
-		}
-	case *shardpb.FieldDescriptor_BinaryStats:
-		if b := next.GetBinaryStats(); b != nil {
-			s := a.BinaryStats
-			s.MinLength, s.MaxLength = min(s.MinLength, b.MinLength), max(s.MaxLength, b.MaxLength)
-			s.MinNonEmptyLength = minOf(s.MinNonEmptyLength, b.MinNonEmptyLength)
-		}
-	case *shardpb.FieldDescriptor_ListStats:
-		if b := next.GetListStats(); b != nil {
-			s := a.ListStats
-			s.MinLength, s.MaxLength = min(s.MinLength, b.MinLength), max(s.MaxLength, b.MaxLength)
-			s.MinNonEmptyLength = minOf(s.MinNonEmptyLength, b.MinNonEmptyLength)
-		}
-	case *shardpb.FieldDescriptor_BooleanStats:
-		s, b := a.BooleanStats, next.GetBooleanStats()
-		s.TrueCount += b.GetTrueCount()
-		s.FalseCount += b.GetFalseCount()
-	case *shardpb.FieldDescriptor_DecimalStats:
-		s, b := a.DecimalStats, next.GetDecimalStats()
-		s.ZeroCount += b.GetZeroCount()
-		s.PositiveCount += b.GetPositiveCount()
-		s.NegativeCount += b.GetNegativeCount()
-		s.NanCount += b.GetNanCount()
-	case *shardpb.FieldDescriptor_FloatingStats:
-		s, b := a.FloatingStats, next.GetFloatingStats()
-		s.ZeroCount += b.GetZeroCount()
-		s.PositiveCount += b.GetPositiveCount()
-		s.NegativeCount += b.GetNegativeCount()
-		s.NanCount += b.GetNanCount()
-		s.PositiveInfinityCount += b.GetPositiveInfinityCount()
-		s.NegativeInfinityCount += b.GetNegativeInfinityCount()
+	if reflect.TypeOf(acc.TypeSpecific) != reflect.TypeOf(next.TypeSpecific) {
+		return
 	}
+	if a, b := LengthsOf(acc), LengthsOf(next); a != nil {
+		*a.Min, *a.Max = min(*a.Min, *b.Min), max(*a.Max, *b.Max)
+		*a.MinNonEmpty = minOf(*a.MinNonEmpty, *b.MinNonEmpty)
+		if s := acc.GetStringStats(); s != nil {
+			s.AsciiCount = sum(s.AsciiCount, next.GetStringStats().AsciiCount)
+		}
+	}
+	addCounts(acc.GetBooleanStats(), next.GetBooleanStats())
+	addCounts(acc.GetDecimalStats(), next.GetDecimalStats())
+	addCounts(acc.GetFloatingStats(), next.GetFloatingStats())
+}
+
+// addCounts adds the fields of a message, which are all counts, to those of another.
+func addCounts(acc, next proto.Message) {
+	a := acc.ProtoReflect()
+	next.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		a.Set(f, protoreflect.ValueOfUint64(a.Get(f).Uint()+v.Uint()))
+		return true
+	})
+}
+
+// Lengths are the fields of the statistics of strings, byte strings or lists that are about lengths.
+type Lengths struct {
+	Min, Max    *uint64
+	MinNonEmpty **uint64
+	Names       [3]string // of the fields
+}
+
+// LengthsOf are the statistics of lengths in a descriptor, nil if there are none.
+func LengthsOf(f *shardpb.FieldDescriptor) *Lengths {
+	lengths := [3]string{"min_length", "max_length", "min_non_empty_length"}
+	switch s := f.GetTypeSpecific().(type) {
+	case *shardpb.FieldDescriptor_StringStats:
+		return &Lengths{&s.StringStats.MinSize, &s.StringStats.MaxSize, &s.StringStats.MinNonEmptySize, [3]string{"min_size", "max_size", "min_non_empty_size"}}
+	case *shardpb.FieldDescriptor_BinaryStats:
+		return &Lengths{&s.BinaryStats.MinLength, &s.BinaryStats.MaxLength, &s.BinaryStats.MinNonEmptyLength, lengths}
+	case *shardpb.FieldDescriptor_ListStats:
+		return &Lengths{&s.ListStats.MinLength, &s.ListStats.MaxLength, &s.ListStats.MinNonEmptyLength, lengths}
+	}
+	return nil
 }
 
 // minOf is the lesser of the known values.

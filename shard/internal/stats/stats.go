@@ -16,8 +16,6 @@ import (
 
 // Collector is the common interface of all collectors.
 type Collector interface {
-	// AddNulls adds n nulls.
-	AddNulls(n int)
 	// Fill sets the counts, statistics, constant and raw size of the values that were added. It
 	// does not change other fields of the descriptor.
 	Fill(f *shardpb.FieldDescriptor)

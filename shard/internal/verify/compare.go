@@ -147,23 +147,13 @@ func sameConstant(a, b *commonpb.AnyValue) bool {
 	if proto.Equal(a, b) {
 		return true
 	}
-	x, ok := textOf(a)
-	y, ok2 := textOf(b)
+	x, ok := stats.TextOf(a)
+	y, ok2 := stats.TextOf(b)
 	if ok && ok2 {
 		return x == y
 	}
 	order, ok := stats.Compare(a, b)
 	return ok && order == 0
-}
-
-func textOf(v *commonpb.AnyValue) (string, bool) {
-	switch k := v.GetKind().(type) {
-	case *commonpb.AnyValue_StringValue:
-		return k.StringValue, true
-	case *commonpb.AnyValue_BytesValue:
-		return string(k.BytesValue), true
-	}
-	return "", false
 }
 
 // show formats a value for a message.
@@ -191,7 +181,7 @@ func show(v *commonpb.AnyValue) string {
 		}
 		return fmt.Sprintf("% x", k.DecimalValue)
 	}
-	if s, ok := textOf(v); ok {
+	if s, ok := stats.TextOf(v); ok {
 		return fmt.Sprintf("%.80q", s)
 	}
 	return "of another type"
@@ -258,35 +248,27 @@ func (c *comparison) specific() {
 }
 
 func (c *comparison) lengths() {
-	if s, w := c.got.GetStringStats(), c.want.GetStringStats(); s != nil && w != nil {
-		c.number("min_size", &s.MinSize, &w.MinSize)
-		c.number("max_size", &s.MaxSize, &w.MaxSize)
-		c.number("min_non_empty_size", s.MinNonEmptySize, w.MinNonEmptySize)
+	if s, w := stats.LengthsOf(c.got), stats.LengthsOf(c.want); s != nil {
+		c.number(s.Names[0], s.Min, w.Min)
+		c.number(s.Names[1], s.Max, w.Max)
+		c.number(s.Names[2], *s.MinNonEmpty, *w.MinNonEmpty)
+	}
+	if s, w := c.got.GetStringStats(), c.want.GetStringStats(); s != nil {
 		c.number("ascii_count", s.AsciiCount, w.AsciiCount)
-	}
-	if s, w := c.got.GetBinaryStats(), c.want.GetBinaryStats(); s != nil && w != nil {
-		c.number("min_length", &s.MinLength, &w.MinLength)
-		c.number("max_length", &s.MaxLength, &w.MaxLength)
-		c.number("min_non_empty_length", s.MinNonEmptyLength, w.MinNonEmptyLength)
-	}
-	if s, w := c.got.GetListStats(), c.want.GetListStats(); s != nil && w != nil {
-		c.number("min_length", &s.MinLength, &w.MinLength)
-		c.number("max_length", &s.MaxLength, &w.MaxLength)
-		c.number("min_non_empty_length", s.MinNonEmptyLength, w.MinNonEmptyLength)
 	}
 }
 
 func (c *comparison) signs() {
-	if s, w := c.got.GetBooleanStats(), c.want.GetBooleanStats(); s != nil && w != nil && !proto.Equal(s, w) {
-		c.differ("boolean_stats are %v, but %s have %v", s, c.what, w)
-	}
 	if c.losesNaN() {
 		return // see constant
 	}
-	if s, w := c.got.GetFloatingStats(), c.want.GetFloatingStats(); s != nil && w != nil && !proto.Equal(s, w) {
-		c.differ("floating_stats are %v, but %s have %v", s, c.what, w)
-	}
-	if s, w := c.got.GetDecimalStats(), c.want.GetDecimalStats(); s != nil && w != nil && !proto.Equal(s, w) {
-		c.differ("decimal_stats are %v, but %s have %v", s, c.what, w)
+	c.counts("boolean_stats", c.got.GetBooleanStats(), c.want.GetBooleanStats())
+	c.counts("floating_stats", c.got.GetFloatingStats(), c.want.GetFloatingStats())
+	c.counts("decimal_stats", c.got.GetDecimalStats(), c.want.GetDecimalStats())
+}
+
+func (c *comparison) counts(name string, got, want proto.Message) {
+	if !proto.Equal(got, want) {
+		c.differ("%s are %v, but %s have %v", name, got, c.what, want)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
@@ -64,43 +63,26 @@ type ranges[T any] struct {
 	least, most T
 }
 
-func openRanges[T numeric.Value](n *nodeCheck, raw []byte) *ranges[T] {
+// openRanges parses a range index, of which raw is nil if there is none.
+func openRanges[T any](n *nodeCheck, raw []byte, parse func([]byte, uint64, *numeric.Scratch) (*numrange.Index[T], error),
+	compare func(a, b T) int, invalid func(T) bool) *ranges[T] {
 	if raw == nil {
 		return nil
 	}
-	var scratch numeric.Scratch
-	x, err := numrange.Parse[T](raw, byte(n.col.Stored.Type), n.stored.GetPositionCount(), &scratch)
+	x, err := parse(raw, n.stored.GetPositionCount(), new(numeric.Scratch))
 	if err = cmp.Or(err, blocks.CheckWhole(raw, n.rangeSum)); err != nil {
 		n.unusable(err)
 		return nil
 	}
-	return newRanges(n, x, func(a, b T) int {
-		switch {
-		case a < b:
-			return -1
-		case a > b:
-			return 1
-		}
-		return 0
-	}, func(v T) bool { return v != v })
-}
-
-func openDecimalRanges(n *nodeCheck, raw []byte) *ranges[decimal.Decimal] {
-	if raw == nil {
-		return nil
-	}
-	var scratch numeric.Scratch
-	x, err := numrange.ParseDecimal(raw, n.stored.GetPositionCount(), &scratch)
-	if err = cmp.Or(err, blocks.CheckWhole(raw, n.rangeSum)); err != nil {
-		n.unusable(err)
-		return nil
-	}
-	return newRanges(n, x, decimal.Decimal.Compare, decimal.Decimal.IsNaN)
-}
-
-func newRanges[T any](n *nodeCheck, x *numrange.Index[T], compare func(a, b T) int, invalid func(T) bool) *ranges[T] {
 	n.c.v.count(func(r *Report) { r.RangeIndexes++ })
 	return &ranges[T]{n: n, index: x, compare: compare, invalid: invalid}
+}
+
+func openNumberRanges[T numeric.Value](n *nodeCheck, raw []byte) *ranges[T] {
+	parse := func(raw []byte, positions uint64, s *numeric.Scratch) (*numrange.Index[T], error) {
+		return numrange.Parse[T](raw, byte(n.col.Stored.Type), positions, s)
+	}
+	return openRanges(n, raw, parse, cmp.Compare[T], func(v T) bool { return v != v })
 }
 
 func (r *ranges[T]) add(values []T, valid bitmap.Bits) error {

@@ -46,9 +46,6 @@ func (n *nodeCheck) finish() error {
 func (n *nodeCheck) want() *shardpb.FieldDescriptor {
 	d := &shardpb.FieldDescriptor{}
 	n.stats.Fill(d)
-	if n.texts != nil {
-		d.RangeStats = n.texts.stats()
-	}
 	if n.repeated != nil {
 		d = stats.Merge(proto.CloneOf(n.repeated), d)
 		d.MembershipFilters = n.filters

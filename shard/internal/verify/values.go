@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -21,6 +22,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/sbbf"
+	"github.com/amudai/amudai-go/shard/internal/index/numrange"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read"
@@ -85,7 +87,6 @@ type nodeCheck struct {
 	leaf     func(arr arrow.Array, valid bitmap.Bits) error // adds values; nil for containers
 	unusable func(err error)                                // reports an index that readers ignore; its values are not damaged
 	rangeSum []byte                                         // checksum of the whole range index; none in shards of other writers
-	texts    *textRange                                     // for a column of strings or bytes, else nil
 	children []*nodeCheck
 	count    int64
 	buffers  int                        // number of buffers of the node
@@ -140,79 +141,51 @@ func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path strin
 
 // collect chooses the statistics by type.
 func (n *nodeCheck) collect(index []byte) {
-	switch t := n.col.Stored.Type; t {
-	case schema.Boolean:
+	if number, ok := collectors.Of(n.col); ok {
+		number(n, index)
+		return
+	}
+	switch t := n.col.Stored.Type; {
+	case t == schema.Boolean:
 		s := &stats.Bool{}
 		n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
 			s.Add(bitmap.Bits{Data: arr.Data().Buffers()[1].Bytes(), Off: arr.Data().Offset(), Len: arr.Len()}, valid)
 			return nil
 		}
-	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.DateTime:
-		n.collectInteger(index)
-	case schema.Float32:
-		collectFloat[float32](n, index)
-	case schema.Float64:
-		collectFloat[float64](n, index)
-	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
-		if n.col.Stored.Label() == schema.LabelDecimal && t == schema.FixedSizeBinary {
-			n.collectDecimal(index)
-			return
-		}
+	case t == schema.FixedSizeBinary && n.col.Stored.Label() == schema.LabelDecimal:
+		ranges := openRanges(n, index, numrange.ParseDecimal, decimal.Decimal.Compare, decimal.Decimal.IsNaN)
+		collectValues(n, &stats.Decimal{}, ranges)
+	case t == schema.String || t == schema.Binary || t == schema.Guid || t == schema.FixedSizeBinary:
 		n.collectBytes()
-	case schema.List, schema.Map:
+	case t == schema.List || t == schema.Map:
 		n.stats = &stats.List{}
 	default:
 		n.stats = &stats.Presence{}
 	}
 }
 
-func (n *nodeCheck) collectInteger(index []byte) {
-	signed := n.col.Stored.Signed
-	switch t := n.col.Stored.Type; {
-	case t == schema.Int8 && signed:
-		collectInteger[int8](n, index)
-	case t == schema.Int8:
-		collectInteger[uint8](n, index)
-	case t == schema.Int16 && signed:
-		collectInteger[int16](n, index)
-	case t == schema.Int16:
-		collectInteger[uint16](n, index)
-	case t == schema.Int32 && signed:
-		collectInteger[int32](n, index)
-	case t == schema.Int32:
-		collectInteger[uint32](n, index)
-	case t == schema.Int64 && signed:
-		collectInteger[int64](n, index)
-	default:
-		collectInteger[uint64](n, index)
-	}
+// collectors are the functions for stored numbers.
+var collectors = stripe.PerNumber[func(n *nodeCheck, index []byte)]{
+	collectInteger[int8], collectInteger[int16], collectInteger[int32], collectInteger[int64],
+	collectInteger[uint8], collectInteger[uint16], collectInteger[uint32], collectInteger[uint64],
+	collectFloat[float32], collectFloat[float64],
 }
 
 func collectInteger[T stats.Integer](n *nodeCheck, index []byte) {
-	s := &stats.Numeric[T]{}
-	ranges := openRanges[T](n, index)
-	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
-		values := arrowutil.Values[T](arr)
-		s.Add(values, valid)
-		return ranges.add(values, valid)
-	}
+	collectValues(n, &stats.Numeric[T]{}, openNumberRanges[T](n, index))
 }
 
 func collectFloat[T float32 | float64](n *nodeCheck, index []byte) {
-	s := &stats.Float[T]{}
-	ranges := openRanges[T](n, index)
-	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
-		values := arrowutil.Values[T](arr)
-		s.Add(values, valid)
-		return ranges.add(values, valid)
-	}
+	collectValues(n, &stats.Float[T]{}, openNumberRanges[T](n, index))
 }
 
-func (n *nodeCheck) collectDecimal(index []byte) {
-	s := &stats.Decimal{}
-	ranges := openDecimalRanges(n, index)
+// collectValues collects statistics of values, and compares them with a range index.
+func collectValues[T any](n *nodeCheck, s interface {
+	stats.Collector
+	Add(values []T, valid bitmap.Bits)
+}, ranges *ranges[T]) {
 	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
-		values := arrowutil.Values[decimal.Decimal](arr)
+		values := arrowutil.Values[T](arr)
 		s.Add(values, valid)
 		return ranges.add(values, valid)
 	}
@@ -224,7 +197,7 @@ const maxFilterValues = 1 << 20
 func (n *nodeCheck) collectBytes() {
 	stored := n.stored.GetMembershipFilters().GetSbbf()
 	s := stats.NewBytes(stats.BytesOptions{
-		String: n.col.Stored.Type == schema.String, NoFilter: stored == nil,
+		String: n.col.Stored.Type == schema.String, NoFilter: stored == nil, Bound: math.MaxInt32,
 		Filter: sbbf.Options{FPP: stored.GetTargetFpp(), MaxValues: int(min(stored.GetNumValues(), maxFilterValues)) + 1},
 	})
 	filter, ok := sbbf.Filter{}, false
@@ -236,11 +209,9 @@ func (n *nodeCheck) collectBytes() {
 			n.c.v.note(n.c.in(fmt.Errorf("not checked: a filter with hash %q in %d bytes", f.HashAlgorithm, len(f.Data)), n.path))
 		}
 	}
-	n.texts = &textRange{isString: n.col.Stored.Type == schema.String}
 	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
 		v := bytesOf(arr)
 		s.Add(v, valid)
-		n.texts.add(v, valid)
 		for i := 0; ok && i < v.N; i++ {
 			if valid.At(i) && !filter.MayContain(v.At(i)) {
 				return fault.InColumn(fault.Corruptf("filter lacks the value %.40q", v.At(i)), n.path)

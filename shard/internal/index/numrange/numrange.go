@@ -18,6 +18,7 @@ package numrange
 
 import (
 	"encoding/binary"
+	"sync"
 	"unsafe"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -37,8 +38,13 @@ const (
 	decimalType = 9 // FixedSizeBinary
 )
 
-// blocks collects the bounds of blocks of positions.
-type blocks[T any] struct {
+// Builder collects the index of a column of numbers or decimals. It must not be used concurrently.
+type Builder[T any] struct {
+	basicType byte
+	boundsOf  func(run []T) (lo, hi T, n int) // n values are not NaN
+	less      func(a, b T) bool
+	image     func(dst []byte, values []T) []byte // appends the bytes of an array
+
 	lo, hi     []T
 	invalid    []uint16
 	span       uint64
@@ -50,163 +56,110 @@ type blocks[T any] struct {
 	curLo, curHi T
 }
 
-// add counts n positions of the open block, of which bad are invalid.
-func (b *blocks[T]) add(n, bad int) {
-	b.span += uint64(n)
-	b.n += n
-	b.bad += bad
-	b.anyInvalid = b.anyInvalid || bad > 0
-	b.anyValid = b.anyValid || bad < n
-	if b.n == BlockLen {
-		b.close()
+// NewBuilder returns an empty builder for a column of a basic type of the schema: integers, floats, DateTime (uint64) or
+// TimeSpan (int64).
+func NewBuilder[T numeric.Value](basicType byte) *Builder[T] {
+	return &Builder[T]{basicType: basicType, boundsOf: bounds.Of[T], less: func(a, b T) bool { return a < b }, image: appendNumbers[T]}
+}
+
+// NewDecimalBuilder returns an empty builder for a column of decimals.
+func NewDecimalBuilder() *Builder[decimal.Decimal] {
+	return &Builder[decimal.Decimal]{
+		basicType: decimalType, boundsOf: decimal.Bounds,
+		less:  func(a, b decimal.Decimal) bool { return a.Compare(b) < 0 },
+		image: func(dst []byte, values []decimal.Decimal) []byte { return append(dst, decimal.Bytes(values)...) },
 	}
 }
 
-func (b *blocks[T]) close() {
-	b.lo, b.hi, b.invalid = append(b.lo, b.curLo), append(b.hi, b.curHi), append(b.invalid, uint16(b.bad))
-	var zero T
-	b.curLo, b.curHi, b.n, b.bad, b.started = zero, zero, 0, 0, false
-}
-
-// Builder collects the index of a column of numbers: integers, floats, DateTime (uint64) or TimeSpan (int64). It must
-// not be used concurrently.
-type Builder[T numeric.Value] struct {
-	basicType byte
-	b         blocks[T]
-}
-
-// NewBuilder returns an empty builder for a column of a basic type of the schema.
-func NewBuilder[T numeric.Value](basicType byte) *Builder[T] {
-	return &Builder[T]{basicType: basicType}
-}
-
 // Add adds values. valid is their validity, of the same length.
-func (x *Builder[T]) Add(values []T, valid bitmap.Bits) {
-	var buf [bounds.GatherLen]T
+func (x *Builder[T]) Add(values []T, valid bitmap.Bits) { add(x, values, valid, x.boundsOf) }
+
+// AddScaled is [Builder.Add] for the values coefficients[i] × 10^exponent, as decimal.FromInt64 encodes them.
+func AddScaled(x *Builder[decimal.Decimal], coefficients []int64, exponent int, valid bitmap.Bits) {
+	var ends [2]decimal.Decimal
+	add(x, coefficients, valid, func(run []int64) (lo, hi decimal.Decimal, n int) {
+		from, to, n := bounds.Of(run)
+		if n > 0 {
+			decimal.FromInt64(ends[:], []int64{from, to}, exponent)
+		}
+		return ends[0], ends[1], n
+	})
+}
+
+// gathered has memory for values of up to 16 bytes between nulls.
+var gathered = sync.Pool{New: func() any { return new([bounds.GatherLen][2]uint64) }}
+
+// add adds values in a form of which boundsOf gives the bounds of some.
+func add[S, T any](x *Builder[T], values []S, valid bitmap.Bits, boundsOf func(run []S) (lo, hi T, n int)) {
+	memory := gathered.Get().(*[bounds.GatherLen][2]uint64)
+	defer gathered.Put(memory)
+	buf := (*[bounds.GatherLen]S)(unsafe.Pointer(memory))
 	for len(values) > 0 {
-		n := min(BlockLen-x.b.n, len(values))
+		n := min(BlockLen-x.n, len(values))
 		piece, ok := values[:n], valid.Slice(0, n)
 		good := 0
 		for at := 0; at < n; {
-			var run []T
-			run, at = bounds.Gather(piece, ok, at, &buf)
-			good += x.widen(run)
+			var run []S
+			run, at = bounds.Gather(piece, ok, at, buf)
+			lo, hi, k := boundsOf(run)
+			x.widen(lo, hi, k)
+			good += k
 		}
-		x.b.add(n, n-good)
+		x.count(n, n-good)
 		values, valid = values[n:], valid.Slice(n, valid.Len)
 	}
 }
 
-// widen widens the bounds of the open block, and returns the number of valid values.
-func (x *Builder[T]) widen(run []T) int {
-	lo, hi, n := bounds.Of(run)
+// widen widens the bounds of the open block to those of n valid values.
+func (x *Builder[T]) widen(lo, hi T, n int) {
 	if n == 0 {
-		return 0
+		return
 	}
-	b := &x.b
-	if !b.started || lo < b.curLo {
-		b.curLo = lo
+	if !x.started || x.less(lo, x.curLo) {
+		x.curLo = lo
 	}
-	if !b.started || hi > b.curHi {
-		b.curHi = hi
+	if !x.started || x.less(x.curHi, hi) {
+		x.curHi = hi
 	}
-	b.started = true
-	return n
+	x.started = true
+}
+
+// count counts n positions of the open block, of which bad are invalid.
+func (x *Builder[T]) count(n, bad int) {
+	x.span += uint64(n)
+	x.n += n
+	x.bad += bad
+	x.anyInvalid = x.anyInvalid || bad > 0
+	x.anyValid = x.anyValid || bad < n
+	if x.n == BlockLen {
+		x.close()
+	}
+}
+
+func (x *Builder[T]) close() {
+	x.lo, x.hi, x.invalid = append(x.lo, x.curLo), append(x.hi, x.curHi), append(x.invalid, uint16(x.bad))
+	var zero T
+	x.curLo, x.curHi, x.n, x.bad, x.started = zero, zero, 0, 0, false
 }
 
 // Append appends the buffer of all values, encoded with the profile. It appends nothing if no position is valid:
 // there is no index then. For profile Plain, the caller omits the index. The builder must not be used afterwards.
 func (x *Builder[T]) Append(dst []byte, p encoding.Profile) []byte {
-	return appendIndex(dst, &x.b, x.basicType, p, appendNumbers[T])
-}
-
-// DecimalBuilder collects the index of a column of decimals. The zero value is ready to use. It must not be used
-// concurrently.
-type DecimalBuilder struct{ b blocks[decimal.Decimal] }
-
-// NewDecimalBuilder returns an empty builder.
-func NewDecimalBuilder() *DecimalBuilder { return &DecimalBuilder{} }
-
-// Add adds values. valid is their validity, of the same length.
-func (x *DecimalBuilder) Add(values []decimal.Decimal, valid bitmap.Bits) {
-	var buf [bounds.GatherLen]decimal.Decimal
-	for len(values) > 0 {
-		n := min(BlockLen-x.b.n, len(values))
-		piece, ok := values[:n], valid.Slice(0, n)
-		good := 0
-		for at := 0; at < n; {
-			var run []decimal.Decimal
-			run, at = bounds.Gather(piece, ok, at, &buf)
-			good += x.widen(run)
-		}
-		x.b.add(n, n-good)
-		values, valid = values[n:], valid.Slice(n, valid.Len)
+	if x.n > 0 {
+		x.close()
 	}
-}
-
-// AddScaled is Add for the values coefficients[i] × 10^exponent, as decimal.FromInt64 encodes them.
-func (x *DecimalBuilder) AddScaled(coefficients []int64, exponent int, valid bitmap.Bits) {
-	var buf [bounds.GatherLen]int64
-	var ends [2]decimal.Decimal
-	for len(coefficients) > 0 {
-		n := min(BlockLen-x.b.n, len(coefficients))
-		piece, ok := coefficients[:n], valid.Slice(0, n)
-		good := 0
-		for at := 0; at < n; {
-			var run []int64
-			run, at = bounds.Gather(piece, ok, at, &buf)
-			lo, hi, k := bounds.Of(run)
-			if k > 0 {
-				decimal.FromInt64(ends[:], []int64{lo, hi}, exponent)
-				x.widenTo(ends[0], ends[1])
-			}
-			good += k
-		}
-		x.b.add(n, n-good)
-		coefficients, valid = coefficients[n:], valid.Slice(n, valid.Len)
-	}
-}
-
-func (x *DecimalBuilder) widen(run []decimal.Decimal) int {
-	lo, hi, n := decimal.Bounds(run)
-	if n > 0 {
-		x.widenTo(lo, hi)
-	}
-	return n
-}
-
-func (x *DecimalBuilder) widenTo(lo, hi decimal.Decimal) {
-	b := &x.b
-	if !b.started || lo.Compare(b.curLo) < 0 {
-		b.curLo = lo
-	}
-	if !b.started || hi.Compare(b.curHi) > 0 {
-		b.curHi = hi
-	}
-	b.started = true
-}
-
-// Append is [Builder.Append].
-func (x *DecimalBuilder) Append(dst []byte, p encoding.Profile) []byte {
-	return appendIndex(dst, &x.b, decimalType, p, appendDecimals)
-}
-
-func appendIndex[T any](dst []byte, b *blocks[T], basicType byte, p encoding.Profile, image func([]byte, []T) []byte) []byte {
-	if b.n > 0 {
-		b.close()
-	}
-	if !b.anyValid {
+	if !x.anyValid {
 		return dst
 	}
 	start := len(dst)
-	header := [headerLen]byte{0: version, 2: basicType, 3: 1}
-	binary.LittleEndian.PutUint64(header[4:], b.span)
+	header := [headerLen]byte{0: version, 2: x.basicType, 3: 1}
+	binary.LittleEndian.PutUint64(header[4:], x.span)
 	binary.LittleEndian.PutUint16(header[36:], BlockLen)
 	dst = append(dst, header[:]...)
 
-	payloads := [3][]byte{image(nil, b.lo), image(nil, b.hi), nil}
-	if b.anyInvalid {
-		payloads[2] = appendNumbers(nil, b.invalid)
+	payloads := [3][]byte{x.image(nil, x.lo), x.image(nil, x.hi), nil}
+	if x.anyInvalid {
+		payloads[2] = appendNumbers(nil, x.invalid)
 	}
 	for i, bytes := range payloads {
 		if bytes == nil {
@@ -236,26 +189,6 @@ func options(p encoding.Profile, n int) encoding.Options {
 
 // appendNumbers appends values in little-endian order.
 func appendNumbers[T numeric.Value](dst []byte, values []T) []byte {
-	var zero T
-	switch p := unsafe.Pointer(unsafe.SliceData(values)); unsafe.Sizeof(zero) {
-	case 1:
-		return append(dst, unsafe.Slice((*byte)(p), len(values))...)
-	case 2:
-		for _, v := range unsafe.Slice((*uint16)(p), len(values)) {
-			dst = binary.LittleEndian.AppendUint16(dst, v)
-		}
-	case 4:
-		for _, v := range unsafe.Slice((*uint32)(p), len(values)) {
-			dst = binary.LittleEndian.AppendUint32(dst, v)
-		}
-	case 8:
-		for _, v := range unsafe.Slice((*uint64)(p), len(values)) {
-			dst = binary.LittleEndian.AppendUint64(dst, v)
-		}
-	}
+	dst, _ = binary.Append(dst, binary.LittleEndian, values) // never fails for numbers
 	return dst
-}
-
-func appendDecimals(dst []byte, values []decimal.Decimal) []byte {
-	return append(dst, decimal.Bytes(values)...)
 }

@@ -174,8 +174,8 @@ func TestScaledDecimals(t *testing.T) {
 		valid := genValid(t, len(ints))
 		a, b := NewDecimalBuilder(), NewDecimalBuilder()
 		n := len(ints) / 3
-		a.AddScaled(ints[:n], -2, valid.Slice(0, n))
-		a.AddScaled(ints[n:], -2, valid.Slice(n, len(ints)))
+		AddScaled(a, ints[:n], -2, valid.Slice(0, n))
+		AddScaled(a, ints[n:], -2, valid.Slice(n, len(ints)))
 		b.Add(values, valid)
 		require.Equal(t, a.Append(nil, encoding.Balanced), b.Append(nil, encoding.Balanced))
 	})
@@ -249,7 +249,7 @@ func TestNoAllocations(t *testing.T) {
 	values := make([]int64, 1000)
 	valid := bitmap.Bits{Data: bytes.Repeat([]byte{0xff, 0x7f}, 100), Len: 1000}
 	x := NewBuilder[int64](5)
-	x.b.lo, x.b.hi, x.b.invalid = make([]int64, 0, 1000), make([]int64, 0, 1000), make([]uint16, 0, 1000)
+	x.lo, x.hi, x.invalid = make([]int64, 0, 1000), make([]int64, 0, 1000), make([]uint16, 0, 1000)
 	require.Zero(t, testing.AllocsPerRun(10, func() { x.Add(values, valid) }))
 }
 
@@ -275,7 +275,7 @@ func BenchmarkAdd(b *testing.B) {
 	b.Run("scaled", func(b *testing.B) {
 		microbench.Output(b, 8*len(values))
 		for b.Loop() {
-			NewDecimalBuilder().AddScaled(values, -2, bitmap.All(len(values)))
+			AddScaled(NewDecimalBuilder(), values, -2, bitmap.All(len(values)))
 		}
 	})
 	for _, n := range []int{100, 1_000_000} {

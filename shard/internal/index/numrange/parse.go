@@ -122,23 +122,7 @@ func split(b []byte, basicType byte, positions uint64) (payloads [3][]byte, err 
 // toNumbers reads little-endian values.
 func toNumbers[T numeric.Value](image []byte) []T {
 	var zero T
-	width := int(unsafe.Sizeof(zero))
-	out := make([]T, len(image)/width)
-	switch p := unsafe.Pointer(unsafe.SliceData(out)); width {
-	case 1:
-		copy(unsafe.Slice((*byte)(p), len(out)), image)
-	case 2:
-		for i, d := 0, unsafe.Slice((*uint16)(p), len(out)); i < len(d); i++ {
-			d[i] = binary.LittleEndian.Uint16(image[2*i:])
-		}
-	case 4:
-		for i, d := 0, unsafe.Slice((*uint32)(p), len(out)); i < len(d); i++ {
-			d[i] = binary.LittleEndian.Uint32(image[4*i:])
-		}
-	case 8:
-		for i, d := 0, unsafe.Slice((*uint64)(p), len(out)); i < len(d); i++ {
-			d[i] = binary.LittleEndian.Uint64(image[8*i:])
-		}
-	}
+	out := make([]T, len(image)/int(unsafe.Sizeof(zero)))
+	_, _ = binary.Decode(image, binary.LittleEndian, out) // never fails for numbers
 	return out
 }

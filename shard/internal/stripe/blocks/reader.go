@@ -32,9 +32,6 @@ type Reader struct {
 	name     string            // kind of the buffer, for errors
 }
 
-// Artifact is the artifact that the buffer lies in.
-func (r *Reader) Artifact() storage.Reader { return r.artifact }
-
 // MapSize is the number of bytes of the block map.
 func (r *Reader) MapSize() int64 { return r.mapSize }
 

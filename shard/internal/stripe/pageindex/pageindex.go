@@ -94,7 +94,7 @@ func Read(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedB
 }
 
 // pages are the functions for stored numbers.
-var pages = rules.PerNumber[func(*arrowmap.Column, []byte, uint64, *numeric.Scratch) (*Pages, error)]{
+var pages = stripe.PerNumber[func(*arrowmap.Column, []byte, uint64, *numeric.Scratch) (*Pages, error)]{
 	pagesOf[int8], pagesOf[int16], pagesOf[int32], pagesOf[int64],
 	pagesOf[uint8], pagesOf[uint16], pagesOf[uint32], pagesOf[uint64],
 	pagesOf[float32], pagesOf[float64],

@@ -46,7 +46,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow
 	}
 	r := bytesReader[O]{
 		dt: dt, data: data, fixed: int(n.col.Stored.FixedSize), nulls: n.nullable(),
-		text: rules.IsText(n.col.Plain), mean: n.meanLength(data),
+		mean: n.meanLength(data),
 	}
 	if n.field.DictionarySize == nil {
 		return &r, nil
@@ -80,7 +80,6 @@ type bytesReader[O int32 | int64] struct {
 	data  *blocks.Reader
 	fixed int  // length of every value, 0 if it varies
 	nulls bool // a value may be null
-	text  bool // values must be valid UTF-8
 	mean  int  // expected length of a value
 	spare atomic.Pointer[spareBytes]
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
@@ -21,7 +22,7 @@ import (
 )
 
 // openers are the functions for stored numbers.
-var openers = rules.PerNumber[func(context.Context, *openNode) (nodeReader, error)]{
+var openers = stripe.PerNumber[func(context.Context, *openNode) (nodeReader, error)]{
 	openNumbers[int8], openNumbers[int16], openNumbers[int32], openNumbers[int64],
 	openNumbers[uint8], openNumbers[uint16], openNumbers[uint32], openNumbers[uint64],
 	openNumbers[float32], openNumbers[float64],

@@ -48,7 +48,7 @@ func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
 		ctx: c, id: col.ID, fixed: int(col.Stored.FixedSize), text: col.Stored.Type == schema.String,
 		stats: stats.NewBytes(stats.BytesOptions{
 			String:   col.Stored.Type == schema.String,
-			Range:    true,
+			Bound:    stats.StoredBound,
 			NoFilter: c.encoding.Profile == encoding.ProfilePlain && col.Stored.Type != schema.Guid,
 		}),
 	}

@@ -26,7 +26,7 @@ type decimalWriter struct {
 	rule   arrowmap.Rule
 	scale  int
 	stats  stats.Decimal
-	index  *numrange.DecimalBuilder // nil for profile Plain
+	index  *numrange.Builder[decimal.Decimal] // nil for profile Plain
 	blocks bytesBlocks
 }
 
@@ -68,7 +68,7 @@ func (w *decimalWriter) describe(mem *chunkScratch, values []decimal.Decimal, ar
 		if decimal.Narrow(integers, wide) == len(wide) {
 			w.stats.AddScaled(integers, -w.scale, valid)
 			if w.index != nil {
-				w.index.AddScaled(integers, -w.scale, valid)
+				numrange.AddScaled(w.index, integers, -w.scale, valid)
 			}
 			return
 		}

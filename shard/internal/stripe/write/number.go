@@ -34,7 +34,7 @@ type primitiveWriter[T numeric.Value] struct {
 }
 
 // newNumberWriters make the writers for stored numbers.
-var newNumberWriters = rules.PerNumber[func(*nodeContext, *arrowmap.Column) (nodeWriter, error)]{
+var newNumberWriters = stripe.PerNumber[func(*nodeContext, *arrowmap.Column) (nodeWriter, error)]{
 	newIntegerWriter[int8], newIntegerWriter[int16], newIntegerWriter[int32], newIntegerWriter[int64],
 	newIntegerWriter[uint8], newIntegerWriter[uint16], newIntegerWriter[uint32], newIntegerWriter[uint64],
 	newFloatWriter[float32], newFloatWriter[float64],

@@ -16,10 +16,11 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
 // constants are the functions for numbers.
-var constants = PerNumber[func(*arrowmap.Column, *commonpb.AnyValue) (arrow.Array, error)]{
+var constants = stripe.PerNumber[func(*arrowmap.Column, *commonpb.AnyValue) (arrow.Array, error)]{
 	constantInt[int8], constantInt[int16], constantInt[int32], constantInt[int64],
 	constantInt[uint8], constantInt[uint16], constantInt[uint32], constantInt[uint64],
 	constantFloat[float32], constantFloat[float64],

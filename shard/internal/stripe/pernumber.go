@@ -1,4 +1,4 @@
-package rules
+package stripe
 
 import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
