@@ -113,7 +113,9 @@ func TestDecimals(t *testing.T) {
 		require.Equal(t, quoted(v, valid), decodeAll(t, blk, n, 16, BlockOptions{Checksums: true}, &s))
 		checkIntegers(t, values, valid, blk, &s)
 		if oddShare == 0 && (kind == "one scale" || kind == "large" || kind == "reduced") {
-			_, _, x, _ := s.block.Integers()
+			b, err := Parse(blk, n, 16, BlockOptions{Checksums: true}, &s)
+			require.NoError(t, err)
+			_, _, x, _ := b.Integers()
 			require.Empty(t, x.Positions)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -152,7 +153,9 @@ func requireFound(t testing.TB, b *Block, data []byte, ends []int64) {
 		}
 		return data[ends[i-1]:ends[i]]
 	}
-	valid := b.present()
+	bits := make([]byte, (b.Len()+7)/8)
+	b.Validity(bits, 0)
+	valid := bitmap.Bits{Data: bits, Len: b.Len()}
 	found := make([]byte, (b.Len()+63)/64*8)
 	for _, k := range []int{0, b.Len() / 2, b.Len() - 1} {
 		v := at(k)

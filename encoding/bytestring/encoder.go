@@ -1,9 +1,11 @@
 package bytestring
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/codec"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
@@ -20,7 +22,7 @@ type Encoder struct {
 // NewEncoder makes an encoder of values of fixed bytes or, if fixed is 0, of any
 // length. It takes no memory worth mention before the first block.
 func NewEncoder(o encoding.Options, fixed int) *Encoder {
-	return &Encoder{o: o, trees: encode.New(table, o, fixed)}
+	return &Encoder{o: o, trees: encode.New(codec.Table, o, fixed)}
 }
 
 // Clone makes another encoder with the same memory of earlier blocks, for another goroutine.
@@ -54,7 +56,7 @@ const BriefBytes = 8 << 20
 // of values is an error.
 func (e *Encoder) AppendBlock(dst []byte, v Values, valid encoding.Bits) ([]byte, error) {
 	if size := len(v.Bytes()); size > math.MaxInt32 {
-		return dst, misuse("block of %d values, %d bytes", v.N, size)
+		return dst, fmt.Errorf("bytestring: block of %d values, %d bytes", v.N, size)
 	}
 	if valid.Data == nil {
 		valid = bitmap.All(v.N)
@@ -83,5 +85,5 @@ func (e *Encoder) AppendBlock(dst []byte, v Values, valid encoding.Bits) ([]byte
 // reproducible samples use it. SingleValue of unequal values is an error, as is a form
 // that does not take values of this type.
 func AppendTreeAs(dst []byte, v Values, valid encoding.Bits, shape string) ([]byte, error) {
-	return table.AppendTreeAs(dst, v, valid, shape)
+	return codec.Table.AppendTreeAs(dst, v, valid, shape)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -212,28 +212,20 @@ func TestFieldsDamage(t *testing.T) {
 func TestNesting(t *testing.T) {
 	v := fieldValues(0, 300)
 	deep := "Plain"
-	for range encode.MaxLevels - 1 {
+	for range tree.MaxLevels - 1 {
 		deep = "Fields(Plain,Plain,Plain,Plain," + deep + ")"
 	}
-	tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), deep)
+	written, err := AppendTreeAs(nil, v, bitmap.All(v.N), deep)
 	require.NoError(t, err)
 	var s Scratch
-	blk := withTree(tree, bitmap.All(v.N))
+	blk := withTree(written, bitmap.All(v.N))
 	require.Equal(t, quoted(v, bitmap.All(v.N)), decodeAll(t, blk, v.N, 0, BlockOptions{Checksums: true}, &s))
 	_, err = AppendTreeAs(nil, v, bitmap.All(v.N), strings.Replace(deep, "Plain))", "Fields))", 1))
 	require.ErrorContains(t, err, "nested more than 4 deep")
 
-	// A level more, by hand: the innermost texts are read as Fields.
-	s = Scratch{level: encode.MaxLevels - 1, shared: &nesting{room: 1 << 30}}
-	s.block = Block{s: &s, n: v.N}
-	require.ErrorContains(t, s.block.parse(tree, 1<<30), "nested more than 4 deep")
-
 	s = Scratch{}
 	_, err = Parse(blk, v.N, 0, BlockOptions{MaxDecoded: int64(len(v.Data)) / 4}, &s)
 	require.ErrorIs(t, err, fault.ErrLimit)
-	s = Scratch{shared: &nesting{trees: maxNested, room: 1 << 30}}
-	s.block = Block{s: &s, n: v.N}
-	require.ErrorContains(t, s.block.parse(tree, 1<<30), "trees of byte strings")
 }
 
 // Reading a block takes no memory once there is enough.

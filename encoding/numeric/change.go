@@ -53,7 +53,7 @@ func DecodeAs[D comparable, T Value](dst []D, tree []byte, c Change[D, T], s *Sc
 }
 
 func decodeChanged[D comparable, T Value, U word.Uint](dst []D, tree []byte, c Change[D, T], s *Scratch) error {
-	v, err := trees.ParseView[U](tree, Of[T](), len(dst), nil, &s.s)
+	v, err := trees.ParseView[U](nil, tree, Of[T](), len(dst), nil, &s.s)
 	if err != nil || len(dst) == 0 {
 		return err
 	}
@@ -70,7 +70,7 @@ func decodeChanged[D comparable, T Value, U word.Uint](dst []D, tree []byte, c C
 		table := word.Take[D](&s.s.Mem, len(v.Values))
 		clear(table[:1]) // of nulls
 		ok = c.Values(table[1:], word.As[T](v.Values[1:]))
-		err = trees.GatherCodes(dst, &v.Codes, table, &s.s)
+		err = trees.GatherCodes(dst, v.Codes, table, &s.s)
 	case trees.InChunks:
 		ok = changeChunks(dst, &v.Chunks, c, s)
 	default:
@@ -112,7 +112,7 @@ func changeLine[D comparable, T Value, U word.Uint](dst []D, v *trees.Chunked[U]
 	tmp := (*[fastlanes.ChunkLen]U)(word.Take[U](&s.s.Mem, fastlanes.ChunkLen))
 	others, next := word.Take[U](&s.s.Mem, len(v.Positions)), 0
 	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-		v.UnpackOnly(tmp, 0, at)
+		v.Unpack(tmp, 0, at)
 		to := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
 		c.Steps(to, word.As[T](tmp[:len(to)]), a, b)
 		for ; next < len(others) && int(v.Positions[next]) < at+len(to); next++ {

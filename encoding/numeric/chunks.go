@@ -21,6 +21,5 @@ func ParseChunks(tree []byte, n int, s *Scratch) (c Chunks, ok bool, err error) 
 
 // Unpack unpacks chunk i. After the last value of the tree, dst has arbitrary values.
 func (c *Chunks) Unpack(dst *[ChunkLen]uint16, i int) {
-	size := fastlanes.PackedLen(c.packed.W)
-	fastlanes.Unpack(dst, c.packed.Data[i*size:][:size], c.packed.Base, c.packed.W)
+	c.packed.Unpack(dst, c.packed.Base, i*ChunkLen)
 }

@@ -143,7 +143,7 @@ func selectTree(dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratc
 }
 
 func selectWords[U word.Uint](dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratch) error {
-	v, err := trees.ParseView[U](tree, t, n, nil, &s.s)
+	v, err := trees.ParseView[U](nil, tree, t, n, nil, &s.s)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -166,7 +166,7 @@ func selectWords[U word.Uint](dst []uint64, tree []byte, t Type, n int, in []spa
 			at = end
 		}
 	case trees.Coded:
-		selectCodes(dst, &v.Codes, v.Values, t, n, in, s)
+		selectCodes(dst, v.Codes, v.Values, t, n, in, s)
 	case trees.InChunks:
 		selectPacked(dst, &v.Chunks, t, n, in, s)
 	default:

@@ -27,7 +27,7 @@ var hotLoops = map[string][]string{
 	"encoding/numeric/internal/encode":     {"countEqual"},
 	"encoding/numeric/internal/trees":      {"Scale", "Gather"},
 	"encoding/numeric/internal/word":       {"Span"},
-	"encoding/bytestring":                  {"checkOffsets"},
+	"encoding/bytestring/internal/tree":    {"checkOffsets"},
 	"encoding/internal/vector":             {"putSlots", "putSame", "countOffsets"},
 	"encoding/internal/fastlanes":          {"addRow", "unpackRow", "unpackSplit", "packFirst", "packRow", "packSplit"},
 	"encoding/internal/alp":                {"Decode"},

@@ -34,6 +34,9 @@ func (z *Zstd) Decode(dst, src []byte) error {
 	return check("zstd", len(got), len(dst), err)
 }
 
+// LZ4MaxRatio is the most bytes that one byte of an LZ4 block can stand for.
+const LZ4MaxRatio = 255
+
 // LZ4 unpacks src, an LZ4 block, to dst, which has the unpacked size.
 func LZ4(dst, src []byte) error {
 	n, err := lz4.UncompressBlock(src, dst)

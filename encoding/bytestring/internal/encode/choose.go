@@ -4,6 +4,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 )
 
 // method is an encoding with the level of its compressor.
@@ -188,7 +189,7 @@ func (e *Encoder) allows(m method) bool {
 	if e.texts.trial && (r.Trained || r.Nests) {
 		return false // what is learned for a part of a sample costs most of the time of a trial, and is no use
 	}
-	if r.Needs&^e.o.Features != 0 || r.Nests && e.texts.level+1 >= MaxLevels {
+	if r.Needs&^e.o.Features != 0 || r.Nests && e.texts.level+1 >= tree.MaxLevels {
 		return false
 	}
 	for _, m := range e.policy.methods {

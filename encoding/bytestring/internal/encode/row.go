@@ -1,5 +1,5 @@
 // Package encode chooses how blocks of byte strings are written: it tries encodings, remembers from block to block which
-// was the best, and plans how many values the next block holds. It knows no encoding itself; package bytestring has those,
+// was the best, and plans how many values the next block holds. It knows no encoding itself; package codec has those,
 // each with a [Row].
 package encode
 
@@ -7,6 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	"github.com/amudai/amudai-go/encoding/internal/fields/learn"
 	"github.com/amudai/amudai-go/encoding/internal/fsst"
 	"github.com/amudai/amudai-go/encoding/internal/onpair"
@@ -17,7 +18,7 @@ import (
 
 // Row says how an encoding is written, and when it is tried. Fields that most encodings have no use for may be nil or zero.
 type Row struct {
-	Code encoding.Code
+	tree.Row // how it is read
 	// Needs is the features that a shard has to have.
 	Needs edition.Set
 	// Trials are the profiles in which the encoding is tried, and the levels.
@@ -141,6 +142,7 @@ func (in *Input) Same() (value []byte, ok bool) {
 
 // Table is the encodings of byte strings.
 type Table struct {
+	Read     *tree.Table
 	plain    *Row // takes any values
 	rows     []*Row
 	certain  []*Row
@@ -151,7 +153,9 @@ type Table struct {
 // are never longer.
 func NewTable(rows ...*Row) *Table {
 	t := &Table{plain: rows[0], rows: rows, policies: policies}
-	for _, r := range rows {
+	read := make([]*tree.Row, len(rows))
+	for i, r := range rows {
+		read[i] = &r.Row
 		if r.Certain {
 			t.certain = append(t.certain, r)
 		}
@@ -162,6 +166,7 @@ func NewTable(rows ...*Row) *Table {
 			}
 		}
 	}
+	t.Read = tree.NewTable(read)
 	return t
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	forms "github.com/amudai/amudai-go/encoding/internal/shape"
 	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -21,8 +22,8 @@ func (t *Table) appendTreeAs(dst []byte, v vector.Values, valid bitmap.Bits, tex
 	if err != nil {
 		return dst, fmt.Errorf("shape %q: %w", text, err)
 	}
-	if s.row.Nests && level+1 >= MaxLevels {
-		return dst, fmt.Errorf("shape %q: byte strings nested more than %d deep", text, MaxLevels)
+	if s.row.Nests && level+1 >= tree.MaxLevels {
+		return dst, fmt.Errorf("shape %q: byte strings nested more than %d deep", text, tree.MaxLevels)
 	}
 	if valid.Data == nil {
 		valid = bitmap.All(v.N)

@@ -8,9 +8,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// MaxLevels bounds the nesting of trees of byte strings, the outermost included.
-const MaxLevels = 4
-
 // Texts writes the byte strings in a column's trees, in the best form or in given ones. Each part has an encoder of its
 // own, which remembers the best form from block to block.
 type Texts struct {

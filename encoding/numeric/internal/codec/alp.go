@@ -28,41 +28,38 @@ import (
 //
 //	0c 00 | 1a 00 00 00 | 01 00 | 01 | 00 | 6 zeros | 01 00 | 24 bytes | 02 00 00 00 | 00 00 00 00 00 00 f8 7f
 type alpTree struct {
-	params     alp.Params
-	ints       []byte
-	exceptions int
-	positions  []byte
-	values     []byte
+	params            alp.Params
+	integers          trees.Part
+	positions, values []byte
 }
 
-func parseALP[U word.Uint](tree []byte, n int) (a alpTree, err error) {
-	header, payload, err := trees.Split(tree, 8)
-	if err != nil {
-		return a, err
-	}
-	size := binary.LittleEndian.Uint32(header)
-	a.exceptions = int(binary.LittleEndian.Uint16(header[4:]))
-	a.params = alp.Params{E: header[6], F: header[7]}
-	if uint64(size) > uint64(len(payload)) {
-		return a, fault.Corruptf("integers of %d bytes in %d", size, len(payload))
-	}
-	a.ints, payload = payload[:size], payload[size:]
-	if want := a.exceptions * (4 + word.SizeOf[U]()); len(payload) != want || a.exceptions > n {
-		return a, fault.Corruptf("%d bytes for %d exceptions in %d values", len(payload), a.exceptions, n)
-	}
-	a.positions, a.values = payload[:4*a.exceptions], payload[4*a.exceptions:]
-	return a, nil
+func layoutOfALP(r *trees.Reader) (a alpTree) {
+	size, x, e, f := r.Uint(4, "size of integers"), r.Uint(2, "exceptions"), r.Uint(1, "e"), r.Uint(1, "f")
+	r.Params("e=%d,f=%d,x=%d", e, f, x)
+	r.Pad()
+	a.params = alp.Params{E: uint8(e), F: uint8(f)}
+	a.integers = r.Part("integers", size, true, r.T.ToInteger(), r.N)
+	a.positions, a.values = layoutOfExceptions(r, x, r.T.Size())
+	return a
 }
 
-func decodeALP[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	a, err := parseALP[U](tree, len(dst))
-	if err != nil {
-		return err
-	}
-	if t == word.F32 {
-		err = decodeALPInts[U, float32, int32](dst, a, t, s)
-	} else {
-		err = decodeALPInts[U, float64, int64](dst, a, t, s)
+// layoutOfExceptions is that of the exceptions at the end of a tree, whose values have some bytes each.
+func layoutOfExceptions(r *trees.Reader, count uint64, size int) (positions, values []byte) {
+	positions = r.Bytes(4*count, "positions of exceptions")
+	values = r.Bytes(uint64(size)*count, "values of exceptions")
+	r.End()
+	return positions, values
+}
+
+func decodeALP[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) (err error) {
+	a := layoutOfALP(r)
+	switch {
+	case r.Err != nil:
+		return r.Err
+	case r.T == word.F32:
+		err = decodeALPInts[U, float32, int32](dst, a, s)
+	default:
+		err = decodeALPInts[U, float64, int64](dst, a, s)
 	}
 	if err != nil {
 		return err
@@ -72,11 +69,11 @@ func decodeALP[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch)
 
 // decodeALPInts decodes the integers into the memory of the floats, and turns
 // them into floats there.
-func decodeALPInts[U word.Uint, F alp.Float, I alp.Int](dst []U, a alpTree, t word.Type, s *trees.Scratch) error {
+func decodeALPInts[U word.Uint, F alp.Float, I alp.Int](dst []U, a alpTree, s *trees.Scratch) error {
 	if err := alp.Valid[F](a.params); err != nil {
 		return err
 	}
-	return trees.DecodeInChunks(dst, a.ints, t.ToInteger(), s, func(some []U) {
+	return trees.EachChunk(dst, a.integers, s, func(some []U) {
 		alp.Decode(word.As[F](some), word.As[I](some), a.params)
 	})
 }
@@ -160,7 +157,7 @@ func alpCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var alpFloats = encode.Row{
-	Row:      trees.Row{Code: encoding.ALP, Types: word.Floats, Describe: describeALP},
+	Row:      trees.Row{Code: encoding.ALP, Types: word.Floats, Layout: func(r *trees.Reader) { layoutOfALP(r) }},
 	Codecs:   encode.Codecs{W32: alpCodec[uint32](), W64: alpCodec[uint64]()},
 	Parts:    []encode.Part{{Type: word.Type.ToInteger}},
 	Tier:     encode.TierMiddle,
@@ -177,20 +174,4 @@ var alpFloats = encode.Row{
 		p.ALPSet = true
 		return alp.Valid[float64](p.ALP)
 	},
-}
-
-func describeALP(d *trees.Describer) {
-	size, x := d.Uint(4, "size of integers"), d.Uint(2, "exceptions")
-	e, f := d.Uint(1, "e"), d.Uint(1, "f")
-	d.Node.Params = fmt.Sprintf("e=%d,f=%d,x=%d", e, f, x)
-	d.Pad()
-	d.Part("integers", size, true, d.T.ToInteger(), d.N)
-	describeExceptions(d, x, d.T.Size())
-}
-
-// describeExceptions describes the exceptions at the end of a tree, whose values have some bytes each.
-func describeExceptions(d *trees.Describer, count uint64, size int) {
-	d.Bytes(4*count, "positions of exceptions")
-	d.Bytes(uint64(size)*count, "values of exceptions")
-	d.End()
 }

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/internal/alp"
@@ -33,60 +32,48 @@ import (
 //
 //	0d 00 | 04 00 00 00 | 06 00 00 00 | 00 00 | 10 | 01 | 00 00 | c0 3f | 07 00 00 00 | 07 00 00 00 00 00
 type alprdTree struct {
-	right                 int // bits
-	dict                  [alprdMaxDict]uint16
-	dictLen               int
-	leftCodes, rightParts []byte
-	exceptions            int
-	positions, leftsPatch []byte
+	right                 uint8 // bits
+	dict                  []byte
+	codes, rights         trees.Part
+	positions, exceptions []byte
 }
 
 const alprdMaxDict = 8
 
-func parseALPRD(tree []byte, n int) (a alprdTree, err error) {
-	header, payload, err := trees.Split(tree, 12)
-	if err != nil {
-		return a, err
+func layoutOfALPRD(r *trees.Reader) (a alprdTree) {
+	left, right := r.Uint(4, "size of left codes"), r.Uint(4, "size of right parts")
+	x, bits, k := r.Uint(2, "exceptions"), r.Uint(1, "bits of right parts"), r.Uint(1, "dictionary entries")
+	r.Params("R=%d,D=%d,x=%d", bits, k, x)
+	r.Pad()
+	a.right, a.dict = uint8(bits), r.Bytes(2*k, "dictionary of left parts")
+	a.codes = r.Part("left codes", left, true, word.U16, r.N)
+	a.rights = r.Part("right parts", right, true, r.T.ToInteger().ToUnsigned(), r.N)
+	a.positions, a.exceptions = layoutOfExceptions(r, x, 2)
+	if k < 1 || k > alprdMaxDict {
+		r.Fail(fault.Corruptf("dictionary of %d left parts", k))
 	}
-	left, right := binary.LittleEndian.Uint32(header), binary.LittleEndian.Uint32(header[4:])
-	a.exceptions = int(binary.LittleEndian.Uint16(header[8:]))
-	a.right, a.dictLen = int(header[10]), int(header[11])
-	if a.dictLen < 1 || a.dictLen > alprdMaxDict {
-		return a, fault.Corruptf("dictionary of %d left parts", a.dictLen)
-	}
-	want := uint64(2*a.dictLen) + uint64(left) + uint64(right) + 6*uint64(a.exceptions)
-	if uint64(len(payload)) != want || a.exceptions > n {
-		return a, fault.Corruptf("parts of %d, %d and %d bytes and %d exceptions in %d bytes",
-			2*a.dictLen, left, right, a.exceptions, len(payload))
-	}
-	for i := range a.dictLen {
-		a.dict[i] = binary.LittleEndian.Uint16(payload[2*i:])
-	}
-	payload = payload[2*a.dictLen:]
-	a.leftCodes, payload = payload[:left], payload[left:]
-	a.rightParts, payload = payload[:right], payload[right:]
-	a.positions, a.leftsPatch = payload[:4*a.exceptions], payload[4*a.exceptions:]
-	return a, nil
+	return a
 }
 
-func decodeALPRD[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	a, err := parseALPRD(tree, len(dst))
-	if err != nil {
+func decodeALPRD[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
+	a := layoutOfALPRD(r)
+	if r.Err != nil {
+		return r.Err
+	}
+	codes, right := word.Take[uint16](&s.Mem, len(dst)), word.Take[U](&s.Mem, len(dst))
+	if err := trees.DecodePart(codes, a.codes, s); err != nil {
 		return err
 	}
-	codes := word.Take[uint16](&s.Mem, len(dst))
-	if err := trees.Decode(codes, a.leftCodes, word.U16, s); err != nil {
+	if err := trees.DecodePart(right, a.rights, s); err != nil {
 		return err
 	}
-	right := word.Take[U](&s.Mem, len(dst))
-	if err := trees.Decode(right, a.rightParts, t.ToInteger().ToUnsigned(), s); err != nil {
-		return err
-	}
-	positions, lefts := word.Take[uint32](&s.Mem, a.exceptions), word.Take[uint16](&s.Mem, a.exceptions)
+	dict := word.Take[uint16](&s.Mem, len(a.dict)/2)
+	positions, lefts := word.Take[uint32](&s.Mem, len(a.positions)/4), word.Take[uint16](&s.Mem, len(a.exceptions)/2)
+	word.Load(dict, a.dict)
 	word.Load(positions, a.positions)
-	word.Load(lefts, a.leftsPatch)
-	p := alp.RDParams{RightBits: uint8(a.right), Dict: a.dict[:a.dictLen]}
-	if t == word.F32 {
+	word.Load(lefts, a.exceptions)
+	p := alp.RDParams{RightBits: a.right, Dict: dict}
+	if r.T == word.F32 {
 		return joinRD[float32, uint32](word.As[float32](dst), codes, word.As[uint32](right), p, positions, lefts)
 	}
 	return joinRD[float64, uint64](word.As[float64](dst), codes, word.As[uint64](right), p, positions, lefts)
@@ -150,7 +137,7 @@ func alprdCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var alpSplit = encode.Row{
-	Row:      trees.Row{Code: encoding.ALPRD, Types: word.Floats, Describe: describeALPRD},
+	Row:      trees.Row{Code: encoding.ALPRD, Types: word.Floats, Layout: func(r *trees.Reader) { layoutOfALPRD(r) }},
 	Codecs:   encode.Codecs{W32: alprdCodec[uint32](), W64: alprdCodec[uint64]()},
 	Parts:    []encode.Part{{Type: encode.Always(word.U16)}, {Type: func(t word.Type) word.Type { return t.ToInteger().ToUnsigned() }}},
 	Tier:     encode.TierMiddle,
@@ -161,15 +148,4 @@ var alpSplit = encode.Row{
 		return 32 + trees.PackedSize(s.N, 8*s.T.Size()-16) + trees.PackedSize(s.N, 2)
 	},
 	Guess: encode.TierLight,
-}
-
-func describeALPRD(d *trees.Describer) {
-	left, right := d.Uint(4, "size of left codes"), d.Uint(4, "size of right parts")
-	x, r, k := d.Uint(2, "exceptions"), d.Uint(1, "bits of right parts"), d.Uint(1, "dictionary entries")
-	d.Node.Params = fmt.Sprintf("R=%d,D=%d,x=%d", r, k, x)
-	d.Pad()
-	d.Bytes(2*k, "dictionary of left parts")
-	d.Part("left codes", left, true, word.U16, d.N)
-	d.Part("right parts", right, true, d.T.ToInteger().ToUnsigned(), d.N)
-	describeExceptions(d, x, 2)
 }

@@ -2,13 +2,11 @@ package codec
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
@@ -21,20 +19,38 @@ import (
 // 0x0102, 0x0103 with planes as Plain and SingleValue:
 //
 //	03 80 | 04 00 00 00 | 03 00 00 00 | 6 zeros | 01 00 02 03 | 4 zeros | 07 00 01 | 5 zeros
-func decodeBytePlanes[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
-	planes, err := parseBytePlanes(tree, word.SizeOf[U]())
-	if err != nil {
-		return err
+func layoutOfBytePlanes(r *trees.Reader) (planes [8]trees.Part) {
+	var sizes [8]uint64
+	for k := range r.T.Size() {
+		sizes[k] = r.Uint(4, r.Nth("size of plane", k))
+	}
+	r.Pad()
+	for k := range r.T.Size() {
+		planes[k] = r.Part(r.Nth("plane", k), sizes[k], true, word.U8, r.N)
+		r.Pad()
+	}
+	r.End()
+	return planes
+}
+
+func decodeBytePlanes[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
+	planes := layoutOfBytePlanes(r)
+	if r.Err != nil {
+		return r.Err
 	}
 	var same U // of the planes that hold but one value
 	tmp := word.Take[uint8](&s.Mem, len(dst))
 	clear(dst)
-	for k, plane := range planes[:word.SizeOf[U]()] {
-		if b, ok := trees.Constant[uint8](plane, word.U8, s); ok {
-			same |= U(b) << (8 * k)
+	for k, p := range planes[:word.SizeOf[U]()] {
+		v, err := trees.ParseView(tmp, p.Bytes, p.T, p.N, nil, s)
+		switch {
+		case err != nil:
+			return err
+		case v.Form == trees.Single:
+			same |= U(v.Values[0]) << (8 * k)
 			continue
 		}
-		if err := trees.Decode(tmp, plane, word.U8, s); err != nil {
+		if err := v.Put(tmp, p.Bytes, s); err != nil {
 			return err
 		}
 		addPlane(dst, tmp, 8*k)
@@ -52,24 +68,6 @@ func addPlane[U word.Uint](dst []U, plane []uint8, shift int) {
 	for i, b := range plane {
 		dst[i] |= U(b) << (shift & 63)
 	}
-}
-
-// parseBytePlanes finds the trees of the planes.
-func parseBytePlanes(tree []byte, size int) (planes [8][]byte, err error) {
-	header, payload, err := trees.Split(tree, 4*size)
-	if err != nil {
-		return planes, err
-	}
-	for k := range size {
-		planes[k], payload, err = trees.CutPadded(payload, binary.LittleEndian.Uint32(header[4*k:]))
-		if err != nil {
-			return planes, err
-		}
-	}
-	if len(payload) != 0 {
-		return planes, fault.Corruptf("%d bytes behind the planes", len(payload))
-	}
-	return planes, nil
 }
 
 func appendBytePlanes[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
@@ -99,7 +97,7 @@ func bytePlanesCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var bytePlanes = encode.Row{
-	Row:      trees.Row{Code: encoding.BytePlanes, Types: word.From16, Describe: describeBytePlanes},
+	Row:      trees.Row{Code: encoding.BytePlanes, Types: word.From16, Layout: func(r *trees.Reader) { layoutOfBytePlanes(r) }},
 	Codecs:   encode.Codecs{W16: bytePlanesCodec[uint16](), W32: bytePlanesCodec[uint32](), W64: bytePlanesCodec[uint64]()},
 	Needs:    edition.Only(edition.BytePlanes),
 	Parts:    []encode.Part{{Role: encode.AsPlane, Type: encode.Always(word.U8)}},
@@ -115,18 +113,4 @@ var bytePlanes = encode.Row{
 		return trees.HeaderLen(4*s.T.Size()) + s.N*s.T.Size()/8
 	},
 	Guess: encode.TierLight,
-}
-
-func describeBytePlanes(d *trees.Describer) {
-	var sizes [8]uint64
-	planes := sizes[:d.T.Size()]
-	for k := range planes {
-		planes[k] = d.Uint(4, fmt.Sprintf("size of plane %d", k))
-	}
-	d.Pad()
-	for k, size := range planes {
-		d.Part(fmt.Sprintf("plane %d", k), size, true, word.U8, d.N)
-		d.Pad()
-	}
-	d.End()
 }

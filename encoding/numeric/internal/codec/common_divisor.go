@@ -21,35 +21,22 @@ import (
 // Example, int16 1000, 1300, 1100, the quotients as Plain:
 //
 //	02 80 | e8 03 | 64 00 | 00 00 | 01 00 00 00 03 00 01 00
-func decodeCommonDivisor[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	d, payload, err := parseCommonDivisor[U](tree)
-	if err != nil {
-		return err
+func layoutOfCommonDivisor(r *trees.Reader) (base, divisor uint64, quotients trees.Part) {
+	base, divisor = r.Value("base"), r.Uint(r.T.Size(), "divisor")
+	r.Pad()
+	quotients = r.Last("quotients", true, r.T.ToUnsigned(), r.N)
+	if divisor == 0 {
+		r.Fail(fault.Corruptf("divisor 0"))
 	}
-	return trees.DecodeInChunks(dst, payload, t.ToUnsigned(), s, func(some []U) { trees.Scale(some, d.base, d.divisor) })
+	return base, divisor, quotients
 }
 
-type divided[U word.Uint] struct{ base, divisor U }
-
-func parseCommonDivisor[U word.Uint](tree []byte) (d divided[U], payload []byte, err error) {
-	size := word.SizeOf[U]()
-	header, payload, err := trees.Split(tree, 2*size)
-	if err != nil {
-		return d, nil, err
+func viewCommonDivisor[U word.Uint](v *trees.View[U], dst []U, r *trees.Reader, places []uint32, s *trees.Scratch) error {
+	base, divisor, quotients := layoutOfCommonDivisor(r)
+	if r.Err != nil {
+		return r.Err
 	}
-	d = divided[U]{word.LoadOne[U](header), word.LoadOne[U](header[size:])}
-	if d.divisor == 0 {
-		return d, nil, fault.Corruptf("divisor 0")
-	}
-	return d, payload, nil
-}
-
-func chunkedDivided[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
-	d, payload, err := parseCommonDivisor[U](tree)
-	if err != nil {
-		return c, true, err
-	}
-	return trees.ParseScaled(payload, d.base, d.divisor, t.ToUnsigned(), n, places, s)
+	return v.ParseScaled(dst, quotients, U(base), U(divisor), places, s)
 }
 
 // appendCommonDivisor divides the distances from the least value by what p says,
@@ -140,14 +127,14 @@ func inverseOf[U word.Uint](d U) U {
 
 func commonDivisorCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{
-		Decoder: trees.Decoder[U]{Decode: decodeCommonDivisor[U], Chunked: chunkedDivided[U]},
+		Decoder: trees.Decoder[U]{View: viewCommonDivisor[U]},
 		Append:  appendCommonDivisor[U],
 		Look:    lookForDivisor[U],
 	}
 }
 
 var commonDivisor = encode.Row{
-	Row:      trees.Row{Code: encoding.CommonDivisor, Types: word.Ints, Describe: describeCommonDivisor},
+	Row:      trees.Row{Code: encoding.CommonDivisor, Types: word.Ints, Layout: func(r *trees.Reader) { layoutOfCommonDivisor(r) }},
 	Codecs:   encode.Codecs{W8: commonDivisorCodec[uint8](), W16: commonDivisorCodec[uint16](), W32: commonDivisorCodec[uint32](), W64: commonDivisorCodec[uint64]()},
 	Needs:    edition.Only(edition.CommonDivisor),
 	Parts:    []encode.Part{{Type: word.Type.ToUnsigned}},
@@ -184,11 +171,4 @@ func lookForDivisor[U word.Uint](_ *encode.Workspace, in encode.Input[U], s *enc
 		}
 	}
 	return encode.Found{Reference: uint64(d)}
-}
-
-func describeCommonDivisor(d *trees.Describer) {
-	d.Value("base")
-	d.Uint(d.T.Size(), "divisor")
-	d.Pad()
-	d.Last("quotients", true, d.T.ToUnsigned(), d.N)
 }

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
@@ -18,44 +17,33 @@ import (
 // Example, int64 100 to 109, the differences as SingleValue:
 //
 //	05 00 | 64 00 00 00 00 00 00 00 | 6 zeros | 07 00 01 00 00 00 00 00 00 00
-func decodeDelta[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	header, payload, err := trees.Split(tree, word.SizeOf[U]())
-	if err != nil {
-		return err
-	}
-	if len(dst) == 0 {
+func layoutOfDelta(r *trees.Reader) (first uint64, differences trees.Part) {
+	first = r.Value("first value")
+	r.Pad()
+	return first, r.Last("differences", true, r.T, max(r.N-1, 0))
+}
+
+func decodeDelta[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
+	first, differences := layoutOfDelta(r)
+	switch {
+	case r.Err != nil:
+		return r.Err
+	case len(dst) == 0:
 		return fault.Corruptf("differences without a first value")
 	}
-	sum := word.LoadOne[U](header)
+	sum := U(first)
 	dst[0] = sum
-	dst = dst[1:]
-	p, ok, err := trees.ParsePacked[U](payload, t, len(dst), s)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		if err := trees.Decode(dst, payload, t, s); err != nil {
-			return err
-		}
-		prefixSum(dst, sum)
-		return nil
-	}
-	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-		c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
-		p.Chunk(c, at, s)
-		sum = prefixSum(c, sum)
-	}
-	return nil
+	return trees.EachChunk(dst[1:], differences, s, func(some []U) { sum = prefixSum(some, sum) })
 }
 
 // deltaAscends reports whether the differences are packed, and too small to wrap.
-func deltaAscends(tree []byte, n int, s *trees.Scratch) bool {
-	header, payload, err := trees.Split(tree, 8)
-	if err != nil || word.LoadOne[uint64](header) > 1<<62 {
+func deltaAscends(r *trees.Reader, s *trees.Scratch) bool {
+	first, d := layoutOfDelta(r)
+	if r.Err != nil || first > 1<<62 {
 		return false
 	}
-	p, ok, err := trees.ParsePacked[uint64](payload, word.U64, n-1, s)
-	return ok && err == nil && p.W <= 30 && p.Base <= 1<<30 && int64(n) <= 1<<31
+	p, ok, err := trees.ParsePacked[uint64](d.Bytes, d.T, d.N, s)
+	return ok && err == nil && p.W <= 30 && p.Base <= 1<<30 && int64(r.N) <= 1<<31
 }
 
 // prefixSum turns differences into values, in place, and returns the last. It handles 8 at a time, as extendZero does.
@@ -112,7 +100,7 @@ func deltaCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var delta = encode.Row{
-	Row:      trees.Row{Code: encoding.Delta, Types: word.Ints, Describe: describeDelta, Ascends: deltaAscends},
+	Row:      trees.Row{Code: encoding.Delta, Types: word.Ints, Layout: func(r *trees.Reader) { layoutOfDelta(r) }, Ascends: deltaAscends},
 	Codecs:   encode.Codecs{W8: deltaCodec[uint8](), W16: deltaCodec[uint16](), W32: deltaCodec[uint32](), W64: deltaCodec[uint64]()},
 	Parts:    []encode.Part{{Type: encode.SameType}},
 	Tier:     encode.TierMiddle,
@@ -141,10 +129,4 @@ func estimateDelta(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 		return 0
 	}
 	return size
-}
-
-func describeDelta(d *trees.Describer) {
-	d.Value("first value")
-	d.Pad()
-	d.Last("differences", true, d.T, max(d.N-1, 0))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // BlockDictionary, code 14, all types:
@@ -25,58 +24,26 @@ import (
 // Example, int16 7, 9, 7, codes as Plain:
 //
 //	0e 00 | 0e 00 00 00 | 02 00 00 00 | 00 | 5 zeros | 01 00 01 00 00 00 02 00 00 00 01 00 00 00 | 07 00 09 00
-type blockDictionary struct {
-	count         int
-	codes, values []byte
-	valuesNested  bool
+func layoutOfDictionary(r *trees.Reader) (codes, values trees.Part) {
+	size, count := r.Uint(4, "size of codes"), r.Count("dictionary values")
+	nested := r.Flag("dictionary values are a tree:")
+	r.Pad()
+	codes = r.Part("codes", size, true, word.U32, r.N)
+	return codes, r.Last("dictionary", nested, r.T, count)
 }
 
-func parseDictionary(tree []byte, n int) (d blockDictionary, err error) {
-	header, payload, err := trees.Split(tree, 9)
-	if err != nil {
-		return d, err
+func viewDictionary[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, places []uint32, s *trees.Scratch) (err error) {
+	codes, values := layoutOfDictionary(r)
+	if r.Err != nil {
+		return r.Err
 	}
-	size := binary.LittleEndian.Uint32(header)
-	count := binary.LittleEndian.Uint32(header[4:])
-	if uint64(count) > uint64(n) {
-		return d, fault.Corruptf("dictionary of %d values for %d", count, n)
-	}
-	if uint64(size) > uint64(len(payload)) {
-		return d, fault.Corruptf("codes of %d bytes in %d", size, len(payload))
-	}
-	d.count, d.valuesNested = int(count), header[8] != 0
-	d.codes, d.values = payload[:size], payload[size:]
-	return d, nil
-}
-
-func decodeDictionary[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	table, codes, err := readDictionary[U](tree, t, len(dst), nil, s)
-	if err != nil {
+	v.Form, v.Values = trees.Coded, word.Take[U](&s.Mem, values.N+1) // from what code 0 stands for on
+	v.Values[0] = 0
+	if err := trees.DecodePart(v.Values[1:], values, s); err != nil {
 		return err
 	}
-	return trees.GatherCodes(dst, &codes, table, s)
-}
-
-// readDictionary reads the dictionary of a tree of n values. The table begins
-// with what code 0 stands for.
-func readDictionary[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (table []U, c trees.Codes, err error) {
-	d, err := parseDictionary(tree, n)
-	if err != nil {
-		return nil, c, err
-	}
-	table = word.Take[U](&s.Mem, d.count+1)
-	table[0] = 0
-	if err := trees.DecodePart(table[1:], d.values, d.valuesNested, t, s); err != nil {
-		return nil, c, err
-	}
-	c, err = trees.ReadCodes(d.codes, n, places, s)
-	return table, c, err
-}
-
-func viewDictionary[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (v trees.View[U], err error) {
-	v.Form = trees.Coded
-	v.Values, v.Codes, err = readDictionary[U](tree, t, n, places, s)
-	return v, err
+	v.Codes, err = trees.ReadCodes(codes, places, s)
+	return err
 }
 
 // appendDictionary writes the distinct values in ascending order, and the codes
@@ -136,14 +103,14 @@ func sortDistinct[U word.Uint](e *encode.Workspace, codes []uint32, distinct []U
 
 func dictionaryCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{
-		Decoder: trees.Decoder[U]{Decode: decodeDictionary[U], View: viewDictionary[U]},
+		Decoder: trees.Decoder[U]{View: viewDictionary[U]},
 		Append:  appendDictionary[U],
 		Look:    lookForDistinct[U],
 	}
 }
 
 var dictionary = encode.Row{
-	Row:      trees.Row{Code: encoding.BlockDictionary, Types: word.All, Describe: describeDictionary},
+	Row:      trees.Row{Code: encoding.BlockDictionary, Types: word.All, Layout: func(r *trees.Reader) { layoutOfDictionary(r) }},
 	Codecs:   encode.Codecs{W8: dictionaryCodec[uint8](), W16: dictionaryCodec[uint16](), W32: dictionaryCodec[uint32](), W64: dictionaryCodec[uint64]()},
 	Parts:    []encode.Part{{Role: encode.AsCodes, Type: encode.Always(word.U32)}, {Type: encode.SameType}},
 	Tier:     encode.TierMiddle,
@@ -207,12 +174,4 @@ func lookForDistinct[U word.Uint](e *encode.Workspace, in encode.Input[U], _ *en
 		return encode.Found{Count: n}
 	}
 	return encode.Found{Count: min(n, distinct+once*once/(2*max(twice, 1)))}
-}
-
-func describeDictionary(d *trees.Describer) {
-	codes, count := d.Uint(4, "size of codes"), d.Count("dictionary values")
-	nested := d.Flag("dictionary values are a tree:")
-	d.Pad()
-	d.Part("codes", codes, true, word.U32, d.N)
-	d.Last("dictionary", nested, d.T, count)
 }

@@ -14,45 +14,18 @@ import (
 // Example, int16 1000, 1001, 1003 over Plain:
 //
 //	03 00 | e8 03 | 00 00 00 00 | 01 00 | 00 00 01 00 03 00
-func decodeFOR[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	base, payload, err := parseFOR[U](tree)
-	if err != nil {
-		return err
-	}
-	p, ok, err := trees.ParsePacked[U](payload, t.ToUnsigned(), len(dst), s)
-	if err != nil {
-		return err
-	}
-	if ok {
-		p.Base += base
-		p.Unpack(dst, s)
-		return nil
-	}
-	if err := trees.Decode(dst, payload, t.ToUnsigned(), s); err != nil {
-		return err
-	}
-	if base != 0 {
-		for i := range dst {
-			dst[i] += base
-		}
-	}
-	return nil
+func layoutOfFOR(r *trees.Reader) (reference uint64, differences trees.Part) {
+	reference = r.Value("reference")
+	r.Pad()
+	return reference, r.Last("differences", true, r.T.ToUnsigned(), r.N)
 }
 
-func chunkedFOR[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
-	base, payload, err := parseFOR[U](tree)
-	if err != nil {
-		return c, true, err
+func viewFOR[U word.Uint](v *trees.View[U], dst []U, r *trees.Reader, places []uint32, s *trees.Scratch) error {
+	reference, differences := layoutOfFOR(r)
+	if r.Err != nil {
+		return r.Err
 	}
-	return trees.ParseScaled(payload, base, 1, t.ToUnsigned(), n, places, s)
-}
-
-func parseFOR[U word.Uint](tree []byte) (base U, payload []byte, err error) {
-	header, payload, err := trees.Split(tree, word.SizeOf[U]())
-	if err != nil {
-		return 0, nil, err
-	}
-	return word.LoadOne[U](header), payload, nil
+	return v.ParseScaled(dst, differences, U(reference), 1, places, s)
 }
 
 func appendFOR[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
@@ -79,11 +52,11 @@ func appendFORAs[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U
 }
 
 func forCodec[U word.Uint]() encode.Codec[U] {
-	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeFOR[U], Chunked: chunkedFOR[U]}, Append: appendFOR[U]}
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{View: viewFOR[U]}, Append: appendFOR[U]}
 }
 
 var frameOfReference = encode.Row{
-	Row:      trees.Row{Code: encoding.FOR, Types: word.Ints, Describe: describeFOR},
+	Row:      trees.Row{Code: encoding.FOR, Types: word.Ints, Layout: func(r *trees.Reader) { layoutOfFOR(r) }},
 	Codecs:   encode.Codecs{W8: forCodec[uint8](), W16: forCodec[uint16](), W32: forCodec[uint32](), W64: forCodec[uint64]()},
 	Parts:    []encode.Part{{Role: encode.AsMostZero, Type: word.Type.ToUnsigned}},
 	Tier:     encode.TierMiddle,
@@ -103,10 +76,4 @@ func estimateFOR(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 		return 0
 	}
 	return trees.HeaderLen(s.T.Size()) + sparseSize(w, s, s.Others)
-}
-
-func describeFOR(d *trees.Describer) {
-	d.Value("reference")
-	d.Pad()
-	d.Last("differences", true, d.T.ToUnsigned(), d.N)
 }

@@ -21,19 +21,21 @@ import (
 // Example, 8 zeros of int8:
 //
 //	11 00 | 6 zeros | 08 00 00 00 | 80 00 00 00 00 00 00 00 00
-func decodeLZ4[U word.Uint](dst []U, tree []byte, _ word.Type, _ *trees.Scratch) error {
-	_, payload, err := trees.Split(tree, 0)
-	if err != nil {
-		return err
-	}
-	if len(payload) < 4 {
-		return fault.Corruptf("%d bytes have no room for the size", len(payload))
+func layoutOfLZ4(r *trees.Reader) (size uint64, block []byte) {
+	r.Pad()
+	return r.Uint(4, "size of values"), r.Rest("LZ4 block")
+}
+
+func decodeLZ4[U word.Uint](dst []U, r *trees.Reader, _ *trees.Scratch) error {
+	size, block := layoutOfLZ4(r)
+	if r.Err != nil {
+		return r.Err
 	}
 	want := word.Bytes(dst)
-	if size := binary.LittleEndian.Uint32(payload); uint64(size) != uint64(len(want)) {
+	if size != uint64(len(want)) {
 		return fault.Corruptf("compressed values are %d bytes, not the %d expected", size, len(want))
 	}
-	if err := decompress.LZ4(want, payload[4:]); err != nil {
+	if err := decompress.LZ4(want, block); err != nil {
 		return err
 	}
 	if word.BigEndian {
@@ -80,7 +82,7 @@ func lz4Codec[U word.Uint]() encode.Codec[U] {
 }
 
 var lz4Block = encode.Row{
-	Row:     trees.Row{Code: encoding.LZ4, Types: word.All, Describe: describeLZ4},
+	Row:     trees.Row{Code: encoding.LZ4, Types: word.All, Layout: func(r *trees.Reader) { layoutOfLZ4(r) }},
 	Codecs:  encode.Codecs{W8: lz4Codec[uint8](), W16: lz4Codec[uint16](), W32: lz4Codec[uint32](), W64: lz4Codec[uint64]()},
 	Tier:    encode.TierMiddle,
 	Roles:   encode.InRoles(encode.AsNarrowed),
@@ -94,10 +96,4 @@ var lz4Block = encode.Row{
 	},
 	Guess:  encode.TierLight,
 	Params: bestLevel,
-}
-
-func describeLZ4(d *trees.Describer) {
-	d.Pad()
-	d.Uint(4, "size of values")
-	d.Rest("LZ4 block")
 }

@@ -17,22 +17,26 @@ import (
 // Example, uint32 5, 200 as raw bytes:
 //
 //	04 80 | 01 | 00 | 00 00 00 00 | 05 c8
-func decodeNarrow[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
-	header, payload, err := trees.Split(tree, 2)
-	if err != nil {
-		return err
+func layoutOfNarrow(r *trees.Reader) (size int, values trees.Part) {
+	size = int(r.Uint(1, "bytes of a value"))
+	t, ok := narrowType(size)
+	if !ok || size >= r.T.Size() {
+		r.Fail(fault.Corruptf("values of %d bytes narrowed to %d", r.T.Size(), size))
 	}
-	size, nested := int(header[0]), header[1] != 0
-	if _, ok := narrowType(size); !ok || size >= word.SizeOf[U]() {
-		return fault.Corruptf("values of %d bytes narrowed to %d", word.SizeOf[U](), size)
+	return size, layoutOfFlagged(r, t)
+}
+
+func decodeNarrow[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
+	size, values := layoutOfNarrow(r)
+	switch {
+	case r.Err != nil:
+		return r.Err
+	case size == 1:
+		return widen(dst, values, extendZero[U, uint8], s)
+	case size == 2:
+		return widen(dst, values, extendZero[U, uint16], s)
 	}
-	switch size {
-	case 1:
-		return widen(dst, payload, nested, word.U8, extendZero[U, uint8], s)
-	case 2:
-		return widen(dst, payload, nested, word.U16, extendZero[U, uint16], s)
-	}
-	return widen(dst, payload, nested, word.U32, extendZero[U, uint32], s)
+	return widen(dst, values, extendZero[U, uint32], s)
 }
 
 // narrowType is the unsigned type of 1, 2 or 4 bytes.
@@ -105,7 +109,7 @@ func narrowCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var narrow = encode.Row{
-	Row:      trees.Row{Code: encoding.Narrow, Types: word.UnsignedInts & word.From16, Describe: describeNarrow},
+	Row:      trees.Row{Code: encoding.Narrow, Types: word.UnsignedInts & word.From16, Layout: func(r *trees.Reader) { layoutOfNarrow(r) }},
 	Codecs:   encode.Codecs{W16: narrowCodec[uint16](), W32: narrowCodec[uint32](), W64: narrowCodec[uint64]()},
 	Needs:    edition.Only(edition.Narrow),
 	Parts:    []encode.Part{{Role: encode.AsNarrowed, Type: encode.Always(word.U8)}}, // or wider,
@@ -129,13 +133,4 @@ func estimateNarrow(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
 		return 0
 	}
 	return 8 + s.N*width/8
-}
-
-func describeNarrow(d *trees.Describer) {
-	size := int(d.Uint(1, "bytes of a value"))
-	t, ok := narrowType(size)
-	if !ok || size >= d.T.Size() {
-		d.Fail(fault.Corruptf("values of %d bytes narrowed to %d", d.T.Size(), size))
-	}
-	describeFlagged(d, t)
 }

@@ -14,8 +14,8 @@ import (
 // There are no zeros behind the code: values begin at byte 2. Example, int16 5, -1:
 //
 //	01 00 | 05 00 ff ff
-func decodePlain[U word.Uint](dst []U, tree []byte, _ word.Type, _ *trees.Scratch) error {
-	return trees.LoadExactly(dst, tree[2:])
+func decodePlain[U word.Uint](dst []U, r *trees.Reader, _ *trees.Scratch) error {
+	return trees.LoadExactly(dst, r.Rest("values"))
 }
 
 func plainCodec[U word.Uint]() encode.Codec[U] {
@@ -28,7 +28,7 @@ func plainCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var plain = encode.Row{
-	Row:      trees.Row{Code: encoding.Plain, Types: word.All, Describe: func(d *trees.Describer) { d.Rest("values") }},
+	Row:      trees.Row{Code: encoding.Plain, Types: word.All, Layout: func(r *trees.Reader) { r.Rest("values") }},
 	Codecs:   encode.Codecs{W8: plainCodec[uint8](), W16: plainCodec[uint16](), W32: plainCodec[uint32](), W64: plainCodec[uint64]()},
 	Tier:     encode.TierPlain,
 	Levels:   encode.AnyLevel,

@@ -8,7 +8,6 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // RunLength, code 6, all types:
@@ -26,55 +25,25 @@ import (
 // Example, int32 5, 5, 5, 9, 9, all raw:
 //
 //	06 00 | 08 00 00 00 | 02 00 00 00 | 00 | 00 | 00 00 00 00 | 05 00 00 00 09 00 00 00 | 03 00 00 00 02 00 00 00
-func decodeRunLength[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	values, lengths, err := readRuns[U](tree, t, len(dst), s)
-	if err != nil {
+func layoutOfRunLength(r *trees.Reader) (values, lengths trees.Part) {
+	size, count := r.Uint(4, "size of run values"), r.Count("runs")
+	valuesNested, lengthsNested := r.Flag("run values are a tree:"), r.Flag("run lengths are a tree:")
+	r.Pad()
+	values = r.Part("run values", size, valuesNested, r.T, count)
+	r.Pad()
+	return values, r.Last("run lengths", lengthsNested, word.U32, count)
+}
+
+func viewRunLength[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, _ []uint32, s *trees.Scratch) error {
+	values, lengths := layoutOfRunLength(r)
+	if r.Err != nil {
+		return r.Err
+	}
+	v.Form, v.Values, v.Lengths = trees.Runs, word.Take[U](&s.Mem, values.N), word.Take[uint32](&s.Mem, lengths.N)
+	if err := trees.DecodePart(v.Values, values, s); err != nil {
 		return err
 	}
-	return trees.ExpandRuns(dst, values, lengths)
-}
-
-// readRuns reads the runs of a tree of n values.
-func readRuns[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (values []U, lengths []uint32, err error) {
-	r, err := parsePair(tree, n, 4, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	values, lengths = word.Take[U](&s.Mem, r.count), word.Take[uint32](&s.Mem, r.count)
-	if err := trees.DecodePart(values, r.first, r.firstNested, t, s); err != nil {
-		return nil, nil, err
-	}
-	return values, lengths, trees.DecodePart(lengths, r.second, r.secondNested, word.U32, s)
-}
-
-// pair is two parts with the same number of values.
-type pair struct {
-	count                     int
-	first, second             []byte
-	firstNested, secondNested bool
-}
-
-// parsePair parses a tree of n values with the layout of RunLength: header bytes from countAt on are the count, from sizeAt
-// on the size of the first part, and from 8 on the flags.
-func parsePair(tree []byte, n, countAt, sizeAt int) (p pair, err error) {
-	header, payload, err := trees.Split(tree, 10)
-	if err != nil {
-		return p, err
-	}
-	count := binary.LittleEndian.Uint32(header[countAt:])
-	if uint64(count) > uint64(n) {
-		return p, fault.Corruptf("parts of %d for %d values", count, n)
-	}
-	p.count = int(count)
-	p.firstNested, p.secondNested = header[8] != 0, header[9] != 0
-	p.first, p.second, err = trees.CutPadded(payload, binary.LittleEndian.Uint32(header[sizeAt:]))
-	return p, err
-}
-
-func viewRuns[U word.Uint](tree []byte, t word.Type, n int, _ []uint32, s *trees.Scratch) (v trees.View[U], err error) {
-	v.Form = trees.Runs
-	v.Values, v.Lengths, err = readRuns[U](tree, t, n, s)
-	return v, err
+	return trees.DecodePart(v.Lengths, lengths, s)
 }
 
 func appendRunLength[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
@@ -127,11 +96,11 @@ func findRuns[U word.Uint](runs []U, lengths []uint32, values []U) int {
 }
 
 func runLengthCodec[U word.Uint]() encode.Codec[U] {
-	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeRunLength[U], View: viewRuns[U]}, Append: appendRunLength[U]}
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{View: viewRunLength[U]}, Append: appendRunLength[U]}
 }
 
 var runLength = encode.Row{
-	Row:      trees.Row{Code: encoding.RunLength, Types: word.All, Describe: describeRunLength},
+	Row:      trees.Row{Code: encoding.RunLength, Types: word.All, Layout: func(r *trees.Reader) { layoutOfRunLength(r) }},
 	Codecs:   encode.Codecs{W8: runLengthCodec[uint8](), W16: runLengthCodec[uint16](), W32: runLengthCodec[uint32](), W64: runLengthCodec[uint64]()},
 	Parts:    []encode.Part{{Role: encode.AsRun, Type: encode.SameType}, {Role: encode.AsRun, Type: encode.Always(word.U32)}},
 	Tier:     encode.TierLight,
@@ -150,13 +119,4 @@ func estimateRunLength(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 	}
 	length := bits.Len(uint(s.N/s.Runs)) + 1
 	return 16 + w.PartSize(s.T, s.Runs, min(s.Width, s.Diff)) + w.PartSize(word.U32, s.Runs, length)
-}
-
-func describeRunLength(d *trees.Describer) {
-	size, count := d.Uint(4, "size of run values"), d.Count("runs")
-	valuesNested, lengthsNested := d.Flag("run values are a tree:"), d.Flag("run lengths are a tree:")
-	d.Pad()
-	d.Part("run values", size, valuesNested, d.T, count)
-	d.Pad()
-	d.Last("run lengths", lengthsNested, word.U32, count)
 }

@@ -5,7 +5,6 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // SingleValue, code 7, all types: one value stands for all slots, nulls too.
@@ -15,19 +14,10 @@ import (
 // There are no zeros behind the code. Example, int32 7, 7, 7:
 //
 //	07 00 | 07 00 00 00
-func decodeSingleValue[U word.Uint](dst []U, tree []byte, _ word.Type, _ *trees.Scratch) error {
-	v, err := constantOf[U](tree)
-	if err == nil {
-		word.Fill(dst, v)
-	}
-	return err
-}
-
-func constantOf[U word.Uint](tree []byte) (v U, err error) {
-	if len(tree) < 2+word.SizeOf[U]() {
-		return 0, fault.Corruptf("%d bytes for a value of %d", len(tree)-2, word.SizeOf[U]())
-	}
-	return word.LoadOne[U](tree[2:]), nil
+func viewSingleValue[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, _ []uint32, s *trees.Scratch) error {
+	v.Form, v.Values = trees.Single, word.Take[U](&s.Mem, 1)
+	v.Values[0] = U(r.Value("value"))
+	return r.Err
 }
 
 // appendSingleValue writes the one value of in, or its runs if it has several.
@@ -46,13 +36,13 @@ func appendSingleValue[U word.Uint](e *encode.Workspace, dst []byte, in encode.I
 
 func singleValueCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{
-		Decoder: trees.Decoder[U]{Decode: decodeSingleValue[U], Constant: constantOf[U]},
+		Decoder: trees.Decoder[U]{View: viewSingleValue[U]},
 		Append:  appendSingleValue[U],
 	}
 }
 
 var singleValue = encode.Row{
-	Row:      trees.Row{Code: encoding.SingleValue, Types: word.All, Describe: describeSingleValue},
+	Row:      trees.Row{Code: encoding.SingleValue, Types: word.All, Layout: layoutOfSingleValue},
 	Codecs:   encode.Codecs{W8: singleValueCodec[uint8](), W16: singleValueCodec[uint16](), W32: singleValueCodec[uint32](), W64: singleValueCodec[uint64]()},
 	Tier:     encode.TierPlain,
 	Levels:   encode.AnyLevel,
@@ -67,7 +57,7 @@ var singleValue = encode.Row{
 	},
 }
 
-func describeSingleValue(d *trees.Describer) {
-	d.Value("value")
-	d.Rest("ignored")
+func layoutOfSingleValue(r *trees.Reader) {
+	r.Value("value")
+	r.Rest("ignored")
 }

@@ -27,21 +27,29 @@ import (
 // int64 42 at position 7, all raw:
 //
 //	13 00 | 01 00 00 00 | 04 00 00 00 | 00 | 00 | 4 zeros | 07 00 00 00 | 4 zeros | 2a 00 00 00 00 00 00 00
-func decodeSparse[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	p, err := parsePair(tree, len(dst), 0, 4)
-	if err != nil {
-		return err
+func layoutOfSparse(r *trees.Reader) (positions, values trees.Part) {
+	count, size := r.Count("values"), r.Uint(4, "size of positions")
+	positionsNested, valuesNested := r.Flag("positions are a tree:"), r.Flag("values are a tree:")
+	r.Pad()
+	positions = r.Part("positions", size, positionsNested && count > 0, word.U32, count)
+	r.Pad()
+	return positions, r.Last("values", valuesNested && count > 0, r.T, count)
+}
+
+func decodeSparse[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
+	where, what := layoutOfSparse(r)
+	if r.Err != nil {
+		return r.Err
 	}
 	clear(dst)
-	if p.count == 0 { // nothing follows, whatever the flags say
+	if where.N == 0 { // nothing follows, whatever the flags say
 		return nil
 	}
-	positions := word.Take[uint32](&s.Mem, p.count)
-	if err := trees.DecodePart(positions, p.first, p.firstNested, word.U32, s); err != nil {
+	positions, values := word.Take[uint32](&s.Mem, where.N), word.Take[U](&s.Mem, where.N)
+	if err := trees.DecodePart(positions, where, s); err != nil {
 		return err
 	}
-	values := word.Take[U](&s.Mem, p.count)
-	if err := trees.DecodePart(values, p.second, p.secondNested, t, s); err != nil {
+	if err := trees.DecodePart(values, what, s); err != nil {
 		return err
 	}
 	return scatter(dst, positions, values)
@@ -102,7 +110,7 @@ func sparseCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var sparse = encode.Row{
-	Row:      trees.Row{Code: encoding.Sparse, Types: word.All, Describe: describeSparse},
+	Row:      trees.Row{Code: encoding.Sparse, Types: word.All, Layout: func(r *trees.Reader) { layoutOfSparse(r) }},
 	Codecs:   encode.Codecs{W8: sparseCodec[uint8](), W16: sparseCodec[uint16](), W32: sparseCodec[uint32](), W64: sparseCodec[uint64]()},
 	Parts:    []encode.Part{{Type: encode.Always(word.U32)}, {Type: encode.SameType}},
 	Tier:     encode.TierMiddle,
@@ -129,13 +137,4 @@ func estimateSparse(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 func sparseSize(w *encode.Weights, s *encode.Stats, count int) int {
 	gap := min(bits.Len(uint(s.N/max(count, 1)))+2, bits.Len(uint(s.N)))
 	return 16 + w.PartSize(word.U32, count, gap) + w.PartSize(s.T, count, s.Width)
-}
-
-func describeSparse(d *trees.Describer) {
-	count, size := d.Count("values"), d.Uint(4, "size of positions")
-	positionsNested, valuesNested := d.Flag("positions are a tree:"), d.Flag("values are a tree:")
-	d.Pad()
-	d.Part("positions", size, positionsNested && count > 0, word.U32, count)
-	d.Pad()
-	d.Last("values", valuesNested && count > 0, d.T, count)
 }

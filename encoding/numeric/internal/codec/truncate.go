@@ -2,7 +2,6 @@ package codec
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
@@ -18,23 +17,21 @@ import (
 // -1, 2, 127:
 //
 //	08 00 | 00 | 00 00 00 00 00 | ff 02 7f
-func decodeTruncate[U word.Uint](dst []U, code encoding.Code, tree []byte, s *trees.Scratch) error {
-	header, payload, err := trees.Split(tree, 1)
-	if err != nil {
-		return err
+func decodeTruncate[U word.Uint](dst []U, code encoding.Code, r *trees.Reader, s *trees.Scratch) error {
+	values := layoutOfFlagged(r, truncateType(code))
+	if r.Err != nil {
+		return r.Err
 	}
-	nested := header[0] != 0
 	width := truncateSize(code)
-	if width == word.SizeOf[U]() {
-		return trees.DecodePartExactly(dst, payload, nested, truncateType(code), s)
+	switch {
+	case width == word.SizeOf[U]():
+		return trees.EachChunk(dst, values, s, func([]U) {})
+	case width == 1:
+		return widen(dst, values, extendSign[U, uint8], s)
+	case width == 2:
+		return widen(dst, values, extendSign[U, uint16], s)
 	}
-	switch width {
-	case 1:
-		return widen(dst, payload, nested, word.U8, extendSign[U, uint8], s)
-	case 2:
-		return widen(dst, payload, nested, word.U16, extendSign[U, uint16], s)
-	}
-	return widen(dst, payload, nested, word.U32, extendSign[U, uint32], s)
+	return widen(dst, values, extendSign[U, uint32], s)
 }
 
 func truncateSize(code encoding.Code) int { return 1 << (code - encoding.TruncateU8) }
@@ -42,28 +39,11 @@ func truncateSize(code encoding.Code) int { return 1 << (code - encoding.Truncat
 func truncateType(code encoding.Code) word.Type { return word.U8 + word.Type(code-encoding.TruncateU8) }
 
 // widen decodes values of type X and extends them.
-func widen[U, X word.Uint](dst []U, part []byte, nested bool, t word.Type, extend func(dst []U, src []X), s *trees.Scratch) error {
-	if nested {
-		p, ok, err := trees.ParsePacked[X](part, t, len(dst), s)
-		if err != nil {
-			return err
-		}
-		if ok {
-			tmp := word.Take[X](&s.Mem, fastlanes.ChunkLen)
-			for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-				c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
-				p.Chunk(tmp, at, s)
-				extend(c, tmp)
-			}
-			return nil
-		}
-	}
-	narrow := word.Take[X](&s.Mem, len(dst))
-	if err := trees.DecodePartExactly(narrow, part, nested, t, s); err != nil {
-		return err
-	}
-	extend(dst, narrow)
-	return nil
+func widen[U, X word.Uint](dst []U, values trees.Part, extend func(dst []U, src []X), s *trees.Scratch) error {
+	return trees.EachChunk(nil, values, s, func(some []X) {
+		extend(dst[:len(some)], some)
+		dst = dst[len(some):]
+	})
 }
 
 // extendSign widens signed values that are stored as unsigned ones: flipping the
@@ -129,7 +109,7 @@ func appendFlagged[X word.Uint](e *encode.Workspace, dst []byte, code encoding.C
 
 func truncateCodec[U word.Uint](code encoding.Code) encode.Codec[U] {
 	return encode.Codec[U]{
-		Decoder: trees.Decoder[U]{Decode: func(dst []U, t []byte, _ word.Type, s *trees.Scratch) error { return decodeTruncate(dst, code, t, s) }},
+		Decoder: trees.Decoder[U]{Decode: func(dst []U, r *trees.Reader, s *trees.Scratch) error { return decodeTruncate(dst, code, r, s) }},
 		Append:  appendTruncate[U],
 	}
 }
@@ -144,7 +124,7 @@ var (
 func truncateRow(code encoding.Code, wide word.Types, tier encode.Tier) encode.Row {
 	width := 8 * truncateSize(code)
 	return encode.Row{
-		Row:      trees.Row{Code: code, Types: wide & word.SignedInts, Describe: func(d *trees.Describer) { describeFlagged(d, truncateType(code)) }},
+		Row:      trees.Row{Code: code, Types: wide & word.SignedInts, Layout: func(r *trees.Reader) { layoutOfFlagged(r, truncateType(code)) }},
 		Codecs:   encode.Codecs{W16: truncateCodec[uint16](code), W32: truncateCodec[uint32](code), W64: truncateCodec[uint64](code)},
 		Parts:    []encode.Part{{Role: encode.AsNarrowed, Type: encode.Always(truncateType(code))}},
 		Tier:     tier,
@@ -173,9 +153,9 @@ func wholeBytesSize(n int, _ word.Type, width int) int {
 	return 8 + n*size
 }
 
-// describeFlagged describes encodings whose only header is the flag of their child.
-func describeFlagged(d *trees.Describer, t word.Type) {
-	nested := d.Flag("values are a tree:")
-	d.Pad()
-	d.Last("values", nested, t, d.N)
+// layoutOfFlagged is that of encodings whose only header is the flag of their child, of type t.
+func layoutOfFlagged(r *trees.Reader, t word.Type) (values trees.Part) {
+	nested := r.Flag("values are a tree:")
+	r.Pad()
+	return r.Last("values", nested, t, r.N)
 }

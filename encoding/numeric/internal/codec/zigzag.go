@@ -16,19 +16,12 @@ import (
 // read the raw form. Example, int8 -1, 2 over Plain:
 //
 //	12 00 | 01 | 00 00 00 00 00 | 01 00 01 04
-func decodeZigZag[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	header, payload, err := trees.Split(tree, 1)
-	if err != nil {
-		return err
+func decodeZigZag[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
+	values := layoutOfFlagged(r, r.T.ToUnsigned())
+	if r.Err != nil {
+		return r.Err
 	}
-	if header[0] != 0 {
-		return trees.DecodeInChunks(dst, payload, t.ToUnsigned(), s, unZigZag[U])
-	}
-	if err := trees.LoadExactly(dst, payload); err != nil {
-		return err
-	}
-	unZigZag(dst)
-	return nil
+	return trees.EachChunk(dst, values, s, unZigZag[U])
 }
 
 func unZigZag[U word.Uint](dst []U) {
@@ -61,7 +54,7 @@ func zigZagCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var zigZag = encode.Row{
-	Row:      trees.Row{Code: encoding.ZigZag, Types: word.SignedInts, Describe: func(d *trees.Describer) { describeFlagged(d, d.T.ToUnsigned()) }},
+	Row:      trees.Row{Code: encoding.ZigZag, Types: word.SignedInts, Layout: func(r *trees.Reader) { layoutOfFlagged(r, r.T.ToUnsigned()) }},
 	Codecs:   encode.Codecs{W8: zigZagCodec[uint8](), W16: zigZagCodec[uint16](), W32: zigZagCodec[uint32](), W64: zigZagCodec[uint64]()},
 	Parts:    []encode.Part{{Type: word.Type.ToUnsigned}},
 	Tier:     encode.TierNever,

@@ -11,13 +11,18 @@ import (
 // dictionary), to the end.
 //
 //	10 00 | 6 zeros | frames
-func decodeZstd[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
-	_, payload, err := trees.Split(tree, 0)
-	if err != nil {
-		return err
+func layoutOfZstd(r *trees.Reader) (frames []byte) {
+	r.Pad()
+	return r.Rest("frames")
+}
+
+func decodeZstd[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
+	frames := layoutOfZstd(r)
+	if r.Err != nil {
+		return r.Err
 	}
 	want := word.Bytes(dst)
-	if err := s.Zstd.Decode(want, payload); err != nil {
+	if err := s.Zstd.Decode(want, frames); err != nil {
 		return err
 	}
 	if word.BigEndian {
@@ -48,7 +53,7 @@ func zstdCodec[U word.Uint]() encode.Codec[U] {
 }
 
 var zstandard = encode.Row{
-	Row:     trees.Row{Code: encoding.Zstd, Types: word.All, Describe: describeZstd},
+	Row:     trees.Row{Code: encoding.Zstd, Types: word.All, Layout: func(r *trees.Reader) { layoutOfZstd(r) }},
 	Codecs:  encode.Codecs{W8: zstdCodec[uint8](), W16: zstdCodec[uint16](), W32: zstdCodec[uint32](), W64: zstdCodec[uint64]()},
 	Tier:    encode.TierHeavy,
 	Levels:  3,
@@ -73,9 +78,4 @@ var zstandard = encode.Row{
 func bestLevel(p *encode.Plan, _ string) error {
 	p.Level = 1
 	return nil
-}
-
-func describeZstd(d *trees.Describer) {
-	d.Pad()
-	d.Rest("frames")
 }

@@ -6,7 +6,6 @@ package packing
 import (
 	"math/bits"
 	"slices"
-	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/internal/fastlanes"
@@ -23,21 +22,25 @@ import (
 // meaning. Example, uint32 1, 2, 3 in 2 bits:
 //
 //	02 00 | 02 | 00 00 00 00 00 | 01 00 00 00 02 00 00 00 03 00 00 00 and 244 zeros
-func decodeBitPack[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
-	p, err := parseBitPack[U](tree, len(dst))
-	if err != nil {
-		return err
-	}
-	p.Unpack(dst, s)
-	return nil
+func viewBitPack[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, _ []uint32, _ *trees.Scratch) error {
+	return viewPacked(v, r, 0)
 }
 
-func parseBitPack[U word.Uint](tree []byte, n int) (trees.Packed[U], error) {
-	header, payload, err := trees.Split(tree, 1)
-	if err != nil {
-		return trees.Packed[U]{}, err
+// viewPacked makes a view one of chunks, and their width before them.
+func viewPacked[U word.Uint](v *trees.View[U], r *trees.Reader, base U) error {
+	w, chunks := layoutOfPacked(r, "chunks")
+	if r.Err != nil {
+		return r.Err
 	}
-	return trees.NewPacked[U](0, int(header[0]), payload, n)
+	return v.SetPacked(base, w, chunks, r.N)
+}
+
+// layoutOfPacked is that of a width and what has it.
+func layoutOfPacked(r *trees.Reader, rest string) (w int, packed []byte) {
+	w = int(r.Uint(1, "bits"))
+	r.Params("%d", uint64(w))
+	r.Pad()
+	return w, r.Rest(rest)
 }
 
 // appendBitPack packs values, which are unsigned.
@@ -82,12 +85,12 @@ func appendChunks[U word.Uint](e *encode.Workspace, dst []byte, values []U, base
 }
 
 func bitsCodec[U word.Uint]() encode.Codec[U] {
-	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeBitPack[U], Packed: parseBitPack[U]}, Append: appendBitPack[U]}
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{View: viewBitPack[U]}, Append: appendBitPack[U]}
 }
 
 // BitPack, code 2.
 var BitPack = encode.Row{
-	Row:      trees.Row{Code: encoding.FLBitPack, Types: word.UnsignedInts, Describe: func(d *trees.Describer) { describePacked(d, "chunks") }},
+	Row:      trees.Row{Code: encoding.FLBitPack, Types: word.UnsignedInts, Layout: func(r *trees.Reader) { layoutOfPacked(r, "chunks") }, Packed: true},
 	Codecs:   encode.Codecs{W8: bitsCodec[uint8](), W16: bitsCodec[uint16](), W32: bitsCodec[uint32](), W64: bitsCodec[uint64]()},
 	Tier:     encode.TierLight,
 	Levels:   encode.AnyLevel,
@@ -101,11 +104,4 @@ var BitPack = encode.Row{
 		return 8 + trees.PackedSize(s.N, s.MaxWidth)
 	},
 	Plan: func(s *encode.Stats, _ encode.Found, _ int) encode.Plan { return encode.Plan{Width: s.MaxWidth} },
-}
-
-// describePacked describes a width and what has it.
-func describePacked(d *trees.Describer, rest string) {
-	d.Node.Params = strconv.FormatUint(d.Uint(1, "bits"), 10)
-	d.Pad()
-	d.Rest(rest)
 }

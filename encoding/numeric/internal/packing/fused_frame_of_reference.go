@@ -16,22 +16,8 @@ import (
 // Example, the header of FFOR with int64 reference 1000 and 2 bits:
 //
 //	04 00 | e8 03 00 00 00 00 00 00 | 02 | 00 00 00 00 00
-func decodeFFOR[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
-	p, err := parseFFOR[U](tree, len(dst))
-	if err != nil {
-		return err
-	}
-	p.Unpack(dst, s)
-	return nil
-}
-
-func parseFFOR[U word.Uint](tree []byte, n int) (trees.Packed[U], error) {
-	size := word.SizeOf[U]()
-	header, payload, err := trees.Split(tree, size+1)
-	if err != nil {
-		return trees.Packed[U]{}, err
-	}
-	return trees.NewPacked(word.LoadOne[U](header), int(header[size]), payload, n)
+func viewFFOR[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, _ []uint32, _ *trees.Scratch) error {
+	return viewPacked(v, r, U(r.Value("reference")))
 }
 
 // appendFFOR packs the distances from the least value, in the order of in.
@@ -53,12 +39,12 @@ func appendFFORAs[U word.Uint](e *encode.Workspace, dst []byte, values []U, low 
 }
 
 func fforCodec[U word.Uint]() encode.Codec[U] {
-	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeFFOR[U], Packed: parseFFOR[U]}, Append: appendFFOR[U]}
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{View: viewFFOR[U]}, Append: appendFFOR[U]}
 }
 
 // FusedFrameOfReference, code 4.
 var FusedFrameOfReference = encode.Row{
-	Row:      trees.Row{Code: encoding.FFOR, Types: word.Ints, Describe: func(d *trees.Describer) { describeFFOR(d, "chunks") }},
+	Row:      trees.Row{Code: encoding.FFOR, Types: word.Ints, Layout: func(r *trees.Reader) { layoutOfFFOR(r, "chunks") }, Packed: true},
 	Codecs:   encode.Codecs{W8: fforCodec[uint8](), W16: fforCodec[uint16](), W32: fforCodec[uint32](), W64: fforCodec[uint64]()},
 	Tier:     encode.TierLight,
 	Levels:   encode.AnyLevel,
@@ -80,8 +66,9 @@ func planFFOR(s *encode.Stats, _ encode.Found, _ int) encode.Plan {
 	return encode.Plan{Reference: s.Low, Width: s.Width}
 }
 
-// describeFFOR describes trees that begin like FFOR.
-func describeFFOR(d *trees.Describer, rest string) {
-	d.Value("reference")
-	describePacked(d, rest)
+// layoutOfFFOR is that of trees that begin like FFOR.
+func layoutOfFFOR(r *trees.Reader, rest string) (reference uint64, w int, packed []byte) {
+	reference = r.Value("reference")
+	w, packed = layoutOfPacked(r, rest)
+	return reference, w, packed
 }

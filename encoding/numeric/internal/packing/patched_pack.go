@@ -2,7 +2,6 @@ package packing
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -37,95 +36,73 @@ import (
 // uint16 with base 10, W=2 and one exception, both parts raw:
 //
 //	05 80 | 02 | 00 | 00 | 00 00 00 | 01 00 00 00 | 04 00 00 00 | 0a 00 00 00 00 00 00 00
-type patched[U word.Uint] struct {
-	trees.Packed[U]
-	count                      int
-	positions, highs           []byte
-	positionsNested, highsNest bool
+type patched struct {
+	w                int
+	base             uint64
+	chunks           []byte
+	positions, highs trees.Part
 }
 
 const patchedHeader = 22 // bytes behind the code
 
-func parsePatched[U word.Uint](tree []byte, n int) (p patched[U], err error) {
-	header, payload, err := trees.Split(tree, patchedHeader)
-	if err != nil {
-		return p, err
+func layoutOfPatched(r *trees.Reader) (p patched) {
+	p.w = int(r.Uint(1, "bits"))
+	positionsNested, highsNested := r.Flag("positions are a tree:"), r.Flag("high parts are a tree:")
+	r.Pad()
+	x := r.Count("exceptions")
+	size := r.Uint(4, "size of positions")
+	p.base = r.Value("base")
+	r.Pad()
+	r.Params("%d,x=%d", uint64(p.w), uint64(x))
+	if p.w < 1 || p.w >= 8*r.T.Size() {
+		r.Fail(fault.Corruptf("width of %d bits in patched values of %d", p.w, 8*r.T.Size()))
 	}
-	w := int(header[0])
-	p.positionsNested, p.highsNest = header[1] != 0, header[2] != 0
-	count, size := binary.LittleEndian.Uint32(header[6:]), binary.LittleEndian.Uint32(header[10:])
-	if w < 1 || w >= word.BitsOf[U]() {
-		return p, fault.Corruptf("width of %d bits in patched values of %d", w, word.BitsOf[U]())
+	p.chunks = r.Bytes(uint64(trees.PackedSize(r.N, p.w)), "chunks")
+	if x == 0 {
+		r.End()
+		return p
 	}
-	if uint64(count) > uint64(n) {
-		return p, fault.Corruptf("%d exceptions in %d values", count, n)
-	}
-	p.count = int(count)
-	chunks := trees.PackedSize(n, w)
-	if chunks > len(payload) || p.count == 0 && chunks != len(payload) {
-		return p, fault.Corruptf("%d bytes for chunks of %d", len(payload), chunks)
-	}
-	p.Packed, err = trees.NewPacked(word.LoadOne[U](header[14:]), w, payload[:chunks], n)
-	if err != nil || p.count == 0 {
-		return p, err
-	}
-	p.positions, p.highs, err = trees.CutPadded(payload[chunks:], size)
-	return p, err
+	p.positions = r.Part("positions", size, positionsNested, word.U32, x)
+	r.Pad()
+	p.highs = r.Last("high parts", highsNested, r.T.ToSigned(), x)
+	return p
 }
 
-func decodePatched[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	p, err := parsePatched[U](tree, len(dst))
-	if err != nil {
+func viewPatched[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, places []uint32, s *trees.Scratch) (err error) {
+	p := layoutOfPatched(r)
+	if r.Err != nil {
+		return r.Err
+	}
+	if err = v.SetPacked(U(p.base), p.w, p.chunks, r.N); err != nil || p.positions.N == 0 {
 		return err
 	}
-	positions, highs, err := p.exceptions(t, len(dst), nil, s)
-	if err != nil {
-		return err
-	}
-	p.Unpack(dst, s)
-	for i, at := range positions {
-		dst[at] += highs[i]
-	}
-	return nil
+	v.Chunks.Positions, v.Chunks.Highs, err = exceptionsOf[U](&p, r.N, places, s)
+	return err
 }
 
-func chunkedPatched[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
-	c.Step = 1
-	p, err := parsePatched[U](tree, n)
-	if err != nil {
-		return c, true, err
-	}
-	c.Packed = p.Packed
-	c.Positions, c.Highs, err = p.exceptions(t, n, places, s)
-	return c, true, err
-}
-
-// exceptions reads the exceptions among n values: where they are, and what they add. If places are given, which ascend, it leaves
+// exceptionsOf reads the exceptions among n values: where they are, and what they add. If places are given, which ascend, it leaves
 // out others.
-func (p *patched[U]) exceptions(t word.Type, n int, places []uint32, s *trees.Scratch) (positions []uint32, highs []U, err error) {
-	if p.count == 0 {
-		return nil, nil, nil
-	}
-	positions = word.Take[uint32](&s.Mem, p.count)
-	if err := trees.DecodePart(positions, p.positions, p.positionsNested, word.U32, s); err != nil {
+func exceptionsOf[U word.Uint](p *patched, n int, places []uint32, s *trees.Scratch) (positions []uint32, highs []U, err error) {
+	positions = word.Take[uint32](&s.Mem, p.positions.N)
+	if err := trees.DecodePart(positions, p.positions, s); err != nil {
 		return nil, nil, err
 	}
 	if err := checkAscending(positions, n); err != nil {
 		return nil, nil, err
 	}
 	if places == nil {
-		highs = word.Take[U](&s.Mem, p.count)
-		err = trees.DecodePart(highs, p.highs, p.highsNest, t.ToSigned(), s)
+		highs = word.Take[U](&s.Mem, p.highs.N)
+		err = trees.DecodePart(highs, p.highs, s)
 	} else {
 		var found []uint32
 		if positions, found = common(positions, places, s); len(found) == 0 {
 			return nil, nil, nil
 		}
 		highs = word.Take[U](&s.Mem, len(found))
-		err = trees.DecodePartPlaces(highs, found, p.highs, p.highsNest, t.ToSigned(), p.count, s)
+		err = trees.DecodePartPlaces(highs, found, p.highs, s)
 	}
 	for i := range highs {
-		highs[i] <<= p.W
+		highs[i] <<= p.w
 	}
 	return positions, highs, err
 }
@@ -284,7 +261,7 @@ func densest[U word.Uint](sorted []U, reach U) (first, covered int) {
 
 func patchedPackCodec[U word.Uint]() encode.Codec[U] {
 	return encode.Codec[U]{
-		Decoder: trees.Decoder[U]{Decode: decodePatched[U], Chunked: chunkedPatched[U]},
+		Decoder: trees.Decoder[U]{View: viewPatched[U]},
 		Append:  appendPatched[U],
 		Look:    lookForPatches[U],
 	}
@@ -292,7 +269,7 @@ func patchedPackCodec[U word.Uint]() encode.Codec[U] {
 
 // PatchedPack, code 0x8005.
 var PatchedPack = encode.Row{
-	Row:      trees.Row{Code: encoding.PatchedPack, Types: word.Ints, Describe: describePatched},
+	Row:      trees.Row{Code: encoding.PatchedPack, Types: word.Ints, Layout: func(r *trees.Reader) { layoutOfPatched(r) }},
 	Codecs:   encode.Codecs{W8: patchedPackCodec[uint8](), W16: patchedPackCodec[uint16](), W32: patchedPackCodec[uint32](), W64: patchedPackCodec[uint64]()},
 	Needs:    edition.Only(edition.PatchedPack),
 	Parts:    []encode.Part{{Type: encode.Always(word.U32)}, {Type: word.Type.ToSigned}},
@@ -326,27 +303,4 @@ func lookForPatches[U word.Uint](e *encode.Workspace, in encode.Input[U], s *enc
 		return encode.Found{}
 	}
 	return findPatches(e, in)
-}
-
-func describePatched(d *trees.Describer) {
-	w := int(d.Uint(1, "bits"))
-	positionsNested, highsNested := d.Flag("positions are a tree:"), d.Flag("high parts are a tree:")
-	d.Pad()
-	x := d.Count("exceptions")
-	size := d.Uint(4, "size of positions")
-	d.Value("base")
-	d.Pad()
-	d.Node.Params = fmt.Sprintf("%d,x=%d", w, x)
-	if w < 1 || w >= 8*d.T.Size() {
-		d.Fail(fault.Corruptf("width %d in values of %d bits", w, 8*d.T.Size()))
-		return
-	}
-	d.Bytes(uint64(trees.PackedSize(d.N, w)), "chunks")
-	if x == 0 {
-		d.Rest("too much")
-		return
-	}
-	d.Part("positions", size, positionsNested, word.U32, x)
-	d.Pad()
-	d.Last("high parts", highsNested, d.T.ToSigned(), x)
 }

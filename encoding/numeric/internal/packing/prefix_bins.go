@@ -2,8 +2,6 @@ package packing
 
 import (
 	"encoding/binary"
-	"fmt"
-	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
@@ -42,61 +40,50 @@ import (
 // values 10, 21, 10, 10, 23 stream 0 holds 10 and 23, which is the byte 0e (0,
 // then 1 and 3).
 type binsParts struct {
-	count        int
-	lows, widths []byte
+	lows, widths trees.Part
 	starts       [prefixbins.Streams + 1]int // of each stream in data, and the end of the last
 	data         []byte                      // streams and 8 zero bytes
-	widthsAt     int                         // in the tree
-	dataAt       int
 }
 
 const binsHeader = 22 // bytes behind the code
 
-func parsePrefixBins(tree []byte) (p binsParts, err error) {
-	header, payload, err := trees.Split(tree, binsHeader)
-	if err != nil {
-		return p, err
-	}
-	p.count = int(binary.LittleEndian.Uint16(header))
-	if p.count < 1 || p.count > prefixbins.MaxBins {
-		return p, fault.Corruptf("%d bins", p.count)
-	}
-	if p.lows, payload, err = trees.CutPadded(payload, binary.LittleEndian.Uint32(header[2:])); err != nil {
-		return p, err
-	}
-	p.widthsAt = len(tree) - len(payload)
-	if p.widths, p.data, err = trees.CutPadded(payload, binary.LittleEndian.Uint32(header[6:])); err != nil {
-		return p, err
-	}
-	p.dataAt = len(tree) - len(p.data)
-	left := uint64(len(p.data))
-	if left < prefixbins.Slack {
-		return p, fault.Corruptf("streams of %d bytes", left)
-	}
-	left -= prefixbins.Slack
+func layoutOfPrefixBins(r *trees.Reader) (p binsParts) {
+	bins := r.Uint(2, "bins")
+	r.Params("%d", bins)
+	lows, widths := r.Uint(4, "size of lows"), r.Uint(4, "size of widths")
+	var sizes [prefixbins.Streams]uint64
 	for k := range prefixbins.Streams - 1 {
-		size := uint64(binary.LittleEndian.Uint32(header[10+4*k:]))
-		if size > left {
-			return p, fault.Corruptf("stream %d of %d bytes in %d", k, size, left)
-		}
-		left -= size
-		p.starts[k+1] = p.starts[k] + int(size)
+		sizes[k] = r.Uint(4, r.Nth("size of stream", k))
 	}
-	p.starts[prefixbins.Streams] = len(p.data) - prefixbins.Slack
-	return p, nil
+	p.lows = r.Part("lows", lows, true, r.T, int(bins))
+	r.Pad()
+	p.widths = r.Part("widths of codes and offsets", widths, true, word.U8, 2*int(bins))
+	r.Pad()
+	p.data = r.Next(int(r.Left()))
+	for k := range sizes {
+		if k == len(sizes)-1 {
+			sizes[k] = max(r.Left(), prefixbins.Slack) - prefixbins.Slack
+		}
+		r.Bytes(sizes[k], r.Nth("stream", k))
+		p.starts[k+1] = p.starts[k] + int(sizes[k])
+	}
+	r.Bytes(prefixbins.Slack, "zeros")
+	if bins < 1 || bins > prefixbins.MaxBins {
+		r.Fail(fault.Corruptf("%d bins", bins))
+	}
+	return p
 }
 
-func decodePrefixBins[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
-	p, err := parsePrefixBins(tree)
-	if err != nil {
+func decodePrefixBins[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
+	p := layoutOfPrefixBins(r)
+	if r.Err != nil {
+		return r.Err
+	}
+	lows, widths := word.Take[U](&s.Mem, p.lows.N), word.Take[uint8](&s.Mem, p.widths.N)
+	if err := trees.DecodePart(lows, p.lows, s); err != nil {
 		return err
 	}
-	lows := word.Take[U](&s.Mem, p.count)
-	if err := trees.Decode(lows, p.lows, t, s); err != nil {
-		return err
-	}
-	widths := word.Take[uint8](&s.Mem, 2*p.count)
-	if err := trees.Decode(widths, p.widths, word.U8, s); err != nil {
+	if err := trees.DecodePart(widths, p.widths, s); err != nil {
 		return err
 	}
 	return prefixbins.Decode(&s.Mem, dst, lows, widths, p.data, p.starts)
@@ -146,7 +133,7 @@ func prefixBinsCodec[U word.Uint]() encode.Codec[U] {
 
 // PrefixBins, code 0x8006.
 var PrefixBins = encode.Row{
-	Row:      trees.Row{Code: encoding.PrefixBins, Types: word.Ints, Describe: describePrefixBins},
+	Row:      trees.Row{Code: encoding.PrefixBins, Types: word.Ints, Layout: func(r *trees.Reader) { layoutOfPrefixBins(r) }},
 	Codecs:   encode.Codecs{W8: prefixBinsCodec[uint8](), W16: prefixBinsCodec[uint16](), W32: prefixBinsCodec[uint32](), W64: prefixBinsCodec[uint64]()},
 	Needs:    edition.Only(edition.PrefixBins),
 	Parts:    []encode.Part{{Type: encode.SameType}, {Type: encode.Always(word.U8)}},
@@ -162,23 +149,4 @@ var PrefixBins = encode.Row{
 	},
 	Guess: encode.TierLight,
 	Nests: true,
-}
-
-func describePrefixBins(d *trees.Describer) {
-	bins := int(d.Uint(2, "bins"))
-	d.Node.Params = strconv.Itoa(bins)
-	lows, widths := d.Uint(4, "size of lows"), d.Uint(4, "size of widths")
-	var sizes [prefixbins.Streams - 1]uint64
-	for k := range sizes {
-		sizes[k] = d.Uint(4, fmt.Sprintf("size of stream %d", k))
-	}
-	d.Part("lows", lows, true, d.T, bins)
-	d.Pad()
-	d.Part("widths of codes and offsets", widths, true, word.U8, 2*bins)
-	d.Pad()
-	for k, size := range sizes {
-		d.Bytes(size, fmt.Sprintf("stream %d", k))
-	}
-	d.Bytes(d.Left()-prefixbins.Slack, fmt.Sprintf("stream %d", len(sizes)))
-	d.Rest("zeros")
 }

@@ -30,33 +30,23 @@ type tightValues[U word.Uint] struct {
 	data []byte
 }
 
-func parseTight[U word.Uint](tree []byte, n int) (p tightValues[U], err error) {
-	size := word.SizeOf[U]()
-	header, payload, err := trees.Split(tree, size+1)
-	if err != nil {
-		return p, err
+func decodeTight[U word.Uint](dst []U, r *trees.Reader, _ *trees.Scratch) error {
+	base, w, data := layoutOfFFOR(r, "differences")
+	switch {
+	case r.Err != nil:
+		return r.Err
+	case w < 1 || w > word.BitsOf[U]():
+		return fault.Corruptf("width of %d bits in values of %d", w, word.BitsOf[U]())
+	case uint64(len(data)) != (uint64(r.N)*uint64(w)+7)/8:
+		return fault.Corruptf("%d bytes for %d values of %d bits", len(data), r.N, w)
 	}
-	p = tightValues[U]{word.LoadOne[U](header), int(header[size]), payload}
-	if p.w < 1 || p.w > word.BitsOf[U]() {
-		return p, fault.Corruptf("width of %d bits in values of %d", p.w, word.BitsOf[U]())
-	}
-	if uint64(len(payload)) != (uint64(n)*uint64(p.w)+7)/8 {
-		return p, fault.Corruptf("%d bytes for %d values of %d bits", len(payload), n, p.w)
-	}
-	return p, nil
+	p := tightValues[U]{U(base), w, data}
+	p.unpack(dst)
+	return nil
 }
 
 // tightSize is the size of n values of w bits.
 func tightSize(n, w int) int { return (n*w + 7) / 8 }
-
-func decodeTight[U word.Uint](dst []U, tree []byte, _ word.Type, _ *trees.Scratch) error {
-	p, err := parseTight[U](tree, len(dst))
-	if err != nil {
-		return err
-	}
-	p.unpack(dst)
-	return nil
-}
 
 // tightLoad is how many bytes are looked at for a value: 8, and one more for wide
 // ones that begin in the middle of a byte.
@@ -125,7 +115,7 @@ func tightPackCodec[U word.Uint]() encode.Codec[U] {
 
 // TightPack, code 0x800a.
 var TightPack = encode.Row{
-	Row:      trees.Row{Code: encoding.TightPack, Types: word.Ints, Describe: func(d *trees.Describer) { describeFFOR(d, "differences") }},
+	Row:      trees.Row{Code: encoding.TightPack, Types: word.Ints, Layout: func(r *trees.Reader) { layoutOfFFOR(r, "differences") }},
 	Codecs:   encode.Codecs{W8: tightPackCodec[uint8](), W16: tightPackCodec[uint16](), W32: tightPackCodec[uint32](), W64: tightPackCodec[uint64]()},
 	Needs:    edition.Only(edition.TightPack),
 	Tier:     encode.TierLight,

@@ -16,40 +16,10 @@ type Chunked[U word.Uint] struct {
 	Highs     []U      // what they add, shifted to its place
 }
 
-// ParseChunked parses a tree of n values if it is nothing but chunks and what can be done to one at a time. It may leave out
-// exceptions that are not at the ascending places, unless those are nil.
-func ParseChunked[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *Scratch) (c Chunked[U], ok bool, err error) {
-	c.Step = 1
-	r := s.table.find(tree, t)
-	if r == nil {
-		return c, false, nil
-	}
-	if parse := decoderOf[U](r).Chunked; parse != nil {
-		return parse(tree, t, n, places, s)
-	}
-	c.Packed, ok, err = ParsePacked[U](tree, t, n, s)
-	return c, ok, err
-}
-
-// ParseScaled is [ParseChunked] of the tree of n U from which an encoding makes add + step * value.
-func ParseScaled[U word.Uint](tree []byte, add, step U, t word.Type, n int, places []uint32, s *Scratch) (c Chunked[U], ok bool, err error) {
-	if err := s.enter(); err != nil {
-		return c, true, err
-	}
-	defer s.leave()
-	if c, ok, err = ParseChunked[U](tree, t, n, places, s); ok && err == nil {
-		c.Add, c.Step = add+step*c.Add, step*c.Step
-		if c.Step == 1 {
-			c.Base, c.Add = c.Base+c.Add, 0
-		}
-	}
-	return c, ok, err
-}
-
 // Whole unpacks the chunk that begins at value at to dst, exceptions and all, but leaves Add and Step to the caller.
 // next is the first exception that is not before at; the result is the first one behind the chunk.
 func (c *Chunked[U]) Whole(dst *[fastlanes.ChunkLen]U, base U, at, next int) int {
-	c.UnpackOnly(dst, base, at)
+	c.Unpack(dst, base, at)
 	for ; next < len(c.Positions); next++ {
 		p := int(c.Positions[next]) - at
 		if p >= fastlanes.ChunkLen {
@@ -60,10 +30,27 @@ func (c *Chunked[U]) Whole(dst *[fastlanes.ChunkLen]U, base U, at, next int) int
 	return next
 }
 
-// UnpackOnly is Whole without the exceptions.
-func (c *Chunked[U]) UnpackOnly(dst *[fastlanes.ChunkLen]U, base U, at int) {
-	size := fastlanes.PackedLen(c.W)
-	fastlanes.Unpack(dst, c.Data[at/fastlanes.ChunkLen*size:][:size], base, c.W)
+// each calls a function with all of n values in order, chunk by chunk. Values are in dst if that is not nil.
+func (c *Chunked[U]) each(dst []U, n int, s *Scratch, do func(some []U)) {
+	var tmp *[fastlanes.ChunkLen]U
+	for at, next := 0, 0; at < n; at += fastlanes.ChunkLen {
+		size := min(n-at, fastlanes.ChunkLen)
+		room := tmp
+		switch {
+		case dst != nil && size == fastlanes.ChunkLen:
+			room = (*[fastlanes.ChunkLen]U)(dst[at:])
+		case tmp == nil:
+			tmp = (*[fastlanes.ChunkLen]U)(word.Take[U](&s.Mem, fastlanes.ChunkLen))
+			room = tmp
+		}
+		next = c.Whole(room, c.Base, at, next)
+		some := room[:size]
+		if dst != nil && room == tmp {
+			some = dst[at:][:copy(dst[at:], some)]
+		}
+		c.Finish(some)
+		do(some)
+	}
 }
 
 // Finish turns packed values into values, in place.
@@ -73,7 +60,9 @@ func (c *Chunked[U]) Finish(dst []U) {
 	}
 }
 
-// Scale turns each value into add + step * value, in place.
+// Scale turns each value into add + step * value, in place. It is not inlined, where there are too few registers for its loop.
+//
+//go:noinline
 func Scale[U word.Uint](dst []U, add, step U) {
 	for i, q := range dst {
 		dst[i] = add + q*step

@@ -4,7 +4,7 @@ import "github.com/amudai/amudai-go/encoding/numeric/internal/word"
 
 // DecodePlaces is [Decode] of the values at ascending places, one for each of dst, of a tree of n.
 func DecodePlaces[U word.Uint](dst []U, places []uint32, tree []byte, t word.Type, n int, s *Scratch) error {
-	v, err := ParseView[U](tree, t, n, places, s)
+	v, err := ParseView[U](nil, tree, t, n, places, s)
 	if err != nil || len(dst) == 0 {
 		return err
 	}
@@ -33,13 +33,13 @@ func DecodePlaces[U word.Uint](dst []U, places []uint32, tree []byte, t word.Typ
 	return nil
 }
 
-// DecodePartPlaces is [DecodePart] of the values at ascending places, one for each of dst, of n.
-func DecodePartPlaces[U word.Uint](dst []U, places []uint32, part []byte, nested bool, t word.Type, n int, s *Scratch) error {
-	if nested {
-		return DecodePlaces(dst, places, part, t, n, s)
+// DecodePartPlaces is [DecodePart] of the values at ascending places, one for each of dst.
+func DecodePartPlaces[U word.Uint](dst []U, places []uint32, p Part, s *Scratch) error {
+	if p.Nested {
+		return DecodePlaces(dst, places, p.Bytes, p.T, p.N, s)
 	}
-	all := word.Take[U](&s.Mem, n)
-	if err := DecodePart(all, part, false, t, s); err != nil {
+	all := word.Take[U](&s.Mem, p.N)
+	if err := DecodePart(all, p, s); err != nil {
 		return err
 	}
 	pick(dst, all, places)

@@ -11,10 +11,12 @@ type Row struct {
 	Code  encoding.Code
 	Types word.Types // of values that it takes
 	Index int        // in the table of the family
-	// Describe names the bytes behind the code.
-	Describe func(d *Describer)
-	// Ascends reports whether a tree of n uint64 shows by its form that they ascend; see [Ascends]. It may be nil.
-	Ascends func(tree []byte, n int, s *Scratch) bool
+	// Layout reads the bytes behind the code, which describes them.
+	Layout func(r *Reader)
+	// Packed tells that views are chunks with a base and nothing else.
+	Packed bool
+	// Ascends reports whether a tree of uint64 shows by its form that they ascend; see [Ascends]. It may be nil.
+	Ascends func(r *Reader, s *Scratch) bool
 	// The decoders of words of each width that Types has.
 	W8  Decoder[uint8]
 	W16 Decoder[uint16]
@@ -22,20 +24,13 @@ type Row struct {
 	W64 Decoder[uint64]
 }
 
-// Decoder is how trees of one width of words are decoded. All but Decode are other ways to the values, which an
-// encoding has or has not; they may be nil.
+// Decoder is how trees of one width of words are decoded: all values in order, or as a view if there are other ways to them.
 type Decoder[U word.Uint] struct {
-	// Decode decodes a tree of len(dst) values of type t.
-	Decode func(dst []U, tree []byte, t word.Type, s *Scratch) error
-	// Constant gives the value that all slots have.
-	Constant func(tree []byte) (U, error)
-	// Packed parses a tree of n values that is nothing but FastLanes chunks.
-	Packed func(tree []byte, n int) (Packed[U], error)
-	// Chunked parses a tree of n values that is chunks and what can be done to one at a time; ok is false if it is not.
+	// Decode decodes a tree of len(dst) values. It is not needed if there is View.
+	Decode func(dst []U, r *Reader, s *Scratch) error
+	// View parses a tree. If its values are to be had only all in order, it decodes them to dst or, if that is nil, to memory of the Scratch.
 	// Unless places are nil, only values at these, which ascend, need to be right.
-	Chunked func(tree []byte, t word.Type, n int, places []uint32, s *Scratch) (c Chunked[U], ok bool, err error)
-	// View parses a tree of n values that can be reached in some other way than all in order. Places are as for Chunked.
-	View func(tree []byte, t word.Type, n int, places []uint32, s *Scratch) (View[U], error)
+	View func(v *View[U], dst []U, r *Reader, places []uint32, s *Scratch) error
 }
 
 // decoderOf is the decoder of a row for words like U.
@@ -104,5 +99,13 @@ func (t *Table) of(tree []byte, typ word.Type) (*Row, error) {
 // are less than 2^63. Others may ascend, too.
 func Ascends(tree []byte, n int, s *Scratch) bool {
 	r := s.table.find(tree, word.U64)
-	return r != nil && r.Ascends != nil && r.Ascends(tree, n, s)
+	if r == nil || r.Ascends == nil {
+		return false
+	}
+	in, err := s.enter(Part{tree, true, word.U64, n})
+	if err != nil {
+		return false
+	}
+	defer s.leave()
+	return r.Ascends(in, s)
 }

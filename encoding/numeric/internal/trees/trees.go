@@ -30,23 +30,6 @@ func Peek(tree []byte) encoding.Code {
 // HeaderLen is where the payload starts behind a header of own bytes.
 func HeaderLen(own int) int { return encoding.PadTo8(2 + own) }
 
-// Split cuts a tree into its header of own bytes and its payload.
-func Split(tree []byte, own int) (header, payload []byte, err error) {
-	h := HeaderLen(own)
-	if len(tree) < h {
-		return nil, nil, fault.Corruptf("tree of %d bytes ends in its header of %d", len(tree), h)
-	}
-	return tree[2 : 2+own], tree[h:], nil
-}
-
-// CutPadded cuts off a part of size bytes and the zeros behind it.
-func CutPadded(b []byte, size uint32) (part, rest []byte, err error) {
-	if end := (uint64(size) + 7) &^ 7; end <= uint64(len(b)) {
-		return b[:size], b[end:], nil
-	}
-	return nil, nil, fault.Corruptf("a part of %d bytes in %d", size, len(b))
-}
-
 // AppendCode begins a tree.
 func AppendCode(dst []byte, code encoding.Code) []byte {
 	return binary.LittleEndian.AppendUint16(dst, uint16(code))
@@ -66,41 +49,25 @@ func Pad(dst []byte, start int) []byte {
 
 // Decode decodes a tree of len(dst) values of type t, which U is as wide as.
 func Decode[U word.Uint](dst []U, tree []byte, t word.Type, s *Scratch) error {
-	r, err := s.table.of(tree, t)
-	if err != nil {
-		return err
-	}
-	if err := s.enter(); err != nil {
-		return err
-	}
 	mark := s.Mem.Mark()
-	err = decoderOf[U](r).Decode(dst, tree, t, s)
-	s.Mem.Release(mark)
-	s.leave()
-	if err != nil {
-		return fault.In(err, r.Code.String(), -1)
+	v, err := ParseView(dst, tree, t, len(dst), nil, s)
+	if err == nil {
+		err = v.Put(dst, tree, s)
 	}
-	return nil
+	s.Mem.Release(mark)
+	return err
 }
 
 // DecodePart decodes a part that is a tree, or raw; a raw part may be longer than its values.
-func DecodePart[U word.Uint](dst []U, part []byte, nested bool, t word.Type, s *Scratch) error {
-	if nested {
-		return Decode(dst, part, t, s)
+func DecodePart[U word.Uint](dst []U, p Part, s *Scratch) error {
+	if p.Nested {
+		return Decode(dst, p.Bytes, p.T, s)
 	}
-	if len(part)/word.SizeOf[U]() < len(dst) {
-		return fault.Corruptf("%d bytes for %d values of %d bytes", len(part), len(dst), word.SizeOf[U]())
+	if len(p.Bytes)/word.SizeOf[U]() < len(dst) {
+		return fault.Corruptf("%d bytes for %d values of %d bytes", len(p.Bytes), len(dst), word.SizeOf[U]())
 	}
-	word.Load(dst, part)
+	word.Load(dst, p.Bytes)
 	return nil
-}
-
-// DecodePartExactly decodes a part that is a tree, or raw and of the exact size.
-func DecodePartExactly[U word.Uint](dst []U, part []byte, nested bool, t word.Type, s *Scratch) error {
-	if nested {
-		return Decode(dst, part, t, s)
-	}
-	return LoadExactly(dst, part)
 }
 
 // LoadExactly reads raw values that take all of src.
@@ -112,16 +79,32 @@ func LoadExactly[U word.Uint](dst []U, src []byte) error {
 	return nil
 }
 
-// Constant is the value that all slots of a tree have, if its encoding stores but one.
-func Constant[U word.Uint](tree []byte, t word.Type, s *Scratch) (v U, ok bool) {
-	r, err := s.table.of(tree, t)
-	if err != nil {
-		return 0, false
+// EachChunk decodes a part, a tree or raw and of the exact size, and calls a function with all values in order: of a tree of chunks with one after the
+// other, while it is in the cache. Values are in dst if that is not nil, else in memory that is used again.
+func EachChunk[U word.Uint](dst []U, p Part, s *Scratch, do func(some []U)) (err error) {
+	if !p.Nested {
+		if dst == nil {
+			dst = word.Take[U](&s.Mem, p.N)
+		}
+		if err = LoadExactly(dst, p.Bytes); err == nil {
+			do(dst)
+		}
+		return err
 	}
-	d := decoderOf[U](r)
-	if d.Constant == nil {
-		return 0, false
+	v, err := ParseView(dst, p.Bytes, p.T, p.N, nil, s)
+	switch {
+	case err != nil:
+		return err
+	case v.Form == InChunks:
+		v.Chunks.each(dst, p.N, s, do)
+		return nil
+	case v.Form == Dense:
+		dst = v.Values
+	case dst == nil:
+		dst = word.Take[U](&s.Mem, p.N)
 	}
-	v, err = d.Constant(tree)
-	return v, err == nil
+	if err = v.Put(dst, p.Bytes, s); err == nil {
+		do(dst)
+	}
+	return err
 }

@@ -13,7 +13,7 @@ type View[U word.Uint] struct {
 	Form    Form
 	Values  []U        // Single: one; Runs: one for each; Coded: what codes 0, 1, ... stand for; Dense: all
 	Lengths []uint32   // Runs: how long each is; nobody has checked them
-	Codes   Codes      // Coded
+	Codes   *Codes     // Coded
 	Chunks  Chunked[U] // InChunks
 }
 
@@ -29,37 +29,74 @@ const (
 	InChunks             // FastLanes chunks
 )
 
-// ParseView parses a tree of n values. Encodings without a form of their own are decoded whole. If ascending places are given,
-// the values at others may be wrong.
-func ParseView[U word.Uint](tree []byte, t word.Type, n int, places []uint32, s *Scratch) (v View[U], err error) {
-	r, err := s.table.of(tree, t)
+// ParseView parses a tree of n values. Encodings without a form of their own are decoded whole, to dst or, if that is nil, to memory of the
+// Scratch. If ascending places are given, the values at others may be wrong. The view is valid until another tree of the same depth is parsed.
+func ParseView[U word.Uint](dst []U, tree []byte, t word.Type, n int, places []uint32, s *Scratch) (*View[U], error) {
+	v := viewAt[U](s)
+	return v, v.Parse(dst, Part{tree, true, t, n}, places, s)
+}
+
+// Parse is [ParseView] of a tree whose view is that of the one around it.
+func (v *View[U]) Parse(dst []U, p Part, places []uint32, s *Scratch) error {
+	row, err := s.table.of(p.Bytes, p.T)
 	if err != nil {
-		return v, err
+		return err
 	}
-	if err := s.enter(); err != nil {
-		return v, err
+	r, err := s.enter(p)
+	if err != nil {
+		return err
 	}
-	defer s.leave()
-	d := decoderOf[U](r)
-	switch {
-	case d.Constant != nil:
-		v.Form, v.Values = Single, word.Take[U](&s.Mem, 1)
-		v.Values[0], err = d.Constant(tree)
-	case d.View != nil:
-		v, err = d.View(tree, t, n, places, s)
-	default:
-		var ok bool
-		v.Form = InChunks
-		if v.Chunks, ok, err = ParseChunked[U](tree, t, n, places, s); ok || err != nil {
-			break
+	v.Form, v.Values, v.Chunks.Add, v.Chunks.Positions = Dense, nil, 0, nil // what not all encodings set
+	if d := decoderOf[U](row); d.View != nil {
+		err = d.View(v, dst, r, places, s)
+	} else {
+		if v.Values = dst; dst == nil {
+			v.Values = word.Take[U](&s.Mem, p.N)
 		}
-		v.Form, v.Values = Dense, word.Take[U](&s.Mem, n)
-		err = d.Decode(v.Values, tree, t, s)
+		err = d.Decode(v.Values, r, s)
+	}
+	s.leave()
+	if err != nil {
+		return fault.In(err, row.Code.String(), -1)
+	}
+	return nil
+}
+
+// ParseScaled is Parse of a part, a tree of U, from which an encoding makes add + step * value.
+func (v *View[U]) ParseScaled(dst []U, p Part, add, step U, places []uint32, s *Scratch) error {
+	if err := v.Parse(dst, p, places, s); err != nil {
+		return err
+	}
+	if v.Form != InChunks {
+		if add != 0 || step != 1 {
+			Scale(v.Values, add, step)
+		}
+		return nil
+	}
+	c := &v.Chunks
+	c.Add, c.Step = add+step*c.Add, step*c.Step
+	if c.Step == 1 {
+		c.Base, c.Add = c.Base+c.Add, 0
+	}
+	return nil
+}
+
+// Put sets dst to all values of the view of a tree, unless it was parsed to dst.
+func (v *View[U]) Put(dst []U, tree []byte, s *Scratch) (err error) {
+	switch v.Form {
+	case Single:
+		word.Fill(dst, v.Values[0])
+	case Runs:
+		err = ExpandRuns(dst, v.Values, v.Lengths)
+	case Coded:
+		err = GatherCodes(dst, v.Codes, v.Values, s)
+	case InChunks:
+		v.Chunks.each(dst, len(dst), s, func([]U) {})
 	}
 	if err != nil {
-		return v, fault.In(err, r.Code.String(), -1)
+		return fault.In(err, Peek(tree).String(), -1)
 	}
-	return v, nil
+	return nil
 }
 
 // RunEnds turns the lengths of runs, which must make n values, into the places behind them.
@@ -112,14 +149,22 @@ type Codes struct {
 	next   int      // first exception behind the chunk that was unpacked last
 }
 
-// ReadCodes reads a tree of n codes, as [ParseView] does.
-func ReadCodes(tree []byte, n int, places []uint32, s *Scratch) (c Codes, err error) {
-	var ok bool
-	if c.Chunks, ok, err = ParseChunked[uint32](tree, word.U32, n, places, s); ok || err != nil {
-		return c, err
+// ReadCodes reads a part that is a tree of codes, as [ParseView] does. They are valid until it is called again.
+func ReadCodes(p Part, places []uint32, s *Scratch) (*Codes, error) {
+	v, err := ParseView[uint32](nil, p.Bytes, p.T, p.N, places, s)
+	if err != nil {
+		return nil, err
 	}
-	c.All = word.Take[uint32](&s.Mem, n)
-	return c, Decode(c.All, tree, word.U32, s)
+	c := &s.codes
+	*c = Codes{All: v.Values}
+	switch v.Form {
+	case InChunks:
+		c.Chunks = v.Chunks
+	case Single, Runs, Coded:
+		c.All = word.Take[uint32](&s.Mem, p.N)
+		err = v.Put(c.All, p.Bytes, s)
+	}
+	return c, err
 }
 
 // Chunk is the codes from at on, up to 1024 of n, in tmp or where they are. Chunks are asked for in their order.

@@ -1,4 +1,4 @@
-package bytestring
+package codec
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -34,84 +35,89 @@ import (
 //	01 00 | 01 00 00 00 02 00 00 00 00 00 00 00 01 00 00 00 | 6 zeros
 //	02 00 00 00 01 00 00 00 | 61 61 62
 
-const (
-	dictionaryHeader = 13
-	smallSlots       = 4 << 10 // bytes of slots that are made for a block, whatever values fill of them
-)
-
-func parseDictionary(b *Block, tree []byte, _ int64) (uint64, error) {
-	header, rest, err := split(tree, dictionaryHeader)
-	if err != nil {
-		return 0, err
-	}
-	lengthsSize := binary.LittleEndian.Uint32(header[4:])
-	unique := uint64(binary.LittleEndian.Uint32(header[8:]))
-	codes, rest, err := padded(rest, uint64(binary.LittleEndian.Uint32(header)), "codes")
-	if err != nil {
-		return 0, err
-	}
-	if uint64(lengthsSize) > uint64(len(rest)) {
-		return 0, fault.Corruptf("lengths of %d bytes in %d", lengthsSize, len(rest))
-	}
-	lengths, data := rest[:lengthsSize], rest[lengthsSize:]
-	if err := b.readDictionary(lengths, data, unique, header[12] != 0); err != nil {
-		return 0, err
-	}
-	b.codes = scratch.Slice(&b.s.codes, b.n)
-	if err := numeric.Decode(b.codes, codes, &b.s.num); err != nil {
-		return 0, fault.In(err, "codes", -1)
-	}
-	b.s.table.Reset(b.dict, 1, smallSlots)
-	b.nulls = zeros(b.codes)
-	return b.s.table.Size(b.codes)
+// dictionaryTree is the memory of a block with a dictionary.
+type dictionaryTree struct {
+	table   vector.Table
+	dict    vector.Values // the values of code 1, 2, ...
+	codes   []uint32
+	lengths []uint32
+	offsets []int64
+	keep    []byte
 }
 
-// readDictionary finds the distinct values.
-func (b *Block) readDictionary(lengths, data []byte, unique uint64, nested bool) error {
-	if b.fixed > 0 {
-		if uint64(len(data)) != unique*uint64(b.fixed) {
-			return fault.Corruptf("%d bytes for %d distinct values of %d", len(data), unique, b.fixed)
+func layoutOfDictionary(r *tree.Reader) (unique int, codes []byte, lengths tree.Numbers, values []byte) {
+	codesSize, lengthsSize := r.Uint(4, "codes size"), r.Uint(4, "lengths size")
+	unique = int(r.Uint(4, "distinct values"))
+	nested := r.Flag("lengths are a tree")
+	r.Pad()
+	codes = r.Numbers("codes", codesSize, numeric.U32, r.N)
+	lengths = r.Lengths(lengthsSize, nested, unique)
+	return unique, codes, lengths, r.Rest("values")
+}
+
+const smallSlots = 4 << 10 // bytes of slots that are made for a block, whatever values fill of them
+
+func parseDictionary(t *tree.Tree, r *tree.Reader, _ int64) (uint64, error) {
+	d := tree.State[dictionaryTree](t)
+	unique, codes, lengths, values := layoutOfDictionary(r)
+	if r.Err != nil {
+		return 0, r.Err
+	}
+	if err := d.read(t, unique, lengths, values); err != nil {
+		return 0, err
+	}
+	t.Dict, t.Codes = &d.dict, scratch.Slice(&d.codes, t.N)
+	if err := tree.DecodeNumbers(t, "codes", t.Codes, codes); err != nil {
+		return 0, err
+	}
+	d.table.Reset(d.dict, 1, smallSlots)
+	t.Nulls = zeros(t.Codes)
+	return d.table.Size(t.Codes)
+}
+
+// read finds the distinct values.
+func (d *dictionaryTree) read(t *tree.Tree, unique int, lengths tree.Numbers, values []byte) error {
+	d.dict = vector.Values{Data: values, Fixed: t.Fixed, N: unique}
+	switch {
+	case t.Fixed > 0:
+		if uint64(len(values)) != uint64(unique)*uint64(t.Fixed) {
+			return fault.Corruptf("%d bytes for %d distinct values of %d", len(values), unique, t.Fixed)
 		}
-		b.dict = Values{Data: data, Fixed: b.fixed, N: int(unique)}
 		return nil
-	}
-	if nested && unique > uint64(b.n) {
+	case lengths.Nested && unique > t.N:
 		// The length of a tree does not bound how many numbers it stands for.
-		return fault.Corruptf("%d distinct values for %d slots", unique, b.n)
+		return fault.Corruptf("%d distinct values for %d slots", unique, t.N)
+	case !lengths.Nested && len(lengths.Bytes)/4 < unique:
+		return fault.Corruptf("%d bytes of lengths for %d distinct values", len(lengths.Bytes), unique)
 	}
-	if !nested && uint64(len(lengths)) != 4*unique {
-		return fault.Corruptf("%d bytes of lengths for %d distinct values", len(lengths), unique)
+	each := scratch.Slice(&d.lengths, unique)
+	if err := t.ReadLengths(each, lengths); err != nil {
+		return err
 	}
-	each := scratch.Slice(&b.s.lengths, int(unique))
-	if err := readNumbers(each, lengths, nested, &b.s.num); err != nil {
-		return fault.In(err, "lengths", -1)
-	}
-	offsets := scratch.Slice(&b.s.dictOffsets, int(unique)+1)
+	d.dict.Offsets = append(scratch.Slice(&d.offsets, unique+1)[:0], 0)
 	at := int64(0)
-	offsets[0] = 0
-	for i, n := range each {
+	for _, n := range each {
 		at += int64(n)
-		offsets[i+1] = at
+		d.dict.Offsets = append(d.dict.Offsets, at)
 	}
-	if at != int64(len(data)) {
-		return fault.Corruptf("distinct values of %d bytes in %d", at, len(data))
+	if at != int64(len(values)) {
+		return fault.Corruptf("distinct values of %d bytes in %d", at, len(values))
 	}
-	b.dict = Values{Data: data, Offsets: offsets, N: int(unique)}
 	return nil
 }
 
-func gatherBlock[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
-	codes := b.codes[from:to]
-	if b.fixed == 0 {
-		_, err := vector.Gather(&b.s.table, dst, offsets, base, codes)
+func gatherBlock[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets []O, base O) error {
+	d, codes := tree.State[dictionaryTree](t), t.Codes[from:to]
+	if t.Fixed == 0 {
+		_, err := vector.Gather(&d.table, dst, offsets, base, codes)
 		return err
 	}
 	for i, c := range codes {
-		slot := dst[i*b.fixed : (i+1)*b.fixed]
+		slot := dst[i*t.Fixed : (i+1)*t.Fixed]
 		if c == 0 {
 			clear(slot)
 		} else {
-			copy(slot, b.dict.At(int(c-1)))
+			copy(slot, d.dict.At(int(c-1)))
 		}
 	}
 	return nil
@@ -152,7 +158,7 @@ func appendDictionary(w *encode.Workspace, dst []byte, in *encode.Input, r encod
 		return dst, false, nil
 	}
 	start := len(dst)
-	var header [2 + dictionaryHeader + 1]byte
+	var header [16]byte
 	dst = append(dst, header[:]...)
 	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.BlockDictionary))
 	binary.LittleEndian.PutUint32(dst[start+10:], uint32(w.Distinct.Len()))
@@ -201,43 +207,38 @@ func collect(w *encode.Workspace, in *encode.Input, limit int) bool {
 	return true
 }
 
-var dictionary = row{
-	Row: encode.Row{
+var dictionary = encode.Row{
+	Row: tree.Row{
 		Code:   encoding.BlockDictionary,
-		Trials: encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
-		Suits: func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
-			return in.Fixed == 0 // the reference cannot read others
+		Layout: func(r *tree.Reader) { layoutOfDictionary(r) },
+		Parse:  parseDictionary,
+		Put32:  gatherBlock[int32],
+		Put64:  gatherBlock[int64],
+		RangeLen: func(t *tree.Tree, from, to int) int {
+			size, _ := tree.State[dictionaryTree](t).table.Size(t.Codes[from:to])
+			return int(size)
 		},
-		Append:  appendDictionary,
-		Cost:    encode.DecodeCost{PerByte: 100, PerValue: 2300},
-		Limited: true,
-		Quick:   true,
-		Parts:   []string{"Plain", "raw"},
+		Validity: func(t *tree.Tree, dst []byte, off int) { codeBits(dst, off, t.Codes) },
+		Contains: entriesWith,
 	},
-	parse: parseDictionary,
-	put32: gatherBlock[int32],
-	put64: gatherBlock[int64],
-	rangeLen: func(b *Block, from, to int) int {
-		size, _ := b.s.table.Size(b.codes[from:to])
-		return int(size)
+	Trials: encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
+	Suits: func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
+		return in.Fixed == 0 // the reference cannot read others
 	},
-	validity: func(b *Block, dst []byte, off int) { codeBits(dst, off, b.codes) },
-	contains: (*Block).entriesWith,
-	describe: describeDictionary,
-}
-
-// Dictionary gives a dictionary block's codes and the values they stand for:
-// code 0 is null, code k is value k-1. ok is false for other blocks.
-func (b *Block) Dictionary() (codes []uint32, values Values, ok bool) {
-	return b.codes, b.dict, b.row == &dictionary
+	Append:  appendDictionary,
+	Cost:    encode.DecodeCost{PerByte: 100, PerValue: 2300},
+	Limited: true,
+	Quick:   true,
+	Parts:   []string{"Plain", "raw"},
 }
 
 // entriesWith looks for parts in the distinct values of a dictionary; null has none.
-func (b *Block) entriesWith(parts [][]byte) []byte {
-	keep := scratch.Slice(&b.s.keep, b.dict.N+1)
+func entriesWith(t *tree.Tree, parts [][]byte) []byte {
+	d := tree.State[dictionaryTree](t)
+	keep := scratch.Slice(&d.keep, d.dict.N+1)
 	clear(keep)
-	for i := range b.dict.N {
-		value, all := b.dict.At(i), true
+	for i := range d.dict.N {
+		value, all := d.dict.At(i), true
 		for _, part := range parts {
 			all = all && bytes.Contains(value, part)
 		}
@@ -246,17 +247,4 @@ func (b *Block) entriesWith(parts [][]byte) []byte {
 		}
 	}
 	return keep
-}
-
-func describeDictionary(d *describer) {
-	codes, lengths := d.Uint(4, "codes size"), d.Uint(4, "lengths size")
-	unique := d.Uint(4, "distinct values")
-	nested := d.Flag("lengths are a tree")
-	d.Pad()
-	d.numbers("codes", codes, numeric.U32, d.n)
-	if d.fixed > 0 {
-		lengths = 0
-	}
-	d.perValue("lengths", lengths, nested, numeric.U32, int(unique))
-	d.Rest("values")
 }

@@ -1,10 +1,11 @@
-package bytestring
+package patterns
 
 import (
 	"encoding/binary"
 	"math"
 	"math/bits"
 
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	"github.com/amudai/amudai-go/encoding/internal/fields"
 	"github.com/amudai/amudai-go/encoding/internal/fields/find"
 	"github.com/amudai/amudai-go/encoding/numeric"
@@ -21,28 +22,29 @@ type fieldFinder struct {
 }
 
 // findInFields is MayContain.
-func findInFields(b *Block, dst []byte, parts [][]byte) (ok bool) {
-	f := &b.s.patterns.finder
+func findInFields(t *tree.Tree, dst []byte, parts [][]byte) (ok bool) {
+	p := tree.State[patterns](t)
+	f := &p.finder
 	f.wanted = f.wanted[:0]
 	for _, part := range parts {
 		if len(part) > 0 {
 			f.wanted = append(f.wanted, find.Wanted{Text: part})
 		}
 	}
-	return b.findFields(dst)
+	return p.find(dst)
 }
 
 // fieldsBegin is MayMatch for a prefix.
-func fieldsBegin(b *Block, dst []byte, r Required) (ok bool) {
-	f := &b.s.patterns.finder
+func fieldsBegin(t *tree.Tree, dst []byte, r tree.Required) (ok bool) {
+	p := tree.State[patterns](t)
+	f := &p.finder
 	f.wanted = append(f.wanted[:0], find.Wanted{Text: r.Prefix, Begin: true, Whole: r.Equal})
-	return b.findFields(dst)
+	return p.find(dst)
 }
 
-// findFields writes a bit for each value that may match what is wanted; ok is false if some fields cannot be read, or nearly all are set.
-func (b *Block) findFields(dst []byte) (ok bool) {
-	p := b.s.patterns
-	found, ok := p.finder.Find(find.Values{Patterns: &p.decoder, Codes: b.codes, Columns: searched{b}}, p.finder.wanted...)
+// find writes a bit for each value that may match what is wanted; ok is false if some fields cannot be read, or nearly all are set.
+func (p *patterns) find(dst []byte) (ok bool) {
+	found, ok := p.finder.Find(find.Values{Patterns: &p.decoder, Codes: p.codes, Columns: searched{p}}, p.finder.wanted...)
 	if !ok {
 		return false
 	}
@@ -58,25 +60,25 @@ func (b *Block) findFields(dst []byte) (ok bool) {
 			dst[8*i+k] = byte(w >> (8 * k))
 		}
 	}
-	return 4*count < 3*b.n
+	return 4*count < 3*p.tree.N
 }
 
 // searched is the columns of a block that are searched.
-type searched struct{ b *Block }
+type searched struct{ p *patterns }
 
-func (s searched) Header(column uint32) *fields.Header { return &s.b.s.patterns.columns[column].Header }
+func (s searched) Header(column uint32) *fields.Header { return &s.p.columns[column].Header }
 
 func (s searched) Test(found []uint64, column uint32, how find.How, text []byte) (ok bool) {
-	c := &s.b.s.patterns.columns[column]
+	c := &s.p.columns[column]
 	if c.Word == 0 {
-		return s.b.testTexts(found, c, how, text)
+		return s.p.testTexts(found, c, how, text)
 	}
-	return s.b.testNumbers(found, c, how, text)
+	return s.p.testNumbers(found, c, how, text)
 }
 
 // testNumbers sets the bits of the numbers whose texts have a relation to a text; false if they cannot be read.
-func (b *Block) testNumbers(found []uint64, c *fieldColumn, how find.How, text []byte) (ok bool) {
-	f := &b.s.patterns.finder
+func (p *patterns) testNumbers(found []uint64, c *fieldColumn, how find.How, text []byte) (ok bool) {
+	f := &p.finder
 	f.intervals, ok = find.Intervals(f.intervals[:0], &c.Column, how, text)
 	switch {
 	case ok && c.Word == 4 && !c.ready:
@@ -86,14 +88,14 @@ func (b *Block) testNumbers(found []uint64, c *fieldColumn, how find.How, text [
 				f.narrow = append(f.narrow, numeric.Interval[uint32]{Low: uint32(i.Low), High: uint32(min(i.High, math.MaxUint32))})
 			}
 		}
-		return numeric.SelectTreeRanges(c.part, c.Count, f.narrow, &b.s.num, found) == nil
+		return numeric.SelectTreeRanges(c.part, c.Count, f.narrow, p.tree.Num, found) == nil
 	case ok && !c.ready:
 		f.wide = f.wide[:0]
 		for _, i := range f.intervals {
 			f.wide = append(f.wide, numeric.Interval[uint64](i))
 		}
-		return numeric.SelectTreeRanges(c.part, c.Count, f.wide, &b.s.num, found) == nil
-	case !c.ready && b.prepare(c) != nil:
+		return numeric.SelectTreeRanges(c.part, c.Count, f.wide, p.tree.Num, found) == nil
+	case !c.ready && p.prepare(c) != nil:
 		return false
 	case c.Word == 4:
 		return find.Mark(found, &c.buffer, &c.Column, c.narrow, how, text) == nil
@@ -105,12 +107,12 @@ func (b *Block) testNumbers(found []uint64, c *fieldColumn, how find.How, text [
 const manyTold = 16
 
 // testTexts is testNumbers for byte strings.
-func (b *Block) testTexts(found []uint64, c *fieldColumn, how find.How, text []byte) bool {
-	if !c.ready && b.prepare(c) != nil {
+func (p *patterns) testTexts(found []uint64, c *fieldColumn, how find.How, text []byte) bool {
+	if !c.ready && p.prepare(c) != nil {
 		return false
 	}
 	if len(text) > 0 {
-		r := Required{Parts: [][]byte{text}}
+		r := tree.Required{Parts: [][]byte{text}}
 		if how == find.Begins || how == find.Equals {
 			r.Prefix, r.Equal = text, how == find.Equals
 		}
@@ -128,7 +130,7 @@ func (b *Block) testTexts(found []uint64, c *fieldColumn, how find.How, text []b
 		}
 	}
 	data, ends := scratch.Slice(&c.data, c.texts.DataLen()), scratch.Slice(&c.ends, c.Count)
-	if Decode(c.texts, data, ends, 0) != nil {
+	if tree.Decode(c.texts, data, ends, 0) != nil {
 		return false
 	}
 	find.MarkTexts(found, data, ends, how, text)

@@ -1,11 +1,11 @@
-package bytestring
+package codec
 
 import (
 	"encoding/binary"
-	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	"github.com/amudai/amudai-go/encoding/internal/fsst"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -28,57 +28,68 @@ import (
 //	0f 00 | 01 | 04 00 00 00 | 00 | 08 | 7 zeros
 //	61 62 63 00 00 00 00 00 | 03 | 00 00 ff 58 | 3 zeros | 00.. 07.. (u64 each)
 
-const fsstHeader = 7
+// fsstTree is the symbols of an FSST block, and the memory for them; the stream is its payload.
+type fsstTree struct {
+	symbols, lengths []byte
+	ready            bool // the decoder has the symbols
+	decoder          fsst.Decoder
+	cursor           fsst.Cursor // where the last part ended
+}
 
-func parseFSST(b *Block, tree []byte, _ int64) (uint64, error) {
-	header, rest, err := split(tree, fsstHeader)
-	if err != nil {
-		return 0, err
+func layoutOfFSST(r *tree.Reader) (symbols, lengths, stream []byte, offsets tree.Numbers) {
+	n, size := r.Uint(1, "symbols"), r.Uint(4, "codes size")
+	nested := r.Flag("offsets are a tree")
+	r.Width("offset width", offsetWidth)
+	r.Pad()
+	r.Params("S=%d", n)
+	symbols, lengths = r.Bytes(8*n, "symbols"), r.Bytes(n, "symbol lengths")
+	stream = r.Bytes(size, "codes")
+	return symbols, lengths, stream, r.Offsets(nested)
+}
+
+func parseFSST(t *tree.Tree, r *tree.Reader, _ int64) (uint64, error) {
+	symbols, lengths, stream, offsets := layoutOfFSST(r)
+	if r.Err != nil {
+		return 0, r.Err
 	}
-	if err := b.checkWidth(header[6], offsetWidth); err != nil {
-		return 0, err
-	}
-	symbols := 9 * uint64(header[0])
-	stream, rest, err := padded(rest, symbols+uint64(binary.LittleEndian.Uint32(header[1:])), "symbols and codes")
-	if err != nil {
-		return 0, err
-	}
-	b.tokens, b.payload = stream[:symbols], stream[symbols:]
-	size, err := b.readOffsets(rest, header[5] != 0)
-	if err == nil && size/8 > uint64(len(b.payload)) {
-		err = fault.Corruptf("%d bytes of values from %d codes", size, len(b.payload))
+	f := tree.State[fsstTree](t)
+	f.symbols, f.lengths, f.ready, t.Payload = symbols, lengths, false, stream
+	size, err := t.ReadOffsets(offsets)
+	if err == nil && size/8 > uint64(len(stream)) {
+		err = fault.Corruptf("%d bytes of values from %d codes", size, len(stream))
 	}
 	return size, err
 }
 
-// unpackFSST decodes all values.
-func unpackFSST(b *Block, dst []byte) error {
-	if err := b.readSymbols(); err != nil {
-		return err
+// fsstOf is the symbols of a block, once the decoder has them.
+func fsstOf(t *tree.Tree) (*fsstTree, error) {
+	f := tree.State[fsstTree](t)
+	if f.ready {
+		return f, nil
 	}
-	_, err := b.s.fsst.Decode(dst, b.payload)
+	if err := f.decoder.Reset(f.symbols, f.lengths); err != nil {
+		return nil, err
+	}
+	f.cursor, f.ready = fsst.NewCursor(&f.decoder, t.Payload), true
+	return f, nil
+}
+
+// unpackFSST decodes all values.
+func unpackFSST(t *tree.Tree, dst []byte) error {
+	f, err := fsstOf(t)
+	if err == nil {
+		_, err = f.decoder.Decode(dst, t.Payload)
+	}
 	return err
 }
 
-// readSymbols gives the decoder the symbols of the block, once.
-func (b *Block) readSymbols() error {
-	if b.ready {
-		return nil
-	}
-	s := len(b.tokens) / 9
-	if err := b.s.fsst.Reset(b.tokens[:8*s], b.tokens[8*s:]); err != nil {
-		return err
-	}
-	b.cursor, b.ready = fsst.NewCursor(&b.s.fsst, b.payload), true
-	return nil
-}
-
 // readFSST decodes the value bytes from from on, as many as dst takes.
-func readFSST(b *Block, dst []byte, from int) error {
-	if err := b.readSymbols(); err != nil {
+func readFSST(t *tree.Tree, dst []byte, from int) error {
+	f, err := fsstOf(t)
+	if err != nil {
 		return err
 	}
-	return b.cursor.Read(dst, from)
+	return f.cursor.Read(dst, from)
 }
 
 // symbolsFor is the table that a tree is to be written with; nil if none was trained.
@@ -123,30 +134,18 @@ func trainFSST(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool {
 	return l.Symbols.Len() > 0 // the reference may fail on an empty table
 }
 
-var fsstStream = row{
-	Row: encode.Row{
-		Code:      encoding.FSST,
-		Trials:    encode.Once(encoding.Balanced),
-		Suits:     trainFSST,
-		Append:    appendFSST,
-		Cost:      encode.DecodeCost{PerStored: 600, PerValue: 1700},
-		FixedCost: encode.DecodeCost{PerStored: 650},
-		Trained:   true,
+var fsstStream = encode.Row{
+	Row: tree.Row{
+		Code:     encoding.FSST,
+		Layout:   func(r *tree.Reader) { layoutOfFSST(r) },
+		Parse:    parseFSST,
+		Unpack:   unpackFSST,
+		ReadSome: readFSST,
 	},
-	parse:    parseFSST,
-	unpack:   unpackFSST,
-	readSome: readFSST,
-	describe: describeFSST,
-}
-
-func describeFSST(d *describer) {
-	symbols, size := d.Uint(1, "symbols"), d.Uint(4, "codes size")
-	nested := d.Flag("offsets are a tree")
-	d.Uint(1, "offset width")
-	d.Bytes(7, "zeros")
-	d.Node.Params = "S=" + strconv.FormatUint(symbols, 10)
-	d.Bytes(8*symbols, "symbols")
-	d.Bytes(symbols, "symbol lengths")
-	d.Bytes(size, "codes")
-	d.offsets(nested)
+	Trials:    encode.Once(encoding.Balanced),
+	Suits:     trainFSST,
+	Append:    appendFSST,
+	Cost:      encode.DecodeCost{PerStored: 600, PerValue: 1700},
+	FixedCost: encode.DecodeCost{PerStored: 650},
+	Trained:   true,
 }

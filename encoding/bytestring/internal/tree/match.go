@@ -1,4 +1,4 @@
-package bytestring
+package tree
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ type Required struct {
 
 // MayMatch is [Block.MayContain] for values that have what is required. It also compares lengths and beginnings.
 func (b *Block) MayMatch(dst []byte, r Required) (ok bool) {
-	if b.row.begins != nil && len(r.Prefix) > 0 && b.row.begins(b, dst, r) {
+	if begins := b.t.row.Begins; begins != nil && len(r.Prefix) > 0 && begins(&b.t, dst, r) {
 		return true
 	}
 	return b.MayContain(dst, r.Parts) || r.Equal && b.MayBeLong(dst, len(r.Prefix))
@@ -23,46 +23,40 @@ func (b *Block) MayMatch(dst []byte, r Required) (ok bool) {
 // MayBeLong sets the bits of those slots, and clears the others, whose values have a length; ok is false, and dst
 // arbitrary, if the block does not tell, or decoding those that have it takes about as long as decoding all.
 func (b *Block) MayBeLong(dst []byte, length int) (ok bool) {
-	if !b.hasLengths() {
-		return false
-	}
 	clear(dst)
 	decoded := 0
-	for i := range b.n {
-		if b.lengthOf(i) != length {
-			continue
+	for i := range b.t.N {
+		n, others := b.LengthAt(i)
+		if n < 0 {
+			return false
 		}
-		dst[i/8] |= 1 << (i % 8)
-		if decoded++; b.front.rests != nil {
-			decoded += i % b.front.restart // those before it, from the restart on
+		if n == length {
+			dst[i/8] |= 1 << (i % 8)
+			decoded += 1 + others
 		}
 	}
-	return 4*decoded < 3*b.n
+	return 4*decoded < 3*b.t.N
 }
 
-func (b *Block) hasLengths() bool {
-	if b.front.rests != nil {
-		return b.front.rests.hasLengths()
+// LengthAt is the length of the value of a slot, and how many others are decoded for it; the length is negative if the block does not tell.
+func (b *Block) LengthAt(slot int) (length, others int) {
+	switch t := &b.t; {
+	case t.row.LengthAt != nil:
+		return t.row.LengthAt(t, slot)
+	case t.Fixed > 0:
+	case len(t.Offsets) > t.N:
+		return int(t.Offsets[slot+1] - t.Offsets[slot]), 0
+	case len(t.Lengths) == t.N:
+		return int(t.Lengths[slot]), 0
 	}
-	return b.fixed == 0 && (len(b.offsets) > b.n || b.n > 0 && len(b.lengths) >= b.n)
-}
-
-// lengthOf is the length of the value of a slot, in a block that has lengths.
-func (b *Block) lengthOf(slot int) int {
-	switch {
-	case b.front.rests != nil:
-		return int(b.prefixes[slot]) + b.front.rests.lengthOf(slot)
-	case len(b.offsets) > b.n:
-		return int(b.offsets[slot+1] - b.offsets[slot])
-	}
-	return int(b.lengths[slot])
+	return -1, 0
 }
 
 // MayContain sets the bits of those slots, and clears the others, whose values may
 // contain all parts, if the block can tell without decoding them; ok is false,
 // and dst arbitrary, if it cannot, or nearly all may.
 func (b *Block) MayContain(dst []byte, parts [][]byte) (ok bool) {
-	longest := 0
+	longest, row := 0, b.t.row
 	for _, part := range parts {
 		longest = max(longest, len(part))
 	}
@@ -70,24 +64,24 @@ func (b *Block) MayContain(dst []byte, parts [][]byte) (ok bool) {
 		return false
 	}
 	switch {
-	case b.row.find != nil:
-		return b.row.find(b, dst, parts)
-	case b.row.contains == nil:
+	case row.Find != nil:
+		return row.Find(&b.t, dst, parts)
+	case row.Contains == nil:
 		return false
 	}
-	keep := b.row.contains(b, parts) // 1 for the codes whose values may
+	keep := row.Contains(&b.t, parts) // 1 for the codes whose values may
 	if bytes.IndexByte(keep, 1) < 0 {
 		clear(dst)
 		return true
 	}
-	count := 0
+	count, n := 0, b.t.N
 	for i := range dst {
 		w := byte(0)
-		for k, c := range b.codes[min(8*i, b.n):min(8*i+8, b.n)] {
+		for k, c := range b.t.Codes[min(8*i, n):min(8*i+8, n)] {
 			w |= keep[c] << k
 		}
 		dst[i] = w
 		count += bits.OnesCount8(w)
 	}
-	return 4*count < 3*b.n
+	return 4*count < 3*n
 }

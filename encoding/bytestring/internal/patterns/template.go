@@ -1,4 +1,4 @@
-package bytestring
+package patterns
 
 import (
 	"encoding/binary"
@@ -7,8 +7,10 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	"github.com/amudai/amudai-go/encoding/internal/template"
 	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -40,8 +42,6 @@ import (
 //	01 00 | 00 00 00 00 01 00 00 00 00 00 00 00 | 2 zeros | 7b 40 06 00 00 00 00 00
 
 const (
-	templateHeader = 18
-
 	templatesRaw  = 0
 	templatesLZ4  = 1
 	templatesZstd = 2
@@ -52,134 +52,147 @@ const (
 	templateChunk = 1024 // values that are put together at a time: their digits stay in the cache
 )
 
-// digits are those of a Template block.
-type digits struct {
-	marks []uint64 // how many there are before every template.MarkEvery-th value
-	count uint64
-	zstd  bool
+// templateTree is the memory of a Template block.
+type templateTree struct {
+	set     template.Set
+	zstd    decompress.Zstd
+	codes   []uint32
+	offsets []uint64
+	lengths []uint32
+	texts   []byte
+	marks   []uint64 // how many digits there are before every template.MarkEvery-th value
+	count   uint64   // of digits
 
-	unpacked bool // they are in the Scratch, if by zstd
+	compressed bool   // the digits are
+	unpacked   bool   // and are in room
+	room       []byte // for digits
+	keep       []byte
+	part       []byte
 }
 
-func parseTemplates(b *Block, tree []byte, limit int64) (uint64, error) {
-	header, rest, err := split(tree, templateHeader)
-	if err != nil {
-		return 0, err
+// templateParts is the parts of a Template block.
+type templateParts struct {
+	count                         int
+	form, digitsForm              byte
+	lengths, texts, codes, digits []byte
+}
+
+func layoutOfTemplates(r *tree.Reader) (p templateParts) {
+	count, lengths := r.Uint(4, "templates"), r.Uint(4, "lengths size")
+	texts, codes := r.Uint(4, "templates size"), r.Uint(4, "codes size")
+	p.form, p.digitsForm = byte(r.Uint(1, "form of the templates")), byte(r.Uint(1, "form of the digits"))
+	r.Pad()
+	p.count = int(min(count, uint64(r.N)))
+	p.lengths = r.Numbers("lengths", lengths, numeric.U32, p.count)
+	p.texts = r.Bytes(texts, "templates")
+	r.PadBetween()
+	p.codes = r.Numbers("codes", codes, numeric.U32, r.N)
+	p.digits = r.Rest("digits")
+	if count > uint64(r.N) {
+		r.Fail(fault.Corruptf("%d templates of %d values", count, r.N))
 	}
-	count := uint64(binary.LittleEndian.Uint32(header))
-	form, digitsForm := header[16], header[17]
-	switch {
-	case b.fixed > 0:
-		return 0, fault.Corruptf("templates of byte strings of %d bytes each", b.fixed)
-	case count > uint64(b.n):
-		return 0, fault.Corruptf("%d templates of %d values", count, b.n)
-	case form > templatesZstd || digitsForm > digitsZstd:
-		return 0, fault.Corruptf("forms %d and %d of templates and digits", form, digitsForm)
+	if p.form > templatesZstd || p.digitsForm > digitsZstd {
+		r.Fail(fault.Corruptf("forms %d and %d of templates and digits", p.form, p.digitsForm))
 	}
-	var parts [3][]byte // lengths, templates, codes
-	for i, what := range [...]string{"lengths", "templates", "codes"} {
-		if parts[i], rest, err = padded(rest, uint64(binary.LittleEndian.Uint32(header[4+4*i:])), what); err != nil {
-			return 0, err
-		}
+	r.NoFixed()
+	return p
+}
+
+func parseTemplates(t *tree.Tree, r *tree.Reader, limit int64) (uint64, error) {
+	p := layoutOfTemplates(r)
+	if r.Err != nil {
+		return 0, r.Err
 	}
-	if err := b.readTemplates(int(count), parts[0], parts[1], form, limit); err != nil {
+	d := tree.State[templateTree](t)
+	if err := d.readTemplates(t, &p, limit); err != nil {
 		return 0, fault.In(err, "templates", -1)
 	}
-	b.codes = scratch.Slice(&b.s.codes, b.n)
-	if err := numeric.Decode(b.codes, parts[2], &b.s.num); err != nil {
-		return 0, fault.In(err, "codes", -1)
+	t.Codes = scratch.Slice(&d.codes, t.N)
+	if err := tree.DecodeNumbers(t, "codes", t.Codes, p.codes); err != nil {
+		return 0, err
 	}
-	b.payload, b.digits.zstd = rest, digitsForm == digitsZstd
-	return b.placeTemplates()
+	t.Payload, d.compressed, d.unpacked = p.digits, p.digitsForm == digitsZstd, false
+	t.Offsets = scratch.Slice(&d.offsets, t.N+1)
+	var err error
+	if d.count, err = d.set.Offsets(t.Offsets, scratch.Slice(&d.marks, (t.N+template.MarkEvery-1)/template.MarkEvery), t.Codes); err != nil {
+		return 0, err
+	}
+	if words := template.WordsLen(d.count); !d.compressed && words != uint64(len(p.digits)) {
+		return 0, fault.Corruptf("%d bytes for %d digits", len(p.digits), d.count)
+	}
+	return t.Offsets[t.N], nil
 }
 
 // readTemplates finds the templates.
-func (b *Block) readTemplates(count int, lengths, stored []byte, form byte, limit int64) error {
-	each := scratch.Slice(&b.s.lengths, count)
-	if err := numeric.Decode(each, lengths, &b.s.num); err != nil {
-		return fault.In(err, "lengths", -1)
+func (d *templateTree) readTemplates(t *tree.Tree, p *templateParts, limit int64) error {
+	each := scratch.Slice(&d.lengths, p.count)
+	if err := tree.DecodeNumbers(t, "lengths", each, p.lengths); err != nil {
+		return err
 	}
-	size := uint64(0)
-	for _, n := range each {
-		size += uint64(n)
-	}
+	size := tree.SumOf(each)
 	if size > uint64(limit) {
 		return fault.Limitf("%d bytes of templates, more than %d", size, limit)
 	}
-	if form != templatesZstd && size/lz4MaxRatio > uint64(len(stored)) || form == templatesRaw && size != uint64(len(stored)) {
-		return fault.Corruptf("%d bytes of templates from %d", size, len(stored))
+	if p.form != templatesZstd && size/decompress.LZ4MaxRatio > uint64(len(p.texts)) || p.form == templatesRaw && size != uint64(len(p.texts)) {
+		return fault.Corruptf("%d bytes of templates from %d", size, len(p.texts))
 	}
-	texts := scratch.Slice(&b.s.texts, int(size)+template.Slack)[:size]
+	texts := scratch.Slice(&d.texts, int(size)+template.Slack)[:size]
 	var err error
-	switch form {
-	case templatesRaw:
-		copy(texts, stored)
-	case templatesLZ4:
-		err = decodeLZ4(texts, stored)
-	case templatesZstd:
-		err = b.s.zstd.Decode(texts, stored)
+	switch {
+	case p.form == templatesRaw:
+		copy(texts, p.texts)
+	case p.form == templatesZstd:
+		err = d.zstd.Decode(texts, p.texts)
+	case size > 0:
+		err = decompress.LZ4(texts, p.texts)
 	}
 	if err != nil {
 		return err
 	}
-	return b.s.templates.Reset(texts, each)
-}
-
-// placeTemplates finds out where values and their digits are.
-func (b *Block) placeTemplates() (size uint64, err error) {
-	b.offsets = scratch.Slice(&b.s.offsets, b.n+1)
-	b.digits.marks = scratch.Slice(&b.s.marks, (b.n+template.MarkEvery-1)/template.MarkEvery)
-	if b.digits.count, err = b.s.templates.Offsets(b.offsets, b.digits.marks, b.codes); err != nil {
-		return 0, err
-	}
-	size = b.offsets[b.n]
-	if words := template.WordsLen(b.digits.count); !b.digits.zstd && words != uint64(len(b.payload)) {
-		return 0, fault.Corruptf("%d bytes for %d digits", len(b.payload), b.digits.count)
-	}
-	return size, nil
+	return d.set.Reset(texts, each)
 }
 
 // decodeTemplates writes the values of slots from up to (not including) to.
-func decodeTemplates(b *Block, dst []byte, from, to int) error {
+func decodeTemplates(t *tree.Tree, dst []byte, from, to int) error {
 	if from == to {
 		return nil
 	}
-	set := &b.s.templates
+	d := tree.State[templateTree](t)
 	mark := from / template.MarkEvery
-	at := int(b.digits.marks[mark]) + set.Digits(b.codes[mark*template.MarkEvery:from])
+	at := int(d.marks[mark]) + d.set.Digits(t.Codes[mark*template.MarkEvery:from])
 	for from < to {
 		end := min(from+templateChunk, to)
-		codes := b.codes[from:end]
-		n := set.Digits(codes)
-		digits, err := b.unpackDigits(at, n)
+		codes := t.Codes[from:end]
+		n := d.set.Digits(codes)
+		digits, err := d.unpackDigits(t.Payload, at, n)
 		if err != nil {
 			return err
 		}
-		size := int(b.offsets[end] - b.offsets[from])
-		set.Expand(dst, codes, digits, cap(dst)-size < template.Slack)
+		size := int(t.Offsets[end] - t.Offsets[from])
+		d.set.Expand(dst, codes, digits, cap(dst)-size < template.Slack)
 		dst, from, at = dst[size:], end, at+n
 	}
 	return nil
 }
 
-// unpackDigits is n digits of the block, and template.Slack bytes.
-func (b *Block) unpackDigits(at, n int) ([]byte, error) {
-	if b.digits.zstd {
-		if !b.digits.unpacked {
-			all := scratch.Slice(&b.s.data, int(b.digits.count)+template.Slack)[:b.digits.count]
-			if err := b.s.zstd.Decode(all, b.payload); err != nil {
+// unpackDigits is n of the stored digits, and template.Slack bytes.
+func (d *templateTree) unpackDigits(stored []byte, at, n int) ([]byte, error) {
+	if d.compressed {
+		if !d.unpacked {
+			all := scratch.Slice(&d.room, int(d.count)+template.Slack)[:d.count]
+			if err := d.zstd.Decode(all, stored); err != nil {
 				return nil, err
 			}
 			if !template.AllDigits(all) {
 				return nil, fault.Corruptf("digits that are none")
 			}
-			b.digits.unpacked = true
+			d.unpacked = true
 		}
-		return b.s.data[at:], nil
+		return d.room[at:], nil
 	}
 	first, last := at/template.WordDigits, (at+n+template.WordDigits-1)/template.WordDigits
-	digits := scratch.Slice(&b.s.data, (last-first)*template.WordDigits+template.Slack)
-	if !template.UnpackWords(digits, b.payload[8*first:8*last]) {
+	digits := scratch.Slice(&d.room, (last-first)*template.WordDigits+template.Slack)
+	if !template.UnpackWords(digits, stored[8*first:8*last]) {
 		return nil, fault.Corruptf("words that are no digits, from %d to %d", first, last)
 	}
 	return digits[at-first*template.WordDigits:], nil
@@ -255,51 +268,40 @@ func appendDigits(w *encode.Workspace, dst, digits []byte, level zstd.EncoderLev
 // fewTemplates is how many templates there may be whatever the number of values.
 const fewTemplates = 64
 
-var templates = row{
-	Row: encode.Row{
-		Code:  encoding.Template,
-		Needs: edition.Only(edition.Template),
-		Trials: encode.Trials{
-			encoding.Balanced:           {0},
-			encoding.MinimalCompression: {0},
-			encoding.HighCompression:    {zstd.SpeedFastest}, // stronger levels are larger, on digits
-			encoding.MinimalSize:        {zstd.SpeedFastest},
-		},
-		Suits:   func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool { return in.Fixed == 0 },
-		Append:  appendTemplates,
-		Cost:    encode.DecodeCost{PerByte: 200, PerStored: 100, PerValue: 3000},
-		Long:    true,
-		Quick:   true,
-		Parts:   []string{"Plain", "Plain"},
-		Leveled: true,
+// Template, code 0x8008.
+var Template = encode.Row{
+	Row: tree.Row{
+		Code:     encoding.Template,
+		Layout:   func(r *tree.Reader) { layoutOfTemplates(r) },
+		Parse:    parseTemplates,
+		Values:   decodeTemplates,
+		Contains: templatesWith,
 	},
-	parse:    parseTemplates,
-	values:   decodeTemplates,
-	contains: (*Block).templatesWith,
-	describe: describeTemplates,
+	Needs: edition.Only(edition.Template),
+	Trials: encode.Trials{
+		encoding.Balanced:           {0},
+		encoding.MinimalCompression: {0},
+		encoding.HighCompression:    {zstd.SpeedFastest}, // stronger levels are larger, on digits
+		encoding.MinimalSize:        {zstd.SpeedFastest},
+	},
+	Suits:   func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool { return in.Fixed == 0 },
+	Append:  appendTemplates,
+	Cost:    encode.DecodeCost{PerByte: 200, PerStored: 100, PerValue: 3000},
+	Long:    true,
+	Quick:   true,
+	Parts:   []string{"Plain", "Plain"},
+	Leveled: true,
 }
 
 // templatesWith looks for parts in the templates.
-func (b *Block) templatesWith(parts [][]byte) []byte {
-	keep := scratch.Slice(&b.s.keep, b.s.templates.Len())
+func templatesWith(t *tree.Tree, parts [][]byte) []byte {
+	d := tree.State[templateTree](t)
+	keep := scratch.Slice(&d.keep, d.set.Len())
 	for i := range keep {
 		keep[i] = 1
 	}
 	for _, part := range parts {
-		b.s.templates.Containing(keep, part, &b.s.part)
+		d.set.Containing(keep, part, &d.part)
 	}
 	return keep
-}
-
-func describeTemplates(d *describer) {
-	count, lengths := d.Uint(4, "templates"), d.Uint(4, "lengths size")
-	texts, codes := d.Uint(4, "templates size"), d.Uint(4, "codes size")
-	d.Uint(1, "form of the templates")
-	d.Uint(1, "form of the digits")
-	d.Bytes(4, "zeros")
-	d.numbers("lengths", lengths, numeric.U32, int(min(count, uint64(d.n))))
-	d.Bytes(texts, "templates")
-	d.Pad()
-	d.numbers("codes", codes, numeric.U32, d.n)
-	d.Rest("digits")
 }

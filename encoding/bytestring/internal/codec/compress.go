@@ -1,10 +1,13 @@
-package bytestring
+package codec
 
 import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
+	"github.com/amudai/amudai-go/encoding/internal/vector"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Zstd, code 16, and LZ4, code 17: the value bytes, compressed as one.
@@ -25,19 +28,20 @@ import (
 
 const compressHeader = 6
 
-func parseCompressed(b *Block, tree []byte, _ int64) (uint64, error) {
-	header, rest, err := split(tree, compressHeader)
-	if err != nil {
-		return 0, err
+// layoutOfCompressed is that of a tree whose compressed part begins with the size of the values, in so many bytes.
+func layoutOfCompressed(r *tree.Reader, prefix uint64) (valuesSize uint64, packed []byte, offsets tree.Numbers) {
+	size := r.Uint(4, "compressed size")
+	r.Width("offset width", offsetWidth)
+	nested := r.Flag("offsets are a tree")
+	if prefix > 0 {
+		if size < prefix {
+			r.Fail(fault.Corruptf("%d bytes have no room for the size", size))
+		}
+		valuesSize = r.Uint(int(prefix), "values size")
+		size -= prefix
 	}
-	if err := b.checkWidth(header[4], offsetWidth); err != nil {
-		return 0, err
-	}
-	b.payload, rest, err = padded(rest, uint64(binary.LittleEndian.Uint32(header)), "compressed values")
-	if err != nil {
-		return 0, err
-	}
-	return b.readOffsets(rest, header[5] != 0)
+	packed = r.Bytes(size, "compressed values")
+	return valuesSize, packed, r.Offsets(nested)
 }
 
 // beginCompressed appends the header of a compressed tree.
@@ -46,23 +50,10 @@ func beginCompressed(dst []byte, code encoding.Code) []byte {
 }
 
 // endCompressed completes a tree after its compressed part.
-func endCompressed(w *encode.Workspace, dst []byte, start int, v Values, nums *encode.Numbers) ([]byte, bool, error) {
+func endCompressed(w *encode.Workspace, dst []byte, start int, v vector.Values, nums *encode.Numbers) ([]byte, bool, error) {
 	const header = 2 + compressHeader
 	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-start-header))
 	dst = encode.Pad(dst, start) // the reference needs the zeros even if no offsets follow
 	dst, err := w.AppendOffsets(dst, v, start+6, start+7, nums)
 	return dst, err == nil, err
-}
-
-// describeCompressed describes a compressed tree whose compressed part begins with the size of the values, in so many bytes.
-func describeCompressed(d *describer, prefix uint64) {
-	size := d.Uint(4, "compressed size")
-	d.Uint(1, "offset width")
-	nested := d.Flag("offsets are a tree")
-	if prefix > 0 && size >= prefix {
-		d.Uint(int(prefix), "values size")
-		size -= prefix
-	}
-	d.Bytes(size, "compressed values")
-	d.offsets(nested)
 }

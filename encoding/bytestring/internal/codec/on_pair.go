@@ -1,11 +1,11 @@
-package bytestring
+package codec
 
 import (
 	"encoding/binary"
-	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	"github.com/amudai/amudai-go/encoding/internal/onpair"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -35,55 +35,71 @@ import (
 //	01 00 | 10 22 | 4 zeros | 61 62 63 | 5 zeros
 //	01 00 | 02 00 00 00 00 00 00 00 01 00 00 00 | 2 zeros | 01 00 | 01 00 00 00 01 00
 
-const onPairHeader = 22
-
-// codes are those of an OnPair block.
-type pairCodes struct {
-	starts []uint32       // n+1: the first code of each value
+// pairTree is the codes of an OnPair block, and the memory for them.
+type pairTree struct {
+	starts []uint32       // N+1: the first code of each value
 	chunks numeric.Chunks // of packed codes
 	packed bool
 	all    []uint16 // others
-	have   int      // the chunk that is in the Scratch, counted from 1
+	have   int      // the chunk that was unpacked, counted from 1
+	chunk  [numeric.ChunkLen]uint16
+
+	decoder onpair.Decoder
+	heads   []byte
+	ends    [numeric.ChunkLen + 1]uint32
+	marks   *onpair.Marks
 }
 
-func parseOnPair(b *Block, tree []byte, limit int64) (uint64, error) {
-	header, rest, err := split(tree, onPairHeader)
-	if err != nil {
-		return 0, err
+// pairParts is the parts of an OnPair block.
+type pairParts struct {
+	tokens                      int
+	codes, size                 uint64
+	heads, bytes, counts, pairs []byte
+}
+
+func layoutOfOnPair(r *tree.Reader) (p pairParts) {
+	heads, bytes, counts := r.Uint(4, "heads size"), r.Uint(4, "token bytes size"), r.Uint(4, "counts size")
+	p.codes, p.size, p.tokens = r.Uint(4, "codes"), r.Uint(4, "values size"), int(r.Uint(2, "tokens"))
+	r.Params("T=%d", uint64(p.tokens))
+	p.heads = r.Numbers("heads", heads, numeric.U8, p.tokens)
+	p.bytes = r.Bytes(bytes, "token bytes")
+	r.PadBetween()
+	p.counts = r.Numbers("counts", counts, numeric.U32, r.N)
+	p.pairs = r.Numbers("codes", r.Left(), numeric.U16, int(p.codes))
+	if p.codes > p.size || p.size > p.codes*onpair.MaxTokenLen {
+		r.Fail(fault.Corruptf("%d bytes of values from %d codes", p.size, p.codes))
 	}
-	tokens, codes, size := binary.LittleEndian.Uint16(header[20:]), uint64(binary.LittleEndian.Uint32(header[12:])), uint64(binary.LittleEndian.Uint32(header[16:]))
+	r.NoFixed()
+	return p
+}
+
+func parseOnPair(t *tree.Tree, r *tree.Reader, limit int64) (uint64, error) {
+	parts := layoutOfOnPair(r)
 	switch {
-	case b.fixed > 0:
-		return 0, fault.Corruptf("tokens of byte strings of %d bytes each", b.fixed)
-	case size > uint64(limit):
-		return 0, fault.Limitf("%d bytes of values, more than %d", size, limit)
-	case codes > size || size > codes*onpair.MaxTokenLen:
-		return 0, fault.Corruptf("%d bytes of values from %d codes", size, codes)
+	case r.Err != nil:
+		return 0, r.Err
+	case parts.size > uint64(limit):
+		return 0, fault.Limitf("%d bytes of values, more than %d", parts.size, limit)
 	}
-	var parts [3][]byte // heads, bytes, counts
-	for i, what := range [...]string{"heads", "bytes of tokens", "counts"} {
-		if parts[i], rest, err = padded(rest, uint64(binary.LittleEndian.Uint32(header[4*i:])), what); err != nil {
-			return 0, err
-		}
-	}
-	heads := scratch.Slice(&b.s.heads, int(tokens))
-	if err := numeric.Decode(heads, parts[0], &b.s.num); err != nil {
-		return 0, fault.In(err, "heads", -1)
-	}
-	if err := b.s.onpair.Reset(heads, parts[1]); err != nil {
+	p := tree.State[pairTree](t)
+	p.have = 0
+	if err := tree.DecodeNumbers(t, "heads", scratch.Slice(&p.heads, parts.tokens), parts.heads); err != nil {
 		return 0, err
 	}
-	if err := b.readCounts(parts[2], codes); err != nil {
+	if err := p.decoder.Reset(p.heads, parts.bytes); err != nil {
 		return 0, err
 	}
-	return size, b.readPairCodes(rest, codes)
+	if err := p.readCounts(t, parts.counts, parts.codes); err != nil {
+		return 0, err
+	}
+	return parts.size, p.readCodes(t, parts.pairs, int(parts.codes))
 }
 
 // readCounts finds out where the codes of each value are.
-func (b *Block) readCounts(counts []byte, codes uint64) error {
-	starts := scratch.Slice(&b.s.starts, b.n+1)
-	if err := numeric.Decode(starts[1:], counts, &b.s.num); err != nil {
-		return fault.In(err, "counts", -1)
+func (p *pairTree) readCounts(t *tree.Tree, counts []byte, codes uint64) error {
+	starts := scratch.Slice(&p.starts, t.N+1)
+	if err := tree.DecodeNumbers(t, "counts", starts[1:], counts); err != nil {
+		return err
 	}
 	starts[0] = 0
 	sum := uint64(0)
@@ -94,38 +110,37 @@ func (b *Block) readCounts(counts []byte, codes uint64) error {
 	if sum != codes {
 		return fault.Corruptf("values have %d codes of %d", sum, codes)
 	}
-	b.pairs.starts = starts
 	return nil
 }
 
-// readPairCodes reads codes, of which there are at most as many as bytes in all values.
-func (b *Block) readPairCodes(tree []byte, n uint64) (err error) {
-	b.pairs.chunks, b.pairs.packed, err = numeric.ParseChunks(tree, int(n), &b.s.num)
-	if !b.pairs.packed && err == nil {
-		b.pairs.all = scratch.Slice(&b.s.pairs, int(n))
-		err = numeric.Decode(b.pairs.all, tree, &b.s.num)
-	}
-	if err != nil {
+// readCodes reads codes, of which there are at most as many as bytes in all values.
+func (p *pairTree) readCodes(t *tree.Tree, part []byte, n int) (err error) {
+	if p.chunks, p.packed, err = numeric.ParseChunks(part, n, t.Num); err != nil {
 		return fault.In(err, "codes", -1)
 	}
-	return b.s.onpair.Check(b.pairs.all)
+	if p.packed {
+		return nil
+	}
+	if err := tree.DecodeNumbers(t, "codes", scratch.Slice(&p.all, n), part); err != nil {
+		return err
+	}
+	return p.decoder.Check(p.all)
 }
 
-// pairChunk is the codes of a chunk.
-func (b *Block) pairChunk(i int) ([]uint16, error) {
-	p := &b.pairs
+// chunkAt is the codes of a chunk.
+func (p *pairTree) chunkAt(i int) ([]uint16, error) {
 	from := i * numeric.ChunkLen
-	n := min(int(p.starts[b.n])-from, numeric.ChunkLen)
+	n := min(int(p.starts[len(p.starts)-1])-from, numeric.ChunkLen)
 	if !p.packed {
 		return p.all[from : from+n], nil
 	}
-	codes := b.s.pairChunk[:n]
+	codes := p.chunk[:n]
 	if p.have == i+1 {
 		return codes, nil
 	}
 	p.have = 0
-	p.chunks.Unpack(&b.s.pairChunk, i)
-	if err := b.s.onpair.Check(codes); err != nil {
+	p.chunks.Unpack(&p.chunk, i)
+	if err := p.decoder.Check(codes); err != nil {
 		return nil, err
 	}
 	p.have = i + 1
@@ -134,15 +149,15 @@ func (b *Block) pairChunk(i int) ([]uint16, error) {
 
 // codeReader reads codes of an OnPair block, a chunk at a time.
 type codeReader struct {
-	b           *Block
+	p           *pairTree
 	first, last int      // where codes begin among all, and where the reader ends
 	codes       []uint16 // of a chunk
 	err         error
 }
 
-// readCodes reads the codes from first to last.
-func (b *Block) readCodes(first, last int) codeReader {
-	return codeReader{b: b, first: first, last: last}
+// codesOf reads the codes of the values from one up to (not including) another.
+func (p *pairTree) codesOf(from, to int) codeReader {
+	return codeReader{p: p, first: int(p.starts[from]), last: int(p.starts[to])}
 }
 
 // next goes on to the next codes; false at the end, or if these are wrong.
@@ -151,7 +166,7 @@ func (r *codeReader) next() bool {
 		return false
 	}
 	i := r.first / numeric.ChunkLen
-	codes, err := r.b.pairChunk(i)
+	codes, err := r.p.chunkAt(i)
 	if err != nil {
 		r.err = err
 		return false
@@ -161,15 +176,16 @@ func (r *codeReader) next() bool {
 }
 
 // putOnPair decodes chunk by chunk. Where each token ends tells where values do.
-func putOnPair[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) (err error) {
-	starts := b.pairs.starts[from : to+1]
-	ends, at, done := &b.s.pairEnds, 0, 0
-	r := b.readCodes(int(starts[0]), int(starts[to-from]))
+func putOnPair[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets []O, base O) (err error) {
+	p := tree.State[pairTree](t)
+	starts := p.starts[from : to+1]
+	ends, at, done := &p.ends, 0, 0
+	r := p.codesOf(from, to)
 	for r.next() {
 		first, codes := r.first, r.codes
 		ends[0] = uint32(at)
-		if at, err = b.s.onpair.Decode(dst, at, codes, ends[1:]); err != nil {
-			return fault.In(err, b.row.Code.String(), -1)
+		if at, err = p.decoder.Decode(dst, at, codes, ends[1:]); err != nil {
+			return fault.In(err, encoding.OnPair.String(), -1)
 		}
 		for done < len(offsets) && int(starts[done+1]) <= first+len(codes) {
 			offsets[done] = base + O(ends[int(starts[done+1])-first])
@@ -177,7 +193,7 @@ func putOnPair[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O,
 		}
 	}
 	if r.err != nil {
-		return fault.In(r.err, b.row.Code.String(), -1)
+		return fault.In(r.err, encoding.OnPair.String(), -1)
 	}
 	for ; done < len(offsets); done++ {
 		offsets[done] = base + O(at)
@@ -189,16 +205,16 @@ func putOnPair[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O,
 }
 
 // onPairLen is the bytes of some values, 0 if codes are wrong, or give more than all values have.
-func onPairLen(b *Block, from, to int) (size int) {
-	first, last := int(b.pairs.starts[from]), int(b.pairs.starts[to])
-	if last-first == int(b.pairs.starts[b.n]) {
-		return b.dataLen
+func onPairLen(t *tree.Tree, from, to int) (size int) {
+	p := tree.State[pairTree](t)
+	if p.starts[to]-p.starts[from] == p.starts[t.N] {
+		return t.DataLen
 	}
-	r := b.readCodes(first, last)
+	r := p.codesOf(from, to)
 	for r.next() {
-		size += b.s.onpair.Len(r.codes)
+		size += p.decoder.Len(r.codes)
 	}
-	if r.err != nil || size > b.dataLen {
+	if r.err != nil || size > t.DataLen {
 		return 0
 	}
 	return size
@@ -225,7 +241,7 @@ func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 		d = d.ByFrequency(w.Tokens)
 	}
 	start := len(dst)
-	var header [2 + onPairHeader]byte
+	var header [24]byte
 	dst = append(dst, header[:]...)
 	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.OnPair))
 	binary.LittleEndian.PutUint32(dst[start+14:], uint32(len(w.Tokens)))
@@ -273,38 +289,25 @@ func trainOnPair(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool 
 	return l.Tokens.Pays()
 }
 
-var onPair = row{
-	Row: encode.Row{
+var onPair = encode.Row{
+	Row: tree.Row{
 		Code:     encoding.OnPair,
-		Needs:    edition.Only(edition.OnPair),
-		Trials:   encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
-		Replaces: encoding.FSST,
-		Suits:    trainOnPair,
-		Append:   appendOnPair,
-		Cost:     encode.DecodeCost{PerByte: 100, PerStored: 400, PerValue: 2000},
-		Trained:  true,
-		Long:     true,
-		Instead:  encoding.Zstd,
-		Parts:    []string{"Plain", "Plain", "Plain"},
+		Layout:   func(r *tree.Reader) { layoutOfOnPair(r) },
+		Parse:    parseOnPair,
+		Put32:    putOnPair[int32],
+		Put64:    putOnPair[int64],
+		RangeLen: onPairLen,
+		Begins:   onPairBegins,
+		Find:     findOnPair,
 	},
-	parse:    parseOnPair,
-	put32:    putOnPair[int32],
-	put64:    putOnPair[int64],
-	rangeLen: onPairLen,
-	begins:   onPairBegins,
-	find:     findOnPair,
-	describe: describeOnPair,
-}
-
-func describeOnPair(d *describer) {
-	heads, bytes, counts := d.Uint(4, "heads size"), d.Uint(4, "token bytes size"), d.Uint(4, "counts size")
-	codes := d.Uint(4, "codes")
-	d.Uint(4, "values size")
-	tokens := int(d.Uint(2, "tokens"))
-	d.Node.Params = "T=" + strconv.Itoa(tokens)
-	d.numbers("heads", heads, numeric.U8, tokens)
-	d.Bytes(bytes, "token bytes")
-	d.Pad()
-	d.numbers("counts", counts, numeric.U32, d.n)
-	d.numbers("codes", d.Left(), numeric.U16, int(codes))
+	Needs:    edition.Only(edition.OnPair),
+	Trials:   encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
+	Replaces: encoding.FSST,
+	Suits:    trainOnPair,
+	Append:   appendOnPair,
+	Cost:     encode.DecodeCost{PerByte: 100, PerStored: 400, PerValue: 2000},
+	Trained:  true,
+	Long:     true,
+	Instead:  encoding.Zstd,
+	Parts:    []string{"Plain", "Plain", "Plain"},
 }

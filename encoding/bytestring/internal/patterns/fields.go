@@ -1,4 +1,6 @@
-package bytestring
+// Package patterns has the encodings of byte strings that a program wrote, such as log lines, as what many of them have in common, and what differs:
+// numbers, and texts, which are trees again. Each is in a file of its own, as in package codec, whose table lists them.
+package patterns
 
 import (
 	"encoding/binary"
@@ -8,8 +10,10 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
 	"github.com/amudai/amudai-go/encoding/internal/fields"
 	"github.com/amudai/amudai-go/encoding/internal/fields/learn"
+	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
@@ -38,23 +42,21 @@ import (
 //
 // The fields of a column are in the order of the values.
 
-const (
-	fieldsHeader = 30
-	fieldsChunk  = 2048 // values that are assembled at a time: their fields stay in the cache
-)
+const fieldsChunk = 2048 // values that are assembled at a time: their fields stay in the cache
 
 // fieldColumn is a column of fields, and the memory for them.
 type fieldColumn struct {
 	fields.Header
 	part   []byte
-	at     int    // fields of the values that are passed
-	ready  bool   // the numbers, or the texts, are read
-	texts  *Block // or
+	at     int         // fields of the values that are passed
+	ready  bool        // the numbers, or the texts, are read
+	texts  *tree.Block // or
 	narrow []uint32
 	wide   []uint64
 
 	groups [fields.MaxGroups]fields.Group
-	coded  bool          // the texts are a dictionary
+	codes  []uint32      // of texts that are a dictionary
+	coded  bool          // they are
 	kept   bool          // by the decoder, if they are
 	dict   []fields.Span // by code
 
@@ -66,7 +68,9 @@ type fieldColumn struct {
 
 // patterns are the patterns and columns of a block, and the memory for them.
 type patterns struct {
+	tree    *tree.Tree
 	decoder fields.Decoder
+	codes   []uint32
 	text    []byte
 	ends    []int32
 	sizes   []uint32
@@ -86,83 +90,111 @@ type patterns struct {
 	finder fieldFinder
 }
 
-func parseFields(b *Block, tree []byte, limit int64) (uint64, error) {
-	header, rest, err := split(tree, fieldsHeader)
-	if err != nil {
-		return 0, err
+// fieldsParts is the parts of a Fields block before the columns.
+type fieldsParts struct {
+	count, places         uint64 // patterns, and fields in them
+	size                  uint64 // of all values
+	heads                 []byte
+	texts, numbers, codes []byte
+}
+
+func layoutOfFields(r *tree.Reader) (p fieldsParts) {
+	columns := r.Uint(2, "columns")
+	p.count, p.places, p.size = r.Uint(4, "patterns"), r.Uint(4, "places"), r.Uint(4, "values size")
+	texts, numbers, codes := r.Uint(4, "patterns size"), r.Uint(4, "places size"), r.Uint(4, "codes size")
+	r.Pad()
+	p.heads = r.Next(int(min(fields.HeaderLen*columns, r.Left())))
+	for i := range int(columns) {
+		r.Bytes(fields.HeaderLen, r.Nth("header of column", i))
 	}
-	u32 := func(at int) uint64 { return uint64(binary.LittleEndian.Uint32(header[at-2:])) }
-	columns, count, places := uint64(binary.LittleEndian.Uint16(header)), u32(4), u32(8)
+	r.PadBetween()
+	count := min(p.count, uint64(r.N))
+	p.texts = r.Texts("patterns", texts, int(count))
+	r.PadBetween()
+	p.numbers = r.Numbers("places", numbers, numeric.U32, int(count+2*p.places))
+	p.codes = r.Numbers("codes", codes, numeric.U32, r.N)
+	return p
+}
+
+// layoutOfColumn is that of the column with a header. It keeps groups of digits in memory.
+func layoutOfColumn(r *tree.Reader, i int, header []byte, memory []fields.Group) (h fields.Header, part []byte) {
+	h, width := fields.ReadHeader(header)
+	all, name := r.Next(h.Size), r.Nth("column", i)
+	rest, err := h.ReadForm(width, all, memory)
+	if len(all) < h.Size {
+		err = fault.Corruptf("%d bytes of %d", len(all), h.Size)
+	}
+	if err != nil {
+		r.Fail(fault.In(err, fmt.Sprintf("column %d", i), -1))
+		return h, nil
+	}
+	if groups := h.Size - len(rest); groups > 0 {
+		r.Bytes(uint64(groups), name+": groups of digits")
+	}
+	switch size := uint64(len(rest)); h.Word {
+	case 4:
+		part = r.Numbers(name, size, numeric.U32, h.Count)
+	case 8:
+		part = r.Numbers(name, size, numeric.U64, h.Count)
+	default:
+		part = r.Texts(name, size, h.Count)
+		r.PadBetween()
+	}
+	return h, part
+}
+
+func parseFields(t *tree.Tree, r *tree.Reader, limit int64) (uint64, error) {
+	parts := layoutOfFields(r)
+	r.NoFixed()
 	switch {
-	case b.fixed > 0:
-		return 0, fault.Corruptf("fields of byte strings of %d bytes each", b.fixed)
-	case count > uint64(b.n):
-		return 0, fault.Corruptf("%d patterns of %d values", count, b.n)
-	case places > uint64(limit)/32:
-		return 0, fault.Limitf("%d fields in patterns", places)
+	case r.Err != nil:
+		return 0, r.Err
+	case parts.count > uint64(t.N):
+		return 0, fault.Corruptf("%d patterns of %d values", parts.count, t.N)
+	case parts.places > uint64(limit)/32:
+		return 0, fault.Limitf("%d fields in patterns", parts.places)
 	}
-	heads, rest, err := padded(rest, fields.HeaderLen*columns, "headers of columns")
-	if err != nil {
+	p := tree.State[patterns](t)
+	p.tree, p.next, p.from, p.to, p.err = t, 0, 0, 0, nil
+	if err := p.readColumns(r, parts.heads); err != nil {
 		return 0, err
 	}
-	var parts [3][]byte
-	for i, what := range [...]string{"patterns", "places", "codes"} {
-		if parts[i], rest, err = padded(rest, u32(16+4*i), what); err != nil {
-			return 0, err
-		}
-	}
-	if b.s.patterns == nil {
-		b.s.patterns = new(patterns)
-	}
-	p := b.s.patterns
-	p.next, p.from, p.to, p.err = 0, 0, 0, nil
-	if err := p.readColumns(heads, rest); err != nil {
-		return 0, err
-	}
-	if err := b.readPatterns(parts[0], parts[1], int(count), int(places)); err != nil {
+	if err := p.readPatterns(&parts); err != nil {
 		return 0, fault.In(err, "patterns", -1)
 	}
-	b.codes = scratch.Slice(&b.s.codes, b.n)
-	if err := numeric.Decode(b.codes, parts[2], &b.s.num); err != nil {
-		return 0, fault.In(err, "codes", -1)
+	p.codes = scratch.Slice(&p.codes, t.N)
+	if err := tree.DecodeNumbers(t, "codes", p.codes, parts.codes); err != nil {
+		return 0, err
 	}
-	return u32(12), p.checkCounts(b.codes, limit)
+	return parts.size, p.checkCounts(p.codes, limit)
 }
 
 // readColumns finds the columns.
-func (p *patterns) readColumns(heads, rest []byte) (err error) {
+func (p *patterns) readColumns(r *tree.Reader, heads []byte) error {
 	n := len(heads) / fields.HeaderLen
 	if have := p.columns[:cap(p.columns)]; n > len(have) {
 		p.columns = append(have, make([]fieldColumn, n-len(have))...) // with the memory of those that are there
 	}
 	p.columns = p.columns[:n]
 	for i := range p.columns {
-		c, width := &p.columns[i], 0
-		c.Header, width = fields.ReadHeader(heads[fields.HeaderLen*i:])
+		c := &p.columns[i]
+		c.Header, c.part = layoutOfColumn(r, i, heads[fields.HeaderLen*i:], c.groups[:])
 		c.at, c.ready, c.kept, c.texts = 0, false, false, nil
-		if c.part, rest, err = padded(rest, uint64(c.Size), "fields"); err == nil {
-			c.part, err = c.ReadForm(width, c.part, c.groups[:])
-		}
-		if err != nil {
-			return fault.In(err, fmt.Sprintf("column %d", i), -1)
-		}
 	}
-	if len(rest) > 0 {
-		return fault.Corruptf("%d bytes behind the columns", len(rest))
-	}
-	return nil
+	r.End()
+	return r.Err
 }
 
 // readPatterns reads the patterns and their places.
-func (b *Block) readPatterns(text, places []byte, count, fieldCount int) error {
-	p := b.s.patterns
-	t, err := b.nested(text, count)
+func (p *patterns) readPatterns(parts *fieldsParts) error {
+	count := int(parts.count)
+	t, err := p.tree.Nested(parts.texts, count)
 	if err != nil {
 		return err
 	}
 	size := t.DataLen()
 	scratch.Slice(&p.text, size+fields.Slack)
-	if err := Decode(t, p.text[:size], scratch.Slice(&p.ends, count), 0); err != nil {
+	if err := tree.Decode(t, p.text[:size], scratch.Slice(&p.ends, count), 0); err != nil {
 		return err
 	}
 	scratch.Slice(&p.sizes, count)
@@ -170,15 +202,15 @@ func (b *Block) readPatterns(text, places []byte, count, fieldCount int) error {
 	for i, end := range p.ends {
 		p.sizes[i], last = uint32(end-last), end
 	}
-	numbers := scratch.Slice(&p.numbers, count+2*fieldCount)
-	if err := numeric.Decode(numbers, places, &b.s.num); err != nil {
-		return fault.In(err, "places", -1)
+	numbers := scratch.Slice(&p.numbers, count+2*int(parts.places))
+	if err := tree.DecodeNumbers(p.tree, "places", numbers, parts.numbers); err != nil {
+		return err
 	}
-	p.places = scratch.Slice(&p.places, fieldCount+1)[:fieldCount] // a pointer may stand behind the last
-	for i := range p.places {
-		p.places[i] = fields.Place{Column: numbers[count+2*i], Before: numbers[count+2*i+1]}
+	places := scratch.Slice(&p.places, int(parts.places))
+	for i := range places {
+		places[i] = fields.Place{Column: numbers[count+2*i], Before: numbers[count+2*i+1]}
 	}
-	return p.decoder.Reset(p.text[:size], p.sizes, numbers[:count], p.places, len(p.columns))
+	return p.decoder.Reset(p.text[:size], p.sizes, numbers[:count], places, len(p.columns))
 }
 
 // checkCounts compares the fields of the columns with those of the values.
@@ -200,32 +232,31 @@ func (p *patterns) checkCounts(codes []uint32, limit int64) error {
 }
 
 // prepare reads the numbers or texts of a column.
-func (b *Block) prepare(c *fieldColumn) (err error) {
+func (p *patterns) prepare(c *fieldColumn) (err error) {
 	switch c.Word {
 	case 0:
-		c.texts, err = b.nested(c.part, c.Count)
+		c.texts, err = p.tree.Nested(c.part, c.Count)
 	case 4:
-		err = numeric.Decode(scratch.Slice(&c.narrow, c.Count), c.part, &b.s.num)
+		err = numeric.Decode(scratch.Slice(&c.narrow, c.Count), c.part, p.tree.Num)
 	case 8:
-		err = numeric.Decode(scratch.Slice(&c.wide, c.Count), c.part, &b.s.num)
+		err = numeric.Decode(scratch.Slice(&c.wide, c.Count), c.part, p.tree.Num)
 	}
 	c.ready = err == nil
 	return err
 }
 
 // makeReady prepares a column and, of a column with a dictionary, gives the decoder the distinct texts. Code 0, null, is empty.
-func (b *Block) makeReady(c *fieldColumn) error {
+func (p *patterns) makeReady(c *fieldColumn) error {
 	if !c.ready {
-		if err := b.prepare(c); err != nil {
+		if err := p.prepare(c); err != nil {
 			return err
 		}
 	}
 	if c.texts == nil || c.kept {
 		return nil
 	}
-	p := b.s.patterns
-	var v Values
-	if _, v, c.coded = c.texts.Dictionary(); !c.coded {
+	var v vector.Values
+	if c.codes, v, c.coded = c.texts.Dictionary(); !c.coded {
 		c.kept = true
 		return nil
 	}
@@ -243,8 +274,7 @@ func (b *Block) makeReady(c *fieldColumn) error {
 }
 
 // format makes the texts of the next n fields of a column, and passes these.
-func (b *Block) format(i, n int) (size int, err error) {
-	p := b.s.patterns
+func (p *patterns) format(i, n int) (size int, err error) {
 	c := &p.columns[i]
 	from, to := c.at, c.at+n
 	c.at = to
@@ -254,7 +284,7 @@ func (b *Block) format(i, n int) (size int, err error) {
 	case c.Word == 8:
 		return fields.SetNumbers(&p.decoder, i, &c.Column, c.wide[from:to])
 	case c.coded:
-		return int(p.decoder.SetCodes(i, c.dict, c.texts.codes[from:to])), nil
+		return int(p.decoder.SetCodes(i, c.dict, c.codes[from:to])), nil
 	}
 	size = c.texts.RangeLen(from, to)
 	room, err := p.decoder.Room(size)
@@ -262,24 +292,23 @@ func (b *Block) format(i, n int) (size int, err error) {
 		return 0, err
 	}
 	ends := scratch.Slice(&p.some, n)
-	if err := DecodeRange(c.texts, from, to, room, ends, 0); err != nil {
+	if err := tree.DecodeRange(c.texts, from, to, room, ends, 0); err != nil {
 		return 0, err
 	}
 	return size, p.decoder.SetEnds(i, room, ends)
 }
 
 // load gives the decoder the fields of the next values, up to (not including) one, and returns the size of these values.
-func (b *Block) load(to int) (size uint64, err error) {
-	p := b.s.patterns
+func (p *patterns) load(to int) (size uint64, err error) {
 	clear(p.counts)
-	if size, err = p.decoder.Count(p.counts, b.codes[p.next:to]); err != nil {
+	if size, err = p.decoder.Count(p.counts, p.codes[p.next:to]); err != nil {
 		return 0, err
 	}
 	p.next = math.MaxInt // if a column fails, others have passed the values: the next seek begins anew
 	inColumn := func(err error, i int) error { return fault.In(err, fmt.Sprintf("column %d", i), -1) }
 	for i, n := range p.counts {
 		if n > 0 {
-			if err := b.makeReady(&p.columns[i]); err != nil {
+			if err := p.makeReady(&p.columns[i]); err != nil {
 				return 0, inColumn(err, i)
 			}
 		}
@@ -287,7 +316,7 @@ func (b *Block) load(to int) (size uint64, err error) {
 	p.decoder.Begin(p.counts)
 	for i, n := range p.counts {
 		if n > 0 {
-			k, err := b.format(i, int(n))
+			k, err := p.format(i, int(n))
 			if err != nil {
 				return 0, inColumn(err, i)
 			}
@@ -299,8 +328,7 @@ func (b *Block) load(to int) (size uint64, err error) {
 }
 
 // seek makes a value the next.
-func (b *Block) seek(to int) error {
-	p := b.s.patterns
+func (p *patterns) seek(to int) error {
 	if to < p.next {
 		p.next = 0
 		for i := range p.columns {
@@ -308,7 +336,7 @@ func (b *Block) seek(to int) error {
 		}
 	}
 	clear(p.counts)
-	if _, err := p.decoder.Count(p.counts, b.codes[p.next:to]); err != nil {
+	if _, err := p.decoder.Count(p.counts, p.codes[p.next:to]); err != nil {
 		return err
 	}
 	for i, n := range p.counts {
@@ -318,10 +346,10 @@ func (b *Block) seek(to int) error {
 	return nil
 }
 
-func putFields[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
-	p := b.s.patterns
-	if len(dst) < b.dataLen || to-from < b.n {
-		if err := b.assemble(from, to); err != nil {
+func putFields[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets []O, base O) error {
+	p := tree.State[patterns](t)
+	if len(dst) < t.DataLen || to-from < t.N {
+		if err := p.assemble(from, to); err != nil {
 			return err
 		}
 		copy(dst, p.data)
@@ -330,20 +358,20 @@ func putFields[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O,
 		}
 		return nil
 	}
-	if err := b.seek(0); err != nil {
+	if err := p.seek(0); err != nil {
 		return err
 	}
 	done := 0
-	for p.next < b.n {
+	for p.next < t.N {
 		at := p.next
-		size, err := b.load(min(at+fieldsChunk, b.n))
+		size, err := p.load(min(at+fieldsChunk, t.N))
 		if err != nil {
 			return err
 		}
 		if size > uint64(len(dst)-done) {
 			return fault.Corruptf("values of more than %d bytes", len(dst))
 		}
-		codes, ends := b.codes[at:p.next], offsets[at:p.next]
+		codes, ends := p.codes[at:p.next], offsets[at:p.next]
 		if out := dst[done:]; cap(out)-int(size) >= fields.Slack {
 			fields.Assemble(&p.decoder, out, codes, ends, base+O(done))
 		} else {
@@ -360,47 +388,46 @@ func putFields[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O,
 }
 
 // assemble makes some values in the Scratch.
-func (b *Block) assemble(from, to int) error {
-	p := b.s.patterns
+func (p *patterns) assemble(from, to int) error {
 	if p.from == from && p.to == to && from < to {
 		return p.err
 	}
 	scratch.Slice(&p.dataEnds, to-from)
 	p.data, p.from, p.to = p.data[:0], from, to
-	if p.err = b.assembleNext(from, to); p.err != nil {
+	if p.err = p.assembleNext(from, to); p.err != nil {
 		p.data = p.data[:0]
 		clear(p.dataEnds)
 	}
 	return p.err
 }
 
-func (b *Block) assembleNext(from, to int) error {
-	if err := b.seek(from); err != nil {
+func (p *patterns) assembleNext(from, to int) error {
+	if err := p.seek(from); err != nil {
 		return err
 	}
-	p := b.s.patterns
 	for p.next < to {
 		at, done := p.next, len(p.data)
-		size, err := b.load(min(at+fieldsChunk, to))
+		size, err := p.load(min(at+fieldsChunk, to))
 		if err != nil {
 			return err
 		}
-		if size > uint64(b.dataLen-done) {
-			return fault.Corruptf("values of more than %d bytes", b.dataLen)
+		if size > uint64(p.tree.DataLen-done) {
+			return fault.Corruptf("values of more than %d bytes", p.tree.DataLen)
 		}
 		p.data = slices.Grow(p.data, int(size)+fields.Slack)[:done+int(size)]
-		fields.Assemble(&p.decoder, p.data[done:], b.codes[at:p.next], p.dataEnds[at-from:p.next-from], int64(done))
+		fields.Assemble(&p.decoder, p.data[done:], p.codes[at:p.next], p.dataEnds[at-from:p.next-from], int64(done))
 	}
 	return nil
 }
 
 // fieldsLen is the size of some values. Where these cannot be decoded, decoding them tells why.
-func fieldsLen(b *Block, from, to int) int {
-	if from == 0 && to == b.n {
-		return b.dataLen
+func fieldsLen(t *tree.Tree, from, to int) int {
+	if from == 0 && to == t.N {
+		return t.DataLen
 	}
-	_ = b.assemble(from, to)
-	return len(b.s.patterns.data)
+	p := tree.State[patterns](t)
+	_ = p.assemble(from, to)
+	return len(p.data)
 }
 
 func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
@@ -417,7 +444,7 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 		return dst, false, nil
 	}
 	start := len(dst)
-	const header = 2 + fieldsHeader
+	const header = 32
 	dst = append(dst, make([]byte, encoding.PadTo8(header+fields.HeaderLen*len(e.Columns)))...)
 	u32 := func(at, n int) { binary.LittleEndian.PutUint32(dst[start+at:], uint32(n)) }
 	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.Fields))
@@ -432,7 +459,7 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	}
 	text, offsets, places := e.Layout()
 	u32(8, (len(places)-len(e.Patterns))/2)
-	if dst, err = r.Texts.Append(dst, 0, 0, Values{Data: text, Offsets: offsets, N: len(e.Patterns)}); err != nil {
+	if dst, err = r.Texts.Append(dst, 0, 0, vector.Values{Data: text, Offsets: offsets, N: len(e.Patterns)}); err != nil {
 		return dst, false, err
 	}
 	end(16)
@@ -456,92 +483,48 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 }
 
 // maxColumns is the most columns that we write; readers take 65,535.
-const maxColumns = maxNested - 1
+const maxColumns = tree.MaxNested - 1
 
 // appendColumn appends the fields of a column.
 func appendColumn(dst []byte, e *learn.Encoder, c *learn.EncodedColumn, r encode.Request) ([]byte, error) {
 	switch c.Word() {
 	case 0:
-		return r.Texts.Append(dst, 4, c.Key, Values{Data: c.Text, Offsets: c.Offsets, N: len(c.Offsets) - 1})
+		return r.Texts.Append(dst, 4, c.Key, vector.Values{Data: c.Text, Offsets: c.Offsets, N: len(c.Offsets) - 1})
 	case 4:
 		return r.Numbers.AppendNarrow(dst, c.Key, e.Narrow(c))
 	}
 	return r.Numbers.AppendWide(dst, c.Key, c.Numbers)
 }
 
-var fieldsRow = row{
-	Row: encode.Row{
-		Code:   encoding.Fields,
-		Needs:  edition.Only(edition.Fields),
-		Trials: encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
-		Suits: func(w *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
-			return in.Fixed == 0 && in.N >= minFields && w.Fields.Suits(in.Data, in.Offsets)
+// Fields, code 0x800c.
+var Fields = encode.Row{
+	Row: tree.Row{
+		Code: encoding.Fields,
+		Layout: func(r *tree.Reader) {
+			var groups [fields.MaxGroups]fields.Group
+			for i, heads := 0, layoutOfFields(r).heads; len(heads) >= fields.HeaderLen && r.Err == nil; i, heads = i+1, heads[fields.HeaderLen:] {
+				layoutOfColumn(r, i, heads, groups[:])
+			}
 		},
-		Append: appendFields,
-		Cost:   encode.DecodeCost{PerByte: 180, PerStored: 200, PerValue: 20000},
-		Long:   true,
-		Nests:  true,
-		Whole:  true,
-		Parts:  []string{"Plain", "Plain", "Plain", "Plain", "Plain"}, // patterns, places, codes, numbers, texts
+		Parse:    parseFields,
+		Put32:    putFields[int32],
+		Put64:    putFields[int64],
+		RangeLen: fieldsLen,
+		Begins:   fieldsBegin,
+		Find:     findInFields,
 	},
-	parse:    parseFields,
-	put32:    putFields[int32],
-	put64:    putFields[int64],
-	rangeLen: fieldsLen,
-	begins:   fieldsBegin,
-	find:     findInFields,
-	describe: describeFields,
+	Needs:  edition.Only(edition.Fields),
+	Trials: encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
+	Suits: func(w *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
+		return in.Fixed == 0 && in.N >= minFields && w.Fields.Suits(in.Data, in.Offsets)
+	},
+	Append: appendFields,
+	Cost:   encode.DecodeCost{PerByte: 180, PerStored: 200, PerValue: 20000},
+	Long:   true,
+	Nests:  true,
+	Whole:  true,
+	Parts:  []string{"Plain", "Plain", "Plain", "Plain", "Plain"}, // patterns, places, codes, numbers, texts
 }
 
 // minFields is how many values are worth learning patterns of.
 const minFields = 64
-
-func describeFields(d *describer) {
-	columns := make([][]byte, min(d.Uint(2, "columns"), d.Left()/fields.HeaderLen+1))
-	count := int(min(d.Uint(4, "patterns"), uint64(d.n)))
-	places := int(d.Uint(4, "places"))
-	d.Uint(4, "values size")
-	patterns, placesSize, codes := d.Uint(4, "patterns size"), d.Uint(4, "places size"), d.Uint(4, "codes size")
-	d.Bytes(4, "zeros")
-	for i := range columns {
-		d.Number(fields.HeaderLen, fmt.Sprintf("header of column %d", i), func(b []byte) string {
-			columns[i] = b
-			return ""
-		})
-	}
-	d.Pad()
-	d.texts("patterns", patterns, count)
-	d.Pad()
-	d.numbers("places", placesSize, numeric.U32, count+2*places)
-	d.numbers("codes", codes, numeric.U32, d.n)
-	for i, header := range columns {
-		if d.Node.Err == nil {
-			d.fieldColumn(fmt.Sprintf("column %d", i), header)
-			d.Pad()
-		}
-	}
-}
-
-// fieldColumn adds a column of fields.
-func (d *describer) fieldColumn(name string, header []byte) {
-	h, width := fields.ReadHeader(header)
-	var groups [fields.MaxGroups]fields.Group
-	part := d.Next(h.Size)
-	rest, err := h.ReadForm(width, part, groups[:])
-	if len(part) < h.Size {
-		err = fault.Corruptf("%d bytes of %d", len(part), h.Size)
-	}
-	if err != nil {
-		d.Fail(fault.In(err, name, -1))
-		return
-	}
-	d.Bytes(uint64(h.Size-len(rest)), name+": groups of digits")
-	switch size := uint64(len(rest)); h.Word {
-	case 4:
-		d.numbers(name, size, numeric.U32, h.Count)
-	case 8:
-		d.numbers(name, size, numeric.U64, h.Count)
-	default:
-		d.texts(name, size, h.Count)
-	}
-}
