@@ -1,6 +1,7 @@
 package encoding
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -140,15 +141,17 @@ func AppendPresence(dst, mask []byte, off, n, nulls int, plainOnly bool) []byte 
 		return appendPlain(dst, valid)
 	}
 	negated := 2*nulls <= valid.Len
-	plan := planRoaring(valid, negated)
-	if plan.size+2 >= valid.Len+1 {
+	b := newRoaring(valid, negated)
+	if b.GetSerializedSizeInBytes()+2 >= uint64(valid.Len+1) {
 		return appendPlain(dst, valid)
 	}
 	flag := byte(0)
 	if negated {
 		flag = 1
 	}
-	return plan.append(append(dst, kindRoaring, flag), valid, negated)
+	out := bytes.NewBuffer(append(dst, kindRoaring, flag))
+	_, _ = b.WriteTo(out) // never fails
+	return out.Bytes()
 }
 
 func appendPlain(dst []byte, valid bitmap.Bits) []byte {

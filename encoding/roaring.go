@@ -4,13 +4,14 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // The portable Roaring format, see "Roaring Bitmaps: Implementation of an Optimized Software Library" (Lemire et al.,
-// 2018) and github.com/RoaringBitmap/RoaringFormatSpec. This package implements it, because neither reading nor
-// writing needs a bitmap object, and because hostile bytes must be checked.
+// 2018) and github.com/RoaringBitmap/RoaringFormatSpec. Reading needs no bitmap object, which would take memory for each block, and checks hostile bytes.
 //
 //	u32 cookie       12346, then u32 number of containers C; or
 //	                 12347 | C-1 << 16, then a bit for each container: it holds runs
@@ -210,162 +211,15 @@ func (c *container) readRuns(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// roaringPlan is the smallest form of a bitmap: the kind of each container, and the total size.
-type roaringPlan struct {
-	containers int // those with a position
-	runs       bool
-	size       int
-}
-
-type containerPlan struct{ count, runs int }
-
-func (p containerPlan) plainSize() int {
-	if p.count <= maxArray {
-		return 2 * p.count
-	}
-	return bitmapBytes
-}
-
-func (p containerPlan) runsSize() int { return runsHeaderLen + p.runs*runLen }
-
-// positions returns a word of the stored bitmap: of the mask or its inverse.
-func positions(valid bitmap.Bits, i int, negated bool) uint64 {
-	w := valid.Word(i)
-	if negated {
-		return ^w & (^uint64(0) >> (64 - min(valid.Len-i, 64)))
-	}
-	return w
-}
-
-// planContainer counts the positions and runs of the container that begins at bit i.
-func planContainer(valid bitmap.Bits, i int, negated bool) (p containerPlan) {
-	var before uint64
-	for end := min(i+containerLen, valid.Len); i < end; i += 64 {
-		w := positions(valid, i, negated)
-		p.count += bits.OnesCount64(w)
-		p.runs += bits.OnesCount64(w &^ (w<<1 | before))
-		before = w >> 63
-	}
-	return p
-}
-
-func planRoaring(valid bitmap.Bits, negated bool) (r roaringPlan) {
-	plain, withRuns, anyRuns := 0, 0, false
-	for i := 0; i < valid.Len; i += containerLen {
-		c := planContainer(valid, i, negated)
-		if c.count == 0 {
-			continue
-		}
-		r.containers++
-		plain += c.plainSize()
-		withRuns += min(c.plainSize(), c.runsSize())
-		anyRuns = anyRuns || c.runsSize() < c.plainSize()
-	}
-	plain += cookieLen + containerCountLen + r.containers*(descriptionLen+offsetLen)
-	withRuns += cookieLen + (r.containers+7)/8 + r.containers*descriptionLen
-	if r.containers >= offsetsFrom {
-		withRuns += r.containers * offsetLen
-	}
-	r.size = plain
-	if anyRuns && withRuns < plain {
-		r.runs, r.size = true, withRuns
-	}
-	return r
-}
-
-// append appends the bitmap. The mask has at least one position.
-func (r roaringPlan) append(dst []byte, valid bitmap.Bits, negated bool) []byte {
-	start := len(dst)
-	flags := 0
-	if r.runs {
-		dst = binary.LittleEndian.AppendUint32(dst, cookieRuns|uint32(r.containers-1)<<16)
-		flags = len(dst)
-		dst = append(dst, make([]byte, (r.containers+7)/8)...)
-	} else {
-		dst = binary.LittleEndian.AppendUint32(dst, cookiePlain)
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(r.containers))
-	}
-	description := len(dst)
-	dst = append(dst, make([]byte, r.containers*descriptionLen)...)
-	offset := len(dst)
-	withOffsets := !r.runs || r.containers >= offsetsFrom
-	if withOffsets {
-		dst = append(dst, make([]byte, r.containers*offsetLen)...)
-	}
-	k := 0
-	for i := 0; i < valid.Len; i += containerLen {
-		c := planContainer(valid, i, negated)
-		if c.count == 0 {
-			continue
-		}
-		binary.LittleEndian.PutUint16(dst[description+k*descriptionLen:], uint16(i>>containerBits))
-		binary.LittleEndian.PutUint16(dst[description+k*descriptionLen+2:], uint16(c.count-1))
-		if withOffsets {
-			binary.LittleEndian.PutUint32(dst[offset+k*offsetLen:], uint32(len(dst)-start))
-		}
-		switch {
-		case r.runs && c.runsSize() < c.plainSize():
-			dst[flags+k/8] |= 1 << (k % 8)
-			dst = appendRuns(dst, valid, i, negated, c.runs)
-		case c.count <= maxArray:
-			dst = appendArray(dst, valid, i, negated)
-		default:
-			dst = appendBitmap(dst, valid, i, negated)
-		}
-		k++
-	}
-	return dst
-}
-
-func appendArray(dst []byte, valid bitmap.Bits, first int, negated bool) []byte {
-	for i := first; i < min(first+containerLen, valid.Len); i += 64 {
-		for w := positions(valid, i, negated); w != 0; w &= w - 1 {
-			dst = binary.LittleEndian.AppendUint16(dst, uint16(i-first+bits.TrailingZeros64(w)))
+// newRoaring is the smallest bitmap of the values of a mask or, if negated, of its nulls.
+func newRoaring(valid bitmap.Bits, negated bool) *roaring.Bitmap {
+	words := make([]uint64, (valid.Len+63)/64)
+	for i := range words {
+		if words[i] = valid.Word(64 * i); negated {
+			words[i] = ^words[i] & (^uint64(0) >> (64 - min(valid.Len-64*i, 64)))
 		}
 	}
-	return dst
-}
-
-func appendBitmap(dst []byte, valid bitmap.Bits, first int, negated bool) []byte {
-	for i := first; i < first+containerLen; i += 64 {
-		var w uint64
-		if i < valid.Len {
-			w = positions(valid, i, negated)
-		}
-		dst = binary.LittleEndian.AppendUint64(dst, w)
-	}
-	return dst
-}
-
-func appendRuns(dst []byte, valid bitmap.Bits, first int, negated bool, runs int) []byte {
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(runs))
-	at, begin := 0, -1
-	end := min(first+containerLen, valid.Len)
-	for i := first; i < end; i += 64 {
-		w := positions(valid, i, negated)
-		for at = 0; at < 64; {
-			if begin < 0 { // find the next set bit
-				z := bits.TrailingZeros64(w >> at)
-				if at += z; at >= 64 {
-					break
-				}
-				begin = i - first + at
-			}
-			at += bits.TrailingZeros64(^(w >> at))
-			if at >= 64 {
-				break
-			}
-			dst = appendRun(dst, begin, i-first+at)
-			begin = -1
-		}
-	}
-	if begin >= 0 {
-		dst = appendRun(dst, begin, end-first)
-	}
-	return dst
-}
-
-func appendRun(dst []byte, begin, end int) []byte {
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(begin))
-	return binary.LittleEndian.AppendUint16(dst, uint16(end-begin-1))
+	b := roaring.FromDense(words, false)
+	b.RunOptimize()
+	return b
 }

@@ -70,11 +70,7 @@ func (e *Encoder) AppendBlock(dst []byte, v Values, valid encoding.Bits) ([]byte
 		dst = encoding.AppendPresence(dst, valid.Data, valid.Off, valid.Len, in.Nulls, e.o.Profile == encoding.ProfilePlain)
 	}
 	dst = encoding.EndPresence(dst, mark)
-	dst, err := e.trees.AppendTree(dst, in)
-	if err != nil {
-		return dst, err
-	}
-	return encoding.EndBlock(dst, mark, !e.o.NoChecksums), nil
+	return encoding.EndBlock(e.trees.AppendTree(dst, in), mark, !e.o.NoChecksums), nil
 }
 
 // AppendTreeAs appends the tree of v in a given form, written as

@@ -37,7 +37,7 @@ func TestAllocs(t *testing.T) {
 		in := &encode.Input{Values: v, Valid: bitmap.All(v.N)}
 		var tree []byte
 		var ok bool
-		write := func() { tree, ok, _ = c.row.Append(w, tree[:0], in, r) }
+		write := func() { tree, ok = c.row.Append(w, tree[:0], in, r) }
 		write()
 		require.True(t, ok)
 		write()

@@ -162,13 +162,13 @@ func decodeDecimals(t *tree.Tree, dst []byte, from, _ int) error {
 }
 
 // appendDecimals writes a DecimalTree, unless most values have no integer.
-func appendDecimals(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
+func appendDecimals(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool) {
 	if in.Fixed != decimalLen {
-		return dst, false, nil
+		return dst, false
 	}
 	src, d := decimal.Slice(in.Bytes()), &w.Decimals
 	if !d.Set(src, in.Valid) {
-		return dst, false, nil
+		return dst, false
 	}
 	start := len(dst)
 	var header [16]byte
@@ -179,9 +179,7 @@ func appendDecimals(w *encode.Workspace, dst []byte, in *encode.Input, r encode.
 	}
 	binary.LittleEndian.PutUint32(header[8:], uint32(len(d.Exceptions)))
 	dst = append(dst, header[:]...)
-	if dst, err = r.Numbers.AppendIntegers(dst, d.Numbers, in.Valid); err != nil {
-		return dst, false, err
-	}
+	dst = r.Numbers.AppendIntegers(dst, d.Numbers, in.Valid)
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start-len(header)))
 	dst = encode.Pad(dst, start)
 	for _, p := range d.Exceptions {
@@ -190,7 +188,7 @@ func appendDecimals(w *encode.Workspace, dst []byte, in *encode.Input, r encode.
 	for _, p := range d.Exceptions {
 		dst = append(dst, src[p][:]...)
 	}
-	return dst, true, nil
+	return dst, true
 }
 
 var decimalRow = encode.Row{

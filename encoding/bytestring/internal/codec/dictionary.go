@@ -149,13 +149,13 @@ func codeBits(dst []byte, off int, codes []uint32) {
 // appendDictionary writes a dictionary if at most half of the values are distinct, unless
 // it is forced; if there are more, ok is false. Values get codes in the order in which they first
 // appear.
-func appendDictionary(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
+func appendDictionary(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool) {
 	limit, nums := in.N/2, r.Numbers
 	if r.Forced {
 		limit = in.N
 	}
 	if !collect(w, in, limit) {
-		return dst, false, nil
+		return dst, false
 	}
 	start := len(dst)
 	var header [16]byte
@@ -163,9 +163,7 @@ func appendDictionary(w *encode.Workspace, dst []byte, in *encode.Input, r encod
 	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.BlockDictionary))
 	binary.LittleEndian.PutUint32(dst[start+10:], uint32(w.Distinct.Len()))
 	body := len(dst)
-	if dst, err = nums.AppendCodes(dst, w.Codes); err != nil {
-		return dst, false, err
-	}
+	dst = encode.AppendNumbers(nums, dst, encode.Codes, 0, w.Codes)
 	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-body))
 	dst = encode.Pad(dst, body)
 	if in.Fixed == 0 {
@@ -177,15 +175,13 @@ func appendDictionary(w *encode.Workspace, dst []byte, in *encode.Input, r encod
 		}
 		at := len(dst)
 		var nested bool
-		if dst, nested, err = nums.AppendLengths(dst, lengths); err != nil {
-			return dst, false, err
-		}
+		dst, nested = encode.AppendPart(nums, dst, encode.Lengths, 1, lengths)
 		binary.LittleEndian.PutUint32(dst[start+6:], uint32(len(dst)-at))
 		if nested {
 			dst[start+14] = 1
 		}
 	}
-	return append(dst, w.Distinct.Data()...), true, nil
+	return append(dst, w.Distinct.Data()...), true
 }
 
 // collect finds the distinct values and the codes, 0 for null; false if there

@@ -55,7 +55,7 @@ func parseFlatLZ(t *tree.Tree, r *tree.Reader, _ int64) (uint64, error) {
 	return size, err
 }
 
-func appendFlatLZ(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
+func appendFlatLZ(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool) {
 	start := len(dst)
 	sequences, literals := w.FlatLZ.Encode(in.Bytes())
 	var header [16]byte
@@ -65,8 +65,7 @@ func appendFlatLZ(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	dst = append(append(append(dst, header[:]...), sequences...), literals...)
 	w.NoteLZ(len(sequences)+len(literals), len(in.Bytes()))
 	dst = encode.Pad(dst, start)
-	dst, err := w.AppendOffsets(dst, in.Values, start+10, start+11, r.Numbers)
-	return dst, err == nil, err
+	return w.AppendOffsets(dst, in.Values, start+10, start+11, r.Numbers), true
 }
 
 var flatLZ = encode.Row{

@@ -110,14 +110,14 @@ func putFront[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets [
 	return err
 }
 
-func appendFrontCoding(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
+func appendFrontCoding(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool) {
 	v := in.Values
 	if v.Fixed > 0 {
-		return dst, false, nil
+		return dst, false
 	}
 	prefixes := scratch.Slice(&w.Codes, v.N)
 	if sum := frontcode.Prefixes(prefixes, v.Data, v.Offsets, restartEvery); leastShared*sum < len(v.Bytes()) && !r.Forced {
-		return dst, false, nil
+		return dst, false
 	}
 	start := len(dst)
 	var header [8]byte
@@ -125,13 +125,9 @@ func appendFrontCoding(w *encode.Workspace, dst []byte, in *encode.Input, r enco
 	binary.LittleEndian.PutUint16(header[2:], restartEvery)
 	dst = append(dst, header[:]...)
 	rests := w.Rests(v, prefixes)
-	dst, err := r.Numbers.AppendCodes(dst, prefixes)
-	if err != nil {
-		return dst, false, err
-	}
+	dst = encode.AppendNumbers(r.Numbers, dst, encode.Codes, 0, prefixes)
 	binary.LittleEndian.PutUint32(dst[start+4:], uint32(len(dst)-start-8))
-	dst, err = r.Texts.Append(encode.Pad(dst, start), 1, 0, rests)
-	return dst, err == nil, err
+	return r.Texts.Append(encode.Pad(dst, start), 1, 0, rests), true
 }
 
 var frontCoding = encode.Row{

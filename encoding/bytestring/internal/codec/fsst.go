@@ -100,10 +100,10 @@ func symbolsFor(w *encode.Workspace, in *encode.Input, r encode.Request) *fsst.T
 	return r.Symbols
 }
 
-func appendFSST(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
+func appendFSST(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool) {
 	s := symbolsFor(w, in, r)
 	if s == nil {
-		return dst, false, nil
+		return dst, false
 	}
 	start := len(dst)
 	var header [16]byte
@@ -115,8 +115,7 @@ func appendFSST(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Requ
 	dst = s.Encode(dst, in.Bytes())
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-at))
 	dst = encode.Pad(dst, start) // the reference needs the zeros even if no offsets follow
-	dst, err := w.AppendOffsets(dst, in.Values, start+8, start+7, r.Numbers)
-	return dst, err == nil, err
+	return w.AppendOffsets(dst, in.Values, start+8, start+7, r.Numbers), true
 }
 
 const (

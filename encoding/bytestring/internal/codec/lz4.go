@@ -32,7 +32,7 @@ func parseLZ4(t *tree.Tree, r *tree.Reader, _ int64) (uint64, error) {
 	return size, nil
 }
 
-func appendLZ4(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
+func appendLZ4(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool) {
 	start := len(dst)
 	data := in.Bytes()
 	dst = binary.LittleEndian.AppendUint32(beginCompressed(dst, encoding.LZ4), uint32(len(data)))

@@ -228,14 +228,14 @@ func tokensFor(w *encode.Workspace, in *encode.Input, r encode.Request) *onpair.
 	return r.Tokens
 }
 
-func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
+func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool) {
 	d, nums := tokensFor(w, in, r), r.Numbers
 	if d == nil || in.Fixed > 0 {
-		return dst, false, nil
+		return dst, false
 	}
 	counts := scratch.Slice(&w.Lengths, in.N)
 	if w.Tokens, d = w.OnPair.Encode(w.Tokens[:0], counts, d, in.Data, in.Offsets); d == nil {
-		return dst, false, nil
+		return dst, false
 	}
 	if nums.Thorough() {
 		d = d.ByFrequency(w.Tokens)
@@ -247,25 +247,14 @@ func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	binary.LittleEndian.PutUint32(dst[start+14:], uint32(len(w.Tokens)))
 	binary.LittleEndian.PutUint32(dst[start+18:], uint32(len(in.Bytes())))
 	binary.LittleEndian.PutUint16(dst[start+22:], uint16(d.Len()))
-	part := len(dst)
-	end := func(i int) { // of a part
-		binary.LittleEndian.PutUint32(dst[start+2+4*i:], uint32(len(dst)-part))
-		dst = encode.Pad(dst, start)
-		part = len(dst)
-	}
 	w.Heads = d.AppendHeads(w.Heads[:0])
-	if dst, err = nums.AppendTokenHeads(dst, w.Heads); err != nil {
-		return dst, false, err
-	}
-	end(0)
-	dst = d.AppendBytes(dst)
-	end(1)
-	if dst, err = nums.AppendCounts(dst, counts); err != nil {
-		return dst, false, err
-	}
-	end(2)
-	dst, err = nums.AppendTokens(dst, w.Tokens)
-	return dst, err == nil, err
+	at := len(dst)
+	dst = encode.EndPart(encode.AppendNumbers(nums, dst, encode.TokenHeads, 0, w.Heads), start, at, 2)
+	at = len(dst)
+	dst = encode.EndPart(d.AppendBytes(dst), start, at, 6)
+	at = len(dst)
+	dst = encode.EndPart(encode.AppendNumbers(nums, dst, encode.Lengths, 1, counts), start, at, 10)
+	return nums.AppendTokens(dst, w.Tokens), true
 }
 
 const (

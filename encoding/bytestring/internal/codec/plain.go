@@ -69,8 +69,8 @@ var plain = encode.Row{
 			return nil
 		},
 	},
-	Append: func(_ *encode.Workspace, dst []byte, in *encode.Input, _ encode.Request) ([]byte, bool, error) {
-		return appendPlain(dst, in.Values), true, nil
+	Append: func(_ *encode.Workspace, dst []byte, in *encode.Input, _ encode.Request) ([]byte, bool) {
+		return appendPlain(dst, in.Values), true
 	},
 	Cost:      encode.DecodeCost{PerByte: 50, PerValue: 1500},
 	FixedCost: encode.DecodeCost{PerByte: 50},

@@ -115,11 +115,11 @@ func (d *radixTree) lengthBefore(t *tree.Tree, slot int) int {
 	return p.bytes
 }
 
-func appendRadixPack(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
+func appendRadixPack(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool) {
 	e, v := &w.Radix, in.Values
 	data := v.Bytes()
 	if size := e.Plan(data, oneLength(v)); size > len(data)-len(data)/16 && !r.Forced {
-		return dst, false, nil
+		return dst, false
 	}
 	start := len(dst)
 	var header [16]byte
@@ -136,16 +136,12 @@ func appendRadixPack(w *encode.Workspace, dst []byte, in *encode.Input, r encode
 			lengths[i] = uint32(v.Offsets[i+1] - v.Offsets[i])
 		}
 		var nested bool
-		var err error
-		if dst, nested, err = r.Numbers.AppendValueLengths(dst, lengths); err != nil {
-			return dst, false, err
-		}
-		if nested {
+		if dst, nested = encode.AppendPart(r.Numbers, dst, encode.ValueLengths, 0, lengths); nested {
 			dst[start+7] = 1
 		}
 	}
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-at))
-	return e.Append(encode.Pad(dst, start), data), true, nil
+	return e.Append(encode.Pad(dst, start), data), true
 }
 
 // oneLength is the length of all values that are not empty, 0 if they differ.

@@ -73,11 +73,11 @@ var singleValue = encode.Row{
 	Suits: func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
 		return in.Fixed == 0 // the reference cannot read others
 	},
-	Append: func(_ *encode.Workspace, dst []byte, in *encode.Input, _ encode.Request) ([]byte, bool, error) {
+	Append: func(_ *encode.Workspace, dst []byte, in *encode.Input, _ encode.Request) ([]byte, bool) {
 		value, ok := in.Same()
 		if !ok {
-			return dst, false, nil
+			return dst, false
 		}
-		return append(binary.LittleEndian.AppendUint16(dst, uint16(encoding.SingleValue)), value...), true, nil
+		return append(binary.LittleEndian.AppendUint16(dst, uint16(encoding.SingleValue)), value...), true
 	},
 }

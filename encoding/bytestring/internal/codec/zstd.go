@@ -23,12 +23,9 @@ func parseZstd(t *tree.Tree, r *tree.Reader, _ int64) (uint64, error) {
 	return t.ReadOffsets(offsets)
 }
 
-func appendZstd(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
+func appendZstd(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool) {
 	start := len(dst)
-	dst, err := w.AppendZstd(beginCompressed(dst, encoding.Zstd), in.Bytes(), r.Level)
-	if err != nil {
-		return dst, false, err
-	}
+	dst = w.AppendZstd(beginCompressed(dst, encoding.Zstd), in.Bytes(), r.Level)
 	return endCompressed(w, dst, start, in.Values, r.Numbers)
 }
 

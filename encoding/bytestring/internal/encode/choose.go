@@ -80,7 +80,7 @@ func (e *Encoder) methodCost(m method, size int, in *Input) int64 {
 }
 
 // AppendTree appends the tree that costs least.
-func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
+func (e *Encoder) AppendTree(dst []byte, in Input) []byte {
 	w := workspaces.Get().(*Workspace)
 	defer workspaces.Put(w)
 	in.Brief = e.brief
@@ -89,10 +89,9 @@ func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
 	}
 	for _, r := range e.table.certain {
 		if r.Suits(w, &in, nil) {
-			out, ok, err := e.appendAs(w, dst, &in, method{row: r})
-			if ok || err != nil {
+			if out, ok := e.appendAs(w, dst, &in, method{row: r}); ok {
 				e.ranked = ranking{}
-				return out, err
+				return out
 			}
 		}
 	}
@@ -101,43 +100,33 @@ func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
 	}
 	e.plan.since++
 	at := len(dst)
-	dst, ok, err := e.appendAs(w, dst, &in, e.plan.method)
-	if err == nil && !ok {
-		dst, ok, err = e.appendAs(w, dst[:at], &in, e.plan.other)
-	}
-	if err != nil {
-		return dst, err
+	dst, ok := e.appendAs(w, dst, &in, e.plan.method)
+	if !ok {
+		dst, ok = e.appendAs(w, dst[:at], &in, e.plan.other)
 	}
 	size, plain := int64(len(dst)-at), int64(in.plainLen())
 	if !ok || size >= plain || 4*size*e.plan.plain > 5*plain*e.plan.stored {
 		return e.explore(w, dst[:at], &in)
 	}
-	return dst, nil
+	return dst
 }
 
 // explore tries all encodings and writes the best. In edition reference, of a block that is longer than the profile's, it
 // tries a part.
-func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) ([]byte, error) {
+func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) []byte {
 	n := e.fit(in.Values, e.policy.bytes)
 	if n == in.N || n == 0 || e.o.Features != 0 {
 		return e.try(w, dst, in)
 	}
 	part := in.slice(0, n)
 	at := len(dst)
-	dst, err := e.try(w, dst, &part)
-	if err != nil {
-		return dst, err
-	}
+	dst = e.try(w, dst, &part)
 	for _, m := range [...]method{e.plan.method, e.plan.other} {
 		var ok bool
-		dst, ok, err = e.appendAs(w, dst[:at], in, m)
-		if err != nil {
-			return dst, err
-		}
-		if ok && len(dst)-at < in.plainLen() {
+		if dst, ok = e.appendAs(w, dst[:at], in, m); ok && len(dst)-at < in.plainLen() {
 			e.plan.method = m // plan for the one that did
 			e.plan.stored, e.plan.plain = int64(len(dst)-at), int64(in.plainLen())
-			return dst, nil
+			return dst
 		}
 	}
 	return e.appendPlain(w, dst[:at], in)
@@ -145,18 +134,14 @@ func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 
 // try tries the methods of the profile in the order of their estimated costs, until the next one cannot win. It writes the
 // best and remembers it.
-func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
+func (e *Encoder) try(w *Workspace, dst []byte, in *Input) []byte {
 	t := trials{e: e, w: w, in: in, dst: dst, start: len(dst)}
 	before := e.plan
 	if e.o.Features != 0 {
 		e.numbers.forget()
 	}
-	if err := t.begin(); err != nil {
-		return dst, err
-	}
-	if err := t.run(); err != nil {
-		return t.dst, err
-	}
+	t.begin()
+	t.run()
 	trained := e.plan.method.row.Trained || e.plan.other.row.Trained
 	if !trained {
 		e.plan.learned = Learned{}
@@ -165,7 +150,7 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 		e.plan.every = min(2*before.every, exploreMost)
 	}
 	e.plan.stored = int64(len(t.dst) - t.start)
-	return t.dst, nil
+	return t.dst
 }
 
 // suits tells whether a trial is worth its time.
@@ -201,11 +186,11 @@ func (e *Encoder) allows(m method) bool {
 }
 
 // appendAs writes values by a method. ok is false if they do not suit it.
-func (e *Encoder) appendAs(w *Workspace, dst []byte, in *Input, m method) (out []byte, ok bool, err error) {
+func (e *Encoder) appendAs(w *Workspace, dst []byte, in *Input, m method) (out []byte, ok bool) {
 	return m.row.Append(w, dst, in, Request{Learned: e.plan.learned, Numbers: &e.numbers, Texts: &e.texts, Kept: &e.kept, Level: m.level})
 }
 
-func (e *Encoder) appendPlain(w *Workspace, dst []byte, in *Input) ([]byte, error) {
-	out, _, err := e.table.plain.Append(w, dst, in, Request{})
-	return out, err
+func (e *Encoder) appendPlain(w *Workspace, dst []byte, in *Input) []byte {
+	out, _ := e.table.plain.Append(w, dst, in, Request{})
+	return out
 }

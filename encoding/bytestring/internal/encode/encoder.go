@@ -126,9 +126,9 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	}
 	w := workspaces.Get().(*Workspace)
 	defer workspaces.Put(w)
-	ranked, err := e.rank(w, &in)
-	if err != nil || len(ranked.methods) == 0 || ranked.methods[0].cost == 0 {
-		return plain // without samples, or writing the block will fail with this error
+	ranked := e.rank(w, &in)
+	if len(ranked.methods) == 0 || ranked.methods[0].cost == 0 {
+		return plain // without samples
 	}
 	e.ranked = ranked
 	return ranked.methods[0].method

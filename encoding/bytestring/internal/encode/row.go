@@ -31,7 +31,7 @@ type Row struct {
 	// is then tried on a sample.
 	Suits func(w *Workspace, in *Input, l *Learned) bool
 	// Append appends a tree; ok is false if the encoding does not take the values.
-	Append func(w *Workspace, dst []byte, in *Input, r Request) (out []byte, ok bool, err error)
+	Append func(w *Workspace, dst []byte, in *Input, r Request) (out []byte, ok bool)
 	// Burden is the extra cost of writing at a level, in the units of costs.
 	Burden func(level zstd.EncoderLevel, cost int64) int64
 	// Cost, and FixedCost for values of a fixed size, were measured on one core (BenchmarkDecode). They are constants, so

@@ -133,7 +133,7 @@ func (r *ranking) of(in *Input) {
 //
 // If in is longer than a block of the profile, the methods that would not make it one block are estimated from what would
 // be the first.
-func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
+func (e *Encoder) rank(w *Workspace, in *Input) ranking {
 	r := ranking{methods: make([]estimate, 0, len(e.policy.methods)), plain: int64(in.plainLen())}
 	samples := e.samplesOf(w, in)
 	numbers, texts := Numbers{Options: forTrial(e.o), brief: e.brief, trial: true}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
@@ -153,11 +153,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 				continue
 			}
 			q := Request{Learned: r.learned, Numbers: &numbers, Texts: &texts, Level: m.level}
-			size, err := m.extrapolate(w, block, s, q)
-			if err != nil {
-				return r, err
-			}
-			size = int(int64(size) * int64(in.plainLen()) / int64(block.plainLen()))
+			size := int(int64(m.extrapolate(w, block, s, q)) * int64(in.plainLen()) / int64(block.plainLen()))
 			if m.row.Improves {
 				size -= size / 6
 			}
@@ -175,7 +171,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 			r.methods[0] = x
 		}
 	}
-	return r, nil
+	return r
 }
 
 // samples are what encodings are estimated by.
@@ -253,17 +249,15 @@ func (e *Encoder) skips(r *Row, in *Input) bool {
 
 // extrapolate estimates the size of a block from a sample, 0 if the values do not suit. What the second half of the sample
 // adds to the first is what all further bytes are expected to add: tables are not, and copies of earlier bytes become more.
-func (m method) extrapolate(w *Workspace, block *Input, s *sample, r Request) (int, error) {
+func (m method) extrapolate(w *Workspace, block *Input, s *sample, r Request) int {
 	var size [2]int
 	for i, part := range [...]*Input{&s.half, &s.all} {
 		if part.N == 0 {
 			continue
 		}
 		var ok bool
-		var err error
-		w.trial, ok, err = m.row.Append(w, w.trial[:0], part, r)
-		if !ok || err != nil {
-			return 0, err
+		if w.trial, ok = m.row.Append(w, w.trial[:0], part, r); !ok {
+			return 0
 		}
 		size[i] = len(w.trial)
 	}
@@ -271,5 +265,5 @@ func (m method) extrapolate(w *Workspace, block *Input, s *sample, r Request) (i
 	if s.half.N > 0 {
 		half = s.half.plainLen()
 	}
-	return size[1] + int(int64(size[1]-size[0])*int64(block.plainLen()-all)/int64(all-half)), nil
+	return size[1] + int(int64(size[1]-size[0])*int64(block.plainLen()-all)/int64(all-half))
 }

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
@@ -30,8 +31,8 @@ func (t *Table) appendTreeAs(dst []byte, v vector.Values, valid bitmap.Bits, tex
 	}
 	in := Input{Values: v, Valid: valid, Nulls: valid.Nulls()}
 	r := Request{Numbers: &Numbers{shapes: s.parts}, Texts: &Texts{table: t, level: level, shapes: s.parts}, Level: s.level, Forced: true}
-	out, ok, err := s.row.Append(new(Workspace), dst, &in, r)
-	if err == nil && !ok {
+	out, ok := s.row.Append(new(Workspace), dst, &in, r)
+	if err = cmp.Or(r.Numbers.err, r.Texts.err); err == nil && !ok {
 		err = fmt.Errorf("bytestring: %v does not take the values", s.row.Code)
 	}
 	return out, err

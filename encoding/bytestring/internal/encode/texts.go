@@ -17,6 +17,7 @@ type Texts struct {
 	trial    bool // on a sample
 	encoders map[uint64]*Encoder
 	shapes   []string // forced forms, in the order of the tree's parts; nil: choose
+	err      error    // a forced form does not take the byte strings
 }
 
 // clone is texts for another goroutine, with the same memory of earlier ones.
@@ -31,10 +32,14 @@ func (s *Texts) clone() Texts {
 
 // Append writes byte strings of any length, none of them null, as a tree. part is the index of their form among those of
 // [Table.AppendTreeAs], and key tells their memory from that of other parts.
-func (s *Texts) Append(dst []byte, part int, key uint64, v vector.Values) ([]byte, error) {
+func (s *Texts) Append(dst []byte, part int, key uint64, v vector.Values) []byte {
 	valid := bitmap.All(v.N)
 	if s.shapes != nil {
-		return s.table.appendTreeAs(dst, v, valid, s.shapes[part], s.level+1)
+		out, err := s.table.appendTreeAs(dst, v, valid, s.shapes[part], s.level+1)
+		if err != nil {
+			s.err = err
+		}
+		return out
 	}
 	e := s.encoders[key]
 	if e == nil {

@@ -18,32 +18,26 @@ type trials struct {
 }
 
 // begin writes the values as they are, which takes most.
-func (t *trials) begin() (err error) {
+func (t *trials) begin() {
 	e := t.e
-	if t.dst, err = e.appendPlain(t.w, t.dst, t.in); err != nil {
-		return err
-	}
+	t.dst = e.appendPlain(t.w, t.dst, t.in)
 	plain := method{row: e.table.plain}
 	e.plan = plan{method: plain, other: plain, plain: int64(t.in.plainLen()), every: exploreEvery}
 	t.size = len(t.dst) - t.start
 	t.best = e.cost(e.table.plain, t.size, t.in)
 	t.other, t.limit = t.best, t.best
-	return nil
 }
 
 // run tries the methods.
-func (t *trials) run() error {
+func (t *trials) run() {
 	e := t.e
 	ranked, tried := e.ranked, false
 	if e.ranked = (ranking{}); ranked.methods == nil {
 		tried = e.o.Features != 0
-		if done, err := t.tryFew(); done || err != nil {
-			return err
+		if t.tryFew() {
+			return
 		}
-		var err error
-		if ranked, err = e.rank(t.w, t.in); err != nil {
-			return err
-		}
+		ranked = e.rank(t.w, t.in)
 	}
 	ranked.of(t.in)
 	e.plan.learned = ranked.learned
@@ -62,41 +56,32 @@ func (t *trials) run() error {
 			}
 			continue
 		}
-		if err := t.add(x); err != nil {
-			return err
-		}
+		t.add(x)
 	}
-	return nil
 }
 
 // tryFew tries the methods for few distinct values, before anything is known about the others. done tells that none of
 // those can win: they take two bytes a value at least.
-func (t *trials) tryFew() (done bool, err error) {
+func (t *trials) tryFew() (done bool) {
 	e := t.e
 	if e.o.Features == 0 {
-		return false, nil
+		return false
 	}
 	for _, m := range e.policy.methods {
-		if !m.row.Limited || !e.allows(m) || !m.suits(t.w, t.in, &e.plan.learned) {
-			continue
-		}
-		if err := t.add(estimate{method: m}); err != nil {
-			return false, err
+		if m.row.Limited && e.allows(m) && m.suits(t.w, t.in, &e.plan.learned) {
+			t.add(estimate{method: m})
 		}
 	}
-	return e.plan.method.row.Limited && len(t.dst)-t.start < 2*t.in.N, nil
+	return e.plan.method.row.Limited && len(t.dst)-t.start < 2*t.in.N
 }
 
 // add tries a method on all values.
-func (t *trials) add(x estimate) error {
+func (t *trials) add(x estimate) {
 	e, at := t.e, len(t.dst)
-	dst, ok, err := e.appendAs(t.w, t.dst, t.in, x.method)
-	if err != nil {
-		return err
-	}
+	dst, ok := e.appendAs(t.w, t.dst, t.in, x.method)
 	size := len(dst) - at
 	if t.dst = dst[:at]; !ok || size >= t.in.plainLen() {
-		return nil
+		return
 	}
 	cost := e.methodCost(x.method, size, t.in)
 	if !x.row.Limited && cost < t.other {
@@ -108,7 +93,6 @@ func (t *trials) add(x estimate) error {
 		t.limit = max(cost, x.cost) // errors have a part that is common to all
 		t.dst = append(t.dst[:t.start], dst[at:]...)
 	}
-	return nil
 }
 
 // better reports whether a tree of some size and cost is to be preferred to another. If they cost about the same, it is the notably smaller

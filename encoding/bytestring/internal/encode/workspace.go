@@ -20,22 +20,21 @@ import (
 // Workspace is the large memory of an encoder. Its content never changes the bytes
 // that are written, so encoders of thousands of columns share a few.
 type Workspace struct {
-	LZ4          lz4.Encoder
-	FlatLZ       flatlz.Encoder
-	LZShare      int // what LZ4 or FlatLZ left of the last values, in 1024ths
-	Trainer      fsst.Trainer
-	Radix        radixpack.Encoder
-	rests        vector.Values // of FrontCoding
-	OnPair       onpair.Encoder
-	Tokens       []uint16
-	Heads        []byte
-	Distinct     distinct.Set
-	Templates    template.Encoder
-	Fields       learn.Encoder
-	Codes        []uint32
-	Lengths      []uint32
-	ValueLengths []uint32
-	Decimals     decimal.Integers
+	LZ4       lz4.Encoder
+	FlatLZ    flatlz.Encoder
+	LZShare   int // what LZ4 or FlatLZ left of the last values, in 1024ths
+	Trainer   fsst.Trainer
+	Radix     radixpack.Encoder
+	rests     vector.Values // of FrontCoding
+	OnPair    onpair.Encoder
+	Tokens    []uint16
+	Heads     []byte
+	Distinct  distinct.Set
+	Templates template.Encoder
+	Fields    learn.Encoder
+	Codes     []uint32
+	Lengths   []uint32
+	Decimals  decimal.Integers
 
 	zstd    map[zstdKey]*zstd.Encoder
 	offsets []uint64
@@ -46,12 +45,8 @@ type Workspace struct {
 var workspaces = sync.Pool{New: func() any { return new(Workspace) }}
 
 // AppendZstd appends data as a Zstandard stream.
-func (w *Workspace) AppendZstd(dst, data []byte, level zstd.EncoderLevel) ([]byte, error) {
-	z, err := w.zstdEncoder(level, len(data))
-	if err != nil {
-		return dst, err
-	}
-	return z.EncodeAll(data, dst), nil
+func (w *Workspace) AppendZstd(dst, data []byte, level zstd.EncoderLevel) []byte {
+	return w.zstdEncoder(level, len(data)).EncodeAll(data, dst)
 }
 
 // NoteLZ notes that LZ4 or FlatLZ made size bytes of so many.
@@ -64,7 +59,7 @@ type zstdKey struct {
 
 // zstdEncoder writes frames with their content size and without a checksum: the block
 // has one.
-func (w *Workspace) zstdEncoder(level zstd.EncoderLevel, size int) (*zstd.Encoder, error) {
+func (w *Workspace) zstdEncoder(level zstd.EncoderLevel, size int) *zstd.Encoder {
 	window := 4 << 20
 	switch { // those of the policies; a window as large as the data is enough, and takes less memory
 	case size <= 128<<10:
@@ -74,18 +69,18 @@ func (w *Workspace) zstdEncoder(level zstd.EncoderLevel, size int) (*zstd.Encode
 	}
 	key := zstdKey{level, window}
 	if z := w.zstd[key]; z != nil {
-		return z, nil
+		return z
 	}
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
 	if err != nil {
-		return nil, err
+		panic(err) // the options are constant
 	}
 	if w.zstd == nil {
 		w.zstd = map[zstdKey]*zstd.Encoder{}
 	}
 	w.zstd[key] = z
-	return z, nil
+	return z
 }
 
 // Rests is values without their first bytes. It is overwritten by the next call.

@@ -430,10 +430,10 @@ func fieldsLen(t *tree.Tree, from, to int) int {
 	return len(p.data)
 }
 
-func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
+func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool) {
 	e, v := &w.Fields, in.Values
 	if v.Fixed > 0 {
-		return dst, false, nil
+		return dst, false
 	}
 	kept := r.Kept
 	if kept == nil {
@@ -441,7 +441,7 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	}
 	kept.Patterns = e.Encode(v.Data, v.Offsets, kept.Patterns, r.Forced)
 	if len(e.Columns) > maxColumns {
-		return dst, false, nil
+		return dst, false
 	}
 	start := len(dst)
 	const header = 32
@@ -451,49 +451,35 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	binary.LittleEndian.PutUint16(dst[start+2:], uint16(len(e.Columns)))
 	u32(4, len(e.Patterns))
 	u32(12, len(v.Bytes()))
-	part := len(dst)
-	end := func(field int) {
-		u32(field, len(dst)-part)
-		dst = encode.Pad(dst, start)
-		part = len(dst)
-	}
 	text, offsets, places := e.Layout()
 	u32(8, (len(places)-len(e.Patterns))/2)
-	if dst, err = r.Texts.Append(dst, 0, 0, vector.Values{Data: text, Offsets: offsets, N: len(e.Patterns)}); err != nil {
-		return dst, false, err
-	}
-	end(16)
-	if dst, err = r.Numbers.AppendPlaces(dst, places); err != nil {
-		return dst, false, err
-	}
-	end(20)
-	if dst, err = r.Numbers.AppendPatternCodes(dst, e.Codes); err != nil {
-		return dst, false, err
-	}
-	end(24)
+	at := len(dst)
+	dst = encode.EndPart(r.Texts.Append(dst, 0, 0, vector.Values{Data: text, Offsets: offsets, N: len(e.Patterns)}), start, at, 16)
+	at = len(dst)
+	dst = encode.EndPart(encode.AppendNumbers(r.Numbers, dst, encode.Places, 1, places), start, at, 20)
+	at = len(dst)
+	dst = encode.EndPart(encode.AppendNumbers(r.Numbers, dst, encode.Codes, 2, e.Codes), start, at, 24)
 	for i := range e.Columns {
-		c, at := &e.Columns[i], header+fields.HeaderLen*i
-		c.PutHeader(dst[start+at:])
-		if dst, err = appendColumn(c.AppendGroups(dst), e, c, r); err != nil {
-			return dst, false, err
-		}
-		end(at + 4)
+		c, head := &e.Columns[i], header+fields.HeaderLen*i
+		c.PutHeader(dst[start+head:])
+		at = len(dst)
+		dst = encode.EndPart(appendColumn(c.AppendGroups(dst), e, c, r), start, at, head+4)
 	}
-	return dst, true, nil
+	return dst, true
 }
 
 // maxColumns is the most columns that we write; readers take 65,535.
 const maxColumns = tree.MaxNested - 1
 
 // appendColumn appends the fields of a column.
-func appendColumn(dst []byte, e *learn.Encoder, c *learn.EncodedColumn, r encode.Request) ([]byte, error) {
+func appendColumn(dst []byte, e *learn.Encoder, c *learn.EncodedColumn, r encode.Request) []byte {
 	switch c.Word() {
 	case 0:
 		return r.Texts.Append(dst, 4, c.Key, vector.Values{Data: c.Text, Offsets: c.Offsets, N: len(c.Offsets) - 1})
 	case 4:
-		return r.Numbers.AppendNarrow(dst, c.Key, e.Narrow(c))
+		return encode.AppendColumn(r.Numbers, dst, c.Key, e.Narrow(c))
 	}
-	return r.Numbers.AppendWide(dst, c.Key, c.Numbers)
+	return encode.AppendColumn(r.Numbers, dst, c.Key, c.Numbers)
 }
 
 // Fields, code 0x800c.

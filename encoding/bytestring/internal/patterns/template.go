@@ -201,68 +201,55 @@ func (d *templateTree) unpackDigits(stored []byte, at, n int) ([]byte, error) {
 // appendTemplates writes templates of at most about half as many texts, and a few;
 // ok is false if there are more, or no digits. What is worth it is compressed by LZ4 or, if a
 // level is given, by Zstandard.
-func appendTemplates(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
+func appendTemplates(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool) {
 	e, v, level, nums := &w.Templates, in.Values, r.Level, r.Numbers
 	spare := fewTemplates
 	if r.Forced {
 		spare = v.N
 	}
 	if v.Fixed > 0 || !e.Encode(v.Data, v.Offsets, spare) {
-		return dst, false, nil
+		return dst, false
 	}
 	start := len(dst)
 	var header [24]byte
 	dst = append(dst, header[:]...)
 	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.Template))
 	binary.LittleEndian.PutUint32(dst[start+2:], uint32(e.Len()))
-	part := len(dst)
-	end := func(i int) { // of a part
-		binary.LittleEndian.PutUint32(dst[start+6+4*i:], uint32(len(dst)-part))
-		dst = encode.Pad(dst, start)
-		part = len(dst)
-	}
 	w.Lengths = e.Lengths(w.Lengths[:0])
-	if dst, err = nums.AppendCounts(dst, w.Lengths); err != nil {
-		return dst, false, err
-	}
-	end(0)
-	var form byte
-	if dst, form, err = appendTexts(w, dst, e.Text(), level); err != nil {
-		return dst, false, err
-	}
-	dst[start+18] = form
-	end(1)
-	if dst, err = nums.AppendCodes(dst, e.Codes); err != nil {
-		return dst, false, err
-	}
-	end(2)
-	dst, form, err = appendDigits(w, dst, e.Digits, level)
-	dst[start+19] = form
-	return dst, err == nil && (r.Forced || len(e.Digits) > 0), err
+	at := len(dst)
+	dst = encode.EndPart(encode.AppendNumbers(nums, dst, encode.Lengths, 1, w.Lengths), start, at, 6)
+	at = len(dst)
+	dst, header[0] = appendTexts(w, dst, e.Text(), level)
+	dst = encode.EndPart(dst, start, at, 10)
+	at = len(dst)
+	dst = encode.EndPart(encode.AppendNumbers(nums, dst, encode.Codes, 0, e.Codes), start, at, 14)
+	dst, header[1] = appendDigits(w, dst, e.Digits, level)
+	copy(dst[start+18:], header[:2]) // the forms
+	return dst, r.Forced || len(e.Digits) > 0
 }
 
-func appendTexts(w *encode.Workspace, dst, texts []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
+func appendTexts(w *encode.Workspace, dst, texts []byte, level zstd.EncoderLevel) (out []byte, form byte) {
 	at := len(dst)
 	if form = templatesZstd; level > 0 {
-		dst, err = w.AppendZstd(dst, texts, level)
+		dst = w.AppendZstd(dst, texts, level)
 	} else {
 		dst, form = w.LZ4.Append(dst, texts), templatesLZ4
 	}
-	if err == nil && len(dst)-at >= len(texts) {
+	if len(dst)-at >= len(texts) {
 		dst, form = append(dst[:at], texts...), templatesRaw
 	}
-	return dst, form, err
+	return dst, form
 }
 
-func appendDigits(w *encode.Workspace, dst, digits []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
+func appendDigits(w *encode.Workspace, dst, digits []byte, level zstd.EncoderLevel) (out []byte, form byte) {
 	at := len(dst)
 	if level > 0 {
-		dst, err = w.AppendZstd(dst, digits, level)
-		if err != nil || uint64(len(dst)-at) < template.WordsLen(uint64(len(digits))) {
-			return dst, digitsZstd, err
+		dst = w.AppendZstd(dst, digits, level)
+		if uint64(len(dst)-at) < template.WordsLen(uint64(len(digits))) {
+			return dst, digitsZstd
 		}
 	}
-	return template.AppendWords(dst[:at], digits), digitsWords, nil
+	return template.AppendWords(dst[:at], digits), digitsWords
 }
 
 // fewTemplates is how many templates there may be whatever the number of values.
