@@ -7,6 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/frontcode"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
 )
@@ -258,9 +259,7 @@ func (b *openBlock) add(term []byte, field, n, size int) (shared int) {
 	if b.n == 0 {
 		b.first, b.firstField = append(b.first[:0], term...), field
 	}
-	for shared < min(len(term), len(b.last)) && term[shared] == b.last[shared] {
-		shared++
-	}
+	shared = frontcode.CommonPrefix(term, b.last)
 	b.shared, b.lengths = append(b.shared, byte(shared)), append(b.lengths, byte(len(term)-shared))
 	b.suffixes = append(b.suffixes, term[shared:]...)
 	b.fields = binary.AppendUvarint(b.fields, uint64(field))

@@ -1,6 +1,6 @@
 package flatlz
 
-import "math/bits"
+import "github.com/amudai/amudai-go/internal/base/frontcode"
 
 const (
 	minMatch  = 6 // shorter matches cost more time than they save bytes
@@ -93,28 +93,11 @@ func (e *Encoder) find(src []byte, s int, base uint32) (from, n int) {
 			return 0, 0
 		}
 	}
-	return from, matchLen(src, s, from)
+	return from, frontcode.CommonPrefix(src[s:], src[from:])
 }
 
 func (e *Encoder) remember(src []byte, s int, base uint32) {
 	e.table[hash(le.Uint64(src[s:]))] = base + uint32(s)
-}
-
-// matchLen returns the number of bytes from s on that are equal to those from an earlier position on.
-func matchLen(src []byte, s, from int) int {
-	at := s
-	for at+wordLen <= len(src) {
-		if x := le.Uint64(src[at:]) ^ le.Uint64(src[from:]); x != 0 {
-			return at - s + bits.TrailingZeros64(x)/8
-		}
-		at += wordLen
-		from += wordLen
-	}
-	for at < len(src) && src[at] == src[from] {
-		at++
-		from++
-	}
-	return at - s
 }
 
 // put appends literals and a match, in as many sequences as necessary.

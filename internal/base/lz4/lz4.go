@@ -19,7 +19,8 @@ package lz4
 
 import (
 	"encoding/binary"
-	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/frontcode"
 )
 
 const (
@@ -71,7 +72,7 @@ func (e *Encoder) Append(dst, src []byte) []byte {
 			s += 1 + (s-done)>>skipLog
 			continue
 		}
-		n := matchLen(src, s, from)
+		n := frontcode.CommonPrefix(src[s:len(src)-lastLiterals], src[from:])
 		if n < minMatch {
 			s += 1 + (s-done)>>skipLog
 			continue
@@ -108,25 +109,6 @@ func (e *Encoder) remember(src []byte, s int, base uint32) {
 	v := le.Uint64(src[s:])
 	e.long[hashLong(v)] = base + uint32(s)
 	e.short[hashShort(v)] = base + uint32(s)
-}
-
-// matchLen returns the number of bytes from s on that are equal to those from an earlier position on, up to the
-// literals that end a block.
-func matchLen(src []byte, s, from int) int {
-	end := len(src) - lastLiterals
-	at := s
-	for at+8 <= end {
-		if x := le.Uint64(src[at:]) ^ le.Uint64(src[from:]); x != 0 {
-			return at - s + bits.TrailingZeros64(x)/8
-		}
-		at += 8
-		from += 8
-	}
-	for at < end && src[at] == src[from] {
-		at++
-		from++
-	}
-	return at - s
 }
 
 func appendSequence(dst, literals []byte, offset, n int) []byte {
