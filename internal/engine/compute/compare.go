@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
@@ -35,27 +36,11 @@ func (b *binder) compare(n *ast.Node) *expr.Expr {
 		}
 		return expr.Mistake(expr.Fail(n, "%s is of type %s and %s of type %s: these are not compared%s", x.Name(), text.Type(x.Type), y.Name(), text.Type(y.Type), hint))
 	}
+	c := predicate.Comparisons[n.Op]
 	return expr.OfRows(n, booleans, args, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		at := order(in[0], in[1])
-		return eachTruth(e, in, func(row int, valid bool) bool { return valid && holds(n.Op, at(row)) }), nil
+		return eachTruth(e, in, func(row int, valid bool) bool { return valid && c.Holds(at(row)) }), nil
 	})
-}
-
-// holds reports whether a comparison is true for an order; 2 stands for NaN.
-func holds(o ast.Op, order int) bool {
-	switch o {
-	case ast.OpEq:
-		return order == 0
-	case ast.OpNe:
-		return order != 0
-	case ast.OpLt:
-		return order == -1
-	case ast.OpLe:
-		return order == -1 || order == 0
-	case ast.OpGt:
-		return order == 1
-	}
-	return order == 1 || order == 0
 }
 
 // eachTruth is an array of a boolean for each row, null where one of the arrays is.
@@ -72,55 +57,39 @@ func eachTruth(e *expr.Env, in []arrow.Array, at func(row int, valid bool) bool)
 
 // compareNumbers compares numbers of any types.
 func compareNumbers(n *ast.Node, x, y *expr.Expr) *expr.Expr {
+	c := predicate.Comparisons[n.Op]
 	switch dt := common(x.Type, y.Type); {
 	case isFloat(dt) && isInteger(x.Type) && isFloat(y.Type):
-		return compareFloat(n, x, y, func(order int) bool { return holds(n.Op, order) })
+		return compareFloat(n, x, y, c)
 	case isFloat(dt) && isInteger(y.Type) && isFloat(x.Type):
-		return compareFloat(n, y, x, func(order int) bool {
-			if order != 2 {
-				order = -order
-			}
-			return holds(n.Op, order)
-		})
+		c[0], c[2] = c[2], c[0] // the operands change places
+		return compareFloat(n, y, x, c)
 	case isDecimal(dt):
 		return compareDecimals(n, x, y)
 	case dt == int64s:
-		return compared(n, widened(x, dt), widened(y, dt), n.Op, cmp.Compare[int64])
+		return compared(n, widened(x, dt), widened(y, dt), c, cmp.Compare[int64])
 	case dt == uint64s:
-		return compared(n, widened(x, dt), widened(y, dt), n.Op, cmp.Compare[uint64])
+		return compared(n, widened(x, dt), widened(y, dt), c, cmp.Compare[uint64])
 	default:
-		return compared(n, widened(x, dt), widened(y, dt), n.Op, compareFloats[float64])
+		return compared(n, widened(x, dt), widened(y, dt), c, predicate.CompareFloats)
 	}
-}
-
-func compareFloats[F float32 | float64](a, b F) int {
-	if a != a || b != b {
-		return 2
-	}
-	return cmp.Compare(a, b)
 }
 
 // compared is a comparison of values that may be of two types.
-func compared[T, U any](n *ast.Node, x, y *expr.Expr, o ast.Op, order func(T, U) int) *expr.Expr {
+func compared[T, U any](n *ast.Node, x, y *expr.Expr, c predicate.Comparison, order func(T, U) int) *expr.Expr {
 	return expr.Function(n, booleans, []*expr.Expr{x, y}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		a, b := expr.OperandOf[T](e, in[0]), expr.OperandOf[U](e, in[1])
-		return eachTruth(e, in, func(i int, _ bool) bool { return holds(o, order(a.At(i), b.At(i))) }), nil
+		return eachTruth(e, in, func(i int, _ bool) bool { return c.Holds(order(a.At(i), b.At(i))) }), nil
 	})
 }
 
 // compareFloat compares an integer with a float, exactly.
-func compareFloat(n *ast.Node, x, y *expr.Expr, holds func(order int) bool) *expr.Expr {
+func compareFloat(n *ast.Node, x, y *expr.Expr, c predicate.Comparison) *expr.Expr {
 	y = toFloats(y.Node, y)
-	truth := func(order int) int {
-		if holds(order) {
-			return 0
-		}
-		return 1
-	}
 	if x.Type.ID() == arrow.UINT64 {
-		return compared(n, x, y, ast.OpEq, func(i uint64, f float64) int { return truth(numbers.CompareUint(i, f)) })
+		return compared(n, x, y, c, numbers.CompareUint)
 	}
-	return compared(n, widened(x, int64s), y, ast.OpEq, func(i int64, f float64) int { return truth(numbers.CompareMixed(i, f)) })
+	return compared(n, widened(x, int64s), y, c, numbers.CompareMixed)
 }
 
 // compareDecimals compares decimals of any scales.
@@ -128,7 +97,7 @@ func compareDecimals(n *ast.Node, x, y *expr.Expr) *expr.Expr {
 	ap, as := decimalOf(x.Type)
 	bp, bs := decimalOf(y.Type)
 	x, y = toDecimals(x.Node, x, decimalType(max(ap, 38), as)), toDecimals(y.Node, y, decimalType(max(bp, 38), bs))
-	return compared(n, x, y, n.Op, func(v, w int128) int {
+	return compared(n, x, y, predicate.Comparisons[n.Op], func(v, w int128) int {
 		a, okA := numbers.Rescale(v, max(bs-as, 0))
 		b, okB := numbers.Rescale(w, max(as-bs, 0))
 		switch { // a number that does not fit is beyond the other

@@ -90,7 +90,7 @@ type Node struct {
 	Other  int // of a comparison
 	Test   Test
 
-	compare  comparison
+	compare  Comparison
 	plan     *bytesPlan       // of a test on byte strings
 	domain   *valueset.Domain // of Column or the value
 	value    Value
@@ -175,7 +175,7 @@ type draft struct {
 	test Test
 
 	other   int
-	compare comparison
+	compare Comparison
 }
 
 func fail(n *ast.Node, format string, args ...any) error {

@@ -8,31 +8,30 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-// comparison is a comparison of two columns. It is true where both have values, and the one is less than the other, equal
-// or greater, or one of them is NaN, as the fields say.
-type comparison struct{ less, equal, greater, nan bool }
+// Comparison tells for which orders of two values a comparison is true: less, equal, greater, and that of NaN.
+type Comparison [4]bool
 
-var comparisonOf = map[ast.Op]comparison{
-	ast.OpEq: {equal: true}, ast.OpNe: {less: true, greater: true, nan: true},
-	ast.OpLt: {less: true}, ast.OpLe: {less: true, equal: true}, ast.OpGt: {greater: true}, ast.OpGe: {greater: true, equal: true},
+// Unordered is the order of two values of which one is NaN. Others are -1, 0 and 1.
+const Unordered = 2
+
+// Comparisons are the comparisons by operation.
+var Comparisons = map[ast.Op]Comparison{
+	ast.OpEq: {1: true}, ast.OpNe: {0: true, 2: true, 3: true},
+	ast.OpLt: {0: true}, ast.OpLe: {0: true, 1: true}, ast.OpGt: {2: true}, ast.OpGe: {1: true, 2: true},
 }
 
-func (c comparison) not() comparison { return comparison{!c.less, !c.equal, !c.greater, !c.nan} }
+// Holds reports whether the comparison is true for an order.
+func (c Comparison) Holds(order int) bool { return c[(order+1)&3] }
 
-// holds reports whether the comparison is true for values in an order.
-func (c comparison) holds(order int) bool {
-	return order < 0 && c.less || order == 0 && c.equal || order > 0 && c.greater
-}
+func (c Comparison) not() Comparison { return Comparison{!c[0], !c[1], !c[2], !c[3]} }
 
 // compareColumns binds a comparison of two columns. Those of different types, and other operands, are compared by the package that
 // computes values.
@@ -43,7 +42,7 @@ func (b *binder) compareColumns(n *ast.Node, negate bool) (draft, error) {
 		}
 		return b.compareValues(n, negate)
 	}
-	d := draft{kind: NodeCompare, compare: comparisonOf[n.Op]}
+	d := draft{kind: NodeCompare, compare: Comparisons[n.Op]}
 	var err error
 	if d.col, err = b.column(n.Args[0], jsonvalues.Any); err != nil {
 		return d, err
@@ -90,8 +89,6 @@ func (b *binder) compareValues(n *ast.Node, negate bool) (draft, error) {
 
 // compare compares the values of two arrays, one row after the other.
 func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
-	var order func(i int) (order int, nan bool)
-	valid := [2]bitmap.Bits{}
 	var plain [2]arrow.Array
 	for i, arr := range []arrow.Array{a, b} {
 		p, err := arrowutil.Plain(memory.DefaultAllocator, arr)
@@ -99,90 +96,102 @@ func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 			return fmt.Errorf("filter: %w", err)
 		}
 		defer p.Release()
-		plain[i], valid[i] = p, arrowutil.Validity(p)
+		plain[i] = p
 	}
-	if order = orderOf(plain[0], plain[1], n.domain.IsBool()); order == nil {
-		return fmt.Errorf("filter: arrays of types %s and %s are not compared", a.DataType(), b.DataType())
+	x, y := plain[0], plain[1]
+	id := x.DataType().ID()
+	if id != y.DataType().ID() {
+		id = arrow.NULL
 	}
-	clear(dst)
-	for i := range e.rows {
-		if !valid[0].At(i) || !valid[1].At(i) {
-			continue
+	switch id {
+	case arrow.INT32, arrow.DATE32, arrow.TIME32:
+		compareValues(n.compare, arrowutil.Values[int32](x), arrowutil.Values[int32](y), dst)
+	case arrow.INT64, arrow.TIMESTAMP, arrow.DECIMAL64:
+		compareValues(n.compare, arrowutil.Values[int64](x), arrowutil.Values[int64](y), dst)
+	case arrow.FLOAT64:
+		compareValues(n.compare, arrowutil.Values[float64](x), arrowutil.Values[float64](y), dst)
+	default:
+		order := orderOf(x, y, n.domain.IsBool())
+		if order == nil {
+			return fmt.Errorf("filter: arrays of types %s and %s are not compared", a.DataType(), b.DataType())
 		}
-		o, nan := order(i)
-		if nan && n.compare.nan || !nan && n.compare.holds(o) {
-			dst[i>>3] |= 1 << (i & 7)
+		for i := range len(dst) / 8 {
+			w := uint64(0)
+			for k := range min(64, e.rows-64*i) {
+				w |= uint64(boolToInt(n.compare.Holds(order(64*i+k)))) << (k & 63)
+			}
+			putWord(dst, i, w)
 		}
 	}
+	andBits(dst, arrowutil.Validity(plain[0]))
+	andBits(dst, arrowutil.Validity(plain[1]))
 	return nil
 }
 
+// compareValues sets the bits of the rows for which a comparison is true.
+func compareValues[T int32 | int64 | float64](c Comparison, x, y []T, dst []byte) {
+	y = y[:len(x)]
+	less, equal, greater, unordered := boolToInt(c[0]), boolToInt(c[1]), boolToInt(c[2]), boolToInt(c[3])
+	for i := range len(dst) / 8 {
+		w := uint64(0)
+		for k := 64 * i; k < min(64*i+64, len(x)); k++ {
+			lt, gt, eq := boolToInt(x[k] < y[k]), boolToInt(x[k] > y[k]), boolToInt(x[k] == y[k])
+			w |= uint64(lt&less|gt&greater|eq&equal|(1-lt-gt-eq)&unordered) << (k & 63)
+		}
+		putWord(dst, i, w)
+	}
+}
+
 // orderOf compares the values of two plain arrays of the same type. With bools, numbers other than 0 are all true.
-func orderOf(a, b arrow.Array, bools bool) func(i int) (order int, nan bool) {
+func orderOf(a, b arrow.Array, bools bool) func(i int) int {
 	if x, ok := valuesOf(a); ok {
 		y, ok := valuesOf(b)
 		if !ok {
 			return nil
 		}
-		return func(i int) (int, bool) { return bytes.Compare(x.value(i), y.value(i)), false }
+		return func(i int) int { return bytes.Compare(x.value(i), y.value(i)) }
 	}
-	if a.DataType().ID() != b.DataType().ID() {
+	id := a.DataType().ID()
+	if id != b.DataType().ID() {
 		return nil
 	}
-	switch a.DataType().ID() {
+	if x, y := arrowutil.Integers(a), arrowutil.Integers(b); x != nil {
+		switch {
+		case bools:
+			return func(i int) int { return boolToInt(x(i) != 0) - boolToInt(y(i) != 0) }
+		case id == arrow.UINT64:
+			return func(i int) int { return cmp.Compare(uint64(x(i)), uint64(y(i))) }
+		}
+		return func(i int) int { return cmp.Compare(x(i), y(i)) }
+	}
+	if x, y := arrowutil.Floats(a), arrowutil.Floats(b); x != nil {
+		return func(i int) int { return CompareFloats(x(i), y(i)) }
+	}
+	switch id {
 	case arrow.BOOL:
 		x, y := a.(*array.Boolean), b.(*array.Boolean)
-		return func(i int) (int, bool) { return boolToInt(x.Value(i)) - boolToInt(y.Value(i)), false }
-	case arrow.INT8:
-		x, y := arrowutil.Values[int8](a), arrowutil.Values[int8](b)
-		if bools {
-			return func(i int) (int, bool) { return boolToInt(x[i] != 0) - boolToInt(y[i] != 0), false }
-		}
-		return orderedValues[int8](a, b)
-	case arrow.INT16:
-		return orderedValues[int16](a, b)
-	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
-		return orderedValues[int32](a, b)
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
-		return orderedValues[int64](a, b)
-	case arrow.UINT8:
-		return orderedValues[uint8](a, b)
-	case arrow.UINT16:
-		return orderedValues[uint16](a, b)
-	case arrow.UINT32:
-		return orderedValues[uint32](a, b)
-	case arrow.UINT64:
-		return orderedValues[uint64](a, b)
-	case arrow.FLOAT32:
-		return orderedValues[float32](a, b)
-	case arrow.FLOAT64:
-		return orderedValues[float64](a, b)
-	case arrow.FLOAT16:
-		x, y := arrowutil.Values[float16.Num](a), arrowutil.Values[float16.Num](b)
-		return func(i int) (int, bool) { return compareOrdered(x[i].Float32(), y[i].Float32()) }
+		return func(i int) int { return boolToInt(x.Value(i)) - boolToInt(y.Value(i)) }
 	case arrow.DECIMAL128:
 		x, y := arrowutil.Values[[2]uint64](a), arrowutil.Values[[2]uint64](b)
-		return func(i int) (int, bool) { return wide(x[i]).Compare(wide(y[i])), false }
+		return func(i int) int { return wide(x[i]).Compare(wide(y[i])) }
 	case arrow.DECIMAL256:
 		x, y := arrowutil.Values[[4]uint64](a), arrowutil.Values[[4]uint64](b)
-		return func(i int) (int, bool) { return valueset.Int256(x[i]).Compare(y[i]), false }
+		return func(i int) int { return valueset.Int256(x[i]).Compare(y[i]) }
 	}
 	return nil
 }
 
-func orderedValues[T cmp.Ordered](a, b arrow.Array) func(i int) (int, bool) {
-	x, y := arrowutil.Values[T](a), arrowutil.Values[T](b)
-	return func(i int) (int, bool) { return compareOrdered(x[i], y[i]) }
-}
-
-func compareOrdered[T cmp.Ordered](x, y T) (order int, nan bool) {
+// CompareFloats is the order of two floats.
+func CompareFloats(x, y float64) int {
 	switch {
 	case x < y:
-		return -1, false
+		return -1
 	case x > y:
-		return 1, false
+		return 1
+	case x == y:
+		return 0
 	}
-	return 0, x != y
+	return Unordered
 }
 
 // wide extends a number of 128 bits to 256.

@@ -11,62 +11,32 @@ import (
 // LimitsOf returns the values of an array as bounds, none for a null. It returns nil if the type has no bounds, or is one of
 // byte strings.
 func LimitsOf(arr arrow.Array) func(i int) Limit {
+	if integers := arrowutil.Integers(arr); integers != nil {
+		if arrow.IsUnsignedInteger(arr.DataType().ID()) {
+			return limits(arr, func(i int) Limit { return UintLimit(uint64(integers(i))) })
+		}
+		return limits(arr, func(i int) Limit { return IntLimit(integers(i)) })
+	}
+	if floats := arrowutil.Floats(arr); floats != nil {
+		return limits(arr, func(i int) Limit { return FloatLimit(floats(i)) })
+	}
 	switch a := arr.(type) {
 	case *array.Boolean:
-		return limits(a, a.Value, BoolLimit)
-	case *array.Int8, *array.Int16, *array.Int32, *array.Int64, *array.Date32, *array.Date64, *array.Time32, *array.Time64,
-		*array.Timestamp, *array.Duration, *array.Decimal32, *array.Decimal64:
-		return signedLimits(arr)
-	case *array.Uint8:
-		return limits(a, a.Value, func(v uint8) Limit { return UintLimit(uint64(v)) })
-	case *array.Uint16:
-		return limits(a, a.Value, func(v uint16) Limit { return UintLimit(uint64(v)) })
-	case *array.Uint32:
-		return limits(a, a.Value, func(v uint32) Limit { return UintLimit(uint64(v)) })
-	case *array.Uint64:
-		return limits(a, a.Value, UintLimit)
-	case *array.Float16:
-		return limits(a, func(i int) float64 { return float64(a.Value(i).Float32()) }, FloatLimit)
-	case *array.Float32:
-		return limits(a, func(i int) float64 { return float64(a.Value(i)) }, FloatLimit)
-	case *array.Float64:
-		return limits(a, a.Value, FloatLimit)
+		return limits(a, func(i int) Limit { return BoolLimit(a.Value(i)) })
 	case *array.Decimal128:
-		return limits(a, func(i int) Limit {
-			v := a.Value(i)
-			return Decimal128Limit(v.HighBits(), v.LowBits())
-		}, same)
+		return limits(a, func(i int) Limit { return Decimal128Limit(a.Value(i).HighBits(), a.Value(i).LowBits()) })
 	case *array.Decimal256:
-		return limits(a, func(i int) Limit { return Decimal256Limit(valueset.Int256(a.Value(i).Array())) }, same)
+		return limits(a, func(i int) Limit { return Decimal256Limit(valueset.Int256(a.Value(i).Array())) })
 	}
 	return nil
 }
 
-func same(l Limit) Limit { return l }
-
 // limits returns the bounds of the values that are not null.
-func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) Limit) func(i int) Limit {
+func limits(arr arrow.Array, limit func(i int) Limit) func(i int) Limit {
 	return func(i int) Limit {
 		if arr.IsNull(i) {
 			return Limit{}
 		}
-		return limit(value(i))
+		return limit(i)
 	}
-}
-
-// signedLimits returns the bounds of integers, and of types stored as integers.
-func signedLimits(arr arrow.Array) func(i int) Limit {
-	switch arr.DataType().(arrow.FixedWidthDataType).Bytes() {
-	case 1:
-		v := arrowutil.Values[int8](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, IntLimit)
-	case 2:
-		v := arrowutil.Values[int16](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, IntLimit)
-	case 4:
-		v := arrowutil.Values[int32](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, IntLimit)
-	}
-	v := arrowutil.Values[int64](arr)
-	return limits(arr, func(i int) int64 { return v[i] }, IntLimit)
 }

@@ -188,17 +188,17 @@ func (n *Node) pruneCompare(a, b *Facts) Verdict {
 	if n.allNull(a) || n.allNull(b) {
 		return None
 	}
-	var may comparison
+	var may Comparison
 	switch {
 	case a.NoValues || b.NoValues:
 	case n.domain.IsBool(): // of which some have several numbers for true
-		may = comparison{less: true, equal: true, greater: true}
+		may = Comparison{true, true, true}
 	default:
 		up, okUp := a.Max.Compare(b.Min)
 		down, okDown := a.Min.Compare(b.Max)
-		may = comparison{less: !okDown || down < 0, equal: !(okUp && up < 0 || okDown && down > 0), greater: !okUp || up > 0}
+		may = Comparison{!okDown || down < 0, !(okUp && up < 0 || okDown && down > 0), !okUp || up > 0}
 	}
-	may.nan = n.mayBeNaN(a) || n.mayBeNaN(b)
+	may[Unordered+1] = n.mayBeNaN(a) || n.mayBeNaN(b)
 	c := n.compare
 	switch not := c.not(); {
 	case !may.and(c):
@@ -210,8 +210,8 @@ func (n *Node) pruneCompare(a, b *Facts) Verdict {
 }
 
 // and reports whether there is an order for which both comparisons are true.
-func (c comparison) and(o comparison) bool {
-	return c.less && o.less || c.equal && o.equal || c.greater && o.greater || c.nan && o.nan
+func (c Comparison) and(o Comparison) bool {
+	return c[0] && o[0] || c[1] && o[1] || c[2] && o[2] || c[3] && o[3]
 }
 
 // Compare is negative, zero or positive as a bound is less than another of the same column type, equal or greater. ok is false if one is not known.
