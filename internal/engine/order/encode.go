@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
-	"github.com/apache/arrow-go/v18/arrow/float16"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
@@ -182,8 +181,8 @@ func leafAppender(arr arrow.Array) appender {
 
 // numberAppender encodes numbers, and types that are stored as numbers.
 func numberAppender(arr arrow.Array) appender {
-	switch id := arr.DataType().ID(); id {
-	case arrow.INT8, arrow.BOOL:
+	switch arr.DataType().ID() {
+	case arrow.INT8:
 		return signed[int8](arr)
 	case arrow.INT16:
 		return signed[int16](arr)
@@ -199,12 +198,9 @@ func numberAppender(arr arrow.Array) appender {
 		return unsigned[uint32](arr)
 	case arrow.UINT64:
 		return unsigned[uint64](arr)
-	case arrow.FLOAT16:
-		return floats(arr, func(v float16.Num) float64 { return float64(v.Float32()) })
-	case arrow.FLOAT32:
-		return floats(arr, func(v float32) float64 { return float64(v) })
-	case arrow.FLOAT64:
-		return floats(arr, func(v float64) float64 { return v })
+	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
+		float := arrowutil.Floats(arr)
+		return func(dst []byte, row int) []byte { return binary.BigEndian.AppendUint64(dst, floatBits(float(row))) }
 	case arrow.DECIMAL128:
 		v := arrowutil.Values[decimal128.Num](arr)
 		return func(dst []byte, row int) []byte {
@@ -245,11 +241,6 @@ func unsigned[T uint8 | uint16 | uint32 | uint64](arr arrow.Array) appender {
 	v := arrowutil.Values[T](arr)
 	width := arr.DataType().(arrow.FixedWidthDataType).Bytes()
 	return func(dst []byte, row int) []byte { return appendUint(dst, uint64(v[row]), width) }
-}
-
-func floats[T any](arr arrow.Array, value func(T) float64) appender {
-	v := arrowutil.Values[T](arr)
-	return func(dst []byte, row int) []byte { return binary.BigEndian.AppendUint64(dst, floatBits(value(v[row]))) }
 }
 
 // appendUint appends the lowest width bytes of a number, the highest first.

@@ -98,27 +98,23 @@ func (k Key) numberWindows(arr arrow.Array) func(dst []uint64, row int) {
 	if k.Descending {
 		flip = ^flip
 	}
-	switch arr.DataType().ID() {
-	case arrow.INT8:
-		return fixedWindows(arr, 8, func(v int8) uint64 { return uint64(v) ^ 1<<7 ^ flip })
-	case arrow.INT16:
-		return fixedWindows(arr, 16, func(v int16) uint64 { return uint64(v) ^ 1<<15 ^ flip })
-	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
-		return fixedWindows(arr, 32, func(v int32) uint64 { return uint64(v) ^ 1<<31 ^ flip })
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
-		return fixedWindows(arr, 64, func(v int64) uint64 { return uint64(v) ^ 1<<63 ^ flip })
-	case arrow.UINT8:
-		return fixedWindows(arr, 8, func(v uint8) uint64 { return uint64(v) ^ flip })
-	case arrow.UINT16:
-		return fixedWindows(arr, 16, func(v uint16) uint64 { return uint64(v) ^ flip })
-	case arrow.UINT32:
-		return fixedWindows(arr, 32, func(v uint32) uint64 { return uint64(v) ^ flip })
-	case arrow.UINT64:
-		return fixedWindows(arr, 64, func(v uint64) uint64 { return v ^ flip })
-	case arrow.FLOAT32:
-		return fixedWindows(arr, 64, func(v float32) uint64 { return floatBits(float64(v)) ^ flip })
-	case arrow.FLOAT64:
-		return fixedWindows(arr, 64, func(v float64) uint64 { return floatBits(v) ^ flip })
+	if floats := arrowutil.Floats(arr); floats != nil {
+		return func(dst []uint64, row int) {
+			for i := range dst {
+				dst[i] = present<<56 | (floatBits(floats(row+i))^flip)>>8
+			}
+		}
+	}
+	if integers := arrowutil.Integers(arr); integers != nil {
+		bits := arr.DataType().(arrow.FixedWidthDataType).BitWidth()
+		if !arrow.IsUnsignedInteger(arr.DataType().ID()) {
+			flip ^= 1 << (bits - 1) // the sign
+		}
+		return func(dst []uint64, row int) {
+			for i := range dst {
+				dst[i] = present<<56 | (uint64(integers(row+i))^flip)<<(64-bits)>>8
+			}
+		}
 	}
 	if a, ok := arr.(*array.String); ok {
 		return func(dst []uint64, row int) {
@@ -142,14 +138,4 @@ func stringWindow(s string, flip uint64) (w uint64) {
 	n = min(n+2, 7) // with the end
 	w <<= 8 * (n - min(len(s), 7))
 	return ((w ^ flip) & (1<<(8*n) - 1)) << (8 * (7 - n))
-}
-
-// fixedWindows puts the lowest bits of encoded values behind the mark of a value.
-func fixedWindows[T any](arr arrow.Array, bits int, encode func(T) uint64) func(dst []uint64, row int) {
-	v := arrowutil.Values[T](arr)
-	return func(dst []uint64, row int) {
-		for i, x := range v[row : row+len(dst)] {
-			dst[i] = present<<56 | encode(x)<<(64-bits)>>8
-		}
-	}
 }
