@@ -66,6 +66,7 @@ type Aggregator struct {
 	team     team
 	byKey    map[string]state
 	builders []builder
+	err      error // of a state that could not be made
 }
 
 // running is a state with its input.
@@ -104,12 +105,11 @@ func newAggregator(q *Query, o *shared, depth int) (*Aggregator, error) {
 		a.chunks = make([][]arrow.Array, len(q.keys))
 	}
 	for _, c := range q.calls {
-		b, err := c.make(a)
-		if err != nil {
-			a.Close()
-			return nil, err
-		}
-		a.builders = append(a.builders, b)
+		a.builders = append(a.builders, c.make(a))
+	}
+	if a.err != nil {
+		a.Close()
+		return nil, a.err
 	}
 	if a.keyer == nil {
 		a.last = 1
@@ -141,56 +141,43 @@ func (a *Aggregator) mask(c *bound, values bool) *mask {
 	return m
 }
 
-// state returns the state with a name of a mask and an argument. There is one for several calls.
-func (a *Aggregator) state(name string, m *mask, arg int, make func() (state, error)) (state, error) {
+// stateFor returns the state with a name of a mask and an argument. There is one for several calls. Without one, the error is in the aggregator.
+func stateFor[S state](a *Aggregator, name string, m *mask, arg int, make func() (S, error)) S {
 	key := fmt.Sprintf("%s %p %d", name, m, arg)
 	if s := a.byKey[key]; s != nil {
-		return s, nil
-	}
-	if m.wantsDistinct && m.distinct == nil {
-		var err error
-		if m.distinct, err = newDistinct(a.o, m.arg.dt, a.depth); err != nil {
-			return nil, err
-		}
+		return s.(S)
 	}
 	s, err := make()
+	if err == nil && m.wantsDistinct && m.distinct == nil {
+		m.distinct, err = newDistinct(a.o, m.arg.dt, a.depth)
+	}
 	if err != nil {
-		return nil, err
+		a.err = err
+		return s
 	}
 	r := &running{state: s, mask: m}
 	if arg >= 0 {
 		r.arg = &a.args[arg]
 	}
 	a.states, a.byKey[key] = append(a.states, r), s
-	return s, nil
+	return s
 }
 
-// stateOf is [Aggregator.state] for the argument of a call, without nulls unless these are values.
-func stateOf[S state](a *Aggregator, name string, c *bound, nulls bool, make func() (S, error)) (s S, err error) {
-	found, err := a.state(name, a.mask(c, !nulls), c.index, func() (state, error) { return make() })
-	if err != nil {
-		return s, err
-	}
-	return found.(S), nil
+// stateOf is [stateFor] the argument of a call, without nulls unless these are values.
+func stateOf[S state](a *Aggregator, name string, c *bound, nulls bool, make func() (S, error)) S {
+	return stateFor(a, name, a.mask(c, !nulls), c.index, make)
 }
 
 // counted returns the number of rows that a call sees in a group. Without a condition, it is that of all rows without that of
 // nulls, which are fewer.
-func (a *Aggregator) counted(c *bound) (func(group int) int64, error) {
-	newCounts := func() (state, error) { return &counts{}, nil }
+func (a *Aggregator) counted(c *bound) func(group int) int64 {
 	direct := c.where >= 0 || c.call.Distinct || c.index < 0
-	rows, err := a.state("count", a.mask(c, direct && c.index >= 0), -1, newCounts)
-	if err != nil {
-		return nil, err
-	}
+	rows := stateFor(a, "count", a.mask(c, direct && c.index >= 0), -1, empty[counts])
 	if direct {
-		return func(g int) int64 { return rows.(*counts).n[g] }, nil
+		return func(g int) int64 { return rows.n[g] }
 	}
-	empty, err := a.state("nulls", a.mask(c, false), c.index, func() (state, error) { return &nulls{}, nil })
-	if err != nil {
-		return nil, err
-	}
-	return func(g int) int64 { return rows.(*counts).n[g] - empty.(*nulls).n[g] }, nil
+	none := stateFor(a, "nulls", a.mask(c, false), c.index, empty[nulls])
+	return func(g int) int64 { return rows.n[g] - none.n[g] }
 }
 
 // Add adds the rows of a batch, which remains the caller's.

@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
@@ -22,11 +21,11 @@ var (
 
 func bindCount(_ *plan, c *bound) error {
 	c.dt = int64Type
-	c.make = func(a *Aggregator) (builder, error) {
-		count, err := a.counted(c)
+	c.make = func(a *Aggregator) builder {
+		count := a.counted(c)
 		return func(from, to int) (arrow.Array, error) {
 			return column.FromOrdinals(a.o.Allocator, int64Type, fill(from, to, count), nil), nil
-		}, err
+		}
 	}
 	return nil
 }
@@ -40,45 +39,45 @@ func fill[T any](from, to int, f func(group int) T) []T {
 	return out
 }
 
-// floatsOf makes an array of floats, with null where valid is false.
-func floatsOf(mem memory.Allocator, from, to int, f func(group int) (float64, bool)) arrow.Array {
-	b := array.NewFloat64Builder(mem)
-	defer b.Release()
-	b.Reserve(to - from)
-	for g := from; g < to; g++ {
-		if v, ok := f(g); ok {
-			b.UnsafeAppend(v)
-		} else {
-			b.UnsafeAppendBoolToBitmap(false)
+// reals binds a call whose results are floats: those of a function of groups, null where it reports false.
+func (c *bound) reals(begin func(a *Aggregator) func(group int) (float64, bool)) error {
+	c.dt = float64Type
+	c.make = func(a *Aggregator) builder {
+		value := begin(a)
+		return func(from, to int) (arrow.Array, error) {
+			b := array.NewFloat64Builder(a.o.Allocator)
+			defer b.Release()
+			b.Reserve(to - from)
+			for g := from; g < to; g++ {
+				if v, ok := value(g); ok {
+					b.UnsafeAppend(v)
+				} else {
+					b.UnsafeAppendBoolToBitmap(false)
+				}
+			}
+			return b.NewArray(), nil
 		}
 	}
-	return b.NewArray()
+	return nil
 }
 
-func sumOf(a *Aggregator, c *bound) (*sums, error) {
-	return stateOf(a, "sum", c, false, func() (*sums, error) { return &sums{}, nil })
+func sumOf(a *Aggregator, c *bound) *sums { return stateOf(a, "sum", c, false, empty[sums]) }
+
+func realSumOf(a *Aggregator, c *bound) *realSums {
+	return stateOf(a, "real sum", c, false, empty[realSums])
 }
 
-func realSumOf(a *Aggregator, c *bound) (*realSums, error) {
-	return stateOf(a, "real sum", c, false, func() (*realSums, error) { return &realSums{}, nil })
-}
+// empty makes a state without any rows.
+func empty[S any]() (*S, error) { return new(S), nil }
 
 func bindSum(_ *plan, c *bound) error {
 	dt := c.plain()
 	if arrow.IsFloating(dt.ID()) {
 		c.need(needReals)
-		c.dt = float64Type
-		c.make = func(a *Aggregator) (builder, error) {
-			count, err := a.counted(c)
-			if err != nil {
-				return nil, err
-			}
-			s, err := realSumOf(a, c)
-			return func(from, to int) (arrow.Array, error) {
-				return floatsOf(a.o.Allocator, from, to, func(g int) (float64, bool) { return s.n[g].value(), count(g) > 0 }), nil
-			}, err
-		}
-		return nil
+		return c.reals(func(a *Aggregator) func(group int) (float64, bool) {
+			count, s := a.counted(c), realSumOf(a, c)
+			return func(g int) (float64, bool) { return s.n[g].value(), count(g) > 0 }
+		})
 	}
 	if dt.ID() != arrow.BOOL && !isNumber(dt) {
 		return refuse(c, "numbers")
@@ -88,12 +87,8 @@ func bindSum(_ *plan, c *bound) error {
 	if column.ScaleOf(dt) > 38 {
 		c.dt = &arrow.Decimal256Type{Precision: 76, Scale: column.ScaleOf(dt)}
 	}
-	c.make = func(a *Aggregator) (builder, error) {
-		count, err := a.counted(c)
-		if err != nil {
-			return nil, err
-		}
-		s, err := sumOf(a, c)
+	c.make = func(a *Aggregator) builder {
+		count, s := a.counted(c), sumOf(a, c)
 		return func(from, to int) (arrow.Array, error) {
 			valid := fill(from, to, func(g int) bool { return count(g) > 0 })
 			out := fill(from, to, func(g int) decimal128.Num { return decimal128.New(s.n[g].hi, s.n[g].lo) })
@@ -103,7 +98,7 @@ func bindSum(_ *plan, c *bound) error {
 				}
 			}
 			return column.FromNumbers(a.o.Allocator, c.dt, out, valid)
-		}, err
+		}
 	}
 	return nil
 }
@@ -113,7 +108,6 @@ func bindAverage(_ *plan, c *bound) error {
 	if !isNumber(dt) {
 		return refuse(c, "numbers")
 	}
-	c.dt = float64Type
 	real := arrow.IsFloating(dt.ID())
 	if real {
 		c.need(needReals)
@@ -121,30 +115,24 @@ func bindAverage(_ *plan, c *bound) error {
 		c.need(needIntegers)
 	}
 	unit := math.Pow10(int(column.ScaleOf(dt)))
-	c.make = func(a *Aggregator) (builder, error) {
-		count, err := a.counted(c)
-		if err != nil {
-			return nil, err
-		}
+	return c.reals(func(a *Aggregator) func(group int) (float64, bool) {
+		count := a.counted(c)
 		var total func(g int) float64
 		if real {
-			s, e := realSumOf(a, c)
-			total, err = func(g int) float64 { return s.n[g].value() }, e
+			s := realSumOf(a, c)
+			total = func(g int) float64 { return s.n[g].value() }
 		} else {
-			s, e := sumOf(a, c)
-			total, err = func(g int) float64 { return column.FloatOf(decimal128.New(s.n[g].hi, s.n[g].lo)) }, e
+			s := sumOf(a, c)
+			total = func(g int) float64 { return column.FloatOf(decimal128.New(s.n[g].hi, s.n[g].lo)) }
 		}
-		return func(from, to int) (arrow.Array, error) {
-			return floatsOf(a.o.Allocator, from, to, func(g int) (float64, bool) {
-				n := count(g)
-				if n == 0 {
-					return 0, false
-				}
-				return total(g) / (float64(n) * unit), true
-			}), nil
-		}, err
-	}
-	return nil
+		return func(g int) (float64, bool) {
+			n := count(g)
+			if n == 0 {
+				return 0, false
+			}
+			return total(g) / (float64(n) * unit), true
+		}
+	})
 }
 
 func moment2(less float64, root bool) func(*plan, *bound) error {
@@ -153,24 +141,20 @@ func moment2(less float64, root bool) func(*plan, *bound) error {
 			return refuse(c, "numbers")
 		}
 		c.need(needReals)
-		c.dt = float64Type
-		c.make = func(a *Aggregator) (builder, error) {
-			s, err := stateOf(a, "moments", c, false, func() (*moments, error) { return &moments{}, nil })
-			return func(from, to int) (arrow.Array, error) {
-				return floatsOf(a.o.Allocator, from, to, func(g int) (float64, bool) {
-					m := s.n[g]
-					if m.count <= less {
-						return 0, false
-					}
-					v := m.squares / (m.count - less)
-					if root {
-						v = math.Sqrt(v)
-					}
-					return v, true
-				}), nil
-			}, err
-		}
-		return nil
+		return c.reals(func(a *Aggregator) func(group int) (float64, bool) {
+			s := stateOf(a, "moments", c, false, empty[moments])
+			return func(g int) (float64, bool) {
+				m := s.n[g]
+				if m.count <= less {
+					return 0, false
+				}
+				v := m.squares / (m.count - less)
+				if root {
+					v = math.Sqrt(v)
+				}
+				return v, true
+			}
+		})
 	}
 }
 
@@ -190,26 +174,23 @@ func extreme(isGreatest bool) func(*plan, *bound) error {
 			return pick(w, false)(nil, c)
 		}
 		c.dt = c.arg.out
-		c.make = func(a *Aggregator) (builder, error) {
-			count, err := a.counted(c)
-			if err != nil {
-				return nil, err
-			}
+		c.make = func(a *Aggregator) builder {
+			count := a.counted(c)
 			var values func(from, to int, valid []bool) (arrow.Array, error)
 			if column.HasOrdinals(dt) {
-				s, e := stateOf(a, name, c, false, func() (*extremes, error) { return newExtremes(isGreatest), nil })
-				err, values = e, func(from, to int, valid []bool) (arrow.Array, error) {
+				s := stateOf(a, name, c, false, func() (*extremes, error) { return newExtremes(isGreatest), nil })
+				values = func(from, to int, valid []bool) (arrow.Array, error) {
 					return column.FromOrdinals(a.o.Allocator, dt, s.n[from:to], valid), nil
 				}
 			} else {
-				s, e := stateOf(a, name, c, false, func() (*numberExtremes, error) { return newNumberExtremes(isGreatest), nil })
-				err, values = e, func(from, to int, valid []bool) (arrow.Array, error) {
+				s := stateOf(a, name, c, false, func() (*numberExtremes, error) { return newNumberExtremes(isGreatest), nil })
+				values = func(from, to int, valid []bool) (arrow.Array, error) {
 					return column.FromNumbers(a.o.Allocator, dt, s.n[from:to], valid)
 				}
 			}
 			return a.wrapped(c, func(from, to int) (arrow.Array, error) {
 				return values(from, to, fill(from, to, func(g int) bool { return count(g) > 0 }))
-			}), err
+			})
 		}
 		return nil
 	}
@@ -247,13 +228,10 @@ func pick(w which, nulls bool) func(*plan, *bound) error {
 	return func(_ *plan, c *bound) error {
 		c.need(needPlain)
 		c.dt = c.arg.out
-		c.make = func(a *Aggregator) (builder, error) {
+		c.make = func(a *Aggregator) builder {
 			key := [...]string{"first", "last", "min", "max"}[w]
-			s, err := stateOf(a, key, c, nulls, func() (*picks, error) { return newPicks(a.o.Allocator, c.plain(), w) })
-			if err != nil {
-				return nil, err
-			}
-			return a.wrapped(c, s.values), nil
+			s := stateOf(a, key, c, nulls, func() (*picks, error) { return newPicks(a.o.Allocator, c.plain(), w) })
+			return a.wrapped(c, s.values)
 		}
 		if w == least || w == greatest {
 			_, err := newPicks(nil, c.plain(), w)
@@ -264,7 +242,7 @@ func pick(w which, nulls bool) func(*plan, *bound) error {
 }
 
 // all is the state that has all values of an argument.
-func (a *Aggregator) all(c *bound, nulls bool) (*collected, error) {
+func (a *Aggregator) all(c *bound, nulls bool) *collected {
 	key := "all"
 	if nulls {
 		key = "all with nulls"
@@ -311,14 +289,14 @@ func bindQuantile(c *bound, q float64, continuous bool) error {
 			c.dt, dt = timestampType, timestampType
 		}
 	}
-	c.make = func(a *Aggregator) (builder, error) {
-		s, err := a.all(c, false)
+	c.make = func(a *Aggregator) builder {
+		s := a.all(c, false)
 		return a.wrapped(c, func(from, to int) (arrow.Array, error) {
 			if !continuous {
 				return s.discrete(from, to, q)
 			}
 			return s.continuous(from, to, q, dt)
-		}), err
+		})
 	}
 	return nil
 }
@@ -334,14 +312,10 @@ func bindApproxQuantile(_ *plan, c *bound) error {
 		return refuse(c, "numbers")
 	}
 	c.need(needReals)
-	c.dt = float64Type
-	c.make = func(a *Aggregator) (builder, error) {
-		s, err := stateOf(a, "digest", c, false, func() (*digests, error) { return &digests{}, nil })
-		return func(from, to int) (arrow.Array, error) {
-			return floatsOf(a.o.Allocator, from, to, func(g int) (float64, bool) { return s.n[g].Quantile(q) }), nil
-		}, err
-	}
-	return nil
+	return c.reals(func(a *Aggregator) func(group int) (float64, bool) {
+		s := stateOf(a, "digest", c, false, empty[digests])
+		return func(g int) (float64, bool) { return s.n[g].Quantile(q) }
+	})
 }
 
 func bindApproxDistinct(_ *plan, c *bound) error {
@@ -353,12 +327,12 @@ func bindApproxDistinct(_ *plan, c *bound) error {
 	if err != nil {
 		return errorAt(c.call.Pos, "%v", err)
 	}
-	c.make = func(a *Aggregator) (builder, error) {
-		s, err := stateOf(a, "sketch", c, false, func() (*sketches, error) { return newSketches(c.arg.dt) })
+	c.make = func(a *Aggregator) builder {
+		s := stateOf(a, "sketch", c, false, func() (*sketches, error) { return newSketches(c.arg.dt) })
 		return func(from, to int) (arrow.Array, error) {
 			n := fill(from, to, func(g int) int64 { return s.n[g].Estimate() })
 			return column.FromOrdinals(a.o.Allocator, int64Type, n, nil), nil
-		}, err
+		}
 	}
 	return nil
 }
@@ -366,9 +340,9 @@ func bindApproxDistinct(_ *plan, c *bound) error {
 func bindList(_ *plan, c *bound) error {
 	c.need(needPlain)
 	c.dt = arrow.ListOf(kinds.Decoded(c.arg.dt))
-	c.make = func(a *Aggregator) (builder, error) {
-		s, err := a.all(c, true)
-		return func(from, to int) (arrow.Array, error) { return s.list(from, to, kinds.Decoded(c.arg.dt)) }, err
+	c.make = func(a *Aggregator) builder {
+		s := a.all(c, true)
+		return func(from, to int) (arrow.Array, error) { return s.list(from, to, kinds.Decoded(c.arg.dt)) }
 	}
 	return nil
 }
@@ -384,9 +358,9 @@ func bindJoin(_ *plan, c *bound) error {
 	}
 	c.need(needPlain)
 	c.dt = arrow.BinaryTypes.String
-	c.make = func(a *Aggregator) (builder, error) {
-		s, err := a.all(c, false)
-		return func(from, to int) (arrow.Array, error) { return s.join(from, to, separator) }, err
+	c.make = func(a *Aggregator) builder {
+		s := a.all(c, false)
+		return func(from, to int) (arrow.Array, error) { return s.join(from, to, separator) }
 	}
 	return nil
 }

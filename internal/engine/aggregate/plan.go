@@ -65,7 +65,7 @@ type bound struct {
 	index int         // of arg in Query.args, or -1
 	where int         // index of the condition, or -1
 	dt    arrow.DataType
-	make  func(a *Aggregator) (builder, error)
+	make  func(a *Aggregator) builder // and its states, whose errors are in the aggregator
 }
 
 // builder makes an array of the results of groups from up to, but not including, to. It may return nil if all are null.

@@ -31,6 +31,14 @@ func (k *Keys) sorted() []item {
 	return items
 }
 
+func rowsOfItems(items []item) []int64 {
+	rows := make([]int64, len(items))
+	for i, it := range items {
+		rows[i] = int64(it.row)
+	}
+	return rows
+}
+
 // areSorted reports whether the keys ascend already.
 func (k *Keys) areSorted() bool {
 	for i := 1; i < k.Len(); i++ {

@@ -130,11 +130,7 @@ func (s *Sorter) hold(ctx context.Context, columns []arrow.Array, rows int) erro
 
 // shrink drops the rows that are not among the first ones.
 func (s *Sorter) shrink() error {
-	first := s.held.keys.sorted()[:s.o.Limit]
-	rows := make([]int64, len(first))
-	for i, it := range first {
-		rows[i] = int64(it.row)
-	}
+	rows := rowsOfItems(s.held.keys.sorted()[:s.o.Limit])
 	columns, err := s.held.take(s.o.Allocator, rows)
 	if err != nil {
 		return err
@@ -178,10 +174,7 @@ func (s *Sorter) createRun(level int) (*run, error) {
 
 // writeHeld appends rows in memory to a run.
 func (s *Sorter) writeHeld(r *run, items []item) error {
-	rows := make([]int64, len(items))
-	for i, it := range items {
-		rows[i] = int64(it.row)
-	}
+	rows := rowsOfItems(items)
 	columns, err := s.held.take(s.o.Allocator, rows)
 	if err != nil {
 		return err
@@ -317,10 +310,7 @@ func (s *Sorter) nextPlain(n int) ([]arrow.Array, int, error) {
 	if n == 0 {
 		return nil, 0, nil
 	}
-	rows := make([]int64, n)
-	for i, it := range s.sorted[:n] {
-		rows[i] = int64(it.row)
-	}
+	rows := rowsOfItems(s.sorted[:n])
 	s.sorted = s.sorted[n:]
 	columns, err := s.held.take(s.o.Allocator, rows)
 	return columns, n, err
