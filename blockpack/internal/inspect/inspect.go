@@ -118,7 +118,7 @@ func (o *outline) sections(ctx context.Context) error {
 	}
 	sections := o.AddList("sections", "section", "offset", "bytes", "share")
 	add := func(name string, offset, size int64) {
-		sections(name, offset, size, share(size, o.file.Size))
+		sections(name, offset, size, provider.ShareOf(size, o.file.Size))
 	}
 	blocks, end := int64(0), -1
 	for i, r := range regions {
@@ -138,10 +138,6 @@ func (o *outline) sections(ctx context.Context) error {
 }
 
 func isBlock(r layout.Region) bool { return r.Kind == layout.RegionBlock }
-
-func share(part, whole int64) string {
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(max(whole, 1)))
-}
 
 // total is what the blocks say of a column.
 type total struct {
@@ -284,7 +280,7 @@ func (o *outline) fields(totals []*total) {
 		}
 		fields := o.AddList("fields", "field", "type", "blocks", "rows", "values", "bytes", "bits per value", "share", "kinds")
 		for _, t := range totals {
-			fields(t.Name, t.Type.String(), t.blocks, t.rows, t.values, t.bytes, fmt.Sprintf("%.2f", 8*float64(t.bytes)/float64(max(t.values, 1))), share(t.bytes, all), kindsText(t.kinds))
+			fields(t.Name, t.Type.String(), t.blocks, t.rows, t.values, t.bytes, 8*float64(t.bytes)/float64(max(t.values, 1)), provider.ShareOf(t.bytes, all), kindsText(t.kinds))
 		}
 		return
 	}

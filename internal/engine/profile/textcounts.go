@@ -2,6 +2,7 @@ package profile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -202,10 +203,7 @@ func (c *textCounts) top(most int) []*textTop {
 	}
 	slices.SortFunc(all, func(a, b *textTop) int {
 		if a.n != b.n {
-			if a.n > b.n {
-				return -1
-			}
-			return 1
+			return cmp.Compare(b.n, a.n)
 		}
 		return bytes.Compare(c.value(a), c.value(b))
 	})

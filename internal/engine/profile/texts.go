@@ -2,6 +2,7 @@ package profile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -76,7 +77,7 @@ func (t *texts) learn(value []byte, row int64) facts {
 	if t.binary {
 		return f
 	}
-	f.length = characters(value)
+	f.length = int64(utf8.RuneCount(value)) // each byte that is not UTF-8 is one
 	f.kind = textkind.Of(value)
 	first(&t.kinds[f.kind].first, value, row)
 	if f.kind == textkind.Time {
@@ -274,21 +275,10 @@ func (t *texts) describe() *Texts {
 			out.Kinds = append(out.Kinds, OfKind{Kind: textkind.Kind(k), Count: x.n, First: *x.first})
 		}
 	}
-	slices.SortStableFunc(out.Kinds, func(a, b OfKind) int { return compareCounts(a.Count, b.Count) })
+	slices.SortStableFunc(out.Kinds, func(a, b OfKind) int { return cmp.Compare(b.Count, a.Count) })
 	out.Shapes = slices.Clone(t.shapes)
-	slices.SortStableFunc(out.Shapes, func(a, b OfShape) int { return compareCounts(a.Count, b.Count) })
+	slices.SortStableFunc(out.Shapes, func(a, b OfShape) int { return cmp.Compare(b.Count, a.Count) })
 	return out
-}
-
-// compareCounts puts the greater count first.
-func compareCounts(a, b int64) int {
-	switch {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
-	}
-	return 0
 }
 
 // mixedCase returns the most frequent two values that are the same but for case and blanks.
@@ -327,9 +317,6 @@ func showBytes(dt arrow.DataType, binary bool) func([]byte) string {
 		return base64.StdEncoding.EncodeToString(b)
 	}
 }
-
-// characters counts the characters of a text; each byte that is not UTF-8 is one.
-func characters(b []byte) int64 { return int64(utf8.RuneCount(b)) }
 
 // hasEdges reports whether a text begins or ends with a blank.
 func hasEdges(b []byte) bool {

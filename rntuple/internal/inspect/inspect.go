@@ -353,7 +353,7 @@ func (o *outline) sizes(ctx context.Context, t *read.Table) error {
 			cells := []any{s.Path(id), s.Fields[id].TypeName, columnsText(s, id), nil, nil, nil, nil, nil, nil}
 			if z.pages > 0 {
 				cells = append(cells[:3], z.elements, z.pages, z.stored, z.raw,
-					fmt.Sprintf("%.2f", 8*float64(z.stored)/float64(max(z.elements, 1))), fmt.Sprintf("%.1f %%", 100*float64(z.stored)/float64(max(total, 1))))
+					8*float64(z.stored)/float64(max(z.elements, 1)), provider.ShareOf(z.stored, total))
 			}
 			fields(cells...)
 		}

@@ -176,10 +176,7 @@ func sampleFacts(c *profile.Column, rows int64) *facts {
 
 // key handles a key.
 func (c *columnList) key(name string) tea.Cmd {
-	h := c.height()
 	switch name {
-	case "down", "j", "up", "k", "pgdown", "space", "pgup", "b", "home", "t", "g", "end", "G":
-		c.row, c.top = moved(name, c.row, c.top, h, len(c.m.fields)-1)
 	case "enter":
 		c.m.rows.col = max(min(c.row, len(c.m.fields)-1), 0)
 		c.m.show(rowsTab)
@@ -187,6 +184,8 @@ func (c *columnList) key(name string) tea.Cmd {
 		if c.row < len(c.m.fields) {
 			return c.m.copy(nameInFilter(c.m.fields[c.row].path), "the name")
 		}
+	default:
+		c.row, c.top = moved(name, c.row, c.top, c.height(), len(c.m.fields)-1)
 	}
 	c.top = max(c.top, 0)
 	return nil

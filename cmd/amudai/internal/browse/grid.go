@@ -286,10 +286,15 @@ func (g *grid) end() tea.Cmd {
 	})
 }
 
+// page is the page of a value, if it is in memory, and the number of its column in it.
+func (g *grid) page(row int64, column int) (p *pages.Page, k int) {
+	group, k := g.groupOf(column)
+	return g.pages.Get(pages.ID{Page: row / pages.Rows, Group: group}), k
+}
+
 // cell finds a value that is in memory.
 func (g *grid) cell(row int64, column int) (arrow.Array, int, bool) {
-	group, k := g.groupOf(column)
-	p := g.pages.Get(pages.ID{Page: row / pages.Rows, Group: group})
+	p, k := g.page(row, column)
 	if p == nil {
 		return nil, 0, false
 	}
@@ -298,8 +303,7 @@ func (g *grid) cell(row int64, column int) (arrow.Array, int, bool) {
 
 // text is the text of a cell that is in memory.
 func (g *grid) text(row int64, column int) (string, bool) {
-	group, k := g.groupOf(column)
-	p := g.pages.Get(pages.ID{Page: row / pages.Rows, Group: group})
+	p, k := g.page(row, column)
 	if p == nil {
 		return "", false
 	}

@@ -195,7 +195,7 @@ var help = []struct{ keys, meaning string }{
 	{"q  Ctrl+c", "leave"},
 }
 
-// moved is the line of the cursor in a list, and its first line on the screen, after a key that moves. h is the height of the
+// moved is the line of the cursor in a list, and its first line on the screen, after a key, which may move it. h is the height of the
 // screen. The caller keeps both within the list.
 func moved(key string, row, top, h, last int) (newRow, newTop int) {
 	switch key {
@@ -203,9 +203,9 @@ func moved(key string, row, top, h, last int) (newRow, newTop int) {
 		row++
 	case "up", "k":
 		row--
-	case "pgdown", "space":
+	case "pgdown", "space", "ctrl+f":
 		row, top = row+h, top+h
-	case "pgup", "b":
+	case "pgup", "b", "ctrl+b":
 		row, top = row-h, top-h
 	case "home", "t", "g":
 		row = 0

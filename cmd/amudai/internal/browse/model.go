@@ -306,7 +306,7 @@ func (m *model) tabNames() []string {
 // status is the last line: a message, or where the cursor is, and what the important keys are.
 func (m *model) status() string {
 	left, right := m.message, "? help"
-	if m.rows.busy() || m.columns.busy() || m.tree.loading > 0 {
+	if m.busy() {
 		right = "esc stops  " + right
 	}
 	style := plain

@@ -86,20 +86,10 @@ func (o *overlay) key(m *model, name string) tea.Cmd {
 	switch name {
 	case "esc", "q", "enter", "?", "v", "left", "h":
 		m.overlay = nil
-	case "down", "j":
-		o.top++
-	case "up", "k":
-		o.top--
-	case "pgdown", "space", "ctrl+f":
-		o.top += h
-	case "pgup", "b", "ctrl+b":
-		o.top -= h
-	case "home", "t", "g":
-		o.top = 0
-	case "end", "G":
-		o.top = len(o.lines)
 	case "y":
 		return m.copy(o.text, "the value")
+	default:
+		o.top, _ = moved(name, o.top, o.top, h, len(o.lines))
 	}
 	o.top = max(min(o.top, len(o.lines)-h), 0)
 	return nil

@@ -130,8 +130,6 @@ func (t *tree) key(m *model, name string) tea.Cmd {
 	h := max(m.height-2, 1)
 	var cmd tea.Cmd
 	switch name {
-	case "down", "j", "up", "k", "pgdown", "space", "pgup", "b", "home", "t", "g", "end", "G":
-		t.row, t.top = moved(name, t.row, t.top, h, len(t.lines)-1)
 	case "esc":
 		if t.cancel != nil {
 			t.cancel()
@@ -151,6 +149,8 @@ func (t *tree) key(m *model, name string) tea.Cmd {
 		default:
 			cmd = t.expand(m, b)
 		}
+	default:
+		t.row, t.top = moved(name, t.row, t.top, h, len(t.lines)-1)
 	}
 	t.clamp(h)
 	return cmd

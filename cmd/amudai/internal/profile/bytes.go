@@ -14,14 +14,14 @@ import (
 // storedBytes are the bytes that inputs record for the columns of a profile. If one of them records none, they are estimates of the values in
 // memory.
 func (a group) storedBytes(ctx context.Context, args []string, from string, p *engine.Profile) (Bytes, error) {
-	var b byteTree
+	var all ColumnBytes // whose parts are the columns
 	for _, location := range args {
-		known, err := a.addBytes(ctx, &b, location, from, p)
+		known, err := a.addBytes(ctx, &all, location, from, p)
 		if !known || err != nil {
 			return Bytes{Estimated: true}, err
 		}
 	}
-	out := Bytes{Columns: b.list(), Total: b.total}
+	out := Bytes{Columns: all.Parts, Total: all.Bytes}
 	for _, c := range p.Columns {
 		if c.Depth == 0 && !slices.ContainsFunc(out.Columns, func(x ColumnBytes) bool { return x.Path == c.Path }) {
 			return Bytes{Estimated: true}, nil
@@ -31,7 +31,7 @@ func (a group) storedBytes(ctx context.Context, args []string, from string, p *e
 }
 
 // addBytes adds the bytes of one input, if they are known.
-func (a group) addBytes(ctx context.Context, b *byteTree, location, from string, p *engine.Profile) (known bool, err error) {
+func (a group) addBytes(ctx context.Context, all *ColumnBytes, location, from string, p *engine.Profile) (known bool, err error) {
 	if location == "-" {
 		return false, nil
 	}
@@ -46,11 +46,11 @@ func (a group) addBytes(ctx context.Context, b *byteTree, location, from string,
 	if f.Name == formats.Shard {
 		out, err := f.Inspect(ctx, in, provider.InspectOptions{Stats: true})
 		if err == nil {
-			b.addNodes(out, p)
+			addNodes(all, out, p)
 		}
 		return true, err
 	}
-	b.total += max(in.Size, 0)
+	all.Bytes += max(in.Size, 0)
 	if f.Statistics == nil {
 		return false, nil
 	}
@@ -65,33 +65,16 @@ func (a group) addBytes(ctx context.Context, b *byteTree, location, from string,
 		if c.Bytes < 0 {
 			return false, nil
 		}
-		b.at(c.Path).Bytes += c.Bytes
+		part(all, c.Path).Bytes += c.Bytes
 	}
 	return true, nil
 }
 
-// byteTree adds up the bytes of columns.
-type byteTree struct {
-	total   int64
-	columns []*ColumnBytes
-}
-
-func (b *byteTree) at(path string) *ColumnBytes {
-	for _, c := range b.columns {
-		if c.Path == path {
-			return c
-		}
-	}
-	c := &ColumnBytes{Path: path}
-	b.columns = append(b.columns, c)
-	return c
-}
-
 // addNodes adds the columns of a profile from a list of all nodes of a schema, each before those below it, which are parts of it, as its
 // encodings are.
-func (b *byteTree) addNodes(o *provider.Outline, p *engine.Profile) {
+func addNodes(all *ColumnBytes, o *provider.Outline, p *engine.Profile) {
 	total, _ := o.Fact("bytes").(int64)
-	b.total += total
+	all.Bytes += total
 	wanted := map[string]bool{}
 	for _, c := range p.Columns {
 		wanted[c.Path] = c.Depth == 0
@@ -108,7 +91,7 @@ func (b *byteTree) addNodes(o *provider.Outline, p *engine.Profile) {
 	for len(list) > 0 {
 		n := below(list)
 		if wanted[list[0].path] {
-			merge(b.at(list[0].path), list[:n])
+			merge(part(all, list[0].path), list[:n])
 		}
 		list = list[n:]
 	}
@@ -153,12 +136,4 @@ func part(c *ColumnBytes, name string) *ColumnBytes {
 		c.Parts = append(c.Parts, ColumnBytes{Path: name})
 	}
 	return &c.Parts[i]
-}
-
-func (b *byteTree) list() []ColumnBytes {
-	out := make([]ColumnBytes, len(b.columns))
-	for i, c := range b.columns {
-		out[i] = *c
-	}
-	return out
 }
