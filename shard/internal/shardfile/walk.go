@@ -68,21 +68,14 @@ func (f *File) Messages(ctx context.Context, visit func(m MessageRef, err error)
 	if !known {
 		tree = &ChecksumTree{Stripes: make([]StripeChecksums, len(f.stripes))}
 	}
-	for _, e := range []struct {
-		name string
-		kind protoreflect.MessageType
-		ref  *commonpb.DataRef
-		sum  uint32
-	}{
+	if err := w.refs(ctx, f.root, fault.None, known, []messageEntry{
 		{"schema", nil, d.GetSchemaRef(), tree.Schema},
 		{"stripe list", typeOf[*shardpb.StripeList](), d.GetStripeListRef(), tree.StripeList},
 		{"url list", typeOf[*shardpb.UrlList](), d.GetUrlListRef(), tree.URLList},
 		{"indexes", typeOf[*shardpb.IndexCollection](), d.GetIndexesRef(), tree.Indexes},
 		{"field list", typeOf[*commonpb.DataRefArray](), d.GetFieldListRef(), tree.FieldList},
-	} {
-		if err := w.ref(ctx, f.root, e.ref, MessageRef{Stripe: fault.None, Element: e.name, Type: e.kind, bound: binding{e.sum, known}}); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
 	if !isAbsent(d.GetFieldListRef()) {
 		list, err := f.fieldList(ctx)
@@ -109,20 +102,30 @@ type messageWalk struct {
 	visit func(MessageRef, error) error
 }
 
+// messageEntry is a message of a directory, and its checksum if there is a tree of them.
+type messageEntry struct {
+	name string
+	kind protoreflect.MessageType
+	ref  *commonpb.DataRef
+	sum  uint32
+}
+
+func (w *messageWalk) refs(ctx context.Context, anchor *artifact, stripe int, known bool, entries []messageEntry) error {
+	for _, e := range entries {
+		if err := w.ref(ctx, anchor, e.ref, MessageRef{Stripe: stripe, Element: e.name, Type: e.kind, bound: binding{e.sum, known}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *messageWalk) stripe(ctx context.Context, s *Stripe, sums StripeChecksums, known bool) error {
-	for _, e := range []struct {
-		name string
-		kind protoreflect.MessageType
-		ref  *commonpb.DataRef
-		sum  uint32
-	}{
+	if err := w.refs(ctx, s.anchor, s.index, known, []messageEntry{
 		{"properties", typeOf[*shardpb.StripeProperties](), s.directory.PropertiesRef, sums.Properties},
 		{"indexes", typeOf[*shardpb.IndexCollection](), s.directory.IndexesRef, sums.Indexes},
 		{"field list", typeOf[*commonpb.DataRefArray](), s.directory.FieldListRef, sums.FieldList},
-	} {
-		if err := w.ref(ctx, s.anchor, e.ref, MessageRef{Stripe: s.index, Element: e.name, Type: e.kind, bound: binding{e.sum, known}}); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
 	list, err := s.fieldList(ctx)
 	return w.list(ctx, list, err, s.index)

@@ -2,6 +2,7 @@ package shardtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
-	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
@@ -64,37 +64,42 @@ type BlockPart struct {
 // Split splits a valid shard in a single file. It adds the parts that edition 2026 omits: block maps of single
 // blocks, and the descriptors of a shard of one stripe. It drops the tree of checksums, which would betray every change.
 func Split(b []byte) (*Parts, error) {
-	start, end, err := container.DirectoryRange(b, int64(len(b)))
+	ctx := context.Background()
+	f, err := shardfile.Open(ctx, Location, shardfile.OpenOptions{Store: OneFile(b)})
 	if err != nil {
 		return nil, err
 	}
-	payload, err := container.ParseFrame(b[start:end])
+	defer f.Close()
+	schema, err := f.Schema(ctx)
 	if err != nil {
-		return nil, err
-	}
-	p := &Parts{Directory: &shardpb.ShardDirectory{}}
-	if err := proto.Unmarshal(payload, p.Directory); err != nil {
 		return nil, err
 	}
 	s := splitter{b: b}
-	d := p.Directory
-	p.Schema, p.Properties = s.payload(d.SchemaRef), s.properties(d.PropertiesRef)
-	for _, ref := range s.list(d.FieldListRef) {
-		p.Fields = append(p.Fields, s.payload(ref))
+	p := &Parts{Directory: f.Directory(), Schema: schema.Bytes()}
+	properties, err := f.Properties(ctx)
+	s.fail(err)
+	properties.StandardProperties = slices.DeleteFunc(properties.StandardProperties, func(p *commonpb.NameValuePair) bool { return p.Name == shardfile.PropertyChecksumTree })
+	p.Properties = s.properties(properties)
+	for id := range schema.IDCount() {
+		m, err := f.FieldDescriptor(ctx, id)
+		s.fail(err)
+		var payload []byte
+		if m != nil {
+			payload = s.marshal(m)
+		}
+		p.Fields = append(p.Fields, payload)
 	}
-	var list shardpb.StripeList
-	s.message(d.StripeListRef, &list)
-	for _, d := range list.Stripes {
-		part := &Stripe{Directory: d, Properties: s.payload(d.PropertiesRef)}
-		for _, ref := range s.list(d.FieldListRef) {
-			part.Fields = append(part.Fields, s.field(ref))
+	for i := range f.NumStripes() {
+		from := f.Stripe(i)
+		m, err := from.Properties(ctx)
+		s.fail(err)
+		part := &Stripe{Directory: from.Directory(), Properties: s.properties(m)}
+		for id := range schema.IDCount() {
+			d, err := from.Descriptor(ctx, id)
+			s.fail(err)
+			part.Fields = append(part.Fields, s.field(d))
 		}
 		p.Stripes = append(p.Stripes, part)
-	}
-	if len(p.Fields) == 0 && len(p.Stripes) == 1 {
-		for _, f := range p.Stripes[0].Fields {
-			p.Fields = append(p.Fields, s.marshal(stats.Merge(nil, f.Desc.Field)))
-		}
 	}
 	return p, s.err
 }
@@ -120,57 +125,28 @@ func (s *splitter) bytes(ref *commonpb.DataRef) []byte {
 	return bytes.Clone(s.b[start:end])
 }
 
-func (s *splitter) payload(ref *commonpb.DataRef) []byte {
-	if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
-		return nil
-	}
-	payload, err := container.ParseFrame(s.bytes(ref))
-	s.fail(err)
-	if payload == nil {
-		payload = []byte{}
-	}
-	return payload
-}
-
-func (s *splitter) message(ref *commonpb.DataRef, m proto.Message) {
-	s.fail(proto.Unmarshal(s.payload(ref), m))
-}
-
-// properties are those of the shard but the tree of checksums.
-func (s *splitter) properties(ref *commonpb.DataRef) []byte {
-	if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
-		return nil
-	}
-	var m shardpb.ShardProperties
-	s.message(ref, &m)
-	m.StandardProperties = slices.DeleteFunc(m.StandardProperties, func(p *commonpb.NameValuePair) bool { return p.Name == shardfile.PropertyChecksumTree })
-	return s.marshal(&m)
-}
-
 func (s *splitter) marshal(m proto.Message) []byte {
 	payload, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend([]byte{}, m)
 	s.fail(err)
 	return payload
 }
 
-func (s *splitter) list(ref *commonpb.DataRef) (refs []*commonpb.DataRef) {
-	var list commonpb.DataRefArray
-	s.message(ref, &list)
-	for i := range list.Start {
-		refs = append(refs, &commonpb.DataRef{Url: list.Url[i], Range: &commonpb.UInt64Range{Start: list.Start[i], End: list.End[i]}})
-	}
-	return refs
-}
-
-func (s *splitter) field(ref *commonpb.DataRef) *Field {
-	if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
+// properties is a message that is not there without properties.
+func (s *splitter) properties(m proto.Message) []byte {
+	if proto.Size(m) == 0 {
 		return nil
 	}
-	f := &Field{Desc: &shardpb.StripeFieldDescriptor{}}
-	s.message(ref, f.Desc)
-	for _, e := range f.Desc.Encodings {
-		for _, d := range e.GetNative().GetBuffers() {
-			f.Buffers = append(f.Buffers, s.buffer(d, f.Desc.Field))
+	return s.marshal(m)
+}
+
+func (s *splitter) field(d *shardpb.StripeFieldDescriptor) *Field {
+	if d == nil {
+		return nil
+	}
+	f := &Field{Desc: d}
+	for _, e := range d.Encodings {
+		for _, b := range e.GetNative().GetBuffers() {
+			f.Buffers = append(f.Buffers, s.buffer(b, d.Field))
 		}
 	}
 	return f

@@ -3,7 +3,6 @@ package shardtest
 import (
 	"context"
 	"fmt"
-	"iter"
 	"sync/atomic"
 
 	"github.com/amudai/amudai-go/storage"
@@ -19,7 +18,7 @@ type Store struct {
 func NewStore(s storage.Store) *Store { return &Store{Store: s} }
 
 // Files makes a store of artifacts by their URL. The bytes are not copied.
-func Files(files map[string][]byte) *Store { return NewStore(byURL(files)) }
+func Files(files map[string][]byte) *Store { return NewStore(byURL{files: files}) }
 
 // OneFile makes a store in which every location names the same bytes, which are
 // not copied.
@@ -60,28 +59,19 @@ func (s oneFile) Open(_ context.Context, location string) (storage.Reader, error
 	return storage.FromBytes(location, s.b), nil
 }
 
-type byURL map[string][]byte
+type byURL struct {
+	storage.Store
+	files map[string][]byte
+}
 
 func (s byURL) Open(_ context.Context, location string) (storage.Reader, error) {
 	url, err := storage.URL(location)
 	if err != nil {
 		return nil, err
 	}
-	b, ok := s[url]
+	b, ok := s.files[url]
 	if !ok {
 		return nil, fmt.Errorf("no artifact %s", url)
 	}
 	return storage.FromBytes(location, b), nil
-}
-
-func (s byURL) Create(context.Context, string, storage.CreateOptions) (storage.Writer, error) {
-	return nil, fmt.Errorf("this store is for reading")
-}
-
-func (s byURL) Remove(context.Context, string) error {
-	return fmt.Errorf("this store is for reading")
-}
-
-func (s byURL) List(context.Context, string) iter.Seq2[storage.Info, error] {
-	return func(func(storage.Info, error) bool) {}
 }

@@ -17,28 +17,38 @@ type merger struct {
 	fields map[uint32]*shardpb.FieldDescriptor
 }
 
-// add adds the descriptors of a stripe, and checks the raw size of the stripe.
-func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
-	raw, known, broken := uint64(0), false, false
-	for _, id := range m.v.ids {
+// descriptors calls f with each descriptor that a stripe has, or with the damage of one, which is reported with the messages.
+func (v *verifier) descriptors(ctx context.Context, s *shardfile.Stripe, f func(id uint32, d *shardpb.StripeFieldDescriptor, err error)) error {
+	for _, id := range v.ids {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		d, err := s.Descriptor(ctx, id)
-		if err != nil {
-			if !isDamage(err) {
-				return err
-			}
+		if err != nil && !isDamage(err) {
+			return err
+		}
+		if d != nil || err != nil {
+			f(id, d, err)
+		}
+	}
+	return nil
+}
+
+// add adds the descriptors of a stripe, and checks the raw size of the stripe.
+func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
+	raw, known, broken := uint64(0), false, false
+	err := m.v.descriptors(ctx, s, func(id uint32, d *shardpb.StripeFieldDescriptor, err error) {
+		switch {
+		case err != nil:
 			broken = true
-			continue // reported with the messages
-		}
-		if d == nil {
-			continue
-		}
-		if d.Field.RawDataSize != nil {
+			return
+		case d.Field.RawDataSize != nil:
 			raw, known = raw+*d.Field.RawDataSize, true
 		}
 		m.fields[id] = stats.Merge(m.fields[id], d.Field)
+	})
+	if err != nil {
+		return err
 	}
 	if d := s.Directory(); known && !broken && d.RawDataSize != nil && *d.RawDataSize != raw {
 		return m.v.found(fault.InStripe(fault.Corruptf("raw_data_size is %d, but its fields have %d", *d.RawDataSize, raw), s.Index()))

@@ -117,17 +117,7 @@ func (v *verifier) urls(ctx context.Context) error {
 	}
 	missing := map[string]bool{}
 	for i := range v.file.NumStripes() {
-		for _, id := range v.ids {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			d, err := v.file.Stripe(i).Descriptor(ctx, id)
-			if err != nil {
-				if !isDamage(err) {
-					return err
-				}
-				continue // reported with the messages
-			}
+		if err := v.descriptors(ctx, v.file.Stripe(i), func(_ uint32, d *shardpb.StripeFieldDescriptor, _ error) {
 			for _, e := range d.GetEncodings() {
 				for _, b := range e.GetNative().GetBuffers() {
 					if u := b.GetBuffer().GetUrl(); u != "" && !listed[u] && !missing[u] {
@@ -136,6 +126,8 @@ func (v *verifier) urls(ctx context.Context) error {
 					}
 				}
 			}
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

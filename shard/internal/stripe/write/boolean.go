@@ -40,19 +40,13 @@ func (w *booleanWriter) write(arr arrow.Array) error {
 }
 
 func (w *booleanWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	field := &shardpb.FieldDescriptor{}
-	w.stats.Fill(field)
-	node := stripe.Node{ID: w.id, Field: field}
-	if field.ConstantValue != nil {
-		w.release()
-		return append(out, node), nil
-	}
-	data, err := w.data.finish(w.ctx, shardpb.BufferKind_DATA)
-	if err != nil {
-		return out, err
-	}
-	node.Buffers = append(node.Buffers, data)
-	node.Buffers, err = w.valid.finish(w.ctx, node.Buffers)
+	node, err := valueNode(w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		data, err := w.data.finish(w.ctx, shardpb.BufferKind_DATA)
+		if err != nil {
+			return nil, err
+		}
+		return w.valid.finish(w.ctx, []stripe.Buffer{data})
+	})
 	return append(out, node), err
 }
 

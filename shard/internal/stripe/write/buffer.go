@@ -110,18 +110,18 @@ func wholeBuffer(c *nodeContext, desc *shardpb.EncodedBuffer, content []byte) (s
 // more than asking a filter or an index about them.
 const oneBlock = 8192
 
-// worthIndex tells whether a range index says more than the column's range: with one block of positions it does not. In
-// edition reference these are the blocks of the index, else those of the data.
-func worthIndex(c *nodeContext, wanted bool, f *shardpb.FieldDescriptor) bool {
+// appendRangeIndex appends the RANGE_INDEX buffer of a node, unless there is nothing to index, or it says no more than the
+// column's range: with one block of positions it does not. In edition reference these are the blocks of the index, else those
+// of the data.
+func appendRangeIndex[T any](c *nodeContext, out []stripe.Buffer, f *shardpb.FieldDescriptor, index *numrange.Builder[T]) ([]stripe.Buffer, error) {
 	least := uint64(numrange.BlockLen)
 	if c.encoding.Features != 0 {
 		least = oneBlock
 	}
-	return wanted && f.GetPositionCount() > least
-}
-
-// appendRangeIndex appends a RANGE_INDEX buffer, unless there is nothing to index.
-func appendRangeIndex(c *nodeContext, out []stripe.Buffer, content []byte) ([]stripe.Buffer, error) {
+	if index == nil || f.GetPositionCount() <= least {
+		return out, nil
+	}
+	content := index.Append(nil, c.encoding.Profile)
 	if len(content) == 0 {
 		return out, nil
 	}

@@ -294,24 +294,18 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	if w.dict != nil {
 		w.addDictionaryStats()
 	}
-	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
-	w.stats.Fill(node.Field)
-	if node.Field.ConstantValue != nil {
-		w.release()
-		return append(out, node), nil
-	}
-	var err error
-	if keep {
-		node.Buffers, err = w.finishDictionary(node.Field)
-		return append(out, node), err
-	}
-	if w.dict != nil {
-		w.native.unequal = w.dict.Unequal(w.rows)
-		if err := w.moveToBlocks(); err != nil {
-			return out, err
+	node, err := valueNode(w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		if keep {
+			return w.finishDictionary(f)
 		}
-	}
-	node.Buffers, err = w.native.finish(w.ctx)
+		if w.dict != nil {
+			w.native.unequal = w.dict.Unequal(w.rows)
+			if err := w.moveToBlocks(); err != nil {
+				return nil, err
+			}
+		}
+		return w.native.finish(w.ctx)
+	})
 	return append(out, node), err
 }
 

@@ -80,19 +80,13 @@ func (w *decimalWriter) describe(mem *chunkScratch, values []decimal.Decimal, ar
 }
 
 func (w *decimalWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
-	w.stats.Fill(node.Field)
-	if node.Field.ConstantValue != nil {
-		w.release()
-		return append(out, node), nil
-	}
-	var err error
-	if node.Buffers, err = w.blocks.finish(w.ctx); err != nil {
-		return out, err
-	}
-	if worthIndex(w.ctx, w.index != nil, node.Field) {
-		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))
-	}
+	node, err := valueNode(w.id, &w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		buffers, err := w.blocks.finish(w.ctx)
+		if err != nil {
+			return nil, err
+		}
+		return appendRangeIndex(w.ctx, buffers, f, w.index)
+	})
 	return append(out, node), err
 }
 

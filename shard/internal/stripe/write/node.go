@@ -8,9 +8,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/storage"
@@ -96,6 +98,19 @@ func (c *nodeContext) inChunks(arr arrow.Array, room int, f func(arrow.Array) er
 		}
 	}
 	return nil
+}
+
+// valueNode completes a node of values: without buffers if all values are equal, and what is staged is dropped then.
+func valueNode(id uint32, s stats.Collector, release func(), buffers func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error)) (stripe.Node, error) {
+	n := stripe.Node{ID: id, Field: &shardpb.FieldDescriptor{}}
+	s.Fill(n.Field)
+	if n.Field.ConstantValue != nil {
+		release()
+		return n, nil
+	}
+	var err error
+	n.Buffers, err = buffers(n.Field)
+	return n, err
 }
 
 func newChildWriters(c *nodeContext, col *arrowmap.Column) ([]nodeWriter, error) {

@@ -17,8 +17,8 @@ import (
 
 // valueStats collects statistics of values.
 type valueStats[T any] interface {
+	stats.Collector
 	Add(values []T, valid bitmap.Bits)
-	Fill(f *shardpb.FieldDescriptor)
 }
 
 // primitiveWriter writes integers, floats and times: one DATA buffer of
@@ -87,24 +87,16 @@ func (w *primitiveWriter[T]) flush(final bool) error {
 }
 
 func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
-	field := &shardpb.FieldDescriptor{}
-	w.stats.Fill(field)
-	node := stripe.Node{ID: w.id, Field: field}
-	if field.ConstantValue != nil {
-		w.release()
-		return append(out, node), nil
-	}
-	if err := w.flush(true); err != nil {
-		return out, err
-	}
-	data, err := w.blocks.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
-	if err != nil {
-		return out, err
-	}
-	node.Buffers = append(node.Buffers, data)
-	if worthIndex(w.ctx, w.index != nil, node.Field) {
-		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))
-	}
+	node, err := valueNode(w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		if err := w.flush(true); err != nil {
+			return nil, err
+		}
+		data, err := w.blocks.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
+		if err != nil {
+			return nil, err
+		}
+		return appendRangeIndex(w.ctx, []stripe.Buffer{data}, f, w.index)
+	})
 	return append(out, node), err
 }
 
