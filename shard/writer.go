@@ -245,12 +245,17 @@ func (w *Writer) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	for from := 0; from < rows; {
 		n, err := w.writeSome(ctx, batch.Columns(), from, rows)
 		if err != nil {
-			w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
-			return err
+			return w.fail(err)
 		}
 		from += n
 	}
 	return nil
+}
+
+// fail makes the writer refuse all calls except Abort.
+func (w *Writer) fail(err error) error {
+	w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
+	return err
 }
 
 // check compares the batch with the schema, and looks at its arrays before anything walks them.
@@ -388,8 +393,7 @@ func (w *Writer) waitAppend(ctx context.Context) error {
 		w.stop()
 		w.appending, w.stop = nil, nil
 		if err != nil {
-			w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
-			return err
+			return w.fail(err)
 		}
 	}
 	for _, p := range w.pending {
@@ -446,8 +450,7 @@ func (w *Writer) CutStripe(ctx context.Context) error {
 		return w.waitAppend(ctx)
 	}
 	if err := w.finish(ctx); err != nil {
-		w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
-		return err
+		return w.fail(err)
 	}
 	return nil
 }

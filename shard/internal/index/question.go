@@ -72,10 +72,8 @@ func (n *need) terms() int {
 		return 0
 	}
 	sum := 0
-	for _, list := range [][]*need{n.all, n.any} {
-		for _, one := range list {
-			sum += one.terms()
-		}
+	for _, one := range slices.Concat(n.all, n.any) {
+		sum += one.terms()
 	}
 	return max(sum, 1)
 }

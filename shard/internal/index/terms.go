@@ -363,10 +363,8 @@ const maxRemembered = 256
 
 func (f *found) numEntries() int {
 	n := len(f.entries)
-	for _, list := range [][]*found{f.all, f.any} {
-		for _, one := range list {
-			n += one.numEntries()
-		}
+	for _, one := range slices.Concat(f.all, f.any) {
+		n += one.numEntries()
 	}
 	return n
 }
@@ -528,10 +526,8 @@ func (f *found) sort() {
 
 // rank orders needs by the work of looking for them: whole terms, those with a text at their beginning, those with one inside.
 func (n *need) rank() (r int) {
-	for _, list := range [][]*need{n.all, n.any} {
-		for _, one := range list {
-			r = max(r, one.rank())
-		}
+	for _, one := range slices.Concat(n.all, n.any) {
+		r = max(r, one.rank())
 	}
 	switch {
 	case n.term.before:

@@ -214,7 +214,7 @@ func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, po
 			if err != nil {
 				return nil, err
 			}
-			_, d, err := stored.Read(ctx)
+			_, d, err := stored.Read(ctx, nil)
 			return d, err
 		}
 	}

@@ -1,6 +1,7 @@
 package shardfile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -33,26 +35,17 @@ type OpenOptions struct {
 }
 
 func (o *OpenOptions) setDefaults(location string) (err error) {
-	switch {
-	case o.SuffixBytes < 0:
-		return fmt.Errorf("OpenOptions.SuffixBytes is negative: %d", o.SuffixBytes)
-	case o.CacheBytes < 0:
-		return fmt.Errorf("OpenOptions.CacheBytes is negative: %d", o.CacheBytes)
-	case o.MaxMessageBytes < 0:
-		return fmt.Errorf("OpenOptions.MaxMessageBytes is negative: %d", o.MaxMessageBytes)
-	case o.Directory != nil && (o.Directory.Start < 0 || o.Directory.End < o.Directory.Start):
-		return fmt.Errorf("OpenOptions.Directory is not a range: %d to %d", o.Directory.Start, o.Directory.End)
+	if d := o.Directory; d != nil && (d.Start < 0 || d.End < d.Start) {
+		return fmt.Errorf("OpenOptions.Directory is not a range: %d to %d", d.Start, d.End)
 	}
-	if o.SuffixBytes == 0 {
-		o.SuffixBytes = 64 << 10
+	if err := cmp.Or(
+		option.SetDefault("OpenOptions.SuffixBytes", &o.SuffixBytes, 64<<10),
+		option.SetDefault("OpenOptions.CacheBytes", &o.CacheBytes, 32<<20),
+		option.SetDefault("OpenOptions.MaxMessageBytes", &o.MaxMessageBytes, 256<<20),
+	); err != nil {
+		return err
 	}
 	o.SuffixBytes = max(o.SuffixBytes, container.MinRootSize)
-	if o.CacheBytes == 0 {
-		o.CacheBytes = 32 << 20
-	}
-	if o.MaxMessageBytes == 0 {
-		o.MaxMessageBytes = 256 << 20
-	}
 	if o.Store == nil {
 		o.Store, err = storage.ForLocation(location)
 	}

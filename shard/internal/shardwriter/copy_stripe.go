@@ -31,11 +31,8 @@ func (w *Writer) CopyStripe(ctx context.Context, src *shardfile.Stripe, o Stripe
 // artifacts that hold its buffers. moved is the URL of such an artifact from now on. Buffers in artifacts that have another name
 // by then are found as long as their bytes do not change.
 func (w *Writer) LinkStripe(ctx context.Context, src *shardfile.Stripe, moved func(r storage.Reader) string, o StripeOptions) error {
-	if w.ended {
-		return ErrEnded
-	}
-	if w.err != nil {
-		return w.err
+	if err := w.usable(); err != nil {
+		return err
 	}
 	nodes, d, err := w.readStripe(ctx, src, &o, func(id uint32, b *shardpb.EncodedBuffer) (part, error) {
 		p := part{desc: proto.Clone(b).(*shardpb.EncodedBuffer)}

@@ -21,11 +21,8 @@ const IndexSuffix = ".amudai.index"
 // the two-level layout, to a file beside it that is named after its content: as they are if they are a whole artifact, such as a shard. content is called several times, and
 // always writes the same. After an error the shard can only be aborted.
 func (w *Writer) WriteArtifact(ctx context.Context, size int64, content func(io.Writer) error) (*commonpb.DataRef, error) {
-	if w.ended {
-		return nil, ErrEnded
-	}
-	if w.err != nil {
-		return nil, w.err
+	if err := w.usable(); err != nil {
+		return nil, err
 	}
 	if w.o.Layout == TwoLevel {
 		file, r := func(out io.Writer) error { return content(contextWriter{ctx, out}) }, shardfile.Range{End: size}

@@ -94,6 +94,14 @@ func (w *Writer) checkNodes(nodes []node, rows int64) error {
 	return nil
 }
 
+// usable is the error of a writer that has ended or failed.
+func (w *Writer) usable() error {
+	if w.ended {
+		return ErrEnded
+	}
+	return w.err
+}
+
 // fail makes the writer refuse all calls except Abort.
 func (w *Writer) fail(err error) error {
 	if w.err == nil {
@@ -104,11 +112,8 @@ func (w *Writer) fail(err error) error {
 
 // appendStripe writes the buffers of nodes, in their order, and the metadata.
 func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.StripeDirectory, o StripeOptions) error {
-	if w.ended {
-		return ErrEnded
-	}
-	if w.err != nil {
-		return w.err
+	if err := w.usable(); err != nil {
+		return err
 	}
 	url, err := w.placeBuffers(ctx, nodes)
 	if err != nil {

@@ -16,6 +16,16 @@ func NativeEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncodin
 	return nil
 }
 
+// FindBuffer is the buffer of a kind among those of a node, nil if there is none.
+func FindBuffer(buffers []*shardpb.EncodedBuffer, kind shardpb.BufferKind) *shardpb.EncodedBuffer {
+	for _, b := range buffers {
+		if b.GetKind() == kind {
+			return b
+		}
+	}
+	return nil
+}
+
 // BufferValues is the number of values in the buffer of the given kind of a node. In
 // buffers of bits a value is a byte.
 func BufferValues(t schema.BasicType, kind shardpb.BufferKind, field *shardpb.FieldDescriptor) uint64 {

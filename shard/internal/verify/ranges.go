@@ -18,36 +18,34 @@ import (
 // rangeIndex reads the RANGE_INDEX buffer of a node. It returns nil if there is none, and calls n.unusable for an
 // invalid one.
 func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.StripeFieldDescriptor) ([]byte, error) {
-	for _, b := range stripe.NativeEncoding(d).GetBuffers() {
-		if b.Kind != shardpb.BufferKind_RANGE_INDEX {
-			continue
-		}
-		r, err := c.stripe.Artifact(ctx, n.col.ID, b.Buffer)
-		if err != nil {
-			return nil, err
-		}
-		start := int64(b.GetBuffer().GetRange().GetStart())
-		in := func(err error, offset int64) error {
-			return c.in(fault.Of(fault.InBuffer(err, b.Kind.String(), offset), r.Name()), n.path)
-		}
-		var raw []byte
-		n.rangeSum = b.GetChecksums()
-		n.unusable = func(err error) {
-			f := Finding{Err: in(err, start)}
-			if errors.Is(err, fault.ErrChecksum) {
-				if i, bit, ok := c.v.flips.rangeIndex(ctx, raw); ok {
-					f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
-				}
-			}
-			_ = c.v.problem(f)
-		}
-		raw, err = pageindex.Read(ctx, c.stripe, n.col.ID, b, n.stored.GetPositionCount(), nil)
-		if err == nil && raw == nil {
-			n.unusable(fault.Corruptf("larger than any index of %d positions", n.stored.GetPositionCount()))
-		}
-		return raw, in(err, -1)
+	b := stripe.FindBuffer(stripe.NativeEncoding(d).GetBuffers(), shardpb.BufferKind_RANGE_INDEX)
+	if b == nil {
+		return nil, nil
 	}
-	return nil, nil
+	r, err := c.stripe.Artifact(ctx, n.col.ID, b.Buffer)
+	if err != nil {
+		return nil, err
+	}
+	start := int64(b.GetBuffer().GetRange().GetStart())
+	in := func(err error, offset int64) error {
+		return c.in(fault.Of(fault.InBuffer(err, b.Kind.String(), offset), r.Name()), n.path)
+	}
+	var raw []byte
+	n.rangeSum = b.GetChecksums()
+	n.unusable = func(err error) {
+		f := Finding{Err: in(err, start)}
+		if errors.Is(err, fault.ErrChecksum) {
+			if i, bit, ok := c.v.flips.rangeIndex(ctx, raw); ok {
+				f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
+			}
+		}
+		_ = c.v.problem(f)
+	}
+	raw, err = pageindex.Read(ctx, c.stripe, n.col.ID, b, n.stored.GetPositionCount(), nil)
+	if err == nil && raw == nil {
+		n.unusable(fault.Corruptf("larger than any index of %d positions", n.stored.GetPositionCount()))
+	}
+	return raw, in(err, -1)
 }
 
 // ranges compares the values of a node with its range index, 256 at a time. A nil *ranges accepts all values.

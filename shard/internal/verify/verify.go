@@ -26,6 +26,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
@@ -50,19 +51,12 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() error {
-	switch {
-	case o.MaxFindings < 0:
-		return fmt.Errorf("option MaxFindings is negative: %d", o.MaxFindings)
-	case o.Parallelism < 0:
-		return fmt.Errorf("option Parallelism is negative: %d", o.Parallelism)
-	case o.MaxBlockBytes < 0:
-		return fmt.Errorf("option MaxBlockBytes is negative: %d", o.MaxBlockBytes)
-	case o.MaxDictionaryBytes < 0:
-		return fmt.Errorf("option MaxDictionaryBytes is negative: %d", o.MaxDictionaryBytes)
-	}
-	o.MaxFindings = cmp.Or(o.MaxFindings, 100)
-	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
-	return nil
+	return cmp.Or(
+		option.SetDefault("option MaxFindings", &o.MaxFindings, 100),
+		option.SetDefault("option Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
+		option.SetDefault("option MaxBlockBytes", &o.MaxBlockBytes, 0), // the stripe's
+		option.SetDefault("option MaxDictionaryBytes", &o.MaxDictionaryBytes, 0),
+	)
 }
 
 // Finding is a result of [Verify].

@@ -43,7 +43,7 @@ func Open(ctx context.Context, src stripe.Source, col arrowmap.Column, have stor
 	if err != nil || rows != uint64(src.Rows()) || rows == 0 {
 		return nil, err
 	}
-	b := find(d)
+	b := stripe.FindBuffer(stripe.NativeEncoding(d).GetBuffers(), shardpb.BufferKind_RANGE_INDEX)
 	if b == nil {
 		return nil, nil
 	}
@@ -61,16 +61,6 @@ func Open(ctx context.Context, src stripe.Source, col arrowmap.Column, have stor
 }
 
 var scratch = sync.Pool{New: func() any { return new(numeric.Scratch) }}
-
-// find gives the RANGE_INDEX buffer, nil if there is none.
-func find(d *shardpb.StripeFieldDescriptor) *shardpb.EncodedBuffer {
-	for _, b := range stripe.NativeEncoding(d).GetBuffers() {
-		if b.GetKind() == shardpb.BufferKind_RANGE_INDEX {
-			return b
-		}
-	}
-	return nil
-}
 
 // Read reads all bytes of the RANGE_INDEX buffer b of the node id, nil if there are more
 // than its positions can need.

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 	"github.com/amudai/amudai-go/shard/internal/stripe/valuedict"
@@ -19,7 +20,7 @@ import (
 
 // dictionary finds the VALUE_DICTIONARY buffer; it reads nothing of it.
 func (n *openNode) dictionary(ctx context.Context) (*valuedict.Dictionary, error) {
-	b := n.find(shardpb.BufferKind_VALUE_DICTIONARY)
+	b := stripe.FindBuffer(n.buffers, shardpb.BufferKind_VALUE_DICTIONARY)
 	if b == nil {
 		return nil, fault.Corruptf("a dictionary size, but no value dictionary")
 	}

@@ -124,16 +124,6 @@ func (n *openNode) nullable() bool {
 	return n.field.NullCount == nil || n.field.GetNullCount() > 0
 }
 
-// find returns the buffer of a kind, or nil.
-func (n *openNode) find(kind shardpb.BufferKind) *shardpb.EncodedBuffer {
-	for _, b := range n.buffers {
-		if b.GetKind() == kind {
-			return b
-		}
-	}
-	return nil
-}
-
 // node is the node for the readers of buffers.
 func (n *openNode) node() blocks.Node {
 	return blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, FixedSize: n.col.Stored.FixedSize}
@@ -141,7 +131,7 @@ func (n *openNode) node() blocks.Node {
 
 // blocks opens the buffer of a kind.
 func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks.Reader, error) {
-	b := n.find(kind)
+	b := stripe.FindBuffer(n.buffers, kind)
 	if b == nil {
 		return nil, fault.Corruptf("no %s buffer", kind)
 	}
@@ -159,7 +149,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks
 
 // presence opens the PRESENCE buffer. It returns nil if there are no nulls.
 func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
-	if n.find(shardpb.BufferKind_PRESENCE) == nil {
+	if stripe.FindBuffer(n.buffers, shardpb.BufferKind_PRESENCE) == nil {
 		return nil, nil
 	}
 	br, err := n.blocks(ctx, shardpb.BufferKind_PRESENCE)

@@ -59,31 +59,28 @@ func (s *Stored) wrap(err error) error {
 // Size is the size of the buffer in bytes.
 func (s *Stored) Size() int64 { return s.size }
 
-// Read reads and checks the dictionary. Its start is checked before the rest is read, and
+// Read reads and checks the dictionary, unless have are its bytes. Its start is checked before the rest is read, and
 // memory grows with the bytes that arrive. raw are the bytes that were read, which may come
 // with an error about their content.
-func (s *Stored) Read(ctx context.Context) (raw []byte, d *dictionary.Dictionary, err error) {
-	raw, err = storage.ReadRange(ctx, s.reader, s.start, min(s.size, dictionary.StartLen))
-	if err != nil {
+func (s *Stored) Read(ctx context.Context, have []byte) (raw []byte, d *dictionary.Dictionary, err error) {
+	read := func(n int64) ([]byte, error) {
+		if have != nil {
+			return have[:min(n, int64(len(have)))], nil
+		}
+		return storage.ReadRange(ctx, s.reader, s.start, n)
+	}
+	if raw, err = read(min(s.size, dictionary.StartLen)); err != nil {
 		return nil, nil, s.wrap(err)
 	}
 	needed, err := s.checkStart(raw)
 	if err != nil {
 		return raw, nil, s.wrap(err)
 	}
-	if raw, err = storage.ReadRange(ctx, s.reader, s.start, needed); err != nil {
+	if raw, err = read(needed); err != nil {
 		return nil, nil, s.wrap(err)
 	}
 	d, err = s.parseWhole(raw)
 	return raw, d, err
-}
-
-// parse is Read of bytes that were read before, all of the buffer.
-func (s *Stored) parse(raw []byte) (*dictionary.Dictionary, error) {
-	if _, err := s.checkStart(raw[:min(len(raw), dictionary.StartLen)]); err != nil {
-		return nil, s.wrap(err)
-	}
-	return s.parseWhole(raw)
 }
 
 // parseWhole parses a dictionary whose start is checked. One that is valid, but not the one that was written here, is an error.

@@ -48,12 +48,7 @@ func (d *Dictionary) load(ctx context.Context) (err error) {
 	if d.dict != nil {
 		return nil
 	}
-	var dict *dictionary.Dictionary
-	if d.raw != nil {
-		dict, err = d.stored.parse(d.raw)
-	} else {
-		_, dict, err = d.stored.Read(ctx)
-	}
+	_, dict, err := d.stored.Read(ctx, d.raw)
 	if err != nil {
 		return err
 	}
