@@ -41,28 +41,19 @@ func New(o FormatOptions) provider.Format {
 			}
 			return &sink{rowio.NewSink(w, out), w}, nil
 		},
-		Tables: func(ctx context.Context, in provider.Input) (list []provider.Entry, err error) {
-			err = withFile(ctx, in, "", func(f *rootfile.File) error {
+		Tables: func(ctx context.Context, in provider.Input) ([]provider.Entry, error) {
+			return withFile(ctx, in, "", func(f *rootfile.File) (list []provider.Entry, err error) {
 				for _, i := range listFile(ctx, f) {
 					list = append(list, provider.Entry{Path: i.Path, Err: i.Err})
 				}
-				return ctx.Err()
+				return list, ctx.Err()
 			})
-			return list, err
 		},
-		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (r *provider.Report, err error) {
-			err = withFile(ctx, in, vo.TempDir, func(f *rootfile.File) error {
-				r, err = verify.File(ctx, f, in.Table, vo)
-				return err
-			})
-			return r, err
+		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (*provider.Report, error) {
+			return withFile(ctx, in, vo.TempDir, func(f *rootfile.File) (*provider.Report, error) { return verify.File(ctx, f, in.Table, vo) })
 		},
-		Inspect: func(ctx context.Context, in provider.Input, io provider.InspectOptions) (out *provider.Outline, err error) {
-			err = withFile(ctx, in, io.TempDir, func(f *rootfile.File) error {
-				out, err = inspect.File(ctx, f, in.Table, io)
-				return err
-			})
-			return out, err
+		Inspect: func(ctx context.Context, in provider.Input, io provider.InspectOptions) (*provider.Outline, error) {
+			return withFile(ctx, in, io.TempDir, func(f *rootfile.File) (*provider.Outline, error) { return inspect.File(ctx, f, in.Table, io) })
 		},
 	})
 }
@@ -76,15 +67,16 @@ type sink struct {
 // CutStripe implements [provider.StripeCutter]: it ends the cluster.
 func (s *sink) CutStripe(ctx context.Context) error { return s.w.CutCluster(ctx) }
 
-// withFile calls do with the file of an input.
-func withFile(ctx context.Context, in provider.Input, tempDir string, do func(*rootfile.File) error) error {
-	return tablefile.WithReader(ctx, in, tempDir, func(r storage.Reader) error {
+// withFile is what do makes of the file of an input.
+func withFile[T any](ctx context.Context, in provider.Input, tempDir string, do func(*rootfile.File) (T, error)) (out T, err error) {
+	err = tablefile.WithReader(ctx, in, tempDir, func(r storage.Reader) error {
 		f, err := rootfile.Open(ctx, read.Count(r))
-		if err != nil {
-			return err
+		if err == nil {
+			out, err = do(f)
 		}
-		return do(f)
+		return err
 	})
+	return out, err
 }
 
 // openTable opens an ntuple as a table of the engine.

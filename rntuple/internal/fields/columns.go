@@ -18,6 +18,24 @@ func (f *Field) perRepresentation() int {
 	return len(f.Columns[0])
 }
 
+// columnsOf are the types of the columns of a layout, in each representation. Those of values depend on the kind.
+var columnsOf = [...][]column.Type{
+	Cardinality: {column.Index64},
+	Text:        {column.Index64, column.Char},
+	Bytes:       {column.Index64, column.Byte},
+	List:        {column.Index64},
+	Map:         {column.Index64},
+	Optional:    {column.Index64},
+	Struct:      {},
+	Variant:     {column.Switch},
+}
+
+// lay gives a field a layout, if it has its columns.
+func (b *builder) lay(f *Field, l Layout) error {
+	f.Layout = l
+	return f.expect(b.s, columnsOf[l]...)
+}
+
 // expect checks the columns of a field: an index type stands for all of them, and a
 // byte or character for both.
 func (f *Field) expect(s *envelope.Schema, types ...column.Type) error {

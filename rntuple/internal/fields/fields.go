@@ -171,7 +171,7 @@ func (b *builder) field(id uint32) (*Field, error) {
 			return nil, err
 		}
 	}
-	if err := b.lay(f, out); err != nil {
+	if err := b.choose(f, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.s.Path(id), err)
 	}
 	description := b.restore(f, out)
@@ -183,8 +183,8 @@ func (b *builder) field(id uint32) (*Field, error) {
 	return out, nil
 }
 
-// lay chooses the layout of a field whose columns and children are known.
-func (b *builder) lay(f *envelope.Field, out *Field) error {
+// choose chooses the layout of a field whose columns and children are known.
+func (b *builder) choose(f *envelope.Field, out *Field) error {
 	if f.Flags&envelope.FieldRepetitive != 0 {
 		return b.repetitive(f, out)
 	}
@@ -194,11 +194,7 @@ func (b *builder) lay(f *envelope.Field, out *Field) error {
 	case envelope.RoleCollection:
 		return b.collection(f, out)
 	case envelope.RoleRecord:
-		if err := out.expect(b.s); err != nil {
-			return err
-		}
-		out.Layout = Struct
-		return nil
+		return b.lay(out, Struct)
 	case envelope.RoleVariant:
 		return b.variant(out)
 	case envelope.RoleStreamer:
@@ -219,11 +215,8 @@ func (b *builder) plain(f *envelope.Field, out *Field) error {
 	case len(out.Children) > 0:
 		return fmt.Errorf("plain field with %d subfields and %d columns", len(out.Children), out.perRepresentation())
 	case name == "std::string":
-		if err := out.expect(b.s, column.Index64, column.Char); err != nil {
-			return err
-		}
-		out.Layout, out.Plain = Text, b.text()
-		return nil
+		out.Plain = b.text()
+		return b.lay(out, Text)
 	case strings.HasPrefix(name, "ROOT::RNTupleCardinality<"), out.perRepresentation() == 1 && b.s.Columns[out.Columns[0][0]].Type.Index():
 		return b.cardinality(name, out) // files from before 1.0 have integers that show index columns
 	}
@@ -231,14 +224,11 @@ func (b *builder) plain(f *envelope.Field, out *Field) error {
 }
 
 func (b *builder) cardinality(name string, out *Field) error {
-	if err := out.expect(b.s, column.Index64); err != nil {
-		return err
-	}
-	out.Layout, out.Kind, out.Plain = Cardinality, column.KindUint64, arrow.PrimitiveTypes.Uint64
+	out.Kind, out.Plain = column.KindUint64, arrow.PrimitiveTypes.Uint64
 	if strings.Contains(name, "uint32") {
 		out.Kind, out.Plain = column.KindUint32, arrow.PrimitiveTypes.Uint32
 	}
-	return nil
+	return b.lay(out, Cardinality)
 }
 
 // value is a field of one column. A type name that is not known leaves the choice to
@@ -293,13 +283,10 @@ func (b *builder) collection(f *envelope.Field, out *Field) error {
 		return b.optional(out)
 	case hasPrefix(name, "std::map<", "std::unordered_map<") && item.Layout == Struct && len(item.Children) == 2 && !item.Arrow.Nullable &&
 		!item.Children[0].Arrow.Nullable:
-		if err := out.expect(b.s, column.Index64); err != nil {
-			return err
-		}
-		out.Layout = Map
-		return nil
+		return b.lay(out, Map)
 	}
-	return b.list(out)
+	out.large = b.o.LargeOffsets
+	return b.lay(out, List)
 }
 
 func hasPrefix(s string, prefixes ...string) bool {
@@ -311,36 +298,22 @@ func hasPrefix(s string, prefixes ...string) bool {
 	return false
 }
 
-func (b *builder) list(out *Field) error {
-	if err := out.expect(b.s, column.Index64); err != nil {
-		return err
-	}
-	out.Layout, out.large = List, b.o.LargeOffsets
-	return nil
-}
-
 func (b *builder) bytes(out *Field) error {
-	if err := out.expect(b.s, column.Index64, column.Byte); err != nil {
-		return err
-	}
-	out.Layout, out.Plain = Bytes, b.binary()
-	return nil
+	out.Plain = b.binary()
+	return b.lay(out, Bytes)
 }
 
 // optional is the item with nulls. An item that has nulls itself, or whose type has
 // no room for them, becomes the one field of a nullable struct.
 func (b *builder) optional(out *Field) error {
-	if err := out.expect(b.s, column.Index64); err != nil {
-		return err
-	}
 	item := out.Children[0]
-	out.Layout, out.Arrow.Nullable = Optional, true
+	out.Arrow.Nullable = true
 	if item.Arrow.Nullable || item.Layout == Variant && item.union {
 		wrap := &Field{Layout: Struct, Children: []*Field{item}}
 		wrap.retype()
 		out.Children = []*Field{wrap}
 	}
-	return nil
+	return b.lay(out, Optional)
 }
 
 // repetitive is a std::array of an item, or the bits of a std::bitset.
@@ -369,20 +342,17 @@ func (b *builder) repetitive(f *envelope.Field, out *Field) error {
 const maxAlternatives = 126
 
 func (b *builder) variant(out *Field) error {
-	if err := out.expect(b.s, column.Switch); err != nil {
-		return err
-	}
 	if n := len(out.Children); n == 0 || n > maxAlternatives {
 		return fmt.Errorf("variant with %d alternatives", n)
 	}
-	out.Layout, out.N, out.union = Variant, int64(len(out.Children)), !b.o.VariantStructs
+	out.N, out.union = int64(len(out.Children)), !b.o.VariantStructs
 	for i, kid := range out.Children {
 		kid.Tag = i + 1
 	}
 	tag := &Field{Layout: Tag, Plain: arrow.PrimitiveTypes.Uint8, Arrow: arrow.Field{Name: "tag"}}
 	tag.retype()
 	out.Children = append([]*Field{tag}, out.Children...)
-	return nil
+	return b.lay(out, Variant)
 }
 
 func (b *builder) text() arrow.DataType {

@@ -3,6 +3,7 @@ package chunk
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
@@ -51,20 +52,23 @@ func (h *pageHeader) IsCoded() bool {
 func parsePageHeader(b []byte) (h pageHeader, err error) {
 	c := thrift.NewReader(b)
 	h = pageHeader{kind: -1, values: -1, rows: -1, isEncoded: true, encoding: -1}
+	sizes := c.Ints(nil, &h.kind, &h.decoded, &h.encoded)
+	version1 := c.Ints(nil, &h.values, &h.encoding, &h.levels) // and dictionary pages, which have the first two
+	version2 := c.Ints(nil, &h.values, nil, &h.rows, &h.encoding, &h.defBytes, &h.repBytes)
 	c.Fields(0, func(id int64, kind byte) bool {
 		switch {
-		case id == 1 && kind == thrift.I32:
-			h.kind = c.Int()
-		case id == 2 && kind == thrift.I32:
-			h.decoded = c.Int()
-		case id == 3 && kind == thrift.I32:
-			h.encoded = c.Int()
 		case (id == 5 || id == 7) && kind == thrift.Struct:
-			c.Fields(1, h.version1(c))
+			c.Fields(1, version1)
 		case id == 8 && kind == thrift.Struct:
-			c.Fields(1, h.version2(c))
+			c.Fields(1, func(id int64, kind byte) bool {
+				if id == 7 && (kind == thrift.True || kind == thrift.False) {
+					h.isEncoded = kind == thrift.True
+					return true
+				}
+				return version2(id, kind)
+			})
 		default:
-			return false
+			return sizes(id, kind)
 		}
 		return true
 	})
@@ -73,53 +77,11 @@ func parsePageHeader(b []byte) (h pageHeader, err error) {
 	}
 	h.size = c.At
 	data := h.isData() || h.kind == pageDictionary
-	if h.decoded < 0 || h.encoded < 0 || data && (h.values < 0 || h.values > maxFlatPageValues) || h.defBytes < 0 || h.repBytes < 0 {
+	if least, most := min(h.decoded, h.encoded, h.defBytes, h.repBytes), max(h.decoded, h.encoded, h.defBytes, h.repBytes); least < 0 || most > math.MaxInt32 ||
+		data && (h.values < 0 || h.values > maxFlatPageValues) {
 		return h, errors.New("a page header has impossible sizes")
 	}
 	return h, nil
-}
-
-// version1 reads the fields of data pages of version 1, and of dictionary pages, which have the first two.
-func (h *pageHeader) version1(c *thrift.Reader) func(int64, byte) bool {
-	return func(id int64, kind byte) bool {
-		if kind != thrift.I32 || id > 3 {
-			return false
-		}
-		switch id {
-		case 1:
-			h.values = c.Int()
-		case 2:
-			h.encoding = c.Int()
-		case 3:
-			h.levels = c.Int()
-		}
-		return true
-	}
-}
-
-func (h *pageHeader) version2(c *thrift.Reader) func(int64, byte) bool {
-	return func(id int64, kind byte) bool {
-		if id == 7 && (kind == thrift.True || kind == thrift.False) {
-			h.isEncoded = kind == thrift.True
-			return true
-		}
-		if kind != thrift.I32 || id > 6 {
-			return false
-		}
-		switch v := c.Int(); id {
-		case 1:
-			h.values = v
-		case 3:
-			h.rows = v
-		case 4:
-			h.encoding = v
-		case 5:
-			h.defBytes = v
-		case 6:
-			h.repBytes = v
-		}
-		return true
-	}
 }
 
 // pageHeaderAt reads the header of a page that ends before end.

@@ -65,6 +65,12 @@ func TestPageHeader(t *testing.T) {
 	header[3] = 1 // -1 bytes
 	_, err = parsePageHeader(header)
 	require.ErrorContains(t, err, "impossible sizes")
+
+	huge := []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01} // 1<<62 bytes of levels, twice: their sum is negative
+	header = append([]byte{0x15, 6, 0x15, 20, 0x15, 20, 0x5c, 0x15, 6, 0x15, 0, 0x15, 6, 0x15, 0, 0x15}, huge...)
+	header = append(append(append(header, 0x15), huge...), 0, 0)
+	_, err = parsePageHeader(header)
+	require.ErrorContains(t, err, "impossible sizes")
 }
 
 func FuzzHybrid(f *testing.F) {

@@ -34,19 +34,7 @@ func (c *Chunk) offsetIndex(ctx context.Context, have storage.Prefetched) ([]Pla
 		}
 		for range n {
 			var p Place
-			t.Fields(1, func(id int64, kind byte) bool {
-				switch {
-				case id == 1 && kind == thrift.I64:
-					p.At = t.Int()
-				case id == 2 && kind == thrift.I32:
-					p.Size = t.Int()
-				case id == 3 && kind == thrift.I64:
-					p.First = t.Int()
-				default:
-					return false
-				}
-				return true
-			})
+			t.Fields(1, t.Ints(nil, &p.At, &p.Size, &p.First))
 			pages = append(pages, p)
 		}
 		return true

@@ -137,6 +137,17 @@ func (c *Reader) Fields(depth int, f func(id int64, kind byte) (read bool)) {
 	}
 }
 
+// Ints reads integers into the places for their ids, of those fields that have one.
+func (c *Reader) Ints(places ...*int64) func(id int64, kind byte) (read bool) {
+	return func(id int64, kind byte) bool {
+		if kind != I32 && kind != I64 || id < 0 || id >= int64(len(places)) || places[id] == nil {
+			return false
+		}
+		*places[id] = c.Int()
+		return true
+	}
+}
+
 func (c *Reader) skip(depth int, kind byte) {
 	switch kind {
 	case True, False:
