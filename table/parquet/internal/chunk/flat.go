@@ -156,7 +156,6 @@ func (c *Chunk) eachRange(ctx context.Context, rows rowset.Set, in input, f func
 type output struct {
 	mem    memory.Allocator
 	s      *Scalar
-	chunk  *Chunk
 	dict   *dictionary
 	limit  int64
 	rows   int
@@ -178,13 +177,13 @@ func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows 
 	if n > math.MaxInt32 || n*int64(max(s.width, 1)) > limit {
 		return nil, fault.ErrBatchTooLarge
 	}
-	out := &output{mem: mem, s: s, chunk: c, limit: limit, rows: int(n)}
+	out := &output{mem: mem, s: s, limit: limit, rows: int(n)}
 	defer func() {
 		if err != nil {
 			out.release()
 		}
 	}()
-	out.allocate()
+	out.allocate(c.Column.MaxDefinitionLevel() > 0)
 	dict, err := c.dict(ctx, s, in)
 	if err != nil {
 		return nil, err
@@ -199,8 +198,8 @@ func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows 
 // maxArrayBytes is the default of the memory of an array's values.
 const maxArrayBytes = 1 << 30
 
-func (o *output) allocate() {
-	if o.chunk.Column.MaxDefinitionLevel() > 0 {
+func (o *output) allocate(optional bool) {
+	if optional {
 		o.valid = arrowutil.NewZeroBuffer(o.mem, (o.rows+7)/8)
 	}
 	switch {
@@ -585,27 +584,21 @@ func (c *Chunk) readDictionary(ctx context.Context, s *Scalar, in input) (*dicti
 
 // entries are the values as an array, with some nulls at the end. The caller releases it.
 func (d *dictionary) entries(mem memory.Allocator, s *Scalar, nulls int) (arrow.Array, error) {
-	n := d.n + nulls
-	valid := arrowutil.NewZeroBuffer(mem, (n+7)/8)
-	bitmap.SetRange(valid.Bytes(), 0, d.n)
+	out := &output{mem: mem, s: s, limit: math.MaxInt64, rows: d.n + nulls}
+	out.allocate(nulls > 0)
+	if nulls > 0 {
+		bitmap.SetRange(out.valid.Bytes(), 0, d.n)
+	}
 	if !s.isBytes() {
-		values := arrowutil.NewZeroBuffer(mem, n*s.width)
-		copy(values.Bytes(), d.data[:d.n*s.width])
-		return s.array(mem, n, valid, values, nulls)
+		copy(out.values.Bytes(), d.data[:d.n*s.width])
+	} else if err := out.addTexts(d.data, d.starts, d.n, false); err != nil {
+		out.release()
+		return nil, err
 	}
-	ends := arrowutil.NewBuffer(mem, 4*(n+1))
-	values := arrowutil.NewBuffer(mem, len(d.data)-4*d.n)
-	at := 0
-	e := arrowutil.As[int32](ends.Bytes())
-	for i, start := range d.starts {
-		e[i] = int32(at)
-		at += copy(values.Bytes()[at:], textAt(d.data, start))
-	}
-	for i := d.n; i <= n; i++ {
-		e[i] = int32(at)
-	}
-	a := arrowutil.Make(s.Storage, n, []*memory.Buffer{valid, ends, values}, nil, nulls)
-	return s.extended(a), nil
+	out.n, out.nulls = d.n, nulls
+	out.skip(nulls)
+	out.n = out.rows
+	return out.array()
 }
 
 // check checks that strings are UTF-8.
