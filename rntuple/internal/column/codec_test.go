@@ -341,12 +341,12 @@ func TestSwitch(t *testing.T) {
 	tags, places := []int8{1, 0, 125}, []int32{7, 0, math.MaxInt32}
 	page := AppendSwitch(nil, tags, places)
 	gotTags, gotPlaces := make([]int8, 3), make([]int32, 3)
-	require.NoError(t, DecodeSwitch(gotTags, gotPlaces, page))
+	require.NoError(t, DecodeSwitch(gotTags, gotPlaces, page, 0))
 	require.Equal(t, tags, gotTags)
 	require.Equal(t, places, gotPlaces)
-	require.ErrorIs(t, DecodeSwitch(gotTags[:2], gotPlaces[:2], page), fault.ErrCorrupt)
+	require.ErrorIs(t, DecodeSwitch(gotTags, gotPlaces, page[:len(page)-1], 0), fault.ErrCorrupt)
 	page[8] = 200
-	require.ErrorIs(t, DecodeSwitch(gotTags, gotPlaces, page), fault.ErrUnsupported)
+	require.ErrorIs(t, DecodeSwitch(gotTags, gotPlaces, page, 0), fault.ErrUnsupported)
 }
 
 func TestNames(t *testing.T) {

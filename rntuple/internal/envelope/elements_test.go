@@ -54,7 +54,7 @@ func elementsOf(t testing.TB, s *envelope.Schema, id uint32, page []byte, n int)
 	c := &s.Columns[id]
 	if c.Type == column.Switch {
 		tags, places := make([]int8, n), make([]int32, n)
-		require.NoError(t, column.DecodeSwitch(tags, places, page))
+		require.NoError(t, column.DecodeSwitch(tags, places, page, 0))
 		require.Equal(t, page, column.AppendSwitch(nil, tags, places))
 		return page
 	}

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sort"
@@ -208,34 +209,25 @@ func (c *clusterColumn) read(ctx context.Context, rs runs, in input,
 	return nil
 }
 
-// decoded gives all values of a page, which stay the cache's.
-func (c *clusterColumn) decoded(ctx context.Context, page int, in input) ([]byte, error) {
-	p := c.list[page]
-	v, err := c.cached(page, c.codec.Kind(), func() (v any, size int64, err error) {
-		var values []byte
-		err = c.unpack(ctx, page, in, func(b []byte) error {
-			values = make([]byte, c.codec.Kind().Size(int(p.Elements)))
-			return c.codec.Decode(values, 0, b, int(p.Elements))
-		})
-		return values, int64(len(values)), err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return v.([]byte), nil
-}
-
-// cached is the content of a page as make gives it, or as it was given before.
-func (c *clusterColumn) cached(page int, kind column.Kind, make func() (v any, size int64, err error)) (any, error) {
+// decoded gives all values of a page, those of a Switch as they are stored. They stay the cache's.
+func (c *clusterColumn) decoded(ctx context.Context, page int, in input) (values []byte, err error) {
+	p, kind := c.list[page], c.codec.Kind()
 	key := c.key(page, kind)
 	if v, ok := c.pages.decoded.Get(key); ok {
 		return v, nil
 	}
-	v, size, err := make()
+	err = c.unpack(ctx, page, in, func(b []byte) error {
+		if kind == 0 {
+			values = bytes.Clone(b)
+			return nil
+		}
+		values = make([]byte, kind.Size(int(p.Elements)))
+		return c.codec.Decode(values, 0, b, int(p.Elements))
+	})
 	if err == nil {
-		c.pages.decoded.Put(key, v, size)
+		c.pages.decoded.Put(key, values, int64(len(values)))
 	}
-	return v, err
+	return values, err
 }
 
 func (c *clusterColumn) key(page int, kind column.Kind) pageKey {
@@ -254,23 +246,11 @@ func (c *clusterColumn) switches(ctx context.Context, rs runs, in input) (switch
 	n := rs.len()
 	out := switches{make([]int8, n), make([]int32, n)}
 	err := c.read(ctx, rs, in, func(page int, at, from, to int64, in input) error {
-		p := c.list[page]
-		v, err := c.cached(page, 0, func() (any, int64, error) {
-			s := switches{}
-			err := c.unpack(ctx, page, in, func(b []byte) error {
-				s = switches{make([]int8, p.Elements), make([]int32, p.Elements)}
-				return column.DecodeSwitch(s.tags, s.places, b)
-			})
-			return s, int64(5 * p.Elements), err
-		})
+		b, err := c.decoded(ctx, page, in)
 		if err != nil {
 			return err
 		}
-		s := v.(switches)
-		from, to = from-c.starts[page], to-c.starts[page]
-		copy(out.tags[at:], s.tags[from:to])
-		copy(out.places[at:], s.places[from:to])
-		return nil
+		return column.DecodeSwitch(out.tags[at:at+to-from], out.places[at:at+to-from], b, int(from-c.starts[page]))
 	}, func(at, n int64) { clear(out.tags[at : at+n]); clear(out.places[at : at+n]) })
 	return out, err
 }

@@ -85,7 +85,7 @@ func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor en
 	}
 	t.tree = fields.New(t.schema, o.Fields)
 	t.arrow = t.arrowSchema()
-	t.pages = pages{file: file, maxKey: anchor.MaxKeySize, trusted: o.Trusted, decoded: lru.New[pageKey, any](cmp.Or(o.CacheBytes, defaultCacheBytes))}
+	t.pages = pages{file: file, maxKey: anchor.MaxKeySize, trusted: o.Trusted, decoded: lru.New[pageKey, []byte](cmp.Or(o.CacheBytes, defaultCacheBytes))}
 	return t, nil
 }
 

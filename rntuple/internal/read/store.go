@@ -35,8 +35,8 @@ type pages struct {
 	maxKey  uint64
 	trusted bool // checksums of pages are not compared
 
-	decoded *lru.Cache[pageKey, any] // pages that were wanted in part, or repeat
-	scratch sync.Pool                // of *scratch
+	decoded *lru.Cache[pageKey, []byte] // pages that were wanted in part, or repeat
+	scratch sync.Pool                   // of *scratch
 }
 
 // pageKey names a decoded page: its place, and the column and kind of value that it was decoded as.
