@@ -25,37 +25,28 @@ type Decoder struct {
 // Decode fills dst with the content of a block, whose size is known and was checked by
 // the caller: the elements of a page, say.
 func (d *Decoder) Decode(dst, src []byte) error {
-	if err := Check(src, uint64(len(dst))); err != nil {
-		return err
+	out, err := d.decode(dst[:0:len(dst)], src, uint64(len(dst)))
+	if err == nil && len(src) == len(dst) {
+		copy(dst, out)
 	}
-	if len(src) == len(dst) {
-		copy(dst, src)
-		return nil
-	}
-	for len(dst) > 0 {
-		c, rest, err := NextChunk(src)
-		if err != nil {
-			return err
-		}
-		if err := d.chunk(dst[:c.Size], c); err != nil {
-			return err
-		}
-		dst, src = dst[c.Size:], rest
-	}
-	return nil
+	return err
 }
 
 // DecodeGrow unpacks a block whose size is a claim of the file. It takes memory as
 // content comes, for one chunk ahead. If the block is stored as it is, the result is
 // src.
 func (d *Decoder) DecodeGrow(src []byte, size uint64) ([]byte, error) {
+	return d.decode(nil, src, size)
+}
+
+// decode appends the content of a block to out, as far as that has room, or else to more memory.
+func (d *Decoder) decode(out, src []byte, size uint64) ([]byte, error) {
 	if err := Check(src, size); err != nil {
 		return nil, err
 	}
 	if uint64(len(src)) == size {
 		return src, nil
 	}
-	var out []byte
 	for uint64(len(out)) < size {
 		c, rest, err := NextChunk(src)
 		if err != nil {

@@ -26,15 +26,12 @@ const (
 	KindPageList Kind = 3
 )
 
+var kinds = [...]string{KindHeader: "header", KindFooter: "footer", KindPageList: "page list"}
+
 // String names the kind.
 func (k Kind) String() string {
-	switch k {
-	case KindHeader:
-		return "header"
-	case KindFooter:
-		return "footer"
-	case KindPageList:
-		return "page list"
+	if k > 0 && int(k) < len(kinds) {
+		return kinds[k]
 	}
 	return "envelope"
 }

@@ -66,12 +66,9 @@ func TestRoundTrip(t *testing.T) {
 	require.Equal(t, []uint32{2}, s.Children(1))
 	require.Empty(t, s.Children(9))
 	require.Equal(t, []uint32{6, 7}, s.ColumnsOf(8))
-	require.Equal(t, []uint32{0}, s.Representation(0, 0))
-	require.Equal(t, []uint32{1}, s.Representation(0, 1))
-	require.Empty(t, s.Representation(0, 2))
+	require.Equal(t, []uint32{0, 1}, s.ColumnsOf(0))
 	require.Equal(t, []uint32{0}, s.AliasesOf(5))
 	require.Equal(t, "v._0.a._0", s.Path(4))
-	require.Equal(t, uint32(1), s.TopOf(4))
 	require.Equal(t, uint64(15), f.Entries())
 
 	header, err := envelope.AppendHeader(nil, s)

@@ -64,7 +64,7 @@ func example(t testing.TB) metadata {
 		for id := range 8 + i {
 			switch {
 			case id == 1-i:
-				c.AddColumn(envelope.Suppressed, 0, nil)
+				c.AddColumn(math.MinInt64, 0, nil) // suppressed
 			case id == 4:
 				c.AddColumn(int64(c.FirstEntry), 505, nil)
 			default:

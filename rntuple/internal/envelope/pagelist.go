@@ -2,7 +2,6 @@ package envelope
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -28,9 +27,6 @@ type ColumnPages struct {
 
 // Suppressed tells that the cluster has the values in another representation.
 func (c ColumnPages) Suppressed() bool { return c.FirstElement < 0 }
-
-// Suppressed is the FirstElement that writers give to a suppressed column.
-const Suppressed = math.MinInt64
 
 // Page is a run of values of a column.
 type Page struct {

@@ -1,6 +1,7 @@
 package envelope_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,7 +70,7 @@ func drawClusters(t *rapid.T, columns int) (clusters []envelope.Cluster, entries
 		entries += c.Entries
 		for range rapid.IntRange(0, columns).Draw(t, "columns") {
 			if rapid.Bool().Draw(t, "suppressed") {
-				c.AddColumn(envelope.Suppressed, 0, nil)
+				c.AddColumn(math.MinInt64, 0, nil)
 				continue
 			}
 			var pages []envelope.Page

@@ -1,8 +1,6 @@
 package envelope
 
 import (
-	"slices"
-
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 )
 
@@ -46,22 +44,12 @@ const (
 	RoleStreamer   Role = 4 // bytes that ROOT's streamer made
 )
 
-// Known tells whether this version knows the role.
-func (r Role) Known() bool { return r <= RoleStreamer }
+var roles = [...]string{RolePlain: "plain", RoleCollection: "collection", RoleRecord: "record", RoleVariant: "variant", RoleStreamer: "streamer"}
 
 // String names the role.
 func (r Role) String() string {
-	switch r {
-	case RolePlain:
-		return "plain"
-	case RoleCollection:
-		return "collection"
-	case RoleRecord:
-		return "record"
-	case RoleVariant:
-		return "variant"
-	case RoleStreamer:
-		return "streamer"
+	if int(r) < len(roles) {
+		return roles[r]
 	}
 	return "unknown"
 }
@@ -135,14 +123,6 @@ func (s *Schema) Children(field uint32) []uint32 { return s.children.of(field) }
 // ColumnsOf gives the IDs of the columns of a field: all of the first representation, then those of the next.
 func (s *Schema) ColumnsOf(field uint32) []uint32 { return s.columns.of(field) }
 
-// Representation gives the IDs of the columns of a field that have a representation index, or none.
-func (s *Schema) Representation(field uint32, representation uint16) []uint32 {
-	all := s.ColumnsOf(field)
-	from, _ := slices.BinarySearchFunc(all, representation, func(c uint32, r uint16) int { return int(s.Columns[c].Representation) - int(r) })
-	to, _ := slices.BinarySearchFunc(all, int(representation)+1, func(c uint32, r int) int { return int(s.Columns[c].Representation) - r })
-	return all[from:to]
-}
-
 // AliasesOf gives the places in Aliases of the columns of a projected field.
 func (s *Schema) AliasesOf(field uint32) []uint32 { return s.aliases.of(field) }
 
@@ -153,14 +133,6 @@ func (s *Schema) Path(field uint32) string {
 		path = s.Fields[parent].Name + "." + path
 	}
 	return path
-}
-
-// TopOf gives the field at the top that a field belongs to.
-func (s *Schema) TopOf(field uint32) uint32 {
-	for s.Fields[field].Parent != field {
-		field = s.Fields[field].Parent
-	}
-	return field
 }
 
 // An index lists for each field the items that belong to it, in their order: those of field i are items[ends[i-1]:ends[i]].

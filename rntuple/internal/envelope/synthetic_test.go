@@ -105,7 +105,7 @@ func TestSyntheticMetadata(t *testing.T) {
 			case "unknown_column_type":
 				require.False(t, s.Columns[1].Type.Known())
 			case "unknown_field_role":
-				require.False(t, s.Fields[1].Role.Known())
+				require.Equal(t, "unknown", s.Fields[1].Role.String())
 			case "unknown_field_version":
 				require.Equal(t, uint32(7), s.Fields[1].Version)
 			}

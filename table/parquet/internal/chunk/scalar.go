@@ -132,28 +132,22 @@ func (s *Scalar) extended(a arrow.Array) arrow.Array {
 func (s *Scalar) toArrow(mem memory.Allocator, n int, valid, values *memory.Buffer) (*memory.Buffer, error) {
 	switch s.Storage.ID() {
 	case arrow.INT8, arrow.UINT8:
-		return narrowed(mem, values, n, 1, func(dst []byte, v []int32) {
-			for i := range v {
-				dst[i] = byte(v[i])
-			}
-		}), nil
+		return narrowed[int8](mem, values, n), nil
 	case arrow.INT16, arrow.UINT16:
-		return narrowed(mem, values, n, 2, func(dst []byte, v []int32) {
-			d := arrowutil.As[int16](dst)
-			for i := range v {
-				d[i] = int16(v[i])
-			}
-		}), nil
+		return narrowed[int16](mem, values, n), nil
 	case arrow.DECIMAL128, arrow.DECIMAL256:
 		return s.decimals(mem, n, valid, values)
 	}
 	return values, nil
 }
 
-func narrowed(mem memory.Allocator, values *memory.Buffer, n, width int, convert func([]byte, []int32)) *memory.Buffer {
-	out := arrowutil.NewBuffer(mem, n*width)
-	convert(out.Bytes(), arrowutil.As[int32](values.Bytes())[:n])
-	values.Release()
+func narrowed[T int8 | int16](mem memory.Allocator, values *memory.Buffer, n int) *memory.Buffer {
+	defer values.Release()
+	out := arrowutil.NewBuffer(mem, n*len(arrowutil.Bytes([]T{0})))
+	to := arrowutil.As[T](out.Bytes())
+	for i, v := range arrowutil.As[int32](values.Bytes())[:n] {
+		to[i] = T(v)
+	}
 	return out
 }
 
