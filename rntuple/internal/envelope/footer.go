@@ -46,7 +46,7 @@ func ParseFooter(env []byte, s *Schema) (_ *Footer, err error) {
 	if w.footer(s, f); w.Err != nil {
 		return nil, w.Err
 	}
-	if s.counts() != s.Header {
+	if s.Counts() != s.Header {
 		if err := s.Check(); err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (w *coder) extension(s *Schema) {
 	w.name("schema extension", -1)
 	frame := w.open()
 	if w.Writing || w.Left() > 0 {
-		w.description(s, s.Header, s.counts())
+		w.description(s, s.Header, s.Counts())
 	}
 	w.close(frame)
 }

@@ -21,7 +21,7 @@ func ParseHeader(env []byte, format Format) (_ *Schema, err error) {
 	if w.header(s); w.Err != nil {
 		return nil, w.Err
 	}
-	s.Header = s.counts()
+	s.Header = s.Counts()
 	return s, s.Check()
 }
 

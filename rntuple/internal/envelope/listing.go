@@ -17,7 +17,7 @@ func ParseListing(header, footer []byte) (*Schema, *Footer, error) {
 		w.Take(4) // number of the release candidate
 		w.names(s)
 		w.description(s, Counts{}, Counts{})
-		s.Header, err = s.counts(), w.Err
+		s.Header, err = s.Counts(), w.Err
 	}
 	if err != nil {
 		return nil, nil, fault.In(err, KindHeader.String(), -1)

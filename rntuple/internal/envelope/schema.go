@@ -28,7 +28,8 @@ type Schema struct {
 // Counts are lengths of the four lists of a schema.
 type Counts struct{ Fields, Columns, Aliases, Extra int }
 
-func (s *Schema) counts() Counts {
+// Counts are the lengths of the lists so far.
+func (s *Schema) Counts() Counts {
 	return Counts{len(s.Fields), len(s.Columns), len(s.Aliases), len(s.Extra)}
 }
 

@@ -47,6 +47,10 @@ type openField struct {
 // field has, or -1 if that depends on values of fields around it.
 func (t *Table) openField(c *envelope.Cluster, f *fields.Field, entries int64) (*openField, error) {
 	out := &openField{Field: f}
+	if entries > 0 && f.N > math.MaxInt64/entries {
+		return nil, fault.Limitf("%d arrays of %d items", entries, f.N)
+	}
+	items := max(entries*f.N, -1) // of arrays
 	if len(f.Columns) > 0 {
 		ids := f.Columns[0]
 		live := 0
@@ -68,13 +72,7 @@ func (t *Table) openField(c *envelope.Cluster, f *fields.Field, entries int64) (
 			case fields.Value:
 				kind = f.Kind
 			case fields.FixedBytes:
-				kind = column.KindByte
-				if entries >= 0 {
-					var err error
-					if n, err = items(entries, f.N); err != nil {
-						return nil, err
-					}
-				}
+				kind, n = column.KindByte, items
 			}
 			if i > 0 { // characters, bytes
 				kind, n = t.schema.Columns[id].Type.Native(), -1
@@ -86,15 +84,12 @@ func (t *Table) openField(c *envelope.Cluster, f *fields.Field, entries int64) (
 			out.columns = append(out.columns, col)
 		}
 	}
-	n := entries
-	switch {
-	case f.Layout == fields.FixedList && entries >= 0:
-		var err error
-		if n, err = items(entries, f.N); err != nil {
-			return nil, err
-		}
-	case f.Layout != fields.Struct:
-		n = -1
+	n := int64(-1)
+	switch f.Layout {
+	case fields.FixedList:
+		n = items
+	case fields.Struct:
+		n = entries
 	}
 	out.children = make([]*openField, len(f.Children))
 	for i, kid := range f.Children {
@@ -108,14 +103,6 @@ func (t *Table) openField(c *envelope.Cluster, f *fields.Field, entries int64) (
 		}
 	}
 	return out, nil
-}
-
-// items is the number of items of arrays of n each.
-func items(arrays, n int64) (int64, error) {
-	if arrays > math.MaxInt64/n {
-		return 0, fault.Limitf("%d arrays of %d items", arrays, n)
-	}
-	return arrays * n, nil
 }
 
 // data gives the elements of runs of the field as an array of its physical type.

@@ -78,7 +78,7 @@ func New(ctx context.Context, out *rootfile.Writer, top []arrow.Field, o Options
 	if err := w.o.checkUsed(); err != nil {
 		return nil, err
 	}
-	w.s.Header = counted(w.s)
+	w.s.Header = w.s.Counts()
 	if w.o.streamed && o.StreamerInfo != "" { // goes into the footer, as ROOT's does, which is known at the end
 		w.s.Extra = append(w.s.Extra, envelope.ExtraType{Content: envelope.ExtraStreamerInfo, Data: o.StreamerInfo})
 	}
@@ -88,10 +88,6 @@ func New(ctx context.Context, out *rootfile.Writer, top []arrow.Field, o Options
 	}
 	w.header, err = w.envelope(ctx, env)
 	return w, err
-}
-
-func counted(s *envelope.Schema) envelope.Counts {
-	return envelope.Counts{Fields: len(s.Fields), Columns: len(s.Columns), Aliases: len(s.Aliases), Extra: len(s.Extra)}
 }
 
 // add adds fields at the top.
