@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/projection"
+	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -171,23 +172,23 @@ func (c cluster) RawRowBytes() (bytes int64, known bool) { return 0, false }
 
 // ValueBytes implements [table.Stripe]: the elements of the cluster's pages.
 func (c cluster) ValueBytes(_ context.Context, col *table.Column) int64 {
-	cl := &c.table.clusters[c.index]
 	total := uint64(0)
-	var add func(f *fields.Field)
-	add = func(f *fields.Field) {
-		for _, r := range f.Columns {
-			for _, id := range r {
-				for _, p := range cl.Pages(id) {
-					total += uint64(p.Elements) * uint64(c.table.schema.Columns[id].Bits) / 8
-				}
-			}
-		}
-		for _, kid := range f.Children {
-			add(kid)
+	c.pages(c.table.fieldOf(col), func(id uint32, p envelope.Page) {
+		total += uint64(p.Elements) * uint64(c.table.schema.Columns[id].Bits) / 8
+	})
+	return int64(min(total/max(uint64(c.Rows()), 1), math.MaxInt32))
+}
+
+// pages calls do with the pages of a field in the cluster, and of all below it.
+func (c cluster) pages(f *fields.Field, do func(id uint32, p envelope.Page)) {
+	for _, id := range slices.Concat(f.Columns...) {
+		for _, p := range c.table.clusters[c.index].Pages(id) {
+			do(id, p)
 		}
 	}
-	add(c.table.fieldOf(col))
-	return int64(min(total/max(cl.Entries, 1), math.MaxInt32))
+	for _, kid := range f.Children {
+		c.pages(kid, do)
+	}
 }
 
 // RangesToOpen implements [table.Stripe]: opening a column reads nothing.
@@ -196,26 +197,13 @@ func (c cluster) RangesToOpen(_ context.Context, columns []table.Column, parts t
 		return nil, nil
 	}
 	for i := range columns {
-		ranges = c.appendRanges(ranges, c.table.fieldOf(&columns[i]), limit)
+		c.pages(c.table.fieldOf(&columns[i]), func(_ uint32, p envelope.Page) {
+			if int64(stored(p)) <= limit {
+				ranges = c.table.pages.appendRange(ranges, p)
+			}
+		})
 	}
 	return ranges, nil
-}
-
-// appendRanges appends the bytes of all pages of a field in the cluster.
-func (c cluster) appendRanges(dst []storage.ByteRange, f *fields.Field, limit int64) []storage.ByteRange {
-	for _, r := range f.Columns {
-		for _, id := range r {
-			for _, p := range c.table.clusters[c.index].Pages(id) {
-				if int64(stored(p)) <= limit {
-					dst = c.table.pages.appendRange(dst, p)
-				}
-			}
-		}
-	}
-	for _, kid := range f.Children {
-		dst = c.appendRanges(dst, kid, limit)
-	}
-	return dst
 }
 
 func (c cluster) Open(_ context.Context, col *table.Column, _ bool, _ func() (storage.Prefetched, error)) (table.ColumnReader, error) {

@@ -130,27 +130,41 @@ type byteStrings struct{ index, content *col }
 func (n *byteStrings) reset() {}
 
 func (n *byteStrings) append(e *encoder, arr arrow.Array, rows spans) error {
-	if id := arr.DataType().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
-		return appendStrings(n, e, arr, arrowutil.Offsets[int64](arr), rows)
+	items, err := collections(n.index, e, arr, rows, n.content.count)
+	if err != nil {
+		return err
 	}
-	return appendStrings(n, e, arr, arrowutil.Offsets[int32](arr), rows)
-}
-
-func appendStrings[O int32 | int64](n *byteStrings, e *encoder, arr arrow.Array, off []O, rows spans) error {
 	var src []byte
 	if b := arr.Data().Buffers()[2]; b != nil {
 		src = b.Bytes()
 	}
-	for _, r := range rows {
-		if err := offsets(n.index, e, off[r.from:r.to+1], n.content.count); err != nil {
-			return err
-		}
-		from, to := int(off[r.from]), int(off[r.to])
-		if err := n.content.values(e, src, from, to-from); err != nil {
+	for _, r := range items {
+		if err := n.content.values(e, src, r.from, r.to-r.from); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// collections appends the ends of rows of texts, binary values or lists to an index column. The first begins behind so many items. The
+// result is the rows of their items.
+func collections(index *col, e *encoder, arr arrow.Array, rows spans, before int64) (items spans, err error) {
+	switch arr.DataType().ID() {
+	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:
+		return collectionsBetween(index, e, arrowutil.Offsets[int64](arr), rows, before)
+	}
+	return collectionsBetween(index, e, arrowutil.Offsets[int32](arr), rows, before)
+}
+
+func collectionsBetween[O int32 | int64](index *col, e *encoder, off []O, rows spans, before int64) (items spans, err error) {
+	for _, r := range rows {
+		if err := offsets(index, e, off[r.from:r.to+1], before); err != nil {
+			return nil, err
+		}
+		items = items.add(int(off[r.from]), int(off[r.to]))
+		before += int64(off[r.to] - off[r.from])
+	}
+	return items, nil
 }
 
 // list is a collection.
@@ -166,28 +180,14 @@ func (n *list) reset() {
 }
 
 func (n *list) append(e *encoder, arr arrow.Array, rows spans) error {
-	var items spans
-	var err error
-	if arr.DataType().ID() == arrow.LARGE_LIST {
-		items, err = appendLists(n, e, arrowutil.Offsets[int64](arr), rows)
-	} else {
-		items, err = appendLists(n, e, arrowutil.Offsets[int32](arr), rows)
-	}
+	items, err := collections(n.index, e, arr, rows, n.items)
 	if err != nil {
 		return err
 	}
-	return n.item.put(e, arr.(array.ListLike).ListValues(), items)
-}
-
-func appendLists[O int32 | int64](n *list, e *encoder, off []O, rows spans) (items spans, err error) {
-	for _, r := range rows {
-		if err := offsets(n.index, e, off[r.from:r.to+1], n.items); err != nil {
-			return nil, err
-		}
-		items = items.add(int(off[r.from]), int(off[r.to]))
-		n.items += int64(off[r.to] - off[r.from])
+	for _, r := range items {
+		n.items += int64(r.to - r.from)
 	}
-	return items, nil
+	return n.item.put(e, arr.(array.ListLike).ListValues(), items)
 }
 
 // fixedList is an array of so many items.
