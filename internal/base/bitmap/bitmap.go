@@ -97,15 +97,20 @@ func (b Bits) CopyTo(dst []byte, off int) {
 
 // PutWord writes the lowest n bits of w (n up to 64) into dst from bit off on.
 func PutWord(dst []byte, off int, w uint64, n int) {
+	if n == 64 {
+		d, shift := dst[off>>3:], off&7
+		below := uint64(1)<<shift - 1 // bits that stay
+		binary.LittleEndian.PutUint64(d, binary.LittleEndian.Uint64(d)&below|w<<shift)
+		if shift > 0 {
+			d[8] = d[8]&^byte(below) | byte(w>>(64-shift))
+		}
+		return
+	}
 	for n > 0 {
 		shift := off & 7
 		k := min(8-shift, n)
 		mask := byte(1<<k-1) << shift
 		p := &dst[off>>3]
-		if off&7 == 0 && n >= 64 {
-			binary.LittleEndian.PutUint64(dst[off>>3:], w)
-			return
-		}
 		*p = *p&^mask | byte(w)<<shift&mask
 		w >>= k
 		off += k

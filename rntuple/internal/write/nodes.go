@@ -149,8 +149,7 @@ func (n *byteStrings) append(e *encoder, arr arrow.Array, rows spans) error {
 // collections appends the ends of rows of texts, binary values or lists to an index column. The first begins behind so many items. The
 // result is the rows of their items.
 func collections(index *col, e *encoder, arr arrow.Array, rows spans, before int64) (items spans, err error) {
-	switch arr.DataType().ID() {
-	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:
+	if id := arr.DataType().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY || id == arrow.LARGE_LIST {
 		return collectionsBetween(index, e, arrowutil.Offsets[int64](arr), rows, before)
 	}
 	return collectionsBetween(index, e, arrowutil.Offsets[int32](arr), rows, before)
