@@ -106,12 +106,6 @@ func (t *Table) Clone() *Table {
 // Len is the number of symbols.
 func (t *Table) Len() int { return t.n }
 
-// Symbol returns the symbol with code i and its length. The first byte is in the low byte, unused ones are 0.
-func (t *Table) Symbol(i int) (value uint64, length uint8) {
-	s := t.symbols[:t.n][i]
-	return s.value, s.length
-}
-
 // Append appends the stored table: 8 bytes for each symbol, then one byte for each length.
 func (t *Table) Append(dst []byte) []byte {
 	for _, s := range t.symbols[:t.n] {

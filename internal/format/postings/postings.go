@@ -20,12 +20,11 @@ import (
 const MaxRow = 1<<31 - 2 // so that the number of rows is an int of 32 bits
 
 const (
-	groupLen    = 128
-	impliedLen  = 16 // lists of less rows have no parameters
-	escape      = 16 // zeros before a number whose size is written
-	paramBits   = 5
-	formBit     = 1
-	worstNumber = escape + paramBits + 31 // bits
+	groupLen   = 128
+	impliedLen = 16 // lists of less rows have no parameters
+	escape     = 16 // zeros before a number whose size is written
+	paramBits  = 5
+	formBit    = 1
 )
 
 // rowBits is the number of bits of a row below total.

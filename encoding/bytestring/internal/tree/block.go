@@ -51,11 +51,7 @@ type BlockOptions struct {
 	MaxDecoded int64 // most bytes that the values and offsets of a block may take; 0 means DefaultMaxDecoded
 }
 
-// Parse checks the block that blk holds, whole, of n values, each of fixed bytes
-// or, if fixed is 0, of any length. After it Decode can only fail because
-// compressed bytes do not unpack. Memory is taken from s once sizes have been
-// compared with the bytes of the block and with the limit of o. Errors wrap one
-// of the kinds of package fault.
+// Parse is that of package bytestring.
 func (t *Table) Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Block, error) {
 	f, err := encoding.ParseBlock(blk, o.Checksums)
 	if err != nil {
@@ -193,18 +189,12 @@ func (t *Tree) rangeLen(from, to int) int {
 	return int(t.Offsets[to] - t.Offsets[from])
 }
 
-// Decode writes the values back to back to dst, and where each ends to offsets:
-// the first ends at base plus its length. dst is DataLen bytes long, and offsets
-// Len long, or nil if values have a fixed size. Bytes of dst beyond its length,
-// up to its capacity, may be overwritten with anything.
+// Decode is that of package bytestring.
 func Decode[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
 	return decode(&b.t, 0, b.t.N, b.t.DataLen, dst, offsets, base)
 }
 
-// DecodeRange is [Decode] for the slots from up to (not including) to: dst is
-// RangeLen bytes long. A compressed block is unpacked as a whole into the
-// Scratch first, once for any number of ranges; a few ranges of FSST are decoded alone, and
-// the codes between them passed over.
+// DecodeRange is that of package bytestring.
 func DecodeRange[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
 	if from < 0 || to < from || to > b.t.N {
 		return fmt.Errorf("bytestring: slots %d to %d of a block of %d", from, to, b.t.N)

@@ -9,9 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Describe names the bytes of a tree of n values, each of fixed bytes or,
-// with fixed 0, of any length, without decoding the values. Of a bad tree it
-// describes the readable part, and puts the error into the node it was found in.
+// Describe is that of package bytestring.
 func (t *Table) Describe(tree []byte, n, fixed int) encoding.Tree {
 	return t.describe(tree, n, fixed, 0)
 }
