@@ -207,12 +207,7 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 		}
 		return draft{}, fail(n, "%s alone is no condition", n.Lit.Describe())
 	case ast.OpColumn:
-		if d, err := b.domain(n, jsonvalues.Bool); err != nil {
-			return draft{}, err
-		} else if !d.IsBool() {
-			return draft{}, fail(n, "%s is of type %s: only a column of booleans alone is a condition", n.Path, d.Name)
-		}
-		return b.truth(n, negate)
+		return b.truth(n, negate, "only a column of booleans alone is a condition")
 	case ast.OpIsNull, ast.OpIsNaN:
 		return b.is(n, negate)
 	case ast.OpIn:
@@ -222,20 +217,22 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 	}
 	switch {
 	case n.Op.IsValue():
-		if d, err := b.domain(n, jsonvalues.Bool); err != nil {
-			return draft{}, err
-		} else if !d.IsBool() {
-			return draft{}, fail(n, "%s is of type %s: a condition is true or false", ast.Shorten(n.String()), d.Name)
-		}
-		return b.truth(n, negate)
+		return b.truth(n, negate, "a condition is true or false")
 	case n.Op.IsText():
 		return b.text(n, negate)
 	}
 	return b.comparison(n, negate)
 }
 
-// truth asks whether a boolean is true.
-func (b *binder) truth(n *ast.Node, negate bool) (draft, error) {
+// truth asks whether a boolean is true. hint is for values of other types.
+func (b *binder) truth(n *ast.Node, negate bool, hint string) (draft, error) {
+	col, err := b.column(n, jsonvalues.Bool)
+	if err != nil {
+		return draft{}, err
+	}
+	if d := b.columns[col].domain; !d.IsBool() {
+		return draft{}, fail(n, "%s is of type %s: %s", ast.Shorten(n.String()), d.Name, hint)
+	}
 	truth := &ast.Node{Op: ast.OpLiteral, Text: n.Text, Pos: n.Pos, Lit: ast.Literal{Kind: ast.LitBool, Text: "true"}}
 	return b.comparison(&ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{n, truth}}, negate)
 }
@@ -283,14 +280,6 @@ func (b *binder) column(n *ast.Node, kind jsonvalues.Kind) (int, error) {
 	b.byPath[name] = len(b.columns)
 	b.columns = append(b.columns, c)
 	return len(b.columns) - 1, nil
-}
-
-func (b *binder) domain(n *ast.Node, kind jsonvalues.Kind) (*valueset.Domain, error) {
-	i, err := b.column(n, kind)
-	if err != nil {
-		return nil, err
-	}
-	return b.columns[i].domain, nil
 }
 
 // Resolve finds the column of a schema that a node names. A value within JSON texts is a text.

@@ -49,25 +49,19 @@ func (e *evaluator) dictionary(n *Node, a *array.Dictionary, dst []byte, rows in
 
 // lookUpIn copies to each row the bit of its index. It returns false if the indices are of a type that indices cannot have.
 func lookUpIn(indices arrow.Array, table, dst []byte) bool {
-	switch indices.DataType().ID() {
-	case arrow.INT8:
-		lookUp(arrowutil.Values[int8](indices), table, dst)
-	case arrow.INT16:
-		lookUp(arrowutil.Values[int16](indices), table, dst)
-	case arrow.INT32:
-		lookUp(arrowutil.Values[int32](indices), table, dst)
-	case arrow.INT64:
-		lookUp(arrowutil.Values[int64](indices), table, dst)
-	case arrow.UINT8:
-		lookUp(arrowutil.Values[uint8](indices), table, dst)
-	case arrow.UINT16:
-		lookUp(arrowutil.Values[uint16](indices), table, dst)
-	case arrow.UINT32:
-		lookUp(arrowutil.Values[uint32](indices), table, dst)
-	case arrow.UINT64:
-		lookUp(arrowutil.Values[uint64](indices), table, dst)
-	default:
+	dt := indices.DataType()
+	if !arrow.IsInteger(dt.ID()) {
 		return false
+	}
+	switch dt.(arrow.FixedWidthDataType).Bytes() { // no index is negative
+	case 1:
+		lookUp(arrowutil.Values[uint8](indices), table, dst)
+	case 2:
+		lookUp(arrowutil.Values[uint16](indices), table, dst)
+	case 4:
+		lookUp(arrowutil.Values[uint32](indices), table, dst)
+	default:
+		lookUp(arrowutil.Values[uint64](indices), table, dst)
 	}
 	return true
 }

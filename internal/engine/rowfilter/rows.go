@@ -120,13 +120,8 @@ func (r *Rows) evaluate(ctx context.Context, n *predicate.Node, set rowset.Set) 
 		return reader.(table.DictionaryReader).SelectCodes(ctx, set, c.Keep, &r.Options)
 	}
 	columns := make([]arrow.Array, len(r.columns))
-	if r.numbers(n, set) {
-		if found, ok, err := r.findNumbers(ctx, n, set); ok || err != nil {
-			return found, err
-		}
-	}
-	if r.blockwise(n, set) {
-		if found, ok, err := r.findInBlocks(ctx, n, set, columns); ok || err != nil {
+	if r.toDecode(n, set) {
+		if found, ok, err := r.findEncoded(ctx, n, set, columns); ok || err != nil {
 			return found, err
 		}
 	}
@@ -143,73 +138,52 @@ func (r *Rows) evaluate(ctx context.Context, n *predicate.Node, set rowset.Set) 
 	return set.Select(r.bits), nil
 }
 
-func (r *Rows) findNumbers(ctx context.Context, n *predicate.Node, set rowset.Set) (found rowset.Set, ok bool, err error) {
-	reader, err := r.Column(ctx, n.Column)
-	if err != nil {
-		return found, false, err
-	}
-	finder, ok := reader.(table.NumberFinder)
-	if !ok {
+// findEncoded searches the column of a leaf without keeping decoded values, if that pays: numbers in their encoded form, or byte strings block
+// by block. ok is false if it was not searched.
+func (r *Rows) findEncoded(ctx context.Context, n *predicate.Node, set rowset.Set, columns []arrow.Array) (found rowset.Set, ok bool, err error) {
+	numbers := r.numbers(n, set)
+	required, rare := requiredOf(n.Test)
+	if !numbers && !rare {
 		return found, false, nil
 	}
-	return finder.FindNumbers(ctx, set, n.Test, &r.Options)
-}
-
-func (r *Rows) findInBlocks(ctx context.Context, n *predicate.Node, set rowset.Set, columns []arrow.Array) (found rowset.Set, ok bool, err error) {
 	reader, err := r.Column(ctx, n.Column)
 	if err != nil {
 		return found, false, err
 	}
-	finder, ok := reader.(table.BlockFinder)
-	if !ok {
+	if finder, is := reader.(table.NumberFinder); is && numbers {
+		return finder.FindNumbers(ctx, set, n.Test, &r.Options)
+	}
+	finder, is := reader.(table.BlockFinder)
+	if !is || !rare {
 		return found, false, nil
 	}
 	holds := func(dst []byte, values arrow.Array) ([]byte, error) {
 		columns[n.Column] = values
 		return n.Eval(dst, columns, values.Len())
 	}
-	return finder.FindInBlocks(ctx, set, holds, required(n.Test), &r.Options)
+	return finder.FindInBlocks(ctx, set, holds, required, &r.Options)
 }
 
-// blockwise reports whether to evaluate a leaf block by block without keeping the decoded values, which pays if it
-// is probably true for few rows.
-func (r *Rows) blockwise(n *predicate.Node, set rowset.Set) bool {
-	if !r.toDecode(n, set) {
-		return false
-	}
-	switch t := n.Test.(type) {
-	case *predicate.Text:
-		return !t.Not && (len(t.Prefix) > 0 || len(t.Parts) > 0)
-	case valueset.Bytes:
-		if len(t) == 1 {
-			if _, ok := t[0].Prefix(); ok {
-				return true
-			}
-		}
-		_, ok := t.Constants()
-		return ok
-	}
-	return false
-}
-
-// required is what every value has for which a leaf is true.
-func required(t predicate.Test) (r table.Required) {
+// requiredOf is what every byte string has for which a leaf is true. rare tells that these are probably few, so that it pays not to keep the
+// decoded values of a block.
+func requiredOf(t predicate.Test) (r table.Required, rare bool) {
 	switch t := t.(type) {
 	case *predicate.Text:
 		if !t.Not {
-			return table.Required{Parts: append(slices.Clip(t.Parts), t.Prefix), Prefix: t.Prefix}
+			return table.Required{Parts: append(slices.Clip(t.Parts), t.Prefix), Prefix: t.Prefix}, len(t.Prefix) > 0 || len(t.Parts) > 0
 		}
 	case valueset.Bytes:
 		if len(t) == 1 {
 			if prefix, ok := t[0].Prefix(); ok {
-				return table.Required{Parts: [][]byte{prefix}, Prefix: prefix}
+				return table.Required{Parts: [][]byte{prefix}, Prefix: prefix}, true
 			}
 			if value, ok := t[0].Constant(); ok {
-				return table.Required{Parts: [][]byte{value}, Prefix: value, Equal: true}
+				return table.Required{Parts: [][]byte{value}, Prefix: value, Equal: true}, true
 			}
 		}
+		_, rare = t.Constants()
 	}
-	return r
+	return r, rare
 }
 
 // toDecode reports whether a leaf needs a plain column that is not decoded for the rows of a set.
@@ -224,7 +198,7 @@ func (r *Rows) toDecode(n *predicate.Node, set rowset.Set) bool {
 // numbers reports whether to search the numbers of a leaf in encoded blocks. This pays for most of their rows, if
 // the result needs probably few values of the column.
 func (r *Rows) numbers(n *predicate.Node, set rowset.Set) bool {
-	if !r.toDecode(n, set) || 2*set.Len() < set.Bounds().Len() {
+	if 2*set.Len() < set.Bounds().Len() {
 		return false
 	}
 	switch t := n.Test.(type) {

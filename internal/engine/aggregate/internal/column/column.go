@@ -328,56 +328,40 @@ func ordinalFloat(v int64) float64 {
 func FromOrdinals(mem memory.Allocator, dt arrow.DataType, v []int64, valid []bool) arrow.Array {
 	n := len(v)
 	bits, nulls := Validity(mem, valid)
-	values := func() *memory.Buffer {
-		switch dt.ID() {
-		case arrow.INT8, arrow.UINT8:
-			return cast[uint8](mem, v)
-		case arrow.INT16, arrow.UINT16:
-			return cast[uint16](mem, v)
-		case arrow.INT32, arrow.UINT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32, arrow.INTERVAL_MONTHS:
-			return cast[uint32](mem, v)
-		case arrow.BOOL:
-			b := arrowutil.NewZeroBuffer(mem, (n+7)/8)
-			for i, x := range v {
-				b.Bytes()[i/8] |= byte(x&1) << (i % 8)
-			}
-			return b
-		case arrow.UINT64:
-			b := cast[uint64](mem, v)
-			for i, x := range v {
-				arrowutil.As[uint64](b.Bytes())[i] = uint64(x) ^ 1<<63
-			}
-			return b
-		case arrow.FLOAT64:
-			b := arrowutil.NewBuffer(mem, 8*n)
-			for i, x := range v {
-				arrowutil.As[float64](b.Bytes())[i] = ordinalFloat(x)
-			}
-			return b
-		case arrow.FLOAT32:
-			b := arrowutil.NewBuffer(mem, 4*n)
-			for i, x := range v {
-				arrowutil.As[float32](b.Bytes())[i] = float32(ordinalFloat(x))
-			}
-			return b
-		case arrow.FLOAT16:
-			b := arrowutil.NewBuffer(mem, 2*n)
-			for i, x := range v {
-				arrowutil.As[float16.Num](b.Bytes())[i] = float16.New(float32(ordinalFloat(x)))
-			}
-			return b
+	var values *memory.Buffer
+	switch dt.ID() {
+	case arrow.INT8, arrow.UINT8:
+		values = mapped(mem, v, func(x int64) uint8 { return uint8(x) })
+	case arrow.INT16, arrow.UINT16:
+		values = mapped(mem, v, func(x int64) uint16 { return uint16(x) })
+	case arrow.INT32, arrow.UINT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32, arrow.INTERVAL_MONTHS:
+		values = mapped(mem, v, func(x int64) uint32 { return uint32(x) })
+	case arrow.BOOL:
+		values = arrowutil.NewZeroBuffer(mem, (n+7)/8)
+		for i, x := range v {
+			values.Bytes()[i/8] |= byte(x&1) << (i % 8)
 		}
-		return cast[uint64](mem, v)
-	}()
+	case arrow.UINT64:
+		values = mapped(mem, v, func(x int64) uint64 { return uint64(x) ^ 1<<63 })
+	case arrow.FLOAT64:
+		values = mapped(mem, v, ordinalFloat)
+	case arrow.FLOAT32:
+		values = mapped(mem, v, func(x int64) float32 { return float32(ordinalFloat(x)) })
+	case arrow.FLOAT16:
+		values = mapped(mem, v, func(x int64) float16.Num { return float16.New(float32(ordinalFloat(x))) })
+	default:
+		values = mapped(mem, v, func(x int64) int64 { return x })
+	}
 	return arrowutil.Make(dt, n, []*memory.Buffer{bits, values}, nil, nulls)
 }
 
-func cast[T uint8 | uint16 | uint32 | uint64](mem memory.Allocator, v []int64) *memory.Buffer {
+// mapped has what a function makes of each value.
+func mapped[T any](mem memory.Allocator, v []int64, one func(int64) T) *memory.Buffer {
 	var t T
 	b := arrowutil.NewBuffer(mem, len(v)*int(unsafe.Sizeof(t)))
 	to := arrowutil.As[T](b.Bytes())
 	for i, x := range v {
-		to[i] = T(x)
+		to[i] = one(x)
 	}
 	return b
 }
