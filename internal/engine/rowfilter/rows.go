@@ -267,53 +267,37 @@ func (r *Rows) same(i int, col *table.Column) bool {
 	return top.ID == col.ID && len(top.Children) == 0 && arrow.TypeEqual(top.Arrow.Type, col.Arrow.Type)
 }
 
-// onlyEntry returns the single dictionary entry of a column in rows that the filter is true for, or nil.
-func (r *Rows) onlyEntry(col *table.Column) *onlyEntry {
-	for k := range r.only {
-		if r.same(r.only[k].column, col) {
-			return &r.only[k]
-		}
+// Constant returns a function for n values of a column that has the same dictionary entry in all rows that the filter is true for, as an array of
+// the physical type. It is nil for other columns.
+func (r *Rows) Constant(col *table.Column) func(ctx context.Context, n int64) (arrow.Array, error) {
+	k := slices.IndexFunc(r.only, func(o onlyEntry) bool { return r.same(o.column, col) })
+	if k < 0 {
+		return nil
 	}
-	return nil
+	return func(ctx context.Context, n int64) (arrow.Array, error) {
+		reader, err := r.Column(ctx, r.only[k].column)
+		if err != nil {
+			return nil, err
+		}
+		return reader.(table.DictionaryReader).Repeat(ctx, r.only[k].entry, n, &r.Options)
+	}
 }
 
-// decoded returns the array of a column that was decoded for the filter. It returns nil if rows are missing or the
-// type differs.
-func (r *Rows) decoded(col *table.Column, rows rowset.Set) *decodedColumn {
+// Decoded returns a function for some rows of a column that was decoded for the filter, as an array of the physical type, which the caller
+// releases. It is nil if rows are missing or the type differs.
+func (r *Rows) Decoded(col *table.Column, rows rowset.Set) func() (arrow.Array, error) {
 	for i := range r.arrays {
 		a := &r.arrays[i]
-		if a.physical != nil && r.same(i, col) && a.rows.Has(rows) {
-			return a
+		if a.physical == nil || !r.same(i, col) || !a.rows.Has(rows) {
+			continue
+		}
+		return func() (arrow.Array, error) {
+			if a.rows.Equal(rows) {
+				a.physical.Retain()
+				return a.physical, nil
+			}
+			return arrowutil.Take(r.Options.Allocator, a.physical, rows.Indices(a.rows))
 		}
 	}
 	return nil
-}
-
-// HasConstant reports whether a column has the same dictionary entry in all rows that the filter is true for.
-func (r *Rows) HasConstant(col *table.Column) bool { return r.onlyEntry(col) != nil }
-
-// Constant returns the entry of a column with [Rows.HasConstant], n times, as an array of the physical type.
-func (r *Rows) Constant(ctx context.Context, col *table.Column, n int64) (arrow.Array, error) {
-	only := r.onlyEntry(col)
-	reader, err := r.Column(ctx, only.column)
-	if err != nil {
-		return nil, err
-	}
-	return reader.(table.DictionaryReader).Repeat(ctx, only.entry, n, &r.Options)
-}
-
-// HasDecoded reports whether a column was decoded for the filter, with all of some rows.
-func (r *Rows) HasDecoded(col *table.Column, rows rowset.Set) bool {
-	return r.decoded(col, rows) != nil
-}
-
-// Decoded returns rows of a column with [Rows.HasDecoded], as an array of the physical type. The caller releases
-// it.
-func (r *Rows) Decoded(col *table.Column, rows rowset.Set) (arrow.Array, error) {
-	a := r.decoded(col, rows)
-	if a.rows.Equal(rows) {
-		a.physical.Retain()
-		return a.physical, nil
-	}
-	return arrowutil.Take(r.Options.Allocator, a.physical, rows.Indices(a.rows))
 }

@@ -14,11 +14,11 @@ import (
 
 // hasDecoded reports whether the rows of a column are known from filtering, and need not be read.
 func (j *job) hasDecoded(col *table.Column) bool {
-	return len(j.parts) > 0 && (j.parts[0].HasConstant(col) || j.allPartsHave(col))
+	return len(j.parts) > 0 && (j.parts[0].Constant(col) != nil || j.allPartsHave(col))
 }
 
 func (j *job) allPartsHave(col *table.Column) bool {
-	return !slices.ContainsFunc(j.parts, func(p filteredRows) bool { return !p.HasDecoded(col, p.rows) })
+	return !slices.ContainsFunc(j.parts, func(p filteredRows) bool { return p.Decoded(col, p.rows) == nil })
 }
 
 // decoded is the rows of a column as far as filtering has decoded them, nil if it has not decoded all.
@@ -36,8 +36,8 @@ func (sc *scanner) decoded(j *job, col *table.Column) (arrow.Array, error) {
 
 func (j *job) decodedPhysical(ctx context.Context, col *table.Column) (arrow.Array, error) {
 	first := j.parts[0].Rows
-	if first.HasConstant(col) {
-		return first.Constant(ctx, col, j.rows.Len())
+	if constant := first.Constant(col); constant != nil {
+		return constant(ctx, j.rows.Len())
 	}
 	if !j.allPartsHave(col) {
 		return nil, nil
@@ -46,7 +46,7 @@ func (j *job) decodedPhysical(ctx context.Context, col *table.Column) (arrow.Arr
 	defer func() { arrowutil.ReleaseAll(arrays) }()
 	size := int64(0)
 	for _, p := range j.parts {
-		arr, err := p.Decoded(col, p.rows)
+		arr, err := p.Decoded(col, p.rows)()
 		if err != nil {
 			return nil, err
 		}

@@ -27,36 +27,23 @@ func (b Batch) RowRanges() []rowset.Range { return slices.Collect(b.rows.Ranges(
 // Scan iterates over the rows of a table in batches. A batch is valid until the next step.
 func Scan(ctx context.Context, t table.Table, o Options) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
-		each(ctx, t, o, func(j *job, rows rowset.Set, batch arrow.RecordBatch, err error) bool {
-			if err != nil {
-				return yield(Batch{}, err)
-			}
-			return yield(Batch{batch, j.task.stripe, rows.Shift(j.stripe.stripe.Position())}, nil)
-		})
-	}
-}
-
-// each calls yield with each batch, its rows and the job that made it, until yield returns false.
-func each(ctx context.Context, t table.Table, o Options, yield func(*job, rowset.Set, arrow.RecordBatch, error) bool) {
-	r, err := newRebatcher(ctx, t, o)
-	if err != nil {
-		yield(nil, rowset.Set{}, nil, err)
-		return
-	}
-	defer r.close()
-	for {
-		j, rows, batch, err := r.next()
+		r, err := newRebatcher(ctx, t, o)
 		if err != nil {
-			yield(nil, rowset.Set{}, nil, err)
+			yield(Batch{}, err)
 			return
 		}
-		if batch == nil {
-			return
-		}
-		more := yield(j, rows, batch, nil)
-		batch.Release()
-		if !more {
-			return
+		defer r.close()
+		for more := true; more; {
+			j, rows, batch, err := r.next()
+			if err != nil {
+				yield(Batch{}, err)
+				return
+			}
+			if batch == nil {
+				return
+			}
+			more = yield(Batch{batch, j.task.stripe, rows.Shift(j.stripe.stripe.Position())}, nil)
+			batch.Release()
 		}
 	}
 }

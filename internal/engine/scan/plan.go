@@ -149,20 +149,3 @@ func (o *Options) visible(ctx context.Context, t table.Table) ([]rowset.Range, e
 	}
 	return table.VisibleRows(ctx, t, rows)
 }
-
-// wanted are the rows of a stripe that a scan may read.
-func (o *Options) wanted(st table.Stripe, most int64) rowset.Set {
-	if o.Stripes != nil && !slices.Contains(o.Stripes, st.Index()) {
-		return rowset.Set{}
-	}
-	from, to := st.Position(), st.Position()+st.Rows()
-	rows := make([]rowset.Range, 0, len(o.Rows))
-	for _, r := range o.Rows {
-		r = rowset.Range{From: max(r.From, from) - from, To: min(r.To, to) - from}
-		if r.To-r.From > most {
-			r.To = r.From + most
-		}
-		rows = append(rows, r)
-	}
-	return rowset.Of(rows...)
-}

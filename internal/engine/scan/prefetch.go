@@ -44,9 +44,22 @@ func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
 	return sc.table.PrefetchStripes(ctx, stripes)
 }
 
-// wanted are the rows of a stripe that the scan may read.
+// wanted are the rows of a stripe that a scan may read.
 func (sc *scanner) wanted(stripe int) rowset.Set {
-	return sc.o.wanted(sc.table.Stripe(stripe), sc.most)
+	if sc.o.Stripes != nil && !slices.Contains(sc.o.Stripes, stripe) {
+		return rowset.Set{}
+	}
+	st := sc.table.Stripe(stripe)
+	from, to := st.Position(), st.Position()+st.Rows()
+	rows := make([]rowset.Range, 0, len(sc.o.Rows))
+	for _, r := range sc.o.Rows {
+		r = rowset.Range{From: max(r.From, from) - from, To: min(r.To, to) - from}
+		if r.To-r.From > sc.most {
+			r.To = r.From + sc.most
+		}
+		rows = append(rows, r)
+	}
+	return rowset.Of(rows...)
 }
 
 // prefetchToOpen reads the bytes for opening columns. If all rows are wanted and take few bytes, it reads those as well.
