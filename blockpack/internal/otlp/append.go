@@ -65,10 +65,9 @@ type Encoder struct {
 // part is a column as a field of a message.
 type part struct {
 	*column.Column
-	key   string   // of an attribute; empty for other fields, and for an attribute with an empty key
-	attr  bool     // an attribute
-	value []int32  // for each row the index of its value, -1 for null
-	codes []uint32 // for each value a number, the same for equal values
+	key   string  // of an attribute; empty for other fields, and for an attribute with an empty key
+	attr  bool    // an attribute
+	value []int32 // for each row the index of its value, -1 for null
 }
 
 func newEncoder(columns []*column.Column, n int) *Encoder {
@@ -162,22 +161,14 @@ func (e *Encoder) group(rows []int) []*group {
 
 // split groups rows by the values of all columns of a resource or scope.
 func (e *Encoder) split(rows []int, scope int) []*group {
-	parts := e.shared[scope]
-	for _, p := range parts {
-		p.number()
-	}
 	var out []*group
 	found := map[string]*group{}
-	key := make([]byte, 4*len(parts))
 	var last *group
-	var lastKey []byte
+	var key, lastKey []byte
 	for _, row := range rows {
-		for i, p := range parts {
-			code := uint32(math.MaxUint32)
-			if k := p.value[row]; k >= 0 {
-				code = p.codes[k]
-			}
-			binary.LittleEndian.PutUint32(key[4*i:], code)
+		key = key[:0]
+		for _, p := range e.shared[scope] {
+			key = p.appendKey(key, row)
 		}
 		if last == nil || string(key) != string(lastKey) {
 			if last = found[string(key)]; last == nil {
@@ -192,31 +183,17 @@ func (e *Encoder) split(rows []int, scope int) []*group {
 	return out
 }
 
-// number gives equal values the same code.
-func (p *part) number() {
-	if p.codes != nil {
-		return
+// appendKey appends the value of a row, or null: equal bytes to equal values.
+func (p *part) appendKey(key []byte, row int) []byte {
+	k := int(p.value[row])
+	switch {
+	case k < 0:
+		return append(key, 0)
+	case p.Type.Textual():
+		v := p.Values.Bytes(k)
+		return append(binary.AppendUvarint(key, uint64(len(v))+1), v...)
 	}
-	p.codes = make([]uint32, p.Values.Len())
-	numbers, texts := map[uint64]uint32{}, map[string]uint32{}
-	for k := range p.codes {
-		var code uint32
-		var ok bool
-		if p.Type.Textual() {
-			v := p.Values.Bytes(k)
-			if code, ok = texts[string(v)]; !ok {
-				code = uint32(len(texts))
-				texts[string(v)] = code
-			}
-		} else {
-			v := p.Values.Numbers[k]
-			if code, ok = numbers[v]; !ok {
-				code = uint32(len(numbers))
-				numbers[v] = code
-			}
-		}
-		p.codes[k] = code
-	}
+	return binary.LittleEndian.AppendUint64(append(key, 1), p.Values.Numbers[k])
 }
 
 // value is the value of a field in a row. ok is false if it has none.

@@ -56,7 +56,8 @@ func columnsOf(batch arrow.RecordBatch) ([]*column.Column, error) {
 // addColumns adds the rows of columns.
 func (b *Builder) addColumns(columns []*column.Column, rows int) error {
 	ids := 0
-	for _, c := range complete(columns, rows) {
+	given := map[*columnBuilder]*column.Column{}
+	for _, c := range columns {
 		to, err := b.target(c)
 		if err != nil {
 			return err
@@ -66,11 +67,19 @@ func (b *Builder) addColumns(columns []*column.Column, rows int) error {
 				return fault.InColumn(fault.Corruptf("a span has no id"), c.Name)
 			}
 		}
-		if b.o.Strict && to.extension {
+		given[to] = c
+		if b.o.Strict && to.extension || to.always && c.Present != nil {
 			continue
 		}
 		if err := b.addColumn(to, c); err != nil {
 			return fault.InColumn(err, c.Name)
+		}
+	}
+	for _, i := range requiredColumns {
+		if to := b.fields[i]; given[to] == nil || given[to].Present != nil {
+			if err := b.addRequired(to, given[to], rows); err != nil {
+				return fault.InColumn(err, to.name)
+			}
 		}
 	}
 	if ids < 2 && rows > 0 {
@@ -162,61 +171,33 @@ func (b *Builder) internAll(to *columnBuilder, c *column.Column) ([]uint32, erro
 	return codes, nil
 }
 
-// complete gives each row the fields that every span has: an empty name, zeros, and the duration from start to end. It
-// returns columns without nulls for these, and the others as they are.
-func complete(columns []*column.Column, rows int) []*column.Column {
-	byName := map[string]int{}
-	for i, c := range columns {
-		byName[c.Name] = i
-	}
-	full := func(name string, value func(i int) uint64) *column.Column {
-		f, _ := spans.Intrinsic(name)
-		i, ok := byName[name]
-		if !ok {
-			i = len(columns)
-			columns = append(columns, &column.Column{Name: name, Type: f.Type, Rows: rows, Present: make([]byte, (rows+7)/8)})
-		}
-		columns[i] = withoutNulls(columns[i], value)
-		return columns[i]
-	}
-	zero := func(int) uint64 { return 0 }
-	full(spans.Name, zero)
-	full(spans.Kind, zero)
-	start, end := full(spans.Start, zero), full(spans.End, zero)
-	full(spans.Duration, func(i int) uint64 { return duration(start.Values.Numbers[i], end.Values.Numbers[i]) })
-	return columns
-}
+// requiredColumns are the columns but ids that every span has, the duration last.
+var requiredColumns = [...]int{indexOf(spans.Name), indexOf(spans.Kind), startColumn, endColumn, durationColumn}
 
-// withoutNulls is a column with a value in each row, and with no codes if it has numbers.
-func withoutNulls(c *column.Column, value func(i int) uint64) *column.Column {
-	if c.Present == nil && (c.Codes == nil || c.Type.Textual()) {
-		return c
+// addRequired adds a column that may have nulls, or be nil, to one that has a value in each row: an empty name, zeros, and the
+// duration from start to end.
+func (b *Builder) addRequired(to *columnBuilder, c *column.Column, rows int) error {
+	if c == nil {
+		c = &column.Column{Rows: rows, Present: make([]byte, (rows+7)/8)}
 	}
-	out := &column.Column{Name: c.Name, Type: c.Type, Rows: c.Rows}
-	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-	n := 0
-	for i := range c.Rows {
-		k := -1
-		if present.At(i) {
-			if k = n; c.Codes != nil {
-				k = int(c.Codes[n])
-			}
-			n++
-		}
+	for i, k := range c.ByRow() {
+		row := b.rows + i
+		var err error
 		switch {
-		case !c.Type.Textual() && k >= 0:
-			out.Values.Numbers = append(out.Values.Numbers, c.Values.Numbers[k])
-		case !c.Type.Textual():
-			out.Values.Numbers = append(out.Values.Numbers, value(i))
+		case to.textual() && k >= 0:
+			err = b.addContent(to, c.Values.Bytes(int(k)), row, row+1)
+		case to.textual():
+			err = to.addBytes(nil, row, row+1)
+		case k >= 0:
+			err = to.addNumber(c.Values.Numbers[k], row, row+1)
+		case to == b.fields[durationColumn]:
+			err = to.addNumber(duration(b.fields[startColumn].numbers[row], b.fields[endColumn].numbers[row]), row, row+1)
 		default:
-			if i == 0 {
-				out.Values.Offsets = append(out.Values.Offsets, 0)
-			}
-			if k >= 0 {
-				out.Values.Data = append(out.Values.Data, c.Values.Bytes(k)...)
-			}
-			out.Values.Offsets = append(out.Values.Offsets, uint32(len(out.Values.Data)))
+			err = to.addNumber(0, row, row+1)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return out
+	return nil
 }

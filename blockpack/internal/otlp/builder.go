@@ -221,16 +221,20 @@ func (b *Builder) forgetKeys() {
 	}
 }
 
-// value checks the length of a value of a column.
-func (b *Builder) value(name string, v []byte) ([]byte, error) {
-	if len(v) <= b.o.MaxValueLen {
+// fit checks the length of a value, and cuts it if the options say so.
+func (b *Builder) fit(c *columnBuilder, v []byte) ([]byte, error) {
+	n := b.o.MaxValueLen
+	switch {
+	case len(v) <= n:
 		return v, nil
-	}
-	if !b.o.Truncate {
-		return nil, &ValueTooLongError{Column: name, Len: len(v), Limit: b.o.MaxValueLen}
+	case !b.o.Truncate:
+		return nil, &ValueTooLongError{Column: c.name, Len: len(v), Limit: n}
 	}
 	b.stats.Truncated++
-	return cutText(v, b.o.MaxValueLen), nil
+	if c.typ == column.Bytes && c.extension {
+		return cutFields(v, n), nil
+	}
+	return cutText(v, n), nil
 }
 
 // cutText cuts bytes, in front of a character of UTF-8 if that is near.
@@ -243,24 +247,17 @@ func cutText(v []byte, n int) []byte {
 	return v[:n]
 }
 
-// entries checks the length of a column of encoded fields. Only whole fields are cut.
-func (b *Builder) entries(name string, v []byte) ([]byte, error) {
-	if len(v) <= b.o.MaxValueLen {
-		return v, nil
-	}
-	if !b.o.Truncate {
-		return nil, &ValueTooLongError{Column: name, Len: len(v), Limit: b.o.MaxValueLen}
-	}
-	b.stats.Truncated++
+// cutFields cuts encoded fields. Only whole ones are left.
+func cutFields(v []byte, n int) []byte {
 	end := 0
-	for rest := v; len(rest) > 0; {
-		n := wire.FieldLen(rest)
-		if n < 0 || end+n > b.o.MaxValueLen {
+	for end < len(v) {
+		size := wire.FieldLen(v[end:])
+		if size < 0 || end+size > n {
 			break
 		}
-		end, rest = end+n, rest[n:]
+		end += size
 	}
-	return v[:end], nil
+	return v[:end]
 }
 
 // nameTooLong is the error of an attribute whose column would have too long a name.

@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -213,7 +212,7 @@ func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field, others *v
 		return k, err
 	}
 	if c.coded {
-		v, err := b.value(c.name, kv.Data)
+		v, err := b.fit(c, kv.Data)
 		if err != nil {
 			return k, err
 		}
@@ -297,14 +296,6 @@ func (b *Builder) addContent(c *columnBuilder, v []byte, first, end int) error {
 		return err
 	}
 	return c.addBytes(fit, first, end)
-}
-
-// fit checks the length of a value.
-func (b *Builder) fit(to *columnBuilder, v []byte) ([]byte, error) {
-	if to.typ == column.Bytes && to.extension {
-		return b.entries(to.name, v)
-	}
-	return b.value(to.name, v)
 }
 
 var zeros [spans.TraceIDLen]byte
