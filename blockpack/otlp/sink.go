@@ -4,29 +4,27 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// sink writes spans as messages.
+// sink writes spans as messages. Its owner publishes the output.
 type sink struct {
-	out    provider.Output
-	to     *storage.IOWriter // out
-	w      *bufio.Writer     // to
+	to     *storage.IOWriter
+	w      *bufio.Writer // to
 	append func(dst, msg []byte) ([]byte, error)
 	spans  int // of a message
 	rows   []int
 	msg    []byte
 	buf    []byte
-	ended  bool
 }
 
 func create(ctx context.Context, out provider.Output, schema *arrow.Schema, o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)) (provider.Sink, error) {
@@ -36,7 +34,8 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, o Fo
 		}
 	}
 	to := &storage.IOWriter{Context: ctx, Writer: out}
-	return &sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10), append: appendMessage, spans: o.MessageSpans}, nil
+	w := rowio.NewSink(&sink{to: to, w: bufio.NewWriterSize(to, 256<<10), append: appendMessage, spans: o.MessageSpans}, out)
+	return &w, nil
 }
 
 // appendFrame appends a message behind its length.
@@ -60,7 +59,7 @@ func unknownFields(n int64) error {
 	return nil
 }
 
-// Write implements [provider.Sink].
+// Write implements [rowio.Writer].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	n := int(batch.NumRows())
@@ -89,22 +88,11 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// Close implements [provider.Sink].
+// Close implements [rowio.Writer].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
-	s.ended = true
-	err := s.w.Flush()
-	if err == nil {
-		return s.out.Publish(ctx)
-	}
-	return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
+	return s.w.Flush()
 }
 
-// Abort implements [provider.Sink].
-func (s *sink) Abort(ctx context.Context) error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	return s.out.Abort(ctx)
-}
+// Abort implements [rowio.Writer].
+func (s *sink) Abort(context.Context) error { return nil }

@@ -175,3 +175,39 @@ func (v *Values) add(value []byte) {
 	v.Data = append(v.Data, value...)
 	v.Offsets = append(v.Offsets, uint32(len(v.Data)))
 }
+
+// AppendRange appends values from first up to last of other ones. Offsets must not be empty, if there are any.
+func (v *Values) AppendRange(from *Values, first, last int) {
+	if from.Offsets == nil {
+		v.Numbers = append(v.Numbers, from.Numbers[first:last]...)
+		return
+	}
+	if first == last {
+		return
+	}
+	begin, end := from.Offsets[first], uint32(len(v.Data))
+	for _, o := range from.Offsets[first+1 : last+1] {
+		v.Offsets = append(v.Offsets, end+o-begin)
+	}
+	v.Data = append(v.Data, from.Data[begin:from.Offsets[last]]...)
+}
+
+// Pick gives values in an order, each as often as it is there.
+func Pick[I int | uint32](v *Values, order []I) (out Values) {
+	if v.Offsets == nil {
+		out.Numbers = make([]uint64, len(order))
+		for i, k := range order {
+			out.Numbers[i] = v.Numbers[k]
+		}
+		return out
+	}
+	size := 0
+	for _, k := range order {
+		size += int(v.Offsets[k+1] - v.Offsets[k])
+	}
+	out = Values{Offsets: make([]uint32, 1, len(order)+1), Data: make([]byte, 0, size)}
+	for _, k := range order {
+		out.add(v.Bytes(int(k)))
+	}
+	return out
+}

@@ -202,14 +202,12 @@ func (r *Reader) takeUUIDs(c *Column, ranks []int) (*Column, error) {
 	if err != nil || !all.PackedUUID {
 		return c, err
 	}
-	c.PackedUUID = true
-	c.Values = Values{Offsets: []uint32{0}}
-	for _, k := range ranks {
-		if all.Codes != nil {
-			k = int(all.Codes[k])
+	if all.Codes != nil {
+		for i, k := range ranks {
+			ranks[i] = int(all.Codes[k])
 		}
-		c.Values.add(all.Values.Bytes(k))
 	}
+	c.PackedUUID, c.Values = true, Pick(&all.Values, ranks)
 	return c, nil
 }
 

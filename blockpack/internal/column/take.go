@@ -167,9 +167,5 @@ func (r *Reader) takeBytes(rows, ranks []int) (Values, error) {
 	if err != nil {
 		return Values{}, err
 	}
-	v := Values{Offsets: make([]uint32, 1, len(ranks)+1)}
-	for _, rank := range ranks {
-		v.add(all.Bytes(rank))
-	}
-	return v, nil
+	return Pick(&all, ranks), nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -19,7 +21,7 @@ type File struct {
 
 	r       storage.Reader
 	o       Options
-	lock    chan struct{} // as a mutex, but a cancelled call does not wait for it
+	lock    *semaphore.Weighted // as a mutex, but a cancelled call does not wait for it
 	cached  []cachedRange
 	header  *Header
 	meta    *Metadata
@@ -46,25 +48,10 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
 	if err != nil {
 		return nil, fault.Of(err, r.Name())
 	}
-	f := &File{Footer: footer, Size: size, r: r, o: o, lock: make(chan struct{}, 1)}
+	f := &File{Footer: footer, Size: size, r: r, o: o, lock: semaphore.NewWeighted(1)}
 	f.cached = []cachedRange{{size - int64(len(tail)), tail}}
 	return f, nil
 }
-
-// acquire waits for other calls that read.
-func (f *File) acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case f.lock <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (f *File) release() { <-f.lock }
 
 // read gives bytes of the file, from those that are there if it can.
 func (f *File) read(ctx context.Context, offset, n int64) ([]byte, error) {
@@ -79,10 +66,10 @@ func (f *File) read(ctx context.Context, offset, n int64) ([]byte, error) {
 
 // Header gives the header, read once.
 func (f *File) Header(ctx context.Context) (Header, error) {
-	if err := f.acquire(ctx); err != nil {
+	if err := f.lock.Acquire(ctx, 1); err != nil {
 		return Header{}, err
 	}
-	defer f.release()
+	defer f.lock.Release(1)
 	return f.readHeader(ctx)
 }
 
@@ -116,10 +103,10 @@ func (f *File) readHeader(ctx context.Context) (Header, error) {
 
 // Metadata gives the metadata, read once.
 func (f *File) Metadata(ctx context.Context) (*Metadata, error) {
-	if err := f.acquire(ctx); err != nil {
+	if err := f.lock.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer f.release()
+	defer f.lock.Release(1)
 	if f.meta != nil {
 		return f.meta, nil
 	}
@@ -187,10 +174,10 @@ func (f *File) Compact(ctx context.Context) (*CompactIndex, error) {
 	if f.Footer.CompactLength == 0 {
 		return nil, nil
 	}
-	if err := f.acquire(ctx); err != nil {
+	if err := f.lock.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer f.release()
+	defer f.lock.Release(1)
 	if f.compact != nil {
 		return f.compact, nil
 	}

@@ -84,18 +84,8 @@ func (s *recoder) recode(old []uint32) (codes []uint32, values column.Values) {
 		}
 		codes[i] = s.codes[code] - 1
 	}
-	v := &s.c.Values
-	if s.c.Type.Textual() {
-		values.Offsets = make([]uint32, 1, len(used)+1)
-	}
 	for _, code := range used {
 		s.codes[code] = 0
-		if !s.c.Type.Textual() {
-			values.Numbers = append(values.Numbers, v.Numbers[code])
-			continue
-		}
-		values.Data = append(values.Data, v.Bytes(int(code))...)
-		values.Offsets = append(values.Offsets, uint32(len(values.Data)))
 	}
-	return codes, values
+	return codes, column.Pick(&s.c.Values, used)
 }

@@ -157,11 +157,8 @@ type interval struct {
 
 // find looks up the blocks of an interval.
 func (v interval) find(x *ranges.Index, name string) (blocks []uint32, known bool) {
-	switch {
-	case v.prefix:
-		return x.Prefix(name, v.lo.Type, v.lo.Data)
-	case v.lo != nil && v.lo == v.hi:
-		return x.Point(name, *v.lo)
+	if v.prefix {
+		return x.Prefix(name, v.t, v.lo.Data)
 	}
 	return x.Interval(name, v.t, v.lo, v.hi)
 }
@@ -169,7 +166,9 @@ func (v interval) find(x *ranges.Index, name string) (blocks []uint32, known boo
 // intervalsOf are the values that meet a test, or nil if the index cannot tell: it has neither nulls nor NaN, nor empty
 // strings.
 func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
-	number := func(v uint64) *column.Value { return &column.Value{Type: t, Bits: v} }
+	add := func(lo, hi uint64) {
+		out = append(out, interval{t: t, lo: &column.Value{Type: t, Bits: lo}, hi: &column.Value{Type: t, Bits: hi}})
+	}
 	switch s := test.(type) {
 	case valueset.Ints:
 		for _, i := range s {
@@ -178,18 +177,18 @@ func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
 			} else if t == column.Uint64 {
 				i.Lo = max(i.Lo, 0)
 			}
-			out = append(out, newInterval(number(uint64(i.Lo)), number(uint64(i.Hi))))
+			add(uint64(i.Lo), uint64(i.Hi))
 		}
 	case valueset.Uints:
 		for _, i := range s {
-			out = append(out, newInterval(number(i.Lo), number(i.Hi)))
+			add(i.Lo, i.Hi)
 		}
 	case valueset.Floats:
 		if s.NaN {
 			return nil
 		}
 		for _, i := range s.Intervals {
-			out = append(out, newInterval(number(math.Float64bits(i.Lo)), number(math.Float64bits(i.Hi))))
+			add(math.Float64bits(i.Lo), math.Float64bits(i.Hi))
 		}
 	case valueset.Bytes:
 		return intervalsOfBytes(s, t)
@@ -199,13 +198,6 @@ func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
 		}
 	}
 	return out
-}
-
-func newInterval(lo, hi *column.Value) interval {
-	if lo.Bits == hi.Bits {
-		hi = lo
-	}
-	return interval{t: lo.Type, lo: lo, hi: hi}
 }
 
 func intervalsOfBytes(s valueset.Bytes, t column.Type) (out []interval) {

@@ -176,16 +176,21 @@ func fixedArray(mem memory.Allocator, c *column.Column, dt *arrow.FixedSizeBinar
 			return nil, fault.Corruptf("id of %d bytes, not %d", n, width)
 		}
 	}
+	return ofWidth(mem, c, dt, c.Values.Data, dt.ByteWidth), nil
+}
+
+// ofWidth is an array of values of a width in bytes.
+func ofWidth(mem memory.Allocator, c *column.Column, dt arrow.DataType, values []byte, width int) arrow.Array {
 	valid, nulls := validity(c)
-	if nulls == 0 && c.Codes == nil && len(c.Values.Data) == c.Rows*dt.ByteWidth {
-		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, memory.NewBufferBytes(c.Values.Data)}, nil, 0), nil
+	if nulls == 0 && c.Codes == nil && len(values) == c.Rows*width {
+		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, memory.NewBufferBytes(values)}, nil, 0)
 	}
-	data := arrowutil.NewZeroBuffer(mem, c.Rows*dt.ByteWidth)
+	data := arrowutil.NewZeroBuffer(mem, c.Rows*width)
 	to := data.Bytes()
 	for row, k := range c.Each() {
-		copy(to[row*dt.ByteWidth:], c.Values.Bytes(k))
+		copy(to[row*width:], values[k*width:(k+1)*width])
 	}
-	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls), nil
+	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls)
 }
 
 func boolArray(mem memory.Allocator, c *column.Column) arrow.Array {
@@ -203,12 +208,11 @@ func boolArray(mem memory.Allocator, c *column.Column) arrow.Array {
 // numberArray is an array of numbers of 64 bits.
 func numberArray(mem memory.Allocator, c *column.Column, dt arrow.FixedWidthDataType) (arrow.Array, error) {
 	if dt.ID() == arrow.UINT32 {
-		b := array.NewUint32Builder(mem)
-		defer b.Release()
-		for _, v := range c.Values.Numbers { // of events and links, which have all
-			b.Append(uint32(v))
+		values := make([]uint32, len(c.Values.Numbers))
+		for i, v := range c.Values.Numbers { // of events and links, which have no more bits
+			values[i] = uint32(v)
 		}
-		return b.NewArray(), nil
+		return ofWidth(mem, c, dt, arrowutil.Bytes(values), 4), nil
 	}
 	if dt.Bytes() != 8 || c.Type.Textual() {
 		return nil, fault.Unsupportedf("a column of type %s as %s", c.Type, dt)
@@ -220,14 +224,5 @@ func numberArray(mem memory.Allocator, c *column.Column, dt arrow.FixedWidthData
 			}
 		}
 	}
-	valid, nulls := validity(c)
-	if nulls == 0 && c.Codes == nil {
-		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, memory.NewBufferBytes(arrowutil.Bytes(c.Values.Numbers))}, nil, 0), nil
-	}
-	data := arrowutil.NewZeroBuffer(mem, 8*c.Rows)
-	to := arrowutil.As[uint64](data.Bytes())
-	for row, k := range c.Each() {
-		to[row] = c.Values.Numbers[k]
-	}
-	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls), nil
+	return ofWidth(mem, c, dt, arrowutil.Bytes(c.Values.Numbers), 8), nil
 }

@@ -130,30 +130,27 @@ func (j *JSON) value(dst []byte, f *Field, depth int, d *Definition) ([]byte, er
 			return dst, fault.In(fault.Corruptf("a string is not valid UTF-8, which JSON cannot hold"), "", int64(f.At))
 		}
 		return jsontext.AppendString(dst, string(f.Data)), nil
-	case ID:
-		dst = append(dst, '"')
-		dst = hex.AppendEncode(dst, f.Data)
-		return append(dst, '"'), nil
-	case Octets:
-		dst = append(dst, '"')
-		dst = base64.StdEncoding.AppendEncode(dst, f.Data)
-		return append(dst, '"'), nil
 	case Bool:
 		return strconv.AppendBool(dst, f.Bits != 0), nil
-	case Signed:
-		dst = append(dst, '"')
-		dst = strconv.AppendInt(dst, int64(f.Bits), 10)
-		return append(dst, '"'), nil
-	case Nanos:
-		dst = append(dst, '"')
-		dst = strconv.AppendUint(dst, f.Bits, 10)
-		return append(dst, '"'), nil
 	case SpanKind, StatusCode:
 		return strconv.AppendInt(dst, int64(int32(f.Bits)), 10), nil
+	case Count, Flags:
+		return strconv.AppendUint(dst, uint64(uint32(f.Bits)), 10), nil
 	case Double:
 		return appendDouble(dst, math.Float64frombits(f.Bits)), nil
 	}
-	return strconv.AppendUint(dst, uint64(uint32(f.Bits)), 10), nil
+	dst = append(dst, '"')
+	switch d.Kind {
+	case ID:
+		dst = hex.AppendEncode(dst, f.Data)
+	case Octets:
+		dst = base64.StdEncoding.AppendEncode(dst, f.Data)
+	case Signed:
+		dst = strconv.AppendInt(dst, int64(f.Bits), 10)
+	case Nanos:
+		dst = strconv.AppendUint(dst, f.Bits, 10)
+	}
+	return append(dst, '"'), nil
 }
 
 // appendDouble appends the shortest text that reads back the same.

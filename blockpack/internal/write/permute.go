@@ -52,7 +52,7 @@ func (m *permuter) apply(c *column.Column) *column.Column {
 		out.Codes, out.Values = gather(c.Codes, order), c.Values
 		return out
 	}
-	out.Values = gatherValues(&c.Values, order)
+	out.Values = column.Pick(&c.Values, order)
 	return out
 }
 
@@ -91,18 +91,6 @@ func gather[T any](from []T, order []uint32) []T {
 	out := make([]T, len(order))
 	for i, k := range order {
 		out[i] = from[k]
-	}
-	return out
-}
-
-func gatherValues(v *column.Values, order []uint32) column.Values {
-	if v.Offsets == nil {
-		return column.Values{Numbers: gather(v.Numbers, order)}
-	}
-	out := column.Values{Offsets: make([]uint32, 1, len(order)+1), Data: make([]byte, 0, len(v.Data))}
-	for _, k := range order {
-		out.Data = append(out.Data, v.Bytes(int(k))...)
-		out.Offsets = append(out.Offsets, uint32(len(out.Data)))
 	}
 	return out
 }

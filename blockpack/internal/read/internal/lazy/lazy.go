@@ -219,7 +219,6 @@ func Select(c *column.Column, rows rowset.Set) *column.Column {
 		return c
 	}
 	out := &column.Column{Name: c.Name, Type: c.Type, Rows: n, PackedUUID: c.PackedUUID}
-	s := selector{from: c, to: out, shareCodes: rows.NumRanges() == 1}
 	if c.Present != nil {
 		out.Present = make([]byte, (n+7)/8)
 	}
@@ -239,35 +238,15 @@ func Select(c *column.Column, rows rowset.Set) *column.Column {
 			bits.Slice(from, to).CopyTo(out.Present, at)
 			seen, rank = to, last
 		}
-		s.add(first, last)
+		switch {
+		case c.Codes == nil:
+			out.Values.AppendRange(&c.Values, first, last)
+		case rows.NumRanges() == 1:
+			out.Codes = c.Codes[first:last:last]
+		default:
+			out.Codes = append(out.Codes, c.Codes[first:last]...)
+		}
 		at += to - from
 	}
 	return out
-}
-
-// selector copies values of one column to another.
-type selector struct {
-	from, to   *column.Column
-	shareCodes bool
-}
-
-func (s *selector) add(first, last int) {
-	c, out := s.from, s.to
-	switch {
-	case c.Codes != nil && s.shareCodes:
-		out.Codes = c.Codes[first:last:last]
-	case c.Codes != nil:
-		out.Codes = append(out.Codes, c.Codes[first:last]...)
-	case c.Type.Textual():
-		if first == last {
-			return
-		}
-		from, end := c.Values.Offsets[first], uint32(len(out.Values.Data))
-		for _, o := range c.Values.Offsets[first+1 : last+1] {
-			out.Values.Offsets = append(out.Values.Offsets, end+o-from)
-		}
-		out.Values.Data = append(out.Values.Data, c.Values.Data[from:c.Values.Offsets[last]]...)
-	default:
-		out.Values.Numbers = append(out.Values.Numbers, c.Values.Numbers[first:last]...)
-	}
 }
