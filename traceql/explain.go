@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
 )
 
@@ -89,12 +90,7 @@ func (s *search) explain() (*Explanation, error) {
 	}
 	for i, f := range s.q.program.Filters {
 		for _, src := range s.sources {
-			cond := src.filters[i].cond
-			sc := ScanCondition{Source: src.index, Condition: "{ }", Filter: cond.Filter(), None: cond.None(), Exact: cond.Exact()}
-			if f.Cond != nil {
-				sc.Condition = "{ " + f.Cond.String() + " }"
-			}
-			e.Spans = append(e.Spans, sc)
+			e.Spans = append(e.Spans, src.scanCondition(lang.Text(f), src.filters[i].cond))
 		}
 	}
 	return e, nil
@@ -128,8 +124,12 @@ func (s *search) inOrder(c *lower.Candidates) (leaves []*lower.Candidates, err e
 	return leaves, nil
 }
 
+func (s *source) scanCondition(text string, cond lower.Cond) ScanCondition {
+	return ScanCondition{Source: s.index, Condition: text, Filter: cond.Filter(), None: cond.None(), Exact: cond.Exact()}
+}
+
 func (s *source) explain(ctx context.Context, condition string, cond lower.Cond) (ScanCondition, error) {
-	sc := ScanCondition{Source: s.index, Condition: condition, Filter: cond.Filter(), None: cond.None(), Exact: cond.Exact()}
+	sc := s.scanCondition(condition, cond)
 	explained, ok := s.Source.(ExplainedSource)
 	if !ok || sc.None {
 		return sc, nil

@@ -216,9 +216,8 @@ func TestWriteLimits(t *testing.T) {
 	_, _, err := e.Append(nil, columnOf(column.String, []any{long}, false))
 	require.NoError(t, err)
 	_, _, err = e.Append(nil, columnOf(column.String, []any{"", long + "x"}, false))
-	var tooLong *encode.ValueTooLongError
-	require.ErrorAs(t, err, &tooLong)
-	require.Equal(t, encode.ValueTooLongError{Column: "c", Len: column.MaxValueLen + 1}, *tooLong)
+	require.ErrorIs(t, err, fault.ErrLimit)
+	require.ErrorContains(t, err, "a value of 10485761 bytes, where 10485760 are allowed")
 
 	many := &column.Column{Name: "c", Type: column.Int64, Rows: column.MaxDictionaryEntries + 1}
 	for row := range many.Rows {

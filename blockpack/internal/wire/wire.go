@@ -100,27 +100,6 @@ func (r *Reader) Is(f *Field, typ protowire.Type) bool {
 // NewReader reads a message at an offset.
 func NewReader(b []byte, base int) Reader { return Reader{b: b, base: base} }
 
-// Text reads a field of a string, bytes or a message.
-func (r *Reader) Text(f *Field, v *[]byte) {
-	if r.Is(f, protowire.BytesType) {
-		*v = f.Data
-	}
-}
-
-// Number reads a field of a number.
-func (r *Reader) Number(f *Field, typ protowire.Type, v *uint64) {
-	if r.Is(f, typ) {
-		*v = f.Bits
-	}
-}
-
-// Count reads a uint32, of which a longer varint has the lowest bits.
-func (r *Reader) Count(f *Field, v *uint64) {
-	if r.Is(f, protowire.VarintType) {
-		*v = uint64(uint32(f.Bits))
-	}
-}
-
 // FieldLen is the number of bytes of the field at the start of b, or negative.
 func FieldLen(b []byte) int {
 	_, _, n := protowire.ConsumeField(b)

@@ -53,14 +53,7 @@ func (l lowerer) contains(col spans.Column, text string) Cond {
 // attributeMissing is the condition that an attribute is missing in a scope or, without want, is there.
 func (l lowerer) attributeMissing(scope lang.Scope, name string, want bool) Cond {
 	if scope == lang.EventScope || scope == lang.LinkScope {
-		col, ok := l.s.Lists(scope)
-		switch {
-		case !ok:
-			return constant(want)
-		case want:
-			return maybe
-		}
-		return l.contains(col, name)
+		return l.list(scope, want, func(col spans.Column) Cond { return l.contains(col, name) })
 	}
 	var parts []Cond
 	for _, col := range l.s.Columns(spans.AttributeName(scope, name)) {
@@ -84,21 +77,17 @@ func (l lowerer) attributeMissing(scope lang.Scope, name string, want bool) Cond
 
 // inLists compares an attribute of events or links.
 func (l lowerer) inLists(scope lang.Scope, name string, c comparison) Cond {
-	col, ok := l.s.Lists(scope)
-	switch {
-	case !ok:
-		return constant(!c.want)
-	case !c.want:
-		return maybe
-	}
-	parts := []Cond{l.contains(col, name)}
-	if text := c.value.Text(); c.op == lang.Eq && text != "" {
-		parts = append(parts, l.contains(col, text))
-	}
-	return and(parts...)
+	return l.list(scope, !c.want, func(col spans.Column) Cond {
+		parts := []Cond{l.contains(col, name)}
+		if text := c.value.Text(); c.op == lang.Eq && text != "" {
+			parts = append(parts, l.contains(col, text))
+		}
+		return and(parts...)
+	})
 }
 
-func (l lowerer) listMissing(scope lang.Scope, want bool) Cond {
+// list is the condition that something of events or links is missing or, without want, the one that present gives for their column.
+func (l lowerer) list(scope lang.Scope, want bool, present func(spans.Column) Cond) Cond {
 	col, ok := l.s.Lists(scope)
 	switch {
 	case !ok:
@@ -106,5 +95,9 @@ func (l lowerer) listMissing(scope lang.Scope, want bool) Cond {
 	case want:
 		return maybe
 	}
-	return notNull(col).inexact()
+	return present(col)
+}
+
+func (l lowerer) listMissing(scope lang.Scope, want bool) Cond {
+	return l.list(scope, want, func(col spans.Column) Cond { return notNull(col).inexact() })
 }

@@ -71,14 +71,7 @@ func (b *Batch) Number(name string, row int) (n int64, ok bool) {
 }
 
 func bytesAt(arr arrow.Array, row int) ([]byte, bool) {
-	switch a := arr.(type) {
-	case *array.Binary:
-		return a.Value(row), true
-	case *array.FixedSizeBinary:
-		return a.Value(row), true
-	case *array.LargeBinary:
-		return a.Value(row), true
-	case *array.BinaryView:
+	if a, ok := arr.(interface{ Value(int) []byte }); ok { // binary of all layouts
 		return a.Value(row), true
 	}
 	return nil, false
@@ -87,11 +80,7 @@ func bytesAt(arr arrow.Array, row int) ([]byte, bool) {
 // scalar is the value in an array that [kinds.Inside] has returned.
 func scalar(arr arrow.Array, row int) value.Value {
 	switch a := arr.(type) {
-	case *array.String:
-		return value.OfString(a.Value(row))
-	case *array.LargeString:
-		return value.OfString(a.Value(row))
-	case *array.StringView:
+	case array.StringLike:
 		return value.OfString(a.Value(row))
 	case *array.Int64:
 		return value.OfInt(a.Value(row))
@@ -336,14 +325,8 @@ func (b *Batch) Size() int64 {
 func size(arr arrow.Array) int64 {
 	rows := int64(arr.Len())
 	switch a := arr.(type) {
-	case *array.Binary:
+	case array.BinaryLike:
 		return 5*rows + int64(len(a.ValueBytes()))
-	case *array.String:
-		return 5*rows + int64(len(a.ValueBytes()))
-	case *array.LargeBinary:
-		return 9*rows + int64(len(a.ValueBytes()))
-	case *array.LargeString:
-		return 9*rows + int64(len(a.ValueBytes()))
 	case array.ExtensionArray:
 		return size(a.Storage())
 	case *array.Dictionary:

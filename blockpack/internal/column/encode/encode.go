@@ -4,7 +4,6 @@ package encode
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 
@@ -20,19 +19,6 @@ type Options struct {
 	// NoChecksum leaves out the checksums of Zstandard frames. Frames of up to 4 KiB have none.
 	NoChecksum bool
 }
-
-// ValueTooLongError is a value over the limit of the format. It wraps [fault.ErrLimit].
-type ValueTooLongError struct {
-	Column string
-	Len    int // bytes of the value
-}
-
-func (e *ValueTooLongError) Error() string {
-	return fmt.Sprintf("%v: a value of %d bytes, where %d are allowed (column %q)", fault.ErrLimit, e.Len, column.MaxValueLen, e.Column)
-}
-
-// Unwrap gives fault.ErrLimit.
-func (e *ValueTooLongError) Unwrap() error { return fault.ErrLimit }
 
 // Encoder encodes columns. It keeps memory for the next column. It must not be used concurrently.
 type Encoder struct {
@@ -154,7 +140,7 @@ func (e *Encoder) begin(c *column.Column) error {
 	if c.Type.Textual() {
 		for k := range stored {
 			if n := len(c.Values.Bytes(k)); n > column.MaxValueLen {
-				return &ValueTooLongError{c.Name, n}
+				return fault.Limitf("a value of %d bytes, where %d are allowed", n, column.MaxValueLen)
 			}
 		}
 	}
