@@ -159,7 +159,7 @@ func (b *openBlock) ids(ctx context.Context) (*column.Column, error) {
 }
 
 // rows are the rows of the block that have the ids, and for each the index of its id.
-func (b *openBlock) rows(ctx context.Context) (rows, of []int, err error) {
+func (b *openBlock) rows(ctx context.Context) (rows []int64, of []int, err error) {
 	c, err := b.ids(ctx)
 	if c == nil || err != nil {
 		return nil, nil, err
@@ -175,7 +175,7 @@ func (b *openBlock) rows(ctx context.Context) (rows, of []int, err error) {
 	}
 	for row, k := range c.Each() {
 		if index[k] >= 0 {
-			rows, of = append(rows, row), append(of, index[k])
+			rows, of = append(rows, int64(row)), append(of, index[k])
 		}
 	}
 	return rows, of, nil
@@ -208,19 +208,11 @@ func (x *traceReader) batch(ctx context.Context, part tracePart) (arrow.RecordBa
 			return nil, err
 		}
 	}
-	set := rowset.FromRows(asInt64(rows))
+	set := rowset.FromRows(rows)
 	if x.o.Schema != nil {
 		return x.batchOfSchema(ctx, b, set)
 	}
 	return x.batchOfBlock(ctx, b, set)
-}
-
-func asInt64(rows []int) []int64 {
-	out := make([]int64, len(rows))
-	for i, r := range rows {
-		out[i] = int64(r)
-	}
-	return out
 }
 
 // batchOfSchema makes the columns of the schema that was asked for.
@@ -303,7 +295,7 @@ func (x *traceReader) page(ctx context.Context, plan []tracePart, offset, limit 
 		if err != nil {
 			return nil, err
 		}
-		var left []int
+		var left []int64
 		for k, row := range rows {
 			id := part.ids[of[k]]
 			if part.rows != nil && !slices.Contains(part.rows, row) {
@@ -323,7 +315,7 @@ func (x *traceReader) page(ctx context.Context, plan []tracePart, offset, limit 
 }
 
 // find finds the rows of a block that have the ids.
-func (x *traceReader) find(ctx context.Context, part tracePart) (rows, of []int, err error) {
+func (x *traceReader) find(ctx context.Context, part tracePart) (rows []int64, of []int, err error) {
 	defer fault.Recover(&err)
 	b, err := x.open(ctx, part, false)
 	if err != nil {
@@ -335,8 +327,9 @@ func (x *traceReader) find(ctx context.Context, part tracePart) (rows, of []int,
 
 // traceNode is a span of a trace.
 type traceNode struct {
-	part, row int
-	id        string
+	part int
+	row  int64
+	id   string
 }
 
 // subtree leaves a span and those below it.
@@ -345,7 +338,7 @@ func (x *traceReader) subtree(ctx context.Context, plan []tracePart, root []byte
 	children := map[string][]int{} // by trace and span
 	var open []int
 	for p, part := range plan {
-		err := x.eachSpan(ctx, part, func(row int, trace string, span, parent []byte) {
+		err := x.eachSpan(ctx, part, func(row int64, trace string, span, parent []byte) {
 			if string(span) == string(root) {
 				open = append(open, len(nodes))
 			}
@@ -381,7 +374,7 @@ func (x *traceReader) subtree(ctx context.Context, plan []tracePart, root []byte
 }
 
 // eachSpan calls f with the ids of the wanted spans of a block.
-func (x *traceReader) eachSpan(ctx context.Context, part tracePart, f func(row int, trace string, span, parent []byte)) (err error) {
+func (x *traceReader) eachSpan(ctx context.Context, part tracePart, f func(row int64, trace string, span, parent []byte)) (err error) {
 	defer fault.Recover(&err)
 	b, err := x.open(ctx, part, false)
 	if err != nil {
@@ -399,7 +392,7 @@ func (x *traceReader) eachSpan(ctx context.Context, part tracePart, f func(row i
 		if i < 0 {
 			continue
 		}
-		c, err := b.take(ctx, i, rowset.FromRows(asInt64(rows)))
+		c, err := b.take(ctx, i, rowset.FromRows(rows))
 		if err != nil {
 			return err
 		}

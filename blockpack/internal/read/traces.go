@@ -94,7 +94,7 @@ type tracePart struct {
 	offset, length int64
 	ids            []string // ascending
 	counts         []int    // of spans of each id, as the index has them; nil if it has none
-	rows           []int    // ascending; nil: those with the ids, which are to be found
+	rows           []int64  // ascending; nil: those with the ids, which are to be found
 }
 
 // planTraces finds the blocks that have spans of traces, or may have.

@@ -176,21 +176,16 @@ func fixedArray(mem memory.Allocator, c *column.Column, dt *arrow.FixedSizeBinar
 			return nil, fault.Corruptf("id of %d bytes, not %d", n, width)
 		}
 	}
-	return ofWidth(mem, c, dt, c.Values.Data, dt.ByteWidth), nil
-}
-
-// ofWidth is an array of values of a width in bytes.
-func ofWidth(mem memory.Allocator, c *column.Column, dt arrow.DataType, values []byte, width int) arrow.Array {
 	valid, nulls := validity(c)
-	if nulls == 0 && c.Codes == nil && len(values) == c.Rows*width {
-		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, memory.NewBufferBytes(values)}, nil, 0)
+	if nulls == 0 && c.Codes == nil && len(c.Values.Data) == c.Rows*dt.ByteWidth {
+		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, memory.NewBufferBytes(c.Values.Data)}, nil, 0), nil
 	}
-	data := arrowutil.NewZeroBuffer(mem, c.Rows*width)
+	data := arrowutil.NewZeroBuffer(mem, c.Rows*dt.ByteWidth)
 	to := data.Bytes()
 	for row, k := range c.Each() {
-		copy(to[row*width:], values[k*width:(k+1)*width])
+		copy(to[row*dt.ByteWidth:], c.Values.Bytes(k))
 	}
-	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls)
+	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls), nil
 }
 
 func boolArray(mem memory.Allocator, c *column.Column) arrow.Array {
@@ -212,7 +207,7 @@ func numberArray(mem memory.Allocator, c *column.Column, dt arrow.FixedWidthData
 		for i, v := range c.Values.Numbers { // of events and links, which have no more bits
 			values[i] = uint32(v)
 		}
-		return ofWidth(mem, c, dt, arrowutil.Bytes(values), 4), nil
+		return ofNumbers(mem, c, dt, values), nil
 	}
 	if dt.Bytes() != 8 || c.Type.Textual() {
 		return nil, fault.Unsupportedf("a column of type %s as %s", c.Type, dt)
@@ -224,5 +219,18 @@ func numberArray(mem memory.Allocator, c *column.Column, dt arrow.FixedWidthData
 			}
 		}
 	}
-	return ofWidth(mem, c, dt, arrowutil.Bytes(c.Values.Numbers), 8), nil
+	return ofNumbers(mem, c, dt, c.Values.Numbers), nil
+}
+
+func ofNumbers[T uint32 | uint64](mem memory.Allocator, c *column.Column, dt arrow.FixedWidthDataType, values []T) arrow.Array {
+	valid, nulls := validity(c)
+	if nulls == 0 && c.Codes == nil {
+		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, memory.NewBufferBytes(arrowutil.Bytes(values))}, nil, 0)
+	}
+	data := arrowutil.NewZeroBuffer(mem, dt.Bytes()*c.Rows)
+	to := arrowutil.As[T](data.Bytes())
+	for row, k := range c.Each() {
+		to[row] = values[k]
+	}
+	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls)
 }
