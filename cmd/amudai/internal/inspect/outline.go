@@ -42,7 +42,7 @@ func Outline(ctx context.Context, out terminal.Screen, o *provider.Outline, hint
 		if i > 0 || len(o.Facts) > 0 {
 			out.Printf("\n")
 		}
-		if len(o.Lists) > 1 {
+		if len(o.Lists) > 1 || len(o.Facts) > 0 {
 			out.Printf("%s\n", out.Paint(terminal.Bold, terminal.Printable(l.Name)))
 		}
 		printList(out, l, hint)

@@ -102,6 +102,9 @@ func (a group) runStats(ctx context.Context, flags *pflag.FlagSet, args []string
 
 // recordedStats shows what a file of a format that tells its structure records. done is false for other formats.
 func (a group) recordedStats(ctx context.Context, location string, f *statsFlags) (done bool, err error) {
+	if format, known := formats.All().ByPath(location); known && format.Inspect == nil {
+		return false, nil // without a request to a store
+	}
 	o := provider.InspectOptions{Columns: f.Read.Columns, Stats: true}
 	if f.details || f.json {
 		o.Detail = 1
