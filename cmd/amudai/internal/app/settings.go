@@ -25,19 +25,21 @@ func (a *App) settings() (s settings, err error) {
 	default:
 		return s, usage.Errorf("", "AMUDAI_COLOR=%s: use auto, always or never", v)
 	}
-	if v := a.Getenv("AMUDAI_WIDTH"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 0 || n > 10_000 {
-			return s, usage.Errorf("", "AMUDAI_WIDTH=%s: use a number of columns, or 0 for the layout of a pipe", v)
+	for _, number := range []struct {
+		name        string
+		to          *int
+		least, most int
+		what        string
+	}{
+		{"AMUDAI_WIDTH", &a.Width, 0, 10_000, "columns, or 0 for the layout of a pipe"}, {"AMUDAI_PARALLEL", &s.parallel, 1, 4096, "threads"},
+	} {
+		if v := a.Getenv(number.name); v != "" {
+			n, err := strconv.Atoi(v)
+			if err != nil || n < number.least || n > number.most {
+				return s, usage.Errorf("", "%s=%s: use a number of %s", number.name, v, number.what)
+			}
+			*number.to = n
 		}
-		a.Width = n
-	}
-	if v := a.Getenv("AMUDAI_PARALLEL"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > 4096 {
-			return s, usage.Errorf("", "AMUDAI_PARALLEL=%s: use a number of threads", v)
-		}
-		s.parallel = n
 	}
 	return s, nil
 }

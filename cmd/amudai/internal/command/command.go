@@ -113,6 +113,9 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU).`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if wrong := (usage.Error{}); errors.As(err, &wrong) { // of a flag that parses its text
+			return wrong
+		}
 		message, _, _ := strings.Cut(err.Error(), ": strconv.")
 		var unknown *pflag.NotExistError
 		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {

@@ -43,7 +43,7 @@ type benchFlags struct {
 	write   formats.WriteFlags
 	rounds  int
 	limit   int64
-	memory  string
+	memory  int64
 	json    string
 	where   string
 	columns []string
@@ -72,7 +72,7 @@ zstd (smaller is better), with the minimum and maximum of the rounds in brackets
 	flags.StringVar(&f.where, "where", "", "the condition of filter and count, such as \"origin = 'SFO' and delay > 300\"")
 	flags.IntVar(&f.rounds, "rounds", 5, "number of rounds")
 	flags.Int64VarP(&f.limit, "limit", "n", -1, "maximum number of rows to use")
-	flags.StringVar(&f.memory, "memory", "2GiB", "maximum Arrow data to use, in a temporary file; further rows are left out")
+	formats.RegisterSize(cmd, &f.memory, "memory", "2GiB", "maximum Arrow data to use, in a temporary file; further rows are left out")
 	flags.StringVar(&f.json, "json", "", "also write the results to `OUT`")
 	f.write.RegisterCoding(cmd)
 	return cmd
@@ -93,10 +93,6 @@ func (a group) runBench(ctx context.Context, location string, f benchFlags) (err
 	if err != nil {
 		return err
 	}
-	most, err := formats.Size("memory", f.memory, "2GiB")
-	if err != nil {
-		return err
-	}
 	if f.json != "" {
 		if err := files.CheckOutput(f.json, a.Force); err != nil {
 			return err
@@ -106,9 +102,7 @@ func (a group) runBench(ctx context.Context, location string, f benchFlags) (err
 		return usage.Errorf("", "--rounds %d: use a number above 0", f.rounds)
 	}
 	c := comparison{group: a, benchFlags: f, data: &suite.Dataset{Name: filepath.Base(location)}}
-	if c.options, err = f.write.Coding(); err != nil {
-		return err
-	}
+	c.options = f.write.Shard
 	c.options.Program = app.Writer
 	if _, err := formats.Condition(f.where); err != nil {
 		return err
@@ -118,7 +112,7 @@ func (a group) runBench(ctx context.Context, location string, f benchFlags) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := c.load(ctx, location, filepath.Join(dir, "table.arrow"), o, most); err != nil {
+	if err := c.load(ctx, location, filepath.Join(dir, "table.arrow"), o, f.memory); err != nil {
 		return err
 	}
 	if err := c.prepare(); err != nil {
@@ -153,7 +147,9 @@ type comparison struct {
 // load copies rows into an Arrow file, up to the limits. Rows in Go's heap would make the garbage collector run
 // less often, and all formats look faster.
 func (c *comparison) load(ctx context.Context, location, path string, o provider.ReadOptions, most int64) (err error) {
-	o.BatchRows = suite.BatchRows
+	if o.BatchRows = suite.BatchRows; c.limit >= 0 {
+		o.Rows = []provider.RowRange{{To: c.limit}}
+	}
 	src, err := c.Opener.Source(ctx, location, c.read.From, o)
 	if err != nil {
 		return err
@@ -168,27 +164,18 @@ func (c *comparison) load(ctx context.Context, location, path string, o provider
 		return err
 	}
 	defer sink.Abort(context.WithoutCancel(ctx))
-	for rows := int64(0); (c.limit < 0 || rows < c.limit) && c.bytes <= most; {
-		b, err := src.Next(ctx)
+	for b, err := range provider.Batches(ctx, src) {
 		if err != nil {
 			return err
 		}
-		if b == nil {
-			break
-		}
-		if c.limit >= 0 && b.NumRows() > c.limit-rows {
-			whole := b
-			b = whole.NewSlice(0, c.limit-rows)
-			whole.Release()
-		}
-		rows += b.NumRows()
 		for _, col := range b.Columns() {
 			c.bytes += int64(col.Data().SizeInBytes())
 		}
-		err = sink.Write(ctx, b)
-		b.Release()
-		if err != nil {
+		if err := sink.Write(ctx, b); err != nil {
 			return err
+		}
+		if c.bytes > most {
+			break
 		}
 	}
 	if err := sink.Close(ctx); err != nil {

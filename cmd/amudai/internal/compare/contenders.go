@@ -116,17 +116,18 @@ func (k parquetFile) Read(ctx context.Context, path string, q suite.Query, out *
 			return err
 		}
 	}
-	for {
-		b, err := src.Next(ctx)
-		if err != nil || b == nil {
+	for b, err := range provider.Batches(ctx, src) {
+		if err != nil {
 			return err
 		}
-		if b, err = p.pick(b, q.Count); err != nil {
+		picked, err := p.pick(b, q.Count)
+		if err != nil {
 			return err
 		}
-		out.Batch(b)
-		b.Release()
+		out.Batch(picked)
+		picked.Release()
 	}
+	return nil
 }
 
 // picker selects some rows of each batch.
@@ -136,12 +137,12 @@ type picker struct {
 	first int64   // of the next batch
 }
 
-// pick returns the selected rows, or only their number if values are not needed. It releases the batch.
+// pick returns the selected rows, or only their number if values are not needed.
 func (p *picker) pick(b arrow.RecordBatch, count bool) (arrow.RecordBatch, error) {
 	if p.where == nil && p.take == nil {
+		b.Retain()
 		return b, nil
 	}
-	defer b.Release()
 	var rows []int64
 	if p.where != nil {
 		set, err := p.where.Select(b)
@@ -157,14 +158,5 @@ func (p *picker) pick(b arrow.RecordBatch, count bool) (arrow.RecordBatch, error
 	if count {
 		return array.NewRecordBatch(arrow.NewSchema(nil, nil), nil, int64(len(rows))), nil
 	}
-	columns := make([]arrow.Array, b.NumCols())
-	for i, c := range b.Columns() {
-		picked, err := arrowutil.Take(memory.DefaultAllocator, c, rows)
-		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", b.ColumnName(i), err)
-		}
-		defer picked.Release()
-		columns[i] = picked
-	}
-	return array.NewRecordBatch(b.Schema(), columns, int64(len(rows))), nil
+	return arrowutil.TakeRows(memory.DefaultAllocator, b, rows)
 }

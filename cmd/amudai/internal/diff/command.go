@@ -17,9 +17,10 @@ import (
 // diffFlags are the flags of diff.
 type diffFlags struct {
 	formats.TableFlags
-	key, format, memory string
-	tolerance           float64
-	quiet               bool
+	key, format string
+	memory      int64
+	tolerance   float64
+	quiet       bool
 }
 
 // errDiffer is the error of tables that differ, which diff has told already.
@@ -134,10 +135,7 @@ func (f *diffFlags) options() (o table.DiffOptions, err error) {
 	if f.format != "text" && f.format != "jsonl" {
 		return o, usage.Errorf("", "--format %q: use text or jsonl", f.format)
 	}
-	o.Key, o.Tolerance = f.key, f.tolerance
-	if o.Memory, err = formats.Size("memory", f.memory, "256MiB"); err != nil {
-		return o, err
-	}
+	o.Key, o.Tolerance, o.Memory = f.key, f.tolerance, f.memory
 	_, err = f.Rows.Options()
 	return o, err
 }

@@ -16,13 +16,15 @@ type ReadFlags struct {
 	Columns []string      // nil: all
 	Types   []arrow.Field // of columns that --schema does not name
 
-	schema, schemaOf          string
-	text                      textFlags
-	defaultTypes              bool
-	table                     string
-	noProjected               bool
-	decimals, ticks, dynamics string
-	flags                     *pflag.FlagSet
+	schema, schemaOf string
+	text             textFlags
+	defaultTypes     bool
+	table            string
+	noProjected      bool
+	decimals         arrowmap.ReadOptions
+	ticks            arrowmap.TickType
+	dynamics         arrowmap.DynamicType
+	flags            *pflag.FlagSet
 }
 
 // Register adds the flags.
@@ -43,41 +45,37 @@ func (r *ReadFlags) Register(cmd *cobra.Command, withColumns bool) {
 func (r *ReadFlags) RegisterShard(cmd *cobra.Command, withColumns bool) {
 	r.flags = cmd.Flags()
 	f := cmd.Flags()
-	f.StringVar(&r.decimals, "decimals", "", "shard of another writer: decimals as text, raw, decimal128(p,s) or decimal256(p,s) (default decimal128(38,16))")
-	f.StringVar(&r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto chooses by their range")
-	f.StringVar(&r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes")
+	usage.Parsed(cmd, &r.decimals, "decimals", "", "shard of another writer: decimals as text, raw, decimal128(p,s) or decimal256(p,s) (default decimal128(38,16))", decimalsOf)
+	usage.Choice(cmd, &r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto chooses by their range",
+		[]string{"auto", "ns", "us", "raw"}, arrowmap.TicksAuto, arrowmap.TicksAsNanos, arrowmap.TicksAsMicro, arrowmap.TicksRaw)
+	usage.Choice(cmd, &r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes",
+		[]string{"json", "text", "raw"}, arrowmap.DynamicsAsJSON, arrowmap.DynamicsAsText, arrowmap.DynamicsRaw)
 	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types recorded in it")
-	usage.Complete(cmd, "ticks", "auto", "ns", "us", "raw")
-	usage.Complete(cmd, "dynamics", "json", "text", "raw")
 	usage.Complete(cmd, "decimals", "text", "raw", "decimal128(38,16)", "decimal256(76,34)")
 	if withColumns {
 		f.StringSliceVar(&r.Columns, "columns", nil, "only these columns, by path, in this order")
 	}
 }
 
-// types parses the flags about the Arrow types of shards.
-func (r *ReadFlags) types() (o arrowmap.ReadOptions, err error) {
-	o.IgnoreAnnotations = r.defaultTypes
-	if o.DateTimes, err = usage.OneOf("--ticks", r.ticks, []string{"auto", "ns", "us", "raw"},
-		arrowmap.TicksAuto, arrowmap.TicksAsNanos, arrowmap.TicksAsMicro, arrowmap.TicksRaw); err != nil {
-		return o, err
-	}
-	o.TimeSpans = o.DateTimes
-	if o.Dynamics, err = usage.OneOf("--dynamics", r.dynamics, []string{"json", "text", "raw"},
-		arrowmap.DynamicsAsJSON, arrowmap.DynamicsAsText, arrowmap.DynamicsRaw); err != nil {
-		return o, err
-	}
-	switch r.decimals {
-	case "":
+// types are the Arrow types of shards.
+func (r *ReadFlags) types() arrowmap.ReadOptions {
+	o := r.decimals
+	o.DateTimes, o.TimeSpans, o.Dynamics, o.IgnoreAnnotations = r.ticks, r.ticks, r.dynamics, r.defaultTypes
+	return o
+}
+
+// decimalsOf are the options for a way to read decimals.
+func decimalsOf(name string) (o arrowmap.ReadOptions, err error) {
+	switch name {
 	case "text":
 		o.Decimals = arrowmap.DecimalsAsText
 	case "raw":
 		o.Decimals = arrowmap.DecimalsRaw
 	default:
-		t, err := text.ParseType(r.decimals)
+		t, err := text.ParseType(name)
 		d, ok := t.(arrow.DecimalType)
 		if err != nil || !ok || d.BitWidth() < 128 {
-			return o, usage.Errorf("", "--decimals %q: use text, raw, decimal128(p,s) or decimal256(p,s)", r.decimals)
+			return o, usage.Errorf("", "--decimals %q: use text, raw, decimal128(p,s) or decimal256(p,s)", name)
 		}
 		if d.BitWidth() == 256 {
 			o.Decimals = arrowmap.DecimalsAs256

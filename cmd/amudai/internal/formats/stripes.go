@@ -20,7 +20,7 @@ func (p *Opener) stripeRows(ctx context.Context, locations []string, t *TableFla
 		return nil, err
 	}
 	switch {
-	case t.Rows.rows != "":
+	case t.Rows.rows != nil:
 		return nil, usage.Errorf("leave one out", "--stripes and --rows both choose rows")
 	case len(locations) != 1 || locations[0] == "-":
 		return nil, usage.Errorf("amudai plan lists the stripes of each input", "--stripes is for one input that is no pipe")

@@ -20,13 +20,12 @@ import (
 type WriteFlags struct {
 	To    string // the name of a format, or ""
 	Nanos string // auto, ticks or int64
+	Shard shard.WriterOptions
 
-	profile, edition, layout, stripeBytes, memory, created string
-	stripeRows, rowGroupRows                               int64
-	level, parallel, blockValues                           int
-	noNulls                                                bool
-	index                                                  []string
-	flags                                                  *pflag.FlagSet
+	parquet parquet.Options
+	ntuple  rntuple.WriterOptions
+	index   []string
+	flags   *pflag.FlagSet
 }
 
 // Register adds the flags.
@@ -35,77 +34,58 @@ func (w *WriteFlags) Register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.To, "to", "", "format of the output (default: by its name)")
 	w.RegisterCoding(cmd)
-	f.StringVar(&w.layout, "layout", "single", "shard: single (one file) or two-level (one file per stripe beside the root)")
-	f.Int64Var(&w.stripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")
-	f.StringVar(&w.stripeBytes, "stripe-bytes", "512MiB", "shard: maximum raw bytes of a stripe")
-	f.IntVar(&w.blockValues, "block-values", encoding.MostBlockValues, "shard: most values of a block, from 8192: fewer for reading single rows, above all over a network")
-	f.StringVar(&w.Nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto chooses by the values of the file")
-	f.StringVar(&w.created, "created", "", "shard: creation time, as 2006-01-02T15:04:05Z (default: now); with it, equal input gives equal bytes")
+	usage.Parsed(cmd, &w.Shard.Layout, "layout", "single", "shard: single (one file) or two-level (one file per stripe beside the root)", Layout)
+	f.Int64Var(&w.Shard.StripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")
+	RegisterSize(cmd, &w.Shard.StripeBytes, "stripe-bytes", "512MiB", "shard: maximum raw bytes of a stripe")
+	f.IntVar(&w.Shard.BlockValues, "block-values", encoding.MostBlockValues, "shard: most values of a block, from 8192: fewer for reading single rows, above all over a network")
+	usage.Choice(cmd, &w.Nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto chooses by the values of the file", nanos, nanos...)
+	usage.Parsed(cmd, &w.Shard.CreationTime, "created", "", "shard: creation time, as 2006-01-02T15:04:05Z (default: now); with it, equal input gives equal bytes", func(s string) (time.Time, error) {
+		t, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			err = usage.Errorf("", "--created %q is not a time such as 2006-01-02T15:04:05Z", s)
+		}
+		return t, err
+	})
 	f.StringSliceVar(&w.index, "index", nil, "shard: index the words of these columns, by path, for search and filters")
-	f.StringVar(&w.memory, "memory", "64MiB", "shard: encoded data held in memory; the rest goes to temporary files")
-	f.IntVar(&w.parallel, "parallel", 0, "shard: columns encoded at a time (default: one per CPU)")
-	f.IntVar(&w.level, "level", 0, "Parquet: level of zstd (default 3)")
-	f.Int64Var(&w.rowGroupRows, "row-group-rows", 0, "Parquet: rows of a row group (default 1048576)")
-	f.BoolVar(&w.noNulls, "no-nulls", false, "RNTuple: plain fields instead of std::optional for columns that may have nulls; a null is an error")
+	RegisterSize(cmd, &w.Shard.MemoryBytes, "memory", "64MiB", "shard: encoded data held in memory; the rest goes to temporary files")
+	f.IntVar(&w.Shard.Parallelism, "parallel", 0, "shard: columns encoded at a time (default: one per CPU)")
+	f.IntVar(&w.parquet.Level, "level", 0, "Parquet: level of zstd (default 3)")
+	f.Int64Var(&w.parquet.RowGroupRows, "row-group-rows", 0, "Parquet: rows of a row group (default 1048576)")
+	f.BoolVar(&w.ntuple.NoNulls, "no-nulls", false, "RNTuple: plain fields instead of std::optional for columns that may have nulls; a null is an error")
 	usage.Complete(cmd, "to", All().Names()...)
 	usage.Complete(cmd, "layout", "single", "two-level")
-	usage.Complete(cmd, "nanos", "auto", "ticks", "int64")
 }
+
+var nanos = []string{"auto", "ticks", "int64"}
 
 // RegisterCoding adds the flags about encoding.
 func (w *WriteFlags) RegisterCoding(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&w.profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size")
-	f.StringVar(&w.edition, "edition", edition.E2026.String(), "shard: 2026, or reference for exchange with the Rust implementation")
+	usage.Parsed(cmd, &w.Shard.Profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size", profileOf)
+	usage.Parsed(cmd, &w.Shard.Edition, "edition", edition.E2026.String(), "shard: 2026, or reference for exchange with the Rust implementation", func(s string) (edition.Edition, error) {
+		e, err := edition.Parse(s)
+		if err != nil {
+			err = usage.Errorf("", "--edition: %w", err)
+		}
+		return e, err
+	})
 	usage.Complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
 	usage.Complete(cmd, "edition", edition.E2026.String(), edition.Reference.String())
 }
 
-// Coding parses the flags of RegisterCoding.
-func (w *WriteFlags) Coding() (o shard.WriterOptions, err error) {
-	if o.Profile, err = profileOf(w.profile); err != nil {
-		return o, err
+// ShardOptions are those of the flags for shards.
+func (w *WriteFlags) ShardOptions() (shard.WriterOptions, error) {
+	o := w.Shard
+	if o.StripeRows <= 0 {
+		return o, usage.Errorf("", "--stripe-rows %d: use a number above 0", o.StripeRows)
 	}
-	if o.Edition, err = edition.Parse(w.edition); err != nil {
-		return o, usage.Errorf("", "--edition: %w", err)
-	}
-	return o, nil
-}
-
-// ShardOptions parses the flags for shards.
-func (w *WriteFlags) ShardOptions() (o shard.WriterOptions, err error) {
-	if o, err = w.Coding(); err != nil {
-		return o, err
-	}
-	o.Parallelism, o.StripeRows = w.parallel, w.stripeRows
-	if o.Layout, err = Layout(w.layout); err != nil {
-		return o, err
-	}
-	if w.stripeRows <= 0 {
-		return o, usage.Errorf("", "--stripe-rows %d: use a number above 0", w.stripeRows)
-	}
-	if o.StripeBytes, err = Size("stripe-bytes", w.stripeBytes, "512MiB"); err != nil {
-		return o, err
-	}
-	if n := w.blockValues; n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0 {
+	if n := o.BlockValues; n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0 {
 		return o, usage.Errorf("", "--block-values %d: use 8192, 16384, 32768 or 65536", n)
 	}
-	if w.blockValues != encoding.MostBlockValues {
-		o.BlockValues = w.blockValues
-	}
-	if o.MemoryBytes, err = Size("memory", w.memory, "64MiB"); err != nil {
-		return o, err
+	if o.BlockValues == encoding.MostBlockValues {
+		o.BlockValues = 0
 	}
 	if len(w.index) > 0 {
 		o.Indexes = []shard.IndexDefinition{{Columns: w.index}}
-	}
-	if w.created != "" {
-		if o.CreationTime, err = time.Parse(time.RFC3339Nano, w.created); err != nil {
-			return o, usage.Errorf("", "--created %q is not a time such as 2006-01-02T15:04:05Z", w.created)
-		}
-	}
-	if w.Nanos != "auto" && w.Nanos != "ticks" && w.Nanos != "int64" {
-		return o, usage.Errorf("", "--nanos %q: use auto, ticks or int64", w.Nanos)
 	}
 	return o, nil
 }
@@ -114,9 +94,9 @@ func (w *WriteFlags) ShardOptions() (o shard.WriterOptions, err error) {
 func (w *WriteFlags) WithOptions(f provider.Format) provider.Format {
 	switch f.Name {
 	case Parquet:
-		return parquet.New(parquet.Options{Level: w.level, RowGroupRows: w.rowGroupRows})
+		return parquet.New(w.parquet)
 	case NTuple:
-		return rntuple.New(rntuple.FormatOptions{Write: rntuple.WriterOptions{NoNulls: w.noNulls}})
+		return rntuple.New(rntuple.FormatOptions{Write: w.ntuple})
 	}
 	return f
 }

@@ -45,16 +45,13 @@ Each may be followed by filter (where CONDITION), and by "as NAME". Rows are in 
 	cmd.Flags().StringVar(&o.Having, "having", "", "only groups whose results meet a condition, such as \"count > 100 and avg(delay) > 10\"")
 	cmd.Flags().StringVar(&o.Sort, "sort", "", "columns of the result to sort by, such as \"-count,origin\" (default: the groups)")
 	cmd.Flags().BoolVar(&explain, "explain", false, "tell what would be read, instead of the result")
-	cmd.Flags().StringVar(&f.memory, "memory", "256MiB", "groups held in memory; the rest goes to temporary files")
+	formats.RegisterSize(cmd, &o.Memory, "memory", "256MiB", "groups held in memory; the rest goes to temporary files")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		locations, aggregates, err := aggArgs(args)
 		if err != nil {
 			return err
 		}
 		o.Aggregates = aggregates
-		if o.Memory, err = formats.Size("memory", f.memory, "256MiB"); err != nil {
-			return err
-		}
 		if explain {
 			return g.explainAgg(cmd.Context(), locations, &f, o)
 		}
@@ -136,13 +133,12 @@ ascending order. agg has other aggregates, and --limit -1 prints all values.`,
 	f.Rows.Register(cmd, 10)
 	cmd.Flags().Lookup("limit").Usage = "most values that are printed, -1 for all"
 	cmd.Flags().StringVar(&o.By, "by", "", "values to count, separated by commas, such as \"origin,year(date)\"")
-	formats.RegisterMemory(cmd, &f.memory, "values")
-	return g.prints(cmd, &f, "", func(u *formats.Union) (_ table.Query, err error) {
+	formats.RegisterMemory(cmd, &o.Memory, "values")
+	return g.prints(cmd, &f, "", func(u *formats.Union) (table.Query, error) {
 		if o.By == "" {
 			return nil, usage.Errorf("--by origin, for example", "top needs --by")
 		}
 		o.Filter, o.Rows, o.Limit = u.Scan.Filter, u.Scan.Rows, u.Scan.Limit
-		o.Memory, err = formats.Size("memory", f.memory, "256MiB")
-		return o, err
+		return o, nil
 	})
 }

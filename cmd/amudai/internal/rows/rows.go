@@ -29,7 +29,6 @@ func Commands(a *app.App) []*cobra.Command {
 type flags struct {
 	formats.TableFlags
 	app.PrintFlags
-	memory string
 }
 
 // ask makes a question about a table.

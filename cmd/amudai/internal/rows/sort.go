@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 func (g group) sort() *cobra.Command {
@@ -27,19 +28,19 @@ their order. With --limit, only the first rows are kept in memory. Rows beyond -
 	f.TableFlags.Register(cmd, -1)
 	cmd.Flags().StringVar(&o.By, "by", "", "values to sort by, separated by commas, such as \"-delay,origin\"")
 	cmd.Flags().BoolVar(&o.NullsFirst, "nulls-first", false, "nulls come before all values")
-	formats.RegisterMemory(cmd, &f.memory, "rows")
-	return g.prints(cmd, &f, "", func(u *formats.Union) (_ table.Query, err error) {
+	formats.RegisterMemory(cmd, &o.Memory, "rows")
+	return g.prints(cmd, &f, "", func(u *formats.Union) (table.Query, error) {
 		if o.By == "" {
 			return nil, usage.Errorf("--by -delay,origin, for example", "sort needs --by")
 		}
 		o.Columns, o.Filter, o.Rows, o.Limit = u.Scan.Columns, u.Scan.Filter, u.Scan.Rows, u.Scan.Limit
-		o.Memory, err = formats.Size("memory", f.memory, "256MiB")
-		return o, err
+		return o, nil
 	})
 }
 
 func (g group) distinct() *cobra.Command {
 	var f flags
+	var o table.DistinctOptions
 	count := false
 	cmd := &cobra.Command{
 		Use:   "distinct IN...",
@@ -49,26 +50,25 @@ any column. Null is a value, and so is NaN. --count prints the number of these r
 temporary files; they are printed after the input has ended.`,
 		Example: `  amudai distinct flights.amudai.shard --columns origin,destination
   amudai distinct 'logs/*.csv' --columns user --count`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if count {
-				return g.countDistinct(cmd.Context(), args, &f)
-			}
-			return g.print(cmd.Context(), args, &f, "", func(u *formats.Union) (table.Query, error) { return f.distinct(u) })
-		},
+	}
+	ask := func(u *formats.Union) (table.Query, error) {
+		o.Columns, o.Filter, o.Rows, o.Limit = u.Scan.Columns, u.Scan.Filter, u.Scan.Rows, u.Scan.Limit
+		return o, nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if count {
+			return g.countRows(cmd.Context(), args, &f, ask)
+		}
+		return g.print(cmd.Context(), args, &f, "", ask)
 	}
 	f.TableFlags.Register(cmd, -1)
 	cmd.Flags().BoolVar(&count, "count", false, "print the number of distinct rows")
-	formats.RegisterMemory(cmd, &f.memory, "rows")
-	return g.prints(cmd, &f, "", nil)
+	formats.RegisterMemory(cmd, &o.Memory, "rows")
+	return g.prints(cmd, &f, "", ask)
 }
 
-func (f *flags) distinct(u *formats.Union) (o table.DistinctOptions, err error) {
-	o.Columns, o.Filter, o.Rows, o.Limit = u.Scan.Columns, u.Scan.Filter, u.Scan.Rows, u.Scan.Limit
-	o.Memory, err = formats.Size("memory", f.memory, "256MiB")
-	return o, err
-}
-
-func (g group) countDistinct(ctx context.Context, locations []string, f *flags) (err error) {
+// countRows prints the number of rows of an answer.
+func (g group) countRows(ctx context.Context, locations []string, f *flags, q ask) (err error) {
 	if _, _, err := g.Printer(&f.PrintFlags, ""); err != nil {
 		return err
 	}
@@ -76,17 +76,20 @@ func (g group) countDistinct(ctx context.Context, locations []string, f *flags) 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, u.Close()) }()
-	o, err := f.distinct(u)
+	query, err := q(u)
+	if err != nil {
+		return errors.Join(err, u.Close())
+	}
+	src, err := u.Source(ctx, query)
 	if err != nil {
 		return err
 	}
 	n := int64(0)
-	for b, err := range u.Distinct(ctx, o) {
+	for b, err := range provider.Batches(ctx, src) {
 		if err != nil {
-			return err
+			return errors.Join(err, src.Close())
 		}
 		n += b.NumRows()
 	}
-	return g.Out.Printf("%d\n", n)
+	return errors.Join(g.Out.Printf("%d\n", n), src.Close())
 }

@@ -28,23 +28,19 @@ trace and query find traces, verify checks, inspect shows the structure.`, a.blo
 
 func (a group) blockpackMerge() *cobra.Command {
 	var o blockpack.MergeOptions
-	memory := ""
 	cmd := &cobra.Command{
 		Use:   "merge IN... OUT",
 		Short: "Merge Blockpack files without duplicate spans",
 		Long: `merge writes the spans of files, of the files in folders and of glob patterns to one file. Of spans that are equal in
 all they have, one is written. Spans that share their ids and differ are all written, with a notice of their number.`,
 		Args: app.Wants(2, -1, "inputs, then the output"),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			last := len(args) - 1
-			if o.MemoryBytes, err = formats.Size("memory", memory, "128MiB"); err != nil {
-				return err
-			}
 			o.Writer.Overwrite = a.Force
 			return a.runMerge(cmd.Context(), args[:last], args[last], o)
 		},
 	}
-	cmd.Flags().StringVar(&memory, "memory", "128MiB", "memory for finding duplicates")
+	formats.RegisterSize(cmd, &o.MemoryBytes, "memory", "128MiB", "memory for finding duplicates")
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package traces
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -113,15 +114,9 @@ func spansOf(ctx context.Context, s Source, ids []string) iter.Seq2[arrow.Record
 // both sides of a call have in Zipkin.
 func add(traces map[string]*Trace, b arrow.RecordBatch) error {
 	ids, err := binaryOf(b, traceID)
-	if err != nil {
-		return err
-	}
-	spans, err := binaryOf(b, spanID)
-	if err != nil {
-		return err
-	}
-	parents, err := binaryOf(b, parentID)
-	if err != nil {
+	spans, serr := binaryOf(b, spanID)
+	parents, perr := binaryOf(b, parentID)
+	if err := cmp.Or(err, serr, perr); err != nil {
 		return err
 	}
 	for i := range int(b.NumRows()) {

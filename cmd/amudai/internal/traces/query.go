@@ -25,7 +25,7 @@ type queryFlags struct {
 	explain, analyze, json bool
 	names                  bool
 	values                 string
-	since, until           string
+	since, until           any
 }
 
 func (a group) query() *cobra.Command {
@@ -55,8 +55,8 @@ all of them.`,
 	flags := cmd.Flags()
 	flags.IntVar(&f.limit, "limit", 20, "maximum number of traces, or values; 0: no limit")
 	flags.IntVar(&f.spans, "spans", 3, "maximum number of spans to print of each spanset; 0: no limit")
-	flags.StringVar(&f.since, "since", "", "only spans that began at this time or later: 2026-11-30, '2026-11-30 15:04:05', or 2h for two hours ago")
-	flags.StringVar(&f.until, "until", "", "only spans that began before this time")
+	formats.RegisterTimes(cmd, &f.since, &f.until, "only spans that began at this time or later: 2026-11-30, '2026-11-30 15:04:05', or 2h for two hours ago",
+		"only spans that began before this time")
 	flags.BoolVar(&f.recent, "most-recent", false, "the traces that began last, not those stored first")
 	flags.BoolVar(&f.explain, "explain", false, "print how the query finds its traces, without running it")
 	flags.BoolVar(&f.analyze, "analyze", false, "run the query, and print how it found its traces")
@@ -75,10 +75,7 @@ func (a group) runQuery(ctx context.Context, text string, locations []string, f 
 	if err != nil {
 		return usage.Errorf("docs/traceql.md describes queries", "%w", err)
 	}
-	window, err := f.window()
-	if err != nil {
-		return err
-	}
+	window := f.window()
 	inputs, err := a.spanInputs(ctx, locations)
 	if err != nil {
 		return err
@@ -118,23 +115,14 @@ func (a group) runQuery(ctx context.Context, text string, locations []string, f 
 }
 
 // window is the condition for the spans of --since and --until.
-func (f *queryFlags) window() (e filter.Expr, err error) {
-	since, err := formats.ParseTime("--since", f.since)
-	if err != nil {
-		return e, err
+func (f *queryFlags) window() (e filter.Expr) {
+	if f.since != nil {
+		e = filter.Ge(filter.Col(Start), f.since)
 	}
-	until, err := formats.ParseTime("--until", f.until)
-	if err != nil {
-		return e, err
+	if f.until != nil {
+		e = filter.And(e, filter.Lt(filter.Col(Start), f.until))
 	}
-	start := filter.Col(Start)
-	if f.since != "" {
-		e = filter.Ge(start, since.Literal(true))
-	}
-	if f.until != "" {
-		e = filter.And(e, filter.Lt(start, until.Literal(true)))
-	}
-	return e, nil
+	return e
 }
 
 // printMatches prints the traces of a search.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/serve"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
@@ -16,15 +15,9 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 )
 
-type serveFlags struct {
-	address                    string
-	size, logs, queue, request string
-	age                        time.Duration
-	blockSpans, parallel       int
-}
-
 func (a group) blockpackServe() *cobra.Command {
-	var f serveFlags
+	var o serve.Options
+	address := ""
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "Receive traces by OTLP over HTTP, and store them in files in a folder",
@@ -46,49 +39,30 @@ There is neither encryption nor authentication. By default only programs of this
   amudai blockpack serve --otlp :4318 --size 256MiB --age 15m traces
   OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf my-service`,
 		Args: app.Wants(1, 1, "the folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runServe(cmd.Context(), args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runServe(cmd.Context(), args[0], address, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.address, "otlp", "localhost:4318", "address to listen at; :4318 serves all of the network")
-	flags.StringVar(&f.size, "size", "64MiB", "end a file once so much of it is written")
-	flags.DurationVar(&f.age, "age", 5*time.Minute, "end a file so long after its first message")
-	flags.StringVar(&f.logs, "log-size", "512MiB", "end a file once its log has this size, which a restart after a crash must read")
-	flags.StringVar(&f.queue, "queue", "64MiB", "memory of requests that wait; more are refused with status 429")
-	flags.StringVar(&f.request, "max-request", "16MiB", "size of a request, sent and decompressed; larger ones are refused")
-	flags.IntVar(&f.blockSpans, "block-spans", 0, "spans of a block: small ones suit the lookup of traces, large ones take less space (default: the format's)")
-	flags.IntVar(&f.parallel, "parallel", 0, "blocks encoded at a time (default: one per CPU)")
+	flags.StringVar(&address, "otlp", "localhost:4318", "address to listen at; :4318 serves all of the network")
+	formats.RegisterSize(cmd, &o.FileBytes, "size", "64MiB", "end a file once so much of it is written")
+	flags.DurationVar(&o.FileAge, "age", 5*time.Minute, "end a file so long after its first message")
+	formats.RegisterSize(cmd, &o.LogBytes, "log-size", "512MiB", "end a file once its log has this size, which a restart after a crash must read")
+	formats.RegisterSize(cmd, &o.QueueBytes, "queue", "64MiB", "memory of requests that wait; more are refused with status 429")
+	formats.RegisterSize(cmd, &o.MaxMessageBytes, "max-request", "16MiB", "size of a request, sent and decompressed; larger ones are refused")
+	flags.IntVar(&o.Writer.BlockSpans, "block-spans", 0, "spans of a block: small ones suit the lookup of traces, large ones take less space (default: the format's)")
+	flags.IntVar(&o.Writer.Parallelism, "parallel", 0, "blocks encoded at a time (default: one per CPU)")
 	return cmd
 }
 
-func (f *serveFlags) options() (o serve.Options, err error) {
-	for _, size := range []struct {
-		flag, text string
-		to         *int64
-	}{
-		{"size", f.size, &o.FileBytes}, {"log-size", f.logs, &o.LogBytes}, {"queue", f.queue, &o.QueueBytes}, {"max-request", f.request, &o.MaxMessageBytes},
-	} {
-		if *size.to, err = formats.Size(size.flag, size.text, "64MiB"); err != nil {
-			return o, err
-		}
-	}
+func (a group) runServe(ctx context.Context, dir, address string, o serve.Options) error {
 	o.MaxRequestBytes = o.MaxMessageBytes
 	if o.QueueBytes < 4*o.MaxMessageBytes {
-		return o, usage.Errorf("the queue must hold at least four of the largest requests", "--queue %s is too small for --max-request %s", f.queue, f.request)
+		return usage.Errorf("the queue must hold at least four of the largest requests", "--queue %s is too small for --max-request %s", terminal.Size(o.QueueBytes), terminal.Size(o.MaxMessageBytes))
 	}
-	if o.FileAge = f.age; f.age <= 0 {
-		return o, usage.Errorf("", "--age %v is not more than 0", f.age)
-	}
-	o.Writer = blockpack.WriterOptions{BlockSpans: f.blockSpans, Parallelism: f.parallel}
-	return o, nil
-}
-
-func (a group) runServe(ctx context.Context, dir string, f serveFlags) error {
-	o, err := f.options()
-	if err != nil {
-		return err
+	if o.FileAge <= 0 {
+		return usage.Errorf("", "--age %v is not more than 0", o.FileAge)
 	}
 	o.Notice = a.Notice
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return usage.WithHint(err, "--otlp localhost:4319, for example, listens elsewhere")
 	}

@@ -34,6 +34,41 @@ func OneOf[T any](flag, name string, names []string, values ...T) (T, error) {
 	return values[i], nil
 }
 
+// Parsed adds a flag whose text is parsed to a value where it is given. Its errors are those of parse. An empty default stands for the zero value.
+func Parsed[T any](cmd *cobra.Command, to *T, flag, byDefault, help string, parse func(text string) (T, error)) {
+	if byDefault != "" {
+		*to, _ = parse(byDefault) // as it would be given
+	}
+	cmd.Flags().Var(&parsed[T]{to, byDefault, byDefault, parse}, flag, help)
+}
+
+// parsed is the value of a flag. It implements [pflag.Value].
+type parsed[T any] struct {
+	to              *T
+	text, byDefault string
+	parse           func(string) (T, error)
+}
+
+func (p *parsed[T]) String() string { return p.text }
+func (p *parsed[T]) Type() string   { return "string" }
+
+// Set parses a text.
+func (p *parsed[T]) Set(text string) (err error) {
+	if p.text = text; text == p.byDefault && text == "" {
+		var none T
+		*p.to = none
+		return nil
+	}
+	*p.to, err = p.parse(text)
+	return err
+}
+
+// Choice adds a flag that is one of some names, each for a value.
+func Choice[T any](cmd *cobra.Command, to *T, flag, byDefault, help string, names []string, values ...T) {
+	Parsed(cmd, to, flag, byDefault, help, func(text string) (T, error) { return OneOf("--"+flag, text, names, values...) })
+	Complete(cmd, flag, names...)
+}
+
 // Complete registers the values of a flag for shell completion.
 func Complete(cmd *cobra.Command, flag string, values ...string) {
 	// It fails only for an unknown flag, or if it is called twice for a flag.
