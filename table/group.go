@@ -39,8 +39,9 @@ func (t *Table) Group(ctx context.Context, o GroupOptions) iter.Seq2[arrow.Recor
 // groupQuery are parsed options.
 type groupQuery struct {
 	GroupOptions
-	keys  []*ast.Node
-	calls []ast.Call
+	keys   []*ast.Node
+	calls  []ast.Call
+	shares bool // the greatest counts come first, with their shares of all rows
 }
 
 func (o GroupOptions) parse() (q groupQuery, err error) {
@@ -76,7 +77,7 @@ func (q *groupQuery) scan(ctx context.Context, t *Table) (provider.Source, *aggr
 	return src, bound, nil
 }
 
-func (o GroupOptions) open(ctx context.Context, t *Table) (_ provider.Source, err error) {
+func (o GroupOptions) open(ctx context.Context, t *Table) (provider.Source, error) {
 	q, err := o.parse()
 	if err != nil {
 		return nil, err
@@ -88,12 +89,17 @@ func (o GroupOptions) open(ctx context.Context, t *Table) (_ provider.Source, er
 	if b != nil {
 		return &oneBatch{b.Schema(), b}, nil
 	}
+	return q.open(ctx, t)
+}
+
+// open reads the rows, and returns the groups in their order.
+func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err error) {
 	src, bound, err := q.scan(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	rows, err := newResultRows(&q, bound)
+	rows, err := newResultRows(q, bound)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +113,24 @@ func (o GroupOptions) open(ctx context.Context, t *Table) (_ provider.Source, er
 		return nil, err
 	}
 	defer agg.Close()
-	if err := addAll(ctx, agg, src); err != nil {
-		return nil, err
+	for b, err := range provider.Batches(ctx, src) {
+		if err == nil {
+			err = agg.Add(ctx, b)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if err := agg.Finish(ctx, func(b arrow.RecordBatch) error { return rows.add(ctx, b) }); err != nil {
 		return nil, err
 	}
-	return sorted{rows.sorter}, rows.sorter.Finish(ctx)
+	if err := rows.sorter.Finish(ctx); err != nil {
+		return nil, err
+	}
+	if q.shares {
+		return newShares(rows), nil
+	}
+	return sorted{rows.sorter}, nil
 }
 
 // GroupExplanation tells what [Table.Group] would read.
@@ -164,19 +181,4 @@ func (s *oneBatch) Close() error {
 		s.batch.Release()
 	}
 	return nil
-}
-
-// addAll adds the rows of a source.
-func addAll(ctx context.Context, agg *aggregate.Aggregator, src provider.Source) error {
-	for {
-		b, err := src.Next(ctx)
-		if err != nil || b == nil {
-			return err
-		}
-		err = agg.Add(ctx, b)
-		b.Release()
-		if err != nil {
-			return err
-		}
-	}
 }

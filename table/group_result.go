@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/engine/aggregate"
@@ -20,16 +21,18 @@ import (
 type resultRows struct {
 	having  *predicate.Bound // nil for all
 	columns []int            // to sort by
+	counted int64            // rows of all groups, if their shares are wanted
+	shares  bool
 	sorter  *order.Sorter
 }
 
 // newResultRows binds options to a query. Close the sorter.
 func newResultRows(o *groupQuery, q *aggregate.Query) (*resultRows, error) {
-	keys, columns, err := resultOrder(o.Sort, q)
+	keys, columns, err := resultOrder(o, q)
 	if err != nil {
 		return nil, err
 	}
-	r := &resultRows{columns: columns}
+	r := &resultRows{columns: columns, shares: o.shares}
 	if o.Having != "" {
 		n, err := ast.Parse(named(o.Having, q.Schema()))
 		if err == nil {
@@ -58,12 +61,17 @@ func named(text string, s *arrow.Schema) string {
 // add adds the rows of a batch of results.
 func (r *resultRows) add(ctx context.Context, b arrow.RecordBatch) error {
 	if r.having != nil {
-		kept, err := r.having.Filter(memory.DefaultAllocator, b, b)
+		kept, _, err := r.having.Filter(memory.DefaultAllocator, b, b)
 		if kept == nil || err != nil {
 			return err
 		}
 		b = kept
 		defer b.Release()
+	}
+	if r.shares {
+		for _, n := range b.Column(int(b.NumCols() - 1)).(*array.Int64).Int64Values() {
+			r.counted += n
+		}
 	}
 	values := make([]arrow.Array, len(r.columns))
 	for i, c := range r.columns {
@@ -81,15 +89,18 @@ func columnNames(s *arrow.Schema) string {
 }
 
 // resultOrder is the order of the rows of a result: by the columns of Sort, then by the groups. Columns are by their number.
-func resultOrder(text string, q *aggregate.Query) (keys []order.Key, columns []int, err error) {
+func resultOrder(o *groupQuery, q *aggregate.Query) (keys []order.Key, columns []int, err error) {
 	add := func(column int, descending bool) {
 		if !slices.Contains(columns, column) {
 			columns = append(columns, column)
 			keys = append(keys, order.Key{Type: q.Schema().Field(column).Type, Descending: descending})
 		}
 	}
-	if text != "" {
-		for _, part := range splitValues(text) {
+	if o.shares {
+		add(q.Keys(), true)
+	}
+	if o.Sort != "" {
+		for _, part := range splitValues(o.Sort) {
 			name, descending := strings.CutPrefix(strings.TrimSpace(part), "-")
 			column, err := resultColumn(strings.TrimSpace(name), q.Schema())
 			if err != nil {
@@ -122,10 +133,6 @@ func resultColumn(name string, s *arrow.Schema) (int, error) {
 			}
 		}
 	}
-	var names []string
-	for _, f := range s.Fields() {
-		names = append(names, f.Name)
-	}
-	err := fmt.Errorf("the result has no column %s%s", name, text.Suggest(name, slices.Values(names)))
+	err := fmt.Errorf("the result has no column %s%s", name, text.Suggest(name, text.Names(s)))
 	return 0, &OptionError{"Sort", "", err, "the columns are " + columnNames(s)}
 }

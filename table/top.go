@@ -12,8 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/engine/aggregate"
-	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -32,74 +30,35 @@ func (t *Table) Top(ctx context.Context, o TopOptions) iter.Seq2[arrow.RecordBat
 	return t.rows(ctx, o)
 }
 
-func (o TopOptions) open(ctx context.Context, t *Table) (_ provider.Source, err error) {
-	q, err := GroupOptions{By: o.By, Filter: o.Filter, Rows: o.Rows, Memory: o.Memory}.parse()
+func (o TopOptions) open(ctx context.Context, t *Table) (provider.Source, error) {
+	q, err := GroupOptions{By: o.By, Filter: o.Filter, Rows: o.Rows, Limit: o.Limit, Memory: o.Memory}.parse()
 	if err != nil {
 		return nil, err
 	}
-	src, query, err := q.scan(ctx, t)
-	if err != nil {
-		if bad := (*OptionError)(nil); errors.As(err, &bad) {
-			bad.Option, bad.Value = "By", o.By
-		}
-		return nil, err
+	q.shares = true
+	src, err := q.open(ctx, t)
+	if bad := (*OptionError)(nil); errors.As(err, &bad) {
+		bad.Option, bad.Value = "By", o.By
 	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	agg, err := aggregate.New(query, aggregate.Options{Memory: q.Memory / 2})
-	if err != nil {
-		return nil, err
-	}
-	defer agg.Close()
-	if err := addAll(ctx, agg, src); err != nil {
-		return nil, err
-	}
-	c, err := sortCounts(ctx, agg, query, order.Options{Memory: q.Memory / 2, Limit: o.Limit})
-	if err != nil && c.Sorter != nil {
-		err = errors.Join(err, c.Close())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return src, err
 }
 
-// counts are values with their numbers of rows, the most frequent ones first, and shares of all rows.
-type counts struct {
+// shares are values with their numbers of rows, and the shares of these of all rows.
+type shares struct {
 	sorted
 	schema *arrow.Schema
 	rows   int64 // of all values
 }
 
-// sortCounts sorts the groups of a query whose last column is a count.
-func sortCounts(ctx context.Context, agg *aggregate.Aggregator, q *aggregate.Query, o order.Options) (counts, error) {
-	s := q.Schema()
-	n := q.Keys()
-	keys := []order.Key{{Type: s.Field(n).Type, Descending: true}}
-	for _, f := range s.Fields()[:n] {
-		keys = append(keys, order.Key{Type: f.Type})
-	}
-	t := counts{schema: arrow.NewSchema(append(slices.Clone(s.Fields()), arrow.Field{Name: "percent", Type: arrow.PrimitiveTypes.Float64}), nil)}
-	sorter, err := order.NewSorter(s, keys, o)
-	if err != nil {
-		return t, err
-	}
-	t.Sorter = sorter
-	err = agg.Finish(ctx, func(b arrow.RecordBatch) error {
-		for _, v := range b.Column(n).(*array.Int64).Int64Values() {
-			t.rows += v
-		}
-		return sorter.Add(ctx, b, append([]arrow.Array{b.Column(n)}, b.Columns()[:n]...))
-	})
-	if err == nil {
-		err = sorter.Finish(ctx)
-	}
-	return t, err
+func newShares(r *resultRows) shares {
+	fields := append(slices.Clone(r.sorter.Schema().Fields()), arrow.Field{Name: "percent", Type: arrow.PrimitiveTypes.Float64})
+	return shares{sorted{r.sorter}, arrow.NewSchema(fields, nil), r.counted}
 }
 
-func (t counts) Schema() *arrow.Schema { return t.schema }
+func (s shares) Schema() *arrow.Schema { return s.schema }
 
-func (t counts) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	b, err := t.Sorter.Next(ctx)
+func (s shares) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	b, err := s.Sorter.Next(ctx)
 	if err != nil || b == nil {
 		return nil, err
 	}
@@ -107,9 +66,9 @@ func (t counts) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	percent := array.NewFloat64Builder(memory.DefaultAllocator)
 	defer percent.Release()
 	for _, v := range b.Column(int(b.NumCols() - 1)).(*array.Int64).Int64Values() {
-		percent.Append(math.Round(1e4*float64(v)/float64(t.rows)) / 100)
+		percent.Append(math.Round(1e4*float64(v)/float64(s.rows)) / 100)
 	}
 	column := percent.NewArray()
 	defer column.Release()
-	return array.NewRecordBatch(t.schema, append(slices.Clone(b.Columns()), column), b.NumRows()), nil
+	return array.NewRecordBatch(s.schema, append(slices.Clone(b.Columns()), column), b.NumRows()), nil
 }

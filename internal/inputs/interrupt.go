@@ -34,21 +34,28 @@ func (i interruptible) Read(p []byte) (int, error) {
 	if err := i.ctx.Err(); err != nil {
 		return 0, err
 	}
-	type result struct {
-		n   int
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() { done <- r }()
-		defer fault.RecoverInternal(&r.err)
-		r.n, r.err = i.r.Read(p)
-	}()
 	select {
-	case r := <-done:
-		return r.n, r.err
+	case r := <-started(func() (int, error) { return i.r.Read(p) }):
+		return r.value, r.err
 	case <-i.ctx.Done():
 		return 0, i.ctx.Err()
 	}
+}
+
+// result is what a function returned.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// started calls a function in a goroutine, and returns what will have its result.
+func started[T any](f func() (T, error)) <-chan result[T] {
+	done := make(chan result[T], 1)
+	go func() {
+		var r result[T]
+		defer func() { done <- r }()
+		defer fault.RecoverInternal(&r.err)
+		r.value, r.err = f()
+	}()
+	return done
 }

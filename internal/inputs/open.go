@@ -113,8 +113,13 @@ type fileAt struct {
 }
 
 func (f fileAt) ReadAt(p []byte, off int64) (int, error) {
-	n := int(max(0, min(int64(len(p)), f.size-off)))
-	if err := f.r.ReadAt(f.ctx, p[:n], off); err != nil {
+	return readAt(p, off, f.size, func(p []byte) error { return f.r.ReadAt(f.ctx, p, off) })
+}
+
+// readAt reads the bytes of an input of some size at an offset, as [io.ReaderAt] does.
+func readAt(p []byte, off, size int64, read func([]byte) error) (int, error) {
+	n := int(max(0, min(int64(len(p)), size-off)))
+	if err := read(p[:n]); err != nil {
 		return 0, fault.NoEOF(err)
 	}
 	if n < len(p) {
@@ -194,7 +199,7 @@ func decode(in *provider.Input, extension string) error {
 		d, err = zstd.NewReader(in.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err == nil {
 			r.Reader = d
-			in.Closer = closers{closeFunc(d.Close), in.Closer}
+			in.Closer = closers{d.IOReadCloser(), in.Closer}
 		}
 	default:
 		return nil
@@ -235,10 +240,6 @@ func (cs closers) Close() error {
 	}
 	return all
 }
-
-type closeFunc func()
-
-func (f closeFunc) Close() error { f(); return nil }
 
 // Missing returns a plain error if err means that the file does not exist or must not be read.
 func Missing(location string, err error) error {

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/sys"
 )
 
@@ -20,25 +19,15 @@ func OpenWaiting(ctx context.Context, path string, flag, other int) (*os.File, e
 	if err != nil || info.Mode().Type() != fs.ModeNamedPipe {
 		return os.OpenFile(path, flag, 0)
 	}
-	type result struct {
-		f   *os.File
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() { done <- r }()
-		defer fault.RecoverInternal(&r.err)
-		r.f, r.err = os.OpenFile(path, flag, 0)
-	}()
+	done := started(func() (*os.File, error) { return os.OpenFile(path, flag, 0) })
 	select {
 	case r := <-done:
-		return r.f, r.err
+		return r.value, r.err
 	case <-ctx.Done():
 	}
 	if f, err := os.OpenFile(path, other|sys.NoWait, 0); err == nil {
 		if r := <-done; r.err == nil {
-			r.f.Close()
+			r.value.Close()
 		}
 		f.Close()
 	} // else the goroutine has not begun to wait, and ends with the process

@@ -190,14 +190,7 @@ func (r *readerAt) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || off >= r.r.size {
 		return 0, io.EOF
 	}
-	n := int(min(int64(len(p)), r.r.size-off))
-	if err := r.read(p[:n], off); err != nil {
-		return 0, fault.NoEOF(err)
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return readAt(p, off, r.r.size, func(p []byte) error { return r.read(p, off) })
 }
 
 func (r *readerAt) read(p []byte, off int64) error {

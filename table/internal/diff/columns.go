@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/table/internal/tables"
 )
 
 // Column is a column of the old table, the new one, or both.
@@ -28,40 +30,24 @@ func (c Columns) Changed() bool {
 	return !c.Ordered || slices.ContainsFunc(c.All, func(c Column) bool { return c.Changed })
 }
 
-// name is the name of a column, and its number among those of the same name.
-type name struct {
-	text   string
-	number int
-}
-
-func namesOf(s *arrow.Schema) []name {
-	seen := map[string]int{}
-	names := make([]name, s.NumFields())
-	for i, f := range s.Fields() {
-		seen[f.Name]++
-		names[i] = name{f.Name, seen[f.Name]}
-	}
-	return names
-}
-
 // label is a name for people: the second column a is a#2.
-func (n name) label() string {
-	if n.number > 1 {
-		return fmt.Sprintf("%s#%d", n.text, n.number)
+func label(k tables.Key) string {
+	if k.Number > 1 {
+		return fmt.Sprintf("%s#%d", k.Name, k.Number)
 	}
-	return n.text
+	return k.Name
 }
 
 // match pairs the columns of two schemas by name. If the types of one are inferred, those that can be compared are no change.
 func match(old, new *arrow.Schema, inferred bool) Columns {
 	out := Columns{Ordered: true}
-	at := map[name]int{}
-	for i, n := range namesOf(new) {
+	at := map[tables.Key]int{}
+	for i, n := range tables.KeysOf(new.Fields()) {
 		at[n] = i
 	}
 	last := -1
-	for i, n := range namesOf(old) {
-		c := Column{Name: n.label(), Old: old.Field(i).Type, Changed: true, old: i, new: -1}
+	for i, n := range tables.KeysOf(old.Fields()) {
+		c := Column{Name: label(n), Old: old.Field(i).Type, Changed: true, old: i, new: -1}
 		if k, ok := at[n]; ok {
 			c.new, c.New = k, new.Field(k).Type
 			var mixed bool
@@ -73,9 +59,9 @@ func match(old, new *arrow.Schema, inferred bool) Columns {
 		}
 		out.All = append(out.All, c)
 	}
-	for k, n := range namesOf(new) {
+	for k, n := range tables.KeysOf(new.Fields()) {
 		if _, ok := at[n]; ok {
-			out.All = append(out.All, Column{Name: n.label(), New: new.Field(k).Type, Changed: true, old: -1, new: k})
+			out.All = append(out.All, Column{Name: label(n), New: new.Field(k).Type, Changed: true, old: -1, new: k})
 		}
 	}
 	return out

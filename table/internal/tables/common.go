@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -114,43 +115,25 @@ next:
 	return out
 }
 
+// classOf has the classes of types, but of timestamps with a zone. Others are isOther.
+var classOf = map[arrow.Type]classes{
+	arrow.NULL: isNull,
+	arrow.INT8: isSigned, arrow.INT16: isSigned, arrow.INT32: isSigned, arrow.INT64: isSigned,
+	arrow.UINT8: isUnsigned, arrow.UINT16: isUnsigned, arrow.UINT32: isUnsigned, arrow.UINT64: isUnsigned,
+	arrow.FLOAT16: isFloat, arrow.FLOAT32: isFloat, arrow.FLOAT64: isFloat,
+	arrow.DECIMAL32: isDecimal, arrow.DECIMAL64: isDecimal, arrow.DECIMAL128: isDecimal, arrow.DECIMAL256: isDecimal,
+	arrow.DATE32: isDate, arrow.DATE64: isDate, arrow.TIMESTAMP: isTimestamp, arrow.TIME32: isTime, arrow.TIME64: isTime, arrow.DURATION: isDuration,
+	arrow.INTERVAL_MONTHS: isInterval, arrow.INTERVAL_DAY_TIME: isInterval, arrow.INTERVAL_MONTH_DAY_NANO: isInterval,
+	arrow.STRING: isText, arrow.LARGE_STRING: isText, arrow.STRING_VIEW: isText,
+	arrow.BINARY: isBytes, arrow.LARGE_BINARY: isBytes, arrow.BINARY_VIEW: isBytes, arrow.FIXED_SIZE_BINARY: isBytes,
+	arrow.STRUCT: isStruct, arrow.LIST: isList, arrow.LARGE_LIST: isList, arrow.MAP: isMap,
+}
+
 func kindOf(t arrow.DataType) classes {
-	switch t.ID() {
-	case arrow.NULL:
-		return isNull
-	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64:
-		return isSigned
-	case arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64:
-		return isUnsigned
-	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
-		return isFloat
-	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL128, arrow.DECIMAL256:
-		return isDecimal
-	case arrow.DATE32, arrow.DATE64:
-		return isDate
-	case arrow.TIMESTAMP:
-		if t.(*arrow.TimestampType).TimeZone != "" {
-			return isInstant
-		}
-		return isTimestamp
-	case arrow.TIME32, arrow.TIME64:
-		return isTime
-	case arrow.DURATION:
-		return isDuration
-	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO:
-		return isInterval
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		return isText
-	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
-		return isBytes
-	case arrow.STRUCT:
-		return isStruct
-	case arrow.LIST, arrow.LARGE_LIST:
-		return isList
-	case arrow.MAP:
-		return isMap
+	if stamp, ok := t.(*arrow.TimestampType); ok && stamp.TimeZone != "" {
+		return isInstant
 	}
-	return isOther
+	return cmp.Or(classOf[t.ID()], isOther)
 }
 
 // floatFor is float64, or a smaller type for floats alone.
@@ -183,17 +166,10 @@ func integerFor(types []arrow.DataType) arrow.DataType {
 	if unsigned >= signed {
 		signed = 2 * unsigned
 	}
-	switch signed {
-	case 8:
-		return arrow.PrimitiveTypes.Int8
-	case 16:
-		return arrow.PrimitiveTypes.Int16
-	case 32:
-		return arrow.PrimitiveTypes.Int32
-	case 64:
-		return arrow.PrimitiveTypes.Int64
+	if signed > 64 {
+		return &arrow.Decimal128Type{Precision: 20}
 	}
-	return &arrow.Decimal128Type{Precision: 20}
+	return map[int]arrow.DataType{8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16, 32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}[signed]
 }
 
 // decimalFor is the narrowest decimal type, nil if none is wide enough.
@@ -211,20 +187,15 @@ func decimalFor(types []arrow.DataType) arrow.DataType {
 		}
 		scale = max(scale, s)
 	}
-	for _, width := range []int{32, 64, 128, 256} {
-		most := map[int]int32{32: 9, 64: 18, 128: 38, 256: 76}[width]
-		if width < bits || digits+scale > most {
-			continue
+	for _, d := range []struct {
+		id     arrow.Type
+		digits int32
+		bits   int
+	}{{arrow.DECIMAL32, 9, 32}, {arrow.DECIMAL64, 18, 64}, {arrow.DECIMAL128, 38, 128}, {arrow.DECIMAL256, 76, 256}} {
+		if d.bits >= bits && digits+scale <= d.digits {
+			t, _ := arrow.NewDecimalType(d.id, digits+scale, scale) // its digits are checked
+			return t
 		}
-		switch width {
-		case 32:
-			return &arrow.Decimal32Type{Precision: digits + scale, Scale: scale}
-		case 64:
-			return &arrow.Decimal64Type{Precision: digits + scale, Scale: scale}
-		case 128:
-			return &arrow.Decimal128Type{Precision: digits + scale, Scale: scale}
-		}
-		return &arrow.Decimal256Type{Precision: digits + scale, Scale: scale}
 	}
 	return nil
 }

@@ -13,18 +13,19 @@ type column struct {
 	in    []int // by part: the position of its column, or -1
 }
 
-// key is the name of a column, and its number among the columns of this name.
-type key struct {
-	name   string
-	number int
+// Key is the name of a column, and its number among the columns of this name, from 1.
+type Key struct {
+	Name   string
+	Number int
 }
 
-func keysOf(fields []arrow.Field) []key {
+// KeysOf are the keys of columns.
+func KeysOf(fields []arrow.Field) []Key {
 	seen := map[string]int{}
-	keys := make([]key, len(fields))
+	keys := make([]Key, len(fields))
 	for i, f := range fields {
-		keys[i] = key{f.Name, seen[f.Name]}
 		seen[f.Name]++
+		keys[i] = Key{f.Name, seen[f.Name]}
 	}
 	return keys
 }
@@ -32,9 +33,9 @@ func keysOf(fields []arrow.Field) []key {
 // unite gives the columns of several lists, in the order of their first appearance. Columns of the same name are one.
 func unite(lists [][]arrow.Field) ([]column, error) {
 	var columns []column
-	at := map[key]int{}
+	at := map[Key]int{}
 	for part, fields := range lists {
-		for i, k := range keysOf(fields) {
+		for i, k := range KeysOf(fields) {
 			c, ok := at[k]
 			if !ok {
 				c = len(columns)
