@@ -12,7 +12,6 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/verify"
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/storage"
@@ -41,8 +40,7 @@ func New(o FormatOptions) provider.Format {
 			if err != nil {
 				return nil, err
 			}
-			sink := rowio.NewSink(w, out)
-			return &sink, nil
+			return tablefile.NewSink(w, out), nil
 		},
 		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (r *provider.Report, err error) {
 			err = tablefile.WithReader(ctx, in, vo.TempDir, func(from storage.Reader) error {

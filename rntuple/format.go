@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/rntuple/internal/inspect"
@@ -39,7 +38,7 @@ func New(o FormatOptions) provider.Format {
 			if err != nil {
 				return nil, err
 			}
-			return &sink{rowio.NewSink(w, out), w}, nil
+			return tablefile.NewGroupedSink(w, out, w.CutCluster), nil
 		},
 		Tables: func(ctx context.Context, in provider.Input) ([]provider.Entry, error) {
 			return withFile(ctx, in, "", func(f *rootfile.File) (list []provider.Entry, err error) {
@@ -57,15 +56,6 @@ func New(o FormatOptions) provider.Format {
 		},
 	})
 }
-
-// sink is an ntuple as a [provider.Sink].
-type sink struct {
-	rowio.Sink
-	w *Writer
-}
-
-// CutStripe implements [provider.StripeCutter]: it ends the cluster.
-func (s *sink) CutStripe(ctx context.Context) error { return s.w.CutCluster(ctx) }
 
 // withFile is what do makes of the file of an input.
 func withFile[T any](ctx context.Context, in provider.Input, tempDir string, do func(*rootfile.File) (T, error)) (out T, err error) {

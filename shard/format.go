@@ -9,8 +9,9 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/shard/internal/inspect"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
@@ -33,24 +34,16 @@ type FormatOptions struct {
 // New is the format of package provider, with some options. Reading needs random access: a shard from a pipe is copied to a temporary file first. A shard
 // of several files needs a location ([provider.Input]). A [Writer] is a [provider.StripeCutter] itself.
 func New(o FormatOptions) provider.Format {
-	return provider.Format{
+	return tablefile.Open(o.openFile).Complete(provider.Format{
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, magic) },
-		Certain: true, Parts: []string{shardwriter.StripeSuffix, shardwriter.IndexSuffix, root.DataSuffix},
-		Filters: true, Ranges: true, ExactRows: true, Recovers: true,
-		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {
-			s := &formatSource{in: in}
-			if err := s.open(ctx, ro, o); err != nil {
-				return nil, errors.Join(err, s.Close())
-			}
-			return s, nil
-		},
+		Certain: true, Parts: []string{shardwriter.StripeSuffix, shardwriter.IndexSuffix, root.DataSuffix}, Recovers: true,
 		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 			w, err := NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, schema, o.Write)
 			if err != nil {
 				return nil, err
 			}
-			return &formatSink{rowio.NewSink(w, out), w}, nil
+			return tablefile.NewGroupedSink(w, out, w.CutStripe), nil
 		},
 		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (*provider.Report, error) {
 			from, err := in.Stored(vo.TempDir)
@@ -86,20 +79,7 @@ func New(o FormatOptions) provider.Format {
 			})
 			return x, err
 		},
-		Explain: func(ctx context.Context, in provider.Input, eo provider.ExplainOptions) (x *provider.Explanation, err error) {
-			err = o.with(ctx, in, "", func(s *Shard) error {
-				do := s.Explain
-				if eo.Run {
-					do = s.Analyze
-				}
-				so := o.Scan
-				so.Columns, so.Filter, so.Limit = eo.Columns, eo.Filter, eo.Limit
-				x, err = do(ctx, so)
-				return err
-			})
-			return x, err
-		},
-	}
+	})
 }
 
 // openIn are the options for opening a stored input.
@@ -157,49 +137,25 @@ func orOther(in provider.Input, err error) error {
 	return fmt.Errorf("%s is not an Amudai shard: it starts with %q", in.Name, head[:n])
 }
 
-// formatSource is a shard as a [provider.Source].
-type formatSource struct {
-	rowio.Source
-	in    provider.Input
-	shard *opened // nil if it could not be opened
-
-	rows     int64 // of the result, without a filter
-	filtered bool
-}
-
-// open opens the input. Its context ends all reading.
-func (s *formatSource) open(ctx context.Context, ro provider.ReadOptions, o FormatOptions) (err error) {
-	if s.shard, err = o.open(ctx, s.in, ro.TempDir); err != nil {
-		return err
-	}
-	so := o.Scan
-	so.Columns, so.Filter, so.BatchRows, so.Allocator = ro.Columns, ro.Filter, ro.BatchRows, ro.Allocator
-	so.Limit, so.Reuse = ro.Limit, ro.Reuse
-	so.Rows, s.rows = ro.Within(s.shard.NumRows())
-	s.filtered = !so.Filter.IsZero() || so.Stripes != nil
-	if ro.Dictionaries && so.Strings == StringsAsRecorded {
-		if so.Coded, err = s.shard.recorded().Coded(ctx, ro.Columns); err != nil {
-			return err
-		}
-	}
-	if so.Decimals64 == nil {
-		if so.Decimals64, err = s.shard.only(ctx, ro.Decimals64); err != nil {
-			return err
-		}
-	}
-	rows, err := s.shard.Reader(ctx, so)
+// openFile opens a shard for the engine.
+func (o FormatOptions) openFile(ctx context.Context, in provider.Input, from provider.Stored, ro provider.ReadOptions) (*tablefile.File, error) {
+	s, err := Open(ctx, from.Location, o.openIn(from))
 	if err != nil {
-		return err
+		return nil, orOther(in, err)
 	}
-	var ends []int64
-	if !s.filtered && so.Rows == nil && so.Limit == 0 {
-		ends = make([]int64, s.shard.NumStripes())
-		for i := range ends {
-			ends[i] = s.shard.StripeRows(i).To
+	so := o.Scan.options()
+	so.Reuse, so.BatchRows = true, scan.DefaultBatchRows
+	return &tablefile.File{Table: s.table, Grouped: true, Scan: so, Close: s.Close, Prepare: func(ctx context.Context, so scan.Options) (_ scan.Options, err error) {
+		if ro.Dictionaries && so.Strings == StringsAsRecorded {
+			if so.Coded, err = s.recorded().Coded(ctx, so.Columns); err != nil {
+				return so, err
+			}
 		}
-	}
-	s.Source = rowio.NewSource(rows, ends)
-	return nil
+		if so.Decimals64 == nil {
+			so.Decimals64, err = s.only(ctx, ro.Decimals64)
+		}
+		return so, err
+	}}, nil
 }
 
 // only are the names of those top-level columns whose name no other one has.
@@ -218,28 +174,6 @@ func (s *Shard) only(ctx context.Context, paths []string) (names []string, err e
 	}
 	return names, nil
 }
-
-// Rows implements [provider.Source].
-func (s *formatSource) Rows() (int64, bool) { return s.rows, !s.filtered }
-
-// Close implements [provider.Source].
-func (s *formatSource) Close() error {
-	s.Release()
-	var err error
-	if s.shard != nil {
-		err = s.shard.Close()
-	}
-	return errors.Join(err, s.in.Close())
-}
-
-// formatSink is a shard in an output as a [provider.Sink].
-type formatSink struct {
-	rowio.Sink
-	w *Writer
-}
-
-// CutStripe implements [provider.StripeCutter].
-func (s *formatSink) CutStripe(ctx context.Context) error { return s.w.CutStripe(ctx) }
 
 // providerReport is a report in the form that all formats have.
 func providerReport(r *Report) *provider.Report {

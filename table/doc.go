@@ -37,6 +37,14 @@
 //
 // Expressions of groups, orders and filters are described in docs/filters.md and docs/aggregates.md.
 //
+// # Search
+//
+// [Table.Search] finds rows by words, phrases and regular expressions (docs/search.md), with rows around them. Shards with an index of words
+// are asked by it, other files are scanned.
+//
+//	for rows, err := range t.Search(ctx, table.SearchOptions{Query: "failed (disk OR 10.1.2.3)", Before: 2}) {
+//		fmt.Println(rows.Positions, rows.Column(0))
+//
 // # Explain
 //
 // [Table.Explain] tells how the rows of a scan are found, [Table.Statistics] what files record of their columns, and [Table.Inspect] how

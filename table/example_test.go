@@ -105,6 +105,26 @@ func ExampleTable_Take() {
 	// [2003 1001 2003]
 }
 
+func ExampleTable_Search() {
+	ctx := context.Background()
+	t, err := table.Open(ctx, "../testdata/logs/app.log")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	for rows, err := range t.Search(ctx, table.SearchOptions{Query: `error "reset by peer"`, Columns: []string{"line"}, After: 1, Limit: 1}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for i, position := range rows.Positions {
+			fmt.Println(position, rows.Context[i], rows.Column(0).ValueStr(i))
+		}
+	}
+	// Output:
+	// 26 false 2026-11-20T07:59:46.691Z ERROR store: connection reset by peer while reading blk_4198575043 from 10.20.6.248
+	// 27 true 	at store.read(block.go:214)
+}
+
 func ExampleTable_Statistics() {
 	ctx := context.Background()
 	t, err := table.Open(ctx, "../shard/testdata/unknown/known.amudai.shard") // its values are damaged, its statistics are not

@@ -59,18 +59,19 @@ func (t *Table) rows(ctx context.Context, q Query) iter.Seq2[arrow.RecordBatch, 
 			yield(nil, err)
 			return
 		}
-		for {
-			b, err := src.Next(ctx)
+		batches(ctx, src)(yield)
+	}
+}
+
+// batches are those of a source, which is closed at the end of the loop.
+func batches(ctx context.Context, src provider.Source) iter.Seq2[arrow.RecordBatch, error] {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		for b, err := range provider.Batches(ctx, src) {
 			if err != nil {
 				yield(nil, errors.Join(err, src.Close()))
 				return
 			}
-			if b == nil {
-				break
-			}
-			more := yield(b, nil)
-			b.Release()
-			if !more {
+			if !yield(b, nil) {
 				src.Close() // the loop has ended
 				return
 			}

@@ -183,17 +183,15 @@ func withColumns(columns []string, by []sortKey) []string {
 
 // each calls f with the rows of each batch, and the values of the keys.
 func (k *keyedSource) each(ctx context.Context, f func(rows arrow.RecordBatch, keys []arrow.Array) error) error {
-	for {
-		batch, err := k.src.Next(ctx)
-		if err != nil || batch == nil {
-			return err
+	for batch, err := range provider.Batches(ctx, k.src) {
+		if err == nil {
+			err = k.one(batch, f)
 		}
-		err = k.one(batch, f)
-		batch.Release()
 		if err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func (k *keyedSource) one(batch arrow.RecordBatch, f func(rows arrow.RecordBatch, keys []arrow.Array) error) error {

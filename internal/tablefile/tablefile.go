@@ -2,10 +2,13 @@
 package tablefile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
@@ -16,7 +19,7 @@ import (
 type File struct {
 	Table   table.Table
 	Grouped bool // rows of a stripe may stay together in a copy
-	// Scan has the options of the format for scans. Reuse is a permission.
+	// Scan has the options of the format for scans. Reuse is a permission, and BatchRows the default.
 	Scan scan.Options
 	// Prepare reads what a scan needs and opening does not, and completes its options. It may be nil.
 	Prepare func(ctx context.Context, o scan.Options) (scan.Options, error)
@@ -48,7 +51,8 @@ func (f *File) placed(err error) error {
 // scan completes the options of a scan.
 func (f *File) scan(ctx context.Context, o provider.ReadOptions) (scan.Options, error) {
 	so := f.Scan
-	so.Columns, so.Filter, so.Limit, so.BatchRows, so.Allocator, so.Reuse = o.Columns, o.Filter.Node(), o.Limit, o.BatchRows, o.Allocator, so.Reuse && o.Reuse
+	so.Columns, so.Filter, so.Limit, so.Allocator, so.Reuse = o.Columns, o.Filter.Node(), o.Limit, o.Allocator, so.Reuse && o.Reuse
+	so.BatchRows = cmp.Or(o.BatchRows, so.BatchRows, provider.DefaultBatchRows)
 	if f.Prepare == nil {
 		return so, nil
 	}
@@ -57,17 +61,24 @@ func (f *File) scan(ctx context.Context, o provider.ReadOptions) (scan.Options, 
 
 // source is a file as a [provider.Source].
 type source struct {
-	rowio.Source
-	in    provider.Input
-	from  provider.Stored
-	file  *File
-	rows  int64 // of the result
-	known bool  // there is no filter
+	in     provider.Input
+	from   provider.Stored
+	file   *File
+	reader array.RecordReader
+	rows   int64 // of the result
+	known  bool  // there is no filter
+
+	ends  []int64 // the numbers of rows up to the end of each group; nil if the reader gives only some of the rows
+	next  int64   // rows of all batches so far
+	group int     // of the last batch
 }
 
 func (open Open) source(ctx context.Context, in provider.Input, o provider.ReadOptions) (provider.Source, error) {
-	s := &source{in: in, known: o.Filter.IsZero()}
-	if err := s.open(ctx, open, o.WithDefaults()); err != nil {
+	s := &source{in: in}
+	batchRows := o.BatchRows
+	o = o.WithDefaults()
+	o.BatchRows = batchRows
+	if err := s.open(ctx, open, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -80,31 +91,71 @@ func (s *source) open(ctx context.Context, open Open, o provider.ReadOptions) (e
 	if s.file, err = open(ctx, s.in, s.from, o); err != nil {
 		return err
 	}
+	if o.Choose != nil {
+		all, err := s.file.Table.Project(ctx, nil)
+		if err != nil {
+			return s.file.placed(err)
+		}
+		if o, err = o.Chosen(all.Schema); err != nil {
+			return err
+		}
+	}
 	so, err := s.file.scan(ctx, o)
 	if err != nil {
 		return err
 	}
+	s.known = so.Filter == nil && so.Stripes == nil
 	t := s.file.Table
 	so.Rows, s.rows = o.Within(t.NumRows())
-	rows, err := scan.NewReader(ctx, t, so)
-	if err != nil {
+	if s.reader, err = scan.NewReader(ctx, t, so); err != nil {
 		return s.file.placed(err)
 	}
-	var ends []int64
 	if s.file.Grouped && s.known && so.Rows == nil && so.Limit == 0 {
-		ends = make([]int64, t.NumStripes())
-		for i := range ends {
-			ends[i] = t.Stripe(i).Position() + t.Stripe(i).Rows()
+		s.ends = make([]int64, t.NumStripes())
+		for i := range s.ends {
+			s.ends[i] = t.Stripe(i).Position() + t.Stripe(i).Rows()
 		}
 	}
-	s.Source = rowio.NewSource(rows, ends)
 	return nil
 }
+
+// Schema implements [provider.Source].
+func (s *source) Schema() *arrow.Schema { return s.reader.Schema() }
+
+// Next implements [provider.Source].
+func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !s.reader.Next() {
+		return nil, s.reader.Err()
+	}
+	batch := s.reader.RecordBatch()
+	batch.Retain() // the reader releases its own reference at the next step
+	for s.group+1 < len(s.ends) && s.next >= s.ends[s.group] {
+		s.group++
+	}
+	s.next += batch.NumRows()
+	return batch, nil
+}
+
+// Group implements [provider.Grouped].
+func (s *source) Group() int {
+	if s.ends == nil {
+		return -1
+	}
+	return s.group
+}
+
+// Ranges implements [provider.Numbered].
+func (s *source) Ranges() []provider.RowRange { return s.reader.(scan.Ranged).RowRanges() }
 
 func (s *source) Rows() (int64, bool) { return s.rows, s.known }
 
 func (s *source) Close() error {
-	s.Release()
+	if s.reader != nil {
+		s.reader.Release()
+	}
 	var err error
 	if s.file != nil {
 		err = s.file.Close()

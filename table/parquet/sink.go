@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 	"github.com/amudai/amudai-go/table/provider"
@@ -28,7 +28,7 @@ const (
 // codecs are the compressions by name.
 var codecs = map[string]compress.Compression{"": compress.Codecs.Zstd, "zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy}
 
-// sink writes a file, which is published by a [rowio.Sink].
+// sink writes a file, which is published by a sink of package tablefile.
 type sink struct {
 	to    *storage.IOWriter
 	w     *pqarrow.FileWriter
@@ -77,8 +77,7 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, wo p
 	if err != nil {
 		return nil, fmt.Errorf("writing Parquet: %w", err)
 	}
-	published := rowio.NewSink(s, out)
-	return &published, nil
+	return tablefile.NewSink(s, out), nil
 }
 
 // floatPaths appends the Parquet paths of all columns of float32 and float64 in the column at a path.

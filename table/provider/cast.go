@@ -65,6 +65,9 @@ func (s *castSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return array.NewRecordBatch(s.schema, columns, batch.NumRows()), nil
 }
 
+// Ranges implements [Numbered].
+func (s *castSource) Ranges() []RowRange { return rangesOf(s.Source) }
+
 // column casts a column; the caller releases it.
 func (s *castSource) column(a arrow.Array, f arrow.Field) (arrow.Array, error) {
 	if !f.Nullable {

@@ -53,8 +53,9 @@ type Format struct {
 	// it is left out if there are other tables. Inferred means that types of columns come from a sample of their texts, so that
 	// any column can be read as text.
 	Text, Prose, Inferred bool
-	// Certain means that no text begins with bytes that Sniff accepts.
-	Certain bool
+	// Certain means that no text begins with bytes that Sniff accepts, and Doubtful that other binary files may, so that a search takes a
+	// file that it finds in a folder for this format only by its name.
+	Certain, Doubtful bool
 
 	// Parts are the ends of the names of files that belong to an input, which reads them. They are no inputs themselves.
 	Parts []string
@@ -120,6 +121,9 @@ func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, erro
 	if f.Reader == nil {
 		return nil, errors.Join(fmt.Errorf("%s cannot be read", f.Title), in.Close())
 	}
+	if o.Choose != nil && (!f.Filters || f.castsLate(o)) {
+		return f.openAll(ctx, in, o)
+	}
 	asked := o
 	o.Columns = f.readColumns(o)
 	read := o
@@ -143,9 +147,26 @@ func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, erro
 		if !f.filtersLate(o) {
 			asked.Filter = filter.Expr{}
 		}
-		src, err = newSelectSource(src, in.Name, asked)
+		src, err = Select(src, in.Name, asked)
 	}
 	if err != nil {
+		return nil, err
+	}
+	return Limit(src, o.Limit), nil
+}
+
+// openAll opens all columns of an input, and chooses among them then.
+func (f Format) openAll(ctx context.Context, in Input, o ReadOptions) (Source, error) {
+	all := o
+	all.Choose, all.Columns, all.Filter, all.Limit = nil, nil, filter.Expr{}, 0
+	src, err := f.Open(ctx, in, all)
+	if err != nil {
+		return nil, err
+	}
+	if o, err = o.Chosen(src.Schema()); err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	if src, err = Select(src, in.Name, o); err != nil {
 		return nil, err
 	}
 	return Limit(src, o.Limit), nil

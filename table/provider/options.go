@@ -25,6 +25,9 @@ type ReadOptions struct {
 	Columns []string
 	// Filter selects the rows that meet a condition. It may use columns that are not in Columns.
 	Filter filter.Expr
+	// Choose, unless it is nil, gives Columns and Filter when the columns of the input are known, so that it need not be opened for them before.
+	// Sources that return some columns without being asked to have all of them.
+	Choose func(*arrow.Schema) (columns []string, where filter.Expr, err error)
 	// Schema sets the types of these columns. Other columns have the types of the input, or inferred ones. A value
 	// that its type cannot hold exactly is an error.
 	Schema []arrow.Field
@@ -50,6 +53,15 @@ type ReadOptions struct {
 //
 //	type RowRange struct{ From, To int64 }
 type RowRange = rowset.Range
+
+// Chosen are the options for an input with some columns, as Choose gives them.
+func (o ReadOptions) Chosen(s *arrow.Schema) (_ ReadOptions, err error) {
+	if o.Choose != nil {
+		o.Columns, o.Filter, err = o.Choose(s)
+		o.Choose = nil
+	}
+	return o, err
+}
 
 // Within returns the ranges of Rows that a table of n rows has, nil for all rows, and the number of rows of the result if
 // there is no filter.

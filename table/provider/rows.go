@@ -49,6 +49,14 @@ func (s *rowSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return nil, nil
 }
 
+// Ranges implements [Numbered] for the first rows of a source.
+func (s *rowSource) Ranges() []RowRange {
+	if len(s.rows) != 1 || s.rows[0].From > 0 {
+		return nil
+	}
+	return rangesOf(s.Source)
+}
+
 // ChooseRows returns those rows of a batch that are in ascending ranges, or nil if there are none. The batch remains the caller's.
 func ChooseRows(b arrow.RecordBatch, ranges []RowRange) (arrow.RecordBatch, error) {
 	ranges = rowset.Clip(ranges, b.NumRows())

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -19,12 +20,16 @@ type selectSource struct {
 	mem        memory.Allocator
 	bound      *predicate.Bound // nil for all rows
 	projection *Projection
+
+	next   int64      // position of the next batch's first row in the source
+	ranges []RowRange // of the rows of the last batch, if there is a condition
+	skips  bool       // the source has some rows of the input only
 }
 
-// newSelectSource wraps a source that has the requested columns and those of the filter. It closes the source if it
-// fails.
-func newSelectSource(src Source, name string, o ReadOptions) (_ Source, err error) {
-	s := &selectSource{Source: src, name: name, mem: o.WithDefaults().Allocator}
+// Select returns the columns of a source that options ask for, of the rows that meet their filter. The source has these columns, and those of the
+// filter; it belongs to the result, and is closed if there is none.
+func Select(src Source, name string, o ReadOptions) (_ Source, err error) {
+	s := &selectSource{Source: src, name: name, mem: o.WithDefaults().Allocator, skips: o.Rows != nil}
 	if !o.Filter.IsZero() {
 		s.bound, err = compute.Condition(o.Filter.Node(), src.Schema())
 	}
@@ -72,5 +77,19 @@ func (s *selectSource) choose(batch arrow.RecordBatch) (arrow.RecordBatch, error
 	}
 	asked := s.projection.Of(batch)
 	defer asked.Release()
-	return s.bound.Filter(s.mem, batch, asked)
+	chosen, rows, err := s.bound.Filter(s.mem, batch, asked)
+	s.ranges = slices.Collect(rows.Shift(s.next).Ranges())
+	s.next += batch.NumRows()
+	return chosen, err
+}
+
+// Ranges implements [Numbered].
+func (s *selectSource) Ranges() []RowRange {
+	switch {
+	case s.bound == nil:
+		return rangesOf(s.Source)
+	case s.skips:
+		return nil
+	}
+	return s.ranges
 }

@@ -38,6 +38,7 @@ package provider
 import (
 	"context"
 	"io"
+	"iter"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -57,6 +58,40 @@ type Source interface {
 	Rows() (n int64, ok bool)
 	// Close releases the source and closes its input.
 	Close() error
+}
+
+// Batches are the batches of a source, each valid until the next step. An error ends the loop. The source stays the caller's.
+func Batches(ctx context.Context, src Source) iter.Seq2[arrow.RecordBatch, error] {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		for more := true; more; {
+			b, err := src.Next(ctx)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if b == nil {
+				return
+			}
+			more = yield(b, nil)
+			b.Release()
+		}
+	}
+}
+
+// Numbered is a [Source] that knows the positions of its rows in the input. Sources of formats that filter are Numbered.
+type Numbered interface {
+	Source
+	// Ranges are the positions of the rows of the last batch: ascending ranges, which may have further rows behind these. They are nil if they
+	// are not known.
+	Ranges() []RowRange
+}
+
+// rangesOf are the positions of the rows of the last batch of a source, nil if it does not know them.
+func rangesOf(s Source) []RowRange {
+	if n, ok := s.(Numbered); ok {
+		return n.Ranges()
+	}
+	return nil
 }
 
 // Grouped is a [Source] that knows which rows are stored together, such as the clusters of an RNTuple. A copy may

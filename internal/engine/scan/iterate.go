@@ -63,7 +63,10 @@ func Count(ctx context.Context, t table.Table, where *ast.Node) (int64, error) {
 	return n, nil
 }
 
-// NewReader is [Scan] as an [array.RecordReader].
+// Ranged is a reader that knows the positions of its rows, as in [Batch].
+type Ranged interface{ RowRanges() []rowset.Range }
+
+// NewReader is [Scan] as an [array.RecordReader], which is [Ranged].
 func NewReader(ctx context.Context, t table.Table, o Options) (array.RecordReader, error) {
 	batches, err := newRebatcher(ctx, t, o)
 	if err != nil {
@@ -79,6 +82,7 @@ type reader struct {
 	refs    atomic.Int64
 	batches *rebatcher
 	batch   arrow.RecordBatch
+	rows    rowset.Set // of the batch
 	err     error
 	ended   bool
 }
@@ -107,12 +111,18 @@ func (r *reader) Next() bool {
 	if r.ended {
 		return false
 	}
-	if _, _, r.batch, r.err = r.batches.next(); r.batch == nil {
+	j, rows, batch, err := r.batches.next()
+	if r.batch, r.err = batch, err; batch == nil {
 		r.ended = true
 		r.batches.close()
+		return false
 	}
-	return r.batch != nil
+	r.rows = rows.Shift(j.stripe.stripe.Position())
+	return true
 }
+
+// RowRanges implements [Ranged].
+func (r *reader) RowRanges() []rowset.Range { return slices.Collect(r.rows.Ranges()) }
 
 func (r *reader) RecordBatch() arrow.RecordBatch { return r.batch }
 func (r *reader) Record() arrow.RecordBatch      { return r.batch }

@@ -33,7 +33,7 @@ var Format = provider.Format{
 // Stream is the Arrow IPC stream format.
 var Stream = provider.Format{
 	Name: "arrows", Title: "Arrow IPC stream", Extensions: []string{".arrows"},
-	Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, streamStart) },
+	Sniff: func(head []byte) bool { return bytes.HasPrefix(head, streamStart) }, Doubtful: true,
 	Reader: open, Writer: createStream,
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
@@ -39,12 +39,12 @@ type writer struct {
 
 func createFile(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) (provider.Sink, error) {
 	s := newWriter(ctx, out, schema, o)
-	sink := rowio.NewSink(s, out)
+	sink := tablefile.NewSink(s, out)
 	file := func() (*ipc.FileWriter, error) { return ipc.NewFileWriter(s.to, ipc.WithSchema(schema)) }
 	if !schemaHas(schema, arrow.DICTIONARY) {
 		w, err := file()
 		s.w = w
-		return &sink, err
+		return sink, err
 	}
 	temp, err := os.CreateTemp(o.TempDir, "amudai-arrow-*")
 	if err != nil {
@@ -53,18 +53,18 @@ func createFile(ctx context.Context, out provider.Output, schema *arrow.Schema, 
 	s.temp, s.final = temp, file
 	s.w = ipc.NewWriter(onlyWriter{temp}, ipc.WithSchema(schema))
 	s.merge = newDictionaryMerger(s.mem)
-	return &sink, nil
+	return sink, nil
 }
 
 func createStream(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) (provider.Sink, error) {
 	s := newWriter(ctx, out, schema, o)
-	sink := rowio.NewSink(s, out)
+	sink := tablefile.NewSink(s, out)
 	s.w = ipc.NewWriter(s.to, ipc.WithSchema(schema))
 	if schemaHas(schema, arrow.DICTIONARY) && schemaHas(schema, arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64) {
 		// The stream writer takes dictionaries of nearly equal floats for equal, unless one is longer.
 		s.merge = newDictionaryMerger(s.mem)
 	}
-	return &sink, nil
+	return sink, nil
 }
 
 func newWriter(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) *writer {

@@ -24,12 +24,17 @@ type source struct {
 	bound      *predicate.Bound // nil for all rows
 	wanted     []wantedColumn
 	messages   bool
+	numbered   bool // positions are wanted: no rows are left out without being counted
 
-	current  *partSource // nil between parts
-	part     int         // the next one to open
-	position int64       // of the next part's first row
-	left     int64       // rows up to the limit, -1 for no limit
-	group    int
+	current  provider.Source // nil between parts
+	rows     *partSource     // below the current one
+	part     int             // the next one to open
+	position int64           // of the current part's first row, or of the next one's
+	left     int64           // rows up to the limit, -1 for no limit
+
+	group     int
+	begun     bool // the current part has given rows
+	partGroup int  // of the last ones, in the part
 }
 
 // wantedColumn is a column of the union that is read.
@@ -39,7 +44,11 @@ type wantedColumn struct {
 }
 
 func (u *Union) open(ctx context.Context, o provider.ReadOptions) (_ provider.Source, err error) {
-	s := &source{u: u, schema: u.schema, o: o.WithDefaults(), group: -1, left: -1, messages: o.Notice != nil || o.Warning != nil}
+	numbered := o.Choose != nil // by a search
+	if o, err = o.Chosen(u.schema); err != nil {
+		return nil, err
+	}
+	s := &source{numbered: numbered, u: u, schema: u.schema, o: o.WithDefaults(), group: -1, left: -1, messages: o.Notice != nil || o.Warning != nil}
 	if o.Limit > 0 {
 		s.left = o.Limit
 	}
@@ -109,34 +118,50 @@ func (s *source) Rows() (n int64, known bool) {
 
 func (s *source) Group() int { return s.group }
 
+// Ranges implements [provider.Numbered].
+func (s *source) Ranges() []provider.RowRange {
+	n, ok := s.current.(provider.Numbered)
+	if !ok {
+		return nil
+	}
+	ranges := slices.Clone(n.Ranges())
+	for i := range ranges {
+		ranges[i].From += s.position
+		ranges[i].To += s.position
+	}
+	return ranges
+}
+
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for s.left != 0 {
 		if s.current == nil {
 			if s.part == len(s.u.parts) || s.o.Rows != nil && s.position >= endOf(s.o.Rows) {
 				break
 			}
-			var err error
-			if s.current, err = s.openPart(ctx, s.part); err != nil {
+			if err := s.openPart(ctx, s.part); err != nil {
 				return nil, err
 			}
 			s.part++
 			continue
 		}
-		b, newGroup, err := s.current.next(ctx)
-		if err == nil && b == nil {
-			s.position = s.current.end()
-			err = s.current.Close()
-			s.current = nil
-			if err == nil {
-				continue
-			}
-		}
+		b, err := s.current.Next(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if newGroup {
+		if b == nil {
+			if err := s.endPart(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		group := -1
+		if s.keepsGroups(s.part - 1) {
+			group = s.rows.group()
+		}
+		if !s.begun || group != s.partGroup {
 			s.group++
 		}
+		s.begun, s.partGroup = true, group
 		if s.left >= 0 {
 			if b.NumRows() > s.left {
 				part := b.NewSlice(0, s.left)
@@ -157,38 +182,68 @@ func (s *source) Close() error {
 	return s.current.Close()
 }
 
-// openPart opens a part of which rows are needed. It returns nil for another one.
-func (s *source) openPart(ctx context.Context, i int) (*partSource, error) {
+// endPart closes the part whose rows have been read.
+func (s *source) endPart() error {
+	if l := &s.u.looks[s.part-1]; l.known {
+		s.position += l.rows
+	} else {
+		s.position += s.rows.read
+	}
+	src := s.current
+	s.current = nil
+	return src.Close()
+}
+
+// keepsGroups reports whether groups of rows of a part are groups of the union.
+func (s *source) keepsGroups(i int) bool {
+	return s.u.keepGroups != nil && s.u.keepGroups(s.u.looks[i].format)
+}
+
+// openPart opens a part of which rows are needed, as the current one, but not another one.
+func (s *source) openPart(ctx context.Context, i int) (err error) {
 	l := &s.u.looks[i]
-	p := &partSource{s: s, name: s.u.parts[i].Name, groups: s.u.keepGroups != nil && s.u.keepGroups(l.format), first: s.position, lastGroup: -1}
+	p := &partSource{name: s.u.parts[i].Name, mem: s.o.Allocator}
 	ro := provider.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64, Reuse: s.o.Reuse}
 	p.ranges = rowset.Shift(s.o.Rows, s.position)
 	switch {
 	case p.ranges == nil:
 	case l.known:
-		p.rows = l.rows
 		p.ranges = rowset.Clip(p.ranges, l.rows)
 		if ro.Rows = p.ranges; len(p.ranges) == 0 {
 			s.position += l.rows
-			return nil, nil
+			return nil
 		}
 	default: // its rows are counted as they are read
 		p.counts = true
 	}
-	if s.bound != nil && !p.counts && s.excludes(i) {
+	if s.bound != nil && !p.counts && (l.known || !s.numbered) && s.excludes(i) {
 		s.position += l.rows
-		return nil, nil
+		return nil
 	}
-	if s.bound != nil && !p.counts && s.canFilter(i) {
-		ro.Filter = s.o.Filter
+	if s.bound != nil && !p.counts && (l.known || !s.numbered) && s.canFilter(i) {
+		ro.Filter, p.filtered = s.o.Filter, true
 	}
 	if !p.counts && s.bound == nil || !ro.Filter.IsZero() {
 		ro.Limit = max(s.left, 0)
 	}
-	if err := p.open(ctx, i, ro); err != nil {
-		return nil, err
+	var fields []arrow.Field
+	ro.Columns, fields, p.present = s.columnsOf(i)
+	meta := s.u.schema.Metadata()
+	p.schema = arrow.NewSchema(fields, &meta)
+	ro.Schema = l.casts
+	if s.messages {
+		ro.Notice, ro.Warning = s.u.notice, s.u.warning
 	}
-	return p, nil
+	if p.Source, _, err = s.u.parts[i].Open(ctx, ro); err != nil {
+		return err
+	}
+	chosen := provider.ReadOptions{Allocator: s.o.Allocator, Columns: s.o.Columns, Rows: p.ranges}
+	if !p.filtered {
+		chosen.Filter = s.o.Filter
+	}
+	s.rows, s.begun = p, false
+	s.current, err = provider.Select(p, p.name, chosen)
+	return err
 }
 
 // endOf is the end of the last of ascending ranges.

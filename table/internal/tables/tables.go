@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -64,11 +63,8 @@ func New(ctx context.Context, parts []Part, o provider.ReadOptions) (*Union, err
 		return u, nil
 	}
 	warning := o.Warning
-	u.notice, u.warning = once(o.Notice), once(o.Warning)
-	if o.Columns == nil {
-		o.Notice, o.Warning = u.notice, u.warning
-		u.notice, u.warning = nil, nil
-	} else { // messages about other columns do not matter
+	if o.Columns != nil { // messages about other columns do not matter
+		u.notice, u.warning = o.Notice, o.Warning
 		o.Notice, o.Warning = nil, nil
 	}
 	var err error
@@ -128,19 +124,6 @@ func (u *Union) settleEmpty() error {
 // isNamed reports whether paths, unless they are nil, name a column.
 func isNamed(paths []string, column string) bool {
 	return paths == nil || slices.ContainsFunc(paths, func(p string) bool { return p == column || schema.SplitPath(p)[0] == column })
-}
-
-// once leaves out messages that were given before.
-func once(notice func(string)) func(string) {
-	if notice == nil {
-		return nil
-	}
-	var seen sync.Map // sources of the union may be used beside each other
-	return func(s string) {
-		if _, before := seen.LoadOrStore(s, true); !before {
-			notice(s)
-		}
-	}
 }
 
 // looksAtOnce is the number of parts that are opened beside each other: each waits for its store, or infers its types.
@@ -453,15 +436,11 @@ func (u *Union) Count(ctx context.Context, o provider.ReadOptions) (n int64, err
 	if n, known := src.Rows(); known && exact && o.Filter.IsZero() {
 		return n, nil
 	}
-	for {
-		b, err := src.Next(ctx)
+	for b, err := range provider.Batches(ctx, src) {
 		if err != nil {
 			return 0, err
 		}
-		if b == nil {
-			return n, nil
-		}
 		n += b.NumRows()
-		b.Release()
 	}
+	return n, nil
 }

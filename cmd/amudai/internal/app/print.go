@@ -116,15 +116,13 @@ func printRows(ctx context.Context, src provider.Source, create CreateSink) erro
 }
 
 func copyRows(ctx context.Context, src provider.Source, sink provider.Sink) error {
-	for {
-		b, err := src.Next(ctx)
-		if err != nil || b == nil {
-			return err
+	for b, err := range provider.Batches(ctx, src) {
+		if err == nil {
+			err = sink.Write(ctx, b)
 		}
-		err = sink.Write(ctx, b)
-		b.Release()
 		if err != nil {
 			return err
 		}
 	}
+	return nil
 }

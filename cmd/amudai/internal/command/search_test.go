@@ -428,7 +428,7 @@ func TestSearchErrors(t *testing.T) {
 		{[]string{"--regex", "a(", "a.log"}, 2, "query: regular expression"},
 		{[]string{"-A", "-1", "a", "a.log"}, 2, "need a number above 0"},
 		{[]string{"--since", "someday", "a", "a.log"}, 2, `--since: "someday" is not a time`},
-		{[]string{"--since", "2h", "failed", "a.log"}, 2, "a.log has no column of times"},
+		{[]string{"--since", "2h", "failed", "a.log"}, 2, "a.log: there is no column of times"},
 		{[]string{"--in", "text", "failed", "a.log"}, 2, "there is no column \"text\""},
 	} {
 		r := run(t, append([]string{"search"}, c.args...)...)

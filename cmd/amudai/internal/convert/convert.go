@@ -123,7 +123,7 @@ func (c *converter) run(ctx context.Context) (err error) {
 
 // open opens the inputs as one table.
 func (c *converter) open(ctx context.Context) (src provider.Source, err error) {
-	c.Opener.WholeLines = c.format.Name == formats.Lines
+	c.Opener.Lines.Whole = c.format.Name == formats.Lines
 	if c.union, err = c.Opener.Union(ctx, c.inputs, c.flags); err != nil {
 		return nil, err
 	}

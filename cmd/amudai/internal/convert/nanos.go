@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // chooseNanos chooses the stored type of nanosecond timestamps and durations. Other readers understand ticks of
@@ -91,16 +92,15 @@ func (c *converter) lookNanos(ctx context.Context, columns []string, look *nanos
 	if err != nil {
 		return err
 	}
-	for {
-		b, err := src.Next(ctx)
-		if err != nil || b == nil {
+	for b, err := range provider.Batches(ctx, src) {
+		if err != nil {
 			return err
 		}
 		for k, col := range mapped {
 			look.walk(col, b.Column(k), schema.JoinPath("", col.Stored.Name))
 		}
-		b.Release()
 	}
+	return nil
 }
 
 // nanosLook collects the paths of nanosecond values, and of those with values that are not multiples of 100.

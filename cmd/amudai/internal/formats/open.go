@@ -28,8 +28,12 @@ type Opener struct {
 	AllRows bool
 	// Allocator is that of batches; nil for Go's.
 	Allocator memory.Allocator
-	// WholeLines reads lines of text without the times and levels in them.
-	WholeLines bool
+	// Lines are the options of lines of text, but for their sample.
+	Lines texts.LinesOptions
+	// Parallelism is that of scans of shards; 0: one per CPU.
+	Parallelism int
+	// IndexError is told of the indexes of shards that cannot be used; nil: nobody is.
+	IndexError func(error)
 	// Versions are compared with those of the inputs; nil if an input may change from one opening to the next.
 	Versions *inputs.Versions
 
@@ -58,14 +62,16 @@ func Silent(stdin io.Reader) *Opener {
 
 // formats are those with options of the flags.
 func (p *Opener) formats() []provider.Format {
-	ntuple := p.ntuple
-	ntuple.VariantsAsStructs = true
+	ntuple, lines := p.ntuple, p.Lines
+	ntuple.VariantsAsStructs, lines.Text = true, p.commas.Text
 	return []provider.Format{
-		shard.New(shard.FormatOptions{Open: shard.OpenOptions{Types: p.types}, Scan: shard.ScanOptions{Strings: p.strings}}),
+		shard.New(shard.FormatOptions{
+			Open: shard.OpenOptions{Types: p.types, IndexError: p.IndexError}, Scan: shard.ScanOptions{Strings: p.strings, Parallelism: p.Parallelism},
+		}),
 		texts.CSV(p.commas), texts.TSV(p.commas),
 		texts.JSONLines(p.objects), texts.JSONArray(p.objects),
 		rntuple.New(rntuple.FormatOptions{Read: ntuple}),
-		texts.Lines(texts.LinesOptions{Text: p.commas.Text, Whole: p.WholeLines}),
+		texts.Lines(lines),
 	}
 }
 
@@ -78,18 +84,10 @@ func (p *Opener) finder(format string) *inputs.Finder {
 func (p *Opener) Use(ctx context.Context, r *ReadFlags) (provider.ReadOptions, error) {
 	o := provider.ReadOptions{Allocator: p.Allocator, Columns: r.Columns, Notice: p.notice, Warning: p.warning}
 	var err error
-	if p.types, err = r.types(); err != nil {
+	if p.commas, p.objects, err = r.text.options(p.AllRows); err != nil {
 		return o, err
 	}
-	if p.commas, err = r.text.csv(); err != nil {
-		return o, err
-	}
-	if p.objects, err = r.text.json(); err != nil {
-		return o, err
-	}
-	p.commas.Text.AllRows = p.commas.Text.AllRows || p.AllRows
-	p.objects.Text.AllRows = p.objects.Text.AllRows || p.AllRows
-	p.ntuple.NoProjected, p.table, p.flags = r.noProjected, r.table, r.flags
+	p.types, p.ntuple.NoProjected, p.table, p.flags = r.types(), r.noProjected, r.table, r.flags
 	fields := r.schema
 	if name, ok := strings.CutPrefix(fields, "@"); ok {
 		if fields, err = p.text(ctx, name); err != nil {
@@ -161,13 +159,4 @@ func (p *Opener) Source(ctx context.Context, location, format string, o provider
 		return nil, errors.Join(err, in.Close())
 	}
 	return p.finder(format).Source(ctx, in, f, location, o)
-}
-
-// Live opens lines of text as [Opener.Source] does, but gives them as they arrive.
-func (p *Opener) Live(ctx context.Context, location, format string, o provider.ReadOptions) (provider.Source, error) {
-	in, _, err := p.Input(ctx, location, format)
-	if err != nil {
-		return nil, err
-	}
-	return p.finder(format).Source(ctx, in, texts.Lines(texts.LinesOptions{Live: true}), location, o)
 }

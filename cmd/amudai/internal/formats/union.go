@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/storage"
@@ -28,7 +30,7 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 	if err != nil {
 		return nil, err
 	}
-	p.strings, scan.Columns = t.Rows.layout, read.Columns
+	p.strings, scan.Columns = t.Rows.strings, read.Columns
 	if t.Rows.stripes != "" {
 		if scan.Rows, err = p.stripeRows(ctx, locations, t); err != nil {
 			return nil, err
@@ -47,9 +49,11 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 	return &Union{of, scan}, nil
 }
 
-// Table opens one location for questions about its files, in a format, or in any if its name is "".
-func (p *Opener) Table(ctx context.Context, location, format string) (*table.Table, error) {
-	return table.OpenWith(ctx, p.tableOptions(format), location)
+// Table opens one location for questions about it, in a format, or in any if its name is "", with types of some columns.
+func (p *Opener) Table(ctx context.Context, location, format string, types ...arrow.Field) (*table.Table, error) {
+	o := p.tableOptions(format)
+	o.Schema = types
+	return table.OpenWith(ctx, o, location)
 }
 
 func (p *Opener) tableOptions(from string) table.OpenOptions {

@@ -13,14 +13,13 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/inputs"
+	"github.com/amudai/amudai-go/internal/query"
 )
 
 // searchFlags are the flags of search.
 type searchFlags struct {
 	what                                 Search
-	regex, ignoreCase                    bool
 	context                              int64
-	since, until                         string
 	files, quiet, numbers, names, noName bool
 }
 
@@ -82,8 +81,8 @@ var grepFlags = map[string]string{
 
 func (f *searchFlags) register(cmd *cobra.Command) {
 	flags, w := cmd.Flags(), &f.what
-	flags.BoolVar(&f.regex, "regex", false, "the query is one regular expression, in the syntax of Go")
-	flags.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "the regular expression ignores case, as words always do")
+	flags.BoolVar(&w.Regexp, "regex", false, "the query is one regular expression, in the syntax of Go")
+	flags.BoolVarP(&w.IgnoreCase, "ignore-case", "i", false, "the regular expression ignores case, as words always do")
 	flags.Int64VarP(&w.After, "after-context", "A", 0, "rows to print after each match")
 	flags.Int64VarP(&w.Before, "before-context", "B", 0, "rows to print before each match")
 	flags.Int64VarP(&f.context, "context", "C", 0, "rows to print before and after each match")
@@ -93,9 +92,8 @@ func (f *searchFlags) register(cmd *cobra.Command) {
 	flags.BoolVarP(&f.files, "files-with-matches", "l", false, "print the names of inputs with matches")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing, and end with the first match")
 	flags.Int64Var(&w.Limit, "limit", 0, "end after this number of matches, in all inputs together")
-	flags.StringVar(&f.since, "since", "", "only rows from this time on: 2026-11-30, '2026-11-30 15:04:05', or 2h for two hours ago")
-	flags.StringVar(&f.until, "until", "", "only rows before this time")
-	flags.StringVar(&w.Time, "time", "", "the column of times, by path (default: the first one)")
+	formats.RegisterTimes(cmd, &w.Since, &w.Until, "only rows from this time on: 2026-11-30, '2026-11-30 15:04:05', or 2h for two hours ago", "only rows before this time")
+	flags.StringVar(&w.TimeColumn, "time", "", "the column of times, by path (default: the first one)")
 	flags.BoolVarP(&f.numbers, "line-number", "n", false, "print the numbers of rows")
 	flags.BoolVarP(&f.names, "with-filename", "H", false, "print names of inputs (default if there are several)")
 	flags.BoolVar(&f.noName, "no-filename", false, "print no names of inputs")
@@ -104,32 +102,29 @@ func (f *searchFlags) register(cmd *cobra.Command) {
 }
 
 // resolve checks flags, and prepares the search.
-func (f *searchFlags) resolve(query string) (err error) {
+func (f *searchFlags) resolve(text string) (q *query.Query, err error) {
 	w := &f.what
 	if f.context < 0 || w.After < 0 || w.Before < 0 || w.Limit < 0 || w.Parallelism < 0 {
-		return usage.Errorf("", "-A, -B, -C, --limit and --parallel need a number above 0")
+		return nil, usage.Errorf("", "-A, -B, -C, --limit and --parallel need a number above 0")
 	}
 	w.After, w.Before = max(w.After, f.context), max(w.Before, f.context)
 	if w.Count || f.files || f.quiet {
 		w.After, w.Before = 0, 0
 	}
-	if f.regex {
-		w.Query, err = Regexp(query, f.ignoreCase)
+	if w.Query = text; w.Regexp {
+		q, err = query.Regexp(text, w.IgnoreCase)
 	} else {
-		w.Query, err = Parse(query)
+		q, err = query.Parse(text)
 	}
 	if err != nil {
-		return usage.Errorf("amudai search --help shows queries", "%w", err)
+		err = usage.Errorf("amudai search --help shows queries", "%w", err)
 	}
-	if w.Since, err = formats.ParseTime("--since", f.since); err != nil {
-		return err
-	}
-	w.Until, err = formats.ParseTime("--until", f.until)
-	return err
+	return q, err
 }
 
-func (a group) runSearch(ctx context.Context, query string, locations []string, f searchFlags) error {
-	if err := f.resolve(query); err != nil {
+func (a group) runSearch(ctx context.Context, text string, locations []string, f searchFlags) error {
+	q, err := f.resolve(text)
+	if err != nil {
 		return err
 	}
 	all := inputs.Expand(ctx, locations, formats.All())
@@ -139,7 +134,7 @@ func (a group) runSearch(ctx context.Context, query string, locations []string, 
 	}
 	w.Opener = func() *formats.Opener { return formats.Silent(a.Stdin) }
 	p := Printer{
-		Screen: a.Out, Highlighter: w.Query.Highlighter(), Numbers: f.numbers, JSON: w.JSON,
+		Screen: a.Out, Highlighter: q.Highlighter(), Numbers: f.numbers, JSON: w.JSON,
 		Names: f.names || !f.noName && (len(all) > 1 || len(all) == 1 && all[0].Found),
 		Count: f.what.Count, Files: f.files, Quiet: f.quiet,
 		Context: w.Before > 0 || w.After > 0, After: w.After, Limit: f.what.Limit,
@@ -149,12 +144,12 @@ func (a group) runSearch(ctx context.Context, query string, locations []string, 
 		if ctx.Err() != nil {
 			return
 		}
-		if _, noQuery := os.Stat(query); noQuery == nil && errors.Is(err, fs.ErrNotExist) {
+		if _, noQuery := os.Stat(text); noQuery == nil && errors.Is(err, fs.ErrNotExist) {
 			err = usage.WithHint(err, "the query comes first, then the inputs")
 		}
 		a.PrintError(err)
 	}
-	err := w.Run(ctx, all, p.Print)
+	err = w.Run(ctx, all, p.Print)
 	switch {
 	case err != nil && !errors.Is(err, ErrEnough):
 		return err

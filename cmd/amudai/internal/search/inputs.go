@@ -27,8 +27,8 @@ func formatOf(ctx context.Context, in inputs.Input, columns bool) (string, error
 	if err != nil {
 		return "", inputs.Missing(in.Location, err)
 	}
-	isText := bytes.IndexByte(head, 0) < 0                                                                 // as every grep decides
-	if f, ok := formats.All().Sniff(head); ok && !isText && !f.Text && !(in.Found && f.Name == "arrows") { // four bytes of ones prove little
+	isText := bytes.IndexByte(head, 0) < 0 // as every grep decides
+	if f, ok := formats.All().Sniff(head); ok && !isText && !f.Text && !(in.Found && f.Doubtful) {
 		return f.Name, nil
 	}
 	if in.Found && !isText && inputs.Compressed(head) == "" {

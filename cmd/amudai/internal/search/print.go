@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/internal/inputs"
+	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -16,9 +17,9 @@ import (
 // Printer prints what was found, as grep does.
 type Printer struct {
 	Screen      terminal.Screen
-	Highlighter *Highlighter // used if the screen has colors
-	Names       bool         // the name of the input is before each line
-	Numbers     bool         // and the number of the row, from 1
+	Highlighter *query.Highlighter // used if the screen has colors
+	Names       bool               // the name of the input is before each line
+	Numbers     bool               // and the number of the row, from 1
 	JSON        bool
 	Count       bool  // prints the number of matches of each input
 	Files       bool  // prints the names of inputs with matches

@@ -9,7 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
 )
 
 // Line is a row of an input.
@@ -34,13 +34,18 @@ type sender struct {
 	room  []byte // of the texts of lines, and of lines sent before
 }
 
-// row adds a row.
-func (s *sender) row(c cells, row int, number int64, match bool) error {
-	from := len(s.room)
-	s.room = c(s.room, row)
-	s.lines = append(s.lines, Line{number, match, s.room[from:len(s.room):len(s.room)]})
-	if len(s.lines) < chunkLines && len(s.room) < chunkBytes {
-		return nil
+// rows sends rows.
+func (s *sender) rows(f table.Found) error {
+	c := s.cells(f)
+	for row, position := range f.Positions {
+		from := len(s.room)
+		s.room = c(s.room, row)
+		s.lines = append(s.lines, Line{position, f.Context == nil || !f.Context[row], s.room[from:len(s.room):len(s.room)]})
+		if len(s.lines) == chunkLines || len(s.room) >= chunkBytes {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
 	}
 	return s.flush()
 }
@@ -108,39 +113,4 @@ func appender(c arrow.Array, json bool) values.Appender {
 		return values.JSON(c)
 	}
 	return values.Text(c)
-}
-
-// window finds the rows of matches with their context.
-type window struct {
-	before, after int64
-	next          int64 // the first row that may be asked for
-	due           int64 // the end of the context of the last match
-}
-
-// add adds the rows up to a match.
-func (w *window) add(ranges []shard.RowRange, match int64) []shard.RowRange {
-	ranges = w.flush(ranges, match)
-	from := max(w.next, match-w.before)
-	w.next, w.due = match+1, match+1+w.after
-	return appendRange(ranges, from, match+1)
-}
-
-// flush adds the rows before end that are context of the last match.
-func (w *window) flush(ranges []shard.RowRange, end int64) []shard.RowRange {
-	to := min(w.due, end)
-	if to <= w.next {
-		return ranges
-	}
-	ranges = appendRange(ranges, w.next, to)
-	w.next = to
-	return ranges
-}
-
-// appendRange adds rows behind those of ranges.
-func appendRange(ranges []shard.RowRange, from, to int64) []shard.RowRange {
-	if last := len(ranges) - 1; last >= 0 && ranges[last].To == from {
-		ranges[last].To = to
-		return ranges
-	}
-	return append(ranges, shard.RowRange{From: from, To: to})
 }

@@ -1,31 +1,30 @@
+// Package search prints lines that match words, phrases and regular expressions in shards, logs and other tables, as grep does in files.
 package search
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/inputs"
+	"github.com/amudai/amudai-go/table"
 )
 
 // Search is what to search for, and how.
 type Search struct {
-	Query        *Query
-	In           []string     // paths of the columns to search; by default "line", or all columns of strings
-	Columns      []string     // paths of the columns of lines; the default is the same
-	Time         string       // path of the column of times; by default the first one
-	Since, Until formats.Time // a range of times, without its end; zero: no bound
-
-	Before, After int64 // rows of context
-	Limit         int64 // most matches in all inputs; 0: no limit
-	Count         bool  // count matches, and make no lines
-	JSON          bool  // lines are JSON objects, not values separated by tabs
-	Parallelism   int   // by default GOMAXPROCS
+	table.SearchOptions // for each input; Limit is that of all together
+	Count               bool
+	JSON                bool // lines are JSON objects, not values separated by tabs
+	Parallelism         int  // by default GOMAXPROCS
 
 	Opener func() *formats.Opener // makes an opener for each input
 }
@@ -118,16 +117,48 @@ func (s *Search) one(ctx context.Context, f *Found, parallel int) error {
 	if err != nil || format == "" {
 		return err
 	}
-	if format == formats.Shard {
-		return s.shard(ctx, f, parallel)
+	t, err := s.open(ctx, f, format, parallel)
+	if err != nil {
+		return err
 	}
-	return s.table(ctx, f, format)
+	o := s.SearchOptions
+	if s.Count {
+		o.Columns = []string{}
+	}
+	out := &sender{ctx: ctx, out: f.lines, json: s.JSON}
+	for rows, err := range t.Search(ctx, o) {
+		if errors.Is(err, table.ErrNoText) {
+			if !f.Input.Found {
+				f.warn(err)
+			}
+			break
+		}
+		if err == nil {
+			err = out.rows(rows)
+		}
+		if err != nil {
+			return errors.Join(err, t.Close())
+		}
+		f.Count += rows.NumMatches()
+	}
+	return t.Close()
+}
+
+// open opens an input, lines of text as bytes, which may be anything.
+func (s *Search) open(ctx context.Context, f *Found, format string, parallel int) (*table.Table, error) {
+	location, opener := f.Input.Location, s.Opener()
+	opener.Parallelism = parallel
+	opener.IndexError = func(err error) {
+		f.warn(usage.WithHint(fmt.Errorf("%s: an index is not used: %w", location, err), "amudai index rebuild %s makes it anew", location))
+	}
+	if format != formats.Lines {
+		return opener.Table(ctx, location, format)
+	}
+	opener.Lines.Whole, opener.Lines.Live = !s.namesColumns(), location == "-"
+	return opener.Table(ctx, location, format, arrow.Field{Name: "line", Type: arrow.BinaryTypes.Binary})
 }
 
 // namesColumns reports whether columns are asked for, by name or by their times.
 func (s *Search) namesColumns() bool {
-	return len(s.In) > 0 || len(s.Columns) > 0 || !s.Since.IsZero() || !s.Until.IsZero()
+	return len(s.In) > 0 || len(s.Columns) > 0 || s.Since != nil || s.Until != nil
 }
-
-// errNoText is the warning about a table that cannot be searched.
-var errNoText = errors.New("there is no column of strings to search")

@@ -39,7 +39,12 @@ There is neither encryption nor authentication. By default only programs of this
   amudai blockpack serve --otlp :4318 --size 256MiB --age 15m traces
   OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf my-service`,
 		Args: app.Wants(1, 1, "the folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runServe(cmd.Context(), args[0], address, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flag := cmd.Flags().Lookup; o.QueueBytes < 4*o.MaxMessageBytes {
+				return usage.Errorf("the queue must hold at least four of the largest requests", "--queue %s is too small for --max-request %s", flag("queue").Value, flag("max-request").Value)
+			}
+			return a.runServe(cmd.Context(), args[0], address, o)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&address, "otlp", "localhost:4318", "address to listen at; :4318 serves all of the network")
@@ -55,9 +60,6 @@ There is neither encryption nor authentication. By default only programs of this
 
 func (a group) runServe(ctx context.Context, dir, address string, o serve.Options) error {
 	o.MaxRequestBytes = o.MaxMessageBytes
-	if o.QueueBytes < 4*o.MaxMessageBytes {
-		return usage.Errorf("the queue must hold at least four of the largest requests", "--queue %s is too small for --max-request %s", terminal.Size(o.QueueBytes), terminal.Size(o.MaxMessageBytes))
-	}
 	if o.FileAge <= 0 {
 		return usage.Errorf("", "--age %v is not more than 0", o.FileAge)
 	}

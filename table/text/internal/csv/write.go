@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text/internal/records"
@@ -37,8 +37,7 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, o Op
 	}
 	var err error
 	s.Sink, err = records.NewSink(ctx, out, header)
-	published := rowio.NewSink(s, out)
-	return &published, err
+	return tablefile.NewSink(s, out), err
 }
 
 // quote quotes the field that starts at position start if it contains a delimiter, quote or line end, is empty, or

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
@@ -36,8 +36,7 @@ func newSink(ctx context.Context, out provider.Output, schema *arrow.Schema, sep
 	var err error
 	s.Sink, err = records.NewSink(ctx, out, []byte(sep.first))
 	s.End = sep.last
-	published := rowio.NewSink(s, out)
-	return &published, err
+	return tablefile.NewSink(s, out), err
 }
 
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {

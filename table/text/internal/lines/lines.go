@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
@@ -52,8 +52,7 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, _ pr
 		return nil, err
 	}
 	s, err := records.NewSink(ctx, out, nil)
-	published := rowio.NewSink(&sink{s}, out)
-	return &published, err
+	return tablefile.NewSink(&sink{s}, out), err
 }
 
 // columnError is the error about a table of lines and other columns.

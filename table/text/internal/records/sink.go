@@ -8,7 +8,7 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Sink is the part of a sink of text that does not depend on the format. A [rowio.Sink] publishes it.
+// Sink is the part of a sink of text that does not depend on the format. A sink of package tablefile publishes it.
 type Sink struct {
 	End string // the text behind all rows
 
@@ -54,5 +54,5 @@ func (s *Sink) Close(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Abort does nothing: a [rowio.Sink] drops the output.
+// Abort does nothing: a sink of package tablefile drops the output.
 func (s *Sink) Abort(context.Context) error { return nil }

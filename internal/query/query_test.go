@@ -1,4 +1,4 @@
-package search
+package query
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func FuzzQuery(f *testing.F) {
 			require.NotEmpty(t, mistake.Error())
 			return
 		}
-		_, err = filter.Bind(q.condition([]string{"a", "b"}), columns)
+		_, err = filter.Bind(q.Condition([]string{"a", "b"}), columns)
 		require.NoError(t, err)
 		last := 0
 		for _, s := range q.Highlighter().Spans([]byte(text)) {

@@ -1,0 +1,102 @@
+// Package query has questions about lines, as people ask them of a search: words, phrases and regular expressions. They become conditions
+// on columns of text, and show where a line has what was asked for.
+package query
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/pattern"
+)
+
+// Query is a question about lines. Its text is
+//
+//	query  = all { "OR" all } .
+//	all    = not { [ "AND" ] not } .
+//	not    = "NOT" not | "(" query ")" | term .
+//	term   = ( word | '"' { any | '\"' | '\\' } '"' ) [ "*" ] .
+//
+// A word ends at a space, a quote, a parenthesis or a star. The operators are in upper case; quotes make words of them.
+type Query struct{ root *node }
+
+// node is a part of a query.
+type node struct {
+	op   op
+	text string // of a term, or a regular expression
+	fold bool   // the regular expression ignores case
+	args []*node
+}
+
+type op int
+
+const (
+	opTerm   op = iota // the text, with words that begin and end where it does
+	opPrefix           // the same, except that its last word may go on
+	opRegexp
+	opAnd
+	opOr
+	opNot
+)
+
+// Error is a mistake in a query.
+type Error struct {
+	Text    string
+	Pos     int // byte of Text, or -1 for the whole
+	Message string
+}
+
+func (e *Error) Error() string {
+	if e.Pos < 0 {
+		return "query: " + e.Message
+	}
+	return fmt.Sprintf("query: %s, at character %d", e.Message, 1+utf8.RuneCountInString(e.Text[:e.Pos]))
+}
+
+// Regexp is the query for matches of a regular expression, in the syntax of package regexp.
+func Regexp(text string, ignoreCase bool) (*Query, error) {
+	if _, err := pattern.Regexp(text, ignoreCase); err != nil {
+		return nil, &Error{Text: text, Pos: -1, Message: err.Error()}
+	}
+	return &Query{&node{op: opRegexp, text: text, fold: ignoreCase}}, nil
+}
+
+// Condition is the query about a row: each of its terms may be in any of the columns at paths. A null has no words.
+func (q *Query) Condition(paths []string) filter.Expr { return q.root.condition(paths, false) }
+
+// condition of a node is never unknown where it is negated, so that a null in one column does not hide a row.
+func (n *node) condition(paths []string, negate bool) filter.Expr {
+	if n.op == opNot {
+		return n.args[0].condition(paths, !negate)
+	}
+	var parts []filter.Expr
+	for _, arg := range n.args {
+		parts = append(parts, arg.condition(paths, negate))
+	}
+	if n.args == nil { // it may be in any column
+		for _, path := range paths {
+			part := n.leaf(filter.Col(path))
+			if negate {
+				part = filter.Or(filter.IsNull(filter.Col(path)), filter.Not(part))
+			}
+			parts = append(parts, part)
+		}
+	}
+	if (n.op == opAnd) != negate {
+		return filter.And(parts...)
+	}
+	return filter.Or(parts...)
+}
+
+// leaf is the condition of a term on one column.
+func (n *node) leaf(column filter.Expr) filter.Expr {
+	switch {
+	case n.op == opTerm:
+		return filter.Has(column, n.text)
+	case n.op == opPrefix:
+		return filter.HasPrefix(column, n.text)
+	case n.fold:
+		return filter.MatchesFold(column, n.text)
+	}
+	return filter.Matches(column, n.text)
+}

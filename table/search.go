@@ -1,0 +1,275 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/query"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// SearchOptions ask for the rows whose texts match a query, and for rows around them.
+type SearchOptions struct {
+	// Query has words, phrases and the operators AND, OR and NOT (docs/search.md), or is one regular expression in the syntax of package regexp.
+	Query      string
+	Regexp     bool
+	IgnoreCase bool // of a regular expression; words always do
+
+	In      []string // columns to search, by path; default the column "line", or all columns of strings
+	Columns []string // of the result; default those that are searched. With an empty list, batches have a number of rows only
+	Filter  filter.Expr
+	// Since and Until are a range of times, without its end: times, or texts as in filters. Nil is no bound. A [time.Time] is a local time in
+	// a column without a zone. TimeColumn is the path of their column; default the first column of times or dates.
+	Since, Until any
+	TimeColumn   string
+
+	Before, After int64 // rows of context around each match
+	Limit         int64 // maximum number of matches; 0 for all
+}
+
+// Found is rows that [Table.Search] returns: a batch, which is valid until the next step of the loop.
+type Found struct {
+	arrow.RecordBatch
+	Positions []int64 // of the rows in the table
+	Context   []bool  // by row: it is no match, but near one; nil if all are matches
+}
+
+// NumMatches is the number of rows that match.
+func (f Found) NumMatches() (n int64) {
+	if f.Context == nil && f.RecordBatch != nil {
+		return f.NumRows()
+	}
+	for _, isContext := range f.Context {
+		if !isContext {
+			n++
+		}
+	}
+	return n
+}
+
+// ErrNoText is the error of a search in a table without a column of strings.
+var ErrNoText = errors.New("there is no column of strings to search")
+
+// Search returns the rows that match a query, in their order, as [Table.Scan] does. Files with an index of words are asked by it.
+func (t *Table) Search(ctx context.Context, o SearchOptions) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		s := search{SearchOptions: o, table: t, yield: yield, left: o.Limit}
+		if err := s.run(ctx); err != nil && err != errEnough {
+			yield(Found{}, err)
+		}
+	}
+}
+
+// search is one run of a search.
+type search struct {
+	SearchOptions
+	table *Table
+	query *query.Query
+	yield func(Found, error) bool
+	left  int64 // matches up to the limit, if there is one
+}
+
+// errEnough ends a search whose rows are no longer wanted.
+var errEnough = errors.New("enough was found")
+
+func (s *search) run(ctx context.Context) (err error) {
+	for _, n := range []struct {
+		name string
+		n    int64
+	}{{"Before", s.Before}, {"After", s.After}, {"Limit", s.Limit}} {
+		if n.n < 0 {
+			return &OptionError{Option: n.name, Value: strconv.FormatInt(n.n, 10), Err: errors.New("it is negative")}
+		}
+	}
+	if s.query, err = s.parse(); err != nil {
+		return &OptionError{Option: "Query", Value: strconv.Quote(s.Query), Err: err}
+	}
+	hasContext := s.Before > 0 || s.After > 0
+	if hasContext && !s.table.Rereadable() {
+		return s.stream(ctx)
+	}
+	src, err := s.open(ctx, ScanOptions{Limit: s.Limit}, func(c *searchColumns) ([]string, filter.Expr) {
+		if hasContext {
+			return []string{}, c.filter
+		}
+		return c.result, c.filter
+	})
+	if err != nil {
+		return err
+	}
+	if hasContext && !s.table.filters() {
+		if err := src.Close(); err != nil {
+			return err
+		}
+		return s.stream(ctx)
+	}
+	if hasContext {
+		return s.withContext(ctx, src)
+	}
+	for b, err := range batches(ctx, src) {
+		if err == nil {
+			err = s.matches(b, src)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *search) parse() (*query.Query, error) {
+	if s.Regexp {
+		return query.Regexp(s.Query, s.IgnoreCase)
+	}
+	return query.Parse(s.Query)
+}
+
+// matches gives a batch of rows that match.
+func (s *search) matches(b arrow.RecordBatch, src provider.Source) (err error) {
+	f := Found{RecordBatch: b}
+	if s.Columns == nil || len(s.Columns) > 0 {
+		if f.Positions, err = positionsOf(src, b.NumRows()); err != nil {
+			return err
+		}
+	}
+	return s.give(f)
+}
+
+// give returns rows to the caller.
+func (s *search) give(f Found) error {
+	if !s.yield(f, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+// positionsOf are the positions of the n rows of the last batch of a source.
+func positionsOf(src provider.Source, n int64) ([]int64, error) {
+	rows := make([]int64, 0, n)
+	if numbered, ok := src.(provider.Numbered); ok {
+		for _, r := range numbered.Ranges() {
+			for row := r.From; row < r.To && int64(len(rows)) < n; row++ {
+				rows = append(rows, row)
+			}
+		}
+	}
+	if int64(len(rows)) < n {
+		return nil, errors.New("the format does not tell the positions of rows that match")
+	}
+	return rows, nil
+}
+
+// searchColumns are the columns of a search in a table, and its condition.
+type searchColumns struct {
+	result, all []string // all has those of the condition, too
+	filter      filter.Expr
+}
+
+// columns finds the columns of a search in those of the table.
+func (s *search) columns(in *arrow.Schema) (*searchColumns, error) {
+	c := &searchColumns{}
+	if _, err := provider.Project(in, slices.Concat(s.In, s.Columns, s.Filter.Columns())); err != nil {
+		return nil, err
+	}
+	texts := query.TextColumns(in)
+	searched := s.In
+	if len(searched) == 0 {
+		searched = texts
+	}
+	if len(searched) == 0 {
+		return nil, ErrNoText
+	}
+	if c.result = s.Columns; c.result == nil {
+		if c.result = texts; len(texts) == 0 {
+			c.result = searched
+		}
+	}
+	c.filter = filter.And(s.Filter, s.query.Condition(searched))
+	if s.Since != nil || s.Until != nil {
+		times, err := s.times(in)
+		if err != nil {
+			return nil, err
+		}
+		c.filter = filter.And(times, c.filter)
+	}
+	c.all = slices.Clone(c.result)
+	for _, path := range c.filter.Columns() {
+		if !slices.Contains(c.all, path) {
+			c.all = append(c.all, path)
+		}
+	}
+	return c, nil
+}
+
+// times is the condition of Since and Until.
+func (s *search) times(in *arrow.Schema) (e filter.Expr, err error) {
+	path := cmp.Or(s.TimeColumn, query.TimeColumn(in))
+	if path == "" {
+		return e, &OptionError{Err: errors.New("there is no column of times"), Advice: "--since and --until need one"}
+	}
+	p, err := provider.Project(in, []string{path})
+	if err != nil {
+		return e, err
+	}
+	t := p.Schema().Field(0).Type
+	for nested, ok := t.(*arrow.StructType); ok; nested, ok = t.(*arrow.StructType) {
+		t = nested.Field(0).Type
+	}
+	stamp, _ := t.(*arrow.TimestampType)
+	literal := func(v any) any {
+		if at, ok := v.(time.Time); ok && (stamp == nil || stamp.TimeZone == "") {
+			return at.Local().Format("2006-01-02T15:04:05")
+		}
+		return v
+	}
+	if s.Since != nil {
+		e = filter.Ge(filter.Col(path), literal(s.Since))
+	}
+	if s.Until != nil {
+		e = filter.And(e, filter.Lt(filter.Col(path), literal(s.Until)))
+	}
+	return e, nil
+}
+
+// open opens the table with the columns, and the rows, that choose chooses. Formats that filter are opened once for it. Others are opened again
+// if they need not read all columns, and can be.
+func (s *search) open(ctx context.Context, so ScanOptions, choose func(*searchColumns) ([]string, filter.Expr)) (provider.Source, error) {
+	o := s.table.options(so)
+	fewer := false
+	o.Choose = func(in *arrow.Schema) ([]string, filter.Expr, error) {
+		c, err := s.columns(in)
+		if err != nil && len(s.table.locations) == 1 {
+			err = fmt.Errorf("%s: %w", storage.Redact(s.table.locations[0]), err)
+		}
+		if err != nil {
+			return nil, filter.Expr{}, err
+		}
+		o.Columns, o.Filter = choose(c)
+		fewer = len(c.all) < in.NumFields()
+		return o.Columns, o.Filter, nil
+	}
+	src, err := s.table.union.Open(ctx, o)
+	if err != nil || !fewer || !s.table.Rereadable() || len(s.table.locations) > 1 || s.table.filters() {
+		return src, err
+	}
+	if err := src.Close(); err != nil {
+		return nil, err
+	}
+	o.Choose = nil
+	return s.table.union.Open(ctx, o)
+}
+
+// filters reports whether all inputs, which were opened, are in formats that filter.
+func (t *Table) filters() bool {
+	return !slices.ContainsFunc(t.Formats(), func(f provider.Format) bool { return !f.Filters })
+}

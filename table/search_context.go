@@ -1,0 +1,124 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/compute"
+	"github.com/amudai/amudai-go/table/internal/around"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// Numbers of matches that are read together with their context: few at first, to be quick.
+const (
+	fewMatches  = 16
+	mostMatches = 1 << 20
+)
+
+// withContext finds the rows of matches first, and reads them with their context after that: of files that filter, few rows are read.
+func (s *search) withContext(ctx context.Context, src provider.Source) error {
+	w := around.Window{Before: s.Before, After: s.After}
+	together := fewMatches
+	for b, err := range batches(ctx, src) {
+		if err != nil {
+			return err
+		}
+		rows, err := positionsOf(src, b.NumRows())
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			w.Add(row)
+		}
+		if len(w.Matches) < together {
+			continue
+		}
+		if err := s.read(ctx, &w); err != nil {
+			return err
+		}
+		together = min(2*together, mostMatches)
+	}
+	w.Flush(math.MaxInt64)
+	return s.read(ctx, &w)
+}
+
+// read gives the rows that were added to a window.
+func (s *search) read(ctx context.Context, w *around.Window) error {
+	if len(w.Ranges) == 0 {
+		return nil
+	}
+	o := ScanOptions{Rows: slices.Clone(w.Ranges)}
+	src, err := s.open(ctx, o, func(c *searchColumns) ([]string, filter.Expr) { return c.result, filter.Expr{} })
+	if err != nil {
+		return err
+	}
+	for b, err := range batches(ctx, src) {
+		if err == nil {
+			err = s.around(w, b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// around gives the next rows of a window, which are those of a batch.
+func (s *search) around(w *around.Window, b arrow.RecordBatch) error {
+	positions, isContext := w.Take(b.NumRows())
+	return s.give(Found{b, positions, isContext})
+}
+
+// stream reads all rows once, and keeps those that may be context of a match in the next batch.
+func (s *search) stream(ctx context.Context) (err error) {
+	var columns *searchColumns
+	src, err := s.open(ctx, ScanOptions{}, func(c *searchColumns) ([]string, filter.Expr) {
+		columns = c
+		return c.all, filter.Expr{}
+	})
+	if err != nil {
+		return err
+	}
+	bound, err := compute.Condition(columns.filter.Node(), src.Schema())
+	if err != nil {
+		return errors.Join(err, src.Close())
+	}
+	result, err := provider.Project(src.Schema(), columns.result)
+	if err != nil {
+		return errors.Join(err, src.Close())
+	}
+	k := around.Kept{Window: around.Window{Before: s.Before, After: s.After}}
+	defer func() { k.Drop(math.MaxInt64) }()
+	for b, err := range batches(ctx, src) {
+		if err != nil {
+			return err
+		}
+		rows, err := bound.Select(b)
+		if err != nil {
+			return err
+		}
+		first := k.End
+		k.Keep(result.Of(b))
+		for row := range rows.Rows() {
+			if s.Limit > 0 && s.left == 0 {
+				break
+			}
+			s.left--
+			k.Add(first + row)
+		}
+		more := k.Flush(k.End)
+		if err := k.Give(func(b arrow.RecordBatch) error { return s.around(&k.Window, b) }); err != nil {
+			return err
+		}
+		if s.Limit > 0 && s.left == 0 && !more {
+			return nil
+		}
+		k.Drop(k.End - s.Before)
+	}
+	return nil
+}
