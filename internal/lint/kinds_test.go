@@ -43,7 +43,6 @@ var kindSwitches = []string{
 	"shard/internal/stripe/write/struct.go",
 	"shard/internal/stripe/write/cut.go",
 	"table/internal/diff/convert.go",
-	"table/internal/tables/common.go",
 	"table/internal/tables/tables.go",
 	"table/parquet/internal/convert/plain.go",
 	"table/parquet/internal/convert/restore.go",
