@@ -41,7 +41,7 @@ func (s *search) withContext(ctx context.Context, src provider.Source) error {
 		if err := s.read(ctx, &w); err != nil {
 			return err
 		}
-		together = min(2*together, mostMatches)
+		together = min(8*together, mostMatches)
 	}
 	w.Flush(math.MaxInt64)
 	return s.read(ctx, &w)

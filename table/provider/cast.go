@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/cast"
@@ -23,7 +24,8 @@ type castSource struct {
 	name   string // of the input
 	mem    memory.Allocator
 	schema *arrow.Schema
-	row    int64 // of the next batch's first row, from 0
+	rows   []RowRange // of the input that the source has; nil for all
+	row    int64      // of the next batch's first row among these, from 0
 }
 
 // newCastSource wraps a source. It closes the source if it fails.
@@ -42,7 +44,7 @@ func newCastSource(src Source, name string, o ReadOptions) (Source, error) {
 		}
 	}
 	meta := from.Metadata()
-	return &castSource{Source: src, name: name, mem: o.WithDefaults().Allocator, schema: arrow.NewSchema(fields, &meta)}, nil
+	return &castSource{Source: src, name: name, mem: o.WithDefaults().Allocator, schema: arrow.NewSchema(fields, &meta), rows: o.Rows}, nil
 }
 
 func (s *castSource) Schema() *arrow.Schema { return s.schema }
@@ -95,5 +97,9 @@ func (s *castSource) column(a arrow.Array, f arrow.Field) (arrow.Array, error) {
 }
 
 func (s *castSource) misfit(f arrow.Field, i int, value string, err error) *ValueError {
-	return &ValueError{Column: f.Name, Value: text.Clip(value), Row: s.row + int64(i) + 1, Input: s.name, Err: err}
+	row := rowset.Row(s.rows, s.row+int64(i))
+	if ranges := rangesOf(s.Source); ranges != nil { // which knows, also if it has left out rows by a filter
+		row = rowset.Row(ranges, int64(i))
+	}
+	return &ValueError{Column: f.Name, Value: text.Clip(value), Row: row + 1, Input: s.name, Err: err}
 }
