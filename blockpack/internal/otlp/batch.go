@@ -62,7 +62,7 @@ func (b *Builder) addColumns(columns []*column.Column, rows int) error {
 		if err != nil {
 			return err
 		}
-		if to.always && spans.LengthOfIDs(to.name) > 0 {
+		if to.always && to.idLen > 0 {
 			if ids++; c.Present != nil {
 				return fault.InColumn(fault.Corruptf("a span has no id"), c.Name)
 			}

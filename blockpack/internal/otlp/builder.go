@@ -114,7 +114,7 @@ func NewBuilder(o Options) *Builder {
 	for _, f := range spans.Intrinsics {
 		scope, _, _ := scopeOf(f.Name)
 		b.fields = append(b.fields, &columnBuilder{
-			b: b, name: f.Name, typ: f.Type, always: spans.IsRequired(f.Name), extension: spans.IsExtension(f.Name),
+			b: b, name: f.Name, typ: f.Type, always: spans.IsRequired(f.Name), extension: spans.IsExtension(f.Name), idLen: spans.LengthOfIDs(f.Name),
 			// Those of resources and scopes have the same value in many rows.
 			coded: f.Type == column.String || f.Type == column.Bytes && scope != ofSpan || f.Name == spans.Attrs,
 		})

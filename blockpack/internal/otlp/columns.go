@@ -19,6 +19,7 @@ type columnBuilder struct {
 
 	always    bool // each span has a value, which may be zero
 	extension bool // the specification has no such column
+	idLen     int  // bytes of ids; 0 if values are none
 
 	n       int    // rows with a value
 	sparse  bool   // a row without a value lies before one with a value; otherwise it is the first n rows that have values
@@ -165,7 +166,7 @@ func (c *columnBuilder) textual() bool { return c.typ == column.String || c.typ 
 // column hands the values over as a column of rows rows, and leaves none. unused tells that some interned values may have no row.
 func (c *columnBuilder) column(rows int, unused bool) *column.Column {
 	defer func() {
-		*c = columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded, always: c.always, extension: c.extension}
+		*c = columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded, always: c.always, extension: c.extension, idLen: c.idLen}
 	}()
 	out := &column.Column{Name: c.name, Type: c.typ, Rows: rows}
 	if c.n < rows {

@@ -288,8 +288,8 @@ func (b *Builder) add(scope, first, end int) (err error) {
 
 // addContent adds an id, a string or encoded fields to rows. Those that are cut to nothing are left out.
 func (b *Builder) addContent(c *columnBuilder, v []byte, first, end int) error {
-	if n := spans.LengthOfIDs(c.name); n > 0 {
-		return b.addID(c, v, n, first)
+	if c.idLen > 0 {
+		return b.addID(c, v, c.idLen, first)
 	}
 	fit, err := b.fit(c, v)
 	if err != nil || len(fit) == 0 && len(v) > 0 {
