@@ -47,59 +47,47 @@ func check(d arrow.ArrayData, lo, hi int) error {
 	if d.Len() < 0 || d.Offset() < 0 || d.Offset() > math.MaxInt-d.Len() || lo < 0 || lo > hi || hi > d.Len() {
 		return fmt.Errorf("slots %d to %d of %d at offset %d", lo, hi, d.Len(), d.Offset())
 	}
-	if lo == hi || dt.ID() == arrow.NULL {
+	l := kinds.LayoutOf(dt)
+	if lo == hi || l.Form == kinds.Nothing {
 		return nil
 	}
 	c := checker{d: d, lo: d.Offset() + lo, hi: d.Offset() + hi}
 	if valid := c.buffer(0); valid != nil && valid.Len() < (c.hi+7)/8 {
 		return fmt.Errorf("validity bitmap of %d bytes for %d slots", valid.Len(), c.hi)
 	}
-	switch dt := dt.(type) {
-	case *arrow.BooleanType:
-		return c.hasSize(1, (c.hi+7)/8)
-	case *arrow.StringType, *arrow.BinaryType:
-		_, _, err := checkOffsets[int32](&c, c.size(2))
+	switch l.Form {
+	case kinds.Fixed:
+		return c.hasRoom(l)
+	case kinds.Bytes:
+		_, _, err := c.offsets(l.Width, c.size(2))
 		return err
-	case *arrow.LargeStringType, *arrow.LargeBinaryType:
-		_, _, err := checkOffsets[int64](&c, c.size(2))
-		return err
-	case *arrow.StringViewType, *arrow.BinaryViewType:
+	case kinds.Views:
 		return c.views()
-	case *arrow.ListType:
-		return checkList[int32](&c, dt.Elem())
-	case *arrow.MapType:
-		return checkList[int32](&c, dt.Elem())
-	case *arrow.LargeListType:
-		return checkList[int64](&c, dt.Elem())
-	case *arrow.ListViewType:
-		return checkListView[int32](&c, dt.Elem())
-	case *arrow.LargeListViewType:
-		return checkListView[int64](&c, dt.Elem())
-	case *arrow.FixedSizeListType:
-		n := int(dt.Len())
-		if n < 0 || n > 0 && c.hi > math.MaxInt/n {
-			return fmt.Errorf("%d lists of %d items", c.hi, n)
+	case kinds.Rows:
+		return c.list(l.Width, dt.(arrow.ListLikeType).Elem())
+	case kinds.RowViews:
+		if l.Width == 4 {
+			return checkListView[int32](&c, dt.(arrow.ListLikeType).Elem())
 		}
-		return c.child(0, dt.Elem(), c.lo*n, c.hi*n)
-	case *arrow.StructType:
-		for i, f := range dt.Fields() {
-			if err := c.child(i, f.Type, c.lo, c.hi); err != nil {
+		return checkListView[int64](&c, dt.(arrow.ListLikeType).Elem())
+	case kinds.Codes:
+		return c.dictionary(dt.(*arrow.DictionaryType))
+	case kinds.Runs:
+		return c.runs(dt.(*arrow.RunEndEncodedType))
+	case kinds.Addressed:
+		return c.union(dt.(arrow.UnionType))
+	case kinds.Parallel:
+		if u, ok := dt.(arrow.UnionType); ok {
+			return c.union(u)
+		}
+		if l.Each < 0 || l.Each > 0 && c.hi > math.MaxInt/l.Each {
+			return fmt.Errorf("%d lists of %d items", c.hi, l.Each)
+		}
+		for i, f := range dt.(arrow.NestedType).Fields() {
+			if err := c.child(i, f.Type, c.lo*l.Each, c.hi*l.Each); err != nil {
 				return err
 			}
 		}
-		return nil
-	case *arrow.DictionaryType:
-		return c.dictionary(dt)
-	case *arrow.RunEndEncodedType:
-		return c.runs(dt)
-	case arrow.UnionType:
-		return c.union(dt)
-	case arrow.FixedWidthDataType:
-		width := dt.Bytes()
-		if width > 0 && c.hi > math.MaxInt/width {
-			return fmt.Errorf("%d slots of %d bytes", c.hi, width)
-		}
-		return c.hasSize(1, c.hi*width)
 	}
 	return nil
 }
@@ -133,6 +121,24 @@ func (c *checker) hasSize(i, size int) error {
 	return nil
 }
 
+// hasRoom checks that buffer 1 has room for all slots, without reading it.
+func (c *checker) hasRoom(l kinds.Layout) error {
+	bits, more := 8*l.Width, 0
+	switch l.Form {
+	case kinds.Fixed:
+		bits = l.Width
+	case kinds.Bytes, kinds.Rows:
+		more = 1
+	case kinds.Views, kinds.RowViews, kinds.Codes:
+	default:
+		return nil
+	}
+	if bits > 0 && c.hi > math.MaxInt/bits-8 {
+		return fmt.Errorf("%d slots of %d bits", c.hi, bits)
+	}
+	return c.hasSize(1, ((c.hi+more)*bits+7)/8)
+}
+
 // slots are the values of buffer i in the range of slots, and more behind them.
 func slots[T any](c *checker, i, more int) ([]T, error) {
 	if err := c.hasSize(i, (c.hi+more)*sizeOf[T]()); err != nil {
@@ -158,6 +164,14 @@ func checkOffsets[O int32 | int64](c *checker, size int) (first, last int, err e
 	return int(offsets[0]), int(at), nil
 }
 
+// offsets is checkOffsets for offsets of 4 or 8 bytes.
+func (c *checker) offsets(width, size int) (first, last int, err error) {
+	if width == 4 {
+		return checkOffsets[int32](c, size)
+	}
+	return checkOffsets[int64](c, size)
+}
+
 // child checks the slots of child i from lo up to hi. Its layout must be that of dt.
 func (c *checker) child(i int, dt arrow.DataType, lo, hi int) error {
 	children := c.d.Children()
@@ -173,12 +187,12 @@ func (c *checker) child(i int, dt arrow.DataType, lo, hi int) error {
 	return check(children[i], lo, hi)
 }
 
-func checkList[O int32 | int64](c *checker, item arrow.DataType) error {
+func (c *checker) list(width int, item arrow.DataType) error {
 	size := 0
 	if children := c.d.Children(); len(children) > 0 && children[0] != nil {
 		size = children[0].Len()
 	}
-	first, last, err := checkOffsets[O](c, size)
+	first, last, err := c.offsets(width, size)
 	if err != nil {
 		return err
 	}
@@ -284,21 +298,7 @@ func (c *checker) dictionary(dt *arrow.DictionaryType) error {
 // reading them.
 func checkSizes(d arrow.ArrayData) error {
 	c := checker{d: d, lo: d.Offset(), hi: d.Offset() + d.Len()}
-	more, width := 0, 0
-	switch dt := d.DataType().(type) {
-	case *arrow.StringType, *arrow.BinaryType, *arrow.ListType, *arrow.MapType:
-		more, width = 1, 4
-	case *arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.LargeListType:
-		more, width = 1, 8
-	case *arrow.BooleanType:
-		return c.hasSize(1, (c.hi+7)/8)
-	case arrow.FixedWidthDataType:
-		width = dt.Bytes()
-	}
-	if width > 0 && c.hi > math.MaxInt/width-1 {
-		return fmt.Errorf("%d slots of %d bytes", c.hi, width)
-	}
-	if err := c.hasSize(1, (c.hi+more)*width); err != nil && c.hi > c.lo {
+	if err := c.hasRoom(kinds.LayoutOf(d.DataType())); err != nil && c.hi > c.lo {
 		return err
 	}
 	for _, child := range d.Children() {

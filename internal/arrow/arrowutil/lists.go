@@ -40,8 +40,11 @@ func Relist(mem memory.Allocator, arr arrow.Array, to arrow.ListLikeType, conver
 		}
 		ends[i+1] = ends[i] + size
 	}
-	if id := to.ID(); ends[n] > math.MaxInt32 && (id == arrow.LIST || id == arrow.LIST_VIEW) {
-		return nil, &TooLongError{Type: to}
+	l, put := kinds.LayoutOf(to), integers64
+	if l.Width == 4 {
+		if put = integers32; ends[n] > math.MaxInt32 {
+			return nil, &TooLongError{Type: to}
+		}
 	}
 	items, err := listItems(mem, v, valid.At, ends, shared, at)
 	if err != nil {
@@ -58,19 +61,13 @@ func Relist(mem memory.Allocator, arr arrow.Array, to arrow.ListLikeType, conver
 		defer items.Release()
 	}
 	buffers := []*memory.Buffer{CopyValidity(mem, arr)}
-	switch to.ID() {
-	case arrow.LIST:
-		buffers = append(buffers, integers32(mem, ends))
-	case arrow.LARGE_LIST:
-		buffers = append(buffers, integers64(mem, ends))
-	case arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
+	switch l.Form {
+	case kinds.Rows:
+		buffers = append(buffers, put(mem, ends))
+	case kinds.RowViews:
 		sizes := make([]int64, n)
 		for i := range sizes {
 			sizes[i] = ends[i+1] - ends[i]
-		}
-		put := integers32
-		if to.ID() == arrow.LARGE_LIST_VIEW {
-			put = integers64
 		}
 		buffers = append(buffers, put(mem, ends[:n]), put(mem, sizes))
 	}

@@ -1,56 +1,73 @@
 package arrowutil
 
 import (
+	"bytes"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
-// Nulls makes an array of n nulls of any type. Arrow's own function does not support nested
-// nulls and extensions of nested types, and relies on zeroed memory.
+// Nulls makes an array of n nulls of any type with a row in package kinds, of nested ones those at any depth. In unions they are nulls of the
+// first alternative.
 func Nulls(mem memory.Allocator, dt arrow.DataType, n int) arrow.Array {
-	items := 0 // rows of the children
-	switch t := dt.(type) {
-	case *arrow.NullType:
-		return array.NewNull(n)
-	case arrow.ExtensionType:
-		storage := Nulls(mem, t.StorageType(), n)
+	if ext, ok := dt.(arrow.ExtensionType); ok {
+		storage := Nulls(mem, ext.StorageType(), n)
 		defer storage.Release()
-		return array.NewExtensionArrayWithStorage(t, storage)
-	case *arrow.DictionaryType, *arrow.RunEndEncodedType, arrow.UnionType:
-		return array.MakeArrayOfNull(mem, dt, n)
-	case *arrow.FixedSizeListType:
-		items = n * int(t.Len())
-	case *arrow.StructType:
-		items = n
+		return array.NewExtensionArrayWithStorage(ext, storage)
+	}
+	l, isUnion := kinds.LayoutOf(dt), kinds.Of(dt) == kinds.Choice
+	bits := func(n int) *memory.Buffer { return NewZeroBuffer(mem, (n+7)/8) }
+	var buffers []*memory.Buffer // behind the bitmap of nulls
+	rows := 0                    // of the children
+	switch l.Form {
+	case kinds.Nothing:
+		return array.NewNull(n)
+	case kinds.Fixed:
+		buffers = append(buffers, bits(n*l.Width))
+	case kinds.Bytes:
+		buffers = append(buffers, bits(8*l.Width*(n+1)), bits(0))
+	case kinds.Rows:
+		buffers = append(buffers, bits(8*l.Width*(n+1)))
+	case kinds.Views, kinds.Codes:
+		buffers = append(buffers, bits(8*l.Width*n))
+	case kinds.RowViews:
+		buffers = append(buffers, bits(8*l.Width*n), bits(8*l.Width*n))
+	case kinds.Parallel:
+		rows = n * l.Each
+	case kinds.Runs:
+		run := min(n, 1)
+		return makeRuns(mem, dt.(*arrow.RunEndEncodedType), n, []int64{int64(n)}[:run], Nulls(mem, kinds.Inner(dt), run))
+	}
+	if isUnion {
+		code := []byte{byte(append(dt.(arrow.UnionType).TypeCodes(), 0)[0])}
+		buffers = append(buffers, memory.NewBufferBytes(bytes.Repeat(code, n)))
+	}
+	if l.Form == kinds.Addressed {
+		offsets := make([]int64, n)
+		for i := range offsets {
+			offsets[i] = int64(i)
+		}
+		buffers, rows = append(buffers, integers32(mem, offsets)), n
 	}
 	var children []arrow.ArrayData
 	if t, ok := dt.(arrow.NestedType); ok {
 		for _, f := range t.Fields() {
-			children = append(children, nullData(mem, f.Type, items))
+			child := Nulls(mem, f.Type, rows)
+			defer child.Release()
+			child.Data().Retain()
+			children = append(children, child.Data())
 		}
 	}
-	ends := 0 // offsets are one more than values
-	if id := dt.ID(); arrow.IsBaseBinary(id) || id == arrow.LIST || id == arrow.LARGE_LIST || id == arrow.MAP {
-		ends = 1
+	switch {
+	case l.Form == kinds.Codes:
+		values := Nulls(mem, kinds.Inner(dt), 0)
+		defer values.Release()
+		return makeCodes(dt, n, bits(n), buffers[0], n, values.Data())
+	case isUnion:
+		return Make(dt, n, append([]*memory.Buffer{nil}, buffers...), children, 0)
 	}
-	buffers := []*memory.Buffer{NewZeroBuffer(mem, (n+7)/8)}
-	for _, b := range dt.Layout().Buffers[1:] {
-		switch b.Kind {
-		case arrow.KindBitmap:
-			buffers = append(buffers, NewZeroBuffer(mem, (n+7)/8))
-		case arrow.KindFixedWidth:
-			buffers = append(buffers, NewZeroBuffer(mem, (n+ends)*b.ByteWidth))
-		case arrow.KindVarWidth:
-			buffers = append(buffers, NewZeroBuffer(mem, 0))
-		}
-	}
-	return Make(dt, n, buffers, children, n)
-}
-
-func nullData(mem memory.Allocator, dt arrow.DataType, n int) arrow.ArrayData {
-	a := Nulls(mem, dt, n)
-	defer a.Release()
-	a.Data().Retain()
-	return a.Data()
+	return Make(dt, n, append([]*memory.Buffer{bits(n)}, buffers...), children, n)
 }

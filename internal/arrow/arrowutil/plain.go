@@ -1,11 +1,11 @@
 package arrowutil
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // Storage is an array without extension types around it. It is not retained.
@@ -41,23 +41,19 @@ func Plain(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
 
 // peel removes one wrapper; without one it returns arr, not retained.
 func peel(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
-	switch a := arr.(type) {
-	case array.ExtensionArray:
-		s := a.Storage()
-		s.Retain()
-		return s, nil
-	case *array.Dictionary:
-		return takeDictionary(mem, a)
-	case *array.RunEndEncoded:
-		return expandRuns(mem, a)
-	case *array.StringView:
-		return plainViews(mem, arrow.BinaryTypes.LargeString, a.Len(), a, func(i int) int { return len(a.Value(i)) },
-			func(dst []byte, i int) int { return copy(dst, a.Value(i)) }), nil
-	case *array.BinaryView:
-		return plainViews(mem, arrow.BinaryTypes.LargeBinary, a.Len(), a, func(i int) int { return len(a.Value(i)) },
-			func(dst []byte, i int) int { return copy(dst, a.Value(i)) }), nil
-	case *array.ListView, *array.LargeListView:
-		return Relist(mem, a, arrow.LargeListOfField(a.DataType().(arrow.ListLikeType).ElemField()), nil)
+	if ext, ok := arr.(array.ExtensionArray); ok {
+		ext.Storage().Retain()
+		return ext.Storage(), nil
+	}
+	switch dt := arr.DataType(); kinds.LayoutOf(dt).Form {
+	case kinds.Codes:
+		return takeDictionary(mem, arr.(*array.Dictionary))
+	case kinds.Runs:
+		return expandRuns(mem, arr.(*array.RunEndEncoded))
+	case kinds.Views:
+		return plainViews(mem, arr), nil
+	case kinds.RowViews:
+		return Relist(mem, arr, arrow.LargeListOfField(dt.(arrow.ListLikeType).ElemField()), nil)
 	}
 	return arr, nil
 }
@@ -80,20 +76,10 @@ func takeDictionary(mem memory.Allocator, a *array.Dictionary) (arrow.Array, err
 
 func expandRuns(mem memory.Allocator, a *array.RunEndEncoded) (arrow.Array, error) {
 	indices := make([]int64, a.Len())
-	var end func(i int) int
-	switch r := a.RunEndsArr().(type) {
-	case *array.Int16:
-		end = func(i int) int { return int(r.Value(i)) }
-	case *array.Int32:
-		end = func(i int) int { return int(r.Value(i)) }
-	case *array.Int64:
-		end = func(i int) int { return int(r.Value(i)) }
-	default:
-		return nil, fmt.Errorf("run ends of type %s", a.RunEndsArr().DataType())
-	}
+	end := Integers(a.RunEndsArr())
 	run, off := a.GetPhysicalOffset(), a.Data().Offset()
 	for i := range indices {
-		for run < a.RunEndsArr().Len() && end(run) <= off+i {
+		for run < a.RunEndsArr().Len() && end(run) <= int64(off+i) {
 			run++
 		}
 		indices[i] = int64(run)
@@ -106,23 +92,19 @@ func expandRuns(mem memory.Allocator, a *array.RunEndEncoded) (arrow.Array, erro
 	return Take(mem, values, indices)
 }
 
-func plainViews(mem memory.Allocator, dt arrow.DataType, n int, arr arrow.Array, size func(int) int, put func([]byte, int) int) arrow.Array {
+func plainViews(mem memory.Allocator, arr arrow.Array) arrow.Array {
+	n, value := arr.Len(), BytesOf(arr)
 	offsets := NewBuffer(mem, 8*(n+1))
 	off := As[int64](offsets.Bytes())
 	off[0] = 0
 	for i := range n {
-		off[i+1] = off[i]
-		if arr.IsValid(i) {
-			off[i+1] += int64(size(i))
-		}
+		off[i+1] = off[i] + int64(len(value(i)))
 	}
 	data := NewBuffer(mem, int(off[n]))
 	for i := range n {
-		if off[i+1] > off[i] {
-			put(data.Bytes()[off[i]:], i)
-		}
+		copy(data.Bytes()[off[i]:], value(i))
 	}
-	return Make(dt, n, []*memory.Buffer{CopyValidity(mem, arr), offsets, data}, nil, NullN(arr))
+	return Make(WithoutView(arr.DataType()), n, []*memory.Buffer{CopyValidity(mem, arr), offsets, data}, nil, NullN(arr))
 }
 
 // CopyValidity is a copy of arr's validity bitmap at offset 0, nil if arr has no nulls.

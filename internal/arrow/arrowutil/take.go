@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -14,46 +15,49 @@ import (
 // Indices must be below arr.Len(). The result has arr's type; the caller
 // releases it.
 func Take(mem memory.Allocator, arr arrow.Array, indices []int64) (arrow.Array, error) {
-	d := arr.Data()
-	n := len(indices)
-	switch dt := d.DataType().(type) {
-	case *arrow.NullType:
-		return array.NewNull(n), nil
-	case *arrow.BooleanType:
-		valid, nulls := takeValidity(mem, arr, indices)
-		return Make(dt, n, []*memory.Buffer{valid, takeBits(mem, d, indices)}, nil, nulls), nil
-	case *arrow.StringType, *arrow.BinaryType:
-		return takeBytes[int32](mem, arr, indices)
-	case *arrow.LargeStringType, *arrow.LargeBinaryType:
-		return takeBytes[int64](mem, arr, indices)
-	case *arrow.ListType, *arrow.MapType:
-		return takeList[int32](mem, arr, indices)
-	case *arrow.LargeListType:
-		return takeList[int64](mem, arr, indices)
-	case *arrow.StructType:
-		return takeStruct(mem, arr.(*array.Struct), indices)
-	case *arrow.FixedSizeListType:
-		return takeFixedSizeList(mem, arr.(*array.FixedSizeList), indices)
-	case arrow.ExtensionType:
-		s, err := Take(mem, arr.(array.ExtensionArray).Storage(), indices)
+	if ext, ok := arr.(array.ExtensionArray); ok {
+		storage, err := Take(mem, ext.Storage(), indices)
 		if err != nil {
 			return nil, err
 		}
-		defer s.Release()
-		return array.NewExtensionArrayWithStorage(dt, s), nil
-	case *arrow.DictionaryType:
-		return takeCodes(mem, arr.(*array.Dictionary), indices)
-	case *arrow.RunEndEncodedType:
-		return takeRuns(mem, arr.(*array.RunEndEncoded), indices)
-	case *arrow.StringViewType, *arrow.BinaryViewType:
-		return takeViews(mem, arr, indices), nil
-	case *arrow.ListViewType:
-		return takeListView(mem, arr, 4, indices), nil
-	case *arrow.LargeListViewType:
-		return takeListView(mem, arr, 8, indices), nil
-	case arrow.FixedWidthDataType:
+		defer storage.Release()
+		return array.NewExtensionArrayWithStorage(ext.ExtensionType(), storage), nil
+	}
+	d, n := arr.Data(), len(indices)
+	switch l := kinds.LayoutOf(d.DataType()); l.Form {
+	case kinds.Nothing:
+		return array.NewNull(n), nil
+	case kinds.Fixed:
 		valid, nulls := takeValidity(mem, arr, indices)
-		return Make(dt, n, []*memory.Buffer{valid, takeFixed(mem, d, 1, dt.Bytes(), indices)}, nil, nulls), nil
+		values := takeBits
+		if l.Width != 1 {
+			values = func(mem memory.Allocator, d arrow.ArrayData, indices []int64) *memory.Buffer {
+				return takeFixed(mem, d, 1, l.Width/8, indices)
+			}
+		}
+		return Make(d.DataType(), n, []*memory.Buffer{valid, values(mem, d, indices)}, nil, nulls), nil
+	case kinds.Bytes:
+		if l.Width == 4 {
+			return takeBytes[int32](mem, arr, indices)
+		}
+		return takeBytes[int64](mem, arr, indices)
+	case kinds.Rows:
+		if l.Width == 4 {
+			return takeList[int32](mem, arr, indices)
+		}
+		return takeList[int64](mem, arr, indices)
+	case kinds.Views:
+		return takeViews(mem, arr, indices), nil
+	case kinds.RowViews:
+		return takeListView(mem, arr, l.Width, indices), nil
+	case kinds.Codes:
+		return takeCodes(mem, arr, l.Width, indices), nil
+	case kinds.Runs:
+		return takeRuns(mem, arr.(*array.RunEndEncoded), indices)
+	case kinds.Parallel:
+		return takeParallel(mem, arr, l, indices)
+	case kinds.Addressed:
+		return takeAddressed(mem, arr.(array.Union), indices)
 	}
 	return nil, fmt.Errorf("rows of an array of type %s cannot be selected", d.DataType())
 }
@@ -190,59 +194,112 @@ func takeList[O int32 | int64](mem memory.Allocator, arr arrow.Array, indices []
 	return Make(arr.DataType(), n, []*memory.Buffer{valid, offsets}, []arrow.ArrayData{child.Data()}, nulls), nil
 }
 
-func takeStruct(mem memory.Allocator, arr *array.Struct, indices []int64) (arrow.Array, error) {
-	children := make([]arrow.ArrayData, 0, arr.NumField())
-	for i := range arr.NumField() {
-		c, err := Take(mem, arr.Field(i), indices)
+// takeParallel takes rows of which each is as many rows of each child.
+func takeParallel(mem memory.Allocator, arr arrow.Array, l kinds.Layout, indices []int64) (arrow.Array, error) {
+	d, each := arr.Data(), int64(l.Each)
+	rows := indices
+	if each != 1 {
+		rows = make([]int64, 0, len(indices)*l.Each)
+		for _, k := range indices {
+			for j := range each {
+				row := k*each + j
+				if k < 0 {
+					row = -1
+				}
+				rows = append(rows, row)
+			}
+		}
+	}
+	children, err := takeChildren(mem, d, func(i int, child arrow.Array) (arrow.Array, error) {
+		part := array.NewSlice(child, int64(d.Offset())*each, int64(d.Offset()+d.Len())*each)
+		defer part.Release()
+		return Take(mem, part, rows)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := arr.(array.Union); ok {
+		return Make(arr.DataType(), len(indices), []*memory.Buffer{nil, takeTypeCodes(mem, u, indices)}, children, 0), nil
+	}
+	valid, nulls := takeValidity(mem, arr, indices)
+	return Make(arr.DataType(), len(indices), []*memory.Buffer{valid}, children, nulls), nil
+}
+
+// takeChildren takes rows of the children of an array.
+func takeChildren(mem memory.Allocator, d arrow.ArrayData, take func(i int, child arrow.Array) (arrow.Array, error)) ([]arrow.ArrayData, error) {
+	children := make([]arrow.ArrayData, 0, len(d.Children()))
+	for i, c := range d.Children() {
+		child := array.MakeFromData(c)
+		taken, err := take(i, child)
+		child.Release()
 		if err != nil {
 			for _, c := range children {
 				c.Release()
 			}
 			return nil, err
 		}
-		c.Data().Retain()
-		children = append(children, c.Data())
-		c.Release()
+		taken.Data().Retain()
+		children = append(children, taken.Data())
+		taken.Release()
 	}
-	valid, nulls := takeValidity(mem, arr, indices)
-	return Make(arr.DataType(), len(indices), []*memory.Buffer{valid}, children, nulls), nil
+	return children, nil
 }
 
-func takeFixedSizeList(mem memory.Allocator, arr *array.FixedSizeList, indices []int64) (arrow.Array, error) {
-	size := int64(arr.DataType().(*arrow.FixedSizeListType).Len())
-	inner := make([]int64, 0, len(indices)*int(size))
-	for _, k := range indices {
-		for j := range size {
+// takeTypeCodes takes the codes of a union. A null is one of the first alternative.
+func takeTypeCodes(mem memory.Allocator, arr array.Union, indices []int64) *memory.Buffer {
+	codes := takeFixed(mem, arr.Data(), 1, 1, indices)
+	if all := arr.UnionType().TypeCodes(); len(all) > 0 {
+		for i, k := range indices {
 			if k < 0 {
-				inner = append(inner, -1)
-			} else {
-				inner = append(inner, (k+int64(arr.Data().Offset()))*size+j)
+				codes.Bytes()[i] = byte(all[0])
 			}
 		}
 	}
-	child, err := Take(mem, arr.ListValues(), inner)
+	return codes
+}
+
+// takeAddressed takes rows of a dense union, of each alternative those that are left.
+func takeAddressed(mem memory.Allocator, arr array.Union, indices []int64) (arrow.Array, error) {
+	d, ids := arr.Data(), arr.UnionType().ChildIDs()
+	codes := takeTypeCodes(mem, arr, indices)
+	offsets := takeFixed(mem, d, 2, 4, indices)
+	rows := make([][]int64, len(d.Children()))
+	for i, at := range As[int32](offsets.Bytes()) {
+		id, row := ids[codes.Bytes()[i]], int64(at)
+		if indices[i] < 0 {
+			row = -1
+		}
+		if id >= 0 { // not of a union without alternatives
+			As[int32](offsets.Bytes())[i] = int32(len(rows[id]))
+			rows[id] = append(rows[id], row)
+		}
+	}
+	children, err := takeChildren(mem, d, func(i int, child arrow.Array) (arrow.Array, error) { return Take(mem, child, rows[i]) })
 	if err != nil {
+		codes.Release()
+		offsets.Release()
 		return nil, err
 	}
-	defer child.Release()
-	child.Data().Retain()
-	valid, nulls := takeValidity(mem, arr, indices)
-	return Make(arr.DataType(), len(indices), []*memory.Buffer{valid}, []arrow.ArrayData{child.Data()}, nulls), nil
+	return Make(arr.DataType(), len(indices), []*memory.Buffer{nil, codes, offsets}, children, 0), nil
 }
 
 // takeCodes takes rows of a dictionary array. The result has the same dictionary.
-func takeCodes(mem memory.Allocator, arr *array.Dictionary, indices []int64) (arrow.Array, error) {
+func takeCodes(mem memory.Allocator, arr arrow.Array, width int, indices []int64) arrow.Array {
 	d := arr.Data()
-	width := arr.DataType().(*arrow.DictionaryType).IndexType.(arrow.FixedWidthDataType).Bytes()
 	valid, nulls := takeValidity(mem, arr, indices)
 	codes := takeFixed(mem, d, 1, width, indices)
-	out := array.NewDataWithDictionary(d.DataType(), len(indices), []*memory.Buffer{valid, codes}, nulls, 0, d.Dictionary().(*array.Data))
+	return makeCodes(d.DataType(), len(indices), valid, codes, nulls, d.Dictionary())
+}
+
+// makeCodes makes a dictionary array, and takes ownership of the references to its buffers.
+func makeCodes(dt arrow.DataType, n int, valid, codes *memory.Buffer, nulls int, dictionary arrow.ArrayData) arrow.Array {
+	out := array.NewDataWithDictionary(dt, n, []*memory.Buffer{valid, codes}, nulls, 0, dictionary.(*array.Data))
 	defer out.Release()
 	codes.Release()
 	if valid != nil {
 		valid.Release()
 	}
-	return array.MakeFromData(out), nil
+	return array.MakeFromData(out)
 }
 
 // takeRuns takes rows of a run-end encoded array. Consecutive rows of one run stay a run.

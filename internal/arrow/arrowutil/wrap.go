@@ -38,21 +38,20 @@ func Wrap(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array
 
 // WrapIn makes a dictionary, runs or an array of an extension type from its values, of the type right inside.
 func WrapIn(mem memory.Allocator, values arrow.Array, dt arrow.DataType) (arrow.Array, error) {
-	switch dt := dt.(type) {
-	case *arrow.DictionaryType:
-		return EncodeDictionary(mem, values, dt)
-	case *arrow.RunEndEncodedType:
-		return EncodeRuns(mem, values, dt)
+	if t, ok := dt.(*arrow.DictionaryType); ok {
+		return EncodeDictionary(mem, values, t)
+	} else if t, ok := dt.(*arrow.RunEndEncodedType); ok {
+		return EncodeRuns(mem, values, t)
 	}
 	return array.NewExtensionArrayWithStorage(dt.(arrow.ExtensionType), values), nil
 }
 
 // laidOut gives plain values the layout of a view, if it is asked for.
 func laidOut(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array, error) {
-	switch dt.ID() {
-	case arrow.STRING_VIEW, arrow.BINARY_VIEW:
+	switch kinds.LayoutOf(dt).Form {
+	case kinds.Views:
 		return ToViews(mem, arr, dt), nil
-	case arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
+	case kinds.RowViews:
 		out, err := Relist(mem, arr, dt.(arrow.ListLikeType), nil)
 		if err != nil {
 			err = errors.Join(fault.ErrBatchTooLarge, err)
@@ -101,14 +100,7 @@ func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.Dictionar
 		return nil, err
 	}
 	defer values.Release()
-	d := array.NewDataWithDictionary(dt, n, []*memory.Buffer{CopyValidity(mem, arr), indices}, NullN(arr), 0, values.Data().(*array.Data))
-	defer d.Release()
-	for _, b := range d.Buffers() {
-		if b != nil {
-			b.Release() // d holds its own reference
-		}
-	}
-	return array.MakeFromData(d), nil
+	return makeCodes(dt, n, CopyValidity(mem, arr), indices, NullN(arr), values.Data()), nil
 }
 
 func indexLimit(dt arrow.DataType) int64 {
@@ -205,17 +197,16 @@ func Repeat(mem memory.Allocator, one arrow.Array, n int) (arrow.Array, error) {
 		return Nulls(mem, one.DataType(), n), nil
 	}
 	d := one.Data()
-	switch dt := d.DataType().(type) {
-	case *arrow.BooleanType, *arrow.StringType, *arrow.BinaryType, *arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.StructType:
-	case arrow.FixedWidthDataType:
-		b := NewBuffer(mem, n*dt.Bytes())
-		if n > 0 && dt.Bytes() > 0 {
-			done := copy(b.Bytes(), d.Buffers()[1].Bytes()[d.Offset()*dt.Bytes():][:dt.Bytes()])
+	if l := kinds.LayoutOf(d.DataType()); l.Form == kinds.Fixed && l.Width%8 == 0 && kinds.Of(d.DataType()) == kinds.Leaf {
+		width := l.Width / 8
+		b := NewBuffer(mem, n*width)
+		if b.Len() > 0 {
+			done := copy(b.Bytes(), d.Buffers()[1].Bytes()[d.Offset()*width:][:width])
 			for done < b.Len() {
 				done += copy(b.Bytes()[done:], b.Bytes()[:done])
 			}
 		}
-		return Make(dt, n, []*memory.Buffer{nil, b}, nil, 0), nil
+		return Make(d.DataType(), n, []*memory.Buffer{nil, b}, nil, 0), nil
 	}
 	return Take(mem, one, make([]int64, n))
 }

@@ -33,6 +33,7 @@ type kind struct {
 	args   func(dt arrow.DataType) []string // nil: none
 	make   func(args []string, parts []arrow.Field) (arrow.DataType, error)
 	shape  Shape
+	layout Layout
 	fields func(dt arrow.DataType) []arrow.Field                        // nil for those that Arrow gives
 	with   func(dt arrow.DataType, fields []arrow.Field) arrow.DataType // nil for make with the same parameters
 	names  []string                                                     // of parts in paths, if these are not the names of fields
@@ -45,7 +46,7 @@ type kind struct {
 
 // table has the kinds by the numbers of types.
 var table = [...]kind{
-	arrow.NULL:              leaf("null", arrow.Null),
+	arrow.NULL:              text("null", arrow.Null, Layout{Nothing, 0, 0}),
 	arrow.BOOL:              leaf("bool", arrow.FixedWidthTypes.Boolean),
 	arrow.INT8:              leaf("int8", arrow.PrimitiveTypes.Int8),
 	arrow.INT16:             leaf("int16", arrow.PrimitiveTypes.Int16),
@@ -62,12 +63,12 @@ var table = [...]kind{
 	arrow.DECIMAL64:         decimal(arrow.DECIMAL64, "decimal64", 18),
 	arrow.DECIMAL128:        decimal(arrow.DECIMAL128, "decimal128", 38),
 	arrow.DECIMAL256:        decimal(arrow.DECIMAL256, "decimal256", 76),
-	arrow.STRING:            leaf("utf8", arrow.BinaryTypes.String),
-	arrow.LARGE_STRING:      leaf("large_utf8", arrow.BinaryTypes.LargeString),
-	arrow.STRING_VIEW:       leaf("utf8_view", arrow.BinaryTypes.StringView),
-	arrow.BINARY:            leaf("binary", arrow.BinaryTypes.Binary),
-	arrow.LARGE_BINARY:      leaf("large_binary", arrow.BinaryTypes.LargeBinary),
-	arrow.BINARY_VIEW:       leaf("binary_view", arrow.BinaryTypes.BinaryView),
+	arrow.STRING:            text("utf8", arrow.BinaryTypes.String, Layout{Bytes, 4, 0}),
+	arrow.LARGE_STRING:      text("large_utf8", arrow.BinaryTypes.LargeString, Layout{Bytes, 8, 0}),
+	arrow.STRING_VIEW:       text("utf8_view", arrow.BinaryTypes.StringView, Layout{Views, arrow.ViewHeaderSizeBytes, 0}),
+	arrow.BINARY:            text("binary", arrow.BinaryTypes.Binary, Layout{Bytes, 4, 0}),
+	arrow.LARGE_BINARY:      text("large_binary", arrow.BinaryTypes.LargeBinary, Layout{Bytes, 8, 0}),
+	arrow.BINARY_VIEW:       text("binary_view", arrow.BinaryTypes.BinaryView, Layout{Views, arrow.ViewHeaderSizeBytes, 0}),
 	arrow.FIXED_SIZE_BINARY: fixedSizeBinary(),
 	arrow.DATE32:            leaf("date32", arrow.FixedWidthTypes.Date32),
 	arrow.DATE64:            leaf("date64", arrow.FixedWidthTypes.Date64),
@@ -94,6 +95,7 @@ var table = [...]kind{
 		},
 		make:   makeDictionary,
 		shape:  Wrap,
+		layout: Layout{Codes, 0, 0},
 		fields: func(dt arrow.DataType) []arrow.Field { return only(dt.(*arrow.DictionaryType).ValueType) },
 		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
 			t := *dt.(*arrow.DictionaryType)
@@ -124,6 +126,7 @@ var table = [...]kind{
 		},
 		make:   makeRuns,
 		shape:  Wrap,
+		layout: Layout{Runs, 0, 0},
 		fields: func(dt arrow.DataType) []arrow.Field { return only(dt.(*arrow.RunEndEncodedType).Encoded()) },
 		with: func(dt arrow.DataType, fields []arrow.Field) arrow.DataType {
 			t := arrow.RunEndEncodedOf(dt.(*arrow.RunEndEncodedType).RunEnds(), fields[0].Type)
@@ -173,7 +176,8 @@ var table = [...]kind{
 		make: func(args []string, parts []arrow.Field) (arrow.DataType, error) {
 			return arrow.StructOf(parts...), none("struct", args)
 		},
-		shape: Record,
+		shape:  Record,
+		layout: Layout{Parallel, 0, 1},
 		open: func(arr arrow.Array, v *View) {
 			a := arr.(*array.Struct)
 			for i := range a.NumField() {
@@ -181,10 +185,10 @@ var table = [...]kind{
 			}
 		},
 	},
-	arrow.LIST:            list("list", func(f arrow.Field) arrow.DataType { return arrow.ListOfField(f) }),
-	arrow.LARGE_LIST:      list("large_list", func(f arrow.Field) arrow.DataType { return arrow.LargeListOfField(f) }),
-	arrow.LIST_VIEW:       list("list_view", func(f arrow.Field) arrow.DataType { return arrow.ListViewOfField(f) }),
-	arrow.LARGE_LIST_VIEW: list("large_list_view", func(f arrow.Field) arrow.DataType { return arrow.LargeListViewOfField(f) }),
+	arrow.LIST:            list("list", Layout{Rows, 4, 0}, func(f arrow.Field) arrow.DataType { return arrow.ListOfField(f) }),
+	arrow.LARGE_LIST:      list("large_list", Layout{Rows, 8, 0}, func(f arrow.Field) arrow.DataType { return arrow.LargeListOfField(f) }),
+	arrow.LIST_VIEW:       list("list_view", Layout{RowViews, 4, 0}, func(f arrow.Field) arrow.DataType { return arrow.ListViewOfField(f) }),
+	arrow.LARGE_LIST_VIEW: list("large_list_view", Layout{RowViews, 8, 0}, func(f arrow.Field) arrow.DataType { return arrow.LargeListViewOfField(f) }),
 	arrow.FIXED_SIZE_LIST: fixedSizeList(),
 	arrow.MAP: {
 		name: "map",
@@ -196,6 +200,7 @@ var table = [...]kind{
 		},
 		make:   makeMap,
 		shape:  List,
+		layout: Layout{Rows, 4, 0},
 		fields: func(dt arrow.DataType) []arrow.Field { return dt.(*arrow.MapType).Elem().(*arrow.StructType).Fields() },
 		names:  []string{"key", "value"},
 		parts:  func(d arrow.ArrayData) []arrow.ArrayData { return d.Children()[0].Children() },
@@ -212,10 +217,11 @@ var table = [...]kind{
 		},
 	},
 	arrow.SPARSE_UNION: {
-		name:  "sparse_union",
-		args:  unionArgs,
-		make:  union(arrow.SparseMode),
-		shape: Choice,
+		name:   "sparse_union",
+		args:   unionArgs,
+		make:   union(arrow.SparseMode),
+		shape:  Choice,
+		layout: Layout{Parallel, 1, 1},
 		open: func(arr arrow.Array, v *View) {
 			a := arr.(*array.SparseUnion)
 			v.openUnion(a)
@@ -227,10 +233,11 @@ var table = [...]kind{
 		},
 	},
 	arrow.DENSE_UNION: {
-		name:  "dense_union",
-		args:  unionArgs,
-		make:  union(arrow.DenseMode),
-		shape: Choice,
+		name:   "dense_union",
+		args:   unionArgs,
+		make:   union(arrow.DenseMode),
+		shape:  Choice,
+		layout: Layout{Addressed, 1, 0},
 		open: func(arr arrow.Array, v *View) {
 			a := arr.(*array.DenseUnion)
 			v.openUnion(a)
@@ -244,7 +251,7 @@ var table = [...]kind{
 }
 
 // list is the row of a type of lists.
-func list(name string, of func(item arrow.Field) arrow.DataType) kind {
+func list(name string, layout Layout, of func(item arrow.Field) arrow.DataType) kind {
 	return kind{
 		name: name,
 		make: func(args []string, parts []arrow.Field) (arrow.DataType, error) {
@@ -253,8 +260,9 @@ func list(name string, of func(item arrow.Field) arrow.DataType) kind {
 			}
 			return of(parts[0]), none(name, args)
 		},
-		shape: List,
-		names: []string{"item"},
+		shape:  List,
+		layout: layout,
+		names:  []string{"item"},
 		open: func(arr arrow.Array, v *View) {
 			a := arr.(array.ListLike)
 			v.Parts, v.Range = []arrow.Array{a.ListValues()}, a.ValueOffsets
@@ -263,7 +271,7 @@ func list(name string, of func(item arrow.Field) arrow.DataType) kind {
 }
 
 func fixedSizeList() kind {
-	k := list("fixed_size_list", nil)
+	k := list("fixed_size_list", Layout{Parallel, 0, 0}, nil)
 	k.args = func(dt arrow.DataType) []string {
 		return []string{strconv.Itoa(int(dt.(*arrow.FixedSizeListType).Len()))}
 	}

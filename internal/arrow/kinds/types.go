@@ -16,15 +16,19 @@ import (
 //	dictionary, int8, ordered   dictionary<int8, utf8, ordered>; its part is utf8
 //	fixed_size_list, 3          fixed_size_list<int64>[3]; its part is int64
 
-// leaf is the row of a type without parameters.
-func leaf(name string, dt arrow.DataType) kind {
-	return kind{name: name, make: func(args []string, _ []arrow.Field) (arrow.DataType, error) { return dt, none(name, args) }}
+// leaf is the row of a type without parameters whose values are of one width.
+func leaf(name string, dt arrow.DataType) kind { return text(name, dt, Layout{Form: Fixed}) }
+
+// text is the row of a type without parameters.
+func text(name string, dt arrow.DataType, layout Layout) kind {
+	return kind{name: name, layout: layout, make: func(args []string, _ []arrow.Field) (arrow.DataType, error) { return dt, none(name, args) }}
 }
 
 // fixedSizeBinary is the row of values of a number of bytes.
 func fixedSizeBinary() kind {
 	return kind{
-		name: "fixed_size_binary",
+		layout: Layout{Form: Fixed},
+		name:   "fixed_size_binary",
 		args: func(dt arrow.DataType) []string {
 			return []string{strconv.Itoa(dt.(*arrow.FixedSizeBinaryType).ByteWidth)}
 		},
@@ -41,7 +45,8 @@ const maxScale = 6000
 // decimal is the row of decimals of up to a number of digits.
 func decimal(id arrow.Type, name string, most int) kind {
 	return kind{
-		name: name,
+		layout: Layout{Form: Fixed},
+		name:   name,
 		args: func(dt arrow.DataType) []string {
 			d := dt.(arrow.DecimalType)
 			return []string{strconv.Itoa(int(d.GetPrecision())), strconv.Itoa(int(d.GetScale()))}
@@ -69,7 +74,8 @@ func decimal(id arrow.Type, name string, most int) kind {
 // timed is the row of times with a unit, and with a zone if they have one.
 func timed(name string, of func(unit arrow.TimeUnit, zone string) arrow.DataType, zoned bool, units ...arrow.TimeUnit) kind {
 	return kind{
-		name: name,
+		layout: Layout{Form: Fixed},
+		name:   name,
 		args: func(dt arrow.DataType) []string {
 			args := []string{dt.(arrow.TemporalWithUnit).TimeUnit().String()}
 			if t, ok := dt.(*arrow.TimestampType); ok && t.TimeZone != "" {

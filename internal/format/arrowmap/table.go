@@ -3,6 +3,7 @@ package arrowmap
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -105,13 +106,10 @@ func never(arrow.DataType) bool { return false }
 func is16Bytes(dt arrow.DataType) bool { return dt.(*arrow.FixedSizeBinaryType).ByteWidth == 16 }
 
 func holdsNothing(dt arrow.DataType) bool {
-	switch t := dt.(type) {
-	case *arrow.StructType:
-		return t.NumFields() == 0
-	case *arrow.FixedSizeBinaryType:
+	if t, ok := dt.(*arrow.FixedSizeBinaryType); ok {
 		return t.ByteWidth == 0
 	}
-	return false
+	return kinds.Of(dt) == kinds.Record && len(kinds.Fields(dt)) == 0
 }
 
 // rowsOf finds the rows of a type.

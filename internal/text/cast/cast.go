@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -42,20 +43,14 @@ func Array(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array,
 	if out := quick(mem, a, to); out != nil {
 		return out, nil
 	}
-	switch t := to.(type) {
-	case *arrow.StructType:
-		if s, ok := a.(*array.Struct); ok && coversFields(s, t) {
-			return structs(mem, s, t)
-		}
-	case *arrow.ListType, *arrow.LargeListType:
-		switch a.(type) {
-		case *array.List, *array.LargeList:
-			if elem := t.(arrow.ListLikeType).ElemField(); elem.Nullable {
-				return lists(mem, a, t.(arrow.ListLikeType))
-			}
-		}
+	shape := kinds.Of(to)
+	if t, ok := to.(*arrow.StructType); ok && shape == kinds.Of(from) && coversFields(from.(*arrow.StructType), t) {
+		return structs(mem, a.(*array.Struct), t)
 	}
-	if d, ok := a.(*array.Dictionary); ok && !isNested(to) {
+	if isList(from) && isList(to) && to.(arrow.ListLikeType).ElemField().Nullable {
+		return lists(mem, a, to.(arrow.ListLikeType))
+	}
+	if d, ok := a.(*array.Dictionary); ok && (shape == kinds.Leaf || to.ID() == arrow.EXTENSION) {
 		return dictionary(mem, d, to)
 	}
 	return eachByText(mem, a, to)
@@ -95,14 +90,13 @@ func dictionary(mem memory.Allocator, a *array.Dictionary, to arrow.DataType) (a
 	return Array(mem, plain, to)
 }
 
-func isNested(t arrow.DataType) bool {
-	_, ok := t.(arrow.NestedType)
-	return ok || t.ID() == arrow.DICTIONARY
+// isList reports whether values are lists of one part, that lie behind each other.
+func isList(t arrow.DataType) bool {
+	return kinds.Of(t) == kinds.List && kinds.LayoutOf(t).Form == kinds.Rows && len(kinds.Fields(t)) == 1
 }
 
 // coversFields reports whether all fields of a struct are nullable ones of a type, and names are unique.
-func coversFields(a *array.Struct, to *arrow.StructType) bool {
-	from := a.DataType().(*arrow.StructType)
+func coversFields(from, to *arrow.StructType) bool {
 	for _, f := range from.Fields() {
 		if countNamed(to, f.Name) != 1 || countNamed(from, f.Name) != 1 {
 			return false

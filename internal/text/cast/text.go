@@ -54,18 +54,11 @@ func exactAs(v float64, t arrow.DataType) bool {
 
 // bytesSetter converts between strings and bytes of all layouts. It returns nil for other types.
 func bytesSetter(a arrow.Array, b array.Builder) func(i int) error {
-	var value func(i int) []byte
-	isText := false
-	switch a := a.(type) {
-	case array.StringLike:
-		value, isText = func(i int) []byte { return []byte(a.Value(i)) }, true
-	case array.ExtensionArray:
-		return nil
-	case interface{ Value(int) []byte }:
-		value = a.Value
-	default:
+	value := arrowutil.BytesOf(a)
+	if value == nil {
 		return nil
 	}
+	_, isText := a.(array.StringLike)
 	switch t := b.Type().(type) {
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
 		add := b.(interface{ Append(string) }).Append

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
@@ -58,32 +59,32 @@ func scalarText(arr arrow.Array) Appender {
 		return func(dst []byte, i int) []byte { return dst }
 	case *array.Boolean:
 		return func(dst []byte, i int) []byte { return strconv.AppendBool(dst, a.Value(i)) }
-	case *array.Float16:
-		return func(dst []byte, i int) []byte { return text.AppendFloat(dst, float64(a.Value(i).Float32()), 32) }
-	case *array.Float32:
-		return func(dst []byte, i int) []byte { return text.AppendFloat(dst, float64(a.Value(i)), 32) }
 	case *array.Float64:
 		return func(dst []byte, i int) []byte { return text.AppendFloat(dst, a.Value(i), 64) }
-	case *array.Decimal32:
-		scale := a.DataType().(arrow.DecimalType).GetScale()
-		return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, big.NewInt(int64(a.Value(i))), scale) }
-	case *array.Decimal64:
-		scale := a.DataType().(arrow.DecimalType).GetScale()
-		return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, big.NewInt(int64(a.Value(i))), scale) }
 	case *array.Decimal128:
-		scale := a.DataType().(arrow.DecimalType).GetScale()
-		return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, a.Value(i).BigInt(), scale) }
+		return decimalText(arr, func(i int) *big.Int { return a.Value(i).BigInt() })
 	case *array.Decimal256:
-		scale := a.DataType().(arrow.DecimalType).GetScale()
-		return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, a.Value(i).BigInt(), scale) }
+		return decimalText(arr, func(i int) *big.Int { return a.Value(i).BigInt() })
 	case array.StringLike:
 		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
 	case interface{ Value(int) []byte }: // every binary type
 		return func(dst []byte, i int) []byte { return base64.StdEncoding.AppendEncode(dst, a.Value(i)) }
-	case array.ExtensionArray:
+	}
+	if a, ok := arr.(array.ExtensionArray); ok {
 		return extensionValueText(a)
 	}
+	if value := arrowutil.Floats(arr); value != nil {
+		return func(dst []byte, i int) []byte { return text.AppendFloat(dst, value(i), 32) }
+	}
+	if value := arrowutil.Integers(arr); value != nil { // decimals of at most 64 bits
+		return decimalText(arr, func(i int) *big.Int { return big.NewInt(value(i)) })
+	}
 	return nil
+}
+
+func decimalText(arr arrow.Array, value func(i int) *big.Int) Appender {
+	scale := arr.DataType().(arrow.DecimalType).GetScale()
+	return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, value(i), scale) }
 }
 
 // extensionValueText returns the Appender of an extension type with a text form of its own, or nil for other types.
@@ -102,26 +103,16 @@ func extensionValueText(a array.ExtensionArray) Appender {
 	return nil
 }
 
+// integerText is for integers that are no times, of which those of 64 bits without a sign may be beyond the others.
 func integerText(arr arrow.Array) Appender {
-	switch a := arr.(type) {
-	case *array.Int8:
-		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
-	case *array.Int16:
-		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
-	case *array.Int32:
-		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
-	case *array.Int64:
-		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, a.Value(i), 10) }
-	case *array.Uint8:
-		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
-	case *array.Uint16:
-		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
-	case *array.Uint32:
-		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
-	case *array.Uint64:
+	if a, ok := arr.(*array.Uint64); ok {
 		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, a.Value(i), 10) }
 	}
-	return nil
+	if !arrow.IsInteger(arr.DataType().ID()) {
+		return nil
+	}
+	value := arrowutil.Integers(arr)
+	return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, value(i), 10) }
 }
 
 func timeText(arr arrow.Array) Appender {

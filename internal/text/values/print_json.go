@@ -56,13 +56,14 @@ func jsonValue(arr arrow.Array) Appender {
 }
 
 func jsonExtension(a array.ExtensionArray) Appender {
+	name := a.ExtensionType().ExtensionName()
 	switch f := extensionValueText(a); {
-	case f != nil && a.DataType().(arrow.ExtensionType).ExtensionName() == extension.NameBool8:
+	case f != nil && name == extension.NameBool8:
 		return f
 	case f != nil:
 		return jsonQuoted(f, a)
 	}
-	if a.DataType().(arrow.ExtensionType).ExtensionName() == extension.NameJSON {
+	if name == extension.NameJSON {
 		if f := scalarText(a.Storage()); f != nil {
 			return func(dst []byte, i int) []byte {
 				start := len(dst)

@@ -23,17 +23,17 @@ func withoutLayout(t arrow.DataType) arrow.DataType {
 	for i := range fields {
 		fields[i] = arrow.Field{Name: fields[i].Name, Type: withoutLayout(fields[i].Type), Nullable: t.ID() != arrow.MAP || i > 0}
 	}
-	switch t.ID() {
-	case arrow.LARGE_STRING, arrow.STRING_VIEW:
+	switch id := t.ID(); {
+	case id == arrow.LARGE_STRING || id == arrow.STRING_VIEW:
 		return arrow.BinaryTypes.String
-	case arrow.LARGE_BINARY, arrow.BINARY_VIEW:
+	case id == arrow.LARGE_BINARY || id == arrow.BINARY_VIEW:
 		return arrow.BinaryTypes.Binary
-	case arrow.LIST, arrow.LARGE_LIST, arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
-		return arrow.ListOf(fields[0].Type)
-	case arrow.FIXED_SIZE_LIST:
-		fields[0].Name = "item"
-	case arrow.MAP: // whether its keys are sorted does not count
+	case kinds.Of(t) == kinds.List && len(fields) == 2: // whether the keys of a map are sorted does not count
 		return arrow.MapOfFields(fields[0], fields[1])
+	case kinds.Of(t) == kinds.List && kinds.LayoutOf(t).Each == 0:
+		return arrow.ListOf(fields[0].Type)
+	case kinds.Of(t) == kinds.List:
+		fields[0].Name = "item"
 	}
 	return kinds.With(t, fields)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -253,27 +254,17 @@ func textLeaves(t, united arrow.DataType) arrow.DataType {
 	if united.ID() == arrow.STRING && kindOf(t) != isText {
 		return united
 	}
-	switch t := t.(type) {
-	case *arrow.StructType:
-		to, ok := united.(*arrow.StructType)
-		if !ok {
-			return t
-		}
-		fields := t.Fields()
-		for i := range fields {
-			if f, ok := to.FieldByName(fields[i].Name); ok {
-				fields[i].Type = textLeaves(fields[i].Type, f.Type)
-			}
-		}
-		return arrow.StructOf(fields...)
-	case *arrow.ListType:
-		if to, ok := united.(arrow.ListLikeType); ok {
-			f := t.ElemField()
-			f.Type = textLeaves(f.Type, to.Elem())
-			return arrow.ListOfField(f)
+	shape, fields, to := kinds.Of(t), kinds.Fields(t), kinds.Fields(united)
+	if shape != kinds.Of(united) || shape != kinds.Record && t.ID() != arrow.LIST {
+		return t
+	}
+	for i := range fields {
+		at := slices.IndexFunc(to, func(f arrow.Field) bool { return shape == kinds.List || f.Name == fields[i].Name })
+		if at >= 0 {
+			fields[i].Type = textLeaves(fields[i].Type, to[at].Type)
 		}
 	}
-	return t
+	return kinds.With(t, fields)
 }
 
 // mixture is the notice about a column whose values are read as text.

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -123,10 +124,11 @@ func (c *Columns) operators(name string) []string {
 		return textOperators
 	case *arrow.BooleanType:
 		return append(slices.Clone(connectives), "= true", "= false", "is null", "is not null")
-	case arrow.NestedType:
-		return listOperators
 	case *arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type:
 		return append(slices.Clone(valueOperators), "is nan", "is not nan")
+	}
+	if kinds.Of(plain) != kinds.Leaf {
+		return listOperators
 	}
 	return valueOperators
 }

@@ -74,17 +74,12 @@ func (s *source) build(fields []arrow.Field, inferred []guess.Resolved) error {
 
 // hasEmpty reports whether a type has an empty value in text.
 func hasEmpty(t arrow.DataType) bool {
-	switch t := t.(type) {
-	case arrow.BinaryDataType:
-		return true
-	case *arrow.FixedSizeBinaryType:
-		return t.ByteWidth == 0
-	case *arrow.DictionaryType:
-		return hasEmpty(t.ValueType)
-	case arrow.ExtensionType:
-		return t.ExtensionName() != extension.NameJSON && hasEmpty(t.StorageType())
+	if f, ok := t.(*arrow.FixedSizeBinaryType); ok {
+		return f.ByteWidth == 0
 	}
-	return false
+	plain, name := extension.Unwrap(t)
+	_, isText := plain.(arrow.BinaryDataType)
+	return isText && name != extension.NameJSON
 }
 
 func (s *source) Close() error {
