@@ -62,20 +62,13 @@ func appendUint128(b []byte, hi, lo uint64) []byte {
 }
 
 // Parse reads the text of [Decimal.String]: digits with an optional sign, point and exponent,
-// Inf, Infinity or NaN in any case. It fails rather than round.
+// Inf, Infinity or NaN in any case. It fails rather than round. Only tests need it.
 func Parse(s string) (Decimal, error) {
-	bad := func(why string) (Decimal, error) {
-		if len(s) > 60 {
-			s = s[:60] + "…"
-		}
-		return Decimal{}, fmt.Errorf("%q is not a decimal: %s", s, why)
+	rest, negative := strings.CutPrefix(strings.ToLower(s), "-")
+	if !negative {
+		rest = strings.TrimPrefix(rest, "+")
 	}
-	rest := s
-	negative := false
-	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
-		negative, rest = rest[0] == '-', rest[1:]
-	}
-	switch strings.ToLower(rest) {
+	switch rest {
 	case "inf", "infinity":
 		return Infinity(negative), nil
 	case "nan":
@@ -83,71 +76,31 @@ func Parse(s string) (Decimal, error) {
 		d[15] |= byte(boolToInt(negative)) << 7
 		return d, nil
 	}
-	var c u128
-	n, exponent, zeros := 0, 0, 0 // digits, exponent, zeros held back at the end
-	point := false
-	i := 0
-	for ; i < len(rest); i++ {
-		ch := rest[i]
-		if ch == '.' && !point {
-			point = true
-			continue
-		}
-		if ch < '0' || ch > '9' {
-			break
-		}
-		n++
-		if point {
-			exponent--
-		}
-		if ch == '0' && c.hi|c.lo != 0 && digits(c.hi, c.lo)+zeros >= MaxDigits {
-			zeros++ // may go into the exponent
-			continue
-		}
-		grown, ok := scaleUp(c.hi, c.lo, zeros+1)
-		if !ok || !less(grown.hi, grown.lo, pow10[MaxDigits]) {
-			return bad("more than 34 digits")
-		}
-		zeros = 0
-		c = grown
-		c.lo += uint64(ch - '0') // the product is even, and below 2^128 - 9
-		if c.lo < grown.lo {
-			c.hi++
-		}
+	mantissa, power, scientific := strings.Cut(rest, "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits, exponent, err := whole+fraction, 0, error(nil)
+	if scientific {
+		exponent, err = strconv.Atoi(power)
 	}
-	if n == 0 {
-		return bad("no digits")
+	if err != nil || digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return Decimal{}, fmt.Errorf("%.60q is not a decimal", s)
 	}
-	if i < len(rest) {
-		if rest[i]|0x20 != 'e' {
-			return bad(fmt.Sprintf("unexpected %q", rest[i]))
-		}
-		e, err := strconv.Atoi(rest[i+1:])
-		if err != nil || e > 1<<20 || e < -1<<20 {
-			return bad("bad exponent")
-		}
-		exponent += e
+	exponent -= len(fraction)
+	// Zeros move between coefficient and exponent to bring both into range.
+	digits = strings.TrimLeft(digits, "0")
+	for strings.HasSuffix(digits, "0") && (len(digits) > MaxDigits || exponent < MinExponent) {
+		digits, exponent = digits[:len(digits)-1], exponent+1
 	}
-	return fit(negative, c, exponent+zeros, bad)
-}
-
-// fit moves zeros between coefficient and exponent to bring the exponent into range.
-func fit(negative bool, c u128, exponent int, bad func(string) (Decimal, error)) (Decimal, error) {
-	if c.hi|c.lo == 0 {
+	for digits != "" && len(digits) < MaxDigits && exponent > MaxExponent {
+		digits, exponent = digits+"0", exponent-1
+	}
+	if digits == "" {
 		exponent = min(max(exponent, MinExponent), MaxExponent)
 	}
-	ok := true
-	if exponent > MaxExponent {
-		c, ok = scaleUp(c.hi, c.lo, exponent-MaxExponent)
-		exponent = MaxExponent
-	} else if exponent < MinExponent {
-		c, ok = scaleDown(c.hi, c.lo, MinExponent-exponent)
-		exponent = MinExponent
+	v, _ := new(big.Int).SetString("0"+digits, 10)
+	d, ok := FromCoefficient(negative, new(big.Int).Rsh(v, 64).Uint64(), v.Uint64(), exponent)
+	if !ok || len(digits) > MaxDigits {
+		return Decimal{}, fmt.Errorf("%.60q is out of the range of decimals", s)
 	}
-	if ok {
-		if d, ok := FromCoefficient(negative, c.hi, c.lo, exponent); ok {
-			return d, nil
-		}
-	}
-	return bad("out of range")
+	return d, nil
 }

@@ -14,33 +14,12 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-func signedSetter[T int8 | int16 | int32 | int64](t arrow.DataType, bits int, mode text.Mode, add func(T)) Setter {
-	most := uint64(1) << (bits - 1)
-	return func(token []byte) error {
-		neg, mag, err := text.ParseInt(token, mode)
-		if err == text.ErrSyntax {
-			ok := false
-			if neg, mag, ok = text.ParseIntegral(token); ok {
-				err = nil
-			}
-		}
-		if err == nil && (mag > most || mag == most && !neg) {
-			err = text.ErrRange
-		}
-		if err != nil {
-			return numberError(token, t, err)
-		}
-		v := int64(mag)
-		if neg {
-			v = -v
-		}
-		add(T(v))
-		return nil
+// integerOf is the setter of integers of a number of bits.
+func integerOf[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](t arrow.DataType, bits int, mode text.Mode, add func(T)) Setter {
+	least, most := uint64(0), uint64(math.MaxUint64)>>(64-bits)
+	if arrow.IsSignedInteger(t.ID()) {
+		least, most = uint64(1)<<(bits-1), most>>1
 	}
-}
-
-func unsignedSetter[T uint8 | uint16 | uint32 | uint64](t arrow.DataType, bits int, mode text.Mode, add func(T)) Setter {
-	most := uint64(math.MaxUint64) >> (64 - bits)
 	return func(token []byte) error {
 		neg, mag, err := text.ParseInt(token, mode)
 		if err == text.ErrSyntax {
@@ -49,11 +28,14 @@ func unsignedSetter[T uint8 | uint16 | uint32 | uint64](t arrow.DataType, bits i
 				err = nil
 			}
 		}
-		if err == nil && (mag > most || neg && mag != 0) {
+		if err == nil && (neg && mag > least || !neg && mag > most) {
 			err = text.ErrRange
 		}
 		if err != nil {
 			return numberError(token, t, err)
+		}
+		if neg {
+			mag = -mag
 		}
 		add(T(mag))
 		return nil
@@ -73,21 +55,21 @@ func numberError(token []byte, t arrow.DataType, err error) error {
 func integerSetter(b array.Builder, mode text.Mode) Setter {
 	switch b := b.(type) {
 	case *array.Int8Builder:
-		return signedSetter(b.Type(), 8, mode, b.Append)
+		return integerOf(b.Type(), 8, mode, b.Append)
 	case *array.Int16Builder:
-		return signedSetter(b.Type(), 16, mode, b.Append)
+		return integerOf(b.Type(), 16, mode, b.Append)
 	case *array.Int32Builder:
-		return signedSetter(b.Type(), 32, mode, b.Append)
+		return integerOf(b.Type(), 32, mode, b.Append)
 	case *array.Int64Builder:
-		return signedSetter(b.Type(), 64, mode, b.Append)
+		return integerOf(b.Type(), 64, mode, b.Append)
 	case *array.Uint8Builder:
-		return unsignedSetter(b.Type(), 8, mode, b.Append)
+		return integerOf(b.Type(), 8, mode, b.Append)
 	case *array.Uint16Builder:
-		return unsignedSetter(b.Type(), 16, mode, b.Append)
+		return integerOf(b.Type(), 16, mode, b.Append)
 	case *array.Uint32Builder:
-		return unsignedSetter(b.Type(), 32, mode, b.Append)
+		return integerOf(b.Type(), 32, mode, b.Append)
 	case *array.Uint64Builder:
-		return unsignedSetter(b.Type(), 64, mode, b.Append)
+		return integerOf(b.Type(), 64, mode, b.Append)
 	}
 	return nil
 }
