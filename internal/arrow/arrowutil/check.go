@@ -312,30 +312,17 @@ func checkSizes(d arrow.ArrayData) error {
 // integers returns the slots of buffer 1 as numbers. Numbers of more than 63 bits become
 // negative.
 func integers(c *checker, dt arrow.DataType) (func(i int) int64, error) {
-	switch dt.ID() {
-	case arrow.INT8:
-		return indicesOf[int8](c)
-	case arrow.UINT8:
-		return indicesOf[uint8](c)
-	case arrow.INT16:
-		return indicesOf[int16](c)
-	case arrow.UINT16:
-		return indicesOf[uint16](c)
-	case arrow.INT32:
-		return indicesOf[int32](c)
-	case arrow.UINT32:
-		return indicesOf[uint32](c)
-	case arrow.INT64:
-		return indicesOf[int64](c)
-	case arrow.UINT64:
-		return indicesOf[uint64](c)
+	if !arrow.IsInteger(dt.ID()) {
+		return nil, fmt.Errorf("%s is no type of integers", dt)
 	}
-	return nil, fmt.Errorf("%s is no type of integers", dt)
-}
-
-func indicesOf[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](c *checker) (func(i int) int64, error) {
-	all, err := slots[T](c, 1, 0)
-	return func(i int) int64 { return int64(all[i]) }, err
+	if err := c.hasRoom(kinds.LayoutOf(dt)); err != nil {
+		return nil, err
+	}
+	d := array.NewData(dt, c.hi-c.lo, []*memory.Buffer{nil, c.buffer(1)}, nil, 0, c.lo)
+	defer d.Release()
+	arr := array.MakeFromData(d)
+	defer arr.Release()
+	return Integers(arr), nil // of memory of the caller
 }
 
 // union checks type codes, and the slots of children that they, and the offsets of a dense union, refer to.
