@@ -10,8 +10,8 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
-	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -34,8 +34,7 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, o Fo
 		}
 	}
 	to := &storage.IOWriter{Context: ctx, Writer: out}
-	w := rowio.NewSink(&sink{to: to, w: bufio.NewWriterSize(to, 256<<10), append: appendMessage, spans: o.MessageSpans}, out)
-	return &w, nil
+	return tablefile.NewSink(&sink{to: to, w: bufio.NewWriterSize(to, 256<<10), append: appendMessage, spans: o.MessageSpans}, out), nil
 }
 
 // appendFrame appends a message behind its length.
@@ -59,7 +58,7 @@ func unknownFields(n int64) error {
 	return nil
 }
 
-// Write implements [rowio.Writer].
+// Write implements [provider.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	n := int(batch.NumRows())
@@ -88,11 +87,11 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// Close implements [rowio.Writer].
+// Close implements [provider.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	return s.w.Flush()
 }
 
-// Abort implements [rowio.Writer].
+// Abort implements [provider.Sink].
 func (s *sink) Abort(context.Context) error { return nil }
