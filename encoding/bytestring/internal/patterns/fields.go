@@ -129,7 +129,7 @@ func layoutOfColumn(r *tree.Reader, i int, header []byte, memory []fields.Group)
 		return h, nil
 	}
 	if groups := h.Size - len(rest); groups > 0 {
-		r.Bytes(uint64(groups), name+": groups of digits")
+		r.Bytes(uint64(groups), r.Nth("groups of digits of column", i))
 	}
 	switch size := uint64(len(rest)); h.Word {
 	case 4:
