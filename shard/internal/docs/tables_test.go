@@ -146,7 +146,7 @@ func TestEncodingTables(t *testing.T) {
 	}
 	inBytes := map[encoding.Code]bool{}
 	for _, row := range tableAfter(t, text, "encodings: bytestring") {
-		code := checkEncoding(t, row, "encoding/bytestring")
+		code := checkEncoding(t, row, "encoding/bytestring/internal/codec", "encoding/bytestring/internal/patterns")
 		listed[code], inBytes[code] = true, true
 		for fixed, words := range map[int]string{0: "var", 3: "fixed", 16: "16 bytes"} {
 			want := strings.Contains(row[2], words) || fixed == 16 && strings.Contains(row[2], "fixed")
