@@ -46,13 +46,13 @@ type frontTree struct {
 }
 
 func layoutOfFrontCoding(r *tree.Reader) (restart int, prefixes, rests []byte) {
+	r.NoFixed()
 	restart = int(r.Uint(2, "values between restarts"))
 	prefixes = r.Numbers("lengths of prefixes", r.Uint(4, "prefix lengths size"), numeric.U32, r.N)
 	rests = r.Texts("rests", r.Left(), r.N)
 	if restart == 0 {
 		r.Fail(fault.Corruptf("restarts after no values"))
 	}
-	r.NoFixed()
 	return restart, prefixes, rests
 }
 
