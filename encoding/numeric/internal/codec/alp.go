@@ -73,7 +73,7 @@ func decodeALPInts[U word.Uint, F alp.Float, I alp.Int](dst []U, a alpTree, s *t
 	if err := alp.Valid[F](a.params); err != nil {
 		return err
 	}
-	return trees.EachChunk(dst, a.integers, s, func(some []U) {
+	return trees.EachChunk(dst, &a.integers, s, func(some []U) {
 		alp.Decode(word.As[F](some), word.As[I](some), a.params)
 	})
 }

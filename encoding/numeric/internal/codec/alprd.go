@@ -61,10 +61,10 @@ func decodeALPRD[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error 
 		return r.Err
 	}
 	codes, right := word.Take[uint16](&s.Mem, len(dst)), word.Take[U](&s.Mem, len(dst))
-	if err := trees.DecodePart(codes, a.codes, s); err != nil {
+	if err := trees.DecodePart(codes, &a.codes, s); err != nil {
 		return err
 	}
-	if err := trees.DecodePart(right, a.rights, s); err != nil {
+	if err := trees.DecodePart(right, &a.rights, s); err != nil {
 		return err
 	}
 	dict := word.Take[uint16](&s.Mem, len(a.dict)/2)

@@ -36,7 +36,7 @@ func viewCommonDivisor[U word.Uint](v *trees.View[U], dst []U, r *trees.Reader, 
 	if r.Err != nil {
 		return r.Err
 	}
-	return v.ParseScaled(dst, quotients, U(base), U(divisor), places, s)
+	return v.ParseScaled(dst, &quotients, U(base), U(divisor), places, s)
 }
 
 // appendCommonDivisor divides the distances from the least value by what p says,

@@ -33,7 +33,7 @@ func decodeDelta[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error 
 	}
 	sum := U(first)
 	dst[0] = sum
-	return trees.EachChunk(dst[1:], differences, s, func(some []U) { sum = prefixSum(some, sum) })
+	return trees.EachChunk(dst[1:], &differences, s, func(some []U) { sum = prefixSum(some, sum) })
 }
 
 // deltaAscends reports whether the differences are packed, and too small to wrap.

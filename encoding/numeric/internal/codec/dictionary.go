@@ -39,7 +39,7 @@ func viewDictionary[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, place
 	}
 	v.Form, v.Values = trees.Coded, word.Take[U](&s.Mem, values.N+1) // from what code 0 stands for on
 	v.Values[0] = 0
-	if err := trees.DecodePart(v.Values[1:], values, s); err != nil {
+	if err := trees.DecodePart(v.Values[1:], &values, s); err != nil {
 		return err
 	}
 	v.Codes, err = trees.ReadCodes(codes, places, s)

@@ -25,7 +25,7 @@ func viewFOR[U word.Uint](v *trees.View[U], dst []U, r *trees.Reader, places []u
 	if r.Err != nil {
 		return r.Err
 	}
-	return v.ParseScaled(dst, differences, U(reference), 1, places, s)
+	return v.ParseScaled(dst, &differences, U(reference), 1, places, s)
 }
 
 func appendFOR[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {

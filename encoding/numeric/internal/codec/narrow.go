@@ -32,11 +32,11 @@ func decodeNarrow[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error
 	case r.Err != nil:
 		return r.Err
 	case size == 1:
-		return widen(dst, values, extendZero[U, uint8], s)
+		return widen(dst, &values, extendZero[U, uint8], s)
 	case size == 2:
-		return widen(dst, values, extendZero[U, uint16], s)
+		return widen(dst, &values, extendZero[U, uint16], s)
 	}
-	return widen(dst, values, extendZero[U, uint32], s)
+	return widen(dst, &values, extendZero[U, uint32], s)
 }
 
 // narrowType is the unsigned type of 1, 2 or 4 bytes.

@@ -40,10 +40,10 @@ func viewRunLength[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, _ []ui
 		return r.Err
 	}
 	v.Form, v.Values, v.Lengths = trees.Runs, word.Take[U](&s.Mem, values.N), word.Take[uint32](&s.Mem, lengths.N)
-	if err := trees.DecodePart(v.Values, values, s); err != nil {
+	if err := trees.DecodePart(v.Values, &values, s); err != nil {
 		return err
 	}
-	return trees.DecodePart(v.Lengths, lengths, s)
+	return trees.DecodePart(v.Lengths, &lengths, s)
 }
 
 func appendRunLength[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {

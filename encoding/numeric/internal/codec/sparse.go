@@ -46,10 +46,10 @@ func decodeSparse[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error
 		return nil
 	}
 	positions, values := word.Take[uint32](&s.Mem, where.N), word.Take[U](&s.Mem, where.N)
-	if err := trees.DecodePart(positions, where, s); err != nil {
+	if err := trees.DecodePart(positions, &where, s); err != nil {
 		return err
 	}
-	if err := trees.DecodePart(values, what, s); err != nil {
+	if err := trees.DecodePart(values, &what, s); err != nil {
 		return err
 	}
 	return scatter(dst, positions, values)

@@ -25,13 +25,13 @@ func decodeTruncate[U word.Uint](dst []U, code encoding.Code, r *trees.Reader, s
 	width := truncateSize(code)
 	switch {
 	case width == word.SizeOf[U]():
-		return trees.EachChunk(dst, values, s, func([]U) {})
+		return trees.EachChunk(dst, &values, s, func([]U) {})
 	case width == 1:
-		return widen(dst, values, extendSign[U, uint8], s)
+		return widen(dst, &values, extendSign[U, uint8], s)
 	case width == 2:
-		return widen(dst, values, extendSign[U, uint16], s)
+		return widen(dst, &values, extendSign[U, uint16], s)
 	}
-	return widen(dst, values, extendSign[U, uint32], s)
+	return widen(dst, &values, extendSign[U, uint32], s)
 }
 
 func truncateSize(code encoding.Code) int { return 1 << (code - encoding.TruncateU8) }
@@ -39,7 +39,7 @@ func truncateSize(code encoding.Code) int { return 1 << (code - encoding.Truncat
 func truncateType(code encoding.Code) word.Type { return word.U8 + word.Type(code-encoding.TruncateU8) }
 
 // widen decodes values of type X and extends them.
-func widen[U, X word.Uint](dst []U, values trees.Part, extend func(dst []U, src []X), s *trees.Scratch) error {
+func widen[U, X word.Uint](dst []U, values *trees.Part, extend func(dst []U, src []X), s *trees.Scratch) error {
 	return trees.EachChunk(nil, values, s, func(some []X) {
 		extend(dst[:len(some)], some)
 		dst = dst[len(some):]

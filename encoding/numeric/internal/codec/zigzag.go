@@ -21,7 +21,7 @@ func decodeZigZag[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error
 	if r.Err != nil {
 		return r.Err
 	}
-	return trees.EachChunk(dst, values, s, unZigZag[U])
+	return trees.EachChunk(dst, &values, s, unZigZag[U])
 }
 
 func unZigZag[U word.Uint](dst []U) {

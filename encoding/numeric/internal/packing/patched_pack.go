@@ -84,7 +84,7 @@ func viewPatched[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, places [
 // out others.
 func exceptionsOf[U word.Uint](p *patched, n int, places []uint32, s *trees.Scratch) (positions []uint32, highs []U, err error) {
 	positions = word.Take[uint32](&s.Mem, p.positions.N)
-	if err := trees.DecodePart(positions, p.positions, s); err != nil {
+	if err := trees.DecodePart(positions, &p.positions, s); err != nil {
 		return nil, nil, err
 	}
 	if err := checkAscending(positions, n); err != nil {
@@ -92,14 +92,14 @@ func exceptionsOf[U word.Uint](p *patched, n int, places []uint32, s *trees.Scra
 	}
 	if places == nil {
 		highs = word.Take[U](&s.Mem, p.highs.N)
-		err = trees.DecodePart(highs, p.highs, s)
+		err = trees.DecodePart(highs, &p.highs, s)
 	} else {
 		var found []uint32
 		if positions, found = common(positions, places, s); len(found) == 0 {
 			return nil, nil, nil
 		}
 		highs = word.Take[U](&s.Mem, len(found))
-		err = trees.DecodePartPlaces(highs, found, p.highs, s)
+		err = trees.DecodePartPlaces(highs, found, &p.highs, s)
 	}
 	for i := range highs {
 		highs[i] <<= p.w

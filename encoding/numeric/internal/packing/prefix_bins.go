@@ -80,10 +80,10 @@ func decodePrefixBins[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) e
 		return r.Err
 	}
 	lows, widths := word.Take[U](&s.Mem, p.lows.N), word.Take[uint8](&s.Mem, p.widths.N)
-	if err := trees.DecodePart(lows, p.lows, s); err != nil {
+	if err := trees.DecodePart(lows, &p.lows, s); err != nil {
 		return err
 	}
-	if err := trees.DecodePart(widths, p.widths, s); err != nil {
+	if err := trees.DecodePart(widths, &p.widths, s); err != nil {
 		return err
 	}
 	return prefixbins.Decode(&s.Mem, dst, lows, widths, p.data, p.starts)

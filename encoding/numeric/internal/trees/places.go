@@ -34,7 +34,7 @@ func DecodePlaces[U word.Uint](dst []U, places []uint32, tree []byte, t word.Typ
 }
 
 // DecodePartPlaces is [DecodePart] of the values at ascending places, one for each of dst.
-func DecodePartPlaces[U word.Uint](dst []U, places []uint32, p Part, s *Scratch) error {
+func DecodePartPlaces[U word.Uint](dst []U, places []uint32, p *Part, s *Scratch) error {
 	if p.Nested {
 		return DecodePlaces(dst, places, p.Bytes, p.T, p.N, s)
 	}

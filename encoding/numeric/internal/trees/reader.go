@@ -38,13 +38,13 @@ func (r *Reader) Count(name string) int {
 
 // Part reads a part that is a tree, or raw.
 func (r *Reader) Part(name string, size uint64, nested bool, t word.Type, n int) Part {
-	p := Part{Nested: nested, T: t, N: n}
+	var part []byte
 	if nested {
-		p.Bytes = r.Tree(name, size, func(part []byte) encoding.Tree { return r.table.describe(part, t, n, r.depth+1) })
+		part = r.Tree(name, size, func(part []byte) encoding.Tree { return r.table.describe(part, t, n, r.depth+1) })
 	} else {
-		p.Bytes = r.Raw(name, size, t.String(), n)
+		part = r.Raw(name, size, t.String(), n)
 	}
-	return p
+	return Part{part, nested, t, n}
 }
 
 // Last reads a part that takes all bytes that are left.

@@ -36,7 +36,7 @@ func (s *Scratch) Begin(t *Table) {
 }
 
 // enter begins to read a tree, and leave is its end.
-func (s *Scratch) enter(p Part) (*Reader, error) {
+func (s *Scratch) enter(p *Part) (*Reader, error) {
 	if s.depth == MaxDepth {
 		return nil, fault.Limitf("encoding trees nested more than %d deep", MaxDepth)
 	}

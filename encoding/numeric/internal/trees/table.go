@@ -102,7 +102,7 @@ func Ascends(tree []byte, n int, s *Scratch) bool {
 	if r == nil || r.Ascends == nil {
 		return false
 	}
-	in, err := s.enter(Part{tree, true, word.U64, n})
+	in, err := s.enter(&Part{tree, true, word.U64, n})
 	if err != nil {
 		return false
 	}

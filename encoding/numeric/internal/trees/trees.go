@@ -59,7 +59,7 @@ func Decode[U word.Uint](dst []U, tree []byte, t word.Type, s *Scratch) error {
 }
 
 // DecodePart decodes a part that is a tree, or raw; a raw part may be longer than its values.
-func DecodePart[U word.Uint](dst []U, p Part, s *Scratch) error {
+func DecodePart[U word.Uint](dst []U, p *Part, s *Scratch) error {
 	if p.Nested {
 		return Decode(dst, p.Bytes, p.T, s)
 	}
@@ -81,7 +81,7 @@ func LoadExactly[U word.Uint](dst []U, src []byte) error {
 
 // EachChunk decodes a part, a tree or raw and of the exact size, and calls a function with all values in order: of a tree of chunks with one after the
 // other, while it is in the cache. Values are in dst if that is not nil, else in memory that is used again.
-func EachChunk[U word.Uint](dst []U, p Part, s *Scratch, do func(some []U)) (err error) {
+func EachChunk[U word.Uint](dst []U, p *Part, s *Scratch, do func(some []U)) (err error) {
 	if !p.Nested {
 		if dst == nil {
 			dst = word.Take[U](&s.Mem, p.N)

@@ -33,11 +33,11 @@ const (
 // Scratch. If ascending places are given, the values at others may be wrong. The view is valid until another tree of the same depth is parsed.
 func ParseView[U word.Uint](dst []U, tree []byte, t word.Type, n int, places []uint32, s *Scratch) (*View[U], error) {
 	v := viewAt[U](s)
-	return v, v.Parse(dst, Part{tree, true, t, n}, places, s)
+	return v, v.Parse(dst, &Part{tree, true, t, n}, places, s)
 }
 
 // Parse is [ParseView] of a tree whose view is that of the one around it.
-func (v *View[U]) Parse(dst []U, p Part, places []uint32, s *Scratch) error {
+func (v *View[U]) Parse(dst []U, p *Part, places []uint32, s *Scratch) error {
 	row, err := s.table.of(p.Bytes, p.T)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (v *View[U]) Parse(dst []U, p Part, places []uint32, s *Scratch) error {
 }
 
 // ParseScaled is Parse of a part, a tree of U, from which an encoding makes add + step * value.
-func (v *View[U]) ParseScaled(dst []U, p Part, add, step U, places []uint32, s *Scratch) error {
+func (v *View[U]) ParseScaled(dst []U, p *Part, add, step U, places []uint32, s *Scratch) error {
 	if err := v.Parse(dst, p, places, s); err != nil {
 		return err
 	}
@@ -192,8 +192,20 @@ func GatherCodes[D any](dst []D, c *Codes, table []D, s *Scratch) error {
 }
 
 // Gather sets each value of dst to the one that its code stands for.
+//
+// It handles 4 at a time, because the time of a loop over one depends on where the linker puts it. The loop behind finds the bad code.
 func Gather[U any](dst []U, codes []uint32, table []U) error {
-	codes = codes[:len(dst)]
+	codes = codes[:len(dst):len(dst)]
+	n, at := uint64(len(table)), 0
+	for ; at < len(dst)-3; at += 4 {
+		d, c := dst[at:at+4:at+4], codes[at:at+4:at+4]
+		c0, c1, c2, c3 := uint64(c[0]), uint64(c[1]), uint64(c[2]), uint64(c[3])
+		if c0 >= n || c1 >= n || c2 >= n || c3 >= n {
+			break
+		}
+		d[0], d[1], d[2], d[3] = table[c0], table[c1], table[c2], table[c3]
+	}
+	dst, codes = dst[at:], codes[at:]
 	for i, c := range codes {
 		if uint64(c) >= uint64(len(table)) {
 			return fault.Corruptf("code %d in a dictionary of %d values", c, len(table)-1)
