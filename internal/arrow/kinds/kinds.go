@@ -377,15 +377,6 @@ func HasID(dt arrow.DataType, ids ...arrow.Type) bool {
 	return Has(dt, func(t arrow.DataType) bool { return slices.Contains(ids, t.ID()) })
 }
 
-// Replace gives all types inside of a type, then the type itself, to change, and returns what they become.
-func Replace(dt arrow.DataType, change func(arrow.DataType) arrow.DataType) arrow.DataType {
-	fields := Fields(dt)
-	for i := range fields {
-		fields[i].Type = Replace(fields[i].Type, change)
-	}
-	return change(With(dt, fields))
-}
-
 // WithTypes is a type of the same kind whose parts have other types.
 func WithTypes(dt arrow.DataType, types []arrow.DataType) arrow.DataType {
 	fields := Fields(dt)

@@ -52,13 +52,3 @@ func notShard(ctx context.Context, err error, location string) error {
 	}
 	return err
 }
-
-// WithShard calls f with an open shard.
-func (p *Opener) WithShard(ctx context.Context, location string, f func(*shard.Shard) error) (err error) {
-	s, err := p.Shard(ctx, location, shard.OpenOptions{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return f(s)
-}
