@@ -53,7 +53,7 @@ sweep: ## run all tests with complete sweeps, or with SWEEP=6 about every sixth 
 RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus|PeakMemory|WrittenValues|TestSizes|DropTraces|BatchesOfLong|BlockValues|StaleIndex|IndexAnswers|TestMemory|TestQuestions|AgainstOracle|AgainstEval|ChunksGiveMemoryApart|QuantilesOfSamples|FrequentValues|TestFilters|TestRandomQuestions|BytesDependOnSpansOnly|ManyAttributes|TestLarge|EveryTerm
 
 race: ## run the short tests of packages that share data between goroutines, with the race detector
-	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
+	CGO_ENABLED=1 $(GO) test -race $(TIMEOUT) -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
 
 purego: ## run the short tests of kernels in plain Go, without assembly
 	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/internal/fastlanes ./encoding/internal/template ./encoding/internal/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
