@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Temporary is a temporary file.
@@ -55,7 +57,7 @@ func (f *File) Write(columns []arrow.Array, rows int) error {
 // failed is an error of a temporary file, nil for nil.
 func failed(err error) error {
 	if err != nil {
-		err = fmt.Errorf("temporary file: %w", err)
+		err = fmt.Errorf("temporary file: %w", fault.NoEOF(err))
 	}
 	return err
 }
@@ -77,22 +79,30 @@ func (f *File) Bytes() int64 { return f.out.bytes }
 func (f *File) Close() error { return f.file.Close() }
 
 // Reader reads the rows of a file in their order.
-type Reader struct{ ipc *ipc.Reader }
+type Reader struct {
+	ipc  *ipc.Reader
+	left int64 // rows that are still to come
+}
 
 // Open reads a file that is finished and has rows, from its beginning.
 func (f *File) Open() (*Reader, error) {
 	r, err := ipc.NewReader(&frameReader{in: io.NewSectionReader(f.file, 0, f.out.bytes)}, ipc.WithAllocator(f.mem))
-	return &Reader{r}, failed(err)
+	return &Reader{r, f.Rows}, failed(err)
 }
 
 // Next is the next batch, which lives until the next call, or none behind the last one.
 func (r *Reader) Next() (arrow.RecordBatch, error) {
 	for r.ipc.Next() {
 		if b := r.ipc.RecordBatch(); b.NumRows() > 0 {
+			r.left -= b.NumRows()
 			return b, nil
 		}
 	}
-	return nil, failed(r.ipc.Err())
+	err := r.ipc.Err()
+	if err == nil && r.left != 0 { // to package ipc, any io.EOF below is the end
+		err = fmt.Errorf("it ends %d rows early: %w", r.left, io.ErrUnexpectedEOF)
+	}
+	return nil, failed(err)
 }
 
 // Release releases the last batch.
