@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
@@ -100,6 +101,14 @@ func answers(t *testing.T, files map[string][]byte) (all []string, failed int) {
 		e := parse(where)
 		add(s.Count(ctx, e))
 		add(scan(shard.ScanOptions{Filter: e}))
+	}
+	file, err := shardfile.Open(ctx, shardtest.Location, shardfile.OpenOptions{Store: shardtest.Files(files)})
+	require.NoError(t, err)
+	defer file.Close()
+	schema, err := file.Schema(ctx)
+	require.NoError(t, err)
+	for id := range schema.IDCount() { // those of items of lists, too, which have no statistics of a column
+		add(file.FieldDescriptor(ctx, id))
 	}
 	taken, err := s.Take(ctx, []int64{5, 9005, 17_999, 18_005, 26_999}, shard.TakeOptions{})
 	if err != nil {
