@@ -35,7 +35,7 @@ func creates(cmd *cobra.Command) bool {
 }
 
 // silent are commands that read files, but have nothing to tell beside their results.
-var silent = []string{"amudai index list", "amudai index stats", "amudai recover"}
+var silent = []string{"amudai index list", "amudai recover"}
 
 // talks reports whether a command prints notices about its inputs, or progress: whether it has some.
 func talks(cmd *cobra.Command) bool {

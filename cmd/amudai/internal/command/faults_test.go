@@ -108,7 +108,7 @@ func TestReadFaults(t *testing.T) {
 		uses = append(uses, useOf("verify", file), useOf("inspect", "--json", file))
 	}
 	uses = append(uses, useOf("search", "user AND 13", "log.shard"), useOf("search", "user AND 13", "t.log"), useOf("index", "list", "log.shard"),
-		useOf("index", "stats", "log.shard"), useOf("scan", "--format", "csv", "--where", "id between 1000 and 1100", "t.shard"),
+		useOf("scan", "--format", "csv", "--where", "id between 1000 and 1100", "t.shard"),
 		useOf("cat", "--format", "csv", "t.csv", "t.parquet", "t.shard"), useOf("plan", "t.shard"), useOf("infer-schema", "t.csv"),
 		useOf("cat", "--format", "csv", "--sample", "all", "t.csv"))
 	faultstore.Sweep(t, dir, []faultstore.Op{faultstore.Read, faultstore.Open}, 1, uses)

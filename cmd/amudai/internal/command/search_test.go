@@ -534,7 +534,7 @@ func TestIndexCommands(t *testing.T) {
 		Share   float64
 		Stats   map[string]int64
 	}
-	require.NoError(t, json.Unmarshal([]byte(ok(t, "index", "stats", "a.shard", "--json")), &list))
+	require.NoError(t, json.Unmarshal([]byte(ok(t, "index", "list", "a.shard", "--json")), &list))
 	require.Len(t, list, 1)
 	require.Equal(t, []string{"line"}, list[0].Columns)
 	require.Equal(t, "ready", list[0].State)
@@ -543,7 +543,7 @@ func TestIndexCommands(t *testing.T) {
 	require.Positive(t, list[0].Bytes)
 	require.Greater(t, list[0].Share, 0.0)
 	require.Less(t, list[0].Share, 1.0)
-	require.Contains(t, ok(t, "index", "stats", "a.shard"), "postings")
+	require.Contains(t, ok(t, "index", "list", "a.shard"), "postings")
 
 	files, err := filepath.Glob("*.amudai.index")
 	require.NoError(t, err)
@@ -563,7 +563,6 @@ func TestIndexCommands(t *testing.T) {
 		require.Contains(t, r.errout, "warning: a.shard: an index is not used")
 		require.Equal(t, 1, strings.Count(r.errout, "warning"))
 		require.Regexp(t, "(damaged|unusable): ", ok(t, "index", "list", "a.shard"))
-		ok(t, "index", "stats", "a.shard")
 		ok(t, "index", "rebuild", "a.shard")
 		r = run(t, "search", "-c", "a*", "a.shard")
 		require.Equal(t, result{app.ExitOK, want, ""}, r)

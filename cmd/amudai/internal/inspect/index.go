@@ -24,17 +24,17 @@ func (a group) index() *cobra.Command {
 	return app.Group("index", "Add, list, rebuild and drop the indexes of a shard",
 		`index changes and shows the indexes of a shard. Filters and search use an index by themselves. Adding or dropping
 one writes none of the data again: a new root file replaces the old one in one step, and an interrupted command
-leaves the old one.`, a.indexAdd(), a.indexList(), a.indexStats(), a.indexRebuild(), a.indexDrop())
+leaves the old one.`, a.indexAdd(), a.indexList(), a.indexRebuild(), a.indexDrop())
 }
 
 // indexFlags are the flags about indexes.
 type indexFlags struct {
-	atOnce                                        bool // nothing is built, so that there is no progress
-	columns, key                                  []string
-	kind, tokenizer, memory                       string
-	casePreserving, all, json, perStripe, phrases bool
-	coarseRows                                    int64
-	parallel                                      int
+	atOnce                                  bool // nothing is built, so that there is no progress
+	columns, key                            []string
+	kind, tokenizer, memory                 string
+	casePreserving, all, perStripe, phrases bool
+	coarseRows                              int64
+	parallel                                int
 }
 
 // registerBuild adds the flags of commands that build indexes.
@@ -214,46 +214,27 @@ func (a group) indexSummary(ctx context.Context, location string, f indexFlags, 
 }
 
 func (a group) indexList() *cobra.Command {
-	var f indexFlags
+	json := false
 	cmd := &cobra.Command{
 		Use:   "list SHARD",
 		Short: "List the indexes of a shard",
-		Long: `list prints the columns, type, size, number of terms or values, state and properties of each index. An index is ready, of a type that this
-version does not know (it is kept), damaged or unusable: scans go on without it, and index rebuild makes it anew. list reads all of each
-index; only verify compares indexes with the rows.`,
+		Long: `list prints the columns, type, size, share of the files of the shard, terms or values, postings, state and properties of each index. A
+posting is one row, or group of rows of a coarse index, in the list of one term. An index is ready, of a type that this version does not know
+(it is kept), damaged or unusable: scans go on without it, and index rebuild makes it anew. list reads all of each index; only verify
+compares indexes with the rows.`,
 		Args: app.Wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := a.indexesOf(cmd.Context(), args[0], true)
 			if err != nil {
 				return err
 			}
-			return printIndexList(a.Out, list, f.json)
-		},
-	}
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	return cmd
-}
-
-func (a group) indexStats() *cobra.Command {
-	var f indexFlags
-	cmd := &cobra.Command{
-		Use:   "stats SHARD",
-		Short: "Show the sizes of the indexes of a shard",
-		Long: `stats prints for each index its size, its share of all files of the shard, and how many terms and postings it has. A posting is
-one row, or group of rows of a coarse index, in the list of one term.`,
-		Args: app.Wants(1, 1, "one shard"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := a.indexesOf(cmd.Context(), args[0], false)
-			if err != nil {
-				return err
-			}
 			return Tell(cmd.Context(), a.Opener, args[0], provider.InspectOptions{}, func(out *provider.Outline) error {
 				total, _ := out.Fact("bytes").(int64)
-				return indexStats(a.Out, total, list, f.json)
+				return printIndexes(a.Out, total, list, json)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
 	return cmd
 }
 

@@ -104,27 +104,12 @@ func propertiesText(list []shard.Property) string {
 	return strings.Join(all, " ")
 }
 
-// printIndexList lists the indexes of a shard.
-func printIndexList(out terminal.Screen, list []shard.Index, json bool) error {
+// printIndexes lists the indexes of a shard, whose files have a total size.
+func printIndexes(out terminal.Screen, total int64, list []shard.Index, json bool) error {
 	infos := make([]indexInfo, len(list))
-	t := terminal.NewTable().Text("columns", "type", "of").Numbers("size", "terms").Text("state", "properties").Optional("of", "properties")
+	t := terminal.NewTable().Text("columns", "type", "of").Numbers("size", "share", "terms", "postings").Text("state", "properties").
+		Optional("of", "postings", "properties")
 	t.Narrowest = 12
-	for i, x := range list {
-		info := infoOf(x)
-		infos[i] = info
-		state := info.State
-		if info.Error != "" {
-			state += ": " + terminal.OneLine(info.Error)
-		}
-		t.Row(info.columns(), info.Type, info.of(), terminal.Size(info.Bytes), info.terms(), state, propertiesText(x.Properties))
-	}
-	return printIndexes(out, infos, t, json)
-}
-
-// indexStats lists the sizes of the indexes of a shard, whose files have a total size.
-func indexStats(out terminal.Screen, total int64, list []shard.Index, json bool) error {
-	infos := make([]indexInfo, len(list))
-	t := terminal.NewTable().Text("columns", "of").Numbers("size", "of the shard", "terms", "postings", "bits per posting").Optional("of", "bits per posting")
 	for i, x := range list {
 		info := infoOf(x)
 		if total > 0 {
@@ -132,17 +117,13 @@ func indexStats(out terminal.Screen, total int64, list []shard.Index, json bool)
 			info.Share = &share
 		}
 		infos[i] = info
-		each := ""
-		if n := info.Stats["postings"]; n > 0 {
-			each = fmt.Sprintf("%.1f", float64(info.Bytes)*8/float64(n))
+		state := info.State
+		if info.Error != "" {
+			state += ": " + terminal.OneLine(info.Error)
 		}
-		t.Row(info.columns(), info.of(), terminal.Size(info.Bytes), terminal.Percent(float64(info.Bytes), float64(total)),
-			info.terms(), info.number("postings"), each)
+		t.Row(info.columns(), info.Type, info.of(), terminal.Size(info.Bytes), terminal.Percent(float64(info.Bytes), float64(total)),
+			info.terms(), info.number("postings"), state, propertiesText(x.Properties))
 	}
-	return printIndexes(out, infos, t, json)
-}
-
-func printIndexes(out terminal.Screen, infos []indexInfo, t *terminal.Table, json bool) error {
 	if json {
 		return terminal.JSON(out.Out, infos)
 	}
