@@ -3,6 +3,8 @@ package http
 import (
 	nethttp "net/http"
 	"net/url"
+
+	"github.com/amudai/amudai-go/storage/internal/object"
 )
 
 // maxRedirects is how many redirects of a request are followed.
@@ -27,14 +29,10 @@ func (u unfollowed) RoundTrip(r *nethttp.Request) (*nethttp.Response, error) {
 	return resp, err
 }
 
-// placeError is the error of a redirect that cannot be followed. It does not tell the place, which may be signed.
-type placeError string
-
-func (e placeError) Error() string { return string(e) }
-
 // follow sends a request and follows redirects. The standard client would tell other hosts the address that the redirect comes
 // from, which may be signed, as the Referer, and headers such as an API key; it would quote places in errors. Once a redirect
-// has led to another host, or from https to http, only headers that ask for a range are sent, and no user and password.
+// has led to another host, or from https to http, only headers that ask for a range are sent, and no user and password. Errors do not
+// tell the place of a redirect, which may be signed.
 func follow(c *nethttp.Client, req *nethttp.Request) (*nethttp.Response, error) {
 	first, away := req.URL, false
 	for range maxRedirects {
@@ -45,12 +43,12 @@ func follow(c *nethttp.Client, req *nethttp.Request) (*nethttp.Response, error) 
 		resp.Body.Close()
 		at, err := req.URL.Parse(resp.Header.Get(placeHeader))
 		if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
-			return nil, placeError("the server redirects to a place that is no http:// or https:// location")
+			return nil, object.Failure{Text: "the server redirects to a place that is no http:// or https:// location"}
 		}
 		away = away || !sameOrigin(first, at)
 		req = next(req, first, at, away)
 	}
-	return nil, placeError("the server redirects more than 10 times")
+	return nil, object.Failure{Text: "the server redirects more than 10 times"}
 }
 
 // next is the request for the place of a redirect.

@@ -2,7 +2,6 @@ package http
 
 import (
 	"context"
-	"fmt"
 	"io"
 	nethttp "net/http"
 	"time"
@@ -10,20 +9,12 @@ import (
 	"github.com/amudai/amudai-go/storage/internal/object"
 )
 
-// noRanges is the error of reading ranges from a server without them.
-func (r *httpReader) noRanges() error {
-	return object.Failure{
-		Text:   fmt.Sprintf("GET %s: the server has no ranges, which formats with a footer, such as shards and Parquet, need", r.name),
-		Advice: "download the file first",
-	}
-}
-
 // Stream implements [storage.Streamer]. A server that does not tell whether it has ranges is asked for one that has no end, so that
 // its answer is the stream if it has none.
-func (r *httpReader) Stream(ctx context.Context) (body io.ReadCloser, err error) {
+func (r *reader) Stream(ctx context.Context) (io.ReadCloser, error) {
 	told := false
-	err = r.retry.Do(ctx, func(ctx context.Context) error {
-		resp, err := r.send(ctx, nethttp.MethodHead, "")
+	err := r.Do(ctx, func(ctx context.Context) error {
+		resp, err := r.client.send(ctx, nethttp.MethodHead, "", "")
 		if err != nil {
 			return err
 		}
@@ -32,10 +23,10 @@ func (r *httpReader) Stream(ctx context.Context) (body io.ReadCloser, err error)
 		case code == nethttp.StatusMethodNotAllowed, code == nethttp.StatusNotImplemented:
 			return nil
 		case code != nethttp.StatusOK:
-			return r.status(resp)
+			return status(resp)
 		case resp.ContentLength >= 0 && resp.Header.Get("Accept-Ranges") == "bytes":
 			told = true
-			return r.sameVersion(resp, resp.ContentLength)
+			return r.Pin(object.Properties{Size: resp.ContentLength, Version: versionOf(resp.Header)})
 		}
 		return nil
 	})
@@ -44,7 +35,7 @@ func (r *httpReader) Stream(ctx context.Context) (body io.ReadCloser, err error)
 	}
 	var w watched
 	w.ctx, w.cancel = context.WithCancel(ctx) // of the body, beyond the attempts
-	err = r.retry.Do(ctx, func(context.Context) error { return r.begin(&w) })
+	err = r.Do(ctx, func(context.Context) error { return r.begin(&w) })
 	if err != nil || w.ReadCloser == nil {
 		w.cancel()
 		return nil, err
@@ -54,25 +45,20 @@ func (r *httpReader) Stream(ctx context.Context) (body io.ReadCloser, err error)
 }
 
 // begin asks for all bytes as a range.
-func (r *httpReader) begin(w *watched) error {
-	resp, err := r.send(w.ctx, nethttp.MethodGet, "bytes=0-")
+func (r *reader) begin(w *watched) error {
+	const all = 1 << 62
+	resp, err := r.client.send(w.ctx, nethttp.MethodGet, "bytes=0-", "")
 	if err != nil {
 		return err
 	}
-	switch resp.StatusCode {
-	case nethttp.StatusOK:
-		if enc := resp.Header.Get("Content-Encoding"); enc == "" || enc == "identity" {
-			w.ReadCloser = resp.Body
-			return nil
-		}
-	case nethttp.StatusPartialContent, nethttp.StatusRequestedRangeNotSatisfiable: // of no bytes
-		_, _, err := r.check(resp)
-		resp.Body.Close()
-		return err
+	content, err := contentOf(resp, 0, all, "")
+	if err == errNoRanges || err == nil && resp.StatusCode == nethttp.StatusOK {
+		w.ReadCloser = resp.Body
+		return nil
 	}
 	resp.Body.Close()
-	if _, _, err = r.check(resp); err == nil {
-		err = r.status(resp)
+	if err == nil && content.Version != "" {
+		err = r.Pin(content.Properties)
 	}
 	return err
 }

@@ -27,12 +27,7 @@ import (
 // [Transient] if another attempt may succeed. Other errors are final. Errors for people
 // are of type [Failure]. They need not name the object.
 type Client interface {
-	// Get requests the n bytes from offset off on, or the last n if off is negative, of the
-	// given version, or of any if it is empty. n > 0. A client without suffix ranges fails
-	// with errors.ErrUnsupported.
-	Get(ctx context.Context, key string, off, n int64, v storage.Version) (Content, error)
-	// Head returns the properties of an object.
-	Head(ctx context.Context, key string) (Properties, error)
+	Source
 	// Put creates an object, and stores the token with it. It does not keep body.
 	Put(ctx context.Context, key string, body []byte, token string, c Condition) error
 	// Begin starts an upload in parts, which stores the token with the object.
@@ -42,6 +37,16 @@ type Client interface {
 	// List returns a page of the objects whose keys begin with prefix, and the token of the
 	// next page, "" after the last. The first page has the token "".
 	List(ctx context.Context, prefix, page string) (objects []Entry, next string, err error)
+}
+
+// Source is what a [Reader] needs of a [Client].
+type Source interface {
+	// Get requests the n bytes from offset off on, or the last n if off is negative, of the
+	// given version, or of any if it is empty. n > 0. A client without suffix ranges fails
+	// with errors.ErrUnsupported.
+	Get(ctx context.Context, key string, off, n int64, v storage.Version) (Content, error)
+	// Head returns the properties of an object.
+	Head(ctx context.Context, key string) (Properties, error)
 }
 
 // Upload is an object in the making. Nothing of it is visible before Complete.
@@ -250,7 +255,7 @@ func (s *Store) Open(ctx context.Context, location string) (storage.Reader, erro
 	if err != nil {
 		return nil, err
 	}
-	return &reader{place: p}, nil
+	return NewReader(p.client, p.retry, p.key, p.name), nil
 }
 
 // Remove implements [storage.Store].

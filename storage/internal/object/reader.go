@@ -9,29 +9,46 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// reader reads one version of an object: that of the first answer, which is a condition of
-// all other requests.
-type reader struct {
-	place
+// Reader is a [storage.Reader] of one version of an object: that of the first answer, which is a condition of all other requests.
+type Reader struct {
+	from  Source
+	retry Retry
+	key   string
+	name  string // location, for messages
 
 	mu    sync.Mutex
 	known Properties // Version is empty until the first answer
 }
 
-func (r *reader) Name() string { return r.name }
-func (r *reader) Close() error { return nil }
-func (r *reader) Capabilities() storage.Capabilities {
+// NewReader returns a reader of an object, which its location names in messages. It sends no request.
+func NewReader(from Source, retry Retry, key, location string) *Reader {
+	return &Reader{from: from, retry: retry, key: key, name: storage.Redact(location)}
+}
+
+// Name implements [storage.Reader].
+func (r *Reader) Name() string { return r.name }
+
+// Close implements [storage.Reader].
+func (r *Reader) Close() error { return nil }
+
+// Capabilities implements [storage.Reader].
+func (r *Reader) Capabilities() storage.Capabilities {
 	return storage.Capabilities{Latency: storage.LatencyHigh}
 }
 
-func (r *reader) properties() Properties {
+// Do sends a request as [Retry.Do] does, and names the object in its error.
+func (r *Reader) Do(ctx context.Context, f func(context.Context) error) error {
+	return named(r.name, r.retry.Do(ctx, f))
+}
+
+func (r *Reader) properties() Properties {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.known
 }
 
-// pin remembers the version of the first answer, and compares those of later ones with it.
-func (r *reader) pin(p Properties) error {
+// Pin remembers the version of the first answer, and compares those of later ones with it.
+func (r *Reader) Pin(p Properties) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known.Version == "" {
@@ -43,18 +60,20 @@ func (r *reader) pin(p Properties) error {
 	return nil
 }
 
-func (r *reader) Size(ctx context.Context) (int64, error) {
+// Size implements [storage.Reader].
+func (r *Reader) Size(ctx context.Context) (int64, error) {
 	err := r.head(ctx)
 	return r.properties().Size, named(r.name, err)
 }
 
-func (r *reader) Version(ctx context.Context) (storage.Version, error) {
+// Version implements [storage.Reader].
+func (r *Reader) Version(ctx context.Context) (storage.Version, error) {
 	err := r.head(ctx)
 	return r.properties().Version, named(r.name, err)
 }
 
 // head asks for the properties if they are unknown.
-func (r *reader) head(ctx context.Context) error {
+func (r *Reader) head(ctx context.Context) error {
 	if r.properties().Version != "" {
 		return nil
 	}
@@ -62,17 +81,18 @@ func (r *reader) head(ctx context.Context) error {
 }
 
 // compare asks for the properties, and fails if the object is not the one that was read.
-func (r *reader) compare(ctx context.Context) error {
+func (r *Reader) compare(ctx context.Context) error {
 	return r.retry.Do(ctx, func(ctx context.Context) error {
-		p, err := r.client.Head(ctx, r.key)
+		p, err := r.from.Head(ctx, r.key)
 		if err != nil {
 			return err
 		}
-		return r.pin(p)
+		return r.Pin(p)
 	})
 }
 
-func (r *reader) ReadAt(ctx context.Context, p []byte, off int64) error {
+// ReadAt implements [storage.Reader].
+func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	size := r.properties().Size
 	if r.properties().Version == "" {
 		size = 1<<63 - 1 // the server checks
@@ -91,7 +111,7 @@ func (r *reader) ReadAt(ctx context.Context, p []byte, off int64) error {
 }
 
 // fetch reads as many bytes from offset off on into p as arrive.
-func (r *reader) fetch(ctx context.Context, p []byte, off int64) (n int, err error) {
+func (r *Reader) fetch(ctx context.Context, p []byte, off int64) (n int, err error) {
 	err = r.retry.Do(ctx, func(ctx context.Context) error {
 		c, err := r.get(ctx, off, int64(len(p)))
 		if err != nil {
@@ -121,21 +141,22 @@ func (r *reader) fetch(ctx context.Context, p []byte, off int64) (n int, err err
 }
 
 // get requests a range of the version that the reader is pinned to.
-func (r *reader) get(ctx context.Context, off, n int64) (Content, error) {
-	c, err := r.client.Get(ctx, r.key, off, n, r.properties().Version)
+func (r *Reader) get(ctx context.Context, off, n int64) (Content, error) {
+	c, err := r.from.Get(ctx, r.key, off, n, r.properties().Version)
 	if errors.Is(err, ErrCondition) {
 		return c, storage.ErrChanged
 	}
 	if err != nil {
 		return c, err
 	}
-	if err := r.pin(c.Properties); err != nil {
+	if err := r.Pin(c.Properties); err != nil {
 		return c, errors.Join(err, c.Body.Close())
 	}
 	return c, nil
 }
 
-func (r *reader) ReadSuffix(ctx context.Context, n int) (tail []byte, size int64, err error) {
+// ReadSuffix implements [storage.Reader].
+func (r *Reader) ReadSuffix(ctx context.Context, n int) (tail []byte, size int64, err error) {
 	n = max(n, 1) // a suffix of no bytes is no valid range
 	err = r.retry.Do(ctx, func(ctx context.Context) error {
 		c, err := r.get(ctx, -1, int64(n))
