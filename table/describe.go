@@ -51,28 +51,10 @@ func (t *Table) statisticsOf(ctx context.Context, i int, paths []string) (s *pro
 	return s, err
 }
 
-// VerifyOptions are the options of [Table.Verify]. The zero value checks everything.
-//
-//	type VerifyOptions struct {
-//		MetadataOnly bool                  // does not read the data
-//		Quick        bool                  // of shards only checksums, without decoding values
-//		MaxFindings  int                   // problems in an input after which its verification ends; default 100
-//		Parallelism  int                   // parts that are checked at the same time; default GOMAXPROCS
-//		TempDir      string                // for compressed inputs; default os.TempDir
-//		Progress     func(done, total int) // called by one goroutine at a time; may be nil
-//	}
+// VerifyOptions are the options of [Table.Verify]: see [provider.VerifyOptions]. The zero value checks everything.
 type VerifyOptions = provider.VerifyOptions
 
-// Report is what [Table.Verify] found in one input. Its OK method reports whether the input is sound: there are no problems, and nothing was left
-// unchecked.
-//
-//	type Report struct {
-//		Problems  []error // damage and contradictions; their texts name the places
-//		Notes     []error // harmless peculiarities, and parts that could not be checked
-//		Unchecked int     // notes about parts that could not be checked
-//		Truncated bool    // there may be more problems than VerifyOptions.MaxFindings
-//		Checked   []Count // the parts that were checked: Name "page", N 12
-//	}
+// Report is what [Table.Verify] found in one input: see [provider.Report]. Its OK method reports whether the input is sound.
 type Report = provider.Report
 
 // Verify checks each input for damage and contradictions, in the order of [Table.Locations]: checksums, references, counts, and what the file
@@ -91,33 +73,15 @@ func (t *Table) Verify(ctx context.Context, o VerifyOptions) ([]*Report, error) 
 	})
 }
 
-// InspectOptions are the options of [Table.Inspect]. The zero value gives an overview.
-//
-//	type InspectOptions struct {
-//		Detail  int      // 0: an overview; higher levels, up to 3, add smaller parts
-//		Columns []string // paths of columns; nil means all
-//		Groups  []int    // numbers of groups of rows, such as stripes, row groups or clusters; nil means all
-//		Hex     bool     // adds the bytes and their meaning
-//		Stats   bool     // only the sizes of columns; with a Detail, everything that is recorded of each
-//		Nodes   bool     // the tree of all parts in place of lists, in formats that have one
-//		TempDir string   // for compressed inputs; default os.TempDir
-//	}
+// InspectOptions are the options of [Table.Inspect]: see [provider.InspectOptions]. The zero value gives an overview.
 type InspectOptions = provider.InspectOptions
 
-// Outline is how one input is built: facts, lists of parts, ranges of bytes, and a tree of parts that are read when they are asked for.
-//
-//	type Outline struct {
-//		Facts []Fact   // Name "rows", Value int64(1000)
-//		Lists []List   // of parts of one kind: Name "clusters", Columns with the names of their properties, Rows
-//		Bytes []Region // in the order of the files: File, Offset, Size, Name, Dump
-//		Nodes *Nodes   // Kind "stripes", Len, Read
-//	}
-type Outline = provider.Outline
-
-// Fact is a property of a file, and List its parts of one kind, in an [Outline].
+// Outline is how one input is built: facts, lists of parts, ranges of bytes, and a tree of parts that are read when they are asked for. See
+// [provider.Outline], and [provider.Fact] and [provider.List] for what it has.
 type (
-	Fact = provider.Fact
-	List = provider.List
+	Outline = provider.Outline
+	Fact    = provider.Fact
+	List    = provider.List
 )
 
 // Inspect describes how each input is built, in the order of [Table.Locations]. It is nil for inputs in formats without a structure to tell,

@@ -39,9 +39,9 @@ func (t *Table) recorded(ctx context.Context, q *groupQuery) (arrow.RecordBatch,
 		if s == nil || err != nil {
 			return nil, nil // reading the rows tells an error
 		}
-		next, err := newRecorded(s, q.calls)
-		if next == nil || err != nil {
-			return nil, err
+		next := newRecorded(s, q.calls)
+		if next == nil {
+			return nil, nil
 		}
 		if all == nil {
 			all = next
@@ -68,7 +68,7 @@ type recorded struct {
 }
 
 // newRecorded finds the results in the statistics of a file. It returns nil if some are missing.
-func newRecorded(s *provider.Statistics, calls []ast.Call) (*recorded, error) {
+func newRecorded(s *provider.Statistics, calls []ast.Call) *recorded {
 	r := &recorded{calls: calls, counts: make([]int64, len(calls)), bounds: make([]arrow.Array, len(calls))}
 	var fields []arrow.Field
 	columns := map[string]*provider.ColumnStatistics{}
@@ -78,7 +78,7 @@ func newRecorded(s *provider.Statistics, calls []ast.Call) (*recorded, error) {
 	}
 	q, err := aggregate.Bind(nil, calls, arrow.NewSchema(fields, nil))
 	if err != nil {
-		return nil, nil // a nested column, for example
+		return nil // a nested column, for example
 	}
 	r.fields = q.Schema().Fields()
 	for i, c := range calls {
@@ -88,10 +88,10 @@ func newRecorded(s *provider.Statistics, calls []ast.Call) (*recorded, error) {
 		}
 		col := columns[c.Args[0].Path]
 		if col == nil || col.Nulls < 0 {
-			return nil, nil
+			return nil
 		}
 		if s.Hidden > 0 && (c.Name != "count" || col.Nulls > 0) {
-			return nil, nil // the values of hidden rows do not count
+			return nil // the values of hidden rows do not count
 		}
 		if r.counts[i] = s.Rows - col.Nulls; c.Name == "count" || r.counts[i] == 0 {
 			continue
@@ -100,10 +100,10 @@ func newRecorded(s *provider.Statistics, calls []ast.Call) (*recorded, error) {
 			r.bounds[i] = col.Max
 		}
 		if b := r.bounds[i]; b == nil || !col.Exact || col.NaNs != 0 || order.Check(b.DataType()) != nil || !arrow.TypeEqual(b.DataType(), r.fields[i].Type) {
-			return nil, nil
+			return nil
 		}
 	}
-	return r, nil
+	return r
 }
 
 // add adds the results of another file. It reports false if its columns have other types.

@@ -13,9 +13,7 @@ import (
 )
 
 // RowRange is the rows from position From up to, but without, To. The first row has position 0. Negative positions count
-// from the end: -1 is the last row. A range may be longer than the table.
-//
-//	type RowRange struct{ From, To int64 }
+// from the end: -1 is the last row. A range may be longer than the table. See [provider.RowRange].
 type RowRange = provider.RowRange
 
 // ScanOptions ask for rows of a table in their order. The zero value asks for all.

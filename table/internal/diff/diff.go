@@ -33,8 +33,7 @@ const (
 	Duplicate             // the row is the second one of its table with its key
 )
 
-// Row is a row that differs, or the second row of a key that several rows of a table have, once for each key: rows of the same key are
-// compared in the order of their tables. Its arrays are valid until the next step of the loop.
+// Row is a row that differs, or the second row of a key. Package table, which has aliases of these types, tells more.
 type Row struct {
 	Kind     Kind
 	Position int64 // in its table, or in both; -1 if rows are compared by key

@@ -30,35 +30,33 @@ type Options struct {
 // None is the value of options for characters that a file does not have.
 const None = 0xff
 
-// Header says where the names of columns come from.
-type Header uint8
+// The types of some options. Package text has the meaning of their values.
+type (
+	Header uint8
+	Trim   uint8
+	Ragged uint8
+)
 
 // The choices of [Options.Header].
 const (
-	HeaderAuto    Header = iota // the first record, unless its fields are numbers or dates as in the records after it
-	HeaderPresent               // the first record
-	HeaderAbsent                // columns are named column1, column2, …; the writer writes no header
+	HeaderAuto Header = iota
+	HeaderPresent
+	HeaderAbsent
 )
-
-// Trim says whether spaces around fields are removed.
-type Trim uint8
 
 // The choices of [Options.Trim].
 const (
-	TrimAuto   Trim = iota // removed if quotes follow spaces, as in: 1, "x, y"
-	TrimNone               // kept
-	TrimSpaces             // removed
+	TrimAuto Trim = iota
+	TrimNone
+	TrimSpaces
 )
-
-// Ragged says how records are read that have more or fewer fields than the table has columns.
-type Ragged uint8
 
 // The choices of [Options.Ragged].
 const (
-	RaggedAuto  Ragged = iota // an error, unless all records of the sample have one field more than the header
-	RaggedError               // an error
-	RaggedNull                // missing fields are null, and empty ones too many are dropped; others are an error
-	RaggedDrop                // the record is dropped
+	RaggedAuto Ragged = iota
+	RaggedError
+	RaggedNull
+	RaggedDrop
 )
 
 // check returns an error for values that no file can have.
