@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // Validity is the validity bits of an array, all clear at first, and the number of nulls.
@@ -88,19 +89,16 @@ func (f *Fixed) Release() { Release(f.buffer, f.values) }
 // and of its children.
 func NullBytes(dt arrow.DataType) int64 {
 	const most = 1 << 40
-	switch dt := dt.(type) {
-	case arrow.ExtensionType:
-		return NullBytes(dt.StorageType())
-	case *arrow.FixedSizeListType:
-		return min(1+int64(dt.Len())*min(NullBytes(dt.Elem()), most), most)
-	case *arrow.StructType:
-		size := int64(1)
-		for _, f := range dt.Fields() {
-			size = min(size+NullBytes(f.Type), most)
+	dt = kinds.Storage(dt)
+	if l := kinds.LayoutOf(dt); l.Form == kinds.Parallel {
+		size, each := int64(1), int64(l.Each)
+		for _, f := range kinds.Fields(dt) {
+			size = min(size+each*min(NullBytes(f.Type), most/max(each, 1)+1), most)
 		}
 		return size
-	case arrow.FixedWidthDataType:
-		return 1 + int64(dt.Bytes())
+	}
+	if fixed, ok := dt.(arrow.FixedWidthDataType); ok {
+		return 1 + int64(fixed.Bytes())
 	}
 	return 17 // offsets or a view header
 }
