@@ -2,6 +2,7 @@ package ast
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -238,20 +239,6 @@ var calls = map[string]arity{
 	"any": {1, 1}, "all": {1, 1},
 }
 
-// functionNames are the names of all functions.
-func functionNames(yield func(string) bool) {
-	for name := range calls {
-		if !yield(name) {
-			return
-		}
-	}
-	for name := range functions {
-		if !yield(name) {
-			return
-		}
-	}
-}
-
 // call parses the call of a function.
 func (p *parser) call() *Node {
 	name := p.tok
@@ -287,10 +274,9 @@ func (p *parser) call() *Node {
 
 // meant completes an error about an unknown function.
 func meant(name string) string {
-	if s := suggest.Name(name, func(yield func(string) bool) {
-		names := slices.Sorted(functionNames)
-		slices.Values(names)(yield)
-	}); s != "" {
+	known := slices.AppendSeq(slices.Collect(maps.Keys(calls)), maps.Keys(functions))
+	slices.Sort(known)
+	if s := suggest.Name(name, slices.Values(known)); s != "" {
 		return ": is " + s + " meant?"
 	}
 	return ""

@@ -135,12 +135,9 @@ func secondsOf(dt arrow.DataType) (float64, bool) {
 		return text.DaySeconds, true
 	case *arrow.Date64Type:
 		return 1e-3, true
-	case *arrow.TimestampType:
-		return 1 / float64(text.PerSecond(t.Unit)), true
-	case *arrow.Time32Type:
-		return 1 / float64(text.PerSecond(t.Unit)), true
-	case *arrow.Time64Type:
-		return 1 / float64(text.PerSecond(t.Unit)), true
+	case *arrow.DurationType:
+	case arrow.TemporalWithUnit:
+		return 1 / float64(text.PerSecond(t.TimeUnit())), true
 	}
 	return 0, false
 }

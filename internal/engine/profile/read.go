@@ -5,6 +5,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -19,9 +21,9 @@ const maxInt64Digits = 18
 func readInts(arr arrow.Array, dst *[]int64) ([]int64, error) {
 	switch arr := arr.(type) {
 	case *array.Decimal128:
-		return readDecimals128(arr, dst)
+		return readNarrow(arr, dst, narrow128)
 	case *array.Decimal256:
-		return readDecimals256(arr, dst)
+		return readNarrow(arr, dst, narrow256)
 	}
 	switch arr.DataType().ID() {
 	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
@@ -75,16 +77,13 @@ func readFloats(arr arrow.Array, dst *[]float64) ([]float64, error) {
 	return nil, fmt.Errorf("an array of %s instead of floats", arr.DataType())
 }
 
-// readDecimals128 returns the integers of decimals whose precision says that these have at most 64 bits.
-func readDecimals128(a *array.Decimal128, dst *[]int64) ([]int64, error) {
+// readNarrow returns the integers of decimals whose precision says that these have at most 64 bits.
+func readNarrow[N any](a decimals[N], dst *[]int64, narrow func(N) (n int64, ok bool)) ([]int64, error) {
 	out := (*dst)[:0]
 	for i, v := range a.Values() {
-		n := int64(v.LowBits())
-		if v.HighBits() != n>>63 {
-			if !a.IsNull(i) {
-				return nil, fmt.Errorf("a value exceeds the precision of %s", a.DataType())
-			}
-			n = 0
+		n, ok := narrow(v)
+		if !ok && !a.IsNull(i) {
+			return nil, fmt.Errorf("a value exceeds the precision of %s", a.DataType())
 		}
 		out = append(out, n)
 	}
@@ -92,41 +91,39 @@ func readDecimals128(a *array.Decimal128, dst *[]int64) ([]int64, error) {
 	return out, nil
 }
 
-func readDecimals256(a *array.Decimal256, dst *[]int64) ([]int64, error) {
-	out := (*dst)[:0]
-	for i, v := range a.Values() {
-		w := v.Array()
-		n := int64(w[0])
-		if sign := uint64(n >> 63); w[1] != sign || w[2] != sign || w[3] != sign {
-			if !a.IsNull(i) {
-				return nil, fmt.Errorf("a value exceeds the precision of %s", a.DataType())
-			}
-			n = 0
-		}
-		out = append(out, n)
-	}
-	*dst = out
-	return out, nil
+// decimals is an array of decimals of one width.
+type decimals[N any] interface {
+	arrow.Array
+	Values() []N
+}
+
+func narrow128(v decimal128.Num) (int64, bool) {
+	n := int64(v.LowBits())
+	return n, v.HighBits() == n>>63
+}
+
+func narrow256(v decimal256.Num) (int64, bool) {
+	n := int64(v.LowBits())
+	return n, v == decimal256.FromI64(n)
 }
 
 // readDecimals returns decimals as the nearest floats.
 func readDecimals(arr arrow.Array, dst *[]float64) ([]float64, error) {
-	out := (*dst)[:0]
 	switch a := arr.(type) {
 	case *array.Decimal128:
-		scale := a.DataType().(arrow.DecimalType).GetScale()
-		for _, v := range a.Values() {
-			out = append(out, v.ToFloat64(scale))
-		}
-		*dst = out
-		return out, nil
+		return readReals(a, dst), nil
 	case *array.Decimal256:
-		scale := a.DataType().(arrow.DecimalType).GetScale()
-		for _, v := range a.Values() {
-			out = append(out, v.ToFloat64(scale))
-		}
-		*dst = out
-		return out, nil
+		return readReals(a, dst), nil
 	}
 	return nil, fmt.Errorf("an array of %s instead of decimals", arr.DataType())
+}
+
+func readReals[N interface{ ToFloat64(scale int32) float64 }](a decimals[N], dst *[]float64) []float64 {
+	out := (*dst)[:0]
+	scale := a.DataType().(arrow.DecimalType).GetScale()
+	for _, v := range a.Values() {
+		out = append(out, v.ToFloat64(scale))
+	}
+	*dst = out
+	return out
 }

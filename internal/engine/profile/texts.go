@@ -177,35 +177,28 @@ func (t *texts) follow(v []byte) {
 }
 
 // addCodes adds the values of a dictionary array. It returns the number of nulls.
-func (t *texts) addCodes(a *array.Dictionary, row int64) (nulls int64, err error) {
+func (t *texts) addCodes(a *array.Dictionary, row int64) (nulls int64) {
 	dict := a.Dictionary()
 	value := arrowutil.BytesOf(dict)
-	if dict.Len() > 4*a.Len() {
-		for i := range a.Len() {
-			code := -1
-			if a.IsValid(i) {
-				code = a.GetValueIndex(i)
-			}
-			if code < 0 || code >= dict.Len() || dict.IsNull(code) {
-				nulls++
-				continue
-			}
-			t.follow(value(code))
-			t.counts.add(value(code), 1, rowAt(row, i))
-		}
-		return nulls, nil
+	few := dict.Len() > 4*a.Len() // of its values occur
+	if !few {
+		t.codes = slices.Grow(t.codes[:0], dict.Len())[:dict.Len()]
+		t.first = slices.Grow(t.first[:0], dict.Len())[:dict.Len()]
+		clear(t.codes)
 	}
-	t.codes = slices.Grow(t.codes[:0], dict.Len())[:dict.Len()]
-	t.first = slices.Grow(t.first[:0], dict.Len())[:dict.Len()]
-	clear(t.codes)
 	before := -1
 	for i := range a.Len() {
 		code := -1
 		if a.IsValid(i) {
 			code = a.GetValueIndex(i)
 		}
-		if code < 0 || code >= dict.Len() || dict.IsNull(code) {
+		switch {
+		case code < 0 || code >= dict.Len() || dict.IsNull(code):
 			nulls++
+			continue
+		case few:
+			t.follow(value(code))
+			t.counts.add(value(code), 1, rowAt(row, i))
 			continue
 		}
 		if t.codes[code] == 0 {
@@ -221,11 +214,11 @@ func (t *texts) addCodes(a *array.Dictionary, row int64) (nulls int64, err error
 		}
 	}
 	for code, n := range t.codes {
-		if n > 0 {
+		if n > 0 && !few {
 			t.counts.add(value(code), n, t.first[code])
 		}
 	}
-	return nulls, nil
+	return nulls
 }
 
 // finish implements [collector].

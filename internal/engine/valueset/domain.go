@@ -143,18 +143,13 @@ func (d *Domain) setTemporal(plain arrow.DataType) {
 	case *arrow.Date64Type:
 		d.setSigned(famInstant, 64)
 		d.unit = 1e6
-	case *arrow.TimestampType:
-		d.setSigned(famInstant, 64)
-		d.unit, d.zone = int64(t.Unit.Multiplier()), t.TimeZone
-	case *arrow.Time32Type:
-		d.setSigned(famClock, 32)
-		d.unit = int64(t.Unit.Multiplier())
-	case *arrow.Time64Type:
-		d.setSigned(famClock, 64)
-		d.unit = int64(t.Unit.Multiplier())
-	case *arrow.DurationType:
-		d.setSigned(famDuration, 64)
-		d.unit = int64(t.Unit.Multiplier())
+	case arrow.TemporalWithUnit:
+		f := map[arrow.Type]family{arrow.TIMESTAMP: famInstant, arrow.TIME32: famClock, arrow.TIME64: famClock, arrow.DURATION: famDuration}[t.ID()]
+		d.setSigned(f, t.BitWidth())
+		d.unit = int64(t.TimeUnit().Multiplier())
+		if t, ok := plain.(*arrow.TimestampType); ok {
+			d.zone = t.TimeZone
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package arrowmap
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -255,43 +256,23 @@ func defaultText(node *schema.Field) string {
 	if knownLabel(node) != "" {
 		return ""
 	}
-	sign := "u"
-	if node.Signed {
-		sign = ""
-	}
 	switch node.Type {
-	case schema.Unit:
-		return "null"
-	case schema.Boolean:
-		return "bool"
-	case schema.Int8:
-		return sign + "int8"
-	case schema.Int16:
-		return sign + "int16"
-	case schema.Int32:
-		return sign + "int32"
-	case schema.Int64:
-		return sign + "int64"
-	case schema.Float32:
-		return "float32"
-	case schema.Float64:
-		return "float64"
-	case schema.Binary:
-		return "large_binary"
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64:
+		name := strings.ToLower(node.Type.String())
+		if !node.Signed {
+			name = "u" + name
+		}
+		return name
 	case schema.FixedSizeBinary:
 		return fmt.Sprintf("fixed_size_binary[%d]", node.FixedSize)
-	case schema.String:
-		return "large_utf8"
-	case schema.Guid:
-		return "extension[" + extUUID + "]/fixed_size_binary[16]"
-	case schema.List:
-		return "large_list"
 	case schema.FixedSizeList:
 		return fmt.Sprintf("fixed_size_list[%d]", node.FixedSize)
-	case schema.Struct:
-		return "struct"
-	case schema.Map:
-		return "map"
 	}
-	return ""
+	return defaultTexts[node.Type]
+}
+
+var defaultTexts = map[schema.BasicType]string{
+	schema.Unit: "null", schema.Boolean: "bool", schema.Float32: "float32", schema.Float64: "float64",
+	schema.Binary: "large_binary", schema.String: "large_utf8", schema.Guid: "extension[" + extUUID + "]/fixed_size_binary[16]",
+	schema.List: "large_list", schema.Struct: "struct", schema.Map: "map",
 }

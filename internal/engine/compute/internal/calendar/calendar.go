@@ -133,15 +133,8 @@ var Truncations = map[string]func(days int64) int64{
 	"day":     func(days int64) int64 { return days },
 }
 
-// behind are the first days of the periods behind those that begin with a day.
-var behind = map[string]func(first int64) int64{
-	"decade":  func(first int64) int64 { return DayOf(yearOf(first)+10, 1, 1) },
-	"year":    func(first int64) int64 { return DayOf(yearOf(first)+1, 1, 1) },
-	"quarter": func(first int64) int64 { y, m, _ := date(first); return DayOf(y, m+3, 1) },
-	"month":   func(first int64) int64 { y, m, _ := date(first); return DayOf(y, m+1, 1) },
-	"week":    func(first int64) int64 { return first + 7 },
-	"day":     func(first int64) int64 { return first + 1 },
-}
+// longest are the days of the longest of these periods. So many days behind the first one of a period lies the one that follows.
+var longest = map[string]int64{"decade": 3653, "year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}
 
 // ClockUnits are the shorter units of date_trunc, in nanoseconds.
 var ClockUnits = map[string]int64{"hour": 3600e9, "minute": 60e9, "second": 1e9, "millisecond": 1e6, "microsecond": 1e3}
@@ -259,14 +252,8 @@ func PerSecond(dt arrow.DataType) int64 {
 		return 0
 	case *arrow.Date64Type:
 		return 1000
-	case *arrow.TimestampType:
-		return text.PerSecond(t.Unit)
-	case *arrow.Time32Type:
-		return text.PerSecond(t.Unit)
-	case *arrow.Time64Type:
-		return text.PerSecond(t.Unit)
-	case *arrow.DurationType:
-		return text.PerSecond(t.Unit)
+	case arrow.TemporalWithUnit:
+		return text.PerSecond(t.TimeUnit())
 	}
 	return 1
 }
@@ -358,7 +345,7 @@ func CeilDay(word string, day *big.Int) *big.Int {
 	d := day.Int64()
 	first := Truncations[word](d)
 	if first < d {
-		first = behind[word](first)
+		first = Truncations[word](first + longest[word])
 	}
 	return big.NewInt(first)
 }
