@@ -12,30 +12,15 @@ import (
 
 // kindSwitches are files that go by nested Arrow types one by one, where package kinds has a shape for all. The list may only shrink.
 var kindSwitches = []string{
-	"blockpack/internal/spans/array.go",
-	"blockpack/internal/spans/column.go",
-	"blockpack/internal/tempo/columns.go",
-	"internal/bench/suite/checksum.go",
-	"internal/engine/compute/list.go",
-	"internal/engine/predicate/eval.go",
-	"internal/engine/profile/column.go",
-	"internal/testing/arrowgen/arrowgen.go",
-	"internal/testing/filtertest/values.go",
-	"rntuple/internal/fields/wraps.go",
-	"rntuple/internal/read/array.go",
-	"rntuple/internal/write/schema.go",
-	"rntuple/internal/write/variant.go",
-	"shard/internal/stripe/read/internal/build/build.go",
-	"shard/internal/stripe/write/list.go",
-	"shard/internal/stripe/write/struct.go",
-	"shard/internal/stripe/write/cut.go",
-	"table/parquet/internal/convert/plain.go",
-	"table/parquet/internal/convert/restore.go",
-	"table/parquet/internal/convert/shape.go",
-	"table/parquet/internal/read/columns.go",
-	"table/parquet/sink.go",
-	"traceql/internal/spans/batch.go",
-	"traceql/internal/spans/schema.go",
+	"blockpack/internal/spans/array.go",     // columns of OTLP are of few types
+	"internal/testing/arrowgen/arrowgen.go", // makes arrays, which needs builders of each type
+	"rntuple/internal/fields/wraps.go",      // layouts of RNTuple, of which each suits some types
+	"rntuple/internal/write/schema.go",      // the same
+	"rntuple/internal/write/variant.go",     // type codes, where shapes have numbers of parts
+	"shard/internal/stripe/write/cut.go",    // sizes of rows by the buffers of each type
+	"shard/internal/stripe/write/list.go",   // offsets of two widths, and none
+	"shard/internal/stripe/write/struct.go", // lists of a fixed size are stored like structs
+	"traceql/internal/spans/batch.go",       // one value of a row, without what opening an array allocates
 }
 
 // ofKinds matches a line of a switch over nested Arrow types or arrays.

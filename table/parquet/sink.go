@@ -86,7 +86,7 @@ func floatPaths(paths []pq.ColumnPath, path pq.ColumnPath, t arrow.DataType) []p
 	switch id := t.ID(); {
 	case id == arrow.FLOAT32 || id == arrow.FLOAT64:
 		return append(paths, path)
-	case id == arrow.MAP:
+	case kinds.Of(t) == kinds.List && len(names) > 1: // a map
 		path = append(path, "key_value")
 	case kinds.Of(t) == kinds.List:
 		path, names = append(path, "list"), []string{"element"}

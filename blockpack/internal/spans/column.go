@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // Column is the column of an Arrow array of any type that suits the column: narrower integers and floats,
@@ -87,18 +88,16 @@ func dictionaryColumn(d *array.Dictionary, f Field) (*column.Column, error) {
 // texts sets the values of a column of strings or bytes.
 func texts(c *column.Column, arr arrow.Array, rows []int) error {
 	var at func(i int) ([]byte, error)
-	switch a := arr.(type) {
-	case *array.Null:
-	case array.ListLike:
+	switch value := arrowutil.BytesOf(arr); {
+	case arr.DataType().ID() == arrow.NULL:
+	case kinds.Of(arr.DataType()) == kinds.List:
 		var err error
-		if at, err = listValues(a, c.Name); err != nil {
+		if at, err = listValues(arr.(array.ListLike), c.Name); err != nil {
 			return err
 		}
+	case value == nil:
+		return fmt.Errorf("values of type %s instead of %s", arr.DataType(), typeNames[c.Type])
 	default:
-		value := arrowutil.BytesOf(arr)
-		if value == nil {
-			return fmt.Errorf("values of type %s instead of %s", arr.DataType(), typeNames[c.Type])
-		}
 		at = func(i int) ([]byte, error) { return value(i), nil }
 	}
 	if _, isText := arr.(array.StringLike); isText && LengthOfIDs(c.Name) > 0 {

@@ -17,13 +17,13 @@ type columns struct {
 // columnsOf lists the fields of a struct. No struct has no fields.
 func columnsOf(path string, a arrow.Array, err *error) columns {
 	c := columns{path, map[string]arrow.Array{}, err}
-	switch s := a.(type) {
-	case nil:
-	case *array.Struct:
+	s, isStruct := a.(*array.Struct)
+	switch {
+	case isStruct:
 		for i, f := range s.DataType().(*arrow.StructType).Fields() {
 			c.arrays[f.Name] = s.Field(i)
 		}
-	default:
+	case a != nil:
 		c.fail(fault.Unsupportedf("the type is %s, not a struct", a.DataType()))
 	}
 	return c

@@ -6,6 +6,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // checksum is a hash of every column of a result. It depends on the values and their order, but
@@ -68,8 +70,39 @@ func slotHash(col arrow.Array) func(i int) uint64 {
 	}
 }
 
+// recordHash hashes one row of several arrays.
+func recordHash(parts []arrow.Array) func(i int) uint64 {
+	fields := make([]func(int) uint64, len(parts))
+	for f := range fields {
+		fields[f] = slotHash(parts[f])
+	}
+	return func(i int) uint64 {
+		h := uint64(1)
+		for _, field := range fields {
+			h = mix(h, field(i))
+		}
+		return h
+	}
+}
+
 // valueHash hashes one value of an array.
 func valueHash(col arrow.Array) func(i int) uint64 {
+	switch v := kinds.Open(col); v.Shape {
+	case kinds.Record:
+		return recordHash(v.Parts)
+	case kinds.List:
+		element := slotHash(v.Parts[0])
+		if len(v.Parts) > 1 { // entries of a map
+			element = recordHash(v.Parts)
+		}
+		return func(i int) uint64 {
+			h := uint64(1)
+			for start, end := v.Range(i); start < end; start++ {
+				h = mix(h, element(int(start)))
+			}
+			return h
+		}
+	}
 	switch a := col.(type) {
 	case *array.String:
 		return func(i int) uint64 { return xxh3.HashString(a.Value(i)) }
@@ -77,27 +110,6 @@ func valueHash(col arrow.Array) func(i int) uint64 {
 		return func(i int) uint64 { return xxh3.HashString(a.Value(i)) }
 	case *array.StringView:
 		return func(i int) uint64 { return xxh3.HashString(a.Value(i)) }
-	case array.ListLike: // maps, too
-		element := slotHash(a.ListValues())
-		return func(i int) uint64 {
-			h := uint64(1)
-			for start, end := a.ValueOffsets(i); start < end; start++ {
-				h = mix(h, element(int(start)))
-			}
-			return h
-		}
-	case *array.Struct:
-		fields := make([]func(int) uint64, a.NumField())
-		for f := range fields {
-			fields[f] = slotHash(a.Field(f))
-		}
-		return func(i int) uint64 {
-			h := uint64(1)
-			for _, field := range fields {
-				h = mix(h, field(i))
-			}
-			return h
-		}
 	case *array.Boolean:
 		return func(i int) uint64 {
 			if a.Value(i) {

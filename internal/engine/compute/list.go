@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
@@ -20,9 +21,7 @@ import (
 
 // isList reports whether values of a type have elements.
 func isList(dt arrow.DataType) bool {
-	plain, _ := extension.Unwrap(dt)
-	_, ok := plain.(arrow.ListLikeType) // maps, too
-	return ok
+	return kinds.Of(kinds.Unwrapped(dt)) == kinds.List
 }
 
 // elements is a condition on the elements of a list. Within it, the path of the list names an element.
@@ -96,7 +95,7 @@ func (b *binder) elements(n, condition *ast.Node) (*elements, error) {
 	at := b.columns[list.Column].Index
 	inner := arrow.NewSchema(replaced(b.schema.Fields(), at, dt.(arrow.ListLikeType).Elem()), nil)
 	e := &elements{n: n, list: list}
-	return e, e.bind(b, condition, inner, func(c predicate.Column) elementInput {
+	return e, e.bind(condition, inner, func(c predicate.Column) elementInput {
 		if len(c.Index) >= len(at) && slices.Equal(c.Index[:len(at)], at) {
 			return elementInput{column: c, part: append([]int{}, c.Index[len(at):]...)}
 		}
@@ -135,7 +134,7 @@ func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
 		names := strings.Join(condition.Columns(), ", ")
 		return nil, expr.Fail(n, "%s needs a list, and there is none in %s", operator(n), ast.Shorten(names))
 	}
-	return e, e.bind(b, condition, b.schema, func(c predicate.Column) elementInput {
+	return e, e.bind(condition, b.schema, func(c predicate.Column) elementInput {
 		if c.Inside != nil && slices.Equal(c.Index, base.Index) {
 			return elementInput{column: c, json: true}
 		}
@@ -143,7 +142,7 @@ func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
 	})
 }
 
-func (x *elements) bind(b *binder, condition *ast.Node, s *arrow.Schema, input func(c predicate.Column) elementInput) (err error) {
+func (x *elements) bind(condition *ast.Node, s *arrow.Schema, input func(c predicate.Column) elementInput) (err error) {
 	if x.yes, x.no, err = bothWays(condition, s); err != nil {
 		return err
 	}
@@ -229,19 +228,14 @@ func (x *elements) eval(e *expr.Env) (*found, error) {
 func (f *found) slice(list array.ListLike) {
 	rows := list.Len()
 	f.valid = validity(list)
-	first, last := int64(0), int64(0)
-	if rows > 0 {
-		first, _ = list.ValueOffsets(0)
-		_, last = list.ValueOffsets(rows - 1)
-	}
+	view := kinds.Open(list)
+	first, last := view.Span(rows)
 	f.values = array.NewSlice(list.ListValues(), first, last)
-	list.Retain()
 	ends := make([]int, rows+1)
 	for row := range rows {
 		_, hi := list.ValueOffsets(row)
 		ends[row+1] = int(hi - first)
 	}
-	list.Release()
 	f.bounds = func(row int) (int, int) { return ends[row], ends[row+1] }
 }
 
@@ -341,16 +335,17 @@ func (b *binder) index(n *ast.Node) *expr.Expr {
 	if x.Column >= 0 && (b.columns[x.Column].Inside != nil || extension.IsJSON(b.columns[x.Column].Type)) && at.Op == ast.OpLiteral && at.Lit.Kind == ast.LitString {
 		return b.column(&ast.Node{Op: ast.OpColumn, Text: n.Text, Pos: n.Pos, Path: ast.PathOf(append(schema.SplitPath(n.Args[0].Path), at.Lit.Text))})
 	}
-	switch t := x.Type.(type) {
-	case *arrow.MapType:
-		return b.mapValue(n, x, t)
-	case arrow.ListLikeType:
-		return b.listItem(n, x, t)
-	case *arrow.StructType:
-		return field(n, x, t)
-	}
 	if x.Err != nil {
 		return x
+	}
+	switch parts := kinds.Fields(x.Type); kinds.Of(x.Type) {
+	case kinds.List:
+		if len(parts) == 2 {
+			return b.mapValue(n, x, parts[1].Type)
+		}
+		return b.listItem(n, x, parts[0].Type)
+	case kinds.Record:
+		return field(n, x, x.Type.(*arrow.StructType))
 	}
 	return expr.Mistake(expr.Fail(n, "%s is of type %s, and only lists and maps have elements", ast.Shorten(n.Args[0].String()), text.Type(x.Type)))
 }
@@ -375,9 +370,9 @@ func field(n *ast.Node, x *expr.Expr, t *arrow.StructType) *expr.Expr {
 	})
 }
 
-func (b *binder) listItem(n *ast.Node, x *expr.Expr, t arrow.ListLikeType) *expr.Expr {
+func (b *binder) listItem(n *ast.Node, x *expr.Expr, item arrow.DataType) *expr.Expr {
 	at := b.position(n, b.bind(n.Args[1]))
-	return expr.OfRows(n, plainType(t.Elem()), []*expr.Expr{x, at}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
+	return expr.OfRows(n, plainType(item), []*expr.Expr{x, at}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		l, p := in[0].(array.ListLike), arrowutil.Values[int64](in[1])
 		return pick(e, l.ListValues(), func(row int) int64 {
 			lo, hi := l.ValueOffsets(row)
@@ -406,7 +401,7 @@ func pick(e *expr.Env, values arrow.Array, at func(row int) int64) (arrow.Array,
 	return arrowutil.Plain(e.Mem, taken)
 }
 
-func (b *binder) mapValue(n *ast.Node, x *expr.Expr, t *arrow.MapType) *expr.Expr {
+func (b *binder) mapValue(n *ast.Node, x *expr.Expr, value arrow.DataType) *expr.Expr {
 	if x.Column < 0 {
 		return expr.Mistake(expr.Fail(n.Args[0], "only columns of maps are asked for a key, not %s", ast.Shorten(n.Args[0].String())))
 	}
@@ -414,7 +409,7 @@ func (b *binder) mapValue(n *ast.Node, x *expr.Expr, t *arrow.MapType) *expr.Exp
 	if err != nil {
 		return expr.Mistake(err)
 	}
-	return &expr.Expr{Node: n, Type: plainType(t.ItemType()), Column: -1, Eval: func(e *expr.Env) (arrow.Array, error) {
+	return &expr.Expr{Node: n, Type: plainType(value), Column: -1, Eval: func(e *expr.Env) (arrow.Array, error) {
 		f, err := keys.eval(e)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,6 @@ package predicate
 
 import (
 	"fmt"
-	"iter"
 	"math/big"
 	"slices"
 
@@ -316,7 +315,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 		at = schema.JoinPath(at, name)
 		i := indexOf(fields, name)
 		if i < 0 {
-			return c, fmt.Errorf("%w %q%s", schema.ErrNoField, ast.Shorten(at), text.Suggest(name, namesOf(fields)))
+			return c, fmt.Errorf("%w %q%s", schema.ErrNoField, ast.Shorten(at), text.Suggest(name, text.Names(arrow.NewSchema(fields, nil))))
 		}
 		c.Index, c.Type = append(c.Index, i), fields[i].Type
 		fields = nil
@@ -334,16 +333,6 @@ func indexOf(fields []arrow.Field, name string) int {
 		return i
 	}
 	return slices.Index(arrowmap.UniqueNames(fields), name)
-}
-
-func namesOf(fields []arrow.Field) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range fields {
-			if !yield(fields[i].Name) {
-				return
-			}
-		}
-	}
 }
 
 // leaf asks for the values of a column in a set, or for all others. A set of the values of a function that never falls becomes one of

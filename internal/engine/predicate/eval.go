@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
@@ -260,14 +261,13 @@ func (e *evaluator) value(n *Node, dst []byte) error {
 // test evaluates a leaf on an array of a number of rows. Bits of dst past the last row are cleared.
 func (e *evaluator) test(n *Node, arr arrow.Array, dst []byte, rows int) error {
 	nulls, isNulls := n.Test.(Nulls)
-	switch a := arr.(type) {
-	case array.ExtensionArray:
-		return e.test(n, a.Storage(), dst, rows)
-	case *array.Dictionary:
-		return e.dictionary(n, a, dst, rows)
-	case *array.RunEndEncoded:
-		return e.runs(n, a, dst, rows)
-	case *array.Null:
+	arr = arrowutil.Storage(arr)
+	switch kinds.LayoutOf(arr.DataType()).Form {
+	case kinds.Codes:
+		return e.dictionary(n, arr.(*array.Dictionary), dst, rows)
+	case kinds.Runs:
+		return e.runs(n, arr.(*array.RunEndEncoded), dst, rows)
+	case kinds.Nothing:
 		clear(dst)
 		if isNulls && !nulls.Not {
 			fillOnes(dst, rows)

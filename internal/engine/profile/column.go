@@ -58,7 +58,7 @@ func newColumn(name, parent string, dt arrow.DataType, depth int, items bool, l 
 	c := &column{path: schema.JoinPath(parent, name), name: name, depth: depth, items: items, dt: dt}
 	c.plain, _ = extension.Unwrap(dt)
 	fields := childFields(dt)
-	_, isStruct := c.plain.(*arrow.StructType)
+	isStruct := kinds.Of(c.plain) == kinds.Record
 	if len(fields) == 0 && !isStruct { // a struct may have no fields
 		c.values = newCollector(c.plain, l)
 		return c
@@ -78,9 +78,8 @@ func (c *column) add(arr arrow.Array, row int64) error {
 	}
 	if d, ok := arr.(*array.Dictionary); ok {
 		if t, ok := c.values.(*texts); ok && isBytes(d.Dictionary()) {
-			n, err := t.addCodes(d, row)
-			c.nulls += n
-			return err
+			c.nulls += t.addCodes(d, row)
+			return nil
 		}
 	}
 	plain, err := arrowutil.Plain(memory.DefaultAllocator, arr)
@@ -182,6 +181,15 @@ func (c *column) finish(out []*Column, o Options) []*Column {
 
 // classOf is the class of a type without wrappers.
 func classOf(dt arrow.DataType) Class {
+	switch kinds.Of(dt) {
+	case kinds.Record:
+		return Struct
+	case kinds.List:
+		if len(kinds.Fields(dt)) == 2 {
+			return Map
+		}
+		return List
+	}
 	switch dt.ID() {
 	case arrow.BOOL:
 		return Bool
@@ -193,12 +201,6 @@ func classOf(dt arrow.DataType) Class {
 		return Text
 	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
 		return Binary
-	case arrow.STRUCT:
-		return Struct
-	case arrow.MAP:
-		return Map
-	case arrow.LIST, arrow.LARGE_LIST, arrow.FIXED_SIZE_LIST, arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
-		return List
 	}
 	if arrow.IsInteger(dt.ID()) || arrow.IsFloating(dt.ID()) || arrow.IsDecimal(dt.ID()) {
 		return Number

@@ -75,8 +75,7 @@ func nested(path string, arr arrow.Array, missing []bool) []column {
 // kindOf is the kind of comparison for the values of a type.
 func kindOf(dt arrow.DataType) (plain arrow.DataType, kind string) {
 	dt = kinds.Decoded(dt)
-	switch t := dt.(type) {
-	case arrow.ExtensionType:
+	if t, ok := dt.(arrow.ExtensionType); ok {
 		plain, kind = kindOf(t.StorageType())
 		switch t.ExtensionName() {
 		case "arrow.bool8":
@@ -85,13 +84,11 @@ func kindOf(dt arrow.DataType) (plain arrow.DataType, kind string) {
 			kind = "uuid"
 		}
 		return plain, kind
-	case arrow.DecimalType:
-		return dt, "number"
 	}
 	switch id := dt.ID(); {
 	case id == arrow.BOOL:
 		return dt, "bool"
-	case arrow.IsInteger(id):
+	case arrow.IsInteger(id) || arrow.IsDecimal(id):
 		return dt, "number"
 	case arrow.IsFloating(id):
 		return dt, "float"

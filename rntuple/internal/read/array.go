@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
@@ -270,8 +271,7 @@ func (b *builder) collections(c *clusterColumn, rs runs) (out collections, err e
 
 // offsets is the offset buffer of an array of a type, from the ends of its values.
 func (b *builder) offsets(dt arrow.DataType, ends []int64) (*memory.Buffer, error) {
-	switch dt.ID() {
-	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:
+	if kinds.LayoutOf(dt).Width == 8 {
 		return offsets[int64](b, ends, math.MaxInt64)
 	}
 	return offsets[int32](b, ends, math.MaxInt32)

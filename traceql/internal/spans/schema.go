@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
@@ -131,17 +132,14 @@ func (s *Schema) checkTypes() error {
 // classOf is the class of a type, and the type inside of its wrappings. Strings may be in binary columns.
 func classOf(dt arrow.DataType, text bool) (Class, arrow.DataType) {
 	dt, _ = extension.Unwrap(dt)
-	switch dt := dt.(type) {
-	case *arrow.DurationType:
-		return Duration64, dt
-	case *arrow.TimestampType:
-		return Timestamp, dt
-	case *arrow.MapType:
-		return Other, dt
-	case arrow.ListLikeType:
+	if kinds.Of(dt) == kinds.List && len(kinds.Fields(dt)) == 1 { // no map
 		return List, dt
 	}
 	switch dt.ID() {
+	case arrow.DURATION:
+		return Duration64, dt
+	case arrow.TIMESTAMP:
+		return Timestamp, dt
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
 		return Text, dt
 	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:

@@ -45,22 +45,23 @@ func NewPlainer(schema *arrow.Schema, o provider.WriteOptions) *Plainer {
 
 // plainType returns the type in which values of t are written.
 func plainType(t arrow.DataType) arrow.DataType {
+	t = kinds.Decoded(t) // of pqarrow's own dictionaries, the statistics leave out the empty string
 	fields := kinds.Fields(t)
 	for i := range fields {
 		fields[i].Type = plainType(fields[i].Type)
 	}
-	switch t.ID() {
-	case arrow.RUN_END_ENCODED, arrow.DICTIONARY: // of pqarrow's own dictionaries, the statistics leave out the empty string
-		return fields[0].Type
-	case arrow.FIXED_SIZE_LIST: // pqarrow refuses null ones
+	switch shape, form := kinds.Of(t), kinds.LayoutOf(t).Form; {
+	case shape == kinds.Choice:
+		return arrow.BinaryTypes.String
+	case shape == kinds.Record && len(fields) == 0:
+		return filledStruct
+	case shape == kinds.List && form == kinds.Parallel: // pqarrow refuses null lists of a fixed size
 		return arrow.ListOfField(fields[0])
-	case arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
+	case shape == kinds.List && form == kinds.RowViews:
 		return arrow.LargeListOfField(fields[0])
-	case arrow.STRUCT:
-		if len(fields) == 0 {
-			return filledStruct
-		}
-	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO, arrow.SPARSE_UNION, arrow.DENSE_UNION:
+	}
+	switch t.ID() {
+	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO:
 		return arrow.BinaryTypes.String
 	case arrow.DURATION:
 		return arrow.PrimitiveTypes.Int64

@@ -94,7 +94,7 @@ func Restore(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Arra
 	}
 	fields := kinds.Fields(to)
 	switch {
-	case kinds.Of(to) == kinds.List && to.ID() != arrow.MAP:
+	case kinds.Of(to) == kinds.List && len(fields) == 1:
 		return arrowutil.Relist(mem, a, to.(arrow.ListLikeType), func(items arrow.Array, _ func(int) int) (arrow.Array, error) {
 			return Restore(mem, items, fields[0].Type)
 		})

@@ -30,38 +30,35 @@ func (s Shaper) TypeOf(n schema.Node, t arrow.DataType) arrow.DataType {
 		return s.leaf(leaf, t)
 	}
 	group := n.(*schema.GroupNode)
-	switch t := t.(type) {
-	case *arrow.StructType:
+	parts := kinds.Fields(t)
+	switch shape := kinds.Of(t); {
+	case shape == kinds.Record:
 		return s.structOf(group, t)
-	case *arrow.MapType:
-		entries, ok := group.Field(0).(*schema.GroupNode)
-		if !ok || entries.NumFields() != 2 {
-			return t
+	case shape == kinds.List && len(parts) == 2:
+		if entries, ok := group.Field(0).(*schema.GroupNode); ok && entries.NumFields() == 2 {
+			return kinds.WithTypes(t, []arrow.DataType{s.TypeOf(entries.Field(0), parts[0].Type), s.TypeOf(entries.Field(1), parts[1].Type)})
 		}
-		return kinds.WithTypes(t, []arrow.DataType{s.TypeOf(entries.Field(0), t.KeyType()), s.TypeOf(entries.Field(1), t.ItemType())})
-	case *arrow.ListType:
-		return kinds.WithTypes(t, []arrow.DataType{s.elem(group, t.Elem())})
+	case shape == kinds.List:
+		return kinds.WithTypes(t, []arrow.DataType{s.elem(group, parts[0].Type)})
 	}
 	return t
 }
 
 func (s Shaper) leaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
-	switch t := t.(type) {
-	case *arrow.ListType: // a repeated leaf
-		return kinds.WithTypes(t, []arrow.DataType{s.leaf(n, t.Elem())})
-	case *arrow.FixedSizeBinaryType:
-		if unit, ok := s[n]; ok {
-			return &arrow.TimestampType{Unit: unit}
-		}
+	if kinds.Of(t) == kinds.List { // a repeated leaf
+		return kinds.WithTypes(t, []arrow.DataType{s.leaf(n, kinds.Fields(t)[0].Type)})
+	}
+	if unit, ok := s[n]; ok && t.ID() == arrow.FIXED_SIZE_BINARY {
+		return &arrow.TimestampType{Unit: unit}
 	}
 	return t
 }
 
-func (s Shaper) structOf(n *schema.GroupNode, t *arrow.StructType) arrow.DataType {
-	if n.NumFields() != t.NumFields() {
+func (s Shaper) structOf(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
+	fields := kinds.Fields(t)
+	if n.NumFields() != len(fields) {
 		return t
 	}
-	fields := t.Fields()
 	for i := range fields {
 		fields[i].Type = s.TypeOf(n.Field(i), fields[i].Type)
 	}
@@ -70,10 +67,10 @@ func (s Shaper) structOf(n *schema.GroupNode, t *arrow.StructType) arrow.DataTyp
 
 // elem returns the type of the elements of a list group.
 func (s Shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
-	st, isStruct := t.(*arrow.StructType)
+	isStruct := kinds.Of(t) == kinds.Record
 	if n.RepetitionType() == pq.Repetitions.Repeated { // each element is the group itself
 		if isStruct {
-			return s.structOf(n, st)
+			return s.structOf(n, t)
 		}
 		return t
 	}
@@ -87,10 +84,10 @@ func (s Shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
 		if !isStruct {
 			return t
 		}
-		shaped := s.structOf(repeated, st)
+		shaped := s.structOf(repeated, t)
 		if repeated.ConvertedType() == schema.ConvertedTypes.List && repeated.NumFields() == 1 &&
 			repeated.Field(0).RepetitionType() == pq.Repetitions.Repeated {
-			return shaped.(*arrow.StructType).Field(0).Type
+			return kinds.Fields(shaped)[0].Type
 		}
 		return shaped
 	}

@@ -66,7 +66,7 @@ func partLeaves(leaves []int, f pqarrow.SchemaField, shape, restored arrow.DataT
 	from, shaped, to := kinds.Fields(read), kinds.Fields(shape), kinds.Fields(restored)
 	isList := kinds.Of(read) == kinds.List
 	switch {
-	case read.ID() == arrow.MAP || !isList && kinds.Of(read) != kinds.Record || kinds.Of(read) != kinds.Of(shape) || kinds.Of(read) != kinds.Of(restored),
+	case isList && len(from) > 1 || !isList && kinds.Of(read) != kinds.Record || kinds.Of(read) != kinds.Of(shape) || kinds.Of(read) != kinds.Of(restored),
 		len(from) != n || len(shaped) != n || len(to) != n,
 		isList && !arrow.TypeEqual(read, shape):
 		return nil, false
