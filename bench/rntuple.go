@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"iter"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/rntuple"
@@ -38,18 +36,5 @@ func (ntupleFile) Write(ctx context.Context, path string, s *arrow.Schema, next 
 
 // Read implements [suite.Contender].
 func (ntupleFile) Read(ctx context.Context, path string, q suite.Query, out *suite.Outcome) error {
-	n, err := rntuple.Open(ctx, path, rntuple.Options{})
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	return suite.Engine{
-		Take: func() (arrow.RecordBatch, error) {
-			return n.Take(ctx, q.Take, rntuple.TakeOptions{Columns: q.Columns, Parallelism: q.Threads})
-		},
-		Count: func(where filter.Expr) (int64, error) { return n.Count(ctx, where) },
-		Scan: func(where filter.Expr) iter.Seq2[rntuple.Batch, error] {
-			return n.Scan(ctx, rntuple.ScanOptions{Columns: q.Columns, Filter: where, Parallelism: q.Threads, Reuse: q.Reuse})
-		},
-	}.Read(q, out)
+	return suite.ReadTable(ctx, rntuple.New(rntuple.FormatOptions{Read: rntuple.Options{Parallelism: q.Threads}}), path, q, out)
 }

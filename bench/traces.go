@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 
@@ -61,12 +60,12 @@ func makeTraces(ctx context.Context, d *suite.Dataset, c config) (err error) {
 		return err
 	}
 	var some []arrow.RecordBatch
-	for b, err := range f.Scan(ctx, blockpack.ScanOptions{}) {
+	for b, err := range f.Scan(ctx, nil, filter.Expr{}) {
 		if err != nil {
 			return err
 		}
 		b.Retain()
-		some = append(some, b.RecordBatch)
+		some = append(some, b)
 		if len(some) == suite.BatchRows/blockpack.DefaultBlockSpans {
 			if err := appendJoined(d, some); err != nil {
 				return err
@@ -143,18 +142,7 @@ func (blockpackFile) Write(ctx context.Context, path string, _ *arrow.Schema, ne
 
 // Read implements [suite.Contender].
 func (blockpackFile) Read(ctx context.Context, path string, q suite.Query, out *suite.Outcome) error {
-	f, err := blockpack.Open(ctx, path, traceOptions)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return suite.Engine{
-		Take: func() (arrow.RecordBatch, error) {
-			return f.Take(ctx, q.Take, blockpack.TakeOptions{Columns: q.Columns, Parallelism: q.Threads})
-		},
-		Count: func(where filter.Expr) (int64, error) { return f.Count(ctx, where) },
-		Scan: func(where filter.Expr) iter.Seq2[blockpack.Batch, error] {
-			return f.Scan(ctx, blockpack.ScanOptions{Columns: q.Columns, Filter: where, Parallelism: q.Threads, Reuse: q.Reuse})
-		},
-	}.Read(q, out)
+	o := traceOptions
+	o.Parallelism = q.Threads
+	return suite.ReadTable(ctx, blockpack.New(blockpack.FormatOptions{Read: o}), path, q, out)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -23,7 +24,7 @@ func readAll(t testing.TB, file []byte, ids [][]byte) (rows, traces []string, er
 		return nil, nil, err
 	}
 	defer f.Close()
-	for b, err := range f.Scan(t.Context(), blockpack.ScanOptions{}) {
+	for b, err := range f.Scan(t.Context(), nil, filter.Expr{}) {
 		if err != nil {
 			return nil, nil, err
 		}

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/read"
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Options are the options of [Open] and [OpenReaderAt]. The zero value is the default.
@@ -36,6 +40,12 @@ type Options struct {
 	CacheBytes int64
 	// MaxMetadataBytes bounds the metadata section, by default 100 MiB.
 	MaxMetadataBytes int64
+	// Parallelism is the number of columns that a scan decodes at the same time, in the current batch and in later ones,
+	// by default GOMAXPROCS.
+	Parallelism int
+	// MemoryLimit bounds the bytes that a scan holds beside the current batch, by default 64 MiB. One batch is always
+	// allowed.
+	MemoryLimit int64
 }
 
 // RangeIndexUse says when to skip blocks because of the range index of a file. Those of the reference implementation
@@ -60,14 +70,20 @@ func (o *Options) read() read.Options {
 	}
 }
 
+func (o *Options) scan() scan.Options {
+	return scan.Options{Parallelism: o.Parallelism, MemoryLimit: o.MemoryLimit}
+}
+
 // UnsupportedError is a file of a version of the format that this package does not read: earlier than 10, later than 11, or
 // with another footer than 3. It wraps shard.ErrUnsupported.
 type UnsupportedError = layout.UnsupportedError
 
-// File is a Blockpack file that is open for reading. Many goroutines may use it at once.
+// File is a Blockpack file that is open for reading: for lookups of traces, and for questions that package traceql asks again and again. Package
+// table asks files of any format, these too, and for more than spans that meet a condition. Many goroutines may use a File at once.
 type File struct {
 	reader storage.Reader
 	table  *read.Table
+	o      Options
 }
 
 // Open opens a file. It reads the footer and, if it is short, the compact index in front of it. The caller must Close the file.
@@ -90,7 +106,7 @@ func Open(ctx context.Context, location string, o Options) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return &File{r, t}, nil
+	return &File{r, t, o}, nil
 }
 
 // OpenReaderAt is [Open] for the size bytes of r, which stays the caller's, and must neither change nor be closed
@@ -113,45 +129,71 @@ func (f *File) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
 	return f.table.ArrowSchema(), nil
 }
 
-// NumSpans is the number of spans.
-func (f *File) NumSpans(ctx context.Context) (int64, error) {
-	if err := f.table.LoadBlocks(ctx); err != nil {
-		return 0, err
+// Scan returns the spans that meet a condition as record batches, in the order of the file. Columns are the names of those of the result, in which
+// a dot or a backslash must follow a backslash; nil means all. An unknown name is an error. A batch is valid until the next step of the loop;
+// Retain keeps it longer. An error ends the loop. A loop that is left early frees its memory and ends its goroutines.
+func (f *File) Scan(ctx context.Context, columns []string, where filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		o, err := f.scan(ctx, columns, where)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for b, err := range scan.Scan(ctx, f.table, o) {
+			if !yield(b.RecordBatch, err) {
+				return
+			}
+		}
 	}
-	return f.table.NumRows(), nil
 }
 
-// Layout names the variant of the format: "v11 (2026-02-26)".
-func (f *File) Layout(ctx context.Context) (string, error) {
-	if err := f.table.LoadBlocks(ctx); err != nil {
-		return "", err
-	}
-	return f.table.Layout(), nil
+// scan completes the options of a scan.
+func (f *File) scan(ctx context.Context, columns []string, where filter.Expr) (scan.Options, error) {
+	o := f.o.scan()
+	o.Columns, o.Filter = columns, where.Node()
+	return o, f.table.Load(ctx)
 }
 
-// Version is the version of the file header.
-func (f *File) Version(ctx context.Context) (int, error) {
-	if err := f.table.LoadBlocks(ctx); err != nil {
-		return 0, err
-	}
-	return f.table.Version(), nil
-}
-
-// Writer is the program that wrote the file, if it left its name, as this package does, else "".
-func (f *File) Writer(ctx context.Context) (string, error) {
-	if err := f.table.LoadBlocks(ctx); err != nil {
-		return "", err
-	}
-	return f.table.Writer(), nil
-}
-
-// Block describes a block: a group of spans that are stored together.
-type Block = read.BlockInfo
-
-// Blocks are the blocks in the order of the file.
-func (f *File) Blocks(ctx context.Context) ([]Block, error) {
-	if err := f.table.LoadBlocks(ctx); err != nil {
+// Explain describes which blocks and spans a scan would examine, and what excludes the others.
+func (f *File) Explain(ctx context.Context, columns []string, where filter.Expr) (*provider.Explanation, error) {
+	o, err := f.scan(ctx, columns, where)
+	if err != nil {
 		return nil, err
 	}
-	return f.table.Blocks(), nil
+	return scan.Explain(ctx, f.table, o)
+}
+
+// Distinct returns arrays that together have each value of a column at least once: of each block its dictionary or, if it
+// has none, the column itself. An array is valid until the next step of the loop. An error ends the loop.
+func (f *File) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
+	return func(yield func(arrow.Array, error) bool) {
+		if err := f.table.Load(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		scan.Distinct(ctx, f.table, column)(yield)
+	}
+}
+
+// TraceOptions are the options of [File.Traces]. The zero value returns all spans with all columns.
+//
+//	type TraceOptions struct {
+//		Columns       []string         // names of the columns of the result; default all of the block
+//		Schema        *arrow.Schema    // of all batches, if it is not nil: columns that a block lacks are null, and Columns must be nil
+//		Offset, Limit int64            // page of the spans of each trace, in the order of the file; a Limit of 0 is no limit
+//		Root          []byte           // id of a span: only this one and those below it; nil for all
+//		Parallelism   int              // blocks that are read at the same time; default GOMAXPROCS
+//		Allocator     memory.Allocator // of the memory of batches; default Arrow's Go allocator
+//	}
+type TraceOptions = read.TraceOptions
+
+// Traces returns the spans of traces, a batch for each block that has some, in the order of the file. An id without spans is
+// no error. The caller need not release a batch; it is valid until the next step of the loop, and Retain keeps it longer. An
+// error ends the loop.
+//
+// The schema of a batch has the columns of its block, unless the options say otherwise. Ids are found by the compact index
+// or, without one, by the trace index, and are verified in the block. Without both, the blocks whose range of ids has the id
+// are searched.
+func (f *File) Traces(ctx context.Context, ids [][]byte, o TraceOptions) iter.Seq2[arrow.RecordBatch, error] {
+	return f.table.Traces(ctx, ids, o)
 }

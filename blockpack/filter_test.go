@@ -10,32 +10,33 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/internal/read"
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
 // whole reads all rows of a file as one batch.
-func whole(t testing.TB, f *blockpack.File) arrow.RecordBatch {
+func whole(t testing.TB, f spans) arrow.RecordBatch {
 	t.Helper()
-	n, err := f.NumSpans(t.Context())
-	require.NoError(t, err)
-	rows := make([]int64, n)
+	require.NoError(t, f.Load(t.Context()))
+	rows := make([]int64, f.NumRows())
 	for i := range rows {
 		rows[i] = int64(i)
 	}
-	b, err := f.Take(t.Context(), rows, blockpack.TakeOptions{})
+	b, err := f.take(t.Context(), rows)
 	require.NoError(t, err)
 	t.Cleanup(b.Release)
 	return b
 }
 
 // matches are the numbers of the rows that a scan with a filter returns.
-func matches(t testing.TB, f *blockpack.File, o blockpack.ScanOptions) []int64 {
+func matches(t testing.TB, f spans, o scan.Options) []int64 {
 	t.Helper()
 	out := []int64{}
-	for b, err := range f.Scan(t.Context(), o) {
+	for b, err := range f.scan(t.Context(), o) {
 		require.NoError(t, err)
 		for _, r := range b.RowRanges() {
 			for row := r.From; row < r.To; row++ {
@@ -47,17 +48,17 @@ func matches(t testing.TB, f *blockpack.File, o blockpack.ScanOptions) []int64 {
 }
 
 // checkConditions compares scans with random conditions to the values.
-func checkConditions(t *testing.T, f *blockpack.File, seed uint64, n int) {
+func checkConditions(t *testing.T, f spans, seed uint64, n int) {
 	batch := whole(t, f)
 	g := filtertest.New(seed, batch)
 	for range n {
 		e, oracle := g.Condition()
 		want := oracle.Rows(int(batch.NumRows()))
-		o := blockpack.ScanOptions{Filter: e}
+		o := scan.Options{Filter: e.Node()}
 		require.Equal(t, want, matches(t, f, o), "%s", e)
-		o.NoPruning = true
+		o.Disable = ^o.Disable // what statistics and indexes tell
 		require.Equal(t, want, matches(t, f, o), "%s", e)
-		count, err := f.Count(t.Context(), e)
+		count, err := f.count(t.Context(), e)
 		require.NoError(t, err)
 		require.EqualValues(t, len(want), count, "%s", e)
 	}
@@ -76,11 +77,11 @@ func TestFilters(t *testing.T) {
 	}
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
-			for _, o := range []blockpack.Options{{}, {Dictionaries: true}, {RawTimes: true, Binary: true, CacheBytes: 1}} {
+			for _, o := range []read.Options{{}, {Dictionaries: true}, {RawTimes: true, Binary: true, CacheBytes: 1}} {
 				checkConditions(t, openFile(t, file, o), 1, sweep.Count(60, 1000))
 			}
 			if name != "probe" { // whose bounds of one column are wrong
-				checkConditions(t, openFile(t, file, blockpack.Options{RangeIndex: blockpack.RangeIndexTrust}), 2, sweep.Count(60, 1000))
+				checkConditions(t, openFile(t, file, read.Options{RangeIndex: read.RangeIndexTrust}), 2, sweep.Count(60, 1000))
 			}
 		})
 	}
@@ -96,10 +97,10 @@ func TestFiltersOfRandomSpans(t *testing.T) {
 			}
 			file := write(t, messages, blockpack.WriterOptions{BlockSpans: 5, PadIDs: true})
 			require.Empty(t, verifyBytes(t, file).Problems)
-			if n, err := openFile(t, file, blockpack.Options{}).NumSpans(t.Context()); err == nil && n == 0 {
+			if whole(t, openFile(t, file, read.Options{})).NumRows() == 0 {
 				return // there is nothing to ask for
 			}
-			checkConditions(t, openFile(t, file, blockpack.Options{Binary: true}), uint64(seed), 40)
+			checkConditions(t, openFile(t, file, read.Options{Binary: true}), uint64(seed), 40)
 		})
 	}
 }
@@ -107,8 +108,8 @@ func TestFiltersOfRandomSpans(t *testing.T) {
 // A condition on an id leads to its rows without a look at blocks.
 func TestFilterByTrace(t *testing.T) {
 	file := write(t, otlpgen.Corpus(t, "zipkin_lens.otlp"), blockpack.WriterOptions{BlockSpans: 64})
-	f := openFile(t, file, blockpack.Options{})
-	rows := scanRows(t, f, blockpack.ScanOptions{})
+	f := openFile(t, file, read.Options{})
+	rows := scanRows(t, f, scan.Options{})
 	ids, _ := idsOf(t, file)
 	for k, id := range ids {
 		e := filter.Eq(filter.Col(`trace:id`), id)
@@ -121,8 +122,8 @@ func TestFilterByTrace(t *testing.T) {
 				want = append(want, int64(i))
 			}
 		}
-		require.Equal(t, want, matches(t, f, blockpack.ScanOptions{Filter: e}))
-		x, err := f.Analyze(t.Context(), blockpack.ScanOptions{Filter: e, Columns: []string{"span:name"}})
+		require.Equal(t, want, matches(t, f, scan.Options{Filter: e.Node()}))
+		x, err := scan.Analyze(t.Context(), f.Table, scan.Options{Filter: e.Node(), Columns: []string{"span:name"}})
 		require.NoError(t, err)
 		require.Zero(t, x.Run.Evaluated, "the trace index has the rows")
 	}
@@ -131,10 +132,9 @@ func TestFilterByTrace(t *testing.T) {
 // What statistics and indexes exclude is not read.
 func TestPruning(t *testing.T) {
 	messages := otlpgen.Corpus(t, "hotrod.otlp.zst")[:20]
-	f := openFile(t, write(t, messages, blockpack.WriterOptions{BlockSpans: 500}), blockpack.Options{CacheBytes: 1})
-	blocks, err := f.Blocks(t.Context())
-	require.NoError(t, err)
-	require.Greater(t, len(blocks), 5)
+	f := openFile(t, write(t, messages, blockpack.WriterOptions{BlockSpans: 500}), read.Options{CacheBytes: 1})
+	require.NoError(t, f.Load(t.Context()))
+	require.Greater(t, f.NumStripes(), 5)
 	for _, e := range []filter.Expr{
 		filter.Eq(filter.Col(`resource\.service\.name`), "!nobody"),
 		filter.Eq(filter.Col("span:name"), "!nothing"),
@@ -144,7 +144,7 @@ func TestPruning(t *testing.T) {
 		filter.StartsWith(filter.Col("span:name"), "!nothing"),
 	} {
 		text := e.String()
-		x, err := f.Analyze(t.Context(), blockpack.ScanOptions{Filter: e})
+		x, err := scan.Analyze(t.Context(), f.Table, scan.Options{Filter: e.Node()})
 		require.NoError(t, err, text)
 		require.Zero(t, x.Run.Rows, text)
 		require.Zero(t, x.Run.Evaluated, text)

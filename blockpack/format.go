@@ -69,9 +69,11 @@ func (o Options) openTable(ctx context.Context, _ provider.Input, from provider.
 	if err != nil {
 		return nil, err
 	}
-	if _, err := f.NumSpans(ctx); err != nil {
+	if err := f.table.LoadBlocks(ctx); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	load := func(ctx context.Context, so scan.Options) (scan.Options, error) { return so, f.table.Load(ctx) }
-	return &tablefile.File{Table: f.table, Scan: scan.Options{Reuse: true}, Prepare: load, Close: f.Close}, nil
+	scans := o.scan()
+	scans.Reuse = true
+	return &tablefile.File{Table: f.table, Scan: scans, Prepare: load, Close: f.Close}, nil
 }

@@ -1,6 +1,7 @@
 package blockpack_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -49,4 +50,13 @@ func TestInspect(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, out.Facts, provider.Fact{Name: "spans", Value: int64(1118)})
 	require.Contains(t, out.Facts, provider.Fact{Name: "written by", Value: "amudai-go/1"})
+}
+
+// inspected is how a file is built.
+func inspected(t testing.TB, file []byte) *provider.Outline {
+	t.Helper()
+	in := provider.Input{Name: "a.blockpack", At: bytes.NewReader(file), Size: int64(len(file))}
+	out, err := blockpack.New(blockpack.FormatOptions{}).Inspect(t.Context(), in, provider.InspectOptions{})
+	require.NoError(t, err)
+	return out
 }

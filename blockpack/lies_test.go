@@ -11,6 +11,8 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/ranges"
+	"github.com/amudai/amudai-go/blockpack/internal/read"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -155,18 +157,18 @@ func (l *liar) lieInStats(file []byte, block int) {
 func TestLies(t *testing.T) {
 	own := write(t, otlpgen.Corpus(t, "zipkin_lens.otlp"), blockpack.WriterOptions{BlockSpans: 150})
 	l := newLiar(t, own)
-	batch := whole(t, openFile(t, own, blockpack.Options{Binary: true}))
+	batch := whole(t, openFile(t, own, read.Options{Binary: true}))
 	for name, lies := range map[string][5]bool{
 		"none": {}, "block index": {true}, "range index": {1: true}, "column index": {2: true}, "trace index": {3: true}, "column stats": {4: true},
 		"all": {true, true, true, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := l.lie(t, "", lies[0], lies[1], lies[2], lies[3], lies[4])
-			f := openFile(t, file, blockpack.Options{Binary: true})
+			f := openFile(t, file, read.Options{Binary: true})
 			g := filtertest.New(1, batch)
 			for range sweep.Count(20, 600) {
 				e, oracle := g.Condition()
-				require.Equal(t, oracle.Rows(int(batch.NumRows())), matches(t, f, blockpack.ScanOptions{Filter: e}), "%s", e)
+				require.Equal(t, oracle.Rows(int(batch.NumRows())), matches(t, f, scan.Options{Filter: e.Node()}), "%s", e)
 			}
 			r := verifyBytes(t, file)
 			require.Empty(t, r.Problems)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
@@ -35,7 +36,7 @@ func open(t testing.TB, data []byte) *blockpack.File {
 func spansOf(t testing.TB, f *blockpack.File) []*tracev1.TracesData {
 	t.Helper()
 	var messages [][]byte
-	for batch, err := range f.Scan(ctx, blockpack.ScanOptions{}) {
+	for batch, err := range f.Scan(ctx, nil, filter.Expr{}) {
 		require.NoError(t, err)
 		wire, err := otlp.AppendTraces(nil, batch, nil)
 		require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/testing/tracegen"
+	"github.com/amudai/amudai-go/table"
 )
 
 // million is a file of a million spans of HotROD, and the ids of its traces by time.
@@ -44,7 +45,7 @@ func openMillion(b *testing.B) *blockpack.File {
 	b.Cleanup(func() { f.Close() })
 	if million.ids == nil {
 		seen := map[string]bool{}
-		for batch, err := range f.Scan(b.Context(), blockpack.ScanOptions{Columns: []string{"trace:id"}}) {
+		for batch, err := range f.Scan(b.Context(), []string{"trace:id"}, filter.Expr{}) {
 			require.NoError(b, err)
 			for i := range int(batch.NumRows()) {
 				id := valueOf(b, batch.Column(0), i).([]byte)
@@ -115,7 +116,7 @@ func BenchmarkTraces1000(b *testing.B) {
 func BenchmarkQuery(b *testing.B) {
 	f := openMillion(b)
 	service := filter.Eq(filter.Col(`resource\.service\.name`), "redis-manual")
-	for name, o := range map[string]blockpack.ScanOptions{
+	for name, o := range map[string]table.ScanOptions{
 		"service":  {Filter: service, Columns: []string{"trace:id", "span:id", "span:name", "span:duration"}},
 		"error":    {Filter: filter.Eq(filter.Col("span:status"), 2), Columns: []string{"trace:id", "span:id", "span:name", "span:duration"}},
 		"no match": {Filter: filter.Eq(filter.Col("span:name"), "!"), Columns: []string{"trace:id"}},
@@ -124,7 +125,7 @@ func BenchmarkQuery(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			rows := int64(0)
 			for b.Loop() {
-				for batch, err := range f.Scan(b.Context(), o) {
+				for batch, err := range f.Scan(b.Context(), o.Columns, o.Filter) {
 					require.NoError(b, err)
 					rows += batch.NumRows()
 				}

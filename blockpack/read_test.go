@@ -2,7 +2,9 @@ package blockpack_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -16,16 +18,50 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/internal/read"
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/take"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/storage"
 )
 
-func openFile(t testing.TB, file []byte, o blockpack.Options) *blockpack.File {
+// spans is a file that the engine is asked about.
+type spans struct{ *read.Table }
+
+func openFile(t testing.TB, file []byte, o read.Options) spans {
 	t.Helper()
-	f, err := blockpack.OpenReaderAt(t.Context(), "a.blockpack", bytes.NewReader(file), int64(len(file)), o)
+	f, err := read.Open(t.Context(), storage.FromBytes("a.blockpack", file), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, f.Close()) })
-	return f
+	return spans{f}
+}
+
+// scan gives the rows of a scan.
+func (f spans) scan(ctx context.Context, o scan.Options) iter.Seq2[scan.Batch, error] {
+	return func(yield func(scan.Batch, error) bool) {
+		if err := f.Load(ctx); err != nil {
+			yield(scan.Batch{}, err)
+			return
+		}
+		scan.Scan(ctx, f.Table, o)(yield)
+	}
+}
+
+// count counts the rows that meet a condition.
+func (f spans) count(ctx context.Context, e filter.Expr) (int64, error) {
+	if err := f.Load(ctx); err != nil {
+		return 0, err
+	}
+	return scan.Count(ctx, f.Table, e.Node())
+}
+
+// take gives single rows.
+func (f spans) take(ctx context.Context, rows []int64) (arrow.RecordBatch, error) {
+	if err := f.Load(ctx); err != nil {
+		return nil, err
+	}
+	return take.Rows(ctx, f.Table, rows, take.Options{})
 }
 
 // row is a span as text: the values of its columns, without those that are null, zero or empty, by name and type.
@@ -199,9 +235,9 @@ func sorted(rows []row) []string {
 	return out
 }
 
-func scanRows(t testing.TB, f *blockpack.File, o blockpack.ScanOptions) (rows []row) {
+func scanRows(t testing.TB, f spans, o scan.Options) (rows []row) {
 	t.Helper()
-	for b, err := range f.Scan(t.Context(), o) {
+	for b, err := range f.scan(t.Context(), o) {
 		require.NoError(t, err)
 		rows = append(rows, rowsOfBatch(t, b)...)
 	}
@@ -212,22 +248,22 @@ func scanRows(t testing.TB, f *blockpack.File, o blockpack.ScanOptions) (rows []
 func TestReferenceValues(t *testing.T) {
 	var m tracev1.TracesData
 	require.NoError(t, proto.Unmarshal(golden(t, "ref_kinds.otlp.pb"), &m))
-	f := openFile(t, golden(t, "ref_kinds.blockpack"), blockpack.Options{})
-	rows := scanRows(t, f, blockpack.ScanOptions{})
+	f := openFile(t, golden(t, "ref_kinds.blockpack"), read.Options{})
+	rows := scanRows(t, f, scan.Options{})
 	require.Len(t, rows, 300)
 	require.Equal(t, sorted(expected([]*tracev1.TracesData{&m})), sorted(rows))
 }
 
 // The other files of the reference implementation, whose defects are known.
 func TestReferenceProbe(t *testing.T) {
-	f := openFile(t, golden(t, "ref_probe.blockpack"), blockpack.Options{})
-	rows := scanRows(t, f, blockpack.ScanOptions{})
+	f := openFile(t, golden(t, "ref_probe.blockpack"), read.Options{})
+	rows := scanRows(t, f, scan.Options{})
 	require.Len(t, rows, 40)
 	for _, r := range rows {
 		require.Regexp(t, `^string "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"$`, r["span.request.id string"], "UUIDs are packed into 16 bytes")
 	}
-	empty := openFile(t, golden(t, "ref_empty.blockpack"), blockpack.Options{})
-	require.Empty(t, scanRows(t, empty, blockpack.ScanOptions{}))
+	empty := openFile(t, golden(t, "ref_empty.blockpack"), read.Options{})
+	require.Empty(t, scanRows(t, empty, scan.Options{}))
 }
 
 // All values of files written here are those that they were made of, and in all layouts of batches.
@@ -239,12 +275,12 @@ func TestWrittenValues(t *testing.T) {
 			want := sorted(expected(otlpgen.Parse(t, messages)))
 			for _, o := range []blockpack.WriterOptions{{}, {BlockSpans: 300}, {NoRangeIndex: true, NoCompact: true, Strict: true, BlockSpans: 100}} {
 				file := write(t, messages, o)
-				f := openFile(t, file, blockpack.Options{})
-				for _, so := range []blockpack.ScanOptions{{}, {BatchRows: 17}, {AsReady: true, BatchRows: 100}} {
+				f := openFile(t, file, read.Options{})
+				for _, so := range []scan.Options{{}, {BatchRows: 17}, {AsReady: true, BatchRows: 100}} {
 					require.Equal(t, want, sorted(scanRows(t, f, so)))
 				}
-				for _, ro := range []blockpack.Options{{Dictionaries: true}, {RawTimes: true}, {RangeIndex: blockpack.RangeIndexOff}} {
-					require.Equal(t, want, sorted(scanRows(t, openFile(t, file, ro), blockpack.ScanOptions{BatchRows: 1000})))
+				for _, ro := range []read.Options{{Dictionaries: true}, {RawTimes: true}, {RangeIndex: read.RangeIndexOff}} {
+					require.Equal(t, want, sorted(scanRows(t, openFile(t, file, ro), scan.Options{BatchRows: 1000})))
 				}
 			}
 		})
@@ -254,34 +290,34 @@ func TestWrittenValues(t *testing.T) {
 // Take gives the rows of a scan, in any order.
 func TestTake(t *testing.T) {
 	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
-	f := openFile(t, write(t, messages, blockpack.WriterOptions{BlockSpans: 100}), blockpack.Options{})
-	all := scanRows(t, f, blockpack.ScanOptions{})
+	f := openFile(t, write(t, messages, blockpack.WriterOptions{BlockSpans: 100}), read.Options{})
+	all := scanRows(t, f, scan.Options{})
 	var numbers []int64
 	for i := range 300 {
 		numbers = append(numbers, int64((i*7919+13)%len(all)))
 	}
-	b, err := f.Take(t.Context(), numbers, blockpack.TakeOptions{})
+	b, err := f.take(t.Context(), numbers)
 	require.NoError(t, err)
 	defer b.Release()
 	for i, r := range rowsOfBatch(t, b) {
 		require.Equal(t, all[numbers[i]].String(), r.String())
 	}
-	_, err = f.Take(t.Context(), []int64{int64(len(all))}, blockpack.TakeOptions{})
+	_, err = f.take(t.Context(), []int64{int64(len(all))})
 	require.Error(t, err)
 }
 
 // A scan, a take and a lookup of traces give the same arrays, in all types that columns may have.
 func TestTypes(t *testing.T) {
 	file := write(t, otlpgen.Corpus(t, "hotrod.otlp.zst")[:1], blockpack.WriterOptions{BlockSpans: 100})
-	for _, o := range []blockpack.Options{{}, {Events: true}, {Dictionaries: true}, {Binary: true, RawTimes: true}, {Events: true, Dictionaries: true}} {
+	for _, o := range []read.Options{{}, {Events: true}, {Dictionaries: true}, {Binary: true, RawTimes: true}, {Events: true, Dictionaries: true}} {
 		f := openFile(t, file, o)
-		schema, err := f.ArrowSchema(t.Context())
-		require.NoError(t, err)
+		require.NoError(t, f.Load(t.Context()))
+		schema := f.ArrowSchema()
 		taken := whole(t, f)
 		require.True(t, taken.Schema().Equal(schema))
 		row := 0
 		var id []byte
-		for b, err := range f.Scan(t.Context(), blockpack.ScanOptions{BatchRows: 33}) {
+		for b, err := range f.scan(t.Context(), scan.Options{BatchRows: 33}) {
 			require.NoError(t, err)
 			require.True(t, b.Schema().Equal(schema))
 			for i := range int(b.NumRows()) {
@@ -291,7 +327,7 @@ func TestTypes(t *testing.T) {
 			id = slices.Clone(valueOf(t, b.Column(0), 0).([]byte))
 		}
 		require.EqualValues(t, taken.NumRows(), row)
-		for b, err := range f.Traces(t.Context(), [][]byte{id}, blockpack.TraceOptions{Schema: schema}) {
+		for b, err := range f.Traces(t.Context(), [][]byte{id}, read.TraceOptions{Schema: schema}) {
 			require.NoError(t, err)
 			for i := range int(b.NumRows()) {
 				span := valueOf(t, b.Column(1), i)

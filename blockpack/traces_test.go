@@ -2,7 +2,6 @@ package blockpack_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/internal/read"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
-	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 )
 
@@ -35,7 +35,7 @@ func idOf(t testing.TB, text string) []byte {
 	return id
 }
 
-func traceRows(t testing.TB, f *blockpack.File, ids [][]byte, o blockpack.TraceOptions) (rows []row) {
+func traceRows(t testing.TB, f spans, ids [][]byte, o read.TraceOptions) (rows []row) {
 	t.Helper()
 	for b, err := range f.Traces(t.Context(), ids, o) {
 		require.NoError(t, err)
@@ -65,21 +65,21 @@ func TestTraces(t *testing.T) {
 	files["foreign"] = foreign(t, files["blocks"])
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
-			f := openFile(t, file, blockpack.Options{})
-			all := byTrace(scanRows(t, f, blockpack.ScanOptions{}))
-			cold := openFile(t, file, blockpack.Options{})
+			f := openFile(t, file, read.Options{})
+			all := byTrace(scanRows(t, f, scan.Options{}))
+			cold := openFile(t, file, read.Options{})
 			var ids [][]byte
 			for text, want := range all {
 				id := idOf(t, text)
 				ids = append(ids, id)
 				if len(ids)%5 == 0 {
-					require.Equal(t, want, texts(traceRows(t, f, [][]byte{id}, blockpack.TraceOptions{})))
-					require.Equal(t, want, texts(traceRows(t, cold, [][]byte{id}, blockpack.TraceOptions{Parallelism: 1})))
+					require.Equal(t, want, texts(traceRows(t, f, [][]byte{id}, read.TraceOptions{})))
+					require.Equal(t, want, texts(traceRows(t, cold, [][]byte{id}, read.TraceOptions{Parallelism: 1})))
 				}
 			}
-			require.Equal(t, all, byTrace(traceRows(t, f, append(ids, ids...), blockpack.TraceOptions{})))
-			require.Empty(t, traceRows(t, f, nil, blockpack.TraceOptions{}))
-			require.Empty(t, traceRows(t, f, [][]byte{bytes.Repeat([]byte{0xfe}, 16), {1, 2}, nil}, blockpack.TraceOptions{}))
+			require.Equal(t, all, byTrace(traceRows(t, f, append(ids, ids...), read.TraceOptions{})))
+			require.Empty(t, traceRows(t, f, nil, read.TraceOptions{}))
+			require.Empty(t, traceRows(t, f, [][]byte{bytes.Repeat([]byte{0xfe}, 16), {1, 2}, nil}, read.TraceOptions{}))
 		})
 	}
 }
@@ -96,28 +96,28 @@ func foreign(t testing.TB, file []byte) []byte {
 func TestTraceOptions(t *testing.T) {
 	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
 	for _, o := range []blockpack.WriterOptions{{BlockSpans: 64}, {BlockSpans: 64, NoCompact: true}} {
-		f := openFile(t, write(t, messages, o), blockpack.Options{})
-		schema, err := f.ArrowSchema(t.Context())
-		require.NoError(t, err)
-		all := byTrace(scanRows(t, f, blockpack.ScanOptions{}))
+		f := openFile(t, write(t, messages, o), read.Options{})
+		require.NoError(t, f.Load(t.Context()))
+		schema := f.ArrowSchema()
+		all := byTrace(scanRows(t, f, scan.Options{}))
 		for text, want := range all {
 			id := idOf(t, text)
 			n := 0
-			for b, err := range f.Traces(t.Context(), [][]byte{id}, blockpack.TraceOptions{Columns: []string{"span:name", "trace:id", "nothing"}}) {
+			for b, err := range f.Traces(t.Context(), [][]byte{id}, read.TraceOptions{Columns: []string{"span:name", "trace:id", "nothing"}}) {
 				require.NoError(t, err)
 				require.Equal(t, []string{"trace:id", "span:name"}, namesOf(b))
 				n += int(b.NumRows())
 			}
 			require.Len(t, want, n)
-			for b, err := range f.Traces(t.Context(), [][]byte{id}, blockpack.TraceOptions{Schema: schema}) {
+			for b, err := range f.Traces(t.Context(), [][]byte{id}, read.TraceOptions{Schema: schema}) {
 				require.NoError(t, err)
 				require.True(t, b.Schema().Equal(schema))
 			}
-			require.Equal(t, want, texts(traceRows(t, f, [][]byte{id}, blockpack.TraceOptions{Schema: schema})))
+			require.Equal(t, want, texts(traceRows(t, f, [][]byte{id}, read.TraceOptions{Schema: schema})))
 			for _, size := range []int{1, 30, 100, 1000} {
 				var got []string
 				for from := 0; ; from += size {
-					page := texts(traceRows(t, f, [][]byte{id}, blockpack.TraceOptions{Offset: int64(from), Limit: int64(size)}))
+					page := texts(traceRows(t, f, [][]byte{id}, read.TraceOptions{Offset: int64(from), Limit: int64(size)}))
 					if len(page) == 0 {
 						break
 					}
@@ -143,8 +143,8 @@ func namesOf(b arrow.RecordBatch) (names []string) {
 // A root gives the spans below it, of whatever blocks.
 func TestSubtree(t *testing.T) {
 	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
-	f := openFile(t, write(t, messages, blockpack.WriterOptions{BlockSpans: 64, Order: blockpack.OrderStart}), blockpack.Options{})
-	rows := scanRows(t, f, blockpack.ScanOptions{})
+	f := openFile(t, write(t, messages, blockpack.WriterOptions{BlockSpans: 64, Order: blockpack.OrderStart}), read.Options{})
+	rows := scanRows(t, f, scan.Options{})
 	parents := map[string]string{}
 	for _, r := range rows {
 		parents[r["trace:id bytes"]+r["span:id bytes"]] = r["trace:id bytes"] + r["span:parent_id bytes"]
@@ -162,7 +162,7 @@ func TestSubtree(t *testing.T) {
 				at = parents[at]
 			}
 		}
-		o := blockpack.TraceOptions{Root: idOf(t, root["span:id bytes"])}
+		o := read.TraceOptions{Root: idOf(t, root["span:id bytes"])}
 		require.Equal(t, want, texts(traceRows(t, f, [][]byte{idOf(t, root["trace:id bytes"])}, o)))
 		o.Limit = 2
 		require.Equal(t, want[:min(2, len(want))], texts(traceRows(t, f, [][]byte{idOf(t, root["trace:id bytes"])}, o)))
@@ -178,22 +178,24 @@ func TestTwoReads(t *testing.T) {
 	ids, blocks := idsOf(t, file)
 	for k := range 5 {
 		faults := faultstore.New()
-		f, err := blockpack.Open(t.Context(), location, blockpack.Options{Store: faults.Wrap(faults.Local()), SuffixBytes: 1 << 20})
+		r, err := faults.Wrap(faults.Local()).Open(t.Context(), location)
+		require.NoError(t, err)
+		f, err := read.Open(t.Context(), r, read.Options{SuffixBytes: 1 << 20})
 		require.NoError(t, err)
 		faults.Reset()
 		id := ids[k*len(ids)/5]
-		require.NotEmpty(t, traceRows(t, f, [][]byte{id}, blockpack.TraceOptions{}))
-		require.NoError(t, f.Close())
+		require.NotEmpty(t, traceRows(t, spans{f}, [][]byte{id}, read.TraceOptions{}))
+		require.NoError(t, r.Close())
 		require.LessOrEqual(t, faults.Count(faultstore.Read), 2*blocks[string(id)], "the file system counts reads, and so does the store")
 	}
 }
 
 // idsOf are the ids of all traces, and in how many blocks each is.
 func idsOf(t testing.TB, file []byte) (ids [][]byte, blocks map[string]int) {
-	f := openFile(t, file, blockpack.Options{})
+	f := openFile(t, file, read.Options{})
 	blocks = map[string]int{}
 	last := map[string]int{}
-	for b, err := range f.Scan(t.Context(), blockpack.ScanOptions{Columns: []string{"trace:id"}}) {
+	for b, err := range f.scan(t.Context(), scan.Options{Columns: []string{"trace:id"}}) {
 		require.NoError(t, err)
 		for i := range int(b.NumRows()) {
 			id := string(valueOf(t, b.Column(0), i).([]byte))
@@ -208,55 +210,4 @@ func idsOf(t testing.TB, file []byte) (ids [][]byte, blocks map[string]int) {
 	}
 	slices.SortFunc(ids, bytes.Compare)
 	return ids, blocks
-}
-
-// A catalog finds traces in many files, and reads the index of each once.
-func TestCatalog(t *testing.T) {
-	check := leaktest.Goroutines(t)
-	defer check()
-	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
-	dir := t.TempDir()
-	var locations []string
-	all := map[string][]string{}
-	for i, m := range messages {
-		file := write(t, [][]byte{m}, blockpack.WriterOptions{BlockSpans: 100})
-		locations = append(locations, filepath.Join(dir, fmt.Sprintf("%d.blockpack", i)))
-		require.NoError(t, os.WriteFile(locations[i], file, 0o600))
-		for id, rows := range byTrace(scanRows(t, openFile(t, file, blockpack.Options{}), blockpack.ScanOptions{})) {
-			all[id] = append(all[id], rows...)
-		}
-	}
-	for _, budget := range []int64{0, 1} {
-		faults := faultstore.New()
-		c := blockpack.NewCatalog(blockpack.CatalogOptions{Options: blockpack.Options{Store: faults.Wrap(faults.Local())}, IndexBytes: budget})
-		for round := range 2 {
-			for text, want := range all {
-				var got []string
-				for found, err := range c.Traces(t.Context(), locations, [][]byte{idOf(t, text)}, blockpack.TraceOptions{}) {
-					require.NoError(t, err)
-					require.Contains(t, locations, found.Location)
-					got = append(got, texts(rowsOfBatch(t, found.RecordBatch))...)
-				}
-				require.Equal(t, want, got)
-			}
-			if round == 0 {
-				faults.Reset()
-				for range c.Traces(t.Context(), locations, [][]byte{bytes.Repeat([]byte{0xfe}, 16)}, blockpack.TraceOptions{}) {
-					t.Fatal("found a trace that does not exist")
-				}
-				require.Zero(t, faults.Count(faultstore.Open), "the bounds of ids exclude all files")
-			}
-		}
-		require.Equal(t, faults.Count(faultstore.Open), faults.Count(faultstore.Close)*1)
-		missing := filepath.Join(dir, "missing.blockpack")
-		failed := 0
-		for found, err := range c.Traces(t.Context(), append([]string{missing}, locations...), [][]byte{binary.BigEndian.AppendUint64(make([]byte, 8), 1)}, blockpack.TraceOptions{}) {
-			if err != nil {
-				require.Equal(t, missing, found.Location)
-				require.ErrorIs(t, err, os.ErrNotExist)
-				failed++
-			}
-		}
-		require.Equal(t, 1, failed)
-	}
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/read"
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 )
 
 // stringsOf is a column of strings or bytes. Empty ones are null.
@@ -103,16 +105,16 @@ func TestTraceTables(t *testing.T) {
 	index := &column.Column{Name: "trace.index", Type: column.Uint64, Rows: 4, Values: column.Values{Numbers: []uint64{0, 1, 0, 2}}}
 	for _, columns := range [][]*column.Column{{ids}, {index, ids}} {
 		block := blockOf(t, 4, columns, 3, table)
-		f := openFile(t, fileOf(t, []int{4}, nil, [][]byte{block}, noTraceIndex), blockpack.Options{})
+		f := openFile(t, fileOf(t, []int{4}, nil, [][]byte{block}, noTraceIndex), read.Options{})
 		var got []string
-		for _, r := range scanRows(t, f, blockpack.ScanOptions{}) {
+		for _, r := range scanRows(t, f, scan.Options{}) {
 			got = append(got, r["resource.service.name string"])
 		}
 		require.Equal(t, []string{`string "one"`, "", `string "one"`, `string "three"`}, got)
 		name := filter.Col(`resource\.service\.name`)
-		require.Equal(t, []int64{0, 2}, matches(t, f, blockpack.ScanOptions{Filter: filter.Eq(name, "one")}))
-		require.Equal(t, []int64{1}, matches(t, f, blockpack.ScanOptions{Filter: filter.IsNull(name)}))
-		require.Len(t, traceRows(t, f, [][]byte{[]byte(id16(1))}, blockpack.TraceOptions{}), 2)
+		require.Equal(t, []int64{0, 2}, matches(t, f, scan.Options{Filter: filter.Eq(name, "one").Node()}))
+		require.Equal(t, []int64{1}, matches(t, f, scan.Options{Filter: filter.IsNull(name).Node()}))
+		require.Len(t, traceRows(t, f, [][]byte{[]byte(id16(1))}, read.TraceOptions{}), 2)
 		r := verifyBytes(t, fileOf(t, []int{4}, nil, [][]byte{block}, noTraceIndex))
 		require.Empty(t, r.Problems)
 	}
@@ -132,18 +134,18 @@ func TestTraceIndexes(t *testing.T) {
 	version2 = append(append(version2, id16(7)...), 2, 0, 0, 0, 2, 0)
 	for name, traceIndex := range map[string][]byte{"none": noTraceIndex, "of blocks": version2} {
 		t.Run(name, func(t *testing.T) {
-			f := openFile(t, fileOf(t, []int{2, 2, 2}, []byte{0, 1, 0}, blocks, traceIndex), blockpack.Options{})
-			require.Len(t, scanRows(t, f, blockpack.ScanOptions{}), 4)
+			f := openFile(t, fileOf(t, []int{2, 2, 2}, []byte{0, 1, 0}, blocks, traceIndex), read.Options{})
+			require.Len(t, scanRows(t, f, scan.Options{}), 4)
 			var names []string
-			for _, r := range traceRows(t, f, [][]byte{[]byte(id16(7))}, blockpack.TraceOptions{}) {
+			for _, r := range traceRows(t, f, [][]byte{[]byte(id16(7))}, read.TraceOptions{}) {
 				names = append(names, r["span:name string"])
 			}
 			require.Equal(t, []string{`string "b0"`, `string "b2"`}, names)
-			require.Len(t, traceRows(t, f, [][]byte{[]byte(id16(7))}, blockpack.TraceOptions{Offset: 1, Limit: 1}), 1)
-			require.Equal(t, []int64{1, 3}, matches(t, f, blockpack.ScanOptions{Filter: filter.Eq(filter.Col("trace:id"), []byte(id16(7)))}))
-			b, err := f.Take(t.Context(), []int64{3, 0}, blockpack.TakeOptions{Columns: []string{"span:name"}})
+			require.Len(t, traceRows(t, f, [][]byte{[]byte(id16(7))}, read.TraceOptions{Offset: 1, Limit: 1}), 1)
+			require.Equal(t, []int64{1, 3}, matches(t, f, scan.Options{Filter: filter.Eq(filter.Col("trace:id"), []byte(id16(7))).Node()}))
+			b, err := f.take(t.Context(), []int64{3, 0})
 			require.NoError(t, err)
-			require.Equal(t, "b2", b.Column(0).ValueStr(0))
+			require.Equal(t, `string "b2"`, rowsOfBatch(t, b)[0]["span:name string"])
 			b.Release()
 		})
 	}

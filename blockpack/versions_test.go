@@ -55,7 +55,7 @@ func TestVersions(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		f, err := blockpack.Open(t.Context(), path, blockpack.Options{})
 		if err == nil {
-			_, err = f.Blocks(t.Context())
+			_, err = f.ArrowSchema(t.Context())
 			require.NoError(t, f.Close())
 		}
 		var u *blockpack.UnsupportedError

@@ -12,10 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
-	"github.com/amudai/amudai-go/rntuple/internal/inspect"
-	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
-	"github.com/amudai/amudai-go/rntuple/internal/verify"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -40,7 +38,7 @@ var smallFiles = []string{
 type content struct {
 	path    string
 	schema  string
-	batches []Batch
+	batches []scan.Batch
 	bare    [][2]int64 // bytes of pages without a checksum
 }
 
@@ -52,12 +50,12 @@ func (c content) release() {
 
 // readContent reads an ntuple, and up to most batches of it.
 func readContent(ctx context.Context, file []byte, path string, most int) (c content, err error) {
-	n, err := OpenReaderAt(ctx, "x", bytes.NewReader(file), int64(len(file)), Options{Path: path, Binary: true, VariantsAsStructs: true})
+	n, err := open(ctx, file, path, Options{Binary: true, VariantsAsStructs: true})
 	if err != nil {
 		return c, err
 	}
 	c = content{path: path, schema: n.ArrowSchema().String()}
-	for b, err := range n.Scan(ctx, ScanOptions{Parallelism: 1}) {
+	for b, err := range n.scan(ctx, scan.Options{Parallelism: 1}) {
 		if err != nil {
 			c.release()
 			return c, err
@@ -67,8 +65,8 @@ func readContent(ctx context.Context, file []byte, path string, most int) (c con
 			break
 		}
 	}
-	for i := range n.table.Clusters() {
-		cluster := &n.table.Clusters()[i]
+	for i := range n.Clusters() {
+		cluster := &n.Clusters()[i]
 		for id := range cluster.Columns {
 			for _, p := range cluster.Pages(uint32(id)) {
 				if !p.Checksum {
@@ -77,7 +75,7 @@ func readContent(ctx context.Context, file []byte, path string, most int) (c con
 			}
 		}
 	}
-	return c, n.Close()
+	return c, nil
 }
 
 // contents reads all ntuples of a file.
@@ -212,12 +210,4 @@ func TestTrailingBytes(t *testing.T) {
 			require.Empty(t, report.Problems)
 		})
 	}
-}
-
-func verifyFile(ctx context.Context, f *rootfile.File) (*provider.Report, error) {
-	return verify.File(ctx, f, "", provider.VerifyOptions{})
-}
-
-func inspectFile(ctx context.Context, f *rootfile.File, o provider.InspectOptions) (*provider.Outline, error) {
-	return inspect.File(ctx, f, "", o)
 }

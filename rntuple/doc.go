@@ -1,10 +1,15 @@
 // Package rntuple reads and writes RNTuples, the columnar tables of ROOT files in high-energy physics, as
 // Arrow record batches. It needs no ROOT installation.
 //
-// [Open] opens an ntuple of a file. [NTuple.Scan] reads its entries with a projection and a filter,
-// [NTuple.Take] single entries. Fields become Arrow columns (docs/rntuple.md has the table): vectors
-// become lists, classes structs, std::optional nullable values, std::variant dense unions. The metadata
-// of an Arrow field has the C++ type and the description of the field.
+// Importing it registers the format ".root", so that package table opens an ntuple of a file, and scans its entries with a projection and
+// a filter. "file.root:dir/Events" is the location of one of several ntuples, and "file.root:dir/Events:calibration" that of an attribute
+// set, which annotates ranges of its entries. [New] is the format with other [Options]:
+//
+//	events, err := table.OpenWith(ctx, table.OpenOptions{Formats: []provider.Format{rntuple.New(rntuple.FormatOptions{})}}, "file.root")
+//
+// Fields become Arrow columns (docs/rntuple.md has the table): vectors
+// become lists, classes structs, std::optional nullable values, std::variant dense unions (structs in the registered
+// format). The metadata of an Arrow field has the C++ type and the description of the field.
 //
 // Formats 1.0 (ROOT 6.34 and later) and 0.2 (ROOT 6.30 to 6.33) are read. Checksums of metadata are
 // always compared, those of pages unless [Options] say otherwise.
@@ -47,6 +52,4 @@
 //
 // A record without a C++ type leaves a hole in the names of the types around it, such as std::optional<> and
 // std::array<,2>. uproot writes them so, too; ROOT knows no such types.
-//
-// The package is a format of package provider, too: importing it registers ".root".
 package rntuple

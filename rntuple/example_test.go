@@ -16,6 +16,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/rntuple"
+	"github.com/amudai/amudai-go/table"
 )
 
 // An ntuple of muons is written, events of two muons are read back, and the invariant masses of pairs of
@@ -32,18 +33,18 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	n, err := rntuple.Open(ctx, location+":Events", rntuple.Options{})
+	events, err := table.Open(ctx, location+":Events")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer n.Close()
+	defer events.Close()
 	pairs, err := filter.Parse("nMuon = 2")
 	if err != nil {
 		log.Fatal(err)
 	}
 	var bins [12]int
 	columns := []string{"pt", "eta", "phi", "charge"}
-	for batch, err := range n.Scan(ctx, rntuple.ScanOptions{Columns: columns, Filter: pairs}) {
+	for batch, err := range events.Scan(ctx, table.ScanOptions{Columns: columns, Filter: pairs}) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -2,6 +2,8 @@ package rntuple
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
@@ -18,80 +21,59 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
 	_ "github.com/amudai/amudai-go/storage/http"
+	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// uses are what can be done with an ntuple.
-var uses = map[string]func(t *testing.T, location string, store storage.Store) error{
-	"open": func(t *testing.T, location string, store storage.Store) error {
-		return withNTuple(t, location, store, func(*NTuple) error { return nil })
-	},
-	"list": func(t *testing.T, location string, store storage.Store) error {
-		list, err := List(t.Context(), location, Options{Store: store})
-		for _, info := range list {
-			if err == nil {
-				err = info.Err
-			}
+// uses are what can be done with a file.
+var uses = map[string]func(ctx context.Context, in provider.Input) error{
+	"list": func(ctx context.Context, in provider.Input) error {
+		list, err := format.Tables(ctx, in)
+		for _, e := range list {
+			err = errors.Join(err, e.Err)
 		}
 		return err
 	},
-	"scan": func(t *testing.T, location string, store storage.Store) error {
-		return withNTuple(t, location, store, func(n *NTuple) error {
-			for _, err := range n.Scan(t.Context(), ScanOptions{BatchRows: 7}) {
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	"scan": func(ctx context.Context, in provider.Input) error {
+		return readAll(ctx, in, provider.ReadOptions{BatchRows: 7})
 	},
-	"count": func(t *testing.T, location string, store storage.Store) error {
-		return withNTuple(t, location, store, func(n *NTuple) error {
-			e, err := filter.Parse("i4 > 1")
-			require.NoError(t, err)
-			_, err = n.Count(t.Context(), e)
-			return err
-		})
+	"filter": func(ctx context.Context, in provider.Input) error {
+		return readAll(ctx, in, provider.ReadOptions{Columns: []string{}, Filter: filter.Gt(filter.Col("i4"), 1)})
 	},
-	"take": func(t *testing.T, location string, store storage.Store) error {
-		return withNTuple(t, location, store, func(n *NTuple) error {
-			b, err := n.Take(t.Context(), []int64{n.NumEntries() - 1, 0, 3}, TakeOptions{})
-			if err == nil {
-				b.Release()
-			}
-			return err
-		})
+	"rows": func(ctx context.Context, in provider.Input) error {
+		return readAll(ctx, in, provider.ReadOptions{Rows: []provider.RowRange{{From: 0, To: 1}, {From: 3, To: 4}}})
 	},
-	"verify": func(t *testing.T, location string, store storage.Store) error {
-		f, r, err := openFile(t.Context(), location, store)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		report, err := verifyFile(t.Context(), f)
-		if err == nil {
-			require.Empty(t, report.Problems)
+	"explain": func(ctx context.Context, in provider.Input) error {
+		_, err := format.Explain(ctx, in, provider.ExplainOptions{Filter: filter.Gt(filter.Col("i4"), 1)})
+		return err
+	},
+	"verify": func(ctx context.Context, in provider.Input) error {
+		report, err := format.Verify(ctx, in, provider.VerifyOptions{})
+		if err == nil && !report.OK() {
+			return errors.Join(report.Problems...)
 		}
 		return err
 	},
-	"inspect": func(t *testing.T, location string, store storage.Store) error {
-		f, r, err := openFile(t.Context(), location, store)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		_, err = inspectFile(t.Context(), f, provider.InspectOptions{Detail: 3})
+	"inspect": func(ctx context.Context, in provider.Input) error {
+		_, err := format.Inspect(ctx, in, provider.InspectOptions{Detail: 3})
 		return err
 	},
 }
 
-func withNTuple(t *testing.T, location string, store storage.Store, use func(*NTuple) error) error {
-	n, err := Open(t.Context(), location, Options{Store: store, VariantsAsStructs: true})
+var format = New(FormatOptions{Read: Options{VariantsAsStructs: true}})
+
+// readAll reads the rows of an input, as options ask for them.
+func readAll(ctx context.Context, in provider.Input, o provider.ReadOptions) error {
+	src, err := format.Open(ctx, in, o)
 	if err != nil {
 		return err
 	}
-	defer n.Close()
-	return use(n)
+	for _, err := range provider.Batches(ctx, src) {
+		if err != nil {
+			return errors.Join(err, src.Close())
+		}
+	}
+	return src.Close()
 }
 
 // A read that fails makes every use fail, with the error of the store: whichever read it is.
@@ -106,7 +88,7 @@ func TestFaults(t *testing.T) {
 				f := faultstore.New()
 				store := f.Wrap(f.Local())
 				f.FailAt(faultstore.Read, k)
-				err := use(t, location, store)
+				err := use(t.Context(), provider.Input{Name: location, Location: location, Store: store})
 				if f.Count(faultstore.Read) < k {
 					require.NoError(t, err)
 					require.Greater(t, k, 2)
@@ -130,25 +112,19 @@ func TestRequests(t *testing.T) {
 	defer server.Close()
 	for _, c := range []struct {
 		file    string
+		table   string
 		columns []string
-		open    int64 // requests of opening
-		scan    int64 // and of scanning then
+		most    int64 // requests
 	}{
-		{"test_int_float_rntuple_v1-0-0-0.root", nil, 1, 0},
-		{"Run2012BC_DoubleMuParked_Muons_1000evts_rntuple_v1-0-0-0.root", []string{"nMuon"}, 1, 0},
-		{"uproot-physlite-rntuple_v1-0-0-0.root:EventData", []string{"AnalysisElectronsAuxDyn:pt"}, 7, 2},
-		{"uproot-physlite-rntuple_v1-0-0-0.root:EventData", nil, 7, 4},
+		{"test_int_float_rntuple_v1-0-0-0.root", "", nil, 1},
+		{"Run2012BC_DoubleMuParked_Muons_1000evts_rntuple_v1-0-0-0.root", "", []string{"nMuon"}, 1},
+		{"uproot-physlite-rntuple_v1-0-0-0.root", "EventData", []string{"AnalysisElectronsAuxDyn:pt"}, 9},
+		{"uproot-physlite-rntuple_v1-0-0-0.root", "EventData", nil, 11},
 	} {
 		requests.Store(0)
-		n, err := Open(t.Context(), server.URL+"/"+c.file, Options{})
-		require.NoError(t, err)
-		require.LessOrEqual(t, requests.Load(), c.open, "open %s", c.file)
-		requests.Store(0)
-		for _, err := range n.Scan(t.Context(), ScanOptions{Columns: c.columns}) {
-			require.NoError(t, err)
-		}
-		require.LessOrEqual(t, requests.Load(), c.scan, "scan %s %v", c.file, c.columns)
-		require.NoError(t, n.Close())
+		location := server.URL + "/" + c.file
+		require.NoError(t, readAll(t.Context(), provider.Input{Name: location, Location: location, Table: c.table}, provider.ReadOptions{Columns: c.columns}))
+		require.LessOrEqual(t, requests.Load(), c.most, "%s %v", c.file, c.columns)
 	}
 }
 
@@ -166,23 +142,17 @@ func TestPreReleases(t *testing.T) {
 		"uproot_ntuple_int_5e4_629_01__a3d72459.root": {"class version 3, ROOT 6.28 and 6.29", 50_000},
 	} {
 		t.Run(file, func(t *testing.T) {
-			name := filepath.Join(dir, file)
-			_, err := Open(t.Context(), name, Options{})
-			require.ErrorContains(t, err, want.class)
-			list, err := List(t.Context(), name, Options{})
+			in := provider.Input{Location: filepath.Join(dir, file)}
+			require.ErrorContains(t, readAll(t.Context(), in, provider.ReadOptions{}), want.class)
+			list, err := format.Tables(t.Context(), in)
 			require.NoError(t, err)
 			require.Len(t, list, 1)
 			require.ErrorContains(t, list[0].Err, want.class)
-			f, r, err := openFile(t.Context(), name, nil)
+			out, err := format.Inspect(t.Context(), in, provider.InspectOptions{Detail: 1})
 			require.NoError(t, err)
-			defer r.Close()
-			out, err := inspectFile(t.Context(), f, provider.InspectOptions{Detail: 1})
-			require.NoError(t, err)
-			entries := any(int64(-1))
-			for _, fact := range out.Facts {
-				if fact.Name == "entries" {
-					entries = fact.Value
-				}
+			entries := out.Fact("entries")
+			if entries == nil {
+				entries = int64(-1)
 			}
 			require.Equal(t, want.entries, entries)
 			if want.entries >= 0 {
@@ -204,7 +174,7 @@ func TestClassVersionsOfOtherLayouts(t *testing.T) {
 			whole[at] = other
 			name := filepath.Join(t.TempDir(), file)
 			require.NoError(t, os.WriteFile(name, whole, 0o600))
-			_, err = Open(t.Context(), name, Options{})
+			err = readAll(t.Context(), provider.Input{Location: name}, provider.ReadOptions{})
 			require.ErrorIs(t, err, fault.ErrUnsupported)
 			require.ErrorContains(t, err, fmt.Sprintf("class version %d of ROOT::Experimental::RNTuple", other))
 		}
@@ -223,14 +193,19 @@ func TestLocations(t *testing.T) {
 			require.NoError(t, w.Publish(t.Context()))
 		}
 	}
-	for location, want := range map[string]string{"a.root:two": "ntpl", "a.root:/two": "two", "a.root:dir/sub/one": "one"} {
-		n, err := Open(t.Context(), filepath.Join(dir, location), Options{})
-		require.NoError(t, err, location)
-		require.Equal(t, want, n.Name(), location)
-		require.NoError(t, n.Close())
+	schema := func(location string) (*arrow.Schema, error) {
+		file, err := table.Open(t.Context(), filepath.Join(dir, location))
+		require.NoError(t, err)
+		defer file.Close()
+		return file.Schema(t.Context())
 	}
-	_, err := Open(t.Context(), filepath.Join(dir, "a.root"), Options{})
-	require.ErrorContains(t, err, `"two", "dir/sub/one"`)
-	_, err = Open(t.Context(), filepath.Join(dir, "a.root:three"), Options{})
-	require.ErrorContains(t, err, `"two", "dir/sub/one"`)
+	for location, want := range map[string]string{"a.root:two": "ntpl", "a.root:/two": "two", "a.root:dir/sub/one": "one"} {
+		s, err := schema(location)
+		require.NoError(t, err, location)
+		require.Equal(t, want, s.Metadata().ToMap()["rntuple.name"], location)
+	}
+	for _, location := range []string{"a.root", "a.root:three"} {
+		_, err := schema(location)
+		require.ErrorContains(t, err, `"two", "dir/sub/one"`)
+	}
 }

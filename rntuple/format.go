@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/tablefile"
+	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/rntuple/internal/inspect"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
@@ -26,7 +28,46 @@ type FormatOptions struct {
 	Write WriterOptions // Store must be nil, and Append false
 }
 
-// New is the format of package provider, with some options.
+// Options are those of reading. The zero value is the default.
+type Options struct {
+	// Binary reads std::string as binary. By default it is a string, and a value that is not
+	// UTF-8 is an error.
+	Binary bool
+	// LargeOffsets gives strings, binaries and lists 64-bit offsets.
+	LargeOffsets bool
+	// VariantsAsStructs reads std::variant as a struct of the number of the active alternative,
+	// "tag", and the alternatives "_0", "_1", ..., null but for the active one. Otherwise it
+	// is a dense union with the tag as type code, where 0 is a variant without a value.
+	VariantsAsStructs bool
+	// NoProjected leaves out projected fields, which show the values of other fields again.
+	NoProjected bool
+	// NoArrowTypes reads fields that were written from Arrow types which RNTuple lacks, such as
+	// timestamps, as what they are stored as. By default descriptions that name the Arrow type
+	// give it back.
+	NoArrowTypes bool
+	// NoPageChecksums trusts pages without comparing their checksums.
+	NoPageChecksums bool
+	// CacheBytes bounds the decoded pages that are kept for the next batch, by default 64 MiB.
+	CacheBytes int64
+	// Parallelism is the number of fields that are decoded at the same time, in the current batch and in later ones, by
+	// default GOMAXPROCS.
+	Parallelism int
+	// MemoryLimit bounds the bytes that a scan holds beside the current batch: batches that are decoded ahead, and bytes
+	// that are read ahead; by default 64 MiB. One batch is always allowed.
+	MemoryLimit int64
+}
+
+func (o *Options) read() read.Options {
+	return read.Options{
+		Fields:  fields.Options{Binary: o.Binary, LargeOffsets: o.LargeOffsets, VariantStructs: o.VariantsAsStructs, NoProjected: o.NoProjected, NoArrowTypes: o.NoArrowTypes},
+		Trusted: o.NoPageChecksums, CacheBytes: o.CacheBytes,
+	}
+}
+
+const fileExtension = ".root"
+
+// New is the format of package provider, with some options. The tables of a file are its ntuples, by their paths in its directories, and their
+// attribute sets: "dir/Events" and "dir/Events:calibration".
 func New(o FormatOptions) provider.Format {
 	return tablefile.Open(o.Read.openTable).Complete(provider.Format{
 		Name: "rntuple", Title: "RNTuple", Extensions: []string{fileExtension},
@@ -41,12 +82,7 @@ func New(o FormatOptions) provider.Format {
 			return tablefile.NewGroupedSink(w, out, w.CutCluster), nil
 		},
 		Tables: func(ctx context.Context, in provider.Input) ([]provider.Entry, error) {
-			return withFile(ctx, in, "", func(f *rootfile.File) (list []provider.Entry, err error) {
-				for _, i := range listFile(ctx, f) {
-					list = append(list, provider.Entry{Path: i.Path, Err: i.Err})
-				}
-				return list, ctx.Err()
-			})
+			return withFile(ctx, in, "", func(f *rootfile.File) ([]provider.Entry, error) { return list(ctx, f), ctx.Err() })
 		},
 		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (*provider.Report, error) {
 			return withFile(ctx, in, vo.TempDir, func(f *rootfile.File) (*provider.Report, error) { return verify.File(ctx, f, in.Table, vo) })
@@ -55,6 +91,24 @@ func New(o FormatOptions) provider.Format {
 			return withFile(ctx, in, io.TempDir, func(f *rootfile.File) (*provider.Outline, error) { return inspect.File(ctx, f, in.Table, io) })
 		},
 	})
+}
+
+// list lists the ntuples of a file, in all directories, and their attribute sets. Of ntuples that cannot be read it says why.
+func list(ctx context.Context, f *rootfile.File) (all []provider.Entry) {
+	for _, object := range f.NTuples() {
+		path := object.Path()
+		l, err := read.List(ctx, f, object)
+		if err == nil {
+			err = l.Err
+		}
+		if all = append(all, provider.Entry{Path: path, Err: err}); err != nil {
+			continue
+		}
+		for _, a := range l.Footer.Attributes {
+			all = append(all, provider.Entry{Path: read.AttributePath(path, a.Name)})
+		}
+	}
+	return all
 }
 
 // withFile is what do makes of the file of an input.
@@ -71,17 +125,26 @@ func withFile[T any](ctx context.Context, in provider.Input, tempDir string, do 
 
 // openTable opens an ntuple as a table of the engine.
 func (o Options) openTable(ctx context.Context, in provider.Input, from provider.Stored, ro provider.ReadOptions) (*tablefile.File, error) {
-	file, reader, err := openFile(ctx, from.Location, from.Store)
+	r, err := from.Store.Open(ctx, from.Location)
 	if err != nil {
 		return nil, err
 	}
-	o.Path = cmp.Or(in.Table, o.Path)
-	n, err := fromFile(ctx, file, reader, o)
+	t, err := o.open(ctx, r, in.Table)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	for _, f := range t.Skipped() {
+		ro.Warning(fmt.Sprintf("%s: field %q is left out: %s", in.Name, f.Name, f.Reason))
+	}
+	so := scan.Options{Reuse: true, Parallelism: o.Parallelism, MemoryLimit: o.MemoryLimit}
+	return &tablefile.File{Table: t, Grouped: true, Scan: so, Prepare: t.Prepare, Close: r.Close}, nil
+}
+
+// open opens the ntuple at a path of a file. It reads directories, anchor, header and footer.
+func (o Options) open(ctx context.Context, r storage.Reader, path string) (*read.Table, error) {
+	f, err := rootfile.Open(ctx, read.Count(r))
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range n.Skipped() {
-		ro.Warning(fmt.Sprintf("%s: field %q is left out: %s", in.Name, f.Field, f.Reason))
-	}
-	return &tablefile.File{Table: n.table, Grouped: true, Scan: scan.Options{Reuse: true}, Prepare: n.prepare, Close: n.Close}, nil
+	return read.Open(ctx, f, path, o.read())
 }

@@ -14,11 +14,9 @@ import (
 func rebuilt(t testing.TB, edit func(s *envelope.Schema, c *envelope.Cluster)) []byte {
 	file := bytes.Clone(selection(t, "plain.root")["plain.root"])
 	e := findEnvelopes(t, file)
-	n, err := OpenReaderAt(t.Context(), "x", bytes.NewReader(file), int64(len(file)), Options{})
-	require.NoError(t, err)
-	_, err = n.Clusters(t.Context())
-	require.NoError(t, err)
-	schema, cluster, anchor := *n.table.Schema(), n.table.Clusters()[0], n.table.Anchor()
+	n := openBytes(t, file, Options{})
+	require.NoError(t, n.Load(t.Context()))
+	schema, cluster, anchor := *n.Schema(), n.Clusters()[0], n.Anchor()
 	edit(&schema, &cluster)
 	schema.Header = envelope.Counts{Fields: len(schema.Fields), Columns: len(schema.Columns)}
 	require.NoError(t, schema.Check())

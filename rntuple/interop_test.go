@@ -20,6 +20,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
@@ -184,11 +185,8 @@ func (s sample) write(t *testing.T, dir string) (path string, want map[string][]
 	require.NoError(t, w.Write(t.Context(), s.batch))
 	require.NoError(t, w.Close(t.Context()))
 
-	n, err := Open(t.Context(), path, Options{NoArrowTypes: true})
-	require.NoError(t, err)
-	defer n.Close()
 	want = map[string][]any{}
-	for _, b := range scanAll(t, n, ScanOptions{}) {
+	for _, b := range scanAll(t, openAll(t, path, Options{NoArrowTypes: true})[0], scan.Options{}) {
 		for c := range int(b.NumCols()) {
 			for i := range int(b.NumRows()) {
 				want[b.ColumnName(c)] = append(want[b.ColumnName(c)], plainValue(b.Column(c), i))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
 
+	"github.com/amudai/amudai-go/internal/engine/take"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
@@ -20,11 +21,7 @@ import (
 )
 
 func rootFile(ctx context.Context, file []byte) (*rootfile.File, error) {
-	r, err := storage.FromReaderAt("x", bytes.NewReader(file), int64(len(file))).Open(ctx, "x")
-	if err != nil {
-		return nil, err
-	}
-	return rootfile.Open(ctx, r)
+	return rootfile.Open(ctx, storage.FromBytes("x", file))
 }
 
 // envelopes are where the metadata of an uncompressed file of one ntuple lies.
@@ -41,18 +38,16 @@ func findEnvelopes(t testing.TB, file []byte) (e envelopes) {
 	require.NoError(t, err)
 	object, err := f.FindNTuple("")
 	require.NoError(t, err)
-	n, err := OpenReaderAt(t.Context(), "x", bytes.NewReader(file), int64(len(file)), Options{})
-	require.NoError(t, err)
-	_, err = n.Clusters(t.Context())
-	require.NoError(t, err)
-	a := n.table.Anchor()
+	n := openBytes(t, file, Options{})
+	require.NoError(t, n.Load(t.Context()))
+	a := n.Anchor()
 	e.anchor, e.anchorSize = object.Key.Offset+object.Key.HeaderSize, object.Key.Size-object.Key.HeaderSize
 	e.header, e.footer = a.Header, a.Footer
-	for _, g := range n.table.Footer().Groups {
+	for _, g := range n.Footer().Groups {
 		e.lists = append(e.lists, g.PageList)
 	}
-	for i := range n.table.Clusters() {
-		c := &n.table.Clusters()[i]
+	for i := range n.Clusters() {
+		c := &n.Clusters()[i]
 		for id := range c.Columns {
 			e.pages = append(e.pages, c.Pages(uint32(id))...)
 		}
@@ -115,14 +110,12 @@ func hostile(t testing.TB, file []byte) {
 	if c, err := readContent(ctx, file, "", 3); err == nil {
 		c.release()
 	}
-	n, err := OpenReaderAt(ctx, "x", bytes.NewReader(file), int64(len(file)), Options{VariantsAsStructs: true})
-	if err == nil {
-		if rows := n.NumEntries(); rows > 0 {
-			if b, err := n.Take(ctx, []int64{rows - 1, 0, rows / 2}, TakeOptions{MemoryLimit: 16 << 20}); err == nil {
-				b.Release()
-			}
+	n, err := open(ctx, file, "", Options{VariantsAsStructs: true})
+	if err == nil && n.NumRows() > 0 {
+		rows := n.NumRows()
+		if b, err := n.take(ctx, []int64{rows - 1, 0, rows / 2}, take.Options{MemoryLimit: 16 << 20}); err == nil {
+			b.Release()
 		}
-		require.NoError(t, n.Close())
 	}
 	_, _ = verifyBytes(ctx, file)
 	require.NoError(t, ctx.Err(), "it takes too long")

@@ -1,7 +1,10 @@
 package rntuple
 
 import (
+	"context"
+	"iter"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +17,14 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/take"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/rntuple/internal/read"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // corpus are the files that another program wrote, by their paths.
@@ -29,30 +39,64 @@ func corpus(t testing.TB) (names []string) {
 	return names
 }
 
+// ntuple is an ntuple that the engine is asked about.
+type ntuple struct{ *read.Table }
+
+// open opens the ntuple at a path of a file.
+func open(ctx context.Context, file []byte, path string, o Options) (ntuple, error) {
+	t, err := o.open(ctx, storage.FromBytes("x.root", file), path)
+	return ntuple{t}, err
+}
+
 // openAll opens all ntuples of a file that can be read.
-func openAll(t testing.TB, name string, o Options) (all []*NTuple) {
-	list, err := List(t.Context(), name, o)
+func openAll(t testing.TB, name string, o Options) (all []ntuple) {
+	file, err := os.ReadFile(name)
+	require.NoError(t, err)
+	f, err := rootFile(t.Context(), file)
 	if err != nil {
 		return nil // files that are refused
 	}
-	for _, info := range list {
-		if info.Err != nil {
-			continue
+	for _, object := range f.NTuples() {
+		if n, err := open(t.Context(), file, object.Path(), o); err == nil {
+			all = append(all, n)
 		}
-		o.Path = info.Path
-		n, err := Open(t.Context(), name, o)
-		if err != nil {
-			continue
-		}
-		t.Cleanup(func() { require.NoError(t, n.Close()) })
-		all = append(all, n)
 	}
 	return all
 }
 
+// scan gives the entries of a scan.
+func (n ntuple) scan(ctx context.Context, o scan.Options) iter.Seq2[scan.Batch, error] {
+	return func(yield func(scan.Batch, error) bool) {
+		o, err := n.Prepare(ctx, o)
+		if err != nil {
+			yield(scan.Batch{}, err)
+			return
+		}
+		scan.Scan(ctx, n.Table, o)(yield)
+	}
+}
+
+// take gives single entries.
+func (n ntuple) take(ctx context.Context, entries []int64, o take.Options) (arrow.RecordBatch, error) {
+	if err := n.Load(ctx); err != nil {
+		return nil, err
+	}
+	return take.Rows(ctx, n.Table, entries, o)
+}
+
+// count counts the entries that meet a condition.
+func (n ntuple) count(t testing.TB, condition string) int64 {
+	e, err := filter.Parse(condition)
+	require.NoError(t, err)
+	require.NoError(t, n.Load(t.Context()))
+	count, err := scan.Count(t.Context(), n.Table, e.Node())
+	require.NoError(t, err, condition)
+	return count
+}
+
 // scanAll gives the entries of a scan, as one array for each run of entries of a cluster.
-func scanAll(t testing.TB, n *NTuple, o ScanOptions) (batches []Batch) {
-	for b, err := range n.Scan(t.Context(), o) {
+func scanAll(t testing.TB, n ntuple, o scan.Options) (batches []scan.Batch) {
+	for b, err := range n.scan(t.Context(), o) {
 		require.NoError(t, err)
 		if o.Reuse {
 			b.RecordBatch = clone(t, b.RecordBatch)
@@ -81,7 +125,7 @@ func clone(t testing.TB, b arrow.RecordBatch) arrow.RecordBatch {
 }
 
 // requireRows compares the entries of batches, in order, with entries of a whole scan.
-func requireRows(t testing.TB, want []Batch, entries []int64, got []Batch) {
+func requireRows(t testing.TB, want []scan.Batch, entries []int64, got []scan.Batch) {
 	at := func(row int64) (arrow.RecordBatch, int64) {
 		for _, b := range want {
 			for _, r := range b.RowRanges() {
@@ -117,21 +161,21 @@ func TestScansAgree(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			for _, n := range openAll(t, name, Options{VariantsAsStructs: true}) {
-				rows := n.NumEntries()
+				rows := n.NumRows()
 				if rows > fewEntries || strings.Contains(name, "corrupt") || len(n.ArrowSchema().Fields()) > 100 {
 					continue
 				}
-				if _, err := n.Clusters(t.Context()); err != nil {
+				if n.Load(t.Context()) != nil {
 					continue
 				}
-				all := scanAll(t, n, ScanOptions{Parallelism: 1, BatchRows: 1 << 20})
+				all := scanAll(t, n, scan.Options{Parallelism: 1, BatchRows: 1 << 20})
 				entries := make([]int64, rows)
 				for i := range entries {
 					entries[i] = int64(i)
 				}
 				r := rand.New(rand.NewPCG(1, 2))
 				for range 2 {
-					o := ScanOptions{BatchRows: 1 + r.IntN(100), Parallelism: 1 + r.IntN(4), Reuse: r.IntN(2) == 0}
+					o := scan.Options{BatchRows: 1 + r.IntN(100), Parallelism: 1 + r.IntN(4), Reuse: r.IntN(2) == 0}
 					requireRows(t, all, entries, scanAll(t, n, o))
 				}
 				if rows == 0 {
@@ -141,73 +185,74 @@ func TestScansAgree(t *testing.T) {
 				for range 20 {
 					some = append(some, r.Int64N(rows))
 				}
-				taken, err := n.Take(t.Context(), some, TakeOptions{})
+				taken, err := n.take(t.Context(), some, take.Options{})
 				require.NoError(t, err)
-				requireRows(t, all, some, []Batch{{RecordBatch: taken}})
+				requireRows(t, all, some, []scan.Batch{{RecordBatch: taken}})
 				taken.Release()
 				from := r.Int64N(rows)
-				o := ScanOptions{Entries: []EntryRange{{From: from, To: rows}, {From: 0, To: from}}}
+				o := scan.Options{Rows: []rowset.Range{{From: from, To: rows}, {From: 0, To: from}}}
 				requireRows(t, all, slices.Concat(entries[from:], entries[:from]), scanAll(t, n, o))
 			}
 		})
 	}
 }
 
-func muons(t testing.TB) *NTuple {
-	n, err := Open(t.Context(), filepath.Join(testdata.Shared(t), "corpus", "rntuple", "Run2012BC_DoubleMuParked_Muons_1000evts_rntuple_v1-0-0-0.root")+":Events", Options{})
+// muons are the events of a file, as a table.
+func muons(t testing.TB) *table.Table {
+	events, err := table.Open(t.Context(), filepath.Join(testdata.Shared(t), "corpus", "rntuple", "Run2012BC_DoubleMuParked_Muons_1000evts_rntuple_v1-0-0-0.root")+":Events")
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, n.Close()) })
-	return n
+	t.Cleanup(func() { require.NoError(t, events.Close()) })
+	return events
 }
 
 // Filters find what a look at all entries finds.
 func TestFilter(t *testing.T) {
-	n := muons(t)
-	want := []int64{}
-	for b, err := range n.Scan(t.Context(), ScanOptions{Columns: []string{"nMuon"}}) {
+	events := muons(t)
+	var want [][]float32
+	for b, err := range events.Scan(t.Context(), table.ScanOptions{Columns: []string{"nMuon", "Muon_pt"}}) {
 		require.NoError(t, err)
-		first := b.RowRanges()[0].From
 		for i, v := range b.Column(0).(*array.Uint32).Uint32Values() {
 			if v > 3 {
-				want = append(want, first+int64(i))
+				want = append(want, listOf(b.Column(1), i))
 			}
 		}
 	}
 	require.NotEmpty(t, want)
 	e, err := filter.Parse("nMuon > 3")
 	require.NoError(t, err)
-	count, err := n.Count(t.Context(), e)
+	count, err := events.Count(t.Context(), table.ScanOptions{Filter: e})
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), count)
-	var got []int64
-	for b, err := range n.Scan(t.Context(), ScanOptions{Columns: []string{"Muon_pt", "Muon_eta"}, Filter: e}) {
+	var got [][]float32
+	for b, err := range events.Scan(t.Context(), table.ScanOptions{Columns: []string{"Muon_pt", "Muon_eta"}, Filter: e}) {
 		require.NoError(t, err)
 		require.EqualValues(t, 2, b.NumCols())
-		for _, r := range b.RowRanges() {
-			for row := r.From; row < r.To; row++ {
-				got = append(got, row)
-			}
-		}
-		lists := b.Column(0).(*array.List)
-		for i := range lists.Len() {
-			from, to := lists.ValueOffsets(i)
-			require.Greater(t, to-from, int64(3))
+		for i := range b.Column(0).Len() {
+			got = append(got, listOf(b.Column(0), i))
+			require.Greater(t, len(got[len(got)-1]), 3)
 		}
 	}
 	require.Equal(t, want, got)
 }
 
+// listOf copies a list of floats.
+func listOf(a arrow.Array, i int) []float32 {
+	lists := a.(*array.List)
+	from, to := lists.ValueOffsets(i)
+	return slices.Clone(lists.ListValues().(*array.Float32).Float32Values()[from:to])
+}
+
 // Parts of collections are read alone.
 func TestProjection(t *testing.T) {
-	n := muons(t)
-	all := n.ArrowSchema()
-	collection := all.Field(0)
-	require.Equal(t, "_collection0", collection.Name)
-	for b, err := range n.Scan(t.Context(), ScanOptions{Columns: []string{"_collection0.Muon_eta"}}) {
+	events := muons(t)
+	all, err := events.Schema(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "_collection0", all.Field(0).Name)
+	for b, err := range events.Scan(t.Context(), table.ScanOptions{Columns: []string{"_collection0.Muon_eta"}}) {
 		require.NoError(t, err)
 		require.Equal(t, "list<item: struct<Muon_eta: float32>>", b.Schema().Field(0).Type.String())
 	}
-	for _, err := range n.Scan(t.Context(), ScanOptions{Columns: []string{"_collection0.Muon_charg"}}) {
+	for _, err := range events.Scan(t.Context(), table.ScanOptions{Columns: []string{"_collection0.Muon_charg"}}) {
 		require.ErrorContains(t, err, "Muon_charge")
 	}
 }
@@ -215,15 +260,20 @@ func TestProjection(t *testing.T) {
 // A file of several ntuples needs a path, and says which there are.
 func TestPaths(t *testing.T) {
 	name := filepath.Join(testdata.Shared(t), "corpus", "rntuple", "extra", "uproot-written", "uproot_subdir_two.root")
-	_, err := Open(t.Context(), name, Options{})
+	rows := func(location string) (int64, error) {
+		file, err := table.Open(t.Context(), location)
+		require.NoError(t, err)
+		defer file.Close()
+		return file.Count(t.Context(), table.ScanOptions{})
+	}
+	_, err := rows(name)
 	require.ErrorContains(t, err, "dir/sub/one")
 	for location, want := range map[string]int64{name + ":two": 5, name + ":/dir/sub/one": 10, name + ":dir/sub/one;1": 10} {
-		n, err := Open(t.Context(), location, Options{})
+		n, err := rows(location)
 		require.NoError(t, err, location)
-		require.Equal(t, want, n.NumEntries())
-		require.NoError(t, n.Close())
+		require.Equal(t, want, n)
 	}
-	list, err := List(t.Context(), name, Options{})
+	list, err := New(FormatOptions{}).Tables(t.Context(), provider.Input{Location: name})
 	require.NoError(t, err)
-	require.Len(t, list, 2)
+	require.Equal(t, []provider.Entry{{Path: "two"}, {Path: "dir/sub/one"}}, list)
 }

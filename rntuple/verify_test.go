@@ -18,16 +18,13 @@ func TestVerifySound(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			for _, n := range openAll(t, name, Options{}) {
-				if filepath.Base(name) == "corrupt_page.root" || n.table.Load(t.Context()) != nil {
+				if filepath.Base(name) == "corrupt_page.root" || n.Load(t.Context()) != nil {
 					continue
 				}
-				if n.NumEntries() > 1_000_000 && testing.Short() {
+				if n.NumRows() > 1_000_000 && testing.Short() {
 					continue
 				}
-				f, r, err := openFile(t.Context(), name, nil)
-				require.NoError(t, err)
-				defer r.Close()
-				report, err := verifyFile(t.Context(), f)
+				report, err := New(FormatOptions{}).Verify(t.Context(), provider.Input{Location: name}, provider.VerifyOptions{})
 				require.NoError(t, err)
 				for _, problem := range report.Problems {
 					require.ErrorContains(t, problem, "pre-release") // of another ntuple in the file
@@ -87,11 +84,8 @@ func TestInspect(t *testing.T) {
 	for _, name := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			f, r, err := openFile(t.Context(), name, nil)
-			require.NoError(t, err)
-			defer r.Close()
 			for detail := range 4 {
-				out, err := inspectFile(t.Context(), f, provider.InspectOptions{Detail: detail, Hex: detail == 3})
+				out, err := New(FormatOptions{}).Inspect(t.Context(), provider.Input{Location: name}, provider.InspectOptions{Detail: detail, Hex: detail == 3})
 				require.NoError(t, err)
 				for _, l := range out.Lists {
 					for _, row := range l.Rows {

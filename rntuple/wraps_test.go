@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/take"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
@@ -47,7 +49,7 @@ func TestWraps(t *testing.T) {
 	defer b.Release()
 	for _, o := range []Options{{}, {LargeOffsets: true}, {VariantsAsStructs: true}} {
 		n := openBytes(t, written(t, s, WriterOptions{ClusterRows: 333}, b), o)
-		requireSame(t, []arrow.RecordBatch{b}, n, ScanOptions{BatchRows: 100})
+		requireSame(t, []arrow.RecordBatch{b}, n, scan.Options{BatchRows: 100})
 		requireEqualNTuples(t, n, openBytes(t, rewritten(t, n, WriterOptions{}), o))
 		if o.LargeOffsets {
 			continue
@@ -60,7 +62,7 @@ func TestWraps(t *testing.T) {
 		require.True(t, n.ArrowSchema().Field(12).Type.(*arrow.MapType).KeysSorted)
 
 		rows := []int64{899, 3, 3, 500}
-		got, err := n.Take(t.Context(), rows, TakeOptions{Columns: []string{"f0", "f3", "f10.s", "f11.b", "f13.d"}})
+		got, err := n.take(t.Context(), rows, take.Options{Columns: []string{"f0", "f3", "f10.s", "f11.b", "f13.d"}})
 		require.NoError(t, err)
 		require.Equal(t, all[0].Type.String(), got.Column(0).DataType().String())
 		require.Equal(t, "list<item: struct<b: binary_view nullable>, nullable>", got.Column(3).DataType().String())
@@ -112,11 +114,9 @@ func TestFilterWraps(t *testing.T) {
 	} {
 		e, err := filter.Parse(text)
 		require.NoError(t, err)
-		count, err := n.Count(t.Context(), e)
-		require.NoError(t, err, text)
-		require.Equal(t, want, count, text)
+		require.Equal(t, want, n.count(t, text), text)
 		rows := int64(0)
-		for got, err := range n.Scan(t.Context(), ScanOptions{Filter: e}) {
+		for got, err := range n.scan(t.Context(), scan.Options{Filter: e.Node()}) {
 			require.NoError(t, err)
 			for i, f := range s.Fields() {
 				require.Equal(t, f.Type.String(), got.Column(i).DataType().String())
@@ -138,7 +138,7 @@ func TestMapMetadata(t *testing.T) {
 	b := arrowgen.New(4).Batch(s, 100)
 	defer b.Release()
 	n := openBytes(t, written(t, s, WriterOptions{}, b), Options{})
-	requireSame(t, []arrow.RecordBatch{b}, n, ScanOptions{})
+	requireSame(t, []arrow.RecordBatch{b}, n, scan.Options{})
 	back := n.ArrowSchema().Field(0).Type.(*arrow.MapType)
 	for _, f := range []arrow.Field{back.KeyField(), back.ItemField()} {
 		name, _ := f.Metadata.GetValue("ARROW:extension:name")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
@@ -63,7 +64,7 @@ func TestWriteRandom(t *testing.T) {
 		}
 		n := openBytes(t, written(t, s, o, batches...), Options{})
 		require.Equal(t, len(all), len(n.ArrowSchema().Fields()))
-		requireSame(t, batches, n, ScanOptions{})
+		requireSame(t, batches, n, scan.Options{})
 	})
 }
 
@@ -130,7 +131,7 @@ func TestWriteWrongTypes(t *testing.T) {
 			return
 		}
 		requireSound(t, out.Bytes())
-		requireSame(t, []arrow.RecordBatch{b}, openBytes(t, out.Bytes(), Options{Binary: true}), ScanOptions{})
+		requireSame(t, []arrow.RecordBatch{b}, openBytes(t, out.Bytes(), Options{Binary: true}), scan.Options{})
 	})
 }
 
@@ -139,7 +140,7 @@ func TestWriteSplitBlobs(t *testing.T) {
 	b := mixed(3000)
 	for _, size := range []int64{512, 1000, 1 << 20} {
 		n := openBytes(t, written(t, b.Schema(), WriterOptions{MaxKeySize: size, PageBytes: 16_000}, b), Options{})
-		requireSame(t, []arrow.RecordBatch{b}, n, ScanOptions{})
+		requireSame(t, []arrow.RecordBatch{b}, n, scan.Options{})
 	}
 }
 
@@ -150,7 +151,7 @@ func TestWriteSharedPages(t *testing.T) {
 	b := array.NewRecordBatch(s, []arrow.Array{zeros, zeros}, 1<<20)
 	small := written(t, s, WriterOptions{Compression: NoCompression}, b)
 	require.Less(t, len(small), 600<<10)
-	requireSame(t, []arrow.RecordBatch{b}, openBytes(t, small, Options{}), ScanOptions{})
+	requireSame(t, []arrow.RecordBatch{b}, openBytes(t, small, Options{}), scan.Options{})
 	large := written(t, s, WriterOptions{Compression: NoCompression, NoSharedPages: true}, b)
 	require.Greater(t, len(large), 8<<20)
 }
@@ -194,7 +195,7 @@ func TestExtend(t *testing.T) {
 		zeros = append(zeros, zero.NewArray())
 	}
 	first := array.NewRecordBatch(whole.Schema(), append(b.Columns(), zeros...), 100)
-	requireSame(t, []arrow.RecordBatch{first, whole}, n, ScanOptions{})
+	requireSame(t, []arrow.RecordBatch{first, whole}, n, scan.Options{})
 	requireEqualNTuples(t, n, openBytes(t, rewritten(t, n, WriterOptions{}), Options{}))
 }
 
@@ -220,7 +221,7 @@ func TestEncodings(t *testing.T) {
 		}}
 		raw := written(t, s, o, batch)
 		require.Less(t, len(raw), 24000)
-		for got, err := range openBytes(t, raw, Options{}).Scan(t.Context(), ScanOptions{}) {
+		for got, err := range openBytes(t, raw, Options{}).scan(t.Context(), scan.Options{}) {
 			require.NoError(t, err)
 			require.EqualValues(t, 1000, got.NumRows())
 			for i := range 1000 {
@@ -256,7 +257,7 @@ func TestProjections(t *testing.T) {
 	batch := g.Batch(s, 500)
 	o := WriterOptions{ClusterRows: 123, Projections: []Projection{{"muon_pt", "muons.pt"}, {"muon_hits", "muons.hits"}, {"m", "n"}, {"again", "muons"}}}
 	n := openBytes(t, written(t, s, o, batch), Options{})
-	for got, err := range n.Scan(t.Context(), ScanOptions{}) {
+	for got, err := range n.scan(t.Context(), scan.Options{}) {
 		require.NoError(t, err)
 		lists := got.Column(0).(*array.List)
 		pt := got.Column(2).(*array.List)
@@ -271,9 +272,9 @@ func TestProjections(t *testing.T) {
 	// Read and written again they show the fields again, as long as their values are the same.
 	again := rewritten(t, n, WriterOptions{ClusterRows: 123})
 	require.Equal(t, written(t, s, o, batch), again)
-	whole := scanAll(t, n, ScanOptions{})[0]
+	whole := scanAll(t, n, scan.Options{})[0]
 	other := append([]arrow.Array{}, whole.Columns()...)
-	other[4] = array.NewSlice(scanAll(t, n, ScanOptions{})[1].Column(1), 0, 1)
+	other[4] = array.NewSlice(scanAll(t, n, scan.Options{})[1].Column(1), 0, 1)
 	var out bytes.Buffer
 	w, err := NewWriter(t.Context(), &out, n.ArrowSchema(), WriterOptions{})
 	require.NoError(t, err)
@@ -303,10 +304,11 @@ func TestAppend(t *testing.T) {
 	require.NoError(t, write(two, WriterOptions{Name: "dir/two", Append: true, Compression: 404}))
 	require.ErrorIs(t, write(two, WriterOptions{Name: "one", Append: true}), fs.ErrExist)
 	for name, want := range map[string]arrow.RecordBatch{"one": one, "dir/two": two} {
-		n, err := Open(t.Context(), path+":"+name, Options{})
+		file, err := os.ReadFile(path)
 		require.NoError(t, err)
-		requireSame(t, []arrow.RecordBatch{want}, n, ScanOptions{})
-		require.NoError(t, n.Close())
+		n, err := open(t.Context(), file, name, Options{})
+		require.NoError(t, err)
+		requireSame(t, []arrow.RecordBatch{want}, n, scan.Options{})
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
@@ -406,15 +408,11 @@ func TestWriteFaults(t *testing.T) {
 				if done {
 					require.NoError(t, err)
 				}
-				list, lerr := List(t.Context(), location, Options{})
-				require.NoError(t, lerr)
-				for _, i := range list {
-					n, err := Open(t.Context(), location+":"+i.Path, Options{})
-					require.NoError(t, err)
-					requireSame(t, []arrow.RecordBatch{map[string]arrow.RecordBatch{"old": old, "new": data}[i.Path]}, n, ScanOptions{})
-					require.NoError(t, n.Close())
+				list := openAll(t, location, Options{})
+				for _, n := range list {
+					requireSame(t, []arrow.RecordBatch{map[string]arrow.RecordBatch{"old": old, "new": data}[n.Path()]}, n, scan.Options{})
 				}
-				if list[0].Path == "old" && len(list) == 1 {
+				if list[0].Path() == "old" && len(list) == 1 {
 					require.ErrorIs(t, err, faultstore.Err)
 				}
 				entries, err := os.ReadDir(filepath.Dir(location))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/rntuple/internal/verify"
@@ -45,19 +46,19 @@ func requireSound(t testing.TB, b []byte) {
 	require.Empty(t, r.Problems)
 }
 
-func openBytes(t testing.TB, b []byte, o Options) *NTuple {
+func openBytes(t testing.TB, b []byte, o Options) ntuple {
 	t.Helper()
-	n, err := OpenReaderAt(t.Context(), "x.root", bytes.NewReader(b), int64(len(b)), o)
+	n, err := open(t.Context(), b, "", o)
 	require.NoError(t, err)
 	require.Empty(t, n.Skipped())
 	return n
 }
 
 // requireSame compares the rows of batches with those of an ntuple, bit by bit.
-func requireSame(t testing.TB, want []arrow.RecordBatch, n *NTuple, o ScanOptions) {
+func requireSame(t testing.TB, want []arrow.RecordBatch, n ntuple, o scan.Options) {
 	t.Helper()
 	w, at := 0, int64(0)
-	for b, err := range n.Scan(t.Context(), o) {
+	for b, err := range n.scan(t.Context(), o) {
 		require.NoError(t, err)
 		for from := int64(0); from < b.NumRows(); {
 			for w < len(want) && at == want[w].NumRows() {
@@ -199,8 +200,8 @@ func TestWriteTypes(t *testing.T) {
 			require.True(t, f.Nullable, f.Name)
 			require.Equal(t, all[i].Type.String(), f.Type.String())
 		}
-		require.EqualValues(t, 1000, n.NumEntries())
-		requireSame(t, batches, n, ScanOptions{})
+		require.EqualValues(t, 1000, n.NumRows())
+		requireSame(t, batches, n, scan.Options{})
 	}
 }
 
@@ -222,7 +223,7 @@ func TestWriteRequired(t *testing.T) {
 	for _, f := range n.ArrowSchema().Fields() {
 		require.False(t, f.Nullable)
 	}
-	requireSame(t, []arrow.RecordBatch{b}, n, ScanOptions{})
+	requireSame(t, []arrow.RecordBatch{b}, n, scan.Options{})
 
 	g.Nulls = 0.5
 	one := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.ListOfField(arrow.Field{Name: "item", Type: arrow.PrimitiveTypes.Int8})}}, nil)
@@ -286,7 +287,7 @@ func TestWriteUnions(t *testing.T) {
 		b := unionBatch(t, mode)
 		raw := written(t, b.Schema(), WriterOptions{ClusterRows: 77}, b.NewSlice(0, 123), b.NewSlice(123, 500))
 		n := openBytes(t, raw, Options{})
-		requireSame(t, []arrow.RecordBatch{b}, n, ScanOptions{})
+		requireSame(t, []arrow.RecordBatch{b}, n, scan.Options{})
 		f, _ := n.ArrowSchema().FieldsByName("u")
 		require.Equal(t, "std::variant<std::optional<std::int32_t>,std::string>", f[0].Metadata.ToMap()["rntuple.type"])
 		u := f[0].Type.(arrow.UnionType)
@@ -305,16 +306,16 @@ func TestWriteUnions(t *testing.T) {
 }
 
 // rewritten writes all entries of an ntuple as another one.
-func rewritten(t testing.TB, n *NTuple, o WriterOptions) []byte {
+func rewritten(t testing.TB, n ntuple, o WriterOptions) []byte {
 	var batches []arrow.RecordBatch
-	for _, b := range scanAll(t, n, ScanOptions{}) {
+	for _, b := range scanAll(t, n, scan.Options{}) {
 		batches = append(batches, b.RecordBatch)
 	}
 	return written(t, n.ArrowSchema(), o, batches...)
 }
 
 // requireEqualNTuples compares schemas with all metadata, and values.
-func requireEqualNTuples(t testing.TB, want, got *NTuple) {
+func requireEqualNTuples(t testing.TB, want, got ntuple) {
 	t.Helper()
 	for i, f := range want.ArrowSchema().Fields() {
 		g := got.ArrowSchema().Field(i)
@@ -322,14 +323,14 @@ func requireEqualNTuples(t testing.TB, want, got *NTuple) {
 		require.Equal(t, f.Type.String(), g.Type.String())
 	}
 	require.Equal(t, want.ArrowSchema().Metadata().ToMap()["rntuple.streamer_info"], got.ArrowSchema().Metadata().ToMap()["rntuple.streamer_info"])
-	require.Equal(t, want.Name(), got.Name())
-	require.Equal(t, want.Description(), got.Description())
-	require.Equal(t, want.NumEntries(), got.NumEntries())
+	require.Equal(t, want.Schema().Name, got.Schema().Name)
+	require.Equal(t, want.Schema().Description, got.Schema().Description)
+	require.Equal(t, want.NumRows(), got.NumRows())
 	var batches []arrow.RecordBatch
-	for _, b := range scanAll(t, want, ScanOptions{}) {
+	for _, b := range scanAll(t, want, scan.Options{}) {
 		batches = append(batches, b.RecordBatch)
 	}
-	requireSame(t, batches, got, ScanOptions{})
+	requireSame(t, batches, got, scan.Options{})
 }
 
 // What others wrote is written again with the same fields, C++ types, descriptions and values.
@@ -341,7 +342,7 @@ func TestRewriteCorpus(t *testing.T) {
 				return
 			}
 			for _, n := range openAll(t, name, Options{Binary: true}) {
-				if _, err := n.Clusters(t.Context()); err != nil || n.NumEntries() > 200_000 {
+				if n.Load(t.Context()) != nil || n.NumRows() > 200_000 {
 					continue
 				}
 				requireEqualNTuples(t, n, openBytes(t, rewritten(t, n, WriterOptions{}), Options{Binary: true}))
@@ -364,7 +365,9 @@ func TestWriteSameBytes(t *testing.T) {
 	b := g.Batch(s, 3000)
 	o := WriterOptions{Parallelism: 1, ClusterBytes: 40_000, PageBytes: 1 << 10}
 	want := written(t, s, o, b)
-	require.Greater(t, len(clusters(t, want)), 3)
+	n := openBytes(t, want, Options{})
+	require.NoError(t, n.Load(t.Context()))
+	require.Greater(t, n.NumStripes(), 3)
 	for parallelism := 2; parallelism < 5; parallelism++ {
 		o.Parallelism = parallelism
 		o.MemoryBytes = 100_000 * int64(parallelism)
@@ -374,11 +377,5 @@ func TestWriteSameBytes(t *testing.T) {
 		}
 		require.True(t, bytes.Equal(want, written(t, s, o, parts...)))
 	}
-	requireSame(t, []arrow.RecordBatch{b}, openBytes(t, want, Options{}), ScanOptions{})
-}
-
-func clusters(t testing.TB, b []byte) []EntryRange {
-	all, err := openBytes(t, b, Options{}).Clusters(t.Context())
-	require.NoError(t, err)
-	return all
+	requireSame(t, []arrow.RecordBatch{b}, n, scan.Options{})
 }

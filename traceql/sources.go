@@ -9,11 +9,11 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // BlockpackSource is the source of an open Blockpack file, which stays the caller's. Its trace index, range index and statistics are
@@ -27,30 +27,27 @@ func BlockpackSource(ctx context.Context, f *blockpack.File) (TraceSource, error
 	for i, name := range arrowmap.UniqueNames(s.Fields()) {
 		fields[schema.JoinPath("", name)] = s.Field(i)
 	}
-	return &blockpackSource{fileSource{
-		schema:   s,
-		distinct: f.Distinct,
-		scan: func(ctx context.Context, columns []string, e filter.Expr) iter.Seq2[scan.Batch, error] {
-			return f.Scan(ctx, blockpack.ScanOptions{Columns: columns, Filter: e})
-		},
-		explain: func(ctx context.Context, columns []string, e filter.Expr) (*scan.Explanation, error) {
-			return f.Explain(ctx, blockpack.ScanOptions{Columns: columns, Filter: e})
-		},
-	}, f, fields}, nil
+	return blockpackSource{f, s, fields}, nil
 }
 
 type blockpackSource struct {
-	fileSource
-	file   *blockpack.File
+	*blockpack.File
+	schema *arrow.Schema
 	fields map[string]arrow.Field // by path
 }
 
-func (s *blockpackSource) Traces(ctx context.Context, ids [][]byte, columns []string) iter.Seq2[arrow.RecordBatch, error] {
+func (s blockpackSource) Schema() *arrow.Schema { return s.schema }
+
+func (s blockpackSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error) {
+	return explained(s.Explain(ctx, columns, f))
+}
+
+func (s blockpackSource) Traces(ctx context.Context, ids [][]byte, columns []string) iter.Seq2[arrow.RecordBatch, error] {
 	fields := make([]arrow.Field, len(columns))
 	for i, path := range columns {
 		fields[i] = s.fields[path]
 	}
-	return s.file.Traces(ctx, ids, blockpack.TraceOptions{Schema: arrow.NewSchema(fields, nil)})
+	return s.File.Traces(ctx, ids, blockpack.TraceOptions{Schema: arrow.NewSchema(fields, nil)})
 }
 
 // ShardSource is the source of an open shard, which stays the caller's. Its statistics, dictionaries and indexes are used.
@@ -59,31 +56,19 @@ func ShardSource(ctx context.Context, s *shard.Shard) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fileSource{
-		schema:   schema,
-		distinct: s.Distinct,
-		scan: func(ctx context.Context, columns []string, e filter.Expr) iter.Seq2[scan.Batch, error] {
-			return s.Scan(ctx, shard.ScanOptions{Columns: columns, Filter: e})
-		},
-		explain: func(ctx context.Context, columns []string, e filter.Expr) (*scan.Explanation, error) {
-			return s.Explain(ctx, shard.ScanOptions{Columns: columns, Filter: e})
-		},
-	}, nil
+	return shardSource{s, schema}, nil
 }
 
-// fileSource is a file that stays open, with what was read of it.
-type fileSource struct {
-	schema   *arrow.Schema
-	scan     func(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[scan.Batch, error]
-	explain  func(ctx context.Context, columns []string, f filter.Expr) (*scan.Explanation, error)
-	distinct func(ctx context.Context, column string) iter.Seq2[arrow.Array, error]
+type shardSource struct {
+	*shard.Shard
+	schema *arrow.Schema
 }
 
-func (s *fileSource) Schema() *arrow.Schema { return s.schema }
+func (s shardSource) Schema() *arrow.Schema { return s.schema }
 
-func (s *fileSource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
+func (s shardSource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
-		for b, err := range s.scan(ctx, columns, f) {
+		for b, err := range s.Shard.Scan(ctx, shard.ScanOptions{Columns: columns, Filter: f}) {
 			if !yield(b.RecordBatch, err) {
 				return
 			}
@@ -91,8 +76,12 @@ func (s *fileSource) Scan(ctx context.Context, columns []string, f filter.Expr) 
 	}
 }
 
-func (s *fileSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error) {
-	e, err := s.explain(ctx, columns, f)
+func (s shardSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error) {
+	return explained(s.Explain(ctx, shard.ScanOptions{Columns: columns, Filter: f}))
+}
+
+// explained is the plan of a scan, and the number of rows that indexes and statistics leave.
+func explained(e *provider.Explanation, err error) (plan fmt.Stringer, rows int64, _ error) {
 	if err != nil {
 		return nil, -1, err
 	}
@@ -104,10 +93,6 @@ func (s *fileSource) ExplainScan(ctx context.Context, columns []string, f filter
 		rows += left
 	}
 	return e, rows, nil
-}
-
-func (s *fileSource) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
-	return s.distinct(ctx, column)
 }
 
 // TableSource is the source of a table, which stays the caller's. Each scan opens the inputs of the table anew.

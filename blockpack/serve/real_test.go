@@ -26,6 +26,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/blockpack/serve"
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 )
@@ -40,9 +41,9 @@ func stored(t testing.TB, dir string) (all []*tracev1.TracesData) {
 	for _, name := range names {
 		f, err := blockpack.Open(ctx, name, blockpack.Options{})
 		require.NoError(t, err)
-		for batch, err := range f.Scan(ctx, blockpack.ScanOptions{}) {
+		for batch, err := range f.Scan(ctx, nil, filter.Expr{}) {
 			require.NoError(t, err)
-			message, err := otlp.AppendTraces(nil, batch.RecordBatch, nil)
+			message, err := otlp.AppendTraces(nil, batch, nil)
 			require.NoError(t, err)
 			all = append(all, otlpgen.Parse(t, [][]byte{message})...)
 		}

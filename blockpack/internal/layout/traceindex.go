@@ -162,14 +162,6 @@ func (x *TraceIndex) prepare() error {
 	return x.err
 }
 
-// Bounds gives the least and the greatest id of an index that has entries.
-func (x *TraceIndex) Bounds() (lo, hi TraceID, err error) {
-	if err = x.prepare(); err == nil && len(x.offsets) > 0 {
-		lo, hi = TraceID(x.id(x.offsets[0])), TraceID(x.id(x.offsets[len(x.offsets)-1]))
-	}
-	return lo, hi, err
-}
-
 // skip gives the end of the entry at pos. It is traceEntry for the many entries that only have to be right.
 func (x *TraceIndex) skip(pos int) (end int, ok bool) {
 	if len(x.data)-pos < traceEntry {

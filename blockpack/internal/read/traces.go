@@ -1,7 +1,6 @@
 package read
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -80,7 +79,7 @@ func (t *Table) traces(ctx context.Context, ids [][]byte, o TraceOptions, yield 
 			b.Release()
 		}
 	}
-	InOrder(ctx, plan, o.Parallelism, x.batch, drop, func(p tracePart, b arrow.RecordBatch, failed error) bool {
+	inOrder(ctx, plan, o.Parallelism, x.batch, drop, func(p tracePart, b arrow.RecordBatch, failed error) bool {
 		defer drop(b)
 		err = fault.InStripe(failed, p.block)
 		return err == nil && (b.NumRows() == 0 || yield(b))
@@ -235,9 +234,9 @@ func (t *Table) planByMetadata(ctx context.Context, p *tracePlan, ids []string) 
 	return nil
 }
 
-// InOrder calls do for each item, several at a time, and yield with the results in order, until that returns false. drop gets the results
+// inOrder calls do for each item, several at a time, and yield with the results in order, until that returns false. drop gets the results
 // that were not yielded.
-func InOrder[T, R any](ctx context.Context, items []T, parallelism int, do func(context.Context, T) (R, error), drop func(R), yield func(T, R, error) bool) {
+func inOrder[T, R any](ctx context.Context, items []T, parallelism int, do func(context.Context, T) (R, error), drop func(R), yield func(T, R, error) bool) {
 	type result struct {
 		value R
 		err   error
@@ -291,36 +290,4 @@ func InOrder[T, R any](ctx context.Context, items []T, parallelism int, do func(
 			return
 		}
 	}
-}
-
-// TraceRange is the bounds of the ids of a file.
-type TraceRange struct {
-	Known    bool
-	Min, Max layout.TraceID
-}
-
-// MayHave reports whether the bounds allow one of some ids.
-func (r TraceRange) MayHave(ids [][]byte) bool {
-	return !r.Known || slices.ContainsFunc(ids, func(id []byte) bool {
-		return bytes.Compare(r.Min[:], id) <= 0 && bytes.Compare(id, r.Max[:]) <= 0
-	})
-}
-
-// TraceRange gives the bounds of the ids in the compact index. They are not known without one.
-func (t *Table) TraceRange(ctx context.Context) (r TraceRange, err error) {
-	compact, err := t.file.Compact(ctx)
-	if compact == nil || err != nil || compact.Traces.Len() == 0 || !t.indexed(ctx, compact) {
-		return r, err
-	}
-	r.Min, r.Max, err = compact.Traces.Bounds()
-	r.Known = err == nil
-	return r, err
-}
-
-// TailBytes is the number of bytes at the end of the file that finding a trace takes: of the compact index and what is behind it.
-func (t *Table) TailBytes() int64 {
-	if t.file.Footer.CompactLength == 0 {
-		return layout.FooterSize
-	}
-	return t.file.Size - t.file.Footer.CompactOffset
 }

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"iter"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -43,13 +42,29 @@ func (k Shard) Read(ctx context.Context, path string, q Query, out *Outcome) err
 		return err
 	}
 	defer s.Close()
-	return Engine{
-		Take:  func() (arrow.RecordBatch, error) { return s.Take(ctx, q.Take, shard.TakeOptions{Columns: q.Columns}) },
-		Count: func(where filter.Expr) (int64, error) { return s.Count(ctx, where) },
-		Scan: func(where filter.Expr) iter.Seq2[shard.Batch, error] {
-			return s.Scan(ctx, q.scanOptions(where))
-		},
-	}.Read(q, out)
+	where, err := q.filter()
+	switch {
+	case err != nil:
+		return err
+	case q.Take != nil:
+		b, err := s.Take(ctx, q.Take, shard.TakeOptions{Columns: q.Columns})
+		if err != nil {
+			return err
+		}
+		out.Batch(b)
+		b.Release()
+		return nil
+	case q.Count:
+		out.Rows, err = s.Count(ctx, where)
+		return err
+	}
+	for b, err := range s.Scan(ctx, q.scanOptions(where)) {
+		if err != nil {
+			return err
+		}
+		out.Batch(b)
+	}
+	return nil
 }
 
 func (q Query) scanOptions(where filter.Expr) shard.ScanOptions {
@@ -58,41 +73,4 @@ func (q Query) scanOptions(where filter.Expr) shard.ScanOptions {
 		o.Strings = shard.StringsView
 	}
 	return o
-}
-
-// Engine is a table that answers queries by itself, as shards and RNTuples do.
-type Engine struct {
-	Take  func() (arrow.RecordBatch, error)
-	Count func(where filter.Expr) (int64, error)
-	Scan  func(where filter.Expr) iter.Seq2[shard.Batch, error]
-}
-
-// Read answers a query.
-func (e Engine) Read(q Query, out *Outcome) (err error) {
-	if q.Take != nil {
-		b, err := e.Take()
-		if err != nil {
-			return err
-		}
-		out.Batch(b)
-		b.Release()
-		return nil
-	}
-	var where filter.Expr
-	if q.Where != "" {
-		if where, err = filter.Parse(q.Where); err != nil {
-			return err
-		}
-	}
-	if q.Count {
-		out.Rows, err = e.Count(where)
-		return err
-	}
-	for b, err := range e.Scan(where) {
-		if err != nil {
-			return err
-		}
-		out.Batch(b)
-	}
-	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
 )
 
 // BatchRows is the length of all batches, written and read.
@@ -52,6 +54,14 @@ type Query struct {
 	Threads int
 	Reuse   bool // batches may share memory with those before
 	Views   bool // strings as string_view
+}
+
+// filter is the condition of a query, which is true for all rows if it has none.
+func (q Query) filter() (where filter.Expr, err error) {
+	if q.Where != "" {
+		where, err = filter.Parse(q.Where)
+	}
+	return where, err
 }
 
 // Outcome receives the rows of a query.

@@ -18,13 +18,13 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// File describes a file, and of its ntuples the one at path, or all if path is empty. An ntuple that
-// cannot be read is listed with the reason.
+// File describes a file, and of its ntuples the one at path, or all if path is empty; an attribute set with the ntuple that
+// has it. An ntuple that cannot be read is listed with the reason.
 func File(ctx context.Context, f *rootfile.File, path string, o provider.InspectOptions) (*provider.Outline, error) {
 	out := &outline{file: f, o: o}
 	targets := f.NTuples()
 	if path != "" || o.Stats {
-		one, err := f.FindNTuple(path)
+		one, _, err := read.Find(f, path)
 		if err != nil {
 			return nil, err
 		}

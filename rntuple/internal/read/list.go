@@ -24,13 +24,9 @@ type Listing struct {
 
 // List reads what is known of an ntuple. The error is one of its anchor, or of reading.
 func List(ctx context.Context, file *rootfile.File, object rootfile.Object) (*Listing, error) {
-	payload, err := file.Payload(ctx, object.Key)
+	anchor, err := readAnchor(ctx, file, object)
 	if err != nil {
 		return nil, err
-	}
-	anchor, err := envelope.ParseAnchor(payload, object.Key.Class)
-	if err != nil {
-		return nil, fault.Of(err, file.Name())
 	}
 	l := &Listing{Format: anchor.Format.String(), Releases: anchor.Releases(), Anchor: anchor}
 	if !anchor.Format.ListedOnly() {

@@ -47,21 +47,54 @@ type Table struct {
 	loaded   atomic.Bool
 }
 
-// Open reads the anchor, the header and the footer of an ntuple of a file.
+// Open reads the anchor, the header and the footer of the ntuple at a path of a file, or of an attribute set.
 func Open(ctx context.Context, file *rootfile.File, path string, o Options) (*Table, error) {
-	object, err := file.FindNTuple(path)
+	object, set, err := Find(file, path)
 	if err != nil {
 		return nil, err
 	}
-	payload, err := file.Payload(ctx, object.Key)
+	t, err := OpenObject(ctx, file, object, o)
+	if err != nil || set == "" {
+		return t, err
+	}
+	return t.OpenAttributes(ctx, set, o)
+}
+
+// Find finds the ntuple at a path. Of the path of an attribute set it finds the ntuple that has it, and returns the name of the set.
+func Find(file *rootfile.File, path string) (object rootfile.Object, set string, err error) {
+	if object, err = file.FindNTuple(path); err == nil {
+		return object, "", nil
+	}
+	for i := range path {
+		if path[i] != ':' {
+			continue
+		}
+		if owner, missing := file.FindNTuple(path[:i]); missing == nil {
+			return owner, path[i+1:], nil
+		}
+	}
+	return object, "", err
+}
+
+// AttributePath is the path of an attribute set of the ntuple at a path.
+func AttributePath(path, set string) string { return path + ":" + set }
+
+// OpenObject is [Open] for an object of the file that is an ntuple.
+func OpenObject(ctx context.Context, file *rootfile.File, object rootfile.Object, o Options) (*Table, error) {
+	anchor, err := readAnchor(ctx, file, object)
 	if err != nil {
 		return nil, err
-	}
-	anchor, err := envelope.ParseAnchor(payload, object.Key.Class)
-	if err != nil {
-		return nil, fault.Of(err, file.Name())
 	}
 	return openAnchor(ctx, file, object.Path(), anchor, o)
+}
+
+func readAnchor(ctx context.Context, file *rootfile.File, object rootfile.Object) (envelope.Anchor, error) {
+	payload, err := file.Payload(ctx, object.Key)
+	if err != nil {
+		return envelope.Anchor{}, err
+	}
+	anchor, err := envelope.ParseAnchor(payload, object.Key.Class)
+	return anchor, fault.Of(err, file.Name())
 }
 
 func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor envelope.Anchor, o Options) (_ *Table, err error) {
@@ -219,7 +252,7 @@ func (t *Table) OpenAttributes(ctx context.Context, name string, o Options) (*Ta
 		if err != nil {
 			return nil, fault.Of(fault.In(err, fmt.Sprintf("attribute set %q", name), int64(a.Anchor.Offset)), t.file.Name())
 		}
-		return openAnchor(ctx, t.file, t.path+":"+name, anchor, o)
+		return openAnchor(ctx, t.file, AttributePath(t.path, name), anchor, o)
 	}
 	return nil, fmt.Errorf("%s has no attribute set %q", t.file.Name(), name)
 }
@@ -232,10 +265,22 @@ func (t *Table) attributeAnchor(ctx context.Context, a envelope.AttributeSet) (e
 	return envelope.ParseAnchor(blobs[0], envelope.AnchorClass)
 }
 
-// BatchRows is how many entries of some columns make a batch: whole clusters, or equal parts of them
+// Prepare reads the page lists for a scan, and makes its batches shorter if many or long fields are read.
+func (t *Table) Prepare(ctx context.Context, o scan.Options) (scan.Options, error) {
+	if err := t.Load(ctx); err != nil {
+		return o, err
+	}
+	most, err := t.batchRows(ctx, o.Columns, o.MemoryLimit)
+	if o.BatchRows == 0 || o.BatchRows > most {
+		o.BatchRows = most
+	}
+	return o, err
+}
+
+// batchRows is how many entries of some columns make a batch: whole clusters, or equal parts of them
 // that take at most limit bytes, and not more than the engine's default. A column has few pages in a
 // cluster, and parts of a page are decoded again if the cache cannot keep it meanwhile.
-func (t *Table) BatchRows(ctx context.Context, columns []string, limit int64) (int, error) {
+func (t *Table) batchRows(ctx context.Context, columns []string, limit int64) (int, error) {
 	p, err := t.Project(ctx, columns)
 	if err != nil {
 		return 0, err

@@ -30,7 +30,7 @@ var options = read.Options{Fields: fields.Options{Binary: true}}
 type checker struct {
 	file *rootfile.File
 	o    provider.VerifyOptions
-	path string // of the only ntuple to check, or empty
+	path string // of the only ntuple to check, or of an attribute set of it; or empty
 
 	spans spans
 
@@ -64,18 +64,14 @@ func (c *checker) all(ctx context.Context) error {
 	}
 	targets := c.file.NTuples()
 	if c.path != "" {
-		one, err := c.file.FindNTuple(c.path)
+		one, _, err := read.Find(c.file, c.path)
 		if err != nil {
 			return err
 		}
 		targets = []rootfile.Object{one}
 	}
 	for _, object := range targets {
-		path := object.Path()
-		if !object.Current {
-			path = c.path
-		}
-		if err := c.ntuple(ctx, path); err != nil {
+		if err := c.ntuple(ctx, object); err != nil {
 			return err
 		}
 	}
@@ -189,8 +185,8 @@ func (c *checker) container(ctx context.Context) error {
 }
 
 // ntuple checks one ntuple, and the attribute sets that it links.
-func (c *checker) ntuple(ctx context.Context, path string) error {
-	t, err := read.Open(ctx, c.file, path, options)
+func (c *checker) ntuple(ctx context.Context, object rootfile.Object) error {
+	t, err := read.OpenObject(ctx, c.file, object, options)
 	if err != nil {
 		return c.failed(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +19,8 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // rootFiles copies ROOT files of the repository to a folder, which becomes the working directory.
@@ -150,24 +151,29 @@ func TestRNTupleShardAndBack(t *testing.T) {
 // requireSameRNTuple compares what two files say of their entries. Clusters without entries do not count.
 func requireSameRNTuple(t *testing.T, want, got string) {
 	t.Helper()
-	var open [2]*rntuple.NTuple
-	var clusters [2][]rntuple.EntryRange
+	var schemas [2]*arrow.Schema
+	var clusters [2][]int64 // their entries
 	for i, name := range []string{want, got} {
-		n, err := rntuple.Open(t.Context(), name, rntuple.Options{})
+		ntuple, err := table.OpenWith(t.Context(), table.OpenOptions{Formats: []provider.Format{rntuple.New(rntuple.FormatOptions{})}}, name)
 		require.NoError(t, err)
-		defer n.Close()
-		all, err := n.Clusters(t.Context())
+		defer ntuple.Close()
+		plan, err := ntuple.Plan(t.Context(), table.ScanOptions{})
 		require.NoError(t, err)
-		open[i], clusters[i] = n, slices.DeleteFunc(all, func(r rntuple.EntryRange) bool { return r.From == r.To })
+		schemas[i] = plan.Schema
+		for _, s := range plan.Parts[0].Explanation.Stripes {
+			if s.Rows > 0 {
+				clusters[i] = append(clusters[i], s.Rows)
+			}
+		}
 	}
-	a, b := open[0].ArrowSchema(), open[1].ArrowSchema()
+	a, b := schemas[0], schemas[1]
 	require.Equal(t, a.NumFields(), b.NumFields(), want)
 	for i, f := range a.Fields() {
 		require.True(t, f.Equal(b.Field(i)), "%s: %v\n%v", want, f, b.Field(i))
 	}
-	require.Equal(t, open[0].Name(), open[1].Name(), want)
-	require.Equal(t, open[0].Description(), open[1].Description(), want)
-	require.Equal(t, open[0].NumEntries(), open[1].NumEntries(), want)
+	for _, key := range []string{"rntuple.name", "rntuple.description"} {
+		require.Equal(t, a.Metadata().ToMap()[key], b.Metadata().ToMap()[key], want)
+	}
 	require.Equal(t, clusters[0], clusters[1], want)
 }
 

@@ -18,9 +18,9 @@ import (
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/table"
 )
 
 // receiving is the line that tells where serve listens.
@@ -84,15 +84,11 @@ func TestServe(t *testing.T) {
 
 	names, err := filepath.Glob(filepath.Join(dir, "*.blockpack"))
 	require.NoError(t, err)
-	spans := int64(0)
-	for _, name := range names {
-		f, err := blockpack.Open(t.Context(), name, blockpack.Options{})
-		require.NoError(t, err)
-		n, err := f.NumSpans(t.Context())
-		require.NoError(t, err)
-		spans += n
-		require.NoError(t, f.Close())
-	}
+	received, err := table.Open(t.Context(), names...)
+	require.NoError(t, err)
+	defer received.Close()
+	spans, err := received.Count(t.Context(), table.ScanOptions{})
+	require.NoError(t, err)
 	require.Equal(t, int64(6), spans)
 }
 
