@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
@@ -121,7 +120,7 @@ func answers(t *testing.T, files map[string][]byte) (all []string, failed int) {
 
 func digestOf(batch arrow.RecordBatch) (digest string) {
 	for _, c := range batch.Columns() {
-		digest += arrowtest.Digest([]arrow.Array{c})
+		digest += columnDigest([]arrow.Array{c})
 	}
 	return digest
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/edition"
-	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
@@ -146,7 +145,7 @@ func describe(t testing.TB, s *shard.Shard, data []byte, f frozen, batches []arr
 		for _, b := range batches {
 			column = append(column, b.Column(int(i)))
 		}
-		f.Digests = append(f.Digests, arrowtest.Digest(column))
+		f.Digests = append(f.Digests, columnDigest(column))
 	}
 	return f
 }

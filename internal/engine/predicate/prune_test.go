@@ -35,7 +35,7 @@ func TestPruneAgainstEval(t *testing.T) {
 			for i := range columns {
 				columns[i], err = b.Column(i).Of(part)
 				require.NoError(t, err)
-				facts[i] = filtertest.Facts(columns[i], r)
+				facts[i] = factsOf(columns[i], r)
 			}
 			if r.IntN(10) == 0 {
 				facts = facts[:r.IntN(len(facts)+1)]

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,7 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/text/analysis"
+	"github.com/amudai/amudai-go/internal/testing/searchtest"
 )
 
 // Gen makes random conditions on the columns of a batch. Literals are mostly values of the columns, or near them,
@@ -357,37 +356,18 @@ func (g *Gen) text(c *column) (filter.Expr, Oracle) {
 // words makes a condition on the words of a value.
 func (g *Gen) words(c *column, part, other string) (filter.Expr, Oracle) {
 	col := filter.Col(c.path)
+	first, second := searchtest.Has(part, false).True, searchtest.Has(other, false).True
 	switch g.Rand.IntN(5) {
 	case 0:
-		return filter.Has(col, part), c.texts(func(v string) bool { return has(v, part, false) })
+		return filter.Has(col, part), c.texts(first)
 	case 1:
-		return filter.HasPrefix(col, part), c.texts(func(v string) bool { return has(v, part, true) })
+		return filter.HasPrefix(col, part), c.texts(searchtest.Has(part, true).True)
 	case 2:
-		return filter.HasPhrase(col, part), c.texts(func(v string) bool {
-			return strings.Contains(" "+strings.Join(wordsOf(v), " ")+" ", " "+strings.Join(wordsOf(part), " ")+" ") || len(wordsOf(part)) == 0
-		})
+		return filter.HasPhrase(col, part), c.texts(searchtest.HasPhrase(part).True)
 	case 3:
-		return filter.HasAny(col, part, other), c.texts(func(v string) bool { return has(v, part, false) || has(v, other, false) })
+		return filter.HasAny(col, part, other), c.texts(func(v string) bool { return first(v) || second(v) })
 	}
-	return filter.HasAll(col, part, other), c.texts(func(v string) bool { return has(v, part, false) && has(v, other, false) })
-}
-
-func wordsOf(s string) []string {
-	return strings.FieldsFunc(strings.Map(analysis.Upper, s), func(r rune) bool { return !analysis.IsWordRune(r) })
-}
-
-// has looks at all places of a value.
-func has(v, part string, prefix bool) bool {
-	text, want := []rune(strings.Map(analysis.Upper, v)), []rune(strings.Map(analysis.Upper, part))
-	inside := func(at int) bool {
-		return at > 0 && at < len(text) && analysis.IsWordRune(text[at-1]) && analysis.IsWordRune(text[at])
-	}
-	for at := 0; at+len(want) <= len(text); at++ {
-		if slices.Equal(text[at:at+len(want)], want) && !inside(at) && (prefix || !inside(at+len(want))) {
-			return true
-		}
-	}
-	return false
+	return filter.HasAll(col, part, other), c.texts(func(v string) bool { return first(v) && second(v) })
 }
 
 // upper changes the case of letters that have only two forms.

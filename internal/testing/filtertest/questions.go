@@ -71,8 +71,8 @@ func Datasets(t testing.TB) []string {
 	return names
 }
 
-// Open opens a data set for reading until the test ends. It skips the test if there is no shared data.
-func Open(t testing.TB, dataset string) provider.Source {
+// open opens a data set for reading until the test ends. It skips the test if there is no shared data.
+func open(t testing.TB, dataset string) provider.Source {
 	d, ok := read(t).Datasets[dataset]
 	require.True(t, ok, dataset)
 	f, err := os.Open(filepath.Join(testdata.Shared(t), filepath.FromSlash(d.File)))
@@ -94,15 +94,10 @@ func Open(t testing.TB, dataset string) provider.Source {
 // Batches calls a function with every batch of a data set, and the number of its
 // first row.
 func Batches(t testing.TB, dataset string, each func(first int64, batch arrow.RecordBatch)) {
-	source := Open(t, dataset)
-	for first := int64(0); ; {
-		batch, err := source.Next(t.Context())
+	first := int64(0)
+	for batch, err := range provider.Batches(t.Context(), open(t, dataset)) {
 		require.NoError(t, err)
-		if batch == nil {
-			return
-		}
 		each(first, batch)
 		first += batch.NumRows()
-		batch.Release()
 	}
 }

@@ -192,7 +192,7 @@ func number(arr arrow.Array, i int) any {
 func compare(a, b any) (order int, ok bool) {
 	switch a := a.(type) {
 	case bool:
-		return truth(a).order() - truth(b.(bool)).order(), true
+		return int(truth(a)) - int(truth(b.(bool))), true
 	case string:
 		return strings.Compare(a, b.(string)), true
 	case *big.Rat:
@@ -243,7 +243,5 @@ func truth(b bool) Truth {
 	}
 	return False
 }
-
-func (t Truth) order() int { return int(t) }
 
 func (t Truth) not() Truth { return map[Truth]Truth{True: False, False: True, Unknown: Unknown}[t] }

@@ -25,16 +25,15 @@ import (
 
 // Node is one node of the schema in one stripe.
 type Node struct {
-	File     string // of the shard, below golden/amudai
-	Profile  string // profile of the writer
-	Stripe   int
-	ID       uint32
-	Path     string
-	Type     string // as the reference prints it: "FixedSizeBinary(16)[KustoDecimal]"
-	Values   arrow.Array
-	Desc     *shardpb.StripeFieldDescriptor
-	Recorded map[string]any // the descriptor as another decoder saw it
-	shard    *Shard
+	File    string // of the shard, below golden/amudai
+	Profile string // profile of the writer
+	Stripe  int
+	ID      uint32
+	Path    string
+	Type    string // as the reference prints it: "FixedSizeBinary(16)[KustoDecimal]"
+	Values  arrow.Array
+	Desc    *shardpb.StripeFieldDescriptor
+	shard   *Shard
 }
 
 // Shard is one golden shard.
@@ -179,8 +178,7 @@ func (w *walker) walk(a arrow.Array) {
 	id := w.id
 	w.id++
 	if n, ok := w.nodes[id]; ok && int(id) < len(w.descs) && w.descs[id] != nil {
-		w.f(&Node{File: w.shard.File, Profile: w.profile, Stripe: w.stripe, ID: id, Path: n.Path, Type: n.Type, Values: a,
-			Desc: w.descs[id], Recorded: n.Descriptor, shard: w.shard})
+		w.f(&Node{File: w.shard.File, Profile: w.profile, Stripe: w.stripe, ID: id, Path: n.Path, Type: n.Type, Values: a, Desc: w.descs[id], shard: w.shard})
 	}
 	v := kinds.Open(a)
 	for _, part := range v.Parts {

@@ -1,4 +1,4 @@
-package golden
+package shardfile
 
 import (
 	"encoding/hex"
@@ -11,8 +11,8 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
 
-// Descriptor is a field descriptor in the form of stats.jsonl.gz, for comparison with a recorded one.
-func Descriptor(d *shardpb.FieldDescriptor) map[string]any {
+// recordedDescriptor is a field descriptor in the form of stats.jsonl.gz, for comparison with a recorded one.
+func recordedDescriptor(d *shardpb.FieldDescriptor) map[string]any {
 	m := map[string]any{"position_count": float64(d.GetPositionCount())}
 	if d.NullCount != nil {
 		m["null_count"] = float64(d.GetNullCount())
@@ -24,12 +24,12 @@ func Descriptor(d *shardpb.FieldDescriptor) map[string]any {
 		m["dictionary_size"] = float64(d.GetDictionarySize())
 	}
 	if d.ConstantValue != nil {
-		m["constant_value"] = Value(d.ConstantValue)
+		m["constant_value"] = recordedValue(d.ConstantValue)
 	}
 	if r := d.RangeStats; r != nil {
 		m["range"] = map[string]any{
-			"min": Value(r.MinValue), "min_inclusive": r.MinInclusive,
-			"max": Value(r.MaxValue), "max_inclusive": r.MaxInclusive,
+			"min": recordedValue(r.MinValue), "min_inclusive": r.MinInclusive,
+			"max": recordedValue(r.MaxValue), "max_inclusive": r.MaxInclusive,
 		}
 	}
 	if c := d.Cardinality; c != nil {
@@ -43,7 +43,7 @@ func Descriptor(d *shardpb.FieldDescriptor) map[string]any {
 	}
 	if len(d.CustomProperties) > 0 {
 		var list []any
-		for _, p := range Properties(d.CustomProperties) {
+		for _, p := range recordedProperties(d.CustomProperties) {
 			list = append(list, []any{p[0], p[1]})
 		}
 		m["custom_properties"] = list
@@ -108,8 +108,8 @@ func optional(v *uint64) any {
 	return float64(*v)
 }
 
-// Value is a value in the form of stats.jsonl.gz.
-func Value(v *commonpb.AnyValue) any {
+// recordedValue is a value in the form of stats.jsonl.gz.
+func recordedValue(v *commonpb.AnyValue) any {
 	if v == nil {
 		return nil
 	}
@@ -134,29 +134,29 @@ func Value(v *commonpb.AnyValue) any {
 	return fmt.Sprintf("%T", v.Kind)
 }
 
-// Properties are names and values, sorted by name.
-func Properties(list []*commonpb.NameValuePair) [][2]any {
+// recordedProperties are names and values, sorted by name.
+func recordedProperties(list []*commonpb.NameValuePair) [][2]any {
 	out := [][2]any{}
 	for _, p := range list {
-		out = append(out, [2]any{p.Name, Value(p.Value)})
+		out = append(out, [2]any{p.Name, recordedValue(p.Value)})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i][0].(string) < out[j][0].(string) })
 	return out
 }
 
-// WithoutText drops the text of doubles, whose bits are recorded too.
-func WithoutText(v any) any {
+// withoutText drops the text of doubles, whose bits are recorded too.
+func withoutText(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if _, ok := v["bits"]; ok {
 			delete(v, "double")
 		}
 		for _, e := range v {
-			WithoutText(e)
+			withoutText(e)
 		}
 	case []any:
 		for _, e := range v {
-			WithoutText(e)
+			withoutText(e)
 		}
 	}
 	return v

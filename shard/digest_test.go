@@ -1,4 +1,4 @@
-package arrowtest
+package shard_test
 
 import (
 	"encoding/binary"
@@ -10,9 +10,9 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
-// Digest is a hash of the values of a column, bit by bit, which depends neither on batches nor on
+// columnDigest is a hash of the values of a column, bit by bit, which depends neither on batches nor on
 // the layout: dictionaries, runs and views give the same as plain arrays.
-func Digest(column []arrow.Array) string {
+func columnDigest(column []arrow.Array) string {
 	h := xxh3.New()
 	bits := arrowutil.Bits(func(b []byte, n int64) []byte { return binary.LittleEndian.AppendUint64(b, uint64(n)) })
 	var slot []byte
