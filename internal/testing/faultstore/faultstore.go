@@ -149,6 +149,22 @@ func (f *Faults) step(op Op, bytes int) error {
 	return nil
 }
 
+// do does an operation, unless it fails before.
+func (f *Faults) do(op Op, call func() error) error {
+	if err := f.step(op, 0); err != nil {
+		return err
+	}
+	return call()
+}
+
+// get is do for an operation with a result.
+func get[T any](f *Faults, op Op, call func() (T, error)) (result T, err error) {
+	if err := f.step(op, 0); err != nil {
+		return result, err
+	}
+	return call()
+}
+
 // FS returns the local file system with faults.
 func (f *Faults) FS() sys.FS { return fileSystem{f, sys.OS{}} }
 
@@ -166,56 +182,37 @@ type fileSystem struct {
 }
 
 func (s fileSystem) Open(name string) (sys.File, error) {
-	if err := s.f.step(Open, 0); err != nil {
-		return nil, err
-	}
-	return s.file(name)(s.fs.Open(name))
+	return s.open(Open, name, func() (sys.File, error) { return s.fs.Open(name) })
 }
 
 func (s fileSystem) OpenIn(dir, path string) (sys.File, error) {
-	if err := s.f.step(Open, 0); err != nil {
-		return nil, err
-	}
-	return s.file(filepath.Join(dir, path))(s.fs.OpenIn(dir, path))
+	return s.open(Open, filepath.Join(dir, path), func() (sys.File, error) { return s.fs.OpenIn(dir, path) })
 }
 
 func (s fileSystem) Create(name string, like fs.FileInfo) (sys.File, error) {
-	if err := s.f.step(Create, 0); err != nil {
+	return s.open(Create, name, func() (sys.File, error) { return s.fs.Create(name, like) })
+}
+
+func (s fileSystem) open(op Op, name string, call func() (sys.File, error)) (sys.File, error) {
+	f, err := get(s.f, op, call)
+	if err != nil {
 		return nil, err
 	}
-	return s.file(name)(s.fs.Create(name, like))
+	return file{f, s.f, name}, nil
 }
 
 func (s fileSystem) SetAccess(name string, like fs.FileInfo) error { return s.fs.SetAccess(name, like) }
 
-func (s fileSystem) file(name string) func(f sys.File, err error) (sys.File, error) {
-	return func(f sys.File, err error) (sys.File, error) {
-		if err != nil {
-			return nil, err
-		}
-		return file{f, s.f, name}, nil
-	}
-}
-
 func (s fileSystem) Rename(from, to string, replace bool) error {
-	if err := s.f.step(Rename, 0); err != nil {
-		return err
-	}
-	return s.fs.Rename(from, to, replace)
+	return s.f.do(Rename, func() error { return s.fs.Rename(from, to, replace) })
 }
 
 func (s fileSystem) Link(from, to string) error {
-	if err := s.f.step(Rename, 0); err != nil {
-		return err
-	}
-	return s.fs.Link(from, to)
+	return s.f.do(Rename, func() error { return s.fs.Link(from, to) })
 }
 
 func (s fileSystem) Remove(name string) error {
-	if err := s.f.step(Remove, 0); err != nil {
-		return err
-	}
-	return s.fs.Remove(name)
+	return s.f.do(Remove, func() error { return s.fs.Remove(name) })
 }
 
 func (s fileSystem) Exists(name string) (bool, error) { return s.fs.Exists(name) }
@@ -227,17 +224,11 @@ func (s fileSystem) SetModTime(name string, t time.Time) error { return s.fs.Set
 func (s fileSystem) Lock(ctx context.Context, dir string) (func(), error) { return s.fs.Lock(ctx, dir) }
 
 func (s fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
-	if err := s.f.step(Open, 0); err != nil {
-		return nil, err
-	}
-	return s.fs.ReadDir(name)
+	return get(s.f, Open, func() ([]fs.DirEntry, error) { return s.fs.ReadDir(name) })
 }
 
 func (s fileSystem) SyncDir(name string) error {
-	if err := s.f.step(Sync, 0); err != nil {
-		return err
-	}
-	return s.fs.SyncDir(name)
+	return s.f.do(Sync, func() error { return s.fs.SyncDir(name) })
 }
 
 type file struct {
@@ -278,12 +269,7 @@ func (f file) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(p, off)
 }
 
-func (f file) Sync() error {
-	if err := f.f.step(Sync, 0); err != nil {
-		return err
-	}
-	return f.File.Sync()
-}
+func (f file) Sync() error { return f.f.do(Sync, f.File.Sync) }
 
 func (f file) Close() error {
 	return errors.Join(f.f.step(Close, 0), f.File.Close())
@@ -303,28 +289,20 @@ func (w wrapped) Link(ctx context.Context, from, to string) error {
 	if !ok {
 		return errors.ErrUnsupported
 	}
-	if err := w.f.step(Rename, 0); err != nil {
-		return err
-	}
-	return l.Link(ctx, from, to)
+	return w.f.do(Rename, func() error { return l.Link(ctx, from, to) })
 }
 
 func (w wrapped) Open(ctx context.Context, location string) (storage.Reader, error) {
-	if err := w.f.step(Open, 0); err != nil {
-		return nil, err
-	}
-	return w.reader(w.s.Open(ctx, location))
+	return w.open(func() (storage.Reader, error) { return w.s.Open(ctx, location) })
 }
 
 // OpenIn implements [storage.Confiner].
 func (w wrapped) OpenIn(ctx context.Context, folder, location string) (storage.Reader, error) {
-	if err := w.f.step(Open, 0); err != nil {
-		return nil, err
-	}
-	return w.reader(storage.OpenIn(ctx, w.s, folder, location))
+	return w.open(func() (storage.Reader, error) { return storage.OpenIn(ctx, w.s, folder, location) })
 }
 
-func (w wrapped) reader(r storage.Reader, err error) (storage.Reader, error) {
+func (w wrapped) open(call func() (storage.Reader, error)) (storage.Reader, error) {
+	r, err := get(w.f, Open, call)
 	if err != nil {
 		return nil, err
 	}
@@ -332,10 +310,7 @@ func (w wrapped) reader(r storage.Reader, err error) (storage.Reader, error) {
 }
 
 func (w wrapped) Create(ctx context.Context, location string, o storage.CreateOptions) (storage.Writer, error) {
-	if err := w.f.step(Create, 0); err != nil {
-		return nil, err
-	}
-	out, err := w.s.Create(ctx, location, o)
+	out, err := get(w.f, Create, func() (storage.Writer, error) { return w.s.Create(ctx, location, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -343,10 +318,7 @@ func (w wrapped) Create(ctx context.Context, location string, o storage.CreateOp
 }
 
 func (w wrapped) Remove(ctx context.Context, location string) error {
-	if err := w.f.step(Remove, 0); err != nil {
-		return err
-	}
-	return w.s.Remove(ctx, location)
+	return w.f.do(Remove, func() error { return w.s.Remove(ctx, location) })
 }
 
 func (w wrapped) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
@@ -393,10 +365,7 @@ func (w writer) Write(ctx context.Context, p []byte) error {
 }
 
 func (w writer) Flush(ctx context.Context) error {
-	if err := w.f.step(Write, 0); err != nil {
-		return err
-	}
-	return w.Writer.Flush(ctx)
+	return w.f.do(Write, func() error { return w.Writer.Flush(ctx) })
 }
 
 func (w writer) Publish(ctx context.Context) error {
