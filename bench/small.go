@@ -57,7 +57,7 @@ func makeSmall(ctx context.Context, d *suite.Dataset, c config, name string) err
 }
 
 // loadText reads a file of a text format, with the types that the command infers.
-func loadText(ctx context.Context, d *suite.Dataset, f provider.Format, path string) error {
+func loadText(ctx context.Context, d *suite.Dataset, f provider.Format, path string) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -66,14 +66,15 @@ func loadText(ctx context.Context, d *suite.Dataset, f provider.Format, path str
 	if err != nil {
 		return err
 	}
-	for {
-		b, err := src.Next(ctx)
-		if err != nil || b == nil {
-			return errors.Join(err, src.Close())
+	defer func() { err = errors.Join(err, src.Close()) }()
+	for b, err := range provider.Batches(ctx, src) {
+		if err != nil {
+			return err
 		}
 		b = plain(b)
 		d.Schema, d.Batches = b.Schema(), append(d.Batches, b)
 	}
+	return nil
 }
 
 // plain is a batch with the storage of extension types, such as the texts of JSON values: Parquet returns these.

@@ -338,7 +338,7 @@ func (g *Gen) text(c *column) (filter.Expr, Oracle) {
 	case k == 6:
 		return filter.ContainsFold(col, upper(part)), c.pattern("(?is)" + regexp.QuoteMeta(part))
 	case k <= 8:
-		pattern, meaning := g.like(s)
+		pattern, meaning := searchtest.Like(g.Rand, s)
 		if k == 7 {
 			return filter.Like(col, pattern), c.pattern("(?s)^" + meaning + "$")
 		}
@@ -386,27 +386,6 @@ func (c *column) texts(test func(string) bool) Oracle {
 
 func (c *column) pattern(expression string) Oracle {
 	return c.texts(regexp.MustCompile(expression).MatchString)
-}
-
-// like replaces characters of a text by wildcards, and also returns the pattern as a regular
-// expression.
-func (g *Gen) like(s string) (pattern, meaning string) {
-	for _, r := range s {
-		switch g.Rand.IntN(8) {
-		case 0:
-			pattern, meaning = pattern+"%", meaning+".*"
-		case 1:
-			pattern, meaning = pattern+"_", meaning+"."
-		case 2:
-			pattern, meaning = pattern+string(r)+"%", meaning+regexp.QuoteMeta(string(r))+".*"
-		default:
-			if strings.ContainsRune(`%_\`, r) {
-				pattern += `\`
-			}
-			pattern, meaning = pattern+string(r), meaning+regexp.QuoteMeta(string(r))
-		}
-	}
-	return pattern, meaning
 }
 
 func (g *Gen) regex(part string) string {

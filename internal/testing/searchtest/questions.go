@@ -208,24 +208,13 @@ func (m *Maker) pattern() Question {
 }
 
 func (m *Maker) like(fold string) Question {
-	text, like, expr := m.cutOut(), "", ""
+	text := m.cutOut()
 	if m.r.IntN(3) == 0 {
 		text = pick(m.r, m.texts...)
 	}
+	like, expr := Like(m.r, text)
 	if m.r.IntN(3) > 0 {
-		like, expr = "%", `.*`
-	}
-	for _, r := range text {
-		switch k := m.r.IntN(12); {
-		case k == 0:
-			like, expr = like+"_", expr+"."
-		case k == 1:
-			like, expr = like+"%", expr+".*"
-		case strings.ContainsRune(`%_\`, r):
-			like, expr = like+`\`+string(r), expr+regexp.QuoteMeta(string(r))
-		default:
-			like, expr = like+string(r), expr+regexp.QuoteMeta(string(r))
-		}
+		like, expr = "%"+like, ".*"+expr
 	}
 	if m.r.IntN(3) > 0 {
 		like, expr = like+"%", expr+".*"
@@ -236,6 +225,28 @@ func (m *Maker) like(fold string) Question {
 	}
 	re := regexp.MustCompile(`\A(?` + flags + `:` + expr + `)\z`)
 	return Question{fmt.Sprintf("line %slike %s", fold, quote(like)), re.MatchString}
+}
+
+// Like puts wildcards in the place of some characters of a text, or between them. It returns the pattern, and its meaning as a regular
+// expression.
+func Like(r *rand.Rand, text string) (pattern, meaning string) {
+	for _, c := range text {
+		switch r.IntN(12) {
+		case 0:
+			pattern, meaning = pattern+"_", meaning+"."
+			continue
+		case 1:
+			pattern, meaning = pattern+"%", meaning+".*"
+			continue
+		case 2:
+			pattern, meaning = pattern+"%", meaning+".*"
+		}
+		if strings.ContainsRune(`%_\`, c) {
+			pattern += `\`
+		}
+		pattern, meaning = pattern+string(c), meaning+regexp.QuoteMeta(string(c))
+	}
+	return pattern, meaning
 }
 
 // cutOut is a part of a text: words, or whatever lies between two characters. Sometimes it is of no text.

@@ -86,17 +86,15 @@ func Read(t testing.TB, f provider.Format, in provider.Input, o provider.ReadOpt
 			b.Release()
 		}
 	}()
-	for {
-		b, err := src.Next(t.Context())
+	for b, err := range provider.Batches(t.Context(), src) {
 		if err != nil {
 			return nil, err
 		}
-		if b == nil {
-			return array.NewTableFromRecords(src.Schema(), batches), nil
-		}
 		require.True(t, b.Schema().Equal(src.Schema()))
+		b.Retain()
 		batches = append(batches, b)
 	}
+	return array.NewTableFromRecords(src.Schema(), batches), nil
 }
 
 // MustRead is [Read] of a valid text.
