@@ -55,14 +55,14 @@ func parsePageHeader(b []byte) (h pageHeader, err error) {
 	sizes := c.Ints(nil, &h.kind, &h.decoded, &h.encoded)
 	version1 := c.Ints(nil, &h.values, &h.encoding, &h.levels) // and dictionary pages, which have the first two
 	version2 := c.Ints(nil, &h.values, nil, &h.rows, &h.encoding, &h.defBytes, &h.repBytes)
-	c.Fields(0, func(id int64, kind byte) bool {
+	c.Fields(func(id int16, kind thrift.Kind) bool {
 		switch {
 		case (id == 5 || id == 7) && kind == thrift.Struct:
-			c.Fields(1, version1)
+			c.Fields(version1)
 		case id == 8 && kind == thrift.Struct:
-			c.Fields(1, func(id int64, kind byte) bool {
-				if id == 7 && (kind == thrift.True || kind == thrift.False) {
-					h.isEncoded = kind == thrift.True
+			c.Fields(func(id int16, kind thrift.Kind) bool {
+				if id == 7 && kind == thrift.Bool {
+					h.isEncoded = c.Bool()
 					return true
 				}
 				return version2(id, kind)
@@ -75,7 +75,7 @@ func parsePageHeader(b []byte) (h pageHeader, err error) {
 	if c.Err != nil {
 		return h, c.Err
 	}
-	h.size = c.At
+	h.size = c.At()
 	data := h.isData() || h.kind == pageDictionary
 	if least, most := min(h.decoded, h.encoded, h.defBytes, h.repBytes), max(h.decoded, h.encoded, h.defBytes, h.repBytes); least < 0 || most > math.MaxInt32 ||
 		data && (h.values < 0 || h.values > maxFlatPageValues) {

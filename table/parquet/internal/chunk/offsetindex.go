@@ -24,17 +24,18 @@ func (c *Chunk) offsetIndex(ctx context.Context, have storage.Prefetched) ([]Pla
 	}
 	var pages []Place
 	t := thrift.NewReader(b)
-	t.Fields(0, func(id int64, kind byte) bool {
+	t.Fields(func(id int16, kind thrift.Kind) bool {
 		if id != 1 || kind != thrift.List || pages != nil {
 			return false
 		}
 		item, n := t.List()
-		if item != thrift.Struct {
-			t.Fail(thrift.ErrFormat)
-		}
 		for range n {
+			if item != thrift.Struct {
+				t.Skip(item)
+				continue
+			}
 			var p Place
-			t.Fields(1, t.Ints(nil, &p.At, &p.Size, &p.First))
+			t.Fields(t.Ints(nil, &p.At, &p.Size, &p.First))
 			pages = append(pages, p)
 		}
 		return true

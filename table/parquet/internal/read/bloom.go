@@ -17,13 +17,13 @@ import (
 func bloomHeader(b []byte) (header, size int64, ok bool) {
 	t := thrift.NewReader(b)
 	known := 0
-	t.Fields(0, func(id int64, kind byte) bool {
+	t.Fields(func(id int16, kind thrift.Kind) bool {
 		switch {
 		case id == 1 && kind == thrift.I32:
 			size = t.Int()
 			return true
 		case id >= 2 && id <= 4 && kind == thrift.Struct:
-			t.Fields(1, func(member int64, _ byte) bool {
+			t.Fields(func(member int16, _ thrift.Kind) bool {
 				if member == 1 {
 					known++
 				}
@@ -33,7 +33,7 @@ func bloomHeader(b []byte) (header, size int64, ok bool) {
 		}
 		return false
 	})
-	return int64(t.At), size, t.Err == nil && known == 3 && size > 0 && size%bloomBlock == 0
+	return int64(t.At()), size, t.Err == nil && known == 3 && size > 0 && size%bloomBlock == 0
 }
 
 const (

@@ -25,7 +25,7 @@ type columnIndex struct {
 
 func parseColumnIndex(b []byte) (x columnIndex, err error) {
 	t := thrift.NewReader(b)
-	t.Fields(0, func(id int64, kind byte) bool {
+	t.Fields(func(id int16, kind thrift.Kind) bool {
 		if kind != thrift.List {
 			return false
 		}
@@ -34,8 +34,8 @@ func parseColumnIndex(b []byte) (x columnIndex, err error) {
 			switch {
 			case t.Err != nil:
 				return true
-			case id == 1 && (item == thrift.True || item == thrift.False):
-				x.allNull = append(x.allNull, t.Byte() == 1)
+			case id == 1 && item == thrift.Bool:
+				x.allNull = append(x.allNull, t.Bool())
 			case id == 2 && item == thrift.Binary:
 				x.low = append(x.low, t.Binary())
 			case id == 3 && item == thrift.Binary:
@@ -43,7 +43,7 @@ func parseColumnIndex(b []byte) (x columnIndex, err error) {
 			case id == 5 && item == thrift.I64:
 				x.nulls = append(x.nulls, t.Int())
 			default:
-				t.SkipItem(0, item)
+				t.Skip(item)
 			}
 		}
 		return true

@@ -19,19 +19,19 @@ func TestFields(t *testing.T) {
 	var number, sum int64
 	var text string
 	truth := false
-	r.Fields(0, func(id int64, kind byte) bool {
+	r.Fields(func(id int16, kind thrift.Kind) bool {
 		switch {
 		case id == 1 && kind == thrift.I32:
 			number = r.Int()
 		case id == 2 && kind == thrift.Binary:
 			text = string(r.Binary())
 		case id == 3:
-			truth = kind == thrift.True
+			truth = r.Bool()
 		case id == 20 && kind == thrift.List:
 			item, n := r.List()
 			require.EqualValues(t, thrift.Struct, item)
 			for range n {
-				r.Fields(1, func(id int64, kind byte) bool {
+				r.Fields(func(int16, thrift.Kind) bool {
 					sum += r.Int()
 					return true
 				})
@@ -42,7 +42,7 @@ func TestFields(t *testing.T) {
 		return true
 	})
 	require.NoError(t, r.Err)
-	require.Equal(t, len(example), r.At)
+	require.Equal(t, len(example), r.At())
 	require.Equal(t, []any{int64(-3), "ab", true, int64(14)}, []any{number, text, truth, sum})
 }
 
@@ -50,7 +50,7 @@ func TestFields(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	for n := range example {
 		r := thrift.NewReader(example[:n])
-		r.Fields(0, nil)
+		r.Fields(nil)
 		require.ErrorIs(t, r.Err, thrift.ErrShort, n)
 	}
 	deep := make([]byte, 1000)
@@ -58,7 +58,7 @@ func TestCutOff(t *testing.T) {
 		deep[i] = 0x1c
 	}
 	r := thrift.NewReader(deep)
-	r.Fields(0, nil)
+	r.Fields(nil)
 	require.ErrorIs(t, r.Err, thrift.ErrFormat)
 }
 
@@ -67,9 +67,9 @@ func FuzzFields(f *testing.F) {
 	f.Add([]byte{0x19, 0xfc, 0xff, 0xff, 0x7f})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := thrift.NewReader(b)
-		r.Fields(0, nil)
-		if r.At > len(b) || r.Err != nil && !errors.Is(r.Err, thrift.ErrShort) && !errors.Is(r.Err, thrift.ErrFormat) {
-			t.Fatalf("%d of %d bytes: %v", r.At, len(b), r.Err)
+		r.Fields(nil)
+		if r.At() > len(b) || r.Err != nil && !errors.Is(r.Err, thrift.ErrShort) && !errors.Is(r.Err, thrift.ErrFormat) {
+			t.Fatalf("%d of %d bytes: %v", r.At(), len(b), r.Err)
 		}
 	})
 }
