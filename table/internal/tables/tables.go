@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -302,23 +303,13 @@ func (u *Union) explain(err error) error {
 		if first < 0 {
 			first, firstType = part, t
 		} else if !arrow.TypeEqual(t, firstType) {
-			return &hintError{
+			return advice.WithHint(
 				fmt.Errorf("column %q is %s in %s, but %s in %s", e.column, text.Type(firstType), u.parts[first].Name, text.Type(t), u.parts[part].Name),
-				fmt.Sprintf("--schema '%s:TYPE' gives it one type", text.Name(e.column)),
-			}
+				"--schema '%s:TYPE' gives it one type", text.Name(e.column))
 		}
 	}
 	return err
 }
-
-// hintError is an error with a way out.
-type hintError struct {
-	error
-	hint string
-}
-
-// Hint is the way out.
-func (e *hintError) Hint() string { return e.hint }
 
 // Open opens the union for reading. It may be called again, unless a part can be opened only once. Negative positions in a
 // single range of rows count from the end.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table/provider"
@@ -202,7 +203,7 @@ func (s *source) name(head []cell) error {
 	if s.dialect.header {
 		for _, c := range head {
 			if !utf8.Valid(c.text) {
-				return records.WithHint(fmt.Errorf("column name %q %w", text.Clip(string(c.text)), text.ErrUTF8), "--encoding windows-1252 reads any text of Western Europe")
+				return advice.WithHint(fmt.Errorf("column name %q %w", text.Clip(string(c.text)), text.ErrUTF8), "--encoding windows-1252 reads any text of Western Europe")
 			}
 			s.names = append(s.names, string(c.text))
 		}

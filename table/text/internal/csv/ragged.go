@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
 // ragged counts the records with another number of fields than the table has columns.
@@ -82,7 +82,7 @@ func (s *source) fit(cells []cell) ([]cell, error) {
 	if n < want {
 		hint = "--ragged null fills in nulls, --ragged drop leaves out such records"
 	}
-	return nil, records.WithHint(fmt.Errorf("a record has %d %s, not %d (line %d of %s)", n, text.Plural(n, "field"), want, line, s.In.Name), hint)
+	return nil, advice.WithHint(fmt.Errorf("a record has %d %s, not %d (line %d of %s)", n, text.Plural(n, "field"), want, line, s.In.Name), "%s", hint)
 }
 
 func blank(c cell) bool { return len(c.text) == 0 && !c.quoted }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
@@ -128,8 +129,8 @@ func (s *scanner) skipComment() (bool, error) {
 		return false, err
 	}
 	if s.guessedComment && s.width > 1 && bytes.Count(s.Bytes()[:end], []byte{s.delimiter})+1 == s.width {
-		return false, records.WithHint(fmt.Errorf("a line that starts with %q could be a comment or a record (line %d)", s.comment, s.Line),
-			fmt.Sprintf("--comment none reads it as a record, --comment %s skips it", records.ShellQuote(string(rune(s.comment)))))
+		return false, advice.WithHint(fmt.Errorf("a line that starts with %q could be a comment or a record (line %d)", s.comment, s.Line),
+			"--comment none reads it as a record, --comment %s skips it", records.ShellQuote(string(rune(s.comment))))
 	}
 	s.passed = min(end+1, len(s.Bytes()))
 	s.comments++
@@ -297,7 +298,7 @@ func (s *scanner) quotedField(at int) (sp span, end int, err error) {
 				sp.to = i
 				return sp, len(s.Bytes()), s.trailing(i + 1)
 			}
-			return sp, 0, records.WithHint(fmt.Errorf("a quoted field has no end (line %d)", s.Line), s.quoteHint())
+			return sp, 0, advice.WithHint(fmt.Errorf("a quoted field has no end (line %d)", s.Line), "%s", s.quoteHint())
 		} else if err != nil {
 			return sp, 0, err
 		}
@@ -378,5 +379,5 @@ func (s *scanner) trailing(i int) error {
 func (s *scanner) unexpected(i int) error {
 	b := s.Bytes()
 	line := s.Line + int64(bytes.Count(b[:i], []byte{s.lineEnd}))
-	return records.WithHint(fmt.Errorf("%q follows the quote that ends a field (line %d)", string(rune(b[i])), line), s.quoteHint())
+	return advice.WithHint(fmt.Errorf("%q follows the quote that ends a field (line %d)", string(rune(b[i])), line), "%s", s.quoteHint())
 }

@@ -7,12 +7,12 @@ import (
 	"io"
 	"regexp"
 
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/charset"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text/internal/guess"
-	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
 // Limits of tables that are recognized without the name of a format.
@@ -94,7 +94,7 @@ func (s *source) refuse(head []byte, whole bool) error {
 		from = "jsonl"
 	}
 	line, _, _ := bytes.Cut(body, []byte{'\n'})
-	return records.WithHint(fmt.Errorf("%s is JSON, not CSV: it begins with %s", s.In.Name, text.Clip(string(line))), "--from "+from+" reads it")
+	return advice.WithHint(fmt.Errorf("%s is JSON, not CSV: it begins with %s", s.In.Name, text.Clip(string(line))), "--from %s reads it", from)
 }
 
 // isJSON reports whether a text that begins with a bracket begins with a value of JSON, and nothing but other values, or commas between

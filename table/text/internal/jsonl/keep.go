@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
-	"github.com/amudai/amudai-go/table/text/internal/records"
 )
 
 // kept is a field beside the path of the records that is repeated in each of them.
@@ -131,7 +131,7 @@ func (s *source) notKept(in *scanner) error {
 	if len(in.left) == 0 {
 		return err
 	}
-	return records.WithHint(err, "there are "+quotedNames(in.left))
+	return advice.WithHint(err, "there are %s", quotedNames(in.left))
 }
 
 // has reports whether an object has a field. Invalid JSON is found by others.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/table/text/internal/records"
@@ -236,7 +237,7 @@ func (s *source) nothingAt(sample []byte) error {
 	err := s.Wrap(fmt.Errorf("no record has anything at the path %q", s.o.Unnest))
 	body := bytes.TrimLeft(bytes.TrimPrefix(sample, []byte("\xef\xbb\xbf")), " \t\r\n[")
 	if paths := arraysOfObjects(body); len(paths) > 0 {
-		return records.WithHint(err, "arrays of objects are at "+unnestFlags(paths))
+		return advice.WithHint(err, "arrays of objects are at %s", unnestFlags(paths))
 	}
 	return err
 }
@@ -246,5 +247,5 @@ func (s *source) withPaths(err error) error {
 	if len(s.found) == 0 {
 		return err
 	}
-	return records.WithHint(err, unnestFlags(s.found)+" makes rows of the elements of an array in it")
+	return advice.WithHint(err, "%s makes rows of the elements of an array in it", unnestFlags(s.found))
 }

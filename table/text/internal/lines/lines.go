@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -47,19 +48,13 @@ func create(ctx context.Context, out provider.Output, schema *arrow.Schema, _ pr
 	if schema.NumFields() != 1 {
 		err := fmt.Errorf("lines of text need a table of one column, not of %d", schema.NumFields())
 		if schema.HasField(lineColumn) {
-			return nil, &columnError{err}
+			err = advice.WithHint(err, "--columns line chooses the lines")
 		}
 		return nil, err
 	}
 	s, err := records.NewSink(ctx, out, nil)
 	return tablefile.NewSink(&sink{s}, out), err
 }
-
-// columnError is the error about a table of lines and other columns.
-type columnError struct{ error }
-
-// Hint names the column of lines.
-func (columnError) Hint() string { return "--columns line chooses the lines" }
 
 // Write implements [provider.Sink]. It refuses values with line breaks, and nulls, which would not come back.
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {

@@ -89,20 +89,6 @@ func (s *Source) Wrap(err error) error {
 	return fmt.Errorf("%w in %s", err, s.In.Name)
 }
 
-// WithHint adds a way around an error, in flags of the command.
-func WithHint(err error, hint string) error { return hinted{err, hint} }
-
-type hinted struct {
-	error
-	hint string
-}
-
-// Hint is the way around the error.
-func (e hinted) Hint() string { return e.hint }
-
-// Unwrap returns the error without the hint.
-func (e hinted) Unwrap() error { return e.error }
-
 // Close implements [provider.Source].
 func (s *Source) Close() error {
 	if s.Builder != nil {
