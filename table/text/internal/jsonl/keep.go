@@ -103,21 +103,12 @@ func (s *scanner) innerRecord() ([]byte, error) {
 	if len(s.head) == 1 { // nothing to keep in this value
 		return rec, nil
 	}
-	if rec[0] != '{' {
-		s.made = append(append(append(append(s.made[:0], s.head...), `"value":`...), rec...), '}')
-		return s.made, nil
-	}
 	for _, f := range s.keep {
-		if has(rec, f.name) {
+		if rec[0] == '{' && has(rec, f.name) {
 			return nil, fmt.Errorf("a record has the field %q, as the column of the field %q that is kept beside it", f.name, f.path)
 		}
 	}
-	rest := bytes.TrimLeft(rec[1:], " \t\r\n")
-	s.made = append(s.made[:0], s.head...)
-	if len(rest) > 0 && rest[0] == '}' {
-		s.made = s.made[:len(s.made)-1] // the comma
-	}
-	s.made = append(s.made, rest...)
+	s.made = appendFields(append(s.made[:0], s.head...), rec)
 	return s.made, nil
 }
 
@@ -136,13 +127,18 @@ func (s *source) notKept(in *scanner) error {
 
 // has reports whether an object has a field. Invalid JSON is found by others.
 func has(rec []byte, name string) (found bool) {
+	_ = eachKey(rec, func(key []byte) { found = found || string(key) == name })
+	return found
+}
+
+// eachKey calls f for the keys of an object.
+func eachKey(rec []byte, f func(key []byte)) error {
 	var scan jsontext.Scanner
 	scan.Reset(rec)
-	_ = scan.Object(func(key []byte) error {
-		found = found || string(key) == name
+	return scan.Object(func(key []byte) error {
+		f(key)
 		return scan.Skip()
 	})
-	return found
 }
 
 // keptFields are the fields to keep. A column has the name of its field, with underscores behind it if records of the sample have the name.
@@ -166,12 +162,7 @@ func (s *source) keptFields(sample []byte) (list []kept) {
 			taken["value"] = true
 			continue
 		}
-		var scan jsontext.Scanner
-		scan.Reset(rec)
-		_ = scan.Object(func(key []byte) error {
-			taken[string(key)] = true
-			return scan.Skip()
-		})
+		_ = eachKey(rec, func(key []byte) { taken[string(key)] = true })
 	}
 	for i := range list {
 		for taken[list[i].name] {

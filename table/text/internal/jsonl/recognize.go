@@ -136,12 +136,7 @@ func areEntries(body []byte) bool {
 
 // keysOf returns the keys of an object. ok is false for an entry whose value is no object.
 func keysOf(rec []byte) (keys []string, ok bool) {
-	var scan jsontext.Scanner
-	scan.Reset(rec)
-	err := scan.Object(func(key []byte) error {
-		keys = append(keys, string(key))
-		return scan.Skip()
-	})
+	err := eachKey(rec, func(key []byte) { keys = append(keys, string(key)) })
 	return keys, err == nil && len(keys) > 1 && !(len(keys) == 2 && keys[1] == "value")
 }
 

@@ -79,7 +79,7 @@ func (s *scanner) next() ([]byte, error) {
 			continue
 		}
 		if s.entries && s.key != nil {
-			return s.entry(rec)
+			return s.entry(rec), nil
 		}
 		if s.arrays {
 			if rec, err = s.fromArray(rec); rec == nil && err == nil {
@@ -253,19 +253,22 @@ const maxLeft = 8
 //
 //	"a": {"x": 1}  →  {"key":"a","x": 1}
 //	"a": 1         →  {"key":"a","value":1}
-func (s *scanner) entry(value []byte) ([]byte, error) {
+func (s *scanner) entry(value []byte) []byte {
 	s.made = append(jsontext.AppendString(append(s.made[:0], '{'), s.keyName), ':')
-	s.made = append(append(s.made, s.key...), ',')
+	s.made = appendFields(append(append(s.made, s.key...), ','), value)
+	return s.made
+}
+
+// appendFields appends the fields of an object, or another value as a field of its own, to one that was begun and ends in a comma.
+func appendFields(dst, value []byte) []byte {
 	if value[0] != '{' {
-		s.made = append(append(append(s.made, `"value":`...), value...), '}')
-		return s.made, nil
+		return append(append(append(dst, `"value":`...), value...), '}')
 	}
 	rest := bytes.TrimLeft(value[1:], " \t\r\n")
 	if len(rest) > 0 && rest[0] == '}' {
-		s.made = s.made[:len(s.made)-1] // the comma
+		dst = dst[:len(dst)-1] // the comma
 	}
-	s.made = append(s.made, rest...)
-	return s.made, nil
+	return append(dst, rest...)
 }
 
 // fromArray makes an object of an array, with the names of the first one, for which it returns nil.

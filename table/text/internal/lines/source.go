@@ -25,12 +25,9 @@ const (
 )
 
 type source struct {
-	in         provider.Input
-	o          provider.ReadOptions
+	records.Source
 	live       bool
 	w          records.Window
-	schema     *arrow.Schema // of the columns that are wanted
-	builders   []array.Builder
 	recognizer *recognizer
 	text       *array.StringBuilder // the builders by their use; nil: none
 	bytes      *array.BinaryBuilder
@@ -39,40 +36,44 @@ type source struct {
 	perSecond  int64
 	number     int64 // of the last line, from 1
 	failed     error // of the line behind the last batch
-	guessed    int64
 }
 
 func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options) (provider.Source, error) {
-	ro = ro.WithDefaults()
-	size := o.Text.SampleBytes
-	if o.Live && len(ro.Schema) > 0 && slices.Equal(ro.Columns, []string{lineColumn}) {
+	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}, live: o.Live}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(s.Wrap(err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *source) open(ctx context.Context) error {
+	size := s.Text.SampleBytes
+	if s.live && len(s.Options.Schema) > 0 && slices.Equal(s.Options.Columns, []string{lineColumn}) {
 		size = 0
 	}
-	sample, whole, err := records.ReadSample(ctx, in.Reader, size)
+	sample, whole, err := records.ReadSample(ctx, s.In.Reader, size)
 	if err != nil && len(sample) == 0 {
-		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), in.Close())
+		return err
 	}
-	rest := in.Reader
+	rest := s.In.Reader
 	if err != nil { // the lines before it can be read
 		rest = failing{err}
 	}
-	s := &source{in: in, o: ro, live: o.Live, recognizer: newRecognizer(sample, whole, o.Text.SampleRows)}
-	s.w = records.NewWindow(io.MultiReader(bytes.NewReader(sample), rest), o.Text.MaxRecordBytes)
+	s.recognizer = newRecognizer(sample, whole, s.Text.SampleRows)
+	s.w = records.NewWindow(io.MultiReader(bytes.NewReader(sample), rest), s.Text.MaxRecordBytes)
 	all, err := s.chooseSchema(isText(sample, whole))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), in.Close())
+		return err
 	}
-	wanted, err := provider.Project(all, ro.Columns)
+	wanted, err := provider.Project(all, s.Options.Columns)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), in.Close())
+		return err
 	}
-	s.schema = wanted.Schema()
+	s.Out = wanted.Schema()
 	s.makeBuilders()
 	s.tell(sample)
-	if n := bytes.Count(sample, []byte{'\n'}); n > 0 {
-		s.guessed = int64(float64(n) * float64(max(in.Size, int64(len(sample)))) / float64(len(sample)))
-	}
-	return s, nil
+	s.Guess(int64(bytes.Count(sample, []byte{'\n'})), int64(len(sample)), max(s.In.Size, int64(len(sample))))
+	return nil
 }
 
 // failing is a reader that has failed.
@@ -94,7 +95,7 @@ func isText(sample []byte, whole bool) bool {
 // chooseSchema finds the columns: those that were recognized, and those that the caller names.
 func (s *source) chooseSchema(isText bool) (*arrow.Schema, error) {
 	asked := map[string]arrow.DataType{}
-	for _, f := range s.o.Schema {
+	for _, f := range s.Options.Schema {
 		asked[f.Name] = f.Type
 	}
 	var fields []arrow.Field
@@ -113,7 +114,7 @@ func (s *source) chooseSchema(isText bool) (*arrow.Schema, error) {
 		line.Type = arrow.BinaryTypes.Binary
 	}
 	fields = append(fields, line)
-	for _, f := range s.o.Schema {
+	for _, f := range s.Options.Schema {
 		i := slices.IndexFunc(fields, func(g arrow.Field) bool { return g.Name == f.Name })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no column %q of the schema", f.Name)
@@ -155,10 +156,9 @@ func (s *source) timeType(asked arrow.DataType) (arrow.DataType, error) {
 
 // makeBuilders makes the builders of the columns that are wanted.
 func (s *source) makeBuilders() {
-	for _, f := range s.schema.Fields() {
-		b := array.NewBuilder(s.o.Allocator, f.Type)
-		s.builders = append(s.builders, b)
-		switch b := b.(type) {
+	s.Builder = array.NewRecordBuilder(s.Options.Allocator, s.Out)
+	for i, f := range s.Out.Fields() {
+		switch b := s.Builder.Field(i).(type) {
 		case *array.TimestampBuilder:
 			s.times, s.perSecond = b, text.PerSecond(f.Type.(*arrow.TimestampType).Unit)
 		case *array.BinaryBuilder:
@@ -176,28 +176,28 @@ func (s *source) makeBuilders() {
 // tell gives notices about what the sample shows.
 func (s *source) tell(sample []byte) {
 	r := s.recognizer
-	if s.bytes != nil && len(s.o.Schema) == 0 {
-		s.o.Notice("the lines are kept as bytes: some are not UTF-8")
+	if s.bytes != nil && len(s.Options.Schema) == 0 {
+		s.Options.Notice("the lines are kept as bytes: some are not UTF-8")
 	}
 	if bytes.HasPrefix(sample, []byte("\xff\xfe")) || bytes.HasPrefix(sample, []byte("\xfe\xff")) {
-		s.o.Warning(s.in.Name + " looks like UTF-16, which is not converted (iconv -f UTF-16 -t UTF-8 converts it)")
+		s.Options.Warning(s.In.Name + " looks like UTF-16, which is not converted (iconv -f UTF-16 -t UTF-8 converts it)")
 	} else if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(bytes.TrimSuffix(sample, []byte{'\r'}), '\r') >= 0 {
-		s.o.Warning(s.in.Name + ` is a single line with carriage returns, which do not end lines here (tr '\r' '\n' converts them)`)
+		s.Options.Warning(s.In.Name + ` is a single line with carriage returns, which do not end lines here (tr '\r' '\n' converts them)`)
 	}
-	if f, ok := provider.Registered().Sniff(sample[:min(len(sample), provider.SniffBytes)]); ok && s.o.Columns == nil {
-		s.o.Notice(fmt.Sprintf("the lines look like %s: --from %s reads its columns", f.Title, f.Name))
+	if f, ok := provider.Registered().Sniff(sample[:min(len(sample), provider.SniffBytes)]); ok && s.Options.Columns == nil {
+		s.Options.Notice(fmt.Sprintf("the lines look like %s: --from %s reads its columns", f.Title, f.Name))
 	}
 	leave := ""
-	if s.o.Columns == nil {
+	if s.Options.Columns == nil {
 		leave = "; --columns line leaves it out"
 	}
 	if s.times != nil && r.time != "" {
-		s.o.Notice(fmt.Sprintf(`times such as %q are in a column "time", as %s%s`, r.time, r.example(), leave))
-	} else if r.stamp != nil && !r.stamp.layout.hasYear() && s.o.Columns == nil {
-		s.o.Notice(fmt.Sprintf(`times such as %q have no year, and are not made a column`, r.time))
+		s.Options.Notice(fmt.Sprintf(`times such as %q are in a column "time", as %s%s`, r.time, r.example(), leave))
+	} else if r.stamp != nil && !r.stamp.layout.hasYear() && s.Options.Columns == nil {
+		s.Options.Notice(fmt.Sprintf(`times such as %q have no year, and are not made a column`, r.time))
 	}
 	if s.levels != nil && r.name != "" {
-		s.o.Notice(fmt.Sprintf(`levels such as %q are in a column "level"%s`, r.name, leave))
+		s.Options.Notice(fmt.Sprintf(`levels such as %q are in a column "level"%s`, r.name, leave))
 	}
 }
 
@@ -206,39 +206,39 @@ func (r *recognizer) example() string {
 	return string(text.AppendTimestamp(nil, r.at.secs*1e9+r.at.nanos, 1e9, r.at.zoned))
 }
 
-func (s *source) Schema() *arrow.Schema { return s.schema }
-func (s *source) Rows() (int64, bool)   { return s.guessed, s.in.Size >= 0 }
+func (s *source) Rows() (int64, bool) { return s.Estimate(s.w.Used()) }
 
 // Next implements [provider.Source]. The lines before one that cannot be read are a batch of their own.
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	s.w.During(ctx)
-	n, size := 0, 0
-	for ; n < s.o.BatchRows && size < records.BatchBytes && s.failed == nil; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+	wait := true // for the first line
+	n, err := s.Fill(ctx, func() (int, error) {
+		if s.failed != nil {
+			return 0, io.EOF
 		}
-		line, err := s.line(n == 0 || !s.live)
-		if err == errNoLine {
-			break
+		line, err := s.line(wait || !s.live)
+		wait = false
+		if err == errNoLine || err == io.EOF {
+			return 0, io.EOF
 		}
-		if err == nil {
+		if err = s.Wrap(err); err == nil {
 			s.number++
-			size += len(line)
 			err = s.add(line)
-		} else if err != io.EOF {
-			err = fmt.Errorf("%w in %s", err, s.in.Name)
 		}
 		if s.failed = err; err != nil {
-			break
+			return 0, io.EOF
 		}
-	}
-	if n == 0 && s.failed == io.EOF {
-		return nil, nil
-	}
-	if n == 0 {
+		return len(line), nil
+	})
+	switch {
+	case n == 0 && err == nil:
 		return nil, s.failed
+	case n == 0:
+		return nil, err
+	case s.Out.NumFields() == 0:
+		return array.NewRecordBatch(s.Out, nil, n), nil
 	}
-	return s.batch(int64(n)), nil
+	return s.Builder.NewRecordBatch(), nil
 }
 
 // add adds a row, or nothing after an error.
@@ -283,18 +283,8 @@ func (s *source) addFields(line []byte) error {
 // valueError is the error about a value of the last line, which another type holds.
 func (s *source) valueError(column string, value []byte, err error, other arrow.DataType) error {
 	clipped := text.Clip(string(value))
-	return &provider.ValueError{Column: column, Value: clipped, Line: s.number, Input: s.in.Name,
+	return &provider.ValueError{Column: column, Value: clipped, Line: s.number, Input: s.In.Name,
 		Err: fmt.Errorf("%q %w", clipped, err), Remedy: fmt.Sprintf("--schema %s holds it", records.ShellQuote(column+":"+text.Type(other)))}
-}
-
-// batch returns the rows that were added.
-func (s *source) batch(n int64) arrow.RecordBatch {
-	columns := make([]arrow.Array, len(s.builders))
-	for i, b := range s.builders {
-		columns[i] = b.NewArray()
-		defer columns[i].Release()
-	}
-	return array.NewRecordBatch(s.schema, columns, n)
 }
 
 // errNoLine means that the next line has not arrived.
@@ -318,11 +308,4 @@ func (s *source) line(wait bool) ([]byte, error) {
 			return nil, err
 		}
 	}
-}
-
-func (s *source) Close() error {
-	for _, b := range s.builders {
-		b.Release()
-	}
-	return s.in.Close()
 }
