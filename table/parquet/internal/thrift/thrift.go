@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/apache/thrift/lib/go/thrift"
 )
@@ -49,11 +48,11 @@ func NewReader(b []byte) *Reader {
 // At is the number of bytes that were read.
 func (r *Reader) At() int { return r.size - r.from.Len() }
 
-// fail ends the reading with an error, unless it is nil.
+// fail ends the reading with an error, unless it is nil: more bytes may mend it if none is left.
 func (r *Reader) fail(err error) {
 	switch {
 	case err == nil || r.Err != nil:
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+	case r.from.Len() == 0:
 		r.Err = ErrShort
 	default:
 		r.Err = fmt.Errorf("%w: %v", ErrFormat, err)
@@ -82,11 +81,12 @@ func (r *Reader) Binary() []byte { return read(r, r.in.ReadBinary) }
 // List begins a list. There are at least as many bytes left as it has items.
 func (r *Reader) List() (kind Kind, n int) {
 	kind = read(r, func(ctx context.Context) (kind Kind, err error) {
-		if kind, n, err = r.in.ReadListBegin(ctx); err == nil && n > r.from.Len() {
-			err = io.ErrUnexpectedEOF
-		}
+		kind, n, err = r.in.ReadListBegin(ctx)
 		return kind, err
 	})
+	if r.Err == nil && n > r.from.Len() {
+		r.Err = ErrShort
+	}
 	if r.Err != nil {
 		return 0, 0
 	}
