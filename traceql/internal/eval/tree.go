@@ -47,19 +47,9 @@ func (t *tree) related(r lang.Relation, from []bool) []bool {
 	return out
 }
 
-// inverse is the relation of the left span to the right one.
-func inverse(r lang.Relation) lang.Relation {
-	switch r {
-	case lang.Child:
-		return lang.Parent
-	case lang.Descendant:
-		return lang.Ancestor
-	case lang.Parent:
-		return lang.Child
-	case lang.Ancestor:
-		return lang.Descendant
-	}
-	return r
+// inverse has the relations of the left span to the right one.
+var inverse = map[lang.Relation]lang.Relation{
+	lang.Child: lang.Parent, lang.Descendant: lang.Ancestor, lang.Parent: lang.Child, lang.Ancestor: lang.Descendant, lang.Sibling: lang.Sibling,
 }
 
 func (t *tree) below(from, out []bool, deep bool) {

@@ -26,7 +26,7 @@ func (l lowerer) attribute(scope lang.Scope, name string, c comparison) Cond {
 	var cond Cond
 	switch {
 	case c.want:
-		cond = or(parts...)
+		cond = Or(parts...)
 	case len(cols) > 1 && c.negative():
 		// A row with values in several columns has an array, which does not differ from its elements.
 		cond = maybe
@@ -37,7 +37,7 @@ func (l lowerer) attribute(scope lang.Scope, name string, c comparison) Cond {
 		cond = cond.inexact()
 	}
 	if rest, ok := l.s.Rest(scope); ok {
-		return or(cond, l.contains(rest, name)).inexact()
+		return Or(cond, l.contains(rest, name)).inexact()
 	}
 	return cond
 }
@@ -70,9 +70,9 @@ func (l lowerer) attributeMissing(scope lang.Scope, name string, want bool) Cond
 	case want:
 		return and(parts...)
 	case ok:
-		return or(append(parts, l.contains(rest, name))...).inexact()
+		return Or(append(parts, l.contains(rest, name))...).inexact()
 	}
-	return or(parts...)
+	return Or(parts...)
 }
 
 // inLists compares an attribute of events or links.

@@ -23,13 +23,10 @@ type comparison struct {
 	want    bool
 }
 
-// holds reports whether a comparison is true for a value.
-func holds(op lang.Op, a, b value.Value, match func(string) bool) bool {
-	return eval.Compare(op, a, b, match)
-}
-
 // test reports whether a value is one of those that are looked for.
-func (c comparison) test(v value.Value) bool { return holds(c.op, v, c.value, c.match) == c.want }
+func (c comparison) test(v value.Value) bool {
+	return eval.Compare(c.op, v, c.value, c.match) == c.want
+}
 
 func (c comparison) negative() bool { return c.op == lang.Ne || c.op == lang.NotMatch }
 
@@ -51,7 +48,7 @@ func (c comparison) column(col spans.Column) Cond {
 	if !positive.exact {
 		return maybe
 	}
-	return or(isNull(col), of(filter.Not(positive.expr)))
+	return Or(isNull(col), of(filter.Not(positive.expr)))
 }
 
 func isNull(col spans.Column) Cond {
@@ -87,19 +84,12 @@ func (c comparison) positive(x filter.Expr, col spans.Column) (cond Cond, ok boo
 	if !ok {
 		return maybe, false
 	}
-	switch c.op {
-	case lang.Eq:
-		return of(filter.Eq(x, lit)), true
-	case lang.Ne:
-		return of(filter.Ne(x, lit)), true
-	case lang.Lt:
-		return of(filter.Lt(x, lit)), true
-	case lang.Le:
-		return of(filter.Le(x, lit)), true
-	case lang.Gt:
-		return of(filter.Gt(x, lit)), true
-	}
-	return of(filter.Ge(x, lit)), true
+	return of(comparisons[c.op](x, lit)), true
+}
+
+// comparisons are the conditions of filters that compare with a literal.
+var comparisons = map[lang.Op]func(x filter.Expr, literal any) filter.Expr{
+	lang.Eq: filter.Eq, lang.Ne: filter.Ne, lang.Lt: filter.Lt, lang.Le: filter.Le, lang.Gt: filter.Gt, lang.Ge: filter.Ge,
 }
 
 // relevant reports whether values of a column can be compared with a value.

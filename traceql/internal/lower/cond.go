@@ -68,7 +68,8 @@ func and(list ...Cond) Cond {
 	return out
 }
 
-func or(list ...Cond) Cond {
+// Or is the condition that is true for the rows of any of several ones.
+func Or(list ...Cond) Cond {
 	out := Cond{none: true, exact: true}
 	var exprs []filter.Expr
 	for _, c := range list {
@@ -89,6 +90,3 @@ func or(list ...Cond) Cond {
 	out.expr = filter.Or(exprs...)
 	return out
 }
-
-// Or is the condition that is true for the rows of any of several ones.
-func Or(list ...Cond) Cond { return or(list...) }

@@ -26,7 +26,7 @@ func (l lowerer) root() Cond {
 	if !ok {
 		return always
 	}
-	return or(isNull(col), of(filter.In(filter.Col(col.Path), noParent(col)...)))
+	return Or(isNull(col), of(filter.In(filter.Col(col.Path), noParent(col)...)))
 }
 
 func (l lowerer) child() Cond {
@@ -40,26 +40,16 @@ func (l lowerer) child() Cond {
 // intrinsic compares an intrinsic.
 func (l lowerer) intrinsic(i lang.Intrinsic, c comparison) Cond {
 	switch i {
-	case lang.SpanName:
-		return l.text(spans.Name, c)
-	case lang.SpanStatusMessage:
-		return l.text(spans.StatusMessage, c)
-	case lang.ScopeName:
-		return l.text(spans.ScopeName, c)
-	case lang.ScopeVersion:
-		return l.text(spans.ScopeVersion, c)
+	case lang.SpanName, lang.SpanStatusMessage, lang.ScopeName, lang.ScopeVersion:
+		return l.text(spans.ColumnOf(i), c)
 	case lang.SpanKindOf:
 		return l.enumeration(spans.KindName, value.OfSpanKind(0), c)
 	case lang.SpanStatus:
 		return l.enumeration(spans.Status, value.OfStatus(0), c)
 	case lang.SpanDuration:
 		return l.duration(c)
-	case lang.TraceID:
-		return l.id(spans.TraceID, c)
-	case lang.SpanID:
-		return l.id(spans.SpanID, c)
-	case lang.SpanParentID:
-		return l.id(spans.ParentID, c)
+	case lang.TraceID, lang.SpanID, lang.SpanParentID:
+		return l.id(spans.ColumnOf(i), c)
 	case lang.EventName, lang.EventTime, lang.LinkSpanID, lang.LinkTraceID:
 		return l.listIntrinsic(i, c)
 	}
@@ -74,7 +64,7 @@ func (l lowerer) withDefault(name string, missing value.Value, compare func(span
 	}
 	cond := compare(col)
 	if c.test(missing) {
-		return or(cond, isNull(col))
+		return Or(cond, isNull(col))
 	}
 	if !c.want {
 		return and(cond, notNull(col))
@@ -106,7 +96,7 @@ func (l lowerer) duration(c comparison) Cond {
 	if !relevant(c.value, col.Class) {
 		return constant(!c.want)
 	}
-	return or(c.column(col), isNull(col).inexact()) // without a duration, it is the time from start to end
+	return Or(c.column(col), isNull(col).inexact()) // without a duration, it is the time from start to end
 }
 
 // maxIDWidth bounds the widths of ids in binary columns.
@@ -140,7 +130,7 @@ func (l lowerer) id(name string, c comparison) Cond {
 	if !differs {
 		return of(equal)
 	}
-	return or(isNull(col), of(filter.Not(equal)))
+	return Or(isNull(col), of(filter.Not(equal)))
 }
 
 // paddings are an id in all widths that a column may have.

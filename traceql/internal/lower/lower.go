@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/amudai/amudai-go/traceql/internal/eval"
@@ -31,7 +32,7 @@ func (l lowerer) condition(e *lang.Expr, want bool) Cond {
 		if (e.Op == lang.And) == want {
 			return and(parts...)
 		}
-		return or(parts...)
+		return Or(parts...)
 	case lang.FieldOf:
 		return l.comparison(e.Field, lang.Eq, value.OfBool(true), nil, want)
 	}
@@ -71,24 +72,13 @@ func fieldAndValue(e *lang.Expr) (f *lang.Field, op lang.Op, v value.Value, ok b
 		return e.X.Field, e.Op, v, true
 	}
 	if v, ok = eval.Constant(e.X); ok && e.Y.Op == lang.FieldOf {
-		return e.Y.Field, mirrored(e.Op), v, true
+		return e.Y.Field, cmp.Or(mirrored[e.Op], e.Op), v, true
 	}
 	return nil, 0, v, false
 }
 
-func mirrored(op lang.Op) lang.Op {
-	switch op {
-	case lang.Lt:
-		return lang.Gt
-	case lang.Le:
-		return lang.Ge
-	case lang.Gt:
-		return lang.Lt
-	case lang.Ge:
-		return lang.Le
-	}
-	return op
-}
+// mirrored are the comparisons that mean something else when their sides are exchanged.
+var mirrored = map[lang.Op]lang.Op{lang.Lt: lang.Gt, lang.Le: lang.Ge, lang.Gt: lang.Lt, lang.Ge: lang.Le}
 
 // OfTrace reports whether a field needs other spans of the trace.
 func OfTrace(f *lang.Field) bool {
@@ -133,13 +123,13 @@ func (l lowerer) comparison(f *lang.Field, op lang.Op, v value.Value, e *lang.Ex
 	if !want {
 		alternatives = append(alternatives, and(before...))
 	}
-	return or(alternatives...)
+	return Or(alternatives...)
 }
 
 // nestedSetParent knows the number of root spans, which is less than that of the others.
 func (l lowerer) nestedSetParent(op lang.Op, v value.Value, want bool) Cond {
-	root := holds(op, value.OfInt(-1), v, nil) == want
-	other := holds(op, value.OfInt(0), v, nil) == want
+	root := eval.Compare(op, value.OfInt(-1), v, nil) == want
+	other := eval.Compare(op, value.OfInt(0), v, nil) == want
 	zero, ok := value.Compare(v, value.OfInt(0))
 	if root && !other && ok && zero <= 0 && (op == lang.Lt || op == lang.Le || op == lang.Eq) && want {
 		return l.root().inexact()
@@ -160,7 +150,7 @@ func (l lowerer) missing(f *lang.Field, want bool) Cond {
 		if want {
 			return and(parts...)
 		}
-		return or(parts...)
+		return Or(parts...)
 	}
 	switch f.Intrinsic {
 	case lang.HasParent, lang.SpanParentID:

@@ -41,25 +41,25 @@ func NewBatch(s *Schema, rec arrow.RecordBatch, need []int) (*Batch, error) {
 
 // Bytes is the content of a column of bytes; nil if it is null or missing.
 func (b *Batch) Bytes(name string, row int) []byte {
+	if arr, i, ok := b.at(name, row); ok {
+		content, _ := bytesAt(arr, i)
+		return content
+	}
+	return nil
+}
+
+// at is the place of a value in an array without wrappings; ok is false if it is null or missing.
+func (b *Batch) at(name string, row int) (arr arrow.Array, i int, ok bool) {
 	c, ok := b.Schema.One(name)
 	if !ok || b.arrays[c.Index] == nil {
-		return nil
+		return nil, 0, false
 	}
-	arr, i, ok := kinds.Inside(b.arrays[c.Index], row)
-	if !ok {
-		return nil
-	}
-	content, _ := bytesAt(arr, i)
-	return content
+	return kinds.Inside(b.arrays[c.Index], row)
 }
 
 // Number is the content of a column of numbers or times, in nanoseconds; ok is false if it is null or missing.
 func (b *Batch) Number(name string, row int) (n int64, ok bool) {
-	c, ok := b.Schema.One(name)
-	if !ok || b.arrays[c.Index] == nil {
-		return 0, false
-	}
-	arr, i, ok := kinds.Inside(b.arrays[c.Index], row)
+	arr, i, ok := b.at(name, row)
 	if !ok {
 		return 0, false
 	}
@@ -223,10 +223,8 @@ func (b *Batch) attribute(scope lang.Scope, name string, row int) (value.Value, 
 
 func (b *Batch) intrinsic(i lang.Intrinsic, row int) (value.Value, error) {
 	switch i {
-	case lang.SpanID:
-		return value.OfString(hex.EncodeToString(b.Bytes(SpanID, row))), nil
-	case lang.TraceID:
-		return value.OfString(hex.EncodeToString(b.Bytes(TraceID, row))), nil
+	case lang.SpanID, lang.TraceID:
+		return value.OfString(hex.EncodeToString(b.Bytes(ColumnOf(i), row))), nil
 	case lang.SpanParentID:
 		return value.OfString(hex.EncodeToString(b.Parent(row))), nil
 	case lang.HasParent:
@@ -245,11 +243,10 @@ func (b *Batch) intrinsic(i lang.Intrinsic, row int) (value.Value, error) {
 	case lang.EventName, lang.EventTime, lang.LinkSpanID, lang.LinkTraceID:
 		return b.listIntrinsic(i, row)
 	}
-	names := intrinsicColumns[i]
-	if len(names) != 1 {
-		return value.Value{}, nil
+	if name := ColumnOf(i); name != "" {
+		return value.OfString(b.Text(name, row)), nil
 	}
-	return value.OfString(b.Text(names[0], row)), nil
+	return value.Value{}, nil
 }
 
 func (b *Batch) listIntrinsic(i lang.Intrinsic, row int) (value.Value, error) {

@@ -211,6 +211,14 @@ var intrinsicColumns = map[lang.Intrinsic][]string{
 	lang.LinkTraceID: {Links}, lang.LinkSpanID: {Links},
 }
 
+// ColumnOf is the first column that an intrinsic of spans is made of, "" for others.
+func ColumnOf(i lang.Intrinsic) string {
+	if names := intrinsicColumns[i]; len(names) > 0 {
+		return names[0]
+	}
+	return ""
+}
+
 // Needs are the columns that the value of a field is made of, as indexes in ascending order. Those of whole traces are not among them.
 func (s *Schema) Needs(f *lang.Field) []int {
 	var need []int
