@@ -6,9 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 )
 
 // A ByteRange is a range of bytes in an artifact.
@@ -129,22 +127,12 @@ func Prefetch(ctx context.Context, ranges []ByteRange, o CoalesceOptions) (Prefe
 	requests := Coalesce(ranges, o)
 	number := readerNumbers(requests)
 	read := make(prefetch, len(requests))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(o.Requests, 1))
-	for i, r := range requests {
-		fetch := func() (err error) {
-			defer fault.RecoverInternal(&err)
-			read[i] = prefetchedRange{number: number[r.Reader], r: r.Reader, offset: r.Offset}
-			read[i].bytes, err = ReadRange(ctx, r.Reader, r.Offset, r.Size)
-			return err
-		}
-		if o.Requests > 1 && len(requests) > 1 {
-			g.Go(fetch)
-		} else if err := fetch(); err != nil {
-			return nil, err
-		}
-	}
-	if err := g.Wait(); err != nil {
+	if err := parallel.Each(ctx, len(requests), o.Requests, func(ctx context.Context, i int) (err error) {
+		r := requests[i]
+		read[i] = prefetchedRange{number: number[r.Reader], r: r.Reader, offset: r.Offset}
+		read[i].bytes, err = ReadRange(ctx, r.Reader, r.Offset, r.Size)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	return Prefetched{&read}, nil

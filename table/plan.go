@@ -6,10 +6,9 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
@@ -51,16 +50,10 @@ func (t *Table) Plan(ctx context.Context, o ScanOptions) (*Plan, error) {
 	if err := src.Close(); err != nil {
 		return nil, err
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(plannedAtOnce)
-	for i := range p.Parts {
-		g.Go(func() (err error) {
-			defer fault.RecoverInternal(&err)
-			p.Parts[i], err = t.planPart(ctx, i, o)
-			return err
-		})
-	}
-	return p, g.Wait()
+	return p, parallel.Each(ctx, len(p.Parts), plannedAtOnce, func(ctx context.Context, i int) (err error) {
+		p.Parts[i], err = t.planPart(ctx, i, o)
+		return err
+	})
 }
 
 func (t *Table) planPart(ctx context.Context, i int, o ScanOptions) (Part, error) {

@@ -21,7 +21,6 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
@@ -29,6 +28,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -240,28 +240,24 @@ func (h *head) traits(i int) column.Traits {
 // eachHead calls f with the heads of all blocks, from several goroutines.
 func (t *Table) eachHead(ctx context.Context, f func(*head)) error {
 	n := t.NumStripes()
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(runtime.GOMAXPROCS(0), 1))
-	for from := 0; from < n; from += storage.RemoteRequests {
-		g.Go(func() (err error) {
-			defer fault.Recover(&err)
-			var ids []int
-			for i := from; i < min(from+storage.RemoteRequests, n); i++ {
-				ids = append(ids, i)
+	parts := (n + storage.RemoteRequests - 1) / storage.RemoteRequests
+	return parallel.Each(ctx, parts, runtime.GOMAXPROCS(0), func(ctx context.Context, part int) (err error) {
+		defer fault.Recover(&err)
+		var ids []int
+		for i := part * storage.RemoteRequests; i < min((part+1)*storage.RemoteRequests, n); i++ {
+			ids = append(ids, i)
+		}
+		heads, err := t.readHeads(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, h := range heads {
+			if h != nil {
+				f(h)
 			}
-			heads, err := t.readHeads(ctx, ids)
-			if err != nil {
-				return err
-			}
-			for _, h := range heads {
-				if h != nil {
-					f(h)
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	return g.Wait()
+		}
+		return ctx.Err()
+	})
 }
 
 // ArrowSchema is the schema of all columns, after Load.

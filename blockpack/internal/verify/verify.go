@@ -13,12 +13,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -148,22 +147,14 @@ func (c *checker) checkGaps(f *layout.File) error {
 }
 
 func (c *checker) allBlocks(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(c.o.Parallelism)
-	for i := range c.meta.Blocks {
-		g.Go(func() (err error) {
-			defer fault.Recover(&err)
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := c.block(ctx, i); err != nil {
-				return err
-			}
-			c.progress()
-			return nil
-		})
-	}
-	return g.Wait()
+	return parallel.Each(ctx, len(c.meta.Blocks), c.o.Parallelism, func(ctx context.Context, i int) (err error) {
+		defer fault.Recover(&err)
+		if err := c.block(ctx, i); err != nil {
+			return err
+		}
+		c.progress()
+		return nil
+	})
 }
 
 func (c *checker) progress() {

@@ -15,11 +15,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/spill"
@@ -202,11 +202,11 @@ func (a *Aggregator) Add(ctx context.Context, batch arrow.RecordBatch) error {
 			}
 		}
 	}
-	return a.add(columns, int(batch.NumRows()))
+	return a.add(ctx, columns, int(batch.NumRows()))
 }
 
 // add adds rows: keys and arguments.
-func (a *Aggregator) add(columns []arrow.Array, rows int) error {
+func (a *Aggregator) add(ctx context.Context, columns []arrow.Array, rows int) error {
 	if err := a.number(columns, rows); err != nil {
 		return err
 	}
@@ -217,13 +217,15 @@ func (a *Aggregator) add(columns []arrow.Array, rows int) error {
 		}
 	}()
 	args := columns[len(a.query.keys):]
-	if err := a.each(len(args), func(i int) error { return a.args[i].load(a.o.Allocator, args[i]) }); err != nil {
+	load := func(_ context.Context, i int) error { return a.args[i].load(a.o.Allocator, args[i]) }
+	if err := parallel.Each(ctx, len(args), a.o.Parallelism, load); err != nil {
 		return err
 	}
-	if err := a.each(len(a.masks), func(i int) error { return a.masks[i].load(a.groups) }); err != nil {
+	mask := func(_ context.Context, i int) error { return a.masks[i].load(a.groups) }
+	if err := parallel.Each(ctx, len(a.masks), a.o.Parallelism, mask); err != nil {
 		return err
 	}
-	if err := a.addStates(); err != nil {
+	if err := a.addStates(ctx); err != nil {
 		return err
 	}
 	if a.size() > a.o.limit {
@@ -233,9 +235,9 @@ func (a *Aggregator) add(columns []arrow.Array, rows int) error {
 }
 
 // addStates adds the loaded rows to all states.
-func (a *Aggregator) addStates() error {
+func (a *Aggregator) addStates(ctx context.Context) error {
 	a.form()
-	return a.each(len(a.alone)+1, func(i int) error {
+	return parallel.Each(ctx, len(a.alone)+1, a.o.Parallelism, func(_ context.Context, i int) error {
 		if i == 0 {
 			return a.team.add(a.groups, a.last+1)
 		}
@@ -372,27 +374,6 @@ func (a *Aggregator) stopGrowing() {
 	}
 }
 
-// each calls f for numbers below n, several at the same time.
-func (a *Aggregator) each(n int, f func(i int) error) error {
-	if min(n, a.o.Parallelism) <= 1 {
-		for i := range n {
-			if err := f(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var g errgroup.Group
-	g.SetLimit(a.o.Parallelism)
-	for i := range n {
-		g.Go(func() (err error) {
-			defer fault.Recover(&err)
-			return f(i)
-		})
-	}
-	return g.Wait()
-}
-
 const resultRows = 32 << 10 // of a batch of results
 
 // Finish calls f with batches of the results, in no particular order. The batches are released when f returns, but it may retain
@@ -473,7 +454,7 @@ func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, f fun
 		return err
 	}
 	defer part.Close()
-	if err := p.Each(ctx, part.add); err != nil {
+	if err := p.Each(ctx, func(columns []arrow.Array, rows int) error { return part.add(ctx, columns, rows) }); err != nil {
 		return err
 	}
 	return part.Finish(ctx, f)

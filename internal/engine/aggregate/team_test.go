@@ -60,7 +60,7 @@ func TestTeam(t *testing.T) {
 			for _, r := range a.states {
 				require.NoError(t, r.mask.load(a.groups))
 			}
-			require.NoError(t, a.addStates())
+			require.NoError(t, a.addStates(t.Context()))
 		}
 		require.Equal(t, wantRows[1:], count.n[1:])
 		for c := range columns {

@@ -6,14 +6,13 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"runtime"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/base/fault"
-
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -83,40 +82,11 @@ func New(s *arrow.Schema, o Options) *Profiler {
 
 // Add adds the rows of a batch, which stays the caller's. It returns when all of its values were read.
 func (p *Profiler) Add(ctx context.Context, b arrow.RecordBatch) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	workers := min(p.o.Parallelism, len(p.columns))
-	errs := make([]error, len(p.columns))
-	next := make(chan int, len(p.columns))
-	for i := range p.columns {
-		next <- i
-	}
-	close(next)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for i := range next {
-				if ctx.Err() == nil {
-					errs[i] = p.addColumn(i, b)
-				}
-			}
-		})
-	}
-	wg.Wait()
+	err := parallel.Each(ctx, len(p.columns), p.o.Parallelism, func(_ context.Context, i int) error {
+		return p.columns[i].add(b.Column(i), p.rows)
+	})
 	p.rows += b.NumRows()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// addColumn adds the values of a column. A panic is an error.
-func (p *Profiler) addColumn(i int, b arrow.RecordBatch) (err error) {
-	defer fault.RecoverInternal(&err)
-	return p.columns[i].add(b.Column(i), p.rows)
+	return cmp.Or(err, ctx.Err())
 }
 
 // Result describes the rows that were added. The profiler must not be used afterwards.

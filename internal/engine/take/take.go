@@ -12,11 +12,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -77,7 +77,8 @@ func Rows(ctx context.Context, from table.Table, rows []int64, o Options) (batch
 			return nil, fault.InStripe(err, part.stripe.Index())
 		}
 	}
-	if err := t.each(ctx, 0, len(arrays), func(ctx context.Context, i int) (err error) {
+	if err := parallel.Each(ctx, len(arrays), o.Parallelism, func(_ context.Context, i int) (err error) {
+		defer fault.Recover(&err)
 		arrays[i], err = t.column(i)
 		return err
 	}); err != nil {
@@ -193,12 +194,13 @@ func (t *take) readGroup(ctx context.Context, part stripeRows, from, to int) err
 		}
 	}
 	open := make([]table.ColumnReader, to-from)
-	if err := t.each(ctx, from, to, func(ctx context.Context, i int) (err error) {
-		open[i-from], err = part.stripe.Open(ctx, &t.columns[i], true, func() (storage.Prefetched, error) { return opened, nil })
+	if err := parallel.Each(ctx, len(open), t.o.Parallelism, func(ctx context.Context, i int) (err error) {
+		defer fault.Recover(&err)
+		open[i], err = part.stripe.Open(ctx, &t.columns[from+i], true, func() (storage.Prefetched, error) { return opened, nil })
 		if err != nil || t.windows() {
 			return err
 		}
-		return t.readColumn(ctx, part, i, open[i-from], nil)
+		return t.readColumn(ctx, part, from+i, open[i], nil)
 	}); err != nil || !t.windows() {
 		return err
 	}
@@ -207,8 +209,9 @@ func (t *take) readGroup(ctx context.Context, part stripeRows, from, to int) err
 		if err != nil {
 			return err
 		}
-		if err := t.each(ctx, from, from+n, func(ctx context.Context, i int) error {
-			return t.readColumn(ctx, part, i, open[i-from], have)
+		if err := parallel.Each(ctx, n, t.o.Parallelism, func(ctx context.Context, i int) (err error) {
+			defer fault.Recover(&err)
+			return t.readColumn(ctx, part, from+i, open[i], have)
 		}); err != nil {
 			return err
 		}
@@ -242,27 +245,6 @@ func (t *take) readColumn(ctx context.Context, part stripeRows, i int, c table.C
 		t.physical[i] = append(t.physical[i], arr)
 	}
 	return err
-}
-
-// each calls f for all columns from one up to another, several at a time.
-func (t *take) each(ctx context.Context, from, to int, f func(ctx context.Context, i int) error) error {
-	if t.o.Parallelism == 1 || to-from <= 1 {
-		for i := from; i < to; i++ {
-			if err := f(ctx, i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(t.o.Parallelism)
-	for i := from; i < to; i++ {
-		g.Go(func() (err error) {
-			defer fault.Recover(&err)
-			return f(ctx, i)
-		})
-	}
-	return g.Wait()
 }
 
 // column makes the array of column i.

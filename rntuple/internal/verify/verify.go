@@ -10,9 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
@@ -288,24 +287,15 @@ func (c *checker) values(ctx context.Context, t *read.Table) error {
 	}
 	var pages pageSet
 	var done atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(c.o.Parallelism)
-	for _, k := range tasks {
-		g.Go(func() (err error) {
-			defer fault.RecoverInternal(&err)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if k.column >= 0 {
-				err = c.column(ctx, t, k.cluster, uint32(k.column), &pages)
-			} else {
-				err = c.field(ctx, t, k.cluster, k.field)
-			}
-			c.progress(int(done.Add(1)), len(tasks))
-			return err
-		})
-	}
-	return g.Wait()
+	return parallel.Each(ctx, len(tasks), c.o.Parallelism, func(ctx context.Context, i int) (err error) {
+		if k := tasks[i]; k.column >= 0 {
+			err = c.column(ctx, t, k.cluster, uint32(k.column), &pages)
+		} else {
+			err = c.field(ctx, t, k.cluster, k.field)
+		}
+		c.progress(int(done.Add(1)), len(tasks))
+		return err
+	})
 }
 
 func (c *checker) progress(done, total int) {

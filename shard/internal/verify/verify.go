@@ -22,11 +22,10 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
@@ -305,25 +304,15 @@ func (v *verifier) stripes(ctx context.Context) error {
 func (v *verifier) stripe(ctx context.Context, s *shardfile.Stripe) error {
 	fields := v.schema.NumFields()
 	v.budget.nextStripe()
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(v.o.Parallelism)
-	for i := range fields {
-		if gctx.Err() != nil {
-			break
+	err := parallel.Each(ctx, fields, v.o.Parallelism, func(ctx context.Context, i int) (err error) {
+		defer fault.Recover(&err)
+		if err := v.column(ctx, s, i); err != nil {
+			return err
 		}
-		g.Go(func() (err error) {
-			defer fault.Recover(&err)
-			if err := v.column(gctx, s, i); err != nil {
-				return err
-			}
-			v.progress(v.file.NumStripes() * fields)
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return ctx.Err()
+		v.progress(v.file.NumStripes() * fields)
+		return nil
+	})
+	return cmp.Or(err, ctx.Err())
 }
 
 func (v *verifier) progress(total int) {

@@ -5,10 +5,9 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -21,16 +20,10 @@ func (s *source) encode(ctx context.Context) error {
 		return nil
 	}
 	forms := make([]map[int]arrow.Field, len(s.u.parts)) // by column
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(looksAtOnce)
-	for i := range s.u.parts {
-		g.Go(func() (err error) {
-			defer fault.RecoverInternal(&err)
-			forms[i], err = s.formsOf(ctx, i, candidates)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	if err := parallel.Each(ctx, len(forms), looksAtOnce, func(ctx context.Context, i int) (err error) {
+		forms[i], err = s.formsOf(ctx, i, candidates)
+		return err
+	}); err != nil {
 		return err
 	}
 	s.o.Dictionaries, s.o.Decimals64 = false, nil

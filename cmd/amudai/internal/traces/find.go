@@ -13,11 +13,10 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/traceql"
 )
@@ -56,27 +55,21 @@ func (t *Trace) NumSpans() int { return len(t.rows) }
 // Find looks for traces in inputs, which it opens some at a time. Traces are in the order of ids, those without spans too.
 func Find(ctx context.Context, locations []string, ids []string, open func(context.Context, string) (Source, error)) ([]*Trace, error) {
 	found := make([][]arrow.RecordBatch, len(locations))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, location := range locations {
-		g.Go(func() (err error) {
-			defer fault.RecoverInternal(&err)
-			s, err := open(ctx, location)
-			if err != nil || s.Source == nil {
+	if err := parallel.Each(ctx, len(locations), runtime.GOMAXPROCS(0), func(ctx context.Context, i int) (err error) {
+		s, err := open(ctx, locations[i])
+		if err != nil || s.Source == nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		for b, err := range spansOf(ctx, s, ids) {
+			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			for b, err := range spansOf(ctx, s, ids) {
-				if err != nil {
-					return err
-				}
-				b.Retain()
-				found[i] = append(found[i], b)
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+			b.Retain()
+			found[i] = append(found[i], b)
+		}
+		return nil
+	}); err != nil {
 		return nil, err
 	}
 	traces := make([]*Trace, len(ids))
