@@ -2,8 +2,9 @@ package order
 
 import (
 	"bytes"
-	"container/heap"
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -16,8 +17,8 @@ import (
 // merge reads the rows of several runs in order.
 type merge struct {
 	mem     memory.Allocator
-	cursors cursors // a heap
-	chunk   int     // rows of a batch of the usual size
+	cursors []*cursor // in the order of their keys; there are few
+	chunk   int       // rows of a batch of the usual size
 }
 
 // cursor is a position in a run.
@@ -59,7 +60,7 @@ func newMerge(mem memory.Allocator, runs []*run) (*merge, error) {
 			return nil, err
 		}
 	}
-	heap.Init(&m.cursors)
+	slices.SortFunc(m.cursors, compareCursors)
 	m.chunk = rowsOf(batchBytes, size, int(rows))
 	return m, nil
 }
@@ -111,11 +112,11 @@ func (m *merge) next(n int) (columns []arrow.Array, rows int, err error) {
 			}
 			if !more {
 				c.release()
-				heap.Pop(&m.cursors)
+				m.cursors = m.cursors[1:]
 				continue
 			}
 		}
-		heap.Fix(&m.cursors, 0)
+		m.settle()
 	}
 	for _, c := range m.cursors {
 		c.part = -1
@@ -125,6 +126,18 @@ func (m *merge) next(n int) (columns []arrow.Array, rows int, err error) {
 	}
 	columns, err = m.collect(parts, picks)
 	return columns, len(picks), err
+}
+
+// settle moves the first cursor to its place among the others.
+func (m *merge) settle() {
+	c := m.cursors[0]
+	at, _ := slices.BinarySearchFunc(m.cursors[1:], c, compareCursors)
+	copy(m.cursors, m.cursors[1:at+1])
+	m.cursors[at] = c
+}
+
+func compareCursors(a, b *cursor) int {
+	return cmp.Or(bytes.Compare(a.keys.Value(a.row), b.keys.Value(b.row)), cmp.Compare(a.index, b.index))
 }
 
 // collect joins the parts of each column, and takes rows of the whole.
@@ -151,12 +164,12 @@ func (m *merge) collect(parts []part, picks []pick) ([]arrow.Array, error) {
 }
 
 func (m *merge) column(parts []part, i int, rows []int64) (arrow.Array, error) {
-	slices := make([]arrow.Array, len(parts))
-	defer arrowutil.ReleaseAll(slices)
+	arrays := make([]arrow.Array, len(parts))
+	defer arrowutil.ReleaseAll(arrays)
 	for k, p := range parts {
-		slices[k] = array.NewSlice(p.batch.Column(i), int64(p.begin), int64(p.end))
+		arrays[k] = array.NewSlice(p.batch.Column(i), int64(p.begin), int64(p.end))
 	}
-	whole, err := arrowutil.Concatenate(m.mem, slices)
+	whole, err := arrowutil.Concatenate(m.mem, arrays)
 	if err != nil {
 		return nil, err
 	}
@@ -186,31 +199,4 @@ func (m *merge) release() {
 		c.release()
 	}
 	m.cursors = nil
-}
-
-// cursors are a heap, with the least key first.
-type cursors []*cursor
-
-// Len implements [heap.Interface].
-func (s cursors) Len() int { return len(s) }
-
-// Less implements [heap.Interface].
-func (s cursors) Less(i, k int) bool {
-	if c := bytes.Compare(s[i].keys.Value(s[i].row), s[k].keys.Value(s[k].row)); c != 0 {
-		return c < 0
-	}
-	return s[i].index < s[k].index
-}
-
-// Swap implements [heap.Interface].
-func (s cursors) Swap(i, k int) { s[i], s[k] = s[k], s[i] }
-
-// Push implements [heap.Interface].
-func (s *cursors) Push(c any) { *s = append(*s, c.(*cursor)) }
-
-// Pop implements [heap.Interface].
-func (s *cursors) Pop() any {
-	last := (*s)[len(*s)-1]
-	*s = (*s)[:len(*s)-1]
-	return last
 }
