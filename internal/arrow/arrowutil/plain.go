@@ -59,6 +59,16 @@ func peel(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
 }
 
 func takeDictionary(mem memory.Allocator, a *array.Dictionary) (arrow.Array, error) {
+	values, err := Plain(mem, a.Dictionary())
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	return TakeCoded(mem, a, values)
+}
+
+// TakeCoded makes an array of what stands in values, instead of in the dictionary, for the rows of a dictionary array.
+func TakeCoded(mem memory.Allocator, a *array.Dictionary, values arrow.Array) (arrow.Array, error) {
 	indices := make([]int64, a.Len())
 	for i := range indices {
 		indices[i] = -1
@@ -66,11 +76,6 @@ func takeDictionary(mem memory.Allocator, a *array.Dictionary) (arrow.Array, err
 			indices[i] = int64(a.GetValueIndex(i))
 		}
 	}
-	values, err := Plain(mem, a.Dictionary())
-	if err != nil {
-		return nil, err
-	}
-	defer values.Release()
 	return Take(mem, values, indices)
 }
 

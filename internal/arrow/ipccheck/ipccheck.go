@@ -14,6 +14,7 @@
 package ipccheck
 
 import (
+	"cmp"
 	"encoding/binary"
 	"io"
 
@@ -54,7 +55,7 @@ func Message(meta []byte, body func(p []byte, off int64) error) (bodyLen int64, 
 	kind := m.Uint8(1, 0)
 	header, ok := m.Table(2)
 	if m.Err != nil || !ok {
-		return 0, firstErr(m.Err, fault.Corruptf("an Arrow message without a header"))
+		return 0, cmp.Or(m.Err, fault.Corruptf("an Arrow message without a header"))
 	}
 	switch kind {
 	case isSchema:
@@ -62,7 +63,7 @@ func Message(meta []byte, body func(p []byte, off int64) error) (bodyLen int64, 
 	case isDictionaryBatch:
 		data, ok := header.Table(1)
 		if !ok {
-			return 0, firstErr(header.Err, fault.Corruptf("a dictionary without data"))
+			return 0, cmp.Or(header.Err, fault.Corruptf("a dictionary without data"))
 		}
 		err = batch(data, bodyLen, body)
 	case isRecordBatch:
@@ -71,16 +72,9 @@ func Message(meta []byte, body func(p []byte, off int64) error) (bodyLen int64, 
 	return bodyLen, err
 }
 
-func firstErr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
 // Schema checks a schema message of a Parquet file, which is framed like a message of a stream.
 func Schema(framed []byte) error {
-	meta, err := cutPrefix(framed)
+	meta, _, err := Cut(framed)
 	if err != nil {
 		return err
 	}
@@ -88,20 +82,20 @@ func Schema(framed []byte) error {
 	return err
 }
 
-// cutPrefix removes the length before a FlatBuffer, in either form.
-func cutPrefix(b []byte) ([]byte, error) {
+// Cut returns the FlatBuffer of the first message of a stream, and what follows it: its body, or another message.
+func Cut(b []byte) (meta, rest []byte, err error) {
 	head := 4
 	if len(b) >= 8 && binary.LittleEndian.Uint32(b) == 0xFFFFFFFF {
-		head = 8
+		head = 8 // streams before Arrow 0.15 have the length only
 	}
 	if len(b) < head {
-		return nil, fault.Corruptf("an Arrow message of %d bytes", len(b))
+		return nil, nil, fault.Corruptf("an Arrow message of %d bytes", len(b))
 	}
 	n := uint64(binary.LittleEndian.Uint32(b[head-4:]))
 	if n > uint64(len(b)-head) {
-		return nil, fault.Corruptf("an Arrow message of %d bytes in %d", n, len(b)-head)
+		return nil, nil, fault.Corruptf("an Arrow message of %d bytes in %d", n, len(b)-head)
 	}
-	return b[head : head+int(n)], nil
+	return b[head : head+int(n)], b[head+int(n):], nil
 }
 
 func schema(t flatread.Table) error {
@@ -242,7 +236,7 @@ func File(r io.ReaderAt, size int64) error {
 	}
 	s, ok := f.Table(1)
 	if !ok {
-		return firstErr(f.Err, fault.Corruptf("an Arrow footer without a schema"))
+		return cmp.Or(f.Err, fault.Corruptf("an Arrow footer without a schema"))
 	}
 	if err := schema(s); err != nil {
 		return err
@@ -275,7 +269,7 @@ func block(r io.ReaderAt, size int64, b []byte) error {
 	if _, err := r.ReadAt(framed, off); err != nil {
 		return err
 	}
-	meta, err := cutPrefix(framed)
+	meta, _, err := Cut(framed)
 	if err != nil {
 		return err
 	}

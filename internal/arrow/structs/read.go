@@ -121,12 +121,9 @@ func newFixedReader(n *node, dt arrow.DataType) reader {
 	case same:
 		return newSameReader(n)
 	case kind == reflect.Float64 && arrow.IsFloating(dt.ID()):
-		return each(n, func(arr arrow.Array) func(int) (float64, error) { return exact(arrowutil.Floats(arr)) })
+		return exact(n, arrowutil.Floats, func(x float64) float64 { return x })
 	case kind == reflect.Float32 && dt.ID() == arrow.FLOAT16:
-		return each(n, func(arr arrow.Array) func(int) (float32, error) {
-			get := arrowutil.Floats(arr)
-			return exact(func(i int) float32 { return float32(get(i)) })
-		})
+		return exact(n, arrowutil.Floats, func(x float64) float32 { return float32(x) })
 	case kind == reflect.Float32 || kind == reflect.Float64 || !arrow.IsInteger(dt.ID()):
 		return nil
 	}
@@ -209,15 +206,12 @@ func (r *eachReader[X]) read(from int, to span) error {
 	return scatter(r.n, to, r.loose, valid)
 }
 
-// exact is a function for values that all fit.
-func exact[X any](value func(i int) X) func(i int) (X, error) {
-	return func(i int) (X, error) { return value(i), nil }
-}
-
-// convert is a function for the numbers of an array, converted.
-func convert[S, X any](arr arrow.Array, f func(S) X) func(i int) (X, error) {
-	values := arrowutil.Values[S](arr)
-	return func(i int) (X, error) { return f(values[i]), nil }
+// exact makes a reader of values that all fit, by a function that converts those of an array.
+func exact[S, X any](n *node, of func(arr arrow.Array) func(i int) S, convert func(S) X) reader {
+	return each(n, func(arr arrow.Array) func(int) (X, error) {
+		get := of(arr)
+		return func(i int) (X, error) { return convert(get(i)), nil }
+	})
 }
 
 // integers makes a reader of integers of another width into those that have the bits of a U.
@@ -248,25 +242,15 @@ func newDecimalReader(n *node, dt arrow.DataType, own arrow.DecimalType) reader 
 	case d.ID() == n.dt.ID():
 		return newSameReader(n)
 	}
-	switch n.goType {
-	case dec256Type:
-		return each(n, func(arr arrow.Array) func(int) (decimal256.Num, error) {
-			if d.ID() == arrow.DECIMAL128 {
-				return convert(arr, decimal256.FromDecimal128)
-			}
-			get := arrowutil.Integers(arr)
-			return exact(func(i int) decimal256.Num { return decimal256.FromI64(get(i)) })
-		})
-	case dec128Type:
-		return each(n, func(arr arrow.Array) func(int) (decimal128.Num, error) {
-			get := arrowutil.Integers(arr)
-			return exact(func(i int) decimal128.Num { return decimal128.FromI64(get(i)) })
-		})
+	switch {
+	case n.goType == dec256Type && d.ID() == arrow.DECIMAL128:
+		return exact(n, func(arr arrow.Array) func(int) decimal128.Num { return arr.(*array.Decimal128).Value }, decimal256.FromDecimal128)
+	case n.goType == dec256Type:
+		return exact(n, arrowutil.Integers, decimal256.FromI64)
+	case n.goType == dec128Type:
+		return exact(n, arrowutil.Integers, decimal128.FromI64)
 	}
-	return each(n, func(arr arrow.Array) func(int) (decimal.Decimal64, error) {
-		get := arrowutil.Integers(arr)
-		return exact(func(i int) decimal.Decimal64 { return decimal.Decimal64(get(i)) })
-	})
+	return exact(n, arrowutil.Integers, func(x int64) decimal.Decimal64 { return decimal.Decimal64(x) })
 }
 
 func newTimeReader(n *node, dt arrow.DataType) reader {
@@ -281,17 +265,11 @@ func newTimeReader(n *node, dt arrow.DataType) reader {
 		}
 		perSecond := int64(time.Second / dt.Unit.Multiplier())
 		unit := int64(dt.Unit.Multiplier())
-		return each(n, func(arr arrow.Array) func(int) (time.Time, error) {
-			return convert(arr, func(x int64) time.Time { return time.Unix(x/perSecond, x%perSecond*unit).In(zone) })
-		})
+		return exact(n, arrowutil.Integers, func(x int64) time.Time { return time.Unix(x/perSecond, x%perSecond*unit).In(zone) })
 	case *arrow.Date32Type:
-		return each(n, func(arr arrow.Array) func(int) (time.Time, error) {
-			return convert(arr, func(x int32) time.Time { return time.Unix(int64(x)*daySeconds, 0).UTC() })
-		})
+		return exact(n, arrowutil.Integers, func(x int64) time.Time { return time.Unix(x*daySeconds, 0).UTC() })
 	case *arrow.Date64Type:
-		return each(n, func(arr arrow.Array) func(int) (time.Time, error) {
-			return convert(arr, func(x int64) time.Time { return time.UnixMilli(x).UTC() })
-		})
+		return exact(n, arrowutil.Integers, func(x int64) time.Time { return time.UnixMilli(x).UTC() })
 	}
 	return nil
 }

@@ -148,12 +148,5 @@ func (v *Value) ofDictionary(mem memory.Allocator, arr arrow.Array) (arrow.Array
 		return nil, nil
 	}
 	defer values.Release()
-	indices := make([]int64, d.Len())
-	for i := range indices {
-		indices[i] = -1
-		if d.IsValid(i) {
-			indices[i] = int64(d.GetValueIndex(i))
-		}
-	}
-	return arrowutil.Take(mem, values, indices)
+	return arrowutil.TakeCoded(mem, d, values)
 }

@@ -2,13 +2,13 @@ package arrowmap
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
-	"encoding/binary"
-	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
+	"github.com/amudai/amudai-go/internal/arrow/ipccheck"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/flatread"
 )
@@ -35,27 +35,11 @@ func EncodeIPC(s *arrow.Schema) (string, error) {
 	if err := ipc.NewWriter(&b, ipc.WithSchema(s)).Close(); err != nil {
 		return "", err
 	}
-	_, rest, err := cutMessage(b.Bytes())
+	_, rest, err := ipccheck.Cut(b.Bytes())
 	if err != nil {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes()[:b.Len()-len(rest)]), nil
-}
-
-// cutMessage returns the first message of an IPC stream and the rest.
-func cutMessage(b []byte) (message, rest []byte, err error) {
-	head := 4
-	if len(b) >= 8 && binary.LittleEndian.Uint32(b) == 0xFFFFFFFF {
-		head = 8 // streams before Arrow 0.15 have the length only
-	}
-	if len(b) < head {
-		return nil, nil, fault.Corruptf("Arrow schema of %d bytes", len(b))
-	}
-	n := binary.LittleEndian.Uint32(b[head-4:])
-	if uint64(n) > uint64(len(b)-head) {
-		return nil, nil, fault.Corruptf("Arrow schema ends after %d of %d bytes", len(b)-head, n)
-	}
-	return b[head : head+int(n)], b[head+int(n):], nil
 }
 
 // MetadataFromIPC is the metadata of the schema in a [SchemaProperty]. Nothing else is read.
@@ -73,7 +57,7 @@ func metadataFromIPC(property string) (arrow.Metadata, error) {
 	if err != nil {
 		return arrow.Metadata{}, fault.Corruptf("%w", err)
 	}
-	b, _, err := cutMessage(raw)
+	b, _, err := ipccheck.Cut(raw)
 	if err != nil {
 		return arrow.Metadata{}, err
 	}
@@ -86,7 +70,7 @@ func metadataFromIPC(property string) (arrow.Metadata, error) {
 	}
 	header, ok := message.Table(messageHeader)
 	if !ok {
-		return arrow.Metadata{}, orCorrupt(message.Err, "Arrow message without a schema")
+		return arrow.Metadata{}, cmp.Or(message.Err, fault.Corruptf("Arrow message without a schema"))
 	}
 	list := header.Vector(arrowSchemaMetadata, 4)
 	if header.Err != nil {
@@ -109,11 +93,4 @@ func metadataFromIPC(property string) (arrow.Metadata, error) {
 		}
 	}
 	return arrow.NewMetadata(keys, values), nil
-}
-
-func orCorrupt(err error, what string) error {
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %s", fault.ErrCorrupt, what)
 }

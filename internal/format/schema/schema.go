@@ -312,8 +312,3 @@ func property(v flatread.Vector, i int, total *int) (Property, error) {
 	}
 	return p, t.Err
 }
-
-// describe copies the fields that were checked when the node was made.
-func (n Node) describe() Field {
-	return Field{Name: n.Name(), Type: n.basic, Signed: n.Signed(), FixedSize: n.size, Internal: n.internal}
-}

@@ -39,7 +39,7 @@ func (b *Budget) spend(work int) error {
 // Describe is a copy of the node without its children. Nodes that share an annotation in the message
 // get the same *Extended, which must not be modified.
 func (b *Budget) Describe(n Node) (Field, error) {
-	f := n.describe()
+	f := Field{Name: n.Name(), Type: n.basic, Signed: n.Signed(), FixedSize: n.size, Internal: n.internal}
 	if err := b.Spend(n); err != nil {
 		return f, err
 	}

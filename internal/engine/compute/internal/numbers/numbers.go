@@ -65,14 +65,16 @@ var Int64Loops = map[ast.Op]Loop[int64]{
 		}
 		return ok
 	},
-	ast.OpMod: func(dst, a, b []int64) bool {
-		for i, y := range b {
-			if dst[i] = 0; y != 0 && y != -1 {
-				dst[i] = a[i] % y
-			}
+	ast.OpMod: remainder[int64], // that of the least one and -1 is 0
+}
+
+func remainder[T int64 | uint64](dst, a, b []T) bool {
+	for i, y := range b {
+		if dst[i] = 0; y != 0 {
+			dst[i] = a[i] % y
 		}
-		return true
-	},
+	}
+	return true
 }
 
 // fits reports whether a product is an int64.
@@ -149,14 +151,7 @@ var Uint64Loops = map[ast.Op]Loop[uint64]{
 		}
 		return true
 	},
-	ast.OpMod: func(dst, a, b []uint64) bool {
-		for i, y := range b {
-			if dst[i] = 0; y != 0 {
-				dst[i] = a[i] % y
-			}
-		}
-		return true
-	},
+	ast.OpMod: remainder[uint64],
 }
 
 // Uint64Fails is Int64Fails for uint64.
