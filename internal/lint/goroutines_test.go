@@ -14,11 +14,10 @@ var mayNotRecover = map[string]string{
 	"shard/internal/stripe/write/pool.go newWorkerPool": "tasks recover into the error of their buffer (pipeline.try, pipeline.append)",
 	"shard/internal/stripe/write/writer.go each":        "try recovers into the error of the column",
 	"cmd/amudai/internal/convert/convert.go readAhead":  "nextBatch recovers",
-	"storage/coalesce.go Prefetch":                      "fetch recovers",
+	"internal/base/parallel/parallel.go Each":           "one recovers",
 	"rntuple/internal/write/parallel.go each":           "guarded recovers into the error of the field or column",
 	"internal/bench/measure/peak.go Peak":               "it reads a file of the system, no input",
 	"internal/bench/suite/ops.go sideBySide":            "a benchmark may end with its operation's panic",
-	"internal/engine/profile/profile.go Add":            "addColumn recovers",
 	"cmd/amudai/main.go main":                           "it waits for a signal",
 }
 
