@@ -1,9 +1,6 @@
 package fastlanes
 
-import (
-	"encoding/binary"
-	"unsafe"
-)
+import "unsafe"
 
 const errPlace = "fastlanes: no value with that index"
 
@@ -29,8 +26,8 @@ func Pick[W Word](dst []W, src []byte, places []uint32, base W, w int) {
 		from := row * width // start of the value's bits in the lane
 		to := from + width - 1
 		at := unsafe.Add(p, int(i/ChunkLen)*chunk+int(lane*size))
-		low := word[W](unsafe.Add(at, from/bits*(ChunkLen/8)))
-		high := word[W](unsafe.Add(at, to/bits*(ChunkLen/8))) // the same word, or the next of the lane
+		low := load[W](unsafe.Add(at, from/bits*(ChunkLen/8)))
+		high := load[W](unsafe.Add(at, to/bits*(ChunkLen/8))) // the same word, or the next of the lane
 		dst[k] = (low>>(from%bits)|high<<1<<(^from%bits))&mask + base
 	}
 }
@@ -39,17 +36,4 @@ func Pick[W Word](dst []W, src []byte, places []uint32, base W, w int) {
 func place(i, lanes uint32) (row, lane uint32) {
 	group := i / 16 & 7 &^ (lanes/16 - 1)
 	return uint32(0x73516240>>(4*group))&7<<3 | i/128&7, i % min(lanes, 128)
-}
-
-// word returns the little-endian word at p.
-func word[W Word](p unsafe.Pointer) W {
-	switch unsafe.Sizeof(W(0)) {
-	case 1:
-		return W(*(*byte)(p))
-	case 2:
-		return W(binary.LittleEndian.Uint16((*[2]byte)(p)[:]))
-	case 4:
-		return W(binary.LittleEndian.Uint32((*[4]byte)(p)[:]))
-	}
-	return W(binary.LittleEndian.Uint64((*[8]byte)(p)[:]))
 }

@@ -2,14 +2,7 @@ package fastlanes
 
 import "unsafe"
 
-// order is the order of the groups of 8 rows; it is its own inverse.
-var order = [8]int{0, 4, 2, 6, 1, 5, 3, 7}
-
-// index is the position in the chunk of the value in a row and lane.
-func index(row, lane int) int { return 16*order[row/8] + 128*(row%8) + lane }
-
-// packSimple is the formula of the layout, bit by bit. The kernels must agree with it, and machines without suitable
-// kernels use it. w is in 1..bits of W.
+// packSimple is the formula of the layout, bit by bit, with which the kernels must agree. w is in 1..bits of W.
 func packSimple[W Word](dst []byte, src *[ChunkLen]W, base W, w int) {
 	size := int(unsafe.Sizeof(base))
 	bits := 8 * size
