@@ -13,13 +13,12 @@ import (
 
 // Shard is an entry of manifest.json.
 type Shard struct {
-	File          string `json:"file"`
-	Expected      string `json:"expected"`
-	RustRead      string `json:"rust_read"`
-	Layout        string `json:"layout"`
-	Profile       string `json:"profile"`
-	WriteError    string `json:"write_error"`
-	ReferenceRead string `json:"reference_read"`
+	File       string `json:"file"`
+	Expected   string `json:"expected"`
+	RustRead   string `json:"rust_read"`
+	Layout     string `json:"layout"`
+	Profile    string `json:"profile"`
+	WriteError string `json:"write_error"`
 	// ChangedFloats are columns for which the reference stored another NaN or zero than its input.
 	ChangedFloats []string `json:"float_columns_changed_by_the_writer"`
 }
