@@ -30,11 +30,7 @@ func openSource(g *gen) (next, error) {
 	if err == nil && len(all) < g.n {
 		err = fmt.Errorf("only %d lines in the sources of Go", len(all))
 	}
-	return func(b []byte) []byte {
-		b = append(b, all[0]...)
-		all = all[1:]
-		return b
-	}, err
+	return inOrder(all), err
 }
 
 // names of methods, in the style of Java.

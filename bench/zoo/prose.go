@@ -94,17 +94,16 @@ func realComments(g *gen) (next, error) {
 		}
 		return nil
 	})
-	if err != nil || len(all) >= g.n {
-		return func(b []byte) []byte { b = append(b, all[0]...); all = all[1:]; return b }, err
+	real, count := inOrder(all), len(all)
+	if err != nil || count >= g.n {
+		return real, err
 	}
 	more, err := speech(comments, 6, 30)(g)
 	return func(b []byte) []byte {
-		if len(all) == 0 {
+		if count--; count < 0 {
 			return more(b)
 		}
-		b = append(b, all[0]...)
-		all = all[1:]
-		return b
+		return real(b)
 	}, err
 }
 

@@ -109,11 +109,16 @@ func sorted(open opener) opener {
 			all[i] = string(value(nil))
 		}
 		slices.Sort(all)
-		return func(b []byte) []byte {
-			b = append(b, all[0]...)
-			all = all[1:]
-			return b
-		}, nil
+		return inOrder(all), nil
+	}
+}
+
+// inOrder gives values one after the other, of which there are enough.
+func inOrder(all []string) next {
+	return func(b []byte) []byte {
+		b = append(b, all[0]...)
+		all = all[1:]
+		return b
 	}
 }
 

@@ -79,8 +79,8 @@ func (e *Encoder) methodCost(m method, size int, in *Input) int64 {
 	return cost
 }
 
-// AppendTree appends the tree that costs least.
-func (e *Encoder) AppendTree(dst []byte, in Input) []byte {
+// appendTree appends the tree that costs least.
+func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 	w := workspaces.Get().(*Workspace)
 	defer workspaces.Put(w)
 	in.Brief = e.brief

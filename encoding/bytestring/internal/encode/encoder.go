@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -8,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// Encoder writes the trees of one column. It serves one goroutine at a time.
+// Encoder is that of package bytestring.
 type Encoder struct {
 	o       encoding.Options
 	fixed   int
@@ -46,14 +48,17 @@ func (e *Encoder) Clone() *Encoder {
 
 // Brief says whether the values that follow are all that the column has, and few: then only encodings are tried that take hardly
 // longer than writing them, in Balanced of edition 2026, and in MinimalSize those that take several times as long. After earlier blocks, in
-// another stripe for example, there is no difference. unequal says that most of the values are distinct.
+// another stripe for example, there is no difference. No dictionary is tried if unequal says that most of the values are distinct.
 func (e *Encoder) Brief(brief, unequal bool) {
 	brief = brief && e.plan.method.row == nil && e.o.Features != 0
 	e.brief, e.few, e.unequal = brief && e.o.Profile == encoding.Balanced, brief && e.o.Profile == encoding.MinimalSize, unequal
 	e.numbers.brief = e.brief
 }
 
-// Plan says how many of the staged values the next block should hold. The buffer has at values before them.
+// Plan says how many of the staged values the next block should hold:
+// as many as the profile's bounds on values and bytes allow, at least one. The
+// buffer has at values before them. A result of v.N may grow once more values are
+// staged.
 func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen int) {
 	if e.brief && v.Fixed == 0 {
 		return e.planLong(at, v) // one block is smaller, and explored once
@@ -74,7 +79,8 @@ func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen i
 	return max(n, 1)
 }
 
-// Whole tells whether a block of n values, the result of [Encoder.Plan], stays the same whatever values follow.
+// Whole tells whether a block of n values, the result of [Encoder.Plan], stays the
+// same whatever values follow.
 func (e *Encoder) Whole(at int64, n int) bool {
 	if e.long() {
 		return (at+int64(n))%int64(e.o.MaxBlockValues()) == 0
@@ -88,6 +94,29 @@ func (e *Encoder) Longest() int {
 		return longBytes
 	}
 	return e.policy.bytes
+}
+
+// AppendBlock appends a block of all values of v. valid says which are not null;
+// its Data may be nil if none is. Null slots of any length must be
+// empty. The tree is never larger than that of Plain. A block of more than 2 GiB
+// of values is an error.
+func (e *Encoder) AppendBlock(dst []byte, v vector.Values, valid bitmap.Bits) ([]byte, error) {
+	if size := len(v.Bytes()); size > math.MaxInt32 {
+		return dst, fmt.Errorf("bytestring: block of %d values, %d bytes", v.N, size)
+	}
+	if valid.Data == nil {
+		valid = bitmap.All(v.N)
+	}
+	in := Input{Values: v, Valid: valid}
+	if valid.Data != nil {
+		in.Nulls = valid.Nulls()
+	}
+	dst, mark := encoding.BeginBlock(dst)
+	if !e.o.NoPresence {
+		dst = encoding.AppendPresence(dst, valid.Data, valid.Off, valid.Len, in.Nulls, e.o.Profile == encoding.ProfilePlain)
+	}
+	dst = encoding.EndPresence(dst, mark)
+	return encoding.EndBlock(e.appendTree(dst, in), mark, !e.o.NoChecksums), nil
 }
 
 // longBytes is the most bytes of values that a long block holds.

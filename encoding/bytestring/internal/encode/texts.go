@@ -52,5 +52,5 @@ func (s *Texts) Append(dst []byte, part int, key uint64, v vector.Values) []byte
 		}
 		s.encoders[key] = e
 	}
-	return e.AppendTree(dst, Input{Values: v, Valid: valid})
+	return e.appendTree(dst, Input{Values: v, Valid: valid})
 }
