@@ -19,12 +19,11 @@ type Options struct {
 }
 
 // Builder collects the distinct hashes of a column and makes a filter of them. It must not be used concurrently. Its
-// memory grows with the hashes, up to 16 to 32 bytes for each of MaxValues.
+// memory grows with the hashes, to some 20 to 40 bytes for each of MaxValues.
 type Builder struct {
 	o         Options
-	table     []uint64 // open addressing; 0 is a free slot
-	n         int      // distinct hashes, that of zero included
-	zero      bool     // the hash 0 occurred
+	hashes    map[uint64]struct{}
+	n         int // distinct hashes
 	abandoned bool
 }
 
@@ -36,7 +35,7 @@ func NewBuilder(o Options) *Builder {
 	if !(o.FPP > 0 && o.FPP < 1) {
 		o.FPP = DefaultFPP
 	}
-	return &Builder{o: o}
+	return &Builder{o: o, hashes: map[uint64]struct{}{}}
 }
 
 // Abandoned reports whether there are too many distinct values. Further hashes are then not needed.
@@ -47,50 +46,10 @@ func (b *Builder) AddHash(h uint64) {
 	if b.abandoned {
 		return
 	}
-	if h == 0 {
-		if !b.zero {
-			b.zero = true
-			b.added()
-		}
-		return
-	}
-	if 2*(b.n+1) > len(b.table) {
-		b.grow()
-	}
-	if b.put(h) {
-		b.added()
-	}
-}
-
-func (b *Builder) added() {
-	b.n++
-	if b.n > b.o.MaxValues {
+	b.hashes[h] = struct{}{}
+	if b.n = len(b.hashes); b.n > b.o.MaxValues {
 		b.abandoned = true
-		b.table = nil
-	}
-}
-
-// put inserts a hash. It returns false if the hash is there already.
-func (b *Builder) put(h uint64) bool {
-	mask := uint64(len(b.table) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		switch b.table[i] {
-		case h:
-			return false
-		case 0:
-			b.table[i] = h
-			return true
-		}
-	}
-}
-
-func (b *Builder) grow() {
-	old := b.table
-	b.table = make([]uint64, max(2*len(old), 16))
-	for _, h := range old {
-		if h != 0 {
-			b.put(h)
-		}
+		b.hashes = nil
 	}
 }
 
@@ -106,13 +65,8 @@ func (b *Builder) Finish() []byte {
 		return nil
 	}
 	data := make([]byte, size(b.n, b.o.FPP))
-	for _, h := range b.table {
-		if h != 0 {
-			set(data, h)
-		}
-	}
-	if b.zero {
-		set(data, 0)
+	for h := range b.hashes {
+		set(data, h)
 	}
 	return data
 }

@@ -29,7 +29,7 @@ var hotLoops = map[string][]string{
 	"encoding/numeric/internal/word":       {"Span"},
 	"encoding/bytestring/internal/tree":    {"checkOffsets"},
 	"encoding/internal/vector":             {"putSlots", "putSame", "countOffsets"},
-	"encoding/internal/fastlanes":          {"addRow", "unpackRow", "unpackSplit", "packFirst", "packRow", "packSplit"},
+	"encoding/internal/fastlanes":          {"unpackWords", "packWords"},
 	"encoding/internal/alp":                {"Decode"},
 	"encoding/internal/fsst":               {"decodeSymbols"},
 	"encoding":                             {"decodePlain"},
