@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/merge"
-	"github.com/amudai/amudai-go/blockpack/internal/read"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
@@ -32,10 +32,11 @@ func DropTraces(ctx context.Context, location string, input *File, ids [][16]byt
 	if err != nil {
 		return stats, err
 	}
-	for k, b := range t.Blocks() {
+	for k := range t.NumStripes() {
 		copied := false
-		if t.Writer() == program && !o.Strict && drop.Clip(b.FirstRow, b.FirstRow+b.Spans).Empty() {
-			copied, err = w.copyBlock(ctx, input, b)
+		first := t.Stripe(k).Position()
+		if t.Writer() == program && !o.Strict && drop.Clip(first, first+t.Stripe(k).Rows()).Empty() {
+			copied, err = w.copyBlock(ctx, input, &t.Metadata().Blocks[k])
 		}
 		if copied {
 			stats.Copied++
@@ -51,7 +52,7 @@ func DropTraces(ctx context.Context, location string, input *File, ids [][16]byt
 }
 
 // copyBlock copies a block as it is, and reports whether that is possible.
-func (w *Writer) copyBlock(ctx context.Context, from *File, b read.BlockInfo) (copied bool, err error) {
+func (w *Writer) copyBlock(ctx context.Context, from *File, b *layout.Block) (copied bool, err error) {
 	if w.w.Full() {
 		return false, ErrTooManyBlocks
 	}

@@ -88,7 +88,7 @@ type inputBlock struct {
 func blocksByStart(tables []table.Table) []inputBlock {
 	var list []inputBlock
 	for i, t := range tables {
-		for k, b := range t.(*read.Table).Blocks() {
+		for k, b := range t.(*read.Table).Metadata().Blocks {
 			list = append(list, inputBlock{t, i, k, b.MinStart})
 		}
 	}

@@ -34,7 +34,7 @@ func stringsOf(name string, t column.Type, values ...string) *column.Column {
 
 func encoded(t testing.TB, c *column.Column) []byte {
 	t.Helper()
-	data, _, err := encode.New(encode.Options{}).Append(nil, c)
+	data, _, err := new(encode.Encoder).Append(nil, c)
 	require.NoError(t, err)
 	return data
 }

@@ -113,7 +113,7 @@ func BenchmarkEncode(b *testing.B) {
 					columns = append(columns, got)
 				}
 			}
-			e := encode.New(encode.Options{})
+			e := new(encode.Encoder)
 			var out []byte
 			start := measure.CPU()
 			for b.Loop() {
@@ -194,7 +194,7 @@ func BenchmarkDecode(b *testing.B) {
 	route := func(row int) any { return fmt.Sprintf("/route/%d", row/100%7) }
 	values := map[column.Kind]func(row int) any{column.Dictionary: path, column.InlineBytes: id, column.DeltaUint64: start,
 		column.RLEIndexes: route, column.XORBytes: id, column.PrefixBytes: path, column.DeltaDictionary: path}
-	e := encode.New(encode.Options{})
+	e := new(encode.Encoder)
 	var d column.Decoder
 	for k := column.Dictionary; k <= allKinds; k++ {
 		dense, nulls := k, 0

@@ -139,7 +139,7 @@ var plain = column.DecodeOptions{UUID: column.UUIDPlain}
 func TestRoundTrip(t *testing.T) {
 	for typ := column.String; typ <= column.Bytes; typ++ {
 		t.Run(typ.String(), func(t *testing.T) {
-			e, d := encode.New(encode.Options{}), &column.Decoder{}
+			e, d := &encode.Encoder{}, &column.Decoder{}
 			rapid.Check(t, func(t *rapid.T) {
 				rows := genRows(t, typ, 700)
 				c := columnOf(typ, rows, rapid.Bool().Draw(t, "coded"))
@@ -150,7 +150,7 @@ func TestRoundTrip(t *testing.T) {
 				require.Equal(t, byte(chosen), data[1])
 				check(t, d, data, typ, rows)
 
-				again, _, err := encode.New(encode.Options{}).Append(nil, columnOf(typ, rows, c.Codes == nil))
+				again, _, err := new(encode.Encoder).Append(nil, columnOf(typ, rows, c.Codes == nil))
 				require.NoError(t, err)
 				require.Equal(t, data, again, "bytes depend on codes")
 
@@ -211,7 +211,7 @@ func check(t *rapid.T, d *column.Decoder, data []byte, typ column.Type, rows []a
 
 // TestWriteLimits refuses values over the limit.
 func TestWriteLimits(t *testing.T) {
-	e := encode.New(encode.Options{})
+	e := new(encode.Encoder)
 	long := string(bytes.Repeat([]byte("x"), column.MaxValueLen))
 	_, _, err := e.Append(nil, columnOf(column.String, []any{long}, false))
 	require.NoError(t, err)
@@ -246,7 +246,7 @@ func TestLarge(t *testing.T) {
 		"negative":  func(row int) uint64 { return -r.Uint64N(1000) },
 	}
 	const n = 4000
-	e, d := encode.New(encode.Options{}), &column.Decoder{}
+	e, d := &encode.Encoder{}, &column.Decoder{}
 	for name, shape := range shapes {
 		for typ := column.String; typ <= column.Bytes; typ++ {
 			for nulls := range 3 {
@@ -309,7 +309,7 @@ func TestPrefixes(t *testing.T) {
 			for row := range rows {
 				rows[row] = v.value()
 			}
-			data, ok, err := encode.New(encode.Options{}).AppendKind(nil, columnOf(column.Bytes, rows, false), column.PrefixBytes)
+			data, ok, err := new(encode.Encoder).AppendKind(nil, columnOf(column.Bytes, rows, false), column.PrefixBytes)
 			require.NoError(t, err)
 			require.True(t, ok)
 			require.LessOrEqual(t, len(data), v.most)
@@ -327,13 +327,13 @@ func TestParallel(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
-			e, d := encode.New(encode.Options{}), &column.Decoder{}
+			e, d := &encode.Encoder{}, &column.Decoder{}
 			for _, x := range all {
 				c, err := d.Decode(x.data, "c", x.typ, x.rows, plain)
 				assert.NoError(t, err)
 				first, _, err := e.Append(nil, c)
 				assert.NoError(t, err)
-				again, _, err := encode.New(encode.Options{}).Append(nil, c)
+				again, _, err := new(encode.Encoder).Append(nil, c)
 				assert.NoError(t, err)
 				assert.Equal(t, first, again)
 			}

@@ -14,7 +14,6 @@ package read
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -263,43 +262,8 @@ func (t *Table) eachHead(ctx context.Context, f func(*head)) error {
 // ArrowSchema is the schema of all columns, after Load.
 func (t *Table) ArrowSchema() *arrow.Schema { return t.columns.Load().arrow }
 
-// Fields are the columns of the schema, after Load.
-func (t *Table) Fields() []spans.Field { return t.columns.Load().fields }
-
-// Layout names the variant of the format, after LoadBlocks.
-func (t *Table) Layout() string {
-	l := t.blocks.Load()
-	return fmt.Sprintf("v%d, %v", l.header.Version, l.meta.Variant)
-}
-
 // Writer is the mark of the writer, after LoadBlocks.
 func (t *Table) Writer() string { return t.blocks.Load().writer }
 
-// Version is that of the header, after LoadBlocks.
-func (t *Table) Version() int { return int(t.blocks.Load().header.Version) }
-
 // Metadata is the parsed metadata, after LoadBlocks.
 func (t *Table) Metadata() *layout.Metadata { return t.blocks.Load().meta }
-
-// BlockInfo describes a block.
-type BlockInfo struct {
-	Offset, Length int64 // in the file
-	Spans          int64
-	FirstRow       int64
-	// MinStart and MaxStart are the bounds of the starts of its spans in nanoseconds since 1970. Both are 0 if they are
-	// not known.
-	MinStart, MaxStart uint64
-	// MinTraceID and MaxTraceID are the bounds of the ids of its traces.
-	MinTraceID, MaxTraceID [16]byte
-}
-
-// Blocks are the blocks, after LoadBlocks.
-func (t *Table) Blocks() []BlockInfo {
-	l := t.blocks.Load()
-	out := make([]BlockInfo, len(l.meta.Blocks))
-	for i := range out {
-		b := &l.meta.Blocks[i]
-		out[i] = BlockInfo{b.Offset, b.Length, l.rows(i), l.firstRows[i], b.MinStart, b.MaxStart, b.MinTrace, b.MaxTrace}
-	}
-	return out
-}

@@ -74,17 +74,60 @@ func (t *Table) traces(ctx context.Context, ids [][]byte, o TraceOptions, yield 
 			return err
 		}
 	}
-	drop := func(b arrow.RecordBatch) {
-		if b != nil {
-			b.Release()
+	return x.batches(ctx, plan, yield)
+}
+
+// batches yields the spans of blocks in order, until yield returns false. It reads several blocks at a time.
+func (x *traceReader) batches(ctx context.Context, plan []tracePart, yield func(arrow.RecordBatch) bool) error {
+	type result struct {
+		block int
+		batch arrow.RecordBatch
+		err   error
+	}
+	read := func(ctx context.Context, part tracePart) (r result) {
+		defer fault.Recover(&r.err)
+		r.block = part.block
+		if r.err = ctx.Err(); r.err == nil {
+			r.batch, r.err = x.batch(ctx, part)
+		}
+		return r
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	results := make([]chan result, len(plan))
+	started, done := 0, 0
+	start := func() {
+		if started == len(plan) {
+			return
+		}
+		c, part := make(chan result, 1), plan[started]
+		results[started] = c
+		started++
+		go func() { c <- read(ctx, part) }()
+	}
+	defer func() {
+		cancel()
+		for _, c := range results[done:started] {
+			if r := <-c; r.batch != nil {
+				r.batch.Release()
+			}
+		}
+	}()
+	for range x.o.Parallelism {
+		start()
+	}
+	for _, c := range results {
+		r := <-c
+		if done++; r.err != nil {
+			return fault.InStripe(r.err, r.block)
+		}
+		start()
+		wanted := r.batch.NumRows() == 0 || yield(r.batch)
+		r.batch.Release()
+		if !wanted {
+			return nil
 		}
 	}
-	inOrder(ctx, plan, o.Parallelism, x.batch, drop, func(p tracePart, b arrow.RecordBatch, failed error) bool {
-		defer drop(b)
-		err = fault.InStripe(failed, p.block)
-		return err == nil && (b.NumRows() == 0 || yield(b))
-	})
-	return err
+	return nil
 }
 
 // tracePart is what is wanted of a block.
@@ -232,62 +275,4 @@ func (t *Table) planByMetadata(ctx context.Context, p *tracePlan, ids []string) 
 		}
 	}
 	return nil
-}
-
-// inOrder calls do for each item, several at a time, and yield with the results in order, until that returns false. drop gets the results
-// that were not yielded.
-func inOrder[T, R any](ctx context.Context, items []T, parallelism int, do func(context.Context, T) (R, error), drop func(R), yield func(T, R, error) bool) {
-	type result struct {
-		value R
-		err   error
-	}
-	guarded := func(ctx context.Context, item T) (r result) {
-		defer fault.Recover(&r.err)
-		if r.err = ctx.Err(); r.err == nil {
-			r.value, r.err = do(ctx, item)
-		}
-		return r
-	}
-	if parallelism == 1 || len(items) < 2 {
-		for _, item := range items {
-			if r := guarded(ctx, item); !yield(item, r.value, r.err) {
-				return
-			}
-		}
-		return
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	results := make([]chan result, len(items))
-	next, done := 0, 0
-	start := func() {
-		if next == len(items) {
-			return
-		}
-		c, item := make(chan result, 1), items[next]
-		results[next] = c
-		next++
-		go func() {
-			var r result
-			defer func() { c <- r }()
-			defer fault.Recover(&r.err)
-			r = guarded(ctx, item)
-		}()
-	}
-	defer func() {
-		cancel()
-		for _, c := range results[done:next] {
-			drop((<-c).value)
-		}
-	}()
-	for range parallelism {
-		start()
-	}
-	for i, item := range items {
-		r := <-results[i]
-		done++
-		start()
-		if !yield(item, r.value, r.err) {
-			return
-		}
-	}
 }

@@ -17,7 +17,7 @@ type encoder struct {
 	head    []byte
 }
 
-func newEncoder() *encoder { return &encoder{columns: encode.New(encode.Options{})} }
+func newEncoder() *encoder { return &encoder{columns: new(encode.Encoder)} }
 
 // encoded is a block as bytes, and what the indexes of the file take from it.
 type encoded struct {

@@ -14,15 +14,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Options are those of an [Encoder].
-type Options struct {
-	// NoChecksum leaves out the checksums of Zstandard frames. Frames of up to 4 KiB have none.
-	NoChecksum bool
-}
-
-// Encoder encodes columns. It keeps memory for the next column. It must not be used concurrently.
+// Encoder encodes columns. The zero value is ready. It keeps memory for the next column. It must not be used concurrently.
 type Encoder struct {
-	o    Options
 	zstd [2]*zstd.Encoder // without and with checksums
 
 	c        *column.Column
@@ -46,9 +39,6 @@ type part struct {
 	plain []byte // before compression
 	data  []byte
 }
-
-// New makes an encoder.
-func New(o Options) *Encoder { return &Encoder{o: o} }
 
 // Append appends the data of c to dst, from the encoding version on, in the kind that makes it smallest. The bytes
 // depend on the values and presence of c, not on the order of entries of a dictionary. c stays as it is. A value or
@@ -237,7 +227,7 @@ const checksumMin = 4<<10 + 1
 // compress appends src as a Zstandard frame.
 func (e *Encoder) compress(dst, src []byte) ([]byte, error) {
 	k := 0
-	if len(src) >= checksumMin && !e.o.NoChecksum {
+	if len(src) >= checksumMin {
 		k = 1
 	}
 	if e.zstd[k] == nil {
