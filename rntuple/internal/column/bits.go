@@ -1,7 +1,5 @@
 package column
 
-import "math"
-
 // Elements of a number of bits that is none of whole bytes lie side by side, the least significant bit first.
 
 // bitsAt gives the bits from one on: at least 57, or all that there are.
@@ -89,29 +87,16 @@ func unpackTruncated(out, page []byte, from, bits int) {
 // step is the difference between neighbours among the values of a quantized column.
 func (c *Codec) step() float64 { return (c.max - c.min) / float64(uint64(1)<<c.bits-1) }
 
-func (d *decoder) dequantize64(out []byte, from int) {
+func dequantize[T float32 | float64](d *decoder, out []T, from int) {
 	var words [blockLen]uint32
 	step := d.step()
 	for len(out) > 0 {
-		k := min(len(out)/8, blockLen)
+		k := min(len(out), blockLen)
 		unpackWords(words[:k], d.page, from, d.bits)
 		for i, w := range words[:k] {
-			le.PutUint64(out[8*i:], math.Float64bits(d.dequantized(w, step)))
+			out[i] = T(d.dequantized(w, step))
 		}
-		out, from = out[8*k:], from+k
-	}
-}
-
-func (d *decoder) dequantize32(out []byte, from int) {
-	var words [blockLen]uint32
-	step := d.step()
-	for len(out) > 0 {
-		k := min(len(out)/4, blockLen)
-		unpackWords(words[:k], d.page, from, d.bits)
-		for i, w := range words[:k] {
-			le.PutUint32(out[4*i:], math.Float32bits(float32(d.dequantized(w, step))))
-		}
-		out, from = out[4*k:], from+k
+		out, from = out[k:], from+k
 	}
 }
 

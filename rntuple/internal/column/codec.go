@@ -3,6 +3,7 @@ package column
 import (
 	"slices"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -112,9 +113,9 @@ func (d *decoder) native(out []byte, count int) {
 	case d.typ == Real32Trunc:
 		unpackTruncated(out[:4*count], d.page, from, d.bits)
 	case d.typ == Real32Quant && d.kind == KindFloat32:
-		d.dequantize32(out[:4*count], from)
+		dequantize(d, arrowutil.As[float32](out[:4*count]), from)
 	case d.typ == Real32Quant:
-		d.dequantize64(out[:8*count], from)
+		dequantize(d, arrowutil.As[float64](out[:8*count]), from)
 	case !row.split:
 		width := d.bits / 8
 		copy(out[:count*width], d.page[from*width:])
@@ -124,8 +125,12 @@ func (d *decoder) native(out []byte, count int) {
 			k := min(count-done, blockLen)
 			block := out[done*width : (done+k)*width]
 			unsplit(block, d.page, d.n, from+done, width, row.transform == zigzag)
-			if row.transform == delta {
-				d.sum = undelta(block, width, d.sum)
+			switch {
+			case row.transform != delta:
+			case width == 4:
+				d.sum = uint64(undelta(arrowutil.As[uint32](block), uint32(d.sum)))
+			default:
+				d.sum = undelta(arrowutil.As[uint64](block), d.sum)
 			}
 		}
 	}
@@ -187,8 +192,11 @@ func (e *encoder) native(block *scratch, elements []byte, from int) {
 	case row.transform == zigzag:
 		dozigzag(block[:], elements, width)
 		elements = block[:len(elements)]
+	case row.transform == delta && width == 4:
+		e.last = uint64(dodelta(arrowutil.As[uint32](block[:]), arrowutil.As[uint32](elements), uint32(e.last)))
+		elements = block[:len(elements)]
 	case row.transform == delta:
-		e.last = dodelta(block[:], elements, width, e.last)
+		e.last = dodelta(arrowutil.As[uint64](block[:]), arrowutil.As[uint64](elements), e.last)
 		elements = block[:len(elements)]
 	}
 	split(e.page, elements, e.n, from, width)

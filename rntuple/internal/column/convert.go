@@ -3,6 +3,7 @@ package column
 import (
 	"math"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -44,93 +45,79 @@ func (c *Codec) convert(dst []byte, at int, block *scratch, count, first int) er
 
 // offsets stores the elements of an index column as offsets. It fails if one does not fit.
 func offsets(out, in []byte, native, k Kind) bool {
-	all := uint64(0)
+	all := uint64(0) // the bits of all elements
 	switch {
 	case native == KindUint64 && k == KindOffset32:
-		for ; len(in) >= 16; in, out = in[16:], out[8:] {
-			a, b := le.Uint64(in), le.Uint64(in[8:])
-			all |= a | b
-			le.PutUint64(out, a|b<<32)
-		}
-		if len(in) > 0 {
-			v := le.Uint64(in)
-			all |= v
-			le.PutUint32(out, uint32(v))
-		}
-		return all <= math.MaxInt32
+		all = copyAs[uint32, uint64](out, in)
 	case native == KindUint64:
-		for i := 0; i+8 <= len(in); i += 8 {
-			all |= le.Uint64(in[i:])
-		}
-		copy(out, in)
-		return all <= math.MaxInt64
+		all = copyAs[uint64, uint64](out, in)
 	case k == KindOffset32:
-		for i := 0; i+4 <= len(in); i += 4 {
-			all |= uint64(le.Uint32(in[i:]))
-		}
-		copy(out, in)
+		all = copyAs[uint32, uint32](out, in)
+	default:
+		all = copyAs[uint64, uint32](out, in)
+	}
+	if k == KindOffset32 {
 		return all <= math.MaxInt32
 	}
-	for i := 0; i+4 <= len(in); i += 4 {
-		le.PutUint64(out[2*i:], uint64(le.Uint32(in[i:])))
+	return all <= math.MaxInt64
+}
+
+// copyAs stores numbers of type F as those of type T. The result has all bits that some number has.
+func copyAs[T, F uint32 | uint64](out, in []byte) (all uint64) {
+	from := arrowutil.As[F](in)
+	to := arrowutil.As[T](out)[:len(from)]
+	for i, v := range from {
+		all |= uint64(v)
+		to[i] = T(v)
 	}
-	return true
+	return all
 }
 
 // widen gives values as numbers of 64 bits, and tells whether they have a sign.
 func widen(wide []uint64, b []byte, k Kind) (signed bool) {
 	switch k {
 	case KindBool, KindUint8, KindByte:
-		for i := range wide {
-			wide[i] = uint64(b[i])
-		}
+		widenFrom[uint8](wide, b)
 	case KindChar, KindInt8:
-		for i := range wide {
-			wide[i] = uint64(int8(b[i]))
-		}
+		widenFrom[int8](wide, b)
 	case KindInt16:
-		for i := range wide {
-			wide[i] = uint64(int16(le.Uint16(b[2*i:])))
-		}
+		widenFrom[int16](wide, b)
 	case KindUint16:
-		for i := range wide {
-			wide[i] = uint64(le.Uint16(b[2*i:]))
-		}
+		widenFrom[uint16](wide, b)
 	case KindInt32:
-		for i := range wide {
-			wide[i] = uint64(int32(le.Uint32(b[4*i:])))
-		}
+		widenFrom[int32](wide, b)
 	case KindUint32:
-		for i := range wide {
-			wide[i] = uint64(le.Uint32(b[4*i:]))
-		}
+		widenFrom[uint32](wide, b)
 	default:
-		for i := range wide {
-			wide[i] = le.Uint64(b[8*i:])
-		}
+		copy(wide, arrowutil.As[uint64](b))
 	}
 	return k.char() || k == KindInt16 || k == KindInt32 || k == KindInt64
+}
+
+func widenFrom[T int8 | uint8 | int16 | uint16 | int32 | uint32](wide []uint64, b []byte) {
+	for i, v := range arrowutil.As[T](b)[:len(wide)] {
+		wide[i] = uint64(v)
+	}
 }
 
 // narrow stores the lower bytes of numbers.
 func narrow(out []byte, wide []uint64, width int) {
 	switch width {
 	case 1:
-		for i, v := range wide {
-			out[i] = byte(v)
-		}
+		narrowTo[uint8](out, wide)
 	case 2:
-		for i, v := range wide {
-			le.PutUint16(out[2*i:], uint16(v))
-		}
+		narrowTo[uint16](out, wide)
 	case 4:
-		for i, v := range wide {
-			le.PutUint32(out[4*i:], uint32(v))
-		}
+		narrowTo[uint32](out, wide)
 	case 8:
-		for i, v := range wide {
-			le.PutUint64(out[8*i:], v)
-		}
+		copy(arrowutil.As[uint64](out), wide)
+	}
+}
+
+func narrowTo[T uint8 | uint16 | uint32](out []byte, wide []uint64) {
+	to := arrowutil.As[T](out)[:len(wide)]
+	for i, v := range wide {
+		to[i] = T(v)
 	}
 }
 

@@ -71,62 +71,19 @@ func encodeZigzag(x, low uint64, bits int) uint64 {
 }
 
 // undelta turns differences into sums in place, from the sum of those before on. The result is the last sum.
-func undelta(b []byte, width int, sum uint64) uint64 {
-	if width == 4 {
-		return uint64(undelta4(b, uint32(sum)))
-	}
-	for ; len(b) >= 32; b = b[32:] {
-		w := b[:32:32]
-		a := sum + le.Uint64(w)
-		c := a + le.Uint64(w[8:])
-		d := c + le.Uint64(w[16:])
-		sum = d + le.Uint64(w[24:])
-		le.PutUint64(w, a)
-		le.PutUint64(w[8:], c)
-		le.PutUint64(w[16:], d)
-		le.PutUint64(w[24:], sum)
-	}
-	for ; len(b) >= 8; b = b[8:] {
-		sum += le.Uint64(b)
-		le.PutUint64(b, sum)
-	}
-	return sum
-}
-
-func undelta4(b []byte, sum uint32) uint32 {
-	for ; len(b) >= 16; b = b[16:] {
-		w := b[:16:16]
-		a := sum + le.Uint32(w)
-		c := a + le.Uint32(w[4:])
-		d := c + le.Uint32(w[8:])
-		sum = d + le.Uint32(w[12:])
-		le.PutUint32(w, a)
-		le.PutUint32(w[4:], c)
-		le.PutUint32(w[8:], d)
-		le.PutUint32(w[12:], sum)
-	}
-	for ; len(b) >= 4; b = b[4:] {
-		sum += le.Uint32(b)
-		le.PutUint32(b, sum)
+func undelta[T uint32 | uint64](values []T, sum T) T {
+	for i, v := range values {
+		sum += v
+		values[i] = sum
 	}
 	return sum
 }
 
 // dodelta puts the differences of elements into dst, the first to last. The result is the last element.
-func dodelta(dst, src []byte, width int, last uint64) uint64 {
+func dodelta[T uint32 | uint64](dst, src []T, last T) T {
 	dst = dst[:len(src)]
-	if width == 4 {
-		last := uint32(last)
-		for i := 0; i+4 <= len(src); i += 4 {
-			v := le.Uint32(src[i:])
-			le.PutUint32(dst[i:], v-last)
-			last = v
-		}
-		return uint64(last)
-	}
-	for i := 0; i+8 <= len(src); i += 8 {
-		v := le.Uint64(src[i:])
-		le.PutUint64(dst[i:], v-last)
+	for i, v := range src {
+		dst[i] = v - last
 		last = v
 	}
 	return last
