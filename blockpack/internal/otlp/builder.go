@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
@@ -87,7 +87,6 @@ var (
 // builder is used by one goroutine.
 type Builder struct {
 	o     Options
-	seed  maphash.Seed
 	rows  int
 	used  int // columns with values
 	stats Stats
@@ -110,7 +109,7 @@ func NewBuilder(o Options) *Builder {
 	o.MaxColumns = cmp.Or(o.MaxColumns, layout.MaxColumns)
 	o.MaxValueLen = cmp.Or(o.MaxValueLen, column.MaxValueLen)
 	o.MaxNameLen = cmp.Or(o.MaxNameLen, column.MaxNameLen)
-	b := &Builder{o: o, seed: maphash.MakeSeed(), values: make([]value, len(spans.Intrinsics)+1)}
+	b := &Builder{o: o, values: make([]value, len(spans.Intrinsics)+1)}
 	for _, f := range spans.Intrinsics {
 		scope, _, _ := scopeOf(f.Name)
 		b.fields = append(b.fields, &columnBuilder{
@@ -165,7 +164,7 @@ func (b *Builder) Finish() Block {
 		if c.n > 0 {
 			out.Columns = append(out.Columns, c.column(b.rows, b.unusedValues))
 		} else if c.coded {
-			c.values = interner{}
+			c.values = distinct.Set{}
 		}
 	}
 	b.rows, b.used, b.sizes, b.fill, b.unusedValues = 0, 0, b.sizes[:0], fill{}, false

@@ -1,12 +1,11 @@
 package otlp
 
 import (
-	"bytes"
-	"hash/maphash"
 	"math"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -26,8 +25,8 @@ type columnBuilder struct {
 	present []byte // if sparse
 	numbers []uint64
 	codes   []uint32
-	values  interner
-	offsets []uint32 // of values that are not interned
+	values  distinct.Set // by code
+	offsets []uint32     // of values that are not interned
 	data    []byte
 }
 
@@ -112,10 +111,11 @@ func (c *columnBuilder) addBytes(v []byte, row, end int) error {
 
 // intern returns the code of a value.
 func (c *columnBuilder) intern(v []byte) (uint32, error) {
-	if int64(len(c.values.data))+int64(len(v)) > math.MaxUint32 {
+	if int64(len(c.values.Data()))+int64(len(v)) > math.MaxUint32 {
 		return 0, c.tooLarge()
 	}
-	return c.values.code(c.b.seed, v), nil
+	code, _ := c.values.Add(v)
+	return code, nil
 }
 
 func (c *columnBuilder) tooLarge() error {
@@ -123,7 +123,7 @@ func (c *columnBuilder) tooLarge() error {
 }
 
 func (c *columnBuilder) bytes() int {
-	return len(c.present) + 8*len(c.numbers) + 4*len(c.codes) + 4*len(c.offsets) + len(c.data) + 4*len(c.values.offsets) + len(c.values.data)
+	return len(c.present) + 8*len(c.numbers) + 4*len(c.codes) + 4*len(c.offsets) + len(c.data) + 4*c.values.Len() + len(c.values.Data())
 }
 
 // before is the number of values of the first rows.
@@ -184,7 +184,10 @@ func (c *columnBuilder) column(rows int, unused bool) *column.Column {
 	case !c.coded:
 		out.Values.Offsets, out.Values.Data = c.offsets, c.data
 	default:
-		out.Codes, out.Values.Offsets, out.Values.Data = c.codes, c.values.offsets, c.values.data
+		out.Codes, out.Values.Offsets, out.Values.Data = c.codes, make([]uint32, c.values.Len()+1), c.values.Data()
+		for k := range c.values.Len() {
+			out.Values.Offsets[k+1] = uint32(c.values.End(uint32(k)))
+		}
 		if unused {
 			r := recoder{out, make([]uint32, out.Values.Len())}
 			out.Codes, out.Values = r.recode(c.codes)
@@ -205,55 +208,4 @@ func dropCodes(c *column.Column) {
 		}
 	}
 	c.Codes = nil
-}
-
-// interner numbers different values in the order in which they come.
-type interner struct {
-	offsets []uint32 // value i is data[offsets[i]:offsets[i+1]]
-	data    []byte
-	hashes  []uint32 // of the values
-	table   []uint32 // open addressing: code+1, 0 if free; the length is a power of two
-	last    uint32
-}
-
-func (in *interner) value(code uint32) []byte { return in.data[in.offsets[code]:in.offsets[code+1]] }
-
-// code returns the number of a value. Values must not take more than 4 GiB.
-func (in *interner) code(seed maphash.Seed, v []byte) uint32 {
-	if n := len(in.hashes); n > 0 && bytes.Equal(in.value(in.last), v) {
-		return in.last
-	} else if n*2 >= len(in.table) {
-		in.grow()
-	}
-	h := uint32(maphash.Bytes(seed, v))
-	mask := uint32(len(in.table) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		switch e := in.table[i]; {
-		case e == 0:
-			if len(in.offsets) == 0 {
-				in.offsets = append(in.offsets, 0)
-			}
-			in.data = append(in.data, v...)
-			in.offsets = append(in.offsets, uint32(len(in.data)))
-			in.hashes = append(in.hashes, h)
-			in.last = uint32(len(in.hashes) - 1)
-			in.table[i] = in.last + 1
-			return in.last
-		case in.hashes[e-1] == h && bytes.Equal(in.value(e-1), v):
-			in.last = e - 1
-			return in.last
-		}
-	}
-}
-
-func (in *interner) grow() {
-	in.table = make([]uint32, max(16, 4*len(in.hashes)))
-	mask := uint32(len(in.table) - 1)
-	for code, h := range in.hashes {
-		i := h & mask
-		for in.table[i] != 0 {
-			i = (i + 1) & mask
-		}
-		in.table[i] = uint32(code) + 1
-	}
 }
