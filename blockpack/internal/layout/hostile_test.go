@@ -108,12 +108,11 @@ func askMetadata(m *Metadata, keep func(error) bool) {
 		}
 		entries, _ := col.Entries()
 		for key := range entries {
-			m.Ranges.Point(col.Name, key)
-			m.Ranges.Interval(col.Name, key.Type, &key, nil)
+			m.Ranges.Interval(col.Name, key.Type, &key, &key, false)
+			m.Ranges.Interval(col.Name, key.Type, &key, nil, true)
 			break
 		}
-		m.Ranges.Prefix(col.Name, col.Type.Base(), []byte("a"))
-		m.Ranges.Interval(col.Name, col.Type.Base(), nil, nil)
+		m.Ranges.Interval(col.Name, col.Type.Base(), nil, nil, false)
 		for range col.TypedBoundaries() {
 			break
 		}

@@ -324,7 +324,7 @@ func TestReferenceRanges(t *testing.T) {
 			n++
 		}
 		require.Equal(t, col.Keys, n)
-		_, known := m.Ranges.Point(col.Name, last)
+		_, known := point(m, col.Name, last)
 		require.False(t, known)
 	}
 	col := m.Ranges.Column("resource.service.name")
@@ -332,12 +332,17 @@ func TestReferenceRanges(t *testing.T) {
 
 	trusting, err := open(t, reference(t, "ref_probe"), Options{TrustRanges: true}).Metadata(t.Context())
 	require.NoError(t, err)
-	blocks, known := trusting.Ranges.Point("resource.service.name", column.Value{Type: column.String, Data: []byte("svc")})
+	blocks, known := point(trusting, "resource.service.name", text("svc"))
 	require.True(t, known)
 	require.Equal(t, []uint32{0, 1, 2, 3}, blocks)
-	blocks, known = trusting.Ranges.Point("resource.service.name", column.Value{Type: column.String, Data: []byte("sv")})
+	blocks, known = point(trusting, "resource.service.name", text("sv"))
 	require.True(t, known)
 	require.Empty(t, blocks)
+}
+
+// point looks up a value in the range index.
+func point(m *Metadata, name string, v column.Value) ([]uint32, bool) {
+	return m.Ranges.Interval(name, v.Type, &v, &v, false)
 }
 
 // TestReads counts the requests of an open file: one for its end, and one for all that does not fit it.
@@ -383,7 +388,7 @@ func TestConcurrent(t *testing.T) {
 			}
 			m.Calibrate(0, []string{"span:name"})
 			m.MayHaveColumn(0, "span:name")
-			if blocks, known := m.Ranges.Point("span:name", text("b")); !known || len(blocks) != 2 {
+			if blocks, known := point(m, "span:name", text("b")); !known || len(blocks) != 2 {
 				t.Error(blocks)
 			}
 			compact, err := f.Compact(t.Context())

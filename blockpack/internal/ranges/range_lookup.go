@@ -89,14 +89,9 @@ func (x *Index) lookup(name string, t column.Type) *Column {
 	return col
 }
 
-// Point gives the blocks that may have a value in a column, ascending. If known is false, nothing is known: every
-// block may have it. The value has a base type.
-func (x *Index) Point(name string, v column.Value) (blocks []uint32, known bool) {
-	return x.Interval(name, v.Type, &v, &v)
-}
-
-// Interval is [Index.Point] for the values of type t from lo to hi, both included. A nil bound is none.
-func (x *Index) Interval(name string, t column.Type, lo, hi *column.Value) (blocks []uint32, known bool) {
+// Interval gives the blocks that may have values of type t, a base type, from lo to hi in a column, ascending. A nil bound is none. Both are
+// included, unless hi is open. If known is false, nothing is known: every block may have such values.
+func (x *Index) Interval(name string, t column.Type, lo, hi *column.Value, open bool) (blocks []uint32, known bool) {
 	for _, bound := range []*column.Value{lo, hi} {
 		if bound != nil && (bound.Type != t || bound.IsNaN()) {
 			return nil, false
@@ -111,40 +106,13 @@ func (x *Index) Interval(name string, t column.Type, lo, hi *column.Value) (bloc
 		return nil, false
 	}
 	end := len(col.offsets)
-	if hi != nil {
+	switch {
+	case hi != nil && open:
+		end = col.search(*hi, 0)
+	case hi != nil:
 		end = col.search(*hi, 1)
 	}
 	return col.union(col.floor(lo), end), true
-}
-
-// Prefix is [Index.Point] for the values of type t, String or Bytes, that begin with prefix.
-func (x *Index) Prefix(name string, t column.Type, prefix []byte) (blocks []uint32, known bool) {
-	if len(prefix) == 0 || !t.Textual() {
-		return nil, false
-	}
-	col := x.lookup(name, t)
-	if col == nil {
-		return nil, false
-	}
-	end := len(col.offsets)
-	if next := after(prefix); next != nil {
-		end = col.search(column.Value{Type: t, Data: next}, 0)
-	}
-	return col.union(col.floor(&column.Value{Type: t, Data: prefix}), end), true
-}
-
-// after is the least byte string greater than all with a prefix; nil if there is none.
-func after(prefix []byte) []byte {
-	n := len(prefix)
-	for n > 0 && prefix[n-1] == 0xff {
-		n--
-	}
-	if n == 0 {
-		return nil
-	}
-	next := slices.Clone(prefix[:n])
-	next[n-1]++
-	return next
 }
 
 // search is the number of keys whose order to v is less than limit: 0 for those below v, 1 for those up to v.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
 // rangeBlocks are the values of a column in each block.
@@ -118,11 +119,11 @@ func TestRangeFindsAll(t *testing.T) {
 
 func checkColumn(t *rapid.T, x *Index, name string, c rangeBlocks, lo, hi column.Value) {
 	prefix := lo.Data[:min(len(lo.Data), rapid.IntRange(0, 60).Draw(t, "prefix"))]
-	inPoint, _ := x.Point(name, lo)
-	between, betweenKnown := x.Interval(name, c.t, &lo, &hi)
-	below, belowKnown := x.Interval(name, c.t, nil, &hi)
-	above, aboveKnown := x.Interval(name, c.t, &lo, nil)
-	begins, beginsKnown := x.Prefix(name, c.t, prefix)
+	inPoint, _ := point(x, name, lo)
+	between, betweenKnown := x.Interval(name, c.t, &lo, &hi, false)
+	below, belowKnown := x.Interval(name, c.t, nil, &hi, false)
+	above, aboveKnown := x.Interval(name, c.t, &lo, nil, false)
+	begins, beginsKnown := prefixed(x, name, c.t, prefix)
 	require.IsIncreasing(t, append([]uint32{0}, add1(between)...))
 	for i, values := range c.values {
 		has := func(list []uint32, known bool, what string, v column.Value) {
@@ -131,7 +132,7 @@ func checkColumn(t *rapid.T, x *Index, name string, c rangeBlocks, lo, hi column
 			}
 		}
 		for _, v := range values {
-			list, known := x.Point(name, v)
+			list, known := point(x, name, v)
 			if len(v.Data) > 0 || !c.t.Textual() && !v.IsNaN() {
 				require.True(t, known, "%v of %s", v, name)
 			}
@@ -158,6 +159,21 @@ func checkColumn(t *rapid.T, x *Index, name string, c rangeBlocks, lo, hi column
 	}
 }
 
+// point looks up a value.
+func point(x *Index, name string, v column.Value) ([]uint32, bool) {
+	return x.Interval(name, v.Type, &v, &v, false)
+}
+
+// prefixed looks up the values that begin with a prefix.
+func prefixed(x *Index, name string, t column.Type, prefix []byte) ([]uint32, bool) {
+	r := valueset.WithPrefix(prefix)
+	lo, hi := &column.Value{Type: t, Data: r.Lo}, &column.Value{Type: t, Data: r.Hi}
+	if r.NoHi {
+		hi = nil
+	}
+	return x.Interval(name, t, lo, hi, true)
+}
+
 func add1(list []uint32) []uint32 {
 	out := make([]uint32, len(list))
 	for i, n := range list {
@@ -179,31 +195,31 @@ func TestRangePrunes(t *testing.T) {
 	for name, o := range map[string]BuildOptions{"distinct": {}, "bounds": {Distinct: 1}} {
 		t.Run(name, func(t *testing.T) {
 			x, _ := build(t, o, map[string]rangeBlocks{"service": c, "n": n}, 10)
-			blocks, known := x.Point("service", text("service-7"))
+			blocks, known := point(x, "service", text("service-7"))
 			require.True(t, known)
 			if name == "distinct" {
 				require.Equal(t, []uint32{7}, blocks)
 			}
-			blocks, known = x.Point("service", text("common"))
+			blocks, known = point(x, "service", text("common"))
 			require.True(t, known)
 			require.Len(t, blocks, 10)
-			blocks, known = x.Point("service", text("a"))
+			blocks, known = point(x, "service", text("a"))
 			require.True(t, known)
 			require.Empty(t, blocks)
-			blocks, known = x.Point("n", column.Value{Type: column.Int64, Bits: uint64(math.MaxUint64 - 299)})
+			blocks, known = point(x, "n", column.Value{Type: column.Int64, Bits: uint64(math.MaxUint64 - 299)})
 			require.True(t, known)
 			require.Equal(t, []uint32{2}, blocks)
 			hi := column.Value{Type: column.Int64, Bits: uint64(math.MaxUint64 - 399)}
-			blocks, known = x.Interval("n", column.Int64, nil, &hi)
+			blocks, known = x.Interval("n", column.Int64, nil, &hi, false)
 			require.True(t, known)
 			require.Equal(t, []uint32{0, 1}, blocks)
 			for what, known := range map[string]bool{
-				"other type":   known2(x.Point("n", text("a"))),
-				"unknown name": known2(x.Point("m", text("a"))),
-				"empty":        known2(x.Point("service", text(""))),
-				"empty prefix": known2(x.Prefix("service", column.String, nil)),
-				"from empty":   known2(x.Interval("service", column.String, nil, &hi)),
-				"mark":         known2(x.Point(MarkColumn, text("test/1"))),
+				"other type":   known2(point(x, "n", text("a"))),
+				"unknown name": known2(point(x, "m", text("a"))),
+				"empty":        known2(point(x, "service", text(""))),
+				"empty prefix": known2(prefixed(x, "service", column.String, nil)),
+				"from empty":   known2(x.Interval("service", column.String, nil, &hi, false)),
+				"mark":         known2(point(x, MarkColumn, text("test/1"))),
 			} {
 				require.False(t, known, what)
 			}
@@ -267,7 +283,7 @@ func TestRangeBudget(t *testing.T) {
 	require.Less(t, len(data), 21_000)
 	x, err := parseRanges(data, 200, Options{})
 	require.NoError(t, err)
-	blocks, known := x.Point("services", text("service-2"))
+	blocks, known := point(x, "services", text("service-2"))
 	require.True(t, known)
 	require.Len(t, blocks, 50)
 }
@@ -310,7 +326,7 @@ func TestForeignRanges(t *testing.T) {
 		data := foreignColumn("a", c.t, c.keys...)
 		x, err := parseRanges(data, 2, trust)
 		require.NoError(t, err, name)
-		blocks, known := x.Point("a", c.find)
+		blocks, known := point(x, "a", c.find)
 		require.Equal(t, c.known, known, name)
 		require.Equal(t, c.want, blocks, name)
 		if !c.known {
@@ -319,7 +335,7 @@ func TestForeignRanges(t *testing.T) {
 		}
 		x, err = parseRanges(data, 2, Options{})
 		require.NoError(t, err, name)
-		_, known = x.Point("a", c.find)
+		_, known = point(x, "a", c.find)
 		require.False(t, known, name)
 	}
 	twice := foreignColumn("a", column.Int64, u64(1))
@@ -327,7 +343,7 @@ func TestForeignRanges(t *testing.T) {
 	twice[0] = 2
 	x, err := parseRanges(twice, 2, trust)
 	require.NoError(t, err)
-	_, known := x.Point("a", column.Value{Type: column.Int64, Bits: 1})
+	_, known := point(x, "a", column.Value{Type: column.Int64, Bits: 1})
 	require.False(t, known, "two columns of a name")
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
-	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -132,7 +131,7 @@ func (x rangeIndex) Ask(_ context.Context, n *predicate.Node, among rowset.Range
 	f, _, _ := x.field(n)
 	var found []uint32
 	for _, v := range intervalsOf(n.Test, f.Type) {
-		blocks, known := v.find(x.list.meta.Ranges, f.Name)
+		blocks, known := x.list.meta.Ranges.Interval(f.Name, f.Type, v.lo, v.hi, f.Type.Textual())
 		if !known {
 			return source.Answer{Maybe: rowset.Of(among)}, nil
 		}
@@ -148,26 +147,14 @@ func (x rangeIndex) Ask(_ context.Context, n *predicate.Node, among rowset.Range
 	return source.Answer{Maybe: rowset.Of(maybe...)}, nil
 }
 
-// interval is the values from lo to hi, both included; nil is no bound. With prefix they are those that begin with lo.
-type interval struct {
-	t      column.Type
-	lo, hi *column.Value
-	prefix bool
-}
-
-// find looks up the blocks of an interval.
-func (v interval) find(x *ranges.Index, name string) (blocks []uint32, known bool) {
-	if v.prefix {
-		return x.Prefix(name, v.t, v.lo.Data)
-	}
-	return x.Interval(name, v.t, v.lo, v.hi)
-}
+// interval is the values from lo to hi, of byte strings without hi; nil is no bound.
+type interval struct{ lo, hi *column.Value }
 
 // intervalsOf are the values that meet a test, or nil if the index cannot tell: it has neither nulls nor NaN, nor empty
 // strings.
 func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
 	add := func(lo, hi uint64) {
-		out = append(out, interval{t: t, lo: &column.Value{Type: t, Bits: lo}, hi: &column.Value{Type: t, Bits: hi}})
+		out = append(out, interval{&column.Value{Type: t, Bits: lo}, &column.Value{Type: t, Bits: hi}})
 	}
 	switch s := test.(type) {
 	case valueset.Ints:
@@ -194,7 +181,7 @@ func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
 		return intervalsOfBytes(s, t)
 	case *predicate.Text:
 		if !s.Not && len(s.Prefix) > 0 {
-			return []interval{{t: t, lo: &column.Value{Type: t, Data: s.Prefix}, prefix: true}}
+			return intervalsOfBytes(valueset.Bytes{valueset.WithPrefix(s.Prefix)}, t)
 		}
 	}
 	return out
@@ -205,14 +192,9 @@ func intervalsOfBytes(s valueset.Bytes, t column.Type) (out []interval) {
 		if r.Holds(nil) {
 			return nil
 		}
-		lo := &column.Value{Type: t, Data: r.Lo}
-		v := interval{t: t, lo: lo}
-		if _, ok := r.Constant(); ok {
-			v.hi = lo
-		} else if _, ok := r.Prefix(); ok {
-			v.prefix = true
-		} else if !r.NoHi {
-			v.hi = &column.Value{Type: t, Data: r.Hi} // which is not in the range: a block more
+		v := interval{lo: &column.Value{Type: t, Data: r.Lo}}
+		if !r.NoHi {
+			v.hi = &column.Value{Type: t, Data: r.Hi}
 		}
 		out = append(out, v)
 	}

@@ -153,7 +153,8 @@ func value(c *column.Column, k int) uint64 {
 // checkRanges looks up the values of a column in the range index.
 func checkRanges(t require.TestingT, x *ranges.Index, block int, c *column.Column) {
 	for k := range c.Values.Len() {
-		if found, known := x.Point(c.Name, c.ValueAt(k)); known {
+		v := c.ValueAt(k)
+		if found, known := x.Interval(c.Name, v.Type, &v, &v, false); known {
 			require.Contains(t, found, uint32(block), "%s", c.Name)
 		}
 	}
