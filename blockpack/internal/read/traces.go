@@ -84,14 +84,6 @@ func (x *traceReader) batches(ctx context.Context, plan []tracePart, yield func(
 		batch arrow.RecordBatch
 		err   error
 	}
-	read := func(ctx context.Context, part tracePart) (r result) {
-		defer fault.Recover(&r.err)
-		r.block = part.block
-		if r.err = ctx.Err(); r.err == nil {
-			r.batch, r.err = x.batch(ctx, part)
-		}
-		return r
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	results := make([]chan result, len(plan))
 	started, done := 0, 0
@@ -102,7 +94,14 @@ func (x *traceReader) batches(ctx context.Context, plan []tracePart, yield func(
 		c, part := make(chan result, 1), plan[started]
 		results[started] = c
 		started++
-		go func() { c <- read(ctx, part) }()
+		go func() {
+			r := result{block: part.block, err: ctx.Err()}
+			defer func() { c <- r }()
+			defer fault.Recover(&r.err)
+			if r.err == nil {
+				r.batch, r.err = x.batch(ctx, part)
+			}
+		}()
 	}
 	defer func() {
 		cancel()

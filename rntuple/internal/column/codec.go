@@ -3,7 +3,6 @@ package column
 import (
 	"slices"
 
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -113,9 +112,9 @@ func (d *decoder) native(out []byte, count int) {
 	case d.typ == Real32Trunc:
 		unpackTruncated(out[:4*count], d.page, from, d.bits)
 	case d.typ == Real32Quant && d.kind == KindFloat32:
-		dequantize(d, arrowutil.As[float32](out[:4*count]), from)
+		dequantize(d, view[float32](out[:4*count]), from)
 	case d.typ == Real32Quant:
-		dequantize(d, arrowutil.As[float64](out[:8*count]), from)
+		dequantize(d, view[float64](out[:8*count]), from)
 	case !row.split:
 		width := d.bits / 8
 		copy(out[:count*width], d.page[from*width:])
@@ -128,9 +127,9 @@ func (d *decoder) native(out []byte, count int) {
 			switch {
 			case row.transform != delta:
 			case width == 4:
-				d.sum = uint64(undelta(arrowutil.As[uint32](block), uint32(d.sum)))
+				d.sum = uint64(undelta(view[uint32](block), uint32(d.sum)))
 			default:
-				d.sum = undelta(arrowutil.As[uint64](block), d.sum)
+				d.sum = undelta(view[uint64](block), d.sum)
 			}
 		}
 	}
@@ -193,10 +192,10 @@ func (e *encoder) native(block *scratch, elements []byte, from int) {
 		dozigzag(block[:], elements, width)
 		elements = block[:len(elements)]
 	case row.transform == delta && width == 4:
-		e.last = uint64(dodelta(arrowutil.As[uint32](block[:]), arrowutil.As[uint32](elements), uint32(e.last)))
+		e.last = uint64(dodelta(view[uint32](block[:]), view[uint32](elements), uint32(e.last)))
 		elements = block[:len(elements)]
 	case row.transform == delta:
-		e.last = dodelta(arrowutil.As[uint64](block[:]), arrowutil.As[uint64](elements), e.last)
+		e.last = dodelta(view[uint64](block[:]), view[uint64](elements), e.last)
 		elements = block[:len(elements)]
 	}
 	split(e.page, elements, e.n, from, width)

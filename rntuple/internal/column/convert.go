@@ -2,11 +2,17 @@ package column
 
 import (
 	"math"
+	"unsafe"
 
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
+
+// view is bytes as numbers, of which there are whole ones.
+func view[T int8 | uint8 | int16 | uint16 | int32 | uint32 | uint64 | float32 | float64](b []byte) []T {
+	var t T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(t)))
+}
 
 // convert turns a block of elements, as the column decodes to them, into values from at on in dst. first is the number
 // of the first one in its page.
@@ -64,8 +70,8 @@ func offsets(out, in []byte, native, k Kind) bool {
 
 // copyAs stores numbers of type F as those of type T. The result has all bits that some number has.
 func copyAs[T, F uint32 | uint64](out, in []byte) (all uint64) {
-	from := arrowutil.As[F](in)
-	to := arrowutil.As[T](out)[:len(from)]
+	from := view[F](in)
+	to := view[T](out)[:len(from)]
 	for i, v := range from {
 		all |= uint64(v)
 		to[i] = T(v)
@@ -89,13 +95,13 @@ func widen(wide []uint64, b []byte, k Kind) (signed bool) {
 	case KindUint32:
 		widenFrom[uint32](wide, b)
 	default:
-		copy(wide, arrowutil.As[uint64](b))
+		copy(wide, view[uint64](b))
 	}
 	return k.char() || k == KindInt16 || k == KindInt32 || k == KindInt64
 }
 
 func widenFrom[T int8 | uint8 | int16 | uint16 | int32 | uint32](wide []uint64, b []byte) {
-	for i, v := range arrowutil.As[T](b)[:len(wide)] {
+	for i, v := range view[T](b)[:len(wide)] {
 		wide[i] = uint64(v)
 	}
 }
@@ -110,12 +116,12 @@ func narrow(out []byte, wide []uint64, width int) {
 	case 4:
 		narrowTo[uint32](out, wide)
 	case 8:
-		copy(arrowutil.As[uint64](out), wide)
+		copy(view[uint64](out), wide)
 	}
 }
 
 func narrowTo[T uint8 | uint16 | uint32](out []byte, wide []uint64) {
-	to := arrowutil.As[T](out)[:len(wide)]
+	to := view[T](out)[:len(wide)]
 	for i, v := range wide {
 		to[i] = T(v)
 	}
