@@ -2,9 +2,13 @@ package scan
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // queue holds the unfinished jobs of a scan, in the order of the plan, and assigns work to workers. A new job joins when no
@@ -15,11 +19,13 @@ type queue struct {
 	budget  *budget
 	asReady bool // jobs leave in any order
 	columns int  // of a job
+	filters bool // jobs are filtered first
 	chunk   int  // of these a worker takes at a time
 	window  int  // most jobs in the queue
+	single  bool // the one who takes jobs also works on them, as long as none may leave
 	coming  int64
 	open    func(task) *stripeScan // opens the stripe of a task
-	make    func(task, *stripeScan) *job
+	make    func(t task, st *stripeScan, rows rowset.Set, filtered bool) *job
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -112,13 +118,7 @@ func (q *queue) ready() int {
 	return -1
 }
 
-// newJob makes a job of the next task, without adding it to the queue. It is nil after the last task.
-func (q *queue) newJob() *job {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.nextJob()
-}
-
+// nextJob makes a job of the next task. It is nil after the last one.
 func (q *queue) nextJob() *job {
 	t, ok := q.plan.next()
 	if !ok {
@@ -131,15 +131,15 @@ func (q *queue) nextJob() *job {
 	if q.newest = t.from; last != nil {
 		q.dropWindows(last)
 	}
-	return q.make(t, q.current)
+	return q.make(t, q.current, rowset.Of(t.ranges...), !q.filters)
 }
 
-// claim waits for work. ok is false when there will be no more.
+// claim waits for work. ok is false when there will be no more, or none before a job leaves.
 func (q *queue) claim() (w work, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
-		if q.ended || q.ctx.Err() != nil {
+		if q.ended || q.ctx.Err() != nil || q.single && q.ready() >= 0 {
 			return work{}, false
 		}
 		w, waiting := q.find()
@@ -214,9 +214,33 @@ func (q *queue) finish(w work, err error) {
 	if w.filter {
 		q.filtered(j)
 	}
-	if j.done() {
+	if j.done() && !q.halve(j) {
 		q.decoded(j)
 	}
+}
+
+// halve replaces a job whose batch is too large by jobs of half the rows each. It reports false for all others.
+func (q *queue) halve(j *queued) bool {
+	n := j.rows.Len()
+	if !errors.Is(j.err, fault.ErrBatchTooLarge) || n <= 1 {
+		return false
+	}
+	rows, rest := j.rows.Split(n / 2)
+	t := j.task
+	t.last = false
+	halves := []*job{q.make(t, j.stripe, rows, j.filtered), q.make(j.task, j.stripe, rest, j.filtered)}
+	at := slices.Index(q.jobs, j)
+	q.jobs = slices.Delete(q.jobs, at, at+1)
+	for i, half := range halves {
+		if j.filtered {
+			half.fetch = j.fetch
+		}
+		q.jobs = slices.Insert(q.jobs, at+i, newQueued(half, q.columns))
+	}
+	q.dropRead(j.job)
+	j.release()
+	q.changed.Broadcast()
+	return true
 }
 
 // filtered records that the rows of a job are filtered, or that this failed. The jobs of the rows that it has left out are
@@ -243,13 +267,7 @@ func (q *queue) decoded(j *queued) {
 	q.changed.Broadcast()
 }
 
-// drop drops the bytes that were read ahead for a job outside of the queue.
-func (q *queue) drop(j *job) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.dropRead(j)
-}
-
+// dropRead drops the bytes that were read ahead for a job.
 func (q *queue) dropRead(j *job) {
 	q.budget.ahead.Add(-j.read)
 	q.dropWindows(j.stripe)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -41,8 +40,7 @@ type scanner struct {
 	// Of the caller's goroutine:
 	chooses bool // the number of rows of a batch is still to be chosen
 	started bool
-	rest    []*job // parts of a job that made no batch as a whole, the next one last
-	left    int64  // rows that the result may still have
+	left    int64 // rows that the result may still have
 }
 
 func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error) {
@@ -83,11 +81,14 @@ func (sc *scanner) windows() bool { return sc.coalesce.Gap > 0 }
 func (sc *scanner) setQueue() {
 	n := max(len(sc.columns), 1)
 	q := &sc.queue
-	q.ctx, q.budget, q.asReady, q.columns = sc.ctx, &sc.budget, sc.o.AsReady, len(sc.columns)
+	q.ctx, q.budget, q.asReady, q.columns, q.filters = sc.ctx, &sc.budget, sc.o.AsReady, len(sc.columns), sc.filter != nil
 	q.chunk = max(1, n/(8*sc.o.Parallelism))
 	q.window = 1 + (sc.o.Parallelism+n-1)/n
 	if sc.filter != nil || sc.o.AsReady {
 		q.window = 1 + sc.o.Parallelism // a job may wait for its rows to be filtered, or for bytes
+	}
+	if q.single = sc.o.Parallelism == 1 || q.columns == 0 && !q.filters; q.single {
+		q.window = 1
 	}
 	if sc.windows() {
 		q.coming = sc.coalesce.Limit
@@ -96,9 +97,7 @@ func (sc *scanner) setQueue() {
 	sc.most = q.plan.most
 	q.changed.L = &q.mu
 	q.open = func(t task) *stripeScan { return newStripeScan(sc, t.stripe) }
-	q.make = func(t task, st *stripeScan) *job {
-		return sc.newJob(t, st, rowset.Of(t.ranges...), sc.filter == nil)
-	}
+	q.make = sc.newJob
 }
 
 // next is the next batch, which the caller releases, and its job. After the last one there is none.
@@ -107,10 +106,7 @@ func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
 		return nil, nil, err
 	}
 	for batch == nil && err == nil && sc.left > 0 {
-		if k := len(sc.rest) - 1; k >= 0 {
-			j, sc.rest = sc.rest[k], sc.rest[:k]
-			sc.decodeAll(j)
-		} else if j, err = sc.take(); err != nil || j == nil {
+		if j, err = sc.take(); err != nil || j == nil {
 			return nil, nil, err
 		}
 		batch, err = sc.finish(j)
@@ -120,18 +116,12 @@ func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
 
 // take is the next job that is done, or nil after the last one.
 func (sc *scanner) take() (*job, error) {
-	if sc.o.Parallelism > 1 && (len(sc.columns) > 0 || sc.filter != nil) {
+	if sc.queue.single {
+		sc.work()
+	} else {
 		sc.start()
-		return sc.queue.take()
 	}
-	if err := sc.ctx.Err(); err != nil {
-		return nil, err
-	}
-	j := sc.queue.newJob()
-	if j != nil {
-		sc.decodeAll(j)
-	}
-	return j, nil
+	return sc.queue.take()
 }
 
 // newJob makes a job of rows that are filtered, or are yet to be.
@@ -152,6 +142,7 @@ func (sc *scanner) start() {
 	}
 }
 
+// work does what there is to do.
 func (sc *scanner) work() {
 	for {
 		w, ok := sc.queue.claim()
@@ -166,26 +157,6 @@ func (sc *scanner) work() {
 			err = sc.decode(w.job, i)
 		}
 		sc.queue.finish(w, err)
-	}
-}
-
-// decodeAll filters and decodes a job in this goroutine.
-func (sc *scanner) decodeAll(j *job) {
-	defer sc.queue.drop(j)
-	if !j.filtered {
-		if j.err = sc.filterRows(j); j.err != nil {
-			return
-		}
-		slices.Reverse(j.following)
-		sc.rest = append(sc.rest, j.following...)
-		if j.rows.Empty() {
-			return
-		}
-	}
-	for i := range sc.columns {
-		if j.err = sc.decode(j, i); j.err != nil {
-			return
-		}
 	}
 }
 
@@ -241,34 +212,13 @@ func (sc *scanner) place(err error, st *stripeScan) error {
 	return err
 }
 
-// finish makes the batch of a job that is done. If the batch is too large, the halves of the job come next. In that case,
-// and if the filter leaves no row, there is neither batch nor error.
+// finish makes the batch of a job that is done, cut at the limit of the scan. If the filter leaves no row, there is neither batch nor error.
 func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 	defer j.release()
 	n := j.rows.Len()
-	switch {
-	case j.err == nil && n == 0:
-		return nil, nil
-	case j.err == nil:
-		return sc.batch(j, n), nil
-	case !errors.Is(j.err, fault.ErrBatchTooLarge) || n <= 1:
+	if j.err != nil || n == 0 {
 		return nil, j.err
 	}
-	first, second := j.rows.Split(n / 2)
-	for i, rows := range []rowset.Set{second, first} {
-		t := j.task
-		t.last = t.last && i == 0
-		half := sc.newJob(t, j.stripe, rows, j.filtered)
-		if j.filtered {
-			half.fetch = j.fetch
-		}
-		sc.rest = append(sc.rest, half)
-	}
-	return nil, nil
-}
-
-// batch makes the batch of a job of n rows, cut at the limit of the scan.
-func (sc *scanner) batch(j *job, n int64) arrow.RecordBatch {
 	batch := array.NewRecordBatch(sc.schema, j.arrays, n)
 	if n > sc.left {
 		defer batch.Release()
@@ -276,7 +226,7 @@ func (sc *scanner) batch(j *job, n int64) arrow.RecordBatch {
 		j.rows, _ = j.rows.Split(n)
 	}
 	sc.left -= n
-	return batch
+	return batch, nil
 }
 
 // close ends the scan: it stops the workers, waits for them, and drops what they made.
@@ -284,9 +234,8 @@ func (sc *scanner) close() {
 	sc.cancel()
 	sc.queue.close()
 	sc.workers.Wait()
-	for _, j := range slices.Concat(sc.queue.clear(), sc.rest) {
+	for _, j := range sc.queue.clear() {
 		j.release()
 	}
-	sc.rest = nil
 	sc.recycler.Close()
 }
