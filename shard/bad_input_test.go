@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // memoryBound is the limit of allocations, freed ones included, of opening, scanning and verifying any small file.
@@ -23,7 +24,7 @@ const memoryBound = 96 << 20
 
 // refuse opens, scans and verifies a shard, and checks that no memory, goroutine or reader is left behind. It
 // returns the report, the number of bytes allocated, and the error of the scan.
-func refuse(t *testing.T, root []byte) (report *shard.Report, allocated uint64, err error) {
+func refuse(t *testing.T, root []byte) (report *provider.Report, allocated uint64, err error) {
 	t.Helper()
 	check := leaktest.Goroutines(t)
 	store, mem := shardtest.OneFile(root), leaktest.NewAllocator()
@@ -36,7 +37,7 @@ func refuse(t *testing.T, root []byte) (report *shard.Report, allocated uint64, 
 	}
 	batches, err := shardtest.Read(shardtest.Location, open, o)
 	shardtest.Release(batches)
-	report, verr := shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: open, MetadataOnly: rows > 1<<32})
+	report, verr := shard.Verify(context.Background(), shardtest.Location, open, provider.VerifyOptions{MetadataOnly: rows > 1<<32})
 	require.NoError(t, verr)
 	allocated = leaktest.Allocated() - before
 	require.Zero(t, mem.InUse())
@@ -191,11 +192,11 @@ func TestEndlessWork(t *testing.T) {
 	}
 	open := shard.OpenOptions{Store: shardtest.OneFile(p.Join())}
 	check := leaktest.Goroutines(t)
-	_, err := shard.Verify(t.Context(), shardtest.Location, shard.VerifyOptions{Open: open})
+	_, err := shard.Verify(t.Context(), shardtest.Location, open, provider.VerifyOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = shard.Verify(ctx, shardtest.Location, shard.VerifyOptions{Open: open})
+	_, err = shard.Verify(ctx, shardtest.Location, open, provider.VerifyOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	check()
 }

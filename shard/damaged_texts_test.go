@@ -24,6 +24,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // textShapes are the encodings of texts that edition 2026 adds, and trees in them.
@@ -115,7 +116,7 @@ func requireRight(t testing.TB, b []byte, want []string, damage string, at int) 
 		}
 	}
 	if failed {
-		r, err := shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: small(shardtest.OneFile(b)), Parallelism: 1})
+		r, err := shard.Verify(context.Background(), shardtest.Location, small(shardtest.OneFile(b)), provider.VerifyOptions{Parallelism: 1})
 		require.NoError(t, err)
 		require.NotEmpty(t, r.Problems, "%s %d of %d", damage, at, len(b))
 	}

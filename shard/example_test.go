@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // prices is a batch with the columns item and price.
@@ -230,11 +231,11 @@ func ExampleVerify() {
 	ctx := context.Background()
 	write(ctx, "mem://example/verify.amudai.shard", shard.WriterOptions{})
 
-	report, err := shard.Verify(ctx, "mem://example/verify.amudai.shard", shard.VerifyOptions{})
+	report, err := shard.Verify(ctx, "mem://example/verify.amudai.shard", shard.OpenOptions{}, provider.VerifyOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(report.OK(), report.Values, "values")
+	fmt.Println(report.OK(), report.Number("value"), "values")
 	for _, p := range report.Problems {
 		fmt.Println(p)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // indexedFiles are the files of a shard of texts with an index in files of its own, which are listed in their order in the description.
@@ -127,9 +128,9 @@ func TestExchangedIndexes(t *testing.T) {
 		}
 		require.NoError(t, s.Close())
 
-		report, err := shard.Verify(ctx, "mem://x/s", shard.VerifyOptions{Open: shard.OpenOptions{Store: store}})
+		report, err := shard.Verify(ctx, "mem://x/s", shard.OpenOptions{Store: store}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.False(t, report.OK(), kind)
-		require.ErrorContains(t, report.Problems[0].Err, name)
+		require.ErrorContains(t, report.Problems[0], name)
 	}
 }

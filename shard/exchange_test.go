@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 const exchangeRows = 9000 // of a stripe: two blocks of numbers
@@ -137,10 +138,10 @@ func requireFound(t *testing.T, want []string, files map[string][]byte, what str
 		require.Contains(t, []string{want[i], "error"}, got[i], what)
 	}
 	open := shard.OpenOptions{Store: shardtest.Files(files)}
-	for _, o := range []shard.VerifyOptions{{Open: open}, {Open: open, Quick: true}} {
-		report, err := shard.Verify(t.Context(), shardtest.Location, o)
+	for _, quick := range []bool{false, true} {
+		report, err := shard.Verify(t.Context(), shardtest.Location, open, provider.VerifyOptions{Quick: quick})
 		require.NoError(t, err, what)
-		require.False(t, report.OK(), "%s, quick %v", what, o.Quick)
+		require.False(t, report.OK(), "%s, quick %v", what, quick)
 	}
 }
 

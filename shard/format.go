@@ -50,13 +50,11 @@ func New(o FormatOptions) provider.Format {
 			if err != nil {
 				return nil, err
 			}
-			r, err := Verify(ctx, from.Location, VerifyOptions{
-				Open: o.openIn(from), MetadataOnly: vo.MetadataOnly, Quick: vo.Quick, MaxFindings: vo.MaxFindings, Parallelism: vo.Parallelism, Progress: vo.Progress,
-			})
+			r, err := Verify(ctx, from.Location, o.openIn(from), vo)
 			if err = errors.Join(err, from.Close()); err != nil {
 				return nil, err
 			}
-			return providerReport(r), nil
+			return r, nil
 		},
 		Inspect: func(ctx context.Context, in provider.Input, io provider.InspectOptions) (out *provider.Outline, err error) {
 			s, err := o.open(ctx, in, io.TempDir)
@@ -173,29 +171,4 @@ func (s *Shard) only(ctx context.Context, paths []string) (names []string, err e
 		}
 	}
 	return names, nil
-}
-
-// providerReport is a report in the form that all formats have.
-func providerReport(r *Report) *provider.Report {
-	return &provider.Report{
-		Problems: errorsOf(r.Problems), Notes: errorsOf(r.Notes), Unchecked: r.Unchecked, Truncated: r.Truncated,
-		Checked: []provider.Count{
-			{Name: "stripe", N: int64(r.Stripes)}, {Name: "column", N: int64(r.Columns)}, {Name: "message", N: int64(r.Messages)},
-			{Name: "buffer", N: int64(r.Buffers)}, {Name: "block", N: int64(r.Blocks)}, {Name: "value", N: r.Values},
-			{Name: "constant", N: int64(r.Constants)}, {Name: "dictionary", N: int64(r.Dictionaries)}, {Name: "range index", N: int64(r.RangeIndexes)},
-			{Name: "index", N: int64(r.Indexes)}, {Name: "filter", N: int64(r.Filters)}, {Name: "sketch", N: int64(r.Sketches)},
-			{Name: "descriptor", N: int64(r.Statistics)},
-		},
-	}
-}
-
-// errorsOf are findings as errors, with the bits that explain them.
-func errorsOf(list []Finding) []error {
-	errs := make([]error, len(list))
-	for i, f := range list {
-		if errs[i] = f.Err; f.Bit != nil {
-			errs[i] = fmt.Errorf("%w; %v", f.Err, f.Bit)
-		}
-	}
-	return errs
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // layout has the places of the checksums of a shard, so that they can be corrected after a change of its bytes.
@@ -126,10 +127,10 @@ func readHostile(t testing.TB, b []byte) {
 			return
 		}
 	}
-	r, err := Verify(ctx, "mem://x/census", VerifyOptions{Open: o, Parallelism: 1})
+	r, err := Verify(ctx, "mem://x/census", o, provider.VerifyOptions{Parallelism: 1})
 	require.NoError(t, err)
 	for _, p := range append(r.Problems, r.Notes...) {
-		require.NotContains(t, p.Err.Error(), "decoder failed")
+		require.NotContains(t, p.Error(), "decoder failed")
 	}
 }
 

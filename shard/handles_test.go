@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestManyStripeFiles reads a shard of more stripe files than the process may have open.
@@ -33,7 +34,7 @@ func TestManyStripeFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 350, s.NumStripes())
 	requireScan(t, s, numbered(350, 2), ScanOptions{})
-	r, err := Verify(t.Context(), location, VerifyOptions{})
+	r, err := Verify(t.Context(), location, OpenOptions{}, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.True(t, r.OK())
 	var rows []int64

@@ -22,6 +22,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // seeds are small shards in a single file, split anew for every use.
@@ -115,10 +116,10 @@ func survive(t testing.TB, b []byte) {
 	require.Zero(t, mem.InUse())
 	require.Zero(t, store.OpenReaders())
 	if rows <= 100_000 { // more of them are constants, and only take time
-		r, err := shard.Verify(ctx, shardtest.Location, shard.VerifyOptions{Open: small(store), Parallelism: 1})
+		r, err := shard.Verify(ctx, shardtest.Location, small(store), provider.VerifyOptions{Parallelism: 1})
 		require.NoError(t, err)
 		for _, f := range append(r.Problems, r.Notes...) {
-			require.NotContains(t, f.Err.Error(), "decoder failed")
+			require.NotContains(t, f.Error(), "decoder failed")
 		}
 		require.NotEmpty(t, fmt.Sprint(r))
 		require.False(t, failed != nil && r.OK(), "a shard that cannot be read is called sound: %v", failed)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard/internal/index"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // keyTypes are types of columns, how a number becomes a value of each, and how a filter writes it.
@@ -349,7 +350,7 @@ func TestHashIndexLife(t *testing.T) {
 		require.Equal(t, want, got)
 		require.NotEmpty(t, unusable)
 		require.Positive(t, reported)
-		found, err := Verify(t.Context(), location, VerifyOptions{})
+		found, err := Verify(t.Context(), location, OpenOptions{}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.False(t, found.OK())
 		n, err := RebuildIndex(t.Context(), location, EditOptions{}, func(Index) bool { return true })

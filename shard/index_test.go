@@ -16,6 +16,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // logLines is a batch of lines of a log, with tags and a struct.
@@ -112,7 +113,7 @@ func joined(rows []RowRange) (out []RowRange) {
 }
 
 func requireSound(t testing.TB, location string) {
-	rep, err := Verify(t.Context(), location, VerifyOptions{})
+	rep, err := Verify(t.Context(), location, OpenOptions{}, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.True(t, rep.OK(), "%v", rep.Problems)
 	require.Zero(t, rep.Unchecked, "%v", rep.Notes)
@@ -324,7 +325,7 @@ func TestDamagedIndex(t *testing.T) {
 			require.Equal(t, rows, got, where)
 			noted += len(unusable)
 		}
-		rep, err := Verify(t.Context(), location, VerifyOptions{})
+		rep, err := Verify(t.Context(), location, OpenOptions{}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.False(t, rep.OK() && len(rep.Notes) == 0)
 	}
@@ -382,7 +383,7 @@ func requireNotStale(t *testing.T, d IndexDefinition) {
 			asked += reported
 		}
 		require.Positive(t, asked)
-		rep, err := Verify(t.Context(), b, VerifyOptions{})
+		rep, err := Verify(t.Context(), b, OpenOptions{}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.False(t, rep.OK())
 	}
@@ -475,7 +476,7 @@ func TestDamagedListOfIndexes(t *testing.T) {
 	got, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{IndexError: func(error) { reported++ }}, 0)
 	require.Equal(t, want, got)
 	require.Positive(t, reported)
-	rep, err := Verify(t.Context(), location, VerifyOptions{})
+	rep, err := Verify(t.Context(), location, OpenOptions{}, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.False(t, rep.OK())
 }

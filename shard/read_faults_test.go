@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // textOf is all values of batches.
@@ -136,14 +137,14 @@ func shardUses(file string) []faultstore.Use {
 			return err
 		}),
 		{Name: "verify " + file, Run: func(dir string) (string, error) {
-			r, err := Verify(context.Background(), filepath.Join(dir, file), VerifyOptions{})
+			r, err := Verify(context.Background(), filepath.Join(dir, file), OpenOptions{}, provider.VerifyOptions{})
 			if err != nil {
 				return "", err
 			}
 			for _, p := range r.Problems {
-				err = errors.Join(err, p.Err)
+				err = errors.Join(err, p)
 			}
-			return fmt.Sprint(r.Values, r.Blocks, r.Notes), err
+			return fmt.Sprint(r.Number("value"), r.Number("block"), r.Notes), err
 		}},
 		{Name: "recover " + file, Run: func(dir string) (string, error) {
 			ctx := context.Background()
@@ -153,7 +154,7 @@ func shardUses(file string) []faultstore.Use {
 				return "", err
 			}
 			for _, l := range r.Lost {
-				return "", l.Problems[0].Err
+				return "", l.Problems[0]
 			}
 			s, err := Open(ctx, "mem://x/out", OpenOptions{Store: to})
 			if err != nil {

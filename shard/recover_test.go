@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestRecoverCut cuts a shard at many lengths. Every stripe whose record is before the cut is recovered.
@@ -82,13 +83,15 @@ func TestRecoverDamage(t *testing.T) {
 	require.EqualValues(t, 800, rep.Rows)
 	require.Len(t, rep.Lost, 1)
 	require.Equal(t, 2, rep.Lost[0].Stripe)
-	require.Equal(t, &FlippedBit{Artifact: "mem://x/s", Offset: int64(at), Bit: 2}, rep.Lost[0].Problems[0].Bit)
+	var flipped *FlippedBit
+	require.ErrorAs(t, rep.Lost[0].Problems[0], &flipped)
+	require.Equal(t, FlippedBit{Artifact: "mem://x/s", Offset: int64(at), Bit: 2, Err: flipped.Err}, *flipped)
 	saved, err := Open(ctx, "mem://x/saved", OpenOptions{Store: store})
 	require.NoError(t, err)
 	values, _ := scanned(t, saved, ScanOptions{})
 	require.Len(t, values, 800)
 	require.EqualValues(t, 600, values[400])
-	v, err := Verify(ctx, "mem://x/saved", VerifyOptions{Open: OpenOptions{Store: store}})
+	v, err := Verify(ctx, "mem://x/saved", OpenOptions{Store: store}, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.True(t, v.OK(), "%v", v.Problems)
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // misplace writes sector i of b to the place of sector j, in one of several ways.
@@ -78,7 +79,7 @@ func misplaceSectors(t *testing.T, b []byte, size, n, pairs int) {
 			others := c.other
 			err := c.try(changed, want)
 			if c.other > others {
-				r, verr := Verify(t.Context(), "mem://x/census", VerifyOptions{Open: OpenOptions{Store: bytesStore{b: changed}}, Parallelism: 1})
+				r, verr := Verify(t.Context(), "mem://x/census", OpenOptions{Store: bytesStore{b: changed}}, provider.VerifyOptions{Parallelism: 1})
 				require.NoError(t, verr)
 				require.NotEmpty(t, r.Problems, "sector %d %s to %d of %d: other data, and Verify finds nothing", i, m.name, j, n)
 			} else if err != nil {

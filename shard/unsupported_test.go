@@ -9,6 +9,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Features of the specification that this version does not support are errors with the name of the column, and all
@@ -67,11 +68,11 @@ func TestUnsupportedColumns(t *testing.T) {
 			require.ErrorIs(t, err, shard.ErrUnsupported)
 			require.ErrorContains(t, err, `column "int"`)
 			require.ErrorContains(t, err, c.says)
-			report, err := shard.Verify(ctx, shardtest.Location, shard.VerifyOptions{Open: open})
+			report, err := shard.Verify(ctx, shardtest.Location, open, provider.VerifyOptions{})
 			require.NoError(t, err)
 			require.False(t, report.OK())
 			require.NotEmpty(t, report.Problems, "the shard declares a known edition")
-			require.Regexp(t, `column "?int`, report.Problems[0].String())
+			require.Regexp(t, `column "?int`, report.Problems[0].Error())
 		})
 	}
 }

@@ -5,76 +5,28 @@ import (
 
 	"github.com/amudai/amudai-go/shard/internal/verify"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
-// VerifyOptions are the options of [Verify]. The zero value is the default.
-type VerifyOptions struct {
-	// Open holds the options for opening the shard. Its Types are not used, because values are
-	// checked in their stored types.
-	Open OpenOptions
-	// MetadataOnly skips buffers and values.
-	MetadataOnly bool
-	// Quick reads all bytes, and compares them with the checksums of blocks and messages and those beside the references to them. It
-	// decodes no values, and does not compare statistics, filters and indexes with them.
-	Quick bool
-	// MaxFindings is the number of problems after which the verification ends, by default 100.
-	MaxFindings int
-	// Parallelism is the number of columns that are checked at the same time, by default
-	// GOMAXPROCS.
-	Parallelism int
-	// Progress, if not nil, is called after each column of each stripe, by one goroutine at a
-	// time.
-	Progress func(done, total int)
-}
-
-// Report is the result of [Verify]. Its OK method reports whether the shard is sound: there are no problems, and all parts could be checked.
-// Without problems, a shard may also be not fully checked: parts of it are beyond a limit, or of an edition that this version does not know.
-// An unknown code in a shard that declares a known edition is a problem.
-//
-//	type Report struct {
-//		Problems  []Finding // damage and contradictions
-//		Notes     []Finding // harmless peculiarities, and parts that could not be checked
-//		Unchecked int       // notes about parts that could not be checked
-//		Truncated bool      // there may be more problems than MaxFindings
-//
-//		// The number of parts that were checked, in all stripes.
-//		Stripes, Columns             int // top-level columns, counted once
-//		Messages, Buffers, Blocks    int
-//		Values                       int64 // at all levels of nesting, nulls included
-//		Dictionaries, RangeIndexes   int
-//		Indexes                      int // of the shard and of stripes
-//		Filters, Sketches, Constants int
-//		Statistics                   int // descriptors compared with the values
-//	}
-type Report = verify.Report
-
-// Finding is a problem or note of a [Report]. Its String method is one line of text.
-//
-//	type Finding struct {
-//		Err error       // an [Error] with its place
-//		Bit *FlippedBit // the single bit that explains a checksum mismatch, or nil
-//	}
-type Finding = verify.Finding
-
-// FlippedBit is a bit that explains a checksum mismatch: the bytes match their checksum once it is
-// flipped back.
+// FlippedBit is the error of a checksum mismatch that a single bit explains: the bytes match their checksum once it is flipped back.
 //
 //	type FlippedBit struct {
 //		Artifact string // location of the file or object
 //		Offset   int64  // offset of the byte
 //		Bit      int    // number of the bit; 0 is the least significant
+//		Err      error  // the mismatch
 //	}
 type FlippedBit = verify.FlippedBit
 
 // Verify checks a shard for damage and contradictions. It compares every checksum, reference, count,
-// block map, statistic, constant, dictionary, Bloom filter, sketch, range index and index with the values.
+// block map, statistic, constant, dictionary, Bloom filter, sketch, range index and index with the values, in their stored types.
+// An unknown code in a shard that declares a known edition is a problem. Problems are an [Error] with its place, or a [FlippedBit].
 //
 // A damaged shard is a report with problems, not an error. An error means that the verification is
 // incomplete: the shard does not exist, a read failed, or ctx ended.
-func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, error) {
+func Verify(ctx context.Context, location string, open OpenOptions, o provider.VerifyOptions) (*provider.Report, error) {
 	return verify.Verify(ctx, location, verify.Options{
-		Open: o.Open.file(), MaxBlockBytes: o.Open.MaxBlockBytes, MaxDictionaryBytes: o.Open.MaxDictionaryBytes,
-		MetadataOnly: o.MetadataOnly, Quick: o.Quick, MaxFindings: o.MaxFindings, Parallelism: o.Parallelism, Progress: o.Progress,
+		VerifyOptions: o, Open: open.file(), MaxBlockBytes: open.MaxBlockBytes, MaxDictionaryBytes: open.MaxDictionaryBytes,
 	})
 }
 
@@ -114,9 +66,9 @@ type RecoverReport = verify.RecoverReport
 // LostStripe is a stripe that [Recover] found but did not save.
 //
 //	type LostStripe struct {
-//		Stripe   int       // number among the stripes found, from 0
-//		Rows     int64     // rows that are lost with it
-//		Problems []Finding // the reasons
+//		Stripe   int     // number among the stripes found, from 0
+//		Rows     int64   // rows that are lost with it
+//		Problems []error // the reasons
 //	}
 type LostStripe = verify.LostStripe
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestVerifyNamesTheBitOfIndexes flips bits of range indexes, which scans do not read. Verify names the bits.
@@ -22,13 +23,15 @@ func TestVerifyNamesTheBitOfIndexes(t *testing.T) {
 		for i := r.Start; i < r.End; i += 3 {
 			bit := i % 8
 			root[i] ^= 1 << bit
-			report, err := shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: shard.OpenOptions{Store: shardtest.OneFile(root)}})
+			report, err := shard.Verify(context.Background(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)}, provider.VerifyOptions{})
 			root[i] ^= 1 << bit
 			require.NoError(t, err)
 			require.Len(t, report.Problems, 1)
 			f := report.Problems[0]
-			require.ErrorIs(t, f.Err, shard.ErrChecksum)
-			require.Equal(t, &shard.FlippedBit{Artifact: shardtest.Location, Offset: int64(i), Bit: bit}, f.Bit, f)
+			require.ErrorIs(t, f, shard.ErrChecksum)
+			var bitOf *shard.FlippedBit
+			require.ErrorAs(t, f, &bitOf)
+			require.Equal(t, shard.FlippedBit{Artifact: shardtest.Location, Offset: int64(i), Bit: bit, Err: bitOf.Err}, *bitOf)
 			flipped++
 		}
 	}

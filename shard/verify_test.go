@@ -19,14 +19,15 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestVerifyGoldens finds no problem in any shard of the reference.
 func TestVerifyGoldens(t *testing.T) {
-	var all Report
+	all := map[string]int64{}
 	for _, g := range golden.Shards(t) {
 		t.Run(g.File, func(t *testing.T) {
-			r, err := Verify(context.Background(), g.Path(t), VerifyOptions{})
+			r, err := Verify(context.Background(), g.Path(t), OpenOptions{}, provider.VerifyOptions{})
 			require.NoError(t, err)
 			for _, f := range r.Problems {
 				t.Errorf("%v", f)
@@ -34,16 +35,9 @@ func TestVerifyGoldens(t *testing.T) {
 			for _, f := range r.Notes {
 				t.Logf("note: %v", f)
 			}
-			all.Messages += r.Messages
-			all.Buffers += r.Buffers
-			all.Blocks += r.Blocks
-			all.Values += r.Values
-			all.Statistics += r.Statistics
-			all.Dictionaries += r.Dictionaries
-			all.RangeIndexes += r.RangeIndexes
-			all.Filters += r.Filters
-			all.Sketches += r.Sketches
-			all.Constants += r.Constants
+			for _, c := range r.Checked {
+				all[c.Name] += c.N
+			}
 		})
 	}
 	t.Logf("%+v", all)
@@ -57,10 +51,10 @@ func TestVerifyIndexes(t *testing.T) {
 	require.NotEmpty(t, files)
 	values := int64(0)
 	for _, f := range files {
-		r, err := Verify(context.Background(), f, VerifyOptions{})
+		r, err := Verify(context.Background(), f, OpenOptions{}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.Empty(t, r.Problems, f)
-		values += r.Values
+		values += r.Number("value")
 	}
 	t.Logf("%d shards with %d values", len(files), values)
 }
@@ -79,7 +73,7 @@ func TestVerifyNamesTheBit(t *testing.T) {
 				bit := (i*5 + len(name)) % 8
 				b[i] ^= 1 << bit
 				_, readErr := readBatches(b)
-				r, err := Verify(ctx, "mem://x/census", VerifyOptions{Open: OpenOptions{Store: bytesStore{b: b}}, Parallelism: 1})
+				r, err := Verify(ctx, "mem://x/census", OpenOptions{Store: bytesStore{b: b}}, provider.VerifyOptions{Parallelism: 1})
 				b[i] ^= 1 << bit
 				require.NoError(t, err)
 				if readErr == nil {
@@ -92,8 +86,8 @@ func TestVerifyNamesTheBit(t *testing.T) {
 				}
 				var bits []FlippedBit
 				for _, p := range r.Problems {
-					if p.Bit != nil {
-						bits = append(bits, *p.Bit)
+					if f := new(FlippedBit); errors.As(p, &f) {
+						bits = append(bits, FlippedBit{Artifact: f.Artifact, Offset: f.Offset, Bit: f.Bit})
 					}
 				}
 				require.Equal(t, []FlippedBit{{Artifact: "census", Offset: int64(i), Bit: bit}}, bits)
@@ -142,12 +136,12 @@ func TestVerifyFindsLies(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.NoError(t, w.Close(ctx))
-			r, err := Verify(ctx, "mem://x/s", VerifyOptions{Open: OpenOptions{Store: store}})
+			r, err := Verify(ctx, "mem://x/s", OpenOptions{Store: store}, provider.VerifyOptions{})
 			require.NoError(t, err)
 			require.NotEmpty(t, r.Problems)
 			var all []string
 			for _, p := range r.Problems {
-				all = append(all, p.String())
+				all = append(all, p.Error())
 			}
 			require.Contains(t, strings.Join(all, "\n"), name)
 		})
@@ -190,15 +184,15 @@ func TestVerifyStripeFiles(t *testing.T) {
 	require.NoError(t, err)
 	b[0] ^= 1
 	require.NoError(t, os.WriteFile(files[0], b, 0o666))
-	r, err := Verify(ctx, location, VerifyOptions{})
+	r, err := Verify(ctx, location, OpenOptions{}, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.True(t, r.OK(), "%v", r.Problems)
 	require.Len(t, r.Notes, 1)
-	require.ErrorContains(t, r.Notes[0].Err, "header")
+	require.ErrorContains(t, r.Notes[0], "header")
 
 	require.NoError(t, os.Remove(files[0]))
-	r, err = Verify(ctx, location, VerifyOptions{})
+	r, err = Verify(ctx, location, OpenOptions{}, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.False(t, r.OK())
-	require.ErrorIs(t, r.Problems[0].Err, os.ErrNotExist)
+	require.ErrorIs(t, r.Problems[0], os.ErrNotExist)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 var created = time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
@@ -226,7 +227,7 @@ func TestOneStripe(t *testing.T) {
 			}
 			all[i] = append(all[i], d)
 		}
-		r, err := Verify(ctx, location, VerifyOptions{Open: OpenOptions{Store: store}})
+		r, err := Verify(ctx, location, OpenOptions{Store: store}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.Empty(t, r.Problems)
 		require.Empty(t, r.Notes)

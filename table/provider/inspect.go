@@ -32,6 +32,16 @@ type Report struct {
 // either way, it is not fully checked.
 func (r *Report) OK() bool { return len(r.Problems) == 0 && r.Unchecked == 0 }
 
+// Number is the number of parts with a name of Checked that were checked.
+func (r *Report) Number(name string) (n int64) {
+	for _, c := range r.Checked {
+		if c.Name == name {
+			n += c.N
+		}
+	}
+	return n
+}
+
 // Count is the number of parts of one kind.
 type Count struct {
 	Name string // of one part: "page"

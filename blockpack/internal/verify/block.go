@@ -40,7 +40,7 @@ func (c *checker) block(ctx context.Context, i int) error {
 	if b.head, _, err = layout.ParseBlockHead(b.data, b.entry.Offset, b.entry.Length); err != nil {
 		return b.failed(err)
 	}
-	c.blocks.Add(1)
+	c.Count("block", 1)
 	for _, check := range []func() error{
 		b.checkHead, b.checkExtents, b.checkColumns, b.checkTraceTable, b.checkStarts, b.checkTraces, b.checkValueStats, b.checkNames,
 	} {
@@ -163,8 +163,8 @@ func (b *blockCheck) at(err error, c *layout.BlockColumn) error {
 func (b *blockCheck) checkColumn(i int, values *column.Column) error {
 	c := &b.head.Columns[i]
 	b.values[c.Key()] = values
-	b.columnCount.Add(1)
-	b.checker.values.Add(int64(values.PresentCount()))
+	b.Count("column", 1)
+	b.Count("value", int64(values.PresentCount()))
 	d := digest(values)
 	if err := b.checkStats(i, d); err != nil {
 		return err
@@ -367,7 +367,7 @@ func (b *blockCheck) checkTraces() error {
 			return err
 		}
 	}
-	b.traceEntries.Add(int64(len(rows)))
+	b.Count("trace reference", int64(len(rows)))
 	if b.meta.TracesComplete {
 		if err := b.checkTraceIndex(b.meta.Traces, "trace index", rows); err != nil {
 			return err

@@ -66,7 +66,7 @@ func (b *blockCheck) checkRanges(c *layout.BlockColumn, d *digested) error {
 	if r == nil || r.of.Type.Base() != c.Type.Base() {
 		return nil
 	}
-	b.rangeValues.Add(int64(len(d.distinct)))
+	b.Count("range lookup", int64(len(d.distinct)))
 	lost := 0
 	var example column.Value
 	for _, v := range d.distinct {
@@ -107,7 +107,7 @@ func (c *checker) loadColumns() error {
 
 // compareColumns compares what blocks have of columns with the list of the columns of the file. It decides about types.
 func (c *checker) compareColumns() error {
-	if c.listed == nil || c.report.Unchecked > 0 {
+	if c.listed == nil || !c.Complete() {
 		return nil
 	}
 	found := map[column.Key]column.Traits{}
@@ -139,7 +139,7 @@ func (c *checker) compareColumns() error {
 
 // compareTraceCounts finds entries of the trace indexes that no block confirms: all that blocks have were found there.
 func (c *checker) compareTraceCounts() error {
-	if !c.meta.TracesComplete || c.report.Unchecked > 0 {
+	if !c.meta.TracesComplete || !c.Complete() {
 		return nil
 	}
 	names, indexes := []string{"trace index", "compact index"}, []*layout.TraceIndex{c.meta.Traces}
@@ -162,7 +162,7 @@ func (c *checker) compareTraceCounts() error {
 		for _, blocks := range all {
 			n += int64(len(blocks))
 		}
-		if want := c.traceEntries.Load(); n != want {
+		if want := c.Number("trace reference"); n != want {
 			err := fault.In(fault.Corruptf("%d entries for traces in blocks, which have %d", n, want), name, -1)
 			if err := c.contradiction(err); err != nil {
 				return err

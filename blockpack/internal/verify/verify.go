@@ -9,26 +9,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/parallel"
+	"github.com/amudai/amudai-go/internal/verification"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// errEnough ends a verification with more problems than were asked for.
-var errEnough = errors.New("enough problems")
-
 // checker is one verification. Blocks are checked by several goroutines.
 type checker struct {
+	*verification.Findings
 	reader  storage.Reader
-	o       provider.VerifyOptions
 	size    int64
 	meta    *layout.Metadata
 	own     bool // this module wrote the file: its indexes are believed, so that they must be right
@@ -38,39 +34,17 @@ type checker struct {
 	listed map[column.Key]column.Traits // the columns of the file; nil if it does not list them
 
 	lock   sync.Mutex
-	report provider.Report
 	survey spans.Survey
-	done   int
-
-	blocks, columnCount, values, rangeValues atomic.Int64
-	traceEntries                             atomic.Int64
 }
 
 // File checks the file of a reader. Damage makes problems in the report. The error is one of reading.
 func File(ctx context.Context, r storage.Reader, o provider.VerifyOptions) (*provider.Report, error) {
-	if o.MaxFindings <= 0 {
-		o.MaxFindings = provider.DefaultMaxFindings
-	}
-	if o.Parallelism <= 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
-	c := &checker{reader: r, o: o}
-	if err := c.file(ctx); err != nil && !errors.Is(err, errEnough) {
+	found, err := verification.Begin(o, "block", "column", "value", "range lookup", "trace reference")
+	if err != nil {
 		return nil, err
 	}
-	c.count()
-	return &c.report, nil
-}
-
-func (c *checker) count() {
-	for _, n := range []provider.Count{
-		{Name: "block", N: c.blocks.Load()}, {Name: "column", N: c.columnCount.Load()}, {Name: "value", N: c.values.Load()},
-		{Name: "range lookup", N: c.rangeValues.Load()}, {Name: "trace reference", N: c.traceEntries.Load()},
-	} {
-		if n.N > 0 {
-			c.report.Checked = append(c.report.Checked, n)
-		}
-	}
+	c := &checker{Findings: found, reader: r}
+	return c.Report(c.file(ctx))
 }
 
 func (c *checker) file(ctx context.Context) error {
@@ -99,7 +73,7 @@ func (c *checker) file(ctx context.Context) error {
 	if err := c.checkGaps(f); err != nil {
 		return err
 	}
-	if c.o.MetadataOnly {
+	if c.Options.MetadataOnly {
 		c.unchecked(errors.New("the blocks, and whether the indexes are those of their values"))
 		return nil
 	}
@@ -147,43 +121,27 @@ func (c *checker) checkGaps(f *layout.File) error {
 }
 
 func (c *checker) allBlocks(ctx context.Context) error {
-	return parallel.Each(ctx, len(c.meta.Blocks), c.o.Parallelism, func(ctx context.Context, i int) (err error) {
+	return parallel.Each(ctx, len(c.meta.Blocks), c.Options.Parallelism, func(ctx context.Context, i int) (err error) {
 		defer fault.Recover(&err)
 		if err := c.block(ctx, i); err != nil {
 			return err
 		}
-		c.progress()
+		c.Done(len(c.meta.Blocks))
 		return nil
 	})
 }
 
-func (c *checker) progress() {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.done++
-	if c.o.Progress != nil {
-		c.o.Progress(c.done, len(c.meta.Blocks))
-	}
-}
-
 // problem reports damage. What is beyond a limit, and a file of an unknown version, are not checked; in a known version, an unknown code is
-// damage. Other errors, those of reading, are returned, and so is errEnough.
+// damage. Other errors, those of reading, are returned, and so is verification.ErrEnough.
 func (c *checker) problem(err error) error {
-	if err == nil || !fault.Is(err) || errors.Is(err, errEnough) {
+	if err == nil || !fault.Is(err) || errors.Is(err, verification.ErrEnough) {
 		return err
 	}
 	if version := new(layout.UnsupportedError); errors.As(err, &version) || errors.Is(err, fault.ErrLimit) {
 		c.unchecked(err)
 		return nil
 	}
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if len(c.report.Problems) >= c.o.MaxFindings {
-		c.report.Truncated = true
-		return errEnough
-	}
-	c.report.Problems = append(c.report.Problems, fault.Of(err, c.reader.Name()))
-	return nil
+	return c.Problem(fault.Of(err, c.reader.Name()))
 }
 
 // contradiction reports that an index is wrong: damage in a file of this module, whose readers believe it. In others it is
@@ -196,20 +154,6 @@ func (c *checker) contradiction(err error) error {
 	return nil
 }
 
-// maxNotes bounds the notes of a file that breaks the same rule in each column.
-const maxNotes = 1000
+func (c *checker) note(err error) { c.Note(fault.Of(err, c.reader.Name())) }
 
-func (c *checker) note(err error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if len(c.report.Notes) < maxNotes {
-		c.report.Notes = append(c.report.Notes, fault.Of(err, c.reader.Name()))
-	}
-}
-
-func (c *checker) unchecked(what error) {
-	c.note(fmt.Errorf("not checked: %w", what))
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.report.Unchecked++
-}
+func (c *checker) unchecked(err error) { c.Unchecked(fault.Of(err, c.reader.Name())) }

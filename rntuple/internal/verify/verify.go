@@ -6,12 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/parallel"
+	"github.com/amudai/amudai-go/internal/verification"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
@@ -19,42 +18,26 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// errEnough ends a verification with more problems than were asked for.
-var errEnough = errors.New("enough problems")
-
 // options read strings as bytes: nothing says that they are UTF-8.
 var options = read.Options{Fields: fields.Options{Binary: true}}
 
-// checker is one verification. Its counts and findings may be added to by many goroutines.
+// checker is one verification.
 type checker struct {
-	file *rootfile.File
-	o    provider.VerifyOptions
-	path string // of the only ntuple to check, or of an attribute set of it; or empty
-
+	*verification.Findings
+	file  *rootfile.File
+	path  string // of the only ntuple to check, or of an attribute set of it; or empty
 	spans spans
-
-	lock   sync.Mutex
-	report provider.Report
-
-	objects, ntuples, envelopes, clusters, fields int64
-	pages, entries                                atomic.Int64
 }
 
 // File checks a file, or of its ntuples only the one at path. Damage makes problems in the report. The
 // error is one of reading.
 func File(ctx context.Context, f *rootfile.File, path string, o provider.VerifyOptions) (*provider.Report, error) {
-	if o.MaxFindings <= 0 {
-		o.MaxFindings = provider.DefaultMaxFindings
-	}
-	if o.Parallelism <= 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
-	c := &checker{file: f, o: o, path: path}
-	if err := c.all(ctx); err != nil && !errors.Is(err, errEnough) {
+	found, err := verification.Begin(o, "object", "RNTuple", "envelope", "cluster", "field", "page", "field entry")
+	if err != nil {
 		return nil, err
 	}
-	c.count()
-	return &c.report, nil
+	c := &checker{Findings: found, file: f, path: path}
+	return c.Report(c.all(ctx))
 }
 
 func (c *checker) all(ctx context.Context) error {
@@ -77,31 +60,15 @@ func (c *checker) all(ctx context.Context) error {
 	return c.overlaps()
 }
 
-func (c *checker) count() {
-	for _, n := range []provider.Count{
-		{Name: "object", N: c.objects}, {Name: "RNTuple", N: c.ntuples}, {Name: "envelope", N: c.envelopes}, {Name: "cluster", N: c.clusters},
-		{Name: "field", N: c.fields}, {Name: "page", N: c.pages.Load()}, {Name: "field entry", N: c.entries.Load()},
-	} {
-		if n.N > 0 {
-			c.report.Checked = append(c.report.Checked, n)
-		}
-	}
-}
-
 // found sorts an error by kind: damage is a problem, what is not supported a note. Other errors, those of
-// reading, are returned, and so is errEnough.
+// reading, are returned, and so is verification.ErrEnough.
 func (c *checker) found(err error) error {
-	if err == nil || !fault.Is(err) && !errors.Is(err, read.ErrTooLarge) {
-		return err
-	}
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if errors.Is(err, fault.ErrUnsupported) || errors.Is(err, fault.ErrLimit) || errors.Is(err, read.ErrTooLarge) {
-		c.report.Notes = append(c.report.Notes, err)
-		c.report.Unchecked++
+	switch {
+	case errors.Is(err, read.ErrTooLarge), fault.Is(err) && (errors.Is(err, fault.ErrUnsupported) || errors.Is(err, fault.ErrLimit)):
+		c.Unchecked(err)
 		return nil
 	}
-	return c.problem(err)
+	return c.failed(err)
 }
 
 // failed is found for what cannot be read at all, such as an ntuple or a page: that is a problem, even if
@@ -110,25 +77,11 @@ func (c *checker) failed(err error) error {
 	if !fault.Is(err) {
 		return err
 	}
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	return c.problem(err)
-}
-
-// problem must be called with the lock. Of goroutines that find problems at once, only the first may still add one.
-func (c *checker) problem(err error) error {
-	if len(c.report.Problems) >= c.o.MaxFindings {
-		c.report.Truncated = true
-		return errEnough
-	}
-	c.report.Problems = append(c.report.Problems, err)
-	return nil
+	return c.Problem(err)
 }
 
 func (c *checker) note(format string, args ...any) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.report.Notes = append(c.report.Notes, fault.Of(fmt.Errorf(format, args...), c.file.Name()))
+	c.Note(fault.Of(fmt.Errorf(format, args...), c.file.Name()))
 }
 
 // container checks the records that lead to objects, and the objects of other classes.
@@ -173,7 +126,7 @@ func (c *checker) container(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c.objects++
+		c.Count("object", 1)
 		c.spans.add(o.Key.Offset, o.Key.Size, fmt.Sprintf("object %q", o.Path()))
 		if err := c.found(f.CheckKey(ctx, o.Key)); err != nil {
 			return err
@@ -193,20 +146,20 @@ func (c *checker) ntuple(ctx context.Context, object rootfile.Object) error {
 }
 
 func (c *checker) table(ctx context.Context, t *read.Table, linked bool) error {
-	c.ntuples++
+	c.Count("RNTuple", 1)
 	c.addEnvelopes(t)
 	if err := t.Load(ctx); err != nil {
 		return c.failed(err)
 	}
-	c.clusters += int64(t.NumStripes())
-	c.fields += int64(len(t.Fields()))
+	c.Count("cluster", int64(t.NumStripes()))
+	c.Count("field", int64(len(t.Fields())))
 	for _, s := range t.Skipped() {
 		if err := c.found(fault.Of(fault.In(fault.Unsupportedf("%s", s.Reason), fmt.Sprintf("ntuple %q/field %q", t.Path(), s.Name), -1), c.file.Name())); err != nil {
 			return err
 		}
 	}
 	c.addPages(t)
-	if !c.o.MetadataOnly {
+	if !c.Options.MetadataOnly {
 		if err := c.values(ctx, t); err != nil {
 			return err
 		}
@@ -233,7 +186,7 @@ func (c *checker) table(ctx context.Context, t *read.Table, linked bool) error {
 func (c *checker) addEnvelopes(t *read.Table) {
 	a := t.Anchor()
 	add := func(l envelope.Link, name string) {
-		c.envelopes++
+		c.Count("envelope", 1)
 		if maxKey := a.MaxKeySize; maxKey == 0 || l.Size <= maxKey { // others are in several keys
 			c.spans.add(int64(l.Offset), int64(l.Size), fmt.Sprintf("%s of ntuple %q", name, t.Path()))
 		}
@@ -286,35 +239,26 @@ func (c *checker) values(ctx context.Context, t *read.Table) error {
 		}
 	}
 	var pages pageSet
-	var done atomic.Int64
-	return parallel.Each(ctx, len(tasks), c.o.Parallelism, func(ctx context.Context, i int) (err error) {
+	return parallel.Each(ctx, len(tasks), c.Options.Parallelism, func(ctx context.Context, i int) (err error) {
 		if k := tasks[i]; k.column >= 0 {
 			err = c.column(ctx, t, k.cluster, uint32(k.column), &pages)
 		} else {
 			err = c.field(ctx, t, k.cluster, k.field)
 		}
-		c.progress(int(done.Add(1)), len(tasks))
+		c.Done(len(tasks))
 		return err
 	})
 }
 
-func (c *checker) progress(done, total int) {
-	if c.o.Progress != nil {
-		c.lock.Lock()
-		defer c.lock.Unlock()
-		c.o.Progress(done, total)
-	}
-}
-
 func (c *checker) column(ctx context.Context, t *read.Table, cluster int, id uint32, pages *pageSet) error {
 	n, err := t.CheckPages(ctx, cluster, id, pages.add, c.failed)
-	c.pages.Add(n)
+	c.Count("page", n)
 	return err
 }
 
 func (c *checker) field(ctx context.Context, t *read.Table, cluster, field int) error {
 	n, err := t.CheckField(ctx, cluster, field)
-	c.entries.Add(n)
+	c.Count("field entry", n)
 	if errors.Is(err, fault.ErrChecksum) {
 		return nil // the page is a problem already
 	}

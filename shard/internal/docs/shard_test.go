@@ -24,6 +24,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // lookupOf returns the lookup of the top-level fields of a schema message.
@@ -60,7 +61,7 @@ func shardExample(t *testing.T, _ []string, _ string) string {
 	b.AppendValues([]int32{10, 20, 30}, nil)
 	require.NoError(t, w.Write(ctx, array.NewRecordBatch(s, []arrow.Array{b.NewArray()}, 3)))
 	require.NoError(t, w.Close(ctx))
-	report, err := shard.Verify(ctx, location, shard.VerifyOptions{Open: shard.OpenOptions{Store: store}})
+	report, err := shard.Verify(ctx, location, shard.OpenOptions{Store: store}, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.True(t, report.OK())
 

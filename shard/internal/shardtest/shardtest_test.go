@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestSplitAndJoin splits shards and joins the parts to shards of the same content. Mend changes nothing in a
@@ -41,7 +42,7 @@ func TestSplitAndJoin(t *testing.T) {
 		again, err := shardtest.Split(joined)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(joined, again.Join()))
-		r, err := shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: shard.OpenOptions{Store: shardtest.OneFile(joined)}})
+		r, err := shard.Verify(context.Background(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(joined)}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.Empty(t, r.Problems, k.Name)
 	}

@@ -42,7 +42,7 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 	}
 	ok = true
 	if d == nil {
-		c.v.note(c.in(errors.New("no descriptor: all values are null, and the reference cannot read the column"), path))
+		c.v.Note(c.in(errors.New("no descriptor: all values are null, and the reference cannot read the column"), path))
 	} else if native := stripe.NativeEncoding(d); native == nil && len(d.Encodings) > 0 {
 		return false, c.v.found(c.in(fault.Unsupportedf("the values are in another format"), path))
 	} else {
@@ -94,7 +94,7 @@ func (b *bufferCheck) in(err error, offset int64) error {
 
 // buffer checks the bytes of a buffer.
 func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path string, stored *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor) (ok bool, err error) {
-	c.v.count(func(r *Report) { r.Buffers++ })
+	c.v.Count("buffer", 1)
 	b := &bufferCheck{
 		columnCheck: c, path: path, stored: stored, start: int64(stored.GetBuffer().GetRange().GetStart()),
 		node: blocks.Node{ID: col.ID, Type: col.Stored.Type, FixedSize: col.Stored.FixedSize},
@@ -104,7 +104,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 		return false, c.v.found(b.in(err, -1))
 	}
 	if b.start%container.Alignment != 0 && !c.v.ours {
-		c.v.note(b.in(fmt.Errorf("buffer does not start at a multiple of %d: the reference cannot read it", container.Alignment), b.start))
+		c.v.Note(b.in(fmt.Errorf("buffer does not start at a multiple of %d: the reference cannot read it", container.Alignment), b.start))
 	}
 	b.flags(col, field)
 	if c.v.o.MetadataOnly {
@@ -119,7 +119,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 		return false, c.v.found(b.in(fault.Corruptf("the descriptor counts %d blocks in a buffer without blocks", n), b.start))
 	}
 	if len(stored.Checksums) == 0 && stored.Buffer != nil {
-		c.v.count(func(*Report) { c.v.unbound++ })
+		c.v.unbound.Add(1)
 	}
 	switch {
 	case stored.GetBuffer().GetRange().GetStart() == stored.GetBuffer().GetRange().GetEnd() && field.GetPositionCount() == 0:
@@ -142,10 +142,10 @@ func (b *bufferCheck) flags(col *arrowmap.Column, field *shardpb.FieldDescriptor
 	values := b.stored.Kind == shardpb.BufferKind_DATA && field.DictionarySize == nil && len(col.Children) == 0 && col.Stored.Type != schema.Boolean
 	texts := values && (field.GetStringStats() != nil || field.GetBinaryStats() != nil || field.GetDecimalStats() != nil)
 	if b.stored.EmbeddedPresence != values {
-		b.v.note(b.in(fmt.Errorf("embedded_presence is %v", b.stored.EmbeddedPresence), b.start))
+		b.v.Note(b.in(fmt.Errorf("embedded_presence is %v", b.stored.EmbeddedPresence), b.start))
 	}
 	if b.stored.EmbeddedOffsets != texts {
-		b.v.note(b.in(fmt.Errorf("embedded_offsets is %v", b.stored.EmbeddedOffsets), b.start))
+		b.v.Note(b.in(fmt.Errorf("embedded_offsets is %v", b.stored.EmbeddedOffsets), b.start))
 	}
 }
 
@@ -178,7 +178,7 @@ func (v *verifier) limits() read.Options {
 
 // block checks the bytes of a block.
 func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset int64) (bool, error) {
-	b.v.count(func(r *Report) { r.Blocks++ })
+	b.v.Count("block", 1)
 	_, err := encoding.ParseBlock(raw, b.stored.BlockChecksums)
 	if n := len(raw) - 4; err == nil && !b.stored.BlockChecksums && n >= 0 && container.Checksum(raw[:n]) == binary.LittleEndian.Uint32(raw[n:]) {
 		err = fault.Corruptf("block has a checksum, but the descriptor says that blocks have none")
@@ -186,13 +186,13 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 	if err == nil {
 		return true, nil
 	}
-	f := Finding{Err: b.in(fault.InBlock(err, ordinal, offset), -1)}
+	damage := b.in(fault.InBlock(err, ordinal, offset), -1)
 	if errors.Is(err, fault.ErrChecksum) {
 		if at, bit, ok := b.v.flips.checked(ctx, raw); ok {
-			f.Bit = &FlippedBit{b.r.Name(), offset + int64(at), bit}
+			damage = &FlippedBit{b.r.Name(), offset + int64(at), bit, damage}
 		}
 	}
-	return false, b.v.problem(f)
+	return false, b.v.problem(damage)
 }
 
 // dictionary checks a value dictionary, and the order of its ids.
@@ -205,7 +205,7 @@ func (b *bufferCheck) dictionary(ctx context.Context, field *shardpb.FieldDescri
 	if raw == nil {
 		return false, b.v.found(b.in(err, -1))
 	}
-	b.v.count(func(r *Report) { r.Dictionaries++ })
+	b.v.Count("dictionary", 1)
 	if err == nil && field.DictionarySize != nil && *field.DictionarySize != uint64(d.Len()) {
 		err = fault.Corruptf("dictionary has %d entries, the descriptor has %d", d.Len(), *field.DictionarySize)
 	}
@@ -215,11 +215,11 @@ func (b *bufferCheck) dictionary(ctx context.Context, field *shardpb.FieldDescri
 	if err == nil {
 		return true, nil
 	}
-	f := Finding{Err: b.in(err, b.start)}
+	damage := b.in(err, b.start)
 	if errors.Is(err, fault.ErrChecksum) {
 		if i, bit, ok := b.v.flips.dictionary(ctx, raw); ok {
-			f.Bit = &FlippedBit{b.r.Name(), b.start + int64(i), bit}
+			damage = &FlippedBit{b.r.Name(), b.start + int64(i), bit, damage}
 		}
 	}
-	return false, b.v.problem(f)
+	return false, b.v.problem(damage)
 }

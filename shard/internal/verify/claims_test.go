@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // claiming is a store whose artifact "huge" claims a size of 2^50 bytes. It has head, then zeros up to the end, or
@@ -151,7 +152,7 @@ func TestVerifyClaimedSizes(t *testing.T) {
 				}
 				s := &claiming{root: root, head: hugeDictionary(claim - 1<<10), stops: stops}
 				open := shard.OpenOptions{Store: s}
-				r, err := shard.Verify(t.Context(), shardtest.Location, shard.VerifyOptions{Open: open, Parallelism: 1})
+				r, err := shard.Verify(t.Context(), shardtest.Location, open, provider.VerifyOptions{Parallelism: 1})
 				if err != nil || c.stops {
 					require.ErrorIs(t, err, errStopped)
 				} else {
@@ -171,14 +172,14 @@ func TestVerifyClaimedSizes(t *testing.T) {
 // The limits of the options also apply to parts that are only verified.
 func TestVerifyLimits(t *testing.T) {
 	b := claimedShard(t).Join()
-	o := shard.VerifyOptions{Open: shard.OpenOptions{Store: shardtest.OneFile(b)}}
-	r, err := shard.Verify(t.Context(), shardtest.Location, o)
+	o := shard.OpenOptions{Store: shardtest.OneFile(b)}
+	r, err := shard.Verify(t.Context(), shardtest.Location, o, provider.VerifyOptions{})
 	require.NoError(t, err)
-	require.Equal(t, 1, r.Dictionaries)
+	require.EqualValues(t, 1, r.Number("dictionary"))
 	require.Zero(t, r.Unchecked)
-	o.Open.MaxDictionaryBytes = 100
-	r, err = shard.Verify(t.Context(), shardtest.Location, o)
+	o.MaxDictionaryBytes = 100
+	r, err = shard.Verify(t.Context(), shardtest.Location, o, provider.VerifyOptions{})
 	require.NoError(t, err)
-	require.Zero(t, r.Dictionaries)
+	require.Zero(t, r.Number("dictionary"))
 	require.NotZero(t, r.Unchecked)
 }

@@ -20,13 +20,13 @@ import (
 // differences reports the results of a comparison. in adds the place to an error.
 func (v *verifier) differences(c comparison, in func(error) error) error {
 	for _, text := range c.notes {
-		v.note(in(errors.New(text)))
+		v.Note(in(errors.New(text)))
 	}
 	for _, name := range c.unknown {
-		v.unchecked(in(fmt.Errorf("%s: not known from %s", name, c.what)))
+		v.Unchecked(in(fmt.Errorf("%s: not known from %s", name, c.what)))
 	}
 	for _, text := range c.problems {
-		if err := v.problem(Finding{Err: in(fault.Corruptf("%s", text))}); err != nil {
+		if err := v.problem(in(fault.Corruptf("%s", text))); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // constants is a shard whose columns are constants, so that values take no bytes.
@@ -85,7 +86,7 @@ func TestManyRowsWithoutBytes(t *testing.T) {
 	require.Less(t, len(root), 8<<10)
 	require.Empty(t, r.Problems)
 	require.Empty(t, r.Notes)
-	require.EqualValues(t, int64(6*times)*rows, r.Values)
+	require.EqualValues(t, int64(6*times)*rows, r.Number("value"))
 
 	*p.Stripes[0].Fields[2].Desc.Field.NullCount--
 	r, _ = verifyParts(t, p)
@@ -121,8 +122,8 @@ func TestConstantZeros(t *testing.T) {
 			require.Equal(t, sound, r.OK(), "%v", r.Problems)
 			require.Equal(t, c.note, len(r.Notes) > 0, "%v", r.Notes)
 			for _, f := range append(r.Problems, r.Notes...) {
-				require.NotContains(t, f.String(), "nil")
-				require.True(t, strings.Contains(f.String(), `column "x"`), f)
+				require.NotContains(t, f.Error(), "nil")
+				require.True(t, strings.Contains(f.Error(), `column "x"`), f)
 			}
 		})
 	}
@@ -136,7 +137,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	open := shard.OpenOptions{Store: shardtest.OneFile(root)}
-	_, err := shard.Verify(ctx, shardtest.Location, shard.VerifyOptions{Open: open})
+	_, err := shard.Verify(ctx, shardtest.Location, open, provider.VerifyOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = shard.Recover(ctx, shardtest.Location, "mem://x/out", shard.RecoverOptions{Open: open})
 	require.ErrorIs(t, err, context.Canceled)

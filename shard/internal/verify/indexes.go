@@ -26,7 +26,7 @@ func (v *verifier) indexes(ctx context.Context) error {
 
 func (v *verifier) index(ctx context.Context, t *shardtable.Table, x *shardtable.Index) error {
 	name := x.Descriptor.GetIndexType()
-	v.count(func(r *Report) { r.Indexes++ })
+	v.Count("index", 1)
 	opened, err := x.Open(ctx)
 	switch {
 	case err != nil:
@@ -34,7 +34,7 @@ func (v *verifier) index(ctx context.Context, t *shardtable.Table, x *shardtable
 	case v.o.MetadataOnly:
 		return nil
 	case v.o.Quick:
-		v.unchecked(fmt.Errorf("%s: an index is checked by building it again, which takes a complete verification", name))
+		v.Unchecked(fmt.Errorf("%s: an index is checked by building it again, which takes a complete verification", name))
 		return nil
 	}
 	built, err := v.rebuild(ctx, t, x)
@@ -42,7 +42,7 @@ func (v *verifier) index(ctx context.Context, t *shardtable.Table, x *shardtable
 		if !isDamage(err) {
 			return err
 		}
-		v.unchecked(fmt.Errorf("%s: it cannot be built again: %w", name, err))
+		v.Unchecked(fmt.Errorf("%s: it cannot be built again: %w", name, err))
 		return nil
 	}
 	other, err := x.Kind.Open(ctx, x.Descriptor, built.Ranges(), x.Rows.Len())

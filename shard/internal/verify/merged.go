@@ -91,7 +91,7 @@ func (m *merger) compare(ctx context.Context) error {
 		}
 	}
 	if absolute > 0 {
-		m.v.note(fault.In(fmt.Errorf("%d absolute urls: the reference wrote the location of the shard, and cannot find these descriptors after a move", absolute), "field list", -1))
+		m.v.Note(fault.In(fmt.Errorf("%d absolute urls: the reference wrote the location of the shard, and cannot find these descriptors after a move", absolute), "field list", -1))
 	}
 	return nil
 }

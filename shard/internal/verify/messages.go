@@ -23,15 +23,15 @@ func (v *verifier) messages(ctx context.Context) error {
 		if err != nil {
 			return v.found(m.In(err))
 		}
-		v.count(func(r *Report) { r.Messages++ })
+		v.Count("message", 1)
 		if _, err = m.Parse(frame); err == nil {
 			return nil
 		}
-		f := Finding{Err: m.In(err)}
+		damage := m.In(err)
 		if at, bit, ok := v.flips.frame(ctx, frame); ok {
-			f.Bit = &FlippedBit{m.Artifact.Name(), m.Range.Start + int64(at), bit}
+			damage = &FlippedBit{m.Artifact.Name(), m.Range.Start + int64(at), bit, damage}
 		}
-		return v.problem(f)
+		return v.problem(damage)
 	})
 }
 
@@ -39,7 +39,7 @@ func (v *verifier) messages(ctx context.Context) error {
 func (v *verifier) foundAt(ctx context.Context, err error) error {
 	var e *fault.Error
 	if errors.Is(err, fault.ErrChecksum) && errors.As(err, &e) && e.Offset >= 0 && e.Artifact == v.file.Root().Name() {
-		return v.problem(Finding{Err: err, Bit: v.explainFrameAt(ctx, v.file.Root(), e.Offset)})
+		return v.problem(v.explainFrame(ctx, v.file.Root(), e.Offset, err))
 	}
 	return v.found(err)
 }

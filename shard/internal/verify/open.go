@@ -14,58 +14,57 @@ import (
 
 // explainOpen searches for a flipped bit if a shard cannot be opened: in the footer, the length of the directory,
 // the directory or the stripe list.
-func (v *verifier) explainOpen(ctx context.Context, location string, err error) Finding {
-	finding := Finding{Err: err}
+func (v *verifier) explainOpen(ctx context.Context, location string, err error) error {
 	r, rerr := openReader(ctx, location, v.o.Open)
 	if rerr != nil {
-		return finding
+		return err
 	}
 	defer r.Close()
-	if finding.Bit = explainMarks(ctx, r); finding.Bit != nil {
-		return finding
+	if at, bit, ok := flippedMark(ctx, r); ok {
+		return &FlippedBit{r.Name(), at, bit, err}
 	}
 	if v.o.Open.Directory == nil {
-		if finding.Bit = explainTrailer(ctx, r); finding.Bit != nil {
-			return finding
+		if at, bit, ok := flippedTrailer(ctx, r); ok {
+			return &FlippedBit{r.Name(), at, bit, err}
 		}
 	}
 	var e *fault.Error
 	if errors.As(err, &e) && e.Offset >= 0 {
-		finding.Bit = v.explainFrameAt(ctx, r, e.Offset)
+		return v.explainFrame(ctx, r, e.Offset, err)
 	}
-	return finding
+	return err
 }
 
-// explainMarks compares header and footer with those of this version.
-func explainMarks(ctx context.Context, r storage.Reader) *FlippedBit {
+// flippedMark compares header and footer with those of this version.
+func flippedMark(ctx context.Context, r storage.Reader) (offset int64, bit int, ok bool) {
 	size, err := r.Size(ctx)
 	if err != nil || size < container.MinRootSize {
-		return nil
+		return 0, 0, false
 	}
 	for _, at := range []int64{size - container.MarkSize, 0} {
 		var b [container.MarkSize]byte
 		if r.ReadAt(ctx, b[:], at) != nil {
-			return nil
+			return 0, 0, false
 		}
 		d := binary.LittleEndian.Uint64(b[:]) ^ binary.LittleEndian.Uint64(container.Mark[:])
 		if bits.OnesCount64(d) == 1 {
 			k := bits.TrailingZeros64(d)
-			return &FlippedBit{r.Name(), at + int64(k/8), k % 8}
+			return at + int64(k/8), k % 8, true
 		}
 	}
-	return nil
+	return 0, 0, false
 }
 
-// explainTrailer searches for a bit in the length of the directory that makes the directory valid.
-func explainTrailer(ctx context.Context, r storage.Reader) *FlippedBit {
+// flippedTrailer searches for a bit in the length of the directory that makes the directory valid.
+func flippedTrailer(ctx context.Context, r storage.Reader) (offset int64, bit int, ok bool) {
 	size, err := r.Size(ctx)
 	if err != nil || size < container.MinRootSize {
-		return nil
+		return 0, 0, false
 	}
 	end := size - container.TailSize
 	var length [4]byte
 	if r.ReadAt(ctx, length[:], end) != nil {
-		return nil
+		return 0, 0, false
 	}
 	n := binary.LittleEndian.Uint32(length[:])
 	for k := range 32 {
@@ -79,18 +78,18 @@ func explainTrailer(ctx context.Context, r storage.Reader) *FlippedBit {
 			continue
 		}
 		if _, err := container.ParseFrame(frame); err == nil {
-			return &FlippedBit{r.Name(), end + int64(k/8), k % 8}
+			return end + int64(k/8), k % 8, true
 		}
 	}
-	return nil
+	return 0, 0, false
 }
 
-// explainFrameAt searches for a flipped bit in the frame at offset: first in its length, then after it.
-func (v *verifier) explainFrameAt(ctx context.Context, r storage.Reader, offset int64) *FlippedBit {
+// explainFrame searches for a flipped bit that explains the damage of the frame at offset: first in its length, then after it.
+func (v *verifier) explainFrame(ctx context.Context, r storage.Reader, offset int64, damage error) error {
 	size, err := r.Size(ctx)
 	var length [4]byte
 	if err != nil || r.ReadAt(ctx, length[:], offset) != nil {
-		return nil
+		return damage
 	}
 	n := binary.LittleEndian.Uint32(length[:])
 	read := func(n uint32) []byte {
@@ -108,16 +107,16 @@ func (v *verifier) explainFrameAt(ctx context.Context, r storage.Reader, offset 
 	for k := range 32 {
 		if b := read(n ^ 1<<k); b != nil {
 			if _, err := container.ParseFrame(b); err == nil {
-				return &FlippedBit{r.Name(), offset + int64(k/8), k % 8}
+				return &FlippedBit{r.Name(), offset + int64(k/8), k % 8, damage}
 			}
 		}
 	}
 	if b := read(n); b != nil {
 		if at, bit, ok := v.flips.frame(ctx, b); ok {
-			return &FlippedBit{r.Name(), offset + int64(at), bit}
+			return &FlippedBit{r.Name(), offset + int64(at), bit, damage}
 		}
 	}
-	return nil
+	return damage
 }
 
 func openReader(ctx context.Context, location string, o shardfile.OpenOptions) (storage.Reader, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // numbersBatch is a table of random numbers.
@@ -69,7 +70,7 @@ func withStripes(t *testing.T, b []byte, n int) []byte {
 func requireBoundedWork(t *testing.T, b []byte) {
 	faults := faultstore.New()
 	open := shard.OpenOptions{Store: faults.Wrap(shardtest.OneFile(b))}
-	r, err := shard.Verify(t.Context(), shardtest.Location, shard.VerifyOptions{Open: open, Parallelism: 1})
+	r, err := shard.Verify(t.Context(), shardtest.Location, open, provider.VerifyOptions{Parallelism: 1})
 	require.NoError(t, err)
 	require.NotZero(t, r.Unchecked, "the report must say that not all was checked")
 	require.LessOrEqual(t, faults.BytesRead(), int64(12*len(b)))

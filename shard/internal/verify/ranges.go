@@ -33,13 +33,13 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 	var raw []byte
 	n.rangeSum = b.GetChecksums()
 	n.unusable = func(err error) {
-		f := Finding{Err: in(err, start)}
+		damage := in(err, start)
 		if errors.Is(err, fault.ErrChecksum) {
 			if i, bit, ok := c.v.flips.rangeIndex(ctx, raw); ok {
-				f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
+				damage = &FlippedBit{r.Name(), start + int64(i), bit, damage}
 			}
 		}
-		_ = c.v.problem(f)
+		_ = c.v.problem(damage)
 	}
 	raw, err = pageindex.Read(ctx, c.stripe, n.col.ID, b, n.stored.GetPositionCount(), nil)
 	if err == nil && raw == nil {
@@ -72,7 +72,7 @@ func openRanges[T any](n *nodeCheck, raw []byte, parse func([]byte, uint64, *num
 		n.unusable(err)
 		return nil
 	}
-	n.c.v.count(func(r *Report) { r.RangeIndexes++ })
+	n.c.v.Count("range index", 1)
 	return &ranges[T]{n: n, index: x, compare: compare, invalid: invalid}
 }
 

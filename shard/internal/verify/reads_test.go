@@ -14,15 +14,16 @@ import (
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // readers are the functions that read a shard. Each returns its result.
 var readers = map[string]func(open shard.OpenOptions) (any, error){
 	"verify": func(open shard.OpenOptions) (any, error) {
-		return shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: open, Parallelism: 1})
+		return shard.Verify(context.Background(), shardtest.Location, open, provider.VerifyOptions{Parallelism: 1})
 	},
 	"verify metadata": func(open shard.OpenOptions) (any, error) {
-		return shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: open, Parallelism: 1, MetadataOnly: true})
+		return shard.Verify(context.Background(), shardtest.Location, open, provider.VerifyOptions{Parallelism: 1, MetadataOnly: true})
 	},
 	"recover": func(open shard.OpenOptions) (any, error) {
 		out := storage.NewMemory()

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // RecoverOptions are the options of [Recover]. The zero value selects the defaults.
@@ -56,9 +57,9 @@ type RecoverReport struct {
 
 // LostStripe is a stripe that was found but could not be saved.
 type LostStripe struct {
-	Stripe   int       // number among the stripes found, from 0
-	Rows     int64     // rows lost with the stripe
-	Problems []Finding // reasons
+	Stripe   int     // number among the stripes found, from 0
+	Rows     int64   // rows lost with the stripe
+	Problems []error // reasons
 }
 
 // Recover copies every complete and undamaged stripe of an unfinished or damaged shard at in to a new shard at
@@ -109,16 +110,16 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, o RecoverO
 	}
 	spent := newBudget(f)
 	for i := range f.NumStripes() {
-		v, err := newVerifier(Options{Open: o.Open, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes, Parallelism: o.Parallelism})
+		v, err := newVerifier(Options{Open: o.Open, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes, VerifyOptions: provider.VerifyOptions{Parallelism: o.Parallelism}})
 		if err != nil {
 			return nil, err
 		}
 		v.file, v.budget = f, spent
 		v.setSchema(s)
-		if err := v.stripe(ctx, f.Stripe(i)); err != nil && !errors.Is(err, errEnough) {
+		rep, err := v.Report(v.stripe(ctx, f.Stripe(i)))
+		if err != nil {
 			return nil, err
 		}
-		rep := v.report()
 		if rep.OK() {
 			good = append(good, i)
 			continue

@@ -63,13 +63,13 @@ func (v *verifier) properties(ctx context.Context) error {
 		case shardfile.PropertyEdition:
 			e, err := edition.Parse(text)
 			if err != nil {
-				v.note(err)
+				v.Note(err)
 			}
 			v.ours = err != nil || e != edition.Reference
 		case shardfile.PropertyFeatures:
 			for name := range strings.SplitSeq(text, ",") {
 				if !edition.Known(name) {
-					v.note(fmt.Errorf("feature %q is not known", name))
+					v.Note(fmt.Errorf("feature %q is not known", name))
 				}
 			}
 		}
@@ -96,7 +96,7 @@ func (v *verifier) marks(ctx context.Context, url string) error {
 			return v.found(err)
 		}
 		if _, err := container.CheckMark(b, "header or footer"); err != nil {
-			v.note(fault.Of(fault.In(err, "header or footer", at), r.Name()))
+			v.Note(fault.Of(fault.In(err, "header or footer", at), r.Name()))
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (v *verifier) urls(ctx context.Context) error {
 				for _, b := range e.GetNative().GetBuffers() {
 					if u := b.GetBuffer().GetUrl(); u != "" && !listed[u] && !missing[u] {
 						missing[u] = true
-						v.note(fmt.Errorf("the url list lacks %q", u))
+						v.Note(fmt.Errorf("the url list lacks %q", u))
 					}
 				}
 			}

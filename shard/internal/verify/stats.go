@@ -15,15 +15,13 @@ import (
 func (n *nodeCheck) finish() error {
 	if n.stored != nil {
 		want := n.want()
-		n.c.v.count(func(r *Report) {
-			r.Statistics++
-			if n.stored.ConstantValue != nil {
-				r.Constants++
-			}
-			if n.stored.GetCardinality().GetHllSketch() != nil {
-				r.Sketches++
-			}
-		})
+		n.c.v.Count("descriptor", 1)
+		if n.stored.ConstantValue != nil {
+			n.c.v.Count("constant", 1)
+		}
+		if n.stored.GetCardinality().GetHllSketch() != nil {
+			n.c.v.Count("sketch", 1)
+		}
 		c := comparison{got: n.stored, want: want, what: "the values"}
 		c.all()
 		if err := n.c.v.differences(c, func(err error) error { return n.c.in(err, n.path) }); err != nil {
@@ -32,7 +30,7 @@ func (n *nodeCheck) finish() error {
 	}
 	for _, child := range n.children {
 		if short := child.short(n); short != "" {
-			n.c.v.note(n.c.in(errors.New(short), child.path))
+			n.c.v.Note(n.c.in(errors.New(short), child.path))
 			continue
 		}
 		if err := child.finish(); err != nil {

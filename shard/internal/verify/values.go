@@ -102,7 +102,7 @@ func (n *nodeCheck) hasBuffers() bool {
 // repeat multiplies the count of all added values, in log(times) steps.
 func (n *nodeCheck) repeat(times int64) {
 	power := n.want()
-	n.c.v.count(func(r *Report) { r.Values += n.count * (times - 1) })
+	n.c.v.Count("value", n.count*(times-1))
 	n.count *= times
 	n.repeated, n.filters = nil, power.MembershipFilters
 	for left := times; left > 0; left /= 2 {
@@ -204,9 +204,9 @@ func (n *nodeCheck) collectBytes() {
 	if f := stored; f != nil {
 		filter, ok = sbbf.Open(f.HashAlgorithm, f.HashSeed, f.Data)
 		if ok {
-			n.c.v.count(func(r *Report) { r.Filters++ })
+			n.c.v.Count("filter", 1)
 		} else {
-			n.c.v.note(n.c.in(fmt.Errorf("not checked: a filter with hash %q in %d bytes", f.HashAlgorithm, len(f.Data)), n.path))
+			n.c.v.Note(n.c.in(fmt.Errorf("not checked: a filter with hash %q in %d bytes", f.HashAlgorithm, len(f.Data)), n.path))
 		}
 	}
 	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
@@ -246,7 +246,7 @@ func (n *nodeCheck) add(arr arrow.Array) error {
 	}
 	count := arr.Len()
 	n.count += int64(count)
-	n.c.v.count(func(r *Report) { r.Values += int64(count) })
+	n.c.v.Count("value", int64(count))
 	valid := arrowutil.Validity(arr)
 	if n.leaf != nil {
 		if count == 0 {

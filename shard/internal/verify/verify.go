@@ -18,9 +18,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -28,81 +27,24 @@ import (
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/verification"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Options are the options of [Verify].
 type Options struct {
+	provider.VerifyOptions
 	// Open has the options for opening the artifacts.
 	Open shardfile.OpenOptions
 	// MaxBlockBytes and MaxDictionaryBytes are limits as in [read.Options].
 	MaxBlockBytes, MaxDictionaryBytes int64
-	// MetadataOnly leaves out buffers and values.
-	MetadataOnly bool
-	// Quick reads all bytes and compares them with the tree of checksums, but decodes no values.
-	Quick bool
-	// MaxFindings is the number of problems to stop after, by default 100.
-	MaxFindings int
-	// Parallelism is the number of columns checked at a time, by default GOMAXPROCS.
-	Parallelism int
-	// Progress is called after each column of a stripe, by one goroutine at a time.
-	Progress func(done, total int)
 }
-
-func (o *Options) setDefaults() error {
-	return cmp.Or(
-		option.SetDefault("option MaxFindings", &o.MaxFindings, 100),
-		option.SetDefault("option Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
-		option.SetDefault("option MaxBlockBytes", &o.MaxBlockBytes, 0), // the stripe's
-		option.SetDefault("option MaxDictionaryBytes", &o.MaxDictionaryBytes, 0),
-	)
-}
-
-// Finding is a result of [Verify].
-type Finding struct {
-	Err error       // names artifact, element and offset if they are known
-	Bit *FlippedBit // explains a checksum mismatch; nil if no single bit does
-}
-
-// String returns the finding as one line.
-func (f Finding) String() string {
-	if f.Bit != nil {
-		return fmt.Sprintf("%v; %v", f.Err, f.Bit)
-	}
-	return f.Err.Error()
-}
-
-// Report is the result of [Verify].
-type Report struct {
-	// Problems are damage and contradictions. A sound shard has none.
-	Problems []Finding
-	// Notes are findings that affect no value: known defects of the reference's writer, or parts that could not be
-	// checked because they are beyond a limit, or of an edition that this version does not know.
-	Notes []Finding
-	// Unchecked is the number of notes about parts that could not be checked.
-	Unchecked int
-	// Truncated means that there are more problems than Options.MaxFindings.
-	Truncated bool
-
-	// Numbers of checked elements. Columns are top-level columns, counted once. Messages, buffers and blocks are
-	// counted in all stripes.
-	Stripes, Columns             int
-	Messages, Buffers, Blocks    int
-	Values                       int64 // at all levels of nesting, nulls included
-	Dictionaries, RangeIndexes   int
-	Indexes                      int // of the shard and of stripes
-	Filters, Sketches, Constants int
-	Statistics                   int // descriptors compared with the data
-}
-
-// OK reports whether the shard is sound: there are no problems, and everything that was asked for could be checked. If there are no problems
-// either way, it is not fully checked.
-func (r *Report) OK() bool { return len(r.Problems) == 0 && r.Unchecked == 0 }
 
 // Verify checks the consistency of a shard: every checksum and reference, and counts, block maps, statistics,
 // constants, dictionaries with their order, filters, sketches, range indexes and indexes against the values. The report has
 // all findings. An error means that there is no report: the shard does not exist, a read failed, or ctx ended.
-func Verify(ctx context.Context, location string, o Options) (*Report, error) {
+func Verify(ctx context.Context, location string, o Options) (*provider.Report, error) {
 	v, err := newVerifier(o)
 	if err != nil {
 		return nil, err
@@ -112,29 +54,31 @@ func Verify(ctx context.Context, location string, o Options) (*Report, error) {
 		if !fault.Is(err) {
 			return nil, err
 		}
-		_ = v.problem(v.explainOpen(ctx, location, err)) // the first is never too many
-		return v.report(), nil
+		return v.Report(v.problem(v.explainOpen(ctx, location, err)))
 	}
 	defer f.Close()
 	v.file, v.budget = f, newBudget(f)
-	if err := v.run(ctx); err != nil && !errors.Is(err, errEnough) {
-		return nil, err
-	}
-	return v.report(), nil
+	return v.Report(v.run(ctx))
 }
 
 func newVerifier(o Options) (*verifier, error) {
-	if err := o.setDefaults(); err != nil {
+	// Columns are top-level columns, counted once. Values are those at all levels of nesting, nulls included. Descriptors are those whose
+	// statistics are compared with the values.
+	f, err := verification.Begin(o.VerifyOptions, "stripe", "column", "message", "buffer", "block", "value", "constant", "dictionary", "range index",
+		"index", "filter", "sketch", "descriptor")
+	if err = cmp.Or(err,
+		option.SetDefault("OpenOptions.MaxBlockBytes", &o.MaxBlockBytes, 0), // the stripe's
+		option.SetDefault("OpenOptions.MaxDictionaryBytes", &o.MaxDictionaryBytes, 0),
+	); err != nil {
 		return nil, err
 	}
-	return &verifier{o: o, seen: map[place]bool{}}, nil
+	o.VerifyOptions = f.Options
+	return &verifier{Findings: f, o: o, seen: map[place]bool{}}, nil
 }
-
-// errEnough ends a verification that has enough findings.
-var errEnough = errors.New("enough problems")
 
 // verifier is a verification in progress.
 type verifier struct {
+	*verification.Findings
 	o        Options
 	file     *shardfile.File
 	schema   *schema.Schema
@@ -144,12 +88,10 @@ type verifier struct {
 	declared bool              // the shard declares an edition and features, all of which are known
 	flips    flipSearch
 	budget   *budget
+	unbound  atomic.Int64 // buffers without checksums in their descriptors
 
-	mu      sync.Mutex
-	rep     Report
-	unbound int            // buffers without checksums in their descriptors
-	seen    map[place]bool // places with problems, so that none is reported twice
-	done    int
+	mu   sync.Mutex
+	seen map[place]bool // places with problems, so that none is reported twice
 }
 
 type place struct {
@@ -157,24 +99,19 @@ type place struct {
 	offset   int64
 }
 
-// problem adds a finding. Its error is errEnough if there are enough.
-func (v *verifier) problem(f Finding) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// problem adds a problem, unless there is one of the same place.
+func (v *verifier) problem(err error) error {
 	var e *fault.Error
-	if errors.As(f.Err, &e) && e.Offset >= 0 {
+	if errors.As(err, &e) && e.Offset >= 0 {
+		v.mu.Lock()
+		defer v.mu.Unlock()
 		p := place{e.Artifact, e.Offset}
 		if v.seen[p] {
 			return nil
 		}
 		v.seen[p] = true
 	}
-	if len(v.rep.Problems) >= v.o.MaxFindings {
-		v.rep.Truncated = true
-		return errEnough
-	}
-	v.rep.Problems = append(v.rep.Problems, f)
-	return nil
+	return v.Problem(err)
 }
 
 // found classifies an error: a failed read ends the verification, any other error is a problem. Parts beyond a limit, and what this version
@@ -184,10 +121,10 @@ func (v *verifier) found(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fault.ErrLimit) || errors.Is(err, fault.ErrUnsupported) && !v.declared:
-		v.unchecked(err)
+		v.Unchecked(err)
 		return nil
 	case isDamage(err):
-		return v.problem(Finding{Err: err})
+		return v.problem(err)
 	}
 	return err
 }
@@ -198,48 +135,10 @@ func isDamage(err error) bool { return fault.Is(err) || errors.Is(err, fs.ErrNot
 // enough ends the verification because of a limit.
 func (v *verifier) enough(err error) error {
 	if errors.Is(err, fault.ErrLimit) {
-		v.unchecked(err)
-		return errEnough
+		v.Unchecked(err)
+		return verification.ErrEnough
 	}
 	return v.found(err)
-}
-
-// unchecked notes a part that could not be checked.
-func (v *verifier) unchecked(err error) {
-	v.note(fmt.Errorf("not checked: %w", err))
-	v.count(func(r *Report) { r.Unchecked++ })
-}
-
-func (v *verifier) note(err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.rep.Notes = append(v.rep.Notes, Finding{Err: err})
-}
-
-// count adds to the numbers of the report.
-func (v *verifier) count(f func(r *Report)) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	f(&v.rep)
-}
-
-// report returns the report, in an order that does not depend on the order of work.
-func (v *verifier) report() *Report {
-	r := v.rep
-	for _, list := range [][]Finding{r.Problems, r.Notes} {
-		slices.SortStableFunc(list, func(a, b Finding) int {
-			return cmp.Or(cmp.Compare(offsetOf(a.Err), offsetOf(b.Err)), cmp.Compare(a.Err.Error(), b.Err.Error()))
-		})
-	}
-	return &r
-}
-
-func offsetOf(err error) int64 {
-	var e *fault.Error
-	if errors.As(err, &e) {
-		return e.Offset
-	}
-	return -1
 }
 
 func (v *verifier) run(ctx context.Context) error {
@@ -265,13 +164,13 @@ func (v *verifier) run(ctx context.Context) error {
 	if err := v.root(ctx); err != nil {
 		return err
 	}
-	v.rep.Stripes = v.file.NumStripes()
-	v.rep.Columns = s.NumFields()
+	v.Count("stripe", int64(v.file.NumStripes()))
+	v.Count("column", int64(s.NumFields()))
 	if err := v.stripes(ctx); err != nil {
 		return err
 	}
-	if v.o.Quick && v.unbound > 0 {
-		v.unchecked(fmt.Errorf("%d buffers have no checksums in their descriptors, so that bytes of other buffers in their places are not found", v.unbound))
+	if n := v.unbound.Load(); v.o.Quick && n > 0 {
+		v.Unchecked(fmt.Errorf("%d buffers have no checksums in their descriptors, so that bytes of other buffers in their places are not found", n))
 	}
 	return v.indexes(ctx)
 }
@@ -309,19 +208,10 @@ func (v *verifier) stripe(ctx context.Context, s *shardfile.Stripe) error {
 		if err := v.column(ctx, s, i); err != nil {
 			return err
 		}
-		v.progress(v.file.NumStripes() * fields)
+		v.Done(v.file.NumStripes() * fields)
 		return nil
 	})
 	return cmp.Or(err, ctx.Err())
-}
-
-func (v *verifier) progress(total int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.done++
-	if v.o.Progress != nil {
-		v.o.Progress(v.done, total)
-	}
 }
 
 // storedTypes reads values without conversion.

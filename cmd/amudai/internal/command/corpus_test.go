@@ -93,7 +93,7 @@ func throughShard(t *testing.T, table arrow.Table, e edition.Edition) (arrow.Tab
 	if err := w.Close(t.Context()); err != nil {
 		return nil, err
 	}
-	report, err := shard.Verify(t.Context(), location, shard.VerifyOptions{Open: shard.OpenOptions{Store: store}})
+	report, err := shard.Verify(t.Context(), location, shard.OpenOptions{Store: store}, provider.VerifyOptions{})
 	if err != nil || !report.OK() {
 		return nil, fmt.Errorf("not sound: %v %v", err, report.Problems)
 	}

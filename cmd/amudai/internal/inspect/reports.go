@@ -70,13 +70,13 @@ type findingJSON struct {
 func findings(list []error) []findingJSON {
 	out := []findingJSON{}
 	for _, err := range list {
-		out = append(out, newFinding(err, err.Error()))
+		out = append(out, newFinding(err))
 	}
 	return out
 }
 
-func newFinding(err error, text string) findingJSON {
-	j := findingJSON{Text: terminal.OneLine(text)}
+func newFinding(err error) findingJSON {
+	j := findingJSON{Text: terminal.OneLine(err.Error())}
 	var e *fault.Error
 	if errors.As(err, &e) {
 		j.Artifact, j.Element, j.Column, j.Buffer = e.Artifact, e.Place(), e.Column, e.Buffer
@@ -108,7 +108,7 @@ func recoverText(out terminal.Screen, path string, r *shard.RecoverReport, done 
 				out.Printf("      and %s\n", terminal.Plural(len(l.Problems)-i, "more problem"))
 				break
 			}
-			out.Printf("      %s\n", terminal.OneLine(p.String()))
+			out.Printf("      %s\n", terminal.OneLine(p.Error()))
 		}
 	}
 	if len(r.Missing) > 0 {
@@ -134,11 +134,7 @@ func recoverText(out terminal.Screen, path string, r *shard.RecoverReport, done 
 func recoverJSON(out io.Writer, path string, r *shard.RecoverReport, err error) error {
 	lost := []map[string]any{}
 	for _, l := range r.Lost {
-		found := []findingJSON{}
-		for _, p := range l.Problems {
-			found = append(found, newFinding(p.Err, p.String()))
-		}
-		lost = append(lost, map[string]any{"stripe": l.Stripe, "rows": l.Rows, "problems": found})
+		lost = append(lost, map[string]any{"stripe": l.Stripe, "rows": l.Rows, "problems": findings(l.Problems)})
 	}
 	j := map[string]any{
 		"out": path, "found": r.Found, "saved": r.Saved, "rows": r.Rows, "unfinished": r.Unfinished,
