@@ -6,12 +6,11 @@ import (
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/transform"
 )
 
-// chunk is the number of bytes that a reader converts at once.
-const chunk = 32 << 10
-
-// Reader returns the text of r in UTF-8, without its byte order mark if it is UTF-16. It reads ahead by up to 32 KiB.
+// Reader returns the text of r in UTF-8, without its byte order mark if it is UTF-16. It reads ahead by some KiB.
 func (e Encoding) Reader(r io.Reader) io.Reader {
 	switch e.unit {
 	case 0:
@@ -21,7 +20,7 @@ func (e Encoding) Reader(r io.Reader) io.Reader {
 		if e.big {
 			order = binary.BigEndian
 		}
-		return &reader{r: r, convert: (&wide{order: order, name: e.name}).convert, in: make([]byte, 0, chunk)}
+		return transform.NewReader(r, &wide{order: order, name: e.name})
 	}
 	n := &narrow{name: e.name}
 	for i := range n.table {
@@ -29,108 +28,81 @@ func (e Encoding) Reader(r io.Reader) io.Reader {
 		n.bad[i] = c == utf8.RuneError
 		n.table[i] = string(c)
 	}
-	return &reader{r: r, convert: n.convert, in: make([]byte, 0, chunk)}
-}
-
-// reader converts a stream chunk by chunk.
-type reader struct {
-	r       io.Reader
-	convert func(dst, src []byte, last bool) (out []byte, used int, err error)
-	in      []byte // read, and not converted yet
-	out     []byte // converted
-	at      int    // of the next byte of out to be returned
-	err     error  // after out
-}
-
-// Read implements io.Reader.
-func (r *reader) Read(p []byte) (int, error) {
-	for r.at == len(r.out) {
-		if r.err != nil {
-			return 0, r.err
-		}
-		if len(p) == 0 {
-			return 0, nil
-		}
-		r.fill()
-	}
-	n := copy(p, r.out[r.at:])
-	r.at += n
-	return n, nil
-}
-
-// fill reads and converts another chunk.
-func (r *reader) fill() {
-	n, err := r.r.Read(r.in[len(r.in):cap(r.in)])
-	r.in = r.in[:len(r.in)+n]
-	r.at, r.err = 0, err
-	out, used, bad := r.convert(r.out[:0], r.in, err == io.EOF)
-	r.out, r.in = out, r.in[:copy(r.in, r.in[used:])]
-	if bad != nil {
-		r.err = bad
-	}
+	return transform.NewReader(r, n)
 }
 
 // narrow converts encodings of one byte for each character.
 type narrow struct {
+	transform.NopResetter
 	name  string
 	table [256]string
 	bad   [256]bool
 	at    int64 // bytes converted so far
 }
 
-func (n *narrow) convert(dst, src []byte, _ bool) ([]byte, int, error) {
-	for i, c := range src {
-		switch {
-		case c < utf8.RuneSelf && n.table[c][0] == c:
-			dst = append(dst, c)
+// Transform implements [transform.Transformer].
+func (n *narrow) Transform(dst, src []byte, _ bool) (to, from int, err error) {
+	defer func() { n.at += int64(from) }()
+	for ; from < len(src); from++ {
+		switch c := src[from]; {
+		case c < utf8.RuneSelf && to < len(dst) && n.table[c][0] == c:
+			dst[to] = c
+			to++
 		case n.bad[c]:
-			return dst, i, fmt.Errorf("byte %#x has no meaning in %s (offset %d)", c, n.name, n.at+int64(i))
+			return to, from, fmt.Errorf("byte %#x has no meaning in %s (offset %d)", c, n.name, n.at+int64(from))
+		case to+utf8.UTFMax > len(dst):
+			return to, from, transform.ErrShortDst
 		default:
-			dst = append(dst, n.table[c]...)
+			to += copy(dst[to:], n.table[c])
 		}
 	}
-	n.at += int64(len(src))
-	return dst, len(src), nil
+	return to, from, nil
 }
 
 // wide converts UTF-16.
 type wide struct {
+	transform.NopResetter
 	order binary.ByteOrder
 	name  string
 	at    int64
 }
 
-func (w *wide) convert(dst, src []byte, last bool) ([]byte, int, error) {
-	i := 0
-	for ; i+2 <= len(src); i += 2 {
-		c := rune(w.order.Uint16(src[i:]))
+// Transform implements [transform.Transformer].
+func (w *wide) Transform(dst, src []byte, last bool) (to, from int, err error) {
+	defer func() { w.at += int64(from) }()
+	for ; from+2 <= len(src); from += 2 {
+		c := rune(w.order.Uint16(src[from:]))
 		switch {
-		case c == 0xfeff && w.at == 0 && i == 0: // the byte order mark
+		case c == 0xfeff && w.at == 0 && from == 0: // the byte order mark
 			continue
+		case to+utf8.UTFMax > len(dst):
+			return to, from, transform.ErrShortDst
 		case c < utf8.RuneSelf:
-			dst = append(dst, byte(c))
+			dst[to] = byte(c)
+			to++
 			continue
 		case utf16.IsSurrogate(c):
-			if i+4 > len(src) && !last {
-				w.at += int64(i)
-				return dst, i, nil
+			if from+4 > len(src) && !last {
+				return to, from, transform.ErrShortSrc
 			}
 			low := rune(0)
-			if i+4 <= len(src) {
-				low = rune(w.order.Uint16(src[i+2:]))
+			if from+4 <= len(src) {
+				low = rune(w.order.Uint16(src[from+2:]))
 			}
 			full := utf16.DecodeRune(c, low)
 			if full == utf8.RuneError {
-				return dst, i, fmt.Errorf("half of a surrogate pair, which %s does not allow (offset %d)", w.name, w.at+int64(i))
+				return to, from, fmt.Errorf("half of a surrogate pair, which %s does not allow (offset %d)", w.name, w.at+int64(from))
 			}
 			c = full
-			i += 2
+			from += 2
 		}
-		dst = utf8.AppendRune(dst, c)
+		to += utf8.EncodeRune(dst[to:], c)
 	}
-	w.at += int64(i)
-	if last && i < len(src) {
-		return dst, i, fmt.Errorf("the text ends within a character of %s (offset %d)", w.name, w.at)
+	switch {
+	case from == len(src):
+		return to, from, nil
+	case last:
+		return to, from, fmt.Errorf("the text ends within a character of %s (offset %d)", w.name, w.at+int64(from))
 	}
-	return dst, i, nil
+	return to, from, transform.ErrShortSrc
 }
