@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // Lit is a literal with the value v: nil (null), a bool, an integer or float of any size, a *[big.Int],
@@ -32,7 +33,7 @@ func literalOf(v any) ast.Literal {
 	case []byte:
 		return ast.Literal{Kind: ast.LitBytes, Text: string(v)}
 	case [16]byte:
-		return ast.Literal{Kind: ast.LitString, Text: uuidText(v)}
+		return ast.Literal{Kind: ast.LitString, Text: string(text.AppendUUID(nil, v[:]))}
 	case interface{ MarshalBinary() ([]byte, error) }: // time.Time, UUIDs of other packages
 		return literalOfBinary(v)
 	case time.Duration:
@@ -73,13 +74,9 @@ func floatLiteral(v float64, bits int) ast.Literal {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ast.Literal{Kind: ast.LitString, Text: strconv.FormatFloat(v, 'g', -1, bits)}
 	}
-	text := strconv.FormatFloat(v, 'g', -1, bits)
-	if !strings.ContainsAny(text, ".e") {
-		text += ".0"
+	number := strconv.FormatFloat(v, 'g', -1, bits)
+	if !strings.ContainsAny(number, ".e") {
+		number += ".0"
 	}
-	return ast.Literal{Kind: ast.LitNumber, Text: text}
-}
-
-func uuidText(u [16]byte) string {
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	return ast.Literal{Kind: ast.LitNumber, Text: number}
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+
+	"github.com/google/uuid"
 )
 
 // Errors of numbers. Callers add the text.
@@ -279,22 +281,8 @@ func AppendUUID(dst, v []byte) []byte {
 
 // ParseUUID reads 00112233-4455-6677-8899-aabbccddeeff.
 func ParseUUID(b []byte) (v [16]byte, ok bool) {
-	if len(b) != 36 || b[8] != '-' || b[13] != '-' || b[18] != '-' || b[23] != '-' {
-		return v, false
-	}
-	at := 0
-	for i := range v {
-		if b[at] == '-' {
-			at++
-		}
-		n, err := strconv.ParseUint(string(b[at:at+2]), 16, 8)
-		if err != nil || b[at] == '+' {
-			return v, false
-		}
-		v[i] = byte(n)
-		at += 2
-	}
-	return v, true
+	v, err := uuid.ParseBytes(b) // which reads other forms, too
+	return v, err == nil && len(b) == 36
 }
 
 // ParseBool reads true and false in lower, upper and title case.
