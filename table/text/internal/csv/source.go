@@ -101,9 +101,6 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if n == 0 {
 		return nil, err
 	}
-	if s.wanted.NumColumns() == 0 {
-		return array.NewRecordBatch(s.Out, nil, n), nil
-	}
 	whole := s.Builder.NewRecordBatch()
 	defer whole.Release()
 	return s.wanted.Batch(whole.Columns(), n), nil

@@ -33,9 +33,10 @@ type Source struct {
 	// Empty tells, by column of the input, whether the sample has only nulls there.
 	Empty []bool
 
-	size    int64 // bytes of the input, if AllRows is set
-	rows    int64 // read so far
-	guessed int64 // estimated number of rows before the first is read
+	temp    *provider.Spooled // the input, if it was a pipe and AllRows is set
+	size    int64             // bytes of the input, if AllRows is set
+	rows    int64             // read so far
+	guessed int64             // estimated number of rows before the first is read
 }
 
 // Schema implements [provider.Source].
@@ -95,7 +96,7 @@ func (s *Source) Close() error {
 		s.Builder.Release()
 		s.Builder = nil
 	}
-	return s.In.Close()
+	return errors.Join(s.temp.Close(), s.In.Close())
 }
 
 // OpenText reads a sample of the input in UTF-8, and leaves the rest in In.Reader. Without a name, the sample tells the
@@ -151,24 +152,12 @@ func (s *Source) spool(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.In.Closer = closers{temp, s.In.Closer}
+		s.temp = temp
 		s.In.At, s.In.Size = temp, temp.Size()
 		s.In.Reader = io.NewSectionReader(temp, 0, temp.Size())
 	}
 	s.size = s.In.Size
 	return nil
-}
-
-// closers are closed one after the other.
-type closers [2]io.Closer
-
-func (c closers) Close() (err error) {
-	for _, c := range c {
-		if c != nil {
-			err = errors.Join(err, c.Close())
-		}
-	}
-	return err
 }
 
 // Again returns the input in UTF-8 from its start. AllRows must be set.
