@@ -12,7 +12,7 @@ import (
 )
 
 // Budget is a limit, in bytes, on the memory of all spools that share it. Its methods
-// may be called concurrently. A nil budget is unlimited.
+// may be called concurrently.
 type Budget struct {
 	limit int64
 	used  atomic.Int64
@@ -33,27 +33,11 @@ func NewBudgetOn(fs FileSystem, limit int64) *Budget {
 	return &Budget{limit: limit, fs: fs, files: map[string]*spillFile{}}
 }
 
-// Limit is the size of the budget in bytes.
-func (b *Budget) Limit() int64 {
-	if b == nil {
-		return math.MaxInt64
-	}
-	return b.limit
-}
+// Used is the number of bytes taken. Spools may bring it somewhat above the limit, to make progress.
+func (b *Budget) Used() int64 { return b.used.Load() }
 
-// Used is the number of bytes taken. [Budget.Take] may bring it above the limit.
-func (b *Budget) Used() int64 {
-	if b == nil {
-		return 0
-	}
-	return b.used.Load()
-}
-
-// TryTake takes n bytes if that many are left, and reports whether it did.
-func (b *Budget) TryTake(n int64) bool {
-	if b == nil {
-		return true
-	}
+// tryTake takes n bytes if that many are left, and reports whether it did.
+func (b *Budget) tryTake(n int64) bool {
 	for {
 		used := b.used.Load()
 		if n > b.limit-used {
@@ -62,21 +46,6 @@ func (b *Budget) TryTake(n int64) bool {
 		if b.used.CompareAndSwap(used, used+n) {
 			return true
 		}
-	}
-}
-
-// Take takes n bytes even beyond the limit, for memory without which there is no
-// progress.
-func (b *Budget) Take(n int64) {
-	if b != nil {
-		b.used.Add(n)
-	}
-}
-
-// Give returns n bytes.
-func (b *Budget) Give(n int64) {
-	if b != nil {
-		b.used.Add(-n)
 	}
 }
 

@@ -95,15 +95,15 @@ func (s *Spool) tail() *chunk {
 // less than half of its memory is unused.
 func (s *Spool) grow(n int) (*chunk, error) {
 	class := classFor(max(int64(n), s.size/2))
-	if !s.budget.TryTake(int64(classSize(class))) {
+	if !s.budget.tryTake(int64(classSize(class))) {
 		if s.held >= minSpill {
 			if err := s.spill(); err != nil {
 				return nil, err
 			}
 		}
-		if !s.budget.TryTake(int64(classSize(class))) {
+		if !s.budget.tryTake(int64(classSize(class))) {
 			class = min(class, classFor(minSpill)) // beyond the budget, to make progress
-			s.budget.Take(int64(classSize(class)))
+			s.budget.used.Add(int64(classSize(class)))
 		}
 	}
 	s.held += int64(classSize(class))
@@ -165,7 +165,7 @@ func (s *Spool) inMemory() int64 {
 func (s *Spool) release(c *chunk) {
 	n := int64(len(c.buf))
 	s.held -= n
-	s.budget.Give(n)
+	s.budget.used.Add(-n)
 	putChunk(c)
 }
 

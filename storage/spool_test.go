@@ -57,7 +57,7 @@ func TestSpools(t *testing.T) {
 			require.Error(t, err)
 		}
 		require.Equal(t, held, budget.Used())
-		require.LessOrEqual(t, held, min(budget.Limit(), 1<<40)+int64(len(spools))*2*minSpill)
+		require.LessOrEqual(t, held, min(budget.limit, 1<<40)+int64(len(spools))*2*minSpill)
 		for _, s := range spools {
 			require.NoError(t, s.Close())
 			require.NoError(t, s.Close())

@@ -39,14 +39,7 @@ func NewSetter(b array.Builder, mode text.Mode) (Setter, error) {
 			return nil
 		}, nil
 	case *array.BooleanBuilder:
-		return func(token []byte) error {
-			v, ok := text.ParseBool(token)
-			if !ok {
-				return unfit(token, b.Type())
-			}
-			b.Append(v)
-			return nil
-		}, nil
+		return parsedSetter(b.Type(), text.ParseBool, b.Append), nil
 	case *array.Float16Builder:
 		return floatSetter(b.Type(), 32, mode, func(v float64) error {
 			h := float16.New(float32(v))
@@ -72,6 +65,18 @@ func NewSetter(b array.Builder, mode text.Mode) (Setter, error) {
 		return s, nil
 	}
 	return nil, fmt.Errorf("type %s cannot be read from text", text.Type(b.Type()))
+}
+
+// parsedSetter adds what a function parses.
+func parsedSetter[T any](t arrow.DataType, parse func([]byte) (T, bool), add func(T)) Setter {
+	return func(token []byte) error {
+		v, ok := parse(token)
+		if !ok {
+			return unfit(token, t)
+		}
+		add(v)
+		return nil
+	}
 }
 
 func unfit(token []byte, t arrow.DataType) error {
@@ -146,29 +151,17 @@ func extensionSetter(b, storage array.Builder, mode text.Mode) (Setter, error) {
 	switch s := storage.(type) {
 	case *array.FixedSizeBinaryBuilder:
 		if name == extension.NameUUID {
-			return func(token []byte) error {
-				v, ok := text.ParseUUID(token)
-				if !ok {
-					return unfit(token, b.Type())
-				}
-				s.Append(v[:])
-				return nil
-			}, nil
+			return parsedSetter(b.Type(), text.ParseUUID, func(v [16]byte) { s.Append(v[:]) }), nil
 		}
 	case *array.Int8Builder:
 		if name == extension.NameBool8 {
-			return func(token []byte) error {
-				v, ok := text.ParseBool(token)
-				if !ok {
-					return unfit(token, b.Type())
-				}
+			return parsedSetter(b.Type(), text.ParseBool, func(v bool) {
 				n := int8(0)
 				if v {
 					n = 1
 				}
 				s.Append(n)
-				return nil
-			}, nil
+			}), nil
 		}
 	}
 	set, err := NewSetter(storage, mode)
