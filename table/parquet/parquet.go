@@ -65,7 +65,7 @@ func (o Options) openTable(ctx context.Context, _ provider.Input, from provider.
 	if columns != nil {
 		columns = slices.Concat(columns, ro.Filter.Columns())
 	}
-	f, err := read.Open(ctx, r, read.Options{Columns: columns})
+	f, err := read.Open(ctx, r, columns)
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -15,15 +15,19 @@ func statistics(ctx context.Context, in provider.Input, columns []string) (out *
 	if tablefile.IsPipe(in) {
 		return nil, nil
 	}
-	o := read.Options{Columns: columns}
-	if columns == nil {
-		o.Columns = []string{}
-	}
-	err = withFile(ctx, in, o, func(f *read.File) error {
-		t := f.Table(false)
+	err = tablefile.WithReader(ctx, in, "", func(r storage.Reader) error {
+		opened := columns
+		if columns == nil {
+			opened = []string{}
+		}
+		f, err := read.Open(ctx, r, opened)
+		if err != nil {
+			return err
+		}
 		if columns == nil {
 			columns = projection.Paths(f.Schema().Fields())
 		}
+		t := f.Table(false)
 		out = &provider.Statistics{Rows: f.NumRows(), Columns: make([]provider.ColumnStatistics, len(columns))}
 		for i, path := range columns {
 			if out.Columns[i], err = t.Summary(ctx, path); err != nil {
@@ -33,15 +37,4 @@ func statistics(ctx context.Context, in provider.Input, columns []string) (out *
 		return nil
 	})
 	return out, err
-}
-
-// withFile calls do with the file of an input.
-func withFile(ctx context.Context, in provider.Input, o read.Options, do func(*read.File) error) error {
-	return tablefile.WithReader(ctx, in, "", func(r storage.Reader) error {
-		f, err := read.Open(ctx, r, o)
-		if err != nil {
-			return err
-		}
-		return do(f)
-	})
 }

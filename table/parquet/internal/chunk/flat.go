@@ -495,7 +495,7 @@ func (o *output) array() (arrow.Array, error) {
 	}
 	valid, values := o.valid, o.values
 	o.valid, o.values = nil, nil
-	return o.s.array(o.mem, o.rows, valid, values, o.nulls)
+	return o.s.array(o.mem, o.rows, valid, values, o.nulls), nil
 }
 
 // dictionary has the distinct values of a chunk.

@@ -107,15 +107,8 @@ func textAt(data []byte, start uint32) []byte {
 }
 
 // array makes the array of fixed-width values, as stored. It takes valid and values over.
-func (s *Scalar) array(mem memory.Allocator, n int, valid, values *memory.Buffer, nulls int) (arrow.Array, error) {
-	values, err := s.toArrow(mem, n, valid, values)
-	if err != nil {
-		if valid != nil {
-			valid.Release()
-		}
-		return nil, err
-	}
-	return s.extended(arrowutil.Make(s.Storage, n, []*memory.Buffer{valid, values}, nil, nulls)), nil
+func (s *Scalar) array(mem memory.Allocator, n int, valid, values *memory.Buffer, nulls int) arrow.Array {
+	return s.extended(arrowutil.Make(s.Storage, n, []*memory.Buffer{valid, s.toArrow(mem, n, values)}, nil, nulls))
 }
 
 // extended adds the extension type, if the column has one.
@@ -129,16 +122,16 @@ func (s *Scalar) extended(a arrow.Array) arrow.Array {
 }
 
 // toArrow converts stored values to those of the Arrow type. It takes values over.
-func (s *Scalar) toArrow(mem memory.Allocator, n int, valid, values *memory.Buffer) (*memory.Buffer, error) {
+func (s *Scalar) toArrow(mem memory.Allocator, n int, values *memory.Buffer) *memory.Buffer {
 	switch s.Storage.ID() {
 	case arrow.INT8, arrow.UINT8:
-		return narrowed[int8](mem, values, n), nil
+		return narrowed[int8](mem, values, n)
 	case arrow.INT16, arrow.UINT16:
-		return narrowed[int16](mem, values, n), nil
+		return narrowed[int16](mem, values, n)
 	case arrow.DECIMAL128, arrow.DECIMAL256:
-		return s.decimals(mem, n, valid, values)
+		return s.decimals(mem, n, values)
 	}
-	return values, nil
+	return values
 }
 
 func narrowed[T int8 | int16](mem memory.Allocator, values *memory.Buffer, n int) *memory.Buffer {
@@ -152,7 +145,7 @@ func narrowed[T int8 | int16](mem memory.Allocator, values *memory.Buffer, n int
 }
 
 // decimals converts integers, and bytes from the highest on.
-func (s *Scalar) decimals(mem memory.Allocator, n int, valid, values *memory.Buffer) (*memory.Buffer, error) {
+func (s *Scalar) decimals(mem memory.Allocator, n int, values *memory.Buffer) *memory.Buffer {
 	defer values.Release()
 	b := values.Bytes()
 	if s.Storage.ID() == arrow.DECIMAL256 {
@@ -160,7 +153,7 @@ func (s *Scalar) decimals(mem memory.Allocator, n int, valid, values *memory.Buf
 		for i, d := 0, arrowutil.As[decimal256.Num](out.Bytes()); i < n; i++ {
 			d[i] = decimal256Of(b[i*s.width : (i+1)*s.width])
 		}
-		return out, nil
+		return out
 	}
 	out := arrowutil.NewBuffer(mem, 16*n)
 	d := arrowutil.As[decimal128.Num](out.Bytes())
@@ -178,7 +171,7 @@ func (s *Scalar) decimals(mem memory.Allocator, n int, valid, values *memory.Buf
 			d[i] = decimal128Of(b[i*s.width : (i+1)*s.width])
 		}
 	}
-	return out, nil
+	return out
 }
 
 // decimal128Of is a number of up to 16 bytes, the highest first.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -118,7 +119,6 @@ func (r *assembled) segment(ctx context.Context, rows rowset.Set, t arrow.DataTy
 	if err != nil {
 		return nil, err
 	}
-	mem := r.stripe.table.mem
 	err = convert.Guard(func() error {
 		for from.row < span.From {
 			if err := ctx.Err(); err != nil {
@@ -137,7 +137,7 @@ func (r *assembled) segment(ctx context.Context, rows rowset.Set, t arrow.DataTy
 		if int64(chunked.Len()) != span.Len() || len(chunked.Chunks()) == 0 {
 			return fault.Corruptf("the pages have %d rows, the row group has %d", from.row, r.stripe.Rows())
 		}
-		whole, err := arrowutil.Concatenate(mem, chunked.Chunks())
+		whole, err := arrowutil.Concatenate(memory.DefaultAllocator, chunked.Chunks())
 		if err != nil {
 			return err
 		}

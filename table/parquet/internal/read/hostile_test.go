@@ -169,7 +169,7 @@ func TestLies(t *testing.T) {
 		{func(_, size, _ *int64) { *size-- }, "page"},
 		{func(at, _, _ *int64) { *at += 3 }, "page"},
 	} {
-		f, err := read.Open(t.Context(), r, read.Options{})
+		f, err := read.Open(t.Context(), r, nil)
 		require.NoError(t, err)
 		err = f.Table(false).ReadLying(t.Context(), 0, 2, rowset.All(f.NumRows()), lie.change)
 		require.ErrorContains(t, err, lie.want)

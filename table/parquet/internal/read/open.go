@@ -30,7 +30,6 @@ type File struct {
 	reader *table.Counted
 	size   int64
 	at     *readerAt
-	mem    memory.Allocator
 	file   *file.Reader
 	arrow  *pqarrow.FileReader
 	schema *arrow.Schema          // of all columns, as they are read
@@ -51,14 +50,6 @@ type group struct {
 	meta        *metadata.RowGroupMetaData
 }
 
-// Options are the options of [Open]. The zero value is the default.
-type Options struct {
-	Allocator memory.Allocator // of arrow-go's pages and arrays; default memory.DefaultAllocator
-	// Columns are the paths of the columns that will be read, nil for all: columns of INT96 among them are looked
-	// through for their unit.
-	Columns []string
-}
-
 const (
 	// streamBuffer is the number of bytes of a column chunk that pqarrow reads at a time.
 	streamBuffer = 1 << 20
@@ -66,20 +57,18 @@ const (
 	tailBytes = 64 << 10
 )
 
-// Open reads the footer of a file. The reader stays the caller's.
-func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	f := &File{reader: &table.Counted{Reader: r}, mem: o.Allocator}
+// Open reads the footer of a file. Columns are the paths of the columns that will be read, nil for all: columns of INT96 among them are
+// looked through for their unit. The reader stays the caller's.
+func Open(ctx context.Context, r storage.Reader, columns []string) (*File, error) {
+	f := &File{reader: &table.Counted{Reader: r}}
 	f.chunks = lru.New[chunkKey, *chunk.Chunk](cachedChunks)
-	if err := f.open(ctx, o); err != nil {
+	if err := f.open(ctx, columns); err != nil {
 		return nil, f.Place(err)
 	}
 	return f, nil
 }
 
-func (f *File) open(ctx context.Context, o Options) error {
+func (f *File) open(ctx context.Context, columns []string) error {
 	footer, err := f.footer(ctx)
 	if err != nil {
 		return err
@@ -92,7 +81,7 @@ func (f *File) open(ctx context.Context, o Options) error {
 		if err := f.findTypes(stored); err != nil || len(f.units) == 0 {
 			return err
 		}
-		if err := f.findUnits(ctx, o.Columns); err != nil {
+		if err := f.findUnits(ctx, columns); err != nil {
 			return err
 		}
 		return f.findTypes(stored)
@@ -148,7 +137,7 @@ func (f *File) parse(footer []byte) (stored *arrow.Schema, err error) {
 		return nil, fmt.Errorf("the footer: %w", err)
 	}
 	meta.SetSourceFileSize(f.size)
-	props := pq.NewReaderProperties(f.mem)
+	props := pq.NewReaderProperties(memory.DefaultAllocator)
 	props.BufferedStreamEnabled = true
 	props.BufferSize = streamBuffer
 	props.MaxCompressedPageSize = f.size // no page is larger than its file
@@ -157,7 +146,7 @@ func (f *File) parse(footer []byte) (stored *arrow.Schema, err error) {
 	}
 	stored = convert.TakeStored(meta.KeyValueMetadata())
 	// Without its option Parallel pqarrow starts no goroutines, whose panics could not be caught.
-	if f.arrow, err = pqarrow.NewFileReader(f.file, pqarrow.ArrowReadProperties{}, f.mem); err != nil {
+	if f.arrow, err = pqarrow.NewFileReader(f.file, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator); err != nil {
 		return nil, err
 	}
 	return stored, f.readGroups()

@@ -43,7 +43,7 @@ func plain() provider.Format {
 		if err != nil {
 			return nil, err
 		}
-		f, err := read.Open(ctx, r, read.Options{Columns: o.Columns})
+		f, err := read.Open(ctx, r, o.Columns)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/amudai/amudai-go/internal/format/projection"
@@ -44,7 +45,7 @@ func (f *File) Stream(paths []string) (*Stream, error) {
 		s.leaves = append(s.leaves, s.columns[k].leaves...)
 	}
 	slices.Sort(s.leaves)
-	s.arrow, err = pqarrow.NewFileReader(f.file, pqarrow.ArrowReadProperties{BatchSize: 1000}, f.mem)
+	s.arrow, err = pqarrow.NewFileReader(f.file, pqarrow.ArrowReadProperties{BatchSize: 1000}, memory.DefaultAllocator)
 	return s, err
 }
 
@@ -120,7 +121,7 @@ func (s *Stream) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, len(s.columns))
 	for k := range s.columns {
 		name := s.wanted.Schema().Field(k).Name
-		c, err := s.columns[k].checked(s.file.mem, from.Column(s.place[k]), int(from.NumRows()))
+		c, err := s.columns[k].checked(memory.DefaultAllocator, from.Column(s.place[k]), int(from.NumRows()))
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", name, err)
 		}

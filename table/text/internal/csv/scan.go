@@ -23,15 +23,14 @@ type cell struct {
 type scanner struct {
 	records.Window
 	dialect
-	width    int // fields of a record; 0: not known yet
-	spans    []span
-	cells    []cell
-	plain    []byte // content of fields with escaped quotes
-	passed   int    // bytes of the last record, which the next call takes
-	atLine   int64  // line of the last record's start
-	looked   int    // bytes searched for quotes and line ends; linear in the size of the input
-	comments int64  // lines skipped as comments
-	stops    string // quote and escape, if there is an escape
+	width  int // fields of a record; 0: not known yet
+	spans  []span
+	cells  []cell
+	plain  []byte // content of fields with escaped quotes
+	passed int    // bytes of the last record, which the next call takes
+	atLine int64  // line of the last record's start
+	looked int    // bytes searched for quotes and line ends; linear in the size of the input
+	stops  string // quote and escape, if there is an escape
 }
 
 // span is the range of a field, relative to the start of the record.
@@ -133,7 +132,6 @@ func (s *scanner) skipComment() (bool, error) {
 			"--comment none reads it as a record, --comment %s skips it", records.ShellQuote(string(rune(s.comment))))
 	}
 	s.passed = min(end+1, len(s.Bytes()))
-	s.comments++
 	return true, nil
 }
 
