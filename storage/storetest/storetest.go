@@ -97,7 +97,6 @@ func TestReader(t *testing.T, s storage.Store, location string, content []byte) 
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// cancelled returns a context that has ended.
 // Write writes an artifact in pieces.
 func Write(ctx context.Context, s storage.Store, location string, content []byte, o storage.CreateOptions) error {
 	w, err := s.Create(ctx, location, o)
@@ -112,6 +111,7 @@ func Write(ctx context.Context, s storage.Store, location string, content []byte
 	return w.Publish(ctx)
 }
 
+// cancelled returns a context that has ended.
 func cancelled(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
@@ -144,14 +144,7 @@ func (s store) begin(name, content string, o storage.CreateOptions) storage.Writ
 
 // put creates an artifact. It returns the error of any step, for use in goroutines.
 func (s store) put(ctx context.Context, name, content string, o storage.CreateOptions) error {
-	w, err := s.s.Create(ctx, s.location(name), o)
-	if err != nil {
-		return err
-	}
-	if err := w.Write(ctx, []byte(content)); err != nil {
-		return errors.Join(err, w.Abort(ctx))
-	}
-	return w.Publish(ctx)
+	return Write(ctx, s.s, s.location(name), []byte(content), o)
 }
 
 // temporary creates an artifact, and removes it at the end of the test.
@@ -178,8 +171,8 @@ func (s store) get(ctx context.Context, name string) (content string, v storage.
 	if err != nil {
 		return "", "", err
 	}
-	b := make([]byte, size)
-	if err := r.ReadAt(ctx, b, 0); err != nil {
+	b, err := storage.ReadRange(ctx, r, 0, size)
+	if err != nil {
 		return "", "", err
 	}
 	v, err = r.Version(ctx)
