@@ -1,5 +1,7 @@
 package jsontext
 
+import "errors"
+
 // Find moves the scanner from the beginning of an object to the value at names, which lead through objects. Of equal names in an object the
 // first counts. It reports whether there is a value. What is behind it need not be valid.
 func (s *Scanner) Find(names []string) bool {
@@ -11,38 +13,17 @@ func (s *Scanner) Find(names []string) bool {
 	return s.Peek() != 0
 }
 
+// errFound ends the walk over an object at the value that was looked for.
+var errFound = errors.New("found")
+
 // enter moves to the value of a member of the object that comes next.
 func (s *Scanner) enter(name string) bool {
-	if s.Peek() != '{' || s.depth == MaxDepth {
-		return false
-	}
-	s.i++
-	s.depth++
-	for n := 0; ; n++ {
-		c := s.Peek()
-		if n > 0 {
-			if c != ',' {
-				return false
-			}
-			s.i++
-			c = s.Peek()
+	return s.Object(func(key []byte) error {
+		if string(key) == name {
+			return errFound
 		}
-		if c != '"' {
-			return false
-		}
-		key, err := s.Quoted()
-		found := err == nil && string(key) == name
-		if err != nil || s.Peek() != ':' {
-			return false
-		}
-		s.i++
-		if found {
-			return true
-		}
-		if s.Skip() != nil {
-			return false
-		}
-	}
+		return s.Skip()
+	}) == errFound
 }
 
 // Scalars calls yield with each string, number and boolean that is reached through objects alone: its names, its kind (the first byte of
