@@ -46,12 +46,8 @@ func Take(mem memory.Allocator, arr arrow.Array, indices []int64) (arrow.Array, 
 			return takeList[int32](mem, arr, indices)
 		}
 		return takeList[int64](mem, arr, indices)
-	case kinds.Views:
-		return takeViews(mem, arr, indices), nil
-	case kinds.RowViews:
-		return takeListView(mem, arr, l.Width, indices), nil
-	case kinds.Codes:
-		return takeCodes(mem, arr, l.Width, indices), nil
+	case kinds.Views, kinds.RowViews, kinds.Codes:
+		return takeReferences(mem, arr, l, indices), nil
 	case kinds.Runs:
 		return takeRuns(mem, arr.(*array.RunEndEncoded), indices)
 	case kinds.Parallel:
@@ -210,7 +206,7 @@ func takeParallel(mem memory.Allocator, arr arrow.Array, l kinds.Layout, indices
 			}
 		}
 	}
-	children, err := takeChildren(mem, d, func(i int, child arrow.Array) (arrow.Array, error) {
+	children, err := takeChildren(d, func(i int, child arrow.Array) (arrow.Array, error) {
 		part := array.NewSlice(child, int64(d.Offset())*each, int64(d.Offset()+d.Len())*each)
 		defer part.Release()
 		return Take(mem, part, rows)
@@ -226,7 +222,7 @@ func takeParallel(mem memory.Allocator, arr arrow.Array, l kinds.Layout, indices
 }
 
 // takeChildren takes rows of the children of an array.
-func takeChildren(mem memory.Allocator, d arrow.ArrayData, take func(i int, child arrow.Array) (arrow.Array, error)) ([]arrow.ArrayData, error) {
+func takeChildren(d arrow.ArrayData, take func(i int, child arrow.Array) (arrow.Array, error)) ([]arrow.ArrayData, error) {
 	children := make([]arrow.ArrayData, 0, len(d.Children()))
 	for i, c := range d.Children() {
 		child := array.MakeFromData(c)
@@ -274,7 +270,7 @@ func takeAddressed(mem memory.Allocator, arr array.Union, indices []int64) (arro
 			rows[id] = append(rows[id], row)
 		}
 	}
-	children, err := takeChildren(mem, d, func(i int, child arrow.Array) (arrow.Array, error) { return Take(mem, child, rows[i]) })
+	children, err := takeChildren(d, func(i int, child arrow.Array) (arrow.Array, error) { return Take(mem, child, rows[i]) })
 	if err != nil {
 		codes.Release()
 		offsets.Release()
@@ -283,12 +279,27 @@ func takeAddressed(mem memory.Allocator, arr array.Union, indices []int64) (arro
 	return Make(arr.DataType(), len(indices), []*memory.Buffer{nil, codes, offsets}, children, 0), nil
 }
 
-// takeCodes takes rows of a dictionary array. The result has the same dictionary.
-func takeCodes(mem memory.Allocator, arr arrow.Array, width int, indices []int64) arrow.Array {
+// takeReferences takes rows of an array of views or of a dictionary. The result shares what these refer to.
+func takeReferences(mem memory.Allocator, arr arrow.Array, l kinds.Layout, indices []int64) arrow.Array {
 	d := arr.Data()
 	valid, nulls := takeValidity(mem, arr, indices)
-	codes := takeFixed(mem, d, 1, width, indices)
-	return makeCodes(d.DataType(), len(indices), valid, codes, nulls, d.Dictionary())
+	buffers := append([]*memory.Buffer{valid, takeFixed(mem, d, 1, l.Width, indices)}, d.Buffers()[2:]...)
+	own := buffers[:2]
+	if l.Form == kinds.RowViews {
+		buffers[2] = takeFixed(mem, d, 2, l.Width, indices)
+		own = buffers
+	}
+	out := array.NewData(d.DataType(), len(indices), buffers, d.Children(), nulls, 0)
+	defer out.Release()
+	if dictionary, ok := d.Dictionary().(*array.Data); ok && dictionary != nil {
+		out.SetDictionary(dictionary)
+	}
+	for _, b := range own {
+		if b != nil {
+			b.Release()
+		}
+	}
+	return array.MakeFromData(out)
 }
 
 // makeCodes makes a dictionary array, and takes ownership of the references to its buffers.
@@ -342,29 +353,6 @@ func makeRuns(mem memory.Allocator, dt *arrow.RunEndEncodedType, n int, ends []i
 	endsArr.Data().Retain()
 	values.Data().Retain()
 	return Make(dt, n, []*memory.Buffer{nil}, []arrow.ArrayData{endsArr.Data(), values.Data()}, 0)
-}
-
-// takeViews takes rows of a view array. The result shares the bytes of arr.
-func takeViews(mem memory.Allocator, arr arrow.Array, indices []int64) arrow.Array {
-	d := arr.Data()
-	valid, nulls := takeValidity(mem, arr, indices)
-	buffers := []*memory.Buffer{valid, takeFixed(mem, d, 1, arrow.ViewHeaderSizeBytes, indices)}
-	for _, b := range d.Buffers()[2:] {
-		b.Retain()
-		buffers = append(buffers, b)
-	}
-	return Make(d.DataType(), len(indices), buffers, nil, nulls)
-}
-
-// takeListView takes rows of a list view array with offsets of width bytes. The result
-// shares the items of arr.
-func takeListView(mem memory.Allocator, arr arrow.Array, width int, indices []int64) arrow.Array {
-	d := arr.Data()
-	valid, nulls := takeValidity(mem, arr, indices)
-	items := d.Children()[0]
-	items.Retain()
-	buffers := []*memory.Buffer{valid, takeFixed(mem, d, 1, width, indices), takeFixed(mem, d, 2, width, indices)}
-	return Make(d.DataType(), len(indices), buffers, []arrow.ArrayData{items}, nulls)
 }
 
 func errTooLong(arr arrow.Array) error {

@@ -110,7 +110,7 @@ func (c *numberCounts) makeRoom() {
 		size = max(2*powerOf2(min(c.limit, approximateLimit)), 64)
 	}
 	for least := size / 4; c.used > least; {
-		c.rebuild(len(c.slots), medianOf(len(c.slots), c.used, func(i int) int64 { return c.slots[i].n }))
+		c.rebuild(len(c.slots), medianOf(len(c.slots), func(i int) int64 { return c.slots[i].n }))
 	}
 	if size != len(c.slots) {
 		c.rebuild(size, 0)
@@ -118,7 +118,7 @@ func (c *numberCounts) makeRoom() {
 }
 
 // medianOf is about the median of the counters that are not zero, at least 1.
-func medianOf(size, used int, count func(i int) int64) int64 {
+func medianOf(size int, count func(i int) int64) int64 {
 	var sample [128]int64
 	n, step := 0, max(size/256, 1)
 	for i := 0; i < size && n < len(sample); i += step {

@@ -143,7 +143,7 @@ func (c *textCounts) makeRoom(more int) {
 	}
 	size := max(2*powerOf2(c.limit), 64)
 	for len(c.list) > size/4 || len(c.list) > 0 && len(c.data)+more > c.bytes/2 {
-		c.rebuild(len(c.index), medianOf(len(c.list), len(c.list), func(i int) int64 { return c.list[i].n }))
+		c.rebuild(len(c.index), medianOf(len(c.list), func(i int) int64 { return c.list[i].n }))
 	}
 	c.rebuild(size, 0)
 }

@@ -123,12 +123,7 @@ func (p *plan) follows(t *task, next rowset.Range, st table.Stripe) bool {
 }
 
 // count is the number of rows left to plan. It includes those of stripes that are left out.
-func (p *plan) count() (n int64) {
-	for _, r := range p.rows {
-		n += r.Len()
-	}
-	return min(n, p.left)
-}
+func (p *plan) count() int64 { return min(rowset.Count(p.rows), p.left) }
 
 // seek finds the stripe that holds a row.
 func (p *plan) seek(row int64) {
