@@ -7,9 +7,8 @@ import (
 	"io"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -162,14 +161,11 @@ func (s *stream) fill() error {
 		s.buf = make([]byte, n)
 	}
 	s.buf = s.buf[:n]
-	g, ctx := errgroup.WithContext(s.ctx)
-	for from := int64(0); from < n; from += partBytes {
-		g.Go(func() (err error) {
-			defer fault.RecoverInternal(&err)
-			return s.r.ReadAt(ctx, s.buf[from:min(from+partBytes, n)], s.off+from)
-		})
-	}
-	if err := g.Wait(); err != nil {
+	parts := int((n + partBytes - 1) / partBytes)
+	if err := parallel.Each(s.ctx, parts, parts, func(ctx context.Context, part int) error {
+		from := int64(part) * partBytes
+		return s.r.ReadAt(ctx, s.buf[from:min(from+partBytes, n)], s.off+from)
+	}); err != nil {
 		return err
 	}
 	s.off, s.rest, s.window = s.off+n, s.buf, min(2*s.window, lastWindow)

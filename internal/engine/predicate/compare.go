@@ -144,12 +144,8 @@ func compareValues[T int32 | int64 | float64](c Comparison, x, y []T, dst []byte
 
 // orderOf compares the values of two plain arrays of the same type. With bools, numbers other than 0 are all true.
 func orderOf(a, b arrow.Array, bools bool) func(i int) int {
-	if x, ok := valuesOf(a); ok {
-		y, ok := valuesOf(b)
-		if !ok {
-			return nil
-		}
-		return func(i int) int { return bytes.Compare(x.value(i), y.value(i)) }
+	if x, y := arrowutil.BytesOf(a), arrowutil.BytesOf(b); x != nil && y != nil {
+		return func(i int) int { return bytes.Compare(x(i), y(i)) }
 	}
 	id := a.DataType().ID()
 	if id != b.DataType().ID() {
@@ -198,17 +194,4 @@ func CompareFloats(x, y float64) int {
 func wide(v [2]uint64) valueset.Int256 {
 	sign := uint64(int64(v[1]) >> 63)
 	return valueset.Int256{v[0], v[1], sign, sign}
-}
-
-// value is value i.
-func (v *byteValues) value(i int) []byte {
-	switch {
-	case v.off32 != nil:
-		return v.data[v.off32[i]:v.off32[i+1]]
-	case v.off64 != nil:
-		return v.data[v.off64[i]:v.off64[i+1]]
-	case v.at != nil:
-		return v.at(i)
-	}
-	return v.data[i*v.width : (i+1)*v.width]
 }

@@ -99,26 +99,13 @@ func (e *evaluator) runs(n *Node, a *array.RunEndEncoded, dst []byte, rows int) 
 	ends := array.NewSlice(a.RunEndsArr(), int64(first), int64(first+count))
 	defer ends.Release()
 	clear(dst)
-	off := a.Data().Offset()
-	switch ends.DataType().ID() {
-	case arrow.INT16:
-		spread(arrowutil.Values[int16](ends), table, dst, off, rows)
-	case arrow.INT32:
-		spread(arrowutil.Values[int32](ends), table, dst, off, rows)
-	default:
-		spread(arrowutil.Values[int64](ends), table, dst, off, rows)
-	}
-	return nil
-}
-
-// spread sets the bits of all rows of the runs whose bit is set in table.
-func spread[T int16 | int32 | int64](ends []T, table, dst []byte, off, rows int) {
-	from := 0
-	for i, end := range ends {
-		to := min(int(int64(end)-int64(off)), rows)
+	end, off, from := arrowutil.Integers(ends), int64(a.Data().Offset()), 0
+	for i := range count {
+		to := min(int(end(i)-off), rows)
 		if table[i>>3]>>(i&7)&1 != 0 && to > from {
 			bitmap.SetRange(dst, from, to-from)
 		}
 		from = max(from, to)
 	}
+	return nil
 }

@@ -1,5 +1,7 @@
 package rowset
 
+import "slices"
+
 // Clip returns the parts of ascending ranges within the first n rows. Nil stays nil.
 func Clip(ranges []Range, n int64) []Range {
 	if ranges == nil {
@@ -48,14 +50,4 @@ func Row(ranges []Range, number int64) int64 {
 }
 
 // Ranges are ascending rows as ranges.
-func Ranges(rows []int64) []Range {
-	ranges := []Range{}
-	for _, row := range rows {
-		if k := len(ranges); k > 0 && ranges[k-1].To == row {
-			ranges[k-1].To++
-		} else {
-			ranges = append(ranges, Range{row, row + 1})
-		}
-	}
-	return ranges
-}
+func Ranges(rows []int64) []Range { return slices.AppendSeq([]Range{}, FromRows(rows).Ranges()) }
