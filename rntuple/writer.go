@@ -350,12 +350,16 @@ func (w *Writer) Write(ctx context.Context, batch arrow.RecordBatch) (err error)
 	if err := w.check(batch); err != nil {
 		return err
 	}
-	return w.failed(w.w.Write(ctx, batch.Columns(), int(batch.NumRows())))
+	return w.step(func() error { return w.w.Write(ctx, batch.Columns(), int(batch.NumRows())) })
 }
 
-// failed keeps an error that leaves the writer useless.
-func (w *Writer) failed(err error) error {
-	if err != nil {
+// step is a part of writing, after an error in which the writer is useless.
+func (w *Writer) step(do func() error) (err error) {
+	if w.err != nil {
+		return w.err
+	}
+	defer fault.RecoverInternal(&err)
+	if err = do(); err != nil {
 		w.err = fmt.Errorf("%w (the ntuple writer can only be aborted)", err)
 	}
 	return err
@@ -378,22 +382,14 @@ func (w *Writer) check(batch arrow.RecordBatch) error {
 }
 
 // CutCluster ends the cluster, unless it has no entries. The next entry begins another one.
-func (w *Writer) CutCluster(ctx context.Context) (err error) {
-	if w.err != nil {
-		return w.err
-	}
-	defer fault.RecoverInternal(&err)
-	return w.failed(w.w.Cut(ctx))
+func (w *Writer) CutCluster(ctx context.Context) error {
+	return w.step(func() error { return w.w.Cut(ctx) })
 }
 
 // Extend adds fields. Entries that were written have zeros there: empty collections and texts, and optional fields
 // without a value. Batches have these fields behind the others from now on. The cluster ends.
-func (w *Writer) Extend(ctx context.Context, more ...arrow.Field) (err error) {
-	if w.err != nil {
-		return w.err
-	}
-	defer fault.RecoverInternal(&err)
-	if err := w.failed(w.w.Extend(ctx, more)); err != nil {
+func (w *Writer) Extend(ctx context.Context, more ...arrow.Field) error {
+	if err := w.step(func() error { return w.w.Extend(ctx, more) }); err != nil {
 		return err
 	}
 	w.fields = append(w.fields[:len(w.fields):len(w.fields)], more...)
@@ -405,20 +401,11 @@ func (w *Writer) Extend(ctx context.Context, more ...arrow.Field) (err error) {
 
 // Close writes what is left, and makes the file visible. After an error nothing is.
 func (w *Writer) Close(ctx context.Context) error {
-	err := w.err
-	if err == nil {
-		err = w.finish(ctx)
-	}
-	if err != nil {
+	if err := w.step(func() error { return w.w.Finish(ctx) }); err != nil {
 		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	w.err = errEnded
 	return errors.Join(w.out.Publish(ctx), w.release(ctx))
-}
-
-func (w *Writer) finish(ctx context.Context) (err error) {
-	defer fault.RecoverInternal(&err)
-	return w.w.Finish(ctx)
 }
 
 // Abort discards the ntuple. It releases memory and temporary files even if ctx has ended; to clean up in a store

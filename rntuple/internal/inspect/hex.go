@@ -92,24 +92,17 @@ func (o *outline) ntupleBytes(ctx context.Context, t *read.Table) error {
 	}
 	s := t.Schema()
 	seen := map[uint64]bool{}
-	for i := range t.Clusters() {
-		c := &t.Clusters()[i]
-		for id := range c.Columns {
-			desc := &s.Columns[id]
-			if !o.hasGroup(i) || !o.hasField(s, desc.Field) {
-				continue
+	o.eachColumn(t, func(cluster int, c *envelope.Cluster, id uint32, desc *envelope.Column) {
+		for k, p := range c.Pages(id) {
+			if seen[p.Offset] || p.Check(o.file.Size(), t.Anchor().MaxKeySize) != nil {
+				continue // several pages may have the same bytes
 			}
-			for k, p := range c.Pages(uint32(id)) {
-				if seen[p.Offset] || p.Check(o.file.Size(), t.Anchor().MaxKeySize) != nil {
-					continue // several pages may have the same bytes
-				}
-				seen[p.Offset] = true
-				page := read.PageRange{Page: p, Bits: desc.Bits}
-				title := fmt.Sprintf("page %d of column %d (%s, %v) in cluster %d%s: %d elements", k, id, s.Path(desc.Field), desc.Type, i, name, p.Elements)
-				o.region(int64(p.Offset), int64(min(page.Stored(), uint64(o.file.Size())-p.Offset)), title, func(b []byte) []provider.Part { return pageParts(b, page) })
-			}
+			seen[p.Offset] = true
+			page := read.PageRange{Page: p, Bits: desc.Bits}
+			title := fmt.Sprintf("page %d of column %d (%s, %v) in cluster %d%s: %d elements", k, id, s.Path(desc.Field), desc.Type, cluster, name, p.Elements)
+			o.region(int64(p.Offset), int64(min(page.Stored(), uint64(o.file.Size())-p.Offset)), title, func(b []byte) []provider.Part { return pageParts(b, page) })
 		}
-	}
+	})
 	return nil
 }
 

@@ -145,9 +145,10 @@ func (o *outline) ntuple(ctx context.Context, object rootfile.Object) error {
 	if o.o.Detail == 0 {
 		return nil
 	}
-	if err := o.fields(l.Schema); err != nil {
+	if err := o.checkColumns(l.Schema); err != nil {
 		return err
 	}
+	o.fields(l.Schema)
 	if l.Err != nil {
 		return nil
 	}
@@ -210,27 +211,46 @@ func (o *outline) hasField(s *envelope.Schema, id uint32) bool {
 	return len(o.o.Columns) == 0
 }
 
-// fields lists the fields, each behind the one that it is in.
-func (o *outline) fields(s *envelope.Schema) error {
+// checkColumns checks that there are fields of the names that were asked for.
+func (o *outline) checkColumns(s *envelope.Schema) error {
 	for _, p := range o.o.Columns {
 		if !slices.ContainsFunc(s.Fields, func(f envelope.Field) bool { return f.Name == p[strings.LastIndex(p, ".")+1:] }) {
 			return fmt.Errorf("%w: %q", schema.ErrNoField, p)
 		}
 	}
-	fields := o.list("fields", "field", "path", "type", "role", "columns", "remark")
-	var add func(id uint32)
-	add = func(id uint32) {
-		if f := &s.Fields[id]; o.hasField(s, id) {
-			fields(id, s.Path(id), f.TypeName, f.Role.String(), columnsText(s, id), remark(s, f))
-		}
-		for _, kid := range s.Children(id) {
-			add(kid)
-		}
-	}
-	for _, id := range s.Top() {
-		add(id)
-	}
 	return nil
+}
+
+// eachField calls do with those of some fields, and of the ones in them, that were asked for.
+func (o *outline) eachField(s *envelope.Schema, fields []uint32, do func(id uint32)) {
+	for _, id := range fields {
+		if o.hasField(s, id) {
+			do(id)
+		}
+		o.eachField(s, s.Children(id), do)
+	}
+}
+
+// fields lists the fields, each behind the one that it is in.
+func (o *outline) fields(s *envelope.Schema) {
+	fields := o.list("fields", "field", "path", "type", "role", "columns", "remark")
+	o.eachField(s, s.Top(), func(id uint32) {
+		f := &s.Fields[id]
+		fields(id, s.Path(id), f.TypeName, f.Role.String(), columnsText(s, id), remark(s, f))
+	})
+}
+
+// eachColumn calls do with those columns of clusters that were asked for.
+func (o *outline) eachColumn(t *read.Table, do func(cluster int, c *envelope.Cluster, id uint32, desc *envelope.Column)) {
+	s := t.Schema()
+	for i := range t.Clusters() {
+		c := &t.Clusters()[i]
+		for id := range c.Columns {
+			if desc := &s.Columns[id]; o.hasGroup(i) && o.hasField(s, desc.Field) {
+				do(i, c, uint32(id), desc)
+			}
+		}
+	}
 }
 
 // columnsText names the columns of a field and their types.
@@ -276,22 +296,15 @@ func remark(s *envelope.Schema, f *envelope.Field) string {
 func (o *outline) columns(t *read.Table) {
 	s := t.Schema()
 	columns := o.list("columns", "cluster", "column", "field", "type", "first element", "elements", "pages", "bytes", "raw bytes", "compression")
-	for i := range t.Clusters() {
-		c := &t.Clusters()[i]
-		for id := range c.Columns {
-			desc := &s.Columns[id]
-			if !o.hasGroup(i) || !o.hasField(s, desc.Field) {
-				continue
-			}
-			if c.Columns[id].Suppressed() {
-				columns(i, id, s.Path(desc.Field), typeText(desc), nil, nil, nil, nil, nil, "suppressed")
-				continue
-			}
-			pages := c.Pages(uint32(id))
-			elements, raw := elementsOf(pages, desc.Bits)
-			columns(i, id, s.Path(desc.Field), typeText(desc), c.Columns[id].FirstElement, elements, len(pages), storedBytes(pages), raw, settings(c.Columns[id].Compression))
+	o.eachColumn(t, func(cluster int, c *envelope.Cluster, id uint32, desc *envelope.Column) {
+		if c.Columns[id].Suppressed() {
+			columns(cluster, id, s.Path(desc.Field), typeText(desc), nil, nil, nil, nil, nil, "suppressed")
+			return
 		}
-	}
+		pages := c.Pages(id)
+		elements, raw := elementsOf(pages, desc.Bits)
+		columns(cluster, id, s.Path(desc.Field), typeText(desc), c.Columns[id].FirstElement, elements, len(pages), storedBytes(pages), raw, settings(c.Columns[id].Compression))
+	})
 }
 
 func elementsOf(pages []envelope.Page, bits uint16) (elements, raw uint64) {
@@ -304,19 +317,12 @@ func elementsOf(pages []envelope.Page, bits uint16) (elements, raw uint64) {
 
 // pages lists the pages of each column of each cluster.
 func (o *outline) pages(t *read.Table) {
-	s := t.Schema()
 	pages := o.list("pages", "cluster", "column", "page", "offset", "bytes", "raw bytes", "elements", "checksum")
-	for i := range t.Clusters() {
-		c := &t.Clusters()[i]
-		for id := range c.Columns {
-			if !o.hasGroup(i) || !o.hasField(s, s.Columns[id].Field) {
-				continue
-			}
-			for k, p := range c.Pages(uint32(id)) {
-				pages(i, id, k, p.Offset, p.Size, column.PageSize(p.Elements, s.Columns[id].Bits), p.Elements, p.Checksum)
-			}
+	o.eachColumn(t, func(cluster int, c *envelope.Cluster, id uint32, desc *envelope.Column) {
+		for k, p := range c.Pages(id) {
+			pages(cluster, id, k, p.Offset, p.Size, column.PageSize(p.Elements, desc.Bits), p.Elements, p.Checksum)
 		}
-	}
+	})
 }
 
 // sizes lists what each field takes, with the fields in it. Bytes that several pages share are counted
@@ -325,11 +331,10 @@ func (o *outline) sizes(ctx context.Context, t *read.Table) error {
 	if err := t.Load(ctx); err != nil {
 		return err
 	}
-	if err := o.fields(t.Schema()); err != nil {
+	s := t.Schema()
+	if err := o.checkColumns(s); err != nil {
 		return err
 	}
-	o.Lists = nil
-	s := t.Schema()
 	type size struct {
 		elements, stored, raw uint64
 		pages                 int
@@ -347,22 +352,13 @@ func (o *outline) sizes(ctx context.Context, t *read.Table) error {
 		}
 	}
 	fields := o.list("fields", "field", "type", "columns", "elements", "pages", "bytes", "raw bytes", "bits per element", "share")
-	var add func(id uint32)
-	add = func(id uint32) {
-		if z := own[id]; o.hasField(s, id) {
-			cells := []any{s.Path(id), s.Fields[id].TypeName, columnsText(s, id), nil, nil, nil, nil, nil, nil}
-			if z.pages > 0 {
-				cells = append(cells[:3], z.elements, z.pages, z.stored, z.raw,
-					8*float64(z.stored)/float64(max(z.elements, 1)), provider.ShareOf(z.stored, total))
-			}
-			fields(cells...)
+	o.eachField(s, s.Top(), func(id uint32) {
+		z, cells := own[id], []any{s.Path(id), s.Fields[id].TypeName, columnsText(s, id), nil, nil, nil, nil, nil, nil}
+		if z.pages > 0 {
+			cells = append(cells[:3], z.elements, z.pages, z.stored, z.raw,
+				8*float64(z.stored)/float64(max(z.elements, 1)), provider.ShareOf(z.stored, total))
 		}
-		for _, kid := range s.Children(id) {
-			add(kid)
-		}
-	}
-	for _, id := range s.Top() {
-		add(id)
-	}
+		fields(cells...)
+	})
 	return nil
 }

@@ -166,17 +166,20 @@ func collectionsBetween[O int32 | int64](index *col, e *encoder, off []O, rows s
 	return items, nil
 }
 
-// list is a collection.
-type list struct {
+// indexed are values that have any number of items.
+type indexed struct {
 	index *col
 	item  *field
 	items int64 // of the cluster
 }
 
-func (n *list) reset() {
+func (n *indexed) reset() {
 	n.items = 0
 	n.item.reset()
 }
+
+// list is a collection.
+type list struct{ indexed }
 
 func (n *list) append(e *encoder, arr arrow.Array, rows spans) error {
 	items, err := collections(n.index, e, arr, rows, n.items)
@@ -226,16 +229,7 @@ func (n *record) append(e *encoder, arr arrow.Array, rows spans) error {
 }
 
 // optional is a collection of the values that are not null.
-type optional struct {
-	index *col
-	item  *field
-	items int64 // of the cluster
-}
-
-func (n *optional) reset() {
-	n.items = 0
-	n.item.reset()
-}
+type optional struct{ indexed }
 
 func (n *optional) append(e *encoder, arr arrow.Array, rows spans) error {
 	if arrowutil.NullN(arr) == 0 {

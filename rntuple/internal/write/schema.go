@@ -239,7 +239,7 @@ func (b *builder) optional(f arrow.Field, p place, head string, args []string) *
 	}
 	below := p.within().below(out, "_0", p.want)
 	item := arrow.Field{Name: "_0", Type: f.Type}
-	node := &optional{index: index}
+	node := &optional{indexed{index: index}}
 	if inner, ok := onlyField(f.Type, p.want); ok {
 		of := b.field(inner, below)
 		node.item = &field{node: only{of}, id: of.id, typeName: of.typeName, path: of.path}
@@ -312,7 +312,7 @@ func (b *builder) list(f, item arrow.Field, p place, head string, args []string)
 	case maps[head]:
 		want = "std::pair<" + arg(args, 0) + "," + arg(args, 1) + ">"
 	}
-	node := &list{index: index, item: b.field(item, p.within().below(out, "_0", want))}
+	node := &list{indexed{index: index, item: b.field(item, p.within().below(out, "_0", want))}}
 	out.node = node
 	name := ""
 	if node.item.typeName != "" {
@@ -348,7 +348,7 @@ func (b *builder) mapping(f arrow.Field, dt *arrow.MapType, p place, head string
 	both := strings.Join(names, ",")
 	pair.node, pair.typeName = node, "std::pair<"+both+">"
 	b.s.Fields[pair.id].TypeName = pair.typeName
-	out.node = &list{index: index, item: pair}
+	out.node = &list{indexed{index: index, item: pair}}
 	name := head + "<" + both + ">"
 	if len(args) > 2 && same(args[0], names[0]) && same(args[1], names[1]) {
 		name = p.want // with a comparison or an allocator
