@@ -343,9 +343,7 @@ func (b *Builder) Append(dst []byte) []byte {
 	}
 	ids := b.sortedIDs()
 	dst = beginSection(dst, 4*len(ids))
-	for _, id := range ids {
-		dst = le.AppendUint32(dst, id)
-	}
+	dst, _ = binary.Append(dst, le, ids) // never fails
 	dst = endSection(dst, 4*len(ids))
 	return append(dst, make([]byte, -(len(dst)-start)&(bufferAlign-1))...)
 }

@@ -3,11 +3,8 @@ package dictionary
 // Codes holds the ids of values in the order of the rows, in as few bytes each as the largest id so far needs. The
 // zero value is empty.
 type Codes struct {
-	// Chunks of chunkLen ids: first those of one byte, then of two, then of four.
-	narrow [][]uint8
-	middle [][]uint16
-	wide   [][]uint32
-	open   []uint32 // the last chunk, which is not full yet
+	chunks []func(dst []uint32) []uint32 // of chunkLen ids, which each writes to dst
+	open   []uint32                      // the last chunk, which is not full yet
 	n      int
 	most   uint32
 }
@@ -40,29 +37,25 @@ func (c *Codes) seal(chunk []uint32) {
 	}
 	switch {
 	case c.most < 1<<8:
-		c.narrow = append(c.narrow, convert[uint8](make([]uint8, chunkLen), chunk))
+		c.chunks = append(c.chunks, kept[uint8](chunk))
 	case c.most < 1<<16:
-		c.middle = append(c.middle, convert[uint16](make([]uint16, chunkLen), chunk))
+		c.chunks = append(c.chunks, kept[uint16](chunk))
 	default:
-		c.wide = append(c.wide, convert[uint32](make([]uint32, chunkLen), chunk))
+		c.chunks = append(c.chunks, kept[uint32](chunk))
 	}
+}
+
+// kept copies ids for later.
+func kept[N uint8 | uint16 | uint32](ids []uint32) func(dst []uint32) []uint32 {
+	all := convert(make([]N, len(ids)), ids)
+	return func(dst []uint32) []uint32 { return convert(dst, all) }
 }
 
 // Each calls f with all ids in chunks. A chunk is valid until f returns.
 func (c *Codes) Each(f func(ids []uint32) error) error {
 	buf := make([]uint32, min(c.n, chunkLen))
-	for _, chunk := range c.narrow {
-		if err := f(convert(buf, chunk)); err != nil {
-			return err
-		}
-	}
-	for _, chunk := range c.middle {
-		if err := f(convert(buf, chunk)); err != nil {
-			return err
-		}
-	}
-	for _, chunk := range c.wide {
-		if err := f(convert(buf, chunk)); err != nil {
+	for _, chunk := range c.chunks {
+		if err := f(chunk(buf)); err != nil {
 			return err
 		}
 	}

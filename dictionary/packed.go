@@ -1,6 +1,8 @@
 package dictionary
 
 import (
+	"encoding/binary"
+
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/numeric"
@@ -167,8 +169,6 @@ func (d *Dictionary) readIDs() ([]uint32, error) {
 		return nil, err
 	}
 	ids := make([]uint32, len(d.sorted)/4)
-	for i := range ids {
-		ids[i] = le.Uint32(d.sorted[4*i:])
-	}
-	return ids, nil
+	_, err := binary.Decode(d.sorted, le, ids)
+	return ids, err
 }

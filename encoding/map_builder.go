@@ -1,6 +1,9 @@
 package encoding
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // BlockMapBuilder collects the blocks of a buffer. The zero value is ready to use.
 type BlockMapBuilder struct {
@@ -51,9 +54,7 @@ func (b *BlockMapBuilder) Append(dst []byte) []byte {
 	logical = le.AppendUint64(logical, pos)
 	record = le.AppendUint64(record, uint64(len(dst)-start))
 	dst = append(append(dst, logical...), record...)
-	for _, v := range [...]uint64{b.values, uint64(len(b.counts)), uint64(segments), segmentBlocks, b.bytes} {
-		dst = le.AppendUint64(dst, v)
-	}
+	dst, _ = binary.Append(dst, le, []uint64{b.values, uint64(len(b.counts)), uint64(segments), segmentBlocks, b.bytes}) // never fails
 	return dst
 }
 

@@ -102,23 +102,12 @@ func (d deltas) at(i int) uint32 {
 
 // fit reports whether base plus each of the n numbers is at least 1, below 2³²-1, and an int here.
 func (d deltas) fit(base uint32, n int) bool {
-	if base == 0 || uint64(base) > math.MaxInt {
-		return false
-	}
 	room := min(uint64(math.MaxInt), math.MaxUint32-1)
-	if uint64(base) > room {
+	if base == 0 || uint64(base) > room {
 		return false
 	}
-	room -= uint64(base)
-	switch d.width {
-	case 1:
-		if room >= math.MaxUint8 {
-			return true
-		}
-	case 2:
-		if room >= math.MaxUint16 {
-			return true
-		}
+	if room -= uint64(base); room >= 1<<(8*d.width)-1 {
+		return true
 	}
 	for i := range n {
 		if uint64(d.at(i)) > room {

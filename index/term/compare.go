@@ -76,11 +76,9 @@ func (x *Index) digest(ctx context.Context, e Entry) (n int, hash uint64, err er
 	h := xxh3.New()
 	var buf []byte
 	err = x.EachPart(ctx, e, 0, uint32(x.total), nil, func(rows []uint32) error {
-		n, buf = n+len(rows), buf[:0]
-		for _, r := range rows {
-			buf = binary.LittleEndian.AppendUint32(buf, r)
-		}
-		_, _ = h.Write(buf) // never fails
+		n += len(rows)
+		buf, _ = binary.Append(buf[:0], binary.LittleEndian, rows)
+		_, _ = h.Write(buf) // neither fails
 		return nil
 	})
 	return n, h.Sum64(), err

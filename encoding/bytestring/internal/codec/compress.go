@@ -52,7 +52,6 @@ func beginCompressed(dst []byte, code encoding.Code) []byte {
 // endCompressed completes a tree after its compressed part.
 func endCompressed(w *encode.Workspace, dst []byte, start int, v vector.Values, nums *encode.Numbers) ([]byte, bool) {
 	const header = 2 + compressHeader
-	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-start-header))
-	dst = encode.Pad(dst, start) // the reference needs the zeros even if no offsets follow
+	dst = encode.EndPart(dst, start, start+header, 2) // the reference needs the zeros even if no offsets follow
 	return w.AppendOffsets(dst, v, start+6, start+7, nums), true
 }

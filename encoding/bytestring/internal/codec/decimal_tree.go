@@ -180,11 +180,8 @@ func appendDecimals(w *encode.Workspace, dst []byte, in *encode.Input, r encode.
 	binary.LittleEndian.PutUint32(header[8:], uint32(len(d.Exceptions)))
 	dst = append(dst, header[:]...)
 	dst = r.Numbers.AppendIntegers(dst, d.Numbers, in.Valid)
-	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start-len(header)))
-	dst = encode.Pad(dst, start)
-	for _, p := range d.Exceptions {
-		dst = binary.LittleEndian.AppendUint32(dst, p)
-	}
+	dst = encode.EndPart(dst, start, start+len(header), 12)
+	dst, _ = binary.Append(dst, binary.LittleEndian, d.Exceptions) // never fails
 	for _, p := range d.Exceptions {
 		dst = append(dst, src[p][:]...)
 	}

@@ -164,8 +164,7 @@ func appendDictionary(w *encode.Workspace, dst []byte, in *encode.Input, r encod
 	binary.LittleEndian.PutUint32(dst[start+10:], uint32(w.Distinct.Len()))
 	body := len(dst)
 	dst = encode.AppendNumbers(nums, dst, encode.Codes, 0, w.Codes)
-	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-body))
-	dst = encode.Pad(dst, body)
+	dst = encode.EndPart(dst, start, body, 2)
 	if in.Fixed == 0 {
 		lengths := scratch.Slice(&w.Lengths, w.Distinct.Len())
 		last := 0

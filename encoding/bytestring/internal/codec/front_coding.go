@@ -126,8 +126,7 @@ func appendFrontCoding(w *encode.Workspace, dst []byte, in *encode.Input, r enco
 	dst = append(dst, header[:]...)
 	rests := w.Rests(v, prefixes)
 	dst = encode.AppendNumbers(r.Numbers, dst, encode.Codes, 0, prefixes)
-	binary.LittleEndian.PutUint32(dst[start+4:], uint32(len(dst)-start-8))
-	return r.Texts.Append(encode.Pad(dst, start), 1, 0, rests), true
+	return r.Texts.Append(encode.EndPart(dst, start, start+8, 4), 1, 0, rests), true
 }
 
 var frontCoding = encode.Row{

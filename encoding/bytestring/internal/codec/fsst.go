@@ -113,8 +113,7 @@ func appendFSST(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Requ
 	dst = s.Append(dst)
 	at := len(dst)
 	dst = s.Encode(dst, in.Bytes())
-	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-at))
-	dst = encode.Pad(dst, start) // the reference needs the zeros even if no offsets follow
+	dst = encode.EndPart(dst, start, at, 3) // the reference needs the zeros even if no offsets follow
 	return w.AppendOffsets(dst, in.Values, start+8, start+7, r.Numbers), true
 }
 

@@ -140,8 +140,7 @@ func appendRadixPack(w *encode.Workspace, dst []byte, in *encode.Input, r encode
 			dst[start+7] = 1
 		}
 	}
-	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-at))
-	return e.Append(encode.Pad(dst, start), data), true
+	return e.Append(encode.EndPart(dst, start, at, 12), data), true
 }
 
 // oneLength is the length of all values that are not empty, 0 if they differ.

@@ -200,13 +200,7 @@ const (
 )
 
 func appendRaw[T uint32 | uint64](dst []byte, values []T) []byte {
-	for _, v := range values {
-		if binary.Size(v) == 4 {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(v))
-		} else {
-			dst = binary.LittleEndian.AppendUint64(dst, uint64(v))
-		}
-	}
+	dst, _ = binary.Append(dst, binary.LittleEndian, values) // never fails
 	return dst
 }
 
