@@ -178,6 +178,12 @@ func Gather[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []
 	if t.slot == 0 {
 		return gatherLong(t, dst, offsets, base, codes)
 	}
+	if t.same >= 0 {
+		return gatherSame(t, dst, offsets, base, codes)
+	}
+	if len(offsets) != len(codes) {
+		return 0, fmt.Errorf("vector: %d offsets for %d codes", len(offsets), len(codes))
+	}
 	switch t.slot {
 	case 1:
 		return gatherSlots[[1]byte](t, dst, offsets, base, codes)
@@ -211,12 +217,6 @@ func slotsOf[S slot](t *Table) []S {
 // gatherSlots copies a slot for every code, as long as slots fit, and goes on by
 // as many bytes as count; then exactly those.
 func gatherSlots[S slot, O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
-	if t.same >= 0 {
-		return gatherSame[S](t, dst, offsets, base, codes)
-	}
-	if len(offsets) != len(codes) {
-		return 0, fmt.Errorf("vector: %d offsets for %d codes", len(offsets), len(codes))
-	}
 	room, o := dst[:cap(dst)], 0
 	slots := slotsOf[S](t)
 	lengths := t.lengths[:len(slots)]
@@ -285,13 +285,30 @@ func putSame[S slot](out unsafe.Pointer, n int, slots []S, codes []uint32) (done
 
 // gatherSame is Gather where all values have the same length: where they lie
 // needs no looking up.
-func gatherSame[S slot, O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
+func gatherSame[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
 	size := t.same * len(codes)
 	if size > len(dst) {
 		return 0, fmt.Errorf("vector: %d bytes of room for %d", len(dst), size)
 	}
 	countOffsets(offsets, base+O(t.same), O(t.same))
-	return size, copySame[S](t, dst, codes)
+	var err error
+	switch t.slot {
+	case 1:
+		err = copySame[[1]byte](t, dst, codes)
+	case 2:
+		err = copySame[[2]byte](t, dst, codes)
+	case 4:
+		err = copySame[[4]byte](t, dst, codes)
+	case 8:
+		err = copySame[[8]byte](t, dst, codes)
+	case 16:
+		err = copySame[[16]byte](t, dst, codes)
+	case 32:
+		err = copySame[[32]byte](t, dst, codes)
+	default:
+		err = copySame[[64]byte](t, dst, codes)
+	}
+	return size, err
 }
 
 // countOffsets sets offsets to first, and each next one step further.
