@@ -29,11 +29,10 @@ func (c *Chunk) offsetIndex(ctx context.Context, have storage.Prefetched) ([]Pla
 			return false
 		}
 		item, n := t.List()
+		if t.Err == nil && item != thrift.Struct {
+			t.Err = thrift.ErrFormat
+		}
 		for range n {
-			if item != thrift.Struct {
-				t.Skip(item)
-				continue
-			}
 			var p Place
 			t.Fields(t.Ints(nil, &p.At, &p.Size, &p.First))
 			pages = append(pages, p)
