@@ -107,7 +107,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 		c.v.Note(b.in(fmt.Errorf("buffer does not start at a multiple of %d: the reference cannot read it", container.Alignment), b.start))
 	}
 	b.flags(col, field)
-	if c.v.o.MetadataOnly {
+	if c.v.Options.MetadataOnly {
 		return true, nil
 	}
 	if at := stored.GetBuffer().GetRange(); at.GetStart() < at.GetEnd() {
@@ -128,7 +128,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 		return b.blocks(ctx)
 	case stored.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
 		return b.dictionary(ctx, field)
-	case stored.Kind == shardpb.BufferKind_RANGE_INDEX && c.v.o.Quick:
+	case stored.Kind == shardpb.BufferKind_RANGE_INDEX && c.v.Options.Quick:
 		raw, err := pageindex.Read(ctx, c.stripe, col.ID, stored, field.GetPositionCount(), nil)
 		return true, c.v.found(b.in(cmp.Or(err, blocks.CheckWhole(raw, stored.GetChecksums())), b.start))
 	case stored.Kind == shardpb.BufferKind_RANGE_INDEX:

@@ -31,9 +31,9 @@ func (v *verifier) index(ctx context.Context, t *shardtable.Table, x *shardtable
 	switch {
 	case err != nil:
 		return v.found(err)
-	case v.o.MetadataOnly:
+	case v.Options.MetadataOnly:
 		return nil
-	case v.o.Quick:
+	case v.Options.Quick:
 		v.Unchecked(fmt.Errorf("%s: an index is checked by building it again, which takes a complete verification", name))
 		return nil
 	}
@@ -62,5 +62,5 @@ func (v *verifier) rebuild(ctx context.Context, t *shardtable.Table, x *shardtab
 	if err != nil {
 		return nil, err
 	}
-	return p.Build(ctx, t, x.Rows, indexing.Options{Parallelism: v.o.Parallelism})
+	return p.Build(ctx, t, x.Rows, indexing.Options{Parallelism: v.Options.Parallelism})
 }

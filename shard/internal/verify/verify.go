@@ -34,7 +34,7 @@ import (
 
 // Options are the options of [Verify].
 type Options struct {
-	provider.VerifyOptions
+	VerifyOptions provider.VerifyOptions
 	// Open has the options for opening the artifacts.
 	Open shardfile.OpenOptions
 	// MaxBlockBytes and MaxDictionaryBytes are limits as in [read.Options].
@@ -72,7 +72,6 @@ func newVerifier(o Options) (*verifier, error) {
 	); err != nil {
 		return nil, err
 	}
-	o.VerifyOptions = f.Options
 	return &verifier{Findings: f, o: o, seen: map[place]bool{}}, nil
 }
 
@@ -169,7 +168,7 @@ func (v *verifier) run(ctx context.Context) error {
 	if err := v.stripes(ctx); err != nil {
 		return err
 	}
-	if n := v.unbound.Load(); v.o.Quick && n > 0 {
+	if n := v.unbound.Load(); v.Options.Quick && n > 0 {
 		v.Unchecked(fmt.Errorf("%d buffers have no checksums in their descriptors, so that bytes of other buffers in their places are not found", n))
 	}
 	return v.indexes(ctx)
@@ -203,7 +202,7 @@ func (v *verifier) stripes(ctx context.Context) error {
 func (v *verifier) stripe(ctx context.Context, s *shardfile.Stripe) error {
 	fields := v.schema.NumFields()
 	v.budget.nextStripe()
-	err := parallel.Each(ctx, fields, v.o.Parallelism, func(ctx context.Context, i int) (err error) {
+	err := parallel.Each(ctx, fields, v.Options.Parallelism, func(ctx context.Context, i int) (err error) {
 		defer fault.Recover(&err)
 		if err := v.column(ctx, s, i); err != nil {
 			return err
@@ -235,7 +234,7 @@ func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error
 	if err != nil || !ok {
 		return err
 	}
-	if v.o.MetadataOnly || v.o.Quick {
+	if v.Options.MetadataOnly || v.Options.Quick {
 		return c.positions(ctx, &col)
 	}
 	return c.values(ctx, &col)
