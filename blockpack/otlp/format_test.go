@@ -47,7 +47,7 @@ func objects(t require.TestingT, messages [][]byte, between string) string {
 // read returns the messages of a file.
 func read(t require.TestingT, file string) [][]byte {
 	var out [][]byte
-	for m, err := range otlp.Messages(&tabletest.TricklingReader{B: []byte(file), N: 1000}, otlp.ReadOptions{}) {
+	for m, err := range otlp.Messages(&tabletest.TricklingReader{B: []byte(file), N: 1000}) {
 		require.NoError(t, err)
 		out = append(out, bytes.Clone(m))
 	}
@@ -197,7 +197,7 @@ func FuzzMessages(f *testing.F) {
 	f.Add([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"000102030405060708090a0b0c0d0e0f","spanId":"0001020304050607"}]}]}]}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var messages [][]byte
-		for m, err := range otlp.Messages(bytes.NewReader(file), otlp.ReadOptions{}) {
+		for m, err := range otlp.Messages(bytes.NewReader(file)) {
 			if err != nil {
 				return
 			}
@@ -246,7 +246,7 @@ func TestCutFiles(t *testing.T) {
 		for n := 0; n < len(file); n += sweep.Step(97) {
 			var got [][]byte
 			var err error
-			for m, e := range otlp.Messages(strings.NewReader(file[:n]), otlp.ReadOptions{}) {
+			for m, e := range otlp.Messages(strings.NewReader(file[:n])) {
 				if err = e; e == nil {
 					got = append(got, bytes.Clone(m))
 				}
@@ -270,7 +270,7 @@ func TestHostileLengths(t *testing.T) {
 	for _, file := range []string{"\xff\xff\xff\x03\x0a\x05\x12\x03\x0a\x01a", "\x0a\x80\x80\x80\x10\x0a\x02\x0a\x00"} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		for _, err := range otlp.Messages(strings.NewReader(file), otlp.ReadOptions{}) {
+		for _, err := range otlp.Messages(strings.NewReader(file)) {
 			require.ErrorIs(t, err, fault.ErrCorrupt)
 		}
 		runtime.ReadMemStats(&after)

@@ -3,11 +3,11 @@ package otlp
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -18,50 +18,36 @@ import (
 // DefaultMaxMessageBytes is the default of [ReadOptions.MaxMessageBytes].
 const DefaultMaxMessageBytes = 64 << 20
 
-// ReadOptions are the options of [Messages]. The zero value is the default.
+// ReadOptions are how the forms that the package describes are read. The zero value is the default.
 type ReadOptions struct {
 	// MaxMessageBytes is the largest message in bytes, by default DefaultMaxMessageBytes. In a file that is one message,
 	// it is the largest ResourceSpans.
 	MaxMessageBytes int
-	// UnknownKeys is called with the number of members of JSON objects that OTLP does not have, if there are any, at the
-	// end of the input. They are left out. It may be nil.
-	UnknownKeys func(n int64)
 }
 
-// Messages returns the messages of a file in one of the forms that the package describes, each as an encoded TracesData. A
-// message is valid until the next step of the loop. An error ends the loop; it has the offset in the file.
-func Messages(r io.Reader, o ReadOptions) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		m := newReader(r, o)
-		for {
-			msg, ok, err := m.next()
-			if err == nil && !ok || !yield(msg, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// reader reads messages one after the other.
+// reader reads the messages of a file in one of the forms that the package describes, which its owner closes. An error has the
+// offset in the file.
 type reader struct {
-	r    *bufio.Reader
-	o    ReadOptions
-	read func() ([]byte, error) // the next message, nil before the first one
-	at   int64                  // bytes that were read
-	buf  bytes.Buffer
-	out  []byte
-	json wire.Decoder
+	r       *bufio.Reader
+	most    int                    // bytes of a message
+	unknown func(n int64)          // is called at the end if there are unknown members of JSON objects, with their number
+	read    func() ([]byte, error) // the next message, nil before the first one
+	at      int64                  // bytes that were read
+	buf     bytes.Buffer
+	out     []byte
+	json    wire.Decoder
 }
 
-func newReader(r io.Reader, o ReadOptions) *reader {
-	if o.MaxMessageBytes <= 0 {
-		o.MaxMessageBytes = DefaultMaxMessageBytes
+func newReader(r io.Reader, o ReadOptions, unknown func(n int64)) *reader {
+	most := o.MaxMessageBytes
+	if most <= 0 {
+		most = DefaultMaxMessageBytes
 	}
-	return &reader{r: bufio.NewReaderSize(r, 256<<10), o: o}
+	return &reader{r: bufio.NewReaderSize(r, 256<<10), most: most, unknown: unknown}
 }
 
-// next returns the next message, valid until the next call. ok is false at the end.
-func (m *reader) next() (msg []byte, ok bool, err error) {
+// Next implements [messageReader].
+func (m *reader) Next(context.Context) (msg []byte, ok bool, err error) {
 	if m.read == nil {
 		m.read, err = m.form()
 	}
@@ -71,12 +57,15 @@ func (m *reader) next() (msg []byte, ok bool, err error) {
 	if err != io.EOF { // as bufio.Reader returns it between messages
 		return msg, err == nil, err
 	}
-	if n := m.json.UnknownKeys; n > 0 && m.o.UnknownKeys != nil {
-		m.o.UnknownKeys(n)
+	if m.json.UnknownKeys > 0 {
+		m.unknown(m.json.UnknownKeys)
 		m.json.UnknownKeys = 0
 	}
 	return nil, false, nil
 }
+
+// Close implements [messageReader].
+func (m *reader) Close() error { return nil }
 
 // form finds the form of the file, and returns the function for its next message.
 func (m *reader) form() (func() ([]byte, error), error) {
@@ -90,7 +79,7 @@ func (m *reader) form() (func() ([]byte, error), error) {
 	if err == nil {
 		head, err = m.r.Peek(64 << 10)
 	}
-	switch framed, whole := isFramed(head, m.o.MaxMessageBytes), isMessage(head); {
+	switch framed, whole := isFramed(head, m.most), isMessage(head); {
 	case noEOF(err) != nil:
 		return nil, err
 	case len(head) == 0:
@@ -211,8 +200,8 @@ func (m *reader) discard(n int) error {
 
 // take reads n bytes into the buffer. Memory grows with the bytes that arrive.
 func (m *reader) take(n int64, what string) ([]byte, error) {
-	if n > int64(m.o.MaxMessageBytes) {
-		return nil, fault.In(fault.Limitf("a message of %d bytes; the limit is %d", n, m.o.MaxMessageBytes), what, m.at)
+	if n > int64(m.most) {
+		return nil, fault.In(fault.Limitf("a message of %d bytes; the limit is %d", n, m.most), what, m.at)
 	}
 	m.buf.Reset()
 	k, err := m.buf.ReadFrom(io.LimitReader(m.r, n))
@@ -322,8 +311,8 @@ func (m *reader) object() ([]byte, error) {
 			return nil, err
 		}
 		n, done := s.end(b)
-		if m.buf.Len()+n > m.o.MaxMessageBytes {
-			return nil, fault.Limitf("a document of more than %d bytes", m.o.MaxMessageBytes)
+		if m.buf.Len()+n > m.most {
+			return nil, fault.Limitf("a document of more than %d bytes", m.most)
 		}
 		m.buf.Write(b[:n])
 		if err := m.discard(n); err != nil {

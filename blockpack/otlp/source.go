@@ -55,27 +55,16 @@ func newSource(ctx context.Context, in provider.Input, ro provider.ReadOptions, 
 // messagesOfFile opens a file of messages.
 func messagesOfFile(in provider.Input, read ReadOptions, warning func(string)) func(context.Context, provider.Input) (messageReader, error) {
 	told := false
-	unknown := read.UnknownKeys
-	read.UnknownKeys = func(n int64) {
-		if told {
-			return
-		}
-		told = true
-		warning(fmt.Sprintf("%s: %d members of JSON objects that OTLP does not have are left out", in.Name, n))
-		if unknown != nil {
-			unknown(n)
+	unknown := func(n int64) {
+		if !told {
+			told = true
+			warning(fmt.Sprintf("%s: %d members of JSON objects that OTLP does not have are left out", in.Name, n))
 		}
 	}
 	return func(_ context.Context, in provider.Input) (messageReader, error) {
-		return fileReader{newReader(io.NewSectionReader(in.At, 0, in.Size), read)}, nil
+		return newReader(io.NewSectionReader(in.At, 0, in.Size), read, unknown), nil
 	}
 }
-
-// fileReader is a [messageReader] of a file, which its owner closes.
-type fileReader struct{ *reader }
-
-func (r fileReader) Next(context.Context) ([]byte, bool, error) { return r.next() }
-func (r fileReader) Close() error                               { return nil }
 
 // prepare finds the columns.
 func (s *source) prepare(ctx context.Context, ro provider.ReadOptions) (err error) {

@@ -1,31 +1,55 @@
 package command_test
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
-// messagesOf are the OTLP messages of a file.
-func messagesOf(t *testing.T, name string) (list [][]byte) {
+// ids are the ids in OTLP/JSON, which are hexadecimal there. In the JSON of Protocol Buffers they would be in base 64.
+var ids = regexp.MustCompile(`"(traceId|spanId|parentSpanId)":\s*"([0-9a-f]*)"`)
+
+// tracesOf are the messages of a file, read by the library of Protocol Buffers.
+func tracesOf(t *testing.T, name string) (list []*tracev1.TracesData) {
 	t.Helper()
-	f, err := os.Open(name)
+	b, err := os.ReadFile(name)
 	require.NoError(t, err)
-	defer f.Close()
-	for m, err := range otlp.Messages(f, otlp.ReadOptions{}) {
-		require.NoError(t, err)
-		list = append(list, append([]byte(nil), m...))
+	if filepath.Ext(name) == ".otlp" {
+		var messages [][]byte
+		for len(b) > 0 {
+			end := 4 + binary.LittleEndian.Uint32(b)
+			messages = append(messages, b[4:end])
+			b = b[end:]
+		}
+		return otlpgen.Parse(t, messages)
+	}
+	for line := range bytes.Lines(b) {
+		line = ids.ReplaceAllFunc(line, func(field []byte) []byte {
+			m := ids.FindSubmatch(field)
+			id, err := hex.DecodeString(string(m[2]))
+			require.NoError(t, err)
+			return fmt.Appendf(nil, "%q:%q", m[1], base64.StdEncoding.EncodeToString(id))
+		})
+		traces := &tracev1.TracesData{}
+		require.NoError(t, protojson.Unmarshal(line, traces))
+		list = append(list, traces)
 	}
 	return list
 }
@@ -36,7 +60,7 @@ func TestOTLP(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("shop.otlp.jsonl", shop, 0o600))
-	want := otlpgen.Parse(t, messagesOf(t, "shop.otlp.jsonl"))
+	want := tracesOf(t, "shop.otlp.jsonl")
 	require.Equal(t, 43, otlpgen.NumSpans(want))
 	from := "shop.otlp.jsonl"
 	for _, to := range []string{"a.otlp", "b.amudai.shard", "c.otlp.json", "d.blockpack", "e.parquet", "f.otlp", "g.arrow", "h.otlp.jsonl"} {
@@ -44,7 +68,7 @@ func TestOTLP(t *testing.T) {
 		from = to
 	}
 	for _, name := range []string{"a.otlp", "c.otlp.json", "f.otlp", "h.otlp.jsonl"} {
-		require.Empty(t, otlpgen.Diff(want, otlpgen.Parse(t, messagesOf(t, name))), name)
+		require.Empty(t, otlpgen.Diff(want, tracesOf(t, name)), name)
 	}
 	require.Contains(t, ok(t, "schema", "a.otlp"), "resource.service.name")
 	require.Equal(t, "span:name\nauthorize\nauthorize\n",
@@ -78,7 +102,7 @@ func TestOTLPRandom(t *testing.T) {
 			require.Equal(rt, app.ExitOK, r.code, r.errout)
 			from = to
 		}
-		require.Empty(rt, otlpgen.Diff(want, otlpgen.Parse(t, messagesOf(t, "e.otlp.json"))))
-		require.Empty(rt, otlpgen.Diff(want, otlpgen.Parse(t, messagesOf(t, "g.otlp"))))
+		require.Empty(rt, otlpgen.Diff(want, tracesOf(t, "e.otlp.json")))
+		require.Empty(rt, otlpgen.Diff(want, tracesOf(t, "g.otlp")))
 	})
 }

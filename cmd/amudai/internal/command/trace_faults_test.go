@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/blockpack"
-	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 )
 
@@ -28,7 +28,8 @@ func traceFiles(t *testing.T) (dir, id string) {
 	} {
 		w, err := blockpack.Create(t.Context(), name, o)
 		require.NoError(t, err)
-		for m, err := range otlp.Messages(strings.NewReader(string(shop)), otlp.ReadOptions{}) {
+		for _, traces := range tracesOf(t, "t.otlp.jsonl") {
+			m, err := proto.Marshal(traces)
 			require.NoError(t, err)
 			require.NoError(t, w.WriteOTLP(t.Context(), m))
 		}
