@@ -17,7 +17,6 @@ var mayNotRecover = map[string]string{
 	"internal/base/parallel/parallel.go Each":           "one recovers",
 	"rntuple/internal/write/parallel.go each":           "guarded recovers into the error of the field or column",
 	"internal/bench/measure/peak.go Peak":               "it reads a file of the system, no input",
-	"internal/bench/suite/ops.go sideBySide":            "a benchmark may end with its operation's panic",
 	"cmd/amudai/main.go main":                           "it waits for a signal",
 }
 

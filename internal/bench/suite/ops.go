@@ -2,14 +2,13 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
@@ -96,33 +95,26 @@ func (d *Dataset) run(ctx context.Context, op string, k Contender, path string) 
 func (d *Dataset) operation(ctx context.Context, op string, k Contender, path string) func() error {
 	switch op {
 	case measure.OpWrite:
-		return func() error { return d.write(ctx, k, path, 1) }
+		return func() error { return d.Write(ctx, k, path, 1) }
 	case measure.OpWriteTwo:
-		return func() error { return d.write(ctx, k, path, 2) }
+		return func() error { return d.Write(ctx, k, path, 2) }
 	case measure.OpWriteShare:
-		return sideBySide(func(i int) error { return d.write(ctx, k, fmt.Sprintf("%s.%d", path, i), 1) })
+		return sideBySide(ctx, func(ctx context.Context, i int) error { return d.Write(ctx, k, fmt.Sprintf("%s.%d", path, i), 1) })
 	}
 	read := func() error { _, err := d.read(ctx, op, k, path, nil); return err }
 	if op == measure.OpScanShare {
-		return sideBySide(func(int) error { return read() })
+		return sideBySide(ctx, func(context.Context, int) error { return read() })
 	}
 	return read
 }
 
 // sideBySide calls f twice at the same time.
-func sideBySide(f func(i int) error) func() error {
-	return func() error {
-		var errs [2]error
-		var wait sync.WaitGroup
-		for i := range errs {
-			wait.Go(func() { errs[i] = f(i) })
-		}
-		wait.Wait()
-		return errors.Join(errs[:]...)
-	}
+func sideBySide(ctx context.Context, f func(ctx context.Context, i int) error) func() error {
+	return func() error { return parallel.Each(ctx, 2, 2, f) }
 }
 
-func (d *Dataset) write(ctx context.Context, k Contender, path string, threads int) error {
+// Write writes the data set as a contender does.
+func (d *Dataset) Write(ctx context.Context, k Contender, path string, threads int) error {
 	i := 0
 	return k.Write(ctx, path, d.Schema, func() (arrow.RecordBatch, error) {
 		if i++; i > len(d.Batches) {

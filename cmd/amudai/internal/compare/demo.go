@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
@@ -97,14 +96,7 @@ func (a group) runDemo(ctx context.Context, keep string) (err error) {
 	}
 	for _, k := range list[1:] {
 		path := filepath.Join(keep, "flights-"+k.(demoShard).Options.Edition.String()+".amudai.shard")
-		batches := c.data.Batches
-		next := func() (b arrow.RecordBatch, _ error) {
-			if len(batches) > 0 {
-				b, batches = batches[0], batches[1:]
-			}
-			return b, nil
-		}
-		if err := k.Write(ctx, path, c.data.Schema, next, 0); err != nil {
+		if err := c.data.Write(ctx, k, path, 0); err != nil {
 			return err
 		}
 	}
