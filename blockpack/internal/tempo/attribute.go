@@ -54,7 +54,7 @@ func (c columns) attributes(num protowire.Number) appender {
 	}
 	in := columnsOf(c.path+".Attrs", items, c.err)
 	in.need("Key")
-	key, isArray, valueType, json := in.texts("Key"), in.bools("IsArray"), in.numbers("ValueType"), in.texts("ValueUnsupported")
+	key, isArray, valueType, json := in.texts("Key"), cellsOf(in, "IsArray", in.arrays["IsArray"], bools), in.numbers("ValueType"), in.texts("ValueUnsupported")
 	if json.a == nil {
 		json = in.texts("ValueDropped")
 	}
@@ -63,7 +63,7 @@ func (c columns) attributes(num protowire.Number) appender {
 		lists = append(lists, in.values(name, kind(k)))
 	}
 	value := func(dst []byte, k int) ([]byte, error) {
-		array := isArray.get(k) || valueType.or0(k) >= firstArrayType
+		array := isArray.get(k) || valueType.get(k) >= firstArrayType
 		for _, v := range lists {
 			if from, to := v.rows.span(k); from < to {
 				return v.appendRange(dst, from, to, array)
@@ -72,16 +72,15 @@ func (c columns) attributes(num protowire.Number) appender {
 		if array {
 			return protowire.AppendBytes(protowire.AppendTag(dst, anyArray, protowire.BytesType), nil), nil
 		}
-		if text, ok := json.get(k); ok && text != "" { // in the form of OTLP/JSON
-			return new(wire.Decoder).Append(dst, []byte(text), wire.AnyValue)
+		if text := json.get(k); len(text) > 0 { // in the form of OTLP/JSON
+			return new(wire.Decoder).Append(dst, text, wire.AnyValue)
 		}
 		return dst, nil // an empty value
 	}
 	return func(dst []byte, i int) (_ []byte, err error) {
 		from, to := rows.span(i)
 		for k := from; k < to; k++ {
-			name, _ := key.get(k)
-			if dst, err = appendAttribute(dst, num, name, func(dst []byte) ([]byte, error) { return value(dst, k) }); err != nil {
+			if dst, err = appendAttribute(dst, num, key.get(k), func(dst []byte) ([]byte, error) { return value(dst, k) }); err != nil {
 				return dst, fault.InColumn(err, in.path+".ValueUnsupported")
 			}
 		}
@@ -90,7 +89,27 @@ func (c columns) attributes(num protowire.Number) appender {
 }
 
 // values finds a column that has a list of values of a kind in each row, or a value or null.
-func (c columns) values(name string, k kind) (v values) {
+func (c columns) values(name string, k kind) values {
+	switch k {
+	case kindInt:
+		return valuesOf(c, name, integers, func(dst []byte, v int64) []byte {
+			return protowire.AppendVarint(protowire.AppendTag(dst, anyInt, protowire.VarintType), uint64(v))
+		})
+	case kindDouble:
+		return valuesOf(c, name, doubles, func(dst []byte, v float64) []byte {
+			return protowire.AppendFixed64(protowire.AppendTag(dst, anyDouble, protowire.Fixed64Type), math.Float64bits(v))
+		})
+	case kindBool:
+		return valuesOf(c, name, bools, func(dst []byte, v bool) []byte {
+			return protowire.AppendVarint(protowire.AppendTag(dst, anyBool, protowire.VarintType), protowire.EncodeBool(v))
+		})
+	}
+	return valuesOf(c, name, texts, func(dst, v []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(dst, anyString, protowire.BytesType), v)
+	})
+}
+
+func valuesOf[T any](c columns, name string, f form[T], appendValue func(dst []byte, v T) []byte) (v values) {
 	a, ok := c.arrays[name]
 	if !ok {
 		return v
@@ -99,48 +118,16 @@ func (c columns) values(name string, k kind) (v values) {
 	if l, isList := a.(array.ListLike); isList {
 		v.rows.offsets, a = l.ValueOffsets, l.ListValues()
 	}
-	switch k {
-	case kindString:
-		t, ok := textsOf(a)
-		if !ok {
-			c.wrongType(name, a, "a string")
-		}
-		v.append = func(dst []byte, i int) []byte {
-			s, _ := t.get(i)
-			return protowire.AppendString(protowire.AppendTag(dst, anyString, protowire.BytesType), s)
-		}
-	case kindInt:
-		n, ok := numbersOf(a)
-		if !ok {
-			c.wrongType(name, a, "an integer")
-		}
-		v.append = func(dst []byte, i int) []byte {
-			return protowire.AppendVarint(protowire.AppendTag(dst, anyInt, protowire.VarintType), n.or0(i))
-		}
-	case kindDouble:
-		d, ok := a.(*array.Float64)
-		if !ok {
-			c.wrongType(name, a, "a double")
-		}
-		v.append = func(dst []byte, i int) []byte {
-			return protowire.AppendFixed64(protowire.AppendTag(dst, anyDouble, protowire.Fixed64Type), math.Float64bits(d.Value(i)))
-		}
-	case kindBool:
-		b, ok := a.(*array.Boolean)
-		if !ok {
-			c.wrongType(name, a, "a boolean")
-		}
-		v.append = func(dst []byte, i int) []byte {
-			return protowire.AppendVarint(protowire.AppendTag(dst, anyBool, protowire.VarintType), protowire.EncodeBool(b.Value(i)))
-		}
-	}
+	items := cellsOf(c, name, a, f)
+	v.append = func(dst []byte, i int) []byte { return appendValue(dst, items.get(i)) }
 	return v
 }
 
 // appendAttribute appends a KeyValue as a field of a message.
-func appendAttribute(dst []byte, num protowire.Number, key string, value func(dst []byte) ([]byte, error)) ([]byte, error) {
+func appendAttribute[T string | []byte](dst []byte, num protowire.Number, key T, value func(dst []byte) ([]byte, error)) ([]byte, error) {
 	return appendMessage(dst, num, func(dst []byte) ([]byte, error) {
-		dst = protowire.AppendString(protowire.AppendTag(dst, 1, protowire.BytesType), key)
+		dst = protowire.AppendVarint(protowire.AppendTag(dst, 1, protowire.BytesType), uint64(len(key)))
+		dst = append(dst, key...)
 		return appendMessage(dst, 2, value)
 	})
 }

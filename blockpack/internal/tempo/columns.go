@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -87,86 +88,55 @@ func (l list) span(i int) (from, to int) {
 	return int(start), int(end)
 }
 
-// texts is a column of strings or bytes. The zero value has nulls only.
-type texts struct {
-	a     arrow.Array
-	value func(i int) string
+// form is a type of values.
+type form[T any] struct {
+	name string                            // in errors
+	of   func(a arrow.Array) func(i int) T // nil for arrays of other types
 }
 
-// get is the value of row i. ok is false for a null.
-func (t texts) get(i int) (v string, ok bool) {
-	if t.a == nil || t.a.IsNull(i) {
-		return "", false
-	}
-	return t.value(i), true
-}
-
-func (c columns) texts(name string) texts { return find(c, name, "a string", textsOf) }
-
-func textsOf(a arrow.Array) (texts, bool) {
-	switch of := a.(type) {
-	case interface{ Value(int) string }: // strings of all layouts
-		return texts{a, of.Value}, true
-	case interface{ Value(int) []byte }:
-		return texts{a, func(i int) string { return string(of.Value(i)) }}, true
-	}
-	return texts{}, false
-}
-
-// numbers is a column of integers. Their 64 bits are those of the signed or unsigned value. The zero value has nulls only.
-type numbers struct {
-	a     arrow.Array
-	value func(i int) uint64
-}
-
-// get is the value of row i. ok is false for a null.
-func (n numbers) get(i int) (v uint64, ok bool) {
-	if n.a == nil || n.a.IsNull(i) {
-		return 0, false
-	}
-	return n.value(i), true
-}
-
-// or0 is the value of row i, 0 for a null.
-func (n numbers) or0(i int) uint64 {
-	v, _ := n.get(i)
-	return v
-}
-
-func (c columns) numbers(name string) numbers { return find(c, name, "an integer", numbersOf) }
-
-func numbersOf(a arrow.Array) (numbers, bool) {
-	switch of := a.(type) {
-	case *array.Int32:
-		return numbers{a, func(i int) uint64 { return uint64(int64(of.Value(i))) }}, true
-	case *array.Int64:
-		return numbers{a, func(i int) uint64 { return uint64(of.Value(i)) }}, true
-	case *array.Uint32:
-		return numbers{a, func(i int) uint64 { return uint64(of.Value(i)) }}, true
-	case *array.Uint64:
-		return numbers{a, of.Value}, true
-	}
-	return numbers{}, false
-}
-
-// bools is a column of truth values. A null is false.
-type bools struct{ a *array.Boolean }
-
-func (b bools) get(i int) bool { return b.a != nil && b.a.IsValid(i) && b.a.Value(i) }
-
-func (c columns) bools(name string) bools {
-	return find(c, name, "a boolean", func(a arrow.Array) (bools, bool) {
-		of, ok := a.(*array.Boolean)
-		return bools{of}, ok
-	})
-}
-
-// find is a field in the form that of gives it, the zero value if there is none.
-func find[T any](c columns, name, want string, of func(arrow.Array) (T, bool)) (found T) {
-	if a, ok := c.arrays[name]; ok {
-		if found, ok = of(a); !ok {
-			c.wrongType(name, a, want)
+var (
+	texts    = form[[]byte]{"a string", arrowutil.BytesOf}
+	integers = form[int64]{"an integer", func(a arrow.Array) func(i int) int64 {
+		if !arrow.IsInteger(a.DataType().ID()) { // but a time
+			return nil
 		}
+		return arrowutil.Integers(a)
+	}}
+	doubles = form[float64]{"a double", arrowutil.Floats}
+	bools   = form[bool]{"a boolean", func(a arrow.Array) func(i int) bool {
+		if b, ok := a.(*array.Boolean); ok {
+			return b.Value
+		}
+		return nil
+	}}
+)
+
+// cells is a column of values of a form. The zero value has nulls only.
+type cells[T any] struct {
+	a     arrow.Array
+	value func(i int) T
+}
+
+// get is the value of row i, the zero value for a null.
+func (c cells[T]) get(i int) (v T) {
+	if c.a == nil || c.a.IsNull(i) {
+		return v
 	}
-	return found
+	return c.value(i)
+}
+
+func (c columns) texts(name string) cells[[]byte]  { return cellsOf(c, name, c.arrays[name], texts) }
+func (c columns) numbers(name string) cells[int64] { return cellsOf(c, name, c.arrays[name], integers) }
+
+// cellsOf are the values of an array, a field or the items of one. A field that is missing has none.
+func cellsOf[T any](c columns, name string, a arrow.Array, f form[T]) (found cells[T]) {
+	if a == nil {
+		return found
+	}
+	value := f.of(a)
+	if value == nil {
+		c.wrongType(name, a, f.name)
+		return found
+	}
+	return cells[T]{a, value}
 }

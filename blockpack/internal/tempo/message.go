@@ -27,17 +27,14 @@ func nothing(dst []byte, _ int) ([]byte, error) { return dst, nil }
 // text is a field of a string or bytes, which is left out if it is empty.
 func (c columns) text(num protowire.Number, name string) appender {
 	t := c.texts(name)
-	return func(dst []byte, i int) ([]byte, error) {
-		v, _ := t.get(i)
-		return wire.AppendText(dst, num, v), nil
-	}
+	return func(dst []byte, i int) ([]byte, error) { return wire.AppendText(dst, num, t.get(i)), nil }
 }
 
 // number is a field of an enum, which is left out if it is 0.
 func (c columns) number(num protowire.Number, name string) appender {
 	n := c.numbers(name)
 	return func(dst []byte, i int) ([]byte, error) {
-		return wire.AppendNumber(dst, num, wire.SpanKind, n.or0(i)), nil
+		return wire.AppendNumber(dst, num, wire.SpanKind, uint64(n.get(i))), nil
 	}
 }
 
@@ -45,7 +42,7 @@ func (c columns) number(num protowire.Number, name string) appender {
 func (c columns) count(num protowire.Number, name string) appender {
 	n := c.numbers(name)
 	return func(dst []byte, i int) ([]byte, error) {
-		return wire.AppendNumber(dst, num, wire.Count, uint64(uint32(n.or0(i)))), nil
+		return wire.AppendNumber(dst, num, wire.Count, uint64(uint32(n.get(i)))), nil
 	}
 }
 
@@ -88,7 +85,7 @@ func appendMessage(dst []byte, num protowire.Number, body func(dst []byte) ([]by
 // binder finds the columns for the fields of each type of messages.
 type binder struct {
 	names *Names
-	trace string // id of the trace that is appended
+	trace []byte // id of the trace that is appended
 	start uint64 // of the span that is appended
 }
 
@@ -103,7 +100,7 @@ func bind(batch arrow.RecordBatch, names *Names) (appender, error) {
 	id := root.texts("TraceID")
 	resources := root.messages(1, "rs", b.resourceSpans)
 	return func(dst []byte, i int) ([]byte, error) {
-		b.trace, _ = id.get(i)
+		b.trace = id.get(i)
 		return resources(dst, i)
 	}, err
 }
@@ -118,8 +115,8 @@ func (b *binder) resource(c columns) appender {
 	service := c.texts("ServiceName") // empty if there is none
 	return inOrder(c.attributes(1), c.dedicated(1, ofResource, b.names),
 		func(dst []byte, i int) ([]byte, error) {
-			v, _ := service.get(i)
-			if v == "" {
+			v := service.get(i)
+			if len(v) == 0 {
 				return dst, nil
 			}
 			return appendAttribute(dst, 1, "service.name", func(dst []byte) ([]byte, error) { return wire.AppendText(dst, anyString, v), nil })
@@ -146,13 +143,13 @@ func (b *binder) span(c columns) appender {
 	start, duration := c.numbers("StartTimeUnixNano"), c.numbers("DurationNano")
 	return inOrder(
 		func(dst []byte, i int) ([]byte, error) {
-			b.start = start.or0(i)
+			b.start = uint64(start.get(i))
 			return wire.AppendText(dst, 1, b.trace), nil
 		},
 		c.text(2, "SpanID"), c.text(3, "TraceState"), c.text(4, "ParentSpanID"), c.text(5, "Name"), c.number(6, "Kind"),
 		func(dst []byte, i int) ([]byte, error) {
 			dst = wire.AppendNumber(dst, 7, wire.Nanos, b.start)
-			return wire.AppendNumber(dst, 8, wire.Nanos, b.start+duration.or0(i)), nil
+			return wire.AppendNumber(dst, 8, wire.Nanos, b.start+uint64(duration.get(i))), nil
 		},
 		c.attributes(9), c.dedicated(9, ofSpan, b.names),
 		c.known(9, kindString, [2]string{"HttpMethod", "http.method"}, [2]string{"HttpUrl", "http.url"}),
@@ -178,7 +175,7 @@ func (b *binder) event(c columns) appender {
 	since := c.numbers("TimeSinceStartNano")
 	return inOrder(
 		func(dst []byte, i int) ([]byte, error) {
-			return wire.AppendNumber(dst, 1, wire.Nanos, b.start+since.or0(i)), nil
+			return wire.AppendNumber(dst, 1, wire.Nanos, b.start+uint64(since.get(i))), nil
 		},
 		c.text(2, "Name"), c.attributes(3), c.dedicated(3, ofEvent, b.names), c.count(4, droppedAttributes))
 }
