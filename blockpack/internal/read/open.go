@@ -103,6 +103,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 	t := &Table{
 		o: o, reader: &table.Counted{Reader: r},
 		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *lazy.Column](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),
+		projections: table.NewProjections(),
 	}
 	if o.SuffixBytes == 0 && t.Latency() == storage.LatencyHigh {
 		o.SuffixBytes = remoteTail

@@ -4,16 +4,20 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
-	"sync"
 
+	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // Projections caches the latest projections of a table, so that small reads of an open file do not derive Arrow types
-// again. The zero value is empty. It may be used concurrently.
+// again. It may be used concurrently.
 type Projections struct {
-	mu     sync.Mutex
-	byName map[string]*Projection
+	cache *lru.Cache[string, *Projection]
+}
+
+// NewProjections is an empty cache.
+func NewProjections() Projections {
+	return Projections{lru.New[string, *Projection](maxProjections)}
 }
 
 const (
@@ -34,25 +38,16 @@ func projectionKey(paths []string) string {
 }
 
 // Get returns the projection to paths, or what resolve makes of them.
-func (p *Projections) Get(paths []string, resolve func() (*Projection, error)) (*Projection, error) {
+func (p Projections) Get(paths []string, resolve func() (*Projection, error)) (*Projection, error) {
 	key := projectionKey(paths)
-	p.mu.Lock()
-	known := p.byName[key]
-	p.mu.Unlock()
-	if known != nil {
+	if known, ok := p.cache.Get(key); ok {
 		return known, nil
 	}
 	made, err := resolve()
-	if err != nil || len(made.Columns) > maxKept {
-		return made, err
+	if err == nil && len(made.Columns) <= maxKept {
+		p.cache.Put(key, made, 1)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.byName == nil || len(p.byName) >= maxProjections {
-		p.byName = map[string]*Projection{}
-	}
-	p.byName[key] = made
-	return made, nil
+	return made, err
 }
 
 // ProjectTops is [Table.ProjectTops] of a table. unique reports whether exactly one top-level column has a name.

@@ -54,7 +54,7 @@ func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = defaultCacheBytes
 	}
-	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), stripeIndexes: make([]indexList, f.NumStripes())}
+	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 }
 
 // NumRows implements [table.Table].

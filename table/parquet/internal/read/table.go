@@ -41,7 +41,7 @@ const cachedChunks = 8192
 // Table returns the file as a table. With dictionaries, top-level columns of strings come as codes, where all chunks store
 // codes.
 func (f *File) Table(dictionaries bool) *Table {
-	t := &Table{File: f, columns: f.schema, tops: make([]table.Column, len(f.read))}
+	t := &Table{File: f, columns: f.schema, made: table.NewProjections(), tops: make([]table.Column, len(f.read))}
 	fields := f.schema.Fields()
 	for i := range fields {
 		if dictionaries && f.isCoded(i) {
