@@ -1,6 +1,6 @@
 // Package sweep controls the extent of tests that sweep over every bit, cut, fault, golden file
 // or seed. "make test" runs a selection of each sweep, so that it ends within minutes. "make
-// sweep" sets AMUDAI_SWEEP to 1, and runs all cases. CI sets it to 6, and runs about every sixth.
+// sweep" sets AMUDAI_SWEEP to 1, and runs all cases. CI sets it to 12, and runs about every twelfth.
 package sweep
 
 import (
