@@ -3,8 +3,8 @@
 package fields
 
 import (
-	"encoding/binary"
 	"fmt"
+	"strconv"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -46,6 +46,21 @@ func (c *Cursor) In(format string, args ...any) {
 	}
 }
 
+// Each reads the elements of a list, which are listed as groups, until one has an error, which then names it: "column 5".
+func (c *Cursor) Each(label string, n int, read func(i int)) {
+	for i := 0; i < n && c.Err == nil; i++ {
+		if c.Parts != nil {
+			c.Parts.add(c.Pos, 0, label+" "+strconv.Itoa(i))
+		}
+		c.Nest()
+		read(i)
+		c.Close()
+		if c.Err != nil {
+			c.In("%s %d", label, i)
+		}
+	}
+}
+
 // End makes bytes that are left an error.
 func (c *Cursor) End(what string) {
 	if c.Left() > 0 {
@@ -67,37 +82,23 @@ func (c *Cursor) Take(label string, n int) []byte {
 }
 
 // U8 reads a byte.
-func (c *Cursor) U8(label string) (v uint8) {
-	if b := c.Take(label, 1); b != nil {
-		v = b[0]
-		c.Note(1, label, v)
-	}
-	return v
-}
+func (c *Cursor) U8(label string) uint8 { return uint8(c.number(label, 1)) }
 
 // U16 reads 16 bits. All numbers have their lowest byte first.
-func (c *Cursor) U16(label string) (v uint16) {
-	if b := c.Take(label, 2); b != nil {
-		v = binary.LittleEndian.Uint16(b)
-		c.Note(2, label, v)
-	}
-	return v
-}
+func (c *Cursor) U16(label string) uint16 { return uint16(c.number(label, 2)) }
 
 // U32 reads 32 bits.
-func (c *Cursor) U32(label string) (v uint32) {
-	if b := c.Take(label, 4); b != nil {
-		v = binary.LittleEndian.Uint32(b)
-		c.Note(4, label, v)
-	}
-	return v
-}
+func (c *Cursor) U32(label string) uint32 { return uint32(c.number(label, 4)) }
 
 // U64 reads 64 bits.
-func (c *Cursor) U64(label string) (v uint64) {
-	if b := c.Take(label, 8); b != nil {
-		v = binary.LittleEndian.Uint64(b)
-		c.Note(8, label, v)
+func (c *Cursor) U64(label string) uint64 { return c.number(label, 8) }
+
+func (c *Cursor) number(label string, size int) (v uint64) {
+	for i, b := range c.Take(label, size) {
+		v |= uint64(b) << (8 * i)
+	}
+	if c.Parts != nil {
+		c.Note(size, label, v)
 	}
 	return v
 }

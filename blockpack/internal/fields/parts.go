@@ -50,15 +50,7 @@ func (c *Cursor) Unlisted(read func()) {
 	c.Parts = p
 }
 
-// Open begins a group of fields, which Close ends.
-func (c *Cursor) Open(label string, number int) {
-	if c.Parts != nil {
-		c.Parts.add(c.Pos, 0, label+" "+strconv.Itoa(number))
-	}
-	c.Nest()
-}
-
-// Nest is Open without a title.
+// Nest begins a group of fields, which Close ends.
 func (c *Cursor) Nest() {
 	if c.Parts != nil {
 		c.Parts.depth++

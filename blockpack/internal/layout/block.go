@@ -92,24 +92,18 @@ func (c *cursor) blockHead(length int64) *BlockHead {
 		return nil
 	}
 	h.Columns = make([]BlockColumn, columns)
-	for i := range h.Columns {
-		c.Open("column", i)
-		c.blockColumn(&h.Columns[i], length)
-		c.Close()
-		if c.Err != nil {
-			c.In("column %d", i)
-			return nil
-		}
+	c.Each("column", columns, func(i int) {
+		col := &h.Columns[i]
+		col.Name = string(c.Name(column.MaxNameLen))
+		col.Type = column.ReadType(&c.Cursor)
+		col.Offset, col.Length = c.Extent("data", length)
+		col.StatsOffset, col.StatsLength = c.Extent("stats", length)
+	})
+	if c.Err != nil {
+		return nil
 	}
 	h.Size = int64(c.Pos)
 	return h
-}
-
-func (c *cursor) blockColumn(col *BlockColumn, length int64) {
-	col.Name = string(c.Name(column.MaxNameLen))
-	col.Type = column.ReadType(&c.Cursor)
-	col.Offset, col.Length = c.Extent("data", length)
-	col.StatsOffset, col.StatsLength = c.Extent("stats", length)
 }
 
 // StatsEnd is the offset in the block behind the head and all stats before the data of columns: a reader that wants

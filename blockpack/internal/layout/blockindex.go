@@ -62,18 +62,11 @@ func (c *cursor) blockIndex(version uint8, v Variant, dataEnd int64) []Block {
 	defer c.In("block index")
 	n := c.Count("block count", blockEntry(version, v), MaxBlocks)
 	blocks := make([]Block, n)
-	for i := range blocks {
-		c.Open("block", i)
-		c.blockEntry(&blocks[i], version, v, dataEnd)
-		c.Close()
-		if c.Err != nil {
-			c.In("block %d", i)
-			return nil
-		}
+	c.Each("block", n, func(i int) { c.blockEntry(&blocks[i], version, v, dataEnd) })
+	if c.Err != nil {
+		return nil
 	}
-	if c.Err == nil {
-		c.noOverlap(blocks)
-	}
+	c.noOverlap(blocks)
 	return blocks
 }
 

@@ -37,18 +37,15 @@ func (c *cursor) columnIndex(blocks int) *ColumnIndex {
 	}
 	x := &ColumnIndex{base: c.Offset(), offsets: make([]uint32, blocks)}
 	start := c.Pos
-	for i := range x.offsets {
+	c.Each("block", blocks, func(i int) {
 		if int64(c.Pos-start) > maxOffset {
 			c.Fail("", fault.Limitf("more than %d bytes", int64(maxOffset)))
 		}
 		x.offsets[i] = uint32(c.Pos - start)
-		c.Open("block", i)
 		c.extents(nil)
-		c.Close()
-		if c.Err != nil {
-			c.In("block %d", i)
-			return nil
-		}
+	})
+	if c.Err != nil {
+		return nil
 	}
 	x.data = c.Data[start:c.Pos:c.Pos]
 	return x

@@ -31,16 +31,13 @@ func parseCompact(c *cursor, size int64, whole bool) (*CompactIndex, error) {
 	}
 	n := c.Count("block count", compactEntry, MaxBlocks)
 	start := c.Pos
-	for i := range n {
-		c.Open("block", i)
+	c.Each("block", n, func(int) {
 		at := c.U64("offset")
 		length := c.U32("length")
-		c.Close()
-		if c.Err == nil && (at > uint64(size) || uint64(length) > uint64(size)-at || length > MaxBlockBytes) {
+		if at > uint64(size) || uint64(length) > uint64(size)-at || length > MaxBlockBytes {
 			c.Refuse(compactEntry, "", fault.Corruptf("%d bytes at %d in a file of %d bytes", length, at, size))
-			c.In("block %d", i)
 		}
-	}
+	})
 	x := &CompactIndex{table: c.Data[start:c.Pos:c.Pos]}
 	if whole {
 		x.Traces = c.traceIndex(n)

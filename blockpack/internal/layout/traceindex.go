@@ -69,18 +69,15 @@ func (c *cursor) traceIndex(blocks int) *TraceIndex {
 		return nil
 	}
 	start := c.Pos
-	for i := range x.count {
+	c.Each("trace", x.count, func(int) {
 		if end, ok := x.skip(c.Pos - start); ok && c.Parts == nil {
 			c.Pos = start + end
-			continue
+			return
 		}
-		c.Open("trace", i)
 		c.traceEntry(x, nil)
-		c.Close()
-		if c.Err != nil {
-			c.In("trace %d", i)
-			return nil
-		}
+	})
+	if c.Err != nil {
+		return nil
 	}
 	x.data = c.Data[start:c.Pos:c.Pos]
 	return x

@@ -65,22 +65,17 @@ func (c *cursor) tableOfTraces(h *BlockHead) *TraceTable {
 	}
 	t := &TraceTable{Traces: make([]TraceTableRow, h.Traces)}
 	total := 0
-	for i := range t.Traces {
-		c.Open("trace", i)
-		t.Traces[i] = TraceTableRow{c.id("trace id"), c.rows("rows")}
-		c.Close()
-		if c.Err != nil {
-			return nil
-		}
-		rows := t.Traces[i].Rows
-		total += rows.Len()
-		for k := range rows.Len() {
-			if rows.At(k) >= h.Spans {
-				return nil
+	c.Each("trace", h.Traces, func(i int) {
+		rows := TraceTableRow{c.id("trace id"), c.rows("rows")}
+		t.Traces[i] = rows
+		total += rows.Rows.Len()
+		for k := range rows.Rows.Len() {
+			if rows.Rows.At(k) >= h.Spans {
+				c.Fail("rows", fault.Corruptf("row %d of %d", rows.Rows.At(k), h.Spans))
 			}
 		}
-	}
-	if total != h.Spans || c.Left() > 0 {
+	})
+	if c.Err != nil || total != h.Spans || c.Left() > 0 {
 		return nil
 	}
 	return t
@@ -93,19 +88,13 @@ func (c *cursor) tableOfColumns(h *BlockHead) *TraceTable {
 		c.Refuse(4, "trace count", fault.Corruptf("%d, and %d in the header of the block", n, h.Traces))
 	}
 	t := &TraceTable{Columns: []TraceTableColumn{}}
-	for i := range c.Count("column count", tableColumn, MaxColumns) {
-		c.Open("column", i)
+	c.Each("column", c.Count("column count", tableColumn, MaxColumns), func(int) {
 		col := TraceTableColumn{Name: string(c.Name(column.MaxNameLen)), Type: column.ReadType(&c.Cursor)}
 		c.Unlisted(func() { col.Data = c.Block("data") })
 		col.Offset = c.Offset() - int64(len(col.Data))
 		c.Note(4+len(col.Data), "data", fields.Hex(col.Data[:min(len(col.Data), 2)]))
-		c.Close()
-		if c.Err != nil {
-			c.In("column %d", i)
-			return nil
-		}
 		t.Columns = append(t.Columns, col)
-	}
+	})
 	c.End("columns")
 	if c.Err != nil {
 		return nil

@@ -96,15 +96,12 @@ func Parse(c *fields.Cursor, blocks int, o Options) *Index {
 	}
 	x := &Index{base: c.Offset(), offsets: make([]uint32, n), blocks: blocks, flags: o.Flags, known: map[string]*Column{}}
 	start := c.Pos
-	for i := range x.offsets {
+	c.Each("column", n, func(i int) {
 		x.offsets[i] = uint32(c.Pos - start)
-		c.Open("column", i)
 		readColumn(c, blocks, o.Flags)
-		c.Close()
-		if c.Err != nil {
-			c.In("column %d", i)
-			return nil
-		}
+	})
+	if c.Err != nil {
+		return nil
 	}
 	x.data = c.Data[start:c.Pos:c.Pos]
 	if m := x.Column(MarkColumn); m != nil && m.Keys == 0 && m.typedCount == 1 {

@@ -97,7 +97,7 @@ type form[T any] struct {
 var (
 	texts    = form[[]byte]{"a string", arrowutil.BytesOf}
 	integers = form[int64]{"an integer", func(a arrow.Array) func(i int) int64 {
-		if !arrow.IsInteger(a.DataType().ID()) { // but a time
+		if !arrow.IsInteger(a.DataType().ID()) { // of times, too, there are integers
 			return nil
 		}
 		return arrowutil.Integers(a)
