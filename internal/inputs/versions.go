@@ -17,9 +17,7 @@ type Versions struct {
 // NewVersions returns those that inputs had when another run opened them.
 func NewVersions(known map[string]storage.Version) *Versions {
 	v := &Versions{known: map[string]storage.Version{}}
-	for location, version := range known {
-		v.known[location] = version
-	}
+	maps.Copy(v.known, known)
 	return v
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -235,10 +236,8 @@ func AppendFloat(dst []byte, v float64, bits int) []byte {
 	}
 	start := len(dst)
 	dst = strconv.AppendFloat(dst, v, 'f', -1, bits)
-	for _, c := range dst[start:] {
-		if c == '.' {
-			return dst
-		}
+	if slices.Contains(dst[start:], '.') {
+		return dst
 	}
 	return append(dst, ".0"...)
 }

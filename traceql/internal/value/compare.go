@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -81,12 +82,7 @@ func eachOf(v Value, f func(Value) bool) bool {
 	if v.kind != Any {
 		return f(v)
 	}
-	for _, e := range v.list {
-		if f(e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.list, f)
 }
 
 // Equal reports whether two values are equal. An array equals its elements.

@@ -23,6 +23,9 @@ type diffFlags struct {
 	quiet       bool
 }
 
+// outputs are the formats of differences.
+var outputs = []string{"text", "jsonl"}
+
 // errDiffer is the error of tables that differ, which diff has told already.
 var errDiffer = app.Printed{Code: app.ExitFailure, Text: "the tables differ"}
 
@@ -54,11 +57,10 @@ The exit code is 0 if the tables are equal, 1 if they differ, 2 after an error.`
 	flags := cmd.Flags()
 	flags.Lookup("limit").Usage = "most rows that are shown, -1 for all; all are counted"
 	flags.StringVar(&f.key, "key", "", "values that identify a row, separated by commas (default: its position)")
-	flags.StringVar(&f.format, "format", "text", "text, or jsonl with all differences for programs")
+	usage.Choice(cmd, &f.format, "format", "text", "text, or jsonl with all differences for programs", outputs, outputs...)
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "floats that differ by no more are equal")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing, and end with the first difference")
 	formats.RegisterMemory(cmd, &f.memory, "rows")
-	usage.Complete(cmd, "format", "text", "jsonl")
 	return cmd
 }
 
@@ -75,8 +77,7 @@ func (a group) diffExit(ctx context.Context, err error) error {
 
 func (a group) runDiff(cmd *cobra.Command, args []string, f diffFlags) (err error) {
 	ctx := cmd.Context()
-	o, err := f.options()
-	if err != nil {
+	if _, err := f.Rows.Options(); err != nil {
 		return err
 	}
 	if args[0] == "-" && args[1] == "-" {
@@ -94,8 +95,9 @@ func (a group) runDiff(cmd *cobra.Command, args []string, f diffFlags) (err erro
 		}
 		defer func() { err = errors.Join(err, sides[i].Close()) }()
 	}
-	o.Old, o.New = sides[0].Scan, sides[1].Scan
-	c, err := table.Diff(ctx, sides[0].Table, sides[1].Table, o)
+	c, err := table.Diff(ctx, sides[0].Table, sides[1].Table, table.DiffOptions{
+		Old: sides[0].Scan, New: sides[1].Scan, Key: f.key, Tolerance: f.tolerance, Memory: f.memory,
+	})
 	if err != nil {
 		return app.Flagged(err)
 	}
@@ -128,14 +130,4 @@ func firstDifference(ctx context.Context, c *table.Comparison) error {
 		}
 	}
 	return nil
-}
-
-// options parses the flags.
-func (f *diffFlags) options() (o table.DiffOptions, err error) {
-	if f.format != "text" && f.format != "jsonl" {
-		return o, usage.Errorf("", "--format %q: use text or jsonl", f.format)
-	}
-	o.Key, o.Tolerance, o.Memory = f.key, f.tolerance, f.memory
-	_, err = f.Rows.Options()
-	return o, err
 }

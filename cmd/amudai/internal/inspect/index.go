@@ -31,7 +31,8 @@ leaves the old one.`, a.indexAdd(), a.indexList(), a.indexRebuild(), a.indexDrop
 type indexFlags struct {
 	atOnce                                  bool // nothing is built, so that there is no progress
 	columns, key                            []string
-	kind, tokenizer, memory                 string
+	kind, tokenizer                         string
+	memory                                  int64
 	casePreserving, all, perStripe, phrases bool
 	coarseRows                              int64
 	parallel                                int
@@ -39,7 +40,7 @@ type indexFlags struct {
 
 // registerBuild adds the flags of commands that build indexes.
 func (f *indexFlags) registerBuild(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.memory, "memory", "64MiB", "memory for building; the rest goes to temporary files")
+	formats.RegisterSize(cmd, &f.memory, "memory", "64MiB", "memory for building; the rest goes to temporary files")
 	cmd.Flags().IntVar(&f.parallel, "parallel", 0, "parts of the shard that are read at a time (default: one per CPU)")
 }
 
@@ -68,15 +69,13 @@ An index with --coarse N tells only groups of N rows apart, and is smaller; the 
 	}
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to index, by path")
 	cmd.Flags().StringSliceVar(&f.key, "key", nil, "columns whose values together find rows")
-	cmd.Flags().StringVar(&f.kind, "type", indexTypes[0], "what finds rows: "+strings.Join(indexTypes, ", "))
-	cmd.Flags().StringVar(&f.tokenizer, "tokenizer", tokenizers[0], "words of the index: "+strings.Join(tokenizers, ", "))
+	usage.Choice(cmd, &f.kind, "type", indexTypes[0], "what finds rows: "+strings.Join(indexTypes, ", "), indexTypes, indexTypes...)
+	usage.Choice(cmd, &f.tokenizer, "tokenizer", tokenizers[0], "words of the index: "+strings.Join(tokenizers, ", "), tokenizers, tokenizers...)
 	cmd.Flags().BoolVar(&f.casePreserving, "case-preserving", false, "tell upper and lower case apart")
 	cmd.Flags().Int64Var(&f.coarseRows, "coarse", 0, "rows that the index does not tell apart (default: each row by itself)")
 	cmd.Flags().BoolVar(&f.perStripe, "per-stripe", false, "an index of each stripe instead of one of the shard, which a copied stripe keeps")
 	cmd.Flags().BoolVar(&f.phrases, "phrases", false, "also index pairs of words that follow each other: larger, and phrases are found without looking at the rows")
 	f.registerBuild(cmd)
-	usage.Complete(cmd, "tokenizer", tokenizers...)
-	usage.Complete(cmd, "type", indexTypes...)
 	return cmd
 }
 
@@ -89,14 +88,8 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 	if (len(f.columns) == 0) == (len(f.key) == 0) {
 		return d, usage.Errorf("amudai schema lists the columns", "say which columns to index: --columns or --key")
 	}
-	if _, err := usage.OneOf("--type", f.kind, indexTypes, indexTypes...); err != nil {
-		return d, err
-	}
 	if len(f.key) > 0 || f.kind != indexTypes[0] {
 		return f.valueIndex()
-	}
-	if _, err := usage.OneOf("--tokenizer", f.tokenizer, tokenizers, tokenizers...); err != nil {
-		return d, err
 	}
 	if f.coarseRows < 0 {
 		return d, usage.Errorf("", "--coarse %d: use a number of rows", f.coarseRows)
@@ -137,10 +130,7 @@ func (a group) editOptions(f *indexFlags) (o shard.EditOptions, p *terminal.Prog
 	if f.parallel < 0 {
 		return o, nil, usage.Errorf("", "--parallel needs a number above 0")
 	}
-	if o.MemoryBytes, err = formats.Size("memory", f.memory, "64MiB"); err != nil {
-		return o, nil, err
-	}
-	o.Parallelism = f.parallel
+	o.MemoryBytes, o.Parallelism = f.memory, f.parallel
 	bars := a.Bars()
 	if f.atOnce {
 		bars = nil
@@ -256,7 +246,7 @@ all columns are named.`,
 }
 
 func (a group) indexDrop() *cobra.Command {
-	f := indexFlags{memory: "64MiB", atOnce: true}
+	f := indexFlags{atOnce: true}
 	cmd := &cobra.Command{
 		Use:   "drop SHARD (--columns COLUMN,... | --all)",
 		Short: "Detach indexes from a shard",

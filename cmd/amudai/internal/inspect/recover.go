@@ -14,7 +14,7 @@ import (
 )
 
 type recoverFlags struct {
-	layout   string
+	layout   shard.Layout
 	json     bool
 	parallel int
 }
@@ -34,23 +34,19 @@ were saved, if there are any.`,
 		},
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	cmd.Flags().StringVar(&f.layout, "layout", "single", "single (one file) or two-level (one file per stripe beside the root)")
+	usage.Parsed(cmd, &f.layout, "layout", "single", "single (one file) or two-level (one file per stripe beside the root)", formats.Layout)
 	cmd.Flags().IntVar(&f.parallel, "parallel", 0, "columns checked at a time (default: one per CPU)")
 	return cmd
 }
 
 func (a group) runRecover(ctx context.Context, in, out string, f recoverFlags) error {
-	layout, err := formats.Layout(f.layout)
-	if err != nil {
-		return err
-	}
 	if err := files.CheckShard(in); err != nil {
 		return err
 	}
 	if err := files.CheckOutput(out, a.Force); err != nil {
 		return err
 	}
-	report, err := shard.Recover(ctx, in, out, shard.RecoverOptions{Layout: layout, Overwrite: a.Force, Parallelism: f.parallel})
+	report, err := shard.Recover(ctx, in, out, shard.RecoverOptions{Layout: f.layout, Overwrite: a.Force, Parallelism: f.parallel})
 	if report == nil {
 		return usage.WithHint(inputs.Missing(in, err), "nothing in it can be saved")
 	}

@@ -3,6 +3,7 @@ package guess
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -141,15 +142,11 @@ func dateSetter(set values.Setter, order text.DateOrders) values.Setter {
 
 // boolean rewrites the texts that mean true or false.
 func (o *Options) boolean(b []byte) []byte {
-	for _, v := range o.True {
-		if string(b) == v {
-			return []byte("true")
-		}
+	if slices.Contains(o.True, string(b)) {
+		return []byte("true")
 	}
-	for _, v := range o.False {
-		if string(b) == v {
-			return []byte("false")
-		}
+	if slices.Contains(o.False, string(b)) {
+		return []byte("false")
 	}
 	return b
 }
