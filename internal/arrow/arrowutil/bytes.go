@@ -1,6 +1,7 @@
 package arrowutil
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -71,6 +72,56 @@ func Integers(arr arrow.Array) func(i int) int64 {
 func integersOf[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](arr arrow.Array) func(i int) int64 {
 	values := Values[T](arr)
 	return func(i int) int64 { return int64(values[i]) }
+}
+
+// Int64s returns the numbers of [Integers], and those of intervals of months, of all rows: in the memory of the array, or in buf, which it grows.
+// ok is false for arrays of other types.
+func Int64s(arr arrow.Array, buf *[]int64) (v []int64, ok bool) {
+	switch arr.DataType().ID() {
+	case arrow.INT8:
+		*buf = widened(*buf, Values[int8](arr))
+	case arrow.INT16:
+		*buf = widened(*buf, Values[int16](arr))
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32, arrow.INTERVAL_MONTHS:
+		*buf = widened(*buf, Values[int32](arr))
+	case arrow.INT64, arrow.UINT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		return Values[int64](arr), true
+	case arrow.UINT8:
+		*buf = widened(*buf, Values[uint8](arr))
+	case arrow.UINT16:
+		*buf = widened(*buf, Values[uint16](arr))
+	case arrow.UINT32:
+		*buf = widened(*buf, Values[uint32](arr))
+	default:
+		return nil, false
+	}
+	return *buf, true
+}
+
+// Float64s returns floats of any width as [Int64s] does integers.
+func Float64s(arr arrow.Array, buf *[]float64) (v []float64, ok bool) {
+	switch a := arr.(type) {
+	case *array.Float64:
+		return a.Values(), true
+	case *array.Float32:
+		*buf = widened(*buf, a.Values())
+	case *array.Float16:
+		*buf = (*buf)[:0]
+		for _, v := range a.Values() {
+			*buf = append(*buf, float64(v.Float32()))
+		}
+	default:
+		return nil, false
+	}
+	return *buf, true
+}
+
+func widened[T int64 | float64, S int8 | int16 | int32 | uint8 | uint16 | uint32 | float32](buf []T, values []S) []T {
+	buf = slices.Grow(buf[:0], len(values))[:len(values)]
+	for i, v := range values {
+		buf[i] = T(v)
+	}
+	return buf
 }
 
 // Floats returns a function for floats of any width, nil for arrays of other types.

@@ -7,7 +7,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
-	"github.com/apache/arrow-go/v18/arrow/float16"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
@@ -25,32 +24,10 @@ func readInts(arr arrow.Array, dst *[]int64) ([]int64, error) {
 	case *array.Decimal256:
 		return readNarrow(arr, dst, narrow256)
 	}
-	switch arr.DataType().ID() {
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
-		return arrowutil.Values[int64](arr), nil
-	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
-		return widen(dst, arrowutil.Values[int32](arr)), nil
-	case arrow.INT16:
-		return widen(dst, arrowutil.Values[int16](arr)), nil
-	case arrow.INT8:
-		return widen(dst, arrowutil.Values[int8](arr)), nil
-	case arrow.UINT32:
-		return widen(dst, arrowutil.Values[uint32](arr)), nil
-	case arrow.UINT16:
-		return widen(dst, arrowutil.Values[uint16](arr)), nil
-	case arrow.UINT8:
-		return widen(dst, arrowutil.Values[uint8](arr)), nil
+	if v, ok := arrowutil.Int64s(arr, dst); ok {
+		return v, nil
 	}
 	return nil, fmt.Errorf("an array of %s instead of integers", arr.DataType())
-}
-
-func widen[T int64 | float64, F int8 | int16 | int32 | uint8 | uint16 | uint32 | float32](dst *[]T, values []F) []T {
-	out := (*dst)[:0]
-	for _, v := range values {
-		out = append(out, T(v))
-	}
-	*dst = out
-	return out
 }
 
 func readUints(arr arrow.Array, _ *[]uint64) ([]uint64, error) {
@@ -61,18 +38,8 @@ func readUints(arr arrow.Array, _ *[]uint64) ([]uint64, error) {
 }
 
 func readFloats(arr arrow.Array, dst *[]float64) ([]float64, error) {
-	switch arr.DataType().ID() {
-	case arrow.FLOAT64:
-		return arrowutil.Values[float64](arr), nil
-	case arrow.FLOAT32:
-		return widen(dst, arrowutil.Values[float32](arr)), nil
-	case arrow.FLOAT16:
-		out := (*dst)[:0]
-		for _, v := range arrowutil.Values[float16.Num](arr) {
-			out = append(out, float64(v.Float32()))
-		}
-		*dst = out
-		return out, nil
+	if v, ok := arrowutil.Float64s(arr, dst); ok {
+		return v, nil
 	}
 	return nil, fmt.Errorf("an array of %s instead of floats", arr.DataType())
 }

@@ -79,51 +79,31 @@ func (c *Column) Integers() (v []int64, ok bool) {
 func (c *Column) makeIntegers() ([]int64, bool) {
 	n := c.Array.Len()
 	switch c.Array.DataType().ID() {
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
-		return arrowutil.Values[int64](c.Array), true
 	case arrow.DECIMAL128:
 		c.intBuf = Resized(c.intBuf, n)
 		return c.intBuf, narrow(c.intBuf, arrowutil.Values[decimal128.Num](c.Array))
 	case arrow.UINT64:
-		c.intBuf = Resized(c.intBuf, n)
-		widen(c.intBuf, arrowutil.Values[uint64](c.Array))
+		ints := arrowutil.Values[int64](c.Array)
 		all := int64(0)
-		for _, v := range c.intBuf {
+		for _, v := range ints {
 			all |= v
 		}
-		return c.intBuf, all >= 0
+		return ints, all >= 0
 	case arrow.DECIMAL256:
 		return nil, n == 0
-	}
-	c.intBuf = Resized(c.intBuf, n)
-	small(c.intBuf, c.Array)
-	return c.intBuf, true
-}
-
-// small widens integers of at most 32 bits, and booleans.
-func small(dst []int64, arr arrow.Array) {
-	switch arr.DataType().ID() {
-	case arrow.INT8:
-		widen(dst, arrowutil.Values[int8](arr))
-	case arrow.INT16:
-		widen(dst, arrowutil.Values[int16](arr))
-	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32, arrow.INTERVAL_MONTHS:
-		widen(dst, arrowutil.Values[int32](arr))
-	case arrow.UINT8:
-		widen(dst, arrowutil.Values[uint8](arr))
-	case arrow.UINT16:
-		widen(dst, arrowutil.Values[uint16](arr))
-	case arrow.UINT32:
-		widen(dst, arrowutil.Values[uint32](arr))
 	case arrow.BOOL:
-		bits := BitsOf(arr)
-		for i := range dst {
-			dst[i] = 0
+		c.intBuf = Resized(c.intBuf, n)
+		bits := BitsOf(c.Array)
+		for i := range c.intBuf {
+			c.intBuf[i] = 0
 			if bits.At(i) {
-				dst[i] = 1
+				c.intBuf[i] = 1
 			}
 		}
+		return c.intBuf, true
 	}
+	ints, _ := arrowutil.Int64s(c.Array, &c.intBuf)
+	return ints, true
 }
 
 // BitsOf are the values of a boolean array.
@@ -133,13 +113,6 @@ func BitsOf(arr arrow.Array) bitmap.Bits {
 		return bitmap.Bits{}
 	}
 	return bitmap.Bits{Data: d.Buffers()[1].Bytes(), Off: d.Offset(), Len: d.Len()}
-}
-
-func widen[T int8 | int16 | int32 | uint8 | uint16 | uint32 | uint64](dst []int64, src []T) {
-	dst = dst[:len(src)]
-	for i, v := range src {
-		dst[i] = int64(v)
-	}
 }
 
 // narrow writes the lower halves of 128-bit numbers, and reports whether these are the numbers.
@@ -201,30 +174,17 @@ func (c *Column) Reals() []float64 {
 	if c.floats != nil {
 		return c.floats
 	}
-	n := c.Array.Len()
-	dt := c.Array.DataType()
-	switch dt.ID() {
-	case arrow.FLOAT64:
-		c.floats = arrowutil.Values[float64](c.Array)
+	var ok bool
+	if c.floats, ok = arrowutil.Float64s(c.Array, &c.floatBuf); ok {
 		return c.floats
-	case arrow.FLOAT32:
-		c.floatBuf = Resized(c.floatBuf, n)
-		for i, v := range arrowutil.Values[float32](c.Array) {
-			c.floatBuf[i] = float64(v)
-		}
-	case arrow.FLOAT16:
-		c.floatBuf = Resized(c.floatBuf, n)
-		for i, v := range arrowutil.Values[float16.Num](c.Array) {
-			c.floatBuf[i] = float64(v.Float32())
-		}
-	case arrow.DECIMAL256:
-		c.floatBuf = Resized(c.floatBuf, n)
-		a := c.Array.(*array.Decimal256)
+	}
+	c.floatBuf = Resized(c.floatBuf, c.Array.Len())
+	dt := c.Array.DataType()
+	if a, ok := c.Array.(*array.Decimal256); ok {
 		for i := range c.floatBuf {
-			c.floatBuf[i] = a.Value(i).ToFloat64(dt.(arrow.DecimalType).GetScale())
+			c.floatBuf[i] = a.Value(i).ToFloat64(ScaleOf(dt))
 		}
-	default:
-		c.floatBuf = Resized(c.floatBuf, n)
+	} else {
 		c.realsOfIntegers(ScaleOf(dt))
 	}
 	c.floats = c.floatBuf
