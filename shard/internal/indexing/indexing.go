@@ -11,11 +11,11 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -244,18 +244,15 @@ func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Op
 	n := int(max(min(int64(o.Parallelism), rows.Len()/(8*scan.DefaultBatchRows)), 1))
 	builders := make([]index.Builder, n)
 	count := o.counter(rows.Len())
-	group, groupCtx := errgroup.WithContext(ctx)
 	for k := range n {
 		if builders[k], err = p.NewBuilder(o, n); err != nil {
 			return nil, errors.Join(err, CloseAll(builders))
 		}
-		part := rowset.Range{From: rows.From + int64(k)*rows.Len()/int64(n), To: rows.From + int64(k+1)*rows.Len()/int64(n)}
-		group.Go(func() (err error) {
-			defer fault.RecoverInternal(&err)
-			return p.buildPart(groupCtx, t, builders[k], part, rows.From, count)
-		})
 	}
-	if err := group.Wait(); err != nil {
+	if err := parallel.Each(ctx, n, n, func(ctx context.Context, k int) error {
+		part := rowset.Range{From: rows.From + int64(k)*rows.Len()/int64(n), To: rows.From + int64(k+1)*rows.Len()/int64(n)}
+		return p.buildPart(ctx, t, builders[k], part, rows.From, count)
+	}); err != nil {
 		return nil, errors.Join(err, CloseAll(builders))
 	}
 	return p.Write(ctx, rows.Len(), builders, o)

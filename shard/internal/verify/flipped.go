@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/amudai/amudai-go/dictionary"
-	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
 )
@@ -123,29 +122,23 @@ func (s *flipSearch) rangeIndex(ctx context.Context, b []byte) (at, bit int, ok 
 func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
 	var found atomic.Int64
 	found.Store(-1)
-	g, ctx := errgroup.WithContext(ctx)
 	parts := max(1, min(runtime.GOMAXPROCS(0), len(b)/1024))
-	for part := range parts {
-		from, to := len(b)*part/parts, len(b)*(part+1)/parts
-		g.Go(func() (err error) {
-			defer fault.Recover(&err)
-			own := append([]byte(nil), b...)
-			for i := from; i < to && found.Load() < 0; i++ {
-				if i%256 == 0 && ctx.Err() != nil {
-					return ctx.Err()
-				}
-				for k := range 8 {
-					own[i] ^= 1 << k
-					if container.Checksum(own) == sum {
-						found.Store(int64(i)*8 + int64(k))
-					}
-					own[i] ^= 1 << k
-				}
+	_ = parallel.Each(ctx, parts, parts, func(ctx context.Context, part int) error { // a failed search finds nothing
+		own := slices.Clone(b)
+		for i := len(b) * part / parts; i < len(b)*(part+1)/parts && found.Load() < 0; i++ {
+			if i%256 == 0 && ctx.Err() != nil {
+				return ctx.Err()
 			}
-			return nil
-		})
-	}
-	_ = g.Wait() // a failed search finds nothing
+			for k := range 8 {
+				own[i] ^= 1 << k
+				if container.Checksum(own) == sum {
+					found.Store(int64(i)*8 + int64(k))
+				}
+				own[i] ^= 1 << k
+			}
+		}
+		return nil
+	})
 	f := found.Load()
 	return int(f / 8), int(f % 8), f >= 0
 }
