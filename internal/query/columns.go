@@ -11,13 +11,8 @@ import (
 // TextColumns are the paths of the columns that are searched by default: "line", or all columns of strings.
 func TextColumns(s *arrow.Schema) (columns []string) {
 	for i, name := range arrowmap.UniqueNames(s.Fields()) {
-		isText := false
-		switch kinds.Unwrapped(s.Field(i).Type).ID() {
-		case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-			isText = true
-		case arrow.BINARY:
-			isText = name == "line"
-		}
+		dt := kinds.Unwrapped(s.Field(i).Type)
+		isText := kinds.IsText(dt) || dt.ID() == arrow.BINARY && name == "line"
 		if isText && name == "line" {
 			return []string{name}
 		}

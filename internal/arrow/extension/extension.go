@@ -73,9 +73,7 @@ func Find(name string) arrow.ExtensionType {
 func fits(name string) func(arrow.DataType) bool {
 	switch name {
 	case NameJSON:
-		return func(t arrow.DataType) bool {
-			return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING || t.ID() == arrow.STRING_VIEW
-		}
+		return kinds.IsText
 	case NameUUID:
 		return func(t arrow.DataType) bool {
 			f, ok := t.(*arrow.FixedSizeBinaryType)

@@ -377,6 +377,24 @@ func HasID(dt arrow.DataType, ids ...arrow.Type) bool {
 	return Has(dt, func(t arrow.DataType) bool { return slices.Contains(ids, t.ID()) })
 }
 
+// IsText reports whether the values of a type are UTF-8, in any layout.
+func IsText(dt arrow.DataType) bool {
+	switch dt.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
+		return true
+	}
+	return false
+}
+
+// IsBinary reports whether the values of a type are byte strings, in any layout.
+func IsBinary(dt arrow.DataType) bool {
+	switch dt.ID() {
+	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
+		return true
+	}
+	return false
+}
+
 // WithTypes is a type of the same kind whose parts have other types.
 func WithTypes(dt arrow.DataType, types []arrow.DataType) arrow.DataType {
 	fields := Fields(dt)

@@ -19,11 +19,8 @@ func newTimeAppender(n *node) appender {
 		return converted(n, func(t time.Time) (int32, error) { return dateOf(t, dt) })
 	case *arrow.Date64Type:
 		return converted(n, func(t time.Time) (int64, error) {
-			if days := floorDays(t); !isMidnight(t) {
-				return 0, inexact(t, dt)
-			} else {
-				return days * day.Milliseconds(), nil
-			}
+			days, err := daysOf(t, dt)
+			return days * day.Milliseconds(), err
 		})
 	case *arrow.Time32Type:
 		return converted(n, func(d time.Duration) (int32, error) {
@@ -68,17 +65,21 @@ func unixIn(t time.Time, unit time.Duration, dt arrow.DataType) (int64, error) {
 
 const daySeconds = int64(day / time.Second)
 
-func isMidnight(t time.Time) bool { return t.Unix()%daySeconds == 0 && t.Nanosecond() == 0 }
-
-func floorDays(t time.Time) int64 { return t.Unix() / daySeconds }
-
-// dateOf is the days since 1970 of a time that is midnight in UTC.
+// dateOf is daysOf as a date32.
 func dateOf(t time.Time, dt arrow.DataType) (int32, error) {
-	days := floorDays(t)
-	if !isMidnight(t) || days != int64(int32(days)) {
+	days, err := daysOf(t, dt)
+	if err == nil && days != int64(int32(days)) {
+		err = inexact(t, dt)
+	}
+	return int32(days), err
+}
+
+// daysOf is the days since 1970 of a time that is midnight in UTC.
+func daysOf(t time.Time, dt arrow.DataType) (int64, error) {
+	if t.Unix()%daySeconds != 0 || t.Nanosecond() != 0 {
 		return 0, inexact(t, dt)
 	}
-	return int32(days), nil
+	return t.Unix() / daySeconds, nil
 }
 
 func timeOfDay(d, unit time.Duration, dt arrow.DataType) (int64, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -46,11 +47,11 @@ func newReader(n *node, dt arrow.DataType, h *held) (reader, error) {
 			})
 		}
 	case shapeString:
-		if isText(plain) {
+		if kinds.IsText(plain) {
 			r = &textReader[string]{n: n, scatter: scatter[string]}
 		}
 	case shapeBytes:
-		if isText(plain) || isBinary(plain) {
+		if kinds.IsText(plain) || kinds.IsBinary(plain) {
 			r = &textReader[[]byte]{n: n, scatter: scatterBytes}
 		}
 	case shapeArray:
@@ -68,18 +69,6 @@ func newReader(n *node, dt arrow.DataType, h *held) (reader, error) {
 
 func mismatch(n *node, dt arrow.DataType) error {
 	return fmt.Errorf("field %s: the column %q is of the type %s, which does not become a %s", n.goName, n.name, dt, n.goType)
-}
-
-func isText(dt arrow.DataType) bool {
-	return dt.ID() == arrow.STRING || dt.ID() == arrow.LARGE_STRING || dt.ID() == arrow.STRING_VIEW
-}
-
-func isBinary(dt arrow.DataType) bool {
-	switch dt.ID() {
-	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
-		return true
-	}
-	return false
 }
 
 // held are the arrays of a batch without dictionaries, runs, views and extension types.
@@ -256,12 +245,9 @@ func newDecimalReader(n *node, dt arrow.DataType, own arrow.DecimalType) reader 
 func newTimeReader(n *node, dt arrow.DataType) reader {
 	switch dt := dt.(type) {
 	case *arrow.TimestampType:
-		zone := time.UTC
-		if dt.TimeZone != "" {
-			var err error
-			if zone, err = dt.GetZone(); err != nil {
-				zone = time.UTC // the time is the same
-			}
+		zone, err := dt.GetZone()
+		if err != nil {
+			zone = time.UTC // the time is the same
 		}
 		perSecond := int64(time.Second / dt.Unit.Multiplier())
 		unit := int64(dt.Unit.Multiplier())

@@ -28,10 +28,7 @@ func isInteger(dt arrow.DataType) bool  { return arrow.IsInteger(dt.ID()) }
 func isFloat(dt arrow.DataType) bool    { return arrow.IsFloating(dt.ID()) }
 func isDecimal(dt arrow.DataType) bool  { return arrow.IsDecimal(dt.ID()) }
 func isNumber(dt arrow.DataType) bool   { return isInteger(dt) || isFloat(dt) || isDecimal(dt) }
-func isText(dt arrow.DataType) bool {
-	return dt.ID() == arrow.STRING || dt.ID() == arrow.LARGE_STRING || dt.ID() == arrow.STRING_VIEW
-}
-func isNull(dt arrow.DataType) bool { return dt.ID() == arrow.NULL }
+func isNull(dt arrow.DataType) bool     { return dt.ID() == arrow.NULL }
 
 // decimalOf is the type of decimals that holds all values of a type of integers or decimals.
 func decimalOf(dt arrow.DataType) (precision, scale int32) {

@@ -88,7 +88,7 @@ func (b *binder) column(n *ast.Node) *expr.Expr {
 		if err != nil {
 			return nil, fmt.Errorf("filter: %s: %w", n.Path, err)
 		}
-		if got := plain.DataType(); !arrow.TypeEqual(got, x.Type) && !(isText(got) && isText(x.Type)) || plain.Len() != e.Rows {
+		if got := plain.DataType(); !arrow.TypeEqual(got, x.Type) && !(kinds.IsText(got) && kinds.IsText(x.Type)) || plain.Len() != e.Rows {
 			plain.Release()
 			return nil, fmt.Errorf("filter: %s has %d values of type %s instead of %d of type %s", n.Path, plain.Len(), got, e.Rows, x.Type)
 		}
@@ -212,7 +212,7 @@ func constant(l ast.Literal, dt arrow.DataType) (arrow.Array, error) {
 			return builder.NewArray(), nil
 		}
 	default:
-		if isText(dt) != (l.Kind == ast.LitString) && (isText(dt) || l.Kind == ast.LitString && isNumber(dt)) {
+		if kinds.IsText(dt) != (l.Kind == ast.LitString) && (kinds.IsText(dt) || l.Kind == ast.LitString && isNumber(dt)) {
 			break
 		}
 		set, err := values.NewSetter(builder, text.Lenient)

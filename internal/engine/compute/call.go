@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
@@ -220,7 +221,7 @@ func alike(n *ast.Node, args []*expr.Expr) ([]*expr.Expr, arrow.DataType, error)
 		case isNull(next):
 		case isNumber(dt) && isNumber(next):
 			dt, mixed = common(dt, next), true
-		case isText(dt) && isText(next):
+		case kinds.IsText(dt) && kinds.IsText(next):
 			dt = utf8s
 		default:
 			return nil, nil, expr.Fail(a.Node, "%s is of type %s, and a value before it of type %s", a.Name(), text.Type(next), text.Type(dt))
@@ -236,7 +237,7 @@ func alike(n *ast.Node, args []*expr.Expr) ([]*expr.Expr, arrow.DataType, error)
 			dt = own
 		case isNumber(dt) && isNumber(own):
 			dt, mixed = common(dt, own), true
-		case isText(dt):
+		case kinds.IsText(dt):
 			dt = utf8s
 		}
 	}
@@ -245,7 +246,7 @@ func alike(n *ast.Node, args []*expr.Expr) ([]*expr.Expr, arrow.DataType, error)
 	}
 	if mixed {
 		dt = plainNumber(dt)
-	} else if isText(dt) {
+	} else if kinds.IsText(dt) {
 		dt = utf8s
 	}
 	for i, a := range args {
@@ -256,7 +257,7 @@ func alike(n *ast.Node, args []*expr.Expr) ([]*expr.Expr, arrow.DataType, error)
 			args[i] = typed(null(a.Node), dt)
 		case mixed:
 			args[i] = widened(a, dt)
-		case isText(dt):
+		case kinds.IsText(dt):
 			args[i] = plainText(a)
 		}
 		if args[i].Err != nil {

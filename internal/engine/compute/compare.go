@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
@@ -113,7 +114,7 @@ func compareDecimals(n *ast.Node, x, y *expr.Expr) *expr.Expr {
 // orderOf compares the values of arrays of two types, nil if these are not compared.
 func orderOf(x, y arrow.DataType) func(xs, ys arrow.Array) func(i int) int {
 	switch {
-	case hasBytes(x) && hasBytes(y) && isText(x) == isText(y):
+	case hasBytes(x) && hasBytes(y) && kinds.IsText(x) == kinds.IsText(y):
 		return func(xs, ys arrow.Array) func(i int) int {
 			a, b := arrowutil.BytesOf(xs), arrowutil.BytesOf(ys)
 			return func(i int) int { return bytes.Compare(a(i), b(i)) }

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/float16"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
@@ -182,7 +183,7 @@ func cast(n *ast.Node, x *expr.Expr, dt arrow.DataType) *expr.Expr {
 // castable reports whether values of a type have a text form.
 func castable(dt arrow.DataType) bool {
 	switch {
-	case isNumber(dt), isText(dt), isInstant(dt), dt.ID() == arrow.BOOL, dt.ID() == arrow.TIME32, dt.ID() == arrow.TIME64, dt.ID() == arrow.DURATION:
+	case isNumber(dt), kinds.IsText(dt), isInstant(dt), dt.ID() == arrow.BOOL, dt.ID() == arrow.TIME32, dt.ID() == arrow.TIME64, dt.ID() == arrow.DURATION:
 		return true
 	}
 	return false

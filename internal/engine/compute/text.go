@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/text"
@@ -32,7 +33,7 @@ func textArgument(n *ast.Node, x *expr.Expr) *expr.Expr {
 	if isNull(x.Type) && x.Err == nil {
 		return typed(null(x.Node), utf8s)
 	}
-	if !isText(x.Type) {
+	if !kinds.IsText(x.Type) {
 		return x.Refuse("%s is of type %s, and %s takes strings", x.Name(), text.Type(x.Type), n.Name)
 	}
 	return x
@@ -88,7 +89,7 @@ func length(n *ast.Node, x *expr.Expr) *expr.Expr {
 	x = natural(x)
 	var begin func(arr arrow.Array) func(i int) int64
 	switch {
-	case isText(x.Type):
+	case kinds.IsText(x.Type):
 		begin = func(arr arrow.Array) func(i int) int64 {
 			at := arrowutil.BytesOf(arr)
 			return func(i int) int64 { return int64(utf8.RuneCount(at(i))) }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
@@ -156,7 +157,7 @@ func dateOf(n *ast.Node, x *expr.Expr) *expr.Expr {
 	if x.Lit != nil {
 		return typed(x, date32)
 	}
-	if !isText(x.Type) {
+	if !kinds.IsText(x.Type) {
 		if _, err := localTime(n, x); err != nil {
 			return expr.Mistake(err)
 		}

@@ -77,7 +77,7 @@ func (c *column) add(arr arrow.Array, row int64) error {
 		return nil
 	}
 	if d, ok := arr.(*array.Dictionary); ok {
-		if t, ok := c.values.(*texts); ok && isBytes(d.Dictionary()) {
+		if t, ok := c.values.(*texts); ok && arrowutil.BytesOf(d.Dictionary()) != nil {
 			c.nulls += t.addCodes(d, row)
 			return nil
 		}
@@ -197,12 +197,13 @@ func classOf(dt arrow.DataType) Class {
 		return Time
 	case arrow.DURATION:
 		return Span
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		return Text
-	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
-		return Binary
 	}
-	if arrow.IsInteger(dt.ID()) || arrow.IsFloating(dt.ID()) || arrow.IsDecimal(dt.ID()) {
+	switch id := dt.ID(); {
+	case kinds.IsText(dt):
+		return Text
+	case kinds.IsBinary(dt):
+		return Binary
+	case arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id):
 		return Number
 	}
 	return Other

@@ -125,14 +125,6 @@ func (t *texts) leave(f *facts, n int64) {
 	}
 }
 
-func isBytes(arr arrow.Array) bool {
-	switch classOf(arr.DataType()) {
-	case Text, Binary:
-		return arrowutil.BytesOf(arr) != nil
-	}
-	return false
-}
-
 // add implements [collector].
 func (t *texts) add(arr arrow.Array, row int64) error {
 	value := arrowutil.BytesOf(arr)

@@ -104,8 +104,7 @@ func apply(p *Projection, replace func(Column) Column) *Projection {
 
 // column returns a column whose strings have the layout. changed reports whether its type has changed.
 func (s StringLayout) column(c Column) (out Column, changed bool) {
-	switch c.Plain.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
+	if kinds.IsText(c.Plain) {
 		return s.text(c)
 	}
 	if len(c.Wraps) > 0 || len(c.Children) == 0 {

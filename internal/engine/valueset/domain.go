@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // family is the kind of a column's values. It decides which literals they can be compared with.
@@ -85,11 +86,7 @@ func (d *Domain) Holds(dt arrow.DataType) bool {
 
 // hasAnyLength reports whether the values of a type are byte strings of any length.
 func hasAnyLength(dt arrow.DataType) bool {
-	switch dt.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW:
-		return true
-	}
-	return false
+	return kinds.IsText(dt) || kinds.IsBinary(dt) && dt.ID() != arrow.FIXED_SIZE_BINARY
 }
 
 // DomainOf is the domain of a type.

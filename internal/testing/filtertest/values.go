@@ -98,9 +98,9 @@ func kindOf(dt arrow.DataType) (plain arrow.DataType, kind string) {
 		return dt, "clock"
 	case id == arrow.DURATION:
 		return dt, "span"
-	case id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.STRING_VIEW:
+	case kinds.IsText(dt):
 		return dt, "text"
-	case arrow.IsBaseBinary(id) || id == arrow.BINARY_VIEW || id == arrow.FIXED_SIZE_BINARY:
+	case kinds.IsBinary(dt):
 		return dt, "bytes"
 	}
 	return dt, "other"

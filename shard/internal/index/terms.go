@@ -82,11 +82,7 @@ func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
 
 // isText reports whether values of a type are texts, lists of them, or structs with nothing else.
 func isText(dt arrow.DataType) bool {
-	switch leaf := leafOf(dt); leaf.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		return true
-	}
-	return false
+	return kinds.IsText(leafOf(dt))
 }
 
 // leafOf is the only leaf of a type, which may be in wraps, in lists and in structs of one field; null if it has none, or several.

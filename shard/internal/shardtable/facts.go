@@ -1,10 +1,10 @@
 package shardtable
 
 import (
-	"github.com/apache/arrow-go/v18/arrow"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -99,11 +99,7 @@ func limitOf(col *table.Column, v *commonpb.AnyValue) predicate.Limit {
 
 // isText reports whether the Arrow values of a column are the stored byte strings.
 func isText(col *table.Column) bool {
-	switch col.Plain.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
-		return col.Rule == arrowmap.Same || col.Rule == arrowmap.Text
-	}
-	return false
+	return (kinds.IsText(col.Plain) || kinds.IsBinary(col.Plain)) && (col.Rule == arrowmap.Same || col.Rule == arrowmap.Text)
 }
 
 // bloomOf opens the Bloom filter of a column. It returns nil if there is none.

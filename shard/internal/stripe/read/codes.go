@@ -102,13 +102,11 @@ func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set,
 	if err != nil {
 		return nil, err
 	}
-	n := int(rows.Len())
-	if int64(n)*int64(width) > w.options.MaxArrayBytes {
+	if rows.Len()*int64(width) > w.options.MaxArrayBytes {
 		return nil, fault.ErrBatchTooLarge
 	}
 	null, hasNull := dict.NullID()
-	out := build.NewFixed(w.options.Allocator, n, width, hasNull)
-	err = r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+	out, err := readFixed(ctx, w, r.data, rows, width, hasNull, func(p *blocks.Part, block []byte, out *build.Fixed) error {
 		codes, err := r.codes(w, p, block)
 		if err != nil {
 			return err
@@ -118,10 +116,10 @@ func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set,
 		}
 		return put(out.Slots(p.At, p.Count), codes)
 	})
-	if err == nil {
-		err = r.data.Wrap(checkNulls(out.Nulls, r.nulls))
-	}
 	if err != nil {
+		return nil, err
+	}
+	if err := r.data.Wrap(checkNulls(out.Nulls, r.nulls)); err != nil {
 		out.Release()
 		return nil, err
 	}

@@ -56,40 +56,28 @@ type decimalReader struct {
 }
 
 func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	count := rows.Len()
-	if count > w.options.MaxArrayBytes/32 {
+	if rows.Len() > w.options.MaxArrayBytes/32 {
 		return nil, fault.ErrBatchTooLarge
 	}
-	n := int(count)
-	out := build.NewFixed(w.options.Allocator, n, r.store.Width, r.nulls)
-	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+	out, err := readFixed(ctx, w, r.data, rows, r.store.Width, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
 		if done, err := r.decodeIntegers(w, p, block, out); done || err != nil {
 			return err
 		}
 		return r.decode(w, p, block, out)
 	})
 	if err != nil {
-		out.Release()
 		return nil, err
 	}
-	return out.Array(r.dt, n), nil
+	return out.Array(r.dt, int(rows.Len())), nil
 }
 
 // decode decodes the rows of a block by way of their digits.
 func (r *decimalReader) decode(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
-	b, err := r.parse(w, p, block)
-	if err != nil {
-		return err
-	}
-	all, err := r.validity(w, b)
+	values, all, err := r.digits(w, p, block)
 	if err != nil {
 		return err
 	}
 	valid := r.pickValidity(out, p, all)
-	values, err := r.values(w, b)
-	if err != nil {
-		return err
-	}
 	rowset.Pick(values, values, p.Rows) // to the front
 	dst := out.Slots(p.At, p.Count)
 	return r.store.Convert(dst, values[:p.Count], valid)
@@ -171,25 +159,23 @@ func changeIntegers[D comparable](w *worker, p *blocks.Part, tree []byte, dst []
 	return nil
 }
 
-// validity is the validity of all values of a block.
-func (r *decimalReader) validity(w *worker, b *bytestring.Block) (bitmap.Bits, error) {
-	valid := bitmap.All(b.Len())
-	if b.Nulls() == 0 {
-		return valid, nil
+// digits decodes all values of a block.
+func (r *decimalReader) digits(w *worker, p *blocks.Part, block []byte) (values []decimal.Decimal, valid bitmap.Bits, err error) {
+	b, err := r.parse(w, p, block)
+	if err == nil {
+		err = checkNulls(b.Nulls(), r.nulls)
 	}
-	if err := checkNulls(b.Nulls(), r.nulls); err != nil {
-		return valid, err
+	if err != nil {
+		return nil, valid, err
 	}
-	valid.Data = scratch.Slice(&w.bits, (b.Len()+7)/8)
-	clear(valid.Data)
-	b.Validity(valid.Data, 0)
-	return valid, nil
-}
-
-// values decodes all values of a block.
-func (r *decimalReader) values(w *worker, b *bytestring.Block) ([]decimal.Decimal, error) {
-	values := arrowutil.As[decimal.Decimal](arrowutil.Bytes(scratch.Slice(&w.words, 2*b.Len())))
-	return values, bytestring.Decode(b, arrowutil.Bytes(values), nil, int32(0))
+	valid = bitmap.All(b.Len())
+	if b.Nulls() > 0 {
+		valid.Data = scratch.Slice(&w.bits, (b.Len()+7)/8)
+		clear(valid.Data)
+		b.Validity(valid.Data, 0)
+	}
+	values = arrowutil.As[decimal.Decimal](arrowutil.Bytes(scratch.Slice(&w.words, 2*b.Len())))
+	return values, valid, bytestring.Decode(b, arrowutil.Bytes(values), nil, int32(0))
 }
 
 // decimalTextReader reads decimals as text.
@@ -200,15 +186,7 @@ func (r *decimalTextReader) read(ctx context.Context, w *worker, rows rowset.Set
 	defer builder.Release()
 	text := builder.(array.StringLikeBuilder)
 	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
-		b, err := r.parse(w, p, block)
-		if err != nil {
-			return err
-		}
-		valid, err := r.validity(w, b)
-		if err != nil {
-			return err
-		}
-		values, err := r.values(w, b)
+		values, valid, err := r.digits(w, p, block)
 		if err != nil {
 			return err
 		}
@@ -256,15 +234,7 @@ func (r *decimalReader) selectNumbers(ctx context.Context, w *worker, rows rowse
 // selectDecoded finds numbers in a block that is not stored as integers of the
 // column's scale. It returns which of its values are present.
 func (r *decimalReader) selectDecoded(w *worker, p *blocks.Part, block []byte, in []numeric.Interval[int64], found []uint64) (bitmap.Bits, error) {
-	b, err := r.parse(w, p, block)
-	if err != nil {
-		return bitmap.Bits{}, err
-	}
-	all, err := r.validity(w, b)
-	if err != nil {
-		return all, err
-	}
-	values, err := r.values(w, b)
+	values, all, err := r.digits(w, p, block)
 	if err != nil {
 		return all, err
 	}

@@ -110,15 +110,6 @@ func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, p
 	})
 }
 
-// offsetsOf returns the positions of the offsets of rows: k+1 of them for a range of k rows.
-func offsetsOf(rows rowset.Set) rowset.Set {
-	var out []rowset.Range
-	for r := range rows.Ranges() {
-		out = append(out, rowset.Range{From: r.From, To: r.To + 1})
-	}
-	return rowset.Of(out...)
-}
-
 // itemsOf returns the items of rows whose offsets are bounds, and the ends of each list among them. ends uses the
 // memory of bounds.
 func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64) {

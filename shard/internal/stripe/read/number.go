@@ -71,23 +71,30 @@ func (r *primitiveReader[T]) need(w *worker, rows rowset.Set, add func(storage.B
 }
 
 func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	count := rows.Len()
-	if count > w.options.MaxArrayBytes/8 {
+	if rows.Len() > w.options.MaxArrayBytes/8 {
 		return nil, fault.ErrBatchTooLarge
 	}
-	n := int(count)
-	out := build.NewFixed(w.options.Allocator, n, r.store.Width, r.nulls)
-	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+	out, err := readFixed(ctx, w, r.data, rows, r.store.Width, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
 		if p.Whole() {
 			return r.decode(w, p, block, out)
 		}
 		return r.decodePart(w, p, block, out)
 	})
 	if err != nil {
+		return nil, err
+	}
+	return out.Array(r.dt, int(rows.Len())), nil
+}
+
+// readFixed reads values of a width in bytes: decode puts those of a part of a block into their place.
+func readFixed(ctx context.Context, w *worker, data *blocks.Reader, rows rowset.Set, width int, nulls bool, decode func(p *blocks.Part, block []byte, out *build.Fixed) error) (*build.Fixed, error) {
+	out := build.NewFixed(w.options.Allocator, int(rows.Len()), width, nulls)
+	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error { return decode(p, block, out) })
+	if err != nil {
 		out.Release()
 		return nil, err
 	}
-	return out.Array(r.dt, n), nil
+	return out, nil
 }
 
 // decode decodes a whole block to its place.

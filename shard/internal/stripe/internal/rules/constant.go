@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -140,7 +141,7 @@ func constantBytes(col *arrowmap.Column, v *commonpb.AnyValue) (arrow.Array, err
 	if stored.FixedSize > 0 {
 		return one(col, b), nil
 	}
-	if IsText(col.Plain) && !utf8.Valid(b) {
+	if kinds.IsText(col.Plain) && !utf8.Valid(b) {
 		return nil, fault.Corruptf("constant string is not UTF-8")
 	}
 	return bytesArrayOf(col.Plain, b)
@@ -181,13 +182,4 @@ func Empty(dt arrow.DataType, n int, valid *memory.Buffer, nulls int) arrow.Arra
 		buffers = append(buffers, memory.NewBufferBytes(nil))
 	}
 	return arrowutil.Make(dt, n, buffers, nil, nulls)
-}
-
-// IsText reports whether arrays of dt promise valid UTF-8.
-func IsText(dt arrow.DataType) bool {
-	switch dt.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		return true
-	}
-	return false
 }
