@@ -114,15 +114,15 @@ func (w *walker) walk(path string, n Node) error {
 		if err != nil {
 			return fault.InColumn(err, path)
 		}
-		if err := w.walk(JoinPath(path, n.pathName(i, c)), c); err != nil {
+		if err := w.walk(JoinPath(path, n.PathName(i, c)), c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pathName is the name of child i in paths.
-func (n Node) pathName(i int, child Node) string {
+// PathName is the name of child i in paths.
+func (n Node) PathName(i int, child Node) string {
 	switch {
 	case len(child.name) > 0:
 		return child.Name()

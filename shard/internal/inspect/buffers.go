@@ -117,6 +117,10 @@ type blockKind struct {
 	fixed   int
 }
 
+var numberTypes = stripe.PerNumber[numeric.Type]{
+	numeric.I8, numeric.I16, numeric.I32, numeric.I64, numeric.U8, numeric.U16, numeric.U32, numeric.U64, numeric.F32, numeric.F64,
+}
+
 // kindOf returns the content of the blocks of a buffer (docs/format.md §5.1).
 func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKind) blockKind {
 	switch kind {
@@ -125,27 +129,15 @@ func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKin
 	case shardpb.BufferKind_OFFSETS:
 		return blockKind{numbers: true, typ: numeric.U64}
 	}
-	for _, b := range e.GetBuffers() {
-		if b.GetKind() == shardpb.BufferKind_VALUE_DICTIONARY {
-			return blockKind{numbers: true, typ: numeric.U32} // codes
-		}
+	if stripe.FindBuffer(e.GetBuffers(), shardpb.BufferKind_VALUE_DICTIONARY) != nil {
+		return blockKind{numbers: true, typ: numeric.U32} // codes
+	}
+	if t, ok := numberTypes.Of(n.Type(), n.Signed()); ok {
+		return blockKind{numbers: true, typ: t}
 	}
 	switch n.Type() {
 	case schema.Boolean:
 		return blockKind{numbers: true, typ: numeric.U8} // bits
-	case schema.Int8, schema.Int16, schema.Int32, schema.Int64:
-		signed := map[schema.BasicType]numeric.Type{schema.Int8: numeric.I8, schema.Int16: numeric.I16, schema.Int32: numeric.I32, schema.Int64: numeric.I64}
-		unsigned := map[schema.BasicType]numeric.Type{schema.Int8: numeric.U8, schema.Int16: numeric.U16, schema.Int32: numeric.U32, schema.Int64: numeric.U64}
-		if n.Signed() {
-			return blockKind{numbers: true, typ: signed[n.Type()]}
-		}
-		return blockKind{numbers: true, typ: unsigned[n.Type()]}
-	case schema.DateTime:
-		return blockKind{numbers: true, typ: numeric.U64}
-	case schema.Float32:
-		return blockKind{numbers: true, typ: numeric.F32}
-	case schema.Float64:
-		return blockKind{numbers: true, typ: numeric.F64}
 	case schema.FixedSizeBinary, schema.Guid:
 		return blockKind{fixed: int(n.FixedSize())}
 	}

@@ -124,7 +124,7 @@ func message(ctx context.Context, m shardfile.MessageRef) (d provider.Dump, err 
 
 // stripeBytes adds the buffers of a stripe, and the blocks in them.
 func (in *inspector) stripeBytes(ctx context.Context, st *shardfile.Stripe) error {
-	return in.wantedNodes(func(n schema.Node, path string, _ int) error {
+	return in.wantedNodes(func(path string, n schema.Node) error {
 		d, err := st.Descriptor(ctx, n.ID())
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/valuedict"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -187,10 +188,8 @@ func (s *distinctSet) count() (distinct, bool) {
 		}
 		return distinct{n: &n}, true
 	}
-	all := maps.Clone(s.constants)
-	if all == nil {
-		all = map[string]struct{}{}
-	}
+	all := map[string]struct{}{}
+	maps.Copy(all, s.constants)
 	for _, d := range s.dictionaries {
 		null, hasNull := d.NullID()
 		for id := range uint32(d.Len()) {
@@ -206,17 +205,16 @@ func (s *distinctSet) count() (distinct, bool) {
 // readDictionary reads the value dictionary of a column in a stripe. It returns nil if there is none.
 func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, positions uint64, encodings []*shardpb.DataEncoding) (*dictionary.Dictionary, error) {
 	for _, e := range encodings {
-		for _, b := range e.GetNative().GetBuffers() {
-			if b.GetKind() != shardpb.BufferKind_VALUE_DICTIONARY {
-				continue
-			}
-			stored, err := valuedict.Open(ctx, st, nodeOf(n), b, positions, 0)
-			if err != nil {
-				return nil, err
-			}
-			_, d, err := stored.Read(ctx, nil)
-			return d, err
+		b := stripe.FindBuffer(e.GetNative().GetBuffers(), shardpb.BufferKind_VALUE_DICTIONARY)
+		if b == nil {
+			continue
 		}
+		stored, err := valuedict.Open(ctx, st, nodeOf(n), b, positions, 0)
+		if err != nil {
+			return nil, err
+		}
+		_, d, err := stored.Read(ctx, nil)
+		return d, err
 	}
 	return nil, nil
 }

@@ -79,7 +79,7 @@ func (in *inspector) findColumns() error {
 		ids[n.ID()] = true
 	}
 	in.o.Columns = nil
-	return walkSchema(in.schema, func(n schema.Node, path string, _ int) error {
+	return in.schema.Walk(func(path string, n schema.Node) error {
 		if ids[n.ID()] {
 			in.o.Columns = append(in.o.Columns, path)
 		}
@@ -88,17 +88,13 @@ func (in *inspector) findColumns() error {
 }
 
 // wantedNodes visits the nodes of the schema that are selected, and those below them.
-func (in *inspector) wantedNodes(visit func(n schema.Node, path string, depth int) error) error {
-	return walkSchema(in.schema, func(n schema.Node, path string, depth int) error {
-		for _, c := range in.o.Columns {
-			if path == c || strings.HasPrefix(path, c+".") {
-				return visit(n, path, depth)
-			}
+func (in *inspector) wantedNodes(visit func(path string, n schema.Node) error) error {
+	return in.schema.Walk(func(path string, n schema.Node) error {
+		within := func(c string) bool { return path == c || strings.HasPrefix(path, c+".") }
+		if len(in.o.Columns) > 0 && !slices.ContainsFunc(in.o.Columns, within) {
+			return nil
 		}
-		if len(in.o.Columns) == 0 {
-			return visit(n, path, depth)
-		}
-		return nil
+		return visit(path, n)
 	})
 }
 
@@ -219,9 +215,9 @@ func (in *inspector) properties(ctx context.Context) error {
 // lists are those of the stored schema, of stripes and their columns, then of their buffers and blocks as options say.
 func (in *inspector) lists(ctx context.Context) error {
 	fields := in.AddList("fields", "id", "column", "stored type", "extended type")
-	err := in.wantedNodes(func(n schema.Node, _ string, depth int) error {
+	err := in.wantedNodes(func(path string, n schema.Node) error {
 		label, err := n.Label()
-		fields(n.ID(), strings.Repeat("  ", depth)+displayName(n), storedType(n), label)
+		fields(n.ID(), strings.Repeat("  ", len(schema.SplitPath(path))-1)+displayName(n), storedType(n), label)
 		return err
 	})
 	if err != nil {
@@ -239,7 +235,7 @@ func (in *inspector) lists(ctx context.Context) error {
 	}
 	for _, st := range in.stripes() {
 		bytes := int64(0)
-		err := in.wantedNodes(func(n schema.Node, path string, _ int) error {
+		err := in.wantedNodes(func(path string, n schema.Node) error {
 			c, err := in.column(ctx, st, n, path)
 			if err != nil {
 				return err

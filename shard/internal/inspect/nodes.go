@@ -91,7 +91,7 @@ func (in *inspector) columnParts(ctx context.Context, c *column) (list []provide
 		if err != nil {
 			return nil, err
 		}
-		n, err := in.columnNode(ctx, c.stripe, child, childPath(c.path, child))
+		n, err := in.columnNode(ctx, c.stripe, child, schema.JoinPath(c.path, c.node.PathName(i, child)))
 		if err != nil {
 			return nil, err
 		}

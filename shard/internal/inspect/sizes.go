@@ -29,7 +29,7 @@ func (in *inspector) sizes(ctx context.Context) error {
 	in.Lists = nil
 	var list []*summary
 	columns := int64(0)
-	err := in.wantedNodes(func(n schema.Node, path string, _ int) (err error) {
+	err := in.wantedNodes(func(path string, n schema.Node) (err error) {
 		s := &summary{node: n, path: path}
 		if s.field, err = in.file.FieldDescriptor(ctx, n.ID()); err != nil {
 			return err

@@ -1,18 +1,15 @@
 package stripe
 
-import (
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/schema"
-)
+import "github.com/amudai/amudai-go/internal/format/schema"
 
 // PerNumber has something for each type of stored numbers, such as the instances of a generic function: for the signed integers by
 // their width, the unsigned ones, and the floats.
 type PerNumber[F any] [10]F
 
-// Of is the one for the stored type of a column; ok is false if that is not of numbers.
-func (p *PerNumber[F]) Of(col *arrowmap.Column) (f F, ok bool) {
-	switch t := col.Stored.Type; {
-	case t.IsInteger() && col.Stored.Signed:
+// Of is the one for a stored type; ok is false if that is not of numbers.
+func (p *PerNumber[F]) Of(t schema.BasicType, signed bool) (f F, ok bool) {
+	switch {
+	case t.IsInteger() && signed:
 		return p[t-schema.Int8], true
 	case t.IsInteger():
 		return p[4+t-schema.Int8], true

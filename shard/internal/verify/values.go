@@ -141,7 +141,7 @@ func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path strin
 
 // collect chooses the statistics by type.
 func (n *nodeCheck) collect(index []byte) {
-	if number, ok := collectors.Of(n.col); ok {
+	if number, ok := collectors.Of(n.col.Stored.Type, n.col.Stored.Signed); ok {
 		number(n, index)
 		return
 	}

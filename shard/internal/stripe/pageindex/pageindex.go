@@ -91,7 +91,7 @@ var pages = stripe.PerNumber[func(*arrowmap.Column, []byte, uint64, *numeric.Scr
 }
 
 func parse(col *arrowmap.Column, raw []byte, rows uint64, s *numeric.Scratch) (*Pages, error) {
-	if number, ok := pages.Of(col); ok {
+	if number, ok := pages.Of(col.Stored.Type, col.Stored.Signed); ok {
 		return number(col, raw, rows, s)
 	}
 	if !col.Stored.IsDecimal() || col.Rule != arrowmap.Decimal {

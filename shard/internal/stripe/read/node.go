@@ -161,7 +161,7 @@ func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
 
 // open returns the reader of a node that is neither constant nor absent.
 func (n *openNode) open(ctx context.Context) (nodeReader, error) {
-	if open, ok := openers.Of(n.col); ok {
+	if open, ok := openers.Of(n.col.Stored.Type, n.col.Stored.Signed); ok {
 		return open(ctx, n)
 	}
 	switch n.col.Stored.Type {

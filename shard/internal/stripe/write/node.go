@@ -48,7 +48,7 @@ func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
 	case arrowmap.DayTime, arrowmap.MonthDayNano:
 		return newIntervalWriter(c, col)
 	}
-	if number, ok := newNumberWriters.Of(col); ok {
+	if number, ok := newNumberWriters.Of(col.Stored.Type, col.Stored.Signed); ok {
 		return number(c, col)
 	}
 	switch t := col.Stored.Type; t {

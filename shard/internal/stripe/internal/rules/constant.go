@@ -29,7 +29,7 @@ var constants = stripe.PerNumber[func(*arrowmap.Column, *commonpb.AnyValue) (arr
 
 // Constant is an array of one value, of the type col.Plain.
 func Constant(col *arrowmap.Column, v *commonpb.AnyValue) (arrow.Array, error) {
-	if number, ok := constants.Of(col); ok {
+	if number, ok := constants.Of(col.Stored.Type, col.Stored.Signed); ok {
 		return number(col, v)
 	}
 	if col.Stored.Type == schema.Boolean {
