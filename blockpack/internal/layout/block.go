@@ -129,6 +129,15 @@ func (h *BlockHead) Column(name string, t column.Type) int {
 	return slices.IndexFunc(h.Columns, func(c BlockColumn) bool { return c.Name == name && c.Type.Base() == t })
 }
 
+// Names are the names of all columns.
+func (h *BlockHead) Names() []string {
+	names := make([]string, len(h.Columns))
+	for i := range names {
+		names[i] = h.Columns[i].Name
+	}
+	return names
+}
+
 // TraceTable is the extent in the block of the trace table; length is 0 if there is none.
 func (h *BlockHead) TraceTable() (offset, length int64) {
 	if h.Traces == 0 {

@@ -24,6 +24,15 @@ type ColumnExtent struct {
 	Length uint32
 }
 
+// ExtentsOf are the extents of columns of a block.
+func ExtentsOf(columns []BlockColumn) []ColumnExtent {
+	out := make([]ColumnExtent, len(columns))
+	for i, c := range columns {
+		out[i] = ColumnExtent{Name: c.Name, Offset: uint32(c.Offset), Length: uint32(c.Length)}
+	}
+	return out
+}
+
 const extentEntry = 2 + 4 + 4
 
 func (c *cursor) columnIndex(blocks int) *ColumnIndex {

@@ -75,8 +75,8 @@ func (b *TraceIndexBuilder) flush() {
 	b.open = b.open[:0]
 }
 
-// Traces is the number of traces.
-func (b *TraceIndexBuilder) Traces() int { return len(b.ids) }
+// Entries is the number of traces of all blocks but the last one. A trace counts in each of its blocks.
+func (b *TraceIndexBuilder) Entries() int { return len(b.lists) }
 
 // Append appends the trace index, as it stands in the metadata and in the compact index.
 func (b *TraceIndexBuilder) Append(dst []byte) ([]byte, error) {

@@ -114,7 +114,7 @@ func (t *Table) keepHead(block int, h *head) error {
 		if b := &l.meta.Blocks[block]; h.Spans != b.Spans {
 			return fault.In(fault.Corruptf("block of %d spans where the block index has %d", h.Spans, b.Spans), "block header", h.offset)
 		}
-		l.meta.Calibrate(block, h.names())
+		l.meta.Calibrate(block, h.Names())
 		t.heads.Put(block, h, h.size())
 	}
 	if l := t.columns.Load(); l != nil {
@@ -153,14 +153,6 @@ func readHead(ctx context.Context, data []byte, offset, length int64, read block
 			return nil, err
 		}
 	}
-}
-
-func (h *head) names() []string {
-	names := make([]string, len(h.Columns))
-	for i := range names {
-		names[i] = h.Columns[i].Name
-	}
-	return names
 }
 
 // check compares the columns of a block with the list that the file has of them.

@@ -106,12 +106,8 @@ func (b *blockCheck) checkExtents() error {
 	order := func(a, b layout.ColumnExtent) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), strings.Compare(a.Name, b.Name))
 	}
-	extents = slices.Clone(extents)
 	slices.SortFunc(extents, order)
-	want := make([]layout.ColumnExtent, len(byOffset))
-	for i, c := range byOffset {
-		want[i] = layout.ColumnExtent{Name: c.Name, Offset: uint32(c.Offset), Length: uint32(c.Length)}
-	}
+	want := layout.ExtentsOf(byOffset)
 	slices.SortFunc(want, order)
 	if !slices.Equal(extents, want) {
 		return b.wrong("column index", "the extents of %d columns are not those of the %d columns in the head of the block", len(extents), len(want))
@@ -332,10 +328,7 @@ func (b *blockCheck) checkValueStats() error {
 
 // checkNames compares the Bloom filter of names.
 func (b *blockCheck) checkNames() error {
-	names := make([]string, len(b.head.Columns))
-	for i := range names {
-		names[i] = b.head.Columns[i].Name
-	}
+	names := b.head.Names()
 	b.meta.Calibrate(b.index, names)
 	for _, name := range names {
 		if !b.meta.MayHaveColumn(b.index, name) {

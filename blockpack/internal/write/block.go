@@ -25,7 +25,6 @@ type encoded struct {
 	index      layout.Block // without its offset
 	extents    []layout.ColumnExtent
 	ids        []layout.TraceID // of rows
-	traces     int              // different ids
 	columns    []*column.Column
 	err        error
 }
@@ -49,7 +48,7 @@ func (e *encoder) encode(b otlp.Block, o Order) (out encoded) {
 			return out
 		}
 		meta[i] = layout.BlockColumn{Name: c.Name, Type: c.Type, Length: int64(len(e.data) - from)}
-		stats[i] = appendStats(c)
+		stats[i] = layout.AppendColumnStats(nil, bounds(c))
 	}
 	if e.head, out.err = layout.AppendBlockHead(e.head[:0], b.Rows, meta, stats); out.err != nil {
 		return out
@@ -75,8 +74,7 @@ func (out *encoded) finish(b otlp.Block, meta []layout.BlockColumn) {
 	}
 	out.index.MinStart, out.index.MaxStart = startBounds(b)
 	out.index.MinTrace, out.index.MaxTrace = idBounds(out.ids)
-	out.traces = distinct(out.ids)
-	out.extents = extents(meta)
+	out.extents = layout.ExtentsOf(meta)
 }
 
 // sort puts the rows of a block in order.
@@ -88,26 +86,9 @@ func (e *encoder) sort(b otlp.Block, o Order) otlp.Block {
 	return e.m.block(b, p)
 }
 
-// appendStats gives the stats of a column, nothing if they are not known.
-func appendStats(c *column.Column) []byte {
-	s := bounds(c)
-	if !s.Known && !s.Empty {
-		return nil
-	}
-	return layout.AppendColumnStats(nil, s)
-}
-
-func extents(meta []layout.BlockColumn) []layout.ColumnExtent {
-	out := make([]layout.ColumnExtent, len(meta))
-	for i, c := range meta {
-		out[i] = layout.ColumnExtent{Name: c.Name, Offset: uint32(c.Offset), Length: uint32(c.Length)}
-	}
-	return out
-}
-
 // traceIDs gives the trace id of each row. All rows must have one of 16 bytes.
 func traceIDs(b otlp.Block) ([]layout.TraceID, error) {
-	c := find(b, spans.TraceID, column.Bytes)
+	c := b.Column(spans.TraceID, column.Bytes)
 	if c == nil || c.PresentCount() < b.Rows {
 		return nil, fault.Corruptf("spans without a trace id")
 	}
@@ -140,20 +121,10 @@ func idBounds(ids []layout.TraceID) (low, high layout.TraceID) {
 
 // startBounds gives the first and the last start of a block, zeros if some row has none.
 func startBounds(b otlp.Block) (first, last uint64) {
-	c := find(b, spans.Start, column.Uint64)
+	c := b.Column(spans.Start, column.Uint64)
 	if c == nil || c.PresentCount() < b.Rows {
 		return 0, 0
 	}
 	first, last, _ = numberBounds(c.Values.Numbers, column.Uint64)
 	return first, last
-}
-
-func distinct(ids []layout.TraceID) int {
-	known := make(map[layout.TraceID]struct{})
-	for i, id := range ids {
-		if i == 0 || id != ids[i-1] {
-			known[id] = struct{}{}
-		}
-	}
-	return len(known)
 }

@@ -40,13 +40,13 @@ func permutation(b otlp.Block, o Order) []uint32 {
 		keys[i].row = uint32(i)
 	}
 	if o == Similar {
-		addRanks(keys, find(b, serviceName, column.String))
+		addRanks(keys, b.Column(serviceName, column.String))
 		addSets(keys, b.Columns)
 	}
 	if o != Start {
-		addRanks(keys, find(b, spans.TraceID, column.Bytes))
+		addRanks(keys, b.Column(spans.TraceID, column.Bytes))
 	}
-	addStarts(keys, find(b, spans.Start, column.Uint64))
+	addStarts(keys, b.Column(spans.Start, column.Uint64))
 	slices.SortFunc(keys, func(a, b rowKey) int {
 		return cmp.Or(cmp.Compare(a.ranks, b.ranks), cmp.Compare(a.start, b.start), cmp.Compare(a.row, b.row))
 	})
@@ -62,16 +62,6 @@ func permutation(b otlp.Block, o Order) []uint32 {
 }
 
 const serviceName = spans.ResourcePrefix + "service.name"
-
-// find gives a column of a block, or nil.
-func find(b otlp.Block, name string, t column.Type) *column.Column {
-	for _, c := range b.Columns {
-		if c.Name == name && c.Type == t {
-			return c
-		}
-	}
-	return nil
-}
 
 // addRanks shifts the ranks of the values of a byte string column into the keys: 0 for rows without one.
 func addRanks(keys []rowKey, c *column.Column) {

@@ -44,7 +44,6 @@ type Writer struct {
 	ranges  *ranges.Builder
 	survey  spans.Survey
 	rows    int64
-	entries int64 // traces of all blocks
 	compact bool
 }
 
@@ -91,7 +90,7 @@ func (w *Writer) Full() bool {
 // metadataSize estimates the size of the metadata but for the range index.
 func (w *Writer) metadataSize() int64 {
 	const block, trace, row = 102, 22, 2
-	return int64(len(w.blocks))*block + int64(len(w.columns)) + w.entries*trace + w.rows*row
+	return int64(len(w.blocks))*block + int64(len(w.columns)) + int64(w.traces.Entries())*trace + w.rows*row
 }
 
 // Blocks is the number of blocks so far.
@@ -155,7 +154,6 @@ func (w *Writer) write(ctx context.Context, b *encoded) error {
 	}
 	w.blocks = append(w.blocks, b.index)
 	w.rows += int64(b.index.Spans)
-	w.entries += int64(b.traces)
 	w.columns = layout.AppendColumnIndex(w.columns, [][]layout.ColumnExtent{b.extents})
 	for row, id := range b.ids {
 		w.traces.Add(n, row, id)

@@ -137,7 +137,7 @@ func checkIndexes(t require.TestingT, m *layout.Metadata, compact *layout.Compac
 		require.True(t, m.MayHaveColumn(block, c.Name))
 		checkRanges(t, m.Ranges, block, c)
 	}
-	starts := find(b, spans.Start, column.Uint64)
+	starts := b.Column(spans.Start, column.Uint64)
 	for _, k := range starts.Ranks() {
 		require.True(t, m.Blocks[block].MayStart(value(starts, k), value(starts, k)))
 	}
