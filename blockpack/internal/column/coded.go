@@ -203,7 +203,7 @@ func (r *Reader) indexes(entries int) ([]uint32, error) {
 	var err error
 	switch r.kind {
 	case Dictionary, SparseDictionary:
-		widen(codes, r.second.data, r.width)
+		widen(codes, r.second.data, r.width, 0)
 	case RLEIndexes, SparseRLEIndexes:
 		err = r.expandRuns(codes)
 	default:
@@ -225,28 +225,35 @@ func (r *Reader) present(codes []uint32) []uint32 {
 		return codes
 	}
 	k := 0
-	r.presence.each(func(row, n int) bool {
+	for row, n := range r.presence.ranges() {
 		k += copy(codes[k:], codes[row:row+n])
-		return true
-	})
+	}
 	return codes[:k]
 }
 
-// widen reads little-endian numbers of width bytes.
-func widen(dst []uint32, src []byte, width int) {
+// widen sets dst to the sums of base and little-endian numbers of width bytes, of which there are none if width is 0.
+func widen[T uint32 | uint64](dst []T, src []byte, width int, base T) {
 	switch width {
+	case 0:
+		for i := range dst {
+			dst[i] = base
+		}
 	case 1:
 		src = src[:len(dst)]
 		for i, b := range src {
-			dst[i] = uint32(b)
+			dst[i] = base + T(b)
 		}
 	case 2:
 		for i := range dst {
-			dst[i] = uint32(binary.LittleEndian.Uint16(src[2*i:]))
+			dst[i] = base + T(binary.LittleEndian.Uint16(src[2*i:]))
 		}
 	case 4:
 		for i := range dst {
-			dst[i] = binary.LittleEndian.Uint32(src[4*i:])
+			dst[i] = base + T(binary.LittleEndian.Uint32(src[4*i:]))
+		}
+	case 8:
+		for i := range dst {
+			dst[i] = base + T(binary.LittleEndian.Uint64(src[8*i:]))
 		}
 	}
 }

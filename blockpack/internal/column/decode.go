@@ -78,7 +78,7 @@ func (d *Decoder) Decode(data []byte, name string, t Type, rows int, o DecodeOpt
 
 // Open parses the parts of a column, and its presence. It decompresses nothing. The reader holds data.
 func (d *Decoder) Open(data []byte, name string, t Type, rows int, o DecodeOptions) (*Reader, error) {
-	d.first, d.second = kept(d.first), kept(d.second)
+	d.first, d.second = Kept(d.first), Kept(d.second)
 	r := &Reader{d: d, name: name, typ: t.Base(), rows: rows, o: o}
 	r.o.Limits = o.Limits.orDefaults()
 	if !t.Valid() {
@@ -91,12 +91,12 @@ func (d *Decoder) Open(data []byte, name string, t Type, rows int, o DecodeOptio
 	return r, nil
 }
 
-// maxKept is the size up to which memory is kept for the next column.
-const maxKept = 4 << 20
+// MaxKept is the size up to which memory is kept for the next column.
+const MaxKept = 4 << 20
 
-// kept gives memory to be used again, unless it is that of an uncommonly large column.
-func kept(b []byte) []byte {
-	if cap(b) > maxKept {
+// Kept gives memory to be used again, unless it is that of an uncommonly large column.
+func Kept(b []byte) []byte {
+	if cap(b) > MaxKept {
 		return nil
 	}
 	return b

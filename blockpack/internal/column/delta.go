@@ -1,8 +1,6 @@
 package column
 
 import (
-	"encoding/binary"
-
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -54,42 +52,6 @@ func (r *Reader) deltaValues() (Values, error) {
 	if err != nil {
 		return Values{}, err
 	}
-	n := v.Numbers
-	switch r.width {
-	case 0:
-		for i := range n {
-			n[i] = r.base
-		}
-	case 1:
-		for i := range n {
-			n[i] = r.base + uint64(offsets[i])
-		}
-	case 2:
-		for i := range n {
-			n[i] = r.base + uint64(binary.LittleEndian.Uint16(offsets[2*i:]))
-		}
-	case 4:
-		for i := range n {
-			n[i] = r.base + uint64(binary.LittleEndian.Uint32(offsets[4*i:]))
-		}
-	case 8:
-		for i := range n {
-			n[i] = r.base + binary.LittleEndian.Uint64(offsets[8*i:])
-		}
-	}
+	widen(v.Numbers, offsets, r.width, r.base)
 	return v, nil
-}
-
-// offsetAt is offset i.
-func offsetAt(offsets []byte, width, i int) uint64 {
-	switch b := offsets[width*i:]; width {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	default:
-		return binary.LittleEndian.Uint64(b)
-	}
 }

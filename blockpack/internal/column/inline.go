@@ -2,6 +2,7 @@ package column
 
 import (
 	"fmt"
+
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -26,25 +27,21 @@ func (r *Reader) inlineValues() (Values, error) {
 	v := Values{Offsets: make([]uint32, 1, r.presence.count+1), Data: make([]byte, 0, max(len(r.second.data)-4*r.stored(), 0))}
 	walk := r.inlineWalk()
 	var err error
-	at := 0 // number of values read, with those of null rows
-	r.presence.each(func(row, n int) bool {
-		skip := 0
+	at := 0 // rows whose values were read, in kind 3
+	for row, n := range r.presence.ranges() {
 		if r.kind.Dense() {
-			skip, at = row-at, row+n
+			err = walk.skip(row-at, 0)
+			at = row + n
 		}
-		for i := range skip + n {
-			var value []byte
-			if value, err = walk.next(); err != nil {
-				return false
-			}
-			if i >= skip {
-				v.add(value)
-			}
+		if err == nil {
+			err = v.addNext(&walk, n)
 		}
-		return true
-	})
-	for ; err == nil && r.kind.Dense() && at < r.rows; at++ {
-		_, err = walk.next()
+		if err != nil {
+			break
+		}
+	}
+	if err == nil && r.kind.Dense() {
+		err = walk.skip(r.rows-at, 0)
 	}
 	if err != nil {
 		return Values{}, r.second.in(err, walk.at)
@@ -53,6 +50,18 @@ func (r *Reader) inlineValues() (Values, error) {
 		r.warn(r.second.in(fault.Corruptf("%d bytes follow the values", left), walk.at))
 	}
 	return v, nil
+}
+
+// addNext appends the next n values.
+func (v *Values) addNext(walk *values, n int) error {
+	for range n {
+		value, err := walk.next()
+		if err != nil {
+			return err
+		}
+		v.add(value)
+	}
+	return nil
 }
 
 func (r *Reader) inlineWalk() values {
@@ -66,15 +75,13 @@ func (r *Reader) takeInline(positions []int) (Values, error) {
 	at := 0
 	for _, p := range positions {
 		err := walk.skip(p-at, 0)
-		var value []byte
 		if err == nil {
-			value, err = walk.next()
+			err = v.addNext(&walk, 1)
 		}
 		if err != nil {
 			return Values{}, r.second.in(err, walk.at)
 		}
 		at = p + 1
-		v.add(value)
 	}
 	return v, nil
 }

@@ -1,6 +1,8 @@
 package column
 
 import (
+	"encoding/binary"
+
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -61,15 +63,17 @@ func (r *Reader) suffixes() (*suffixes, error) {
 
 // next gives the two parts of the next value.
 func (s *suffixes) next() (prefix, suffix []byte, err error) {
-	if len(s.data)-s.at < s.width {
-		return nil, nil, fault.Corruptf("%d bytes are left, less than the index of a prefix", len(s.data)-s.at)
+	index := s.data[s.at:]
+	if len(index) < s.width {
+		return nil, nil, fault.Corruptf("%d bytes are left, less than the index of a prefix", len(index))
 	}
-	k := uint32(offsetAt(s.data[s.at:], s.width, 0))
 	s.at += s.width
-	if suffix, err = s.values.next(); err != nil {
+	if suffix, err = s.values.next(); err != nil { // else the index has a length of 4 bytes behind it
 		return nil, nil, err
 	}
-	if k == ^uint32(0)>>(32-8*s.width) {
+	none := ^uint32(0) >> (32 - 8*s.width)
+	k := binary.LittleEndian.Uint32(index) & none
+	if k == none {
 		return nil, suffix, nil
 	}
 	if uint64(k) >= uint64(s.prefixes.Len()) {
@@ -82,13 +86,25 @@ func (s *suffixes) next() (prefix, suffix []byte, err error) {
 	return prefix, suffix, nil
 }
 
-func (r *Reader) prefixValues() (Values, error) {
+// prefixValues decodes the values of ranks, which ascend, or all if ranks is nil.
+func (r *Reader) prefixValues(ranks []int) (Values, error) {
 	s, err := r.suffixes()
 	if err != nil {
 		return Values{}, err
 	}
-	v := Values{Offsets: make([]uint32, 1, r.presence.count+1), Data: make([]byte, 0, len(s.data))}
-	for range r.presence.count {
+	n, v := len(ranks), Values{}
+	if ranks == nil {
+		n, v.Data = r.presence.count, make([]byte, 0, len(s.data))
+	}
+	v.Offsets = make([]uint32, 1, n+1)
+	at := 0
+	for i := range n {
+		if ranks != nil {
+			if err := s.skip(ranks[i]-at, s.width); err != nil {
+				return Values{}, r.second.in(err, 0)
+			}
+			at = ranks[i] + 1
+		}
 		prefix, suffix, err := s.next()
 		if err != nil {
 			return Values{}, r.second.in(err, 0)
@@ -100,31 +116,8 @@ func (r *Reader) prefixValues() (Values, error) {
 		v.Data = append(v.Data, prefix...)
 		v.add(suffix)
 	}
-	if left := len(s.data) - s.at; left > 0 && s.width > 0 {
+	if left := len(s.data) - s.at; left > 0 && s.width > 0 && ranks == nil {
 		r.warn(r.second.in(fault.Corruptf("%d bytes follow the values", left), 0))
-	}
-	return v, nil
-}
-
-// takePrefix decodes the values of ranks, which ascend.
-func (r *Reader) takePrefix(ranks []int) (Values, error) {
-	s, err := r.suffixes()
-	if err != nil {
-		return Values{}, err
-	}
-	v := Values{Offsets: make([]uint32, 1, len(ranks)+1)}
-	at := 0
-	for _, rank := range ranks {
-		if err := s.skip(rank-at, s.width); err != nil {
-			return Values{}, r.second.in(err, 0)
-		}
-		at = rank + 1
-		prefix, suffix, err := s.next()
-		if err != nil {
-			return Values{}, r.second.in(err, 0)
-		}
-		v.Data = append(v.Data, prefix...)
-		v.add(suffix)
 	}
 	return v, nil
 }

@@ -3,6 +3,7 @@ package column
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -117,30 +118,27 @@ func (p *presence) bitmap() []byte {
 		return nil
 	}
 	present := make([]byte, (p.rows+7)/8)
-	row := 0
-	for i := range p.runs.len() {
-		length, value := p.runs.at(i)
-		if value != 0 {
-			bitmap.SetRange(present, row, int(length))
-		}
-		row += int(length)
+	for row, n := range p.ranges() {
+		bitmap.SetRange(present, row, n)
 	}
 	return present
 }
 
-// each calls f with each range of rows that have a value, in order, until it returns false.
-func (p *presence) each(f func(row, n int) bool) {
-	if p.all() {
-		f(0, p.rows)
-		return
-	}
-	row := 0
-	for i := range p.runs.len() {
-		length, value := p.runs.at(i)
-		if value != 0 && length != 0 && !f(row, int(length)) {
+// ranges gives the ranges of rows that have a value, in order: the first row, and how many they are.
+func (p *presence) ranges() iter.Seq2[int, int] {
+	return func(yield func(row, n int) bool) {
+		if p.all() {
+			yield(0, p.rows)
 			return
 		}
-		row += int(length)
+		row := 0
+		for i := range p.runs.len() {
+			length, value := p.runs.at(i)
+			if value != 0 && length != 0 && !yield(row, int(length)) {
+				return
+			}
+			row += int(length)
+		}
 	}
 }
 

@@ -162,7 +162,7 @@ func (r *Reader) values() (Values, error) {
 	case XORBytes, SparseXORBytes:
 		return r.xorValues()
 	default:
-		return r.prefixValues()
+		return r.prefixValues(nil)
 	}
 }
 

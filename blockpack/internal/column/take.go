@@ -47,7 +47,7 @@ func (r *Reader) codesAt(positions []int) ([]uint32, error) {
 	switch r.kind {
 	case Dictionary, SparseDictionary:
 		for i, p := range positions {
-			widen(codes[i:i+1], r.second.data[p*r.width:], r.width)
+			widen(codes[i:i+1], r.second.data[p*r.width:], r.width, 0)
 		}
 	case RLEIndexes, SparseRLEIndexes:
 		rs, err := r.indexRuns(r.stored())
@@ -142,10 +142,7 @@ func (r *Reader) takeDelta(ranks []int) (Values, error) {
 		return Values{}, err
 	}
 	for i, rank := range ranks {
-		v.Numbers[i] = r.base
-		if r.width > 0 {
-			v.Numbers[i] += offsetAt(offsets, r.width, rank)
-		}
+		widen(v.Numbers[i:i+1], offsets[r.width*rank:], r.width, r.base)
 	}
 	return v, nil
 }
@@ -161,7 +158,7 @@ func (r *Reader) takeBytes(rows, ranks []int) (Values, error) {
 	case SparseInlineBytes:
 		return r.takeInline(ranks)
 	case PrefixBytes, SparsePrefixBytes:
-		return r.takePrefix(ranks)
+		return r.prefixValues(ranks)
 	}
 	all, err := r.xorValues()
 	if err != nil {

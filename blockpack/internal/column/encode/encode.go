@@ -145,24 +145,13 @@ func (e *Encoder) begin(c *column.Column) error {
 // release gives up memory of an uncommonly large column.
 func (e *Encoder) release() {
 	for _, p := range []*part{&e.dict.part, &e.deltas[0], &e.deltas[1], &e.offsets.part, &e.xor} {
-		p.plain, p.data = kept(p.plain), kept(p.data)
+		p.plain, p.data = column.Kept(p.plain), column.Kept(p.data)
 	}
 	p := &e.prefixes
-	p.plain, p.dict, p.suffixes, e.sample = kept(p.plain), kept(p.dict), kept(p.suffixes), kept(e.sample)
-	if e.set.Memory() > maxKept {
+	p.plain, p.dict, p.suffixes, e.sample = column.Kept(p.plain), column.Kept(p.dict), column.Kept(p.suffixes), column.Kept(e.sample)
+	if e.set.Memory() > column.MaxKept {
 		e.set = distinct.Set{}
 	}
-}
-
-// maxKept is the size up to which memory is kept for the next column.
-const maxKept = 4 << 20
-
-// kept gives memory to be used again, unless it is that of an uncommonly large column.
-func kept(b []byte) []byte {
-	if cap(b) > maxKept {
-		return nil
-	}
-	return b
 }
 
 // impossible is the size of a column in a kind that cannot hold it.
@@ -332,23 +321,10 @@ func (e *Encoder) makeOffsets() error {
 	}
 	o.plain = slices.Grow(o.plain[:0], e.count*o.width+8)[:e.count*o.width]
 	for i := range e.count {
-		putWidth(o.plain[i*o.width:], e.number(i)-low, o.width)
+		// The bytes that are too many are those of the next one, or behind the end.
+		binary.LittleEndian.PutUint64(o.plain[i*o.width:][:8], e.number(i)-low)
 	}
 	return o.compress(e)
-}
-
-// putWidth writes the lowest width bytes of v.
-func putWidth(dst []byte, v uint64, width int) {
-	switch width {
-	case 1:
-		dst[0] = byte(v)
-	case 2:
-		binary.LittleEndian.PutUint16(dst, uint16(v))
-	case 4:
-		binary.LittleEndian.PutUint32(dst, uint32(v))
-	case 8:
-		binary.LittleEndian.PutUint64(dst, v)
-	}
 }
 
 // number is the value of the i-th present row of a column of numbers.

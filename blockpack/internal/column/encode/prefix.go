@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/frontcode"
 )
 
 // prefixParts is kind 10.
@@ -159,7 +161,7 @@ func sharedPrefixes(sorted [][]byte) (found []sharedPrefix) {
 	for i := 1; i <= len(sorted); i++ {
 		common := 0
 		if i < len(sorted) {
-			common = commonLen(sorted[i-1], sorted[i])
+			common = frontcode.CommonPrefix(sorted[i-1], sorted[i])
 		}
 		from := i - 1
 		for len(open[len(open)-1].bytes) > common {
@@ -177,14 +179,4 @@ func sharedPrefixes(sorted [][]byte) (found []sharedPrefix) {
 		}
 	}
 	return found
-}
-
-func commonLen(a, b []byte) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
 }
