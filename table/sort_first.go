@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -106,7 +107,7 @@ func boundOf(column filter.Expr, last arrow.Array, descending bool) (bound filte
 		}
 		literal = n
 	case id == arrow.FLOAT32 || id == arrow.FLOAT64:
-		v := floatAt(last)
+		v := arrowutil.Floats(last)(0)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return bound
 		}
@@ -121,14 +122,4 @@ func boundOf(column filter.Expr, last arrow.Array, descending bool) (bound filte
 		return filter.Ge(column, literal)
 	}
 	return filter.Le(column, literal)
-}
-
-func floatAt(a arrow.Array) float64 {
-	switch a := a.(type) {
-	case *array.Float32:
-		return float64(a.Value(0))
-	case *array.Float64:
-		return a.Value(0)
-	}
-	return math.NaN()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/stripe"
@@ -68,7 +69,7 @@ func errorLine(err error) string {
 // hintFor is the hint of an error, or one that its cause suggests, or "".
 func hintFor(err error) string {
 	var misfit *stripe.MisfitError
-	switch hint := usage.Hint(err); {
+	switch hint := advice.Hint(err); {
 	case hint != "":
 		return hint
 	case errors.As(err, &misfit) && misfit.Decimal:

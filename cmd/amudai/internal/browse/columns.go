@@ -182,7 +182,7 @@ func (c *columnList) key(name string) tea.Cmd {
 		c.m.show(rowsTab)
 	case "y":
 		if c.row < len(c.m.fields) {
-			return c.m.copy(nameInFilter(c.m.fields[c.row].path), "the name")
+			return c.m.copy(filter.Col(c.m.fields[c.row].path).String(), "the name")
 		}
 	default:
 		c.row, c.top = moved(name, c.row, c.top, c.height(), len(c.m.fields)-1)

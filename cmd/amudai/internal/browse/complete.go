@@ -14,9 +14,6 @@ import (
 	"github.com/amudai/amudai-go/filter"
 )
 
-// nameInFilter is the path of a column as a condition writes it.
-func nameInFilter(path string) string { return filter.Col(path).String() }
-
 // offer finds the completions of the word before the cursor.
 func (p *prompt) offer(m *model) {
 	p.from, p.offered = m.names.Condition(p.text[:p.at], m.rows.valuesOf)

@@ -24,9 +24,6 @@ func (g *grid) measure(column int) int {
 	return w
 }
 
-// remeasure forgets the widths of columns.
-func (g *grid) remeasure() { clear(g.widths) }
-
 // numbersWidth is the width of the row numbers on the left.
 func (g *grid) numbersWidth() int {
 	return max(len(terminal.Count(g.top+g.height())), 3)

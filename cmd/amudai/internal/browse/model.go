@@ -155,7 +155,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ModeReportMsg:
 		if msg.Mode == ansi.ModeUnicodeCore && (msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet) {
 			m.method = ansi.GraphemeWidth
-			m.rows.remeasure()
+			clear(m.rows.widths)
 		}
 	case tea.KeyPressMsg:
 		cmd = m.key(msg)

@@ -60,14 +60,10 @@ func checkFlags(flags *pflag.FlagSet, ofInputs bool, what string, formats ...pro
 		}
 		titles := make([]string, len(takers))
 		for i, name := range takers {
-			titles[i] = formatTitle(name)
+			f, _ := All().ByName(name)
+			titles[i] = f.Title
 		}
 		err = usage.Errorf("leave it out", "--%s is only for %s; the format of %s is %s", f.Name, strings.Join(titles, ", "), what, formats[0].Title)
 	})
 	return err
-}
-
-func formatTitle(name string) string {
-	f, _ := All().ByName(name)
-	return f.Title
 }

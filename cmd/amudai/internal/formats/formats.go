@@ -34,18 +34,14 @@ func Help() string {
 	return b.String()
 }
 
-func byName(fs provider.Formats, name string) (provider.Format, error) {
-	f, err := fs.ByName(name)
-	if err != nil {
-		return f, usage.Errorf("", "%w", err)
-	}
-	return f, nil
-}
-
 // Output finds the format of an output.
 func Output(location, name string) (provider.Format, error) {
 	if name != "" {
-		return byName(slices.DeleteFunc(All(), func(f provider.Format) bool { return f.Writer == nil }), name)
+		f, err := slices.DeleteFunc(All(), func(f provider.Format) bool { return f.Writer == nil }).ByName(name)
+		if err != nil {
+			err = usage.Errorf("", "%w", err)
+		}
+		return f, err
 	}
 	if location == "-" {
 		return provider.Format{}, usage.Errorf("--to jsonl, for example", "output to stdout needs a format")

@@ -207,10 +207,10 @@ func (a group) writePage(ctx context.Context, f *statsFlags, r *Report) error {
 	if err != nil {
 		return err
 	}
-	if err := out.Write(ctx, page); err != nil {
-		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
+	if err = out.Write(ctx, page); err == nil {
+		err = out.Publish(ctx)
 	}
-	if err := out.Publish(ctx); err != nil {
+	if err != nil {
 		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 	}
 	if f.html != "-" {

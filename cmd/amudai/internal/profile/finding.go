@@ -7,8 +7,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/engine/profile"
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // Finding is something odd about a column, or worth to know.
@@ -49,18 +51,7 @@ func (f *finder) add(code, action, format string, args ...any) {
 }
 
 // name is the column in a condition.
-func (f *finder) name() string { return conditionName(f.c.Path) }
-
-// conditionName is a path as conditions have it.
-func conditionName(path string) string {
-	for i, r := range path {
-		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || r != '.' && (r < '0' || r > '9')) {
-			return `"` + strings.ReplaceAll(path, `"`, `""`) + `"`
-		}
-	}
-	return path
-}
+func (f *finder) name() string { return filter.Col(f.c.Path).String() }
 
 // where is a flag that selects rows. A text that the shell would change is quoted.
 func (f *finder) where(condition string) string {
@@ -77,14 +68,14 @@ func shellQuote(s string) string {
 	return `"` + s + `"`
 }
 
-func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+func literal(s string) string { return filter.Lit(s).String() }
 
 // schema is a flag that changes the type of the column.
 func (f *finder) schema(dt string) string {
 	if f.c.Depth > 0 {
 		return ""
 	}
-	return "--schema " + shellQuote(conditionName(f.c.Name)+":"+dt)
+	return "--schema " + shellQuote(text.Name(f.c.Name)+":"+dt)
 }
 
 func (f *finder) nulls() {

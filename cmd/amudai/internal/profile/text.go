@@ -5,6 +5,7 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -229,10 +230,9 @@ func (b *printer) counts(c *profile.Column) []fact {
 	if c.Items {
 		add("items", terminal.Count(c.Count))
 	}
-	switch {
-	case c.Nulls == 0:
+	if c.Nulls == 0 {
 		add("nulls", "0")
-	default:
+	} else {
 		add("nulls", share(c.Nulls, c.Count))
 	}
 	if c.Distinct >= 0 && c.Class != profile.Bool {
@@ -348,16 +348,12 @@ func (b *printer) spark(h *profile.Histogram, width int) string {
 	if b.ascii {
 		levels = []rune("_.:-=+*#")
 	}
-	most := int64(1)
-	for _, n := range counts {
-		most = max(most, n)
-	}
+	most := max(1, slices.Max(counts))
 	var s strings.Builder
 	for _, n := range counts {
-		switch {
-		case n == 0:
+		if n == 0 {
 			s.WriteByte(' ')
-		default:
+		} else {
 			s.WriteRune(levels[int(float64(n)/float64(most)*float64(len(levels)-1)+0.5)])
 		}
 	}
@@ -432,19 +428,14 @@ func (b *printer) finding(f Finding) {
 		if i > 0 {
 			lead = " "
 		}
-		end := ""
+		b.out.Printf("  %s %s", b.out.Paint(terminal.Yellow, lead), l)
 		if f.Action != "" && i == len(lines)-1 {
-			if terminal.Width(l)+6+terminal.Width(f.Action) <= b.width {
-				end = "  " + terminal.Printable(f.Action)
-			} else {
-				end = "\n    " + terminal.Printable(f.Action)
+			if terminal.Width(l)+6+terminal.Width(f.Action) > b.width {
+				b.out.Printf("\n  ")
 			}
+			b.out.Printf("  %s", b.out.Paint(terminal.Green, terminal.Printable(f.Action)))
 		}
-		if i, ok := strings.CutPrefix(end, "\n"); ok {
-			b.out.Printf("  %s %s\n%s\n", b.out.Paint(terminal.Yellow, lead), l, b.out.Paint(terminal.Green, i))
-			continue
-		}
-		b.out.Printf("  %s %s%s\n", b.out.Paint(terminal.Yellow, lead), l, b.out.Paint(terminal.Green, end))
+		b.out.Printf("\n")
 	}
 }
 

@@ -49,9 +49,6 @@ type row struct {
 	id, parent string // of the span
 }
 
-// NumSpans is the number of spans.
-func (t *Trace) NumSpans() int { return len(t.rows) }
-
 // Find looks for traces in inputs, which it opens some at a time. Traces are in the order of ids, those without spans too.
 func Find(ctx context.Context, locations []string, ids []string, open func(context.Context, string) (Source, error)) ([]*Trace, error) {
 	found := make([][]arrow.RecordBatch, len(locations))

@@ -82,7 +82,7 @@ func (a group) runTrace(ctx context.Context, list string, locations []string, f 
 	}
 	missing := 0
 	for _, t := range found {
-		if t.NumSpans() == 0 {
+		if len(t.rows) == 0 {
 			a.PrintError(fmt.Errorf("trace %x: not found in %s", t.ID, terminal.Plural(len(inputs.locations), "input")))
 			missing++
 			continue

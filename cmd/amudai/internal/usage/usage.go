@@ -21,9 +21,6 @@ func WithHint(err error, format string, args ...any) error {
 	return advice.WithHint(err, format, args...)
 }
 
-// Hint is the hint of an error, or "".
-func Hint(err error) string { return advice.Hint(err) }
-
 // OneOf returns the value of a flag that is the name of one of some values.
 func OneOf[T any](flag, name string, names []string, values ...T) (T, error) {
 	i := slices.Index(names, name)
