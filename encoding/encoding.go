@@ -7,6 +7,7 @@
 package encoding
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -134,10 +135,7 @@ const (
 
 // MaxBlockValues is the most values of a block.
 func (o *Options) MaxBlockValues() int {
-	if o.BlockValues == 0 {
-		return MostBlockValues
-	}
-	return o.BlockValues
+	return cmp.Or(o.BlockValues, MostBlockValues)
 }
 
 // PadTo8 is n rounded up to a multiple of 8.

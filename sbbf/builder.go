@@ -1,6 +1,9 @@
 package sbbf
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Defaults of [Options], those of the reference.
 const (
@@ -29,9 +32,7 @@ type Builder struct {
 
 // NewBuilder returns an empty builder.
 func NewBuilder(o Options) *Builder {
-	if o.MaxValues <= 0 {
-		o.MaxValues = DefaultMaxValues
-	}
+	o.MaxValues = cmp.Or(max(o.MaxValues, 0), DefaultMaxValues)
 	if !(o.FPP > 0 && o.FPP < 1) {
 		o.FPP = DefaultFPP
 	}

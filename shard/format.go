@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,9 +83,7 @@ func New(o FormatOptions) provider.Format {
 
 // openIn are the options for opening a stored input.
 func (o FormatOptions) openIn(from provider.Stored) OpenOptions {
-	if o.Open.Store == nil {
-		o.Open.Store = from.Store
-	}
+	o.Open.Store = cmp.Or(o.Open.Store, from.Store)
 	return o.Open
 }
 

@@ -134,12 +134,8 @@ func (o *WriterOptions) setDefaults() error {
 	if _, err := edition.Parse(o.Edition.String()); err != nil {
 		return fmt.Errorf("WriterOptions.Edition: %w", err)
 	}
-	if o.Parallelism == 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
+	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
+	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"math"
@@ -27,9 +28,7 @@ func NewBudget(limit int64) *Budget { return NewBudgetOn(sys.Default, limit) }
 
 // NewBudgetOn returns a budget that spills to another file system, for tests.
 func NewBudgetOn(fs FileSystem, limit int64) *Budget {
-	if limit <= 0 {
-		limit = math.MaxInt64
-	}
+	limit = cmp.Or(max(limit, 0), math.MaxInt64)
 	return &Budget{limit: limit, fs: fs, files: map[string]*spillFile{}}
 }
 
@@ -91,9 +90,7 @@ func (b *Budget) reserve(dir string, n int64, last *spillFile) (*spillFile, int6
 }
 
 func (b *Budget) create(dir string) (*spillFile, error) {
-	if dir == "" {
-		dir = os.TempDir()
-	}
+	dir = cmp.Or(dir, os.TempDir())
 	path, f, err := createTemp(b.fs, dir, "amudai-spill", nil)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -45,9 +46,7 @@ func (s Local) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 			return
 		}
 		dir, start := filepath.Split(path)
-		if dir == "" {
-			dir = "."
-		}
+		dir = cmp.Or(dir, ".")
 		s.list(ctx, filepath.Clean(dir), start, yield)
 	}
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -45,9 +46,7 @@ type groupQuery struct {
 }
 
 func (o GroupOptions) parse() (q groupQuery, err error) {
-	if o.Aggregates == "" {
-		o.Aggregates = "count()"
-	}
+	o.Aggregates = cmp.Or(o.Aggregates, "count()")
 	if err := option.SetDefault("Memory", &o.Memory, DefaultMemory); err != nil {
 		return q, err
 	}

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 
@@ -77,9 +78,7 @@ func NewTempo(o FormatOptions) provider.Format {
 }
 
 func format(o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)) provider.Format {
-	if o.MessageSpans <= 0 {
-		o.MessageSpans = DefaultMessageSpans
-	}
+	o.MessageSpans = cmp.Or(max(o.MessageSpans, 0), DefaultMessageSpans)
 	return provider.Format{
 		Sparse: true, Keys: []string{spans.TraceID},
 		Reader: func(ctx context.Context, in provider.Input, ro provider.ReadOptions) (provider.Source, error) {

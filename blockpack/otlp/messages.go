@@ -3,6 +3,7 @@ package otlp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -39,10 +40,7 @@ type reader struct {
 }
 
 func newReader(r io.Reader, o ReadOptions, unknown func(n int64)) *reader {
-	most := o.MaxMessageBytes
-	if most <= 0 {
-		most = DefaultMaxMessageBytes
-	}
+	most := cmp.Or(max(o.MaxMessageBytes, 0), DefaultMaxMessageBytes)
 	return &reader{r: bufio.NewReaderSize(r, 256<<10), most: most, unknown: unknown}
 }
 

@@ -8,6 +8,7 @@
 package gs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -94,9 +95,7 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 			return nil, err
 		}
 	}
-	if c.endpoint == "" {
-		c.endpoint = "https://storage.googleapis.com"
-	}
+	c.endpoint = cmp.Or(c.endpoint, "https://storage.googleapis.com")
 	c.endpoint = strings.TrimSuffix(c.endpoint, "/")
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	nethttp "net/http"
 	"net/url"
 
@@ -17,10 +18,7 @@ const placeHeader = "Amudai-Location"
 type unfollowed struct{ nethttp.RoundTripper }
 
 func (u unfollowed) RoundTrip(r *nethttp.Request) (*nethttp.Response, error) {
-	t := u.RoundTripper
-	if t == nil {
-		t = nethttp.DefaultTransport
-	}
+	t := cmp.Or(u.RoundTripper, nethttp.DefaultTransport)
 	resp, err := t.RoundTrip(r)
 	if err == nil && resp.StatusCode >= 300 && resp.StatusCode <= 399 {
 		resp.Header.Set(placeHeader, resp.Header.Get("Location"))

@@ -8,6 +8,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -98,10 +99,7 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 		so.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
-	region := cfg.Region
-	if region == "" {
-		region = "us-east-1" // Amazon's answer names the right one; other servers mostly do not care
-	}
+	region := cmp.Or(cfg.Region, "us-east-1") // Amazon's answer names the right one; other servers mostly do not care
 	c.region.Store(&region)
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,15 +39,9 @@ type sink struct {
 }
 
 func create(ctx context.Context, out provider.Output, schema *arrow.Schema, wo provider.WriteOptions, o Options) (provider.Sink, error) {
-	if wo.Allocator == nil {
-		wo.Allocator = memory.DefaultAllocator
-	}
-	if o.RowGroupRows <= 0 {
-		o.RowGroupRows = defaultRowGroupRows
-	}
-	if o.Level == 0 {
-		o.Level = defaultLevel
-	}
+	wo.Allocator = cmp.Or(wo.Allocator, memory.DefaultAllocator)
+	o.RowGroupRows = cmp.Or(max(o.RowGroupRows, 0), defaultRowGroupRows)
+	o.Level = cmp.Or(o.Level, defaultLevel)
 	if o.Level < 1 || o.Level > 22 {
 		return nil, fmt.Errorf("zstd has no level %d: use 1 to 22", o.Level)
 	}

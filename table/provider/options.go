@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -81,12 +82,8 @@ const DefaultBatchRows = 32 << 10
 
 // WithDefaults replaces zero options by their defaults, for implementations of sources.
 func (o ReadOptions) WithDefaults() ReadOptions {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	if o.BatchRows <= 0 {
-		o.BatchRows = DefaultBatchRows
-	}
+	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
+	o.BatchRows = cmp.Or(max(o.BatchRows, 0), DefaultBatchRows)
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
@@ -120,14 +117,8 @@ const (
 
 // WithDefaults replaces zero options by their defaults, for implementations of sources.
 func (o TextOptions) WithDefaults() TextOptions {
-	if o.SampleRows <= 0 {
-		o.SampleRows = DefaultSampleRows
-	}
-	if o.SampleBytes <= 0 {
-		o.SampleBytes = DefaultSampleBytes
-	}
-	if o.MaxRecordBytes <= 0 {
-		o.MaxRecordBytes = DefaultMaxRecordBytes
-	}
+	o.SampleRows = cmp.Or(max(o.SampleRows, 0), DefaultSampleRows)
+	o.SampleBytes = cmp.Or(max(o.SampleBytes, 0), DefaultSampleBytes)
+	o.MaxRecordBytes = cmp.Or(max(o.MaxRecordBytes, 0), DefaultMaxRecordBytes)
 	return o
 }

@@ -1,6 +1,7 @@
 package column
 
 import (
+	"cmp"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
@@ -23,15 +24,9 @@ const (
 )
 
 func (l Limits) orDefaults() Limits {
-	if l.DictionaryEntries == 0 {
-		l.DictionaryEntries = MaxDictionaryEntries
-	}
-	if l.ValueLen == 0 {
-		l.ValueLen = MaxValueLen
-	}
-	if l.Bytes == 0 {
-		l.Bytes = maxBytes
-	}
+	l.DictionaryEntries = cmp.Or(l.DictionaryEntries, MaxDictionaryEntries)
+	l.ValueLen = cmp.Or(l.ValueLen, MaxValueLen)
+	l.Bytes = cmp.Or(l.Bytes, maxBytes)
 	return l
 }
 

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 
@@ -36,10 +37,7 @@ type cachedRange struct {
 // Open reads the end of a file, and checks the footer. Nothing else is read before it is asked for. The reader stays
 // open for as long as the file is used.
 func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
-	n := o.Tail
-	if n == 0 {
-		n = DefaultTail
-	}
+	n := cmp.Or(o.Tail, DefaultTail)
 	tail, size, err := r.ReadSuffix(ctx, max(n, 64))
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"sync/atomic"
@@ -71,9 +72,7 @@ func parseVariants(data []byte, h Header, dataEnd int64, o Options) (all []*Meta
 			v.BucketsFlag = true
 			var ferr error
 			if m, ferr = parseVariant(data, h, dataEnd, v, o); ferr != nil {
-				if err == nil {
-					err = verr
-				}
+				err = cmp.Or(err, verr)
 				continue
 			}
 		}

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -323,9 +324,7 @@ func (e *Encoder) attribute(dst []byte, num protowire.Number, p *part, k int) []
 }
 
 func (e *Encoder) fail(err error) {
-	if e.err == nil {
-		e.err = err
-	}
+	e.err = cmp.Or(e.err, err)
 }
 
 // list appends messages that a column keeps encoded: fields of one number.

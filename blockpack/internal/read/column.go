@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -105,9 +106,7 @@ func dataBytes(c *column.Column) (n int64) {
 
 // toArrow is the array of a column. limit bounds its values; 0 stands for the default.
 func toArrow(mem memory.Allocator, c *column.Column, f arrow.Field, limit int64) (arrow.Array, error) {
-	if limit <= 0 {
-		limit = maxArrayBytes
-	}
+	limit = cmp.Or(max(limit, 0), maxArrayBytes)
 	if f.Type.ID() != arrow.DICTIONARY && dataBytes(c) > limit {
 		return nil, fault.ErrBatchTooLarge
 	}

@@ -13,6 +13,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -97,9 +98,7 @@ type columnList struct {
 
 // Open reads the end of a file. The reader stays the caller's.
 func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
-	if o.CacheBytes == 0 {
-		o.CacheBytes = defaultCacheBytes
-	}
+	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
 	t := &Table{
 		o: o, reader: &table.Counted{Reader: r},
 		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *lazy.Column](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -25,12 +26,8 @@ type TraceOptions struct {
 }
 
 func (o *TraceOptions) setDefaults() error {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	if o.Parallelism == 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
+	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
+	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	switch {
 	case o.Parallelism < 0:
 		return fmt.Errorf("TraceOptions.Parallelism is %d", o.Parallelism)

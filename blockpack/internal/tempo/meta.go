@@ -1,6 +1,7 @@
 package tempo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,9 +106,7 @@ func parseMeta(text []byte, notice func(string)) (*Names, error) {
 		return nil, fault.In(fault.Unsupportedf("the format of the block is %q; only vParquet4 and vParquet5 can be read", f), MetaFile, -1)
 	}
 	for _, c := range meta.Columns {
-		if c.Scope == "" {
-			c.Scope = ofSpan
-		}
+		c.Scope = cmp.Or(c.Scope, ofSpan)
 		prefix := "String"
 		if c.Type == "int" {
 			prefix = "Int"

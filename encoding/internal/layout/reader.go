@@ -3,6 +3,7 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -41,9 +42,7 @@ func (r *Reader) Description() encoding.Tree {
 
 // Fail notes an error, if it is the first.
 func (r *Reader) Fail(err error) {
-	if r.Err == nil {
-		r.Err = err
-	}
+	r.Err = cmp.Or(r.Err, err)
 }
 
 // take returns the next bytes, nil after an error. Their capacity reaches to the end of the tree.

@@ -8,6 +8,7 @@
 package aggregate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -78,15 +79,9 @@ type running struct {
 
 // New makes an aggregator.
 func New(q *Query, o Options) (*Aggregator, error) {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	if o.Memory <= 0 {
-		o.Memory = 256 << 20
-	}
-	if o.Parallelism <= 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
+	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
+	o.Memory = cmp.Or(max(o.Memory, 0), 256<<20)
+	o.Parallelism = cmp.Or(max(o.Parallelism, 0), runtime.GOMAXPROCS(0))
 	// Tables grow by doubling, and what the collector has not found yet takes memory, too.
 	limit := o.Memory / 2
 	return newAggregator(q, &shared{Options: o, values: arrowutil.NewRecycler(o.Allocator, limit/16), limit: limit}, 0)

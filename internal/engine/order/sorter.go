@@ -2,6 +2,7 @@ package order
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -33,12 +34,8 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	if o.Memory <= 0 {
-		o.Memory = defaultMemory
-	}
+	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
+	o.Memory = cmp.Or(max(o.Memory, 0), defaultMemory)
 	o.Memory = min(o.Memory, mostMemory)
 	return o
 }

@@ -25,18 +25,10 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.TopValues <= 0 {
-		o.TopValues = 10
-	}
-	if o.Bins <= 0 {
-		o.Bins = 40
-	}
-	if o.Memory <= 0 {
-		o.Memory = 512 << 20
-	}
-	if o.Parallelism <= 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
+	o.TopValues = cmp.Or(max(o.TopValues, 0), 10)
+	o.Bins = cmp.Or(max(o.Bins, 0), 40)
+	o.Memory = cmp.Or(max(o.Memory, 0), 512<<20)
+	o.Parallelism = cmp.Or(max(o.Parallelism, 0), runtime.GOMAXPROCS(0))
 	return o
 }
 

@@ -65,8 +65,6 @@ func (o *Options) setDefaults(t table.Table) error {
 			return fmt.Errorf("ScanOptions.Stripes has %d, the table %d stripes", i, t.NumStripes())
 		}
 	}
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
+	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
 	return nil
 }

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -207,9 +208,7 @@ func (q *queue) finish(w work, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	j := w.queued
-	if j.err == nil {
-		j.err = err
-	}
+	j.err = cmp.Or(j.err, err)
 	j.pending -= w.to - w.from
 	if w.filter {
 		q.filtered(j)

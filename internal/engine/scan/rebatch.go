@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -35,10 +36,7 @@ func newRebatcher(ctx context.Context, t table.Table, o Options) (*rebatcher, er
 // together is the number of rows to decode at a time: as many as blocks have, but no more than probably fit into a quarter of
 // the memory limit. Stored values take fewer bytes than decoded ones.
 func together(t table.Table, o *Options) int64 {
-	limit := o.MemoryLimit
-	if limit == 0 {
-		limit = DefaultMemory
-	}
+	limit := cmp.Or(o.MemoryLimit, DefaultMemory)
 	columns := int64(len(o.Columns))
 	if o.Columns == nil {
 		columns = int64(t.NumNodes())

@@ -34,9 +34,7 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() error {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
+	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
 	return cmp.Or(
 		option.SetDefault("TakeOptions.FetchBytes", &o.FetchBytes, storage.RemoteRequestBytes),
 		option.SetDefault("TakeOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),

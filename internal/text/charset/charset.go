@@ -4,6 +4,7 @@ package charset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -83,10 +84,7 @@ func Find(name string) (Encoding, error) {
 
 // String is the name of the encoding.
 func (e Encoding) String() string {
-	if e.name == "" {
-		return UTF8.name
-	}
-	return e.name
+	return cmp.Or(e.name, UTF8.name)
 }
 
 // Unit is the number of bytes of a code unit.

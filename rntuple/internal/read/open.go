@@ -285,9 +285,7 @@ func (t *Table) batchRows(ctx context.Context, columns []string, limit int64) (i
 	if err != nil {
 		return 0, err
 	}
-	if limit <= 0 {
-		limit = scan.DefaultMemory
-	}
+	limit = cmp.Or(max(limit, 0), scan.DefaultMemory)
 	most := 1
 	for i := range t.clusters {
 		s := t.Stripe(i)

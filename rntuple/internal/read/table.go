@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -248,9 +249,7 @@ func (r *columnReader) Read(ctx context.Context, rows rowset.Set, o *table.ReadO
 func (r *columnReader) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	b := builder{ctx: ctx, mem: o.Allocator, limit: o.MaxArrayBytes, in: input{have: o.Prefetched}}
 	b.in.counters, _ = o.Counters.(*counters)
-	if b.limit == 0 {
-		b.limit = maxArrayBytes
-	}
+	b.limit = cmp.Or(b.limit, maxArrayBytes)
 	defer b.release()
 	data, err := b.data(r.field, runsOf(rows))
 	if err != nil {

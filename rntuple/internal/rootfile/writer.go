@@ -2,6 +2,7 @@ package rootfile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -122,9 +123,7 @@ func NewWriter(ctx context.Context, out Output, o Options) (*Writer, error) {
 	if len(o.Name) >= 255 || len(o.Title) >= 255 {
 		return nil, fmt.Errorf("name or title of a ROOT file has 255 bytes or more")
 	}
-	if o.Version == 0 {
-		o.Version = defaultVersion
-	}
+	o.Version = cmp.Or(o.Version, defaultVersion)
 	w.header = Header{Version: o.Version, Begin: begin, Units: 4, Compression: uint32(o.Compression), UUID: o.UUID, UUIDVersion: w.uuidVersion()}
 	key := w.fileKey()
 	w.header.NameSize = key.HeaderSize + key.ObjectSize - directorySize

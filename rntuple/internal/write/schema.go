@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -45,9 +46,7 @@ type builder struct {
 
 // fail keeps the first error. What is built after it is of no use.
 func (b *builder) fail(err error) {
-	if b.err == nil {
-		b.err = err
-	}
+	b.err = cmp.Or(b.err, err)
 }
 
 // failed is the field of a type that cannot be stored.

@@ -2,6 +2,7 @@
 package indexing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -207,9 +208,7 @@ const artifactMemory = 4 << 20
 
 // NewBuilder returns a builder, one of several.
 func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
-	if o.Memory == 0 {
-		o.Memory = DefaultMemory
-	}
+	o.Memory = cmp.Or(o.Memory, DefaultMemory)
 	return p.Kind.NewBuilder(p.Descriptor, p.fields, index.BuildOptions{
 		Memory: o.Memory / int64(of), Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
 	})
@@ -238,9 +237,7 @@ func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, 
 
 // Build builds the index of some rows of a table, hidden ones included. Rows of the index are counted from the first of them.
 func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Options) (a *Built, err error) {
-	if o.Parallelism == 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
+	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	n := int(max(min(int64(o.Parallelism), rows.Len()/(8*scan.DefaultBatchRows)), 1))
 	builders := make([]index.Builder, n)
 	count := o.counter(rows.Len())

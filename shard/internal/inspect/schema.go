@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -8,10 +9,7 @@ import (
 
 // displayName is the displayed name of a node. Items of lists have none.
 func displayName(n schema.Node) string {
-	if n.Name() == "" {
-		return "(item)"
-	}
-	return n.Name()
+	return cmp.Or(n.Name(), "(item)")
 }
 
 // storedType is the basic type with its sign or size.

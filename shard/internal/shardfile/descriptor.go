@@ -1,6 +1,7 @@
 package shardfile
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -98,9 +99,7 @@ func (l *fieldList) first() (descriptorPlace, bool) {
 		if start == end {
 			continue
 		}
-		if url == "" {
-			url = l.at.url
-		}
+		url = cmp.Or(url, l.at.url)
 		return descriptorPlace{url, start}, true
 	}
 	return descriptorPlace{}, false

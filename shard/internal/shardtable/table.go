@@ -1,6 +1,7 @@
 package shardtable
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -51,9 +52,7 @@ type Table struct {
 
 // New returns the table of an open shard. The caller closes the shard.
 func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
-	if o.CacheBytes == 0 {
-		o.CacheBytes = defaultCacheBytes
-	}
+	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
 	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 }
 

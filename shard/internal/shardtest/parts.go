@@ -2,6 +2,7 @@ package shardtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,9 +112,7 @@ type splitter struct {
 }
 
 func (s *splitter) fail(err error) {
-	if s.err == nil {
-		s.err = err
-	}
+	s.err = cmp.Or(s.err, err)
 }
 
 func (s *splitter) bytes(ref *commonpb.DataRef) []byte {

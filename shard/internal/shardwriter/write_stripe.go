@@ -104,9 +104,7 @@ func (w *Writer) usable() error {
 
 // fail makes the writer refuse all calls except Abort.
 func (w *Writer) fail(err error) error {
-	if w.err == nil {
-		w.err = err
-	}
+	w.err = cmp.Or(w.err, err)
 	return err
 }
 

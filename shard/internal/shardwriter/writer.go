@@ -3,6 +3,7 @@
 package shardwriter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,9 +126,7 @@ func newWriter(location string, message []byte, o Options) (*Writer, error) {
 			return nil, err
 		}
 	}
-	if o.Program == "" {
-		o.Program = shardfile.DefaultWriter
-	}
+	o.Program = cmp.Or(o.Program, shardfile.DefaultWriter)
 	if o.CreationTime.IsZero() {
 		o.CreationTime = time.Now()
 	}

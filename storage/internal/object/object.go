@@ -5,6 +5,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,12 +150,8 @@ type Store struct {
 // New returns a store. It sends no request.
 func New(o Options) *Store {
 	o.Retry = o.Retry.withDefaults()
-	if o.PartBytes <= 0 {
-		o.PartBytes = 16 << 20
-	}
-	if o.Parallel <= 0 {
-		o.Parallel = 4
-	}
+	o.PartBytes = cmp.Or(max(o.PartBytes, 0), 16<<20)
+	o.Parallel = cmp.Or(max(o.Parallel, 0), 4)
 	if o.Bucket == nil {
 		o.Bucket = func(rest string) (string, string) {
 			bucket, key, _ := strings.Cut(rest, "/")

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,15 +53,9 @@ func (r Retry) withDefaults() Retry {
 	if r.Schedule != nil {
 		r.Attempts = r.Schedule.MaxAttempts()
 	}
-	if r.Attempts <= 0 {
-		r.Attempts = 4
-	}
-	if r.Backoff <= 0 {
-		r.Backoff = 100 * time.Millisecond
-	}
-	if r.Stall <= 0 {
-		r.Stall = 30 * time.Second
-	}
+	r.Attempts = cmp.Or(max(r.Attempts, 0), 4)
+	r.Backoff = cmp.Or(max(r.Backoff, 0), 100*time.Millisecond)
+	r.Stall = cmp.Or(max(r.Stall, 0), 30*time.Second)
 	return r
 }
 

@@ -2,6 +2,7 @@ package arrowipc
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,7 @@ func createStream(ctx context.Context, out provider.Output, schema *arrow.Schema
 
 func newWriter(ctx context.Context, out provider.Output, schema *arrow.Schema, o provider.WriteOptions) *writer {
 	s := &writer{to: &storage.IOWriter{Context: ctx, Writer: out}, schema: schema, mem: o.Allocator}
-	if s.mem == nil {
-		s.mem = memory.DefaultAllocator
-	}
+	s.mem = cmp.Or(s.mem, memory.DefaultAllocator)
 	return s
 }
 

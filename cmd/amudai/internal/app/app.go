@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -82,9 +83,7 @@ func New(env Env, memory *session.Memory, versions map[string]storage.Version) (
 	if a.Getenv == nil {
 		a.Getenv = func(string) string { return "" }
 	}
-	if a.Program == "" {
-		a.Program = "amudai"
-	}
+	a.Program = cmp.Or(a.Program, "amudai")
 	onTerminal := a.Width > 0 // before a variable sets the width
 	set, err := a.settings()
 	a.Out = terminal.Screen{Out: env.Stdout, Width: a.Width, Color: set.colors(onTerminal)}

@@ -3,6 +3,7 @@
 package help
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,10 +105,7 @@ func defaultOf(f *pflag.Flag) string {
 // Text is the help of a command, for a screen of a number of columns.
 func Text(cmd *cobra.Command, width int) string {
 	var b strings.Builder
-	about := cmd.Long
-	if about == "" {
-		about = cmd.Short
-	}
+	about := cmp.Or(cmd.Long, cmd.Short)
 	if about != "" {
 		fmt.Fprintf(&b, "%s\n\n", strings.TrimSpace(strings.ReplaceAll(about, "\t", "  ")))
 	}

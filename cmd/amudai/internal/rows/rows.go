@@ -2,6 +2,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -37,10 +38,7 @@ type ask func(u *formats.Union) (table.Query, error)
 // prints makes cmd print the answer to a question about one or more tables. byDefault is the default format; "" is one that suits the
 // output.
 func (g group) prints(cmd *cobra.Command, f *flags, byDefault string, q ask) *cobra.Command {
-	described := byDefault
-	if described == "" {
-		described = "table on a terminal, else csv"
-	}
+	described := cmp.Or(byDefault, "table on a terminal, else csv")
 	f.PrintFlags.Register(cmd, described)
 	if cmd.Args == nil {
 		cmd.Args = app.Wants(1, -1, "one or more tables")

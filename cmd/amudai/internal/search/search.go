@@ -60,10 +60,7 @@ func (f *Found) warn(err error) {
 // it returns an error, which ends the search.
 func (s *Search) Run(ctx context.Context, inputs []inputs.Input, show func(*Found) error) error {
 	ctx, stop := context.WithCancel(ctx)
-	parallel := s.Parallelism
-	if parallel == 0 {
-		parallel = runtime.GOMAXPROCS(0)
-	}
+	parallel := cmp.Or(s.Parallelism, runtime.GOMAXPROCS(0))
 	each := max(1, parallel/max(len(inputs), 1))
 	queue := make(chan *Found, parallel)
 	var searches sync.WaitGroup

@@ -2,6 +2,7 @@ package traces
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -166,10 +167,7 @@ func (a group) printMatchJSON(t *traceql.Trace) error {
 
 // printMatch prints a trace and the spans that match, for people.
 func (a group) printMatch(t *traceql.Trace) error {
-	root := strings.TrimSpace(t.RootService + " " + t.RootName)
-	if root == "" {
-		root = "(the root span is missing)"
-	}
+	root := cmp.Or(strings.TrimSpace(t.RootService+" "+t.RootName), "(the root span is missing)")
 	err := a.Out.Printf("%s  %s  %s  %s  %s\n", a.Out.Paint(terminal.Bold, hex.EncodeToString(t.ID)),
 		t.Start.UTC().Format("2006-01-02T15:04:05.000Z"), terminal.Duration(t.Duration), terminal.Plural(t.Spans, "span"), root)
 	for _, set := range t.Sets {

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -57,10 +58,7 @@ func (t *Table) Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Bl
 	if err != nil {
 		return nil, err
 	}
-	limit := o.MaxDecoded
-	if limit <= 0 {
-		limit = DefaultMaxDecoded
-	}
+	limit := cmp.Or(max(o.MaxDecoded, 0), DefaultMaxDecoded)
 	perValue := int64(max(fixed, 8))
 	if n < 0 || fixed < 0 || int64(n)+1 > limit/perValue {
 		return nil, fault.Limitf("block of %d values of %d bytes: more than %d bytes", n, fixed, limit)

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 
@@ -50,10 +51,7 @@ func viewDictionary[U word.Uint](v *trees.View[U], _ []U, r *trees.Reader, place
 // of the slots. It falls back to Plain if more than p.Limit values are distinct.
 func appendDictionary[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
 	n := len(in.Values)
-	limit := p.Limit
-	if limit == 0 {
-		limit = n
-	}
+	limit := cmp.Or(p.Limit, n)
 	mark := e.Mem.Mark()
 	defer e.Mem.Release(mark)
 	codes := word.Take[uint32](&e.Mem, n)

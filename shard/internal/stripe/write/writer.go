@@ -3,6 +3,7 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,12 +48,8 @@ type Writer struct {
 
 // NewWriter makes a writer for the given columns, the children of the schema's root.
 func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	if o.Parallelism == 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
+	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
+	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	features := &featureLog{allowed: o.Encoding.Features}
 	features.addColumns(columns)
 	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, history: o.History, pool: newWorkerPool(o.Parallelism), stage: stageOf(columns)}

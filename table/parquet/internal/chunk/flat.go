@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -171,9 +172,7 @@ type output struct {
 // read reads rows as an array of type s.arrow.
 func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows rowset.Set, limit int64, in input) (_ arrow.Array, err error) {
 	n := rows.Len()
-	if limit <= 0 {
-		limit = maxArrayBytes
-	}
+	limit = cmp.Or(max(limit, 0), maxArrayBytes)
 	if n > math.MaxInt32 || n*int64(max(s.width, 1)) > limit {
 		return nil, fault.ErrBatchTooLarge
 	}

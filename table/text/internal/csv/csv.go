@@ -2,6 +2,7 @@
 package csv
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -30,9 +31,7 @@ func format(name, title string, o Options, usual byte, delimiters string, extens
 			return open(ctx, in, ro, o, usual)
 		},
 		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
-			if o.Delimiter == 0 {
-				o.Delimiter = usual
-			}
+			o.Delimiter = cmp.Or(o.Delimiter, usual)
 			return create(ctx, out, schema, o)
 		},
 	}
