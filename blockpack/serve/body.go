@@ -64,21 +64,3 @@ func (s *share) readAll(r io.Reader, limit int64) ([]byte, error) {
 		}
 	}
 }
-
-// limitReader fails with errTooLarge after n bytes.
-type limitReader struct {
-	r io.Reader
-	n int64
-}
-
-// Read implements io.Reader.
-func (l *limitReader) Read(p []byte) (int, error) {
-	if l.n < 0 {
-		return 0, errTooLarge
-	}
-	n, err := l.r.Read(p[:min(int64(len(p)), l.n+1)])
-	if l.n -= int64(n); l.n < 0 {
-		return n, errTooLarge
-	}
-	return n, err
-}

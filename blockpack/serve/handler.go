@@ -154,7 +154,7 @@ func isJSON(r *http.Request) bool { return mediaType(r) == "application/json" }
 // message reads the body of a request, as protobuf.
 func (s *Server) message(r *http.Request, memory *share) (message []byte, err error) {
 	defer fault.Recover(&err)
-	var body io.Reader = &limitReader{r.Body, s.o.MaxRequestBytes}
+	var body io.Reader = http.MaxBytesReader(nil, r.Body, s.o.MaxRequestBytes)
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		if err := memory.take(gzipBytes); err != nil {
 			return nil, err
@@ -187,9 +187,9 @@ func (s *Server) refusalOf(err error) *refusal {
 		return &refusal{http.StatusTooManyRequests, codeResourceExhausted, err.Error()}
 	case errors.Is(err, errUnavailable):
 		return &refusal{http.StatusServiceUnavailable, codeUnavailable, errUnavailable.Error()}
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, errTooLarge), errors.As(err, new(*http.MaxBytesError)):
 		return &refusal{http.StatusRequestEntityTooLarge, codeInvalidArgument,
-			fmt.Sprintf("%v: at most %d bytes, and %d after decompression, are accepted", err, s.o.MaxRequestBytes, s.o.MaxMessageBytes)}
+			fmt.Sprintf("%v: at most %d bytes, and %d after decompression, are accepted", errTooLarge, s.o.MaxRequestBytes, s.o.MaxMessageBytes)}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &refusal{http.StatusRequestTimeout, codeDeadlineExceeded, "the request took too long"}
 	case errors.Is(err, blockpack.ErrRefused):
