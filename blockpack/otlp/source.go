@@ -7,11 +7,11 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -213,22 +213,13 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 // batch makes the columns of the projection.
 func (s *source) batch(b otlp.Block) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, s.projection.NumColumns())
-	defer func() {
-		for _, c := range columns {
-			if c != nil {
-				c.Release()
-			}
-		}
-	}()
+	defer func() { arrowutil.ReleaseAll(columns) }()
 	for i := range columns {
 		k := s.projection.Index(i)
 		var err error
 		if columns[i], err = spans.Array(s.mem, b.Column(s.fields[k].Name, s.fields[k].Type), b.Rows, s.full.Field(k)); err != nil {
 			return nil, err
 		}
-	}
-	if s.projection.NumColumns() == 0 {
-		return array.NewRecordBatch(s.projection.Schema(), nil, int64(b.Rows)), nil
 	}
 	return s.projection.Batch(columns, int64(b.Rows)), nil
 }

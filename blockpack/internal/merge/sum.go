@@ -79,23 +79,19 @@ func sortColumns(batch arrow.RecordBatch) ([]summed, error) {
 
 // appender gives a function that appends a value.
 func appender(arr arrow.Array) (func(dst []byte, i int) []byte, error) {
-	number := func(at func(i int) uint64) func(dst []byte, i int) []byte {
-		return func(dst []byte, i int) []byte { return binary.LittleEndian.AppendUint64(dst, at(i)) }
-	}
-	switch a := arr.(type) {
-	case *array.Uint64:
-		return number(a.Value), nil
-	case *array.Int64:
-		return number(func(i int) uint64 { return uint64(a.Value(i)) }), nil
-	case *array.Float64:
-		return number(func(i int) uint64 { return math.Float64bits(a.Value(i)) }), nil
-	case *array.Boolean:
+	if a, ok := arr.(*array.Boolean); ok {
 		return func(dst []byte, i int) []byte {
 			if a.Value(i) {
 				return append(dst, 1)
 			}
 			return append(dst, 0)
 		}, nil
+	}
+	if at := arrowutil.Integers(arr); at != nil {
+		return func(dst []byte, i int) []byte { return binary.LittleEndian.AppendUint64(dst, uint64(at(i))) }, nil
+	}
+	if at := arrowutil.Floats(arr); at != nil {
+		return func(dst []byte, i int) []byte { return binary.LittleEndian.AppendUint64(dst, math.Float64bits(at(i))) }, nil
 	}
 	value, err := byteValues(arr)
 	return func(dst []byte, i int) []byte {

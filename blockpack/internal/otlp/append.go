@@ -107,8 +107,8 @@ func scopeOf(name string) (scope int, key string, attr bool) {
 
 // rowLists are the attributes of each row, so that no row looks at all columns.
 type rowLists struct {
-	items []item
-	ends  []int
+	items  []item
+	starts []int // of rows in items, and the end
 }
 
 // item is a value of a column.
@@ -127,7 +127,7 @@ func newRowLists(attrs []*part, n int) rowLists {
 	for i := range n {
 		next[i+1] += next[i]
 	}
-	l := rowLists{items: make([]item, next[n]), ends: slices.Clone(next[1:])}
+	l := rowLists{items: make([]item, next[n]), starts: slices.Clone(next)}
 	for _, p := range attrs {
 		for row, k := range p.Each() {
 			l.items[next[row]] = item{p, k}
@@ -138,12 +138,7 @@ func newRowLists(attrs []*part, n int) rowLists {
 }
 
 // of is the attributes of a row.
-func (l *rowLists) of(row int) []item {
-	if row == 0 {
-		return l.items[:l.ends[0]]
-	}
-	return l.items[l.ends[row-1]:l.ends[row]]
-}
+func (l *rowLists) of(row int) []item { return l.items[l.starts[row]:l.starts[row+1]] }
 
 // group are rows of one resource or scope.
 type group struct {

@@ -2,14 +2,12 @@ package otlp
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -102,9 +100,8 @@ func (b *Builder) countLost(columns []*column.Column, rows int) {
 	lost := make([]bool, rows)
 	for _, c := range columns {
 		if b.strips(c.Name) {
-			present := bitmap.Bits{Data: c.Present, Len: c.Rows}
-			for i := range lost {
-				lost[i] = lost[i] || present.At(i)
+			for row := range c.Ranks() {
+				lost[row] = true
 			}
 		}
 	}
@@ -120,11 +117,8 @@ func (b *Builder) target(c *column.Column) (*columnBuilder, error) {
 	if i, ok := spans.Index(c.Name); ok {
 		return b.fields[i], nil
 	}
-	for scope, prefix := range prefixes {
-		if key, ok := strings.CutPrefix(c.Name, prefix); ok {
-			k := b.attrs[scope].after(&attribute{}, []byte(key))
-			return b.columnOf(scope, k, c.Type)
-		}
+	if scope, key, attr := scopeOf(c.Name); attr {
+		return b.columnOf(scope, b.attrs[scope].after(&attribute{}, []byte(key)), c.Type)
 	}
 	return nil, fmt.Errorf("column %q is none of spans", c.Name)
 }
@@ -139,7 +133,7 @@ func (b *Builder) addColumn(to *columnBuilder, c *column.Column) error {
 		row := b.rows + i
 		switch {
 		case codes != nil:
-			err = to.addCode(codes[k], row, row+1)
+			err = to.addNumber(uint64(codes[k]), row, row+1)
 		case !to.textual():
 			err = to.addNumber(c.Values.Numbers[k], row, row+1)
 		default:

@@ -64,24 +64,17 @@ func setBits(b []byte, from, to int) []byte {
 	return b
 }
 
-// addNumber adds a value to rows of a column of numbers.
+// addNumber adds a number, or the code of an interned value, to rows.
 func (c *columnBuilder) addNumber(v uint64, row, end int) error {
 	if err := c.set(row, end); err != nil {
 		return err
 	}
 	for ; row < end; row++ {
-		c.numbers = append(c.numbers, v)
-	}
-	return nil
-}
-
-// addCode adds an interned value to rows.
-func (c *columnBuilder) addCode(code uint32, row, end int) error {
-	if err := c.set(row, end); err != nil {
-		return err
-	}
-	for ; row < end; row++ {
-		c.codes = append(c.codes, code)
+		if c.coded {
+			c.codes = append(c.codes, uint32(v))
+		} else {
+			c.numbers = append(c.numbers, v)
+		}
 	}
 	return nil
 }
@@ -93,7 +86,7 @@ func (c *columnBuilder) addBytes(v []byte, row, end int) error {
 		if err != nil {
 			return err
 		}
-		return c.addCode(code, row, end)
+		return c.addNumber(uint64(code), row, end)
 	}
 	if int64(len(c.data))+int64(len(v)) > math.MaxUint32 {
 		return c.tooLarge()

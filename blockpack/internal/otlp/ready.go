@@ -1,10 +1,6 @@
 package otlp
 
-import (
-	"strings"
-
-	"github.com/amudai/amudai-go/blockpack/internal/column"
-)
+import "github.com/amudai/amudai-go/blockpack/internal/column"
 
 // fill is where blocks of the spans end, as far as these were looked at.
 type fill struct {
@@ -35,8 +31,7 @@ func (b *Builder) addSizes(columns []*column.Column, rows int) {
 	b.sizes = append(b.sizes, make([]uint32, rows)...)
 	sizes := b.sizes[first:]
 	for _, c := range columns {
-		ofSpan := !strings.HasPrefix(c.Name, "resource") && !strings.HasPrefix(c.Name, "scope")
-		if !c.Type.Textual() || !ofSpan || b.strips(c.Name) {
+		if scope, _, _ := scopeOf(c.Name); scope != ofSpan || !c.Type.Textual() || b.strips(c.Name) {
 			continue
 		}
 		for i, k := range c.Each() {

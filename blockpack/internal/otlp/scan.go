@@ -260,12 +260,7 @@ func (b *Builder) loses(scope int) bool {
 // add gives the values of a scope to rows from first up to end: those of a span to one row.
 func (b *Builder) add(scope, first, end int) (err error) {
 	for _, a := range b.taken[scope] {
-		if a.c.coded {
-			err = a.c.addCode(uint32(a.bits), first, end)
-		} else {
-			err = a.c.addNumber(a.bits, first, end)
-		}
-		if err != nil {
+		if err := a.c.addNumber(a.bits, first, end); err != nil {
 			return err
 		}
 	}

@@ -277,21 +277,15 @@ var rangeTypes = [...]column.Type{
 func (r rangeBuckets) append(dst []byte, c column.Key) []byte {
 	dst = appendRangeHead(dst, c.Name, rangeTypes[c.Type], r.min, r.max)
 	count := func(n int) { dst = binary.LittleEndian.AppendUint32(dst, uint32(n)) }
-	if c.Type.Textual() {
-		count(0)
-	} else {
+	for _, has := range []bool{!c.Type.Textual(), c.Type.Textual() || c.Type == column.Float64} { // boundaries, typed boundaries
+		if !has {
+			count(0)
+			continue
+		}
 		count(len(r.keys))
 		for _, k := range r.keys {
 			dst = k.Append(dst)
 		}
-	}
-	if c.Type.Textual() || c.Type == column.Float64 {
-		count(len(r.keys))
-		for _, k := range r.keys {
-			dst = k.Append(dst)
-		}
-	} else {
-		count(0)
 	}
 	count(len(r.keys))
 	encoded := make([][]byte, len(r.keys))
@@ -306,12 +300,10 @@ func (r rangeBuckets) append(dst []byte, c column.Key) []byte {
 	slices.SortFunc(order, func(i, j int) int { return bytes.Compare(encoded[i], encoded[j]) })
 	var ids []uint32
 	for _, i := range order {
-		if c.Type.Textual() {
-			count(len(encoded[i]))
-		} else {
-			dst = append(dst, 8)
+		if !c.Type.Textual() {
+			dst = append(dst, 8) // the length of a key
 		}
-		dst = append(dst, encoded[i]...)
+		dst = r.keys[i].Append(dst)
 		ids = r.sets[i].List(ids[:0])
 		count(len(ids))
 		for _, id := range ids {
@@ -335,8 +327,7 @@ func appendTexts(dst []byte, name string, texts []string) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(texts)))
 	for _, text := range texts {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(text)))
-		dst = append(dst, text...)
+		dst = column.Value{Type: column.String, Data: []byte(text)}.Append(dst)
 	}
 	return binary.LittleEndian.AppendUint32(dst, 0)
 }
