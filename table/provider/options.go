@@ -2,6 +2,7 @@ package provider
 
 import (
 	"cmp"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 

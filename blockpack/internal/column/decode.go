@@ -2,6 +2,7 @@ package column
 
 import (
 	"cmp"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
