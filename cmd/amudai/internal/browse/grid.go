@@ -53,7 +53,7 @@ type job struct {
 }
 
 func newGrid(m *model) grid {
-	return grid{m: m, view: newView(&m.table, filter.Expr{}), loader: &pages.Loader{}, widths: make([]int, len(m.fields)), samples: map[string][]string{}}
+	return grid{m: m, view: newView(&m.table, filter.Expr{}), pages: pages.NewCache(), loader: &pages.Loader{}, widths: make([]int, len(m.fields)), samples: map[string][]string{}}
 }
 
 func (g *grid) busy() bool { return g.job != nil || g.counts != nil }
@@ -91,10 +91,7 @@ func (g *grid) finish(j *job, err error) bool {
 
 // filter shows the rows that meet a condition, or all rows if it is blank.
 func (g *grid) filter(where string) (tea.Cmd, error) {
-	e, err := filter.Parse(where)
-	if err == nil && !e.IsZero() {
-		_, err = filter.Bind(e, g.m.table.Schema)
-	}
+	e, err := g.condition(where)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +99,15 @@ func (g *grid) filter(where string) (tea.Cmd, error) {
 		where = ""
 	}
 	return g.reset(where, e), nil
+}
+
+// condition parses a condition on the table.
+func (g *grid) condition(where string) (filter.Expr, error) {
+	e, err := filter.Parse(where)
+	if err == nil && !e.IsZero() {
+		_, err = filter.Bind(e, g.m.table.Schema)
+	}
+	return e, err
 }
 
 // reset forgets all that was read.
@@ -112,7 +118,7 @@ func (g *grid) reset(where string, e filter.Expr) tea.Cmd {
 		g.counts = nil
 	}
 	old := g.loader
-	g.where, g.view, g.pages, g.loader = where, newView(&g.m.table, e), pages.Cache{}, &pages.Loader{}
+	g.where, g.view, g.pages, g.loader = where, newView(&g.m.table, e), pages.NewCache(), &pages.Loader{}
 	g.top, g.row, g.broken = 0, 0, false
 	closing := g.m.run(g.m.ctx, func(context.Context) result {
 		err := old.Close()
@@ -127,10 +133,7 @@ func (g *grid) reset(where string, e filter.Expr) tea.Cmd {
 // retyped shows the rows of the table with other types.
 func (g *grid) retyped(toEnd bool) tea.Cmd {
 	top, row, col := g.top, g.row, g.col
-	e, err := filter.Parse(g.where)
-	if err == nil && !e.IsZero() {
-		_, err = filter.Bind(e, g.m.table.Schema)
-	}
+	e, err := g.condition(g.where)
 	if err != nil { // it does not suit the other types
 		g.m.fail(err)
 		g.where, e = "", filter.Expr{}
@@ -214,10 +217,9 @@ func (g *grid) fetch() tea.Cmd {
 	for _, p := range append([]place{{0, 0}}, g.shown...) {
 		group, _ := g.groupOf(p.column)
 		for id := from; id <= to; id++ {
-			if g.pages.Get(pages.ID{Page: id, Group: group}) != nil {
-				continue
+			if _, ok := g.pages.Get(pages.ID{Page: id, Group: group}); !ok {
+				return g.load(group, id, to)
 			}
-			return g.load(group, id, to)
 		}
 	}
 	return nil
@@ -237,9 +239,7 @@ func (g *grid) load(group int, first, last int64) tea.Cmd {
 		list, err := l.Load(ctx, v, group, columns, first, last, j.progress.Store)
 		return func(m *model) tea.Cmd {
 			if m.rows.view == v {
-				for _, p := range list {
-					m.rows.pages.Add(p)
-				}
+				m.rows.pages.Add(list)
 			}
 			if m.rows.finish(j, err) && len(list) == 0 && first == m.rows.top/pages.Rows && v.Rows() > first*pages.Rows {
 				m.rows.broken = true // fewer rows than there should be
@@ -271,9 +271,7 @@ func (g *grid) end() tea.Cmd {
 			if m.rows.view != v {
 				return nil
 			}
-			for _, p := range list {
-				m.rows.pages.Add(p)
-			}
+			m.rows.pages.Add(list)
 			if m.rows.toEnd = m.rows.job == j && err != nil; m.rows.finish(j, err) {
 				return nil
 			}
@@ -289,7 +287,8 @@ func (g *grid) end() tea.Cmd {
 // page is the page of a value, if it is in memory, and the number of its column in it.
 func (g *grid) page(row int64, column int) (p *pages.Page, k int) {
 	group, k := g.groupOf(column)
-	return g.pages.Get(pages.ID{Page: row / pages.Rows, Group: group}), k
+	p, _ = g.pages.Get(pages.ID{Page: row / pages.Rows, Group: group})
+	return p, k
 }
 
 // cell finds a value that is in memory.

@@ -76,19 +76,11 @@ func (g *grid) key(name string) tea.Cmd {
 		}
 	}
 	switch name {
-	case "down", "j":
-		g.row++
-	case "up", "k":
-		g.row--
-	case "pgdown", "space", "ctrl+f":
-		g.top, g.row = g.top+h, g.row+h
-	case "pgup", "b", "ctrl+b":
-		g.top, g.row = g.top-h, g.row-h
 	case "ctrl+d":
 		g.top, g.row = g.top+h/2, g.row+h/2
 	case "ctrl+u":
 		g.top, g.row = g.top-h/2, g.row-h/2
-	case "home", "t", "ctrl+home":
+	case "ctrl+home":
 		g.row = 0
 	case "end", "G", "ctrl+end":
 		return g.end()
@@ -108,6 +100,7 @@ func (g *grid) key(name string) tea.Cmd {
 	case "g":
 		g.m.ask(rowPrompt, "")
 	default:
+		g.row, g.top = moved(name, g.row, g.top, h, 0)
 		return g.act(name)
 	}
 	g.col = max(g.col, 0)
@@ -134,9 +127,7 @@ func (g *grid) act(name string) tea.Cmd {
 	case "r":
 		g.m.say("read anew")
 		cmd, err := g.filter(g.where)
-		if err != nil {
-			g.m.fail(err)
-		}
+		g.m.fail(err)
 		return cmd
 	case "esc":
 		if g.atEnd {
@@ -145,9 +136,7 @@ func (g *grid) act(name string) tea.Cmd {
 		}
 		if g.where != "" {
 			cmd, err := g.filter("")
-			if err != nil {
-				g.m.fail(err)
-			}
+			g.m.fail(err)
 			return cmd
 		}
 		g.stop()
@@ -197,7 +186,7 @@ var help = []struct{ keys, meaning string }{
 
 // moved is the line of the cursor in a list, and its first line on the screen, after a key, which may move it. h is the height of the
 // screen. The caller keeps both within the list.
-func moved(key string, row, top, h, last int) (newRow, newTop int) {
+func moved[T int | int64](key string, row, top, h, last T) (newRow, newTop T) {
 	switch key {
 	case "down", "j":
 		row++

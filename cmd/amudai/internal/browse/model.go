@@ -109,9 +109,7 @@ func (m *model) Init() tea.Cmd {
 	if where := m.rows.first; where != "" {
 		m.rows.first = ""
 		cmd, err := m.rows.filter(where)
-		if err != nil {
-			m.fail(err)
-		}
+		m.fail(err)
 		return tea.Batch(cmd, m.rows.fetch())
 	}
 	return m.rows.fetch()

@@ -295,7 +295,7 @@ func TestMoves(t *testing.T) {
 				require.Equal(t, c.id, id(), c.keys)
 			}
 			require.Contains(t, s.text(), "3,000 rows")
-			require.LessOrEqual(t, len(s.m.rows.pages.List), pages.Most)
+			require.LessOrEqual(t, s.m.rows.pages.Len(), pages.Most)
 		})
 	}
 }
@@ -470,7 +470,7 @@ func TestWide(t *testing.T) {
 	s.keys("Y")
 	require.Contains(t, s.text(), "copied the row")
 	s.keys("2<end>").is("wide_columns")
-	require.LessOrEqual(t, len(s.m.rows.pages.List), pages.Most)
+	require.LessOrEqual(t, s.m.rows.pages.Len(), pages.Most)
 }
 
 // broken is a table that fails.

@@ -3,6 +3,7 @@ package browse
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -77,21 +78,12 @@ func (t *tree) expand(m *model, b *branch) tea.Cmd {
 
 // insert adds the lines below a branch that was opened.
 func (t *tree) insert(b *branch) {
-	at := t.find(b) + 1
+	at := slices.Index(t.lines, b) + 1
 	below := appendOpen(nil, b.parts)
 	t.lines = append(t.lines[:at:at], append(below, t.lines[at:]...)...)
 	if b.depth >= 0 && t.row >= at {
 		t.row += len(below)
 	}
-}
-
-func (t *tree) find(b *branch) int {
-	for i, l := range t.lines {
-		if l == b {
-			return i
-		}
-	}
-	return -1
 }
 
 // appendOpen appends branches with what is open below them.
@@ -173,9 +165,7 @@ func (t *tree) position() string {
 			names, depth = append(names, b.Name), b.depth
 		}
 	}
-	for i, k := 0, len(names)-1; i < k; i, k = i+1, k-1 {
-		names[i], names[k] = names[k], names[i]
-	}
+	slices.Reverse(names)
 	return strings.Join(names, " › ")
 }
 

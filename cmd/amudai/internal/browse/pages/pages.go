@@ -10,12 +10,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/lru"
 )
 
 const (
 	Rows        = 256      // of a page
 	Columns     = 64       // that are read together, in tables that can be read from any row
 	Most        = 64       // pages in memory
+	least       = 4        // of these that stay, however large they are
 	mostBytes   = 64 << 20 // of pages in memory
 	cursorSkips = 4096     // rows that a cursor reads to get to a page, where it could be opened anew
 )
@@ -31,9 +33,7 @@ type Page struct {
 	ID
 	batches []arrow.RecordBatch
 	bytes   int64
-	used    int64 // for the choice of pages to drop
-
-	cells []*column // made when they are shown
+	cells   []*column // made when they are shown
 }
 
 // NumRows is the number of rows of a page.
@@ -59,44 +59,16 @@ func (p *Page) Cell(column, row int) (arrow.Array, int, bool) {
 	return nil, 0, false
 }
 
-// Cache is the pages in memory. It belongs to one goroutine.
-type Cache struct {
-	List  map[ID]*Page
-	bytes int64
-	clock int64
-}
+// Cache is the pages in memory.
+type Cache struct{ *lru.Cache[ID, *Page] }
 
-// Get returns a page that is in memory, or nil.
-func (s *Cache) Get(id ID) *Page {
-	p := s.List[id]
-	if p != nil {
-		s.clock++
-		p.used = s.clock
-	}
-	return p
-}
+// NewCache is a cache without pages.
+func NewCache() Cache { return Cache{lru.New[ID, *Page](mostBytes)} }
 
-// Add keeps a page, and drops those that were used least recently.
-func (s *Cache) Add(p *Page) {
-	if s.List == nil {
-		s.List = map[ID]*Page{}
-	}
-	if old := s.List[p.ID]; old != nil {
-		s.bytes -= old.bytes
-	}
-	s.clock++
-	p.used = s.clock
-	s.List[p.ID] = p
-	s.bytes += p.bytes
-	for len(s.List) > 4 && (len(s.List) > Most || s.bytes > mostBytes) {
-		var oldest *Page
-		for _, q := range s.List {
-			if oldest == nil || q.used < oldest.used {
-				oldest = q
-			}
-		}
-		s.bytes -= oldest.bytes
-		delete(s.List, oldest.ID)
+// Add keeps pages, and drops those that were used least recently.
+func (c Cache) Add(list []*Page) {
+	for _, p := range list {
+		c.Put(p.ID, p, min(max(p.bytes, mostBytes/Most), mostBytes/least))
 	}
 }
 

@@ -2,11 +2,9 @@ package pages
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -14,43 +12,20 @@ import (
 
 // Row reads a row: the names of its columns, its values, and a JSON object of them. Without such a row, names is nil.
 func Row(ctx context.Context, v *View, row int64) (names, vals []string, object string, err error) {
-	c := v.cursor(nil, Rows, row)
-	defer func() { err = errors.Join(err, c.close()) }()
-	for {
-		b, first, err := c.next(ctx)
-		if err != nil || b == nil {
-			return nil, nil, "", err
+	err = v.cursor(nil, Rows, row).walk(ctx, row, func(b arrow.RecordBatch, _ int64) (bool, error) {
+		names = []string{}
+		for i, col := range b.Columns() {
+			names = append(names, terminal.Printable(b.ColumnName(i)))
+			s, ok := Whole(col, 0)
+			if !ok {
+				s = NullText
+			}
+			vals = append(vals, s)
 		}
-		if row >= c.row {
-			b.Release()
-			continue
-		}
-		names, vals, object = rowText(b, int(row-first))
-		b.Release()
-		return names, vals, object, nil
-	}
-}
-
-// rowText is a row of a batch as texts, and as a JSON object.
-func rowText(b arrow.RecordBatch, row int) (names, vals []string, object string) {
-	names = []string{}
-	var j strings.Builder
-	j.WriteByte('{')
-	for i, col := range b.Columns() {
-		names = append(names, terminal.Printable(b.ColumnName(i)))
-		s, ok := Whole(col, row)
-		if !ok {
-			s = NullText
-		}
-		vals = append(vals, s)
-		if i > 0 {
-			j.WriteByte(',')
-		}
-		key, _ := json.Marshal(b.ColumnName(i)) // a string has no error
-		j.Write(key)
-		j.WriteByte(':')
-		j.Write(values.JSON(col)(nil, row))
-	}
-	j.WriteByte('}')
-	return names, vals, j.String()
+		whole := array.RecordToStructArray(b)
+		defer whole.Release()
+		object = string(values.JSON(whole)(nil, 0))
+		return true, nil
+	})
+	return names, vals, object, err
 }

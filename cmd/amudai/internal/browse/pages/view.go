@@ -176,8 +176,11 @@ func (c *cursor) close() (err error) {
 }
 
 // walk calls f with the rows of a view from one of them on, until f is done or the view ends.
-func (v *View) walk(ctx context.Context, columns []string, from int64, f func(b arrow.RecordBatch, first int64) (done bool, err error)) (err error) {
-	c := v.cursor(columns, provider.DefaultBatchRows, from)
+func (v *View) walk(ctx context.Context, columns []string, from int64, f func(b arrow.RecordBatch, first int64) (done bool, err error)) error {
+	return v.cursor(columns, provider.DefaultBatchRows, from).walk(ctx, from, f)
+}
+
+func (c *cursor) walk(ctx context.Context, from int64, f func(b arrow.RecordBatch, first int64) (done bool, err error)) (err error) {
 	defer func() { err = errors.Join(err, c.close()) }()
 	for {
 		b, first, err := c.next(ctx)
