@@ -2,6 +2,7 @@ package term
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 
@@ -119,15 +120,12 @@ func (b *Builder) spill() error {
 }
 
 // Close removes temporary files.
-func (b *Builder) Close() error {
-	var first error
+func (b *Builder) Close() (err error) {
 	for _, s := range b.spilled {
-		if err := s.Close(); err != nil && first == nil {
-			first = err
-		}
+		err = cmp.Or(err, s.Close())
 	}
 	b.spilled = nil
-	return first
+	return err
 }
 
 // Write writes an index of what builders have collected: each of the rows that follow those of the one before. They can be used no more, but are to be

@@ -3,7 +3,6 @@ package query
 import (
 	"regexp"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/internal/text/analysis"
 )
@@ -58,7 +57,7 @@ func (h *Highlighter) Spans(line []byte) []Span {
 			}
 			s := Span{at + m[0], at + m[1]}
 			at = s.From + 1
-			if s.From < s.To && (!t.bounded || !insideWord(line, s.From) && (t.open || !insideWord(line, s.To))) {
+			if s.From < s.To && (!t.bounded || !analysis.InsideWord(line, s.From) && (t.open || !analysis.InsideWord(line, s.To))) {
 				all = append(all, s)
 				at = s.To
 			}
@@ -74,11 +73,4 @@ func (h *Highlighter) Spans(line []byte) []Span {
 		}
 	}
 	return merged
-}
-
-// insideWord reports whether a word goes on from the byte before at to that at at.
-func insideWord(line []byte, at int) bool {
-	before, n := utf8.DecodeLastRune(line[:at])
-	after, m := utf8.DecodeRune(line[at:])
-	return n > 0 && m > 0 && analysis.IsWordRune(before) && analysis.IsWordRune(after)
 }

@@ -138,3 +138,11 @@ func fill(dst []byte, off, n int, b byte) {
 		PutWord(dst, off+n-tail, uint64(b), tail)
 	}
 }
+
+// Bit is 1 for true: the compiler makes it an instruction without a branch.
+func Bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

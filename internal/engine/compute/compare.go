@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
@@ -122,7 +123,7 @@ func orderOf(x, y arrow.DataType) func(xs, ys arrow.Array) func(i int) int {
 	case x.ID() == arrow.BOOL && y.ID() == arrow.BOOL:
 		return func(xs, ys arrow.Array) func(i int) int {
 			a, b := xs.(*array.Boolean), ys.(*array.Boolean)
-			return func(i int) int { return int(number(a.Value(i)) - number(b.Value(i))) }
+			return func(i int) int { return bitmap.Bit(a.Value(i)) - bitmap.Bit(b.Value(i)) }
 		}
 	case isInstant(x) && isInstant(y) && (zoned(x) == "") == (zoned(y) == ""), isClock(x) && isClock(y), x.ID() == arrow.DURATION && y.ID() == arrow.DURATION:
 		return func(xs, ys arrow.Array) func(i int) int {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
@@ -211,19 +212,11 @@ func eachRow(n *ast.Node, x *expr.Expr, dt arrow.DataType, begin func(arr arrow.
 	})
 }
 
-// number is 1 for true.
-func number(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // castBool makes 0 and 1 of booleans.
 func castBool(n *ast.Node, x *expr.Expr) *expr.Expr {
 	return eachRow(n, x, int64s, func(arr arrow.Array, b array.Builder) (func(i int) error, error) {
 		return func(i int) error {
-			b.(*array.Int64Builder).Append(number(arr.(*array.Boolean).Value(i)))
+			b.(*array.Int64Builder).Append(int64(bitmap.Bit(arr.(*array.Boolean).Value(i))))
 			return nil
 		}, nil
 	})

@@ -60,7 +60,7 @@ func (w *Words) match(value []byte) bool {
 		}
 		from := at + i
 		to := from + len(w.Text)
-		if !insideWord(value, from) && (w.Prefix || !insideWord(value, to)) {
+		if !analysis.InsideWord(value, from) && (w.Prefix || !analysis.InsideWord(value, to)) {
 			return true
 		}
 		if from == len(value) {
@@ -68,13 +68,6 @@ func (w *Words) match(value []byte) bool {
 		}
 		at = from + 1
 	}
-}
-
-// insideWord reports whether a word goes on from the byte before at to that at at.
-func insideWord(value []byte, at int) bool {
-	before, n := utf8.DecodeLastRune(value[:at])
-	after, m := utf8.DecodeRune(value[at:])
-	return n > 0 && m > 0 && analysis.IsWordRune(before) && analysis.IsWordRune(after)
 }
 
 func (w *Words) matchPhrase(value []byte) bool {

@@ -3,6 +3,7 @@ package predicate
 import (
 	"slices"
 
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
@@ -116,7 +117,7 @@ func (f *finisher) node(d draft) *Node {
 		n.domain = f.b.columns[d.col].domain
 	}
 	if n.computes { // values are computed last, for the rows that are left
-		slices.SortStableFunc(n.Nodes, func(a, b *Node) int { return boolToInt(a.computes) - boolToInt(b.computes) })
+		slices.SortStableFunc(n.Nodes, func(a, b *Node) int { return bitmap.Bit(a.computes) - bitmap.Bit(b.computes) })
 	}
 	return n
 }

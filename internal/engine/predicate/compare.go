@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
@@ -118,7 +119,7 @@ func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 		for i := range len(dst) / 8 {
 			w := uint64(0)
 			for k := range min(64, e.rows-64*i) {
-				w |= uint64(boolToInt(n.compare.Holds(order(64*i+k)))) << (k & 63)
+				w |= uint64(bitmap.Bit(n.compare.Holds(order(64*i+k)))) << (k & 63)
 			}
 			putWord(dst, i, w)
 		}
@@ -131,11 +132,11 @@ func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 // compareValues sets the bits of the rows for which a comparison is true.
 func compareValues[T int32 | int64 | float64](c Comparison, x, y []T, dst []byte) {
 	y = y[:len(x)]
-	less, equal, greater, unordered := boolToInt(c[0]), boolToInt(c[1]), boolToInt(c[2]), boolToInt(c[3])
+	less, equal, greater, unordered := bitmap.Bit(c[0]), bitmap.Bit(c[1]), bitmap.Bit(c[2]), bitmap.Bit(c[3])
 	for i := range len(dst) / 8 {
 		w := uint64(0)
 		for k := 64 * i; k < min(64*i+64, len(x)); k++ {
-			lt, gt, eq := boolToInt(x[k] < y[k]), boolToInt(x[k] > y[k]), boolToInt(x[k] == y[k])
+			lt, gt, eq := bitmap.Bit(x[k] < y[k]), bitmap.Bit(x[k] > y[k]), bitmap.Bit(x[k] == y[k])
 			w |= uint64(lt&less|gt&greater|eq&equal|(1-lt-gt-eq)&unordered) << (k & 63)
 		}
 		putWord(dst, i, w)
@@ -154,7 +155,7 @@ func orderOf(a, b arrow.Array, bools bool) func(i int) int {
 	if x, y := arrowutil.Integers(a), arrowutil.Integers(b); x != nil {
 		switch {
 		case bools:
-			return func(i int) int { return boolToInt(x(i) != 0) - boolToInt(y(i) != 0) }
+			return func(i int) int { return bitmap.Bit(x(i) != 0) - bitmap.Bit(y(i) != 0) }
 		case id == arrow.UINT64:
 			return func(i int) int { return cmp.Compare(uint64(x(i)), uint64(y(i))) }
 		}
@@ -166,7 +167,7 @@ func orderOf(a, b arrow.Array, bools bool) func(i int) int {
 	switch id {
 	case arrow.BOOL:
 		x, y := a.(*array.Boolean), b.(*array.Boolean)
-		return func(i int) int { return boolToInt(x.Value(i)) - boolToInt(y.Value(i)) }
+		return func(i int) int { return bitmap.Bit(x.Value(i)) - bitmap.Bit(y.Value(i)) }
 	case arrow.DECIMAL128:
 		x, y := arrowutil.Values[[2]uint64](a), arrowutil.Values[[2]uint64](b)
 		return func(i int) int { return wide(x[i]).Compare(wide(y[i])) }

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/search"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
@@ -219,8 +220,8 @@ func inRange64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w ui
 		from := offsets[k]
 		length := uint64(offsets[k+1] - from)
 		v := binary.BigEndian.Uint64(data[from:]) &^ (^uint64(0) >> min(8*length, 64))
-		inside := boolToInt(v > r.lo8) & boolToInt(v < r.hi8)
-		same := boolToInt(v == r.lo8) | boolToInt(v == r.hi8)
+		inside := bitmap.Bit(v > r.lo8) & bitmap.Bit(v < r.hi8)
+		same := bitmap.Bit(v == r.lo8) | bitmap.Bit(v == r.hi8)
 		w |= uint64(inside) << k
 		unsure |= uint64(same) << k
 	}

@@ -14,13 +14,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 func bools(t valueset.Bools, arr *array.Boolean, dst []byte) {
 	rows := arr.Len()
 	if b := arr.Data().Buffers()[1]; b != nil && rows > 0 {
@@ -133,7 +126,7 @@ func among[U int64 | uint64 | float64](v U, intervals []valueset.Interval[U]) bo
 	lo, n := 0, len(intervals)
 	for n > 1 { // the last interval that begins at or below v is one of those from lo up to lo+n
 		half := n / 2
-		lo += half & -boolToInt(intervals[lo+half].Lo <= v) // without a branch, which could not be predicted
+		lo += half & -bitmap.Bit(intervals[lo+half].Lo <= v) // without a branch, which could not be predicted
 		n -= half
 	}
 	return intervals[lo].Lo <= v && v <= intervals[lo].Hi
@@ -189,7 +182,7 @@ func inFloats[F float32 | float64](values []F, t valueset.Floats, dst []byte) {
 	for i := range len(dst) / 8 {
 		w := getWord(dst, i)
 		for k, x := range values[64*i : min(64*i+64, len(values))] {
-			w |= uint64(boolToInt(x != x)) << k
+			w |= uint64(bitmap.Bit(x != x)) << k
 		}
 		putWord(dst, i, w)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
@@ -78,7 +79,7 @@ func FloatLimit(v float64) Limit {
 func BytesLimit(v []byte) Limit { return Limit{kind: limitBytes, b: v} }
 
 // BoolLimit is a bound of booleans.
-func BoolLimit(v bool) Limit { return IntLimit(int64(boolToInt(v))) }
+func BoolLimit(v bool) Limit { return IntLimit(int64(bitmap.Bit(v))) }
 
 // Decimal128Limit is a bound of coefficients of decimals.
 func Decimal128Limit(hi int64, lo uint64) Limit {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/hll"
 )
 
@@ -167,7 +168,7 @@ func (c *numberCounts) exact() bool { return c.sketch == nil }
 func (c *numberCounts) distinct() int64 {
 	near := int64(0)
 	for _, n := range c.near {
-		near += one(n > 0)
+		near += int64(bitmap.Bit(n > 0))
 	}
 	if c.sketch == nil {
 		return int64(c.used) + near

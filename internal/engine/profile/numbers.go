@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // numbers collects integers, floats, decimals of up to 64 bits, times and durations, all as numbers of 64 bits.
@@ -101,8 +102,8 @@ func (c *numbers[T]) addValues(values []T) {
 	zeros, negatives := int64(0), int64(0)
 	for _, v := range values {
 		least, most = min(least, v), max(most, v)
-		zeros += one(v == 0)
-		negatives += one(v < 0)
+		zeros += int64(bitmap.Bit(v == 0))
+		negatives += int64(bitmap.Bit(v < 0))
 	}
 	c.min, c.max, c.zeros, c.negatives = least, most, c.zeros+zeros, c.negatives+negatives
 	c.follow(values)
@@ -111,14 +112,6 @@ func (c *numbers[T]) addValues(values []T) {
 	c.fractions = c.fractions || hasFractions(values)
 	c.sample.add(values)
 	c.count(values)
-}
-
-// one is 1 for true: the compiler makes it an instruction without a branch.
-func one(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // follow compares values with those before, as long as the column may have an order.
@@ -131,9 +124,9 @@ func (c *numbers[T]) follow(values []T) {
 		n := min(len(rest), 512)
 		up, down, same := int64(0), int64(0), int64(0)
 		for _, v := range rest[:n] {
-			up += one(v > last)
-			down += one(v < last)
-			same += one(v == last)
+			up += int64(bitmap.Bit(v > last))
+			down += int64(bitmap.Bit(v < last))
+			same += int64(bitmap.Bit(v == last))
 			last = v
 		}
 		c.order.up, c.order.down, c.order.same = c.order.up || up > 0, c.order.down || down > 0, c.order.same+same

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/big"
 	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // u128 is hi·2^64 + lo.
@@ -84,7 +86,7 @@ func (d Decimal) Compare(e Decimal) int {
 	}
 	p, q := d.Parts(), e.Parts()
 	if p.Class == NaN || q.Class == NaN {
-		return boolToInt(p.Class == NaN) - boolToInt(q.Class == NaN)
+		return bitmap.Bit(p.Class == NaN) - bitmap.Bit(q.Class == NaN)
 	}
 	ps, qs := p.sign(), q.sign()
 	if ps != qs {
@@ -97,12 +99,12 @@ func (p Parts) sign() int {
 	if p.Class == Finite && p.Hi|p.Lo == 0 {
 		return 0
 	}
-	return 1 - 2*boolToInt(p.Negative)
+	return 1 - 2*bitmap.Bit(p.Negative)
 }
 
 func (p Parts) compareMagnitude(q Parts) int {
 	if p.Class != Finite || q.Class != Finite {
-		return boolToInt(p.Class != Finite) - boolToInt(q.Class != Finite)
+		return bitmap.Bit(p.Class != Finite) - bitmap.Bit(q.Class != Finite)
 	}
 	if p.Exponent != q.Exponent {
 		if c := cmp.Compare(digits(p.Hi, p.Lo)+p.Exponent, digits(q.Hi, q.Lo)+q.Exponent); c != 0 {
@@ -122,13 +124,6 @@ func (p Parts) compareMagnitude(q Parts) int {
 		return cmp.Compare(p.Hi, q.Hi)
 	}
 	return cmp.Compare(p.Lo, q.Lo)
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Rescale is d × 10^scale as a two's complement number of 128 bits: the

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // String is the number as text, in the form of the General Decimal Arithmetic specification
@@ -73,7 +75,7 @@ func Parse(s string) (Decimal, error) {
 		return Infinity(negative), nil
 	case "nan":
 		d := NotANumber()
-		d[15] |= byte(boolToInt(negative)) << 7
+		d[15] |= byte(bitmap.Bit(negative)) << 7
 		return d, nil
 	}
 	mantissa, power, scientific := strings.Cut(rest, "e")

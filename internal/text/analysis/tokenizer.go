@@ -201,3 +201,10 @@ func address(text []byte, i int) (to int, ok bool) {
 	}
 	return i, i == len(text) || classes[text[i]] != alphanumeric
 }
+
+// InsideWord reports whether a word goes on from the byte before at to that at at.
+func InsideWord(value []byte, at int) bool {
+	before, n := utf8.DecodeLastRune(value[:at])
+	after, m := utf8.DecodeRune(value[at:])
+	return n > 0 && m > 0 && IsWordRune(before) && IsWordRune(after)
+}

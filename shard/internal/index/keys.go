@@ -262,17 +262,14 @@ func timeUnit(dt arrow.DataType) ticks {
 	case *arrow.Date64Type:
 		return ticks{1000, 1}
 	case arrow.TemporalWithUnit:
-		return ticks{int64(1e9 / t.TimeUnit().Multiplier()), 1}
+		return ticks{text.PerSecond(t.TimeUnit()), 1}
 	}
 	return ticks{}
 }
 
 // append appends whole seconds, and nanoseconds.
 func (u ticks) append(dst []byte, v int64) []byte {
-	seconds, rest := v/u.perSecond, v%u.perSecond
-	if rest < 0 {
-		seconds, rest = seconds-1, rest+u.perSecond
-	}
+	seconds, rest := text.FloorDiv(v, u.perSecond)
 	dst = appendInt(dst, uint64(seconds*u.seconds))
 	return binary.LittleEndian.AppendUint32(dst, uint32(rest*(1e9/u.perSecond)))
 }

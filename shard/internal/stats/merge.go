@@ -11,6 +11,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/internal/format/hll"
 )
@@ -102,7 +103,7 @@ func Compare(a, b *commonpb.AnyValue) (order int, ok bool) {
 		x, y := a.DoubleValue, b.GetDoubleValue()
 		return cmp.Compare(x, y), x == x && y == y
 	case *commonpb.AnyValue_BoolValue:
-		return cmp.Compare(boolInt(a.BoolValue), boolInt(b.GetBoolValue())), true
+		return cmp.Compare(bitmap.Bit(a.BoolValue), bitmap.Bit(b.GetBoolValue())), true
 	case *commonpb.AnyValue_StringValue:
 		return cmp.Compare(a.StringValue, b.GetStringValue()), true
 	case *commonpb.AnyValue_BytesValue:
@@ -115,13 +116,6 @@ func Compare(a, b *commonpb.AnyValue) (order int, ok bool) {
 		return compareDecimals(a.DecimalValue, b.GetDecimalValue())
 	}
 	return 0, false
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func compareDecimals(a, b []byte) (int, bool) {

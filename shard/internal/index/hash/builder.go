@@ -2,6 +2,7 @@ package hash
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
@@ -95,15 +96,12 @@ func (b *Builder) sort() {
 }
 
 // Close removes temporary files.
-func (b *Builder) Close() error {
-	var first error
+func (b *Builder) Close() (err error) {
 	for _, s := range b.runs {
-		if err := s.Close(); err != nil && first == nil {
-			first = err
-		}
+		err = cmp.Or(err, s.Close())
 	}
 	b.runs, b.entries = nil, nil
-	return first
+	return err
 }
 
 // cursor is a place in sorted entries: those in memory, or those of a temporary file.

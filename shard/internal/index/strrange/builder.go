@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/frontcode"
 )
 
 // Options are the properties of an index.
@@ -102,11 +103,7 @@ func (p *page) join(o *page) {
 
 // cut shortens the bounds.
 func (p *page) cut() {
-	same := 0
-	for same < min(len(p.lo), len(p.hi)) && p.lo[same] == p.hi[same] {
-		same++
-	}
-	size := min(same+apart, maxBound)
+	size := min(frontcode.CommonPrefix(p.lo, p.hi)+apart, maxBound)
 	p.lo = p.lo[:min(len(p.lo), size)]
 	if len(p.hi) <= size && !p.longer {
 		return
@@ -167,21 +164,13 @@ func appendField(dst []byte, pages []page) []byte {
 	for i := range pages {
 		p := &pages[i]
 		p.cut()
-		k, m := shared(last, p.lo), shared(p.lo, p.hi)
+		k, m := frontcode.CommonPrefix(last, p.lo), frontcode.CommonPrefix(p.lo, p.hi)
 		for at, v := range []int{int(p.flags), k, len(p.lo) - k, m, len(p.hi) - m} {
 			sizes[at*n+i] = byte(v)
 		}
 		lo, hi, last = append(lo, p.lo[k:]...), append(hi, p.hi[m:]...), p.lo
 	}
 	return append(append(append(dst, sizes...), lo...), hi...)
-}
-
-// shared is how many bytes two texts have in common at their beginning.
-func shared(a, b []byte) (n int) {
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // pack compresses a payload, if that makes it smaller.
