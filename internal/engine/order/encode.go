@@ -109,10 +109,7 @@ func (k Key) appender(arr arrow.Array, d *dictionary) appender {
 	if ext, ok := arr.(array.ExtensionArray); ok {
 		return k.appender(ext.Storage(), d)
 	}
-	null := byte(nullLast)
-	if k.NullsFirst {
-		null = nullFirst
-	}
+	null := k.null()
 	if a, ok := arr.(*array.Dictionary); ok && a.Dictionary().Len() <= a.Len() {
 		return k.coded(a, d, null)
 	}
@@ -256,7 +253,7 @@ func floatBits(f float64) uint64 {
 // appendInterval appends days and nanoseconds as one number of 16 bytes. A day has 24 hours, a month 30 days.
 func appendInterval(dst []byte, days, nanos int64) []byte {
 	const day = 24 * 60 * 60 * 1_000_000_000
-	high, low := bits.Mul64(uint64(abs(days)), day)
+	high, low := bits.Mul64(uint64(max(days, -days)), day)
 	if days < 0 { // the two's complement
 		var carry uint64
 		low, carry = bits.Add64(^low, 1, 0)
@@ -266,13 +263,6 @@ func appendInterval(dst []byte, days, nanos int64) []byte {
 	high += carry + uint64(nanos>>63)
 	dst = binary.BigEndian.AppendUint64(dst, high^1<<63)
 	return binary.BigEndian.AppendUint64(dst, low)
-}
-
-func abs(v int64) int64 {
-	if v < 0 {
-		return -v
-	}
-	return v
 }
 
 // appendBytes appends a byte string.

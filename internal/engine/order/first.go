@@ -57,10 +57,7 @@ func (k Key) windows(arr arrow.Array, d *dictionary) func(dst []uint64, row int)
 	if isNull == nil {
 		return values
 	}
-	null := uint64(nullLast) << 56
-	if k.NullsFirst {
-		null = nullFirst << 56
-	}
+	null := uint64(k.null()) << 56
 	return func(dst []uint64, row int) {
 		values(dst, row)
 		for i := range dst {
@@ -77,10 +74,7 @@ func (k Key) codedWindows(arr *array.Dictionary, d *dictionary) func(dst []uint6
 	for i := range table {
 		table[i] = window(d.values.Key(i), 0)
 	}
-	null := uint64(nullLast) << 56
-	if k.NullsFirst {
-		null = nullFirst << 56
-	}
+	null := uint64(k.null()) << 56
 	return func(dst []uint64, row int) {
 		for i := range dst {
 			if arr.IsNull(row + i) {

@@ -22,6 +22,14 @@ type Key struct {
 	NullsFirst bool // by default nulls are last, also in descending order
 }
 
+// null is the mark of a null.
+func (k Key) null() byte {
+	if k.NullsFirst {
+		return nullFirst
+	}
+	return nullLast
+}
+
 // Check returns an error if values of a type have no order: unions, and types made of them.
 func Check(dt arrow.DataType) (err error) {
 	kinds.Has(dt, func(t arrow.DataType) bool {
