@@ -19,7 +19,6 @@
 package schema
 
 import (
-	"sync"
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -50,10 +49,6 @@ type Schema struct {
 	count  uint32
 	lookup flatread.Table
 	hashed bool // lookup is there
-
-	indexOnce sync.Once // of byID, for schemas with ids that are not in pre-order
-	byID      map[uint32]Node
-	indexErr  error
 }
 
 // minNode is the least number of bytes of a node: a table with its id and

@@ -207,8 +207,6 @@ func TestManyFields(t *testing.T) {
 		require.NoError(t, err)
 		f, ok, err := s.Find("column_31415")
 		require.True(t, ok && err == nil && f.ID() == 31415)
-		f, ok, err = s.ByID(27182)
-		require.True(t, ok && err == nil && f.Name() == "column_27182")
 	})
 	require.Less(t, allocs, 20.0)
 }
@@ -265,26 +263,6 @@ func TestCountFields(t *testing.T) {
 	s, err = schema.Parse(twice)
 	require.NoError(t, err)
 	requireCount(t, s, "one", 2)
-}
-
-// Ids in another order are found through an index.
-func TestIDsOutOfOrder(t *testing.T) {
-	fb := flatbuffers.NewBuilder(0)
-	var items []flatbuffers.UOffsetT
-	for _, id := range []uint32{2, 0, 1} {
-		items = append(items, field(fb, fmt.Sprint("f", id), id))
-	}
-	s, err := schema.Parse(finish(fb, items, 3))
-	require.NoError(t, err)
-	for id := range uint32(3) {
-		n, ok, err := s.ByID(id)
-		require.NoError(t, err)
-		require.True(t, ok)
-		require.Equal(t, fmt.Sprint("f", id), n.Name())
-	}
-	_, ok, err := s.ByID(3)
-	require.NoError(t, err)
-	require.False(t, ok)
 }
 
 // field writes a Boolean field and finish a schema, both with code of flatc.
@@ -348,10 +326,6 @@ func TestSharedTablesDoNotExplode(t *testing.T) {
 		require.NoError(t, err)
 		_, err = n.Text()
 		require.ErrorIs(t, err, fault.ErrCorrupt)
-		_, _, err = s.ByID(7)
-		if ids > 7 {
-			require.ErrorIs(t, err, fault.ErrCorrupt)
-		}
 	}
 }
 
@@ -430,10 +404,7 @@ func walkAll(s *schema.Schema) error {
 		if _, _, err := n.ChildByName("x"); err != nil {
 			return err
 		}
-		if _, err := s.Path(path); err != nil {
-			return err
-		}
-		_, _, err := s.ByID(n.ID())
+		_, err := s.Path(path)
 		return err
 	})
 }

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -175,56 +174,4 @@ func (c *checker) siblings(path string, parent uint32, named bool, n int, at fun
 		}
 	}
 	return nil
-}
-
-// ByID is the node with a schema id; ok is false if there is none. With ids in pre-order, as
-// all known writers number them, it takes a binary search per level. Otherwise an index of all
-// nodes is built once.
-func (s *Schema) ByID(id uint32) (n Node, ok bool, err error) {
-	if id >= s.count {
-		return Node{}, false, nil
-	}
-	if n, ok := preOrder(id, s.NumFields(), s.Field); ok {
-		return n, true, nil
-	}
-	s.indexOnce.Do(func() {
-		byID := make(map[uint32]Node)
-		s.indexErr = s.Walk(func(_ string, n Node) error {
-			if _, twice := byID[n.id]; !twice {
-				byID[n.id] = n
-			}
-			return nil
-		})
-		s.byID = byID
-	})
-	n, ok = s.byID[id]
-	if !ok && s.indexErr != nil {
-		return Node{}, false, s.indexErr
-	}
-	return n, ok, nil
-}
-
-// preOrder looks for id among n siblings whose ids ascend, and below them. It fails if the ids
-// do not ascend, or if a node on the way is broken.
-func preOrder(id uint32, n int, at func(int) (Node, error)) (Node, bool) {
-	for n > 0 {
-		broken := false
-		after := sort.Search(n, func(i int) bool {
-			c, err := at(i)
-			broken = broken || err != nil
-			return err != nil || c.id > id
-		})
-		if broken || after == 0 {
-			return Node{}, false
-		}
-		c, err := at(after - 1)
-		if err != nil {
-			return Node{}, false
-		}
-		if c.id == id {
-			return c, true
-		}
-		n, at = c.NumChildren(), c.Child
-	}
-	return Node{}, false
 }

@@ -2,7 +2,6 @@ package searchtest
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,22 +20,6 @@ func Words(text string) []string {
 // maxTerm is the most bytes of a term.
 const maxTerm = 128
 
-// cut drops what is behind the last whole character within 128 bytes. Of bytes that are not UTF-8 each is a character.
-func cut(term string) string {
-	if len(term) <= maxTerm {
-		return term
-	}
-	end := 0
-	for end < len(term) {
-		_, n := utf8.DecodeRuneInString(term[end:])
-		if end+n > maxTerm {
-			break
-		}
-		end += n
-	}
-	return term[:end]
-}
-
 // number is a number of an address.
 const number = `(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]{1,2})`
 
@@ -53,23 +36,6 @@ func Addresses(text string) (out []string) {
 		}
 	}
 	return out
-}
-
-// Terms are the different terms of a text by a tokenizer.
-func Terms(tokenizer, text string) (out []string) {
-	switch {
-	case tokenizer != "trivial":
-		for _, w := range Words(text) {
-			out = append(out, cut(w))
-		}
-		if tokenizer == "unicode-log" && strings.Count(text, ".") > 2 {
-			out = append(out, Addresses(text)...)
-		}
-	case text != "":
-		out = []string{cut(text)}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // Upper is a text in upper case, as collations and filters about words see it. Bytes that are not UTF-8 stay.
