@@ -3,9 +3,8 @@ package column
 import (
 	"cmp"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/amudai/amudai-go/blockpack/internal/fields"
+	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -53,7 +52,7 @@ const (
 // Decoder decodes columns, and keeps memory for the next one. The zero value is ready to use. It must not be used
 // concurrently.
 type Decoder struct {
-	zstd          *zstd.Decoder
+	zstd          decompress.Zstd
 	first, second []byte // decompressed parts of a column
 
 	// For [Reader.Take]:

@@ -45,20 +45,21 @@ func (v Value) String() string {
 	return strconv.FormatUint(v.Bits, 10)
 }
 
-// Ordered turns the bits of a number into others, whose order as integers is that of the numbers.
+// Ordered turns the bits of a number into others, whose order as integers is that of the numbers. Zeros of floats are equal.
 func Ordered(t Type, bits uint64) uint64 {
-	const sign = 1 << 63
-	switch t {
-	case Int64:
-		return bits ^ sign
-	case Float64:
-		if bits == sign { // -0
-			bits = 0
-		}
-		if bits&sign != 0 {
-			return ^bits
-		}
-		return bits | sign
+	if t == Float64 && bits == 1<<63 { // -0
+		bits = 0
+	}
+	return TotalOrder(t, bits)
+}
+
+// TotalOrder is Ordered, but that different bits of a type are never equal: -0 comes before 0.
+func TotalOrder(t Type, bits uint64) uint64 {
+	switch {
+	case t == Int64, t == Float64 && bits>>63 == 0:
+		return bits ^ 1<<63
+	case t == Float64:
+		return ^bits
 	}
 	return bits
 }

@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// maxWindow is the largest window of a frame: that of level 22.
-	maxWindow = 128 << 20
 	// maxZstdBlock is the most that a block of a frame decompresses to.
 	maxZstdBlock = 128 << 10
 	// slack is memory behind the decompressed bytes that makes the decompressor faster.
@@ -31,14 +29,7 @@ func (d *Decoder) decompress(dst []byte, s section, limit int) ([]byte, error) {
 	if raw != nil {
 		return append(dst, raw...), nil
 	}
-	if d.zstd == nil {
-		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, err
-		}
-	}
-	dst, err = d.zstd.DecodeAll(s.data, dst)
+	dst, err = d.zstd.Append(dst, s.data)
 	if err != nil {
 		return nil, s.in(fault.Corruptf("zstd: %v", err), 0)
 	}

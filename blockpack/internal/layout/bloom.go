@@ -3,6 +3,7 @@ package layout
 import (
 	"hash/fnv"
 	"math/bits"
+	"slices"
 )
 
 // NameBloom is a Bloom filter of column names: 256 bits, of which two are set for each name. Bit p is bit p%8 of byte
@@ -31,12 +32,7 @@ func (b *NameBloom) has(h bloomHashes, name string) bool {
 }
 
 func (b *NameBloom) hasAll(h bloomHashes, names []string) bool {
-	for _, name := range names {
-		if !b.has(h, name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool { return !b.has(h, name) })
 }
 
 // of gives the bits of a name.
@@ -78,13 +74,11 @@ func (m *Metadata) Calibrate(block int, names []string) {
 		return
 	}
 	b := &m.Blocks[block].Names
-	murmur, other := b.hasAll(bloomMurmur, names), b.hasAll(bloomFNV, names)
-	if murmur != other {
-		if murmur {
-			m.bloom.Store(uint32(bloomMurmur))
-		} else {
-			m.bloom.Store(uint32(bloomFNV))
-		}
+	switch murmur, other := b.hasAll(bloomMurmur, names), b.hasAll(bloomFNV, names); {
+	case murmur && !other:
+		m.bloom.Store(uint32(bloomMurmur))
+	case other && !murmur:
+		m.bloom.Store(uint32(bloomFNV))
 	}
 }
 

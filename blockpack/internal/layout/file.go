@@ -88,7 +88,7 @@ func (f *File) readHeader(ctx context.Context) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	h, err := ParseHeader(b, f.Footer.HeaderOffset, f.Size)
+	h, err := parseHeader(b, f.Footer.HeaderOffset, f.Size, nil)
 	if err != nil {
 		return Header{}, fault.Of(err, f.r.Name())
 	}

@@ -103,11 +103,7 @@ type Header struct {
 	MetadataLength int64
 }
 
-// ParseHeader parses the header that is at an offset of a file of size bytes.
-func ParseHeader(data []byte, offset, size int64) (Header, error) {
-	return parseHeader(data, offset, size, nil)
-}
-
+// parseHeader parses the header that is at an offset of a file of size bytes.
 func parseHeader(data []byte, offset, size int64, p *fields.Parts) (Header, error) {
 	c := cursor{fields.Cursor{Data: data, Base: offset, Parts: p}}
 	c.Magic(Magic)

@@ -15,7 +15,6 @@ type head struct {
 	*layout.BlockHead
 	data   []byte // of the block, up to the end of the statistics
 	offset int64  // of the block in the file
-	length int64  // of the block
 }
 
 // Heads take the bytes that parsing keeps, and structures.
@@ -108,7 +107,7 @@ func (t *Table) parseHead(ctx context.Context, data []byte, block int) (*head, e
 // keepHead checks the head of a block against the metadata as far as that was read, and keeps it in the cache.
 func (t *Table) keepHead(block int, h *head) error {
 	if l := t.blocks.Load(); l != nil {
-		if block >= len(l.meta.Blocks) || h.offset != l.meta.Blocks[block].Offset || h.length != l.meta.Blocks[block].Length {
+		if block >= len(l.meta.Blocks) || h.offset != l.meta.Blocks[block].Offset || h.Length != l.meta.Blocks[block].Length {
 			return fault.In(fault.Corruptf("the compact index has block %d at %d, the block index elsewhere", block, h.offset), "compact index", -1)
 		}
 		if b := &l.meta.Blocks[block]; h.Spans != b.Spans {
@@ -144,7 +143,7 @@ func readHead(ctx context.Context, data []byte, offset, length int64, read block
 			if h, _, err = layout.ParseBlockHead(own, offset, length); err != nil || h == nil {
 				return nil, cmp.Or(err, fault.Corruptf("head of a block"))
 			}
-			return &head{h, own, offset, length}, nil
+			return &head{h, own, offset}, nil
 		}
 		if need <= int64(len(data)) || need > length {
 			return nil, fault.In(fault.Corruptf("block of %d bytes ends in its head", length), "block header", offset)

@@ -74,7 +74,7 @@ func (x *traceReader) open(ctx context.Context, part tracePart, all bool) (*open
 		}
 	}
 	var ok bool
-	if b.head, ok = t.heads.Get(part.block); ok && b.offset == part.offset && b.length == part.length {
+	if b.head, ok = t.heads.Get(part.block); ok && b.offset == part.offset && b.Length == part.length {
 		return b, nil
 	}
 	data, err := b.read(ctx, 0, n)

@@ -1,4 +1,4 @@
-// Package decompress unpacks Zstandard streams and LZ4 blocks with a known unpacked size.
+// Package decompress unpacks Zstandard streams and LZ4 blocks into memory of a given size.
 package decompress
 
 import (
@@ -10,24 +10,28 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// maxWindow is the largest window of the reference's Zstandard encoder: level 22.
+// maxWindow is the largest window of a frame: that of the reference encoder's level 22.
 const maxWindow = 128 << 20
 
 // Zstd unpacks Zstandard streams (RFC 8878: one or more frames, no dictionary). The zero value is ready to use. It
 // must not be used concurrently.
 type Zstd struct{ decoder *zstd.Decoder }
 
-// Decode unpacks src to dst, which has the unpacked size.
-func (z *Zstd) Decode(dst, src []byte) error {
+// Append appends what src unpacks to, within the capacity of dst.
+func (z *Zstd) Append(dst, src []byte) (_ []byte, err error) {
 	if z.decoder == nil {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		z.decoder = d
 	}
-	got, err := z.decoder.DecodeAll(src, dst[:0:len(dst)])
+	return z.decoder.DecodeAll(src, dst)
+}
+
+// Decode unpacks src to dst, which has the unpacked size.
+func (z *Zstd) Decode(dst, src []byte) error {
+	got, err := z.Append(dst[:0:len(dst)], src)
 	if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 		return fault.Corruptf("compressed values are more than the %d bytes expected", len(dst))
 	}

@@ -270,7 +270,7 @@ func (e *Encoder) sortEntries() {
 		return
 	}
 	for i := range d.order {
-		d.order[i].key = sortKey(v.Numbers[d.order[i].ref], e.c.Type)
+		d.order[i].key = column.TotalOrder(e.c.Type, v.Numbers[d.order[i].ref])
 	}
 	d.order, d.spare = radixSort(d.order, d.spare)
 }
@@ -285,17 +285,6 @@ func head(b []byte) uint64 {
 		w |= uint64(c) << (56 - 8*i)
 	}
 	return w
-}
-
-// sortKey changes the bits of a number so that their order as integers is that of values: for floats the total order.
-func sortKey(v uint64, t column.Type) uint64 {
-	switch {
-	case t == column.Int64, t == column.Float64 && v>>63 == 0:
-		return v ^ 1<<63
-	case t == column.Float64:
-		return ^v
-	}
-	return v
 }
 
 // radixSort sorts by key, byte by byte from the lowest. It gives both slices, the sorted one first.
