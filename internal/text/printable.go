@@ -28,12 +28,7 @@ func Printable(s string) string {
 }
 
 func printable(s string) bool {
-	for _, r := range s {
-		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
 }
 
 const (

@@ -30,12 +30,8 @@ func (c Collation) String() string { return collations[c] }
 
 // CollationByName returns the collation of a name, in which case does not matter; ok is false if there is none.
 func CollationByName(name string) (c Collation, ok bool) {
-	for i, s := range collations {
-		if strings.EqualFold(s, name) {
-			return Collation(i), true
-		}
-	}
-	return 0, false
+	i := slices.IndexFunc(collations[:], func(s string) bool { return strings.EqualFold(s, name) })
+	return Collation(max(i, 0)), i >= 0
 }
 
 // Compare is negative if term a comes before b, positive if b comes first, and 0 if they are equal.

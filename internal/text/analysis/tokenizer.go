@@ -6,6 +6,7 @@ package analysis
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -37,12 +38,8 @@ func (t Tokenizer) String() string { return tokenizers[t] }
 
 // TokenizerByName returns the tokenizer of a name; ok is false if there is none.
 func TokenizerByName(name string) (t Tokenizer, ok bool) {
-	for i, s := range tokenizers {
-		if s == name {
-			return Tokenizer(i), true
-		}
-	}
-	return 0, false
+	i := slices.Index(tokenizers[:], name)
+	return Tokenizer(max(i, 0)), i >= 0
 }
 
 // AppendTerms appends the places of all terms of a text to dst: those of addresses first, then the others, each in the order of the

@@ -4,6 +4,7 @@ package cast
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -102,12 +103,7 @@ func coversFields(from, to *arrow.StructType) bool {
 			return false
 		}
 	}
-	for _, f := range to.Fields() {
-		if !f.Nullable {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(to.Fields(), func(f arrow.Field) bool { return !f.Nullable })
 }
 
 func countNamed(t *arrow.StructType, name string) (n int) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -75,12 +76,7 @@ func newWriter(ctx context.Context, out provider.Output, schema *arrow.Schema, o
 }
 
 func schemaHas(s *arrow.Schema, ids ...arrow.Type) bool {
-	for _, f := range s.Fields() {
-		if kinds.HasID(f.Type, ids...) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Fields(), func(f arrow.Field) bool { return kinds.HasID(f.Type, ids...) })
 }
 
 // onlyWriter hides all other methods of a file, which the IPC writer would use.

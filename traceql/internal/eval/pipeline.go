@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,7 +178,7 @@ func (r run) combine(op lang.SpansetOp, left, right []bool) (found []int) {
 	keep := func(i int) bool { return left[i] || right[i] }
 	switch {
 	case op.Relation == lang.SetAnd:
-		if !anyOf(left) || !anyOf(right) {
+		if !slices.Contains(left, true) || !slices.Contains(right, true) {
 			return nil
 		}
 	case op.IsStructural():
@@ -194,15 +195,6 @@ func (r run) combine(op lang.SpansetOp, left, right []bool) (found []int) {
 		}
 	}
 	return found
-}
-
-func anyOf(flags []bool) bool {
-	for _, yes := range flags {
-		if yes {
-			return true
-		}
-	}
-	return false
 }
 
 func (r run) coalesce(in []Set) []Set {

@@ -3,7 +3,6 @@ package lang
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/amudai/amudai-go/traceql/internal/value"
@@ -158,25 +157,12 @@ func bareIntrinsic(name string) (Intrinsic, bool) {
 
 // attributeName quotes a name where it must be.
 func attributeName(name string) string {
-	if name == "" {
-		return `""`
-	}
-	for _, r := range name {
-		if !attributeRune(r) || r == '"' || r == '\\' || r == '\uFFFD' {
-			return quoteName(name)
-		}
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !attributeRune(r) || strings.ContainsRune("\"\\\uFFFD", r) }) {
+		return quoteName(name)
 	}
 	return name
 }
 
 func quoteName(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
-}
-
-// hintText is the value of a hint as text.
-func hintText(v value.Value) string {
-	if v.Kind() == value.String {
-		return strconv.Quote(v.Text())
-	}
-	return v.String()
 }

@@ -12,7 +12,7 @@ func (q *Query) String() string {
 			if i > 0 {
 				p.WriteString(", ")
 			}
-			p.WriteString(h.Name + "=" + hintText(h.Value))
+			p.WriteString(h.Name + "=" + h.Value.String())
 		}
 		p.WriteString(")")
 	}

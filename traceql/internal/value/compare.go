@@ -69,12 +69,7 @@ func each(v Value, f func(Value) bool) bool {
 	if v.kind != Array && v.kind != Any {
 		return f(v)
 	}
-	for _, e := range v.list {
-		if each(e, f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.list, func(e Value) bool { return each(e, f) })
 }
 
 // eachOf splits an Any, but not an Array.
@@ -166,14 +161,9 @@ func spread(v Value, f func(Value) Value) (list Value, ok bool) {
 }
 
 func resultKind(op Arithmetic, a, b Kind) Kind {
-	durations := 0
-	for _, k := range []Kind{a, b} {
-		if k == Duration {
-			durations++
-		}
-	}
+	one, other := a == Duration, b == Duration
 	switch {
-	case (op == Add || op == Sub || op == Mod) && durations > 0, op == Mul && durations == 1, op == Div && a == Duration && b != Duration:
+	case (op == Add || op == Sub || op == Mod) && (one || other), op == Mul && one != other, op == Div && one && !other:
 		return Duration
 	}
 	return Int

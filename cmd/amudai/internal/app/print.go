@@ -109,20 +109,13 @@ func printRows(ctx context.Context, src provider.Source, create CreateSink) erro
 	if err != nil {
 		return err
 	}
-	if err := copyRows(ctx, src, sink); err != nil {
-		return errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
-	}
-	return sink.Close(ctx)
-}
-
-func copyRows(ctx context.Context, src provider.Source, sink provider.Sink) error {
 	for b, err := range provider.Batches(ctx, src) {
 		if err == nil {
 			err = sink.Write(ctx, b)
 		}
 		if err != nil {
-			return err
+			return errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 		}
 	}
-	return nil
+	return sink.Close(ctx)
 }

@@ -241,7 +241,6 @@ const (
 	under   = "4"
 	reverse = "7"
 	red     = "31"
-	cyan    = "36"
 )
 
 // paint styles a text that is safe to print.

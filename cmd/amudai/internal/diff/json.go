@@ -156,21 +156,19 @@ func (j *JSON) values(name string, row table.DiffValues, columns []int) {
 	if row.Arrays == nil {
 		return
 	}
+	n := len(row.Arrays)
+	if columns != nil {
+		n = len(columns)
+	}
 	var names []string
 	var arrays []arrow.Array
-	add := func(i int) {
+	for i := range n {
+		if columns != nil {
+			i = columns[i]
+		}
 		if row.Arrays[i] != nil {
 			names = append(names, j.columns.All[i].Name)
 			arrays = append(arrays, row.Arrays[i])
-		}
-	}
-	if columns != nil {
-		for _, i := range columns {
-			add(i)
-		}
-	} else {
-		for i := range row.Arrays {
-			add(i)
 		}
 	}
 	j.object(name, names, arrays, row.Index)

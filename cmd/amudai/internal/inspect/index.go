@@ -271,12 +271,8 @@ func (a group) changeIndexes(ctx context.Context, location string, f indexFlags,
 	change func(context.Context, string, shard.EditOptions, func(shard.Index) bool) (int, error), did string,
 ) error {
 	chosen := func(x shard.Index) bool {
-		for _, c := range x.Columns {
-			if len(f.columns) > 0 && !slices.Contains(f.columns, c) {
-				return false
-			}
-		}
-		return len(x.Columns) > 0 || len(f.columns) == 0
+		other := func(column string) bool { return !slices.Contains(f.columns, column) }
+		return len(f.columns) == 0 || len(x.Columns) > 0 && !slices.ContainsFunc(x.Columns, other)
 	}
 	if err := files.CheckShard(location); err != nil {
 		return err

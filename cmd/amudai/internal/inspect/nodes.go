@@ -139,10 +139,5 @@ func groups(name string, from, to, size int, read func(ctx context.Context, from
 
 // hasGroups reports whether the rows of a list are groups of rows of the table.
 func hasGroups(name string) bool {
-	for _, groups := range []string{"clusters", "blocks", "row groups"} {
-		if strings.HasSuffix(name, groups) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"clusters", "blocks", "row groups"}, func(groups string) bool { return strings.HasSuffix(name, groups) })
 }

@@ -38,7 +38,6 @@ type ColumnBytes struct {
 }
 
 const (
-	nullText   = "·"
 	narrowest  = 8  // columns of a table
 	blockWidth = 80 // of blocks in a pipe
 	mostWidth  = 110

@@ -95,13 +95,12 @@ func lines(roots []*node) []line {
 		*node
 		before string // what is drawn before the children's own branches
 		depth  int
-		isRoot bool
 		isLast bool
 	}
 	var stack []task
 	push := func(children []*node, before string, depth int) {
 		for i, n := range slices.Backward(children) {
-			stack = append(stack, task{n, before, depth, depth == 0, i == len(children)-1})
+			stack = append(stack, task{n, before, depth, i == len(children)-1})
 		}
 	}
 	push(roots, "", 0)
@@ -111,7 +110,7 @@ func lines(roots []*node) []line {
 		stack = stack[:len(stack)-1]
 		branch, below := t.before+"├─ ", t.before+"│  "
 		switch {
-		case t.isRoot:
+		case t.depth == 0:
 			branch, below = "", ""
 		case t.isLast:
 			branch, below = t.before+"└─ ", t.before+"   "

@@ -196,12 +196,7 @@ func (s *sniffer) plain(t *trial) bool {
 		}
 	}
 	has := func(parts ...string) bool {
-		for _, part := range parts {
-			if bytes.Contains(s.sample, []byte(part)) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(part string) bool { return bytes.Contains(s.sample, []byte(part)) })
 	}
 	d := string(rune(t.delimiter))
 	return !(s.o.Comment == 0 && s.sample[0] == '#') && !(s.o.Quote == 0 && (has(d+"'", "\n'") || s.sample[0] == '\'')) &&
@@ -439,20 +434,11 @@ func (t *trial) place(o Options) {
 // leads reports whether records are lines of text before the header: they have one field, and others three or more, or
 // empty lines are between them.
 func (t *trial) leads(before []record) bool {
-	for _, r := range before {
-		if len(r.cells) != 1 {
-			return false
-		}
-	}
-	return t.records[t.first].spaced || t.width >= 3 && t.share() == 1
+	several := slices.ContainsFunc(before, func(r record) bool { return len(r.cells) != 1 })
+	return !several && (t.records[t.first].spaced || t.width >= 3 && t.share() == 1)
 }
 
 // emptyLast reports whether the last field of all records but the header is empty.
 func (t *trial) emptyLast() bool {
-	for _, r := range t.records[t.first:] {
-		if c := r.cells[len(r.cells)-1]; len(c.text) > 0 || c.quoted {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.records[t.first:], func(r record) bool { return !blank(r.cells[len(r.cells)-1]) })
 }
