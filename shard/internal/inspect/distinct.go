@@ -33,47 +33,43 @@ func (d distinct) cell() any {
 // distinctOf returns the number of distinct values in a descriptor, within the limits that its other statistics
 // prove. If these allow a single number, it is exact.
 func distinctOf(f *shardpb.FieldDescriptor) distinct {
-	least, most, ok := distinctLimits(f)
+	least, most := distinctLimits(f)
 	c := f.GetCardinality()
 	switch {
-	case ok && least == most:
+	case least == most:
 		return distinct{n: &least}
 	case c == nil || c.Count == nil:
 		return distinct{}
 	}
-	n := max(c.GetCount(), least)
-	if ok {
-		n = min(n, most)
-	}
+	n := min(max(c.GetCount(), least), most)
 	return distinct{n: &n, estimate: c.GetIsEstimate() || n != c.GetCount()}
 }
 
-// distinctLimits returns the minimum and maximum number of distinct values that a descriptor allows. ok is false
-// if the maximum is unknown.
-func distinctLimits(f *shardpb.FieldDescriptor) (least, most uint64, ok bool) {
+// distinctLimits returns the minimum and maximum number of distinct values that a descriptor allows.
+func distinctLimits(f *shardpb.FieldDescriptor) (least, most uint64) {
 	if c := f.GetConstantValue(); c != nil && f.GetDictionarySize() == 0 {
 		if _, null := c.GetKind().(*commonpb.AnyValue_NullValue); null || f.GetPositionCount() == 0 {
-			return 0, 0, true
+			return 0, 0
 		}
-		return 1, 1, true
+		return 1, 1
 	}
 	if s := f.GetBooleanStats(); s != nil {
 		n := min(s.GetTrueCount(), 1) + min(s.GetFalseCount(), 1)
-		return n, n, true
+		return n, n
 	}
 	lo, hi := f.GetRangeStats().GetMinValue(), f.GetRangeStats().GetMaxValue()
 	if f.NullCount == nil {
 		if lo != nil {
 			least = 1
 		}
-		return least, f.GetPositionCount(), true
+		return least, f.GetPositionCount()
 	}
 	if f.GetNullCount() >= f.GetPositionCount() {
-		return 0, 0, true
+		return 0, 0
 	}
 	least, most = 1, f.GetPositionCount()-f.GetNullCount()
 	if lo == nil || hi == nil {
-		return least, most, true
+		return least, most
 	}
 	nans := min(f.GetFloatingStats().GetNanCount(), 1)
 	exact := f.GetRangeStats().GetMinInclusive() && f.GetRangeStats().GetMaxInclusive()
@@ -83,7 +79,7 @@ func distinctLimits(f *shardpb.FieldDescriptor) (least, most uint64, ok bool) {
 	if n, ok := integersBetween(lo, hi); ok {
 		most = min(most, n)
 	}
-	return min(least, most), most, true
+	return min(least, most), most
 }
 
 // integersBetween counts the integers from lo to hi. ok is false if these are not integers or if the count exceeds
