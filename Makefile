@@ -126,5 +126,5 @@ check-generated: ## fail if generated code is out of date
 lint: ## check format, go vet, staticcheck, buf lint and buf format
 	tools/lint.sh
 
-cross: ## compile everything and its tests for other systems and processors
+cross: ## check the types of everything and its tests for other systems and processors
 	tools/cross.sh

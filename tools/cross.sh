@@ -1,29 +1,21 @@
 #!/usr/bin/env bash
-# Compiles everything for Windows, where files are of another kind, with the tests, and for a processor of 32 bits; for macOS, which
-# differs from Linux in calls of the system, what makes such calls. It tests the kernels in assembly for arm64 if the machine has
-# qemu-user. With arguments, such as windows/amd64, it compiles everything for these.
+# Checks the types of everything, with the tests, for Windows and macOS, whose files and calls differ from those of Linux, and for a
+# processor of 32 bits; with arguments, such as windows/arm64, for these. It assembles the kernels for arm64, and tests them if the machine
+# has qemu-user.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=0
 
-# compile TARGET ARGUMENT... lists packages with export data, which compiles them, and links nothing.
-compile() {
-  local target=$1
-  shift
-  echo "$target"
-  GOOS=${target%/*} GOARCH=${target#*/} go list -export "$@" >/dev/null
-}
+[ $# -gt 0 ] || set -- windows/amd64 darwin/arm64 linux/386
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -C tools -o "$work/typecheck" ./typecheck
+for target; do "$work/typecheck" "$target" ./...; done
 
-if [ $# -gt 0 ]; then
-  for target; do compile "$target" -test ./...; done
-else
-  compile windows/amd64 -test ./...
-  compile linux/386 ./...
-  compile darwin/arm64 ./encoding/... ./internal/base/... ./cmd/amudai/internal/session ./shard/... ./storage ./storage/http
-fi
-
+mapfile -t kernels < <(git ls-files '*_arm64.s' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+GOARCH=arm64 go build "${kernels[@]}"
 if command -v qemu-aarch64 >/dev/null; then
-  GOOS=linux GOARCH=arm64 go test -short -run 'Known|Kernels|SourceEnd|Refused|Tiers' -exec qemu-aarch64 ./encoding/internal/fastlanes
+  GOARCH=arm64 go test -short -run 'Known|Kernels|SourceEnd|Refused|Tiers' -exec qemu-aarch64 "${kernels[@]}"
 else
   echo "no qemu-aarch64: kernels for arm64 are not tested"
 fi
