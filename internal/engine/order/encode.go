@@ -178,20 +178,26 @@ func leafAppender(arr arrow.Array) appender {
 
 // numberAppender encodes numbers, and types that are stored as numbers.
 func numberAppender(arr arrow.Array) appender {
-	if integer := arrowutil.Integers(arr); integer != nil {
-		width, flip := arr.DataType().(arrow.FixedWidthDataType).Bytes(), uint64(0)
-		if !arrow.IsUnsignedInteger(arr.DataType().ID()) {
-			flip = 1 << (8*width - 1) // the sign
-		}
-		return func(dst []byte, row int) []byte { return appendUint(dst, uint64(integer(row))^flip, width) }
-	}
-	if float := arrowutil.Floats(arr); float != nil {
-		return func(dst []byte, row int) []byte { return binary.BigEndian.AppendUint64(dst, floatBits(float(row))) }
-	}
 	switch arr.DataType().ID() {
-	case arrow.INTERVAL_MONTHS:
-		v := arrowutil.Values[int32](arr)
-		return func(dst []byte, row int) []byte { return binary.BigEndian.AppendUint32(dst, uint32(v[row])^1<<31) }
+	case arrow.INT8:
+		return signed[int8](arr)
+	case arrow.INT16:
+		return signed[int16](arr)
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32, arrow.INTERVAL_MONTHS:
+		return signed[int32](arr)
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		return signed[int64](arr)
+	case arrow.UINT8:
+		return unsigned[uint8](arr)
+	case arrow.UINT16:
+		return unsigned[uint16](arr)
+	case arrow.UINT32:
+		return unsigned[uint32](arr)
+	case arrow.UINT64:
+		return unsigned[uint64](arr)
+	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
+		float := arrowutil.Floats(arr)
+		return func(dst []byte, row int) []byte { return binary.BigEndian.AppendUint64(dst, floatBits(float(row))) }
 	case arrow.DECIMAL128:
 		v := arrowutil.Values[decimal128.Num](arr)
 		return func(dst []byte, row int) []byte {
@@ -220,6 +226,18 @@ func numberAppender(arr arrow.Array) appender {
 		}
 	}
 	return func(dst []byte, _ int) []byte { return dst } // null, which has no values
+}
+
+func signed[T int8 | int16 | int32 | int64](arr arrow.Array) appender {
+	v := arrowutil.Values[T](arr)
+	width := arr.DataType().(arrow.FixedWidthDataType).Bytes()
+	return func(dst []byte, row int) []byte { return appendUint(dst, uint64(int64(v[row]))^1<<(8*width-1), width) }
+}
+
+func unsigned[T uint8 | uint16 | uint32 | uint64](arr arrow.Array) appender {
+	v := arrowutil.Values[T](arr)
+	width := arr.DataType().(arrow.FixedWidthDataType).Bytes()
+	return func(dst []byte, row int) []byte { return appendUint(dst, uint64(v[row]), width) }
 }
 
 // appendUint appends the lowest width bytes of a number, the highest first.
