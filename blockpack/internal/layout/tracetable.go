@@ -66,12 +66,13 @@ func (c *cursor) tableOfTraces(h *BlockHead) *TraceTable {
 	t := &TraceTable{Traces: make([]TraceTableRow, h.Traces)}
 	total := 0
 	c.Each("trace", h.Traces, func(i int) {
-		rows := TraceTableRow{c.id("trace id"), c.rows("rows")}
-		t.Traces[i] = rows
-		total += rows.Rows.Len()
-		for k := range rows.Rows.Len() {
-			if rows.Rows.At(k) >= h.Spans {
-				c.Fail("rows", fault.Corruptf("row %d of %d", rows.Rows.At(k), h.Spans))
+		trace := TraceTableRow{c.id("trace id"), c.rows("rows")}
+		t.Traces[i] = trace
+		total += trace.Rows.Len()
+		for k := range trace.Rows.Len() {
+			if row := trace.Rows.At(k); row >= h.Spans {
+				c.Fail("rows", fault.Corruptf("row %d of %d", row, h.Spans))
+				return
 			}
 		}
 	})

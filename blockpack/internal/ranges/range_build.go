@@ -277,13 +277,15 @@ var rangeTypes = [...]column.Type{
 func (r rangeBuckets) append(dst []byte, c column.Key) []byte {
 	dst = appendRangeHead(dst, c.Name, rangeTypes[c.Type], r.min, r.max)
 	count := func(n int) { dst = binary.LittleEndian.AppendUint32(dst, uint32(n)) }
-	for _, has := range []bool{!c.Type.Textual(), c.Type.Textual() || c.Type == column.Float64} { // boundaries, typed boundaries
-		if !has {
-			count(0)
-			continue
-		}
-		count(len(r.keys))
-		for _, k := range r.keys {
+	numbers, typed := r.keys, r.keys // floats are both
+	if c.Type.Textual() {
+		numbers = nil
+	} else if c.Type != column.Float64 {
+		typed = nil
+	}
+	for _, boundaries := range [][]column.Value{numbers, typed} {
+		count(len(boundaries))
+		for _, k := range boundaries {
 			dst = k.Append(dst)
 		}
 	}

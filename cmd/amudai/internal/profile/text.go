@@ -5,7 +5,6 @@ package profile
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -334,7 +333,7 @@ func (b *printer) lengthFacts(c *profile.Column) []fact {
 
 // spark draws a histogram in a line.
 func (b *printer) spark(h *profile.Histogram, width int) string {
-	counts := make([]int64, 0, width)
+	counts, most := make([]int64, 0, width), int64(1)
 	per := (len(h.Bins) + width - 1) / width
 	for i := 0; i < len(h.Bins); i += per {
 		n := int64(0)
@@ -342,12 +341,12 @@ func (b *printer) spark(h *profile.Histogram, width int) string {
 			n += bin.Count
 		}
 		counts = append(counts, n)
+		most = max(most, n)
 	}
 	levels := []rune("▁▂▃▄▅▆▇█")
 	if b.ascii {
 		levels = []rune("_.:-=+*#")
 	}
-	most := max(1, slices.Max(counts))
 	var s strings.Builder
 	for _, n := range counts {
 		if n == 0 {
