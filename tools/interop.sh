@@ -1,26 +1,40 @@
 #!/usr/bin/env bash
-# Holds formats, values, stores and the Python package to other programs. It installs what is missing: programs by apt-get, packages of
-# Python and Node into a folder of its own.
+# Holds formats, values, stores and the Python package to other programs: interop.sh [-install] [DIR]
+# It installs what is missing: programs by apt-get, packages of Python and Node into DIR, by default a temporary folder. With -install it
+# does nothing else; a folder in which that has ended is used as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+only=false
+if [ "${1:-}" = -install ]; then only=true && shift; fi
 
 have() {
   local program
   for program; do command -v "$program" >/dev/null || return 1; done
 }
 
-if ! have python3 node npm tmux java ps || ! python3 -c 'import ensurepip' 2>/dev/null; then
-  sudo=""
-  [ "$(id -u)" = 0 ] || sudo=sudo
-  $sudo apt-get update -q
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-    python3 python3-venv nodejs npm tmux default-jre-headless procps
+install() {
+  if ! have python3 node npm tmux java ps || ! python3 -c 'import ensurepip' 2>/dev/null; then
+    sudo=""
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -q
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+      python3 python3-venv nodejs npm tmux default-jre-headless procps
+  fi
+  python3 -m venv "$dir/venv"
+  "$dir/venv/bin/pip" install -q -r python/requirements.txt
+  npm install --silent --prefix "$dir" --ignore-scripts --omit=optional jsroot@7.11.2 @oneidentity/zstd-js azurite@3.35.0
+  touch "$dir/installed"
+}
+
+if [ $# -gt 0 ]; then
+  dir=$1
+else
+  dir=$(mktemp -d)
+  trap 'rm -rf "$dir"' EXIT
 fi
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-python3 -m venv "$dir/venv"
-"$dir/venv/bin/pip" install -q -r python/requirements.txt
-npm install --silent --prefix "$dir" --ignore-scripts --omit=optional jsroot@7.11.2 @oneidentity/zstd-js azurite@3.35.0
+[ -e "$dir/installed" ] || install
+! $only || exit 0
 for target in formats stores python spark; do
   begin=$SECONDS
   PATH="$dir/venv/bin:$PATH" make --no-print-directory "interop-$target" PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules"

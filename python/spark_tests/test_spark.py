@@ -115,7 +115,7 @@ def plain(spark: Any, values: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_conditions(spark: Any, values: str, plain: Any, condition: str) -> None:
-    frame = spark.read.format("amudai").option("partitions", "4").load(values)
+    frame = spark.read.format("amudai").option("partitions", "2").load(values)
     got, expected = (sorted(r.row for r in f.where(condition).select("row").collect()) for f in (frame, plain))
     assert got == expected
 

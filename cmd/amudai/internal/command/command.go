@@ -93,7 +93,9 @@ func (a run) executeOnce(ctx context.Context, allRows bool) error {
 	root.SetErr(a.Stderr)
 	refuseUnknown(root)
 	addCommonFlags(a.App, root)
-	a.completeFlags(root)
+	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) { // or cobra.ShellCompNoDescRequestCmd
+		a.completeFlags(root)
+	}
 	return root.ExecuteContext(ctx)
 }
 

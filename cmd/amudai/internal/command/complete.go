@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/complete"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
@@ -25,8 +26,9 @@ const (
 	completionRows = 100_000
 )
 
-// completeFlags has shells propose columns of the inputs for flags of cmd and the commands below it.
+// completeFlags has shells propose values and columns of the inputs for flags of cmd and the commands below it.
 func (a run) completeFlags(cmd *cobra.Command) {
+	usage.RegisterCompletions(cmd)
 	for name, signed := range columnFlags {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Value.Type() != "bool" {
 			_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/amudai/amudai-go/internal/base/advice"
 )
@@ -66,8 +67,21 @@ func Choice[T any](cmd *cobra.Command, to *T, flag, byDefault, help string, name
 	Complete(cmd, flag, names...)
 }
 
-// Complete registers the values of a flag for shell completion.
+// Complete notes the values of a flag for shell completion.
 func Complete(cmd *cobra.Command, flag string, values ...string) {
-	// It fails only for an unknown flag, or if it is called twice for a flag.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.Flags().SetAnnotation(flag, completion, values) // it fails only for an unknown flag
+}
+
+// completion is the annotation of a flag that has its values. Cobra keeps registered completions, with their flags and commands, as long as
+// the process lives, in which a session runs many commands.
+const completion = "completion"
+
+// RegisterCompletions registers the values that Complete has noted for flags of a command.
+func RegisterCompletions(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if values := f.Annotations[completion]; values != nil {
+			// It fails only for an unknown flag, or if it is called twice for a flag.
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
 }
