@@ -74,7 +74,9 @@ func TestMayMatch(t *testing.T) {
 					for k := range v.N {
 						found := dst[k/8]>>(k%8)&1 == 1
 						match := bytes.HasPrefix(v.At(k), r.Prefix) && (!r.Equal || len(v.At(k)) == len(value))
-						require.True(t, found || !match, "%s as %s: %q for %q", name, shape, v.At(k), r.Prefix)
+						if match && !found {
+							t.Fatalf("%s as %s: %q for %q", name, shape, v.At(k), r.Prefix)
+						}
 						if found && !match {
 							others++
 						}

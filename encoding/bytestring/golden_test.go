@@ -45,12 +45,8 @@ func (in vectorInput) values() (out []string) {
 		if n == 0 {
 			n = in.Lengths[i]
 		}
-		v := fmt.Sprintf("%q", in.Values[at:at+n])
+		out = append(out, quote(in.Values[at:at+n], valid.At(i)))
 		at += n
-		if !valid.At(i) {
-			v = "null"
-		}
-		out = append(out, v)
 	}
 	return out
 }
@@ -125,7 +121,9 @@ func decodeAll(t require.TestingT, blk []byte, n, fixed int, o BlockOptions, s *
 	}
 	require.Equal(t, mem[:size], parts)
 	for i, end := range ends {
-		require.EqualValues(t, end, ends32[i])
+		if int64(ends32[i]) != end { // require would take longer than decoding
+			require.EqualValues(t, end, ends32[i])
+		}
 	}
 
 	out := make([]string, 0, n)
@@ -134,14 +132,12 @@ func decodeAll(t require.TestingT, blk []byte, n, fixed int, o BlockOptions, s *
 		end := at + int64(fixed)
 		if fixed == 0 {
 			end = ends[i]
-			require.EqualValues(t, end+7, narrow[i])
+			if int64(narrow[i]) != end+7 {
+				require.EqualValues(t, end+7, narrow[i])
+			}
 		}
-		v := fmt.Sprintf("%q", mem[at:end])
+		out = append(out, quote(mem[at:end], valid.At(i)))
 		at = end
-		if !valid.At(i) {
-			v = "null"
-		}
-		out = append(out, v)
 	}
 	require.EqualValues(t, size, at)
 	return out
