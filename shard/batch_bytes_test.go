@@ -2,9 +2,9 @@ package shard
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -70,7 +70,7 @@ func longTexts(n, size int) arrow.RecordBatch {
 	for i := range n {
 		var text strings.Builder
 		for text.Len() < size {
-			fmt.Fprintf(&text, "word%d ", random.IntN(10_000))
+			text.WriteString("word" + strconv.Itoa(random.IntN(10_000)) + " ")
 		}
 		b.Field(0).(*array.Int64Builder).Append(int64(i))
 		b.Field(1).(*array.StringBuilder).Append(text.String())
@@ -107,18 +107,18 @@ func TestBatchesOfLongTexts(t *testing.T) {
 // TestBatchesOfOrdinaryTables: tables of numbers, and of lines of a log, have batches of the default length. A
 // number of rows in the options is not changed.
 func TestBatchesOfOrdinaryTables(t *testing.T) {
+	long := openLongTexts(t, longTexts(2000, 20_000))
 	for name, c := range map[string]struct {
-		data arrow.RecordBatch
+		s    *Shard
 		o    ScanOptions
 		want int64
 	}{
-		"lines":      {longTexts(70_000, 150), ScanOptions{}, DefaultBatchRows},
-		"numbers":    {longTexts(2000, 20_000), ScanOptions{Columns: []string{"row"}}, 2000},
-		"asked for":  {longTexts(2000, 20_000), ScanOptions{BatchRows: 1500}, 1500},
-		"few at all": {longTexts(10, 20_000), ScanOptions{}, 10},
+		"lines":      {openLongTexts(t, longTexts(70_000, 150)), ScanOptions{}, DefaultBatchRows},
+		"numbers":    {long, ScanOptions{Columns: []string{"row"}}, 2000},
+		"asked for":  {long, ScanOptions{BatchRows: 1500}, 1500},
+		"few at all": {openLongTexts(t, longTexts(10, 20_000)), ScanOptions{}, 10},
 	} {
-		s := openLongTexts(t, c.data)
-		for b, err := range s.Scan(context.Background(), c.o) {
+		for b, err := range c.s.Scan(context.Background(), c.o) {
 			require.NoError(t, err)
 			require.Equal(t, c.want, b.NumRows(), name)
 			break

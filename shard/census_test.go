@@ -143,10 +143,10 @@ func smallGroups() [][]arrow.DataType {
 
 // TestFlipAndCut flips bits of small shards and cuts them. Reading all data must give an error or the same data,
 // never other data. AMUDAI_CENSUS=all flips every bit. A sweep flips one bit of every byte, a different one in
-// each shard. Other runs do so for every third byte.
+// each shard. Other runs do so for every seventh byte.
 func TestFlipAndCut(t *testing.T) {
 	all := os.Getenv("AMUDAI_CENSUS") == "all"
-	step := sweep.Step(3)
+	step := sweep.Step(7)
 	if all {
 		step = 1
 	}
@@ -201,17 +201,17 @@ func incompressible(rng *rand.Rand, rows int) table {
 	return data
 }
 
-// TestFlipLarge flips random bits of a shard of about 20 MB, one at a time. The result is an error or the same
+// TestFlipLarge flips random bits of a shard of about 5 MB, one at a time. The result is an error or the same
 // data. AMUDAI_CENSUS=all flips 10,000 bits.
 func TestFlipLarge(t *testing.T) {
-	flips := sweep.Count(100, 500)
+	flips := sweep.Count(60, 500)
 	if os.Getenv("AMUDAI_CENSUS") == "all" {
 		flips = 10_000
 	}
 	store := storage.NewMemory()
 	rng := rand.New(rand.NewPCG(1, uint64(flips)))
-	data := incompressible(rng, 800_000)
-	writeTable(t, "mem://x/large", data, WriterOptions{Store: store, StripeRows: 200_000, CreationTime: created}, 100_000)
+	data := incompressible(rng, 200_000)
+	writeTable(t, "mem://x/large", data, WriterOptions{Store: store, StripeRows: 50_000, CreationTime: created}, 25_000)
 	r, err := store.Open(context.Background(), "mem://x/large")
 	require.NoError(t, err)
 	b, _, err := r.ReadSuffix(context.Background(), 1<<30)

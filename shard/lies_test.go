@@ -11,7 +11,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -415,13 +414,18 @@ func fixedList(p *shardtest.Parts, size uint32) {
 	p.Fields = p.Fields[colFixedList : colFixedList+2]
 }
 
-// zeros is a Zstandard frame of n zeros.
+// zeros is a Zstandard frame of n zeros, with a window of 4 MiB. It is made by hand, as no test of the package should wait for its encoder.
 func zeros(n int) []byte {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
-	if err != nil {
-		panic(err)
+	const block, repeated, last = 128 << 10, 1 << 1, 1 // the largest block, and bits of its header
+	frame := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xc0, 12 << 3}, u64(uint64(n))...)
+	for ; n > 0; n -= block {
+		header := uint32(min(n, block))<<3 | repeated
+		if n <= block {
+			header |= last
+		}
+		frame = binary.LittleEndian.AppendUint32(frame, header) // of three bytes, then the byte to repeat
 	}
-	return z.EncodeAll(make([]byte, n), nil)
+	return frame
 }
 
 // zstdText is a block of one string of n zeros.

@@ -14,6 +14,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/testing/golden"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
@@ -69,7 +70,7 @@ func TestVerifyNamesTheBit(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			named, failed := 0, 0
-			for i := len(name) % 3; i < len(b); i += 3 {
+			for i := len(name) % 3; i < len(b); i += sweep.Step(11) {
 				bit := (i*5 + len(name)) % 8
 				b[i] ^= 1 << bit
 				_, readErr := readBatches(b)
