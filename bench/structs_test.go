@@ -17,6 +17,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
 )
 
 // item is a row like those of TPC-H lineitem. Its days are timestamps, because parquet-go writes wrong dates from a time.Time.
@@ -97,7 +98,7 @@ func makeOrders(n int) []order {
 	return rows
 }
 
-// BenchmarkStructs writes and reads Go structs by shard.WriterOf and shard.RowsOf, and by parquet-go's generic writer
+// BenchmarkStructs writes and reads Go structs by shard.WriterOf and table.RowsOf, and by parquet-go's generic writer
 // and reader. The time is CPU time, with garbage collection.
 //
 //	taskset -c 0 go test -C bench . -run - -bench Structs -benchtime 5x
@@ -178,12 +179,12 @@ func writeAmudai[T any](ctx context.Context, path string, rows []T) error {
 }
 
 func readAmudai[T any](ctx context.Context, path string, each func(T)) error {
-	s, err := shard.Open(ctx, path, shard.OpenOptions{})
+	t, err := table.OpenWith(ctx, table.OpenOptions{Format: "shard"}, path)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	for row, err := range shard.RowsOf[T](ctx, s, shard.ScanOptions{}) {
+	defer t.Close()
+	for row, err := range table.RowsOf[T](ctx, t, table.ScanOptions{}) {
 		if err != nil {
 			return err
 		}

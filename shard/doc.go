@@ -7,7 +7,7 @@
 //	err = w.Write(ctx, batch)                  // any number of times, any number of rows
 //	err = w.Close(ctx)                         // publishes the shard
 //
-// [NewWriter] writes to an [io.Writer]. [CreateOf] begins a [WriterOf] for rows that are Go structs.
+// [NewWriter] writes to an [io.Writer]. [CreateOf] begins a [WriterOf] for rows that are Go structs, which table.RowsOf reads.
 //
 // # Reading
 //
@@ -18,7 +18,7 @@
 //	n, err := s.Count(ctx, expensive)
 //	rows, err := s.Take(ctx, []int64{17, 4}, shard.TakeOptions{})
 //
-// [RowsOf] is a scan as Go structs. [OpenReaderAt] reads from an [io.ReaderAt]. [Shard.Reader] is a scan as an Arrow record reader.
+// [OpenReaderAt] reads from an [io.ReaderAt]. [Shard.Reader] is a scan as an Arrow record reader.
 // [Shard.Explain] and [Shard.Analyze] show how a scan finds its rows, and [Shard.Statistics] gives
 // the stored statistics of a column. [Verify] checks a shard, and [Recover] saves the complete
 // stripes of an unfinished or damaged one.

@@ -6,7 +6,6 @@ import (
 	"log"
 	"time"
 
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -49,52 +48,4 @@ func ExampleWriterOf() {
 	fmt.Println(w.Rows(), "rows of", w.Schema().NumFields(), "columns")
 	// Output:
 	// 3 rows of 4 columns
-}
-
-// A type with fewer fields reads fewer columns, here only the prices of the items. The filter may use others.
-func ExampleRowsOf() {
-	ctx := context.Background()
-	const location = "mem://example/orders2.amudai.shard"
-	writeOrders(ctx, location)
-	s, err := shard.Open(ctx, location, shard.OpenOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer s.Close()
-
-	type price struct {
-		ID    int64 `arrow:"id"`
-		Items []struct {
-			Price float64 `arrow:"price"`
-		} `arrow:"items"`
-	}
-	march, err := filter.Parse("shipped < '2026-03-03'")
-	if err != nil {
-		log.Fatal(err)
-	}
-	for order, err := range shard.RowsOf[price](ctx, s, shard.ScanOptions{Filter: march}) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, item := range order.Items {
-			fmt.Println(order.ID, item.Price)
-		}
-	}
-	// Output:
-	// 1 0.5
-	// 1 0.75
-}
-
-func writeOrders(ctx context.Context, location string) {
-	w, err := shard.CreateOf[Order](ctx, location, shard.WriterOptions{Overwrite: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer w.Abort(ctx)
-	if err := w.Write(ctx, orders...); err != nil {
-		log.Fatal(err)
-	}
-	if err := w.Close(ctx); err != nil {
-		log.Fatal(err)
-	}
 }

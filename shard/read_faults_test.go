@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
+	tables "github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -107,20 +108,26 @@ func shardUses(file string) []faultstore.Use {
 			}
 			return nil
 		}),
-		onShard("rows", file, func(ctx context.Context, s *Shard, out *strings.Builder) error {
-			for row, err := range RowsOf[struct {
+		{Name: "rows " + file, Run: func(dir string) (string, error) {
+			ctx := context.Background()
+			tb, err := tables.Open(ctx, filepath.Join(dir, file))
+			if err != nil {
+				return "", err
+			}
+			var out strings.Builder
+			for row, err := range tables.RowsOf[struct {
 				Line *string `arrow:"line"`
-			}](ctx, s, ScanOptions{}) {
+			}](ctx, tb, tables.ScanOptions{}) {
 				if err != nil {
-					return err
+					return "", errors.Join(err, tb.Close())
 				}
 				if row.Line != nil {
 					out.WriteString(*row.Line)
 				}
-				fmt.Fprintln(out)
+				fmt.Fprintln(&out)
 			}
-			return nil
-		}),
+			return out.String(), tb.Close()
+		}},
 		onShard("indexes", file, func(ctx context.Context, s *Shard, out *strings.Builder) error {
 			all, err := s.Indexes(ctx)
 			for _, x := range all {

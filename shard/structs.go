@@ -6,18 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"reflect"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/structs"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 )
 
 // WriterOf writes a shard whose rows are structs of type T. Each exported field is a column. [CreateOf] and [NewWriterOf]
-// begin one. Like a [Writer] it belongs to one goroutine, and ends with Close or Abort.
+// begin one. Like a [Writer] it belongs to one goroutine, and ends with Close or Abort. table.RowsOf reads such rows.
 //
 // The tag of a field has the name of its column, by default that of the field, and options:
 //
@@ -132,113 +129,4 @@ func (w *WriterOf[T]) Close(ctx context.Context) error {
 func (w *WriterOf[T]) Abort(ctx context.Context) error {
 	w.err = shardwriter.ErrEnded
 	return w.w.Abort(ctx)
-}
-
-// RowsOf scans a shard as structs of type T. Only the columns, and parts of nested columns, that T has fields for are
-// read; [WriterOf] describes fields and their tags. The filter may use other columns, too. Of the options, Columns,
-// Strings, Coded, Decimals64 and Reuse follow from T and must not be set.
-//
-//	for order, err := range shard.RowsOf[Order](ctx, s, shard.ScanOptions{Filter: expensive}) { … }
-//
-// A field of another type than WriterOf makes is an error, except that
-//
-//   - integers and durations may have any width or unit: a value that does not fit is an error with its row
-//   - float16 and float32 become float64 or float32, and narrower decimals of the same scale wider ones
-//   - string and []byte take strings of any layout, []byte and []V also values and lists of a fixed length
-//   - time.Time takes timestamps of any unit, in their zone, and dates; time.Duration takes times of a day
-//   - dictionaries and run-end encoded columns count as their values, and extension types as their storage
-//
-// Such an error, or one about a field that the shard has no column for, is the first and only step of the loop. A null is
-// nil; in a field that cannot be nil, it is an error with its row. Every error ends the loop. A loop that is left early
-// frees its memory and ends its goroutines.
-//
-// Rows may be kept, with the strings, slices and pointers in them. Up to 64 KiB of values in neighbouring rows share
-// memory, which is freed when the last of them is: a program that keeps few strings for long should clone them.
-func RowsOf[T any](ctx context.Context, s *Shard, o ScanOptions) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
-		r, err := readerOf[T](ctx, s, &o)
-		if err != nil {
-			yield(none, err)
-			return
-		}
-		defer r.Close()
-		for batch, err := range s.Scan(ctx, o) {
-			if err != nil {
-				yield(none, err)
-				return
-			}
-			if !eachRow(r, batch, yield) {
-				return
-			}
-		}
-	}
-}
-
-// eachRow yields the rows of a batch, and reports whether others should follow.
-func eachRow[T any](r *structs.Reader[T], batch Batch, yield func(T, error) bool) bool {
-	var none T
-	if err := r.Open(batch); err != nil {
-		yield(none, err)
-		return false
-	}
-	defer r.Close()
-	for from := 0; from < int(batch.NumRows()); {
-		rows, err := r.Read(from, int(batch.NumRows()))
-		if err != nil {
-			yield(none, placeIn(batch, err))
-			return false
-		}
-		for i := range rows {
-			if !yield(rows[i], nil) {
-				return false
-			}
-		}
-		from += len(rows)
-	}
-	return true
-}
-
-// placeIn counts the row of an error from the first of the shard.
-func placeIn(batch Batch, err error) error {
-	e := (*structs.RowError)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	row := int64(e.Row)
-	for _, r := range batch.RowRanges() {
-		if row < r.To-r.From {
-			return fmt.Errorf("row %d of the shard: field %s: %w", r.From+row, e.Field, e.Err)
-		}
-		row -= r.To - r.From
-	}
-	return err
-}
-
-// readerOf sets the options of a scan that follow from T.
-func readerOf[T any](ctx context.Context, s *Shard, o *ScanOptions) (*structs.Reader[T], error) {
-	if o.Columns != nil || o.Coded != nil || o.Decimals64 != nil || o.Strings != StringsAsRecorded || o.Reuse {
-		return nil, fmt.Errorf("ScanOptions.Columns, Strings, Coded, Decimals64 and Reuse follow from %s and must not be set", reflect.TypeFor[T]())
-	}
-	t, err := structs.TypeOf[T]()
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range t.Leaves() {
-		path := ""
-		for _, name := range f.Names {
-			path = schema.JoinPath(path, name)
-		}
-		if _, err := s.schema.Path(path); err != nil {
-			return nil, fmt.Errorf("field %s: %w", f.Go, err)
-		}
-		o.Columns = append(o.Columns, path)
-	}
-	p, err := s.table.Project(ctx, o.Columns)
-	if err != nil {
-		return nil, err
-	}
-	o.Strings = StringsPlain // the fewest bytes
-	o.Reuse = true           // the reader copies texts
-	return t.NewReader(p.Schema)
 }

@@ -8,16 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/testing/leaktest"
+	tables "github.com/amudai/amudai-go/table"
 )
 
 type color string
@@ -140,20 +136,17 @@ func writeRows[T any](t require.TestingT, o WriterOptions, rows []T, step int) [
 	return out.Bytes()
 }
 
-func openBytes(t require.TestingT, data []byte) *Shard {
-	s, err := OpenReaderAt(context.Background(), bytes.NewReader(data), int64(len(data)), OpenOptions{})
+// readRows reads a shard by package table.
+func readRows[T any](t require.TestingT, data []byte, o tables.ScanOptions) (rows []T) {
+	ctx := context.Background()
+	tb, err := tables.OpenWith(ctx, tables.OpenOptions{Stdin: bytes.NewReader(data), Format: "shard"}, "-")
 	require.NoError(t, err)
-	return s
-}
-
-func readRows[T any](ctx context.Context, s *Shard, o ScanOptions) (rows []T, err error) {
-	for row, err := range RowsOf[T](ctx, s, o) {
-		if err != nil {
-			return rows, err
-		}
+	defer tb.Close()
+	for row, err := range tables.RowsOf[T](ctx, tb, o) {
+		require.NoError(t, err)
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows
 }
 
 // TestStructsComeBack writes rows of all kinds, and compares all rows after the loop, so that they must not depend on
@@ -165,10 +158,8 @@ func TestStructsComeBack(t *testing.T) {
 			rows = append(rows, rows...)
 		}
 		step := rapid.SampledFrom([]int{1, 7, 600, 5000}).Draw(rt, "step")
-		s := openBytes(rt, writeRows(rt, WriterOptions{}, rows, step))
-		defer s.Close()
-		got, err := readRows[everything](context.Background(), s, ScanOptions{BatchRows: rapid.SampledFrom([]int{0, 5, 700}).Draw(rt, "batch")})
-		require.NoError(rt, err)
+		data := writeRows(rt, WriterOptions{}, rows, step)
+		got := readRows[everything](rt, data, tables.ScanOptions{BatchRows: rapid.SampledFrom([]int{0, 5, 700}).Draw(rt, "batch")})
 		require.Equal(rt, len(rows), len(got))
 		for i := range rows {
 			require.Equal(rt, rows[i], got[i])
@@ -205,10 +196,7 @@ func TestWriteKeepsNoReference(t *testing.T) {
 		require.NoError(t, w.Write(t.Context(), row{raw, &p}))
 	}
 	require.NoError(t, w.Close(t.Context()))
-	s := openBytes(t, out.Bytes())
-	defer s.Close()
-	rows, err := readRows[row](t.Context(), s, ScanOptions{})
-	require.NoError(t, err)
+	rows := readRows[row](t, out.Bytes(), tables.ScanOptions{})
 	for i, r := range rows {
 		require.Equal(t, byte(i), r.Raw[0])
 		require.Equal(t, i, *r.P)
@@ -299,180 +287,9 @@ func TestInexactTimes(t *testing.T) {
 	}
 	for _, ns := range []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, math.MaxInt64} {
 		rows := []row{{unix, time.Unix(0, ns).UTC(), unix, 0}}
-		s := openBytes(t, writeRows(t, WriterOptions{}, rows, 1))
-		got, err := readRows[row](t.Context(), s, ScanOptions{})
-		require.NoError(t, err)
+		got := readRows[row](t, writeRows(t, WriterOptions{}, rows, 1), tables.ScanOptions{})
 		require.Equal(t, ns, got[0].Nano.UnixNano())
-		require.NoError(t, s.Close())
 	}
-}
-
-func TestMismatches(t *testing.T) {
-	type row struct {
-		A     int64
-		Note  *string
-		Wide  uint64
-		P     *point
-		L     []*int32
-		Cents decimal128.Num `arrow:",decimal(9,2)"`
-	}
-	rows := make([]row, 3000)
-	for i := range rows {
-		rows[i] = row{A: int64(i), Note: new(string), Wide: uint64(i), P: &point{}, L: []*int32{new(int32)}}
-	}
-	rows[2999] = row{A: -1, Wide: math.MaxUint64, L: []*int32{nil}}
-	s := openBytes(t, writeRows(t, WriterOptions{}, rows, 3000))
-	defer s.Close()
-	mismatch[struct{ B int64 }](t, s, 0, "field .B:", `"B"`)
-	mismatch[struct{ A string }](t, s, 0, `field .A: the column "A" is of the type int64, which does not become a string`)
-	mismatch[struct{ P struct{ X, Z int32 } }](t, s, 0, "field .P.Z:", "Z")
-	mismatch[struct{ P struct{ X string } }](t, s, 0, `field .P.X: the column "X" is of the type int32`)
-	mismatch[struct{ A []int64 }](t, s, 0, `field .A: the column "A"`)
-	mismatch[struct{ L int64 }](t, s, 0, `field .L: the column "L"`)
-	mismatch[struct{ Cents decimal128.Num }](t, s, 0, "decimal(9, 2)")
-	mismatch[struct{ A float64 }](t, s, 0, "int64")
-	mismatch[struct{ C chan int }](t, s, 0, "field .C")
-	mismatch[struct{ Note string }](t, s, 2999, "row 2999 of the shard: field .Note: the value is null, which string cannot be; *string can")
-	mismatch[struct{ P point }](t, s, 2999, "row 2999 of the shard: field .P: the value is null")
-	mismatch[struct{ P struct{ X int32 } }](t, s, 2999, "row 2999 of the shard: field .P: the value is null")
-	mismatch[struct{ L []int32 }](t, s, 2999, "row 2999 of the shard: field .L[]: the value is null")
-	mismatch[struct{ A int8 }](t, s, 128, "row 128 of the shard: field .A: 128 does not fit int8")
-	mismatch[struct{ A uint }](t, s, 2999, "row 2999 of the shard: field .A: -1 does not fit uint")
-	mismatch[struct{ Wide int }](t, s, 2999, "field .Wide: 18446744073709551615 does not fit int")
-
-	_, err := readRows[row](t.Context(), s, ScanOptions{Columns: []string{"A"}})
-	require.ErrorContains(t, err, "must not be set")
-}
-
-// mismatch reads with an error after some rows at most: those in the same piece as the row of the error are not seen.
-func mismatch[T any](t *testing.T, s *Shard, most int, texts ...string) {
-	t.Helper()
-	rows, err := readRows[T](t.Context(), s, ScanOptions{})
-	for _, text := range texts {
-		require.ErrorContains(t, err, text)
-	}
-	require.LessOrEqual(t, len(rows), most)
-}
-
-// TestRowsOfColumns reads types that no writer of structs makes.
-func TestRowsOfColumns(t *testing.T) {
-	mem := memory.DefaultAllocator
-	zone := "Europe/Rome"
-	fields := []arrow.Field{
-		{Name: "code", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, Nullable: true},
-		{Name: "number", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int16}},
-		{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: zone}},
-		{Name: "day", Type: arrow.FixedWidthTypes.Date64},
-		{Name: "took", Type: arrow.FixedWidthTypes.Duration_s},
-		{Name: "clock", Type: arrow.FixedWidthTypes.Time64us},
-		{Name: "view", Type: arrow.BinaryTypes.StringView},
-		{Name: "large", Type: arrow.BinaryTypes.LargeBinary},
-		{Name: "half", Type: arrow.FixedWidthTypes.Float16},
-		{Name: "list", Type: arrow.LargeListOf(arrow.PrimitiveTypes.Uint8), Nullable: true},
-		{Name: "fixed", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32)},
-		{Name: "small", Type: &arrow.Decimal64Type{Precision: 9, Scale: 2}},
-		{Name: "zone", Type: &arrow.TimestampType{Unit: arrow.Second, TimeZone: ""}},
-	}
-	s := arrow.NewSchema(fields, nil)
-	b, _, err := array.RecordFromJSON(mem, s, bytes.NewBufferString(`[
-		{"code": "a", "number": 7, "at": 1000, "day": "2026-01-02", "took": 5, "clock": "00:00:01", "view": "x", "large": "AQI=", "half": 0.5,
-		 "list": [1, 2], "fixed": [0.5, 1], "small": "1.25", "zone": 9},
-		{"code": null, "number": -1, "at": -1, "day": "1970-01-01", "took": -5, "clock": "23:00:00", "view": "", "large": "", "half": -2,
-		 "list": null, "fixed": [2, 3], "small": "-1.25", "zone": -9}]`))
-	require.NoError(t, err)
-	defer b.Release()
-	var out bytes.Buffer
-	w, err := NewWriter(t.Context(), &out, s, WriterOptions{})
-	require.NoError(t, err)
-	require.NoError(t, w.Write(t.Context(), b))
-	require.NoError(t, w.Close(t.Context()))
-
-	type row struct {
-		Code   *string        `arrow:"code"`
-		Number int64          `arrow:"number"`
-		At     time.Time      `arrow:"at"`
-		Day    time.Time      `arrow:"day"`
-		Took   time.Duration  `arrow:"took"`
-		Clock  time.Duration  `arrow:"clock"`
-		View   color          `arrow:"view"`
-		Large  []byte         `arrow:"large"`
-		Half   float64        `arrow:"half"`
-		List   []uint32       `arrow:"list"`
-		Fixed  []float64      `arrow:"fixed"`
-		Small  decimal128.Num `arrow:"small,decimal(38,2)"`
-		Zone   time.Time      `arrow:"zone"`
-	}
-	sh := openBytes(t, out.Bytes())
-	defer sh.Close()
-	rows, err := readRows[row](t.Context(), sh, ScanOptions{})
-	require.NoError(t, err)
-	rome, err := time.LoadLocation(zone)
-	require.NoError(t, err)
-	a := "a"
-	require.Equal(t, []row{
-		{&a, 7, time.UnixMilli(1000).In(rome), time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), 5 * time.Second, time.Second, "x", []byte{1, 2}, 0.5,
-			[]uint32{1, 2}, []float64{0.5, 1}, decimal128.FromI64(125), time.Unix(9, 0).UTC()},
-		{nil, -1, time.UnixMilli(-1).In(rome), time.Unix(0, 0).UTC(), -5 * time.Second, 23 * time.Hour, "", []byte{}, -2,
-			nil, []float64{2, 3}, decimal128.FromI64(-125), time.Unix(-9, 0).UTC()},
-	}, rows)
-}
-
-// TestRowsOfFilter uses a column that T has no field for.
-func TestRowsOfFilter(t *testing.T) {
-	s := numberedStructs(t, 100_000)
-	defer s.Close()
-	type name struct{ Name string }
-	e, err := filter.Parse("Number >= 99990 or Number = 5")
-	require.NoError(t, err)
-	rows, err := readRows[name](t.Context(), s, ScanOptions{Filter: e, Limit: 3})
-	require.NoError(t, err)
-	require.Equal(t, []name{{"n5"}, {"n99990"}, {"n99991"}}, rows)
-	_, err = readRows[struct{ Number int16 }](t.Context(), s, ScanOptions{Rows: []RowRange{{From: 10, To: 20}, {From: 40_000, To: 40_010}}})
-	require.ErrorContains(t, err, "row 40000 of the shard: field .Number: 40000 does not fit int16")
-}
-
-type numberedStruct struct {
-	Number int
-	Name   string
-}
-
-func numberedStructs(t *testing.T, n int) *Shard {
-	rows := make([]numberedStruct, n)
-	for i := range rows {
-		rows[i] = numberedStruct{i, fmt.Sprint("n", i)}
-	}
-	return openBytes(t, writeRows(t, WriterOptions{StripeRows: 30_000}, rows, 1000))
-}
-
-// TestRowsOfEndsEarly leaves loops in the middle, by hand and by a context that ends.
-func TestRowsOfEndsEarly(t *testing.T) {
-	s := numberedStructs(t, 100_000)
-	defer s.Close()
-	check := leaktest.Goroutines(t)
-	mem := leaktest.NewAllocator()
-	for stop := range 3 {
-		n := 0
-		for row, err := range RowsOf[numberedStruct](t.Context(), s, ScanOptions{Parallelism: 4, BatchRows: 1000, Allocator: mem}) {
-			require.NoError(t, err)
-			require.Equal(t, n, row.Number)
-			if n++; n == 1+stop*1500 {
-				break
-			}
-		}
-		require.Equal(t, 1+stop*1500, n)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	n, last := 0, error(nil)
-	for _, err := range RowsOf[numberedStruct](ctx, s, ScanOptions{Parallelism: 4, BatchRows: 1000, Allocator: mem}) {
-		if n++; n == 5 {
-			cancel()
-		}
-		last = err
-	}
-	require.ErrorIs(t, last, context.Canceled)
-	check()
-	require.Zero(t, mem.InUse())
 }
 
 func TestWriterOfEnds(t *testing.T) {

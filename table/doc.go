@@ -26,6 +26,10 @@
 //		// a batch is valid until the next step
 //	}
 //
+// [RowsOf] gives rows as Go structs, with the columns that these have fields for.
+//
+//	for flight, err := range table.RowsOf[Flight](ctx, t, table.ScanOptions{Filter: late}) {
+//
 // # Ask
 //
 // Questions are options whose zero value asks for everything: [ScanOptions], [TakeOptions], [SampleOptions], [TailOptions],

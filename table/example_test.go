@@ -42,6 +42,27 @@ func ExampleOpen() {
 	// 2 <nil>
 }
 
+// Rows are Go structs. Only the columns that the type has fields for are read; the filter may use others.
+func ExampleRowsOf() {
+	ctx := context.Background()
+	t := sales(ctx)
+	defer t.Close()
+	type sale struct {
+		Order   int
+		Channel *string // nil is null
+	}
+	for sale, err := range table.RowsOf[sale](ctx, t, table.ScanOptions{Filter: filter.Gt(filter.Col("Total"), 100)}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if sale.Channel != nil {
+			fmt.Println(sale.Order, *sale.Channel)
+		}
+	}
+	// Output:
+	// 2002 shop
+}
+
 func ExampleTable_Scan() {
 	ctx := context.Background()
 	t := sales(ctx)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -103,6 +105,36 @@ func (t *Table) options(o ScanOptions) provider.ReadOptions {
 		ro.Notice, ro.Warning = nil, nil
 	}
 	return ro
+}
+
+// openChosen opens the table with what o.Choose chooses. Formats that filter are opened once for it. Others are opened again if they need not
+// read all columns, and can be.
+func (t *Table) openChosen(ctx context.Context, o provider.ReadOptions) (provider.Source, error) {
+	choose, fewer := o.Choose, false
+	o.Choose = func(in *arrow.Schema) (columns []string, where filter.Expr, err error) {
+		columns, where, err = choose(in)
+		needed := map[string]bool{}
+		for _, path := range slices.Concat(columns, where.Columns()) {
+			needed[schema.SplitPath(path)[0]] = true
+		}
+		fewer = columns != nil && len(needed) < in.NumFields()
+		o.Columns, o.Filter = columns, where
+		return columns, where, err
+	}
+	src, err := t.union.Open(ctx, o)
+	if err != nil || !fewer || !t.Rereadable() || len(t.locations) > 1 || t.filters() {
+		return src, err
+	}
+	if err := src.Close(); err != nil {
+		return nil, err
+	}
+	o.Choose = nil
+	return t.union.Open(ctx, o)
+}
+
+// filters reports whether all inputs, which were opened, are in formats that filter.
+func (t *Table) filters() bool {
+	return !slices.ContainsFunc(t.Formats(), func(f provider.Format) bool { return !f.Filters })
 }
 
 // Schema returns the columns of the table. Of a single input it reads what tells them, the first time; a pipe is then read by this, so

@@ -241,11 +241,9 @@ func (s *search) times(in *arrow.Schema) (e filter.Expr, err error) {
 	return e, nil
 }
 
-// open opens the table with the columns, and the rows, that choose chooses. Formats that filter are opened once for it. Others are opened again
-// if they need not read all columns, and can be.
+// open opens the table with the columns, and the rows, that choose chooses.
 func (s *search) open(ctx context.Context, so ScanOptions, choose func(*searchColumns) ([]string, filter.Expr)) (provider.Source, error) {
 	o := s.table.options(so)
-	fewer := false
 	o.Choose = func(in *arrow.Schema) ([]string, filter.Expr, error) {
 		c, err := s.columns(in)
 		if err != nil && len(s.table.locations) == 1 {
@@ -254,22 +252,8 @@ func (s *search) open(ctx context.Context, so ScanOptions, choose func(*searchCo
 		if err != nil {
 			return nil, filter.Expr{}, err
 		}
-		o.Columns, o.Filter = choose(c)
-		fewer = len(c.all) < in.NumFields()
-		return o.Columns, o.Filter, nil
+		columns, where := choose(c)
+		return columns, where, nil
 	}
-	src, err := s.table.union.Open(ctx, o)
-	if err != nil || !fewer || !s.table.Rereadable() || len(s.table.locations) > 1 || s.table.filters() {
-		return src, err
-	}
-	if err := src.Close(); err != nil {
-		return nil, err
-	}
-	o.Choose = nil
-	return s.table.union.Open(ctx, o)
-}
-
-// filters reports whether all inputs, which were opened, are in formats that filter.
-func (t *Table) filters() bool {
-	return !slices.ContainsFunc(t.Formats(), func(f provider.Format) bool { return !f.Filters })
+	return s.table.openChosen(ctx, o)
 }

@@ -95,6 +95,15 @@ func TestShard(t *testing.T) {
 	n, err = tb.Count(ctx, table.ScanOptions{Filter: where})
 	check(t, err)
 	equal(t, 10, n)
+	next := int64(90)
+	for row, err := range table.RowsOf[struct {
+		N int64 `arrow:"n"`
+	}](ctx, tb, table.ScanOptions{Filter: where}) {
+		check(t, err)
+		equal(t, next, row.N)
+		next++
+	}
+	equal(t, 100, next)
 
 	source, err := traceql.TableSource(ctx, tb)
 	check(t, err)
