@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/engine/aggregate"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/table/internal/recorded"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -130,6 +131,38 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 		return newShares(rows), nil
 	}
 	return sorted{rows.sorter}, nil
+}
+
+// recorded returns the results of a query if the inputs record them, else nil.
+func (t *Table) recorded(ctx context.Context, q *groupQuery) (arrow.RecordBatch, error) {
+	if len(q.keys) > 0 || !q.Filter.IsZero() || q.Rows != nil || q.Having != "" || len(t.o.Schema) > 0 {
+		return nil, nil
+	}
+	for _, c := range q.calls {
+		if !recorded.May(c) {
+			return nil, nil
+		}
+	}
+	var all *recorded.Results
+	for i := range t.locations {
+		s, err := t.statisticsOf(ctx, i, aggregate.Columns(nil, q.calls))
+		if s == nil || err != nil {
+			return nil, nil // reading the rows tells an error
+		}
+		next := recorded.New(s, q.calls)
+		if next == nil {
+			return nil, nil
+		}
+		if all == nil {
+			all = next
+		} else if !all.Add(next) {
+			return nil, nil
+		}
+	}
+	if all == nil {
+		return nil, nil
+	}
+	return all.Batch(), nil
 }
 
 // GroupExplanation tells what [Table.Group] would read.

@@ -50,7 +50,7 @@ func RowsOf[T any](ctx context.Context, t *Table, o ScanOptions) iter.Seq2[T, er
 				yield(none, err)
 				return
 			}
-			more, err := eachRow(r, batch, yield)
+			more, err := r.Each(batch, yield)
 			if err != nil {
 				yield(none, placeIn(src, before, err))
 				return
@@ -102,27 +102,6 @@ func columnsOf(fields []structs.Field, in *arrow.Schema) (paths []string, err er
 		paths = append(paths, path)
 	}
 	return paths, nil
-}
-
-// eachRow yields the rows of a batch, and reports whether others should follow.
-func eachRow[T any](r *structs.Reader[T], batch arrow.RecordBatch, yield func(T, error) bool) (more bool, err error) {
-	if err := r.Open(batch); err != nil {
-		return false, err
-	}
-	defer r.Close()
-	for from := 0; from < int(batch.NumRows()); {
-		rows, err := r.Read(from, int(batch.NumRows()))
-		if err != nil {
-			return false, err
-		}
-		for i := range rows {
-			if !yield(rows[i], nil) {
-				return false, nil
-			}
-		}
-		from += len(rows)
-	}
-	return true, nil
 }
 
 // placeIn counts the row of an error in the last batch of a source, which had some rows before: from the first of the table or, if the source

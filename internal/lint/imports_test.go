@@ -31,7 +31,7 @@ var rows = [][]string{
 	{"table"},
 	{"internal/inputs"},
 	{"table/internal/diff"},
-	{"table/internal/tables", "table/internal/around"},
+	{"table/internal/tables", "table/internal/around", "table/internal/recorded"},
 	{"shard/internal/inspect", "shard/internal/verify"},
 	{"internal/verification"},
 	{"table/provider"},

@@ -17,20 +17,23 @@ func (t *Type[T]) NewReader(s *arrow.Schema) (*Reader[T], error) {
 	return r, err
 }
 
-// Open begins a batch, which must stay valid until Close or the next call.
-func (r *Reader[T]) Open(batch arrow.RecordBatch) error {
-	r.Close()
-	return r.root.openFields(batch.Column)
-}
-
-// Close releases what the reader holds of a batch.
-func (r *Reader[T]) Close() { r.held.release() }
-
-// Read returns rows from one on, up to another or fewer. The slice is valid until the next call, its rows longer.
-func (r *Reader[T]) Read(from, to int) ([]T, error) {
-	rows := r.buffer[:min(to-from, len(r.buffer))]
-	if err := r.root.readFields(from, spanOf(rows)); err != nil {
-		return nil, shift(err, from)
+// Each yields the rows of a batch, each with a nil error, and reports whether others should follow. Rows may be kept.
+func (r *Reader[T]) Each(batch arrow.RecordBatch, yield func(T, error) bool) (more bool, err error) {
+	defer r.held.release()
+	if err := r.root.openFields(batch.Column); err != nil {
+		return false, err
 	}
-	return rows, nil
+	for from := 0; from < int(batch.NumRows()); {
+		rows := r.buffer[:min(int(batch.NumRows())-from, len(r.buffer))]
+		if err := r.root.readFields(from, spanOf(rows)); err != nil {
+			return false, shift(err, from)
+		}
+		for i := range rows {
+			if !yield(rows[i], nil) {
+				return false, nil
+			}
+		}
+		from += len(rows)
+	}
+	return true, nil
 }

@@ -48,7 +48,6 @@ func batches(t *testing.T, rows []row, step int) (got []row, n int, err error) {
 	require.NoError(t, err)
 	r, err := all.NewReader(all.Schema())
 	require.NoError(t, err)
-	defer r.Close()
 	a := all.NewAppender()
 	take := func() bool {
 		batch, e := a.Batch()
@@ -60,13 +59,12 @@ func batches(t *testing.T, rows []row, step int) (got []row, n int, err error) {
 		for _, column := range batch.Columns() {
 			require.NoError(t, arrowutil.Check(column))
 		}
-		require.NoError(t, r.Open(batch))
-		for from := 0; from < int(batch.NumRows()); {
-			some, err := r.Read(from, int(batch.NumRows()))
-			require.NoError(t, err)
-			got, from = append(got, some...), from+len(some)
-		}
-		return true
+		more, e := r.Each(batch, func(r row, _ error) bool {
+			got = append(got, r)
+			return true
+		})
+		require.NoError(t, e)
+		return more
 	}
 	for at := 0; at < len(rows); at += step {
 		for part := rows[at:min(at+step, len(rows))]; ; {

@@ -1,8 +1,8 @@
-package table
+// Package recorded has results of aggregates that files record: numbers of rows and values, and bounds of columns.
+package recorded
 
 import (
 	"bytes"
-	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -15,61 +15,25 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// isRecorded reports whether a file may record the result of a call: the number of rows or values, or a bound.
-func isRecorded(c ast.Call) bool {
+// May reports whether a file may record the result of a call: the number of rows or values, or a bound.
+func May(c ast.Call) bool {
 	if c.Where != nil || c.Distinct || len(c.Args) > 1 || len(c.Args) == 1 && c.Args[0].Op != ast.OpColumn {
 		return false
 	}
 	return c.Name == "count" || len(c.Args) == 1 && (c.Name == "min" || c.Name == "max")
 }
 
-// recorded returns the results of a query if the inputs record them, else nil.
-func (t *Table) recorded(ctx context.Context, q *groupQuery) (arrow.RecordBatch, error) {
-	if len(q.keys) > 0 || !q.Filter.IsZero() || q.Rows != nil || q.Having != "" || len(t.o.Schema) > 0 {
-		return nil, nil
-	}
-	for _, c := range q.calls {
-		if !isRecorded(c) {
-			return nil, nil
-		}
-	}
-	var all *recorded
-	for i := range t.locations {
-		s, err := t.statisticsOf(ctx, i, aggregate.Columns(nil, q.calls))
-		if s == nil || err != nil {
-			return nil, nil // reading the rows tells an error
-		}
-		next := newRecorded(s, q.calls)
-		if next == nil {
-			return nil, nil
-		}
-		if all == nil {
-			all = next
-		} else if !all.add(next) {
-			return nil, nil
-		}
-	}
-	if all == nil {
-		return nil, nil
-	}
-	columns := make([]arrow.Array, len(all.fields))
-	for i := range all.fields {
-		columns[i] = all.column(i)
-	}
-	return array.NewRecordBatch(arrow.NewSchema(all.fields, nil), columns, 1), nil
-}
-
-// recorded are results that files record, one for each call.
-type recorded struct {
+// Results are results that files record, one for each call.
+type Results struct {
 	calls  []ast.Call
 	fields []arrow.Field
 	counts []int64       // of counts
 	bounds []arrow.Array // of minima and maxima: one value, or nil for null
 }
 
-// newRecorded finds the results in the statistics of a file. It returns nil if some are missing.
-func newRecorded(s *provider.Statistics, calls []ast.Call) *recorded {
-	r := &recorded{calls: calls, counts: make([]int64, len(calls)), bounds: make([]arrow.Array, len(calls))}
+// New finds the results in the statistics of a file. It returns nil if some are missing.
+func New(s *provider.Statistics, calls []ast.Call) *Results {
+	r := &Results{calls: calls, counts: make([]int64, len(calls)), bounds: make([]arrow.Array, len(calls))}
 	var fields []arrow.Field
 	columns := map[string]*provider.ColumnStatistics{}
 	for i := range s.Columns {
@@ -106,8 +70,8 @@ func newRecorded(s *provider.Statistics, calls []ast.Call) *recorded {
 	return r
 }
 
-// add adds the results of another file. It reports false if its columns have other types.
-func (r *recorded) add(o *recorded) bool {
+// Add adds the results of another file. It reports false if its columns have other types.
+func (r *Results) Add(o *Results) bool {
 	for i, c := range r.calls {
 		if !arrow.TypeEqual(r.fields[i].Type, o.fields[i].Type) {
 			return false
@@ -122,13 +86,22 @@ func (r *recorded) add(o *recorded) bool {
 	return true
 }
 
+// Batch is the row of the results.
+func (r *Results) Batch() arrow.RecordBatch {
+	columns := make([]arrow.Array, len(r.fields))
+	for i := range r.fields {
+		columns[i] = r.column(i)
+	}
+	return array.NewRecordBatch(arrow.NewSchema(r.fields, nil), columns, 1)
+}
+
 // less compares arrays of one value.
 func less(a, b arrow.Array) bool {
 	e, err := order.NewEncoder([]order.Key{{Type: a.DataType()}})
 	return err == nil && bytes.Compare(e.Rows(a)(nil, 0), e.Rows(b)(nil, 0)) < 0
 }
 
-func (r *recorded) column(i int) arrow.Array {
+func (r *Results) column(i int) arrow.Array {
 	switch {
 	case r.calls[i].Name == "count":
 		b := array.NewInt64Builder(memory.DefaultAllocator)
