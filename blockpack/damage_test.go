@@ -56,7 +56,7 @@ func TestFlippedBits(t *testing.T) {
 	rows, traces, err := readAll(t, file, ids[:2])
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
-	flips := sweep.Count(150, 20000)
+	flips := sweep.Count(60, 20000)
 	refused, harmless, silent, unfound := 0, 0, 0, 0
 	for range flips {
 		at := r.IntN(8 * len(file))
@@ -98,7 +98,7 @@ func equal(a, b []string) bool {
 // A file that ends early is an error, wherever it ends: the footer is at its end.
 func TestCutFiles(t *testing.T) {
 	file := write(t, otlpgen.Corpus(t, "zipkin_lens.otlp"), blockpack.WriterOptions{BlockSpans: 400})
-	for n := 0; n < len(file); n += 1 + n/sweep.Count(100, 2000) {
+	for n := 0; n < len(file); n += 1 + n/sweep.Count(50, 2000) {
 		_, _, err := readAll(t, file[:n], nil)
 		require.Error(t, err, "%d bytes", n)
 		require.True(t, damaged(t, file[:n]))
@@ -110,7 +110,7 @@ func TestHostileBytes(t *testing.T) {
 	file := write(t, otlpgen.Corpus(t, "zipkin_lens.otlp"), blockpack.WriterOptions{BlockSpans: 400})
 	r := rand.New(rand.NewPCG(3, 4))
 	var before, after runtime.MemStats
-	for range sweep.Count(150, 5000) {
+	for range sweep.Count(60, 5000) {
 		hostile := bytes.Clone(file)
 		for range 1 + r.IntN(4) {
 			at := r.IntN(len(file) - 8)

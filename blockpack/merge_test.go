@@ -197,7 +197,7 @@ func TestMergeFaults(t *testing.T) {
 		},
 	} {
 		for _, op := range []faultstore.Op{faultstore.Open, faultstore.Read, faultstore.Create, faultstore.Write, faultstore.Rename} {
-			for k := 1; ; k += sweep.Step(5) {
+			for k := 1; ; k += sweep.Step(11) {
 				check, f := leaktest.Goroutines(t), faultstore.New()
 				f.FailFrom(op, k)
 				out := filepath.Join(dir, "out.blockpack")

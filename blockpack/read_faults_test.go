@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -92,7 +93,7 @@ func TestReadFaults(t *testing.T) {
 				t.Run(name+" "+use, func(t *testing.T) {
 					check := leaktest.Goroutines(t)
 					defer check()
-					for k := 1; ; k++ {
+					for k := 1; ; k += sweep.Step(5) {
 						faults := faultstore.New()
 						store := faults.Wrap(storage.NewLocal(nil))
 						if slow {

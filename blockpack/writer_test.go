@@ -93,7 +93,7 @@ func TestBytesDependOnSpansOnly(t *testing.T) {
 	for _, c := range []struct {
 		corpus string
 		part   int // of the messages
-	}{{"zipkin_lens.otlp", 1}, {"hotrod.otlp.zst", 20}} {
+	}{{"zipkin_lens.otlp", 1}, {"hotrod.otlp.zst", 50}} {
 		messages := otlpgen.Corpus(t, c.corpus)
 		messages = messages[:(len(messages)+c.part-1)/c.part]
 		for i, m := range otlpgen.Parse(t, messages) { // events are stored as they come, so that the order of their fields counts

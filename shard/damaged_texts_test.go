@@ -126,7 +126,7 @@ func requireRight(t testing.TB, b []byte, want []string, damage string, at int) 
 // TestDamagedTexts flips bits of shards with the encodings of texts, and cuts them. Scans and conditions give an error or the
 // right answer. AMUDAI_CENSUS=all flips every bit.
 func TestDamagedTexts(t *testing.T) {
-	bits, cuts := sweep.Step(61), sweep.Step(29)
+	bits, cuts := sweep.Step(113), sweep.Step(61)
 	if os.Getenv("AMUDAI_CENSUS") == "all" {
 		bits, cuts = 1, 1
 	} else if sweep.All() {
@@ -158,7 +158,7 @@ func TestDamagedTexts(t *testing.T) {
 
 // TestDamagedTextsMended flips bits below checksums, and corrects these. Nothing panics or takes much memory.
 func TestDamagedTextsMended(t *testing.T) {
-	step := sweep.Step(67)
+	step := sweep.Step(151)
 	if os.Getenv("AMUDAI_CENSUS") == "all" {
 		step = 1
 	}

@@ -67,7 +67,7 @@ func TestIndexEditFaults(t *testing.T) {
 					if full && op != faultstore.Create && op != faultstore.Write {
 						continue
 					}
-					for k := 1; ; k += sweep.Step(23) {
+					for k := 1; ; k += sweep.Step(41) {
 						n++
 						location := filepath.Join(dir, fmt.Sprint(n), "x.shard")
 						require.NoError(t, os.CopyFS(filepath.Dir(location), os.DirFS(before)))

@@ -193,11 +193,11 @@ func requireSameAnswers(t *testing.T, indexes []IndexDefinition) {
 		for _, later := range []bool{false, true} {
 			t.Run(fmt.Sprint(layout, later), func(t *testing.T) {
 				location := filepath.Join(t.TempDir(), "x.shard")
-				o := WriterOptions{Layout: layout, StripeRows: 2500}
+				o := WriterOptions{Layout: layout, StripeRows: 1500}
 				if !later {
 					o.Indexes = indexes
 				}
-				writeLines(t, location, 6000, o)
+				writeLines(t, location, 2500, o)
 				if later {
 					require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, indexes...))
 				}

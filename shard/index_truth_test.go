@@ -52,9 +52,9 @@ func writeTexts(t *testing.T, location string, texts []string, d IndexDefinition
 // Scans with an index have the rows that a search of the texts finds, and those of scans without it.
 func TestIndexTruth(t *testing.T) {
 	for name, texts := range map[string][]string{
-		"logs":    searchtest.Lines(t, sweep.Count(125, 2000)),
-		"Unicode": searchtest.Texts(rand.New(rand.NewPCG(1, 3)), 1200, false),
-		"sorted":  slices.Sorted(slices.Values(searchtest.Texts(rand.New(rand.NewPCG(1, 4)), 1200, false))),
+		"logs":    searchtest.Lines(t, sweep.Count(60, 2000)),
+		"Unicode": searchtest.Texts(rand.New(rand.NewPCG(1, 3)), 600, false),
+		"sorted":  slices.Sorted(slices.Values(searchtest.Texts(rand.New(rand.NewPCG(1, 4)), 600, false))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(2, 9))
@@ -69,7 +69,7 @@ func TestIndexTruth(t *testing.T) {
 				defer s.Close()
 				shards = append(shards, s)
 			}
-			for range sweep.Count(40, 200) {
+			for range sweep.Count(25, 200) {
 				q := m.Question()
 				var want []rowset.Range
 				for row, text := range texts {

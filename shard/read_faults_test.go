@@ -203,6 +203,6 @@ func TestEditFaults(t *testing.T) {
 			}})
 		}
 		ops := []faultstore.Op{faultstore.Read, faultstore.Open, faultstore.Create, faultstore.Write, faultstore.Sync, faultstore.Rename, faultstore.Remove}
-		faultstore.SweepThen(t, dir, ops, 3, uses, func() { requireAnswers(t, file, want) })
+		faultstore.SweepThen(t, dir, ops, 2, uses, func() { requireAnswers(t, file, want) })
 	}
 }
