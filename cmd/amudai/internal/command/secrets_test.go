@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 	storehttp "github.com/amudai/amudai-go/storage/http"
 )
@@ -76,8 +77,8 @@ func TestSecretsOfLocations(t *testing.T) {
 	server := guarded(t, dir)
 	storage.Register("http", storehttp.New(storehttp.Options{Backoff: 1}))
 	defer storage.Register("http", storehttp.New(storehttp.Options{}))
-	for _, name := range names {
-		for _, args := range [][]string{
+	for n, name := range names {
+		for k, args := range [][]string{
 			{"head", "$"}, {"cat", "$", "--format", "json"}, {"count", "$"}, {"schema", "$"}, {"inspect", "$"}, {"inspect", "-vvv", "$"}, {"inspect", "--json", "-vv", "$"}, {"inspect", "--hex", "$"},
 			{"verify", "$"}, {"verify", "--json", "$"}, {"verify", "$", "$"}, {"stats", "$"}, {"stats", "--json", "$"}, {"stats", "--profile", "$"}, {"stats", "--html", "page.html", "--force", "$"}, {"stats", "--profile", "--json", "$"},
 			{"scan", "$", "--explain"}, {"scan", "$", "--analyze"}, {"scan", "$", "$", "--explain"}, {"agg", "$", "count()"}, {"agg", "$", "--explain", "count()"}, {"agg", "$", "sum(b)"}, {"diff", "$", "t.csv"}, {"diff", "$", "$", "--json"},
@@ -86,6 +87,9 @@ func TestSecretsOfLocations(t *testing.T) {
 			{"recover", "$", "out.shard", "-f"}, {"cat", "$", "--where", "a >"}, {"cat", "$", "--from", "parquet"}, {"cat", "$", "--from", "jsonl"}, {"cat", "$", "--from", "amudai"}, {"cat", "t.csv", "--schema-of", "$"}, {"cat", "t.csv", "--schema-of=$"}, {"cat", "$", "--schema", "b:int64"},
 			{"cat", "$/"}, {"cat", "$:table"}, {"head", "$", "--columns", "nothing"}, {"query", "{}", "$"}, {"trace", "0123456789abcdef0123456789abcdef", "$"}, {"blockpack", "merge", "out.blockpack", "$"},
 		} {
+			if (n+k)%sweep.Step(3) != 0 {
+				continue // each command with some files, and some commands with each file
+			}
 			for i, arg := range args {
 				if args[i] = arg; strings.Contains(arg, "$") {
 					args[i] = strings.Replace(arg, "$", secretURL(server, name), 1)

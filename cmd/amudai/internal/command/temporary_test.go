@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/base/tempfile"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
 // TestTemporaryFilesFail has each operation on temporary files fail in turn, as on a full disk. Commands that need them fail with the operation and the
@@ -47,7 +48,7 @@ func TestTemporaryFilesFail(t *testing.T) {
 			want := ok(t, args...)
 			all := done.Load()
 			require.Greater(t, all, int64(5), "operations on temporary files")
-			for k := int64(1); k <= all; k += 1 + all/40 {
+			for k := int64(1); k <= all; k += 1 + all/int64(sweep.Count(15, 40)) {
 				done.Store(0)
 				fails.Store(k)
 				r := run(t, args...)
