@@ -147,7 +147,7 @@ func TestFlippedBits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			was := contents(t, file)
-			for bit := 0; bit < 8*len(file); bit += sweep.Step(53) {
+			for bit := 0; bit < 8*len(file); bit += sweep.Step(101) {
 				damaged := bytes.Clone(file)
 				damaged[bit/8] ^= 1 << (bit % 8)
 				checkDamaged(t, was, damaged, int64(bit/8), int64(bit/8+1), fmt.Sprintf("bit %d of byte %d", bit%8, bit/8))
@@ -162,7 +162,7 @@ func TestCutFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			was := contents(t, file)
-			for n := 0; n < len(file); n += sweep.Step(29) {
+			for n := 0; n < len(file); n += sweep.Step(59) {
 				for _, w := range was {
 					_, err := readContent(t.Context(), file[:n], w.path, 0)
 					require.Error(t, err, "cut to %d bytes", n)
@@ -181,7 +181,7 @@ func TestMisplacedSectors(t *testing.T) {
 			was := contents(t, file)
 			for to := 0; to < len(file); to += sector {
 				end := min(to+sector, len(file))
-				for from := -sector; from < len(file); from += sector * sweep.Step(3) {
+				for from := -sector; from < len(file); from += sector * sweep.Step(7) {
 					damaged := bytes.Clone(file)
 					clear(damaged[to:end])
 					if from >= 0 {

@@ -161,7 +161,7 @@ func TestHostileChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := findEnvelopes(t, file)
 			ranges := e.ranges()
-			for seed := range sweep.Count(150, 3000) {
+			for seed := range sweep.Count(60, 3000) {
 				r := rand.New(rand.NewPCG(uint64(seed), 7))
 				damaged := bytes.Clone(file)
 				for range 1 + r.IntN(4) {

@@ -218,7 +218,7 @@ func TestRandomQuestions(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 7))
 			m := searchtest.NewMaker(r, texts)
 			narrowed := make([]int, len(all))
-			for range sweep.Count(200, 2_500) {
+			for range sweep.Count(80, 2_500) {
 				from, to := 0, len(texts)
 				if r.IntN(4) == 0 {
 					from = r.IntN(to)

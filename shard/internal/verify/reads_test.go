@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
@@ -83,7 +84,7 @@ func readFaults(t *testing.T, k shardtest.Kind, read func(shard.OpenOptions) (an
 		func(f *faultstore.Faults, n int) { f.FailFrom(faultstore.Read, n) },
 		func(f *faultstore.Faults, n int) { f.FailEvery(faultstore.Read, n) },
 	} {
-		for n := 1; ; n++ {
+		for n := 1; ; n += sweep.Step(3) {
 			faults := faultstore.New()
 			fail(faults, n)
 			// A small read-ahead and no cache, so that all bytes are read.

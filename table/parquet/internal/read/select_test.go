@@ -99,7 +99,7 @@ func selections(t testing.TB, name string, b []byte, seed uint64, conditions int
 	defer rows.Release()
 	n := rows.NumRows()
 	if n > 2000 && !sweep.All() {
-		conditions = 2
+		conditions = 1
 	}
 	step := 1 + int(n)/100 // of batches
 	sameSelection(t, name, b, provider.ReadOptions{Rows: []provider.RowRange{{To: n + 1}}})
@@ -167,14 +167,14 @@ func TestSelectCorpus(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
-			selections(t, filepath.Base(path), b, uint64(i), sweep.Count(8, 200))
+			selections(t, filepath.Base(path), b, uint64(i), sweep.Count(4, 200))
 		})
 	}
 }
 
 // TestSelectRandom is TestSelectCorpus on tables of random types.
 func TestSelectRandom(t *testing.T) {
-	for seed := range uint64(sweep.Count(12, 300)) {
+	for seed := range uint64(sweep.Count(8, 300)) {
 		g := arrowgen.New(seed)
 		var fields []arrow.Field
 		for len(fields) < 6 {
