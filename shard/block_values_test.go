@@ -50,7 +50,7 @@ func TestBlockValues(t *testing.T) {
 			}
 			require.Equal(t, rows, row)
 			if most > 0 {
-				ran, err := x.Analyze(t.Context(), ScanOptions{Columns: []string{"line"}})
+				ran, err := x.analyze(t.Context(), ScanOptions{Columns: []string{"line"}})
 				require.NoError(t, err)
 				require.GreaterOrEqual(t, int(ran.Run.BlocksOfColumns), (rows+most-1)/most)
 			}

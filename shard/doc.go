@@ -19,9 +19,8 @@
 //	rows, err := s.Take(ctx, []int64{17, 4}, shard.TakeOptions{})
 //
 // [OpenReaderAt] reads from an [io.ReaderAt]. [Shard.Reader] is a scan as an Arrow record reader.
-// [Shard.Explain] and [Shard.Analyze] show how a scan finds its rows, and [Shard.Statistics] gives
-// the stored statistics of a column. [Verify] checks a shard, and [Recover] saves the complete
-// stripes of an unfinished or damaged one.
+// [Verify] checks a shard, and [Recover] saves the complete stripes of an unfinished or damaged one.
+// Package table has further questions, such as how a scan finds its rows, and what is recorded of columns.
 //
 // # Locations
 //

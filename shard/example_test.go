@@ -167,26 +167,6 @@ func ExampleShard_Take() {
 	// Output: ["plum" "apple" "plum"]
 }
 
-func ExampleShard_Explain() {
-	ctx := context.Background()
-	write(ctx, "mem://example/explain.amudai.shard", shard.WriterOptions{})
-
-	s, err := shard.Open(ctx, "mem://example/explain.amudai.shard", shard.OpenOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer s.Close()
-	expensive := filter.Gt(filter.Col("price"), 100)
-	e, err := s.Explain(ctx, shard.ScanOptions{Filter: expensive})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, step := range e.Stripes[0].Steps {
-		fmt.Printf("%v leave %d of %d rows\n", step.Source, step.Left, e.Rows)
-	}
-	// Output: statistics leave 0 of 3 rows
-}
-
 func ExampleShard_Reader() {
 	ctx := context.Background()
 	write(ctx, "mem://example/reader.amudai.shard", shard.WriterOptions{})
@@ -208,23 +188,6 @@ func ExampleShard_Reader() {
 		log.Fatal(err)
 	}
 	// Output: ["pear" "plum"]
-}
-
-func ExampleShard_Statistics() {
-	ctx := context.Background()
-	write(ctx, "mem://example/statistics.amudai.shard", shard.WriterOptions{})
-
-	s, err := shard.Open(ctx, "mem://example/statistics.amudai.shard", shard.OpenOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer s.Close()
-	d, err := s.Statistics(ctx, "price")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(s.NumRows(), "rows,", d.Nulls, "null, at most", d.Max.ValueStr(0))
-	// Output: 3 rows, 1 null, at most 2.25
 }
 
 func ExampleVerify() {

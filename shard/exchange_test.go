@@ -92,9 +92,10 @@ func answers(t *testing.T, files map[string][]byte) (all []string, failed int) {
 		}
 		return digest, nil
 	}
+	format := shard.New(shard.FormatOptions{Open: shard.OpenOptions{Store: shardtest.Files(files)}})
 	for _, f := range []string{"id", "n", "text", "code", "list", "list.item", "bool"} {
 		add(scan(shard.ScanOptions{Columns: []string{f}}))
-		st, err := s.Statistics(ctx, f)
+		st, err := format.Statistics(ctx, provider.Input{Name: shardtest.Location, Location: shardtest.Location}, []string{f})
 		add(fmt.Sprintf("%+v", st), err)
 	}
 	for _, where := range []string{"id between 9400 and 9420", "n > 0", "text < '4'", "code = 'code 3 of 1 in 1'", "bool"} {

@@ -12,15 +12,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/table/provider"
 )
+
+func (s *Shard) explain(ctx context.Context, o ScanOptions) (*scan.Explanation, error) {
+	return scan.Explain(ctx, s.table, o.options())
+}
+
+func (s *Shard) analyze(ctx context.Context, o ScanOptions) (*scan.Explanation, error) {
+	return scan.Analyze(ctx, s.table, o.options())
+}
+
+// statistics is what a shard records of a column.
+func (s *Shard) statistics(ctx context.Context, path string) (provider.ColumnStatistics, error) {
+	all, err := s.recorded().Columns(ctx, []string{path})
+	if err != nil {
+		return provider.ColumnStatistics{}, err
+	}
+	return all.Columns[0], nil
+}
 
 // TestExplain checks the answer of each source to a filter that it can decide, and compares the explanation with a
 // run.
 func TestExplain(t *testing.T) {
 	ctx := context.Background()
 	s := openTable(t, flightsLike(100_000), WriterOptions{StripeRows: 40_000})
-	explain := func(text string) []StepExplanation {
-		x, err := s.Explain(ctx, ScanOptions{Filter: where(t, text), Stripes: []int{1}})
+	explain := func(text string) []rowfilter.Step {
+		x, err := s.explain(ctx, ScanOptions{Filter: where(t, text), Stripes: []int{1}})
 		require.NoError(t, err)
 		require.EqualValues(t, 100_000, x.Rows)
 		require.EqualValues(t, 40_000, x.Asked)
@@ -56,7 +76,7 @@ func TestExplain(t *testing.T) {
 	require.GreaterOrEqual(t, last.Left, int64(501))
 	require.Contains(t, steps[len(steps)-2].Note, "1 of 3 entries of origin")
 
-	x, err := s.Analyze(ctx, ScanOptions{Filter: where(t, "c0 between 42310 and 42320"), Parallelism: 2})
+	x, err := s.analyze(ctx, ScanOptions{Filter: where(t, "c0 between 42310 and 42320"), Parallelism: 2})
 	require.NoError(t, err)
 	require.EqualValues(t, 11, x.Run.Rows)
 	require.EqualValues(t, 256, x.Run.Evaluated)
@@ -69,19 +89,19 @@ func TestExplain(t *testing.T) {
 	require.Contains(t, text, "where:   c0 between 42310 and 42320")
 	require.Contains(t, text, "result:  11 rows in 1 batch")
 	require.Contains(t, text, "range index      leaves 256 rows")
-	x, err = s.Analyze(ctx, ScanOptions{})
+	x, err = s.analyze(ctx, ScanOptions{})
 	require.NoError(t, err)
 	require.EqualValues(t, 100_000, x.Run.Rows)
 	require.Equal(t, x.Run.Blocks, x.Run.BlocksOfColumns)
 	require.Contains(t, x.String(), " read, 0 skipped of the ")
 
 	// Blocks of the filter's columns count, even if these are not in the result.
-	x, err = s.Analyze(ctx, ScanOptions{Filter: where(t, "c0 between 42310 and 42320"), Columns: []string{}})
+	x, err = s.analyze(ctx, ScanOptions{Filter: where(t, "c0 between 42310 and 42320"), Columns: []string{}})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, x.Run.Blocks)
 	require.GreaterOrEqual(t, x.Run.BlocksOfColumns, x.Run.Blocks)
 	for _, columns := range [][]string{nil, {}, {"delay"}, {"payload"}} {
-		x, err = s.Analyze(ctx, ScanOptions{Filter: where(t, "delay = 17 or payload > 'M'"), Columns: columns})
+		x, err = s.analyze(ctx, ScanOptions{Filter: where(t, "delay = 17 or payload > 'M'"), Columns: columns})
 		require.NoError(t, err)
 		require.LessOrEqual(t, x.Run.Blocks-x.Run.BlocksAgain, x.Run.BlocksOfColumns)
 	}
@@ -111,7 +131,7 @@ func TestExplainConstants(t *testing.T) {
 		"seven = 7": 3000, "seven <> 7": 0, "seven in (1, 2)": 0, "text = 'same'": 3000, "text starts with 'x'": 0, "not text > 'same'": 3000,
 		"none is null": 3000, "none > 1": 0, "yes": 3000, "not yes": 0, "seven = 7 and text = 'same' and none is null": 3000,
 	} {
-		x, err := s.Analyze(ctx, ScanOptions{Filter: where(t, text), Columns: []string{}})
+		x, err := s.analyze(ctx, ScanOptions{Filter: where(t, text), Columns: []string{}})
 		require.NoError(t, err)
 		require.Equal(t, want, x.Run.Rows, text)
 		require.Zero(t, x.Run.Blocks, text)
@@ -138,7 +158,7 @@ func TestSampledPages(t *testing.T) {
 	for text, left := range map[string]int64{
 		"c0 between 200000 and 200099": 512, "c0 < 1000 or mixed = 17": rows, "mixed = 17": rows, "c0 < 1000 and mixed = 17": 1024,
 	} {
-		x, err := s.Explain(ctx, ScanOptions{Filter: where(t, text)})
+		x, err := s.explain(ctx, ScanOptions{Filter: where(t, text)})
 		require.NoError(t, err)
 		last := x.Stripes[0].Steps[len(x.Stripes[0].Steps)-1]
 		require.Equal(t, RangeIndexes, last.Source, text)
@@ -201,17 +221,17 @@ func TestCountReads(t *testing.T) {
 func TestStatistics(t *testing.T) {
 	ctx := context.Background()
 	s := openTable(t, flightsLike(5000), WriterOptions{StripeRows: 2000})
-	x, err := s.Statistics(ctx, "c0")
+	x, err := s.statistics(ctx, "c0")
 	require.NoError(t, err)
 	require.Zero(t, x.Nulls)
 	require.Equal(t, "0", x.Min.ValueStr(0))
 	require.Equal(t, "4999", x.Max.ValueStr(0))
 	require.True(t, x.Exact)
 	require.EqualValues(t, -1, x.Distinct)
-	x, err = s.Statistics(ctx, "origin")
+	x, err = s.statistics(ctx, "origin")
 	require.NoError(t, err)
 	require.EqualValues(t, 3, x.Distinct)
-	_, err = s.Statistics(ctx, "none")
+	_, err = s.statistics(ctx, "none")
 	require.Error(t, err)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/engine/scan"
+	enginetable "github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/shard/internal/inspect"
@@ -20,7 +21,10 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-func init() { provider.Register(New(FormatOptions{})) }
+func init() {
+	provider.Register(New(FormatOptions{}))
+	tablefile.OfShard = func(s any) enginetable.Table { return s.(*Shard).table }
+}
 
 // magic begins the header of each file of a shard.
 var magic = []byte("amud")

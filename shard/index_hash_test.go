@@ -177,7 +177,7 @@ func requireSameKeys(t *testing.T, location string) {
 		e, err := filter.Parse(where)
 		require.NoError(t, err)
 		o := ScanOptions{Filter: e, Columns: []string{}, Disable: Statistics | BloomFilters | Dictionaries | RangeIndexes}
-		x, err := s.Explain(t.Context(), o)
+		x, err := s.explain(t.Context(), o)
 		require.NoError(t, err)
 		for _, st := range x.Stripes {
 			require.Len(t, st.Steps, 1, where)
@@ -288,7 +288,7 @@ func TestJSONIndex(t *testing.T) {
 				}
 				require.Equal(t, n, got, where)
 			}
-			x, err := s.Explain(t.Context(), ScanOptions{Filter: e})
+			x, err := s.explain(t.Context(), ScanOptions{Filter: e})
 			require.NoError(t, err)
 			notes := fmt.Sprint(x.Stripes[0].Steps)
 			require.Equal(t, used, strings.Contains(notes, kind), "%s: %s", where, notes)

@@ -83,7 +83,7 @@ func TestRangeIndex(t *testing.T) {
 		require.Empty(t, unusable, where)
 		e, err := filter.Parse(where)
 		require.NoError(t, err)
-		x, err := s.Explain(t.Context(), ScanOptions{Filter: e, Disable: Statistics})
+		x, err := s.explain(t.Context(), ScanOptions{Filter: e, Disable: Statistics})
 		require.NoError(t, err)
 		last := x.Stripes[0].Steps[len(x.Stripes[0].Steps)-1]
 		require.Contains(t, last.Note, RangeIndex, where)

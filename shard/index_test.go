@@ -88,7 +88,7 @@ func rowsWhere(t testing.TB, location, where string, o OpenOptions, disable Sour
 	far := so
 	far.FetchGap = 1 << 20
 	require.Equal(t, joined(rows), joined(scanned(far)), where)
-	x, err := s.Explain(t.Context(), so)
+	x, err := s.explain(t.Context(), so)
 	require.NoError(t, err)
 	for _, st := range x.Stripes {
 		for _, step := range st.Steps {
@@ -223,7 +223,7 @@ func TestIndexDecides(t *testing.T) {
 	for where, exact := range map[string]bool{"has(line, 'failed')": true, "has_prefix(line, '0000')": true, "line has 'blk_79190'": false} {
 		e, err := filter.Parse(where)
 		require.NoError(t, err)
-		x, err := s.Explain(t.Context(), ScanOptions{Filter: e})
+		x, err := s.explain(t.Context(), ScanOptions{Filter: e})
 		require.NoError(t, err)
 		last := x.Stripes[0].Steps[len(x.Stripes[0].Steps)-1]
 		require.Equal(t, Indexes, last.Source)

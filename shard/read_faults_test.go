@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
@@ -93,14 +94,14 @@ func shardUses(file string) []faultstore.Use {
 			return err
 		}),
 		onShard("statistics", file, func(ctx context.Context, s *Shard, out *strings.Builder) error {
-			st, err := s.Statistics(ctx, "line")
+			st, err := s.statistics(ctx, "line")
 			if err == nil {
 				fmt.Fprintln(out, st.Nulls, st.Min, st.Max, st.Distinct)
 			}
 			return err
 		}),
 		onShard("distinct", file, func(ctx context.Context, s *Shard, out *strings.Builder) error {
-			for a, err := range s.Distinct(ctx, "line") {
+			for a, err := range scan.Distinct(ctx, s.table, "line") {
 				if err != nil {
 					return err
 				}
@@ -137,7 +138,7 @@ func shardUses(file string) []faultstore.Use {
 			return err
 		}),
 		onShard("analysis", file, func(ctx context.Context, s *Shard, out *strings.Builder) error {
-			x, err := s.Analyze(ctx, ScanOptions{Filter: has("line contains 'failed'")})
+			x, err := s.analyze(ctx, ScanOptions{Filter: has("line contains 'failed'")})
 			if err == nil {
 				fmt.Fprintln(out, x.Run.Rows)
 			}

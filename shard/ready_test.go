@@ -142,7 +142,7 @@ func TestLimit(t *testing.T) {
 			requireRows(t, s, data, append(between(4000, 4500), between(100, 2010)...), o)
 		}
 	}
-	x, err := s.Analyze(context.Background(), ScanOptions{Limit: 10})
+	x, err := s.analyze(context.Background(), ScanOptions{Limit: 10})
 	require.NoError(t, err)
 	require.EqualValues(t, 10, x.Run.Rows)
 	require.EqualValues(t, 10*len(data.columns), x.Run.Values)

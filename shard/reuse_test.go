@@ -90,7 +90,7 @@ func TestSummaryReadsNoData(t *testing.T) {
 		least, greatest string
 		distinct        int64
 	}{"c0": {"0", "99999", -1}, "delay": {"0", "999", -1}, "of.delay": {"0", "999", -1}, "origin": {"JFK", "SFO", 3}, "of.origin": {"JFK", "SFO", 3}} {
-		x, err := s.Statistics(ctx, path)
+		x, err := s.statistics(ctx, path)
 		require.NoError(t, err)
 		require.Zero(t, x.Nulls, path)
 		require.True(t, x.Exact, path)
@@ -146,8 +146,8 @@ func TestConcurrentUse(t *testing.T) {
 			defer b.Release()
 			return differs(b.Column(0).(*array.Int64).Value(3), int64(k))
 		},
-		"explain": func(int) error { _, err := s.Analyze(ctx, ScanOptions{Filter: where(t, "origin = 'SFO'")}); return err },
-		"summary": func(int) error { _, err := s.Statistics(ctx, "origin"); return err },
+		"explain": func(int) error { _, err := s.analyze(ctx, ScanOptions{Filter: where(t, "origin = 'SFO'")}); return err },
+		"summary": func(int) error { _, err := s.statistics(ctx, "origin"); return err },
 		"schema":  func(int) error { _, err := s.ArrowSchema(ctx); return err },
 	}
 	var wg sync.WaitGroup

@@ -4,24 +4,22 @@ import (
 	"context"
 	"iter"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/engine/rowfilter"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/source"
 	enginetable "github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // RowRange is the rows from From up to, but not including, To. Rows are numbered from 0 in the
 // whole shard.
 //
 //	type RowRange struct{ From, To int64 }
-type RowRange = rowset.Range
+type RowRange = provider.RowRange
 
 // DefaultBatchRows is the default number of rows of a batch. It is a power of two, so that batches
 // begin at block boundaries, and large enough to make the fixed cost of a batch negligible.
@@ -36,8 +34,7 @@ const (
 	DefaultFetchBytes = storage.RemoteRequestBytes
 )
 
-// ScanOptions are the options of [Shard.Scan], [Shard.Reader], [Shard.Explain] and
-// [Shard.Analyze]. The zero value scans everything.
+// ScanOptions are the options of [Shard.Scan] and [Shard.Reader]. The zero value scans everything.
 type ScanOptions struct {
 	// Columns are the paths of the columns of the result, or of parts of nested ones. The
 	// result has top-level columns, each once, in the order of their first mention. Structs
@@ -155,74 +152,6 @@ func (s *Shard) Count(ctx context.Context, e filter.Expr) (int64, error) {
 	return scan.Count(ctx, s.table, e.Node())
 }
 
-// Explanation describes how a scan finds its rows. Its String method is a page of text.
-//
-//	type Explanation struct {
-//		Columns []string // columns of the result
-//		Filter  string   // text of the filter, or ""
-//		Looks   []string // columns of the filter
-//		Rows    int64    // rows of the shard
-//		Bytes   int64    // stored bytes of the shard
-//		Asked   int64    // rows of ScanOptions.Rows and ScanOptions.Stripes
-//		Stripes []StripeExplanation
-//		Run     *RunExplanation // nil after Explain
-//	}
-type Explanation = scan.Explanation
-
-// StripeExplanation lists the sources of knowledge that were asked about a stripe, in order.
-//
-//	type StripeExplanation struct {
-//		Stripe int   // number of the stripe, from 0
-//		First  int64 // number of its first row in the shard
-//		Rows   int64 // rows of the stripe
-//		Bytes  int64 // stored bytes of the columns of the result; 0 if no rows are left
-//		Steps  []StepExplanation
-//	}
-type StripeExplanation = scan.StripeExplanation
-
-// StepExplanation is the effect of one source of knowledge on a stripe.
-//
-//	type StepExplanation struct {
-//		Source Sources // the source, a single one
-//		Left   int64   // rows that may still match
-//		Sure   int64   // rows among them that are known to match
-//		Ranges int     // number of row ranges of the rows left
-//		Note   string  // remark on the source
-//	}
-type StepExplanation = rowfilter.Step
-
-// RunExplanation is the work of a scan that was run. Times are sums over all goroutines, except
-// for Elapsed.
-//
-//	type RunExplanation struct {
-//		Rows, Batches   int64 // size of the result
-//		Evaluated       int64 // rows whose values the filter examined
-//		Requests, Bytes int64 // reads of metadata, indexes, dictionaries and blocks
-//		Blocks          int64 // blocks read and decoded
-//		BlocksAgain     int64 // blocks among them that had been read before
-//		BlockBytes      int64 // encoded bytes of the blocks
-//		WholeBlocks     int64 // blocks of which all values were needed
-//		Values          int64 // values of blocks that were needed
-//		BlocksOfColumns int64 // blocks of all columns that were opened
-//		Prune           time.Duration // asking the sources of knowledge
-//		Filter          time.Duration // evaluating the filter on rows
-//		Decode          time.Duration // decoding the result
-//		Read            time.Duration // requests, which are part of the other times
-//		Elapsed         time.Duration // wall-clock time
-//	}
-type RunExplanation = scan.RunExplanation
-
-// Explain describes the rows that a scan would examine, and why it would skip the others. It reads
-// metadata, and the dictionaries and indexes that the filter is compared with.
-func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	return scan.Explain(ctx, s.table, o.options())
-}
-
-// Analyze runs a scan and describes it, with its work in Explanation.Run.
-func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	return scan.Analyze(ctx, s.table, o.options())
-}
-
 // Sources is a set of sources of knowledge about rows. A scan asks them before it reads values.
 type Sources = source.Kinds
 
@@ -248,9 +177,3 @@ const (
 	StringsView       = enginetable.StringsView       // string_view
 	StringsDictionary = enginetable.StringsDictionary // dictionary<int32, string>: fast for columns with a value dictionary, slow for others
 )
-
-// Distinct returns arrays that together have each value of a column at least once: of each stripe its value dictionary or, if
-// it has none, the column itself. An array is valid until the next step of the loop. An error ends the loop.
-func (s *Shard) Distinct(ctx context.Context, path string) iter.Seq2[arrow.Array, error] {
-	return scan.Distinct(ctx, s.table, path)
-}

@@ -42,7 +42,7 @@ type OpenOptions struct {
 	MaxDictionaryBytes int64
 	// IndexError is called when an index cannot be read, and a scan goes on without it: by any goroutine, perhaps by
 	// several at once, and again for each stripe. The rows of the scan are right. nil means that such errors are only
-	// notes of [Shard.Explain] and [Shard.Analyze].
+	// notes of table.Table.Explain.
 	IndexError func(err error)
 }
 

@@ -27,7 +27,7 @@ func TestShrinks(t *testing.T) {
 		}
 		require.Error(t, failed, "%d rows of %d", rows, data.rows)
 		require.Less(t, rows, int64(data.rows))
-		_, err = s.Analyze(t.Context(), ScanOptions{})
+		_, err = s.analyze(t.Context(), ScanOptions{})
 		require.Error(t, err)
 		r, err := s.Reader(t.Context(), ScanOptions{Parallelism: parallelism})
 		require.NoError(t, err)

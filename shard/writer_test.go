@@ -147,13 +147,13 @@ func TestCutStripeAndProperties(t *testing.T) {
 	_, custom, err := s.FieldProperties(ctx, "c1")
 	require.NoError(t, err)
 	require.Equal(t, []Property{{Name: "unit", Value: "m"}}, custom)
-	d, err := s.Statistics(ctx, "c0")
+	d, err := s.statistics(ctx, "c0")
 	require.NoError(t, err)
 	require.Equal(t, "29", d.Max.ValueStr(0))
-	d, err = s.StripeStatistics(ctx, 1, "c0")
+	second, err := s.file.Stripe(1).Descriptor(ctx, schemaID(t, s, "c0"))
 	require.NoError(t, err)
-	require.Equal(t, "10", d.Min.ValueStr(0))
-	require.Zero(t, d.Nulls)
+	require.EqualValues(t, 10, second.GetField().GetRangeStats().GetMinValue().GetI64Value())
+	require.Zero(t, second.GetField().GetNullCount())
 }
 
 func TestWriteRefuses(t *testing.T) {

@@ -9,8 +9,11 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	enginetable "github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
@@ -56,11 +59,11 @@ func ShardSource(ctx context.Context, s *shard.Shard) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shardSource{s, schema}, nil
+	return shardSource{tablefile.OfShard(s), schema}, nil
 }
 
 type shardSource struct {
-	*shard.Shard
+	table  enginetable.Table
 	schema *arrow.Schema
 }
 
@@ -68,7 +71,7 @@ func (s shardSource) Schema() *arrow.Schema { return s.schema }
 
 func (s shardSource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
-		for b, err := range s.Shard.Scan(ctx, shard.ScanOptions{Columns: columns, Filter: f}) {
+		for b, err := range scan.Scan(ctx, s.table, scan.Options{Columns: columns, Filter: f.Node()}) {
 			if !yield(b.RecordBatch, err) {
 				return
 			}
@@ -77,7 +80,11 @@ func (s shardSource) Scan(ctx context.Context, columns []string, f filter.Expr) 
 }
 
 func (s shardSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error) {
-	return explained(s.Explain(ctx, shard.ScanOptions{Columns: columns, Filter: f}))
+	return explained(scan.Explain(ctx, s.table, scan.Options{Columns: columns, Filter: f.Node()}))
+}
+
+func (s shardSource) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
+	return scan.Distinct(ctx, s.table, column)
 }
 
 // explained is the plan of a scan, and the number of rows that indexes and statistics leave.

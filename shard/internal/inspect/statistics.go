@@ -30,25 +30,10 @@ type Recorded struct {
 	Table  *shardtable.Table
 }
 
-// Column is what the shard records of the column at path, the nulls of enclosing structs included.
-func (s Recorded) Column(ctx context.Context, path string) (provider.ColumnStatistics, error) {
-	return s.column(ctx, path, s.File.Rows(), s.descriptor)
-}
-
-// ColumnOf is [Recorded.Column] for a stripe.
-func (s Recorded) ColumnOf(ctx context.Context, st *shardfile.Stripe, path string) (provider.ColumnStatistics, error) {
-	return s.column(ctx, path, st.Rows(), func(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
-		d, err := st.Descriptor(ctx, id)
-		if d == nil && err == nil { // all values of a column that the stripe lacks are null
-			rows := uint64(st.Rows())
-			return &shardpb.FieldDescriptor{PositionCount: rows, NullCount: &rows}, nil
-		}
-		return d.GetField(), err
-	})
-}
-
-// column combines the descriptors of the schema nodes on the path.
-func (s Recorded) column(ctx context.Context, path string, rows int64, descriptor func(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error)) (provider.ColumnStatistics, error) {
+// column is what the shard records of the column at path, the nulls of enclosing structs included. It combines the descriptors of the schema
+// nodes on the path.
+func (s Recorded) column(ctx context.Context, path string) (provider.ColumnStatistics, error) {
+	rows := s.File.Rows()
 	c := provider.ColumnStatistics{Path: path, Nulls: -1, NaNs: -1, Distinct: -1, Bytes: -1}
 	full, err := s.Table.ArrowSchema(ctx)
 	if err != nil {
@@ -73,7 +58,7 @@ func (s Recorded) column(ctx context.Context, path string, rows int64, descripto
 	col := &p.Columns[0]
 	certain := true // no struct above the column is null
 	for i := range nodes {
-		d, err := descriptor(ctx, nodes[i].ID())
+		d, err := s.descriptor(ctx, nodes[i].ID())
 		if err != nil {
 			return c, err
 		}
@@ -179,7 +164,7 @@ func (s Recorded) Columns(ctx context.Context, columns []string) (*provider.Stat
 	}
 	out := &provider.Statistics{Rows: visible, Hidden: s.File.Rows() - visible, Columns: make([]provider.ColumnStatistics, len(columns))}
 	for i, path := range columns {
-		if out.Columns[i], err = s.Column(ctx, path); err != nil {
+		if out.Columns[i], err = s.column(ctx, path); err != nil {
 			return nil, err
 		}
 	}

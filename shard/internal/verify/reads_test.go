@@ -34,29 +34,16 @@ var readers = map[string]func(open shard.OpenOptions) (any, error){
 		}
 		return fmt.Sprintf("%+v", *r), nil
 	},
-	"summary": opened(func(ctx context.Context, s *shard.Shard) (any, error) {
-		return s.Statistics(ctx, "f0")
-	}),
-	"explain": opened(func(ctx context.Context, s *shard.Shard) (any, error) {
-		e, err := filter.Parse("f0 is not null")
-		if err != nil {
-			return nil, err
-		}
-		return s.Explain(ctx, shard.ScanOptions{Filter: e, Parallelism: 1})
-	}),
+	"summary": func(open shard.OpenOptions) (any, error) {
+		return shard.New(shard.FormatOptions{Open: open}).Statistics(context.Background(), input, []string{"f0"})
+	},
+	"explain": func(open shard.OpenOptions) (any, error) {
+		f := shard.New(shard.FormatOptions{Open: open, Scan: shard.ScanOptions{Parallelism: 1}})
+		return f.Explain(context.Background(), input, provider.ExplainOptions{Filter: filter.Not(filter.IsNull(filter.Col("f0")))})
+	},
 }
 
-func opened(look func(context.Context, *shard.Shard) (any, error)) func(shard.OpenOptions) (any, error) {
-	return func(open shard.OpenOptions) (any, error) {
-		ctx := context.Background()
-		s, err := shard.Open(ctx, shardtest.Location, open)
-		if err != nil {
-			return nil, err
-		}
-		defer s.Close()
-		return look(ctx, s)
-	}
-}
+var input = provider.Input{Name: shardtest.Location, Location: shardtest.Location}
 
 // TestReadFaults makes the k-th read fail: once, with all later reads, or with all multiples of k. A reader then
 // fails with that error, or has the result of the undamaged shard: a check whose read failed has not passed.
