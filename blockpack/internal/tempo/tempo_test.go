@@ -3,9 +3,11 @@ package tempo
 import (
 	"bytes"
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,6 +132,14 @@ func storedAttributes(attrs []*commonv1.KeyValue) (out []*commonv1.KeyValue) {
 		}
 	}
 	return out
+}
+
+// TestMain draws fewer random cases than rapid by default, unless a sweep or -rapid.checks asks for more.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", strconv.Itoa(sweep.Count(25, 100))); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }
 
 // TestRandomTraces writes random traces in all versions of the schema, and reads them back.

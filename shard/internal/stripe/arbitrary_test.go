@@ -44,11 +44,14 @@ func TestNoArbitraryBytes(t *testing.T) {
 		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: dt, Nullable: true})
 	}
 	s := arrow.NewSchema(fields, nil)
+	var batches []arrow.RecordBatch
+	for _, nulls := range []float64{0, 0.3, 1} {
+		g := arrowgen.New(5)
+		g.Nulls = nulls
+		batches = append(batches, g.Batch(s, 2500))
+	}
 	everyOption(t, func(t *testing.T, o write.Options) {
-		for _, nulls := range []float64{0, 0.3, 1} {
-			g := arrowgen.New(5)
-			g.Nulls = nulls
-			batch := g.Batch(s, 2500)
+		for _, batch := range batches {
 			a, columns := writeStripe(t, s, []arrow.RecordBatch{batch}, o)
 			for i, col := range columns {
 				for _, cut := range [][2]int64{{0, 2500}, {7, 1300}} {

@@ -42,10 +42,9 @@ func TestEveryOption(t *testing.T) {
 		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: dt, Nullable: true})
 	}
 	s := arrow.NewSchema(fields, nil)
-	everyOption(t, func(t *testing.T, o write.Options) {
-		g := arrowgen.New(11)
-		check(t, s, []arrow.RecordBatch{g.Batch(s, 1), g.Batch(s, 900), g.Batch(s, 2100)}, o)
-	})
+	g := arrowgen.New(11)
+	batches := []arrow.RecordBatch{g.Batch(s, 1), g.Batch(s, 900), g.Batch(s, 2100)}
+	everyOption(t, func(t *testing.T, o write.Options) { check(t, s, batches, o) })
 }
 
 // Values under a null parent have no meaning, and may be out of range.
