@@ -63,19 +63,26 @@ func (t *Table) rows(ctx context.Context, q Query) iter.Seq2[arrow.RecordBatch, 
 	}
 }
 
-// batches are those of a source, which is closed at the end of the loop.
+// batches are those of a source, which is closed at the end of the loop, even by a panic.
 func batches(ctx context.Context, src provider.Source) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
+		early := true // the loop is left
+		defer func() {
+			if early {
+				src.Close()
+			}
+		}()
 		for b, err := range provider.Batches(ctx, src) {
 			if err != nil {
+				early = false
 				yield(nil, errors.Join(err, src.Close()))
 				return
 			}
 			if !yield(b, nil) {
-				src.Close() // the loop has ended
 				return
 			}
 		}
+		early = false
 		if err := src.Close(); err != nil {
 			yield(nil, err)
 		}

@@ -243,7 +243,7 @@ func numberedStructs(t *testing.T, n int) (location string) {
 	return writeRows(t, shard.WriterOptions{StripeRows: 30_000}, rows)
 }
 
-// TestRowsOfEndsEarly leaves loops in the middle, by hand and by a context that ends.
+// TestRowsOfEndsEarly leaves loops in the middle, by hand, by a context that ends, and by a panic.
 func TestRowsOfEndsEarly(t *testing.T) {
 	location, mem := numberedStructs(t, 100_000), leaktest.NewAllocator()
 	check := leaktest.Goroutines(t)
@@ -271,4 +271,10 @@ func TestRowsOfEndsEarly(t *testing.T) {
 	require.ErrorIs(t, last, context.Canceled)
 	check()
 	require.Zero(t, mem.InUse())
+	require.Panics(t, func() {
+		for range table.RowsOf[numberedStruct](t.Context(), s, table.ScanOptions{BatchRows: 1000}) {
+			panic("in the loop")
+		}
+	})
+	check()
 }
