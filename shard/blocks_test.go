@@ -57,7 +57,7 @@ func TestFilterAcrossBlocks(t *testing.T) {
 		base := randomTable(g, chosen, 2+r.IntN(1500))
 		data := spread(t, r, base, 70_000+r.IntN(90_000))
 		location := filepath.Join(t.TempDir(), "s")
-		o := WriterOptions{Edition: []edition.Edition{edition.Reference, edition.E2026}[r.IntN(2)], Profile: encoding.Profile(seed % 5), StripeRows: []int64{0, 50_000}[r.IntN(2)]}
+		o := WriterOptions{Edition: editionFor(chosen, []edition.Edition{edition.Reference, edition.E2026}[r.IntN(2)]), Profile: encoding.Profile(seed % 5), StripeRows: []int64{0, 50_000}[r.IntN(2)]}
 		writeTable(t, location, data, o, 40_000)
 		s, err := Open(ctx, location, OpenOptions{})
 		require.NoError(t, err)

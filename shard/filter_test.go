@@ -105,7 +105,7 @@ func TestFilterAgainstOracle(t *testing.T) {
 		data := clustered(g, r, chosen, rapid.IntRange(1, 3000).Draw(t, "rows"))
 		location := filepath.Join(dir, fmt.Sprintf("%d.shard", n))
 		writeTable(t, location, data, WriterOptions{
-			Edition:    rapid.SampledFrom([]edition.Edition{edition.Reference, edition.E2026}).Draw(t, "edition"),
+			Edition:    editionFor(chosen, rapid.SampledFrom([]edition.Edition{edition.Reference, edition.E2026}).Draw(t, "edition")),
 			Profile:    encoding.Profile(rapid.IntRange(0, 4).Draw(t, "profile")),
 			StripeRows: rapid.SampledFrom([]int64{0, 1 << 10, 300}).Draw(t, "stripe rows"),
 		}, 900)

@@ -14,12 +14,15 @@ import (
 )
 
 // Validity is the validity bitmap of arr, which must not be a dictionary of
-// null values, a run-end encoded or a union array (see [Plain]). It shares arr's
-// memory.
+// null values or a run-end encoded array (see [Plain]). It shares arr's
+// memory. A union, which has no bitmap, is null where the alternative that is chosen is.
 func Validity(arr arrow.Array) bitmap.Bits {
 	d := arr.Data()
 	if d.DataType().ID() == arrow.NULL {
 		return bitmap.Bits{Data: make([]byte, (d.Len()+7)/8), Len: d.Len()}
+	}
+	if kinds.Of(d.DataType()) == kinds.Choice {
+		return unionValidity(arr)
 	}
 	if NullN(arr) == 0 {
 		return bitmap.All(d.Len())
@@ -30,6 +33,9 @@ func Validity(arr arrow.Array) bitmap.Bits {
 // NullN is the number of nulls of arr. Unlike arr.NullN, it does not panic if the number is
 // unknown and there is no validity bitmap; it is 0 then.
 func NullN(arr arrow.Array) int {
+	if kinds.Of(arr.DataType()) == kinds.Choice {
+		return unionValidity(arr).Nulls()
+	}
 	if d := arr.Data(); d.DataType().ID() != arrow.NULL && (len(d.Buffers()) == 0 || d.Buffers()[0] == nil) {
 		return 0
 	}

@@ -18,7 +18,24 @@ func Concatenate(mem memory.Allocator, arrays []arrow.Array) (arrow.Array, error
 		arrays[0].Retain()
 		return arrays[0], nil
 	}
-	if kinds.HasID(arrays[0].DataType(), arrow.DICTIONARY) {
+	dt := arrays[0].DataType()
+	if kinds.Has(dt, isUnion) {
+		structs := make([]arrow.Array, len(arrays))
+		defer ReleaseAll(structs)
+		for i, a := range arrays {
+			var err error
+			if structs[i], err = unionsToStructs(mem, a); err != nil {
+				return nil, err
+			}
+		}
+		whole, err := Concatenate(mem, structs)
+		if err != nil {
+			return nil, err
+		}
+		defer whole.Release()
+		return structsToUnions(mem, whole, dt)
+	}
+	if kinds.HasID(dt, arrow.DICTIONARY) {
 		arrays = slices.Clone(arrays)
 		defer ReleaseAll(arrays)
 		for i, a := range arrays {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
 // Arrays without dictionary codes, or with lists that have none, are joined with others.
@@ -53,5 +54,35 @@ func TestConcatenateEmptyDictionaries(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestConcatenateTypes joins slices of arrays of every type.
+func TestConcatenateTypes(t *testing.T) {
+	for _, dt := range arrowgen.Types() {
+		t.Run(fmt.Sprint(dt), func(t *testing.T) {
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			defer mem.AssertSize(t, 0)
+			g := arrowgen.New(3)
+			var parts []arrow.Array
+			defer func() { arrowutil.ReleaseAll(parts) }()
+			for _, span := range [][2]int64{{0, 30}, {7, 7}, {5, 60}, {0, 100}} {
+				whole := g.Array(dt, 100)
+				parts = append(parts, array.NewSlice(whole, span[0], span[1]))
+				whole.Release()
+			}
+			got, err := arrowutil.Concatenate(mem, parts)
+			require.NoError(t, err)
+			defer got.Release()
+			require.True(t, arrow.TypeEqual(dt, got.DataType()))
+			row := 0
+			for _, p := range parts {
+				for i := range p.Len() {
+					require.Equal(t, p.ValueStr(i), got.ValueStr(row))
+					row++
+				}
+			}
+			require.Equal(t, row, got.Len())
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -16,6 +17,16 @@ func Mask(mem memory.Allocator, arr arrow.Array, valid bitmap.Bits) (arrow.Array
 		return plain, err
 	}
 	defer plain.Release()
+	if kinds.Of(plain.DataType()) == kinds.Choice { // which has no nulls of its own
+		indices := make([]int64, plain.Len())
+		for i := range indices {
+			indices[i] = -1
+			if valid.At(i) {
+				indices[i] = int64(i)
+			}
+		}
+		return Take(mem, plain, indices)
+	}
 	d := plain.Data()
 	own := Validity(plain)
 	bits := NewZeroBuffer(mem, (d.Offset()+d.Len()+7)/8)

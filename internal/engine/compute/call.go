@@ -195,7 +195,7 @@ func (p *picker) result() (arrow.Array, error) {
 	if isNull(p.dt) {
 		return array.NewNull(p.e.Rows), nil
 	}
-	all, err := array.Concatenate(p.arrays, p.e.Mem)
+	all, err := arrowutil.Concatenate(p.e.Mem, p.arrays)
 	if err != nil {
 		return nil, err
 	}

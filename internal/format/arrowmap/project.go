@@ -14,7 +14,7 @@ import (
 // nil stands for all fields. A column that is named twice comes once, at its first place. A
 // path to a field inside a struct gives the struct with that field only; several such paths
 // give one struct with all of these fields, in the order of the schema, at the place of the
-// first path. A map keeps its keys. An extension type is dropped if its storage loses fields.
+// first path. Alternatives of a union come as a struct, too, in which they are null where another one is chosen. A map keeps its keys. An extension type is dropped if its storage loses fields.
 // Only the nodes on the paths and below them are read.
 //
 // The error wraps [schema.ErrNoField] for a path without a node.
@@ -100,16 +100,12 @@ func (r *reader) picked(node schema.Node, p *pick) ([]Column, error) {
 	return columns, nil
 }
 
-// of is the annotation without the properties that do not hold for a part of the node: an
-// extension type, or an interval.
-func (k *parsed) of(p *pick) annotation {
-	if !p.partial() {
-		return k.annotation
+// ofPart is the annotation without the properties that do not hold for a part of the node: an extension type, an interval, a union.
+func (k annotation) ofPart() annotation {
+	k.wraps = slices.DeleteFunc(slices.Clone(k.wraps), func(w term) bool { return w.name == "extension" })
+	shape, _ := kinds.OfName(k.base.name)
+	if shape == kinds.Choice || k.base.name == kinds.Name(arrow.INTERVAL_DAY_TIME) || k.base.name == kinds.Name(arrow.INTERVAL_MONTH_DAY_NANO) {
+		k.base = term{name: kinds.Name(arrow.STRUCT)}
 	}
-	part := k.annotation
-	part.wraps = slices.DeleteFunc(slices.Clone(part.wraps), func(w term) bool { return w.name == "extension" })
-	if part.base.name == kinds.Name(arrow.INTERVAL_DAY_TIME) || part.base.name == kinds.Name(arrow.INTERVAL_MONTH_DAY_NANO) {
-		part.base = term{name: "struct"}
-	}
-	return part
+	return k
 }

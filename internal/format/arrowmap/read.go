@@ -128,13 +128,13 @@ func (r *reader) column(node schema.Node, place role, p *pick) (Column, error) {
 	if k := r.annotationOf(&c.Stored); k != nil && !r.o.IgnoreAnnotations {
 		err := k.err
 		if err == nil {
-			if err = r.assemble(&c, k.of(p), place); err == nil {
+			if err = r.assemble(&c, k.annotation, place, p); err == nil {
 				return c, nil
 			}
 		}
 		c.AnnotationIgnored = fmt.Sprintf("Arrow annotation %.200q: %v", k.text, err)
 	}
-	if err := r.assemble(&c, annotation{}, place); err != nil {
+	if err := r.assemble(&c, annotation{}, place, p); err != nil {
 		return c, fault.InColumn(fault.Unsupportedf("%w", err), schema.Escape(node.Name()))
 	}
 	return c, nil
@@ -202,7 +202,7 @@ func (r *reader) annotationOf(f *schema.Field) *parsed {
 
 // assemble fills c from the annotation, and from the default mapping where the annotation has
 // no type.
-func (r *reader) assemble(c *Column, k annotation, place role) error {
+func (r *reader) assemble(c *Column, k annotation, place role, p *pick) error {
 	if k.base.name == "" {
 		text, err := r.defaultType(c)
 		if err != nil {
@@ -215,9 +215,13 @@ func (r *reader) assemble(c *Column, k annotation, place role) error {
 		k.wraps, k.base = d.wraps, d.base
 		k.meta = joinMetadata(d.meta, k.meta)
 	}
+	if p.partial() {
+		k = k.ofPart()
+	}
 	kids := make([]arrow.Field, len(c.Children))
 	for i := range kids {
 		kids[i] = c.Children[i].Arrow
+		kids[i].Nullable = kids[i].Nullable || k.base.name == "struct" && c.Stored.Type == schema.Union
 	}
 	plain, err := makeBase(k.base, kids)
 	if err != nil {
@@ -288,7 +292,7 @@ func makeWrap(w term, inner arrow.DataType) (arrow.DataType, error) {
 
 // makeBase is the type of a term that is no wrap.
 func makeBase(t term, kids []arrow.Field) (arrow.DataType, error) {
-	if shape, ok := kinds.OfName(t.name); !ok || shape == kinds.Wrap || shape == kinds.Choice {
+	if shape, ok := kinds.OfName(t.name); !ok || shape == kinds.Wrap {
 		return nil, fmt.Errorf("type %q is not known", t.name)
 	}
 	return kinds.Make(t.name, t.args, kids)

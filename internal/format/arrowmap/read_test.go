@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -44,6 +43,7 @@ func plainNodes() []schema.Field {
 		{Name: "fsl", Type: schema.FixedSizeList, FixedSize: 3, Children: item},
 		{Name: "struct", Type: schema.Struct, Children: []schema.Field{{Name: "a", Type: schema.Int8}}},
 		{Name: "map", Type: schema.Map, Children: []schema.Field{{Type: schema.String}, {Type: schema.DateTime}}},
+		{Name: "union", Type: schema.Union, Children: []schema.Field{{Name: "a", Type: schema.Int8}, {Name: "b", Type: schema.String}}},
 	}
 }
 
@@ -96,6 +96,7 @@ func TestDefaultMapping(t *testing.T) {
 		"fsl: fixed_size_list<item: large_utf8, nullable>[3] [same]",
 		"struct: struct<a: uint8 nullable> [same]",
 		"map: map<large_utf8, timestamp[ns], items_nullable> [same]",
+		"union: dense_union<a: type=uint8, nullable=0, b: type=large_utf8, nullable=1> [same]",
 	}, read(ReadOptions{}))
 	for _, c := range []struct {
 		o    ReadOptions
@@ -119,10 +120,6 @@ func TestDefaultMapping(t *testing.T) {
 	}
 	_, _, err := ToArrow(s, ReadOptions{DecimalPrecision: 39})
 	require.ErrorContains(t, err, "dec")
-
-	_, _, err = ToArrow(parsedSchema(t, []schema.Field{{Name: "u", Type: schema.Union, Children: []schema.Field{{Type: schema.Int8}}}}), ReadOptions{})
-	require.ErrorIs(t, err, fault.ErrUnsupported)
-	require.ErrorContains(t, err, `column "u"`)
 }
 
 // DateTime is read in nanoseconds if the range statistics allow it, else in microseconds.
@@ -467,7 +464,7 @@ func FuzzKept(f *testing.F) {
 			for range node.Children {
 				c.Children = append(c.Children, Column{Arrow: arrow.Field{Name: "x", Type: arrow.Null}})
 			}
-			_ = r.assemble(&c, k, named)
+			_ = r.assemble(&c, k, named, nil)
 		}
 	})
 }

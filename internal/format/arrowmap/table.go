@@ -98,10 +98,15 @@ var rows = []row{
 	{arrow: arrow.FIXED_SIZE_LIST, stored: schema.List, rule: FixedList},
 	{arrow: arrow.STRUCT, stored: schema.Boolean, rule: Empty, when: holdsNothing},
 	{arrow: arrow.STRUCT, stored: schema.Struct},
+	{arrow: arrow.STRUCT, stored: schema.Union, when: never}, // some alternatives, null in the rows of others
+	{arrow: arrow.SPARSE_UNION, stored: schema.Union, needs: edition.Only(edition.Unions), when: hasParts},
+	{arrow: arrow.DENSE_UNION, stored: schema.Union, needs: edition.Only(edition.Unions), when: hasParts},
 	{arrow: arrow.MAP, stored: schema.Map},
 }
 
 func never(arrow.DataType) bool { return false }
+
+func hasParts(dt arrow.DataType) bool { return len(kinds.Fields(dt)) > 0 }
 
 func is16Bytes(dt arrow.DataType) bool { return dt.(*arrow.FixedSizeBinaryType).ByteWidth == 16 }
 

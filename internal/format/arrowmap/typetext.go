@@ -7,7 +7,7 @@ import (
 )
 
 // TypeText is the text of an Arrow type as annotations have it, without the types of children:
-// "dictionary[int32,ordered]/utf8_view". Unions have none.
+// "dictionary[int32,ordered]/utf8_view".
 func TypeText(dt arrow.DataType) (string, error) {
 	k, _, _, err := describe(arrow.Field{Type: dt}, named, "")
 	return k.typeText(), err

@@ -48,7 +48,7 @@ const (
 
 // FromArrow maps an Arrow schema to the fields of a stored schema, and to columns with the
 // conversions of values. Schema ids are numbered in pre-order, as by [schema.Build]. The error
-// wraps [fault.ErrUnsupported] for unions and unknown types, and [fault.ErrLimit] for nesting
+// wraps [fault.ErrUnsupported] for types that cannot be stored, and [fault.ErrLimit] for nesting
 // that is too deep.
 func FromArrow(s *arrow.Schema, o Options) ([]schema.Field, []Column, error) {
 	w := &writer{o: o, shared: map[extKey]*schema.Extended{}}
@@ -146,7 +146,7 @@ func describe(f arrow.Field, place role, name string) (k annotation, wraps []arr
 		}
 		wraps, k.wraps = append(wraps, plain), append(k.wraps, w)
 	}
-	if k.base = termOf(plain); k.base.name == "" || kinds.Of(plain) == kinds.Choice {
+	if k.base = termOf(plain); k.base.name == "" {
 		return k, nil, nil, fault.Unsupportedf("Arrow type %s cannot be stored", plain)
 	}
 	if kinds.Of(plain) == kinds.Leaf { // Arrow can construct types that no array can have
@@ -221,7 +221,7 @@ func (w *writer) children(c *Column, path string, depth int) ([]schema.Field, []
 		return w.fields(parts(c.Plain), path, depth)
 	case len(fields) == 0:
 		return nil, nil, nil
-	case kinds.Of(c.Plain) == kinds.Record:
+	case kinds.Of(c.Plain) == kinds.Record || kinds.Of(c.Plain) == kinds.Choice:
 		return w.fields(fields, path, depth)
 	}
 	roles := []role{anItem}
@@ -274,5 +274,5 @@ func defaultText(node *schema.Field) string {
 var defaultTexts = map[schema.BasicType]string{
 	schema.Unit: "null", schema.Boolean: "bool", schema.Float32: "float32", schema.Float64: "float64",
 	schema.Binary: "large_binary", schema.String: "large_utf8", schema.Guid: "extension[" + extUUID + "]/fixed_size_binary[16]",
-	schema.List: "large_list", schema.Struct: "struct", schema.Map: "map",
+	schema.List: "large_list", schema.Struct: "struct", schema.Map: "map", schema.Union: "dense_union",
 }

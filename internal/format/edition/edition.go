@@ -73,6 +73,7 @@ const (
 	FrontCoding                       // byte strings by what they share with the one before
 	PackedDictionaries                // value dictionaries as encoding trees
 	Fields                            // texts as patterns and columns of fields
+	Unions                            // unions
 	numFeatures
 )
 
@@ -105,6 +106,7 @@ var Table = [numFeatures]Row{
 	{FrontCoding, "front-coding", 0x800E, E2026, "0.1.0"},
 	{PackedDictionaries, "packed-dictionaries", 0, E2026, "0.1.0"},
 	{Fields, "fields", 0x800C, E2026, "0.1.0"},
+	{Unions, "unions", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -5,8 +5,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/extensions"
 )
 
-// Types lists every Arrow type that a shard can hold except unions, with all variants of its parameters.
-func Types() []arrow.DataType {
+// Types lists every Arrow type, with all variants of its parameters.
+func Types() []arrow.DataType { return append(ReferenceTypes(), unions()...) }
+
+// ReferenceTypes lists those of [Types] that shards of edition reference can hold: all but unions.
+func ReferenceTypes() []arrow.DataType {
 	out := []arrow.DataType{
 		arrow.Null, arrow.FixedWidthTypes.Boolean,
 		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
@@ -47,6 +50,21 @@ func nested() []arrow.DataType {
 		record, arrow.ListOf(record), arrow.StructOf(), arrow.ListOf(arrow.ListOf(arrow.FixedSizeListOf(2, record))),
 		arrow.MapOf(str, i64), arrow.MapOf(arrow.PrimitiveTypes.Int32, arrow.ListOf(str)),
 		arrow.StructOf(arrow.Field{Name: "m", Type: arrow.MapOf(str, record), Nullable: true}, arrow.Field{Name: "n", Type: arrow.Null, Nullable: true}),
+	}
+}
+
+func unions() []arrow.DataType {
+	str, f64 := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Float64
+	fields := []arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "s", Type: str}, {Name: "none", Type: arrow.Null, Nullable: true},
+		{Name: "l", Type: arrow.ListOf(f64), Nullable: true}, {Name: "d", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: str}, Nullable: true},
+	}
+	dense, sparse := arrow.DenseUnionOf(fields, []arrow.UnionTypeCode{0, 5, 6, 7, 127}), arrow.SparseUnionOf(fields[:2], []arrow.UnionTypeCode{0, 1})
+	return []arrow.DataType{
+		dense, sparse, arrow.DenseUnionOf(fields[:1], []arrow.UnionTypeCode{3}), arrow.SparseUnionOf(fields, []arrow.UnionTypeCode{4, 3, 2, 1, 0}),
+		arrow.ListOf(dense), arrow.FixedSizeListOf(2, sparse), arrow.MapOf(str, dense),
+		arrow.StructOf(arrow.Field{Name: "u", Type: sparse, Nullable: true}, arrow.Field{Name: "v", Type: dense, Nullable: true}),
+		arrow.SparseUnionOf([]arrow.Field{{Name: "a", Type: dense, Nullable: true}, {Name: "b", Type: arrow.StructOf(fields...), Nullable: true}}, []arrow.UnionTypeCode{0, 1}),
 	}
 }
 

@@ -136,8 +136,8 @@ func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKin
 		return blockKind{numbers: true, typ: t}
 	}
 	switch n.Type() {
-	case schema.Boolean:
-		return blockKind{numbers: true, typ: numeric.U8} // bits
+	case schema.Boolean, schema.Union:
+		return blockKind{numbers: true, typ: numeric.U8} // bits, or alternatives
 	case schema.FixedSizeBinary, schema.Guid:
 		return blockKind{fixed: int(n.FixedSize())}
 	}

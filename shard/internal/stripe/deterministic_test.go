@@ -107,7 +107,7 @@ func TestBytesOfBriefColumns(t *testing.T) {
 // A writer that is closed early waits for its workers, and leaves no goroutine or memory behind.
 func TestCloseEarly(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: arrow.BinaryTypes.String}}, nil)
-	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
+	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: edition.Only(edition.Unions)})
 	require.NoError(t, err)
 	batch := arrowgen.New(3).Batch(s, 200_000)
 	defer leaktest.Goroutines(t)()
@@ -129,7 +129,7 @@ func TestCloseEarly(t *testing.T) {
 // Close after Finish is optional and allowed.
 func TestCloseAfterFinish(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}}, nil)
-	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
+	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: edition.Only(edition.Unions)})
 	require.NoError(t, err)
 	ctx, batch := context.Background(), arrowgen.New(3).Batch(s, 1000)
 	defer leaktest.Goroutines(t)()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
@@ -24,7 +25,7 @@ import (
 // tryWrite writes one column. A panic in a goroutine of the writer ends the test.
 func tryWrite(t *testing.T, arr arrow.Array) error {
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arr.DataType(), Nullable: true}}, nil)
-	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
+	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: edition.Only(edition.Unions)})
 	require.NoError(t, err)
 	w, err := write.NewWriter(columns, write.Options{Budget: storage.NewBudget(1 << 30)})
 	require.NoError(t, err)

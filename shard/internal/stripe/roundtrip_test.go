@@ -85,7 +85,7 @@ func lay(t testing.TB, f *stripe.Finished) *artifact {
 
 func writeStripe(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o write.Options) (*artifact, []arrowmap.Column) {
 	ctx := context.Background()
-	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
+	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: edition.Only(edition.Unions)})
 	require.NoError(t, err)
 	if o.Budget == nil {
 		o.Budget = storage.NewBudget(1 << 30)

@@ -176,6 +176,8 @@ func (n *openNode) open(ctx context.Context) (nodeReader, error) {
 		return n.openList(ctx)
 	case schema.Struct, schema.FixedSizeList:
 		return n.openStruct(ctx)
+	case schema.Union:
+		return n.openUnion(ctx)
 	case schema.Unit:
 		return newNullReader(n.col.Plain), nil
 	}

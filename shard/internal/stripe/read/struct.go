@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -140,7 +139,7 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 			return nil, err
 		}
 		short, rest := items, arrowutil.Nulls(w.options.Allocator, items.DataType(), int(missing))
-		items, err = array.Concatenate([]arrow.Array{short, rest}, w.options.Allocator)
+		items, err = arrowutil.Concatenate(w.options.Allocator, []arrow.Array{short, rest})
 		short.Release()
 		rest.Release()
 		if err != nil {

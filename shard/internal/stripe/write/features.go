@@ -58,6 +58,8 @@ func (l *featureLog) addColumns(columns []arrowmap.Column) {
 			l.add(edition.UnitNodes)
 		case schema.FixedSizeList:
 			l.add(edition.FixedSizeLists)
+		case schema.Union:
+			l.add(edition.Unions)
 		}
 		l.addColumns(columns[i].Children)
 	}

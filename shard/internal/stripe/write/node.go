@@ -65,6 +65,8 @@ func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
 		return newListWriter(c, col)
 	case schema.Struct, schema.FixedSizeList:
 		return newStructWriter(c, col)
+	case schema.Union:
+		return newUnionWriter(c, col)
 	case schema.Unit:
 		return &unitWriter{id: col.ID}, nil
 	default:

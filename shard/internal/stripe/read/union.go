@@ -1,0 +1,72 @@
+package read
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// openUnion opens a union. As a struct it has some of the alternatives, and which one is chosen does not matter.
+func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
+	numbers := *n
+	numbers.col = &arrowmap.Column{
+		Plain: arrow.PrimitiveTypes.Uint8, ID: n.col.ID, Stored: schema.Field{Type: schema.Int8},
+	}
+	chosen, err := openNumbers[uint8](ctx, &numbers)
+	if err != nil {
+		return nil, err
+	}
+	children, err := n.openChildren(ctx, int64(n.field.GetPositionCount()))
+	if err != nil {
+		return nil, err
+	}
+	t, ok := n.col.Plain.(arrow.UnionType)
+	if !ok {
+		return &structReader{dt: n.col.Plain, children: children}, nil
+	}
+	return &unionReader{dt: t, chosen: chosen, children: children}, nil
+}
+
+// unionReader reads a union node, whose alternatives have its positions.
+type unionReader struct {
+	dt       arrow.UnionType
+	chosen   nodeReader // the number of the alternative
+	children []nodeReader
+}
+
+func (r *unionReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+	for _, c := range r.children {
+		c.need(w, rows, add)
+	}
+	r.chosen.need(w, rows, add)
+}
+
+func (r *unionReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	chosen, err := r.chosen.read(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer chosen.Release()
+	codes, all := arrowutil.NewBuffer(w.options.Allocator, chosen.Len()), r.dt.TypeCodes()
+	for i, k := range arrowutil.Values[uint8](chosen) {
+		if int(k) >= len(all) || chosen.IsNull(i) {
+			codes.Release()
+			return nil, fault.Corruptf("alternative %d of a union of %d at row %d of those asked for", k, len(all), i)
+		}
+		codes.Bytes()[i] = byte(all[k])
+	}
+	children, err := readAll(ctx, w, rows, r.children)
+	if err != nil {
+		codes.Release()
+		return nil, err
+	}
+	defer arrowutil.ReleaseAll(children)
+	return arrowutil.Union(w.options.Allocator, r.dt, codes, children), nil
+}

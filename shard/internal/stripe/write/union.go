@@ -1,0 +1,104 @@
+package write
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/shard/internal/stats"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
+)
+
+// unionWriter writes unions: a DATA buffer of the number of the alternative at each position, of 8 bits. Children have the positions of
+// the union, and nulls where another one is chosen (docs/format.md §5.5).
+type unionWriter struct {
+	ctx      *nodeContext
+	id       uint32
+	children []nodeWriter
+	chosen   primitiveBlocks[uint8]
+	none     bitStage // numbers of alternatives have no nulls
+	stats    stats.Presence
+}
+
+func newUnionWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+	o := c.encoding
+	o.NoPresence = true
+	w := &unionWriter{ctx: c, id: col.ID, chosen: newPrimitiveBlocks[uint8](c, nodePart{id: col.ID}, o)}
+	var err error
+	w.children, err = newChildWriters(c, col)
+	return w, err
+}
+
+func (w *unionWriter) write(arr arrow.Array) error {
+	return w.ctx.inChunks(arr, w.chosen.room(w.ctx), w.writeChunk)
+}
+
+func (w *unionWriter) writeChunk(arr arrow.Array) error {
+	v, n := kinds.Open(arr), arr.Len()
+	chosen, rows := w.chosen.grow(w.ctx, n), make([]int64, n)
+	for i := range n {
+		part, row := v.Choice(i)
+		chosen[i], rows[i] = uint8(part), int64(row)
+	}
+	w.none.append(bitmap.All(n))
+	w.stats.Add(arrowutil.Validity(arr))
+	own := make([]int64, n)
+	for part, child := range w.children {
+		used := false
+		for i := range own {
+			own[i] = -1
+			if int(chosen[i]) == part {
+				own[i], used = rows[i], true
+			}
+		}
+		if err := w.writeChild(child, v.Parts[part], own, used); err != nil {
+			return err
+		}
+	}
+	return w.chosen.flush(w.ctx, &w.none, false)
+}
+
+// writeChild writes rows of an alternative, and nulls where they are negative. What no row refers to may be malformed.
+func (w *unionWriter) writeChild(child nodeWriter, arr arrow.Array, rows []int64, used bool) (err error) {
+	var own arrow.Array
+	if used {
+		own, err = arrowutil.Take(w.ctx.mem, arr, rows)
+	} else {
+		own = arrowutil.Nulls(w.ctx.mem, arr.DataType(), len(rows))
+	}
+	if err != nil {
+		return err
+	}
+	defer own.Release()
+	return child.write(own)
+}
+
+func (w *unionWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
+	var err error
+	for _, child := range w.children {
+		if out, err = child.finish(out); err != nil {
+			return out, err
+		}
+	}
+	if err := w.chosen.flush(w.ctx, &w.none, true); err != nil {
+		return out, err
+	}
+	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
+	w.stats.Fill(node.Field)
+	data, err := w.chosen.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
+	if err != nil {
+		return out, err
+	}
+	node.Buffers = []stripe.Buffer{data}
+	return append(out, node), nil
+}
+
+func (w *unionWriter) release() {
+	w.chosen.release(w.ctx)
+	for _, child := range w.children {
+		child.release()
+	}
+}
