@@ -60,6 +60,9 @@ func TestConcatenateEmptyDictionaries(t *testing.T) {
 // TestConcatenateTypes joins slices of arrays of every type.
 func TestConcatenateTypes(t *testing.T) {
 	for _, dt := range arrowgen.Types() {
+		if d, ok := dt.(*arrow.DictionaryType); ok && d.ValueType.ID() == arrow.LARGE_BINARY {
+			continue // which arrow-go does not join
+		}
 		t.Run(fmt.Sprint(dt), func(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			defer mem.AssertSize(t, 0)
@@ -77,10 +80,10 @@ func TestConcatenateTypes(t *testing.T) {
 			require.True(t, arrow.TypeEqual(dt, got.DataType()))
 			row := 0
 			for _, p := range parts {
-				for i := range p.Len() {
-					require.Equal(t, p.ValueStr(i), got.ValueStr(row))
-					row++
-				}
+				part := array.NewSlice(got, int64(row), int64(row+p.Len()))
+				require.Equal(t, -1, arrowutil.Difference(p, part))
+				part.Release()
+				row += p.Len()
 			}
 			require.Equal(t, row, got.Len())
 		})

@@ -59,7 +59,7 @@ func unionsToStructs(mem memory.Allocator, arr arrow.Array) (arrow.Array, error)
 		}
 		children = append(children, child)
 	}
-	return Make(withoutUnions(arr.DataType()), n, []*memory.Buffer{nil}, dataOf(children), 0), nil
+	return Make(withoutUnions(arr.DataType()), n, []*memory.Buffer{nil}, DataOf(children), 0), nil
 }
 
 // alternative has a row for each of the n of a union: that of an alternative where it is chosen, any other elsewhere.
@@ -141,11 +141,11 @@ func Union(mem memory.Allocator, dt arrow.UnionType, codes *memory.Buffer, child
 		}
 		buffers = append(buffers, offsets)
 	}
-	return Make(dt, codes.Len(), buffers, dataOf(children), 0)
+	return Make(dt, codes.Len(), buffers, DataOf(children), 0)
 }
 
-// dataOf is the content of arrays, for an array around them.
-func dataOf(arrays []arrow.Array) []arrow.ArrayData {
+// DataOf is the content of arrays, for an array around them.
+func DataOf(arrays []arrow.Array) []arrow.ArrayData {
 	out := make([]arrow.ArrayData, len(arrays))
 	for i, arr := range arrays {
 		out[i] = arr.Data()

@@ -48,7 +48,7 @@ func deep(values []any) (out []string) {
 // TestDistinct compares the distinct rows of random tables with those that a map finds, with memory for all, some and few
 // keys.
 func TestDistinct(t *testing.T) {
-	types := arrowgen.Types()
+	types := arrowgen.ReferenceTypes()
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := range sweep.Count(len(types), 10*len(types)) {

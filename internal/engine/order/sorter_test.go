@@ -266,7 +266,7 @@ func requireValues(t *testing.T, table arrow.RecordBatch, want []int64, got []ar
 
 // TestSort sorts random tables of all types, in memory and with runs, and compares them with a naive sort.
 func TestSort(t *testing.T) {
-	types := arrowgen.Types()
+	types := arrowgen.ReferenceTypes()
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(7, 7))
 	for i := range sweep.Count(len(types), 10*len(types)) {
@@ -301,7 +301,7 @@ func TestSort(t *testing.T) {
 
 // TestWindows compares windows with the beginnings of keys, above which they must not be.
 func TestWindows(t *testing.T) {
-	types := arrowgen.Types()
+	types := arrowgen.ReferenceTypes()
 	for i := range 2 * len(types) {
 		g := arrowgen.New(uint64(i))
 		dt := types[i/2]

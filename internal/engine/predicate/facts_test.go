@@ -21,7 +21,7 @@ func factsOf(arr arrow.Array, r *rand.Rand) (f predicate.Facts) {
 		panic(err)
 	}
 	defer plain.Release()
-	nulls, nans := plain.NullN(), 0
+	nulls, nans := arrowutil.NullN(plain), 0
 	if plain.DataType().ID() == arrow.NULL {
 		nulls = plain.Len()
 	}

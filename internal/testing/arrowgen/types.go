@@ -8,7 +8,7 @@ import (
 // Types lists every Arrow type, with all variants of its parameters.
 func Types() []arrow.DataType { return append(ReferenceTypes(), unions()...) }
 
-// ReferenceTypes lists those of [Types] that shards of edition reference can hold: all but unions.
+// ReferenceTypes lists those of [Types] that shards of edition reference can hold, and whose values have an order: all but unions.
 func ReferenceTypes() []arrow.DataType {
 	out := []arrow.DataType{
 		arrow.Null, arrow.FixedWidthTypes.Boolean,
@@ -59,7 +59,7 @@ func unions() []arrow.DataType {
 		{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "s", Type: str}, {Name: "none", Type: arrow.Null, Nullable: true},
 		{Name: "l", Type: arrow.ListOf(f64), Nullable: true}, {Name: "d", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: str}, Nullable: true},
 	}
-	dense, sparse := arrow.DenseUnionOf(fields, []arrow.UnionTypeCode{0, 5, 6, 7, 127}), arrow.SparseUnionOf(fields[:2], []arrow.UnionTypeCode{0, 1})
+	dense, sparse := arrow.DenseUnionOf(fields, []arrow.UnionTypeCode{0, 5, 6, 7, 100}), arrow.SparseUnionOf(fields[:2], []arrow.UnionTypeCode{0, 1})
 	return []arrow.DataType{
 		dense, sparse, arrow.DenseUnionOf(fields[:1], []arrow.UnionTypeCode{3}), arrow.SparseUnionOf(fields, []arrow.UnionTypeCode{4, 3, 2, 1, 0}),
 		arrow.ListOf(dense), arrow.FixedSizeListOf(2, sparse), arrow.MapOf(str, dense),

@@ -181,12 +181,12 @@ func (r *listReader) readItems(ctx context.Context, w *worker, rows rowset.Set) 
 	defer arrowutil.ReleaseAll(children)
 	m, ok := r.dt.(*arrow.MapType)
 	if !ok {
-		return dataOf(children)[0], nil
+		return arrowutil.DataOf(children)[0], nil
 	}
 	if nulls := children[0].NullN(); nulls > 0 {
 		return nil, fault.Corruptf("%d null keys of a map", nulls)
 	}
-	entries := arrowutil.Make(m.Elem(), int(rows.Len()), []*memory.Buffer{nil}, dataOf(children), 0)
+	entries := arrowutil.Make(m.Elem(), int(rows.Len()), []*memory.Buffer{nil}, arrowutil.DataOf(children), 0)
 	defer entries.Release()
-	return dataOf([]arrow.Array{entries})[0], nil
+	return arrowutil.DataOf([]arrow.Array{entries})[0], nil
 }

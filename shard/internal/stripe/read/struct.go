@@ -75,7 +75,7 @@ func (r *structReader) read(ctx context.Context, w *worker, rows rowset.Set) (ar
 	if err != nil {
 		return nil, err
 	}
-	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, dataOf(children), nulls), nil
+	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, arrowutil.DataOf(children), nulls), nil
 }
 
 // readAll reads the same rows of several nodes. The caller releases the arrays.
@@ -90,16 +90,6 @@ func readAll(ctx context.Context, w *worker, rows rowset.Set, nodes []nodeReader
 		out = append(out, arr)
 	}
 	return out, nil
-}
-
-// dataOf is the content of arrays, for an array around them.
-func dataOf(arrays []arrow.Array) []arrow.ArrayData {
-	out := make([]arrow.ArrayData, len(arrays))
-	for i, arr := range arrays {
-		out[i] = arr.Data()
-		out[i].Retain()
-	}
-	return out
 }
 
 // fixedListReader reads a FixedSizeList node: position i has the items
@@ -151,5 +141,5 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 	if err != nil {
 		return nil, err
 	}
-	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, dataOf([]arrow.Array{items}), nulls), nil
+	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, arrowutil.DataOf([]arrow.Array{items}), nulls), nil
 }

@@ -27,24 +27,22 @@ func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, ok := n.col.Plain.(arrow.UnionType)
-	if !ok {
-		return &structReader{dt: n.col.Plain, children: children}, nil
+	alternatives := structReader{dt: n.col.Plain, children: children}
+	if t, ok := n.col.Plain.(arrow.UnionType); ok {
+		return &unionReader{alternatives, t, chosen}, nil
 	}
-	return &unionReader{dt: t, chosen: chosen, children: children}, nil
+	return &alternatives, nil
 }
 
 // unionReader reads a union node, whose alternatives have its positions.
 type unionReader struct {
-	dt       arrow.UnionType
-	chosen   nodeReader // the number of the alternative
-	children []nodeReader
+	structReader
+	dt     arrow.UnionType
+	chosen nodeReader // the number of the alternative
 }
 
 func (r *unionReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
-	for _, c := range r.children {
-		c.need(w, rows, add)
-	}
+	r.structReader.need(w, rows, add)
 	r.chosen.need(w, rows, add)
 }
 

@@ -19,7 +19,7 @@ import (
 type listWriter struct {
 	ctx      *nodeContext
 	id       uint32
-	children []nodeWriter // List: item; Map: key, value
+	children childWriters // List: item; Map: key, value
 	offsets  primitiveBlocks[uint64]
 	none     bitStage // offsets have no nulls
 	last     uint64
@@ -103,11 +103,9 @@ func rebase[O int32 | int64](dst []uint64, offsets []O, base uint64) (from, to i
 }
 
 func (w *listWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	var err error
-	for _, child := range w.children {
-		if out, err = child.finish(out); err != nil {
-			return out, err
-		}
+	out, err := w.children.finish(out)
+	if err != nil {
+		return out, err
 	}
 	if err := w.offsets.flush(w.ctx, &w.none, true); err != nil {
 		return out, err
@@ -126,7 +124,5 @@ func (w *listWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 func (w *listWriter) release() {
 	w.offsets.release(w.ctx)
 	w.valid.bits.out.release()
-	for _, child := range w.children {
-		child.release()
-	}
+	w.children.release()
 }

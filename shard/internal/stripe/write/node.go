@@ -115,8 +115,11 @@ func valueNode(id uint32, s stats.Collector, release func(), buffers func(f *sha
 	return n, err
 }
 
-func newChildWriters(c *nodeContext, col *arrowmap.Column) ([]nodeWriter, error) {
-	var out []nodeWriter
+// childWriters are those of the children of a node.
+type childWriters []nodeWriter
+
+func newChildWriters(c *nodeContext, col *arrowmap.Column) (childWriters, error) {
+	var out childWriters
 	for i := range col.Children {
 		child, err := newNodeWriter(c, &col.Children[i])
 		if err != nil {
@@ -125,4 +128,20 @@ func newChildWriters(c *nodeContext, col *arrowmap.Column) ([]nodeWriter, error)
 		out = append(out, child)
 	}
 	return out, nil
+}
+
+func (w childWriters) finish(out []stripe.Node) ([]stripe.Node, error) {
+	for _, child := range w {
+		var err error
+		if out, err = child.finish(out); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (w childWriters) release() {
+	for _, child := range w {
+		child.release()
+	}
 }

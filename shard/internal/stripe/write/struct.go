@@ -19,7 +19,7 @@ import (
 type structWriter struct {
 	ctx      *nodeContext
 	id       uint32
-	children []nodeWriter
+	children childWriters
 	valid    presenceWriter
 	stats    stats.Presence
 }
@@ -97,11 +97,9 @@ func (w *structWriter) addPresence(valid bitmap.Bits) {
 }
 
 func (w *structWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	var err error
-	for _, child := range w.children {
-		if out, err = child.finish(out); err != nil {
-			return out, err
-		}
+	out, err := w.children.finish(out)
+	if err != nil {
+		return out, err
 	}
 	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
 	w.stats.Fill(node.Field)
@@ -111,7 +109,5 @@ func (w *structWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 
 func (w *structWriter) release() {
 	w.valid.bits.out.release()
-	for _, child := range w.children {
-		child.release()
-	}
+	w.children.release()
 }

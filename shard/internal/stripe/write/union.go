@@ -17,7 +17,7 @@ import (
 type unionWriter struct {
 	ctx      *nodeContext
 	id       uint32
-	children []nodeWriter
+	children childWriters
 	chosen   primitiveBlocks[uint8]
 	none     bitStage // numbers of alternatives have no nulls
 	stats    stats.Presence
@@ -77,11 +77,9 @@ func (w *unionWriter) writeChild(child nodeWriter, arr arrow.Array, rows []int64
 }
 
 func (w *unionWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	var err error
-	for _, child := range w.children {
-		if out, err = child.finish(out); err != nil {
-			return out, err
-		}
+	out, err := w.children.finish(out)
+	if err != nil {
+		return out, err
 	}
 	if err := w.chosen.flush(w.ctx, &w.none, true); err != nil {
 		return out, err
@@ -98,7 +96,5 @@ func (w *unionWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 
 func (w *unionWriter) release() {
 	w.chosen.release(w.ctx)
-	for _, child := range w.children {
-		child.release()
-	}
+	w.children.release()
 }
