@@ -184,7 +184,7 @@ func TestBindErrors(t *testing.T) {
 		{`"twice#3" = 3`, 0, "there is no column \"twice#3\""},
 		{"p.name = 3", 0, "there is no column \"p.name\""},
 		{"l.age = 3", 0, "l is of type list<"},
-		{"s.x = 3", 0, "only fields of structs have names"},
+		{"s.x = 3", 0, "only fields of structs and unions have names"},
 		{"s = 12345", 4, "s: 12345 is no value of type utf8: write it in quotes"},
 		{"n = 'many'", 4, "n: 'many' is no value of type int64: write a number"},
 		{"n = true", 4, "write a number"},

@@ -103,7 +103,11 @@ func (s *search) stream(ctx context.Context) (err error) {
 			return err
 		}
 		first := k.End
-		k.Keep(result.Of(b))
+		shown, err := result.Of(b)
+		if err != nil {
+			return err
+		}
+		k.Keep(shown)
 		for row := range rows.Rows() {
 			if s.Limit > 0 && s.left == 0 {
 				break

@@ -203,7 +203,10 @@ func (k *keyedSource) one(batch arrow.RecordBatch, f func(rows arrow.RecordBatch
 			return err
 		}
 	}
-	rows := k.rows.Of(batch)
+	rows, err := k.rows.Of(batch)
+	if err != nil {
+		return err
+	}
 	defer rows.Release()
 	return f(rows, keys)
 }

@@ -221,7 +221,7 @@ func (s *source) batch(b otlp.Block) (arrow.RecordBatch, error) {
 			return nil, err
 		}
 	}
-	return s.projection.Batch(columns, int64(b.Rows)), nil
+	return s.projection.Batch(columns, int64(b.Rows))
 }
 
 // Close implements [provider.Source].

@@ -72,10 +72,10 @@ func (s *selectSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 
 // choose returns the requested columns of the rows that meet the filter, or nil if there are none.
 func (s *selectSource) choose(batch arrow.RecordBatch) (arrow.RecordBatch, error) {
-	if s.bound == nil {
-		return s.projection.Of(batch), nil
+	asked, err := s.projection.Of(batch)
+	if s.bound == nil || err != nil {
+		return asked, err
 	}
-	asked := s.projection.Of(batch)
 	defer asked.Release()
 	chosen, rows, err := s.bound.Filter(s.mem, batch, asked)
 	s.ranges = slices.Collect(rows.Shift(s.next).Ranges())

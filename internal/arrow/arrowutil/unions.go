@@ -62,6 +62,18 @@ func unionsToStructs(mem memory.Allocator, arr arrow.Array) (arrow.Array, error)
 	return Make(withoutUnions(arr.DataType()), n, []*memory.Buffer{nil}, DataOf(children), 0), nil
 }
 
+// Alternative has the rows of an alternative of a union, and nulls where another one is chosen. The caller releases it.
+func Alternative(mem memory.Allocator, arr arrow.Array, part int) (arrow.Array, error) {
+	v, rows := kinds.Open(arr), make([]int64, arr.Len())
+	for i := range rows {
+		rows[i] = -1
+		if chosen, row := v.Choice(i); chosen == part {
+			rows[i] = int64(row)
+		}
+	}
+	return Take(mem, v.Parts[part], rows)
+}
+
 // alternative has a row for each of the n of a union: that of an alternative where it is chosen, any other elsewhere.
 func alternative(mem memory.Allocator, v *kinds.View, n, part int) (arrow.Array, error) {
 	arr, rows := v.Parts[part], make([]int64, n)

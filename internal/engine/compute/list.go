@@ -67,7 +67,7 @@ func replaced(fields []arrow.Field, index []int, dt arrow.DataType) []arrow.Fiel
 		return out
 	}
 	plain, _ := extension.Unwrap(f.Type)
-	f.Type = arrow.StructOf(replaced(plain.(*arrow.StructType).Fields(), index[1:], dt)...)
+	f.Type = kinds.With(plain, replaced(kinds.Fields(plain), index[1:], dt))
 	return out
 }
 

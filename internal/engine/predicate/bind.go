@@ -297,7 +297,7 @@ func Resolve(n *ast.Node, s *arrow.Schema) (Column, error) {
 	return c, nil
 }
 
-// resolve follows a path through structs. Of several fields with the same name, the path leads to the first. The others,
+// resolve follows a path through structs and unions. Of several fields with the same name, the path leads to the first. The others,
 // and fields without a name, have the unique names of arrowmap.UniqueNames.
 func resolve(s *arrow.Schema, path string) (Column, error) {
 	fields := s.Fields()
@@ -310,7 +310,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 			return c, nil
 		}
 		if fields == nil {
-			return c, fmt.Errorf("%s is of type %s: only fields of structs have names", at, c.Type)
+			return c, fmt.Errorf("%s is of type %s: only fields of structs and unions have names", at, c.Type)
 		}
 		at = schema.JoinPath(at, name)
 		i := indexOf(fields, name)
@@ -319,8 +319,8 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 		}
 		c.Index, c.Type = append(c.Index, i), fields[i].Type
 		fields = nil
-		if st, ok := kinds.Storage(c.Type).(*arrow.StructType); ok {
-			fields = st.Fields()
+		if t := kinds.Storage(c.Type); kinds.Of(t) == kinds.Record || kinds.Of(t) == kinds.Choice {
+			fields = kinds.Fields(t)
 		}
 	}
 	c.domain = valueset.DomainOf(c.Type)

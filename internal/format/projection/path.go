@@ -28,7 +28,12 @@ func newFields(list []arrow.Field) *fields {
 	return f
 }
 
-// Paths are the paths of fields, and of those inside structs, each behind the struct that has it.
+// hasNames reports whether the parts of a type are named: those of structs and unions.
+func hasNames(t arrow.DataType) bool {
+	return kinds.Of(t) == kinds.Record || kinds.Of(t) == kinds.Choice
+}
+
+// Paths are the paths of fields, and of those inside structs and unions, each behind what has it.
 func Paths(list []arrow.Field) []string { return appendPaths(nil, "", list) }
 
 func appendPaths(paths []string, parent string, list []arrow.Field) []string {
@@ -36,8 +41,8 @@ func appendPaths(paths []string, parent string, list []arrow.Field) []string {
 		path := schema.JoinPath(parent, name)
 		paths = append(paths, path)
 		plain, _ := extension.Unwrap(list[i].Type)
-		if t, ok := plain.(*arrow.StructType); ok {
-			paths = appendPaths(paths, path, t.Fields())
+		if hasNames(plain) {
+			paths = appendPaths(paths, path, kinds.Fields(plain))
 		}
 	}
 	return paths
@@ -46,17 +51,17 @@ func appendPaths(paths []string, parent string, list []arrow.Field) []string {
 // resolver follows paths through a schema.
 type resolver struct {
 	top     *fields
-	structs map[*arrow.StructType]*fields // those that were met
+	structs map[arrow.DataType]*fields // those of structs and unions that were met
 }
 
 func newResolver(top []arrow.Field) *resolver {
-	return &resolver{newFields(top), map[*arrow.StructType]*fields{}}
+	return &resolver{newFields(top), map[arrow.DataType]*fields{}}
 }
 
-func (r *resolver) fieldsOf(t *arrow.StructType) *fields {
+func (r *resolver) fieldsOf(t arrow.DataType) *fields {
 	f := r.structs[t]
 	if f == nil {
-		f = newFields(t.Fields())
+		f = newFields(kinds.Fields(t))
 		r.structs[t] = f
 	}
 	return f
@@ -94,8 +99,8 @@ func (r *resolver) whole(path, hint string) ([]int, error) {
 func (r *resolver) step(t arrow.DataType, name string) (steps []int, child arrow.DataType, ok bool) {
 	t = kinds.Unwrapped(t)
 	parts := kinds.Fields(t)
-	if s, isStruct := t.(*arrow.StructType); isStruct {
-		if i, ok := r.fieldsOf(s).place[name]; ok {
+	if hasNames(t) {
+		if i, ok := r.fieldsOf(t).place[name]; ok {
 			return []int{i}, parts[i].Type, true
 		}
 		return nil, nil, false
@@ -113,8 +118,8 @@ func (r *resolver) step(t arrow.DataType, name string) (steps []int, child arrow
 // namesIn are the names that a path may go on with.
 func (r *resolver) namesIn(t arrow.DataType) []string {
 	t = kinds.Unwrapped(t)
-	if s, ok := t.(*arrow.StructType); ok {
-		return r.fieldsOf(s).names
+	if hasNames(t) {
+		return r.fieldsOf(t).names
 	}
 	names := kinds.Names(t)
 	if len(names) == 1 {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
 // Projection is a schema reduced by a list of paths. It is immutable and safe for
@@ -76,17 +78,20 @@ func (p *Projection) Part(k int) *Part { return p.columns[k].part }
 // Batch makes a batch of the result from the whole columns that it is made from, one for
 // each column of the result. They stay the caller's; the caller releases the batch, which
 // shares their memory.
-func (p *Projection) Batch(columns []arrow.Array, rows int64) arrow.RecordBatch {
+func (p *Projection) Batch(columns []arrow.Array, rows int64) (arrow.RecordBatch, error) {
 	parts := make([]arrow.Array, len(p.columns))
+	defer func() { arrowutil.ReleaseAll(parts) }()
 	for k, c := range p.columns {
-		parts[k] = c.part.Array(columns[k])
-		defer parts[k].Release()
+		var err error
+		if parts[k], err = c.part.Array(columns[k]); err != nil {
+			return nil, err
+		}
 	}
-	return array.NewRecordBatch(p.schema, parts, rows)
+	return array.NewRecordBatch(p.schema, parts, rows), nil
 }
 
 // Of makes a batch of the result from a batch of the full schema, which stays the caller's.
-func (p *Projection) Of(full arrow.RecordBatch) arrow.RecordBatch {
+func (p *Projection) Of(full arrow.RecordBatch) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, len(p.columns))
 	for k, c := range p.columns {
 		columns[k] = full.Column(c.index)

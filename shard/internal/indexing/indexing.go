@@ -151,7 +151,10 @@ func (p *Plan) check(s *arrow.Schema) error {
 func (p *Plan) Add(b index.Builder, first int64, columns []arrow.Array, rows int) error {
 	parts := make([]arrow.Array, len(p.parts))
 	for i, p := range p.parts {
-		part := p.Batch([]arrow.Array{columns[p.Index(0)]}, int64(rows))
+		part, err := p.Batch([]arrow.Array{columns[p.Index(0)]}, int64(rows))
+		if err != nil {
+			return err
+		}
 		defer part.Release()
 		parts[i] = part.Column(0)
 	}

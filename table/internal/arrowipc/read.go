@@ -170,8 +170,8 @@ func checked(batch arrow.RecordBatch, wanted *provider.Projection) (out arrow.Re
 				return fmt.Errorf("column %q has %d rows, its batch has %d", name, columns[k].Len(), batch.NumRows())
 			}
 		}
-		out = wanted.Batch(columns, batch.NumRows())
-		return nil
+		out, err = wanted.Batch(columns, batch.NumRows())
+		return err
 	})
 	return out, err
 }

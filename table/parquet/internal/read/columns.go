@@ -113,7 +113,7 @@ func (c *column) restore(mem memory.Allocator, a arrow.Array) (arrow.Array, erro
 		return nil, err
 	}
 	defer restored.Release()
-	return c.rest.Array(restored), nil
+	return c.rest.Array(restored)
 }
 
 // retyped converts an array, of which a part was read, to the type of this part. pqarrow converts the outer array,

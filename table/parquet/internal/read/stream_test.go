@@ -95,7 +95,7 @@ func (s *Stream) openGroup(ctx context.Context) (arrow.RecordBatch, error) {
 		return nil, nil
 	}
 	if s.wanted.NumColumns() == 0 {
-		return s.wanted.Batch(nil, rows), nil
+		return s.wanted.Batch(nil, rows)
 	}
 	err := convert.Guard(func() (err error) {
 		s.rows, err = s.arrow.GetRecordReader(ctx, s.leaves, []int{g})

@@ -103,7 +103,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 	whole := s.Builder.NewRecordBatch()
 	defer whole.Release()
-	return s.wanted.Batch(whole.Columns(), n), nil
+	return s.wanted.Batch(whole.Columns(), n)
 }
 
 // record adds the next record that is not dropped.

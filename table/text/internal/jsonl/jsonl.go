@@ -316,7 +316,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	batch := s.Builder.NewRecordBatch()
 	defer batch.Release()
 	s.findMissing(batch)
-	return s.wanted.Of(batch), nil
+	return s.wanted.Of(batch)
 }
 
 func (s *source) add(rec []byte) error {
