@@ -134,6 +134,7 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		g := arrowgen.New(rapid.Uint64().Draw(t, "seed"))
+		g.Unions = true
 		g.Nulls = rapid.SampledFrom([]float64{0, 0.01, 0.5, 1}).Draw(t, "nulls")
 		var chosen []arrow.DataType
 		for range rapid.IntRange(0, 5).Draw(t, "columns") {

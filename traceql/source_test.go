@@ -51,7 +51,10 @@ func (s *memorySource) scan(columns []string, f filter.Expr, yield func(arrow.Re
 			}
 			if to > from {
 				slice := b.NewSlice(int64(from), int64(to))
-				part := p.Of(slice)
+				part, err := p.Of(slice)
+				if err != nil {
+					panic(err)
+				}
 				more := yield(part)
 				part.Release()
 				slice.Release()

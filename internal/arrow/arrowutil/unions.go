@@ -42,13 +42,13 @@ func unionsToStructs(mem memory.Allocator, arr arrow.Array) (arrow.Array, error)
 	case !isUnion(dt):
 		return Rebuild(mem, arr, withoutUnions(dt), func(_ int, part arrow.Array) (arrow.Array, error) { return unionsToStructs(mem, part) })
 	}
-	v, n := kinds.Open(arr), arr.Len()
+	n := arr.Len()
 	codes := NewBuffer(mem, n)
 	copy(codes.Bytes(), Values[byte](arr))
 	children := []arrow.Array{Make(arrow.PrimitiveTypes.Int8, n, []*memory.Buffer{nil, codes}, nil, 0)}
 	defer func() { ReleaseAll(children) }()
-	for i := range v.Parts {
-		rows, err := alternative(mem, &v, n, i)
+	for i := range kinds.Fields(arr.DataType()) {
+		rows, err := alternative(mem, arr, i, false)
 		if err != nil {
 			return nil, err
 		}
@@ -62,22 +62,16 @@ func unionsToStructs(mem memory.Allocator, arr arrow.Array) (arrow.Array, error)
 	return Make(withoutUnions(arr.DataType()), n, []*memory.Buffer{nil}, DataOf(children), 0), nil
 }
 
-// Alternative has the rows of an alternative of a union, and nulls where another one is chosen. The caller releases it.
+// Alternative has the rows of an alternative of a union, and nulls where another one is chosen. It does not look at rows that the union does
+// not refer to. The caller releases it.
 func Alternative(mem memory.Allocator, arr arrow.Array, part int) (arrow.Array, error) {
-	v, rows := kinds.Open(arr), make([]int64, arr.Len())
-	for i := range rows {
-		rows[i] = -1
-		if chosen, row := v.Choice(i); chosen == part {
-			rows[i] = int64(row)
-		}
-	}
-	return Take(mem, v.Parts[part], rows)
+	return alternative(mem, arr, part, true)
 }
 
-// alternative has a row for each of the n of a union: that of an alternative where it is chosen, any other elsewhere.
-func alternative(mem memory.Allocator, v *kinds.View, n, part int) (arrow.Array, error) {
-	arr, rows := v.Parts[part], make([]int64, n)
-	first, used, aligned := 0, false, true
+// alternative is Alternative, or with any values where another one is chosen.
+func alternative(mem memory.Allocator, arr arrow.Array, part int, nulls bool) (arrow.Array, error) {
+	v, rows := kinds.Open(arr), make([]int64, arr.Len())
+	first, used, aligned := 0, false, !nulls
 	for i := range rows {
 		rows[i] = -1
 		if chosen, row := v.Choice(i); chosen == part {
@@ -87,13 +81,14 @@ func alternative(mem memory.Allocator, v *kinds.View, n, part int) (arrow.Array,
 			rows[i], aligned = int64(row), aligned && row-i == first
 		}
 	}
+	from := v.Parts[part]
 	switch {
 	case !used:
-		return Nulls(mem, arr.DataType(), n), nil
-	case aligned && first >= 0 && first+n <= arr.Len():
-		return array.NewSlice(arr, int64(first), int64(first+n)), nil
+		return Nulls(mem, from.DataType(), len(rows)), nil
+	case aligned && first >= 0 && first+len(rows) <= from.Len():
+		return array.NewSlice(from, int64(first), int64(first+len(rows))), nil
 	}
-	return Take(mem, arr, rows)
+	return Take(mem, from, rows)
 }
 
 // structsToUnions is the inverse of unionsToStructs, of type dt. The caller releases it.

@@ -24,6 +24,8 @@ type Gen struct {
 	// Wide adds values that some stored forms cannot hold: timestamps beyond the year 9999,
 	// decimals of more than 34 digits.
 	Wide bool
+	// Unions has Type return unions, too.
+	Unions bool
 }
 
 // New makes a generator.

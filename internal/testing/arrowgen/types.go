@@ -56,7 +56,7 @@ func nested() []arrow.DataType {
 func unions() []arrow.DataType {
 	str, f64 := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Float64
 	fields := []arrow.Field{
-		{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "s", Type: str}, {Name: "none", Type: arrow.Null, Nullable: true},
+		{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "s", Type: str, Nullable: true}, {Name: "none", Type: arrow.Null, Nullable: true},
 		{Name: "l", Type: arrow.ListOf(f64), Nullable: true}, {Name: "d", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: str}, Nullable: true},
 	}
 	dense, sparse := arrow.DenseUnionOf(fields, []arrow.UnionTypeCode{0, 5, 6, 7, 100}), arrow.SparseUnionOf(fields[:2], []arrow.UnionTypeCode{0, 1})
@@ -94,10 +94,13 @@ func wrapped() []arrow.DataType {
 	)
 }
 
-// Type returns a random type with up to the given number of levels around one of Types.
+// Type returns a random type with up to the given number of levels around one of ReferenceTypes, or with Unions of Types.
 func (g *Gen) Type(levels int) arrow.DataType {
 	if levels == 0 || g.Rand.IntN(4) == 0 {
-		leaves := Types()
+		leaves := ReferenceTypes()
+		if g.Unions {
+			leaves = Types()
+		}
 		dt := leaves[g.Rand.IntN(len(leaves))]
 		if d, ok := dt.(*arrow.DictionaryType); ok && d.ValueType.ID() == arrow.LARGE_BINARY {
 			return d.ValueType // Arrow has no builder for the dictionary

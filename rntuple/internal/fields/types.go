@@ -1,6 +1,8 @@
 package fields
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -104,15 +106,32 @@ func (f *Field) unionType() arrow.DataType {
 func (f *Field) IsUnion() bool { return f.Layout == Variant && f.union }
 
 // With is the field with other children of the same nodes: some of a struct, parts of items. Its values are wrapped
-// or not.
+// or not. Some alternatives of a union are a struct.
 func (f *Field) With(children []*Field, isWrapped bool) *Field {
 	out := *f
 	out.Children = children
+	if f.union {
+		out.Children, out.union = f.alternatives(children), false
+	}
 	if !isWrapped {
 		out.Wraps = nil
 	}
 	out.retype()
 	return &out
+}
+
+// alternatives are children of a union with the names that they have in it. The tag stands for variants without a value.
+func (f *Field) alternatives(children []*Field) []*Field {
+	all, out := f.unionType().(arrow.NestedType).Fields(), make([]*Field, len(children))
+	for i, kid := range children {
+		own := *kid
+		own.Arrow.Name = all[slices.IndexFunc(f.Children, func(c *Field) bool { return c.Node == kid.Node })].Name
+		if kid.Layout == Tag {
+			own.Plain, own.Physical, own.Arrow.Type, own.Arrow.Nullable = arrow.Null, arrow.Null, arrow.Null, true
+		}
+		out[i] = &own
+	}
+	return out
 }
 
 // Prune is a part of a field, with the same nodes.

@@ -89,15 +89,3 @@ func parseUnion(text string) (u Union, ok bool) {
 	}
 	return u, true
 }
-
-// Codes are the type codes of a union by tag; nil if they are the tags.
-func (f *Field) Codes() []arrow.UnionTypeCode {
-	if f.names == nil {
-		return nil
-	}
-	codes := make([]arrow.UnionTypeCode, len(f.names))
-	for i, a := range f.names {
-		codes[i] = a.Code
-	}
-	return codes
-}

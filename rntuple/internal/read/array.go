@@ -488,6 +488,9 @@ func (b *builder) variant(f *openField, rs runs, n int64) (*array.Data, error) {
 
 // alternative is a child of a struct that stands for variants: the tags, or the values of one alternative.
 func (b *builder) alternative(kid *openField, s switches, n int64) (*array.Data, error) {
+	if kid.Layout == fields.Tag && kid.Physical.ID() == arrow.NULL {
+		return b.newData(kid.Physical, n, n, []*memory.Buffer{nil}), nil
+	}
 	if kid.Layout == fields.Tag {
 		buf, err := b.buffer(n)
 		if err != nil {

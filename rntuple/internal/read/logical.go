@@ -41,38 +41,21 @@ func logicalPlain(mem memory.Allocator, a arrow.Array, f *fields.Field) (arrow.A
 	})
 }
 
-// union takes of each alternative the values that are active.
+// union makes a union of the struct of its alternatives.
 func union(mem memory.Allocator, s *array.Struct, f *fields.Field) (arrow.Array, error) {
-	n := s.Len()
-	tags := s.Field(0).(*array.Uint8).Uint8Values()
-	codes, places := arrowutil.NewBuffer(mem, n), arrowutil.NewBuffer(mem, 4*n)
-	defer codes.Release()
-	defer places.Release()
-	at := arrowutil.As[int32](places.Bytes())
-	active := make([][]int64, len(f.Children))
-	for i, tag := range tags {
-		at[i] = int32(len(active[tag]))
-		active[tag] = append(active[tag], int64(i))
-	}
-	copy(codes.Bytes(), tags)
-	if own := f.Codes(); own != nil {
-		for i, tag := range tags {
-			codes.Bytes()[i] = byte(own[tag])
-		}
-	}
-	children := []arrow.Array{array.NewNull(len(active[0]))}
+	children := []arrow.Array{array.NewNull(s.Len())}
 	defer func() { arrowutil.ReleaseAll(children) }()
 	for i, kid := range f.Children[1:] {
-		taken, err := arrowutil.Take(mem, s.Field(i+1), active[i+1])
-		if err != nil {
-			return nil, err
-		}
-		child, err := logical(mem, taken, kid)
-		taken.Release()
+		child, err := logical(mem, s.Field(i+1), kid)
 		if err != nil {
 			return nil, err
 		}
 		children = append(children, child)
 	}
-	return array.NewDenseUnion(f.Arrow.Type.(*arrow.DenseUnionType), n, children, codes, places, 0), nil
+	dt := f.Arrow.Type.(arrow.UnionType)
+	codes, all := arrowutil.NewBuffer(mem, s.Len()), dt.TypeCodes()
+	for i, tag := range s.Field(0).(*array.Uint8).Uint8Values() {
+		codes.Bytes()[i] = byte(all[tag])
+	}
+	return arrowutil.Union(mem, dt, codes, children), nil
 }

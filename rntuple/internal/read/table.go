@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -71,7 +72,7 @@ func (t *Table) Facts(_ context.Context, path []*table.Column) (predicate.Facts,
 func factsOf(path []*table.Column) predicate.Facts {
 	f := predicate.Facts{NoNulls: true}
 	for _, c := range path {
-		f.NoNulls = f.NoNulls && !c.Arrow.Nullable
+		f.NoNulls = f.NoNulls && !c.Arrow.Nullable && kinds.Of(c.Plain) != kinds.Choice
 	}
 	return f
 }
@@ -108,11 +109,12 @@ func columnOf(f *fields.Field) table.Column {
 	for f.Layout == fields.Optional {
 		f = f.Children[0]
 	}
+	kids := f.Children
 	if f.IsUnion() {
-		return c
+		kids = f.With(kids, true).Children // with their names
 	}
-	c.Children = make([]table.Column, len(f.Children))
-	for i, kid := range f.Children {
+	c.Children = make([]table.Column, len(kids))
+	for i, kid := range kids {
 		c.Children[i] = columnOf(kid)
 	}
 	return c
@@ -133,7 +135,7 @@ func (t *Table) withChildren(f *fields.Field, c *table.Column) *fields.Field {
 			return f
 		}
 		return f.With([]*fields.Field{item}, isWrapped)
-	case f.IsUnion() || len(f.Children) == 0:
+	case len(f.Children) == 0 || f.IsUnion() && kinds.Of(c.Plain) == kinds.Choice:
 		return f
 	}
 	children, whole := make([]*fields.Field, len(c.Children)), isWrapped && len(c.Children) == len(f.Children)
@@ -164,7 +166,7 @@ func (c cluster) PrefetchMetadata(context.Context, []table.Column) error { retur
 func (c cluster) Metadata(_ context.Context, path []*table.Column) (source.Metadata, error) {
 	m := source.Metadata{Facts: factsOf(path), Direct: true}
 	for _, p := range path[:len(path)-1] {
-		m.Direct = m.Direct && !p.Arrow.Nullable
+		m.Direct = m.Direct && !p.Arrow.Nullable && c.table.tree.Nodes[p.ID].Layout != fields.Variant
 	}
 	return m, nil
 }

@@ -93,7 +93,7 @@ func Batches(rows int) []arrow.RecordBatch {
 		}
 		group = nil
 	}
-	for i, dt := range arrowgen.Types() {
+	for i, dt := range arrowgen.ReferenceTypes() {
 		group = append(group, arrow.Field{Name: fmt.Sprintf("c%d", i), Type: dt, Nullable: true})
 		if len(group) == 3 {
 			flush()

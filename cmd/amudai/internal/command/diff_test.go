@@ -21,7 +21,7 @@ var noText = regexp.MustCompile(`struct<>|b\.c|bool8|opaque|json`)
 // are equal. So are the differences from the same table without a row.
 func TestDiffFormats(t *testing.T) {
 	t.Chdir(t.TempDir())
-	types := arrowgen.Types()
+	types := arrowgen.ReferenceTypes()
 	step := sweep.Count(12, 2)
 	for i := 0; i < len(types); i += step {
 		g := arrowgen.New(uint64(i))

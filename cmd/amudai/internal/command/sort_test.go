@@ -59,7 +59,7 @@ func TestSortInterrupted(t *testing.T) {
 // first ones of all.
 func TestSortFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
-	types := arrowgen.Types()
+	types := arrowgen.ReferenceTypes()
 	r := rand.New(rand.NewPCG(12, 4))
 	for i := range sweep.Count(len(types)/2, 4*len(types)) {
 		dt := types[(2*i+r.IntN(2))%len(types)]

@@ -38,42 +38,24 @@ func (w *unionWriter) write(arr arrow.Array) error {
 
 func (w *unionWriter) writeChunk(arr arrow.Array) error {
 	v, n := kinds.Open(arr), arr.Len()
-	chosen, rows := w.chosen.grow(w.ctx, n), make([]int64, n)
-	for i := range n {
-		part, row := v.Choice(i)
-		chosen[i], rows[i] = uint8(part), int64(row)
+	for i, chosen := 0, w.chosen.grow(w.ctx, n); i < n; i++ {
+		part, _ := v.Choice(i)
+		chosen[i] = uint8(part)
 	}
 	w.none.append(bitmap.All(n))
 	w.stats.Add(arrowutil.Validity(arr))
-	own := make([]int64, n)
 	for part, child := range w.children {
-		used := false
-		for i := range own {
-			own[i] = -1
-			if int(chosen[i]) == part {
-				own[i], used = rows[i], true
-			}
+		rows, err := arrowutil.Alternative(w.ctx.mem, arr, part)
+		if err != nil {
+			return err
 		}
-		if err := w.writeChild(child, v.Parts[part], own, used); err != nil {
+		err = child.write(rows)
+		rows.Release()
+		if err != nil {
 			return err
 		}
 	}
 	return w.chosen.flush(w.ctx, &w.none, false)
-}
-
-// writeChild writes rows of an alternative, and nulls where they are negative. What no row refers to may be malformed.
-func (w *unionWriter) writeChild(child nodeWriter, arr arrow.Array, rows []int64, used bool) (err error) {
-	var own arrow.Array
-	if used {
-		own, err = arrowutil.Take(w.ctx.mem, arr, rows)
-	} else {
-		own = arrowutil.Nulls(w.ctx.mem, arr.DataType(), len(rows))
-	}
-	if err != nil {
-		return err
-	}
-	defer own.Release()
-	return child.write(own)
 }
 
 func (w *unionWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
