@@ -13,7 +13,7 @@ import (
 )
 
 // unionWriter writes unions: a DATA buffer of the number of the alternative at each position, of 8 bits. Children have the positions of
-// the union, and nulls where another one is chosen (docs/format.md §5.5).
+// the union, and nulls where another one is chosen (docs/format.md §5.4).
 type unionWriter struct {
 	ctx      *nodeContext
 	id       uint32
