@@ -54,7 +54,7 @@ func (r *unionReader) read(ctx context.Context, w *worker, rows rowset.Set) (arr
 	defer chosen.Release()
 	codes, all := arrowutil.NewBuffer(w.options.Allocator, chosen.Len()), r.dt.TypeCodes()
 	for i, k := range arrowutil.Values[uint8](chosen) {
-		if int(k) >= len(all) || chosen.IsNull(i) {
+		if int(k) >= len(all) || chosen.NullN() > 0 {
 			codes.Release()
 			return nil, fault.Corruptf("alternative %d of a union of %d at row %d of those asked for", k, len(all), i)
 		}
