@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -273,7 +274,9 @@ func (w *Writer) check(batch arrow.RecordBatch) error {
 		return err
 	}
 	for i, c := range batch.Columns() {
-		if f := w.schema.Field(i); !f.Nullable && arrowutil.NullN(c) > 0 && f.Type.ID() != arrow.NULL {
+		f := w.schema.Field(i)
+		own := f.Type.ID() != arrow.NULL && kinds.Of(f.Type) != kinds.Choice // the nulls of unions are those of alternatives
+		if own && !f.Nullable && arrowutil.NullN(c) > 0 {
 			return fmt.Errorf("column %q has %d nulls, but its field is not nullable", f.Name, arrowutil.NullN(c))
 		}
 	}

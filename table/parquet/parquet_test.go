@@ -407,7 +407,7 @@ func TestUnion(t *testing.T) {
 	require.Len(t, notices, 1)
 	got, err := readAll(t, input("x", b), provider.ReadOptions{})
 	require.NoError(t, err)
-	require.Equal(t, `["1" "\"x\"" "null"]`, got.Column(0).Data().Chunk(0).String())
+	require.Equal(t, `[1,"x",null]`, got.Column(0).Data().Chunk(0).String())
 }
 
 // TestInexact refuses values that Parquet cannot hold.

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -32,9 +33,13 @@ func NewPlainer(schema *arrow.Schema, o provider.WriteOptions) *Plainer {
 	for i, f := range schema.Fields() {
 		t := plainType(f.Type)
 		p.change[i] = !arrow.TypeEqual(t, f.Type)
+		if o.Notice != nil && p.change[i] && kinds.Of(f.Type) == kinds.Choice {
+			o.Notice(fmt.Sprintf("column %q: Parquet has no %s; it is written as JSON text", f.Name, text.Type(f.Type)))
+		}
 		if id := f.Type.ID(); o.Notice != nil && p.change[i] && t.ID() == arrow.STRING && id != arrow.RUN_END_ENCODED && id != arrow.DICTIONARY {
 			o.Notice(fmt.Sprintf("column %q: Parquet has no %s; it is written as text", f.Name, text.Type(f.Type)))
 		}
+		f.Nullable = f.Nullable || kinds.Of(f.Type) == kinds.Choice // whose nulls are those of alternatives
 		f.Type = t
 		fields[i] = f
 	}
@@ -48,11 +53,12 @@ func plainType(t arrow.DataType) arrow.DataType {
 	t = kinds.Decoded(t) // of pqarrow's own dictionaries, the statistics leave out the empty string
 	fields := kinds.Fields(t)
 	for i := range fields {
+		fields[i].Nullable = fields[i].Nullable || kinds.Of(fields[i].Type) == kinds.Choice
 		fields[i].Type = plainType(fields[i].Type)
 	}
 	switch shape, form := kinds.Of(t), kinds.LayoutOf(t).Form; {
 	case shape == kinds.Choice:
-		return arrow.BinaryTypes.String
+		return extension.JSON(arrow.BinaryTypes.String)
 	case shape == kinds.Record && len(fields) == 0:
 		return filledStruct
 	case shape == kinds.List && form == kinds.Parallel: // pqarrow refuses null lists of a fixed size
@@ -117,7 +123,9 @@ func (p *Plainer) array(a arrow.Array) (arrow.Array, error) {
 		defer plain.Release()
 		return p.array(plain)
 	case kinds.Choice:
-		return p.text(a, values.JSON(a)), nil
+		texts := p.text(a, values.JSON(a))
+		defer texts.Release()
+		return arrowutil.Wrap(p.mem, texts, t)
 	case kinds.Record:
 		if len(kinds.Fields(a.DataType())) == 0 {
 			empty := arrowutil.Nulls(p.mem, filledStruct.Field(0).Type, a.Len())
@@ -176,8 +184,9 @@ func (p *Plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array
 	b := array.NewStringBuilder(p.mem)
 	defer b.Release()
 	var buf []byte
+	valid := arrowutil.Validity(a)
 	for i := range a.Len() {
-		if a.IsNull(i) { // those in unions are written as the text null
+		if !valid.At(i) {
 			b.AppendNull()
 			continue
 		}

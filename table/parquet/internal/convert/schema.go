@@ -10,7 +10,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/arrow/ipccheck"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -84,17 +86,29 @@ func withoutFieldID(f arrow.Field) arrow.Field {
 	return f
 }
 
-// WithStored adds the Arrow schema of the caller to the metadata of the written schema.
+// WithStored adds the Arrow schema of the caller to the metadata of the written schema, with JSON in place of unions.
 func WithStored(written, original *arrow.Schema) (*arrow.Schema, error) {
-	text, err := arrowmap.EncodeIPC(original)
+	m := original.Metadata()
+	text, err := arrowmap.EncodeIPC(arrow.NewSchema(withJSON(original.Fields()), &m))
 	if err != nil {
 		return nil, err
 	}
-	m := original.Metadata()
 	meta := m.ToMap()
 	meta[storedKey] = text
 	all := arrow.MetadataFrom(meta)
 	return arrow.NewSchema(written.Fields(), &all), nil
+}
+
+// withJSON has fields of JSON in place of those of unions.
+func withJSON(fields []arrow.Field) []arrow.Field {
+	for i, f := range fields {
+		if kinds.Of(f.Type) == kinds.Choice {
+			fields[i].Type, fields[i].Nullable = extension.JSON(arrow.BinaryTypes.String), true
+		} else if kinds.Of(f.Type) != kinds.Leaf {
+			fields[i].Type = kinds.With(f.Type, withJSON(kinds.Fields(f.Type)))
+		}
+	}
+	return fields
 }
 
 // Guard converts a panic of arrow-go to an error.
