@@ -166,7 +166,6 @@ func TestBatches(t *testing.T) {
 func TestArraysOfAllTypes(t *testing.T) {
 	for seed := range uint64(2) {
 		p, m := start(t)
-		g := arrowgen.New(seed)
 		var fields []arrow.Field
 		for i, dt := range arrowgen.Types() {
 			switch dt.ID() {
@@ -176,14 +175,18 @@ func TestArraysOfAllTypes(t *testing.T) {
 			}
 		}
 		schema := arrow.NewSchema(fields, nil)
-		var sent []arrow.RecordBatch
-		for range 2 {
-			b := g.Batch(schema, 300)
-			from := int64(seed) % 7 * 8
-			sent = append(sent, b, b.NewSlice(from, b.NumRows()), b.NewSlice(0, 0))
+		batches := func() (all []arrow.RecordBatch) {
+			g := arrowgen.New(seed)
+			for range 2 {
+				b := g.Batch(schema, 300)
+				from := int64(seed) % 7 * 8
+				all = append(all, b, b.NewSlice(from, b.NumRows()), b.NewSlice(0, 0))
+			}
+			return all
 		}
+		sent := batches()
 		done := p.send(t.Context(), m, schema, func(i int64) arrow.RecordBatch { sent[i].Retain(); return sent[i] }, int64(len(sent)))
-		for _, want := range sent {
+		for _, want := range batches() { // not those that are sent meanwhile: arrow-go counts nulls when it is asked
 			before := p.bodies
 			number, got := p.next()
 			for i, column := range want.Columns() {
