@@ -60,7 +60,7 @@ var uses = map[string]func(ctx context.Context, in provider.Input) error{
 	},
 }
 
-var format = New(FormatOptions{})
+var format = New(FormatOptions{Read: Options{VariantsAsStructs: true}})
 
 // readAll reads the rows of an input, as options ask for them.
 func readAll(ctx context.Context, in provider.Input, o provider.ReadOptions) error {

@@ -20,7 +20,7 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-func init() { provider.Register(New(FormatOptions{})) }
+func init() { provider.Register(New(FormatOptions{Read: Options{VariantsAsStructs: true}})) }
 
 // FormatOptions are those of [New]. The zero value is the default.
 type FormatOptions struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
-// TestUnions asks for alternatives of unions in every format that has unions. The answers are those of plain columns, which are null in the
-// rows of other alternatives.
+// TestUnions asks for alternatives of unions in every format that has unions, or structs that stand for them. The answers are those of plain
+// columns, which are null in the rows of other alternatives.
 func TestUnions(t *testing.T) {
 	t.Chdir(t.TempDir())
 	fields := []arrow.Field{
@@ -48,9 +48,16 @@ func TestUnions(t *testing.T) {
 		files = append(files, "again.amudai.shard")
 		null := fmt.Sprintln(arrowutil.NullN(u))
 		for _, file := range files {
-			for _, condition := range []string{"%[1]sn > 0", "%[1]ss = 'v17'", "%[1]sn is null", "%[1]ss is not null and not %[1]ss like 'v%%'", "%[1]sl contains 0", "any(%[1]sl < 0)"} {
-				want := ok(t, "scan", "--count", "plain.arrow", "--where", fmt.Sprintf(condition, ""))
-				require.Equal(t, want, ok(t, "scan", "--count", file, "--where", fmt.Sprintf(condition, "u.")), "%s %s %v", file, condition, dt)
+			names := [3]string{"u.n", "u.s", "u.l"}
+			if strings.HasSuffix(file, ".root") || strings.HasPrefix(file, "again") { // structs
+				names = [3]string{"u._0", "u._1", "u._2"}
+			}
+			for _, condition := range []string{"%[1]s > 0", "%[2]s = 'v17'", "%[1]s is null", "%[2]s is not null and not %[2]s like 'v%%'", "%[3]s contains 0", "any(%[3]s < 0)"} {
+				want := ok(t, "scan", "--count", "plain.arrow", "--where", fmt.Sprintf(condition+"%.0[1]s%.0[2]s%.0[3]s", "n", "s", "l"))
+				require.Equal(t, want, ok(t, "scan", "--count", file, "--where", fmt.Sprintf(condition+"%.0[1]s%.0[2]s%.0[3]s", names[0], names[1], names[2])), "%s %s %v", file, condition, dt)
+			}
+			if names[0] != "u.n" {
+				continue
 			}
 			require.Equal(t, null, ok(t, "scan", "--count", file, "--where", "u is null"), file)
 			want := ok(t, "cat", "plain.arrow", "--columns", "n,s", "--format", "jsonl")

@@ -63,7 +63,7 @@ func Silent(stdin io.Reader) *Opener {
 // formats are those with options of the flags.
 func (p *Opener) formats() []provider.Format {
 	ntuple, lines := p.ntuple, p.Lines
-	lines.Text = p.commas.Text
+	ntuple.VariantsAsStructs, lines.Text = true, p.commas.Text
 	return []provider.Format{
 		shard.New(shard.FormatOptions{
 			Open: shard.OpenOptions{Types: p.types, IndexError: p.IndexError}, Scan: shard.ScanOptions{Strings: p.strings, Parallelism: p.Parallelism},
