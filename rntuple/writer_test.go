@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
@@ -296,6 +297,9 @@ func TestWriteUnions(t *testing.T) {
 			require.Equal(t, name, u.Fields()[i].Name)
 		}
 		requireEqualNTuples(t, n, openBytes(t, rewritten(t, n, WriterOptions{ClusterRows: 77}), Options{}))
+		for i, name := range []string{"a", "b", "n"} {
+			requireAlternative(t, n, b.Column(0), i, name)
+		}
 
 		// What is read as structs is written as variants again.
 		structs := openBytes(t, raw, Options{VariantsAsStructs: true})
@@ -303,6 +307,28 @@ func TestWriteUnions(t *testing.T) {
 		requireEqualNTuples(t, n, openBytes(t, again, Options{}))
 		require.Equal(t, raw, again)
 	}
+}
+
+// requireAlternative compares an alternative of the union u, as a projection and as a condition find it.
+func requireAlternative(t *testing.T, n ntuple, u arrow.Array, i int, name string) {
+	want, err := arrowutil.Alternative(memory.DefaultAllocator, u, i)
+	require.NoError(t, err)
+	row := 0
+	for b, err := range n.scan(t.Context(), scan.Options{Columns: []string{"u." + name}}) {
+		require.NoError(t, err)
+		got := b.Column(0).(*array.Struct)
+		require.Equal(t, name, got.DataType().(*arrow.StructType).Field(0).Name)
+		part := array.NewSlice(want, int64(row), int64(row+got.Len()))
+		require.Equal(t, -1, arrowutil.Difference(part, got.Field(0)), name)
+		row += got.Len()
+	}
+	require.Equal(t, want.Len(), row)
+	found := 0
+	for b, err := range n.scan(t.Context(), scan.Options{Columns: []string{}, Filter: filter.Not(filter.IsNull(filter.Col("u." + name))).Node()}) {
+		require.NoError(t, err)
+		found += int(b.NumRows())
+	}
+	require.Equal(t, want.Len()-arrowutil.NullN(want), found, name)
 }
 
 // rewritten writes all entries of an ntuple as another one.

@@ -116,6 +116,9 @@ func columnOf(f *fields.Field) table.Column {
 	c.Children = make([]table.Column, len(kids))
 	for i, kid := range kids {
 		c.Children[i] = columnOf(kid)
+		if f.Layout == fields.Variant && kid.Layout != fields.Tag { // null where another one is chosen
+			c.Children[i].Arrow.Nullable = true
+		}
 	}
 	return c
 }
