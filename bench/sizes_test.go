@@ -41,7 +41,7 @@ func TestNewEditionIsNotLarger(t *testing.T) {
 		}
 	})
 	t.Run("types", func(t *testing.T) {
-		for _, dt := range arrowgen.Types() {
+		for _, dt := range arrowgen.ReferenceTypes() {
 			values := arrowgen.New(1).Array(dt, 2_000)
 			s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: dt, Nullable: true}}, nil)
 			compareSizes(t, dt.String(), s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{values}, int64(values.Len()))}, 0)
