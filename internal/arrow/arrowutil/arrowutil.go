@@ -21,7 +21,7 @@ func Validity(arr arrow.Array) bitmap.Bits {
 	if d.DataType().ID() == arrow.NULL {
 		return bitmap.Bits{Data: make([]byte, (d.Len()+7)/8), Len: d.Len()}
 	}
-	if kinds.Of(d.DataType()) == kinds.Choice {
+	if isUnion(d.DataType()) {
 		return unionValidity(arr)
 	}
 	if NullN(arr) == 0 {
@@ -33,7 +33,7 @@ func Validity(arr arrow.Array) bitmap.Bits {
 // NullN is the number of nulls of arr. Unlike arr.NullN, it does not panic if the number is
 // unknown and there is no validity bitmap; it is 0 then.
 func NullN(arr arrow.Array) int {
-	if kinds.Of(arr.DataType()) == kinds.Choice {
+	if isUnion(arr.DataType()) {
 		return unionValidity(arr).Nulls()
 	}
 	if d := arr.Data(); d.DataType().ID() != arrow.NULL && (len(d.Buffers()) == 0 || d.Buffers()[0] == nil) {

@@ -5,7 +5,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -17,15 +16,8 @@ func Mask(mem memory.Allocator, arr arrow.Array, valid bitmap.Bits) (arrow.Array
 		return plain, err
 	}
 	defer plain.Release()
-	if kinds.Of(plain.DataType()) == kinds.Choice { // which has no nulls of its own
-		indices := make([]int64, plain.Len())
-		for i := range indices {
-			indices[i] = -1
-			if valid.At(i) {
-				indices[i] = int64(i)
-			}
-		}
-		return Take(mem, plain, indices)
+	if isUnion(plain.DataType()) { // which has no nulls of its own
+		return takeValid(mem, plain, valid)
 	}
 	d := plain.Data()
 	own := Validity(plain)
@@ -62,11 +54,16 @@ func NullRanges(arr arrow.Array) bool {
 // DropNullRanges is the list or map arr without the items of null lists. The
 // caller releases it.
 func DropNullRanges(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
+	return takeValid(mem, arr, Validity(arr))
+}
+
+// takeValid takes all rows of arr, and nulls where valid is clear.
+func takeValid(mem memory.Allocator, arr arrow.Array, valid bitmap.Bits) (arrow.Array, error) {
 	indices := make([]int64, arr.Len())
 	for i := range indices {
-		indices[i] = int64(i)
-		if arr.IsNull(i) {
-			indices[i] = -1
+		indices[i] = -1
+		if valid.At(i) {
+			indices[i] = int64(i)
 		}
 	}
 	return Take(mem, arr, indices)

@@ -298,6 +298,9 @@ func of(dt arrow.DataType) *kind {
 // Of is the shape of a type.
 func Of(dt arrow.DataType) Shape { return of(dt).shape }
 
+// HasNames reports whether the parts of a type are told apart by names: those of structs and unions.
+func HasNames(dt arrow.DataType) bool { return Of(dt) == Record || Of(dt) == Choice }
+
 // Fields are the parts of a type, none of a leaf. The caller may change them.
 func Fields(dt arrow.DataType) []arrow.Field {
 	switch k := of(dt); {

@@ -319,7 +319,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 		}
 		c.Index, c.Type = append(c.Index, i), fields[i].Type
 		fields = nil
-		if t := kinds.Storage(c.Type); kinds.Of(t) == kinds.Record || kinds.Of(t) == kinds.Choice {
+		if t := kinds.Storage(c.Type); kinds.HasNames(t) {
 			fields = kinds.Fields(t)
 		}
 	}

@@ -90,19 +90,18 @@ func (c Column) Of(batch arrow.RecordBatch) (arrow.Array, error) {
 }
 
 // Child is a field inside of structs, null where one of these is null, or an alternative of a union, null where another one is chosen: the
-// form for [Bound.Eval]. index is the way to the
-// field, as the rest of [Column.Index] gives it. The caller releases the array.
+// form for [Bound.Eval]. index is the way to the field, as the rest of [Column.Index] gives it. The caller releases the array.
 func Child(arr arrow.Array, index []int) (arrow.Array, error) {
 	arr.Retain()
 	for _, i := range index {
 		storage := arrowutil.Storage(arr)
 		var field arrow.Array
 		var err error
-		switch shape := kinds.Of(storage.DataType()); {
-		case shape != kinds.Record && shape != kinds.Choice || i >= len(kinds.Fields(storage.DataType())):
+		switch a, isStruct := storage.(*array.Struct); {
+		case !kinds.HasNames(storage.DataType()) || i >= len(kinds.Fields(storage.DataType())):
 			err = fmt.Errorf("filter: array of type %s has no field %d", arr.DataType(), i)
-		case shape == kinds.Record:
-			field, err = masked(storage.(*array.Struct).Field(i), arrowutil.Validity(storage))
+		case isStruct:
+			field, err = masked(a.Field(i), arrowutil.Validity(a))
 		default:
 			field, err = arrowutil.Alternative(memory.DefaultAllocator, storage, i)
 		}

@@ -14,7 +14,8 @@ import (
 // nil stands for all fields. A column that is named twice comes once, at its first place. A
 // path to a field inside a struct gives the struct with that field only; several such paths
 // give one struct with all of these fields, in the order of the schema, at the place of the
-// first path. Alternatives of a union come as a struct, too, in which they are null where another one is chosen. A map keeps its keys. An extension type is dropped if its storage loses fields.
+// first path. Alternatives of a union come as a struct, too, in which they are null where another
+// one is chosen. A map keeps its keys. An extension type is dropped if its storage loses fields.
 // Only the nodes on the paths and below them are read.
 //
 // The error wraps [schema.ErrNoField] for a path without a node.

@@ -221,7 +221,7 @@ func (w *writer) children(c *Column, path string, depth int) ([]schema.Field, []
 		return w.fields(parts(c.Plain), path, depth)
 	case len(fields) == 0:
 		return nil, nil, nil
-	case kinds.Of(c.Plain) == kinds.Record || kinds.Of(c.Plain) == kinds.Choice:
+	case kinds.HasNames(c.Plain):
 		return w.fields(fields, path, depth)
 	}
 	roles := []role{anItem}

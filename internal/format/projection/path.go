@@ -28,11 +28,6 @@ func newFields(list []arrow.Field) *fields {
 	return f
 }
 
-// hasNames reports whether the parts of a type are named: those of structs and unions.
-func hasNames(t arrow.DataType) bool {
-	return kinds.Of(t) == kinds.Record || kinds.Of(t) == kinds.Choice
-}
-
 // Paths are the paths of fields, and of those inside structs and unions, each behind what has it.
 func Paths(list []arrow.Field) []string { return appendPaths(nil, "", list) }
 
@@ -41,7 +36,7 @@ func appendPaths(paths []string, parent string, list []arrow.Field) []string {
 		path := schema.JoinPath(parent, name)
 		paths = append(paths, path)
 		plain, _ := extension.Unwrap(list[i].Type)
-		if hasNames(plain) {
+		if kinds.HasNames(plain) {
 			paths = appendPaths(paths, path, kinds.Fields(plain))
 		}
 	}
@@ -99,7 +94,7 @@ func (r *resolver) whole(path, hint string) ([]int, error) {
 func (r *resolver) step(t arrow.DataType, name string) (steps []int, child arrow.DataType, ok bool) {
 	t = kinds.Unwrapped(t)
 	parts := kinds.Fields(t)
-	if hasNames(t) {
+	if kinds.HasNames(t) {
 		if i, ok := r.fieldsOf(t).place[name]; ok {
 			return []int{i}, parts[i].Type, true
 		}
@@ -118,7 +113,7 @@ func (r *resolver) step(t arrow.DataType, name string) (steps []int, child arrow
 // namesIn are the names that a path may go on with.
 func (r *resolver) namesIn(t arrow.DataType) []string {
 	t = kinds.Unwrapped(t)
-	if hasNames(t) {
+	if kinds.HasNames(t) {
 		return r.fieldsOf(t).names
 	}
 	names := kinds.Names(t)

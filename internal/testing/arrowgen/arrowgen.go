@@ -241,19 +241,14 @@ func (g *Gen) appendWrapped(b array.Builder, x uint64) {
 	case *array.RunEndEncodedBuilder:
 		b.Append(1)
 		g.child(b.ValueBuilder())
-	case *array.DenseUnionBuilder:
-		codes := b.Type().(arrow.UnionType).TypeCodes()
-		k := int(x % uint64(len(codes)))
-		b.Append(codes[k])
-		g.child(b.Child(k))
-	case *array.SparseUnionBuilder:
+	case array.UnionBuilder:
 		codes := b.Type().(arrow.UnionType).TypeCodes()
 		k := int(x % uint64(len(codes)))
 		b.Append(codes[k])
 		for i := range codes {
 			if i == k {
 				g.child(b.Child(i))
-			} else {
+			} else if b.Mode() == arrow.SparseMode {
 				b.Child(i).AppendEmptyValue()
 			}
 		}

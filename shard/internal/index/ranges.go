@@ -136,7 +136,7 @@ func (rangeKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
 	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
 		return 0, false
 	}
-	if shape := kinds.Of(kinds.Storage(c.Parts[0].Type)); shape == kinds.Record || shape == kinds.Choice { // whose nulls are not those of the strings in it
+	if kinds.HasNames(kinds.Storage(c.Parts[0].Type)) { // structs and unions, whose nulls are not those of the strings in it
 		return 0, false
 	}
 	ok := false

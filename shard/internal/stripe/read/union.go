@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -15,10 +16,9 @@ import (
 
 // openUnion opens a union. As a struct it has some of the alternatives, and which one is chosen does not matter.
 func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
-	numbers := *n
-	numbers.col = &arrowmap.Column{
-		Plain: arrow.PrimitiveTypes.Uint8, ID: n.col.ID, Stored: schema.Field{Type: schema.Int8},
-	}
+	numbers := *n // which are never null, unlike the union
+	numbers.col = &arrowmap.Column{Plain: arrow.PrimitiveTypes.Uint8, ID: n.col.ID, Stored: schema.Field{Type: schema.Int8}}
+	numbers.field = &shardpb.FieldDescriptor{PositionCount: n.field.GetPositionCount(), NullCount: new(uint64), DictionarySize: n.field.DictionarySize}
 	chosen, err := openNumbers[uint8](ctx, &numbers)
 	if err != nil {
 		return nil, err
@@ -28,8 +28,8 @@ func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
 		return nil, err
 	}
 	alternatives := structReader{dt: n.col.Plain, children: children}
-	if t, ok := n.col.Plain.(arrow.UnionType); ok {
-		return &unionReader{alternatives, t, chosen}, nil
+	if _, ok := n.col.Plain.(arrow.UnionType); ok {
+		return &unionReader{alternatives, chosen}, nil
 	}
 	return &alternatives, nil
 }
@@ -37,7 +37,6 @@ func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
 // unionReader reads a union node, whose alternatives have its positions.
 type unionReader struct {
 	structReader
-	dt     arrow.UnionType
 	chosen nodeReader // the number of the alternative
 }
 
@@ -52,9 +51,10 @@ func (r *unionReader) read(ctx context.Context, w *worker, rows rowset.Set) (arr
 		return nil, err
 	}
 	defer chosen.Release()
-	codes, all := arrowutil.NewBuffer(w.options.Allocator, chosen.Len()), r.dt.TypeCodes()
+	dt := r.dt.(arrow.UnionType)
+	codes, all := arrowutil.NewBuffer(w.options.Allocator, chosen.Len()), dt.TypeCodes()
 	for i, k := range arrowutil.Values[uint8](chosen) {
-		if int(k) >= len(all) || chosen.NullN() > 0 {
+		if int(k) >= len(all) {
 			codes.Release()
 			return nil, fault.Corruptf("alternative %d of a union of %d at row %d of those asked for", k, len(all), i)
 		}
@@ -66,5 +66,5 @@ func (r *unionReader) read(ctx context.Context, w *worker, rows rowset.Set) (arr
 		return nil, err
 	}
 	defer arrowutil.ReleaseAll(children)
-	return arrowutil.Union(w.options.Allocator, r.dt, codes, children), nil
+	return arrowutil.Union(w.options.Allocator, dt, codes, children), nil
 }

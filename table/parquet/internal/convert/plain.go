@@ -31,21 +31,28 @@ func NewPlainer(schema *arrow.Schema, o provider.WriteOptions) *Plainer {
 	p := &Plainer{change: make([]bool, schema.NumFields()), mem: o.Allocator}
 	fields := make([]arrow.Field, schema.NumFields())
 	for i, f := range schema.Fields() {
-		t := plainType(f.Type)
-		p.change[i] = !arrow.TypeEqual(t, f.Type)
-		if o.Notice != nil && p.change[i] && kinds.Of(f.Type) == kinds.Choice {
-			o.Notice(fmt.Sprintf("column %q: Parquet has no %s; it is written as JSON text", f.Name, text.Type(f.Type)))
+		fields[i] = plainField(f)
+		p.change[i] = !arrow.TypeEqual(fields[i].Type, f.Type)
+		form := ""
+		if kinds.Of(f.Type) == kinds.Choice {
+			form = "JSON text"
+		} else if fields[i].Type.ID() == arrow.STRING && kinds.Decoded(f.Type).ID() == f.Type.ID() {
+			form = "text"
 		}
-		if id := f.Type.ID(); o.Notice != nil && p.change[i] && t.ID() == arrow.STRING && id != arrow.RUN_END_ENCODED && id != arrow.DICTIONARY {
-			o.Notice(fmt.Sprintf("column %q: Parquet has no %s; it is written as text", f.Name, text.Type(f.Type)))
+		if o.Notice != nil && p.change[i] && form != "" {
+			o.Notice(fmt.Sprintf("column %q: Parquet has no %s; it is written as %s", f.Name, text.Type(f.Type), form))
 		}
-		f.Nullable = f.Nullable || kinds.Of(f.Type) == kinds.Choice // whose nulls are those of alternatives
-		f.Type = t
-		fields[i] = f
 	}
 	meta := schema.Metadata()
 	p.Schema = arrow.NewSchema(fields, &meta)
 	return p
+}
+
+// plainField returns the field of which values of f are written.
+func plainField(f arrow.Field) arrow.Field {
+	f.Nullable = f.Nullable || kinds.Of(f.Type) == kinds.Choice // whose nulls are those of alternatives
+	f.Type = plainType(f.Type)
+	return f
 }
 
 // plainType returns the type in which values of t are written.
@@ -53,8 +60,7 @@ func plainType(t arrow.DataType) arrow.DataType {
 	t = kinds.Decoded(t) // of pqarrow's own dictionaries, the statistics leave out the empty string
 	fields := kinds.Fields(t)
 	for i := range fields {
-		fields[i].Nullable = fields[i].Nullable || kinds.Of(fields[i].Type) == kinds.Choice
-		fields[i].Type = plainType(fields[i].Type)
+		fields[i] = plainField(fields[i])
 	}
 	switch shape, form := kinds.Of(t), kinds.LayoutOf(t).Form; {
 	case shape == kinds.Choice:
