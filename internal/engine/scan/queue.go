@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -47,6 +46,7 @@ type queued struct {
 	pending int // columns that are not decoded
 	size    int64
 	err     error
+	errAt   int // first column of the work that failed
 }
 
 // stage is the progress of a job.
@@ -203,12 +203,15 @@ func (q *queue) room() bool {
 	return len(q.jobs) < q.window && q.budget.allows(pending*q.average+q.coming)
 }
 
-// finish records that work is done, or has failed.
+// finish records that work is done, or has failed. The error of a job is that of the first column that fails, whichever is decoded first: columns
+// are claimed in order.
 func (q *queue) finish(w work, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	j := w.queued
-	j.err = cmp.Or(j.err, err)
+	if err != nil && (j.err == nil || w.from < j.errAt) {
+		j.err, j.errAt = err, w.from
+	}
 	j.pending -= w.to - w.from
 	if w.filter {
 		q.filtered(j)
