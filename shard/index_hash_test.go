@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -201,7 +202,7 @@ func requireSameKeys(t *testing.T, location string) {
 		return notes
 	}
 	for i, k := range keyTypes {
-		for _, v := range []int64{0, 1, 2, 7, 100, -3, 559} {
+		for _, v := range []int64{0, 559, -3, 1, 2, 7, 100}[:sweep.Count(3, 7)] {
 			column := fmt.Sprint("c", i)
 			ask(column+" = "+k.literal(v), k.dt.ID() != arrow.BOOL)
 			ask("s."+column+" = "+k.literal(v), k.dt.ID() != arrow.BOOL)

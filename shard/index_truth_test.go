@@ -52,7 +52,7 @@ func writeTexts(t *testing.T, location string, texts []string, d IndexDefinition
 // Scans with an index have the rows that a search of the texts finds, and those of scans without it.
 func TestIndexTruth(t *testing.T) {
 	for name, texts := range map[string][]string{
-		"logs":    searchtest.Lines(t, sweep.Count(60, 2000)),
+		"logs":    searchtest.Lines(t, sweep.Count(40, 2000)),
 		"Unicode": searchtest.Texts(rand.New(rand.NewPCG(1, 3)), 600, false),
 		"sorted":  slices.Sorted(slices.Values(searchtest.Texts(rand.New(rand.NewPCG(1, 4)), 600, false))),
 	} {
@@ -69,7 +69,7 @@ func TestIndexTruth(t *testing.T) {
 				defer s.Close()
 				shards = append(shards, s)
 			}
-			for range sweep.Count(25, 200) {
+			for range sweep.Count(15, 200) {
 				q := m.Question()
 				var want []rowset.Range
 				for row, text := range texts {

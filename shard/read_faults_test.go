@@ -204,6 +204,6 @@ func TestEditFaults(t *testing.T) {
 			}})
 		}
 		ops := []faultstore.Op{faultstore.Read, faultstore.Open, faultstore.Create, faultstore.Write, faultstore.Sync, faultstore.Rename, faultstore.Remove}
-		faultstore.SweepThen(t, dir, ops, 2, uses, func() { requireAnswers(t, file, want) })
+		faultstore.SweepThen(t, dir, ops, 1, uses, func() { requireAnswers(t, file, want) })
 	}
 }

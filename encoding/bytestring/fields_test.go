@@ -201,7 +201,7 @@ func TestFieldsDamage(t *testing.T) {
 			}
 			tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 			require.NoError(t, err)
-			requireSafe(t, tree, v.N, 0, strides{cuts: sweep.Step(5), flips: sweep.Step(23)}, &s)
+			requireSafe(t, tree, v.N, 0, strides{cuts: sweep.Step(11), flips: sweep.Step(37)}, &s)
 		}
 	}
 }

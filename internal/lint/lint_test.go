@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,13 +39,19 @@ func (f file) isGo() bool  { return strings.HasSuffix(f.path, ".go") }
 // generatedMark is the line that generators write, see "go help generate".
 var generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// textFiles are all hand-written and generated text files, in the order of their paths, without test data.
+// textFiles are all hand-written and generated text files, in the order of their paths, without test data. They are read once.
 func textFiles(t *testing.T) []file {
 	t.Helper()
+	files, err := readFiles()
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return files
+}
+
+var readFiles = sync.OnceValues(func() (files []file, err error) {
 	extensions := []string{".go", ".s", ".md", ".proto", ".fbs", ".sh", ".yaml", ".yml", ".conf", ".mod"}
 	names := []string{"Makefile", "NOTICE", "run"}
-	var files []file
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -69,25 +76,41 @@ func textFiles(t *testing.T) []file {
 		files = append(files, file{filepath.ToSlash(rel), text, generatedMark.Match(text)})
 		return nil
 	})
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	return files
-}
+	return files, err
+})
 
-// goFiles are the hand-written Go files of the module, parsed. For the modules of tools and interop tests, only the rules of text
-// hold.
+// goFiles visits the hand-written Go files of the module, parsed. For the modules of tools and interop tests, only the rules of text hold.
 func goFiles(t *testing.T, visit func(f file, set *token.FileSet, syntax *ast.File)) {
 	t.Helper()
-	for _, f := range textFiles(t) {
+	files, err := parseFiles()
+	require.NoError(t, err)
+	for _, p := range files {
+		visit(p.file, p.set, p.syntax)
+	}
+}
+
+// parsed is a Go file that a test must not change.
+type parsed struct {
+	file
+	set    *token.FileSet
+	syntax *ast.File
+}
+
+var parseFiles = sync.OnceValues(func() (list []parsed, err error) {
+	files, err := readFiles()
+	for _, f := range files {
 		if !f.isGo() || f.generated || strings.HasPrefix(f.path, "tools/") || strings.HasPrefix(f.path, "internal/interop/") {
 			continue
 		}
 		set := token.NewFileSet()
 		syntax, err := parser.ParseFile(set, f.path, f.text, parser.ParseComments)
-		require.NoError(t, err)
-		visit(f, set, syntax)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, parsed{f, set, syntax})
 	}
-}
+	return list, err
+})
 
 func TestNoPanics(t *testing.T) {
 	goFiles(t, func(f file, set *token.FileSet, syntax *ast.File) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
@@ -44,17 +45,18 @@ func TestNoArbitraryBytes(t *testing.T) {
 		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: dt, Nullable: true})
 	}
 	s := arrow.NewSchema(fields, nil)
+	rows := sweep.Count(1300, 2500)
 	var batches []arrow.RecordBatch
 	for _, nulls := range []float64{0, 0.3, 1} {
 		g := arrowgen.New(5)
 		g.Nulls = nulls
-		batches = append(batches, g.Batch(s, 2500))
+		batches = append(batches, g.Batch(s, rows))
 	}
 	everyOption(t, func(t *testing.T, o write.Options) {
 		for _, batch := range batches {
 			a, columns := writeStripe(t, s, []arrow.RecordBatch{batch}, o)
 			for i, col := range columns {
-				for _, cut := range [][2]int64{{0, 2500}, {7, 1300}} {
+				for _, cut := range [][2]int64{{0, int64(rows)}, {7, 1100}} {
 					zeros, ones := readFilled(t, a, col, cut, 0), readFilled(t, a, col, cut, 0xa5)
 					requireSameBytes(t, zeros.Data(), ones.Data(), fields[i].Type.String())
 				}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
@@ -43,7 +44,7 @@ func TestEveryOption(t *testing.T) {
 	}
 	s := arrow.NewSchema(fields, nil)
 	g := arrowgen.New(11)
-	batches := []arrow.RecordBatch{g.Batch(s, 1), g.Batch(s, 900), g.Batch(s, 2100)}
+	batches := []arrow.RecordBatch{g.Batch(s, 1), g.Batch(s, 900), g.Batch(s, sweep.Count(300, 2100))}
 	everyOption(t, func(t *testing.T, o write.Options) { check(t, s, batches, o) })
 }
 

@@ -48,7 +48,7 @@ func TestTemporaryFilesFail(t *testing.T) {
 			want := ok(t, args...)
 			all := done.Load()
 			require.Greater(t, all, int64(5), "operations on temporary files")
-			for k := int64(1); k <= all; k += 1 + all/int64(sweep.Count(15, 40)) {
+			for k := int64(1); k <= all; k += 1 + all/int64(sweep.Count(7, 40)) {
 				done.Store(0)
 				fails.Store(k)
 				r := run(t, args...)

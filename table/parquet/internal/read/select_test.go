@@ -167,14 +167,14 @@ func TestSelectCorpus(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
-			selections(t, filepath.Base(path), b, uint64(i), sweep.Count(4, 200))
+			selections(t, filepath.Base(path), b, uint64(i), sweep.Count(2, 200))
 		})
 	}
 }
 
 // TestSelectRandom is TestSelectCorpus on tables of random types.
 func TestSelectRandom(t *testing.T) {
-	for seed := range uint64(sweep.Count(8, 300)) {
+	for seed := range uint64(sweep.Count(5, 300)) {
 		g := arrowgen.New(seed)
 		var fields []arrow.Field
 		for len(fields) < 6 {
