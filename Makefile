@@ -35,7 +35,7 @@ build: ## compile everything; the command goes to bin/amudai
 	if [ -d cmd/amudai ]; then $(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai; fi
 
 test: ## run all tests, with a selection of each sweep over bits, cuts, faults and golden files (under 4 minutes)
-	$(BUSY) $(GO) test $(TIMEOUT) $(PKG)
+	$(BUSY) $(GO) test $(TIMEOUT) $(SLOWEST) $(PKG)
 	$(GO) test -C internal/testing/outside $(TIMEOUT) ./...
 
 test-bench: ## run the tests of the benchmark, a module of its own
@@ -43,6 +43,8 @@ test-bench: ## run the tests of the benchmark, a module of its own
 
 # Tests hold little memory for short times: the collector took a quarter of their time.
 BUSY := GOGC=300
+# These begin first, so that they do not end alone.
+SLOWEST := $(if $(filter ./...,$(PKG)),./shard ./cmd/amudai/internal/command ./blockpack)
 
 # One limit for test and sweep, so that the results of packages without sweeps are taken from the cache.
 TIMEOUT := -timeout 60m
