@@ -41,7 +41,7 @@ func manyGroups(groups int, f func(arrow.RecordBatch) error) error {
 func TestPeakMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as most programs
 	groups := sweep.Count(60_000, 10_000_000)
-	limit := int64(groups) * 24
+	limit := int64(groups) * 16
 	s := arrow.NewSchema([]arrow.Field{{Name: "k", Type: int64Type}, {Name: "v", Type: int64Type}}, nil)
 	dir := t.TempDir()
 	a, err := New(bindQuery(t, "k", "count(), sum(v), count(distinct v), max(v)", s), Options{Memory: limit, TempDir: dir})
