@@ -146,7 +146,7 @@ func smallGroups() [][]arrow.DataType {
 // each shard. Other runs do so for every 13th byte.
 func TestFlipAndCut(t *testing.T) {
 	all := os.Getenv("AMUDAI_CENSUS") == "all"
-	step := sweep.Step(29)
+	step := sweep.Step(13)
 	if all {
 		step = 1
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
@@ -41,8 +40,8 @@ func TestReadRows(t *testing.T) {
 		t.Run(dt.String(), func(t *testing.T) {
 			s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
 			for seed := range uint64(3) {
-				if testing.Short() && seed != uint64(k%3) || !sweep.All() && seed == uint64((k+1)%3) {
-					continue // one of them is enough for the race detector, two for people
+				if testing.Short() && seed != uint64(k%3) {
+					continue // enough for the race detector
 				}
 				g := arrowgen.New(seed)
 				g.Nulls = []float64{0.1, 0, 0.9}[seed]
