@@ -98,11 +98,12 @@ func (w *bitWriter) cut(c *nodeContext, bits bitmap.Bits) error {
 	return w.out.addSegment(c, p)
 }
 
-func (w *bitWriter) finish(c *nodeContext, kind shardpb.BufferKind) (stripe.Buffer, error) {
+// finish cuts the last blocks and appends the buffer.
+func (w *bitWriter) finish(c *nodeContext, out []stripe.Buffer, kind shardpb.BufferKind) ([]stripe.Buffer, error) {
 	if err := w.flush(c, true); err != nil {
-		return stripe.Buffer{}, err
+		return out, err
 	}
-	return w.out.finish(c, &shardpb.EncodedBuffer{Kind: kind})
+	return w.out.finish(c, out, &shardpb.EncodedBuffer{Kind: kind})
 }
 
 // presenceWriter writes the PRESENCE buffer of booleans and containers, which
@@ -119,9 +120,5 @@ func (w *presenceWriter) finish(c *nodeContext, out []stripe.Buffer) ([]stripe.B
 	if w.bits.bits.clear == 0 {
 		return out, nil
 	}
-	b, err := w.bits.finish(c, shardpb.BufferKind_PRESENCE)
-	if err != nil {
-		return out, err
-	}
-	return append(out, b), nil
+	return w.bits.finish(c, out, shardpb.BufferKind_PRESENCE)
 }

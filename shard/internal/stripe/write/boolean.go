@@ -40,14 +40,13 @@ func (w *booleanWriter) write(arr arrow.Array) error {
 }
 
 func (w *booleanWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	node, err := valueNode(w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		data, err := w.data.finish(w.ctx, shardpb.BufferKind_DATA)
+	return finishNode(out, w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		buffers, err := w.data.finish(w.ctx, nil, shardpb.BufferKind_DATA)
 		if err != nil {
 			return nil, err
 		}
-		return w.valid.finish(w.ctx, []stripe.Buffer{data})
+		return w.valid.finish(w.ctx, buffers)
 	})
-	return append(out, node), err
 }
 
 func (w *booleanWriter) release() {

@@ -53,9 +53,9 @@ func (b *bufferWriter) addSegment(c *nodeContext, p *segment) error {
 // descriptors are also read for statistics alone.
 const mostInline = 4 << 10
 
-// finish closes the buffer; desc gets the number of blocks, and the block map unless that
+// finish closes the buffer and appends it; desc gets the number of blocks, and the block map unless that
 // is large, or the edition wants it in the buffer. A single block has none.
-func (b *bufferWriter) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (stripe.Buffer, error) {
+func (b *bufferWriter) finish(c *nodeContext, all []stripe.Buffer, desc *shardpb.EncodedBuffer) ([]stripe.Buffer, error) {
 	if b.spool == nil {
 		b.spool = storage.NewSpool(c.budget, c.tempDir)
 	}
@@ -68,10 +68,10 @@ func (b *bufferWriter) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (stri
 		c.features.add(edition.InlineMaps)
 		desc.InlineBlockMap = m
 	} else if err := b.appendMap(m, &out); err != nil {
-		return stripe.Buffer{}, err
+		return all, err
 	}
 	b.spool = nil
-	return out, nil
+	return append(all, out), nil
 }
 
 // appendMap appends a block map to the buffer out.
@@ -95,15 +95,15 @@ func (b *bufferWriter) release() {
 	}
 }
 
-// wholeBuffer stages a buffer that is not made of blocks.
-func wholeBuffer(c *nodeContext, desc *shardpb.EncodedBuffer, content []byte) (stripe.Buffer, error) {
+// appendWhole stages a buffer that is not made of blocks, and appends it. After an error what was there is still the caller's.
+func appendWhole(c *nodeContext, all []stripe.Buffer, desc *shardpb.EncodedBuffer, content []byte) ([]stripe.Buffer, error) {
 	spool := storage.NewSpool(c.budget, c.tempDir)
 	if _, err := spool.Write(content); err != nil {
 		spool.Close()
-		return stripe.Buffer{}, err
+		return all, err
 	}
 	desc.Checksums = binary.LittleEndian.AppendUint32(nil, encoding.BlockChecksum(content))
-	return stripe.Buffer{Desc: desc, Data: spool, MapOffset: -1}, nil
+	return append(all, stripe.Buffer{Desc: desc, Data: spool, MapOffset: -1}), nil
 }
 
 // oneBlock is the number of values that one block holds, at least. Where a column has no more, reading them costs hardly
@@ -128,11 +128,7 @@ func appendRangeIndex[T any](c *nodeContext, out []stripe.Buffer, f *shardpb.Fie
 	// the reference sets these three to 0 in the descriptor
 	var blocks uint64
 	var buffer, group uint32
-	b, err := wholeBuffer(c, &shardpb.EncodedBuffer{
+	return appendWhole(c, out, &shardpb.EncodedBuffer{
 		Kind: shardpb.BufferKind_RANGE_INDEX, BlockCount: &blocks, BufferId: &buffer, PackedGroupIndex: &group,
 	}, content)
-	if err != nil {
-		return out, err // what is there is the caller's to release
-	}
-	return append(out, b), nil
 }

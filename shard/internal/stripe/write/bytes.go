@@ -294,7 +294,7 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	if w.dict != nil {
 		w.addDictionaryStats()
 	}
-	node, err := valueNode(w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+	return finishNode(out, w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
 		if keep {
 			return w.finishDictionary(f)
 		}
@@ -306,7 +306,6 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 		}
 		return w.native.finish(w.ctx)
 	})
-	return append(out, node), err
 }
 
 // filterFrom is the number of rows up to which a Bloom filter is left out:
@@ -346,7 +345,7 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe
 	if err != nil {
 		return nil, err
 	}
-	data, err := codes.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
+	buffers, err := codes.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
 	if err != nil {
 		return nil, err
 	}
@@ -358,11 +357,7 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe
 		raw = w.dict.Append(nil)
 	}
 	if err != nil {
-		return []stripe.Buffer{data}, err
+		return buffers, err
 	}
-	values, err := wholeBuffer(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, raw)
-	if err != nil {
-		return []stripe.Buffer{data}, err
-	}
-	return []stripe.Buffer{data, values}, nil
+	return appendWhole(w.ctx, buffers, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, raw)
 }

@@ -155,9 +155,5 @@ func (p *bytesBlocks) finish(c *nodeContext) ([]stripe.Buffer, error) {
 	if err := p.cutStaged(c, true); err != nil {
 		return nil, err
 	}
-	b, err := p.pipeline.finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})
-	if err != nil {
-		return nil, err
-	}
-	return []stripe.Buffer{b}, nil
+	return p.pipeline.finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})
 }

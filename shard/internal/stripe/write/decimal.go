@@ -80,14 +80,13 @@ func (w *decimalWriter) describe(mem *chunkScratch, values []decimal.Decimal, ar
 }
 
 func (w *decimalWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	node, err := valueNode(w.id, &w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+	return finishNode(out, w.id, &w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
 		buffers, err := w.blocks.finish(w.ctx)
 		if err != nil {
 			return nil, err
 		}
 		return appendRangeIndex(w.ctx, buffers, f, w.index)
 	})
-	return append(out, node), err
 }
 
 func (w *decimalWriter) release() { w.blocks.pipeline.release(w.ctx) }

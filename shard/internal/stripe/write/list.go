@@ -103,22 +103,13 @@ func rebase[O int32 | int64](dst []uint64, offsets []O, base uint64) (from, to i
 }
 
 func (w *listWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	out, err := w.children.finish(out)
-	if err != nil {
-		return out, err
-	}
-	if err := w.offsets.flush(w.ctx, &w.none, true); err != nil {
-		return out, err
-	}
-	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
-	w.stats.Fill(node.Field)
-	offsets, err := w.offsets.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
-	if err != nil {
-		return out, err
-	}
-	node.Buffers = append(node.Buffers, offsets)
-	node.Buffers, err = w.valid.finish(w.ctx, node.Buffers)
-	return append(out, node), err
+	return w.children.finishNode(out, w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		buffers, err := w.offsets.finish(w.ctx, &w.none, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
+		if err != nil {
+			return nil, err
+		}
+		return w.valid.finish(w.ctx, buffers)
+	})
 }
 
 func (w *listWriter) release() {

@@ -102,17 +102,17 @@ func (c *nodeContext) inChunks(arr arrow.Array, room int, f func(arrow.Array) er
 	return nil
 }
 
-// valueNode completes a node of values: without buffers if all values are equal, and what is staged is dropped then.
-func valueNode(id uint32, s stats.Collector, release func(), buffers func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error)) (stripe.Node, error) {
+// finishNode appends a node: without buffers if all values are equal, and what is staged is dropped then.
+func finishNode(out []stripe.Node, id uint32, s stats.Collector, release func(), buffers func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error)) ([]stripe.Node, error) {
 	n := stripe.Node{ID: id, Field: &shardpb.FieldDescriptor{}}
 	s.Fill(n.Field)
 	if n.Field.ConstantValue != nil {
 		release()
-		return n, nil
+		return append(out, n), nil
 	}
 	var err error
 	n.Buffers, err = buffers(n.Field)
-	return n, err
+	return append(out, n), err
 }
 
 // childWriters are those of the children of a node.
@@ -130,14 +130,15 @@ func newChildWriters(c *nodeContext, col *arrowmap.Column) (childWriters, error)
 	return out, nil
 }
 
-func (w childWriters) finish(out []stripe.Node) ([]stripe.Node, error) {
+// finishNode completes the children, and appends their parent behind them.
+func (w childWriters) finishNode(out []stripe.Node, id uint32, s stats.Collector, release func(), buffers func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error)) ([]stripe.Node, error) {
 	for _, child := range w {
 		var err error
 		if out, err = child.finish(out); err != nil {
 			return out, err
 		}
 	}
-	return out, nil
+	return finishNode(out, id, s, release, buffers)
 }
 
 func (w childWriters) release() {

@@ -79,25 +79,17 @@ func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
 		w.index.Add(dst, valid)
 	}
 	w.valid.append(valid)
-	return w.flush(false)
-}
-
-func (w *primitiveWriter[T]) flush(final bool) error {
-	return w.blocks.flush(w.ctx, &w.valid, final)
+	return w.blocks.flush(w.ctx, &w.valid, false)
 }
 
 func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
-	node, err := valueNode(w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		if err := w.flush(true); err != nil {
-			return nil, err
-		}
-		data, err := w.blocks.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
+	return finishNode(out, w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		buffers, err := w.blocks.finish(w.ctx, &w.valid, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
 		if err != nil {
 			return nil, err
 		}
-		return appendRangeIndex(w.ctx, []stripe.Buffer{data}, f, w.index)
+		return appendRangeIndex(w.ctx, buffers, f, w.index)
 	})
-	return append(out, node), err
 }
 
 func (w *primitiveWriter[T]) release() { w.blocks.release(w.ctx) }

@@ -3,7 +3,9 @@ package write
 import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
 // primitiveBlocks stages values, and cuts blocks out of every so many of them (see
@@ -61,6 +63,14 @@ func (p *primitiveBlocks[T]) flush(c *nodeContext, valid *bitStage, final bool) 
 		e.Brief(brief)
 		return cutNumbers(c, e, out, values, bits)
 	})
+}
+
+// finish cuts the last blocks and completes the buffer.
+func (p *primitiveBlocks[T]) finish(c *nodeContext, valid *bitStage, desc *shardpb.EncodedBuffer) ([]stripe.Buffer, error) {
+	if err := p.flush(c, valid, true); err != nil {
+		return nil, err
+	}
+	return p.pipeline.finish(c, desc)
 }
 
 // cutNumbers writes values as blocks of the planned length.

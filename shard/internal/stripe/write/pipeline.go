@@ -150,13 +150,13 @@ func (p *pipeline[E]) drain(c *nodeContext) {
 	}
 }
 
-// finish closes the buffer.
-func (p *pipeline[E]) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (stripe.Buffer, error) {
+// finish closes the buffer, the first of its node.
+func (p *pipeline[E]) finish(c *nodeContext, desc *shardpb.EncodedBuffer) ([]stripe.Buffer, error) {
 	p.drain(c)
 	if p.err != nil {
-		return stripe.Buffer{}, p.err
+		return nil, p.err
 	}
-	return p.out.finish(c, desc)
+	return p.out.finish(c, nil, desc)
 }
 
 // release drops the collected results, once no segment is being encoded.

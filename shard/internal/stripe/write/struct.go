@@ -97,14 +97,9 @@ func (w *structWriter) addPresence(valid bitmap.Bits) {
 }
 
 func (w *structWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	out, err := w.children.finish(out)
-	if err != nil {
-		return out, err
-	}
-	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
-	w.stats.Fill(node.Field)
-	node.Buffers, err = w.valid.finish(w.ctx, nil)
-	return append(out, node), err
+	return w.children.finishNode(out, w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		return w.valid.finish(w.ctx, nil)
+	})
 }
 
 func (w *structWriter) release() {

@@ -59,21 +59,9 @@ func (w *unionWriter) writeChunk(arr arrow.Array) error {
 }
 
 func (w *unionWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	out, err := w.children.finish(out)
-	if err != nil {
-		return out, err
-	}
-	if err := w.chosen.flush(w.ctx, &w.none, true); err != nil {
-		return out, err
-	}
-	node := stripe.Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
-	w.stats.Fill(node.Field)
-	data, err := w.chosen.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
-	if err != nil {
-		return out, err
-	}
-	node.Buffers = []stripe.Buffer{data}
-	return append(out, node), nil
+	return w.children.finishNode(out, w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
+		return w.chosen.finish(w.ctx, &w.none, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
+	})
 }
 
 func (w *unionWriter) release() {
