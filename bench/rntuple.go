@@ -27,11 +27,7 @@ func (ntupleFile) Write(ctx context.Context, path string, s *arrow.Schema, next 
 	if err != nil {
 		return err
 	}
-	defer w.Abort(context.WithoutCancel(ctx))
-	if err := next.Each(func(b arrow.RecordBatch) error { return w.Write(ctx, b) }); err != nil {
-		return err
-	}
-	return w.Close(ctx)
+	return next.WriteTo(ctx, w)
 }
 
 // Read implements [suite.Contender].

@@ -133,11 +133,7 @@ func (blockpackFile) Write(ctx context.Context, path string, _ *arrow.Schema, ne
 	if err != nil {
 		return err
 	}
-	defer w.Abort(context.WithoutCancel(ctx))
-	if err := next.Each(func(b arrow.RecordBatch) error { return w.Write(ctx, b) }); err != nil {
-		return err
-	}
-	return w.Close(ctx)
+	return next.WriteTo(ctx, w)
 }
 
 // Read implements [suite.Contender].

@@ -10,11 +10,11 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
-// ArrowFile is an Arrow IPC file with compressed buffers. It reads whole batches only, so that
+// ArrowFile is an Arrow IPC file, whose buffers are compressed if the options say so. It reads whole batches only, so that
 // only scans are measured.
 type ArrowFile struct {
-	Title string
-	Codec ipc.Option
+	Title   string
+	Options []ipc.Option
 }
 
 // Name implements [Contender].
@@ -28,7 +28,7 @@ func (k ArrowFile) Can(d *Dataset, op string) bool {
 // Write implements [Contender].
 func (k ArrowFile) Write(_ context.Context, path string, s *arrow.Schema, next Source, _ int) error {
 	return Create(path, func(f *os.File) error {
-		w, err := ipc.NewFileWriter(f, ipc.WithSchema(s), k.Codec)
+		w, err := ipc.NewFileWriter(f, append([]ipc.Option{ipc.WithSchema(s)}, k.Options...)...)
 		if err != nil {
 			return err
 		}

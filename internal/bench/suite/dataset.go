@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -69,18 +70,7 @@ func (d *Dataset) Map(path string) error {
 
 // Save writes the data set to an Arrow IPC file.
 func (d *Dataset) Save(path string) error {
-	return Create(path, func(f *os.File) error {
-		w, err := ipc.NewFileWriter(f, ipc.WithSchema(d.Schema))
-		if err != nil {
-			return err
-		}
-		for _, b := range d.Batches {
-			if err := w.Write(b); err != nil {
-				return err
-			}
-		}
-		return w.Close()
-	})
+	return d.Write(context.Background(), ArrowFile{}, path, 1)
 }
 
 // Cut keeps only the first rows.

@@ -28,11 +28,7 @@ func (k Shard) Write(ctx context.Context, path string, s *arrow.Schema, next Sou
 	if err != nil {
 		return err
 	}
-	defer w.Abort(context.WithoutCancel(ctx))
-	if err := next.Each(func(b arrow.RecordBatch) error { return w.Write(ctx, b) }); err != nil {
-		return err
-	}
-	return w.Close(ctx)
+	return next.WriteTo(ctx, w)
 }
 
 // Read implements [Contender].

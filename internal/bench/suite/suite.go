@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // BatchRows is the length of all batches, written and read.
@@ -43,6 +44,15 @@ func (next Source) Each(f func(arrow.RecordBatch) error) error {
 			return err
 		}
 	}
+}
+
+// WriteTo gives every batch to a sink, and closes it. After an error there is no output.
+func (next Source) WriteTo(ctx context.Context, sink provider.Sink) error {
+	defer sink.Abort(context.WithoutCancel(ctx))
+	if err := next.Each(func(b arrow.RecordBatch) error { return sink.Write(ctx, b) }); err != nil {
+		return err
+	}
+	return sink.Close(ctx)
 }
 
 // Query selects columns and rows to read.

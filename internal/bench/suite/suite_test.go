@@ -46,7 +46,7 @@ func find(name string) (Contender, error) {
 	return nil, errors.New("nobody is called " + name)
 }
 
-var zstdFile = ArrowFile{Title: "base", Codec: ipc.WithZstd()}
+var zstdFile = ArrowFile{Title: "base", Options: []ipc.Option{ipc.WithZstd()}}
 
 // numbers are a data set of two columns.
 func numbers(rows int64) *Dataset {

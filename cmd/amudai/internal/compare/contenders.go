@@ -23,7 +23,7 @@ import (
 func Rivals() []suite.Contender {
 	return []suite.Contender{
 		parquetFile{"parquet zstd", "zstd"}, parquetFile{"parquet snappy", "snappy"},
-		suite.ArrowFile{Title: "arrow ipc zstd", Codec: ipc.WithZstd()},
+		suite.ArrowFile{Title: "arrow ipc zstd", Options: []ipc.Option{ipc.WithZstd()}},
 	}
 }
 
@@ -61,11 +61,7 @@ func (k parquetFile) Write(ctx context.Context, path string, s *arrow.Schema, ne
 	if err != nil {
 		return err
 	}
-	defer sink.Abort(context.WithoutCancel(ctx))
-	if err := next.Each(func(b arrow.RecordBatch) error { return sink.Write(ctx, b) }); err != nil {
-		return err
-	}
-	return sink.Close(ctx)
+	return next.WriteTo(ctx, sink)
 }
 
 // Read implements [suite.Contender].

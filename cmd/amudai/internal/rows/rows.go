@@ -50,17 +50,26 @@ func (g group) prints(cmd *cobra.Command, f *flags, byDefault string, q ask) *co
 }
 
 func (g group) print(ctx context.Context, locations []string, f *flags, byDefault string, q ask) error {
-	create, format, err := g.Printer(&f.PrintFlags, byDefault)
+	src, create, err := g.answer(ctx, locations, f, byDefault, q)
 	if err != nil {
 		return err
+	}
+	return app.PrintRows(ctx, src, create)
+}
+
+// answer is the answer to a question, and what makes the sink that its rows are printed to.
+func (g group) answer(ctx context.Context, locations []string, f *flags, byDefault string, q ask) (provider.Source, app.CreateSink, error) {
+	create, format, err := g.Printer(&f.PrintFlags, byDefault)
+	if err != nil {
+		return nil, nil, err
 	}
 	u, err := g.Opener.Union(ctx, locations, &f.TableFlags)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	query, err := q(u)
 	if err != nil {
-		return errors.Join(err, u.Close())
+		return nil, nil, errors.Join(err, u.Close())
 	}
 	if scan, ok := query.(table.ScanOptions); ok {
 		scan.Reuse = !format.KeepsBatches
@@ -68,12 +77,12 @@ func (g group) print(ctx context.Context, locations []string, f *flags, byDefaul
 	}
 	src, err := u.Source(ctx, query)
 	if err != nil {
-		return app.Flagged(err)
+		return nil, nil, app.Flagged(err)
 	}
 	if f.Rows.Limit == 0 {
 		src = none{src}
 	}
-	return app.PrintRows(ctx, src, create)
+	return src, create, nil
 }
 
 // none is a source without its rows: no rows have aggregates, too.

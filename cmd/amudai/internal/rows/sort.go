@@ -68,19 +68,8 @@ temporary files; they are printed after the input has ended.`,
 }
 
 // countRows prints the number of rows of an answer.
-func (g group) countRows(ctx context.Context, locations []string, f *flags, q ask) (err error) {
-	if _, _, err := g.Printer(&f.PrintFlags, ""); err != nil {
-		return err
-	}
-	u, err := g.Opener.Union(ctx, locations, &f.TableFlags)
-	if err != nil {
-		return err
-	}
-	query, err := q(u)
-	if err != nil {
-		return errors.Join(err, u.Close())
-	}
-	src, err := u.Source(ctx, query)
+func (g group) countRows(ctx context.Context, locations []string, f *flags, q ask) error {
+	src, _, err := g.answer(ctx, locations, f, "", q)
 	if err != nil {
 		return err
 	}
