@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -93,12 +94,12 @@ type spareBytes struct {
 	valid   []byte
 }
 
-func (r *bytesReader[O]) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *bytesReader[O]) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.data.Need(&w.Scratch, rows, add)
 }
 
-func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	c, err := build.NewBytes[O](w.limit(), int(rows.Len()), r.fixed, r.likely(rows), r.nulls)
+func (r *bytesReader[O]) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	c, err := build.NewBytes[O](w.Limit(), int(rows.Len()), r.fixed, r.likely(rows), r.nulls)
 	if err != nil {
 		return nil, err
 	}
@@ -141,13 +142,13 @@ func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
 	return int64(float64(n) * float64(r.mean) * min(perRow/mean, 2) * 9 / 8)
 }
 
-func (r *bytesReader[O]) parse(w *worker, p *blocks.Part, block []byte) (*bytestring.Block, error) {
+func (r *bytesReader[O]) parse(w *work.Worker, p *blocks.Part, block []byte) (*bytestring.Block, error) {
 	return bytestring.Parse(block, p.N, r.fixed,
-		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.options.blockBytes(len(block))}, &w.bytes)
+		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block))}, &w.Bytes)
 }
 
 // decode decodes a whole block to its final place.
-func (r *bytesReader[O]) decode(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
+func (r *bytesReader[O]) decode(w *work.Worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
 	b, err := r.parse(w, p, block)
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (r *bytesReader[O]) decode(w *worker, p *blocks.Part, block []byte, c *buil
 }
 
 // decodeRows decodes the rows of a part out of a parsed block.
-func (r *bytesReader[O]) decodeRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O]) error {
+func (r *bytesReader[O]) decodeRows(w *work.Worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O]) error {
 	b.Want(int(p.Rows.Bounds().To))
 	at := p.At
 	for rows := range p.Rows.Ranges() {
@@ -184,10 +185,10 @@ func (r *bytesReader[O]) decodeRows(w *worker, p *blocks.Part, b *bytestring.Blo
 		at += to - from
 	}
 	if c.Bits() != nil && b.Nulls() > 0 {
-		bits := scratch.Slice(&w.bits, (b.Len()+7)/8)
+		bits := scratch.Slice(&w.Bits, (b.Len()+7)/8)
 		clear(bits)
 		b.Validity(bits, 0)
-		c.Nulls += pickBits(c.Bits(), p.At, bitmap.Bits{Data: bits, Len: b.Len()}, p.Rows)
+		c.Nulls += work.PickBits(c.Bits(), p.At, bitmap.Bits{Data: bits, Len: b.Len()}, p.Rows)
 		return nil
 	}
 	if c.Bits() != nil {
@@ -197,7 +198,7 @@ func (r *bytesReader[O]) decodeRows(w *worker, p *blocks.Part, b *bytestring.Blo
 }
 
 // decodePart decodes a block of which some rows are needed, and copies these.
-func (r *bytesReader[O]) decodePart(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
+func (r *bytesReader[O]) decodePart(w *work.Worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
 	s := r.spare.Swap(nil)
 	if s == nil {
 		s = &spareBytes{n: -1}
@@ -218,12 +219,12 @@ func (r *bytesReader[O]) decodePart(w *worker, p *blocks.Part, block []byte, c *
 		at += int(rows.To - rows.From)
 	}
 	if c.Bits() != nil {
-		c.Nulls += pickBits(c.Bits(), p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
+		c.Nulls += work.PickBits(c.Bits(), p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
 	}
 	return nil
 }
 
-func (r *bytesReader[O]) decodeSpare(w *worker, p *blocks.Part, block []byte, s *spareBytes) error {
+func (r *bytesReader[O]) decodeSpare(w *work.Worker, p *blocks.Part, block []byte, s *spareBytes) error {
 	b, err := r.parse(w, p, block)
 	if err != nil {
 		return err

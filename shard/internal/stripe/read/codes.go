@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
 // dictionaryOf returns the type of a column whose arrays may be made of stored codes: a dictionary of physical
@@ -35,7 +36,7 @@ func dictionaryOf(col *arrowmap.Column) *arrow.DictionaryType {
 
 // readCoded reads rows from codes directly, if the arrays of the column have a type that does not need the value of
 // each row. Otherwise ok is false.
-func (c *Column) readCoded(ctx context.Context, w *worker, rows rowset.Set) (arr arrow.Array, ok bool, err error) {
+func (c *Column) readCoded(ctx context.Context, w *work.Worker, rows rowset.Set) (arr arrow.Array, ok bool, err error) {
 	dt := dictionaryOf(&c.column)
 	id := c.column.Plain.ID()
 	view := len(c.column.Wraps) == 0 && (id == arrow.STRING_VIEW || id == arrow.BINARY_VIEW)
@@ -55,7 +56,7 @@ func (c *Column) readCoded(ctx context.Context, w *worker, rows rowset.Set) (arr
 }
 
 // readCodes reads rows as an array of dt: stored codes, and the entries of the value dictionary.
-func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error) {
+func (r *codesReader[O]) readCodes(ctx context.Context, w *work.Worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error) {
 	entries, err := r.entries(ctx)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.S
 }
 
 // readViews reads rows as views into the value dictionary.
-func (r *codesReader[O]) readViews(ctx context.Context, w *worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error) {
+func (r *codesReader[O]) readViews(ctx context.Context, w *work.Worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error) {
 	views, data, err := r.dict.Views(ctx, r.dt, dt)
 	if err != nil {
 		return nil, err
@@ -97,12 +98,12 @@ func (r *codesReader[O]) readViews(ctx context.Context, w *worker, rows rowset.S
 
 // widths makes a column of values of a width in bytes out of codes; put writes those of a
 // few rows.
-func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set, width int, put func(dst []byte, codes []uint32) error) (*build.Fixed, error) {
+func (r *codesReader[O]) widths(ctx context.Context, w *work.Worker, rows rowset.Set, width int, put func(dst []byte, codes []uint32) error) (*build.Fixed, error) {
 	dict, _, err := r.dict.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if rows.Len()*int64(width) > w.options.MaxArrayBytes {
+	if rows.Len()*int64(width) > w.Limits.MaxArrayBytes {
 		return nil, fault.ErrBatchTooLarge
 	}
 	null, hasNull := dict.NullID()

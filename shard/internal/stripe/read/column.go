@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -59,7 +60,7 @@ func placeRow(err error, col *arrowmap.Column) error {
 // memory never changes. Blocks that hold none of the rows are neither read nor decoded. An error that wraps [fault.ErrBatchTooLarge] means that
 // fewer rows may work.
 func (c *Column) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
-	return c.withWorker(rows, o, func(w *worker) (arrow.Array, error) {
+	return c.withWorker(rows, o, func(w *work.Worker) (arrow.Array, error) {
 		if arr, ok, err := c.readCoded(ctx, w, rows); ok {
 			return arr, wrapColumn(err, &c.column)
 		}
@@ -68,31 +69,31 @@ func (c *Column) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions
 			return physical, err
 		}
 		defer physical.Release()
-		arr, err := stripe.Logical(w.options.Allocator, physical, c.column)
+		arr, err := stripe.Logical(w.Limits.Allocator, physical, c.column)
 		return arr, wrapColumn(err, &c.column)
 	})
 }
 
 // ReadPhysical is [Column.Read] for an array of the column's physical type (see [stripe.Physical]).
 func (c *Column) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
-	return c.withWorker(rows, o, func(w *worker) (arrow.Array, error) { return c.read(ctx, w, rows) })
+	return c.withWorker(rows, o, func(w *work.Worker) (arrow.Array, error) { return c.read(ctx, w, rows) })
 }
 
 // withWorker calls do with the scratch memory for a read of rows.
-func (c *Column) withWorker(rows rowset.Set, o *table.ReadOptions, do func(w *worker) (arrow.Array, error)) (arr arrow.Array, err error) {
+func (c *Column) withWorker(rows rowset.Set, o *table.ReadOptions, do func(w *work.Worker) (arrow.Array, error)) (arr arrow.Array, err error) {
 	defer fault.Recover(&err)
 	if b := rows.Bounds(); b.From < 0 || b.To > c.rows {
 		return nil, fmt.Errorf("rows %d to %d of a stripe of %d rows", b.From, b.To, c.rows)
 	}
-	w := getWorker(c, o)
-	defer w.put()
+	w := work.Get(c.maxBlock, o)
+	defer w.Put()
 	if arr, err = do(w); err != nil {
 		return nil, placeRow(err, &c.column)
 	}
 	return arr, nil
 }
 
-func (c *Column) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+func (c *Column) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // constants need no I/O that would notice
 	}
@@ -103,8 +104,8 @@ func (c *Column) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Ar
 // beforehand: not those of the items of lists, which only offsets tell, nor of a value
 // dictionary.
 func (c *Column) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
-	w := getWorker(c, nil)
-	defer w.put()
+	w := work.Get(c.maxBlock, nil)
+	defer w.Put()
 	c.reader.need(w, rows, func(p storage.ByteRange) { dst = append(dst, p) })
 	return dst
 }
@@ -120,8 +121,8 @@ func nodeAs[R any](c *Column) (r R, ok bool) {
 }
 
 // selected is the rows whose bits find sets.
-func (c *Column) selected(rows rowset.Set, o *table.ReadOptions, find func(w *worker) ([]byte, error)) (out rowset.Set, err error) {
-	_, err = c.withWorker(rows, o, func(w *worker) (arrow.Array, error) {
+func (c *Column) selected(rows rowset.Set, o *table.ReadOptions, find func(w *work.Worker) ([]byte, error)) (out rowset.Set, err error) {
+	_, err = c.withWorker(rows, o, func(w *work.Worker) (arrow.Array, error) {
 		bits, err := find(w)
 		if err == nil {
 			out = rows.Select(bits)

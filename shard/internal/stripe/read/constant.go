@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -77,11 +78,11 @@ func newNullReader(dt arrow.DataType) *freeReader {
 	return &freeReader{build.NullBytes(dt), func(mem memory.Allocator, n int) (arrow.Array, error) { return arrowutil.Nulls(mem, dt, n), nil }}
 }
 
-func (r *freeReader) need(*worker, rowset.Set, func(storage.ByteRange)) {}
+func (r *freeReader) need(*work.Worker, rowset.Set, func(storage.ByteRange)) {}
 
-func (r *freeReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if err := w.options.checkFree(rows.Len(), r.size); err != nil {
+func (r *freeReader) read(_ context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	if err := w.Limits.CheckFree(rows.Len(), r.size); err != nil {
 		return nil, err
 	}
-	return r.fill(w.options.Allocator, int(rows.Len()))
+	return r.fill(w.Limits.Allocator, int(rows.Len()))
 }

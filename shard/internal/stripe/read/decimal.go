@@ -21,6 +21,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
 func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
@@ -55,8 +56,8 @@ type decimalReader struct {
 	same  numeric.Change[int64, int64]
 }
 
-func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if rows.Len() > w.options.MaxArrayBytes/32 {
+func (r *decimalReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	if rows.Len() > w.Limits.MaxArrayBytes/32 {
 		return nil, fault.ErrBatchTooLarge
 	}
 	out, err := readFixed(ctx, w, r.data, rows, r.store.Width, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
@@ -72,7 +73,7 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 }
 
 // decode decodes the rows of a block by way of their digits.
-func (r *decimalReader) decode(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+func (r *decimalReader) decode(w *work.Worker, p *blocks.Part, block []byte, out *build.Fixed) error {
 	values, all, err := r.digits(w, p, block)
 	if err != nil {
 		return err
@@ -89,14 +90,14 @@ func (r *decimalReader) pickValidity(out *build.Fixed, p *blocks.Part, all bitma
 		return bitmap.All(p.Count)
 	}
 	valid := bitmap.Bits{Data: out.Bits(), Off: p.At, Len: p.Count}
-	out.Nulls += pickBits(valid.Data, p.At, all, p.Rows)
+	out.Nulls += work.PickBits(valid.Data, p.At, all, p.Rows)
 	return valid
 }
 
 // decodeIntegers decodes the rows of a block that is stored as integers of the
 // column's own scale. done is false for other blocks, and if a number, perhaps
 // that of a null, has too many digits for the column.
-func (r *decimalReader) decodeIntegers(w *worker, p *blocks.Part, block []byte, out *build.Fixed) (done bool, err error) {
+func (r *decimalReader) decodeIntegers(w *work.Worker, p *blocks.Part, block []byte, out *build.Fixed) (done bool, err error) {
 	if r.store.Width != 16 && r.store.Width != 8 {
 		return false, nil
 	}
@@ -121,14 +122,14 @@ func (r *decimalReader) decodeIntegers(w *worker, p *blocks.Part, block []byte, 
 
 // integers parses a block that is stored as integers of the column's own scale, and
 // reads which values are present. ok is false for other blocks.
-func (r *decimalReader) integers(w *worker, p *blocks.Part, data []byte) (t bytestring.IntegerTree, all bitmap.Bits, ok bool, err error) {
-	t, ok, err = bytestring.ParseIntegers(data, p.N, bytestring.BlockOptions{Checksums: r.data.Options.Checksums}, &w.bytes)
+func (r *decimalReader) integers(w *work.Worker, p *blocks.Part, data []byte) (t bytestring.IntegerTree, all bitmap.Bits, ok bool, err error) {
+	t, ok, err = bytestring.ParseIntegers(data, p.N, bytestring.BlockOptions{Checksums: r.data.Options.Checksums}, &w.Bytes)
 	if !ok || err != nil || t.Exponent != -r.scale || len(t.Exceptions.Positions) > 0 {
 		return t, all, false, err
 	}
 	all = bitmap.All(p.N)
 	if len(t.Presence) > 0 {
-		all.Data = scratch.Slice(&w.bits, (p.N+7)/8)
+		all.Data = scratch.Slice(&w.Bits, (p.N+7)/8)
 	}
 	nulls, err := encoding.DecodePresence(t.Presence, p.N, all.Data, 0)
 	if err != nil {
@@ -138,17 +139,17 @@ func (r *decimalReader) integers(w *worker, p *blocks.Part, data []byte) (t byte
 }
 
 // changeIntegers decodes the rows of a tree of integers.
-func changeIntegers[D comparable](w *worker, p *blocks.Part, tree []byte, dst []D, c numeric.Change[D, int64]) error {
+func changeIntegers[D comparable](w *work.Worker, p *blocks.Part, tree []byte, dst []D, c numeric.Change[D, int64]) error {
 	if p.Whole() {
-		return numeric.DecodeAs(dst, tree, c, &w.numeric)
+		return numeric.DecodeAs(dst, tree, c, &w.Numeric)
 	}
-	integers := arrowutil.As[int64](arrowutil.Bytes(scratch.Slice(&w.words, p.N)))
+	integers := arrowutil.As[int64](arrowutil.Bytes(scratch.Slice(&w.Words, p.N)))
 	if p.Sparse() {
-		if err := numeric.DecodeTreeRows(integers[:p.Count], tree, p.N, p.Rows, &w.numeric); err != nil {
+		if err := numeric.DecodeTreeRows(integers[:p.Count], tree, p.N, p.Rows, &w.Numeric); err != nil {
 			return err
 		}
 	} else {
-		if err := numeric.Decode(integers, tree, &w.numeric); err != nil {
+		if err := numeric.Decode(integers, tree, &w.Numeric); err != nil {
 			return err
 		}
 		rowset.Pick(integers, integers, p.Rows) // to the front
@@ -160,7 +161,7 @@ func changeIntegers[D comparable](w *worker, p *blocks.Part, tree []byte, dst []
 }
 
 // digits decodes all values of a block.
-func (r *decimalReader) digits(w *worker, p *blocks.Part, block []byte) (values []decimal.Decimal, valid bitmap.Bits, err error) {
+func (r *decimalReader) digits(w *work.Worker, p *blocks.Part, block []byte) (values []decimal.Decimal, valid bitmap.Bits, err error) {
 	b, err := r.parse(w, p, block)
 	if err == nil {
 		err = checkNulls(b.Nulls(), r.nulls)
@@ -170,19 +171,19 @@ func (r *decimalReader) digits(w *worker, p *blocks.Part, block []byte) (values 
 	}
 	valid = bitmap.All(b.Len())
 	if b.Nulls() > 0 {
-		valid.Data = scratch.Slice(&w.bits, (b.Len()+7)/8)
+		valid.Data = scratch.Slice(&w.Bits, (b.Len()+7)/8)
 		clear(valid.Data)
 		b.Validity(valid.Data, 0)
 	}
-	values = arrowutil.As[decimal.Decimal](arrowutil.Bytes(scratch.Slice(&w.words, 2*b.Len())))
+	values = arrowutil.As[decimal.Decimal](arrowutil.Bytes(scratch.Slice(&w.Words, 2*b.Len())))
 	return values, valid, bytestring.Decode(b, arrowutil.Bytes(values), nil, int32(0))
 }
 
 // decimalTextReader reads decimals as text.
 type decimalTextReader struct{ *decimalReader }
 
-func (r *decimalTextReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	builder := array.NewBuilder(w.options.Allocator, r.dt)
+func (r *decimalTextReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	builder := array.NewBuilder(w.Limits.Allocator, r.dt)
 	defer builder.Release()
 	text := builder.(array.StringLikeBuilder)
 	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
@@ -213,14 +214,14 @@ func (r *decimalReader) finds() bool {
 	return r.store.Convert != nil && rules.Precision(r.dt) <= maxPrecision64
 }
 
-func (r *decimalReader) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
+func (r *decimalReader) selectNumbers(ctx context.Context, w *work.Worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
 	return selectEach(ctx, r.data, w, rows, func(found []uint64, p *blocks.Part, block []byte) error {
 		t, all, ok, err := r.integers(w, p, block)
 		if err != nil {
 			return err
 		}
 		if ok {
-			err = numeric.SelectTreeRanges(t.Tree, p.N, n.Ints, &w.numeric, found)
+			err = numeric.SelectTreeRanges(t.Tree, p.N, n.Ints, &w.Numeric, found)
 		} else {
 			all, err = r.selectDecoded(w, p, block, n.Ints, found)
 		}
@@ -233,12 +234,12 @@ func (r *decimalReader) selectNumbers(ctx context.Context, w *worker, rows rowse
 
 // selectDecoded finds numbers in a block that is not stored as integers of the
 // column's scale. It returns which of its values are present.
-func (r *decimalReader) selectDecoded(w *worker, p *blocks.Part, block []byte, in []numeric.Interval[int64], found []uint64) (bitmap.Bits, error) {
+func (r *decimalReader) selectDecoded(w *work.Worker, p *blocks.Part, block []byte, in []numeric.Interval[int64], found []uint64) (bitmap.Bits, error) {
 	values, all, err := r.digits(w, p, block)
 	if err != nil {
 		return all, err
 	}
-	dst := scratch.Slice(&w.held, p.N*r.store.Width)
+	dst := scratch.Slice(&w.Held, p.N*r.store.Width)
 	if err := r.store.Convert(dst, values, all); err != nil {
 		return all, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/shard/internal/stripe/valuedict"
 )
 
@@ -39,14 +40,14 @@ type codesReader[O int32 | int64] struct {
 }
 
 // codes returns the codes of the needed rows of a block. They are valid until the next call.
-func (r *codesReader[O]) codes(w *worker, p *blocks.Part, block []byte) ([]uint32, error) {
+func (r *codesReader[O]) codes(w *work.Worker, p *blocks.Part, block []byte) ([]uint32, error) {
 	if p.Sparse() {
-		codes := scratch.Slice(&w.codes, p.Count)
-		_, err := numeric.DecodeRows(codes, nil, 0, block, p.N, p.Rows, r.data.Options, &w.numeric)
+		codes := scratch.Slice(&w.Codes, p.Count)
+		_, err := numeric.DecodeRows(codes, nil, 0, block, p.N, p.Rows, r.data.Options, &w.Numeric)
 		return codes, err
 	}
-	codes := scratch.Slice(&w.codes, p.N)
-	if _, err := numeric.DecodeBlock(codes, nil, 0, block, r.data.Options, &w.numeric); err != nil {
+	codes := scratch.Slice(&w.Codes, p.N)
+	if _, err := numeric.DecodeBlock(codes, nil, 0, block, r.data.Options, &w.Numeric); err != nil {
 		return nil, err
 	}
 	if p.Whole() {
@@ -56,7 +57,7 @@ func (r *codesReader[O]) codes(w *worker, p *blocks.Part, block []byte) ([]uint3
 	return codes[:p.Count], nil
 }
 
-func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+func (r *codesReader[O]) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	return r.build(ctx, w, rows.Len(), func(put func(at int, codes []uint32) error) error {
 		return r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
 			codes, err := r.codes(w, p, block)
@@ -69,9 +70,9 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 }
 
 // repeat returns an array of n times the value of a code.
-func (r *codesReader[O]) repeat(ctx context.Context, w *worker, code uint32, n int64) (arrow.Array, error) {
+func (r *codesReader[O]) repeat(ctx context.Context, w *work.Worker, code uint32, n int64) (arrow.Array, error) {
 	return r.build(ctx, w, n, func(put func(at int, codes []uint32) error) error {
-		codes := scratch.Slice(&w.codes, 1024)
+		codes := scratch.Slice(&w.Codes, 1024)
 		for i := range codes {
 			codes[i] = code
 		}
@@ -85,7 +86,7 @@ func (r *codesReader[O]) repeat(ctx context.Context, w *worker, code uint32, n i
 }
 
 // build returns an array of the values of n codes, which each passes in order.
-func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each func(put func(at int, codes []uint32) error) error) (arrow.Array, error) {
+func (r *codesReader[O]) build(ctx context.Context, w *work.Worker, n int64, each func(put func(at int, codes []uint32) error) error) (arrow.Array, error) {
 	dict, table, err := r.dict.Load(ctx)
 	if err != nil {
 		return nil, err
@@ -93,9 +94,9 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 	null, hasNull := dict.NullID()
 	var c *build.Bytes[O]
 	if length := table.Same(); r.fixed == 0 && length >= 0 && length <= build.MaxEqual {
-		c, err = build.NewEqual[O](w.limit(), int(n), length, hasNull)
+		c, err = build.NewEqual[O](w.Limit(), int(n), length, hasNull)
 	} else {
-		c, err = build.NewBytes[O](w.limit(), int(n), r.fixed, int64(r.expected(table))*n, hasNull)
+		c, err = build.NewBytes[O](w.Limit(), int(n), r.fixed, int64(r.expected(table))*n, hasNull)
 	}
 	if err != nil {
 		return nil, err
@@ -126,14 +127,14 @@ func (r *codesReader[O]) expected(table *bytestring.Table) int {
 }
 
 // gather appends the values of codes to those of an array of n.
-func (r *codesReader[O]) gather(w *worker, table *bytestring.Table, codes []uint32, c *build.Bytes[O], at, n int) error {
+func (r *codesReader[O]) gather(w *work.Worker, table *bytestring.Table, codes []uint32, c *build.Bytes[O], at, n int) error {
 	dst := c.Free(table.Bound(len(codes)))
 	if dst == nil {
 		size, err := table.Size(codes)
 		if err != nil {
 			return err
 		}
-		if size > uint64(w.options.MaxArrayBytes) {
+		if size > uint64(w.Limits.MaxArrayBytes) {
 			return fault.ErrBatchTooLarge
 		}
 		if at == 0 && len(codes) > 0 && len(codes) < n {

@@ -12,15 +12,16 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
 // coded is a reader of values that are stored as numbers of entries of a dictionary.
 type coded interface {
 	entries(ctx context.Context) (arrow.Array, error)
-	repeat(ctx context.Context, w *worker, code uint32, n int64) (arrow.Array, error)
-	selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error)
-	readViews(ctx context.Context, w *worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error)
-	readCodes(ctx context.Context, w *worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
+	repeat(ctx context.Context, w *work.Worker, code uint32, n int64) (arrow.Array, error)
+	selectCodes(ctx context.Context, w *work.Worker, rows rowset.Set, keep []byte) ([]byte, error)
+	readViews(ctx context.Context, w *work.Worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error)
+	readCodes(ctx context.Context, w *work.Worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
 }
 
 // Entries are the values that the column's rows have codes of, by code, if it has a
@@ -42,7 +43,7 @@ func (c *Column) Repeat(ctx context.Context, entry int, n int64, o *table.ReadOp
 	if !ok {
 		return nil, fault.Unsupportedf("column without a value dictionary")
 	}
-	return c.withWorker(rowset.Set{}, o, func(w *worker) (arrow.Array, error) {
+	return c.withWorker(rowset.Set{}, o, func(w *work.Worker) (arrow.Array, error) {
 		arr, err := k.repeat(ctx, w, uint32(entry), n)
 		return arr, wrapColumn(err, &c.column)
 	})
@@ -56,18 +57,18 @@ func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, 
 	if !ok {
 		return out, fault.Unsupportedf("column without a value dictionary")
 	}
-	return c.selected(rows, o, func(w *worker) ([]byte, error) { return k.selectCodes(ctx, w, rows, keep) })
+	return c.selected(rows, o, func(w *work.Worker) ([]byte, error) { return k.selectCodes(ctx, w, rows, keep) })
 }
 
 func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
 	return r.dict.Entries(ctx, r.dt)
 }
 
-func (r *codesReader[O]) selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error) {
+func (r *codesReader[O]) selectCodes(ctx context.Context, w *work.Worker, rows rowset.Set, keep []byte) ([]byte, error) {
 	if in := rangesOf(keep); len(in) <= fewRanges && 2*rows.Len() >= rows.Bounds().Len() {
 		return selectRanges(ctx, r.data, w, rows, in)
 	}
-	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
+	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
 	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
 		codes, err := r.codes(w, p, block)
 		if err != nil {

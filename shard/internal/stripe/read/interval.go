@@ -10,12 +10,13 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
 // intervalReader joins the parts again.
 type intervalReader struct{ *structReader }
 
-func (r *intervalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+func (r *intervalReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	parts, err := readAll(ctx, w, rows, r.children)
 	if err != nil {
 		return nil, err
@@ -27,11 +28,11 @@ func (r *intervalReader) read(ctx context.Context, w *worker, rows rowset.Set) (
 			return nil, fault.Corruptf("null part of an interval")
 		}
 	}
-	valid, nulls, err := r.presence.read(ctx, w, rows)
+	valid, nulls, err := r.presence.Validity(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
-	values := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), n*rules.Width(r.dt))
+	values := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), n*rules.Width(r.dt))
 	if len(parts) == 2 {
 		dst, days, ms := arrowutil.As[arrow.DayTimeInterval](values.Bytes()), arrowutil.Values[int32](parts[0]), arrowutil.Values[int32](parts[1])
 		for i := range dst {

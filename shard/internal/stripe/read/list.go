@@ -11,10 +11,9 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -27,7 +26,7 @@ func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &listReader{dt: n.col.Plain, offsets: offsets, presence: presence}
+	r := &listReader{dt: n.col.Plain, offsets: &work.Offsets{Data: offsets}, presence: presence}
 	if r.children, err = n.openChildren(ctx, unknownCount); err != nil {
 		return nil, err
 	}
@@ -40,29 +39,27 @@ func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
 // listReader reads a list or map node: offsets, presence, and the items of the requested lists.
 type listReader struct {
 	dt       arrow.DataType // List, LargeList, Map or FixedSizeList
-	offsets  *blocks.Reader
-	presence *presenceReader
+	offsets  *work.Offsets
+	presence *work.Bits
 	children []nodeReader
 	stored   int64 // items in the stripe, or unknownCount
 }
 
-func (r *listReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
-	r.presence.need(w, rows, add)
-	r.offsets.Need(&w.Scratch, offsetsOf(rows), add)
+func (r *listReader) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
+	r.presence.Need(w, rows, add)
+	r.offsets.Need(w, rows, add)
 }
 
-func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if rows.Len() > w.options.MaxArrayBytes/8 {
+func (r *listReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	if rows.Len() > w.Limits.MaxArrayBytes/8 {
 		return nil, fault.ErrBatchTooLarge
 	}
 	n := int(rows.Len())
-	positions := offsetsOf(rows)
-	bounds := make([]uint64, positions.Len(), positions.Len()+1)
-	if err := r.readOffsets(ctx, w, bounds, positions); err != nil {
+	wanted, ends, err := r.offsets.Items(ctx, w, rows)
+	if err != nil {
 		return nil, err
 	}
-	wanted, ends := itemsOf(rows, bounds)
-	valid, nulls, err := r.presence.read(ctx, w, rows)
+	valid, nulls, err := r.presence.Validity(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -87,51 +84,8 @@ func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arro
 	return arrowutil.Make(r.dt, n, buffers, []arrow.ArrayData{items}, nulls), nil
 }
 
-// readOffsets reads the offsets at some positions.
-func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, positions rowset.Set) error {
-	last := uint64(0)
-	return r.offsets.Each(ctx, &w.Scratch, positions, func(p *blocks.Part, block []byte) error {
-		values := scratch.Slice(&w.words, p.N)
-		if _, err := numeric.DecodeBlock(values, nil, 0, block, r.offsets.Options, &w.numeric); err != nil {
-			return err
-		}
-		if p.First == 0 && values[0] != 0 {
-			return fault.Corruptf("first list offset is %d, not 0", values[0])
-		}
-		got := dst[p.At : p.At+p.Count]
-		rowset.Pick(got, values, p.Rows)
-		for i, v := range got {
-			if v < last || v > math.MaxInt64 {
-				return fault.Corruptf("list offset %d follows %d at row %d of those asked for", v, last, p.At+i)
-			}
-			last = v
-		}
-		return nil
-	})
-}
-
-// itemsOf returns the items of rows whose offsets are bounds, and the ends of each list among them. ends uses the
-// memory of bounds.
-func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64) {
-	var ranges []rowset.Range
-	ends, total := bounds[:1], uint64(0) // an element is read before it is overwritten
-	for r := range rows.Ranges() {
-		k := int(r.To - r.From)
-		first, of := bounds[0], bounds[1:k+1]
-		bounds = bounds[k+1:]
-		last := first
-		for _, last = range of {
-			ends = append(ends, total+last-first)
-		}
-		total += last - first
-		ranges = append(ranges, rowset.Range{From: int64(first), To: int64(last)})
-	}
-	ends[0] = 0
-	return rowset.Of(ranges...), ends
-}
-
 // makeOffsets returns the Arrow offsets buffer, which starts at 0.
-func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, error) {
+func (r *listReader) makeOffsets(w *work.Worker, ends []uint64) (*memory.Buffer, error) {
 	if r.dt.ID() == arrow.LARGE_LIST {
 		return offsetsBuffer[int64](w, ends), nil
 	}
@@ -141,8 +95,8 @@ func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, erro
 	return offsetsBuffer[int32](w, ends), nil
 }
 
-func offsetsBuffer[O int32 | int64](w *worker, ends []uint64) *memory.Buffer {
-	b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), numeric.Of[O]().Size()*len(ends))
+func offsetsBuffer[O int32 | int64](w *work.Worker, ends []uint64) *memory.Buffer {
+	b := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), numeric.Of[O]().Size()*len(ends))
 	for i, dst := 0, arrowutil.As[O](b.Bytes()); i < len(dst); i++ {
 		dst[i] = O(ends[i])
 	}
@@ -167,11 +121,11 @@ func (r *listReader) checkSizes(ends []uint64, size uint64) error {
 	return nil
 }
 
-func (r *listReader) readItems(ctx context.Context, w *worker, rows rowset.Set) (arrow.ArrayData, error) {
+func (r *listReader) readItems(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.ArrayData, error) {
 	if last := rows.Bounds().To; r.stored != unknownCount && last > r.stored {
-		return nil, r.offsets.Wrap(fault.Corruptf("list offset %d, but there are %d items", last, r.stored))
+		return nil, r.offsets.Data.Wrap(fault.Corruptf("list offset %d, but there are %d items", last, r.stored))
 	}
-	if err := w.options.checkItems(rows.Len()); err != nil {
+	if err := w.Limits.CheckItems(rows.Len()); err != nil {
 		return nil, err
 	}
 	children, err := readAll(ctx, w, rows, r.children)

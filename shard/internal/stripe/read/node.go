@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -23,9 +24,9 @@ import (
 // worker.
 type nodeReader interface {
 	// read returns the values of a set of positions, in order.
-	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
+	read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error)
 	// need returns the byte ranges for that, as far as they are known in advance.
-	need(w *worker, rows rowset.Set, add func(storage.ByteRange))
+	need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange))
 }
 
 // opener makes the readers of one column.
@@ -67,7 +68,7 @@ type namedReader struct {
 	col *arrowmap.Column
 }
 
-func (r *namedReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+func (r *namedReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	arr, err := r.nodeReader.read(ctx, w, rows)
 	if err != nil {
 		return nil, wrapColumn(err, r.col)
@@ -148,7 +149,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks
 }
 
 // presence opens the PRESENCE buffer. It returns nil if there are no nulls.
-func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
+func (n *openNode) presence(ctx context.Context) (*work.Bits, error) {
 	if stripe.FindBuffer(n.buffers, shardpb.BufferKind_PRESENCE) == nil {
 		return nil, nil
 	}
@@ -156,7 +157,7 @@ func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &presenceReader{data: br}, nil
+	return &work.Bits{Data: br}, nil
 }
 
 // open returns the reader of a node that is neither constant nor absent.

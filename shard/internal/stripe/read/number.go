@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -66,12 +67,12 @@ type spareBlock[T any] struct {
 	valid  []byte
 }
 
-func (r *primitiveReader[T]) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *primitiveReader[T]) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.data.Need(&w.Scratch, rows, add)
 }
 
-func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if rows.Len() > w.options.MaxArrayBytes/8 {
+func (r *primitiveReader[T]) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	if rows.Len() > w.Limits.MaxArrayBytes/8 {
 		return nil, fault.ErrBatchTooLarge
 	}
 	out, err := readFixed(ctx, w, r.data, rows, r.store.Width, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
@@ -87,8 +88,8 @@ func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Se
 }
 
 // readFixed reads values of a width in bytes: decode puts those of a part of a block into their place.
-func readFixed(ctx context.Context, w *worker, data *blocks.Reader, rows rowset.Set, width int, nulls bool, decode func(p *blocks.Part, block []byte, out *build.Fixed) error) (*build.Fixed, error) {
-	out := build.NewFixed(w.options.Allocator, int(rows.Len()), width, nulls)
+func readFixed(ctx context.Context, w *work.Worker, data *blocks.Reader, rows rowset.Set, width int, nulls bool, decode func(p *blocks.Part, block []byte, out *build.Fixed) error) (*build.Fixed, error) {
+	out := build.NewFixed(w.Limits.Allocator, int(rows.Len()), width, nulls)
 	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error { return decode(p, block, out) })
 	if err != nil {
 		out.Release()
@@ -98,13 +99,13 @@ func readFixed(ctx context.Context, w *worker, data *blocks.Reader, rows rowset.
 }
 
 // decode decodes a whole block to its place.
-func (r *primitiveReader[T]) decode(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+func (r *primitiveReader[T]) decode(w *work.Worker, p *blocks.Part, block []byte, out *build.Fixed) error {
 	dst, bits := out.Slots(p.At, p.N), out.Bits()
 	if r.store.Convert == nil {
 		return r.decodeTo(w, arrowutil.As[T](dst), bits, p.At, block, out)
 	}
 	if r.store.Decode != nil {
-		nulls, err := r.store.Decode(dst, bits, p.At, block, r.data.Options, &w.numeric)
+		nulls, err := r.store.Decode(dst, bits, p.At, block, r.data.Options, &w.Numeric)
 		if !errors.Is(err, numeric.ErrChange) {
 			return r.count(nulls, err, out)
 		}
@@ -116,8 +117,8 @@ func (r *primitiveReader[T]) decode(w *worker, p *blocks.Part, block []byte, out
 	return r.store.Convert(dst, src, bitmap.Bits{Data: bits, Off: p.At, Len: p.N})
 }
 
-func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, block []byte, out *build.Fixed) error {
-	nulls, err := numeric.DecodeBlock(dst, bits, at, block, r.data.Options, &w.numeric)
+func (r *primitiveReader[T]) decodeTo(w *work.Worker, dst []T, bits []byte, at int, block []byte, out *build.Fixed) error {
+	nulls, err := numeric.DecodeBlock(dst, bits, at, block, r.data.Options, &w.Numeric)
 	return r.count(nulls, err, out)
 }
 
@@ -131,12 +132,12 @@ func (r *primitiveReader[T]) count(nulls int, err error, out *build.Fixed) error
 }
 
 // scratch is room for n stored values.
-func (r *primitiveReader[T]) scratch(w *worker, n int) []T {
-	return arrowutil.As[T](arrowutil.Bytes(scratch.Slice(&w.words, n)))[:n]
+func (r *primitiveReader[T]) scratch(w *work.Worker, n int) []T {
+	return arrowutil.As[T](arrowutil.Bytes(scratch.Slice(&w.Words, n)))[:n]
 }
 
 // decodePart decodes a block that is needed in part, and copies the rows.
-func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+func (r *primitiveReader[T]) decodePart(w *work.Worker, p *blocks.Part, block []byte, out *build.Fixed) error {
 	s := r.spare.Swap(nil)
 	if s == nil {
 		s = &spareBlock[T]{first: ^uint64(0)}
@@ -160,7 +161,7 @@ func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte,
 	valid := bitmap.All(p.Count)
 	if r.nulls {
 		valid = bitmap.Bits{Data: out.Bits(), Off: p.At, Len: p.Count}
-		out.Nulls += pickBits(valid.Data, p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
+		out.Nulls += work.PickBits(valid.Data, p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
 	}
 	dst := out.Slots(p.At, p.Count)
 	if r.store.Convert == nil {
@@ -174,13 +175,13 @@ func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte,
 
 // decodeRows decodes a few values of a block, without the others where its
 // encoding allows that.
-func (r *primitiveReader[T]) decodeRows(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+func (r *primitiveReader[T]) decodeRows(w *work.Worker, p *blocks.Part, block []byte, out *build.Fixed) error {
 	dst := out.Slots(p.At, p.Count)
 	values, bits := arrowutil.As[T](dst), out.Bits()
 	if r.store.Convert != nil {
 		values = r.scratch(w, p.Count)
 	}
-	nulls, err := numeric.DecodeRows(values, bits, p.At, block, p.N, p.Rows, r.data.Options, &w.numeric)
+	nulls, err := numeric.DecodeRows(values, bits, p.At, block, p.N, p.Rows, r.data.Options, &w.Numeric)
 	if err := r.count(nulls, err, out); err != nil || r.store.Convert == nil {
 		return err
 	}

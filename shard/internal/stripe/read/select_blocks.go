@@ -10,11 +10,12 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
 // blockwise is a reader that can evaluate a condition block by block.
 type blockwise interface {
-	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error)
+	selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error)
 }
 
 // FindInBlocks returns those of the rows for which a condition is true. It is evaluated on one block after the other,
@@ -25,7 +26,7 @@ func (c *Column) FindInBlocks(ctx context.Context, rows rowset.Set, holds table.
 	if !ok {
 		return out, false, nil
 	}
-	out, err = c.selected(rows, o, func(w *worker) ([]byte, error) {
+	out, err = c.selected(rows, o, func(w *work.Worker) ([]byte, error) {
 		return r.selectBlocks(ctx, w, rows, holds, bytestring.Required(required))
 	})
 	return out, true, err
@@ -46,8 +47,8 @@ func (r *bytesReader[O]) atOnce() int {
 	return min(selectAtOnce, max(1, selectBytes/max(1, int(r.mean))))
 }
 
-func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error) {
-	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
+func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error) {
+	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
 	var c *build.Bytes[O]
 	room := 0 // for so many values
 	defer func() {
@@ -61,7 +62,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 				c.Release()
 			}
 			room = min(max(n, 2*room), r.atOnce())
-			if c, err = build.NewBytes[O](w.limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls); err != nil {
+			if c, err = build.NewBytes[O](w.Limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls); err != nil {
 				return err
 			}
 		}
@@ -69,7 +70,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 		if err != nil {
 			return err
 		}
-		found := scratch.Slice(&w.marked, (p.N+63)/64*8)
+		found := scratch.Slice(&w.Marked, (p.N+63)/64*8)
 		rest := *p
 		if p.Count >= p.N/sparse && b.MayMatch(found, required) {
 			rest.Rows = p.Rows.And(rowset.FromBits(found, 0, p.N, 0))
@@ -79,14 +80,14 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 		if err := r.selectRows(w, &rest, b, c, found, holds); err != nil {
 			return err
 		}
-		pickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
+		work.PickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
 		return nil
 	})
 	return bits, err
 }
 
 // selectRows sets the bits of those rows of a block for which a condition is true.
-func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds table.Holds) (err error) {
+func (r *bytesReader[O]) selectRows(w *work.Worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds table.Holds) (err error) {
 	step := int64(p.N)
 	if n := r.atOnce(); p.Count > n {
 		step = int64(n)
@@ -102,18 +103,18 @@ func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Blo
 			return err
 		}
 		values := c.View(r.dt, some.Count)
-		w.held, err = holds(w.held, values)
+		w.Held, err = holds(w.Held, values)
 		values.Release()
 		if err != nil {
 			return err
 		}
-		some.Rows.Select(w.held).PutBits(found, int(from), int(min(step, int64(p.N)-from)), from)
+		some.Rows.Select(w.Held).PutBits(found, int(from), int(min(step, int64(p.N)-from)), from)
 	}
 	return nil
 }
 
 // selectBlocks evaluates the condition once for every entry of the dictionary.
-func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds table.Holds, _ bytestring.Required) ([]byte, error) {
+func (r *codesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, _ bytestring.Required) ([]byte, error) {
 	entries, err := r.entries(ctx)
 	if err != nil {
 		return nil, err

@@ -14,13 +14,14 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
 // ranged is a reader that finds values by intervals without an array of them.
 type ranged interface {
 	// finds reports whether it can.
 	finds() bool
-	selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *rules.Numbers) ([]byte, error)
+	selectNumbers(ctx context.Context, w *work.Worker, rows rowset.Set, n *rules.Numbers) ([]byte, error)
 }
 
 // FindNumbers returns those of the rows whose value passes a test. It uses the encoded form, without an array of the
@@ -31,7 +32,7 @@ func (c *Column) FindNumbers(ctx context.Context, rows rowset.Set, test predicat
 	if !ok || !isNumbers || !r.finds() {
 		return out, false, nil
 	}
-	out, err = c.selected(rows, o, func(w *worker) ([]byte, error) { return r.selectNumbers(ctx, w, rows, wanted) })
+	out, err = c.selected(rows, o, func(w *work.Worker) ([]byte, error) { return r.selectNumbers(ctx, w, rows, wanted) })
 	return out, true, err
 }
 
@@ -60,22 +61,22 @@ func intervals[T numeric.Value](in []valueset.Interval[T]) []numeric.Interval[T]
 
 func (r *primitiveReader[T]) finds() bool { return r.stored != nil }
 
-func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
+func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *work.Worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
 	return selectRanges(ctx, r.data, w, rows, r.stored(n))
 }
 
 // selectRanges returns a bit for each of the rows, set if its value is in one of the intervals.
-func selectRanges[T numeric.Value](ctx context.Context, data *blocks.Reader, w *worker, rows rowset.Set, in []numeric.Interval[T]) ([]byte, error) {
+func selectRanges[T numeric.Value](ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, in []numeric.Interval[T]) ([]byte, error) {
 	return selectEach(ctx, data, w, rows, func(found []uint64, p *blocks.Part, block []byte) error {
-		return numeric.SelectRanges(block, p.N, in, data.Options, &w.numeric, found)
+		return numeric.SelectRanges(block, p.N, in, data.Options, &w.Numeric, found)
 	})
 }
 
 // selectEach returns a bit for each of the rows. find sets the bits of all rows of a block.
-func selectEach(ctx context.Context, data *blocks.Reader, w *worker, rows rowset.Set, find func(found []uint64, p *blocks.Part, block []byte) error) ([]byte, error) {
-	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
+func selectEach(ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, find func(found []uint64, p *blocks.Part, block []byte) error) ([]byte, error) {
+	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
 	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
-		words := scratch.Slice(&w.found, (p.N+63)/64)
+		words := scratch.Slice(&w.Found, (p.N+63)/64)
 		if err := find(words, p, block); err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func selectEach(ctx context.Context, data *blocks.Reader, w *worker, rows rowset
 		for i, word := range words {
 			binary.LittleEndian.PutUint64(held[8*i:], word)
 		}
-		pickBits(bits, p.At, bitmap.Bits{Data: held, Len: p.N}, p.Rows)
+		work.PickBits(bits, p.At, bitmap.Bits{Data: held, Len: p.N}, p.Rows)
 		return nil
 	})
 	return bits, err

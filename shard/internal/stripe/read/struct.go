@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -54,24 +55,24 @@ func (n *openNode) openStruct(ctx context.Context) (nodeReader, error) {
 // structReader reads a struct node.
 type structReader struct {
 	dt       arrow.DataType
-	presence *presenceReader
+	presence *work.Bits
 	children []nodeReader
 }
 
-func (r *structReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *structReader) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	for _, c := range r.children {
 		c.need(w, rows, add)
 	}
-	r.presence.need(w, rows, add)
+	r.presence.Need(w, rows, add)
 }
 
-func (r *structReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+func (r *structReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	children, err := readAll(ctx, w, rows, r.children)
 	if err != nil {
 		return nil, err
 	}
 	defer arrowutil.ReleaseAll(children)
-	valid, nulls, err := r.presence.read(ctx, w, rows)
+	valid, nulls, err := r.presence.Validity(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (r *structReader) read(ctx context.Context, w *worker, rows rowset.Set) (ar
 }
 
 // readAll reads the same rows of several nodes. The caller releases the arrays.
-func readAll(ctx context.Context, w *worker, rows rowset.Set, nodes []nodeReader) ([]arrow.Array, error) {
+func readAll(ctx context.Context, w *work.Worker, rows rowset.Set, nodes []nodeReader) ([]arrow.Array, error) {
 	var out []arrow.Array
 	for _, n := range nodes {
 		arr, err := n.read(ctx, w, rows)
@@ -96,26 +97,26 @@ func readAll(ctx context.Context, w *worker, rows rowset.Set, nodes []nodeReader
 // size*i up to size*(i+1).
 type fixedListReader struct {
 	dt       arrow.DataType
-	presence *presenceReader
+	presence *work.Bits
 	items    nodeReader
 	size     int64
 	stored   int64 // items in the stripe: the reference leaves out those of null lists at its end
 }
 
-func (r *fixedListReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *fixedListReader) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	if r.size > 0 && rows.Bounds().To > math.MaxInt64/r.size {
 		return
 	}
-	r.items.need(w, scaled(rows, r.size).Clip(0, r.stored), add)
-	r.presence.need(w, rows, add)
+	r.items.need(w, work.Scaled(rows, r.size).Clip(0, r.stored), add)
+	r.presence.Need(w, rows, add)
 }
 
-func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+func (r *fixedListReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	if last := rows.Bounds().To; r.size > 0 && last > math.MaxInt64/r.size {
 		return nil, fault.Corruptf("row %d of lists of %d items", last, r.size)
 	}
-	wanted := scaled(rows, r.size)
-	if err := w.options.checkItems(wanted.Len()); err != nil {
+	wanted := work.Scaled(rows, r.size)
+	if err := w.Limits.CheckItems(wanted.Len()); err != nil {
 		return nil, err
 	}
 	stored := wanted.Clip(0, r.stored)
@@ -124,12 +125,12 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 		return nil, err
 	}
 	if missing := wanted.Len() - stored.Len(); missing > 0 {
-		if err := w.options.checkFree(missing, build.NullBytes(items.DataType())); err != nil {
+		if err := w.Limits.CheckFree(missing, build.NullBytes(items.DataType())); err != nil {
 			items.Release()
 			return nil, err
 		}
-		short, rest := items, arrowutil.Nulls(w.options.Allocator, items.DataType(), int(missing))
-		items, err = arrowutil.Concatenate(w.options.Allocator, []arrow.Array{short, rest})
+		short, rest := items, arrowutil.Nulls(w.Limits.Allocator, items.DataType(), int(missing))
+		items, err = arrowutil.Concatenate(w.Limits.Allocator, []arrow.Array{short, rest})
 		short.Release()
 		rest.Release()
 		if err != nil {
@@ -137,7 +138,7 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 		}
 	}
 	defer items.Release()
-	valid, nulls, err := r.presence.read(ctx, w, rows)
+	valid, nulls, err := r.presence.Validity(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}

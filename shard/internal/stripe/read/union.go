@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -40,19 +41,19 @@ type unionReader struct {
 	chosen nodeReader // the number of the alternative
 }
 
-func (r *unionReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *unionReader) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.structReader.need(w, rows, add)
 	r.chosen.need(w, rows, add)
 }
 
-func (r *unionReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+func (r *unionReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	chosen, err := r.chosen.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
 	defer chosen.Release()
 	dt := r.dt.(arrow.UnionType)
-	codes, all := arrowutil.NewBuffer(w.options.Allocator, chosen.Len()), dt.TypeCodes()
+	codes, all := arrowutil.NewBuffer(w.Limits.Allocator, chosen.Len()), dt.TypeCodes()
 	for i, k := range arrowutil.Values[uint8](chosen) {
 		if int(k) >= len(all) {
 			codes.Release()
@@ -66,5 +67,5 @@ func (r *unionReader) read(ctx context.Context, w *worker, rows rowset.Set) (arr
 		return nil, err
 	}
 	defer arrowutil.ReleaseAll(children)
-	return arrowutil.Union(w.options.Allocator, dt, codes, children), nil
+	return arrowutil.Union(w.Limits.Allocator, dt, codes, children), nil
 }

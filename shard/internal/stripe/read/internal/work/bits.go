@@ -1,0 +1,156 @@
+package work
+
+import (
+	"context"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Bits is a buffer of bits, whose values are bytes: Booleans, or the presence of values. A nil one of presence means that nothing is null.
+type Bits struct{ Data *blocks.Reader }
+
+// Need calls add with the byte ranges of the bits of rows.
+func (b *Bits) Need(w *Worker, rows rowset.Set, add func(storage.ByteRange)) {
+	if b != nil {
+		b.Data.Need(&w.Scratch, bytesOf(rows), add)
+	}
+}
+
+// Read copies the bits of rows to the start of dst.
+func (b *Bits) Read(ctx context.Context, w *Worker, rows rowset.Set, dst []byte) error {
+	at := 0
+	return b.Data.Each(ctx, &w.Scratch, bytesOf(rows), func(p *blocks.Part, block []byte) error {
+		bytes := scratch.Slice(&w.Bits, p.N)
+		if _, err := numeric.DecodeBlock(bytes, nil, 0, block, b.Data.Options, &w.Numeric); err != nil {
+			return err
+		}
+		start, end := int64(p.First)*8, int64(p.First+uint64(p.N))*8
+		inside := rows.Clip(start, end).Shift(-start)
+		PickBits(dst, at, bitmap.Bits{Data: bytes, Len: 8 * p.N}, inside)
+		at += int(inside.Len())
+		return nil
+	})
+}
+
+// Validity is the validity bitmap of rows, nil without nulls, and the number of nulls.
+func (b *Bits) Validity(ctx context.Context, w *Worker, rows rowset.Set) (*memory.Buffer, int, error) {
+	if b == nil {
+		return nil, 0, nil
+	}
+	n := int(rows.Len())
+	bits := arrowutil.NewZeroBuffer(arrowutil.Reusable(w.Limits.Allocator), (n+7)/8)
+	if err := b.Read(ctx, w, rows, bits.Bytes()); err != nil {
+		bits.Release()
+		return nil, 0, err
+	}
+	nulls := bitmap.Bits{Data: bits.Bytes(), Len: n}.Nulls()
+	return build.OnlyNulls(bits, nulls), nulls, nil
+}
+
+// Offsets is a buffer of offsets: those of row i are values i and i+1.
+type Offsets struct{ Data *blocks.Reader }
+
+// Need calls add with the byte ranges of the offsets of rows.
+func (o *Offsets) Need(w *Worker, rows rowset.Set, add func(storage.ByteRange)) {
+	o.Data.Need(&w.Scratch, offsetsOf(rows), add)
+}
+
+// Items are the items of rows, and where those of each row end among them, behind a 0.
+func (o *Offsets) Items(ctx context.Context, w *Worker, rows rowset.Set) (items rowset.Set, ends []uint64, err error) {
+	positions := offsetsOf(rows)
+	bounds := make([]uint64, positions.Len(), positions.Len()+1)
+	if err := o.read(ctx, w, bounds, positions); err != nil {
+		return items, nil, err
+	}
+	items, ends = itemsOf(rows, bounds)
+	return items, ends, nil
+}
+
+// read reads the offsets at some positions.
+func (o *Offsets) read(ctx context.Context, w *Worker, dst []uint64, positions rowset.Set) error {
+	last := uint64(0)
+	return o.Data.Each(ctx, &w.Scratch, positions, func(p *blocks.Part, block []byte) error {
+		values := scratch.Slice(&w.Words, p.N)
+		if _, err := numeric.DecodeBlock(values, nil, 0, block, o.Data.Options, &w.Numeric); err != nil {
+			return err
+		}
+		if p.First == 0 && values[0] != 0 {
+			return fault.Corruptf("first offset is %d, not 0", values[0])
+		}
+		got := dst[p.At : p.At+p.Count]
+		rowset.Pick(got, values, p.Rows)
+		for i, v := range got {
+			if v < last || v > math.MaxInt64 {
+				return fault.Corruptf("offset %d follows %d at row %d of those asked for", v, last, p.At+i)
+			}
+			last = v
+		}
+		return nil
+	})
+}
+
+// itemsOf returns the items of rows whose offsets are bounds, and the ends of each list among them. ends uses the
+// memory of bounds.
+func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64) {
+	var ranges []rowset.Range
+	ends, total := bounds[:1], uint64(0) // an element is read before it is overwritten
+	for r := range rows.Ranges() {
+		k := int(r.To - r.From)
+		first, of := bounds[0], bounds[1:k+1]
+		bounds = bounds[k+1:]
+		last := first
+		for _, last = range of {
+			ends = append(ends, total+last-first)
+		}
+		total += last - first
+		ranges = append(ranges, rowset.Range{From: int64(first), To: int64(last)})
+	}
+	ends[0] = 0
+	return rowset.Of(ranges...), ends
+}
+
+// PickBits copies the bits of rows to dst, from bit at on, and counts the clear ones.
+func PickBits(dst []byte, at int, src bitmap.Bits, rows rowset.Set) (clear int) {
+	for r := range rows.Ranges() {
+		bits := src.Slice(int(r.From), int(r.To))
+		bits.CopyTo(dst, at)
+		at += bits.Len
+		clear += bits.Nulls()
+	}
+	return clear
+}
+
+// mapped is the set of what f makes of each range of rows.
+func mapped(rows rowset.Set, f func(r rowset.Range) rowset.Range) rowset.Set {
+	var out []rowset.Range
+	for r := range rows.Ranges() {
+		out = append(out, f(r))
+	}
+	return rowset.Of(out...)
+}
+
+// Scaled are the items of rows that have size items each.
+func Scaled(rows rowset.Set, size int64) rowset.Set {
+	return mapped(rows, func(r rowset.Range) rowset.Range { return rowset.Range{From: r.From * size, To: r.To * size} })
+}
+
+// bytesOf are the bytes that hold the bits of rows.
+func bytesOf(rows rowset.Set) rowset.Set {
+	return mapped(rows, func(r rowset.Range) rowset.Range { return rowset.Range{From: r.From / 8, To: (r.To-1)/8 + 1} })
+}
+
+// offsetsOf are the positions of the offsets of rows: k+1 of them for a range of k rows.
+func offsetsOf(rows rowset.Set) rowset.Set {
+	return mapped(rows, func(r rowset.Range) rowset.Range { return rowset.Range{From: r.From, To: r.To + 1} })
+}
