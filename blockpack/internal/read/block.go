@@ -16,7 +16,7 @@ import (
 
 // block is a [table.Stripe].
 type block struct {
-	table.AllVisible
+	table.PlainStripe
 	table *Table
 	index int
 }
@@ -102,9 +102,6 @@ func limitOf(v column.Value, dt arrow.DataType) predicate.Limit {
 	return predicate.Limit{}
 }
 
-// RawRowBytes implements [table.Stripe].
-func (b block) RawRowBytes() (bytes int64, known bool) { return 0, false }
-
 // ValueBytes implements [table.Stripe]: by the stored bytes, which are a few times fewer than those of arrays. They are not known
 // before the head of the block is read, if the file has no column index.
 func (b block) ValueBytes(_ context.Context, c *table.Column) int64 {
@@ -183,11 +180,6 @@ func newStored(ctx context.Context, read blockBytes, h *head, i int, own bool) (
 
 // uuidHint tells whether the UUIDs of a column are packed.
 func (h *head) uuidHint(i int) column.UUIDHint { return h.stats(i).UUIDHint(h.Columns[i].Type) }
-
-// Pages implements [table.Stripe]: there are no bounds of parts of a block.
-func (b block) Pages(context.Context, *table.Column, storage.Prefetched) (*source.Pages, error) {
-	return nil, nil
-}
 
 // Indexes implements [table.Stripe]: all are those of the table.
 func (b block) Indexes(ctx context.Context, columns []table.FilterColumn, own bool) ([]source.Index, error) {

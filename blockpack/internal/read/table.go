@@ -39,15 +39,7 @@ func (t *Table) Latency() storage.Latency { return t.reader.Capabilities().Laten
 func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, error) {
 	return t.projections.Get(paths, func() (*table.Projection, error) {
 		l := t.columns.Load()
-		p, err := projection.New(l.arrow, paths)
-		if err != nil {
-			return nil, err
-		}
-		out := &table.Projection{Schema: p.Schema(), Columns: make([]table.Column, p.NumColumns())}
-		for k := range out.Columns {
-			out.Columns[k] = l.column(p.Index(k))
-		}
-		return out, nil
+		return table.ProjectFields(l.arrow, paths, func(i int, _ *projection.Part) table.Column { return l.column(i) })
 	})
 }
 
@@ -62,11 +54,7 @@ func (l *columnList) column(i int) table.Column {
 
 // ProjectTops implements [table.Table].
 func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
-	l := t.columns.Load()
-	return table.ProjectTops(ctx, t, paths, func(name string) bool {
-		_, ok := l.arrow.FieldsByName(name)
-		return ok
-	})
+	return table.ProjectTops(ctx, t, paths, table.UniqueIn(t.columns.Load().arrow))
 }
 
 // Facts implements [table.Table]: of numbers, the range index of a file of this module has the bounds.

@@ -5,7 +5,11 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
@@ -48,6 +52,28 @@ func (p Projections) Get(paths []string, resolve func() (*Projection, error)) (*
 		p.cache.Put(key, made, 1)
 	}
 	return made, err
+}
+
+// ProjectFields is [Table.Project] of a table whose columns are the fields of a schema. column makes column i with a part of it.
+func ProjectFields(s *arrow.Schema, paths []string, column func(i int, part *projection.Part) Column) (*Projection, error) {
+	p, err := projection.New(s, paths)
+	if err != nil {
+		return nil, err
+	}
+	out := &Projection{Schema: p.Schema(), Columns: make([]Column, p.NumColumns())}
+	for k := range out.Columns {
+		out.Columns[k] = column(p.Index(k), p.Part(k))
+	}
+	return out, nil
+}
+
+// UniqueIn reports whether exactly one field of a schema has a name.
+func UniqueIn(s *arrow.Schema) func(name string) bool {
+	names := arrowmap.UniqueNames(s.Fields())
+	return func(name string) bool {
+		i := slices.Index(names, name)
+		return i >= 0 && s.Field(i).Name == name
+	}
 }
 
 // ProjectTops is [Table.ProjectTops] of a table. unique reports whether exactly one top-level column has a name.

@@ -7,12 +7,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// AllVisible is a part of stripes that hide no rows.
-type AllVisible struct{}
-
-// Visible implements [Stripe].
-func (AllVisible) Visible(context.Context) (*rowset.Set, error) { return nil, nil }
-
 // VisibleRows returns those of some ranges of rows of a table that are visible. It returns the ranges themselves if none of their rows is hidden.
 func VisibleRows(ctx context.Context, t Table, ranges []rowset.Range) ([]rowset.Range, error) {
 	out, hidden := make([]rowset.Range, 0, len(ranges)), false

@@ -17,7 +17,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
@@ -44,24 +43,12 @@ func (t *Table) Latency() storage.Latency { return t.file.Reader().Capabilities(
 
 // Project implements [table.Table].
 func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, error) {
-	p, err := projection.New(t.arrow, paths)
-	if err != nil {
-		return nil, err
-	}
-	out := &table.Projection{Schema: p.Schema(), Columns: make([]table.Column, p.NumColumns())}
-	for k := range out.Columns {
-		out.Columns[k] = columnOf(t.tree.Fields[p.Index(k)].Prune(p.Part(k)))
-	}
-	return out, nil
+	return table.ProjectFields(t.arrow, paths, func(i int, part *projection.Part) table.Column { return columnOf(t.tree.Fields[i].Prune(part)) })
 }
 
 // ProjectTops implements [table.Table].
 func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
-	names := arrowmap.UniqueNames(t.arrow.Fields())
-	return table.ProjectTops(ctx, t, paths, func(name string) bool {
-		i := slices.Index(names, name)
-		return i >= 0 && t.arrow.Field(i).Name == name
-	})
+	return table.ProjectTops(ctx, t, paths, table.UniqueIn(t.arrow))
 }
 
 // Facts implements [table.Table]: an ntuple has no statistics.
@@ -152,9 +139,9 @@ func (t *Table) withChildren(f *fields.Field, c *table.Column) *fields.Field {
 	return f.With(children, isWrapped)
 }
 
-// cluster is a [table.Stripe].
+// cluster is a [table.Stripe]. Load has read all metadata.
 type cluster struct {
-	table.AllVisible
+	table.PlainStripe
 	table *Table
 	index int
 }
@@ -163,9 +150,6 @@ func (c cluster) Index() int      { return c.index }
 func (c cluster) Position() int64 { return int64(c.table.clusters[c.index].FirstEntry) }
 func (c cluster) Rows() int64     { return int64(c.table.clusters[c.index].Entries) }
 
-// PrefetchMetadata implements [table.Stripe]: Load has read it all.
-func (c cluster) PrefetchMetadata(context.Context, []table.Column) error { return nil }
-
 func (c cluster) Metadata(_ context.Context, path []*table.Column) (source.Metadata, error) {
 	m := source.Metadata{Facts: factsOf(path), Direct: true}
 	for _, p := range path[:len(path)-1] {
@@ -173,8 +157,6 @@ func (c cluster) Metadata(_ context.Context, path []*table.Column) (source.Metad
 	}
 	return m, nil
 }
-
-func (c cluster) RawRowBytes() (bytes int64, known bool) { return 0, false }
 
 // ValueBytes implements [table.Stripe]: the elements of the cluster's pages.
 func (c cluster) ValueBytes(_ context.Context, col *table.Column) int64 {
@@ -223,16 +205,6 @@ func (c cluster) Open(_ context.Context, col *table.Column, _ bool, _ func() (st
 
 func (c cluster) place(err error, col *table.Column) error {
 	return fault.Of(fault.In(fault.In(err, fmt.Sprintf("field %q", col.Arrow.Name), -1), fmt.Sprintf("cluster %d", c.index), -1), c.table.file.Name())
-}
-
-// Pages implements [table.Stripe]: there are no range indexes.
-func (c cluster) Pages(context.Context, *table.Column, storage.Prefetched) (*source.Pages, error) {
-	return nil, nil
-}
-
-// Indexes implements [table.Stripe]: there are none.
-func (c cluster) Indexes(context.Context, []table.FilterColumn, bool) ([]source.Index, error) {
-	return nil, nil
 }
 
 // columnReader is a top-level field in a cluster, as a [table.ColumnReader].

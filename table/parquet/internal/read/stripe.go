@@ -13,9 +13,9 @@ import (
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 )
 
-// stripe is a row group as a [table.Stripe].
+// stripe is a row group as a [table.Stripe]. The footer has all metadata.
 type stripe struct {
-	table.AllVisible
+	table.PlainStripe
 	table *Table
 	group int
 }
@@ -23,9 +23,6 @@ type stripe struct {
 func (s stripe) Index() int      { return s.group }
 func (s stripe) Position() int64 { return s.table.groups[s.group].first }
 func (s stripe) Rows() int64     { return s.table.groups[s.group].rows }
-
-// PrefetchMetadata implements [table.Stripe]: the footer has it all.
-func (s stripe) PrefetchMetadata(context.Context, []table.Column) error { return nil }
 
 func (s stripe) Metadata(ctx context.Context, path []*table.Column) (source.Metadata, error) {
 	m := source.Metadata{Direct: len(path) == 1}
@@ -53,8 +50,6 @@ func (s stripe) chunk(leaf int, of *table.Column) (*chunk.Chunk, error) {
 
 // dictionaryBytes are the stored bytes of the dictionary. It has probably fewer entries than a quarter of them.
 func dictionaryBytes(c *chunk.Chunk) int64 { return max(c.Meta.DataPageOffset()-c.From, 0) }
-
-func (s stripe) RawRowBytes() (bytes int64, known bool) { return 0, false }
 
 func (s stripe) ValueBytes(_ context.Context, c *table.Column) int64 {
 	total := int64(0)
@@ -155,9 +150,4 @@ func (s stripe) Pages(ctx context.Context, c *table.Column, have storage.Prefetc
 	}
 	pages, err := s.table.pageBounds(ctx, part, &l, have)
 	return pages, part.Place(err)
-}
-
-// Indexes implements [table.Stripe]: there are none.
-func (s stripe) Indexes(context.Context, []table.FilterColumn, bool) ([]source.Index, error) {
-	return nil, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
@@ -165,25 +164,13 @@ func (t *Table) Latency() storage.Latency { return t.reader.Capabilities().Laten
 // Project implements [table.Table].
 func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, error) {
 	return t.made.Get(paths, func() (*table.Projection, error) {
-		p, err := projection.New(t.columns, paths)
-		if err != nil {
-			return nil, err
-		}
-		out := &table.Projection{Schema: p.Schema(), Columns: make([]table.Column, p.NumColumns())}
-		for k := range out.Columns {
-			out.Columns[k] = prune(t.tops[p.Index(k)], p.Part(k))
-		}
-		return out, nil
+		return table.ProjectFields(t.columns, paths, func(i int, part *projection.Part) table.Column { return prune(t.tops[i], part) })
 	})
 }
 
 // ProjectTops implements [table.Table].
 func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
-	names := arrowmap.UniqueNames(t.columns.Fields())
-	return table.ProjectTops(ctx, t, paths, func(name string) bool {
-		i := slices.Index(names, name)
-		return i >= 0 && t.columns.Field(i).Name == name
-	})
+	return table.ProjectTops(ctx, t, paths, table.UniqueIn(t.columns))
 }
 
 // Facts implements [table.Table]: row groups are asked instead.
