@@ -22,8 +22,11 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// tryWrite writes one column. A panic in a goroutine of the writer ends the test.
+// tryWrite checks and writes one column, as package shard does. A panic in a goroutine of the writer ends the test.
 func tryWrite(t *testing.T, arr arrow.Array) error {
+	if err := arrowutil.Check(arr); err != nil {
+		return err
+	}
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arr.DataType(), Nullable: true}}, nil)
 	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: edition.Only(edition.Unions)})
 	require.NoError(t, err)

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -65,9 +64,8 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 }
 
 // Write appends rows: one array for each column, all of the given length. It does not
-// keep the arrays. An array whose buffers do not fit each other is an error. An error
-// about a value names its column, and its row within this call. After an error the
-// stripe cannot be finished.
+// keep the arrays, which [arrowutil.Check] has checked. An error about a value names its
+// column, and its row within this call. After an error the stripe cannot be finished.
 func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) error {
 	if w.err != nil {
 		return w.err
@@ -80,13 +78,7 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 			return fmt.Errorf("column %q has %d rows, expected %d", w.columns[i].Arrow.Name, arr.Len(), rows)
 		}
 	}
-	w.err = w.each(ctx, func(i int) error {
-		err := arrowutil.Check(columns[i])
-		if err == nil {
-			err = w.nodes[i].write(columns[i])
-		}
-		return err
-	})
+	w.err = w.each(ctx, func(i int) error { return w.nodes[i].write(columns[i]) })
 	w.rows += int64(rows)
 	return w.err
 }
