@@ -17,9 +17,6 @@ const (
 	EditionReference = edition.Reference // the features that the reference implementation in Rust reads, too
 )
 
-// ParseEdition parses the name of an edition, "2026" or "reference".
-func ParseEdition(name string) (Edition, error) { return edition.Parse(name) }
-
 // TimeEncoding is the stored form of timestamps, dates and durations (docs/arrow-types.md).
 type TimeEncoding = arrowmap.TimeEncoding
 
