@@ -41,26 +41,33 @@ func (k ArrowFile) Write(_ context.Context, path string, s *arrow.Schema, next S
 
 // Read implements [Contender].
 func (k ArrowFile) Read(ctx context.Context, path string, _ Query, out *Outcome) error {
-	f, err := os.Open(path)
+	return openArrow(path, func(r *ipc.FileReader) error {
+		for i := range r.NumRecords() {
+			b, err := r.RecordBatchAt(i)
+			if err != nil {
+				return err
+			}
+			out.Batch(b)
+			b.Release()
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+}
+
+// openArrow calls f with the reader of an Arrow IPC file.
+func openArrow(path string, f func(*ipc.FileReader) error) error {
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	r, err := ipc.NewFileReader(f)
+	defer file.Close()
+	r, err := ipc.NewFileReader(file)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	for i := range r.NumRecords() {
-		b, err := r.RecordBatchAt(i)
-		if err != nil {
-			return err
-		}
-		out.Batch(b)
-		b.Release()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
+	return f(r)
 }

@@ -79,34 +79,26 @@ func Child(ctx context.Context, arg string, find func(name string) (Contender, e
 
 // writeFromDisk writes a file batch by batch, and never holds more than one.
 func writeFromDisk(ctx context.Context, k Contender, t task) error {
-	f, err := os.Open(t.Input)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := ipc.NewFileReader(f)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	n := 0
-	var last arrow.RecordBatch
-	return k.Write(ctx, t.Path, r.Schema(), func() (arrow.RecordBatch, error) {
-		if last != nil {
-			last.Release()
-			last = nil
-		}
-		if n == r.NumRecords()*t.Times || ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		b, err := r.RecordBatchAt(n % r.NumRecords())
-		if err != nil {
-			return nil, err
-		}
-		last = later(b, n/r.NumRecords())
-		n++
-		return last, nil
-	}, 1)
+	return openArrow(t.Input, func(r *ipc.FileReader) error {
+		n := 0
+		var last arrow.RecordBatch
+		return k.Write(ctx, t.Path, r.Schema(), func() (arrow.RecordBatch, error) {
+			if last != nil {
+				last.Release()
+				last = nil
+			}
+			if n == r.NumRecords()*t.Times || ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			b, err := r.RecordBatchAt(n % r.NumRecords())
+			if err != nil {
+				return nil, err
+			}
+			last = later(b, n/r.NumRecords())
+			n++
+			return last, nil
+		}, 1)
+	})
 }
 
 // period is how much later the dates are each time that a data set is repeated:
