@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -27,7 +28,7 @@ const memoryBound = 96 << 20
 func refuse(t *testing.T, root []byte) (report *provider.Report, allocated uint64, err error) {
 	t.Helper()
 	check := leaktest.Goroutines(t)
-	store, mem := shardtest.OneFile(root), leaktest.NewAllocator()
+	store, mem := shardtest.OneFile(root), memory.NewCheckedAllocator(memory.DefaultAllocator)
 	open := shard.OpenOptions{Store: store}
 	o := shard.ScanOptions{Allocator: mem, Parallelism: 2}
 	before := leaktest.Allocated()
@@ -40,7 +41,7 @@ func refuse(t *testing.T, root []byte) (report *provider.Report, allocated uint6
 	report, verr := shard.Verify(context.Background(), shardtest.Location, open, provider.VerifyOptions{MetadataOnly: rows > 1<<32})
 	require.NoError(t, verr)
 	allocated = leaktest.Allocated() - before
-	require.Zero(t, mem.InUse())
+	require.Zero(t, mem.CurrentAlloc())
 	require.Zero(t, store.OpenReaders())
 	check()
 	return report, allocated, err

@@ -101,7 +101,7 @@ const hostileBound = 768 << 20
 func survive(t testing.TB, b []byte) {
 	ctx := context.Background()
 	before := leaktest.Allocated()
-	store, mem := shardtest.OneFile(b), leaktest.NewAllocator()
+	store, mem := shardtest.OneFile(b), memory.NewCheckedAllocator(memory.DefaultAllocator)
 	rows, failed := int64(0), error(nil)
 	for _, types := range []arrowmap.ReadOptions{{}, {IgnoreAnnotations: true, Decimals: arrowmap.DecimalsAsText}} {
 		o := small(store)
@@ -113,7 +113,7 @@ func survive(t testing.TB, b []byte) {
 			failed = err
 		}
 	}
-	require.Zero(t, mem.InUse())
+	require.Zero(t, mem.CurrentAlloc())
 	require.Zero(t, store.OpenReaders())
 	if rows <= 100_000 { // more of them are constants, and only take time
 		r, err := shard.Verify(ctx, shardtest.Location, small(store), provider.VerifyOptions{Parallelism: 1})

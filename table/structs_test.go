@@ -245,7 +245,7 @@ func numberedStructs(t *testing.T, n int) (location string) {
 
 // TestRowsOfEndsEarly leaves loops in the middle, by hand, by a context that ends, and by a panic.
 func TestRowsOfEndsEarly(t *testing.T) {
-	location, mem := numberedStructs(t, 100_000), leaktest.NewAllocator()
+	location, mem := numberedStructs(t, 100_000), memory.NewCheckedAllocator(memory.DefaultAllocator)
 	check := leaktest.Goroutines(t)
 	s := openRows(t, location, mem)
 	for stop := range 3 {
@@ -270,7 +270,7 @@ func TestRowsOfEndsEarly(t *testing.T) {
 	}
 	require.ErrorIs(t, last, context.Canceled)
 	check()
-	require.Zero(t, mem.InUse())
+	require.Zero(t, mem.CurrentAlloc())
 	require.Panics(t, func() {
 		for range table.RowsOf[numberedStruct](t.Context(), s, table.ScanOptions{BatchRows: 1000}) {
 			panic("in the loop")

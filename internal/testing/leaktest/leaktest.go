@@ -1,14 +1,11 @@
-// Package leaktest finds leaks in tests: goroutines, memory, and bytes of an allocator.
+// Package leaktest finds leaks in tests: goroutines and memory.
 package leaktest
 
 import (
 	"runtime"
 	"runtime/metrics"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
 // Allocated is the number of bytes that the program has allocated so far, freed ones included:
@@ -36,46 +33,3 @@ func Goroutines(t testing.TB) (check func()) {
 		t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 	}
 }
-
-// Allocator counts the bytes that are allocated and not freed, and their peak.
-type Allocator struct {
-	mem       memory.Allocator
-	now, most atomic.Int64
-}
-
-// NewAllocator makes an Allocator of Go's memory.
-func NewAllocator() *Allocator { return &Allocator{mem: memory.NewGoAllocator()} }
-
-// Allocate implements memory.Allocator.
-func (a *Allocator) Allocate(size int) []byte {
-	a.add(size)
-	return a.mem.Allocate(size)
-}
-
-// Reallocate implements memory.Allocator.
-func (a *Allocator) Reallocate(size int, b []byte) []byte {
-	a.add(size - len(b))
-	return a.mem.Reallocate(size, b)
-}
-
-// Free implements memory.Allocator.
-func (a *Allocator) Free(b []byte) {
-	a.now.Add(-int64(len(b)))
-	a.mem.Free(b)
-}
-
-func (a *Allocator) add(n int) {
-	now := a.now.Add(int64(n))
-	for {
-		most := a.most.Load()
-		if now <= most || a.most.CompareAndSwap(most, now) {
-			return
-		}
-	}
-}
-
-// InUse is the number of bytes that are allocated now.
-func (a *Allocator) InUse() int64 { return a.now.Load() }
-
-// Most is the peak of InUse.
-func (a *Allocator) Most() int64 { return a.most.Load() }
