@@ -2,7 +2,6 @@ package bytestring
 
 import (
 	"encoding/hex"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -18,9 +17,18 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
-func mustParse(t require.TestingT, text string) decimal.Decimal {
-	d, err := decimal.Parse(text)
-	require.NoError(t, err)
+var notANumber = decimal.Decimal{15: 0x7c}
+
+func number(coefficient int64, exponent int) decimal.Decimal {
+	var d [1]decimal.Decimal
+	decimal.FromInt64(d[:], []int64{coefficient}, exponent)
+	return d[0]
+}
+
+// large is ±(hi·2^64 + lo) × 10^exponent.
+func large(t require.TestingT, negative bool, hi, lo uint64, exponent int) decimal.Decimal {
+	d, ok := decimal.FromCoefficient(negative, hi, lo, exponent)
+	require.True(t, ok)
 	return d
 }
 
@@ -30,7 +38,7 @@ func decimalColumn(values ...decimal.Decimal) Values {
 
 // The example of the comment on the encoding.
 func TestDecimalBytes(t *testing.T) {
-	v := decimalColumn(mustParse(t, "1.25"), decimal.NotANumber(), mustParse(t, "0.50"))
+	v := decimalColumn(number(125, -2), notANumber, number(50, -2))
 	tree, err := AppendTreeAs(nil, v, bitmap.All(3), "DecimalTree(Plain)")
 	require.NoError(t, err)
 	u64 := func(b string) string { return b + strings.Repeat("00", 7) }
@@ -54,16 +62,16 @@ func TestDecimalBytes(t *testing.T) {
 // odd decimals have no integer, or one that does not give their bytes back.
 func oddDecimals(t require.TestingT) []decimal.Decimal {
 	odd := []decimal.Decimal{
-		decimal.NotANumber(), decimal.Infinity(false), decimal.Infinity(true), mustParse(t, "-0"), mustParse(t, "-0.00"),
-		{}, mustParse(t, "1E+100"), mustParse(t, "1234567890123456789012345678901234"), mustParse(t, "1E-6176"),
-		mustParse(t, "9223372036854775807"), mustParse(t, "-9223372036854775808"), mustParse(t, "9223372036854775808"),
+		notANumber, {15: 0x78}, {15: 0xf8}, large(t, true, 0, 0, 0), large(t, true, 0, 0, -2),
+		{}, number(1, 100), large(t, false, 66926059427634, 16033479673939144690, 0), number(1, decimal.MinExponent),
+		number(math.MaxInt64, 0), number(math.MinInt64, 0), large(t, false, 0, 1<<63, 0),
 	}
 	var raw decimal.Decimal
 	for i := range raw {
 		raw[i] = 0xff
 	}
 	odd = append(odd, raw)
-	raw = mustParse(t, "1.25")
+	raw = number(125, -2)
 	raw[0], raw[1] = 0xff, 0xff // a declet that is not canonical
 	return append(odd, raw)
 }
@@ -172,7 +180,7 @@ func TestDecimalChoice(t *testing.T) {
 }
 
 func TestBadDecimals(t *testing.T) {
-	good, err := AppendTreeAs(nil, decimalColumn(mustParse(t, "1.25"), decimal.NotANumber(), mustParse(t, "0.50")), bitmap.All(3), "DecimalTree(FFOR)")
+	good, err := AppendTreeAs(nil, decimalColumn(number(125, -2), notANumber, number(50, -2)), bitmap.All(3), "DecimalTree(FFOR)")
 	require.NoError(t, err)
 	change := func(at int, b byte) []byte {
 		bad := append([]byte(nil), good...)
@@ -208,7 +216,7 @@ func TestDecimalsThenOthers(t *testing.T) {
 	var prices []decimal.Decimal
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
-		prices = append(prices, mustParse(t, fmt.Sprintf("%d.25", rnd.IntN(1000))))
+		prices = append(prices, number(int64(rnd.IntN(1000))*100+25, -2))
 	}
 	other := Values{Data: []byte(strings.Repeat("0123456789abcdef", 10)), Fixed: 16, N: 10}
 	for i, v := range []Values{decimalColumn(prices...), other, decimalColumn(prices...)} {

@@ -19,7 +19,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(v.Block, uint16(v.N), uint8(fixedSizes[v.Type]))
 	})
-	v := decimalColumn(append(oddDecimals(f), mustParse(f, "1.25"), mustParse(f, "0.50"), mustParse(f, "3"))...)
+	v := decimalColumn(append(oddDecimals(f), number(125, -2), number(50, -2), number(3, 0))...)
 	if tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "DecimalTree(FFOR)"); err == nil {
 		f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(16))
 	}

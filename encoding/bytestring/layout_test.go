@@ -43,11 +43,7 @@ func TestLayouts(t *testing.T) {
 		}
 		return out
 	}
-	number := func(text string) []byte {
-		d := mustParse(t, text)
-		return d[:]
-	}
-	nan := decimal.NotANumber()
+	numbers := decimal.Bytes([]decimal.Decimal{number(125, -2), notANumber, number(50, -2)})
 	for _, c := range []struct {
 		name, shape string
 		fixed       int
@@ -66,7 +62,7 @@ func TestLayouts(t *testing.T) {
 		{"template", "Template(Plain,Plain)", 0, texts("a1", "a23", "a4")},
 		{"fields", "Fields(Plain,Plain,Plain,Plain,Plain)", 0, texts("took 5 ms", "took 12 ms", "at 10:59 off", "at 11:01 off", "none")},
 		{"zstd", "Zstd[1](Delta(Plain))", 0, texts(strings.Repeat("abcdefgh", 8), "1", "22", "3", "4", "5", "6", "7")},
-		{"decimal_tree", "DecimalTree(Plain)", 16, [][]byte{number("1.25"), nan[:], number("0.50")}},
+		{"decimal_tree", "DecimalTree(Plain)", 16, [][]byte{numbers[:16], numbers[16:32], numbers[32:]}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v, valid := column(c.fixed, c.values...)

@@ -142,18 +142,6 @@ func top(negative bool, digit uint64, exponent int) uint64 {
 	return w
 }
 
-// Infinity is plus or minus infinity.
-func Infinity(negative bool) Decimal {
-	d := Decimal{15: 0x78}
-	if negative {
-		d[15] |= 0x80
-	}
-	return d
-}
-
-// NotANumber is the quiet NaN without a payload.
-func NotANumber() Decimal { return Decimal{15: 0x7c} }
-
 // IsNaN reports whether d is a NaN, of any kind.
 func (d Decimal) IsNaN() bool { return d[15]&0x7c == 0x7c }
 

@@ -25,7 +25,7 @@ func TestIntegers(t *testing.T) {
 	} {
 		var src []Decimal
 		for _, text := range c.texts {
-			d, err := Parse(text)
+			d, err := parse(text)
 			require.NoError(t, err)
 			src = append(src, d)
 		}
@@ -49,8 +49,7 @@ func TestIntegers(t *testing.T) {
 		require.Equal(t, src, got)
 	}
 	var x Integers
-	nan, err := Parse("NaN")
-	require.NoError(t, err)
+	nan := Decimal{15: 0x7c}
 	require.False(t, x.Set([]Decimal{nan, nan, {}}, bitmap.All(3)))
 	require.True(t, x.Set([]Decimal{nan, nan, {}}, bitmap.Bits{Data: []byte{0b100}, Len: 3})) // nulls
 	require.Empty(t, x.Exceptions)

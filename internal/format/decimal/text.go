@@ -1,17 +1,12 @@
 package decimal
 
 import (
-	"fmt"
 	"math/big"
 	"strconv"
-	"strings"
-
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // String is the number as text, in the form of the General Decimal Arithmetic specification
-// ("to-scientific-string"): it has all digits, so that [Parse] returns the same number, except
-// for the payload of a NaN. 12.50, 1E+3, 0E-6176, -Infinity, NaN.
+// ("to-scientific-string"): it has all digits. The payload of a NaN is left out. 12.50, 1E+3, 0E-6176, -Infinity, NaN.
 func (d Decimal) String() string { return string(d.AppendText(nil)) }
 
 // AppendText appends the text of [Decimal.String].
@@ -61,48 +56,4 @@ func appendUint128(b []byte, hi, lo uint64) []byte {
 	}
 	v := new(big.Int).SetUint64(hi)
 	return v.Lsh(v, 64).Or(v, new(big.Int).SetUint64(lo)).Append(b, 10)
-}
-
-// Parse reads the text of [Decimal.String]: digits with an optional sign, point and exponent,
-// Inf, Infinity or NaN in any case. It fails rather than round. Only tests need it.
-func Parse(s string) (Decimal, error) {
-	rest, negative := strings.CutPrefix(strings.ToLower(s), "-")
-	if !negative {
-		rest = strings.TrimPrefix(rest, "+")
-	}
-	switch rest {
-	case "inf", "infinity":
-		return Infinity(negative), nil
-	case "nan":
-		d := NotANumber()
-		d[15] |= byte(bitmap.Bit(negative)) << 7
-		return d, nil
-	}
-	mantissa, power, scientific := strings.Cut(rest, "e")
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits, exponent, err := whole+fraction, 0, error(nil)
-	if scientific {
-		exponent, err = strconv.Atoi(power)
-	}
-	if err != nil || digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return Decimal{}, fmt.Errorf("%.60q is not a decimal", s)
-	}
-	exponent -= len(fraction)
-	// Zeros move between coefficient and exponent to bring both into range.
-	digits = strings.TrimLeft(digits, "0")
-	for strings.HasSuffix(digits, "0") && (len(digits) > MaxDigits || exponent < MinExponent) {
-		digits, exponent = digits[:len(digits)-1], exponent+1
-	}
-	for digits != "" && len(digits) < MaxDigits && exponent > MaxExponent {
-		digits, exponent = digits+"0", exponent-1
-	}
-	if digits == "" {
-		exponent = min(max(exponent, MinExponent), MaxExponent)
-	}
-	v, _ := new(big.Int).SetString("0"+digits, 10)
-	d, ok := FromCoefficient(negative, new(big.Int).Rsh(v, 64).Uint64(), v.Uint64(), exponent)
-	if !ok || len(digits) > MaxDigits {
-		return Decimal{}, fmt.Errorf("%.60q is out of the range of decimals", s)
-	}
-	return d, nil
 }

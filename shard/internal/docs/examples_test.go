@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"testing"
@@ -206,8 +207,7 @@ func decimalsTree(t *testing.T, words []string, arg string) string {
 	var values [][]byte
 	var present []bool
 	for _, text := range strings.Fields(arg) {
-		d, err := decimal.Parse(text)
-		require.NoError(t, err)
+		d := parseDecimal(t, text)
 		values, present = append(values, d[:]), append(present, true)
 	}
 	return bytesTreeOf(t, words[0], column(16, values), bits(present))
@@ -556,11 +556,28 @@ func hllExample(t *testing.T, _ []string, arg string) string {
 func decimalExample(t *testing.T, _ []string, arg string) string {
 	var out strings.Builder
 	for _, text := range strings.Fields(arg) {
-		d, err := decimal.Parse(text)
-		require.NoError(t, err)
+		d := parseDecimal(t, text)
 		fmt.Fprintf(&out, "% x  %s\n", d[:], text)
 	}
 	return out.String()
+}
+
+func parseDecimal(t *testing.T, text string) decimal.Decimal {
+	switch text {
+	case "NaN":
+		return decimal.Decimal{15: 0x7c}
+	case "Infinity":
+		return decimal.Decimal{15: 0x78}
+	case "-Infinity":
+		return decimal.Decimal{15: 0xf8}
+	}
+	digits, negative := strings.CutPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(digits, ".")
+	v, ok := new(big.Int).SetString(whole+fraction, 10)
+	require.True(t, ok, text)
+	d, ok := decimal.FromCoefficient(negative, new(big.Int).Rsh(v, 64).Uint64(), v.Uint64(), -len(fraction))
+	require.True(t, ok, text)
+	return d
 }
 
 // lookupExample is "lookup | NAMES".

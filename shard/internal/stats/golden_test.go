@@ -1,7 +1,6 @@
 package stats_test
 
 import (
-	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -251,8 +250,9 @@ func reduced(t *testing.T, v *big.Int, scale int) decimal.Decimal {
 		v = q
 		scale -= drop - 1
 	}
-	d, err := decimal.Parse(fmt.Sprintf("%dE%d", v, -scale))
-	require.NoError(t, err)
+	abs := new(big.Int).Abs(v)
+	d, ok := decimal.FromCoefficient(v.Sign() < 0, new(big.Int).Rsh(abs, 64).Uint64(), abs.Uint64(), -scale)
+	require.True(t, ok)
 	return d.Reduce()
 }
 

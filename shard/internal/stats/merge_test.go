@@ -35,8 +35,8 @@ func value(v any) *commonpb.AnyValue {
 }
 
 func TestCompareValues(t *testing.T) {
-	small, _ := decimal.Parse("1.00")
-	large, _ := decimal.Parse("2")
+	small, _ := decimal.FromCoefficient(false, 0, 100, -2)
+	large, _ := decimal.FromCoefficient(false, 0, 2, 0)
 	date := func(t uint64) *commonpb.AnyValue {
 		return &commonpb.AnyValue{Kind: &commonpb.AnyValue_DatetimeValue{DatetimeValue: &commonpb.DateTimeUtc{Ticks: t}}}
 	}

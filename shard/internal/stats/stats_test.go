@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -191,13 +192,14 @@ func TestDecimal(t *testing.T) {
 			if r.IntN(odds) == 0 {
 				switch r.IntN(5) {
 				case 0:
-					values[i] = decimal.NotANumber()
+					values[i] = decimal.Decimal{15: 0x7c}
 				case 1:
-					values[i] = decimal.Infinity(r.IntN(2) == 0)
+					values[i] = []decimal.Decimal{{15: 0x78}, {15: 0xf8}}[r.IntN(2)]
 				case 2:
-					values[i], _ = decimal.Parse("-0.0")
+					values[i], _ = decimal.FromCoefficient(true, 0, 0, -1)
 				case 3:
-					values[i], _ = decimal.Parse(fmt.Sprintf("%d.12345678901234567890", v))
+					hi, lo := bits.Mul64(uint64(max(v, -v)), 1e19)
+					values[i], _ = decimal.FromCoefficient(v < 0, hi, lo|1, -19)
 				default:
 					values[i] = values[i].Reduce()
 				}
@@ -268,8 +270,8 @@ func TestDecimalScaled(t *testing.T) {
 
 // Equal numbers with different bits are not constant.
 func TestNoConstantOfOtherBits(t *testing.T) {
-	one, _ := decimal.Parse("1.0")
-	two, _ := decimal.Parse("1.00")
+	one, _ := decimal.FromCoefficient(false, 0, 10, -1)
+	two, _ := decimal.FromCoefficient(false, 0, 100, -2)
 	var d Decimal
 	d.Add([]decimal.Decimal{one, two}, bitmap.All(2))
 	var x Float[float64]

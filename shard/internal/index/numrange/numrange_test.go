@@ -131,9 +131,9 @@ func TestDecimals(t *testing.T) {
 			decimal.FromInt64(values[i:i+1], []int64{r.Int64N(1000) - 500}, -r.IntN(3))
 			switch r.IntN(300) {
 			case 0:
-				values[i] = decimal.NotANumber()
+				values[i] = decimal.Decimal{15: 0x7c}
 			case 1:
-				values[i] = decimal.Infinity(true)
+				values[i] = decimal.Decimal{15: 0xf8}
 			}
 			any = any || valid.At(i) && !values[i].IsNaN()
 		}
