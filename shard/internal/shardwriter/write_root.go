@@ -2,7 +2,6 @@ package shardwriter
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
@@ -62,12 +61,11 @@ func (w *Writer) writeRoot(ctx context.Context) error {
 		}
 	}
 	d.SchemaRef = where.ref()
-	ref, err := w.writeMessage(ctx, d, &top)
+	directory, err := marshal.Marshal(d)
 	if err != nil {
 		return err
 	}
-	length := uint32(ref.Range.End - ref.Range.Start - container.FrameExtra)
-	return w.write(ctx, binary.LittleEndian.AppendUint32(nil, length))
+	return w.write(ctx, container.AppendTail(nil, directory))
 }
 
 func (w *Writer) urlList() []string {

@@ -206,9 +206,6 @@ func (w *Writer) Close(ctx context.Context) error {
 		err = w.writeRoot(ctx)
 	}
 	if err == nil {
-		err = w.out.Write(ctx, container.Mark[:])
-	}
-	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
