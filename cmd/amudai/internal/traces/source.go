@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack"
@@ -23,49 +24,37 @@ type Source struct {
 }
 
 // Open opens an input of any format. newOpener makes an opener, as each scan of a table opens its input anew.
-func Open(ctx context.Context, location string, newOpener func() *formats.Opener) (s Source, err error) {
+func Open(ctx context.Context, location string, newOpener func() *formats.Opener) (Source, error) {
 	in, f, err := newOpener().Input(ctx, location, "")
 	if err != nil {
-		return s, err
+		return Source{}, err
 	}
 	if err := in.Close(); err != nil {
-		return s, err
+		return Source{}, err
 	}
-	s = Source{Location: location, Close: func() error { return nil }}
 	switch f.Name {
 	case formats.Blockpack:
 		file, err := blockpack.Open(ctx, location, blockpack.Options{})
-		if err != nil {
-			return s, err
-		}
-		s.Close = file.Close
-		s.Source, err = traceql.BlockpackSource(ctx, file)
-		return s.checked(err)
+		return opened(ctx, location, file, err, traceql.BlockpackSource)
 	case formats.Shard:
-		open, err := newOpener().Shard(ctx, location, shard.OpenOptions{})
-		if err != nil {
-			return s, err
-		}
-		s.Close = open.Close
-		s.Source, err = traceql.ShardSource(ctx, open)
-		return s.checked(err)
+		file, err := newOpener().Shard(ctx, location, shard.OpenOptions{})
+		return opened(ctx, location, file, err, traceql.ShardSource)
 	}
 	table, err := newOpener().Table(ctx, location, f.Name)
-	if err != nil {
-		return s, err
-	}
-	s.Close = table.Close
-	s.Source, err = traceql.TableSource(ctx, table)
-	return s.checked(err)
+	return opened(ctx, location, table, err, traceql.TableSource)
 }
 
-// checked is the source if it has spans and err is nil. Otherwise it closes the source.
-func (s Source) checked(err error) (Source, error) {
+// opened is the source of an open file, unless it could not be opened. It closes a file that has no spans.
+func opened[F io.Closer, S traceql.Source](ctx context.Context, location string, file F, err error, source func(context.Context, F) (S, error)) (Source, error) {
+	if err != nil {
+		return Source{}, err
+	}
+	s, err := source(ctx, file)
 	if err == nil && !slices.ContainsFunc(s.Schema().Fields(), isTraceID) {
-		err = fmt.Errorf("%s %w", s.Location, ErrNoSpans)
+		err = fmt.Errorf("%s %w", location, ErrNoSpans)
 	}
 	if err != nil {
-		return Source{}, errors.Join(err, s.Close())
+		return Source{}, errors.Join(err, file.Close())
 	}
-	return s, nil
+	return Source{s, location, file.Close}, nil
 }
