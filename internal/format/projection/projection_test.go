@@ -175,7 +175,7 @@ func TestOneRule(t *testing.T) {
 		}
 		asked = append(asked, []string{})
 		file := writeShard(t, batch)
-		for _, f := range []provider.Format{tabletest.Registered(t, "arrow"), tabletest.Registered(t, "arrows"), parquet.New(parquet.Options{}), texts.JSONLines(texts.JSONOptions{})} {
+		for _, f := range []provider.Format{registered(t, "arrow"), registered(t, "arrows"), parquet.New(parquet.Options{}), texts.JSONLines(texts.JSONOptions{})} {
 			o := provider.ReadOptions{}
 			if f.Casts {
 				o.Schema = fields
@@ -240,4 +240,11 @@ func writeAs(t *testing.T, f provider.Format, b arrow.RecordBatch, o provider.Re
 		}
 	}
 	return out.String(), true
+}
+
+func registered(t *testing.T, name string) provider.Format {
+	t.Helper()
+	f, err := provider.Registered().ByName(name)
+	require.NoError(t, err)
+	return f
 }

@@ -10,8 +10,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
@@ -170,16 +168,8 @@ func (g *Gen) appendOther(b array.Builder, v, x uint64) {
 			s += "\x00" + s + "x"
 		}
 		b.Append([]byte(s[:w]))
-	case *array.Decimal32Builder:
+	case *array.Decimal32Builder, *array.Decimal64Builder, *array.Decimal128Builder, *array.Decimal256Builder:
 		b.AppendValueFromString(g.digits(b.Type(), v))
-	case *array.Decimal64Builder:
-		b.AppendValueFromString(g.digits(b.Type(), v))
-	case *array.Decimal128Builder:
-		n, _ := decimal128.FromString(g.digits(b.Type(), v), 38, b.Type().(arrow.DecimalType).GetScale())
-		b.Append(n)
-	case *array.Decimal256Builder:
-		n, _ := decimal256.FromString(g.digits(b.Type(), v), 76, b.Type().(arrow.DecimalType).GetScale())
-		b.Append(n)
 	case *array.Date32Builder:
 		b.Append(arrow.Date32(int64(x%200_000) - 100_000))
 	case *array.Date64Builder:

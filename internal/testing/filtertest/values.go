@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal256"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
@@ -134,9 +133,9 @@ func value(arr arrow.Array, i int) any {
 	case interface{ Value(int) []byte }:
 		return string(a.Value(i))
 	case *array.Decimal256:
-		return scaled(words(a.Value(i).Array()), a.DataType())
+		return scaled(a.Value(i).BigInt(), a.DataType())
 	case *array.Decimal128:
-		return scaled(words(decimal256.FromDecimal128(a.Value(i)).Array()), a.DataType())
+		return scaled(a.Value(i).BigInt(), a.DataType())
 	case *array.Decimal64:
 		return scaled(big.NewInt(int64(a.Value(i))), a.DataType())
 	case *array.Decimal32:
@@ -145,18 +144,6 @@ func value(arr arrow.Array, i int) any {
 		return new(big.Rat).SetInt(new(big.Int).SetUint64(a.Value(i)))
 	}
 	return number(arr, i)
-}
-
-// words is a number of 256 bits in two's complement, the lowest word first.
-func words(w [4]uint64) *big.Int {
-	n := new(big.Int)
-	for i := 3; i >= 0; i-- {
-		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(w[i]))
-	}
-	if w[3]>>63 != 0 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), 256))
-	}
-	return n
 }
 
 func scaled(n *big.Int, dt arrow.DataType) *big.Rat {

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -14,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
-	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -62,14 +59,6 @@ func (r *TricklingReader) Read(p []byte) (int, error) {
 // Input is a text named "in".
 func Input(s string) provider.Input {
 	return provider.Input{Name: "in", Reader: bytes.NewReader([]byte(s)), At: bytes.NewReader([]byte(s)), Size: int64(len(s))}
-}
-
-// Registered returns the format of a name, of a package that the test imports.
-func Registered(t testing.TB, name string) provider.Format {
-	t.Helper()
-	f, err := provider.Registered().ByName(name)
-	require.NoError(t, err)
-	return f
 }
 
 // Read reads all of an input.
@@ -121,14 +110,6 @@ func Write(t testing.TB, f provider.Format, rows arrow.Table) string {
 	require.True(t, out.Published)
 	require.False(t, out.Aborted)
 	return out.String()
-}
-
-// Corpus reads a file of the shared tables.
-func Corpus(t testing.TB, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(testdata.Shared(t), "corpus", "tables", name))
-	require.NoError(t, err)
-	return string(b)
 }
 
 // Notices collects the notices of a source.

@@ -22,8 +22,12 @@ import (
 func Shared(t testing.TB) string {
 	t.Helper()
 	dir, ok := shared(t)
-	if !ok {
-		missing(t, "shared test data", dir)
+	switch {
+	case ok:
+	case os.Getenv("CI") != "":
+		t.Fatalf("shared test data not found at %s: set AMUDAI_SHARED", dir)
+	default:
+		t.Skipf("SKIPPED, NOTHING WAS COMPARED: shared test data not found at %s (set AMUDAI_SHARED)", dir)
 	}
 	return dir
 }
@@ -131,12 +135,4 @@ func root(t testing.TB) string {
 		}
 		dir = up
 	}
-}
-
-func missing(t testing.TB, what, dir string) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf("%s not found at %s: set AMUDAI_SHARED", what, dir)
-	}
-	t.Skipf("SKIPPED, NOTHING WAS COMPARED: %s not found at %s (set AMUDAI_SHARED)", what, dir)
 }

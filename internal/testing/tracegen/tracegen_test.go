@@ -1,4 +1,4 @@
-package tracegen
+package tracegen_test
 
 import (
 	"testing"
@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/tracegen"
 )
 
 // TestRepeat checks that copies are those spans again, with ids of their own that belong together as before, and later.
 func TestRepeat(t *testing.T) {
 	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
 	var copies [][]byte
-	for m := range Repeat(messages, 3) {
+	for m := range tracegen.Repeat(messages, 3) {
 		copies = append(copies, append([]byte(nil), m...))
 	}
 	require.Equal(t, messages, copies[:len(messages)])

@@ -5,6 +5,7 @@ package shardtest
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -96,7 +97,7 @@ func (w *walker) frameAt(url string, start, end uint64, element string) []byte {
 	if start >= end || end > uint64(len(w.b)) || end-start < container.FrameExtra {
 		return nil
 	}
-	if url != "" && !isAbsolute(url) {
+	if url != "" && !strings.Contains(url, "://") {
 		return nil
 	}
 	room := int(end-start) - container.FrameExtra
@@ -113,18 +114,6 @@ func (w *walker) frameAt(url string, start, end uint64, element string) []byte {
 	w.add(element, FrameLength, int(start), from, -1)
 	w.add(element, Message, from, to, to)
 	return w.b[from:to]
-}
-
-func isAbsolute(url string) bool {
-	for i := range url {
-		switch c := url[i]; {
-		case c == ':':
-			return i > 0
-		case c == '/':
-			return false
-		}
-	}
-	return false
 }
 
 func (w *walker) root() {

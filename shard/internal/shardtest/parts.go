@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -117,7 +118,7 @@ func (s *splitter) fail(err error) {
 
 func (s *splitter) bytes(ref *commonpb.DataRef) []byte {
 	start, end := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
-	if start > end || end > uint64(len(s.b)) || ref.GetUrl() != "" && !isAbsolute(ref.GetUrl()) {
+	if start > end || end > uint64(len(s.b)) || ref.GetUrl() != "" && !strings.Contains(ref.GetUrl(), "://") {
 		s.fail(fmt.Errorf("reference %v of an artifact of %d bytes", ref, len(s.b)))
 		return nil
 	}

@@ -3,6 +3,8 @@ package jsonl_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text/internal/csv"
@@ -175,7 +178,7 @@ func TestSchemaWithoutColumn(t *testing.T) {
 // TestMovies converts a table of the corpus with inconsistent values, and converts it back. Titles that are numbers,
 // nulls, and numbers of two kinds keep their values and types.
 func TestMovies(t *testing.T) {
-	src := tabletest.Corpus(t, "movies.json")
+	src := corpus(t, "movies.json")
 	var said tabletest.Notices
 	got := tabletest.MustRead(t, jsonl.NewArray(jsonl.Options{}), src, provider.ReadOptions{Notice: said.Add})
 	require.Len(t, said, 1)
@@ -194,13 +197,13 @@ func TestMovies(t *testing.T) {
 // TestTables reads CSV of real tables. The types are as expected, and the text comes back.
 func TestTables(t *testing.T) {
 	var said tabletest.Notices
-	zips := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "zipcodes.csv"), provider.ReadOptions{Notice: said.Add})
+	zips := tabletest.MustRead(t, csv.New(csv.Options{}), corpus(t, "zipcodes.csv"), provider.ReadOptions{Notice: said.Add})
 	require.Equal(t, "zip_code: utf8\nlatitude: float64\nlongitude: float64\ncity: utf8\nstate: utf8\ncounty: utf8\n", text.Schema(zips.Schema()))
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], `column "zip_code" is kept as text: it has numbers with leading zeros ("00501")`)
-	weather := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "weather.csv"), provider.ReadOptions{})
+	weather := tabletest.MustRead(t, csv.New(csv.Options{}), corpus(t, "weather.csv"), provider.ReadOptions{})
 	require.Equal(t, "location: utf8\ndate: date32\nprecipitation: float64\ntemp_max: float64\ntemp_min: float64\nwind: float64\nweather: utf8\n", text.Schema(weather.Schema()))
-	require.Equal(t, tabletest.Corpus(t, "weather.csv"), strings.TrimSpace(tabletest.Write(t, csv.New(csv.Options{}), weather))+"\n")
+	require.Equal(t, corpus(t, "weather.csv"), strings.TrimSpace(tabletest.Write(t, csv.New(csv.Options{}), weather))+"\n")
 	out := tabletest.Write(t, csv.New(csv.Options{}), zips)
 	require.Equal(t, out, tabletest.Write(t, csv.New(csv.Options{}), tabletest.MustRead(t, csv.New(csv.Options{}), out, provider.ReadOptions{})))
 	viaJSON := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), tabletest.Write(t, jsonl.New(jsonl.Options{}), zips), provider.ReadOptions{Schema: zips.Schema().Fields()})
@@ -276,4 +279,12 @@ func FuzzJSON(f *testing.F) {
 		again := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), first, provider.ReadOptions{Schema: got.Schema().Fields()})
 		require.Equal(t, first, tabletest.Write(t, jsonl.New(jsonl.Options{}), again))
 	})
+}
+
+// corpus reads a file of the shared tables.
+func corpus(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(testdata.Shared(t), "corpus", "tables", name))
+	require.NoError(t, err)
+	return string(b)
 }
