@@ -144,6 +144,15 @@ func (o FormatOptions) openFile(ctx context.Context, in provider.Input, from pro
 	if err != nil {
 		return nil, orOther(in, err)
 	}
+	if ro.Columns == nil {
+		left, err := s.schema.Nameless()
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		for _, kind := range left {
+			ro.Notice(fmt.Sprintf("column %q has no name, and is left out unless it is asked for", kind))
+		}
+	}
 	so := o.Scan.options()
 	so.Reuse, so.BatchRows = true, scan.DefaultBatchRows
 	return &tablefile.File{Table: s.table, Grouped: true, Scan: so, Close: s.Close, Prepare: func(ctx context.Context, so scan.Options) (_ scan.Options, err error) {

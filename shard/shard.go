@@ -111,7 +111,7 @@ func (s *Shard) Location() string { return s.file.Location() }
 // other files, which do not count.
 func (s *Shard) Size() int64 { return s.file.Size() }
 
-// NumRows is the number of rows of all stripes.
+// NumRows is the number of rows of all stripes. Deleted rows, which no question about rows shows, count: the others keep their numbers.
 func (s *Shard) NumRows() int64 { return s.file.Rows() }
 
 // NumStripes is the number of stripes.

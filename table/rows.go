@@ -24,7 +24,7 @@ type TakeOptions struct {
 }
 
 // Take returns rows by their positions, as [Table.Scan] does. Inputs that record their number of rows are read only where
-// these rows are, others up to the last one. A position beyond the table is a [NoRowError].
+// these rows are, others up to the last one. A position beyond the table is a [NoRowError]. Deleted rows have positions, and cannot be taken.
 func (t *Table) Take(ctx context.Context, o TakeOptions) iter.Seq2[arrow.RecordBatch, error] {
 	return t.rows(ctx, o)
 }
@@ -36,9 +36,12 @@ func (o TakeOptions) open(ctx context.Context, t *Table) (provider.Source, error
 		}
 	}
 	so := ScanOptions{Columns: o.Columns}
-	total, known, err := t.NumRows(ctx, so)
-	if err != nil {
-		return nil, err
+	total, known := int64(0), false
+	if t.Rereadable() {
+		var err error
+		if total, known, err = t.union.Positions(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if known && len(o.Rows) > 0 {
 		if most := slices.Max(o.Rows); most >= total {

@@ -156,11 +156,9 @@ func (s *search) give(f Found) error {
 // positionsOf are the positions of the n rows of the last batch of a source.
 func positionsOf(src provider.Source, n int64) ([]int64, error) {
 	rows := make([]int64, 0, n)
-	if numbered, ok := src.(provider.Numbered); ok {
-		for _, r := range numbered.Ranges() {
-			for row := r.From; row < r.To && int64(len(rows)) < n; row++ {
-				rows = append(rows, row)
-			}
+	for _, r := range provider.RangesOf(src) {
+		for row := r.From; row < r.To && int64(len(rows)) < n; row++ {
+			rows = append(rows, row)
 		}
 	}
 	if int64(len(rows)) < n {

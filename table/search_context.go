@@ -59,7 +59,7 @@ func (s *search) read(ctx context.Context, w *around.Window) error {
 	}
 	for b, err := range batches(ctx, src) {
 		if err == nil {
-			err = s.around(w, b)
+			err = s.around(w, b, provider.RangesOf(src))
 		}
 		if err != nil {
 			return err
@@ -68,9 +68,9 @@ func (s *search) read(ctx context.Context, w *around.Window) error {
 	return nil
 }
 
-// around gives the next rows of a window, which are those of a batch.
-func (s *search) around(w *around.Window, b arrow.RecordBatch) error {
-	positions, isContext := w.Take(b.NumRows())
+// around gives the next rows of a window, which are those of a batch at some positions.
+func (s *search) around(w *around.Window, b arrow.RecordBatch, at []provider.RowRange) error {
+	positions, isContext := w.Take(b.NumRows(), at)
 	return s.give(Found{b, positions, isContext})
 }
 
@@ -116,7 +116,7 @@ func (s *search) stream(ctx context.Context) (err error) {
 			k.Add(first + row)
 		}
 		more := k.Flush(k.End)
-		if err := k.Give(func(b arrow.RecordBatch) error { return s.around(&k.Window, b) }); err != nil {
+		if err := k.Give(func(b arrow.RecordBatch) error { return s.around(&k.Window, b, nil) }); err != nil {
 			return err
 		}
 		if s.Limit > 0 && s.left == 0 && !more {

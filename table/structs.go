@@ -112,10 +112,8 @@ func placeIn(src provider.Source, before int64, err error) error {
 		return err
 	}
 	row, of := before+int64(e.Row), "result"
-	if n, ok := src.(provider.Numbered); ok {
-		if ranges := n.Ranges(); ranges != nil {
-			row, of = rowset.Row(ranges, int64(e.Row)), "table"
-		}
+	if ranges := provider.RangesOf(src); ranges != nil {
+		row, of = rowset.Row(ranges, int64(e.Row)), "table"
 	}
 	return fmt.Errorf("row %d of the %s: field %s: %w", row, of, e.Field, e.Err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
@@ -71,6 +72,8 @@ type source struct {
 	rows   int64 // of the result
 	known  bool  // there is no filter
 
+	positions int64 // of rows, hidden ones included
+
 	ends  []int64 // the numbers of rows up to the end of each group; nil if the reader gives only some of the rows
 	next  int64   // rows of all batches so far
 	group int     // of the last batch
@@ -107,13 +110,26 @@ func (s *source) open(ctx context.Context, open Open, o provider.ReadOptions) (e
 	if err != nil {
 		return err
 	}
-	s.known = so.Filter == nil && so.Stripes == nil
 	t := s.file.Table
-	so.Rows, s.rows = o.Within(t.NumRows())
+	so.Rows, s.positions = o.Within(t.NumRows())
+	all := so.Rows
+	if all == nil {
+		all = []provider.RowRange{{To: t.NumRows()}}
+	}
+	visible, err := table.VisibleRows(ctx, t, all)
+	if err != nil {
+		return s.file.placed(err)
+	}
+	s.rows = rowset.Count(visible)
+	hides := s.rows < rowset.Count(all)
+	if o.Limit > 0 {
+		s.rows = min(s.rows, o.Limit)
+	}
+	s.known = so.Filter == nil && so.Stripes == nil
 	if s.reader, err = scan.NewReader(ctx, t, so); err != nil {
 		return s.file.placed(err)
 	}
-	if s.file.Grouped && s.known && so.Rows == nil && so.Limit == 0 {
+	if s.file.Grouped && s.known && !hides && so.Rows == nil && so.Limit == 0 {
 		s.ends = make([]int64, t.NumStripes())
 		for i := range s.ends {
 			s.ends[i] = t.Stripe(i).Position() + t.Stripe(i).Rows()
@@ -155,6 +171,9 @@ func (s *source) Ranges() []provider.RowRange { return s.reader.(scan.Ranged).Ro
 
 func (s *source) Rows() (int64, bool) { return s.rows, s.known }
 
+// Positions implements [provider.Hiding].
+func (s *source) Positions() int64 { return s.positions }
+
 func (s *source) Close() error {
 	if s.reader != nil {
 		s.reader.Release()
@@ -180,7 +199,7 @@ func (open Open) with(ctx context.Context, in provider.Input, o provider.ReadOpt
 }
 
 func (open Open) explain(ctx context.Context, in provider.Input, eo provider.ExplainOptions) (x *provider.Explanation, err error) {
-	o := provider.ReadOptions{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit, Warning: func(string) {}}
+	o := provider.ReadOptions{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit, Notice: func(string) {}, Warning: func(string) {}}
 	do := scan.Explain
 	if eo.Run {
 		do = scan.Analyze

@@ -67,8 +67,14 @@ func (s *castSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return array.NewRecordBatch(s.schema, columns, batch.NumRows()), nil
 }
 
+// Positions implements [Hiding].
+func (s *castSource) Positions() int64 {
+	n, _ := PositionsOf(s.Source)
+	return n
+}
+
 // Ranges implements [Numbered].
-func (s *castSource) Ranges() []RowRange { return rangesOf(s.Source) }
+func (s *castSource) Ranges() []RowRange { return RangesOf(s.Source) }
 
 // column casts a column; the caller releases it.
 func (s *castSource) column(a arrow.Array, f arrow.Field) (arrow.Array, error) {
@@ -98,7 +104,7 @@ func (s *castSource) column(a arrow.Array, f arrow.Field) (arrow.Array, error) {
 
 func (s *castSource) misfit(f arrow.Field, i int, value string, err error) *ValueError {
 	row := rowset.Row(s.rows, s.row+int64(i))
-	if ranges := rangesOf(s.Source); ranges != nil { // which knows, also if it has left out rows by a filter
+	if ranges := RangesOf(s.Source); ranges != nil { // which knows, also if it has left out rows by a filter
 		row = rowset.Row(ranges, int64(i))
 	}
 	return &ValueError{Column: f.Name, Value: text.Clip(value), Row: row + 1, Input: s.name, Err: err}

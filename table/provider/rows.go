@@ -54,7 +54,7 @@ func (s *rowSource) Ranges() []RowRange {
 	if len(s.rows) != 1 || s.rows[0].From > 0 {
 		return nil
 	}
-	return rangesOf(s.Source)
+	return RangesOf(s.Source)
 }
 
 // ChooseRows returns those rows of a batch that are in ascending ranges, or nil if there are none. The batch remains the caller's.

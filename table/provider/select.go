@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // selectSource returns the requested columns of the rows that meet a filter, for a source that does not evaluate
@@ -78,7 +79,18 @@ func (s *selectSource) choose(batch arrow.RecordBatch) (arrow.RecordBatch, error
 	}
 	defer asked.Release()
 	chosen, rows, err := s.bound.Filter(s.mem, batch, asked)
-	s.ranges = slices.Collect(rows.Shift(s.next).Ranges())
+	if from := RangesOf(s.Source); len(from) > 1 { // there are other rows between these
+		s.ranges = s.ranges[:0]
+		for r := range rows.Rows() {
+			at := rowset.Row(from, r)
+			s.ranges = append(s.ranges, RowRange{From: at, To: at + 1})
+		}
+	} else {
+		if from != nil {
+			s.next = from[0].From
+		}
+		s.ranges = slices.Collect(rows.Shift(s.next).Ranges())
+	}
 	s.next += batch.NumRows()
 	return chosen, err
 }
@@ -87,7 +99,7 @@ func (s *selectSource) choose(batch arrow.RecordBatch) (arrow.RecordBatch, error
 func (s *selectSource) Ranges() []RowRange {
 	switch {
 	case s.bound == nil:
-		return rangesOf(s.Source)
+		return RangesOf(s.Source)
 	case s.skips:
 		return nil
 	}

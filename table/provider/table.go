@@ -86,8 +86,24 @@ type Numbered interface {
 	Ranges() []RowRange
 }
 
-// rangesOf are the positions of the rows of the last batch of a source, nil if it does not know them.
-func rangesOf(s Source) []RowRange {
+// Hiding is a [Source] of an input that may hide rows, such as deleted ones. The others keep their positions, so that there are more of these
+// than rows.
+type Hiding interface {
+	Source
+	Positions() int64 // if the number of rows is known
+}
+
+// PositionsOf is the number of positions of the rows of a source that knows the number of its rows.
+func PositionsOf(s Source) (n int64, known bool) {
+	n, known = s.Rows()
+	if h, ok := s.(Hiding); ok {
+		n = h.Positions()
+	}
+	return n, known
+}
+
+// RangesOf are the positions of the rows of the last batch of a source, nil if it does not know them.
+func RangesOf(s Source) []RowRange {
 	if n, ok := s.(Numbered); ok {
 		return n.Ranges()
 	}

@@ -86,21 +86,25 @@ func ColumnOf(node schema.Node, o ReadOptions) (Column, error) {
 	return r.column(node, place, nil)
 }
 
-// ToArrow returns the Arrow schema and the columns of all top-level fields. The metadata of the
-// schema is empty, because it is not part of a shard's schema (see [MetadataFromIPC]).
+// ToArrow returns the Arrow schema and the columns of all top-level fields that are not hidden. The
+// metadata of the schema is empty, because it is not part of a shard's schema (see [MetadataFromIPC]).
 func ToArrow(s *schema.Schema, o ReadOptions) (*arrow.Schema, []Column, error) {
-	columns := make([]Column, s.NumFields())
-	fields := make([]arrow.Field, s.NumFields())
+	columns := make([]Column, 0, s.NumFields())
+	fields := make([]arrow.Field, 0, s.NumFields())
 	r := newReader(s, o)
-	for i := range columns {
+	for i := range s.NumFields() {
 		node, err := s.Field(i)
 		if err != nil {
 			return nil, nil, err
 		}
-		if columns[i], err = r.column(node, named, nil); err != nil {
+		if node.Hidden() {
+			continue
+		}
+		c, err := r.column(node, named, nil)
+		if err != nil {
 			return nil, nil, err
 		}
-		fields[i] = columns[i].Arrow
+		columns, fields = append(columns, c), append(fields, c.Arrow)
 	}
 	return arrow.NewSchema(fields, nil), columns, nil
 }

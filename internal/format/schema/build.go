@@ -152,6 +152,7 @@ func checkUnique(parent string, fields []Field) error {
 	seen := make(map[string]bool, len(fields))
 	for i := range fields {
 		switch name := fields[i].Name; {
+		case name == "" && fields[i].Internal != "":
 		case name == "":
 			return fmt.Errorf("field %d of %q has no name", i, parent)
 		case seen[name]:

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -127,7 +128,14 @@ func (s *Schema) Count(name string) (n int, err error) {
 
 // Find is the top-level field with exactly this name; ok is false if there is none. It uses the
 // lookup of the schema. If that is missing or broken, it searches all fields.
-func (s *Schema) Find(name string) (n Node, ok bool, err error) { return s.top().find(name) }
+func (s *Schema) Find(name string) (n Node, ok bool, err error) {
+	top := s.top()
+	if n, ok, err = top.find(name); !ok && err == nil && strings.HasPrefix(name, internalPrefix) {
+		top.hashed = false // it has the empty name of an internal field
+		n, ok, err = top.find(name)
+	}
+	return n, ok, err
+}
 
 // ChildByName is the child with exactly this name; ok is false if there is none.
 func (n Node) ChildByName(name string) (child Node, ok bool, err error) {

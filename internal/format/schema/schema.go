@@ -19,6 +19,7 @@
 package schema
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -113,8 +114,46 @@ func (s *Schema) Field(i int) (Node, error) {
 		return Node{}, fault.Corruptf("field %d of the schema has no type", i)
 	}
 	n, err := makeNode(s, dt, 1)
-	n.internal = internal
+	if n.internal = internal; len(n.name) == 0 {
+		n.name, n.nameless = []byte(internal), internal != ""
+	}
 	return n, err
+}
+
+// Marker is the field that marks deleted records, nil if there is none.
+func (s *Schema) Marker() (marker *Node, err error) {
+	if !bytes.Contains(s.buf, []byte(InternalDeleted)) {
+		return nil, nil
+	}
+	for i := range s.NumFields() {
+		n, err := s.Field(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case n.internal != InternalDeleted:
+			continue
+		case marker != nil:
+			return nil, fault.Corruptf("columns %q and %q both mark deleted records", marker.name, n.name)
+		case n.basic != Boolean:
+			return nil, fault.Corruptf("column %q marks deleted records with values of type %s", n.name, n.basic)
+		}
+		marker = &n
+	}
+	return marker, nil
+}
+
+// Nameless are the kinds of internal fields without a name, but for that of the marker.
+func (s *Schema) Nameless() (kinds []string, err error) {
+	for i := range s.NumFields() {
+		n, err := s.Field(i)
+		if err != nil {
+			return nil, err
+		}
+		if n.nameless && n.internal != InternalDeleted {
+			kinds = append(kinds, n.internal)
+		}
+	}
+	return kinds, nil
 }
 
 // Many nodes may share a string or list, so that the cost of each is bounded: the bytes of a
@@ -131,6 +170,7 @@ type Node struct {
 	name     []byte
 	children flatread.Vector
 	internal string
+	nameless bool // the name is the kind of the internal field
 	size     uint32
 	id       uint32
 	depth    uint8
@@ -191,7 +231,7 @@ func (n Node) ID() uint32 { return n.id }
 // some writers.
 func (n Node) ParentID() uint32 { return n.table.Uint32(typeParent, 0) }
 
-// Name is the field name; "" for most children of lists and maps.
+// Name is the field name; "" for most children of lists and maps. An internal field without a name goes by its kind.
 func (n Node) Name() string { return string(n.name) }
 
 // Signed reports whether an integer is signed.
@@ -202,6 +242,9 @@ func (n Node) FixedSize() uint32 { return n.size }
 
 // Internal is the kind of an internal top-level field, "" for ordinary ones.
 func (n Node) Internal() string { return n.internal }
+
+// Hidden reports whether a scan of all columns leaves the field out: the marker of deleted records, and internal fields without a name.
+func (n Node) Hidden() bool { return n.nameless || n.internal == InternalDeleted }
 
 // NumChildren is the number of children.
 func (n Node) NumChildren() int { return n.children.Len() }

@@ -68,6 +68,14 @@ const (
 	LabelDynamic  = "KustoDynamic"  // Binary: a JSON-like value, opaque
 )
 
+// The kinds of internal fields that the format defines.
+const (
+	internalPrefix   = "Kusto.Amudai."
+	InternalDeleted  = internalPrefix + "DeletedRecord"      // Boolean: the row is deleted
+	InternalIngested = internalPrefix + "IngestionTimestamp" // of the database system
+	InternalIdentity = internalPrefix + "RecordIdentity"     // of the row in its table
+)
+
 const (
 	// NoParent is the parent id of a top-level node.
 	NoParent = 0xFFFFFFFF
@@ -79,7 +87,7 @@ const (
 
 // Field is a node of a schema to be built, or the copy of a node.
 type Field struct {
-	Name      string    // non-empty and unique at the top level and inside a struct; "" for items of lists and maps
+	Name      string    // non-empty and unique at the top level and inside a struct; "" for items of lists and maps, and internal fields
 	Type      BasicType // layout of values, docs/format.md §4.2
 	Signed    bool      // integers only
 	FixedSize uint32    // bytes of a FixedSizeBinary or Guid, items of a FixedSizeList, else 0

@@ -13,7 +13,7 @@ import (
 type column struct {
 	node      schema.Node
 	path      string
-	label     string // the extended type, or ""
+	label     string // see extendedType
 	stripe    *shardfile.Stripe
 	stored    *shardpb.StripeFieldDescriptor // nil if the stripe lacks the column: all rows are null
 	positions uint64
@@ -25,7 +25,7 @@ type column struct {
 
 func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.Node, path string) (c column, err error) {
 	c = column{node: n, path: path, stripe: st, positions: uint64(st.Rows())}
-	if c.label, err = n.Label(); err != nil {
+	if c.label, err = extendedType(n); err != nil {
 		return c, err
 	}
 	if c.stored, err = st.Descriptor(ctx, n.ID()); err != nil || c.stored == nil {

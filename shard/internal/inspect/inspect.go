@@ -216,7 +216,7 @@ func (in *inspector) properties(ctx context.Context) error {
 func (in *inspector) lists(ctx context.Context) error {
 	fields := in.AddList("fields", "id", "column", "stored type", "extended type")
 	err := in.wantedNodes(func(path string, n schema.Node) error {
-		label, err := n.Label()
+		label, err := extendedType(n)
 		fields(n.ID(), strings.Repeat("  ", len(schema.SplitPath(path))-1)+displayName(n), storedType(n), label)
 		return err
 	})

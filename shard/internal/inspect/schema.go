@@ -12,6 +12,15 @@ func displayName(n schema.Node) string {
 	return cmp.Or(n.Name(), "(item)")
 }
 
+// extendedType is the label of a node, and what an internal field is for; "" if there is neither.
+func extendedType(n schema.Node) (string, error) {
+	label, err := n.Label()
+	if label != "" && n.Internal() != "" {
+		label += ", "
+	}
+	return label + n.Internal(), err
+}
+
 // storedType is the basic type with its sign or size.
 func storedType(n schema.Node) string {
 	t := n.Type()

@@ -7,7 +7,6 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
@@ -21,14 +20,6 @@ import (
 type tableStripe struct {
 	*shardfile.Stripe
 	table *Table
-}
-
-// Visible implements [table.Stripe]. It fails for a stripe with deleted records, because which these are is not known.
-func (s tableStripe) Visible(context.Context) (*rowset.Set, error) {
-	if n := s.Directory().DeletedRecordCount; n > 0 {
-		return nil, fault.Of(fault.Unsupportedf("%d records are marked as deleted", n), s.table.file.Location())
-	}
-	return nil, nil
 }
 
 // PrefetchMetadata implements [table.Stripe]: it reads descriptors.

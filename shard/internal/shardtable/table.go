@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -42,6 +43,8 @@ type Table struct {
 
 	projections table.Projections
 	columns     *lru.Cache[columnKey, *read.Column] // open columns
+	visible     *lru.Cache[int, *rowset.Set]        // of stripes, nil for all rows
+	marker      func() (*schema.Node, error)        // of deleted records
 
 	mu    sync.Mutex
 	arrow *arrow.Schema
@@ -53,7 +56,7 @@ type Table struct {
 // New returns the table of an open shard. The caller closes the shard.
 func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
-	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
+	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 }
 
 // NumRows implements [table.Table].

@@ -103,7 +103,7 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, o RecoverO
 	if err != nil {
 		return nil, err
 	}
-	all := &verifier{}
+	all := &verifier{file: f}
 	all.setSchema(s)
 	if err := checkSize(f, len(all.ids)); err != nil {
 		return nil, err

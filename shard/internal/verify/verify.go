@@ -29,6 +29,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/verification"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -80,6 +81,7 @@ type verifier struct {
 	*verification.Findings
 	o        Options
 	file     *shardfile.File
+	table    *shardtable.Table
 	schema   *schema.Schema
 	ids      []uint32          // of all nodes, in depth-first order
 	paths    map[uint32]string // of nodes
@@ -175,7 +177,7 @@ func (v *verifier) run(ctx context.Context) error {
 }
 
 func (v *verifier) setSchema(s *schema.Schema) {
-	v.schema = s
+	v.schema, v.table = s, shardtable.New(v.file, s, shardtable.Options{MaxBlockBytes: v.o.MaxBlockBytes, MaxDictionaryBytes: v.o.MaxDictionaryBytes})
 	v.paths = map[uint32]string{}
 	_ = s.Walk(func(path string, n schema.Node) error { // Check reports the errors
 		v.ids = append(v.ids, n.ID())
@@ -210,6 +212,10 @@ func (v *verifier) stripe(ctx context.Context, s *shardfile.Stripe) error {
 		v.Done(v.file.NumStripes() * fields)
 		return nil
 	})
+	if err == nil && !v.Options.MetadataOnly {
+		_, err = v.table.Stripe(s.Index()).Visible(ctx)
+		err = v.found(fault.InStripe(err, s.Index()))
+	}
 	return cmp.Or(err, ctx.Err())
 }
 

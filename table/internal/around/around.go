@@ -46,10 +46,13 @@ func (w *Window) append(from, to int64) {
 	w.next = to
 }
 
-// Take takes the next n rows: their positions, and which of them are context.
-func (w *Window) Take(n int64) (positions []int64, context []bool) {
+// Take takes the next n rows: their positions, and which of them are context. They are at some positions, if these are known: others hide rows.
+func (w *Window) Take(n int64, at []provider.RowRange) (positions []int64, context []bool) {
 	positions, context = make([]int64, n), make([]bool, n)
 	for i := range positions {
+		if at != nil {
+			w.skip(rowset.Row(at, int64(i)))
+		}
 		next := &w.Ranges[0]
 		positions[i] = next.From
 		if next.From++; next.From == next.To {
@@ -62,6 +65,14 @@ func (w *Window) Take(n int64) (positions []int64, context []bool) {
 		}
 	}
 	return positions, context
+}
+
+// skip drops positions before one that is among those to be returned.
+func (w *Window) skip(to int64) {
+	for w.Ranges[0].To <= to {
+		w.Ranges = w.Ranges[1:]
+	}
+	w.Ranges[0].From = max(w.Ranges[0].From, to)
 }
 
 // Kept are the last rows that were read, of which some may become context of a match that is still to come.

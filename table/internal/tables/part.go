@@ -27,6 +27,7 @@ type partSource struct {
 	ranges   []provider.RowRange // of the rows that are wanted, by their position in the part; nil for all
 	counts   bool                // others are left out here
 	filtered bool                // by the part
+	hides    bool                // the part has positions without a row
 	read     int64               // rows that the part has given
 	given    int64               // of these, those in the ranges, without the last batch
 	last     int64               // rows of the last batch
@@ -63,10 +64,10 @@ func (p *partSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 
 // Ranges implements [provider.Numbered].
 func (p *partSource) Ranges() []provider.RowRange {
-	if n, ok := p.Source.(provider.Numbered); ok && p.filtered {
+	if n, ok := p.Source.(provider.Numbered); ok && (p.filtered || p.hides) {
 		return n.Ranges()
 	}
-	if p.filtered || p.ranges != nil {
+	if p.filtered || p.hides || p.ranges != nil {
 		return nil
 	}
 	return []provider.RowRange{{From: p.read - p.last, To: p.read}}
@@ -104,9 +105,9 @@ func (p *partSource) widen(b arrow.RecordBatch) (arrow.RecordBatch, error) {
 	return array.NewRecordBatch(p.schema, columns, b.NumRows()), nil
 }
 
-// misfit is the error of a value that the type of the union cannot hold. The row is not known if the part has filtered.
+// misfit is the error of a value that the type of the union cannot hold. The row is not known if the part has filtered or hides rows.
 func (p *partSource) misfit(f arrow.Field, m *cast.Misfit) error {
-	if p.filtered {
+	if p.filtered || p.hides {
 		return fmt.Errorf("column %q: %w in %s", f.Name+m.Path, m.Err, p.name)
 	}
 	return &provider.ValueError{

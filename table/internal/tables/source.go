@@ -106,14 +106,25 @@ func (s *source) want() error {
 
 func (s *source) Schema() *arrow.Schema { return s.projection.Schema() }
 
+// Rows implements [provider.Source]. Which rows of a range are hidden is not known.
 func (s *source) Rows() (n int64, known bool) {
 	known = s.bound == nil
+	hidden := int64(0)
 	for _, l := range s.u.looks {
-		n += l.rows
+		n, hidden = n+l.rows-l.hidden, hidden+l.hidden
 		known = known && (l.known || l.rows > 0) // perhaps an estimate
 	}
 	_, n = s.o.Within(n)
-	return n, known
+	return n, known && (hidden == 0 || s.o.Rows == nil)
+}
+
+// Positions implements [provider.Hiding].
+func (s *source) Positions() (n int64) {
+	for _, l := range s.u.looks {
+		n += l.rows
+	}
+	_, n = s.o.Within(n)
+	return n
 }
 
 func (s *source) Group() int { return s.group }
@@ -202,7 +213,7 @@ func (s *source) keepsGroups(i int) bool {
 // openPart opens a part of which rows are needed, as the current one, but not another one.
 func (s *source) openPart(ctx context.Context, i int) (err error) {
 	l := &s.u.looks[i]
-	p := &partSource{name: s.u.parts[i].Name, mem: s.o.Allocator}
+	p := &partSource{name: s.u.parts[i].Name, mem: s.o.Allocator, hides: l.hidden > 0}
 	ro := provider.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64, Reuse: s.o.Reuse}
 	p.ranges = rowset.Shift(s.o.Rows, s.position)
 	switch {

@@ -53,7 +53,8 @@ type look struct {
 	casts  []arrow.Field // of its columns
 	format provider.Format
 	empty  []bool // by column: its type is a guess without any value
-	rows   int64
+	rows   int64  // positions of rows
+	hidden int64  // positions without a row
 	known  bool
 }
 
@@ -205,8 +206,9 @@ func lookAt(ctx context.Context, p Part, o provider.ReadOptions) (l look, err er
 		}
 	}
 	l.names = arrowmap.UniqueNames(l.schema.Fields())
-	l.rows, l.known = src.Rows()
-	l.known = l.known && format.ExactRows
+	shown, _ := src.Rows()
+	l.rows, l.known = provider.PositionsOf(src)
+	l.hidden, l.known = l.rows-shown, l.known && format.ExactRows
 	return l, src.Close()
 }
 
@@ -344,26 +346,12 @@ func (u *Union) openExact(ctx context.Context, o provider.ReadOptions) (src prov
 	return src, f.ExactRows, err
 }
 
-// count is the number of rows of all parts, if it is known without reading them.
+// count is the number of rows of all parts, if it is known without reading them and each has the next position.
 func (u *Union) count(ctx context.Context) (n int64, known bool, err error) {
-	if len(u.parts) > 1 {
-		for _, l := range u.looks {
-			n += l.rows
-			if !l.known {
-				return 0, false, nil
-			}
-		}
-		return n, true, nil
-	}
-	if u.parts[0].Once {
+	if len(u.parts) == 1 && u.parts[0].Once {
 		return 0, false, nil
 	}
-	src, f, err := u.parts[0].Open(ctx, provider.ReadOptions{Columns: []string{}})
-	if err != nil {
-		return 0, false, err
-	}
-	n, known = src.Rows()
-	return n, known && f.ExactRows, src.Close()
+	return u.NumRows(ctx, provider.ReadOptions{})
 }
 
 // openFromEnd opens a range of rows that depends on an unknown number of rows.
@@ -394,16 +382,29 @@ func (u *Union) name() string {
 	return fmt.Sprintf("%d inputs", len(u.parts))
 }
 
-// NumRows is the number of rows that the options choose, if it is known without reading any. The union must not consist of a
-// part that can be opened only once.
+// NumRows is the number of rows that the options choose, if it is known without reading any and no row is hidden. The union must not consist
+// of a part that can be opened only once.
 func (u *Union) NumRows(ctx context.Context, o provider.ReadOptions) (n int64, known bool, err error) {
+	n, hidden, known, err := u.positions(ctx, o)
+	return n, known && hidden == 0, err
+}
+
+// Positions is the number of positions of rows, if it is known without reading any, as NumRows.
+func (u *Union) Positions(ctx context.Context) (n int64, known bool, err error) {
+	n, _, known, err = u.positions(ctx, provider.ReadOptions{})
+	return n, known, err
+}
+
+// positions is the number of positions that the options choose, and of those without a row.
+func (u *Union) positions(ctx context.Context, o provider.ReadOptions) (n, hidden int64, known bool, err error) {
 	o.Columns = []string{}
 	src, exact, err := u.openExact(ctx, o)
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
-	n, known = src.Rows()
-	return n, known && exact && o.Filter.IsZero(), src.Close()
+	shown, _ := src.Rows()
+	n, known = provider.PositionsOf(src)
+	return n, n - shown, known && exact && o.Filter.IsZero(), src.Close()
 }
 
 // Count returns the number of rows that the options choose. It reads only parts that do not record their number of rows,

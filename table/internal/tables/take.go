@@ -56,6 +56,9 @@ func (s *takeSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 			return nil, err
 		}
 		if b == nil {
+			if s.exactly {
+				return nil, fmt.Errorf("%d of the %d rows are deleted", len(s.distinct)-s.found, len(s.distinct))
+			}
 			return nil, &NoRowError{s.distinct[s.found], s.read}
 		}
 		err = s.add(b)

@@ -1,0 +1,283 @@
+package shard_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/shard/internal/shardtest"
+	"github.com/amudai/amudai-go/table"
+	_ "github.com/amudai/amudai-go/table/formats"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+const markedRows, markedStripe = 3000, 1000
+
+// isMarked reports whether a row of marked is deleted: some rows of the first stripe, none of the second, all of the third.
+func isMarked(row int64) bool { return row < markedStripe && row%7 == 3 || row >= 2*markedStripe }
+
+// marked has rows of which some are marked as deleted by a column that is also null in places.
+func marked() arrow.RecordBatch {
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "gone", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+		{Name: "line", Type: arrow.BinaryTypes.String}, {Name: "seen", Type: arrow.PrimitiveTypes.Int64},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	for i := range int64(markedRows) {
+		b.Field(0).(*array.Int64Builder).Append(i)
+		if gone := b.Field(1).(*array.BooleanBuilder); isMarked(i) || i%5 == 0 {
+			gone.Append(isMarked(i))
+		} else {
+			gone.AppendNull()
+		}
+		word := "kept"
+		if isMarked(i) {
+			word = "secret"
+		}
+		b.Field(2).(*array.StringBuilder).Append(fmt.Sprintf("line %d is %s", i, word))
+		b.Field(3).(*array.Int64Builder).Append(-i)
+	}
+	return b.NewRecordBatch()
+}
+
+// markedShard is a file with the shard of marked.
+func markedShard(t *testing.T, name string, change func(*shardtest.Parts)) string {
+	location := filepath.Join(t.TempDir(), "marked.amudai.shard")
+	b := shardtest.WithDeleted(t, marked(), "gone", name, shard.WriterOptions{StripeRows: markedStripe}, change)
+	require.NoError(t, os.WriteFile(location, b, 0o666))
+	return location
+}
+
+func keptRows() (rows []int64) {
+	for i := range int64(markedRows) {
+		if !isMarked(i) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+func idsOf(t *testing.T, batches func(func(arrow.RecordBatch, error) bool)) (ids []int64) {
+	for b, err := range batches {
+		require.NoError(t, err)
+		ids = append(ids, b.Column(0).(*array.Int64).Int64Values()...)
+	}
+	return ids
+}
+
+// No question of the library or of a table shows a deleted row, nor the marker.
+func TestMarkedRows(t *testing.T) {
+	want := keptRows()
+	for _, name := range []string{"", "gone"} {
+		location := markedShard(t, name, nil)
+		report, err := shard.Verify(t.Context(), location, shard.OpenOptions{}, provider.VerifyOptions{})
+		require.NoError(t, err)
+		require.Empty(t, report.Problems)
+		require.NoError(t, shard.AddIndex(t.Context(), location, shard.EditOptions{}, shard.IndexDefinition{Columns: []string{"line"}}))
+		requireKept(t, location, want)
+
+		s, err := shard.Open(t.Context(), location, shard.OpenOptions{})
+		require.NoError(t, err)
+		full, err := s.ArrowSchema(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 3, full.NumFields())
+		require.EqualValues(t, markedRows, s.NumRows())
+		b, err := s.Take(t.Context(), []int64{1500, 4}, shard.TakeOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []int64{1500, 4}, b.Column(0).(*array.Int64).Int64Values())
+		_, err = s.Take(t.Context(), []int64{3}, shard.TakeOptions{})
+		require.ErrorContains(t, err, "row 3 is deleted")
+		path := "gone"
+		if name == "" {
+			path = schema.InternalDeleted
+		}
+		for b, err := range s.Scan(t.Context(), shard.ScanOptions{Columns: []string{path}}) { // by its name, or its kind
+			require.NoError(t, err)
+			for i := range b.Column(0).Len() {
+				require.True(t, b.Column(0).IsNull(i) || !b.Column(0).(*array.Boolean).Value(i))
+			}
+		}
+		require.NoError(t, s.Close())
+	}
+}
+
+// requireKept asks a table of one shard everything.
+func requireKept(t *testing.T, location string, want []int64) {
+	tb, err := table.Open(t.Context(), location)
+	require.NoError(t, err)
+	require.Equal(t, want, idsOf(t, tb.Scan(t.Context(), table.ScanOptions{})))
+	n, err := tb.Count(t.Context(), table.ScanOptions{})
+	require.NoError(t, err)
+	require.EqualValues(t, len(want), n)
+	for text, is := range map[string]bool{"id >= 0": true, "line like '%secret%'": false, "id = 3": false, "id = 4": true, "line = 'line 2500 is secret'": false} {
+		e, err := filter.Parse(text)
+		require.NoError(t, err)
+		n, err := tb.Count(t.Context(), table.ScanOptions{Filter: e})
+		require.NoError(t, err)
+		require.Equal(t, is, n > 0, text)
+	}
+	require.Equal(t, want[len(want)-10:], idsOf(t, tb.Tail(t.Context(), table.TailOptions{N: 10})))
+	sample := idsOf(t, tb.Sample(t.Context(), table.SampleOptions{N: 700}))
+	require.Len(t, sample, 700)
+	require.NotContains(t, slices.Collect(func(yield func(bool) bool) {
+		for _, id := range sample {
+			yield(isMarked(id))
+		}
+	}), true)
+	require.Equal(t, []int64{1999, 0, 4}, idsOf(t, tb.Take(t.Context(), table.TakeOptions{Rows: []int64{1999, 0, 4}})))
+	for _, err := range tb.Take(t.Context(), table.TakeOptions{Rows: []int64{0, 3, 4}}) {
+		require.ErrorContains(t, err, "1 of the 3 rows are deleted")
+	}
+	var found []int64
+	for f, err := range tb.Search(t.Context(), table.SearchOptions{Query: "line"}) {
+		require.NoError(t, err)
+		found = append(found, f.Positions...)
+	}
+	require.Equal(t, want, found)
+	for _, err := range tb.Search(t.Context(), table.SearchOptions{Query: "secret"}) {
+		require.NoError(t, err)
+		t.Fatal("a deleted row is found")
+	}
+	sum := int64(0)
+	for _, id := range want {
+		sum += id
+	}
+	for b, err := range tb.Group(t.Context(), table.GroupOptions{Aggregates: "min(id), max(id), sum(id), count(id), count()"}) {
+		require.NoError(t, err)
+		for i, v := range []int64{want[0], want[len(want)-1], sum, int64(len(want)), int64(len(want))} {
+			require.Equal(t, fmt.Sprint(v), b.Column(i).ValueStr(0), b.Schema().Field(i).Name)
+		}
+	}
+	first := idsOf(t, tb.Sort(t.Context(), table.SortOptions{By: "-id", Limit: 3}))
+	require.Equal(t, []int64{want[len(want)-1], want[len(want)-2], want[len(want)-3]}, first)
+	around := []int64{}
+	for f, err := range tb.Search(t.Context(), table.SearchOptions{Query: "4", Before: 1, After: 1}) {
+		require.NoError(t, err)
+		around = append(around, f.Positions...)
+	}
+	for _, row := range around {
+		require.False(t, isMarked(row))
+	}
+	twice, err := table.Open(t.Context(), location, location)
+	require.NoError(t, err)
+	n, err = twice.Count(t.Context(), table.ScanOptions{})
+	require.NoError(t, err)
+	require.EqualValues(t, 2*len(want), n)
+	require.Equal(t, []int64{4, 4}, idsOf(t, twice.Take(t.Context(), table.TakeOptions{Rows: []int64{4, markedRows + 4}})))
+	found = nil
+	for f, err := range twice.Search(t.Context(), table.SearchOptions{Query: `"line 4 is kept"`}) {
+		require.NoError(t, err)
+		found = append(found, f.Positions...)
+	}
+	require.Equal(t, []int64{4, markedRows + 4}, found)
+	require.Equal(t, want[len(want)-2:], idsOf(t, twice.Tail(t.Context(), table.TailOptions{N: 2})))
+	d, err := table.Diff(t.Context(), tb, tb, table.DiffOptions{})
+	require.NoError(t, err)
+	require.False(t, d.Differs())
+}
+
+// A shard whose counts, type or number of markers contradict each other is damaged, and shows no row.
+func TestMarkerThatLies(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*shardtest.Parts)
+		err    error
+		text   string
+	}{
+		"count": {func(p *shardtest.Parts) {
+			p.Stripes[0].Directory.DeletedRecordCount--
+			p.Directory.DeletedRecordCount--
+		}, shard.ErrCorrupt, "records are marked as deleted, the directory has"},
+		"no count": {func(p *shardtest.Parts) {
+			p.Stripes[0].Directory.DeletedRecordCount, p.Stripes[2].Directory.DeletedRecordCount, p.Directory.DeletedRecordCount = 0, 0, 0
+		}, shard.ErrCorrupt, "records are marked as deleted, the directory has 0"},
+		"no marker": {func(p *shardtest.Parts) {
+			p.Schema = []byte(strings.ReplaceAll(string(p.Schema), schema.InternalDeleted, strings.Repeat("x", len(schema.InternalDeleted))))
+		}, shard.ErrUnsupported, "no column marks which"},
+		"no values": {func(p *shardtest.Parts) { p.Stripes[0].Fields[1] = nil }, shard.ErrCorrupt, "0 records are marked as deleted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			location := markedShard(t, "gone", c.change)
+			report, err := shard.Verify(t.Context(), location, shard.OpenOptions{}, provider.VerifyOptions{})
+			require.NoError(t, err)
+			require.False(t, report.OK())
+			require.ErrorContains(t, errors.Join(append(report.Problems, report.Notes...)...), c.text)
+			s, err := shard.Open(t.Context(), location, shard.OpenOptions{})
+			require.NoError(t, err)
+			defer s.Close()
+			_, err = s.Count(t.Context(), filter.Expr{})
+			require.ErrorIs(t, err, c.err)
+			require.ErrorContains(t, err, c.text)
+			for _, err := range s.Scan(t.Context(), shard.ScanOptions{Stripes: []int{0}}) {
+				require.ErrorIs(t, err, c.err)
+			}
+		})
+	}
+}
+
+// Any flipped bit of a shard with deleted records is found or changes nothing, and no damaged shard shows a deleted row without an error.
+func TestMarkerFlippedBits(t *testing.T) {
+	location := markedShard(t, "", nil)
+	b, err := os.ReadFile(location)
+	require.NoError(t, err)
+	for at := 0; at < len(b); at += 1 + len(b)/400 {
+		damaged := slices.Clone(b)
+		damaged[at] ^= 1 << (at % 8)
+		batches, err := shardtest.Read("mem://x", shard.OpenOptions{Store: shardtest.OneFile(damaged)}, shard.ScanOptions{Columns: []string{"id"}})
+		if err != nil {
+			continue
+		}
+		for _, batch := range batches {
+			for _, id := range batch.Column(0).(*array.Int64).Int64Values() {
+				require.False(t, isMarked(id), "bit of byte %d", at)
+			}
+		}
+		shardtest.Release(batches)
+	}
+}
+
+// Internal fields are kept by changes of a shard; those with a name are shown.
+func TestInternalFieldsKept(t *testing.T) {
+	dir := t.TempDir()
+	location := filepath.Join(dir, "x.amudai.shard")
+	for _, name := range []string{"", "seen"} {
+		fields := map[string]schema.Field{"seen": {Name: name, Internal: schema.InternalIngested}, "gone": {Internal: schema.InternalDeleted}}
+		b := shardtest.WithInternal(t, marked(), fields, shard.WriterOptions{StripeRows: markedStripe}, func(p *shardtest.Parts) { shardtest.CountDeleted(p, marked(), "gone") })
+		require.NoError(t, os.WriteFile(location, b, 0o666))
+		require.NoError(t, shard.AddIndex(t.Context(), location, shard.EditOptions{}, shard.IndexDefinition{Columns: []string{"line"}}))
+		saved := filepath.Join(dir, "saved.amudai.shard")
+		_, err := shard.Recover(t.Context(), location, saved, shard.RecoverOptions{Overwrite: true})
+		require.NoError(t, err)
+		for _, at := range []string{location, saved} {
+			report, err := shard.Verify(t.Context(), at, shard.OpenOptions{}, provider.VerifyOptions{})
+			require.NoError(t, err)
+			require.True(t, report.OK(), report.Problems)
+			tb, err := table.OpenWith(t.Context(), table.OpenOptions{}, at)
+			require.NoError(t, err)
+			s, err := tb.Schema(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, name != "", s.HasField("seen"))
+			require.NotContains(t, s.String(), "gone")
+			path := name
+			if name == "" {
+				path = schema.InternalIngested
+			}
+			for b, err := range tb.Scan(t.Context(), table.ScanOptions{Columns: []string{path}, Rows: []table.RowRange{{From: 1000, To: 1001}}}) {
+				require.NoError(t, err)
+				require.Equal(t, path, b.Schema().Field(0).Name)
+				require.EqualValues(t, -1000, b.Column(0).(*array.Int64).Value(0))
+			}
+		}
+	}
+}
