@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -43,6 +44,7 @@ func New(o FormatOptions) provider.Format {
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, magic) },
 		Certain: true, Parts: []string{shardwriter.StripeSuffix, shardwriter.IndexSuffix, root.DataSuffix}, Recovers: true,
+		Tables: o.tables,
 		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
 			w, err := NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, schema, o.Write)
 			if err != nil {
@@ -55,7 +57,11 @@ func New(o FormatOptions) provider.Format {
 			if err != nil {
 				return nil, err
 			}
-			r, err := Verify(ctx, from.Location, o.openIn(from), vo)
+			var r *provider.Report
+			open, err := o.openIn(ctx, in, from)
+			if err == nil {
+				r, err = Verify(ctx, from.Location, open, vo)
+			}
 			if err = errors.Join(err, from.Close()); err != nil {
 				return nil, err
 			}
@@ -85,10 +91,39 @@ func New(o FormatOptions) provider.Format {
 	})
 }
 
-// openIn are the options for opening a stored input.
-func (o FormatOptions) openIn(from provider.Stored) OpenOptions {
+// openIn are the options for opening the shard of a stored input.
+func (o FormatOptions) openIn(ctx context.Context, in provider.Input, from provider.Stored) (OpenOptions, error) {
 	o.Open.Store = cmp.Or(o.Open.Store, from.Store)
-	return o.Open
+	if in.Table == "" {
+		return o.Open, nil
+	}
+	found, err := Directories(ctx, from.Location, in.Table, o.Open)
+	if err == nil {
+		o.Open.Directory = &found[0]
+	}
+	return o.Open, err
+}
+
+// openStored opens the shard of a stored input.
+func (o FormatOptions) openStored(ctx context.Context, in provider.Input, from provider.Stored) (*Shard, error) {
+	open, err := o.openIn(ctx, in, from)
+	if err != nil {
+		return nil, orOther(in, err)
+	}
+	s, err := Open(ctx, from.Location, open)
+	return s, orOther(in, err)
+}
+
+// tables are the shards of an input by their numbers.
+func (o FormatOptions) tables(ctx context.Context, in provider.Input) (all []provider.Entry, err error) {
+	err = o.with(ctx, in, "", func(s *Shard) error {
+		ranges, err := s.file.Shards(ctx)
+		for i := range ranges {
+			all = append(all, provider.Entry{Path: strconv.Itoa(i)})
+		}
+		return err
+	})
+	return all, err
 }
 
 // open opens the shard of an input.
@@ -97,9 +132,9 @@ func (o FormatOptions) open(ctx context.Context, in provider.Input, tempDir stri
 	if err != nil {
 		return nil, err
 	}
-	s, err := Open(ctx, from.Location, o.openIn(from))
+	s, err := o.openStored(ctx, in, from)
 	if err != nil {
-		return nil, errors.Join(orOther(in, err), from.Close())
+		return nil, errors.Join(err, from.Close())
 	}
 	return &opened{s, from}, nil
 }
@@ -140,9 +175,9 @@ func orOther(in provider.Input, err error) error {
 
 // openFile opens a shard for the engine.
 func (o FormatOptions) openFile(ctx context.Context, in provider.Input, from provider.Stored, ro provider.ReadOptions) (*tablefile.File, error) {
-	s, err := Open(ctx, from.Location, o.openIn(from))
+	s, err := o.openStored(ctx, in, from)
 	if err != nil {
-		return nil, orOther(in, err)
+		return nil, err
 	}
 	if ro.Columns == nil {
 		left, err := s.schema.Nameless()

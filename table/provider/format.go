@@ -255,14 +255,17 @@ func (fs Formats) ByPath(location string) (Format, bool) {
 // It splits only after the extension of a format with several tables in a file. Otherwise the path is empty. A file
 // whose name is the whole location may exist, too.
 func (fs Formats) SplitTable(location string) (file, table string) {
-	best, end := -1, 0
+	best, end, from := -1, 0, 0
+	if _, rest, ok := strings.Cut(location, "://"); ok { // a colon in a host is that of its port
+		from = len(location) - len(rest) + max(strings.IndexByte(rest, '/'), 0)
+	}
 	for _, f := range fs {
 		if f.Tables == nil {
 			continue
 		}
 		for _, e := range f.Extensions {
-			if i := strings.LastIndex(strings.ToLower(location), e+":"); i > best {
-				best, end = i, i+len(e)
+			if i := strings.LastIndex(strings.ToLower(location[from:]), e+":"); i >= 0 && from+i > best {
+				best, end = from+i, from+i+len(e)
 			}
 		}
 	}

@@ -126,6 +126,11 @@ func (in *inspector) overview(ctx context.Context) error {
 	if n := d.GetDeletedRecordCount(); n > 0 {
 		in.AddFact("deleted rows", n)
 	}
+	if all, err := in.file.Shards(ctx); err != nil {
+		return err
+	} else if len(all) > 1 {
+		in.AddFact("shards", len(all))
+	}
 	in.AddFact("columns", in.schema.NumFields())
 	if n := in.schema.IDCount(); int(n) != in.schema.NumFields() {
 		in.AddFact("schema nodes", n)

@@ -39,6 +39,13 @@ func Replace(ctx context.Context, location string, o shardfile.OpenOptions, plan
 		return err
 	}
 	defer f.Close()
+	all, err := f.Shards(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all) > 1 || o.Directory != nil {
+		return fmt.Errorf("%s holds several shards, which can be changed only after each is copied to a file of its own", location)
+	}
 	r, err := Of(ctx, f)
 	if err != nil {
 		return err

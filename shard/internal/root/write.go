@@ -16,23 +16,38 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Publish writes a new shard at location with copies of all data of a root. The options are those of the root but Store, Layout and Overwrite.
-func Publish(ctx context.Context, location string, r Root, o shardwriter.Options) error {
-	w, err := r.create(ctx, location, o)
+// Publish writes new shards at location, in one artifact, with copies of all data of one root or more. The options are those of the roots but
+// Store, Layout and Overwrite.
+func Publish(ctx context.Context, location string, o shardwriter.Options, roots ...Root) error {
+	w, err := roots[0].create(ctx, location, o)
 	if err != nil {
 		return err
 	}
-	if err := r.write(ctx, w, nil); err != nil {
-		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+	for i, r := range roots {
+		if i > 0 {
+			next, err := w.Follow(ctx, r.Schema.Bytes(), r.options(o))
+			if err != nil {
+				return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+			}
+			w = next
+		}
+		if err := r.write(ctx, w, nil); err != nil {
+			return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+		}
 	}
 	return w.Close(ctx)
 }
 
 // create begins a shard with the schema and the properties of the root.
 func (r *Root) create(ctx context.Context, location string, o shardwriter.Options) (*shardwriter.Writer, error) {
+	return shardwriter.Create(ctx, location, r.Schema.Bytes(), r.options(o))
+}
+
+// options are options with the properties of the root.
+func (r *Root) options(o shardwriter.Options) shardwriter.Options {
 	o.Edition, o.Standard, o.Properties = r.Edition, r.Standard, r.Custom
 	o.CreationTime, o.CreationMax = r.Created[0], r.Created[1]
-	return shardwriter.Create(ctx, location, r.Schema.Bytes(), o)
+	return o
 }
 
 // moved is the URL from now on of an artifact that the new root refers to. Without it, data are copied.

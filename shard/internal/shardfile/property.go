@@ -18,6 +18,8 @@ const (
 	PropertyFeatures = "amudai.features"
 	// PropertyChecksumTree is a [ChecksumTree].
 	PropertyChecksumTree = "amudai.checksum-tree"
+	// PropertyShards is a list of the ends of the directory ranges of the shards before this one in its artifact, ascending.
+	PropertyShards = "amudai.shards"
 	// PropertyWriter is the name and version of the program that wrote the shard.
 	PropertyWriter = "amudai.writer"
 )

@@ -128,13 +128,18 @@ func (w *Writer) onlyField(id uint32) ([]byte, error) {
 
 // properties are the properties of the shard so far, and more standard ones.
 func (w *Writer) properties(more ...shardfile.Property) (*shardpb.ShardProperties, error) {
-	standard := slices.DeleteFunc(slices.Clone(w.o.Standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyChecksumTree })
+	standard := slices.DeleteFunc(slices.Clone(w.o.Standard), func(p shardfile.Property) bool {
+		return p.Name == shardfile.PropertyChecksumTree || p.Name == shardfile.PropertyShards
+	})
 	if standard == nil {
 		standard = []shardfile.Property{{Name: shardfile.PropertyEdition, Value: w.o.Edition.String()}}
 		if w.features != 0 {
 			standard = append(standard, shardfile.Property{Name: shardfile.PropertyFeatures, Value: w.features.String()})
 		}
 		standard = append(standard, shardfile.Property{Name: shardfile.PropertyWriter, Value: w.o.Program})
+	}
+	if len(w.before) > 0 {
+		standard = append(standard, shardfile.Property{Name: shardfile.PropertyShards, Value: w.before})
 	}
 	standard = append(standard, more...)
 	m := &shardpb.ShardProperties{

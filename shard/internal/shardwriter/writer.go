@@ -88,6 +88,7 @@ type Writer struct {
 	features edition.Set
 	created  [2]uint64 // ticks of CreationTime and CreationMax
 
+	before  []any // ends of the shards before this one in the artifact
 	stripes []*shardpb.StripeDirectory
 	indexes []*shardpb.IndexDescriptor
 	rows    uint64
@@ -170,6 +171,27 @@ func (w *Writer) begin(ctx context.Context) (err error) {
 	}
 	w.schema, err = w.writeFrame(ctx, w.message)
 	return err
+}
+
+// Follow completes the shard, and begins another one behind it in the same artifact (docs/format.md §2.8). Both are published when the last is
+// closed. Of the options, those of the artifact do not count.
+func (w *Writer) Follow(ctx context.Context, message []byte, o Options) (*Writer, error) {
+	o.Store, o.Layout = w.o.Store, w.o.Layout
+	next, err := newWriter(w.location, message, o)
+	if err != nil {
+		return nil, err
+	}
+	before := w.before
+	w.before = nil // only the last shard has a list
+	if err := cmp.Or(w.err, w.writeRoot(ctx)); err != nil {
+		return nil, err
+	}
+	w.ended = true
+	next.out, next.before = w.out, append(before, w.out.Size())
+	if next.schema, err = next.writeFrame(ctx, message); err != nil {
+		return nil, errors.Join(err, next.Abort(context.WithoutCancel(ctx)))
+	}
+	return next, nil
 }
 
 // SetProperty sets a custom property of the shard; it replaces one of the same name.

@@ -135,7 +135,7 @@ func (r *RecoverReport) save(ctx context.Context, f *shardfile.File, good []int,
 	if err != nil {
 		return err
 	}
-	if err := root.Publish(ctx, out, saved, shardwriter.Options{Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite}); err != nil {
+	if err := root.Publish(ctx, out, shardwriter.Options{Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite}, saved); err != nil {
 		return err
 	}
 	r.Saved = len(good)

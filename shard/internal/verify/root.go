@@ -74,6 +74,9 @@ func (v *verifier) properties(ctx context.Context) error {
 			}
 		}
 	}
+	if _, err := v.file.Shards(ctx); err != nil {
+		return v.found(err)
+	}
 	if p.CreationMin.GetTicks() > p.CreationMax.GetTicks() {
 		return v.found(fault.In(fault.Corruptf("creation_min is after creation_max"), "properties", -1))
 	}

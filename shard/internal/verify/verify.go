@@ -58,8 +58,30 @@ func Verify(ctx context.Context, location string, o Options) (*provider.Report, 
 		return v.Report(v.problem(v.explainOpen(ctx, location, err)))
 	}
 	defer f.Close()
-	v.file, v.budget = f, newBudget(f)
-	return v.Report(v.run(ctx))
+	all, err := f.Shards(ctx)
+	if err != nil || o.Open.Directory != nil {
+		all = nil // an error is found with the properties
+	}
+	if len(all) > 1 {
+		v.Note(fmt.Errorf("the artifact holds %d shards, of which the last is opened by default", len(all)))
+	}
+	err = v.run(ctx, f)
+	for i := 0; i < len(all)-1 && err == nil; i++ {
+		err = v.other(ctx, location, all[i])
+	}
+	return v.Report(err)
+}
+
+// other checks another shard of the artifact.
+func (v *verifier) other(ctx context.Context, location string, directory shardfile.Range) error {
+	o := v.o.Open
+	o.Directory = &directory
+	f, err := shardfile.Open(ctx, location, o)
+	if err != nil {
+		return v.found(err)
+	}
+	defer f.Close()
+	return v.run(ctx, f)
 }
 
 func newVerifier(o Options) (*verifier, error) {
@@ -142,7 +164,9 @@ func (v *verifier) enough(err error) error {
 	return v.found(err)
 }
 
-func (v *verifier) run(ctx context.Context) error {
+// run checks a shard.
+func (v *verifier) run(ctx context.Context, f *shardfile.File) error {
+	v.file, v.budget, v.ids, v.declared = f, newBudget(f), nil, false
 	if p, err := v.file.Properties(ctx); err == nil { // an error is found with the messages
 		v.declared = declares(p)
 	}

@@ -22,7 +22,7 @@ type group struct{ *app.App }
 // Commands are the commands of the package.
 func Commands(a *app.App) []*cobra.Command {
 	g := group{a}
-	return []*cobra.Command{g.inspect(), g.schema(), g.inferSchema(), g.index(), g.verify(), g.recover()}
+	return []*cobra.Command{g.inspect(), g.schema(), g.inferSchema(), g.index(), g.verify(), g.recover(), g.pack()}
 }
 
 func (a group) inferSchema() *cobra.Command {
