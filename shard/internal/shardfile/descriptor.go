@@ -222,7 +222,7 @@ func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFiel
 	}
 	var m *shardpb.StripeFieldDescriptor
 	if err == nil {
-		m, err = s.parseDescriptor(ctx, id, b, from, l.bound(int(id)))
+		m, err = s.parseDescriptor(ctx, id, b, at, from, l.bound(int(id)))
 	}
 	if err != nil {
 		return nil, s.inField(err, id, int64(start), at)
@@ -236,8 +236,8 @@ func (s *Stripe) inField(err error, id uint32, offset int64, at *artifact) error
 	return fault.InStripe(fault.Of(fault.In(err, fieldElement(id), offset), at.Name()), s.index)
 }
 
-// parseDescriptor parses the frame of the descriptor of a schema id. The frame begins at start in its artifact.
-func (s *Stripe) parseDescriptor(ctx context.Context, id uint32, frame []byte, start int64, bound binding) (*shardpb.StripeFieldDescriptor, error) {
+// parseDescriptor parses the frame of the descriptor of a schema id. The frame begins at start in an artifact.
+func (s *Stripe) parseDescriptor(ctx context.Context, id uint32, frame []byte, at *artifact, start int64, bound binding) (*shardpb.StripeFieldDescriptor, error) {
 	payload, err := bound.parseFrame(frame)
 	if err != nil {
 		return nil, err
@@ -247,6 +247,9 @@ func (s *Stripe) parseDescriptor(ctx context.Context, id uint32, frame []byte, s
 		return nil, err
 	}
 	if err := checkDescriptor(m, start); err != nil {
+		return nil, err
+	}
+	if err := s.f.follow(ctx, at, m, payload); err != nil {
 		return nil, err
 	}
 	return m, s.checkRows(ctx, id, m)
@@ -391,7 +394,7 @@ func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 		if frame == nil {
 			frame = read.Bytes(r.at, r.start, r.end-r.start)
 		}
-		if m, err := s.parseDescriptor(ctx, r.id, frame, r.start, l.bound(int(r.id))); err == nil {
+		if m, err := s.parseDescriptor(ctx, r.id, frame, r.at, r.start, l.bound(int(r.id))); err == nil {
 			s.keepDescriptor(r.id, m, len(frame))
 		}
 	}

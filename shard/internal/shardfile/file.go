@@ -228,7 +228,7 @@ func (f *File) message(ctx context.Context, anchor *artifact, ref *commonpb.Data
 	if err := decode(payload, m); err != nil {
 		return nil, at.in(err, element, ref)
 	}
-	return at, nil
+	return at, fault.In(f.follow(ctx, at, m, payload), element, -1)
 }
 
 // frame reads the payload of the frame that ref refers to, and returns it with its artifact.
