@@ -99,6 +99,11 @@ func (z *freezer) types(t testing.TB) {
 		f, data := z.write(t, f, batch)
 		z.add(t, f, data)
 	}
+	fields := []arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "t", Type: arrow.FixedWidthTypes.Timestamp_ns, Nullable: true}, {Name: "f", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}
+	g := arrowgen.New(99)
+	g.Nulls = 0.4
+	f, data := z.write(t, frozen{Name: "nulls-apart", Profile: encoding.Balanced.String(), NullsApart: true}, g.Batch(arrow.NewSchema(fields, nil), 500))
+	z.add(t, f, data)
 }
 
 func (z *freezer) texts(t testing.TB) {

@@ -153,6 +153,7 @@ func TestRoundTrip(t *testing.T) {
 			StripeBytes: rapid.SampledFrom([]int64{0, 0, 5000}).Draw(t, "stripe bytes"),
 			MemoryBytes: rapid.SampledFrom([]int64{0, 1}).Draw(t, "memory"),
 			Parallelism: rapid.IntRange(0, 3).Draw(t, "parallelism"),
+			NullsApart:  rapid.Bool().Draw(t, "nulls apart"),
 		}
 		location := filepath.Join(dir, fmt.Sprintf("%d.shard", n))
 		writeTable(t, location, data, o, rapid.IntRange(1, 4000).Draw(t, "batch"))

@@ -24,11 +24,11 @@ func TestUnsupportedColumns(t *testing.T) {
 		do         func(p *shardtest.Parts)
 	}{
 		{"a value dictionary of numbers", "value dictionary of numbers", func(p *shardtest.Parts) { field(p, colInt).DictionarySize = ptr(5) }},
-		{"nulls beside numbers", "PRESENCE buffer of a Int64 column", func(p *shardtest.Parts) {
-			nulls := *buffer(p, colInt, data)
-			nulls.Desc = &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE, BlockChecksums: nulls.Desc.BlockChecksums}
+		{"offsets beside numbers", "OFFSETS buffer of a Int64 column", func(p *shardtest.Parts) {
+			offsets := *buffer(p, colInt, data)
+			offsets.Desc = &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS, BlockChecksums: offsets.Desc.BlockChecksums}
 			f := p.Stripes[0].Fields[colInt]
-			f.Buffers = append(f.Buffers, &nulls)
+			f.Buffers = append(f.Buffers, &offsets)
 		}},
 		{"a packed group before another encoding", "", edit(func(d *shardpb.StripeFieldDescriptor) {
 			packed := &shardpb.NativeDataEncoding{PackedGroup: true}

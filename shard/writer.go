@@ -86,6 +86,9 @@ type WriterOptions struct {
 	// BlockValues is the most values of a block: 8192, 16384, 32768, or 65536, which is the default. A block is read as a whole.
 	// So small ones are for reading single rows, such as those that an index finds, over a network above all.
 	BlockValues int
+	// NullsApart stores the nulls of numbers and times in buffers of their own, so that "is null" and "is not null" read no values. Edition
+	// reference ignores it.
+	NullsApart bool
 	// Times is the stored form of timestamps, dates and durations. The default is ticks of
 	// 100 ns, but integers for nanoseconds, which ticks cannot hold in general.
 	Times TimeEncoding
@@ -351,7 +354,7 @@ func (w *Writer) begin() (err error) {
 	w.cur, err = write.NewWriter(w.columns, write.Options{
 		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features(), BlockValues: w.o.BlockValues},
 		Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, Allocator: w.o.Allocator,
-		History: w.memory,
+		History: w.memory, NullsApart: w.o.NullsApart,
 	})
 	return err
 }

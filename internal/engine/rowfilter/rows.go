@@ -138,17 +138,22 @@ func (r *Rows) evaluate(ctx context.Context, n *predicate.Node, set rowset.Set) 
 	return set.Select(r.bits), nil
 }
 
-// findEncoded searches the column of a leaf without keeping decoded values, if that pays: numbers in their encoded form, or byte strings block
-// by block. ok is false if it was not searched.
+// findEncoded searches the column of a leaf without keeping decoded values, if that pays: nulls, numbers in their encoded form, or byte strings
+// block by block. ok is false if it was not searched.
 func (r *Rows) findEncoded(ctx context.Context, n *predicate.Node, set rowset.Set, columns []arrow.Array) (found rowset.Set, ok bool, err error) {
 	numbers := r.numbers(n, set)
 	required, rare := requiredOf(n.Test)
-	if !numbers && !rare {
+	nulls, isNulls := n.Test.(predicate.Nulls)
+	isNulls = isNulls && r.fewNeeded(n)
+	if !numbers && !rare && !isNulls {
 		return found, false, nil
 	}
 	reader, err := r.Column(ctx, n.Column)
 	if err != nil {
 		return found, false, err
+	}
+	if finder, is := reader.(table.NullFinder); is && isNulls {
+		return finder.FindNulls(ctx, set, nulls.Not, &r.Options)
 	}
 	if finder, is := reader.(table.NumberFinder); is && numbers {
 		return finder.FindNumbers(ctx, set, n.Test, &r.Options)
@@ -210,6 +215,11 @@ func (r *Rows) numbers(n *predicate.Node, set rowset.Set) bool {
 	default:
 		return false
 	}
+	return r.fewNeeded(n)
+}
+
+// fewNeeded reports whether the result needs probably few values of the column of a leaf.
+func (r *Rows) fewNeeded(n *predicate.Node) bool {
 	return r.bound.hits[n].low() || !r.inResult(r.columns[n.Column].top.ID)
 }
 

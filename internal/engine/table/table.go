@@ -123,7 +123,7 @@ const (
 // ColumnReader reads a column of a stripe. Row numbers begin at 0 in the stripe. Arrays have the rows in ascending
 // order. The caller releases them.
 //
-// A reader may also be a [DictionaryReader], [NumberFinder] or [BlockFinder].
+// A reader may also be a [DictionaryReader], [NumberFinder], [NullFinder] or [BlockFinder].
 type ColumnReader interface {
 	// Read returns rows as an array of the column's Arrow type, ReadPhysical as an array of its physical type. An
 	// error that wraps [fault.ErrBatchTooLarge] means that a read of fewer rows may succeed.
@@ -151,6 +151,12 @@ type NumberFinder interface {
 	// FindNumbers returns the rows, among others, whose value passes a test that NaN fails. ok is false if the
 	// column cannot be searched.
 	FindNumbers(ctx context.Context, rows rowset.Set, test predicate.Test, o *ReadOptions) (found rowset.Set, ok bool, err error)
+}
+
+// NullFinder tells nulls without values.
+type NullFinder interface {
+	// FindNulls returns the rows, among others, that are null, or with not those that are not. ok is false if the column cannot tell.
+	FindNulls(ctx context.Context, rows rowset.Set, not bool, o *ReadOptions) (found rowset.Set, ok bool, err error)
 }
 
 // BlockFinder is a reader that evaluates a condition on one block after the other.

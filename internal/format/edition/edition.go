@@ -74,6 +74,7 @@ const (
 	PackedDictionaries                // value dictionaries as encoding trees
 	Fields                            // texts as patterns and columns of fields
 	Unions                            // unions
+	NullsApart                        // nulls of numbers in buffers of their own
 	numFeatures
 )
 
@@ -107,6 +108,7 @@ var Table = [numFeatures]Row{
 	{PackedDictionaries, "packed-dictionaries", 0, E2026, "0.1.0"},
 	{Fields, "fields", 0x800C, E2026, "0.1.0"},
 	{Unions, "unions", 0, E2026, "0.1.0"},
+	{NullsApart, "nulls-apart", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

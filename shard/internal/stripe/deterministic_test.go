@@ -195,7 +195,7 @@ func TestUnknownBuffersAreRefused(t *testing.T) {
 	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) { native(d).PackedGroup = true }), fault.ErrUnsupported)
 	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) {
 		n := native(d)
-		n.Buffers = append(n.Buffers, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE})
+		n.Buffers = append(n.Buffers, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
 	}), fault.ErrUnsupported)
 	// The first supported encoding is read.
 	require.NoError(t, open(func(d *shardpb.StripeFieldDescriptor) {

@@ -38,7 +38,7 @@ func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
 // openByteStrings opens byte strings, with or without a value dictionary according to the descriptor's dictionary
 // size.
 func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow.DataType) (nodeReader, error) {
-	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY); err != nil {
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
 		return nil, err
 	}
 	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)

@@ -17,7 +17,7 @@ import (
 )
 
 // Column reads one column of a stripe as Arrow arrays. It is safe for concurrent use. It is a [table.ColumnReader], and a [table.DictionaryReader],
-// [table.NumberFinder] and [table.BlockFinder]. The options of reads may be nil. An error about a value of a flat column is a [table.RowError].
+// [table.NumberFinder], [table.NullFinder] and [table.BlockFinder]. The options of reads may be nil. An error about a value of a flat column is a [table.RowError].
 type Column struct {
 	reader   nodeReader // of arrays of the physical type, see stripe.Physical
 	column   arrowmap.Column

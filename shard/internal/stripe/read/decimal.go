@@ -28,7 +28,7 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 	if n.col.Rule == arrowmap.Same { // the 16 bytes as they are
 		return openByteStrings[int32](ctx, n, n.col.Plain)
 	}
-	if err := n.only(shardpb.BufferKind_DATA); err != nil {
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_PRESENCE); err != nil {
 		return nil, err
 	}
 	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)

@@ -169,10 +169,15 @@ func (n *openNode) open(ctx context.Context) (nodeReader, error) {
 	case schema.Boolean:
 		return n.openBoolean(ctx)
 	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
+		open := n.openBytes
 		if n.col.Stored.IsDecimal() {
-			return n.openDecimal(ctx)
+			open = n.openDecimal
 		}
-		return n.openBytes(ctx)
+		r, err := open(ctx)
+		if err != nil || stripe.FindBuffer(n.buffers, shardpb.BufferKind_PRESENCE) == nil {
+			return r, err
+		}
+		return n.present(ctx, r)
 	case schema.List, schema.Map:
 		return n.openList(ctx)
 	case schema.Struct, schema.FixedSizeList:

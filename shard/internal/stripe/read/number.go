@@ -37,14 +37,20 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 	if n.field.DictionarySize != nil {
 		return nil, fault.Unsupportedf("value dictionary of numbers")
 	}
-	if err := n.only(shardpb.BufferKind_DATA); err != nil {
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_PRESENCE); err != nil {
 		return nil, err
 	}
 	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
 	if err != nil {
 		return nil, err
 	}
-	return &primitiveReader[T]{dt: n.col.Plain, data: data, nulls: n.nullable(), store: store, stored: rules.StoredOf[T](n.col.Rule, n.col.Unit)}, nil
+	r := &primitiveReader[T]{dt: n.col.Plain, data: data, nulls: n.nullable(), store: store, stored: rules.StoredOf[T](n.col.Rule, n.col.Unit)}
+	if stripe.FindBuffer(n.buffers, shardpb.BufferKind_PRESENCE) == nil {
+		return r, nil
+	}
+	r.dt, r.store = arrow.GetDataType[T](), rules.Storer[T]{Width: numeric.Of[T]().Size()}
+	p, err := n.present(ctx, r)
+	return &presentNumbers[T]{p, r, n.col.Plain, store}, err
 }
 
 // primitiveReader reads a node of fixed-width numbers.

@@ -40,6 +40,8 @@ type nodeContext struct {
 	history  *History // may be nil
 	pool     *workerPool
 	stage    stageSize
+
+	nullsApart bool // of numbers
 }
 
 // newNodeWriter makes the writer for a column of the type table.

@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
@@ -31,6 +32,7 @@ type primitiveWriter[T numeric.Value] struct {
 	index  *numrange.Builder[T] // nil for profile Plain
 	blocks primitiveBlocks[T]
 	valid  bitStage
+	apart  presenceWriter // of nulls in a buffer of their own; valid is all set then
 }
 
 // newNumberWriters make the writers for stored numbers.
@@ -78,13 +80,23 @@ func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
 	if w.index != nil {
 		w.index.Add(dst, valid)
 	}
+	if w.ctx.nullsApart {
+		w.apart.add(valid)
+		repeatPrevious(dst, valid)
+		valid = bitmap.All(len(dst))
+	}
 	w.valid.append(valid)
 	return w.blocks.flush(w.ctx, &w.valid, false)
 }
 
 func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return finishNode(out, w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		buffers, err := w.blocks.finish(w.ctx, &w.valid, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
+		embedded := !w.ctx.nullsApart || w.apart.bits.bits.clear == 0
+		buffers, err := w.blocks.finish(w.ctx, &w.valid, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: embedded})
+		if err == nil && !embedded {
+			w.ctx.features.add(edition.NullsApart)
+			buffers, err = w.apart.finish(w.ctx, buffers)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -93,3 +105,18 @@ func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
 }
 
 func (w *primitiveWriter[T]) release() { w.blocks.release(w.ctx) }
+
+// repeatPrevious replaces nulls by the value before them, which costs the fewest bytes.
+func repeatPrevious[T numeric.Value](values []T, valid bitmap.Bits) {
+	if valid.Data == nil {
+		return
+	}
+	var last T
+	for i := range values {
+		if valid.At(i) {
+			last = values[i]
+		} else {
+			values[i] = last
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
@@ -30,6 +31,8 @@ type Options struct {
 	TempDir     string           // of those files; empty means the system's
 	Allocator   memory.Allocator // for conversions of arrays; nil means the default
 	History     *History         // of the stripes before; nil for none
+	// NullsApart gives numbers with nulls a PRESENCE buffer, so that filters of nulls need not read them.
+	NullsApart bool
 }
 
 // Writer encodes one stripe. It is used by one goroutine at a time, and uses
@@ -51,7 +54,8 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	features := &featureLog{allowed: o.Encoding.Features}
 	features.addColumns(columns)
-	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, history: o.History, pool: newWorkerPool(o.Parallelism), stage: stageOf(columns)}
+	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, history: o.History, pool: newWorkerPool(o.Parallelism), stage: stageOf(columns),
+		nullsApart: o.NullsApart && o.Encoding.Features.Has(edition.NullsApart)}
 	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism, pool: c.pool}
 	for i := range columns {
 		var err error
