@@ -82,11 +82,7 @@ func (o GroupOptions) open(ctx context.Context, t *Table) (provider.Source, erro
 	if err != nil {
 		return nil, err
 	}
-	b, err := t.recorded(ctx, &q)
-	if err != nil {
-		return nil, err
-	}
-	if b != nil {
+	if b := t.recorded(ctx, &q); b != nil {
 		return &oneBatch{b.Schema(), b}, nil
 	}
 	return q.open(ctx, t)
@@ -134,35 +130,35 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 }
 
 // recorded returns the results of a query if the inputs record them, else nil.
-func (t *Table) recorded(ctx context.Context, q *groupQuery) (arrow.RecordBatch, error) {
+func (t *Table) recorded(ctx context.Context, q *groupQuery) arrow.RecordBatch {
 	if len(q.keys) > 0 || !q.Filter.IsZero() || q.Rows != nil || q.Having != "" || len(t.o.Schema) > 0 {
-		return nil, nil
+		return nil
 	}
 	for _, c := range q.calls {
 		if !recorded.May(c) {
-			return nil, nil
+			return nil
 		}
 	}
 	var all *recorded.Results
 	for i := range t.locations {
 		s, err := t.statisticsOf(ctx, i, aggregate.Columns(nil, q.calls))
 		if s == nil || err != nil {
-			return nil, nil // reading the rows tells an error
+			return nil // reading the rows tells an error
 		}
 		next := recorded.New(s, q.calls)
 		if next == nil {
-			return nil, nil
+			return nil
 		}
 		if all == nil {
 			all = next
 		} else if !all.Add(next) {
-			return nil, nil
+			return nil
 		}
 	}
 	if all == nil {
-		return nil, nil
+		return nil
 	}
-	return all.Batch(), nil
+	return all.Batch()
 }
 
 // GroupExplanation tells what [Table.Group] would read.
@@ -180,9 +176,8 @@ func (t *Table) ExplainGroup(ctx context.Context, o GroupOptions) (x GroupExplan
 	if err != nil {
 		return x, err
 	}
-	b, err := t.recorded(ctx, &q)
-	if b != nil || err != nil {
-		return GroupExplanation{Recorded: b != nil}, err
+	if t.recorded(ctx, &q) != nil {
+		return GroupExplanation{Recorded: true}, nil
 	}
 	src, _, err := q.scan(ctx, t)
 	if err != nil {

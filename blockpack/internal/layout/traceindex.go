@@ -94,8 +94,8 @@ func (c *cursor) traceIndexHead(blocks int) *TraceIndex {
 }
 
 // traceEntry reads an entry, and calls found for its blocks if that is not nil.
-func (c *cursor) traceEntry(x *TraceIndex, found func(TraceBlock)) (id TraceID) {
-	id = c.id("trace id")
+func (c *cursor) traceEntry(x *TraceIndex, found func(TraceBlock)) {
+	c.id("trace id")
 	for range c.U16("block count") {
 		block := int(c.U16("block id"))
 		if block >= x.blocks {
@@ -106,13 +106,12 @@ func (c *cursor) traceEntry(x *TraceIndex, found func(TraceBlock)) (id TraceID) 
 			rows = c.rows("rows")
 		}
 		if c.Err != nil {
-			return id
+			return
 		}
 		if found != nil {
 			found(TraceBlock{block, rows})
 		}
 	}
-	return id
 }
 
 // rows reads a number of rows, and the rows.

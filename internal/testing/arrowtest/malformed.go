@@ -24,14 +24,14 @@ func Malformed() map[string]arrow.Array {
 		"view of a missing buffer":     leaf(arrow.BinaryTypes.StringView, 1, nil, words(20, 0, 7, 0), letters),
 		"view of negative length":      leaf(arrow.BinaryTypes.StringView, 1, nil, words(-4, 0, 0, 0), letters),
 
-		"list beyond its items":       lists(arrow.ListOf(number), 2, words(0, 3, 6)),
-		"list far beyond its items":   lists(arrow.ListOf(number), 2, words(0, 1<<20, 5)),
-		"list that falls":             lists(arrow.ListOf(number), 2, words(2, 1, 3)),
-		"large list beyond its items": lists(arrow.LargeListOf(number), 2, longs(0, 1<<40, 3)),
-		"list view beyond its items":  lists(arrow.ListViewOf(number), 2, words(0, 2), words(2, 1<<20)),
-		"list view of negative size":  lists(arrow.ListViewOf(number), 2, words(0, 2), words(2, -1)),
-		"large list view beyond":      lists(arrow.LargeListViewOf(number), 2, longs(0, 1<<40), longs(2, 1)),
-		"too few items":               lists(arrow.FixedSizeListOf(3, number), 2),
+		"list beyond its items":       lists(arrow.ListOf(number), words(0, 3, 6)),
+		"list far beyond its items":   lists(arrow.ListOf(number), words(0, 1<<20, 5)),
+		"list that falls":             lists(arrow.ListOf(number), words(2, 1, 3)),
+		"large list beyond its items": lists(arrow.LargeListOf(number), longs(0, 1<<40, 3)),
+		"list view beyond its items":  lists(arrow.ListViewOf(number), words(0, 2), words(2, 1<<20)),
+		"list view of negative size":  lists(arrow.ListViewOf(number), words(0, 2), words(2, -1)),
+		"large list view beyond":      lists(arrow.LargeListViewOf(number), longs(0, 1<<40), longs(2, 1)),
+		"too few items":               lists(arrow.FixedSizeListOf(3, number)),
 
 		"index beyond the dictionary": coded(texts(0, 1, 2, 3), 0, 99, 1),
 		"negative index":              coded(texts(0, 1, 2, 3), 0, -1, 1),
@@ -88,9 +88,9 @@ func texts(o ...int32) arrow.Array {
 	return leaf(arrow.BinaryTypes.Binary, len(o)-1, nil, words(o...), letters)
 }
 
-// lists are n lists over three items.
-func lists(dt arrow.DataType, n int, buffers ...*memory.Buffer) arrow.Array {
-	return nested(dt, n, append([]*memory.Buffer{nil}, buffers...), numbers(1, 2, 3))
+// lists are two lists over three items.
+func lists(dt arrow.DataType, buffers ...*memory.Buffer) arrow.Array {
+	return nested(dt, 2, append([]*memory.Buffer{nil}, buffers...), numbers(1, 2, 3))
 }
 
 func coded(values arrow.Array, codes ...int32) arrow.Array {

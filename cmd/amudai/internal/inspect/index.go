@@ -170,7 +170,7 @@ func (a group) addIndex(ctx context.Context, location string, f indexFlags) erro
 	if err = errors.Join(err, p.End()); err != nil {
 		return err
 	}
-	return a.indexSummary(ctx, location, f, p.Rate())
+	return a.indexSummary(ctx, location, p.Rate())
 }
 
 // indexesOf lists the indexes of a shard.
@@ -188,7 +188,7 @@ func (a group) indexesOf(ctx context.Context, location string, check bool) (list
 }
 
 // indexSummary prints the result for people.
-func (a group) indexSummary(ctx context.Context, location string, f indexFlags, did string) error {
+func (a group) indexSummary(ctx context.Context, location, did string) error {
 	if !a.Summarizes() {
 		return nil
 	}
@@ -299,7 +299,7 @@ func (a group) changeIndexes(ctx context.Context, location string, f indexFlags,
 	if err := a.noteUnused(ctx, location, list); err != nil {
 		return err
 	}
-	return a.indexSummary(ctx, location, f, terminal.Count(n)+" "+did)
+	return a.indexSummary(ctx, location, terminal.Count(n)+" "+did)
 }
 
 // noteUnused names the files of earlier indexes that the shard does not use any more.

@@ -112,7 +112,7 @@ func (a group) runQuery(ctx context.Context, text string, locations []string, f 
 	case f.values != "":
 		return a.printValues(ctx, sources, f.values, traceql.ValuesOptions{Filter: q, Limit: f.limit})
 	}
-	return a.printMatches(ctx, traceql.Search(ctx, q, sources, o), f)
+	return a.printMatches(traceql.Search(ctx, q, sources, o), f)
 }
 
 // window is the condition for the spans of --since and --until.
@@ -127,7 +127,7 @@ func (f *queryFlags) window() (e filter.Expr) {
 }
 
 // printMatches prints the traces of a search.
-func (a group) printMatches(ctx context.Context, found func(func(*traceql.Trace, error) bool), f queryFlags) error {
+func (a group) printMatches(found func(func(*traceql.Trace, error) bool), f queryFlags) error {
 	n := 0
 	for t, err := range found {
 		if err != nil {

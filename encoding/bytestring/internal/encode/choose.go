@@ -118,7 +118,7 @@ func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) []byte {
 	if n == in.N || n == 0 || e.o.Features != 0 {
 		return e.try(w, dst, in)
 	}
-	part := in.slice(0, n)
+	part := in.first(n)
 	at := len(dst)
 	dst = e.try(w, dst, &part)
 	for _, m := range [...]method{e.plan.method, e.plan.other} {

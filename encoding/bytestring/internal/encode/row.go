@@ -108,9 +108,9 @@ type Input struct {
 	Brief bool // they are all that the column has, and few
 }
 
-// slice is the values from i up to (not including) j.
-func (in *Input) slice(i, j int) Input {
-	out := Input{Values: in.Slice(i, j), Valid: in.Valid.Slice(i, j), Brief: in.Brief}
+// first is the first n values.
+func (in *Input) first(n int) Input {
+	out := Input{Values: in.Slice(0, n), Valid: in.Valid.Slice(0, n), Brief: in.Brief}
 	out.Nulls = out.Valid.Nulls()
 	return out
 }

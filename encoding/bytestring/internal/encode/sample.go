@@ -182,7 +182,7 @@ type samples struct {
 
 // samplesOf takes samples, but in edition reference.
 func (e *Encoder) samplesOf(w *Workspace, in *Input) samples {
-	first := in.slice(0, min(max(e.fit(in.Values, e.policy.bytes), 1), in.N))
+	first := in.first(min(max(e.fit(in.Values, e.policy.bytes), 1), in.N))
 	s := samples{all: in, first: &first}
 	if e.o.Features != 0 {
 		s.short = takeSample(&w.samples[0], &first, e.sampleMost())
@@ -205,8 +205,8 @@ func (s *samples) of(r *Row, e *Encoder) (block *Input, some *sample) {
 		}
 	}
 	if r.Whole && some != nil {
-		some = &sample{all: s.all.slice(0, e.start(s.all.Values))}
-		some.half, block = some.all.slice(0, some.all.N/2), s.all
+		some = &sample{all: s.all.first(e.start(s.all.Values))}
+		some.half, block = some.all.first(some.all.N/2), s.all
 	}
 	return block, some
 }

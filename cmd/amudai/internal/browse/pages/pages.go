@@ -176,12 +176,9 @@ func (p *Page) read(ctx context.Context, c *cursor, progress func(int64)) error 
 			c.unread(b.NewSlice(to-first, b.NumRows()))
 		}
 		if begin := max(from, first); begin < c.row {
-			err = p.add(b, begin-first, min(to, c.row)-first)
+			p.add(b, begin-first, min(to, c.row)-first)
 		}
 		b.Release()
-		if err != nil {
-			return err
-		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -190,7 +187,7 @@ func (p *Page) read(ctx context.Context, c *cursor, progress func(int64)) error 
 }
 
 // add copies rows of a batch, whose memory may be much larger.
-func (p *Page) add(b arrow.RecordBatch, from, to int64) error {
+func (p *Page) add(b arrow.RecordBatch, from, to int64) {
 	rows := make([]int64, to-from)
 	for i := range rows {
 		rows[i] = from + int64(i)
@@ -205,5 +202,4 @@ func (p *Page) add(b arrow.RecordBatch, from, to int64) error {
 		p.bytes += int64(copied.Data().SizeInBytes())
 	}
 	p.batches = append(p.batches, array.NewRecordBatch(b.Schema(), columns, to-from))
-	return nil
 }
