@@ -18,8 +18,9 @@ const smallSchema = 16 << 10
 // smallShard is the size of a shard, in bytes, up to which the first read of a reader includes the schema at its start.
 const smallShard = 48 << 10
 
-// writeRoot writes the metadata of the whole shard. The directory is last.
-func (w *Writer) writeRoot(ctx context.Context) error {
+// writeRoot writes the metadata of the whole shard. The directory is last, followed by mark bytes of
+// the mark: all of it at the end of the artifact, and none before a shard that follows.
+func (w *Writer) writeRoot(ctx context.Context, mark int) error {
 	d := &shardpb.ShardDirectory{TotalRecordCount: w.rows, StripeCount: uint64(len(w.stripes))}
 	for _, s := range w.stripes {
 		d.DeletedRecordCount += s.DeletedRecordCount
@@ -65,7 +66,8 @@ func (w *Writer) writeRoot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.write(ctx, container.AppendTail(nil, directory))
+	tail := container.AppendTail(nil, directory)
+	return w.write(ctx, tail[:len(tail)-container.MarkSize+mark])
 }
 
 func (w *Writer) urlList() []string {

@@ -183,7 +183,7 @@ func (w *Writer) Follow(ctx context.Context, message []byte, o Options) (*Writer
 	}
 	before := w.before
 	w.before = nil // only the last shard has a list
-	if err := cmp.Or(w.err, w.writeRoot(ctx)); err != nil {
+	if err := cmp.Or(w.err, w.writeRoot(ctx, 0)); err != nil {
 		return nil, err
 	}
 	w.ended = true
@@ -225,7 +225,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	}
 	err := w.err
 	if err == nil {
-		err = w.writeRoot(ctx)
+		err = w.writeRoot(ctx, container.MarkSize)
 	}
 	if err == nil {
 		err = ctx.Err()
