@@ -111,3 +111,27 @@ func TestPackedTables(t *testing.T) {
 		_, _ = shard.Directories(t.Context(), "mem://x", "0", shard.OpenOptions{Store: shardtest.OneFile(damaged)})
 	}
 }
+
+// A file of an earlier version with two shards, of which both have deleted records, is read as ever.
+func TestFrozenPack(t *testing.T) {
+	const frozen = "testdata/packed/deleted.amudai.shard"
+	if *freeze {
+		require.NoError(t, os.MkdirAll(filepath.Dir(frozen), 0o755))
+		var shards []*shard.Shard
+		for _, name := range []string{"", "gone"} {
+			s, err := shard.Open(t.Context(), markedShard(t, name, nil), shard.OpenOptions{})
+			require.NoError(t, err)
+			defer s.Close()
+			shards = append(shards, s)
+		}
+		require.NoError(t, shard.Pack(t.Context(), frozen, shard.PackOptions{Overwrite: true}, shards...))
+	}
+	for _, location := range []string{frozen, frozen + ":0"} {
+		tb, err := table.Open(t.Context(), location)
+		require.NoError(t, err)
+		require.Equal(t, keptRows(), idsOf(t, tb.Scan(t.Context(), table.ScanOptions{})))
+	}
+	report, err := shard.Verify(t.Context(), frozen, shard.OpenOptions{}, provider.VerifyOptions{})
+	require.NoError(t, err)
+	require.Empty(t, report.Problems)
+}
