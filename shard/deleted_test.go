@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -280,4 +281,70 @@ func TestInternalFieldsKept(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whatever rows are deleted, and whatever a table is asked, it answers as a table of the other rows does.
+func TestRandomMarkers(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rows, stripe := rapid.Int64Range(1, 900).Draw(rt, "rows"), rapid.Int64Range(1, 400).Draw(rt, "stripe")
+		share, run := rapid.Float64Range(0, 1).Draw(rt, "share"), rapid.Int64Range(1, 300).Draw(rt, "run")
+		seed := rapid.Uint64().Draw(rt, "seed")
+		gone := func(i int64) bool { return float64((uint64(i/run)+1)*(seed|1)%1000) < 1000*share }
+		b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+			{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "gone", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "kind", Type: arrow.BinaryTypes.String},
+		}, nil))
+		var want []int64
+		kinds := map[string]bool{}
+		for i := range rows {
+			b.Field(0).(*array.Int64Builder).Append(i)
+			kind := fmt.Sprint("kind ", i/50%7)
+			b.Field(2).(*array.StringBuilder).Append(kind)
+			if gone(i) || i%3 == 0 {
+				b.Field(1).(*array.BooleanBuilder).Append(gone(i))
+			} else {
+				b.Field(1).AppendNull()
+			}
+			if !gone(i) {
+				want, kinds[kind] = append(want, i), true
+			}
+		}
+		location := filepath.Join(t.TempDir(), "x.amudai.shard")
+		require.NoError(rt, os.WriteFile(location, shardtest.WithDeleted(t, b.NewRecordBatch(), "gone", "", shard.WriterOptions{StripeRows: stripe}, nil), 0o666))
+		report, err := shard.Verify(t.Context(), location, shard.OpenOptions{}, provider.VerifyOptions{})
+		require.NoError(rt, err)
+		require.Empty(rt, report.Problems)
+		tb, err := table.Open(t.Context(), location)
+		require.NoError(rt, err)
+		require.Equal(rt, want, idsOf(t, tb.Scan(t.Context(), table.ScanOptions{})))
+		n := rapid.Int64Range(0, rows).Draw(rt, "n")
+		last := want[max(0, int64(len(want))-n):]
+		require.ElementsMatch(rt, last, idsOf(t, tb.Tail(t.Context(), table.TailOptions{N: n})))
+		e, err := filter.Parse(fmt.Sprintf("id >= %d and kind != 'kind 2'", n))
+		require.NoError(rt, err)
+		var matches []int64
+		for _, id := range want {
+			if id >= n && id/50%7 != 2 {
+				matches = append(matches, id)
+			}
+		}
+		require.Equal(rt, matches, idsOf(t, tb.Scan(t.Context(), table.ScanOptions{Filter: e})))
+		var ranged []int64
+		for _, id := range want {
+			if id >= n/2 && id < n {
+				ranged = append(ranged, id)
+			}
+		}
+		require.Equal(rt, ranged, idsOf(t, tb.Scan(t.Context(), table.ScanOptions{Rows: []table.RowRange{{From: n / 2, To: n}}})))
+		found := map[string]bool{}
+		for b, err := range tb.Group(t.Context(), table.GroupOptions{By: "kind"}) {
+			require.NoError(rt, err)
+			for i := range int(b.NumRows()) {
+				found[b.Column(0).ValueStr(i)] = true
+			}
+		}
+		require.Equal(rt, kinds, found)
+		if len(want) > 0 {
+			require.Equal(rt, want[len(want)/2:], idsOf(t, tb.Take(t.Context(), table.TakeOptions{Rows: want[len(want)/2:]})))
+		}
+	})
 }
