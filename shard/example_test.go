@@ -13,6 +13,8 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -245,4 +247,43 @@ func ExampleOpenReaderAt() {
 	defer s.Close()
 	fmt.Println(s.NumRows(), "rows")
 	// Output: 3 rows
+}
+
+func ExampleImport() {
+	ctx := context.Background()
+	batch := prices()
+	defer batch.Release()
+	store, err := storage.ForLocation("mem://")
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := store.Create(ctx, "mem://example/prices.parquet", storage.CreateOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sink, err := parquet.New(parquet.Options{}).Create(ctx, out, batch.Schema(), provider.WriteOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(sink.Write(ctx, batch), sink.Close(ctx)); err != nil {
+		log.Fatal(err)
+	}
+
+	// The import of package table/parquet has the reader of the file.
+	location := "mem://example/import.amudai.shard"
+	if err := shard.Import(ctx, location, []string{"mem://example/prices.parquet"}, shard.ImportOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	s, err := shard.Open(ctx, location, shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	for b, err := range s.Scan(ctx, shard.ScanOptions{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(b.Column(0))
+	}
+	// Output: ["apple" "pear" "plum"]
 }

@@ -35,7 +35,7 @@ func TestUnsupportedColumns(t *testing.T) {
 			d.Encodings = append([]*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Native{Native: packed}}}, d.Encodings...)
 		})},
 		{"a packed group", "packed group", edit(func(d *shardpb.StripeFieldDescriptor) { d.Encodings[0].GetNative().PackedGroup = true })},
-		{"a Parquet file", "outside of the shard", edit(func(d *shardpb.StripeFieldDescriptor) {
+		{"no column chunk of a Parquet file", "one column chunk of a Parquet file", edit(func(d *shardpb.StripeFieldDescriptor) {
 			d.Encodings = []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Parquet{Parquet: &shardpb.ExternalParquetDataEncoding{}}}}
 		})},
 	} {

@@ -21,13 +21,17 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/engine/external"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-func init() { provider.Register(New(Options{})) }
+func init() {
+	provider.Register(New(Options{}))
+	external.Register(read.OpenExternal)
+}
 
 // Options are the options that only Parquet has. The zero value is the default.
 type Options struct {

@@ -75,6 +75,7 @@ const (
 	Fields                            // texts as patterns and columns of fields
 	Unions                            // unions
 	NullsApart                        // nulls of numbers in buffers of their own
+	ExternalParquet                   // columns that stay in Parquet files
 	numFeatures
 )
 
@@ -109,6 +110,7 @@ var Table = [numFeatures]Row{
 	{Fields, "fields", 0x800C, E2026, "0.1.0"},
 	{Unions, "unions", 0, E2026, "0.1.0"},
 	{NullsApart, "nulls-apart", 0, E2026, "0.1.0"},
+	{ExternalParquet, "external-parquet", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

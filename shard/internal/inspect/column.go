@@ -2,10 +2,13 @@ package inspect
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -65,6 +68,17 @@ func (c *column) encodedBuffers() func(yield func(*shardpb.NativeDataEncoding, *
 
 func (c *column) constant() bool { return c.stored.GetField().GetConstantValue() != nil }
 
+// parquetText names the column chunks that a column refers to.
+func parquetText(p *shardpb.ExternalParquetDataEncoding) string {
+	var all []string
+	for _, r := range p.FileColumnRefs {
+		for _, c := range r.ColumnChunks {
+			all = append(all, fmt.Sprintf("%s, row group %d, column chunk %d", r.FileRef.GetUrl(), c.RowGroupId, c.ColumnChunkId))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // columnFacts are the names of the facts of a column, which cells has for a shard of some bytes.
 var columnFacts = []string{"type", "bytes", "share", "nulls", "distinct", "min", "max", "stored", "id", "positions"}
 
@@ -76,6 +90,9 @@ func (c *column) cells(total int64) []any {
 	f := c.stored.GetField()
 	if f != nil {
 		nulls, stored = known(f.NullCount), "values"
+	}
+	if p := stripe.ParquetEncoding(c.stored); p != nil {
+		stored = "in " + parquetText(p)
 	}
 	if c.constant() {
 		stored = "one value of all rows"

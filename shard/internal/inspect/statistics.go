@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/hll"
 	"github.com/amudai/amudai-go/internal/format/projection"
@@ -206,15 +207,15 @@ func (s Recorded) Coded(ctx context.Context, columns []string) (names []string, 
 		if at := full.FieldIndices(path[0]); len(path) > 1 || len(at) != 1 || arrow.IsNested(full.Field(at[0]).Type.ID()) {
 			continue
 		}
-		n, err := s.Schema.Path(name)
+		p, err := s.Table.Project(ctx, []string{name})
 		if err != nil {
 			return nil, err
 		}
-		stored, err := s.File.Stripe(0).Descriptor(ctx, n.ID())
+		m, err := s.Table.Stripe(0).Metadata(ctx, []*table.Column{&p.Columns[0]})
 		if err != nil {
 			return nil, err
 		}
-		if stored.GetField().GetDictionarySize() > 0 {
+		if m.DictionaryEntries > 0 {
 			names = append(names, path[0])
 		}
 	}

@@ -290,12 +290,7 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if f.o.Store == nil {
 		return nil, fault.Unsupportedf("shard of several files in a part of an artifact")
 	}
-	var r storage.Reader
-	if folder := container.Container(f.root.url); strings.HasPrefix(full, folder) {
-		r, err = storage.OpenIn(ctx, f.o.Store, folder, full)
-	} else { // the policy allows it
-		r, err = f.o.Store.Open(ctx, full)
-	}
+	r, err := OpenReferred(ctx, f.o.Store, f.root.url, full)
 	if err != nil {
 		return nil, err
 	}
@@ -304,6 +299,14 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 		return nil, errors.Join(err, r.Close())
 	}
 	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size})
+}
+
+// OpenReferred opens the artifact at an absolute URL that a shard with a root refers to, which its policy allows.
+func OpenReferred(ctx context.Context, store storage.Store, root, url string) (storage.Reader, error) {
+	if folder := container.Container(root); strings.HasPrefix(url, folder) {
+		return storage.OpenIn(ctx, store, folder, url)
+	}
+	return store.Open(ctx, url)
 }
 
 // keep adds an artifact to the open ones, unless another goroutine has opened it in the meantime.

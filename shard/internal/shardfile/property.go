@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
-// Names of the standard properties of a shard that this library writes.
+// Names of the standard properties of a shard or a stripe that this library writes.
 const (
 	// PropertyEdition is the edition of the format that the shard was written with.
 	PropertyEdition = "amudai.edition"
@@ -20,6 +20,8 @@ const (
 	PropertyChecksumTree = "amudai.checksum-tree"
 	// PropertyShards is a list of the ends of the directory ranges of the shards before this one in its artifact, ascending.
 	PropertyShards = "amudai.shards"
+	// PropertyFooters are, for a stripe that refers to Parquet files, the XXH3-64 of their footers: a list of u64.
+	PropertyFooters = "amudai.parquet-footers"
 	// PropertyWriter is the name and version of the program that wrote the shard.
 	PropertyWriter = "amudai.writer"
 )

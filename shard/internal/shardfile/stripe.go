@@ -7,6 +7,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -68,6 +69,11 @@ func (s *Stripe) Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef)
 		}
 	}
 	return at, nil
+}
+
+// Resolve is the absolute URL of an artifact other than the root that a url in a descriptor refers to.
+func (s *Stripe) Resolve(url string) (string, error) {
+	return container.Resolve(s.f.root.url, s.f.root.url, url, s.f.o.Policy)
 }
 
 func fieldElement(id uint32) string { return fmt.Sprintf("field %d", id) }

@@ -62,11 +62,18 @@ func (s tableStripe) Open(ctx context.Context, col *table.Column, keep bool, pre
 	if c, ok := t.columns.Get(key); ok {
 		return c, nil
 	}
-	o := read.Options{MaxBlockBytes: t.o.MaxBlockBytes, MaxDictionaryBytes: t.o.MaxDictionaryBytes}
-	var err error
-	if o.Prefetched, err = prefetched(); err != nil {
+	have, err := prefetched() // reads descriptors, too
+	if err != nil {
 		return nil, err
 	}
+	x, err := t.references.Column(ctx, s.Stripe, col)
+	if err != nil {
+		return nil, err
+	}
+	if x != nil {
+		return x.Open(ctx, col, keep, have)
+	}
+	o := read.Options{MaxBlockBytes: t.o.MaxBlockBytes, MaxDictionaryBytes: t.o.MaxDictionaryBytes, Prefetched: have}
 	c, err := read.OpenColumn(ctx, s.Stripe, *col, o)
 	if err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 )
 
-// factsOf combines the descriptors of the nodes on a path, the column's own last. A nil descriptor means a missing
+// FactsOf combines the descriptors of the nodes on a path, the column's own last. A nil descriptor means a missing
 // field, in which all rows are null.
-func factsOf(col *table.Column, nodes []*shardpb.FieldDescriptor) predicate.Facts {
+func FactsOf(col *table.Column, nodes []*shardpb.FieldDescriptor) predicate.Facts {
 	f := predicate.Facts{NoNulls: true}
 	for _, d := range nodes {
 		nulls, known := NullsOf(d)

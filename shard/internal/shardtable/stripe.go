@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
+	"github.com/amudai/amudai-go/shard/internal/reference"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/pageindex"
@@ -38,6 +39,13 @@ func (s tableStripe) PrefetchMetadata(ctx context.Context, columns []table.Colum
 
 // Metadata implements [table.Stripe].
 func (s tableStripe) Metadata(ctx context.Context, path []*table.Column) (source.Metadata, error) {
+	x, err := s.table.references.Column(ctx, s.Stripe, path[0])
+	if err != nil {
+		return source.Metadata{}, err
+	}
+	if x != nil {
+		return x.Metadata(ctx, path)
+	}
 	m := source.Metadata{Direct: true}
 	nodes := make([]*shardpb.FieldDescriptor, len(path))
 	for k, n := range path {
@@ -52,7 +60,7 @@ func (s tableStripe) Metadata(ctx context.Context, path []*table.Column) (source
 		}
 	}
 	col, d := path[len(path)-1], nodes[len(path)-1]
-	m.Facts = factsOf(col, nodes)
+	m.Facts = FactsOf(col, nodes)
 	m.DictionaryEntries = int64(d.GetDictionarySize())
 	m.Bloom = bloomOf(col, d)
 	return m, nil
@@ -69,6 +77,13 @@ func (s tableStripe) RawRowBytes() (bytes int64, known bool) {
 
 // ValueBytes implements [table.Stripe].
 func (s tableStripe) ValueBytes(ctx context.Context, c *table.Column) int64 {
+	x, err := s.table.references.Column(ctx, s.Stripe, c)
+	if err != nil {
+		return 0
+	}
+	if x != nil {
+		return x.ValueBytes(ctx, c)
+	}
 	raw := uint64(0)
 	for _, id := range appendIDs(nil, c) {
 		d, err := s.Descriptor(ctx, id)
@@ -88,7 +103,12 @@ func (s tableStripe) RangesToOpen(ctx context.Context, columns []table.Column, p
 		if parts != table.AllValues && s.table.isOpen(s.Index(), &columns[i]) {
 			continue
 		}
-		ranges, err = blocks.RangesToOpen(ctx, ranges, s.Stripe, columns[i], partsOf[parts], limit)
+		var x *reference.Column
+		if x, err = s.table.references.Column(ctx, s.Stripe, &columns[i]); x != nil {
+			ranges, err = x.RangesToOpen(ctx, ranges, &columns[i], parts, limit)
+		} else if err == nil {
+			ranges, err = blocks.RangesToOpen(ctx, ranges, s.Stripe, columns[i], partsOf[parts], limit)
+		}
 		if err != nil && !fault.Is(err) {
 			return nil, err
 		}
@@ -98,6 +118,13 @@ func (s tableStripe) RangesToOpen(ctx context.Context, columns []table.Column, p
 
 // Pages implements [table.Stripe].
 func (s tableStripe) Pages(ctx context.Context, c *table.Column, have storage.Prefetched) (*source.Pages, error) {
+	x, err := s.table.references.Column(ctx, s.Stripe, c)
+	if err != nil {
+		return nil, err
+	}
+	if x != nil {
+		return x.Pages(ctx, c, have)
+	}
 	p, err := pageindex.Open(ctx, s.Stripe, *c, have)
 	if p == nil || err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/reference"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
@@ -45,6 +46,7 @@ type Table struct {
 	columns     *lru.Cache[columnKey, *read.Column] // open columns
 	visible     *lru.Cache[int, *rowset.Set]        // of stripes, nil for all rows
 	marker      func() (*schema.Node, error)        // of deleted records
+	references  *reference.Files
 
 	mu    sync.Mutex
 	arrow *arrow.Schema
@@ -56,7 +58,9 @@ type Table struct {
 // New returns the table of an open shard. The caller closes the shard.
 func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
-	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
+	t := &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
+	t.references = reference.NewFiles(func(ctx context.Context) (*table.Projection, error) { return t.Project(ctx, nil) })
+	return t
 }
 
 // NumRows implements [table.Table].
@@ -87,7 +91,7 @@ func (t *Table) Facts(ctx context.Context, path []*table.Column) (predicate.Fact
 		}
 		nodes[k] = ofAllStripes(d, t.NumRows())
 	}
-	return factsOf(path[len(path)-1], nodes), nil
+	return FactsOf(path[len(path)-1], nodes), nil
 }
 
 // ofAllStripes returns the facts of a shard's descriptor that hold for all of its rows. Rows of stripes that lack

@@ -74,7 +74,7 @@ func (w *Writer) readStripe(ctx context.Context, src *shardfile.Stripe, o *Strip
 		if m == nil {
 			continue
 		}
-		n, err := readNode(src, id, m, buffer)
+		n, err := w.readNode(src, id, m, buffer)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -85,18 +85,24 @@ func (w *Writer) readStripe(ctx context.Context, src *shardfile.Stripe, o *Strip
 		return nil, nil, err
 	}
 	o.Properties = append(shardfile.PropertiesFromProto(properties.CustomProperties), o.Properties...)
+	o.Standard = append(shardfile.PropertiesFromProto(properties.StandardProperties), o.Standard...)
 	return nodes, &shardpb.StripeDirectory{
 		TotalRecordCount: src.Directory().TotalRecordCount, DeletedRecordCount: src.Directory().DeletedRecordCount,
 		RawDataSize: src.Directory().RawDataSize,
 	}, nil
 }
 
-func readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor, buffer func(id uint32, b *shardpb.EncodedBuffer) (part, error)) (node, error) {
+func (w *Writer) readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor, buffer func(id uint32, b *shardpb.EncodedBuffer) (part, error)) (node, error) {
 	n := node{id: id, field: m.Field}
 	if len(m.Encodings) == 0 {
 		return n, nil
 	}
 	native := stripe.NativeEncoding(m)
+	if p := stripe.ParquetEncoding(m); p != nil {
+		n.parquet = proto.CloneOf(p)
+		err := w.moveReferences(src, n.parquet)
+		return n, fault.InStripe(fault.In(err, fmt.Sprintf("field %d", id), -1), src.Index())
+	}
 	if native == nil {
 		return n, fault.InStripe(fault.In(fault.Unsupportedf("only native encodings can be copied"), fmt.Sprintf("field %d", id), -1), src.Index())
 	}
@@ -108,6 +114,24 @@ func readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor
 		n.buffers = append(n.buffers, p)
 	}
 	return n, nil
+}
+
+// moveReferences makes the references of a field those of the new shard, to the same Parquet files.
+func (w *Writer) moveReferences(src *shardfile.Stripe, p *shardpb.ExternalParquetDataEncoding) error {
+	for _, ref := range p.FileColumnRefs {
+		if ref.FileRef == nil {
+			continue
+		}
+		from := ref.FileRef.Url
+		url, err := src.Resolve(from)
+		if err != nil {
+			return err
+		}
+		if ref.FileRef.Url = container.Relative(w.url, url); ref.FileRef.Url == url && from != url { // which readers refuse
+			return fault.Unsupportedf("the Parquet file %s is outside of the folder of the new shard", url)
+		}
+	}
+	return nil
 }
 
 func copyBuffer(ctx context.Context, src *shardfile.Stripe, id uint32, b *shardpb.EncodedBuffer) (part, error) {

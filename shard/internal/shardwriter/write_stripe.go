@@ -26,8 +26,8 @@ import (
 
 // StripeOptions are properties and features of a stripe.
 type StripeOptions struct {
-	// Properties are the stripe's custom properties.
-	Properties []shardfile.Property
+	// Properties are the stripe's custom properties, Standard those that the format defines.
+	Properties, Standard []shardfile.Property
 	// Features that the stripe's buffers use beyond the reference.
 	Features edition.Set
 	// Indexes describe the indexes of the stripe. Their rows are those of the stripe.
@@ -39,6 +39,7 @@ type node struct {
 	id      uint32
 	field   *shardpb.FieldDescriptor
 	buffers []part
+	parquet *shardpb.ExternalParquetDataEncoding // instead of buffers
 }
 
 // part is a buffer that is to be written: copy writes its bytes, of which there are size.
@@ -55,7 +56,7 @@ type part struct {
 func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeOptions) error {
 	nodes := make([]node, len(f.Nodes))
 	for i, n := range f.Nodes {
-		nodes[i] = node{id: n.ID, field: n.Field}
+		nodes[i] = node{id: n.ID, field: n.Field, parquet: n.Parquet}
 		for _, b := range n.Buffers {
 			data := b.Data
 			nodes[i].buffers = append(nodes[i].buffers, part{
@@ -67,8 +68,11 @@ func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeO
 	if err := w.checkNodes(nodes, f.Rows); err != nil {
 		return w.fail(err)
 	}
-	raw := f.RawBytes
-	return w.appendStripe(ctx, nodes, &shardpb.StripeDirectory{TotalRecordCount: uint64(f.Rows), RawDataSize: &raw}, o)
+	d := &shardpb.StripeDirectory{TotalRecordCount: uint64(f.Rows)}
+	if raw := f.RawBytes; !slices.ContainsFunc(nodes, func(n node) bool { return n.parquet != nil }) { // Parquet files do not tell it
+		d.RawDataSize = &raw
+	}
+	return w.appendStripe(ctx, nodes, d, o)
 }
 
 // checkNodes checks that a stripe has one descriptor of every schema node. The reference cannot read a stripe that lacks
@@ -133,9 +137,12 @@ func (w *Writer) describeStripe(ctx context.Context, nodes []node, d *shardpb.St
 	if d.FieldListRef, err = w.writeDescriptors(ctx, nodes, &sums.FieldList); err != nil {
 		return w.fail(err)
 	}
-	if len(o.Properties) > 0 {
+	if len(o.Properties)+len(o.Standard) > 0 {
 		m := &shardpb.StripeProperties{}
 		if m.CustomProperties, err = shardfile.PropertiesToProto(o.Properties); err != nil {
+			return w.fail(err)
+		}
+		if m.StandardProperties, err = shardfile.PropertiesToProto(o.Standard); err != nil {
 			return w.fail(err)
 		}
 		if d.PropertiesRef, err = w.writeMessage(ctx, m, &sums.Properties); err != nil {
@@ -343,9 +350,14 @@ func (c *comparer) Write(p []byte) (int, error) {
 func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32) (*commonpb.DataRef, error) {
 	list := make([]frame, w.ids)
 	native := &shardpb.NativeDataEncoding{}
-	encodings := &shardpb.StripeFieldDescriptor{Encodings: []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Native{Native: native}}}}
+	encoding := &shardpb.DataEncoding{}
+	encodings := &shardpb.StripeFieldDescriptor{Encodings: []*shardpb.DataEncoding{encoding}}
 	var field, payload []byte
 	for _, n := range nodes {
+		encoding.Kind = &shardpb.DataEncoding_Native{Native: native}
+		if n.parquet != nil {
+			encoding.Kind = &shardpb.DataEncoding_Parquet{Parquet: n.parquet}
+		}
 		native.Buffers = native.Buffers[:0]
 		for _, b := range n.buffers {
 			native.Buffers = append(native.Buffers, b.desc)

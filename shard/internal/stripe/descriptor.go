@@ -16,6 +16,19 @@ func NativeEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncodin
 	return nil
 }
 
+// ParquetEncoding is the encoding of a node whose values readers take from Parquet files, because none before it is native, or nil.
+func ParquetEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.ExternalParquetDataEncoding {
+	for _, e := range d.GetEncodings() {
+		if native := e.GetNative(); native != nil && !native.GetPackedGroup() {
+			return nil
+		}
+		if p := e.GetParquet(); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
 // FindBuffer is the buffer of a kind among those of a node, nil if there is none.
 func FindBuffer(buffers []*shardpb.EncodedBuffer, kind shardpb.BufferKind) *shardpb.EncodedBuffer {
 	for _, b := range buffers {

@@ -30,6 +30,8 @@ type Node struct {
 	ID      uint32                   // schema id
 	Field   *shardpb.FieldDescriptor // statistics, constant, dictionary size
 	Buffers []Buffer                 // in the order to write them
+	// Parquet is where the values are, instead of buffers.
+	Parquet *shardpb.ExternalParquetDataEncoding
 }
 
 // Finished is a complete stripe. Nodes stand in the order in which their

@@ -3,6 +3,8 @@
 //	messages ─ frames and checksums of all metadata        messages.go
 //	root     ─ header, urls, properties, sums               root.go
 //	columns  ─ block maps, blocks, dictionaries as bytes    buffers.go
+//	external ─ references to Parquet files, and the values  external.go
+//	           in these
 //	values   ─ decoded, counted and compared with           values.go, ranges.go
 //	           what descriptors and indexes say             stats.go
 //	shard    ─ its descriptors, compared with the stripes'  stats.go
@@ -28,8 +30,10 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/verification"
+	"github.com/amudai/amudai-go/shard/internal/reference"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -95,23 +99,26 @@ func newVerifier(o Options) (*verifier, error) {
 	); err != nil {
 		return nil, err
 	}
-	return &verifier{Findings: f, o: o, seen: map[place]bool{}}, nil
+	v := &verifier{Findings: f, o: o, seen: map[place]bool{}}
+	v.references = reference.NewFiles(v.columns)
+	return v, nil
 }
 
 // verifier is a verification in progress.
 type verifier struct {
 	*verification.Findings
-	o        Options
-	file     *shardfile.File
-	table    *shardtable.Table
-	schema   *schema.Schema
-	ids      []uint32          // of all nodes, in depth-first order
-	paths    map[uint32]string // of nodes
-	ours     bool              // the edition is unknown to the reference
-	declared bool              // the shard declares an edition and features, all of which are known
-	flips    flipSearch
-	budget   *budget
-	unbound  atomic.Int64 // buffers without checksums in their descriptors
+	o          Options
+	file       *shardfile.File
+	table      *shardtable.Table
+	schema     *schema.Schema
+	ids        []uint32          // of all nodes, in depth-first order
+	paths      map[uint32]string // of nodes
+	ours       bool              // the edition is unknown to the reference
+	declared   bool              // the shard declares an edition and features, all of which are known
+	flips      flipSearch
+	budget     *budget
+	unbound    atomic.Int64 // buffers without checksums in their descriptors
+	references *reference.Files
 
 	mu   sync.Mutex
 	seen map[place]bool // places with problems, so that none is reported twice
@@ -260,6 +267,9 @@ func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error
 		return v.found(fault.InStripe(err, s.Index()))
 	}
 	c := &columnCheck{v: v, stripe: s}
+	if d, err := s.Descriptor(ctx, n.ID()); err == nil && stripe.ParquetEncoding(d) != nil {
+		return c.external(ctx, n)
+	}
 	ok, err := c.buffers(ctx, &col, schema.Escape(n.Name()))
 	if err != nil || !ok {
 		return err

@@ -12,6 +12,7 @@ type Counters struct {
 	mu     sync.Mutex
 	counts table.Counts       // but for Distinct
 	seen   map[place]struct{} // places of the blocks read
+	others map[table.Table]table.Counters
 }
 
 // place is where a block lies.
@@ -26,7 +27,25 @@ func (c *Counters) Counts() table.Counts {
 	defer c.mu.Unlock()
 	out := c.counts
 	out.Distinct = int64(len(c.seen))
+	for _, o := range c.others {
+		n := o.Counts()
+		out.Blocks, out.Distinct, out.BlockBytes = out.Blocks+n.Blocks, out.Distinct+n.Distinct, out.BlockBytes+n.BlockBytes
+		out.Whole, out.Values = out.Whole+n.Whole, out.Values+n.Values
+	}
 	return out
+}
+
+// Of are the counters of another table that has columns of the shard. What they count is counted here, too.
+func (c *Counters) Of(t table.Table) table.Counters {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.others[t] == nil {
+		if c.others == nil {
+			c.others = map[table.Table]table.Counters{}
+		}
+		c.others[t] = t.NewCounters()
+	}
+	return c.others[t]
 }
 
 func (c *Counters) add(r *Reader, parts []Part) {

@@ -42,7 +42,10 @@ type pageHeader struct {
 }
 
 // isData reports whether the page has values of rows.
-func (h *pageHeader) isData() bool { return h.kind == pageData || h.kind == pageDataV2 }
+func (h *pageHeader) isData() bool { return IsData(h.kind) }
+
+// IsData reports whether pages of a type have values.
+func IsData(kind int64) bool { return kind == pageData || kind == pageDataV2 }
 
 func (h *pageHeader) IsCoded() bool {
 	return h.encoding == plainDictionary || h.encoding == rleDictionary

@@ -36,13 +36,14 @@ func (f *File) parseFooter(footer []byte) (*metadata.FileMetaData, error) {
 	}
 	f.units, f.unordered = map[int]arrow.TimeUnit{}, map[int]bool{}
 	leaf := 0
-	for _, e := range m.Schema {
+	for i, e := range m.Schema {
 		if e.LogicalType != nil && e.LogicalType.CountSetFieldsLogicalType() == 0 {
 			e.LogicalType, f.unordered[leaf] = nil, e.Type != nil
 		}
 		if e.Type == nil {
 			continue
 		}
+		f.elements = append(f.elements, i)
 		if pq.Type(*e.Type) == pq.Types.Int96 {
 			length := int32(int96Size)
 			*e.Type, e.TypeLength, e.LogicalType, e.ConvertedType = asBytes, &length, nil, nil

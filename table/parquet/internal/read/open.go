@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
@@ -37,8 +38,11 @@ type File struct {
 	shapes []arrow.Field          // by the rules of Parquet, before the stored type is restored
 	units  map[int]arrow.TimeUnit // of the leaves of INT96
 	groups []group
-	source *chunk.Source
-	chunks *lru.Cache[chunkKey, *chunk.Chunk]
+	// elements are the places of the leaves in the schema of the footer.
+	elements []int
+	checksum uint64 // of the footer
+	source   *chunk.Source
+	chunks   *lru.Cache[chunkKey, *chunk.Chunk]
 
 	// unordered are the leaves of INT96, and of logical types that arrow-go does not know: their order is not known either.
 	unordered map[int]bool
@@ -60,19 +64,25 @@ const (
 // Open reads the footer of a file. Columns are the paths of the columns that will be read, nil for all: columns of INT96 among them are
 // looked through for their unit. The reader stays the caller's.
 func Open(ctx context.Context, r storage.Reader, columns []string) (*File, error) {
+	return openFile(ctx, r, columns, nil)
+}
+
+// openFile is Open, and with a schema takes units from it.
+func openFile(ctx context.Context, r storage.Reader, columns []string, as *arrow.Schema) (*File, error) {
 	f := &File{reader: &table.Counted{Reader: r}}
 	f.chunks = lru.New[chunkKey, *chunk.Chunk](cachedChunks)
-	if err := f.open(ctx, columns); err != nil {
+	if err := f.open(ctx, columns, as); err != nil {
 		return nil, f.Place(err)
 	}
 	return f, nil
 }
 
-func (f *File) open(ctx context.Context, columns []string) error {
+func (f *File) open(ctx context.Context, columns []string, as *arrow.Schema) error {
 	footer, err := f.footer(ctx)
 	if err != nil {
 		return err
 	}
+	f.checksum = xxh3.Hash(footer)
 	return convert.Guard(func() error {
 		stored, err := f.parse(footer)
 		if err != nil {
@@ -81,7 +91,9 @@ func (f *File) open(ctx context.Context, columns []string) error {
 		if err := f.findTypes(stored); err != nil || len(f.units) == 0 {
 			return err
 		}
-		if err := f.findUnits(ctx, columns); err != nil {
+		if as != nil {
+			f.unitsOf(as)
+		} else if err := f.findUnits(ctx, columns); err != nil {
 			return err
 		}
 		return f.findTypes(stored)
