@@ -48,6 +48,9 @@ func (in *inspector) sizes(ctx context.Context) error {
 		return err
 	}
 	in.AddFact("rows", in.file.Rows())
+	if n := in.file.Directory().GetDeletedRecordCount(); n > 0 {
+		in.AddFact("deleted rows", n) // whose values count here
+	}
 	in.AddFact("bytes", in.total)
 	in.AddFact("column bytes", columns)
 	if len(in.o.Columns) == 0 && len(in.o.Groups) == 0 {
