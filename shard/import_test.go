@@ -467,7 +467,7 @@ func TestImportFlips(t *testing.T) {
 		}
 		flipped := bytes.Clone(b)
 		failed := 0
-		for i := from; i < len(b); i += sweep.Step(5) {
+		for i := from; i < len(b); i += sweep.Step(12) {
 			flipped[i] ^= 1 << (i % 8)
 			require.NoError(t, os.WriteFile(path, flipped, 0o666))
 			got, err := readTable(t, "shard", location, provider.ReadOptions{})
