@@ -31,7 +31,7 @@ func (n *openNode) present(ctx context.Context, values nodeReader) (*presentRead
 		return nil, err
 	}
 	r := &presentReader{values: values, presence: bits, nullable: n.nullable()}
-	if stripe.FindBuffer(n.buffers, shardpb.BufferKind_DATA).GetEmbeddedPresence() {
+	if n.field.DictionarySize != nil || stripe.FindBuffer(n.buffers, shardpb.BufferKind_DATA).GetEmbeddedPresence() {
 		r.own, _ = values.(validity)
 	}
 	return r, nil
@@ -56,6 +56,9 @@ func (r *presentReader) read(ctx context.Context, w *work.Worker, rows rowset.Se
 		return nil, err
 	}
 	defer values.Release()
+	if n := values.NullN(); n > 0 && r.own == nil {
+		return nil, fault.Corruptf("%d nulls in blocks of values, whose descriptor says that they have none", n)
+	}
 	valid, nulls, err := r.presence.Validity(ctx, w, rows)
 	if err == nil {
 		err = r.presence.Data.Wrap(checkNulls(nulls, r.nullable))
