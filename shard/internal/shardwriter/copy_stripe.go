@@ -97,12 +97,12 @@ func (w *Writer) readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFie
 	if len(m.Encodings) == 0 {
 		return n, nil
 	}
-	native := stripe.NativeEncoding(m)
 	if p := stripe.ParquetEncoding(m); p != nil {
 		n.parquet = proto.CloneOf(p)
 		err := w.moveReferences(src, n.parquet)
 		return n, fault.InStripe(fault.In(err, fmt.Sprintf("field %d", id), -1), src.Index())
 	}
+	native := stripe.NativeEncoding(m)
 	if native == nil {
 		return n, fault.InStripe(fault.In(fault.Unsupportedf("only native encodings can be copied"), fmt.Sprintf("field %d", id), -1), src.Index())
 	}

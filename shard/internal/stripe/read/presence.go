@@ -159,21 +159,18 @@ func (r *codesReader[O]) valid(ctx context.Context, w *work.Worker, rows rowset.
 
 // validOf reads the nulls in the blocks of a buffer.
 func validOf(ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, nullable bool) ([]byte, error) {
-	out := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
-	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+	return selectRows(ctx, data, w, rows, func(p *blocks.Part, block []byte) ([]byte, error) {
 		b, err := encoding.ParseBlock(block, data.Options.Checksums)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		bits := scratch.Slice(&w.Bits, (p.N+7)/8)
 		nulls, err := encoding.DecodePresence(b.Presence, p.N, bits, 0)
 		if err != nil {
-			return fault.In(err, "presence", encoding.BlockHeaderLen)
+			return nil, fault.In(err, "presence", encoding.BlockHeaderLen)
 		}
-		work.PickBits(out, p.At, bitmap.Bits{Data: bits, Len: p.N}, p.Rows)
-		return checkNulls(nulls, nullable)
+		return bits, checkNulls(nulls, nullable)
 	})
-	return out, err
 }
 
 // valid reads the buffer alone, unless the values may have nulls of their own.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -48,7 +47,6 @@ func (r *bytesReader[O]) atOnce() int {
 }
 
 func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error) {
-	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
 	var c *build.Bytes[O]
 	room := 0 // for so many values
 	defer func() {
@@ -56,38 +54,33 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 			c.Release()
 		}
 	}()
-	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) (err error) {
+	return selectRows(ctx, r.data, w, rows, func(p *blocks.Part, block []byte) (found []byte, err error) {
 		if n := min(p.Count, r.atOnce()); n > room {
 			if c != nil {
 				c.Release()
 			}
 			room = min(max(n, 2*room), r.atOnce())
 			if c, err = build.NewBytes[O](w.Limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		b, err := r.parse(w, p, block)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		found := scratch.Slice(&w.Marked, (p.N+63)/64*8)
+		found = scratch.Slice(&w.Marked, (p.N+63)/64*8)
 		rest := *p
 		if p.Count >= p.N/sparse && b.MayMatch(found, required) {
 			rest.Rows = p.Rows.And(rowset.FromBits(found, 0, p.N, 0))
 			rest.Count = int(rest.Rows.Len())
 		}
 		clear(found)
-		if err := r.selectRows(w, &rest, b, c, found, holds); err != nil {
-			return err
-		}
-		work.PickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
-		return nil
+		return found, r.evaluate(w, &rest, b, c, found, holds)
 	})
-	return bits, err
 }
 
-// selectRows sets the bits of those rows of a block for which a condition is true.
-func (r *bytesReader[O]) selectRows(w *work.Worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds table.Holds) (err error) {
+// evaluate sets the bits of those rows of a block for which a condition is true.
+func (r *bytesReader[O]) evaluate(w *work.Worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds table.Holds) (err error) {
 	step := int64(p.N)
 	if n := r.atOnce(); p.Count > n {
 		step = int64(n)

@@ -72,19 +72,30 @@ func selectRanges[T numeric.Value](ctx context.Context, data *blocks.Reader, w *
 	})
 }
 
-// selectEach returns a bit for each of the rows. find sets the bits of all rows of a block.
+// selectEach is [selectRows] for bits in words.
 func selectEach(ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, find func(found []uint64, p *blocks.Part, block []byte) error) ([]byte, error) {
-	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
-	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+	return selectRows(ctx, data, w, rows, func(p *blocks.Part, block []byte) ([]byte, error) {
 		words := scratch.Slice(&w.Found, (p.N+63)/64)
 		if err := find(words, p, block); err != nil {
-			return err
+			return nil, err
 		}
 		held := arrowutil.Bytes(words)
 		for i, word := range words {
 			binary.LittleEndian.PutUint64(held[8*i:], word)
 		}
-		work.PickBits(bits, p.At, bitmap.Bits{Data: held, Len: p.N}, p.Rows)
+		return held, nil
+	})
+}
+
+// selectRows returns a bit for each of the rows. find returns the bits of all rows of a block.
+func selectRows(ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, find func(p *blocks.Part, block []byte) ([]byte, error)) ([]byte, error) {
+	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
+	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+		found, err := find(p, block)
+		if err != nil {
+			return err
+		}
+		work.PickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
 		return nil
 	})
 	return bits, err
