@@ -9,15 +9,15 @@ import (
 // mayNotRecover lists the functions that start goroutines without a deferred recovery in the same function, with the
 // reason.
 var mayNotRecover = map[string]string{
-	"internal/engine/scan/read_ahead.go fetch":          "readWindow.fetch recovers, in windowList.read",
-	"internal/engine/scan/scanner.go start":             "work calls filterRows and decode, which recover into the error of the job",
-	"shard/internal/stripe/write/pool.go newWorkerPool": "tasks recover into the error of their buffer (pipeline.try, pipeline.append)",
-	"shard/internal/stripe/write/writer.go each":        "try recovers into the error of the column",
-	"cmd/amudai/internal/convert/convert.go readAhead":  "nextBatch recovers",
-	"internal/base/parallel/parallel.go Each":           "one recovers",
-	"rntuple/internal/write/parallel.go each":           "guarded recovers into the error of the field or column",
-	"internal/bench/measure/peak.go Peak":               "it reads a file of the system, no input",
-	"cmd/amudai/main.go main":                           "it waits for a signal",
+	"internal/engine/scan/read_ahead.go fetch":                     "readWindow.fetch recovers, in windowList.read",
+	"internal/engine/scan/scanner.go start":                        "work calls filterRows and decode, which recover into the error of the job",
+	"shard/internal/stripe/write/internal/buffers/pool.go NewPool": "tasks recover into the error of their buffer (pipeline.try, pipeline.append)",
+	"shard/internal/stripe/write/writer.go each":                   "try recovers into the error of the column",
+	"cmd/amudai/internal/convert/convert.go readAhead":             "nextBatch recovers",
+	"internal/base/parallel/parallel.go Each":                      "one recovers",
+	"rntuple/internal/write/parallel.go each":                      "guarded recovers into the error of the field or column",
+	"internal/bench/measure/peak.go Peak":                          "it reads a file of the system, no input",
+	"cmd/amudai/main.go main":                                      "it waits for a signal",
 }
 
 // TestGoroutinesRecover requires a deferred fault.Recover or fault.RecoverInternal in every goroutine. No caller

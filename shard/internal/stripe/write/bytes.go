@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 )
 
 // bytesWriter writes String, Binary, Guid and FixedSizeBinary nodes. It begins
@@ -27,7 +28,7 @@ import (
 // follows is written as blocks of byte strings. Values that may be all of a brief
 // column are staged until that is known.
 type bytesWriter struct {
-	ctx   *nodeContext
+	ctx   *buffers.Context
 	id    uint32
 	fixed int  // length of every value, 0 if it varies
 	text  bool // values must be UTF-8
@@ -40,31 +41,31 @@ type bytesWriter struct {
 	rows  int64
 	total int64 // bytes of all values
 
-	native bytesBlocks
+	native buffers.ByteBlocks
 }
 
-func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
+func newBytesWriter(c *buffers.Context, col *arrowmap.Column) *bytesWriter {
 	w := &bytesWriter{
 		ctx: c, id: col.ID, fixed: int(col.Stored.FixedSize), text: col.Stored.Type == schema.String,
 		stats: stats.NewBytes(stats.BytesOptions{
 			String:   col.Stored.Type == schema.String,
 			Bound:    stats.StoredBound,
-			NoFilter: c.encoding.Profile == encoding.ProfilePlain && col.Stored.Type != schema.Guid,
+			NoFilter: c.Encoding.Profile == encoding.ProfilePlain && col.Stored.Type != schema.Guid,
 		}),
 	}
-	w.native = newBytesBlocks(c, w.id, w.fixed)
-	if c.encoding.Profile != encoding.ProfilePlain {
+	w.native = buffers.NewByteBlocks(c, w.id, w.fixed)
+	if c.Encoding.Profile != encoding.ProfilePlain {
 		w.dict = dictionary.NewBuilder(byte(col.Stored.Type), w.fixed)
-		w.dict.Budget = c.stage.dictionary
-		w.dict.Packed = c.encoding.Features.Has(edition.PackedDictionaries)
-		w.dict.Brief = w.dict.Packed && c.encoding.Profile == encoding.Balanced
+		w.dict.Budget = c.Stage.Dictionary
+		w.dict.Packed = c.Encoding.Features.Has(edition.PackedDictionaries)
+		w.dict.Brief = w.dict.Packed && c.Encoding.Profile == encoding.Balanced
 		w.brief = w.dict.Brief
 	}
 	return w
 }
 
 func (w *bytesWriter) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, w.ctx.stage.values, w.writeChunk)
+	return w.ctx.InChunks(arr, w.ctx.Stage.Values, w.writeChunk)
 }
 
 func (w *bytesWriter) writeChunk(arr arrow.Array) error {
@@ -76,7 +77,7 @@ func (w *bytesWriter) writeChunk(arr arrow.Array) error {
 		return err
 	}
 	if w.brief && w.staysBrief(v) {
-		w.native.stage(v, valid)
+		w.native.Stage(v, valid)
 		return nil
 	}
 	if err := w.endBrief(); err != nil {
@@ -88,28 +89,28 @@ func (w *bytesWriter) writeChunk(arr arrow.Array) error {
 // staysBrief tells whether the column is brief with v, too.
 func (w *bytesWriter) staysBrief(v bytestring.Values) bool {
 	n, bytes := v.N, len(v.Bytes())
-	if s := w.native.staged; s != nil {
-		n, bytes = n+s.values.N, bytes+len(s.values.Bytes())
+	if s := w.native.Staged; s != nil {
+		n, bytes = n+s.Values.N, bytes+len(s.Values.Bytes())
 	}
-	return n <= w.ctx.stage.values && bytes <= w.ctx.stage.brief
+	return n <= w.ctx.Stage.Values && bytes <= w.ctx.Stage.Brief
 }
 
 // endBrief adds what is staged of a brief column, as that of any other.
 func (w *bytesWriter) endBrief() error {
-	s := w.native.staged
+	s := w.native.Staged
 	if !w.brief || s == nil {
 		w.brief = false
 		return nil
 	}
-	w.brief, w.native.staged = false, nil
-	defer s.put()
-	return w.addAll(s.values, s.valid.view())
+	w.brief, w.native.Staged = false, nil
+	defer s.Put()
+	return w.addAll(s.Values, s.Valid.View())
 }
 
 // addAll adds values a segment at a time, the first time up to where the dictionary may be given up.
 func (w *bytesWriter) addAll(v bytestring.Values, valid bitmap.Bits) error {
 	for v.N > 0 {
-		n, full := w.native.room(w.ctx, v)
+		n, full := w.native.Room(w.ctx, v)
 		if left := dictionary.FirstLook - w.rows; w.dict != nil && left > 0 && left < int64(n) {
 			n, full = int(left), false
 		}
@@ -127,13 +128,13 @@ func (w *bytesWriter) add(v bytestring.Values, valid bitmap.Bits, endOfSegment b
 	w.total += int64(len(v.Bytes()))
 	if w.dict == nil {
 		w.stats.Add(v, valid)
-		return w.native.add(w.ctx, v, valid)
+		return w.native.Add(w.ctx, v, valid)
 	}
 	mem := getScratch()
 	mem.ids = w.dict.AddAll(mem.ids[:0], v.Data, v.Offsets, valid)
 	w.codes.Append(mem.ids)
 	mem.put()
-	w.native.skip(w.ctx, v)
+	w.native.Skip(w.ctx, v)
 	if (endOfSegment || w.rows == dictionary.FirstLook) && !w.dict.Stay(w.rows) {
 		return w.giveUp()
 	}
@@ -232,7 +233,7 @@ func (w *bytesWriter) moveToBlocks() error {
 	null, hasNull := w.dict.NullID()
 	mem := getScratch()
 	defer mem.put()
-	w.native.count, w.native.bytes = 0, 0
+	w.native.Count, w.native.Bytes = 0, 0
 	return w.codes.Each(func(codes []uint32) error {
 		v := bytestring.Values{Fixed: w.fixed, Data: mem.data[:0], Offsets: append(mem.offsets[:0], 0), N: len(codes)}
 		valid := bitmap.All(len(codes))
@@ -247,7 +248,7 @@ func (w *bytesWriter) moveToBlocks() error {
 			v.Offsets = append(v.Offsets, int64(len(v.Data)))
 		}
 		mem.data, mem.offsets = v.Data, v.Offsets
-		return w.native.addAll(w.ctx, v, valid)
+		return w.native.AddAll(w.ctx, v, valid)
 	})
 }
 
@@ -264,15 +265,15 @@ func (w *bytesWriter) addDictionaryStats() {
 
 // finishBrief adds the values of a brief column, without a dictionary if hardly any are equal.
 func (w *bytesWriter) finishBrief() error {
-	s := w.native.staged
+	s := w.native.Staged
 	if !w.brief || s == nil {
 		return nil
 	}
-	v, valid := s.values, s.valid.view()
+	v, valid := s.Values, s.Valid.View()
 	if dictionary.Repeats(v, valid) {
 		return w.endBrief()
 	}
-	w.dict, w.rows, w.native.unequal = nil, int64(v.N), true
+	w.dict, w.rows, w.native.Unequal = nil, int64(v.N), true
 	w.dropFilter()
 	w.stats.Add(v, valid)
 	return nil
@@ -280,7 +281,7 @@ func (w *bytesWriter) finishBrief() error {
 
 // dropFilter leaves out the Bloom filter of few rows.
 func (w *bytesWriter) dropFilter() {
-	if w.rows <= filterFrom || w.rows <= oneBlock && w.ctx.encoding.Features != 0 {
+	if w.rows <= filterFrom || w.rows <= buffers.OneBlock && w.ctx.Encoding.Features != 0 {
 		w.stats.DropFilter()
 	}
 }
@@ -299,12 +300,12 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 			return w.finishDictionary(f)
 		}
 		if w.dict != nil {
-			w.native.unequal = w.dict.Unequal(w.rows)
+			w.native.Unequal = w.dict.Unequal(w.rows)
 			if err := w.moveToBlocks(); err != nil {
 				return nil, err
 			}
 		}
-		return w.native.finish(w.ctx)
+		return w.native.Finish(w.ctx)
 	})
 }
 
@@ -312,27 +313,27 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 // reading so few values costs no more than reading it.
 const filterFrom = 256
 
-func (w *bytesWriter) release() { w.native.pipeline.release(w.ctx) }
+func (w *bytesWriter) release() { w.native.Pipeline.Release(w.ctx) }
 
 // finishDictionary makes the buffers of codes and of the dictionary (docs/format.md §8).
 func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
 	perm := w.dict.Renumber(&w.codes)
 	size := uint64(w.dict.Len())
 	field.DictionarySize = &size
-	o := w.ctx.encoding
+	o := w.ctx.Encoding
 	o.NoPresence = true
-	part := nodePart{id: w.id, codes: true}
-	if part.skewed = o.Profile == encoding.Balanced && o.Features.Has(edition.PrefixBins) && w.dict.Skewed(); part.skewed {
+	part := buffers.NodePart{ID: w.id, Codes: true}
+	if part.Skewed = o.Profile == encoding.Balanced && o.Features.Has(edition.PrefixBins) && w.dict.Skewed(); part.Skewed {
 		o.Profile = encoding.HighCompression
 	}
-	codes := newPrimitiveBlocks[uint32](w.ctx, part, o)
-	defer codes.release(w.ctx) // after an error
+	codes := buffers.NewNumberBlocks[uint32](w.ctx, part, o)
+	defer codes.Release(w.ctx) // after an error
 	left := w.codes.Len()
 	err := w.codes.Each(func(ids []uint32) error {
-		if codes.values == nil {
-			codes.values = getStage[uint32](min(left, max(w.ctx.stage.values, len(ids))))
+		if codes.Values == nil {
+			codes.Values = buffers.GetStage[uint32](min(left, max(w.ctx.Stage.Values, len(ids))))
 		}
-		staged := codes.grow(w.ctx, len(ids))
+		staged := codes.Grow(w.ctx, len(ids))
 		copy(staged, ids)
 		if perm != nil {
 			for i, id := range ids {
@@ -340,24 +341,24 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe
 			}
 		}
 		left -= len(ids)
-		return codes.flush(w.ctx, &bitStage{n: len(codes.values)}, left == 0)
+		return codes.Flush(w.ctx, nil, left == 0)
 	})
 	if err != nil {
 		return nil, err
 	}
-	buffers, err := codes.pipeline.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
+	all, err := codes.Pipeline.Finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
 	if err != nil {
 		return nil, err
 	}
 	var raw []byte
 	if w.dict.Packed {
-		raw, err = w.dict.AppendPacked(nil, w.ctx.encoding)
-		w.ctx.features.addDictionary(raw)
+		raw, err = w.dict.AppendPacked(nil, w.ctx.Encoding)
+		w.ctx.Features.AddDictionary(raw)
 	} else {
 		raw = w.dict.Append(nil)
 	}
 	if err != nil {
-		return buffers, err
+		return all, err
 	}
-	return appendWhole(w.ctx, buffers, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, raw)
+	return buffers.AppendWhole(w.ctx, all, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, raw)
 }

@@ -15,35 +15,36 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 )
 
 // decimalWriter writes decimals: one DATA buffer of 16-byte values with
 // embedded presence, and a RANGE_INDEX (docs/format.md §5.5).
 type decimalWriter struct {
-	ctx    *nodeContext
+	ctx    *buffers.Context
 	id     uint32
 	load   rules.Loader[decimal.Decimal]
 	rule   arrowmap.Rule
 	scale  int
 	stats  stats.Decimal
 	index  *numrange.Builder[decimal.Decimal] // nil for profile Plain
-	blocks bytesBlocks
+	blocks buffers.ByteBlocks
 }
 
-func newDecimalWriter(c *nodeContext, col *arrowmap.Column) (*decimalWriter, error) {
+func newDecimalWriter(c *buffers.Context, col *arrowmap.Column) (*decimalWriter, error) {
 	load, err := rules.DecimalLoader(col)
 	if err != nil {
 		return nil, err
 	}
-	w := &decimalWriter{ctx: c, id: col.ID, load: load, rule: col.Rule, scale: int(col.Scale), blocks: newBytesBlocks(c, col.ID, decimal.Width)}
-	if c.encoding.Profile != encoding.ProfilePlain {
+	w := &decimalWriter{ctx: c, id: col.ID, load: load, rule: col.Rule, scale: int(col.Scale), blocks: buffers.NewByteBlocks(c, col.ID, decimal.Width)}
+	if c.Encoding.Profile != encoding.ProfilePlain {
 		w.index = numrange.NewDecimalBuilder()
 	}
 	return w, nil
 }
 
 func (w *decimalWriter) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, w.ctx.stage.values, w.writeChunk)
+	return w.ctx.InChunks(arr, w.ctx.Stage.Values, w.writeChunk)
 }
 
 func (w *decimalWriter) writeChunk(arr arrow.Array) error {
@@ -56,7 +57,7 @@ func (w *decimalWriter) writeChunk(arr arrow.Array) error {
 	}
 	w.describe(mem, values, arr, valid)
 	v := bytestring.Values{Data: arrowutil.Bytes(values), Fixed: decimal.Width, N: len(values)}
-	return w.blocks.addAll(w.ctx, v, valid)
+	return w.blocks.AddAll(w.ctx, v, valid)
 }
 
 // describe adds values to statistics and index: as integers if all fit, which
@@ -81,12 +82,12 @@ func (w *decimalWriter) describe(mem *chunkScratch, values []decimal.Decimal, ar
 
 func (w *decimalWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return finishNode(out, w.id, &w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		buffers, err := w.blocks.finish(w.ctx)
+		all, err := w.blocks.Finish(w.ctx)
 		if err != nil {
 			return nil, err
 		}
-		return appendRangeIndex(w.ctx, buffers, f, w.index)
+		return buffers.AppendRangeIndex(w.ctx, all, f, w.index)
 	})
 }
 
-func (w *decimalWriter) release() { w.blocks.pipeline.release(w.ctx) }
+func (w *decimalWriter) release() { w.blocks.Pipeline.Release(w.ctx) }

@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 )
 
 // intervalWriter splits intervals into their parts, which are stored as the children
@@ -17,13 +18,13 @@ type intervalWriter struct {
 	*structWriter
 }
 
-func newIntervalWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+func newIntervalWriter(c *buffers.Context, col *arrowmap.Column) (nodeWriter, error) {
 	parts, err := newStructWriter(c, col)
 	return &intervalWriter{parts}, err
 }
 
 func (w *intervalWriter) write(arr arrow.Array) error {
-	arr, err := w.ctx.plain(arr)
+	arr, err := w.ctx.Plain(arr)
 	if err != nil {
 		return err
 	}
@@ -33,15 +34,15 @@ func (w *intervalWriter) write(arr arrow.Array) error {
 	case arrow.INTERVAL_DAY_TIME:
 		v := arrowutil.Values[arrow.DayTimeInterval](arr)
 		parts = []arrow.Array{
-			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v arrow.DayTimeInterval) int32 { return v.Days }),
-			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v arrow.DayTimeInterval) int32 { return v.Milliseconds }),
+			intervalPart(w.ctx.Mem, arrow.PrimitiveTypes.Int32, v, func(v arrow.DayTimeInterval) int32 { return v.Days }),
+			intervalPart(w.ctx.Mem, arrow.PrimitiveTypes.Int32, v, func(v arrow.DayTimeInterval) int32 { return v.Milliseconds }),
 		}
 	case arrow.INTERVAL_MONTH_DAY_NANO:
 		v := arrowutil.Values[arrow.MonthDayNanoInterval](arr)
 		parts = []arrow.Array{
-			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v arrow.MonthDayNanoInterval) int32 { return v.Months }),
-			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v arrow.MonthDayNanoInterval) int32 { return v.Days }),
-			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int64, v, func(v arrow.MonthDayNanoInterval) int64 { return v.Nanoseconds }),
+			intervalPart(w.ctx.Mem, arrow.PrimitiveTypes.Int32, v, func(v arrow.MonthDayNanoInterval) int32 { return v.Months }),
+			intervalPart(w.ctx.Mem, arrow.PrimitiveTypes.Int32, v, func(v arrow.MonthDayNanoInterval) int32 { return v.Days }),
+			intervalPart(w.ctx.Mem, arrow.PrimitiveTypes.Int64, v, func(v arrow.MonthDayNanoInterval) int64 { return v.Nanoseconds }),
 		}
 	default:
 		return fmt.Errorf("array of type %s for an interval", arr.DataType())

@@ -7,46 +7,44 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 )
 
 // listWriter writes lists and maps: an OFFSETS buffer of one 64-bit end offset
 // more than lists, the first 0, and a PRESENCE buffer if a list is null
 // (docs/format.md §5.3). Children hold the items of all lists.
 type listWriter struct {
-	ctx      *nodeContext
+	ctx      *buffers.Context
 	id       uint32
 	children childWriters // List: item; Map: key, value
-	offsets  primitiveBlocks[uint64]
-	none     bitStage // offsets have no nulls
+	offsets  buffers.NumberBlocks[uint64]
 	last     uint64
 	ends     []uint64
-	valid    presenceWriter
+	valid    buffers.PresenceWriter
 	stats    stats.List
 }
 
-func newListWriter(c *nodeContext, col *arrowmap.Column) (*listWriter, error) {
-	o := c.encoding
+func newListWriter(c *buffers.Context, col *arrowmap.Column) (*listWriter, error) {
+	o := c.Encoding
 	o.NoPresence = true
-	w := &listWriter{ctx: c, id: col.ID, offsets: newPrimitiveBlocks[uint64](c, nodePart{id: col.ID}, o)}
-	w.offsets.grow(c, 1)[0] = 0
-	w.none.append(bitmap.All(1))
+	w := &listWriter{ctx: c, id: col.ID, offsets: buffers.NewNumberBlocks[uint64](c, buffers.NodePart{ID: col.ID}, o)}
+	w.offsets.Grow(c, 1)[0] = 0
 	var err error
 	w.children, err = newChildWriters(c, col)
 	return w, err
 }
 
 func (w *listWriter) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, w.offsets.room(w.ctx), w.writeChunk)
+	return w.ctx.InChunks(arr, w.offsets.Room(w.ctx), w.writeChunk)
 }
 
 func (w *listWriter) writeChunk(arr arrow.Array) error {
 	fixed, isFixed := arr.(*array.FixedSizeList)
 	if !isFixed && arrowutil.NullRanges(arr) {
-		clean, err := arrowutil.DropNullRanges(w.ctx.mem, arr)
+		clean, err := arrowutil.DropNullRanges(w.ctx.Mem, arr)
 		if err != nil {
 			return err
 		}
@@ -54,7 +52,7 @@ func (w *listWriter) writeChunk(arr arrow.Array) error {
 		arr = clean
 	}
 	var from, to int64
-	dst := w.offsets.grow(w.ctx, arr.Len())
+	dst := w.offsets.Grow(w.ctx, arr.Len())
 	switch a := arr.(type) {
 	case *array.FixedSizeList:
 		size := int64(a.DataType().(*arrow.FixedSizeListType).Len())
@@ -70,16 +68,15 @@ func (w *listWriter) writeChunk(arr arrow.Array) error {
 	valid := arrowutil.Validity(arr)
 	w.ends = append(append(w.ends[:0], w.last), dst...)
 	w.stats.Add(w.ends, valid)
-	w.valid.add(valid)
-	w.none.append(bitmap.All(len(dst)))
+	w.valid.Add(valid)
 	w.last += uint64(to - from)
 	if isFixed {
 		items := fixedItems(fixed)
 		defer items.Release()
-		if err := w.ctx.writeMasked(w.children[0], items, repeatBits(valid, fixed)); err != nil {
+		if err := writeMasked(w.ctx, w.children[0], items, repeatBits(valid, fixed)); err != nil {
 			return err
 		}
-		return w.offsets.flush(w.ctx, &w.none, false)
+		return w.offsets.Flush(w.ctx, nil, false)
 	}
 	for i, all := range kinds.Open(arr).Parts {
 		items := array.NewSlice(all, from, to)
@@ -89,7 +86,7 @@ func (w *listWriter) writeChunk(arr arrow.Array) error {
 			return err
 		}
 	}
-	return w.offsets.flush(w.ctx, &w.none, false)
+	return w.offsets.Flush(w.ctx, nil, false)
 }
 
 // rebase fills dst with the end offsets of lists, moved so that the first list
@@ -104,16 +101,16 @@ func rebase[O int32 | int64](dst []uint64, offsets []O, base uint64) (from, to i
 
 func (w *listWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return w.children.finishNode(out, w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		buffers, err := w.offsets.finish(w.ctx, &w.none, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
+		all, err := w.offsets.Finish(w.ctx, nil, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
 		if err != nil {
 			return nil, err
 		}
-		return w.valid.finish(w.ctx, buffers)
+		return w.valid.Finish(w.ctx, all)
 	})
 }
 
 func (w *listWriter) release() {
-	w.offsets.release(w.ctx)
-	w.valid.bits.out.release()
+	w.offsets.Release(w.ctx)
+	w.valid.Release()
 	w.children.release()
 }

@@ -4,18 +4,13 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
-	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
-	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 )
 
 // nodeWriter writes one schema node and those below it. It is used by one
@@ -30,22 +25,8 @@ type nodeWriter interface {
 	release()
 }
 
-// nodeContext is shared by all node writers of a stripe.
-type nodeContext struct {
-	encoding encoding.Options
-	budget   *storage.Budget
-	tempDir  string
-	features *featureLog
-	mem      memory.Allocator
-	history  *History // may be nil
-	pool     *workerPool
-	stage    stageSize
-
-	nullsApart bool // of numbers
-}
-
 // newNodeWriter makes the writer for a column of the type table.
-func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+func newNodeWriter(c *buffers.Context, col *arrowmap.Column) (nodeWriter, error) {
 	switch col.Rule {
 	case arrowmap.DayTime, arrowmap.MonthDayNano:
 		return newIntervalWriter(c, col)
@@ -76,34 +57,6 @@ func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
 	}
 }
 
-// plain is arr without dictionary, runs, views or extension; the caller releases it.
-func (c *nodeContext) plain(arr arrow.Array) (arrow.Array, error) {
-	return arrowutil.Plain(c.mem, arr)
-}
-
-// inChunks calls f with slices of the plain arr, the first of at most room values and
-// the others of at most what a node stages, so that this stays small whatever the
-// length of arr.
-func (c *nodeContext) inChunks(arr arrow.Array, room int, f func(arrow.Array) error) error {
-	arr, err := c.plain(arr)
-	if err != nil {
-		return err
-	}
-	defer arr.Release()
-	if arr.Len() <= room {
-		return rules.ShiftRows(f(arr), 0)
-	}
-	for i, n := 0, room; i < arr.Len(); i, n = i+n, c.stage.values {
-		part := array.NewSlice(arr, int64(i), int64(min(i+n, arr.Len())))
-		err := f(part)
-		part.Release()
-		if err != nil {
-			return rules.ShiftRows(err, i)
-		}
-	}
-	return nil
-}
-
 // finishNode appends a node: without buffers if all values are equal, and what is staged is dropped then.
 func finishNode(out []stripe.Node, id uint32, s stats.Collector, release func(), buffers func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error)) ([]stripe.Node, error) {
 	n := stripe.Node{ID: id, Field: &shardpb.FieldDescriptor{}}
@@ -120,7 +73,7 @@ func finishNode(out []stripe.Node, id uint32, s stats.Collector, release func(),
 // childWriters are those of the children of a node.
 type childWriters []nodeWriter
 
-func newChildWriters(c *nodeContext, col *arrowmap.Column) (childWriters, error) {
+func newChildWriters(c *buffers.Context, col *arrowmap.Column) (childWriters, error) {
 	var out childWriters
 	for i := range col.Children {
 		child, err := newNodeWriter(c, &col.Children[i])

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 )
 
 // valueStats collects statistics of values.
@@ -25,32 +26,32 @@ type valueStats[T any] interface {
 // primitiveWriter writes integers, floats and times: one DATA buffer of
 // primitive blocks with embedded presence, and a RANGE_INDEX (docs/format.md §5.1).
 type primitiveWriter[T numeric.Value] struct {
-	ctx    *nodeContext
+	ctx    *buffers.Context
 	id     uint32
 	load   rules.Loader[T]
 	stats  valueStats[T]
 	index  *numrange.Builder[T] // nil for profile Plain
-	blocks primitiveBlocks[T]
-	valid  bitStage
-	apart  presenceWriter // of nulls in a buffer of their own; valid is all set then
+	blocks buffers.NumberBlocks[T]
+	valid  buffers.BitStage
+	apart  buffers.PresenceWriter // of nulls in a buffer of their own; valid is all set then
 }
 
 // newNumberWriters make the writers for stored numbers.
-var newNumberWriters = stripe.PerNumber[func(*nodeContext, *arrowmap.Column) (nodeWriter, error)]{
+var newNumberWriters = stripe.PerNumber[func(*buffers.Context, *arrowmap.Column) (nodeWriter, error)]{
 	newIntegerWriter[int8], newIntegerWriter[int16], newIntegerWriter[int32], newIntegerWriter[int64],
 	newIntegerWriter[uint8], newIntegerWriter[uint16], newIntegerWriter[uint32], newIntegerWriter[uint64],
 	newFloatWriter[float32], newFloatWriter[float64],
 }
 
-func newIntegerWriter[T stats.Integer](c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+func newIntegerWriter[T stats.Integer](c *buffers.Context, col *arrowmap.Column) (nodeWriter, error) {
 	return newPrimitiveWriter(c, col, &stats.Numeric[T]{})
 }
 
-func newFloatWriter[T float32 | float64](c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+func newFloatWriter[T float32 | float64](c *buffers.Context, col *arrowmap.Column) (nodeWriter, error) {
 	return newPrimitiveWriter(c, col, &stats.Float[T]{})
 }
 
-func newPrimitiveWriter[T numeric.Value](c *nodeContext, col *arrowmap.Column, collector valueStats[T]) (nodeWriter, error) {
+func newPrimitiveWriter[T numeric.Value](c *buffers.Context, col *arrowmap.Column, collector valueStats[T]) (nodeWriter, error) {
 	load, err := rules.LoaderOf[T](col)
 	if err != nil {
 		return nil, err
@@ -58,21 +59,21 @@ func newPrimitiveWriter[T numeric.Value](c *nodeContext, col *arrowmap.Column, c
 	w := &primitiveWriter[T]{
 		ctx: c, id: col.ID, load: load,
 		stats:  collector,
-		blocks: newPrimitiveBlocks[T](c, nodePart{id: col.ID}, c.encoding),
+		blocks: buffers.NewNumberBlocks[T](c, buffers.NodePart{ID: col.ID}, c.Encoding),
 	}
-	if c.encoding.Profile != encoding.ProfilePlain {
+	if c.Encoding.Profile != encoding.ProfilePlain {
 		w.index = numrange.NewBuilder[T](byte(col.Stored.Type))
 	}
 	return w, nil
 }
 
 func (w *primitiveWriter[T]) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, w.blocks.room(w.ctx), w.writeChunk)
+	return w.ctx.InChunks(arr, w.blocks.Room(w.ctx), w.writeChunk)
 }
 
 func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
 	valid := arrowutil.Validity(arr)
-	dst := w.blocks.grow(w.ctx, arr.Len())
+	dst := w.blocks.Grow(w.ctx, arr.Len())
 	if err := w.load(dst, arr, valid); err != nil {
 		return err
 	}
@@ -80,31 +81,31 @@ func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
 	if w.index != nil {
 		w.index.Add(dst, valid)
 	}
-	if w.ctx.nullsApart {
-		w.apart.add(valid)
+	if w.ctx.NullsApart {
+		w.apart.Add(valid)
 		repeatPrevious(dst, valid)
 		valid = bitmap.All(len(dst))
 	}
-	w.valid.append(valid)
-	return w.blocks.flush(w.ctx, &w.valid, false)
+	w.valid.Append(valid)
+	return w.blocks.Flush(w.ctx, &w.valid, false)
 }
 
 func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return finishNode(out, w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		embedded := !w.ctx.nullsApart || w.apart.bits.bits.clear == 0
-		buffers, err := w.blocks.finish(w.ctx, &w.valid, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: embedded})
+		embedded := !w.ctx.NullsApart || !w.apart.Nulls()
+		all, err := w.blocks.Finish(w.ctx, &w.valid, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: embedded})
 		if err == nil && !embedded {
-			w.ctx.features.add(edition.NullsApart)
-			buffers, err = w.apart.finish(w.ctx, buffers)
+			w.ctx.Features.Add(edition.NullsApart)
+			all, err = w.apart.Finish(w.ctx, all)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return appendRangeIndex(w.ctx, buffers, f, w.index)
+		return buffers.AppendRangeIndex(w.ctx, all, f, w.index)
 	})
 }
 
-func (w *primitiveWriter[T]) release() { w.blocks.release(w.ctx) }
+func (w *primitiveWriter[T]) release() { w.blocks.Release(w.ctx) }
 
 // repeatPrevious replaces nulls by the value before them, which costs the fewest bytes.
 func repeatPrevious[T numeric.Value](values []T, valid bitmap.Bits) {

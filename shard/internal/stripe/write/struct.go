@@ -12,19 +12,20 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 )
 
 // structWriter writes structs and fixed-size lists: nothing of its own but a
 // PRESENCE buffer if a value is null (docs/format.md §5.4).
 type structWriter struct {
-	ctx      *nodeContext
+	ctx      *buffers.Context
 	id       uint32
 	children childWriters
-	valid    presenceWriter
+	valid    buffers.PresenceWriter
 	stats    stats.Presence
 }
 
-func newStructWriter(c *nodeContext, col *arrowmap.Column) (*structWriter, error) {
+func newStructWriter(c *buffers.Context, col *arrowmap.Column) (*structWriter, error) {
 	w := &structWriter{ctx: c, id: col.ID}
 	var err error
 	w.children, err = newChildWriters(c, col)
@@ -32,7 +33,7 @@ func newStructWriter(c *nodeContext, col *arrowmap.Column) (*structWriter, error
 }
 
 func (w *structWriter) write(arr arrow.Array) error {
-	arr, err := w.ctx.plain(arr)
+	arr, err := w.ctx.Plain(arr)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (w *structWriter) write(arr arrow.Array) error {
 	switch a := arr.(type) {
 	case *array.Struct:
 		for i, child := range w.children {
-			if err := w.ctx.writeMasked(child, a.Field(i), valid); err != nil {
+			if err := writeMasked(w.ctx, child, a.Field(i), valid); err != nil {
 				return err
 			}
 		}
@@ -50,18 +51,18 @@ func (w *structWriter) write(arr arrow.Array) error {
 	case *array.FixedSizeList:
 		items := fixedItems(a)
 		defer items.Release()
-		return w.ctx.writeMasked(w.children[0], items, repeatBits(valid, a))
+		return writeMasked(w.ctx, w.children[0], items, repeatBits(valid, a))
 	}
 	return fmt.Errorf("array of type %s for a struct", arr.DataType())
 }
 
 // writeMasked writes a child's values, null wherever the parent is: what lies
 // under a null parent may be garbage that does not even convert.
-func (c *nodeContext) writeMasked(child nodeWriter, arr arrow.Array, valid bitmap.Bits) error {
+func writeMasked(c *buffers.Context, child nodeWriter, arr arrow.Array, valid bitmap.Bits) error {
 	if valid.Data == nil {
 		return child.write(arr)
 	}
-	masked, err := arrowutil.Mask(c.mem, arr, valid)
+	masked, err := arrowutil.Mask(c.Mem, arr, valid)
 	if err != nil {
 		return err
 	}
@@ -93,16 +94,16 @@ func repeatBits(valid bitmap.Bits, a *array.FixedSizeList) bitmap.Bits {
 
 func (w *structWriter) addPresence(valid bitmap.Bits) {
 	w.stats.Add(valid)
-	w.valid.add(valid)
+	w.valid.Add(valid)
 }
 
 func (w *structWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return w.children.finishNode(out, w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		return w.valid.finish(w.ctx, nil)
+		return w.valid.Finish(w.ctx, nil)
 	})
 }
 
 func (w *structWriter) release() {
-	w.valid.bits.out.release()
+	w.valid.Release()
 	w.children.release()
 }

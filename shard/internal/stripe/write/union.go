@@ -6,46 +6,44 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 )
 
 // unionWriter writes unions: a DATA buffer of the number of the alternative at each position, of 8 bits. Children have the positions of
 // the union, and nulls where another one is chosen (docs/format.md §5.4).
 type unionWriter struct {
-	ctx      *nodeContext
+	ctx      *buffers.Context
 	id       uint32
 	children childWriters
-	chosen   primitiveBlocks[uint8]
-	none     bitStage // numbers of alternatives have no nulls
+	chosen   buffers.NumberBlocks[uint8]
 	stats    stats.Presence
 }
 
-func newUnionWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
-	o := c.encoding
+func newUnionWriter(c *buffers.Context, col *arrowmap.Column) (nodeWriter, error) {
+	o := c.Encoding
 	o.NoPresence = true
-	w := &unionWriter{ctx: c, id: col.ID, chosen: newPrimitiveBlocks[uint8](c, nodePart{id: col.ID}, o)}
+	w := &unionWriter{ctx: c, id: col.ID, chosen: buffers.NewNumberBlocks[uint8](c, buffers.NodePart{ID: col.ID}, o)}
 	var err error
 	w.children, err = newChildWriters(c, col)
 	return w, err
 }
 
 func (w *unionWriter) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, w.chosen.room(w.ctx), w.writeChunk)
+	return w.ctx.InChunks(arr, w.chosen.Room(w.ctx), w.writeChunk)
 }
 
 func (w *unionWriter) writeChunk(arr arrow.Array) error {
 	v, n := kinds.Open(arr), arr.Len()
-	for i, chosen := 0, w.chosen.grow(w.ctx, n); i < n; i++ {
+	for i, chosen := 0, w.chosen.Grow(w.ctx, n); i < n; i++ {
 		part, _ := v.Choice(i)
 		chosen[i] = uint8(part)
 	}
-	w.none.append(bitmap.All(n))
 	w.stats.Add(arrowutil.Validity(arr))
 	for part, child := range w.children {
-		rows, err := arrowutil.Alternative(w.ctx.mem, arr, part)
+		rows, err := arrowutil.Alternative(w.ctx.Mem, arr, part)
 		if err != nil {
 			return err
 		}
@@ -55,16 +53,16 @@ func (w *unionWriter) writeChunk(arr arrow.Array) error {
 			return err
 		}
 	}
-	return w.chosen.flush(w.ctx, &w.none, false)
+	return w.chosen.Flush(w.ctx, nil, false)
 }
 
 func (w *unionWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return w.children.finishNode(out, w.id, &w.stats, w.release, func(*shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		return w.chosen.finish(w.ctx, &w.none, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
+		return w.chosen.Finish(w.ctx, nil, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
 	})
 }
 
 func (w *unionWriter) release() {
-	w.chosen.release(w.ctx)
+	w.chosen.Release(w.ctx)
 	w.children.release()
 }

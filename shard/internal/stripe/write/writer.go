@@ -20,8 +20,15 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
 	"github.com/amudai/amudai-go/storage"
 )
+
+// History is the memory of how the stripes before were encoded.
+type History = buffers.History
+
+// NewHistory is the memory of no stripe.
+func NewHistory() *History { return buffers.NewHistory() }
 
 // Options are those of a [Writer].
 type Options struct {
@@ -41,9 +48,9 @@ type Options struct {
 type Writer struct {
 	columns     []arrowmap.Column
 	nodes       []nodeWriter
-	features    *featureLog
+	features    *buffers.FeatureLog
 	parallelism int
-	pool        *workerPool
+	pool        *buffers.Pool
 	rows        int64
 	err         error
 }
@@ -52,15 +59,15 @@ type Writer struct {
 func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
 	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
-	features := &featureLog{allowed: o.Encoding.Features}
-	features.addColumns(columns)
-	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, history: o.History, pool: newWorkerPool(o.Parallelism), stage: stageOf(columns),
-		nullsApart: o.NullsApart && o.Encoding.Features.Has(edition.NullsApart)}
-	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism, pool: c.pool}
+	features := &buffers.FeatureLog{Allowed: o.Encoding.Features}
+	features.AddColumns(columns)
+	c := &buffers.Context{Features: features, Encoding: o.Encoding, Budget: o.Budget, TempDir: o.TempDir, Mem: o.Allocator, History: o.History, Pool: buffers.NewPool(o.Parallelism), Stage: buffers.StageOf(columns),
+		NullsApart: o.NullsApart && o.Encoding.Features.Has(edition.NullsApart)}
+	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism, pool: c.Pool}
 	for i := range columns {
 		var err error
 		if w.nodes[i], err = newNodeWriter(c, &columns[i]); err != nil {
-			c.pool.close()
+			c.Pool.Close()
 			return nil, err
 		}
 	}
@@ -97,8 +104,8 @@ func (w *Writer) each(ctx context.Context, f func(i int) error) error {
 	var next atomic.Int64
 	for range min(w.parallelism, len(w.nodes)) {
 		g.Go(func() error {
-			w.pool.acquire()
-			defer w.pool.release()
+			w.pool.Acquire()
+			defer w.pool.Release()
 			for i := int(next.Add(1)) - 1; i < len(w.nodes); i = int(next.Add(1)) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -130,7 +137,7 @@ func (w *Writer) Finish(ctx context.Context) (*stripe.Finished, error) {
 		results[i], err = w.nodes[i].finish(nil)
 		return err
 	})
-	out := &stripe.Finished{Rows: w.rows, Features: w.features.set()}
+	out := &stripe.Finished{Rows: w.rows, Features: w.features.Set()}
 	for _, nodes := range results {
 		for _, n := range nodes {
 			out.RawBytes += n.Field.GetRawDataSize()
@@ -148,12 +155,12 @@ func (w *Writer) Finish(ctx context.Context) (*stripe.Finished, error) {
 // Close drops staged values and ends the goroutines of the writer. After Finish it
 // does nothing.
 func (w *Writer) Close() {
-	w.pool.acquire()
+	w.pool.Acquire()
 	for _, n := range w.nodes {
 		n.release()
 	}
-	w.pool.release()
-	w.pool.close()
+	w.pool.Release()
+	w.pool.Close()
 	w.pool, w.nodes = nil, nil
 	w.err = errors.New("stripe writer is closed")
 }

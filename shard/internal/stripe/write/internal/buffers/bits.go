@@ -1,4 +1,4 @@
-package write
+package buffers
 
 import (
 	"github.com/amudai/amudai-go/encoding/numeric"
@@ -7,15 +7,16 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
-// bitStage collects bits, all set as long as only set bits came: the usual
+// BitStage collects bits, all set as long as only set bits came: the usual
 // column without nulls costs a counter.
-type bitStage struct {
+type BitStage struct {
 	bits  []byte // nil while no bit was clear
 	n     int
 	clear int
 }
 
-func (s *bitStage) append(b bitmap.Bits) {
+// Append adds bits behind those staged.
+func (s *BitStage) Append(b bitmap.Bits) {
 	s.clear += b.Nulls()
 	if s.bits == nil && s.clear > 0 {
 		s.bits = make([]byte, (s.n+7)/8)
@@ -29,53 +30,54 @@ func (s *bitStage) append(b bitmap.Bits) {
 	}
 }
 
-func (s *bitStage) grow() {
+func (s *BitStage) grow() {
 	for need := (s.n + 7) / 8; len(s.bits) < need; {
 		s.bits = append(s.bits, make([]byte, need-len(s.bits))...)
 	}
 }
 
-// view is the bits staged so far; it is valid until the next change.
-func (s *bitStage) view() bitmap.Bits { return bitmap.Bits{Data: s.bits, Len: s.n} }
+// View is the bits staged so far; it is valid until the next change.
+func (s *BitStage) View() bitmap.Bits { return bitmap.Bits{Data: s.bits, Len: s.n} }
 
 // drop removes the first n bits.
-func (s *bitStage) drop(n int) {
-	rest := s.view().Slice(n, s.n)
+func (s *BitStage) drop(n int) {
+	rest := s.View().Slice(n, s.n)
 	if s.bits == nil {
 		s.n -= n
 		return
 	}
-	left := bitStage{}
-	left.append(rest)
+	left := BitStage{}
+	left.Append(rest)
 	*s = left
 }
 
-// bitWriter writes a bit buffer: bits packed into bytes, least significant
+// BitWriter writes a bit buffer: bits packed into bytes, least significant
 // first, stored as blocks of unsigned 8-bit values without presence. The block
 // map counts bytes (docs/format.md §5.2).
-type bitWriter struct {
-	bits bitStage
+type BitWriter struct {
+	bits BitStage
 	out  bufferWriter
 	enc  *numeric.Encoder[uint8]
 }
 
-func (w *bitWriter) add(c *nodeContext, b bitmap.Bits) error {
-	w.bits.append(b)
+// Add appends bits, and cuts blocks if enough are staged.
+func (w *BitWriter) Add(c *Context, b bitmap.Bits) error {
+	w.bits.Append(b)
 	return w.flush(c, false)
 }
 
 // flush cuts blocks out of as many bytes of bits as a node stages values; the last time
 // it cuts everything.
-func (w *bitWriter) flush(c *nodeContext, final bool) error {
+func (w *BitWriter) flush(c *Context, final bool) error {
 	if w.enc == nil {
-		o := c.encoding
+		o := c.Encoding
 		o.NoPresence = true
 		w.enc = numeric.NewEncoder[uint8](o)
 	}
-	done, flushBits := 0, 8*c.stage.values
+	done, flushBits := 0, 8*c.Stage.Values
 	for w.bits.n-done >= flushBits || final && done < w.bits.n {
 		end := min(done+flushBits, w.bits.n)
-		if err := w.cut(c, w.bits.view().Slice(done, end)); err != nil {
+		if err := w.cut(c, w.bits.View().Slice(done, end)); err != nil {
 			return err
 		}
 		done = end
@@ -87,7 +89,7 @@ func (w *bitWriter) flush(c *nodeContext, final bool) error {
 }
 
 // cut writes bits as blocks of bytes.
-func (w *bitWriter) cut(c *nodeContext, bits bitmap.Bits) error {
+func (w *BitWriter) cut(c *Context, bits bitmap.Bits) error {
 	bytes := make([]byte, (bits.Len+7)/8)
 	bits.CopyTo(bytes, 0)
 	p := getSegment()
@@ -98,27 +100,35 @@ func (w *bitWriter) cut(c *nodeContext, bits bitmap.Bits) error {
 	return w.out.addSegment(c, p)
 }
 
-// finish cuts the last blocks and appends the buffer.
-func (w *bitWriter) finish(c *nodeContext, out []stripe.Buffer, kind shardpb.BufferKind) ([]stripe.Buffer, error) {
+// Release drops what is staged.
+func (w *BitWriter) Release() { w.out.Release() }
+
+// Finish cuts the last blocks and appends the buffer.
+func (w *BitWriter) Finish(c *Context, out []stripe.Buffer, kind shardpb.BufferKind) ([]stripe.Buffer, error) {
 	if err := w.flush(c, true); err != nil {
 		return out, err
 	}
 	return w.out.finish(c, out, &shardpb.EncodedBuffer{Kind: kind})
 }
 
-// presenceWriter writes the PRESENCE buffer of booleans and containers, which
+// PresenceWriter writes the PRESENCE buffer of booleans and containers, which
 // is left out if every slot is present. Its bits stay staged until the end: an
 // eighth of a byte a slot, and nothing at all without nulls.
-type presenceWriter struct {
-	bits bitWriter
-}
+type PresenceWriter struct{ bits BitWriter }
 
-func (w *presenceWriter) add(valid bitmap.Bits) { w.bits.bits.append(valid) }
+// Add appends the bits of some slots.
+func (w *PresenceWriter) Add(valid bitmap.Bits) { w.bits.bits.Append(valid) }
 
-// finish appends the buffer, if the node needs one.
-func (w *presenceWriter) finish(c *nodeContext, out []stripe.Buffer) ([]stripe.Buffer, error) {
-	if w.bits.bits.clear == 0 {
+// Nulls reports whether a slot is null.
+func (w *PresenceWriter) Nulls() bool { return w.bits.bits.clear > 0 }
+
+// Release drops what is staged.
+func (w *PresenceWriter) Release() { w.bits.Release() }
+
+// Finish appends the buffer, if the node needs one.
+func (w *PresenceWriter) Finish(c *Context, out []stripe.Buffer) ([]stripe.Buffer, error) {
+	if !w.Nulls() {
 		return out, nil
 	}
-	return w.bits.finish(c, out, shardpb.BufferKind_PRESENCE)
+	return w.bits.Finish(c, out, shardpb.BufferKind_PRESENCE)
 }

@@ -1,4 +1,4 @@
-package write
+package buffers
 
 import (
 	"encoding/binary"
@@ -24,9 +24,9 @@ type bufferWriter struct {
 }
 
 // add appends one block of n logical values.
-func (b *bufferWriter) add(c *nodeContext, block []byte, n int) error {
+func (b *bufferWriter) add(c *Context, block []byte, n int) error {
 	if b.spool == nil {
-		b.spool = storage.NewSpool(c.budget, c.tempDir)
+		b.spool = storage.NewSpool(c.Budget, c.TempDir)
 	}
 	if _, err := b.spool.Write(block); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (b *bufferWriter) add(c *nodeContext, block []byte, n int) error {
 }
 
 // addSegment appends the blocks of a segment.
-func (b *bufferWriter) addSegment(c *nodeContext, p *segment) error {
+func (b *bufferWriter) addSegment(c *Context, p *segment) error {
 	start := 0
 	for _, blk := range p.blocks {
 		if err := b.add(c, p.bytes[start:blk.end], blk.values); err != nil {
@@ -55,17 +55,17 @@ const mostInline = 4 << 10
 
 // finish closes the buffer and appends it; desc gets the number of blocks, and the block map unless that
 // is large, or the edition wants it in the buffer. A single block has none.
-func (b *bufferWriter) finish(c *nodeContext, all []stripe.Buffer, desc *shardpb.EncodedBuffer) ([]stripe.Buffer, error) {
+func (b *bufferWriter) finish(c *Context, all []stripe.Buffer, desc *shardpb.EncodedBuffer) ([]stripe.Buffer, error) {
 	if b.spool == nil {
-		b.spool = storage.NewSpool(c.budget, c.tempDir)
+		b.spool = storage.NewSpool(c.Budget, c.TempDir)
 	}
 	desc.BlockCount = &b.count
 	desc.BlockChecksums, desc.Checksums = true, b.sums
 	out := stripe.Buffer{Desc: desc, Data: b.spool, MapOffset: -1}
-	if b.count == 1 && c.encoding.Features.Has(edition.SingleBlocks) {
-		c.features.add(edition.SingleBlocks)
-	} else if m := b.blocks.Append(nil); b.count > 1 && len(m) <= mostInline && c.encoding.Features.Has(edition.InlineMaps) {
-		c.features.add(edition.InlineMaps)
+	if b.count == 1 && c.Encoding.Features.Has(edition.SingleBlocks) {
+		c.Features.Add(edition.SingleBlocks)
+	} else if m := b.blocks.Append(nil); b.count > 1 && len(m) <= mostInline && c.Encoding.Features.Has(edition.InlineMaps) {
+		c.Features.Add(edition.InlineMaps)
 		desc.InlineBlockMap = m
 	} else if err := b.appendMap(m, &out); err != nil {
 		return all, err
@@ -87,17 +87,17 @@ func (b *bufferWriter) appendMap(m []byte, out *stripe.Buffer) error {
 	return err
 }
 
-// release drops the collected blocks.
-func (b *bufferWriter) release() {
+// Release drops the collected blocks.
+func (b *bufferWriter) Release() {
 	if b.spool != nil {
 		b.spool.Close()
 		*b = bufferWriter{}
 	}
 }
 
-// appendWhole stages a buffer that is not made of blocks, and appends it. After an error what was there is still the caller's.
-func appendWhole(c *nodeContext, all []stripe.Buffer, desc *shardpb.EncodedBuffer, content []byte) ([]stripe.Buffer, error) {
-	spool := storage.NewSpool(c.budget, c.tempDir)
+// AppendWhole stages a buffer that is not made of blocks, and appends it. After an error what was there is still the caller's.
+func AppendWhole(c *Context, all []stripe.Buffer, desc *shardpb.EncodedBuffer, content []byte) ([]stripe.Buffer, error) {
+	spool := storage.NewSpool(c.Budget, c.TempDir)
 	if _, err := spool.Write(content); err != nil {
 		spool.Close()
 		return all, err
@@ -106,29 +106,29 @@ func appendWhole(c *nodeContext, all []stripe.Buffer, desc *shardpb.EncodedBuffe
 	return append(all, stripe.Buffer{Desc: desc, Data: spool, MapOffset: -1}), nil
 }
 
-// oneBlock is the number of values that one block holds, at least. Where a column has no more, reading them costs hardly
+// OneBlock is the number of values that one block holds, at least. Where a column has no more, reading them costs hardly
 // more than asking a filter or an index about them.
-const oneBlock = 8192
+const OneBlock = 8192
 
-// appendRangeIndex appends the RANGE_INDEX buffer of a node, unless there is nothing to index, or it says no more than the
+// AppendRangeIndex appends the RANGE_INDEX buffer of a node, unless there is nothing to index, or it says no more than the
 // column's range: with one block of positions it does not. In edition reference these are the blocks of the index, else those
 // of the data.
-func appendRangeIndex[T any](c *nodeContext, out []stripe.Buffer, f *shardpb.FieldDescriptor, index *numrange.Builder[T]) ([]stripe.Buffer, error) {
+func AppendRangeIndex[T any](c *Context, out []stripe.Buffer, f *shardpb.FieldDescriptor, index *numrange.Builder[T]) ([]stripe.Buffer, error) {
 	least := uint64(numrange.BlockLen)
-	if c.encoding.Features != 0 {
-		least = oneBlock
+	if c.Encoding.Features != 0 {
+		least = OneBlock
 	}
 	if index == nil || f.GetPositionCount() <= least {
 		return out, nil
 	}
-	content := index.Append(nil, c.encoding.Profile)
+	content := index.Append(nil, c.Encoding.Profile)
 	if len(content) == 0 {
 		return out, nil
 	}
 	// the reference sets these three to 0 in the descriptor
 	var blocks uint64
 	var buffer, group uint32
-	return appendWhole(c, out, &shardpb.EncodedBuffer{
+	return AppendWhole(c, out, &shardpb.EncodedBuffer{
 		Kind: shardpb.BufferKind_RANGE_INDEX, BlockCount: &blocks, BufferId: &buffer, PackedGroupIndex: &group,
 	}, content)
 }

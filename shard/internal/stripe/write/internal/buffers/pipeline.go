@@ -1,4 +1,4 @@
-package write
+package buffers
 
 import (
 	"sync"
@@ -60,7 +60,7 @@ func getSegment() *segment {
 }
 
 // encoder is the encoder of the next segment. It waits until that is idle.
-func (p *pipeline[E]) encoder(c *nodeContext) E {
+func (p *pipeline[E]) encoder(c *Context) E {
 	i := p.submitted % pipelineWidth
 	p.wait(c, i)
 	if i >= p.encoders.made {
@@ -72,7 +72,7 @@ func (p *pipeline[E]) encoder(c *nodeContext) E {
 }
 
 // wait waits until the last segment of encoder i, and all before it, are collected.
-func (p *pipeline[E]) wait(c *nodeContext, i int) {
+func (p *pipeline[E]) wait(c *Context, i int) {
 	done := p.done[i]
 	if done == nil {
 		return
@@ -80,16 +80,16 @@ func (p *pipeline[E]) wait(c *nodeContext, i int) {
 	select {
 	case <-done:
 	default:
-		c.pool.yield(func() { <-done })
+		c.Pool.yield(func() { <-done })
 	}
 }
 
 // add adds the next segment, which work writes: at once, or later in a worker, which
 // must then own what work reads. An error may be that of a segment before.
-func (p *pipeline[E]) add(c *nodeContext, atOnce bool, work func(e E, out *segment) error) error {
+func (p *pipeline[E]) add(c *Context, atOnce bool, work func(e E, out *segment) error) error {
 	e, number := p.encoder(c), p.submitted
 	p.submitted++
-	if c.pool == nil {
+	if c.Pool == nil {
 		p.encode(c, number, e, work)
 		return p.err
 	}
@@ -97,7 +97,7 @@ func (p *pipeline[E]) add(c *nodeContext, atOnce bool, work func(e E, out *segme
 	if atOnce {
 		p.encode(c, number, e, work)
 	} else {
-		c.pool.submit(func() { p.encode(c, number, e, work) })
+		c.Pool.submit(func() { p.encode(c, number, e, work) })
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +105,7 @@ func (p *pipeline[E]) add(c *nodeContext, atOnce bool, work func(e E, out *segme
 }
 
 // encode writes a segment and collects the results that are ready.
-func (p *pipeline[E]) encode(c *nodeContext, number int, e E, work func(e E, out *segment) error) {
+func (p *pipeline[E]) encode(c *Context, number int, e E, work func(e E, out *segment) error) {
 	s := getSegment()
 	s.err = p.try(e, s, work)
 	p.mu.Lock()
@@ -127,7 +127,7 @@ func (p *pipeline[E]) try(e E, s *segment, work func(e E, out *segment) error) (
 	return work(e, s)
 }
 
-func (p *pipeline[E]) collect(c *nodeContext, s *segment) {
+func (p *pipeline[E]) collect(c *Context, s *segment) {
 	if p.err == nil {
 		p.err = s.err
 	}
@@ -138,20 +138,20 @@ func (p *pipeline[E]) collect(c *nodeContext, s *segment) {
 }
 
 // append adds a segment to the buffer; a panic is an error.
-func (p *pipeline[E]) append(c *nodeContext, s *segment) (err error) {
+func (p *pipeline[E]) append(c *Context, s *segment) (err error) {
 	defer fault.RecoverInternal(&err)
 	return p.out.addSegment(c, s)
 }
 
 // drain waits for all segments.
-func (p *pipeline[E]) drain(c *nodeContext) {
+func (p *pipeline[E]) drain(c *Context) {
 	if p.submitted > 0 {
 		p.wait(c, (p.submitted-1)%pipelineWidth)
 	}
 }
 
-// finish closes the buffer, the first of its node.
-func (p *pipeline[E]) finish(c *nodeContext, desc *shardpb.EncodedBuffer) ([]stripe.Buffer, error) {
+// Finish closes the buffer, the first of its node.
+func (p *pipeline[E]) Finish(c *Context, desc *shardpb.EncodedBuffer) ([]stripe.Buffer, error) {
 	p.drain(c)
 	if p.err != nil {
 		return nil, p.err
@@ -159,8 +159,8 @@ func (p *pipeline[E]) finish(c *nodeContext, desc *shardpb.EncodedBuffer) ([]str
 	return p.out.finish(c, nil, desc)
 }
 
-// release drops the collected results, once no segment is being encoded.
-func (p *pipeline[E]) release(c *nodeContext) {
+// Release drops the collected results, once no segment is being encoded.
+func (p *pipeline[E]) Release(c *Context) {
 	p.drain(c)
-	p.out.release()
+	p.out.Release()
 }
