@@ -26,6 +26,8 @@ type Builder struct {
 	// Brief means that a dictionary of few rows must save time, too: their values could be a block that is quickly written (see
 	// [bytestring.Encoder.Brief]).
 	Brief bool
+	// Key is that of numbers, see [Dictionary].
+	Key func(value []byte) uint64
 
 	valueType byte
 	fixed     int
@@ -358,10 +360,17 @@ func (b *Builder) sortedIDs() []uint32 {
 	if len(b.sorted) == b.Distinct() {
 		return b.sorted
 	}
-	shared := b.sharedPrefix()
+	shared := 0
+	if b.Key == nil {
+		shared = b.sharedPrefix()
+	}
 	all := make([]keyed, 0, b.Len())
 	for id := range b.Len() {
 		if id == b.nullID {
+			continue
+		}
+		if b.Key != nil {
+			all = append(all, keyed{b.Key(b.Value(uint32(id))), 0, uint32(id)})
 			continue
 		}
 		var head [16]byte

@@ -19,6 +19,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -454,12 +455,18 @@ func FuzzParse(f *testing.F) {
 		packed, err := b.AppendPacked(nil, encoding.Options{Features: edition.E2026.Features()})
 		require.NoError(f, err)
 		f.Add(packed, uint32(fixed))
+		if b.Key = NumberKey(numeric.I16); fixed == 2 {
+			f.Add(b.Append(nil), uint32(fixed))
+		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, fixed uint32) {
 		mend(raw)
 		d, err := Parse(raw, typeString, fixed, 1<<24)
 		if err != nil {
 			return
+		}
+		if t, ok := map[uint32]numeric.Type{1: numeric.U8, 2: numeric.I16, 4: numeric.F32, 8: numeric.F64}[fixed]; ok {
+			d.Key = NumberKey(t)
 		}
 		for id := range min(d.Len(), 1000) {
 			d.Value(uint32(id))

@@ -1,7 +1,6 @@
 package dictionary
 
 import (
-	"bytes"
 	"math"
 	"sort"
 	"sync"
@@ -12,6 +11,10 @@ import (
 // Dictionary is a parsed value dictionary. It is a view of the bytes given to [Parse], which must not change while it is
 // in use. Values of the packed form are decoded to memory of its own. It may be used concurrently.
 type Dictionary struct {
+	// Key is a number for each value that the sorted ids have the order of, nil if they have that of the bytes: see [NumberKey]. It is set
+	// before the first use.
+	Key func(value []byte) uint64
+
 	h       header
 	data    []byte
 	offsets []uint32 // count+1, nil if values have a fixed size
@@ -119,7 +122,7 @@ func (d *Dictionary) Data() []byte { return d.data }
 // must not be changed.
 func (d *Dictionary) Offsets() []uint32 { return d.offsets }
 
-// SortedIDs returns the ids of all values except null, in the byte order of the values. It must not be changed. The
+// SortedIDs returns the ids of all values except null, in the order of the values. It must not be changed. The
 // first call checks them. After an error values can still be read by id.
 func (d *Dictionary) SortedIDs() ([]uint32, error) {
 	d.once.Do(func() { d.ids, d.sortErr = d.checkOrder() })
@@ -136,7 +139,7 @@ func (d *Dictionary) checkOrder() ([]uint32, error) {
 		if id >= d.h.count || (d.h.hasNull && id == d.h.nullID) {
 			return nil, fault.Corruptf("value dictionary of %d entries sorts id %d", d.h.count, id)
 		}
-		if i > 0 && bytes.Compare(d.Value(ids[i-1]), d.Value(id)) >= 0 {
+		if i > 0 && compare(d.Key, d.Value(ids[i-1]), d.Value(id)) >= 0 {
 			return nil, fault.Corruptf("value dictionary sorts id %d before %d, whose value is not greater", ids[i-1], id)
 		}
 	}
@@ -149,7 +152,7 @@ func (d *Dictionary) Lookup(value []byte) (id uint32, ok bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	i, found := sort.Find(len(ids), func(i int) int { return bytes.Compare(value, d.Value(ids[i])) })
+	i, found := sort.Find(len(ids), func(i int) int { return compare(d.Key, value, d.Value(ids[i])) })
 	if !found {
 		return 0, false, nil
 	}

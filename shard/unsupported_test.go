@@ -23,7 +23,6 @@ func TestUnsupportedColumns(t *testing.T) {
 		name, says string
 		do         func(p *shardtest.Parts)
 	}{
-		{"a value dictionary of numbers", "value dictionary of numbers", func(p *shardtest.Parts) { field(p, colInt).DictionarySize = ptr(5) }},
 		{"offsets beside numbers", "OFFSETS buffer of a Int64 column", func(p *shardtest.Parts) {
 			offsets := *buffer(p, colInt, data)
 			offsets.Desc = &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS, BlockChecksums: offsets.Desc.BlockChecksums}

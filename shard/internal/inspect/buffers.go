@@ -117,10 +117,6 @@ type blockKind struct {
 	fixed   int
 }
 
-var numberTypes = stripe.PerNumber[numeric.Type]{
-	numeric.I8, numeric.I16, numeric.I32, numeric.I64, numeric.U8, numeric.U16, numeric.U32, numeric.U64, numeric.F32, numeric.F64,
-}
-
 // kindOf returns the content of the blocks of a buffer (docs/format.md §5.1).
 func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKind) blockKind {
 	switch kind {
@@ -132,7 +128,7 @@ func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKin
 	if stripe.FindBuffer(e.GetBuffers(), shardpb.BufferKind_VALUE_DICTIONARY) != nil {
 		return blockKind{numbers: true, typ: numeric.U32} // codes
 	}
-	if t, ok := numberTypes.Of(n.Type(), n.Signed()); ok {
+	if t, ok := stripe.NumberType(n.Type(), n.Signed()); ok {
 		return blockKind{numbers: true, typ: t}
 	}
 	switch n.Type() {
@@ -153,7 +149,7 @@ func (k blockKind) describe(tree []byte, n int) encoding.Tree {
 }
 
 func nodeOf(n schema.Node) blocks.Node {
-	return blocks.Node{ID: n.ID(), Type: n.Type(), FixedSize: n.FixedSize()}
+	return blocks.Node{ID: n.ID(), Type: n.Type(), Signed: n.Signed(), FixedSize: n.FixedSize()}
 }
 
 // blockVisitor reads the blocks of a buffer in order.

@@ -191,7 +191,7 @@ func TestUnknownBuffersAreRefused(t *testing.T) {
 	native := func(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding { return d.Encodings[0].GetNative() }
 	size := uint64(3)
 	require.NoError(t, open(func(*shardpb.StripeFieldDescriptor) {}))
-	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) { d.Field.DictionarySize = &size }), fault.ErrUnsupported)
+	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) { d.Field.DictionarySize = &size }), fault.ErrCorrupt)
 	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) { native(d).PackedGroup = true }), fault.ErrUnsupported)
 	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) {
 		n := native(d)

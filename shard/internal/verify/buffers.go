@@ -98,7 +98,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	c.v.Count("buffer", 1)
 	b := &bufferCheck{
 		columnCheck: c, path: path, stored: stored, start: int64(stored.GetBuffer().GetRange().GetStart()),
-		node: blocks.Node{ID: col.ID, Type: col.Stored.Type, FixedSize: col.Stored.FixedSize},
+		node: blocks.Node{ID: col.ID, Type: col.Stored.Type, Signed: col.Stored.Signed, FixedSize: col.Stored.FixedSize},
 	}
 	if b.r, err = c.stripe.Artifact(ctx, col.ID, stored.Buffer); err != nil {
 		b.r = nil

@@ -50,6 +50,7 @@ type Scratch struct {
 type Node struct {
 	ID        uint32
 	Type      schema.BasicType
+	Signed    bool
 	FixedSize uint32 // bytes of every value, 0 if it varies
 }
 

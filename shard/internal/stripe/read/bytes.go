@@ -30,33 +30,26 @@ func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
 	}
 	switch n.col.Plain.ID() {
 	case arrow.LARGE_STRING, arrow.LARGE_BINARY:
-		return openByteStrings[int64](ctx, n, n.col.Plain)
+		return openByteStrings[int64](ctx, n)
 	}
-	return openByteStrings[int32](ctx, n, n.col.Plain)
+	return openByteStrings[int32](ctx, n)
 }
 
 // openByteStrings opens byte strings, with or without a value dictionary according to the descriptor's dictionary
 // size.
-func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow.DataType) (nodeReader, error) {
+func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeReader, error) {
 	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
 		return nil, err
+	}
+	fixed := int(n.col.Stored.FixedSize)
+	if n.field.DictionarySize != nil {
+		return openCodes[O](ctx, n, fixed, nil)
 	}
 	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
 	if err != nil {
 		return nil, err
 	}
-	r := bytesReader[O]{
-		dt: dt, data: data, fixed: int(n.col.Stored.FixedSize), nulls: n.nullable(),
-		mean: n.meanLength(data),
-	}
-	if n.field.DictionarySize == nil {
-		return &r, nil
-	}
-	dict, err := n.dictionary(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &codesReader[O]{bytesReader: &r, dict: dict}, nil
+	return &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data)}, nil
 }
 
 // meanLength is the expected length of a value, for the sizes of buffers. It is that of the descriptor as far as the

@@ -44,9 +44,12 @@ func (c *Column) readCoded(ctx context.Context, w *work.Worker, rows rowset.Set)
 		return nil, false, nil
 	}
 	k, ok := nodeAs[coded](c)
-	switch {
-	case !ok:
+	if !ok {
 		return nil, false, nil
+	}
+	switch entries, err := k.entries(ctx); {
+	case entries == nil:
+		return nil, err != nil, err
 	case view:
 		arr, err = k.readViews(ctx, w, rows, c.column.Plain)
 	default:
@@ -108,12 +111,12 @@ func (r *codesReader[O]) widths(ctx context.Context, w *work.Worker, rows rowset
 	}
 	null, hasNull := dict.NullID()
 	out, err := readFixed(ctx, w, r.data, rows, width, hasNull, func(p *blocks.Part, block []byte, out *build.Fixed) error {
-		codes, err := r.codes(w, p, block)
+		codes, err := work.Codes(w, r.data, p, block)
 		if err != nil {
 			return err
 		}
 		if hasNull {
-			out.Nulls += putCodes(out.Bits(), p.At, codes, null)
+			out.Nulls += work.PutCodes(out.Bits(), p.At, codes, null)
 		}
 		return put(out.Slots(p.At, p.Count), codes)
 	})

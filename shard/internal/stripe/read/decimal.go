@@ -26,7 +26,10 @@ import (
 
 func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 	if n.col.Rule == arrowmap.Same { // the 16 bytes as they are
-		return openByteStrings[int32](ctx, n, n.col.Plain)
+		return openByteStrings[int32](ctx, n)
+	}
+	if n.field.DictionarySize != nil {
+		return n.openDecimalCodes(ctx)
 	}
 	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_PRESENCE); err != nil {
 		return nil, err
@@ -45,6 +48,39 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 	}
 	r.store, err = rules.DecimalStorer(n.col)
 	return r, err
+}
+
+// openDecimalCodes opens decimals with a value dictionary.
+func (n *openNode) openDecimalCodes(ctx context.Context) (nodeReader, error) {
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
+		return nil, err
+	}
+	if n.col.Rule == arrowmap.DecimalText {
+		return openCodes[int64](ctx, n, 0, rules.DecimalTexts)
+	}
+	store, err := rules.DecimalStorer(n.col)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openCodes[int32](ctx, n, store.Width, store.Dictionary(n.col.Plain))
+	if err == nil && rules.Precision(n.col.Plain) <= maxPrecision64 {
+		r.wanted = func(stored []byte, wanted *rules.Numbers) []byte {
+			return decimalsIn(stored, int(n.col.Scale), wanted.Ints)
+		}
+	}
+	return r, err
+}
+
+// decimalsIn has a 1 for each of some decimals, back to back, that is in one of the intervals of integers of a scale.
+func decimalsIn(stored []byte, scale int, in []numeric.Interval[int64]) []byte {
+	keep := make([]byte, len(stored)/decimal.Width)
+	for i := range keep {
+		hi, lo, ok := decimal.Decimal(stored[i*decimal.Width:]).Rescale(scale)
+		if ok && hi == int64(lo)>>63 {
+			keep[i] = bitOf(int64(lo), in)
+		}
+	}
+	return keep
 }
 
 // decimalReader reads decimals as Arrow decimals of a scale.
@@ -215,7 +251,7 @@ func (r *decimalReader) finds() bool {
 }
 
 func (r *decimalReader) selectNumbers(ctx context.Context, w *work.Worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
-	return selectEach(ctx, r.data, w, rows, func(found []uint64, p *blocks.Part, block []byte) error {
+	return work.SelectEach(ctx, r.data, w, rows, func(found []uint64, p *blocks.Part, block []byte) error {
 		t, all, ok, err := r.integers(w, p, block)
 		if err != nil {
 			return err
@@ -245,12 +281,7 @@ func (r *decimalReader) selectDecoded(w *work.Worker, p *blocks.Part, block []by
 	}
 	clear(found)
 	for i := range p.N {
-		v := r.number(dst, i)
-		for _, k := range in {
-			if k.Low <= v && v <= k.High {
-				found[i/64] |= 1 << (i % 64)
-			}
-		}
+		found[i/64] |= uint64(bitOf(r.number(dst, i), in)) << (i % 64)
 	}
 	return all, nil
 }

@@ -6,21 +6,20 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 	"github.com/amudai/amudai-go/shard/internal/stripe/valuedict"
 )
 
 // dictionary finds the VALUE_DICTIONARY buffer; it reads nothing of it.
-func (n *openNode) dictionary(ctx context.Context) (*valuedict.Dictionary, error) {
+func (n *openNode) dictionary(ctx context.Context, convert valuedict.Conversion) (*valuedict.Dictionary, error) {
 	b := stripe.FindBuffer(n.buffers, shardpb.BufferKind_VALUE_DICTIONARY)
 	if b == nil {
 		return nil, fault.Corruptf("a dictionary size, but no value dictionary")
@@ -30,37 +29,34 @@ func (n *openNode) dictionary(ctx context.Context) (*valuedict.Dictionary, error
 		return nil, err
 	}
 	n.size += 4 * stored.Size() // its values, and a table of them
-	return valuedict.New(stored, n.options.Prefetched), nil
+	return valuedict.New(stored, n.options.Prefetched, convert), nil
 }
 
 // codesReader reads a node stored as codes of a value dictionary.
 type codesReader[O int32 | int64] struct {
 	*bytesReader[O]
 	dict *valuedict.Dictionary
+	// wanted has a 1 for each stored number, of those back to back, that becomes one of some numbers. It is nil if those cannot be told.
+	wanted func(stored []byte, n *rules.Numbers) []byte
 }
 
-// codes returns the codes of the needed rows of a block. They are valid until the next call.
-func (r *codesReader[O]) codes(w *work.Worker, p *blocks.Part, block []byte) ([]uint32, error) {
-	if p.Sparse() {
-		codes := scratch.Slice(&w.Codes, p.Count)
-		_, err := numeric.DecodeRows(codes, nil, 0, block, p.N, p.Rows, r.data.Options, &w.Numeric)
-		return codes, err
-	}
-	codes := scratch.Slice(&w.Codes, p.N)
-	if _, err := numeric.DecodeBlock(codes, nil, 0, block, r.data.Options, &w.Numeric); err != nil {
+// openCodes opens a node of a value dictionary whose values convert makes those of arrays of fixed bytes, or of any length if that is 0.
+func openCodes[O int32 | int64](ctx context.Context, n *openNode, fixed int, convert valuedict.Conversion) (*codesReader[O], error) {
+	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
+	if err != nil {
 		return nil, err
 	}
-	if p.Whole() {
-		return codes, nil
+	dict, err := n.dictionary(ctx, convert)
+	if err != nil {
+		return nil, err
 	}
-	rowset.Pick(codes, codes, p.Rows) // they move to the front
-	return codes[:p.Count], nil
+	return &codesReader[O]{dict: dict, bytesReader: &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data)}}, nil
 }
 
 func (r *codesReader[O]) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	return r.build(ctx, w, rows.Len(), func(put func(at int, codes []uint32) error) error {
 		return r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
-			codes, err := r.codes(w, p, block)
+			codes, err := work.Codes(w, r.data, p, block)
 			if err != nil {
 				return err
 			}
@@ -103,7 +99,10 @@ func (r *codesReader[O]) build(ctx context.Context, w *work.Worker, n int64, eac
 	}
 	err = each(func(at int, codes []uint32) error {
 		if hasNull {
-			c.Nulls += putCodes(c.Bits(), at, codes, null)
+			c.Nulls += work.PutCodes(c.Bits(), at, codes, null)
+		}
+		if err := r.dict.Check(codes); err != nil {
+			return err
 		}
 		return r.gather(w, table, codes, c, at, int(n))
 	})
@@ -147,21 +146,4 @@ func (r *codesReader[O]) gather(w *work.Worker, table *bytestring.Table, codes [
 	size, err := bytestring.Gather(table, dst, c.Ends(at, len(codes)), c.Size(), codes)
 	c.Grow(size)
 	return err
-}
-
-// putCodes writes a validity bit for each code, clear for the null code, and counts the nulls.
-func putCodes(bits []byte, at int, codes []uint32, null uint32) (nulls int) {
-	for i := 0; i < len(codes); i += 64 {
-		part := codes[i:min(i+64, len(codes))]
-		word := uint64(0)
-		for k, code := range part {
-			if code != null {
-				word |= 1 << k
-			} else {
-				nulls++
-			}
-		}
-		bitmap.PutWord(bits, at+i, word, len(part))
-	}
-	return nulls
 }

@@ -127,7 +127,7 @@ func (n *openNode) nullable() bool {
 
 // node is the node for the readers of buffers.
 func (n *openNode) node() blocks.Node {
-	return blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, FixedSize: n.col.Stored.FixedSize}
+	return blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, Signed: n.col.Stored.Signed, FixedSize: n.col.Stored.FixedSize}
 }
 
 // blocks opens the buffer of a kind.

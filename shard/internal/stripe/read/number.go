@@ -35,7 +35,7 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 		return nil, err
 	}
 	if n.field.DictionarySize != nil {
-		return nil, fault.Unsupportedf("value dictionary of numbers")
+		return openNumberCodes(ctx, n, store)
 	}
 	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_PRESENCE); err != nil {
 		return nil, err
@@ -51,6 +51,24 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 	r.dt, r.store = arrow.GetDataType[T](), rules.Storer[T]{Width: numeric.Of[T]().Size()}
 	p, err := n.present(ctx, r)
 	return &presentNumbers[T]{p, r, n.col.Plain, store}, err
+}
+
+// openNumberCodes opens numbers with a value dictionary.
+func openNumberCodes[T numeric.Value](ctx context.Context, n *openNode, store rules.Storer[T]) (nodeReader, error) {
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
+		return nil, err
+	}
+	r, err := openCodes[int32](ctx, n, store.Width, store.Dictionary(n.col.Plain))
+	if err != nil {
+		return nil, err
+	}
+	if intervals := rules.StoredOf[T](n.col.Rule, n.col.Unit); intervals != nil {
+		r.wanted = func(stored []byte, n *rules.Numbers) []byte { return keptIn[T](stored, intervals(n)) }
+	}
+	if stripe.FindBuffer(n.buffers, shardpb.BufferKind_PRESENCE) == nil {
+		return r, nil
+	}
+	return n.present(ctx, r)
 }
 
 // primitiveReader reads a node of fixed-width numbers.

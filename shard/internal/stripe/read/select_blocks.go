@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -54,7 +55,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 			c.Release()
 		}
 	}()
-	return selectRows(ctx, r.data, w, rows, func(p *blocks.Part, block []byte) (found []byte, err error) {
+	return work.SelectRows(ctx, r.data, w, rows, func(p *blocks.Part, block []byte) (found []byte, err error) {
 		if n := min(p.Count, r.atOnce()); n > room {
 			if c != nil {
 				c.Release()
@@ -109,6 +110,9 @@ func (r *bytesReader[O]) evaluate(w *work.Worker, p *blocks.Part, b *bytestring.
 // selectBlocks evaluates the condition once for every entry of the dictionary.
 func (r *codesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, _ bytestring.Required) ([]byte, error) {
 	entries, err := r.entries(ctx)
+	if err == nil && entries == nil {
+		err = fault.Unsupportedf("value dictionary with values that %s cannot hold", r.dt)
+	}
 	if err != nil {
 		return nil, err
 	}

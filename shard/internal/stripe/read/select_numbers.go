@@ -2,17 +2,15 @@ package read
 
 import (
 	"context"
-	"encoding/binary"
+	"slices"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
-	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
-	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
@@ -59,44 +57,38 @@ func intervals[T numeric.Value](in []valueset.Interval[T]) []numeric.Interval[T]
 	return out
 }
 
+func (r *codesReader[O]) finds() bool { return r.wanted != nil }
+
+func (r *codesReader[O]) selectNumbers(ctx context.Context, w *work.Worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
+	dict, _, err := r.dict.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keep := r.wanted(dict.Data(), n)
+	if null, ok := dict.NullID(); ok {
+		keep[null] = 0
+	}
+	return r.selectCodes(ctx, w, rows, keep)
+}
+
+// keptIn has a 1 for each of some values, back to back, that is in one of the intervals.
+func keptIn[T numeric.Value](stored []byte, in []numeric.Interval[T]) []byte {
+	values := make([]T, len(stored)/numeric.Of[T]().Size())
+	copy(arrowutil.Bytes(values), stored)
+	keep := make([]byte, len(values))
+	for i, v := range values {
+		keep[i] = bitOf(v, in)
+	}
+	return keep
+}
+
+// bitOf is 1 for a value in one of the intervals.
+func bitOf[T numeric.Value](v T, in []numeric.Interval[T]) byte {
+	return byte(bitmap.Bit(slices.ContainsFunc(in, func(k numeric.Interval[T]) bool { return k.Low <= v && v <= k.High })))
+}
+
 func (r *primitiveReader[T]) finds() bool { return r.stored != nil }
 
 func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *work.Worker, rows rowset.Set, n *rules.Numbers) ([]byte, error) {
-	return selectRanges(ctx, r.data, w, rows, r.stored(n))
-}
-
-// selectRanges returns a bit for each of the rows, set if its value is in one of the intervals.
-func selectRanges[T numeric.Value](ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, in []numeric.Interval[T]) ([]byte, error) {
-	return selectEach(ctx, data, w, rows, func(found []uint64, p *blocks.Part, block []byte) error {
-		return numeric.SelectRanges(block, p.N, in, data.Options, &w.Numeric, found)
-	})
-}
-
-// selectEach is [selectRows] for bits in words.
-func selectEach(ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, find func(found []uint64, p *blocks.Part, block []byte) error) ([]byte, error) {
-	return selectRows(ctx, data, w, rows, func(p *blocks.Part, block []byte) ([]byte, error) {
-		words := scratch.Slice(&w.Found, (p.N+63)/64)
-		if err := find(words, p, block); err != nil {
-			return nil, err
-		}
-		held := arrowutil.Bytes(words)
-		for i, word := range words {
-			binary.LittleEndian.PutUint64(held[8*i:], word)
-		}
-		return held, nil
-	})
-}
-
-// selectRows returns a bit for each of the rows. find returns the bits of all rows of a block.
-func selectRows(ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, find func(p *blocks.Part, block []byte) ([]byte, error)) ([]byte, error) {
-	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
-	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
-		found, err := find(p, block)
-		if err != nil {
-			return err
-		}
-		work.PickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
-		return nil
-	})
-	return bits, err
+	return work.SelectRanges(ctx, r.data, w, rows, r.stored(n))
 }

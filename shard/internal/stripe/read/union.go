@@ -17,9 +17,12 @@ import (
 
 // openUnion opens a union. As a struct it has some of the alternatives, and which one is chosen does not matter.
 func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
+	if n.field.DictionarySize != nil {
+		return nil, fault.Unsupportedf("value dictionary of a union")
+	}
 	numbers := *n // which are never null, unlike the union
 	numbers.col = &arrowmap.Column{Plain: arrow.PrimitiveTypes.Uint8, ID: n.col.ID, Stored: schema.Field{Type: schema.Int8}}
-	numbers.field = &shardpb.FieldDescriptor{PositionCount: n.field.GetPositionCount(), NullCount: new(uint64), DictionarySize: n.field.DictionarySize}
+	numbers.field = &shardpb.FieldDescriptor{PositionCount: n.field.GetPositionCount(), NullCount: new(uint64)}
 	chosen, err := openNumbers[uint8](ctx, &numbers)
 	if err != nil {
 		return nil, err

@@ -24,8 +24,10 @@ type Stored struct {
 	start, size int64 // in bytes
 	most        int64 // of them, and of its values in memory
 	node        blocks.Node
-	positions   uint64 // of the node: there are no more entries, but for one of null
-	sum         []byte // checksum of the whole buffer; none in buffers of other writers
+	fixed       uint32                    // bytes of every value, 0 if it varies
+	key         func(value []byte) uint64 // of numbers, see dictionary.Dictionary
+	positions   uint64                    // of the node: there are no more entries, but for one of null
+	sum         []byte                    // checksum of the whole buffer; none in buffers of other writers
 }
 
 // Open finds a VALUE_DICTIONARY buffer of a node of so many positions; it reads nothing of it. One of more than
@@ -39,7 +41,10 @@ func Open(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.E
 	if err != nil {
 		return nil, err
 	}
-	s := &Stored{reader: r, node: node, positions: positions, sum: b.GetChecksums()}
+	s := &Stored{reader: r, node: node, fixed: node.FixedSize, positions: positions, sum: b.GetChecksums()}
+	if t, ok := stripe.NumberType(node.Type, node.Signed); ok {
+		s.fixed, s.key = uint32(t.Size()), dictionary.NumberKey(t)
+	}
 	start, end, err := blocks.RangeOf(b.GetBuffer(), size)
 	if err != nil {
 		return nil, s.wrap(err)
@@ -85,8 +90,9 @@ func (s *Stored) Read(ctx context.Context, have []byte) (raw []byte, d *dictiona
 
 // parseWhole parses a dictionary whose start is checked. One that is valid, but not the one that was written here, is an error.
 func (s *Stored) parseWhole(raw []byte) (*dictionary.Dictionary, error) {
-	d, err := dictionary.Parse(raw, byte(s.node.Type), s.node.FixedSize, s.most)
+	d, err := dictionary.Parse(raw, byte(s.node.Type), s.fixed, s.most)
 	if err == nil {
+		d.Key = s.key
 		err = blocks.CheckWhole(raw, s.sum)
 	}
 	return d, s.wrap(err)
@@ -94,7 +100,7 @@ func (s *Stored) parseWhole(raw []byte) (*dictionary.Dictionary, error) {
 
 // checkStart checks the first bytes, and returns the size of the whole dictionary.
 func (s *Stored) checkStart(b []byte) (size int64, err error) {
-	start, err := dictionary.ParseStart(b, s.size, byte(s.node.Type), s.node.FixedSize)
+	start, err := dictionary.ParseStart(b, s.size, byte(s.node.Type), s.fixed)
 	if err == nil && uint64(start.Entries) > s.positions+1 {
 		err = fault.Corruptf("value dictionary of %d entries for %d positions", start.Entries, s.positions)
 	}

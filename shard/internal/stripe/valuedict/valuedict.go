@@ -1,40 +1,49 @@
 package valuedict
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/storage"
 )
 
 // Dictionary is the value dictionary of a node. It is read when it is first needed; a
 // failure is tried again next time. It is safe for concurrent use.
 type Dictionary struct {
-	stored *Stored
+	stored  *Stored
+	convert Conversion
 
 	mu      sync.Mutex
 	raw     []byte // its bytes until they are parsed, nil if they have to be read
 	dict    *dictionary.Dictionary
 	table   *bytestring.Table
-	entries arrow.Array       // nil before they are needed
+	entries arrow.Array       // nil before they are needed; those that are converted lack the misfits
+	misfits []byte            // 1 for each entry that arrays cannot hold, nil if there is none
 	views   *bytestring.Table // nil before they are needed
 }
 
-// New is a dictionary of which nothing is read yet. prefetched may hold its bytes.
-func New(s *Stored, prefetched storage.Prefetched) *Dictionary {
-	return &Dictionary{stored: s, raw: slices.Clone(prefetched.Bytes(s.reader, s.start, s.size))}
+// Conversion makes an array of stored values, back to back, that are valid.
+type Conversion func(stored []byte, valid bitmap.Bits) (arrow.Array, error)
+
+// New is a dictionary of which nothing is read yet. prefetched may hold its bytes. convert is nil for byte strings, which arrays hold as they are stored.
+func New(s *Stored, prefetched storage.Prefetched, convert Conversion) *Dictionary {
+	return &Dictionary{stored: s, convert: convert, raw: slices.Clone(prefetched.Bytes(s.reader, s.start, s.size))}
 }
 
-// Load returns the dictionary and its values by code.
+// Load returns the dictionary and its values by code, as arrays have them.
 func (d *Dictionary) Load(ctx context.Context) (*dictionary.Dictionary, *bytestring.Table, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,7 +62,11 @@ func (d *Dictionary) load(ctx context.Context) (err error) {
 		return err
 	}
 	v := bytestring.Values{Data: dict.Data(), Fixed: dict.Fixed(), N: dict.Len()}
-	if dict.Fixed() == 0 {
+	if d.convert != nil {
+		if v, err = d.converted(dict); err != nil {
+			return err
+		}
+	} else if dict.Fixed() == 0 {
 		v.Offsets = make([]int64, dict.Len()+1)
 		for i, o := range dict.Offsets() {
 			v.Offsets[i] = int64(o)
@@ -63,12 +76,66 @@ func (d *Dictionary) load(ctx context.Context) (err error) {
 	return nil
 }
 
+// converted makes the entries, with null in place of misfits, and returns their values.
+func (d *Dictionary) converted(dict *dictionary.Dictionary) (v bytestring.Values, err error) {
+	valid := validity(dict)
+	d.misfits = nil
+	if d.entries, err = d.convert(dict.Data(), valid); err != nil {
+		d.misfits = make([]byte, dict.Len())
+		if valid.Data == nil {
+			valid.Data = bytes.Repeat([]byte{0xff}, (dict.Len()+7)/8)
+		}
+		for id := range dict.Len() {
+			if _, err := d.convert(dict.Value(uint32(id)), valid.Slice(id, id+1)); err != nil {
+				d.misfits[id] = 1
+				bitmap.ClearRange(valid.Data, id, 1)
+			}
+		}
+		d.entries, err = d.convert(dict.Data(), valid)
+	}
+	if err != nil {
+		return v, err
+	}
+	v = bytestring.Values{N: dict.Len(), Fixed: rules.Width(d.entries.DataType())}
+	if text, ok := d.entries.(*array.LargeString); ok {
+		v.Data, v.Offsets = text.ValueBytes(), text.ValueOffsets()
+	} else {
+		v.Data = d.entries.Data().Buffers()[1].Bytes()
+	}
+	return v, nil
+}
+
+// Check finds the first of some codes whose entry arrays cannot hold.
+func (d *Dictionary) Check(codes []uint32) error {
+	for i, code := range codes[:len(codes)*min(len(d.misfits), 1)] {
+		if uint64(code) < uint64(len(d.misfits)) && d.misfits[code] != 0 {
+			_, err := d.convert(d.dict.Value(code), bitmap.All(1))
+			return rules.PlaceRow(err, func(int64) int64 { return int64(i) })
+		}
+	}
+	return nil
+}
+
+// validity tells which entries are not null.
+func validity(d *dictionary.Dictionary) bitmap.Bits {
+	valid := bitmap.All(d.Len())
+	if id, ok := d.NullID(); ok && int(id) < d.Len() {
+		valid.Data = bytes.Repeat([]byte{0xff}, (d.Len()+7)/8)
+		bitmap.ClearRange(valid.Data, int(id), 1)
+	}
+	return valid
+}
+
 // Entries are the values by code, each once, and null if the node has nulls, as an array of type dt, which must
-// be the same in all calls. The array stays the dictionary's.
+// be the same in all calls. The array stays the dictionary's. It is nil if arrays cannot hold one of the values.
 func (d *Dictionary) Entries(ctx context.Context, dt arrow.DataType) (arrow.Array, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.makeEntries(ctx, dt)
+	entries, err := d.makeEntries(ctx, dt)
+	if len(d.misfits) > 0 {
+		return nil, err
+	}
+	return entries, err
 }
 
 func (d *Dictionary) makeEntries(ctx context.Context, dt arrow.DataType) (arrow.Array, error) {
@@ -78,18 +145,11 @@ func (d *Dictionary) makeEntries(ctx context.Context, dt arrow.DataType) (arrow.
 	if err := d.load(ctx); err != nil {
 		return nil, err
 	}
-	n := d.dict.Len()
-	var valid *memory.Buffer
-	nulls := 0
-	if id, ok := d.dict.NullID(); ok && int(id) < n {
-		bits := make([]byte, (n+7)/8)
-		for i := range bits {
-			bits[i] = 0xff
-		}
-		bits[id/8] &^= 1 << (id % 8)
-		valid, nulls = memory.NewBufferBytes(bits), 1
+	if d.entries != nil {
+		return d.entries, nil
 	}
-	buffers := []*memory.Buffer{valid, memory.NewBufferBytes(d.dict.Data())}
+	n, valid := d.dict.Len(), validity(d.dict)
+	buffers := []*memory.Buffer{rules.Validity(valid), memory.NewBufferBytes(d.dict.Data())}
 	if d.dict.Fixed() == 0 {
 		offsets, err := d.offsets(dt)
 		if err != nil {
@@ -97,7 +157,7 @@ func (d *Dictionary) makeEntries(ctx context.Context, dt arrow.DataType) (arrow.
 		}
 		buffers = slices.Insert(buffers, 1, memory.NewBufferBytes(offsets))
 	}
-	d.entries = arrowutil.Make(dt, n, buffers, nil, nulls)
+	d.entries = arrowutil.Make(dt, n, buffers, nil, valid.Nulls())
 	return d.entries, nil
 }
 

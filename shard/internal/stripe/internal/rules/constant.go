@@ -94,20 +94,8 @@ func constantNumber[T numeric.Value](col *arrowmap.Column, v T) (arrow.Array, er
 	if err != nil {
 		return nil, err
 	}
-	src := []T{v}
-	if s.Convert == nil {
-		return one(col, arrowutil.Bytes(src)), nil
-	}
-	return converted(col, s, src)
-}
-
-// converted is an array of one value that is stored in another form.
-func converted[T any](col *arrowmap.Column, s Storer[T], src []T) (arrow.Array, error) {
-	dst := arrowutil.Bytes(make([]uint64, (s.Width+7)/8))[:s.Width]
-	if err := s.Convert(dst, src, bitmap.All(1)); err != nil {
-		return nil, Misfit(ShiftRows(err, 0))
-	}
-	return one(col, dst), nil
+	arr, err := s.Array(col.Plain, []T{v}, bitmap.All(1))
+	return arr, Misfit(ShiftRows(err, 0))
 }
 
 // one is an array of one value with the given bytes.
@@ -155,7 +143,8 @@ func constantDecimal(col *arrowmap.Column, d decimal.Decimal) (arrow.Array, erro
 	if err != nil {
 		return nil, err
 	}
-	return converted(col, s, []decimal.Decimal{d})
+	arr, err := s.Array(col.Plain, []decimal.Decimal{d}, bitmap.All(1))
+	return arr, Misfit(ShiftRows(err, 0))
 }
 
 // bytesArrayOf is an array of one byte string. It lives as long as the reader of the

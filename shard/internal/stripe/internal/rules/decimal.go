@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -177,6 +179,20 @@ func DecimalStorer(col *arrowmap.Column) (Storer[decimal.Decimal], error) {
 		return s, NoConversion(col)
 	}
 	return s, nil
+}
+
+// DecimalTexts makes an array of large strings of stored decimals, back to back.
+func DecimalTexts(stored []byte, valid bitmap.Bits) (arrow.Array, error) {
+	texts := array.NewLargeStringBuilder(memory.DefaultAllocator)
+	defer texts.Release()
+	for i := range valid.Len {
+		if valid.At(i) {
+			texts.Append(decimal.Decimal(stored[i*decimal.Width:]).String())
+		} else {
+			texts.AppendNull()
+		}
+	}
+	return texts.NewArray(), nil
 }
 
 // putInteger writes d × 10^scale to dst in two's complement. It returns false if that is not an integer or does not

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -29,6 +30,36 @@ type Storer[T any] struct {
 	// Decode decodes a block to Arrow values directly. After numeric.ErrChange, Convert must convert the values one
 	// by one. Decode may be nil.
 	Decode BlockDecoder
+}
+
+// Array makes an array of type dt of stored values, whose memory it may keep.
+func (s *Storer[T]) Array(dt arrow.DataType, src []T, valid bitmap.Bits) (arrow.Array, error) {
+	values := arrowutil.Bytes(src)
+	if s.Convert != nil {
+		n := len(src) * s.Width
+		values = arrowutil.Bytes(make([]uint64, (n+7)/8))[:n]
+		if err := s.Convert(values, src, valid); err != nil {
+			return nil, err
+		}
+	}
+	return arrowutil.Make(dt, len(src), []*memory.Buffer{Validity(valid), memory.NewBufferBytes(values)}, nil, valid.Nulls()), nil
+}
+
+// Dictionary returns the conversion of stored values, back to back, to an array of type dt.
+func (s *Storer[T]) Dictionary(dt arrow.DataType) func(stored []byte, valid bitmap.Bits) (arrow.Array, error) {
+	return func(stored []byte, valid bitmap.Bits) (arrow.Array, error) {
+		src := make([]T, valid.Len)
+		copy(arrowutil.Bytes(src), stored)
+		return s.Array(dt, src, valid)
+	}
+}
+
+// Validity is the buffer of validity bits from the first on, nil if all values are valid.
+func Validity(valid bitmap.Bits) *memory.Buffer {
+	if valid.Data == nil {
+		return nil
+	}
+	return memory.NewBufferBytes(valid.Data)
 }
 
 // BlockDecoder decodes a block to the bytes of an Arrow buffer; see numeric.DecodeBlock.
