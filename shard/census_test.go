@@ -98,6 +98,7 @@ func smallShards(t *testing.T) map[string][]byte {
 				out[fmt.Sprintf("ours %v %v %v", group, e, p)] = smallShard(t, group, WriterOptions{Edition: e, Profile: p})
 			}
 		}
+		out[fmt.Sprintf("ours %v apart", group)] = smallShard(t, group, WriterOptions{NullsApart: true, OffsetsApart: true})
 	}
 	for _, g := range golden.Shards(t) {
 		b, err := os.ReadFile(g.Path(t))

@@ -104,6 +104,9 @@ func (z *freezer) types(t testing.TB) {
 	g.Nulls = 0.4
 	f, data := z.write(t, frozen{Name: "nulls-apart", Profile: encoding.Balanced.String(), NullsApart: true}, g.Batch(arrow.NewSchema(fields, nil), 500))
 	z.add(t, f, data)
+	fields = []arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "b", Type: arrow.BinaryTypes.Binary, Nullable: true}, {Name: "l", Type: arrow.ListOf(arrow.BinaryTypes.LargeString), Nullable: true}}
+	f, data = z.write(t, frozen{Name: "offsets-apart", Profile: encoding.Balanced.String(), EndsApart: true}, g.Batch(arrow.NewSchema(fields, nil), 500))
+	z.add(t, f, data)
 }
 
 func (z *freezer) texts(t testing.TB) {

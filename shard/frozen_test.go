@@ -31,6 +31,7 @@ type frozen struct {
 	Profile    string   `json:"profile"`
 	StripeRows int64    `json:"stripe_rows,omitempty"`
 	NullsApart bool     `json:"nulls_apart,omitempty"`
+	EndsApart  bool     `json:"offsets_apart,omitempty"`
 	Rows       int64    `json:"rows"`
 	Features   []string `json:"features"`
 	Encodings  []string `json:"encodings"` // of all blocks and of the trees in them
@@ -49,7 +50,7 @@ func (f frozen) superseded(t testing.TB) []string {
 func (f frozen) options(t testing.TB) shard.WriterOptions {
 	p, err := encoding.ParseProfile(f.Profile)
 	require.NoError(t, err)
-	return shard.WriterOptions{Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, NullsApart: f.NullsApart, CreationTime: shardtest.Created, Program: "TestFrozen"}
+	return shard.WriterOptions{Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, NullsApart: f.NullsApart, OffsetsApart: f.EndsApart, CreationTime: shardtest.Created, Program: "TestFrozen"}
 }
 
 // neverChosen are encodings of the reference that edition 2026 chose for none of the columns when it was frozen. The shards of the

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -17,22 +18,37 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Nulls in buffers of their own: the same values, the same answers, sound shards; and none of it in edition reference.
+// Nulls and offsets in buffers of their own: the same values, the same answers, sound shards; and none of it in edition reference.
 func TestNullsApart(t *testing.T) {
+	apart := checkApart(t, WriterOptions{NullsApart: true})
+	require.Greater(t, apart[Edition2026].nulls, apart[EditionReference].nulls+20) // Booleans always have them apart
+	apart = checkApart(t, WriterOptions{OffsetsApart: true})
+	require.Zero(t, apart[EditionReference].offsets)
+	require.Greater(t, apart[Edition2026].offsets, 10)
+	for _, p := range []encoding.Profile{encoding.ProfilePlain, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize} {
+		checkApart(t, WriterOptions{NullsApart: true, OffsetsApart: true, Profile: p})
+	}
+}
+
+// buffersApart counts the nodes with nulls and offsets beside their values.
+type buffersApart struct{ nulls, offsets int }
+
+func checkApart(t *testing.T, o WriterOptions) map[Edition]buffersApart {
 	types := arrowgen.Types()
 	const rows = 900
 	g := arrowgen.New(7)
 	g.Nulls = 0.3
 	data := randomTable(g, types, rows)
 	store := storage.NewMemory()
-	apart := map[Edition]int{}
+	apart := map[Edition]buffersApart{}
 	for _, e := range []Edition{Edition2026, EditionReference} {
 		data := data
 		if editionFor(types, e) != e {
 			data = randomTable(g, types[:10], rows)
 		}
 		location := fmt.Sprintf("mem://x/%v", e)
-		writeTable(t, location, data, WriterOptions{Store: store, Edition: e, StripeRows: 500, NullsApart: true}, 191)
+		o.Store, o.Edition, o.StripeRows = store, e, 500
+		writeTable(t, location, data, o, 191)
 		rep, err := Verify(t.Context(), location, OpenOptions{Store: store}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.True(t, rep.OK() && rep.Unchecked == 0, "%v %v", rep.Problems, rep.Notes)
@@ -61,13 +77,18 @@ func TestNullsApart(t *testing.T) {
 				require.NoError(t, err)
 				buffers := stripe.NativeEncoding(d).GetBuffers()
 				data := stripe.FindBuffer(buffers, shardpb.BufferKind_DATA)
+				n := apart[e]
 				if data != nil && !data.GetEmbeddedPresence() && stripe.FindBuffer(buffers, shardpb.BufferKind_PRESENCE) != nil {
-					apart[e]++
+					n.nulls++
 				}
+				if data != nil && stripe.FindBuffer(buffers, shardpb.BufferKind_OFFSETS) != nil {
+					n.offsets++
+				}
+				apart[e] = n
 			}
 		}
 	}
-	require.Greater(t, apart[Edition2026], apart[EditionReference]+20) // Booleans always have them apart
+	return apart
 }
 
 // rowsOf are the rows of a scan.

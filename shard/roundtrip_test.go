@@ -154,6 +154,8 @@ func TestRoundTrip(t *testing.T) {
 			MemoryBytes: rapid.SampledFrom([]int64{0, 1}).Draw(t, "memory"),
 			Parallelism: rapid.IntRange(0, 3).Draw(t, "parallelism"),
 			NullsApart:  rapid.Bool().Draw(t, "nulls apart"),
+
+			OffsetsApart: rapid.Bool().Draw(t, "offsets apart"),
 		}
 		location := filepath.Join(dir, fmt.Sprintf("%d.shard", n))
 		writeTable(t, location, data, o, rapid.IntRange(1, 4000).Draw(t, "batch"))

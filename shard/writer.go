@@ -89,6 +89,9 @@ type WriterOptions struct {
 	// NullsApart stores the nulls of numbers and times in buffers of their own, so that "is null" and "is not null" read no values. Edition
 	// reference ignores it.
 	NullsApart bool
+	// OffsetsApart stores the bytes of strings and binary values in one buffer, and where each ends in another, unless they have a dictionary.
+	// The lengths of values are then read without them. Edition reference ignores it.
+	OffsetsApart bool
 	// Times is the stored form of timestamps, dates and durations. The default is ticks of
 	// 100 ns, but integers for nanoseconds, which ticks cannot hold in general.
 	Times TimeEncoding
@@ -354,7 +357,7 @@ func (w *Writer) begin() (err error) {
 	w.cur, err = write.NewWriter(w.columns, write.Options{
 		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features(), BlockValues: w.o.BlockValues},
 		Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, Allocator: w.o.Allocator,
-		History: w.memory, NullsApart: w.o.NullsApart,
+		History: w.memory, NullsApart: w.o.NullsApart, OffsetsApart: w.o.OffsetsApart,
 	})
 	return err
 }

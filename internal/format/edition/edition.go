@@ -75,6 +75,7 @@ const (
 	Fields                            // texts as patterns and columns of fields
 	Unions                            // unions
 	NullsApart                        // nulls of numbers in buffers of their own
+	OffsetsApart                      // offsets of byte strings in buffers of their own
 	ExternalParquet                   // columns that stay in Parquet files
 	numFeatures
 )
@@ -110,6 +111,7 @@ var Table = [numFeatures]Row{
 	{Fields, "fields", 0x800C, E2026, "0.1.0"},
 	{Unions, "unions", 0, E2026, "0.1.0"},
 	{NullsApart, "nulls-apart", 0, E2026, "0.1.0"},
+	{OffsetsApart, "offsets-apart", 0, E2026, "0.1.0"},
 	{ExternalParquet, "external-parquet", 0, E2026, "0.1.0"},
 }
 

@@ -134,6 +134,10 @@ func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKin
 	switch n.Type() {
 	case schema.Boolean, schema.Union:
 		return blockKind{numbers: true, typ: numeric.U8} // bits, or alternatives
+	case schema.String, schema.Binary:
+		if stripe.OffsetsApart(n.Type(), e.GetBuffers()) {
+			return blockKind{numbers: true, typ: numeric.U8} // bytes
+		}
 	case schema.FixedSizeBinary, schema.Guid:
 		return blockKind{fixed: int(n.FixedSize())}
 	}
@@ -148,8 +152,8 @@ func (k blockKind) describe(tree []byte, n int) encoding.Tree {
 	return bytestring.Describe(tree, n, k.fixed)
 }
 
-func nodeOf(n schema.Node) blocks.Node {
-	return blocks.Node{ID: n.ID(), Type: n.Type(), Signed: n.Signed(), FixedSize: n.FixedSize()}
+func nodeOf(n schema.Node, e *shardpb.NativeDataEncoding) blocks.Node {
+	return blocks.Node{ID: n.ID(), Type: n.Type(), Signed: n.Signed(), FixedSize: n.FixedSize(), OffsetsApart: stripe.OffsetsApart(n.Type(), e.GetBuffers())}
 }
 
 // blockVisitor reads the blocks of a buffer in order.
@@ -162,7 +166,7 @@ type blockVisitor struct {
 
 // blocksOf opens the blocks of a buffer of a column.
 func blocksOf(ctx context.Context, c *column, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) (*blockVisitor, error) {
-	r, err := blocks.Open(ctx, c.stripe, nodeOf(c.node), b, 0)
+	r, err := blocks.Open(ctx, c.stripe, nodeOf(c.node, e), b, 0)
 	return &blockVisitor{Reader: r, checksums: b.GetBlockChecksums(), kind: kindOf(c.node, e, b.GetKind())}, err
 }
 

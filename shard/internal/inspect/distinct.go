@@ -206,7 +206,7 @@ func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, po
 		if b == nil {
 			continue
 		}
-		stored, err := valuedict.Open(ctx, st, nodeOf(n), b, positions, 0)
+		stored, err := valuedict.Open(ctx, st, nodeOf(n, e.GetNative()), b, positions, 0)
 		if err != nil {
 			return nil, err
 		}

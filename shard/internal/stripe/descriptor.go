@@ -1,6 +1,8 @@
 package stripe
 
 import (
+	"math"
+
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -39,11 +41,21 @@ func FindBuffer(buffers []*shardpb.EncodedBuffer, kind shardpb.BufferKind) *shar
 	return nil
 }
 
+// OffsetsApart reports whether a node of byte strings has their bytes in DATA, and where each ends in OFFSETS.
+func OffsetsApart(t schema.BasicType, buffers []*shardpb.EncodedBuffer) bool {
+	return (t == schema.String || t == schema.Binary) && FindBuffer(buffers, shardpb.BufferKind_OFFSETS) != nil
+}
+
+// AnyValues is a number of values that only another buffer tells.
+const AnyValues = math.MaxUint64
+
 // BufferValues is the number of values in the buffer of the given kind of a node. In
-// buffers of bits a value is a byte.
-func BufferValues(t schema.BasicType, kind shardpb.BufferKind, field *shardpb.FieldDescriptor) uint64 {
+// buffers of bits a value is a byte. apart is that of [OffsetsApart].
+func BufferValues(t schema.BasicType, kind shardpb.BufferKind, field *shardpb.FieldDescriptor, apart bool) uint64 {
 	n := field.GetPositionCount()
 	switch {
+	case apart && kind == shardpb.BufferKind_DATA:
+		return AnyValues
 	case kind == shardpb.BufferKind_PRESENCE || t == schema.Boolean:
 		return (n + 7) / 8
 	case kind == shardpb.BufferKind_OFFSETS:

@@ -28,15 +28,17 @@ func TestBytesDoNotDependOnBatches(t *testing.T) {
 		rows  int64
 		types []arrow.DataType
 		o     encoding.Options
+		apart bool
 	}{
 		{150_000, []arrow.DataType{
 			arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
 			&arrow.FixedSizeBinaryType{ByteWidth: 7}, &arrow.Decimal128Type{Precision: 12, Scale: 2}, arrow.ListOf(arrow.BinaryTypes.Binary),
 			arrow.ListOf(arrow.PrimitiveTypes.Int64),
-		}, encoding.Options{}},
+		}, encoding.Options{}, false},
 		{500_000, []arrow.DataType{ // more segments than encoders
 			arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String, &arrow.Decimal128Type{Precision: 12, Scale: 2},
-		}, encoding.Options{Features: edition.E2026.Features()}},
+		}, encoding.Options{Features: edition.E2026.Features()}, false},
+		{150_000, []arrow.DataType{arrow.BinaryTypes.String, arrow.ListOf(arrow.BinaryTypes.Binary)}, encoding.Options{Features: edition.E2026.Features()}, true},
 	} {
 		var fields []arrow.Field
 		for i, dt := range c.types {
@@ -53,7 +55,7 @@ func TestBytesDoNotDependOnBatches(t *testing.T) {
 				batches = append(batches, whole.NewSlice(from, to))
 				from = to
 			}
-			got, _ := writeStripe(t, s, batches, write.Options{Parallelism: 1 + i, Encoding: c.o})
+			got, _ := writeStripe(t, s, batches, write.Options{Parallelism: 1 + i, Encoding: c.o, OffsetsApart: c.apart})
 			if want == nil {
 				want = got
 			}

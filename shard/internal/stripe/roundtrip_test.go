@@ -145,6 +145,12 @@ func everyOption(t *testing.T, f func(t *testing.T, o write.Options)) {
 			t.Run(fmt.Sprintf("%v/%v", p, e), func(t *testing.T) {
 				f(t, write.Options{Encoding: encoding.Options{Profile: p, Features: e.Features()}})
 			})
+			if e == edition.Reference {
+				continue
+			}
+			t.Run(fmt.Sprintf("%v/apart", p), func(t *testing.T) {
+				f(t, write.Options{Encoding: encoding.Options{Profile: p, Features: e.Features()}, NullsApart: true, OffsetsApart: true})
+			})
 		}
 	}
 }

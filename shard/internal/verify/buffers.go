@@ -46,9 +46,8 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 	} else if native := stripe.NativeEncoding(d); native == nil && len(d.Encodings) > 0 {
 		return false, c.v.found(c.in(fault.Unsupportedf("the values are in another format"), path))
 	} else {
-		apart := stripe.FindBuffer(native.GetBuffers(), shardpb.BufferKind_PRESENCE) != nil
 		for _, b := range native.GetBuffers() {
-			good, err := c.buffer(ctx, col, path, b, d.Field, apart)
+			good, err := c.buffer(ctx, col, path, b, d.Field, native.GetBuffers())
 			if err != nil {
 				return false, err
 			}
@@ -93,12 +92,12 @@ func (b *bufferCheck) in(err error, offset int64) error {
 	return b.columnCheck.in(err, b.path)
 }
 
-// buffer checks the bytes of a buffer. apart reports whether the node has its nulls in another one.
-func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path string, stored *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor, apart bool) (ok bool, err error) {
+// buffer checks the bytes of a buffer, one of all those of a node.
+func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path string, stored *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor, all []*shardpb.EncodedBuffer) (ok bool, err error) {
 	c.v.Count("buffer", 1)
 	b := &bufferCheck{
 		columnCheck: c, path: path, stored: stored, start: int64(stored.GetBuffer().GetRange().GetStart()),
-		node: blocks.Node{ID: col.ID, Type: col.Stored.Type, Signed: col.Stored.Signed, FixedSize: col.Stored.FixedSize},
+		node: blocks.Node{ID: col.ID, Type: col.Stored.Type, Signed: col.Stored.Signed, FixedSize: col.Stored.FixedSize, OffsetsApart: stripe.OffsetsApart(col.Stored.Type, all)},
 	}
 	if b.r, err = c.stripe.Artifact(ctx, col.ID, stored.Buffer); err != nil {
 		b.r = nil
@@ -107,7 +106,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	if b.start%container.Alignment != 0 && !c.v.ours {
 		c.v.Note(b.in(fmt.Errorf("buffer does not start at a multiple of %d: the reference cannot read it", container.Alignment), b.start))
 	}
-	b.flags(col, field, apart)
+	b.flags(col, field, stripe.FindBuffer(all, shardpb.BufferKind_PRESENCE) != nil)
 	if c.v.Options.MetadataOnly {
 		return true, nil
 	}
@@ -139,10 +138,11 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 }
 
 // flags notes false statements of the descriptor about blocks. Readers ignore them and use the types.
-func (b *bufferCheck) flags(col *arrowmap.Column, field *shardpb.FieldDescriptor, apart bool) {
+// nullsApart reports whether the node has its nulls in another buffer.
+func (b *bufferCheck) flags(col *arrowmap.Column, field *shardpb.FieldDescriptor, nullsApart bool) {
 	values := b.stored.Kind == shardpb.BufferKind_DATA && field.DictionarySize == nil && len(col.Children) == 0 && col.Stored.Type != schema.Boolean
-	texts := values && (field.GetStringStats() != nil || field.GetBinaryStats() != nil || field.GetDecimalStats() != nil)
-	if b.stored.EmbeddedPresence != values && !(values && apart) {
+	texts := values && !b.node.OffsetsApart && (field.GetStringStats() != nil || field.GetBinaryStats() != nil || field.GetDecimalStats() != nil)
+	if b.stored.EmbeddedPresence != values && !(values && (nullsApart || b.node.OffsetsApart)) {
 		b.v.Note(b.in(fmt.Errorf("embedded_presence is %v", b.stored.EmbeddedPresence), b.start))
 	}
 	if b.stored.EmbeddedOffsets != texts {

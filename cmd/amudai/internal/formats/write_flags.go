@@ -39,6 +39,7 @@ func (w *WriteFlags) Register(cmd *cobra.Command) {
 	RegisterSize(cmd, &w.Shard.StripeBytes, "stripe-bytes", "512MiB", "shard: maximum raw bytes of a stripe")
 	f.IntVar(&w.Shard.BlockValues, "block-values", encoding.MostBlockValues, "shard: most values of a block, from 8192: fewer for reading single rows, above all over a network")
 	f.BoolVar(&w.Shard.NullsApart, "nulls-apart", false, "shard: nulls of numbers in buffers of their own, so that filters of nulls read no values")
+	f.BoolVar(&w.Shard.OffsetsApart, "offsets-apart", false, "shard: offsets of byte strings in buffers of their own, so that lengths read no values")
 	usage.Choice(cmd, &w.Nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto chooses by the values of the file", nanos, nanos...)
 	usage.Parsed(cmd, &w.Shard.CreationTime, "created", "", "shard: creation time, as 2006-01-02T15:04:05Z (default: now); with it, equal input gives equal bytes", func(s string) (time.Time, error) {
 		t, err := time.Parse(time.RFC3339Nano, s)

@@ -28,7 +28,7 @@ func Open(ctx context.Context, src stripe.Source, node Node, b *shardpb.EncodedB
 
 // OpenField is [Open] for a node whose descriptor was read. f may have bytes of the block map.
 func OpenField(ctx context.Context, src stripe.Source, node Node, field *shardpb.FieldDescriptor, b *shardpb.EncodedBuffer, maxBlockBytes int64, f storage.Prefetched) (*Reader, error) {
-	r, err := open(ctx, src, node.ID, b, stripe.BufferValues(node.Type, b.GetKind(), field), f)
+	r, err := open(ctx, src, node.ID, b, stripe.BufferValues(node.Type, b.GetKind(), field, node.OffsetsApart), f)
 	if err == nil {
 		r.maxBytes = node.maxBlock(field, b.GetKind(), maxBlockBytes)
 	}
@@ -43,7 +43,7 @@ func (n Node) maxBlock(field *shardpb.FieldDescriptor, kind shardpb.BufferKind, 
 	switch n.Type {
 	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
 		size = int64(n.FixedSize)
-		if kind == shardpb.BufferKind_DATA && field.DictionarySize == nil && size == 0 {
+		if kind == shardpb.BufferKind_DATA && field.DictionarySize == nil && size == 0 && !n.OffsetsApart {
 			most := int64(Largest)
 			if maxBlockBytes > 0 {
 				most = 2*min(maxBlockBytes, Largest) + frame

@@ -52,6 +52,8 @@ type Node struct {
 	Type      schema.BasicType
 	Signed    bool
 	FixedSize uint32 // bytes of every value, 0 if it varies
+	// OffsetsApart tells that DATA has bytes, see [stripe.OffsetsApart].
+	OffsetsApart bool
 }
 
 // RangeOf returns the range of bytes of ref, which must be within an artifact of size bytes.
@@ -92,6 +94,9 @@ func (r *Reader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, count ui
 	}
 	r.start = start
 	if stripe.IsSingleBlock(b) {
+		if count == stripe.AnyValues {
+			return fault.Corruptf("a single block of bytes without a block map, which alone could count them")
+		}
 		if r.Map, err = encoding.SingleBlockMap(count, end-start); err != nil {
 			return err
 		}

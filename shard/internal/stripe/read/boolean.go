@@ -47,12 +47,12 @@ type booleanReader struct {
 	presence *work.Bits
 }
 
-func (r *booleanReader) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *booleanReader) Need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.presence.Need(w, rows, add)
 	r.data.Need(w, rows, add)
 }
 
-func (r *booleanReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+func (r *booleanReader) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	valid, nulls, err := r.presence.Validity(ctx, w, rows)
 	if err != nil {
 		return nil, err

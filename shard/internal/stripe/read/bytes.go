@@ -38,6 +38,9 @@ func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
 // openByteStrings opens byte strings, with or without a value dictionary according to the descriptor's dictionary
 // size.
 func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeReader, error) {
+	if n.offsetsApart() {
+		return openSlices[O](ctx, n)
+	}
 	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
 		return nil, err
 	}
@@ -87,11 +90,11 @@ type spareBytes struct {
 	valid   []byte
 }
 
-func (r *bytesReader[O]) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *bytesReader[O]) Need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.data.Need(&w.Scratch, rows, add)
 }
 
-func (r *bytesReader[O]) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+func (r *bytesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	c, err := build.NewBytes[O](w.Limit(), int(rows.Len()), r.fixed, r.likely(rows), r.nulls)
 	if err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ func (c *Column) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arr
 	if err := ctx.Err(); err != nil {
 		return nil, err // constants need no I/O that would notice
 	}
-	return c.reader.read(ctx, w, rows)
+	return c.reader.Read(ctx, w, rows)
 }
 
 // AppendRanges appends the byte ranges that reading rows takes, as far as they are known
@@ -106,7 +106,7 @@ func (c *Column) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arr
 func (c *Column) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
 	w := work.Get(c.maxBlock, nil)
 	defer w.Put()
-	c.reader.need(w, rows, func(p storage.ByteRange) { dst = append(dst, p) })
+	c.reader.Need(w, rows, func(p storage.ByteRange) { dst = append(dst, p) })
 	return dst
 }
 

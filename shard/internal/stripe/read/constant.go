@@ -78,9 +78,9 @@ func newNullReader(dt arrow.DataType) *freeReader {
 	return &freeReader{build.NullBytes(dt), func(mem memory.Allocator, n int) (arrow.Array, error) { return arrowutil.Nulls(mem, dt, n), nil }}
 }
 
-func (r *freeReader) need(*work.Worker, rowset.Set, func(storage.ByteRange)) {}
+func (r *freeReader) Need(*work.Worker, rowset.Set, func(storage.ByteRange)) {}
 
-func (r *freeReader) read(_ context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+func (r *freeReader) Read(_ context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	if err := w.Limits.CheckFree(rows.Len(), r.size); err != nil {
 		return nil, err
 	}

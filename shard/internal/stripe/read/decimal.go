@@ -92,7 +92,7 @@ type decimalReader struct {
 	same  numeric.Change[int64, int64]
 }
 
-func (r *decimalReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+func (r *decimalReader) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	if rows.Len() > w.Limits.MaxArrayBytes/32 {
 		return nil, fault.ErrBatchTooLarge
 	}
@@ -218,7 +218,7 @@ func (r *decimalReader) digits(w *work.Worker, p *blocks.Part, block []byte) (va
 // decimalTextReader reads decimals as text.
 type decimalTextReader struct{ *decimalReader }
 
-func (r *decimalTextReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+func (r *decimalTextReader) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	builder := array.NewBuilder(w.Limits.Allocator, r.dt)
 	defer builder.Release()
 	text := builder.(array.StringLikeBuilder)

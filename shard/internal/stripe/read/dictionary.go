@@ -53,7 +53,7 @@ func openCodes[O int32 | int64](ctx context.Context, n *openNode, fixed int, con
 	return &codesReader[O]{dict: dict, bytesReader: &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data)}}, nil
 }
 
-func (r *codesReader[O]) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+func (r *codesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	return r.build(ctx, w, rows.Len(), func(put func(at int, codes []uint32) error) error {
 		return r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
 			codes, err := work.Codes(w, r.data, p, block)

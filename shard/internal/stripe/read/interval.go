@@ -10,14 +10,15 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/nested"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
 // intervalReader joins the parts again.
-type intervalReader struct{ *structReader }
+type intervalReader struct{ *nested.Struct }
 
-func (r *intervalReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
-	parts, err := readAll(ctx, w, rows, r.children)
+func (r *intervalReader) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	parts, err := nested.ReadAll(ctx, w, rows, r.Children)
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +29,11 @@ func (r *intervalReader) read(ctx context.Context, w *work.Worker, rows rowset.S
 			return nil, fault.Corruptf("null part of an interval")
 		}
 	}
-	valid, nulls, err := r.presence.Validity(ctx, w, rows)
+	valid, nulls, err := r.Presence.Validity(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
-	values := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), n*rules.Width(r.dt))
+	values := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), n*rules.Width(r.Type))
 	if len(parts) == 2 {
 		dst, days, ms := arrowutil.As[arrow.DayTimeInterval](values.Bytes()), arrowutil.Values[int32](parts[0]), arrowutil.Values[int32](parts[1])
 		for i := range dst {
@@ -45,5 +46,5 @@ func (r *intervalReader) read(ctx context.Context, w *work.Worker, rows rowset.S
 			dst[i] = arrow.MonthDayNanoInterval{Months: months[i], Days: days[i], Nanoseconds: nanos[i]}
 		}
 	}
-	return arrowutil.Make(r.dt, n, []*memory.Buffer{valid, values}, nil, nulls), nil
+	return arrowutil.Make(r.Type, n, []*memory.Buffer{valid, values}, nil, nulls), nil
 }

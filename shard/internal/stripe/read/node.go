@@ -16,18 +16,11 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/nested"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
-	"github.com/amudai/amudai-go/storage"
 )
 
-// nodeReader reads one schema node and those below it. It may be used concurrently, as scratch memory belongs to the
-// worker.
-type nodeReader interface {
-	// read returns the values of a set of positions, in order.
-	read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error)
-	// need returns the byte ranges for that, as far as they are known in advance.
-	need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange))
-}
+type nodeReader = nested.Node
 
 // opener makes the readers of one column.
 type opener struct {
@@ -40,10 +33,7 @@ type opener struct {
 // readerSize is the approximate memory of the reader of a node, possibly with a decoded block.
 const readerSize = 64 << 10
 
-// unknownCount is a number of positions that only the data determine.
-const unknownCount = -1
-
-// open returns the reader of a node. count is the required number of positions of the node, or unknownCount.
+// open returns the reader of a node. count is the required number of positions of the node, or nested.Unknown.
 func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (nodeReader, error) {
 	d, err := op.src.Descriptor(ctx, col.ID)
 	if err != nil {
@@ -68,8 +58,8 @@ type namedReader struct {
 	col *arrowmap.Column
 }
 
-func (r *namedReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
-	arr, err := r.nodeReader.read(ctx, w, rows)
+func (r *namedReader) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	arr, err := r.nodeReader.Read(ctx, w, rows)
 	if err != nil {
 		return nil, wrapColumn(err, r.col)
 	}
@@ -84,7 +74,7 @@ func wrapColumn(err error, col *arrowmap.Column) error {
 func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb.StripeFieldDescriptor, count int64) (nodeReader, error) {
 	op.size += readerSize
 	n := &openNode{opener: op, col: col, field: d.GetField()}
-	if got := n.field.GetPositionCount(); count != unknownCount && got != uint64(count) {
+	if got := n.field.GetPositionCount(); count != nested.Unknown && got != uint64(count) {
 		return nil, fault.Corruptf("descriptor counts %d positions, expected %d", got, count)
 	}
 	if nulls := n.field.NullCount; nulls != nil && *nulls > n.field.GetPositionCount() {
@@ -127,7 +117,11 @@ func (n *openNode) nullable() bool {
 
 // node is the node for the readers of buffers.
 func (n *openNode) node() blocks.Node {
-	return blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, Signed: n.col.Stored.Signed, FixedSize: n.col.Stored.FixedSize}
+	return blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, Signed: n.col.Stored.Signed, FixedSize: n.col.Stored.FixedSize, OffsetsApart: n.offsetsApart()}
+}
+
+func (n *openNode) offsetsApart() bool {
+	return stripe.OffsetsApart(n.col.Stored.Type, n.buffers)
 }
 
 // blocks opens the buffer of a kind.
@@ -142,7 +136,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks
 	}
 	n.size += br.MapSize()
 	n.opener.blocks += int64(br.Map.Len())
-	if want := stripe.BufferValues(n.col.Stored.Type, kind, n.field); br.Map.Values() != want {
+	if want := stripe.BufferValues(n.col.Stored.Type, kind, n.field, n.offsetsApart()); br.Map.Values() != want && want != stripe.AnyValues {
 		return nil, br.Wrap(fault.Corruptf("block map holds %d values, expected %d", br.Map.Values(), want))
 	}
 	return br, nil
@@ -190,11 +184,11 @@ func (n *openNode) open(ctx context.Context) (nodeReader, error) {
 	return nil, fault.Unsupportedf("stored type %v", n.col.Stored.Type)
 }
 
-// positions is the number of positions of a node in the stripe, or unknownCount if the stripe lacks the node.
+// positions is the number of positions of a node in the stripe, or nested.Unknown if the stripe lacks the node.
 func (n *openNode) positions(ctx context.Context, id uint32) (int64, error) {
 	d, err := n.src.Descriptor(ctx, id)
 	if err != nil || d == nil {
-		return unknownCount, err
+		return nested.Unknown, err
 	}
 	return int64(min(d.GetField().GetPositionCount(), math.MaxInt64)), nil
 }

@@ -91,11 +91,11 @@ type spareBlock[T any] struct {
 	valid  []byte
 }
 
-func (r *primitiveReader[T]) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *primitiveReader[T]) Need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.data.Need(&w.Scratch, rows, add)
 }
 
-func (r *primitiveReader[T]) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+func (r *primitiveReader[T]) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
 	if rows.Len() > w.Limits.MaxArrayBytes/8 {
 		return nil, fault.ErrBatchTooLarge
 	}

@@ -45,13 +45,13 @@ type presentReader struct {
 	own      validity // nil if only the buffer has nulls
 }
 
-func (r *presentReader) need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
+func (r *presentReader) Need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.presence.Need(w, rows, add)
-	r.values.need(w, rows, add)
+	r.values.Need(w, rows, add)
 }
 
-func (r *presentReader) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
-	values, err := r.values.read(ctx, w, rows)
+func (r *presentReader) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	values, err := r.values.Read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ type presentNumbers[T numeric.Value] struct {
 	store   rules.Storer[T]
 }
 
-func (r *presentNumbers[T]) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
-	stored, err := r.presentReader.read(ctx, w, rows)
+func (r *presentNumbers[T]) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	stored, err := r.presentReader.Read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}

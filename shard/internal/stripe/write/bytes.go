@@ -54,6 +54,9 @@ func newBytesWriter(c *buffers.Context, col *arrowmap.Column) *bytesWriter {
 		}),
 	}
 	w.native = buffers.NewByteBlocks(c, w.id, w.fixed)
+	if c.OffsetsApart && (w.text || col.Stored.Type == schema.Binary) {
+		w.native.OffsetsApart(c, w.id)
+	}
 	if c.Encoding.Profile != encoding.ProfilePlain {
 		w.dict = dictionary.NewBuilder(byte(col.Stored.Type), w.fixed)
 		w.dict.Budget = c.Stage.Dictionary
@@ -313,7 +316,7 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 // reading so few values costs no more than reading it.
 const filterFrom = 256
 
-func (w *bytesWriter) release() { w.native.Pipeline.Release(w.ctx) }
+func (w *bytesWriter) release() { w.native.Release(w.ctx) }
 
 // finishDictionary makes the buffers of codes and of the dictionary (docs/format.md §8).
 func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {

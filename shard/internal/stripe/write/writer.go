@@ -40,6 +40,8 @@ type Options struct {
 	History     *History         // of the stripes before; nil for none
 	// NullsApart gives numbers with nulls a PRESENCE buffer, so that filters of nulls need not read them.
 	NullsApart bool
+	// OffsetsApart gives strings and binary values without a dictionary an OFFSETS buffer, so that their lengths need not read them.
+	OffsetsApart bool
 }
 
 // Writer encodes one stripe. It is used by one goroutine at a time, and uses
@@ -62,7 +64,7 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	features := &buffers.FeatureLog{Allowed: o.Encoding.Features}
 	features.AddColumns(columns)
 	c := &buffers.Context{Features: features, Encoding: o.Encoding, Budget: o.Budget, TempDir: o.TempDir, Mem: o.Allocator, History: o.History, Pool: buffers.NewPool(o.Parallelism), Stage: buffers.StageOf(columns),
-		NullsApart: o.NullsApart && o.Encoding.Features.Has(edition.NullsApart)}
+		NullsApart: o.NullsApart && o.Encoding.Features.Has(edition.NullsApart), OffsetsApart: o.OffsetsApart && o.Encoding.Features.Has(edition.OffsetsApart)}
 	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism, pool: c.Pool}
 	for i := range columns {
 		var err error

@@ -59,7 +59,10 @@ func (b *Bits) Validity(ctx context.Context, w *Worker, rows rowset.Set) (*memor
 }
 
 // Offsets is a buffer of offsets: those of row i are values i and i+1.
-type Offsets struct{ Data *blocks.Reader }
+type Offsets struct {
+	Data *blocks.Reader
+	Of   *blocks.Reader // what has the items, if that is a buffer: the last offset is their number
+}
 
 // Need calls add with the byte ranges of the offsets of rows.
 func (o *Offsets) Need(w *Worker, rows rowset.Set, add func(storage.ByteRange)) {
@@ -79,8 +82,11 @@ func (o *Offsets) Items(ctx context.Context, w *Worker, rows rowset.Set) (items 
 
 // read reads the offsets at some positions.
 func (o *Offsets) read(ctx context.Context, w *Worker, dst []uint64, positions rowset.Set) error {
-	last := uint64(0)
-	return o.Data.Each(ctx, &w.Scratch, positions, func(p *blocks.Part, block []byte) error {
+	last, most := uint64(0), uint64(math.MaxInt64)
+	if o.Of != nil {
+		most = o.Of.Map.Values()
+	}
+	err := o.Data.Each(ctx, &w.Scratch, positions, func(p *blocks.Part, block []byte) error {
 		values := scratch.Slice(&w.Words, p.N)
 		if _, err := numeric.DecodeBlock(values, nil, 0, block, o.Data.Options, &w.Numeric); err != nil {
 			return err
@@ -94,10 +100,17 @@ func (o *Offsets) read(ctx context.Context, w *Worker, dst []uint64, positions r
 			if v < last || v > math.MaxInt64 {
 				return fault.Corruptf("offset %d follows %d at row %d of those asked for", v, last, p.At+i)
 			}
+			if v > most {
+				return fault.Corruptf("offset %d, but there are %d bytes, at row %d of those asked for", v, most, p.At+i)
+			}
 			last = v
 		}
 		return nil
 	})
+	if err == nil && o.Of != nil && positions.Bounds().To == int64(o.Data.Map.Values()) && last != most {
+		err = o.Data.Wrap(fault.Corruptf("the last offset is %d, but there are %d bytes", last, most))
+	}
+	return err
 }
 
 // itemsOf returns the items of rows whose offsets are bounds, and the ends of each list among them. ends uses the
@@ -153,4 +166,53 @@ func bytesOf(rows rowset.Set) rowset.Set {
 // offsetsOf are the positions of the offsets of rows: k+1 of them for a range of k rows.
 func offsetsOf(rows rowset.Set) rowset.Set {
 	return mapped(rows, func(r rowset.Range) rowset.Range { return rowset.Range{From: r.From, To: r.To + 1} })
+}
+
+// ArrowOffsets is a buffer of Arrow offsets, of 64 bits if they are wide. They begin at 0.
+func ArrowOffsets(w *Worker, ends []uint64, wide bool) (*memory.Buffer, error) {
+	if wide {
+		return offsetsBuffer[int64](w, ends), nil
+	}
+	if ends[len(ends)-1] > math.MaxInt32 {
+		return nil, fault.ErrBatchTooLarge
+	}
+	return offsetsBuffer[int32](w, ends), nil
+}
+
+func offsetsBuffer[O int32 | int64](w *Worker, ends []uint64) *memory.Buffer {
+	b := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), numeric.Of[O]().Size()*len(ends))
+	for i, dst := 0, arrowutil.As[O](b.Bytes()); i < len(dst); i++ {
+		dst[i] = O(ends[i])
+	}
+	return b
+}
+
+// Octets is a buffer of the bytes of byte strings, which are numbers of 8 bits.
+type Octets struct{ Data *blocks.Reader }
+
+// Read returns some of the bytes, one after the other.
+func (o *Octets) Read(ctx context.Context, w *Worker, which rowset.Set) (*memory.Buffer, error) {
+	if which.Len() > w.Limits.MaxArrayBytes {
+		return nil, fault.ErrBatchTooLarge
+	}
+	out := arrowutil.NewBuffer(w.Limits.Allocator, int(which.Len()))
+	err := o.Data.Each(ctx, &w.Scratch, which, func(p *blocks.Part, block []byte) (err error) {
+		dst := out.Bytes()[p.At : p.At+p.Count]
+		switch {
+		case p.Whole():
+			_, err = numeric.DecodeBlock(dst, nil, 0, block, o.Data.Options, &w.Numeric)
+		case p.Sparse():
+			_, err = numeric.DecodeRows(dst, nil, 0, block, p.N, p.Rows, o.Data.Options, &w.Numeric)
+		default:
+			all := scratch.Slice(&w.Bits, p.N)
+			_, err = numeric.DecodeBlock(all, nil, 0, block, o.Data.Options, &w.Numeric)
+			rowset.Pick(dst, all, p.Rows)
+		}
+		return err
+	})
+	if err != nil {
+		out.Release()
+		return nil, err
+	}
+	return out, nil
 }

@@ -21,6 +21,7 @@ type bufferWriter struct {
 	blocks encoding.BlockMapBuilder
 	count  uint64
 	sums   []byte // checksums of the blocks
+	mapped bool   // nothing but a block map tells the number of values
 }
 
 // add appends one block of n logical values.
@@ -62,9 +63,9 @@ func (b *bufferWriter) finish(c *Context, all []stripe.Buffer, desc *shardpb.Enc
 	desc.BlockCount = &b.count
 	desc.BlockChecksums, desc.Checksums = true, b.sums
 	out := stripe.Buffer{Desc: desc, Data: b.spool, MapOffset: -1}
-	if b.count == 1 && c.Encoding.Features.Has(edition.SingleBlocks) {
+	if b.count == 1 && !b.mapped && c.Encoding.Features.Has(edition.SingleBlocks) {
 		c.Features.Add(edition.SingleBlocks)
-	} else if m := b.blocks.Append(nil); b.count > 1 && len(m) <= mostInline && c.Encoding.Features.Has(edition.InlineMaps) {
+	} else if m := b.blocks.Append(nil); b.count > 0 && len(m) <= mostInline && c.Encoding.Features.Has(edition.InlineMaps) {
 		c.Features.Add(edition.InlineMaps)
 		desc.InlineBlockMap = m
 	} else if err := b.appendMap(m, &out); err != nil {

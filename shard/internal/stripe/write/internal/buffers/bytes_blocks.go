@@ -17,16 +17,20 @@ type ByteBlocks struct {
 	Pipeline pipeline[*bytestring.Encoder]
 	Staged   *byteStage // nil if there is nothing
 	fixed    int
-	Unequal  bool  // most of the values of a brief column are distinct
-	at       int64 // values in blocks, or given to be cut
-	Count    int   // values since the last multiple of the stage's size
-	Bytes    int   // bytes of the current segment so far
+	Unequal  bool    // most of the values of a brief column are distinct
+	at       int64   // values in blocks, or given to be cut
+	Count    int     // values since the last multiple of the stage's size
+	Bytes    int     // bytes of the current segment so far
+	sliced   *sliced // what is added goes there, if it is not nil
 }
 
 // NewByteBlocks makes the blocks of a node of byte strings, all of fixed bytes unless that is 0.
 func NewByteBlocks(c *Context, id uint32, fixed int) ByteBlocks {
 	return ByteBlocks{Pipeline: pipeline[*bytestring.Encoder]{encoders: bytesEncoders(c, id, fixed)}, fixed: fixed}
 }
+
+// OffsetsApart has the offsets of the values written to a buffer of their own.
+func (p *ByteBlocks) OffsetsApart(c *Context, id uint32) { p.sliced = newSliced(c, id) }
 
 // Room is how many of v's values belong to the current segment, at least one, and
 // whether they complete it. A segment ends with the value that reaches a bound.
@@ -74,6 +78,9 @@ func (p *ByteBlocks) AddAll(c *Context, v bytestring.Values, valid bitmap.Bits) 
 // left is staged.
 func (p *ByteBlocks) Add(c *Context, v bytestring.Values, valid bitmap.Bits) error {
 	full := p.Skip(c, v)
+	if p.sliced != nil {
+		return p.sliced.add(c, v, valid)
+	}
 	if full && p.Staged == nil && c.Pool == nil {
 		return p.cut(c, v, valid, nil, false)
 	}
@@ -155,8 +162,19 @@ func cutBytes(c *Context, e *bytestring.Encoder, out *segment, v bytestring.Valu
 
 // Finish cuts the last blocks and completes the buffer.
 func (p *ByteBlocks) Finish(c *Context) ([]stripe.Buffer, error) {
+	if p.sliced != nil {
+		return p.sliced.finish(c, p.Staged)
+	}
 	if err := p.cutStaged(c, true); err != nil {
 		return nil, err
 	}
 	return p.Pipeline.Finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})
+}
+
+// Release drops what was written.
+func (p *ByteBlocks) Release(c *Context) {
+	p.Pipeline.Release(c)
+	if p.sliced != nil {
+		p.sliced.release(c)
+	}
 }

@@ -24,7 +24,8 @@ type Context struct {
 	Pool     *Pool
 	Stage    StageSize
 
-	NullsApart bool // of numbers
+	NullsApart   bool // of numbers
+	OffsetsApart bool // of byte strings
 }
 
 // Plain is arr without dictionary, runs, views or extension; the caller releases it.

@@ -21,6 +21,8 @@ type NodePart struct {
 	ID     uint32
 	Codes  bool // those of its value dictionary
 	Skewed bool // they are written as in HighCompression, since some are much more frequent than others
+	Octets bool // those of the bytes of its byte strings
+	Ends   bool // those of their offsets
 }
 
 // NewHistory is an empty memory.

@@ -1,0 +1,72 @@
+package shard_test
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+)
+
+// rawShard is a file as the specification describes it, read without any code of ours but the generated messages.
+type rawShard []byte
+
+func frozenFile(t *testing.T, name string) rawShard {
+	b, err := os.ReadFile(filepath.Join("testdata", "frozen", name+".amudai.shard"))
+	require.NoError(t, err)
+	return b
+}
+
+// message parses a message that is framed by its length and a checksum.
+func (b rawShard) message(t *testing.T, ref *commonpb.DataRef, m proto.Message) {
+	start := ref.Range.Start
+	n := uint64(binary.LittleEndian.Uint32(b[start:]))
+	require.Equal(t, ref.Range.End, start+4+n+4)
+	require.NoError(t, proto.Unmarshal(b[start+4:start+4+n], m))
+}
+
+// fields are the descriptors of the first stripe, by schema id.
+func (b rawShard) fields(t *testing.T) []*shardpb.StripeFieldDescriptor {
+	end := uint64(len(b)) - 8 - 4
+	n := uint64(binary.LittleEndian.Uint32(b[end:]))
+	var directory shardpb.ShardDirectory
+	b.message(t, &commonpb.DataRef{Range: &commonpb.UInt64Range{Start: end - 8 - n, End: end}}, &directory)
+	var stripes shardpb.StripeList
+	b.message(t, directory.StripeListRef, &stripes)
+	var list commonpb.DataRefArray
+	b.message(t, stripes.Stripes[0].FieldListRef, &list)
+	fields := make([]*shardpb.StripeFieldDescriptor, len(list.Start))
+	for i := range fields {
+		fields[i] = &shardpb.StripeFieldDescriptor{}
+		b.message(t, &commonpb.DataRef{Range: &commonpb.UInt64Range{Start: list.Start[i], End: list.End[i]}}, fields[i])
+	}
+	return fields
+}
+
+// The frozen shard with offsets apart has the buffers that the specification describes.
+func TestOffsetsApartAsSpecified(t *testing.T) {
+	b, apart := frozenFile(t, "offsets-apart"), 0
+	for _, d := range b.fields(t) {
+		require.Len(t, d.Encodings, 1)
+		kinds := map[shardpb.BufferKind]*shardpb.EncodedBuffer{}
+		for _, e := range d.Encodings[0].GetNative().GetBuffers() {
+			kinds[e.Kind] = e
+		}
+		data, ends := kinds[shardpb.BufferKind_DATA], kinds[shardpb.BufferKind_OFFSETS]
+		if d.Field.GetStringStats() == nil && d.Field.GetBinaryStats() == nil {
+			continue
+		}
+		apart++
+		require.NotNil(t, ends)
+		require.False(t, data.EmbeddedOffsets)
+		require.False(t, data.EmbeddedPresence)
+		require.EqualValues(t, 1, ends.GetBlockCount())
+		require.Equal(t, d.Field.GetNullCount() > 0, kinds[shardpb.BufferKind_PRESENCE] != nil)
+	}
+	require.Equal(t, 3, apart)
+}
