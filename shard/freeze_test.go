@@ -107,6 +107,35 @@ func (z *freezer) types(t testing.TB) {
 	fields = []arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "b", Type: arrow.BinaryTypes.Binary, Nullable: true}, {Name: "l", Type: arrow.ListOf(arrow.BinaryTypes.LargeString), Nullable: true}}
 	f, data = z.write(t, frozen{Name: "offsets-apart", Profile: encoding.Balanced.String(), EndsApart: true}, g.Batch(arrow.NewSchema(fields, nil), 500))
 	z.add(t, f, data)
+	f, data = z.write(t, frozen{Name: "packed-groups", Profile: encoding.Balanced.String(), Packed: [][]string{{"s"}, {"*"}}}, packedBatch())
+	z.add(t, f, data)
+}
+
+// packedBatch has columns for a packed group, wide enough for several super-blocks, and a struct for another one.
+func packedBatch() arrow.RecordBatch {
+	const rows = 300
+	wide := &arrow.FixedSizeBinaryType{ByteWidth: 3000}
+	inner := []arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "y", Type: wide}}
+	fields := []arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "word", Type: arrow.BinaryTypes.String},
+		{Name: "text", Type: arrow.BinaryTypes.String}, {Name: "wide", Type: wide}, {Name: "s", Type: arrow.StructOf(inner...), Nullable: true}, {Name: "same", Type: arrow.PrimitiveTypes.Int8},
+	}
+	g := arrowgen.New(98)
+	g.Nulls = 0.2
+	columns := g.Batch(arrow.NewSchema(fields, nil), rows).Columns()
+	words, texts := array.NewStringBuilder(memory.DefaultAllocator), array.NewStringBuilder(memory.DefaultAllocator)
+	bytes, same := array.NewFixedSizeBinaryBuilder(memory.DefaultAllocator, wide), array.NewInt8Builder(memory.DefaultAllocator)
+	for i := range rows {
+		words.Append([]string{"red", "green", "blue"}[i*i%3])
+		texts.Append(fmt.Sprintf("text %x", uint32(i+1)*0x9e3779b9))
+		bytes.Append(slices.Repeat([]byte{byte(i)}, wide.ByteWidth))
+		same.Append(7)
+	}
+	columns[2], columns[3], columns[4], columns[6] = words.NewArray(), texts.NewArray(), bytes.NewArray(), same.NewArray()
+	parts := columns[5].Data().Children()
+	valid := columns[5].Data().Buffers()[0]
+	columns[5] = array.NewStructData(array.NewData(fields[5].Type, rows, []*memory.Buffer{valid}, []arrow.ArrayData{parts[0], columns[4].Data()}, columns[5].NullN(), 0))
+	return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, rows)
 }
 
 func (z *freezer) texts(t testing.TB) {

@@ -27,15 +27,16 @@ var freeze = flag.Bool("freeze", false, "write the frozen shards of edition 2026
 
 // frozen is a shard of edition 2026 in testdata/frozen, written by version 0.1.0, in manifest.json.
 type frozen struct {
-	Name       string   `json:"name"`
-	Profile    string   `json:"profile"`
-	StripeRows int64    `json:"stripe_rows,omitempty"`
-	NullsApart bool     `json:"nulls_apart,omitempty"`
-	EndsApart  bool     `json:"offsets_apart,omitempty"`
-	Rows       int64    `json:"rows"`
-	Features   []string `json:"features"`
-	Encodings  []string `json:"encodings"` // of all blocks and of the trees in them
-	Digests    []string `json:"digests"`   // of the columns
+	Name       string     `json:"name"`
+	Profile    string     `json:"profile"`
+	StripeRows int64      `json:"stripe_rows,omitempty"`
+	NullsApart bool       `json:"nulls_apart,omitempty"`
+	EndsApart  bool       `json:"offsets_apart,omitempty"`
+	Packed     [][]string `json:"packed,omitempty"`
+	Rows       int64      `json:"rows"`
+	Features   []string   `json:"features"`
+	Encodings  []string   `json:"encodings"` // of all blocks and of the trees in them
+	Digests    []string   `json:"digests"`   // of the columns
 }
 
 func (f frozen) path() string { return filepath.Join("testdata", "frozen", f.Name+".amudai.shard") }
@@ -50,7 +51,7 @@ func (f frozen) superseded(t testing.TB) []string {
 func (f frozen) options(t testing.TB) shard.WriterOptions {
 	p, err := encoding.ParseProfile(f.Profile)
 	require.NoError(t, err)
-	return shard.WriterOptions{Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, NullsApart: f.NullsApart, OffsetsApart: f.EndsApart, CreationTime: shardtest.Created, Program: "TestFrozen"}
+	return shard.WriterOptions{Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, NullsApart: f.NullsApart, OffsetsApart: f.EndsApart, Packed: f.Packed, CreationTime: shardtest.Created, Program: "TestFrozen"}
 }
 
 // neverChosen are encodings of the reference that edition 2026 chose for none of the columns when it was frozen. The shards of the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -92,6 +93,10 @@ type WriterOptions struct {
 	// OffsetsApart stores the bytes of strings and binary values in one buffer, and where each ends in another, unless they have a dictionary.
 	// The lengths of values are then read without them. Edition reference ignores it.
 	OffsetsApart bool
+	// Packed are groups of top-level columns that are read together: their blocks lie side by side, so that a read of whole rows is one of
+	// bytes that follow each other. The name of a struct alone packs its children, and "*" stands for all columns that are in no other group. Only columns of
+	// flat types are packed. Edition reference ignores it.
+	Packed [][]string
 	// Times is the stored form of timestamps, dates and durations. The default is ticks of
 	// 100 ns, but integers for nanoseconds, which ticks cannot hold in general.
 	Times TimeEncoding
@@ -157,6 +162,7 @@ type Writer struct {
 	out     *shardwriter.Writer
 	budget  *storage.Budget
 	memory  *write.History
+	groups  [][]int // of columns that are packed
 
 	cur        *write.Writer // current stripe, nil between stripes
 	rows       int64         // rows of the finished stripes
@@ -193,6 +199,9 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 		o: o, schema: s, checked: s, columns: columns,
 		budget: storage.NewBudget(o.MemoryBytes), memory: write.NewHistory(), fields: map[uint32][]*commonpb.NameValuePair{},
 	}
+	if w.groups, err = groupsOf(columns, o.Packed); err != nil {
+		return nil, err
+	}
 	if w.stored, err = schema.Parse(message); err != nil {
 		return nil, err
 	}
@@ -208,6 +217,34 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 		Edition: o.Edition, Properties: properties, Program: o.Program,
 	})
 	return w, err
+}
+
+// groupsOf are the numbers of the columns of packed groups.
+func groupsOf(columns []arrowmap.Column, packed [][]string) ([][]int, error) {
+	groups := make([][]int, len(packed))
+	left := map[string]int{} // columns in no group
+	for i := range columns {
+		left[columns[i].Stored.Name] = i
+	}
+	rest := -1 // the group of these
+	for g, names := range packed {
+		for _, name := range names {
+			if name == "*" {
+				rest = g
+				continue
+			}
+			i, ok := left[name]
+			if !ok {
+				return nil, fmt.Errorf("WriterOptions.Packed: there is no column %q, or it is in two groups", name)
+			}
+			delete(left, name)
+			groups[g] = append(groups[g], i)
+		}
+	}
+	if rest >= 0 {
+		groups[rest] = append(groups[rest], slices.Sorted(maps.Values(left))...)
+	}
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 }), nil
 }
 
 // Schema is the Arrow schema that was given to Create.
@@ -357,7 +394,7 @@ func (w *Writer) begin() (err error) {
 	w.cur, err = write.NewWriter(w.columns, write.Options{
 		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features(), BlockValues: w.o.BlockValues},
 		Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, Allocator: w.o.Allocator,
-		History: w.memory, NullsApart: w.o.NullsApart, OffsetsApart: w.o.OffsetsApart,
+		History: w.memory, NullsApart: w.o.NullsApart, OffsetsApart: w.o.OffsetsApart, Groups: w.groups,
 	})
 	return err
 }

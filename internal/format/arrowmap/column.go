@@ -53,8 +53,8 @@ type Column struct {
 	// number v * 10^-Scale. Its width and precision are those of Plain.
 	Scale int32
 
-	// ID is the schema id of the stored node.
-	ID uint32
+	// ID is the schema id of the stored node, and Parent that of its parent, as the stored schema has it.
+	ID, Parent uint32
 
 	// Stored is the stored node itself. Its Children are nil: they are in the Stored of this
 	// column's Children.

@@ -121,7 +121,7 @@ func newReader(s *schema.Schema, o ReadOptions) *reader {
 
 // column maps a node and its wanted children p, nil for all.
 func (r *reader) column(node schema.Node, place role, p *pick) (Column, error) {
-	c := Column{ID: node.ID()}
+	c := Column{ID: node.ID(), Parent: node.ParentID()}
 	var err error
 	if c.Stored, err = r.budget.Describe(node); err != nil {
 		return c, err

@@ -77,6 +77,7 @@ const (
 	NullsApart                        // nulls of numbers in buffers of their own
 	OffsetsApart                      // offsets of byte strings in buffers of their own
 	ExternalParquet                   // columns that stay in Parquet files
+	PackedGroups                      // blocks of several columns in super-blocks
 	numFeatures
 )
 
@@ -113,6 +114,7 @@ var Table = [numFeatures]Row{
 	{NullsApart, "nulls-apart", 0, E2026, "0.1.0"},
 	{OffsetsApart, "offsets-apart", 0, E2026, "0.1.0"},
 	{ExternalParquet, "external-parquet", 0, E2026, "0.1.0"},
+	{PackedGroups, "packed-groups", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -153,7 +153,7 @@ func (k blockKind) describe(tree []byte, n int) encoding.Tree {
 }
 
 func nodeOf(n schema.Node, e *shardpb.NativeDataEncoding) blocks.Node {
-	return blocks.Node{ID: n.ID(), Type: n.Type(), Signed: n.Signed(), FixedSize: n.FixedSize(), OffsetsApart: stripe.OffsetsApart(n.Type(), e.GetBuffers())}
+	return blocks.Node{ID: n.ID(), Parent: n.ParentID(), Type: n.Type(), Signed: n.Signed(), FixedSize: n.FixedSize(), OffsetsApart: stripe.OffsetsApart(n.Type(), e.GetBuffers())}
 }
 
 // blockVisitor reads the blocks of a buffer in order.

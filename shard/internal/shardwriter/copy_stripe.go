@@ -106,14 +106,24 @@ func (w *Writer) readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFie
 	if native == nil {
 		return n, fault.InStripe(fault.In(fault.Unsupportedf("only native encodings can be copied"), fmt.Sprintf("field %d", id), -1), src.Index())
 	}
-	for _, b := range native.Buffers {
-		p, err := buffer(id, b)
-		if err != nil {
+	copied := func(e *shardpb.NativeDataEncoding) (all []part, err error) {
+		for _, b := range e.GetBuffers() {
+			p, err := buffer(id, b)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, p)
+		}
+		return all, nil
+	}
+	var err error
+	if !native.PackedGroup {
+		if n.buffers, err = copied(native); err != nil {
 			return n, err
 		}
-		n.buffers = append(n.buffers, p)
 	}
-	return n, nil
+	n.group, err = copied(stripe.GroupEncoding(m))
+	return n, err
 }
 
 // moveReferences makes the references of a field those of the new shard, to the same Parquet files.

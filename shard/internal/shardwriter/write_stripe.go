@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -39,6 +40,7 @@ type node struct {
 	id      uint32
 	field   *shardpb.FieldDescriptor
 	buffers []part
+	group   []part                               // of the encoding with a packed group, if there is one
 	parquet *shardpb.ExternalParquetDataEncoding // instead of buffers
 }
 
@@ -58,11 +60,10 @@ func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeO
 	for i, n := range f.Nodes {
 		nodes[i] = node{id: n.ID, field: n.Field, parquet: n.Parquet}
 		for _, b := range n.Buffers {
-			data := b.Data
-			nodes[i].buffers = append(nodes[i].buffers, part{
-				desc: b.Desc, size: data.Size(), mapOffset: b.MapOffset,
-				copy: func(out io.Writer) error { _, err := data.WriteTo(out); return err },
-			})
+			nodes[i].buffers = append(nodes[i].buffers, partOf(b))
+		}
+		for _, b := range n.Group {
+			nodes[i].group = append(nodes[i].group, partOf(b))
 		}
 	}
 	if err := w.checkNodes(nodes, f.Rows); err != nil {
@@ -73,6 +74,28 @@ func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeO
 		d.RawDataSize = &raw
 	}
 	return w.appendStripe(ctx, nodes, d, o)
+}
+
+func partOf(b stripe.Buffer) part {
+	return part{
+		desc: b.Desc, size: b.Data.Size(), mapOffset: b.MapOffset,
+		copy: func(out io.Writer) error { _, err := b.Data.WriteTo(out); return err },
+	}
+}
+
+// parts are the buffers of all encodings of nodes.
+func parts(nodes []node) iter.Seq[*part] {
+	return func(yield func(*part) bool) {
+		for _, n := range nodes {
+			for _, list := range [][]part{n.buffers, n.group} {
+				for i := range list {
+					if !yield(&list[i]) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // checkNodes checks that a stripe has one descriptor of every schema node. The reference cannot read a stripe that lacks
@@ -121,10 +144,8 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 	if err != nil {
 		return w.fail(err)
 	}
-	for _, n := range nodes {
-		for _, b := range n.buffers {
-			setRefs(b, url)
-		}
+	for b := range parts(nodes) {
+		setRefs(b, url)
 	}
 	return w.describeStripe(ctx, nodes, d, o)
 }
@@ -169,7 +190,7 @@ func (w *Writer) describeStripe(ctx context.Context, nodes []node, d *shardpb.St
 }
 
 // setRefs makes the descriptor of a buffer refer to the bytes that were written.
-func setRefs(b part, url string) {
+func setRefs(b *part, url string) {
 	if b.size == 0 {
 		return
 	}
@@ -186,11 +207,9 @@ func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error)
 	if w.o.Layout == SingleFile {
 		return "", w.writeBuffers(ctx, &storage.IOWriter{Context: ctx, Writer: w.out}, w.out.Size(), nodes)
 	}
-	for _, n := range nodes {
-		for _, b := range n.buffers {
-			if b.size > 0 {
-				return w.writeStripeFile(ctx, nodes)
-			}
+	for b := range parts(nodes) {
+		if b.size > 0 {
+			return w.writeStripeFile(ctx, nodes)
 		}
 	}
 	return "", nil // the stripe has no bytes
@@ -221,23 +240,20 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 		align = tightAlignment
 	}
 	out = contextWriter{ctx, out}
-	for _, n := range nodes {
-		for i := range n.buffers {
-			b := &n.buffers[i]
-			if b.size == 0 {
-				continue
-			}
-			pad := container.PadTo(at, align)
-			if _, err := out.Write(zeros[:pad]); err != nil {
-				return err
-			}
-			at += int64(pad)
-			b.placed = shardfile.Range{Start: at, End: at + b.size}
-			if err := b.copy(out); err != nil {
-				return err
-			}
-			at += b.size
+	for b := range parts(nodes) {
+		if b.size == 0 {
+			continue
 		}
+		pad := container.PadTo(at, align)
+		if _, err := out.Write(zeros[:pad]); err != nil {
+			return err
+		}
+		at += int64(pad)
+		b.placed = shardfile.Range{Start: at, End: at + b.size}
+		if err := b.copy(out); err != nil {
+			return err
+		}
+		at += b.size
 	}
 	return nil
 }
@@ -349,18 +365,17 @@ func (c *comparer) Write(p []byte) (int, error) {
 // those of the shard. Ids without a node have an empty entry. The checksum of the list becomes sum.
 func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32) (*commonpb.DataRef, error) {
 	list := make([]frame, w.ids)
-	native := &shardpb.NativeDataEncoding{}
-	encoding := &shardpb.DataEncoding{}
-	encodings := &shardpb.StripeFieldDescriptor{Encodings: []*shardpb.DataEncoding{encoding}}
 	var field, payload []byte
 	for _, n := range nodes {
-		encoding.Kind = &shardpb.DataEncoding_Native{Native: native}
-		if n.parquet != nil {
-			encoding.Kind = &shardpb.DataEncoding_Parquet{Parquet: n.parquet}
+		encodings := &shardpb.StripeFieldDescriptor{}
+		switch {
+		case n.parquet != nil:
+			encodings.Encodings = []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Parquet{Parquet: n.parquet}}}
+		case len(n.buffers) > 0 || len(n.group) == 0:
+			encodings.Encodings = append(encodings.Encodings, nativeEncoding(n.buffers, false))
 		}
-		native.Buffers = native.Buffers[:0]
-		for _, b := range n.buffers {
-			native.Buffers = append(native.Buffers, b.desc)
+		if len(n.group) > 0 {
+			encodings.Encodings = append(encodings.Encodings, nativeEncoding(n.group, true))
 		}
 		var err error
 		if field, err = marshal.MarshalAppend(field[:0], n.field); err != nil {
@@ -378,6 +393,14 @@ func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32
 		}
 	}
 	return w.writeFieldList(ctx, list, sum)
+}
+
+func nativeEncoding(buffers []part, group bool) *shardpb.DataEncoding {
+	native := &shardpb.NativeDataEncoding{PackedGroup: group}
+	for _, b := range buffers {
+		native.Buffers = append(native.Buffers, b.desc)
+	}
+	return &shardpb.DataEncoding{Kind: &shardpb.DataEncoding_Native{Native: native}}
 }
 
 // stripeFieldNumber is the number of StripeFieldDescriptor.field, which comes first.

@@ -8,10 +8,20 @@ import (
 )
 
 // NativeEncoding is the encoding of a node that readers use: the first one that is
-// native and not packed, or nil.
+// native and not a packed group, else that of its packed group, or nil.
 func NativeEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding {
 	for _, e := range d.GetEncodings() {
 		if native := e.GetNative(); native != nil && !native.GetPackedGroup() {
+			return native
+		}
+	}
+	return GroupEncoding(d)
+}
+
+// GroupEncoding is the encoding of a node that holds a packed group (docs/format.md §6.5), or nil.
+func GroupEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding {
+	for _, e := range d.GetEncodings() {
+		if native := e.GetNative(); native.GetPackedGroup() {
 			return native
 		}
 	}
@@ -21,7 +31,7 @@ func NativeEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncodin
 // ParquetEncoding is the encoding of a node whose values readers take from Parquet files, because none before it is native, or nil.
 func ParquetEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.ExternalParquetDataEncoding {
 	for _, e := range d.GetEncodings() {
-		if native := e.GetNative(); native != nil && !native.GetPackedGroup() {
+		if e.GetNative() != nil {
 			return nil
 		}
 		if p := e.GetParquet(); p != nil {
@@ -70,7 +80,12 @@ func IsSingleBlock(b *shardpb.EncodedBuffer) bool {
 	return b.BlockMap == nil && len(b.GetInlineBlockMap()) == 0 && b.GetBlockCount() == 1
 }
 
+// IsMember reports whether the blocks of a buffer lie in those of a packed group.
+func IsMember(b *shardpb.EncodedBuffer) bool {
+	return b.GetBuffer() == nil && b.PackedGroupIndex != nil
+}
+
 // HasBlocks reports whether a buffer is made of blocks.
 func HasBlocks(b *shardpb.EncodedBuffer) bool {
-	return b.GetBlockMap() != nil || len(b.GetInlineBlockMap()) > 0 || IsSingleBlock(b)
+	return b.GetBlockMap() != nil || len(b.GetInlineBlockMap()) > 0 || IsSingleBlock(b) || IsMember(b)
 }

@@ -9,6 +9,7 @@ package stripe
 
 import (
 	"context"
+	"slices"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -30,6 +31,7 @@ type Node struct {
 	ID      uint32                   // schema id
 	Field   *shardpb.FieldDescriptor // statistics, constant, dictionary size
 	Buffers []Buffer                 // in the order to write them
+	Group   []Buffer                 // of the encoding with a packed group, its super-blocks first; empty in most nodes
 	// Parquet is where the values are, instead of buffers.
 	Parquet *shardpb.ExternalParquetDataEncoding
 }
@@ -46,10 +48,10 @@ type Finished struct {
 // Release drops the staged bytes of all buffers, and their temporary files.
 func (f *Finished) Release() {
 	for i := range f.Nodes {
-		for _, b := range f.Nodes[i].Buffers {
+		for _, b := range slices.Concat(f.Nodes[i].Buffers, f.Nodes[i].Group) {
 			b.Data.Close()
 		}
-		f.Nodes[i].Buffers = nil
+		f.Nodes[i].Buffers, f.Nodes[i].Group = nil, nil
 	}
 }
 

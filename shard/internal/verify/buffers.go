@@ -47,12 +47,22 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 		return false, c.v.found(c.in(fault.Unsupportedf("the values are in another format"), path))
 	} else {
 		for _, b := range native.GetBuffers() {
+			if native.PackedGroup && b.Kind == shardpb.BufferKind_DATA {
+				continue // the group
+			}
 			good, err := c.buffer(ctx, col, path, b, d.Field, native.GetBuffers())
 			if err != nil {
 				return false, err
 			}
 			ok = ok && good
 		}
+	}
+	if stripe.GroupEncoding(d) != nil && !c.v.Options.MetadataOnly {
+		good, err := c.group(ctx, col, path)
+		if err != nil {
+			return false, err
+		}
+		ok = ok && good
 	}
 	for i := range col.Children {
 		good, err := c.buffers(ctx, &col.Children[i], schema.JoinPath(path, childName(col, i)))
@@ -62,6 +72,38 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 		ok = ok && good
 	}
 	return ok, nil
+}
+
+// group checks the super-blocks of the packed group of a node. Their members check the blocks inside.
+func (c *columnCheck) group(ctx context.Context, col *arrowmap.Column, path string) (ok bool, err error) {
+	c.v.Count("buffer", 1)
+	in := func(err error) error {
+		return c.in(fault.In(err, "packed group", -1), path)
+	}
+	r, err := blocks.OpenGroup(ctx, c.stripe, col.ID, nil)
+	if err != nil {
+		return false, c.v.found(in(err))
+	}
+	if err := c.v.budget.spend(ctx, r.Artifact(), r.Map.DataSize()); err != nil {
+		return false, c.v.enough(in(err))
+	}
+	if !r.Bound() {
+		c.v.unbound.Add(1)
+	}
+	var raw []byte
+	members := -1
+	for i := range r.Map.Len() {
+		if raw, _, err = r.ReadBlock(ctx, i, raw); err != nil {
+			return false, c.v.found(in(err))
+		}
+		n := 0
+		_ = blocks.CutGroup(raw, func(int, int, []byte) bool { n++; return true }) // which ReadBlock has checked
+		if members >= 0 && n != members {
+			return false, c.v.problem(in(r.Wrap(fault.Corruptf("super-block %d has blocks of %d members, those before %d", i, n, members))))
+		}
+		members = n
+	}
+	return true, nil
 }
 
 func childName(col *arrowmap.Column, i int) string {
@@ -97,7 +139,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	c.v.Count("buffer", 1)
 	b := &bufferCheck{
 		columnCheck: c, path: path, stored: stored, start: int64(stored.GetBuffer().GetRange().GetStart()),
-		node: blocks.Node{ID: col.ID, Type: col.Stored.Type, Signed: col.Stored.Signed, FixedSize: col.Stored.FixedSize, OffsetsApart: stripe.OffsetsApart(col.Stored.Type, all)},
+		node: blocks.Node{ID: col.ID, Parent: col.Parent, Type: col.Stored.Type, Signed: col.Stored.Signed, FixedSize: col.Stored.FixedSize, OffsetsApart: stripe.OffsetsApart(col.Stored.Type, all)},
 	}
 	if b.r, err = c.stripe.Artifact(ctx, col.ID, stored.Buffer); err != nil {
 		b.r = nil
@@ -156,6 +198,7 @@ func (b *bufferCheck) blocks(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, b.v.found(b.in(err, -1))
 	}
+	b.r = r.Artifact() // of a member, that of its group
 	ok := true
 	var buf []byte
 	for i := range r.Map.Len() {

@@ -25,6 +25,7 @@ type WriteFlags struct {
 	parquet parquet.Options
 	ntuple  rntuple.WriterOptions
 	index   []string
+	packed  []string
 	flags   *pflag.FlagSet
 }
 
@@ -40,6 +41,7 @@ func (w *WriteFlags) Register(cmd *cobra.Command) {
 	f.IntVar(&w.Shard.BlockValues, "block-values", encoding.MostBlockValues, "shard: most values of a block, from 8192: fewer for reading single rows, above all over a network")
 	f.BoolVar(&w.Shard.NullsApart, "nulls-apart", false, "shard: nulls of numbers in buffers of their own, so that filters of nulls read no values")
 	f.BoolVar(&w.Shard.OffsetsApart, "offsets-apart", false, "shard: offsets of byte strings in buffers of their own, so that lengths read no values")
+	f.StringArrayVar(&w.packed, "pack-columns", nil, "shard: store the blocks of these columns (\"a,b,c\", or \"*\" for all others of flat types; a struct alone means its fields) side by side, for reading single rows of wide tables; may be repeated")
 	usage.Choice(cmd, &w.Nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto chooses by the values of the file", nanos, nanos...)
 	usage.Parsed(cmd, &w.Shard.CreationTime, "created", "", "shard: creation time, as 2006-01-02T15:04:05Z (default: now); with it, equal input gives equal bytes", func(s string) (time.Time, error) {
 		t, err := time.Parse(time.RFC3339Nano, s)
@@ -88,6 +90,9 @@ func (w *WriteFlags) ShardOptions() (shard.WriterOptions, error) {
 	}
 	if len(w.index) > 0 {
 		o.Indexes = []shard.IndexDefinition{{Columns: w.index}}
+	}
+	for _, names := range w.packed {
+		o.Packed = append(o.Packed, strings.Split(names, ","))
 	}
 	return o, nil
 }

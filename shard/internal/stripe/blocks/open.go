@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"context"
+	"slices"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -28,7 +29,13 @@ func Open(ctx context.Context, src stripe.Source, node Node, b *shardpb.EncodedB
 
 // OpenField is [Open] for a node whose descriptor was read. f may have bytes of the block map.
 func OpenField(ctx context.Context, src stripe.Source, node Node, field *shardpb.FieldDescriptor, b *shardpb.EncodedBuffer, maxBlockBytes int64, f storage.Prefetched) (*Reader, error) {
-	r, err := open(ctx, src, node.ID, b, stripe.BufferValues(node.Type, b.GetKind(), field, node.OffsetsApart), f)
+	var r *Reader
+	var err error
+	if values := stripe.BufferValues(node.Type, b.GetKind(), field, node.OffsetsApart); stripe.IsMember(b) {
+		r, err = openMember(ctx, src, node, b, field.GetPositionCount(), values, f)
+	} else {
+		r, err = open(ctx, src, node.ID, b, values, f)
+	}
 	if err == nil {
 		r.maxBytes = node.maxBlock(field, b.GetKind(), maxBlockBytes)
 	}
@@ -72,6 +79,13 @@ func RangesToOpen(ctx context.Context, dst []storage.ByteRange, src stripe.Sourc
 		return dst, err
 	}
 	for _, b := range stripe.NativeEncoding(d).GetBuffers() {
+		id, member := col.ID, stripe.IsMember(b)
+		if member {
+			id = Node{Parent: col.Parent}.Owner(b)
+			if b, _, err = groupOf(ctx, src, id); err != nil {
+				return dst, err
+			}
+		}
 		r := b.GetBuffer().GetRange()
 		switch b.GetKind() {
 		case shardpb.BufferKind_VALUE_DICTIONARY:
@@ -84,13 +98,14 @@ func RangesToOpen(ctx context.Context, dst []storage.ByteRange, src stripe.Sourc
 				r = b.GetBlockMap().GetRange()
 			}
 		}
-		at, err := src.Artifact(ctx, col.ID, b.GetBuffer()) // which checks its range
+		at, err := src.Artifact(ctx, id, b.GetBuffer()) // which checks its range
 		if err != nil {
 			return dst, err
 		}
 		size := int64(r.GetEnd() - r.GetStart())
-		if 0 < size && size <= limit && r.GetEnd() <= b.GetBuffer().GetRange().GetEnd() {
-			dst = append(dst, storage.ByteRange{Reader: at, Offset: int64(r.GetStart()), Size: size})
+		need := storage.ByteRange{Reader: at, Offset: int64(r.GetStart()), Size: size}
+		if 0 < size && size <= limit && r.GetEnd() <= b.GetBuffer().GetRange().GetEnd() && !(member && slices.Contains(dst, need)) {
+			dst = append(dst, need)
 		}
 	}
 	for i := range col.Children {

@@ -76,8 +76,12 @@ func (r *Reader) check(e encoding.BlockEntry) error {
 	if e.N > maxBlockValues {
 		return fault.Limitf("block of %d values, more than %d", e.N, maxBlockValues)
 	}
-	if int64(e.Size) > r.maxBytes(e.N) {
-		return fault.Limitf("block of %d values in %d bytes, more than %d", e.N, e.Size, r.maxBytes(e.N))
+	most := int64(LargestGroup)
+	if !r.group {
+		most = r.maxBytes(e.N)
+	}
+	if int64(e.Size) > most {
+		return fault.Limitf("block of %d values in %d bytes, more than %d", e.N, e.Size, most)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
@@ -30,16 +31,26 @@ type Reader struct {
 	maxBytes func(n int) int64 // the maximum size of a block of n values; a larger one is refused before memory for it is allocated
 	sums     []byte            // checksum of each block, 4 bytes each; none in buffers of other writers
 	name     string            // kind of the buffer, for errors
+
+	group  bool // the blocks are super-blocks of a packed group
+	member int  // of each only the block of this member is read, of all if it is negative
 }
 
 // MapSize is the number of bytes of the block map.
 func (r *Reader) MapSize() int64 { return r.mapSize }
+
+// Artifact is where the bytes are.
+func (r *Reader) Artifact() storage.Reader { return r.artifact }
+
+// Bound reports whether the descriptor has checksums of the blocks, by which they belong to their places.
+func (r *Reader) Bound() bool { return len(r.sums) > 0 }
 
 // Scratch is the memory of one goroutine that reads blocks.
 type Scratch struct {
 	// Prefetched and Counters are those of the column that is being read.
 	Prefetched storage.Prefetched
 	Counters   *Counters
+	Known      []storage.ByteRange // that are read anyway
 
 	raw     []byte
 	entries []encoding.BlockEntry
@@ -49,6 +60,7 @@ type Scratch struct {
 // Node is a node of the schema whose buffers are read.
 type Node struct {
 	ID        uint32
+	Parent    uint32 // schema id of the parent, in whose packed group the node may be
 	Type      schema.BasicType
 	Signed    bool
 	FixedSize uint32 // bytes of every value, 0 if it varies
@@ -136,19 +148,56 @@ func CheckWhole(raw, sum []byte) error {
 	return nil
 }
 
+// block is what is wanted of the n values of block i, whose bytes are raw: all of it, or the block of a member at an offset in it.
+func (r *Reader) block(i, n int, raw []byte) (block []byte, offset int, err error) {
+	if !r.group {
+		return raw, 0, r.belongs(i, raw)
+	}
+	block = raw
+	err = CutGroup(raw, func(k, at int, b []byte) bool {
+		if k == r.member {
+			block, offset = b, at
+		}
+		return k != r.member
+	})
+	switch {
+	case err == nil && r.member >= 0 && offset == 0:
+		err = fault.Corruptf("super-block without a block of member %d", r.member)
+	case err == nil && r.member >= 0 && int64(len(block)) > r.maxBytes(n):
+		err = fault.Limitf("block of %d values in %d bytes, more than %d", n, len(block), r.maxBytes(n))
+	case err == nil:
+		err = r.belongs(i, raw)
+	}
+	return block, offset, err
+}
+
 // belongs checks that the bytes of block i are those that were written there. If their own checksum is wrong, the decoder reports that.
 func (r *Reader) belongs(i int, raw []byte) error {
 	if len(r.sums) == 0 || len(raw) < encoding.BlockChecksumLen {
 		return nil
 	}
 	want, got := r.sums[encoding.BlockChecksumLen*i:][:encoding.BlockChecksumLen], raw[len(raw)-encoding.BlockChecksumLen:]
-	if bytes.Equal(want, got) {
-		return nil
+	if r.group {
+		got = GroupSum(raw)
 	}
-	if _, err := encoding.ParseBlock(raw, true); err != nil {
+	if bytes.Equal(want, got) || !r.intact(raw) {
 		return nil
 	}
 	return fault.Corruptf("a block of another place: its checksum is %#08x, that in the descriptor %#08x", binary.LittleEndian.Uint32(got), binary.LittleEndian.Uint32(want))
+}
+
+// intact reports whether the checksums in a block, or in those of all members, are right.
+func (r *Reader) intact(raw []byte) bool {
+	if !r.group {
+		_, err := encoding.ParseBlock(raw, true)
+		return err == nil
+	}
+	var err error
+	_ = CutGroup(raw, func(_, _ int, block []byte) bool { // checked before
+		_, err = encoding.ParseBlock(block, true)
+		return err == nil
+	})
+	return err == nil
 }
 
 // readMapBytes reads a block map, which must lie in its buffer. It returns the offset
@@ -200,13 +249,12 @@ func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p
 		for i := range parts[:n] {
 			p := &parts[i]
 			at := int(p.Offset - first)
-			b := raw[at : at+p.Size : at+p.Size]
-			err := r.belongs(p.ordinal, b)
+			b, inside, err := r.block(p.ordinal, p.N, raw[at:at+p.Size:at+p.Size])
 			if err == nil {
 				err = f(p, b)
 			}
 			if err != nil {
-				at := r.start + p.Offset
+				at := r.start + p.Offset + int64(inside)
 				err = rules.Misfit(rules.PlaceRow(err, p.position))
 				return r.Wrap(fault.InBlock(fault.Shift(err, at), p.ordinal, at))
 			}
@@ -229,16 +277,21 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, buf []byte) (raw []byte, 
 		raw, err = storage.ReadInto(ctx, r.artifact, buf, at, int64(e.Size))
 	}
 	if err == nil {
-		err = r.belongs(i, raw)
+		var inside int
+		raw, inside, err = r.block(i, e.N, raw)
+		at += int64(inside)
 	}
 	return raw, at, r.Wrap(fault.InBlock(err, i, at))
 }
 
-// Need calls add with the byte ranges of the blocks that hold rows. Rows and blocks
-// that do not fit each other are an error only when they are read.
+// Need calls add with the byte ranges of the blocks that hold rows, unless they are those of a packed group that s knows
+// already. Rows and blocks that do not fit each other are an error only when they are read.
 func (r *Reader) Need(s *Scratch, rows rowset.Set, add func(storage.ByteRange)) {
 	parts, err := r.parts(s, rows)
 	if err != nil {
+		return
+	}
+	if r.group && r.known(s, parts) {
 		return
 	}
 	for len(parts) > 0 {
@@ -246,6 +299,23 @@ func (r *Reader) Need(s *Scratch, rows rowset.Set, add func(storage.ByteRange)) 
 		add(storage.ByteRange{Reader: r.artifact, Offset: r.start + parts[0].Offset, Size: int64(size)})
 		parts = parts[n:]
 	}
+}
+
+// known reports whether other members of the group have asked for the parts. It looks for the first range of bytes, behind which are the others then.
+func (r *Reader) known(s *Scratch, parts []Part) bool {
+	at := -1
+	for len(parts) > 0 {
+		n, size := request(parts)
+		want := storage.ByteRange{Reader: r.artifact, Offset: r.start + parts[0].Offset, Size: int64(size)}
+		if at < 0 {
+			at = slices.Index(s.Known, want)
+		}
+		if at < 0 || at == len(s.Known) || s.Known[at] != want {
+			return false
+		}
+		parts, at = parts[n:], at+1
+	}
+	return true
 }
 
 // Wrap adds the buffer and its artifact to an error.

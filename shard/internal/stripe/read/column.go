@@ -106,7 +106,11 @@ func (c *Column) read(ctx context.Context, w *work.Worker, rows rowset.Set) (arr
 func (c *Column) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
 	w := work.Get(c.maxBlock, nil)
 	defer w.Put()
-	c.reader.Need(w, rows, func(p storage.ByteRange) { dst = append(dst, p) })
+	w.Known = dst
+	c.reader.Need(w, rows, func(p storage.ByteRange) {
+		dst = append(dst, p)
+		w.Known = dst
+	})
 	return dst
 }
 

@@ -82,7 +82,10 @@ func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb
 	}
 	native := stripe.NativeEncoding(d)
 	if native == nil && len(d.GetEncodings()) > 0 {
-		return nil, fault.Unsupportedf("column data in a packed group or outside of the shard")
+		return nil, fault.Unsupportedf("column data outside of the shard")
+	}
+	if native.GetPackedGroup() && col.Stored.Type != schema.Struct {
+		return nil, fault.Unsupportedf("a packed group as the data of a %v column", col.Stored.Type)
 	}
 	n.buffers = native.GetBuffers()
 	if r, err := n.constant(); r != nil || err != nil {
@@ -117,7 +120,7 @@ func (n *openNode) nullable() bool {
 
 // node is the node for the readers of buffers.
 func (n *openNode) node() blocks.Node {
-	return blocks.Node{ID: n.col.ID, Type: n.col.Stored.Type, Signed: n.col.Stored.Signed, FixedSize: n.col.Stored.FixedSize, OffsetsApart: n.offsetsApart()}
+	return blocks.Node{ID: n.col.ID, Parent: n.col.Parent, Type: n.col.Stored.Type, Signed: n.col.Stored.Signed, FixedSize: n.col.Stored.FixedSize, OffsetsApart: n.offsetsApart()}
 }
 
 func (n *openNode) offsetsApart() bool {

@@ -24,7 +24,7 @@ type booleanWriter struct {
 }
 
 func newBooleanWriter(c *buffers.Context, col *arrowmap.Column) *booleanWriter {
-	return &booleanWriter{ctx: c, id: col.ID, rule: col.Rule}
+	return &booleanWriter{ctx: c, id: col.ID, rule: col.Rule, data: buffers.NewValueBits()}
 }
 
 func (w *booleanWriter) write(arr arrow.Array) error {

@@ -76,7 +76,7 @@ type childWriters []nodeWriter
 func newChildWriters(c *buffers.Context, col *arrowmap.Column) (childWriters, error) {
 	var out childWriters
 	for i := range col.Children {
-		child, err := newNodeWriter(c, &col.Children[i])
+		child, err := newNodeWriter(c.Of(&col.Children[i]), &col.Children[i])
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -42,6 +43,8 @@ type Options struct {
 	NullsApart bool
 	// OffsetsApart gives strings and binary values without a dictionary an OFFSETS buffer, so that their lengths need not read them.
 	OffsetsApart bool
+	// Groups are columns that become packed groups, by their numbers. A struct alone in a group packs its children.
+	Groups [][]int
 }
 
 // Writer encodes one stripe. It is used by one goroutine at a time, and uses
@@ -51,6 +54,7 @@ type Writer struct {
 	columns     []arrowmap.Column
 	nodes       []nodeWriter
 	features    *buffers.FeatureLog
+	groups      []packedGroup
 	parallelism int
 	pool        *buffers.Pool
 	rows        int64
@@ -66,9 +70,13 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	c := &buffers.Context{Features: features, Encoding: o.Encoding, Budget: o.Budget, TempDir: o.TempDir, Mem: o.Allocator, History: o.History, Pool: buffers.NewPool(o.Parallelism), Stage: buffers.StageOf(columns),
 		NullsApart: o.NullsApart && o.Encoding.Features.Has(edition.NullsApart), OffsetsApart: o.OffsetsApart && o.Encoding.Features.Has(edition.OffsetsApart)}
 	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism, pool: c.Pool}
+	contexts := slices.Repeat([]*buffers.Context{c}, len(columns))
+	if o.Encoding.Features.Has(edition.PackedGroups) {
+		w.groups = newGroups(c, columns, o.Groups, contexts)
+	}
 	for i := range columns {
 		var err error
-		if w.nodes[i], err = newNodeWriter(c, &columns[i]); err != nil {
+		if w.nodes[i], err = newNodeWriter(contexts[i], &columns[i]); err != nil {
 			c.Pool.Close()
 			return nil, err
 		}
@@ -139,6 +147,11 @@ func (w *Writer) Finish(ctx context.Context) (*stripe.Finished, error) {
 		results[i], err = w.nodes[i].finish(nil)
 		return err
 	})
+	for _, g := range w.groups {
+		if err == nil {
+			err = g.pack(uint64(w.rows), results)
+		}
+	}
 	out := &stripe.Finished{Rows: w.rows, Features: w.features.Set()}
 	for _, nodes := range results {
 		for _, n := range nodes {

@@ -58,7 +58,11 @@ type BitWriter struct {
 	bits BitStage
 	out  bufferWriter
 	enc  *numeric.Encoder[uint8]
+	own  bool // they are values of the node, which may be a member of a packed group
 }
+
+// NewValueBits is the writer of the values of a node.
+func NewValueBits() BitWriter { return BitWriter{own: true} }
 
 // Add appends bits, and cuts blocks if enough are staged.
 func (w *BitWriter) Add(c *Context, b bitmap.Bits) error {
@@ -94,7 +98,11 @@ func (w *BitWriter) cut(c *Context, bits bitmap.Bits) error {
 	bits.CopyTo(bytes, 0)
 	p := getSegment()
 	defer segments.Put(p)
-	if err := cutNumbers(c, w.enc, p, bytes, bitmap.All(len(bytes))); err != nil {
+	n := 0
+	if w.own {
+		n = c.Cut / 8
+	}
+	if err := cutNumbers(c, w.enc, p, bytes, bitmap.All(len(bytes)), n); err != nil {
 		return err
 	}
 	return w.out.addSegment(c, p)

@@ -18,6 +18,7 @@ type ByteBlocks struct {
 	Staged   *byteStage // nil if there is nothing
 	fixed    int
 	Unequal  bool    // most of the values of a brief column are distinct
+	free     bool    // blocks end where encoders choose, even in a packed group
 	at       int64   // values in blocks, or given to be cut
 	Count    int     // values since the last multiple of the stage's size
 	Bytes    int     // bytes of the current segment so far
@@ -118,7 +119,7 @@ func (p *ByteBlocks) cutStaged(c *Context, final bool) error {
 func (p *ByteBlocks) cut(c *Context, v bytestring.Values, valid bitmap.Bits, in *byteStage, final bool) error {
 	e := p.Pipeline.encoder(c)
 	e.Brief(final && p.at == 0 && len(v.Bytes()) <= bytestring.BriefBytes, p.Unequal)
-	lens, done := p.plan(e, v, valid, final)
+	lens, done := p.plan(c, e, v, valid, final)
 	p.Stage(v.Slice(done, v.N), valid.Slice(done, v.N))
 	if done == 0 && !final && c.Encoding.Features != 0 { // in edition reference, the encoder loses its turn
 		in.Put()
@@ -132,11 +133,16 @@ func (p *ByteBlocks) cut(c *Context, v bytestring.Values, valid bitmap.Bits, in 
 }
 
 // plan gives the lengths of blocks, and their sum.
-func (p *ByteBlocks) plan(e *bytestring.Encoder, v bytestring.Values, valid bitmap.Bits, final bool) (lens []int, done int) {
+func (p *ByteBlocks) plan(c *Context, e *bytestring.Encoder, v bytestring.Values, valid bitmap.Bits, final bool) (lens []int, done int) {
 	for done < v.N {
 		at, rest := p.at+int64(done), v.Slice(done, v.N)
-		n := e.Plan(at, rest, valid.Slice(done, v.N))
-		if n >= rest.N && !final && !e.Whole(at, n) {
+		n := min(c.Cut, rest.N)
+		whole := n == c.Cut
+		if p.free = p.free || n == 0 || len(rest.Slice(0, n).Bytes()) > mostMember; p.free {
+			n = e.Plan(at, rest, valid.Slice(done, v.N))
+			whole = e.Whole(at, n)
+		}
+		if n >= rest.N && !final && !whole {
 			break
 		}
 		lens = append(lens, n)

@@ -26,6 +26,9 @@ type Context struct {
 
 	NullsApart   bool // of numbers
 	OffsetsApart bool // of byte strings
+
+	// Cut is the number of rows of each block but the last of a DATA buffer, for members of packed groups; 0 where encoders choose.
+	Cut int
 }
 
 // Plain is arr without dictionary, runs, views or extension; the caller releases it.

@@ -66,7 +66,7 @@ func (p *NumberBlocks[T]) Flush(c *Context, valid *BitStage, final bool) error {
 	return p.Pipeline.add(c, final, func(e *numeric.Encoder[T], out *segment) error {
 		defer PutStage(values)
 		e.Brief(brief)
-		return cutNumbers(c, e, out, values, bits)
+		return cutNumbers(c, e, out, values, bits, c.Cut)
 	})
 }
 
@@ -78,9 +78,11 @@ func (p *NumberBlocks[T]) Finish(c *Context, valid *BitStage, desc *shardpb.Enco
 	return p.Pipeline.Finish(c, desc)
 }
 
-// cutNumbers writes values as blocks of the planned length.
-func cutNumbers[T numeric.Value](c *Context, e *numeric.Encoder[T], out *segment, values []T, valid bitmap.Bits) (err error) {
-	n := e.Plan(values, valid)
+// cutNumbers writes values as blocks of a length, or of the planned one if that is 0.
+func cutNumbers[T numeric.Value](c *Context, e *numeric.Encoder[T], out *segment, values []T, valid bitmap.Bits, n int) (err error) {
+	if n == 0 {
+		n = e.Plan(values, valid)
+	}
 	for i := 0; i < len(values); i += n {
 		start, end := len(out.bytes), min(i+n, len(values))
 		if out.bytes, err = e.AppendBlock(out.bytes, values[i:end], valid.Slice(i, end)); err != nil {
