@@ -54,6 +54,7 @@ const (
 	Fields        Code = 0x800C // texts as patterns, and columns of what differs
 	RadixPack     Code = 0x800D // characters as digits of numbers in mixed radix
 	FrontCoding   Code = 0x800E // byte strings by what they share with the one before, and the rest
+	SharedPair    Code = 0x800F // OnPair with a dictionary that blocks share
 )
 
 var names = map[Code]string{
@@ -62,7 +63,7 @@ var names = map[Code]string{
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
 	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins", TightPack: "TightPack",
-	FlatLZ: "FlatLZ", Template: "Template", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding", Fields: "Fields",
+	FlatLZ: "FlatLZ", Template: "Template", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding", Fields: "Fields", SharedPair: "SharedPair",
 }
 
 // Known reports whether the code is one of those above.

@@ -16,6 +16,8 @@
 package bytestring
 
 import (
+	"encoding/binary"
+
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/codec"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
@@ -48,6 +50,21 @@ type Scratch = tree.Scratch
 
 // BlockOptions say how a buffer frames its blocks, and how much memory they may take.
 type BlockOptions = tree.BlockOptions
+
+// Dictionary is what the blocks of a buffer share: tokens, of which their values consist (docs/format.md §8.2). It is safe for concurrent use.
+type Dictionary = tree.Dictionary
+
+// DictionaryID is the id of the dictionaries that an [Encoder] makes.
+const DictionaryID = tree.DictionaryID
+
+// ParseDictionary reads the buffer of a dictionary, which has an id, and keeps none of its bytes.
+func ParseDictionary(b []byte, id uint32) (*Dictionary, error) { return tree.ParseDictionary(b, id) }
+
+// SharesDictionary reports whether the values of a block can only be read with the dictionary that blocks share.
+func SharesDictionary(blk []byte) bool {
+	b, err := encoding.ParseBlock(blk, false)
+	return err == nil && len(b.Values) >= 2 && encoding.Code(binary.LittleEndian.Uint16(b.Values)) == encoding.SharedPair
+}
 
 // DefaultMaxDecoded is the limit on a decoded block that options have by default.
 const DefaultMaxDecoded = tree.DefaultMaxDecoded

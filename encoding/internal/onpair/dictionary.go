@@ -36,6 +36,23 @@ func (t token) bytes() (b [MaxTokenLen]byte) {
 	return b
 }
 
+// Complete is a dictionary of the same tokens, and behind them the bytes that have none: any string can be written with it.
+func (d *Dictionary) Complete() *Dictionary {
+	var have [1 << 8]bool
+	for _, t := range d.tokens {
+		if t.length == 1 {
+			have[t.lo] = true
+		}
+	}
+	tokens := slices.Clone(d.tokens)
+	for b, ok := range have {
+		if !ok && len(tokens) < MaxTokens {
+			tokens = append(tokens, token{lo: uint64(b), length: 1})
+		}
+	}
+	return &Dictionary{tokens: tokens, codes: d.codes, bytes: d.bytes}
+}
+
 // ByFrequency is a dictionary of the same tokens, those that are frequent in codes first. Codes become those of that dictionary. Tokens that
 // are about as frequent stay in their order, in which they share more bytes.
 func (d *Dictionary) ByFrequency(codes []uint16) *Dictionary {
@@ -56,7 +73,7 @@ func (d *Dictionary) ByFrequency(codes []uint16) *Dictionary {
 	for i, c := range codes {
 		codes[i] = code[c]
 	}
-	return &Dictionary{tokens: tokens}
+	return &Dictionary{tokens: tokens, codes: d.codes, bytes: d.bytes}
 }
 
 // magnitude is twice the logarithm of a number, rounded.

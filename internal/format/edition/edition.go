@@ -78,6 +78,7 @@ const (
 	OffsetsApart                      // offsets of byte strings in buffers of their own
 	ExternalParquet                   // columns that stay in Parquet files
 	PackedGroups                      // blocks of several columns in super-blocks
+	SharedDictionaries                // texts as tokens of a dictionary of the whole stripe
 	numFeatures
 )
 
@@ -115,6 +116,7 @@ var Table = [numFeatures]Row{
 	{OffsetsApart, "offsets-apart", 0, E2026, "0.1.0"},
 	{ExternalParquet, "external-parquet", 0, E2026, "0.1.0"},
 	{PackedGroups, "packed-groups", 0, E2026, "0.1.0"},
+	{SharedDictionaries, "shared-dictionaries", 0x800F, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -194,6 +194,10 @@ func (w *walker) buffer(b *shardpb.EncodedBuffer) {
 	switch name := b.Kind.String(); {
 	case b.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
 		w.dictionary(int(start), int(end))
+	case b.Kind == shardpb.BufferKind_OPAQUE_DICTIONARY:
+		if end-start > encoding.BlockChecksumLen {
+			w.add(name, Dictionary, int(start), int(end)-encoding.BlockChecksumLen, int(end)-encoding.BlockChecksumLen)
+		}
 	case b.Kind == shardpb.BufferKind_RANGE_INDEX:
 		w.rangeIndex(int(start), int(end))
 	case len(b.InlineBlockMap) > 0:

@@ -170,6 +170,8 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 		return b.blocks(ctx)
 	case stored.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
 		return b.dictionary(ctx, field)
+	case stored.Kind == shardpb.BufferKind_OPAQUE_DICTIONARY:
+		return b.shared(ctx)
 	case stored.Kind == shardpb.BufferKind_RANGE_INDEX && c.v.Options.Quick:
 		raw, err := pageindex.Read(ctx, c.stripe, col.ID, stored, field.GetPositionCount(), nil)
 		return true, c.v.found(b.in(cmp.Or(err, blocks.CheckWhole(raw, stored.GetChecksums())), b.start))
@@ -237,6 +239,16 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 		}
 	}
 	return false, b.v.problem(damage)
+}
+
+// shared checks a dictionary that blocks share.
+func (b *bufferCheck) shared(ctx context.Context) (bool, error) {
+	d, err := valuedict.OpenShared(ctx, b.stripe, b.node, b.stored, nil)
+	if err == nil {
+		b.v.Count("dictionary", 1)
+		_, err = d.Load(ctx)
+	}
+	return err == nil, b.v.found(b.in(err, b.start))
 }
 
 // dictionary checks a value dictionary, and the order of its ids.

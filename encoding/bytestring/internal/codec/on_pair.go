@@ -44,10 +44,11 @@ type pairTree struct {
 	have   int      // the chunk that was unpacked, counted from 1
 	chunk  [numeric.ChunkLen]uint16
 
-	decoder onpair.Decoder
-	heads   []byte
-	ends    [numeric.ChunkLen + 1]uint32
-	marks   *onpair.Marks
+	tokens *onpair.Decoder // of the block itself, or those that it shares
+	own    onpair.Decoder
+	heads  []byte
+	ends   [numeric.ChunkLen + 1]uint32
+	marks  *onpair.Marks
 }
 
 // pairParts is the parts of an OnPair block.
@@ -64,13 +65,18 @@ func layoutOfOnPair(r *tree.Reader) (p pairParts) {
 	p.heads = r.Numbers("heads", heads, numeric.U8, p.tokens)
 	p.bytes = r.Bytes(bytes, "token bytes")
 	r.PadBetween()
+	p.layoutOfCodes(r, counts)
+	return p
+}
+
+// layoutOfCodes is that of the codes of all values, which end the tree.
+func (p *pairParts) layoutOfCodes(r *tree.Reader, counts uint64) {
 	p.counts = r.Numbers("counts", counts, numeric.U32, r.N)
 	p.pairs = r.Numbers("codes", r.Left(), numeric.U16, int(p.codes))
 	if p.codes > p.size || p.size > p.codes*onpair.MaxTokenLen {
 		r.Fail(fault.Corruptf("%d bytes of values from %d codes", p.size, p.codes))
 	}
 	r.NoFixed()
-	return p
 }
 
 func parseOnPair(t *tree.Tree, r *tree.Reader, limit int64) (uint64, error) {
@@ -82,17 +88,23 @@ func parseOnPair(t *tree.Tree, r *tree.Reader, limit int64) (uint64, error) {
 		return 0, fault.Limitf("%d bytes of values, more than %d", parts.size, limit)
 	}
 	p := tree.State[pairTree](t)
-	p.have = 0
 	if err := tree.DecodeNumbers(t, "heads", scratch.Slice(&p.heads, parts.tokens), parts.heads); err != nil {
 		return 0, err
 	}
-	if err := p.decoder.Reset(p.heads, parts.bytes); err != nil {
+	p.tokens = &p.own
+	if err := p.own.Reset(p.heads, parts.bytes); err != nil {
 		return 0, err
 	}
+	return parts.size, p.read(t, &parts)
+}
+
+// read reads the codes of all values.
+func (p *pairTree) read(t *tree.Tree, parts *pairParts) error {
+	p.have = 0
 	if err := p.readCounts(t, parts.counts, parts.codes); err != nil {
-		return 0, err
+		return err
 	}
-	return parts.size, p.readCodes(t, parts.pairs, int(parts.codes))
+	return p.readCodes(t, parts.pairs, int(parts.codes))
 }
 
 // readCounts finds out where the codes of each value are.
@@ -124,7 +136,7 @@ func (p *pairTree) readCodes(t *tree.Tree, part []byte, n int) (err error) {
 	if err := tree.DecodeNumbers(t, "codes", scratch.Slice(&p.all, n), part); err != nil {
 		return err
 	}
-	return p.decoder.Check(p.all)
+	return p.tokens.Check(p.all)
 }
 
 // chunkAt is the codes of a chunk.
@@ -140,7 +152,7 @@ func (p *pairTree) chunkAt(i int) ([]uint16, error) {
 	}
 	p.have = 0
 	p.chunks.Unpack(&p.chunk, i)
-	if err := p.decoder.Check(codes); err != nil {
+	if err := p.tokens.Check(codes); err != nil {
 		return nil, err
 	}
 	p.have = i + 1
@@ -184,7 +196,7 @@ func putOnPair[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets 
 	for r.next() {
 		first, codes := r.first, r.codes
 		ends[0] = uint32(at)
-		if at, err = p.decoder.Decode(dst, at, codes, ends[1:]); err != nil {
+		if at, err = p.tokens.Decode(dst, at, codes, ends[1:]); err != nil {
 			return fault.In(err, encoding.OnPair.String(), -1)
 		}
 		for done < len(offsets) && int(starts[done+1]) <= first+len(codes) {
@@ -212,7 +224,7 @@ func onPairLen(t *tree.Tree, from, to int) (size int) {
 	}
 	r := p.codesOf(from, to)
 	for r.next() {
-		size += p.decoder.Len(r.codes)
+		size += p.tokens.Len(r.codes)
 	}
 	if r.err != nil || size > t.DataLen {
 		return 0
@@ -252,9 +264,14 @@ func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	dst = encode.EndPart(encode.AppendNumbers(nums, dst, encode.TokenHeads, 0, w.Heads), start, at, 2)
 	at = len(dst)
 	dst = encode.EndPart(d.AppendBytes(dst), start, at, 6)
-	at = len(dst)
-	dst = encode.EndPart(encode.AppendNumbers(nums, dst, encode.Lengths, 1, counts), start, at, 10)
-	return nums.AppendTokens(dst, w.Tokens), true
+	return appendCodes(w, dst, start, 10, nums, counts), true
+}
+
+// appendCodes appends the codes of all values, which end the tree that begins at start. The size of their counts is at some place in it.
+func appendCodes(w *encode.Workspace, dst []byte, start, size int, nums *encode.Numbers, counts []uint32) []byte {
+	at := len(dst)
+	dst = encode.EndPart(encode.AppendNumbers(nums, dst, encode.Lengths, 1, counts), start, at, size)
+	return nums.AppendTokens(dst, w.Tokens)
 }
 
 const (
@@ -299,4 +316,5 @@ var onPair = encode.Row{
 	Long:     true,
 	Instead:  encoding.Zstd,
 	Parts:    []string{"Plain", "Plain", "Plain"},
+	Share:    shareTokens,
 }

@@ -13,7 +13,7 @@ import (
 func findOnPair(t *tree.Tree, dst []byte, parts [][]byte) bool {
 	needle := longest(parts)
 	p := tree.State[pairTree](t)
-	starts, decoder, marks := p.starts, &p.decoder, p.marksOf()
+	starts, decoder, marks := p.starts, p.tokens, p.marksOf()
 	place := search.Rarest(needle)
 	decoder.Cover(marks, needle, place)
 	clear(dst)
@@ -43,7 +43,7 @@ func longest(parts [][]byte) []byte {
 // the first only.
 func onPairBegins(t *tree.Tree, dst []byte, r tree.Required) bool {
 	p := tree.State[pairTree](t)
-	starts, decoder, marks := p.starts, &p.decoder, p.marksOf()
+	starts, decoder, marks := p.starts, p.tokens, p.marksOf()
 	decoder.Begin(marks, r.Prefix, r.Equal)
 	clear(dst)
 	value, count := 0, 0

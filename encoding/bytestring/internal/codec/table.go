@@ -23,4 +23,5 @@ var Table = encode.NewTable(
 	&fsstStream,
 	&zstandard,
 	&onPair,
+	&sharedPair,
 )

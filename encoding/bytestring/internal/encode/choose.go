@@ -83,7 +83,7 @@ func (e *Encoder) methodCost(m method, size int, in *Input) int64 {
 func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 	w := workspaces.Get().(*Workspace)
 	defer workspaces.Put(w)
-	in.Brief = e.brief
+	in.Brief, in.Shared = e.brief, e.shared
 	if len(e.policy.methods) == 0 {
 		return e.appendPlain(w, dst, &in)
 	}
@@ -106,6 +106,7 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 	}
 	size, plain := int64(len(dst)-at), int64(in.plainLen())
 	if !ok || size >= plain || 4*size*e.plan.plain > 5*plain*e.plan.stored {
+		e.drifted = true
 		return e.explore(w, dst[:at], &in)
 	}
 	return dst
@@ -142,6 +143,7 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) []byte {
 	}
 	t.begin()
 	t.run()
+	e.drifted = false
 	trained := e.plan.method.row.Trained || e.plan.other.row.Trained
 	if !trained {
 		e.plan.learned = Learned{}
@@ -165,6 +167,9 @@ const strongest = zstd.SpeedBetterCompression
 // allows tells whether the shard may hold what a method writes, and no other is tried in its place.
 func (e *Encoder) allows(m method) bool {
 	r := m.row
+	if r.Shared && e.shared == nil {
+		return false
+	}
 	if e.o.Features != 0 && (m.level > strongest && !e.few || e.texts.level > 0 && m.level < r.strongest(e.o.Profile)) {
 		return false // parts of a tree are many: one level is enough for each
 	}
@@ -178,7 +183,7 @@ func (e *Encoder) allows(m method) bool {
 		return false
 	}
 	for _, m := range e.policy.methods {
-		if m.row.Replaces == r.Code && m.row.Needs&^e.o.Features == 0 {
+		if m.row.Replaces == r.Code && m.row.Needs&^e.o.Features == 0 && !(m.row.Shared && (e.shared == nil || e.drifted)) {
 			return false
 		}
 	}

@@ -6,8 +6,11 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/tree"
+	"github.com/amudai/amudai-go/encoding/internal/onpair"
 	"github.com/amudai/amudai-go/encoding/internal/vector"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // Encoder is that of package bytestring.
@@ -20,11 +23,14 @@ type Encoder struct {
 	texts   Texts
 	kept    Kept
 	plan    plan
-	brief   bool    // only what is quickly tried is
-	few     bool    // what takes long to try is, too
-	unequal bool    // no dictionary is tried
-	likely  method  // the best for the first values
-	ranked  ranking // of the next block, if it is known
+	brief   bool               // only what is quickly tried is
+	few     bool               // what takes long to try is, too
+	unequal bool               // no dictionary is tried
+	likely  method             // the best for the first values
+	share   bool               // whether blocks may share a dictionary
+	shared  *onpair.Dictionary // theirs, nil if there is none
+	drifted bool               // it does not suit the values any more
+	ranked  ranking            // of the next block, if it is known
 }
 
 // New makes an encoder of values of fixed bytes or, if fixed is 0, of any length.
@@ -36,6 +42,18 @@ func New(t *Table, o encoding.Options, fixed int) *Encoder {
 func newEncoder(t *Table, o encoding.Options, fixed, level int) *Encoder {
 	return &Encoder{o: o, fixed: fixed, table: t, policy: t.policyOf(o.Profile), numbers: Numbers{Options: o},
 		texts: Texts{table: t, options: o, level: level}}
+}
+
+// ShareDictionary allows blocks to share a dictionary, for a writer that stores what [Encoder.AppendDictionary] appends. It is learnt from the
+// first values that are planned, if there are enough for several blocks.
+func (e *Encoder) ShareDictionary() { e.share = e.o.Features.Has(edition.SharedDictionaries) }
+
+// AppendDictionary appends the dictionary that blocks share, as a buffer with the id [tree.DictionaryID]: nothing if there is none.
+func (e *Encoder) AppendDictionary(dst []byte) []byte {
+	if e.shared == nil {
+		return dst
+	}
+	return tree.AppendDictionary(dst, e.shared)
 }
 
 // Clone makes another encoder with the same memory of earlier blocks, for another goroutine.
@@ -66,6 +84,9 @@ func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen i
 	n := e.fit(v, e.policy.bytes)
 	if n < v.N && e.plan.method.row == nil && e.likely.row == nil && v.Fixed == 0 {
 		e.likely = e.look(v.Slice(0, e.planLong(at, v)), valid)
+	}
+	if e.shared != nil {
+		n = e.fit(v, sharedBytes)
 	}
 	if e.long() {
 		return e.planLong(at, v)
@@ -159,9 +180,21 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	if len(ranked.methods) == 0 || ranked.methods[0].cost == 0 {
 		return plain // without samples
 	}
+	best := ranked.methods[0].method
+	if e.share && best.row.Share != nil && len(v.Bytes()) >= sharedFrom {
+		if e.shared = best.row.Share(w, &in, e.numbers.Thorough()); e.shared != nil {
+			return plain
+		}
+	}
 	e.ranked = ranked
-	return ranked.methods[0].method
+	return best
 }
+
+// Blocks that share a dictionary are so small that a value is read quickly.
+const (
+	sharedBytes = 128 << 10
+	sharedFrom  = 1 << 20 // bytes of values, for fewer one block with its own dictionary is as good
+)
 
 // startBytes is how many bytes of values the encodings are ranked by of which a sample tells nothing.
 const startBytes = 256 << 10 // at each level of nesting a quarter of that

@@ -137,7 +137,7 @@ func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) []byte {
 	if s.shapes != nil || n < manyTokens && !s.Thorough() || n < fewTokens {
 		return AppendNumbers(s, dst, Tokens, 2, tokens)
 	}
-	if s.Thorough() || s.trial || s.tokenPlan.left == 0 {
+	if s.Thorough() && n >= mostTokens || s.trial || s.tokenPlan.left == 0 {
 		return s.chooseTokens(dst, tokens)
 	}
 	p, at := &s.tokenPlan, len(dst)
@@ -196,6 +196,7 @@ const slowShape = "Zstd[2]" // takes several times as long as Zstd
 const (
 	fewTokens  = 2 << 10  // fewer are not worth a table of their frequencies
 	manyTokens = 16 << 10 // the last chunk of 1,024 does not count any more
+	mostTokens = 64 << 10 // for more, thorough profiles choose each time
 	planTokens = 7        // calls
 )
 

@@ -46,6 +46,10 @@ type Row struct {
 	Instead         encoding.Code // it is tried even then, where this is the best of those before it, and leaves much
 	Nests           bool          // parts of its tree are trees of byte strings
 	Long            bool          // its blocks are longer than others of the profile
+	Shared          bool          // it is written with Input.Shared
+
+	// Share learns what the blocks of a column may share, in the form of which they are tried instead of this encoding; nil if it does not pay.
+	Share func(w *Workspace, in *Input, thorough bool) *onpair.Dictionary
 
 	// Parts are the forms that the parts of its tree have in [Table.AppendTreeAs] if none are given; nil for one raw part.
 	Parts []string
@@ -106,11 +110,13 @@ type Input struct {
 	Valid bitmap.Bits
 	Nulls int
 	Brief bool // they are all that the column has, and few
+	// Shared is the dictionary of the column, nil if it has none.
+	Shared *onpair.Dictionary
 }
 
 // first is the first n values.
 func (in *Input) first(n int) Input {
-	out := Input{Values: in.Slice(0, n), Valid: in.Valid.Slice(0, n), Brief: in.Brief}
+	out := Input{Values: in.Slice(0, n), Valid: in.Valid.Slice(0, n), Brief: in.Brief, Shared: in.Shared}
 	out.Nulls = out.Valid.Nulls()
 	return out
 }

@@ -56,6 +56,7 @@ func takeSample(b *sampleBuffer, in *Input, most int) *sample {
 	if s.all = b.input(); 2*s.all.plainLen() > size {
 		return nil
 	}
+	s.half.Shared, s.all.Shared = in.Shared, in.Shared
 	return &s
 }
 

@@ -35,6 +35,9 @@ type Tree struct {
 	Dict    *vector.Values
 	Decimals
 
+	// Dictionary is what blocks of the buffer share, nil for nothing.
+	Dictionary *Dictionary
+
 	scratch  *Scratch
 	row      *Row
 	presence []byte
@@ -48,8 +51,9 @@ const DefaultMaxDecoded = 1 << 30
 
 // BlockOptions say how a buffer frames its blocks, and how much memory they may take.
 type BlockOptions struct {
-	Checksums  bool  // each block ends with a checksum
-	MaxDecoded int64 // most bytes that the values and offsets of a block may take; 0 means DefaultMaxDecoded
+	Checksums  bool        // each block ends with a checksum
+	MaxDecoded int64       // most bytes that the values and offsets of a block may take; 0 means DefaultMaxDecoded
+	Dictionary *Dictionary // that blocks share; nil if the column has none
 }
 
 // Parse is that of package bytestring.
@@ -65,7 +69,7 @@ func (t *Table) Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Bl
 	}
 	b := &s.block
 	b.t = s.begin(t, n, fixed, limit)
-	b.t.presence = f.Presence
+	b.t.presence, b.t.Dictionary = f.Presence, o.Dictionary
 	if b.t.Nulls, err = encoding.DecodePresence(f.Presence, n, nil, 0); err != nil {
 		return nil, fault.In(err, "presence", encoding.BlockHeaderLen)
 	}

@@ -66,7 +66,7 @@ type Parts uint8
 
 // The parts.
 const (
-	ToOpen   Parts = iota // block maps and value dictionaries
+	ToOpen   Parts = iota // block maps and dictionaries
 	ToFilter              // these, and range indexes
 	Whole                 // all but range indexes
 )
@@ -88,7 +88,7 @@ func RangesToOpen(ctx context.Context, dst []storage.ByteRange, src stripe.Sourc
 		}
 		r := b.GetBuffer().GetRange()
 		switch b.GetKind() {
-		case shardpb.BufferKind_VALUE_DICTIONARY:
+		case shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_OPAQUE_DICTIONARY:
 		case shardpb.BufferKind_RANGE_INDEX:
 			if parts != ToFilter {
 				continue

@@ -14,10 +14,12 @@ import (
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
+	"github.com/amudai/amudai-go/shard/internal/stripe/valuedict"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -41,7 +43,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeRea
 	if n.offsetsApart() {
 		return openSlices[O](ctx, n)
 	}
-	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_OPAQUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
 		return nil, err
 	}
 	fixed := int(n.col.Stored.FixedSize)
@@ -52,7 +54,15 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeRea
 	if err != nil {
 		return nil, err
 	}
-	return &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data)}, nil
+	r := &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data)}
+	if b := stripe.FindBuffer(n.buffers, shardpb.BufferKind_OPAQUE_DICTIONARY); b != nil {
+		if r.shared, err = valuedict.OpenShared(ctx, n.src, n.node(), b, n.options.Prefetched); err != nil {
+			return nil, err
+		}
+		const perByte = 17 // at most: a token of a byte takes as many
+		n.size += perByte * r.shared.Size()
+	}
+	return r, nil
 }
 
 // meanLength is the expected length of a value, for the sizes of buffers. It is that of the descriptor as far as the
@@ -79,6 +89,8 @@ type bytesReader[O int32 | int64] struct {
 	nulls bool // a value may be null
 	mean  int  // expected length of a value
 	spare atomic.Pointer[spareBytes]
+
+	shared *valuedict.Shared // dictionary of all blocks, nil if there is none
 }
 
 // spareBytes is a decoded block of byte strings; see [spareBlock].
@@ -95,6 +107,10 @@ func (r *bytesReader[O]) Need(w *work.Worker, rows rowset.Set, add func(storage.
 }
 
 func (r *bytesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	var err error
+	if w.Dictionary, err = r.shared.Load(ctx); err != nil {
+		return nil, err
+	}
 	c, err := build.NewBytes[O](w.Limit(), int(rows.Len()), r.fixed, r.likely(rows), r.nulls)
 	if err != nil {
 		return nil, err
@@ -140,7 +156,7 @@ func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
 
 func (r *bytesReader[O]) parse(w *work.Worker, p *blocks.Part, block []byte) (*bytestring.Block, error) {
 	return bytestring.Parse(block, p.N, r.fixed,
-		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block))}, &w.Bytes)
+		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block)), Dictionary: w.Dictionary}, &w.Bytes)
 }
 
 // decode decodes a whole block to its final place.

@@ -48,6 +48,10 @@ func (r *bytesReader[O]) atOnce() int {
 }
 
 func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error) {
+	var err error
+	if w.Dictionary, err = r.shared.Load(ctx); err != nil {
+		return nil, err
+	}
 	var c *build.Bytes[O]
 	room := 0 // for so many values
 	defer func() {

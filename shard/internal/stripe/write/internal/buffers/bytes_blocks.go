@@ -159,6 +159,7 @@ func cutBytes(c *Context, e *bytestring.Encoder, out *segment, v bytestring.Valu
 		if out.bytes, err = e.AppendBlock(out.bytes, v.Slice(at, at+n), valid.Slice(at, at+n)); err != nil {
 			return err
 		}
+		out.shared = out.shared || bytestring.SharesDictionary(out.bytes[start:])
 		c.Features.addBlock(out.bytes[start:], func(tree []byte) encoding.Tree { return bytestring.Describe(tree, n, v.Fixed) })
 		out.closeBlock(n)
 		at += n
@@ -174,7 +175,12 @@ func (p *ByteBlocks) Finish(c *Context) ([]stripe.Buffer, error) {
 	if err := p.cutStaged(c, true); err != nil {
 		return nil, err
 	}
-	return p.Pipeline.Finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})
+	all, err := p.Pipeline.Finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})
+	if err != nil || !p.Pipeline.shared {
+		return all, err
+	}
+	id := uint32(bytestring.DictionaryID)
+	return AppendWhole(c, all, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OPAQUE_DICTIONARY, BufferId: &id}, p.Pipeline.encoders.all[0].AppendDictionary(nil))
 }
 
 // Release drops what was written.

@@ -51,6 +51,8 @@ func numberEncoders[T numeric.Value](c *Context, p NodePart, o encoding.Options)
 // bytesEncoders are the encoders of the byte strings of a node.
 func bytesEncoders(c *Context, id uint32, fixed int) *encoders[*bytestring.Encoder] {
 	return remembered(c, NodePart{ID: id}, func() *encoders[*bytestring.Encoder] {
-		return newEncoders(bytestring.NewEncoder(c.Encoding, fixed))
+		e := bytestring.NewEncoder(c.Encoding, fixed)
+		e.ShareDictionary()
+		return newEncoders(e)
 	})
 }

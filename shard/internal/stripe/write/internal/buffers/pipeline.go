@@ -35,6 +35,7 @@ type pipeline[E interface{ Clone() E }] struct {
 	ready     [pipelineWidth]*segment // encoded, and not collected yet
 	collected int                     // segments
 	out       bufferWriter
+	shared    bool // of a segment
 	err       error
 }
 
@@ -42,6 +43,7 @@ type pipeline[E interface{ Clone() E }] struct {
 type segment struct {
 	bytes  []byte
 	blocks []segmentBlock
+	shared bool // a block uses the dictionary of the encoders
 	err    error
 }
 
@@ -55,7 +57,7 @@ var segments = sync.Pool{New: func() any { return new(segment) }}
 // getSegment is an empty segment; the caller puts it back.
 func getSegment() *segment {
 	s := segments.Get().(*segment)
-	s.bytes, s.blocks, s.err = s.bytes[:0], s.blocks[:0], nil
+	s.bytes, s.blocks, s.shared, s.err = s.bytes[:0], s.blocks[:0], false, nil
 	return s
 }
 
@@ -140,6 +142,7 @@ func (p *pipeline[E]) collect(c *Context, s *segment) {
 // append adds a segment to the buffer; a panic is an error.
 func (p *pipeline[E]) append(c *Context, s *segment) (err error) {
 	defer fault.RecoverInternal(&err)
+	p.shared = p.shared || s.shared
 	return p.out.addSegment(c, s)
 }
 
