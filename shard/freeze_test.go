@@ -286,4 +286,10 @@ func init() {
 		program, text := []string{"kernel", "sshd", "cron"}[rnd.IntN(3)], []string{"session opened for user", "authentication failure for", "connection closed by"}[rnd.IntN(3)]
 		return fmt.Sprintf("%d [%s] %s: %s", row, program, text, frozenTexts[0].of(rnd, 0))
 	}})
+	frozenTexts = append(frozenTexts, frozenText{"sentences", 70_000, func(rnd *rand.Rand, _ int) (v string) {
+		for range 3 {
+			v += base36(uint64(1+rnd.IntN(99))*7919*7919*7919) + " "
+		}
+		return v
+	}})
 }

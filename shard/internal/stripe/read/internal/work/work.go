@@ -106,8 +106,7 @@ func Get(maxBlock int64, o *table.ReadOptions) *Worker {
 
 // Put gives the worker to other reads. It drops the options, which may hold much memory.
 func (w *Worker) Put() {
-	w.Limits, w.Prefetched, w.Counters, w.Known = Limits{}, nil, nil, nil
-	w.Limits, w.Prefetched, w.Counters, w.Dictionary = Limits{}, nil, nil, nil
+	w.Limits, w.Prefetched, w.Counters, w.Known, w.Dictionary = Limits{}, nil, nil, nil, nil
 	workers.Put(w)
 }
 
