@@ -114,7 +114,7 @@ func (z *freezer) types(t testing.TB) {
 // packedBatch has columns for a packed group, wide enough for several super-blocks, and a struct for another one.
 func packedBatch() arrow.RecordBatch {
 	const rows = 300
-	wide := &arrow.FixedSizeBinaryType{ByteWidth: 3000}
+	wide := &arrow.FixedSizeBinaryType{ByteWidth: 8000}
 	inner := []arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "y", Type: wide}}
 	fields := []arrow.Field{
 		{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "word", Type: arrow.BinaryTypes.String},

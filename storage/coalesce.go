@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/amudai/amudai-go/internal/base/parallel"
 )
@@ -116,6 +117,9 @@ type prefetchedRange struct {
 	r      Reader
 	offset int64
 	bytes  []byte
+
+	mu      sync.Mutex
+	checked map[int64]struct{} // offsets of the parts that Checked has accepted
 }
 
 // Prefetch reads ranges in as few requests as o allows, and sorts ranges as [Coalesce]
@@ -129,7 +133,7 @@ func Prefetch(ctx context.Context, ranges []ByteRange, o CoalesceOptions) (Prefe
 	read := make(prefetch, len(requests))
 	if err := parallel.Each(ctx, len(requests), o.Requests, func(ctx context.Context, i int) (err error) {
 		r := requests[i]
-		read[i] = prefetchedRange{number: number[r.Reader], r: r.Reader, offset: r.Offset}
+		read[i].number, read[i].r, read[i].offset = number[r.Reader], r.Reader, r.Offset
 		read[i].bytes, err = ReadRange(ctx, r.Reader, r.Offset, r.Size)
 		return err
 	}); err != nil {
@@ -164,7 +168,45 @@ func (p Prefetched) Bytes(r Reader, offset, n int64) []byte {
 	return nil
 }
 
+// Checked is [Prefetched.Bytes] of bytes that check accepts: several readers of the same bytes check them once.
+func (p Prefetched) Checked(r Reader, offset, n int64, check func(b []byte) error) ([]byte, error) {
+	for _, f := range p {
+		g := f.find(r, offset, n)
+		if g == nil {
+			continue
+		}
+		b := g.cut(offset, n)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if _, ok := g.checked[offset]; ok {
+			return b, nil
+		}
+		err := check(b)
+		if err == nil {
+			if g.checked == nil {
+				g.checked = map[int64]struct{}{}
+			}
+			g.checked[offset] = struct{}{}
+		}
+		return b, err
+	}
+	return nil, nil
+}
+
 func (f prefetch) bytes(r Reader, offset, n int64) []byte {
+	if g := f.find(r, offset, n); g != nil {
+		return g.cut(offset, n)
+	}
+	return nil
+}
+
+func (g *prefetchedRange) cut(offset, n int64) []byte {
+	from := offset - g.offset
+	return g.bytes[from : from+n : from+n]
+}
+
+// find returns the range that has the n bytes of r from offset on, or nil.
+func (f prefetch) find(r Reader, offset, n int64) *prefetchedRange {
 	for i := 0; i < len(f); {
 		if f[i].r != r { // go on with the next reader
 			i += sort.Search(len(f)-i, func(k int) bool { return f[i+k].number > f[i].number })
@@ -177,8 +219,7 @@ func (f prefetch) bytes(r Reader, offset, n int64) []byte {
 		if k == len(f) || f[k].r != r || f[k].offset > offset {
 			return nil
 		}
-		from := offset - f[k].offset
-		return f[k].bytes[from : from+n : from+n]
+		return &f[k]
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	}
 	p = table.WithDecimals64(table.WithDictionaries(o.Strings.Apply(p), o.Coded), o.Decimals64)
 	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit, chooses: chooses}
-	sc.coalesce = table.Coalesce(t, o.FetchGap, o.FetchBytes)
+	sc.coalesce = table.Coalesce(ctx, t, o.FetchGap, o.FetchBytes)
 	sc.coalesce.Limit = min(sc.coalesce.Limit, o.MemoryLimit/4)
 	sc.budget.limit = o.MemoryLimit
 	sc.recycler = arrowutil.NewRecycler(o.Allocator, o.MemoryLimit)

@@ -72,6 +72,12 @@ type Indexed interface {
 	IndexesInMemory() bool
 }
 
+// Sharing is a table whose columns may have bytes in common.
+type Sharing interface {
+	// SharesBytes reports whether they have. Then the bytes of several columns are read together from fast stores, too.
+	SharesBytes(ctx context.Context) bool
+}
+
 // Stripe is a group of rows of a table that are stored together.
 type Stripe interface {
 	Index() int
@@ -232,11 +238,17 @@ func StripeOf(t Table, row int64) int {
 }
 
 // Coalesce returns the options for reading the bytes of a table. A gap of 0 means the default for the latency of
-// the table, which is 0 for fast stores.
-func Coalesce(t Table, gap, bytes int64) storage.CoalesceOptions {
+// the table, which is 0 for fast stores, unless columns share bytes.
+func Coalesce(ctx context.Context, t Table, gap, bytes int64) storage.CoalesceOptions {
 	o := storage.CoalesceOptions{Gap: gap, Limit: bytes, Requests: storage.RemoteRequests}
-	if o.Gap == 0 && t.Latency() == storage.LatencyHigh {
+	if o.Gap != 0 {
+		return o
+	}
+	if t.Latency() == storage.LatencyHigh {
 		o.Gap = storage.RemoteGap
+	} else if s, ok := t.(Sharing); ok && s.SharesBytes(ctx) {
+		o = storage.DefaultCoalesce(storage.LatencyLow)
+		o.Limit = min(o.Limit, bytes)
 	}
 	return o
 }

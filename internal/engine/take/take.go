@@ -55,7 +55,7 @@ func Rows(ctx context.Context, from table.Table, rows []int64, o Options) (batch
 		return nil, err
 	}
 	p = o.Strings.Apply(p)
-	t := &take{table: from, o: o, columns: p.Columns, coalesce: table.Coalesce(from, o.FetchGap, o.FetchBytes)}
+	t := &take{table: from, o: o, columns: p.Columns, coalesce: table.Coalesce(ctx, from, o.FetchGap, o.FetchBytes)}
 	if err := t.sort(ctx, rows); err != nil {
 		return nil, err
 	}
@@ -202,20 +202,38 @@ func (t *take) readGroup(ctx context.Context, part stripeRows, from, to int) err
 	}); err != nil || !t.windows() {
 		return err
 	}
-	for from < to {
-		n, have, err := t.fetch(ctx, part, open, opened)
-		if err != nil {
-			return err
+	for _, piece := range t.pieces(part, open) {
+		for done := 0; done < len(open); {
+			n, have, err := t.fetch(ctx, piece, open[done:], opened)
+			if err != nil {
+				return err
+			}
+			if err := parallel.Each(ctx, n, t.o.Parallelism, func(ctx context.Context, i int) (err error) {
+				defer fault.Recover(&err)
+				return t.readColumn(ctx, piece, from+done+i, open[done+i], have)
+			}); err != nil {
+				return err
+			}
+			done += n
 		}
-		if err := parallel.Each(ctx, n, t.o.Parallelism, func(ctx context.Context, i int) (err error) {
-			defer fault.Recover(&err)
-			return t.readColumn(ctx, part, from+i, open[i], have)
-		}); err != nil {
-			return err
-		}
-		from, open = from+n, open[n:]
 	}
 	return nil
+}
+
+// pieces divides a part so that the bytes of a piece that columns share fit into one request.
+func (t *take) pieces(part stripeRows, columns []table.ColumnReader) (pieces []stripeRows) {
+	n := int64(1)
+	if len(columns) > 1 {
+		first := columns[0].AppendRanges(nil, part.rows)
+		if shared := len(columns[1].AppendRanges(first, part.rows)) == len(first); shared {
+			n = min(storage.TotalSize(first)/t.coalesce.Limit+1, part.rows.Len())
+		}
+	}
+	for k := range n {
+		from, to := k*part.rows.Len()/n, (k+1)*part.rows.Len()/n
+		pieces = append(pieces, stripeRows{part.stripe, part.rows.Clip(part.rows.Row(from), part.rows.Row(to-1)+1)})
+	}
+	return pieces
 }
 
 // fetch reads the bytes of the first columns: of as many as fit into one request, at least one.
@@ -224,11 +242,12 @@ func (t *take) fetch(ctx context.Context, part stripeRows, columns []table.Colum
 	var ranges []storage.ByteRange
 	size := int64(0)
 	for n < len(columns) {
-		more := columns[n].AppendRanges(nil, part.rows)
-		if size += storage.TotalSize(more); n > 0 && size > t.coalesce.Limit {
+		more := columns[n].AppendRanges(ranges, part.rows)
+		added := storage.TotalSize(more[len(ranges):])
+		if size += added; n > 0 && added > 0 && size > t.coalesce.Limit {
 			break
 		}
-		ranges = append(ranges, more...)
+		ranges = more
 		n++
 	}
 	f, err = storage.Prefetch(ctx, opened.Missing(ranges), t.coalesce)

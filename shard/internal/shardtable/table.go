@@ -3,6 +3,8 @@ package shardtable
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -15,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/reference"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
@@ -121,6 +124,18 @@ func (t *Table) PrefetchStripes(ctx context.Context, stripes []int) error {
 		return err
 	}
 	return nil
+}
+
+// SharesBytes implements [table.Sharing]: members of packed groups do.
+func (t *Table) SharesBytes(ctx context.Context) bool {
+	m, err := t.file.Properties(ctx)
+	if err != nil {
+		return false // and what needs the properties will say so
+	}
+	return slices.ContainsFunc(shardfile.PropertiesFromProto(m.StandardProperties), func(p shardfile.Property) bool {
+		text, _ := p.Value.(string)
+		return p.Name == shardfile.PropertyFeatures && slices.Contains(strings.Split(text, ","), edition.Table[edition.PackedGroups].Name)
+	})
 }
 
 // NewCounters implements [table.Table].

@@ -96,12 +96,10 @@ func (c *columnCheck) group(ctx context.Context, col *arrowmap.Column, path stri
 		if raw, _, err = r.ReadBlock(ctx, i, raw); err != nil {
 			return false, c.v.found(in(err))
 		}
-		n := 0
-		_ = blocks.CutGroup(raw, func(int, int, []byte) bool { n++; return true }) // which ReadBlock has checked
-		if members >= 0 && n != members {
+		if n := blocks.Members(raw); members >= 0 && n != members {
 			return false, c.v.problem(in(r.Wrap(fault.Corruptf("super-block %d has blocks of %d members, those before %d", i, n, members))))
 		}
-		members = n
+		members = blocks.Members(raw)
 	}
 	return true, nil
 }

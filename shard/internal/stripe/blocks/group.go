@@ -3,6 +3,7 @@ package blocks
 import (
 	"context"
 	"encoding/binary"
+	"iter"
 
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -96,42 +97,64 @@ func mapOfBits(rows *encoding.BlockMap) (*encoding.BlockMap, error) {
 	return encoding.ParseBlockMap(b.Append(nil), rows.DataSize())
 }
 
-// CutGroup calls f for the block of each member of a super-block, and for its offset there, until f returns false.
-func CutGroup(raw []byte, f func(k, offset int, block []byte) bool) error {
+// checkGroup checks that the blocks of a super-block fill it.
+func checkGroup(raw []byte) error {
 	if len(raw) < 4 {
 		return fault.Corruptf("super-block of %d bytes", len(raw))
 	}
-	members := binary.LittleEndian.Uint32(raw)
-	if members > MostMembers || GroupHeaderLen(int(members)) > len(raw) {
+	members := Members(raw)
+	if members > MostMembers || GroupHeaderLen(members) > len(raw) {
 		return fault.Corruptf("super-block of %d members in %d bytes", members, len(raw))
 	}
-	sizes, end := raw[4:GroupHeaderLen(int(members))], uint64(GroupHeaderLen(int(members)))
-	for i := 0; i < len(sizes); i += 4 {
-		end += uint64(binary.LittleEndian.Uint32(sizes[i:]))
+	end := uint64(GroupHeaderLen(members))
+	for k := range members {
+		end += uint64(sizeOf(raw, k))
 	}
 	if end != uint64(len(raw)) {
 		return fault.Corruptf("super-block of %d bytes, whose blocks end at %d", len(raw), end)
 	}
-	at := GroupHeaderLen(int(members))
-	for k := range int(members) {
-		next := at + int(binary.LittleEndian.Uint32(sizes[4*k:]))
-		if !f(k, at, raw[at:next:next]) {
-			break
-		}
-		at = next
-	}
 	return nil
+}
+
+// Members is the number of members with blocks in a super-block.
+func Members(raw []byte) int { return int(binary.LittleEndian.Uint32(raw)) }
+
+func sizeOf(raw []byte, k int) uint32 { return binary.LittleEndian.Uint32(raw[4+4*k:]) }
+
+// memberOf is the block of member k of a super-block that was checked, and its offset there; nil if there is none.
+func memberOf(raw []byte, k int) (block []byte, offset int) {
+	members := Members(raw)
+	if k >= members {
+		return nil, 0
+	}
+	offset = GroupHeaderLen(members)
+	for i := range k {
+		offset += int(sizeOf(raw, i))
+	}
+	end := offset + int(sizeOf(raw, k))
+	return raw[offset:end:end], offset
+}
+
+// membersOf yields the blocks in a super-block that was checked.
+func membersOf(raw []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		at := GroupHeaderLen(Members(raw))
+		for k := range Members(raw) {
+			next := at + int(sizeOf(raw, k))
+			if !yield(k, raw[at:next:next]) {
+				return
+			}
+			at = next
+		}
+	}
 }
 
 // GroupSum is the checksum of a super-block for its descriptor: that of its header and of the checksums of its blocks.
 func GroupSum(raw []byte) []byte {
-	var sums []byte
-	_ = CutGroup(raw, func(k, offset int, block []byte) bool { // checked by the caller
-		if k == 0 {
-			sums = append(sums, raw[:offset]...)
-		}
+	header := GroupHeaderLen(Members(raw))
+	sums := append(make([]byte, 0, 2*header), raw[:header]...)
+	for _, block := range membersOf(raw) {
 		sums = append(sums, block[max(len(block)-encoding.BlockChecksumLen, 0):]...)
-		return true
-	})
+	}
 	return binary.LittleEndian.AppendUint32(nil, encoding.BlockChecksum(sums))
 }

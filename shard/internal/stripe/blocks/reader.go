@@ -148,27 +148,34 @@ func CheckWhole(raw, sum []byte) error {
 	return nil
 }
 
-// block is what is wanted of the n values of block i, whose bytes are raw: all of it, or the block of a member at an offset in it.
-func (r *Reader) block(i, n int, raw []byte) (block []byte, offset int, err error) {
+// block is what is wanted of block i, whose bytes are raw: all of it, or the block of a member at an offset in it. have may hold these bytes.
+func (r *Reader) block(have storage.Prefetched, e encoding.BlockEntry, i int, raw []byte) (block []byte, offset int, err error) {
 	if !r.group {
 		return raw, 0, r.belongs(i, raw)
 	}
-	block = raw
-	err = CutGroup(raw, func(k, at int, b []byte) bool {
-		if k == r.member {
-			block, offset = b, at
+	check := func(raw []byte) error {
+		if err := checkGroup(raw); err != nil {
+			return err
 		}
-		return k != r.member
-	})
-	switch {
-	case err == nil && r.member >= 0 && offset == 0:
-		err = fault.Corruptf("super-block without a block of member %d", r.member)
-	case err == nil && r.member >= 0 && int64(len(block)) > r.maxBytes(n):
-		err = fault.Limitf("block of %d values in %d bytes, more than %d", n, len(block), r.maxBytes(n))
-	case err == nil:
-		err = r.belongs(i, raw)
+		return r.belongs(i, raw)
 	}
-	return block, offset, err
+	checked, err := have.Checked(r.artifact, r.start+e.Offset, int64(e.Size), check)
+	if checked == nil {
+		err = check(raw)
+	}
+	if err != nil {
+		return raw, 0, err
+	}
+	if r.member < 0 {
+		return raw, 0, nil
+	}
+	if block, offset = memberOf(raw, r.member); block == nil {
+		return raw, 0, fault.Corruptf("super-block without a block of member %d", r.member)
+	}
+	if int64(len(block)) > r.maxBytes(e.N) {
+		return raw, offset, fault.Limitf("block of %d values in %d bytes, more than %d", e.N, len(block), r.maxBytes(e.N))
+	}
+	return block, offset, nil
 }
 
 // belongs checks that the bytes of block i are those that were written there. If their own checksum is wrong, the decoder reports that.
@@ -192,12 +199,12 @@ func (r *Reader) intact(raw []byte) bool {
 		_, err := encoding.ParseBlock(raw, true)
 		return err == nil
 	}
-	var err error
-	_ = CutGroup(raw, func(_, _ int, block []byte) bool { // checked before
-		_, err = encoding.ParseBlock(block, true)
-		return err == nil
-	})
-	return err == nil
+	for _, block := range membersOf(raw) {
+		if _, err := encoding.ParseBlock(block, true); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // readMapBytes reads a block map, which must lie in its buffer. It returns the offset
@@ -249,7 +256,7 @@ func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p
 		for i := range parts[:n] {
 			p := &parts[i]
 			at := int(p.Offset - first)
-			b, inside, err := r.block(p.ordinal, p.N, raw[at:at+p.Size:at+p.Size])
+			b, inside, err := r.block(s.Prefetched, p.BlockEntry, p.ordinal, raw[at:at+p.Size:at+p.Size])
 			if err == nil {
 				err = f(p, b)
 			}
@@ -278,7 +285,7 @@ func (r *Reader) ReadBlock(ctx context.Context, i int, buf []byte) (raw []byte, 
 	}
 	if err == nil {
 		var inside int
-		raw, inside, err = r.block(i, e.N, raw)
+		raw, inside, err = r.block(nil, e, i, raw)
 		at += int64(inside)
 	}
 	return raw, at, r.Wrap(fault.InBlock(err, i, at))

@@ -22,7 +22,7 @@ const (
 	leastCut = 64
 	mostCut  = 8192
 	// groupRaw is how many bytes the rows of a super-block are to have before they are encoded, by the widths of their types.
-	groupRaw = 256 << 10
+	groupRaw = 1 << 20
 	// textWidth is the width of a byte string, which only the values tell.
 	textWidth = 16
 	// mostMember is the size of the values of a block above which their node is not a member.
