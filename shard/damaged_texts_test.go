@@ -3,6 +3,7 @@ package shard_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -31,7 +33,7 @@ import (
 var textShapes = []string{
 	"OnPair(FFOR,FFOR,FLBitPack)", "Fields(LZ4(FFOR),FLBitPack,FLBitPack,TightPack,Plain)",
 	"Fields(Plain,Plain,Plain,Delta(FFOR),FrontCoding(FFOR,RadixPack(FFOR)))", "RadixPack(FFOR)",
-	"FrontCoding(FFOR,OnPair(FFOR,FFOR,FFOR))", "Template(FLBitPack,FFOR)", "FlatLZ(Delta(FFOR))", "packed dictionary",
+	"FrontCoding(FFOR,OnPair(FFOR,FFOR,FFOR))", "Template(FLBitPack,FFOR)", "FlatLZ(Delta(FFOR))", "packed dictionary", "shared dictionary",
 }
 
 func damagedText(row int) string {
@@ -64,10 +66,45 @@ func textShard(t testing.TB, shape string) []byte {
 		require.NoError(t, err)
 		return p.Join()
 	}
+	if shape == "shared dictionary" {
+		tree, tokens := pairOfBytes(t, values)
+		f.Buffer(shardpb.BufferKind_DATA).Blocks = []shardtest.BlockPart{{N: rows, Bytes: shardtest.Tree(tree)}}
+		id := uint32(7)
+		f.Buffers = append(f.Buffers, &shardtest.Buffer{Desc: &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OPAQUE_DICTIONARY, BufferId: &id}, Raw: tokens})
+		return p.Join()
+	}
 	tree, err := bytestring.AppendTreeAs(nil, values, bitmap.All(rows), shape)
 	require.NoError(t, err)
 	f.Buffer(shardpb.BufferKind_DATA).Blocks = []shardtest.BlockPart{{N: rows, Bytes: shardtest.Tree(tree)}}
 	return p.Join()
+}
+
+// pairOfBytes is values as a tree of SharedPair, and a dictionary of all bytes.
+func pairOfBytes(t testing.TB, v bytestring.Values) (tree, dictionary []byte) {
+	counts, codes := make([]uint32, v.N), make([]uint16, len(v.Data))
+	for i := range counts {
+		counts[i] = uint32(len(v.At(i)))
+	}
+	for i, b := range v.Data {
+		codes[i] = uint16(b)
+	}
+	le := binary.LittleEndian
+	parts, err := numeric.AppendTreeAs(nil, counts, bitmap.All(v.N), "Plain")
+	require.NoError(t, err)
+	size := len(parts)
+	parts = append(parts, make([]byte, -size&7)...)
+	parts, err = numeric.AppendTreeAs(parts, codes, bitmap.All(len(codes)), "Plain")
+	require.NoError(t, err)
+	tree = le.AppendUint16(nil, uint16(encoding.SharedPair))
+	for _, n := range []int{7, size, len(codes), len(codes)} {
+		tree = le.AppendUint32(tree, uint32(n))
+	}
+	tree = append(append(tree, 0, 0, 0, 0, 0, 0), parts...)
+	dictionary = append(le.AppendUint32(nil, 256), make([]byte, 256)...)
+	for b := range 256 {
+		dictionary = append(dictionary, byte(b))
+	}
+	return tree, le.AppendUint32(dictionary, encoding.BlockChecksum(dictionary))
 }
 
 var textConditions = []string{"s contains 'took 5'", "s starts with '/srv/3'", "s = '" + damagedText(40) + "'", "s ends with 'eve'"}

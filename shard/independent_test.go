@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
@@ -69,4 +70,57 @@ func TestOffsetsApartAsSpecified(t *testing.T) {
 		require.Equal(t, d.Field.GetNullCount() > 0, kinds[shardpb.BufferKind_PRESENCE] != nil)
 	}
 	require.Equal(t, 3, apart)
+}
+
+// The dictionary that the blocks of the frozen shard of sentences share has tokens that its texts are made of.
+func TestSharedDictionaryAsSpecified(t *testing.T) {
+	b := frozenFile(t, "text-sentences-Balanced")
+	var tokens []string
+	var id uint32
+	var blocks int
+	for _, d := range b.fields(t) {
+		for _, e := range d.Encodings[0].GetNative().GetBuffers() {
+			at := e.Buffer.Range
+			switch e.Kind {
+			case shardpb.BufferKind_OPAQUE_DICTIONARY:
+				raw := b[at.Start:at.End]
+				id = e.GetBufferId()
+				n := int(binary.LittleEndian.Uint32(raw))
+				heads, rest := raw[4:4+n], raw[4+n:len(raw)-4]
+				last := ""
+				for _, head := range heads {
+					shared, length := int(head&15), int(head>>4)+1
+					last = last[:shared] + string(rest[:length-shared])
+					rest = rest[length-shared:]
+					tokens = append(tokens, last)
+				}
+				require.Empty(t, rest)
+			case shardpb.BufferKind_DATA:
+				raw := b[at.Start:at.End] // the first block: sizes of presence and values, presence, tree
+				presence := binary.LittleEndian.Uint32(raw)
+				tree := raw[8+(presence+7)/8*8:]
+				require.EqualValues(t, 0x800f, binary.LittleEndian.Uint16(tree))
+				require.EqualValues(t, 1, binary.LittleEndian.Uint32(tree[2:]))
+				blocks = int(e.GetBlockCount())
+			}
+		}
+	}
+	require.EqualValues(t, 1, id)
+	require.Greater(t, blocks, 5)
+	distinct := map[string]bool{}
+	for _, token := range tokens {
+		require.False(t, distinct[token], "token %q twice", token)
+		distinct[token] = true
+	}
+	_, batches := readFrozen(t, b)
+	texts := batches[0].Column(0).(*array.String)
+	for i := range 100 {
+		ends := map[int]bool{0: true} // where sequences of tokens may end
+		for at := range len(texts.Value(i)) {
+			for n := 1; ends[at] && n <= 16 && at+n <= len(texts.Value(i)); n++ {
+				ends[at+n] = ends[at+n] || distinct[texts.Value(i)[at:at+n]]
+			}
+		}
+		require.True(t, ends[len(texts.Value(i))], texts.Value(i))
+	}
 }
