@@ -26,6 +26,8 @@ func (b *binder) call(n *ast.Node) *expr.Expr {
 		return b.quantified(n)
 	case "if":
 		return b.cases(n, n.Args)
+	case "length", "len":
+		return b.length(n)
 	}
 	args, err := b.arguments(n)
 	if err != nil {
@@ -47,8 +49,6 @@ func (b *binder) call(n *ast.Node) *expr.Expr {
 		return epoch(n, x)
 	case "lower", "upper":
 		return changeCase(n, x)
-	case "length", "len":
-		return length(n, x)
 	case "substr", "substring":
 		return b.substr(n, args)
 	case "abs", "round", "floor", "ceil":

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -84,37 +84,29 @@ func changeCase(n *ast.Node, x *expr.Expr) *expr.Expr {
 	})
 }
 
-// length binds the number of characters of a string, bytes of a byte string, and elements of a list.
-func length(n *ast.Node, x *expr.Expr) *expr.Expr {
-	x = natural(x)
-	var begin func(arr arrow.Array) func(i int) int64
-	switch {
-	case kinds.IsText(x.Type):
-		begin = func(arr arrow.Array) func(i int) int64 {
-			at := arrowutil.BytesOf(arr)
-			return func(i int) int64 { return int64(utf8.RuneCount(at(i))) }
+// length binds the number of characters of a string, bytes of a byte string, and elements of a list. That of a column is an input of its own,
+// which needs no values where the table knows their lengths.
+func (b *binder) length(n *ast.Node) *expr.Expr {
+	hasLength := func(dt arrow.DataType) bool { return hasBytes(dt) || isList(dt) }
+	if n.Args[0].Op == ast.OpColumn {
+		if c, err := predicate.Resolve(n.Args[0], b.schema); err == nil && c.Inside == nil && hasLength(plainType(c.Type)) {
+			c.Lengths = true
+			at := b.input(c)
+			return &expr.Expr{Node: n, Type: int64s, Column: -1, Strict: true, Eval: func(e *expr.Env) (arrow.Array, error) {
+				e.Columns[at].Retain()
+				return e.Columns[at], nil
+			}}
 		}
-	case hasBytes(x.Type):
-		begin = func(arr arrow.Array) func(i int) int64 {
-			at := arrowutil.BytesOf(arr)
-			return func(i int) int64 { return int64(len(at(i))) }
-		}
-	case isList(x.Type):
-		begin = func(arr arrow.Array) func(i int) int64 {
-			l := arr.(array.ListLike)
-			return func(i int) int64 { lo, hi := l.ValueOffsets(i); return hi - lo }
-		}
-	default:
+	}
+	x := natural(b.bind(n.Args[0]))
+	if x.Err != nil {
+		return x
+	}
+	if !hasLength(x.Type) {
 		return x.Refuse("%s is of type %s, and %s takes strings and lists", x.Name(), text.Type(x.Type), n.Name)
 	}
 	return expr.Function(n, int64s, []*expr.Expr{x}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
-		out, one := expr.NewResult[int64](e, in), begin(in[0])
-		for i := range out.Values {
-			if out.Values[i] = 0; in[0].IsValid(i) {
-				out.Values[i] = one(i)
-			}
-		}
-		return out.Array(int64s), nil
+		return arrowutil.Lengths(e.Mem, in[0])
 	})
 }
 

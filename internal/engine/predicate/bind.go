@@ -52,10 +52,13 @@ type BindValue func(n *ast.Node, s *arrow.Schema) (Value, error)
 
 // Column is a column that an expression looks at.
 type Column struct {
-	Path   string          // as [Col] takes it
-	Index  []int           // the position of the field in the schema, then those in the structs
-	Type   arrow.DataType  // of the values
-	Inside []string        // names within the JSON texts of the field; nil if the field itself has the values
+	Path   string         // as [Col] takes it
+	Index  []int          // the position of the field in the schema, then those in the structs
+	Type   arrow.DataType // of the values
+	Inside []string       // names within the JSON texts of the field; nil if the field itself has the values
+	// Lengths tells that the values are the lengths of those of the field, see [arrowutil.Lengths].
+	Lengths bool
+
 	kind   jsonvalues.Kind // of values within JSON texts
 	domain *valueset.Domain
 	value  Value // an operand that is no column
@@ -63,8 +66,11 @@ type Column struct {
 
 // Same reports whether two columns of a schema have the same values.
 func (c Column) Same(o Column) bool {
-	return slices.Equal(c.Index, o.Index) && slices.Equal(c.Inside, o.Inside) && (c.Inside == nil || c.kind == o.kind)
+	return slices.Equal(c.Index, o.Index) && slices.Equal(c.Inside, o.Inside) && (c.Inside == nil || c.kind == o.kind) && c.Lengths == o.Lengths
 }
+
+// Derived reports whether the values are not those of the field, but made of them.
+func (c Column) Derived() bool { return c.Inside != nil || c.Lengths }
 
 // NodeKind is the kind of a node.
 type NodeKind uint8
@@ -163,6 +169,8 @@ type columnName struct {
 	path  string
 	kind  jsonvalues.Kind
 	value bool
+
+	lengths bool
 }
 
 // draft is a node whose values are still a set, so that leaves of the same column can be combined.

@@ -75,7 +75,7 @@ type finisher struct {
 }
 
 func (f *finisher) column(c Column) int {
-	name := columnName{path: c.Path}
+	name := columnName{path: c.Path, lengths: c.Lengths}
 	if c.Inside != nil {
 		name.kind = c.kind
 	}

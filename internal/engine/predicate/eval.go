@@ -82,7 +82,7 @@ func (c Column) Of(batch arrow.RecordBatch) (arrow.Array, error) {
 		return nil, fmt.Errorf("filter: the batch has no column %s", c.Path)
 	}
 	field, err := Child(batch.Column(c.Index[0]), c.Index[1:])
-	if err != nil || c.Inside == nil {
+	if err != nil || !c.Derived() {
 		return field, err
 	}
 	defer field.Release()

@@ -2,15 +2,20 @@ package predicate
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 )
 
 func (c Column) json() jsonvalues.Column { return jsonvalues.Column{Path: c.Inside, Kind: c.kind} }
 
-// Values are the values of the column, of an array of the field that [Column.Index] leads to: the array itself, or what is within its JSON
-// texts. The caller releases them.
+// Values are the values of the column, of an array of the field that [Column.Index] leads to: the array itself, what is within its JSON
+// texts, or their lengths. The caller releases them.
 func (c Column) Values(arr arrow.Array) (arrow.Array, error) {
+	if c.Lengths {
+		return arrowutil.Lengths(memory.DefaultAllocator, arr)
+	}
 	if c.Inside == nil {
 		arr.Retain()
 		return arr, nil
@@ -27,7 +32,7 @@ func (c Column) Elements(a *jsonvalues.Arrays, common int) arrow.Array {
 // Part is a part of the elements of a list, null where a struct around it is: what is at an index within them. The caller releases it.
 func (c Column) Part(elements arrow.Array, index []int) (arrow.Array, error) {
 	field, err := Child(elements, index)
-	if err != nil || c.Inside == nil {
+	if err != nil || !c.Derived() {
 		return field, err
 	}
 	defer field.Release()

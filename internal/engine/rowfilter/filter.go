@@ -149,7 +149,7 @@ func (f *Filter) tableVerdict(ctx context.Context) (predicate.Verdict, error) {
 	}
 	facts := make([]predicate.Facts, len(f.columns))
 	for i := range f.columns {
-		if f.columns[i].Inside != nil {
+		if f.columns[i].Derived() {
 			continue
 		}
 		var err error

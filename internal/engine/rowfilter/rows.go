@@ -238,23 +238,32 @@ func (r *Rows) decode(ctx context.Context, i int, set rowset.Set) error {
 		return err
 	}
 	c := &r.columns[i]
+	a := decodedColumn{rows: set}
+	if m, is := reader.(table.LengthReader); is && c.Lengths && c.direct {
+		if a.array, err = m.Lengths(ctx, set, &r.Options); a.array != nil || err != nil {
+			r.arrays[i] = a
+			return err
+		}
+	}
 	read := reader.Read
 	if c.physical {
 		read = reader.ReadPhysical
 	}
-	a := decodedColumn{rows: set}
-	if a.array, err = read(ctx, set, &r.Options); err != nil {
+	whole, err := read(ctx, set, &r.Options)
+	if err != nil {
 		return err
 	}
-	if !c.direct {
-		whole := a.array
+	defer whole.Release()
+	if c.direct {
+		a.array, err = c.Values(whole)
+	} else {
 		a.array, err = c.valuesIn(whole)
-		whole.Release()
-		if err != nil {
-			return err
-		}
-	} else if c.physical && len(c.path) == 1 {
-		a.physical = a.array
+	}
+	if err != nil {
+		return err
+	}
+	if c.direct && c.physical && len(c.path) == 1 {
+		a.physical = whole
 		a.physical.Retain()
 	}
 	r.arrays[i] = a

@@ -150,15 +150,18 @@ func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 		Rows: f.rows, Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)),
 	}
 	for i := range f.columns {
-		if f.columns[i].Inside != nil {
+		var meta source.Metadata
+		if f.columns[i].Inside == nil {
+			var err error
+			if meta, err = f.stripe.Metadata(ctx, f.columns[i].path); err != nil {
+				return nil, err
+			}
+			f.columns[i].direct = meta.Direct
+		}
+		if f.columns[i].Derived() {
 			out.Columns[i] = source.Column{Path: f.columns[i].Path, Pages: func(context.Context) (*source.Pages, error) { return nil, nil }}
 			continue
 		}
-		meta, err := f.stripe.Metadata(ctx, f.columns[i].path)
-		if err != nil {
-			return nil, err
-		}
-		f.columns[i].direct = meta.Direct
 		out.Columns[i] = source.Column{
 			Path: f.columns[i].Path, Metadata: meta,
 			Entries: func(ctx context.Context) (arrow.Array, error) { return f.entries(ctx, i) },

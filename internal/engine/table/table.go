@@ -129,7 +129,7 @@ const (
 // ColumnReader reads a column of a stripe. Row numbers begin at 0 in the stripe. Arrays have the rows in ascending
 // order. The caller releases them.
 //
-// A reader may also be a [DictionaryReader], [NumberFinder], [NullFinder] or [BlockFinder].
+// A reader may also be a [DictionaryReader], [NumberFinder], [NullFinder], [LengthReader] or [BlockFinder].
 type ColumnReader interface {
 	// Read returns rows as an array of the column's Arrow type, ReadPhysical as an array of its physical type. An
 	// error that wraps [fault.ErrBatchTooLarge] means that a read of fewer rows may succeed.
@@ -163,6 +163,13 @@ type NumberFinder interface {
 type NullFinder interface {
 	// FindNulls returns the rows, among others, that are null, or with not those that are not. ok is false if the column cannot tell.
 	FindNulls(ctx context.Context, rows rowset.Set, not bool, o *ReadOptions) (found rowset.Set, ok bool, err error)
+}
+
+// LengthReader tells lengths without values.
+type LengthReader interface {
+	// Lengths returns the lengths of rows, as arrowutil.Lengths makes them: characters of texts, bytes of byte strings, elements of lists. It is nil
+	// if the column cannot tell. The caller releases the array.
+	Lengths(ctx context.Context, rows rowset.Set, o *ReadOptions) (arrow.Array, error)
 }
 
 // BlockFinder is a reader that evaluates a condition on one block after the other.

@@ -17,12 +17,13 @@ import (
 )
 
 // Column reads one column of a stripe as Arrow arrays. It is safe for concurrent use. It is a [table.ColumnReader], and a [table.DictionaryReader],
-// [table.NumberFinder], [table.NullFinder] and [table.BlockFinder]. The options of reads may be nil. An error about a value of a flat column is a [table.RowError].
+// [table.NumberFinder], [table.NullFinder], [table.LengthReader] and [table.BlockFinder]. The options of reads may be nil. An error about a value of a flat column is a [table.RowError].
 type Column struct {
 	reader   nodeReader // of arrays of the physical type, see stripe.Physical
 	column   arrowmap.Column
 	wrapped  bool  // the column's type is not the physical one
 	maxBlock int64 // Options.MaxBlockBytes
+	ascii    bool  // all values are texts of ASCII
 	rows     int64
 	size     int64
 	blocks   int64
@@ -44,7 +45,11 @@ func OpenColumn(ctx context.Context, src stripe.Source, col arrowmap.Column, o O
 	if err != nil {
 		return nil, placeRow(err, &col)
 	}
-	return &Column{reader: reader, column: col, wrapped: wrapped, maxBlock: o.MaxBlockBytes, rows: src.Rows(), size: op.size, blocks: op.blocks}, nil
+	d, err := src.Descriptor(ctx, col.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &Column{ascii: isASCII(d.GetField()), reader: reader, column: col, wrapped: wrapped, maxBlock: o.MaxBlockBytes, rows: src.Rows(), size: op.size, blocks: op.blocks}, nil
 }
 
 // placeRow adds the row to an error about a value. In nested columns errors count items, not rows.

@@ -17,6 +17,7 @@ type coded interface {
 	repeat(ctx context.Context, w *work.Worker, code uint32, n int64) (arrow.Array, error)
 	selectCodes(ctx context.Context, w *work.Worker, rows rowset.Set, keep []byte) ([]byte, error)
 	readViews(ctx context.Context, w *work.Worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error)
+	readMapped(ctx context.Context, w *work.Worker, rows rowset.Set, other arrow.Array) (arrow.Array, error)
 	readCodes(ctx context.Context, w *work.Worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
 }
 

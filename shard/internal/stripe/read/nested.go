@@ -86,7 +86,7 @@ func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
 	}
 	alternatives := nested.Struct{Type: n.col.Plain, Children: children}
 	if _, ok := n.col.Plain.(arrow.UnionType); ok {
-		return &nested.Union{Struct: alternatives, Chosen: chosen}, nil
+		return &nested.Union{Alternatives: alternatives, Chosen: chosen}, nil
 	}
 	return &alternatives, nil
 }

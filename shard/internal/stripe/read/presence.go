@@ -56,6 +56,11 @@ func (r *presentReader) Read(ctx context.Context, w *work.Worker, rows rowset.Se
 		return nil, err
 	}
 	defer values.Release()
+	return r.masked(ctx, w, rows, values)
+}
+
+// masked are values of rows, which are null where the buffer says so, too.
+func (r *presentReader) masked(ctx context.Context, w *work.Worker, rows rowset.Set, values arrow.Array) (arrow.Array, error) {
 	if n := values.NullN(); n > 0 && r.own == nil {
 		return nil, fault.Corruptf("%d nulls in blocks of values, whose descriptor says that they have none", n)
 	}
@@ -113,8 +118,8 @@ func (r *presentNumbers[T]) selectNumbers(ctx context.Context, w *work.Worker, r
 
 // validity is a reader that tells which rows are not null without their values.
 type validity interface {
-	// valid is a bit for each row, set if it is not null.
-	valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error)
+	// Valid is a bit for each row, set if it is not null.
+	Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error)
 }
 
 // FindNulls returns those of the rows whose value is null, or with not those whose value is not. It decodes no values, and reads none where nulls
@@ -125,7 +130,7 @@ func (c *Column) FindNulls(ctx context.Context, rows rowset.Set, not bool, o *ta
 		return out, false, nil
 	}
 	out, err = c.selected(rows, o, func(w *work.Worker) ([]byte, error) {
-		bits, err := r.valid(ctx, w, rows)
+		bits, err := r.Valid(ctx, w, rows)
 		for i := range bits {
 			if !not {
 				bits[i] = ^bits[i]
@@ -136,16 +141,16 @@ func (c *Column) FindNulls(ctx context.Context, rows rowset.Set, not bool, o *ta
 	return out, true, err
 }
 
-func (r *primitiveReader[T]) valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
+func (r *primitiveReader[T]) Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
 	return validOf(ctx, r.data, w, rows, r.nulls)
 }
 
-func (r *bytesReader[O]) valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
+func (r *bytesReader[O]) Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
 	return validOf(ctx, r.data, w, rows, r.nulls)
 }
 
-// valid asks for all codes but that of null.
-func (r *codesReader[O]) valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
+// Valid asks for all codes but that of null.
+func (r *codesReader[O]) Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
 	dict, _, err := r.dict.Load(ctx)
 	if err != nil {
 		return nil, err
@@ -173,20 +178,20 @@ func validOf(ctx context.Context, data *blocks.Reader, w *work.Worker, rows rows
 	})
 }
 
-// valid reads the buffer alone, unless the values may have nulls of their own.
-func (r *presentReader) valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
+// Valid reads the buffer alone, unless the values may have nulls of their own.
+func (r *presentReader) Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
 	return r.and(ctx, w, rows, func() ([]byte, error) {
 		if r.own == nil {
 			return nil, nil
 		}
-		return r.own.valid(ctx, w, rows)
+		return r.own.Valid(ctx, w, rows)
 	})
 }
 
 // and is a bit for each row, set if the buffer has it, and find, unless that gives no bits.
 func (r *presentReader) and(ctx context.Context, w *work.Worker, rows rowset.Set, find func() ([]byte, error)) ([]byte, error) {
-	out := make([]byte, (rows.Len()+63)/64*8)
-	if err := r.presence.Read(ctx, w, rows, out); err != nil {
+	out, err := r.presence.Valid(ctx, w, rows)
+	if err != nil {
 		return nil, err
 	}
 	found, err := find()

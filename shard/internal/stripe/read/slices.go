@@ -8,7 +8,6 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
@@ -66,9 +65,7 @@ func (r *slicesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.
 	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{nil, offsets, values}, nil, 0), nil
 }
 
-// valid reads nothing: without a PRESENCE buffer, no value is null.
-func (r *slicesReader[O]) valid(_ context.Context, _ *work.Worker, rows rowset.Set) ([]byte, error) {
-	bits := make([]byte, (rows.Len()+63)/64*8)
-	bitmap.SetRange(bits, 0, int(rows.Len()))
-	return bits, nil
+// Valid reads nothing: without a PRESENCE buffer, no value is null.
+func (r *slicesReader[O]) Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
+	return (*work.Bits)(nil).Valid(ctx, w, rows)
 }

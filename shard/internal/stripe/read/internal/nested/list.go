@@ -105,3 +105,22 @@ func (r *List) readItems(ctx context.Context, w *work.Worker, rows rowset.Set) (
 	defer entries.Release()
 	return arrowutil.DataOf([]arrow.Array{entries})[0], nil
 }
+
+// Lengths are the numbers of items of rows, null where the lists are, as 64-bit integers.
+func (r *List) Lengths(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	valid, nulls, err := r.Presence.Validity(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	lengths, err := r.Offsets.Lengths(ctx, w, rows)
+	if err != nil {
+		build.Release(valid)
+		return nil, err
+	}
+	return arrowutil.Make(arrow.PrimitiveTypes.Int64, int(rows.Len()), []*memory.Buffer{valid, lengths}, nil, nulls), nil
+}
+
+// Valid is a bit for each row, set if it is not null. It reads nothing below the node.
+func (r *List) Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
+	return r.Presence.Valid(ctx, w, rows)
+}

@@ -97,3 +97,26 @@ func (r *FixedList) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (
 	}
 	return arrowutil.Make(r.Type, int(rows.Len()), []*memory.Buffer{valid}, arrowutil.DataOf([]arrow.Array{items}), nulls), nil
 }
+
+// Lengths are the numbers of items of rows, null where the lists are, as 64-bit integers.
+func (r *FixedList) Lengths(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	valid, nulls, err := r.Presence.Validity(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	lengths := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), 8*int(rows.Len()))
+	for i, all := 0, arrowutil.As[int64](lengths.Bytes()); i < len(all); i++ {
+		all[i] = r.Size
+	}
+	return arrowutil.Make(arrow.PrimitiveTypes.Int64, int(rows.Len()), []*memory.Buffer{valid, lengths}, nil, nulls), nil
+}
+
+// Valid is a bit for each row, set if it is not null. It reads nothing below the node.
+func (r *FixedList) Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
+	return r.Presence.Valid(ctx, w, rows)
+}
+
+// Valid is a bit for each row, set if it is not null. It reads nothing below the node.
+func (r *Struct) Valid(ctx context.Context, w *work.Worker, rows rowset.Set) ([]byte, error) {
+	return r.Presence.Valid(ctx, w, rows)
+}

@@ -14,13 +14,13 @@ import (
 
 // Union reads a union node, whose alternatives have its positions.
 type Union struct {
-	Struct
-	Chosen Node // the number of the alternative
+	Alternatives Struct
+	Chosen       Node // the number of the alternative
 }
 
 // Need implements [Node].
 func (r *Union) Need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
-	r.Struct.Need(w, rows, add)
+	r.Alternatives.Need(w, rows, add)
 	r.Chosen.Need(w, rows, add)
 }
 
@@ -31,7 +31,7 @@ func (r *Union) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arro
 		return nil, err
 	}
 	defer chosen.Release()
-	dt := r.Type.(arrow.UnionType)
+	dt := r.Alternatives.Type.(arrow.UnionType)
 	codes, all := arrowutil.NewBuffer(w.Limits.Allocator, chosen.Len()), dt.TypeCodes()
 	for i, k := range arrowutil.Values[uint8](chosen) {
 		if int(k) >= len(all) {
@@ -40,7 +40,7 @@ func (r *Union) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arro
 		}
 		codes.Bytes()[i] = byte(all[k])
 	}
-	children, err := ReadAll(ctx, w, rows, r.Children)
+	children, err := ReadAll(ctx, w, rows, r.Alternatives.Children)
 	if err != nil {
 		codes.Release()
 		return nil, err

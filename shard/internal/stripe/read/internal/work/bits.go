@@ -58,6 +58,16 @@ func (b *Bits) Validity(ctx context.Context, w *Worker, rows rowset.Set) (*memor
 	return build.OnlyNulls(bits, nulls), nulls, nil
 }
 
+// Valid is a bit for each row, set if it is not null.
+func (b *Bits) Valid(ctx context.Context, w *Worker, rows rowset.Set) ([]byte, error) {
+	out := make([]byte, (rows.Len()+63)/64*8)
+	if b == nil {
+		bitmap.SetRange(out, 0, int(rows.Len()))
+		return out, nil
+	}
+	return out, b.Read(ctx, w, rows, out)
+}
+
 // Offsets is a buffer of offsets: those of row i are values i and i+1.
 type Offsets struct {
 	Data *blocks.Reader
@@ -213,6 +223,19 @@ func (o *Octets) Read(ctx context.Context, w *Worker, which rowset.Set) (*memory
 	if err != nil {
 		out.Release()
 		return nil, err
+	}
+	return out, nil
+}
+
+// Lengths are the numbers of items of rows, of 64 bits.
+func (o *Offsets) Lengths(ctx context.Context, w *Worker, rows rowset.Set) (*memory.Buffer, error) {
+	_, ends, err := o.Items(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), 8*int(rows.Len()))
+	for i, lengths := 0, arrowutil.As[uint64](out.Bytes()); i < len(lengths); i++ {
+		lengths[i] = ends[i+1] - ends[i]
 	}
 	return out, nil
 }

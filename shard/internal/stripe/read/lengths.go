@@ -1,0 +1,134 @@
+package read
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/nested"
+	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
+)
+
+// Lengths returns the lengths of rows: characters of texts, bytes of byte strings, elements of lists. It decodes no byte strings and no elements,
+// and does not read them where offsets are apart from them. It is nil if the reader of the column cannot do this.
+func (c *Column) Lengths(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
+	return c.withWorker(rows, o, func(w *work.Worker) (arrow.Array, error) {
+		if rows.Len() > w.Limits.MaxArrayBytes/8 {
+			return nil, nil
+		}
+		r, _ := nodeAs[nodeReader](c)
+		arr, err := lengthsOf(ctx, w, r, rows, kinds.IsText(c.column.Plain) && !c.ascii)
+		return arr, wrapColumn(err, &c.column)
+	})
+}
+
+// isASCII reports whether statistics say that all texts are ASCII, so that their bytes are their characters.
+func isASCII(f *shardpb.FieldDescriptor) bool {
+	s := f.GetStringStats()
+	return s != nil && s.AsciiCount != nil && f.NullCount != nil && s.GetAsciiCount() == f.GetPositionCount()-f.GetNullCount()
+}
+
+// lengthsOf are the lengths of the values of a reader. Those of texts are numbers of characters, which only their dictionary tells.
+func lengthsOf(ctx context.Context, w *work.Worker, r nodeReader, rows rowset.Set, text bool) (arrow.Array, error) {
+	switch r := r.(type) {
+	case *nested.List:
+		return r.Lengths(ctx, w, rows)
+	case *nested.FixedList:
+		return r.Lengths(ctx, w, rows)
+	case *presentReader:
+		values, err := lengthsOf(ctx, w, r.values, rows, text)
+		if values == nil || err != nil {
+			return nil, err
+		}
+		defer values.Release()
+		return r.masked(ctx, w, rows, values)
+	case coded:
+		entries, err := r.entries(ctx)
+		if entries == nil || err != nil || int64(entries.Len()) > rows.Len() {
+			return nil, err
+		}
+		lengths, err := arrowutil.Lengths(w.Limits.Allocator, entries)
+		if err != nil {
+			return nil, err
+		}
+		defer lengths.Release()
+		return r.readMapped(ctx, w, rows, lengths)
+	case measured:
+		if !text {
+			return r.lengths(ctx, w, rows)
+		}
+	}
+	return nil, nil
+}
+
+// measured is a reader that tells the numbers of bytes of its values.
+type measured interface {
+	lengths(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error)
+}
+
+func (r *slicesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	lengths, err := r.offsets.Lengths(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	return arrowutil.Make(arrow.PrimitiveTypes.Int64, int(rows.Len()), []*memory.Buffer{nil, lengths}, nil, 0), nil
+}
+
+// lengths parses blocks, which gives the offsets of values, and decodes none.
+func (r *bytesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	out, err := readFixed(ctx, w, r.data, rows, 8, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
+		b, err := r.parse(w, p, block)
+		if err != nil {
+			return err
+		}
+		at, lengths := 0, arrowutil.As[int64](out.Slots(p.At, p.Count))
+		for i := range p.Rows.Rows() {
+			lengths[at] = int64(b.RangeLen(int(i), int(i)+1))
+			at++
+		}
+		if out.Bits() == nil {
+			return checkNulls(b.Nulls(), r.nulls)
+		}
+		bits := scratch.Slice(&w.Bits, (p.N+7)/8)
+		clear(bits)
+		b.Validity(bits, 0)
+		out.Nulls += work.PickBits(out.Bits(), p.At, bitmap.Bits{Data: bits, Len: p.N}, p.Rows)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Array(arrow.PrimitiveTypes.Int64, int(rows.Len())), nil
+}
+
+// readMapped reads rows as what other has in place of the entries of the dictionary: 64-bit integers, null for the entry of null.
+func (r *codesReader[O]) readMapped(ctx context.Context, w *work.Worker, rows rowset.Set, other arrow.Array) (arrow.Array, error) {
+	_, table, err := r.dict.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	values := arrowutil.Values[int64](other)
+	out, err := r.widths(ctx, w, rows, 8, func(dst []byte, codes []uint32) error {
+		if err := table.Check(codes); err != nil {
+			return err
+		}
+		for i, to := 0, arrowutil.As[int64](dst); i < len(codes); i++ {
+			to[i] = values[codes[i]]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Array(arrow.PrimitiveTypes.Int64, int(rows.Len())), nil
+}
