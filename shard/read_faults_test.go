@@ -4,18 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/storage"
 	tables "github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -187,6 +193,25 @@ func TestReadFaults(t *testing.T) {
 		writeLines(t, filepath.Join(dir, file), 600, o)
 		uses = append(uses, shardUses(file)...)
 	}
+	faultstore.Sweep(t, dir, []faultstore.Op{faultstore.Read, faultstore.Open, faultstore.Close}, 2, uses)
+}
+
+// TestReadFaultsOfFeatures is TestReadFaults for shards whose bytes lie elsewhere than those of others: in a Parquet file, in buffers apart and
+// in packed groups.
+func TestReadFaultsOfFeatures(t *testing.T) {
+	dir := t.TempDir()
+	batch := logLines(600)
+	defer batch.Release()
+	data := tabletest.Write(t, parquet.New(parquet.Options{RowGroupRows: 200}), array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch}))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "lines.parquet"), []byte(data), 0o666))
+	require.NoError(t, Import(t.Context(), filepath.Join(dir, "imported.shard"), []string{filepath.Join(dir, "lines.parquet")}, ImportOptions{}))
+	writeLines(t, filepath.Join(dir, "apart.shard"), 600, WriterOptions{StripeRows: 200, NullsApart: true, OffsetsApart: true})
+	writeLines(t, filepath.Join(dir, "packed.shard"), 600, WriterOptions{StripeRows: 200, Packed: [][]string{{"line"}}})
+	var uses []faultstore.Use
+	for _, file := range []string{"imported.shard", "apart.shard", "packed.shard"} {
+		uses = append(uses, shardUses(file)...)
+	}
+	uses = slices.DeleteFunc(uses, func(u faultstore.Use) bool { return u.Name == "recover imported.shard" }) // it cannot leave its folder
 	faultstore.Sweep(t, dir, []faultstore.Op{faultstore.Read, faultstore.Open, faultstore.Close}, 2, uses)
 }
 
