@@ -111,10 +111,10 @@ func (b *Builder) addNulls(n int) uint32 {
 }
 
 // AddAll appends the ids of many values to dst. Value i is data[offsets[i]:offsets[i+1]], or the i-th fixed bytes of
-// data if the builder has a fixed size, without use of offsets. valid has the number of values and their nulls.
+// data if the builder has a fixed size; offsets may be nil then, but speed it up. valid has the number of values and their nulls.
 func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid encoding.Bits) []uint32 {
 	dst = slices.Grow(dst, valid.Len)
-	if b.fixed == 0 && valid.Data == nil {
+	if valid.Data == nil && len(offsets) > 0 {
 		return b.addValues(dst, data, offsets[:valid.Len+1])
 	}
 	for i := range valid.Len {
@@ -133,7 +133,7 @@ func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid encod
 	return dst
 }
 
-// addValues is AddAll for values of any length without nulls.
+// addValues is AddAll by offsets, without nulls.
 func (b *Builder) addValues(dst []uint32, data []byte, offsets []int64) []uint32 {
 	from := len(dst)
 	dst = b.set.AddAll(dst, data, offsets)
@@ -148,8 +148,12 @@ func (b *Builder) addValues(dst []uint32, data []byte, offsets []int64) []uint32
 
 // Renumber assigns ids by descending frequency, ties by first appearance, if the codes then pack into fewer bits. They
 // do unless equal values are near each other. With nil codes, it always does. In the packed form, ids may have the order
-// of the values instead. codes are all ids so far. The result maps old ids to new ones, and is nil if ids are unchanged.
+// of the values instead, and those of numbers do unless some are much more frequent than others. codes are all ids so far. The result maps old ids to new ones, and is nil if ids are unchanged.
 func (b *Builder) Renumber(codes *Codes) []uint32 {
+	if b.Key != nil && !b.Skewed() { // neither order saves bits, and conditions on numbers are ranges of values
+		byValue, _ := b.byValue()
+		return b.permute(byValue)
+	}
 	byFrequency := b.byFrequency()
 	if codes == nil || byFrequency == nil && !b.Packed {
 		return b.permute(byFrequency)

@@ -94,7 +94,7 @@ func (b *Builder) KeepAgainst(rows, native int64) bool {
 	if b.Packed {
 		size = b.packedSize()
 	}
-	return size+b.codesSize(rows) < native
+	return size+b.CodesSize(rows) < native
 }
 
 // Skewed reports whether codes that are shorter for frequent values would save a third of codes of one length. Those of a single block are
@@ -132,12 +132,15 @@ func log2(n uint64) (log uint64) {
 
 // packedSize estimates the packed form.
 func (b *Builder) packedSize() int64 {
-	const perEntry = 3 // bytes: its length, and its place among the sorted ids
+	perEntry := int64(3) // bytes: its length, and its place among the sorted ids
+	if b.Key != nil {
+		perEntry = 0 // ids have the order of the values
+	}
 	return packedHeader + int64(float64(b.DataLen())*b.ratio()) + perEntry*int64(b.Len())
 }
 
-// codesSize estimates the buffer of codes.
-func (b *Builder) codesSize(rows int64) int64 {
+// CodesSize estimates the buffer of codes.
+func (b *Builder) CodesSize(rows int64) int64 {
 	return rows*int64(bits.Len(uint(max(b.Len(), 1)-1)))/8 + blockOverhead
 }
 

@@ -109,6 +109,8 @@ func (z *freezer) types(t testing.TB) {
 	z.add(t, f, data)
 	f, data = z.write(t, frozen{Name: "packed-groups", Profile: encoding.Balanced.String(), Packed: [][]string{{"s"}, {"*"}}}, packedBatch())
 	z.add(t, f, data)
+	f, data = z.write(t, frozen{Name: "number-dictionaries", Profile: encoding.Balanced.String()}, repeatedIDs(66_000, 20_000))
+	z.add(t, f, data)
 }
 
 // packedBatch has columns for a packed group, wide enough for several super-blocks, and a struct for another one.
@@ -136,6 +138,25 @@ func packedBatch() arrow.RecordBatch {
 	valid := columns[5].Data().Buffers()[0]
 	columns[5] = array.NewStructData(array.NewData(fields[5].Type, rows, []*memory.Buffer{valid}, []arrow.ArrayData{parts[0], columns[4].Data()}, columns[5].NullN(), 0))
 	return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, rows)
+}
+
+// repeatedIDs has some random numbers of 64 bits in random order, and nulls.
+func repeatedIDs(rows, distinct int) arrow.RecordBatch {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	pool := make([]int64, distinct)
+	for i := range pool {
+		pool[i] = int64(rnd.Uint64())
+	}
+	ids := array.NewInt64Builder(memory.DefaultAllocator)
+	for range rows {
+		if rnd.IntN(30) == 0 {
+			ids.AppendNull()
+		} else {
+			ids.Append(pool[rnd.IntN(distinct)])
+		}
+	}
+	s := arrow.NewSchema([]arrow.Field{{Name: "id", Type: ids.Type(), Nullable: true}}, nil)
+	return array.NewRecordBatch(s, []arrow.Array{ids.NewArray()}, int64(rows))
 }
 
 func (z *freezer) texts(t testing.TB) {

@@ -79,6 +79,7 @@ const (
 	ExternalParquet                   // columns that stay in Parquet files
 	PackedGroups                      // blocks of several columns in super-blocks
 	SharedDictionaries                // texts as tokens of a dictionary of the whole stripe
+	NumberDictionaries                // value dictionaries of numbers
 	numFeatures
 )
 
@@ -117,6 +118,7 @@ var Table = [numFeatures]Row{
 	{ExternalParquet, "external-parquet", 0, E2026, "0.1.0"},
 	{PackedGroups, "packed-groups", 0, E2026, "0.1.0"},
 	{SharedDictionaries, "shared-dictionaries", 0x800F, E2026, "0.1.0"},
+	{NumberDictionaries, "number-dictionaries", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
@@ -331,4 +332,129 @@ func TestDamagedNumberDictionaries(t *testing.T) {
 		require.True(t, errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrChecksum), "%s: %v", name, err)
 		require.ErrorContains(t, err, "VALUE_DICTIONARY", name)
 	}
+}
+
+// poolBatch has columns of some types, each of a few random values in random order, then of others.
+func poolBatch(types []arrow.DataType, rows, distinct, others int, nulls float64) arrow.RecordBatch {
+	fields, columns := make([]arrow.Field, len(types)), make([]arrow.Array, len(types))
+	for i, dt := range types {
+		g := arrowgen.New(uint64(i))
+		b := array.NewBuilder(g.Mem, arrow.PrimitiveTypes.Uint64).(*array.Uint64Builder)
+		r := g.Rand
+		pool := make([]uint64, distinct)
+		for k := range pool {
+			pool[k] = r.Uint64()
+		}
+		for k := range rows {
+			switch {
+			case r.Float64() < nulls:
+				b.AppendNull()
+			case k < rows-others:
+				b.Append(pool[r.IntN(distinct)])
+			default:
+				b.Append(r.Uint64())
+			}
+		}
+		fields[i] = arrow.Field{Name: fmt.Sprint(dt), Type: dt, Nullable: true}
+		columns[i] = numbersOf(b.NewUint64Array(), dt)
+	}
+	return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, int64(rows))
+}
+
+// numbersOf makes values of a type of random bits. Times keep within some thousand years, floats may be NaN and -0.0.
+func numbersOf(words *array.Uint64, dt arrow.DataType) arrow.Array {
+	width := dt.(arrow.FixedWidthDataType).Bytes()
+	data := make([]byte, 0, words.Len()*width)
+	for _, v := range words.Uint64Values() {
+		switch dt.ID() {
+		case arrow.TIMESTAMP:
+			v >>= 16
+		case arrow.DATE32:
+			v %= 2_000_000
+		case arrow.DURATION:
+			v = uint64(int64(v) >> 12)
+		case arrow.FLOAT32, arrow.FLOAT64:
+			if v%100 < 3 {
+				v = []uint64{1 << 63, 0x7ff8_0000_0000_0001, 0x8000_0000_0000_0000 | 0x7ff8<<48}[v%100]
+				if width == 4 {
+					v >>= 32
+				}
+			}
+		}
+		data = append(data, binary.LittleEndian.AppendUint64(nil, v)[:width]...)
+	}
+	valid := words.Data().Buffers()[0]
+	if valid != nil {
+		valid.Retain()
+	}
+	return arrowutil.Make(dt, words.Len(), []*memory.Buffer{valid, memory.NewBufferBytes(data)}, nil, words.NullN())
+}
+
+var pooledTypes = []arrow.DataType{
+	arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int32,
+	arrow.PrimitiveTypes.Uint32, arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Duration_ns, arrow.PrimitiveTypes.Int16, arrow.FixedWidthTypes.Date32,
+}
+
+// dictionaries counts the columns with value dictionaries.
+func dictionaries(a *artifact, columns []arrowmap.Column) (n int) {
+	for _, col := range columns {
+		if a.nodes[col.ID].Field.DictionarySize != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Writers make value dictionaries of numbers that repeat, and give them up once they do not. Values are the same, and all of the
+// descriptor but the size of the dictionary, and range indexes.
+func TestWriteNumberDictionaries(t *testing.T) {
+	const rows = 150_000
+	for i, c := range []struct{ distinct, others, least, most int }{
+		{12_000, 0, 6, 9},         // all wide types
+		{20, 0, 0, 0},             // blocks do as well
+		{12_000, 40_000, 0, 9},    // given up at the end, if it does not pay
+		{12_000, 90_000, 0, 0},    // given up at the second stage
+		{1, rows, 0, 0},           // never begun
+		{4000, rows - 1000, 0, 0}, // the same
+	} {
+		for _, nulls := range []float64{0, 0.2} {
+			if i > 0 && nulls == 0 {
+				continue
+			}
+			batch := poolBatch(pooledTypes, rows, c.distinct, c.others, nulls)
+			for _, p := range profiles {
+				if (testing.Short() || i > 0) && p != encoding.Balanced {
+					continue
+				}
+				o := write.Options{Parallelism: 3, Encoding: encoding.Options{Profile: p, Features: edition.E2026.Features()}}
+				check(t, batch.Schema(), []arrow.RecordBatch{batch.NewSlice(0, 70_000), batch.NewSlice(70_000, rows)}, o)
+				with, columns := writeStripe(t, batch.Schema(), []arrow.RecordBatch{batch}, o)
+				o.Encoding.Features &^= edition.Only(edition.NumberDictionaries)
+				without, _ := writeStripe(t, batch.Schema(), []arrow.RecordBatch{batch}, o)
+				require.Zero(t, dictionaries(without, columns))
+				n := dictionaries(with, columns)
+				if p == encoding.ProfilePlain {
+					require.Zero(t, n)
+				} else {
+					require.True(t, c.least <= n && n <= c.most, "%v %v: %d dictionaries", c, p, n)
+				}
+				for _, col := range columns {
+					x, y := with.nodes[col.ID], without.nodes[col.ID]
+					field := proto.CloneOf(x.Field)
+					field.DictionarySize = nil
+					require.True(t, proto.Equal(y.Field, field), "%s", col.Arrow.Name)
+					require.Equal(t, rangeIndex(without, y), rangeIndex(with, x), col.Arrow.Name)
+				}
+				if n == 0 {
+					require.Equal(t, len(without.bytes), len(with.bytes))
+				}
+			}
+		}
+	}
+}
+
+// rangeIndex is the bytes of the range index of a node.
+func rangeIndex(a *artifact, d *shardpb.StripeFieldDescriptor) []byte {
+	r := stripe.FindBuffer(stripe.NativeEncoding(d).GetBuffers(), shardpb.BufferKind_RANGE_INDEX).GetBuffer().GetRange()
+	return a.bytes[r.GetStart():r.GetEnd()]
 }

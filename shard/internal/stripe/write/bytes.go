@@ -300,7 +300,7 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	}
 	return finishNode(out, w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
 		if keep {
-			return w.finishDictionary(f)
+			return finishDictionary(w.ctx, w.id, w.dict, &w.codes, f)
 		}
 		if w.dict != nil {
 			w.native.Unequal = w.dict.Unequal(w.rows)
@@ -317,51 +317,3 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 const filterFrom = 256
 
 func (w *bytesWriter) release() { w.native.Release(w.ctx) }
-
-// finishDictionary makes the buffers of codes and of the dictionary (docs/format.md §8).
-func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-	perm := w.dict.Renumber(&w.codes)
-	size := uint64(w.dict.Len())
-	field.DictionarySize = &size
-	o := w.ctx.Encoding
-	o.NoPresence = true
-	part := buffers.NodePart{ID: w.id, Codes: true}
-	if part.Skewed = o.Profile == encoding.Balanced && o.Features.Has(edition.PrefixBins) && w.dict.Skewed(); part.Skewed {
-		o.Profile = encoding.HighCompression
-	}
-	codes := buffers.NewNumberBlocks[uint32](w.ctx, part, o)
-	defer codes.Release(w.ctx) // after an error
-	left := w.codes.Len()
-	err := w.codes.Each(func(ids []uint32) error {
-		if codes.Values == nil {
-			codes.Values = buffers.GetStage[uint32](min(left, max(w.ctx.Stage.Values, len(ids))))
-		}
-		staged := codes.Grow(w.ctx, len(ids))
-		copy(staged, ids)
-		if perm != nil {
-			for i, id := range ids {
-				staged[i] = perm[id]
-			}
-		}
-		left -= len(ids)
-		return codes.Flush(w.ctx, nil, left == 0)
-	})
-	if err != nil {
-		return nil, err
-	}
-	all, err := codes.Pipeline.Finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
-	if err != nil {
-		return nil, err
-	}
-	var raw []byte
-	if w.dict.Packed {
-		raw, err = w.dict.AppendPacked(nil, w.ctx.Encoding)
-		w.ctx.Features.AddDictionary(raw)
-	} else {
-		raw = w.dict.Append(nil)
-	}
-	if err != nil {
-		return all, err
-	}
-	return buffers.AppendWhole(w.ctx, all, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, raw)
-}

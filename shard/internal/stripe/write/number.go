@@ -33,6 +33,7 @@ type primitiveWriter[T numeric.Value] struct {
 	index  *numrange.Builder[T] // nil for profile Plain
 	blocks buffers.NumberBlocks[T]
 	valid  buffers.BitStage
+	dict   numberDictionary[T]
 	apart  buffers.PresenceWriter // of nulls in a buffer of their own; valid is all set then
 }
 
@@ -60,6 +61,7 @@ func newPrimitiveWriter[T numeric.Value](c *buffers.Context, col *arrowmap.Colum
 		ctx: c, id: col.ID, load: load,
 		stats:  collector,
 		blocks: buffers.NewNumberBlocks[T](c, buffers.NodePart{ID: col.ID}, c.Encoding),
+		dict:   newNumberDictionary[T](c, col.ID, byte(col.Stored.Type)),
 	}
 	if c.Encoding.Profile != encoding.ProfilePlain {
 		w.index = numrange.NewBuilder[T](byte(col.Stored.Type))
@@ -87,22 +89,31 @@ func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
 		valid = bitmap.All(len(dst))
 	}
 	w.valid.Append(valid)
-	return w.blocks.Flush(w.ctx, &w.valid, false)
+	return w.dict.flush(&w.blocks, &w.valid)
 }
 
 func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return finishNode(out, w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		embedded := !w.ctx.NullsApart || !w.apart.Nulls()
-		all, err := w.blocks.Finish(w.ctx, &w.valid, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: embedded})
-		if err == nil && !embedded {
-			w.ctx.Features.Add(edition.NullsApart)
-			all, err = w.apart.Finish(w.ctx, all)
+		all, err := w.dict.finish(&w.blocks, &w.valid, f)
+		if err == nil && all == nil {
+			all, err = w.finishBlocks()
 		}
 		if err != nil {
 			return nil, err
 		}
 		return buffers.AppendRangeIndex(w.ctx, all, f, w.index)
 	})
+}
+
+// finishBlocks makes the buffer of blocks, and that of nulls if they are apart.
+func (w *primitiveWriter[T]) finishBlocks() ([]stripe.Buffer, error) {
+	embedded := !w.ctx.NullsApart || !w.apart.Nulls()
+	all, err := w.blocks.Finish(w.ctx, &w.valid, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: embedded})
+	if err != nil || embedded {
+		return all, err
+	}
+	w.ctx.Features.Add(edition.NullsApart)
+	return w.apart.Finish(w.ctx, all)
 }
 
 func (w *primitiveWriter[T]) release() { w.blocks.Release(w.ctx) }

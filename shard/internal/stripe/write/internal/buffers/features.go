@@ -20,6 +20,9 @@ type FeatureLog struct {
 // Add notes that a feature is used.
 func (l *FeatureLog) Add(f edition.Feature) { l.used.Or(uint64(edition.Only(f))) }
 
+// Merge notes the features of another log.
+func (l *FeatureLog) Merge(from *FeatureLog) { l.used.Or(from.used.Load()) }
+
 // Set is the features used so far.
 func (l *FeatureLog) Set() edition.Set { return edition.Set(l.used.Load()) }
 

@@ -56,18 +56,44 @@ func (p *NumberBlocks[T]) Flush(c *Context, valid *BitStage, final bool) error {
 	if len(p.Values) < c.Stage.Values && !final || len(p.Values) == 0 {
 		return nil
 	}
-	values, bits := p.Values, bitmap.All(len(p.Values))
-	p.Values = nil
-	if valid != nil {
-		bits = valid.View()
-		*valid = BitStage{}
-	}
+	values, bits := p.Take(valid)
 	brief := final && p.Pipeline.submitted == 0 && len(values) <= MostStaged
 	return p.Pipeline.add(c, final, func(e *numeric.Encoder[T], out *segment) error {
 		defer PutStage(values)
 		e.Brief(brief)
 		return cutNumbers(c, e, out, values, bits, c.Cut)
 	})
+}
+
+// Take takes what is staged: its values, of which the caller gives back the memory, and their validity.
+func (p *NumberBlocks[T]) Take(valid *BitStage) (values []T, bits bitmap.Bits) {
+	values, bits = p.Values, bitmap.All(len(p.Values))
+	p.Values = nil
+	if valid != nil {
+		bits = valid.View()
+		*valid = BitStage{}
+	}
+	return values, bits
+}
+
+// FlushAtOnce is [NumberBlocks.Take], and cuts blocks of what it returns, whose values take some size.
+func (p *NumberBlocks[T]) FlushAtOnce(c *Context, valid *BitStage) (values []T, bits bitmap.Bits, size int64, err error) {
+	values, bits = p.Take(valid)
+	err = p.Pipeline.add(c, true, func(e *numeric.Encoder[T], out *segment) error {
+		if err := cutNumbers(c, e, out, values, bits, c.Cut); err != nil {
+			return err
+		}
+		start := 0
+		for _, b := range out.blocks {
+			blk, err := encoding.ParseBlock(out.bytes[start:b.end], false)
+			if err != nil {
+				return err
+			}
+			size, start = size+int64(len(blk.Values)), b.end
+		}
+		return nil
+	})
+	return values, bits, size, err
 }
 
 // Finish cuts the last blocks and completes the buffer.
