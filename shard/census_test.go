@@ -98,6 +98,7 @@ func smallShards(t *testing.T) map[string][]byte {
 				out[fmt.Sprintf("ours %v %v %v", group, e, p)] = smallShard(t, group, WriterOptions{Edition: e, Profile: p})
 			}
 		}
+		out[fmt.Sprintf("ours %v packed", group)] = smallShard(t, append(group, arrow.PrimitiveTypes.Int16, arrow.BinaryTypes.LargeString), WriterOptions{Packed: [][]string{{"*"}}})
 		out[fmt.Sprintf("ours %v apart", group)] = smallShard(t, group, WriterOptions{NullsApart: true, OffsetsApart: true})
 	}
 	for _, g := range golden.Shards(t) {

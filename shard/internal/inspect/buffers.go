@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -83,6 +84,13 @@ func (in *inspector) buffer(ctx context.Context, c *column, e *shardpb.NativeDat
 	r, m := b.GetBuffer().GetRange(), b.GetBlockMap().GetRange()
 	info := buffer{kind: b.GetKind().String(), stored: b, bytes: int64(r.GetEnd() - r.GetStart())}
 	info.mapBytes = int64(m.GetEnd()-m.GetStart()) + int64(len(b.GetInlineBlockMap()))
+	if stripe.IsGroup(e, b) {
+		info.kind = "packed group"
+		return info, nil // its members have the blocks
+	}
+	if stripe.IsMember(b) {
+		info.kind = fmt.Sprintf("%s, member %d of a packed group", info.kind, b.GetPackedGroupIndex())
+	}
 	if in.o.Detail < 2 && !in.o.Stats || !stripe.HasBlocks(b) {
 		return info, nil
 	}
@@ -179,8 +187,8 @@ func (v *blockVisitor) visit(ctx context.Context, from, to int, each func(bi blo
 			return err
 		}
 		v.buf = raw
-		first, count, _, size := v.Map.Block(i)
-		bi := block{index: i, first: first, values: count, offset: at, bytes: size}
+		first, count, _, _ := v.Map.Block(i)
+		bi := block{index: i, first: first, values: count, offset: at, bytes: len(raw)}
 		blk, tree := v.parse(raw, &bi)
 		if err := each(bi, raw, blk, tree); err != nil {
 			return err

@@ -131,13 +131,18 @@ func (in *inspector) stripeBytes(ctx context.Context, st *shardfile.Stripe) erro
 		}
 		c := column{node: n, stripe: st, stored: d}
 		for e, b := range c.encodedBuffers() {
+			if stripe.IsMember(b) {
+				continue // its bytes are those of the group
+			}
 			r, err := st.Artifact(ctx, n.ID(), b.GetBuffer())
 			if err != nil {
 				return err
 			}
 			rg, name := b.GetBuffer().GetRange(), fmt.Sprintf("stripe %d/column %s/%s", st.Index(), path, b.GetKind())
 			start, end := int64(rg.GetStart()), int64(rg.GetEnd())
-			if !stripe.HasBlocks(b) {
+			if stripe.IsGroup(e, b) {
+				in.region(r, start, end, fmt.Sprintf("stripe %d/column %s/packed group", st.Index(), path), nil)
+			} else if !stripe.HasBlocks(b) {
 				in.region(r, start, end, name, nil)
 			} else if err := in.blocks(ctx, &c, e, b, r, name); err != nil {
 				in.region(r, start, end, name, func(ctx context.Context) (provider.Dump, error) {

@@ -102,7 +102,7 @@ func (in *inspector) columnParts(ctx context.Context, c *column) (list []provide
 
 func bufferNode(c *column, b *buffer, e *shardpb.NativeDataEncoding) provider.Node {
 	n := provider.Node{Name: b.kind, Facts: facts(bufferFacts, b.cells())}
-	if !stripe.HasBlocks(b.stored) {
+	if !stripe.HasBlocks(b.stored) || stripe.IsGroup(e, b.stored) {
 		return n
 	}
 	n.Parts = func(ctx context.Context) (*provider.Nodes, error) {

@@ -80,6 +80,11 @@ func IsSingleBlock(b *shardpb.EncodedBuffer) bool {
 	return b.BlockMap == nil && len(b.GetInlineBlockMap()) == 0 && b.GetBlockCount() == 1
 }
 
+// IsGroup reports whether a buffer of an encoding has the super-blocks of a packed group.
+func IsGroup(e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) bool {
+	return e.GetPackedGroup() && b.GetKind() == shardpb.BufferKind_DATA
+}
+
 // IsMember reports whether the blocks of a buffer lie in those of a packed group.
 func IsMember(b *shardpb.EncodedBuffer) bool {
 	return b.GetBuffer() == nil && b.PackedGroupIndex != nil

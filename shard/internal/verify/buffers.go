@@ -47,8 +47,8 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 		return false, c.v.found(c.in(fault.Unsupportedf("the values are in another format"), path))
 	} else {
 		for _, b := range native.GetBuffers() {
-			if native.PackedGroup && b.Kind == shardpb.BufferKind_DATA {
-				continue // the group
+			if stripe.IsGroup(native, b) {
+				continue
 			}
 			good, err := c.buffer(ctx, col, path, b, d.Field, native.GetBuffers())
 			if err != nil {
