@@ -4,6 +4,7 @@ package reference
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sort"
 	"sync"
@@ -68,6 +69,9 @@ func (x *Files) Column(ctx context.Context, s *shardfile.Stripe, c *table.Column
 		return nil, nil
 	}
 	column, err := x.follow(ctx, s, c, encoding)
+	if errors.Is(err, fault.ErrUnsupported) && stripe.NativeEncoding(d) != nil {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fault.InStripe(fault.InColumn(err, schema.Escape(c.Arrow.Name)), s.Index())
 	}

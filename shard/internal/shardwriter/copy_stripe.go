@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
-	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -94,36 +93,35 @@ func (w *Writer) readStripe(ctx context.Context, src *shardfile.Stripe, o *Strip
 
 func (w *Writer) readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor, buffer func(id uint32, b *shardpb.EncodedBuffer) (part, error)) (node, error) {
 	n := node{id: id, field: m.Field}
+	in := func(err error) error {
+		return fault.InStripe(fault.In(err, fmt.Sprintf("field %d", id), -1), src.Index())
+	}
 	if len(m.Encodings) == 0 {
-		return n, nil
+		n.encodings = []encoding{{}}
 	}
-	if p := stripe.ParquetEncoding(m); p != nil {
-		n.parquet = proto.CloneOf(p)
-		err := w.moveReferences(src, n.parquet)
-		return n, fault.InStripe(fault.In(err, fmt.Sprintf("field %d", id), -1), src.Index())
-	}
-	native := stripe.NativeEncoding(m)
-	if native == nil {
-		return n, fault.InStripe(fault.In(fault.Unsupportedf("only native encodings can be copied"), fmt.Sprintf("field %d", id), -1), src.Index())
-	}
-	copied := func(e *shardpb.NativeDataEncoding) (all []part, err error) {
-		for _, b := range e.GetBuffers() {
-			p, err := buffer(id, b)
-			if err != nil {
-				return nil, err
+	for _, stored := range m.Encodings {
+		var e encoding
+		switch native := stored.GetNative(); {
+		case stored.GetParquet() != nil:
+			e.parquet = proto.CloneOf(stored.GetParquet())
+			if err := w.moveReferences(src, e.parquet); err != nil {
+				return n, in(err)
 			}
-			all = append(all, p)
+		case native == nil:
+			return n, in(fault.Unsupportedf("an encoding that is neither native nor in a Parquet file cannot be copied"))
+		default:
+			e.packed = native.PackedGroup
+			for _, b := range native.Buffers {
+				p, err := buffer(id, b)
+				if err != nil {
+					return n, err
+				}
+				e.buffers = append(e.buffers, p)
+			}
 		}
-		return all, nil
+		n.encodings = append(n.encodings, e)
 	}
-	var err error
-	if !native.PackedGroup {
-		if n.buffers, err = copied(native); err != nil {
-			return n, err
-		}
-	}
-	n.group, err = copied(stripe.GroupEncoding(m))
-	return n, err
+	return n, nil
 }
 
 // moveReferences makes the references of a field those of the new shard, to the same Parquet files.

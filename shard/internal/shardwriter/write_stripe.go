@@ -37,10 +37,15 @@ type StripeOptions struct {
 
 // node is the field of a stripe that is to be written.
 type node struct {
-	id      uint32
-	field   *shardpb.FieldDescriptor
+	id        uint32
+	field     *shardpb.FieldDescriptor
+	encodings []encoding
+}
+
+// encoding is an encoding of a field.
+type encoding struct {
 	buffers []part
-	group   []part                               // of the encoding with a packed group, if there is one
+	packed  bool                                 // with a packed group
 	parquet *shardpb.ExternalParquetDataEncoding // instead of buffers
 }
 
@@ -58,38 +63,46 @@ type part struct {
 func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeOptions) error {
 	nodes := make([]node, len(f.Nodes))
 	for i, n := range f.Nodes {
-		nodes[i] = node{id: n.ID, field: n.Field, parquet: n.Parquet}
-		for _, b := range n.Buffers {
-			nodes[i].buffers = append(nodes[i].buffers, partOf(b))
+		nodes[i] = node{id: n.ID, field: n.Field}
+		if n.Parquet != nil || len(n.Buffers) > 0 || len(n.Group) == 0 {
+			nodes[i].encodings = append(nodes[i].encodings, encoding{buffers: partsOf(n.Buffers), parquet: n.Parquet})
 		}
-		for _, b := range n.Group {
-			nodes[i].group = append(nodes[i].group, partOf(b))
+		if len(n.Group) > 0 {
+			nodes[i].encodings = append(nodes[i].encodings, encoding{buffers: partsOf(n.Group), packed: true})
 		}
 	}
 	if err := w.checkNodes(nodes, f.Rows); err != nil {
 		return w.fail(err)
 	}
 	d := &shardpb.StripeDirectory{TotalRecordCount: uint64(f.Rows)}
-	if raw := f.RawBytes; !slices.ContainsFunc(nodes, func(n node) bool { return n.parquet != nil }) { // Parquet files do not tell it
+	if raw := f.RawBytes; !slices.ContainsFunc(nodes, inParquet) { // Parquet files do not tell it
 		d.RawDataSize = &raw
 	}
 	return w.appendStripe(ctx, nodes, d, o)
 }
 
-func partOf(b stripe.Buffer) part {
-	return part{
-		desc: b.Desc, size: b.Data.Size(), mapOffset: b.MapOffset,
-		copy: func(out io.Writer) error { _, err := b.Data.WriteTo(out); return err },
+// inParquet reports whether an encoding of a field is in a Parquet file.
+func inParquet(n node) bool {
+	return slices.ContainsFunc(n.encodings, func(e encoding) bool { return e.parquet != nil })
+}
+
+func partsOf(buffers []stripe.Buffer) (parts []part) {
+	for _, b := range buffers {
+		parts = append(parts, part{
+			desc: b.Desc, size: b.Data.Size(), mapOffset: b.MapOffset,
+			copy: func(out io.Writer) error { _, err := b.Data.WriteTo(out); return err },
+		})
 	}
+	return parts
 }
 
 // parts are the buffers of all encodings of nodes.
 func parts(nodes []node) iter.Seq[*part] {
 	return func(yield func(*part) bool) {
 		for _, n := range nodes {
-			for _, list := range [][]part{n.buffers, n.group} {
-				for i := range list {
-					if !yield(&list[i]) {
+			for _, e := range n.encodings {
+				for i := range e.buffers {
+					if !yield(&e.buffers[i]) {
 						return
 					}
 				}
@@ -368,14 +381,8 @@ func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32
 	var field, payload []byte
 	for _, n := range nodes {
 		encodings := &shardpb.StripeFieldDescriptor{}
-		switch {
-		case n.parquet != nil:
-			encodings.Encodings = []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Parquet{Parquet: n.parquet}}}
-		case len(n.buffers) > 0 || len(n.group) == 0:
-			encodings.Encodings = append(encodings.Encodings, nativeEncoding(n.buffers, false))
-		}
-		if len(n.group) > 0 {
-			encodings.Encodings = append(encodings.Encodings, nativeEncoding(n.group, true))
+		for _, e := range n.encodings {
+			encodings.Encodings = append(encodings.Encodings, e.message())
 		}
 		var err error
 		if field, err = marshal.MarshalAppend(field[:0], n.field); err != nil {
@@ -395,9 +402,12 @@ func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32
 	return w.writeFieldList(ctx, list, sum)
 }
 
-func nativeEncoding(buffers []part, group bool) *shardpb.DataEncoding {
-	native := &shardpb.NativeDataEncoding{PackedGroup: group}
-	for _, b := range buffers {
+func (e encoding) message() *shardpb.DataEncoding {
+	if e.parquet != nil {
+		return &shardpb.DataEncoding{Kind: &shardpb.DataEncoding_Parquet{Parquet: e.parquet}}
+	}
+	native := &shardpb.NativeDataEncoding{PackedGroup: e.packed}
+	for _, b := range e.buffers {
 		native.Buffers = append(native.Buffers, b.desc)
 	}
 	return &shardpb.DataEncoding{Kind: &shardpb.DataEncoding_Native{Native: native}}

@@ -10,12 +10,23 @@ import (
 // NativeEncoding is the encoding of a node that readers use: the first one that is
 // native and not a packed group, else that of its packed group, or nil.
 func NativeEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding {
+	if all := NativeEncodings(d); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// NativeEncodings are the native encodings of a node without a packed group, the first that of [NativeEncoding], or else that of its packed group.
+func NativeEncodings(d *shardpb.StripeFieldDescriptor) (all []*shardpb.NativeDataEncoding) {
 	for _, e := range d.GetEncodings() {
 		if native := e.GetNative(); native != nil && !native.GetPackedGroup() {
-			return native
+			all = append(all, native)
 		}
 	}
-	return GroupEncoding(d)
+	if group := GroupEncoding(d); len(all) == 0 && group != nil {
+		all = append(all, group)
+	}
+	return all
 }
 
 // GroupEncoding is the encoding of a node that holds a packed group (docs/format.md §6.5), or nil.

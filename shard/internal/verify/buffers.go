@@ -43,9 +43,10 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 	ok = true
 	if d == nil {
 		c.v.Note(c.in(errors.New("no descriptor: all values are null, and the reference cannot read the column"), path))
-	} else if native := stripe.NativeEncoding(d); native == nil && len(d.Encodings) > 0 {
+	} else if len(d.Encodings) > 0 && stripe.NativeEncoding(d) == nil {
 		return false, c.v.found(c.in(fault.Unsupportedf("the values are in another format"), path))
-	} else {
+	}
+	for _, native := range stripe.NativeEncodings(d) {
 		for _, b := range native.GetBuffers() {
 			if stripe.IsGroup(native, b) {
 				continue

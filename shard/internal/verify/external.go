@@ -35,6 +35,10 @@ func (c *columnCheck) external(ctx context.Context, n schema.Node) error {
 		return c.v.found(fault.InStripe(err, c.stripe.Index()))
 	}
 	in, err := c.v.references.Column(ctx, c.stripe, &col)
+	if err == nil && in == nil {
+		c.v.Unchecked(c.in(errors.New("an encoding in a Parquet file that is not supported, beside a native one"), schema.Escape(n.Name())))
+		return nil
+	}
 	if err == nil {
 		err = c.references(ctx, &col)
 	}

@@ -268,7 +268,9 @@ func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error
 	}
 	c := &columnCheck{v: v, stripe: s}
 	if d, err := s.Descriptor(ctx, n.ID()); err == nil && stripe.ParquetEncoding(d) != nil {
-		return c.external(ctx, n)
+		if err := c.external(ctx, n); err != nil || stripe.NativeEncoding(d) == nil {
+			return err
+		}
 	}
 	ok, err := c.buffers(ctx, &col, schema.Escape(n.Name()))
 	if err != nil || !ok {

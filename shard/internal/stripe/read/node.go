@@ -80,12 +80,21 @@ func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb
 	if nulls := n.field.NullCount; nulls != nil && *nulls > n.field.GetPositionCount() {
 		return nil, fault.Corruptf("descriptor counts %d nulls among %d positions", *nulls, n.field.GetPositionCount())
 	}
-	native := stripe.NativeEncoding(d)
-	if native == nil && len(d.GetEncodings()) > 0 {
+	natives := stripe.NativeEncodings(d)
+	switch {
+	case len(natives) > 1:
+		return n.openAlternatives(ctx, natives)
+	case len(natives) == 1:
+		return n.openNative(ctx, natives[0])
+	case len(d.GetEncodings()) > 0:
 		return nil, fault.Unsupportedf("column data outside of the shard")
 	}
-	if native.GetPackedGroup() && col.Stored.Type != schema.Struct {
-		return nil, fault.Unsupportedf("a packed group as the data of a %v column", col.Stored.Type)
+	return n.openNative(ctx, nil)
+}
+
+func (n *openNode) openNative(ctx context.Context, native *shardpb.NativeDataEncoding) (nodeReader, error) {
+	if native.GetPackedGroup() && n.col.Stored.Type != schema.Struct {
+		return nil, fault.Unsupportedf("a packed group as the data of a %v column", n.col.Stored.Type)
 	}
 	n.buffers = native.GetBuffers()
 	if r, err := n.constant(); r != nil || err != nil {
