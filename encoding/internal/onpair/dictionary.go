@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -36,21 +37,40 @@ func (t token) bytes() (b [MaxTokenLen]byte) {
 	return b
 }
 
-// Complete is a dictionary of the same tokens, and behind them the bytes that have none: any string can be written with it.
-func (d *Dictionary) Complete() *Dictionary {
-	var have [1 << 8]bool
-	for _, t := range d.tokens {
+// Complete is a dictionary with which any string can be written: of the same tokens, and the bytes that have none. If codes would need a bit
+// more for that, tokens that are rare among some codes are left out.
+func (d *Dictionary) Complete(codes []uint16) *Dictionary {
+	var single [1 << 8]bool
+	counts := make([]int, d.Len())
+	for i, t := range d.tokens {
 		if t.length == 1 {
-			have[t.lo] = true
+			single[t.lo] = true
+			counts[i] = math.MaxInt / 2 // stays
 		}
 	}
-	tokens := slices.Clone(d.tokens)
-	for b, ok := range have {
-		if !ok && len(tokens) < MaxTokens {
+	tokens := make([]token, 0, d.Len()+len(single))
+	for b, have := range single {
+		if !have {
 			tokens = append(tokens, token{lo: uint64(b), length: 1})
 		}
 	}
-	return &Dictionary{tokens: tokens, codes: d.codes, bytes: d.bytes}
+	for _, c := range codes {
+		if int(c) < len(counts) { // others are bytes
+			counts[c]++
+		}
+	}
+	order := make([]int, d.Len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	room := min(1<<bits.Len(uint(max(d.Len(), len(single))-1)), MaxTokens) - len(tokens)
+	for _, i := range order[:min(len(order), room)] {
+		tokens = append(tokens, d.tokens[i])
+	}
+	all := newDictionary(tokens)
+	all.codes, all.bytes = d.codes, d.bytes
+	return all
 }
 
 // ByFrequency is a dictionary of the same tokens, those that are frequent in codes first. Codes become those of that dictionary. Tokens that

@@ -72,10 +72,14 @@ func shareTokens(w *encode.Workspace, in *encode.Input, thorough bool) *onpair.D
 	if !d.Pays() {
 		return nil
 	}
-	if d = d.Complete(); thorough {
-		n := max(1, in.N*orderBytes/max(orderBytes, len(in.Bytes())))
+	n := max(1, in.N*orderBytes/max(orderBytes, len(in.Bytes())))
+	codes := func() []uint16 {
 		w.Tokens, _ = w.OnPair.Encode(w.Tokens[:0], scratch.Slice(&w.Lengths, n), d, in.Data, in.Offsets[:n+1])
-		d = d.ByFrequency(w.Tokens)
+		return w.Tokens
+	}
+	d = d.Complete(codes())
+	if thorough {
+		d = d.ByFrequency(codes())
 	}
 	return d
 }

@@ -86,7 +86,12 @@ func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen i
 		e.likely = e.look(v.Slice(0, e.planLong(at, v)), valid)
 	}
 	if e.shared != nil {
-		n = e.fit(v, sharedBytes)
+		n = min(v.N, e.o.MaxBlockValues())
+		most := int64(sharedBytes)
+		if e.numbers.Thorough() {
+			most /= 2 // their codes are read one by one
+		}
+		n = max(prefix(v.Offsets[:n+1], v.Offsets[0]+most), min(n, 1))
 	}
 	if e.long() {
 		return e.planLong(at, v)
@@ -192,7 +197,7 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 
 // Blocks that share a dictionary are so small that a value is read quickly.
 const (
-	sharedBytes = 128 << 10
+	sharedBytes = 512 << 10
 	sharedFrom  = 1 << 20 // bytes of values, for fewer one block with its own dictionary is as good
 )
 
