@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
@@ -51,6 +52,16 @@ func TestPackedGroups(t *testing.T) {
 					require.Greater(t, members, 2*len(types)/3, "of %d columns in 2 stripes", len(types))
 				}
 				require.Zero(t, membersOf(t, plain))
+				for _, o := range []TakeOptions{{}, {FetchGap: 1 << 20}, {FetchBytes: 1}} {
+					rows := []int64{600, 0, 3, 3, 499, 500, 77}
+					want, err := plain.Take(t.Context(), rows, o)
+					require.NoError(t, err)
+					got, err := packed.Take(t.Context(), rows, o)
+					require.NoError(t, err)
+					for i, c := range want.Columns() {
+						require.Negative(t, arrowutil.Difference(c, got.Column(i)), "column %d", i)
+					}
+				}
 				for _, gap := range []int64{0, 1 << 20} {
 					requireScan(t, packed, data, ScanOptions{BatchRows: 128, FetchGap: gap})
 					requireRows(t, packed, data, between(400, 600), ScanOptions{Rows: []RowRange{{From: 400, To: 600}}, FetchGap: gap})

@@ -154,6 +154,7 @@ func TestRoundTrip(t *testing.T) {
 			MemoryBytes: rapid.SampledFrom([]int64{0, 1}).Draw(t, "memory"),
 			Parallelism: rapid.IntRange(0, 3).Draw(t, "parallelism"),
 			NullsApart:  rapid.Bool().Draw(t, "nulls apart"),
+			Packed:      rapid.SampledFrom([][][]string{nil, {{"*"}}}).Draw(t, "packed"),
 
 			OffsetsApart: rapid.Bool().Draw(t, "offsets apart"),
 		}
