@@ -52,6 +52,7 @@ func TestAlternatives(t *testing.T) {
 		{Encoding: encoding.Options{Features: edition.E2026.Features(), Profile: encoding.MinimalSize}, OffsetsApart: true, NullsApart: true},
 		{Encoding: encoding.Options{Profile: encoding.ProfilePlain}},
 	}
+	replaced := 0
 	natives := func(a *artifact, id uint32) []*shardpb.DataEncoding { return a.nodes[id].Encodings }
 	for name, c := range map[string]struct {
 		change func(a *artifact, e *shardpb.NativeDataEncoding)
@@ -64,7 +65,9 @@ func TestAlternatives(t *testing.T) {
 		"unknown code": {func(a *artifact, e *shardpb.NativeDataEncoding) {
 			for _, b := range e.Buffers {
 				if b.Kind == shardpb.BufferKind_DATA && b.BlockMap == nil && b.InlineBlockMap == nil {
-					replaceCode(a.bytes[b.Buffer.Range.Start:b.Buffer.Range.End])
+					if replaceCode(a.bytes[b.Buffer.Range.Start:b.Buffer.Range.End]) {
+						replaced++
+					}
 					b.Checksums = nil
 				}
 			}
@@ -105,15 +108,17 @@ func TestAlternatives(t *testing.T) {
 			}
 		})
 	}
+	require.Greater(t, replaced, 20)
 }
 
-// replaceCode gives a block an encoding that does not exist, and the checksum of that.
-func replaceCode(block []byte) {
+// replaceCode gives a block an encoding that does not exist, and the checksum of that. ok is false if it is no block.
+func replaceCode(block []byte) (ok bool) {
 	b, err := encoding.ParseBlock(block, true)
 	if err != nil || len(b.Values) < 2 {
-		return
+		return false
 	}
 	binary.LittleEndian.PutUint16(b.Values, 0x7eee)
 	end := len(block) - encoding.BlockChecksumLen
 	binary.LittleEndian.PutUint32(block[end:], encoding.BlockChecksum(block[:end]))
+	return true
 }
