@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -36,7 +37,13 @@ func newSeeds(t testing.TB) (all seeds) {
 			}
 		}
 	}
-	all = append(all, dictionarySeed(t), liesShard(t).Join())
+	all = append(all, dictionarySeed(t), liesShard(t).Join(), textShard(t, "shared dictionary"))
+	for i, batch := range shardtest.Batches(40) {
+		for _, o := range []shard.WriterOptions{{NullsApart: true, OffsetsApart: true}, {Packed: [][]string{{"*"}}}} {
+			o.Profile = encoding.Profile(i % 5)
+			all = append(all, shardtest.NewKind(t, "feature", batch, o).Root)
+		}
+	}
 	for _, b := range all {
 		_, err := shardtest.Split(b)
 		require.NoError(t, err)

@@ -55,10 +55,13 @@ func New(s *schema.Schema, p *shardpb.ShardProperties) (Root, error) {
 	if i < 0 {
 		return r, nil
 	}
-	var err error
 	name, _ := r.Standard[i].Value.(string)
-	r.Edition, err = edition.Parse(name)
-	return r, err
+	e, err := edition.Parse(name)
+	if err != nil {
+		return r, fault.Unsupportedf("a shard of edition %q", name)
+	}
+	r.Edition = e
+	return r, nil
 }
 
 // Of is the root of a shard.

@@ -47,7 +47,8 @@ func (c *Column) readCoded(ctx context.Context, w *work.Worker, rows rowset.Set)
 	if !ok {
 		return nil, false, nil
 	}
-	switch entries, err := k.entries(ctx); {
+	entries, err := k.entries(ctx)
+	switch {
 	case entries == nil:
 		return nil, err != nil, err
 	case view:
