@@ -50,6 +50,9 @@ func layoutOf(t testing.TB, b []byte) layout {
 }
 
 func (l *layout) addBuffer(t testing.TB, b []byte, e *shardpb.EncodedBuffer) {
+	if e.Buffer == nil {
+		return // its blocks are in a packed group
+	}
 	start, end := int64(e.Buffer.Range.Start), int64(e.Buffer.Range.End)
 	switch {
 	case e.BlockMap != nil || len(e.InlineBlockMap) > 0:
