@@ -104,7 +104,7 @@ func lengthsColumn(b testing.TB, o WriterOptions) *Shard {
 	return shard
 }
 
-// BenchmarkLengths compares conditions on lengths and nulls with reading the values. With buffers apart they take less than a tenth of it.
+// BenchmarkLengths compares conditions on lengths and nulls with reading the values. With buffers apart they take about a tenth of it.
 func BenchmarkLengths(b *testing.B) {
 	for name, o := range map[string]WriterOptions{"embedded": {}, "apart": {OffsetsApart: true, NullsApart: true}} {
 		s := lengthsColumn(b, o)

@@ -229,13 +229,23 @@ func (o *Octets) Read(ctx context.Context, w *Worker, which rowset.Set) (*memory
 
 // Lengths are the numbers of items of rows, of 64 bits.
 func (o *Offsets) Lengths(ctx context.Context, w *Worker, rows rowset.Set) (*memory.Buffer, error) {
-	_, ends, err := o.Items(ctx, w, rows)
-	if err != nil {
+	positions := offsetsOf(rows)
+	out := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), 8*int(positions.Len()))
+	lengths := arrowutil.As[uint64](out.Bytes())
+	if err := o.read(ctx, w, lengths, positions); err != nil {
+		out.Release()
 		return nil, err
 	}
-	out := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), 8*int(rows.Len()))
-	for i, lengths := 0, arrowutil.As[uint64](out.Bytes()); i < len(lengths); i++ {
-		lengths[i] = ends[i+1] - ends[i]
+	at, bounds := 0, lengths // of which an element is read before it is overwritten
+	for r := range rows.Ranges() {
+		last, ends := bounds[0], bounds[1:r.Len()+1]
+		for _, end := range ends {
+			lengths[at] = end - last
+			last = end
+			at++
+		}
+		bounds = bounds[r.Len()+1:]
 	}
+	out.ResizeNoShrink(8 * at)
 	return out, nil
 }
