@@ -1,13 +1,20 @@
 package shard_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
@@ -53,4 +60,82 @@ func TestAlternativesAreCopied(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)
 	require.NotZero(t, report.Unchecked)
+}
+
+// A shard with two encodings of a column, of which one is changed: it is read as far as the first encoding is known, and verification finds the change.
+func TestAlternativesChanged(t *testing.T) {
+	const rows, changed = 700, 600
+	split := func(change int64) *shardtest.Parts {
+		b := array.NewInt64Builder(memory.DefaultAllocator)
+		for i := range int64(rows) {
+			if i == changed {
+				i += change
+			}
+			b.Append(i * i % 1009)
+		}
+		schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: b.Type()}}, nil)
+		var out bytes.Buffer
+		w, err := shard.NewWriter(t.Context(), &out, schema, shard.WriterOptions{Edition: shard.EditionReference, Alternative: &shard.Alternative{Edition: shard.EditionReference, Profile: encoding.ProfilePlain}})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), array.NewRecordBatch(schema, []arrow.Array{b.NewArray()}, rows)))
+		require.NoError(t, w.Close(t.Context()))
+		p, err := shardtest.Split(out.Bytes())
+		require.NoError(t, err)
+		f := p.Stripes[0].Fields[0]
+		require.Len(t, f.Buffers, 3) // DATA, RANGE_INDEX, DATA
+		f.Edit = func(d *shardpb.StripeFieldDescriptor) {
+			all := d.Encodings[0].GetNative().Buffers
+			d.Encodings = nil
+			for _, buffers := range [][]*shardpb.EncodedBuffer{all[:2], all[2:]} {
+				d.Encodings = append(d.Encodings, &shardpb.DataEncoding{Kind: &shardpb.DataEncoding_Native{Native: &shardpb.NativeDataEncoding{Buffers: buffers}}})
+			}
+		}
+		return p
+	}
+	for name, c := range map[string]struct {
+		change func(first, second *shardtest.Buffer)
+		damage bool // of the second
+		found  string
+	}{
+		"equal":          {func(_, _ *shardtest.Buffer) {}, false, ""},
+		"second damaged": {func(_, _ *shardtest.Buffer) {}, true, "checksum"},
+		"first unknown": {func(first, _ *shardtest.Buffer) {
+			binary.LittleEndian.PutUint16(first.Blocks[0].Bytes[container.MarkSize:], 0x7eee)
+		}, false, "0x7eee"},
+		"other values": {func(_, second *shardtest.Buffer) { second.Blocks = split(1).Stripes[0].Fields[0].Buffers[2].Blocks }, false, "encodings 1 and 2 differ in row 600"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := split(0)
+			buffers := p.Stripes[0].Fields[0].Buffers
+			c.change(buffers[0], buffers[2])
+			var at uint64
+			buffers[2].Edit = func(b *shardpb.EncodedBuffer) { at = b.Buffer.Range.Start }
+			root := p.Join()
+			shardtest.Mend(root)
+			if c.damage {
+				root[at+20] ^= 1
+			}
+			s, err := shard.Open(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+			require.NoError(t, err)
+			defer s.Close()
+			row := int64(0)
+			for batch, err := range s.Scan(t.Context(), shard.ScanOptions{}) {
+				require.NoError(t, err)
+				for _, v := range batch.Column(0).(*array.Int64).Int64Values() {
+					require.Equal(t, row*row%1009, v)
+					row++
+				}
+			}
+			require.EqualValues(t, rows, row)
+			rep, err := shard.Verify(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)}, provider.VerifyOptions{})
+			require.NoError(t, err)
+			if c.found == "" {
+				require.Empty(t, rep.Problems)
+				return
+			}
+			require.Len(t, rep.Problems, 1)
+			require.ErrorContains(t, rep.Problems[0], c.found)
+			require.ErrorContains(t, rep.Problems[0], `"n"`)
+		})
+	}
 }

@@ -111,6 +111,9 @@ func (z *freezer) types(t testing.TB) {
 	z.add(t, f, data)
 	f, data = z.write(t, frozen{Name: "number-dictionaries", Profile: encoding.Balanced.String()}, repeatedIDs(66_000, 20_000))
 	z.add(t, f, data)
+	fields = append(fields, arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true})
+	f, data = z.write(t, frozen{Name: "alternatives", Profile: encoding.Balanced.String(), Second: encoding.ProfilePlain.String()}, arrowgen.New(97).Batch(arrow.NewSchema(fields, nil), 200))
+	z.add(t, f, data)
 }
 
 // packedBatch has columns for a packed group, wide enough for several super-blocks, and a struct for another one.

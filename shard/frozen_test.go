@@ -33,6 +33,7 @@ type frozen struct {
 	NullsApart bool       `json:"nulls_apart,omitempty"`
 	EndsApart  bool       `json:"offsets_apart,omitempty"`
 	Packed     [][]string `json:"packed,omitempty"`
+	Second     string     `json:"alternative,omitempty"` // profile of second encodings
 	Rows       int64      `json:"rows"`
 	Features   []string   `json:"features"`
 	Encodings  []string   `json:"encodings"` // of all blocks and of the trees in them
@@ -51,7 +52,13 @@ func (f frozen) superseded(t testing.TB) []string {
 func (f frozen) options(t testing.TB) shard.WriterOptions {
 	p, err := encoding.ParseProfile(f.Profile)
 	require.NoError(t, err)
-	return shard.WriterOptions{Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, NullsApart: f.NullsApart, OffsetsApart: f.EndsApart, Packed: f.Packed, CreationTime: shardtest.Created, Program: "TestFrozen"}
+	var second *shard.Alternative
+	if f.Second != "" {
+		q, err := encoding.ParseProfile(f.Second)
+		require.NoError(t, err)
+		second = &shard.Alternative{Edition: shard.Edition2026, Profile: q}
+	}
+	return shard.WriterOptions{Alternative: second, Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, NullsApart: f.NullsApart, OffsetsApart: f.EndsApart, Packed: f.Packed, CreationTime: shardtest.Created, Program: "TestFrozen"}
 }
 
 // neverChosen are encodings of the reference that edition 2026 chose for none of the columns when it was frozen. The shards of the

@@ -158,6 +158,12 @@ func TestRoundTrip(t *testing.T) {
 
 			OffsetsApart: rapid.Bool().Draw(t, "offsets apart"),
 		}
+		if o.Packed == nil && rapid.Bool().Draw(t, "alternative") {
+			o.Alternative = &Alternative{
+				Edition: editionFor(chosen, rapid.SampledFrom([]edition.Edition{edition.Reference, edition.E2026}).Draw(t, "other edition")),
+				Profile: encoding.Profile(rapid.IntRange(0, 4).Draw(t, "other profile")),
+			}
+		}
 		location := filepath.Join(dir, fmt.Sprintf("%d.shard", n))
 		writeTable(t, location, data, o, rapid.IntRange(1, 4000).Draw(t, "batch"))
 		s, err := Open(context.Background(), location, OpenOptions{})

@@ -97,6 +97,10 @@ type WriterOptions struct {
 	// bytes that follow each other. The name of a struct alone packs its children, and "*" stands for all columns that are in no other group. Only columns of
 	// flat types are packed. Edition reference ignores it.
 	Packed [][]string
+	// Alternative has the stripes encoded a second time, so that each reader takes what it supports. One of edition reference comes first in
+	// the file, and everything but the second encodings is then as in edition reference. Readers of this library take the first. A shard of
+	// two encodings takes the space and the time to write of both, and filters decode its values. Packed excludes it.
+	Alternative *Alternative
 	// Times is the stored form of timestamps, dates and durations. The default is ticks of
 	// 100 ns, but integers for nanoseconds, which ticks cannot hold in general.
 	Times TimeEncoding
@@ -128,6 +132,12 @@ type WriterOptions struct {
 	Program string
 }
 
+// Alternative are the options of second encodings, see [WriterOptions].
+type Alternative struct {
+	Edition Edition
+	Profile encoding.Profile
+}
+
 func (o *WriterOptions) setDefaults() error {
 	if err := cmp.Or(
 		option.SetDefault("WriterOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
@@ -137,17 +147,36 @@ func (o *WriterOptions) setDefaults() error {
 	); err != nil {
 		return err
 	}
-	if _, err := encoding.ParseProfile(o.Profile.String()); err != nil {
-		return fmt.Errorf("WriterOptions.Profile: %w", err)
+	if err := checkCoding("WriterOptions.", o.Edition, o.Profile); err != nil {
+		return err
+	}
+	if a := o.Alternative; a != nil {
+		if len(o.Packed) > 0 {
+			return errors.New("WriterOptions.Alternative: columns cannot be packed, too")
+		}
+		if err := checkCoding("WriterOptions.Alternative.", a.Edition, a.Profile); err != nil {
+			return err
+		}
+		if a.Edition == EditionReference && o.Edition != EditionReference {
+			o.Alternative = &Alternative{o.Edition, o.Profile}
+			o.Edition, o.Profile = a.Edition, a.Profile
+		}
 	}
 	if n := o.BlockValues; n != 0 && (n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0) {
 		return fmt.Errorf("WriterOptions.BlockValues: %d is not 8192, 16384, 32768 or 65536", n)
 	}
-	if _, err := edition.Parse(o.Edition.String()); err != nil {
-		return fmt.Errorf("WriterOptions.Edition: %w", err)
-	}
 	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
+	return nil
+}
+
+func checkCoding(name string, e Edition, p encoding.Profile) error {
+	if _, err := encoding.ParseProfile(p.String()); err != nil {
+		return fmt.Errorf("%sProfile: %w", name, err)
+	}
+	if _, err := edition.Parse(e.String()); err != nil {
+		return fmt.Errorf("%sEdition: %w", name, err)
+	}
 	return nil
 }
 
@@ -162,7 +191,8 @@ type Writer struct {
 	out     *shardwriter.Writer
 	budget  *storage.Budget
 	memory  *write.History
-	groups  [][]int // of columns that are packed
+	second  *write.History // of the alternative encodings
+	groups  [][]int        // of columns that are packed
 
 	cur        *write.Writer // current stripe, nil between stripes
 	rows       int64         // rows of the finished stripes
@@ -197,7 +227,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 	}
 	w := &Writer{
 		o: o, schema: s, checked: s, columns: columns,
-		budget: storage.NewBudget(o.MemoryBytes), memory: write.NewHistory(), fields: map[uint32][]*commonpb.NameValuePair{},
+		budget: storage.NewBudget(o.MemoryBytes), memory: write.NewHistory(), second: write.NewHistory(), fields: map[uint32][]*commonpb.NameValuePair{},
 	}
 	if w.groups, err = groupsOf(columns, o.Packed); err != nil {
 		return nil, err
@@ -391,11 +421,17 @@ func (w *Writer) rowOf(err error) (row int64, ok bool) {
 
 func (w *Writer) begin() (err error) {
 	w.raw = 0
-	w.cur, err = write.NewWriter(w.columns, write.Options{
+	o := write.Options{
 		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features(), BlockValues: w.o.BlockValues},
 		Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, Allocator: w.o.Allocator,
 		History: w.memory, NullsApart: w.o.NullsApart, OffsetsApart: w.o.OffsetsApart, Groups: w.groups,
-	})
+	}
+	if a := w.o.Alternative; a != nil {
+		second := o
+		second.Encoding.Profile, second.Encoding.Features, second.History = a.Profile, a.Edition.Features(), w.second
+		o.Alternative = &second
+	}
+	w.cur, err = write.NewWriter(w.columns, o)
 	return err
 }
 

@@ -80,6 +80,7 @@ const (
 	PackedGroups                      // blocks of several columns in super-blocks
 	SharedDictionaries                // texts as tokens of a dictionary of the whole stripe
 	NumberDictionaries                // value dictionaries of numbers
+	Alternatives                      // fields with two encodings
 	numFeatures
 )
 
@@ -119,6 +120,7 @@ var Table = [numFeatures]Row{
 	{PackedGroups, "packed-groups", 0, E2026, "0.1.0"},
 	{SharedDictionaries, "shared-dictionaries", 0x800F, E2026, "0.1.0"},
 	{NumberDictionaries, "number-dictionaries", 0, E2026, "0.1.0"},
+	{Alternatives, "alternatives", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -91,6 +91,9 @@ func (in *inspector) buffer(ctx context.Context, c *column, e *shardpb.NativeDat
 	if stripe.IsMember(b) {
 		info.kind = fmt.Sprintf("%s, member %d of a packed group", info.kind, b.GetPackedGroupIndex())
 	}
+	if number := slices.Index(stripe.NativeEncodings(c.stored), e); number > 0 {
+		info.kind = fmt.Sprintf("%s, encoding %d", info.kind, number+1)
+	}
 	if in.o.Detail < 2 && !in.o.Stats || !stripe.HasBlocks(b) {
 		return info, nil
 	}

@@ -67,6 +67,9 @@ func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeO
 		if n.Parquet != nil || len(n.Buffers) > 0 || len(n.Group) == 0 {
 			nodes[i].encodings = append(nodes[i].encodings, encoding{buffers: partsOf(n.Buffers), parquet: n.Parquet})
 		}
+		if len(n.Alternative) > 0 {
+			nodes[i].encodings = append(nodes[i].encodings, encoding{buffers: partsOf(n.Alternative)})
+		}
 		if len(n.Group) > 0 {
 			nodes[i].encodings = append(nodes[i].encodings, encoding{buffers: partsOf(n.Group), packed: true})
 		}

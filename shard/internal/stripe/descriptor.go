@@ -3,6 +3,8 @@ package stripe
 import (
 	"math"
 
+	"google.golang.org/protobuf/proto"
+
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -27,6 +29,15 @@ func NativeEncodings(d *shardpb.StripeFieldDescriptor) (all []*shardpb.NativeDat
 		all = append(all, group)
 	}
 	return all
+}
+
+// FieldOf is the descriptor of a node that has several encodings, as it is true of one: dictionary_size is there if the encoding has a dictionary.
+func FieldOf(f *shardpb.FieldDescriptor, e *shardpb.NativeDataEncoding) *shardpb.FieldDescriptor {
+	if f.DictionarySize != nil && FindBuffer(e.GetBuffers(), shardpb.BufferKind_VALUE_DICTIONARY) == nil {
+		f = proto.CloneOf(f)
+		f.DictionarySize = nil
+	}
+	return f
 }
 
 // GroupEncoding is the encoding of a node that holds a packed group (docs/format.md §6.5), or nil.

@@ -31,7 +31,9 @@ type Node struct {
 	ID      uint32                   // schema id
 	Field   *shardpb.FieldDescriptor // statistics, constant, dictionary size
 	Buffers []Buffer                 // in the order to write them
-	Group   []Buffer                 // of the encoding with a packed group, its super-blocks first; empty in most nodes
+	// Alternative are the buffers of a second encoding. It is empty if there is none.
+	Alternative []Buffer
+	Group       []Buffer // of the encoding with a packed group, its super-blocks first; empty in most nodes
 	// Parquet is where the values are, instead of buffers.
 	Parquet *shardpb.ExternalParquetDataEncoding
 }
@@ -48,10 +50,10 @@ type Finished struct {
 // Release drops the staged bytes of all buffers, and their temporary files.
 func (f *Finished) Release() {
 	for i := range f.Nodes {
-		for _, b := range slices.Concat(f.Nodes[i].Buffers, f.Nodes[i].Group) {
+		for _, b := range slices.Concat(f.Nodes[i].Buffers, f.Nodes[i].Alternative, f.Nodes[i].Group) {
 			b.Data.Close()
 		}
-		f.Nodes[i].Buffers, f.Nodes[i].Group = nil, nil
+		f.Nodes[i].Buffers, f.Nodes[i].Alternative, f.Nodes[i].Group = nil, nil, nil
 	}
 }
 

@@ -54,7 +54,10 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 	if err != nil {
 		return c.v.found(fault.InStripe(err, c.stripe.Index()))
 	}
-	return root.finish()
+	if err := root.finish(); err != nil {
+		return err
+	}
+	return c.alternatives(ctx, col)
 }
 
 // add decodes rows and adds them to root.

@@ -7,6 +7,7 @@
 //	           in these
 //	values   ─ decoded, counted and compared with           values.go, ranges.go
 //	           what descriptors and indexes say             stats.go
+//	           all encodings of a column with the first     alternatives.go
 //	shard    ─ its descriptors, compared with the stripes'  stats.go
 //	indexes  ─ built anew of the values, and compared       indexes.go
 //

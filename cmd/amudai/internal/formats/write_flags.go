@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -41,6 +42,7 @@ func (w *WriteFlags) Register(cmd *cobra.Command) {
 	f.IntVar(&w.Shard.BlockValues, "block-values", encoding.MostBlockValues, "shard: most values of a block, from 8192: fewer for reading single rows, above all over a network")
 	f.BoolVar(&w.Shard.NullsApart, "nulls-apart", false, "shard: nulls of numbers in buffers of their own, so that filters of nulls read no values")
 	f.BoolVar(&w.Shard.OffsetsApart, "offsets-apart", false, "shard: offsets of byte strings in buffers of their own, so that lengths read no values")
+	usage.Parsed(cmd, &w.Shard.Alternative, "alternative", "", "shard: encode everything a second time, in another edition or profile, such as reference or 2026:minimal-size, for readers that support only that", alternativeOf)
 	f.StringArrayVar(&w.packed, "pack-columns", nil, "shard: store the blocks of these columns (\"a,b,c\", or \"*\" for all others of flat types; a struct alone means its fields) side by side, for reading single rows of wide tables; may be repeated")
 	usage.Choice(cmd, &w.Nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto chooses by the values of the file", nanos, nanos...)
 	usage.Parsed(cmd, &w.Shard.CreationTime, "created", "", "shard: creation time, as 2006-01-02T15:04:05Z (default: now); with it, equal input gives equal bytes", func(s string) (time.Time, error) {
@@ -122,6 +124,17 @@ func Layout(name string) (shard.Layout, error) {
 		return shard.TwoLevel, nil
 	}
 	return 0, usage.Errorf("", "--layout %q: use single or two-level", name)
+}
+
+// alternativeOf parses an edition and perhaps a profile, after a colon.
+func alternativeOf(s string) (*shard.Alternative, error) {
+	name, profile, _ := strings.Cut(s, ":")
+	e, err := edition.Parse(name)
+	p, wrong := profileOf(cmp.Or(profile, encoding.Balanced.String()))
+	if err != nil || wrong != nil {
+		return nil, usage.Errorf("", "--alternative %q: use 2026 or reference, and perhaps a profile, as in 2026:minimal-size", s)
+	}
+	return &shard.Alternative{Edition: e, Profile: p}, nil
 }
 
 // profileOf parses the name of a profile, without regard to case and dashes.

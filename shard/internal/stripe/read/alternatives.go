@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"google.golang.org/protobuf/proto"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -21,10 +20,7 @@ func (n *openNode) openAlternatives(ctx context.Context, natives []*shardpb.Nati
 	var first error
 	for _, native := range natives {
 		other := *n
-		if n.field.DictionarySize != nil && stripe.FindBuffer(native.GetBuffers(), shardpb.BufferKind_VALUE_DICTIONARY) == nil {
-			other.field = proto.CloneOf(n.field) // the size is that of another encoding's dictionary
-			other.field.DictionarySize = nil
-		}
+		other.field = stripe.FieldOf(n.field, native)
 		r, err := other.openNative(ctx, native)
 		switch {
 		case err == nil:

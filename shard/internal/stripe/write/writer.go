@@ -45,6 +45,8 @@ type Options struct {
 	OffsetsApart bool
 	// Groups are columns that become packed groups, by their numbers. A struct alone in a group packs its children.
 	Groups [][]int
+	// Alternative are the options of a second encoding of each node, or nil.
+	Alternative *Options
 }
 
 // Writer encodes one stripe. It is used by one goroutine at a time, and uses
@@ -59,6 +61,7 @@ type Writer struct {
 	pool        *buffers.Pool
 	rows        int64
 	err         error
+	other       *Writer // of the second encodings, or nil
 }
 
 // NewWriter makes a writer for the given columns, the children of the schema's root.
@@ -78,6 +81,13 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 		var err error
 		if w.nodes[i], err = newNodeWriter(contexts[i], &columns[i]); err != nil {
 			c.Pool.Close()
+			return nil, err
+		}
+	}
+	if o.Alternative != nil {
+		var err error
+		if w.other, err = NewWriter(columns, *o.Alternative); err != nil {
+			w.Close()
 			return nil, err
 		}
 	}
@@ -101,6 +111,9 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 	}
 	w.err = w.each(ctx, func(i int) error { return w.nodes[i].write(columns[i]) })
 	w.rows += int64(rows)
+	if w.err == nil && w.other != nil {
+		w.err = w.other.Write(ctx, columns, rows)
+	}
 	return w.err
 }
 
@@ -159,6 +172,12 @@ func (w *Writer) Finish(ctx context.Context) (*stripe.Finished, error) {
 		}
 		out.Nodes = append(out.Nodes, nodes...)
 	}
+	if err == nil && w.other != nil {
+		var other *stripe.Finished
+		if other, err = w.other.Finish(ctx); err == nil {
+			err = join(out, other)
+		}
+	}
 	w.Close()
 	if err != nil {
 		out.Release()
@@ -177,5 +196,8 @@ func (w *Writer) Close() {
 	w.pool.Release()
 	w.pool.Close()
 	w.pool, w.nodes = nil, nil
+	if w.other != nil {
+		w.other.Close()
+	}
 	w.err = errors.New("stripe writer is closed")
 }
