@@ -101,6 +101,10 @@ func smallShards(t *testing.T) map[string][]byte {
 		out[fmt.Sprintf("ours %v packed", group)] = smallShard(t, append(group, arrow.PrimitiveTypes.Int16, arrow.BinaryTypes.LargeString), WriterOptions{Packed: [][]string{{"*"}}})
 		out[fmt.Sprintf("ours %v apart", group)] = smallShard(t, group, WriterOptions{NullsApart: true, OffsetsApart: true})
 	}
+	addressed := arrow.DenseUnionOf([]arrow.Field{
+		{Name: "f", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int16), Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
+	}, []arrow.UnionTypeCode{0, 1})
+	out["ours offsets of a union apart"] = smallShard(t, []arrow.DataType{addressed}, WriterOptions{})
 	for _, g := range golden.Shards(t) {
 		b, err := os.ReadFile(g.Path(t))
 		require.NoError(t, err)

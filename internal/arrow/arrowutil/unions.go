@@ -68,6 +68,23 @@ func Alternative(mem memory.Allocator, arr arrow.Array, part int) (arrow.Array, 
 	return alternative(mem, arr, part, true)
 }
 
+// Chosen has the values of an alternative of a union in the rows that choose it, and no others. The caller releases it.
+func Chosen(mem memory.Allocator, arr arrow.Array, part int) (arrow.Array, error) {
+	v := kinds.Open(arr)
+	var rows []int64
+	adjacent := true
+	for i := range arr.Len() {
+		if chosen, row := v.Choice(i); chosen == part {
+			rows = append(rows, int64(row))
+			adjacent = adjacent && rows[len(rows)-1] == rows[0]+int64(len(rows)-1)
+		}
+	}
+	if adjacent && len(rows) > 0 {
+		return array.NewSlice(v.Parts[part], rows[0], rows[0]+int64(len(rows))), nil
+	}
+	return Take(mem, v.Parts[part], rows)
+}
+
 // alternative is Alternative, or with any values where another one is chosen.
 func alternative(mem memory.Allocator, arr arrow.Array, part int, nulls bool) (arrow.Array, error) {
 	v, rows := kinds.Open(arr), make([]int64, arr.Len())

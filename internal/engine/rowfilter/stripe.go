@@ -158,14 +158,15 @@ func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 			}
 			f.columns[i].direct = meta.Direct
 		}
+		c := &out.Columns[i]
+		*c = source.Column{Path: f.columns[i].Path, Pages: func(context.Context) (*source.Pages, error) { return nil, nil }}
 		if f.columns[i].Derived() {
-			out.Columns[i] = source.Column{Path: f.columns[i].Path, Pages: func(context.Context) (*source.Pages, error) { return nil, nil }}
 			continue
 		}
-		out.Columns[i] = source.Column{
-			Path: f.columns[i].Path, Metadata: meta,
-			Entries: func(ctx context.Context) (arrow.Array, error) { return f.entries(ctx, i) },
-			Pages:   func(ctx context.Context) (*source.Pages, error) { return f.pages(ctx, i) },
+		c.Metadata = meta
+		c.Entries = func(ctx context.Context) (arrow.Array, error) { return f.entries(ctx, i) }
+		if !meta.Apart {
+			c.Pages = func(ctx context.Context) (*source.Pages, error) { return f.pages(ctx, i) }
 		}
 	}
 	var err error

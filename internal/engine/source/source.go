@@ -111,6 +111,9 @@ type Metadata struct {
 	// Direct is true if no struct around the column is null, so that the values of the column are those of its
 	// rows.
 	Direct bool
+	// Apart is true if positions of the column are not those of the rows, so that bounds of pages of it say nothing about them: it is in an
+	// alternative of a union that has its own.
+	Apart bool
 	// DictionaryEntries is the number of entries of the column's value dictionary, 0 if there is none.
 	DictionaryEntries int64
 	// Bloom opens the column's Bloom filter, which reports whether a byte string may be in the column. Bloom and its

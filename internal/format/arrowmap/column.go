@@ -56,6 +56,9 @@ type Column struct {
 	// ID is the schema id of the stored node, and Parent that of its parent, as the stored schema has it.
 	ID, Parent uint32
 
+	// Ordinal is the number of an alternative among those of its union in the stored schema, of which the column may have some only.
+	Ordinal int
+
 	// Stored is the stored node itself. Its Children are nil: they are in the Stored of this
 	// column's Children.
 	Stored schema.Field

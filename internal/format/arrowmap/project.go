@@ -97,8 +97,23 @@ func (r *reader) picked(node schema.Node, p *pick) ([]Column, error) {
 		if columns[i], err = r.column(k.node, placeOf(node, 0), k); err != nil {
 			return nil, err
 		}
+		if node.Type() == schema.Union {
+			if columns[i].Ordinal, err = ordinal(node, k.node.ID()); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return columns, nil
+}
+
+// ordinal is the number of the child with a schema id.
+func ordinal(node schema.Node, id uint32) (int, error) {
+	for i := range node.NumChildren() {
+		if child, err := node.Child(i); err != nil || child.ID() == id {
+			return i, err
+		}
+	}
+	return 0, schema.ErrNoField
 }
 
 // ofPart is the annotation without the properties that do not hold for a part of the node: an extension type, an interval, a union.

@@ -161,6 +161,7 @@ func (r *reader) children(node schema.Node, p *pick) ([]Column, error) {
 		if columns[i], err = r.column(child, placeOf(node, i), p.child(child)); err != nil {
 			return nil, err
 		}
+		columns[i].Ordinal = i
 	}
 	return columns, nil
 }

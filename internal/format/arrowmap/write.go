@@ -92,6 +92,7 @@ func (w *writer) fields(fields []arrow.Field, path string, depth int) ([]schema.
 		if err != nil {
 			return nil, nil, err
 		}
+		columns[i].Ordinal = i
 	}
 	return nodes, columns, nil
 }

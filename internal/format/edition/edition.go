@@ -81,6 +81,7 @@ const (
 	SharedDictionaries                // texts as tokens of a dictionary of the whole stripe
 	NumberDictionaries                // value dictionaries of numbers
 	Alternatives                      // fields with two encodings
+	UnionOffsets                      // unions whose alternatives have positions of their own
 	numFeatures
 )
 
@@ -121,6 +122,7 @@ var Table = [numFeatures]Row{
 	{SharedDictionaries, "shared-dictionaries", 0x800F, E2026, "0.1.0"},
 	{NumberDictionaries, "number-dictionaries", 0, E2026, "0.1.0"},
 	{Alternatives, "alternatives", 0, E2026, "0.1.0"},
+	{UnionOffsets, "union-offsets", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -65,6 +65,8 @@ func unions() []arrow.DataType {
 		arrow.ListOf(dense), arrow.FixedSizeListOf(2, sparse), arrow.MapOf(str, dense),
 		arrow.StructOf(arrow.Field{Name: "u", Type: sparse, Nullable: true}, arrow.Field{Name: "v", Type: dense, Nullable: true}),
 		arrow.SparseUnionOf([]arrow.Field{{Name: "a", Type: dense, Nullable: true}, {Name: "b", Type: arrow.StructOf(fields...), Nullable: true}}, []arrow.UnionTypeCode{0, 1}),
+		arrow.DenseUnionOf(append(fields[:2:2], arrow.Field{Name: "f", Type: arrow.FixedSizeListOf(3, f64), Nullable: true}), []arrow.UnionTypeCode{2, 1, 9}),
+		arrow.SparseUnionOf([]arrow.Field{{Name: "a", Type: arrow.StructOf(arrow.Field{Name: "f", Type: arrow.FixedSizeListOf(2, str), Nullable: true}), Nullable: true}, {Name: "b", Type: dense, Nullable: true}}, []arrow.UnionTypeCode{0, 1}),
 	}
 }
 

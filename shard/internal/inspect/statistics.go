@@ -57,7 +57,7 @@ func (s Recorded) column(ctx context.Context, path string) (provider.ColumnStati
 		return c, err
 	}
 	col := &p.Columns[0]
-	certain := true // no struct above the column is null
+	certain := true // no struct above the column is null, nor is it an alternative, which need not have a position for each row
 	for i := range nodes {
 		d, err := s.descriptor(ctx, nodes[i].ID())
 		if err != nil {
@@ -65,7 +65,7 @@ func (s Recorded) column(ctx context.Context, path string) (provider.ColumnStati
 		}
 		nulls, known := shardtable.NullsOf(d)
 		if i < len(nodes)-1 {
-			certain = certain && known && nulls == 0 && int64(d.PositionCount) == rows
+			certain = certain && known && nulls == 0 && int64(d.PositionCount) == rows && nodes[i].Type() != schema.Union
 			if len(col.Children) != 1 {
 				return c, nil
 			}

@@ -7,21 +7,23 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/sbbf"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 )
 
 // FactsOf combines the descriptors of the nodes on a path, the column's own last. A nil descriptor means a missing
-// field, in which all rows are null.
-func FactsOf(col *table.Column, nodes []*shardpb.FieldDescriptor) predicate.Facts {
+// field, in which all rows are null. So are rows of a union that choose another alternative, which need not have positions there.
+func FactsOf(path []*table.Column, nodes []*shardpb.FieldDescriptor) predicate.Facts {
 	f := predicate.Facts{NoNulls: true}
-	for _, d := range nodes {
+	last := len(nodes) - 1
+	for k, d := range nodes {
 		nulls, known := NullsOf(d)
-		f.NoNulls = f.NoNulls && known && nulls == 0
+		f.NoNulls = f.NoNulls && known && nulls == 0 && (k == last || path[k].Stored.Type != schema.Union)
 		f.NoValues = f.NoValues || d == nil || known && nulls == d.PositionCount
 	}
-	d := nodes[len(nodes)-1]
+	col, d := path[last], nodes[last]
 	if d == nil {
 		f.NoNaNs = true
 		return f

@@ -3,6 +3,7 @@ package shardtable
 import (
 	"context"
 	"math"
+	"slices"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -12,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
 	"github.com/amudai/amudai-go/shard/internal/reference"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/pageindex"
 	"github.com/amudai/amudai-go/storage"
@@ -56,14 +58,22 @@ func (s tableStripe) Metadata(ctx context.Context, path []*table.Column) (source
 		nodes[k] = d.GetField()
 		if k < len(path)-1 {
 			nulls, known := NullsOf(nodes[k])
-			m.Direct = m.Direct && nodes[k] != nil && known && nulls == 0
+			m.Apart = m.Apart || isAddressed(n, d)
+			m.Direct = m.Direct && nodes[k] != nil && known && nulls == 0 && !m.Apart
 		}
 	}
 	col, d := path[len(path)-1], nodes[len(path)-1]
-	m.Facts = FactsOf(col, nodes)
+	m.Facts = FactsOf(path, nodes)
 	m.DictionaryEntries = int64(d.GetDictionarySize())
 	m.Bloom = bloomOf(col, d)
 	return m, nil
+}
+
+// isAddressed reports whether alternatives of a union have positions of their own, in any encoding that may be read.
+func isAddressed(c *table.Column, d *shardpb.StripeFieldDescriptor) bool {
+	return slices.ContainsFunc(stripe.NativeEncodings(d), func(e *shardpb.NativeDataEncoding) bool {
+		return stripe.Addressed(c.Stored.Type, e.GetBuffers())
+	})
 }
 
 // RawRowBytes implements [table.Stripe].

@@ -94,7 +94,7 @@ func (t *Table) Facts(ctx context.Context, path []*table.Column) (predicate.Fact
 		}
 		nodes[k] = ofAllStripes(d, t.NumRows())
 	}
-	return FactsOf(path[len(path)-1], nodes), nil
+	return FactsOf(path, nodes), nil
 }
 
 // ofAllStripes returns the facts of a shard's descriptor that hold for all of its rows. Rows of stripes that lack

@@ -161,7 +161,7 @@ func (s *splitter) buffer(d *shardpb.EncodedBuffer, field *shardpb.FieldDescript
 		switch {
 		case d.Kind == shardpb.BufferKind_PRESENCE || field.GetBooleanStats() != nil:
 			n = (n + 7) / 8
-		case d.Kind == shardpb.BufferKind_OFFSETS:
+		case d.Kind == shardpb.BufferKind_OFFSETS && (n == 0 || field.TypeSpecific != nil): // unions have no statistics of their own
 			n++
 		}
 		out.Blocks = []BlockPart{{n, b}}

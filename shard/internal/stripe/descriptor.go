@@ -78,6 +78,11 @@ func OffsetsApart(t schema.BasicType, buffers []*shardpb.EncodedBuffer) bool {
 	return (t == schema.String || t == schema.Binary) && FindBuffer(buffers, shardpb.BufferKind_OFFSETS) != nil
 }
 
+// Addressed reports whether the alternatives of a union have positions of their own, which its OFFSETS tell.
+func Addressed(t schema.BasicType, buffers []*shardpb.EncodedBuffer) bool {
+	return t == schema.Union && FindBuffer(buffers, shardpb.BufferKind_OFFSETS) != nil
+}
+
 // AnyValues is a number of values that only another buffer tells.
 const AnyValues = math.MaxUint64
 
@@ -90,7 +95,7 @@ func BufferValues(t schema.BasicType, kind shardpb.BufferKind, field *shardpb.Fi
 		return AnyValues
 	case kind == shardpb.BufferKind_PRESENCE || t == schema.Boolean:
 		return (n + 7) / 8
-	case kind == shardpb.BufferKind_OFFSETS:
+	case kind == shardpb.BufferKind_OFFSETS && t != schema.Union:
 		return n + 1
 	}
 	return n

@@ -26,6 +26,7 @@ import (
 type columnCheck struct {
 	v      *verifier
 	stripe *shardfile.Stripe
+	left   []sequence // whose values are yet to be checked
 }
 
 // in adds the column and path of a node to err.

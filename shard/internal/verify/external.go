@@ -119,7 +119,7 @@ func (c *columnCheck) externalNode(ctx context.Context, col *table.Column, path 
 	if err != nil {
 		return nil, err
 	}
-	n := &externalNode{c: c, path: path, stored: d.GetField(), facts: shardtable.FactsOf(col, []*shardpb.FieldDescriptor{d.GetField()})}
+	n := &externalNode{c: c, path: path, stored: d.GetField(), facts: shardtable.FactsOf([]*table.Column{col}, []*shardpb.FieldDescriptor{d.GetField()})}
 	if kinds.Of(col.Plain) != kinds.Record {
 		return n, nil
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/sbbf"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read"
@@ -33,15 +34,39 @@ const batchRows = 65536
 
 // values decodes a column and compares it with all statements of the shard about its values.
 func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
-	root, err := c.node(ctx, col, schema.Escape(col.Stored.Name))
+	c.left = []sequence{{c.stripe, col, "", c.stripe.Rows()}}
+	for len(c.left) > 0 {
+		s := c.left[0]
+		c.left = c.left[1:]
+		if err := c.sequence(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sequence is a node with a number of positions that is not that of the node above it: a column, or an alternative of a union with positions
+// of its own. It is the source of a column of these.
+type sequence struct {
+	*shardfile.Stripe
+	col    *arrowmap.Column
+	parent string
+	rows   int64
+}
+
+func (s sequence) Rows() int64 { return s.rows }
+
+// sequence decodes the values of a sequence.
+func (c *columnCheck) sequence(ctx context.Context, s sequence) error {
+	root, err := c.node(ctx, s.col, schema.JoinPath(s.parent, s.col.Stored.Name))
 	if err != nil {
 		return c.v.found(err)
 	}
-	reader, err := read.OpenColumn(ctx, c.stripe, *col, c.v.limits())
+	reader, err := read.OpenColumn(ctx, s, *s.col, c.v.limits())
 	if err != nil {
-		return c.v.found(fault.InStripe(err, c.stripe.Index()))
+		return c.v.found(fault.InStripe(fault.InColumn(err, s.parent), c.stripe.Index()))
 	}
-	rows := c.stripe.Rows()
+	rows := s.rows
 	if rest, alike := rows%batchRows, rows-rows%batchRows; alike > 0 && !root.hasBuffers() {
 		// All rows are equal and take no bytes, so that their number is unlimited.
 		if err = c.add(ctx, root, reader, 0, batchRows); err == nil {
@@ -52,12 +77,12 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 		err = c.add(ctx, root, reader, 0, rows)
 	}
 	if err != nil {
-		return c.v.found(fault.InStripe(err, c.stripe.Index()))
+		return c.v.found(fault.InStripe(fault.InColumn(err, s.parent), c.stripe.Index()))
 	}
-	if err := root.finish(); err != nil {
+	if err := root.finish(); err != nil || s.parent != "" {
 		return err
 	}
-	return c.alternatives(ctx, col)
+	return c.alternatives(ctx, s.col) // with the nodes below
 }
 
 // add decodes rows and adds them to root.
@@ -82,19 +107,20 @@ func (c *columnCheck) add(ctx context.Context, root *nodeCheck, reader *read.Col
 
 // nodeCheck collects statistics of the values of a schema node.
 type nodeCheck struct {
-	c        *columnCheck
-	path     string
-	col      *arrowmap.Column
-	stored   *shardpb.FieldDescriptor // nil if the stripe lacks the node
-	stats    stats.Collector
-	leaf     func(arr arrow.Array, valid bitmap.Bits) error // adds values; nil for containers
-	unusable func(err error)                                // reports an index that readers ignore; its values are not damaged
-	rangeSum []byte                                         // checksum of the whole range index; none in shards of other writers
-	children []*nodeCheck
-	count    int64
-	buffers  int                        // number of buffers of the node
-	repeated *shardpb.FieldDescriptor   // the descriptor of the values before those of stats, if any
-	filters  *shardpb.MembershipFilters // the filters of repeated, which Merge drops
+	c         *columnCheck
+	path      string
+	col       *arrowmap.Column
+	stored    *shardpb.FieldDescriptor // nil if the stripe lacks the node
+	stats     stats.Collector
+	leaf      func(arr arrow.Array, valid bitmap.Bits) error // adds values; nil for containers
+	unusable  func(err error)                                // reports an index that readers ignore; its values are not damaged
+	rangeSum  []byte                                         // checksum of the whole range index; none in shards of other writers
+	children  []*nodeCheck
+	count     int64
+	buffers   int                        // number of buffers of the node
+	addressed bool                       // the alternatives of the union are sequences of their own
+	repeated  *shardpb.FieldDescriptor   // the descriptor of the values before those of stats, if any
+	filters   *shardpb.MembershipFilters // the filters of repeated, which Merge drops
 }
 
 // hasBuffers reports whether the node or a node below it has bytes.
@@ -132,7 +158,14 @@ func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path strin
 		return nil, err
 	}
 	n.collect(index)
+	n.addressed = stripe.Addressed(col.Stored.Type, stripe.NativeEncoding(d).GetBuffers())
 	for i := range col.Children {
+		if n.addressed {
+			if err := c.leave(ctx, &col.Children[i], path); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		child, err := c.node(ctx, &col.Children[i], schema.JoinPath(path, childName(col, i)))
 		if err != nil {
 			return nil, err
@@ -140,6 +173,15 @@ func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path strin
 		n.children = append(n.children, child)
 	}
 	return n, nil
+}
+
+// leave leaves an alternative that has positions of its own for later.
+func (c *columnCheck) leave(ctx context.Context, col *arrowmap.Column, parent string) error {
+	d, err := c.stripe.Descriptor(ctx, col.ID)
+	if err == nil && d != nil {
+		c.left = append(c.left, sequence{c.stripe, col, parent, int64(min(d.GetField().GetPositionCount(), math.MaxInt64))})
+	}
+	return err
 }
 
 // collect chooses the statistics by type.
@@ -268,6 +310,9 @@ func (n *nodeCheck) add(arr arrow.Array) error {
 		lists.Add(offsets, valid)
 	} else {
 		n.stats.(*stats.Presence).Add(valid)
+	}
+	if n.addressed {
+		return nil
 	}
 	for i, part := range v.Parts {
 		from, to := int64(0), int64(count)

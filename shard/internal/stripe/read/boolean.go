@@ -19,7 +19,7 @@ import (
 
 func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
 	if n.field.GetPositionCount() == 0 {
-		return newNullReader(n.col.Plain), nil
+		return work.Nulls(n.col.Plain), nil
 	}
 	presence, err := n.presence(ctx)
 	if err != nil {

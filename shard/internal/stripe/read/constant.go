@@ -1,22 +1,15 @@
 package read
 
 import (
-	"context"
-
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
-	"github.com/amudai/amudai-go/storage"
 )
 
 // constant gives the reader of a node whose values are all equal or all null
@@ -36,7 +29,7 @@ func (n *openNode) constant() (nodeReader, error) {
 			return nil, fault.Corruptf("constant null, but %d nulls among %d positions", f.GetNullCount(), f.GetPositionCount())
 		}
 		if isNull || allNull {
-			return newNullReader(n.col.Plain), nil
+			return work.Nulls(n.col.Plain), nil
 		}
 		return nil, nil
 	}
@@ -47,7 +40,7 @@ func (n *openNode) constant() (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newConstantReader(one), nil
+	return work.Constant(one), nil
 }
 
 // ValueOf is an array of one value out of statistics, of the column's physical type
@@ -56,33 +49,4 @@ func ValueOf(col arrowmap.Column, v *commonpb.AnyValue) (arr arrow.Array, err er
 	defer fault.Recover(&err)
 	physical, _ := stripe.Physical(col)
 	return rules.Constant(&physical, v)
-}
-
-// freeReader repeats a value, or null, that takes no bytes in the file.
-type freeReader struct {
-	size int64 // of a value
-	fill func(mem memory.Allocator, n int) (arrow.Array, error)
-}
-
-func newConstantReader(one arrow.Array) *freeReader {
-	r := &freeReader{size: 16, fill: func(mem memory.Allocator, n int) (arrow.Array, error) { return arrowutil.Repeat(mem, one, n) }}
-	for _, b := range one.Data().Buffers() {
-		if b != nil {
-			r.size += int64(b.Len())
-		}
-	}
-	return r
-}
-
-func newNullReader(dt arrow.DataType) *freeReader {
-	return &freeReader{build.NullBytes(dt), func(mem memory.Allocator, n int) (arrow.Array, error) { return arrowutil.Nulls(mem, dt, n), nil }}
-}
-
-func (r *freeReader) Need(*work.Worker, rowset.Set, func(storage.ByteRange)) {}
-
-func (r *freeReader) Read(_ context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
-	if err := w.Limits.CheckFree(rows.Len(), r.size); err != nil {
-		return nil, err
-	}
-	return r.fill(w.Limits.Allocator, int(rows.Len()))
 }

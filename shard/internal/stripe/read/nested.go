@@ -6,10 +6,12 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/nested"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
@@ -73,12 +75,15 @@ func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
 	if n.field.DictionarySize != nil {
 		return nil, fault.Unsupportedf("value dictionary of a union")
 	}
-	numbers := *n // which are never null, unlike the union
-	numbers.col = &arrowmap.Column{Plain: arrow.PrimitiveTypes.Uint8, ID: n.col.ID, Stored: schema.Field{Type: schema.Int8}}
-	numbers.field = &shardpb.FieldDescriptor{PositionCount: n.field.GetPositionCount(), NullCount: new(uint64)}
-	chosen, err := openNumbers[uint8](ctx, &numbers)
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_OFFSETS); err != nil {
+		return nil, err
+	}
+	chosen, err := openPlain[uint8](ctx, n, shardpb.BufferKind_DATA)
 	if err != nil {
 		return nil, err
+	}
+	if stripe.Addressed(n.col.Stored.Type, n.buffers) {
+		return n.openAddressed(ctx, chosen)
 	}
 	children, err := n.openChildren(ctx, int64(n.field.GetPositionCount()))
 	if err != nil {
@@ -89,4 +94,34 @@ func (n *openNode) openUnion(ctx context.Context) (nodeReader, error) {
 		return &nested.Union{Alternatives: alternatives, Chosen: chosen}, nil
 	}
 	return &alternatives, nil
+}
+
+func (n *openNode) openAddressed(ctx context.Context, chosen nodeReader) (nodeReader, error) {
+	offsets, err := openPlain[uint64](ctx, n, shardpb.BufferKind_OFFSETS)
+	if err != nil {
+		return nil, err
+	}
+	children, err := n.openChildren(ctx, nested.Unknown)
+	if err != nil {
+		return nil, err
+	}
+	r := &nested.Addressed{Type: n.col.Plain, Chosen: chosen, Offsets: offsets, Data: offsets.data}
+	for i := range n.col.Children {
+		c := &n.col.Children[i]
+		stored, err := n.positions(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		if stored == nested.Unknown {
+			stored = math.MaxInt64
+		}
+		r.Alternatives = append(r.Alternatives, nested.Alternative{Node: children[i], Number: uint8(c.Ordinal), Stored: uint64(stored)})
+	}
+	return r, nil
+}
+
+// openPlain opens a buffer of numbers that are never null.
+func openPlain[T numeric.Value](ctx context.Context, n *openNode, kind shardpb.BufferKind) (*primitiveReader[T], error) {
+	data, err := n.blocks(ctx, kind)
+	return &primitiveReader[T]{dt: arrow.GetDataType[T](), data: data, store: rules.Storer[T]{Width: numeric.Of[T]().Size()}}, err
 }

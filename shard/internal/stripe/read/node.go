@@ -40,7 +40,7 @@ func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (
 		return nil, err
 	}
 	if d == nil {
-		return newNullReader(col.Arrow.Type), nil
+		return work.Nulls(col.Arrow.Type), nil
 	}
 	if d.GetField() == nil {
 		return nil, wrapColumn(fault.Corruptf("stripe descriptor without a field descriptor"), col)
@@ -191,7 +191,7 @@ func (n *openNode) open(ctx context.Context) (nodeReader, error) {
 	case schema.Union:
 		return n.openUnion(ctx)
 	case schema.Unit:
-		return newNullReader(n.col.Plain), nil
+		return work.Nulls(n.col.Plain), nil
 	}
 	return nil, fault.Unsupportedf("stored type %v", n.col.Stored.Type)
 }

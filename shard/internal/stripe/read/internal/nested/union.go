@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -32,13 +33,9 @@ func (r *Union) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arro
 	}
 	defer chosen.Release()
 	dt := r.Alternatives.Type.(arrow.UnionType)
-	codes, all := arrowutil.NewBuffer(w.Limits.Allocator, chosen.Len()), dt.TypeCodes()
-	for i, k := range arrowutil.Values[uint8](chosen) {
-		if int(k) >= len(all) {
-			codes.Release()
-			return nil, fault.Corruptf("alternative %d of a union of %d at row %d of those asked for", k, len(all), i)
-		}
-		codes.Bytes()[i] = byte(all[k])
+	codes, err := typeCodes(w, dt, chosen)
+	if err != nil {
+		return nil, err
 	}
 	children, err := ReadAll(ctx, w, rows, r.Alternatives.Children)
 	if err != nil {
@@ -47,4 +44,17 @@ func (r *Union) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arro
 	}
 	defer arrowutil.ReleaseAll(children)
 	return arrowutil.Union(w.Limits.Allocator, dt, codes, children), nil
+}
+
+// typeCodes are the codes of alternatives by their numbers.
+func typeCodes(w *work.Worker, dt arrow.UnionType, chosen arrow.Array) (*memory.Buffer, error) {
+	codes, all := arrowutil.NewBuffer(w.Limits.Allocator, chosen.Len()), dt.TypeCodes()
+	for i, k := range arrowutil.Values[uint8](chosen) {
+		if int(k) >= len(all) {
+			codes.Release()
+			return nil, fault.Corruptf("alternative %d of a union of %d at row %d of those asked for", k, len(all), i)
+		}
+		codes.Bytes()[i] = byte(all[k])
+	}
+	return codes, nil
 }

@@ -22,7 +22,7 @@ type NodePart struct {
 	Codes  bool // those of its value dictionary
 	Skewed bool // they are written as in HighCompression, since some are much more frequent than others
 	Octets bool // those of the bytes of its byte strings
-	Ends   bool // those of their offsets
+	Ends   bool // those of the offsets of these, or of a union
 }
 
 // NewHistory is an empty memory.
