@@ -234,7 +234,7 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 	}
 	damage := b.in(fault.InBlock(err, ordinal, offset), -1)
 	if errors.Is(err, fault.ErrChecksum) {
-		if at, bit, ok := b.v.flips.checked(ctx, raw); ok {
+		if at, bit, ok := b.v.flips.Checked(ctx, raw); ok {
 			damage = &FlippedBit{b.r.Name(), offset + int64(at), bit, damage}
 		}
 	}
@@ -273,7 +273,7 @@ func (b *bufferCheck) dictionary(ctx context.Context, field *shardpb.FieldDescri
 	}
 	damage := b.in(err, b.start)
 	if errors.Is(err, fault.ErrChecksum) {
-		if i, bit, ok := b.v.flips.dictionary(ctx, raw); ok {
+		if i, bit, ok := b.v.flips.Dictionary(ctx, raw); ok {
 			damage = &FlippedBit{b.r.Name(), b.start + int64(i), bit, damage}
 		}
 	}

@@ -28,7 +28,7 @@ func (v *verifier) messages(ctx context.Context) error {
 			return nil
 		}
 		damage := m.In(err)
-		if at, bit, ok := v.flips.frame(ctx, frame); ok {
+		if at, bit, ok := v.flips.Frame(ctx, frame); ok {
 			damage = &FlippedBit{m.Artifact.Name(), m.Range.Start + int64(at), bit, damage}
 		}
 		return v.problem(damage)

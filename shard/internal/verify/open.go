@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/verify/internal/flips"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -94,7 +95,7 @@ func (v *verifier) explainFrame(ctx context.Context, r storage.Reader, offset in
 	n := binary.LittleEndian.Uint32(length[:])
 	read := func(n uint32) []byte {
 		end := offset + int64(n) + container.FrameExtra
-		if n > maxFlip || end > size {
+		if n > flips.Largest || end > size {
 			return nil
 		}
 		b := make([]byte, end-offset)
@@ -112,7 +113,7 @@ func (v *verifier) explainFrame(ctx context.Context, r storage.Reader, offset in
 		}
 	}
 	if b := read(n); b != nil {
-		if at, bit, ok := v.flips.frame(ctx, b); ok {
+		if at, bit, ok := v.flips.Frame(ctx, b); ok {
 			return &FlippedBit{r.Name(), offset + int64(at), bit, damage}
 		}
 	}

@@ -35,7 +35,7 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 	n.unusable = func(err error) {
 		damage := in(err, start)
 		if errors.Is(err, fault.ErrChecksum) {
-			if i, bit, ok := c.v.flips.rangeIndex(ctx, raw); ok {
+			if i, bit, ok := c.v.flips.RangeIndex(ctx, raw); ok {
 				damage = &FlippedBit{r.Name(), start + int64(i), bit, damage}
 			}
 		}

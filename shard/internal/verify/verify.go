@@ -35,6 +35,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/verify/internal/flips"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -116,7 +117,7 @@ type verifier struct {
 	paths      map[uint32]string // of nodes
 	ours       bool              // the edition is unknown to the reference
 	declared   bool              // the shard declares an edition and features, all of which are known
-	flips      flipSearch
+	flips      flips.Search
 	budget     *budget
 	unbound    atomic.Int64 // buffers without checksums in their descriptors
 	references *reference.Files
