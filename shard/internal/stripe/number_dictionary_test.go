@@ -300,7 +300,7 @@ func TestMisfitsInDictionaries(t *testing.T) {
 		require.EqualValues(t, 2, value.Row)
 		got, err := c.Read(t.Context(), 3, 5)
 		require.NoError(t, err)
-		require.EqualValues(t, 4_000_000_000, got.(*array.Timestamp).Value(0))
+		require.EqualValues(t, int64(4_000_000_000), got.(*array.Timestamp).Value(0))
 		require.EqualValues(t, 2_000_000_000, got.(*array.Timestamp).Value(1))
 		got.Release()
 	}
