@@ -2,7 +2,6 @@ package write
 
 import (
 	"bytes"
-	"io"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -72,7 +71,7 @@ func sameBytes(a, b *storage.Spool) (bool, error) {
 	for at := int64(0); at < a.Size(); at += int64(len(chunks[0])) {
 		n := min(int64(len(chunks[0])), a.Size()-at)
 		for i, s := range []*storage.Spool{a, b} {
-			if _, err := s.ReadAt(chunks[i][:n], at); err != nil && err != io.EOF {
+			if _, err := s.ReadAt(chunks[i][:n], at); err != nil {
 				return false, err
 			}
 		}
