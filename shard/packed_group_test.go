@@ -39,6 +39,9 @@ func TestPackedGroups(t *testing.T) {
 		g.Nulls = c.nulls
 		data := randomTable(g, types, c.rows)
 		for _, p := range []encoding.Profile{encoding.Balanced, encoding.ProfilePlain, encoding.HighCompression, encoding.MinimalSize} {
+			if testing.Short() && p != encoding.Balanced {
+				continue
+			}
 			t.Run(fmt.Sprint(c.nulls, p), func(t *testing.T) {
 				store := storage.NewMemory()
 				writeTable(t, "mem://x/packed", data, WriterOptions{Store: store, StripeRows: 500, Profile: p, Packed: c.packed, NullsApart: p == encoding.Balanced}, 191)

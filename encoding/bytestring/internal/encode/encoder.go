@@ -186,13 +186,23 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 		return plain // without samples
 	}
 	best := ranked.methods[0].method
-	if e.share && best.row.Share != nil && len(v.Bytes()) >= sharedFrom {
+	if e.shares(&ranked) && len(v.Bytes()) >= sharedFrom {
 		if e.shared = best.row.Share(w, &in, e.numbers.Thorough()); e.shared != nil {
 			return plain
 		}
 	}
 	e.ranked = ranked
 	return best
+}
+
+// shares tells whether blocks should share a dictionary. Other encodings profit from long blocks, and estimates of these are not exact: where size
+// counts most, there must be none that may be smaller.
+func (e *Encoder) shares(r *ranking) bool {
+	best := &r.methods[0]
+	if !e.share || best.row.Share == nil || e.o.Profile == encoding.MinimalSize {
+		return false
+	}
+	return !e.numbers.Thorough() || !slices.ContainsFunc(r.methods[1:], func(x estimate) bool { return x.row != best.row && 8*x.size < 9*best.size })
 }
 
 // Blocks that share a dictionary are so small that a value is read quickly.
