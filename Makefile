@@ -58,7 +58,7 @@ sweep: ## run all tests with complete sweeps, or with SWEEP=6 about every sixth 
 
 # Sweeps over bits, cuts and faults use one goroutine, and so do comparisons of whole golden files, long texts and random cases. The detector
 # takes memory of its own.
-RACESKIP := Exchanged|Flip|Cut|Fault|Lie|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus|PeakMemory|WrittenValues|TestSizes|DropTraces|BatchesOf|NamesTheBit$$|Frozen|Mutants|SelectRandom|TestSearch$$|WideWriters|TemporaryFiles|SecretsOf|TestRoundTrips$$|BlockValues|StaleIndex|IndexAnswers|TestMemory|TestQuestions|AgainstOracle|AgainstEval|ChunksGiveMemoryApart|QuantilesOfSamples|FrequentValues|TestFilters|AlternativesWritten|WriteNumberDictionaries|ConditionsOnLengths|TestRandomQuestions|BytesDependOnSpansOnly|ManyAttributes|TestLarge|EveryTerm
+RACESKIP := Exchanged|Flip|Cut|Fault|Lie|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus|PeakMemory|WrittenValues|TestSizes|DropTraces|BatchesOf|NamesTheBit$$|Frozen|Mutants|SelectRandom|TestSearch$$|WideWriters|TemporaryFiles|SecretsOf|TestRoundTrips$$|BlockValues|StaleIndex|IndexAnswers|TestMemory|TestQuestions|AgainstOracle|AgainstEval|ChunksGiveMemoryApart|QuantilesOfSamples|FrequentValues|TestFilters|AlternativesWritten|WriteNumberDictionaries|ConditionsOnLengths|TestNullsApart|TestUnionsWithOffsets|TestRandomQuestions|BytesDependOnSpansOnly|ManyAttributes|TestLarge|EveryTerm
 
 race: ## run the short tests of packages that share data between goroutines, with the race detector
 	CGO_ENABLED=1 $(GO) test -race $(TIMEOUT) -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
