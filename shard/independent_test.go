@@ -4,12 +4,14 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/amudai/amudai-go/filter"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
@@ -122,5 +124,33 @@ func TestSharedDictionaryAsSpecified(t *testing.T) {
 			}
 		}
 		require.True(t, ends[len(texts.Value(i))], texts.Value(i))
+	}
+}
+
+// Questions that do not decode texts are answered where these share a dictionary, too.
+func TestQuestionsOfSharedDictionary(t *testing.T) {
+	s, batches := readFrozen(t, frozenFile(t, "text-sentences-Balanced"))
+	want := map[string]int64{}
+	for _, b := range batches {
+		texts := b.Column(0).(*array.String)
+		for i := range texts.Len() {
+			v := texts.Value(i)
+			for condition, holds := range map[string]bool{
+				"length(text) > 22": len(v) > 22, "text is null": false, "text is not null": true, "text contains 'a1'": strings.Contains(v, "a1"),
+				"text > 'k'": v > "k", "text = 'x'": v == "x",
+			} {
+				if want[condition] += 0; holds {
+					want[condition]++
+				}
+			}
+		}
+	}
+	require.Positive(t, want["length(text) > 22"])
+	for condition, n := range want {
+		f, err := filter.Parse(condition)
+		require.NoError(t, err)
+		got, err := s.Count(t.Context(), f)
+		require.NoError(t, err)
+		require.Equal(t, n, got, condition)
 	}
 }

@@ -107,8 +107,8 @@ func (r *bytesReader[O]) Need(w *work.Worker, rows rowset.Set, add func(storage.
 }
 
 func (r *bytesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
-	var err error
-	if w.Dictionary, err = r.shared.Load(ctx); err != nil {
+	shared, err := r.shared.Load(ctx)
+	if err != nil {
 		return nil, err
 	}
 	c, err := build.NewBytes[O](w.Limit(), int(rows.Len()), r.fixed, r.likely(rows), r.nulls)
@@ -118,15 +118,15 @@ func (r *bytesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.S
 	err = r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
 		switch {
 		case p.Whole():
-			return r.decode(w, p, block, c)
+			return r.decode(w, shared, p, block, c)
 		case p.Sparse():
-			b, err := r.parse(w, p, block)
+			b, err := r.parse(w, shared, p, block)
 			if err != nil {
 				return err
 			}
 			return r.decodeRows(w, p, b, c)
 		}
-		return r.decodePart(w, p, block, c)
+		return r.decodePart(w, shared, p, block, c)
 	})
 	if err != nil {
 		c.Release()
@@ -154,14 +154,14 @@ func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
 	return int64(float64(n) * float64(r.mean) * min(perRow/mean, 2) * 9 / 8)
 }
 
-func (r *bytesReader[O]) parse(w *work.Worker, p *blocks.Part, block []byte) (*bytestring.Block, error) {
+func (r *bytesReader[O]) parse(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte) (*bytestring.Block, error) {
 	return bytestring.Parse(block, p.N, r.fixed,
-		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block)), Dictionary: w.Dictionary}, &w.Bytes)
+		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block)), Dictionary: shared}, &w.Bytes)
 }
 
 // decode decodes a whole block to its final place.
-func (r *bytesReader[O]) decode(w *work.Worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
-	b, err := r.parse(w, p, block)
+func (r *bytesReader[O]) decode(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
+	b, err := r.parse(w, shared, p, block)
 	if err != nil {
 		return err
 	}
@@ -210,14 +210,14 @@ func (r *bytesReader[O]) decodeRows(w *work.Worker, p *blocks.Part, b *bytestrin
 }
 
 // decodePart decodes a block of which some rows are needed, and copies these.
-func (r *bytesReader[O]) decodePart(w *work.Worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
+func (r *bytesReader[O]) decodePart(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
 	s := r.spare.Swap(nil)
 	if s == nil {
 		s = &spareBytes{n: -1}
 	}
 	if s.first != p.First || s.n != p.N {
 		s.n = -1
-		if err := r.decodeSpare(w, p, block, s); err != nil {
+		if err := r.decodeSpare(w, shared, p, block, s); err != nil {
 			return err
 		}
 		s.first, s.n = p.First, p.N
@@ -236,8 +236,8 @@ func (r *bytesReader[O]) decodePart(w *work.Worker, p *blocks.Part, block []byte
 	return nil
 }
 
-func (r *bytesReader[O]) decodeSpare(w *work.Worker, p *blocks.Part, block []byte, s *spareBytes) error {
-	b, err := r.parse(w, p, block)
+func (r *bytesReader[O]) decodeSpare(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, s *spareBytes) error {
+	b, err := r.parse(w, shared, p, block)
 	if err != nil {
 		return err
 	}

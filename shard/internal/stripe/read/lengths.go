@@ -86,8 +86,12 @@ func (r *slicesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rows
 
 // lengths parses blocks, which gives the offsets of values, and decodes none.
 func (r *bytesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	shared, err := r.shared.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out, err := readFixed(ctx, w, r.data, rows, 8, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
-		b, err := r.parse(w, p, block)
+		b, err := r.parse(w, shared, p, block)
 		if err != nil {
 			return err
 		}

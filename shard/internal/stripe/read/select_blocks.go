@@ -48,8 +48,8 @@ func (r *bytesReader[O]) atOnce() int {
 }
 
 func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error) {
-	var err error
-	if w.Dictionary, err = r.shared.Load(ctx); err != nil {
+	shared, err := r.shared.Load(ctx)
+	if err != nil {
 		return nil, err
 	}
 	var c *build.Bytes[O]
@@ -69,7 +69,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 				return nil, err
 			}
 		}
-		b, err := r.parse(w, p, block)
+		b, err := r.parse(w, shared, p, block)
 		if err != nil {
 			return nil, err
 		}

@@ -72,13 +72,12 @@ func (o *Limits) CheckFree(n, size int64) error {
 // Worker is the scratch memory of one goroutine for the time of one read.
 type Worker struct {
 	blocks.Scratch
-	Limits     Limits
-	Numeric    numeric.Scratch
-	Bytes      bytestring.Scratch
-	Dictionary *bytestring.Dictionary // of the blocks that are being read, nil if they share none
-	Codes      []uint32
-	Words      []uint64
-	Bits       []byte
+	Limits  Limits
+	Numeric numeric.Scratch
+	Bytes   bytestring.Scratch
+	Codes   []uint32
+	Words   []uint64
+	Bits    []byte
 
 	// Of conditions.
 	Found    []uint64 // a bit per row of a block, as words
@@ -106,7 +105,7 @@ func Get(maxBlock int64, o *table.ReadOptions) *Worker {
 
 // Put gives the worker to other reads. It drops the options, which may hold much memory.
 func (w *Worker) Put() {
-	w.Limits, w.Prefetched, w.Counters, w.Known, w.Dictionary = Limits{}, nil, nil, nil, nil
+	w.Limits, w.Prefetched, w.Counters, w.Known = Limits{}, nil, nil, nil
 	workers.Put(w)
 }
 
