@@ -20,49 +20,28 @@ const DefaultMaxBytes = 1 << 30
 
 // Stored is a VALUE_DICTIONARY buffer that is not read yet.
 type Stored struct {
-	reader      storage.Reader
-	start, size int64 // in bytes
-	most        int64 // of them, and of its values in memory
-	node        blocks.Node
-	fixed       uint32                    // bytes of every value, 0 if it varies
-	key         func(value []byte) uint64 // of numbers, see dictionary.Dictionary
-	positions   uint64                    // of the node: there are no more entries, but for one of null
-	sum         []byte                    // checksum of the whole buffer; none in buffers of other writers
+	*buffer
+	most      int64 // of its bytes, and of its values in memory
+	node      blocks.Node
+	fixed     uint32                    // bytes of every value, 0 if it varies
+	key       func(value []byte) uint64 // of numbers, see dictionary.Dictionary
+	positions uint64                    // of the node: there are no more entries, but for one of null
 }
 
 // Open finds a VALUE_DICTIONARY buffer of a node of so many positions; it reads nothing of it. One of more than
 // maxBytes is an error; 0 means DefaultMaxBytes.
 func Open(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.EncodedBuffer, positions uint64, maxBytes int64) (*Stored, error) {
-	r, err := src.Artifact(ctx, node.ID, b.GetBuffer())
+	most := cmp.Or(maxBytes, DefaultMaxBytes)
+	found, err := openBuffer(ctx, src, node, b, "value dictionary", most)
 	if err != nil {
 		return nil, err
 	}
-	size, err := r.Size(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &Stored{reader: r, node: node, fixed: node.FixedSize, positions: positions, sum: b.GetChecksums()}
+	s := &Stored{buffer: found, most: most, node: node, fixed: node.FixedSize, positions: positions}
 	if t, ok := stripe.NumberType(node.Type, node.Signed); ok {
 		s.fixed, s.key = uint32(t.Size()), dictionary.NumberKey(t)
 	}
-	start, end, err := blocks.RangeOf(b.GetBuffer(), size)
-	if err != nil {
-		return nil, s.wrap(err)
-	}
-	s.most = cmp.Or(maxBytes, DefaultMaxBytes)
-	if s.start, s.size = start, end-start; s.size > s.most {
-		return nil, s.wrap(fault.Limitf("value dictionary of %d bytes", s.size))
-	}
 	return s, nil
 }
-
-// wrap adds the buffer and its artifact to an error.
-func (s *Stored) wrap(err error) error {
-	return fault.Of(fault.InBuffer(err, shardpb.BufferKind_VALUE_DICTIONARY.String(), s.start), s.reader.Name())
-}
-
-// Size is the size of the buffer in bytes.
-func (s *Stored) Size() int64 { return s.size }
 
 // Read reads and checks the dictionary, unless have are its bytes. Its start is checked before the rest is read, and
 // memory grows with the bytes that arrive. raw are the bytes that were read, which may come

@@ -90,4 +90,4 @@ func (w *decimalWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	})
 }
 
-func (w *decimalWriter) release() { w.blocks.Pipeline.Release(w.ctx) }
+func (w *decimalWriter) release() { w.blocks.Release(w.ctx) }
