@@ -83,13 +83,14 @@ func (r *Root) writeBeside(ctx context.Context, w *shardwriter.Writer, f *old) e
 		return err
 	}
 	data, uses := container.Container(f.url)+name, false
-	if err := r.write(ctx, w, func(a storage.Reader) string {
+	links := shardwriter.Links{Descriptors: true, URL: func(a storage.Reader) string {
 		if a == f.Root() {
 			uses = true
 			return data
 		}
 		return f.ArtifactURL(a)
-	}); err != nil || !uses {
+	}}
+	if err := r.write(ctx, w, &links); err != nil || !uses {
 		return err
 	}
 	return f.link(ctx, data)

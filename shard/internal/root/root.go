@@ -14,6 +14,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
 // Root is the root of a shard. Its files stay open as long as it is used. What it refers to is shared by all roots and must not be changed.
@@ -28,10 +30,23 @@ type Root struct {
 	Indexes []Index // of the rows of all stripes
 }
 
-// Stripe is a stripe of a root: one of any shard of the same schema, with indexes of its rows.
+// Stripe is a stripe of a root: fields of stored stripes of any shards, and fields that are built when the root is written.
 type Stripe struct {
-	*shardfile.Stripe
-	Indexes []Index
+	// Of is the stored stripe that has the records; nil if all fields are built.
+	Of *shardfile.Stripe
+	// Fields says where the fields are, by schema id of the root. Nil means those of Of with the same ids.
+	Fields []shardwriter.Field
+	// Build makes the fields that are not stored. It may be nil.
+	Build func(context.Context) (*stripe.Finished, error)
+	// Deleted is the number of records that are marked as deleted.
+	Deleted uint64
+	Indexes []Index // of its rows
+}
+
+// ofStripe is a stored stripe as it is.
+func ofStripe(ctx context.Context, s *shardfile.Stripe, f *shardfile.File) (Stripe, error) {
+	m, err := s.Indexes(ctx)
+	return Stripe{Of: s, Deleted: s.Directory().DeletedRecordCount, Indexes: stored(f, s.Index(), m)}, err
 }
 
 // Index is an index of a root. It is stored, or is built when the root is written.
@@ -79,11 +94,11 @@ func Of(ctx context.Context, f *shardfile.File) (Root, error) {
 		return r, err
 	}
 	for i := range f.NumStripes() {
-		m, err := f.Stripe(i).Indexes(ctx)
+		s, err := ofStripe(ctx, f.Stripe(i), f)
 		if err != nil {
 			return r, err
 		}
-		r.Stripes = append(r.Stripes, Stripe{f.Stripe(i), stored(f, i, m)})
+		r.Stripes = append(r.Stripes, s)
 	}
 	m, err := f.Indexes(ctx)
 	r.Indexes = stored(f, fault.None, m)

@@ -50,23 +50,17 @@ func (r *Root) options(o shardwriter.Options) shardwriter.Options {
 	return o
 }
 
-// moved is the URL from now on of an artifact that the new root refers to. Without it, data are copied.
-type moved func(storage.Reader) string
-
-// write writes the stripes and the indexes of the root.
-func (r *Root) write(ctx context.Context, w *shardwriter.Writer, to moved) error {
+// write writes the stripes and the indexes of the root. Without links, it copies what is stored.
+func (r *Root) write(ctx context.Context, w *shardwriter.Writer, to *shardwriter.Links) error {
+	if err := r.inherit(ctx, w, to); err != nil {
+		return err
+	}
 	for _, s := range r.Stripes {
 		indexes, err := writeIndexes(ctx, w, s.Indexes, to)
 		if err != nil {
 			return err
 		}
-		o := shardwriter.StripeOptions{Indexes: indexes}
-		if to == nil {
-			err = w.CopyStripe(ctx, s.Stripe, o)
-		} else {
-			err = w.LinkStripe(ctx, s.Stripe, to, o)
-		}
-		if err != nil {
+		if err := s.write(ctx, w, to, shardwriter.StripeOptions{Indexes: indexes}); err != nil {
 			return err
 		}
 	}
@@ -77,7 +71,49 @@ func (r *Root) write(ctx context.Context, w *shardwriter.Writer, to moved) error
 	return err
 }
 
-func writeIndexes(ctx context.Context, w *shardwriter.Writer, all []Index, to moved) (out []*shardpb.IndexDescriptor, err error) {
+// write builds the fields that are not stored, and writes the stripe.
+func (s *Stripe) write(ctx context.Context, w *shardwriter.Writer, to *shardwriter.Links, o shardwriter.StripeOptions) error {
+	c := shardwriter.Composed{Of: s.Of, Fields: s.Fields, Deleted: s.Deleted}
+	if s.Build != nil {
+		var err error
+		if c.New, err = s.Build(ctx); err != nil {
+			return err
+		}
+		defer c.New.Release()
+	}
+	return w.AddStripe(ctx, c, to, o)
+}
+
+// inherit has those descriptors of the whole shard referred to that another shard of the same stripes has.
+func (r *Root) inherit(ctx context.Context, w *shardwriter.Writer, to *shardwriter.Links) error {
+	if to == nil || !to.Descriptors || len(r.Stripes) < 2 || r.Stripes[0].Of == nil {
+		return nil
+	}
+	f := r.Stripes[0].Of.File()
+	if f.NumStripes() != len(r.Stripes) {
+		return nil
+	}
+	from := make([]uint32, r.Schema.IDCount())
+	for id := range from {
+		from[id] = uint32(id)
+	}
+	for i, s := range r.Stripes {
+		if s.Of != f.Stripe(i) {
+			return nil
+		}
+		for id, field := range s.Fields {
+			if i == 0 && field.Stripe == s.Of {
+				from[id] = field.ID
+			}
+			if field.Stripe != s.Of || field.ID != from[id] {
+				from[id] = shardwriter.Missing
+			}
+		}
+	}
+	return w.InheritFields(ctx, f, from, *to)
+}
+
+func writeIndexes(ctx context.Context, w *shardwriter.Writer, all []Index, to *shardwriter.Links) (out []*shardpb.IndexDescriptor, err error) {
 	for _, x := range all {
 		var d *shardpb.IndexDescriptor
 		switch {
@@ -86,7 +122,7 @@ func writeIndexes(ctx context.Context, w *shardwriter.Writer, all []Index, to mo
 		case to == nil:
 			d, err = w.CopyIndex(ctx, x.File, x.Stripe, x.Descriptor)
 		default:
-			d, err = x.link(ctx, w, to)
+			d, err = x.link(ctx, w, to.URL)
 		}
 		if err != nil {
 			return nil, err
@@ -106,7 +142,7 @@ func (x *Index) build(ctx context.Context, w *shardwriter.Writer) (*shardpb.Inde
 }
 
 // link is the description of a stored index with references of the new root. An artifact that is missing stays so.
-func (x *Index) link(ctx context.Context, w *shardwriter.Writer, to moved) (*shardpb.IndexDescriptor, error) {
+func (x *Index) link(ctx context.Context, w *shardwriter.Writer, moved func(storage.Reader) string) (*shardpb.IndexDescriptor, error) {
 	d := proto.Clone(x.Descriptor).(*shardpb.IndexDescriptor)
 	for _, a := range d.Artifacts {
 		if a.DataRef == nil {
@@ -115,7 +151,7 @@ func (x *Index) link(ctx context.Context, w *shardwriter.Writer, to moved) (*sha
 		at, err := x.File.IndexArtifact(ctx, x.Stripe, a.DataRef)
 		switch {
 		case err == nil:
-			a.DataRef.Url = container.Relative(w.URL(), to(at.Reader))
+			a.DataRef.Url = container.Relative(w.URL(), moved(at.Reader))
 		case a.DataRef.Url == "" || !errors.Is(err, fs.ErrNotExist) && !fault.Is(err):
 			return nil, err
 		}

@@ -231,6 +231,54 @@ func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFiel
 	return m, nil
 }
 
+// DescriptorRef is the place of a descriptor, and the checksum of the message there.
+type DescriptorRef struct {
+	Artifact storage.Reader // belongs to the File
+	Range    Range          // of the frame
+	Checksum uint32
+}
+
+// DescriptorRef is the place of the stripe's descriptor of a schema id; ok is false if there is none, or if its checksum is not known without reading it.
+func (s *Stripe) DescriptorRef(ctx context.Context, id uint32) (ref DescriptorRef, ok bool, err error) {
+	l, err := s.fieldList(ctx)
+	if err != nil || uint64(id) >= uint64(l.Len()) {
+		return ref, false, err
+	}
+	url, _, _ := l.At(int(id))
+	at, err := s.f.artifact(ctx, l.at, url)
+	if err != nil {
+		return ref, false, s.inField(err, id, -1, l.at)
+	}
+	return l.ref(int(id), at)
+}
+
+// DescriptorRef is the place of the shard's descriptor of a schema id, as [Stripe.DescriptorRef].
+func (f *File) DescriptorRef(ctx context.Context, id uint32) (ref DescriptorRef, ok bool, err error) {
+	l, err := f.fieldList(ctx)
+	if err != nil || uint64(id) >= uint64(l.Len()) {
+		return ref, false, err
+	}
+	url, _, _ := l.At(int(id))
+	if url, err = f.ownURL(url); err != nil {
+		return ref, false, err
+	}
+	at, err := f.artifact(ctx, l.at, url)
+	if err != nil {
+		return ref, false, err
+	}
+	return l.ref(int(id), at)
+}
+
+// ref is the place of entry i in an artifact.
+func (l *fieldList) ref(i int, at *artifact) (DescriptorRef, bool, error) {
+	start, end := l.Range(i)
+	sum, ok := l.Sum(i)
+	if start > end || end > uint64(at.size) {
+		return DescriptorRef{}, false, fault.Corruptf("descriptor %d from %d up to %d does not fit into %d bytes", i, start, end, at.size)
+	}
+	return DescriptorRef{at, Range{int64(start), int64(end)}, sum}, ok && start < end, nil
+}
+
 // inField adds the field of a descriptor to an error.
 func (s *Stripe) inField(err error, id uint32, offset int64, at *artifact) error {
 	return fault.InStripe(fault.Of(fault.In(err, fieldElement(id), offset), at.Name()), s.index)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 
 	"google.golang.org/protobuf/proto"
 
@@ -11,87 +12,213 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
 )
 
-// CopyStripe appends a stripe of another shard with the same schema: its buffers byte for byte, its descriptors with new
-// references, and its properties. Fields that the stripe lacks stay missing. The bytes of buffers are not checked.
-func (w *Writer) CopyStripe(ctx context.Context, src *shardfile.Stripe, o StripeOptions) error {
-	nodes, d, err := w.readStripe(ctx, src, &o, func(id uint32, b *shardpb.EncodedBuffer) (part, error) { return copyBuffer(ctx, src, id, b) })
+// Composed is a stripe that is made of stored and of new fields.
+type Composed struct {
+	// Of is the stored stripe whose records, directory and properties the new one has; nil if all fields are new.
+	Of *shardfile.Stripe
+	// Fields says where the fields are, by schema id of the new shard. Nil means those of Of with the same ids.
+	Fields []Field
+	// New are fields that are not stored yet. The caller releases it. It may be nil.
+	New *stripe.Finished
+	// Deleted is the number of records that the marker of deleted records marks.
+	Deleted uint64
+}
+
+// Field is the place of a field: a schema id of a stored stripe or, without one, of Composed.New. A stored stripe may lack the field, and Missing is in none:
+// the values are null.
+type Field struct {
+	Stripe *shardfile.Stripe
+	ID     uint32
+}
+
+// Missing is the ID of a field without values.
+const Missing = math.MaxUint32
+
+// Links says how a new root refers to what is stored. Without them, data are copied.
+type Links struct {
+	// URL is the absolute URL of an artifact from now on. Buffers in artifacts that have another name by then are found as long as their bytes do
+	// not change.
+	URL func(r storage.Reader) string
+	// Descriptors are referred to where they are, too, if that is in the folder of the new root: a change of one column of many writes little. Their
+	// readers need one more artifact.
+	Descriptors bool
+}
+
+// AddStripe appends a stripe that is made of others: with copies of their buffers byte for byte, which are not checked, or with references to them.
+func (w *Writer) AddStripe(ctx context.Context, c Composed, to *Links, o StripeOptions) error {
+	if c.Of == nil {
+		return w.AppendStripe(ctx, c.New, o)
+	}
+	if err := w.usable(); err != nil {
+		return err
+	}
+	s, err := schema.Parse(w.message)
 	if err != nil {
 		return err
+	}
+	ids, err := postOrder(s)
+	if err != nil {
+		return err
+	}
+	finished := map[uint32]*stripe.Node{}
+	if c.New != nil {
+		o.Features |= c.New.Features
+		for i := range c.New.Nodes {
+			finished[c.New.Nodes[i].ID] = &c.New.Nodes[i]
+		}
+	}
+	d, err := c.directory(ctx, finished, &o)
+	if err != nil {
+		return err
+	}
+	var nodes []node
+	for _, id := range ids { // the order in which buffers are written
+		n, err := w.fieldNode(ctx, c.field(id), finished, id, to)
+		if err != nil {
+			return err
+		}
+		if n != nil {
+			nodes = append(nodes, *n)
+		}
 	}
 	return w.appendStripe(ctx, nodes, d, o)
 }
 
-// LinkStripe appends a stripe of another shard with the same schema by reference: its metadata is written, and refers to the
-// artifacts that hold its buffers. moved is the URL of such an artifact from now on. Buffers in artifacts that have another name
-// by then are found as long as their bytes do not change.
-func (w *Writer) LinkStripe(ctx context.Context, src *shardfile.Stripe, moved func(r storage.Reader) string, o StripeOptions) error {
-	if err := w.usable(); err != nil {
-		return err
-	}
-	nodes, d, err := w.readStripe(ctx, src, &o, func(id uint32, b *shardpb.EncodedBuffer) (part, error) {
-		p := part{desc: proto.Clone(b).(*shardpb.EncodedBuffer)}
-		for _, ref := range []*commonpb.DataRef{p.desc.Buffer, p.desc.BlockMap} {
-			if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
-				continue
-			}
-			r, err := src.Artifact(ctx, id, ref)
-			if err != nil {
-				return p, err
-			}
-			ref.Url = container.Relative(w.url, moved(r))
-			w.urls[ref.Url] = true
-		}
-		return p, nil
-	})
+// directory is the directory of the stripe so far. It adds the properties of the stripe to o.
+func (c *Composed) directory(ctx context.Context, finished map[uint32]*stripe.Node, o *StripeOptions) (*shardpb.StripeDirectory, error) {
+	properties, err := c.Of.Properties(ctx)
 	if err != nil {
-		return err
-	}
-	return w.describeStripe(ctx, nodes, d, o)
-}
-
-// readStripe reads the metadata of a stripe, in the order in which buffers are written. It adds the stripe's properties to o.
-func (w *Writer) readStripe(ctx context.Context, src *shardfile.Stripe, o *StripeOptions, buffer func(id uint32, b *shardpb.EncodedBuffer) (part, error)) ([]node, *shardpb.StripeDirectory, error) {
-	s, err := schema.Parse(w.message)
-	if err != nil {
-		return nil, nil, err
-	}
-	ids, err := postOrder(s)
-	if err != nil {
-		return nil, nil, err
-	}
-	var nodes []node
-	for _, id := range ids {
-		m, err := src.Descriptor(ctx, id)
-		if err != nil {
-			return nil, nil, err
-		}
-		if m == nil {
-			continue
-		}
-		n, err := w.readNode(src, id, m, buffer)
-		if err != nil {
-			return nil, nil, err
-		}
-		nodes = append(nodes, n)
-	}
-	properties, err := src.Properties(ctx)
-	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o.Properties = append(shardfile.PropertiesFromProto(properties.CustomProperties), o.Properties...)
 	o.Standard = append(shardfile.PropertiesFromProto(properties.StandardProperties), o.Standard...)
-	return nodes, &shardpb.StripeDirectory{
-		TotalRecordCount: src.Directory().TotalRecordCount, DeletedRecordCount: src.Directory().DeletedRecordCount,
-		RawDataSize: src.Directory().RawDataSize,
-	}, nil
+	stored := c.Of.Directory()
+	d := &shardpb.StripeDirectory{TotalRecordCount: stored.TotalRecordCount, DeletedRecordCount: c.Deleted, RawDataSize: stored.RawDataSize}
+	if c.Fields != nil && d.RawDataSize != nil {
+		d.RawDataSize, err = c.rawSize(ctx, finished, *d.RawDataSize)
+	}
+	return d, err
 }
 
-func (w *Writer) readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor, buffer func(id uint32, b *shardpb.EncodedBuffer) (part, error)) (node, error) {
+// rawSize is the size of the stripe before encoding: that of Of, without the fields that are left out and with those that come. It is nil if one of
+// them does not tell it.
+func (c *Composed) rawSize(ctx context.Context, finished map[uint32]*stripe.Node, size uint64) (*uint64, error) {
+	used := map[uint32]bool{}
+	known := true
+	count := func(f *shardpb.FieldDescriptor, add bool) {
+		switch {
+		case f == nil:
+		case f.RawDataSize == nil || !add && *f.RawDataSize > size:
+			known = false
+		case add:
+			size += *f.RawDataSize
+		default:
+			size -= *f.RawDataSize
+		}
+	}
+	for _, f := range c.Fields {
+		switch {
+		case f.Stripe == nil:
+			if n := finished[f.ID]; n != nil {
+				count(n.Field, true)
+			}
+		case f.Stripe == c.Of:
+			used[f.ID] = true
+		default:
+			d, err := f.Stripe.Descriptor(ctx, f.ID)
+			if err != nil {
+				return nil, err
+			}
+			count(d.GetField(), true)
+		}
+	}
+	n, err := c.Of.IDCount(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for id := range n {
+		if used[id] {
+			continue
+		}
+		d, err := c.Of.Descriptor(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		count(d.GetField(), false)
+	}
+	if !known {
+		return nil, nil
+	}
+	return &size, nil
+}
+
+// field is the place of a field of the new stripe.
+func (c *Composed) field(id uint32) Field {
+	if c.Fields == nil {
+		return Field{c.Of, id}
+	}
+	return c.Fields[id]
+}
+
+// fieldNode is the field of a schema id at a place, nil if its values are missing.
+func (w *Writer) fieldNode(ctx context.Context, f Field, finished map[uint32]*stripe.Node, id uint32, to *Links) (*node, error) {
+	if f.Stripe == nil {
+		added := finished[f.ID]
+		if added == nil {
+			return nil, nil
+		}
+		n := newNode(*added)
+		n.id = id
+		return &n, nil
+	}
+	if to != nil && to.Descriptors && w.o.Edition != edition.Reference {
+		at, ok, err := f.Stripe.DescriptorRef(ctx, f.ID)
+		if err != nil {
+			return nil, err
+		}
+		if url, beside := w.beside(at, *to); ok && beside {
+			return &node{id: id, place: &place{url, frame{at.Range, at.Checksum}}, stored: f}, nil
+		}
+	}
+	d, err := f.Stripe.Descriptor(ctx, f.ID)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	n, err := w.readNode(f.Stripe, id, d, func(b *shardpb.EncodedBuffer) (part, error) {
+		if to == nil {
+			return copyBuffer(ctx, f, b)
+		}
+		return w.linkBuffer(ctx, f, b, to.URL)
+	})
+	return &n, err
+}
+
+// linkBuffer is a buffer of a field where it is.
+func (w *Writer) linkBuffer(ctx context.Context, f Field, b *shardpb.EncodedBuffer, moved func(storage.Reader) string) (part, error) {
+	p := part{desc: proto.Clone(b).(*shardpb.EncodedBuffer)}
+	for _, ref := range []*commonpb.DataRef{p.desc.Buffer, p.desc.BlockMap} {
+		if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
+			continue
+		}
+		r, err := f.Stripe.Artifact(ctx, f.ID, ref)
+		if err != nil {
+			return p, err
+		}
+		ref.Url = container.Relative(w.url, moved(r))
+		w.urls[ref.Url] = true
+	}
+	return p, nil
+}
+
+// readNode is the field of a schema id as a stored stripe describes it.
+func (w *Writer) readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor, buffer func(b *shardpb.EncodedBuffer) (part, error)) (node, error) {
 	n := node{id: id, field: m.Field}
 	in := func(err error) error {
 		return fault.InStripe(fault.In(err, fmt.Sprintf("field %d", id), -1), src.Index())
@@ -112,7 +239,7 @@ func (w *Writer) readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFie
 		default:
 			e.packed = native.PackedGroup
 			for _, b := range native.Buffers {
-				p, err := buffer(id, b)
+				p, err := buffer(b)
 				if err != nil {
 					return n, err
 				}
@@ -142,13 +269,14 @@ func (w *Writer) moveReferences(src *shardfile.Stripe, p *shardpb.ExternalParque
 	return nil
 }
 
-func copyBuffer(ctx context.Context, src *shardfile.Stripe, id uint32, b *shardpb.EncodedBuffer) (part, error) {
+// copyBuffer is a buffer of a field, to be copied.
+func copyBuffer(ctx context.Context, f Field, b *shardpb.EncodedBuffer) (part, error) {
 	p := part{desc: proto.Clone(b).(*shardpb.EncodedBuffer), mapOffset: -1}
 	start, end := b.GetBuffer().GetRange().GetStart(), b.GetBuffer().GetRange().GetEnd()
 	if start == end {
 		return p, nil
 	}
-	r, err := src.Artifact(ctx, id, b.Buffer)
+	r, err := f.Stripe.Artifact(ctx, f.ID, b.Buffer)
 	if err != nil {
 		return p, err
 	}

@@ -3,6 +3,7 @@ package shardwriter
 import (
 	"context"
 	"slices"
+	"strings"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -83,10 +84,20 @@ func (w *Writer) urlList() []string {
 // that the reference does not read, a shard of one stripe has no descriptors of its own: those of the stripe say the same.
 func (w *Writer) writeFields(ctx context.Context) (*commonpb.DataRef, error) {
 	if len(w.stripes) == 1 && w.o.Edition != edition.Reference {
-		return w.writeFieldList(ctx, nil, &w.tree.FieldList)
+		return w.writeFieldList(ctx, nil, nil, &w.tree.FieldList)
 	}
-	list := make([]frame, w.ids)
+	if err := w.readFirst(ctx); err != nil {
+		return nil, err
+	}
+	list, urls := make([]frame, w.ids), []string(nil)
 	for id, payload := range w.fields {
+		if p, ok := w.inherited[uint32(id)]; ok {
+			if urls == nil {
+				urls = make([]string, w.ids)
+			}
+			list[id], urls[id] = p.frame, p.url
+			continue
+		}
 		if payload == nil {
 			continue
 		}
@@ -101,16 +112,49 @@ func (w *Writer) writeFields(ctx context.Context) (*commonpb.DataRef, error) {
 			return nil, err
 		}
 	}
-	return w.writeFieldList(ctx, list, &w.tree.FieldList)
+	return w.writeFieldList(ctx, list, urls, &w.tree.FieldList)
 }
 
-// writeFieldList writes the list of the descriptors of all schema ids. Its checksum becomes sum.
-func (w *Writer) writeFieldList(ctx context.Context, list []frame, sum *uint32) (*commonpb.DataRef, error) {
+// InheritFields has descriptors of the whole shard referred to that another one has, whose stripes are those of this one. from is the schema id there
+// of one here, or Missing. It comes before the first stripe, all of whose descriptors are then referred to, too. Where the
+// other shard has none, nothing is inherited.
+func (w *Writer) InheritFields(ctx context.Context, f *shardfile.File, from []uint32, to Links) error {
+	if w.o.Edition == edition.Reference {
+		return nil
+	}
+	w.inherited = map[uint32]place{}
+	for id, old := range from {
+		if old == Missing {
+			continue
+		}
+		at, ok, err := f.DescriptorRef(ctx, old)
+		if err != nil {
+			return err
+		}
+		if url, beside := w.beside(at, to); ok && beside {
+			w.inherited[uint32(id)] = place{url, frame{at.Range, at.Checksum}}
+			w.urls[url] = true
+		}
+	}
+	return nil
+}
+
+// beside is the url of a descriptor that is stored in the folder of the root.
+func (w *Writer) beside(at shardfile.DescriptorRef, to Links) (url string, ok bool) {
+	if at.Artifact == nil {
+		return "", false
+	}
+	url = container.Relative(w.url, to.URL(at.Artifact))
+	return url, !strings.Contains(url, "/")
+}
+
+// writeFieldList writes the list of the descriptors of all schema ids; urls is nil if all are in the root. Its checksum becomes sum.
+func (w *Writer) writeFieldList(ctx context.Context, list []frame, urls []string, sum *uint32) (*commonpb.DataRef, error) {
 	starts, ends, sums := make([]uint64, len(list)), make([]uint64, len(list)), make([]uint32, len(list))
 	for id, f := range list {
 		starts[id], ends[id], sums[id] = uint64(f.Start), uint64(f.End), f.sum
 	}
-	f, err := w.writeFrame(ctx, reflist.Append(nil, nil, starts, ends, sums))
+	f, err := w.writeFrame(ctx, reflist.Append(nil, urls, starts, ends, sums))
 	*sum = f.sum
 	return f.ref(), err
 }

@@ -40,6 +40,14 @@ type node struct {
 	id        uint32
 	field     *shardpb.FieldDescriptor
 	encodings []encoding
+	place     *place // of the descriptor that is stored already, instead of a field and encodings
+	stored    Field  // which that describes
+}
+
+// place is the place of a descriptor in an artifact of the root's folder.
+type place struct {
+	url string
+	frame
 }
 
 // encoding is an encoding of a field.
@@ -63,16 +71,7 @@ type part struct {
 func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeOptions) error {
 	nodes := make([]node, len(f.Nodes))
 	for i, n := range f.Nodes {
-		nodes[i] = node{id: n.ID, field: n.Field}
-		if n.Parquet != nil || len(n.Buffers) > 0 || len(n.Group) == 0 {
-			nodes[i].encodings = append(nodes[i].encodings, encoding{buffers: partsOf(n.Buffers), parquet: n.Parquet})
-		}
-		if len(n.Alternative) > 0 {
-			nodes[i].encodings = append(nodes[i].encodings, encoding{buffers: partsOf(n.Alternative)})
-		}
-		if len(n.Group) > 0 {
-			nodes[i].encodings = append(nodes[i].encodings, encoding{buffers: partsOf(n.Group), packed: true})
-		}
+		nodes[i] = newNode(n)
 	}
 	if err := w.checkNodes(nodes, f.Rows); err != nil {
 		return w.fail(err)
@@ -82,6 +81,21 @@ func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeO
 		d.RawDataSize = &raw
 	}
 	return w.appendStripe(ctx, nodes, d, o)
+}
+
+// newNode is a finished field.
+func newNode(n stripe.Node) node {
+	out := node{id: n.ID, field: n.Field}
+	if n.Parquet != nil || len(n.Buffers) > 0 || len(n.Group) == 0 {
+		out.encodings = append(out.encodings, encoding{buffers: partsOf(n.Buffers), parquet: n.Parquet})
+	}
+	if len(n.Alternative) > 0 {
+		out.encodings = append(out.encodings, encoding{buffers: partsOf(n.Alternative)})
+	}
+	if len(n.Group) > 0 {
+		out.encodings = append(out.encodings, encoding{buffers: partsOf(n.Group), packed: true})
+	}
+	return out
 }
 
 // inParquet reports whether an encoding of a field is in a Parquet file.
@@ -169,6 +183,11 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 // describeStripe writes the metadata of a stripe whose buffers have their places. It sets the references of d.
 func (w *Writer) describeStripe(ctx context.Context, nodes []node, d *shardpb.StripeDirectory, o StripeOptions) (err error) {
 	w.features |= o.Features
+	if len(w.stripes) > 0 {
+		if err := w.readFirst(ctx); err != nil {
+			return w.fail(err)
+		}
+	}
 	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
 	var sums shardfile.StripeChecksums
 	if d.FieldListRef, err = w.writeDescriptors(ctx, nodes, &sums.FieldList); err != nil {
@@ -380,9 +399,19 @@ func (c *comparer) Write(p []byte) (int, error) {
 // writeDescriptors writes the descriptors of nodes, which are sorted by schema id, and their list. It also merges them into
 // those of the shard. Ids without a node have an empty entry. The checksum of the list becomes sum.
 func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32) (*commonpb.DataRef, error) {
-	list := make([]frame, w.ids)
+	list, urls := make([]frame, w.ids), []string(nil)
 	var field, payload []byte
 	for _, n := range nodes {
+		if p := n.place; p != nil {
+			if urls == nil {
+				urls = make([]string, w.ids)
+			}
+			list[n.id], urls[n.id], w.urls[p.url] = p.frame, p.url, true
+			if err := w.addStored(ctx, n); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		encodings := &shardpb.StripeFieldDescriptor{}
 		for _, e := range n.encodings {
 			encodings.Encodings = append(encodings.Encodings, e.message())
@@ -402,7 +431,7 @@ func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32
 			return nil, err
 		}
 	}
-	return w.writeFieldList(ctx, list, sum)
+	return w.writeFieldList(ctx, list, urls, sum)
 }
 
 func (e encoding) message() *shardpb.DataEncoding {
@@ -433,6 +462,42 @@ func (w *Writer) addField(id uint32, next *shardpb.FieldDescriptor, encoded []by
 	}
 	w.fields[id], err = marshal.MarshalAppend([]byte{}, stats.Merge(acc, next))
 	return err
+}
+
+// addStored is addField for a field whose descriptor is stored. That of the first stripe is not read unless another stripe comes, because a shard of one
+// stripe needs no descriptors of its own.
+func (w *Writer) addStored(ctx context.Context, n node) error {
+	if _, ok := w.inherited[n.id]; ok {
+		return nil
+	}
+	if len(w.stripes) == 0 {
+		w.unread[n.id] = n.stored
+		return nil
+	}
+	d, err := n.stored.Stripe.Descriptor(ctx, n.stored.ID)
+	if err != nil {
+		return err
+	}
+	encoded, err := marshal.Marshal(d.Field)
+	if err != nil {
+		return err
+	}
+	return w.addField(n.id, d.Field, encoded)
+}
+
+// readFirst reads the descriptors of the first stripe that were not read so far.
+func (w *Writer) readFirst(ctx context.Context) error {
+	for id, f := range w.unread {
+		d, err := f.Stripe.Descriptor(ctx, f.ID)
+		if err == nil {
+			w.fields[id], err = marshal.Marshal(d.Field)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	clear(w.unread)
+	return nil
 }
 
 // merged is the shard's descriptor so far, nil if there is none.

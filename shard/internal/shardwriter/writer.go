@@ -94,9 +94,12 @@ type Writer struct {
 	rows    uint64
 	urls    map[string]bool
 	fields  [][]byte // descriptor of each schema id so far, encoded
-	buf     []byte
-	ended   bool
-	err     error // after which only Abort works
+	// inherited are the descriptors of the shard that are stored already.
+	inherited map[uint32]place
+	unread    map[uint32]Field // stored fields of the first stripe that are not in fields yet
+	buf       []byte
+	ended     bool
+	err       error // after which only Abort works
 }
 
 // ErrEnded is the error of a writer that is used after Close or Abort.
@@ -134,7 +137,7 @@ func newWriter(location string, message []byte, o Options) (*Writer, error) {
 	if o.CreationMax.IsZero() {
 		o.CreationMax = o.CreationTime
 	}
-	w := &Writer{o: o, location: location, message: message, urls: map[string]bool{}}
+	w := &Writer{o: o, location: location, message: message, urls: map[string]bool{}, unread: map[uint32]Field{}}
 	for i, t := range []time.Time{o.CreationTime, o.CreationMax} {
 		if w.created[i], err = shardfile.Ticks(t); err != nil {
 			return nil, fmt.Errorf("WriterOptions.CreationTime: %w", err)

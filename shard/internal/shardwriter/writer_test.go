@@ -355,7 +355,7 @@ func TestCancelledWriterLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestCopyStripe(t *testing.T) {
+func TestCopyOfStripes(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	for _, from := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
@@ -366,7 +366,7 @@ func TestCopyStripe(t *testing.T) {
 			w, err := shardwriter.Create(ctx, b, testSchema(t), shardwriter.Options{Layout: to, CreationTime: created})
 			require.NoError(t, err)
 			for i := range src.NumStripes() {
-				require.NoError(t, w.CopyStripe(ctx, src.Stripe(i), shardwriter.StripeOptions{}))
+				require.NoError(t, w.AddStripe(ctx, shardwriter.Composed{Of: src.Stripe(i)}, nil, shardwriter.StripeOptions{}))
 			}
 			require.NoError(t, w.Close(ctx))
 			checkShard(t, openShard(t, b, shardfile.OpenOptions{}), 3)

@@ -140,7 +140,7 @@ func (r *RecoverReport) save(ctx context.Context, f *shardfile.File, good []int,
 	}
 	r.Saved = len(good)
 	for _, s := range saved.Stripes {
-		r.Rows += s.Rows()
+		r.Rows += s.Of.Rows()
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (r *RecoverReport) rest(ctx context.Context, f *shardfile.File, good []int)
 		if err != nil {
 			return out, err
 		}
-		out.Stripes = append(out.Stripes, root.Stripe{Stripe: f.Stripe(i), Indexes: kept})
+		out.Stripes = append(out.Stripes, root.Stripe{Of: f.Stripe(i), Deleted: f.Stripe(i).Directory().DeletedRecordCount, Indexes: kept})
 	}
 	all, err := t.Indexes(ctx)
 	if len(all) > 0 && (r.Unfinished || len(good) < r.Found) {
