@@ -29,7 +29,7 @@ func (s *Memory) List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 			s.mu.Lock()
 			o, ok := s.objects[location]
 			s.mu.Unlock()
-			if ok && strings.HasPrefix(location, start) && !yield(Info{location, int64(len(o.bytes)), o.Version()}, nil) {
+			if ok && strings.HasPrefix(location, start) && !yield(Info{location, int64(len(o.bytes)), o.Version(), o.modified}, nil) {
 				return
 			}
 		}
@@ -39,6 +39,15 @@ func (s *Memory) List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 // List implements [Store]. It yields the paths of regular files. Symbolic links and the
 // temporary files of unfinished artifacts are left out.
 func (s Local) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return s.files(ctx, prefix, false)
+}
+
+// Unfinished implements [UnfinishedLister]: the temporary files.
+func (s Local) Unfinished(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return s.files(ctx, prefix, true)
+}
+
+func (s Local) files(ctx context.Context, prefix string, temporary bool) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		path, err := Path(prefix)
 		if err != nil {
@@ -47,13 +56,13 @@ func (s Local) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 		}
 		dir, start := filepath.Split(path)
 		dir = cmp.Or(dir, ".")
-		s.list(ctx, filepath.Clean(dir), start, yield)
+		s.list(ctx, filepath.Clean(dir), start, temporary, yield)
 	}
 }
 
 // list yields the files in dir whose name begins with start, and all files in such
-// subfolders. It returns false once the iteration has ended.
-func (s Local) list(ctx context.Context, dir, start string, yield func(Info, error) bool) bool {
+// subfolders: temporary ones, or the others. It returns false once the iteration has ended.
+func (s Local) list(ctx context.Context, dir, start string, temporary bool, yield func(Info, error) bool) bool {
 	entries, err := s.sys().ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
@@ -68,12 +77,11 @@ func (s Local) list(ctx context.Context, dir, start string, yield func(Info, err
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
-		case !strings.HasPrefix(e.Name(), start) || isTemp(e.Name()):
-		case e.IsDir():
-			if !s.list(ctx, path, "", yield) {
+		case e.IsDir() && strings.HasPrefix(e.Name(), start) && !isTemp(e.Name()):
+			if !s.list(ctx, path, "", temporary, yield) {
 				return false
 			}
-		case e.Type().IsRegular():
+		case e.Type().IsRegular() && isTemp(e.Name()) == temporary && strings.HasPrefix(nameOf(e.Name(), temporary), start):
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // removed since ReadDir
@@ -82,12 +90,20 @@ func (s Local) list(ctx context.Context, dir, start string, yield func(Info, err
 				yield(Info{}, err)
 				return false
 			}
-			if !yield(Info{path, info.Size(), fileVersion(info)}, nil) {
+			if !yield(Info{path, info.Size(), fileVersion(info), info.ModTime()}, nil) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// nameOf is the name of a file that createTemp has given the name to.
+func nameOf(name string, temporary bool) string {
+	if temporary {
+		return name[1:]
+	}
+	return name
 }
 
 // isTemp reports whether a file name has the form that createTemp gives.

@@ -64,3 +64,22 @@ func TestLocalChanges(t *testing.T) {
 		})
 	}
 }
+
+// What is being written is listed, until it has its name.
+func TestUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	list := func(prefix string) (all []storage.Info) {
+		for info, err := range (storage.Local{}).Unfinished(t.Context(), filepath.Join(dir, prefix)) {
+			require.NoError(t, err)
+			all = append(all, info)
+		}
+		return all
+	}
+	w, err := storage.Local{}.Create(t.Context(), filepath.Join(dir, "a.shard"), storage.CreateOptions{})
+	require.NoError(t, err)
+	require.Len(t, list("a"), 1)
+	require.WithinDuration(t, time.Now(), list("a")[0].Modified, time.Hour)
+	require.Empty(t, list("b"))
+	require.NoError(t, w.Publish(t.Context()))
+	require.Empty(t, list("a"))
+}

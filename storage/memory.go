@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // Memory is a store of artifacts in memory, for tests and short-lived data. Locations
@@ -19,8 +20,9 @@ type Memory struct {
 
 // object is one version of an artifact. It is immutable.
 type object struct {
-	bytes   []byte
-	version uint64
+	bytes    []byte
+	version  uint64
+	modified time.Time
 }
 
 func (o object) Version() Version { return Version(strconv.FormatUint(o.version, 10)) }
@@ -45,7 +47,7 @@ func (s *Memory) publish(location string, b []byte, o CreateOptions) error {
 		return err
 	}
 	s.version++
-	s.objects[key] = object{b, s.version}
+	s.objects[key] = object{b, s.version, time.Now()}
 	return nil
 }
 
@@ -110,11 +112,16 @@ func (s *Memory) Open(ctx context.Context, location string) (Reader, error) {
 
 // Link implements [Linker].
 func (s *Memory) Link(ctx context.Context, from, to string) error {
-	o, err := s.find(ctx, from)
+	return s.Copy(ctx, from, to, CreateOptions{})
+}
+
+// Copy implements [Copier].
+func (s *Memory) Copy(ctx context.Context, from, to string, o CreateOptions) error {
+	old, err := s.find(ctx, from)
 	if err != nil {
 		return err
 	}
-	return s.publish(to, o.bytes, CreateOptions{})
+	return s.publish(to, old.bytes, o)
 }
 
 // FromBytes returns a reader of b, which must not change any more. It has no version.

@@ -23,6 +23,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"time"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -166,11 +167,27 @@ type Linker interface {
 	Link(ctx context.Context, from, to string) error
 }
 
+// Copier is a [Store] that copies its artifacts by itself. Those of clouds do so without a byte of them in this process.
+type Copier interface {
+	// Copy makes a copy of the artifact at from, which is published at to as by a [Writer] of [Store.Create] with these options. It is a
+	// copy of one version, else the error wraps [ErrChanged]. A server that cannot copy between these locations has an error that wraps
+	// errors.ErrUnsupported; bytes have to be read and written then.
+	Copy(ctx context.Context, from, to string, o CreateOptions) error
+}
+
+// UnfinishedLister is a [Store] that can list artifacts that are being written. That of local files is one.
+type UnfinishedLister interface {
+	// Unfinished yields what [Store.List] leaves out: artifacts that are not published yet, or that were left by a writer which was killed.
+	// Their locations are not those that they will have.
+	Unfinished(ctx context.Context, prefix string) iter.Seq2[Info, error]
+}
+
 // Info describes an artifact found by [Store.List].
 type Info struct {
-	Location string  // for Open
-	Size     int64   // bytes
-	Version  Version // empty if the store has no versions
+	Location string    // for Open
+	Size     int64     // bytes
+	Version  Version   // empty if the store has no versions
+	Modified time.Time // when it was published or written last, by the clock of the store; zero if that is unknown
 }
 
 // ErrChanged says that an artifact is not the expected version: it was replaced or

@@ -2,6 +2,7 @@ package az_test
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"net/http"
 	"runtime"
@@ -44,6 +45,35 @@ func TestRequests(t *testing.T) {
 	require.Equal(t, []string{"HEAD a/b", "GET a/b bytes=1047576-1048575", "GET a/b bytes=5-14"}, server.Requests())
 	require.NoError(t, storetest.Write(ctx, s, "az://container/b", content, storage.CreateOptions{Overwrite: true}))
 	require.Equal(t, []string{"PUT b block", "PUT b block", "PUT b block", "PUT b blocklist"}, server.Requests())
+}
+
+// The server copies by itself.
+func TestCopy(t *testing.T) {
+	server := newServer(t)
+	server.Put("a", content)
+	require.NoError(t, store().Copy(t.Context(), "az://container/a", "az://container/b", storage.CreateOptions{}))
+	require.Equal(t, []string{"HEAD a", "HEAD b", "PUT b block", "PUT b blocklist"}, server.Requests())
+	require.True(t, bytes.Equal(content, server.Object("b")))
+
+	// The answer to any request may be lost.
+	for k := 1; ; k++ {
+		server := newServer(t)
+		server.Put("a", content)
+		server.Lost = func(n int, _ *http.Request) bool { return n == k }
+		require.NoError(t, store().Copy(t.Context(), "az://container/a", "az://container/b", storage.CreateOptions{}))
+		require.True(t, bytes.Equal(content, server.Object("b")))
+		if len(server.Requests()) < k {
+			break
+		}
+	}
+}
+
+// A host that gets no credentials cannot be given those to read another account.
+func TestCopyByForeignHost(t *testing.T) {
+	server := newServer(t)
+	server.Put("a", content)
+	err := store().Copy(t.Context(), "az://container/a", "az://foreign.example.com/container/b", storage.CreateOptions{Overwrite: true})
+	require.ErrorIs(t, err, errors.ErrUnsupported)
 }
 
 // Whatever request fails, before the server does it or after: the blob is there and whole, or there is an error and no blob.

@@ -194,7 +194,7 @@ func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry,
 		if b == nil || b.Name == nil || b.Properties == nil {
 			return nil, "", errors.New("the list of the server lacks names or properties")
 		}
-		e := object.Entry{Key: *b.Name, Size: deref(b.Properties.ContentLength)}
+		e := object.Entry{Key: *b.Name, Size: deref(b.Properties.ContentLength), Modified: deref(b.Properties.LastModified)}
 		if e.Version, err = tag(b.Properties.ETag); err != nil {
 			return nil, "", err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,13 @@ func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 		if s.blocks[key] == nil {
 			s.blocks[key] = map[string][]byte{}
 		}
+		if source := r.Header.Get("X-Ms-Copy-Source"); source != "" {
+			var status int
+			if body, status = s.part(r, source); status != 0 {
+				fail(w, status, "SourceConditionNotMet")
+				return
+			}
+		}
 		s.blocks[key][q.Get("blockid")] = body
 		w.WriteHeader(201)
 	case r.Method != http.MethodPut && !ok:
@@ -81,6 +89,24 @@ func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	default:
 		s.get(w, r, b)
 	}
+}
+
+// part is the range of another blob that becomes a block, or the status of an error. The URL of the blob must be signed.
+func (s *server) part(r *fakecloud.Request, source string) ([]byte, int) {
+	u, err := url.Parse(source)
+	if err != nil || !u.Query().Has("sig") && r.Header.Get("X-Ms-Copy-Source-Authorization") == "" {
+		return nil, 403
+	}
+	_, key, _ := strings.Cut(strings.TrimPrefix(u.Path, "/account/"), "/")
+	var start, last int
+	if _, err := fmt.Sscanf(r.Header.Get("X-Ms-Source-Range"), "bytes=%d-%d", &start, &last); err != nil {
+		return nil, 400
+	}
+	b, ok := s.Objects[key]
+	if !ok || r.Header.Get("X-Ms-Source-If-Match") != b.Tag {
+		return nil, 412
+	}
+	return b.Bytes[start:min(last+1, len(b.Bytes))], 0
 }
 
 func (s *server) put(w http.ResponseWriter, r *fakecloud.Request, key string, content []byte) {

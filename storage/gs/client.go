@@ -13,6 +13,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/internal/object"
@@ -27,6 +28,7 @@ type resource struct {
 	Size       int64             `json:"size,string,omitempty"`
 	Generation string            `json:"generation,omitempty"`
 	Metadata   map[string]string `json:"metadata,omitempty"`
+	Updated    time.Time         `json:"updated,omitzero"`
 }
 
 // url is the address of an object, or of the list of objects if the key is empty.
@@ -153,7 +155,7 @@ func (c *client) Delete(ctx context.Context, key string) error {
 }
 
 func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry, string, error) {
-	q := url.Values{"prefix": {prefix}, "fields": {"items(name,size,generation),nextPageToken"}}
+	q := url.Values{"prefix": {prefix}, "fields": {"items(name,size,generation,updated),nextPageToken"}}
 	if page != "" {
 		q.Set("pageToken", page)
 	}
@@ -166,7 +168,7 @@ func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry,
 	}
 	all := make([]object.Entry, len(answer.Items))
 	for i, r := range answer.Items {
-		all[i] = object.Entry{Key: r.Name, Size: r.Size, Version: storage.Version(r.Generation)}
+		all[i] = object.Entry{Key: r.Name, Size: r.Size, Version: storage.Version(r.Generation), Modified: r.Updated}
 	}
 	return all, answer.NextPageToken, nil
 }

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -82,6 +83,8 @@ func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 		s.resume(w, r, q.Get("upload_id"), body)
 	case q.Get("uploadType") == "resumable":
 		s.begin(w, q, body)
+	case strings.Contains(r.URL.EscapedPath(), "/rewriteTo/"):
+		s.rewrite(w, r, q, body)
 	case q.Get("uploadType") == "multipart":
 		s.multipart(w, r, q, body)
 	case key == "":
@@ -112,7 +115,7 @@ func (s *server) object(w http.ResponseWriter, r *fakecloud.Request, key string,
 }
 
 func describe(key string, o object) map[string]any {
-	return map[string]any{"name": key, "size": strconv.Itoa(len(o.Bytes)), "generation": o.Tag, "metadata": o.Meta}
+	return map[string]any{"name": key, "size": strconv.Itoa(len(o.Bytes)), "generation": o.Tag, "metadata": o.Meta, "updated": "2026-01-02T03:04:05.678Z"}
 }
 
 // put stores an object if the condition holds, and reports whether it did.
@@ -151,6 +154,35 @@ func (s *server) multipart(w http.ResponseWriter, r *fakecloud.Request, q url.Va
 		return
 	}
 	s.put(w, d.Name, q.Get("ifGenerationMatch"), all[1], d.Metadata)
+}
+
+// rewrite copies in two requests what has more than a MiB.
+func (s *server) rewrite(w http.ResponseWriter, r *fakecloud.Request, q url.Values, body []byte) {
+	from, to, _ := strings.Cut(r.URL.EscapedPath(), "/rewriteTo/")
+	key := func(path string) string {
+		_, escaped, _ := strings.Cut(path, "/o/")
+		key, _ := url.PathUnescape(escaped)
+		return key
+	}
+	o, ok := s.Objects[key(from)]
+	var d description
+	switch {
+	case !ok || q.Get("sourceGeneration") != o.Tag:
+		fail(w, 404, "No such object: bucket/"+key(from))
+	case json.Unmarshal(body, &d) != nil:
+		fail(w, 400, "Bad description")
+	case len(o.Bytes) > 1<<20 && q.Get("rewriteToken") == "":
+		answer(w, map[string]any{"done": false, "rewriteToken": "token " + key(to)})
+	case len(o.Bytes) > 1<<20 && q.Get("rewriteToken") != "token "+key(to):
+		fail(w, 400, "Bad rewriteToken")
+	default:
+		if out := httptest.NewRecorder(); !s.put(out, key(to), q.Get("ifGenerationMatch"), o.Bytes, d.Metadata) {
+			w.WriteHeader(out.Code)
+			_, _ = w.Write(out.Body.Bytes())
+			return
+		}
+		answer(w, map[string]any{"done": true})
+	}
 }
 
 func (s *server) begin(w http.ResponseWriter, q url.Values, body []byte) {

@@ -49,6 +49,27 @@ func TestRequests(t *testing.T) {
 	require.Equal(t, []string{"POST", "PUT  bytes 0-1048575/*", "PUT  bytes 1048576-2097151/*", "PUT  bytes 2097152-2113151/2113152"}, server.Requests())
 }
 
+// The server copies by itself.
+func TestCopy(t *testing.T) {
+	server := newServer(t)
+	server.Put("a", content)
+	require.NoError(t, store().Copy(t.Context(), "gs://bucket/a", "gs://bucket/b", storage.CreateOptions{}))
+	require.Equal(t, []string{"GET a", "GET b", "POST a/rewriteTo/b/bucket/o/b", "POST a/rewriteTo/b/bucket/o/b"}, server.Requests())
+	require.True(t, bytes.Equal(content, server.Object("b")))
+
+	// The answer to any request may be lost.
+	for k := 1; ; k++ {
+		server := newServer(t)
+		server.Put("a", content)
+		server.Lost = func(n int, _ *http.Request) bool { return n == k }
+		require.NoError(t, store().Copy(t.Context(), "gs://bucket/a", "gs://bucket/b", storage.CreateOptions{}))
+		require.True(t, bytes.Equal(content, server.Object("b")))
+		if len(server.Requests()) < k {
+			break
+		}
+	}
+}
+
 // Whatever request fails, before the server does it or after: the object is there and whole, or there is an error, and nothing is left.
 func TestFaultsOfWrites(t *testing.T) {
 	for name, fault := range map[string]func(w http.ResponseWriter) bool{

@@ -53,15 +53,19 @@ type Options struct {
 // percent-encoded. Its versions are entity tags. A [storage.Reader] only returns bytes of
 // the version of its first answer. A [storage.Writer] publishes with If-None-Match or
 // If-Match: of several writers one succeeds.
-type Store struct{ storage.Store }
+type Store struct {
+	storage.Store
+	storage.Copier
+}
 
 // New returns a store. It looks for credentials when it is first used.
 func New(o Options) *Store {
-	return &Store{object.New(object.Options{
+	s := object.New(object.Options{
 		Scheme: "s3", PartBytes: o.PartBytes, Parallel: o.Parallel,
 		Retry: object.Retry{Attempts: o.Attempts, Backoff: o.Backoff},
 		Dial:  func(ctx context.Context, bucket string) (object.Client, error) { return dial(ctx, o, bucket) },
-	})}
+	})
+	return &Store{s, s}
 }
 
 func init() { storage.Register("s3", New(Options{})) }
@@ -192,7 +196,7 @@ func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry,
 	}
 	all := make([]object.Entry, len(out.Contents))
 	for i, o := range out.Contents {
-		all[i] = object.Entry{Key: aws.ToString(o.Key), Size: aws.ToInt64(o.Size), Version: storage.Version(aws.ToString(o.ETag))}
+		all[i] = object.Entry{Key: aws.ToString(o.Key), Size: aws.ToInt64(o.Size), Version: storage.Version(aws.ToString(o.ETag)), Modified: aws.ToTime(o.LastModified)}
 	}
 	return all, aws.ToString(out.NextContinuationToken), nil
 }

@@ -53,6 +53,27 @@ func TestRequests(t *testing.T) {
 	require.Equal(t, []string{"POST b", "PUT b", "PUT b", "PUT b", "POST b"}, requests)
 }
 
+// The server copies by itself.
+func TestCopy(t *testing.T) {
+	server := fakes3.New(t)
+	server.Put("a", content)
+	require.NoError(t, store().Copy(t.Context(), "s3://bucket/a", "s3://bucket/b", storage.CreateOptions{}))
+	require.Equal(t, []string{"HEAD a", "HEAD b", "POST b", "PUT b", "POST b"}, server.Requests())
+	require.True(t, bytes.Equal(content, server.Object("b")))
+
+	// The answer to any request may be lost.
+	for k := 1; ; k++ {
+		server := fakes3.New(t)
+		server.Put("a", content)
+		server.Lost = func(n int, _ *http.Request) bool { return n == k }
+		require.NoError(t, store().Copy(t.Context(), "s3://bucket/a", "s3://bucket/b", storage.CreateOptions{}))
+		require.True(t, bytes.Equal(content, server.Object("b")))
+		if len(server.Requests()) < k {
+			break
+		}
+	}
+}
+
 // Whatever request fails, before the server does it or after: the object is there and whole, or there is an error, and nothing is left.
 func TestFaultsOfWrites(t *testing.T) {
 	for name, fault := range map[string]func(w http.ResponseWriter) bool{

@@ -47,6 +47,14 @@ type upload struct {
 }
 
 func (c *client) Begin(ctx context.Context, key, token string, cond object.Condition) (object.Upload, error) {
+	u, err := c.begin(ctx, key, token, cond)
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+func (c *client) begin(ctx context.Context, key, token string, cond object.Condition) (*upload, error) {
 	out, err := c.requests.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
 		Bucket: &c.bucket, Key: &key, Metadata: map[string]string{tokenName: token},
 	}, c.inRegion)
@@ -57,17 +65,24 @@ func (c *client) Begin(ctx context.Context, key, token string, cond object.Condi
 }
 
 func (u *upload) Part(ctx context.Context, i int, body []byte) error {
-	number := aws.Int32(int32(i + 1))
+	number := partNumber(i)
 	out, err := u.c.requests.UploadPart(ctx, &s3.UploadPartInput{
 		Bucket: &u.c.bucket, Key: &u.key, UploadId: &u.id, PartNumber: number, Body: bytes.NewReader(body),
 	}, u.c.inRegion)
 	if err != nil {
 		return u.c.failure(err)
 	}
+	u.sent(i, out.ETag)
+	return nil
+}
+
+func partNumber(i int) *int32 { return aws.Int32(int32(i + 1)) }
+
+// sent remembers the tag of a part.
+func (u *upload) sent(i int, tag *string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.parts[i] = types.CompletedPart{PartNumber: number, ETag: out.ETag}
-	return nil
+	u.parts[i] = types.CompletedPart{PartNumber: partNumber(i), ETag: tag}
 }
 
 func (u *upload) Complete(ctx context.Context, n int) error {

@@ -6,7 +6,7 @@
 //	}
 //
 // Optional features whose calls fail with errors.ErrUnsupported are skipped: lists,
-// versions and conditional replacement.
+// versions, conditional replacement and copies.
 package storetest
 
 import (
@@ -43,6 +43,7 @@ func TestStore(t *testing.T, s storage.Store, prefix string) {
 		{"abort", testAbort},
 		{"cancel", testCancel},
 		{"remove", testRemove},
+		{"copy", testCopy},
 		{"list", testList},
 		{"replaced while read", testReplacedWhileRead},
 		{"concurrent creates", testConcurrentCreates},

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -94,6 +95,8 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	case r.Method == "DELETE" && u != nil:
 		delete(s.uploads, q.Get("uploadId"))
 		w.WriteHeader(204)
+	case r.Method == "PUT" && u != nil && r.Header.Get("X-Amz-Copy-Source") != "":
+		s.copyPart(w, r, u)
 	case r.Method == "PUT" && u != nil:
 		n, _ := strconv.Atoi(q.Get("partNumber"))
 		u.parts[n] = newObject(body, nil)
@@ -146,6 +149,29 @@ func (s *Server) get(w http.ResponseWriter, r *fakecloud.Request, key string) {
 		return
 	}
 	http.ServeContent(s.Counted(w), r.Request, "", time.Time{}, bytes.NewReader(o.Bytes))
+}
+
+func (s *Server) copyPart(w http.ResponseWriter, r *fakecloud.Request, u *upload) {
+	source, err := url.QueryUnescape(r.Header.Get("X-Amz-Copy-Source")) // as Amazon does, with + for a space
+	_, key, _ := strings.Cut(source, "/")
+	o, ok := s.Objects[key]
+	var start, last int
+	_, rangeErr := fmt.Sscanf(r.Header.Get("X-Amz-Copy-Source-Range"), "bytes=%d-%d", &start, &last)
+	switch {
+	case err != nil || !ok:
+		Fail(w, 404, "NoSuchKey")
+	case r.Header.Get("X-Amz-Copy-Source-If-Match") != o.Tag:
+		Fail(w, 412, "PreconditionFailed")
+	case rangeErr != nil || start > last || last >= len(o.Bytes):
+		Fail(w, 400, "InvalidArgument")
+	default:
+		n, _ := strconv.Atoi(r.URL.Query().Get("partNumber"))
+		u.parts[n] = newObject(o.Bytes[start:last+1], nil)
+		answer(w, struct {
+			XMLName xml.Name `xml:"CopyPartResult"`
+			ETag    string
+		}{ETag: u.parts[n].Tag})
+	}
 }
 
 func (s *Server) begin(w http.ResponseWriter, r *fakecloud.Request, key string) {

@@ -292,6 +292,24 @@ func (w wrapped) Link(ctx context.Context, from, to string) error {
 	return w.f.do(Rename, func() error { return l.Link(ctx, from, to) })
 }
 
+// Copy implements [storage.Copier], if the store does.
+func (w wrapped) Copy(ctx context.Context, from, to string, o storage.CreateOptions) error {
+	c, ok := w.s.(storage.Copier)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return w.f.do(Rename, func() error { return c.Copy(ctx, from, to, o) })
+}
+
+// Unfinished implements [storage.UnfinishedLister], if the store does.
+func (w wrapped) Unfinished(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
+	u, ok := w.s.(storage.UnfinishedLister)
+	if !ok {
+		return func(func(storage.Info, error) bool) {}
+	}
+	return u.Unfinished(ctx, prefix)
+}
+
 func (w wrapped) Open(ctx context.Context, location string) (storage.Reader, error) {
 	return w.open(func() (storage.Reader, error) { return w.s.Open(ctx, location) })
 }

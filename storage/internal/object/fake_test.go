@@ -189,3 +189,38 @@ func (u *fakeUpload) Complete(ctx context.Context, n int) error {
 func (u *fakeUpload) Abort(ctx context.Context) error {
 	return u.f.do(ctx, "abort", func() error { delete(u.f.uploads, u); return nil })
 }
+
+// fakeCopy is an upload of parts of 400,000 bytes of another object.
+type fakeCopy struct {
+	*fakeUpload
+	from object.Original
+}
+
+const fakeCopyPart = 400_000
+
+func (f *fake) BeginCopy(ctx context.Context, from object.Original, key, token string, c object.Condition) (object.Copy, error) {
+	u, err := f.Begin(ctx, key, token, c)
+	if err != nil {
+		return nil, err
+	}
+	return fakeCopy{u.(*fakeUpload), from}, nil
+}
+
+func (u fakeCopy) Parts() (int, int64) {
+	return int((u.from.Size + fakeCopyPart - 1) / fakeCopyPart), fakeCopyPart
+}
+
+func (u fakeCopy) Part(ctx context.Context, i int, _ []byte) error {
+	return u.f.do(ctx, "copy part", func() error {
+		o, ok := u.f.objects[u.from.Key]
+		switch {
+		case !ok || o.Version != u.from.Version:
+			return storage.ErrChanged
+		case !u.f.uploads[u.fakeUpload]:
+			return errNoUpload
+		}
+		start := i * fakeCopyPart
+		u.parts[i] = bytes.Clone(o.bytes[start:min(start+fakeCopyPart, len(o.bytes))])
+		return nil
+	})
+}

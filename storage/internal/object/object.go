@@ -62,6 +62,27 @@ type Upload interface {
 	Abort(ctx context.Context) error
 }
 
+// Copier is a [Client] of a server that copies objects by itself.
+type Copier interface {
+	// BeginCopy begins an upload whose parts are those of another object, which has bytes. It stores the token with the copy, as Begin does.
+	BeginCopy(ctx context.Context, from Original, key, token string, c Condition) (Copy, error)
+}
+
+// Original is one version of an object that is copied.
+type Original struct {
+	Client      Client // of its bucket
+	Bucket, Key string
+	Properties
+}
+
+// Copy is an upload of bytes that the server has. Part ignores its body. If the original has changed, the error of a request wraps
+// [storage.ErrChanged]; if the server cannot copy, errors.ErrUnsupported.
+type Copy interface {
+	Upload
+	// Parts is the number of parts, and the size of each but the last in bytes.
+	Parts() (n int, size int64)
+}
+
 // LostDropper is an [Upload] of a server that keeps uploads whose names nobody has learnt, because the answer to Begin was
 // lost.
 type LostDropper interface {
@@ -98,6 +119,8 @@ type Entry struct {
 	Key     string
 	Size    int64
 	Version storage.Version // empty if the list does not tell
+	// Modified is when the object was published, zero if the list does not tell.
+	Modified time.Time
 }
 
 // Errors of a [Client].
@@ -291,7 +314,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 				if o.Size == 0 && strings.HasSuffix(o.Key, "/") {
 					continue // consoles make such objects as folders
 				}
-				if !yield(storage.Info{Location: s.location(p.bucket, o.Key), Size: o.Size, Version: o.Version}, nil) {
+				if !yield(storage.Info{Location: s.location(p.bucket, o.Key), Size: o.Size, Version: o.Version, Modified: o.Modified}, nil) {
 					return
 				}
 			}

@@ -108,6 +108,66 @@ func TestFaultsOfWrites(t *testing.T) {
 	}
 }
 
+// Whatever request of a copy fails, before it reaches the bucket or after: the copy is there and whole, or there is an error and nothing is left.
+func TestFaultsOfCopies(t *testing.T) {
+	content := bytes.Repeat([]byte("0123456789"), 100_000) // three parts
+	for _, after := range []bool{false, true} {
+		for _, fault := range []error{errInjected, object.Transient(errInjected), storage.ErrChanged, errors.ErrUnsupported} {
+			for k := 1; ; k++ {
+				f := newFake()
+				s := f.store(1 << 20)
+				require.NoError(t, write(t.Context(), s, content, storage.CreateOptions{}))
+				f.requests = nil
+				hook := func(_ string, n int) error {
+					if n == k {
+						return fault
+					}
+					return nil
+				}
+				if f.before = hook; after {
+					f.before, f.after = nil, hook
+				}
+				err := s.Copy(t.Context(), "fake://b/a", "fake://b/c", storage.CreateOptions{})
+				failed := len(f.requests) >= k
+				f.before, f.after = nil, nil
+				c, copied := f.objects["c"]
+				if err == nil {
+					require.Equal(t, content, c.bytes)
+				} else {
+					require.False(t, object.IsTransient(fault), "request %d of %v: %v", k, f.requests, err)
+					require.ErrorIs(t, err, fault)
+					require.False(t, copied, "request %d of %v", k, f.requests)
+				}
+				if !after || f.requests[min(k, len(f.requests))-1] != "begin" {
+					require.Empty(t, f.uploads, "request %d of %v", k, f.requests)
+				}
+				if !failed {
+					require.NoError(t, err)
+					require.Equal(t, []string{"head", "head", "begin", "copy part", "copy part", "copy part", "complete"}, f.requests)
+					break
+				}
+			}
+		}
+	}
+}
+
+// An object that is replaced while it is copied is not mixed with its successor.
+func TestChangedWhileCopied(t *testing.T) {
+	f := newFake()
+	s := f.store(1 << 20)
+	require.NoError(t, write(t.Context(), s, bytes.Repeat([]byte("old"), 500_000), storage.CreateOptions{}))
+	f.before = func(request string, _ int) error {
+		if request == "copy part" {
+			f.before = nil
+			return f.put("a", bytes.Repeat([]byte("new"), 500_000), "", object.Condition{})
+		}
+		return nil
+	}
+	require.ErrorIs(t, s.Copy(t.Context(), "fake://b/a", "fake://b/c", storage.CreateOptions{}), storage.ErrChanged)
+	require.NotContains(t, f.objects, "c")
+	require.Empty(t, f.uploads)
+}
+
 // A writer that is cancelled leaves nothing, even if its caller passes the cancelled context on.
 func TestCancelledWriteLeavesNothing(t *testing.T) {
 	for k := 1; k < 9; k++ {

@@ -107,8 +107,8 @@ func (r Retry) Do(ctx context.Context, f func(context.Context) error) error {
 	return r.DoWithin(ctx, 0, f)
 }
 
-// DoWithin is Do for a request that sends n bytes.
-func (r Retry) DoWithin(ctx context.Context, n int, f func(context.Context) error) error {
+// DoWithin is Do for a request that sends n bytes, or lets the server copy them.
+func (r Retry) DoWithin(ctx context.Context, n int64, f func(context.Context) error) error {
 	r = r.withDefaults()
 	for attempt := 1; ; attempt++ {
 		limit := r.Stall + time.Duration(n>>16)*time.Second

@@ -45,6 +45,14 @@ type writer struct {
 
 // Create implements [storage.Store]. It asks for the object, so that a taken location is an error before anything is written.
 func (s *Store) Create(ctx context.Context, location string, o storage.CreateOptions) (storage.Writer, error) {
+	w, err := s.create(ctx, location, o)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (s *Store) create(ctx context.Context, location string, o storage.CreateOptions) (*writer, error) {
 	p, err := s.place(ctx, location, false)
 	if err != nil {
 		return nil, err
@@ -131,7 +139,7 @@ func (w *writer) Write(ctx context.Context, p []byte) error {
 // send starts to send the part that has filled. It waits if too many parts are being sent.
 func (w *writer) send(ctx context.Context) error {
 	if w.upload == nil {
-		if err := w.begin(ctx); err != nil {
+		if err := w.begin(ctx, func(ctx context.Context) (Upload, error) { return w.client.Begin(ctx, w.key, w.token, w.c) }); err != nil {
 			return w.failed(err)
 		}
 	}
@@ -146,7 +154,7 @@ func (w *writer) send(ctx context.Context) error {
 	w.parts++
 	w.group.Go(func() (err error) {
 		defer fault.RecoverInternal(&err)
-		err = w.retry.DoWithin(w.sends, len(part), func(ctx context.Context) error { return w.upload.Part(ctx, i, part) })
+		err = w.retry.DoWithin(w.sends, int64(len(part)), func(ctx context.Context) error { return w.upload.Part(ctx, i, part) })
 		w.free <- part[:0]
 		return err
 	})
@@ -154,13 +162,13 @@ func (w *writer) send(ctx context.Context) error {
 }
 
 // begin starts the upload. Parts are sent beyond the call of Write that fills them, so that their context is another one.
-func (w *writer) begin(ctx context.Context) error {
+func (w *writer) begin(ctx context.Context, request func(context.Context) (Upload, error)) error {
 	start, attempts := time.Now(), 0
 	err := w.retry.Do(ctx, func(ctx context.Context) (err error) {
 		attempts++
 		ctx, cancel := patient(ctx, cleanUpTime) // else nobody knows the name of the upload
 		defer cancel()
-		upload, err := w.client.Begin(ctx, w.key, w.token, w.c)
+		upload, err := request(ctx)
 		if err == nil {
 			w.upload = upload
 		}
@@ -207,7 +215,7 @@ func (w *writer) Publish(ctx context.Context) error {
 func (w *writer) publish(ctx context.Context) error {
 	var err error
 	if w.upload == nil {
-		err = w.retry.DoWithin(ctx, len(w.buf), func(ctx context.Context) error {
+		err = w.retry.DoWithin(ctx, int64(len(w.buf)), func(ctx context.Context) error {
 			ctx, cancel := patient(ctx, cleanUpTime)
 			defer cancel()
 			return w.client.Put(ctx, w.key, w.buf, w.token, w.c)
@@ -216,12 +224,22 @@ func (w *writer) publish(ctx context.Context) error {
 		if err = w.sendLast(ctx); err != nil {
 			return err
 		}
-		err = w.retry.Do(ctx, func(ctx context.Context) error {
-			ctx, cancel := patient(ctx, cleanUpTime)
-			defer cancel()
-			return w.upload.Complete(ctx, w.parts)
-		})
+		err = w.complete(ctx, 0)
 	}
+	return w.decided(ctx, err)
+}
+
+// complete publishes the parts. The server may have to copy n bytes for it.
+func (w *writer) complete(ctx context.Context, n int64) error {
+	return w.retry.DoWithin(ctx, n, func(ctx context.Context) error {
+		ctx, cancel := patient(ctx, cleanUpTime)
+		defer cancel()
+		return w.upload.Complete(ctx, w.parts)
+	})
+}
+
+// decided is the error of a request that publishes, or nil if the object is there nevertheless.
+func (w *writer) decided(ctx context.Context, err error) error {
 	if err == nil || w.published(ctx) {
 		return nil
 	}
