@@ -95,6 +95,7 @@ func TestAlternativesWritten(t *testing.T) {
 			require.NoError(t, err)
 			defer s.Close()
 			requireScan(t, s, data, ScanOptions{})
+			requireLengths(t, s, data)
 			alone := o
 			alone.Alternative = nil
 			writeTable(t, "mem://x/alone", data, alone, 191)

@@ -151,13 +151,14 @@ func requireKept(t *testing.T, location string, want []int64) {
 		require.NoError(t, err)
 		t.Fatal("a deleted row is found")
 	}
-	sum := int64(0)
+	sum, bytes := int64(0), int64(0)
 	for _, id := range want {
 		sum += id
+		bytes += int64(len(fmt.Sprintf("line %d is kept", id)))
 	}
-	for b, err := range tb.Group(t.Context(), table.GroupOptions{Aggregates: "min(id), max(id), sum(id), count(id), count()"}) {
+	for b, err := range tb.Group(t.Context(), table.GroupOptions{Aggregates: "min(id), max(id), sum(id), count(id), count(), sum(length(line)) filter (where length(line) > 0)"}) {
 		require.NoError(t, err)
-		for i, v := range []int64{want[0], want[len(want)-1], sum, int64(len(want)), int64(len(want))} {
+		for i, v := range []int64{want[0], want[len(want)-1], sum, int64(len(want)), int64(len(want)), bytes} {
 			require.Equal(t, fmt.Sprint(v), b.Column(i).ValueStr(0), b.Schema().Field(i).Name)
 		}
 	}

@@ -199,6 +199,7 @@ func (o FormatOptions) openFile(ctx context.Context, in provider.Input, from pro
 		if so.Decimals64 == nil {
 			so.Decimals64, err = s.only(ctx, ro.Decimals64)
 		}
+		so.Lengths = ro.Lengths
 		return so, err
 	}}, nil
 }

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -14,7 +15,10 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -45,6 +49,7 @@ func TestConditionsOnLengths(t *testing.T) {
 			s, err := Open(t.Context(), "mem://x/l", OpenOptions{Store: store})
 			require.NoError(t, err)
 			defer s.Close()
+			requireLengths(t, s, data)
 			for i, c := range data.columns {
 				lengths, err := arrowutil.Lengths(memory.DefaultAllocator, c)
 				if err != nil {
@@ -75,6 +80,65 @@ func TestConditionsOnLengths(t *testing.T) {
 		}
 	}
 	require.Greater(t, asked, 6*20)
+}
+
+// requireLengths compares the lengths that a scan gives with those of values, for all rows and for those of a filter, which decodes a column.
+func requireLengths(t *testing.T, s *Shard, data table) {
+	var names, texts []string
+	for _, f := range data.schema.Fields() {
+		names = append(names, f.Name)
+		if kinds.IsText(f.Type) {
+			texts = append(texts, f.Name)
+		}
+	}
+	where, err := ast.Parse(texts[0] + " > '1' or length(" + texts[len(texts)-1] + ") > 4")
+	require.NoError(t, err)
+	for _, o := range []scan.Options{{}, {Filter: where}, {Rows: []RowRange{{From: 7, To: 9}, {From: 290, To: 320}}}, {FetchGap: 100}} {
+		values, err := scan.NewReader(t.Context(), s.table, o)
+		require.NoError(t, err)
+		defer values.Release()
+		o.Lengths = names
+		lengths, err := scan.NewReader(t.Context(), s.table, o)
+		require.NoError(t, err)
+		defer lengths.Release()
+		measured, batches := 0, 0
+		for values.Next() {
+			require.True(t, lengths.Next())
+			for i, c := range values.RecordBatch().Columns() {
+				f, has := arrowutil.LengthsOf(values.Schema().Field(i))
+				got := lengths.RecordBatch().Column(i)
+				require.True(t, lengths.Schema().Field(i).Equal(f))
+				if has {
+					measured++
+					want, err := arrowutil.Lengths(memory.DefaultAllocator, c)
+					require.NoError(t, err)
+					require.True(t, array.Equal(want, got), "%v", c.DataType())
+				}
+			}
+			batches++
+		}
+		require.NoError(t, cmp.Or(values.Err(), lengths.Err()))
+		require.False(t, lengths.Next())
+		require.Greater(t, measured, 8*batches)
+	}
+}
+
+// Lengths of columns take a small part of the bytes of their values if offsets are apart from these, from slow stores, too.
+func TestLengthsReadNoValues(t *testing.T) {
+	s := lengthsColumn(t, WriterOptions{OffsetsApart: true, NullsApart: true})
+	read := func(o scan.Options) int64 {
+		before := s.table.Requests().Bytes
+		for _, err := range scan.Scan(t.Context(), s.table, o) {
+			require.NoError(t, err)
+		}
+		return s.table.Requests().Bytes - before
+	}
+	for _, gap := range []int64{0, 4 << 10} {
+		values := read(scan.Options{FetchGap: gap})
+		lengths := read(scan.Options{FetchGap: gap, Lengths: []string{"b", "l"}})
+		require.Greater(t, lengths, int64(25_000))
+		require.Less(t, 10*lengths, values)
+	}
 }
 
 // lengthsColumn has texts of some hundred bytes, which no dictionary suits, lists of them, and nulls.

@@ -65,7 +65,7 @@ func (o GroupOptions) parse() (q groupQuery, err error) {
 func (q *groupQuery) scan(ctx context.Context, t *Table) (provider.Source, *aggregate.Query, error) {
 	src, err := ScanOptions{
 		Columns: aggregate.Columns(q.keys, q.calls), Filter: q.Filter, Rows: q.Rows,
-		Dictionaries: true, Decimals64: aggregate.Decimals64(q.keys, q.calls), Reuse: true,
+		Dictionaries: true, Decimals64: aggregate.Decimals64(q.keys, q.calls), Lengths: aggregate.Lengths(q.keys, q.calls, q.Filter.Node()), Reuse: true,
 	}.open(ctx, t)
 	if err != nil {
 		return nil, nil, err

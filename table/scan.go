@@ -36,6 +36,8 @@ type ScanOptions struct {
 	Dictionaries bool
 	// Decimals64 are paths of columns whose decimals may come with 64 bits, as in [provider.ReadOptions].
 	Decimals64 []string
+	// Lengths are names of columns that may come as lengths of values, as in [provider.ReadOptions].
+	Lengths []string
 	// Reuse promises that nothing of a batch is kept when the next one is asked for, so that its memory may be used again.
 	Reuse bool
 	// Silent leaves out messages.
@@ -106,7 +108,7 @@ func (o ScanOptions) open(ctx context.Context, t *Table) (provider.Source, error
 func (t *Table) options(o ScanOptions) provider.ReadOptions {
 	ro := provider.ReadOptions{
 		Allocator: t.o.Allocator, TempDir: t.o.TempDir, BatchRows: o.BatchRows, Notice: t.o.Notice, Warning: t.o.Warning,
-		Columns: o.Columns, Filter: o.Filter, Rows: o.Rows, Limit: o.Limit, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64, Reuse: o.Reuse,
+		Columns: o.Columns, Filter: o.Filter, Rows: o.Rows, Limit: o.Limit, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64, Lengths: o.Lengths, Reuse: o.Reuse,
 	}
 	if o.Silent {
 		ro.Notice, ro.Warning = nil, nil

@@ -18,7 +18,7 @@ import (
 
 // RowsOf scans a table as structs of type T. Only the columns, and parts of nested columns, that T has fields for are
 // read; fields and their tags are those of shard.WriterOf. The filter may use other columns, too. Of the options, Columns,
-// Dictionaries, Decimals64 and Reuse follow from T and must not be set.
+// Dictionaries, Decimals64, Lengths and Reuse follow from T and must not be set.
 //
 //	for order, err := range table.RowsOf[Order](ctx, t, table.ScanOptions{Filter: expensive}) { … }
 //
@@ -65,8 +65,8 @@ func RowsOf[T any](ctx context.Context, t *Table, o ScanOptions) iter.Seq2[T, er
 
 // openStructs opens a table with the columns that T has fields for.
 func openStructs[T any](ctx context.Context, t *Table, o ScanOptions) (provider.Source, *structs.Reader[T], error) {
-	if o.Columns != nil || o.Dictionaries || o.Decimals64 != nil || o.Reuse {
-		return nil, nil, fmt.Errorf("ScanOptions.Columns, Dictionaries, Decimals64 and Reuse follow from %s and must not be set", reflect.TypeFor[T]())
+	if o.Columns != nil || o.Dictionaries || o.Decimals64 != nil || o.Lengths != nil || o.Reuse {
+		return nil, nil, fmt.Errorf("ScanOptions.Columns, Dictionaries, Decimals64, Lengths and Reuse follow from %s and must not be set", reflect.TypeFor[T]())
 	}
 	rows, err := structs.TypeOf[T]()
 	if err != nil {

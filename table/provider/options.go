@@ -46,6 +46,10 @@ type ReadOptions struct {
 	// formats keep decimal128. The schema of the source tells: it has the types of the batches, and a field that
 	// has changed has the metadata amudai.recorded_type=decimal128. A column that Schema sets has that type.
 	Decimals64 []string
+	// Lengths are names of top-level columns of strings, byte strings and lists that may come as int64, the lengths of their values: characters of
+	// strings, bytes of byte strings, elements of lists. It is a permission. Amudai shards use it, and read no values where they store lengths apart from
+	// these. The field of such a column has the metadata amudai.recorded_type. A column that Schema sets has that type.
+	Lengths []string
 	// Reuse promises that each batch is released before the next one is asked for, and that nothing of it is kept, so
 	// that a source may use its memory again.
 	Reuse bool

@@ -11,6 +11,9 @@ import (
 // recordedType is the key of the metadata of a field that is read as another type than it is recorded with.
 const recordedType = "amudai.recorded_type"
 
+// lengths is the recorded type of values that are read as their lengths.
+const lengths = "any with lengths"
+
 // Decimal64 returns a field of decimal128 of at most 18 digits as one of decimal64, and others as they are. Its metadata tells the
 // recorded type.
 func Decimal64(f arrow.Field) arrow.Field {
@@ -18,8 +21,13 @@ func Decimal64(f arrow.Field) arrow.Field {
 	if !ok || d.Precision > 18 {
 		return f
 	}
-	f.Type = &arrow.Decimal64Type{Precision: d.Precision, Scale: d.Scale}
-	f.Metadata = arrow.NewMetadata(append(slices.Clone(f.Metadata.Keys()), recordedType), append(slices.Clone(f.Metadata.Values()), "decimal128"))
+	return recordedAs(f, &arrow.Decimal64Type{Precision: d.Precision, Scale: d.Scale}, "decimal128")
+}
+
+// recordedAs returns a field with the type that it is read as. Its metadata tells the recorded one.
+func recordedAs(f arrow.Field, dt arrow.DataType, recorded string) arrow.Field {
+	f.Type = dt
+	f.Metadata = arrow.NewMetadata(append(slices.Clone(f.Metadata.Keys()), recordedType), append(slices.Clone(f.Metadata.Values()), recorded))
 	return f
 }
 

@@ -54,3 +54,17 @@ func lengthOf(arr arrow.Array) (func(i int) int64, error) {
 	}
 	return func(i int) int64 { return int64(len(at(i))) }, nil
 }
+
+// LengthsOf returns a field of values that have lengths as one of these lengths. Its metadata tells so. ok is false for other fields.
+func LengthsOf(f arrow.Field) (_ arrow.Field, ok bool) {
+	if dt := kinds.Unwrapped(f.Type); kinds.Of(dt) != kinds.List && !kinds.IsText(dt) && !kinds.IsBinary(dt) {
+		return f, false
+	}
+	return recordedAs(f, arrow.PrimitiveTypes.Int64, lengths), true
+}
+
+// AreLengths reports whether [LengthsOf] made a field.
+func AreLengths(f arrow.Field) bool {
+	dt, ok := f.Metadata.GetValue(recordedType)
+	return ok && dt == lengths && f.Type.ID() == arrow.INT64
+}

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -180,6 +181,34 @@ func Decimals64(keys []*ast.Node, calls []ast.Call) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// Lengths are the names of top-level columns of which only the lengths of values matter, to the condition for rows, too.
+func Lengths(keys []*ast.Node, calls []ast.Call, where *ast.Node) (names []string) {
+	values := map[string]bool{}
+	var visit func(n *ast.Node)
+	visit = func(n *ast.Node) {
+		for _, a := range n.Args {
+			if a.Op != ast.OpColumn || !compute.IsLength(n) || len(schema.SplitPath(a.Path)) > 1 {
+				visit(a)
+			}
+		}
+		if n.Op == ast.OpColumn {
+			values[schema.SplitPath(n.Path)[0]] = true
+		}
+	}
+	all := &ast.Node{Args: slices.Clone(keys)}
+	for _, c := range calls {
+		all.Args = append(append(all.Args, c.Args...), c.Where)
+	}
+	all.Args = slices.DeleteFunc(append(all.Args, where), func(n *ast.Node) bool { return n == nil })
+	visit(all)
+	for _, p := range Columns(keys, calls) {
+		if name := schema.SplitPath(p)[0]; !values[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Schema is the schema of the results: keys, then calls.

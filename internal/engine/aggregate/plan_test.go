@@ -30,6 +30,30 @@ func TestDecimals64(t *testing.T) {
 	}
 }
 
+// Of columns the lengths are enough if nothing else of their values matters.
+func TestLengths(t *testing.T) {
+	for _, c := range []struct {
+		keys, calls, where string
+		want               []string
+	}{
+		{"length(k)", "sum(len(a)), avg(length(b) + 1), count(c)", "", []string{"k", "a", "b"}},
+		{"k", "sum(length(k)), max(length(a)), min(a), max(length(b)) filter (where length(d) > length(c))", "", []string{"b", "d", "c"}},
+		{"a", "sum(length(b.c)), max(length(b)), sum(length(c)), count(c.d), sum(length(lower(d)))", "", nil},
+		{"", "sum(length(a)), sum(length(b)), max(length(\"c d\"))", "length(a) > 5 and contains(b, 'x')", []string{"a", "c d"}},
+	} {
+		keys, err := ast.ParseValues(c.keys)
+		require.NoError(t, err)
+		calls, err := ast.ParseCalls(c.calls)
+		require.NoError(t, err)
+		var where *ast.Node
+		if c.where != "" {
+			where, err = ast.Parse(c.where)
+			require.NoError(t, err)
+		}
+		require.Equal(t, c.want, Lengths(keys, calls, where), c.calls)
+	}
+}
+
 // Results have the recorded type of decimals that are read with 64 bits.
 func TestResultTypes(t *testing.T) {
 	d := &arrow.Decimal128Type{Precision: 15, Scale: 2}

@@ -26,7 +26,7 @@ func (b *binder) call(n *ast.Node) *expr.Expr {
 		return b.quantified(n)
 	case "if":
 		return b.cases(n, n.Args)
-	case "length", "len":
+	case "length", "len": // see IsLength
 		return b.length(n)
 	}
 	args, err := b.arguments(n)

@@ -84,12 +84,15 @@ func changeCase(n *ast.Node, x *expr.Expr) *expr.Expr {
 	})
 }
 
+// IsLength reports whether an expression is the length of another one.
+func IsLength(n *ast.Node) bool { return n.Op == ast.OpCall && (n.Name == "length" || n.Name == "len") }
+
 // length binds the number of characters of a string, bytes of a byte string, and elements of a list. That of a column is an input of its own,
 // which needs no values where the table knows their lengths.
 func (b *binder) length(n *ast.Node) *expr.Expr {
 	hasLength := func(dt arrow.DataType) bool { return hasBytes(dt) || isList(dt) }
 	if n.Args[0].Op == ast.OpColumn {
-		if c, err := predicate.Resolve(n.Args[0], b.schema); err == nil && c.Inside == nil && hasLength(plainType(c.Type)) {
+		if c, err := predicate.Resolve(n.Args[0], b.schema); err == nil && c.Inside == nil && (c.Measured || hasLength(plainType(c.Type))) {
 			c.Lengths = true
 			at := b.input(c)
 			return &expr.Expr{Node: n, Type: int64s, Column: -1, Strict: true, Eval: func(e *expr.Env) (arrow.Array, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
@@ -58,6 +59,8 @@ type Column struct {
 	Inside []string       // names within the JSON texts of the field; nil if the field itself has the values
 	// Lengths tells that the values are the lengths of those of the field, see [arrowutil.Lengths].
 	Lengths bool
+	// Measured tells that the field has lengths instead of values, see [arrowutil.LengthsOf].
+	Measured bool
 
 	kind   jsonvalues.Kind // of values within JSON texts
 	domain *valueset.Domain
@@ -325,7 +328,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 		if i < 0 {
 			return c, fmt.Errorf("%w %q%s", schema.ErrNoField, ast.Shorten(at), text.Suggest(name, text.Names(arrow.NewSchema(fields, nil))))
 		}
-		c.Index, c.Type = append(c.Index, i), fields[i].Type
+		c.Index, c.Type, c.Measured = append(c.Index, i), fields[i].Type, arrowutil.AreLengths(fields[i])
 		fields = nil
 		if t := kinds.Storage(c.Type); kinds.HasNames(t) {
 			fields = kinds.Fields(t)

@@ -13,7 +13,7 @@ func (c Column) json() jsonvalues.Column { return jsonvalues.Column{Path: c.Insi
 // Values are the values of the column, of an array of the field that [Column.Index] leads to: the array itself, what is within its JSON
 // texts, or their lengths. The caller releases them.
 func (c Column) Values(arr arrow.Array) (arrow.Array, error) {
-	if c.Lengths {
+	if c.Lengths && !c.Measured {
 		return arrowutil.Lengths(memory.DefaultAllocator, arr)
 	}
 	if c.Inside == nil {

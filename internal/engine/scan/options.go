@@ -31,6 +31,7 @@ type Options struct {
 	Strings     table.StringLayout
 	Coded       []string
 	Decimals64  []string
+	Lengths     []string // names of columns that come as lengths, as provider.ReadOptions has them
 	Limit       int64
 	AsReady     bool
 	Disable     source.Kinds

@@ -69,7 +69,7 @@ func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column,
 		return nil, nil
 	}
 	var ranges []storage.ByteRange
-	if sc.filter == nil && sc.o.Limit == math.MaxInt64 && sc.wanted(s.index).Len() == s.stripe.Rows() {
+	if sc.filter == nil && !slices.Contains(sc.lengths, true) && sc.o.Limit == math.MaxInt64 && sc.wanted(s.index).Len() == s.stripe.Rows() {
 		if ranges, err = s.stripe.RangesToOpen(ctx, columns, table.AllValues, math.MaxInt64); err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 	rows := rowset.Of(j.ranges...)
 	for i := range sc.columns {
 		col := &sc.columns[i]
-		if j.hasDecoded(col) {
+		if !sc.lengths[i] && j.hasDecoded(col) {
 			continue
 		}
 		c, err := j.stripe.column(sc.ctx, i, false)

@@ -27,6 +27,7 @@ type scanner struct {
 	cancel     context.CancelFunc
 	columns    []table.Column
 	schema     *arrow.Schema
+	lengths    []bool            // by column: the result has the lengths of its values
 	filter     *rowfilter.Filter // nil if all rows are wanted
 	most       int64             // rows that the plan gives at most
 	coalesce   storage.CoalesceOptions
@@ -61,6 +62,7 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	}
 	p = table.WithDecimals64(table.WithDictionaries(o.Strings.Apply(p), o.Coded), o.Decimals64)
 	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit, chooses: chooses}
+	sc.measure(p)
 	sc.coalesce = table.Coalesce(ctx, t, o.FetchGap, o.FetchBytes)
 	sc.coalesce.Limit = min(sc.coalesce.Limit, o.MemoryLimit/4)
 	sc.budget.limit = o.MemoryLimit
@@ -169,8 +171,10 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	if sc.stats != nil {
 		defer sc.stats.decode.since(time.Now())
 	}
-	if j.arrays[i], err = sc.decoded(j, &sc.columns[i]); j.arrays[i] != nil || err != nil {
-		return sc.place(err, j.stripe)
+	if !sc.lengths[i] {
+		if j.arrays[i], err = sc.decoded(j, &sc.columns[i]); j.arrays[i] != nil || err != nil {
+			return sc.place(err, j.stripe)
+		}
 	}
 	fetched, err := j.fetch()
 	if err != nil {
@@ -180,7 +184,11 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	if err == nil {
 		o := sc.readOptions(j)
 		o.Prefetched = fetched
-		j.arrays[i], err = c.Read(sc.ctx, j.rows, &o)
+		if sc.lengths[i] {
+			j.arrays[i], err = readLengths(sc.ctx, c, j.rows, &o)
+		} else {
+			j.arrays[i], err = c.Read(sc.ctx, j.rows, &o)
+		}
 		sc.stats.open(j.stripe.index, sc.columns[i].ID, c)
 	}
 	return sc.place(err, j.stripe)

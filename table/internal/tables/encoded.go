@@ -12,8 +12,8 @@ import (
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// encode gives columns the form in which all parts that have them can read them faster: dictionaries of strings and decimals of 64 bits,
-// as far as the options allow these. A form that only some parts have would cost those a conversion, or the others.
+// encode gives columns the form in which all parts that have them can read them faster: dictionaries of strings, decimals of 64 bits, and
+// lengths of values, as far as the options allow these. A form that only some parts have would cost those a conversion, or the others.
 func (s *source) encode(ctx context.Context) error {
 	candidates := s.candidates()
 	if len(candidates) == 0 {
@@ -26,7 +26,7 @@ func (s *source) encode(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	s.o.Dictionaries, s.o.Decimals64 = false, nil
+	s.o.Dictionaries, s.o.Decimals64, s.o.Lengths = false, nil, nil
 	fields := s.schema.Fields()
 	for _, c := range candidates {
 		form, same := arrow.Field{}, true
@@ -43,6 +43,9 @@ func (s *source) encode(ctx context.Context) error {
 		if form.Type.ID() == arrow.DICTIONARY {
 			s.o.Dictionaries = true
 			fields[c].Type = form.Type
+		} else if arrowutil.AreLengths(form) {
+			s.o.Lengths = append(s.o.Lengths, fields[c].Name)
+			fields[c], _ = arrowutil.LengthsOf(fields[c])
 		} else {
 			s.o.Decimals64 = append(s.o.Decimals64, schema.JoinPath("", fields[c].Name))
 			fields[c] = arrowutil.Decimal64(fields[c])
@@ -57,10 +60,11 @@ func (s *source) encode(ctx context.Context) error {
 func (s *source) candidates() (list []int) {
 	for _, w := range s.wanted {
 		c := s.u.columns[w.at]
-		allowed := false
+		_, allowed := arrowutil.LengthsOf(c.field)
+		allowed = allowed && slices.Contains(s.o.Lengths, c.field.Name)
 		switch t := c.field.Type.(type) {
 		case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
-			allowed = s.o.Dictionaries
+			allowed = allowed || s.o.Dictionaries
 		case *arrow.Decimal128Type:
 			allowed = t.Precision <= 18 && slices.Contains(s.o.Decimals64, schema.JoinPath("", c.field.Name))
 		}
@@ -85,7 +89,7 @@ func (s *source) isConverted(c column) bool {
 func (s *source) formsOf(ctx context.Context, i int, columns []int) (map[int]arrow.Field, error) {
 	ro := provider.ReadOptions{
 		Allocator: s.o.Allocator, TempDir: s.o.TempDir, Schema: s.u.looks[i].casts, Columns: []string{},
-		Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64,
+		Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64, Lengths: s.o.Lengths,
 	}
 	var present []int
 	for _, c := range columns {

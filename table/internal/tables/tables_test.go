@@ -482,4 +482,13 @@ func TestEncodedForms(t *testing.T) {
 			require.Equal(t, want, rows)
 		})
 	}
+	measured := provider.ReadOptions{Columns: []string{"word", "n"}, Lengths: []string{"word", "n"}}
+	types, rows, err := read(t, []tables.Part{one, two}, measured)
+	require.NoError(t, err)
+	require.Equal(t, "word: int64\nn: int64\n", types)
+	require.Contains(t, rows, "5")
+	require.NotContains(t, rows, "red")
+	types, _, err = read(t, []tables.Part{one, plain}, measured)
+	require.NoError(t, err)
+	require.Equal(t, "word: utf8\nn: int64\n", types)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -111,6 +112,9 @@ func (g group) explainAgg(ctx context.Context, locations []string, f *flags, o t
 		dt, form := f.Type, ""
 		if d, ok := dt.(*arrow.DictionaryType); ok {
 			dt, form = d.ValueType, ", by codes of dictionaries"
+		}
+		if arrowutil.AreLengths(f) {
+			form = ", lengths of values"
 		}
 		g.Out.Printf("  %s: %s%s\n", terminal.Printable(f.Name), dt, form)
 	}
