@@ -82,6 +82,7 @@ const (
 	NumberDictionaries                // value dictionaries of numbers
 	Alternatives                      // fields with two encodings
 	UnionOffsets                      // unions whose alternatives have positions of their own
+	DeletedRecords                    // records that are marked as deleted
 	numFeatures
 )
 
@@ -123,6 +124,7 @@ var Table = [numFeatures]Row{
 	{NumberDictionaries, "number-dictionaries", 0, E2026, "0.1.0"},
 	{Alternatives, "alternatives", 0, E2026, "0.1.0"},
 	{UnionOffsets, "union-offsets", 0, E2026, "0.1.0"},
+	{DeletedRecords, "deleted-records", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for
@@ -136,13 +138,22 @@ func OfCode(code uint16) (f Feature, ok bool) {
 	return 0, false
 }
 
-// Known reports whether a feature of that name is in the table.
-func Known(name string) bool {
-	return slices.ContainsFunc(Table[:], func(row Row) bool { return row.Name == name })
-}
-
 // Set is a set of features.
 type Set uint64
+
+// ParseSet is the inverse of [Set.String]; others are names that are not in the table.
+func ParseSet(names string) (s Set, others []string) {
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(Table[:], func(row Row) bool { return row.Name == name })
+		switch {
+		case i >= 0:
+			s = s.With(Feature(i))
+		case name != "":
+			others = append(others, name)
+		}
+	}
+	return s, others
+}
 
 // Only is the set of one feature.
 func Only(f Feature) Set { return 1 << f }

@@ -33,12 +33,17 @@ func TestNamesOfEditions(t *testing.T) {
 func TestTable(t *testing.T) {
 	for i, row := range edition.Table {
 		require.Equal(t, edition.Feature(i), row.Feature, row.Name)
-		require.True(t, edition.Known(row.Name))
+		set, others := edition.ParseSet("no-such-feature," + row.Name)
+		require.Equal(t, edition.Only(row.Feature), set)
+		require.Equal(t, []string{"no-such-feature"}, others)
 		f, ok := edition.OfCode(row.Code)
 		require.Equal(t, row.Code != 0, ok, row.Name)
 		if ok {
 			require.Equal(t, row.Feature, f)
 		}
 	}
-	require.False(t, edition.Known("no-such-feature"))
+	all := edition.E2026.Features()
+	set, others := edition.ParseSet(all.String())
+	require.Equal(t, all, set)
+	require.Empty(t, others)
 }

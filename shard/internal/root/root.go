@@ -36,12 +36,14 @@ type Stripe struct {
 	Of *shardfile.Stripe
 	// Fields says where the fields are, by schema id of the root. Nil means those of Of with the same ids.
 	Fields []shardwriter.Field
-	// Build makes the fields that are not stored. It may be nil.
-	Build func(context.Context) (*stripe.Finished, error)
+	Build  Build // makes the fields that are not stored; may be nil
 	// Deleted is the number of records that are marked as deleted.
 	Deleted uint64
 	Indexes []Index // of its rows
 }
+
+// Build makes fields of a stripe, by the ids of their own schema. They may come with others that nothing refers to.
+type Build func(context.Context) (*stripe.Finished, error)
 
 // ofStripe is a stored stripe as it is.
 func ofStripe(ctx context.Context, s *shardfile.Stripe, f *shardfile.File) (Stripe, error) {

@@ -3,6 +3,7 @@ package shardfile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,12 +189,28 @@ func UnknownFeatures(standard []Property) (unknown []string) {
 				unknown = append(unknown, "edition "+text)
 			}
 		case PropertyFeatures:
-			for _, name := range strings.Split(text, ",") {
-				if name != "" && !edition.Known(name) {
-					unknown = append(unknown, name)
-				}
-			}
+			_, others := edition.ParseSet(text)
+			unknown = append(unknown, others...)
 		}
 	}
 	return unknown
+}
+
+// WithFeatures are standard properties of a shard that uses more features.
+func WithFeatures(standard []Property, more edition.Set) []Property {
+	i := slices.IndexFunc(standard, func(p Property) bool { return p.Name == PropertyFeatures })
+	if i < 0 {
+		if more == 0 {
+			return standard
+		}
+		return append(slices.Clone(standard), Property{Name: PropertyFeatures, Value: more.String()})
+	}
+	text, _ := standard[i].Value.(string)
+	known, others := edition.ParseSet(text)
+	if known|more == known {
+		return standard
+	}
+	standard = slices.Clone(standard)
+	standard[i].Value = strings.Join(append([]string{(known | more).String()}, others...), ",")
+	return standard
 }

@@ -17,6 +17,9 @@ const markerRows = 64 << 10
 
 // Visible implements [table.Stripe]. It fails if the marker of deleted records and their number in the directory contradict each other.
 func (s tableStripe) Visible(ctx context.Context) (*rowset.Set, error) {
+	if s.table.o.ShowDeleted {
+		return nil, nil
+	}
 	if v, ok := s.table.visible.Get(s.Index()); ok {
 		return v, nil
 	}
@@ -32,6 +35,12 @@ func (s tableStripe) Visible(ctx context.Context) (*rowset.Set, error) {
 	}
 	s.table.visible.Put(s.Index(), v, size)
 	return v, nil
+}
+
+// Deleted are the deleted records of a stripe, by their numbers in it.
+func (t *Table) Deleted(ctx context.Context, i int) (rowset.Set, error) {
+	deleted, err := tableStripe{t.file.Stripe(i), t}.deleted(ctx)
+	return deleted, fault.Of(err, t.file.Location())
 }
 
 // deleted are the deleted rows.

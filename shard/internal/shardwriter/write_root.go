@@ -178,11 +178,10 @@ func (w *Writer) properties(more ...shardfile.Property) (*shardpb.ShardPropertie
 		return p.Name == shardfile.PropertyChecksumTree || p.Name == shardfile.PropertyShards
 	})
 	if standard == nil {
-		standard = []shardfile.Property{{Name: shardfile.PropertyEdition, Value: w.o.Edition.String()}}
-		if w.features != 0 {
-			standard = append(standard, shardfile.Property{Name: shardfile.PropertyFeatures, Value: w.features.String()})
-		}
+		standard = shardfile.WithFeatures([]shardfile.Property{{Name: shardfile.PropertyEdition, Value: w.o.Edition.String()}}, w.features)
 		standard = append(standard, shardfile.Property{Name: shardfile.PropertyWriter, Value: w.o.Program})
+	} else {
+		standard = shardfile.WithFeatures(standard, w.features)
 	}
 	if len(w.before) > 0 {
 		standard = append(standard, shardfile.Property{Name: shardfile.PropertyShards, Value: w.before})

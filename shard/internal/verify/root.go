@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -67,10 +66,9 @@ func (v *verifier) properties(ctx context.Context) error {
 			}
 			v.ours = err != nil || e != edition.Reference
 		case shardfile.PropertyFeatures:
-			for name := range strings.SplitSeq(text, ",") {
-				if !edition.Known(name) {
-					v.Note(fmt.Errorf("feature %q is not known", name))
-				}
+			_, others := edition.ParseSet(text)
+			for _, name := range others {
+				v.Note(fmt.Errorf("feature %q is not known", name))
 			}
 		}
 	}

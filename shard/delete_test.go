@@ -1,0 +1,123 @@
+package shard_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// editable writes a shard of rows with their number in a column, and a text and a list of it in others.
+func editable(t testing.TB, rows int, o shard.WriterOptions) string {
+	t.Helper()
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "parts", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32), Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	for i := range rows {
+		b.Field(0).(*array.Int64Builder).Append(int64(i))
+		if i%11 == 5 {
+			b.Field(1).AppendNull()
+		} else {
+			b.Field(1).(*array.StringBuilder).Append([]string{"red", "green", "blue"}[i%3])
+		}
+		list := b.Field(2).(*array.ListBuilder)
+		list.Append(true)
+		for k := range i % 4 {
+			list.ValueBuilder().(*array.Int32Builder).Append(int32(k))
+		}
+	}
+	batch := b.NewRecordBatch()
+	defer batch.Release()
+	location := filepath.Join(t.TempDir(), "editable.amudai.shard")
+	w, err := shard.Create(t.Context(), location, s, o)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(t.Context(), batch))
+	require.NoError(t, w.Close(t.Context()))
+	return location
+}
+
+// shownIDs are the numbers of the rows that a shard shows.
+func shownIDs(t testing.TB, location string, e filter.Expr) []int64 {
+	ctx := t.Context()
+	s, err := shard.Open(ctx, location, shard.OpenOptions{})
+	require.NoError(t, err)
+	defer s.Close()
+	all := []int64{}
+	for b, err := range s.Scan(ctx, shard.ScanOptions{Columns: []string{"id"}, Filter: e}) {
+		require.NoError(t, err)
+		all = append(all, b.Column(0).(*array.Int64).Int64Values()...)
+	}
+	return all
+}
+
+// Deletes and their withdrawal, by conditions and by numbers, in any order: what is shown is what a set of rows says, and the shard stays sound.
+func TestDeletes(t *testing.T) {
+	const rows = 2500
+	rapid.Check(t, func(r *rapid.T) {
+		o := shard.WriterOptions{StripeRows: rapid.SampledFrom([]int64{600, 1000, 5000}).Draw(r, "stripe"), Layout: shard.Layout(rapid.IntRange(0, 1).Draw(r, "layout"))}
+		location := editable(t, rows, o)
+		deleted := map[int64]bool{}
+		for range rapid.IntRange(1, 5).Draw(r, "changes") {
+			gone := rapid.IntRange(0, 2).Draw(r, "restore") > 0
+			var chosen shard.Rows
+			var matches func(i int64) bool
+			switch rapid.IntRange(0, 3).Draw(r, "kind") {
+			case 0:
+				k := rapid.Int64Range(2, 40).Draw(r, "modulus")
+				numbers := []int64{}
+				for i := int64(rows) - 1; i >= 0; i-- {
+					if i%k == 1 {
+						numbers = append(numbers, i)
+					}
+				}
+				chosen, matches = shard.Rows{Numbers: numbers}, func(i int64) bool { return i%k == 1 }
+			case 1:
+				from := rapid.Int64Range(0, rows).Draw(r, "from")
+				chosen.Where = filter.And(filter.Ge(filter.Col("id"), from), filter.Lt(filter.Col("id"), from+700))
+				matches = func(i int64) bool { return i >= from && i < from+700 }
+			case 2:
+				chosen.Where = filter.Eq(filter.Col("text"), "green")
+				matches = func(i int64) bool { return i%3 == 1 && i%11 != 5 }
+			case 3:
+				chosen.Where, chosen.Numbers = filter.IsNull(filter.Col("text")), []int64{5, 16, 17, 2490}
+				matches = func(i int64) bool { return i == 5 || i == 16 }
+			}
+			want := int64(0)
+			for i := range int64(rows) {
+				if matches(i) && deleted[i] != gone {
+					deleted[i], want = gone, want+1
+				}
+			}
+			change := shard.Undelete
+			if gone {
+				change = shard.Delete
+			}
+			n, err := change(t.Context(), location, shard.EditOptions{}, chosen)
+			require.NoError(r, err)
+			require.Equal(r, want, n)
+			shown := []int64{}
+			for i := range int64(rows) {
+				if !deleted[i] {
+					shown = append(shown, i)
+				}
+			}
+			require.Equal(r, shown, shownIDs(t, location, filter.Expr{}))
+			require.Equal(r, slices.DeleteFunc(slices.Clone(shown), func(i int64) bool { return i < 100 || i > 900 }),
+				shownIDs(t, location, filter.Between(filter.Col("id"), 100, 900)))
+			report, err := shard.Verify(t.Context(), location, shard.OpenOptions{}, provider.VerifyOptions{})
+			require.NoError(r, err)
+			require.Empty(r, report.Problems)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package root
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+)
+
+// Column is a node of the schema of a root that changes.
+type Column struct {
+	schema.Field // Children are those below instead
+	// ID is the schema id that the column has so far, or Missing: it is null until stripes say where it is.
+	ID uint32
+	// Built is the schema id among the fields that [Stripe.Build] makes, or Missing.
+	Built    uint32
+	Children []Column
+}
+
+// Missing is the id of a column that is not there.
+const Missing = shardwriter.Missing
+
+// Columns are the columns of the root.
+func (r *Root) Columns() ([]Column, error) {
+	budget := r.Schema.Budget()
+	all := make([]Column, r.Schema.NumFields())
+	for i := range all {
+		n, err := r.Schema.Field(i)
+		if err == nil {
+			all[i], err = columnOf(n, budget)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func columnOf(n schema.Node, budget *schema.Budget) (c Column, err error) {
+	if c.Field, err = budget.Describe(n); err != nil {
+		return c, err
+	}
+	c.ID, c.Built = n.ID(), Missing
+	for i := range n.NumChildren() {
+		child, err := n.Child(i)
+		if err != nil {
+			return c, err
+		}
+		below, err := columnOf(child, budget)
+		if err != nil {
+			return c, err
+		}
+		c.Children = append(c.Children, below)
+	}
+	return c, nil
+}
+
+// NewColumns are columns that [Stripe.Build] makes. Their ids are numbered from first on, in the order of their schema.
+func NewColumns(fields []schema.Field, first uint32) []Column {
+	var all []Column
+	for _, f := range fields {
+		c := Column{Field: f, ID: Missing, Built: first}
+		first++
+		c.Children = NewColumns(f.Children, first)
+		first += count(c.Children)
+		all = append(all, c)
+	}
+	return all
+}
+
+func count(columns []Column) (n uint32) {
+	for _, c := range columns {
+		n += 1 + count(c.Children)
+	}
+	return n
+}
+
+// WithColumns is the root with other columns: those that it has, with other names or in another order, and new ones. Indexes of columns that are left
+// out go. build, if it is not nil, makes the function that builds the new columns of a stripe.
+func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, error) {
+	fields, flat := flatten(columns, nil)
+	message, err := schema.Build(fields)
+	if err != nil {
+		return r, err
+	}
+	old := r.Schema
+	if r.Schema, err = schema.Parse(message); err != nil {
+		return r, err
+	}
+	moved := map[uint32]uint32{}
+	for id, c := range flat {
+		if c.ID != Missing {
+			moved[c.ID] = uint32(id)
+		}
+	}
+	if r.features().Has(edition.PackedGroups) {
+		for id := range old.IDCount() {
+			if to, ok := moved[id]; !ok || to != id {
+				return r, fmt.Errorf("columns of a shard with packed groups refer to each other by their place: compact it first, without groups")
+			}
+		}
+	}
+	r.Stripes = slices.Clone(r.Stripes)
+	for i := range r.Stripes {
+		s := &r.Stripes[i]
+		fields := make([]shardwriter.Field, len(flat))
+		for id, c := range flat {
+			if fields[id] = (shardwriter.Field{ID: c.Built}); c.ID != Missing {
+				fields[id] = s.field(c.ID)
+			}
+		}
+		if build != nil {
+			if s.Build != nil {
+				return r, fmt.Errorf("stripe %d has columns that are not built yet", i)
+			}
+			s.Build = build(*s)
+		}
+		s.Fields, s.Indexes = fields, renumber(s.Indexes, moved)
+	}
+	r.Indexes = renumber(r.Indexes, moved)
+	return r, nil
+}
+
+// field is the place of a column of the stripe.
+func (s *Stripe) field(id uint32) shardwriter.Field {
+	if s.Fields == nil {
+		return shardwriter.Field{Stripe: s.Of, ID: id}
+	}
+	return s.Fields[id]
+}
+
+// flatten are columns as fields of a schema, and in the order of their ids.
+func flatten(columns []Column, flat []Column) ([]schema.Field, []Column) {
+	fields := make([]schema.Field, len(columns))
+	for i, c := range columns {
+		flat = append(flat, c)
+		fields[i] = c.Field
+		fields[i].Children, flat = flatten(c.Children, flat)
+	}
+	return fields, flat
+}
+
+// renumber are the indexes whose columns are all still there, by their new ids.
+func renumber(all []Index, moved map[uint32]uint32) (kept []Index) {
+	for _, x := range all {
+		d := proto.CloneOf(x.Descriptor)
+		if there(d, moved) {
+			x.Descriptor = d
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// there renumbers the columns of an index, and reports whether all are there.
+func there(d *shardpb.IndexDescriptor, moved map[uint32]uint32) bool {
+	for _, f := range d.GetIndexedFields() {
+		for i, id := range f.SchemaIds {
+			to, ok := moved[id]
+			if !ok {
+				return false
+			}
+			f.SchemaIds[i] = to
+		}
+	}
+	return true
+}
+
+// features are the features that the root has so far.
+func (r *Root) features() (s edition.Set) {
+	for _, p := range r.Standard {
+		if names, ok := p.Value.(string); ok && p.Name == shardfile.PropertyFeatures {
+			known, _ := edition.ParseSet(names)
+			s |= known
+		}
+	}
+	return s
+}
