@@ -135,25 +135,18 @@ func Write(ctx context.Context, out io.Writer, o Options, builders ...*Builder) 
 	if err != nil {
 		return err
 	}
-	err = Each(ctx, o.Collation, func(term []byte, field int, rows func(yield func(row uint32)) error) error {
-		w.begin(term, field)
-		if err := rows(w.row); err != nil {
-			return err
-		}
-		w.end()
-		return w.err
-	}, builders...)
-	if err != nil {
-		return err
-	}
-	return w.finish()
+	return w.merge(ctx, runsOf(o.Collation, builders))
 }
 
 // Each calls visit with each term that builders of a collation have collected, in the order of an index: each builder has the rows that follow those
 // of the one before. A term is valid during the call, in which rows is to be called once. It yields the rows in their order, some of them
 // twice in a row. The builders can be used no more, but are to be closed.
 func Each(ctx context.Context, c Collation, visit func(term []byte, field int, rows func(yield func(row uint32)) error) error, builders ...*Builder) error {
-	var runs []run // in the order of their rows
+	return merge(ctx, c, runsOf(c, builders), visit)
+}
+
+// runsOf are the runs of builders, in the order of their rows.
+func runsOf(c Collation, builders []*Builder) (runs []run) {
 	for _, b := range builders {
 		for _, s := range b.spilled {
 			runs = append(runs, newFileRun(s))
@@ -163,5 +156,5 @@ func Each(ctx context.Context, c Collation, visit func(term []byte, field int, r
 			runs = append(runs, b.terms.run(c))
 		}
 	}
-	return merge(ctx, c, runs, visit)
+	return runs
 }

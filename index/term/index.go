@@ -25,6 +25,7 @@ type Index struct {
 	Hash     uint64 // of all bytes
 
 	file   storage.ByteRange
+	ahead  storage.Prefetched // bytes that a run has read; nil in an index that is open
 	total  int
 	blocks []blockEntry
 	pages  []int64 // offsets of the pages of grams, of the list of cut blocks, and of the directory; nil if there are none
@@ -104,7 +105,7 @@ const maxCoarse = 1 << 20
 
 // read reads bytes of the index.
 func (x *Index) read(ctx context.Context, from, to int64) ([]byte, error) {
-	return storage.ReadRange(ctx, x.file.Reader, x.file.Offset+from, to-from)
+	return x.ahead.Read(ctx, x.file.Reader, x.file.Offset+from, to-from)
 }
 
 // readDirectory reads the entries of blocks and the sizes of pages, which end where the directory begins.

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
@@ -24,54 +25,98 @@ type run interface {
 // visitor takes a term of a field. rows yields its rows in their order, once.
 type visitor func(term []byte, field int, rows func(yield func(row uint32)) error) error
 
+// head is a run and its current term.
+type head struct {
+	run
+	text  []byte
+	field int
+	order int // among runs, that of their rows
+}
+
+// advance goes to the next term; false after the last one.
+func (h *head) advance() (ok bool, err error) {
+	if ok, err = h.next(); ok {
+		h.text, h.field = h.term()
+	}
+	return ok, err
+}
+
+// heads are those of runs as a heap: the first has the least term, and of those that have it the first rows.
+type heads struct {
+	collation Collation
+	all       []*head
+}
+
+func (h *heads) less(a, b *head) bool {
+	order := compare(h.collation, a.text, a.field, b.text, b.field)
+	return order < 0 || order == 0 && a.order < b.order
+}
+
+func (h *heads) down(i int) {
+	for {
+		kid := 2*i + 1
+		if kid >= len(h.all) {
+			return
+		}
+		if kid+1 < len(h.all) && h.less(h.all[kid+1], h.all[kid]) {
+			kid++
+		}
+		if !h.less(h.all[kid], h.all[i]) {
+			return
+		}
+		h.all[i], h.all[kid] = h.all[kid], h.all[i]
+		i = kid
+	}
+}
+
+// advance moves the first run on.
+func (h *heads) advance() error {
+	ok, err := h.all[0].advance()
+	if !ok {
+		last := len(h.all) - 1
+		h.all[0] = h.all[last]
+		h.all = h.all[:last]
+	}
+	h.down(0)
+	return err
+}
+
 // merge calls visit with the terms of runs in their order. The runs are in the order of their rows.
 func merge(ctx context.Context, c Collation, runs []run, visit visitor) error {
-	open := runs[:0]
-	for _, r := range runs {
-		ok, err := r.next()
+	h := heads{collation: c}
+	for i, r := range runs {
+		first := &head{run: r, order: i}
+		ok, err := first.advance()
 		if err != nil {
 			return err
 		}
 		if ok {
-			open = append(open, r)
+			h.all = append(h.all, first)
 		}
 	}
-	var same []int // runs that have the least term
+	for i := len(h.all)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
+	var text []byte
+	var field int
 	rows := func(yield func(uint32)) error {
-		for _, i := range same {
-			if err := open[i].rows(yield); err != nil {
+		for len(h.all) > 0 && h.all[0].field == field && bytes.Equal(h.all[0].text, text) {
+			if err := h.all[0].rows(yield); err != nil {
+				return err
+			}
+			if err := h.advance(); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for len(open) > 0 {
-		same = append(same[:0], 0)
-		term, field := open[0].term()
-		for i, r := range open[1:] {
-			other, otherField := r.term()
-			switch order := compare(c, other, otherField, term, field); {
-			case order < 0:
-				term, field, same = other, otherField, append(same[:0], i+1)
-			case order == 0:
-				same = append(same, i+1)
-			}
-		}
+	for len(h.all) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := visit(term, field, rows); err != nil {
+		text, field = append(text[:0], h.all[0].text...), h.all[0].field
+		if err := visit(text, field, rows); err != nil {
 			return err
-		}
-		for k := len(same) - 1; k >= 0; k-- {
-			i := same[k]
-			ok, err := open[i].next()
-			if err != nil {
-				return err
-			}
-			if !ok {
-				open = append(open[:i], open[i+1:]...)
-			}
 		}
 	}
 	return nil

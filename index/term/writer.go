@@ -1,6 +1,7 @@
 package term
 
 import (
+	"context"
 	"encoding/binary"
 	"io"
 
@@ -76,6 +77,22 @@ func newWriter(out io.Writer, o Options) (*writer, error) {
 		return nil, err
 	}
 	return &writer{out: out, o: o, total: int(o.total()), grams: gramWriter{collation: o.Collation, memory: gramMemory}}, nil
+}
+
+// merge writes the terms of runs, and finishes the index.
+func (w *writer) merge(ctx context.Context, runs []run) error {
+	err := merge(ctx, w.o.Collation, runs, func(term []byte, field int, rows func(yield func(row uint32)) error) error {
+		w.begin(term, field)
+		if err := rows(w.row); err != nil {
+			return err
+		}
+		w.end()
+		return w.err
+	})
+	if err != nil {
+		return err
+	}
+	return w.finish()
 }
 
 // begin begins a term, in upper case if the index is case-insensitive. The writer refers to it until end.
