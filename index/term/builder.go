@@ -142,7 +142,15 @@ func Write(ctx context.Context, out io.Writer, o Options, builders ...*Builder) 
 // of the one before. A term is valid during the call, in which rows is to be called once. It yields the rows in their order, some of them
 // twice in a row. The builders can be used no more, but are to be closed.
 func Each(ctx context.Context, c Collation, visit func(term []byte, field int, rows func(yield func(row uint32)) error) error, builders ...*Builder) error {
-	return merge(ctx, c, runsOf(c, builders), visit)
+	return merge(ctx, c, runsOf(c, builders), func(term []byte, field int, rows func(func([]uint32)) error) error {
+		return visit(term, field, func(yield func(uint32)) error {
+			return rows(func(rows []uint32) {
+				for _, row := range rows {
+					yield(row)
+				}
+			})
+		})
+	})
 }
 
 // runsOf are the runs of builders, in the order of their rows.

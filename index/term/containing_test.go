@@ -110,7 +110,7 @@ func writeNumbers(t require.TestingT, terms int, change func(g *gramWriter)) []b
 	slices.Sort(names)
 	for i, name := range names {
 		w.begin([]byte(name), 0)
-		w.row(uint32(i % 10))
+		w.rows([]uint32{uint32(i % 10)})
 		w.end()
 	}
 	w.endBlock()

@@ -3,6 +3,7 @@ package term
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/postings"
@@ -56,11 +57,11 @@ type indexRun struct {
 const minWindow = 16 << 10
 
 func newIndexRun(ctx context.Context, p Part, memory int64) *indexRun {
-	r := &indexRun{ctx: ctx, index: *p.Index, first: uint32(p.First), window: max(memory, minWindow), of: -1}
-	return r
+	return &indexRun{ctx: ctx, index: *p.Index, first: uint32(p.First), window: max(memory, minWindow), of: -1}
 }
 
-func (r *indexRun) next() (bool, error) {
+func (r *indexRun) next() (ok bool, err error) {
+	defer func() { err = fault.Of(err, r.index.file.Reader.Name()) }()
 	if r.i == r.block.len() {
 		if r.of++; r.of == len(r.index.blocks) {
 			return false, r.end()
@@ -73,9 +74,7 @@ func (r *indexRun) next() (bool, error) {
 	if r.terms > 0 && compare(r.index.Collation, r.last.Term, r.last.Field, e.Term, e.Field) >= 0 {
 		return false, fault.InBlock(fault.Corruptf("term %q of field %d is not behind %q", e.Term, e.Field, r.last.Term), r.of, r.index.blocks[r.of].block)
 	}
-	// The block's memory is that of the next block, too.
-	r.last = Entry{Term: append(r.last.Term[:0], e.Term...), Field: e.Field, Rows: e.Rows, block: e.block, i: e.i, of: e.of}
-	r.i++
+	r.last, r.i = e, r.i+1
 	r.terms, r.postings = r.terms+1, r.postings+uint64(e.Rows)
 	return true, nil
 }
@@ -95,6 +94,7 @@ func (r *indexRun) open() error {
 			return err
 		}
 	}
+	r.last.Term = slices.Clone(r.last.Term) // the memory of the block is that of the next
 	e := r.index.blocks[r.of]
 	data, err := r.index.read(r.ctx, e.block, e.end)
 	if err != nil {
@@ -124,19 +124,26 @@ func (r *indexRun) readAhead() (err error) {
 func (r *indexRun) term() ([]byte, int) { return r.last.Term, r.last.Field }
 func (r *indexRun) len() uint32         { return uint32(r.last.Rows) }
 
-func (r *indexRun) rows(yield func(uint32)) (err error) {
+func (r *indexRun) rows(yield func([]uint32)) (err error) {
 	coarse := uint32(r.index.Coarse)
 	part := func(rows []uint32) error {
-		for _, row := range rows {
-			yield(r.first + row*coarse)
+		for i := range rows {
+			rows[i] = r.first + rows[i]*coarse
 		}
+		yield(rows)
 		return r.ctx.Err()
 	}
-	if n := int(r.last.Rows); n <= shortRows {
-		if r.list, err = r.short.Append(r.list[:0], n, r.index.total); err != nil {
-			return fault.InBlock(fault.In(err, "short lists", -1), r.of, r.index.blocks[r.of].block)
-		}
-		return part(r.list)
+	e := r.last
+	switch {
+	case e.Rows > longRows:
+		err = r.index.parts(r.ctx, e, 0, uint32(r.index.total), nil, part)
+	case e.Rows > shortRows:
+		r.list, err = r.index.list(r.ctx, e, int(e.Rows))
+	default:
+		r.list, err = r.short.Append(r.list[:0], int(e.Rows), r.index.total)
 	}
-	return r.index.EachPart(r.ctx, r.last, 0, uint32(r.index.total), nil, part)
+	if err == nil && e.Rows <= longRows {
+		err = part(r.list)
+	}
+	return fault.Of(fault.InBlock(fault.In(err, "lists", -1), e.of, -1), r.index.file.Reader.Name())
 }

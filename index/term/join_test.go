@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
-	"github.com/amudai/amudai-go/internal/testing/searchtest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
@@ -169,32 +167,4 @@ func TestJoinFaults(t *testing.T) {
 		}
 		require.ErrorIs(t, err, faultstore.Err)
 	}
-}
-
-// BenchmarkJoin compares joining 100 indexes of 10,000 lines of logs with building the index of all lines, in which words are at hand.
-func BenchmarkJoin(b *testing.B) {
-	const parts, each = 100, 10_000
-	corpus := searchtest.Lines(b, 2000)
-	data := make(table, 1)
-	for i := range parts * each { // lines as long as those of logs, and numbers that most lines have for themselves
-		data[0] = append(data[0], fmt.Appendf(nil, "%s id=%d", corpus[i*131%len(corpus)], i*7919%1_000_003))
-	}
-	o := Options{Rows: parts * each}
-	var ends []int
-	for i := range parts {
-		ends = append(ends, (i+1)*each)
-	}
-	all := divide(b, data, o, ends)
-	b.Run("join", func(b *testing.B) {
-		for b.Loop() {
-			if err := Join(tctx, io.Discard, o, 64<<20, all...); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("build", func(b *testing.B) {
-		for b.Loop() {
-			write(b, data, o, 64<<20, 1)
-		}
-	})
 }

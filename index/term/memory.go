@@ -22,6 +22,7 @@ type memory struct {
 	n       int // entries
 	terms   pages
 	gaps    pages
+	list    []uint32 // rows that are yielded
 }
 
 type entry struct {
@@ -227,17 +228,22 @@ func (g *gapReader) next() (gap uint32) {
 	}
 }
 
-// rows calls yield with each row of an entry.
-func (m *memory) rows(e *entry, yield func(row uint32)) {
+// rows calls yield with the rows of an entry, several at a time.
+func (m *memory) rows(e *entry, yield func(rows []uint32)) {
 	if e.n == 1 {
-		yield(e.last)
+		m.list = append(m.list[:0], e.last)
+		yield(m.list)
 		return
 	}
 	g := gapReader{pages: &m.gaps, at: e.head}
 	row := uint32(0)
-	for range e.n {
-		row += g.next()
-		yield(row)
+	for n := e.n; n > 0; n -= uint32(len(m.list)) {
+		m.list = m.list[:0]
+		for range min(n, batch) {
+			row += g.next()
+			m.list = append(m.list, row)
+		}
+		yield(m.list)
 	}
 }
 

@@ -16,29 +16,39 @@ type run interface {
 	next() (ok bool, err error)
 	// term is the current term, valid until the next.
 	term() (term []byte, field int)
-	// rows yields the rows of the current term, once.
-	rows(yield func(row uint32)) error
+	// rows yields the rows of the current term, once, several at a time. The slice is valid until the next call.
+	rows(yield func(rows []uint32)) error
 	// len is the number of rows of the current term.
 	len() uint32
 }
 
+// batch is how many rows are yielded at a time.
+const batch = 512
+
 // visitor takes a term of a field. rows yields its rows in their order, once.
-type visitor func(term []byte, field int, rows func(yield func(row uint32)) error) error
+type visitor func(term []byte, field int, rows func(yield func(rows []uint32)) error) error
 
 // head is a run and its current term.
 type head struct {
 	run
 	text  []byte
+	begin uint64 // the first bytes of a term in upper case, zeros behind it; 0 in an order of others
 	field int
 	order int // among runs, that of their rows
 }
 
 // advance goes to the next term; false after the last one.
-func (h *head) advance() (ok bool, err error) {
-	if ok, err = h.next(); ok {
-		h.text, h.field = h.term()
+func (h *head) advance(c Collation) (ok bool, err error) {
+	if ok, err = h.next(); !ok {
+		return false, err
 	}
-	return ok, err
+	h.text, h.field = h.term()
+	if c == CaseInsensitive {
+		var begin [beginLen]byte
+		copy(begin[:], h.text)
+		h.begin = binary.BigEndian.Uint64(begin[:])
+	}
+	return true, nil
 }
 
 // heads are those of runs as a heap: the first has the least term, and of those that have it the first rows.
@@ -48,6 +58,9 @@ type heads struct {
 }
 
 func (h *heads) less(a, b *head) bool {
+	if a.begin != b.begin {
+		return a.begin < b.begin
+	}
 	order := compare(h.collation, a.text, a.field, b.text, b.field)
 	return order < 0 || order == 0 && a.order < b.order
 }
@@ -71,7 +84,7 @@ func (h *heads) down(i int) {
 
 // advance moves the first run on.
 func (h *heads) advance() error {
-	ok, err := h.all[0].advance()
+	ok, err := h.all[0].advance(h.collation)
 	if !ok {
 		last := len(h.all) - 1
 		h.all[0] = h.all[last]
@@ -86,7 +99,7 @@ func merge(ctx context.Context, c Collation, runs []run, visit visitor) error {
 	h := heads{collation: c}
 	for i, r := range runs {
 		first := &head{run: r, order: i}
-		ok, err := first.advance()
+		ok, err := first.advance(c)
 		if err != nil {
 			return err
 		}
@@ -99,7 +112,7 @@ func merge(ctx context.Context, c Collation, runs []run, visit visitor) error {
 	}
 	var text []byte
 	var field int
-	rows := func(yield func(uint32)) error {
+	rows := func(yield func([]uint32)) error {
 		for len(h.all) > 0 && h.all[0].field == field && bytes.Equal(h.all[0].text, text) {
 			if err := h.all[0].rows(yield); err != nil {
 				return err
@@ -142,7 +155,7 @@ func (r *memoryRun) next() (bool, error) {
 func (r *memoryRun) term() ([]byte, int) { return r.m.term(r.current), int(r.current.field) }
 func (r *memoryRun) len() uint32         { return r.current.n }
 
-func (r *memoryRun) rows(yield func(uint32)) error {
+func (r *memoryRun) rows(yield func([]uint32)) error {
 	r.m.rows(r.current, yield)
 	return nil
 }
@@ -162,9 +175,11 @@ func writeRun(out *bufio.Writer, r run) error {
 		buf = binary.AppendUvarint(buf, uint64(field))
 		buf = binary.AppendUvarint(buf, uint64(r.len()))
 		last := uint32(0)
-		err = r.rows(func(row uint32) {
-			buf = binary.AppendUvarint(buf, uint64(row-last))
-			last = row
+		err = r.rows(func(rows []uint32) {
+			for _, row := range rows {
+				buf = binary.AppendUvarint(buf, uint64(row-last))
+				last = row
+			}
 			if len(buf) > 1<<15 {
 				_, _ = out.Write(buf) // the error is that of Flush, too
 				buf = buf[:0]
@@ -185,6 +200,7 @@ type fileRun struct {
 	text  []byte
 	field int
 	n     uint32
+	list  []uint32
 }
 
 func newFileRun(s *storage.Spool) *fileRun {
@@ -215,15 +231,19 @@ func (r *fileRun) next() (bool, error) {
 func (r *fileRun) term() ([]byte, int) { return r.text, r.field }
 func (r *fileRun) len() uint32         { return r.n }
 
-func (r *fileRun) rows(yield func(uint32)) error {
+func (r *fileRun) rows(yield func([]uint32)) error {
 	row := uint32(0)
-	for range r.n {
-		gap, err := binary.ReadUvarint(r.in)
-		if err != nil {
-			return err
+	for n := r.n; n > 0; n -= uint32(len(r.list)) {
+		r.list = r.list[:0]
+		for range min(n, batch) {
+			gap, err := binary.ReadUvarint(r.in)
+			if err != nil {
+				return err
+			}
+			row += uint32(gap)
+			r.list = append(r.list, row)
 		}
-		row += uint32(gap)
-		yield(row)
+		yield(r.list)
 	}
 	return nil
 }

@@ -81,9 +81,9 @@ func newWriter(out io.Writer, o Options) (*writer, error) {
 
 // merge writes the terms of runs, and finishes the index.
 func (w *writer) merge(ctx context.Context, runs []run) error {
-	err := merge(ctx, w.o.Collation, runs, func(term []byte, field int, rows func(yield func(row uint32)) error) error {
+	err := merge(ctx, w.o.Collation, runs, func(term []byte, field int, rows func(yield func(rows []uint32)) error) error {
 		w.begin(term, field)
-		if err := rows(w.row); err != nil {
+		if err := rows(w.rows); err != nil {
 			return err
 		}
 		w.end()
@@ -102,22 +102,24 @@ func (w *writer) begin(term []byte, field int) {
 	l.rows, l.n, l.divided, l.parts, l.postings.Bytes = l.rows[:0], 0, false, l.parts[:0], l.postings.Bytes[:0]
 }
 
-// row adds a row of the table to the current term. Repeated rows count once.
-func (w *writer) row(r uint32) {
-	l := &w.list
-	if w.o.Coarse > 1 {
-		r /= uint32(w.o.Coarse)
-	}
-	if n := len(l.rows); n > 0 && l.rows[n-1] == r {
-		return
-	}
-	if l.divided && r/partRows != uint32(len(l.parts)) {
-		w.closePart(int(r / partRows))
-	}
-	l.rows = append(l.rows, r)
-	l.n++
-	if l.n > longRows && !l.divided {
-		w.divide()
+// rows adds rows of the table to the current term. Repeated rows count once.
+func (w *writer) rows(rows []uint32) {
+	l, coarse := &w.list, uint32(max(w.o.Coarse, 1))
+	for _, r := range rows {
+		if coarse > 1 {
+			r /= coarse
+		}
+		if n := len(l.rows); n > 0 && l.rows[n-1] == r {
+			continue
+		}
+		if l.divided && r/partRows != uint32(len(l.parts)) {
+			w.closePart(int(r / partRows))
+		}
+		l.rows = append(l.rows, r)
+		l.n++
+		if l.n > longRows && !l.divided {
+			w.divide()
+		}
 	}
 }
 

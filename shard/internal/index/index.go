@@ -108,8 +108,13 @@ const PropertyIdentity = "identity"
 
 // Identify puts the identity of an index into its description.
 func Identify(d *shardpb.IndexDescriptor, x Index) error {
-	d.Properties = slices.DeleteFunc(slices.Clone(d.Properties), func(p *commonpb.NameValuePair) bool { return p.GetName() == PropertyIdentity })
+	d.Properties = withoutIdentity(d)
 	return setDefault(d, PropertyIdentity, identityOf(x))
+}
+
+// withoutIdentity is a copy of the properties of a description but its identity.
+func withoutIdentity(d *shardpb.IndexDescriptor) []*commonpb.NameValuePair {
+	return slices.DeleteFunc(slices.Clone(d.GetProperties()), func(p *commonpb.NameValuePair) bool { return p.GetName() == PropertyIdentity })
 }
 
 // property is the value of a property of a description, nil if there is none.

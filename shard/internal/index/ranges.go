@@ -123,12 +123,36 @@ func (b *rangeBuilder) addField(field int, first int64, arr arrow.Array) error {
 func (b *rangeBuilder) Close() error { return nil }
 
 func (rangeKind) Write(_ context.Context, d *shardpb.IndexDescriptor, wo WriteOptions, builders []Builder, create func(name string) io.Writer) error {
-	n, err := pageRowsOf(d)
+	o, err := rangeOptions(d, wo.Rows)
 	if err != nil {
 		return err
 	}
-	o := strrange.Options{Rows: wo.Rows, PageRows: n, Fields: len(d.GetIndexedFields())}
 	return strrange.Write(create("ranges"), o, each(builders, func(b *rangeBuilder) *strrange.Builder { return b.Builder })...)
+}
+
+func rangeOptions(d *shardpb.IndexDescriptor, rows int64) (o strrange.Options, err error) {
+	o.Rows, o.Fields = rows, len(d.GetIndexedFields())
+	o.PageRows, err = pageRowsOf(d)
+	return o, err
+}
+
+// Join implements [Joiner].
+func (rangeKind) Join(_ context.Context, d *shardpb.IndexDescriptor, jo JoinOptions, segments []Segment, create func(name string) io.Writer) error {
+	o, err := rangeOptions(d, jo.Rows)
+	if err != nil {
+		return err
+	}
+	var parts []*strrange.Index
+	for _, one := range segments {
+		x := one.Index.(*rangeIndex).Index
+		if one.First%x.PageRows != 0 && x.Rows > 0 {
+			return fmt.Errorf("pages of %d rows, of rows from %d on: %w", x.PageRows, one.First, ErrCannotJoin)
+		}
+		if x.Rows > 0 {
+			parts = append(parts, x)
+		}
+	}
+	return strrange.Join(create("ranges"), o, parts...)
 }
 
 // Cost is that of the pages, about which the size tells. Bounds say something about sets of values, patterns with a beginning, and nulls.

@@ -157,8 +157,30 @@ func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, wo WriteO
 	if err != nil {
 		return err
 	}
-	o := term.Options{Rows: wo.Rows, Coarse: s.coarse, Fields: s.fields(), Collation: s.collation}
-	return term.Write(ctx, create("terms"), o, each(builders, termsIn)...)
+	return term.Write(ctx, create("terms"), s.options(wo.Rows), each(builders, termsIn)...)
+}
+
+func (s *termSettings) options(rows int64) term.Options {
+	return term.Options{Rows: rows, Coarse: s.coarse, Fields: s.fields(), Collation: s.collation}
+}
+
+// Join implements [Joiner].
+func (termKind) Join(ctx context.Context, d *shardpb.IndexDescriptor, o JoinOptions, segments []Segment, create func(name string) io.Writer) error {
+	s, err := settingsOf(d)
+	if err != nil {
+		return err
+	}
+	var parts []term.Part
+	for _, one := range segments {
+		x := one.Index.(*termIndex).Index
+		if one.First%int64(x.Coarse) != 0 && x.Rows > 0 {
+			return fmt.Errorf("one row of lists for %d, of rows from %d on: %w", x.Coarse, one.First, ErrCannotJoin)
+		}
+		if x.Rows > 0 {
+			parts = append(parts, term.Part{Index: x, First: one.First})
+		}
+	}
+	return term.Join(ctx, create("terms"), s.options(o.Rows), o.Memory, parts...)
 }
 
 // termBuilder takes texts out of arrays.

@@ -211,16 +211,32 @@ const artifactMemory = 4 << 20
 
 // NewBuilder returns a builder, one of several.
 func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
-	o.Memory = cmp.Or(o.Memory, DefaultMemory)
-	return p.Kind.NewBuilder(p.Descriptor, p.fields, index.BuildOptions{
-		Memory: o.Memory / int64(of), Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
-	})
+	return p.Kind.NewBuilder(p.Descriptor, p.fields, o.build(of))
+}
+
+// build are the options of a builder, one of several.
+func (o Options) build(of int) index.BuildOptions {
+	return index.BuildOptions{
+		Memory: cmp.Or(o.Memory, DefaultMemory) / int64(of),
+		Spool:  func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
+	}
 }
 
 // Write makes the artifacts of builders, which have consecutive rows, and closes these. The description of the index has its identity.
 func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, o Options) (*Built, error) {
+	a, err := p.write(ctx, rows, o, func(create func(string) io.Writer) error {
+		return p.Kind.Write(ctx, p.Descriptor, index.WriteOptions{Rows: rows, TempDir: o.TempDir}, builders, create)
+	})
+	if err = errors.Join(err, CloseAll(builders)); err != nil && a != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, err
+}
+
+// write makes artifacts, and opens the index for its identity.
+func (p *Plan) write(ctx context.Context, rows int64, o Options, write func(create func(name string) io.Writer) error) (*Built, error) {
 	a, budget := &Built{Descriptor: proto.CloneOf(p.Descriptor)}, storage.NewBudget(artifactMemory)
-	err := p.Kind.Write(ctx, p.Descriptor, index.WriteOptions{Rows: rows, TempDir: o.TempDir}, builders, func(name string) io.Writer {
+	err := write(func(name string) io.Writer {
 		s := storage.NewSpool(budget, o.TempDir)
 		a.Names, a.Spools = append(a.Names, name), append(a.Spools, s)
 		return s
@@ -232,7 +248,7 @@ func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, 
 	if err == nil {
 		err = index.Identify(a.Descriptor, x)
 	}
-	if err = errors.Join(err, CloseAll(builders)); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil

@@ -121,18 +121,53 @@ func (p *page) cut() {
 
 // Write writes an index of what builders have collected: each has the rows that follow those of the one before. They can be used no more.
 func Write(out io.Writer, o Options, builders ...*Builder) error {
+	return writePages(out, o, func(of int) []page {
+		pages := make([]page, o.pages())
+		for _, b := range builders {
+			f := &b.fields[of]
+			for i := range f.pages {
+				pages[f.first+int64(i)].join(&f.pages[i])
+			}
+		}
+		for i := range pages {
+			pages[i].cut()
+		}
+		return pages
+	})
+}
+
+// Join writes the index of all rows of others, one after the other, as [Write] makes it. All but the last are of whole pages.
+func Join(out io.Writer, o Options, parts ...*Index) error {
+	rows := int64(0)
+	for i, x := range parts {
+		if x.PageRows != o.PageRows || x.Fields != o.Fields || rows%o.PageRows != 0 {
+			return fault.Unsupportedf("part %d of a range index, of rows from %d on: %d fields in pages of %d rows instead of %d, %d", i, rows, x.Fields, x.PageRows, o.Fields, o.PageRows)
+		}
+		rows += x.Rows
+	}
+	if rows != o.Rows {
+		return fault.Unsupportedf("range index of %d rows of parts that have %d", o.Rows, rows)
+	}
+	return writePages(out, o, func(of int) []page {
+		pages := make([]page, 0, o.pages())
+		for _, x := range parts {
+			for k := range x.pages() {
+				p := x.Page(of, k)
+				pages = append(pages, page{flags: x.fields[of].flags[k], lo: p.Lo, hi: p.Hi})
+			}
+		}
+		return pages
+	})
+}
+
+// writePages writes an index of the pages of fields.
+func writePages(out io.Writer, o Options, pages func(field int) []page) error {
 	if err := o.check(); err != nil {
 		return err
 	}
 	var payload []byte
 	for f := range o.Fields {
-		pages := make([]page, o.pages())
-		for _, b := range builders {
-			for i := range b.fields[f].pages {
-				pages[b.fields[f].first+int64(i)].join(&b.fields[f].pages[i])
-			}
-		}
-		payload = appendField(payload, pages)
+		payload = appendField(payload, pages(f))
 		if len(payload) > maxPayload {
 			return fault.Limitf("range index of %d bytes: pages are to be longer", len(payload))
 		}
@@ -156,14 +191,13 @@ func Write(out io.Writer, o Options, builders ...*Builder) error {
 	return err
 }
 
-// appendField appends the pages of a field.
+// appendField appends the pages of a field, whose bounds are cut.
 func appendField(dst []byte, pages []page) []byte {
 	n := len(pages)
 	sizes := make([]byte, perPage*n)
 	var lo, hi, last []byte
 	for i := range pages {
 		p := &pages[i]
-		p.cut()
 		k, m := frontcode.CommonPrefix(last, p.lo), frontcode.CommonPrefix(p.lo, p.hi)
 		for at, v := range []int{int(p.flags), k, len(p.lo) - k, m, len(p.hi) - m} {
 			sizes[at*n+i] = byte(v)
