@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/base/ascii"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
@@ -35,7 +36,7 @@ type Builder struct {
 	limit      int64
 	spool      func() *storage.Spool
 	spilled    []*storage.Spool
-	terms      memory
+	terms      runs.Memory
 	spans      []analysis.Span
 	upper      []byte
 	pair       []byte
@@ -57,23 +58,23 @@ func (b *Builder) Add(field int, row uint32, text []byte) error {
 	switch {
 	case b.collation == analysis.CasePreserving:
 		for _, s := range b.spans {
-			b.terms.add(field, row, text[s.From:s.To])
+			b.terms.Add(field, row, text[s.From:s.To])
 		}
 	case ascii.Only(text):
 		b.upper = analysis.AppendUpper(b.upper[:0], text)
 		for _, s := range b.spans {
-			b.terms.add(field, row, b.upper[s.From:s.To])
+			b.terms.Add(field, row, b.upper[s.From:s.To])
 		}
 	default: // a character may change its size
 		for _, s := range b.spans {
 			b.upper = analysis.AppendUpper(b.upper[:0], text[s.From:s.To])
-			b.terms.add(field, row, b.upper)
+			b.terms.Add(field, row, b.upper)
 		}
 	}
 	if b.phrases {
 		b.addPairs(field+len(b.tokenizers), row, text)
 	}
-	if b.terms.size() > b.limit {
+	if b.terms.Size() > b.limit {
 		return b.spill()
 	}
 	return nil
@@ -93,9 +94,9 @@ func (b *Builder) addPairs(field int, row uint32, text []byte) {
 		b.pair = AppendPair(b.pair[:0], text[first.From:first.To], text[second.From:second.To])
 		if b.collation == analysis.CaseInsensitive {
 			b.upper = analysis.AppendUpper(b.upper[:0], b.pair)
-			b.terms.add(field, row, b.upper)
+			b.terms.Add(field, row, b.upper)
 		} else {
-			b.terms.add(field, row, b.pair)
+			b.terms.Add(field, row, b.pair)
 		}
 	}
 }
@@ -112,10 +113,10 @@ func (b *Builder) spill() error {
 	s := b.spool()
 	b.spilled = append(b.spilled, s)
 	out := bufio.NewWriterSize(s, 64<<10)
-	if err := writeRun(out, b.terms.run(b.collation)); err != nil {
+	if err := runs.Write(out, b.terms.Run(b.collation)); err != nil {
 		return err
 	}
-	b.terms.reset()
+	b.terms.Reset()
 	return out.Flush()
 }
 
@@ -142,7 +143,7 @@ func Write(ctx context.Context, out io.Writer, o Options, builders ...*Builder) 
 // of the one before. A term is valid during the call, in which rows is to be called once. It yields the rows in their order, some of them
 // twice in a row. The builders can be used no more, but are to be closed.
 func Each(ctx context.Context, c Collation, visit func(term []byte, field int, rows func(yield func(row uint32)) error) error, builders ...*Builder) error {
-	return merge(ctx, c, runsOf(c, builders), func(term []byte, field int, rows func(func([]uint32)) error) error {
+	return runs.Merge(ctx, c, runsOf(c, builders), func(term []byte, field int, rows func(func([]uint32)) error) error {
 		return visit(term, field, func(yield func(uint32)) error {
 			return rows(func(rows []uint32) {
 				for _, row := range rows {
@@ -154,15 +155,12 @@ func Each(ctx context.Context, c Collation, visit func(term []byte, field int, r
 }
 
 // runsOf are the runs of builders, in the order of their rows.
-func runsOf(c Collation, builders []*Builder) (runs []run) {
+func runsOf(c Collation, builders []*Builder) (all []runs.Run) {
 	for _, b := range builders {
 		for _, s := range b.spilled {
-			runs = append(runs, newFileRun(s))
+			all = append(all, runs.NewFile(s))
 		}
-		b.terms.table = nil // no terms are added any more
-		if b.terms.n > 0 {
-			runs = append(runs, b.terms.run(c))
-		}
+		all = append(all, b.terms.Last(c))
 	}
-	return runs
+	return all
 }

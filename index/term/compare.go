@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -28,7 +29,7 @@ func (x *Index) compareTerms(ctx context.Context, other *Index, found func(error
 		if err != nil {
 			return err
 		}
-		for more && compare(x.Collation, want.Term, want.Field, have.Term, have.Field) < 0 {
+		for more && runs.Compare(x.Collation, want.Term, want.Field, have.Term, have.Field) < 0 {
 			if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ func (x *Index) compareTerms(ctx context.Context, other *Index, found func(error
 				return err
 			}
 		}
-		if !more || compare(x.Collation, want.Term, want.Field, have.Term, have.Field) != 0 {
+		if !more || runs.Compare(x.Collation, want.Term, want.Field, have.Term, have.Field) != 0 {
 			if err := found(fault.Corruptf("term %q of field %d is not in the data", have.Term, have.Field)); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
@@ -136,7 +137,7 @@ func (x *Index) readDirectory(d []byte, blocks, pages int, size int64) error {
 		e.field, e.lists, e.block = int(field), at, at+int64(lists)
 		at = e.block + int64(block)
 		e.end = at
-		if i > 0 && compare(x.Collation, x.blocks[i-1].first, x.blocks[i-1].field, e.first, e.field) >= 0 {
+		if i > 0 && runs.Compare(x.Collation, x.blocks[i-1].first, x.blocks[i-1].field, e.first, e.field) >= 0 {
 			return fault.Corruptf("block %d begins before the one before", i)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/storage"
@@ -27,14 +28,14 @@ func Join(ctx context.Context, out io.Writer, o Options, memory int64, parts ...
 	if w.o.Rows > postings.MaxRow+1 {
 		return fault.Limitf("term index of more than %d rows", postings.MaxRow+1)
 	}
-	runs := make([]run, 0, len(parts))
+	all := make([]runs.Run, 0, len(parts))
 	for i, p := range parts {
 		if p.Coarse != w.o.Coarse || p.Fields != w.o.Fields || p.Collation != w.o.Collation || p.First%int64(p.Coarse) != 0 || p.First < 0 || p.First > w.o.Rows-p.Rows {
 			return fault.Unsupportedf("part %d of a term index: %d rows from %d on of %d, one in lists for %d, with %d fields in the order %d", i, p.Rows, p.First, w.o.Rows, p.Coarse, p.Fields, p.Collation)
 		}
-		runs = append(runs, newIndexRun(ctx, p, memory/int64(len(parts))))
+		all = append(all, newIndexRun(ctx, p, memory/int64(len(parts))))
 	}
-	return w.merge(ctx, runs)
+	return w.merge(ctx, all)
 }
 
 // indexRun reads a part. Its context is that of the call of Join.
@@ -60,7 +61,7 @@ func newIndexRun(ctx context.Context, p Part, memory int64) *indexRun {
 	return &indexRun{ctx: ctx, index: *p.Index, first: uint32(p.First), window: max(memory, minWindow), of: -1}
 }
 
-func (r *indexRun) next() (ok bool, err error) {
+func (r *indexRun) Next() (ok bool, err error) {
 	defer func() { err = fault.Of(err, r.index.file.Reader.Name()) }()
 	if r.i == r.block.len() {
 		if r.of++; r.of == len(r.index.blocks) {
@@ -71,7 +72,7 @@ func (r *indexRun) next() (ok bool, err error) {
 		}
 	}
 	e := r.block.entry(r.of, r.i)
-	if r.terms > 0 && compare(r.index.Collation, r.last.Term, r.last.Field, e.Term, e.Field) >= 0 {
+	if r.terms > 0 && runs.Compare(r.index.Collation, r.last.Term, r.last.Field, e.Term, e.Field) >= 0 {
 		return false, fault.InBlock(fault.Corruptf("term %q of field %d is not behind %q", e.Term, e.Field, r.last.Term), r.of, r.index.blocks[r.of].block)
 	}
 	r.last, r.i = e, r.i+1
@@ -121,10 +122,10 @@ func (r *indexRun) readAhead() (err error) {
 	return err
 }
 
-func (r *indexRun) term() ([]byte, int) { return r.last.Term, r.last.Field }
-func (r *indexRun) len() uint32         { return uint32(r.last.Rows) }
+func (r *indexRun) Term() ([]byte, int) { return r.last.Term, r.last.Field }
+func (r *indexRun) Len() uint32         { return uint32(r.last.Rows) }
 
-func (r *indexRun) rows(yield func([]uint32)) (err error) {
+func (r *indexRun) Rows(yield func([]uint32)) (err error) {
 	coarse := uint32(r.index.Coarse)
 	part := func(rows []uint32) error {
 		for i := range rows {

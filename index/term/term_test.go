@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/text/analysis"
@@ -144,7 +145,7 @@ func checkIndexWith(t require.TestingT, data table, o Options, limits []int64, b
 	for e, err := range x.All(tctx) {
 		require.NoError(t, err)
 		if n > 0 {
-			require.Negative(t, compare(o.Collation, last.Term, last.Field, e.Term, e.Field))
+			require.Negative(t, runs.Compare(o.Collation, last.Term, last.Field, e.Term, e.Field))
 		}
 		list := want[e.Field][string(e.Term)]
 		require.EqualValues(t, len(list), e.Rows)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/frontcode"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -80,8 +81,8 @@ func newWriter(out io.Writer, o Options) (*writer, error) {
 }
 
 // merge writes the terms of runs, and finishes the index.
-func (w *writer) merge(ctx context.Context, runs []run) error {
-	err := merge(ctx, w.o.Collation, runs, func(term []byte, field int, rows func(yield func(rows []uint32)) error) error {
+func (w *writer) merge(ctx context.Context, all []runs.Run) error {
+	err := runs.Merge(ctx, w.o.Collation, all, func(term []byte, field int, rows func(yield func(rows []uint32)) error) error {
 		w.begin(term, field)
 		if err := rows(w.rows); err != nil {
 			return err

@@ -1,4 +1,5 @@
-package term
+// Package runs has terms with their rows in the order of an index: they are collected in memory, kept in temporary files, and merged.
+package runs
 
 import (
 	"bufio"
@@ -7,30 +8,31 @@ import (
 	"encoding/binary"
 	"io"
 
+	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
 )
 
-// run is terms in the order of an index, with their rows.
-type run interface {
-	// next goes to the next term; false after the last one.
-	next() (ok bool, err error)
-	// term is the current term, valid until the next.
-	term() (term []byte, field int)
-	// rows yields the rows of the current term, once, several at a time. The slice is valid until the next call.
-	rows(yield func(rows []uint32)) error
-	// len is the number of rows of the current term.
-	len() uint32
+// Run is terms in the order of an index, with their rows.
+type Run interface {
+	// Next goes to the next term; false after the last one.
+	Next() (ok bool, err error)
+	// Term is the current term, valid until the next.
+	Term() (term []byte, field int)
+	// Rows yields the rows of the current term, once, several at a time. The slice is valid until the next call.
+	Rows(yield func(rows []uint32)) error
+	// Len is the number of rows of the current term.
+	Len() uint32
 }
 
 // batch is how many rows are yielded at a time.
 const batch = 512
 
-// visitor takes a term of a field. rows yields its rows in their order, once.
-type visitor func(term []byte, field int, rows func(yield func(rows []uint32)) error) error
+// Visitor takes a term of a field, valid during the call, in which rows is to be called once. It yields the rows in their order, some of them twice in a row.
+type Visitor func(term []byte, field int, rows func(yield func(rows []uint32)) error) error
 
 // head is a run and its current term.
 type head struct {
-	run
+	Run
 	text  []byte
 	begin uint64 // the first bytes of a term in upper case, zeros behind it; 0 in an order of others
 	field int
@@ -38,12 +40,12 @@ type head struct {
 }
 
 // advance goes to the next term; false after the last one.
-func (h *head) advance(c Collation) (ok bool, err error) {
-	if ok, err = h.next(); !ok {
+func (h *head) advance(c analysis.Collation) (ok bool, err error) {
+	if ok, err = h.Next(); !ok {
 		return false, err
 	}
-	h.text, h.field = h.term()
-	if c == CaseInsensitive {
+	h.text, h.field = h.Term()
+	if c == analysis.CaseInsensitive {
 		var begin [beginLen]byte
 		copy(begin[:], h.text)
 		h.begin = binary.BigEndian.Uint64(begin[:])
@@ -53,7 +55,7 @@ func (h *head) advance(c Collation) (ok bool, err error) {
 
 // heads are those of runs as a heap: the first has the least term, and of those that have it the first rows.
 type heads struct {
-	collation Collation
+	collation analysis.Collation
 	all       []*head
 }
 
@@ -61,7 +63,7 @@ func (h *heads) less(a, b *head) bool {
 	if a.begin != b.begin {
 		return a.begin < b.begin
 	}
-	order := compare(h.collation, a.text, a.field, b.text, b.field)
+	order := Compare(h.collation, a.text, a.field, b.text, b.field)
 	return order < 0 || order == 0 && a.order < b.order
 }
 
@@ -94,11 +96,11 @@ func (h *heads) advance() error {
 	return err
 }
 
-// merge calls visit with the terms of runs in their order. The runs are in the order of their rows.
-func merge(ctx context.Context, c Collation, runs []run, visit visitor) error {
+// Merge calls visit with the terms of runs in their order. The runs are in the order of their rows.
+func Merge(ctx context.Context, c analysis.Collation, runs []Run, visit Visitor) error {
 	h := heads{collation: c}
 	for i, r := range runs {
-		first := &head{run: r, order: i}
+		first := &head{Run: r, order: i}
 		ok, err := first.advance(c)
 		if err != nil {
 			return err
@@ -114,7 +116,7 @@ func merge(ctx context.Context, c Collation, runs []run, visit visitor) error {
 	var field int
 	rows := func(yield func([]uint32)) error {
 		for len(h.all) > 0 && h.all[0].field == field && bytes.Equal(h.all[0].text, text) {
-			if err := h.all[0].rows(yield); err != nil {
+			if err := h.all[0].Rows(yield); err != nil {
 				return err
 			}
 			if err := h.advance(); err != nil {
@@ -137,14 +139,21 @@ func merge(ctx context.Context, c Collation, runs []run, visit visitor) error {
 
 // memoryRun is the terms in memory.
 type memoryRun struct {
-	m       *memory
+	m       *Memory
 	keys    []key
 	current *entry
 }
 
-func (m *memory) run(c Collation) run { return &memoryRun{m: m, keys: m.sorted(c)} }
+// Run is the terms in the order of a collation, until others are added.
+func (m *Memory) Run(c analysis.Collation) Run { return &memoryRun{m: m, keys: m.sorted(c)} }
 
-func (r *memoryRun) next() (bool, error) {
+// Last is [Memory.Run] after which no terms are added.
+func (m *Memory) Last(c analysis.Collation) Run {
+	m.table = nil
+	return m.Run(c)
+}
+
+func (r *memoryRun) Next() (bool, error) {
 	if len(r.keys) == 0 {
 		return false, nil
 	}
@@ -152,30 +161,30 @@ func (r *memoryRun) next() (bool, error) {
 	return true, nil
 }
 
-func (r *memoryRun) term() ([]byte, int) { return r.m.term(r.current), int(r.current.field) }
-func (r *memoryRun) len() uint32         { return r.current.n }
+func (r *memoryRun) Term() ([]byte, int) { return r.m.term(r.current), int(r.current.field) }
+func (r *memoryRun) Len() uint32         { return r.current.n }
 
-func (r *memoryRun) rows(yield func([]uint32)) error {
+func (r *memoryRun) Rows(yield func([]uint32)) error {
 	r.m.rows(r.current, yield)
 	return nil
 }
 
-// writeRun writes a run to a temporary file: for each term its length, itself, its field, the number of its rows, and their gaps,
+// Write writes a run to a temporary file: for each term its length, itself, its field, the number of its rows, and their gaps,
 // all numbers as uvarints.
-func writeRun(out *bufio.Writer, r run) error {
+func Write(out *bufio.Writer, r Run) error {
 	var buf []byte
 	for {
-		ok, err := r.next()
+		ok, err := r.Next()
 		if !ok || err != nil {
 			return err
 		}
-		term, field := r.term()
+		term, field := r.Term()
 		buf = binary.AppendUvarint(buf[:0], uint64(len(term)))
 		buf = append(buf, term...)
 		buf = binary.AppendUvarint(buf, uint64(field))
-		buf = binary.AppendUvarint(buf, uint64(r.len()))
+		buf = binary.AppendUvarint(buf, uint64(r.Len()))
 		last := uint32(0)
-		err = r.rows(func(rows []uint32) {
+		err = r.Rows(func(rows []uint32) {
 			for _, row := range rows {
 				buf = binary.AppendUvarint(buf, uint64(row-last))
 				last = row
@@ -194,7 +203,7 @@ func writeRun(out *bufio.Writer, r run) error {
 	}
 }
 
-// fileRun reads what writeRun wrote.
+// fileRun reads what Write wrote.
 type fileRun struct {
 	in    *bufio.Reader
 	text  []byte
@@ -203,11 +212,12 @@ type fileRun struct {
 	list  []uint32
 }
 
-func newFileRun(s *storage.Spool) *fileRun {
+// NewFile is the run that [Write] wrote to a file.
+func NewFile(s *storage.Spool) Run {
 	return &fileRun{in: bufio.NewReaderSize(io.NewSectionReader(s, 0, s.Size()), 64<<10)}
 }
 
-func (r *fileRun) next() (bool, error) {
+func (r *fileRun) Next() (bool, error) {
 	length, err := binary.ReadUvarint(r.in)
 	if err == io.EOF {
 		return false, nil
@@ -228,10 +238,10 @@ func (r *fileRun) next() (bool, error) {
 	return err == nil, err
 }
 
-func (r *fileRun) term() ([]byte, int) { return r.text, r.field }
-func (r *fileRun) len() uint32         { return r.n }
+func (r *fileRun) Term() ([]byte, int) { return r.text, r.field }
+func (r *fileRun) Len() uint32         { return r.n }
 
-func (r *fileRun) rows(yield func([]uint32)) error {
+func (r *fileRun) Rows(yield func([]uint32)) error {
 	row := uint32(0)
 	for n := r.n; n > 0; n -= uint32(len(r.list)) {
 		r.list = r.list[:0]

@@ -1,4 +1,4 @@
-package term
+package runs
 
 import (
 	"bytes"
@@ -11,12 +11,12 @@ import (
 	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
-// memory is terms with their rows in memory: a hash table of entries. Entries and pages are not copied when more are needed, so that
+// Memory is terms with their rows in memory: a hash table of entries. Entries and pages are not copied when more are needed, so that
 // they leave no garbage. A term of one row has no more than its entry. The rows of others, the first as a gap from 0, are gaps as uvarints in slices
 // of pages, each followed by the place of the next:
 //
 //	slice of 8 bytes   gaps … | place   slice of 16 bytes   gaps … | place   …
-type memory struct {
+type Memory struct {
 	table   []uint64 // the upper half of the hash, and the number of the entry, counted from 1; 0 if free
 	entries [][]entry
 	n       int // entries
@@ -75,15 +75,15 @@ func (p *pages) at(place, n uint32) []byte {
 	return page[place : place+n]
 }
 
-func (m *memory) entry(i int) *entry { return &m.entries[i/chunkLen][i%chunkLen] }
+func (m *Memory) entry(i int) *entry { return &m.entries[i/chunkLen][i%chunkLen] }
 
-// size is the memory in use.
-func (m *memory) size() int64 {
+// Size is the memory in use, in bytes.
+func (m *Memory) Size() int64 {
 	return int64(8*cap(m.table) + entrySize*m.n + pageLen*(m.terms.used+m.gaps.used))
 }
 
-// reset forgets all terms, but keeps the memory.
-func (m *memory) reset() {
+// Reset forgets all terms, but keeps the memory.
+func (m *Memory) Reset() {
 	clear(m.table)
 	m.n = 0
 	for _, p := range []*pages{&m.terms, &m.gaps} {
@@ -91,8 +91,8 @@ func (m *memory) reset() {
 	}
 }
 
-// add adds a row to a term.
-func (m *memory) add(field int, row uint32, term []byte) {
+// Add adds a row to a term of a field. The rows of a term come in ascending order; the same row may come again.
+func (m *Memory) Add(field int, row uint32, term []byte) {
 	if 4*m.n >= 3*len(m.table) {
 		m.grow()
 	}
@@ -122,7 +122,7 @@ func (m *memory) add(field int, row uint32, term []byte) {
 }
 
 // insert adds an entry.
-func (m *memory) insert(field int, row uint32, begin [beginLen]byte, term []byte) {
+func (m *Memory) insert(field int, row uint32, begin [beginLen]byte, term []byte) {
 	if m.n == chunkLen*len(m.entries) {
 		m.entries = append(m.entries, make([]entry, chunkLen))
 	}
@@ -135,7 +135,7 @@ func (m *memory) insert(field int, row uint32, begin [beginLen]byte, term []byte
 	m.n++
 }
 
-func (m *memory) term(e *entry) []byte {
+func (m *Memory) term(e *entry) []byte {
 	if e.length <= beginLen {
 		return e.begin[:e.length]
 	}
@@ -143,7 +143,7 @@ func (m *memory) term(e *entry) []byte {
 }
 
 // grow doubles the table.
-func (m *memory) grow() {
+func (m *Memory) grow() {
 	old := m.table
 	m.table = make([]uint64, max(2*len(old), 1<<10))
 	mask := uint64(len(m.table) - 1)
@@ -161,7 +161,7 @@ func (m *memory) grow() {
 }
 
 // append adds a row behind the last one.
-func (m *memory) append(e *entry, row uint32) {
+func (m *Memory) append(e *entry, row uint32) {
 	if e.n == 1 {
 		m.appendGap(e, e.last)
 	}
@@ -170,7 +170,7 @@ func (m *memory) append(e *entry, row uint32) {
 	e.n++
 }
 
-func (m *memory) appendGap(e *entry, gap uint32) {
+func (m *Memory) appendGap(e *entry, gap uint32) {
 	for ; gap >= 0x80; gap >>= 7 {
 		m.put(e, byte(gap)|0x80)
 	}
@@ -178,7 +178,7 @@ func (m *memory) appendGap(e *entry, gap uint32) {
 }
 
 // put appends a byte to the gaps of an entry.
-func (m *memory) put(e *entry, c byte) {
+func (m *Memory) put(e *entry, c byte) {
 	if e.left == 0 {
 		m.extend(e)
 	}
@@ -188,7 +188,7 @@ func (m *memory) put(e *entry, c byte) {
 }
 
 // extend adds a slice to an entry.
-func (m *memory) extend(e *entry) {
+func (m *Memory) extend(e *entry) {
 	size := sliceSize(e.slices)
 	at := m.gaps.room(size + placeLen)
 	if e.slices == 0 {
@@ -229,7 +229,7 @@ func (g *gapReader) next() (gap uint32) {
 }
 
 // rows calls yield with the rows of an entry, several at a time.
-func (m *memory) rows(e *entry, yield func(rows []uint32)) {
+func (m *Memory) rows(e *entry, yield func(rows []uint32)) {
 	if e.n == 1 {
 		m.list = append(m.list[:0], e.last)
 		yield(m.list)
@@ -254,7 +254,7 @@ type key struct {
 }
 
 // sorted returns the entries in the order of an index.
-func (m *memory) sorted(c Collation) []key {
+func (m *Memory) sorted(c analysis.Collation) []key {
 	keys := make([]key, m.n)
 	var upper []byte
 	for i := range keys {
@@ -272,13 +272,13 @@ func (m *memory) sorted(c Collation) []key {
 			return cmp.Compare(a.begin, b.begin)
 		}
 		x, y := m.entry(int(a.entry)), m.entry(int(b.entry))
-		return compare(c, m.term(x), int(x.field), m.term(y), int(y.field))
+		return Compare(c, m.term(x), int(x.field), m.term(y), int(y.field))
 	})
 	return keys
 }
 
-// compare compares terms of fields in the order of an index.
-func compare(c Collation, a []byte, f int, b []byte, g int) int {
+// Compare compares terms of fields in the order of an index.
+func Compare(c analysis.Collation, a []byte, f int, b []byte, g int) int {
 	order := 0
 	if c == analysis.CasePreserving {
 		order = c.Compare(a, b)
