@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -224,6 +225,19 @@ func (hashKind) Type() string { return Hash }
 
 func (hashKind) Write(ctx context.Context, _ *shardpb.IndexDescriptor, o WriteOptions, builders []Builder, create func(name string) io.Writer) error {
 	return hash.Write(ctx, create("hashes"), o.Rows, each(builders, hashesIn)...)
+}
+
+// Join implements [Joiner].
+func (hashKind) Join(ctx context.Context, _ *shardpb.IndexDescriptor, o JoinOptions, segments []Segment, create func(name string) io.Writer) error {
+	var parts []hash.Part
+	for _, one := range segments {
+		parts = append(parts, hash.Part{Index: one.Index.(*hashIndex).Index, First: one.First})
+	}
+	err := hash.Join(ctx, create("hashes"), o.Rows, o.Memory, o.Spool, parts...)
+	if errors.Is(err, hash.ErrCannotJoin) {
+		err = fmt.Errorf("%w: %w", ErrCannotJoin, err)
+	}
+	return err
 }
 
 func (hashKind) Open(ctx context.Context, _ *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {

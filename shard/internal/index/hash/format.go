@@ -1,7 +1,8 @@
 // Package hash is the compact hash index: the rows of each 64-bit hash of a key (docs/format.md §15.6). It does not hash values.
 //
 // The b highest bits of a hash are the number of a block, and the next 18 bits its mark there. Different hashes may have the same mark, so
-// that a row that is found may have another key. A file of the index is the blocks, each behind the long lists of its hashes; then
+// that a row that is found may have another key. A mark of an index that was joined of others has u bits less, because these have fewer blocks,
+// and so fewer bits of each hash. Hashes of the same mark are one there. A file of the index is the blocks, each behind the long lists of its hashes; then
 // their directory, and the footer:
 //
 //	lists of block 0 | block 0 | lists of block 1 | block 1 | … | directory | footer
@@ -26,10 +27,11 @@
 //	 8  u64  number of hashes
 //	16  u64  number of rows of all hashes
 //	24  u8   b
-//	25       zeros
+//	25  u8   u
+//	26       zeros
 //	40  u64  XXH3 of all bytes before the footer
 //	48  u64  XXH3 of the 48 bytes before this
-//	56       "amhash" and u16 1, the version
+//	56       "amhash" and the version, a u16: 1, or 2 if u is not 0
 package hash
 
 import (
@@ -50,6 +52,8 @@ const (
 	magic       = "amhash\x01\x00"
 	maxBlockLen = 1 << 22
 	maxBits     = 31 // of b
+	maxUnknown  = 10 // of u: so many bits less find about as many other rows as there are in a block of 256, in one of 2^8 marks
+	versionAt   = 62 // in the footer
 )
 
 // blockBits is b for a number of rows of all hashes.

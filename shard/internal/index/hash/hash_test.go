@@ -3,6 +3,7 @@ package hash
 import (
 	"bytes"
 	"context"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -74,13 +75,17 @@ func naive(entries []entry) truth {
 }
 
 // visible is the part of a hash that an index tells from others.
-func (x *Index) visible(hash uint64) uint64 { return hash >> (64 - markBits - x.bits) }
+func (x *Index) visible(hash uint64) uint64 { return hash >> (64 - x.hashBits()) }
 
 // byMark is the rows of all hashes that an index does not tell apart.
 func (want truth) byMark(x *Index) truth {
 	m := truth{}
 	for hash, rows := range want {
 		m[x.visible(hash)] = append(m[x.visible(hash)], rows...)
+	}
+	for hash, rows := range m {
+		slices.Sort(rows)
+		m[hash] = slices.Compact(rows)
 	}
 	return m
 }
@@ -236,7 +241,7 @@ func FuzzIndex(f *testing.F) {
 		y := *x
 		y.Rows = int64(rows)
 		r.Index = &y
-		if r.decoded.parse(data, at, y.Rows) != nil {
+		if r.decoded.parse(data, at, y.Rows, markBits) != nil {
 			return
 		}
 		_, mark := split(hash, 0)
@@ -244,8 +249,151 @@ func FuzzIndex(f *testing.F) {
 		if err == nil && len(found) > 0 {
 			require.Less(t, int64(slices.Max(found)), y.Rows)
 		}
-		_, _ = r.all(ctx)
+		r.block = 0
+		_, _ = r.items(ctx, func(item, error) bool { return true })
 	})
+}
+
+// A joined index finds the rows of all hashes, and of others only those that it does not tell apart. It knows no difference to one that is built.
+func TestJoin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, keys := rapid.SampledFrom([]int{1, 30, 3000, 20_000}).Draw(t, "rows"), rapid.SampledFrom([]int64{1, 10, 300, 1 << 40}).Draw(t, "keys")
+		entries := draw(rapid.Uint64().Draw(t, "seed"), rows, keys)
+		ends := []int{0, rows}
+		for range rapid.IntRange(0, 5).Draw(t, "cuts") {
+			ends = append(ends, rapid.IntRange(0, rows).Draw(t, "end"))
+		}
+		slices.Sort(ends)
+		joined, err := join(t, entries, ends, rapid.SampledFrom([]int64{1, 1 << 30}).Draw(t, "memory"))
+		if err != nil { // one part of few rows
+			require.ErrorIs(t, err, ErrCannotJoin)
+			return
+		}
+		x := requireJoined(t, joined, entries, rows)
+		again, err := join(t, entries, []int{0, rows}, 1<<30) // of one part: nothing is lost
+		require.NoError(t, err)
+		require.Zero(t, requireJoined(t, again, entries, rows).unknown)
+		var out bytes.Buffer
+		require.NoError(t, Join(ctx, &out, int64(rows), 1<<30, nil, Part{x, 0}))
+		requireJoined(t, out.Bytes(), entries, rows)
+	})
+}
+
+// join joins the indexes of the rows up to each of some ends.
+func join(t require.TestingT, entries []entry, ends []int, memory int64) ([]byte, error) {
+	var parts []Part
+	for i, end := range ends[1:] {
+		var own []entry
+		for _, e := range entries {
+			if int(e.row) >= ends[i] && int(e.row) < end {
+				own = append(own, entry{e.hash, e.row - uint32(ends[i])})
+			}
+		}
+		x, err := open(write(t, own, int64(end-ends[i]), 1<<30, 1), int64(end-ends[i]))
+		require.NoError(t, err)
+		parts = append(parts, Part{x, int64(ends[i])})
+	}
+	var out bytes.Buffer
+	err := Join(ctx, &out, int64(ends[len(ends)-1]), memory, func() *storage.Spool { return storage.NewSpool(nil, "") }, parts...)
+	return out.Bytes(), err
+}
+
+// requireJoined requires that an index has the rows of all hashes, and no others but those of the same bits.
+func requireJoined(t require.TestingT, file []byte, entries []entry, rows int) *Index {
+	x, err := open(file, int64(rows))
+	require.NoError(t, err)
+	want := naive(entries)
+	hashes, marks := slices.Sorted(maps.Keys(want)), want.byMark(x)
+	for i := 0; i < len(hashes); i += 1 + len(hashes)/50 {
+		requireFound(t, x, marks, hashes[i])
+		requireFound(t, x, marks, hashes[i]+1<<43)
+	}
+	requireFound(t, x, marks, hashes...)
+	built, err := open(write(t, entries, int64(rows), 1<<30, 1), int64(rows))
+	require.NoError(t, err)
+	require.NoError(t, x.Compare(ctx, built, func(err error) error { return err }))
+	require.NoError(t, x.Compare(ctx, x, func(err error) error { return err }))
+	return x
+}
+
+// A thousand parts leave enough bits of each hash: few lookups find a row of another one.
+func TestJoinMany(t *testing.T) {
+	const parts, each = 1000, 300
+	var entries []entry
+	ends := []int{0}
+	for row := range uint32(parts * each) {
+		entries = append(entries, entry{uint64(row) * 0x9e3779b97f4a7c15, row})
+	}
+	var all []Part
+	for i := range parts {
+		own := slices.Clone(entries[i*each : (i+1)*each])
+		for k := range own {
+			own[k].row = uint32(k)
+		}
+		x, err := open(write(t, own, each, 1<<30, 1), each)
+		require.NoError(t, err)
+		all = append(all, Part{x, int64(i) * each})
+		ends = append(ends, (i+1)*each)
+	}
+	var out bytes.Buffer
+	require.NoError(t, Join(ctx, &out, parts*each, 1<<20, func() *storage.Spool { return storage.NewSpool(nil, "") }, all...))
+	x := requireJoined(t, out.Bytes(), entries, parts*each)
+	require.EqualValues(t, 10, x.unknown)
+	found := 0
+	for _, e := range entries[:1000] {
+		rows, _, err := x.Find(ctx, []uint64{e.hash})
+		require.NoError(t, err)
+		found += len(rows)
+	}
+	require.Less(t, found, 2000)
+	require.Less(t, len(out.Bytes()), len(entries)*5)
+	small := Part{all[0].Index, 0}
+	small.Index, _ = open(write(t, entries[:1], 1, 1, 1), 1)
+	_, err := join(t, entries, []int{0, 1, parts * each}, 1<<30)
+	require.ErrorIs(t, err, ErrCannotJoin)
+}
+
+// A hash of which a part has no list is as common in all rows, or the parts cannot be joined.
+func TestJoinCommon(t *testing.T) {
+	const rows = 70_000
+	var entries []entry
+	for row := range uint32(2 * rows) {
+		entries = append(entries, entry{1 << 63, row}, entry{uint64(row) * 0x9e3779b97f4a7c15, row})
+		if row < 60_000 || row >= 130_000 { // common only in all
+			entries = append(entries, entry{1 << 62, row})
+		}
+	}
+	joined, err := join(t, entries, []int{0, rows, 2 * rows}, 1<<20)
+	require.NoError(t, err)
+	requireJoined(t, joined, entries, 2*rows)
+
+	part, err := open(write(t, entries[:3*60_000], rows, 1<<30, 1), rows)
+	require.NoError(t, err)
+	x, err := open(write(t, slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.row >= rows }), rows, 1<<30, 1), rows)
+	require.NoError(t, err)
+	require.NoError(t, Join(ctx, io.Discard, 2*rows, 1<<30, nil, Part{part, 0}, Part{x, rows}))
+	err = Join(ctx, io.Discard, 300*rows, 1<<30, func() *storage.Spool { return storage.NewSpool(nil, "") }, Part{x, 0})
+	require.ErrorIs(t, err, ErrCannotJoin)
+}
+
+// Lists of several hashes of the same bits are one, without the rows that both have.
+func TestJoinOfEqualBits(t *testing.T) {
+	const rows = 60_000
+	var entries []entry
+	for row := range uint32(rows) {
+		for k := range uint64(3) { // two of these make more rows than a list may have, but none is in so many
+			entries = append(entries, entry{7<<60 + k<<(64-25), row})
+		}
+	}
+	x, err := open(write(t, entries, rows, 1<<30, 1), rows)
+	require.NoError(t, err)
+	few, err := open(write(t, entries[:1], 1, 1<<30, 1), 1)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, Join(ctx, &out, rows+1, 1<<30, nil, Part{x, 0}, Part{few, rows}))
+	joined := requireJoined(t, out.Bytes(), append(entries, entry{7 << 60, rows}), rows+1)
+	require.Positive(t, joined.unknown)
+	require.EqualValues(t, 1, joined.Hashes)
 }
 
 func BenchmarkBuild(b *testing.B) {

@@ -21,7 +21,8 @@ type Index struct {
 	Sum      uint64 // of all bytes
 
 	file      storage.ByteRange
-	bits      uint
+	bits      uint  // b
+	unknown   uint  // u
 	directory int64 // its offset
 	tail      []byte
 }
@@ -42,17 +43,20 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	x.tail = tail
 	f := tail[len(tail)-footerLen:]
 	u64 := func(at int) int64 { return int64(binary.LittleEndian.Uint64(f[at:])) }
-	x.Rows, x.Hashes, x.Postings, x.bits = u64(0), u64(8), u64(16), uint(f[24])
+	x.Rows, x.Hashes, x.Postings, x.bits, x.unknown = u64(0), u64(8), u64(16), uint(f[24]), uint(f[25])
+	version := binary.LittleEndian.Uint16(f[versionAt:])
 	x.Sum = uint64(u64(48))
 	switch {
 	case string(f[56:62]) != magic[:6]:
 		return nil, fault.Corruptf("the end of the file is not that of a hash index")
-	case string(f[62:]) != magic[6:]:
-		return nil, fault.Unsupportedf("hash index of version %d", binary.LittleEndian.Uint16(f[62:]))
+	case version != 1 && version != 2:
+		return nil, fault.Unsupportedf("hash index of version %d", version)
 	case xxh3.Hash(f[:48]) != x.Sum:
 		return nil, fault.Checksumf("checksum of the hash index's footer")
 	case x.Rows != rows || rows > postings.MaxRow+1:
 		return nil, fault.Corruptf("hash index of %d rows, for a table of %d", x.Rows, rows)
+	case x.unknown > maxUnknown || (x.unknown > 0) != (version == 2):
+		return nil, fault.Corruptf("hash index of version %d, whose marks have %d bits less", version, x.unknown)
 	case x.bits > maxBits || directoryLen(x.bits) > file.Size-footerLen:
 		return nil, fault.Corruptf("hash index of 2^%d blocks in %d bytes", x.bits, file.Size)
 	}
@@ -74,7 +78,27 @@ type reader struct {
 	page    int64 // number of the page of the directory
 	entries []byte
 	block   int64
+	end     int64 // offset behind the block
 	decoded block
+
+	ahead  int64 // bytes to read at a time, for all blocks one after the other
+	window []byte
+	from   int64 // of the window
+}
+
+// read reads bytes before the directory, or of it.
+func (r *reader) read(ctx context.Context, from, to int64) ([]byte, error) {
+	if r.ahead == 0 || to > r.directory {
+		return r.Index.read(ctx, from, to)
+	}
+	if from < r.from || to > r.from+int64(len(r.window)) {
+		b, err := r.Index.read(ctx, from, min(max(to, from+r.ahead), r.directory))
+		if err != nil {
+			return nil, err
+		}
+		r.window, r.from = b, from
+	}
+	return r.window[from-r.from : to-r.from], nil
 }
 
 func (x *Index) reader() *reader { return &reader{Index: x, page: -1, block: -1} }
@@ -103,12 +127,12 @@ func (r *reader) open(ctx context.Context, number int64) error {
 		return err
 	}
 	if b, err = container.CutChecksum(b); err == nil {
-		err = r.decoded.parse(b, at, r.Rows)
+		err = r.decoded.parse(b, at, r.Rows, markBits-r.unknown)
 	}
 	if err != nil {
 		return fault.InBlock(err, int(number), at)
 	}
-	r.block = number
+	r.block, r.end = number, at+size
 	return nil
 }
 
@@ -134,8 +158,8 @@ func (r *reader) find(ctx context.Context, number int64) (at, size int64, err er
 	return int64(from), n, nil
 }
 
-// parse reads a block without its checksum, which begins at an offset.
-func (b *block) parse(data []byte, at, rows int64) (err error) {
+// parse reads a block without its checksum, which begins at an offset and has marks of so many bits.
+func (b *block) parse(data []byte, at, rows int64, bits uint) (err error) {
 	hashes := int(binary.LittleEndian.Uint32(data))
 	data = data[blockHeader:]
 	if 2*hashes > 8*len(data) || hashes > 0 && rows == 0 {
@@ -152,7 +176,7 @@ func (b *block) parse(data []byte, at, rows int64) (err error) {
 	}
 	long, mark := 0, uint64(0)
 	for i, gap := range b.marks {
-		if mark += uint64(gap); mark >= 1<<markBits || int64(b.counts[i]) >= rows {
+		if mark += uint64(gap); mark >= 1<<bits || int64(b.counts[i]) >= rows {
 			return fault.Corruptf("mark %d of %d rows of %d", mark, int64(b.counts[i])+1, rows)
 		}
 		b.marks[i] = uint32(mark)
@@ -184,7 +208,7 @@ func (x *Index) Find(ctx context.Context, hashes []uint64) (rows []uint32, all b
 		if err := r.open(ctx, number); err != nil {
 			return nil, false, err
 		}
-		if rows, all, err = r.rowsOf(ctx, rows, mark); all || err != nil {
+		if rows, all, err = r.rowsOf(ctx, rows, mark>>x.unknown); all || err != nil {
 			return nil, all, err
 		}
 	}
@@ -264,73 +288,4 @@ func (r *reader) longList(ctx context.Context, dst []uint32, at, size, n int64) 
 	}
 	lists := postings.NewReader(b)
 	return lists.Append(dst, int(n), int(r.Rows))
-}
-
-// Compare calls found with each block in which an index differs from another, of the same rows.
-func (x *Index) Compare(ctx context.Context, built *Index, found func(error) error) error {
-	if x.bits != built.bits || x.Hashes != built.Hashes || x.Postings != built.Postings {
-		err := fault.Corruptf("%d hashes, %d rows of them and 2^%d blocks, of %d, %d and 2^%d in the data", x.Hashes, x.Postings, x.bits,
-			built.Hashes, built.Postings, built.bits)
-		if err := found(err); err != nil || x.bits != built.bits {
-			return err
-		}
-	}
-	mine, other := x.reader(), built.reader()
-	for i := range int64(1) << x.bits {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := other.open(ctx, i); err != nil {
-			return err
-		}
-		if err := mine.open(ctx, i); err != nil {
-			if err := found(err); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := mine.compare(ctx, other); err != nil {
-			if err := found(fault.InBlock(err, int(i), mine.decoded.at)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// compare compares the blocks that were read. The other's is sound.
-func (r *reader) compare(ctx context.Context, other *reader) error {
-	if !slices.Equal(r.decoded.marks, other.decoded.marks) || !slices.Equal(r.decoded.counts, other.decoded.counts) {
-		return fault.Corruptf("other hashes than in the data")
-	}
-	var mine, want []uint32
-	theirs, err := other.all(ctx)
-	if err != nil {
-		return err
-	}
-	return r.each(ctx, 0, func(i int, list func([]uint32) ([]uint32, error)) (bool, error) {
-		if list == nil {
-			return true, nil
-		}
-		if mine, err = list(mine[:0]); err != nil {
-			return false, err
-		}
-		if want = theirs[i]; !slices.Equal(mine, want) {
-			return false, fault.Corruptf("other rows of hash %d than in the data", i)
-		}
-		return true, nil
-	})
-}
-
-// all returns the rows of all hashes of the block, nil of those that have no list.
-func (r *reader) all(ctx context.Context) (lists [][]uint32, err error) {
-	err = r.each(ctx, 0, func(_ int, list func([]uint32) ([]uint32, error)) (bool, error) {
-		var rows []uint32
-		if list != nil {
-			rows, err = list(nil)
-		}
-		lists = append(lists, rows)
-		return true, err
-	})
-	return lists, err
 }

@@ -3,6 +3,7 @@ package hash
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 
@@ -23,12 +24,15 @@ func Write(ctx context.Context, out io.Writer, rows int64, builders ...*Builder)
 	for _, b := range builders {
 		all += b.n
 	}
-	w := &writer{out: out, rows: rows, bits: blockBits(all)}
-	w.room = int(max(commonRows, rows/commonShare))
+	w := newWriter(out, rows, blockBits(all))
 	if err := Each(ctx, builders, w.add); err != nil {
 		return err
 	}
 	return w.finish()
+}
+
+func newWriter(out io.Writer, rows int64, bits uint) *writer {
+	return &writer{out: out, rows: rows, bits: bits, room: int(max(commonRows, rows/commonShare))}
 }
 
 // writer writes hashes that come in ascending order, with their rows.
@@ -36,18 +40,21 @@ type writer struct {
 	out       io.Writer
 	rows      int64
 	bits      uint // b
+	unknown   uint // u
 	at        int64
 	sum       xxh3.Hasher // of all bytes
 	directory []byte
 	entries   int // of the page of the directory
 
 	hash uint64
-	list []uint32 // rows of hash; no more than room
+	list []uint32 // rows of hash; no more than 2*room
 	n    int64    // their number
 	last uint32   // of them
-	room int
+	room int      // the most rows of a list
 	// unsorted is set if rows are not ascending, those of several keys with the same hash.
 	unsorted bool
+	// unlisted has the rows of hashes of which parts of a joined index have no list.
+	unlisted map[uint64]int64
 
 	block                      int64
 	mark                       uint32 // of the last hash of the block
@@ -69,12 +76,22 @@ func (w *writer) add(hash uint64, row uint32) error {
 		}
 		w.hash = hash
 	}
+	if len(w.list) == 2*w.room && w.rows <= int64(w.room) {
+		w.compact()
+	}
 	w.n++
 	w.last = row
-	if len(w.list) < w.room {
+	if len(w.list) < 2*w.room {
 		w.list = append(w.list, row)
 	}
 	return nil
+}
+
+// compact sorts the rows of the hash, of which several keys may have the same.
+func (w *writer) compact() {
+	slices.Sort(w.list)
+	w.list = slices.Compact(w.list)
+	w.n = int64(len(w.list))
 }
 
 // endHash adds the hash with all of its rows to its block.
@@ -82,15 +99,18 @@ func (w *writer) endHash() error {
 	if w.n == 0 {
 		return nil
 	}
-	if w.unsorted {
-		slices.Sort(w.list)
-		w.list = slices.Compact(w.list)
-		if w.n <= int64(w.room) {
-			w.n = int64(len(w.list))
-		}
-		w.unsorted = false
+	if w.unsorted && w.n == int64(len(w.list)) {
+		w.compact()
 	}
+	w.unsorted = false
+	if n := w.unlisted[w.hash]; n > 0 {
+		if w.n = n; !isCommon(n, w.rows) {
+			return fmt.Errorf("a hash of %d rows of %d, of which parts have no list: %w", n, w.rows, ErrCannotJoin)
+		}
+	}
+	w.n = min(w.n, w.rows)
 	block, mark := split(w.hash, w.bits)
+	mark >>= w.unknown
 	for w.block < block {
 		if err := w.endBlock(); err != nil {
 			return err
@@ -179,9 +199,12 @@ func (w *writer) finish() error {
 	binary.LittleEndian.PutUint64(f[0:], uint64(w.rows))
 	binary.LittleEndian.PutUint64(f[8:], uint64(w.hashes))
 	binary.LittleEndian.PutUint64(f[16:], uint64(w.postings))
-	f[24] = byte(w.bits)
+	f[24], f[25] = byte(w.bits), byte(w.unknown)
 	binary.LittleEndian.PutUint64(f[40:], w.sum.Sum64())
 	binary.LittleEndian.PutUint64(f[48:], xxh3.Hash(f[:48]))
 	copy(f[56:], magic)
+	if w.unknown > 0 {
+		f[versionAt] = 2
+	}
 	return w.write(f[:])
 }
