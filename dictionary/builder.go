@@ -36,8 +36,8 @@ type Builder struct {
 	nullID    int      // or -1
 	sorted    []uint32 // result of sortedIDs, of the values there were then
 
-	sampled      int // bytes of values when the ratio was last measured
-	sampledRatio float64
+	sampled      int     // bytes of values in the sample for the ratio
+	sampledRatio float64 // 0 until it is asked for
 }
 
 // NewBuilder returns a builder for values of a basic type, each of fixed bytes, or of any length if fixed is 0.
@@ -111,37 +111,30 @@ func (b *Builder) addNulls(n int) uint32 {
 }
 
 // AddAll appends the ids of many values to dst. Value i is data[offsets[i]:offsets[i+1]], or the i-th fixed bytes of
-// data if the builder has a fixed size; offsets may be nil then, but speed it up. valid has the number of values and their nulls.
+// data if the builder has a fixed size and there are no offsets. valid has the number of values and their nulls.
 func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid encoding.Bits) []uint32 {
 	dst = slices.Grow(dst, valid.Len)
-	if valid.Data == nil && len(offsets) > 0 {
-		return b.addValues(dst, data, offsets[:valid.Len+1])
-	}
-	for i := range valid.Len {
-		if !valid.At(i) {
+	for i, n := 0, 0; i < valid.Len; i += n {
+		if n = 1; !valid.At(i) {
 			dst = append(dst, b.addNulls(1))
 			continue
 		}
-		var value []byte
-		if b.fixed > 0 {
-			value = data[i*b.fixed : (i+1)*b.fixed]
-		} else {
-			value = data[offsets[i]:offsets[i+1]]
+		if n = valid.Len - i; valid.Data != nil {
+			for n = 1; i+n < valid.Len && valid.At(i+n); n++ {
+			}
 		}
-		dst = append(dst, b.Add(value))
-	}
-	return dst
-}
-
-// addValues is AddAll by offsets, without nulls.
-func (b *Builder) addValues(dst []uint32, data []byte, offsets []int64) []uint32 {
-	from := len(dst)
-	dst = b.set.AddAll(dst, data, offsets)
-	if more := b.set.Len() - len(b.counts); more > 0 {
-		b.counts = append(b.counts, make([]int64, more)...)
-	}
-	for _, id := range dst[from:] {
-		b.counts[id]++
+		from := len(dst)
+		if len(offsets) > 0 {
+			dst = b.set.AddAll(dst, data, offsets[i:i+n+1])
+		} else {
+			dst = b.set.AddFixed(dst, data[i*b.fixed:(i+n)*b.fixed], b.fixed)
+		}
+		if more := b.set.Len() - len(b.counts); more > 0 {
+			b.counts = append(b.counts, make([]int64, more)...)
+		}
+		for _, id := range dst[from:] {
+			b.counts[id]++
+		}
 	}
 	return dst
 }
@@ -183,7 +176,7 @@ func (b *Builder) byValue() (perm []uint32, saved int) {
 	shared := 0
 	for rank, id := range sorted {
 		perm[id] = uint32(rank)
-		if rank > 0 {
+		if rank > 0 && b.Key == nil {
 			shared += frontcode.CommonPrefix(b.Value(sorted[rank-1]), b.Value(id))
 		}
 	}
@@ -209,25 +202,34 @@ func (b *Builder) byFrequency() []uint32 {
 	return perm
 }
 
-// frequentFirst is the ids by descending frequency, ties in their order: sorted by one byte of the frequencies after the other, from the lowest.
+// frequentFirst is the ids by descending frequency, ties in their order.
 func (b *Builder) frequentFirst() []uint32 {
-	from, to := make([]uint32, b.Len()), make([]uint32, b.Len())
-	most := int64(0)
-	for i := range from {
-		from[i] = uint32(i)
-		most = max(most, b.counts[i])
+	keys := make([]uint64, b.Len())
+	for i, n := range b.counts[:len(keys)] {
+		keys[i] = ^uint64(n)
 	}
-	for shift := 0; most>>shift > 0; shift += 8 {
+	return sortedBy(keys)
+}
+
+// sortedBy is the indices of keys in the order of these, ties in their own: sorted by one byte of the keys after the other, from the lowest.
+func sortedBy(keys []uint64) []uint32 {
+	from, to := make([]uint32, len(keys)), make([]uint32, len(keys))
+	differ := uint64(0)
+	for i, k := range keys {
+		from[i] = uint32(i)
+		differ |= k ^ keys[0]
+	}
+	for shift := 0; differ>>shift > 0; shift += 8 {
 		var ends [257]int
-		for _, n := range b.counts[:len(from)] {
-			ends[int(^uint8(n>>shift))+1]++
+		for _, k := range keys {
+			ends[int(uint8(k>>shift))+1]++
 		}
 		for i := range 255 {
 			ends[i+1] += ends[i]
 		}
-		for _, id := range from {
-			digit := ^uint8(b.counts[id] >> shift)
-			to[ends[digit]] = id
+		for _, i := range from {
+			digit := uint8(keys[i] >> shift)
+			to[ends[digit]] = i
 			ends[digit]++
 		}
 		from, to = to, from
@@ -364,17 +366,14 @@ func (b *Builder) sortedIDs() []uint32 {
 	if len(b.sorted) == b.Distinct() {
 		return b.sorted
 	}
-	shared := 0
-	if b.Key == nil {
-		shared = b.sharedPrefix()
+	if b.Key != nil {
+		b.sorted = b.sortedNumbers()
+		return b.sorted
 	}
+	shared := b.sharedPrefix()
 	all := make([]keyed, 0, b.Len())
 	for id := range b.Len() {
 		if id == b.nullID {
-			continue
-		}
-		if b.Key != nil {
-			all = append(all, keyed{b.Key(b.Value(uint32(id))), 0, uint32(id)})
 			continue
 		}
 		var head [16]byte
@@ -395,6 +394,20 @@ func (b *Builder) sortedIDs() []uint32 {
 		b.sorted[i] = k.id
 	}
 	return b.sorted
+}
+
+// sortedNumbers is sortedIDs by the keys of values.
+func (b *Builder) sortedNumbers() []uint32 {
+	keys := make([]uint64, b.Len())
+	for id := range keys {
+		keys[id] = b.Key(b.Value(uint32(id)))
+	}
+	sorted := sortedBy(keys)
+	if null, has := b.NullID(); has {
+		at := slices.Index(sorted, null)
+		sorted = slices.Delete(sorted, at, at+1)
+	}
+	return sorted
 }
 
 // sharedPrefix is how many bytes all values begin with.

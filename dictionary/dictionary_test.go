@@ -407,7 +407,7 @@ func TestPackedOrder(t *testing.T) {
 	out, err := b.AppendPacked(nil, encoding.Options{Features: edition.E2026.Features()})
 	require.NoError(t, err)
 	require.Less(t, 10*len(out), b.Size())
-	require.Less(t, int64(len(out)), 3*b.packedSize())
+	require.Less(t, int64(len(out)), 3*b.packedSize(b.ratio()))
 	last := b.Add([]byte("a later value"))
 	require.EqualValues(t, last, b.sortedIDs()[b.Len()-1])
 }

@@ -90,11 +90,12 @@ func Repeats(v bytestring.Values, valid encoding.Bits) bool {
 
 // KeepAgainst is [Builder.Keep] with the size of the rows without dictionary, for example from trials on a sample.
 func (b *Builder) KeepAgainst(rows, native int64) bool {
-	size := int64(b.Size())
-	if b.Packed {
-		size = b.packedSize()
+	native -= b.CodesSize(rows)
+	if !b.Packed {
+		return int64(b.Size()) < native
 	}
-	return size+b.CodesSize(rows) < native
+	b.sample()
+	return b.packedSize(1) < native || b.packedSize(b.ratio()) < native // a ratio is measured if it matters
 }
 
 // Skewed reports whether codes that are shorter for frequent values would save a third of codes of one length. Those of a single block are
@@ -104,9 +105,17 @@ func (b *Builder) Skewed() bool {
 	if b.Len() < 2 || rows <= blockMost {
 		return false
 	}
-	own := uint64(0) // the sum of count * log2 count
+	own := uint64(0)     // the sum of count * log2 count
+	var logs [512]uint64 // of small counts
 	for _, n := range b.counts {
-		own += uint64(n) * log2(uint64(n))
+		switch {
+		case n >= int64(len(logs)):
+			own += uint64(n) * log2(uint64(n))
+			continue
+		case logs[n] == 0:
+			logs[n] = log2(uint64(n))
+		}
+		own += uint64(n) * logs[n]
 	}
 	width := uint64(bits.Len(uint(b.Len()-1))) << logBits
 	return 3*(rows*log2(rows)-own) < 2*rows*width
@@ -130,13 +139,13 @@ func log2(n uint64) (log uint64) {
 	return log
 }
 
-// packedSize estimates the packed form.
-func (b *Builder) packedSize() int64 {
+// packedSize estimates the packed form of values that are compressed with a ratio.
+func (b *Builder) packedSize(ratio float64) int64 {
 	perEntry := int64(3) // bytes: its length, and its place among the sorted ids
 	if b.Key != nil {
 		perEntry = 0 // ids have the order of the values
 	}
-	return packedHeader + int64(float64(b.DataLen())*b.ratio()) + perEntry*int64(b.Len())
+	return packedHeader + int64(float64(b.DataLen())*ratio) + perEntry*int64(b.Len())
 }
 
 // CodesSize estimates the buffer of codes.
@@ -166,15 +175,21 @@ func (b *Builder) withoutDictionary(rows, total int64) int64 {
 // ratio is the compression ratio of LZ4 for a sample of the distinct values. Repetitions of whole values are part of
 // the estimate of dictionaries in blocks.
 func (b *Builder) ratio() float64 {
-	if b.sampled > 0 && b.DataLen() < 2*b.sampled {
-		return b.sampledRatio
+	b.sample()
+	if b.sampledRatio == 0 {
+		b.sampledRatio = measureRatio(b.set.Data()[:b.sampled])
 	}
-	b.sampled, b.sampledRatio = b.DataLen(), b.measureRatio()
 	return b.sampledRatio
 }
 
-func (b *Builder) measureRatio() float64 {
-	sample := b.set.Data()
+// sample takes the values that there are now as the sample, unless the latest one has half of them.
+func (b *Builder) sample() {
+	if b.sampled == 0 || b.DataLen() >= 2*b.sampled {
+		b.sampled, b.sampledRatio = b.DataLen(), 0
+	}
+}
+
+func measureRatio(sample []byte) float64 {
 	if len(sample) > sampleLen {
 		at := (len(sample) - sampleLen) / 2
 		sample = sample[at : at+sampleLen]

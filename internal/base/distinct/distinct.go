@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
+	"unsafe"
 
 	"github.com/zeebo/xxh3"
 )
@@ -18,92 +20,143 @@ const (
 
 // Set is a hash table of byte strings. The zero value is empty and ready to use.
 type Set struct {
-	data    []byte // all strings, in the order of their ids
-	entries []entry
-	slots   []uint64 // open addressing: hash<<32 | id+1, 0 = free; the length is a power of 2
-	last    uint32   // the id given last
+	data  []byte // all strings, in the order of their ids
+	ends  []int  // of strings in data, by id
+	slots []slot // open addressing; the length is a power of 2
+	last  slot   // of the string that was added or found last, unless in its first slot
 }
 
-// entry is a string: its first eight bytes, padded with zeros, and where it ends in data.
-// Strings of up to eight bytes are compared without access to data.
-type entry struct {
+// slot is a string: its first eight bytes, padded with zeros, its id, and a tag. Strings of up to eight bytes are compared without access to data.
+type slot struct {
 	head uint64
-	end  int
-	n    int
+	next uint32 // the id behind its own; 0 = free
+	tag  uint32 // the low 28 bits of the hash, and the length, or long
 }
+
+// long is the length in tags of more than eight bytes.
+const long = 9
+
+func tagOf(hash uint32, n int) uint32 { return hash<<4 | min(uint32(n), long) }
 
 // Add returns the id of value, and whether it is new.
 func (s *Set) Add(value []byte) (id uint32, added bool) {
 	head := headOf(value)
-	if int(s.last) < len(s.entries) && s.equal(s.last, head, value) {
-		return s.last, false
+	if len(value) > 8 {
+		if s.last.tag&15 == long && s.holds(&s.last, head, value) {
+			return s.last.next - 1, false
+		}
+		return s.add(head, tagOf(hashOf(head, value), long), value)
 	}
-	if len(s.entries) >= s.capacity() {
+	tag := tagOf(hashOf8(head, len(value)), len(value))
+	if id, known := s.first(head, tag); known {
+		return id, false
+	}
+	return s.add(head, tag, value)
+}
+
+// add is Add with the head and the tag of value.
+func (s *Set) add(head uint64, tag uint32, value []byte) (id uint32, added bool) {
+	if len(s.ends) >= s.capacity() {
 		s.grow()
 	}
-	h := hashOf(head, value)
 	mask := uint32(len(s.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		slot := s.slots[i]
-		if slot == 0 {
-			s.slots[i] = uint64(h)<<32 | uint64(len(s.entries)+1)
-			s.last = s.append(head, value)
-			return s.last, true
+	for i := tag >> 4 & mask; ; i = (i + 1) & mask {
+		at := &s.slots[i]
+		if at.next == 0 {
+			s.append(value)
+			*at = slot{head, uint32(len(s.ends)), tag}
+			s.last = *at
+			return at.next - 1, true
 		}
-		if uint32(slot>>32) == h && s.equal(uint32(slot)-1, head, value) {
-			s.last = uint32(slot) - 1
-			return s.last, false
+		if at.tag == tag && s.holds(at, head, value) {
+			s.last = *at
+			return at.next - 1, false
 		}
 	}
+}
+
+// holds reports whether a slot of the length of value, up to long, is that of value.
+func (s *Set) holds(at *slot, head uint64, value []byte) bool {
+	return at.head == head && at.next != 0 && (len(value) <= 8 || bytes.Equal(s.Value(at.next-1), value))
 }
 
 // AddAll appends the ids of many values to ids: value i is
 // data[offsets[i]:offsets[i+1]].
 func (s *Set) AddAll(ids []uint32, data []byte, offsets []int64) []uint32 {
-	if len(s.slots) == 0 {
-		s.grow()
-	}
-	mask := uint32(len(s.slots) - 1)
 	start := offsets[0]
 	for _, end := range offsets[1:] {
-		value := data[start:end]
-		start = end
-		if len(value) <= 8 { // usually found in the first slot
-			head := headOf(value)
-			h := hashOf(head, value)
-			if slot := s.slots[h&mask]; uint32(slot>>32) == h && slot != 0 {
-				if e := &s.entries[uint32(slot)-1]; e.head == head && e.n == len(value) {
-					ids = append(ids, uint32(slot)-1)
-					continue
-				}
-			}
-		}
-		id, _ := s.Add(value)
-		mask = uint32(len(s.slots) - 1)
+		id, _ := s.Add(data[start:end])
 		ids = append(ids, id)
+		start = end
 	}
 	return ids
 }
 
+// AddFixed appends the ids of values of size bytes each to ids.
+func (s *Set) AddFixed(ids []uint32, data []byte, size int) []uint32 {
+	var rest [256]uint8 // values of a part that are yet to be added
+	for n := 0; len(data) >= size; data = data[n*size:] {
+		n = min(len(data)/size, len(rest))
+		from, left := len(ids), 0
+		ids = slices.Grow(ids, n)[:from+n]
+		switch {
+		case size == 8 && len(s.slots) > 0:
+			left = look[uint64](s, ids[from:], data, &rest)
+		case size == 4 && len(s.slots) > 0:
+			left = look[uint32](s, ids[from:], data, &rest)
+		default:
+			for ; left < n; left++ {
+				rest[left] = uint8(left)
+			}
+		}
+		for _, i := range rest[:left] {
+			at := int(i) * size
+			ids[from+int(i)], _ = s.Add(data[at : at+size])
+		}
+	}
+	return ids
+}
+
+// look sets the ids of numbers that are in their first slots, and lists the others. It has no branches that a processor would guess, as random values
+// make many guesses wrong.
+func look[T uint32 | uint64](s *Set, ids []uint32, data []byte, rest *[256]uint8) int {
+	n, mask, slots, size := 0, uint32(len(s.slots)-1), s.slots, int(unsafe.Sizeof(T(0)))
+	data = data[:size*len(ids)]
+	for i := range ids {
+		var head uint64
+		if size == 8 {
+			head = binary.LittleEndian.Uint64(data[i*size:])
+		} else {
+			head = uint64(binary.LittleEndian.Uint32(data[i*size:]))
+		}
+		tag := tagOf(hashOf8(head, size), size)
+		at := &slots[tag>>4&mask]
+		ids[i], rest[n&255] = at.next-1, uint8(i)
+		if at.head^head|uint64(at.tag^tag) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// first is the id of a string of up to eight bytes if it is in its first slot, as most are.
+func (s *Set) first(head uint64, tag uint32) (id uint32, known bool) {
+	if len(s.slots) == 0 {
+		return 0, false
+	}
+	at := &s.slots[tag>>4&uint32(len(s.slots)-1)]
+	return at.next - 1, at.head == head && at.tag == tag && at.next != 0
+}
+
 // AddApart gives value a separate id, which Add never returns.
 func (s *Set) AddApart(value []byte) (id uint32) {
-	id = s.append(headOf(value), value)
-	s.entries[id].n = -1 - len(value)
-	return id
+	s.append(value)
+	return uint32(len(s.ends) - 1)
 }
 
-func (s *Set) append(head uint64, value []byte) uint32 {
+func (s *Set) append(value []byte) {
 	s.data = append(s.data, value...)
-	s.entries = append(s.entries, entry{head, len(s.data), len(value)})
-	return uint32(len(s.entries) - 1)
-}
-
-func (s *Set) equal(id uint32, head uint64, value []byte) bool {
-	e := &s.entries[id]
-	if e.head != head || e.n != len(value) {
-		return false
-	}
-	return e.n <= 8 || bytes.Equal(s.data[e.end-e.n+8:e.end], value[8:])
+	s.ends = append(s.ends, len(s.data))
 }
 
 // capacity is the number of strings that the slots are for. Small tables have a low load, so
@@ -112,22 +165,22 @@ func (s *Set) capacity() int {
 	if len(s.slots) <= sparseSlots {
 		return len(s.slots) / 4
 	}
-	return len(s.slots) / 4 * 3
+	return len(s.slots) / 2
 }
 
 func (s *Set) grow() {
 	old := s.slots
-	s.slots = make([]uint64, max(2*len(old), minSlots))
+	s.slots = make([]slot, max(2*len(old), minSlots))
 	mask := uint32(len(s.slots) - 1)
-	for _, slot := range old {
-		if slot == 0 {
+	for _, at := range old {
+		if at.next == 0 {
 			continue
 		}
-		i := uint32(slot>>32) & mask
-		for s.slots[i] != 0 {
+		i := at.tag >> 4 & mask
+		for s.slots[i].next != 0 {
 			i = (i + 1) & mask
 		}
-		s.slots[i] = slot
+		s.slots[i] = at
 	}
 }
 
@@ -151,12 +204,17 @@ func headOf(value []byte) uint64 {
 // collide. Ids do not depend on hashes.
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
+// hashOf8 is that of up to eight bytes.
+func hashOf8(head uint64, n int) uint32 {
+	hi, lo := bits.Mul64(head^uint64(n)<<56^seeds[0], seeds[1]|1<<63|1)
+	return uint32(hi ^ lo)
+}
+
 func hashOf(head uint64, value []byte) uint32 {
 	n := len(value)
 	switch {
 	case n <= 8:
-		hi, lo := bits.Mul64(head^uint64(n)<<56^seeds[0], seeds[1]|1<<63|1)
-		return uint32(hi ^ lo)
+		return hashOf8(head, n)
 	case n <= 16:
 		tail := binary.LittleEndian.Uint64(value[n-8:])
 		hi, lo := bits.Mul64(head^seeds[0], tail^uint64(n)^seeds[1])
@@ -166,32 +224,32 @@ func hashOf(head uint64, value []byte) uint32 {
 }
 
 // Len is the number of ids.
-func (s *Set) Len() int { return len(s.entries) }
+func (s *Set) Len() int { return len(s.ends) }
 
 // Data is the concatenation of all strings, in the order of their ids.
 func (s *Set) Data() []byte { return s.data }
 
 // End is the offset at which the string with an id ends in Data; it begins at the end of the
 // string before.
-func (s *Set) End(id uint32) int { return s.entries[id].end }
+func (s *Set) End(id uint32) int { return s.ends[id] }
 
 // Value is the string with the given id, a view of Data. It is valid until the
 // next change.
 func (s *Set) Value(id uint32) []byte {
 	from := 0
 	if id > 0 {
-		from = s.entries[id-1].end
+		from = s.ends[id-1]
 	}
-	end := s.entries[id].end
+	end := s.ends[id]
 	return s.data[from:end:end]
 }
 
 // Memory is the size of the set in bytes.
-func (s *Set) Memory() int { return cap(s.data) + 24*cap(s.entries) + 8*len(s.slots) }
+func (s *Set) Memory() int { return cap(s.data) + 8*cap(s.ends) + 16*len(s.slots) }
 
 // Reset empties the set, and keeps its memory.
 func (s *Set) Reset() {
-	s.data, s.entries, s.last = s.data[:0], s.entries[:0], 0
+	s.data, s.ends, s.last = s.data[:0], s.ends[:0], slot{}
 	clear(s.slots)
 }
 
@@ -201,17 +259,15 @@ func (s *Set) Renumber(perm []uint32) {
 	for id, to := range perm {
 		old[to] = uint32(id)
 	}
-	data := make([]byte, 0, len(s.data))
-	entries := make([]entry, len(s.entries))
+	data, ends := make([]byte, 0, len(s.data)), make([]int, len(s.ends))
 	for to, id := range old {
 		data = append(data, s.Value(id)...)
-		e := s.entries[id]
-		entries[to] = entry{e.head, len(data), e.n}
+		ends[to] = len(data)
 	}
-	for i, slot := range s.slots {
-		if slot != 0 {
-			s.slots[i] = slot&^(1<<32-1) | uint64(perm[uint32(slot)-1]+1)
+	for i := range s.slots {
+		if at := &s.slots[i]; at.next != 0 {
+			at.next = perm[at.next-1] + 1
 		}
 	}
-	s.data, s.entries, s.last = data, entries, 0
+	s.data, s.ends, s.last = data, ends, slot{}
 }

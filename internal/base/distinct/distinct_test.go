@@ -1,6 +1,7 @@
 package distinct
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -59,6 +60,29 @@ func TestAgainstMap(t *testing.T) {
 	})
 }
 
+// Values of one size get the ids that they get one by one.
+func TestFixed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s, one Set
+		size := rapid.SampledFrom([]int{1, 4, 8, 16}).Draw(t, "size")
+		for range 3 {
+			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+			few := rapid.IntRange(1, 2000).Draw(t, "few")
+			data := make([]byte, size*rapid.IntRange(0, 3000).Draw(t, "n"))
+			var want []uint32
+			for at := 0; at < len(data); at += size {
+				v := r.IntN(few) * 7919
+				data[at], data[at+size-1] = byte(v), byte(v>>8)
+				id, _ := one.Add(data[at : at+size])
+				want = append(want, id)
+			}
+			require.Equal(t, want, s.AddFixed(nil, data, size))
+			require.Equal(t, one.Data(), s.Data())
+			require.Equal(t, one.AddApart(data[:0]), s.AddApart(data[:0]))
+		}
+	})
+}
+
 func BenchmarkAdd(b *testing.B) {
 	for _, distinct := range []int{10, 1000, 100_000} {
 		for _, format := range []string{"%x", "value %d", "a somewhat longer value %d"} {
@@ -105,5 +129,28 @@ func TestCollisionsCannotBeChosen(t *testing.T) {
 			slots[hash(value)]++
 		}
 		require.Greater(t, len(slots), 150, "%d bytes", n)
+	}
+}
+
+// BenchmarkAddFixed numbers random numbers of 64 bits.
+func BenchmarkAddFixed(b *testing.B) {
+	for _, distinct := range []int{1000, 20_000, 200_000} {
+		b.Run(fmt.Sprintf("distinct=%d", distinct), func(b *testing.B) {
+			rnd := rand.New(rand.NewPCG(1, 2))
+			pool := make([]uint64, distinct)
+			for i := range pool {
+				pool[i] = rnd.Uint64()
+			}
+			var data []byte
+			for range 1 << 20 {
+				data = binary.LittleEndian.AppendUint64(data, pool[rnd.IntN(distinct)])
+			}
+			var s Set
+			ids := s.AddFixed(nil, data, 8)
+			microbench.Output(b, len(data)) // of the values
+			for b.Loop() {
+				ids = s.AddFixed(ids[:0], data, 8)
+			}
+		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
-	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write/internal/buffers"
@@ -124,11 +123,7 @@ func (d *numberDictionary[T]) begin(blocks *buffers.NumberBlocks[T], valid *buff
 func (d *numberDictionary[T]) add(values []T, valid bitmap.Bits) {
 	mem := getScratch()
 	defer mem.put()
-	offsets := scratch.Slice(&mem.offsets, len(values)+1)
-	for i := range offsets {
-		offsets[i] = int64(i * numeric.Of[T]().Size())
-	}
-	mem.ids = d.dict.AddAll(mem.ids[:0], arrowutil.Bytes(values), offsets, valid)
+	mem.ids = d.dict.AddAll(mem.ids[:0], arrowutil.Bytes(values), nil, valid)
 	d.codes.Append(mem.ids)
 }
 
