@@ -112,12 +112,15 @@ func (s *Memory) Open(ctx context.Context, location string) (Reader, error) {
 
 // Link implements [Linker].
 func (s *Memory) Link(ctx context.Context, from, to string) error {
-	return s.Copy(ctx, from, to, CreateOptions{})
+	return s.Copy(ctx, from, "", to, CreateOptions{})
 }
 
 // Copy implements [Copier].
-func (s *Memory) Copy(ctx context.Context, from, to string, o CreateOptions) error {
+func (s *Memory) Copy(ctx context.Context, from string, v Version, to string, o CreateOptions) error {
 	old, err := s.find(ctx, from)
+	if err == nil && v != "" && v != old.Version() {
+		err = changed(from)
+	}
 	if err != nil {
 		return err
 	}

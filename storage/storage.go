@@ -169,10 +169,10 @@ type Linker interface {
 
 // Copier is a [Store] that copies its artifacts by itself. Those of clouds do so without a byte of them in this process.
 type Copier interface {
-	// Copy makes a copy of the artifact at from, which is published at to as by a [Writer] of [Store.Create] with these options. It is a
-	// copy of one version, else the error wraps [ErrChanged]. A server that cannot copy between these locations has an error that wraps
-	// errors.ErrUnsupported; bytes have to be read and written then.
-	Copy(ctx context.Context, from, to string, o CreateOptions) error
+	// Copy makes a copy of a version of the artifact at from, of the present one if v is empty. It is published at to as by a [Writer] of
+	// [Store.Create] with these options. If the artifact has another version, or changes meanwhile, the error wraps [ErrChanged]. A server that
+	// cannot copy between these locations has an error that wraps errors.ErrUnsupported; bytes have to be read and written then.
+	Copy(ctx context.Context, from string, v Version, to string, o CreateOptions) error
 }
 
 // UnfinishedLister is a [Store] that can list artifacts that are being written. That of local files is one.

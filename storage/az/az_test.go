@@ -51,7 +51,7 @@ func TestRequests(t *testing.T) {
 func TestCopy(t *testing.T) {
 	server := newServer(t)
 	server.Put("a", content)
-	require.NoError(t, store().Copy(t.Context(), "az://container/a", "az://container/b", storage.CreateOptions{}))
+	require.NoError(t, store().Copy(t.Context(), "az://container/a", "", "az://container/b", storage.CreateOptions{}))
 	require.Equal(t, []string{"HEAD a", "HEAD b", "PUT b block", "PUT b blocklist"}, server.Requests())
 	require.True(t, bytes.Equal(content, server.Object("b")))
 
@@ -60,7 +60,7 @@ func TestCopy(t *testing.T) {
 		server := newServer(t)
 		server.Put("a", content)
 		server.Lost = func(n int, _ *http.Request) bool { return n == k }
-		require.NoError(t, store().Copy(t.Context(), "az://container/a", "az://container/b", storage.CreateOptions{}))
+		require.NoError(t, store().Copy(t.Context(), "az://container/a", "", "az://container/b", storage.CreateOptions{}))
 		require.True(t, bytes.Equal(content, server.Object("b")))
 		if len(server.Requests()) < k {
 			break
@@ -72,7 +72,7 @@ func TestCopy(t *testing.T) {
 func TestCopyByForeignHost(t *testing.T) {
 	server := newServer(t)
 	server.Put("a", content)
-	err := store().Copy(t.Context(), "az://container/a", "az://foreign.example.com/container/b", storage.CreateOptions{Overwrite: true})
+	err := store().Copy(t.Context(), "az://container/a", "", "az://foreign.example.com/container/b", storage.CreateOptions{Overwrite: true})
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 }
 

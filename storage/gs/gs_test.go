@@ -53,7 +53,7 @@ func TestRequests(t *testing.T) {
 func TestCopy(t *testing.T) {
 	server := newServer(t)
 	server.Put("a", content)
-	require.NoError(t, store().Copy(t.Context(), "gs://bucket/a", "gs://bucket/b", storage.CreateOptions{}))
+	require.NoError(t, store().Copy(t.Context(), "gs://bucket/a", "", "gs://bucket/b", storage.CreateOptions{}))
 	require.Equal(t, []string{"GET a", "GET b", "POST a/rewriteTo/b/bucket/o/b", "POST a/rewriteTo/b/bucket/o/b"}, server.Requests())
 	require.True(t, bytes.Equal(content, server.Object("b")))
 
@@ -62,7 +62,7 @@ func TestCopy(t *testing.T) {
 		server := newServer(t)
 		server.Put("a", content)
 		server.Lost = func(n int, _ *http.Request) bool { return n == k }
-		require.NoError(t, store().Copy(t.Context(), "gs://bucket/a", "gs://bucket/b", storage.CreateOptions{}))
+		require.NoError(t, store().Copy(t.Context(), "gs://bucket/a", "", "gs://bucket/b", storage.CreateOptions{}))
 		require.True(t, bytes.Equal(content, server.Object("b")))
 		if len(server.Requests()) < k {
 			break

@@ -57,7 +57,7 @@ func TestRequests(t *testing.T) {
 func TestCopy(t *testing.T) {
 	server := fakes3.New(t)
 	server.Put("a", content)
-	require.NoError(t, store().Copy(t.Context(), "s3://bucket/a", "s3://bucket/b", storage.CreateOptions{}))
+	require.NoError(t, store().Copy(t.Context(), "s3://bucket/a", "", "s3://bucket/b", storage.CreateOptions{}))
 	require.Equal(t, []string{"HEAD a", "HEAD b", "POST b", "PUT b", "POST b"}, server.Requests())
 	require.True(t, bytes.Equal(content, server.Object("b")))
 
@@ -66,7 +66,7 @@ func TestCopy(t *testing.T) {
 		server := fakes3.New(t)
 		server.Put("a", content)
 		server.Lost = func(n int, _ *http.Request) bool { return n == k }
-		require.NoError(t, store().Copy(t.Context(), "s3://bucket/a", "s3://bucket/b", storage.CreateOptions{}))
+		require.NoError(t, store().Copy(t.Context(), "s3://bucket/a", "", "s3://bucket/b", storage.CreateOptions{}))
 		require.True(t, bytes.Equal(content, server.Object("b")))
 		if len(server.Requests()) < k {
 			break

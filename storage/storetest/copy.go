@@ -20,7 +20,7 @@ func testCopy(t *testing.T, s store) {
 		t.Skip("the store does not copy")
 	}
 	copied := func(ctx context.Context, from, to string, o storage.CreateOptions) error {
-		return c.Copy(ctx, s.location(from), s.location(to), o)
+		return c.Copy(ctx, s.location(from), "", s.location(to), o)
 	}
 	content := strings.Repeat("some content ", 300_000)
 	for name, content := range map[string]string{"copy-empty": "", "copy-original + ü": content} {
@@ -48,7 +48,11 @@ func testCopy(t *testing.T, s store) {
 	s.requireContent("copy-old", "new")
 
 	before := s.version("copy-old")
+	require.NoError(t, c.Copy(ctx, s.location("copy-old"), before, s.location("copy-4"), storage.CreateOptions{}))
+	s.removeLater("copy-4")
 	require.NoError(t, s.put(ctx, "copy-old", "third", storage.CreateOptions{Overwrite: true}))
+	require.ErrorIs(t, c.Copy(ctx, s.location("copy-old"), before, s.location("copy-5"), storage.CreateOptions{}), storage.ErrChanged)
+	s.requireMissing("copy-5")
 	err := copied(ctx, "copy-new", "copy-old", storage.CreateOptions{IfMatch: before})
 	if errors.Is(err, errors.ErrUnsupported) {
 		return

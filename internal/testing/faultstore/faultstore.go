@@ -293,12 +293,12 @@ func (w wrapped) Link(ctx context.Context, from, to string) error {
 }
 
 // Copy implements [storage.Copier], if the store does.
-func (w wrapped) Copy(ctx context.Context, from, to string, o storage.CreateOptions) error {
+func (w wrapped) Copy(ctx context.Context, from string, v storage.Version, to string, o storage.CreateOptions) error {
 	c, ok := w.s.(storage.Copier)
 	if !ok {
 		return errors.ErrUnsupported
 	}
-	return w.f.do(Rename, func() error { return c.Copy(ctx, from, to, o) })
+	return w.f.do(Rename, func() error { return c.Copy(ctx, from, v, to, o) })
 }
 
 // Unfinished implements [storage.UnfinishedLister], if the store does.

@@ -11,7 +11,7 @@ import (
 )
 
 // Copy implements [storage.Copier]: an upload in parts, whose bytes the server takes from the original.
-func (s *Store) Copy(ctx context.Context, from, to string, o storage.CreateOptions) error {
+func (s *Store) Copy(ctx context.Context, from string, v storage.Version, to string, o storage.CreateOptions) error {
 	old, err := s.place(ctx, from, false)
 	if err != nil {
 		return err
@@ -22,6 +22,9 @@ func (s *Store) Copy(ctx context.Context, from, to string, o storage.CreateOptio
 		return err
 	}); err != nil {
 		return named(old.name, err)
+	}
+	if v != "" && v != original.Version {
+		return named(old.name, storage.ErrChanged)
 	}
 	w, err := s.create(ctx, to, o)
 	if err != nil {

@@ -127,7 +127,7 @@ func TestFaultsOfCopies(t *testing.T) {
 				if f.before = hook; after {
 					f.before, f.after = nil, hook
 				}
-				err := s.Copy(t.Context(), "fake://b/a", "fake://b/c", storage.CreateOptions{})
+				err := s.Copy(t.Context(), "fake://b/a", "", "fake://b/c", storage.CreateOptions{})
 				failed := len(f.requests) >= k
 				f.before, f.after = nil, nil
 				c, copied := f.objects["c"]
@@ -163,7 +163,7 @@ func TestChangedWhileCopied(t *testing.T) {
 		}
 		return nil
 	}
-	require.ErrorIs(t, s.Copy(t.Context(), "fake://b/a", "fake://b/c", storage.CreateOptions{}), storage.ErrChanged)
+	require.ErrorIs(t, s.Copy(t.Context(), "fake://b/a", "", "fake://b/c", storage.CreateOptions{}), storage.ErrChanged)
 	require.NotContains(t, f.objects, "c")
 	require.Empty(t, f.uploads)
 }
