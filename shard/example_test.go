@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"path"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -286,4 +288,38 @@ func ExampleImport() {
 		fmt.Println(b.Column(0))
 	}
 	// Output: ["apple" "pear" "plum"]
+}
+
+// A shard moves to another folder, where it becomes one file, and what is left behind is removed.
+func ExampleRelocate() {
+	ctx := context.Background()
+	for _, name := range []string{"fruit", "other"} {
+		write(ctx, "mem://hot/"+name+".amudai.shard", shard.WriterOptions{Layout: shard.TwoLevel})
+	}
+	single := shard.SingleFile
+	files, err := shard.Relocate(ctx, "mem://hot/fruit.amudai.shard", "mem://cold/fruit.amudai.shard", shard.RelocateOptions{Layout: &single, Move: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range files {
+		fmt.Println(path.Ext(f.From), f.How, f.Removed) // the other shard has the same stripe
+	}
+
+	// The other shard goes, and leaves its stripe.
+	store, err := storage.ForLocation("mem://hot/")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := store.Remove(ctx, "mem://hot/other.amudai.shard"); err != nil {
+		log.Fatal(err)
+	}
+	found, err := shard.Collect(ctx, "mem://hot/", shard.CollectOptions{OlderThan: time.Nanosecond, Remove: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(found.Needed), "needed,", found.Removed, "removed")
+	// Output:
+	// .shard rewritten true
+	// .stripe rewritten false
+	// 0 needed, 1 removed
 }

@@ -143,14 +143,7 @@ func (f *old) link(ctx context.Context, data string) error {
 
 // copy copies the old root, where a store has no links.
 func (f *old) copy(ctx context.Context, data string) error {
-	out, err := f.store.Create(ctx, data, storage.CreateOptions{Like: f.url})
-	if err != nil {
-		return err
-	}
-	all := shardfile.Range{End: f.Size()}
-	err = shardwriter.CopyRange(ctx, &storage.IOWriter{Context: ctx, Writer: out}, f.Root(), all)
-	if err != nil {
-		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
-	}
-	return out.Publish(ctx)
+	c := copying{from: f.store, to: f.store}
+	_, err := c.publish(ctx, f.Root(), f.Location(), data, storage.CreateOptions{Like: f.url})
+	return err
 }

@@ -42,15 +42,20 @@ func (w *follower) message(ctx context.Context, anchor *artifact, m protoreflect
 	if v, ok := m.Interface().(*commonpb.AnyValue); ok && v.GetDataRef() != nil {
 		return w.value(ctx, anchor, v, hops)
 	}
+	return eachMessage(m, func(part protoreflect.Message) error { return w.message(ctx, anchor, part, hops) })
+}
+
+// eachMessage calls f for the messages in fields of a message, until an error.
+func eachMessage(m protoreflect.Message, f func(protoreflect.Message) error) (err error) {
 	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
 		case fd.Message() == nil:
 		case fd.IsList():
 			for i := 0; i < v.List().Len() && err == nil; i++ {
-				err = w.message(ctx, anchor, v.List().Get(i).Message(), hops)
+				err = f(v.List().Get(i).Message())
 			}
 		default:
-			err = w.message(ctx, anchor, v.Message(), hops)
+			err = f(v.Message())
 		}
 		return err == nil
 	})
@@ -59,23 +64,9 @@ func (w *follower) message(ctx context.Context, anchor *artifact, m protoreflect
 
 // value replaces a reference by the value there.
 func (w *follower) value(ctx context.Context, anchor *artifact, v *commonpb.AnyValue, hops int) error {
-	ref := v.GetDataRef()
-	if w.values--; hops == 0 || w.values < 0 {
-		return anchor.in(fault.Limitf("more than %d references to values, or more than %d one behind the other", maxValues, maxHops), "value", ref)
-	}
-	payload, at, err := w.file.frame(ctx, anchor, ref, "value", binding{})
-	if errors.Is(err, fault.ErrUnsupported) {
-		return nil
-	}
-	if err != nil {
+	there, at, err := w.read(ctx, anchor, v.GetDataRef(), hops)
+	if there == nil {
 		return err
-	}
-	if w.bytes -= len(payload); w.bytes < 0 {
-		return at.in(fault.Limitf("referenced values of more than %d bytes", maxValueBytes), "value", ref)
-	}
-	there := &commonpb.AnyValue{}
-	if err := decode(payload, there); err != nil {
-		return at.in(err, "value", ref)
 	}
 	if err := w.message(ctx, at, there.ProtoReflect(), hops-1); err != nil {
 		return err
@@ -84,4 +75,26 @@ func (w *follower) value(ctx context.Context, anchor *artifact, v *commonpb.AnyV
 		v.Annotation = there.Annotation
 	}
 	return nil
+}
+
+// read reads the value that a reference in an artifact refers to, and returns it with its artifact; nil if the policy does not allow it.
+func (w *follower) read(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, hops int) (*commonpb.AnyValue, *artifact, error) {
+	if w.values--; hops == 0 || w.values < 0 {
+		return nil, nil, anchor.in(fault.Limitf("more than %d references to values, or more than %d one behind the other", maxValues, maxHops), "value", ref)
+	}
+	payload, at, err := w.file.frame(ctx, anchor, ref, "value", binding{})
+	if errors.Is(err, fault.ErrUnsupported) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if w.bytes -= len(payload); w.bytes < 0 {
+		return nil, nil, at.in(fault.Limitf("referenced values of more than %d bytes", maxValueBytes), "value", ref)
+	}
+	there := &commonpb.AnyValue{}
+	if err := decode(payload, there); err != nil {
+		return nil, nil, at.in(err, "value", ref)
+	}
+	return there, at, nil
 }

@@ -1,0 +1,383 @@
+package root
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// RelocateOptions are the options of [Relocate]. The zero value is the default.
+type RelocateOptions struct {
+	Open shardfile.OpenOptions // of the shard
+	To   storage.Store         // of the new shard, by default the one that its location belongs to
+	// Layout is that of the new shard. By default it has the same artifacts.
+	Layout *shardwriter.Layout
+	// Overwrite permits the replacement of a shard.
+	Overwrite bool
+	// Move removes the old root and the artifacts of writers that no other root in its folder refers to.
+	Move bool
+	// Verify reads what stores have copied by themselves, too.
+	Verify bool
+	// DryRun changes nothing.
+	DryRun bool
+	// Parallelism is the number of artifacts that are copied at the same time, by default 4.
+	Parallelism int
+	// Progress is called with bytes of artifacts, by several goroutines at once. It may be nil.
+	Progress func(done, total int64)
+}
+
+// Relocated is an artifact of a shard that is relocated.
+type Relocated struct {
+	Artifact
+	Size    int64  // bytes; 0 if only a list has it, and it is not there
+	To      string // its URL from now on; that of the root if it is rewritten
+	How     How    // "" in a dry run if that depends on what is done then
+	Removed bool   // from where it was
+}
+
+// Relocate publishes a shard at another location, or says what that would do. It returns all artifacts that the shard refers to, the root first.
+//
+// Roots refer to artifacts by their names in the folder. With the same layout all are copied as they are, then the root; another layout is a new root with
+// copies of the data, by [Publish]. Whatever fails before, there is no new root, and the old one stays.
+func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Relocated, err error) {
+	if o.Open.Store, err = storeOf(o.Open.Store, from); err != nil {
+		return nil, err
+	}
+	if o.To, err = storeOf(o.To, to); err != nil {
+		return nil, err
+	}
+	f, err := shardfile.Open(ctx, from, o.Open)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	m := &relocation{o: o, f: f, from: from, to: to}
+	err = m.plan(ctx)
+	switch {
+	case err != nil || o.DryRun:
+	case o.Layout != nil:
+		err = m.rewrite(ctx)
+	default:
+		err = m.copy(ctx)
+	}
+	if err == nil && o.Move {
+		if err = m.remove(ctx); err != nil && !o.DryRun {
+			err = m.kept(err)
+		}
+	}
+	return m.all, err
+}
+
+// relocation is a shard that is relocated.
+type relocation struct {
+	o        RelocateOptions
+	f        *shardfile.File
+	from, to string
+	own      string // URL of the old root
+	all      []Relocated
+	done     atomic.Int64
+	total    int64 // bytes
+}
+
+// plan says what becomes of each artifact.
+func (m *relocation) plan(ctx context.Context) error {
+	target, err := storage.URL(m.to)
+	if err != nil {
+		return err
+	}
+	m.own = m.f.ArtifactURL(m.f.Root())
+	if target == m.own && same(m.o.To, m.o.Open.Store) {
+		return fmt.Errorf("%s is where the shard is", m.to)
+	}
+	found, err := Artifacts(ctx, m.f, m.o.Open)
+	if err != nil {
+		return err
+	}
+	for i, a := range found {
+		rel, inside := strings.CutPrefix(a.URL, container.Container(m.own))
+		if i > 0 && !inside && a.onlyListed() {
+			continue
+		}
+		r := Relocated{Artifact: a}
+		if inside {
+			if err := m.size(ctx, i, &r); err != nil {
+				return err
+			}
+		}
+		if i == 0 {
+			rel = ""
+		}
+		if err := m.place(&r, inside, target, rel); err != nil {
+			return err
+		}
+		if r.How != Stays {
+			m.total += r.Size
+		}
+		m.all = append(m.all, r)
+	}
+	return nil
+}
+
+// place says where an artifact will be, of which rel is the name in the folder.
+func (m *relocation) place(r *Relocated, inside bool, target, rel string) error {
+	folder := container.Container(target)
+	sameFolder := folder == container.Container(m.own) && same(m.o.To, m.o.Open.Store)
+	isFile := r.Bytes[shardfile.External] > 0
+	switch {
+	case rel == "" && m.o.Layout != nil:
+		r.To, r.How = target, Rewritten
+	case rel == "":
+		r.To = target
+	case r.How == Stays, !inside, sameFolder && (m.o.Layout == nil || isFile):
+		r.To, r.How = r.URL, Stays
+	case m.o.Layout != nil && isFile:
+		return fault.Unsupportedf("%s is a Parquet file beside the shard, which a shard with another layout has to stay beside", r.URL)
+	case m.o.Layout != nil:
+		r.To, r.How = target, Rewritten
+	case r.Absolute:
+		return fault.Unsupportedf("the shard refers to %s by its absolute URL, which a copy would have, too: a layout has to be chosen", r.URL)
+	default:
+		r.To = folder + rel
+	}
+	if m.o.DryRun && r.How == "" {
+		r.How = Passed
+		if c := (&copying{from: m.o.Open.Store, to: m.o.To}); c.copier() != nil {
+			r.How = Served
+		}
+	}
+	return nil
+}
+
+// size finds the size of an artifact. One of an index may be missing, and stays so.
+func (m *relocation) size(ctx context.Context, i int, a *Relocated) error {
+	if i == 0 {
+		a.Size = m.f.Size()
+		return nil
+	}
+	r, err := m.open(ctx, a)
+	if err == nil {
+		a.Size, err = r.Size(ctx)
+		err = errors.Join(err, r.Close())
+	}
+	if errors.Is(err, fs.ErrNotExist) && a.Bytes[shardfile.Indexes] == a.Referred {
+		a.How, err = Stays, nil
+	}
+	return err
+}
+
+func (m *relocation) open(ctx context.Context, a *Relocated) (storage.Reader, error) {
+	return shardfile.OpenReferred(ctx, m.o.Open.Store, m.own, a.URL)
+}
+
+// copy copies all artifacts, and then the root.
+func (m *relocation) copy(ctx context.Context) error {
+	c := copying{from: m.o.Open.Store, to: m.o.To, passed: true, served: m.o.Verify, progress: m.progress}
+	others := m.all[1:]
+	err := parallel.Each(ctx, len(others), cmp.Or(max(m.o.Parallelism, 0), 4), func(ctx context.Context, i int) (err error) {
+		a := &others[i]
+		if a.How == Stays {
+			return nil
+		}
+		r, err := m.open(ctx, a)
+		if err != nil {
+			return err
+		}
+		a.How, err = c.copy(ctx, r, a.URL, a.To, storage.CreateOptions{})
+		return errors.Join(err, r.Close())
+	})
+	if err != nil {
+		return err
+	}
+	m.all[0].How, err = c.copy(ctx, m.f.Root(), m.from, m.to, storage.CreateOptions{Overwrite: m.o.Overwrite})
+	return err
+}
+
+// rewrite publishes a root of another layout, with copies of the data.
+func (m *relocation) rewrite(ctx context.Context) error {
+	ranges, err := m.f.Shards(ctx)
+	if err != nil {
+		return err
+	}
+	roots := make([]Root, len(ranges))
+	for i := range ranges {
+		f := m.f
+		if i < len(ranges)-1 {
+			o := m.o.Open
+			o.Directory = &ranges[i]
+			if f, err = shardfile.Open(ctx, m.from, o); err != nil {
+				return err
+			}
+			defer f.Close()
+		}
+		if roots[i], err = Of(ctx, f); err != nil {
+			return err
+		}
+	}
+	if err := Publish(ctx, m.to, shardwriter.Options{Store: m.o.To, Layout: *m.o.Layout, Overwrite: m.o.Overwrite}, roots...); err != nil {
+		return err
+	}
+	m.progress(m.total)
+	return m.compare(ctx, roots)
+}
+
+func (m *relocation) progress(n int64) {
+	if now := m.done.Add(n); m.o.Progress != nil {
+		m.o.Progress(now, m.total)
+	}
+}
+
+// compare compares the data of the new shards with those of the old ones.
+func (m *relocation) compare(ctx context.Context, roots []Root) (err error) {
+	o := m.o.Open
+	o.Store = m.o.To
+	f, err := shardfile.Open(ctx, m.to, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	ranges, err := f.Shards(ctx)
+	if err == nil && len(ranges) != len(roots) {
+		err = fmt.Errorf("%s: %w", m.to, errDiffers)
+	}
+	for i := 0; i < len(roots) && err == nil; i++ {
+		o.Directory = &ranges[i]
+		err = compareShards(ctx, m.to, o, roots[i])
+	}
+	return err
+}
+
+func compareShards(ctx context.Context, location string, o shardfile.OpenOptions, r Root) (err error) {
+	f, err := shardfile.Open(ctx, location, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if f.NumStripes() != len(r.Stripes) {
+		return fmt.Errorf("%s: %w", location, errDiffers)
+	}
+	for i, s := range r.Stripes {
+		for id := range r.Schema.IDCount() {
+			a, err := bufferSums(ctx, s.Of, id)
+			if err != nil {
+				return err
+			}
+			b, err := bufferSums(ctx, f.Stripe(i), id)
+			if err == nil && !slices.Equal(a, b) {
+				err = fmt.Errorf("%s, stripe %d: %w", location, i, errDiffers)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bufferSums are the checksums of the buffers of a field.
+func bufferSums(ctx context.Context, s *shardfile.Stripe, id uint32) (sums []uint64, err error) {
+	d, err := s.Descriptor(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range d.GetEncodings() {
+		for _, b := range e.GetNative().GetBuffers() {
+			ref := b.GetBuffer()
+			if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
+				continue
+			}
+			r, err := s.Artifact(ctx, id, ref)
+			if err != nil {
+				return nil, err
+			}
+			hash := xxh3.New()
+			if err := shardwriter.CopyRange(ctx, hash, r, shardfile.Range{Start: int64(ref.Range.Start), End: int64(ref.Range.End)}); err != nil {
+				return nil, err
+			}
+			sums = append(sums, hash.Sum64())
+		}
+	}
+	return sums, nil
+}
+
+// remove removes the old root, if it still is the one that was copied, and then what no root of its folder needs. Artifacts that others have made stay.
+// In a dry run it only says so.
+func (m *relocation) remove(ctx context.Context) error {
+	o := CollectOptions{Open: m.o.Open}
+	found, err := survey(ctx, container.Container(m.own), o)
+	if err != nil {
+		return err
+	}
+	if err := found.idle(time.Now().Add(-defaultAge)); err != nil {
+		return err
+	}
+	except, err := nameOf(m.own)
+	if err != nil {
+		return err
+	}
+	needed, err := found.mark(ctx, o, except)
+	if err != nil {
+		return err
+	}
+	if err := m.unchanged(ctx); err != nil {
+		return err
+	}
+	for i := range m.all {
+		a := &m.all[i]
+		if i > 0 {
+			if needs, err := needed.needs(a.URL); err != nil || needs || !isNamed(a.URL) || container.Container(a.URL) != container.Container(m.own) || m.keepsName(a) {
+				continue
+			}
+		}
+		a.Removed = true
+		if m.o.DryRun {
+			continue
+		}
+		if err := m.o.Open.Store.Remove(ctx, a.URL); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			a.Removed = false
+			return err
+		}
+	}
+	return nil
+}
+
+// keepsName reports whether the new root refers to an artifact where it is, which a dry run cannot see in the folder.
+func (m *relocation) keepsName(a *Relocated) bool {
+	return a.To == a.URL && same(m.o.To, m.o.Open.Store)
+}
+
+func (m *relocation) kept(err error) error {
+	return fmt.Errorf("the shard is complete at %s, but not all of the old one could be removed: %w", storage.Redact(m.to), err)
+}
+
+// unchanged fails if another root has replaced the one that was copied.
+func (m *relocation) unchanged(ctx context.Context) error {
+	r, err := m.o.Open.Store.Open(ctx, m.from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	now, err := dataName(ctx, r, m.f.DirectoryRange())
+	if err != nil {
+		return err
+	}
+	then, err := dataName(ctx, m.f.Root(), m.f.DirectoryRange())
+	if err == nil && now != then {
+		err = fmt.Errorf("%s: %w", m.from, storage.ErrChanged)
+	}
+	return err
+}

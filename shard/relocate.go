@@ -1,0 +1,125 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// RelocateOptions are the options of [Relocate]. The zero value is the default.
+type RelocateOptions struct {
+	// Open holds the options for opening the shard. Directory must be nil: all shards in an artifact are relocated.
+	Open OpenOptions
+	// To is the store of the new shard, by default the registered store of its location.
+	To storage.Store
+	// Layout is that of the new shard. By default it consists of the same files, copied as they are.
+	Layout *Layout
+	// Overwrite permits the replacement of an existing shard.
+	Overwrite bool
+	// Move removes the old shard, once the new one is complete: its root, and those of its files which writers have named, in its folder, unless
+	// another root in the folder refers to them. Parquet files stay. A root there that cannot be read is an error, and the files stay.
+	Move bool
+	// Verify reads files again that the store has copied by itself. By default only their sizes are compared, and files with the name and size of one
+	// that would be copied, in a store that copies by itself, are taken to be equal. What passes through this process is always read again.
+	Verify bool
+	// DryRun changes nothing.
+	DryRun bool
+	// Parallelism is the number of files that are copied at the same time, by default 4.
+	Parallelism int
+	// Progress is called with the number of bytes that are there, and of all, by several goroutines at once. It may be nil.
+	Progress func(done, total int64)
+}
+
+// RelocatedFile is a file of a shard, and what becomes of it.
+type RelocatedFile struct {
+	From, To string // URLs
+	Size     int64  // bytes; 0 if it is outside of the folder of the shard
+	Referred int64  // bytes that the shard refers to
+	How      RelocatedHow
+	Removed  bool // from where it was; in a dry run: it would be
+}
+
+// RelocatedHow says what becomes of a file.
+type RelocatedHow = root.How
+
+// What becomes of files.
+const (
+	RelocatedByStore   = root.Served    // a copy by the store, without a byte in this process
+	RelocatedHere      = root.Passed    // a copy through this process
+	RelocatedPresent   = root.Present   // an equal file was there already
+	RelocatedRewritten = root.Rewritten // its content is in the files of another layout
+	RelocatedStays     = root.Stays     // it is referred to where it is
+)
+
+// Relocate copies a shard to another location, or moves it: to another folder, another store, or another layout. It returns what became of its
+// files, the root first. Options of a dry run tell what would become of them.
+//
+// Files of the same layout are copied as they are, and the root last, because roots refer to files by their names in the folder. Stores of clouds copy
+// files by themselves ([storage.Copier]). Files that are there already are not copied again, so that Relocate repeats what was interrupted, and
+// updates a copy (with Overwrite). Their bytes are compared.
+//
+// Whatever fails, there is the old shard, and the new one or none; files of a shard that was not finished may be left, which [Collect] removes. If another
+// writer replaced the old root meanwhile, the error wraps [storage.ErrChanged].
+func Relocate(ctx context.Context, from, to string, o RelocateOptions) ([]RelocatedFile, error) {
+	if err := o.Open.check(); err != nil {
+		return nil, err
+	}
+	if o.Open.Directory != nil {
+		return nil, errors.New("RelocateOptions.Open.Directory is set: all shards in an artifact are relocated; Pack copies one of them")
+	}
+	moved, err := root.Relocate(ctx, from, to, root.RelocateOptions{
+		Open: o.Open.file(), To: o.To, Layout: o.Layout, Overwrite: o.Overwrite, Move: o.Move, Verify: o.Verify, DryRun: o.DryRun,
+		Parallelism: o.Parallelism, Progress: o.Progress,
+	})
+	var all []RelocatedFile
+	for _, m := range moved {
+		all = append(all, RelocatedFile{From: m.URL, To: m.To, Size: m.Size, Referred: m.Referred, How: m.How, Removed: m.Removed})
+	}
+	return all, err
+}
+
+// CollectOptions are the options of [Collect]. The zero value is the default: nothing is removed.
+type CollectOptions struct {
+	// Store has the folders, by default the registered store of each.
+	Store storage.Store
+	// Policy allows references outside of the folders of roots to be followed, as that of [OpenOptions] does. It is needed only for metadata there.
+	Policy Policy
+	// Roots are further folders, whose roots may refer to files in the folder.
+	Roots []string
+	// OlderThan is the age up to which files are kept, by default 24 hours. It must be longer than any writer takes: the root that refers to a stripe comes
+	// after it.
+	OlderThan time.Duration
+	// Remove removes the files.
+	Remove bool
+	// Progress is called with the number of roots that are read, and then of files that are removed, and of all. It may be nil.
+	Progress func(done, total int64)
+}
+
+// Collected is what [Collect] has found.
+//
+//	type Collected struct {
+//		Roots        []string       // locations of roots
+//		Needed       []storage.Info // that roots refer to
+//		Young        []storage.Info // that no root refers to, but which a writer may need yet
+//		Unreferenced []storage.Info
+//		Removed      int // of Unreferenced, from the first on
+//	}
+type Collected = root.Collected
+
+// Collect finds the files of shards in a folder, and in the folders in it, that no root there refers to, and removes them if the options say so. Such are left
+// by changed, replaced and removed shards, and by writers that failed. Only files that writers have named are removed: those whose names are 16
+// hexadecimal digits and .amudai.stripe, .amudai.data or .amudai.index.
+//
+// Content tells what is a root, and of each root all metadata is read. If one cannot be read, or a writer is at work in the folder ([storage.UnfinishedLister]),
+// that is an error, and nothing is removed. If roots change while they are read, the error wraps [storage.ErrChanged].
+//
+// Roots in other folders are known only from CollectOptions.Roots. Readers that opened a shard before it was changed may need files of its old root.
+func Collect(ctx context.Context, folder string, o CollectOptions) (Collected, error) {
+	return root.Collect(ctx, folder, root.CollectOptions{
+		Open: shardfile.OpenOptions{Store: o.Store, Policy: o.Policy}, Roots: o.Roots, OlderThan: o.OlderThan, Remove: o.Remove, Progress: o.Progress,
+	})
+}

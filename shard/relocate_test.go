@@ -1,0 +1,472 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testing/fakes3"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/storage/s3"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// livingShards write shards of all kinds of files, named x.shard.
+var livingShards = map[string]func(t testing.TB, dir string){
+	"single": func(t testing.TB, dir string) {
+		writeLines(t, filepath.Join(dir, "x.shard"), 300, WriterOptions{StripeRows: 200, Indexes: stripeIndexes})
+	},
+	"single, changed": func(t testing.TB, dir string) {
+		writeLines(t, filepath.Join(dir, "x.shard"), 300, WriterOptions{StripeRows: 200, Indexes: lineIndexes[1:2]})
+		require.NoError(t, AddIndex(context.Background(), filepath.Join(dir, "x.shard"), EditOptions{}, lineIndexes[0]))
+	},
+	"two-level": func(t testing.TB, dir string) {
+		writeLines(t, filepath.Join(dir, "x.shard"), 300, WriterOptions{Layout: TwoLevel, StripeRows: 200, Indexes: lineIndexes[:1]})
+	},
+	"two-level, index of the reference": func(t testing.TB, dir string) {
+		writeLines(t, filepath.Join(dir, "x.shard"), 300, WriterOptions{Layout: TwoLevel, StripeRows: 200})
+		require.NoError(t, AddIndex(context.Background(), filepath.Join(dir, "x.shard"), EditOptions{}, invertedIndexes[0]))
+	},
+}
+
+// filesIn are the names of the files in a folder, sorted.
+func filesIn(t testing.TB, dir string) (names []string) {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// A shard that is copied or moved, to any layout, answers as before, and a move leaves no file of writers.
+func TestRelocate(t *testing.T) {
+	single, two := SingleFile, TwoLevel
+	for kind, write := range livingShards {
+		for _, layout := range []*Layout{nil, &single, &two} {
+			for _, move := range []bool{false, true} {
+				old, dir := t.TempDir(), t.TempDir()
+				write(t, old)
+				before := filesIn(t, old)
+				from, to := filepath.Join(old, "x.shard"), filepath.Join(dir, "y.shard")
+				want, _ := rowsWhere(t, from, termQuestions[0], OpenOptions{}, 0)
+				o := RelocateOptions{Layout: layout, Move: move, DryRun: true}
+				planned, err := Relocate(t.Context(), from, to, o)
+				require.NoError(t, err)
+				require.Equal(t, before, filesIn(t, old))
+				require.Empty(t, filesIn(t, dir))
+				require.Len(t, planned, len(before), "all files of the shard: %v", planned)
+				for _, f := range planned {
+					require.Positive(t, f.Referred)
+					require.LessOrEqual(t, f.Referred, f.Size)
+				}
+
+				o.DryRun = false
+				done, err := Relocate(t.Context(), from, to, o)
+				require.NoError(t, err)
+				require.Equal(t, planned, done, "as it was planned")
+				requireAnswers(t, to, want)
+				if layout == nil {
+					require.Len(t, filesIn(t, dir), len(before))
+				} else if layout == &single {
+					require.Equal(t, []string{"y.shard"}, filesIn(t, dir))
+				}
+				if move {
+					require.Empty(t, filesIn(t, old))
+				} else {
+					requireAnswers(t, from, want)
+					if layout == nil { // again, it copies nothing
+						again, err := Relocate(t.Context(), from, to, o)
+						require.NoError(t, err)
+						for _, f := range again {
+							require.Equal(t, RelocatedPresent, f.How)
+						}
+					}
+				}
+				c, err := Collect(t.Context(), dir, CollectOptions{OlderThan: 1})
+				require.NoError(t, err, kind)
+				require.Empty(t, c.Unreferenced)
+			}
+		}
+	}
+}
+
+// A shard that is renamed in its folder keeps its files, and so do shards that share some.
+func TestMoveKeepsSharedFiles(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	livingShards["two-level"](t, dir)
+	writeLines(t, path("shares.shard"), 200, WriterOptions{Layout: TwoLevel}) // the first stripe
+	want, _ := rowsWhere(t, path("x.shard"), termQuestions[0], OpenOptions{}, 0)
+	shares, _ := rowsWhere(t, path("shares.shard"), termQuestions[0], OpenOptions{}, 0)
+	_, err := Relocate(t.Context(), path("x.shard"), path("renamed.shard"), RelocateOptions{Move: true})
+	require.NoError(t, err)
+	require.NoFileExists(t, path("x.shard"))
+	requireAnswers(t, path("renamed.shard"), want)
+	_, err = Relocate(t.Context(), path("renamed.shard"), path("renamed.shard"), RelocateOptions{Move: true})
+	require.ErrorContains(t, err, "is where the shard is")
+	_, err = Relocate(t.Context(), path("renamed.shard"), filepath.Join(other, "x.shard"), RelocateOptions{Move: true})
+	require.NoError(t, err)
+	requireAnswers(t, filepath.Join(other, "x.shard"), want)
+	requireAnswers(t, path("shares.shard"), shares)
+	require.Len(t, filesIn(t, dir), 2, "the root that shares a stripe, and the stripe")
+}
+
+// Files that are damaged are not passed on, and other files are not replaced.
+func TestRelocateRefuses(t *testing.T) {
+	old, dir := t.TempDir(), t.TempDir()
+	livingShards["two-level"](t, old)
+	from, to := filepath.Join(old, "x.shard"), filepath.Join(dir, "x.shard")
+	stripe, err := filepath.Glob(filepath.Join(old, "*.amudai.stripe"))
+	require.NoError(t, err)
+	b, err := os.ReadFile(stripe[0])
+	require.NoError(t, err)
+
+	taken := filepath.Join(dir, filepath.Base(stripe[0]))
+	require.NoError(t, os.WriteFile(taken, b[:len(b)-1], 0o666))
+	_, err = Relocate(t.Context(), from, to, RelocateOptions{})
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.NoFileExists(t, to)
+	require.NoError(t, os.Remove(taken))
+
+	require.NoError(t, os.WriteFile(to, []byte("mine"), 0o666))
+	_, err = Relocate(t.Context(), from, to, RelocateOptions{})
+	require.ErrorIs(t, err, fs.ErrExist)
+	_, err = Relocate(t.Context(), from, to, RelocateOptions{Overwrite: true})
+	require.NoError(t, err)
+	requireSound(t, to)
+
+	require.NoError(t, os.Remove(to))
+	require.NoError(t, os.Remove(taken))
+	b[len(b)/2] ^= 1
+	require.NoError(t, os.WriteFile(stripe[0], b, 0o666))
+	_, err = Relocate(t.Context(), from, to, RelocateOptions{Move: true})
+	require.ErrorContains(t, err, "is damaged")
+	require.NoFileExists(t, to)
+	require.FileExists(t, from)
+	_, err = Relocate(t.Context(), from, to, RelocateOptions{Open: OpenOptions{Directory: &ByteRange{}}})
+	require.ErrorContains(t, err, "Directory")
+}
+
+// Whatever step fails, or all from one on, there is the old shard or the new one, whole; and the same call succeeds afterwards.
+func TestRelocateFaults(t *testing.T) {
+	t.Parallel() // it waits for disks
+	two := TwoLevel
+	for kind, write := range livingShards {
+		before := t.TempDir()
+		write(t, before)
+		want, _ := rowsWhere(t, filepath.Join(before, "x.shard"), termQuestions[0], OpenOptions{}, 0)
+		for _, o := range []RelocateOptions{{}, {Move: true}, {Move: true, Layout: &two}} {
+			for _, op := range faultstore.Ops {
+				for k := 1; ; k += sweep.Step(23) {
+					dir := t.TempDir()
+					from, to := filepath.Join(dir, "old", "x.shard"), filepath.Join(dir, "new", "x.shard")
+					require.NoError(t, os.CopyFS(filepath.Dir(from), os.DirFS(before)))
+					require.NoError(t, os.Mkdir(filepath.Dir(to), 0o777))
+					faults := faultstore.New()
+					faults.FailAt(op, k)
+					store := faults.Local()
+					o.Open.Store, o.To, o.Parallelism = store, store, 1
+					_, err := Relocate(t.Context(), from, to, o)
+					reached := faults.Count(op) >= k
+					if !reached {
+						require.NoError(t, err)
+						break
+					}
+					_, missing := os.Stat(to)
+					if missing == nil {
+						requireAnswers(t, to, want)
+					}
+					_, moved := os.Stat(from)
+					if moved == nil && missing != nil || !o.Move {
+						requireAnswers(t, from, want)
+					}
+					require.True(t, missing == nil || moved == nil, "%s: %s %d: neither is there", kind, op, k)
+					if op != faultstore.Remove {
+						require.Empty(t, hidden(t, filepath.Dir(to)))
+					}
+					if moved == nil { // the old root is the last to go, after which gc is left
+						o.Overwrite = o.Layout != nil
+						_, err = Relocate(t.Context(), from, to, o)
+						require.NoError(t, err, "%s: %s %d", kind, op, k)
+						o.Overwrite = false
+						requireAnswers(t, to, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A store copies by itself: no byte of data passes through the client.
+func TestRelocateInStore(t *testing.T) {
+	server := fakes3.New(t)
+	store := s3.New(s3.Options{Backoff: 1})
+	for name, write := range livingShards {
+		dir := t.TempDir()
+		if write(t, dir); name == "single" {
+			writeLines(t, filepath.Join(dir, "x.shard"), 30_000, WriterOptions{Overwrite: true})
+		}
+		up, down := "s3://bucket/a/"+name[:3]+"/x.shard", "s3://bucket/b/"+name[:3]+"/x.shard"
+		_, err := Relocate(t.Context(), filepath.Join(dir, "x.shard"), up, RelocateOptions{To: store, Overwrite: true})
+		require.NoError(t, err)
+		_ = server.Sent() // by reading back what was copied to the store
+		all, err := Relocate(t.Context(), up, down, RelocateOptions{Open: OpenOptions{Store: store}, To: store, Overwrite: true})
+		require.NoError(t, err)
+		var size int64
+		for _, f := range all {
+			require.Contains(t, []RelocatedHow{RelocatedByStore, RelocatedPresent}, f.How)
+			size += f.Size
+		}
+		sent := server.Sent()
+		t.Logf("%s: %d bytes of %d are read", name, sent, size)
+		if name == "single" {
+			require.Less(t, sent, size/4, "metadata only")
+		}
+		moved, err := Relocate(t.Context(), down, "s3://bucket/c/"+name[:3]+"/x.shard", RelocateOptions{Open: OpenOptions{Store: store}, To: store, Move: true, Verify: true, Overwrite: true})
+		require.NoError(t, err)
+		require.Len(t, moved, len(all))
+		s, err := Open(t.Context(), "s3://bucket/c/"+name[:3]+"/x.shard", OpenOptions{Store: store})
+		require.NoError(t, err)
+		require.NotZero(t, s.NumRows())
+		require.NoError(t, s.Close())
+		require.Empty(t, slices.DeleteFunc(server.Keys(), func(key string) bool { return !strings.HasPrefix(key, "b/") }))
+	}
+}
+
+// changeLives writes and changes shards in a folder, so that files without a reference are left.
+func changeLives(t testing.TB, dir string) {
+	path := func(name string) string { return filepath.Join(dir, name) }
+	livingShards["single, changed"](t, dir)
+	_, err := DropIndex(context.Background(), path("x.shard"), EditOptions{}, func(Index) bool { return true })
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(path("x.shard"), path("changed.shard")))
+	livingShards["two-level, index of the reference"](t, dir)
+	writeLines(t, path("replaced.shard"), 100, WriterOptions{Layout: TwoLevel})
+	writeLines(t, path("replaced.shard"), 150, WriterOptions{Layout: TwoLevel, Overwrite: true})
+	writeLines(t, path("removed.shard"), 120, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
+	require.NoError(t, os.Remove(path("removed.shard")))
+	require.NoError(t, os.WriteFile(path("notes.txt"), []byte("no shard"), 0o666))
+	require.NoError(t, os.WriteFile(path("0123456789abcde.amudai.stripe"), []byte("not named by a writer"), 0o666))
+}
+
+// soundIn reports whether all shards in a folder are sound.
+func soundIn(t testing.TB, dir string) bool {
+	all, err := filepath.Glob(filepath.Join(dir, "*.shard"))
+	require.NoError(t, err)
+	for _, location := range all {
+		rep, err := Verify(context.Background(), location, OpenOptions{}, provider.VerifyOptions{})
+		if err != nil || !rep.OK() || rep.Unchecked > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// A file is kept if and only if some shard is not sound without it.
+func TestCollect(t *testing.T) {
+	dir := t.TempDir()
+	changeLives(t, dir)
+	require.True(t, soundIn(t, dir))
+	needed := map[string]bool{}
+	for _, name := range filesIn(t, dir) {
+		if strings.Count(name, ".amudai.") == 1 && len(name) > 30 || strings.HasSuffix(name, ".data") || strings.HasSuffix(name, ".index") {
+			away := filepath.Join(t.TempDir(), name)
+			require.NoError(t, os.Rename(filepath.Join(dir, name), away))
+			needed[name] = !soundIn(t, dir)
+			require.NoError(t, os.Rename(away, filepath.Join(dir, name)))
+		}
+	}
+	names := func(infos []storage.Info) map[string]bool {
+		all := map[string]bool{}
+		for _, info := range infos {
+			all[filepath.Base(info.Location)] = true
+		}
+		return all
+	}
+	c, err := Collect(t.Context(), dir, CollectOptions{})
+	require.NoError(t, err)
+	require.Empty(t, c.Unreferenced, "all are young")
+	require.Len(t, c.Roots, 3)
+	young := names(c.Young)
+	before := filesIn(t, dir)
+
+	c, err = Collect(t.Context(), dir, CollectOptions{OlderThan: 1})
+	require.NoError(t, err)
+	require.Equal(t, before, filesIn(t, dir), "nothing is removed by default")
+	require.Equal(t, young, names(c.Unreferenced))
+	for name, need := range needed {
+		require.Equal(t, need, names(c.Needed)[name], name)
+		require.Equal(t, !need, young[name], name)
+	}
+	require.GreaterOrEqual(t, len(young), 4)
+
+	done := int64(0)
+	c, err = Collect(t.Context(), dir, CollectOptions{OlderThan: 1, Remove: true, Progress: func(n, _ int64) { done = n }})
+	require.NoError(t, err)
+	require.Equal(t, len(young), c.Removed)
+	require.EqualValues(t, c.Removed, done)
+	require.True(t, soundIn(t, dir))
+	require.Len(t, filesIn(t, dir), len(before)-c.Removed)
+	c, err = Collect(t.Context(), dir, CollectOptions{OlderThan: 1, Remove: true})
+	require.NoError(t, err)
+	require.Empty(t, c.Unreferenced)
+}
+
+// Folders of other roots keep what these refer to, and roots in folders below.
+func TestCollectOtherFolders(t *testing.T) {
+	dir := t.TempDir()
+	sub := filepath.Join(dir, "sub")
+	require.NoError(t, os.Mkdir(sub, 0o777))
+	livingShards["two-level"](t, sub)
+	c, err := Collect(t.Context(), dir, CollectOptions{OlderThan: 1})
+	require.NoError(t, err)
+	require.Len(t, c.Roots, 1)
+	require.Empty(t, c.Unreferenced)
+	require.NotEmpty(t, c.Needed)
+
+	// A root elsewhere that refers to the files by absolute URLs.
+	data, roots := t.TempDir(), t.TempDir()
+	livingShards["two-level"](t, data)
+	referToData(t, filepath.Join(data, "x.shard"), filepath.Join(roots, "x.shard"))
+	require.NoError(t, os.Remove(filepath.Join(data, "x.shard")))
+	c, err = Collect(t.Context(), data, CollectOptions{OlderThan: 1})
+	require.NoError(t, err)
+	require.NotEmpty(t, c.Unreferenced)
+	c, err = Collect(t.Context(), data, CollectOptions{OlderThan: 1, Roots: []string{roots}})
+	require.NoError(t, err)
+	require.Len(t, c.Needed, 2, "the stripes")
+	require.Len(t, c.Unreferenced, 1, "the index")
+}
+
+// referToData writes a root in another folder, which refers to the stripes of a shard where they are.
+func referToData(t *testing.T, from, to string) {
+	f, err := shardfile.Open(t.Context(), from, shardfile.OpenOptions{})
+	require.NoError(t, err)
+	defer f.Close()
+	s, err := f.Schema(t.Context())
+	require.NoError(t, err)
+	w, err := shardwriter.Create(t.Context(), to, s.Bytes(), shardwriter.Options{})
+	require.NoError(t, err)
+	for i := range f.NumStripes() {
+		require.NoError(t, w.AddStripe(t.Context(), shardwriter.Composed{Of: f.Stripe(i)}, &shardwriter.Links{URL: f.ArtifactURL}, shardwriter.StripeOptions{}))
+	}
+	require.NoError(t, w.Close(t.Context()))
+}
+
+// What cannot be read is never taken for what refers to nothing.
+func TestCollectRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, dir string, root []byte){
+		"flipped bits": func(t *testing.T, dir string, root []byte) {
+			for at := 0; at < len(root); at += max(1, len(root)/40) {
+				b := slices.Clone(root)
+				b[at] ^= 0x10
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "x.shard"), b, 0o666))
+				c, err := Collect(t.Context(), dir, CollectOptions{OlderThan: 1})
+				if err == nil { // the byte is none of the metadata
+					require.Len(t, c.Unreferenced, 1)
+				}
+			}
+			root[len(root)-20] ^= 1
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "x.shard"), root, 0o666))
+		},
+		"truncated": func(t *testing.T, dir string, root []byte) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "x.shard"), root[:len(root)/2], 0o666))
+		},
+		"truncated, with another name": func(t *testing.T, dir string, root []byte) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), root[:len(root)/2], 0o666))
+		},
+		"empty": func(t *testing.T, dir string, root []byte) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "x.shard"), nil, 0o666))
+		},
+		"version": func(t *testing.T, dir string, root []byte) {
+			root[7], root[len(root)-1] = 9, 9
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "x.shard"), root, 0o666))
+		},
+		"writer": func(t *testing.T, dir string, root []byte) {
+			w, err := storage.Local{}.Create(t.Context(), filepath.Join(dir, "new.shard"), storage.CreateOptions{})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, w.Abort(context.Background())) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			livingShards["two-level"](t, dir)
+			unused := filepath.Join(dir, "0123456789abcdef.amudai.stripe")
+			require.NoError(t, os.WriteFile(unused, []byte("unused"), 0o666))
+			root, err := os.ReadFile(filepath.Join(dir, "x.shard"))
+			require.NoError(t, err)
+			spoil(t, dir, root)
+			before := filesIn(t, dir)
+			o := CollectOptions{OlderThan: time.Nanosecond, Remove: true}
+			if name == "writer" {
+				o.OlderThan = time.Hour
+				past := time.Now().Add(-2 * time.Hour)
+				require.NoError(t, os.Chtimes(unused, past, past))
+			}
+			_, err = Collect(t.Context(), dir, o)
+			require.Error(t, err)
+			require.Equal(t, before, filesIn(t, dir))
+		})
+	}
+}
+
+// Whatever step fails, no shard loses a file.
+func TestCollectFaults(t *testing.T) {
+	before := t.TempDir()
+	changeLives(t, before)
+	for _, op := range faultstore.Ops {
+		for k := 1; ; k += sweep.Step(11) {
+			for _, fault := range []error{faultstore.Err, fs.ErrNotExist, errors.ErrUnsupported} {
+				dir := filepath.Join(t.TempDir(), "x")
+				require.NoError(t, os.CopyFS(dir, os.DirFS(before)))
+				faults := faultstore.New()
+				faults.With(fault)
+				faults.FailAt(op, k)
+				_, err := Collect(t.Context(), dir, CollectOptions{Store: faults.Local(), OlderThan: 1, Remove: true})
+				if faults.Count(op) < k {
+					require.NoError(t, err)
+				}
+				require.True(t, soundIn(t, dir), "%s %d: %v: %v", op, k, fault, err)
+			}
+			probe := faultstore.New()
+			dir := filepath.Join(t.TempDir(), "x")
+			require.NoError(t, os.CopyFS(dir, os.DirFS(before)))
+			_, err := Collect(t.Context(), dir, CollectOptions{Store: probe.Local(), OlderThan: 1, Remove: true})
+			require.NoError(t, err)
+			if probe.Count(op) < k {
+				break
+			}
+		}
+	}
+}
+
+// A root that is written while others are read is not overlooked.
+func TestCollectSeesNewRoots(t *testing.T) {
+	dir := t.TempDir()
+	changeLives(t, dir)
+	before := filesIn(t, dir)
+	faults := faultstore.New()
+	once := false
+	faults.Before(func(op faultstore.Op, _ int) {
+		if op == faultstore.Read && !once {
+			once = true
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "new"), []byte("perhaps a root"), 0o666))
+		}
+	})
+	_, err := Collect(t.Context(), dir, CollectOptions{Store: faults.Local(), OlderThan: 1, Remove: true})
+	require.ErrorIs(t, err, storage.ErrChanged)
+	require.Len(t, filesIn(t, dir), len(before)+1)
+}
