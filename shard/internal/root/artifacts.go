@@ -20,7 +20,7 @@ import (
 type Artifact struct {
 	URL string // absolute
 	// Bytes are those that are referred to, by use, and Referred is the number of all. Those of several uses count once in it.
-	Bytes    [shardfile.NumUses]int64
+	Bytes    [numUses]int64
 	Referred int64
 	Absolute bool   // a reference has the absolute URL, which stays when the shard is moved
 	index    string // type of an index that is in it
@@ -50,7 +50,7 @@ type closure struct {
 
 type reached struct {
 	Artifact
-	ranges [shardfile.NumUses][]shardfile.Range
+	ranges [numUses][]shardfile.Range
 	opened bool // its shard was added
 }
 
@@ -87,12 +87,12 @@ func (c *closure) open(ctx context.Context, location string, o shardfile.OpenOpt
 func (c *closure) addOne(ctx context.Context, f *shardfile.File, depth int) error {
 	root := f.ArtifactURL(f.Root())
 	end := f.Size()
-	c.refer(shardfile.Reference{Use: shardfile.Metadata, URL: root, Range: shardfile.Range{End: container.MarkSize}})
-	c.refer(shardfile.Reference{Use: shardfile.Metadata, URL: root, Range: shardfile.Range{Start: end - container.TailSize, End: end}})
+	c.refer(reference{Use: Metadata, URL: root, Range: shardfile.Range{End: container.MarkSize}})
+	c.refer(reference{Use: Metadata, URL: root, Range: shardfile.Range{Start: end - container.TailSize, End: end}})
 	var nested []*reached
-	err := f.References(ctx, func(r shardfile.Reference) error {
+	err := references(ctx, f, func(r reference) error {
 		a := c.refer(r)
-		if r.Use == shardfile.Indexes && r.URL != root && !a.opened {
+		if r.Use == Indexes && r.URL != root && !a.opened {
 			a.opened, a.index = true, r.Index
 			nested = append(nested, a)
 		}
@@ -104,7 +104,7 @@ func (c *closure) addOne(ctx context.Context, f *shardfile.File, depth int) erro
 	return err
 }
 
-func (c *closure) refer(r shardfile.Reference) *reached {
+func (c *closure) refer(r reference) *reached {
 	a := c.byURL[r.URL]
 	if a == nil {
 		a = &reached{Artifact: Artifact{URL: r.URL}}

@@ -137,7 +137,7 @@ func (m *relocation) plan(ctx context.Context) error {
 func (m *relocation) place(r *Relocated, inside bool, target, rel string) error {
 	folder := container.Container(target)
 	sameFolder := folder == container.Container(m.own) && same(m.o.To, m.o.Open.Store)
-	isFile := r.Bytes[shardfile.External] > 0
+	isFile := r.Bytes[External] > 0
 	switch {
 	case rel == "" && m.o.Layout != nil:
 		r.To, r.How = target, Rewritten
@@ -174,7 +174,7 @@ func (m *relocation) size(ctx context.Context, i int, a *Relocated) error {
 		a.Size, err = r.Size(ctx)
 		err = errors.Join(err, r.Close())
 	}
-	if errors.Is(err, fs.ErrNotExist) && a.Bytes[shardfile.Indexes] == a.Referred {
+	if errors.Is(err, fs.ErrNotExist) && a.Bytes[Indexes] == a.Referred {
 		a.How, err = Stays, nil
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Limits of the references of a message, and of those in values that they lead to.
@@ -42,11 +43,11 @@ func (w *follower) message(ctx context.Context, anchor *artifact, m protoreflect
 	if v, ok := m.Interface().(*commonpb.AnyValue); ok && v.GetDataRef() != nil {
 		return w.value(ctx, anchor, v, hops)
 	}
-	return eachMessage(m, func(part protoreflect.Message) error { return w.message(ctx, anchor, part, hops) })
+	return EachMessage(m, func(part protoreflect.Message) error { return w.message(ctx, anchor, part, hops) })
 }
 
-// eachMessage calls f for the messages in fields of a message, until an error.
-func eachMessage(m protoreflect.Message, f func(protoreflect.Message) error) (err error) {
+// EachMessage calls f for the messages in fields of a message, until an error.
+func EachMessage(m protoreflect.Message, f func(protoreflect.Message) error) (err error) {
 	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
 		case fd.Message() == nil:
@@ -64,11 +65,18 @@ func eachMessage(m protoreflect.Message, f func(protoreflect.Message) error) (er
 
 // value replaces a reference by the value there.
 func (w *follower) value(ctx context.Context, anchor *artifact, v *commonpb.AnyValue, hops int) error {
-	there, at, err := w.read(ctx, anchor, v.GetDataRef(), hops)
+	ref := v.GetDataRef()
+	if w.values--; hops == 0 || w.values < 0 {
+		return anchor.in(fault.Limitf("more than %d references to values, or more than %d one behind the other", maxValues, maxHops), "value", ref)
+	}
+	there, at, err := w.file.Value(ctx, anchor, ref)
 	if there == nil {
 		return err
 	}
-	if err := w.message(ctx, at, there.ProtoReflect(), hops-1); err != nil {
+	if w.bytes -= int(ref.Range.End - ref.Range.Start); w.bytes < 0 {
+		return anchor.in(fault.Limitf("referenced values of more than %d bytes", maxValueBytes), "value", ref)
+	}
+	if err := w.message(ctx, at.(*artifact), there.ProtoReflect(), hops-1); err != nil {
 		return err
 	}
 	if v.Kind = there.Kind; v.Annotation == nil {
@@ -77,20 +85,14 @@ func (w *follower) value(ctx context.Context, anchor *artifact, v *commonpb.AnyV
 	return nil
 }
 
-// read reads the value that a reference in an artifact refers to, and returns it with its artifact; nil if the policy does not allow it.
-func (w *follower) read(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, hops int) (*commonpb.AnyValue, *artifact, error) {
-	if w.values--; hops == 0 || w.values < 0 {
-		return nil, nil, anchor.in(fault.Limitf("more than %d references to values, or more than %d one behind the other", maxValues, maxHops), "value", ref)
-	}
-	payload, at, err := w.file.frame(ctx, anchor, ref, "value", binding{})
+// Value reads the value that a reference in an artifact refers to, and returns it with its artifact; nil if the policy does not allow it.
+func (f *File) Value(ctx context.Context, in storage.Reader, ref *commonpb.DataRef) (*commonpb.AnyValue, storage.Reader, error) {
+	payload, at, err := f.frame(ctx, in.(*artifact), ref, "value", binding{})
 	if errors.Is(err, fault.ErrUnsupported) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
-	}
-	if w.bytes -= len(payload); w.bytes < 0 {
-		return nil, nil, at.in(fault.Limitf("referenced values of more than %d bytes", maxValueBytes), "value", ref)
 	}
 	there := &commonpb.AnyValue{}
 	if err := decode(payload, there); err != nil {

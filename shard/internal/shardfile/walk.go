@@ -25,6 +25,16 @@ type MessageRef struct {
 // Parse is the payload of the message, whose frame must be valid, and the one that the reference was written for.
 func (m MessageRef) Parse(frame []byte) ([]byte, error) { return m.bound.parseFrame(frame) }
 
+// Decode is Parse of a message that is no schema.
+func (m MessageRef) Decode(frame []byte) (proto.Message, error) {
+	payload, err := m.bound.parseFrame(frame)
+	out := m.Type.New().Interface()
+	if err == nil {
+		err = decode(payload, out)
+	}
+	return out, m.In(err)
+}
+
 // String names the message: "stripe 2/field 7".
 func (m MessageRef) String() string {
 	return (&fault.Error{Stripe: m.Stripe, Block: fault.None, Element: m.Element}).Place()

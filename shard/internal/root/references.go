@@ -1,4 +1,4 @@
-package shardfile
+package root
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -23,24 +24,24 @@ const (
 	Indexes             // artifacts of indexes
 	External            // Parquet files
 	Listed              // in the list of URLs, which may be all that a later version of the format says of an artifact
-	NumUses
+	numUses
 )
 
-// Reference is a reference of the metadata of a shard to bytes of an artifact.
-type Reference struct {
-	Use      Use
-	URL      string // of the artifact, absolute
-	Stored   string // as it is stored, "" for the artifact that the reference is in
-	Range    Range  // no bytes if it is about the whole artifact
-	Index    string // type of the index
-	artifact *artifact
+// reference is a reference of the metadata of a shard to bytes of an artifact.
+type reference struct {
+	Use    Use
+	URL    string          // of the artifact, absolute
+	Stored string          // as it is stored, "" for the artifact that the reference is in
+	Range  shardfile.Range // no bytes if it is about the whole artifact
+	Index  string          // type of the index
+	at     storage.Reader
 }
 
-// References calls visit for all references of the shard, those outside of the folder of the root included, which need not be allowed. It reads all
+// references calls visit for all references of the shard, those outside of the folder of the root included, which need not be allowed. It reads all
 // metadata. What cannot be read is an error: an artifact that is referred to is never missed. An error of visit ends the walk.
-func (f *File) References(ctx context.Context, visit func(Reference) error) error {
-	w := referenceWalk{f: f, visit: visit}
-	return f.Messages(ctx, func(m MessageRef, err error) error {
+func references(ctx context.Context, f *shardfile.File, visit func(reference) error) error {
+	w := referenceWalk{f: f, root: f.ArtifactURL(f.Root()), visit: visit}
+	return f.Messages(ctx, func(m shardfile.MessageRef, err error) error {
 		if err == nil {
 			err = w.message(ctx, m)
 		}
@@ -50,21 +51,26 @@ func (f *File) References(ctx context.Context, visit func(Reference) error) erro
 
 // referenceWalk visits references.
 type referenceWalk struct {
-	f     *File
-	visit func(Reference) error
+	f     *shardfile.File
+	root  string // URL
+	visit func(reference) error
 	// window is bytes of an artifact that were read together: messages lie side by side.
 	window      []byte
-	at          *artifact
+	at          storage.Reader
 	windowStart int64
-	follower    follower // of the present message
+	values      int // references to values that the present message may have yet
 }
 
 // windowBytes is the size of a read, in which many messages are.
 const windowBytes = 256 << 10
 
-func (w *referenceWalk) read(ctx context.Context, a *artifact, r Range) ([]byte, error) {
+func (w *referenceWalk) read(ctx context.Context, a storage.Reader, r shardfile.Range) ([]byte, error) {
 	if a != w.at || r.Start < w.windowStart || r.End > w.windowStart+int64(len(w.window)) {
-		b, err := a.read(ctx, r.Start, max(r.End, min(r.Start+windowBytes, a.size)))
+		size, err := a.Size(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b, err := storage.ReadRange(ctx, a, r.Start, max(r.End, min(r.Start+windowBytes, size))-r.Start)
 		if err != nil {
 			return nil, err
 		}
@@ -73,35 +79,36 @@ func (w *referenceWalk) read(ctx context.Context, a *artifact, r Range) ([]byte,
 	return w.window[r.Start-w.windowStart : r.End-w.windowStart], nil
 }
 
-func (w *referenceWalk) message(ctx context.Context, ref MessageRef) error {
-	at := ref.Artifact.(*artifact)
-	own := Reference{Use: Metadata, URL: at.url, Range: ref.Range, artifact: at}
+func (w *referenceWalk) message(ctx context.Context, ref shardfile.MessageRef) error {
+	own := reference{Use: Metadata, URL: w.f.ArtifactURL(ref.Artifact), Range: ref.Range, at: ref.Artifact}
 	if err := w.visit(own); err != nil {
 		return err
 	}
-	if ref.Type == nil || ref.Type == typeOf[*commonpb.DataRefArray]() { // Messages has what a list refers to
-		return nil
+	if ref.Type == nil || ref.Type.Descriptor() == (*commonpb.DataRefArray)(nil).ProtoReflect().Descriptor() {
+		return nil // the walk over messages has what a list refers to
 	}
-	frame, err := w.read(ctx, at, ref.Range)
+	frame, err := w.read(ctx, ref.Artifact, ref.Range)
 	if err != nil {
 		return ref.In(err)
 	}
-	payload, err := ref.Parse(frame)
-	m := ref.Type.New()
-	if err == nil {
-		err = decode(payload, m.Interface())
-	}
+	m, err := ref.Decode(frame)
 	if err != nil {
-		return ref.In(err)
+		return err
 	}
-	w.follower = follower{file: w.f, values: maxValues, bytes: maxValueBytes}
-	return w.parts(ctx, own, m, maxHops)
+	w.values = maxValues
+	return w.parts(ctx, own, m.ProtoReflect(), maxHops)
 }
 
+// Limits of the references of a message to values, and of those in values that they lead to.
+const (
+	maxHops   = 8
+	maxValues = 1024
+)
+
 // parts visits the references in a message. What is known of the place is that of the reference to it.
-func (w *referenceWalk) parts(ctx context.Context, in Reference, m protoreflect.Message, hops int) (err error) {
+func (w *referenceWalk) parts(ctx context.Context, in reference, m protoreflect.Message, hops int) (err error) {
 	switch part := m.Interface().(type) {
-	case *shardpb.ShardDirectory, *shardpb.StripeDirectory: // whose messages Messages has
+	case *shardpb.ShardDirectory, *shardpb.StripeDirectory: // whose messages the walk over messages has
 		return nil
 	case *shardpb.UrlList:
 		in.Use = Listed
@@ -129,22 +136,22 @@ func (w *referenceWalk) parts(ctx context.Context, in Reference, m protoreflect.
 		return w.reference(in, part)
 	}
 	if err == nil {
-		err = eachMessage(m, func(part protoreflect.Message) error { return w.parts(ctx, in, part, hops) })
+		err = shardfile.EachMessage(m, func(part protoreflect.Message) error { return w.parts(ctx, in, part, hops) })
 	}
 	return err
 }
 
-func (w *referenceWalk) reference(in Reference, ref *commonpb.DataRef) error {
-	r := Range{int64(ref.GetRange().GetStart()), int64(ref.GetRange().GetEnd())}
+func (w *referenceWalk) reference(in reference, ref *commonpb.DataRef) error {
+	r := shardfile.Range{Start: int64(ref.GetRange().GetStart()), End: int64(ref.GetRange().GetEnd())}
 	if ref.Url == "" && r.Start == r.End {
 		return nil // to no bytes
 	}
-	full, err := container.Resolve(w.f.root.url, in.artifact.url, ref.Url, container.Policy{Allow: func(string) error { return nil }})
+	full, err := container.Resolve(w.root, w.f.ArtifactURL(in.at), ref.Url, container.Policy{Allow: func(string) error { return nil }})
 	if err == nil && (r.Start < 0 || r.End < r.Start) {
 		err = fault.Corruptf("reference from %d up to %d", r.Start, r.End)
 	}
 	if err != nil {
-		return fault.Of(err, in.artifact.Name())
+		return fault.Of(err, in.at.Name())
 	}
 	if name, err := storage.URL(full); err == nil && strings.HasPrefix(name, "file:") {
 		full = name // of all spellings one, as for artifacts that are opened
@@ -155,14 +162,17 @@ func (w *referenceWalk) reference(in Reference, ref *commonpb.DataRef) error {
 
 // value visits the reference to a value elsewhere, and those in the value. One that the policy does not allow is not followed, as readers do
 // not follow it.
-func (w *referenceWalk) value(ctx context.Context, in Reference, ref *commonpb.DataRef, hops int) error {
+func (w *referenceWalk) value(ctx context.Context, in reference, ref *commonpb.DataRef, hops int) error {
 	if err := w.reference(in, ref); err != nil {
 		return err
 	}
-	there, at, err := w.follower.read(ctx, in.artifact, ref, hops)
+	if w.values--; hops == 0 || w.values < 0 {
+		return fault.Of(fault.Limitf("more than %d references to values, or more than %d one behind the other", maxValues, maxHops), in.at.Name())
+	}
+	there, at, err := w.f.Value(ctx, in.at, ref)
 	if there == nil {
 		return err
 	}
-	in.artifact = at
+	in.at = at
 	return w.parts(ctx, in, there.ProtoReflect(), hops-1)
 }
