@@ -147,7 +147,8 @@ func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index, check bo
 
 // AddIndex builds indexes of a shard, and attaches them: it publishes a new root that refers to the same data. None of these is
 // written again. The data of a shard in a single file remains in that file, which gets another name, so that the shard
-// consists of several files from then on. Readers that have the shard open go on with the old root.
+// consists of several files from then on. Readers that have the shard open go on with the old root. An index of the whole shard is joined of those that all its
+// stripes have of the same definition, without reading the columns, where that is possible.
 //
 // Whatever fails, the old shard stays as it is. If it was replaced meanwhile, the error wraps [storage.ErrChanged].
 func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...IndexDefinition) error {
@@ -167,7 +168,7 @@ func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...In
 		return r.WithIndexes(func(stripe int, all []root.Index) ([]root.Index, error) {
 			for _, p := range plans {
 				if p.PerStripe == (stripe != fault.None) {
-					all = append(all, s.toBuild(p, stripe, o))
+					all = append(all, r.JoinStripes(p, s.toBuild(p, stripe, o), o.build()))
 				}
 			}
 			return all, nil

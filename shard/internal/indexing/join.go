@@ -16,7 +16,7 @@ import (
 
 // Part is a stored index of some rows, such as those of a stripe, or of a shard that becomes part of another.
 type Part struct {
-	Descriptor *shardpb.IndexDescriptor
+	Descriptor *shardpb.IndexDescriptor // with the schema ids of the plan
 	Artifacts  []storage.ByteRange
 	Rows       int64
 }
