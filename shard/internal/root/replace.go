@@ -88,7 +88,7 @@ func (r *Root) writeBeside(ctx context.Context, w *shardwriter.Writer, f *old) e
 			uses = true
 			return data
 		}
-		return f.ArtifactURL(a)
+		return shardfile.URLOf(a)
 	}}
 	if err := r.write(ctx, w, &links); err != nil || !uses {
 		return err

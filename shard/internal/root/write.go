@@ -1,6 +1,7 @@
 package root
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -36,6 +38,33 @@ func Publish(ctx context.Context, location string, o shardwriter.Options, roots 
 		}
 	}
 	return w.Close(ctx)
+}
+
+// Refer writes a new shard at location that refers to the data of a root where they are. policy allows references to folders other than that of the
+// new shard, which readers have to allow again. The options are those of the root but Store and Overwrite. size is that of the new shard.
+func Refer(ctx context.Context, location string, o shardwriter.Options, policy container.Policy, r Root) (size int64, err error) {
+	o.Layout = shardwriter.TwoLevel
+	w, err := r.create(ctx, location, o)
+	if err != nil {
+		return 0, err
+	}
+	var refused error
+	allowed := map[string]bool{}
+	err = r.write(ctx, w, &shardwriter.Links{URL: func(a storage.Reader) string {
+		url := shardfile.URLOf(a)
+		if !allowed[url] {
+			if _, err := container.Resolve(w.URL(), w.URL(), container.Relative(w.URL(), url), policy); err != nil {
+				refused = cmp.Or(refused, err)
+			}
+			allowed[url] = true
+		}
+		return url
+	}})
+	if err = cmp.Or(err, refused); err != nil {
+		return 0, errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+	}
+	err = w.Close(ctx)
+	return w.Size(), err
 }
 
 // create begins a shard with the schema and the properties of the root.

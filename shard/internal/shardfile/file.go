@@ -168,8 +168,8 @@ func (f *File) IndexArtifact(ctx context.Context, stripe int, ref *commonpb.Data
 	return storage.ByteRange{Reader: at, Offset: int64(start), Size: int64(end - start)}, nil
 }
 
-// ArtifactURL is the absolute URL of an artifact that the File has opened.
-func (f *File) ArtifactURL(r storage.Reader) string { return r.(*artifact).url }
+// URLOf is the absolute URL of an artifact that a File has opened.
+func URLOf(r storage.Reader) string { return r.(*artifact).url }
 
 // URLs reads the list of the other artifacts of the shard, as they are stored.
 func (f *File) URLs(ctx context.Context) ([]string, error) {

@@ -79,7 +79,7 @@ func (x *Index) Files(ctx context.Context) (urls []string) {
 		if err != nil {
 			continue
 		}
-		if url := x.file.ArtifactURL(r.Reader); strings.HasSuffix(url, shardwriter.IndexSuffix) && !slices.Contains(urls, url) {
+		if url := shardfile.URLOf(r.Reader); strings.HasSuffix(url, shardwriter.IndexSuffix) && !slices.Contains(urls, url) {
 			urls = append(urls, url)
 		}
 	}

@@ -1,0 +1,194 @@
+package root
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+)
+
+// Merge is the root of the stripes of several shards, one after the other. Columns are matched by their names: one that a shard lacks is null there. Columns of
+// one name need one type. Properties are those that all have. An index of a whole shard of one stripe becomes one of that stripe; others are left out, and joined by the caller.
+func Merge(roots []Root) (Root, error) {
+	united, err := unite(roots)
+	if err != nil {
+		return Root{}, err
+	}
+	out := roots[0]
+	out.Stripes, out.Indexes = nil, nil
+	var features edition.Set
+	for i, r := range roots {
+		own, err := r.WithColumns(of(united, i), nil)
+		if err != nil {
+			return Root{}, err
+		}
+		out.Schema = own.Schema
+		for k, s := range own.Stripes {
+			if len(own.Stripes) == 1 {
+				s.Indexes = append(slices.Clip(s.Indexes), own.Indexes...)
+			}
+			if sameColumns(r, united, i) {
+				s.Fields = r.Stripes[k].Fields
+			}
+			out.Stripes = append(out.Stripes, s)
+		}
+		if r.Edition != edition.Reference || anyMissing(united, i) {
+			out.Edition = edition.E2026
+		}
+		features |= r.features()
+		out.Created = spanOf(out.Created, r.Created)
+		out.Custom = slices.DeleteFunc(slices.Clone(out.Custom), func(p shardfile.Property) bool {
+			return !slices.ContainsFunc(r.Custom, func(q shardfile.Property) bool { return p.Name == q.Name && sameValue(p.Value, q.Value) })
+		})
+	}
+	out.Standard = shardfile.WithFeatures([]shardfile.Property{
+		{Name: shardfile.PropertyEdition, Value: out.Edition.String()}, {Name: shardfile.PropertyWriter, Value: shardfile.DefaultWriter},
+	}, features)
+	return out, nil
+}
+
+// spanOf is the span of two times of creation, of which one that is not known does not count.
+func spanOf(a, b [2]time.Time) [2]time.Time {
+	if a[0].IsZero() || !b[0].IsZero() && b[0].Before(a[0]) {
+		a[0] = b[0]
+	}
+	if b[1].After(a[1]) {
+		a[1] = b[1]
+	}
+	return a
+}
+
+func sameValue(a, b any) bool {
+	x, err := shardfile.PropertiesToProto([]shardfile.Property{{Value: a}})
+	y, err2 := shardfile.PropertiesToProto([]shardfile.Property{{Value: b}})
+	return err == nil && err2 == nil && x[0].String() == y[0].String()
+}
+
+// unitedColumn is a column of several roots.
+type unitedColumn struct {
+	schema.Field
+	ids      []uint32 // of each root, or Missing
+	children []*unitedColumn
+}
+
+// unite are the columns of all roots.
+func unite(roots []Root) (all []*unitedColumn, err error) {
+	for i, r := range roots {
+		columns, err := r.Columns()
+		if err == nil {
+			all, err = add(all, columns, i, "")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	fill(all, len(roots))
+	return all, nil
+}
+
+// add adds the columns of root i.
+func add(all []*unitedColumn, columns []Column, i int, path string) ([]*unitedColumn, error) {
+	byName := map[[2]string]*unitedColumn{}
+	for _, u := range all {
+		byName[[2]string{u.Name, u.Internal}] = u
+	}
+	for _, c := range columns {
+		u := byName[[2]string{c.Name, c.Internal}]
+		if u == nil {
+			u = &unitedColumn{Field: c.Field}
+			if i > 0 {
+				u.Field = arrowmap.Nullable(c.Field) // in the roots before
+			}
+			all = append(all, u)
+		}
+		if err := u.add(c, i, path); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// add adds the column of root i.
+func (u *unitedColumn) add(c Column, i int, path string) error {
+	path = schema.JoinPath(path, c.Name)
+	if len(u.ids) > i {
+		return fmt.Errorf("two columns are called %s", path)
+	}
+	f, ok := arrowmap.Unite(u.Field, c.Field)
+	if ok && c.Type != schema.Struct && len(u.ids) > 0 {
+		ok = len(c.Children) == len(u.children)
+	}
+	if !ok {
+		return fmt.Errorf("column %s has different types in the shards: cast it in one of them first", path)
+	}
+	if len(u.ids) < i {
+		f = arrowmap.Nullable(f) // in some roots before
+	}
+	u.Field = f
+	u.fill(i)
+	u.ids = append(u.ids, c.ID)
+	if c.Type == schema.Struct {
+		var err error
+		u.children, err = add(u.children, c.Children, i, path)
+		return err
+	}
+	for k, child := range c.Children { // of a list, map or union: by their places
+		if k == len(u.children) {
+			u.children = append(u.children, &unitedColumn{Field: child.Field})
+		}
+		if child.Name != u.children[k].Name {
+			return fmt.Errorf("column %s has different types in the shards", path)
+		}
+		if err := u.children[k].add(child, i, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill says that the column is missing in the roots so far, of which there are n, that did not add it.
+func (u *unitedColumn) fill(n int) {
+	for len(u.ids) < n {
+		u.ids = append(u.ids, Missing)
+	}
+}
+
+// fill completes the lists of ids, and has columns nullable that are missing in the last roots.
+func fill(all []*unitedColumn, n int) {
+	for _, u := range all {
+		if len(u.ids) < n {
+			u.Field = arrowmap.Nullable(u.Field)
+		}
+		u.fill(n)
+		fill(u.children, n)
+	}
+}
+
+// of are the columns as those of root i.
+func of(all []*unitedColumn, i int) []Column {
+	columns := make([]Column, len(all))
+	for k, u := range all {
+		columns[k] = Column{Field: u.Field, ID: u.ids[i], Built: Missing, Children: of(u.children, i)}
+	}
+	return columns
+}
+
+// anyMissing reports whether root i lacks a column.
+func anyMissing(all []*unitedColumn, i int) bool {
+	return slices.ContainsFunc(all, func(u *unitedColumn) bool { return u.ids[i] == Missing || anyMissing(u.children, i) })
+}
+
+// sameColumns reports whether root i has all columns, with the ids that they have in the merged one.
+func sameColumns(r Root, all []*unitedColumn, i int) bool {
+	_, flat := flatten(of(all, i), nil)
+	for id, c := range flat {
+		if c.ID != uint32(id) {
+			return false
+		}
+	}
+	return len(flat) == int(r.Schema.IDCount())
+}

@@ -1,0 +1,96 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/amudai/amudai-go/internal/base/parallel"
+	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// MergeOptions are the options of [Merge]. The zero value is the default.
+type MergeOptions struct {
+	// Open holds the options for opening the shards. Its Policy allows references to files outside the folder of the new shard, and the folders in it; the
+	// default allows none. Who opens the new shard has to allow them again.
+	Open OpenOptions
+	// Store receives the new shard. The default is the registered store of the location.
+	Store storage.Store
+	// Overwrite permits the replacement of an existing shard.
+	Overwrite bool
+	// CreationTime is recorded in the shard as the time of the oldest and the newest data, by default those of the shards.
+	CreationTime time.Time
+	// Parallelism is the number of shards that are opened at the same time, by default GOMAXPROCS.
+	Parallelism int
+	// DryRun reports what would be done, and writes nothing.
+	DryRun bool
+}
+
+// MergeReport says what [Merge] did, or would do.
+type MergeReport struct {
+	Stripes int      // of the new shard
+	Rows    int64    // of the new shard, deleted ones included
+	Written int64    // bytes of the new shard
+	Dropped []string // types of the indexes of whole shards that the new shard lacks
+}
+
+// Merge makes a shard of others without a copy of their data: its stripes are those of the shards, in their order, and refer to the files in which they are. No
+// values are read. Columns are matched by their names, at every depth; one that a shard lacks is null in its rows. Columns of one name must have the same type, or the error
+// names them. Deleted rows stay deleted, and properties stay that all shards have.
+//
+// The files of the shards must stay as they are. A later change of one of them by this library does not change the merged shard, since it publishes a
+// new root; the files that it refers to then stay, too.
+//
+// Indexes of stripes stay, as those of whole shards of one stripe. The new shard lacks others.
+func Merge(ctx context.Context, location string, shards []string, o MergeOptions) (r *MergeReport, err error) {
+	if len(shards) == 0 {
+		return nil, errors.New("there are no shards to merge")
+	}
+	if err := o.Open.check(); err != nil {
+		return nil, err
+	}
+	files := make([]*shardfile.File, len(shards))
+	defer func() {
+		for _, f := range files {
+			if f != nil {
+				err = errors.Join(err, f.Close())
+			}
+		}
+	}()
+	roots := make([]root.Root, len(shards))
+	if err := parallel.Each(ctx, len(shards), cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) (err error) {
+		if files[i], err = shardfile.Open(ctx, shards[i], o.Open.file()); err == nil {
+			roots[i], err = root.Of(ctx, files[i])
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	merged, err := root.Merge(roots)
+	if err != nil {
+		return nil, err
+	}
+	if !o.CreationTime.IsZero() {
+		merged.Created = [2]time.Time{o.CreationTime, o.CreationTime}
+	}
+	r = &MergeReport{Stripes: len(merged.Stripes)}
+	for i, f := range files {
+		r.Rows += f.Rows()
+		for _, x := range roots[i].Indexes {
+			if len(roots[i].Stripes) != 1 {
+				r.Dropped = append(r.Dropped, fmt.Sprintf("%s of %s", x.Descriptor.GetIndexType(), f.Location()))
+			}
+		}
+	}
+	if o.DryRun {
+		return r, nil
+	}
+	r.Written, err = root.Refer(ctx, location, shardwriter.Options{Store: o.Store, Overwrite: o.Overwrite}, o.Open.Policy, merged)
+	return r, err
+}

@@ -1,0 +1,134 @@
+package shard_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/arrowtest"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// Shards of any types, of which each lacks some columns, merged by reference: the values are those of Arrow tables in which missing columns are null.
+func TestMerge(t *testing.T) {
+	types := arrowgen.Types()
+	rapid.Check(t, func(r *rapid.T) {
+		dir := t.TempDir()
+		n := rapid.IntRange(1, 4).Draw(r, "shards")
+		columns := rapid.SliceOfNDistinct(rapid.IntRange(0, len(types)-1), 1, 6, rapid.ID[int]).Draw(r, "columns")
+		name := func(c int) string { return fmt.Sprintf("c%d", c) }
+		inner := func(has func(int) bool) arrow.DataType {
+			fields := []arrow.Field{{Name: "always", Type: arrow.PrimitiveTypes.Int16, Nullable: true}}
+			if has(-2) {
+				fields = append(fields, arrow.Field{Name: "sometimes", Type: arrow.BinaryTypes.String, Nullable: true})
+			}
+			return arrow.StructOf(fields...)
+		}
+		var batches []arrow.RecordBatch
+		var locations []string
+		order := []string{}
+		for i := range n {
+			missing := rapid.SliceOfN(rapid.Bool(), len(columns)+2, len(columns)+2).Draw(r, "missing")
+			var fields []arrow.Field
+			for k, c := range columns {
+				if !missing[k] {
+					fields = append(fields, arrow.Field{Name: name(c), Type: types[c], Nullable: true})
+				}
+			}
+			fields = append(fields, arrow.Field{Name: "s", Type: inner(func(int) bool { return !missing[len(columns)] }), Nullable: true})
+			s := arrow.NewSchema(fields, nil)
+			rows := rapid.IntRange(0, 300).Draw(r, "rows")
+			batch := arrowgen.New(uint64(i+1)).Batch(s, rows)
+			o := shard.WriterOptions{
+				StripeRows: rapid.SampledFrom([]int64{100, 1000}).Draw(r, "stripe"), Layout: shard.Layout(rapid.IntRange(0, 1).Draw(r, "layout")),
+			}
+			location := filepath.Join(dir, fmt.Sprintf("%d.amudai.shard", i))
+			w, err := shard.Create(t.Context(), location, s, o)
+			require.NoError(r, err)
+			require.NoError(r, w.Write(t.Context(), batch))
+			require.NoError(r, w.Close(t.Context()))
+			batches, locations = append(batches, batch), append(locations, location)
+			for _, f := range fields {
+				known := false
+				for _, o := range order {
+					known = known || o == f.Name
+				}
+				if !known {
+					order = append(order, f.Name)
+				}
+			}
+		}
+		out := filepath.Join(dir, "merged.amudai.shard")
+		report, err := shard.Merge(t.Context(), out, locations, shard.MergeOptions{})
+		require.NoError(r, err)
+		require.Positive(r, report.Written)
+		checked, err := shard.Verify(t.Context(), out, shard.OpenOptions{}, provider.VerifyOptions{})
+		require.NoError(r, err)
+		require.Empty(r, checked.Problems)
+
+		s, err := shard.Open(t.Context(), out, shard.OpenOptions{})
+		require.NoError(r, err)
+		defer s.Close()
+		got, err := s.ArrowSchema(t.Context())
+		require.NoError(r, err)
+		var names []string
+		for _, f := range got.Fields() {
+			names = append(names, f.Name)
+		}
+		require.Equal(r, order, names)
+		rows := int64(0)
+		for _, b := range batches {
+			if b.NumRows() == 0 {
+				continue
+			}
+			want := widened(b, got)
+			var parts []arrow.RecordBatch
+			for part, err := range s.Scan(t.Context(), shard.ScanOptions{Rows: []shard.RowRange{{From: rows, To: rows + b.NumRows()}}}) {
+				require.NoError(r, err)
+				part.Retain()
+				parts = append(parts, part.RecordBatch)
+			}
+			arrowtest.RequireSameTable(t, array.NewTableFromRecords(got, []arrow.RecordBatch{want}), array.NewTableFromRecords(got, parts))
+			rows += b.NumRows()
+		}
+		require.Equal(r, rows, s.NumRows())
+	})
+}
+
+// widened is a batch with the columns of a schema, of which those that it lacks are null.
+func widened(b arrow.RecordBatch, s *arrow.Schema) arrow.RecordBatch {
+	columns := make([]arrow.Array, s.NumFields())
+	for i, f := range s.Fields() {
+		at := b.Schema().FieldIndices(f.Name)
+		switch {
+		case len(at) == 0:
+			columns[i] = arrowutil.Nulls(memory.DefaultAllocator, f.Type, int(b.NumRows()))
+		case f.Name != "s":
+			columns[i] = b.Column(at[0])
+		default:
+			columns[i] = widenedStruct(b.Column(at[0]).(*array.Struct), f.Type.(*arrow.StructType))
+		}
+	}
+	return array.NewRecordBatch(s, columns, b.NumRows())
+}
+
+func widenedStruct(a *array.Struct, dt *arrow.StructType) arrow.Array {
+	children := make([]arrow.ArrayData, dt.NumFields())
+	for i, f := range dt.Fields() {
+		if at, ok := a.DataType().(*arrow.StructType).FieldIdx(f.Name); ok {
+			children[i] = a.Field(at).Data()
+		} else {
+			children[i] = arrowutil.Nulls(memory.DefaultAllocator, f.Type, a.Len()).Data()
+		}
+	}
+	return array.MakeFromData(array.NewData(dt, a.Len(), a.Data().Buffers(), children, a.NullN(), 0))
+}
