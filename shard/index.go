@@ -3,6 +3,7 @@ package shard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -59,6 +60,8 @@ type EditOptions struct {
 	MemoryBytes int64
 	// TempDir is the folder of temporary files, by default that of the system.
 	TempDir string
+	// DryRun plans a change, so that errors and numbers are those of the change, and publishes nothing.
+	DryRun bool
 	// Progress is called while an index is built, with the number of rows that it has, by one goroutine at a time. It may be nil.
 	Progress func(done, total int64)
 }
@@ -191,10 +194,21 @@ func replace(ctx context.Context, location string, o EditOptions, plan func(*Sha
 	if err := o.Open.check(); err != nil {
 		return err
 	}
-	return root.Replace(ctx, location, o.Open.file(), func(f *shardfile.File, r root.Root) (root.Root, error) {
-		return plan(&Shard{o: o.Open, file: f, schema: r.Schema, table: o.Open.table(f, r.Schema)}, r)
+	err := root.Replace(ctx, location, o.Open.file(), func(f *shardfile.File, r root.Root) (root.Root, error) {
+		r, err := plan(&Shard{o: o.Open, file: f, schema: r.Schema, table: o.Open.table(f, r.Schema)}, r)
+		if err == nil && o.DryRun {
+			err = errNoChange
+		}
+		return r, err
 	})
+	if errors.Is(err, errNoChange) {
+		err = nil
+	}
+	return err
 }
+
+// errNoChange ends a change of a shard that has nothing to publish.
+var errNoChange = errors.New("nothing changes")
 
 // DropIndex detaches the indexes of the shard and its stripes for which drop returns true. Their files ([Index.Files]) stay, because readers and
 // shards of the same content may still use them. It returns the number of indexes.

@@ -29,6 +29,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/browsing"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/change"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/compare"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/complete"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/convert"
@@ -125,13 +126,14 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU).`,
 		}
 		return usage.Errorf(cmd.CommandPath()+" --help lists the flags", "%s", message)
 	})
-	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"}, &cobra.Group{ID: "traces", Title: "Traces:"})
+	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"}, &cobra.Group{ID: "life", Title: "Changes of shards:"}, &cobra.Group{ID: "traces", Title: "Traces:"})
 	for _, g := range []struct {
 		id       string
 		commands [][]*cobra.Command
 	}{
 		{"data", [][]*cobra.Command{convert.Commands(a.App), rows.Commands(a.App), browsing.Commands(a.App), diff.Commands(a.App), search.Commands(a.App)}},
 		{"look", [][]*cobra.Command{inspect.Commands(a.App), profile.Commands(a.App), plan.Commands(a.App), compare.Commands(a.App)}},
+		{"life", [][]*cobra.Command{change.Commands(a.App)}},
 		{"traces", [][]*cobra.Command{traces.Commands(a.App)}},
 	} {
 		for _, c := range slices.Concat(g.commands...) {
