@@ -17,9 +17,6 @@ const markerRows = 64 << 10
 
 // Visible implements [table.Stripe]. It fails if the marker of deleted records and their number in the directory contradict each other.
 func (s tableStripe) Visible(ctx context.Context) (*rowset.Set, error) {
-	if s.table.o.ShowDeleted {
-		return nil, nil
-	}
 	if v, ok := s.table.visible.Get(s.Index()); ok {
 		return v, nil
 	}

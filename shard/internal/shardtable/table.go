@@ -34,7 +34,6 @@ type Options struct {
 	MaxBlockBytes      int64                // see read.Options
 	MaxDictionaryBytes int64
 	IndexError         func(err error) // called for each index that cannot be asked; it may be nil
-	ShowDeleted        bool            // deleted records are rows like others
 }
 
 // defaultCacheBytes is the default of Options.CacheBytes.
@@ -65,13 +64,6 @@ func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	t := &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 	t.references = reference.NewFiles(func(ctx context.Context) (*table.Projection, error) { return t.Project(ctx, nil) })
 	return t
-}
-
-// WithDeleted is the table with the deleted records as rows like others.
-func (t *Table) WithDeleted() *Table {
-	o := t.o
-	o.ShowDeleted = true
-	return New(t.file, t.schema, o)
 }
 
 // NumRows implements [table.Table].
