@@ -361,7 +361,7 @@ func referToData(t *testing.T, from, to string) {
 	w, err := shardwriter.Create(t.Context(), to, s.Bytes(), shardwriter.Options{})
 	require.NoError(t, err)
 	for i := range f.NumStripes() {
-		require.NoError(t, w.AddStripe(t.Context(), shardwriter.Composed{Of: f.Stripe(i)}, &shardwriter.Links{URL: f.ArtifactURL}, shardwriter.StripeOptions{}))
+		require.NoError(t, w.AddStripe(t.Context(), shardwriter.Composed{Of: f.Stripe(i)}, &shardwriter.Links{URL: shardfile.URLOf}, shardwriter.StripeOptions{}))
 	}
 	require.NoError(t, w.Close(t.Context()))
 }

@@ -238,7 +238,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 	if w.indexes, err = root.NewBuilders(w.stored, s, o.Indexes, indexing.Options{Memory: o.IndexMemoryBytes, TempDir: o.TempDir}); err != nil {
 		return nil, err
 	}
-	properties, err := withArrowSchema(o.Properties, s)
+	properties, err := root.WithArrowSchema(o.Properties, s)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ var rows = [][]string{
 	{"shard/internal/inspect", "shard/internal/verify"},
 	{"internal/verification"},
 	{"table/provider"},
+	{"shard/internal/importer"},
 	{"shard/internal/root"},
 	{"shard/internal/indexing", "shard/internal/shardtable"},
 	{"shard/internal/reference"},

@@ -39,7 +39,7 @@ func Artifacts(ctx context.Context, f *shardfile.File, o shardfile.OpenOptions) 
 	if err := c.add(ctx, f, maxNested); err != nil {
 		return nil, err
 	}
-	return c.artifacts(f.ArtifactURL(f.Root())), nil
+	return c.artifacts(shardfile.URLOf(f.Root())), nil
 }
 
 // closure is all that some shards refer to.
@@ -85,7 +85,7 @@ func (c *closure) open(ctx context.Context, location string, o shardfile.OpenOpt
 }
 
 func (c *closure) addOne(ctx context.Context, f *shardfile.File, depth int) error {
-	root := f.ArtifactURL(f.Root())
+	root := shardfile.URLOf(f.Root())
 	end := f.Size()
 	c.refer(reference{Use: Metadata, URL: root, Range: shardfile.Range{End: container.MarkSize}})
 	c.refer(reference{Use: Metadata, URL: root, Range: shardfile.Range{Start: end - container.TailSize, End: end}})
@@ -130,7 +130,7 @@ func (c *closure) nested(ctx context.Context, f *shardfile.File, a *reached, dep
 	if depth == 0 {
 		return fault.Of(fault.Limitf("more than %d shards within each other", maxNested), a.URL)
 	}
-	if !strings.HasPrefix(a.URL, container.Container(f.ArtifactURL(f.Root()))) {
+	if !strings.HasPrefix(a.URL, container.Container(shardfile.URLOf(f.Root()))) {
 		return fault.Of(fault.Unsupportedf("an index outside of the folder of the shard, which may refer to more"), a.URL)
 	}
 	err := c.open(ctx, a.URL, c.o, depth-1)

@@ -40,7 +40,7 @@ type reference struct {
 // references calls visit for all references of the shard, those outside of the folder of the root included, which need not be allowed. It reads all
 // metadata. What cannot be read is an error: an artifact that is referred to is never missed. An error of visit ends the walk.
 func references(ctx context.Context, f *shardfile.File, visit func(reference) error) error {
-	w := referenceWalk{f: f, root: f.ArtifactURL(f.Root()), visit: visit}
+	w := referenceWalk{f: f, root: shardfile.URLOf(f.Root()), visit: visit}
 	return f.Messages(ctx, func(m shardfile.MessageRef, err error) error {
 		if err == nil {
 			err = w.message(ctx, m)
@@ -80,7 +80,7 @@ func (w *referenceWalk) read(ctx context.Context, a storage.Reader, r shardfile.
 }
 
 func (w *referenceWalk) message(ctx context.Context, ref shardfile.MessageRef) error {
-	own := reference{Use: Metadata, URL: w.f.ArtifactURL(ref.Artifact), Range: ref.Range, at: ref.Artifact}
+	own := reference{Use: Metadata, URL: shardfile.URLOf(ref.Artifact), Range: ref.Range, at: ref.Artifact}
 	if err := w.visit(own); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (w *referenceWalk) reference(in reference, ref *commonpb.DataRef) error {
 	if ref.Url == "" && r.Start == r.End {
 		return nil // to no bytes
 	}
-	full, err := container.Resolve(w.root, w.f.ArtifactURL(in.at), ref.Url, container.Policy{Allow: func(string) error { return nil }})
+	full, err := container.Resolve(w.root, shardfile.URLOf(in.at), ref.Url, container.Policy{Allow: func(string) error { return nil }})
 	if err == nil && (r.Start < 0 || r.End < r.Start) {
 		err = fault.Corruptf("reference from %d up to %d", r.Start, r.End)
 	}

@@ -100,7 +100,7 @@ func (m *relocation) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.own = m.f.ArtifactURL(m.f.Root())
+	m.own = shardfile.URLOf(m.f.Root())
 	if target == m.own && same(m.o.To, m.o.Open.Store) {
 		return fmt.Errorf("%s is where the shard is", m.to)
 	}

@@ -1,14 +1,15 @@
-package shard
+package root
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
 
-// withArrowSchema adds the Arrow schema to the properties if it has metadata, which no other
+// WithArrowSchema adds the Arrow schema to the properties if it has metadata, which no other
 // place stores. A property of the same name in the options takes precedence.
-func withArrowSchema(list []Property, s *arrow.Schema) ([]Property, error) {
+func WithArrowSchema(list []shardfile.Property, s *arrow.Schema) ([]shardfile.Property, error) {
 	for _, p := range list {
 		if p.Name == arrowmap.SchemaProperty {
 			return list, nil
@@ -21,5 +22,5 @@ func withArrowSchema(list []Property, s *arrow.Schema) ([]Property, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(list[:len(list):len(list)], Property{Name: arrowmap.SchemaProperty, Value: text}), nil
+	return append(list[:len(list):len(list)], shardfile.Property{Name: arrowmap.SchemaProperty, Value: text}), nil
 }
