@@ -45,6 +45,9 @@ func NewBuilder(valueType byte, fixed int) *Builder {
 	return &Builder{Budget: DefaultBudget, valueType: valueType, fixed: fixed, nullID: -1}
 }
 
+// Fixed is the size of each value, 0 for any.
+func (b *Builder) Fixed() int { return b.fixed }
+
 // Len is the number of entries, the null entry included.
 func (b *Builder) Len() int { return b.set.Len() }
 

@@ -374,6 +374,8 @@ func numbersOf(words *array.Uint64, dt arrow.DataType) arrow.Array {
 			v %= 2_000_000
 		case arrow.DURATION:
 			v = uint64(int64(v) >> 12)
+		case arrow.DECIMAL128:
+			v >>= 10
 		case arrow.FLOAT32, arrow.FLOAT64:
 			if v%100 < 3 {
 				v = []uint64{1 << 63, 0x7ff8_0000_0000_0001, 0x8000_0000_0000_0000 | 0x7ff8<<48}[v%100]
@@ -382,7 +384,7 @@ func numbersOf(words *array.Uint64, dt arrow.DataType) arrow.Array {
 				}
 			}
 		}
-		data = append(data, binary.LittleEndian.AppendUint64(nil, v)[:width]...)
+		data = append(data, append(binary.LittleEndian.AppendUint64(nil, v), make([]byte, 8)...)[:width]...)
 	}
 	valid := words.Data().Buffers()[0]
 	if valid != nil {
@@ -394,6 +396,7 @@ func numbersOf(words *array.Uint64, dt arrow.DataType) arrow.Array {
 var pooledTypes = []arrow.DataType{
 	arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int32,
 	arrow.PrimitiveTypes.Uint32, arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Duration_ns, arrow.PrimitiveTypes.Int16, arrow.FixedWidthTypes.Date32,
+	&arrow.Decimal128Type{Precision: 20, Scale: 2},
 }
 
 // dictionaries counts the columns with value dictionaries.
@@ -411,9 +414,9 @@ func dictionaries(a *artifact, columns []arrowmap.Column) (n int) {
 func TestWriteNumberDictionaries(t *testing.T) {
 	const rows = 150_000
 	for i, c := range []struct{ distinct, others, least, most int }{
-		{12_000, 0, 6, 9},         // all wide types
+		{12_000, 0, 7, 10},        // all wide types
 		{20, 0, 0, 0},             // blocks do as well
-		{12_000, 40_000, 0, 9},    // given up at the end, if it does not pay
+		{12_000, 40_000, 0, 10},   // given up at the end, if it does not pay
 		{12_000, 90_000, 0, 0},    // given up at the second stage
 		{1, rows, 0, 0},           // never begun
 		{4000, rows - 1000, 0, 0}, // the same
@@ -438,6 +441,8 @@ func TestWriteNumberDictionaries(t *testing.T) {
 					require.Zero(t, n)
 				} else {
 					require.True(t, c.least <= n && n <= c.most, "%v %v: %d dictionaries", c, p, n)
+					last := &columns[len(columns)-1]
+					require.True(t, i > 0 || last.Stored.IsDecimal() && with.nodes[last.ID].Field.DictionarySize != nil, "%v: no dictionary of decimals", p)
 				}
 				for _, col := range columns {
 					x, y := with.nodes[col.ID], without.nodes[col.ID]

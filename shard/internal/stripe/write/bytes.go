@@ -233,25 +233,9 @@ func (w *bytesWriter) giveUp() error {
 
 // moveToBlocks stages the values behind all codes as byte strings.
 func (w *bytesWriter) moveToBlocks() error {
-	null, hasNull := w.dict.NullID()
-	mem := getScratch()
-	defer mem.put()
 	w.native.Count, w.native.Bytes = 0, 0
 	return w.codes.Each(func(codes []uint32) error {
-		v := bytestring.Values{Fixed: w.fixed, Data: mem.data[:0], Offsets: append(mem.offsets[:0], 0), N: len(codes)}
-		valid := bitmap.All(len(codes))
-		if hasNull {
-			valid.Data = make([]byte, (len(codes)+7)/8)
-		}
-		for i, code := range codes {
-			if hasNull && code != null {
-				bitmap.SetRange(valid.Data, i, 1)
-			}
-			v.Data = append(v.Data, w.dict.Value(code)...)
-			v.Offsets = append(v.Offsets, int64(len(v.Data)))
-		}
-		mem.data, mem.offsets = v.Data, v.Offsets
-		return w.native.AddAll(w.ctx, v, valid)
+		return eachOf(w.dict, codes, func(v bytestring.Values, valid bitmap.Bits) error { return w.native.AddAll(w.ctx, v, valid) })
 	})
 }
 

@@ -29,6 +29,7 @@ type decimalWriter struct {
 	stats  stats.Decimal
 	index  *numrange.Builder[decimal.Decimal] // nil for profile Plain
 	blocks buffers.ByteBlocks
+	dict   numberDictionary
 }
 
 func newDecimalWriter(c *buffers.Context, col *arrowmap.Column) (*decimalWriter, error) {
@@ -37,6 +38,7 @@ func newDecimalWriter(c *buffers.Context, col *arrowmap.Column) (*decimalWriter,
 		return nil, err
 	}
 	w := &decimalWriter{ctx: c, id: col.ID, load: load, rule: col.Rule, scale: int(col.Scale), blocks: buffers.NewByteBlocks(c, col.ID, decimal.Width)}
+	w.dict = newNumberDictionary(c, col, stagedBytes{&w.blocks}, decimal.Width, nil)
 	if c.Encoding.Profile != encoding.ProfilePlain {
 		w.index = numrange.NewDecimalBuilder()
 	}
@@ -57,7 +59,51 @@ func (w *decimalWriter) writeChunk(arr arrow.Array) error {
 	}
 	w.describe(mem, values, arr, valid)
 	v := bytestring.Values{Data: arrowutil.Bytes(values), Fixed: decimal.Width, N: len(values)}
-	return w.blocks.AddAll(w.ctx, v, valid)
+	for v.N > 0 {
+		n, full := w.blocks.Room(w.ctx, v)
+		if err := w.add(v.Slice(0, n), valid.Slice(0, n), full); err != nil {
+			return err
+		}
+		v, valid = v.Slice(n, v.N), valid.Slice(n, v.N)
+	}
+	return nil
+}
+
+// add adds values of a stage, at its end with the dictionary in mind.
+func (w *decimalWriter) add(v bytestring.Values, valid bitmap.Bits, full bool) error {
+	switch {
+	case w.dict.dict != nil:
+		w.dict.add(v, valid)
+		if w.blocks.Skip(w.ctx, v); full {
+			return w.dict.review()
+		}
+		return nil
+	case w.dict.make != nil && full:
+		w.blocks.Stage(v, valid)
+		w.blocks.Skip(w.ctx, v)
+		return w.dict.begin()
+	}
+	return w.blocks.Add(w.ctx, v, valid)
+}
+
+// stagedBytes are the stagedBlocks of decimals.
+type stagedBytes struct{ blocks *buffers.ByteBlocks }
+
+func (s stagedBytes) staged() (bytestring.Values, bitmap.Bits) {
+	return s.blocks.Staged.Values, s.blocks.Staged.Valid.View()
+}
+
+func (s stagedBytes) flush(c *buffers.Context) error { return s.blocks.FlushStaged(c) }
+
+func (s stagedBytes) flushAtOnce(c *buffers.Context) (int64, func(), error) {
+	stage, size, err := s.blocks.FlushAtOnce(c)
+	return size, stage.Put, err
+}
+
+func (s stagedBytes) restart() { s.blocks.Count, s.blocks.Bytes = 0, 0 }
+
+func (s stagedBytes) add(c *buffers.Context, v bytestring.Values, valid bitmap.Bits) error {
+	return s.blocks.AddAll(c, v, valid)
 }
 
 // describe adds values to statistics and index: as integers if all fit, which
@@ -82,7 +128,10 @@ func (w *decimalWriter) describe(mem *chunkScratch, values []decimal.Decimal, ar
 
 func (w *decimalWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return finishNode(out, w.id, &w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		all, err := w.blocks.Finish(w.ctx)
+		all, err := w.dict.finish(f, w.release)
+		if err == nil && all == nil {
+			all, err = w.blocks.Finish(w.ctx)
+		}
 		if err != nil {
 			return nil, err
 		}

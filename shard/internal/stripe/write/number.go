@@ -3,6 +3,7 @@ package write
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -33,7 +34,7 @@ type primitiveWriter[T numeric.Value] struct {
 	index  *numrange.Builder[T] // nil for profile Plain
 	blocks buffers.NumberBlocks[T]
 	valid  buffers.BitStage
-	dict   numberDictionary[T]
+	dict   numberDictionary
 	apart  buffers.PresenceWriter // of nulls in a buffer of their own; valid is all set then
 }
 
@@ -61,8 +62,9 @@ func newPrimitiveWriter[T numeric.Value](c *buffers.Context, col *arrowmap.Colum
 		ctx: c, id: col.ID, load: load,
 		stats:  collector,
 		blocks: buffers.NewNumberBlocks[T](c, buffers.NodePart{ID: col.ID}, c.Encoding),
-		dict:   newNumberDictionary[T](c, col.ID, byte(col.Stored.Type)),
 	}
+	t := numeric.Of[T]()
+	w.dict = newNumberDictionary(c, col, stagedNumbers[T]{&w.blocks, &w.valid}, t.Size(), dictionary.NumberKey(t))
 	if c.Encoding.Profile != encoding.ProfilePlain {
 		w.index = numrange.NewBuilder[T](byte(col.Stored.Type))
 	}
@@ -89,12 +91,32 @@ func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
 		valid = bitmap.All(len(dst))
 	}
 	w.valid.Append(valid)
-	return w.dict.flush(&w.blocks, &w.valid)
+	if w.blocks.Room(w.ctx) > 0 {
+		return nil
+	}
+	switch {
+	case w.dict.make != nil:
+		return w.dict.begin()
+	case w.dict.dict == nil:
+		return w.blocks.Flush(w.ctx, &w.valid, false)
+	}
+	w.takeCodes()
+	return w.dict.review()
+}
+
+// takeCodes makes codes of what is staged.
+func (w *primitiveWriter[T]) takeCodes() {
+	values, valid := w.blocks.Take(&w.valid)
+	w.dict.add(bytesOf(values), valid)
+	buffers.PutStage(values)
 }
 
 func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
 	return finishNode(out, w.id, w.stats, w.release, func(f *shardpb.FieldDescriptor) ([]stripe.Buffer, error) {
-		all, err := w.dict.finish(&w.blocks, &w.valid, f)
+		if w.dict.dict != nil {
+			w.takeCodes()
+		}
+		all, err := w.dict.finish(f, w.release)
 		if err == nil && all == nil {
 			all, err = w.finishBlocks()
 		}

@@ -83,7 +83,7 @@ func (p *ByteBlocks) Add(c *Context, v bytestring.Values, valid bitmap.Bits) err
 		return p.sliced.add(c, v, valid)
 	}
 	if full && p.Staged == nil && c.Pool == nil {
-		return p.cut(c, v, valid, nil, false)
+		return p.cut(c, v, valid, nil, false, nil)
 	}
 	p.Stage(v, valid)
 	if full {
@@ -103,6 +103,18 @@ func (p *ByteBlocks) Stage(v bytestring.Values, valid bitmap.Bits) {
 	p.Staged.add(v, valid)
 }
 
+// FlushAtOnce cuts blocks out of the staged values now, the first of all. It returns what was staged, which the caller puts back, and about the size that
+// its values have in blocks.
+func (p *ByteBlocks) FlushAtOnce(c *Context) (s *byteStage, size int64, err error) {
+	s = p.Staged
+	p.Staged = nil
+	err = p.cut(c, s.Values, s.Valid.View(), nil, false, &size)
+	return s, size * int64(s.Values.N) / max(p.at, 1), err
+}
+
+// FlushStaged cuts blocks out of the staged values.
+func (p *ByteBlocks) FlushStaged(c *Context) error { return p.cutStaged(c, false) }
+
 // cutStaged cuts blocks out of the staged values.
 func (p *ByteBlocks) cutStaged(c *Context, final bool) error {
 	s := p.Staged
@@ -110,13 +122,13 @@ func (p *ByteBlocks) cutStaged(c *Context, final bool) error {
 		return nil
 	}
 	p.Staged = nil
-	return p.cut(c, s.Values, s.Valid.View(), s, final)
+	return p.cut(c, s.Values, s.Valid.View(), s, final, nil)
 }
 
 // cut has those values that fill blocks, at the end all, written, and stages the
 // rest, which may still grow into a larger block. The stage that the values are in,
-// if any, is given back.
-func (p *ByteBlocks) cut(c *Context, v bytestring.Values, valid bitmap.Bits, in *byteStage, final bool) error {
+// if any, is given back. The size of the values in blocks, unless it is nil, is measured at once.
+func (p *ByteBlocks) cut(c *Context, v bytestring.Values, valid bitmap.Bits, in *byteStage, final bool, size *int64) error {
 	e := p.Pipeline.encoder(c)
 	e.Brief(final && p.at == 0 && len(v.Bytes()) <= bytestring.BriefBytes, p.Unequal)
 	lens, done := p.plan(c, e, v, valid, final)
@@ -126,9 +138,13 @@ func (p *ByteBlocks) cut(c *Context, v bytestring.Values, valid bitmap.Bits, in 
 		return nil
 	}
 	p.at += int64(done)
-	return p.Pipeline.add(c, final, func(e *bytestring.Encoder, out *segment) error {
+	return p.Pipeline.add(c, final || size != nil, func(e *bytestring.Encoder, out *segment) error {
 		defer in.Put()
-		return cutBytes(c, e, out, v, valid, lens)
+		err := cutBytes(c, e, out, v, valid, lens)
+		if size != nil && err == nil {
+			*size, err = out.sizeOfValues()
+		}
+		return err
 	})
 }
 
@@ -186,6 +202,8 @@ func (p *ByteBlocks) Finish(c *Context) ([]stripe.Buffer, error) {
 // Release drops what was written.
 func (p *ByteBlocks) Release(c *Context) {
 	p.Pipeline.Release(c)
+	p.Staged.Put()
+	p.Staged = nil
 	if p.sliced != nil {
 		p.sliced.release(c)
 	}

@@ -77,23 +77,16 @@ func (p *NumberBlocks[T]) Take(valid *BitStage) (values []T, bits bitmap.Bits) {
 }
 
 // FlushAtOnce is [NumberBlocks.Take], and cuts blocks of what it returns, whose values take some size.
-func (p *NumberBlocks[T]) FlushAtOnce(c *Context, valid *BitStage) (values []T, bits bitmap.Bits, size int64, err error) {
-	values, bits = p.Take(valid)
+func (p *NumberBlocks[T]) FlushAtOnce(c *Context, valid *BitStage) (values []T, size int64, err error) {
+	values, bits := p.Take(valid)
 	err = p.Pipeline.add(c, true, func(e *numeric.Encoder[T], out *segment) error {
 		if err := cutNumbers(c, e, out, values, bits, c.Cut); err != nil {
 			return err
 		}
-		start := 0
-		for _, b := range out.blocks {
-			blk, err := encoding.ParseBlock(out.bytes[start:b.end], false)
-			if err != nil {
-				return err
-			}
-			size, start = size+int64(len(blk.Values)), b.end
-		}
-		return nil
+		size, err = out.sizeOfValues()
+		return err
 	})
-	return values, bits, size, err
+	return values, size, err
 }
 
 // Finish cuts the last blocks and completes the buffer.

@@ -3,6 +3,7 @@ package buffers
 import (
 	"sync"
 
+	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
@@ -51,6 +52,19 @@ type segmentBlock struct{ values, end int }
 
 // closeBlock ends a block of n values.
 func (s *segment) closeBlock(n int) { s.blocks = append(s.blocks, segmentBlock{n, len(s.bytes)}) }
+
+// sizeOfValues is the size of the values in the blocks.
+func (s *segment) sizeOfValues() (size int64, err error) {
+	start := 0
+	for _, b := range s.blocks {
+		blk, err := encoding.ParseBlock(s.bytes[start:b.end], false)
+		if err != nil {
+			return 0, err
+		}
+		size, start = size+int64(len(blk.Values)), b.end
+	}
+	return size, nil
+}
 
 var segments = sync.Pool{New: func() any { return new(segment) }}
 
