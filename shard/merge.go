@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/parallel"
+	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
@@ -28,6 +30,8 @@ type MergeOptions struct {
 	CreationTime time.Time
 	// Parallelism is the number of shards that are opened at the same time, by default GOMAXPROCS.
 	Parallelism int
+	// TempDir is the folder of temporary files, by default that of the system.
+	TempDir string
 	// DryRun reports what would be done, and writes nothing.
 	DryRun bool
 }
@@ -37,7 +41,7 @@ type MergeReport struct {
 	Stripes int      // of the new shard
 	Rows    int64    // of the new shard, deleted ones included
 	Written int64    // bytes of the new shard
-	Dropped []string // types of the indexes of whole shards that the new shard lacks
+	Dropped []string // types of indexes of whole shards that the new shard lacks
 }
 
 // Merge makes a shard of others without a copy of their data: its stripes are those of the shards, in their order, and refer to the files in which they are. No
@@ -47,7 +51,8 @@ type MergeReport struct {
 // The files of the shards must stay as they are. A later change of one of them by this library does not change the merged shard, since it publishes a
 // new root; the files that it refers to then stay, too.
 //
-// Indexes of stripes stay, as those of whole shards of one stripe. The new shard lacks others.
+// Indexes of stripes stay. Those of whole shards which all shards have, with the same properties, are joined, for which they are read. Others become indexes of the stripe of a
+// shard of one stripe; the new shard lacks the rest.
 func Merge(ctx context.Context, location string, shards []string, o MergeOptions) (r *MergeReport, err error) {
 	if len(shards) == 0 {
 		return nil, errors.New("there are no shards to merge")
@@ -72,21 +77,21 @@ func Merge(ctx context.Context, location string, shards []string, o MergeOptions
 	}); err != nil {
 		return nil, err
 	}
-	merged, err := root.Merge(roots)
+	r = &MergeReport{}
+	merged, err := root.Merge(roots, indexing.Options{Parallelism: o.Parallelism, TempDir: o.TempDir}, func(d *shardpb.IndexDescriptor) {
+		if !slices.Contains(r.Dropped, d.GetIndexType()) {
+			r.Dropped = append(r.Dropped, d.GetIndexType())
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 	if !o.CreationTime.IsZero() {
 		merged.Created = [2]time.Time{o.CreationTime, o.CreationTime}
 	}
-	r = &MergeReport{Stripes: len(merged.Stripes)}
-	for i, f := range files {
+	r.Stripes = len(merged.Stripes)
+	for _, f := range files {
 		r.Rows += f.Rows()
-		for _, x := range roots[i].Indexes {
-			if len(roots[i].Stripes) != 1 {
-				r.Dropped = append(r.Dropped, fmt.Sprintf("%s of %s", x.Descriptor.GetIndexType(), f.Location()))
-			}
-		}
 	}
 	if o.DryRun {
 		return r, nil

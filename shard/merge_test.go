@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
@@ -131,4 +132,56 @@ func widenedStruct(a *array.Struct, dt *arrow.StructType) arrow.Array {
 		}
 	}
 	return array.MakeFromData(array.NewData(dt, a.Len(), a.Data().Buffers(), children, a.NullN(), 0))
+}
+
+// Indexes of whole shards are joined if all shards have them, and answer as those of the merged rows. Of others, those of shards of one stripe stay with it.
+func TestMergeIndexes(t *testing.T) {
+	term := shard.IndexDefinition{Columns: []string{"text"}}
+	hash := shard.IndexDefinition{Type: shard.HashIndex, Columns: []string{"id"}}
+	stripes := shard.IndexDefinition{Type: shard.HashIndex, Columns: []string{"id"}, PerStripe: true}
+	var locations []string
+	for i, indexes := range [][]shard.IndexDefinition{{term, hash}, {stripes, term}, {term, hash}} {
+		o := shard.WriterOptions{Indexes: indexes, StripeRows: 400}
+		if i == 2 {
+			o.StripeRows = 5000
+		}
+		locations = append(locations, editable(t, 1000+i, o))
+	}
+	out := filepath.Join(t.TempDir(), "merged.amudai.shard")
+	allow := shard.Policy{Allow: func(string) error { return nil }}
+	_, err := shard.Merge(t.Context(), out, locations, shard.MergeOptions{})
+	require.ErrorContains(t, err, "outside")
+	require.NoFileExists(t, out)
+	report, err := shard.Merge(t.Context(), out, locations, shard.MergeOptions{Open: shard.OpenOptions{Policy: allow}})
+	require.NoError(t, err)
+	require.Equal(t, []string{shard.HashIndex}, report.Dropped)
+	require.Equal(t, int64(3003), report.Rows)
+	checked, err := shard.Verify(t.Context(), out, shard.OpenOptions{Policy: allow}, provider.VerifyOptions{})
+	require.NoError(t, err)
+	require.Empty(t, checked.Problems)
+
+	s, err := shard.Open(t.Context(), out, shard.OpenOptions{Policy: allow})
+	require.NoError(t, err)
+	defer s.Close()
+	indexes, err := s.CheckIndexes(t.Context())
+	require.NoError(t, err)
+	found := map[string]int{}
+	for _, x := range indexes {
+		require.NoError(t, x.Err)
+		found[fmt.Sprint(x.Type, x.Columns, x.Stripe >= 0)]++
+	}
+	require.Equal(t, map[string]int{
+		fmt.Sprint(shard.TermIndex, []string{"text"}, false): 1, fmt.Sprint(shard.HashIndex, []string{"id"}, true): 4,
+	}, found)
+	n, err := s.Count(t.Context(), filter.Has(filter.Col("text"), "green"))
+	require.NoError(t, err)
+	want := int64(0)
+	for _, rows := range []int{1000, 1001, 1002} {
+		for i := range rows {
+			if i%3 == 1 && i%11 != 5 {
+				want++
+			}
+		}
+	}
+	require.Equal(t, want, n)
 }

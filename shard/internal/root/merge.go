@@ -1,19 +1,26 @@
 package root
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/index"
+	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
 
 // Merge is the root of the stripes of several shards, one after the other. Columns are matched by their names: one that a shard lacks is null there. Columns of
-// one name need one type. Properties are those that all have. An index of a whole shard of one stripe becomes one of that stripe; others are left out, and joined by the caller.
-func Merge(roots []Root) (Root, error) {
+// one name need one type. Properties are those that all have.
+//
+// Indexes of whole shards that all have are joined when the root is written. Others become those of the stripe of a shard of one stripe, or are left out, of which
+// dropped is told: now, or when they turn out not to be joinable.
+func Merge(roots []Root, o indexing.Options, dropped func(*shardpb.IndexDescriptor)) (Root, error) {
 	united, err := unite(roots)
 	if err != nil {
 		return Root{}, err
@@ -21,20 +28,29 @@ func Merge(roots []Root) (Root, error) {
 	out := roots[0]
 	out.Stripes, out.Indexes = nil, nil
 	var features edition.Set
+	owns := make([]Root, len(roots))
 	for i, r := range roots {
-		own, err := r.WithColumns(of(united, i), nil)
-		if err != nil {
+		if owns[i], err = r.WithColumns(of(united, i), nil); err != nil {
 			return Root{}, err
 		}
-		out.Schema = own.Schema
+	}
+	out.Schema = owns[0].Schema
+	if out.Indexes, err = joinable(owns, o, dropped); err != nil {
+		return Root{}, err
+	}
+	for i, r := range roots {
+		own := owns[i]
 		for k, s := range own.Stripes {
 			if len(own.Stripes) == 1 {
-				s.Indexes = append(slices.Clip(s.Indexes), own.Indexes...)
+				s.Indexes, own.Indexes = append(slices.Clip(s.Indexes), own.Indexes...), nil
 			}
 			if sameColumns(r, united, i) {
 				s.Fields = r.Stripes[k].Fields
 			}
 			out.Stripes = append(out.Stripes, s)
+		}
+		for _, x := range own.Indexes {
+			dropped(x.Descriptor)
 		}
 		if r.Edition != edition.Reference || anyMissing(united, i) {
 			out.Edition = edition.E2026
@@ -49,6 +65,48 @@ func Merge(roots []Root) (Root, error) {
 		{Name: shardfile.PropertyEdition, Value: out.Edition.String()}, {Name: shardfile.PropertyWriter, Value: shardfile.DefaultWriter},
 	}, features)
 	return out, nil
+}
+
+// joinable takes the indexes out of roots of one schema that all of them have, and returns those that join them.
+func joinable(roots []Root, o indexing.Options, dropped func(*shardpb.IndexDescriptor)) (joined []Index, err error) {
+	if len(roots) == 1 {
+		joined, roots[0].Indexes = roots[0].Indexes, nil
+		return joined, nil
+	}
+	s, _, err := arrowmap.ToArrow(roots[0].Schema, arrowmap.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range slices.Clone(roots[0].Indexes) {
+		kind := index.ByType(x.Descriptor.GetIndexType())
+		if kind == nil {
+			continue
+		}
+		if _, ok := kind.(index.Joiner); !ok {
+			continue
+		}
+		at := make([]int, len(roots))
+		for i, r := range roots {
+			at[i] = slices.IndexFunc(r.Indexes, func(y Index) bool { return index.SameDefinition(x.Descriptor, y.Descriptor) })
+		}
+		if slices.Contains(at, -1) {
+			continue
+		}
+		p, err := indexing.Of(roots[0].Schema, s, kind, x.Descriptor)
+		if err != nil {
+			return nil, err
+		}
+		var all []Index
+		for i := range roots {
+			all = append(all, roots[i].Indexes[at[i]])
+			roots[i].Indexes = slices.Delete(slices.Clone(roots[i].Indexes), at[i], at[i]+1)
+		}
+		joined = append(joined, Join(p, all, o, func(context.Context) (*indexing.Built, error) {
+			dropped(x.Descriptor)
+			return nil, nil
+		}))
+	}
+	return joined, nil
 }
 
 // spanOf is the span of two times of creation, of which one that is not known does not count.

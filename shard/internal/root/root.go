@@ -57,7 +57,7 @@ type Index struct {
 	Descriptor *shardpb.IndexDescriptor
 	File       *shardfile.File
 	Stripe     int
-	// Build is for one that is not stored.
+	// Build is for one that is not stored. It returns nil if the root is to lack the index.
 	Build func(context.Context) (*indexing.Built, error)
 }
 

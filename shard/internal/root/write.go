@@ -156,14 +156,16 @@ func writeIndexes(ctx context.Context, w *shardwriter.Writer, all []Index, to *s
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, d)
+		if d != nil {
+			out = append(out, d)
+		}
 	}
 	return out, nil
 }
 
 func (x *Index) build(ctx context.Context, w *shardwriter.Writer) (*shardpb.IndexDescriptor, error) {
 	a, err := x.Build(ctx)
-	if err != nil {
+	if a == nil || err != nil {
 		return nil, err
 	}
 	d, err := writeIndex(ctx, w, a)
