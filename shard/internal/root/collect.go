@@ -186,7 +186,7 @@ func (m *marked) needs(location string) (bool, error) {
 func (s *surveyed) mark(ctx context.Context, o CollectOptions, except string) (*marked, error) {
 	m := &marked{urls: map[string]bool{}}
 	var unclear []error // of artifacts that may be damaged roots
-	var names []string
+	var unclearAt []string
 	for i, info := range s.roots {
 		name, err := nameOf(info.Location)
 		if err != nil {
@@ -204,7 +204,7 @@ func (s *surveyed) mark(ctx context.Context, o CollectOptions, except string) (*
 		is, err := isRoot(ctx, store, info.Location)
 		switch {
 		case errors.Is(err, errNoDirectory):
-			unclear, names = append(unclear, err), append(names, name)
+			unclear, unclearAt = append(unclear, err), append(unclearAt, info.Location)
 		case err != nil:
 			return nil, unreadable(info.Location, err)
 		case is:
@@ -225,8 +225,8 @@ func (s *surveyed) mark(ctx context.Context, o CollectOptions, except string) (*
 		}
 	}
 	for i, err := range unclear { // but for those that are known as parts of shards of other writers
-		if !m.urls[names[i]] {
-			return nil, unreadable(names[i], err)
+		if known, nameErr := m.needs(unclearAt[i]); !known || nameErr != nil {
+			return nil, unreadable(unclearAt[i], err)
 		}
 	}
 	return m, nil

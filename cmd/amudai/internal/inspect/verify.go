@@ -110,7 +110,7 @@ func (a group) runVerify(ctx context.Context, location string, f verifyFlags) (a
 	p := terminal.StartColumns(a.Bars())
 	reports, err := t.Verify(ctx, table.VerifyOptions{
 		MetadataOnly: f.metadata, Quick: f.quick, MaxFindings: f.most, Parallelism: f.parallel,
-		Progress: func(done, total int) { p.Set(done, total) },
+		Progress: func(done, total int) { p.Set(int64(done), int64(total)) },
 	})
 	if err = errors.Join(err, p.End(), t.Close()); err != nil {
 		return notChecked, inputs.Missing(location, err)

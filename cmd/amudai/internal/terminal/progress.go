@@ -27,6 +27,12 @@ func StartRows(w io.Writer, total int64, known bool) *Progress {
 // StartColumns begins to count columns. It shows a bar on w unless w is nil.
 func StartColumns(w io.Writer) *Progress { return start(w, "columns", -1) }
 
+// StartBytes begins to count bytes. It shows a bar on w unless w is nil.
+func StartBytes(w io.Writer) *Progress { return start(w, "bytes", -1) }
+
+// StartFiles begins to count files. It shows a bar on w unless w is nil.
+func StartFiles(w io.Writer) *Progress { return start(w, "files", -1) }
+
 func start(w io.Writer, unit string, total int64) *Progress {
 	p := &Progress{began: time.Now(), out: w}
 	if w != nil {
@@ -48,10 +54,10 @@ func (p *Progress) Add(rows, total int64, known bool) {
 }
 
 // Set sets the number of finished steps.
-func (p *Progress) Set(done, total int) {
+func (p *Progress) Set(done, total int64) {
 	if p.bar != nil {
-		p.bar.ChangeMax64(int64(total))
-		p.show(int64(done))
+		p.bar.ChangeMax64(total)
+		p.show(done)
 	}
 }
 
