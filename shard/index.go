@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -56,14 +57,18 @@ type EditOptions struct {
 	Open OpenOptions
 	// Parallelism is the number of parts of the shard that are indexed at the same time, by default GOMAXPROCS.
 	Parallelism int
-	// MemoryBytes bounds the memory for building an index, by default 64 MiB. The rest goes to temporary files in TempDir.
+	// MemoryBytes bounds the memory for building an index, and for the encoded values of new columns, by default 64 MiB. The rest goes to temporary files in
+	// TempDir.
 	MemoryBytes int64
 	// TempDir is the folder of temporary files, by default that of the system.
 	TempDir string
 	// DryRun plans a change, so that errors and numbers are those of the change, and publishes nothing.
 	DryRun bool
-	// Progress is called while an index is built, with the number of rows that it has, by one goroutine at a time. It may be nil.
+	// Progress is called while an index or a column is built, with the number of rows that it has, by one goroutine at a time. It may be nil.
 	Progress func(done, total int64)
+	// Profile and BlockValues are those of new columns, as in [WriterOptions].
+	Profile     encoding.Profile
+	BlockValues int
 }
 
 func (o *EditOptions) build() indexing.Options {

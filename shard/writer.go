@@ -17,18 +17,15 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
-	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -162,8 +159,8 @@ func (o *WriterOptions) setDefaults() error {
 			o.Edition, o.Profile = a.Edition, a.Profile
 		}
 	}
-	if n := o.BlockValues; n != 0 && (n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0) {
-		return fmt.Errorf("WriterOptions.BlockValues: %d is not 8192, 16384, 32768 or 65536", n)
+	if err := write.CheckBlockValues("WriterOptions.BlockValues", o.BlockValues); err != nil {
+		return err
 	}
 	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
@@ -347,10 +344,8 @@ func (w *Writer) check(batch arrow.RecordBatch) error {
 		return err
 	}
 	for i, c := range batch.Columns() {
-		f := w.schema.Field(i)
-		own := f.Type.ID() != arrow.NULL && kinds.Of(f.Type) != kinds.Choice // the nulls of unions are those of alternatives
-		if own && !f.Nullable && arrowutil.NullN(c) > 0 {
-			return fmt.Errorf("column %q has %d nulls, but its field is not nullable", f.Name, arrowutil.NullN(c))
+		if err := arrowutil.CheckNulls(w.schema.Field(i), c); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -390,33 +385,13 @@ func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to
 	}
 	first := w.Rows()
 	err := w.cur.Write(ctx, cut, to-from)
-	if row, ok := w.rowOf(err); ok {
+	if row, ok := write.RowOf(err, w.columns); ok {
 		return fmt.Errorf("row %d of the shard: %w", first+row, err)
 	}
 	if err == nil {
 		err = w.indexes.Add(cut, w.rows, first, to-from)
 	}
 	return err
-}
-
-// rowOf is the row of the last slice that an error is about. Errors in nested columns have the
-// number of an item instead, and no row.
-func (w *Writer) rowOf(err error) (row int64, ok bool) {
-	var value *stripe.ValueError
-	var converted *convert.RowError
-	switch {
-	case errors.As(err, &value):
-		row = value.Row
-	case errors.As(err, &converted):
-		row = int64(converted.Row)
-	default:
-		return 0, false
-	}
-	var in *Error
-	nested := errors.As(err, &in) && slices.ContainsFunc(w.columns, func(c arrowmap.Column) bool {
-		return len(c.Children) > 0 && schema.Escape(c.Arrow.Name) == in.Column
-	})
-	return row, !nested
 }
 
 func (w *Writer) begin() (err error) {

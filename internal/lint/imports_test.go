@@ -32,7 +32,7 @@ var rows = [][]string{
 	{"internal/inputs"},
 	{"table/internal/diff"},
 	{"table/internal/tables", "table/internal/around", "table/internal/recorded"},
-	{"shard/internal/inspect", "shard/internal/verify"},
+	{"shard/internal/inspect", "shard/internal/verify", "shard/internal/columns"},
 	{"internal/verification"},
 	{"table/provider"},
 	{"shard/internal/importer"},

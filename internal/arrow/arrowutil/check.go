@@ -41,6 +41,14 @@ func CheckBatch(batch arrow.RecordBatch) error {
 	return nil
 }
 
+// CheckNulls checks that a column has no nulls if its field is not nullable. Those of unions are nulls of their alternatives.
+func CheckNulls(f arrow.Field, arr arrow.Array) error {
+	if n := NullN(arr); n > 0 && !f.Nullable && f.Type.ID() != arrow.NULL && kinds.Of(f.Type) != kinds.Choice {
+		return fmt.Errorf("column %q has %d nulls, but its field is not nullable", f.Name, n)
+	}
+	return nil
+}
+
 // check checks the slots of d from lo up to hi.
 func check(d arrow.ArrayData, lo, hi int) error {
 	dt := kinds.Storage(d.DataType())

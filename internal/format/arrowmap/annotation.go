@@ -3,12 +3,14 @@ package arrowmap
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // AnnotationProperty is the name of the extended-type property (kind String) that records the
@@ -35,6 +37,76 @@ type annotation struct {
 	name     string
 	hasName  bool
 	meta     arrow.Metadata
+}
+
+// annotationAt is the place of the annotation among the properties of the extended type of a node; -1 if it has none.
+func annotationAt(f *schema.Field) int {
+	if f.Extended == nil {
+		return -1
+	}
+	return slices.IndexFunc(f.Extended.Properties, func(p schema.Property) bool { return p.Name == AnnotationProperty && p.Kind == schema.PropertyString })
+}
+
+// annotationOf is the annotation of a node, empty if it has none; ok is false if it is not understood.
+func annotationOf(f *schema.Field) (k annotation, ok bool) {
+	i := annotationAt(f)
+	if i < 0 {
+		return k, true
+	}
+	k, err := parseAnnotation(string(f.Extended.Properties[i].Data))
+	return k, err == nil
+}
+
+// ArrowName is the name of the Arrow field of a named node.
+func ArrowName(f *schema.Field) string {
+	if k, ok := annotationOf(f); ok && k.hasName {
+		return k.name
+	}
+	return f.Name
+}
+
+// Named is a node with another name, and that of its Arrow field. An annotation that is not understood stays as it is.
+func Named(f schema.Field, name, arrowName string) schema.Field {
+	f.Name = name
+	k, ok := annotationOf(&f)
+	if !ok || !k.hasName && name == arrowName {
+		return f
+	}
+	e := &schema.Extended{Label: AnnotationLabel}
+	if f.Extended != nil {
+		e = &schema.Extended{Label: f.Extended.Label, Properties: slices.Clone(f.Extended.Properties)}
+	}
+	if i := annotationAt(&f); i >= 0 {
+		e.Properties = slices.Delete(e.Properties, i, i+1)
+	}
+	k.name, k.hasName = arrowName, name != arrowName
+	if text := k.text(k.typeText()); text != "" {
+		e.Properties = append(e.Properties, schema.Property{Name: AnnotationProperty, Kind: schema.PropertyString, Data: []byte(text)})
+	}
+	if f.Extended = e; e.Label == AnnotationLabel && len(e.Properties) == 0 {
+		f.Extended = nil
+	}
+	return f
+}
+
+// Retyped is an Arrow field with another type, without the labels of an extension type.
+func Retyped(f arrow.Field, dt arrow.DataType) arrow.Field {
+	f.Type = dt
+	var keys, values []string
+	for i, key := range f.Metadata.Keys() {
+		if key != extNameKey && key != extDataKey {
+			keys, values = append(keys, key), append(values, f.Metadata.Values()[i])
+		}
+	}
+	f.Metadata = arrow.NewMetadata(keys, values)
+	return f
+}
+
+// MadeOfParts reports whether the Arrow type of a nested node follows from its children, so that these may change.
+func MadeOfParts(f *schema.Field) bool {
+	k, ok := annotationOf(f)
+	label := f.Label()
+	return ok && (label == "" || label == AnnotationLabel) && len(k.wraps) == 0 && (f.Type != schema.Struct || k.base.name == "")
 }
 
 // term is a name with arguments.

@@ -194,12 +194,9 @@ func (r *reader) annotationOf(f *schema.Field) *parsed {
 	if ok {
 		return p
 	}
-	for _, prop := range f.Extended.Properties {
-		if prop.Name == AnnotationProperty && prop.Kind == schema.PropertyString {
-			p = &parsed{text: string(prop.Data)}
-			p.annotation, p.err = parseAnnotation(p.text)
-			break
-		}
+	if i := annotationAt(f); i >= 0 {
+		p = &parsed{text: string(f.Extended.Properties[i].Data)}
+		p.annotation, p.err = parseAnnotation(p.text)
 	}
 	r.parsed[f.Extended] = p
 	return p

@@ -46,7 +46,9 @@ func columnOf(n schema.Node, budget *schema.Budget) (c Column, err error) {
 	if c.Field, err = budget.Describe(n); err != nil {
 		return c, err
 	}
-	c.ID, c.Built = n.ID(), Missing
+	if c.ID, c.Built = n.ID(), Missing; n.Hidden() && c.Name == c.Internal {
+		c.Name = "" // the kind stands for it
+	}
 	for i := range n.NumChildren() {
 		child, err := n.Child(i)
 		if err != nil {
@@ -149,24 +151,27 @@ func flatten(columns []Column, flat []Column) ([]schema.Field, []Column) {
 // renumber are the indexes whose columns are all still there, by their new ids.
 func renumber(all []Index, moved map[uint32]uint32) (kept []Index) {
 	for _, x := range all {
-		d := proto.CloneOf(x.Descriptor)
-		if there(d, moved) {
-			x.Descriptor = d
-			kept = append(kept, x)
+		if !Covered(x.Descriptor, moved) {
+			continue
 		}
+		x.Descriptor = proto.CloneOf(x.Descriptor)
+		for _, f := range x.Descriptor.GetIndexedFields() {
+			for i, id := range f.SchemaIds {
+				f.SchemaIds[i] = moved[id]
+			}
+		}
+		kept = append(kept, x)
 	}
 	return kept
 }
 
-// there renumbers the columns of an index, and reports whether all are there.
-func there(d *shardpb.IndexDescriptor, moved map[uint32]uint32) bool {
+// Covered reports whether all columns of an index are among some schema ids.
+func Covered[V any](d *shardpb.IndexDescriptor, ids map[uint32]V) bool {
 	for _, f := range d.GetIndexedFields() {
-		for i, id := range f.SchemaIds {
-			to, ok := moved[id]
-			if !ok {
+		for _, id := range f.SchemaIds {
+			if _, ok := ids[id]; !ok {
 				return false
 			}
-			f.SchemaIds[i] = to
 		}
 	}
 	return true

@@ -134,7 +134,7 @@ func (r *Root) inherit(ctx context.Context, w *shardwriter.Writer, to *shardwrit
 			if i == 0 && field.Stripe == s.Of {
 				from[id] = field.ID
 			}
-			if field.Stripe != s.Of || field.ID != from[id] {
+			if field.Stripe != s.Of || field.ID != from[id] || field.Properties != nil {
 				from[id] = shardwriter.Missing
 			}
 		}

@@ -36,6 +36,8 @@ type Composed struct {
 type Field struct {
 	Stripe *shardfile.Stripe
 	ID     uint32
+	// Properties makes the custom properties of a stored field of those that it has; nil leaves them.
+	Properties func([]*commonpb.NameValuePair) []*commonpb.NameValuePair
 }
 
 // Missing is the ID of a field without values.
@@ -162,7 +164,7 @@ func (c *Composed) rawSize(ctx context.Context, finished map[uint32]*stripe.Node
 // field is the place of a field of the new stripe.
 func (c *Composed) field(id uint32) Field {
 	if c.Fields == nil {
-		return Field{c.Of, id}
+		return Field{Stripe: c.Of, ID: id}
 	}
 	return c.Fields[id]
 }
@@ -178,7 +180,7 @@ func (w *Writer) fieldNode(ctx context.Context, f Field, finished map[uint32]*st
 		n.id = id
 		return &n, nil
 	}
-	if to != nil && to.Descriptors && w.o.Edition != edition.Reference {
+	if to != nil && to.Descriptors && w.o.Edition != edition.Reference && f.Properties == nil {
 		at, ok, err := f.Stripe.DescriptorRef(ctx, f.ID)
 		if err != nil {
 			return nil, err
@@ -197,6 +199,10 @@ func (w *Writer) fieldNode(ctx context.Context, f Field, finished map[uint32]*st
 		}
 		return w.linkBuffer(ctx, f, b, to.URL)
 	})
+	if f.Properties != nil && err == nil {
+		n.field = proto.CloneOf(n.field)
+		n.field.CustomProperties = f.Properties(n.field.CustomProperties)
+	}
 	return &n, err
 }
 

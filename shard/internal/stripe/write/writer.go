@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
@@ -117,6 +118,14 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 	return w.err
 }
 
+// CheckBlockValues checks an option for the most values of a block; 0 is the default.
+func CheckBlockValues(option string, n int) error {
+	if n != 0 && (n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0) {
+		return fmt.Errorf("%s: %d is not 8192, 16384, 32768 or 65536", option, n)
+	}
+	return nil
+}
+
 // Rows is the number of rows written.
 func (w *Writer) Rows() int64 { return w.rows }
 
@@ -141,6 +150,25 @@ func (w *Writer) each(ctx context.Context, f func(i int) error) error {
 		})
 	}
 	return g.Wait()
+}
+
+// RowOf is the row within the call of [Writer.Write] that an error of it is about. Errors in nested columns have the number of an item instead, and no row.
+func RowOf(err error, columns []arrowmap.Column) (row int64, ok bool) {
+	var value *stripe.ValueError
+	var converted *convert.RowError
+	switch {
+	case errors.As(err, &value):
+		row = value.Row
+	case errors.As(err, &converted):
+		row = int64(converted.Row)
+	default:
+		return 0, false
+	}
+	var in *fault.Error
+	nested := errors.As(err, &in) && slices.ContainsFunc(columns, func(c arrowmap.Column) bool {
+		return len(c.Children) > 0 && schema.Escape(c.Arrow.Name) == in.Column
+	})
+	return row, !nested
 }
 
 // try calls f, whose panic is an error.

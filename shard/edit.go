@@ -1,0 +1,129 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/shard/internal/columns"
+	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// Change is a change of the columns or properties of a shard, for [Edit]: of [AddColumn], [AddColumns], [DropColumns], [RenameColumn], [OrderColumns],
+// [CastColumn], [SetProperty], [DropProperty], [SetColumnProperty] or [DropColumnProperty].
+//
+// A column is named by its path, as in a projection: "address.city" is a field of a struct. Fields of structs are changed as columns are, also those within
+// lists and maps. Items of lists, keys and values of maps, and alternatives of unions belong to their column.
+type Change = columns.Change
+
+// AddColumn adds a column at a path, with the values of an expression (docs/filters.md) for each row: "price * n". They are computed of the columns that the shard
+// has before all changes of the [Edit], for deleted rows, too. A path of several names adds a field to a struct, which is no item of a list.
+func AddColumn(path, expression string) Change { return columns.Add(path, expression) }
+
+// AddColumns adds the columns of another table. It has as many rows as the shard, whose deleted rows count ([Shard.NumRows]). The caller closes the source.
+func AddColumns(from provider.Source) Change { return columns.AddFrom(from) }
+
+// DropColumns leaves columns out, and indexes of them.
+func DropColumns(paths ...string) Change { return columns.Drop(paths...) }
+
+// RenameColumn gives a column another name, which is no path. Indexes of it stay.
+func RenameColumn(path, name string) Change { return columns.Rename(path, name) }
+
+// OrderColumns puts columns before the others, which keep their order. Fields of a struct are ordered among themselves.
+func OrderColumns(paths ...string) Change { return columns.Order(paths...) }
+
+// CastColumn gives a column another type. Its values are read, converted and written, and indexes of it are dropped. A value that the type does not hold exactly,
+// or a text that has none, is an error of [Edit].
+func CastColumn(path string, to arrow.DataType) Change { return columns.Cast(path, to) }
+
+// SetProperty sets a custom property of the shard. [Property] lists the types of values.
+func SetProperty(name string, value any) Change {
+	return columns.SetProperty("", Property{Name: name, Value: value}, false)
+}
+
+// DropProperty removes a custom property of the shard.
+func DropProperty(name string) Change { return columns.SetProperty("", Property{Name: name}, true) }
+
+// SetColumnProperty sets a custom property of a column in all stripes that have it. A comment on a column is its property "comment".
+func SetColumnProperty(path, name string, value any) Change {
+	return columns.SetProperty(path, Property{Name: name, Value: value}, false)
+}
+
+// DropColumnProperty removes a custom property of a column, if it has one.
+func DropColumnProperty(path, name string) Change {
+	return columns.SetProperty(path, Property{Name: name}, true)
+}
+
+// EditReport is what an [Edit] did, or would do. Sizes are bytes.
+type EditReport struct {
+	Kept    int64   // of the files of the shard, to which the new root refers
+	Dropped int64   // of columns and indexes, to which it refers no more
+	Read    int64   // of columns, of whose values new ones are made
+	Written int64   // of new columns; the root comes to it
+	Indexes []Index // that were dropped
+}
+
+// Edit makes changes, one after the other, and publishes them together by one new root (see [AddIndex]). Only the values of new columns are written; the root refers
+// to all others where they are. A mistake in a change is an error before anything is written, with [EditOptions.DryRun], too.
+//
+// A value that cannot be computed or converted is a [provider.ValueError] with its row. Whatever fails, the shard stays as it was. If it was replaced meanwhile,
+// the error wraps [storage.ErrChanged]. A shard with packed groups is refused if columns change their places.
+func Edit(ctx context.Context, location string, o EditOptions, changes ...Change) (*EditReport, error) {
+	report, p := &EditReport{}, (*columns.Plan)(nil)
+	err := replace(ctx, location, o, func(s *Shard, r root.Root) (_ root.Root, err error) {
+		if len(changes) == 0 {
+			return r, errNoChange
+		}
+		if err := cmp.Or(checkCoding("EditOptions.", r.Edition, o.Profile), write.CheckBlockValues("EditOptions.BlockValues", o.BlockValues)); err != nil {
+			return r, err
+		}
+		p, err = columns.New(ctx, s.file, s.table, r, columns.Options{
+			Encoding: encoding.Options{Profile: o.Profile, BlockValues: o.BlockValues}, Parallelism: o.Parallelism,
+			Memory: cmp.Or(o.MemoryBytes, DefaultScanBytes), TempDir: o.TempDir, Progress: o.Progress,
+		}, changes)
+		if err != nil {
+			return r, err
+		}
+		if r, err = p.Root(ctx); err != nil {
+			return r, err
+		}
+		return r, report.of(ctx, s, p)
+	})
+	if p != nil {
+		report.Written = p.Written()
+		p.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// of describes a plan.
+func (x *EditReport) of(ctx context.Context, s *Shard, p *columns.Plan) error {
+	sizes, err := p.Sizes(ctx)
+	if err != nil {
+		return err
+	}
+	kept := p.Kept()
+	x.Dropped, x.Read = sizes.Dropped, sizes.Read
+	for i, err := range s.table.AllIndexes(ctx) {
+		if err != nil {
+			return err
+		}
+		if root.Covered(i.Descriptor, kept) {
+			continue
+		}
+		d, err := s.describeIndex(ctx, i, false)
+		if err != nil {
+			return err
+		}
+		x.Indexes, x.Dropped = append(x.Indexes, d), x.Dropped+d.Size
+	}
+	x.Kept = sizes.Files - x.Dropped
+	return nil
+}

@@ -1,0 +1,177 @@
+package columns
+
+import (
+	"context"
+	"errors"
+
+	"github.com/amudai/amudai-go/encoding"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+)
+
+// Options are the options of [New].
+type Options struct {
+	Encoding    encoding.Options // of new columns; Features are those of the edition
+	Parallelism int
+	Memory      int64 // bytes of encoded values that wait in memory, and bytes of a scan
+	TempDir     string
+	Progress    func(done, total int64) // rows of new columns; it may be nil
+}
+
+// Plan is a change of a shard in the making.
+type Plan struct {
+	o       Options
+	file    *shardfile.File
+	table   table.Table // with all rows
+	stored  *schema.Schema
+	root    root.Root
+	columns []root.Column // Built of new ones is an index of sources, and they have no children yet
+	sources []*source
+	rows    []*rows
+	// properties are changes of the custom properties of columns.
+	properties map[placeOf]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair
+
+	projection *table.Projection // of what new columns are computed of; nil for nothing
+	written    int64
+}
+
+// placeOf is a column by its ids, as [root.Column] has them.
+type placeOf struct{ id, built uint32 }
+
+// New applies changes to the root of a shard. t is its table.
+func New(ctx context.Context, f *shardfile.File, t table.Table, r root.Root, o Options, changes []Change) (p *Plan, err error) {
+	p = &Plan{o: o, file: f, table: table.WithHidden(t), stored: r.Schema, root: r, properties: map[placeOf]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair{}}
+	p.o.Encoding.Features = r.Edition.Features()
+	if p.columns, err = r.Columns(); err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		if c.apply == nil {
+			return nil, errors.New("a change without content")
+		}
+		if err := c.apply(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// add adds the source of a new column, and returns its number.
+func (p *Plan) add(s *source) uint32 {
+	p.sources = append(p.sources, s)
+	return uint32(len(p.sources) - 1)
+}
+
+// Root is the changed root.
+func (p *Plan) Root(ctx context.Context) (root.Root, error) {
+	b, err := p.builder(ctx)
+	if err != nil {
+		return p.root, err
+	}
+	var build func(root.Stripe) root.Build
+	if len(b.sources) > 0 {
+		build = b.build
+	}
+	r, err := p.root.WithColumns(p.columns, build)
+	if err != nil {
+		return r, err
+	}
+	p.describe(&r)
+	r.Custom, err = root.WithNewColumns(r.Custom, r.Schema)
+	return r, err
+}
+
+// describe has the properties of stored columns changed.
+func (p *Plan) describe(r *root.Root) {
+	id := 0
+	var walk func([]root.Column)
+	walk = func(all []root.Column) {
+		for _, c := range all {
+			if change := p.properties[placeOf{c.ID, c.Built}]; change != nil && c.ID != root.Missing {
+				for i := range r.Stripes {
+					r.Stripes[i].Fields[id].Properties = change
+				}
+			}
+			id++
+			walk(c.Children)
+		}
+	}
+	walk(p.columns)
+}
+
+// Sizes are bytes of encoded values.
+type Sizes struct {
+	Files   int64 // of all files of the shard that are there
+	Dropped int64 // of columns to which the new root does not refer
+	Read    int64 // of columns of which new ones are computed
+}
+
+// Written is the number of bytes of values of new columns so far.
+func (p *Plan) Written() int64 { return p.written }
+
+// Sizes adds up bytes. Values in Parquet files are dropped and read without being counted.
+func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
+	if s.Files, err = p.file.Bytes(ctx); err != nil {
+		return s, err
+	}
+	kept, read := p.Kept(), map[uint32]bool{}
+	if p.projection != nil {
+		markIDs(p.projection.Columns, read)
+	}
+	for id := range p.stored.IDCount() {
+		if kept[id] && !read[id] {
+			continue
+		}
+		for _, stripe := range p.root.Stripes {
+			d, err := stripe.Of.Descriptor(ctx, id)
+			if err != nil {
+				return s, err
+			}
+			size := bytesOf(d)
+			if !kept[id] {
+				s.Dropped += size
+			}
+			if read[id] {
+				s.Read += size
+			}
+		}
+	}
+	return s, nil
+}
+
+// Kept are the schema ids that the shard has so far, and that it keeps.
+func (p *Plan) Kept() map[uint32]bool {
+	kept := map[uint32]bool{}
+	var walk func([]root.Column)
+	walk = func(all []root.Column) {
+		for _, c := range all {
+			if c.ID != root.Missing {
+				kept[c.ID] = true
+			}
+			walk(c.Children)
+		}
+	}
+	walk(p.columns)
+	return kept
+}
+
+func markIDs(all []table.Column, ids map[uint32]bool) {
+	for i := range all {
+		ids[all[i].ID] = true
+		markIDs(all[i].Children, ids)
+	}
+}
+
+// bytesOf is the size of the buffers of a field.
+func bytesOf(d *shardpb.StripeFieldDescriptor) (n int64) {
+	for _, e := range d.GetEncodings() {
+		for _, b := range e.GetNative().GetBuffers() {
+			n += int64(b.GetBuffer().GetRange().GetEnd() - b.GetBuffer().GetRange().GetStart())
+		}
+	}
+	return n
+}
