@@ -48,8 +48,8 @@ type MergeReport struct {
 // values are read. Columns are matched by their names, at every depth; one that a shard lacks is null in its rows. Columns of one name must have the same type, or the error
 // names them. Deleted rows stay deleted, and properties stay that all shards have.
 //
-// The files of the shards must stay as they are. A later change of one of them by this library does not change the merged shard, since it publishes a
-// new root; the files that it refers to then stay, too.
+// The files of the shards must stay. A single-file shard in a store with links ([storage.Linker]), such as local files, gets a second name in its folder, to which the
+// new shard refers: it may be changed, replaced and removed. In other stores a change of it, which replaces its root, makes the merged shard unreadable.
 //
 // Indexes of stripes stay. Those of whole shards which all shards have, with the same properties, are joined, for which they are read. Others become indexes of the stripe of a
 // shard of one stripe; the new shard lacks the rest.

@@ -2,6 +2,7 @@ package shard_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -184,4 +185,28 @@ func TestMergeIndexes(t *testing.T) {
 		}
 	}
 	require.Equal(t, want, n)
+}
+
+// A merged shard shows the rows that its shards had, whatever becomes of these.
+func TestMergedShardsMayChange(t *testing.T) {
+	dir := t.TempDir()
+	var locations []string
+	for i := range 2 {
+		location := filepath.Join(dir, fmt.Sprintf("%d.amudai.shard", i))
+		require.NoError(t, os.Rename(editable(t, 500, shard.WriterOptions{StripeRows: 200}), location))
+		locations = append(locations, location)
+	}
+	out := filepath.Join(dir, "merged.amudai.shard")
+	_, err := shard.Merge(t.Context(), out, locations, shard.MergeOptions{})
+	require.NoError(t, err)
+	want := shownIDs(t, out, filter.Expr{})
+	require.Len(t, want, 1000)
+	_, err = shard.Delete(t.Context(), locations[0], shard.EditOptions{}, shard.Rows{Where: filter.Lt(filter.Col("id"), 300)})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(locations[1]))
+	require.Equal(t, want, shownIDs(t, out, filter.Expr{}))
+	_, err = shard.Delete(t.Context(), out, shard.EditOptions{}, shard.Rows{Ranges: []shard.RowRange{{From: 0, To: 999}}})
+	require.NoError(t, err)
+	require.Equal(t, []int64{499}, shownIDs(t, out, filter.Expr{}))
+	require.Len(t, shownIDs(t, locations[0], filter.Expr{}), 200)
 }

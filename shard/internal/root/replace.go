@@ -119,13 +119,28 @@ func dataName(ctx context.Context, root storage.Reader, directory shardfile.Rang
 
 // link gives the old root its second name, the URL data.
 func (f *old) link(ctx context.Context, data string) error {
-	err := errors.ErrUnsupported
-	if l, ok := f.store.(storage.Linker); ok {
-		err = l.Link(ctx, f.Location(), data)
-	}
+	err := f.linkOnly(ctx, data)
 	if errors.Is(err, errors.ErrUnsupported) {
-		err = f.copy(ctx, data)
+		err = f.checkLink(ctx, data, f.copy(ctx, data))
 	}
+	return err
+}
+
+// linkOnly is link where the store has links, so that nothing is copied. Otherwise the error wraps errors.ErrUnsupported.
+func (f *old) linkOnly(ctx context.Context, data string) error {
+	l, ok := f.store.(storage.Linker)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	err := l.Link(ctx, f.Location(), data)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return f.checkLink(ctx, data, err)
+}
+
+// checkLink checks that data is the old root, after an attempt to make it so.
+func (f *old) checkLink(ctx context.Context, data string, err error) error {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}

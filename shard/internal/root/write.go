@@ -43,6 +43,9 @@ func Publish(ctx context.Context, location string, o shardwriter.Options, roots 
 // Refer writes a new shard at location that refers to the data of a root where they are. policy allows references to folders other than that of the
 // new shard, which readers have to allow again. The options are those of the root but Store and Overwrite. size is that of the new shard.
 func Refer(ctx context.Context, location string, o shardwriter.Options, policy container.Policy, r Root) (size int64, err error) {
+	if o.Store, err = storeOf(o.Store, location); err != nil {
+		return 0, err
+	}
 	o.Layout = shardwriter.TwoLevel
 	w, err := r.create(ctx, location, o)
 	if err != nil {
@@ -50,8 +53,10 @@ func Refer(ctx context.Context, location string, o shardwriter.Options, policy c
 	}
 	var refused error
 	allowed := map[string]bool{}
+	names := r.secondNames(ctx, o.Store)
 	err = r.write(ctx, w, &shardwriter.Links{URL: func(a storage.Reader) string {
-		url := shardfile.URLOf(a)
+		url, err := names(a)
+		refused = cmp.Or(refused, err)
 		if !allowed[url] {
 			if _, err := container.Resolve(w.URL(), w.URL(), container.Relative(w.URL(), url), policy); err != nil {
 				refused = cmp.Or(refused, err)
@@ -65,6 +70,43 @@ func Refer(ctx context.Context, location string, o shardwriter.Options, policy c
 	}
 	err = w.Close(ctx)
 	return w.Size(), err
+}
+
+// secondNames returns the URL of an artifact that a new root refers to. Roots get their second name first, where the store has links, so that the data stay when
+// such a root is changed.
+func (r *Root) secondNames(ctx context.Context, store storage.Store) func(storage.Reader) (string, error) {
+	roots, named := map[storage.Reader]*shardfile.File{}, map[storage.Reader]string{}
+	add := func(f *shardfile.File) { roots[f.Root()] = f }
+	for _, s := range r.Stripes {
+		if s.Of != nil {
+			add(s.Of.File())
+		}
+		for _, x := range s.Indexes {
+			if x.File != nil {
+				add(x.File)
+			}
+		}
+	}
+	return func(a storage.Reader) (string, error) {
+		url := shardfile.URLOf(a)
+		f := roots[a]
+		if f == nil || isNamed(url) {
+			return url, nil
+		}
+		if name, ok := named[a]; ok {
+			return name, nil
+		}
+		name, err := dataName(ctx, a, f.DirectoryRange())
+		if err == nil {
+			name = container.Container(url) + name
+			err = (&old{File: f, store: store, url: url}).linkOnly(ctx, name)
+		}
+		if errors.Is(err, errors.ErrUnsupported) {
+			name, err = url, nil
+		}
+		named[a] = name
+		return name, err
+	}
 }
 
 // create begins a shard with the schema and the properties of the root.
