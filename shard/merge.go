@@ -11,6 +11,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/merging"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
@@ -78,7 +79,7 @@ func Merge(ctx context.Context, location string, shards []string, o MergeOptions
 		return nil, err
 	}
 	r = &MergeReport{}
-	merged, err := root.Merge(roots, indexing.Options{Parallelism: o.Parallelism, TempDir: o.TempDir}, func(d *shardpb.IndexDescriptor) {
+	merged, err := merging.Merge(roots, indexing.Options{Parallelism: o.Parallelism, TempDir: o.TempDir}, func(d *shardpb.IndexDescriptor) {
 		if !slices.Contains(r.Dropped, d.GetIndexType()) {
 			r.Dropped = append(r.Dropped, d.GetIndexType())
 		}

@@ -35,7 +35,7 @@ var rows = [][]string{
 	{"shard/internal/inspect", "shard/internal/verify", "shard/internal/columns"},
 	{"internal/verification"},
 	{"table/provider"},
-	{"shard/internal/importer"},
+	{"shard/internal/importer", "shard/internal/merging"},
 	{"shard/internal/root"},
 	{"shard/internal/indexing", "shard/internal/shardtable"},
 	{"shard/internal/reference"},

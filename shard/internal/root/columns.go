@@ -95,13 +95,16 @@ func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, err
 	if r.Schema, err = schema.Parse(message); err != nil {
 		return r, err
 	}
-	moved := map[uint32]uint32{}
+	moved, same := map[uint32]uint32{}, len(flat) == int(old.IDCount())
 	for id, c := range flat {
-		if c.ID != Missing {
+		if same = same && c.ID == uint32(id); c.ID != Missing {
 			moved[c.ID] = uint32(id)
 		}
 	}
-	if r.features().Has(edition.PackedGroups) {
+	if same { // but for names
+		return r, nil
+	}
+	if r.Features().Has(edition.PackedGroups) {
 		for id := range old.IDCount() {
 			if to, ok := moved[id]; !ok || to != id {
 				return r, fmt.Errorf("columns of a shard with packed groups refer to each other by their place: compact it first, without groups")
@@ -177,8 +180,8 @@ func Covered[V any](d *shardpb.IndexDescriptor, ids map[uint32]V) bool {
 	return true
 }
 
-// features are the features that the root has so far.
-func (r *Root) features() (s edition.Set) {
+// Features are those that the root has so far.
+func (r *Root) Features() (s edition.Set) {
 	for _, p := range r.Standard {
 		if names, ok := p.Value.(string); ok && p.Name == shardfile.PropertyFeatures {
 			known, _ := edition.ParseSet(names)

@@ -1,4 +1,5 @@
-package root
+// Package merging plans the root of the stripes of several shards.
+package merging
 
 import (
 	"context"
@@ -12,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
 
@@ -20,32 +22,29 @@ import (
 //
 // Indexes of whole shards that all have are joined when the root is written. Others become those of the stripe of a shard of one stripe, or are left out, of which
 // dropped is told: now, or when they turn out not to be joinable.
-func Merge(roots []Root, o indexing.Options, dropped func(*shardpb.IndexDescriptor)) (Root, error) {
+func Merge(roots []root.Root, o indexing.Options, dropped func(*shardpb.IndexDescriptor)) (root.Root, error) {
 	united, err := unite(roots)
 	if err != nil {
-		return Root{}, err
+		return root.Root{}, err
 	}
 	out := roots[0]
 	out.Stripes, out.Indexes = nil, nil
 	var features edition.Set
-	owns := make([]Root, len(roots))
+	owns := make([]root.Root, len(roots))
 	for i, r := range roots {
 		if owns[i], err = r.WithColumns(of(united, i), nil); err != nil {
-			return Root{}, err
+			return root.Root{}, err
 		}
 	}
 	out.Schema = owns[0].Schema
 	if out.Indexes, err = joinable(owns, o, dropped); err != nil {
-		return Root{}, err
+		return root.Root{}, err
 	}
 	for i, r := range roots {
 		own := owns[i]
-		for k, s := range own.Stripes {
+		for _, s := range own.Stripes {
 			if len(own.Stripes) == 1 {
 				s.Indexes, own.Indexes = append(slices.Clip(s.Indexes), own.Indexes...), nil
-			}
-			if sameColumns(r, united, i) {
-				s.Fields = r.Stripes[k].Fields
 			}
 			out.Stripes = append(out.Stripes, s)
 		}
@@ -55,7 +54,7 @@ func Merge(roots []Root, o indexing.Options, dropped func(*shardpb.IndexDescript
 		if r.Edition != edition.Reference || anyMissing(united, i) {
 			out.Edition = edition.E2026
 		}
-		features |= r.features()
+		features |= r.Features()
 		out.Created = spanOf(out.Created, r.Created)
 		out.Custom = slices.DeleteFunc(slices.Clone(out.Custom), func(p shardfile.Property) bool {
 			return !slices.ContainsFunc(r.Custom, func(q shardfile.Property) bool { return p.Name == q.Name && sameValue(p.Value, q.Value) })
@@ -68,7 +67,7 @@ func Merge(roots []Root, o indexing.Options, dropped func(*shardpb.IndexDescript
 }
 
 // joinable takes the indexes out of roots of one schema that all of them have, and returns those that join them.
-func joinable(roots []Root, o indexing.Options, dropped func(*shardpb.IndexDescriptor)) (joined []Index, err error) {
+func joinable(roots []root.Root, o indexing.Options, dropped func(*shardpb.IndexDescriptor)) (joined []root.Index, err error) {
 	if len(roots) == 1 {
 		joined, roots[0].Indexes = roots[0].Indexes, nil
 		return joined, nil
@@ -87,7 +86,7 @@ func joinable(roots []Root, o indexing.Options, dropped func(*shardpb.IndexDescr
 		}
 		at := make([]int, len(roots))
 		for i, r := range roots {
-			at[i] = slices.IndexFunc(r.Indexes, func(y Index) bool { return index.SameDefinition(x.Descriptor, y.Descriptor) })
+			at[i] = slices.IndexFunc(r.Indexes, func(y root.Index) bool { return index.SameDefinition(x.Descriptor, y.Descriptor) })
 		}
 		if slices.Contains(at, -1) {
 			continue
@@ -96,12 +95,12 @@ func joinable(roots []Root, o indexing.Options, dropped func(*shardpb.IndexDescr
 		if err != nil {
 			return nil, err
 		}
-		var all []Index
+		var all []root.Index
 		for i := range roots {
 			all = append(all, roots[i].Indexes[at[i]])
 			roots[i].Indexes = slices.Delete(slices.Clone(roots[i].Indexes), at[i], at[i]+1)
 		}
-		joined = append(joined, Join(p, all, o, func(context.Context) (*indexing.Built, error) {
+		joined = append(joined, root.Join(p, all, o, func(context.Context) (*indexing.Built, error) {
 			dropped(x.Descriptor)
 			return nil, nil
 		}))
@@ -129,12 +128,12 @@ func sameValue(a, b any) bool {
 // unitedColumn is a column of several roots.
 type unitedColumn struct {
 	schema.Field
-	ids      []uint32 // of each root, or Missing
+	ids      []uint32 // of each root, or root.Missing
 	children []*unitedColumn
 }
 
 // unite are the columns of all roots.
-func unite(roots []Root) (all []*unitedColumn, err error) {
+func unite(roots []root.Root) (all []*unitedColumn, err error) {
 	for i, r := range roots {
 		columns, err := r.Columns()
 		if err == nil {
@@ -149,7 +148,7 @@ func unite(roots []Root) (all []*unitedColumn, err error) {
 }
 
 // add adds the columns of root i.
-func add(all []*unitedColumn, columns []Column, i int, path string) ([]*unitedColumn, error) {
+func add(all []*unitedColumn, columns []root.Column, i int, path string) ([]*unitedColumn, error) {
 	byName := map[[2]string]*unitedColumn{}
 	for _, u := range all {
 		byName[[2]string{u.Name, u.Internal}] = u
@@ -171,7 +170,7 @@ func add(all []*unitedColumn, columns []Column, i int, path string) ([]*unitedCo
 }
 
 // add adds the column of root i.
-func (u *unitedColumn) add(c Column, i int, path string) error {
+func (u *unitedColumn) add(c root.Column, i int, path string) error {
 	path = schema.JoinPath(path, c.Name)
 	if len(u.ids) > i {
 		return fmt.Errorf("two columns are called %s", path)
@@ -211,7 +210,7 @@ func (u *unitedColumn) add(c Column, i int, path string) error {
 // fill says that the column is missing in the roots so far, of which there are n, that did not add it.
 func (u *unitedColumn) fill(n int) {
 	for len(u.ids) < n {
-		u.ids = append(u.ids, Missing)
+		u.ids = append(u.ids, root.Missing)
 	}
 }
 
@@ -227,26 +226,15 @@ func fill(all []*unitedColumn, n int) {
 }
 
 // of are the columns as those of root i.
-func of(all []*unitedColumn, i int) []Column {
-	columns := make([]Column, len(all))
+func of(all []*unitedColumn, i int) []root.Column {
+	columns := make([]root.Column, len(all))
 	for k, u := range all {
-		columns[k] = Column{Field: u.Field, ID: u.ids[i], Built: Missing, Children: of(u.children, i)}
+		columns[k] = root.Column{Field: u.Field, ID: u.ids[i], Built: root.Missing, Children: of(u.children, i)}
 	}
 	return columns
 }
 
 // anyMissing reports whether root i lacks a column.
 func anyMissing(all []*unitedColumn, i int) bool {
-	return slices.ContainsFunc(all, func(u *unitedColumn) bool { return u.ids[i] == Missing || anyMissing(u.children, i) })
-}
-
-// sameColumns reports whether root i has all columns, with the ids that they have in the merged one.
-func sameColumns(r Root, all []*unitedColumn, i int) bool {
-	_, flat := flatten(of(all, i), nil)
-	for id, c := range flat {
-		if c.ID != uint32(id) {
-			return false
-		}
-	}
-	return len(flat) == int(r.Schema.IDCount())
+	return slices.ContainsFunc(all, func(u *unitedColumn) bool { return u.ids[i] == root.Missing || anyMissing(u.children, i) })
 }
