@@ -52,10 +52,11 @@ type Writer struct {
 // put appends n bits, of which x has no others set. n is at most 56.
 func (w *Writer) put(x uint64, n uint) {
 	w.word |= x << w.n
-	for w.n += n; w.n >= 8; w.n -= 8 {
-		w.Bytes = append(w.Bytes, byte(w.word))
-		w.word >>= 8
-	}
+	w.n += n
+	whole := w.n / 8 // bytes; those behind them are written again
+	w.Bytes = binary.LittleEndian.AppendUint64(w.Bytes, w.word)[:len(w.Bytes)+int(whole)]
+	w.word >>= 8 * whole
+	w.n %= 8
 }
 
 // Align completes the last byte with zeros, so that the next list begins with a byte.
