@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,15 +12,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/s3"
+	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -124,7 +130,7 @@ func TestMoveKeepsSharedFiles(t *testing.T) {
 	require.Len(t, filesIn(t, dir), 2, "the root that shares a stripe, and the stripe")
 }
 
-// Files that are damaged are not passed on, and other files are not replaced.
+// Other files are not replaced.
 func TestRelocateRefuses(t *testing.T) {
 	old, dir := t.TempDir(), t.TempDir()
 	livingShards["two-level"](t, old)
@@ -148,14 +154,6 @@ func TestRelocateRefuses(t *testing.T) {
 	require.NoError(t, err)
 	requireSound(t, to)
 
-	require.NoError(t, os.Remove(to))
-	require.NoError(t, os.Remove(taken))
-	b[len(b)/2] ^= 1
-	require.NoError(t, os.WriteFile(stripe[0], b, 0o666))
-	_, err = Relocate(t.Context(), from, to, RelocateOptions{Move: true})
-	require.ErrorContains(t, err, "is damaged")
-	require.NoFileExists(t, to)
-	require.FileExists(t, from)
 	_, err = Relocate(t.Context(), from, to, RelocateOptions{Open: OpenOptions{Directory: &ByteRange{}}})
 	require.ErrorContains(t, err, "Directory")
 }
@@ -164,13 +162,13 @@ func TestRelocateRefuses(t *testing.T) {
 func TestRelocateFaults(t *testing.T) {
 	t.Parallel() // it waits for disks
 	two := TwoLevel
-	for kind, write := range livingShards {
+	for _, kind := range []string{"single, changed", "two-level"} {
 		before := t.TempDir()
-		write(t, before)
+		livingShards[kind](t, before)
 		want, _ := rowsWhere(t, filepath.Join(before, "x.shard"), termQuestions[0], OpenOptions{}, 0)
 		for _, o := range []RelocateOptions{{}, {Move: true}, {Move: true, Layout: &two}} {
 			for _, op := range faultstore.Ops {
-				for k := 1; ; k += sweep.Step(23) {
+				for k := 1; ; k += sweep.Step(61) {
 					dir := t.TempDir()
 					from, to := filepath.Join(dir, "old", "x.shard"), filepath.Join(dir, "new", "x.shard")
 					require.NoError(t, os.CopyFS(filepath.Dir(from), os.DirFS(before)))
@@ -205,6 +203,141 @@ func TestRelocateFaults(t *testing.T) {
 						requireAnswers(t, to, want)
 					}
 				}
+			}
+		}
+	}
+}
+
+// A shard that refers to Parquet files takes those beside it along, and leaves them where they are.
+func TestRelocateImported(t *testing.T) {
+	old, dir := t.TempDir(), t.TempDir()
+	batch := logLines(600)
+	defer batch.Release()
+	data := tabletest.Write(t, parquet.New(parquet.Options{RowGroupRows: 200}), array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch}))
+	file := filepath.Join(old, "lines.parquet")
+	require.NoError(t, os.WriteFile(file, []byte(data), 0o666))
+	from, to := filepath.Join(old, "x.shard"), filepath.Join(dir, "x.shard")
+	require.NoError(t, Import(t.Context(), from, []string{file}, ImportOptions{}))
+	two := TwoLevel
+	_, err := Relocate(t.Context(), from, to, RelocateOptions{Layout: &two})
+	require.ErrorIs(t, err, ErrUnsupported)
+	require.Empty(t, filesIn(t, dir))
+	all, err := Relocate(t.Context(), from, to, RelocateOptions{Move: true})
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Equal(t, []string{"lines.parquet"}, filesIn(t, old), "it is not the shard's")
+	require.Equal(t, []string{"lines.parquet", "x.shard"}, filesIn(t, dir))
+	requireSound(t, to)
+
+	// Files elsewhere stay there.
+	var anywhere Policy
+	anywhere.Allow = func(string) error { return nil }
+	far := filepath.Join(t.TempDir(), "y.shard")
+	require.NoError(t, Import(t.Context(), filepath.Join(dir, "y.shard"), []string{file}, ImportOptions{Policy: anywhere}))
+	all, err = Relocate(t.Context(), filepath.Join(dir, "y.shard"), far, RelocateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, RelocatedStays, all[1].How)
+	rep, err := Verify(t.Context(), far, OpenOptions{Policy: anywhere}, provider.VerifyOptions{})
+	require.NoError(t, err)
+	require.True(t, rep.OK(), "%v", rep.Problems)
+}
+
+// Several shards in a file stay together.
+func TestRelocatePacked(t *testing.T) {
+	old := t.TempDir()
+	var shards []*Shard
+	for _, name := range []string{"single", "two-level"} {
+		dir := t.TempDir()
+		livingShards[name](t, dir)
+		s, err := Open(t.Context(), filepath.Join(dir, "x.shard"), OpenOptions{})
+		require.NoError(t, err)
+		defer s.Close()
+		shards = append(shards, s)
+	}
+	require.NoError(t, Pack(t.Context(), filepath.Join(old, "x.shard"), PackOptions{}, shards...))
+	two := TwoLevel
+	for _, layout := range []*Layout{nil, &two} {
+		dir := t.TempDir()
+		to := filepath.Join(dir, "x.shard")
+		_, err := Relocate(t.Context(), filepath.Join(old, "x.shard"), to, RelocateOptions{Layout: layout})
+		require.NoError(t, err)
+		c, err := Collect(t.Context(), dir, CollectOptions{OlderThan: 1})
+		require.NoError(t, err)
+		require.Empty(t, c.Unreferenced, "the first shard needs them, too")
+		ranges, err := Directories(t.Context(), to, "", OpenOptions{})
+		require.NoError(t, err)
+		require.Len(t, ranges, 2)
+		for i := range ranges {
+			rep, err := Verify(t.Context(), to, OpenOptions{Directory: &ranges[i]}, provider.VerifyOptions{})
+			require.NoError(t, err)
+			require.True(t, rep.OK(), "%v", rep.Problems)
+		}
+	}
+}
+
+// Shards of the reference keep their files, whose names are no checksums.
+func TestRelocateGoldens(t *testing.T) {
+	for _, name := range []string{"layouts/twolevel-3-plain/twolevel-3-plain.amudai.shard", "stripes/mixed-4-twolevel/mixed-4-twolevel.amudai.shard"} {
+		from := filepath.Join(testdata.Goldens(t), filepath.FromSlash(name))
+		if _, err := os.Stat(from); err != nil {
+			t.Skip("not among the selection of goldens")
+		}
+		single, two := SingleFile, TwoLevel
+		for _, layout := range []*Layout{nil, &single, &two} {
+			to := filepath.Join(t.TempDir(), "x.shard")
+			_, err := Relocate(t.Context(), from, to, RelocateOptions{Layout: layout})
+			require.NoError(t, err)
+			rep, err := Verify(t.Context(), to, OpenOptions{}, provider.VerifyOptions{})
+			require.NoError(t, err)
+			require.True(t, rep.OK(), "%v", rep.Problems)
+		}
+	}
+}
+
+// Any request of a move in a store may fail, or its answer be lost: it is sent again, and what is there is compared.
+func TestMoveWithLostAnswers(t *testing.T) {
+	dir := t.TempDir()
+	livingShards["two-level"](t, dir)
+	objects := map[string][]byte{}
+	for _, name := range filesIn(t, dir) {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		objects["a/"+name] = b
+	}
+	for _, lost := range []bool{false, true} {
+		for k := 1; ; k++ {
+			server := fakes3.New(t)
+			for key, b := range objects {
+				server.Put(key, b)
+			}
+			if lost {
+				server.Lost = func(n int, _ *http.Request) bool { return n == k }
+			} else {
+				server.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
+					if n == k {
+						fakes3.Fail(w, 503, "SlowDown")
+					}
+					return n == k
+				}
+			}
+			store := s3.New(s3.Options{Backoff: 1})
+			all, err := Relocate(t.Context(), "s3://bucket/a/x.shard", "s3://bucket/b/x.shard", RelocateOptions{Open: OpenOptions{Store: store}, To: store, Move: true, Parallelism: 1})
+			require.NoError(t, err, "request %d", k)
+			for _, f := range all {
+				require.Equal(t, RelocatedByStore, f.How)
+			}
+			require.Len(t, server.Keys(), len(objects))
+			for key, b := range objects {
+				require.Equal(t, b, server.Object("b"+key[1:]))
+			}
+			require.Zero(t, server.Uploads())
+			if len(server.Requests()) < k {
+				server.Put("b/0123456789abcdef.amudai.stripe", []byte("unused"))
+				c, err := Collect(t.Context(), "s3://bucket/b", CollectOptions{Store: store, Remove: true})
+				require.NoError(t, err)
+				require.Equal(t, 1, c.Removed)
+				require.Len(t, server.Keys(), len(objects))
+				break
 			}
 		}
 	}

@@ -248,8 +248,8 @@ func (s *Server) listParts(w http.ResponseWriter, u *upload) {
 // list answers with pages of three objects.
 func (s *Server) list(w http.ResponseWriter, prefix, after string) {
 	type entry struct {
-		Key, ETag string
-		Size      int
+		Key, ETag, LastModified string
+		Size                    int
 	}
 	var out struct {
 		XMLName               xml.Name `xml:"ListBucketResult"`
@@ -259,7 +259,7 @@ func (s *Server) list(w http.ResponseWriter, prefix, after string) {
 	}
 	keys, more := s.Page(prefix, after)
 	for _, key := range keys {
-		out.Contents = append(out.Contents, entry{key, s.Objects[key].Tag, len(s.Objects[key].Bytes)})
+		out.Contents = append(out.Contents, entry{key, s.Objects[key].Tag, "2026-01-02T03:04:05.678Z", len(s.Objects[key].Bytes)})
 	}
 	if more {
 		out.IsTruncated, out.NextContinuationToken = true, keys[len(keys)-1]

@@ -95,6 +95,11 @@ func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected,
 	if err != nil {
 		return c, err
 	}
+	still := map[storage.Info]bool{}
+	for _, info := range again.named {
+		still[untimed(info)] = true
+	}
+	c.Unreferenced = slices.DeleteFunc(c.Unreferenced, func(info storage.Info) bool { return !still[untimed(info)] }) // written again meanwhile
 	for _, info := range c.Unreferenced {
 		if err := store.Remove(ctx, info.Location); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return c, err
@@ -105,6 +110,11 @@ func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected,
 		}
 	}
 	return c, nil
+}
+
+func untimed(info storage.Info) storage.Info {
+	info.Modified = time.Time{}
+	return info
 }
 
 func storeOf(given storage.Store, location string) (storage.Store, error) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"reflect"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -58,7 +57,7 @@ func (c *copying) copy(ctx context.Context, r storage.Reader, from, to string, o
 	}
 	size, sizeErr := r.Size(ctx)
 	if sizeErr == nil {
-		sizeErr = c.compare(ctx, r, from, to, size, c.served || c.copier() == nil || !isNamed(from))
+		sizeErr = c.compare(ctx, r, to, size, c.served || c.copier() == nil || !isNamed(from))
 	}
 	if errors.Is(sizeErr, errDiffers) {
 		return "", fmt.Errorf("%s has other content: %w", to, err)
@@ -87,7 +86,7 @@ func (c *copying) publish(ctx context.Context, r storage.Reader, from, to string
 		}
 		if err == nil {
 			c.done(size)
-			return Served, c.compare(ctx, r, from, to, size, c.served)
+			return Served, c.compare(ctx, r, to, size, c.served)
 		}
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return "", err
@@ -99,9 +98,6 @@ func (c *copying) publish(ctx context.Context, r storage.Reader, from, to string
 	}
 	hash := xxh3.New()
 	err = shardwriter.CopyRange(ctx, io.MultiWriter(counted(c.done), hash, &storage.IOWriter{Context: ctx, Writer: out}), r, shardfile.Range{End: size})
-	if err == nil {
-		err = checkName(from, hash.Sum64())
-	}
 	if err != nil {
 		return "", errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 	}
@@ -128,16 +124,8 @@ func (c counted) Write(p []byte) (int, error) {
 // errDiffers is the error of a copy that is not equal to the original.
 var errDiffers = errors.New("the copy is not equal to the original")
 
-// checkName compares the checksum of an artifact with its name, if that is its checksum.
-func checkName(location string, sum uint64) error {
-	if isNamed(location) && !strings.HasSuffix(location, DataSuffix) && !strings.Contains(location, fmt.Sprintf("%016x.amudai.", sum)) {
-		return fmt.Errorf("%s is damaged: the checksum of its bytes is %016x", location, sum)
-	}
-	return nil
-}
-
 // compare compares an artifact that is a copy with the original: its size, and its bytes if they are to be read.
-func (c *copying) compare(ctx context.Context, r storage.Reader, from, to string, size int64, read bool) error {
+func (c *copying) compare(ctx context.Context, r storage.Reader, to string, size int64, read bool) error {
 	if !read {
 		there, err := c.to.Open(ctx, to)
 		if err != nil {
@@ -151,9 +139,6 @@ func (c *copying) compare(ctx context.Context, r storage.Reader, from, to string
 	}
 	hash := xxh3.New()
 	if err := shardwriter.CopyRange(ctx, hash, r, shardfile.Range{End: size}); err != nil {
-		return err
-	}
-	if err := checkName(from, hash.Sum64()); err != nil {
 		return err
 	}
 	sum, err := c.sum(ctx, to, size)
