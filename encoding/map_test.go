@@ -56,9 +56,14 @@ func TestMapRoundTrip(t *testing.T) {
 		var want []BlockEntry
 		var pos uint64
 		var off int64
-		for range count {
+		each := rapid.SampledFrom([]int{0, 0, 1, 512}).Draw(t, "each") // values of a block, 0 for any
+		odd := rapid.SampledFrom([]int{count - 1, count, count / 2}).Draw(t, "odd")
+		for i := range count {
 			seed = seed*6364136223846793005 + 1442695040888963407
 			n, size := 1+int(seed>>33)%most, 1+int(seed>>40)%most
+			if each > 0 && i != odd {
+				n = each
+			}
 			b.Add(n, size)
 			want = append(want, BlockEntry{pos, n, off, size})
 			pos += uint64(n)
@@ -89,10 +94,16 @@ func TestMapRoundTrip(t *testing.T) {
 
 // A flipped bit or a cut gives an error or the same positions and sizes.
 func TestDamagedMap(t *testing.T) {
-	for _, count := range []int{1, 5, 1030} {
+	for _, count := range []int{1, 5, -40, 1030} {
 		var b BlockMapBuilder
+		regular := count < 0
+		count = max(count, -count)
 		for i := range count {
-			b.Add(1000+i%7, 500+(i*37)%400)
+			n := 1000 + i%7
+			if regular {
+				n = 1000 - i/(count-1)*300 // the last one has less
+			}
+			b.Add(n, 500+(i*37)%400)
 		}
 		good := b.Append(nil)
 		size := pad16(b.DataSize())

@@ -252,7 +252,10 @@ func ReadInto(ctx context.Context, r Reader, buf []byte, offset, n int64) ([]byt
 	} else if err := CheckRange(offset, n, size); err != nil {
 		return nil, err
 	}
-	b := slices.Grow(buf[:0], int(min(max(n, 1), trustedBytes))) // not nil, for no bytes either
+	b := buf[:0]
+	if first := int(min(max(n, 1), trustedBytes)); cap(b) < first { // not nil, for no bytes either
+		b = make([]byte, 0, first)
+	}
 	for done := int64(0); ; {
 		end := min(n, max(2*done, trustedBytes, int64(cap(b))))
 		if int64(cap(b)) < end {

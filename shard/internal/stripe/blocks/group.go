@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
+	"math"
 
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -128,8 +129,13 @@ func memberOf(raw []byte, k int) (block []byte, offset int) {
 		return nil, 0
 	}
 	offset = GroupHeaderLen(members)
-	for i := range k {
-		offset += int(sizeOf(raw, i))
+	sizes := raw[4:][:4*k]
+	for ; len(sizes) >= 8; sizes = sizes[8:] {
+		two := binary.LittleEndian.Uint64(sizes)
+		offset += int(two&math.MaxUint32 + two>>32)
+	}
+	if len(sizes) > 0 {
+		offset += int(binary.LittleEndian.Uint32(sizes))
 	}
 	end := offset + int(sizeOf(raw, k))
 	return raw[offset:end:end], offset

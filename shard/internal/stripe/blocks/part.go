@@ -1,6 +1,8 @@
 package blocks
 
 import (
+	"math"
+
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -52,11 +54,13 @@ func (r *Reader) parts(s *Scratch, rows rowset.Set) ([]Part, error) {
 	s.entries = r.Map.Append(s.entries[:0], first, last+1)
 	at := 0
 	for i, e := range s.entries {
-		start := int64(e.First)
-		p := Part{BlockEntry: e, ordinal: first + i, At: at, Rows: rows.Clip(start, start+int64(e.N)).Shift(-start)}
-		if p.Count = int(p.Rows.Len()); p.Count == 0 {
+		start, end := int64(e.First), int64(e.First)+int64(e.N)
+		if rows.Empty() || rows.Bounds().From >= end {
 			continue
 		}
+		p := Part{BlockEntry: e, ordinal: first + i, At: at, Rows: rows.Clip(start, end).Shift(-start)}
+		rows = rows.Clip(end, math.MaxInt64)
+		p.Count = int(p.Rows.Len())
 		if err := r.check(e); err != nil {
 			return nil, r.Wrap(fault.InBlock(err, p.ordinal, r.start+e.Offset))
 		}
