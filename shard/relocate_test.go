@@ -41,6 +41,26 @@ var livingShards = map[string]func(t testing.TB, dir string){
 	"two-level": func(t testing.TB, dir string) {
 		writeLines(t, filepath.Join(dir, "x.shard"), 300, WriterOptions{Layout: TwoLevel, StripeRows: 200, Indexes: lineIndexes[:1]})
 	},
+	"merged, deleted, edited": func(t testing.TB, dir string) {
+		ctx, x := context.Background(), filepath.Join(dir, "x.shard")
+		var all []string
+		for _, name := range []string{"a", "b"} {
+			all = append(all, filepath.Join(dir, name+".shard"))
+			writeLines(t, all[len(all)-1], 150, WriterOptions{StripeRows: 100, Indexes: stripeIndexes[:1], Layout: Layout(len(all) - 1)})
+		}
+		_, err := Merge(ctx, x, all, MergeOptions{})
+		require.NoError(t, err)
+		for _, location := range all {
+			require.NoError(t, os.Remove(location))
+		}
+		n, err := Delete(ctx, x, EditOptions{}, Rows{Ranges: []RowRange{{From: 20, To: 30}}})
+		require.NoError(t, err)
+		require.EqualValues(t, 10, n)
+		_, err = Edit(ctx, x, EditOptions{}, DropColumns("tags"), AddColumn("id", "user.id + 1"))
+		require.NoError(t, err)
+		_, err = Collect(ctx, dir, CollectOptions{OlderThan: 1, Remove: true})
+		require.NoError(t, err)
+	},
 	"two-level, index of the reference": func(t testing.TB, dir string) {
 		writeLines(t, filepath.Join(dir, "x.shard"), 300, WriterOptions{Layout: TwoLevel, StripeRows: 200})
 		require.NoError(t, AddIndex(context.Background(), filepath.Join(dir, "x.shard"), EditOptions{}, invertedIndexes[0]))
@@ -128,6 +148,30 @@ func TestMoveKeepsSharedFiles(t *testing.T) {
 	requireAnswers(t, filepath.Join(other, "x.shard"), want)
 	requireAnswers(t, path("shares.shard"), shares)
 	require.Len(t, filesIn(t, dir), 2, "the root that shares a stripe, and the stripe")
+}
+
+// A root that another shard refers to, as merged ones do in stores without links, is not removed.
+func TestMoveKeepsWhatOthersReferTo(t *testing.T) {
+	server, dir := fakes3.New(t), t.TempDir()
+	store := s3.New(s3.Options{Backoff: 1})
+	livingShards["single"](t, dir)
+	_, err := Relocate(t.Context(), filepath.Join(dir, "x.shard"), "s3://bucket/a/x.shard", RelocateOptions{To: store})
+	require.NoError(t, err)
+	_, err = Merge(t.Context(), "s3://bucket/a/merged.shard", []string{"s3://bucket/a/x.shard"}, MergeOptions{Open: OpenOptions{Store: store}, Store: store})
+	require.NoError(t, err)
+	o := RelocateOptions{Open: OpenOptions{Store: store}, To: store, Move: true, DryRun: true}
+	_, err = Relocate(t.Context(), "s3://bucket/a/x.shard", "s3://bucket/b/x.shard", o)
+	require.ErrorContains(t, err, "other shards in the folder refer to")
+	before := server.Keys()
+	o.DryRun = false
+	_, err = Relocate(t.Context(), "s3://bucket/a/x.shard", "s3://bucket/b/x.shard", o)
+	require.ErrorContains(t, err, "the shard is complete at s3://bucket/b/x.shard, but")
+	require.Len(t, server.Keys(), len(before)+1)
+	for _, name := range []string{"a/merged", "a/x", "b/x"} {
+		rep, err := Verify(t.Context(), "s3://bucket/"+name+".shard", OpenOptions{Store: store}, provider.VerifyOptions{})
+		require.NoError(t, err)
+		require.True(t, rep.OK(), "%v", rep.Problems)
+	}
 }
 
 // Other files are not replaced.
@@ -387,6 +431,12 @@ func changeLives(t testing.TB, dir string) {
 	require.NoError(t, err)
 	require.NoError(t, os.Rename(path("x.shard"), path("changed.shard")))
 	livingShards["two-level, index of the reference"](t, dir)
+	for _, name := range []string{"x.shard", "merged.shard"} {
+		_, err = Merge(context.Background(), path("merged.shard"), []string{path(name), path("changed.shard")}, MergeOptions{Overwrite: true})
+		require.NoError(t, err)
+	}
+	_, err = Delete(context.Background(), path("merged.shard"), EditOptions{}, Rows{Ranges: []RowRange{{From: 20, To: 30}}})
+	require.NoError(t, err)
 	writeLines(t, path("replaced.shard"), 100, WriterOptions{Layout: TwoLevel})
 	writeLines(t, path("replaced.shard"), 150, WriterOptions{Layout: TwoLevel, Overwrite: true})
 	writeLines(t, path("removed.shard"), 120, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
@@ -432,7 +482,7 @@ func TestCollect(t *testing.T) {
 	c, err := Collect(t.Context(), dir, CollectOptions{})
 	require.NoError(t, err)
 	require.Empty(t, c.Unreferenced, "all are young")
-	require.Len(t, c.Roots, 3)
+	require.Len(t, c.Roots, 4)
 	young := names(c.Young)
 	before := filesIn(t, dir)
 

@@ -62,7 +62,7 @@ type referenceWalk struct {
 }
 
 // windowBytes is the size of a read, in which many messages are.
-const windowBytes = 256 << 10
+const windowBytes = 64 << 10
 
 func (w *referenceWalk) read(ctx context.Context, a storage.Reader, r shardfile.Range) ([]byte, error) {
 	if a != w.at || r.Start < w.windowStart || r.End > w.windowStart+int64(len(w.window)) {

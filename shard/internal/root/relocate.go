@@ -333,6 +333,9 @@ func (m *relocation) remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if needs, err := needed.needs(m.own); err != nil || needs {
+		return errors.Join(err, fmt.Errorf("other shards in the folder refer to %s", storage.Redact(m.from)))
+	}
 	if err := m.unchanged(ctx); err != nil {
 		return err
 	}
