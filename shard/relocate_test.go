@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,25 @@ func TestMoveKeepsWhatOthersReferTo(t *testing.T) {
 		rep, err := Verify(t.Context(), "s3://bucket/"+name+".shard", OpenOptions{Store: store}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.True(t, rep.OK(), "%v", rep.Problems)
+	}
+}
+
+// Files that few may read are copied as such.
+func TestRelocateKeepsPermissions(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no permissions")
+	}
+	old, dir := t.TempDir(), t.TempDir()
+	livingShards["two-level"](t, old)
+	for _, name := range filesIn(t, old) {
+		require.NoError(t, os.Chmod(filepath.Join(old, name), 0o600))
+	}
+	_, err := Relocate(t.Context(), filepath.Join(old, "x.shard"), filepath.Join(dir, "x.shard"), RelocateOptions{})
+	require.NoError(t, err)
+	for _, name := range filesIn(t, dir) {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.EqualValues(t, 0o600, info.Mode().Perm(), name)
 	}
 }
 

@@ -68,6 +68,14 @@ func (c *copying) copy(ctx context.Context, r storage.Reader, from, to string, o
 	return Present, sizeErr
 }
 
+// like gives a copy the permissions of the original.
+func (c *copying) like(o storage.CreateOptions, from string) storage.CreateOptions {
+	if same(c.from, c.to) {
+		o.Like = from
+	}
+	return o
+}
+
 func (c *copying) done(n int64) {
 	if c.progress != nil {
 		c.progress(n)

@@ -197,13 +197,13 @@ func (m *relocation) copy(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.How, err = c.copy(ctx, r, a.URL, a.To, storage.CreateOptions{})
+		a.How, err = c.copy(ctx, r, a.URL, a.To, c.like(storage.CreateOptions{}, a.URL))
 		return errors.Join(err, r.Close())
 	})
 	if err != nil {
 		return err
 	}
-	m.all[0].How, err = c.copy(ctx, m.f.Root(), m.from, m.to, storage.CreateOptions{Overwrite: m.o.Overwrite})
+	m.all[0].How, err = c.copy(ctx, m.f.Root(), m.from, m.to, c.like(storage.CreateOptions{Overwrite: m.o.Overwrite}, m.from))
 	return err
 }
 
