@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/sortkeys"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
@@ -100,7 +101,7 @@ func resultOrder(o *groupQuery, q *aggregate.Query) (keys []order.Key, columns [
 		add(q.Keys(), true)
 	}
 	if o.Sort != "" {
-		for _, part := range splitValues(o.Sort) {
+		for _, part := range sortkeys.Split(o.Sort) {
 			name, descending := strings.CutPrefix(strings.TrimSpace(part), "-")
 			column, err := resultColumn(strings.TrimSpace(name), q.Schema())
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/order"
+	"github.com/amudai/amudai-go/internal/engine/sortkeys"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
@@ -20,8 +21,8 @@ const mostFirst = 100_000
 
 // firstRows returns a condition that the first rows of a sort meet, and few others, so that the other columns of most rows are
 // not read. It reads the first key alone, if that is a column of files that can skip values; else there is no condition.
-func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, by []sortKey) (none filter.Expr, err error) {
-	if o.Limit <= 0 || o.Limit > mostFirst || o.NullsFirst || len(by[0].node.Args) > 0 || !t.skipValues(ctx) {
+func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, by []sortkeys.Key) (none filter.Expr, err error) {
+	if o.Limit <= 0 || o.Limit > mostFirst || o.NullsFirst || len(by[0].Node.Args) > 0 || !t.skipValues(ctx) {
 		return none, nil
 	}
 	scan.Columns, scan.Silent = []string{}, true
@@ -30,8 +31,8 @@ func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, 
 		return none, err
 	}
 	defer func() { err = errors.Join(err, src.src.Close()) }()
-	path, ok := src.values[0].Column()
-	if !ok || !comparesAsSorted(src.keys[0].Type) {
+	path, ok := src.Values[0].Column()
+	if !ok || !comparesAsSorted(src.Keys[0].Type) {
 		return none, nil
 	}
 	last, err := lastFirst(ctx, src, o.Limit)
@@ -39,7 +40,7 @@ func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, 
 		return none, err
 	}
 	defer last.Release()
-	return boundOf(filter.Col(path), last, by[0].descending), nil
+	return boundOf(filter.Col(path), last, by[0].Descending), nil
 }
 
 // skipValues reports whether all inputs are files of formats that read the columns of a filter first.
@@ -65,8 +66,8 @@ func comparesAsSorted(t arrow.DataType) bool {
 
 // lastFirst returns the last of the first values, or nil if there are fewer, or if it is null.
 func lastFirst(ctx context.Context, src *keyedSource, limit int64) (last arrow.Array, err error) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "key", Type: src.keys[0].Type, Nullable: true}}, nil)
-	s, err := order.NewSorter(schema, src.keys, order.Options{Limit: limit})
+	schema := arrow.NewSchema([]arrow.Field{{Name: "key", Type: src.Keys[0].Type, Nullable: true}}, nil)
+	s, err := order.NewSorter(schema, src.Keys, order.Options{Limit: limit})
 	if err != nil {
 		return nil, err
 	}
