@@ -37,6 +37,8 @@ type Stripe struct {
 	// Fields says where the fields are, by schema id of the root. Nil means those of Of with the same ids.
 	Fields []shardwriter.Field
 	Build  Build // makes the fields that are not stored; may be nil
+	// Stream builds any number of stripes, in the place of all that is above, and gives each to add, which releases it.
+	Stream func(ctx context.Context, add func(*stripe.Finished, shardwriter.StripeOptions) error) error
 	// Deleted is the number of records that are marked as deleted.
 	Deleted uint64
 	Indexes []Index // of its rows
@@ -79,6 +81,14 @@ func New(s *schema.Schema, p *shardpb.ShardProperties) (Root, error) {
 	}
 	r.Edition = e
 	return r, nil
+}
+
+// WithEdition is the root with stripes that are built in another edition.
+func (r Root) WithEdition(e edition.Edition) Root {
+	r.Edition = e
+	r.Standard = slices.DeleteFunc(slices.Clone(r.Standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyEdition })
+	r.Standard = append(r.Standard, shardfile.Property{Name: shardfile.PropertyEdition, Value: e.String()})
+	return r
 }
 
 // Of is the root of a shard.

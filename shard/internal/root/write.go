@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -127,6 +128,15 @@ func (r *Root) write(ctx context.Context, w *shardwriter.Writer, to *shardwriter
 		return err
 	}
 	for _, s := range r.Stripes {
+		if s.Stream != nil {
+			if err := s.Stream(ctx, func(f *stripe.Finished, o shardwriter.StripeOptions) error {
+				defer f.Release()
+				return w.AppendStripe(ctx, f, o)
+			}); err != nil {
+				return err
+			}
+			continue
+		}
 		indexes, err := writeIndexes(ctx, w, s.Indexes, to)
 		if err != nil {
 			return err

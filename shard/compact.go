@@ -1,0 +1,97 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/shard/internal/compact"
+	"github.com/amudai/amudai-go/shard/internal/root"
+)
+
+// CompactOptions are the options of [Compact]. The zero value is the default.
+type CompactOptions struct {
+	// EditOptions.MemoryBytes bounds the memory of all, by default 256 MiB; rows that are sorted go to temporary files. Progress is called with the
+	// number of rows that were written anew, and then with those of each index.
+	EditOptions
+	// Stripes are the numbers of the stripes to write anew. The default is all if Sort, Profile, BlockValues or Upgrade ask for something, else those for which
+	// it pays: neighbours that have few rows, and stripes of which a fifth of the rows is deleted.
+	Stripes []int
+	// Sort are columns, or expressions such as year(date), separated by commas; a minus before one makes its order descending. The rows of the stripes are sorted by
+	// them: nulls are last, rows of equal values keep their order. The new stripes take the place of the first of the old ones.
+	Sort string
+	// Profile is that of the new stripes, by default Balanced.
+	Profile *encoding.Profile
+	// BlockValues is that of [WriterOptions].
+	BlockValues int
+	// StripeRows is the maximum number of rows of a new stripe, by default DefaultStripeRows.
+	StripeRows int64
+	// Upgrade has the stripes of a shard of [EditionReference] written in [Edition2026], in which the shard then is.
+	Upgrade bool
+}
+
+// CompactReport says what [Compact] did, or would do.
+//
+//	type CompactReport struct {
+//		Stripes       []int // that were written anew
+//		Before, After int   // stripes of the shard; in a dry run, After is an estimate
+//		Rows          int64 // that were written anew
+//		Deleted       int64 // rows that were left out, because they were deleted
+//		Kept          int64 // bytes of data of the other stripes, which the shard refers to; only in a dry run
+//		Replaced      int64 // bytes of data that the shard does not refer to any more
+//		Written       int64 // bytes of data of the new stripes; 0 in a dry run
+//		// Rebuilt and Dropped are the types of indexes that were built anew, and of those that the shard lacks because this version does not know them.
+//		Rebuilt, Dropped []string
+//	}
+type CompactReport = compact.Report
+
+// Compact writes stripes of a shard anew: few ones in the place of many small ones, without deleted rows, with other encodings, or sorted. The other stripes
+// are referred to, as by [AddIndex]. Neighbours are written as one, divided by StripeRows; types, properties that all of them have, and times of creation
+// stay. Second encodings and packed groups do not ([WriterOptions]). Data that the shard does not refer to any more stay in their files until [Relocate] or [Collect].
+//
+// Rows get other numbers where rows before them are left out or sorted. Indexes of the whole shard are then built anew, those of new stripes always, in a second step:
+// between the two, and if the second one fails, questions are answered without them, and [AddIndex] makes them.
+//
+// If the shard was replaced meanwhile, the error wraps [storage.ErrChanged], and the shard is that of the other writer.
+func Compact(ctx context.Context, location string, o CompactOptions) (report *CompactReport, err error) {
+	if err := cmp.Or(
+		option.SetDefault("CompactOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
+		option.SetDefault("CompactOptions.MemoryBytes", &o.MemoryBytes, compact.DefaultMemory),
+	); err != nil {
+		return nil, err
+	}
+	if o.Profile != nil {
+		if err := checkCoding("CompactOptions.", Edition2026, *o.Profile); err != nil {
+			return nil, err
+		}
+	}
+	var p *compact.Plan
+	if err := replace(ctx, location, o.EditOptions, func(s *Shard, r root.Root) (_ root.Root, err error) {
+		p, err = compact.New(ctx, s.table, r, compact.Options{
+			Stripes: o.Stripes, Sort: o.Sort, Profile: o.Profile, BlockValues: o.BlockValues, StripeRows: o.StripeRows, StripeBytes: DefaultStripeBytes,
+			Upgrade: o.Upgrade, Memory: o.MemoryBytes, TempDir: o.TempDir, Parallelism: o.Parallelism, Progress: o.Progress, Sizes: o.DryRun,
+		})
+		if err == nil && len(p.Chosen) == 0 {
+			err = errNoChange
+		}
+		if err != nil {
+			return r, err
+		}
+		return p.Root, nil
+	}); err != nil {
+		return nil, err
+	}
+	report = p.Report(o.DryRun)
+	if o.DryRun || len(report.Rebuilt) == 0 {
+		return report, nil
+	}
+	o.MemoryBytes /= 4
+	if err := replace(ctx, location, o.EditOptions, func(s *Shard, r root.Root) (root.Root, error) {
+		return p.WithIndexes(ctx, s.table, r, o.build())
+	}); err != nil {
+		return report, fmt.Errorf("the shard is compacted, but lacks indexes: %w", err)
+	}
+	return report, nil
+}

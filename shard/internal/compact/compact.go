@@ -1,0 +1,193 @@
+// Package compact plans roots with stripes that are written anew: with the visible rows of some stripes that there are, perhaps in another order. The rows are
+// read and encoded while the root is written.
+package compact
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/amudai/amudai-go/encoding"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/engine/sortkeys"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
+)
+
+// Options are the options of a plan. The zero value is the default.
+type Options struct {
+	Stripes     []int
+	Sort        string
+	Profile     *encoding.Profile
+	BlockValues int
+	StripeRows  int64
+	StripeBytes int64
+	Upgrade     bool
+	Memory      int64 // in bytes
+	TempDir     string
+	Parallelism int
+	Progress    func(done, total int64)
+	Sizes       bool // of the stripes that stay are told, too
+}
+
+// DefaultMemory is the default of Options.Memory.
+const DefaultMemory = 256 << 20
+
+// Plan is a root with some stripes written anew.
+type Plan struct {
+	Root   root.Root
+	Chosen []int // stripes that are written anew
+	// Indexes and StripeIndexes are definitions of indexes, of the whole shard and of stripes that are written anew, which the root lacks.
+	Indexes, StripeIndexes []*shardpb.IndexDescriptor
+
+	before          int   // stripes
+	rows, deleted   int64 // of the chosen stripes
+	kept, replaced  int64 // bytes of the data of stripes
+	written         int64
+	estimate, built int // new stripes
+}
+
+// New plans a root of that of a shard.
+func New(ctx context.Context, t *shardtable.Table, r root.Root, o Options) (*Plan, error) {
+	if err := option.SetDefault("CompactOptions.MemoryBytes", &o.Memory, DefaultMemory); err != nil {
+		return nil, err
+	}
+	if n := o.BlockValues; n != 0 && (n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0) {
+		return nil, fmt.Errorf("CompactOptions.BlockValues: %d is not 8192, 16384, 32768 or 65536", n)
+	}
+	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
+	p := &Plan{Root: r, before: len(r.Stripes)}
+	var err error
+	if p.Chosen, err = o.choose(r.Stripes); err != nil || len(p.Chosen) == 0 {
+		return p, err
+	}
+	if err := p.measure(ctx, r, o.Sizes); err != nil {
+		return nil, err
+	}
+	b := &builder{o: o, table: t, plan: p, features: r.Features()}
+	if o.Sort != "" {
+		if b.keys, err = sortkeys.Parse(o.Sort); err != nil {
+			return nil, fmt.Errorf("CompactOptions.Sort: %w", err)
+		}
+	}
+	if err := b.prepare(ctx, r.Schema); err != nil {
+		return nil, err
+	}
+	p.replace(r, b)
+	return p, nil
+}
+
+// measure counts the rows and bytes of stripes.
+func (p *Plan) measure(ctx context.Context, r root.Root, sizes bool) error {
+	for i, s := range r.Stripes {
+		chosen := slices.Contains(p.Chosen, i)
+		if chosen {
+			p.rows += shown(s)
+			p.deleted += int64(s.Deleted)
+		}
+		if !sizes && !chosen {
+			continue
+		}
+		size, err := sizeOf(ctx, s, r.Schema.IDCount())
+		if err != nil {
+			return err
+		}
+		if chosen {
+			p.replaced += size
+		} else {
+			p.kept += size
+		}
+	}
+	return nil
+}
+
+// shown is the number of rows of a stripe that are not deleted.
+func shown(s root.Stripe) int64 { return s.Of.Rows() - int64(s.Deleted) }
+
+// sizeOf is the number of bytes of the buffers of a stripe. Those that several fields have in common count for each.
+func sizeOf(ctx context.Context, s root.Stripe, ids uint32) (size int64, err error) {
+	for id := range ids {
+		d, err := s.Of.Descriptor(ctx, id)
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range d.GetEncodings() {
+			for _, b := range e.GetNative().GetBuffers() {
+				size += int64(b.GetBuffer().GetRange().GetEnd() - b.GetBuffer().GetRange().GetStart())
+			}
+		}
+	}
+	return size, nil
+}
+
+// replace puts new stripes into the places of the chosen ones.
+func (p *Plan) replace(r root.Root, b *builder) {
+	p.Root.Stripes = nil
+	for i := 0; i < len(r.Stripes); i++ {
+		switch k := slices.Index(p.Chosen, i); {
+		case k < 0:
+			p.Root.Stripes = append(p.Root.Stripes, r.Stripes[i])
+		case len(b.keys) > 0 && k == 0:
+			p.Root.Stripes = append(p.Root.Stripes, p.run(r, b, p.Chosen))
+		case len(b.keys) == 0 && (k == 0 || p.Chosen[k-1] != i-1):
+			end := k + 1
+			for end < len(p.Chosen) && p.Chosen[end] == p.Chosen[end-1]+1 {
+				end++
+			}
+			p.Root.Stripes = append(p.Root.Stripes, p.run(r, b, p.Chosen[k:end]))
+		}
+	}
+	if p.deleted > 0 || len(b.keys) > 0 {
+		p.Indexes, p.Root.Indexes = addDefinitions(nil, r.Indexes), nil
+	}
+	if len(p.Chosen) == len(r.Stripes) { // the features are those of the new stripes
+		p.Root.Standard = slices.DeleteFunc(slices.Clone(r.Standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyFeatures })
+	}
+	if b.o.Upgrade && r.Edition == edition.Reference {
+		p.Root = p.Root.WithEdition(edition.E2026)
+	}
+	b.edition = p.Root.Edition
+}
+
+// run is a stream of stripes with the rows of some.
+func (p *Plan) run(r root.Root, b *builder, stripes []int) root.Stripe {
+	rows := int64(0)
+	for _, i := range stripes {
+		rows += shown(r.Stripes[i])
+		p.StripeIndexes = addDefinitions(p.StripeIndexes, r.Stripes[i].Indexes)
+	}
+	p.estimate += int((rows + b.o.StripeRows - 1) / b.o.StripeRows)
+	return root.Stripe{Stream: b.stream(r, stripes)}
+}
+
+// choose are the stripes that are written anew, in order.
+func (o *Options) choose(all []root.Stripe) (chosen []int, err error) {
+	if o.Stripes != nil {
+		for _, i := range o.Stripes {
+			if i < 0 || i >= len(all) {
+				return nil, fmt.Errorf("CompactOptions.Stripes: there is no stripe %d, but %d from 0 on", i, len(all))
+			}
+		}
+		chosen = slices.Clone(o.Stripes)
+		slices.Sort(chosen)
+		return slices.Compact(chosen), nil
+	}
+	every := o.Sort != "" || o.Profile != nil || o.BlockValues != 0 || o.Upgrade
+	for i, s := range all {
+		few := o.few(s) && (i > 0 && o.few(all[i-1]) || i+1 < len(all) && o.few(all[i+1]))
+		if every || few || s.Deleted > 0 && 5*int64(s.Deleted) >= s.Of.Rows() {
+			chosen = append(chosen, i)
+		}
+	}
+	return chosen, nil
+}
+
+// few reports whether a stripe with another one like it has room in one.
+func (o *Options) few(s root.Stripe) bool {
+	return 2*shown(s) <= o.StripeRows && 2*int64(min(s.Of.Directory().GetRawDataSize(), 1<<62)) <= o.StripeBytes
+}

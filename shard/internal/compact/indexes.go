@@ -1,0 +1,82 @@
+package compact
+
+import (
+	"context"
+	"slices"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/shard/internal/index"
+	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
+)
+
+// WithIndexes is the root of a shard with the indexes that a plan for it has left out, built anew.
+func (p *Plan) WithIndexes(ctx context.Context, t *shardtable.Table, r root.Root, o indexing.Options) (root.Root, error) {
+	arrowSchema, err := t.ArrowSchema(ctx)
+	if err != nil {
+		return r, err
+	}
+	before := r // whose stored indexes may be joined
+	return r.WithIndexes(func(stripe int, all []root.Index) ([]root.Index, error) {
+		wanted, rows := p.Indexes, rowset.Range{To: t.NumRows()}
+		if stripe != fault.None {
+			first := t.Stripe(stripe).Position()
+			wanted, rows = p.StripeIndexes, rowset.Range{From: first, To: first + t.Stripe(stripe).Rows()}
+		}
+		stored := all
+		for _, d := range wanted {
+			kind := index.ByType(d.GetIndexType())
+			if kind == nil || slices.ContainsFunc(stored, func(x root.Index) bool { return index.SameDefinition(x.Descriptor, d) }) {
+				continue
+			}
+			plan, err := indexing.Of(r.Schema, arrowSchema, kind, d)
+			if err != nil {
+				return nil, err
+			}
+			plan.PerStripe = stripe != fault.None
+			built := root.Index{Build: func(ctx context.Context) (*indexing.Built, error) { return plan.Build(ctx, t, rows, o) }}
+			all = append(all, before.JoinStripes(plan, built, o))
+		}
+		return all, nil
+	})
+}
+
+// Report says what became of a shard.
+type Report struct {
+	Stripes                 []int
+	Before, After           int
+	Rows, Deleted           int64
+	Kept, Replaced, Written int64
+	Rebuilt, Dropped        []string
+}
+
+// Report is that of a plan that was carried out, unless it is dry.
+func (p *Plan) Report(dry bool) *Report {
+	r := &Report{Stripes: p.Chosen, Before: p.before, After: p.before - len(p.Chosen) + p.built, Rows: p.rows, Deleted: p.deleted, Kept: p.kept, Replaced: p.replaced, Written: p.written}
+	if dry {
+		r.After += p.estimate
+	}
+	for _, d := range slices.Concat(p.Indexes, p.StripeIndexes) {
+		to := &r.Rebuilt
+		if index.ByType(d.GetIndexType()) == nil {
+			to = &r.Dropped
+		}
+		if !slices.Contains(*to, d.GetIndexType()) {
+			*to = append(*to, d.GetIndexType())
+		}
+	}
+	return r
+}
+
+// addDefinitions adds the definitions of indexes, each once.
+func addDefinitions(all []*shardpb.IndexDescriptor, more []root.Index) []*shardpb.IndexDescriptor {
+	for _, x := range more {
+		if !slices.ContainsFunc(all, func(d *shardpb.IndexDescriptor) bool { return index.SameDefinition(d, x.Descriptor) }) {
+			all = append(all, x.Descriptor)
+		}
+	}
+	return all
+}
