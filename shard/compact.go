@@ -9,23 +9,20 @@ import (
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/shard/internal/compact"
 	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/stripe/write"
 )
 
 // CompactOptions are the options of [Compact]. The zero value is the default.
 type CompactOptions struct {
 	// EditOptions.MemoryBytes bounds the memory of all, by default 256 MiB; rows that are sorted go to temporary files. Progress is called with the
-	// number of rows that were written anew, and then with those of each index.
+	// number of rows that were written anew, and then with those of each index. Profile and BlockValues are those of the new stripes.
 	EditOptions
-	// Stripes are the numbers of the stripes to write anew. The default is all if Sort, Profile, BlockValues or Upgrade ask for something, else those for which
-	// it pays: neighbours that have few rows, and stripes of which a fifth of the rows is deleted.
+	// Stripes are the numbers of the stripes to write anew. The default is all with Sort, Upgrade, or a Profile or BlockValues that is not the default, else those
+	// for which it pays: neighbours that have few rows, and stripes of which a fifth of the rows is deleted.
 	Stripes []int
 	// Sort are columns, or expressions such as year(date), separated by commas; a minus before one makes its order descending. The rows of the stripes are sorted by
 	// them: nulls are last, rows of equal values keep their order. The new stripes take the place of the first of the old ones.
 	Sort string
-	// Profile is that of the new stripes, by default Balanced.
-	Profile *encoding.Profile
-	// BlockValues is that of [WriterOptions].
-	BlockValues int
 	// StripeRows is the maximum number of rows of a new stripe, by default DefaultStripeRows.
 	StripeRows int64
 	// Upgrade has the stripes of a shard of [EditionReference] written in [Edition2026], in which the shard then is.
@@ -58,19 +55,15 @@ type CompactReport = compact.Report
 func Compact(ctx context.Context, location string, o CompactOptions) (report *CompactReport, err error) {
 	if err := cmp.Or(
 		option.SetDefault("CompactOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
-		option.SetDefault("CompactOptions.MemoryBytes", &o.MemoryBytes, compact.DefaultMemory),
+		option.SetDefault("EditOptions.MemoryBytes", &o.MemoryBytes, compact.DefaultMemory),
+		checkCoding("EditOptions.", Edition2026, o.Profile), write.CheckBlockValues("EditOptions.BlockValues", o.BlockValues),
 	); err != nil {
 		return nil, err
-	}
-	if o.Profile != nil {
-		if err := checkCoding("CompactOptions.", Edition2026, *o.Profile); err != nil {
-			return nil, err
-		}
 	}
 	var p *compact.Plan
 	if err := replace(ctx, location, o.EditOptions, func(s *Shard, r root.Root) (_ root.Root, err error) {
 		p, err = compact.New(ctx, s.table, r, compact.Options{
-			Stripes: o.Stripes, Sort: o.Sort, Profile: o.Profile, BlockValues: o.BlockValues, StripeRows: o.StripeRows, StripeBytes: DefaultStripeBytes,
+			Stripes: o.Stripes, Sort: o.Sort, Encoding: encoding.Options{Profile: o.Profile, BlockValues: o.BlockValues}, StripeRows: o.StripeRows, StripeBytes: DefaultStripeBytes,
 			Upgrade: o.Upgrade, Memory: o.MemoryBytes, TempDir: o.TempDir, Parallelism: o.Parallelism, Progress: o.Progress, Sizes: o.DryRun,
 		})
 		if err == nil && len(p.Chosen) == 0 {

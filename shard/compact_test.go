@@ -116,8 +116,7 @@ func TestCompact(t *testing.T) {
 			c.Stripes = rapid.SliceOfN(rapid.IntRange(0, n-1), 0, n).Draw(r, "stripes")
 		}
 		if rapid.Bool().Draw(r, "profile") {
-			p := encoding.MinimalCompression
-			c.Profile = &p
+			c.Profile = encoding.MinimalCompression
 		}
 		dry := c
 		dry.DryRun = true
@@ -290,7 +289,7 @@ func TestCompactIsInterrupted(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(location), ".*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
-	for _, o := range []shard.CompactOptions{{Stripes: []int{9}}, {Sort: "nothing"}, {Sort: ","}, {BlockValues: 7}} {
+	for _, o := range []shard.CompactOptions{{Stripes: []int{9}}, {Sort: "nothing"}, {Sort: ","}, {EditOptions: shard.EditOptions{BlockValues: 7}}} {
 		_, err := shard.Compact(t.Context(), location, o)
 		require.Error(t, err)
 	}

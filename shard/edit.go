@@ -118,7 +118,7 @@ func (x *EditReport) of(ctx context.Context, s *Shard, p *columns.Plan) error {
 		if root.Covered(i.Descriptor, kept) {
 			continue
 		}
-		d, err := s.describeIndex(ctx, i, false)
+		d, err := s.table.DescribeIndex(ctx, i, false)
 		if err != nil {
 			return err
 		}

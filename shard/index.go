@@ -1,11 +1,9 @@
 package shard
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -84,73 +82,30 @@ func (o *EditOptions) build() indexing.Options {
 type IndexStat = index.Stat
 
 // Index describes an index of a shard.
-type Index struct {
-	Type       string
-	Columns    []string    // paths
-	Together   bool        // an index of the values of all columns together
-	Properties []Property  // as they were defined
-	Size       int64       // bytes of the index
-	Files      []string    // URLs of files that only indexes are in
-	Stripe     int         // of which it is the index; -1 for one of the whole shard
-	Known      bool        // this version can use it
-	Stats      []IndexStat // numbers that describe it; nil if it is not known
-	Err        error       // why it cannot be used; nil if it can
-}
+//
+//	type Index struct {
+//		Type       string
+//		Columns    []string    // paths
+//		Together   bool        // an index of the values of all columns together
+//		Properties []Property  // as they were defined
+//		Size       int64       // bytes of the index
+//		Files      []string    // URLs of files that only indexes are in
+//		Stripe     int         // of which it is the index; -1 for one of the whole shard
+//		Known      bool        // this version can use it
+//		Stats      []IndexStat // numbers that describe it; nil if it is not known
+//		Err        error       // why it cannot be used; nil if it can
+//	}
+type Index = shardtable.Description
 
 // Indexes describes the indexes of the shard and of its stripes. It opens them, and reads only their heads: see [Shard.CheckIndexes].
-func (s *Shard) Indexes(ctx context.Context) ([]Index, error) { return s.indexes(ctx, false) }
+func (s *Shard) Indexes(ctx context.Context) ([]Index, error) {
+	return s.table.DescribeIndexes(ctx, false)
+}
 
 // CheckIndexes is [Shard.Indexes], and reads each index completely: Index.Err wraps [ErrChecksum] or [ErrCorrupt] if one is damaged. Only
 // [Verify] compares indexes with the values of the shard.
-func (s *Shard) CheckIndexes(ctx context.Context) ([]Index, error) { return s.indexes(ctx, true) }
-
-func (s *Shard) indexes(ctx context.Context, check bool) ([]Index, error) {
-	out := []Index{}
-	for x, err := range s.table.AllIndexes(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		d, err := s.describeIndex(ctx, x, check)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, d)
-	}
-	return out, nil
-}
-
-func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index, check bool) (Index, error) {
-	properties := slices.DeleteFunc(shardfile.PropertiesFromProto(x.Descriptor.GetProperties()), func(p Property) bool { return p.Name == index.PropertyIdentity })
-	out := Index{Type: x.Descriptor.GetIndexType(), Properties: properties,
-		Size: int64(x.Descriptor.GetIndexSize()), Files: x.Files(ctx), Stripe: x.Stripe, Known: x.Kind != nil}
-	for _, f := range x.Descriptor.GetIndexedFields() {
-		out.Together = out.Together || len(f.SchemaIds) > 1
-		for _, id := range f.SchemaIds {
-			path, err := indexing.PathOf(s.schema, id)
-			if err != nil {
-				out.Err = err
-			}
-			out.Columns = append(out.Columns, path)
-		}
-	}
-	if !out.Known {
-		return out, nil
-	}
-	opened, err := x.Open(ctx)
-	if err == nil && check { // comparing reads all of it
-		var damage error
-		err = opened.Compare(ctx, opened, func(err error) error { damage = cmp.Or(damage, err); return nil })
-		err = cmp.Or(err, damage)
-	}
-	switch {
-	case ctx.Err() != nil:
-		return out, ctx.Err()
-	case err != nil:
-		out.Err = err
-	default:
-		out.Stats = opened.Stats()
-	}
-	return out, nil
+func (s *Shard) CheckIndexes(ctx context.Context) ([]Index, error) {
+	return s.table.DescribeIndexes(ctx, true)
 }
 
 // AddIndex builds indexes of a shard, and attaches them: it publishes a new root that refers to the same data. None of these is

@@ -1,19 +1,15 @@
 package shard
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"time"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/merging"
 	"github.com/amudai/amudai-go/shard/internal/root"
-	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -61,23 +57,11 @@ func Merge(ctx context.Context, location string, shards []string, o MergeOptions
 	if err := o.Open.check(); err != nil {
 		return nil, err
 	}
-	files := make([]*shardfile.File, len(shards))
-	defer func() {
-		for _, f := range files {
-			if f != nil {
-				err = errors.Join(err, f.Close())
-			}
-		}
-	}()
-	roots := make([]root.Root, len(shards))
-	if err := parallel.Each(ctx, len(shards), cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) (err error) {
-		if files[i], err = shardfile.Open(ctx, shards[i], o.Open.file()); err == nil {
-			roots[i], err = root.Of(ctx, files[i])
-		}
-		return err
-	}); err != nil {
+	roots, files, err := merging.Open(ctx, shards, o.Open.file(), o.Parallelism)
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, indexing.CloseAll(files)) }()
 	r = &MergeReport{}
 	merged, err := merging.Merge(roots, indexing.Options{Parallelism: o.Parallelism, TempDir: o.TempDir}, func(d *shardpb.IndexDescriptor) {
 		if !slices.Contains(r.Dropped, d.GetIndexType()) {

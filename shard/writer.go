@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -226,7 +224,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 		o: o, schema: s, checked: s, columns: columns,
 		budget: storage.NewBudget(o.MemoryBytes), memory: write.NewHistory(), second: write.NewHistory(), fields: map[uint32][]*commonpb.NameValuePair{},
 	}
-	if w.groups, err = groupsOf(columns, o.Packed); err != nil {
+	if w.groups, err = write.Groups(columns, o.Packed); err != nil {
 		return nil, err
 	}
 	if w.stored, err = schema.Parse(message); err != nil {
@@ -244,34 +242,6 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 		Edition: o.Edition, Properties: properties, Program: o.Program,
 	})
 	return w, err
-}
-
-// groupsOf are the numbers of the columns of packed groups.
-func groupsOf(columns []arrowmap.Column, packed [][]string) ([][]int, error) {
-	groups := make([][]int, len(packed))
-	left := map[string]int{} // columns in no group
-	for i := range columns {
-		left[columns[i].Stored.Name] = i
-	}
-	rest := -1 // the group of these
-	for g, names := range packed {
-		for _, name := range names {
-			if name == "*" {
-				rest = g
-				continue
-			}
-			i, ok := left[name]
-			if !ok {
-				return nil, fmt.Errorf("WriterOptions.Packed: there is no column %q, or it is in two groups", name)
-			}
-			delete(left, name)
-			groups[g] = append(groups[g], i)
-		}
-	}
-	if rest >= 0 {
-		groups[rest] = append(groups[rest], slices.Sorted(maps.Values(left))...)
-	}
-	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 }), nil
 }
 
 // Schema is the Arrow schema that was given to Create.

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/scan"
@@ -220,10 +219,8 @@ func (w *writer) begin() (err error) {
 	if w.cur != nil {
 		return nil
 	}
-	o := encoding.Options{Features: w.edition.Features(), BlockValues: w.o.BlockValues}
-	if w.o.Profile != nil {
-		o.Profile = *w.o.Profile
-	}
+	o := w.o.Encoding
+	o.Features = w.edition.Features()
 	w.raw = 0
 	w.cur, err = write.NewWriter(w.columns, write.Options{
 		Encoding: o, Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, History: w.history,

@@ -11,7 +11,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/engine/sortkeys"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -19,23 +18,22 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
 )
 
-// Options are the options of a plan. The zero value is the default.
+// Options are the options of a plan.
 type Options struct {
 	Stripes     []int
 	Sort        string
-	Profile     *encoding.Profile
-	BlockValues int
+	Encoding    encoding.Options
 	StripeRows  int64
 	StripeBytes int64
 	Upgrade     bool
-	Memory      int64 // in bytes
+	Memory      int64 // bytes
 	TempDir     string
 	Parallelism int
 	Progress    func(done, total int64)
 	Sizes       bool // of the stripes that stay are told, too
 }
 
-// DefaultMemory is the default of Options.Memory.
+// DefaultMemory is the memory of a compaction by default.
 const DefaultMemory = 256 << 20
 
 // Plan is a root with some stripes written anew.
@@ -54,12 +52,6 @@ type Plan struct {
 
 // New plans a root of that of a shard.
 func New(ctx context.Context, t *shardtable.Table, r root.Root, o Options) (*Plan, error) {
-	if err := option.SetDefault("CompactOptions.MemoryBytes", &o.Memory, DefaultMemory); err != nil {
-		return nil, err
-	}
-	if n := o.BlockValues; n != 0 && (n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0) {
-		return nil, fmt.Errorf("CompactOptions.BlockValues: %d is not 8192, 16384, 32768 or 65536", n)
-	}
 	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	p := &Plan{Root: r, before: len(r.Stripes)}
 	var err error
@@ -177,7 +169,7 @@ func (o *Options) choose(all []root.Stripe) (chosen []int, err error) {
 		slices.Sort(chosen)
 		return slices.Compact(chosen), nil
 	}
-	every := o.Sort != "" || o.Profile != nil || o.BlockValues != 0 || o.Upgrade
+	every := o.Sort != "" || o.Encoding != (encoding.Options{}) || o.Upgrade
 	for i, s := range all {
 		few := o.few(s) && (i > 0 && o.few(all[i-1]) || i+1 < len(all) && o.few(all[i+1]))
 		if every || few || s.Deleted > 0 && 5*int64(s.Deleted) >= s.Of.Rows() {

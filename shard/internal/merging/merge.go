@@ -2,12 +2,16 @@
 package merging
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -16,6 +20,21 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
+
+// Open opens shards, several at the same time, by default GOMAXPROCS. The caller closes the files once their roots are not used any more.
+func Open(ctx context.Context, locations []string, o shardfile.OpenOptions, parallelism int) ([]root.Root, []*shardfile.File, error) {
+	files, roots := make([]*shardfile.File, len(locations)), make([]root.Root, len(locations))
+	err := parallel.Each(ctx, len(locations), cmp.Or(parallelism, runtime.GOMAXPROCS(0)), func(ctx context.Context, i int) (err error) {
+		if files[i], err = shardfile.Open(ctx, locations[i], o); err == nil {
+			roots[i], err = root.Of(ctx, files[i])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, indexing.CloseAll(files))
+	}
+	return roots, files, nil
+}
 
 // Merge is the root of the stripes of several shards, one after the other. Columns are matched by their names: one that a shard lacks is null there. Columns of
 // one name need one type. Properties are those that all have.

@@ -1,6 +1,8 @@
 package write
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -79,4 +81,32 @@ func (g *packedGroup) pack(rows uint64, results [][]stripe.Node) error {
 	owner := &nodesOf[len(nodesOf)-1] // children come before their parent
 	owner.Group, owner.Buffers = append([]stripe.Buffer{group}, owner.Buffers...), nil
 	return nil
+}
+
+// Groups are the numbers of the columns of packed groups.
+func Groups(columns []arrowmap.Column, packed [][]string) ([][]int, error) {
+	groups := make([][]int, len(packed))
+	left := map[string]int{} // columns in no group
+	for i := range columns {
+		left[columns[i].Stored.Name] = i
+	}
+	rest := -1 // the group of these
+	for g, names := range packed {
+		for _, name := range names {
+			if name == "*" {
+				rest = g
+				continue
+			}
+			i, ok := left[name]
+			if !ok {
+				return nil, fmt.Errorf("WriterOptions.Packed: there is no column %q, or it is in two groups", name)
+			}
+			delete(left, name)
+			groups[g] = append(groups[g], i)
+		}
+	}
+	if rest >= 0 {
+		groups[rest] = append(groups[rest], slices.Sorted(maps.Values(left))...)
+	}
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 }), nil
 }
