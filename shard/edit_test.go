@@ -240,6 +240,7 @@ func (m *model) same(t testing.TB, location string, open shard.OpenOptions, show
 	report, err := shard.Verify(t.Context(), location, open, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)
+	require.NotContains(t, fmt.Sprint(report.Notes), "url list")
 }
 
 // Random changes of the columns of random shards, in which some rows are deleted: the shard has what a table in memory has after the same changes, also in

@@ -186,6 +186,7 @@ func (w *Writer) fieldNode(ctx context.Context, f Field, finished map[uint32]*st
 			return nil, err
 		}
 		if url, beside := w.beside(at, *to); ok && beside {
+			w.stored.add(f, at)
 			return &node{id: id, place: &place{url, frame{at.Range, at.Checksum}}, stored: f}, nil
 		}
 	}

@@ -1,7 +1,10 @@
 package shardwriter
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard/internal/reflist"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // smallSchema is the largest schema, in bytes, that is written a second time at the end.
@@ -31,6 +35,9 @@ func (w *Writer) writeRoot(ctx context.Context, mark int) error {
 			}
 			*d.RawDataSize += *s.RawDataSize
 		}
+	}
+	if err := w.listStored(ctx); err != nil {
+		return err
 	}
 	var err error
 	if d.StripeListRef, err = w.writeMessage(ctx, &shardpb.StripeList{Stripes: w.stripes}, &w.tree.StripeList); err != nil {
@@ -78,6 +85,66 @@ func (w *Writer) urlList() []string {
 	}
 	slices.Sort(urls)
 	return urls
+}
+
+// stored is where descriptors are that are referred to.
+type stored struct {
+	files  []*shardfile.File
+	ranges map[storage.Reader][]shardfile.Range
+}
+
+func (s *stored) add(f Field, at shardfile.DescriptorRef) {
+	if s.ranges == nil {
+		s.ranges = map[storage.Reader][]shardfile.Range{}
+	}
+	if file := f.Stripe.File(); !slices.Contains(s.files, file) {
+		s.files = append(s.files, file)
+	}
+	s.ranges[at.Artifact] = append(s.ranges[at.Artifact], at.Range)
+}
+
+// scanBytes is about the size of the reads of listStored.
+const scanBytes = 256 << 10
+
+// listStored lists the artifacts that stored descriptors refer to. They are among those that the shards of these list, and are named in descriptors as there.
+// Descriptors are searched for the names, but not parsed, and in artifacts with few of them first, until all names are found.
+func (w *Writer) listStored(ctx context.Context) error {
+	wanted := map[string]string{} // as it is named there and here
+	for _, f := range w.stored.files {
+		urls, err := f.URLs(ctx)
+		if err != nil {
+			return err
+		}
+		for _, u := range urls {
+			full, err := f.Stripe(0).Resolve(u)
+			if err == nil && !strings.HasSuffix(u, IndexSuffix) {
+				wanted[u] = container.Relative(w.url, full)
+			}
+		}
+	}
+	byNumber := func(a, b storage.Reader) int { return cmp.Compare(len(w.stored.ranges[a]), len(w.stored.ranges[b])) }
+	for _, a := range slices.SortedFunc(maps.Keys(w.stored.ranges), byNumber) {
+		ranges := w.stored.ranges[a]
+		slices.SortFunc(ranges, func(a, b shardfile.Range) int { return cmp.Compare(a.Start, b.Start) })
+		for len(ranges) > 0 && len(wanted) > 0 {
+			from, n := ranges[0].Start, 1
+			for n < len(ranges) && ranges[n].End-from <= scanBytes {
+				n++
+			}
+			b, err := storage.ReadRange(ctx, a, from, ranges[n-1].End-from)
+			if err != nil {
+				return err
+			}
+			for there, here := range wanted {
+				if bytes.Contains(b, []byte(there)) {
+					w.urls[here] = true
+					delete(wanted, there)
+				}
+			}
+			ranges = ranges[n:]
+		}
+	}
+	return nil
 }
 
 // writeFields writes the descriptors of the whole shard and their list, which has an entry for every schema id. In editions

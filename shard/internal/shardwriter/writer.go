@@ -93,6 +93,7 @@ type Writer struct {
 	indexes []*shardpb.IndexDescriptor
 	rows    uint64
 	urls    map[string]bool
+	stored  stored
 	fields  [][]byte // descriptor of each schema id so far, encoded
 	// inherited are the descriptors of the shard that are stored already.
 	inherited map[uint32]place

@@ -1,4 +1,4 @@
-// Package change has the commands of the life of a shard: merge, delete, undelete, relocate, gc. Those that change one copy no data: each publishes a new
+// Package change has the commands of the life of a shard: merge, delete, undelete, column, relocate, gc. Those that change one copy no data: each publishes a new
 // root, which refers to what is there.
 package change
 
@@ -13,7 +13,7 @@ type group struct{ *app.App }
 // Commands are the commands of the package.
 func Commands(a *app.App) []*cobra.Command {
 	g := group{a}
-	return []*cobra.Command{g.merge(), g.delete(), g.undelete(), g.relocate(), g.gc()}
+	return []*cobra.Command{g.merge(), g.delete(), g.undelete(), g.column(), g.relocate(), g.gc()}
 }
 
 // dryRun registers the flag of commands that can tell what they would do.

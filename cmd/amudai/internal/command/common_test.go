@@ -17,7 +17,7 @@ import (
 // tell something.
 func TestCommonFlags(t *testing.T) {
 	creating := strings.Fields("agg cat convert distinct head import merge pack recover relocate sample scan sort stats tail take top bench blockpack-merge blockpack-drop-traces")
-	silent := strings.Fields("blockpack completion demo help index index-list index-stats man pack recover session version bench-peak")
+	silent := strings.Fields("blockpack column completion demo help index index-list index-stats man pack recover session version bench-peak")
 	a, err := app.New(app.Env{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}, nil, nil)
 	require.NoError(t, err)
 	root := run{a}.root()

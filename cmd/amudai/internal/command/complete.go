@@ -41,6 +41,14 @@ func (a run) completeFlags(cmd *cobra.Command) {
 			return a.completeCondition(cmd.Context(), args, typed), completed
 		})
 	}
+	if parent := cmd.Parent(); parent != nil && parent.Name() == "column" && cmd.Name() != "add" {
+		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return a.completeColumns(cmd.Context(), args[:1]).List(typed, false), completed
+		}
+	}
 	for _, c := range cmd.Commands() {
 		a.completeFlags(c)
 	}
