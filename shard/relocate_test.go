@@ -166,13 +166,24 @@ func TestMoveKeepsWhatOthersReferTo(t *testing.T) {
 	before := server.Keys()
 	o.DryRun = false
 	_, err = Relocate(t.Context(), "s3://bucket/a/x.shard", "s3://bucket/b/x.shard", o)
-	require.ErrorContains(t, err, "the shard is complete at s3://bucket/b/x.shard, but")
-	require.Len(t, server.Keys(), len(before)+1)
-	for _, name := range []string{"a/merged", "a/x", "b/x"} {
+	require.ErrorContains(t, err, "other shards in the folder refer to")
+	require.Equal(t, before, server.Keys(), "nothing is copied")
+	for _, name := range []string{"a/merged", "a/x"} {
 		rep, err := Verify(t.Context(), "s3://bucket/"+name+".shard", OpenOptions{Store: store}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.True(t, rep.OK(), "%v", rep.Problems)
 	}
+}
+
+// A move says before anything is copied that a root in the folder cannot be read.
+func TestMoveBesideDamage(t *testing.T) {
+	old, dir := t.TempDir(), t.TempDir()
+	livingShards["two-level"](t, old)
+	require.NoError(t, os.WriteFile(filepath.Join(old, "damaged.shard"), []byte("amud"), 0o666))
+	_, err := Relocate(t.Context(), filepath.Join(old, "x.shard"), filepath.Join(dir, "x.shard"), RelocateOptions{Move: true})
+	require.ErrorContains(t, err, "damaged.shard")
+	require.Empty(t, filesIn(t, dir))
+	require.FileExists(t, filepath.Join(old, "x.shard"))
 }
 
 // Files that few may read are copied as such.

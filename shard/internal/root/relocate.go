@@ -68,6 +68,9 @@ func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Re
 	defer func() { err = errors.Join(err, f.Close()) }()
 	m := &relocation{o: o, f: f, from: from, to: to}
 	err = m.plan(ctx)
+	if err == nil && o.Move { // or say before anything is copied why that cannot be
+		err = m.remove(ctx, true)
+	}
 	switch {
 	case err != nil || o.DryRun:
 	case o.Layout != nil:
@@ -75,8 +78,8 @@ func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Re
 	default:
 		err = m.copy(ctx)
 	}
-	if err == nil && o.Move {
-		if err = m.remove(ctx); err != nil && !o.DryRun {
+	if err == nil && o.Move && !o.DryRun {
+		if err = m.remove(ctx, false); err != nil {
 			err = m.kept(err)
 		}
 	}
@@ -316,7 +319,7 @@ func bufferSums(ctx context.Context, s *shardfile.Stripe, id uint32) (sums []uin
 
 // remove removes the old root, if it still is the one that was copied, and then what no root of its folder needs. Artifacts that others have made stay.
 // In a dry run it only says so.
-func (m *relocation) remove(ctx context.Context) error {
+func (m *relocation) remove(ctx context.Context, dry bool) error {
 	o := CollectOptions{Open: m.o.Open}
 	found, err := survey(ctx, container.Container(m.own), o)
 	if err != nil {
@@ -341,19 +344,18 @@ func (m *relocation) remove(ctx context.Context) error {
 	}
 	for i := range m.all {
 		a := &m.all[i]
+		a.Removed = false
 		if i > 0 {
 			if needs, err := needed.needs(a.URL); err != nil || needs || !isNamed(a.URL) || container.Container(a.URL) != container.Container(m.own) || m.keepsName(a) {
 				continue
 			}
 		}
-		a.Removed = true
-		if m.o.DryRun {
-			continue
+		if !dry {
+			if err := m.o.Open.Store.Remove(ctx, a.URL); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
-		if err := m.o.Open.Store.Remove(ctx, a.URL); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			a.Removed = false
-			return err
-		}
+		a.Removed = !dry || m.o.DryRun
 	}
 	return nil
 }
