@@ -71,11 +71,17 @@ func BenchmarkPacked(b *testing.B) {
 		defer s.Close()
 		shards = append(shards, s)
 	}
+	comparePacked(b, shards, data.rows)
+}
+
+// comparePacked measures a packed table and the same table without groups, of some rows.
+func comparePacked(b *testing.B, shards []*Shard, n int) {
 	r := rand.New(rand.NewPCG(1, 1))
 	rows := make([]int64, 1000)
 	for i := range rows {
-		rows[i] = r.Int64N(int64(data.rows))
+		rows[i] = r.Int64N(int64(n))
 	}
+	few := slices.Sorted(slices.Values(rows[:10]))
 	slices.Sort(rows)
 	compare := func(name string, unit string, do func(s *Shard) float64) {
 		b.Run(name, func(b *testing.B) {
@@ -119,14 +125,22 @@ func BenchmarkPacked(b *testing.B) {
 			return float64(s.file.Reads().Requests - before)
 		}
 	}
+	read := func(do func(s *Shard)) func(s *Shard) float64 {
+		return func(s *Shard) float64 {
+			before := s.file.Reads().Bytes
+			do(s)
+			return float64(s.file.Reads().Bytes - before)
+		}
+	}
 	local, remote := TakeOptions{Parallelism: 1}, TakeOptions{Parallelism: 1, FetchGap: storage.RemoteGap}
 	compare("size", "bytes", func(s *Shard) float64 { return float64(s.file.Size()) })
 	compare("take 1000 rows", "ms", cpu(take(local, rows...)))
 	compare("take 1000 rows, as over a network", "ms", cpu(take(remote, rows...)))
-	compare("take 100 rows", "ms", cpu(take(local, rows[:100]...)))
+	compare("take 10 rows", "ms", cpu(take(local, few...)))
 	compare("take 100 single rows", "ms", cpu(single(local)))
 	compare("requests of 1000 rows", "requests", requests(take(remote, rows...)))
-	compare("requests of 100 rows", "requests", requests(take(remote, rows[:100]...)))
+	compare("bytes of 1000 rows", "bytes", read(take(remote, rows...)))
+	compare("requests of 10 rows", "requests", requests(take(remote, few...)))
 	compare("requests of 100 single rows", "requests", requests(single(remote)))
 	compare("scan", "ms", cpu(func(s *Shard) {
 		for batch, err := range s.Scan(b.Context(), ScanOptions{Parallelism: 1}) {

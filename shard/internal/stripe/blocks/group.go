@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
+	"sync"
 
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -26,21 +27,56 @@ const MostMembers = 1 << 10
 // GroupHeaderLen is the number of bytes in front of the blocks of a super-block.
 func GroupHeaderLen(members int) int { return 4 + 4*members }
 
+// group is a packed group that is open.
+type group struct {
+	Reader
+	bits func() (*encoding.BlockMap, error) // of members of bits
+}
+
+// keeper is a source that keeps open groups.
+type keeper interface {
+	Group(id uint32, open func() (group any, size int64, err error)) (any, error)
+}
+
 // OpenGroup opens the packed group of a node. Its blocks are super-blocks.
 func OpenGroup(ctx context.Context, src stripe.Source, id uint32, f storage.Prefetched) (*Reader, error) {
-	b, rows, err := groupOf(ctx, src, id)
+	g, err := openGroup(ctx, src, id, f)
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(ctx, src, id, b, rows, f)
+	r := g.Reader
+	return &r, nil
+}
+
+// openGroup opens the packed group of a node, unless the source has kept it.
+func openGroup(ctx context.Context, src stripe.Source, id uint32, f storage.Prefetched) (*group, error) {
+	open := func() (any, int64, error) {
+		b, rows, err := groupOf(ctx, src, id)
+		if err != nil {
+			return nil, 0, err
+		}
+		r, err := open(ctx, src, id, b, rows, f)
+		if err != nil {
+			return nil, 0, err
+		}
+		r.group, r.member = true, -1
+		if r.Map.Values() != rows {
+			return nil, 0, r.Wrap(fault.Corruptf("block map of a packed group holds %d rows, expected %d", r.Map.Values(), rows))
+		}
+		return &group{*r, sync.OnceValues(func() (*encoding.BlockMap, error) { return mapOfBits(r.Map) })}, 4*r.MapSize() + 512, nil
+	}
+	if k, ok := src.(keeper); ok {
+		g, err := k.Group(id, open)
+		if err != nil {
+			return nil, err
+		}
+		return g.(*group), nil
+	}
+	g, _, err := open()
 	if err != nil {
 		return nil, err
 	}
-	r.group, r.member = true, -1
-	if r.Map.Values() != rows {
-		return nil, r.Wrap(fault.Corruptf("block map of a packed group holds %d rows, expected %d", r.Map.Values(), rows))
-	}
-	return r, nil
+	return g.(*group), nil
 }
 
 // groupOf is the buffer of the packed group of a node, and the number of its rows.
@@ -66,10 +102,13 @@ func (n Node) Owner(b *shardpb.EncodedBuffer) uint32 {
 
 // openMember opens a buffer whose blocks lie in those of a packed group. positions are those of its node.
 func openMember(ctx context.Context, src stripe.Source, node Node, b *shardpb.EncodedBuffer, positions, values uint64, f storage.Prefetched) (*Reader, error) {
-	r, err := OpenGroup(ctx, src, node.Owner(b), f)
+	g, err := openGroup(ctx, src, node.Owner(b), f)
 	if err != nil {
 		return nil, err
 	}
+	own := g.Reader
+	r := &own
+	r.mapSize = 0 // the group has it
 	if k := b.GetPackedGroupIndex(); k >= MostMembers {
 		return nil, r.Wrap(fault.Corruptf("member %d of a packed group", k))
 	}
@@ -78,7 +117,7 @@ func openMember(ctx context.Context, src stripe.Source, node Node, b *shardpb.En
 	}
 	r.member, r.Options.Checksums, r.name = int(b.GetPackedGroupIndex()), b.GetBlockChecksums(), b.GetKind().String()
 	if values != positions { // bits, of which a value is eight
-		if r.Map, err = mapOfBits(r.Map); err != nil {
+		if r.Map, err = g.bits(); err != nil {
 			return nil, r.Wrap(err)
 		}
 	}

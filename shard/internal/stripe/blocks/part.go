@@ -51,14 +51,24 @@ func (r *Reader) parts(s *Scratch, rows rowset.Set) ([]Part, error) {
 		return nil, r.Wrap(fault.Corruptf("%d values, expected at least %d", r.Map.Values(), to))
 	}
 	first, last := r.Map.Find(from), r.Map.Find(to-1)
-	s.entries = r.Map.Append(s.entries[:0], first, last+1)
+	few := int64(last-first) > 16*rows.Len() // it takes less time to find these than to look at all between them
+	if !few {
+		s.entries = r.Map.Append(s.entries[:0], first, last+1)
+	}
 	at := 0
-	for i, e := range s.entries {
+	for i := first; !rows.Empty(); i++ {
+		var e encoding.BlockEntry
+		if few {
+			i = r.Map.Find(uint64(rows.Bounds().From))
+			e.First, e.N, e.Offset, e.Size = r.Map.Block(i)
+		} else {
+			e = s.entries[i-first]
+		}
 		start, end := int64(e.First), int64(e.First)+int64(e.N)
-		if rows.Empty() || rows.Bounds().From >= end {
+		if rows.Bounds().From >= end {
 			continue
 		}
-		p := Part{BlockEntry: e, ordinal: first + i, At: at, Rows: rows.Clip(start, end).Shift(-start)}
+		p := Part{BlockEntry: e, ordinal: i, At: at, Rows: rows.Clip(start, end).Shift(-start)}
 		rows = rows.Clip(end, math.MaxInt64)
 		p.Count = int(p.Rows.Len())
 		if err := r.check(e); err != nil {
