@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // indexEdits are the ways to change the indexes of a shard, which has one already.
@@ -98,7 +99,10 @@ func TestIndexEditFaults(t *testing.T) {
 // the next change succeeds.
 func TestIndexKill(t *testing.T) {
 	if dir := os.Getenv("AMUDAI_TEST_KILL"); dir != "" {
-		addAndDie(t, dir)
+		dieAt(t, dir, func(store storage.Store) error {
+			o := EditOptions{Open: OpenOptions{Store: store}, MemoryBytes: 1 << 10, TempDir: dir}
+			return AddIndex(t.Context(), filepath.Join(dir, "x.shard"), o, lineIndexes[0])
+		})
 		return
 	}
 	t.Parallel() // it waits for disks
@@ -108,9 +112,7 @@ func TestIndexKill(t *testing.T) {
 			location := filepath.Join(dir, "x.shard")
 			writeLines(t, location, 300, WriterOptions{Layout: layout, StripeRows: 200})
 			want, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, 0)
-			cmd := exec.Command(os.Args[0], "-test.run=^TestIndexKill$")
-			cmd.Env = append(os.Environ(), "AMUDAI_TEST_KILL="+dir, "AMUDAI_TEST_KILL_AT="+strconv.Itoa(k))
-			killed := cmd.Run() != nil
+			killed := killedAt(t, dir, k)
 			requireAnswers(t, location, want)
 			if !killed {
 				break
@@ -126,8 +128,15 @@ func TestIndexKill(t *testing.T) {
 	}
 }
 
-// addAndDie adds an index, and dies before a step of it.
-func addAndDie(t *testing.T, dir string) {
+// killedAt runs the test again in another process, which dies before a step, and reports whether it did.
+func killedAt(t *testing.T, dir string, k int) bool {
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), "AMUDAI_TEST_KILL="+dir, "AMUDAI_TEST_KILL_AT="+strconv.Itoa(k))
+	return cmd.Run() != nil
+}
+
+// dieAt makes a call with a store, and dies before a step of it.
+func dieAt(t *testing.T, dir string, call func(storage.Store) error) {
 	at, err := strconv.Atoi(os.Getenv("AMUDAI_TEST_KILL_AT"))
 	require.NoError(t, err)
 	faults := faultstore.New()
@@ -139,7 +148,6 @@ func addAndDie(t *testing.T, dir string) {
 			select {}
 		}
 	})
-	o := EditOptions{Open: OpenOptions{Store: faults.Local()}, MemoryBytes: 1 << 10, TempDir: dir}
-	require.NoError(t, AddIndex(t.Context(), filepath.Join(dir, "x.shard"), o, lineIndexes[0]))
+	require.NoError(t, call(faults.Local()))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "done"), nil, 0o666))
 }

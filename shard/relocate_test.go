@@ -418,6 +418,52 @@ func TestMoveWithLostAnswers(t *testing.T) {
 	}
 }
 
+// TestRelocateKill kills a process at some step of a move. The old shard or the new one is whole, the same move succeeds afterwards, and what is left in the
+// folders is removed, once no writer seems to be at work.
+func TestRelocateKill(t *testing.T) {
+	paths := func(dir string) (from, to string) {
+		return filepath.Join(dir, "old", "x.shard"), filepath.Join(dir, "new", "x.shard")
+	}
+	if dir := os.Getenv("AMUDAI_TEST_KILL"); dir != "" {
+		from, to := paths(dir)
+		dieAt(t, dir, func(store storage.Store) error {
+			_, err := Relocate(t.Context(), from, to, RelocateOptions{Open: OpenOptions{Store: store}, To: store, Move: true, Parallelism: 1})
+			return err
+		})
+		return
+	}
+	t.Parallel() // it waits for disks
+	before := t.TempDir()
+	livingShards["two-level"](t, before)
+	want, _ := rowsWhere(t, filepath.Join(before, "x.shard"), termQuestions[0], OpenOptions{}, 0)
+	for k := 1; ; k += sweep.Step(11) {
+		dir := t.TempDir()
+		from, to := paths(dir)
+		require.NoError(t, os.CopyFS(filepath.Dir(from), os.DirFS(before)))
+		require.NoError(t, os.Mkdir(filepath.Dir(to), 0o777))
+		killed := killedAt(t, dir, k)
+		if _, err := os.Stat(from); err == nil {
+			requireAnswers(t, from, want)
+			_, err := Relocate(t.Context(), from, to, RelocateOptions{Move: true})
+			require.NoError(t, err)
+		}
+		requireAnswers(t, to, want)
+		for _, folder := range []string{filepath.Dir(from), filepath.Dir(to)} {
+			for _, name := range hidden(t, folder) {
+				past := time.Now().Add(-time.Hour)
+				require.NoError(t, os.Chtimes(name, past, past))
+			}
+			_, err := Collect(t.Context(), folder, CollectOptions{OlderThan: time.Nanosecond, Remove: true})
+			require.NoError(t, err)
+		}
+		requireAnswers(t, to, want)
+		if !killed {
+			break
+		}
+		require.NoFileExists(t, filepath.Join(dir, "done"))
+	}
+}
+
 // A store copies by itself: no byte of data passes through the client.
 func TestRelocateInStore(t *testing.T) {
 	server := fakes3.New(t)
