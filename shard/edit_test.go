@@ -27,6 +27,8 @@ type modelColumn struct {
 	values arrow.Array
 	factor int  // of numbers: row i has i times factor; 0 for other values
 	stored bool // before the changes that are made together
+	// comment is a property.
+	comment string
 }
 
 // model is a table in memory that has the changes of a shard.
@@ -111,7 +113,7 @@ func (m *model) step(r *rapid.T, gen *arrowgen.Gen, id string) []shard.Change {
 			return nil
 		}
 		f := arrow.Field{Name: m.fresh(), Type: arrow.PrimitiveTypes.Int64, Nullable: true}
-		m.columns = append(m.columns, modelColumn{f, numbers(f.Type, m.rows, 3), 3, false})
+		m.columns = append(m.columns, modelColumn{Field: f, values: numbers(f.Type, m.rows, 3), factor: 3})
 		return []shard.Change{shard.AddColumn(f.Name, id+" * 3")}
 	case 4:
 		if c.factor == 0 || c.Type.ID() == arrow.STRING {
@@ -133,10 +135,11 @@ func (m *model) step(r *rapid.T, gen *arrowgen.Gen, id string) []shard.Change {
 			src.batches = append(src.batches, array.NewRecordBatch(src.schema, []arrow.Array{array.NewSlice(values, int64(from), int64(to))}, int64(to-from)))
 			from = to
 		}
-		m.columns = append(m.columns, modelColumn{f, values, 0, false})
+		m.columns = append(m.columns, modelColumn{Field: f, values: values})
 		return []shard.Change{shard.AddColumns(src)}
 	case 6:
-		return []shard.Change{shard.SetProperty("step", m.next), shard.SetColumnProperty(c.Name, "comment", c.Name)}
+		c.comment = m.fresh()
+		return []shard.Change{shard.SetProperty("step", m.next), shard.SetColumnProperty(c.Name, "comment", c.comment)}
 	case 7:
 		if c.Type.ID() != arrow.STRUCT || !c.stored {
 			return nil
@@ -170,7 +173,7 @@ func (m *model) step(r *rapid.T, gen *arrowgen.Gen, id string) []shard.Change {
 		}
 		f := arrow.Field{Name: m.fresh(), Type: arrow.BinaryTypes.String, Nullable: true}
 		path := c.Name + "." + f.Name
-		c.setFields(append(fieldsOf(c), modelColumn{f, numbers(f.Type, m.rows, 2), 0, false}))
+		c.setFields(append(fieldsOf(c), modelColumn{Field: f, values: numbers(f.Type, m.rows, 2)}))
 		return []shard.Change{shard.AddColumn(path, id+" * 2"), shard.CastColumn(path, f.Type)}
 	}
 	return nil
@@ -216,6 +219,13 @@ func (m *model) same(t testing.TB, location string, open shard.OpenOptions, show
 	defer shardtest.Release(batches)
 	for i, c := range m.columns {
 		require.Equal(t, c.Name, as.Field(i).Name)
+		_, properties, err := s.FieldProperties(t.Context(), c.Name)
+		require.NoError(t, err)
+		if c.comment == "" {
+			require.Empty(t, properties)
+		} else {
+			require.Equal(t, []shard.Property{{Name: "comment", Value: c.comment}}, properties)
+		}
 		require.Equal(t, c.Type.String(), as.Field(i).Type.String()) // Arrow looks into maps below large lists, where equal types differ
 		var want, got []arrow.Array
 		for row := range m.rows {
@@ -252,10 +262,10 @@ func TestEdits(t *testing.T) {
 		nested := arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, arrow.Field{Name: "b", Type: arrow.BinaryTypes.String, Nullable: true},
 			arrow.Field{Name: "c", Type: arrow.StructOf(arrow.Field{Name: "x", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}), Nullable: true})
 		id := arrow.Field{Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true}
-		m.columns = append(m.columns, modelColumn{id, numbers(id.Type, m.rows, 1), 1, true}, modelColumn{arrow.Field{Name: "s", Type: nested, Nullable: true}, gen.Array(nested, m.rows), 0, true})
+		m.columns = append(m.columns, modelColumn{Field: id, values: numbers(id.Type, m.rows, 1), factor: 1}, modelColumn{Field: arrow.Field{Name: "s", Type: nested, Nullable: true}, values: gen.Array(nested, m.rows)})
 		for range rapid.IntRange(0, 3).Draw(r, "more") {
 			f := arrow.Field{Name: m.fresh(), Type: gen.Type(2), Nullable: true}
-			m.columns = append(m.columns, modelColumn{f, gen.Array(f.Type, m.rows), 0, true})
+			m.columns = append(m.columns, modelColumn{Field: f, values: gen.Array(f.Type, m.rows)})
 		}
 		open := shard.OpenOptions{Store: storage.NewMemory()}
 		edit := shard.EditOptions{Open: open, Parallelism: 1}

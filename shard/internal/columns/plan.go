@@ -80,27 +80,25 @@ func (p *Plan) Root(ctx context.Context) (root.Root, error) {
 	if err != nil {
 		return r, err
 	}
-	p.describe(&r)
 	r.Custom, err = root.WithNewColumns(r.Custom, r.Schema)
-	return r, err
+	return r.WithProperties(p.changed()), err
 }
 
-// describe has the properties of stored columns changed.
-func (p *Plan) describe(r *root.Root) {
-	id := 0
+// changed are the changes of the properties of stored columns, by their new schema ids.
+func (p *Plan) changed() map[uint32]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair {
+	changes, id := map[uint32]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair{}, uint32(0)
 	var walk func([]root.Column)
 	walk = func(all []root.Column) {
 		for _, c := range all {
 			if change := p.properties[placeOf{c.ID, c.Built}]; change != nil && c.ID != root.Missing {
-				for i := range r.Stripes {
-					r.Stripes[i].Fields[id].Properties = change
-				}
+				changes[id] = change
 			}
 			id++
 			walk(c.Children)
 		}
 	}
 	walk(p.columns)
+	return changes
 }
 
 // Sizes are bytes of encoded values.

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -138,6 +139,31 @@ func (s *Stripe) field(id uint32) shardwriter.Field {
 		return shardwriter.Field{Stripe: s.Of, ID: id}
 	}
 	return s.Fields[id]
+}
+
+// all are the places of the columns of the stripe, of which there are n.
+func (s *Stripe) all(n uint32) []shardwriter.Field {
+	fields := make([]shardwriter.Field, n)
+	for id := range fields {
+		fields[id] = s.field(uint32(id))
+	}
+	return fields
+}
+
+// WithProperties is the root with other custom properties of stored columns: functions, by schema id, make them of those that a column has in a stripe.
+func (r Root) WithProperties(changes map[uint32]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair) Root {
+	if len(changes) == 0 {
+		return r
+	}
+	r.Stripes = slices.Clone(r.Stripes)
+	for i := range r.Stripes {
+		s := &r.Stripes[i]
+		s.Fields = s.all(r.Schema.IDCount())
+		for id, change := range changes {
+			s.Fields[id].Properties = change
+		}
+	}
+	return r
 }
 
 // flatten are columns as fields of a schema, and in the order of their ids.

@@ -49,11 +49,7 @@ func (r Root) WithDeleted(changed []*rowset.Set) (Root, error) {
 			continue
 		}
 		s := &r.Stripes[i]
-		fields := make([]shardwriter.Field, r.Schema.IDCount())
-		for id := range fields {
-			fields[id] = s.field(uint32(id))
-		}
-		s.Fields = fields
+		s.Fields = s.all(r.Schema.IDCount())
 		s.Deleted = uint64(deleted.Len())
 		if s.Fields[id] = (shardwriter.Field{ID: Missing}); deleted.Empty() {
 			continue
