@@ -483,3 +483,39 @@ func TestImportFlips(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, b, 0o666))
 	}
 }
+
+// Columns of imported files are renamed, dropped, ordered, computed with and converted; parts of them are not changed by themselves.
+func TestImportEdited(t *testing.T) {
+	dir := t.TempDir()
+	b, err := os.ReadFile(filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data", "int96_from_spark.parquet"))
+	require.NoError(t, err)
+	times := filepath.Join(dir, "int96.parquet")
+	require.NoError(t, os.WriteFile(times, b, 0o666))
+	want, err := readTable(t, "parquet", times, provider.ReadOptions{})
+	require.NoError(t, err)
+	location := importFiles(t, times)
+	_, err = shard.Edit(t.Context(), location, shard.EditOptions{}, shard.RenameColumn(want.Schema().Field(0).Name, "other"), shard.AddColumn("n", "2 * 3"))
+	require.NoError(t, err)
+	got, err := readTable(t, "shard", location, provider.ReadOptions{})
+	require.NoError(t, err)
+	arrowtest.RequireSame(t, "other", want.Column(0).Data(), got.Column(0).Data())
+	requireIntact(t, location)
+
+	f := func(name string, dt arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: dt, Nullable: true} }
+	s := arrow.NewSchema([]arrow.Field{f("a", arrow.PrimitiveTypes.Int64), f("s", arrow.StructOf(f("x", arrow.PrimitiveTypes.Int64), f("y", arrow.BinaryTypes.String))), f("b", arrow.BinaryTypes.String)}, nil)
+	batch := arrowgen.New(1).Batch(s, 500)
+	rows := array.NewTableFromRecords(s, []arrow.RecordBatch{batch})
+	file := writeParquet(t, filepath.Join(dir, "rows.parquet"), rows, 200)
+	location = importFiles(t, file)
+	_, err = shard.Edit(t.Context(), location, shard.EditOptions{}, shard.DropColumns("s.x"))
+	require.ErrorIs(t, err, shard.ErrUnsupported)
+	_, err = shard.Edit(t.Context(), location, shard.EditOptions{}, shard.RenameColumn("b", "c"), shard.OrderColumns("s"), shard.AddColumn("copy", "a"),
+		shard.CastColumn("a", arrow.BinaryTypes.String))
+	require.NoError(t, err)
+	got, err = readTable(t, "shard", location, provider.ReadOptions{Columns: []string{"copy", "s", "c"}})
+	require.NoError(t, err)
+	for i, name := range []string{"a", "s", "b"} {
+		arrowtest.RequireSame(t, name, rows.Column(i).Data(), got.Column(i).Data())
+	}
+	requireIntact(t, location)
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/external"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/chunk"
 )
@@ -84,24 +85,28 @@ func (t *Table) Recorded(group int, path []*table.Column) external.Recorded {
 	return out
 }
 
-// unitsOf takes the units of INT96 leaves from a schema of the same columns.
-func (f *File) unitsOf(as *arrow.Schema) {
+// unitsOf takes the units of INT96 leaves from a schema with the same columns, and returns the paths of those columns that have other names there.
+func (f *File) unitsOf(as *arrow.Schema) (renamed []string) {
 	for i, field := range f.schema.Fields() {
-		all := as.FieldIndices(field.Name)
-		leaves := appendLeaves(nil, f.arrow.Manifest.Fields[i])
-		if len(all) != 1 {
-			continue
+		var types []arrow.DataType
+		if all := as.FieldIndices(field.Name); len(all) == 1 {
+			types = leafTypes(nil, as.Field(all[0]).Type)
 		}
-		types := leafTypes(nil, as.Field(all[0]).Type)
+		leaves := appendLeaves(nil, f.arrow.Manifest.Fields[i])
 		for k, leaf := range leaves {
-			if _, is96 := f.units[leaf]; !is96 || len(types) != len(leaves) {
+			if _, is96 := f.units[leaf]; !is96 {
 				continue
 			}
-			if t, ok := types[k].(*arrow.TimestampType); ok {
-				f.units[leaf] = t.Unit
+			if len(types) == len(leaves) {
+				if t, ok := types[k].(*arrow.TimestampType); ok {
+					f.units[leaf] = t.Unit
+					continue
+				}
 			}
+			renamed = append(renamed, schema.Escape(field.Name))
 		}
 	}
+	return renamed
 }
 
 // leafTypes appends the types of the leaves of a type.

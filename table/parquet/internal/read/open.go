@@ -92,8 +92,11 @@ func (f *File) open(ctx context.Context, columns []string, as *arrow.Schema) err
 			return err
 		}
 		if as != nil {
-			f.unitsOf(as)
-		} else if err := f.findUnits(ctx, columns); err != nil {
+			if columns = f.unitsOf(as); len(columns) == 0 {
+				return f.findTypes(stored)
+			}
+		}
+		if err := f.findUnits(ctx, columns); err != nil {
 			return err
 		}
 		return f.findTypes(stored)
