@@ -501,7 +501,9 @@ func TestImportEdited(t *testing.T) {
 	arrowtest.RequireSame(t, "other", want.Column(0).Data(), got.Column(0).Data())
 	requireIntact(t, location)
 
-	f := func(name string, dt arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: dt, Nullable: true} }
+	f := func(name string, dt arrow.DataType) arrow.Field {
+		return arrow.Field{Name: name, Type: dt, Nullable: true}
+	}
 	s := arrow.NewSchema([]arrow.Field{f("a", arrow.PrimitiveTypes.Int64), f("s", arrow.StructOf(f("x", arrow.PrimitiveTypes.Int64), f("y", arrow.BinaryTypes.String))), f("b", arrow.BinaryTypes.String)}, nil)
 	batch := arrowgen.New(1).Batch(s, 500)
 	rows := array.NewTableFromRecords(s, []arrow.RecordBatch{batch})

@@ -113,7 +113,7 @@ func (x *importer) read(ctx context.Context, location string) (all []described, 
 		return nil, err
 	}
 	if _, err := container.Resolve(x.url, x.url, url, x.o.Policy); err != nil {
-		return nil, advice.WithHint(err, "write the shard into the folder of its files or one above; or else Options.Policy has to allow it, and OpenOptions.Policy of all readers")
+		return nil, advice.WithHint(err, "write the shard into the folder of its files or one above; or else ImportOptions.Policy has to allow it, and OpenOptions.Policy of all readers")
 	}
 	r, err := shardfile.OpenReferred(ctx, x.o.Store, x.url, url)
 	if err != nil {
