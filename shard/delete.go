@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	enginetable "github.com/amudai/amudai-go/internal/engine/table"
@@ -26,16 +27,16 @@ type Rows = selection.Rows
 //
 // A shard of [EditionReference] is refused, as its readers refuse deleted rows.
 func Delete(ctx context.Context, location string, o EditOptions, rows Rows) (deleted int64, err error) {
-	return mark(ctx, location, o, rows, func(already, rows rowset.Set) rowset.Set { return already.Or(rows) })
+	return mark(ctx, location, o, rows, "delete", func(already, rows rowset.Set) rowset.Set { return already.Or(rows) })
 }
 
 // Undelete brings deleted rows back, and returns how many.
 func Undelete(ctx context.Context, location string, o EditOptions, rows Rows) (restored int64, err error) {
-	return mark(ctx, location, o, rows, rowset.Set.Minus)
+	return mark(ctx, location, o, rows, "restore", rowset.Set.Minus)
 }
 
 // mark changes which rows are deleted, and returns the number of rows that are now and were not, or the other way round.
-func mark(ctx context.Context, location string, o EditOptions, rows Rows, change func(already, rows rowset.Set) rowset.Set) (n int64, err error) {
+func mark(ctx context.Context, location string, o EditOptions, rows Rows, did string, change func(already, rows rowset.Set) rowset.Set) (n int64, err error) {
 	err = replace(ctx, location, o, func(s *Shard, r root.Root) (root.Root, error) {
 		n = 0
 		chosen, err := rows.Of(ctx, enginetable.WithHidden(s.table))
@@ -58,6 +59,7 @@ func mark(ctx context.Context, location string, o EditOptions, rows Rows, change
 		if n == 0 {
 			return r, errNoChange
 		}
+		r.Change = fmt.Sprintf("%s %d rows", did, n)
 		return r.WithDeleted(changed)
 	})
 	return n, err

@@ -49,8 +49,12 @@ func editable(t testing.TB, rows int, o shard.WriterOptions) string {
 
 // shownIDs are the numbers of the rows that a shard shows.
 func shownIDs(t testing.TB, location string, e filter.Expr) []int64 {
+	return shownIDsOf(t, location, shard.OpenOptions{}, e)
+}
+
+func shownIDsOf(t testing.TB, location string, o shard.OpenOptions, e filter.Expr) []int64 {
 	ctx := t.Context()
-	s, err := shard.Open(ctx, location, shard.OpenOptions{})
+	s, err := shard.Open(ctx, location, o)
 	require.NoError(t, err)
 	defer s.Close()
 	all := []int64{}

@@ -128,6 +128,7 @@ func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...In
 			}
 			plans = append(plans, p)
 		}
+		r.Change = fmt.Sprintf("add %d indexes", len(plans))
 		return r.WithIndexes(func(stripe int, all []root.Index) ([]root.Index, error) {
 			for _, p := range plans {
 				if p.PerStripe == (stripe != fault.None) {
@@ -153,6 +154,9 @@ func (s *Shard) toBuild(p *indexing.Plan, stripe int, o EditOptions) root.Index 
 func replace(ctx context.Context, location string, o EditOptions, plan func(*Shard, root.Root) (root.Root, error)) error {
 	if err := o.Open.check(); err != nil {
 		return err
+	}
+	if o.Open.Version != 0 || !o.Open.AsOf.IsZero() {
+		return errors.New("an earlier version of a shard cannot be changed: Restore makes it the newest one first")
 	}
 	err := root.Replace(ctx, location, o.Open.file(), func(f *shardfile.File, r root.Root) (root.Root, error) {
 		r, err := plan(&Shard{o: o.Open, file: f, schema: r.Schema, table: o.Open.table(f, r.Schema)}, r)
@@ -182,6 +186,7 @@ var errNoIndex = fmt.Errorf("the shard has no such index")
 func changeIndexes(ctx context.Context, location string, o EditOptions, choose func(Index) bool,
 	change func(*Shard, int, *shardpb.IndexDescriptor) (root.Index, error)) (n int, err error) {
 	err = replace(ctx, location, o, func(s *Shard, r root.Root) (root.Root, error) {
+		r.Change = "rebuild or drop indexes"
 		described, err := s.Indexes(ctx) // in the order in which WithIndexes has them
 		if err != nil {
 			return r, err

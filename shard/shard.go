@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
 	"github.com/amudai/amudai-go/storage"
@@ -24,6 +25,10 @@ type OpenOptions struct {
 	// Directory is the byte range of the directory message in a file that holds several
 	// (docs/format.md §2.8). nil means the directory that the footer names.
 	Directory *ByteRange
+	// Version is the number of an earlier version of the shard that is kept (see [KeepVersions]), which is opened instead; 0 means the present one.
+	Version int64
+	// AsOf is a time, whose version is opened: the newest up to it. It is not used if Version is set.
+	AsOf time.Time
 	// Types chooses Arrow types for columns without a recorded Arrow type, such as those of
 	// shards that the reference implementation wrote.
 	Types TypeOptions
@@ -79,6 +84,9 @@ func Open(ctx context.Context, location string, o OpenOptions) (*Shard, error) {
 		return nil, err
 	}
 	f, err := shardfile.Open(ctx, location, o.file())
+	if at := (root.At{Number: o.Version, Time: o.AsOf}); err == nil && !at.IsZero() {
+		f, err = root.OpenVersion(ctx, f, o.file(), at)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,29 @@ func (c *closure) add(ctx context.Context, f *shardfile.File, depth int) error {
 			return err
 		}
 	}
-	return c.addOne(ctx, f, depth)
+	if err := c.addOne(ctx, f, depth); err != nil || depth < maxNested {
+		return err
+	}
+	return c.addVersions(ctx, f)
+}
+
+// addVersions adds the earlier versions of a shard that are kept, and what they refer to. Those that an earlier version kept itself may be gone.
+func (c *closure) addVersions(ctx context.Context, f *shardfile.File) error {
+	h, err := HistoryOf(ctx, f)
+	if err != nil {
+		return err
+	}
+	own := shardfile.URLOf(f.Root())
+	for _, v := range h.Before {
+		url, err := container.Resolve(own, own, v.url, container.Policy{})
+		if err != nil {
+			return fault.Of(err, f.Location())
+		}
+		if err := c.open(ctx, url, c.o, maxNested-1); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // open adds what the shard at location refers to.

@@ -53,11 +53,19 @@ func Replace(ctx context.Context, location string, o shardfile.OpenOptions, plan
 	if r, err = plan(f, r); err != nil {
 		return err
 	}
+	name, err := dataName(ctx, f.Root(), f.DirectoryRange())
+	if err != nil {
+		return err
+	}
+	h, err := r.keep(ctx, f, name)
+	if err != nil {
+		return err
+	}
 	w, err := r.overwrite(ctx, f, o.Store)
 	if err != nil {
 		return err
 	}
-	if err := r.writeBeside(ctx, w, &old{File: f, store: o.Store, url: w.URL()}); err != nil {
+	if err := r.writeBeside(ctx, w, &old{File: f, store: o.Store, url: w.URL()}, name, len(h.Before) > 0); err != nil {
 		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	return w.Close(ctx)
@@ -76,15 +84,11 @@ func (r *Root) overwrite(ctx context.Context, f *shardfile.File, store storage.S
 	return w, err
 }
 
-// writeBeside writes the new root, and gives the old one its second name if the new one refers to it.
-func (r *Root) writeBeside(ctx context.Context, w *shardwriter.Writer, f *old) error {
-	name, err := dataName(ctx, f.Root(), f.DirectoryRange())
-	if err != nil {
-		return err
-	}
-	data, uses := container.Container(f.url)+name, false
+// writeBeside writes the new root, and gives the old one its second name if that is used, or the new one refers to it.
+func (r *Root) writeBeside(ctx context.Context, w *shardwriter.Writer, f *old, name string, uses bool) error {
+	data := container.Container(f.url) + name
 	links := shardwriter.Links{Descriptors: true, URL: func(a storage.Reader) string {
-		if a == f.Root() {
+		if shardfile.URLOf(a) == f.url {
 			uses = true
 			return data
 		}

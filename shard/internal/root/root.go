@@ -28,6 +28,11 @@ type Root struct {
 	Created [2]time.Time
 	Stripes []Stripe
 	Indexes []Index // of the rows of all stripes
+
+	// Change says what is changed, for the history of the shard that the root replaces one of; Keep which versions are kept from now on, nil for those so
+	// far. Both are of roots for [Replace] only.
+	Change string
+	Keep   *History
 }
 
 // Stripe is a stripe of a root: fields of stored stripes of any shards, and fields that are built when the root is written.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -22,6 +24,10 @@ import (
 // Publish writes new shards at location, in one artifact, with copies of all data of one root or more. The options are those of the roots but
 // Store, Layout and Overwrite.
 func Publish(ctx context.Context, location string, o shardwriter.Options, roots ...Root) error {
+	roots = slices.Clone(roots)
+	for i := range roots {
+		roots[i].Standard = withoutHistory(roots[i].Standard)
+	}
 	w, err := roots[0].create(ctx, location, o)
 	if err != nil {
 		return err
@@ -57,6 +63,9 @@ func Refer(ctx context.Context, location string, o shardwriter.Options, policy c
 	names := r.secondNames(ctx, o.Store)
 	err = r.write(ctx, w, &shardwriter.Links{URL: func(a storage.Reader) string {
 		url, err := names(a)
+		if err == nil && url == w.URL() {
+			err = fmt.Errorf("%s cannot replace a shard that it refers to", location)
+		}
 		refused = cmp.Or(refused, err)
 		if !allowed[url] {
 			if _, err := container.Resolve(w.URL(), w.URL(), container.Relative(w.URL(), url), policy); err != nil {

@@ -21,6 +21,8 @@ const (
 	PropertyChecksumTree = "amudai.checksum-tree"
 	// PropertyShards is a list of the ends of the directory ranges of the shards before this one in its artifact, ascending.
 	PropertyShards = "amudai.shards"
+	// PropertyHistory has the earlier versions of a shard that are kept: a struct.
+	PropertyHistory = "amudai.history"
 	// PropertyFooters are, for a stripe that refers to Parquet files, the XXH3-64 of their footers: a list of u64.
 	PropertyFooters = "amudai.parquet-footers"
 	// PropertyWriter is the name and version of the program that wrote the shard.
