@@ -56,7 +56,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 	if err := cmp.Or(
 		option.SetDefault("CompactOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
 		option.SetDefault("EditOptions.MemoryBytes", &o.MemoryBytes, compact.DefaultMemory),
-		checkCoding("EditOptions.", Edition2026, o.Profile), write.CheckBlockValues("EditOptions.BlockValues", o.BlockValues),
+		write.CheckCoding("EditOptions.", Edition2026, o.Profile), write.CheckBlockValues("EditOptions.BlockValues", o.BlockValues),
 	); err != nil {
 		return nil, err
 	}

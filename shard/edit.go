@@ -59,13 +59,15 @@ func DropColumnProperty(path, name string) Change {
 }
 
 // EditReport is what an [Edit] did, or would do. Sizes are bytes.
-type EditReport struct {
-	Kept    int64   // of the files of the shard, to which the new root refers
-	Dropped int64   // of columns and indexes, to which it refers no more
-	Read    int64   // of columns, of whose values new ones are made
-	Written int64   // of new columns; the root comes to it
-	Indexes []Index // that were dropped
-}
+//
+//	type EditReport struct {
+//		Kept    int64   // of the files of the shard, to which the new root refers
+//		Dropped int64   // of columns and indexes, to which it refers no more
+//		Read    int64   // of columns, of whose values new ones are made
+//		Written int64   // of new columns; the root comes to it
+//		Indexes []Index // that were dropped
+//	}
+type EditReport = columns.Report
 
 // Edit makes changes, one after the other, and publishes them together by one new root (see [AddIndex]). Only the values of new columns are written; the root refers
 // to all others where they are. A mistake in a change is an error before anything is written, with [EditOptions.DryRun], too.
@@ -78,7 +80,7 @@ func Edit(ctx context.Context, location string, o EditOptions, changes ...Change
 		if len(changes) == 0 {
 			return r, errNoChange
 		}
-		if err := cmp.Or(checkCoding("EditOptions.", r.Edition, o.Profile), write.CheckBlockValues("EditOptions.BlockValues", o.BlockValues)); err != nil {
+		if err := cmp.Or(write.CheckCoding("EditOptions.", r.Edition, o.Profile), write.CheckBlockValues("EditOptions.BlockValues", o.BlockValues)); err != nil {
 			return r, err
 		}
 		p, err = columns.New(ctx, s.file, s.table, r, columns.Options{
@@ -91,7 +93,8 @@ func Edit(ctx context.Context, location string, o EditOptions, changes ...Change
 		if r, err = p.Root(ctx); err != nil {
 			return r, err
 		}
-		return r, report.of(ctx, s, p)
+		*report, err = p.Report(ctx, s.table)
+		return r, err
 	})
 	if p != nil {
 		report.Written = p.Written()
@@ -101,29 +104,4 @@ func Edit(ctx context.Context, location string, o EditOptions, changes ...Change
 		return nil, err
 	}
 	return report, nil
-}
-
-// of describes a plan.
-func (x *EditReport) of(ctx context.Context, s *Shard, p *columns.Plan) error {
-	sizes, err := p.Sizes(ctx)
-	if err != nil {
-		return err
-	}
-	kept := p.Kept()
-	x.Dropped, x.Read = sizes.Dropped, sizes.Read
-	for i, err := range s.table.AllIndexes(ctx) {
-		if err != nil {
-			return err
-		}
-		if root.Covered(i.Descriptor, kept) {
-			continue
-		}
-		d, err := s.table.DescribeIndex(ctx, i, false)
-		if err != nil {
-			return err
-		}
-		x.Indexes, x.Dropped = append(x.Indexes, d), x.Dropped+d.Size
-	}
-	x.Kept = sizes.Files - x.Dropped
-	return nil
 }

@@ -3,9 +3,6 @@ package shard
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
@@ -38,24 +35,5 @@ func Pack(ctx context.Context, location string, o PackOptions, shards ...*Shard)
 // Directories are the directory ranges of the shards in an artifact, for [OpenOptions.Directory]: of all of them in order for an empty name, or of
 // the one that is named by its number from 0, or by an @ and the end of its range, as in "@4096".
 func Directories(ctx context.Context, location, name string, o OpenOptions) ([]ByteRange, error) {
-	if text, ok := strings.CutPrefix(name, "@"); ok {
-		end, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not the end of a shard in %s", name, location)
-		}
-		return []ByteRange{{End: end}}, nil
-	}
-	f, err := shardfile.Open(ctx, location, o.file())
-	if err != nil {
-		return nil, err
-	}
-	all, err := f.Shards(ctx)
-	if err = errors.Join(err, f.Close()); err != nil || name == "" {
-		return all, err
-	}
-	n, err := strconv.Atoi(name)
-	if err != nil || n < 0 || n >= len(all) {
-		return nil, fmt.Errorf("there is no shard %q in %s, which has %d from 0", name, location, len(all))
-	}
-	return all[n : n+1], nil
+	return shardfile.Directories(ctx, location, name, o.file())
 }

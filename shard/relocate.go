@@ -5,7 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/amudai/amudai-go/shard/internal/root"
+	"github.com/amudai/amudai-go/shard/internal/copying"
+	"github.com/amudai/amudai-go/shard/internal/relocation"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -44,15 +45,15 @@ type RelocatedFile struct {
 }
 
 // RelocatedHow says what becomes of a file.
-type RelocatedHow = root.How
+type RelocatedHow = copying.How
 
 // What becomes of files.
 const (
-	RelocatedByStore   = root.Served    // a copy by the store, without a byte in this process
-	RelocatedHere      = root.Passed    // a copy through this process
-	RelocatedPresent   = root.Present   // an equal file was there already
-	RelocatedRewritten = root.Rewritten // its content is in the files of another layout
-	RelocatedStays     = root.Stays     // it is referred to where it is
+	RelocatedByStore   = copying.Served    // a copy by the store, without a byte in this process
+	RelocatedHere      = copying.Passed    // a copy through this process
+	RelocatedPresent   = copying.Present   // an equal file was there already
+	RelocatedRewritten = copying.Rewritten // its content is in the files of another layout
+	RelocatedStays     = copying.Stays     // it is referred to where it is
 )
 
 // Relocate copies a shard to another location, or moves it: to another folder, another store, or another layout. It returns what became of its
@@ -71,7 +72,7 @@ func Relocate(ctx context.Context, from, to string, o RelocateOptions) ([]Reloca
 	if o.Open.Directory != nil {
 		return nil, errors.New("RelocateOptions.Open.Directory is set: all shards in an artifact are relocated; Pack copies one of them")
 	}
-	moved, err := root.Relocate(ctx, from, to, root.RelocateOptions{
+	moved, err := relocation.Relocate(ctx, from, to, relocation.RelocateOptions{
 		Open: o.Open.file(), To: o.To, Layout: o.Layout, Overwrite: o.Overwrite, Move: o.Move, Verify: o.Verify, DryRun: o.DryRun,
 		Parallelism: o.Parallelism, Progress: o.Progress,
 	})
@@ -108,7 +109,7 @@ type CollectOptions struct {
 //		Unreferenced []storage.Info
 //		Removed      int // of Unreferenced, from the first on
 //	}
-type Collected = root.Collected
+type Collected = relocation.Collected
 
 // Collect finds the files of shards in a folder, and in the folders in it, that no root there refers to, and removes them if the options say so. Such are left
 // by changed, replaced and removed shards, and by writers that failed. Only files that writers have named are removed: those whose names are 16
@@ -119,7 +120,7 @@ type Collected = root.Collected
 //
 // Roots in other folders are known only from CollectOptions.Roots. Readers that opened a shard before it was changed may need files of its old root.
 func Collect(ctx context.Context, folder string, o CollectOptions) (Collected, error) {
-	return root.Collect(ctx, folder, root.CollectOptions{
+	return relocation.Collect(ctx, folder, relocation.CollectOptions{
 		Open: shardfile.OpenOptions{Store: o.Store, Policy: o.Policy}, Roots: o.Roots, OlderThan: o.OlderThan, Remove: o.Remove, Progress: o.Progress,
 	})
 }

@@ -17,6 +17,7 @@ import (
 //		Rows    int64     // deleted ones included
 //		Deleted int64     // deleted rows
 //		Change  string    // what was changed, in a few words
+//		URL     string    // of its root, relative to the folder; "" for the newest
 //	}
 type Version = root.Version
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -18,7 +17,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -142,14 +140,14 @@ func (o *WriterOptions) setDefaults() error {
 	); err != nil {
 		return err
 	}
-	if err := checkCoding("WriterOptions.", o.Edition, o.Profile); err != nil {
+	if err := write.CheckCoding("WriterOptions.", o.Edition, o.Profile); err != nil {
 		return err
 	}
 	if a := o.Alternative; a != nil {
 		if len(o.Packed) > 0 {
 			return errors.New("WriterOptions.Alternative: columns cannot be packed, too")
 		}
-		if err := checkCoding("WriterOptions.Alternative.", a.Edition, a.Profile); err != nil {
+		if err := write.CheckCoding("WriterOptions.Alternative.", a.Edition, a.Profile); err != nil {
 			return err
 		}
 		if a.Edition == EditionReference && o.Edition != EditionReference {
@@ -162,16 +160,6 @@ func (o *WriterOptions) setDefaults() error {
 	}
 	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	o.Allocator = cmp.Or(o.Allocator, memory.DefaultAllocator)
-	return nil
-}
-
-func checkCoding(name string, e Edition, p encoding.Profile) error {
-	if _, err := encoding.ParseProfile(p.String()); err != nil {
-		return fmt.Errorf("%sProfile: %w", name, err)
-	}
-	if _, err := edition.Parse(e.String()); err != nil {
-		return fmt.Errorf("%sEdition: %w", name, err)
-	}
 	return nil
 }
 
@@ -297,16 +285,9 @@ func (w *Writer) fail(err error) error {
 
 // check compares the batch with the schema, and looks at its arrays before anything walks them.
 func (w *Writer) check(batch arrow.RecordBatch) error {
-	s := batch.Schema()
-	if s != w.checked {
-		if s.NumFields() != w.schema.NumFields() {
-			return fmt.Errorf("batch has %d columns, the shard %d", s.NumFields(), w.schema.NumFields())
-		}
-		for i, want := range w.schema.Fields() {
-			got := s.Field(i)
-			if got.Name != want.Name || !arrow.TypeEqual(got.Type, want.Type) {
-				return fmt.Errorf("column %d of the batch is %q %v, the shard has %q %v", i, got.Name, got.Type, want.Name, want.Type)
-			}
+	if s := batch.Schema(); s != w.checked {
+		if err := arrowutil.CheckSchema(s, w.schema); err != nil {
+			return err
 		}
 		w.checked = s
 	}
@@ -345,14 +326,8 @@ func (w *Writer) writeSome(ctx context.Context, columns []arrow.Array, from, to 
 }
 
 func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to int) error {
-	cut := columns
-	if len(columns) > 0 && (from != 0 || to != columns[0].Len()) {
-		cut = make([]arrow.Array, len(columns))
-		for i, c := range columns {
-			cut[i] = array.NewSlice(c, int64(from), int64(to))
-			defer cut[i].Release()
-		}
-	}
+	cut := write.Slice(columns, from, to)
+	defer arrowutil.ReleaseAll(cut)
 	first := w.Rows()
 	err := w.cur.Write(ctx, cut, to-from)
 	if row, ok := write.RowOf(err, w.columns); ok {
@@ -515,19 +490,6 @@ func (w *Writer) SetFieldProperty(path, name string, value any) error {
 	return nil
 }
 
-// endIndexes writes the indexes of the whole shard, whose stripes are complete.
-func (w *Writer) endIndexes(ctx context.Context) error {
-	built, err := w.indexes.Build(ctx, false, w.rows)
-	if err != nil {
-		return err
-	}
-	all, err := built.Write(ctx, w.out)
-	for _, d := range all {
-		w.out.AddIndex(d)
-	}
-	return err
-}
-
 // Close ends the last stripe, writes the metadata, and publishes the shard in one step. The shard is
 // then complete and durable. After an error no new shard is visible and an old one is unchanged,
 // with one exception: if the directory entry could not be made durable, the complete shard may
@@ -537,7 +499,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
-	if err := w.endIndexes(ctx); err != nil {
+	if err := w.indexes.End(ctx, w.out, w.rows); err != nil {
 		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	w.err = shardwriter.ErrEnded

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
 )
 
 // Options are the options of [New].
@@ -172,4 +173,38 @@ func bytesOf(d *shardpb.StripeFieldDescriptor) (n int64) {
 		}
 	}
 	return n
+}
+
+// Report is what a plan does. Sizes are bytes.
+type Report struct {
+	Kept    int64                    // of the files of the shard, to which the new root refers
+	Dropped int64                    // of columns and indexes, to which it refers no more
+	Read    int64                    // of columns, of whose values new ones are made
+	Written int64                    // of new columns; the root comes to it
+	Indexes []shardtable.Description // that were dropped
+}
+
+// Report describes the plan for a shard.
+func (p *Plan) Report(ctx context.Context, t *shardtable.Table) (x Report, err error) {
+	sizes, err := p.Sizes(ctx)
+	if err != nil {
+		return x, err
+	}
+	kept := p.Kept()
+	x.Dropped, x.Read = sizes.Dropped, sizes.Read
+	for i, err := range t.AllIndexes(ctx) {
+		if err != nil {
+			return x, err
+		}
+		if root.Covered(i.Descriptor, kept) {
+			continue
+		}
+		d, err := t.DescribeIndex(ctx, i, false)
+		if err != nil {
+			return x, err
+		}
+		x.Indexes, x.Dropped = append(x.Indexes, d), x.Dropped+d.Size
+	}
+	x.Kept = sizes.Files - x.Dropped
+	return x, nil
 }

@@ -206,10 +206,7 @@ func notDeleted(rows int) arrow.Array {
 }
 
 func (w *writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to int) error {
-	cut := make([]arrow.Array, len(columns))
-	for i, c := range columns {
-		cut[i] = array.NewSlice(c, int64(from), int64(to))
-	}
+	cut := write.Slice(columns, from, to)
 	defer arrowutil.ReleaseAll(cut)
 	return w.cur.Write(ctx, cut, to-from)
 }

@@ -99,6 +99,19 @@ func (b Built) Write(ctx context.Context, w *shardwriter.Writer) (all []*shardpb
 	return all, indexing.CloseAll(b)
 }
 
+// End writes the indexes of a whole shard of so many rows, whose stripes are complete.
+func (b *Builders) End(ctx context.Context, w *shardwriter.Writer, rows int64) error {
+	built, err := b.Build(ctx, false, rows)
+	if err != nil {
+		return err
+	}
+	all, err := built.Write(ctx, w)
+	for _, d := range all {
+		w.AddIndex(d)
+	}
+	return err
+}
+
 // Close removes the temporary files of indexes that are not built.
 func (b *Builders) Close() error {
 	var err error

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
 
@@ -20,7 +21,7 @@ type Version struct {
 	Rows    int64     // deleted ones included
 	Deleted int64     // deleted rows
 	Change  string    // what was changed, in a few words
-	url     string    // of the root, relative to its folder; "" for that of the location
+	URL     string    // of the root, relative to its folder; "" for that of the location
 }
 
 // History has the versions of a shard that can be read, and which are kept. It is a standard property of the root (docs/format.md §11).
@@ -71,7 +72,7 @@ func (h *History) parse(v any) error {
 		v.Rows, _ = get(list, "rows").(int64)
 		v.Deleted, _ = get(list, "deleted").(int64)
 		v.Change, _ = get(list, "change").(string)
-		v.url, _ = get(list, "url").(string)
+		v.URL, _ = get(list, "url").(string)
 		return v
 	}
 	h.Keep, _ = get(top, "keep").(int64)
@@ -84,7 +85,7 @@ func (h *History) parse(v any) error {
 	for _, b := range before {
 		list, ok := b.([]shardfile.Property)
 		v := version(list)
-		if !ok || v.Number >= last || v.url == "" {
+		if !ok || v.Number >= last || v.URL == "" {
 			return fault.Corruptf("versions that do not descend, or have no name")
 		}
 		h.Before, last = append(h.Before, v), v.Number
@@ -98,7 +99,7 @@ func (h *History) property() shardfile.Property {
 	for _, v := range h.Before {
 		before = append(before, []shardfile.Property{
 			{Name: "number", Value: v.Number}, {Name: "time", Value: v.Time}, {Name: "rows", Value: v.Rows}, {Name: "deleted", Value: v.Deleted},
-			{Name: "change", Value: v.Change}, {Name: "url", Value: v.url},
+			{Name: "change", Value: v.Change}, {Name: "url", Value: v.URL},
 		})
 	}
 	return shardfile.Property{Name: shardfile.PropertyHistory, Value: []shardfile.Property{
@@ -111,7 +112,7 @@ func (h *History) property() shardfile.Property {
 func (h *History) next(url, change string, now time.Time) History {
 	out := History{Keep: h.Keep, Age: h.Age, Now: Version{Number: h.Now.Number + 1, Time: now, Change: change}}
 	old := h.Now
-	old.url = url
+	old.URL = url
 	for _, v := range append([]Version{old}, h.Before...) {
 		if int64(len(out.Before)) < h.Keep && (h.Age == 0 || now.Sub(v.Time) <= h.Age) {
 			out.Before = append(out.Before, v)
@@ -154,11 +155,11 @@ func OpenVersion(ctx context.Context, f *shardfile.File, o shardfile.OpenOptions
 	if i < 0 {
 		return nil, fmt.Errorf("%s keeps no such version: it has %d to %d", f.Location(), all[len(all)-1].Number, h.Now.Number)
 	}
-	url, err := container.Resolve(shardfile.URLOf(f.Root()), shardfile.URLOf(f.Root()), all[i].url, container.Policy{})
+	url, err := container.Resolve(shardfile.URLOf(f.Root()), shardfile.URLOf(f.Root()), all[i].URL, container.Policy{})
 	if err != nil {
 		return nil, fault.Of(err, f.Location())
 	}
-	if o.Store, err = storeOf(o.Store, f.Location()); err != nil {
+	if o.Store, err = copying.StoreOf(o.Store, f.Location()); err != nil {
 		return nil, err
 	}
 	if out, err = shardfile.Open(ctx, url, o); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
@@ -53,7 +54,7 @@ func Replace(ctx context.Context, location string, o shardfile.OpenOptions, plan
 	if r, err = plan(f, r); err != nil {
 		return err
 	}
-	name, err := dataName(ctx, f.Root(), f.DirectoryRange())
+	name, err := DataName(ctx, f.Root(), f.DirectoryRange())
 	if err != nil {
 		return err
 	}
@@ -107,9 +108,9 @@ type old struct {
 	url   string
 }
 
-// dataName is the second name of a root of so many bytes with a directory: two roots have the same one only if all that the
+// DataName is the second name of a root of so many bytes with a directory: two roots have the same one only if all that the
 // directory refers to has the same checksums.
-func dataName(ctx context.Context, root storage.Reader, directory shardfile.Range) (string, error) {
+func DataName(ctx context.Context, root storage.Reader, directory shardfile.Range) (string, error) {
 	size, err := root.Size(ctx)
 	if err != nil {
 		return "", err
@@ -153,7 +154,7 @@ func (f *old) checkLink(ctx context.Context, data string, err error) error {
 		return err
 	}
 	defer linked.Close()
-	name, err := dataName(ctx, linked, f.DirectoryRange())
+	name, err := DataName(ctx, linked, f.DirectoryRange())
 	if err == nil && container.Container(f.url)+name != data {
 		err = fmt.Errorf("%s: %w", f.Location(), storage.ErrChanged)
 	}
@@ -162,7 +163,7 @@ func (f *old) checkLink(ctx context.Context, data string, err error) error {
 
 // copy copies the old root, where a store has no links.
 func (f *old) copy(ctx context.Context, data string) error {
-	c := copying{from: f.store, to: f.store}
-	_, err := c.publish(ctx, f.Root(), f.Location(), data, storage.CreateOptions{Like: f.url})
+	c := copying.Copier{From: f.store, To: f.store}
+	_, err := c.Publish(ctx, f.Root(), f.Location(), data, storage.CreateOptions{Like: f.url})
 	return err
 }

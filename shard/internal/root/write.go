@@ -14,6 +14,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
@@ -50,7 +51,7 @@ func Publish(ctx context.Context, location string, o shardwriter.Options, roots 
 // Refer writes a new shard at location that refers to the data of a root where they are. policy allows references to folders other than that of the
 // new shard, which readers have to allow again. The options are those of the root but Store and Overwrite. size is that of the new shard.
 func Refer(ctx context.Context, location string, o shardwriter.Options, policy container.Policy, r Root) (size int64, err error) {
-	if o.Store, err = storeOf(o.Store, location); err != nil {
+	if o.Store, err = copying.StoreOf(o.Store, location); err != nil {
 		return 0, err
 	}
 	o.Layout = shardwriter.TwoLevel
@@ -100,13 +101,13 @@ func (r *Root) secondNames(ctx context.Context, store storage.Store) func(storag
 	return func(a storage.Reader) (string, error) {
 		url := shardfile.URLOf(a)
 		f := roots[a]
-		if f == nil || isNamed(url) {
+		if f == nil || copying.IsNamed(url) {
 			return url, nil
 		}
 		if name, ok := named[a]; ok {
 			return name, nil
 		}
-		name, err := dataName(ctx, a, f.DirectoryRange())
+		name, err := DataName(ctx, a, f.DirectoryRange())
 		if err == nil {
 			name = container.Container(url) + name
 			err = (&old{File: f, store: store, url: url}).linkOnly(ctx, name)

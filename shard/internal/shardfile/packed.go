@@ -2,6 +2,10 @@ package shardfile
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -38,4 +42,29 @@ func (f *File) Shards(ctx context.Context) (all []Range, err error) {
 	}
 	add(f.directoryRange.End)
 	return all, nil
+}
+
+// Directories are the directory ranges of the shards in an artifact: of all in order for an empty name, or of the one with a number from 0, or with the end
+// of its range behind an @.
+func Directories(ctx context.Context, location, name string, o OpenOptions) ([]Range, error) {
+	if text, ok := strings.CutPrefix(name, "@"); ok {
+		end, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not the end of a shard in %s", name, location)
+		}
+		return []Range{{End: end}}, nil
+	}
+	f, err := Open(ctx, location, o)
+	if err != nil {
+		return nil, err
+	}
+	all, err := f.Shards(ctx)
+	if err = errors.Join(err, f.Close()); err != nil || name == "" {
+		return all, err
+	}
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 0 || n >= len(all) {
+		return nil, fmt.Errorf("there is no shard %q in %s, which has %d from 0", name, location, len(all))
+	}
+	return all[n : n+1], nil
 }

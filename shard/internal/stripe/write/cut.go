@@ -146,3 +146,12 @@ func CutAt(columns []arrow.Array, from, to int, limit int64) (rows int, size int
 	rows = 1 + sort.Search(to-from-1, func(k int) bool { return batchSize(columns, from, from+k+1) >= limit })
 	return rows, batchSize(columns, from, from+rows), true
 }
+
+// Slice are the rows from from up to to of columns. The caller releases them.
+func Slice(columns []arrow.Array, from, to int) []arrow.Array {
+	cut := make([]arrow.Array, len(columns))
+	for i, c := range columns {
+		cut[i] = array.NewSlice(c, int64(from), int64(to))
+	}
+	return cut
+}

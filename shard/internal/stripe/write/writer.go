@@ -229,3 +229,14 @@ func (w *Writer) Close() {
 	}
 	w.err = errors.New("stripe writer is closed")
 }
+
+// CheckCoding checks an edition and a profile of options; name is put before the names of both.
+func CheckCoding(name string, e edition.Edition, p encoding.Profile) error {
+	if _, err := encoding.ParseProfile(p.String()); err != nil {
+		return fmt.Errorf("%sProfile: %w", name, err)
+	}
+	if _, err := edition.Parse(e.String()); err != nil {
+		return fmt.Errorf("%sEdition: %w", name, err)
+	}
+	return nil
+}

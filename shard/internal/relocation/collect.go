@@ -1,4 +1,4 @@
-package root
+package relocation
 
 import (
 	"cmp"
@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -41,18 +41,10 @@ type Collected struct {
 	Removed      int // of Unreferenced, from the first on
 }
 
-// named matches the names that writers give artifacts by themselves. A root that a user has named so is none.
-var named = regexp.MustCompile(`^[0-9a-f]{16}\.amudai\.(stripe|data|index)$`)
-
-// isNamed reports whether a writer has named an artifact by itself.
-func isNamed(location string) bool {
-	return named.MatchString(location[strings.LastIndexAny(location, `/\`)+1:])
-}
-
 // Collect finds the artifacts of writers in a folder, and the folders in it, that no root there refers to, and removes them if that is asked for. What is a
 // root its content tells. A root that cannot be read, and a writer that is at work, is an error, and then nothing is removed.
 func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected, err error) {
-	store, err := storeOf(o.Open.Store, folder)
+	store, err := copying.StoreOf(o.Open.Store, folder)
 	if err != nil {
 		return c, err
 	}
@@ -117,13 +109,6 @@ func untimed(info storage.Info) storage.Info {
 	return info
 }
 
-func storeOf(given storage.Store, location string) (storage.Store, error) {
-	if given != nil {
-		return given, nil
-	}
-	return storage.ForLocation(location)
-}
-
 // folderPrefix is the prefix of all locations in a folder.
 func folderPrefix(folder string) string {
 	if folder == "" || strings.HasSuffix(folder, "/") {
@@ -142,7 +127,7 @@ type surveyed struct {
 // survey lists the folders of a collection.
 func survey(ctx context.Context, folder string, o CollectOptions) (s surveyed, err error) {
 	for i, f := range append([]string{folder}, o.Roots...) {
-		store, err := storeOf(o.Open.Store, f)
+		store, err := copying.StoreOf(o.Open.Store, f)
 		if err != nil {
 			return s, err
 		}
@@ -150,7 +135,7 @@ func survey(ctx context.Context, folder string, o CollectOptions) (s surveyed, e
 			switch {
 			case err != nil:
 				return s, err
-			case !isNamed(info.Location):
+			case !copying.IsNamed(info.Location):
 				s.roots = append(s.roots, info)
 			case i == 0:
 				s.named = append(s.named, info)
@@ -205,7 +190,7 @@ func (s *surveyed) mark(ctx context.Context, o CollectOptions, except string) (*
 		if name == except {
 			continue
 		}
-		store, err := storeOf(o.Open.Store, info.Location)
+		store, err := copying.StoreOf(o.Open.Store, info.Location)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,5 @@
-package root
+// Package relocation knows all that the roots of a folder refer to: it copies and moves shards with it, and removes what nothing refers to.
+package relocation
 
 import (
 	"cmp"
@@ -12,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/index"
+	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -75,13 +77,13 @@ func (c *closure) add(ctx context.Context, f *shardfile.File, depth int) error {
 
 // addVersions adds the earlier versions of a shard that are kept, and what they refer to. Those that an earlier version kept itself may be gone.
 func (c *closure) addVersions(ctx context.Context, f *shardfile.File) error {
-	h, err := HistoryOf(ctx, f)
+	h, err := root.HistoryOf(ctx, f)
 	if err != nil {
 		return err
 	}
 	own := shardfile.URLOf(f.Root())
 	for _, v := range h.Before {
-		url, err := container.Resolve(own, own, v.url, container.Policy{})
+		url, err := container.Resolve(own, own, v.URL, container.Policy{})
 		if err != nil {
 			return fault.Of(err, f.Location())
 		}

@@ -1,4 +1,4 @@
-package root
+package relocation
 
 import (
 	"cmp"
@@ -16,6 +16,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/copying"
+	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
@@ -44,10 +46,10 @@ type RelocateOptions struct {
 // Relocated is an artifact of a shard that is relocated.
 type Relocated struct {
 	Artifact
-	Size    int64  // bytes; 0 if only a list has it, and it is not there
-	To      string // its URL from now on; that of the root if it is rewritten
-	How     How    // "" in a dry run if that depends on what is done then
-	Removed bool   // from where it was
+	Size    int64       // bytes; 0 if only a list has it, and it is not there
+	To      string      // its URL from now on; that of the root if it is rewritten
+	How     copying.How // "" in a dry run if that depends on what is done then
+	Removed bool        // from where it was
 }
 
 // Relocate publishes a shard at another location, or says what that would do. It returns all artifacts that the shard refers to, the root first.
@@ -55,10 +57,10 @@ type Relocated struct {
 // Roots refer to artifacts by their names in the folder. With the same layout all are copied as they are, then the root; another layout is a new root with
 // copies of the data, by [Publish]. Whatever fails before, there is no new root, and the old one stays.
 func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Relocated, err error) {
-	if o.Open.Store, err = storeOf(o.Open.Store, from); err != nil {
+	if o.Open.Store, err = copying.StoreOf(o.Open.Store, from); err != nil {
 		return nil, err
 	}
-	if o.To, err = storeOf(o.To, to); err != nil {
+	if o.To, err = copying.StoreOf(o.To, to); err != nil {
 		return nil, err
 	}
 	f, err := shardfile.Open(ctx, from, o.Open)
@@ -104,7 +106,7 @@ func (m *relocation) plan(ctx context.Context) error {
 		return err
 	}
 	m.own = shardfile.URLOf(m.f.Root())
-	if target == m.own && same(m.o.To, m.o.Open.Store) {
+	if target == m.own && copying.Same(m.o.To, m.o.Open.Store) {
 		return fmt.Errorf("%s is where the shard is", m.to)
 	}
 	found, err := Artifacts(ctx, m.f, m.o.Open)
@@ -128,7 +130,7 @@ func (m *relocation) plan(ctx context.Context) error {
 		if err := m.place(&r, inside, target, rel); err != nil {
 			return err
 		}
-		if r.How != Stays {
+		if r.How != copying.Stays {
 			m.total += r.Size
 		}
 		m.all = append(m.all, r)
@@ -139,28 +141,28 @@ func (m *relocation) plan(ctx context.Context) error {
 // place says where an artifact will be, of which rel is the name in the folder.
 func (m *relocation) place(r *Relocated, inside bool, target, rel string) error {
 	folder := container.Container(target)
-	sameFolder := folder == container.Container(m.own) && same(m.o.To, m.o.Open.Store)
+	sameFolder := folder == container.Container(m.own) && copying.Same(m.o.To, m.o.Open.Store)
 	isFile := r.Bytes[External] > 0
 	switch {
 	case rel == "" && m.o.Layout != nil:
-		r.To, r.How = target, Rewritten
+		r.To, r.How = target, copying.Rewritten
 	case rel == "":
 		r.To = target
-	case r.How == Stays, !inside, sameFolder && (m.o.Layout == nil || isFile):
-		r.To, r.How = r.URL, Stays
+	case r.How == copying.Stays, !inside, sameFolder && (m.o.Layout == nil || isFile):
+		r.To, r.How = r.URL, copying.Stays
 	case m.o.Layout != nil && isFile:
 		return fault.Unsupportedf("%s is a Parquet file beside the shard, which a shard with another layout has to stay beside", r.URL)
 	case m.o.Layout != nil:
-		r.To, r.How = target, Rewritten
+		r.To, r.How = target, copying.Rewritten
 	case r.Absolute:
 		return fault.Unsupportedf("the shard refers to %s by its absolute URL, which a copy would have, too: a layout has to be chosen", r.URL)
 	default:
 		r.To = folder + rel
 	}
 	if m.o.DryRun && r.How == "" {
-		r.How = Passed
-		if c := (&copying{from: m.o.Open.Store, to: m.o.To}); c.copier() != nil {
-			r.How = Served
+		r.How = copying.Passed
+		if c := (&copying.Copier{From: m.o.Open.Store, To: m.o.To}); c.Store() != nil {
+			r.How = copying.Served
 		}
 	}
 	return nil
@@ -178,7 +180,7 @@ func (m *relocation) size(ctx context.Context, i int, a *Relocated) error {
 		err = errors.Join(err, r.Close())
 	}
 	if errors.Is(err, fs.ErrNotExist) && a.Bytes[Indexes] == a.Referred {
-		a.How, err = Stays, nil
+		a.How, err = copying.Stays, nil
 	}
 	return err
 }
@@ -189,24 +191,24 @@ func (m *relocation) open(ctx context.Context, a *Relocated) (storage.Reader, er
 
 // copy copies all artifacts, and then the root.
 func (m *relocation) copy(ctx context.Context) error {
-	c := copying{from: m.o.Open.Store, to: m.o.To, passed: true, served: m.o.Verify, progress: m.progress}
+	c := copying.Copier{From: m.o.Open.Store, To: m.o.To, Passed: true, Served: m.o.Verify, Progress: m.progress}
 	others := m.all[1:]
 	err := parallel.Each(ctx, len(others), cmp.Or(max(m.o.Parallelism, 0), 4), func(ctx context.Context, i int) (err error) {
 		a := &others[i]
-		if a.How == Stays {
+		if a.How == copying.Stays {
 			return nil
 		}
 		r, err := m.open(ctx, a)
 		if err != nil {
 			return err
 		}
-		a.How, err = c.copy(ctx, r, a.URL, a.To, c.like(storage.CreateOptions{}, a.URL))
+		a.How, err = c.Copy(ctx, r, a.URL, a.To, c.Like(storage.CreateOptions{}, a.URL))
 		return errors.Join(err, r.Close())
 	})
 	if err != nil {
 		return err
 	}
-	m.all[0].How, err = c.copy(ctx, m.f.Root(), m.from, m.to, c.like(storage.CreateOptions{Overwrite: m.o.Overwrite}, m.from))
+	m.all[0].How, err = c.Copy(ctx, m.f.Root(), m.from, m.to, c.Like(storage.CreateOptions{Overwrite: m.o.Overwrite}, m.from))
 	return err
 }
 
@@ -216,7 +218,7 @@ func (m *relocation) rewrite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	roots := make([]Root, len(ranges))
+	roots := make([]root.Root, len(ranges))
 	for i := range ranges {
 		f := m.f
 		if i < len(ranges)-1 {
@@ -227,11 +229,11 @@ func (m *relocation) rewrite(ctx context.Context) error {
 			}
 			defer f.Close()
 		}
-		if roots[i], err = Of(ctx, f); err != nil {
+		if roots[i], err = root.Of(ctx, f); err != nil {
 			return err
 		}
 	}
-	if err := Publish(ctx, m.to, shardwriter.Options{Store: m.o.To, Layout: *m.o.Layout, Overwrite: m.o.Overwrite}, roots...); err != nil {
+	if err := root.Publish(ctx, m.to, shardwriter.Options{Store: m.o.To, Layout: *m.o.Layout, Overwrite: m.o.Overwrite}, roots...); err != nil {
 		return err
 	}
 	m.progress(m.total)
@@ -245,7 +247,7 @@ func (m *relocation) progress(n int64) {
 }
 
 // compare compares the data of the new shards with those of the old ones.
-func (m *relocation) compare(ctx context.Context, roots []Root) (err error) {
+func (m *relocation) compare(ctx context.Context, roots []root.Root) (err error) {
 	o := m.o.Open
 	o.Store = m.o.To
 	f, err := shardfile.Open(ctx, m.to, o)
@@ -255,7 +257,7 @@ func (m *relocation) compare(ctx context.Context, roots []Root) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	ranges, err := f.Shards(ctx)
 	if err == nil && len(ranges) != len(roots) {
-		err = fmt.Errorf("%s: %w", m.to, errDiffers)
+		err = fmt.Errorf("%s: %w", m.to, copying.ErrDiffers)
 	}
 	for i := 0; i < len(roots) && err == nil; i++ {
 		o.Directory = &ranges[i]
@@ -264,14 +266,14 @@ func (m *relocation) compare(ctx context.Context, roots []Root) (err error) {
 	return err
 }
 
-func compareShards(ctx context.Context, location string, o shardfile.OpenOptions, r Root) (err error) {
+func compareShards(ctx context.Context, location string, o shardfile.OpenOptions, r root.Root) (err error) {
 	f, err := shardfile.Open(ctx, location, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if f.NumStripes() != len(r.Stripes) {
-		return fmt.Errorf("%s: %w", location, errDiffers)
+		return fmt.Errorf("%s: %w", location, copying.ErrDiffers)
 	}
 	for i, s := range r.Stripes {
 		for id := range r.Schema.IDCount() {
@@ -281,7 +283,7 @@ func compareShards(ctx context.Context, location string, o shardfile.OpenOptions
 			}
 			b, err := bufferSums(ctx, f.Stripe(i), id)
 			if err == nil && !slices.Equal(a, b) {
-				err = fmt.Errorf("%s, stripe %d: %w", location, i, errDiffers)
+				err = fmt.Errorf("%s, stripe %d: %w", location, i, copying.ErrDiffers)
 			}
 			if err != nil {
 				return err
@@ -346,7 +348,7 @@ func (m *relocation) remove(ctx context.Context, dry bool) error {
 		a := &m.all[i]
 		a.Removed = false
 		if i > 0 {
-			if needs, err := needed.needs(a.URL); err != nil || needs || !isNamed(a.URL) || container.Container(a.URL) != container.Container(m.own) || m.keepsName(a) {
+			if needs, err := needed.needs(a.URL); err != nil || needs || !copying.IsNamed(a.URL) || container.Container(a.URL) != container.Container(m.own) || m.keepsName(a) {
 				continue
 			}
 		}
@@ -362,7 +364,7 @@ func (m *relocation) remove(ctx context.Context, dry bool) error {
 
 // keepsName reports whether the new root refers to an artifact where it is, which a dry run cannot see in the folder.
 func (m *relocation) keepsName(a *Relocated) bool {
-	return a.To == a.URL && same(m.o.To, m.o.Open.Store)
+	return a.To == a.URL && copying.Same(m.o.To, m.o.Open.Store)
 }
 
 func (m *relocation) kept(err error) error {
@@ -376,11 +378,11 @@ func (m *relocation) unchanged(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	now, err := dataName(ctx, r, m.f.DirectoryRange())
+	now, err := root.DataName(ctx, r, m.f.DirectoryRange())
 	if err != nil {
 		return err
 	}
-	then, err := dataName(ctx, m.f.Root(), m.f.DirectoryRange())
+	then, err := root.DataName(ctx, m.f.Root(), m.f.DirectoryRange())
 	if err == nil && now != then {
 		err = fmt.Errorf("%s: %w", m.from, storage.ErrChanged)
 	}
