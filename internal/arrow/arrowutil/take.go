@@ -2,6 +2,7 @@ package arrowutil
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -61,6 +62,9 @@ func Take(mem memory.Allocator, arr arrow.Array, indices []int64) (arrow.Array, 
 // takeValidity is the taken bitmap, nil without nulls, and the number of nulls.
 func takeValidity(mem memory.Allocator, arr arrow.Array, indices []int64) (*memory.Buffer, int) {
 	from := Validity(arr)
+	if from.Data == nil && (len(indices) == 0 || slices.Min(indices) >= 0) {
+		return nil, 0
+	}
 	b := NewZeroBuffer(mem, (len(indices)+7)/8)
 	bits, nulls := b.Bytes(), 0
 	for i, k := range indices {
@@ -150,14 +154,26 @@ func takeBytes[O int32 | int64](mem memory.Allocator, arr arrow.Array, indices [
 	}
 	data := NewBuffer(mem, int(total))
 	if total > 0 {
-		src := arr.Data().Buffers()[2].Bytes()
-		for i, k := range indices {
-			if k >= 0 {
-				copy(data.Bytes()[to[i]:to[i+1]], src[from[k]:from[k+1]])
-			}
-		}
+		takeTexts(data.Bytes(), to, arr.Data().Buffers()[2].Bytes(), from, indices)
 	}
 	return Make(arr.DataType(), n, []*memory.Buffer{valid, offsets, data}, nil, nulls), nil
+}
+
+// takeTexts copies byte strings. Short ones are copied with bytes behind them, over which the next ones are written: reads of a call to copy would wait for
+// memory one after the other.
+func takeTexts[O int32 | int64](dst []byte, to []O, src []byte, from []O, indices []int64) {
+	const short = 32
+	for i, k := range indices {
+		if k < 0 {
+			continue
+		}
+		begin, n, at := int(from[k]), int(from[k+1]-from[k]), int(to[i])
+		if n <= short && begin+short <= len(src) && at+short <= len(dst) {
+			*(*[short]byte)(dst[at:]) = *(*[short]byte)(src[begin:])
+			continue
+		}
+		copy(dst[at:at+n], src[begin:])
+	}
 }
 
 func takeList[O int32 | int64](mem memory.Allocator, arr arrow.Array, indices []int64) (arrow.Array, error) {

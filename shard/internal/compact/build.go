@@ -66,7 +66,8 @@ func (b *builder) prepare(ctx context.Context, s *schema.Schema) error {
 		}
 		b.columns, fields = append(b.columns, c), append(fields, c.Arrow)
 	}
-	b.rows = arrow.NewSchema(fields, nil)
+	narrow := table.WithDecimals64(&table.Projection{Columns: b.columns, Schema: arrow.NewSchema(fields, nil)}, namesOf(fields)) // less to move
+	b.columns, b.rows = narrow.Columns, narrow.Schema
 	b.source = &table.Projection{Columns: slices.Clone(b.columns), Schema: b.rows}
 	if marker != nil {
 		b.columns, b.marked = append(b.columns, *marker), true
@@ -79,9 +80,16 @@ func (b *builder) prepare(ctx context.Context, s *schema.Schema) error {
 		return err
 	}
 	b.source.Columns = append(b.source.Columns, p.Columns...)
-	b.source.Schema = arrow.NewSchema(append(fields, p.Schema.Fields()...), nil)
+	b.source.Schema = arrow.NewSchema(slices.Concat(b.rows.Fields(), p.Schema.Fields()), nil)
 	b.by, err = sortkeys.Bind(b.keys, p.Schema, false)
 	return err
+}
+
+func namesOf(fields []arrow.Field) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	return names
 }
 
 // projected is a table whose columns are those of a projection.
@@ -125,7 +133,7 @@ func (b *builder) scan(ctx context.Context, stripes []int, each func(arrow.Recor
 
 // sorted writes the rows of stripes in the order of the keys.
 func (b *builder) sorted(ctx context.Context, stripes []int, w *writer) (err error) {
-	s, err := order.NewSorter(b.rows, b.by.Keys, order.Options{Memory: b.o.Memory / 5, TempDir: b.o.TempDir})
+	s, err := order.NewSorter(b.rows, b.by.Keys, order.Options{Memory: b.o.Memory / 8, TempDir: b.o.TempDir})
 	if err != nil {
 		return err
 	}

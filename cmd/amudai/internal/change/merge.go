@@ -25,7 +25,7 @@ metadata is read and written. Columns are matched by name, and are null where a 
 error: amudai column cast changes it there. Deleted rows stay deleted.
 
 The files must stay where they are. They must lie in the folder of the new shard or below: by default, readers refuse references to other places.
-amudai convert makes a shard with a copy of the values.`,
+amudai convert makes a shard with a copy of the values, and amudai compact writes small stripes of the merged one anew.`,
 		Example: `  amudai merge 2026-*.amudai.shard -o 2026.amudai.shard
   amudai merge days/ -o all.amudai.shard --dry-run`,
 		Args: app.Wants(1, -1, "shards"),

@@ -66,7 +66,7 @@ var nanos = []string{"auto", "ticks", "int64"}
 
 // RegisterCoding adds the flags about encoding.
 func (w *WriteFlags) RegisterCoding(cmd *cobra.Command) {
-	usage.Parsed(cmd, &w.Shard.Profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size", profileOf)
+	RegisterProfile(cmd, &w.Shard.Profile)
 	usage.Parsed(cmd, &w.Shard.Edition, "edition", edition.E2026.String(), "shard: 2026, or reference for exchange with the Rust implementation", func(s string) (edition.Edition, error) {
 		e, err := edition.Parse(s)
 		if err != nil {
@@ -74,7 +74,6 @@ func (w *WriteFlags) RegisterCoding(cmd *cobra.Command) {
 		}
 		return e, err
 	})
-	usage.Complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
 	usage.Complete(cmd, "edition", edition.E2026.String(), edition.Reference.String())
 }
 
@@ -135,6 +134,12 @@ func alternativeOf(s string) (*shard.Alternative, error) {
 		return nil, usage.Errorf("", "--alternative %q: use 2026 or reference, and perhaps a profile, as in 2026:minimal-size", s)
 	}
 	return &shard.Alternative{Edition: e, Profile: p}, nil
+}
+
+// RegisterProfile adds the flag of a profile of encodings.
+func RegisterProfile(cmd *cobra.Command, p *encoding.Profile) {
+	usage.Parsed(cmd, p, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size", profileOf)
+	usage.Complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
 }
 
 // profileOf parses the name of a profile, without regard to case and dashes.

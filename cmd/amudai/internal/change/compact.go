@@ -1,0 +1,105 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/files"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/shard"
+)
+
+func (a group) compact() *cobra.Command {
+	var o shard.CompactOptions
+	cmd := &cobra.Command{
+		Use:   "compact SHARD",
+		Short: "Write stripes of a shard anew: small ones, deleted rows, other encodings, sorted",
+		Long: `compact writes stripes of a shard anew, and refers to the others. Without flags, it chooses neighbours that have few rows, and stripes of which a fifth of the
+rows is deleted. Rows that are deleted are left out, so that rows behind them get other numbers; undelete does not bring them back.
+
+With --sort, the rows are sorted, so that conditions on these columns read few of them. --profile, --block-values and --upgrade write all stripes anew, unless
+--stripes names some. Indexes are built anew where rows have other numbers.
+
+The old data stay in their files, which amudai gc removes once no root refers to them; amudai relocate copies what is left of a shard in a single file.`,
+		Example: `  amudai compact logs.amudai.shard
+  amudai compact lineitem.amudai.shard --sort l_shipdate --memory 1GiB
+  amudai compact logs.amudai.shard --stripes 0-3,7 --profile high-compression --dry-run`,
+		Args: app.Wants(1, 1, "one shard"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCompact(cmd.Context(), args[0], o) },
+	}
+	usage.Parsed(cmd, &o.Stripes, "stripes", "", "numbers of the stripes to write anew, from 0: 3,7 or 0-3", stripesOf)
+	cmd.Flags().StringVar(&o.Sort, "sort", "", "`COLUMNS` or expressions to sort the rows by, separated by commas; a minus before one is for descending order")
+	formats.RegisterProfile(cmd, &o.Profile)
+	cmd.Flags().IntVar(&o.BlockValues, "block-values", 0, "most values of a block (default 65536)")
+	cmd.Flags().Int64Var(&o.StripeRows, "stripe-rows", shard.DefaultStripeRows, "most rows of a new stripe")
+	cmd.Flags().BoolVar(&o.Upgrade, "upgrade", false, "from edition reference to 2026")
+	formats.RegisterMemory(cmd, &o.MemoryBytes, "rows and encoded data")
+	dryRun(cmd, &o.DryRun)
+	return cmd
+}
+
+// stripesOf parses a list of numbers and ranges of them, both ends included.
+func stripesOf(list string) (all []int, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(text), "-")
+		first, err := strconv.Atoi(from)
+		last := first
+		if isRange && err == nil {
+			last, err = strconv.Atoi(to)
+		}
+		if err != nil || first < 0 || last < first || last > 1<<24 {
+			return nil, usage.Errorf("", "--stripes: %q is neither a number nor a range such as 0-3", text)
+		}
+		for i := first; i <= last; i++ {
+			all = append(all, i)
+		}
+	}
+	return all, nil
+}
+
+func (a group) runCompact(ctx context.Context, location string, o shard.CompactOptions) error {
+	if err := files.CheckShard(location); err != nil {
+		return err
+	}
+	var p *terminal.Progress
+	if !o.DryRun {
+		p = terminal.StartRows(a.Bars(), 0, false)
+		o.Progress = p.Set
+	}
+	r, err := shard.Compact(ctx, location, o)
+	if p != nil {
+		err = errors.Join(err, p.End())
+	}
+	if err != nil {
+		return err
+	}
+	if len(r.Dropped) > 0 {
+		a.Noticef("%s lacks indexes that this version cannot build: %s", location, strings.Join(r.Dropped, ", "))
+	}
+	what := terminal.Count(len(r.Stripes)) + " of " + terminal.Plural(r.Before, "stripe")
+	if len(r.Stripes) == 0 {
+		what = "no stripe"
+	}
+	did := terminal.Plural(int(r.Rows), "row") + " of " + what
+	if r.Deleted > 0 {
+		did += ", without " + terminal.Plural(int(r.Deleted), "deleted row")
+	}
+	switch {
+	case o.DryRun:
+		if len(r.Rebuilt) > 0 {
+			did += ", indexes: " + strings.Join(r.Rebuilt, ", ")
+		}
+		return a.Out.Printf("would be written anew: %s; %s of data would be replaced, %s referred to, for %s\n",
+			did, terminal.Size(r.Replaced), terminal.Size(r.Kept), terminal.Plural(r.After, "stripe"))
+	case a.Summarizes():
+		return a.Errs.Printf("%s: %s written anew; %s → %s of data, %s\n", location, did, terminal.Size(r.Replaced), terminal.Size(r.Written), terminal.Plural(r.After, "stripe"))
+	}
+	return nil
+}
