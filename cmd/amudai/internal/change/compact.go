@@ -83,11 +83,10 @@ func (a group) runCompact(ctx context.Context, location string, o shard.CompactO
 	if len(r.Dropped) > 0 {
 		a.Noticef("%s lacks indexes that this version cannot build: %s", location, strings.Join(r.Dropped, ", "))
 	}
-	what := terminal.Count(len(r.Stripes)) + " of " + terminal.Plural(r.Before, "stripe")
 	if len(r.Stripes) == 0 {
-		what = "no stripe"
+		return a.Out.Printf("%s: no stripe is small beside another, or has many deleted rows; nothing is written\n", location)
 	}
-	did := terminal.Plural(int(r.Rows), "row") + " of " + what
+	did := terminal.Plural(int(r.Rows), "row") + " of " + terminal.Count(len(r.Stripes)) + " of " + terminal.Plural(r.Before, "stripe")
 	if r.Deleted > 0 {
 		did += ", without " + terminal.Plural(int(r.Deleted), "deleted row")
 	}
