@@ -101,6 +101,7 @@ func TestFrozen(t *testing.T) {
 		})
 	}
 	have["external-parquet"] = true // TestFrozenImport
+	have["deleted-records"] = true  // TestFrozenLife
 	for _, row := range edition.Table {
 		require.True(t, have[row.Name], "no frozen shard has the feature %s", row.Name)
 	}

@@ -96,14 +96,11 @@ func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, err
 	if r.Schema, err = schema.Parse(message); err != nil {
 		return r, err
 	}
-	moved, same := map[uint32]uint32{}, len(flat) == int(old.IDCount())
+	moved := map[uint32]uint32{}
 	for id, c := range flat {
-		if same = same && c.ID == uint32(id); c.ID != Missing {
+		if c.ID != Missing {
 			moved[c.ID] = uint32(id)
 		}
-	}
-	if same { // but for names
-		return r, nil
 	}
 	if r.Features().Has(edition.PackedGroups) {
 		for id := range old.IDCount() {
