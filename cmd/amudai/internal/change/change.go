@@ -1,5 +1,5 @@
-// Package change has the commands of the life of a shard: merge, delete, undelete, compact, column, relocate, gc. Those that change one publish a
-// new root, which refers to what is there: only compact and column write data anew.
+// Package change has the commands of the life of a shard: merge, delete, undelete, compact, column, relocate, gc, and those of its versions. Those that change
+// one publish a new root, which refers to what is there: only compact and column write data anew.
 package change
 
 import (
@@ -13,7 +13,9 @@ type group struct{ *app.App }
 // Commands are the commands of the package.
 func Commands(a *app.App) []*cobra.Command {
 	g := group{a}
-	return []*cobra.Command{g.merge(), g.delete(), g.undelete(), g.compact(), g.column(), g.relocate(), g.gc()}
+	return []*cobra.Command{
+		g.merge(), g.delete(), g.undelete(), g.compact(), g.column(), g.relocate(), g.gc(), g.keep(), g.log(), g.restore(),
+	}
 }
 
 // dryRun registers the flag of commands that can tell what they would do.

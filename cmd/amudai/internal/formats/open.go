@@ -42,6 +42,7 @@ type Opener struct {
 	warning func(string)
 	types   arrowmap.ReadOptions // of shards that are read as tables
 	strings shard.StringLayout   // of these
+	at      At                   // which version of these
 	commas  texts.CSVOptions
 	objects texts.JSONOptions
 	ntuple  rntuple.Options
@@ -66,7 +67,7 @@ func (p *Opener) formats() []provider.Format {
 	ntuple.VariantsAsStructs, lines.Text = true, p.commas.Text
 	return []provider.Format{
 		shard.New(shard.FormatOptions{
-			Open: shard.OpenOptions{Types: p.types, IndexError: p.IndexError}, Scan: shard.ScanOptions{Strings: p.strings, Parallelism: p.Parallelism},
+			Open: shard.OpenOptions{Types: p.types, IndexError: p.IndexError, Version: p.at.Version, AsOf: p.at.Time}, Scan: shard.ScanOptions{Strings: p.strings, Parallelism: p.Parallelism},
 		}),
 		texts.CSV(p.commas), texts.TSV(p.commas),
 		texts.JSONLines(p.objects), texts.JSONArray(p.objects),
@@ -87,7 +88,7 @@ func (p *Opener) Use(ctx context.Context, r *ReadFlags) (provider.ReadOptions, e
 	if p.commas, p.objects, err = r.text.options(p.AllRows); err != nil {
 		return o, err
 	}
-	p.types, p.ntuple.NoProjected, p.table, p.flags = r.types(), r.noProjected, r.table, r.flags
+	p.types, p.at, p.ntuple.NoProjected, p.table, p.flags = r.types(), r.at, r.noProjected, r.table, r.flags
 	fields := r.schema
 	if name, ok := strings.CutPrefix(fields, "@"); ok {
 		if fields, err = p.text(ctx, name); err != nil {

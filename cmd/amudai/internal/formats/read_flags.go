@@ -1,6 +1,9 @@
 package formats
 
 import (
+	"strconv"
+	"time"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,7 +27,27 @@ type ReadFlags struct {
 	decimals         arrowmap.ReadOptions
 	ticks            arrowmap.TickType
 	dynamics         arrowmap.DynamicType
+	at               At
 	flags            *pflag.FlagSet
+}
+
+// At is a version of a shard: a number, or a time up to which it is the newest. The zero value is the present one.
+type At struct {
+	Version int64
+	Time    time.Time
+}
+
+// ParseAt parses the number of a version, or a time: 2026-11-27, 2026-11-27T15:04 or 2026-11-27T15:04:05Z, in UTC without a zone.
+func ParseAt(text string) (at At, err error) {
+	if at.Version, err = strconv.ParseInt(text, 10, 64); err == nil && at.Version > 0 {
+		return at, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", time.DateOnly} {
+		if at.Time, err = time.Parse(layout, text); err == nil {
+			return At{Time: at.Time}, nil
+		}
+	}
+	return at, usage.Errorf("amudai log lists the versions of a shard", "--at %q: use the number of a version, or a time such as 2026-11-27T15:04:05Z", text)
 }
 
 // Register adds the flags.
@@ -50,6 +73,7 @@ func (r *ReadFlags) RegisterShard(cmd *cobra.Command, withColumns bool) {
 		[]string{"auto", "ns", "us", "raw"}, arrowmap.TicksAuto, arrowmap.TicksAsNanos, arrowmap.TicksAsMicro, arrowmap.TicksRaw)
 	usage.Choice(cmd, &r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes",
 		[]string{"json", "text", "raw"}, arrowmap.DynamicsAsJSON, arrowmap.DynamicsAsText, arrowmap.DynamicsRaw)
+	usage.Parsed(cmd, &r.at, "at", "", "shard: an earlier version that it keeps, by its number or a time (see amudai log)", ParseAt)
 	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types recorded in it")
 	usage.Complete(cmd, "decimals", "text", "raw", "decimal128(38,16)", "decimal256(76,34)")
 	if withColumns {
