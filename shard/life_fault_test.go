@@ -1,0 +1,142 @@
+package shard_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// lifeChanges are changes of a shard of editable rows that keeps versions, and the rows that it then shows; a merge makes another shard.
+var lifeChanges = map[string]struct {
+	change func(t *testing.T, dir string, o shard.EditOptions) error
+	merged bool
+	shows  func(id int64) bool
+}{
+	"delete": {func(t *testing.T, dir string, o shard.EditOptions) error {
+		_, err := shard.Delete(t.Context(), filepath.Join(dir, "a.shard"), o, shard.Rows{Where: filter.Eq(filter.Col("text"), "green")})
+		return err
+	}, false, func(id int64) bool { return id >= 50 && (id%3 != 1 || id%11 == 5) }},
+	"undelete": {func(t *testing.T, dir string, o shard.EditOptions) error {
+		_, err := shard.Undelete(t.Context(), filepath.Join(dir, "a.shard"), o, shard.Rows{Ranges: []shard.RowRange{{From: 20, To: 60}}})
+		return err
+	}, false, func(id int64) bool { return id >= 20 }},
+	"restore": {func(t *testing.T, dir string, o shard.EditOptions) error {
+		return shard.Restore(t.Context(), filepath.Join(dir, "a.shard"), o, 2)
+	}, false, func(int64) bool { return true }},
+	"forget": {func(t *testing.T, dir string, o shard.EditOptions) error {
+		return shard.KeepVersions(t.Context(), filepath.Join(dir, "a.shard"), o, 0, 0)
+	}, false, func(id int64) bool { return id >= 50 }},
+	"merge": {func(t *testing.T, dir string, o shard.EditOptions) error {
+		_, err := shard.Merge(t.Context(), filepath.Join(dir, "merged.shard"), []string{filepath.Join(dir, "a.shard")}, shard.MergeOptions{Open: o.Open, Store: o.Open.Store})
+		return err
+	}, true, func(id int64) bool { return id >= 50 }},
+}
+
+// Whatever step of a change fails, or all from one on, there is the old shard or the new one, and no temporary file is left.
+func TestLifeFaults(t *testing.T) {
+	t.Parallel() // it waits for disks
+	const rows = 200
+	for _, layout := range []shard.Layout{shard.SingleFile, shard.TwoLevel} {
+		before := filepath.Dir(editable(t, rows, shard.WriterOptions{StripeRows: 90, Layout: layout}))
+		first := filepath.Join(before, "a.shard")
+		require.NoError(t, os.Rename(filepath.Join(before, "editable.amudai.shard"), first))
+		require.NoError(t, shard.KeepVersions(t.Context(), first, shard.EditOptions{}, 5, 0))
+		_, err := shard.Delete(t.Context(), first, shard.EditOptions{}, shard.Rows{Ranges: []shard.RowRange{{To: 50}}})
+		require.NoError(t, err)
+		old := shownIDs(t, first, filter.Expr{})
+		for name, c := range lifeChanges {
+			var changed []int64
+			for id := range int64(rows) {
+				if c.shows(id) {
+					changed = append(changed, id)
+				}
+			}
+			for _, op := range faultstore.Ops {
+				for _, full := range []bool{false, true} {
+					if full && op != faultstore.Create && op != faultstore.Write {
+						continue
+					}
+					for k := 1; ; k += sweep.Step(17) {
+						dir := filepath.Join(t.TempDir(), "x")
+						require.NoError(t, os.CopyFS(dir, os.DirFS(before)))
+						faults := faultstore.New()
+						if faults.FailAt(op, k); full {
+							faults.FailFrom(op, k)
+						}
+						err := c.change(t, dir, shard.EditOptions{Open: shard.OpenOptions{Store: faults.Local()}, TempDir: dir})
+						reached := faults.Count(op) >= k
+						if !reached {
+							require.NoError(t, err)
+						}
+						location, states := filepath.Join(dir, "a.shard"), [][]int64{old, changed}
+						if c.merged {
+							require.Equal(t, old, shownIDs(t, location, filter.Expr{}))
+							location, states = filepath.Join(dir, "merged.shard"), [][]int64{changed}
+							if _, serr := os.Stat(location); serr != nil {
+								require.Error(t, err)
+								states = nil
+							}
+						} else if err == nil {
+							states = states[1:]
+						}
+						if states != nil {
+							got := shownIDs(t, location, filter.Expr{})
+							require.True(t, slices.ContainsFunc(states, func(s []int64) bool { return slices.Equal(s, got) }), "%s %v %d: %v", name, op, k, got)
+							requireIntact(t, location)
+						}
+						if op != faultstore.Remove {
+							left, err := filepath.Glob(filepath.Join(dir, ".*"))
+							require.NoError(t, err)
+							require.Empty(t, left, "%s %v %d", name, op, k)
+						}
+						if !reached {
+							break
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Of several writers that delete at once, each succeeds or gets the error that another was faster, and the shard lacks what those who succeeded deleted.
+func TestDeletesAtOnce(t *testing.T) {
+	const writers = 6
+	location := editable(t, 600, shard.WriterOptions{StripeRows: 250})
+	failed := make([]chan error, writers)
+	for i := range failed {
+		failed[i] = make(chan error, 1)
+		go func() {
+			_, err := shard.Delete(t.Context(), location, shard.EditOptions{}, shard.Rows{Ranges: []shard.RowRange{{From: int64(100 * i), To: int64(100*i + 50)}}})
+			failed[i] <- err
+		}()
+	}
+	won := map[int64]bool{}
+	for i, f := range failed {
+		err := <-f
+		if err != nil {
+			require.True(t, errors.Is(err, storage.ErrChanged), fmt.Sprint(err))
+		}
+		won[int64(i)] = err == nil
+	}
+	want := []int64{}
+	for id := range int64(600) {
+		if id%100 >= 50 || !won[id/100] {
+			want = append(want, id)
+		}
+	}
+	require.NotEmpty(t, won)
+	require.Equal(t, want, shownIDs(t, location, filter.Expr{}))
+	requireIntact(t, location)
+}
