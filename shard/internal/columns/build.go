@@ -339,7 +339,7 @@ func (r *rows) take(ctx context.Context, n int64) error {
 			return err
 		}
 		if r.batch == nil {
-			return fmt.Errorf("the columns have %d rows, and the shard more (deleted ones count)", r.n)
+			return fmt.Errorf("the new columns end before row %d of the shard (deleted rows count)", r.n+1)
 		}
 		k := min(n, r.batch.NumRows())
 		for i, c := range r.batch.Columns() {
@@ -393,7 +393,7 @@ func (r *rows) checkEnd(ctx context.Context, to, total int64) error {
 	}
 	err := r.fill(ctx)
 	if err == nil && r.batch != nil && r.batch.NumRows() > 0 {
-		err = fmt.Errorf("the columns have more than the %d rows of the shard (deleted ones count)", total)
+		err = fmt.Errorf("the new columns have more than the %d rows of the shard (deleted rows count)", total)
 	}
 	return err
 }
