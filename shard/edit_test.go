@@ -205,7 +205,7 @@ func (m *model) write(t *rapid.T, location string, o shard.WriterOptions) {
 }
 
 // same compares a shard with the model.
-func (m *model) same(t testing.TB, location string, open shard.OpenOptions, shown []bool) {
+func (m *model) same(t *rapid.T, location string, open shard.OpenOptions, shown []bool) {
 	s, err := shard.Open(t.Context(), location, open)
 	require.NoError(t, err)
 	defer s.Close()
@@ -297,11 +297,11 @@ func TestEdits(t *testing.T) {
 			require.NoError(r, err)
 			plan.Written = report.Written
 			require.Equal(r, plan, report)
-			m.same(t, location, open, shown)
+			m.same(r, location, open, shown)
 		}
 		_, err := shard.Undelete(t.Context(), location, edit, shard.Rows{})
 		require.NoError(r, err)
-		m.same(t, location, open, slices.Repeat([]bool{true}, m.rows))
+		m.same(r, location, open, slices.Repeat([]bool{true}, m.rows))
 	})
 }
 

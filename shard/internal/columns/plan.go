@@ -90,7 +90,8 @@ func (p *Plan) changed() map[uint32]func([]*commonpb.NameValuePair) []*commonpb.
 	changes, id := map[uint32]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair{}, uint32(0)
 	var walk func([]root.Column)
 	walk = func(all []root.Column) {
-		for _, c := range all {
+		for i := range all {
+			c := &all[i]
 			if change := p.properties[placeOf{c.ID, c.Built}]; change != nil && c.ID != root.Missing {
 				changes[id] = change
 			}
@@ -117,7 +118,7 @@ func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
 	if s.Files, err = p.file.Bytes(ctx); err != nil {
 		return s, err
 	}
-	kept, read := p.Kept(), map[uint32]bool{}
+	kept, read := p.Kept(), make([]bool, p.stored.IDCount())
 	if p.projection != nil {
 		markIDs(p.projection.Columns, read)
 	}
@@ -142,23 +143,23 @@ func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
 	return s, nil
 }
 
-// Kept are the schema ids that the shard has so far, and that it keeps.
-func (p *Plan) Kept() map[uint32]bool {
-	kept := map[uint32]bool{}
+// Kept tells of the schema ids that the shard has so far which it keeps.
+func (p *Plan) Kept() []bool {
+	kept := make([]bool, p.stored.IDCount())
 	var walk func([]root.Column)
 	walk = func(all []root.Column) {
-		for _, c := range all {
-			if c.ID != root.Missing {
+		for i := range all {
+			if c := &all[i]; c.ID != root.Missing {
 				kept[c.ID] = true
 			}
-			walk(c.Children)
+			walk(all[i].Children)
 		}
 	}
 	walk(p.columns)
 	return kept
 }
 
-func markIDs(all []table.Column, ids map[uint32]bool) {
+func markIDs(all []table.Column, ids []bool) {
 	for i := range all {
 		ids[all[i].ID] = true
 		markIDs(all[i].Children, ids)
@@ -196,7 +197,7 @@ func (p *Plan) Report(ctx context.Context, t *shardtable.Table) (x Report, err e
 		if err != nil {
 			return x, err
 		}
-		if root.Covered(i.Descriptor, kept) {
+		if root.Covered(i.Descriptor, func(id uint32) bool { return int(id) < len(kept) && kept[id] }) {
 			continue
 		}
 		d, err := t.DescribeIndex(ctx, i, false)

@@ -87,7 +87,7 @@ func count(columns []Column) (n uint32) {
 // WithColumns is the root with other columns: those that it has, with other names or in another order, and new ones. Indexes of columns that are left
 // out go. build, if it is not nil, makes the function that builds the new columns of a stripe.
 func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, error) {
-	fields, flat := flatten(columns, nil)
+	fields, flat := flatten(columns, make([]ids, 0, r.Schema.IDCount()))
 	message, err := schema.Build(fields)
 	if err != nil {
 		return r, err
@@ -96,15 +96,15 @@ func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, err
 	if r.Schema, err = schema.Parse(message); err != nil {
 		return r, err
 	}
-	moved := map[uint32]uint32{}
+	moved := slices.Repeat([]uint32{Missing}, int(old.IDCount()))
 	for id, c := range flat {
-		if c.ID != Missing {
-			moved[c.ID] = uint32(id)
+		if c.stored != Missing {
+			moved[c.stored] = uint32(id)
 		}
 	}
 	if r.Features().Has(edition.PackedGroups) {
 		for id := range old.IDCount() {
-			if to, ok := moved[id]; !ok || to != id {
+			if moved[id] != id {
 				return r, fmt.Errorf("columns of a shard with packed groups refer to each other by their place: compact it first, without groups")
 			}
 		}
@@ -114,8 +114,8 @@ func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, err
 		s := &r.Stripes[i]
 		fields := make([]shardwriter.Field, len(flat))
 		for id, c := range flat {
-			if fields[id] = (shardwriter.Field{ID: c.Built}); c.ID != Missing {
-				fields[id] = s.field(c.ID)
+			if fields[id] = (shardwriter.Field{ID: c.built}); c.stored != Missing {
+				fields[id] = s.field(c.stored)
 			}
 		}
 		if build != nil {
@@ -163,11 +163,15 @@ func (r Root) WithProperties(changes map[uint32]func([]*commonpb.NameValuePair) 
 	return r
 }
 
-// flatten are columns as fields of a schema, and in the order of their ids.
-func flatten(columns []Column, flat []Column) ([]schema.Field, []Column) {
+// ids are where a column is.
+type ids struct{ stored, built uint32 }
+
+// flatten are columns as fields of a schema, and where they are, in the order of their ids.
+func flatten(columns []Column, flat []ids) ([]schema.Field, []ids) {
 	fields := make([]schema.Field, len(columns))
-	for i, c := range columns {
-		flat = append(flat, c)
+	for i := range columns {
+		c := &columns[i]
+		flat = append(flat, ids{c.ID, c.Built})
 		fields[i] = c.Field
 		fields[i].Children, flat = flatten(c.Children, flat)
 	}
@@ -175,9 +179,9 @@ func flatten(columns []Column, flat []Column) ([]schema.Field, []Column) {
 }
 
 // renumber are the indexes whose columns are all still there, by their new ids.
-func renumber(all []Index, moved map[uint32]uint32) (kept []Index) {
+func renumber(all []Index, moved []uint32) (kept []Index) {
 	for _, x := range all {
-		if !Covered(x.Descriptor, moved) {
+		if !Covered(x.Descriptor, func(id uint32) bool { return id < uint32(len(moved)) && moved[id] != Missing }) {
 			continue
 		}
 		x.Descriptor = proto.CloneOf(x.Descriptor)
@@ -191,11 +195,11 @@ func renumber(all []Index, moved map[uint32]uint32) (kept []Index) {
 	return kept
 }
 
-// Covered reports whether all columns of an index are among some schema ids.
-func Covered[V any](d *shardpb.IndexDescriptor, ids map[uint32]V) bool {
+// Covered reports whether there are all columns of an index.
+func Covered(d *shardpb.IndexDescriptor, there func(id uint32) bool) bool {
 	for _, f := range d.GetIndexedFields() {
 		for _, id := range f.SchemaIds {
-			if _, ok := ids[id]; !ok {
+			if !there(id) {
 				return false
 			}
 		}

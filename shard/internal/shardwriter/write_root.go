@@ -91,12 +91,10 @@ func (w *Writer) urlList() []string {
 type stored struct {
 	files  []*shardfile.File
 	ranges map[storage.Reader][]shardfile.Range
+	urls   map[storage.Reader]string // of artifacts
 }
 
 func (s *stored) add(f Field, at shardfile.DescriptorRef) {
-	if s.ranges == nil {
-		s.ranges = map[storage.Reader][]shardfile.Range{}
-	}
 	if file := f.Stripe.File(); !slices.Contains(s.files, file) {
 		s.files = append(s.files, file)
 	}
@@ -211,7 +209,11 @@ func (w *Writer) beside(at shardfile.DescriptorRef, to Links) (url string, ok bo
 	if at.Artifact == nil {
 		return "", false
 	}
-	url = container.Relative(w.url, to.URL(at.Artifact))
+	url, known := w.stored.urls[at.Artifact]
+	if !known {
+		url = container.Relative(w.url, to.URL(at.Artifact))
+		w.stored.urls[at.Artifact] = url
+	}
 	return url, !strings.Contains(url, "/")
 }
 

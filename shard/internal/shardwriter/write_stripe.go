@@ -471,7 +471,7 @@ func (w *Writer) addStored(ctx context.Context, n node) error {
 		return nil
 	}
 	if len(w.stripes) == 0 {
-		w.unread[n.id] = n.stored
+		w.unread = append(w.unread, n)
 		return nil
 	}
 	d, err := n.stored.Stripe.Descriptor(ctx, n.stored.ID)
@@ -487,16 +487,16 @@ func (w *Writer) addStored(ctx context.Context, n node) error {
 
 // readFirst reads the descriptors of the first stripe that were not read so far.
 func (w *Writer) readFirst(ctx context.Context) error {
-	for id, f := range w.unread {
-		d, err := f.Stripe.Descriptor(ctx, f.ID)
+	for _, n := range w.unread {
+		d, err := n.stored.Stripe.Descriptor(ctx, n.stored.ID)
 		if err == nil {
-			w.fields[id], err = marshal.Marshal(d.Field)
+			w.fields[n.id], err = marshal.Marshal(d.Field)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	clear(w.unread)
+	w.unread = nil
 	return nil
 }
 

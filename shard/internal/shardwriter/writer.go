@@ -97,7 +97,7 @@ type Writer struct {
 	fields  [][]byte // descriptor of each schema id so far, encoded
 	// inherited are the descriptors of the shard that are stored already.
 	inherited map[uint32]place
-	unread    map[uint32]Field // stored fields of the first stripe that are not in fields yet
+	unread    []node // stored fields of the first stripe that are not in fields yet
 	buf       []byte
 	ended     bool
 	err       error // after which only Abort works
@@ -138,7 +138,8 @@ func newWriter(location string, message []byte, o Options) (*Writer, error) {
 	if o.CreationMax.IsZero() {
 		o.CreationMax = o.CreationTime
 	}
-	w := &Writer{o: o, location: location, message: message, urls: map[string]bool{}, unread: map[uint32]Field{}}
+	w := &Writer{o: o, location: location, message: message, urls: map[string]bool{},
+		stored: stored{ranges: map[storage.Reader][]shardfile.Range{}, urls: map[storage.Reader]string{}}}
 	for i, t := range []time.Time{o.CreationTime, o.CreationMax} {
 		if w.created[i], err = shardfile.Ticks(t); err != nil {
 			return nil, fmt.Errorf("WriterOptions.CreationTime: %w", err)
