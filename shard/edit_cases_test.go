@@ -219,3 +219,28 @@ func TestEditHidden(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, names(), "y")
 }
+
+// Roots that differ in a few bytes alone have different second names: each refers to the right one.
+func TestEditsOfEqualSize(t *testing.T) {
+	for _, layout := range []shard.Layout{shard.SingleFile, shard.TwoLevel} {
+		location := nestedShard(t, shard.WriterOptions{StripeRows: 4, Layout: layout})
+		for i := range 6 {
+			comment := string(rune('a' + i%3))
+			_, err := shard.Edit(t.Context(), location, shard.EditOptions{}, shard.SetColumnProperty("id", "comment", comment), shard.SetColumnProperty("big", "comment", "x"))
+			require.NoError(t, err)
+			s, err := shard.Open(t.Context(), location, shard.OpenOptions{})
+			require.NoError(t, err)
+			_, got, err := s.FieldProperties(t.Context(), "id")
+			require.NoError(t, err)
+			require.Equal(t, []shard.Property{{Name: "comment", Value: comment}}, got)
+			require.NoError(t, s.Close())
+			_, err = shard.Delete(t.Context(), location, shard.EditOptions{}, shard.Rows{Ranges: []shard.RowRange{{From: int64(i % 4), To: int64(i%4) + 1}}})
+			require.NoError(t, err)
+			_, err = shard.Undelete(t.Context(), location, shard.EditOptions{}, shard.Rows{})
+			require.NoError(t, err)
+			report, err := shard.Verify(t.Context(), location, shard.OpenOptions{}, provider.VerifyOptions{})
+			require.NoError(t, err)
+			require.Empty(t, report.Problems)
+		}
+	}
+}

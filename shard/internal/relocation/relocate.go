@@ -378,11 +378,11 @@ func (m *relocation) unchanged(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	now, err := root.DataName(ctx, r, m.f.DirectoryRange())
+	now, err := root.DataName(ctx, r, m.f)
 	if err != nil {
 		return err
 	}
-	then, err := root.DataName(ctx, m.f.Root(), m.f.DirectoryRange())
+	then, err := root.DataName(ctx, m.f.Root(), m.f)
 	if err == nil && now != then {
 		err = fmt.Errorf("%s: %w", m.from, storage.ErrChanged)
 	}

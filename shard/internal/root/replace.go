@@ -54,7 +54,7 @@ func Replace(ctx context.Context, location string, o shardfile.OpenOptions, plan
 	if r, err = plan(f, r); err != nil {
 		return err
 	}
-	name, err := DataName(ctx, f.Root(), f.DirectoryRange())
+	name, err := DataName(ctx, f.Root(), f)
 	if err != nil {
 		return err
 	}
@@ -108,18 +108,26 @@ type old struct {
 	url   string
 }
 
-// DataName is the second name of a root of so many bytes with a directory: two roots have the same one only if all that the
-// directory refers to has the same checksums.
-func DataName(ctx context.Context, root storage.Reader, directory shardfile.Range) (string, error) {
+// DataName is the second name of a root with the size and the directory of a shard: two roots have the same one only if their directories are equal, and
+// the messages that tell them apart ([shardfile.File.Identity]).
+func DataName(ctx context.Context, root storage.Reader, f *shardfile.File) (string, error) {
 	size, err := root.Size(ctx)
 	if err != nil {
 		return "", err
 	}
-	b, err := storage.ReadRange(ctx, root, directory.Start, directory.End-directory.Start)
+	ranges, err := f.Identity(ctx)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%016x%s", xxh3.HashSeed(b, uint64(size)), DataSuffix), nil
+	hash := xxh3.NewSeed(uint64(size))
+	for _, r := range ranges {
+		b, err := storage.ReadRange(ctx, root, r.Start, r.End-r.Start)
+		if err != nil {
+			return "", err
+		}
+		_, _ = hash.Write(b) // it does not fail
+	}
+	return fmt.Sprintf("%016x%s", hash.Sum64(), DataSuffix), nil
 }
 
 // link gives the old root its second name, the URL data.
@@ -154,7 +162,7 @@ func (f *old) checkLink(ctx context.Context, data string, err error) error {
 		return err
 	}
 	defer linked.Close()
-	name, err := DataName(ctx, linked, f.DirectoryRange())
+	name, err := DataName(ctx, linked, f.File)
 	if err == nil && container.Container(f.url)+name != data {
 		err = fmt.Errorf("%s: %w", f.Location(), storage.ErrChanged)
 	}

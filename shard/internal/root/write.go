@@ -107,7 +107,7 @@ func (r *Root) secondNames(ctx context.Context, store storage.Store) func(storag
 		if name, ok := named[a]; ok {
 			return name, nil
 		}
-		name, err := DataName(ctx, a, f.DirectoryRange())
+		name, err := DataName(ctx, a, f)
 		if err == nil {
 			name = container.Container(url) + name
 			err = (&old{File: f, store: store, url: url}).linkOnly(ctx, name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 )
@@ -122,4 +123,30 @@ func (f *File) checksumTree(ctx context.Context) (*ChecksumTree, error) {
 	defer f.mu.Unlock()
 	f.tree, f.treeKnown = tree, true
 	return tree, nil
+}
+
+// Identity are the ranges of the root whose bytes tell the shard from others: its directory, which has no checksums, and the properties, which have those of all
+// other messages. Of a shard without these, as of other writers, they are all messages that the directory refers to.
+func (f *File) Identity(ctx context.Context) ([]Range, error) {
+	tree, err := f.checksumTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := f.directory
+	refs := []*commonpb.DataRef{d.GetPropertiesRef()}
+	if tree == nil {
+		refs = append(refs, d.GetSchemaRef(), d.GetStripeListRef(), d.GetUrlListRef(), d.GetFieldListRef(), d.GetIndexesRef())
+	}
+	ranges := []Range{f.directoryRange}
+	for _, ref := range refs {
+		if ref.GetUrl() != "" || ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
+			continue
+		}
+		start, end, err := f.checkFrame(f.root, ref.Range.Start, ref.Range.End)
+		if err != nil {
+			return nil, f.root.in(err, "directory", ref)
+		}
+		ranges = append(ranges, Range{start, end})
+	}
+	return ranges, nil
 }
