@@ -72,6 +72,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 		if err != nil {
 			return r, err
 		}
+		p.Root.Change = fmt.Sprintf("compact %d stripes", len(p.Chosen))
 		return p.Root, nil
 	}); err != nil {
 		return nil, err
@@ -82,6 +83,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 	}
 	o.MemoryBytes /= 4
 	if err := replace(ctx, location, o.EditOptions, func(s *Shard, r root.Root) (root.Root, error) {
+		r.Change = "build indexes of compacted rows"
 		return p.WithIndexes(ctx, s.table, r, o.build())
 	}); err != nil {
 		return report, fmt.Errorf("the shard is compacted, but lacks indexes: %w", err)

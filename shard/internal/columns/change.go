@@ -3,10 +3,12 @@
 package columns
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -22,12 +24,13 @@ import (
 
 // Change is a change of a shard.
 type Change struct {
+	did   string // for the history of the shard
 	apply func(context.Context, *Plan) error
 }
 
 // Drop leaves columns out.
 func Drop(paths ...string) Change {
-	return Change{func(ctx context.Context, p *Plan) error {
+	return Change{"drop " + strings.Join(paths, ", "), func(ctx context.Context, p *Plan) error {
 		for _, path := range paths {
 			at, err := p.edit(ctx, path)
 			if err != nil {
@@ -44,7 +47,7 @@ func Drop(paths ...string) Change {
 
 // Rename gives a column another name, which is no path.
 func Rename(path, name string) Change {
-	return Change{func(ctx context.Context, p *Plan) error {
+	return Change{"rename " + path + " to " + name, func(ctx context.Context, p *Plan) error {
 		at, err := p.edit(ctx, path)
 		if err != nil {
 			return err
@@ -60,7 +63,7 @@ func Rename(path, name string) Change {
 
 // Order puts columns of one parent before the others, which keep their order.
 func Order(paths ...string) Change {
-	return Change{func(ctx context.Context, p *Plan) error {
+	return Change{"order " + strings.Join(paths, ", "), func(ctx context.Context, p *Plan) error {
 		var siblings *[]root.Column
 		first := []int{}
 		for _, path := range paths {
@@ -92,7 +95,7 @@ func Order(paths ...string) Change {
 
 // Cast gives a column another type, which holds all of its values exactly.
 func Cast(path string, to arrow.DataType) Change {
-	return Change{func(ctx context.Context, p *Plan) error {
+	return Change{fmt.Sprintf("cast %s to %v", path, to), func(ctx context.Context, p *Plan) error {
 		at, err := p.edit(ctx, path)
 		if err != nil {
 			return err
@@ -119,7 +122,7 @@ func Cast(path string, to arrow.DataType) Change {
 
 // Add adds a column at a path, computed of the columns that the shard has before all changes.
 func Add(path, expression string) Change {
-	return Change{func(ctx context.Context, p *Plan) error {
+	return Change{"add " + path, func(ctx context.Context, p *Plan) error {
 		values, err := ast.ParseValues(expression)
 		switch {
 		case err != nil:
@@ -133,7 +136,7 @@ func Add(path, expression string) Change {
 
 // AddFrom adds the columns of a source, which has a row for each row of the shard.
 func AddFrom(src provider.Source) Change {
-	return Change{func(ctx context.Context, p *Plan) error {
+	return Change{"add columns of another table", func(ctx context.Context, p *Plan) error {
 		r := &rows{src: src}
 		p.rows = append(p.rows, r)
 		for i, f := range src.Schema().Fields() {
@@ -173,7 +176,7 @@ func (p *Plan) insert(ctx context.Context, path string, s *source) error {
 
 // SetProperty sets or, with drop, removes a custom property of the shard, or with a path that of a column.
 func SetProperty(path string, property shardfile.Property, drop bool) Change {
-	return Change{func(ctx context.Context, p *Plan) error {
+	return Change{"properties of " + cmp.Or(path, "the shard"), func(ctx context.Context, p *Plan) error {
 		stored, err := shardfile.PropertiesToProto([]shardfile.Property{property})
 		if err != nil {
 			return err

@@ -25,6 +25,7 @@ type Options struct {
 
 // Plan is a change of a shard in the making.
 type Plan struct {
+	did     []string // what changes do
 	o       Options
 	file    *shardfile.File
 	table   table.Table // with all rows
@@ -54,6 +55,7 @@ func New(ctx context.Context, f *shardfile.File, t table.Table, r root.Root, o O
 		if c.apply == nil {
 			return nil, errors.New("a change without content")
 		}
+		p.did = append(p.did, c.did)
 		if err := c.apply(ctx, p); err != nil {
 			return nil, err
 		}
