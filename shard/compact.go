@@ -61,7 +61,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 		return nil, err
 	}
 	var p *compact.Plan
-	if err := replace(ctx, location, o.EditOptions, func(s *Shard, r root.Root) (_ root.Root, err error) {
+	if err := replace(ctx, location, o.EditOptions, 1, func(s *Shard, r root.Root) (_ root.Root, err error) {
 		p, err = compact.New(ctx, s.table, r, compact.Options{
 			Stripes: o.Stripes, Sort: o.Sort, Encoding: encoding.Options{Profile: o.Profile, BlockValues: o.BlockValues}, StripeRows: o.StripeRows, StripeBytes: DefaultStripeBytes,
 			Upgrade: o.Upgrade, Memory: o.MemoryBytes, TempDir: o.TempDir, Parallelism: o.Parallelism, Progress: o.Progress, Sizes: o.DryRun,
@@ -82,7 +82,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 		return report, nil
 	}
 	o.MemoryBytes /= 4
-	if err := replace(ctx, location, o.EditOptions, func(s *Shard, r root.Root) (root.Root, error) {
+	if err := replace(ctx, location, o.EditOptions, 1, func(s *Shard, r root.Root) (root.Root, error) {
 		r.Change = "build indexes of compacted rows"
 		return p.WithIndexes(ctx, s.table, r, o.build())
 	}); err != nil {

@@ -76,7 +76,7 @@ type EditReport = columns.Report
 // the error wraps [storage.ErrChanged]. A shard with packed groups is refused if columns change their places.
 func Edit(ctx context.Context, location string, o EditOptions, changes ...Change) (*EditReport, error) {
 	report, p := &EditReport{}, (*columns.Plan)(nil)
-	err := replace(ctx, location, o, func(s *Shard, r root.Root) (_ root.Root, err error) {
+	err := replace(ctx, location, o, 1, func(s *Shard, r root.Root) (_ root.Root, err error) {
 		if len(changes) == 0 {
 			return r, errNoChange
 		}

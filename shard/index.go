@@ -8,12 +8,12 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // IndexDefinition says what index to build. A filter uses an index by itself.
@@ -113,9 +113,10 @@ func (s *Shard) CheckIndexes(ctx context.Context) ([]Index, error) {
 // consists of several files from then on. Readers that have the shard open go on with the old root. An index of the whole shard is joined of those that all its
 // stripes have of the same definition, without reading the columns, where that is possible.
 //
-// Whatever fails, the old shard stays as it is. If it was replaced meanwhile, the error wraps [storage.ErrChanged].
+// Whatever fails, the old shard stays as it is. If it was replaced meanwhile, the indexes are built anew of the new shard; after several attempts the error wraps
+// [storage.ErrChanged].
 func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...IndexDefinition) error {
-	return replace(ctx, location, o, func(s *Shard, r root.Root) (root.Root, error) {
+	return replace(ctx, location, o, mostAttempts, func(s *Shard, r root.Root) (root.Root, error) {
 		arrowSchema, err := s.ArrowSchema(ctx)
 		if err != nil {
 			return r, err
@@ -132,7 +133,7 @@ func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...In
 		return r.WithIndexes(func(stripe int, all []root.Index) ([]root.Index, error) {
 			for _, p := range plans {
 				if p.PerStripe == (stripe != fault.None) {
-					all = append(all, r.JoinStripes(p, s.toBuild(p, stripe, o), o.build()))
+					all = append(all, r.JoinStripes(p, root.ToBuild(p, s.table, stripe, o.build()), o.build()))
 				}
 			}
 			return all, nil
@@ -140,18 +141,9 @@ func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...In
 	})
 }
 
-// toBuild is an index of a stripe, or with fault.None of the whole shard, that is built when the root is written.
-func (s *Shard) toBuild(p *indexing.Plan, stripe int, o EditOptions) root.Index {
-	rows := rowset.Range{To: s.NumRows()}
-	if stripe != fault.None {
-		rows.From = s.file.Stripe(stripe).Position()
-		rows.To = rows.From + s.file.Stripe(stripe).Rows()
-	}
-	return root.Index{Build: func(ctx context.Context) (*indexing.Built, error) { return p.Build(ctx, s.table, rows, o.build()) }}
-}
-
-// replace publishes the root that a plan makes of that of a shard.
-func replace(ctx context.Context, location string, o EditOptions, plan func(*Shard, root.Root) (root.Root, error)) error {
+// replace publishes the root that a plan makes of that of a shard. A plan that is right for any state of the shard gets several attempts: if another writer was faster, it
+// is made anew of what that one left.
+func replace(ctx context.Context, location string, o EditOptions, attempts int, plan func(*Shard, root.Root) (root.Root, error)) error {
 	if err := o.Open.check(); err != nil {
 		return err
 	}
@@ -165,11 +157,17 @@ func replace(ctx context.Context, location string, o EditOptions, plan func(*Sha
 		}
 		return r, err
 	})
-	if errors.Is(err, errNoChange) {
-		err = nil
+	switch {
+	case errors.Is(err, errNoChange):
+		return nil
+	case errors.Is(err, storage.ErrChanged) && attempts > 1:
+		return replace(ctx, location, o, attempts-1, plan)
 	}
 	return err
 }
+
+// mostAttempts is the number of attempts of a change that may be repeated.
+const mostAttempts = 8
 
 // errNoChange ends a change of a shard that has nothing to publish.
 var errNoChange = errors.New("nothing changes")
@@ -185,7 +183,7 @@ var errNoIndex = fmt.Errorf("the shard has no such index")
 // changeIndexes replaces or drops the indexes that choose returns true for, and returns their number. New ones follow those that stay.
 func changeIndexes(ctx context.Context, location string, o EditOptions, choose func(Index) bool,
 	change func(*Shard, int, *shardpb.IndexDescriptor) (root.Index, error)) (n int, err error) {
-	err = replace(ctx, location, o, func(s *Shard, r root.Root) (root.Root, error) {
+	err = replace(ctx, location, o, 1, func(s *Shard, r root.Root) (root.Root, error) {
 		r.Change = "rebuild or drop indexes"
 		described, err := s.Indexes(ctx) // in the order in which WithIndexes has them
 		if err != nil {
@@ -233,6 +231,6 @@ func RebuildIndex(ctx context.Context, location string, o EditOptions, rebuild f
 			return root.Index{}, err
 		}
 		p, err := indexing.Of(s.schema, arrowSchema, kind, d)
-		return s.toBuild(p, stripe, o), err
+		return root.ToBuild(p, s.table, stripe, o.build()), err
 	})
 }

@@ -30,7 +30,7 @@ func KeepVersions(ctx context.Context, location string, o EditOptions, versions 
 	if versions < 0 || age < 0 {
 		return fmt.Errorf("%d versions up to an age of %v cannot be kept", versions, age)
 	}
-	return replace(ctx, location, o, func(_ *Shard, r root.Root) (root.Root, error) {
+	return replace(ctx, location, o, 1, func(_ *Shard, r root.Root) (root.Root, error) {
 		r.Change = fmt.Sprintf("keep %d versions", versions)
 		r.Keep = &root.History{Keep: int64(versions), Age: age}
 		return r, nil
@@ -46,20 +46,16 @@ func (s *Shard) Versions(ctx context.Context) ([]Version, error) {
 // Restore publishes an earlier version of a shard as the newest one. The versions after it are kept as all are. The error wraps [storage.ErrChanged] if another
 // writer replaced the shard meanwhile.
 func Restore(ctx context.Context, location string, o EditOptions, version int64) (err error) {
-	var old *Shard
-	defer func() {
-		if old != nil {
-			err = errors.Join(err, old.Close())
-		}
-	}()
-	return replace(ctx, location, o, func(_ *Shard, r root.Root) (root.Root, error) {
-		open := o.Open
-		open.Version = version
-		if old, err = Open(ctx, location, open); err != nil {
-			return r, err
-		}
-		restored, err := root.Of(ctx, old.file)
-		restored.Change = fmt.Sprintf("restore version %d", version)
-		return restored, err
+	open := o.Open
+	open.Version = version
+	old, err := Open(ctx, location, open)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	return replace(ctx, location, o, 1, func(*Shard, root.Root) (root.Root, error) {
+		r, err := root.Of(ctx, old.file)
+		r.Change = fmt.Sprintf("restore version %d", version)
+		return r, err
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -21,10 +20,9 @@ func (p *Plan) WithIndexes(ctx context.Context, t *shardtable.Table, r root.Root
 	}
 	before := r // whose stored indexes may be joined
 	return r.WithIndexes(func(stripe int, all []root.Index) ([]root.Index, error) {
-		wanted, rows := p.Indexes, rowset.Range{To: t.NumRows()}
+		wanted := p.Indexes
 		if stripe != fault.None {
-			first := t.Stripe(stripe).Position()
-			wanted, rows = p.StripeIndexes, rowset.Range{From: first, To: first + t.Stripe(stripe).Rows()}
+			wanted = p.StripeIndexes
 		}
 		stored := all
 		for _, d := range wanted {
@@ -37,8 +35,7 @@ func (p *Plan) WithIndexes(ctx context.Context, t *shardtable.Table, r root.Root
 				return nil, err
 			}
 			plan.PerStripe = stripe != fault.None
-			built := root.Index{Build: func(ctx context.Context) (*indexing.Built, error) { return plan.Build(ctx, t, rows, o) }}
-			all = append(all, before.JoinStripes(plan, built, o))
+			all = append(all, before.JoinStripes(plan, root.ToBuild(plan, t, stripe, o), o))
 		}
 		return all, nil
 	})

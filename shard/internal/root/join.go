@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
 )
 
 // Join is the index of a plan that is joined of stored ones when the root is written. These have its rows one after the other: each those of a stripe, or of a
@@ -60,4 +62,14 @@ func (x *Index) part(ctx context.Context) (indexing.Part, error) {
 		p.Artifacts = append(p.Artifacts, at)
 	}
 	return p, nil
+}
+
+// ToBuild is an index of a stripe of a table, or with fault.None of all of it, that is built when the root is written.
+func ToBuild(p *indexing.Plan, t *shardtable.Table, stripe int, o indexing.Options) Index {
+	rows := rowset.Range{To: t.NumRows()}
+	if stripe != fault.None {
+		rows.From = t.Stripe(stripe).Position()
+		rows.To = rows.From + t.Stripe(stripe).Rows()
+	}
+	return Index{Build: func(ctx context.Context) (*indexing.Built, error) { return p.Build(ctx, t, rows, o) }}
 }
