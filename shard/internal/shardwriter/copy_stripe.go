@@ -61,14 +61,6 @@ func (w *Writer) AddStripe(ctx context.Context, c Composed, to *Links, o StripeO
 	if err := w.usable(); err != nil {
 		return err
 	}
-	s, err := schema.Parse(w.message)
-	if err != nil {
-		return err
-	}
-	ids, err := postOrder(s)
-	if err != nil {
-		return err
-	}
 	finished := map[uint32]*stripe.Node{}
 	if c.New != nil {
 		o.Features |= c.New.Features
@@ -81,7 +73,7 @@ func (w *Writer) AddStripe(ctx context.Context, c Composed, to *Links, o StripeO
 		return err
 	}
 	var nodes []node
-	for _, id := range ids { // the order in which buffers are written
+	for _, id := range w.order {
 		n, err := w.fieldNode(ctx, c.field(id), finished, id, to)
 		if err != nil {
 			return err
@@ -314,9 +306,9 @@ func CopyRange(ctx context.Context, out io.Writer, r storage.Reader, from shardf
 }
 
 // postOrder lists the schema ids in the order in which buffers are written: children before their parent (docs/format.md
-// §2.6).
-func postOrder(s *schema.Schema) ([]uint32, error) {
-	var ids []uint32
+// §2.6). roots are those of the top-level fields.
+func postOrder(s *schema.Schema) (ids, roots []uint32, err error) {
+	ids = make([]uint32, 0, s.IDCount())
 	budget := s.Budget()
 	var walk func(n schema.Node, err error) error
 	walk = func(n schema.Node, err error) error {
@@ -331,8 +323,9 @@ func postOrder(s *schema.Schema) ([]uint32, error) {
 	}
 	for i := range s.NumFields() {
 		if err := walk(s.Field(i)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		roots = append(roots, ids[len(ids)-1])
 	}
-	return ids, nil
+	return ids, roots, nil
 }

@@ -81,7 +81,8 @@ type Writer struct {
 	url      string // of the root
 	out      storage.Writer
 	ids      uint32
-	roots    []uint32 // schema ids of the top-level fields
+	order    []uint32 // schema ids in the order in which buffers are written
+	roots    []uint32 // those of the top-level fields
 	message  []byte   // the schema
 	schema   frame    // of it, at the start
 	tree     shardfile.ChecksumTree
@@ -158,15 +159,9 @@ func newWriter(location string, message []byte, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w.ids = s.IDCount()
-	for i := range s.NumFields() {
-		n, err := s.Field(i)
-		if err != nil {
-			return nil, err
-		}
-		w.roots = append(w.roots, n.ID())
-	}
 	w.fields = make([][]byte, w.ids)
-	return w, nil
+	w.order, w.roots, err = postOrder(s)
+	return w, err
 }
 
 // begin writes the header and the schema.
