@@ -22,11 +22,9 @@ type CompactOptions struct {
 	Stripes []int
 	// Sort are columns, or expressions such as year(date), separated by commas; a minus before one makes its order descending. The rows of the stripes are sorted by
 	// them: nulls are last, rows of equal values keep their order. The new stripes take the place of the first of the old ones.
-	Sort string
-	// StripeRows is the maximum number of rows of a new stripe, by default DefaultStripeRows.
-	StripeRows int64
-	// Upgrade has the stripes of a shard of [EditionReference] written in [Edition2026], in which the shard then is.
-	Upgrade bool
+	Sort       string
+	StripeRows int64 // maximum of a new stripe, by default DefaultStripeRows
+	Upgrade    bool  // from [EditionReference] to [Edition2026]
 }
 
 // CompactReport says what [Compact] did, or would do.
@@ -62,10 +60,9 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 	}
 	var p *compact.Plan
 	if err := replace(ctx, location, o.EditOptions, 1, func(s *Shard, r root.Root) (_ root.Root, err error) {
-		p, err = compact.New(ctx, s.table, r, compact.Options{
-			Stripes: o.Stripes, Sort: o.Sort, Encoding: encoding.Options{Profile: o.Profile, BlockValues: o.BlockValues}, StripeRows: o.StripeRows, StripeBytes: DefaultStripeBytes,
-			Upgrade: o.Upgrade, Memory: o.MemoryBytes, TempDir: o.TempDir, Parallelism: o.Parallelism, Progress: o.Progress, Sizes: o.DryRun,
-		})
+		all := o.compact()
+		all.Stripes, all.Sort, all.StripeRows, all.Upgrade = o.Stripes, o.Sort, o.StripeRows, o.Upgrade
+		p, err = compact.New(ctx, s.table, r, all)
 		if err == nil && len(p.Chosen) == 0 {
 			err = errNoChange
 		}
@@ -89,4 +86,9 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 		return report, fmt.Errorf("the shard is compacted, but lacks indexes: %w", err)
 	}
 	return report, nil
+}
+
+func (o *EditOptions) compact() compact.Options {
+	return compact.Options{Encoding: encoding.Options{Profile: o.Profile, BlockValues: o.BlockValues}, StripeRows: DefaultStripeRows, StripeBytes: DefaultStripeBytes,
+		Memory: cmp.Or(o.MemoryBytes, compact.DefaultMemory), TempDir: o.TempDir, Parallelism: o.Parallelism, Progress: o.Progress, Sizes: o.DryRun}
 }

@@ -1,11 +1,11 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	enginetable "github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/selection"
 )
@@ -45,26 +45,9 @@ func mark(ctx context.Context, location string, o EditOptions, rows Rows, did st
 		attempts = 1
 	}
 	err = replace(ctx, location, o, attempts, func(s *Shard, r root.Root) (root.Root, error) {
-		n = 0
-		chosen, err := rows.Of(ctx, enginetable.WithHidden(s.table))
-		if err != nil {
-			return r, err
-		}
-		changed := make([]*rowset.Set, s.NumStripes())
-		for i := range changed {
-			already, err := s.table.Deleted(ctx, i)
-			if err != nil {
-				return r, err
-			}
-			first := s.file.Stripe(i).Position()
-			now := change(already, chosen.Clip(first, first+s.file.Stripe(i).Rows()).Shift(-first))
-			if by := now.Len() - already.Len(); by != 0 {
-				changed[i] = &now
-				n += max(by, -by)
-			}
-		}
-		if n == 0 {
-			return r, errNoChange
+		changed, by, err := rows.Marked(ctx, s.table, change)
+		if n = by; err != nil || n == 0 {
+			return r, cmp.Or(err, errNoChange)
 		}
 		r.Change = fmt.Sprintf("%s %d rows", did, n)
 		return r.WithDeleted(changed)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	enginetable "github.com/amudai/amudai-go/internal/engine/table"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/shard/internal/inspect"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -197,26 +196,9 @@ func (o FormatOptions) openFile(ctx context.Context, in provider.Input, from pro
 			}
 		}
 		if so.Decimals64 == nil {
-			so.Decimals64, err = s.only(ctx, ro.Decimals64)
+			so.Decimals64, err = s.table.Only(ctx, ro.Decimals64)
 		}
 		so.Lengths = ro.Lengths
 		return so, err
 	}}, nil
-}
-
-// only are the names of those top-level columns whose name no other one has.
-func (s *Shard) only(ctx context.Context, paths []string) (names []string, err error) {
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	full, err := s.ArrowSchema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range paths {
-		if path := schema.SplitPath(p); len(path) == 1 && len(full.FieldIndices(path[0])) == 1 {
-			names = append(names, path[0])
-		}
-	}
-	return names, nil
 }

@@ -286,20 +286,12 @@ func (w *Writer) fail(err error) error {
 // check compares the batch with the schema, and looks at its arrays before anything walks them.
 func (w *Writer) check(batch arrow.RecordBatch) error {
 	if s := batch.Schema(); s != w.checked {
-		if err := arrowutil.CheckSchema(s, w.schema); err != nil {
+		if err := write.CheckSchema(s, w.schema); err != nil {
 			return err
 		}
 		w.checked = s
 	}
-	if err := arrowutil.CheckBatch(batch); err != nil {
-		return err
-	}
-	for i, c := range batch.Columns() {
-		if err := arrowutil.CheckNulls(w.schema.Field(i), c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return write.CheckBatch(batch, w.schema)
 }
 
 // writeSome writes the rows [from, to), or fewer up to the end of the stripe, and returns their

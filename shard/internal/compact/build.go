@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -100,8 +99,8 @@ type projected struct {
 
 func (t projected) Project(context.Context, []string) (*table.Projection, error) { return t.p, nil }
 
-// stream builds stripes with the visible rows of some stripes.
-func (b *builder) stream(r root.Root, from []int) func(context.Context, func(*stripe.Finished, shardwriter.StripeOptions) error) error {
+// stream builds stripes with rows that read gives to a writer. They have the properties that some stripes have in common.
+func (b *builder) stream(r root.Root, from []int, read func(context.Context, *writer) error) func(context.Context, func(*stripe.Finished, shardwriter.StripeOptions) error) error {
 	return func(ctx context.Context, add func(*stripe.Finished, shardwriter.StripeOptions) error) error {
 		c, err := commonOf(ctx, r, from)
 		if err != nil {
@@ -109,17 +108,15 @@ func (b *builder) stream(r root.Root, from []int) func(context.Context, func(*st
 		}
 		w := &writer{builder: b, budget: storage.NewBudget(b.o.Memory / 16), history: write.NewHistory(), add: func(f *stripe.Finished) error { return add(f, c.of(f)) }}
 		defer w.close()
-		if b.by != nil {
-			err = b.sorted(ctx, from, w)
-		} else {
-			err = b.scan(ctx, from, func(batch arrow.RecordBatch) error { return w.write(ctx, batch) })
+		if err := read(ctx, w); err != nil {
+			return err
 		}
-		return cmp.Or(err, w.end(ctx))
+		return w.end(ctx)
 	}
 }
 
-func (b *builder) scan(ctx context.Context, stripes []int, each func(arrow.RecordBatch) error) error {
-	o := scan.Options{Stripes: stripes, Parallelism: b.o.Parallelism, MemoryLimit: b.o.Memory / 8, Reuse: b.by == nil}
+func (b *builder) scan(ctx context.Context, o scan.Options, each func(arrow.RecordBatch) error) error {
+	o.Parallelism, o.MemoryLimit, o.Reuse = b.o.Parallelism, b.o.Memory/8, b.by == nil
 	for batch, err := range scan.Scan(ctx, projected{b.table, b.source}, o) {
 		if err == nil {
 			err = each(batch)
@@ -131,32 +128,40 @@ func (b *builder) scan(ctx context.Context, stripes []int, each func(arrow.Recor
 	return nil
 }
 
-// sorted writes the rows of stripes in the order of the keys.
-func (b *builder) sorted(ctx context.Context, stripes []int, w *writer) (err error) {
-	s, err := order.NewSorter(b.rows, b.by.Keys, order.Options{Memory: b.o.Memory / 8, TempDir: b.o.TempDir})
+// sort sorts the rows of stripes by the keys. They have the first columns of the source.
+func (b *builder) sort(ctx context.Context, stripes []int, columns *arrow.Schema) (*order.Sorter, error) {
+	s, err := order.NewSorter(columns, b.by.Keys, order.Options{Memory: b.o.Memory / 8, TempDir: b.o.TempDir})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	n := b.rows.NumFields()
-	keySchema := arrow.NewSchema(b.source.Schema.Fields()[n:], nil)
-	if err := b.scan(ctx, stripes, func(batch arrow.RecordBatch) error {
-		rows := array.NewRecordBatch(b.rows, batch.Columns()[:n], batch.NumRows())
-		defer rows.Release()
-		of := array.NewRecordBatch(keySchema, batch.Columns()[n:], batch.NumRows())
+	err = b.scan(ctx, scan.Options{Stripes: stripes}, func(batch arrow.RecordBatch) error {
+		of := array.NewRecordBatch(b.keySchema(), batch.Columns()[b.rows.NumFields():], batch.NumRows())
 		defer of.Release()
 		keys, err := b.by.Eval(of)
 		if err != nil {
 			return err
 		}
 		defer arrowutil.ReleaseAll(keys)
+		rows := array.NewRecordBatch(columns, batch.Columns()[:columns.NumFields()], batch.NumRows())
+		defer rows.Release()
 		return s.Add(ctx, rows, keys)
-	}); err != nil {
+	})
+	if err == nil {
+		err = s.Finish(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// sorted writes the rows of stripes in the order of the keys.
+func (b *builder) sorted(ctx context.Context, stripes []int, w *writer) (err error) {
+	s, err := b.sort(ctx, stripes, b.rows)
+	if err != nil {
 		return err
 	}
-	if err := s.Finish(ctx); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	for {
 		batch, err := s.Next(ctx)
 		if batch == nil || err != nil {
@@ -168,6 +173,11 @@ func (b *builder) sorted(ctx context.Context, stripes []int, w *writer) (err err
 			return err
 		}
 	}
+}
+
+// keySchema is that of the columns of the keys.
+func (b *builder) keySchema() *arrow.Schema {
+	return arrow.NewSchema(b.source.Schema.Fields()[b.rows.NumFields():], nil)
 }
 
 // writer divides rows into stripes, and encodes these.

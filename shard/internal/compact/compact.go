@@ -9,8 +9,11 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/sortkeys"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -138,12 +141,16 @@ func (p *Plan) replace(r root.Root, b *builder) {
 		p.Indexes, p.Root.Indexes = addDefinitions(nil, r.Indexes), nil
 	}
 	if len(p.Chosen) == len(r.Stripes) { // the features are those of the new stripes
-		p.Root.Standard = slices.DeleteFunc(slices.Clone(r.Standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyFeatures })
+		p.Root.Standard = withoutFeatures(r.Standard)
 	}
 	if b.o.Upgrade && r.Edition == edition.Reference {
 		p.Root = p.Root.WithEdition(edition.E2026)
 	}
 	b.edition = p.Root.Edition
+}
+
+func withoutFeatures(standard []shardfile.Property) []shardfile.Property {
+	return slices.DeleteFunc(slices.Clone(standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyFeatures })
 }
 
 // run is a stream of stripes with the rows of some.
@@ -154,7 +161,12 @@ func (p *Plan) run(r root.Root, b *builder, stripes []int) root.Stripe {
 		p.StripeIndexes = addDefinitions(p.StripeIndexes, r.Stripes[i].Indexes)
 	}
 	p.estimate += int((rows + b.o.StripeRows - 1) / b.o.StripeRows)
-	return root.Stripe{Stream: b.stream(r, stripes)}
+	return root.Stripe{Stream: b.stream(r, stripes, func(ctx context.Context, w *writer) error {
+		if b.by != nil {
+			return b.sorted(ctx, stripes, w)
+		}
+		return b.scan(ctx, scan.Options{Stripes: stripes}, func(batch arrow.RecordBatch) error { return w.write(ctx, batch) })
+	})}
 }
 
 // choose are the stripes that are written anew, in order.

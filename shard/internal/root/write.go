@@ -55,6 +55,7 @@ func Refer(ctx context.Context, location string, o shardwriter.Options, policy c
 		return 0, err
 	}
 	o.Layout = shardwriter.TwoLevel
+	r.Standard = withoutHistory(r.Standard)
 	w, err := r.create(ctx, location, o)
 	if err != nil {
 		return 0, err

@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/shard/internal/shardtable"
 )
 
 // Rows says which rows of a table are meant: those that meet all of the conditions. The zero value means all rows.
@@ -82,6 +83,29 @@ func (r *Rows) of(ctx context.Context, t table.Table, keys *keySet) (rowset.Set,
 		}
 	}
 	return rowset.Of(ranges...), nil
+}
+
+// Marked are the deleted records of each stripe of a shard after a change of those that there are by the rows that are meant, nil if the change changes nothing; and
+// the number of records that it marks or does not mark any more.
+func (r *Rows) Marked(ctx context.Context, t *shardtable.Table, change func(already, rows rowset.Set) rowset.Set) (changed []*rowset.Set, n int64, err error) {
+	chosen, err := r.Of(ctx, table.WithHidden(t))
+	if err != nil {
+		return nil, 0, err
+	}
+	changed = make([]*rowset.Set, t.NumStripes())
+	for i := range changed {
+		already, err := t.Deleted(ctx, i)
+		if err != nil {
+			return nil, 0, err
+		}
+		first := t.Stripe(i).Position()
+		now := change(already, chosen.Clip(first, first+t.Stripe(i).Rows()).Shift(-first))
+		if by := now.Len() - already.Len(); by != 0 {
+			changed[i] = &now
+			n += max(by, -by)
+		}
+	}
+	return changed, n, nil
 }
 
 // keySet are the keys of rows of some columns.

@@ -9,6 +9,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 )
 
@@ -99,4 +100,21 @@ func (t *Table) metadata(ctx context.Context) (*arrow.Metadata, error) {
 		return &meta, nil
 	}
 	return nil, nil
+}
+
+// Only are the names of those top-level columns whose name no other one has.
+func (t *Table) Only(ctx context.Context, paths []string) (names []string, err error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	full, err := t.ArrowSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		if path := schema.SplitPath(p); len(path) == 1 && len(full.FieldIndices(path[0])) == 1 {
+			names = append(names, path[0])
+		}
+	}
+	return names, nil
 }

@@ -1,5 +1,5 @@
-// Package change has the commands of the life of a shard: merge, delete, undelete, compact, column, relocate, gc, and those of its versions. Those that change
-// one publish a new root, which refers to what is there: only compact and column write data anew.
+// Package change has the commands of the life of a shard: merge, delete, undelete, compact, split, column, relocate, gc, and those of its versions. Those that change
+// one publish a new root, which refers to what is there: only compact, split and column write data anew.
 package change
 
 import (
@@ -14,7 +14,7 @@ type group struct{ *app.App }
 func Commands(a *app.App) []*cobra.Command {
 	g := group{a}
 	return []*cobra.Command{
-		g.merge(), g.delete(), g.undelete(), g.compact(), g.column(), g.relocate(), g.gc(), g.keep(), g.log(), g.restore(),
+		g.merge(), g.delete(), g.undelete(), g.compact(), g.split(), g.column(), g.relocate(), g.gc(), g.keep(), g.log(), g.restore(),
 	}
 }
 
