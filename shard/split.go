@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/amudai/amudai-go/shard/internal/compact"
-	"github.com/amudai/amudai-go/shard/internal/root"
-	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/merging"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -40,15 +39,11 @@ func Split(ctx context.Context, location, pattern string, o SplitOptions) (parts
 	if err := o.Open.check(); err != nil {
 		return nil, err
 	}
-	f, err := shardfile.Open(ctx, location, o.Open.file())
+	roots, files, err := merging.Open(ctx, []string{location}, o.Open.file(), 1)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	r, err := root.Of(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return compact.Split(ctx, o.Open.table(f, r.Schema), r, compact.SplitOptions{Options: o.compact(), Rows: o.Rows, By: o.By, Pattern: pattern,
+	defer func() { err = errors.Join(err, files[0].Close()) }()
+	return compact.Split(ctx, o.Open.table(files[0], roots[0].Schema), roots[0], compact.SplitOptions{Options: o.compact(), Rows: o.Rows, By: o.By, Pattern: pattern,
 		Shard: shardwriter.Options{Store: o.Store, Overwrite: o.Overwrite}, Policy: o.Open.Policy, DryRun: o.DryRun})
 }
