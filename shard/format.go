@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -26,9 +25,6 @@ func init() {
 	tablefile.OfShard = func(s any) enginetable.Table { return s.(*Shard).table }
 }
 
-// magic begins the header of each file of a shard.
-var magic = []byte("amud")
-
 // FormatOptions are those of [New]. The zero value is the default.
 type FormatOptions struct {
 	Open  OpenOptions   // when reading
@@ -41,7 +37,7 @@ type FormatOptions struct {
 func New(o FormatOptions) provider.Format {
 	return tablefile.Open(o.openFile).Complete(provider.Format{
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
-		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, magic) },
+		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, inspect.Magic) },
 		Certain: true, Parts: []string{shardwriter.StripeSuffix, shardwriter.IndexSuffix, root.DataSuffix}, Recovers: true,
 		Tables: o.tables,
 		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
@@ -107,10 +103,10 @@ func (o FormatOptions) openIn(ctx context.Context, in provider.Input, from provi
 func (o FormatOptions) openStored(ctx context.Context, in provider.Input, from provider.Stored) (*Shard, error) {
 	open, err := o.openIn(ctx, in, from)
 	if err != nil {
-		return nil, orOther(in, err)
+		return nil, inspect.OrOther(in, err)
 	}
 	s, err := Open(ctx, from.Location, open)
-	return s, orOther(in, err)
+	return s, inspect.OrOther(in, err)
 }
 
 // tables are the shards of an input by their numbers.
@@ -154,22 +150,6 @@ func (o FormatOptions) with(ctx context.Context, in provider.Input, tempDir stri
 		return err
 	}
 	return errors.Join(do(s.Shard), s.Close())
-}
-
-// orOther describes a file that cannot be opened because it is no shard.
-func orOther(in provider.Input, err error) error {
-	if err == nil || in.At == nil {
-		return err
-	}
-	head := make([]byte, 8)
-	n, rerr := in.At.ReadAt(head, 0)
-	switch {
-	case rerr != nil && rerr != io.EOF, bytes.HasPrefix(head, magic):
-		return err
-	case n == 0:
-		return fmt.Errorf("%s is empty", in.Name)
-	}
-	return fmt.Errorf("%s is not an Amudai shard: it starts with %q", in.Name, head[:n])
 }
 
 // openFile opens a shard for the engine.
