@@ -244,3 +244,39 @@ func TestEditsOfEqualSize(t *testing.T) {
 		}
 	}
 }
+
+// Of columns of one name, the second has a name of its own in the shard. Its Arrow name stays as long as it is not renamed.
+func TestEditColumnsOfOneName(t *testing.T) {
+	f := arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: arrow.NewMetadata([]string{"k"}, []string{"v"})}
+	s := arrow.NewSchema([]arrow.Field{f, f}, nil)
+	location := filepath.Join(t.TempDir(), "x.shard")
+	w, err := shard.Create(t.Context(), location, s, shard.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(t.Context(), array.NewRecordBatch(s, []arrow.Array{numbers(f.Type, 3, 1), numbers(f.Type, 3, 2)}, 3)))
+	require.NoError(t, w.Close(t.Context()))
+	for _, x := range []struct {
+		change shard.Change
+		want   []string // names
+		second string   // its type
+	}{
+		{shard.CastColumn("a#2", arrow.BinaryTypes.String), []string{"a", "a"}, "utf8"},
+		{shard.RenameColumn("a#2", "c"), []string{"a", "c"}, "utf8"},
+		{shard.RenameColumn("a", "a#2"), []string{"a#2", "c"}, "utf8"},
+		{shard.AddColumn("d", "concat(c, '!')"), []string{"a#2", "c", "d"}, "utf8"},
+	} {
+		_, err := shard.Edit(t.Context(), location, shard.EditOptions{}, x.change)
+		require.NoError(t, err)
+		batches, err := shardtest.Read(location, shard.OpenOptions{}, shard.ScanOptions{})
+		require.NoError(t, err)
+		var names []string
+		for _, f := range batches[0].Schema().Fields() {
+			names = append(names, f.Name)
+		}
+		require.Equal(t, x.want, names)
+		second := batches[0].Schema().Field(1)
+		require.Equal(t, x.second, second.Type.String())
+		require.Equal(t, f.Metadata.ToMap(), second.Metadata.ToMap())
+		require.Equal(t, "4", batches[0].Column(1).ValueStr(2))
+		shardtest.Release(batches)
+	}
+}
