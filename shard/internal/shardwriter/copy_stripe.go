@@ -283,10 +283,19 @@ func copyBuffer(ctx context.Context, f Field, b *shardpb.EncodedBuffer) (part, e
 	if b.BlockMap != nil {
 		p.mapOffset = int64(b.BlockMap.GetRange().GetStart() - start)
 	}
-	p.copy = func(out io.Writer) error {
-		return CopyRange(ctx, out, r, shardfile.Range{Start: int64(start), End: int64(end)})
-	}
+	p.data = copiedRange{ctx, r, shardfile.Range{Start: int64(start), End: int64(end)}}
 	return p, nil
+}
+
+// copiedRange is a range of an artifact, to be copied.
+type copiedRange struct {
+	ctx  context.Context
+	from storage.Reader
+	shardfile.Range
+}
+
+func (c copiedRange) WriteTo(out io.Writer) (int64, error) {
+	return c.End - c.Start, CopyRange(c.ctx, out, c.from, c.Range)
 }
 
 // CopyRange copies a range of an artifact. It fails soon after ctx ends.

@@ -57,12 +57,12 @@ type encoding struct {
 	parquet *shardpb.ExternalParquetDataEncoding // instead of buffers
 }
 
-// part is a buffer that is to be written: copy writes its bytes, of which there are size.
+// part is a buffer that is to be written: data writes its bytes, of which there are size.
 type part struct {
 	desc      *shardpb.EncodedBuffer
 	size      int64
 	mapOffset int64 // of the block map, -1 if there is none
-	copy      func(io.Writer) error
+	data      io.WriterTo
 	placed    shardfile.Range
 }
 
@@ -103,11 +103,12 @@ func inParquet(n node) bool {
 	return slices.ContainsFunc(n.encodings, func(e encoding) bool { return e.parquet != nil })
 }
 
-func partsOf(buffers []stripe.Buffer) (parts []part) {
+func partsOf(buffers []stripe.Buffer) []part {
+	parts := make([]part, 0, len(buffers))
 	for _, b := range buffers {
 		parts = append(parts, part{
 			desc: b.Desc, size: b.Data.Size(), mapOffset: b.MapOffset,
-			copy: func(out io.Writer) error { _, err := b.Data.WriteTo(out); return err },
+			data: b.Data,
 		})
 	}
 	return parts
@@ -285,7 +286,7 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 		}
 		at += int64(pad)
 		b.placed = shardfile.Range{Start: at, End: at + b.size}
-		if err := b.copy(out); err != nil {
+		if _, err := b.data.WriteTo(out); err != nil {
 			return err
 		}
 		at += b.size
@@ -401,6 +402,7 @@ func (c *comparer) Write(p []byte) (int, error) {
 func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32) (*commonpb.DataRef, error) {
 	list, urls := make([]frame, w.ids), []string(nil)
 	var field, payload []byte
+	var messages encodingMessages
 	for _, n := range nodes {
 		if p := n.place; p != nil {
 			if urls == nil {
@@ -412,10 +414,7 @@ func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32
 			}
 			continue
 		}
-		encodings := &shardpb.StripeFieldDescriptor{}
-		for _, e := range n.encodings {
-			encodings.Encodings = append(encodings.Encodings, e.message())
-		}
+		encodings := messages.of(n.encodings)
 		var err error
 		if field, err = marshal.MarshalAppend(field[:0], n.field); err != nil {
 			return nil, err
@@ -434,15 +433,38 @@ func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32
 	return w.writeFieldList(ctx, list, urls, sum)
 }
 
-func (e encoding) message() *shardpb.DataEncoding {
-	if e.parquet != nil {
-		return &shardpb.DataEncoding{Kind: &shardpb.DataEncoding_Parquet{Parquet: e.parquet}}
+// encodingMessages makes messages of encodings. Those of a field are used again for the next one, of which a stripe may have 50,000.
+type encodingMessages struct {
+	field shardpb.StripeFieldDescriptor
+	used  []*encodingMessage
+}
+
+type encodingMessage struct {
+	shardpb.DataEncoding
+	native  shardpb.DataEncoding_Native
+	parquet shardpb.DataEncoding_Parquet
+}
+
+// of are encodings as a descriptor without its statistics.
+func (m *encodingMessages) of(all []encoding) *shardpb.StripeFieldDescriptor {
+	m.field.Encodings = m.field.Encodings[:0]
+	for i, e := range all {
+		if i == len(m.used) {
+			m.used = append(m.used, &encodingMessage{native: shardpb.DataEncoding_Native{Native: &shardpb.NativeDataEncoding{}}})
+		}
+		d := m.used[i]
+		if d.Kind = &d.native; e.parquet != nil {
+			d.parquet.Parquet = e.parquet
+			d.Kind = &d.parquet
+		}
+		native := d.native.Native
+		native.PackedGroup, native.Buffers = e.packed, native.Buffers[:0]
+		for _, b := range e.buffers {
+			native.Buffers = append(native.Buffers, b.desc)
+		}
+		m.field.Encodings = append(m.field.Encodings, &d.DataEncoding)
 	}
-	native := &shardpb.NativeDataEncoding{PackedGroup: e.packed}
-	for _, b := range e.buffers {
-		native.Buffers = append(native.Buffers, b.desc)
-	}
-	return &shardpb.DataEncoding{Kind: &shardpb.DataEncoding_Native{Native: native}}
+	return &m.field
 }
 
 // stripeFieldNumber is the number of StripeFieldDescriptor.field, which comes first.

@@ -151,6 +151,11 @@ func CutAt(columns []arrow.Array, from, to int, limit int64) (rows int, size int
 func Slice(columns []arrow.Array, from, to int) []arrow.Array {
 	cut := make([]arrow.Array, len(columns))
 	for i, c := range columns {
+		if from == 0 && to == c.Len() {
+			c.Retain()
+			cut[i] = c
+			continue
+		}
 		cut[i] = array.NewSlice(c, int64(from), int64(to))
 	}
 	return cut

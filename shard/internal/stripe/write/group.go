@@ -85,6 +85,9 @@ func (g *packedGroup) pack(rows uint64, results [][]stripe.Node) error {
 
 // Groups are the numbers of the columns of packed groups.
 func Groups(columns []arrowmap.Column, packed [][]string) ([][]int, error) {
+	if len(packed) == 0 {
+		return nil, nil
+	}
 	groups := make([][]int, len(packed))
 	left := map[string]int{} // columns in no group
 	for i := range columns {

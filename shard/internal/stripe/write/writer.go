@@ -193,12 +193,9 @@ func (w *Writer) Finish(ctx context.Context) (*stripe.Finished, error) {
 			err = g.pack(uint64(w.rows), results)
 		}
 	}
-	out := &stripe.Finished{Rows: w.rows, Features: w.features.Set()}
-	for _, nodes := range results {
-		for _, n := range nodes {
-			out.RawBytes += n.Field.GetRawDataSize()
-		}
-		out.Nodes = append(out.Nodes, nodes...)
+	out := &stripe.Finished{Rows: w.rows, Features: w.features.Set(), Nodes: slices.Concat(results...)}
+	for _, n := range out.Nodes {
+		out.RawBytes += n.Field.GetRawDataSize()
 	}
 	if err == nil && w.other != nil {
 		var other *stripe.Finished
