@@ -17,7 +17,7 @@ type RelocateOptions struct {
 	Open OpenOptions
 	// To is the store of the new shard, by default the registered store of its location.
 	To storage.Store
-	// Layout is that of the new shard. By default it consists of the same files, copied as they are.
+	// Layout is that of the new shard. By default it consists of the same files, copied as they are; one of another layout has no earlier versions.
 	Layout *Layout
 	// Overwrite permits the replacement of an existing shard.
 	Overwrite bool

@@ -3,6 +3,7 @@ package columns
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
@@ -83,6 +84,7 @@ func (p *Plan) Root(ctx context.Context) (root.Root, error) {
 	if err != nil {
 		return r, err
 	}
+	r.Change = strings.Join(p.did, "; ")
 	r.Custom, err = root.WithNewColumns(r.Custom, r.Schema)
 	return r.WithProperties(p.changed()), err
 }

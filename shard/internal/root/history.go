@@ -121,12 +121,9 @@ func (h *History) next(url, change string, now time.Time) History {
 	return out
 }
 
-// withoutHistory are standard properties without the history: that of a shard does not go with copies of it.
+// withoutHistory are standard properties without the history; never nil.
 func withoutHistory(standard []shardfile.Property) []shardfile.Property {
-	if standard == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyHistory })
+	return slices.DeleteFunc(append([]shardfile.Property{}, standard...), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyHistory })
 }
 
 // At says which version of a shard is meant: the zero value the present one.
@@ -165,8 +162,11 @@ func OpenVersion(ctx context.Context, f *shardfile.File, o shardfile.OpenOptions
 	if out, err = shardfile.Open(ctx, url, o); err != nil {
 		return nil, fmt.Errorf("version %d: %w", all[i].Number, err)
 	}
-	if out.Rows() != all[i].Rows || int64(out.Directory().GetDeletedRecordCount()) != all[i].Deleted {
-		err = fault.Of(fault.Corruptf("not version %d of %s: it has other rows", all[i].Number, f.Location()), url)
+	name, err := DataName(ctx, out.Root(), out)
+	if err == nil && (name != all[i].URL || out.Rows() != all[i].Rows || int64(out.Directory().GetDeletedRecordCount()) != all[i].Deleted) {
+		err = fault.Of(fault.Corruptf("not version %d of %s, but another root", all[i].Number, f.Location()), url)
+	}
+	if err != nil {
 		return nil, errors.Join(err, out.Close())
 	}
 	return out, nil
@@ -180,13 +180,12 @@ func (r *Root) keep(ctx context.Context, f *shardfile.File, name string) (h Hist
 	if r.Keep != nil {
 		h.Keep, h.Age = r.Keep.Keep, r.Keep.Age
 	}
-	r.Standard = withoutHistory(r.Standard)
 	if h.Keep <= 0 && r.Keep == nil {
 		return h, nil
 	}
 	h = h.next(name, cmp.Or(r.Change, "changed"), time.Now())
 	if h.Keep > 0 {
-		r.Standard = append(r.Standard, h.property())
+		r.Standard = append(slices.Clip(r.Standard), h.property())
 	}
 	return h, nil
 }

@@ -22,7 +22,8 @@ import (
 type Root struct {
 	Schema  *schema.Schema
 	Edition edition.Edition
-	// Standard and Custom are the properties; nil standard ones mean those of a new shard.
+	// Standard and Custom are the properties; nil standard ones mean those of a new shard. The history is not among them: it is that of a location, and does not go
+	// with copies.
 	Standard, Custom []shardfile.Property
 	// Created is when the oldest and the newest data were written; zero if that is not known.
 	Created [2]time.Time
@@ -71,7 +72,7 @@ type Index struct {
 // New is a root without stripes, with the properties of a shard. Without standard properties, the shard is of the edition of the reference.
 func New(s *schema.Schema, p *shardpb.ShardProperties) (Root, error) {
 	r := Root{Schema: s, Edition: edition.Reference,
-		Standard: append([]shardfile.Property{}, shardfile.PropertiesFromProto(p.StandardProperties)...), Custom: shardfile.PropertiesFromProto(p.CustomProperties)}
+		Standard: withoutHistory(shardfile.PropertiesFromProto(p.StandardProperties)), Custom: shardfile.PropertiesFromProto(p.CustomProperties)}
 	if first := p.CreationMin.GetTicks(); first != 0 {
 		r.Created = [2]time.Time{shardfile.Time(first), shardfile.Time(max(p.CreationMax.GetTicks(), first))}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -25,10 +24,6 @@ import (
 // Publish writes new shards at location, in one artifact, with copies of all data of one root or more. The options are those of the roots but
 // Store, Layout and Overwrite.
 func Publish(ctx context.Context, location string, o shardwriter.Options, roots ...Root) error {
-	roots = slices.Clone(roots)
-	for i := range roots {
-		roots[i].Standard = withoutHistory(roots[i].Standard)
-	}
 	w, err := roots[0].create(ctx, location, o)
 	if err != nil {
 		return err
@@ -55,7 +50,6 @@ func Refer(ctx context.Context, location string, o shardwriter.Options, policy c
 		return 0, err
 	}
 	o.Layout = shardwriter.TwoLevel
-	r.Standard = withoutHistory(r.Standard)
 	w, err := r.create(ctx, location, o)
 	if err != nil {
 		return 0, err

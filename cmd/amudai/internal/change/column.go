@@ -170,11 +170,7 @@ func (a group) edit(ctx context.Context, location string, o shard.EditOptions, d
 		return err
 	}
 	p := terminal.StartRows(a.Bars(), 0, false)
-	last := int64(0)
-	o.Progress = func(done, total int64) {
-		p.Add(done-last, total, true)
-		last = done
-	}
+	o.Progress = p.Set
 	r, err := shard.Edit(ctx, location, o, changes...)
 	if err = errors.Join(err, p.End()); err != nil {
 		return err

@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -41,12 +40,8 @@ shard keeps them, as amudai keep tells it. The flag --at of commands that read s
 }
 
 func (a group) runLog(ctx context.Context, location string, asJSON bool) error {
-	s, err := a.Opener.Shard(ctx, location, shard.OpenOptions{})
+	all, err := a.versions(ctx, location, formats.At{})
 	if err != nil {
-		return err
-	}
-	all, err := s.Versions(ctx)
-	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
 	infos := []versionInfo{}
@@ -54,9 +49,7 @@ func (a group) runLog(ctx context.Context, location string, asJSON bool) error {
 		infos = append(infos, versionInfo{v.Number, v.Time.UTC(), v.Rows - v.Deleted, v.Deleted, v.Change})
 	}
 	if asJSON {
-		e := json.NewEncoder(a.Stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(infos)
+		return terminal.JSON(a.Stdout, infos)
 	}
 	t := terminal.NewTable().Numbers("version").Text("time").Numbers("rows", "deleted").Text("change")
 	for _, v := range infos {
@@ -111,28 +104,26 @@ func (a group) restore() *cobra.Command {
 }
 
 func (a group) runRestore(ctx context.Context, location string, at formats.At) error {
-	s, err := a.Opener.Shard(ctx, location, shard.OpenOptions{})
+	all, err := a.versions(ctx, location, at)
 	if err != nil {
 		return err
 	}
-	all, err := s.Versions(ctx)
-	if err = errors.Join(err, s.Close()); err != nil {
-		return err
-	}
-	for _, v := range all {
-		if at.Version == 0 && !v.Time.After(at.Time) {
-			at.Version = v.Number
-			break
-		}
-	}
-	if at.Version == 0 {
-		return usage.Errorf("amudai log lists the versions", "%s keeps no version of %s", location, at.Time.Format(time.DateTime))
-	}
-	if err := shard.Restore(ctx, location, shard.EditOptions{}, at.Version); err != nil {
+	version := all[0].Number
+	if err := shard.Restore(ctx, location, shard.EditOptions{}, version); err != nil {
 		return err
 	}
 	if a.Summarizes() {
-		return a.Errs.Printf("%s: version %d is restored\n", location, at.Version)
+		return a.Errs.Printf("%s: version %d is restored\n", location, version)
 	}
 	return nil
+}
+
+// versions are those that can be read from one of a shard on, the newest first.
+func (a group) versions(ctx context.Context, location string, at formats.At) ([]shard.Version, error) {
+	s, err := a.Opener.Shard(ctx, location, shard.OpenOptions{Version: at.Version, AsOf: at.Time})
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Versions(ctx)
+	return all, errors.Join(err, s.Close())
 }

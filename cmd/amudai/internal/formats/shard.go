@@ -19,7 +19,10 @@ func (p *Opener) Shard(ctx context.Context, location string, o shard.OpenOptions
 	if err := files.CheckShard(location); err != nil {
 		return nil, err
 	}
-	o.Types, o.Version, o.AsOf = p.types, p.at.Version, p.at.Time
+	o.Types = p.types
+	if p.at != (At{}) {
+		o.Version, o.AsOf = p.at.Version, p.at.Time
+	}
 	s, err := shard.Open(ctx, location, o)
 	if err != nil {
 		return nil, notShard(ctx, inputs.Missing(location, err), location)
