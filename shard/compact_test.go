@@ -239,36 +239,26 @@ func TestCompactFaults(t *testing.T) {
 		_, err := shard.Delete(t.Context(), from, shard.EditOptions{}, shard.Rows{Ranges: []shard.RowRange{{From: 250, To: 290}}})
 		require.NoError(t, err)
 		want := shownIDs(t, from, filter.Expr{})
-		for _, op := range faultstore.Ops {
-			for k := 1; ; k += sweep.Step(17) {
-				dir, temp := t.TempDir(), t.TempDir()
-				require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Dir(from))))
-				location := filepath.Join(dir, filepath.Base(from))
-				faults := faultstore.New()
-				faults.FailAt(op, k)
-				_, err := shard.Compact(t.Context(), location, shard.CompactOptions{Sort: "text",
-					EditOptions: shard.EditOptions{Open: shard.OpenOptions{Store: faults.Local()}, MemoryBytes: 64 << 10, TempDir: temp}})
-				reached := faults.Count(op) >= k
-				if !reached {
-					require.NoError(t, err)
-				}
-				got := shownIDs(t, location, filter.Expr{})
-				slices.Sort(got)
-				require.Equal(t, want, got)
-				requireClean(t, location, shard.OpenOptions{})
-				if op != faultstore.Remove {
-					left, err := filepath.Glob(filepath.Join(dir, ".*"))
-					require.NoError(t, err)
-					require.Empty(t, left)
-				}
-				left, err := os.ReadDir(temp)
+		require.NoError(t, faultstore.EachStep(17, func(faults *faultstore.Faults, op faultstore.Op, _ int) error {
+			dir, temp := t.TempDir(), t.TempDir()
+			require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Dir(from))))
+			location := filepath.Join(dir, filepath.Base(from))
+			_, err := shard.Compact(t.Context(), location, shard.CompactOptions{Sort: "text",
+				EditOptions: shard.EditOptions{Open: shard.OpenOptions{Store: faults.Local()}, MemoryBytes: 64 << 10, TempDir: temp}})
+			got := shownIDs(t, location, filter.Expr{})
+			slices.Sort(got)
+			require.Equal(t, want, got)
+			requireClean(t, location, shard.OpenOptions{})
+			if op != faultstore.Remove {
+				left, err := filepath.Glob(filepath.Join(dir, ".*"))
 				require.NoError(t, err)
 				require.Empty(t, left)
-				if !reached {
-					break
-				}
 			}
-		}
+			left, err2 := os.ReadDir(temp)
+			require.NoError(t, err2)
+			require.Empty(t, left)
+			return err
+		}))
 	}
 }
 

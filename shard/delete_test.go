@@ -1,6 +1,7 @@
 package shard_test
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -53,16 +54,25 @@ func shownIDs(t testing.TB, location string, e filter.Expr) []int64 {
 }
 
 func shownIDsOf(t testing.TB, location string, o shard.OpenOptions, e filter.Expr) []int64 {
-	ctx := t.Context()
-	s, err := shard.Open(ctx, location, o)
+	all, err := readIDs(t.Context(), location, o, e)
 	require.NoError(t, err)
+	return all
+}
+
+func readIDs(ctx context.Context, location string, o shard.OpenOptions, e filter.Expr) ([]int64, error) {
+	s, err := shard.Open(ctx, location, o)
+	if err != nil {
+		return nil, err
+	}
 	defer s.Close()
 	all := []int64{}
 	for b, err := range s.Scan(ctx, shard.ScanOptions{Columns: []string{"id"}, Filter: e}) {
-		require.NoError(t, err)
+		if err != nil {
+			return nil, err
+		}
 		all = append(all, b.Column(0).(*array.Int64).Int64Values()...)
 	}
-	return all
+	return all, nil
 }
 
 // Deletes and their withdrawal, by conditions and by numbers, in any order: what is shown is what a set of rows says, and the shard stays sound.

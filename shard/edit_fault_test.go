@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
-	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -69,37 +68,20 @@ func TestColumnEditFaults(t *testing.T) {
 			require.NoError(t, err)
 			changed := stateOf(t, filepath.Join(after, "x.shard"))
 			require.NotEqual(t, old, changed, name)
-			for _, op := range faultstore.Ops {
-				for _, full := range []bool{false, true} {
-					if full && op != faultstore.Create && op != faultstore.Write {
-						continue
-					}
-					for k := 1; ; k += sweep.Step(31) {
-						n++
-						location := filepath.Join(dir, fmt.Sprint(n), "x.shard")
-						require.NoError(t, os.CopyFS(filepath.Dir(location), os.DirFS(before)))
-						faults := faultstore.New()
-						if faults.FailAt(op, k); full {
-							faults.FailFrom(op, k)
-						}
-						_, err := Edit(t.Context(), location, EditOptions{Open: OpenOptions{Store: faults.Local()}, TempDir: dir}, changes...)
-						reached := faults.Count(op) >= k
-						if !reached {
-							require.NoError(t, err)
-						}
-						if state := stateOf(t, location); err == nil || state != old {
-							require.Equal(t, changed, state, "%s %v %d: %v", name, op, k, err)
-						}
-						requireSound(t, location)
-						if op != faultstore.Remove {
-							require.Empty(t, hidden(t, filepath.Dir(location)), "%s %v %d", name, op, k)
-						}
-						if !reached {
-							break
-						}
-					}
+			require.NoError(t, faultstore.EachStep(31, func(faults *faultstore.Faults, op faultstore.Op, k int) error {
+				n++
+				location := filepath.Join(dir, fmt.Sprint(n), "x.shard")
+				require.NoError(t, os.CopyFS(filepath.Dir(location), os.DirFS(before)))
+				_, err := Edit(t.Context(), location, EditOptions{Open: OpenOptions{Store: faults.Local()}, TempDir: dir}, changes...)
+				if state := stateOf(t, location); err == nil || state != old {
+					require.Equal(t, changed, state, "%s %v %d: %v", name, op, k, err)
 				}
-			}
+				requireSound(t, location)
+				if op != faultstore.Remove {
+					require.Empty(t, hidden(t, filepath.Dir(location)), "%s %v %d", name, op, k)
+				}
+				return err
+			}))
 		}
 	}
 }

@@ -63,34 +63,17 @@ func TestIndexEditFaults(t *testing.T) {
 		writeLines(t, filepath.Join(before, "x.shard"), 300, WriterOptions{Layout: layout, StripeRows: 200, Indexes: lineIndexes[:1]})
 		want, _ := rowsWhere(t, filepath.Join(before, "x.shard"), termQuestions[0], OpenOptions{}, 0)
 		for name, edit := range indexEdits {
-			for _, op := range faultstore.Ops {
-				for _, full := range []bool{false, true} {
-					if full && op != faultstore.Create && op != faultstore.Write {
-						continue
-					}
-					for k := 1; ; k += sweep.Step(41) {
-						n++
-						location := filepath.Join(dir, fmt.Sprint(n), "x.shard")
-						require.NoError(t, os.CopyFS(filepath.Dir(location), os.DirFS(before)))
-						faults := faultstore.New()
-						if faults.FailAt(op, k); full {
-							faults.FailFrom(op, k)
-						}
-						err := edit(t, location, EditOptions{Open: OpenOptions{Store: faults.Local()}, TempDir: dir})
-						reached := faults.Count(op) >= k
-						if !reached {
-							require.NoError(t, err)
-						}
-						requireAnswers(t, location, want)
-						if op != faultstore.Remove {
-							require.Empty(t, hidden(t, filepath.Dir(location)), "%s %v %d", name, op, k)
-						}
-						if !reached {
-							break
-						}
-					}
+			require.NoError(t, faultstore.EachStep(41, func(faults *faultstore.Faults, op faultstore.Op, k int) error {
+				n++
+				location := filepath.Join(dir, fmt.Sprint(n), "x.shard")
+				require.NoError(t, os.CopyFS(filepath.Dir(location), os.DirFS(before)))
+				err := edit(t, location, EditOptions{Open: OpenOptions{Store: faults.Local()}, TempDir: dir})
+				requireAnswers(t, location, want)
+				if op != faultstore.Remove {
+					require.Empty(t, hidden(t, filepath.Dir(location)), "%s %v %d", name, op, k)
 				}
-			}
+				return err
+			}))
 		}
 	}
 }

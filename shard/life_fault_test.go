@@ -12,7 +12,6 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
-	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -62,51 +61,71 @@ func TestLifeFaults(t *testing.T) {
 					changed = append(changed, id)
 				}
 			}
-			for _, op := range faultstore.Ops {
-				for _, full := range []bool{false, true} {
-					if full && op != faultstore.Create && op != faultstore.Write {
-						continue
+			require.NoError(t, faultstore.EachStep(17, func(faults *faultstore.Faults, op faultstore.Op, k int) error {
+				dir := filepath.Join(t.TempDir(), "x")
+				require.NoError(t, os.CopyFS(dir, os.DirFS(before)))
+				err := c.change(t, dir, shard.EditOptions{Open: shard.OpenOptions{Store: faults.Local()}, TempDir: dir})
+				location, states := filepath.Join(dir, "a.shard"), [][]int64{old, changed}
+				if c.merged {
+					require.Equal(t, old, shownIDs(t, location, filter.Expr{}))
+					location, states = filepath.Join(dir, "merged.shard"), [][]int64{changed}
+					if _, serr := os.Stat(location); serr != nil {
+						require.Error(t, err)
+						states = nil
 					}
-					for k := 1; ; k += sweep.Step(17) {
-						dir := filepath.Join(t.TempDir(), "x")
-						require.NoError(t, os.CopyFS(dir, os.DirFS(before)))
-						faults := faultstore.New()
-						if faults.FailAt(op, k); full {
-							faults.FailFrom(op, k)
-						}
-						err := c.change(t, dir, shard.EditOptions{Open: shard.OpenOptions{Store: faults.Local()}, TempDir: dir})
-						reached := faults.Count(op) >= k
-						if !reached {
-							require.NoError(t, err)
-						}
-						location, states := filepath.Join(dir, "a.shard"), [][]int64{old, changed}
-						if c.merged {
-							require.Equal(t, old, shownIDs(t, location, filter.Expr{}))
-							location, states = filepath.Join(dir, "merged.shard"), [][]int64{changed}
-							if _, serr := os.Stat(location); serr != nil {
-								require.Error(t, err)
-								states = nil
-							}
-						} else if err == nil {
-							states = states[1:]
-						}
-						if states != nil {
-							got := shownIDs(t, location, filter.Expr{})
-							require.True(t, slices.ContainsFunc(states, func(s []int64) bool { return slices.Equal(s, got) }), "%s %v %d: %v", name, op, k, got)
-							requireIntact(t, location)
-						}
-						if op != faultstore.Remove {
-							left, err := filepath.Glob(filepath.Join(dir, ".*"))
-							require.NoError(t, err)
-							require.Empty(t, left, "%s %v %d", name, op, k)
-						}
-						if !reached {
-							break
-						}
-					}
+				} else if err == nil {
+					states = states[1:]
 				}
+				if states != nil {
+					got := shownIDs(t, location, filter.Expr{})
+					require.True(t, slices.ContainsFunc(states, func(s []int64) bool { return slices.Equal(s, got) }), "%s %v %d: %v", name, op, k, got)
+					requireIntact(t, location)
+				}
+				if op != faultstore.Remove {
+					left, err := filepath.Glob(filepath.Join(dir, ".*"))
+					require.NoError(t, err)
+					require.Empty(t, left, "%s %v %d", name, op, k)
+				}
+				return err
+			}))
+		}
+	}
+}
+
+// Any error of I/O in a change, whatever else it means, leaves the old shard or the new one.
+func TestLifeErrors(t *testing.T) {
+	dir := filepath.Dir(editable(t, 200, shard.WriterOptions{StripeRows: 90}))
+	location := filepath.Join(dir, "a.shard")
+	require.NoError(t, os.Rename(filepath.Join(dir, "editable.amudai.shard"), location))
+	require.NoError(t, shard.KeepVersions(t.Context(), location, shard.EditOptions{}, 5, 0))
+	_, err := shard.Delete(t.Context(), location, shard.EditOptions{}, shard.Rows{Ranges: []shard.RowRange{{To: 50}}})
+	require.NoError(t, err)
+	for name, c := range lifeChanges {
+		use := faultstore.Use{Name: name, Run: func(dir string) (string, error) {
+			if err := c.change(t, dir, shard.EditOptions{}); err != nil {
+				return "", err
+			}
+			result := location
+			if c.merged {
+				result = filepath.Join(dir, "merged.shard")
+			}
+			ids, err := readIDs(t.Context(), result, shard.OpenOptions{}, filter.Expr{})
+			return fmt.Sprint(ids), err
+		}}
+		var changed []int64
+		for id := range int64(200) {
+			if c.shows(id) {
+				changed = append(changed, id)
 			}
 		}
+		old := shownIDs(t, location, filter.Expr{})
+		faultstore.SweepThen(t, dir, faultstore.Ops, 60, []faultstore.Use{use}, func() {
+			got := shownIDs(t, location, filter.Expr{})
+			if !slices.Equal(got, changed) {
+				require.Equal(t, old, got)
+			}
+			requireIntact(t, location)
+		})
 	}
 }
 

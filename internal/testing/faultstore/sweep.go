@@ -148,6 +148,29 @@ func SweepThen(t *testing.T, dir string, ops []Op, perUse int, uses []Use, check
 	}
 }
 
+// EachStep calls try with faults in every n-th operation of each kind (see [sweep.Step]), alone and, for those that write, with all behind it, as on a full disk,
+// until try does not reach the operation. The error of such a call ends the sweep: no fault is its cause.
+func EachStep(n int, try func(faults *Faults, op Op, k int) error) error {
+	for _, op := range Ops {
+		for _, fail := range []func(*Faults, Op, int){(*Faults).FailAt, (*Faults).FailFrom} {
+			for k := 1; ; k += sweep.Step(n) {
+				faults := New()
+				fail(faults, op, k)
+				if err := try(faults, op, k); faults.Count(op) >= k {
+					continue
+				} else if err != nil {
+					return fmt.Errorf("without a fault of %v %d: %w", op, k, err)
+				}
+				break
+			}
+			if op != Create && op != Write {
+				break
+			}
+		}
+	}
+	return nil
+}
+
 // one arms a fault for a call.
 func one(t *testing.T, f *Faults, x fault, op Op, k int, call func()) {
 	f.Reset()

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -141,7 +143,7 @@ func spanOf(a, b [2]time.Time) [2]time.Time {
 func sameValue(a, b any) bool {
 	x, err := shardfile.PropertiesToProto([]shardfile.Property{{Value: a}})
 	y, err2 := shardfile.PropertiesToProto([]shardfile.Property{{Value: b}})
-	return err == nil && err2 == nil && x[0].String() == y[0].String()
+	return err == nil && err2 == nil && proto.Equal(x[0], y[0])
 }
 
 // unitedColumn is a column of several roots.

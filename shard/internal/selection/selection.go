@@ -68,19 +68,15 @@ func (r *Rows) of(ctx context.Context, t table.Table, keys *keySet) (rowset.Set,
 		if err != nil {
 			return chosen, err
 		}
-		if keys == nil {
-			ranges = append(ranges, b.RowRanges()...)
-			continue
+		found := rowset.Of(b.RowRanges()...)
+		if keys != nil {
+			bits, err := keys.find(b)
+			if err != nil {
+				return chosen, err
+			}
+			found = found.Select(bits)
 		}
-		at, err := keys.find(b)
-		if err != nil {
-			return chosen, err
-		}
-		in := b.RowRanges()
-		for _, i := range at {
-			row := rowset.Row(in, i)
-			ranges = append(ranges, rowset.Range{From: row, To: row + 1})
-		}
+		ranges = slices.AppendSeq(ranges, found.Ranges())
 	}
 	return rowset.Of(ranges...), nil
 }
@@ -159,18 +155,19 @@ func (s *keySet) add(b arrow.RecordBatch) (err error) {
 	return nil
 }
 
-// find are the rows of a batch of the table whose keys are in the set.
-func (s *keySet) find(b scan.Batch) (rows []int64, err error) {
+// find is a bitmap of the rows of a batch of the table whose keys are in the set.
+func (s *keySet) find(b scan.Batch) ([]byte, error) {
 	for i, f := range b.Schema().Fields() {
 		if want := s.schema.Field(i); !arrow.TypeEqual(f.Type, want.Type) {
 			return nil, fmt.Errorf("column %q of the keys is %v, that of the table %v", want.Name, want.Type, f.Type)
 		}
 	}
 	encoded := s.encoder.Encode(b.Columns(), int(b.NumRows()))
+	bits := make([]byte, (b.NumRows()+7)/8)
 	for i := range int(b.NumRows()) {
 		if _, ok := s.keys.Find(encoded.Key(i)); ok {
-			rows = append(rows, int64(i))
+			bits[i/8] |= 1 << (i % 8)
 		}
 	}
-	return rows, nil
+	return bits, nil
 }
