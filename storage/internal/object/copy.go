@@ -60,7 +60,7 @@ func (w *writer) copy(ctx context.Context, from Original) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", storage.ErrChanged, err) // the original, or what was to be replaced
 	}
-	return w.decided(ctx, err)
+	return err
 }
 
 // copyParts lets the server copy n parts. A caller that gives up ends them.

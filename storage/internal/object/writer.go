@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,7 +32,7 @@ type writer struct {
 	place
 	o     Options
 	c     Condition
-	token string // tells this object from that of another writer
+	token string // tells this object from that of another writer, with those of the objects that it replaces
 
 	buf    []byte // the part that fills
 	free   chan []byte
@@ -82,7 +84,24 @@ func (w *writer) check(ctx context.Context) error {
 	case err == nil && (w.c.Absent || p.Version != w.c.IfMatch):
 		return ErrCondition
 	}
+	w.token = succeed(w.token, p.Token)
 	return err
+}
+
+// A token is a word. An object that replaces a version which was read has the tokens of that one behind its own, so that a writer whose answer is lost sees
+// that its object was there, even if another has replaced it since:
+//
+//	version   1       2           3
+//	tokens    "A"     "B A"       "C B A"
+const tokenSeparator = "."
+
+// mostTokens is the number of tokens of an object. Clouds limit metadata to 2 KiB.
+const mostTokens = 24
+
+// succeed is the token of an object that replaces one.
+func succeed(token, old string) string {
+	all := append([]string{token}, strings.Split(old, tokenSeparator)...)
+	return strings.TrimSuffix(strings.Join(all[:min(len(all), mostTokens)], tokenSeparator), tokenSeparator)
 }
 
 func (w *writer) head(ctx context.Context) (p Properties, err error) {
@@ -213,37 +232,48 @@ func (w *writer) Publish(ctx context.Context) error {
 }
 
 func (w *writer) publish(ctx context.Context) error {
-	var err error
 	if w.upload == nil {
-		err = w.retry.DoWithin(ctx, int64(len(w.buf)), func(ctx context.Context) error {
-			ctx, cancel := patient(ctx, cleanUpTime)
-			defer cancel()
-			return w.client.Put(ctx, w.key, w.buf, w.token, w.c)
-		})
-	} else {
-		if err = w.sendLast(ctx); err != nil {
-			return err
-		}
-		err = w.complete(ctx, 0)
+		return w.decide(ctx, int64(len(w.buf)), func(ctx context.Context) error { return w.client.Put(ctx, w.key, w.buf, w.token, w.c) })
 	}
-	return w.decided(ctx, err)
+	if err := w.sendLast(ctx); err != nil {
+		return err
+	}
+	return w.complete(ctx, 0)
 }
 
 // complete publishes the parts. The server may have to copy n bytes for it.
 func (w *writer) complete(ctx context.Context, n int64) error {
-	return w.retry.DoWithin(ctx, n, func(ctx context.Context) error {
-		ctx, cancel := patient(ctx, cleanUpTime)
-		defer cancel()
-		return w.upload.Complete(ctx, w.parts)
-	})
+	return w.decide(ctx, n, func(ctx context.Context) error { return w.upload.Complete(ctx, w.parts) })
 }
 
-// decided is the error of a request that publishes, or nil if the object is there nevertheless.
-func (w *writer) decided(ctx context.Context, err error) error {
-	if err == nil || w.published(ctx) {
+// decide sends a request that publishes, of n bytes, and says whether the object is there, whatever became of the answers.
+func (w *writer) decide(ctx context.Context, n int64, request func(context.Context) error) error {
+	lost := false // an answer
+	err := w.retry.DoWithin(ctx, n, func(ctx context.Context) error {
+		ctx, cancel := patient(ctx, cleanUpTime)
+		defer cancel()
+		if lost && w.c == (Condition{}) { // another attempt would replace what others have made of the object
+			if p, err := w.client.Head(ctx, w.key); err == nil && w.made(p) {
+				return nil
+			}
+		}
+		err := request(ctx)
+		lost = lost || IsTransient(err) || ctx.Err() != nil
+		return err
+	})
+	if err == nil {
 		return nil
 	}
-	return w.failed(err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
+	defer cancel()
+	p, unknown := w.head(ctx)
+	switch {
+	case unknown == nil && w.made(p):
+		return nil
+	case unknown == nil || errors.Is(unknown, fs.ErrNotExist) || !lost:
+		return w.failed(err)
+	}
+	return named(w.name, fmt.Errorf("%w; whether it was published is not known: %w", err, unknown))
 }
 
 // sendLast sends the last part and waits for all of them. A caller that gives up ends their context.
@@ -260,13 +290,12 @@ func (w *writer) sendLast(ctx context.Context) error {
 	return err
 }
 
-// published reports whether the object is that of this writer, although publishing has failed: the answer to an
-// attempt may have been lost, and then the object itself makes the condition of the next attempt false.
-func (w *writer) published(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
-	defer cancel()
-	p, err := w.head(ctx)
-	return err == nil && p.Token == w.token && p.Size == w.size
+// made reports whether the object is that of this writer, or was made of it: the answer to an attempt may have been lost, and then the object itself makes the
+// condition of the next attempt false.
+func (w *writer) made(p Properties) bool {
+	own, _, _ := strings.Cut(w.token, tokenSeparator)
+	i := slices.Index(strings.Split(p.Token, tokenSeparator), own)
+	return i > 0 || i == 0 && p.Size == w.size
 }
 
 func (w *writer) Abort(ctx context.Context) error {
