@@ -78,7 +78,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 	if o.DryRun || len(report.Rebuilt) == 0 {
 		return report, nil
 	}
-	o.MemoryBytes /= 4
+	o.MemoryBytes, o.IfMatch = o.MemoryBytes/4, ""
 	if err := replace(ctx, location, o.EditOptions, 1, func(s *Shard, r root.Root) (root.Root, error) {
 		r.Change = "build indexes of compacted rows"
 		return p.WithIndexes(ctx, s.table, r, o.build())

@@ -2,6 +2,7 @@ package shard_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -157,4 +159,44 @@ func TestDeletes(t *testing.T) {
 			require.Empty(r, report.Problems)
 		}
 	})
+}
+
+// Numbers of rows are those of one version: a change with IfMatch is refused after any other change, and is not planned anew.
+func TestIfMatch(t *testing.T) {
+	ctx := t.Context()
+	location := editable(t, 100, shard.WriterOptions{})
+	version := func() storage.Version {
+		store, err := storage.ForLocation(location)
+		require.NoError(t, err)
+		r, err := store.Open(ctx, location)
+		require.NoError(t, err)
+		v, err := r.Version(ctx)
+		require.NoError(t, errors.Join(err, r.Close()))
+		return v
+	}
+	o := shard.EditOptions{IfMatch: version()}
+	rows := shard.Rows{Ranges: []shard.RowRange{{From: 0, To: 10}}}
+	n, err := shard.Delete(ctx, location, o, rows)
+	require.NoError(t, err)
+	require.EqualValues(t, 10, n)
+	changes := map[string]func() error{
+		"delete":   func() error { _, err := shard.Delete(ctx, location, o, shard.Rows{}); return err },
+		"undelete": func() error { _, err := shard.Undelete(ctx, location, o, rows); return err },
+		"edit":     func() error { _, err := shard.Edit(ctx, location, o, shard.DropColumns("text")); return err },
+		"index": func() error {
+			return shard.AddIndex(ctx, location, o, shard.IndexDefinition{Columns: []string{"text"}})
+		},
+		"compact": func() error {
+			_, err := shard.Compact(ctx, location, shard.CompactOptions{EditOptions: o, Stripes: []int{0}})
+			return err
+		},
+	}
+	for name, change := range changes {
+		require.ErrorIs(t, change(), storage.ErrChanged, name)
+	}
+	require.Len(t, shownIDs(t, location, filter.Expr{}), 90)
+	o.IfMatch = version()
+	_, err = shard.Compact(ctx, location, shard.CompactOptions{EditOptions: o, Stripes: []int{0}})
+	require.NoError(t, err)
+	require.Len(t, shownIDs(t, location, filter.Expr{}), 90)
 }

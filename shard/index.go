@@ -53,6 +53,9 @@ const (
 type EditOptions struct {
 	// Open holds the options for opening the shard.
 	Open OpenOptions
+	// IfMatch, if not empty, changes only this version of the root: for numbers of rows, which are others in another version. Otherwise the error wraps
+	// [storage.ErrChanged].
+	IfMatch storage.Version
 	// Parallelism is the number of parts of the shard that are indexed at the same time, by default GOMAXPROCS.
 	Parallelism int
 	// MemoryBytes bounds the memory for building an index, and for the encoded values of new columns, by default 64 MiB. The rest goes to temporary files in
@@ -150,7 +153,9 @@ func replace(ctx context.Context, location string, o EditOptions, attempts int, 
 	if o.Open.Version != 0 || !o.Open.AsOf.IsZero() {
 		return errors.New("an earlier version of a shard cannot be changed: Restore makes it the newest one first")
 	}
-	err := root.Replace(ctx, location, o.Open.file(), func(f *shardfile.File, r root.Root) (root.Root, error) {
+	open := o.Open.file()
+	open.IfMatch = o.IfMatch
+	err := root.Replace(ctx, location, open, func(f *shardfile.File, r root.Root) (root.Root, error) {
 		r, err := plan(&Shard{o: o.Open, file: f, schema: r.Schema, table: o.Open.table(f, r.Schema)}, r)
 		if err == nil && o.DryRun {
 			err = errNoChange
@@ -160,7 +165,7 @@ func replace(ctx context.Context, location string, o EditOptions, attempts int, 
 	switch {
 	case errors.Is(err, errNoChange):
 		return nil
-	case errors.Is(err, storage.ErrChanged) && attempts > 1:
+	case errors.Is(err, storage.ErrChanged) && attempts > 1 && o.IfMatch == "":
 		return replace(ctx, location, o, attempts-1, plan)
 	}
 	return err

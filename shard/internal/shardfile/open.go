@@ -3,6 +3,7 @@ package shardfile
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -32,6 +33,8 @@ type OpenOptions struct {
 	CacheBytes int64
 	// MaxMessageBytes limits the size of a message of the metadata, by default to 256 MiB.
 	MaxMessageBytes int64
+	// IfMatch, if not empty, is the version that the root artifact has to have. Otherwise the error wraps [storage.ErrChanged].
+	IfMatch storage.Version
 }
 
 func (o *OpenOptions) setDefaults(location string) (err error) {
@@ -64,6 +67,15 @@ func Open(ctx context.Context, location string, o OpenOptions) (*File, error) {
 	f, err := openRoot(ctx, location, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.IfMatch != "" {
+		v, err := f.root.Version(ctx)
+		if err == nil && v != o.IfMatch {
+			err = fmt.Errorf("%s: %w", location, storage.ErrChanged)
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
 	}
 	return f.loaded(ctx)
 }

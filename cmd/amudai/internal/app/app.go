@@ -26,6 +26,7 @@ const (
 	ExitFailure     = 1
 	ExitUsage       = 2
 	ExitUnchecked   = 3 // of verify: no problem was found, but not everything could be checked
+	ExitChanged     = 4 // something was changed meanwhile, by another writer for one
 	ExitInterrupted = 130
 )
 

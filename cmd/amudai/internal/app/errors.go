@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/table"
 )
@@ -46,8 +47,11 @@ func (a *App) Report(ctx context.Context, err error) int {
 		return ExitOK
 	}
 	a.PrintError(err)
-	if errors.As(err, &ue) {
+	switch {
+	case errors.As(err, &ue):
 		return ExitUsage
+	case errors.Is(err, storage.ErrChanged):
+		return ExitChanged
 	}
 	return ExitFailure
 }

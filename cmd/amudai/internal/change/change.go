@@ -6,19 +6,41 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 )
 
-type group struct{ *app.App }
+type group struct {
+	*app.App
+	json *bool // the flag --json
+}
 
 // Commands are the commands of the package.
 func Commands(a *app.App) []*cobra.Command {
-	g := group{a}
+	g := group{a, new(bool)}
 	return []*cobra.Command{
 		g.merge(), g.delete(), g.undelete(), g.compact(), g.split(), g.column(), g.relocate(), g.gc(), g.keep(), g.log(), g.restore(),
 	}
 }
 
-// dryRun registers the flag of commands that can tell what they would do.
-func dryRun(cmd *cobra.Command, to *bool) {
-	cmd.Flags().BoolVar(to, "dry-run", false, "say what would be done, and do nothing")
+// reports registers the flags of commands that say what they do, or would do.
+func (a group) reports(cmd *cobra.Command, dryRun *bool) {
+	cmd.Flags().BoolVar(dryRun, "dry-run", false, "say what would be done, and do nothing")
+	cmd.Flags().BoolVar(a.json, "json", false, "print what is done as JSON, for programs")
 }
+
+// report prints what a command did, or would do: facts for programs, or a line for people.
+func (a group) report(dryRun bool, facts map[string]any, line string) error {
+	switch {
+	case *a.json:
+		facts["dry_run"] = dryRun
+		return terminal.JSON(a.Stdout, facts)
+	case dryRun:
+		return a.Out.Printf("%s\n", line)
+	case a.Summarizes():
+		return a.Errs.Printf("%s\n", line)
+	}
+	return nil
+}
+
+// list is a list in JSON, which is no null if it is empty.
+func list[T any](items []T) []T { return append([]T{}, items...) }

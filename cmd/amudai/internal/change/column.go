@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,8 @@ columns are written. An interrupted command leaves the old shard. A column is na
 // editFlags are the flags of commands that edit a shard.
 type editFlags struct{ o shard.EditOptions }
 
-func (f *editFlags) register(cmd *cobra.Command, builds bool) {
-	dryRun(cmd, &f.o.DryRun)
+func (f *editFlags) register(a group, cmd *cobra.Command, builds bool) {
+	a.reports(cmd, &f.o.DryRun)
 	if builds {
 		formats.RegisterSize(cmd, &f.o.MemoryBytes, "memory", "64MiB", "memory for new values; the rest goes to temporary files")
 		cmd.Flags().IntVar(&f.o.Parallelism, "parallel", 0, "values that are computed and encoded at a time (default: one per CPU)")
@@ -68,7 +69,7 @@ With --of, the columns are those of another table of any format. It needs a row 
 		},
 	}
 	cmd.Flags().StringVar(&of, "of", "", "add the columns of `TABLE`; the flags about inputs are for it")
-	f.register(cmd, true)
+	f.register(a, cmd, true)
 	r.Register(cmd, true)
 	return cmd
 }
@@ -122,46 +123,65 @@ func (a group) columnList(name, short, long string, change func(paths []string) 
 			return a.edit(cmd.Context(), args[0], f.o, did, c)
 		},
 	}
-	f.register(cmd, false)
+	f.register(a, cmd, false)
 	return cmd
 }
 
 func (a group) columnRename() *cobra.Command {
 	var f editFlags
 	cmd := &cobra.Command{
-		Use:     "rename SHARD COLUMN NAME",
-		Short:   "Rename a column",
-		Long:    `rename gives a column, or a field of a struct, another name. Indexes of it stay.`,
-		Example: "  amudai column rename orders.amudai.shard address.zip postcode",
-		Args:    app.Wants(3, 3, "a shard, a column and its new name"),
+		Use:     "rename SHARD (COLUMN NAME)...",
+		Short:   "Rename columns",
+		Long:    `rename gives columns, or fields of structs, other names. Indexes of them stay.`,
+		Example: "  amudai column rename orders.amudai.shard address.zip postcode n number",
+		Args:    app.Wants(3, -1, "a shard, a column and its new name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.edit(cmd.Context(), args[0], f.o, "rename "+args[1]+" to "+args[2], shard.RenameColumn(args[1], args[2]))
+			return a.editPairs(cmd.Context(), args, f.o, "rename", func(path, name string) (shard.Change, error) { return shard.RenameColumn(path, name), nil })
 		},
 	}
-	f.register(cmd, false)
+	f.register(a, cmd, false)
 	return cmd
 }
 
 func (a group) columnCast() *cobra.Command {
 	var f editFlags
 	cmd := &cobra.Command{
-		Use:   "cast SHARD COLUMN TYPE",
-		Short: "Change the type of a column, without a change of its values",
+		Use:   "cast SHARD (COLUMN TYPE)...",
+		Short: "Change the types of columns, without a change of their values",
 		Long: `cast converts the values of a column to another type, as --schema of convert does, and writes only these. A value that the type does not hold exactly is an
 error with its row, and the shard stays as it was. Indexes of the column are dropped.`,
 		Example: `  amudai column cast orders.amudai.shard n int64
   amudai column cast orders.amudai.shard day 'timestamp[us, tz=UTC]'`,
-		Args: app.Wants(3, 3, "a shard, a column and a type"),
+		Args: app.Wants(3, -1, "a shard, a column and a type"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			to, err := text.ParseType(args[2])
-			if err != nil {
-				return usage.Errorf("amudai schema prints types", "%w", err)
-			}
-			return a.edit(cmd.Context(), args[0], f.o, "cast "+args[1]+" to "+text.Type(to), shard.CastColumn(args[1], to))
+			return a.editPairs(cmd.Context(), args, f.o, "cast", func(path, name string) (shard.Change, error) {
+				to, err := text.ParseType(name)
+				if err != nil {
+					err = usage.Errorf("amudai schema prints types", "%w", err)
+				}
+				return shard.CastColumn(path, to), err
+			})
 		},
 	}
-	f.register(cmd, true)
+	f.register(a, cmd, true)
 	return cmd
+}
+
+// editPairs changes columns of a shard that arguments behind it name, each before what it becomes.
+func (a group) editPairs(ctx context.Context, args []string, o shard.EditOptions, did string, change func(path, to string) (shard.Change, error)) error {
+	var parts []string
+	var changes []shard.Change
+	for pair := range slices.Chunk(args[1:], 2) {
+		if len(pair) == 1 {
+			return usage.Errorf("", "%s needs two words for each column: what does %q become?", did, pair[0])
+		}
+		c, err := change(pair[0], pair[1])
+		if err != nil {
+			return err
+		}
+		parts, changes = append(parts, pair[0]+" to "+pair[1]), append(changes, c)
+	}
+	return a.edit(ctx, args[0], o, did+" "+strings.Join(parts, ", "), changes...)
 }
 
 // edit changes a shard, and prints what it did, or would do.
@@ -169,6 +189,7 @@ func (a group) edit(ctx context.Context, location string, o shard.EditOptions, d
 	if err := files.CheckShard(location); err != nil {
 		return err
 	}
+	o.IfMatch = a.Versions.Known()[location]
 	p := terminal.StartRows(a.Bars(), 0, false)
 	o.Progress = p.Set
 	r, err := shard.Edit(ctx, location, o, changes...)
@@ -177,6 +198,11 @@ func (a group) edit(ctx context.Context, location string, o shard.EditOptions, d
 	}
 	for _, x := range r.Indexes {
 		a.Noticef("the index of %s (%s) goes with its column", strings.Join(x.Columns, ", "), x.Type)
+	}
+	if *a.json {
+		return a.report(o.DryRun, map[string]any{
+			"kept_bytes": r.Kept, "dropped_bytes": r.Dropped, "read_bytes": r.Read, "written_bytes": r.Written, "dropped_indexes": indexes(r.Indexes),
+		}, "")
 	}
 	sizes := terminal.Size(r.Kept) + " of data stay, " + terminal.Size(r.Dropped) + " are not referred to any more"
 	if o.DryRun {
@@ -197,4 +223,13 @@ func (a group) edit(ctx context.Context, location string, o shard.EditOptions, d
 		return err
 	}
 	return a.Errs.Printf("%s: %s: %s, wrote %s\n", location, did, sizes, terminal.Size(wrote))
+}
+
+// indexes are those that were dropped, in JSON.
+func indexes(all []shard.Index) []map[string]any {
+	out := []map[string]any{}
+	for _, x := range all {
+		out = append(out, map[string]any{"type": x.Type, "columns": x.Columns})
+	}
+	return out
 }

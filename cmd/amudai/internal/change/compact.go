@@ -41,7 +41,7 @@ The old data stay in their files, which amudai gc removes once no root refers to
 	cmd.Flags().Int64Var(&o.StripeRows, "stripe-rows", shard.DefaultStripeRows, "most rows of a new stripe")
 	cmd.Flags().BoolVar(&o.Upgrade, "upgrade", false, "from edition reference to 2026")
 	formats.RegisterMemory(cmd, &o.MemoryBytes, "rows and encoded data")
-	dryRun(cmd, &o.DryRun)
+	a.reports(cmd, &o.DryRun)
 	return cmd
 }
 
@@ -83,22 +83,23 @@ func (a group) runCompact(ctx context.Context, location string, o shard.CompactO
 	if len(r.Dropped) > 0 {
 		a.Noticef("%s lacks indexes that this version cannot build: %s", location, strings.Join(r.Dropped, ", "))
 	}
-	if len(r.Stripes) == 0 {
+	if len(r.Stripes) == 0 && !*a.json {
 		return a.Out.Printf("%s: no stripe is small beside another, or has many deleted rows; nothing is written\n", location)
 	}
 	did := terminal.Plural(int(r.Rows), "row") + " of " + terminal.Count(len(r.Stripes)) + " of " + terminal.Plural(r.Before, "stripe")
 	if r.Deleted > 0 {
 		did += ", without " + terminal.Plural(int(r.Deleted), "deleted row")
 	}
-	switch {
-	case o.DryRun:
+	if o.DryRun {
 		if len(r.Rebuilt) > 0 {
 			did += ", indexes: " + strings.Join(r.Rebuilt, ", ")
 		}
-		return a.Out.Printf("would be written anew: %s; %s of data would be replaced, %s referred to, for %s\n",
-			did, terminal.Size(r.Replaced), terminal.Size(r.Kept), terminal.Plural(r.After, "stripe"))
-	case a.Summarizes():
-		return a.Errs.Printf("%s: %s written anew; %s → %s of data, %s\n", location, did, terminal.Size(r.Replaced), terminal.Size(r.Written), terminal.Plural(r.After, "stripe"))
+		did = "would be written anew: " + did + "; " + terminal.Size(r.Replaced) + " of data would be replaced, " + terminal.Size(r.Kept) + " referred to, for "
+	} else {
+		did = location + ": " + did + " written anew; " + terminal.Size(r.Replaced) + " → " + terminal.Size(r.Written) + " of data, "
 	}
-	return nil
+	return a.report(o.DryRun, map[string]any{
+		"stripes": list(r.Stripes), "before": r.Before, "after": r.After, "rows": r.Rows, "deleted": r.Deleted,
+		"kept_bytes": r.Kept, "replaced_bytes": r.Replaced, "written_bytes": r.Written, "rebuilt_indexes": list(r.Rebuilt), "dropped_indexes": list(r.Dropped),
+	}, did+terminal.Plural(r.After, "stripe"))
 }

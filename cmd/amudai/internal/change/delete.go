@@ -34,7 +34,6 @@ func (f *rowFlags) register(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVar(&f.matching, "matching", "", "rows whose columns --on have the values of a row of `TABLE`")
 	cmd.Flags().StringSliceVar(&f.on, "on", nil, "columns that --matching compares, by name")
 	cmd.Flags().BoolVar(&f.all, "all", false, what)
-	dryRun(cmd, &f.o.DryRun)
 }
 
 // rangesOf parses a list of ranges of rows.
@@ -67,6 +66,7 @@ Of several flags, rows must meet the conditions of all.`,
 		},
 	}
 	f.register(cmd, "all rows")
+	a.reports(cmd, &f.o.DryRun)
 	return cmd
 }
 
@@ -85,6 +85,7 @@ are gone.`,
 		},
 	}
 	f.register(cmd, "all deleted rows")
+	a.reports(cmd, &f.o.DryRun)
 	return cmd
 }
 
@@ -122,17 +123,16 @@ func (a group) change(ctx context.Context, location string, f *rowFlags,
 		defer func() { err = errors.Join(err, t.Close()) }()
 		rows.Keys = t.Scan(ctx, table.ScanOptions{Columns: f.on})
 	}
+	f.o.IfMatch = a.Versions.Known()[location]
 	n, err := change(ctx, location, f.o, rows)
 	if err != nil {
 		return err
 	}
+	line := location + ": " + terminal.Plural(int(n), "row") + " of " + terminal.Count(total) + " " + did
 	if f.o.DryRun {
-		return a.Out.Printf("%s of %s would be %s\n", terminal.Plural(int(n), "row"), terminal.Count(total), did)
+		line = terminal.Plural(int(n), "row") + " of " + terminal.Count(total) + " would be " + did
 	}
-	if a.Summarizes() {
-		return a.Errs.Printf("%s: %s of %s %s\n", location, terminal.Plural(int(n), "row"), terminal.Count(total), did)
-	}
-	return nil
+	return a.report(f.o.DryRun, map[string]any{"rows": n, "of": total}, line)
 }
 
 // describe is the number of rows of a shard, and some of its columns.

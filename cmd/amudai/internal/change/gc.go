@@ -22,7 +22,7 @@ import (
 
 type gcFlags struct {
 	shard.CollectOptions
-	dry, json bool
+	dry bool
 }
 
 func (a group) gc() *cobra.Command {
@@ -52,8 +52,7 @@ folders whose shards refer to files in the folder. Readers that opened a shard b
 	cmd.Flags().StringArrayVar(&f.Roots, "roots", nil, "another `DIR` whose shards may refer to the files")
 	cmd.Flags().DurationVar(&f.OlderThan, "older-than", 24*time.Hour, "keep younger files")
 	cmd.Flags().BoolVar(&f.Remove, "yes", false, "remove the files")
-	dryRun(cmd, &f.dry)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	a.reports(cmd, &f.dry)
 	return cmd
 }
 
@@ -61,7 +60,7 @@ func (a group) runGC(ctx context.Context, folder string, f gcFlags) error {
 	if info, err := os.Stat(folder); !inputs.IsURL(folder) && (err != nil || !info.IsDir()) {
 		return inputs.Missing(folder, cmp.Or(err, errors.New(folder+" is not a folder")))
 	}
-	a.Quiet = a.Quiet || f.json
+	a.Quiet = a.Quiet || *a.json
 	p := terminal.StartFiles(a.Bars())
 	f.Progress = p.Set
 	f.OlderThan = max(f.OlderThan, 1) // 0 stands for the default
@@ -69,10 +68,10 @@ func (a group) runGC(ctx context.Context, folder string, f gcFlags) error {
 	if err = errors.Join(err, p.End()); err != nil {
 		return inputs.Missing(folder, err)
 	}
-	if f.json {
-		return terminal.JSON(a.Stdout, map[string]any{
-			"roots": append([]string{}, c.Roots...), "needed": gcFiles(c.Needed), "young": gcFiles(c.Young), "unreferenced": gcFiles(c.Unreferenced), "removed": c.Removed,
-		})
+	if *a.json {
+		return a.report(!f.Remove, map[string]any{
+			"roots": list(c.Roots), "needed": gcFiles(c.Needed), "young": gcFiles(c.Young), "unreferenced": gcFiles(c.Unreferenced), "removed": c.Removed,
+		}, "")
 	}
 	if !a.Quiet && len(c.Unreferenced) > 0 {
 		t := terminal.NewTable().Text("unreferenced").Numbers("bytes")

@@ -37,7 +37,7 @@ amudai convert makes a shard with a copy of the values, and amudai compact write
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the new shard to `OUT`")
-	dryRun(cmd, &o.DryRun)
+	a.reports(cmd, &o.DryRun)
 	return cmd
 }
 
@@ -58,11 +58,12 @@ func (a group) runMerge(ctx context.Context, locations []string, output string, 
 		a.Noticef("%s has no index of all of its rows: %s stays with its shard only; amudai index add makes one", output, strings.Join(r.Dropped, ", "))
 	}
 	did := terminal.Plural(len(all), "shard") + " → " + output + ": " + terminal.Plural(r.Stripes, "stripe") + ", " + terminal.Plural(int(r.Rows), "row")
-	switch {
-	case o.DryRun:
-		return a.Out.Printf("%s; no data would be copied\n", did)
-	case a.Summarizes():
-		return a.Errs.Printf("%s, %s of metadata\n", did, terminal.Size(r.Written))
+	if o.DryRun {
+		did += "; no data would be copied"
+	} else {
+		did += ", " + terminal.Size(r.Written) + " of metadata"
 	}
-	return nil
+	return a.report(o.DryRun, map[string]any{
+		"location": output, "shards": len(all), "stripes": r.Stripes, "rows": r.Rows, "written_bytes": r.Written, "dropped_indexes": list(r.Dropped),
+	}, did)
 }

@@ -24,7 +24,6 @@ type relocateFlags struct {
 	shard.RelocateOptions
 	layout shard.Layout
 	output string
-	json   bool
 }
 
 func (a group) relocate() *cobra.Command {
@@ -59,8 +58,7 @@ What is copied is compared with the original: its bytes or, if the store has cop
 	usage.Complete(cmd, "layout", "single", "two-level")
 	cmd.Flags().BoolVar(&f.Move, "move", false, "remove the old shard when the new one is complete")
 	cmd.Flags().BoolVar(&f.Verify, "verify", false, "read what the store has copied, and compare it")
-	dryRun(cmd, &f.DryRun)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	a.reports(cmd, &f.DryRun)
 	cmd.Flags().IntVar(&f.Parallelism, "parallel", 0, "files copied at a time (default: 4)")
 	return cmd
 }
@@ -70,7 +68,7 @@ func (a group) runRelocate(ctx context.Context, in string, f relocateFlags) erro
 		return err
 	}
 	out := inFolder(f.output, in)
-	a.Quiet = a.Quiet || f.json
+	a.Quiet = a.Quiet || *a.json
 	p := terminal.StartBytes(a.Bars())
 	f.Progress = p.Set
 	f.Overwrite = a.Force
@@ -81,7 +79,7 @@ func (a group) runRelocate(ctx context.Context, in string, f relocateFlags) erro
 		}
 		return files.CreateError(out, err)
 	}
-	if f.json {
+	if *a.json {
 		return relocateJSON(a, all, f.DryRun)
 	}
 	if f.DryRun {
@@ -151,5 +149,5 @@ func relocateJSON(a group, all []shard.RelocatedFile, dry bool) error {
 			"from": f.From, "to": f.To, "bytes": f.Size, "referred_bytes": f.Referred, "becomes": string(f.How), "removed": f.Removed,
 		})
 	}
-	return terminal.JSON(a.Stdout, map[string]any{"dry_run": dry, "files": list})
+	return a.report(dry, map[string]any{"files": list}, "")
 }

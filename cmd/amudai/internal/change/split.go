@@ -40,7 +40,7 @@ be 1,000 of these.`,
 	cmd.Flags().StringVar(&o.By, "by", "", "`COLUMN` or expression, of whose values each part has one")
 	cmd.Flags().StringVarP(&pattern, "output", "o", "", "name of the parts, with {} for the number or the value: `OUT`")
 	formats.RegisterMemory(cmd, &o.MemoryBytes, "rows and encoded data")
-	dryRun(cmd, &o.DryRun)
+	a.reports(cmd, &o.DryRun)
 	return cmd
 }
 
@@ -60,6 +60,13 @@ func (a group) runSplit(ctx context.Context, location, pattern string, o shard.S
 	}
 	if err != nil {
 		return files.CreateError(pattern, err)
+	}
+	if *a.json {
+		facts := []map[string]any{}
+		for _, part := range parts {
+			facts = append(facts, map[string]any{"location": part.Location, "rows": part.Rows, "stripes_referred": part.Referred})
+		}
+		return a.report(o.DryRun, map[string]any{"parts": facts}, "")
 	}
 	t := terminal.NewTable().Text("part").Numbers("rows", "stripes referred to")
 	for _, part := range parts {

@@ -25,7 +25,6 @@ type versionInfo struct {
 }
 
 func (a group) log() *cobra.Command {
-	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "log SHARD",
 		Short: "List the versions of a shard that can be read",
@@ -33,13 +32,13 @@ func (a group) log() *cobra.Command {
 shard keeps them, as amudai keep tells it. The flag --at of commands that read shards chooses one, by number or time, and amudai restore brings it back.`,
 		Example: "  amudai log flights.amudai.shard\n  amudai count flights.amudai.shard --at 3",
 		Args:    app.Wants(1, 1, "one shard"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.runLog(cmd.Context(), args[0], asJSON) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runLog(cmd.Context(), args[0]) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(a.json, "json", false, "print JSON")
 	return cmd
 }
 
-func (a group) runLog(ctx context.Context, location string, asJSON bool) error {
+func (a group) runLog(ctx context.Context, location string) error {
 	all, err := a.versions(ctx, location, formats.At{})
 	if err != nil {
 		return err
@@ -48,7 +47,7 @@ func (a group) runLog(ctx context.Context, location string, asJSON bool) error {
 	for _, v := range all {
 		infos = append(infos, versionInfo{v.Number, v.Time.UTC(), v.Rows - v.Deleted, v.Deleted, v.Change})
 	}
-	if asJSON {
+	if *a.json {
 		return terminal.JSON(a.Stdout, infos)
 	}
 	t := terminal.NewTable().Numbers("version").Text("time").Numbers("rows", "deleted").Text("change")

@@ -12,6 +12,8 @@
 //	1    failed, or verify found problems
 //	2    wrong usage: unknown command, flag or format
 //	     (search: 1 if nothing is found, 2 after an error)
+//	3    verify could not check everything
+//	4    a file was changed meanwhile
 //	130  interrupted
 package command
 
