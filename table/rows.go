@@ -39,7 +39,7 @@ func (o TakeOptions) open(ctx context.Context, t *Table) (provider.Source, error
 	total, known := int64(0), false
 	if t.Rereadable() {
 		var err error
-		if total, known, err = t.union.Positions(ctx); err != nil {
+		if total, _, known, err = t.union.Positions(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -75,13 +75,21 @@ func (o SampleOptions) open(ctx context.Context, t *Table) (provider.Source, err
 		return nil, &OptionError{Option: "N", Value: strconv.FormatInt(o.N, 10), Err: errors.New("it is negative")}
 	}
 	so := o.ScanOptions
-	total, known, err := t.NumRows(ctx, so)
-	if err != nil {
-		return nil, err
-	}
-	if known && so.Rows == nil && so.Limit == 0 && o.N < total {
-		so.Rows = rowset.Ranges(tables.Positions(o.N, total, o.Seed))
-		return so.open(ctx, t)
+	if t.Rereadable() && so.Filter.IsZero() && so.Rows == nil && so.Limit == 0 {
+		n, hidden, known, err := t.union.Positions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if shown := n - hidden; known && o.N < shown {
+			rows := tables.Positions(o.N, shown, o.Seed)
+			if hidden > 0 {
+				if rows, err = t.union.Places(ctx, rows); err != nil {
+					return nil, err
+				}
+			}
+			so.Rows = rowset.Ranges(rows)
+			return so.open(ctx, t)
+		}
 	}
 	so.Reuse = false
 	src, err := so.open(ctx, t)

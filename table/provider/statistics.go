@@ -6,7 +6,8 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
-// Statistics are what a file records of its rows and columns. If rows are hidden, numbers of columns may be too large, and bounds too wide.
+// Statistics are what a file records of its rows and columns. If rows are hidden, numbers of columns may be too large, and
+// bounds are not known.
 type Statistics struct {
 	Rows    int64 // that a scan shows
 	Hidden  int64 // others, such as deleted ones, which the statistics of columns include

@@ -97,6 +97,9 @@ func (c *column) cells(total int64) []any {
 	if c.constant() {
 		stored = "one value of all rows"
 	}
-	least, most := boundsText(f, c.node)
+	least, most := "", ""
+	if c.stripe.Directory().GetDeletedRecordCount() == 0 {
+		least, most = boundsText(f, c.node)
+	}
 	return []any{t, c.bytes, provider.ShareOf(c.bytes, total), nulls, c.distinct.cell(), least, most, stored, c.node.ID(), c.positions}
 }

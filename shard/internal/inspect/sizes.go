@@ -97,7 +97,7 @@ func (in *inspector) summaries(list []*summary) {
 	}
 	add := in.AddList("columns", names...)
 	for i, s := range list {
-		row := s.cells(in.total)
+		row := s.cells(in.total, in.file.Directory().GetDeletedRecordCount() > 0)
 		for _, name := range names[len(row):] {
 			row = append(row, details[i][name])
 		}
@@ -105,7 +105,8 @@ func (in *inspector) summaries(list []*summary) {
 	}
 }
 
-func (s *summary) cells(total int64) []any {
+// cells has no bounds if rows are deleted, which may be theirs.
+func (s *summary) cells(total int64, deleted bool) []any {
 	f, d, nulls := s.field, distinct{}, any(nil)
 	if f != nil {
 		d, nulls = distinctOf(f), known(f.NullCount)
@@ -120,7 +121,10 @@ func (s *summary) cells(total int64) []any {
 	if !s.varies && f.GetPositionCount() > 0 {
 		encodings = []provider.Fact{{Name: "constant", Value: s.bytes}}
 	}
-	least, most := boundsText(f, s.node)
+	least, most := "", ""
+	if !deleted {
+		least, most = boundsText(f, s.node)
+	}
 	return []any{s.path, s.arrowType(), nulls, d.cell(), least, most, s.bytes, provider.ShareOf(s.bytes, total),
 		bitsPerValue(s.bytes, f.GetPositionCount()), encodings}
 }

@@ -164,9 +164,13 @@ func (s Recorded) Columns(ctx context.Context, columns []string) (*provider.Stat
 		return nil, err
 	}
 	out := &provider.Statistics{Rows: visible, Hidden: s.File.Rows() - visible, Columns: make([]provider.ColumnStatistics, len(columns))}
-	for i, path := range columns {
-		if out.Columns[i], err = s.column(ctx, path); err != nil {
+	for i := range columns {
+		c := &out.Columns[i]
+		if *c, err = s.column(ctx, columns[i]); err != nil {
 			return nil, err
+		}
+		if out.Hidden > 0 { // a bound may be a hidden value
+			c.Min, c.Max, c.Exact = nil, nil, false
 		}
 	}
 	return out, nil

@@ -327,7 +327,7 @@ func (u *Union) openExact(ctx context.Context, o provider.ReadOptions) (src prov
 		return nil, false, err
 	}
 	if late {
-		n, known, err := u.count(ctx)
+		rows, known, err := u.fromStart(ctx, o.Rows[0])
 		if err != nil {
 			return nil, false, err
 		}
@@ -335,7 +335,7 @@ func (u *Union) openExact(ctx context.Context, o provider.ReadOptions) (src prov
 			src, err := u.openFromEnd(ctx, o)
 			return src, false, err
 		}
-		o.Rows = []provider.RowRange{resolve(o.Rows[0], n)}
+		o.Rows = rows
 	}
 	if len(u.parts) > 1 {
 		src, err := u.open(ctx, o)
@@ -346,12 +346,54 @@ func (u *Union) openExact(ctx context.Context, o provider.ReadOptions) (src prov
 	return src, f.ExactRows, err
 }
 
-// count is the number of rows of all parts, if it is known without reading them and each has the next position.
-func (u *Union) count(ctx context.Context) (n int64, known bool, err error) {
+// fromStart is a range that is counted from the end of the rows that are shown as one of positions, if their number is known without reading them.
+func (u *Union) fromStart(ctx context.Context, r provider.RowRange) (rows []provider.RowRange, known bool, err error) {
 	if len(u.parts) == 1 && u.parts[0].Once {
-		return 0, false, nil
+		return nil, false, nil
 	}
-	return u.NumRows(ctx, provider.ReadOptions{})
+	n, hidden, known, err := u.Positions(ctx)
+	if err != nil || !known {
+		return nil, false, err
+	}
+	r = resolve(r, n-hidden)
+	if r.To = min(r.To, n-hidden); hidden == 0 || r.From >= r.To {
+		return []provider.RowRange{r}, true, nil
+	}
+	at, err := u.Places(ctx, []int64{r.From, r.To - 1})
+	if err != nil {
+		return nil, false, err
+	}
+	return []provider.RowRange{{From: at[0], To: at[1] + 1}}, true, nil
+}
+
+// Places are the positions of rows by their numbers among those that are shown, both in ascending order. No column is read.
+func (u *Union) Places(ctx context.Context, numbers []int64) (places []int64, err error) {
+	src, err := u.Open(ctx, provider.ReadOptions{Columns: []string{}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	next := int64(0) // number of the next row
+	for b, err := range provider.Batches(ctx, src) {
+		if err != nil {
+			return nil, err
+		}
+		end := next + b.NumRows()
+		for _, r := range provider.RangesOf(src) {
+			last := min(next+r.Len(), end)
+			for len(places) < len(numbers) && numbers[len(places)] < last {
+				places = append(places, r.From+numbers[len(places)]-next)
+			}
+			next = last
+		}
+		if len(places) == len(numbers) || next < end {
+			break
+		}
+	}
+	if len(places) < len(numbers) {
+		return nil, fmt.Errorf("%s: the place of row %d of those that are shown is not known", u.name(), numbers[len(places)])
+	}
+	return places, nil
 }
 
 // openFromEnd opens a range of rows that depends on an unknown number of rows.
@@ -389,10 +431,9 @@ func (u *Union) NumRows(ctx context.Context, o provider.ReadOptions) (n int64, k
 	return n, known && hidden == 0, err
 }
 
-// Positions is the number of positions of rows, if it is known without reading any, as NumRows.
-func (u *Union) Positions(ctx context.Context) (n int64, known bool, err error) {
-	n, _, known, err = u.positions(ctx, provider.ReadOptions{})
-	return n, known, err
+// Positions is the number of positions of rows, and of those that are hidden, if it is known without reading any, as NumRows.
+func (u *Union) Positions(ctx context.Context) (n, hidden int64, known bool, err error) {
+	return u.positions(ctx, provider.ReadOptions{})
 }
 
 // positions is the number of positions that the options choose, and of those without a row.

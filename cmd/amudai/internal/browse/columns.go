@@ -93,7 +93,7 @@ func (c *columnList) read(do func(ctx context.Context) (func(), error)) tea.Cmd 
 
 // record takes over what the file records.
 func (c *columnList) record(s *provider.Statistics) {
-	if s == nil {
+	if s == nil || s.Hidden > 0 { // a sample shows no hidden values
 		return
 	}
 	at := map[string]*provider.ColumnStatistics{}

@@ -143,7 +143,10 @@ func (s *screen) is(name string) *screen {
 func (s *screen) at() string { return fmt.Sprintf("%d %d", s.m.rows.row+1, s.m.rows.col+1) }
 
 // flights is a small table of 3000 rows.
-func flights() arrow.RecordBatch {
+func flights() arrow.RecordBatch { return flightsBut(func(int) bool { return false }) }
+
+// flightsBut are those without some rows.
+func flightsBut(gone func(i int) bool) arrow.RecordBatch {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "origin", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "delay", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
@@ -154,6 +157,9 @@ func flights() arrow.RecordBatch {
 	defer b.Release()
 	origins := []string{"SFO", "LAX", "JFK", "Zürich", "東京"}
 	for i := range 3000 {
+		if gone(i) {
+			continue
+		}
 		b.Field(0).(*array.Int64Builder).Append(int64(i))
 		b.Field(2).(*array.Float64Builder).Append(float64(i%700) - 10.5)
 		if tags := b.Field(3).(*array.ListBuilder); i%3 == 0 {
@@ -175,12 +181,19 @@ func flights() arrow.RecordBatch {
 }
 
 // shardOf is a batch as a shard to browse.
-func shardOf(t *testing.T, batch arrow.RecordBatch) Table {
+func shardOf(t *testing.T, batch arrow.RecordBatch) Table { return tableOf(t, writeShard(t, batch)) }
+
+func writeShard(t *testing.T, batch arrow.RecordBatch) string {
 	path := filepath.Join(t.TempDir(), "flights.amudai.shard")
 	w, err := shard.Create(t.Context(), path, batch.Schema(), shard.WriterOptions{StripeRows: 1000, CreationTime: time.Unix(1e9, 0)})
 	require.NoError(t, err)
 	require.NoError(t, w.Write(t.Context(), batch))
 	require.NoError(t, w.Close(t.Context()))
+	return path
+}
+
+// tableOf is a shard to browse.
+func tableOf(t *testing.T, path string) Table {
 	b := formatOf(t, path, shard.New(shard.FormatOptions{}))
 	in := inputOf(t, path)
 	s, err := shard.New(shard.FormatOptions{}).Statistics(t.Context(), in, []string{})
@@ -252,6 +265,31 @@ func TestScreens(t *testing.T) {
 			s.keys("<esc>?").is(z.name + "_help")
 			s.keys("<esc>v").is(z.name + "_row")
 		})
+	}
+}
+
+// TestDeletedRows draws the same of a shard with deleted rows as of one without them. Their number is not known, as for the command.
+func TestDeletedRows(t *testing.T) {
+	gone := func(i int) bool { return i%3 == 1 || i >= 1000 && i < 2000 || i > 2980 }
+	path := writeShard(t, flights())
+	var ranges []shard.RowRange
+	for i := range 3000 {
+		if gone(i) {
+			ranges = append(ranges, shard.RowRange{From: int64(i), To: int64(i) + 1})
+		}
+	}
+	_, err := shard.Delete(t.Context(), path, shard.EditOptions{}, shard.Rows{Ranges: ranges})
+	require.NoError(t, err)
+	var screens [2]*screen
+	for k, b := range []Table{tableOf(t, path), shardOf(t, flightsBut(gone))} {
+		b.Rows, b.Seeks = -1, false
+		if k == 1 {
+			b.Statistics = nil // those with deleted rows are not shown
+		}
+		screens[k] = newScreen(t, b, 120, 30)
+	}
+	for _, keys := range []string{"", "<pgdown><pgdown>", "<end>", "<home>40<enter>", "<tab>", "<tab><tab>/origin = 'JFK' and delay > 6<enter>", "<end>", "<esc><esc>/origin = '", "<esc><home>v"} {
+		require.Equal(t, screens[1].keys(keys).text(), screens[0].keys(keys).text(), keys)
 	}
 }
 

@@ -45,8 +45,8 @@ bytes. Several inputs, folders and patterns are one table. ≈ marks estimates.
 odd about a column, with the flag or command that acts on it. --plot shows one column larger, and --html writes a page
 for browsers. Rows are read once, in bounded memory.
 
-Of one whole shard, stats shows what the shard records, without reading values: also bits per value, encodings, and the share of
-the file. Of one whole RNTuple or Blockpack file it shows the sizes of columns. --details shows all that is recorded.`,
+Of one whole shard without deleted rows, stats shows what the shard records, without reading values: also bits per value, encodings,
+and the share of the file. Of one whole RNTuple or Blockpack file it shows the sizes of columns. --details shows all that is recorded.`,
 		Example: `  amudai stats flights.csv
   amudai stats flights.csv --profile --columns origin,delay
   amudai stats 'logs/*.parquet' --where "level = 'ERROR'" --plot time
@@ -111,6 +111,8 @@ func (a group) recordedStats(ctx context.Context, location string, f *statsFlags
 	}
 	err = inspect.Tell(ctx, a.Opener, location, o, func(out *provider.Outline) error {
 		switch {
+		case !f.details && out.Fact("deleted rows") != nil: // whose values count in what is recorded
+			return inspect.ErrUntold
 		case f.json:
 			return inspect.OutlineJSON(a.Out, storage.Redact(location), out)
 		case f.details:
