@@ -32,6 +32,7 @@ type StripeExplanation struct {
 	Stripe int
 	First  int64 // position of its first row in the table
 	Rows   int64
+	Hidden int64 // rows among these that no scan shows, such as deleted ones
 	// Bytes are those that the columns of the result take in the stripe; 0 if no rows are left.
 	Bytes int64
 	// Steps are the sources that were asked, in order, with the rows that each has left.
@@ -132,6 +133,13 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 func (sc *scanner) explainStripe(ctx context.Context, i int) (StripeExplanation, error) {
 	s := newStripeScan(sc, i)
 	st := StripeExplanation{Stripe: i, First: s.stripe.Position(), Rows: s.stripe.Rows()}
+	visible, err := s.stripe.Visible(ctx)
+	if err != nil {
+		return st, err
+	}
+	if visible != nil {
+		st.Hidden = st.Rows - visible.Len()
+	}
 	if sc.filter != nil {
 		f, err := s.filter()
 		if err != nil {
@@ -150,12 +158,13 @@ func (sc *scanner) explainStripe(ctx context.Context, i int) (StripeExplanation,
 	return st, err
 }
 
-// Left is the number of rows for which the filter may be true.
+// Left is the most rows that a scan may show, for which the filter may be true.
 func (s *StripeExplanation) Left() int64 {
-	if len(s.Steps) == 0 {
-		return s.Rows
+	left := s.Rows - s.Hidden
+	if n := len(s.Steps); n > 0 {
+		left = min(left, s.Steps[n-1].Left)
 	}
-	return s.Steps[len(s.Steps)-1].Left
+	return left
 }
 
 // Analyze runs a scan, and describes it with its cost.

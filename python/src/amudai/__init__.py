@@ -12,11 +12,25 @@ formats. docs/python.md describes the package.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from amudai import _changes
+from amudai._changes import (
+    Collected,
+    CompactReport,
+    EditReport,
+    MergeReport,
+    RelocatedFile,
+    SplitPart,
+    StoredFile,
+    Version,
+    collect,
+    merge,
+)
 from amudai._command import Locations
-from amudai._process import AmudaiError
+from amudai._process import AmudaiError, ChangedError
 from amudai._table import ColumnStatistics, Stripe, Table, verify, write
 
 if TYPE_CHECKING:
@@ -29,9 +43,20 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AmudaiError",
+    "ChangedError",
+    "Collected",
     "ColumnStatistics",
+    "CompactReport",
+    "EditReport",
+    "MergeReport",
+    "RelocatedFile",
+    "SplitPart",
+    "StoredFile",
     "Stripe",
     "Table",
+    "Version",
+    "collect",
+    "merge",
     "open",
     "read_amudai",
     "read_dask",
@@ -42,15 +67,19 @@ __all__ = [
 ]
 
 
-def open(locations: Locations, **options: object) -> Table:  # noqa: A001 - as open of other libraries of tables
+def open(  # noqa: A001 - as open of other libraries of tables
+    locations: Locations, *, version: int | datetime.datetime | str | None = None, **options: object
+) -> Table:
     """Opens a table: reads its schema, the places of its stripes and its statistics.
 
     locations: a file, folder, pattern or URL, or several, which are one table.
+    version: an earlier version of a shard (Table.history), by its number, or a time, in UTC if it has no zone: the newest up to
+        it.
     options: flags of ``amudai plan``, such as ``schema="zip:utf8"`` or ``from_="csv"`` (as ``from`` is a word of Python).
 
     Raises AmudaiError if a location does not exist, or is no table. Files that change later are errors of scans: open them anew.
     """
-    return Table(locations, **options)
+    return Table(locations, **options) if version is None else Table(locations, at=_changes.at(version), **options)
 
 
 def read_amudai(locations: Locations, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> pandas.DataFrame:
@@ -71,7 +100,7 @@ def read_dask(locations: Locations, columns: Sequence[str] | None = None, where:
     return _dask.collection(open(locations), columns, where)
 
 
-def scan_polars(locations: Locations, **options: object) -> polars.LazyFrame:
+def scan_polars(locations: Locations, **options: Any) -> polars.LazyFrame:
     """A lazy frame of Polars that reads only what a query needs: columns, the rows of conditions, the first rows.
 
     The options are those of open. Each collect starts a scan, and raises its AmudaiErrors.
@@ -81,7 +110,7 @@ def scan_polars(locations: Locations, **options: object) -> polars.LazyFrame:
     return _polars.scan(open(locations, **options))
 
 
-def register(connection: duckdb.DuckDBPyConnection, name: str, locations: Locations, **options: object) -> None:
+def register(connection: duckdb.DuckDBPyConnection, name: str, locations: Locations, **options: Any) -> None:
     """Gives a table a name in SQL of DuckDB. Each query reads only its columns, and the rows of its conditions.
 
     The options are those of open. The schema is that of now. The name belongs to the connection, and is replaced if it exists.

@@ -15,10 +15,16 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from amudai import _process, _session
-from amudai._process import AmudaiError, program
+from amudai._process import AmudaiError, ChangedError, program
 
 # Flags of which each value is one of its own. Values of others are separated by commas.
-REPEATED = ("null", "true", "false")
+REPEATED = ("null", "true", "false", "roots")
+
+# The exit status of the command if something was changed meanwhile.
+CHANGED = 4
+
+# Seconds that a command which changes something may take to end after Ctrl-C.
+PATIENCE = 10.0
 
 Locations = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -75,21 +81,32 @@ def error(status: int, text: str) -> AmudaiError:
     message = "\n".join(lines[start:]).removeprefix("amudai: ")
     if message.startswith('unknown command "session"'):
         message = "the command amudai is older than this package: both have to be of one version"
-    return AmudaiError(message or f"amudai ended with status {status}")
+    kind = ChangedError if status == CHANGED else AmudaiError
+    return kind(message or f"amudai ended with status {status}")
 
 
-def run(arguments: list[str], versions: Mapping[str, str] | None = None) -> bytes:
-    """Runs the command and returns what it prints. Inputs with other versions than some are an error."""
+def run(arguments: list[str], versions: Mapping[str, str] | None = None, stdin: bytes = b"", patience: float = 0) -> bytes:
+    """Runs the command and returns what it prints. Inputs with other versions than some are an error. If it is interrupted, it
+    may end by itself for some seconds."""
     session, of = _session.idle.take()
     try:
-        session.request(arguments, versions=versions)
+        session.request(arguments, stdin, versions)
         out = session.read_all()
     except BaseException as e:
+        if patience:
+            session.interrupt(patience)
         _end(session, e)
         raise
     _session.idle.put(session, of)
     _check(session, out)
     return out
+
+
+def change(arguments: list[str], versions: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Runs the command to change something, and returns what it says about that. After Ctrl-C it removes what it has begun."""
+    out = json.loads(run(arguments, versions, patience=PATIENCE) or b"{}")
+    out.pop("dry_run", None)
+    return dict(out)
 
 
 def plan(inputs: list[str], arguments: list[str], versions: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -164,6 +181,25 @@ def _check(session: _session.Session, out: bytes = b"") -> None:
         raise error(status, text or out.decode("utf-8", "replace"))  # verify prints what it finds
 
 
+def reader(data: Any) -> pa.RecordBatchReader:
+    """The batches of anything with Arrow's stream interface."""
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    return data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
+
+
+def rows(rows: range | slice | str | None) -> str | None:
+    """Rows as the flag --rows has them."""
+    if rows is None or isinstance(rows, str):
+        return rows
+    if rows.step not in (None, 1):
+        raise ValueError(f"rows: step {rows.step}; take and delete have single numbers")
+    start, stop = rows.start, rows.stop
+    if isinstance(rows, range):
+        stop = max(start, stop)
+    return f"{'' if start is None else start}:{'' if stop is None else stop}"
+
+
 def feed(arguments: list[str], reader: pa.RecordBatchReader) -> None:
     """Runs the command with the batches of a reader as its stdin. If the reader fails, the process is killed before it has
     seen the end of the stream, so that it publishes nothing."""
@@ -191,8 +227,6 @@ def feed(arguments: list[str], reader: pa.RecordBatchReader) -> None:
 
 def _stop(process: _process.Process) -> None:
     """Ends a process as Ctrl-C does, so that it removes what it has begun."""
-    process.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(10)
+    process.interrupt(PATIENCE)
     process.kill()
     process.outcome()

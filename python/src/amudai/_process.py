@@ -64,6 +64,13 @@ class AmudaiError(Exception):
     __module__ = "amudai"
 
 
+class ChangedError(AmudaiError):
+    """A file is not the version that was opened, or another writer has changed a shard at the same time. Nothing was changed:
+    open the table again."""
+
+    __module__ = "amudai"
+
+
 @cache
 def program() -> str:
     """The path of the command: ``AMUDAI_PROGRAM``, that of the wheel, or the one on ``PATH``."""
@@ -105,6 +112,12 @@ class Process(subprocess.Popen[bytes]):
         with self.stderr:
             while part := self.stderr.read(1 << 16):
                 self._parts.append(part)
+
+    def interrupt(self, patience: float) -> None:
+        """Has the process end as after Ctrl-C, for which it may take some seconds."""
+        self.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(patience)
 
     @property
     def foreign(self) -> bool:

@@ -217,6 +217,11 @@ class Session:
                 raise EOFError("amudai has ended")
             view = view[n:]
 
+    def interrupt(self, patience: float) -> None:
+        """Has the command end as after Ctrl-C, for which it may take some seconds."""
+        if not self.foreign:
+            self._process.interrupt(patience)
+
     def end(self, patience: float = 0) -> tuple[int, str]:
         """Ends the process, which may end by itself for some seconds. Returns its exit status and what it wrote to stderr."""
         if self.foreign:

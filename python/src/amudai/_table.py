@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from amudai import _command, _filter
+from amudai import _changes, _command, _filter
 from amudai._command import Locations
 
 if TYPE_CHECKING:
@@ -59,25 +59,35 @@ class ColumnStatistics:
     """Stored bytes of the column."""
 
 
-class Table:
+class Table(_changes.Changes):
     """A table in files, folders or objects: one, or several that are united by the names of their columns.
 
     It holds no file open, but knows its files and their versions: inode, size and time of local files, the tag of objects. Files
-    that appear later are not part of it. If one of its files was changed, replaced or removed, all that reads it raises an
-    AmudaiError: open the table again. A table that is sent to another machine knows no versions of local files there. A table may
+    that appear later are not part of it. If one of its files was changed, replaced or removed, all that reads it raises a
+    ChangedError: open the table again. A table that is sent to another machine knows no versions of local files there. A table
+        may
     be used from several threads, and after a fork.
     """
 
+    locations: list[str]
+    schema: pa.Schema
+    """Names and types of the columns, with their metadata."""
+    _plan: dict[str, Any]
+
     def __init__(self, locations: Locations, **options: object) -> None:
-        self.locations: list[str] = _command.locations(locations)
         self._options = _command.flags(options)
-        self._plan = _command.plan(self.locations, self._options)
-        with pa.ipc.open_stream(base64.b64decode(self._plan["arrow_schema"])) as reader:
-            self.schema: pa.Schema = reader.schema
-            """Names and types of the columns, with their metadata."""
-        self._files = [i["location"] for i in self._plan["inputs"]]
-        self._versions = {i["location"]: i["identity"] for i in self._plan["inputs"] if i.get("identity")}
         self._machine = platform.node()
+        self._open(_command.locations(locations))
+
+    def _open(self, locations: list[str]) -> None:
+        """Opens the table as it is now. Other threads see all of that, or nothing: whoever asks with the old versions is
+        refused."""
+        plan = _command.plan(locations, self._options)
+        with pa.ipc.open_stream(base64.b64decode(plan["arrow_schema"])) as reader:
+            schema = reader.schema
+        files = [i["location"] for i in plan["inputs"]]
+        versions = {i["location"]: i["identity"] for i in plan["inputs"] if i.get("identity")}
+        self.__dict__.update(locations=locations, schema=schema, _plan=plan, _files=files, _versions=versions)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -126,9 +136,10 @@ class Table:
     def plan(self, columns: Sequence[str] | None = None, where: Any = None) -> list[Stripe]:
         """The parts of the table with the rows and bytes that a condition and a choice of columns leave of each. Only metadata
         and indexes are read. Of an expression of pyarrow, the part that has no text is left out."""
+        versions = self._versions
         condition, _ = self._condition(where)
         flags = _command.flags({"columns": _list(columns), "where": condition})
-        return _stripes(_command.plan(self._files, [*self._options, *flags], self._versions))
+        return _stripes(_command.plan(self._files, [*self._options, *flags], versions))
 
     def scan(
         self,
@@ -152,6 +163,7 @@ class Table:
         Batches stay valid after it. Errors of the data are AmudaiErrors, here or when a batch is read; wrong arguments are
         TypeErrors and ValueErrors.
         """
+        versions = self._versions
         condition, rest = self._condition(where)
         read = _list(columns)
         names: list[str] | None = None
@@ -160,14 +172,14 @@ class Table:
             if field := next((c for c in read if c not in known), None):
                 raise ValueError(f"{field!r} is no whole column, as a condition that pyarrow evaluates needs: write it as a text")
             names, read = [known[c] for c in read], [_filter.path(name) for name in self.schema.names]
-        flags: dict[str, object] = {"columns": read, "where": condition, "rows": _rows(rows), **options}
+        flags: dict[str, object] = {"columns": read, "where": condition, "rows": _command.rows(rows), **options}
         if limit is not None:
             if limit < 0:
                 raise ValueError(f"limit {limit}")
             if rest is None:
                 flags["limit"] = str(limit)
         arguments = ["cat", *self._files, "--format=arrows", *self._options, *_command.flags(flags)]
-        stream = _command.Stream(arguments, self._versions)
+        stream = _command.Stream(arguments, versions)
         if rest is None:
             return pa.RecordBatchReader.from_batches(stream.schema, stream)
         schema = stream.schema if names is None else pa.schema([stream.schema.field(n) for n in names], stream.schema.metadata)
@@ -207,7 +219,8 @@ class Table:
         location, rows: of a stripe, or of several that follow one another; all rows of the file if rows is None.
         where: a text. The other arguments are those of scan. A column that the file lacks is null.
         """
-        flags = {"columns": _list(columns), "where": where, "rows": _rows(rows), **options}
+        versions = {k: v for k, v in self._versions.items() if k == location}
+        flags = {"columns": _list(columns), "where": where, "rows": _command.rows(rows), **options}
         inputs, stdin = [location], b""
         if len(self._files) > 1:
             if any(option.startswith("--from=") for option in self._options):
@@ -218,7 +231,6 @@ class Table:
                 pass
             inputs, stdin = [location, "-"], empty.getvalue()
         arguments = ["cat", *inputs, "--format=arrows", *self._options, *_command.flags(flags)]
-        versions = {k: v for k, v in self._versions.items() if k == location}
         stream = _command.Stream(arguments, versions, stdin)
         return pa.RecordBatchReader.from_batches(stream.schema, stream)
 
@@ -277,10 +289,7 @@ def write(data: Any, path: str | os.PathLike[str], **options: object) -> None:
     raised again. Raises AmudaiError if the output exists or cannot be written, and TypeError if data has no such interface.
     """
     (path,) = _command.locations(path)
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    reader = data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
-    _command.feed(["convert", "-", path, "--from=arrows", "--quiet", *_command.flags(options)], reader)
+    _command.feed(["convert", "-", path, "--from=arrows", "--quiet", *_command.flags(options)], _command.reader(data))
 
 
 def verify(locations: Locations, **options: object) -> None:
@@ -311,14 +320,3 @@ def _list(columns: Sequence[str] | None) -> list[str] | None:
     if isinstance(columns, str):
         raise TypeError("columns: a list of names")
     return list(columns)
-
-
-def _rows(rows: range | slice | str | None) -> str | None:
-    if rows is None or isinstance(rows, str):
-        return rows
-    if rows.step not in (None, 1):
-        raise ValueError(f"rows: step {rows.step}; use take")
-    start, stop = rows.start, rows.stop
-    if isinstance(rows, range):
-        stop = max(start, stop)
-    return f"{'' if start is None else start}:{'' if stop is None else stop}"

@@ -290,7 +290,7 @@ var sweptCases = map[string][]string{
 	"verify":       {"~verify {}", "~verify {} --json", "~verify {} --quick", "~verify {} --max 1", "~verify {} --metadata"},
 	"index list":   {"~index list {}", "~index list {} --json"},
 	"log":          {"~log {}", "~log {} --json"},
-	"split":        {"~split {} --by kind --dry-run --output {part}", "~split {} --rows 50 --output {part}"},
+	"split":        {"~split {} --by kind --dry-run --output {part}", "~split {} --rows 50 --json --output {part}"},
 	"recover":      {"~recover {} {to.amudai.shard}", "~recover {} {to.amudai.shard} --json"},
 	"pack":         {"~pack {} --output {to.amudai.shard}"},
 	"bench":        {"~bench {} --rounds 1 --columns num,kind --limit 50 --json bench.json --where 'num = 3'"},

@@ -19,7 +19,7 @@ const Version = 1
 // Plan describes the reading of inputs as one table. The names of its JSON are in docs/engines.md.
 type Plan struct {
 	Version     int     `json:"version"`
-	Rows        *int64  `json:"rows"` // of all inputs; nil if one of them does not record them
+	Rows        *int64  `json:"rows"` // of all inputs, without hidden ones; nil if one of them does not record them
 	Bytes       *int64  `json:"bytes"`
 	Schema      []Field `json:"schema"`
 	ArrowSchema []byte  `json:"arrow_schema"` // an IPC stream without batches
@@ -38,7 +38,7 @@ type Input struct {
 	Location   string   `json:"location"`
 	Format     string   `json:"format"`
 	Identity   string   `json:"identity,omitempty"` // of its bytes, as far as the store knows it
-	Rows       *int64   `json:"rows"`
+	Rows       *int64   `json:"rows"`               // without hidden ones
 	Bytes      *int64   `json:"bytes"`
 	Stripes    []Stripe `json:"stripes"`
 	Statistics []Column `json:"statistics"`
@@ -48,7 +48,7 @@ type Input struct {
 type Stripe struct {
 	Stripe   int    `json:"stripe"`
 	FirstRow int64  `json:"first_row"` // of the input
-	Rows     *int64 `json:"rows"`
+	Rows     *int64 `json:"rows"`      // that have numbers, hidden ones included
 	// SelectedRows is the most rows that the condition leaves, SelectedBytes what the columns take that are read for them.
 	SelectedRows  *int64 `json:"selected_rows"`
 	SelectedBytes *int64 `json:"selected_bytes"`
@@ -122,18 +122,25 @@ func inputOf(p *table.Part) Input {
 		in.Stripes = []Stripe{{SelectedBytes: in.Bytes}}
 		return in
 	}
-	in.Rows, in.Bytes, in.Stripes = &x.Rows, &x.Bytes, []Stripe{}
+	rows := int64(0)
+	in.Rows, in.Bytes, in.Stripes = &rows, &x.Bytes, []Stripe{}
 	for i := range x.Stripes {
 		s := &x.Stripes[i]
+		rows += s.Rows - s.Hidden // stripes with hidden rows only are not there
 		left := s.Left()
 		in.Stripes = append(in.Stripes, Stripe{s.Stripe, s.First, &s.Rows, &left, &s.Bytes})
 	}
 	if p.Statistics == nil {
 		return in
 	}
+	hidden := p.Statistics.Hidden > 0
 	for _, c := range p.Statistics.Columns {
+		nulls := c.Nulls
+		if hidden && nulls > 0 { // some may be in hidden rows
+			nulls = -1
+		}
 		in.Statistics = append(in.Statistics, Column{
-			Column: c.Path, Type: text.Type(c.Type), Nulls: known(c.Nulls), Distinct: known(c.Distinct), DistinctEstimate: c.DistinctEstimated,
+			Column: c.Path, Type: text.Type(c.Type), Nulls: known(nulls), Distinct: known(c.Distinct), DistinctEstimate: c.DistinctEstimated || hidden,
 			Min: value{c.Min}, Max: value{c.Max}, Exact: c.Exact, Bytes: known(c.Bytes),
 		})
 	}
