@@ -23,6 +23,7 @@ type buffer struct {
 	mapBytes  int64
 	stored    *shardpb.EncodedBuffer
 	encodings []share
+	file      string  // its name, if the shard has several
 	list      []block // from level 3 of detail
 	err       string  // why the blocks cannot be read
 }
@@ -75,7 +76,7 @@ var bufferFacts = []string{"offset", "bytes", "map bytes", "blocks", "checksums"
 
 func (b *buffer) cells() []any {
 	x := b.stored
-	return []any{int64(x.GetBuffer().GetRange().GetStart()), b.bytes, b.mapBytes, x.GetBlockCount(), x.GetBlockChecksums(), x.GetBuffer().GetUrl(), b.err}
+	return []any{int64(x.GetBuffer().GetRange().GetStart()), b.bytes, b.mapBytes, x.GetBlockCount(), x.GetBlockChecksums(), b.file, b.err}
 }
 
 // buffer describes a buffer at the level of detail of the options. Damage inside it is part of the description,
@@ -83,6 +84,13 @@ func (b *buffer) cells() []any {
 func (in *inspector) buffer(ctx context.Context, c *column, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) (buffer, error) {
 	r, m := b.GetBuffer().GetRange(), b.GetBlockMap().GetRange()
 	info := buffer{kind: b.GetKind().String(), stored: b, bytes: int64(r.GetEnd() - r.GetStart())}
+	if in.names != nil {
+		url, err := c.stripe.URL(ctx, c.node.ID(), b.GetBuffer())
+		if err != nil {
+			return info, err
+		}
+		info.file = cmp.Or(in.names[url], url)
+	}
 	info.mapBytes = int64(m.GetEnd()-m.GetStart()) + int64(len(b.GetInlineBlockMap()))
 	if stripe.IsGroup(e, b) {
 		info.kind = "packed group"

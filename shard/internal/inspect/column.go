@@ -24,6 +24,7 @@ type column struct {
 	values    distinctSet // of this stripe
 	bytes     int64
 	buffers   []buffer
+	files     []share // of them, by name; nil for a shard in one file
 }
 
 func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.Node, path string) (c column, err error) {
@@ -48,6 +49,9 @@ func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.
 			return c, err
 		}
 		c.bytes += info.bytes
+		if in.names != nil && info.bytes > 0 {
+			c.files = addShare(c.files, share{encoding: info.file, bytes: info.bytes})
+		}
 		c.buffers = append(c.buffers, info)
 	}
 	return c, nil
@@ -80,7 +84,7 @@ func parquetText(p *shardpb.ExternalParquetDataEncoding) string {
 }
 
 // columnFacts are the names of the facts of a column, which cells has for a shard of some bytes.
-var columnFacts = []string{"type", "bytes", "share", "nulls", "distinct", "min", "max", "stored", "id", "positions"}
+var columnFacts = []string{"type", "bytes", "share", "nulls", "distinct", "min", "max", "stored", "id", "positions", "files"}
 
 func (c *column) cells(total int64) []any {
 	t, nulls, stored := storedType(c.node), any(c.positions), "nothing: all null"
@@ -101,5 +105,5 @@ func (c *column) cells(total int64) []any {
 	if c.stripe.Directory().GetDeletedRecordCount() == 0 {
 		least, most = boundsText(f, c.node)
 	}
-	return []any{t, c.bytes, provider.ShareOf(c.bytes, total), nulls, c.distinct.cell(), least, most, stored, c.node.ID(), c.positions}
+	return []any{t, c.bytes, provider.ShareOf(c.bytes, total), nulls, c.distinct.cell(), least, most, stored, c.node.ID(), c.positions, filesCell(c.files)}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -45,7 +46,8 @@ type inspector struct {
 	file             *shardfile.File
 	o                provider.InspectOptions
 	schema           *schema.Schema
-	total            int64 // bytes of all files
+	total            int64             // bytes of all files
+	names            map[string]string // of the files by their URLs, if there are several
 }
 
 func newInspector(ctx context.Context, f *shardfile.File, o provider.InspectOptions) (*inspector, error) {
@@ -135,6 +137,12 @@ func (in *inspector) overview(ctx context.Context) error {
 	if n := in.schema.IDCount(); int(n) != in.schema.NumFields() {
 		in.AddFact("schema nodes", n)
 	}
+	if h, err := root.HistoryOf(ctx, in.file); err != nil {
+		return err
+	} else if len(h.Before) > 0 {
+		in.AddFact("version", h.Now.Number)
+		in.AddFact("earlier versions", len(h.Before))
+	}
 	layout := "two-level"
 	if len(in.Lists[0].Rows) == 1 {
 		layout, in.Lists = "single file", nil
@@ -155,15 +163,22 @@ func (in *inspector) overview(ctx context.Context) error {
 
 // files lists the artifacts of the shard, and adds up their sizes. Those that do not exist have none.
 func (in *inspector) files(ctx context.Context) error {
-	root := in.file.Root()
-	add := in.AddList("files", "name", "bytes")
-	add(root.Name(), in.file.Size())
+	add, first := in.AddList("files", "name", "bytes"), in.file.Root()
+	add(first.Name(), in.file.Size())
 	in.total = in.file.Size()
 	urls, err := in.file.URLs(ctx)
 	if err != nil {
 		return err
 	}
+	if len(urls) > 0 {
+		in.names = map[string]string{shardfile.URLOf(first): first.Name()}
+	}
 	for _, u := range urls {
+		full, err := in.file.URL(u)
+		if err != nil {
+			return err
+		}
+		in.names[full] = u
 		size := int64(0)
 		r, err := in.file.Artifact(ctx, u)
 		if err == nil {
@@ -207,7 +222,7 @@ func (in *inspector) properties(ctx context.Context) error {
 		in.AddFact("created", created)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name != shardfile.PropertyEdition && name != shardfile.PropertyChecksumTree { // that is for readers only
+		if name != shardfile.PropertyEdition && name != shardfile.PropertyHistory && name != shardfile.PropertyChecksumTree { // that is for readers only
 			in.AddFact("property "+name, fmt.Sprint(all[name]))
 		}
 	}
@@ -228,7 +243,7 @@ func (in *inspector) lists(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stripes := in.AddList("stripes", "stripe", "first row", "rows", "bytes", "raw bytes")
+	stripes := in.AddList("stripes", "stripe", "first row", "rows", "deleted", "bytes", "raw bytes", "files")
 	columns := in.AddList("columns", append([]string{"stripe", "column"}, columnFacts...)...)
 	buffers, encodings, blocks := func(...any) {}, func(...any) {}, func(...any) {}
 	if in.o.Detail > 1 {
@@ -239,7 +254,7 @@ func (in *inspector) lists(ctx context.Context) error {
 		blocks = in.AddList("blocks", append([]string{"stripe", "column", "buffer", "block"}, blockFacts...)...)
 	}
 	for _, st := range in.stripes() {
-		bytes := int64(0)
+		bytes, files := int64(0), []share(nil)
 		err := in.wantedNodes(func(path string, n schema.Node) error {
 			c, err := in.column(ctx, st, n, path)
 			if err != nil {
@@ -247,6 +262,9 @@ func (in *inspector) lists(ctx context.Context) error {
 			}
 			columns(append([]any{st.Index(), path}, c.cells(in.total)...)...)
 			bytes += c.bytes
+			for _, s := range c.files {
+				files = addShare(files, s)
+			}
 			for _, b := range c.buffers {
 				buffers(append([]any{st.Index(), path, b.kind}, b.cells()...)...)
 				for _, e := range b.encodings {
@@ -261,7 +279,8 @@ func (in *inspector) lists(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		stripes(st.Index(), st.Position(), st.Rows(), bytes, st.Directory().GetRawDataSize())
+		sortShares(files)
+		stripes(st.Index(), st.Position(), st.Rows(), deletedOf(st), bytes, st.Directory().GetRawDataSize(), filesCell(files))
 	}
 	return nil
 }
@@ -280,4 +299,24 @@ func known(n *uint64) any {
 		return nil
 	}
 	return *n
+}
+
+// deletedOf is the number of deleted rows of a stripe, nil if there are none.
+func deletedOf(st *shardfile.Stripe) any {
+	if n := st.Directory().GetDeletedRecordCount(); n > 0 {
+		return n
+	}
+	return nil
+}
+
+// filesCell are files with the bytes in them, or nil for a shard in one file.
+func filesCell(files []share) any {
+	var list []provider.Fact
+	for _, s := range files {
+		list = append(list, provider.Fact{Name: s.encoding, Value: s.bytes})
+	}
+	if list == nil {
+		return nil
+	}
+	return list
 }

@@ -16,7 +16,7 @@ import (
 // stripeNodes are the stripes of the shard as parts, then their columns, buffers, blocks and encoding trees. Damage within a part is a
 // part with an error.
 func (in *inspector) stripeNodes() *provider.Nodes {
-	nodes := &inspector{file: in.file, schema: in.schema, total: in.total} // blocks are described when they are asked for
+	nodes := &inspector{file: in.file, schema: in.schema, total: in.total, names: in.names} // blocks are described when they are asked for
 	return &provider.Nodes{Kind: "stripes", Len: in.file.NumStripes(), Read: each(func(_ context.Context, i int) (provider.Node, error) {
 		return nodes.stripeNode(in.file.Stripe(i)), nil
 	})}
@@ -53,7 +53,7 @@ func facts(names []string, cells []any) []provider.Fact {
 func (in *inspector) stripeNode(st *shardfile.Stripe) provider.Node {
 	return provider.Node{
 		Name:  fmt.Sprintf("stripe %d", st.Index()),
-		Facts: []provider.Fact{{Name: "first row", Value: st.Position()}, {Name: "rows", Value: st.Rows()}},
+		Facts: []provider.Fact{{Name: "first row", Value: st.Position()}, {Name: "rows", Value: st.Rows()}, {Name: "deleted", Value: deletedOf(st)}},
 		Parts: func(context.Context) (*provider.Nodes, error) {
 			return &provider.Nodes{Kind: "columns", Len: in.schema.NumFields(), Read: each(func(ctx context.Context, i int) (provider.Node, error) {
 				n, err := in.schema.Field(i)

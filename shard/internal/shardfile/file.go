@@ -293,12 +293,9 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if url == "" {
 		return anchor, nil
 	}
-	full, err := container.Resolve(f.root.url, anchor.url, url, f.o.Policy)
+	full, err := f.resolve(anchor, url)
 	if err != nil {
 		return nil, err
-	}
-	if name, err := storage.URL(full); err == nil && strings.HasPrefix(name, "file:") {
-		full = name // of all spellings one
 	}
 	f.mu.Lock()
 	a, closed := f.artifacts[full], f.artifacts == nil
@@ -322,6 +319,21 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	}
 	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size})
 }
+
+// resolve is the absolute URL of the artifact that a url in a message of anchor refers to, of all spellings one.
+func (f *File) resolve(anchor *artifact, url string) (string, error) {
+	if url == "" {
+		return anchor.url, nil
+	}
+	full, err := container.Resolve(f.root.url, anchor.url, url, f.o.Policy)
+	if name, other := storage.URL(full); err == nil && other == nil && strings.HasPrefix(name, "file:") {
+		full = name
+	}
+	return full, err
+}
+
+// URL is the absolute URL of an artifact of the shard's list; "" is the root.
+func (f *File) URL(url string) (string, error) { return f.resolve(f.root, url) }
 
 // OpenReferred opens the artifact at an absolute URL that a shard with a root refers to, which its policy allows.
 func OpenReferred(ctx context.Context, store storage.Store, root, url string) (storage.Reader, error) {

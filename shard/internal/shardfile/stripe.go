@@ -83,6 +83,15 @@ func (s *Stripe) Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef)
 	return at, nil
 }
 
+// URL is the absolute URL of the artifact of ref, a reference in the descriptor of schema id id. The artifact is not opened.
+func (s *Stripe) URL(ctx context.Context, id uint32, ref *commonpb.DataRef) (string, error) {
+	holder, err := s.descriptorArtifact(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return s.f.resolve(holder, ref.GetUrl())
+}
+
 // Resolve is the absolute URL of an artifact other than the root that a url in a descriptor refers to.
 func (s *Stripe) Resolve(url string) (string, error) {
 	return container.Resolve(s.f.root.url, s.f.root.url, url, s.f.o.Policy)

@@ -54,9 +54,9 @@ func (s tableStripe) deleted(ctx context.Context) (deleted rowset.Set, err error
 	}
 	deleted, err = s.marked(ctx, *marker)
 	if err == nil && deleted.Len() != count {
-		err = fault.Corruptf("%d records are marked as deleted, the directory has %d", deleted.Len(), count)
+		err = fault.InColumn(fault.Corruptf("%d records are marked as deleted, the directory has %d", deleted.Len(), count), schema.Escape(marker.Name()))
 	}
-	return deleted, fault.InColumn(err, schema.Escape(marker.Name()))
+	return deleted, err
 }
 
 // marked are the rows whose marker is true. Its statistics are asked first, because equal values take no bytes, however many they are.

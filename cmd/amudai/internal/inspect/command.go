@@ -86,7 +86,7 @@ func (a group) inspect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
 		Short: "Show the structure of a shard, a ROOT file or a Blockpack file",
-		Long: `inspect shows the structure of a shard: an overview; with -v its stripes and columns; with -vv
+		Long: `inspect shows the structure of a shard: an overview; with -v its stripes and columns, and the files that they are in; with -vv
 the buffers of each column with their encodings; with -vvv every block with its encoding tree.
 --hex dumps the bytes with their meaning, --json prints everything for programs. --stripe and
 --column limit it to parts. Of a ROOT file it shows the objects and the RNTuples in it; -v adds fields and

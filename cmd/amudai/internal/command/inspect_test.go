@@ -1,0 +1,119 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// structure is what inspect tells of the places of stripes and columns.
+type structure struct {
+	Lists struct {
+		Files   []struct{ Name string }
+		Stripes []struct {
+			Stripe, Rows, Deleted int
+			Bytes                 int64
+			Files                 []structureFile
+		}
+		Columns []struct {
+			Stripe int
+			Column string
+			Bytes  int64
+			Files  []structureFile
+		}
+	}
+}
+
+type structureFile struct {
+	Name  string
+	Value int64
+}
+
+func structureOf(t *testing.T, location string) (s structure) {
+	require.NoError(t, json.Unmarshal([]byte(ok(t, "inspect", location, "-v", "--json")), &s))
+	return s
+}
+
+// Of a shard that was merged, edited, moved and deleted from, inspect tells which file each stripe and column is in: a column cannot be read without its files,
+// and needs no other one of values.
+func TestInspectTellsFiles(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	var rows strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&rows, "{\"id\":%d,\"text\":\"text %d\"}\n", i, i*i)
+	}
+	require.NoError(t, os.WriteFile("rows.jsonl", []byte(rows.String()), 0o600))
+	require.NoError(t, os.Mkdir("old", 0o700))
+	require.NoError(t, os.Mkdir("new", 0o700))
+	ok(t, "convert", "-q", "rows.jsonl", "old/a.amudai.shard", "--rows", "0:300")
+	ok(t, "convert", "-q", "rows.jsonl", "new/b.amudai.shard", "--rows", "300:", "--stripe-rows", "300", "--layout", "two-level")
+	alone := structureOf(t, "old/a.amudai.shard")
+	require.Empty(t, alone.Lists.Files, "one file")
+	require.Nil(t, alone.Lists.Stripes[0].Files)
+	ok(t, "delete", "-q", "old/a.amudai.shard", "--where", "id < 7")
+	ok(t, "merge", "-q", "old/a.amudai.shard", "new/b.amudai.shard", "-o", "all.amudai.shard")
+	ok(t, "column", "add", "-q", "all.amudai.shard", "half = id / 2.0")
+	ok(t, "keep", "-q", "all.amudai.shard", "--versions", "3")
+	ok(t, "delete", "-q", "all.amudai.shard", "--where", "id >= 600")
+	require.NoError(t, os.MkdirAll("moved/old", 0o700))
+	require.NoError(t, os.MkdirAll("moved/new", 0o700))
+	ok(t, "relocate", "-q", "all.amudai.shard", "-o", "moved/")
+	text := ok(t, "inspect", "all.amudai.shard")
+	require.Regexp(t, `(?m)^version +3$`, text)
+	require.Regexp(t, `(?m)^earlier versions +2$`, text)
+	require.Regexp(t, `(?m)^deleted rows +307$`, text)
+	require.Regexp(t, `(?m)^property amudai.features .*deleted-records`, text)
+
+	for _, location := range []string{"old/a.amudai.shard", "all.amudai.shard", "moved/all.amudai.shard"} {
+		s := structureOf(t, location)
+		listed := map[string]bool{}
+		for _, f := range s.Lists.Files {
+			listed[f.Name] = true
+		}
+		deleted := []int{7, 0, 300}
+		for i, st := range s.Lists.Stripes {
+			require.Equal(t, deleted[i], st.Deleted, location)
+			sum := int64(0)
+			for _, f := range st.Files {
+				require.True(t, listed[f.Name], "%s: %s", location, f.Name)
+				sum += f.Value
+			}
+			require.Equal(t, st.Bytes, sum, location)
+		}
+		for file := range listed {
+			path := filepath.Join(filepath.Dir(location), file)
+			if file == location {
+				continue
+			}
+			require.NoError(t, os.Rename(path, "hidden"))
+			marks := false // the file has the deleted rows of a stripe, which every reader needs
+			for _, c := range s.Lists.Columns {
+				for _, f := range c.Files {
+					marks = marks || f.Name == file && strings.HasPrefix(c.Column, "Kusto")
+				}
+			}
+			for _, c := range s.Lists.Columns {
+				if strings.HasPrefix(c.Column, "Kusto") || s.Lists.Stripes[c.Stripe].Deleted == 300 {
+					continue
+				}
+				needed := false
+				for _, f := range c.Files {
+					needed = needed || f.Name == file
+				}
+				r := run(t, "cat", location, "--columns", c.Column, "--stripes", fmt.Sprint(c.Stripe), "--where", c.Column+" is not null")
+				if needed {
+					require.NotZero(t, r.code, "%s without %s: stripe %d, %s", location, file, c.Stripe, c.Column)
+				} else if strings.HasSuffix(file, ".stripe") && !marks {
+					require.Zero(t, r.code, "%s without %s: stripe %d, %s: %s", location, file, c.Stripe, c.Column, r.errout)
+				}
+			}
+			require.NoError(t, os.Rename("hidden", path))
+		}
+	}
+}
