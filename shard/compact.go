@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard/internal/compact"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
@@ -69,7 +70,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 		if err != nil {
 			return r, err
 		}
-		p.Root.Change = fmt.Sprintf("compact %d stripes", len(p.Chosen))
+		p.Root.Change = fmt.Sprintf("compact %d %s", len(p.Chosen), text.Plural(len(p.Chosen), "stripe"))
 		return p.Root, nil
 	}); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/selection"
 )
@@ -49,7 +50,7 @@ func mark(ctx context.Context, location string, o EditOptions, rows Rows, did st
 		if n = by; err != nil || n == 0 {
 			return r, cmp.Or(err, errNoChange)
 		}
-		r.Change = fmt.Sprintf("%s %d rows", did, n)
+		r.Change = fmt.Sprintf("%s %d %s", did, n, text.Plural(n, "row"))
 		return r.WithDeleted(changed)
 	})
 	return n, err

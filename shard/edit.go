@@ -83,11 +83,7 @@ func Edit(ctx context.Context, location string, o EditOptions, changes ...Change
 		if err := cmp.Or(write.CheckCoding("EditOptions.", r.Edition, o.Profile), write.CheckBlockValues("EditOptions.BlockValues", o.BlockValues)); err != nil {
 			return r, err
 		}
-		p, err = columns.New(ctx, s.file, s.table, r, columns.Options{
-			Encoding: encoding.Options{Profile: o.Profile, BlockValues: o.BlockValues}, Parallelism: o.Parallelism,
-			Memory: cmp.Or(o.MemoryBytes, DefaultScanBytes), TempDir: o.TempDir, Progress: o.Progress,
-		}, changes)
-		if err != nil {
+		if p, err = columns.New(ctx, s.file, s.table, r, o.columns(), changes); err != nil {
 			return r, err
 		}
 		if r, err = p.Root(ctx); err != nil {
@@ -104,4 +100,9 @@ func Edit(ctx context.Context, location string, o EditOptions, changes ...Change
 		return nil, err
 	}
 	return report, nil
+}
+
+func (o *EditOptions) columns() columns.Options {
+	return columns.Options{Encoding: encoding.Options{Profile: o.Profile, BlockValues: o.BlockValues}, Parallelism: o.Parallelism,
+		Memory: cmp.Or(o.MemoryBytes, DefaultScanBytes), TempDir: o.TempDir, Progress: o.Progress}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/encoding"
-	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -124,23 +124,7 @@ func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...In
 		if err != nil {
 			return r, err
 		}
-		var plans []*indexing.Plan
-		for _, d := range indexes {
-			p, err := indexing.New(s.schema, arrowSchema, d)
-			if err != nil {
-				return r, err
-			}
-			plans = append(plans, p)
-		}
-		r.Change = fmt.Sprintf("add %d indexes", len(plans))
-		return r.WithIndexes(func(stripe int, all []root.Index) ([]root.Index, error) {
-			for _, p := range plans {
-				if p.PerStripe == (stripe != fault.None) {
-					all = append(all, r.JoinStripes(p, root.ToBuild(p, s.table, stripe, o.build()), o.build()))
-				}
-			}
-			return all, nil
-		})
+		return r.AddIndexes(s.table, arrowSchema, indexes, o.build())
 	})
 }
 
@@ -180,42 +164,25 @@ var errNoChange = errors.New("nothing changes")
 // DropIndex detaches the indexes of the shard and its stripes for which drop returns true. Their files ([Index.Files]) stay, because readers and
 // shards of the same content may still use them. It returns the number of indexes.
 func DropIndex(ctx context.Context, location string, o EditOptions, drop func(Index) bool) (dropped int, err error) {
-	return changeIndexes(ctx, location, o, drop, nil)
+	return changeIndexes(ctx, location, o, drop, false)
 }
 
 var errNoIndex = fmt.Errorf("the shard has no such index")
 
-// changeIndexes replaces or drops the indexes that choose returns true for, and returns their number. New ones follow those that stay.
-func changeIndexes(ctx context.Context, location string, o EditOptions, choose func(Index) bool,
-	change func(*Shard, int, *shardpb.IndexDescriptor) (root.Index, error)) (n int, err error) {
+// changeIndexes drops or rebuilds the indexes that choose returns true for, and returns their number.
+func changeIndexes(ctx context.Context, location string, o EditOptions, choose func(Index) bool, rebuild bool) (n int, err error) {
 	err = replace(ctx, location, o, 1, func(s *Shard, r root.Root) (root.Root, error) {
-		r.Change = "rebuild or drop indexes"
-		described, err := s.Indexes(ctx) // in the order in which WithIndexes has them
+		described, err := s.Indexes(ctx)
 		if err != nil {
 			return r, err
 		}
-		r, err = r.WithIndexes(func(stripe int, all []root.Index) (kept []root.Index, err error) {
-			var changed []root.Index
-			for _, x := range all {
-				d := described[0]
-				described = described[1:]
-				if !choose(d) {
-					kept = append(kept, x)
-					continue
-				}
-				n++
-				if change == nil {
-					continue
-				}
-				c, err := change(s, stripe, x.Descriptor)
-				if err != nil {
-					return nil, err
-				}
-				changed = append(changed, c)
+		var arrowSchema *arrow.Schema
+		if rebuild {
+			if arrowSchema, err = s.ArrowSchema(ctx); err != nil {
+				return r, err
 			}
-			return append(kept, changed...), nil
-		})
-		if err == nil && n == 0 {
+		}
+		if r, n, err = r.ReplaceIndexes(s.table, arrowSchema, described, choose, rebuild, o.build()); err == nil && n == 0 {
 			err = errNoIndex
 		}
 		return r, err
@@ -226,16 +193,5 @@ func changeIndexes(ctx context.Context, location string, o EditOptions, choose f
 // RebuildIndex builds the indexes of the shard and its stripes anew for which rebuild returns true, for example those that are damaged. It
 // returns the number of indexes.
 func RebuildIndex(ctx context.Context, location string, o EditOptions, rebuild func(Index) bool) (rebuilt int, err error) {
-	return changeIndexes(ctx, location, o, rebuild, func(s *Shard, stripe int, d *shardpb.IndexDescriptor) (root.Index, error) {
-		kind := index.ByType(d.IndexType)
-		if kind == nil {
-			return root.Index{}, fault.Unsupportedf("index of the type %q", d.IndexType)
-		}
-		arrowSchema, err := s.ArrowSchema(ctx)
-		if err != nil {
-			return root.Index{}, err
-		}
-		p, err := indexing.Of(s.schema, arrowSchema, kind, d)
-		return root.ToBuild(p, s.table, stripe, o.build()), err
-	})
+	return changeIndexes(ctx, location, o, rebuild, true)
 }

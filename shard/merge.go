@@ -27,8 +27,10 @@ type MergeOptions struct {
 	CreationTime time.Time
 	// Parallelism is the number of shards that are opened at the same time, by default GOMAXPROCS.
 	Parallelism int
-	// TempDir is the folder of temporary files, by default that of the system.
-	TempDir string
+	// TempDir is the folder of temporary files, by default that of the system. MemoryBytes and Progress are those of [EditOptions], for columns that are written anew.
+	TempDir     string
+	MemoryBytes int64
+	Progress    func(done, total int64)
 	// DryRun reports what would be done, and writes nothing.
 	DryRun bool
 }
@@ -37,13 +39,20 @@ type MergeOptions struct {
 type MergeReport struct {
 	Stripes int      // of the new shard
 	Rows    int64    // of the new shard, deleted ones included
-	Written int64    // bytes of the new shard
-	Dropped []string // types of indexes of whole shards that the new shard lacks
+	Written int64    // bytes of the new shard, and of new values
+	Dropped []string // types of indexes of whole shards, and of widened columns, that the new shard lacks
+	Widened []string // paths of columns that have other types in some of the shards
+	Read    int64    // bytes of widened columns that are written anew
 }
 
 // Merge makes a shard of others without a copy of their data: its stripes are those of the shards, in their order, and refer to the files in which they are. No
-// values are read. Columns are matched by their names, at every depth; one that a shard lacks is null in its rows. Columns of one name must have the same type, or the error
-// names them. Deleted rows stay deleted, and properties stay that all shards have.
+// values are read. Columns are matched by their names, at every depth; one that a shard lacks is null in its rows. Deleted rows stay deleted, and properties stay that all
+// shards have.
+//
+// Columns of one name and several types get the smallest type that holds the values of all: int64 for int32 and int64, decimal(12, 3) for decimal(10, 2) and decimal(5, 3),
+// timestamps in microseconds for dates and those. The order of the shards does not matter. Only columns that are stored in another way under that type are
+// read and written anew, without their indexes; a list, map or union is written as a whole. If there is no such type, the error names the column, two types and their shards. A
+// time that a finer unit cannot hold is a [provider.ValueError].
 //
 // The files of the shards must stay. A single-file shard in a store with links ([storage.Linker]), such as local files, gets a second name in its folder, to which the
 // new shard refers: it may be changed, replaced and removed. In other stores a change of it, which replaces its root, makes the merged shard unreadable.
@@ -62,8 +71,13 @@ func Merge(ctx context.Context, location string, shards []string, o MergeOptions
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, indexing.CloseAll(files)) }()
-	r = &MergeReport{}
-	merged, err := merging.Merge(roots, indexing.Options{Parallelism: o.Parallelism, TempDir: o.TempDir}, func(d *shardpb.IndexDescriptor) {
+	r, all := &MergeReport{}, []merging.Shard(nil)
+	for i, f := range files {
+		r.Rows += f.Rows()
+		all = append(all, merging.Shard{Root: roots[i], File: f, Table: o.Open.table(f, roots[i].Schema)})
+	}
+	e := EditOptions{MemoryBytes: o.MemoryBytes, TempDir: o.TempDir, Parallelism: o.Parallelism, Progress: o.Progress}
+	merged, widened, err := merging.Merge(ctx, all, e.build(), e.columns(), func(d *shardpb.IndexDescriptor) {
 		if !slices.Contains(r.Dropped, d.GetIndexType()) {
 			r.Dropped = append(r.Dropped, d.GetIndexType())
 		}
@@ -74,13 +88,11 @@ func Merge(ctx context.Context, location string, shards []string, o MergeOptions
 	if !o.CreationTime.IsZero() {
 		merged.Created = [2]time.Time{o.CreationTime, o.CreationTime}
 	}
-	r.Stripes = len(merged.Stripes)
-	for _, f := range files {
-		r.Rows += f.Rows()
-	}
+	r.Stripes, r.Widened, r.Read = len(merged.Stripes), widened.Columns, widened.Read
 	if o.DryRun {
 		return r, nil
 	}
 	r.Written, err = root.Refer(ctx, location, shardwriter.Options{Store: o.Store, Overwrite: o.Overwrite}, o.Open.Policy, merged)
+	r.Written += widened.Written()
 	return r, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard/internal/root"
 )
 
@@ -31,7 +32,7 @@ func KeepVersions(ctx context.Context, location string, o EditOptions, versions 
 		return fmt.Errorf("%d versions up to an age of %v cannot be kept", versions, age)
 	}
 	return replace(ctx, location, o, 1, func(_ *Shard, r root.Root) (root.Root, error) {
-		r.Change = fmt.Sprintf("keep %d versions", versions)
+		r.Change = fmt.Sprintf("keep %d %s", versions, text.Plural(versions, "version"))
 		r.Keep = &root.History{Keep: int64(versions), Age: age}
 		return r, nil
 	})

@@ -48,8 +48,11 @@ func Array(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array,
 	if t, ok := to.(*arrow.StructType); ok && shape == kinds.Of(from) && coversFields(from.(*arrow.StructType), t) {
 		return structs(mem, a.(*array.Struct), t)
 	}
-	if isList(from) && isList(to) && to.(arrow.ListLikeType).ElemField().Nullable {
+	if isList(from) && isList(to) && to.(arrow.ListLikeType).ElemField().Nullable && fits(from, to) {
 		return lists(mem, a, to.(arrow.ListLikeType))
+	}
+	if from.ID() == arrow.MAP && to.ID() == arrow.MAP {
+		return maps(mem, a, to.(*arrow.MapType))
 	}
 	if d, ok := a.(*array.Dictionary); ok && (shape == kinds.Leaf || to.ID() == arrow.EXTENSION) {
 		return dictionary(mem, d, to)
@@ -91,9 +94,14 @@ func dictionary(mem memory.Allocator, a *array.Dictionary, to arrow.DataType) (a
 	return Array(mem, plain, to)
 }
 
-// isList reports whether values are lists of one part, that lie behind each other.
-func isList(t arrow.DataType) bool {
-	return kinds.Of(t) == kinds.List && kinds.LayoutOf(t).Form == kinds.Rows && len(kinds.Fields(t)) == 1
+// isList reports whether values are lists of one part.
+func isList(t arrow.DataType) bool { return kinds.Of(t) == kinds.List && t.ID() != arrow.MAP }
+
+// fits reports whether lists of a type have as many items as those of another type need.
+func fits(from, to arrow.DataType) bool {
+	t, ok := to.(*arrow.FixedSizeListType)
+	f, same := from.(*arrow.FixedSizeListType)
+	return !ok || same && f.Len() == t.Len()
 }
 
 // coversFields reports whether all fields of a struct are nullable ones of a type, and names are unique.

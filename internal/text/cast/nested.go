@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
 // structs converts field by field. Fields that the array lacks become null.
@@ -52,6 +53,28 @@ func lists(mem memory.Allocator, a arrow.Array, to arrow.ListLikeType) (arrow.Ar
 	return arrowutil.Relist(mem, a, to, func(items arrow.Array, row func(int) int) (arrow.Array, error) {
 		child, err := Array(mem, items, to.Elem())
 		return child, under("[]", err, row)
+	})
+}
+
+// maps converts keys and values.
+func maps(mem memory.Allocator, a arrow.Array, to *arrow.MapType) (arrow.Array, error) {
+	entries := kinds.Relabel(a.Data(), arrow.ListOf(a.DataType().(*arrow.MapType).Elem()))
+	defer entries.Release()
+	list := array.MakeFromData(entries)
+	defer list.Release()
+	return arrowutil.Relist(mem, list, to, func(items arrow.Array, row func(int) int) (arrow.Array, error) {
+		children := make([]arrow.Array, 2)
+		defer arrowutil.ReleaseAll(children)
+		for i, f := range []arrow.Field{to.KeyField(), to.ItemField()} {
+			var err error
+			if children[i], err = Array(mem, items.(*array.Struct).Field(i), f.Type); err != nil {
+				return nil, under([]string{".key", ".value"}[i], err, row)
+			}
+			if err := arrowutil.CheckNulls(f, children[i]); err != nil {
+				return nil, err
+			}
+		}
+		return array.NewStructArrayWithFields(children, to.Elem().(*arrow.StructType).Fields())
 	})
 }
 

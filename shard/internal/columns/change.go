@@ -93,7 +93,7 @@ func Order(paths ...string) Change {
 	}}
 }
 
-// Cast gives a column another type, which holds all of its values exactly.
+// Cast gives a column another type, which holds all of its values exactly. They are written anew unless they are stored alike.
 func Cast(path string, to arrow.DataType) Change {
 	return Change{fmt.Sprintf("cast %s to %v", path, to), func(ctx context.Context, p *Plan) error {
 		at, err := p.edit(ctx, path)
@@ -108,6 +108,9 @@ func Cast(path string, to arrow.DataType) Change {
 			s := p.sources[c.Built]
 			s.casts = append(s.casts, to)
 			return nil
+		}
+		if done, err := p.relabel(ctx, c, to); done || err != nil {
+			return err
 		}
 		if err := at.throughStructs(path); err != nil {
 			return err

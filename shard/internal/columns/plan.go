@@ -117,6 +117,14 @@ type Sizes struct {
 // Written is the number of bytes of values of new columns so far.
 func (p *Plan) Written() int64 { return p.written }
 
+// Rows is the number of rows whose values are read for new columns.
+func (p *Plan) Rows() int64 {
+	if p.projection == nil {
+		return 0
+	}
+	return p.file.Rows()
+}
+
 // Sizes adds up bytes. Values in Parquet files are dropped and read without being counted.
 func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
 	if s.Files, err = p.file.Bytes(ctx); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/columns"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -38,12 +39,34 @@ func Open(ctx context.Context, locations []string, o shardfile.OpenOptions, para
 	return roots, files, nil
 }
 
-// Merge is the root of the stripes of several shards, one after the other. Columns are matched by their names: one that a shard lacks is null there. Columns of
-// one name need one type. Properties are those that all have.
+// Merge is the root of the stripes of several shards, one after the other. Columns are matched by their names: one that a shard lacks is null there. Columns of one name
+// whose types differ get the smallest type that holds the values of all. Properties are those that all have.
 //
 // Indexes of whole shards that all have are joined when the root is written. Others become those of the stripe of a shard of one stripe, or are left out, of which
 // dropped is told: now, or when they turn out not to be joinable.
-func Merge(roots []root.Root, o indexing.Options, dropped func(*shardpb.IndexDescriptor)) (root.Root, error) {
+func Merge(ctx context.Context, all []Shard, o indexing.Options, c columns.Options, dropped func(*shardpb.IndexDescriptor)) (root.Root, *Widened, error) {
+	r, err := merge(rootsOf(all), o, dropped)
+	w := &Widened{}
+	if errors.Is(err, errTypes) {
+		all = slices.Clone(all)
+		if err = w.widen(ctx, all, c, dropped); err == nil {
+			r, err = merge(rootsOf(all), o, dropped)
+		}
+	}
+	return r, w, err
+}
+
+func rootsOf(all []Shard) (roots []root.Root) {
+	for _, s := range all {
+		roots = append(roots, s.Root)
+	}
+	return roots
+}
+
+// errTypes is the error of columns that have different types.
+var errTypes = errors.New("different types in the shards")
+
+func merge(roots []root.Root, o indexing.Options, dropped func(*shardpb.IndexDescriptor)) (root.Root, error) {
 	united, err := unite(roots)
 	if err != nil {
 		return root.Root{}, err
@@ -201,7 +224,7 @@ func (u *unitedColumn) add(c root.Column, i int, path string) error {
 		ok = len(c.Children) == len(u.children)
 	}
 	if !ok {
-		return fmt.Errorf("column %s has different types in the shards: cast it in one of them first", path)
+		return fmt.Errorf("column %s has %w: cast it in one of them first", path, errTypes)
 	}
 	if len(u.ids) < i {
 		f = arrowmap.Nullable(f) // in some roots before
@@ -219,7 +242,7 @@ func (u *unitedColumn) add(c root.Column, i int, path string) error {
 			u.children = append(u.children, &unitedColumn{Field: child.Field})
 		}
 		if child.Name != u.children[k].Name {
-			return fmt.Errorf("column %s has different types in the shards", path)
+			return fmt.Errorf("column %s has %w", path, errTypes)
 		}
 		if err := u.children[k].add(child, i, path); err != nil {
 			return err

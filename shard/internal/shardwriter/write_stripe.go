@@ -528,10 +528,11 @@ func (w *Writer) merged(id uint32) (*shardpb.FieldDescriptor, error) {
 		return nil, nil
 	}
 	acc := &shardpb.FieldDescriptor{}
-	if err := proto.Unmarshal(w.fields[id], acc); err != nil || len(w.stripes) > 1 {
-		return acc, err
+	if err := proto.Unmarshal(w.fields[id], acc); err != nil || acc.PositionCount == 0 {
+		return nil, err
 	}
-	return stats.Merge(nil, acc), nil
+	acc.MembershipFilters, acc.DictionarySize = nil, nil // of the first stripe, which other stripes without the field may follow
+	return acc, nil
 }
 
 // writeRecovery appends the recovery record of the stripe just written.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/amudai/amudai-go/internal/text/cast"
 
-	"github.com/amudai/amudai-go/table/internal/tables"
+	"github.com/apache/arrow-go/v18/arrow"
 )
 
 // Column is a column of the old table, the new one, or both.
@@ -31,7 +31,7 @@ func (c Columns) Changed() bool {
 }
 
 // label is a name for people: the second column a is a#2.
-func label(k tables.Key) string {
+func label(k cast.Key) string {
 	if k.Number > 1 {
 		return fmt.Sprintf("%s#%d", k.Name, k.Number)
 	}
@@ -41,12 +41,12 @@ func label(k tables.Key) string {
 // match pairs the columns of two schemas by name. If the types of one are inferred, those that can be compared are no change.
 func match(old, new *arrow.Schema, inferred bool) Columns {
 	out := Columns{Ordered: true}
-	at := map[tables.Key]int{}
-	for i, n := range tables.KeysOf(new.Fields()) {
+	at := map[cast.Key]int{}
+	for i, n := range cast.KeysOf(new.Fields()) {
 		at[n] = i
 	}
 	last := -1
-	for i, n := range tables.KeysOf(old.Fields()) {
+	for i, n := range cast.KeysOf(old.Fields()) {
 		c := Column{Name: label(n), Old: old.Field(i).Type, Changed: true, old: i, new: -1}
 		if k, ok := at[n]; ok {
 			c.new, c.New = k, new.Field(k).Type
@@ -59,7 +59,7 @@ func match(old, new *arrow.Schema, inferred bool) Columns {
 		}
 		out.All = append(out.All, c)
 	}
-	for k, n := range tables.KeysOf(new.Fields()) {
+	for k, n := range cast.KeysOf(new.Fields()) {
 		if _, ok := at[n]; ok {
 			out.All = append(out.All, Column{Name: label(n), New: new.Field(k).Type, Changed: true, old: -1, new: k})
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/text/cast"
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/table/internal/tables"
 )
 
 // withoutLayout is the type of the same values without a special representation: 64-bit offsets, views, dictionaries, runs.
@@ -50,7 +49,7 @@ func common(a, b arrow.DataType) (t arrow.DataType, mixed bool) {
 	if arrow.IsDecimal(a.ID()) && arrow.IsFloating(b.ID()) || arrow.IsFloating(a.ID()) && arrow.IsDecimal(b.ID()) {
 		return arrow.PrimitiveTypes.Float64, false
 	}
-	t, mixed, err := tables.Common(a, b)
+	t, mixed, err := cast.Common([]arrow.DataType{a, b}, false)
 	if err != nil {
 		return nil, false
 	}

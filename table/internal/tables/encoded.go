@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/amudai/amudai-go/internal/text/cast"
+
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -60,15 +62,15 @@ func (s *source) encode(ctx context.Context) error {
 func (s *source) candidates() (list []int) {
 	for _, w := range s.wanted {
 		c := s.u.columns[w.at]
-		_, allowed := arrowutil.LengthsOf(c.field)
-		allowed = allowed && slices.Contains(s.o.Lengths, c.field.Name)
-		switch t := c.field.Type.(type) {
+		_, allowed := arrowutil.LengthsOf(c.Field)
+		allowed = allowed && slices.Contains(s.o.Lengths, c.Field.Name)
+		switch t := c.Field.Type.(type) {
 		case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
 			allowed = allowed || s.o.Dictionaries
 		case *arrow.Decimal128Type:
-			allowed = t.Precision <= 18 && slices.Contains(s.o.Decimals64, schema.JoinPath("", c.field.Name))
+			allowed = t.Precision <= 18 && slices.Contains(s.o.Decimals64, schema.JoinPath("", c.Field.Name))
 		}
-		if allowed && len(w.paths) == 0 && len(s.u.schema.FieldIndices(c.field.Name)) == 1 && !s.isConverted(c) {
+		if allowed && len(w.paths) == 0 && len(s.u.schema.FieldIndices(c.Field.Name)) == 1 && !s.isConverted(c) {
 			list = append(list, w.at)
 		}
 	}
@@ -76,9 +78,9 @@ func (s *source) candidates() (list []int) {
 }
 
 // isConverted reports whether some part has a column in another type, or infers its type from text.
-func (s *source) isConverted(c column) bool {
-	for i, at := range c.in {
-		if l := &s.u.looks[i]; at >= 0 && (l.format.Inferred || !arrow.TypeEqual(l.schema.Field(at).Type, c.field.Type)) {
+func (s *source) isConverted(c cast.Column) bool {
+	for i, at := range c.In {
+		if l := &s.u.looks[i]; at >= 0 && (l.format.Inferred || !arrow.TypeEqual(l.schema.Field(at).Type, c.Field.Type)) {
 			return true
 		}
 	}
@@ -93,7 +95,7 @@ func (s *source) formsOf(ctx context.Context, i int, columns []int) (map[int]arr
 	}
 	var present []int
 	for _, c := range columns {
-		if at := s.u.columns[c].in[i]; at >= 0 {
+		if at := s.u.columns[c].In[i]; at >= 0 {
 			present = append(present, c)
 			ro.Columns = append(ro.Columns, schema.Escape(s.u.looks[i].names[at]))
 		}

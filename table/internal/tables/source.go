@@ -270,7 +270,7 @@ func (s *source) excludes(i int) bool {
 	paths := s.bound.Columns()
 	facts := make([]predicate.Facts, len(paths))
 	for k := range facts {
-		facts[k].NoValues = s.u.columns[s.bound.Column(k).Index[0]].in[i] < 0
+		facts[k].NoValues = s.u.columns[s.bound.Column(k).Index[0]].In[i] < 0
 	}
 	return s.bound.Prune(facts) == predicate.None
 }
@@ -281,10 +281,10 @@ func (s *source) canFilter(i int) bool {
 	l := &s.u.looks[i]
 	for k := range s.bound.Columns() {
 		c := s.u.columns[s.bound.Column(k).Index[0]]
-		if c.in[i] < 0 || !sameMeaning(l.schema.Field(c.in[i]).Type, c.field.Type) {
+		if c.In[i] < 0 || !sameMeaning(l.schema.Field(c.In[i]).Type, c.Field.Type) {
 			return false
 		}
-		if len(l.schema.FieldIndices(c.field.Name)) > 1 || len(s.u.schema.FieldIndices(c.field.Name)) > 1 {
+		if len(l.schema.FieldIndices(c.Field.Name)) > 1 || len(s.u.schema.FieldIndices(c.Field.Name)) > 1 {
 			return false
 		}
 	}
@@ -294,7 +294,7 @@ func (s *source) canFilter(i int) bool {
 
 // sameMeaning reports whether conditions mean the same for two types.
 func sameMeaning(a, b arrow.DataType) bool {
-	return arrow.TypeEqual(a, b) || kindOf(kinds.Decoded(a)) == isText && kindOf(kinds.Decoded(b)) == isText
+	return arrow.TypeEqual(a, b) || kinds.IsText(kinds.Decoded(a)) && kinds.IsText(kinds.Decoded(b))
 }
 
 // columnsOf are the paths that select the wanted columns of a part, and the type that each is cast to. nil stands for a
@@ -304,7 +304,7 @@ func (s *source) columnsOf(i int) (paths []string, fields []arrow.Field, present
 	nested := true
 	for _, w := range s.wanted {
 		c := s.u.columns[w.at]
-		nested = nested && (len(w.paths) == 0 || c.in[i] >= 0 && arrow.TypeEqual(l.schema.Field(c.in[i]).Type, c.field.Type))
+		nested = nested && (len(w.paths) == 0 || c.In[i] >= 0 && arrow.TypeEqual(l.schema.Field(c.In[i]).Type, c.Field.Type))
 	}
 	paths = []string{}
 	for _, w := range s.wanted {
@@ -316,11 +316,11 @@ func (s *source) columnsOf(i int) (paths []string, fields []arrow.Field, present
 			}
 		}
 		fields = append(fields, f)
-		present = append(present, c.in[i] >= 0)
-		if c.in[i] < 0 {
+		present = append(present, c.In[i] >= 0)
+		if c.In[i] < 0 {
 			continue
 		}
-		name := schema.Escape(l.names[c.in[i]])
+		name := schema.Escape(l.names[c.In[i]])
 		if !nested || len(w.paths) == 0 {
 			paths = append(paths, name)
 			continue

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/amudai/amudai-go/internal/text/cast"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"golang.org/x/sync/errgroup"
 
@@ -34,7 +36,7 @@ type Part struct {
 type Union struct {
 	parts           []Part
 	looks           []look // of several parts
-	columns         []column
+	columns         []cast.Column
 	schema          *arrow.Schema
 	casts           []arrow.Field
 	notice, warning func(string) // of messages about parts that are still to come; may be nil
@@ -87,7 +89,7 @@ func New(ctx context.Context, parts []Part, o provider.ReadOptions) (*Union, err
 			return nil, fmt.Errorf("column %q of the schema is in none of the %d inputs", f.Name, len(parts))
 		}
 	}
-	if u.columns, err = unite(lists); err == nil {
+	if u.columns, err = cast.Unite(lists, false); err == nil {
 		err = u.settleEmpty()
 	}
 	if err != nil {
@@ -95,8 +97,8 @@ func New(ctx context.Context, parts []Part, o provider.ReadOptions) (*Union, err
 	}
 	fields := make([]arrow.Field, len(u.columns))
 	for i, c := range u.columns {
-		fields[i] = c.field
-		if c.mixed && warning != nil && isNamed(o.Columns, c.field.Name) {
+		fields[i] = c.Field
+		if c.Mixed && warning != nil && isNamed(o.Columns, c.Field.Name) {
 			warning(u.mixture(c))
 		}
 	}
@@ -115,8 +117,8 @@ func (u *Union) settleEmpty() error {
 		lists = append(lists, l.schema.Fields())
 	}
 	for i := range u.columns {
-		if u.columns[i].field.Type.ID() == arrow.NULL {
-			if err := u.columns[i].settle(lists); err != nil {
+		if u.columns[i].Field.Type.ID() == arrow.NULL {
+			if err := u.columns[i].Settle(lists, false); err != nil {
 				return err
 			}
 		}
@@ -232,15 +234,15 @@ func (u *Union) readAsText(i int) {
 	}
 	fields := l.schema.Fields()
 	for _, c := range u.columns {
-		at := c.in[i]
+		at := c.In[i]
 		isEmpty := at >= 0 && at < len(l.empty) && l.empty[at]
-		if at < 0 || !c.mixed && !isEmpty || len(l.schema.FieldIndices(c.field.Name)) > 1 || hasCast(l.casts, c.field.Name) {
+		if at < 0 || !c.Mixed && !isEmpty || len(l.schema.FieldIndices(c.Field.Name)) > 1 || hasCast(l.casts, c.Field.Name) {
 			continue
 		}
 		if isEmpty {
-			fields[at].Type = c.field.Type
+			fields[at].Type = c.Field.Type
 		} else {
-			fields[at].Type = textLeaves(fields[at].Type, c.field.Type)
+			fields[at].Type = textLeaves(fields[at].Type, c.Field.Type)
 		}
 		l.casts = append(slices.Clip(l.casts), fields[at])
 	}
@@ -254,7 +256,7 @@ func hasCast(casts []arrow.Field, name string) bool {
 
 // textLeaves is a type with strings wherever the united type has strings.
 func textLeaves(t, united arrow.DataType) arrow.DataType {
-	if united.ID() == arrow.STRING && kindOf(t) != isText {
+	if united.ID() == arrow.STRING && !kinds.IsText(t) {
 		return united
 	}
 	shape, fields, to := kinds.Of(t), kinds.Fields(t), kinds.Fields(united)
@@ -271,9 +273,9 @@ func textLeaves(t, united arrow.DataType) arrow.DataType {
 }
 
 // mixture is the notice about a column whose values are read as text.
-func (u *Union) mixture(c column) string {
+func (u *Union) mixture(c cast.Column) string {
 	var types []string
-	for part, i := range c.in {
+	for part, i := range c.In {
 		if i < 0 {
 			continue
 		}
@@ -286,18 +288,18 @@ func (u *Union) mixture(c column) string {
 			types = append(types, name+" in "+u.parts[part].Name)
 		}
 	}
-	return fmt.Sprintf("column %q is read as text: it is %s; --schema '%s:TYPE' sets a type", c.field.Name, strings.Join(types, ", "), text.Name(c.field.Name))
+	return fmt.Sprintf("column %q is read as text: it is %s; --schema '%s:TYPE' sets a type", c.Field.Name, strings.Join(types, ", "), text.Name(c.Field.Name))
 }
 
 // explain adds the inputs to an error about the types of a column.
 func (u *Union) explain(err error) error {
-	var e *typeError
+	var e *cast.TypeError
 	if !errors.As(err, &e) {
 		return err
 	}
 	first, firstType := -1, arrow.DataType(nil)
 	for part, l := range u.looks {
-		at := l.schema.FieldIndices(e.column)
+		at := l.schema.FieldIndices(e.Column)
 		if len(at) == 0 {
 			continue
 		}
@@ -306,8 +308,8 @@ func (u *Union) explain(err error) error {
 			first, firstType = part, t
 		} else if !arrow.TypeEqual(t, firstType) {
 			return advice.WithHint(
-				fmt.Errorf("column %q is %s in %s, but %s in %s", e.column, text.Type(firstType), u.parts[first].Name, text.Type(t), u.parts[part].Name),
-				"--schema '%s:TYPE' gives it one type", text.Name(e.column))
+				fmt.Errorf("column %q is %s in %s, but %s in %s", e.Column, text.Type(firstType), u.parts[first].Name, text.Type(t), u.parts[part].Name),
+				"--schema '%s:TYPE' gives it one type", text.Name(e.Column))
 		}
 	}
 	return err

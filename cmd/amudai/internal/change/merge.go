@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,8 +22,11 @@ func (a group) merge() *cobra.Command {
 		Use:   "merge SHARD... -o OUT",
 		Short: "Make one shard of several, without a copy of their data",
 		Long: `merge makes a shard whose stripes are those of others, folders and patterns of them, in their order. They stay in the files where they are; only
-metadata is read and written. Columns are matched by name, and are null where a shard lacks them. A column that has another type in one of the shards is an
-error: amudai column cast changes it there. Deleted rows stay deleted.
+metadata is read and written. Columns are matched by name, and are null where a shard lacks them. Deleted rows stay deleted.
+
+A column of several types gets the smallest one that holds the values of all: int64 for int32 and int64, float64 for float32 and int32. It is written anew where that type is
+stored in another way, which --dry-run tells, and loses its indexes there. Types without such a one, as int64 and float64 or numbers and text, are an error: amudai column cast
+changes them.
 
 The files must stay where they are. They must lie in the folder of the new shard or below: by default, readers refuse references to other places.
 amudai convert makes a shard with a copy of the values, and amudai compact writes small stripes of the merged one anew.`,
@@ -49,21 +53,31 @@ func (a group) runMerge(ctx context.Context, locations []string, output string, 
 	if err != nil {
 		return err
 	}
-	o.Overwrite = a.Force
+	p := terminal.StartRows(a.Bars(), 0, false)
+	o.Overwrite, o.Progress = a.Force, p.Set
 	r, err := shard.Merge(ctx, output, all, o)
-	if err != nil {
+	if err = errors.Join(err, p.End()); err != nil {
 		return err
 	}
 	if len(r.Dropped) > 0 {
-		a.Noticef("%s has no index of all of its rows: %s stays with its shard only; amudai index add makes one", output, strings.Join(r.Dropped, ", "))
+		a.Noticef("%s has no index of all of its rows: %s stays with its shard only, or goes with a column that is written anew; amudai index add makes one", output, strings.Join(r.Dropped, ", "))
 	}
 	did := terminal.Plural(len(all), "shard") + " → " + output + ": " + terminal.Plural(r.Stripes, "stripe") + ", " + terminal.Plural(int(r.Rows), "row")
-	if o.DryRun {
+	if len(r.Widened) > 0 {
+		did += "; " + strings.Join(r.Widened, ", ") + " of several types"
+	}
+	switch {
+	case o.DryRun && r.Read > 0:
+		did += ": " + terminal.Size(r.Read) + " of data would be written anew"
+	case o.DryRun:
 		did += "; no data would be copied"
-	} else {
+	case r.Read > 0:
+		did += ": " + terminal.Size(r.Read) + " of data written anew, " + terminal.Size(r.Written) + " in all"
+	default:
 		did += ", " + terminal.Size(r.Written) + " of metadata"
 	}
 	return a.report(o.DryRun, map[string]any{
 		"location": output, "shards": len(all), "stripes": r.Stripes, "rows": r.Rows, "written_bytes": r.Written, "dropped_indexes": list(r.Dropped),
+		"widened": list(r.Widened), "read_bytes": r.Read,
 	}, did)
 }

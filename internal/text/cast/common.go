@@ -1,4 +1,4 @@
-package tables
+package cast
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ const (
 	isText
 	isBytes
 	isStruct
-	isList
+	isRepeated
 	isMap
 	isOther
 )
@@ -40,9 +40,11 @@ func (e errNoType) Error() string {
 	return fmt.Sprintf("no type holds the values of %s and %s", text.Type(e.a), text.Type(e.b))
 }
 
-// common returns the smallest type that holds the values of all types, in any order of these. It is utf8 for types that
-// have nothing but a text in common, such as numbers and strings: mixed is then set.
-func common(types []arrow.DataType) (t arrow.DataType, mixed bool, err error) {
+// Common returns the smallest type that holds the values of all types, in any order of these, apart from the names of the items of lists. It is utf8 for types that
+// have nothing but a text in common, such as numbers and strings: mixed is then set. With exact, it is never such a text, and types of floats hold all numbers of the
+// other types, such as float64 those of int32; without, a number that is none of their values is an error when it is converted. So is one of times
+// that a finer unit cannot hold, in any case.
+func Common(types []arrow.DataType, exact bool) (t arrow.DataType, mixed bool, err error) {
 	types = distinct(types)
 	if len(types) == 1 {
 		return types[0], false, nil
@@ -60,7 +62,9 @@ func common(types []arrow.DataType) (t arrow.DataType, mixed bool, err error) {
 	}
 	switch {
 	case all&^(isSigned|isUnsigned|isFloat) == 0 && all&isFloat != 0:
-		return floatFor(plain, all), false, nil
+		if t := floatFor(plain, all, exact); t != nil {
+			return t, false, nil
+		}
 	case all&^(isSigned|isUnsigned) == 0:
 		return integerFor(plain), false, nil
 	case all&^(isSigned|isUnsigned|isDecimal) == 0:
@@ -87,11 +91,13 @@ func common(types []arrow.DataType) (t arrow.DataType, mixed bool, err error) {
 	case all&^(isText|isBytes) == 0:
 		return textFor(plain, arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary), false, nil
 	case all == isStruct:
-		return structFor(plain)
-	case all == isList:
-		return listFor(plain)
+		return structFor(plain, exact)
+	case all == isRepeated:
+		return listFor(plain, exact)
+	case all == isMap && exact:
+		return mapFor(plain)
 	}
-	if all&isBytes != 0 || all&isMap != 0 {
+	if exact || all&isBytes != 0 || all&isMap != 0 {
 		return nil, false, errNoType{types[0], types[1]}
 	}
 	return arrow.BinaryTypes.String, true, nil
@@ -126,7 +132,8 @@ var classOf = map[arrow.Type]classes{
 	arrow.INTERVAL_MONTHS: isInterval, arrow.INTERVAL_DAY_TIME: isInterval, arrow.INTERVAL_MONTH_DAY_NANO: isInterval,
 	arrow.STRING: isText, arrow.LARGE_STRING: isText, arrow.STRING_VIEW: isText,
 	arrow.BINARY: isBytes, arrow.LARGE_BINARY: isBytes, arrow.BINARY_VIEW: isBytes, arrow.FIXED_SIZE_BINARY: isBytes,
-	arrow.STRUCT: isStruct, arrow.LIST: isList, arrow.LARGE_LIST: isList, arrow.MAP: isMap,
+	arrow.STRUCT: isStruct, arrow.LIST: isRepeated, arrow.LARGE_LIST: isRepeated, arrow.LIST_VIEW: isRepeated, arrow.LARGE_LIST_VIEW: isRepeated,
+	arrow.FIXED_SIZE_LIST: isRepeated, arrow.MAP: isMap,
 }
 
 func kindOf(t arrow.DataType) classes {
@@ -136,17 +143,29 @@ func kindOf(t arrow.DataType) classes {
 	return cmp.Or(classOf[t.ID()], isOther)
 }
 
-// floatFor is float64, or a smaller type for floats alone.
-func floatFor(types []arrow.DataType, all classes) arrow.DataType {
-	if all == isFloat {
-		for _, t := range types {
-			if t.ID() == arrow.FLOAT64 {
-				return t
-			}
+// floatFor is float64, or a smaller type for floats alone, and with exact for integers that it holds. It is nil if exact cannot be.
+func floatFor(types []arrow.DataType, all classes, exact bool) arrow.DataType {
+	bits := 0 // of integers
+	widest := arrow.FLOAT16
+	for _, t := range types {
+		switch {
+		case kindOf(t) == isFloat:
+			widest = max(widest, t.ID())
+		case kindOf(t) == isSigned:
+			bits = max(bits, t.(arrow.FixedWidthDataType).BitWidth()-1)
+		default:
+			bits = max(bits, t.(arrow.FixedWidthDataType).BitWidth())
 		}
+	}
+	switch {
+	case exact && bits > 53:
+		return nil
+	case all != isFloat && (!exact || bits > 24), widest == arrow.FLOAT64:
+		return arrow.PrimitiveTypes.Float64
+	case all == isFloat || bits > 11 || widest == arrow.FLOAT32:
 		return arrow.PrimitiveTypes.Float32
 	}
-	return arrow.PrimitiveTypes.Float64
+	return arrow.FixedWidthTypes.Float16
 }
 
 // integerFor is the smallest integer type, or a decimal for uint64 with a signed type.
@@ -232,44 +251,70 @@ func textFor(types []arrow.DataType, short, long arrow.DataType) arrow.DataType 
 	return short
 }
 
-func structFor(types []arrow.DataType) (arrow.DataType, bool, error) {
+func structFor(types []arrow.DataType, exact bool) (arrow.DataType, bool, error) {
 	var lists [][]arrow.Field
 	for _, t := range types {
 		lists = append(lists, t.(*arrow.StructType).Fields())
 	}
-	columns, err := unite(lists)
+	columns, err := Unite(lists, exact)
 	if err != nil {
 		return nil, false, err
 	}
 	fields, mixed := make([]arrow.Field, len(columns)), false
 	for i, c := range columns {
-		fields[i] = c.field
+		fields[i] = c.Field
 		fields[i].Nullable = true
-		mixed = mixed || c.mixed
+		mixed = mixed || c.Mixed
 	}
 	return arrow.StructOf(fields...), mixed, nil
 }
 
-func listFor(types []arrow.DataType) (arrow.DataType, bool, error) {
+func listFor(types []arrow.DataType, exact bool) (arrow.DataType, bool, error) {
 	var elems []arrow.DataType
-	large := false
-	for _, t := range types {
+	large, size := false, int32(-1)
+	for i, t := range types {
 		elems = append(elems, t.(arrow.ListLikeType).Elem())
-		large = large || t.ID() == arrow.LARGE_LIST
+		large = large || t.ID() == arrow.LARGE_LIST || t.ID() == arrow.LARGE_LIST_VIEW
+		switch t, ok := t.(*arrow.FixedSizeListType); {
+		case ok && (i == 0 || size == t.Len()):
+			size = t.Len()
+		default:
+			size = -1
+		}
 	}
-	elem, mixed, err := common(elems)
+	elem, mixed, err := Common(elems, exact)
 	if err != nil {
 		return nil, false, err
 	}
-	field := types[0].(arrow.ListLikeType).ElemField()
-	field = arrow.Field{Name: field.Name, Type: elem, Nullable: true}
-	if large {
+	field := arrow.Field{Name: types[0].(arrow.ListLikeType).ElemField().Name, Type: elem, Nullable: true}
+	switch {
+	case size >= 0:
+		return arrow.FixedSizeListOfField(size, field), mixed, nil
+	case large:
 		return arrow.LargeListOfField(field), mixed, nil
 	}
 	return arrow.ListOfField(field), mixed, nil
 }
 
-// Common returns the type in which a union holds the values of two types. mixed means that they have only their text in common.
-func Common(a, b arrow.DataType) (t arrow.DataType, mixed bool, err error) {
-	return common([]arrow.DataType{a, b})
+// mapFor is the type of maps whose keys and values are of common types. Keys of texts are sorted as they were; the order of others may change with their type.
+func mapFor(types []arrow.DataType) (arrow.DataType, bool, error) {
+	first := types[0].(*arrow.MapType)
+	key, item := first.KeyField(), first.ItemField()
+	var keys, items []arrow.DataType
+	sorted := true
+	for _, t := range types {
+		m := t.(*arrow.MapType)
+		keys, items = append(keys, m.KeyType()), append(items, m.ItemType())
+		sorted = sorted && m.KeysSorted
+	}
+	var err, err2 error
+	key.Type, _, err = Common(keys, true)
+	item.Type, _, err2 = Common(items, true)
+	if err = cmp.Or(err, err2); err != nil {
+		return nil, false, err
+	}
+	item.Nullable = true
+	to := arrow.MapOfFields(key, item)
+	to.KeysSorted = sorted
+	return to, false, nil
 }
