@@ -113,7 +113,7 @@ type Collected = relocation.Collected
 
 // Collect finds the files of shards in a folder, and in the folders in it, that no root there refers to, and removes them if the options say so. Such are left
 // by changed, replaced and removed shards, and by writers that failed. Only files that writers have named are removed: those whose names are 16
-// hexadecimal digits and .amudai.stripe, .amudai.data or .amudai.index.
+// hexadecimal digits and .amudai.stripe, .amudai.data or .amudai.index; and temporary files of writers that were killed.
 //
 // Content tells what is a root, and of each root all metadata is read. If one cannot be read, or a writer is at work in the folder ([storage.UnfinishedLister]),
 // that is an error, and nothing is removed. If roots change while they are read, the error wraps [storage.ErrChanged].

@@ -233,56 +233,6 @@ func TestRelocateRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "Directory")
 }
 
-// Whatever step fails, or all from one on, there is the old shard or the new one, whole; and the same call succeeds afterwards.
-func TestRelocateFaults(t *testing.T) {
-	t.Parallel() // it waits for disks
-	two := TwoLevel
-	for _, kind := range []string{"single, changed", "two-level"} {
-		before := t.TempDir()
-		livingShards[kind](t, before)
-		want, _ := rowsWhere(t, filepath.Join(before, "x.shard"), termQuestions[0], OpenOptions{}, 0)
-		for _, o := range []RelocateOptions{{}, {Move: true}, {Move: true, Layout: &two}} {
-			for _, op := range faultstore.Ops {
-				for k := 1; ; k += sweep.Step(61) {
-					dir := t.TempDir()
-					from, to := filepath.Join(dir, "old", "x.shard"), filepath.Join(dir, "new", "x.shard")
-					require.NoError(t, os.CopyFS(filepath.Dir(from), os.DirFS(before)))
-					require.NoError(t, os.Mkdir(filepath.Dir(to), 0o777))
-					faults := faultstore.New()
-					faults.FailAt(op, k)
-					store := faults.Local()
-					o.Open.Store, o.To, o.Parallelism = store, store, 1
-					_, err := Relocate(t.Context(), from, to, o)
-					reached := faults.Count(op) >= k
-					if !reached {
-						require.NoError(t, err)
-						break
-					}
-					_, missing := os.Stat(to)
-					if missing == nil {
-						requireAnswers(t, to, want)
-					}
-					_, moved := os.Stat(from)
-					if moved == nil && missing != nil || !o.Move {
-						requireAnswers(t, from, want)
-					}
-					require.True(t, missing == nil || moved == nil, "%s: %s %d: neither is there", kind, op, k)
-					if op != faultstore.Remove {
-						require.Empty(t, hidden(t, filepath.Dir(to)))
-					}
-					if moved == nil { // the old root is the last to go, after which gc is left
-						o.Overwrite = o.Layout != nil
-						_, err = Relocate(t.Context(), from, to, o)
-						require.NoError(t, err, "%s: %s %d", kind, op, k)
-						o.Overwrite = false
-						requireAnswers(t, to, want)
-					}
-				}
-			}
-		}
-	}
-}
-
 // A shard that refers to Parquet files takes those beside it along, and leaves them where they are.
 func TestRelocateImported(t *testing.T) {
 	old, dir := t.TempDir(), t.TempDir()
@@ -415,52 +365,6 @@ func TestMoveWithLostAnswers(t *testing.T) {
 				break
 			}
 		}
-	}
-}
-
-// TestRelocateKill kills a process at some step of a move. The old shard or the new one is whole, the same move succeeds afterwards, and what is left in the
-// folders is removed, once no writer seems to be at work.
-func TestRelocateKill(t *testing.T) {
-	paths := func(dir string) (from, to string) {
-		return filepath.Join(dir, "old", "x.shard"), filepath.Join(dir, "new", "x.shard")
-	}
-	if dir := os.Getenv("AMUDAI_TEST_KILL"); dir != "" {
-		from, to := paths(dir)
-		dieAt(t, dir, func(store storage.Store) error {
-			_, err := Relocate(t.Context(), from, to, RelocateOptions{Open: OpenOptions{Store: store}, To: store, Move: true, Parallelism: 1})
-			return err
-		})
-		return
-	}
-	t.Parallel() // it waits for disks
-	before := t.TempDir()
-	livingShards["two-level"](t, before)
-	want, _ := rowsWhere(t, filepath.Join(before, "x.shard"), termQuestions[0], OpenOptions{}, 0)
-	for k := 1; ; k += sweep.Step(11) {
-		dir := t.TempDir()
-		from, to := paths(dir)
-		require.NoError(t, os.CopyFS(filepath.Dir(from), os.DirFS(before)))
-		require.NoError(t, os.Mkdir(filepath.Dir(to), 0o777))
-		killed := killedAt(t, dir, k)
-		if _, err := os.Stat(from); err == nil {
-			requireAnswers(t, from, want)
-			_, err := Relocate(t.Context(), from, to, RelocateOptions{Move: true})
-			require.NoError(t, err)
-		}
-		requireAnswers(t, to, want)
-		for _, folder := range []string{filepath.Dir(from), filepath.Dir(to)} {
-			for _, name := range hidden(t, folder) {
-				past := time.Now().Add(-time.Hour)
-				require.NoError(t, os.Chtimes(name, past, past))
-			}
-			_, err := Collect(t.Context(), folder, CollectOptions{OlderThan: time.Nanosecond, Remove: true})
-			require.NoError(t, err)
-		}
-		requireAnswers(t, to, want)
-		if !killed {
-			break
-		}
-		require.NoFileExists(t, filepath.Join(dir, "done"))
 	}
 }
 

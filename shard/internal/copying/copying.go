@@ -181,9 +181,16 @@ func (c *Copier) sum(ctx context.Context, location string, size int64) (uint64, 
 var named = regexp.MustCompile(`^[0-9a-f]{16}\.amudai\.(stripe|data|index)$`)
 
 // IsNamed reports whether a writer has named an artifact by itself.
-func IsNamed(location string) bool {
-	return named.MatchString(location[strings.LastIndexAny(location, `/\`)+1:])
-}
+func IsNamed(location string) bool { return named.MatchString(lastOf(location)) }
+
+// temporary matches the names of local files that a writer has begun.
+var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{16}\.tmp$`)
+
+// IsTemporary reports whether a location is that of a local file which a writer has begun, and has left if it was killed.
+func IsTemporary(location string) bool { return temporary.MatchString(lastOf(location)) }
+
+// lastOf is the last part of a location.
+func lastOf(location string) string { return location[strings.LastIndexAny(location, `/\`)+1:] }
 
 // StoreOf is a store, by default the registered one of a location.
 func StoreOf(given storage.Store, location string) (storage.Store, error) {

@@ -74,6 +74,7 @@ func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected,
 			c.Unreferenced = append(c.Unreferenced, info)
 		}
 	}
+	c.Unreferenced = append(c.Unreferenced, found.temporary...) // of writers that were killed
 	if !o.Remove || len(c.Unreferenced) == 0 {
 		return c, nil
 	}
@@ -88,7 +89,7 @@ func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected,
 		return c, err
 	}
 	still := map[storage.Info]bool{}
-	for _, info := range again.named {
+	for _, info := range append(again.named, again.temporary...) {
 		still[untimed(info)] = true
 	}
 	c.Unreferenced = slices.DeleteFunc(c.Unreferenced, func(info storage.Info) bool { return !still[untimed(info)] }) // written again meanwhile
@@ -122,6 +123,7 @@ type surveyed struct {
 	named      []storage.Info // artifacts of writers in the first folder
 	roots      []storage.Info // what may be a root
 	unfinished []storage.Info
+	temporary  []storage.Info // of these, what writers have begun in the first folder
 }
 
 // survey lists the folders of a collection.
@@ -147,10 +149,13 @@ func survey(ctx context.Context, folder string, o CollectOptions) (s surveyed, e
 					return s, err
 				}
 				s.unfinished = append(s.unfinished, info)
+				if i == 0 && copying.IsTemporary(info.Location) {
+					s.temporary = append(s.temporary, info)
+				}
 			}
 		}
 	}
-	for _, all := range [][]storage.Info{s.named, s.roots} {
+	for _, all := range [][]storage.Info{s.named, s.roots, s.temporary} {
 		slices.SortFunc(all, func(a, b storage.Info) int { return cmp.Compare(a.Location, b.Location) })
 	}
 	return s, nil

@@ -31,7 +31,8 @@ func (a group) gc() *cobra.Command {
 		Use:   "gc DIR",
 		Short: "Remove files of shards that no root refers to",
 		Long: `gc finds the files in a folder, and in the folders in it, that writers of shards have made and no root there refers to:
-those of shards that were changed, replaced or removed, and of writers that failed. It only lists them, unless --yes is given.
+those of shards that were changed, replaced or removed, and of writers that failed or were killed. It only lists them, unless
+--yes is given.
 
 All roots are read completely. If one cannot be read, or a writer is at work, nothing is removed. Files that are younger than
 --older-than stay, because a writer publishes its root last: it must be longer than any writer takes. Name with --roots all other

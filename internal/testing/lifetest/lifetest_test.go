@@ -1,0 +1,351 @@
+package lifetest_test
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/lifetest"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
+)
+
+var layouts = []shard.Layout{shard.SingleFile, shard.TwoLevel}
+
+// layoutOf are the layouts to test the i-th operation with: one of them, all in a sweep.
+func layoutOf(i int) []shard.Layout {
+	if sweep.All() {
+		return layouts
+	}
+	return layouts[i%2 : i%2+1]
+}
+
+// Each operation does what the model says, on local files and in memory.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	for _, layout := range layouts {
+		before := lifetest.New(t, layout)
+		for i, o := range append([]lifetest.Operation{{Name: "none"}}, lifetest.Operations...) {
+			p := before.CopyLocal(t, storage.Local{})
+			if (i+int(layout))%2 == 0 {
+				p = before.CopyTo(t, storage.NewMemory(), "mem://x")
+			}
+			if o.Do != nil {
+				require.NoError(t, o.Do(t.Context(), p), o.Name)
+			}
+			p.Check(t, lifetest.Initial(), o, true)
+		}
+	}
+}
+
+// places are a place of each layout.
+func places(t *testing.T) map[shard.Layout]lifetest.Place {
+	all := map[shard.Layout]lifetest.Place{}
+	for _, layout := range layouts {
+		all[layout] = lifetest.New(t, layout)
+	}
+	return all
+}
+
+// hidden are the temporary files in a folder, and in the folders in it.
+func hidden(t *testing.T, dir string) (names []string) {
+	for _, pattern := range []string{".*", "*/.*"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		require.NoError(t, err)
+		names = append(names, found...)
+	}
+	return names
+}
+
+// eachFault calls try for about some of all faults in all steps.
+func eachFault(name string, count func(faultstore.Op) int, some int, try func(f *faultstore.Faults, op faultstore.Op, k int, name string)) {
+	errs, cases := append([]error{faultstore.Err}, faultstore.Errors...), 0
+	for _, op := range faultstore.Ops {
+		cases += count(op) * (len(errs) + 1)
+	}
+	for _, op := range faultstore.Ops {
+		for k := 1; k <= count(op); k++ {
+			for _, err := range errs {
+				for _, all := range []bool{false, true} {
+					if all && err != syscall.ENOSPC {
+						continue // as on a full disk
+					}
+					name := fmt.Sprintf("%s: %v of %v %d of %d, all behind: %v", name, err, op, k, count(op), all)
+					if !faultstore.Chosen(name, cases, some) {
+						continue
+					}
+					f := faultstore.New()
+					f.With(err)
+					if f.FailAt(op, k); all {
+						f.FailFrom(op, k)
+					}
+					try(f, op, k, name)
+				}
+			}
+		}
+	}
+}
+
+// Whatever step of an operation fails, with whatever error, or all behind it, there is the old shard or the new one, no temporary file is left, and the operation
+// succeeds afterwards.
+func TestFaults(t *testing.T) {
+	t.Parallel() // it waits for disks
+	places := places(t)
+	for i, o := range lifetest.Operations {
+		for _, layout := range layoutOf(i) {
+			before := places[layout]
+			none := faultstore.New()
+			require.NoError(t, o.Do(t.Context(), before.CopyLocal(t, none.Local())))
+			eachFault(fmt.Sprint(o.Name, ", layout ", layout), none.Count, 4, func(f *faultstore.Faults, op faultstore.Op, k int, name string) {
+				p := before.CopyLocal(t, f.Local())
+				err := o.Do(t.Context(), p)
+				p.Store = storage.Local{}
+				p.Check(t, lifetest.Initial(), o, err == nil)
+				if op != faultstore.Remove {
+					require.Empty(t, hidden(t, p.Dir), name)
+				}
+				again(t, before, p, o)
+			})
+		}
+	}
+}
+
+// again repeats an operation, unless it has changed the shard, and collects what is left.
+func again(t *testing.T, before, p lifetest.Place, o lifetest.Operation) {
+	old, err := os.ReadFile(before.Location())
+	require.NoError(t, err)
+	if now, err := os.ReadFile(p.Location()); err == nil && string(now) == string(old) {
+		require.NoError(t, o.Do(t.Context(), p), o.Name)
+	}
+	p.Check(t, lifetest.Initial(), o, true)
+	_, err = p.Collect(t.Context())
+	require.NoError(t, err)
+	c, err := p.Collect(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, c.Unreferenced)
+	require.Empty(t, hidden(t, p.Dir))
+	p.Check(t, lifetest.Initial(), o, true)
+}
+
+// changing are the kinds of steps that change files.
+func changing(op faultstore.Op) bool {
+	return op == faultstore.Create || op == faultstore.Write || op == faultstore.Sync || op == faultstore.Rename || op == faultstore.Remove
+}
+
+// TestKills kills a process before each step that changes files. The shard is the old one or the new one, the operation succeeds afterwards, and what is left is
+// collected.
+func TestKills(t *testing.T) {
+	if dir := os.Getenv("AMUDAI_TEST_KILL"); dir != "" {
+		at, err := strconv.Atoi(os.Getenv("AMUDAI_TEST_KILL_AT"))
+		require.NoError(t, err)
+		f, n := faultstore.New(), 0
+		f.Before(func(op faultstore.Op, _ int) {
+			if changing(op) {
+				n++
+			}
+			if n == at {
+				p, err := os.FindProcess(os.Getpid())
+				require.NoError(t, err)
+				require.NoError(t, p.Kill())
+				select {}
+			}
+		})
+		o := lifetest.Named(os.Getenv("AMUDAI_TEST_KILL_IN"))
+		require.NoError(t, o.Do(t.Context(), lifetest.Place{Store: f.Local(), Dir: dir, TempDir: filepath.Join(dir, "..")}))
+		return
+	}
+	t.Parallel() // it waits for disks
+	places := places(t)
+	for i, o := range lifetest.Operations {
+		for _, layout := range layoutOf(i + 1) {
+			before := places[layout]
+			f, steps := faultstore.New(), 0
+			require.NoError(t, o.Do(t.Context(), before.CopyLocal(t, f.Local())))
+			for _, op := range faultstore.Ops {
+				if changing(op) {
+					steps += f.Count(op)
+				}
+			}
+			for k := 1; k <= steps; k++ {
+				if !faultstore.Chosen(fmt.Sprint("kill ", o.Name, layout, k), steps, 1) {
+					continue
+				}
+				p := before.CopyLocal(t, storage.Local{})
+				cmd := exec.Command(os.Args[0], "-test.run=^TestKills$")
+				cmd.Env = append(os.Environ(), "AMUDAI_TEST_KILL="+p.Dir, "AMUDAI_TEST_KILL_AT="+strconv.Itoa(k), "AMUDAI_TEST_KILL_IN="+o.Name)
+				out, err := cmd.CombinedOutput()
+				require.Error(t, err, "%s: step %d of %d", o.Name, k, steps)
+				require.NotContains(t, string(out), "FAIL", "%s: step %d of %d", o.Name, k, steps)
+				p.Check(t, lifetest.Initial(), o, false)
+				for _, name := range hidden(t, p.Dir) { // once it is clear that no writer is at work
+					past := time.Now().Add(-48 * time.Hour)
+					require.NoError(t, os.Chtimes(name, past, past))
+				}
+				again(t, before, p, o)
+			}
+		}
+	}
+}
+
+// Readers that have a shard open go on with it, and those that have read all of it do so after what is not needed any more has been collected.
+func TestReaders(t *testing.T) {
+	places := places(t) // and not while other tests read files, of which some stay open
+	want := lifetest.Initial().Shows()
+	for i, o := range lifetest.Operations {
+		for _, layout := range layoutOf(i) {
+			before := places[layout]
+			p := before.CopyLocal(t, storage.Local{})
+			open := func() *shard.Shard {
+				s, err := shard.Open(t.Context(), p.Location(), shard.OpenOptions{Store: p.Store})
+				require.NoError(t, err)
+				return s
+			}
+			half, whole := open(), open()
+			next, stop := iter.Pull2(half.Scan(t.Context(), shard.ScanOptions{BatchRows: 8, Parallelism: 1}))
+			rows := int64(0)
+			take := func() bool {
+				b, err, ok := next()
+				if ok {
+					require.NoError(t, err, o.Name)
+					rows += b.NumRows()
+				}
+				return ok
+			}
+			require.True(t, take())
+			shows, err := lifetest.ShowOpen(t.Context(), whole)
+			require.NoError(t, err)
+			require.Equal(t, want, shows)
+
+			require.NoError(t, o.Do(t.Context(), p))
+			if !o.Moves { // which removes what is not open
+				for take() {
+				}
+				require.EqualValues(t, len(want.Rows), rows, o.Name)
+				shows, err := lifetest.ShowOpen(t.Context(), half)
+				require.NoError(t, err)
+				require.Equal(t, want, shows)
+			}
+			_, err = p.Collect(t.Context())
+			require.NoError(t, err)
+			shows, err = lifetest.ShowOpen(t.Context(), whole)
+			require.NoError(t, err, o.Name)
+			require.Equal(t, want, shows)
+			stop()
+			require.NoError(t, half.Close())
+			require.NoError(t, whole.Close())
+		}
+	}
+}
+
+// together are the operations that several writers may do at once.
+func together() (all []lifetest.Operation) {
+	for _, o := range lifetest.Operations {
+		if !o.Alone {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// requireSerial requires that operations have been done in some order, but for those that were refused.
+func requireSerial(t *testing.T, p lifetest.Place, operations []lifetest.Operation, errs []error, name string) {
+	var done []lifetest.Operation
+	var names []string
+	made := map[string]lifetest.Shown{}
+	for i, o := range operations {
+		if errs[i] != nil {
+			require.True(t, lifetest.Refused(errs[i]), "%s: %s: %v", name, o.Name, errs[i])
+			continue
+		}
+		done, names = append(done, o), append(names, o.Name)
+		if o.Makes != "" {
+			made[o.Name] = p.Made(t, o)
+		}
+	}
+	shows, err := lifetest.Show(t.Context(), p.Store, p.Location())
+	require.NoError(t, err)
+	lifetest.RequireSound(t, p.Store, p.Location())
+	require.True(t, lifetest.Initial().Serial(done, shows, made), "%s: %v were done, which led to %v", name, names, shows)
+}
+
+// Another operation is done completely within each step of one. Each is done or refused, and the shard is what some order of those that were done makes of it.
+func TestTwoWriters(t *testing.T) {
+	t.Parallel() // it waits for disks
+	all := together()
+	places := places(t)
+	for i, a := range all {
+		for _, layout := range layoutOf(i) {
+			before := places[layout]
+			old := filepath.Join(before.Dir, "0123456789abcdef.amudai.stripe")
+			require.NoError(t, os.WriteFile(old, nil, 0o666))
+			f := faultstore.New()
+			steps := 0
+			f.Before(func(op faultstore.Op, n int) { steps = n })
+			require.NoError(t, a.Do(t.Context(), before.CopyLocal(t, f.Local())))
+			for _, b := range all {
+				for k := 1; k <= steps; k++ {
+					name := fmt.Sprintf("%s in step %d of %d of %s, layout %v", b.Name, k, steps, a.Name, layout)
+					if a.Name == b.Name || !faultstore.Chosen(name, steps*len(all), 3) {
+						continue
+					}
+					f := faultstore.New()
+					p := before.CopyLocal(t, f.Local())
+					past := time.Now().Add(-48 * time.Hour)
+					require.NoError(t, os.Chtimes(filepath.Join(p.Dir, filepath.Base(old)), past, past))
+					p.Age = 24 * time.Hour
+					other := p
+					other.Store = storage.Local{}
+					begun, errs := false, make([]error, 2)
+					f.Before(func(op faultstore.Op, n int) {
+						if !begun && n >= k && (op == faultstore.Create || op == faultstore.Read || op == faultstore.Write || op == faultstore.Sync) { // others are done under locks
+							begun = true
+							errs[1] = b.Do(t.Context(), other)
+						}
+					})
+					if errs[0] = a.Do(t.Context(), p); begun {
+						requireSerial(t, other, []lifetest.Operation{a, b}, errs, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Of ten operations at once, each is done or refused, and the shard is what some order of those that were done makes of it.
+func TestTenWriters(t *testing.T) {
+	t.Parallel() // it waits for disks
+	for seed := range uint64(sweep.Count(3, 300)) {
+		for i, layout := range layouts {
+			all := together()
+			rand.New(rand.NewPCG(seed, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			all = all[:10]
+			before := lifetest.New(t, layout)
+			p := before
+			if i == int(seed%2) {
+				p = before.CopyTo(t, storage.NewMemory(), "mem://x")
+			}
+			p.Age = 24 * time.Hour
+			failed := make([]chan error, len(all))
+			for i, o := range all {
+				failed[i] = make(chan error, 1)
+				go func() { failed[i] <- o.Do(t.Context(), p) }()
+			}
+			errs := make([]error, len(all))
+			for i := range errs {
+				errs[i] = <-failed[i]
+			}
+			requireSerial(t, p, all, errs, fmt.Sprint("seed ", seed))
+		}
+	}
+}
