@@ -309,8 +309,9 @@ func TestRandomMarkers(t *testing.T) {
 				want, kinds[kind] = append(want, i), true
 			}
 		}
+		batch := b.NewRecordBatch()
 		location := filepath.Join(t.TempDir(), "x.amudai.shard")
-		require.NoError(rt, os.WriteFile(location, shardtest.WithDeleted(t, b.NewRecordBatch(), "gone", "", shard.WriterOptions{StripeRows: stripe}, nil), 0o666))
+		require.NoError(rt, os.WriteFile(location, shardtest.WithDeleted(t, batch, "gone", "", shard.WriterOptions{StripeRows: stripe}, nil), 0o666))
 		report, err := shard.Verify(t.Context(), location, shard.OpenOptions{}, provider.VerifyOptions{})
 		require.NoError(rt, err)
 		require.Empty(rt, report.Problems)
@@ -344,6 +345,23 @@ func TestRandomMarkers(t *testing.T) {
 			}
 		}
 		require.Equal(rt, kinds, found)
+		whole := filepath.Join(t.TempDir(), "whole.amudai.shard")
+		w, err := shard.Create(t.Context(), whole, b.Schema(), shard.WriterOptions{})
+		require.NoError(rt, err)
+		require.NoError(rt, w.Write(t.Context(), batch))
+		require.NoError(rt, w.Close(t.Context()))
+		before, err := table.Open(t.Context(), whole)
+		require.NoError(rt, err)
+		so := table.ScanOptions{Columns: []string{"id", "kind"}}
+		d, err := table.Diff(t.Context(), before, tb, table.DiffOptions{Numbers: true, Old: so, New: so})
+		require.NoError(rt, err)
+		for r, err := range d.Rows(t.Context()) {
+			require.NoError(rt, err)
+			require.Equal(rt, table.RowRemoved, r.Kind)
+			require.True(rt, gone(r.Position))
+		}
+		require.Equal(rt, table.DiffSummary{Removed: rows - int64(len(want)), Equal: int64(len(want))}, d.Summary())
+		require.NoError(rt, d.Close())
 		if len(want) > 0 {
 			require.Equal(rt, want[len(want)/2:], idsOf(t, tb.Take(t.Context(), table.TakeOptions{Rows: want[len(want)/2:]})))
 		}

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -15,7 +16,9 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/internal/diff"
+	"github.com/amudai/amudai-go/table/internal/recorded"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -26,6 +29,9 @@ type DiffOptions struct {
 	// Key are columns, or expressions such as lower(name), separated by commas, whose values identify a row: rows of equal keys are compared,
 	// in any order of the tables. Without a key, the first rows of both are compared, then the second ones, and so on.
 	Key string
+	// Numbers compares rows with equal numbers in both tables, instead of the first rows, then the second ones: rows that are deleted in one of two versions of a
+	// shard are then removed or added. It has no effect with a key.
+	Numbers bool
 	// Tolerance is the most by which floats differ that are equal. NaN is equal to NaN.
 	Tolerance float64
 	// Memory is the bytes of rows held in memory with a key, up to 1 GiB; the rest goes to temporary files; default DefaultMemory.
@@ -142,6 +148,7 @@ func (o DiffOptions) engine() (eo diff.Options, err error) {
 			return eo, &OptionError{Option: "Key", Err: err}
 		}
 	}
+	eo.Numbers = o.Numbers
 	eo.Order = order.Options{Memory: o.Memory}
 	return eo, option.SetDefault("Memory", &eo.Order.Memory, DefaultMemory)
 }
@@ -162,6 +169,30 @@ func (c *Comparison) Summary() DiffSummary { return c.engine.Summary }
 
 // Differs reports whether columns or rows were found to differ.
 func (c *Comparison) Differs() bool { return c.engine.Columns.Changed() || c.engine.Summary.Rows() > 0 }
+
+// DiffStored is what two tables store.
+//
+//	type DiffStored struct {
+//		Old, New int64 // bytes of all inputs
+//		Fields   []struct{ Old, New *StoredField } // nil if the table lacks it
+//	}
+type DiffStored = recorded.Pairs
+
+// Stored compares what the tables store: fields of the old one, then those that are only in the new one. It fails if an input of a table does not tell.
+// Such differences are none of the tables.
+func (c *Comparison) Stored(ctx context.Context) (*DiffStored, error) {
+	var both [2]*Stored
+	for i := range c.sides {
+		var err error
+		if both[i], err = c.sides[i].table.Stored(ctx); err != nil {
+			return nil, err
+		}
+		if both[i] == nil {
+			return nil, fmt.Errorf("%s does not tell the stored size of its columns", storage.Redact(strings.Join(c.sides[i].table.locations, ", ")))
+		}
+	}
+	return recorded.Compare(both[0], both[1]), nil
+}
 
 // Close ends all reading.
 func (c *Comparison) Close() error { return errors.Join(c.sides[0].close(), c.sides[1].close()) }

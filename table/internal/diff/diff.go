@@ -17,6 +17,7 @@ import (
 // Options are the options of [New].
 type Options struct {
 	Key       []*ast.Node // the values that identify a row; nil to compare rows by position
+	Numbers   bool        // pairs rows of equal numbers in both tables
 	Tolerance float64     // the most by which equal floats differ
 	Inferred  bool        // the types of a table are inferred from text: they are no difference where values can be compared
 	Order     order.Options

@@ -94,13 +94,18 @@ type cursor struct {
 	*side
 	batch    arrow.RecordBatch // nil at the end
 	row      int
-	position int64 // of the row in the table
+	position int64               // of the row in the table
+	numbers  []provider.RowRange // of this row and the next ones of the batch; nil if they count from 0
 }
 
 // load reads the next batch.
 func (c *cursor) load(ctx context.Context) (err error) {
 	c.release()
 	c.batch, err = c.next(ctx)
+	if c.numbers = nil; c.batch != nil && c.o.Numbers {
+		c.numbers = provider.RangesOf(c.src)
+		c.place()
+	}
 	return err
 }
 

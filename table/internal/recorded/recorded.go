@@ -1,4 +1,4 @@
-// Package recorded has results of aggregates that files record: numbers of rows and values, and bounds of columns.
+// Package recorded has what files record: results of aggregates, such as numbers of rows and bounds of columns, and the stored sizes and encodings of fields.
 package recorded
 
 import (

@@ -21,6 +21,7 @@ type diffFlags struct {
 	memory      int64
 	tolerance   float64
 	quiet       bool
+	storage     bool
 }
 
 // outputs are the formats of differences.
@@ -37,18 +38,23 @@ func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{group{a}.di
 func (a group) diff() *cobra.Command {
 	var f diffFlags
 	cmd := &cobra.Command{
-		Use:   "diff OLD NEW",
-		Short: "Compare two tables: columns, then rows",
+		Use:   "diff OLD NEW | diff SHARD --at VERSION",
+		Short: "Compare two tables, or versions of a shard: columns, then rows",
 		Long: `diff compares two tables of any formats; each may also be a folder, or a pattern in quotes. It prints the columns that
 were added, removed or changed, then the rows: by position, or with --key by the values that identify a row, in any order
 of the rows. Values of different types are compared in a type that holds both: 1 as int32 is equal to 1 as int64. NaN is
 equal to NaN.
 
+With --at, one shard is compared with an earlier version of it: rows with equal numbers, which deleted rows have, too, until a compaction.
+--storage also compares what files store of each field: bytes, and encodings. --rows :0 leaves the rows out.
+
 The exit code is 0 if the tables are equal, 1 if they differ, 2 after an error.`,
 		Example: `  amudai diff flights.csv flights.amudai.shard
   amudai diff old.parquet new.parquet --key id --columns id,price --tolerance 1e-9
-  amudai diff monday/ tuesday/ --key 'user,day' --format jsonl | jq 'select(.kind == "removed")'`,
-		Args: app.Wants(2, 2, "the old table, and the new one"),
+  amudai diff monday/ tuesday/ --key 'user,day' --format jsonl | jq 'select(.kind == "removed")'
+  amudai diff orders.amudai.shard --at 3
+  amudai diff small.amudai.shard fast.amudai.shard --storage --rows :0`,
+		Args: app.Wants(1, 2, "the old table, and the new one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.diffExit(cmd.Context(), a.runDiff(cmd, args, f))
 		},
@@ -59,6 +65,7 @@ The exit code is 0 if the tables are equal, 1 if they differ, 2 after an error.`
 	flags.StringVar(&f.key, "key", "", "values that identify a row, separated by commas (default: its position)")
 	usage.Choice(cmd, &f.format, "format", "text", "text, or jsonl with all differences for programs", outputs, outputs...)
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "floats that differ by no more are equal")
+	flags.BoolVar(&f.storage, "storage", false, "also compare the stored bytes and the encodings of each field")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing, and end with the first difference")
 	formats.RegisterMemory(cmd, &f.memory, "rows")
 	return cmd
@@ -80,23 +87,31 @@ func (a group) runDiff(cmd *cobra.Command, args []string, f diffFlags) (err erro
 	if _, err := f.Rows.Options(); err != nil {
 		return err
 	}
-	if args[0] == "-" && args[1] == "-" {
+	names := [2]string{storage.Redact(args[0]), storage.Redact(args[len(args)-1])}
+	read := [2]formats.TableFlags{f.TableFlags, f.TableFlags}
+	switch at := cmd.Flags().Lookup("at"); {
+	case len(args) == 1 && !at.Changed:
+		return usage.Errorf("name the new table, too, or an earlier version of a shard by --at", "diff needs two tables")
+	case len(args) == 1:
+		names[0] += " at " + at.Value.String()
+		read[1].Read.Newest()
+	case args[0] == "-" && args[1] == "-":
 		return usage.Errorf("", "only one of the tables can be standard input")
 	}
 	limit := f.Rows.Limit
 	if f.format == "jsonl" && !cmd.Flags().Changed("limit") {
 		limit = -1
 	}
-	f.Rows.Limit = -1 // of the inputs
 	var sides [2]*formats.Union
 	for i := range sides {
-		if sides[i], err = a.Opener.Union(ctx, args[i:i+1], &f.TableFlags); err != nil {
+		read[i].Rows.Limit = -1 // that of the flag is about differences
+		if sides[i], err = a.Opener.Union(ctx, args[i%len(args):][:1], &read[i]); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, sides[i].Close()) }()
 	}
 	c, err := table.Diff(ctx, sides[0].Table, sides[1].Table, table.DiffOptions{
-		Old: sides[0].Scan, New: sides[1].Scan, Key: f.key, Tolerance: f.tolerance, Memory: f.memory,
+		Old: sides[0].Scan, New: sides[1].Scan, Key: f.key, Numbers: len(args) == 1, Tolerance: f.tolerance, Memory: f.memory,
 	})
 	if err != nil {
 		return app.Flagged(err)
@@ -109,9 +124,9 @@ func (a group) runDiff(cmd *cobra.Command, args []string, f diffFlags) (err erro
 	case f.quiet:
 		err = firstDifference(ctx, c)
 	case f.format == "jsonl":
-		err = Print(ctx, c, &JSON{Out: out, Keys: c.Keys(), Limit: limit})
+		err = Print(ctx, c, f.storage, &JSON{Out: out, Keys: c.Keys(), Limit: limit})
 	default:
-		err = Print(ctx, c, &Text{Screen: screen, Old: storage.Redact(args[0]), New: storage.Redact(args[1]), Keys: c.Keys(), Limit: limit})
+		err = Print(ctx, c, f.storage, &Text{Screen: screen, Old: names[0], New: names[1], Keys: c.Keys(), Limit: limit})
 	}
 	if err = errors.Join(err, out.Flush()); err == nil && c.Differs() {
 		err = errDiffer

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -15,6 +16,8 @@ import (
 // JSON prints differences for programs, an object in a line for each:
 //
 //	{"kind":"column","change":"type","column":"n","old":"int32","new":"int64"}
+//	{"kind":"storage","old":{"bytes":5000},"new":{"bytes":4000}}
+//	{"kind":"storage","field":"n","old":{"bytes":90,"encodings":[{"name":"Delta","bytes":90}]},"new":{"bytes":80,"encodings":[{"name":"FFOR","bytes":80}]}}
 //	{"kind":"changed","row":12,"old":{"n":1},"new":{"n":2}}
 //	{"kind":"removed","key":{"id":7},"old":{"id":7,"n":3}}
 //	{"kind":"summary","changed":1,"removed":1,"added":0,"equal":998,"duplicate_keys":0}
@@ -67,6 +70,51 @@ func (j *JSON) Columns(c table.DiffColumns) error {
 	j.member("old", old)
 	j.member("new", new)
 	return j.end()
+}
+
+// storedJSON is what a table stores of a field, or of all.
+type storedJSON struct {
+	Bytes     int64          `json:"bytes"`
+	Encodings []encodingJSON `json:"encodings,omitempty"`
+}
+
+type encodingJSON struct {
+	Name  string `json:"name"`
+	Bytes any    `json:"bytes"`
+}
+
+// Stored implements [Printer]. The first line is about all files, the others are fields that differ.
+func (j *JSON) Stored(s *table.DiffStored) error {
+	j.begin("storage")
+	j.member("old", storedJSON{Bytes: s.Old})
+	j.member("new", storedJSON{Bytes: s.New})
+	if err := j.end(); err != nil {
+		return err
+	}
+	for _, f := range s.Fields {
+		if storedAlike(f.Old, f.New) {
+			continue
+		}
+		j.begin("storage")
+		j.member("field", cmp.Or(f.Old, f.New).Path)
+		j.stored("old", f.Old)
+		j.stored("new", f.New)
+		if err := j.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *JSON) stored(name string, f *table.StoredField) {
+	if f == nil {
+		return
+	}
+	x := storedJSON{Bytes: f.Bytes}
+	for _, e := range f.Encodings {
+		x.Encodings = append(x.Encodings, encodingJSON{e.Name, e.Value})
+	}
+	j.member(name, x)
 }
 
 // Row implements [Printer].

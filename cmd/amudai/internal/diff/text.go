@@ -1,6 +1,9 @@
 package diff
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -86,6 +89,50 @@ func (t *Text) column(c table.DiffColumn) error {
 	}
 	return t.Screen.Printf("%s column %s: %s → %s (%s)\n", t.mark(table.RowChanged), c.Name,
 		t.Screen.Paint(terminal.Red, text.Type(c.Old)), t.Screen.Paint(terminal.Green, text.Type(c.New)), note)
+}
+
+// Stored implements [Printer].
+func (t *Text) Stored(s *table.DiffStored) error {
+	if err := t.head(); err != nil {
+		return err
+	}
+	list := terminal.NewTable().Text("stored").Numbers("old bytes", "new bytes", "change").Text("encodings")
+	row := func(name string, old, new *table.StoredField) {
+		var bytes [2]string
+		var encodings []string
+		change := ""
+		for i, f := range []*table.StoredField{old, new} {
+			if f == nil {
+				continue
+			}
+			bytes[i] = terminal.Count(f.Bytes)
+			names := make([]string, len(f.Encodings))
+			for k, e := range f.Encodings {
+				names[k] = e.Name
+			}
+			if text := strings.Join(names, ", "); text != "" && !slices.Contains(encodings, text) {
+				encodings = append(encodings, text)
+			}
+		}
+		if old != nil && new != nil && old.Bytes > 0 {
+			change = fmt.Sprintf("%+.1f %%", 100*float64(new.Bytes-old.Bytes)/float64(old.Bytes))
+		}
+		list.Row(name, bytes[0], bytes[1], change, strings.Join(encodings, " → "))
+	}
+	alike := 0
+	for _, f := range s.Fields {
+		if storedAlike(f.Old, f.New) {
+			alike++
+			continue
+		}
+		row(cmp.Or(f.Old, f.New).Path, f.Old, f.New)
+	}
+	row("(all)", &table.StoredField{Bytes: s.Old}, &table.StoredField{Bytes: s.New})
+	t.Screen.Table(list, "")
+	if alike > 0 {
+		return t.Screen.Printf("%s\n", t.Screen.Paint(terminal.Dim, terminal.Plural(alike, "field")+" stored alike"))
+	}
+	return nil
 }
 
 // Row implements [Printer].

@@ -81,6 +81,9 @@ func (r *ReadFlags) RegisterShard(cmd *cobra.Command, withColumns bool) {
 	}
 }
 
+// Newest ignores the flag --at.
+func (r *ReadFlags) Newest() { r.at = At{} }
+
 // types are the Arrow types of shards.
 func (r *ReadFlags) types() arrowmap.ReadOptions {
 	o := r.decimals
