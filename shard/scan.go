@@ -52,9 +52,8 @@ type ScanOptions struct {
 	// not read. For the others the columns of the filter are decoded first, and the
 	// remaining columns only for the rows that match. There are no empty batches: a few
 	// matches from each of several batches are returned as one.
-	Filter filter.Expr
-	// Strings is the Arrow layout of strings, by default that of the column's type.
-	Strings StringLayout
+	Filter  filter.Expr
+	Strings StringLayout // the Arrow layout of strings, by default that of the column's type
 	// Coded are the names of top-level columns of the result whose strings have the layout
 	// StringsDictionary, whatever Strings says. It suits columns with a value dictionary, which
 	// Inspect of the format tells.

@@ -17,11 +17,8 @@ import (
 
 // OpenOptions are the options of [Open] and [OpenReaderAt]. The zero value is the default.
 type OpenOptions struct {
-	// Store holds the files of the shard. The default is the registered store of the location.
-	Store storage.Store
-	// Policy allows references to files outside the folder of the root file. The default
-	// allows none.
-	Policy Policy
+	Store  storage.Store // has the files of the shard, by default the registered store of the location
+	Policy Policy        // allows references to files outside the folder of the root file; by default there are none
 	// Directory is the byte range of the directory message in a file that holds several
 	// (docs/format.md §2.8). nil means the directory that the footer names.
 	Directory *ByteRange
@@ -37,14 +34,12 @@ type OpenOptions struct {
 	SuffixBytes int
 	// CacheBytes bounds the cache of parsed metadata and, separately, the cache of open
 	// columns that Take uses, by default 32 MiB each.
-	CacheBytes int64
-	// MaxMessageBytes bounds one metadata message, by default 256 MiB.
-	MaxMessageBytes int64
+	CacheBytes      int64
+	MaxMessageBytes int64 // bounds one metadata message, by default 256 MiB
 	// MaxBlockBytes bounds the decoded size of a block. By default it is 64 MiB, or 256 times
 	// the encoded size for blocks of more than 256 KiB, and at most 1 GiB.
-	MaxBlockBytes int64
-	// MaxDictionaryBytes bounds a value dictionary, by default 1 GiB.
-	MaxDictionaryBytes int64
+	MaxBlockBytes      int64
+	MaxDictionaryBytes int64 // bounds a value dictionary, by default 1 GiB
 	// IndexError is called when an index cannot be read, and a scan goes on without it: by any goroutine, perhaps by
 	// several at once, and again for each stripe. The rows of the scan are right. nil means that such errors are only
 	// notes of table.Table.Explain.

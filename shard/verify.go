@@ -32,8 +32,7 @@ func Verify(ctx context.Context, location string, open OpenOptions, o provider.V
 
 // RecoverOptions are the options of [Recover]. The zero value is the default.
 type RecoverOptions struct {
-	// Open holds the options for opening the damaged shard.
-	Open OpenOptions
+	Open OpenOptions // the options for opening the damaged shard
 	// Store, Layout and Overwrite apply to the new shard, as in [WriterOptions].
 	Store     storage.Store
 	Layout    Layout

@@ -63,11 +63,9 @@ const (
 // WriterOptions are the options of [Create] and [NewWriter]. The zero value is the default.
 type WriterOptions struct {
 	// Store receives the files. The default is the registered store of the location.
-	Store storage.Store
-	// Layout is SingleFile by default.
-	Layout Layout
-	// Overwrite permits the replacement of an existing shard.
-	Overwrite bool
+	Store     storage.Store
+	Layout    Layout // SingleFile by default
+	Overwrite bool   // permits the replacement of an existing shard
 	// CreationTime is recorded in the shard, by default the time of Create. With a fixed
 	// time, the same rows and options give the same bytes.
 	CreationTime time.Time
@@ -96,33 +94,27 @@ type WriterOptions struct {
 	Alternative *Alternative
 	// Times is the stored form of timestamps, dates and durations. The default is ticks of
 	// 100 ns, but integers for nanoseconds, which ticks cannot hold in general.
-	Times TimeEncoding
-	// TimesOf overrides Times for single columns, by their paths.
-	TimesOf map[string]TimeEncoding
-	// StripeRows is the maximum number of rows of a stripe, by default DefaultStripeRows.
-	StripeRows int64
+	Times      TimeEncoding
+	TimesOf    map[string]TimeEncoding // overrides Times for single columns, by their paths
+	StripeRows int64                   // the maximum number of rows of a stripe, by default DefaultStripeRows
 	// StripeBytes ends a stripe with the row that brings its size, without any encoding, to
 	// this number of bytes. The default is DefaultStripeBytes.
 	StripeBytes int64
 	// MemoryBytes bounds the encoded data that is staged in memory, by default
 	// DefaultMemoryBytes. The rest goes to temporary files in TempDir.
 	MemoryBytes int64
-	// TempDir is the folder of temporary files, by default that of the system.
-	TempDir string
+	TempDir     string // the folder of temporary files, by default that of the system
 	// Parallelism is the number of segments of columns that are encoded at the same time, by
 	// default GOMAXPROCS. With more than 1, work continues between calls, and a call may
 	// return the error of an earlier one. The bytes do not depend on Parallelism.
 	Parallelism int
-	// Allocator allocates memory for conversions of arrays, by default Arrow's.
-	Allocator memory.Allocator
-	// Properties are the custom properties of the shard.
-	Properties []Property
+	Allocator   memory.Allocator // allocates memory for conversions of arrays, by default Arrow's
+	Properties  []Property       // the custom properties of the shard
 	// Indexes are built while rows are written, and attached by Close. [AddIndex] does it later.
 	Indexes []IndexDefinition
 	// IndexMemoryBytes bounds the memory for building each index, by default 64 MiB. The rest goes to temporary files.
 	IndexMemoryBytes int64
-	// Program is recorded as the program that wrote the shard, by default this library.
-	Program string
+	Program          string // recorded as the program that wrote the shard, by default this library
 }
 
 // Alternative are the options of second encodings, see [WriterOptions].
