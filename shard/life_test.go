@@ -75,7 +75,7 @@ func (l *life) begin(rows int) string {
 func (l *life) change() bool {
 	ctx, o := l.t.Context(), shard.EditOptions{}
 	k := rapid.Int64Range(2, 7).Draw(l.r, "k")
-	switch rapid.SampledFrom([]string{"delete", "undelete", "compact", "merge", "rename", "drop", "add", "index", "relocate", "gc", "keep", "restore"}).Draw(l.r, "change") {
+	switch rapid.SampledFrom([]string{"delete", "undelete", "compact", "merge", "rename", "drop", "add", "index", "relocate", "parts", "gc", "keep", "restore"}).Draw(l.r, "change") {
 	case "delete":
 		n, err := shard.Delete(ctx, l.location, o, shard.Rows{Where: filter.Between(filter.Col("id"), 10*k, 13*k)})
 		require.NoError(l.r, err)
@@ -129,7 +129,7 @@ func (l *life) change() bool {
 		require.NoError(l.r, shard.AddIndex(ctx, l.location, o, d))
 	case "relocate":
 		dir := filepath.Join(l.dir, fmt.Sprint("moved", l.names))
-		require.NoError(l.r, os.Mkdir(dir, 0o777))
+		require.NoError(l.r, os.MkdirAll(filepath.Join(dir, "cold"), 0o777)) // where it may have columns
 		to := filepath.Join(dir, "x.amudai.shard")
 		ro := shard.RelocateOptions{Move: k%2 == 0}
 		if layout := shard.Layout(k % 2); k > 4 {
@@ -139,6 +139,13 @@ func (l *life) change() bool {
 		require.NoError(l.r, err)
 		l.dir, l.location = dir, to
 		return false
+	case "parts":
+		cold := filepath.Join(l.dir, "cold")
+		require.NoError(l.r, os.MkdirAll(cold, 0o777))
+		to := []string{cold, l.dir}[k%2]
+		all, err := shard.Relocate(ctx, l.location, to, shard.RelocateOptions{Columns: []string{"id"}, Move: k > 4})
+		require.NoError(l.r, err)
+		return slices.ContainsFunc(all, func(f shard.RelocatedFile) bool { return f.Moved > 0 })
 	case "gc":
 		_, err := shard.Collect(ctx, l.dir, shard.CollectOptions{OlderThan: time.Nanosecond, Remove: true})
 		require.NoError(l.r, err)

@@ -1,13 +1,14 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"time"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/relocation"
-	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -15,34 +16,37 @@ import (
 type RelocateOptions struct {
 	// Open holds the options for opening the shard. Directory must be nil: all shards in an artifact are relocated.
 	Open OpenOptions
-	// To is the store of the new shard, by default the registered store of its location.
-	To storage.Store
+	To   storage.Store // the store of the new shard, by default the registered one of its location
 	// Layout is that of the new shard. By default it consists of the same files, copied as they are; one of another layout has no earlier versions.
 	Layout *Layout
-	// Overwrite permits the replacement of an existing shard.
-	Overwrite bool
+	// Columns, by path, and Stripes, by number, are those whose data go to another folder, all others stay. Where means the stripes all of whose rows meet it.
+	Columns   []string
+	Stripes   []int
+	Where     filter.Expr
+	Overwrite bool // permits the replacement of an existing shard
 	// Move removes the old shard, once the new one is complete: its root, and those of its files which writers have named, in its folder, unless
 	// another root in the folder refers to them. Parquet files stay. A root there that cannot be read is an error, and the files stay.
 	Move bool
 	// Verify reads files again that the store has copied by itself. By default only their sizes are compared, and files with the name and size of one
 	// that would be copied, in a store that copies by itself, are taken to be equal. What passes through this process is always read again.
-	Verify bool
-	// DryRun changes nothing.
-	DryRun bool
-	// Parallelism is the number of files that are copied at the same time, by default 4.
-	Parallelism int
+	Verify      bool
+	DryRun      bool // changes nothing
+	Parallelism int  // files that are copied at the same time, by default 4
 	// Progress is called with the number of bytes that are there, and of all, by several goroutines at once. It may be nil.
 	Progress func(done, total int64)
 }
 
 // RelocatedFile is a file of a shard, and what becomes of it.
-type RelocatedFile struct {
-	From, To string // URLs
-	Size     int64  // bytes; 0 if it is outside of the folder of the shard
-	Referred int64  // bytes that the shard refers to
-	How      RelocatedHow
-	Removed  bool // from where it was; in a dry run: it would be
-}
+//
+//	type RelocatedFile struct {
+//		From, To string // URLs; To is that of the new root for a file that is rewritten, "" for one that is left out
+//		Size     int64  // bytes; 0 if it is outside of the folder of the shard
+//		Referred int64  // bytes that the shard refers to
+//		Moved    int64  // of these: bytes of the columns or stripes that are moved
+//		How      RelocatedHow
+//		Removed  bool // from where it was; in a dry run: it would be
+//	}
+type RelocatedFile = relocation.File
 
 // RelocatedHow says what becomes of a file.
 type RelocatedHow = copying.How
@@ -54,6 +58,7 @@ const (
 	RelocatedPresent   = copying.Present   // an equal file was there already
 	RelocatedRewritten = copying.Rewritten // its content is in the files of another layout
 	RelocatedStays     = copying.Stays     // it is referred to where it is
+	RelocatedLeftOut   = copying.LeftOut   // only earlier versions need it, which a shard of another layout does not have
 )
 
 // Relocate copies a shard to another location, or moves it: to another folder, another store, or another layout. It returns what became of its
@@ -63,42 +68,57 @@ const (
 // files by themselves ([storage.Copier]). Files that are there already are not copied again, so that Relocate repeats what was interrupted, and
 // updates a copy (with Overwrite). Their bytes are compared.
 //
+// With Columns, Stripes or Where, the shard stays where it is, and its root is replaced by one that refers to the data of these in the folder to, in any store that is
+// registered. They are copied and compared first; other data in the same files are written anew beside them, so that Move, or Collect, removes the old files.
+// Metadata and indexes stay. Readers have to allow the folder ([Policy.With]), unless it is in that of the shard. Earlier versions that are kept keep their files.
+//
 // Whatever fails, there is the old shard, and the new one or none; files of a shard that was not finished may be left, which [Collect] removes. If another
 // writer replaced the old root meanwhile, the error wraps [storage.ErrChanged].
-func Relocate(ctx context.Context, from, to string, o RelocateOptions) ([]RelocatedFile, error) {
+func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []RelocatedFile, err error) {
 	if err := o.Open.check(); err != nil {
 		return nil, err
 	}
 	if o.Open.Directory != nil {
 		return nil, errors.New("RelocateOptions.Open.Directory is set: all shards in an artifact are relocated; Pack copies one of them")
 	}
-	moved, err := relocation.Relocate(ctx, from, to, relocation.RelocateOptions{
+	ro := relocation.RelocateOptions{
 		Open: o.Open.file(), To: o.To, Layout: o.Layout, Overwrite: o.Overwrite, Move: o.Move, Verify: o.Verify, DryRun: o.DryRun,
-		Parallelism: o.Parallelism, Progress: o.Progress,
-	})
-	var all []RelocatedFile
-	for _, m := range moved {
-		all = append(all, RelocatedFile{From: m.URL, To: m.To, Size: m.Size, Referred: m.Referred, How: m.How, Removed: m.Removed})
+		Parallelism: o.Parallelism, Progress: o.Progress, Columns: o.Columns, Stripes: o.Stripes, Where: o.Where,
 	}
-	return all, err
+	if !ro.Parts() {
+		return relocation.Relocate(ctx, from, to, ro)
+	}
+	attempts, p := mostAttempts, (*relocation.Parts)(nil)
+	if o.Stripes != nil { // which are others after some changes
+		attempts = 1
+	}
+	o.Open.Policy, err = relocation.Allow(o.Open.Policy, to)
+	if err = cmp.Or(err, replace(ctx, from, EditOptions{Open: o.Open, DryRun: o.DryRun}, attempts, func(s *Shard, r root.Root) (_ root.Root, err error) {
+		p, r, err = relocation.NewParts(ctx, s.file, s.table, r, to, ro)
+		if err == nil && p.None() {
+			err = errNoChange
+		}
+		return r, err
+	})); err != nil {
+		return nil, err
+	}
+	return p.Finish(ctx)
 }
 
 // CollectOptions are the options of [Collect]. The zero value is the default: nothing is removed.
-type CollectOptions struct {
-	// Store has the folders, by default the registered store of each.
-	Store storage.Store
-	// Policy allows references outside of the folders of roots to be followed, as that of [OpenOptions] does. It is needed only for metadata there.
-	Policy Policy
-	// Roots are further folders, whose roots may refer to files in the folder.
-	Roots []string
-	// OlderThan is the age up to which files are kept, by default 24 hours. It must be longer than any writer takes: the root that refers to a stripe comes
-	// after it.
-	OlderThan time.Duration
-	// Remove removes the files.
-	Remove bool
-	// Progress is called with the number of roots that are read, and then of files that are removed, and of all. It may be nil.
-	Progress func(done, total int64)
-}
+//
+//	type CollectOptions struct {
+//		Store  storage.Store // has the folders; by default the registered store of each
+//		Policy Policy        // allows references outside of the folders of roots, as that of [OpenOptions]. It is needed only for metadata there.
+//		Roots  []string      // further folders, whose roots may refer to files in the folder
+//		// OlderThan is the age up to which files are kept, by default 24 hours. It must be longer than any writer takes: the root that refers to a stripe
+//		// comes after it.
+//		OlderThan time.Duration
+//		Remove    bool // removes the files
+//		// Progress is called with the number of roots that are read, and then of files that are removed, and of all. It may be nil.
+//		Progress func(done, total int64)
+//	}
+type CollectOptions = relocation.CollectOptions
 
 // Collected is what [Collect] has found.
 //
@@ -120,7 +140,5 @@ type Collected = relocation.Collected
 //
 // Roots in other folders are known only from CollectOptions.Roots. Readers that opened a shard before it was changed may need files of its old root.
 func Collect(ctx context.Context, folder string, o CollectOptions) (Collected, error) {
-	return relocation.Collect(ctx, folder, relocation.CollectOptions{
-		Open: shardfile.OpenOptions{Store: o.Store, Policy: o.Policy}, Roots: o.Roots, OlderThan: o.OlderThan, Remove: o.Remove, Progress: o.Progress,
-	})
+	return relocation.Collect(ctx, folder, o)
 }

@@ -233,6 +233,43 @@ func TestRelocateRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "Directory")
 }
 
+// Files that only earlier versions need are copied with them; a shard of another layout leaves both out, and a move removes them.
+func TestRelocateVersions(t *testing.T) {
+	for _, o := range []RelocateOptions{{}, {Layout: new(Layout)}} {
+		old, dir := t.TempDir(), t.TempDir()
+		from, to := filepath.Join(old, "x.shard"), filepath.Join(dir, "x.shard")
+		writeLines(t, from, 300, WriterOptions{Layout: TwoLevel, StripeRows: 200})
+		require.NoError(t, KeepVersions(t.Context(), from, EditOptions{}, 5, 0))
+		_, err := Compact(t.Context(), from, CompactOptions{StripeRows: 250, Stripes: []int{0, 1}})
+		require.NoError(t, err)
+		o.Move, o.DryRun = true, true
+		planned, err := Relocate(t.Context(), from, to, o)
+		require.NoError(t, err)
+		require.Len(t, planned, len(filesIn(t, old)))
+		o.DryRun = false
+		done, err := Relocate(t.Context(), from, to, o)
+		require.NoError(t, err)
+		require.Equal(t, planned, done)
+		require.Empty(t, filesIn(t, old))
+		left := 0
+		for _, f := range done {
+			if f.How == RelocatedLeftOut {
+				require.Empty(t, f.To)
+				left++
+			}
+		}
+		if o.Layout == nil {
+			require.Zero(t, left)
+			_, err = Open(t.Context(), to, OpenOptions{Version: 1})
+		} else {
+			require.Equal(t, 4, left, "two stripes, and two roots of both")
+			require.Equal(t, []string{"x.shard"}, filesIn(t, dir))
+			_, err = Open(t.Context(), to, OpenOptions{})
+		}
+		require.NoError(t, err)
+	}
+}
+
 // A shard that refers to Parquet files takes those beside it along, and leaves them where they are.
 func TestRelocateImported(t *testing.T) {
 	old, dir := t.TempDir(), t.TempDir()
@@ -243,11 +280,16 @@ func TestRelocateImported(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(data), 0o666))
 	from, to := filepath.Join(old, "x.shard"), filepath.Join(dir, "x.shard")
 	require.NoError(t, Import(t.Context(), from, []string{file}, ImportOptions{}))
-	two := TwoLevel
-	_, err := Relocate(t.Context(), from, to, RelocateOptions{Layout: &two})
+	two, other := TwoLevel, t.TempDir()
+	all, err := Relocate(t.Context(), from, filepath.Join(other, "x.shard"), RelocateOptions{Layout: &two})
+	require.NoError(t, err)
+	require.Equal(t, []RelocatedHow{RelocatedRewritten, RelocatedHere}, []RelocatedHow{all[0].How, all[1].How})
+	require.Equal(t, []string{"lines.parquet", "x.shard"}, filesIn(t, other))
+	requireSound(t, filepath.Join(other, "x.shard"))
+	_, err = Relocate(t.Context(), from, other, RelocateOptions{Columns: []string{"line"}})
 	require.ErrorIs(t, err, ErrUnsupported)
-	require.Empty(t, filesIn(t, dir))
-	all, err := Relocate(t.Context(), from, to, RelocateOptions{Move: true})
+	require.ErrorContains(t, err, "Parquet")
+	all, err = Relocate(t.Context(), from, to, RelocateOptions{Move: true})
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.Equal(t, []string{"lines.parquet"}, filesIn(t, old), "it is not the shard's")

@@ -3,6 +3,7 @@ package container
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -14,6 +15,21 @@ type Policy struct {
 	// Allow is asked about an absolute URL outside the root's container. An
 	// error refuses it. Nil refuses all.
 	Allow func(absolute string) error
+}
+
+var errNotAllowed = fault.Unsupportedf("not allowed")
+
+// With is the policy that allows all in some folders, too, whose URLs end in a slash.
+func (p Policy) With(folders ...string) Policy {
+	return Policy{Allow: func(absolute string) error {
+		switch {
+		case slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(absolute, f) }):
+			return nil
+		case p.Allow == nil:
+			return errNotAllowed
+		}
+		return p.Allow(absolute)
+	}}
 }
 
 // Container is the folder of an artifact's URL: up to the last slash.
@@ -49,7 +65,7 @@ func Resolve(root, anchor, ref string, p Policy) (string, error) {
 		return ref, nil
 	}
 	if p.Allow == nil {
-		return "", fault.Unsupportedf("reference to %s, outside of the shard's container %s: not allowed", ref, Container(root))
+		return "", fmt.Errorf("reference to %s, outside of the shard's container %s: %w", ref, Container(root), errNotAllowed)
 	}
 	if err := p.Allow(ref); err != nil {
 		return "", fmt.Errorf("reference to %s: %w", ref, err)

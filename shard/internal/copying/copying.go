@@ -36,6 +36,7 @@ const (
 	Present   How = "there already"
 	Rewritten How = "rewritten" // into the artifacts of the new layout
 	Stays     How = "stays"     // where it is, and is referred to by its absolute URL
+	LeftOut   How = "left out"  // earlier versions need it, which the new layout does not have
 )
 
 // Store is the store if it may copy by itself.

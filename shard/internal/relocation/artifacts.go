@@ -25,6 +25,7 @@ type Artifact struct {
 	Bytes    [numUses]int64
 	Referred int64
 	Absolute bool   // a reference has the absolute URL, which stays when the shard is moved
+	Past     bool   // only earlier versions refer to it
 	index    string // type of an index that is in it
 }
 
@@ -48,6 +49,7 @@ func Artifacts(ctx context.Context, f *shardfile.File, o shardfile.OpenOptions) 
 type closure struct {
 	o     shardfile.OpenOptions
 	byURL map[string]*reached
+	past  bool // earlier versions are added
 }
 
 type reached struct {
@@ -82,6 +84,7 @@ func (c *closure) addVersions(ctx context.Context, f *shardfile.File) error {
 		return err
 	}
 	own := shardfile.URLOf(f.Root())
+	c.past = true
 	for _, v := range h.Before {
 		url, err := container.Resolve(own, own, v.URL, container.Policy{})
 		if err != nil {
@@ -131,7 +134,7 @@ func (c *closure) addOne(ctx context.Context, f *shardfile.File, depth int) erro
 func (c *closure) refer(r reference) *reached {
 	a := c.byURL[r.URL]
 	if a == nil {
-		a = &reached{Artifact: Artifact{URL: r.URL}}
+		a = &reached{Artifact: Artifact{URL: r.URL, Past: c.past}}
 		c.byURL[r.URL] = a
 	}
 	a.Absolute = a.Absolute || strings.Contains(r.Stored, "://")

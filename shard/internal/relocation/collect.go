@@ -19,7 +19,9 @@ import (
 
 // CollectOptions are the options of [Collect]. The zero value is the default.
 type CollectOptions struct {
-	Open shardfile.OpenOptions // Store is that of all folders, by default those that their locations belong to
+	Store storage.Store // of all folders, by default those that their locations belong to
+	// Policy allows references outside of the folders of roots to be followed. It is needed only for metadata there.
+	Policy container.Policy
 	// Roots are further folders, whose roots may refer to artifacts of the folder.
 	Roots []string
 	// OlderThan is the age up to which artifacts are kept, by default 24 hours: the root of a writer follows its stripes.
@@ -44,7 +46,7 @@ type Collected struct {
 // Collect finds the artifacts of writers in a folder, and the folders in it, that no root there refers to, and removes them if that is asked for. What is a
 // root its content tells. A root that cannot be read, and a writer that is at work, is an error, and then nothing is removed.
 func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected, err error) {
-	store, err := copying.StoreOf(o.Open.Store, folder)
+	store, err := copying.StoreOf(o.Store, folder)
 	if err != nil {
 		return c, err
 	}
@@ -129,7 +131,7 @@ type surveyed struct {
 // survey lists the folders of a collection.
 func survey(ctx context.Context, folder string, o CollectOptions) (s surveyed, err error) {
 	for i, f := range append([]string{folder}, o.Roots...) {
-		store, err := copying.StoreOf(o.Open.Store, f)
+		store, err := copying.StoreOf(o.Store, f)
 		if err != nil {
 			return s, err
 		}
@@ -195,12 +197,11 @@ func (s *surveyed) mark(ctx context.Context, o CollectOptions, except string) (*
 		if name == except {
 			continue
 		}
-		store, err := copying.StoreOf(o.Open.Store, info.Location)
+		store, err := copying.StoreOf(o.Store, info.Location)
 		if err != nil {
 			return nil, err
 		}
-		open := o.Open
-		open.Store, open.Directory = store, nil
+		open := shardfile.OpenOptions{Store: store, Policy: o.Policy}
 		is, err := isRoot(ctx, store, info.Location)
 		switch {
 		case errors.Is(err, errNoDirectory):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -29,6 +30,10 @@ type RelocateOptions struct {
 	To   storage.Store         // of the new shard, by default the one that its location belongs to
 	// Layout is that of the new shard. By default it has the same artifacts.
 	Layout *shardwriter.Layout
+	// Columns, by path, Stripes and Where say which parts of the shard go to another folder.
+	Columns []string
+	Stripes []int
+	Where   filter.Expr
 	// Overwrite permits the replacement of a shard.
 	Overwrite bool
 	// Move removes the old root and the artifacts of writers that no other root in its folder refers to.
@@ -43,20 +48,29 @@ type RelocateOptions struct {
 	Progress func(done, total int64)
 }
 
-// Relocated is an artifact of a shard that is relocated.
-type Relocated struct {
+func (o *RelocateOptions) parallelism() int { return cmp.Or(max(o.Parallelism, 0), 4) }
+
+// File is a file of a shard that is relocated, and what becomes of it.
+type File struct {
+	From, To string      // URLs; To is that of the new root for a file that is rewritten, "" for one that is left out
+	Size     int64       // bytes; 0 if it is outside of the folder of the shard
+	Referred int64       // bytes that the shard refers to
+	Moved    int64       // of these: bytes of the columns or stripes that are moved
+	How      copying.How // "" in a dry run if that depends on what is done then
+	Removed  bool        // from where it was
+}
+
+// relocated is an artifact of a shard that is relocated.
+type relocated struct {
 	Artifact
-	Size    int64       // bytes; 0 if only a list has it, and it is not there
-	To      string      // its URL from now on; that of the root if it is rewritten
-	How     copying.How // "" in a dry run if that depends on what is done then
-	Removed bool        // from where it was
+	File
 }
 
 // Relocate publishes a shard at another location, or says what that would do. It returns all artifacts that the shard refers to, the root first.
 //
 // Roots refer to artifacts by their names in the folder. With the same layout all are copied as they are, then the root; another layout is a new root with
 // copies of the data, by [Publish]. Whatever fails before, there is no new root, and the old one stays.
-func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Relocated, err error) {
+func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []File, err error) {
 	if o.Open.Store, err = copying.StoreOf(o.Open.Store, from); err != nil {
 		return nil, err
 	}
@@ -68,7 +82,7 @@ func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Re
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	m := &relocation{o: o, f: f, from: from, to: to}
+	m := &relocation{o: o, f: f, from: from, to: to, progress: progress{call: o.Progress}}
 	err = m.plan(ctx)
 	if err == nil && o.Move { // or say before anything is copied why that cannot be
 		err = m.remove(ctx, true)
@@ -85,7 +99,10 @@ func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Re
 			err = m.kept(err)
 		}
 	}
-	return m.all, err
+	for i := range m.all {
+		all = append(all, m.all[i].File)
+	}
+	return all, err
 }
 
 // relocation is a shard that is relocated.
@@ -94,9 +111,21 @@ type relocation struct {
 	f        *shardfile.File
 	from, to string
 	own      string // URL of the old root
-	all      []Relocated
-	done     atomic.Int64
-	total    int64 // bytes
+	all      []relocated
+	progress progress
+}
+
+// progress counts bytes.
+type progress struct {
+	done  atomic.Int64
+	total int64
+	call  func(done, total int64) // may be nil
+}
+
+func (p *progress) add(n int64) {
+	if now := p.done.Add(n); p.call != nil {
+		p.call(now, p.total)
+	}
 }
 
 // plan says what becomes of each artifact.
@@ -118,7 +147,7 @@ func (m *relocation) plan(ctx context.Context) error {
 		if i > 0 && !inside && a.onlyListed() {
 			continue
 		}
-		r := Relocated{Artifact: a}
+		r := relocated{Artifact: a, File: File{From: a.URL, Referred: a.Referred}}
 		if inside {
 			if err := m.size(ctx, i, &r); err != nil {
 				return err
@@ -130,8 +159,8 @@ func (m *relocation) plan(ctx context.Context) error {
 		if err := m.place(&r, inside, target, rel); err != nil {
 			return err
 		}
-		if r.How != copying.Stays {
-			m.total += r.Size
+		if r.How != copying.Stays && r.How != copying.LeftOut {
+			m.progress.total += r.Size
 		}
 		m.all = append(m.all, r)
 	}
@@ -139,7 +168,7 @@ func (m *relocation) plan(ctx context.Context) error {
 }
 
 // place says where an artifact will be, of which rel is the name in the folder.
-func (m *relocation) place(r *Relocated, inside bool, target, rel string) error {
+func (m *relocation) place(r *relocated, inside bool, target, rel string) error {
 	folder := container.Container(target)
 	sameFolder := folder == container.Container(m.own) && copying.Same(m.o.To, m.o.Open.Store)
 	isFile := r.Bytes[External] > 0
@@ -150,11 +179,11 @@ func (m *relocation) place(r *Relocated, inside bool, target, rel string) error 
 		r.To = target
 	case r.How == copying.Stays, !inside, sameFolder && (m.o.Layout == nil || isFile):
 		r.To, r.How = r.URL, copying.Stays
-	case m.o.Layout != nil && isFile:
-		return fault.Unsupportedf("%s is a Parquet file beside the shard, which a shard with another layout has to stay beside", r.URL)
-	case m.o.Layout != nil:
+	case m.o.Layout != nil && r.Past:
+		r.How = copying.LeftOut
+	case m.o.Layout != nil && !isFile:
 		r.To, r.How = target, copying.Rewritten
-	case r.Absolute:
+	case m.o.Layout == nil && r.Absolute:
 		return fault.Unsupportedf("the shard refers to %s by its absolute URL, which a copy would have, too: a layout has to be chosen", r.URL)
 	default:
 		r.To = folder + rel
@@ -169,7 +198,7 @@ func (m *relocation) place(r *Relocated, inside bool, target, rel string) error 
 }
 
 // size finds the size of an artifact. One of an index may be missing, and stays so.
-func (m *relocation) size(ctx context.Context, i int, a *Relocated) error {
+func (m *relocation) size(ctx context.Context, i int, a *relocated) error {
 	if i == 0 {
 		a.Size = m.f.Size()
 		return nil
@@ -179,23 +208,37 @@ func (m *relocation) size(ctx context.Context, i int, a *Relocated) error {
 		a.Size, err = r.Size(ctx)
 		err = errors.Join(err, r.Close())
 	}
-	if errors.Is(err, fs.ErrNotExist) && a.Bytes[Indexes] == a.Referred {
+	if errors.Is(err, fs.ErrNotExist) && a.Bytes[Indexes] == a.File.Referred {
 		a.How, err = copying.Stays, nil
 	}
 	return err
 }
 
-func (m *relocation) open(ctx context.Context, a *Relocated) (storage.Reader, error) {
+func (m *relocation) open(ctx context.Context, a *relocated) (storage.Reader, error) {
 	return shardfile.OpenReferred(ctx, m.o.Open.Store, m.own, a.URL)
 }
 
 // copy copies all artifacts, and then the root.
 func (m *relocation) copy(ctx context.Context) error {
-	c := copying.Copier{From: m.o.Open.Store, To: m.o.To, Passed: true, Served: m.o.Verify, Progress: m.progress}
+	c := m.copier()
+	if err := m.copyOthers(ctx, c); err != nil {
+		return err
+	}
+	how, err := c.Copy(ctx, m.f.Root(), m.from, m.to, c.Like(storage.CreateOptions{Overwrite: m.o.Overwrite}, m.from))
+	m.all[0].How = how
+	return err
+}
+
+func (m *relocation) copier() *copying.Copier {
+	return &copying.Copier{From: m.o.Open.Store, To: m.o.To, Passed: true, Served: m.o.Verify, Progress: m.progress.add}
+}
+
+// copyOthers copies the artifacts that are copied as they are, but for the root.
+func (m *relocation) copyOthers(ctx context.Context, c *copying.Copier) error {
 	others := m.all[1:]
-	err := parallel.Each(ctx, len(others), cmp.Or(max(m.o.Parallelism, 0), 4), func(ctx context.Context, i int) (err error) {
+	return parallel.Each(ctx, len(others), m.o.parallelism(), func(ctx context.Context, i int) (err error) {
 		a := &others[i]
-		if a.How == copying.Stays {
+		if a.How == copying.Stays || a.How == copying.Rewritten || a.How == copying.LeftOut {
 			return nil
 		}
 		r, err := m.open(ctx, a)
@@ -205,15 +248,19 @@ func (m *relocation) copy(ctx context.Context) error {
 		a.How, err = c.Copy(ctx, r, a.URL, a.To, c.Like(storage.CreateOptions{}, a.URL))
 		return errors.Join(err, r.Close())
 	})
-	if err != nil {
-		return err
-	}
-	m.all[0].How, err = c.Copy(ctx, m.f.Root(), m.from, m.to, c.Like(storage.CreateOptions{Overwrite: m.o.Overwrite}, m.from))
-	return err
 }
 
-// rewrite publishes a root of another layout, with copies of the data.
+// rewrite publishes a root of another layout, with copies of the data, and those of Parquet files before it.
 func (m *relocation) rewrite(ctx context.Context) error {
+	if err := m.copyOthers(ctx, m.copier()); err != nil {
+		return err
+	}
+	moved := map[string]string{}
+	for _, a := range m.all {
+		if a.Bytes[External] > 0 {
+			moved[a.URL] = a.To
+		}
+	}
 	ranges, err := m.f.Shards(ctx)
 	if err != nil {
 		return err
@@ -232,18 +279,13 @@ func (m *relocation) rewrite(ctx context.Context) error {
 		if roots[i], err = root.Of(ctx, f); err != nil {
 			return err
 		}
+		roots[i].Moved = moved
 	}
 	if err := root.Publish(ctx, m.to, shardwriter.Options{Store: m.o.To, Layout: *m.o.Layout, Overwrite: m.o.Overwrite}, roots...); err != nil {
 		return err
 	}
-	m.progress(m.total)
+	m.progress.add(m.progress.total - m.progress.done.Load())
 	return m.compare(ctx, roots)
-}
-
-func (m *relocation) progress(n int64) {
-	if now := m.done.Add(n); m.o.Progress != nil {
-		m.o.Progress(now, m.total)
-	}
 }
 
 // compare compares the data of the new shards with those of the old ones.
@@ -322,7 +364,7 @@ func bufferSums(ctx context.Context, s *shardfile.Stripe, id uint32) (sums []uin
 // remove removes the old root, if it still is the one that was copied, and then what no root of its folder needs. Artifacts that others have made stay.
 // In a dry run it only says so.
 func (m *relocation) remove(ctx context.Context, dry bool) error {
-	o := CollectOptions{Open: m.o.Open}
+	o := CollectOptions{Store: m.o.Open.Store, Policy: m.o.Open.Policy}
 	found, err := survey(ctx, container.Container(m.own), o)
 	if err != nil {
 		return err
@@ -363,7 +405,7 @@ func (m *relocation) remove(ctx context.Context, dry bool) error {
 }
 
 // keepsName reports whether the new root refers to an artifact where it is, which a dry run cannot see in the folder.
-func (m *relocation) keepsName(a *Relocated) bool {
+func (m *relocation) keepsName(a *relocated) bool {
 	return a.To == a.URL && copying.Same(m.o.To, m.o.Open.Store)
 }
 

@@ -1,6 +1,7 @@
 package root
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,12 +87,13 @@ func (r *Root) overwrite(ctx context.Context, f *shardfile.File, store storage.S
 // writeBeside writes the new root, and gives the old one its second name if that is used, or the new one refers to it.
 func (r *Root) writeBeside(ctx context.Context, w *shardwriter.Writer, f *old, name string, uses bool) error {
 	data := container.Container(f.url) + name
-	links := shardwriter.Links{Descriptors: true, URL: func(a storage.Reader) string {
-		if shardfile.URLOf(a) == f.url {
+	links := shardwriter.Links{Descriptors: r.Copy == nil, Copy: r.Copy, URL: func(a storage.Reader) string {
+		url := shardfile.URLOf(a)
+		if url == f.url {
 			uses = true
 			return data
 		}
-		return shardfile.URLOf(a)
+		return cmp.Or(r.Moved[url], url)
 	}}
 	if err := r.write(ctx, w, &links); err != nil || !uses {
 		return err

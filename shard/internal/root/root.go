@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Root is the root of a shard. Its files stay open as long as it is used. What it refers to is shared by all roots and must not be changed.
@@ -34,6 +35,11 @@ type Root struct {
 	// far. Both are of roots for [Replace] only.
 	Change string
 	Keep   *History
+
+	// Moved are URLs of artifacts that have others from now on, and have been copied there. Copy says which bytes are copied while the root is written, as that of
+	// [shardwriter.Links], of roots for [Replace] only. It may be nil.
+	Moved map[string]string
+	Copy  func(f shardwriter.Field, r storage.Reader) (folder string)
 }
 
 // Stripe is a stripe of a root: fields of stored stripes of any shards, and fields that are built when the root is written.

@@ -123,7 +123,7 @@ func (r *Root) create(ctx context.Context, location string, o shardwriter.Option
 // options are options with the properties of the root.
 func (r *Root) options(o shardwriter.Options) shardwriter.Options {
 	o.Edition, o.Standard, o.Properties = r.Edition, r.Standard, r.Custom
-	o.CreationTime, o.CreationMax = r.Created[0], r.Created[1]
+	o.CreationTime, o.CreationMax, o.Moved = r.Created[0], r.Created[1], r.Moved
 	return o
 }
 
@@ -208,7 +208,7 @@ func writeIndexes(ctx context.Context, w *shardwriter.Writer, all []Index, to *s
 		case to == nil:
 			d, err = w.CopyIndex(ctx, x.File, x.Stripe, x.Descriptor)
 		default:
-			d, err = x.link(ctx, w, to.URL)
+			d, err = x.link(ctx, w, to)
 		}
 		if err != nil {
 			return nil, err
@@ -229,8 +229,8 @@ func (x *Index) build(ctx context.Context, w *shardwriter.Writer) (*shardpb.Inde
 	return d, errors.Join(err, a.Close())
 }
 
-// link is the description of a stored index with references of the new root. An artifact that is missing stays so.
-func (x *Index) link(ctx context.Context, w *shardwriter.Writer, moved func(storage.Reader) string) (*shardpb.IndexDescriptor, error) {
+// link is the description of a stored index with references of the new root, or of a copy. An artifact that is missing stays so.
+func (x *Index) link(ctx context.Context, w *shardwriter.Writer, to *shardwriter.Links) (*shardpb.IndexDescriptor, error) {
 	d := proto.Clone(x.Descriptor).(*shardpb.IndexDescriptor)
 	for _, a := range d.Artifacts {
 		if a.DataRef == nil {
@@ -238,8 +238,10 @@ func (x *Index) link(ctx context.Context, w *shardwriter.Writer, moved func(stor
 		}
 		at, err := x.File.IndexArtifact(ctx, x.Stripe, a.DataRef)
 		switch {
+		case err == nil && to.Copy != nil && to.Copy(shardwriter.Field{}, at.Reader) != "":
+			return w.CopyIndex(ctx, x.File, x.Stripe, x.Descriptor)
 		case err == nil:
-			a.DataRef.Url = container.Relative(w.URL(), moved(at.Reader))
+			a.DataRef.Url = container.Relative(w.URL(), to.URL(at.Reader))
 		case a.DataRef.Url == "" || !errors.Is(err, fs.ErrNotExist) && !fault.Is(err):
 			return nil, err
 		}

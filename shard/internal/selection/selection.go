@@ -104,6 +104,26 @@ func (r *Rows) Marked(ctx context.Context, t *shardtable.Table, change func(alre
 	return changed, n, nil
 }
 
+// Stripes are the stripes of a shard that have rows, all of which are meant.
+func (r *Rows) Stripes(ctx context.Context, t *shardtable.Table) ([]int, error) {
+	chosen, err := r.Of(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	all := []int{}
+	for i := range t.NumStripes() {
+		deleted, err := t.Deleted(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		first, rows := t.Stripe(i).Position(), t.Stripe(i).Rows()
+		if n := chosen.Clip(first, first+rows).Len(); n > 0 && n == rows-deleted.Len() {
+			all = append(all, i)
+		}
+	}
+	return all, nil
+}
+
 // keySet are the keys of rows of some columns.
 type keySet struct {
 	columns []string

@@ -38,6 +38,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -329,16 +330,26 @@ func (f *File) resolve(anchor *artifact, url string) (string, error) {
 	if name, other := storage.URL(full); err == nil && other == nil && strings.HasPrefix(name, "file:") {
 		full = name
 	}
+	if errors.Is(err, fault.ErrUnsupported) {
+		err = advice.WithHint(err, "OpenOptions.Policy has to allow the folder; for the command: AMUDAI_ALLOW=%s", container.Container(url))
+	}
 	return full, err
 }
 
 // URL is the absolute URL of an artifact of the shard's list; "" is the root.
 func (f *File) URL(url string) (string, error) { return f.resolve(f.root, url) }
 
-// OpenReferred opens the artifact at an absolute URL that a shard with a root refers to, which its policy allows.
+// OpenReferred opens the artifact at an absolute URL that a shard with a root refers to, which its policy allows. One of another scheme than the root is in the
+// registered store of that.
 func OpenReferred(ctx context.Context, store storage.Store, root, url string) (storage.Reader, error) {
 	if folder := container.Container(root); strings.HasPrefix(url, folder) {
 		return storage.OpenIn(ctx, store, folder, url)
+	}
+	if scheme, _, _ := strings.Cut(url, "://"); !strings.HasPrefix(root, scheme+"://") {
+		var err error
+		if store, err = storage.ForLocation(url); err != nil {
+			return nil, err
+		}
 	}
 	return store.Open(ctx, url)
 }

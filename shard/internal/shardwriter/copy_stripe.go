@@ -51,6 +51,9 @@ type Links struct {
 	// Descriptors are referred to where they are, too, if that is in the folder of the new root: a change of one column of many writes little. Their
 	// readers need one more artifact.
 	Descriptors bool
+	// Copy is the URL of the folder, with a slash at its end, to which bytes of a field in an artifact are copied instead; "" if they stay. Those of an index have no
+	// field. It may be nil.
+	Copy func(f Field, r storage.Reader) (folder string)
 }
 
 // AddStripe appends a stripe that is made of others: with copies of their buffers byte for byte, which are not checked, or with references to them.
@@ -188,7 +191,12 @@ func (w *Writer) fieldNode(ctx context.Context, f Field, finished map[uint32]*st
 	}
 	n, err := w.readNode(f.Stripe, id, d, func(b *shardpb.EncodedBuffer) (part, error) {
 		if to == nil {
-			return copyBuffer(ctx, f, b)
+			return copyBuffer(ctx, f, b, nil)
+		}
+		if to.Copy != nil {
+			if p, err := copyBuffer(ctx, f, b, to.Copy); p.data == nil || p.folder != "" || err != nil {
+				return p, err
+			}
 		}
 		return w.linkBuffer(ctx, f, b, to.URL)
 	})
@@ -261,6 +269,9 @@ func (w *Writer) moveReferences(src *shardfile.Stripe, p *shardpb.ExternalParque
 		if err != nil {
 			return err
 		}
+		if moved, ok := w.o.Moved[url]; ok {
+			url = moved
+		}
 		if ref.FileRef.Url = container.Relative(w.url, url); ref.FileRef.Url == url && from != url { // which readers refuse
 			return fault.Unsupportedf("the Parquet file %s is outside of the folder of the new shard", url)
 		}
@@ -268,8 +279,8 @@ func (w *Writer) moveReferences(src *shardfile.Stripe, p *shardpb.ExternalParque
 	return nil
 }
 
-// copyBuffer is a buffer of a field, to be copied.
-func copyBuffer(ctx context.Context, f Field, b *shardpb.EncodedBuffer) (part, error) {
+// copyBuffer is a buffer of a field, to be copied to the folder that choose says; nil means that of the root.
+func copyBuffer(ctx context.Context, f Field, b *shardpb.EncodedBuffer, choose func(Field, storage.Reader) string) (part, error) {
 	p := part{desc: proto.Clone(b).(*shardpb.EncodedBuffer), mapOffset: -1}
 	start, end := b.GetBuffer().GetRange().GetStart(), b.GetBuffer().GetRange().GetEnd()
 	if start == end {
@@ -282,6 +293,9 @@ func copyBuffer(ctx context.Context, f Field, b *shardpb.EncodedBuffer) (part, e
 	p.size = int64(end - start)
 	if b.BlockMap != nil {
 		p.mapOffset = int64(b.BlockMap.GetRange().GetStart() - start)
+	}
+	if choose != nil {
+		p.folder = choose(f, r)
 	}
 	p.data = copiedRange{ctx, r, shardfile.Range{Start: int64(start), End: int64(end)}}
 	return p, nil

@@ -29,7 +29,7 @@ func (w *Writer) WriteArtifact(ctx context.Context, size int64, content func(io.
 		if !startsArtifact(content) {
 			file, r = framed(file), shardfile.Range{Start: container.MarkSize, End: container.MarkSize + size}
 		}
-		name, err := w.writeNamed(ctx, IndexSuffix, file)
+		name, err := w.writeNamed(ctx, "", IndexSuffix, file)
 		if err != nil {
 			return nil, w.fail(err)
 		}

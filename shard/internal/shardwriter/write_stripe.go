@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -63,6 +64,8 @@ type part struct {
 	size      int64
 	mapOffset int64 // of the block map, -1 if there is none
 	data      io.WriterTo
+	folder    string // URL of the folder that it is copied to, "" for that of the root
+	url       string // of the artifact where it is placed, as the root refers to it
 	placed    shardfile.Range
 }
 
@@ -171,12 +174,11 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 	if err := w.usable(); err != nil {
 		return err
 	}
-	url, err := w.placeBuffers(ctx, nodes)
-	if err != nil {
+	if err := w.placeBuffers(ctx, nodes); err != nil {
 		return w.fail(err)
 	}
 	for b := range parts(nodes) {
-		setRefs(b, url)
+		setRefs(b)
 	}
 	return w.describeStripe(ctx, nodes, d, o)
 }
@@ -226,29 +228,44 @@ func (w *Writer) describeStripe(ctx context.Context, nodes []node, d *shardpb.St
 }
 
 // setRefs makes the descriptor of a buffer refer to the bytes that were written.
-func setRefs(b *part, url string) {
+func setRefs(b *part) {
 	if b.size == 0 {
 		return
 	}
-	b.desc.Buffer = dataRef(url, b.placed)
+	b.desc.Buffer = dataRef(b.url, b.placed)
 	b.desc.BlockMap = nil
 	if b.mapOffset >= 0 {
-		b.desc.BlockMap = dataRef(url, shardfile.Range{Start: b.placed.Start + b.mapOffset, End: b.placed.End})
+		b.desc.BlockMap = dataRef(b.url, shardfile.Range{Start: b.placed.Start + b.mapOffset, End: b.placed.End})
 	}
 }
 
-// placeBuffers writes the buffers to the root or to a stripe file, and returns the url by which descriptors in the root
-// refer to that file.
-func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error) {
-	if w.o.Layout == SingleFile {
-		return "", w.writeBuffers(ctx, &storage.IOWriter{Context: ctx, Writer: w.out}, w.out.Size(), nodes)
-	}
+// placeBuffers writes the buffers to the root, or to a stripe file in each of the folders that they go to.
+func (w *Writer) placeBuffers(ctx context.Context, nodes []node) error {
+	var folders []string
+	in := map[string][]*part{}
 	for b := range parts(nodes) {
 		if b.size > 0 {
-			return w.writeStripeFile(ctx, nodes)
+			if in[b.folder] == nil {
+				folders = append(folders, b.folder)
+			}
+			in[b.folder] = append(in[b.folder], b)
 		}
 	}
-	return "", nil // the stripe has no bytes
+	if w.o.Layout == SingleFile {
+		return w.writeBuffers(ctx, &storage.IOWriter{Context: ctx, Writer: w.out}, w.out.Size(), in[""])
+	}
+	for _, folder := range folders {
+		url, err := w.writeNamed(ctx, folder, StripeSuffix, framed(func(out io.Writer) error {
+			return w.writeBuffers(ctx, out, container.MarkSize, in[folder])
+		}))
+		if err != nil {
+			return err
+		}
+		for _, b := range in[folder] {
+			b.url = url
+		}
+	}
+	return nil
 }
 
 // tightAlignment is the alignment of buffers in editions that the reference does not read. Blocks consist of words of 8
@@ -269,17 +286,14 @@ func (w contextWriter) Write(p []byte) (int, error) {
 }
 
 // writeBuffers writes each buffer at a multiple of 64, or of tightAlignment. at is the position of out in its artifact.
-func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, nodes []node) error {
+func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, buffers []*part) error {
 	var zeros [container.Alignment]byte
 	align := container.Alignment
 	if w.o.Edition != edition.Reference {
 		align = tightAlignment
 	}
 	out = contextWriter{ctx, out}
-	for b := range parts(nodes) {
-		if b.size == 0 {
-			continue
-		}
+	for _, b := range buffers {
 		pad := container.PadTo(at, align)
 		if _, err := out.Write(zeros[:pad]); err != nil {
 			return err
@@ -292,11 +306,6 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 		at += b.size
 	}
 	return nil
-}
-
-// writeStripeFile writes the buffers to a stripe file, and returns its name.
-func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, error) {
-	return w.writeNamed(ctx, StripeSuffix, framed(func(out io.Writer) error { return w.writeBuffers(ctx, out, container.MarkSize, nodes) }))
 }
 
 // framed writes a header, content, and a footer.
@@ -313,38 +322,61 @@ func framed(content func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// writeNamed writes a file beside the root that is named after its content. Stripes and shards with the same content share the file, so
-// that even the writer that made it must not remove it.
+// writeNamed writes a file that is named after its content to a folder, and returns the url by which the root refers to it. Stripes and shards with the same
+// content share the file, so that even the writer that made it must not remove it. A file in a folder that is chosen is read again.
 //
 // content is called twice or more, because stores need the name before the first byte.
-func (w *Writer) writeNamed(ctx context.Context, suffix string, content func(io.Writer) error) (string, error) {
+func (w *Writer) writeNamed(ctx context.Context, folder, suffix string, content func(io.Writer) error) (string, error) {
 	hash := xxh3.New()
 	if err := content(hash); err != nil {
 		return "", err
 	}
-	sum := hash.Sum64()
-	name := fmt.Sprintf("%016x%s", sum, suffix)
-	url := container.Container(w.url) + name
-	err := w.publishNamed(ctx, url, sum, content, false)
-	if errors.Is(err, fs.ErrExist) {
-		err = w.compareFile(ctx, url, content)
-		if err != nil && ctx.Err() == nil && suffix == IndexSuffix { // an index that is damaged, and built anew
-			err = w.publishNamed(ctx, url, sum, content, true)
+	n := namedFile{store: w.o.Store, folder: cmp.Or(folder, container.Container(w.url)), sum: hash.Sum64(), content: content}
+	n.url = fmt.Sprintf("%s%016x%s", n.folder, n.sum, suffix)
+	var err error
+	if n.like = w.location; schemeOf(n.folder) != schemeOf(w.url) {
+		if n.store, err = storage.ForLocation(n.folder); err != nil {
+			return "", err
 		}
+		n.like = ""
 	}
-	w.urls[name] = true
-	return name, err
+	err = n.publish(ctx, false)
+	if errors.Is(err, fs.ErrExist) {
+		err = n.compare(ctx)
+		if err != nil && ctx.Err() == nil && suffix == IndexSuffix { // an index that is damaged, and built anew
+			err = n.publish(ctx, true)
+		}
+	} else if err == nil && folder != "" {
+		err = n.compare(ctx)
+	}
+	url := container.Relative(w.url, n.url)
+	w.urls[url] = true
+	return url, err
 }
 
-// publishNamed creates the file at url. Without overwrite, the error wraps fs.ErrExist if there is one.
-func (w *Writer) publishNamed(ctx context.Context, url string, sum uint64, content func(io.Writer) error, overwrite bool) error {
-	out, err := w.o.Store.Create(ctx, url, storage.CreateOptions{Overwrite: overwrite, Like: w.location})
+func schemeOf(url string) string {
+	scheme, _, _ := strings.Cut(url, "://")
+	return scheme
+}
+
+// namedFile is a file that is named after its content.
+type namedFile struct {
+	store       storage.Store
+	folder, url string
+	like        string // location of a file whose permissions it gets, or ""
+	sum         uint64
+	content     func(io.Writer) error
+}
+
+// publish creates the file. Without overwrite, the error wraps fs.ErrExist if there is one.
+func (n *namedFile) publish(ctx context.Context, overwrite bool) error {
+	out, err := n.store.Create(ctx, n.url, storage.CreateOptions{Overwrite: overwrite, Like: n.like})
 	if err != nil {
 		return err
 	}
 	hash := xxh3.New()
-	err = content(io.MultiWriter(&storage.IOWriter{Context: ctx, Writer: out}, hash))
-	if err == nil && hash.Sum64() != sum {
+	err = n.content(io.MultiWriter(&storage.IOWriter{Context: ctx, Writer: out}, hash))
+	if err == nil && hash.Sum64() != n.sum {
 		err = fmt.Errorf("%s: what is copied changed meanwhile", out.Name())
 	}
 	if err != nil {
@@ -353,9 +385,9 @@ func (w *Writer) publishNamed(ctx context.Context, url string, sum uint64, conte
 	return out.Publish(ctx)
 }
 
-// compareFile checks that an existing file has the bytes that were to be written.
-func (w *Writer) compareFile(ctx context.Context, url string, content func(io.Writer) error) error {
-	r, err := storage.OpenIn(ctx, w.o.Store, container.Container(w.url), url)
+// compare checks that the file has the bytes that were to be written.
+func (n *namedFile) compare(ctx context.Context) error {
+	r, err := storage.OpenIn(ctx, n.store, n.folder, n.url)
 	if err != nil {
 		return err
 	}
@@ -365,7 +397,7 @@ func (w *Writer) compareFile(ctx context.Context, url string, content func(io.Wr
 		return err
 	}
 	c := &comparer{ctx: ctx, r: r}
-	if err := content(c); err != nil {
+	if err := n.content(c); err != nil {
 		return err
 	}
 	if c.off != size {

@@ -69,6 +69,8 @@ type Options struct {
 	Standard []shardfile.Property
 	// Properties are the shard's custom properties.
 	Properties []shardfile.Property
+	// Moved are URLs of Parquet files by those that stored stripes refer to, where they are others from now on.
+	Moved map[string]string
 	// Program is recorded as the writer of the shard, by default [shardfile.DefaultWriter].
 	Program string
 }

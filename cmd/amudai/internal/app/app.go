@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/session"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/internal/inputs"
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -74,6 +75,7 @@ type App struct {
 	Memory   *session.Memory // for batches in Arrow streams; nil unless it is shared
 	Versions *inputs.Versions
 	Parallel int // threads that a variable sets; 0: one per CPU
+	Policy   shard.Policy
 
 	said sync.Map // notices
 }
@@ -89,7 +91,7 @@ func New(env Env, memory *session.Memory, versions map[string]storage.Version) (
 	set, err := a.settings()
 	a.Out = terminal.Screen{Out: env.Stdout, Width: a.Width, Color: set.colors(onTerminal)}
 	a.Errs = terminal.Screen{Out: redacted(env), Color: set.colors(a.Progress)}
-	a.Parallel = set.parallel
+	a.Parallel, a.Policy = set.parallel, set.policy
 	return a, err
 }
 

@@ -2,14 +2,18 @@ package app
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // settings are what variables of the environment set.
 type settings struct {
 	color    string // auto, always or never
 	parallel int    // threads; 0: one per CPU
+	policy   shard.Policy
 }
 
 // settings reads the variables. AMUDAI_WIDTH replaces the width of stdout.
@@ -40,6 +44,17 @@ func (a *App) settings() (s settings, err error) {
 			}
 			*number.to = n
 		}
+	}
+	if v := a.Getenv("AMUDAI_ALLOW"); v != "" {
+		var folders []string
+		for folder := range strings.SplitSeq(v, ",") {
+			url, err := storage.URL(strings.TrimSpace(folder))
+			if err != nil {
+				return s, usage.Errorf("", "AMUDAI_ALLOW=%s: %w", v, err)
+			}
+			folders = append(folders, strings.TrimSuffix(url, "/")+"/")
+		}
+		s.policy = s.policy.With(folders...)
 	}
 	return s, nil
 }

@@ -191,7 +191,7 @@ func (a group) edit(ctx context.Context, location string, o shard.EditOptions, d
 	}
 	o.IfMatch = a.Versions.Known()[location]
 	p := terminal.StartRows(a.Bars(), 0, false)
-	o.Progress = p.Set
+	o.Progress, o.Open.Policy = p.Set, a.Policy
 	r, err := shard.Edit(ctx, location, o, changes...)
 	if err = errors.Join(err, p.End()); err != nil {
 		return err

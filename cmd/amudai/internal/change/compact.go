@@ -73,6 +73,7 @@ func (a group) runCompact(ctx context.Context, location string, o shard.CompactO
 		p = terminal.StartRows(a.Bars(), 0, false)
 		o.Progress = p.Set
 	}
+	o.Open.Policy = a.Policy
 	r, err := shard.Compact(ctx, location, o)
 	if p != nil {
 		err = errors.Join(err, p.End())

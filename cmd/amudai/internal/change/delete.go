@@ -123,7 +123,7 @@ func (a group) change(ctx context.Context, location string, f *rowFlags,
 		defer func() { err = errors.Join(err, t.Close()) }()
 		rows.Keys = t.Scan(ctx, table.ScanOptions{Columns: f.on})
 	}
-	f.o.IfMatch = a.Versions.Known()[location]
+	f.o.IfMatch, f.o.Open.Policy = a.Versions.Known()[location], a.Policy
 	n, err := change(ctx, location, f.o, rows)
 	if err != nil {
 		return err

@@ -63,7 +63,7 @@ func (a group) runGC(ctx context.Context, folder string, f gcFlags) error {
 	}
 	a.Quiet = a.Quiet || *a.json
 	p := terminal.StartFiles(a.Bars())
-	f.Progress = p.Set
+	f.Progress, f.Policy = p.Set, a.Policy
 	f.OlderThan = max(f.OlderThan, 1) // 0 stands for the default
 	c, err := shard.Collect(ctx, folder, f.CollectOptions)
 	if err = errors.Join(err, p.End()); err != nil {

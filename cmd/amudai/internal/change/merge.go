@@ -54,7 +54,7 @@ func (a group) runMerge(ctx context.Context, locations []string, output string, 
 		return err
 	}
 	p := terminal.StartRows(a.Bars(), 0, false)
-	o.Overwrite, o.Progress = a.Force, p.Set
+	o.Overwrite, o.Open.Policy, o.Progress = a.Force, a.Policy, p.Set
 	r, err := shard.Merge(ctx, output, all, o)
 	if err = errors.Join(err, p.End()); err != nil {
 		return err

@@ -53,7 +53,7 @@ func (a group) runSplit(ctx context.Context, location, pattern string, o shard.S
 		p = terminal.StartRows(a.Bars(), 0, false)
 		o.Progress = p.Set
 	}
-	o.Overwrite = a.Force
+	o.Overwrite, o.Open.Policy = a.Force, a.Policy
 	parts, err := shard.Split(ctx, location, pattern, o)
 	if p != nil {
 		err = errors.Join(err, p.End())

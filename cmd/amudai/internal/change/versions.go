@@ -75,7 +75,7 @@ metadata, and of the data that only it refers to. amudai gc removes what no vers
 			if err := files.CheckShard(args[0]); err != nil {
 				return err
 			}
-			return shard.KeepVersions(cmd.Context(), args[0], shard.EditOptions{}, versions, age)
+			return shard.KeepVersions(cmd.Context(), args[0], shard.EditOptions{Open: shard.OpenOptions{Policy: a.Policy}}, versions, age)
 		},
 	}
 	cmd.Flags().IntVar(&versions, "versions", 0, "the number of earlier versions")
@@ -108,7 +108,7 @@ func (a group) runRestore(ctx context.Context, location string, at formats.At) e
 		return err
 	}
 	version := all[0].Number
-	if err := shard.Restore(ctx, location, shard.EditOptions{}, version); err != nil {
+	if err := shard.Restore(ctx, location, shard.EditOptions{Open: shard.OpenOptions{Policy: a.Policy}}, version); err != nil {
 		return err
 	}
 	if a.Summarizes() {

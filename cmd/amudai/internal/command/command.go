@@ -88,7 +88,7 @@ func (a run) execute(ctx context.Context) error {
 // executeOnce runs the command. With allRows, types of text are inferred from all rows of an input.
 func (a run) executeOnce(ctx context.Context, allRows bool) error {
 	a.Opener = formats.NewOpener(a.Stdin, a.Notice, a.Remark)
-	a.Opener.AllRows, a.Opener.Versions = allRows, a.Versions
+	a.Opener.AllRows, a.Opener.Versions, a.Opener.Policy = allRows, a.Versions, a.Policy
 	root := a.root()
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
@@ -112,7 +112,8 @@ Files are recognised by their extension or first bytes; "-" is stdin or stdout. 
 also be http(s) URLs.
 
 Variables of the environment: AMUDAI_COLOR (auto, always, never), NO_COLOR, AMUDAI_WIDTH (columns
-of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU).`,
+of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU), AMUDAI_ALLOW
+(folders that shards may refer to besides their own, separated by commas).`,
 		SilenceUsage: true, SilenceErrors: true,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

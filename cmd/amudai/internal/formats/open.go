@@ -34,6 +34,8 @@ type Opener struct {
 	Parallelism int
 	// IndexError is told of the indexes of shards that cannot be used; nil: nobody is.
 	IndexError func(error)
+	// Policy allows shards to refer to other folders than their own.
+	Policy shard.Policy
 	// Versions are compared with those of the inputs; nil if an input may change from one opening to the next.
 	Versions *inputs.Versions
 
@@ -67,7 +69,7 @@ func (p *Opener) formats() []provider.Format {
 	ntuple.VariantsAsStructs, lines.Text = true, p.commas.Text
 	return []provider.Format{
 		shard.New(shard.FormatOptions{
-			Open: shard.OpenOptions{Types: p.types, IndexError: p.IndexError, Version: p.at.Version, AsOf: p.at.Time}, Scan: shard.ScanOptions{Strings: p.strings, Parallelism: p.Parallelism},
+			Open: shard.OpenOptions{Policy: p.Policy, Types: p.types, IndexError: p.IndexError, Version: p.at.Version, AsOf: p.at.Time}, Scan: shard.ScanOptions{Strings: p.strings, Parallelism: p.Parallelism},
 		}),
 		texts.CSV(p.commas), texts.TSV(p.commas),
 		texts.JSONLines(p.objects), texts.JSONArray(p.objects),

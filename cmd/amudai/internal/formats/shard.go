@@ -19,7 +19,7 @@ func (p *Opener) Shard(ctx context.Context, location string, o shard.OpenOptions
 	if err := files.CheckShard(location); err != nil {
 		return nil, err
 	}
-	o.Types = p.types
+	o.Types, o.Policy = p.types, p.Policy
 	if p.at != (At{}) {
 		o.Version, o.AsOf = p.at.Version, p.at.Time
 	}

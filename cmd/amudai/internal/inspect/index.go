@@ -130,7 +130,7 @@ func (a group) editOptions(f *indexFlags) (o shard.EditOptions, p *terminal.Prog
 	if f.parallel < 0 {
 		return o, nil, usage.Errorf("", "--parallel needs a number above 0")
 	}
-	o.MemoryBytes, o.Parallelism = f.memory, f.parallel
+	o.MemoryBytes, o.Parallelism, o.Open.Policy = f.memory, f.parallel, a.Policy
 	bars := a.Bars()
 	if f.atOnce {
 		bars = nil

@@ -48,7 +48,7 @@ func (a group) runPack(ctx context.Context, locations []string, out string) (err
 			return inputs.Missing(location, err)
 		}
 		for i := range found {
-			s, err := shard.Open(ctx, file, shard.OpenOptions{Directory: &found[i]})
+			s, err := shard.Open(ctx, file, shard.OpenOptions{Directory: &found[i], Policy: a.Policy})
 			if err != nil {
 				return err
 			}
