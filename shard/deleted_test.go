@@ -367,3 +367,70 @@ func TestRandomMarkers(t *testing.T) {
 		}
 	})
 }
+
+// Entries of dictionaries that only deleted rows have are those of no array: they would be categories of data frames.
+func TestDeletedEntriesOfDictionaries(t *testing.T) {
+	ctx := t.Context()
+	texts := arrow.BinaryTypes.String
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: texts, Nullable: true},
+		{Name: "d", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: texts}, Nullable: true},
+		{Name: "l", Type: arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: texts}), Nullable: true},
+		{Name: "q", Type: arrow.StructOf(arrow.Field{Name: "s", Type: texts, Nullable: true}), Nullable: true},
+	}, nil)
+	var rows strings.Builder
+	for i := range 3000 {
+		word := fmt.Sprintf(`"word %d"`, i%10)
+		if i%17 == 3 {
+			word = "null"
+		}
+		fmt.Fprintf(&rows, `{"id": %d, "s": %s, "d": %s, "l": [%s, "word 1"], "q": {"s": %s}}`+"\n", i, word, word, word, word)
+	}
+	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, s, strings.NewReader(rows.String()), array.WithMultipleDocs())
+	require.NoError(t, err)
+	defer batch.Release()
+	location := filepath.Join(t.TempDir(), "t.amudai.shard")
+	w, err := shard.Create(ctx, location, s, shard.WriterOptions{StripeRows: 1000})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(ctx, batch))
+	require.NoError(t, w.Close(ctx))
+	gone, err := filter.Parse("s = 'word 7' or id % 10 = 7 or id >= 2000 and id < 2100")
+	require.NoError(t, err)
+	_, err = shard.Delete(ctx, location, shard.EditOptions{}, shard.Rows{Where: gone})
+	require.NoError(t, err)
+
+	sh, err := shard.Open(ctx, location, shard.OpenOptions{})
+	require.NoError(t, err)
+	defer sh.Close()
+	check := func(b arrow.RecordBatch) {
+		want := map[string]bool{}
+		for i := range b.NumRows() {
+			if id := b.Column(0).(*array.Int64).Value(int(i)); id%17 != 3 {
+				want[fmt.Sprintf("word %d", id%10)] = true
+			}
+		}
+		require.False(t, want["word 7"])
+		for _, c := range b.Columns()[1:] {
+			if l, ok := c.(*array.List); ok {
+				c = l.ListValues()
+			} else if q, ok := c.(*array.Struct); ok {
+				c = q.Field(0)
+			}
+			entries := c.(*array.Dictionary).Dictionary().(*array.String)
+			for i := range entries.Len() {
+				require.True(t, want[entries.Value(i)] || entries.Value(i) == "word 1", "%s of %s", entries.Value(i), c.DataType())
+			}
+		}
+	}
+	n := int64(0)
+	for b, err := range sh.Scan(ctx, shard.ScanOptions{Strings: shard.StringsDictionary}) {
+		require.NoError(t, err)
+		check(b.RecordBatch)
+		n += b.NumRows()
+	}
+	require.EqualValues(t, 3000-300-90, n)
+	b, err := sh.Take(ctx, []int64{0, 2500, 1, 2}, shard.TakeOptions{Strings: shard.StringsDictionary})
+	require.NoError(t, err)
+	check(b)
+	b.Release()
+}

@@ -65,7 +65,7 @@ func Nulls(mem memory.Allocator, dt arrow.DataType, n int) arrow.Array {
 	case l.Form == kinds.Codes:
 		values := Nulls(mem, kinds.Inner(dt), 0)
 		defer values.Release()
-		return makeCodes(dt, n, bits(n), buffers[0], n, values.Data())
+		return MakeCodes(dt, n, bits(n), buffers[0], n, values.Data())
 	case isUnion:
 		return Make(dt, n, append([]*memory.Buffer{nil}, buffers...), children, 0)
 	}

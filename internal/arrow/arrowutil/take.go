@@ -318,8 +318,8 @@ func takeReferences(mem memory.Allocator, arr arrow.Array, l kinds.Layout, indic
 	return array.MakeFromData(out)
 }
 
-// makeCodes makes a dictionary array, and takes ownership of the references to its buffers.
-func makeCodes(dt arrow.DataType, n int, valid, codes *memory.Buffer, nulls int, dictionary arrow.ArrayData) arrow.Array {
+// MakeCodes makes a dictionary array, and takes ownership of the references to its buffers.
+func MakeCodes(dt arrow.DataType, n int, valid, codes *memory.Buffer, nulls int, dictionary arrow.ArrayData) arrow.Array {
 	out := array.NewDataWithDictionary(dt, n, []*memory.Buffer{valid, codes}, nulls, 0, dictionary.(*array.Data))
 	defer out.Release()
 	codes.Release()
@@ -362,7 +362,7 @@ func makeRuns(mem memory.Allocator, dt *arrow.RunEndEncodedType, n int, ends []i
 	width := dt.RunEnds().(arrow.FixedWidthDataType).Bytes()
 	b := NewBuffer(mem, len(ends)*width)
 	for i, end := range ends {
-		putInt(b.Bytes()[i*width:], width, end)
+		PutInt(b.Bytes()[i*width:], width, end)
 	}
 	endsArr := Make(dt.RunEnds(), len(ends), []*memory.Buffer{nil, b}, nil, 0)
 	defer endsArr.Release()

@@ -92,7 +92,7 @@ func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.Dictionar
 			ids[string(key)] = id
 			firsts = append(firsts, int64(i))
 		}
-		putInt(indices.Bytes()[i*width:], width, id)
+		PutInt(indices.Bytes()[i*width:], width, id)
 	}
 	values, err := Take(mem, arr, firsts)
 	if err != nil {
@@ -100,7 +100,7 @@ func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.Dictionar
 		return nil, err
 	}
 	defer values.Release()
-	return makeCodes(dt, n, CopyValidity(mem, arr), indices, NullN(arr), values.Data()), nil
+	return MakeCodes(dt, n, CopyValidity(mem, arr), indices, NullN(arr), values.Data()), nil
 }
 
 func indexLimit(dt arrow.DataType) int64 {
@@ -117,7 +117,8 @@ func indexLimit(dt arrow.DataType) int64 {
 	return math.MaxInt32
 }
 
-func putInt(dst []byte, width int, v int64) {
+// PutInt writes an integer of some bytes.
+func PutInt(dst []byte, width int, v int64) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], uint64(v))
 	copy(dst[:width], b[:])

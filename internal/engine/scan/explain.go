@@ -119,6 +119,12 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 	if sc.filter != nil {
 		x.Looks = sc.filter.Paths()
 	}
+	if o.Rows == nil && o.Stripes == nil { // those without a visible row, too
+		order = nil
+		for i := range t.NumStripes() {
+			order = append(order, i)
+		}
+	}
 	for _, i := range order {
 		st, err := sc.explainStripe(ctx, i)
 		if err != nil {
@@ -139,6 +145,9 @@ func (sc *scanner) explainStripe(ctx context.Context, i int) (StripeExplanation,
 	}
 	if visible != nil {
 		st.Hidden = st.Rows - visible.Len()
+	}
+	if st.Left() == 0 {
+		return st, nil
 	}
 	if sc.filter != nil {
 		f, err := s.filter()

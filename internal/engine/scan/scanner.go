@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -171,6 +172,21 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	if sc.stats != nil {
 		defer sc.stats.decode.since(time.Now())
 	}
+	if err := sc.read(j, i); err != nil || !kinds.HasID(j.arrays[i].DataType(), arrow.DICTIONARY) {
+		return err
+	}
+	visible, err := j.stripe.stripe.Visible(sc.ctx)
+	if err != nil || visible == nil {
+		return sc.place(err, j.stripe)
+	}
+	stored := j.arrays[i]
+	defer stored.Release()
+	j.arrays[i], err = onlyUsed(sc.o.Allocator, stored)
+	return sc.place(err, j.stripe)
+}
+
+// read reads one column of a job.
+func (sc *scanner) read(j *job, i int) (err error) {
 	if !sc.lengths[i] {
 		if j.arrays[i], err = sc.decoded(j, &sc.columns[i]); j.arrays[i] != nil || err != nil {
 			return sc.place(err, j.stripe)

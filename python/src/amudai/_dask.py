@@ -36,5 +36,6 @@ def collection(table: Table, columns: Sequence[str] | None, where: str | None) -
     if where is not None and not isinstance(where, str):
         raise TypeError(f"where: a text, not {type(where).__name__}")
     paths = None if columns is None else list(columns)
-    stripes = [s for s in table.plan(paths, where) if s.selected_rows != 0] or table.stripes[:1]
+    none = Stripe(table._files[0], 0, 0, 0, 0, 0)  # for Dask, which needs a partition
+    stripes = [s for s in table.plan(paths, where) if s.selected_rows != 0] or [none]
     return dd.from_map(_read, stripes, table=table, paths=paths, where=where, meta=_pandas(table.to_arrow(paths, limit=0)))

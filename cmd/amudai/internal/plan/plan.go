@@ -126,7 +126,7 @@ func inputOf(p *table.Part) Input {
 	in.Rows, in.Bytes, in.Stripes = &rows, &x.Bytes, []Stripe{}
 	for i := range x.Stripes {
 		s := &x.Stripes[i]
-		rows += s.Rows - s.Hidden // stripes with hidden rows only are not there
+		rows += s.Rows - s.Hidden
 		left := s.Left()
 		in.Stripes = append(in.Stripes, Stripe{s.Stripe, s.First, &s.Rows, &left, &s.Bytes})
 	}
