@@ -2,12 +2,13 @@
 #
 # Settings: PKG (packages, default all); BENCHFLAGS for bench ("go run -C bench . -help" lists them); BENCH (pattern) and
 # BENCHTIME for microbench; FUZZTIME (for each target) for fuzz; PYTHON, NODE and NODE_MODULES (a folder with jsroot,
-# @oneidentity/zstd-js and azurite) for the targets interop-*, of which "make interop" installs what they need.
+# @oneidentity/zstd-js and azurite) and GCS (fake-gcs-server) for the targets interop-*, of which "make interop" installs what they need.
 
 GO        ?= go
 PYTHON    ?= python3
 NODE      ?= node
 NODE_MODULES ?= node_modules
+GCS       ?= fake-gcs-server
 PKG       ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -70,12 +71,12 @@ interop: ## run all targets interop-*, and install what they need: programs by a
 	tools/interop.sh
 
 interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON), and what terminals show (tmux)
-	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure)' ./rntuple ./internal/engine/compute ./cmd/amudai/internal/command
+	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure|Google)' ./rntuple ./internal/engine/compute ./cmd/amudai/internal/command
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour|InteropCompletion' ./cmd/amudai/internal/command
 
-interop-stores: ## hold s3:// to moto (PYTHON with moto[server]) and az:// to Azurite (NODE, NODE_MODULES), by a proxy that cuts, delays and refuses
-	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -v -count=1 -run 'Interop(S3|Azure)' ./cmd/amudai/internal/command
+interop-stores: ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays and refuses
+	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) AMUDAI_GCS=$(GCS) $(GO) test -v -count=1 -run 'Interop(S3|Azure|Google)' ./cmd/amudai/internal/command
 
 interop-python: ## test the Python package (PYTHON has its extras, pytest, mypy and ruff), and its wheel
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai

@@ -24,6 +24,7 @@ install() {
   python3 -m venv "$dir/venv"
   "$dir/venv/bin/pip" install -q -r python/requirements.txt
   npm install --silent --prefix "$dir" --ignore-scripts --omit=optional jsroot@7.11.2 @oneidentity/zstd-js azurite@3.35.0
+  GOBIN="$dir" GOFLAGS= go install github.com/fsouza/fake-gcs-server@v1.56.1
   touch "$dir/installed"
 }
 
@@ -37,6 +38,6 @@ fi
 ! $only || exit 0
 for target in formats stores python spark; do
   begin=$SECONDS
-  PATH="$dir/venv/bin:$PATH" make --no-print-directory "interop-$target" PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules"
+  PATH="$dir/venv/bin:$PATH" make --no-print-directory "interop-$target" PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules" GCS="$dir/fake-gcs-server"
   echo "interop-$target: $((SECONDS - begin)) s"
 done

@@ -3,7 +3,6 @@ package lifetest_test
 import (
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,11 +13,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/testing/fakes3"
+	"github.com/amudai/amudai-go/internal/testing/faultproxy"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/lifetest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/storage/s3"
 )
 
 var layouts = []shard.Layout{shard.SingleFile, shard.TwoLevel}
@@ -248,41 +250,10 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// together are the operations that several writers may do at once.
-func together() (all []lifetest.Operation) {
-	for _, o := range lifetest.Operations {
-		if !o.Alone {
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
-// requireSerial requires that operations have been done in some order, but for those that were refused.
-func requireSerial(t *testing.T, p lifetest.Place, operations []lifetest.Operation, errs []error, name string) {
-	var done []lifetest.Operation
-	var names []string
-	made := map[string]lifetest.Shown{}
-	for i, o := range operations {
-		if errs[i] != nil {
-			require.True(t, lifetest.Refused(errs[i]), "%s: %s: %v", name, o.Name, errs[i])
-			continue
-		}
-		done, names = append(done, o), append(names, o.Name)
-		if o.Makes != "" {
-			made[o.Name] = p.Made(t, o)
-		}
-	}
-	shows, err := lifetest.Show(t.Context(), p.Store, p.Location())
-	require.NoError(t, err)
-	lifetest.RequireSound(t, p.Store, p.Location())
-	require.True(t, lifetest.Initial().Serial(done, shows, made), "%s: %v were done, which led to %v", name, names, shows)
-}
-
 // Another operation is done completely within each step of one. Each is done or refused, and the shard is what some order of those that were done makes of it.
 func TestTwoWriters(t *testing.T) {
 	t.Parallel() // it waits for disks
-	all := together()
+	all := lifetest.Together()
 	places := places(t)
 	for i, a := range all {
 		for _, layout := range layoutOf(i) {
@@ -314,7 +285,7 @@ func TestTwoWriters(t *testing.T) {
 						}
 					})
 					if errs[0] = a.Do(t.Context(), p); begun {
-						requireSerial(t, other, []lifetest.Operation{a, b}, errs, name)
+						other.RequireSerial(t, []lifetest.Operation{a, b}, errs, name)
 					}
 				}
 			}
@@ -327,25 +298,19 @@ func TestTenWriters(t *testing.T) {
 	t.Parallel() // it waits for disks
 	for seed := range uint64(sweep.Count(3, 300)) {
 		for i, layout := range layouts {
-			all := together()
-			rand.New(rand.NewPCG(seed, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			all = all[:10]
-			before := lifetest.New(t, layout)
-			p := before
+			p := lifetest.New(t, layout)
 			if i == int(seed%2) {
-				p = before.CopyTo(t, storage.NewMemory(), "mem://x")
+				p = p.CopyTo(t, storage.NewMemory(), "mem://x")
 			}
-			p.Age = 24 * time.Hour
-			failed := make([]chan error, len(all))
-			for i, o := range all {
-				failed[i] = make(chan error, 1)
-				go func() { failed[i] <- o.Do(t.Context(), p) }()
-			}
-			errs := make([]error, len(all))
-			for i := range errs {
-				errs[i] = <-failed[i]
-			}
-			requireSerial(t, p, all, errs, fmt.Sprint("seed ", seed))
+			p.AtOnce(t, seed)
 		}
 	}
+}
+
+// Lost answers and other faults of a cloud are not seen, and writers at once are done or refused.
+func TestCloud(t *testing.T) {
+	server := fakes3.New(t)
+	proxy := faultproxy.New(t, server.URL)
+	fakes3.Environment(t, proxy.URL)
+	lifetest.TestStore(t, s3.New(s3.Options{Backoff: 1}), "s3://bucket/", proxy, sweep.Count(1, 50))
 }

@@ -174,9 +174,15 @@ var Operations = []Operation{
 	}},
 }
 
-// Refused reports whether an error says that another writer has prevented an operation.
+// Refused reports whether an error says that another writer has prevented an operation. A copy is compared, because moto ignores the condition that the original
+// is still the version which was read.
 func Refused(err error) bool {
-	return errors.Is(err, storage.ErrChanged) || err != nil && (strings.Contains(err.Error(), "a writer is at work") || strings.Contains(err.Error(), "no such index"))
+	if err == nil || errors.Is(err, storage.ErrChanged) {
+		return err != nil
+	}
+	return slices.ContainsFunc([]string{"a writer is at work", "no such index", "the copy is not equal to the original"}, func(text string) bool {
+		return strings.Contains(err.Error(), text)
+	})
 }
 
 // Named is the operation with a name.

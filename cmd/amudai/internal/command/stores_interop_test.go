@@ -20,8 +20,11 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
+	"github.com/amudai/amudai-go/internal/testing/faultproxy"
+	"github.com/amudai/amudai-go/internal/testing/lifetest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/az"
+	"github.com/amudai/amudai-go/storage/gs"
 	"github.com/amudai/amudai-go/storage/s3"
 	"github.com/amudai/amudai-go/storage/storetest"
 )
@@ -35,7 +38,7 @@ func TestInteropS3(t *testing.T) {
 	server := start(t, func(port string) *exec.Cmd {
 		return exec.CommandContext(context.WithoutCancel(t.Context()), python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port)
 	})
-	proxy := newProxy(t, server)
+	proxy := faultproxy.New(t, server)
 	fakes3.Environment(t, proxy.URL)
 	require.Equal(t, 200, put(t, server+"/bucket", nil))
 	register := func() {
@@ -55,7 +58,7 @@ func TestInteropAzure(t *testing.T) {
 		return exec.CommandContext(context.WithoutCancel(t.Context()), node, program, "--inMemoryPersistence", "--silent", "--skipApiVersionCheck", "--blobPort", port)
 	})
 	key := "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==" // of all emulators
-	proxy := newProxy(t, server+"/devstoreaccount1")
+	proxy := faultproxy.New(t, server+"/devstoreaccount1")
 	t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "AccountName=devstoreaccount1;AccountKey="+key+";BlobEndpoint="+proxy.URL)
 
 	date := time.Now().UTC().Format(http.TimeFormat)
@@ -70,6 +73,27 @@ func TestInteropAzure(t *testing.T) {
 	}))
 	register := func() { storage.Register("az", az.New(az.Options{Backoff: time.Millisecond, PartBytes: 1 << 20})) }
 	interop(t, "az://bucket/", proxy, register)
+}
+
+// TestInteropGoogle holds the store and the command to fake-gcs-server. AMUDAI_GCS is the program.
+func TestInteropGoogle(t *testing.T) {
+	program := os.Getenv("AMUDAI_GCS")
+	if _, err := exec.LookPath(program); program == "" || err != nil {
+		t.Skip("AMUDAI_GCS is no fake-gcs-server: make interop-stores GCS=...")
+	}
+	server := start(t, func(port string) *exec.Cmd {
+		return exec.CommandContext(context.WithoutCancel(t.Context()), program, "-scheme", "http", "-host", "127.0.0.1", "-port", port, "-backend", "memory", "-log-level", "error",
+			"-external-url", "http://127.0.0.1:"+port)
+	})
+	proxy := faultproxy.New(t, server)
+	t.Setenv("STORAGE_EMULATOR_HOST", proxy.URL)
+	resp, err := http.Post(server+"/storage/v1/b?project=test", "application/json", strings.NewReader(`{"name": "bucket"}`))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 200, resp.StatusCode)
+	// Objects are sent whole: the server takes the question how much of an upload it has for its end.
+	register := func() { storage.Register("gs", gs.New(gs.Options{Backoff: time.Millisecond, PartBytes: 8 << 20})) }
+	interop(t, "gs://bucket/", proxy, register)
 }
 
 // start starts a server on a free port, waits for it, and returns its address. It ends with the test.
@@ -110,7 +134,7 @@ func put(t *testing.T, url string, header map[string]string) int {
 }
 
 // interop runs a store and the command on a server.
-func interop(t *testing.T, root string, proxy *proxy, register func()) {
+func interop(t *testing.T, root string, proxy *faultproxy.Proxy, register func()) {
 	register()
 	store, err := storage.ForLocation(root)
 	require.NoError(t, err)
@@ -121,6 +145,7 @@ func interop(t *testing.T, root string, proxy *proxy, register func()) {
 	t.Run("faults", func(t *testing.T) { interopFaults(t, root, proxy) })
 	t.Run("interrupted", func(t *testing.T) { interopInterrupted(t, root, proxy) })
 	t.Run("changed", func(t *testing.T) { interopChanged(t, root, proxy, store) })
+	t.Run("life", func(t *testing.T) { lifetest.TestStore(t, store, root+"life/", proxy, 2) })
 }
 
 // interopCommand converts to formats, and reads folders and patterns.
@@ -142,16 +167,16 @@ func interopCommand(t *testing.T, root string) {
 }
 
 // interopFaults converts while each request in turn meets each fault: the output is whole.
-func interopFaults(t *testing.T, root string, proxy *proxy) {
+func interopFaults(t *testing.T, root string, proxy *faultproxy.Proxy) {
 	defer func() { proxy.Choose = nil }()
-	for fault := proxyRefuse; fault <= proxyDelay; fault++ {
+	for fault := faultproxy.Refuse; fault <= faultproxy.Delay; fault++ {
 		for k := 1; ; k++ {
 			proxy.Requests()
-			proxy.Choose = func(n int, _ *http.Request) proxyFault {
+			proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
 				if n == k {
 					return fault
 				}
-				return proxyNone
+				return faultproxy.None
 			}
 			out := fmt.Sprintf("%sfaults/%d-%d.csv", root, fault, k)
 			ok(t, "convert", "-q", root+"logs/a.amudai.shard", out)
@@ -166,16 +191,16 @@ func interopFaults(t *testing.T, root string, proxy *proxy) {
 }
 
 // interopInterrupted ends a conversion at each of its requests. Nothing is left.
-func interopInterrupted(t *testing.T, root string, proxy *proxy) {
+func interopInterrupted(t *testing.T, root string, proxy *faultproxy.Proxy) {
 	defer func() { proxy.Choose = nil }()
 	for k := 1; ; k++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		proxy.Requests()
-		proxy.Choose = func(n int, _ *http.Request) proxyFault {
+		proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
 			if n == k {
 				cancel()
 			}
-			return proxyNone
+			return faultproxy.None
 		}
 		out := fmt.Sprintf("%sinterrupted/%d.csv", root, k)
 		r := runContext(ctx, app.Env{Args: []string{"convert", "-q", "in.csv", out}})
@@ -195,7 +220,7 @@ func interopInterrupted(t *testing.T, root string, proxy *proxy) {
 }
 
 // interopChanged replaces a shard at each request of a scan: the answer is that of one version, or an error.
-func interopChanged(t *testing.T, root string, proxy *proxy, store storage.Store) {
+func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store storage.Store) {
 	defer func() { proxy.Choose = nil }()
 	ctx := t.Context()
 	location := root + "changed/t.amudai.shard"
@@ -223,11 +248,11 @@ func interopChanged(t *testing.T, root string, proxy *proxy, store storage.Store
 		require.NoError(t, replace(0))
 		proxy.Requests()
 		changed := make(chan error, 1)
-		proxy.Choose = func(n int, _ *http.Request) proxyFault {
+		proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
 			if n == k { // the requests of replace have greater numbers
 				changed <- replace(1)
 			}
-			return proxyNone
+			return faultproxy.None
 		}
 		r := run(t, "agg", location, "count(*), sum(n)")
 		proxy.Choose = nil

@@ -1,4 +1,5 @@
-package command_test
+// Package faultproxy is an HTTP proxy before a server, which cuts, delays and refuses some of its answers. It is for tests.
+package faultproxy
 
 import (
 	"net/http"
@@ -10,36 +11,38 @@ import (
 	"time"
 )
 
-// proxyFault is what happens to a request.
-type proxyFault int
+// Fault is what happens to a request.
+type Fault int
 
 // The faults of requests.
 const (
-	proxyNone   proxyFault = iota
-	proxyRefuse            // the server does not get it, the answer is 503
-	proxyCut               // the server does not get it, the connection ends
-	proxyLost              // the server does it, and the connection ends before the answer
-	proxyHalf              // the connection ends within the body of the answer
-	proxyDelay             // the answer comes late
+	None   Fault = iota
+	Refuse       // the server does not get it, the answer is 503
+	Cut          // the server does not get it, the connection ends
+	Lost         // the server does it, and the connection ends before the answer
+	Half         // the connection ends within the body of the answer
+	Delay        // the answer comes late
 )
 
-// proxy is an HTTP proxy before a server under test, which cuts, delays and refuses some of its answers. Fields may be changed between requests.
-type proxy struct {
+// Proxy is a proxy before a server. Fields may be changed between requests.
+type Proxy struct {
 	URL string
 	// Choose chooses the fault of request n, from 1 on. Nil means none.
-	Choose func(n int, r *http.Request) proxyFault
+	Choose func(n int, r *http.Request) Fault
+	// Done is called once the server has done request n whose answer is lost. Nil does nothing.
+	Done func(n int)
 
 	n       atomic.Int64
 	forward *httputil.ReverseProxy
 }
 
-// newProxy starts a proxy before a server, which ends with the test.
-func newProxy(t testing.TB, server string) *proxy {
+// New starts a proxy before a server, which ends with the test.
+func New(t testing.TB, server string) *Proxy {
 	target, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{forward: &httputil.ReverseProxy{
+	p := &Proxy{forward: &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = target.Scheme, target.Host }, // Host stays: it may be signed
 	}}
 	h := httptest.NewServer(p)
@@ -49,27 +52,30 @@ func newProxy(t testing.TB, server string) *proxy {
 }
 
 // Requests returns the number of requests since the last call.
-func (p *proxy) Requests() int { return int(p.n.Swap(0)) }
+func (p *Proxy) Requests() int { return int(p.n.Swap(0)) }
 
 // ServeHTTP implements http.Handler.
-func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := int(p.n.Add(1))
-	fault := proxyNone
+	fault := None
 	if p.Choose != nil {
 		fault = p.Choose(n, r)
 	}
 	switch fault {
-	case proxyRefuse:
+	case Refuse:
 		w.WriteHeader(503)
 		return
-	case proxyCut:
+	case Cut:
 		panic(http.ErrAbortHandler)
-	case proxyLost:
+	case Lost:
 		p.forward.ServeHTTP(httptest.NewRecorder(), r)
+		if p.Done != nil {
+			p.Done(n)
+		}
 		panic(http.ErrAbortHandler)
-	case proxyHalf:
+	case Half:
 		w = &half{w}
-	case proxyDelay:
+	case Delay:
 		time.Sleep(300 * time.Millisecond)
 	}
 	p.forward.ServeHTTP(w, r)

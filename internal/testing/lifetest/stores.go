@@ -1,0 +1,146 @@
+package lifetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testing/faultproxy"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Together are the operations that several writers may do at once.
+func Together() (all []Operation) {
+	for _, o := range Operations {
+		if !o.Alone {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// RequireSerial requires that operations on a place in the state [Initial] have been done in some order, but for those that were refused.
+func (p Place) RequireSerial(t testing.TB, operations []Operation, errs []error, name string) {
+	t.Helper()
+	var done []Operation
+	var names []string
+	made := map[string]Shown{}
+	for i, o := range operations {
+		if errs[i] != nil {
+			require.True(t, Refused(errs[i]), "%s: %s: %v", name, o.Name, errs[i])
+			continue
+		}
+		done, names = append(done, o), append(names, o.Name)
+		if o.Makes != "" {
+			made[o.Name] = p.Made(t, o)
+		}
+	}
+	shows, err := Show(t.Context(), p.Store, p.Location())
+	require.NoError(t, err, name)
+	RequireSound(t, p.Store, p.Location())
+	require.True(t, Initial().Serial(done, shows, made), "%s: %v were done, which led to %v; %v", name, names, shows, errs)
+}
+
+// AtOnce does ten operations at once, which the seed chooses, and requires that each was done or refused, and that some order of those that were done makes of
+// the shard what it is.
+func (p Place) AtOnce(t testing.TB, seed uint64) {
+	t.Helper()
+	all := Together()
+	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	all = all[:10]
+	p.Age = 24 * time.Hour
+	failed := make([]chan error, len(all))
+	for i, o := range all {
+		failed[i] = make(chan error, 1)
+		go func() { failed[i] <- o.Do(t.Context(), p) }()
+	}
+	errs := make([]error, len(all))
+	for i := range errs {
+		errs[i] = <-failed[i]
+	}
+	p.RequireSerial(t, all, errs, fmt.Sprint("seed ", seed))
+}
+
+// TestStore does all operations in a folder of a store behind a proxy, with about some faults in each.
+func TestStore(t *testing.T, store storage.Store, root string, proxy *faultproxy.Proxy, some int) {
+	defer func() { proxy.Choose, proxy.Done = nil, nil }()
+	before, n := New(t, shard.TwoLevel), 0
+	place := func() Place {
+		n++
+		return before.CopyTo(t, store, fmt.Sprintf("%s%d", root, n))
+	}
+	requests := map[string]int{}
+	t.Run("operations", func(t *testing.T) {
+		for _, o := range Operations {
+			p := place()
+			proxy.Requests()
+			require.NoError(t, o.Do(t.Context(), p), o.Name)
+			requests[o.Name] = proxy.Requests()
+			p.Check(t, Initial(), o, true)
+		}
+	})
+	t.Run("faults", func(t *testing.T) { // none of which is seen
+		for _, o := range Operations {
+			for fault := faultproxy.Refuse; fault <= faultproxy.Delay; fault++ {
+				for k := 1; k <= requests[o.Name]; k++ {
+					name := fmt.Sprintf("%s: fault %d of request %d of %d", o.Name, fault, k, requests[o.Name])
+					if cases := int(faultproxy.Delay) * requests[o.Name]; !faultstore.Chosen(name, cases, some) {
+						continue
+					}
+					p := place()
+					proxy.Requests()
+					proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+						if n == k {
+							return fault
+						}
+						return faultproxy.None
+					}
+					require.NoError(t, o.Do(t.Context(), p), name)
+					proxy.Choose = nil
+					p.Check(t, Initial(), o, true)
+				}
+			}
+		}
+	})
+	t.Run("two writers", func(t *testing.T) { // one within a request of the other, whose answer is lost
+		all := Together()
+		for _, a := range all {
+			for _, b := range all {
+				for k := 1; k <= requests[a.Name]; k++ {
+					name := fmt.Sprintf("%s after request %d of %d of %s", b.Name, k, requests[a.Name], a.Name)
+					if a.Name == b.Name || !faultstore.Chosen(name, requests[a.Name]*len(all), some) {
+						continue
+					}
+					p, errs := place(), make([]error, 2)
+					p.Age = 24 * time.Hour
+					proxy.Requests()
+					proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+						if n == k {
+							return faultproxy.Lost
+						}
+						return faultproxy.None
+					}
+					proxy.Done = func(n int) {
+						if n == k {
+							errs[1] = b.Do(t.Context(), p)
+						}
+					}
+					errs[0] = a.Do(t.Context(), p)
+					proxy.Choose, proxy.Done = nil, nil
+					p.RequireSerial(t, []Operation{a, b}, errs, name)
+				}
+			}
+		}
+	})
+	t.Run("ten writers", func(t *testing.T) {
+		for seed := range uint64(some) {
+			place().AtOnce(t, seed)
+		}
+	})
+}
