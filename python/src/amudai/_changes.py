@@ -32,9 +32,13 @@ class MergeReport:
     rows: int
     """Deleted ones included."""
     written_bytes: int
-    """All of them metadata; 0 in a dry run."""
+    """Metadata, and new values; 0 in a dry run."""
     dropped_indexes: list[str]
     """Types of indexes that the new shard lacks."""
+    widened: list[str]
+    """Columns that have other types in some of the shards."""
+    read_bytes: int
+    """Of these, that are written anew."""
 
 
 @dataclasses.dataclass(frozen=True)
