@@ -50,7 +50,8 @@ type CompactReport = compact.Report
 // Rows get other numbers where rows before them are left out or sorted. Indexes of the whole shard are then built anew, those of new stripes always, in a second step:
 // between the two, and if the second one fails, questions are answered without them, and [AddIndex] makes them.
 //
-// If the shard was replaced meanwhile, the error wraps [storage.ErrChanged], and the shard is that of the other writer.
+// If the shard was replaced meanwhile, all is done anew with what the other writer left, unless CompactOptions.Stripes have numbers that mean others now. Then, and after several
+// attempts, the error wraps [storage.ErrChanged].
 func Compact(ctx context.Context, location string, o CompactOptions) (report *CompactReport, err error) {
 	if err := cmp.Or(
 		option.SetDefault("CompactOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
@@ -60,12 +61,12 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 		return nil, err
 	}
 	var p *compact.Plan
-	if err := replace(ctx, location, o.EditOptions, 1, func(s *Shard, r root.Root) (_ root.Root, err error) {
+	if err := replace(ctx, location, o.EditOptions, mostAttempts, func(s *Shard, r root.Root) (_ root.Root, err error) {
 		all := o.compact()
-		all.Stripes, all.Sort, all.StripeRows, all.Upgrade = o.Stripes, o.Sort, o.StripeRows, o.Upgrade
+		all.Stripes, all.Sort, all.StripeRows, all.Upgrade, all.Again = o.Stripes, o.Sort, o.StripeRows, o.Upgrade, p
 		p, err = compact.New(ctx, s.table, r, all)
 		if err == nil && len(p.Chosen) == 0 {
-			err = errNoChange
+			err = root.ErrNoChange
 		}
 		if err != nil {
 			return r, err
@@ -80,7 +81,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 		return report, nil
 	}
 	o.MemoryBytes, o.IfMatch = o.MemoryBytes/4, ""
-	if err := replace(ctx, location, o.EditOptions, 1, func(s *Shard, r root.Root) (root.Root, error) {
+	if err := replace(ctx, location, o.EditOptions, mostAttempts, func(s *Shard, r root.Root) (root.Root, error) {
 		r.Change = "build indexes of compacted rows"
 		return p.WithIndexes(ctx, s.table, r, o.build())
 	}); err != nil {

@@ -48,7 +48,7 @@ func mark(ctx context.Context, location string, o EditOptions, rows Rows, did st
 	err = replace(ctx, location, o, attempts, func(s *Shard, r root.Root) (root.Root, error) {
 		changed, by, err := rows.Marked(ctx, s.table, change)
 		if n = by; err != nil || n == 0 {
-			return r, cmp.Or(err, errNoChange)
+			return r, cmp.Or(err, root.ErrNoChange)
 		}
 		r.Change = fmt.Sprintf("%s %d %s", did, n, text.Plural(n, "row"))
 		return r.WithDeleted(changed)

@@ -72,13 +72,19 @@ type EditReport = columns.Report
 // Edit makes changes, one after the other, and publishes them together by one new root (see [AddIndex]). Only the values of new columns are written; the root refers
 // to all others where they are. A mistake in a change is an error before anything is written, with [EditOptions.DryRun], too.
 //
-// A value that cannot be computed or converted is a [provider.ValueError] with its row. Whatever fails, the shard stays as it was. If it was replaced meanwhile,
-// the error wraps [storage.ErrChanged]. A shard with packed groups is refused if columns change their places.
+// A value that cannot be computed or converted is a [provider.ValueError] with its row. Whatever fails, the shard stays as it was. A shard with packed groups is
+// refused if columns change their places.
+//
+// If another writer replaced the shard meanwhile, the changes are made anew of what that one left. If it took or changed a column that they use, after several attempts, and
+// for [AddColumns], the error wraps [storage.ErrChanged].
 func Edit(ctx context.Context, location string, o EditOptions, changes ...Change) (*EditReport, error) {
-	report, p := &EditReport{}, (*columns.Plan)(nil)
-	err := replace(ctx, location, o, 1, func(s *Shard, r root.Root) (_ root.Root, err error) {
+	report, p, first, attempts := &EditReport{}, (*columns.Plan)(nil), (*columns.Plan)(nil), mostAttempts
+	if columns.Once(changes) {
+		attempts = 1
+	}
+	err := replace(ctx, location, o, attempts, func(s *Shard, r root.Root) (_ root.Root, err error) {
 		if len(changes) == 0 {
-			return r, errNoChange
+			return r, root.ErrNoChange
 		}
 		if err := cmp.Or(write.CheckCoding("EditOptions.", r.Edition, o.Profile), write.CheckBlockValues("EditOptions.BlockValues", o.BlockValues)); err != nil {
 			return r, err
@@ -88,6 +94,11 @@ func Edit(ctx context.Context, location string, o EditOptions, changes ...Change
 		}
 		if r, err = p.Root(ctx); err != nil {
 			return r, err
+		}
+		if first = cmp.Or(first, p); first != p {
+			if err := p.Again(first); err != nil {
+				return r, err
+			}
 		}
 		*report, err = p.Report(ctx, s.table)
 		return r, err

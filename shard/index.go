@@ -139,27 +139,20 @@ func replace(ctx context.Context, location string, o EditOptions, attempts int, 
 	}
 	open := o.Open.file()
 	open.IfMatch = o.IfMatch
-	err := root.Replace(ctx, location, open, func(f *shardfile.File, r root.Root) (root.Root, error) {
+	if o.IfMatch != "" {
+		attempts = 1
+	}
+	return root.Change(ctx, location, open, attempts, func(f *shardfile.File, r root.Root) (root.Root, error) {
 		r, err := plan(&Shard{o: o.Open, file: f, schema: r.Schema, table: o.Open.table(f, r.Schema)}, r)
 		if err == nil && o.DryRun {
-			err = errNoChange
+			err = root.ErrNoChange
 		}
 		return r, err
 	})
-	switch {
-	case errors.Is(err, errNoChange):
-		return nil
-	case errors.Is(err, storage.ErrChanged) && attempts > 1 && o.IfMatch == "":
-		return replace(ctx, location, o, attempts-1, plan)
-	}
-	return err
 }
 
 // mostAttempts is the number of attempts of a change that may be repeated.
 const mostAttempts = 8
-
-// errNoChange ends a change of a shard that has nothing to publish.
-var errNoChange = errors.New("nothing changes")
 
 // DropIndex detaches the indexes of the shard and its stripes for which drop returns true. Their files ([Index.Files]) stay, because readers and
 // shards of the same content may still use them. It returns the number of indexes.
@@ -171,7 +164,7 @@ var errNoIndex = fmt.Errorf("the shard has no such index")
 
 // changeIndexes drops or rebuilds the indexes that choose returns true for, and returns their number.
 func changeIndexes(ctx context.Context, location string, o EditOptions, choose func(Index) bool, rebuild bool) (n int, err error) {
-	err = replace(ctx, location, o, 1, func(s *Shard, r root.Root) (root.Root, error) {
+	err = replace(ctx, location, o, mostAttempts, func(s *Shard, r root.Root) (root.Root, error) {
 		described, err := s.Indexes(ctx)
 		if err != nil {
 			return r, err

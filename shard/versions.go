@@ -31,7 +31,7 @@ func KeepVersions(ctx context.Context, location string, o EditOptions, versions 
 	if versions < 0 || age < 0 {
 		return fmt.Errorf("%d versions up to an age of %v cannot be kept", versions, age)
 	}
-	return replace(ctx, location, o, 1, func(_ *Shard, r root.Root) (root.Root, error) {
+	return replace(ctx, location, o, mostAttempts, func(_ *Shard, r root.Root) (root.Root, error) {
 		r.Change = fmt.Sprintf("keep %d %s", versions, text.Plural(versions, "version"))
 		r.Keep = &root.History{Keep: int64(versions), Age: age}
 		return r, nil

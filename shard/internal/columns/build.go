@@ -110,6 +110,7 @@ func (b *builder) bind(ctx context.Context) (err error) {
 				return err
 			}
 			computed, b.paths = true, append(b.paths, s.bound.Columns()...)
+			b.used = append(b.used, s.bound.Columns()...)
 		case s.stored != root.Missing:
 			path, err := indexing.PathOf(b.stored, s.stored)
 			if err != nil {

@@ -25,12 +25,16 @@ import (
 // Change is a change of a shard.
 type Change struct {
 	did   string // for the history of the shard
+	once  bool   // it cannot be planned again, because the rows that it reads go with those of the shard
 	apply func(context.Context, *Plan) error
 }
 
+// Once reports whether one of some changes cannot be planned again.
+func Once(changes []Change) bool { return slices.ContainsFunc(changes, func(c Change) bool { return c.once }) }
+
 // Drop leaves columns out.
 func Drop(paths ...string) Change {
-	return Change{"drop " + strings.Join(paths, ", "), func(ctx context.Context, p *Plan) error {
+	return Change{did: "drop " + strings.Join(paths, ", "), apply: func(ctx context.Context, p *Plan) error {
 		for _, path := range paths {
 			at, err := p.edit(ctx, path)
 			if err != nil {
@@ -47,7 +51,7 @@ func Drop(paths ...string) Change {
 
 // Rename gives a column another name, which is no path.
 func Rename(path, name string) Change {
-	return Change{"rename " + path + " to " + name, func(ctx context.Context, p *Plan) error {
+	return Change{did: "rename " + path + " to " + name, apply: func(ctx context.Context, p *Plan) error {
 		at, err := p.edit(ctx, path)
 		if err != nil {
 			return err
@@ -63,7 +67,7 @@ func Rename(path, name string) Change {
 
 // Order puts columns of one parent before the others, which keep their order.
 func Order(paths ...string) Change {
-	return Change{"order " + strings.Join(paths, ", "), func(ctx context.Context, p *Plan) error {
+	return Change{did: "order " + strings.Join(paths, ", "), apply: func(ctx context.Context, p *Plan) error {
 		var siblings *[]root.Column
 		first := []int{}
 		for _, path := range paths {
@@ -95,7 +99,7 @@ func Order(paths ...string) Change {
 
 // Cast gives a column another type, which holds all of its values exactly. They are written anew unless they are stored alike.
 func Cast(path string, to arrow.DataType) Change {
-	return Change{fmt.Sprintf("cast %s to %v", path, to), func(ctx context.Context, p *Plan) error {
+	return Change{did: fmt.Sprintf("cast %s to %v", path, to), apply: func(ctx context.Context, p *Plan) error {
 		at, err := p.edit(ctx, path)
 		if err != nil {
 			return err
@@ -125,7 +129,7 @@ func Cast(path string, to arrow.DataType) Change {
 
 // Add adds a column at a path, computed of the columns that the shard has before all changes.
 func Add(path, expression string) Change {
-	return Change{"add " + path, func(ctx context.Context, p *Plan) error {
+	return Change{did: "add " + path, apply: func(ctx context.Context, p *Plan) error {
 		values, err := ast.ParseValues(expression)
 		switch {
 		case err != nil:
@@ -139,7 +143,7 @@ func Add(path, expression string) Change {
 
 // AddFrom adds the columns of a source, which has a row for each row of the shard.
 func AddFrom(src provider.Source) Change {
-	return Change{"add columns of another table", func(ctx context.Context, p *Plan) error {
+	return Change{did: "add columns of another table", once: true, apply: func(ctx context.Context, p *Plan) error {
 		r := &rows{src: src}
 		p.rows = append(p.rows, r)
 		for i, f := range src.Schema().Fields() {
@@ -160,6 +164,7 @@ func (p *Plan) insert(ctx context.Context, path string, s *source) error {
 		if err != nil {
 			return err
 		}
+		p.used = p.used[:len(p.used)-1] // its other fields may change
 		c := parent.column()
 		at = place{siblings: &c.Children, parents: append(parent.parents, c)}
 		if err := at.throughStructs(path); err != nil {
@@ -179,7 +184,7 @@ func (p *Plan) insert(ctx context.Context, path string, s *source) error {
 
 // SetProperty sets or, with drop, removes a custom property of the shard, or with a path that of a column.
 func SetProperty(path string, property shardfile.Property, drop bool) Change {
-	return Change{"properties of " + cmp.Or(path, "the shard"), func(ctx context.Context, p *Plan) error {
+	return Change{did: "properties of " + cmp.Or(path, "the shard"), apply: func(ctx context.Context, p *Plan) error {
 		stored, err := shardfile.PropertiesToProto([]shardfile.Property{property})
 		if err != nil {
 			return err

@@ -3,6 +3,8 @@ package columns
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -27,6 +29,7 @@ type Options struct {
 // Plan is a change of a shard in the making.
 type Plan struct {
 	did     []string // what changes do
+	used    []string // paths of columns that changes name, or compute with
 	o       Options
 	file    *shardfile.File
 	table   table.Table // with all rows
@@ -105,6 +108,60 @@ func (p *Plan) changed() map[uint32]func([]*commonpb.NameValuePair) []*commonpb.
 	}
 	walk(p.columns)
 	return changes
+}
+
+// Again reports whether the plan does what an earlier one did, for the root before another writer replaced it: the columns that its changes use are still there, with
+// the same types, or else it returns an error.
+func (p *Plan) Again(earlier *Plan) error {
+	for _, path := range slices.Concat(earlier.used, p.used) {
+		before, err := earlier.form(path)
+		if err != nil {
+			return err
+		}
+		now, err := p.form(path)
+		if err != nil {
+			return err
+		}
+		if before != now {
+			return fmt.Errorf("column %s is not what it was", path)
+		}
+	}
+	return nil
+}
+
+// form is the stored form of a column, "" if there is none at the path: that of a new column.
+func (p *Plan) form(path string) (string, error) {
+	n, err := p.stored.Path(path)
+	if errors.Is(err, schema.ErrNoField) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return formOf(n, p.stored.Budget())
+}
+
+func formOf(n schema.Node, budget *schema.Budget) (string, error) {
+	f, err := budget.Describe(n)
+	if err != nil {
+		return "", err
+	}
+	form := fmt.Sprintf("%q %v %v %d", f.Name, f.Type, f.Signed, f.FixedSize)
+	if f.Extended != nil {
+		form += fmt.Sprintf(" %q", *f.Extended)
+	}
+	for i := range n.NumChildren() {
+		child, err := n.Child(i)
+		if err != nil {
+			return "", err
+		}
+		below, err := formOf(child, budget)
+		if err != nil {
+			return "", err
+		}
+		form += " (" + below + ")"
+	}
+	return form, nil
 }
 
 // Sizes are bytes of encoded values.

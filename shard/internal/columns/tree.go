@@ -48,6 +48,7 @@ func nameOf(c *root.Column) string {
 
 // find finds a column by its path, as [schema.Schema.Path] does.
 func (p *Plan) find(path string) (place, error) {
+	p.used = append(p.used, path)
 	at := place{siblings: &p.columns}
 	names := schema.SplitPath(path)
 	for k, name := range names {

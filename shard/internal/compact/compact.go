@@ -33,7 +33,8 @@ type Options struct {
 	TempDir     string
 	Parallelism int
 	Progress    func(done, total int64)
-	Sizes       bool // of the stripes that stay are told, too
+	Sizes       bool  // of the stripes that stay are told, too
+	Again       *Plan // that was made for the root before another writer replaced it; nil if none was
 }
 
 // DefaultMemory is the memory of a compaction by default.
@@ -46,9 +47,10 @@ type Plan struct {
 	// Indexes and StripeIndexes are definitions of indexes, of the whole shard and of stripes that are written anew, which the root lacks.
 	Indexes, StripeIndexes []*shardpb.IndexDescriptor
 
-	before          int   // stripes
-	rows, deleted   int64 // of the chosen stripes
-	kept, replaced  int64 // bytes of the data of stripes
+	before          int     // stripes
+	counts          []int64 // of their rows
+	rows, deleted   int64   // of the chosen stripes
+	kept, replaced  int64   // bytes of the data of stripes
 	written         int64
 	estimate, built int // new stripes
 }
@@ -57,6 +59,12 @@ type Plan struct {
 func New(ctx context.Context, t *shardtable.Table, r root.Root, o Options) (*Plan, error) {
 	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
 	p := &Plan{Root: r, before: len(r.Stripes)}
+	for _, s := range r.Stripes {
+		p.counts = append(p.counts, s.Of.Rows())
+	}
+	if o.Again != nil && o.Stripes != nil && !slices.Equal(p.counts, o.Again.counts) {
+		return nil, fmt.Errorf("stripe %d is not what it was", o.Stripes[0])
+	}
 	var err error
 	if p.Chosen, err = o.choose(r.Stripes); err != nil || len(p.Chosen) == 0 {
 		return p, err

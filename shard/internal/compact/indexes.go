@@ -4,15 +4,19 @@ import (
 	"context"
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
 )
 
-// WithIndexes is the root of a shard with the indexes that a plan for it has left out, built anew.
+// WithIndexes is the root of a shard with the indexes that a plan for it has left out, built anew. Another writer may have changed columns since; indexes of those that are
+// gone are left out.
 func (p *Plan) WithIndexes(ctx context.Context, t *shardtable.Table, r root.Root, o indexing.Options) (root.Root, error) {
 	arrowSchema, err := t.ArrowSchema(ctx)
 	if err != nil {
@@ -27,7 +31,7 @@ func (p *Plan) WithIndexes(ctx context.Context, t *shardtable.Table, r root.Root
 		stored := all
 		for _, d := range wanted {
 			kind := index.ByType(d.GetIndexType())
-			if kind == nil || slices.ContainsFunc(stored, func(x root.Index) bool { return index.SameDefinition(x.Descriptor, d) }) {
+			if d = p.now(d, r.Schema); d == nil || kind == nil || slices.ContainsFunc(stored, func(x root.Index) bool { return index.SameDefinition(x.Descriptor, d) }) {
 				continue
 			}
 			plan, err := indexing.Of(r.Schema, arrowSchema, kind, d)
@@ -39,6 +43,25 @@ func (p *Plan) WithIndexes(ctx context.Context, t *shardtable.Table, r root.Root
 		}
 		return all, nil
 	})
+}
+
+// now is the definition of an index by the ids of a later schema; nil if one of its columns is gone.
+func (p *Plan) now(d *shardpb.IndexDescriptor, later *schema.Schema) *shardpb.IndexDescriptor {
+	d = proto.CloneOf(d)
+	for _, f := range d.GetIndexedFields() {
+		for i, id := range f.SchemaIds {
+			path, err := indexing.PathOf(p.Root.Schema, id)
+			if err != nil {
+				return nil
+			}
+			n, err := later.Path(path)
+			if err != nil {
+				return nil
+			}
+			f.SchemaIds[i] = n.ID()
+		}
+	}
+	return d
 }
 
 // Report says what became of a shard.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
@@ -69,6 +70,31 @@ func Replace(ctx context.Context, location string, o shardfile.OpenOptions, plan
 		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	return w.Close(ctx)
+}
+
+// ErrNoChange ends a plan that has nothing to publish.
+var ErrNoChange = errors.New("nothing changes")
+
+// Change is [Replace] with several attempts: if another writer was faster, the plan is made anew of the root that this one left. A plan that then fails is one that the
+// changes of both exclude, and the error wraps [storage.ErrChanged], too. Nothing is done for a plan that ends with [ErrNoChange].
+func Change(ctx context.Context, location string, o shardfile.OpenOptions, attempts int, plan func(*shardfile.File, Root) (Root, error)) error {
+	for attempt := 1; ; attempt++ {
+		conflict := false
+		err := Replace(ctx, location, o, func(f *shardfile.File, r Root) (Root, error) {
+			r, err := plan(f, r)
+			if err != nil && attempt > 1 && ctx.Err() == nil && !errors.Is(err, ErrNoChange) && !errors.Is(err, storage.ErrChanged) {
+				conflict = true
+				err = fmt.Errorf("%s: %w: after the change of another writer: %w", location, storage.ErrChanged, err)
+			}
+			return r, err
+		})
+		switch {
+		case errors.Is(err, ErrNoChange):
+			return nil
+		case conflict || attempt >= attempts || !errors.Is(err, storage.ErrChanged):
+			return err
+		}
+	}
 }
 
 // overwrite begins the new root, under a hidden name so far.
@@ -154,7 +180,8 @@ func (f *old) linkOnly(ctx context.Context, data string) error {
 
 // checkLink checks that data is the old root, after an attempt to make it so.
 func (f *old) checkLink(ctx context.Context, data string, err error) error {
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	made := err == nil
+	if !made && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	linked, err := storage.OpenIn(ctx, f.store, container.Container(f.url), data)
@@ -163,8 +190,11 @@ func (f *old) checkLink(ctx context.Context, data string, err error) error {
 	}
 	defer linked.Close()
 	name, err := DataName(ctx, linked, f.File)
-	if err == nil && container.Container(f.url)+name != data {
+	if err == nil && container.Container(f.url)+name != data || fault.Is(err) {
 		err = fmt.Errorf("%s: %w", f.Location(), storage.ErrChanged)
+		if made { // of the root of another writer, which has replaced the old one
+			err = errors.Join(err, f.store.Remove(ctx, data))
+		}
 	}
 	return err
 }
