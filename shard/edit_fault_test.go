@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -86,18 +87,28 @@ func TestColumnEditFaults(t *testing.T) {
 	}
 }
 
-// Of two that edit a shard at the same time, one fails. An edit that is cancelled leaves the shard as it was.
+// Of two that edit a shard at the same time, one makes its change of what the other one left, unless that took its column. An edit that is cancelled leaves the shard as it was.
 func TestEditConcurrently(t *testing.T) {
 	location := filepath.Join(t.TempDir(), "x.shard")
 	writeLines(t, location, 300, WriterOptions{})
-	o := EditOptions{Progress: func(int64, int64) {
-		_, err := Edit(t.Context(), location, EditOptions{}, RenameColumn("tags", "labels"))
-		require.NoError(t, err)
-	}}
-	_, err := Edit(t.Context(), location, o, AddColumn("n", "length(line)"))
-	require.ErrorIs(t, err, storage.ErrChanged)
+	meet := func(change Change) EditOptions {
+		var once sync.Once
+		return EditOptions{Progress: func(int64, int64) {
+			once.Do(func() {
+				_, err := Edit(t.Context(), location, EditOptions{}, change)
+				require.NoError(t, err)
+			})
+		}}
+	}
+	_, err := Edit(t.Context(), location, meet(RenameColumn("tags", "labels")), AddColumn("n", "length(line)"))
+	require.NoError(t, err)
 	state := stateOf(t, location)
 	require.Contains(t, state, "labels")
+	require.Contains(t, state, "n")
+	_, err = Edit(t.Context(), location, meet(DropColumns("n")), AddColumn("m", "n + 1"))
+	require.ErrorIs(t, err, storage.ErrChanged)
+	require.ErrorContains(t, err, `"n"`)
+	state = stateOf(t, location)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = Edit(ctx, location, EditOptions{Progress: func(int64, int64) { cancel() }}, AddColumn("n", "length(line)"))
 	require.ErrorIs(t, err, context.Canceled)

@@ -96,7 +96,7 @@ func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Re
 	if err = cmp.Or(err, replace(ctx, from, EditOptions{Open: o.Open, DryRun: o.DryRun}, attempts, func(s *Shard, r root.Root) (_ root.Root, err error) {
 		p, r, err = relocation.NewParts(ctx, s.file, s.table, r, to, ro)
 		if err == nil && p.None() {
-			err = errNoChange
+			err = root.ErrNoChange
 		}
 		return r, err
 	})); err != nil {

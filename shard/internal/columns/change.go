@@ -30,7 +30,9 @@ type Change struct {
 }
 
 // Once reports whether one of some changes cannot be planned again.
-func Once(changes []Change) bool { return slices.ContainsFunc(changes, func(c Change) bool { return c.once }) }
+func Once(changes []Change) bool {
+	return slices.ContainsFunc(changes, func(c Change) bool { return c.once })
+}
 
 // Drop leaves columns out.
 func Drop(paths ...string) Change {
