@@ -45,7 +45,7 @@ func TestVersions(t *testing.T) {
 				require.WithinDuration(t, time.Now(), v.Time, time.Hour)
 				told = append(told, fmt.Sprint(v.Number, " ", v.Rows-v.Deleted, " ", v.Change))
 			}
-			require.Equal(t, []string{"6 300 add 1 indexes", "5 300 delete 100 rows", "4 400 delete 100 rows", "3 500 delete 90 rows"}, told)
+			require.Equal(t, []string{"6 300 add index", "5 300 delete 100 rows", "4 400 delete 100 rows", "3 500 delete 90 rows"}, told)
 			for version, shown := range map[int64]int{0: 300, 6: 300, 5: 300, 4: 400, 3: 500} {
 				require.Len(t, versionIDs(t, location, version), shown)
 			}
