@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 	"github.com/amudai/amudai-go/storage"
@@ -88,7 +89,12 @@ func clustered(g *arrowgen.Gen, r *rand.Rand, types []arrow.DataType, rows int) 
 
 // TestFilterAgainstOracle compares the rows of filtered scans with those of an independent evaluation, for any
 // disabled sources and any sizes of stripes, batches and reads.
-func TestFilterAgainstOracle(t *testing.T) {
+func TestFilterAgainstOracle(t *testing.T) { filterAgainstOracle(t, false) }
+
+// TestFilterOfDeletedRows does the same with shards that have indexes and deleted rows.
+func TestFilterOfDeletedRows(t *testing.T) { filterAgainstOracle(t, true) }
+
+func filterAgainstOracle(t *testing.T, deletes bool) {
 	types := arrowgen.Types()
 	dir := t.TempDir()
 	n := 0
@@ -104,11 +110,20 @@ func TestFilterAgainstOracle(t *testing.T) {
 		}
 		data := clustered(g, r, chosen, rapid.IntRange(1, 3000).Draw(t, "rows"))
 		location := filepath.Join(dir, fmt.Sprintf("%d.shard", n))
-		writeTable(t, location, data, WriterOptions{
+		wo := WriterOptions{
 			Edition:    editionFor(chosen, rapid.SampledFrom([]edition.Edition{edition.Reference, edition.E2026}).Draw(t, "edition")),
 			Profile:    encoding.Profile(rapid.IntRange(0, 4).Draw(t, "profile")),
 			StripeRows: rapid.SampledFrom([]int64{0, 1 << 10, 300}).Draw(t, "stripe rows"),
-		}, 900)
+		}
+		shown := func(rows []int64) []int64 { return rows }
+		if deletes {
+			wo.Edition, wo.NullsApart, wo.OffsetsApart, wo.Layout = edition.E2026, rapid.Bool().Draw(t, "nulls apart"), rapid.Bool().Draw(t, "offsets apart"), Layout(rapid.IntRange(0, 1).Draw(t, "layout"))
+			wo.Packed = packable(data, rapid.Bool().Draw(t, "packed"))
+			writeTable(t, location, data, wo, 900)
+			shown = indexAndDelete(t, location, data)
+		} else {
+			writeTable(t, location, data, wo, 900)
+		}
 		s, err := Open(context.Background(), location, OpenOptions{})
 		require.NoError(t, err)
 		defer s.Close()
@@ -116,7 +131,7 @@ func TestFilterAgainstOracle(t *testing.T) {
 		conditions.Computed = n%2 == 0
 		for range 8 {
 			e, oracle := conditions.Condition()
-			rows := oracle.Rows(data.rows)
+			rows := shown(oracle.Rows(data.rows))
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			o := ScanOptions{
 				Filter: e, Allocator: mem, Disable: Sources(rapid.IntRange(0, 15).Draw(t, "disabled")),
@@ -134,7 +149,79 @@ func TestFilterAgainstOracle(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, int64(len(rows)), count, "%v", e)
 		}
+		if deletes {
+			all := make([]int64, data.rows)
+			for i := range all {
+				all[i] = int64(i)
+			}
+			requireRows(t, s, data, shown(all), ScanOptions{Parallelism: 2})
+			for _, row := range all[:min(30, len(all))] {
+				b, err := s.Take(context.Background(), []int64{row}, TakeOptions{})
+				if slices.Contains(shown(all), row) {
+					require.NoError(t, err)
+					b.Release()
+				} else {
+					require.ErrorContains(t, err, "deleted")
+				}
+			}
+		}
 	})
+}
+
+// packable is a group of all columns that can be packed, if they shall be.
+func packable(data table, pack bool) [][]string {
+	var names []string
+	for _, f := range data.schema.Fields() {
+		if pack && (arrow.IsInteger(f.Type.ID()) || arrow.IsBaseBinary(f.Type.ID())) {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return [][]string{names}
+}
+
+// indexAndDelete builds indexes of columns that can have them, before rows are deleted and after that. The result drops deleted rows of a list.
+func indexAndDelete(t *rapid.T, location string, data table) func(rows []int64) []int64 {
+	ctx := context.Background()
+	kinds := map[string]bool{}
+	index := func() {
+		for _, f := range data.schema.Fields() {
+			all := []string{HashIndex, HashmapIndex}
+			if id := f.Type.ID(); id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.STRING_VIEW {
+				all = []string{TermIndex, InvertedIndex, HashIndex, HashmapIndex, RangeIndex}
+			} else if !arrow.IsInteger(id) {
+				continue
+			}
+			d := IndexDefinition{Type: rapid.SampledFrom(all).Draw(t, "index"), Columns: []string{schema.Escape(f.Name)}, PerStripe: rapid.Bool().Draw(t, "per stripe")}
+			if key := d.Type + f.Name; !kinds[key] {
+				kinds[key] = true
+				require.NoError(t, AddIndex(ctx, location, EditOptions{}, d))
+			}
+		}
+	}
+	if rapid.Bool().Draw(t, "indexes before") {
+		index()
+	}
+	gone := rowset.Set{}
+	for range rapid.IntRange(1, 4).Draw(t, "deletes") {
+		from := rapid.Int64Range(0, int64(data.rows)-1).Draw(t, "from")
+		step, count := rapid.Int64Range(1, 9).Draw(t, "step"), rapid.Int64Range(1, 1000).Draw(t, "count")
+		var ranges []RowRange
+		for row := from; row < int64(data.rows) && row < from+step*count; row += step {
+			ranges = append(ranges, RowRange{From: row, To: row + 1})
+		}
+		_, err := Delete(ctx, location, EditOptions{}, Rows{Ranges: ranges})
+		require.NoError(t, err)
+		gone = gone.Or(rowset.Of(ranges...))
+	}
+	if rapid.Bool().Draw(t, "indexes after") {
+		index()
+	}
+	return func(rows []int64) []int64 {
+		return slices.DeleteFunc(slices.Clone(rows), gone.Contains)
+	}
 }
 
 // flightsLike returns a table with a sorted column, strings with few distinct values, and others.
