@@ -1,8 +1,11 @@
 package shard_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +19,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table"
@@ -433,4 +439,139 @@ func TestDeletedEntriesOfDictionaries(t *testing.T) {
 	require.NoError(t, err)
 	check(b)
 	b.Release()
+}
+
+// Tables of all types answer all questions of package table as tables do that never had the deleted rows.
+func TestDeletedRowsOfAllTypes(t *testing.T) {
+	types := arrowgen.Types()
+	rapid.Check(t, func(rt *rapid.T) {
+		g := arrowgen.New(rapid.Uint64().Draw(rt, "seed"))
+		fields := []arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}
+		for i := range rapid.IntRange(1, 3).Draw(rt, "columns") {
+			fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: rapid.SampledFrom(types).Draw(rt, "type"), Nullable: true})
+		}
+		rows, step := rapid.IntRange(1, 300).Draw(rt, "rows"), rapid.IntRange(1, 5).Draw(rt, "step")
+		from, to := rapid.IntRange(0, 299).Draw(rt, "from"), rapid.IntRange(0, 299).Draw(rt, "to")
+		batch := g.Batch(arrow.NewSchema(fields, nil), rows)
+		defer batch.Release()
+		var ranges []shard.RowRange
+		var kept []int64
+		for i := range rows {
+			if i%step == 1 || i >= from && i < to {
+				ranges = append(ranges, shard.RowRange{From: int64(i), To: int64(i) + 1})
+			} else {
+				kept = append(kept, int64(i))
+			}
+		}
+		rest, err := arrowutil.TakeRows(memory.DefaultAllocator, batch, kept)
+		require.NoError(rt, err)
+		defer rest.Release()
+		o := shard.WriterOptions{StripeRows: rapid.SampledFrom([]int64{20, 90, 1000}).Draw(rt, "stripe"), NullsApart: rapid.Bool().Draw(rt, "nulls apart"), OffsetsApart: rapid.Bool().Draw(rt, "offsets apart")}
+		dir := t.TempDir()
+		var both [2]*table.Table
+		for k, b := range []arrow.RecordBatch{batch, rest} {
+			location := filepath.Join(dir, fmt.Sprintf("%d.amudai.shard", k))
+			w, err := shard.Create(t.Context(), location, b.Schema(), o)
+			require.NoError(rt, err)
+			require.NoError(rt, w.Write(t.Context(), b))
+			require.NoError(rt, w.Close(t.Context()))
+			if k == 0 && len(ranges) > 0 {
+				_, err := shard.Delete(t.Context(), location, shard.EditOptions{}, shard.Rows{Ranges: ranges})
+				require.NoError(rt, err)
+			}
+			both[k], err = table.Open(t.Context(), location)
+			require.NoError(rt, err)
+			defer both[k].Close()
+		}
+		var schemas [2]*arrow.Schema
+		for k := range both {
+			schemas[k], err = both[k].Schema(t.Context())
+			require.NoError(rt, err)
+		}
+		require.Equal(rt, schemas[1].String(), schemas[0].String())
+		questions := questionsOf(fields)
+		for _, name := range slices.Sorted(maps.Keys(questions)) {
+			if rapid.IntRange(0, 2).Draw(rt, name) > 0 {
+				continue
+			}
+			ask := questions[name]
+			got, want := answer(t, both[0], ask), answer(t, both[1], ask)
+			require.Equal(rt, want, got, "%s: %v", name, fields)
+		}
+		for i, row := range kept {
+			if i%7 == 0 {
+				take := func(row int64) func(tb *table.Table) answered {
+					return func(tb *table.Table) answered { return tb.Take(t.Context(), table.TakeOptions{Rows: []int64{row}}) }
+				}
+				require.Equal(rt, answer(t, both[1], take(int64(i))), answer(t, both[0], take(row)))
+			}
+		}
+	})
+}
+
+type answered = iter.Seq2[arrow.RecordBatch, error]
+
+// questionsOf are questions to a table about columns of any types; some of them are errors for some types.
+func questionsOf(fields []arrow.Field) map[string]func(tb *table.Table) answered {
+	ctx := context.Background()
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	q := map[string]func(tb *table.Table) answered{
+		"scan": func(tb *table.Table) answered { return tb.Scan(ctx, table.ScanOptions{}) },
+		"scan otherwise": func(tb *table.Table) answered {
+			return tb.Scan(ctx, table.ScanOptions{Dictionaries: true, Decimals64: names[1:], Lengths: names[1:], Reuse: true, BatchRows: 7})
+		},
+		"last": func(tb *table.Table) answered { return tb.Tail(ctx, table.TailOptions{N: 13}) },
+		"end": func(tb *table.Table) answered {
+			return tb.Scan(ctx, table.ScanOptions{Rows: []table.RowRange{{From: -40, To: -3}}})
+		},
+		"sample": func(tb *table.Table) answered { return tb.Sample(ctx, table.SampleOptions{N: 17, Seed: 5}) },
+	}
+	for _, name := range names {
+		for _, where := range []string{" is null", " is not null", " = " + name} {
+			e, err := filter.Parse(name + where)
+			q[name+where] = func(tb *table.Table) answered {
+				if err != nil {
+					return func(yield func(arrow.RecordBatch, error) bool) { yield(nil, err) }
+				}
+				return tb.Scan(ctx, table.ScanOptions{Columns: []string{"id"}, Filter: e})
+			}
+		}
+		for _, call := range []string{"count(%s)", "min(%s)", "max(%s)", "count(distinct %s)", "approx_distinct(%s)", "first(%s), last(%s), any_value(%s), list(%s)", "sum(%s)", "avg(%s)", "median(%s)", "sum(length(%s))", "max(len(%s))"} {
+			call = strings.ReplaceAll(call, "%s", name)
+			q[call] = func(tb *table.Table) answered { return tb.Group(ctx, table.GroupOptions{Aggregates: call}) }
+		}
+		q["by "+name] = func(tb *table.Table) answered {
+			return tb.Group(ctx, table.GroupOptions{By: name, Aggregates: "count(), min(id), max(id)"})
+		}
+		q["sort "+name] = func(tb *table.Table) answered { return tb.Sort(ctx, table.SortOptions{By: name}) }
+		q["least "+name] = func(tb *table.Table) answered { return tb.Sort(ctx, table.SortOptions{By: name, Limit: 3}) }
+		q["most "+name] = func(tb *table.Table) answered {
+			return tb.Sort(ctx, table.SortOptions{By: "-" + name, Limit: 3, Columns: []string{"id"}})
+		}
+		q["distinct "+name] = func(tb *table.Table) answered {
+			return tb.Distinct(ctx, table.DistinctOptions{Columns: []string{name}})
+		}
+		q["top "+name] = func(tb *table.Table) answered { return tb.Top(ctx, table.TopOptions{By: name, Limit: 4}) }
+	}
+	return q
+}
+
+// answer are the rows of an answer as text, and whether it ends with an error.
+func answer(t *testing.T, tb *table.Table, ask func(tb *table.Table) answered) (rows []string) {
+	for b, err := range ask(tb) {
+		if err != nil {
+			return append(rows, "error")
+		}
+		for i := range int(b.NumRows()) {
+			line := ""
+			for k, c := range b.Columns() {
+				line += b.ColumnName(k) + "=" + string(values.JSON(c)(nil, i)) + " "
+			}
+			rows = append(rows, line)
+		}
+	}
+	return rows
 }

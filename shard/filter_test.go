@@ -100,6 +100,10 @@ func filterAgainstOracle(t *testing.T, deletes bool) {
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
+		most, questions := 3000, 8
+		if deletes {
+			most, questions = 1000, 4
+		}
 		seed := rapid.Uint64().Draw(t, "seed")
 		r := rand.New(rand.NewPCG(seed, 3))
 		g := arrowgen.New(seed)
@@ -108,7 +112,7 @@ func filterAgainstOracle(t *testing.T, deletes bool) {
 		for range rapid.IntRange(1, 4).Draw(t, "columns") {
 			chosen = append(chosen, rapid.SampledFrom(types).Draw(t, "type"))
 		}
-		data := clustered(g, r, chosen, rapid.IntRange(1, 3000).Draw(t, "rows"))
+		data := clustered(g, r, chosen, rapid.IntRange(1, most).Draw(t, "rows"))
 		location := filepath.Join(dir, fmt.Sprintf("%d.shard", n))
 		wo := WriterOptions{
 			Edition:    editionFor(chosen, rapid.SampledFrom([]edition.Edition{edition.Reference, edition.E2026}).Draw(t, "edition")),
@@ -129,7 +133,7 @@ func filterAgainstOracle(t *testing.T, deletes bool) {
 		defer s.Close()
 		conditions := filtertest.New(seed, data.batch(0, data.rows))
 		conditions.Computed = n%2 == 0
-		for range 8 {
+		for range questions {
 			e, oracle := conditions.Condition()
 			rows := shown(oracle.Rows(data.rows))
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
