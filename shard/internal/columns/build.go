@@ -12,6 +12,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -225,6 +226,10 @@ func (b *builder) write(ctx context.Context, w *write.Writer, batch scan.Batch) 
 	}
 	for _, s := range b.sources {
 		arr, err := b.values(s, batch)
+		var misfit *provider.ValueError
+		if errors.As(err, &misfit) {
+			return b.ofShown(ctx, batch, misfit.Row-1, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -232,12 +237,26 @@ func (b *builder) write(ctx context.Context, w *write.Writer, batch scan.Batch) 
 	}
 	err := w.Write(ctx, all, int(batch.NumRows()))
 	if row, ok := write.RowOf(err, b.columns); ok {
-		return fmt.Errorf("row %d of the shard: %w", rowset.Row(batch.RowRanges(), row), err)
+		at := rowset.Row(batch.RowRanges(), row)
+		return b.ofShown(ctx, batch, at, fmt.Errorf("row %d of the shard: %w", at, err))
 	}
 	if b.done += batch.NumRows(); b.o.Progress != nil {
 		b.o.Progress(b.done, b.file.Rows())
 	}
 	return err
+}
+
+// ofShown is an error about the value of a row, or one without the value if the row is deleted. Deleted rows have values, too, as they may come back.
+func (b *builder) ofShown(ctx context.Context, batch scan.Batch, row int64, err error) error {
+	st := b.shown.Stripe(batch.Stripe)
+	visible, failed := st.Visible(ctx)
+	if failed != nil {
+		return failed
+	}
+	if visible == nil || visible.Contains(row-st.Position()) {
+		return err
+	}
+	return advice.WithHint(fmt.Errorf("row %d of %s is deleted, and a new column cannot have its value", row+1, b.file.Location()), "amudai compact drops deleted rows for good")
 }
 
 // values are the values of a new column for a batch. The caller releases them.

@@ -33,6 +33,7 @@ type Plan struct {
 	o       Options
 	file    *shardfile.File
 	table   table.Table // with all rows
+	shown   table.Table // without deleted ones
 	stored  *schema.Schema
 	root    root.Root
 	columns []root.Column // Built of new ones is an index of sources, and they have no children yet
@@ -50,7 +51,7 @@ type placeOf struct{ id, built uint32 }
 
 // New applies changes to the root of a shard. t is its table.
 func New(ctx context.Context, f *shardfile.File, t table.Table, r root.Root, o Options, changes []Change) (p *Plan, err error) {
-	p = &Plan{o: o, file: f, table: table.WithHidden(t), stored: r.Schema, root: r, properties: map[placeOf]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair{}}
+	p = &Plan{o: o, file: f, table: table.WithHidden(t), shown: t, stored: r.Schema, root: r, properties: map[placeOf]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair{}}
 	p.o.Encoding.Features = r.Edition.Features()
 	if p.columns, err = r.Columns(); err != nil {
 		return nil, err
