@@ -1,7 +1,6 @@
 package shard_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
-	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/s3"
@@ -189,48 +187,4 @@ func TestRelocatePartsInStores(t *testing.T) {
 	}
 	requireClean(t, location, shard.OpenOptions{})
 	require.Empty(t, slices.DeleteFunc(server.Keys(), func(key string) bool { return !strings.HasPrefix(key, "far/") }))
-}
-
-// Whatever step fails, the shard is the old one or the new one, whole, with all of its files; and the same call succeeds afterwards.
-func TestRelocatePartsFaults(t *testing.T) {
-	t.Parallel() // it waits for disks
-	for _, o := range []shard.RelocateOptions{{Columns: []string{"text"}}, {Columns: []string{"text"}, Move: true}, {Stripes: []int{1}, Move: true}} {
-		before := filepath.Dir(editable(t, 200, shard.WriterOptions{StripeRows: 90, Layout: shard.TwoLevel}))
-		require.NoError(t, os.Mkdir(filepath.Join(before, "cold"), 0o777))
-		want := shownIDs(t, filepath.Join(before, "editable.amudai.shard"), filter.Expr{})
-		require.NoError(t, faultstore.EachStep(13, func(faults *faultstore.Faults, op faultstore.Op, k int) error {
-			dir := filepath.Join(t.TempDir(), "x")
-			require.NoError(t, os.CopyFS(dir, os.DirFS(before)))
-			location, o := filepath.Join(dir, "editable.amudai.shard"), o
-			o.Open.Store, o.Parallelism = faults.Local(), 1
-			_, err := shard.Relocate(t.Context(), location, filepath.Join(dir, "cold"), o)
-			require.Equal(t, want, shownIDs(t, location, filter.Expr{}), "%v %d", op, k)
-			requireIntact(t, location)
-			o.Open.Store = nil
-			if _, err := shard.Relocate(t.Context(), location, filepath.Join(dir, "cold"), o); op != faultstore.Remove { // a temporary file that stays is a writer at work
-				require.NoError(t, err, "%v %d", op, k)
-			}
-			requireIntact(t, location)
-			return err
-		}))
-	}
-}
-
-// Any error of I/O leaves a shard that shows the same.
-func TestRelocatePartsErrors(t *testing.T) {
-	location := editable(t, 200, shard.WriterOptions{StripeRows: 90})
-	dir := filepath.Dir(location)
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "cold"), 0o777))
-	want := shownIDs(t, location, filter.Expr{})
-	use := faultstore.Use{Name: "relocate", Run: func(dir string) (string, error) {
-		if _, err := shard.Relocate(t.Context(), location, filepath.Join(dir, "cold"), shard.RelocateOptions{Columns: []string{"text"}, Parallelism: 1}); err != nil {
-			return "", err
-		}
-		ids, err := readIDs(t.Context(), location, shard.OpenOptions{}, filter.HasPrefix(filter.Col("text"), "re"))
-		return fmt.Sprint(ids), err
-	}}
-	faultstore.SweepThen(t, dir, faultstore.Ops, 12, []faultstore.Use{use}, func() {
-		require.Equal(t, want, shownIDs(t, location, filter.Expr{}))
-		requireIntact(t, location)
-	})
 }

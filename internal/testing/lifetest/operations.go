@@ -145,9 +145,30 @@ var Operations = []Operation{
 	{Name: "split", Makes: "part-", Do: func(ctx context.Context, p Place) error {
 		_, err := shard.Split(ctx, p.Location(), p.At("part-{}.amudai.shard"), shard.SplitOptions{EditOptions: p.edit(), Rows: 60, Store: p.Store, Overwrite: true})
 		return err
+	}},
+	{Name: "split by size", Makes: "sized-", Do: func(ctx context.Context, p Place) error {
+		_, err := shard.Split(ctx, p.Location(), p.At("sized-{}.amudai.shard"), shard.SplitOptions{EditOptions: p.edit(), Bytes: 1500, Store: p.Store, Overwrite: true})
+		return err
+	}},
+	{Name: "split by value", Makes: "value-", Do: func(ctx context.Context, p Place) error {
+		_, err := shard.Split(ctx, p.Location(), p.At("value-{}.amudai.shard"), shard.SplitOptions{EditOptions: p.edit(), By: "id % 3", Store: p.Store, Overwrite: true})
+		return err
 	}, Made: func(s State) State {
-		s.note = ""
+		s.purge()
+		slices.SortStableFunc(s.rows, func(a, b row) int { return int(a.id%3 - b.id%3) })
 		return s
+	}},
+	{Name: "relocate columns", Do: func(ctx context.Context, p Place) error {
+		o := relocate(p, nil, true)
+		o.Columns = []string{"gist", "small"}
+		_, err := shard.Relocate(ctx, p.Location(), p.At("moved"), o)
+		return err
+	}},
+	{Name: "relocate stripes", Do: func(ctx context.Context, p Place) error {
+		o := relocate(p, nil, false)
+		o.Stripes = []int{0}
+		_, err := shard.Relocate(ctx, p.Location(), p.At("moved"), o)
+		return err
 	}},
 	{Name: "copy", Makes: "moved/copy", Do: func(ctx context.Context, p Place) error {
 		_, err := shard.Relocate(ctx, p.Location(), p.At("moved/copy.amudai.shard"), relocate(p, nil, false))

@@ -96,7 +96,7 @@ func (p *Plan) measure(ctx context.Context, r root.Root, sizes bool) error {
 		if !sizes && !chosen {
 			continue
 		}
-		size, err := sizeOf(ctx, s, r.Schema.IDCount())
+		size, _, err := sizeOf(ctx, s, r.Schema.IDCount())
 		if err != nil {
 			return err
 		}
@@ -112,20 +112,21 @@ func (p *Plan) measure(ctx context.Context, r root.Root, sizes bool) error {
 // shown is the number of rows of a stripe that are not deleted.
 func shown(s root.Stripe) int64 { return s.Of.Rows() - int64(s.Deleted) }
 
-// sizeOf is the number of bytes of the buffers of a stripe. Those that several fields have in common count for each.
-func sizeOf(ctx context.Context, s root.Stripe, ids uint32) (size int64, err error) {
+// sizeOf is the number of bytes of the buffers of a stripe, and whether it has others in Parquet files. Those that several fields have in common count for each.
+func sizeOf(ctx context.Context, s root.Stripe, ids uint32) (size int64, external bool, err error) {
 	for id := range ids {
 		d, err := s.Of.Descriptor(ctx, id)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		for _, e := range d.GetEncodings() {
+			external = external || e.GetParquet() != nil
 			for _, b := range e.GetNative().GetBuffers() {
 				size += int64(b.GetBuffer().GetRange().GetEnd() - b.GetBuffer().GetRange().GetStart())
 			}
 		}
 	}
-	return size, nil
+	return size, external, nil
 }
 
 // replace puts new stripes into the places of the chosen ones.
