@@ -117,3 +117,25 @@ func TestInspectTellsFiles(t *testing.T) {
 		}
 	}
 }
+
+// FILE:0 is the first shard of a packed file, also for commands that take shards only.
+func TestShardsOfPackedFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("a.csv", []byte("id,text\n1,one\n2,two\n"), 0o600))
+	require.NoError(t, os.WriteFile("b.csv", []byte("n\n7\n"), 0o600))
+	ok(t, "convert", "-q", "a.csv", "a.amudai.shard", "--index", "text")
+	ok(t, "convert", "-q", "b.csv", "b.amudai.shard")
+	ok(t, "pack", "a.amudai.shard", "b.amudai.shard", "-o", "all.amudai.shard")
+	require.Contains(t, ok(t, "index", "list", "all.amudai.shard:0"), "text")
+	require.Contains(t, ok(t, "index", "list", "all.amudai.shard"), "no indexes")
+	require.Regexp(t, `\n +1 .* 2 +0\n`, ok(t, "log", "all.amudai.shard:0"))
+	r := run(t, "index", "list", "all.amudai.shard:2")
+	require.Contains(t, r.errout, `there is no shard "2" in all.amudai.shard, which has 2 from 0`)
+	for i, name := range []string{"a", "b"} {
+		ok(t, "recover", fmt.Sprintf("all.amudai.shard:%d", i), "saved.amudai.shard", "-f")
+		ok(t, "diff", "saved.amudai.shard", name+".amudai.shard")
+	}
+	r = run(t, "recover", "all.amudai.shard", "saved.amudai.shard", "-f")
+	require.Equal(t, "note: all.amudai.shard has 2 shards, of which this is the last: recover all.amudai.shard:0 saves the first\n", r.errout)
+	ok(t, "diff", "saved.amudai.shard", "b.amudai.shard")
+}

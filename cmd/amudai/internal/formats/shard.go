@@ -16,7 +16,8 @@ import (
 
 // Shard opens a shard, with the types of the flags. For another kind of file, the error names its likely format.
 func (p *Opener) Shard(ctx context.Context, location string, o shard.OpenOptions) (*shard.Shard, error) {
-	if err := files.CheckShard(location); err != nil {
+	location, err := ShardIn(ctx, location, &o)
+	if err != nil {
 		return nil, err
 	}
 	o.Types, o.Policy = p.types, p.Policy
@@ -28,6 +29,20 @@ func (p *Opener) Shard(ctx context.Context, location string, o shard.OpenOptions
 		return nil, notShard(ctx, inputs.Missing(location, err), location)
 	}
 	return s, nil
+}
+
+// ShardIn is the file of a shard, of which FILE:0 is the first of several: the options then choose it.
+func ShardIn(ctx context.Context, location string, o *shard.OpenOptions) (file string, err error) {
+	err = files.CheckShard(location)
+	file, name := All().SplitTable(location)
+	if name == "" || err == nil && !inputs.IsURL(location) || files.CheckShard(file) != nil {
+		return location, err
+	}
+	found, err := shard.Directories(ctx, file, name, *o)
+	if err == nil {
+		o.Directory = &found[0]
+	}
+	return file, err
 }
 
 // notShard describes a file that cannot be opened as a shard.
