@@ -225,3 +225,62 @@ def test_errors(spark: Any, values: str, tmp_path: Path) -> None:
     damaged.write_bytes(data)
     with pytest.raises(Exception, match="damaged"):
         spark.read.format("amudai").load(str(damaged)).collect()
+
+
+@pytest.fixture(scope="session")
+def deleted(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, set[int]]:
+    """The values in a shard with indexes, of which some rows and a whole stripe are deleted, and the rows that are left."""
+    path = str(tmp_path_factory.mktemp("deleted") / "values.amudai.shard")
+    rows = table().append_column("line", pa.array([f"line {i % 50}" for i in range(1_000)]))
+    amudai.write(rows, path, stripe_rows=100, index=["line"])
+    shard = amudai.open(path)
+    shard.delete("i = 1 and s = 'abc' or line = 'line 7'")
+    shard.delete(rows=range(250, 420))
+    shard.delete(matching=pa.table({"row": pa.array([0, 999, 500], pa.int64())}), on="row")
+    shard.undelete("row = 307")
+    left = [
+        i
+        for i in range(1_000)
+        if not (i % 3 == 0 and i % 5 == 4 or i % 50 == 7 or 250 <= i < 420 or i in (0, 999, 500)) or i == 307
+    ]
+    return path, set(left)
+
+
+# Spark evaluates conditions itself.
+@pytest.mark.parametrize("condition", CONDITIONS if ENGINE.startswith("sail") else CONDITIONS[::8])
+def test_deleted_rows(spark: Any, deleted: tuple[str, set[int]], plain: Any, condition: str) -> None:
+    path, left = deleted
+    frame = spark.read.format("amudai").option("partitions", "3").load(path)
+    got, expected = (sorted(r.row for r in f.where(condition).select("row").collect()) for f in (frame, plain))
+    assert got == [row for row in expected if row in left]
+    assert frame.where(condition).count() == len(got)
+
+
+@pytest.mark.parametrize("pushdown", ["false", "true"])
+def test_questions_about_deleted_rows(spark: Any, deleted: tuple[str, set[int]], pushdown: str) -> None:
+    path, left = deleted
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", pushdown)
+    for partitions in ("0", "10"):
+        spark.read.format("amudai").option("partitions", partitions).load(path).createOrReplaceTempView("left")
+        asked = spark.sql("select count(*), sum(row), min(row), max(row), count(distinct line), count(s) from left").collect()
+        lines = {f"line {i % 50}" for i in left}
+        texts = sum(i % 5 != 3 for i in left)
+        assert [tuple(r) for r in asked] == [(len(left), sum(left), min(left), max(left), len(lines), texts)]
+        groups = spark.sql("select line, count(*) from left group by line").collect()
+        assert {r[0]: r[1] for r in groups} == {line: sum(f"line {i % 50}" == line for i in left) for line in lines}
+        assert spark.sql("select count(*) from left where line = 'line 7'").collect() == [(0 if 307 not in left else 1,)]
+        assert spark.sql("select count(*) from left where row in (0, 300, 999)").collect() == [(0,)]
+        ids = spark.sql("select row from left order by row desc limit 5").collect()
+        assert [r.row for r in ids] == sorted(left)[:-6:-1]
+    for where in ("line = 'line 8'", "row >= 250 and row < 420", "s = 'abc'", "row < 0"):
+        reader = spark.read.format("amudai").option("where", where).option("columns", "row,line")
+        rows = sorted(r.row for r in reader.load(path).collect())
+        assert set(rows) <= left
+        assert rows == amudai.open(path).to_arrow(["row"], where)["row"].to_pylist()
+    everything = amudai.open(path)
+    copy = Path(path).parent / f"gone-{pushdown}.amudai.shard"
+    everything.relocate(copy)
+    assert amudai.open(copy).delete("true") == len(left)
+    frame = spark.read.format("amudai").load(str(copy))
+    assert frame.count() == 0
+    assert frame.where("line = 'line 8'").collect() == []
