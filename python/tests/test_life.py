@@ -214,6 +214,11 @@ def test_relocate(opened: amudai.Table) -> None:
     assert same(opened.to_arrow(), before)
     opened.undelete("true")
     assert opened.to_arrow().num_rows == ROWS
+    for choice in ({"columns": ["s"]}, {"stripes": "1"}, {"where": pc.field("id") < 300}):
+        moved = opened.relocate("cold", **choice)
+        assert sum(f.moved_bytes for f in moved) > 0
+        assert [Path(p).name for p in opened.locations] == ["moved.amudai.shard"]
+        assert same(opened.to_arrow(), TABLE)
 
 
 def test_versions(opened: amudai.Table) -> None:
@@ -236,7 +241,13 @@ def test_versions(opened: amudai.Table) -> None:
     old = amudai.open("t.amudai.shard", version=first)
     with pytest.raises(ValueError, match="newest version"):
         old.delete("n = 1")
+    assert same(old.to_arrow(), TABLE)
+    recent = amudai.open("t.amudai.shard", version=history[0].version)
     opened.restore(first)
+    assert same(old.to_arrow(), TABLE)
+    assert recent.to_arrow().num_rows == recent.num_rows == 857
+    assert recent.take([0]).column_names == ["id", "n", "q"]
+    assert [s.rows for s in recent.plan()] == [300, 300, 300, 100]
     assert same(opened.to_arrow(), TABLE)
     opened.restore(history[0].time)
     assert opened.schema.names == ["id", "n", "q"]

@@ -100,8 +100,10 @@ class RelocatedFile:
     bytes: int
     referred_bytes: int
     """Of it, bytes that the shard refers to."""
+    moved_bytes: int
+    """Of these, bytes of the columns or stripes that ``columns`` or ``stripes`` name."""
     becomes: str
-    """How: "copied by the store", "copied", "already there", "rewritten" or "stays"."""
+    """How: such as "copied by the store", "rewritten" or "left out"."""
     removed: bool
     """Whether the old file is."""
 
@@ -202,9 +204,7 @@ class Changes(abc.ABC):
         return self._mark("undelete", where, rows, matching, on, dry_run)
 
     def _mark(self, command: str, where: Any, rows: Any, matching: Any, on: Any, dry_run: bool) -> int:
-        condition, rest = self._condition(where)
-        if rest is not None:
-            raise ValueError("no text says all of this condition (docs/filters.md): write it as one")
+        condition = self._text(where)
         if condition is None and rows is None and matching is None:
             raise ValueError("say which rows are meant: where='true' means all")
         if (matching is None) != (on is None):
@@ -213,6 +213,12 @@ class Changes(abc.ABC):
         with _rows_of(matching, on) as keys:
             flags = {"where": condition, "rows": _ranges(rows), "matching": keys, "on": on}
             return int(self._change([command], flags, dry_run=dry_run, same=rows is not None)["rows"])
+
+    def _text(self, where: Any) -> str | None:
+        condition, rest = self._condition(where)
+        if rest is not None:
+            raise ValueError("no text says all of this condition (docs/filters.md): write it as one")
+        return condition
 
     def add_columns(self, columns: Mapping[str, str] | Any, *, dry_run: bool = False, **options: object) -> EditReport:
         """Adds columns at the end. Only their values are written.
@@ -280,15 +286,29 @@ class Changes(abc.ABC):
         return [SplitPart(**part) for part in self._change(["split"], flags, dry_run=dry_run)["parts"]]
 
     def relocate(
-        self, output: str | os.PathLike[str], *, move: bool = False, dry_run: bool = False, **options: object
+        self,
+        output: str | os.PathLike[str],
+        *,
+        columns: Sequence[str] | None = None,
+        stripes: str | None = None,
+        where: Any = None,
+        move: bool = False,
+        dry_run: bool = False,
+        **options: object,
     ) -> list[RelocatedFile]:
         """Copies the shard with all of its files to another location, folder or store. With ``move=True``, the old ones are
         removed then, and the table is that of the new location.
 
+        With ``columns``, ``stripes`` (such as "0-3,7") or ``where``, which means stripes all of whose rows meet a condition,
+        only the data of these go to the folder, and the shard stays and refers to them (docs/life.md).
+
         options: flags of ``amudai relocate``: ``layout="single"`` makes one file of a shard, ``force=True`` replaces one.
         """
-        flags = {"output": _command.locations(output)[0], "move": move, **options}
-        files = self._change(["relocate"], flags, dry_run=dry_run, moves=move)["files"]
+        names = None if columns is None else _names(columns)
+        parts = {"columns": names, "stripes": stripes, "where": self._text(where)}
+        flags = {"output": _command.locations(output)[0], "move": move, **parts, **options}
+        whole = all(part is None for part in parts.values())
+        files = self._change(["relocate"], flags, dry_run=dry_run, moves=move and whole)["files"]
         return [RelocatedFile(f.pop("from"), **f) for f in files]
 
     def history(self) -> list[Version]:

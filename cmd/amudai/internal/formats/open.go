@@ -78,9 +78,17 @@ func (p *Opener) formats() []provider.Format {
 	}
 }
 
+// versions are those that inputs have to have. A version with a number stays what it is while its shard changes.
+func (p *Opener) versions() *inputs.Versions {
+	if p.at.Version != 0 {
+		return nil
+	}
+	return p.Versions
+}
+
 // finder finds inputs in a format, or in any if its name is "".
 func (p *Opener) finder(format string) *inputs.Finder {
-	return &inputs.Finder{Formats: provider.Registered().With(p.formats()...), Format: format, Table: p.table, Stdin: p.stdin, Notice: p.notice, Versions: p.Versions}
+	return &inputs.Finder{Formats: provider.Registered().With(p.formats()...), Format: format, Table: p.table, Stdin: p.stdin, Notice: p.notice, Versions: p.versions()}
 }
 
 // Use parses flags. Inputs that are opened later follow them. The options are for [Opener.Open] and [Opener.Source].

@@ -58,7 +58,7 @@ func (p *Opener) Table(ctx context.Context, location, format string, types ...ar
 
 func (p *Opener) tableOptions(from string) table.OpenOptions {
 	return table.OpenOptions{
-		Format: from, Formats: p.formats(), Table: p.table, Stdin: p.stdin, Notice: p.notice, Allocator: p.Allocator, Versions: p.Versions.Known(),
+		Format: from, Formats: p.formats(), Table: p.table, Stdin: p.stdin, Notice: p.notice, Allocator: p.Allocator, Versions: p.versions().Known(),
 	}
 }
 
