@@ -192,9 +192,11 @@ type sweptStripe struct {
 // stripes are those of the shard, with their positions.
 func (s *swept) stripes() []sweptStripe {
 	var plan struct {
+		Rows   int
 		Inputs []struct{ Stripes []sweptStripe }
 	}
 	require.NoError(s.t, json.Unmarshal([]byte(ok(s.t, "plan", s.shard, "--json")), &plan))
+	require.Len(s.t, s.shown(), plan.Rows)
 	return plan.Inputs[0].Stripes
 }
 
@@ -329,6 +331,7 @@ func TestDeletedRowsAreNotShown(t *testing.T) {
 // check runs all commands.
 func (s *swept) check() {
 	ids := s.shown()
+	require.NotEmpty(s.t, s.stripes())
 	writeSwept(s.t, "kept.arrow", ids)
 	writeSwept(s.t, "other.arrow", append(slices.Clone(ids[len(ids)/3:]), 5000, 5002))
 	s.do("convert", "-f", "kept.arrow", "kept.amudai.shard")
