@@ -368,3 +368,31 @@ func randomTexts(n int) (values [][]byte) {
 	}
 	return values
 }
+
+// Documents are compressed with Zstandard alone, a few in a block, and a single one is not stored as it is.
+func TestDocuments(t *testing.T) {
+	texts := randomTexts(40_000)
+	var values [][]byte
+	for i := range 400 {
+		values = append(values, bytes.Join(texts[100*i:100*i+100], []byte(" ")))
+	}
+	values = append(values, bytes.Join(texts, []byte("\n")))
+	v, valid := column(0, values...)
+	for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression, encoding.MinimalSize} {
+		e, at := NewEncoder(encoding.Options{Profile: p, Features: edition.E2026.Features()}, 0), 0
+		for at < v.N {
+			rest, bits := v.Slice(at, v.N), valid.Slice(at, v.N)
+			n := e.Plan(int64(at), rest, bits)
+			blk, err := e.AppendBlock(nil, rest.Slice(0, n), bits.Slice(0, n))
+			require.NoError(t, err)
+			b, err := Parse(blk, n, 0, BlockOptions{}, new(Scratch))
+			require.NoError(t, err)
+			require.Equal(t, encoding.Zstd, b.Code(), "%v, values %d to %d", p, at, at+n)
+			require.LessOrEqual(t, len(rest.Slice(0, n).Bytes()), max(4<<20, len(values[400])))
+			for i, s := range decodeAll(t, blk, n, 0, BlockOptions{}, new(Scratch)) {
+				require.Equal(t, quote(values[at+i], true), s)
+			}
+			at += n
+		}
+	}
+}

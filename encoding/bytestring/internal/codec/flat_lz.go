@@ -82,6 +82,7 @@ var flatLZ = encode.Row{
 	},
 	Needs:     edition.Only(edition.FlatLZ),
 	Trials:    encode.Once(encoding.Balanced),
+	Short:     true,
 	Replaces:  encoding.LZ4, // it is a little larger, and twice as fast to read
 	Append:    appendFlatLZ,
 	Cost:      encode.DecodeCost{PerByte: 100, PerValue: 1800},

@@ -152,6 +152,7 @@ var frontCoding = encode.Row{
 	Whole:    true,
 	Improves: true,
 	Long:     true,
+	Short:    true,
 	Append:   appendFrontCoding,
 	Cost:     encode.DecodeCost{PerByte: 50, PerStored: 300, PerValue: 9000},
 	Nests:    true,

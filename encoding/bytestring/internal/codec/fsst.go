@@ -146,4 +146,5 @@ var fsstStream = encode.Row{
 	Cost:      encode.DecodeCost{PerStored: 600, PerValue: 1700},
 	FixedCost: encode.DecodeCost{PerStored: 650},
 	Trained:   true,
+	Short:     true,
 }

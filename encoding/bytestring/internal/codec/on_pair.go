@@ -314,6 +314,7 @@ var onPair = encode.Row{
 	Cost:     encode.DecodeCost{PerByte: 100, PerStored: 400, PerValue: 2000},
 	Trained:  true,
 	Long:     true,
+	Short:    true,
 	Instead:  encoding.Zstd,
 	Parts:    []string{"Plain", "Plain", "Plain"},
 	Share:    shareTokens,

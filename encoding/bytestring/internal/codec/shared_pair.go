@@ -99,6 +99,7 @@ var sharedPair = encode.Row{
 	Trials:   onPair.Trials,
 	Replaces: encoding.OnPair,
 	Shared:   true,
+	Short:    true,
 	Append:   appendSharedPair,
 	Cost:     onPair.Cost,
 }

@@ -59,10 +59,11 @@ func (e *Encoder) cost(r *Row, size int, in *Input) int64 {
 	return int64(size)*(e.byteCost()+c.PerStored) + int64(len(in.Bytes()))*c.PerByte + int64(in.N)*c.PerValue
 }
 
-// byteCost is the cost of a stored byte. That of a brief column is higher: reading it takes hardly longer than opening the shard.
+// byteCost is the cost of a stored byte. That of a brief column is higher: reading it takes hardly longer than opening the shard. That of documents
+// is, too: most of them are read from stores, one by one.
 func (e *Encoder) byteCost() int64 {
 	switch {
-	case e.brief:
+	case e.brief || e.documents:
 		return policies[encoding.HighCompression].byteCost
 	case e.o.Features != 0:
 		return min(e.policy.byteCost, dearestByte)
@@ -88,6 +89,9 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 		return e.appendPlain(w, dst, &in)
 	}
 	for _, r := range e.table.certain {
+		if in.N == 1 && e.documents {
+			break // a single document is compressed
+		}
 		if r.Suits(w, &in, nil) {
 			if out, ok := e.appendAs(w, dst, &in, method{row: r}); ok {
 				e.ranked = ranking{}
@@ -95,7 +99,7 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 			}
 		}
 	}
-	if e.plan.method.row == nil || e.plan.since >= e.plan.every {
+	if r := e.plan.method.row; r == nil || r.Short && e.documents || e.plan.since >= e.plan.every {
 		return e.explore(w, dst, &in)
 	}
 	e.plan.since++
@@ -115,7 +119,7 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 // explore tries all encodings and writes the best. In edition reference, of a block that is longer than the profile's, it
 // tries a part.
 func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) []byte {
-	n := e.fit(in.Values, e.policy.bytes)
+	n := e.fit(in.Values, e.blockBytes())
 	if n == in.N || n == 0 || e.o.Features != 0 {
 		return e.try(w, dst, in)
 	}
@@ -167,10 +171,10 @@ const strongest = zstd.SpeedBetterCompression
 // allows tells whether the shard may hold what a method writes, and no other is tried in its place.
 func (e *Encoder) allows(m method) bool {
 	r := m.row
-	if r.Shared && e.shared == nil {
+	if r.Shared && e.shared == nil || r.Short && e.documents {
 		return false
 	}
-	if e.o.Features != 0 && (m.level > strongest && !e.few || e.texts.level > 0 && m.level < r.strongest(e.o.Profile)) {
+	if e.o.Features != 0 && (m.level > strongest && !e.few || (e.texts.level > 0 || e.documents) && m.level < r.strongest(e.o.Profile)) {
 		return false // parts of a tree are many: one level is enough for each
 	}
 	if e.brief && (!r.Quick && r.Instead == 0 || r.Limited && e.unequal) {

@@ -15,22 +15,23 @@ import (
 
 // Encoder is that of package bytestring.
 type Encoder struct {
-	o       encoding.Options
-	fixed   int
-	table   *Table
-	policy  *policy
-	numbers Numbers
-	texts   Texts
-	kept    Kept
-	plan    plan
-	brief   bool               // only what is quickly tried is
-	few     bool               // what takes long to try is, too
-	unequal bool               // no dictionary is tried
-	likely  method             // the best for the first values
-	share   bool               // whether blocks may share a dictionary
-	shared  *onpair.Dictionary // theirs, nil if there is none
-	drifted bool               // it does not suit the values any more
-	ranked  ranking            // of the next block, if it is known
+	o         encoding.Options
+	fixed     int
+	table     *Table
+	policy    *policy
+	numbers   Numbers
+	texts     Texts
+	kept      Kept
+	plan      plan
+	brief     bool               // only what is quickly tried is
+	few       bool               // what takes long to try is, too
+	unequal   bool               // no dictionary is tried
+	likely    method             // the best for the first values
+	share     bool               // whether blocks may share a dictionary
+	shared    *onpair.Dictionary // theirs, nil if there is none
+	drifted   bool               // it does not suit the values any more
+	documents bool               // the values are of some KB and more
+	ranked    ranking            // of the next block, if it is known
 }
 
 // New makes an encoder of values of fixed bytes or, if fixed is 0, of any length.
@@ -78,10 +79,11 @@ func (e *Encoder) Brief(brief, unequal bool) {
 // buffer has at values before them. A result of v.N may grow once more values are
 // staged.
 func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen int) {
+	e.documents = e.areDocuments(v)
 	if e.brief && v.Fixed == 0 {
 		return e.planLong(at, v) // one block is smaller, and explored once
 	}
-	n := e.fit(v, e.policy.bytes)
+	n := e.fit(v, e.blockBytes())
 	if n < v.N && e.plan.method.row == nil && e.likely.row == nil && v.Fixed == 0 {
 		e.likely = e.look(v.Slice(0, e.planLong(at, v)), valid)
 	}
@@ -119,6 +121,29 @@ func (e *Encoder) Longest() int {
 	if e.long() {
 		return longBytes
 	}
+	return e.blockBytes()
+}
+
+// Values of so many bytes on the average are documents: compressors of bytes find nearly all that any encoding does, and take a fraction of its
+// time. A block holds at least some of them.
+const (
+	documentBytes  = 2 << 10
+	documentsBytes = 1 << 20
+)
+
+func (e *Encoder) areDocuments(v vector.Values) bool {
+	mean := int64(v.Fixed)
+	if v.Fixed == 0 && v.N > 0 {
+		mean = (v.Offsets[v.N] - v.Offsets[0]) / int64(v.N)
+	}
+	return e.o.Features != 0 && mean >= documentBytes
+}
+
+// blockBytes is the most bytes of values that a block holds, but a long one.
+func (e *Encoder) blockBytes() int {
+	if e.documents {
+		return max(e.policy.bytes, documentsBytes)
+	}
 	return e.policy.bytes
 }
 
@@ -137,6 +162,7 @@ func (e *Encoder) AppendBlock(dst []byte, v vector.Values, valid bitmap.Bits) ([
 	if valid.Data != nil {
 		in.Nulls = valid.Nulls()
 	}
+	e.documents = e.areDocuments(v)
 	dst, mark := encoding.BeginBlock(dst)
 	if !e.o.NoPresence {
 		dst = encoding.AppendPresence(dst, valid.Data, valid.Off, valid.Len, in.Nulls, e.o.Profile == encoding.ProfilePlain)
@@ -154,7 +180,7 @@ func (e *Encoder) long() bool {
 	if m.row == nil {
 		m = e.likely
 	}
-	return m.row != nil && m.row.Long
+	return m.row != nil && m.row.Long && !(m.row.Short && e.documents)
 }
 
 // planLong plans blocks that end at multiples of the most values of one, as readers' batches do, so that they are decoded to their
@@ -226,7 +252,7 @@ func (e *Encoder) start(v vector.Values) int {
 // fit is how many of v's values a block of at most so many bytes may hold.
 func (e *Encoder) fit(v vector.Values, bytes int) int {
 	n := min(v.N, e.policy.values, e.o.MaxBlockValues())
-	bytes = min(bytes, e.policy.bytes)
+	bytes = min(bytes, e.blockBytes())
 	if v.Fixed > 0 {
 		return min(n, bytes/v.Fixed)
 	} else if n > 0 {

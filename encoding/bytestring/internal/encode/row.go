@@ -46,6 +46,7 @@ type Row struct {
 	Instead         encoding.Code // it is tried even then, where this is the best of those before it, and leaves much
 	Nests           bool          // parts of its tree are trees of byte strings
 	Long            bool          // its blocks are longer than others of the profile
+	Short           bool          // it looks for what values have in common, and is not tried on documents
 	Shared          bool          // it is written with Input.Shared
 
 	// Share learns what the blocks of a column may share, in the form of which they are tried instead of this encoding; nil if it does not pay.

@@ -183,9 +183,9 @@ type samples struct {
 
 // samplesOf takes samples, but in edition reference.
 func (e *Encoder) samplesOf(w *Workspace, in *Input) samples {
-	first := in.first(min(max(e.fit(in.Values, e.policy.bytes), 1), in.N))
+	first := in.first(min(max(e.fit(in.Values, e.blockBytes()), 1), in.N))
 	s := samples{all: in, first: &first}
-	if e.o.Features != 0 {
+	if e.o.Features != 0 && !e.documents { // few compressors are left, and parts of documents tell little
 		s.short = takeSample(&w.samples[0], &first, e.sampleMost())
 		if s.long = s.short; first.N < in.N {
 			s.long = takeSample(&w.samples[1], in, e.sampleMost())

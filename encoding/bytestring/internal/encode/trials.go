@@ -41,7 +41,7 @@ func (t *trials) run() {
 	}
 	ranked.of(t.in)
 	e.plan.learned = ranked.learned
-	long := e.fit(t.in.Values, e.policy.bytes) < t.in.N
+	long := e.fit(t.in.Values, e.blockBytes()) < t.in.N
 	for _, x := range ranked.methods {
 		if tried && x.row.Limited {
 			continue

@@ -507,6 +507,7 @@ var Fields = encode.Row{
 	Append: appendFields,
 	Cost:   encode.DecodeCost{PerByte: 180, PerStored: 200, PerValue: 20000},
 	Long:   true,
+	Short:  true,
 	Nests:  true,
 	Whole:  true,
 	Parts:  []string{"Plain", "Plain", "Plain", "Plain", "Plain"}, // patterns, places, codes, numbers, texts

@@ -275,6 +275,7 @@ var Template = encode.Row{
 	Append:  appendTemplates,
 	Cost:    encode.DecodeCost{PerByte: 200, PerStored: 100, PerValue: 3000},
 	Long:    true,
+	Short:   true,
 	Quick:   true,
 	Parts:   []string{"Plain", "Plain"},
 	Leveled: true,
