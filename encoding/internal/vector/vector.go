@@ -28,6 +28,17 @@ func (v Values) Slice(i, j int) Values {
 	return Values{Data: v.Data, Offsets: v.Offsets[i : j+1], N: j - i}
 }
 
+// Size is the number of bytes of all values, which need not be in memory.
+func (v Values) Size() int64 {
+	switch {
+	case v.Fixed > 0:
+		return int64(v.N) * int64(v.Fixed)
+	case v.N == 0:
+		return 0
+	}
+	return v.Offsets[v.N] - v.Offsets[0]
+}
+
 // Bytes is all values back to back.
 func (v Values) Bytes() []byte {
 	if v.Fixed > 0 {

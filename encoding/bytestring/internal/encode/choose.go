@@ -164,8 +164,8 @@ func (m method) suits(w *Workspace, in *Input, l *Learned) bool {
 	return m.row.Suits == nil || m.row.Suits(w, in, l)
 }
 
-// strongest is the level of compressors above which none is tried but in edition reference, and for a few values: the next one takes five
-// times as long, for a few percent.
+// strongest is the level of compressors above which none is tried but in edition reference: the next one takes five times as long, for a
+// percent or two.
 const strongest = zstd.SpeedBetterCompression
 
 // allows tells whether the shard may hold what a method writes, and no other is tried in its place.
@@ -174,7 +174,7 @@ func (e *Encoder) allows(m method) bool {
 	if r.Shared && e.shared == nil || r.Short && e.documents {
 		return false
 	}
-	if e.o.Features != 0 && (m.level > strongest && !e.few || (e.texts.level > 0 || e.documents) && m.level < r.strongest(e.o.Profile)) {
+	if e.o.Features != 0 && (m.level > strongest || (e.texts.level > 0 || e.documents) && m.level < r.strongest(e.o.Profile)) {
 		return false // parts of a tree are many: one level is enough for each
 	}
 	if e.brief && (!r.Quick && r.Instead == 0 || r.Limited && e.unequal) {

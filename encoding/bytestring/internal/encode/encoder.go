@@ -24,7 +24,6 @@ type Encoder struct {
 	kept      Kept
 	plan      plan
 	brief     bool               // only what is quickly tried is
-	few       bool               // what takes long to try is, too
 	unequal   bool               // no dictionary is tried
 	likely    method             // the best for the first values
 	share     bool               // whether blocks may share a dictionary
@@ -66,11 +65,10 @@ func (e *Encoder) Clone() *Encoder {
 }
 
 // Brief says whether the values that follow are all that the column has, and few: then only encodings are tried that take hardly
-// longer than writing them, in Balanced of edition 2026, and in MinimalSize those that take several times as long. After earlier blocks, in
-// another stripe for example, there is no difference. No dictionary is tried if unequal says that most of the values are distinct.
+// longer than writing them, in Balanced of edition 2026. After earlier blocks, in another stripe for example, there is no difference. No dictionary is tried if unequal says that most of the values are distinct.
 func (e *Encoder) Brief(brief, unequal bool) {
 	brief = brief && e.plan.method.row == nil && e.o.Features != 0
-	e.brief, e.few, e.unequal = brief && e.o.Profile == encoding.Balanced, brief && e.o.Profile == encoding.MinimalSize, unequal
+	e.brief, e.unequal = brief && e.o.Profile == encoding.Balanced, unequal
 	e.numbers.brief = e.brief
 }
 
@@ -132,11 +130,7 @@ const (
 )
 
 func (e *Encoder) areDocuments(v vector.Values) bool {
-	mean := int64(v.Fixed)
-	if v.Fixed == 0 && v.N > 0 {
-		mean = (v.Offsets[v.N] - v.Offsets[0]) / int64(v.N)
-	}
-	return e.o.Features != 0 && mean >= documentBytes
+	return e.o.Features != 0 && v.N > 0 && v.Size()/int64(v.N) >= documentBytes
 }
 
 // blockBytes is the most bytes of values that a block holds, but a long one.

@@ -21,8 +21,6 @@ const (
 	estimateError = 8  // estimates are too high by one in so many at most, or are taken to be
 	doubtfulError = 4  // the same, after one was too low
 	dearError     = 16 // the same, in thorough profiles where trials cost much
-
-	bestSaves = 16 // the strongest level of a compressor saves about one in so many bytes
 )
 
 // estimate is a method with the cost and the size that a sample lets expect, 0 if there are none.
@@ -141,12 +139,6 @@ func (e *Encoder) rank(w *Workspace, in *Input) ranking {
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
 		if !e.allows(m) || e.skips(m.row, in) || e.brief && !m.row.Quick && !r.leaves(m.row.Instead) {
-			continue
-		}
-		if n := len(r.methods); m.level > strongest && e.o.Features != 0 && n > 0 && r.methods[n-1].row == m.row && r.methods[n-1].cost > 0 {
-			x.size = r.methods[n-1].size - r.methods[n-1].size/bestSaves
-			x.cost = e.methodCost(m, x.size, in)
-			r.methods = append(r.methods, x)
 			continue
 		}
 		if block, s := samples.of(m.row, e); s != nil {

@@ -122,7 +122,7 @@ func (e *Encoder) muchSmaller(size, other int, in *Input) bool {
 // mayCost reports whether a method may be the best, for all that is known. The estimates decide where a trial costs much: on a long block,
 // and of an encoding with parts of its own. But once a sample has promised too much, all estimates are in doubt.
 func (t *trials) mayCost(x *estimate, long bool) bool {
-	dear := long && !t.e.few || x.row.Nests
+	dear := long || x.row.Nests
 	switch {
 	case t.doubt:
 		return x.cost-x.cost/doubtfulError < t.limit
