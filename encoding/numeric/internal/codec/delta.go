@@ -8,6 +8,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // Delta, code 5, integers (T of size bytes):
@@ -124,6 +125,11 @@ func estimateDelta(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 	if s.Bends > 0 { // runs of differences
 		runs := w.PartSize(s.T, s.Bends, s.Diff) + w.PartSize(word.U32, s.Bends, bits.Len(uint(s.N/s.Bends))+1)
 		size = min(size, 32+runs)
+	}
+	if s.Usual > 0 && s.Jumps < s.N/16 && w.Features.Has(edition.PatchedPack) {
+		gap := bits.Len(uint(s.N/max(s.Jumps, 1))) + 2
+		jumps := w.PartSize(word.U32, s.Jumps, gap) + w.PartSize(s.T, s.Jumps, s.Diff)
+		size = min(size, header+trees.PackedSize(s.N, s.Usual)+jumps)
 	}
 	if size >= w.DirectSize(s) && (w.Tier < encode.TierHeavy || s.Diff > s.Width) {
 		return 0

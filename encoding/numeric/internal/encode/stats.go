@@ -1,9 +1,12 @@
 package encode
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // Stats is what the choice of an encoding for a sequence rests on, beside what encodings look for themselves.
@@ -17,6 +20,8 @@ type Stats struct {
 	Runs     int    // number of runs: exact, or an estimate if the values hardly repeat
 	Diff     int    // bits of the spread of differences; the width if that is no use
 	Bends    int    // how often the difference changes; 0 if unknown
+	Usual    int    // bits of the spread of differences but for a few; 0 if unknown
+	Jumps    int    // how many differences are others than the usual ones
 	Top      uint64 // the value of most slots, if there is one
 	Others   int    // slots with another value than Top; N if there is no such value
 	Signed   int    // least of 8, 16, 32, 64 bits that hold the values as signed
@@ -46,15 +51,17 @@ func analyze[U word.Uint](e *Workspace, in Input[U]) *Stats {
 		}
 	}
 	s.Diff, s.Runs, s.Others = s.Width, n, n
-	var step stepper[U]
-	step.begin(in.T)
-	for i := range in.Windows() {
-		step.add(in.Window(i))
+	step, usual := in.sampleSteps()
+	if !e.Weights.Features.Has(edition.PatchedPack) { // which the jumps would be left to
+		usual = step
 	}
-	if step.diff() < s.Width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count {
+	if usual.diff() < s.Width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count {
 		step.begin(in.T)
 		step.add(in.Values)
 		s.Runs, s.Diff, s.Bends = step.runs, step.diff(), step.bends
+		if bits := usual.diff() + 1; bits+1 < min(s.Diff, s.Width) {
+			s.Usual, s.Jumps = bits, usual.jumps(in.Values)
+		}
 	}
 	s.Single = s.Width == 0 || s.Runs == 1
 	if s.Single {
@@ -107,6 +114,45 @@ func (s *stepper[U]) add(values []U) {
 		last, before = v, d
 	}
 	s.runs, s.bends, s.low, s.high = runs, bends, low, high
+}
+
+// sampleSteps looks at the steps of a sample: all of them, and the usual ones, which are those of the windows where they differ least.
+func (in Input[U]) sampleSteps() (all, usual stepper[U]) {
+	all.begin(in.T)
+	var some [windows]stepper[U]
+	n := in.Windows()
+	for i := range n {
+		some[i].begin(in.T)
+		some[i].add(in.Window(i))
+		all.join(&some[i])
+	}
+	slices.SortFunc(some[:n], func(a, b stepper[U]) int { return cmp.Compare(a.high-a.low, b.high-b.low) })
+	usual.begin(in.T)
+	for i := range some[:max(n*3/4, 1)] {
+		usual.join(&some[i])
+	}
+	return all, usual
+}
+
+// join adds what another stepper has seen.
+func (s *stepper[U]) join(t *stepper[U]) {
+	s.count, s.runs, s.bends = s.count+t.count, s.runs+t.runs, s.bends+t.bends
+	s.low, s.high = min(s.low, t.low), max(s.high, t.high)
+}
+
+// jumps counts the differences that are outside a range twice as wide as that of the steps.
+func (s *stepper[U]) jumps(values []U) (n int) {
+	spread := s.high - s.low
+	from, last := s.low-spread/2, values[0]
+	for _, v := range values[1:] {
+		out := 0
+		if ((v-last)^s.sign)-from > 2*spread {
+			out = 1
+		}
+		n += out
+		last = v
+	}
+	return n
 }
 
 // diff is the bits of the spread of the differences.

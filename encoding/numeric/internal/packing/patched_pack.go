@@ -274,7 +274,7 @@ var PatchedPack = encode.Row{
 	Needs:    edition.Only(edition.PatchedPack),
 	Parts:    []encode.Part{{Type: encode.Always(word.U32)}, {Type: word.Type.ToSigned}},
 	Tier:     encode.TierLight,
-	Levels:   1,
+	Levels:   2,
 	Roles:    encode.InRoles(encode.AsCodes),
 	Once:     true,
 	PerValue: 70,
