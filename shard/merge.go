@@ -43,6 +43,7 @@ type MergeReport struct {
 	Dropped []string // types of indexes of whole shards, and of widened columns, that the new shard lacks
 	Widened []string // paths of columns that have other types in some of the shards
 	Read    int64    // bytes of widened columns that are written anew
+	Outside []string // folders other than that of the new shard, in which its data are: its readers have to allow them; not in a dry run
 }
 
 // Merge makes a shard of others without a copy of their data: its stripes are those of the shards, in their order, and refer to the files in which they are. No
@@ -92,7 +93,7 @@ func Merge(ctx context.Context, location string, shards []string, o MergeOptions
 	if o.DryRun {
 		return r, nil
 	}
-	r.Written, err = root.Refer(ctx, location, shardwriter.Options{Store: o.Store, Overwrite: o.Overwrite}, o.Open.Policy, merged)
+	r.Written, r.Outside, err = root.Refer(ctx, location, shardwriter.Options{Store: o.Store, Overwrite: o.Overwrite}, o.Open.Policy, merged)
 	r.Written += widened.Written()
 	return r, err
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -14,9 +16,11 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -209,4 +213,35 @@ func TestMergedShardsMayChange(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int64{499}, shownIDs(t, out, filter.Expr{}))
 	require.Len(t, shownIDs(t, locations[0], filter.Expr{}), 200)
+}
+
+// What is not allowed to a merge, or to a reader of the merged shard, is an error that names all folders to allow at once. The shard does not allow them by itself.
+func TestMergeOfOtherFolders(t *testing.T) {
+	locations := []string{editable(t, 50, shard.WriterOptions{}), editable(t, 60, shard.WriterOptions{Layout: shard.TwoLevel}), editable(t, 70, shard.WriterOptions{})}
+	var folders []string
+	for _, l := range locations {
+		url, err := storage.URL(l)
+		require.NoError(t, err)
+		folders = append(folders, url[:strings.LastIndexByte(url, '/')+1])
+	}
+	slices.Sort(folders)
+	out := filepath.Join(t.TempDir(), "merged.amudai.shard")
+	_, err := shard.Merge(t.Context(), out, locations, shard.MergeOptions{})
+	require.ErrorIs(t, err, shard.ErrUnsupported)
+	require.Contains(t, advice.Hint(err), "AMUDAI_ALLOW="+strings.Join(folders, ","))
+	require.NoFileExists(t, out)
+
+	allow := shard.OpenOptions{Policy: shard.Policy{}.With(folders...)}
+	report, err := shard.Merge(t.Context(), out, locations, shard.MergeOptions{Open: allow})
+	require.NoError(t, err)
+	require.Equal(t, folders, report.Outside)
+	_, err = readIDs(t.Context(), out, shard.OpenOptions{}, filter.Expr{})
+	require.ErrorIs(t, err, shard.ErrUnsupported)
+	require.Contains(t, advice.Hint(err), "AMUDAI_ALLOW="+strings.Join(folders, ","))
+	_, err = readIDs(t.Context(), out, shard.OpenOptions{Policy: shard.Policy{}.With(folders[:2]...)}, filter.Expr{})
+	require.ErrorIs(t, err, shard.ErrUnsupported)
+	require.Len(t, shownIDsOf(t, out, allow, filter.Expr{}), 180)
+	info, err := shard.New(shard.FormatOptions{Open: allow}).Inspect(t.Context(), provider.Input{Name: out, Location: out}, provider.InspectOptions{})
+	require.NoError(t, err)
+	require.Contains(t, info.Facts, provider.Fact{Name: "other folders", Value: strings.Join(folders, ",")})
 }

@@ -39,6 +39,8 @@ class MergeReport:
     """Columns that have other types in some of the shards."""
     read_bytes: int
     """Of these, that are written anew."""
+    outside: list[str]
+    """Folders other than that of the new shard, which its readers have to allow; none in a dry run."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -235,7 +235,7 @@ func (b *builder) splitOff(ctx context.Context, r root.Root, o SplitOptions, of 
 	if o.DryRun {
 		return nil
 	}
-	_, err := root.Refer(ctx, p.Location, o.Shard, o.Policy, part)
+	_, _, err := root.Refer(ctx, p.Location, o.Shard, o.Policy, part)
 	p.Bytes += b.plan.written - before
 	return err
 }

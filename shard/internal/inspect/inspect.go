@@ -173,8 +173,11 @@ func (in *inspector) files(ctx context.Context) error {
 	if len(urls) > 0 {
 		in.names = map[string]string{shardfile.URLOf(first): first.Name()}
 	}
+	if outside := in.file.Outside(ctx); len(outside) > 0 {
+		in.AddFact("other folders", strings.Join(outside, ","))
+	}
 	for _, u := range urls {
-		full, err := in.file.URL(u)
+		full, err := in.file.URL(ctx, u)
 		if err != nil {
 			return err
 		}

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/copying"
@@ -44,15 +47,16 @@ func Publish(ctx context.Context, location string, o shardwriter.Options, roots 
 }
 
 // Refer writes a new shard at location that refers to the data of a root where they are. policy allows references to folders other than that of the
-// new shard, which readers have to allow again. The options are those of the root but Store and Overwrite. size is that of the new shard.
-func Refer(ctx context.Context, location string, o shardwriter.Options, policy container.Policy, r Root) (size int64, err error) {
+// new shard, which readers have to allow again. The options are those of the root but Store and Overwrite. size is that of the new shard, and
+// outside are these folders. The root does not say that they are allowed, or a shard would grant itself what it wants to read.
+func Refer(ctx context.Context, location string, o shardwriter.Options, policy container.Policy, r Root) (size int64, outside []string, err error) {
 	if o.Store, err = copying.StoreOf(o.Store, location); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	o.Layout = shardwriter.TwoLevel
 	w, err := r.create(ctx, location, o)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	var refused error
 	allowed := map[string]bool{}
@@ -71,11 +75,20 @@ func Refer(ctx context.Context, location string, o shardwriter.Options, policy c
 		}
 		return url
 	}})
+	for url := range allowed {
+		if folder := container.Container(url); !strings.HasPrefix(folder, container.Container(w.URL())) && !slices.Contains(outside, folder) {
+			outside = append(outside, folder)
+		}
+	}
+	slices.Sort(outside)
+	if errors.Is(refused, fault.ErrUnsupported) {
+		refused = advice.WithHint(refused, "OpenOptions.Policy has to allow all folders of the shards; for the command: AMUDAI_ALLOW=%s", strings.Join(outside, ","))
+	}
 	if err = cmp.Or(err, refused); err != nil {
-		return 0, errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+		return 0, nil, errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	err = w.Close(ctx)
-	return w.Size(), err
+	return w.Size(), outside, err
 }
 
 // secondNames returns the URL of an artifact that a new root refers to. Roots get their second name first, where the store has links, so that the data stay when

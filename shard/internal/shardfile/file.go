@@ -31,6 +31,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -183,6 +184,20 @@ func (f *File) URLs(ctx context.Context) ([]string, error) {
 	return m.Urls, err
 }
 
+// Outside are the folders, other than that of the root and those below it, of the artifacts in the shard's list and of some more URLs, sorted. A list that cannot be read
+// has none.
+func (f *File) Outside(ctx context.Context, more ...string) (folders []string) {
+	urls, _ := f.URLs(ctx)
+	for _, u := range append(urls, more...) {
+		full, err := container.Resolve(f.root.url, f.root.url, u, container.Policy{Allow: func(string) error { return nil }})
+		if folder := container.Container(full); err == nil && !strings.HasPrefix(folder, container.Container(f.root.url)) {
+			folders = append(folders, folder)
+		}
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}
+
 // Bytes is the size of all artifacts of the shard that are there.
 func (f *File) Bytes(ctx context.Context) (int64, error) {
 	total := f.Size()
@@ -294,7 +309,7 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if url == "" {
 		return anchor, nil
 	}
-	full, err := f.resolve(anchor, url)
+	full, err := f.resolve(ctx, anchor, url)
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +337,7 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 }
 
 // resolve is the absolute URL of the artifact that a url in a message of anchor refers to, of all spellings one.
-func (f *File) resolve(anchor *artifact, url string) (string, error) {
+func (f *File) resolve(ctx context.Context, anchor *artifact, url string) (string, error) {
 	if url == "" {
 		return anchor.url, nil
 	}
@@ -331,13 +346,15 @@ func (f *File) resolve(anchor *artifact, url string) (string, error) {
 		full = name
 	}
 	if errors.Is(err, fault.ErrUnsupported) {
-		err = advice.WithHint(err, "OpenOptions.Policy has to allow the folder; for the command: AMUDAI_ALLOW=%s", container.Container(url))
+		err = advice.WithHint(err, "OpenOptions.Policy has to allow all folders of the shard; for the command: AMUDAI_ALLOW=%s", strings.Join(f.Outside(ctx, url), ","))
 	}
 	return full, err
 }
 
 // URL is the absolute URL of an artifact of the shard's list; "" is the root.
-func (f *File) URL(url string) (string, error) { return f.resolve(f.root, url) }
+func (f *File) URL(ctx context.Context, url string) (string, error) {
+	return f.resolve(ctx, f.root, url)
+}
 
 // OpenReferred opens the artifact at an absolute URL that a shard with a root refers to, which its policy allows. One of another scheme than the root is in the
 // registered store of that.

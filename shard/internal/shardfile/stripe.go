@@ -89,7 +89,7 @@ func (s *Stripe) URL(ctx context.Context, id uint32, ref *commonpb.DataRef) (str
 	if err != nil {
 		return "", err
 	}
-	return s.f.resolve(holder, ref.GetUrl())
+	return s.f.resolve(ctx, holder, ref.GetUrl())
 }
 
 // Resolve is the absolute URL of an artifact other than the root that a url in a descriptor refers to.

@@ -28,7 +28,7 @@ A column of several types gets the smallest one that holds the values of all: in
 stored in another way, which --dry-run tells, and loses its indexes there. Types without such a one, as int64 and float64 or numbers and text, are an error: amudai column cast
 changes them.
 
-The files must stay where they are. They must lie in the folder of the new shard or below: by default, readers refuse references to other places.
+The files must stay where they are. They lie in the folder of the new shard or below: other folders have to be allowed by AMUDAI_ALLOW, to all readers too.
 amudai convert makes a shard with a copy of the values, and amudai compact writes small stripes of the merged one anew.`,
 		Example: `  amudai merge 2026-*.amudai.shard -o 2026.amudai.shard
   amudai merge days/ -o all.amudai.shard --dry-run`,
@@ -62,6 +62,9 @@ func (a group) runMerge(ctx context.Context, locations []string, output string, 
 	if len(r.Dropped) > 0 {
 		a.Noticef("%s has no index of all of its rows: %s stays with its shard only, or goes with a column that is written anew; amudai index add makes one", output, strings.Join(r.Dropped, ", "))
 	}
+	if len(r.Outside) > 0 {
+		a.Noticef("readers of %s have to allow %s: AMUDAI_ALLOW=%[2]s, or OpenOptions.Policy", output, strings.Join(r.Outside, ","))
+	}
 	did := terminal.Plural(len(all), "shard") + " → " + output + ": " + terminal.Plural(r.Stripes, "stripe") + ", " + terminal.Plural(int(r.Rows), "row")
 	if len(r.Widened) > 0 {
 		did += "; " + strings.Join(r.Widened, ", ") + " of several types"
@@ -78,6 +81,6 @@ func (a group) runMerge(ctx context.Context, locations []string, output string, 
 	}
 	return a.report(o.DryRun, map[string]any{
 		"location": output, "shards": len(all), "stripes": r.Stripes, "rows": r.Rows, "written_bytes": r.Written, "dropped_indexes": list(r.Dropped),
-		"widened": list(r.Widened), "read_bytes": r.Read,
+		"widened": list(r.Widened), "read_bytes": r.Read, "outside": list(r.Outside),
 	}, did)
 }

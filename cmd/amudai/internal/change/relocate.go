@@ -181,10 +181,15 @@ func (a group) needs(in string, all []shard.RelocatedFile) error {
 			folders[folder] = true
 		}
 	}
-	if len(folders) > 0 {
-		return a.Out.Printf("readers have to allow %s: AMUDAI_ALLOW=%[1]s, or OpenOptions.Policy\n", strings.Join(slices.Sorted(maps.Keys(folders)), ","))
+	return a.readersAllow(slices.Sorted(maps.Keys(folders)))
+}
+
+// readersAllow says which folders readers of a shard have to allow, if any.
+func (a group) readersAllow(folders []string) error {
+	if len(folders) == 0 {
+		return nil
 	}
-	return nil
+	return a.Out.Printf("readers have to allow %s: AMUDAI_ALLOW=%[1]s, or OpenOptions.Policy\n", strings.Join(folders, ","))
 }
 
 func sum(all []shard.RelocatedFile, is func(shard.RelocatedFile) bool) (n int, size int64) {
