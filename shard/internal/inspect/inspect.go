@@ -256,6 +256,8 @@ func (in *inspector) lists(ctx context.Context) error {
 	if in.o.Detail > 2 {
 		blocks = in.AddList("blocks", append([]string{"stripe", "column", "buffer", "block"}, blockFacts...)...)
 	}
+	var properties func(...any)
+	described := map[string]bool{}
 	for _, st := range in.stripes() {
 		bytes, files := int64(0), []share(nil)
 		err := in.wantedNodes(func(path string, n schema.Node) error {
@@ -264,6 +266,16 @@ func (in *inspector) lists(ctx context.Context) error {
 				return err
 			}
 			columns(append([]any{st.Index(), path}, c.cells(in.total)...)...)
+			for _, p := range shardfile.PropertiesFromProto(c.stored.GetField().GetCustomProperties()) {
+				if described[path] {
+					break
+				}
+				if properties == nil {
+					properties = in.AddList("properties", "column", "property", "value")
+				}
+				properties(path, p.Name, PlainValue(p.Value))
+			}
+			described[path] = described[path] || c.stored != nil
 			bytes += c.bytes
 			for _, s := range c.files {
 				files = addShare(files, s)

@@ -19,10 +19,10 @@ import (
 )
 
 func (a group) column() *cobra.Command {
-	return app.Group("column", "Add, drop, rename, order and cast the columns of a shard",
+	return app.Group("column", "Add, drop, rename, order, cast and describe the columns of a shard",
 		`column changes the columns of a shard. A new root file replaces the old one in one step, and refers to the data where they are: only values of new
 columns are written. An interrupted command leaves the old shard. A column is named by its path; address.city is a field of a struct.`,
-		a.columnAdd(), a.columnDrop(), a.columnRename(), a.columnOrder(), a.columnCast())
+		a.columnAdd(), a.columnDrop(), a.columnRename(), a.columnOrder(), a.columnCast(), a.columnSet())
 }
 
 // editFlags are the flags of commands that edit a shard.
@@ -148,7 +148,8 @@ func (a group) columnCast() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cast SHARD (COLUMN TYPE)...",
 		Short: "Change the types of columns, without a change of their values",
-		Long: `cast converts the values of a column to another type, as --schema of convert does, and writes only these. A value that the type does not hold exactly is an
+		Long: `cast converts the values of a column to another type, as --schema of convert does, and writes only these. Nothing is written of a type
+that is stored alike, such as utf8 and large_utf8. A value that the type does not hold exactly is an
 error with its row, and the shard stays as it was. Indexes of the column are dropped.`,
 		Example: `  amudai column cast orders.amudai.shard n int64
   amudai column cast orders.amudai.shard day 'timestamp[us, tz=UTC]'`,
