@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -185,7 +186,7 @@ func (p *Plan) Rows() int64 {
 
 // Sizes adds up bytes. Values in Parquet files are dropped and read without being counted.
 func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
-	if s.Files, err = p.file.Bytes(ctx); err != nil {
+	if s.Files, err = bytesOfFiles(ctx, p.file); err != nil {
 		return s, err
 	}
 	kept, read := p.Kept(), make([]bool, p.stored.IDCount())
@@ -211,6 +212,29 @@ func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
 		}
 	}
 	return s, nil
+}
+
+// bytesOfFiles is the size of all artifacts of a shard that are there.
+func bytesOfFiles(ctx context.Context, f *shardfile.File) (total int64, err error) {
+	urls, err := f.URLs(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, u := range append(urls, "") {
+		r, err := f.Artifact(ctx, u)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		size, err := r.Size(ctx)
+		if err != nil {
+			return 0, err
+		}
+		total += size
+	}
+	return total, nil
 }
 
 // Kept tells of the schema ids that the shard has so far which it keeps.

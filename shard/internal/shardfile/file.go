@@ -30,7 +30,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -196,27 +195,6 @@ func (f *File) Outside(ctx context.Context, more ...string) (folders []string) {
 	}
 	slices.Sort(folders)
 	return slices.Compact(folders)
-}
-
-// Bytes is the size of all artifacts of the shard that are there.
-func (f *File) Bytes(ctx context.Context) (int64, error) {
-	total := f.Size()
-	urls, err := f.URLs(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, u := range urls {
-		size := int64(0)
-		r, err := f.Artifact(ctx, u)
-		if err == nil {
-			size, err = r.Size(ctx)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
-		}
-		total += size
-	}
-	return total, nil
 }
 
 // Artifact opens the artifact that a url of the shard's list refers to; "" is the root. It belongs to the File.
