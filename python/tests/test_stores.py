@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import socket
 import subprocess
 import sys
@@ -91,3 +92,31 @@ def test_data_that_fail(bucket: str) -> None:
     client = boto3.client("s3")
     assert "Contents" not in client.list_objects_v2(Bucket="lake", Prefix="failed")
     assert not client.list_multipart_uploads(Bucket="lake").get("Uploads")
+
+
+def test_life(bucket: str, table: pa.Table, folder: Path) -> None:
+    """Changes of shards in a store: merged, deleted, versions, moved, collected. One writer of two gets a ChangedError."""
+    for i in range(2):
+        amudai.write(table.slice(i * 1000, 1000), f"{bucket}/life/{i}.amudai.shard")
+    merged = f"{bucket}/life/all.amudai.shard"
+    assert amudai.merge([f"{bucket}/life/{i}.amudai.shard" for i in range(2)], merged).rows == 2000
+    opened, other = amudai.open(merged), amudai.open(merged)
+    opened.keep_versions(3)
+    first = opened.history()[0].version
+    keys = table.select(["row"]).slice(0, 10)
+    assert opened.delete(matching=keys, on=["row"]) == 10
+    assert opened.delete(rows=range(1_990, 2_000)) == 10
+    assert same(opened.to_arrow(), table.slice(10, 1_980).combine_chunks())
+    for change in (other.to_arrow, lambda: other.delete(rows=[20]), lambda: other.add_columns(keys)):
+        with pytest.raises(amudai.ChangedError):
+            change()
+    assert same(amudai.open(merged, version=first).to_arrow(), table.slice(0, 2000))
+    opened.rename_columns({"i": "k"})
+    moved = opened.relocate(f"{bucket}/cold/", move=True)
+    assert moved[0].removed and opened.locations == [f"{bucket}/cold/all.amudai.shard"]
+    assert opened.to_arrow(["k"]).num_rows == 1_980
+    assert opened.compact().deleted == 20
+    assert amudai.collect(f"{bucket}/cold", older_than=datetime.timedelta(0), dry_run=False).removed >= 0
+    assert opened.to_arrow(["row"])["row"].to_pylist() == list(range(10, 1_990))
+    amudai.verify(opened.locations)
+    assert list(Path.cwd().iterdir()) == []
