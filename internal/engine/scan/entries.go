@@ -1,8 +1,6 @@
 package scan
 
 import (
-	"slices"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -44,13 +42,14 @@ func usedEntries(mem memory.Allocator, d arrow.ArrayData, entries *array.Data) (
 	defer stored.Release()
 	codes := array.NewDictionaryData(stored)
 	defer codes.Release()
-	used := make([]bool, entries.Len())
-	for i := range codes.Len() {
-		if codes.IsValid(i) {
+	used, left := make([]bool, entries.Len()), entries.Len()
+	for i := 0; i < codes.Len() && left > 0; i++ {
+		if codes.IsValid(i) && !used[codes.GetValueIndex(i)] {
 			used[codes.GetValueIndex(i)] = true
+			left--
 		}
 	}
-	if !slices.Contains(used, false) {
+	if left == 0 { // mostly after a few rows
 		d.Retain()
 		return d, nil
 	}
