@@ -17,7 +17,6 @@ import (
 const (
 	Shard     = "shard"
 	Blockpack = "blockpack"
-	Parquet   = "parquet"
 	NTuple    = "rntuple"
 	Lines     = "lines"
 )

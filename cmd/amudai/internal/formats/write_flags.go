@@ -100,13 +100,7 @@ func (w *WriteFlags) ShardOptions() (shard.WriterOptions, error) {
 
 // WithOptions adds the options of the flags to a format other than shards.
 func (w *WriteFlags) WithOptions(f provider.Format) provider.Format {
-	switch f.Name {
-	case Parquet:
-		return parquet.New(w.parquet)
-	case NTuple:
-		return rntuple.New(rntuple.FormatOptions{Write: w.ntuple})
-	}
-	return f
+	return provider.Formats{f}.With(parquet.New(w.parquet), rntuple.New(rntuple.FormatOptions{Write: w.ntuple}))[0]
 }
 
 // LimitsStripes reports whether a flag says how long stripes become.
