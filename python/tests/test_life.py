@@ -131,6 +131,11 @@ def test_columns(opened: amudai.Table) -> None:
     dropped = opened.drop_columns(["-", "c", "s"])
     assert [i["columns"] for i in dropped.dropped_indexes] == [["s"]]
     opened.drop_columns(["d", "twice", "q.both"])
+    opened.set_properties({"comment": "a number", "unit": "EUR"}, "n")
+    opened.set_properties({"unit": None, "more": "1 = 1"}, "n")
+    opened.set_properties({"owner": "sales"})
+    assert opened.properties("n") == {"comment": "a number", "more": "1 = 1"}
+    assert opened.properties() == {"owner": "sales"}
     opened.cast({"n": pa.int8(), "id": "decimal128(12, 2)", "q.M": pa.string()})
     types = [pa.decimal128(12, 2), pa.int8(), pa.struct([("M", pa.string()), ("t", pa.string())])]
     assert [f.type for f in opened.schema] == types

@@ -11,13 +11,15 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from amudai import _command
 from amudai._command import Locations
 from amudai._process import AmudaiError
+
+Report = TypeVar("Report")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +91,8 @@ class SplitPart:
 
     location: str
     rows: int
+    bytes: int
+    """Of its data; an estimate in a dry run, 0 in parts by value."""
     stripes_referred: int
     """Stripes that were not written anew."""
 
@@ -256,8 +260,23 @@ class Changes(abc.ABC):
         hold exactly is an AmudaiError with its row, and nothing is changed."""
         return self._edit("cast", [word for path, kind in types.items() for word in (path, _type(kind))], options, dry_run)
 
+    def properties(self, column: str | None = None) -> dict[str, Any]:
+        """The properties of a column, or of the shard, that its users have set."""
+        words = [self._shard(), *([] if column is None else [column])]
+        return dict(json.loads(_command.run(["column", "set", "--json", "--", *words])))
+
+    def set_properties(
+        self, properties: Mapping[str, str | None], column: str | None = None, *, dry_run: bool = False
+    ) -> EditReport:
+        """Sets properties of a column, such as ``{"comment": "without tax"}``, or of the shard. None removes one."""
+        if wrong := next((name for name in (*properties, column or "") if "=" in name), None):
+            raise ValueError(f"{wrong!r}: neither a property nor its column may have = in its name here")
+        words = [f"{name}={value}" for name, value in properties.items() if value is not None]
+        drop = [name for name, value in properties.items() if value is None] or None
+        return self._edit("set", [*([] if column is None else [column]), *words], {"drop": drop}, dry_run)
+
     def _edit(self, what: str, words: list[str], flags: Mapping[str, object], dry_run: bool, same: bool = False) -> EditReport:
-        return EditReport(**self._change(["column", what], flags, words, dry_run=dry_run, same=same))
+        return _of(EditReport, self._change(["column", what], flags, words, dry_run=dry_run, same=same))
 
     def compact(self, *, sort: str | Sequence[str] | None = None, dry_run: bool = False, **options: object) -> CompactReport:
         """Writes stripes anew where it pays: small ones, and those with many deleted rows. Rows get other numbers.
@@ -267,7 +286,7 @@ class Changes(abc.ABC):
         options: flags of ``amudai compact``, such as ``stripes="0-3"``, ``profile="high-compression"`` or ``memory="1GiB"``.
         """
         by = sort if sort is None or isinstance(sort, str) else ",".join(sort)
-        return CompactReport(**self._change(["compact"], {"sort": by, **options}, dry_run=dry_run))
+        return _of(CompactReport, self._change(["compact"], {"sort": by, **options}, dry_run=dry_run))
 
     def split(
         self,
@@ -285,7 +304,7 @@ class Changes(abc.ABC):
         options: flags of ``amudai split``; ``force=True`` replaces existing shards.
         """
         flags = {"rows": rows, "by": by, "output": _command.locations(output)[0], **options}
-        return [SplitPart(**part) for part in self._change(["split"], flags, dry_run=dry_run)["parts"]]
+        return [_of(SplitPart, part) for part in self._change(["split"], flags, dry_run=dry_run)["parts"]]
 
     def relocate(
         self,
@@ -311,7 +330,7 @@ class Changes(abc.ABC):
         flags = {"output": _command.locations(output)[0], "move": move, **parts, **options}
         whole = all(part is None for part in parts.values())
         files = self._change(["relocate"], flags, dry_run=dry_run, moves=move and whole)["files"]
-        return [RelocatedFile(f.pop("from"), **f) for f in files]
+        return [_of(RelocatedFile, {"from_": f["from"], **f}) for f in files]
 
     def history(self) -> list[Version]:
         """The versions of the shard that can be opened, the newest first: see keep_versions."""
@@ -360,7 +379,7 @@ def merge(shards: Locations, output: str | os.PathLike[str], *, dry_run: bool = 
     options: flags of ``amudai merge``; ``force=True`` replaces an existing shard.
     """
     flags = _command.flags({"output": _command.locations(output)[0], "dry_run": dry_run, "json": True, **options})
-    return MergeReport(**_command.change(["merge", *flags, "--", *_command.locations(shards)]))
+    return _of(MergeReport, _command.change(["merge", *flags, "--", *_command.locations(shards)]))
 
 
 def collect(
@@ -380,7 +399,7 @@ def collect(
     out = _command.change(["gc", *flags, "--", *_command.locations(folder)])
     for kind in ("needed", "young", "unreferenced"):
         out[kind] = [StoredFile(f["location"], f["bytes"], _time(f["modified"])) for f in out[kind]]
-    return Collected(**out)
+    return _of(Collected, out)
 
 
 def at(version: int | datetime.datetime | str | None) -> str | None:
@@ -390,6 +409,11 @@ def at(version: int | datetime.datetime | str | None) -> str | None:
         version = version.replace(tzinfo=utc) if version.tzinfo is None else version.astimezone(utc)
         return version.isoformat().replace("+00:00", "Z")
     return None if version is None else str(version)
+
+
+def _of(kind: type[Report], facts: Mapping[str, Any]) -> Report:
+    """What the command says. Members that are not known are no error: the change is done."""
+    return kind(**{field.name: facts[field.name] for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
 
 
 @contextlib.contextmanager
