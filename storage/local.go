@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -403,6 +404,11 @@ func (w *localWriter) removeTemp() error {
 
 // Remove implements [Store].
 func (s Local) Remove(ctx context.Context, location string) error {
+	return s.RemoveVersion(ctx, location, "")
+}
+
+// RemoveVersion implements [VersionRemover]. Without locks another process may replace the file meanwhile.
+func (s Local) RemoveVersion(ctx context.Context, location string, v Version) error {
 	path, err := localPath(ctx, location)
 	if err != nil {
 		return err
@@ -412,5 +418,10 @@ func (s Local) Remove(ctx context.Context, location string) error {
 		return err
 	}
 	defer unlock()
+	if v != "" {
+		if info, err := matching(s.sys(), path, ""); err != nil || info != nil && fileVersion(info) != v {
+			return cmp.Or(err, changed(path))
+		}
+	}
 	return s.sys().Remove(path)
 }

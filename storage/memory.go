@@ -200,14 +200,23 @@ func (w *memoryWriter) Abort(context.Context) error {
 
 // Remove implements [Store].
 func (s *Memory) Remove(ctx context.Context, location string) error {
+	return s.RemoveVersion(ctx, location, "")
+}
+
+// RemoveVersion implements [VersionRemover].
+func (s *Memory) RemoveVersion(ctx context.Context, location string, v Version) error {
 	key, err := s.key(ctx, location)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.objects[key]; !ok {
+	o, ok := s.objects[key]
+	switch {
+	case !ok:
 		return &fs.PathError{Op: "remove", Path: Redact(location), Err: fs.ErrNotExist}
+	case v != "" && v != o.Version():
+		return changed(location)
 	}
 	delete(s.objects, key)
 	return nil

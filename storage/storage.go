@@ -175,6 +175,20 @@ type Copier interface {
 	Copy(ctx context.Context, from string, v Version, to string, o CreateOptions) error
 }
 
+// VersionRemover is a [Store] that can remove an artifact only if it is the version that was read. Those of this package and of clouds are.
+type VersionRemover interface {
+	// RemoveVersion is Remove for one version. If the artifact has another one, the error wraps [ErrChanged].
+	RemoveVersion(ctx context.Context, location string, v Version) error
+}
+
+// RemoveVersion removes a version of an artifact. In a store that cannot tell versions, it removes the present one.
+func RemoveVersion(ctx context.Context, s Store, location string, v Version) error {
+	if r, ok := s.(VersionRemover); ok && v != "" {
+		return r.RemoveVersion(ctx, location, v)
+	}
+	return s.Remove(ctx, location)
+}
+
 // UnfinishedLister is a [Store] that can list artifacts that are being written. That of local files is one.
 type UnfinishedLister interface {
 	// Unfinished yields what [Store.List] leaves out: artifacts that are not published yet, or that were left by a writer which was killed.

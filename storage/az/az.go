@@ -52,6 +52,7 @@ type Options struct {
 type Store struct {
 	storage.Store
 	storage.Copier
+	storage.VersionRemover
 }
 
 // New returns a store. It looks for credentials when it is first used.
@@ -61,7 +62,7 @@ func New(o Options) *Store {
 		Retry: object.Retry{Attempts: o.Attempts, Backoff: o.Backoff},
 		Dial:  func(_ context.Context, bucket string) (object.Client, error) { return dial(o, bucket) },
 	})
-	return &Store{s, s}
+	return &Store{s, s, s}
 }
 
 func init() { storage.Register("az", New(Options{})) }

@@ -172,8 +172,8 @@ func (c *client) Head(ctx context.Context, key string) (object.Properties, error
 	return p, err
 }
 
-func (c *client) Delete(ctx context.Context, key string) error {
-	_, err := c.blob(key).Delete(ctx, nil)
+func (c *client) Delete(ctx context.Context, key string, v storage.Version) error {
+	_, err := c.blob(key).Delete(ctx, &blob.DeleteOptions{AccessConditions: conditions(object.Condition{IfMatch: v})})
 	return c.failure(err)
 }
 

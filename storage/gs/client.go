@@ -150,8 +150,8 @@ func (c *client) Head(ctx context.Context, key string) (object.Properties, error
 	return object.Properties{Size: r.Size, Version: storage.Version(r.Generation), Token: r.Metadata[tokenName]}, err
 }
 
-func (c *client) Delete(ctx context.Context, key string) error {
-	return c.answer(ctx, http.MethodDelete, c.url("", key, nil), nil, nil, 0, nil)
+func (c *client) Delete(ctx context.Context, key string, v storage.Version) error {
+	return c.answer(ctx, http.MethodDelete, c.url("", key, condition(url.Values{}, object.Condition{IfMatch: v})), nil, nil, 0, nil)
 }
 
 func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry, string, error) {

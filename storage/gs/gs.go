@@ -51,6 +51,7 @@ type Options struct {
 type Store struct {
 	storage.Store
 	storage.Copier
+	storage.VersionRemover
 }
 
 // chunk is what the requests of an upload are a multiple of.
@@ -63,7 +64,7 @@ func New(o Options) *Store {
 		Retry: object.Retry{Attempts: o.Attempts, Backoff: o.Backoff},
 		Dial:  func(ctx context.Context, bucket string) (object.Client, error) { return dial(ctx, o, bucket) },
 	})
-	return &Store{s, s}
+	return &Store{s, s, s}
 }
 
 func init() { storage.Register("gs", New(Options{})) }

@@ -56,6 +56,7 @@ type Options struct {
 type Store struct {
 	storage.Store
 	storage.Copier
+	storage.VersionRemover
 }
 
 // New returns a store. It looks for credentials when it is first used.
@@ -65,7 +66,7 @@ func New(o Options) *Store {
 		Retry: object.Retry{Attempts: o.Attempts, Backoff: o.Backoff},
 		Dial:  func(ctx context.Context, bucket string) (object.Client, error) { return dial(ctx, o, bucket) },
 	})
-	return &Store{s, s}
+	return &Store{s, s, s}
 }
 
 func init() { storage.Register("s3", New(Options{})) }
@@ -177,11 +178,17 @@ func (c *client) Head(ctx context.Context, key string) (object.Properties, error
 }
 
 // Delete implements [object.Client]. S3 does not say whether there was an object.
-func (c *client) Delete(ctx context.Context, key string) error {
+func (c *client) Delete(ctx context.Context, key string, v storage.Version) error {
 	if _, err := c.Head(ctx, key); err != nil {
 		return err
 	}
-	_, err := c.requests.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &c.bucket, Key: &key}, c.inRegion)
+	in := &s3.DeleteObjectInput{Bucket: &c.bucket, Key: &key}
+	_, in.IfMatch = headers(object.Condition{IfMatch: v})
+	_, err := c.requests.DeleteObject(ctx, in, c.inRegion)
+	if v != "" && status(err) == 501 {
+		in.IfMatch = nil
+		_, err = c.requests.DeleteObject(ctx, in, c.inRegion)
+	}
 	return c.failure(err)
 }
 

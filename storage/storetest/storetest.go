@@ -43,6 +43,7 @@ func TestStore(t *testing.T, s storage.Store, prefix string) {
 		{"abort", testAbort},
 		{"cancel", testCancel},
 		{"remove", testRemove},
+		{"remove a version", testRemoveVersion},
 		{"copy", testCopy},
 		{"list", testList},
 		{"replaced while read", testReplacedWhileRead},
@@ -458,6 +459,29 @@ func testRemove(t *testing.T, s store) {
 	require.ErrorIs(t, s.s.Remove(ctx, s.location("remove")), fs.ErrNotExist)
 	s.temporary("remove", "second")
 	s.requireContent("remove", "second")
+}
+
+// testRemoveVersion removes an artifact only if it is the version that was read.
+func testRemoveVersion(t *testing.T, s store) {
+	if _, ok := s.s.(storage.VersionRemover); !ok {
+		t.Skip("the store removes any version")
+	}
+	ctx := t.Context()
+	version := func(content string) storage.Version {
+		require.NoError(t, s.put(ctx, "remove", content, storage.CreateOptions{Overwrite: true}))
+		r, err := s.s.Open(ctx, s.location("remove"))
+		require.NoError(t, err)
+		v, err := r.Version(ctx)
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		return v
+	}
+	first, second := version("first"), version("second")
+	require.ErrorIs(t, storage.RemoveVersion(ctx, s.s, s.location("remove"), first), storage.ErrChanged)
+	s.requireContent("remove", "second")
+	require.NoError(t, storage.RemoveVersion(ctx, s.s, s.location("remove"), second))
+	s.requireMissing("remove")
+	require.ErrorIs(t, storage.RemoveVersion(ctx, s.s, s.location("remove"), second), fs.ErrNotExist)
 }
 
 func testList(t *testing.T, s store) {

@@ -109,6 +109,8 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 		s.list(w, q.Get("prefix"), q.Get("continuation-token"))
 	case r.Method == "GET" || r.Method == "HEAD":
 		s.get(w, r, key)
+	case r.Method == "DELETE" && r.Header.Get("If-Match") != "" && r.Header.Get("If-Match") != s.Objects[key].Tag:
+		Fail(w, 412, "PreconditionFailed")
 	case r.Method == "DELETE":
 		delete(s.Objects, key)
 		w.WriteHeader(204)

@@ -339,6 +339,11 @@ func (w wrapped) Remove(ctx context.Context, location string) error {
 	return w.f.do(Remove, func() error { return w.s.Remove(ctx, location) })
 }
 
+// RemoveVersion implements [storage.VersionRemover], if the store does.
+func (w wrapped) RemoveVersion(ctx context.Context, location string, v storage.Version) error {
+	return w.f.do(Remove, func() error { return storage.RemoveVersion(ctx, w.s, location, v) })
+}
+
 func (w wrapped) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
 	if err := w.f.step(Open, 0); err != nil {
 		return func(yield func(storage.Info, error) bool) { yield(storage.Info{}, err) }

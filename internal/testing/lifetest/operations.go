@@ -179,11 +179,11 @@ var Operations = []Operation{
 		_, err := shard.Relocate(ctx, p.Location(), p.At("single.amudai.shard"), relocate(p, &layout, false))
 		return err
 	}},
-	{Name: "move", Moves: true, Alone: true, Do: func(ctx context.Context, p Place) error {
+	{Name: "move", Moves: true, Do: func(ctx context.Context, p Place) error {
 		_, err := shard.Relocate(ctx, p.Location(), p.Moved(), relocate(p, nil, true))
 		return err
 	}},
-	{Name: "move to another layout", Moves: true, Alone: true, Do: func(ctx context.Context, p Place) error {
+	{Name: "move to another layout", Moves: true, Do: func(ctx context.Context, p Place) error {
 		layout := shard.TwoLevel
 		_, err := shard.Relocate(ctx, p.Location(), p.Moved(), relocate(p, &layout, true))
 		return err
@@ -204,6 +204,11 @@ func Refused(err error) bool {
 	return slices.ContainsFunc([]string{"a writer is at work", "no such index", "the copy is not equal to the original"}, func(text string) bool {
 		return strings.Contains(err.Error(), text)
 	})
+}
+
+// unknown reports whether an error says that an operation may have been done.
+func unknown(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "whether it was published is not known")
 }
 
 // Named is the operation with a name.

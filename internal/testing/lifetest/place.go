@@ -2,6 +2,7 @@ package lifetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -103,16 +104,16 @@ func Show(ctx context.Context, store storage.Store, location string) (out Shown,
 	if out, err = ShowOpen(ctx, s); err != nil {
 		return out, err
 	}
-	for value, e := range map[string]filter.Expr{" g0008 ": filter.Eq(filter.Col("gist"), "g0008"), "33 ": filter.Eq(filter.Col("id"), 33)} {
-		n, err := s.Count(ctx, e)
+	for column, value := range map[string]any{"gist": "g0008", "id": 33} {
+		n, err := s.Count(ctx, filter.Eq(filter.Col(column), value))
 		want := int64(0)
 		for _, r := range out.Rows {
-			if strings.Contains(" "+r, " "+strings.TrimSpace(value)+" ") {
+			if strings.Contains(" "+r+" ", fmt.Sprint(" ", value, " ")) {
 				want++
 			}
 		}
 		if err != nil || n != want {
-			return out, fmt.Errorf("%s: %d rows with %s of %d: %w", location, n, value, want, err)
+			return out, errors.Join(err, fmt.Errorf("%s: %d rows with %v of %d", location, n, value, want))
 		}
 	}
 	return out, nil

@@ -383,8 +383,18 @@ func (m *relocation) remove(ctx context.Context, dry bool) error {
 	if needs, err := needed.needs(m.own); err != nil || needs {
 		return errors.Join(err, fmt.Errorf("other shards in the folder refer to %s", storage.Redact(m.from)))
 	}
-	if err := m.unchanged(ctx); err != nil {
+	v, err := m.unchanged(ctx)
+	if err != nil {
 		return err
+	}
+	if !dry {
+		again, err := survey(ctx, container.Container(m.own), o)
+		if err == nil && !slices.Equal(found.roots, again.roots) {
+			err = fmt.Errorf("%s: roots were written meanwhile: %w", container.Container(m.own), storage.ErrChanged)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	for i := range m.all {
 		a := &m.all[i]
@@ -395,9 +405,10 @@ func (m *relocation) remove(ctx context.Context, dry bool) error {
 			}
 		}
 		if !dry {
-			if err := m.o.Open.Store.Remove(ctx, a.URL); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := storage.RemoveVersion(ctx, m.o.Open.Store, a.URL, v); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
+			v = "" // of the root
 		}
 		a.Removed = !dry || m.o.DryRun
 	}
@@ -413,20 +424,26 @@ func (m *relocation) kept(err error) error {
 	return fmt.Errorf("the shard is complete at %s, but not all of the old one could be removed: %w", storage.Redact(m.to), err)
 }
 
-// unchanged fails if another root has replaced the one that was copied.
-func (m *relocation) unchanged(ctx context.Context) error {
+// unchanged fails if another root has replaced the one that was copied. It returns the version of that, "" if the store has none.
+func (m *relocation) unchanged(ctx context.Context) (v storage.Version, err error) {
 	r, err := m.o.Open.Store.Open(ctx, m.from)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer r.Close()
 	now, err := root.DataName(ctx, r, m.f)
 	if err != nil {
-		return err
+		return "", err
 	}
 	then, err := root.DataName(ctx, m.f.Root(), m.f)
 	if err == nil && now != then {
 		err = fmt.Errorf("%s: %w", m.from, storage.ErrChanged)
 	}
-	return err
+	if err == nil {
+		v, err = r.Version(ctx)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		v, err = "", nil
+	}
+	return v, err
 }

@@ -147,6 +147,9 @@ func DataName(ctx context.Context, root storage.Reader, f *shardfile.File) (stri
 	}
 	hash := xxh3.NewSeed(uint64(size))
 	for _, r := range ranges {
+		if r.End > size {
+			return "", fmt.Errorf("%s: %w", root.Name(), storage.ErrChanged)
+		}
 		b, err := storage.ReadRange(ctx, root, r.Start, r.End-r.Start)
 		if err != nil {
 			return "", err

@@ -111,10 +111,12 @@ func (f *fake) Put(ctx context.Context, key string, body []byte, token string, c
 	return f.do(ctx, "put", func() error { return f.put(key, bytes.Clone(body), token, c) })
 }
 
-func (f *fake) Delete(ctx context.Context, key string) error {
+func (f *fake) Delete(ctx context.Context, key string, v storage.Version) error {
 	return f.do(ctx, "delete", func() error {
-		if _, ok := f.objects[key]; !ok {
+		if o, ok := f.objects[key]; !ok {
 			return fs.ErrNotExist
+		} else if v != "" && v != o.Version {
+			return object.ErrCondition
 		}
 		delete(f.objects, key)
 		return nil

@@ -122,6 +122,59 @@ func TestConflictAfterFaults(t *testing.T) {
 	}
 }
 
+// An object that was removed after a lost answer may have been published before.
+func TestRemovedAfterLostAnswer(t *testing.T) {
+	ctx := t.Context()
+	f := newFake()
+	s := f.store(400)
+	require.NoError(t, createObject(ctx, s, "fake://bucket/a", []byte("first"), storage.CreateOptions{}))
+	f.after = func(request string, _ int) error {
+		if request != "put" {
+			return nil
+		}
+		delete(f.objects, "a")
+		return object.Transient(errors.New("the answer is lost"))
+	}
+	err := replaceVersion(ctx, s, "fake://bucket/a", []byte("second"))
+	require.ErrorContains(t, err, "whether it was published is not known")
+	require.NotErrorIs(t, err, storage.ErrChanged)
+}
+
+// A version is removed once, whatever becomes of the answer, and no other one is.
+func TestRemoveVersionWithFaults(t *testing.T) {
+	ctx := t.Context()
+	for _, replaced := range []bool{false, true} {
+		for _, lost := range []bool{false, true} {
+			for k := 1; k <= 2; k++ {
+				f := newFake()
+				s := f.store(400)
+				require.NoError(t, createObject(ctx, s, "fake://bucket/a", []byte("first"), storage.CreateOptions{}))
+				n := 0
+				fault := func(request string, _ int) error {
+					if n++; n != k {
+						return nil
+					}
+					if replaced {
+						require.NoError(t, f.put("a", []byte("second"), "", object.Condition{}))
+					}
+					return object.Transient(errors.New("fault"))
+				}
+				if f.before = fault; lost {
+					f.before, f.after = nil, fault
+				}
+				err := storage.RemoveVersion(ctx, s, "fake://bucket/a", "1")
+				if o, ok := f.objects["a"]; replaced {
+					require.ErrorIs(t, err, storage.ErrChanged)
+					require.Equal(t, "second", string(o.bytes))
+				} else {
+					require.NoError(t, err)
+					require.False(t, ok)
+				}
+			}
+		}
+	}
+}
+
 // If no answer comes at all, the error does not say that nothing was published.
 func TestNoAnswers(t *testing.T) {
 	ctx := t.Context()

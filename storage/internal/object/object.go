@@ -33,8 +33,8 @@ type Client interface {
 	Put(ctx context.Context, key string, body []byte, token string, c Condition) error
 	// Begin starts an upload in parts, which stores the token with the object.
 	Begin(ctx context.Context, key, token string, c Condition) (Upload, error)
-	// Delete removes an object.
-	Delete(ctx context.Context, key string) error
+	// Delete removes an object, only that version if it is not empty.
+	Delete(ctx context.Context, key string, v storage.Version) error
 	// List returns a page of the objects whose keys begin with prefix, and the token of the
 	// next page, "" after the last. The first page has the token "".
 	List(ctx context.Context, prefix, page string) (objects []Entry, next string, err error)
@@ -280,18 +280,44 @@ func (s *Store) Open(ctx context.Context, location string) (storage.Reader, erro
 
 // Remove implements [storage.Store].
 func (s *Store) Remove(ctx context.Context, location string) error {
+	return s.RemoveVersion(ctx, location, "")
+}
+
+// RemoveVersion implements [storage.VersionRemover]. It looks at the object first, because some servers do not know the condition.
+func (s *Store) RemoveVersion(ctx context.Context, location string, v storage.Version) error {
 	p, err := s.place(ctx, location, false)
 	if err != nil {
+		return err
+	}
+	if err := p.has(ctx, v); err != nil {
 		return err
 	}
 	attempts := 0
 	err = p.retry.Do(ctx, func(ctx context.Context) error {
 		attempts++
-		return p.client.Delete(ctx, p.key)
+		return p.client.Delete(ctx, p.key, v)
 	})
+	if errors.Is(err, ErrCondition) {
+		err = p.has(ctx, v)
+	}
 	if attempts > 1 && errors.Is(err, fs.ErrNotExist) {
 		return nil // removed by an attempt whose answer was lost
 	}
+	return named(p.name, err)
+}
+
+// has fails if the object is not that version. Any one is if v is empty.
+func (p place) has(ctx context.Context, v storage.Version) error {
+	if v == "" {
+		return nil
+	}
+	err := p.retry.Do(ctx, func(ctx context.Context) error {
+		now, err := p.client.Head(ctx, p.key)
+		if err == nil && now.Version != v {
+			err = storage.ErrChanged
+		}
+		return err
+	})
 	return named(p.name, err)
 }
 

@@ -270,7 +270,7 @@ func (w *writer) decide(ctx context.Context, n int64, request func(context.Conte
 	switch {
 	case unknown == nil && w.made(p):
 		return nil
-	case unknown == nil || errors.Is(unknown, fs.ErrNotExist) || !lost:
+	case !lost, unknown == nil, errors.Is(unknown, fs.ErrNotExist) && w.c.IfMatch == "": // else what was replaced is gone, too
 		return w.failed(err)
 	}
 	return named(w.name, fmt.Errorf("%w; whether it was published is not known: %w", err, unknown))
