@@ -18,12 +18,15 @@ type CompactOptions struct {
 	// EditOptions.MemoryBytes bounds the memory of all, by default 256 MiB; rows that are sorted go to temporary files. Progress is called with the
 	// number of rows that were written anew, and then with those of each index. Profile and BlockValues are those of the new stripes.
 	EditOptions
-	// Stripes are the numbers of the stripes to write anew. The default is all with Sort, Upgrade, or a Profile or BlockValues that is not the default, else those
+	// Stripes are the numbers of the stripes to write anew. The default is all with Sort, Cluster, Upgrade, or a Profile or BlockValues that is not the default, else those
 	// for which it pays: neighbours that have few rows, and stripes of which a fifth of the rows is deleted.
 	Stripes []int
 	// Sort are columns, or expressions such as year(date), separated by commas; a minus before one makes its order descending. The rows of the stripes are sorted by
 	// them: nulls are last, rows of equal values keep their order. The new stripes take the place of the first of the old ones.
-	Sort       string
+	Sort string
+	// Cluster, instead of Sort, are two to eight columns or expressions by which the rows are sorted at once, along a Z-order curve through their values: conditions on each
+	// of them read little, where a sort serves the first one best, and the others hardly.
+	Cluster    string
 	StripeRows int64 // maximum of a new stripe, by default DefaultStripeRows
 	Upgrade    bool  // from [EditionReference] to [Edition2026]
 }
@@ -63,7 +66,7 @@ func Compact(ctx context.Context, location string, o CompactOptions) (report *Co
 	var p *compact.Plan
 	if err := replace(ctx, location, o.EditOptions, mostAttempts, func(s *Shard, r root.Root) (_ root.Root, err error) {
 		all := o.compact()
-		all.Stripes, all.Sort, all.StripeRows, all.Upgrade, all.Again = o.Stripes, o.Sort, o.StripeRows, o.Upgrade, p
+		all.Stripes, all.Sort, all.Cluster, all.StripeRows, all.Upgrade, all.Again = o.Stripes, o.Sort, o.Cluster, o.StripeRows, o.Upgrade, p
 		p, err = compact.New(ctx, s.table, r, all)
 		if err == nil && len(p.Chosen) == 0 {
 			err = root.ErrNoChange

@@ -128,18 +128,36 @@ func (b *builder) scan(ctx context.Context, o scan.Options, each func(arrow.Reco
 	return nil
 }
 
-// sort sorts the rows of stripes by the keys. They have the first columns of the source.
+// evalKeys are the keys of rows of the source, which the caller releases.
+func (b *builder) evalKeys(batch arrow.RecordBatch) ([]arrow.Array, error) {
+	of := array.NewRecordBatch(b.keySchema(), batch.Columns()[b.rows.NumFields():], batch.NumRows())
+	defer of.Release()
+	return b.by.Eval(of)
+}
+
+// sort sorts the rows of stripes by the keys, or along a curve of them. They have the first columns of the source.
 func (b *builder) sort(ctx context.Context, stripes []int, columns *arrow.Schema) (*order.Sorter, error) {
-	s, err := order.NewSorter(columns, b.by.Keys, order.Options{Memory: b.o.Memory / 8, TempDir: b.o.TempDir})
+	by, c := b.by.Keys, (*curve)(nil)
+	if b.o.Cluster != "" {
+		var err error
+		if c, err = b.curveOf(ctx, stripes); err != nil {
+			return nil, err
+		}
+		by = []order.Key{{Type: arrow.PrimitiveTypes.Uint64}}
+	}
+	s, err := order.NewSorter(columns, by, order.Options{Memory: b.o.Memory / 8, TempDir: b.o.TempDir})
 	if err != nil {
 		return nil, err
 	}
 	err = b.scan(ctx, scan.Options{Stripes: stripes}, func(batch arrow.RecordBatch) error {
-		of := array.NewRecordBatch(b.keySchema(), batch.Columns()[b.rows.NumFields():], batch.NumRows())
-		defer of.Release()
-		keys, err := b.by.Eval(of)
+		keys, err := b.evalKeys(batch)
 		if err != nil {
 			return err
+		}
+		if c != nil {
+			places := c.places(keys, int(batch.NumRows()))
+			arrowutil.ReleaseAll(keys)
+			keys = []arrow.Array{places}
 		}
 		defer arrowutil.ReleaseAll(keys)
 		rows := array.NewRecordBatch(columns, batch.Columns()[:columns.NumFields()], batch.NumRows())

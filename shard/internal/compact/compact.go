@@ -5,6 +5,7 @@ package compact
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -25,6 +26,7 @@ import (
 type Options struct {
 	Stripes     []int
 	Sort        string
+	Cluster     string
 	Encoding    encoding.Options
 	StripeRows  int64
 	StripeBytes int64
@@ -73,10 +75,16 @@ func New(ctx context.Context, t *shardtable.Table, r root.Root, o Options) (*Pla
 		return nil, err
 	}
 	b := &builder{o: o, table: t, plan: p, features: r.Features()}
-	if o.Sort != "" {
-		if b.keys, err = sortkeys.Parse(o.Sort); err != nil {
-			return nil, fmt.Errorf("CompactOptions.Sort: %w", err)
+	if by := cmp.Or(o.Sort, o.Cluster); by != "" {
+		if b.keys, err = sortkeys.Parse(by); err != nil {
+			return nil, fmt.Errorf("CompactOptions.Sort or Cluster: %w", err)
 		}
+	}
+	switch n := len(b.keys); {
+	case o.Cluster != "" && o.Sort != "":
+		return nil, errors.New("CompactOptions.Sort and Cluster are both set: rows have one order")
+	case o.Cluster != "" && (n < 2 || n > mostClustered):
+		return nil, fmt.Errorf("CompactOptions.Cluster needs 2 to %d columns, and not %d", mostClustered, n)
 	}
 	if err := b.prepare(ctx, r.Schema); err != nil {
 		return nil, err
@@ -190,7 +198,7 @@ func (o *Options) choose(all []root.Stripe) (chosen []int, err error) {
 		slices.Sort(chosen)
 		return slices.Compact(chosen), nil
 	}
-	every := o.Sort != "" || o.Encoding != (encoding.Options{}) || o.Upgrade
+	every := o.Sort != "" || o.Cluster != "" || o.Encoding != (encoding.Options{}) || o.Upgrade
 	for i, s := range all {
 		few := o.few(s) && (i > 0 && o.few(all[i-1]) || i+1 < len(all) && o.few(all[i+1]))
 		if every || few || s.Deleted > 0 && 5*int64(s.Deleted) >= s.Of.Rows() {

@@ -24,18 +24,21 @@ func (a group) compact() *cobra.Command {
 		Long: `compact writes stripes of a shard anew, and refers to the others. Without flags, it chooses neighbours that have few rows, and stripes of which a fifth of the
 rows is deleted. Rows that are deleted are left out, so that rows behind them get other numbers; undelete does not bring them back.
 
-With --sort, the rows are sorted, so that conditions on these columns read few of them. --profile, --block-values and --upgrade write all stripes anew, unless
+With --sort, the rows are sorted, so that conditions on the first of these columns read few of them. --cluster sorts by several columns at once, along a Z-order curve: conditions on
+each of them read few rows, though more than after a sort by that column alone. --profile, --block-values and --upgrade write all stripes anew, unless
 --stripes names some. Indexes are built anew where rows have other numbers.
 
 The old data stay in their files, which amudai gc removes once no root refers to them; amudai relocate copies what is left of a shard in a single file.`,
 		Example: `  amudai compact logs.amudai.shard
   amudai compact lineitem.amudai.shard --sort l_shipdate --memory 1GiB
+  amudai compact lineitem.amudai.shard --cluster l_shipdate,l_partkey
   amudai compact logs.amudai.shard --stripes 0-3,7 --profile high-compression --dry-run`,
 		Args: app.Wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCompact(cmd.Context(), args[0], o) },
 	}
 	usage.Parsed(cmd, &o.Stripes, "stripes", "", "numbers of the stripes to write anew, from 0: 3,7 or 0-3", stripesOf)
 	cmd.Flags().StringVar(&o.Sort, "sort", "", "`COLUMNS` or expressions to sort the rows by, separated by commas; a minus before one is for descending order")
+	cmd.Flags().StringVar(&o.Cluster, "cluster", "", "`COLUMNS` or expressions to sort the rows by at once, so that conditions on each read few of them")
 	formats.RegisterProfile(cmd, &o.Profile)
 	cmd.Flags().IntVar(&o.BlockValues, "block-values", 0, "most values of a block (default 65536)")
 	cmd.Flags().Int64Var(&o.StripeRows, "stripe-rows", shard.DefaultStripeRows, "most rows of a new stripe")
