@@ -136,6 +136,9 @@ def test_columns(opened: amudai.Table) -> None:
     opened.set_properties({"owner": "sales"})
     assert opened.properties("n") == {"comment": "a number", "more": "1 = 1"}
     assert opened.properties() == {"owner": "sales"}
+    for wrong in ({}, {"a=b": "1"}):
+        with pytest.raises(ValueError):
+            opened.set_properties(wrong)
     opened.cast({"n": pa.int8(), "id": "decimal128(12, 2)", "q.M": pa.string()})
     types = [pa.decimal128(12, 2), pa.int8(), pa.struct([("M", pa.string()), ("t", pa.string())])]
     assert [f.type for f in opened.schema] == types

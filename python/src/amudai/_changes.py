@@ -271,6 +271,8 @@ class Changes(abc.ABC):
         """Sets properties of a column, such as ``{"comment": "without tax"}``, or of the shard. None removes one."""
         if wrong := next((name for name in (*properties, column or "") if "=" in name), None):
             raise ValueError(f"{wrong!r}: neither a property nor its column may have = in its name here")
+        if not properties:
+            raise ValueError("say which properties")
         words = [f"{name}={value}" for name, value in properties.items() if value is not None]
         drop = [name for name, value in properties.items() if value is None] or None
         return self._edit("set", [*([] if column is None else [column]), *words], {"drop": drop}, dry_run)
