@@ -22,6 +22,12 @@
 // [Verify] checks a shard, and [Recover] saves the complete stripes of an unfinished or damaged one.
 // Package table has further questions, such as how a scan finds its rows, and what is recorded of columns.
 //
+// # Changing
+//
+// [Delete], [Edit], [AddIndex], [Compact] and [Restore] change a shard: they publish a new root over the old one, which refers to the data where they are. [Merge] and [Split]
+// publish roots at other places in the same way; [Relocate] moves data, and [Collect] removes what no root refers to. Readers go on with the root that they
+// opened. Of two writers the slower one makes its change anew of what the other one left, or gets an error that wraps storage.ErrChanged (docs/life.md).
+//
 // # Locations
 //
 // A location is a path, a file:// URL or a mem:// URL. Programs that read http:// and https://

@@ -23,6 +23,8 @@ type MergeOptions struct {
 	Store storage.Store
 	// Overwrite permits the replacement of an existing shard.
 	Overwrite bool
+	// Own keeps a copy of each single-file shard beside it, by the server where the store has that ([storage.Copier]), if the store has no links. The shards may then be changed.
+	Own bool
 	// CreationTime is recorded in the shard as the time of the oldest and the newest data, by default those of the shards.
 	CreationTime time.Time
 	// Parallelism is the number of shards that are opened at the same time, by default GOMAXPROCS.
@@ -56,7 +58,7 @@ type MergeReport struct {
 // time that a finer unit cannot hold is a [provider.ValueError].
 //
 // The files of the shards must stay. A single-file shard in a store with links ([storage.Linker]), such as local files, gets a second name in its folder, to which the
-// new shard refers: it may be changed, replaced and removed. In other stores a change of it, which replaces its root, makes the merged shard unreadable.
+// new shard refers: it may be changed, replaced and removed. In other stores a change of it, which replaces its root, makes the merged shard unreadable, unless MergeOptions.Own is set.
 //
 // Indexes of stripes stay. Those of whole shards which all shards have, with the same properties, are joined, for which they are read. Others become indexes of the stripe of a
 // shard of one stripe; the new shard lacks the rest.
@@ -89,6 +91,7 @@ func Merge(ctx context.Context, location string, shards []string, o MergeOptions
 	if !o.CreationTime.IsZero() {
 		merged.Created = [2]time.Time{o.CreationTime, o.CreationTime}
 	}
+	merged.Own = o.Own
 	r.Stripes, r.Widened, r.Read = len(merged.Stripes), widened.Columns, widened.Read
 	if o.DryRun {
 		return r, nil

@@ -1,6 +1,7 @@
 package shard_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
@@ -244,4 +246,65 @@ func TestMergeOfOtherFolders(t *testing.T) {
 	info, err := shard.New(shard.FormatOptions{Open: allow}).Inspect(t.Context(), provider.Input{Name: out, Location: out}, provider.InspectOptions{})
 	require.NoError(t, err)
 	require.Contains(t, info.Facts, provider.Fact{Name: "other folders", Value: strings.Join(folders, ",")})
+}
+
+// cloud is a store that copies by itself, and has no links.
+type cloud struct {
+	storage.Store
+	storage.Copier
+	copies int
+}
+
+func (c *cloud) Copy(ctx context.Context, from string, v storage.Version, to string, o storage.CreateOptions) error {
+	c.copies++
+	return c.Copier.Copy(ctx, from, v, to, o)
+}
+
+// In a store without links, a shard that owns copies of single-file shards is read whatever becomes of them, and the copies are the server's. Otherwise the error of a
+// reader names what has changed.
+func TestMergeOwns(t *testing.T) {
+	for _, owns := range []bool{false, true} {
+		memory := storage.NewMemory()
+		server := &cloud{Store: memory, Copier: memory}
+		faults := faultstore.New()
+		store := faults.Wrap(server)
+		var locations []string
+		gen := arrowgen.New(1)
+		gen.Nulls = 0
+		for i, layout := range []shard.Layout{shard.SingleFile, shard.SingleFile, shard.TwoLevel} {
+			location := fmt.Sprintf("mem://cloud/%d.amudai.shard", i)
+			w, err := shard.Create(t.Context(), location, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil), shard.WriterOptions{Store: store, Layout: layout})
+			require.NoError(t, err)
+			require.NoError(t, w.Write(t.Context(), array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil),
+				[]arrow.Array{gen.Array(arrow.PrimitiveTypes.Int64, 100_000)}, 100_000)))
+			require.NoError(t, w.Close(t.Context()))
+			locations = append(locations, location)
+		}
+		const out = "mem://cloud/merged.amudai.shard"
+		open := shard.OpenOptions{Store: store}
+		faults.Reset()
+		server.copies = 0
+		_, err := shard.Merge(t.Context(), out, locations, shard.MergeOptions{Open: open, Store: store, Own: owns})
+		require.NoError(t, err)
+		require.Less(t, faults.BytesRead()+faults.BytesWritten(), int64(600_000)) // of megabytes
+		want := shownIDsOf(t, out, open, filter.Expr{})
+		require.Len(t, want, 300_000)
+		copies := map[bool]int{true: 2}[owns]
+		require.Equal(t, copies, server.copies)
+
+		_, err = shard.Edit(t.Context(), locations[0], shard.EditOptions{Open: open}, shard.AddColumn("twice", "id / 2.0"))
+		require.NoError(t, err)
+		require.NoError(t, store.Remove(t.Context(), locations[1]))
+		if owns {
+			require.Equal(t, want, shownIDsOf(t, out, open, filter.Expr{}))
+			continue
+		}
+		s, err := shard.Open(t.Context(), out, open)
+		require.NoError(t, err)
+		_, err = s.Take(t.Context(), []int64{5}, shard.TakeOptions{})
+		require.Error(t, err)
+		require.Contains(t, advice.Hint(err), locations[0])
+		require.Contains(t, advice.Hint(err), "merge --own")
+		require.NoError(t, s.Close())
+	}
 }

@@ -31,6 +31,8 @@ type Root struct {
 	Stripes []Stripe
 	Indexes []Index // of the rows of all stripes
 
+	// Own has [Refer] copy single-file shards beside themselves where their store has no links, so that they may change.
+	Own bool
 	// Change says what is changed, for the history of the shard that the root replaces one of; Keep which versions are kept from now on, nil for those so
 	// far. Both are of roots for [Replace] only.
 	Change string

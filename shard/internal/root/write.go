@@ -118,7 +118,11 @@ func (r *Root) secondNames(ctx context.Context, store storage.Store) func(storag
 		name, err := DataName(ctx, a, f)
 		if err == nil {
 			name = container.Container(url) + name
-			err = (&old{File: f, store: store, url: url}).linkOnly(ctx, name)
+			link := (&old{File: f, store: store, url: url}).linkOnly
+			if r.Own {
+				link = (&old{File: f, store: store, url: url}).link
+			}
+			err = link(ctx, name)
 		}
 		if errors.Is(err, errors.ErrUnsupported) {
 			name, err = url, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
@@ -16,14 +17,14 @@ import (
 // artifact is an open artifact of a shard, the storage.Reader of its buffers. Its last bytes may be in memory from
 // the read that opened it. Reads of these need no request.
 type artifact struct {
-	url     string
-	r       storage.Reader
-	base    int64 // where the artifact begins in r
-	size    int64
-	reads   *reads
-	tail    []byte
-	tailOff int64
-
+	url        string
+	r          storage.Reader
+	base       int64 // where the artifact begins in r
+	size       int64
+	reads      *reads
+	tail       []byte
+	tailOff    int64
+	other      bool // it is the root of another shard
 	headerMu   sync.Mutex
 	headerErr  error // error of the header, nil if it is valid
 	headerRead bool
@@ -134,6 +135,14 @@ func (a *artifact) in(err error, element string, ref *commonpb.DataRef) error {
 
 // Name implements storage.Reader.
 func (a *artifact) Name() string { return a.r.Name() }
+
+// Doubt adds a hint to an error about the bytes of the root of another shard, which may have changed.
+func (a *artifact) Doubt(err error) error {
+	if a.other && fault.Is(err) {
+		err = advice.WithHint(err, "%s may have been changed since this shard was made of it by reference: amudai merge --own keeps a copy", a.Name())
+	}
+	return err
+}
 
 // Capabilities implements storage.Reader.
 func (a *artifact) Capabilities() storage.Capabilities { return a.r.Capabilities() }

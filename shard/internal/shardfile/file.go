@@ -30,6 +30,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -183,8 +184,7 @@ func (f *File) URLs(ctx context.Context) ([]string, error) {
 	return m.Urls, err
 }
 
-// Outside are the folders, other than that of the root and those below it, of the artifacts in the shard's list and of some more URLs, sorted. A list that cannot be read
-// has none.
+// Outside are the folders, other than that of the root and those below it, of the artifacts in the shard's list, if it can be read, and of more URLs, sorted.
 func (f *File) Outside(ctx context.Context, more ...string) (folders []string) {
 	urls, _ := f.URLs(ctx)
 	for _, u := range append(urls, more...) {
@@ -193,8 +193,7 @@ func (f *File) Outside(ctx context.Context, more ...string) (folders []string) {
 			folders = append(folders, folder)
 		}
 	}
-	slices.Sort(folders)
-	return slices.Compact(folders)
+	return slices.Compact(slices.Sorted(slices.Values(folders)))
 }
 
 // Artifact opens the artifact that a url of the shard's list refers to; "" is the root. It belongs to the File.
@@ -311,7 +310,7 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size})
+	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size, other: !slices.Contains([]string{".stripe", ".index", ".data"}, path.Ext(full))})
 }
 
 // resolve is the absolute URL of the artifact that a url in a message of anchor refers to, of all spellings one.
@@ -334,8 +333,7 @@ func (f *File) URL(ctx context.Context, url string) (string, error) {
 	return f.resolve(ctx, f.root, url)
 }
 
-// OpenReferred opens the artifact at an absolute URL that a shard with a root refers to, which its policy allows. One of another scheme than the root is in the
-// registered store of that.
+// OpenReferred opens the artifact at an absolute URL that a shard with a root refers to, and its policy allows; one of another scheme in the registered store of that.
 func OpenReferred(ctx context.Context, store storage.Store, root, url string) (storage.Reader, error) {
 	if folder := container.Container(root); strings.HasPrefix(url, folder) {
 		return storage.OpenIn(ctx, store, folder, url)

@@ -73,7 +73,7 @@ func (s *Stripe) Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef)
 	start, end := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
 	if start > end || end > uint64(at.size) {
 		err := fault.Corruptf("buffer from %d up to %d does not fit into %d bytes", start, end, at.size)
-		return nil, fault.Of(err, at.Name())
+		return nil, at.Doubt(fault.Of(err, at.Name()))
 	}
 	if at == s.f.root {
 		if err := at.checkHeader(ctx); err != nil {

@@ -40,6 +40,7 @@ amudai convert makes a shard with a copy of the values, and amudai compact write
 			return a.runMerge(cmd.Context(), args, output, o)
 		},
 	}
+	cmd.Flags().BoolVar(&o.Own, "own", false, "in stores of clouds, have the server copy single-file shards beside themselves, so that they may be changed")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the new shard to `OUT`")
 	a.reports(cmd, &o.DryRun)
 	return cmd

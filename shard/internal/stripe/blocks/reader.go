@@ -87,7 +87,7 @@ func open(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedB
 	}
 	r := &Reader{artifact: artifact, Options: numeric.BlockOptions{Checksums: b.GetBlockChecksums()}, sums: b.GetChecksums(), name: name}
 	if err := r.readMap(ctx, b, count, f); err != nil {
-		return nil, fault.Of(fault.InBuffer(err, name, r.start), artifact.Name())
+		return nil, r.Wrap(err)
 	}
 	return r, nil
 }
@@ -327,5 +327,9 @@ func (r *Reader) known(s *Scratch, parts []Part) bool {
 
 // Wrap adds the buffer and its artifact to an error.
 func (r *Reader) Wrap(err error) error {
-	return fault.Of(fault.InBuffer(err, r.name, r.start), r.artifact.Name())
+	err = fault.Of(fault.InBuffer(err, r.name, r.start), r.artifact.Name())
+	if a, ok := r.artifact.(interface{ Doubt(error) error }); ok {
+		err = a.Doubt(err)
+	}
+	return err
 }
