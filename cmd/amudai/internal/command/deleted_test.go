@@ -38,7 +38,7 @@ func sweptRow(id int) string {
 		"flag": id%2 == 0, "price": fmt.Sprintf("%d.5", id%33), "tags": []string{fmt.Sprint("t", id%5), fmt.Sprint("t", id%3)}[:id%3], "s": map[string]any{"a": id % 9, "b": fmt.Sprint("b", id%6)},
 	}
 	if secret(id) {
-		n := 7_700_000_000 + id
+		n := 7_700_000_000 + int64(id)
 		row["line"], row["kind"], row["num"], row["f"], row["day"] = fmt.Sprintf("hush %d of k%d", id, id%4), "hush", n, n, "2099-01-02"
 		row["price"], row["tags"], row["s"] = fmt.Sprint(n), []string{"hush", "t1"}, map[string]any{"a": n, "b": "hush"}
 		if id%2 == 0 {
