@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // TestEnvironment sets colours, width and threads by variables, and refuses values without a meaning.
@@ -41,6 +42,32 @@ func TestEnvironment(t *testing.T) {
 		require.Equal(t, app.ExitUsage, r.code, v)
 		require.Contains(t, r.errout, v)
 	}
+}
+
+// Columns in another folder are read, and changed, by whoever allows it; the summary and the error say which.
+func TestAllow(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.WriteFile("t.csv", []byte("a,b\n1,one\n2,two\n"), 0o644))
+	ok(t, "convert", "t.csv", "t.amudai.shard")
+	cold := filepath.Join(t.TempDir(), "new")
+	url, err := storage.URL(cold)
+	require.NoError(t, err)
+	require.Contains(t, ok(t, "relocate", "t.amudai.shard", "--columns", "b", "-o", cold, "--move"), "AMUDAI_ALLOW="+url+"/")
+	with := func(allowed string, args ...string) result {
+		return runEnv(t, app.Env{Args: args, Getenv: func(name string) string { return map[string]string{"AMUDAI_ALLOW": allowed}[name] }})
+	}
+	for _, args := range [][]string{
+		{"cat", "t.amudai.shard"}, {"count", "t.amudai.shard", "--where", "b like 'o%'"}, {"verify", "t.amudai.shard"}, {"stats", "t.amudai.shard"}, {"compact", "t.amudai.shard", "--sort", "-a", "--stripes", "0"},
+	} {
+		refused := with("", args...)
+		require.NotZero(t, refused.code, args)
+		require.Contains(t, refused.out+refused.errout, "not allowed", args)
+		allowed := with("/nowhere, "+cold, args...)
+		require.Zero(t, allowed.code, "%v: %s", args, allowed.errout)
+	}
+	require.Contains(t, with("", "cat", "t.amudai.shard").out, "two", "they were written anew beside the root")
+	require.Equal(t, app.ExitUsage, with("s3://%", "cat", "t.amudai.shard").code)
 }
 
 // TestMan writes a page for each command, and for those below it.
