@@ -91,7 +91,8 @@ func (f *Faults) fail(op Op, k, n int) {
 // With lets operations fail with an error as it is, instead of one that wraps [Err].
 func (f *Faults) With(err error) { f.err = err }
 
-// Before lets call be called before each operation, with its number among those of all kinds. It must be set before the first one.
+// Before lets call be called before each operation, with its number among those of all kinds, by several goroutines if these use the store. It must be set before
+// the first one.
 func (f *Faults) Before(call func(op Op, n int)) { f.before = call }
 
 // Count is the number of operations of a kind so far, failed ones included.
@@ -99,6 +100,16 @@ func (f *Faults) Count(op Op) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.counts[op]
+}
+
+// Total is the number of operations of all kinds so far.
+func (f *Faults) Total() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.counts {
+		n += c
+	}
+	return n
 }
 
 // BytesRead is the number of bytes of all successful reads so far.
@@ -123,22 +134,27 @@ func (f *Faults) Reset() {
 }
 
 func (f *Faults) step(op Op, bytes int) error {
+	n, err := f.count(op, bytes)
+	if f.before != nil { // without the lock, as it may use other files
+		f.before(op, n)
+	}
+	return err
+}
+
+// count counts an operation, and says which of all kinds it is, and whether it fails.
+func (f *Faults) count(op Op, bytes int) (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.counts[op]++
 	k := f.counts[op]
-	if f.before != nil {
-		n := 0
-		for _, c := range f.counts {
-			n += c
-		}
-		f.before(op, n)
+	for _, c := range f.counts {
+		n += c
 	}
 	if f.from[op] <= k && k < f.to[op] || f.every[op] > 0 && k%f.every[op] == 0 {
 		if f.err != nil {
-			return f.err
+			return n, f.err
 		}
-		return fmt.Errorf("%w: %s %d", Err, op, k)
+		return n, fmt.Errorf("%w: %s %d", Err, op, k)
 	}
 	switch op {
 	case Read:
@@ -146,7 +162,7 @@ func (f *Faults) step(op Op, bytes int) error {
 	case Write:
 		f.written += int64(bytes)
 	}
-	return nil
+	return n, nil
 }
 
 // do does an operation, unless it fails before.

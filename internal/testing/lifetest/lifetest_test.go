@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -151,12 +152,9 @@ func TestKills(t *testing.T) {
 	if dir := os.Getenv("AMUDAI_TEST_KILL"); dir != "" {
 		at, err := strconv.Atoi(os.Getenv("AMUDAI_TEST_KILL_AT"))
 		require.NoError(t, err)
-		f, n := faultstore.New(), 0
+		f, n := faultstore.New(), atomic.Int64{}
 		f.Before(func(op faultstore.Op, _ int) {
-			if changing(op) {
-				n++
-			}
-			if n == at {
+			if changing(op) && n.Add(1) == int64(at) {
 				p, err := os.FindProcess(os.Getpid())
 				require.NoError(t, err)
 				require.NoError(t, p.Kill())
@@ -251,8 +249,7 @@ func TestReaders(t *testing.T) {
 }
 
 // Another operation is done completely within each step of one. Each is done or refused, and the shard is what some order of those that were done makes of it.
-func TestTwoWriters(t *testing.T) {
-	t.Parallel() // it waits for disks
+func TestTwoWriters(t *testing.T) { // not while other tests close files of its store, which is a step of it
 	all := lifetest.Together()
 	places := places(t)
 	for i, a := range all {
@@ -265,9 +262,8 @@ func TestTwoWriters(t *testing.T) {
 			old := filepath.Join(before.Dir, "0123456789abcdef.amudai.stripe")
 			require.NoError(t, os.WriteFile(old, nil, 0o666))
 			f := faultstore.New()
-			steps := 0
-			f.Before(func(op faultstore.Op, n int) { steps = n })
 			require.NoError(t, a.Do(t.Context(), before.CopyLocal(t, f.Local())))
+			steps := f.Total()
 			for _, b := range all {
 				for k := 1; k <= steps; k++ {
 					name := fmt.Sprintf("%s in step %d of %d of %s, layout %v", b.Name, k, steps, a.Name, layout)
@@ -281,14 +277,14 @@ func TestTwoWriters(t *testing.T) {
 					p.Age = 24 * time.Hour
 					other := p
 					other.Store = storage.Local{}
-					begun, errs := false, make([]error, 2)
+					begun, errs := atomic.Bool{}, make([]error, 2)
 					f.Before(func(op faultstore.Op, n int) {
-						if !begun && n >= k && (op == faultstore.Create || op == faultstore.Read || op == faultstore.Write || op == faultstore.Sync) { // others are done under locks
-							begun = true
+						unlocked := op == faultstore.Create || op == faultstore.Read || op == faultstore.Write || op == faultstore.Sync
+						if n >= k && unlocked && begun.CompareAndSwap(false, true) {
 							errs[1] = b.Do(t.Context(), other)
 						}
 					})
-					if errs[0] = a.Do(t.Context(), p); begun {
+					if errs[0] = a.Do(t.Context(), p); begun.Load() {
 						other.RequireSerial(t, []lifetest.Operation{a, b}, errs, name)
 					}
 				}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -169,12 +170,12 @@ func TestTruncated(t *testing.T) {
 			t.Run(use.Name, func(t *testing.T) {
 				want, failed := "", 0
 				for k, reads := 0, 1; k <= reads; k++ {
-					f, n := faultstore.New(), 0
+					f, n := faultstore.New(), atomic.Int64{}
 					f.Before(func(op faultstore.Op, _ int) {
 						if op != faultstore.Read {
 							return
 						}
-						if n++; n == k {
+						if n.Add(1) == int64(k) {
 							require.NoError(t, os.Truncate(file, int64(len(whole)/3)))
 						}
 					})
@@ -184,7 +185,7 @@ func TestTruncated(t *testing.T) {
 					switch {
 					case k == 0:
 						require.NoError(t, err)
-						want, reads = got, n
+						want, reads = got, int(n.Load())
 					case err != nil:
 						failed++
 					default:
