@@ -220,8 +220,9 @@ func (s *swept) rank(position int) (n int) {
 	return n
 }
 
-// position is that of a shown row.
+// position is that of a shown row, or the last one.
 func (s *swept) position(rank int) int {
+	rank = min(rank, len(s.shown())-1)
 	for i, gone := range s.deleted {
 		if !gone {
 			if rank == 0 {
@@ -440,7 +441,7 @@ func (s *swept) ask(line, where, location string, number func(position int) int)
 	if where != "" {
 		out = strings.ReplaceAll(out, where, "…")
 	}
-	out = fmt.Sprintf("%s[exit %d]", strings.ReplaceAll(out, location, "IN"), r.code)
+	out = fmt.Sprintf("%s[exit %d]", strings.NewReplacer(location, "IN", "kept.arrow", "IN").Replace(out), r.code)
 	if strings.HasPrefix(line, "search ") && number(len(s.ids)) == len(s.ids) {
 		out = lineNumber.ReplaceAllStringFunc(out, func(m string) string {
 			p := lineNumber.FindStringSubmatch(m)
