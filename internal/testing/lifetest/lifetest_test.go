@@ -61,6 +61,24 @@ func places(t *testing.T) map[shard.Layout]lifetest.Place {
 	return all
 }
 
+// Operations after others do what the model says, too.
+func TestSequences(t *testing.T) {
+	t.Parallel()
+	before := lifetest.New(t, shard.TwoLevel)
+	for _, a := range lifetest.Together() {
+		for _, b := range lifetest.Together() {
+			name := a.Name + ", " + b.Name
+			if a.Moves || a.Name == b.Name || a.Name != "add index of the reference" && !faultstore.Chosen(name, 25, 3) {
+				continue
+			}
+			p := before.CopyTo(t, storage.NewMemory(), "mem://x")
+			require.NoError(t, a.Do(t.Context(), p), name)
+			require.NoError(t, b.Do(t.Context(), p), name)
+			p.RequireSerial(t, []lifetest.Operation{a, b}, make([]error, 2), name)
+		}
+	}
+}
+
 // hidden are the temporary files in a folder, and in the folders in it.
 func hidden(t *testing.T, dir string) (names []string) {
 	for _, pattern := range []string{".*", "*/.*"} {

@@ -10,6 +10,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 )
@@ -178,10 +179,12 @@ func flatten(columns []Column, flat []ids) ([]schema.Field, []ids) {
 	return fields, flat
 }
 
-// renumber are the indexes whose columns are all still there, by their new ids.
+// renumber are the indexes whose columns are all still there, by their new ids. Inverted ones of the reference have the ids in them, and stay only if these do.
 func renumber(all []Index, moved []uint32) (kept []Index) {
 	for _, x := range all {
-		if !Covered(x.Descriptor, func(id uint32) bool { return id < uint32(len(moved)) && moved[id] != Missing }) {
+		if !Covered(x.Descriptor, func(id uint32) bool {
+			return id < uint32(len(moved)) && moved[id] != Missing && (moved[id] == id || x.Descriptor.GetIndexType() != index.Inverted)
+		}) {
 			continue
 		}
 		x.Descriptor = proto.CloneOf(x.Descriptor)
