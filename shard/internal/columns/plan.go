@@ -253,6 +253,23 @@ func (p *Plan) Kept() []bool {
 	return kept
 }
 
+// moved are the new schema ids by those that the shard has so far, Missing for those that it loses.
+func (p *Plan) moved() []uint32 {
+	all, n := slices.Repeat([]uint32{root.Missing}, int(p.stored.IDCount())), uint32(0)
+	var walk func([]root.Column)
+	walk = func(columns []root.Column) {
+		for i := range columns {
+			if id := columns[i].ID; id != root.Missing {
+				all[id] = n
+			}
+			n++
+			walk(columns[i].Children)
+		}
+	}
+	walk(p.columns)
+	return all
+}
+
 func markIDs(all []table.Column, ids []bool) {
 	for i := range all {
 		ids[all[i].ID] = true
@@ -285,13 +302,13 @@ func (p *Plan) Report(ctx context.Context, t *shardtable.Table) (x Report, err e
 	if err != nil {
 		return x, err
 	}
-	kept := p.Kept()
+	moved := p.moved()
 	x.Dropped, x.Read = sizes.Dropped, sizes.Read
 	for i, err := range t.AllIndexes(ctx) {
 		if err != nil {
 			return x, err
 		}
-		if root.Covered(i.Descriptor, func(id uint32) bool { return int(id) < len(kept) && kept[id] }) {
+		if root.Stays(i.Descriptor, moved) {
 			continue
 		}
 		d, err := t.DescribeIndex(ctx, i, false)

@@ -182,9 +182,7 @@ func flatten(columns []Column, flat []ids) ([]schema.Field, []ids) {
 // renumber are the indexes whose columns are all still there, by their new ids. Inverted ones of the reference have the ids in them, and stay only if these do.
 func renumber(all []Index, moved []uint32) (kept []Index) {
 	for _, x := range all {
-		if !Covered(x.Descriptor, func(id uint32) bool {
-			return id < uint32(len(moved)) && moved[id] != Missing && (moved[id] == id || x.Descriptor.GetIndexType() != index.Inverted)
-		}) {
+		if !Stays(x.Descriptor, moved) {
 			continue
 		}
 		x.Descriptor = proto.CloneOf(x.Descriptor)
@@ -196,6 +194,13 @@ func renumber(all []Index, moved []uint32) (kept []Index) {
 		kept = append(kept, x)
 	}
 	return kept
+}
+
+// Stays reports whether an index is one of the shard whose columns have other ids.
+func Stays(d *shardpb.IndexDescriptor, moved []uint32) bool {
+	return Covered(d, func(id uint32) bool {
+		return id < uint32(len(moved)) && moved[id] != Missing && (moved[id] == id || d.GetIndexType() != index.Inverted)
+	})
 }
 
 // Covered reports whether there are all columns of an index.
