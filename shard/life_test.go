@@ -129,7 +129,7 @@ func (l *life) change() bool {
 		require.NoError(l.r, shard.AddIndex(ctx, l.location, o, d))
 	case "relocate":
 		dir := filepath.Join(l.dir, fmt.Sprint("moved", l.names))
-		require.NoError(l.r, os.MkdirAll(filepath.Join(dir, "cold"), 0o777)) // where it may have columns
+		require.NoError(l.r, os.Mkdir(dir, 0o777))
 		to := filepath.Join(dir, "x.amudai.shard")
 		ro := shard.RelocateOptions{Move: k%2 == 0}
 		if layout := shard.Layout(k % 2); k > 4 {
@@ -141,7 +141,6 @@ func (l *life) change() bool {
 		return false
 	case "parts":
 		cold := filepath.Join(l.dir, "cold")
-		require.NoError(l.r, os.MkdirAll(cold, 0o777))
 		to := []string{cold, l.dir}[k%2]
 		all, err := shard.Relocate(ctx, l.location, to, shard.RelocateOptions{Columns: []string{"id"}, Move: k > 4})
 		require.NoError(l.r, err)

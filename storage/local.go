@@ -185,11 +185,16 @@ func (s Local) Link(ctx context.Context, from, to string) error {
 	return s.sys().SyncDir(filepath.Dir(name))
 }
 
-// Create implements [Store]. The folder must exist.
+// Create implements [Store]. The folder must exist, or be asked for.
 func (s Local) Create(ctx context.Context, location string, o CreateOptions) (Writer, error) {
 	path, err := localPath(ctx, location)
 	if err != nil {
 		return nil, err
+	}
+	if o.Folders {
+		if err := s.makeFolder(filepath.Dir(path)); err != nil {
+			return nil, err
+		}
 	}
 	like, err := s.checkCreate(ctx, path, o)
 	if err != nil {
@@ -200,6 +205,16 @@ func (s Local) Create(ctx context.Context, location string, o CreateOptions) (Wr
 		return nil, err
 	}
 	return &localWriter{fs: s.sys(), f: f, buffer: newBuffer(f), path: path, tmp: tmp, o: o}, nil
+}
+
+func (s Local) makeFolder(dir string) error {
+	if taken, err := s.sys().Exists(dir); taken || err != nil {
+		return err
+	}
+	if err := s.sys().MakeFolder(dir); err != nil {
+		return err
+	}
+	return s.sys().SyncDir(filepath.Dir(dir))
 }
 
 // checkCreate saves the work of writing an artifact that Publish would refuse. It returns the file whose permissions the new one

@@ -128,6 +128,9 @@ type CreateOptions struct {
 	// shard. By default they are those that the system gives new files. An artifact that is replaced keeps its own. Stores
 	// without permissions ignore it, and so does that of local files if there is no such file.
 	Like string
+	// Folders creates the folders of the location that are missing. Object stores have none. A folder stays if the writer is closed without
+	// publishing.
+	Folders bool
 }
 
 // Store holds artifacts. Its methods may be called concurrently.

@@ -60,6 +60,8 @@ type FS interface {
 	Lock(ctx context.Context, dir string) (unlock func(), err error)
 	// ReadDir lists a folder, sorted by name.
 	ReadDir(name string) ([]fs.DirEntry, error)
+	// MakeFolder creates a folder, and those that it is in, unless they are there.
+	MakeFolder(name string) error
 	// SyncDir makes the names in a folder durable.
 	SyncDir(name string) error
 }
@@ -217,6 +219,9 @@ func (OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	return entries, err
 }
+
+// MakeFolder implements [FS].
+func (OS) MakeFolder(name string) error { return os.MkdirAll(name, 0o777) }
 
 // SyncDir implements [FS]. It does nothing on Windows and on file systems without such a
 // call: they make names durable by themselves.

@@ -243,6 +243,10 @@ func (s fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 	return get(s.f, Open, func() ([]fs.DirEntry, error) { return s.fs.ReadDir(name) })
 }
 
+func (s fileSystem) MakeFolder(name string) error {
+	return s.f.do(Create, func() error { return s.fs.MakeFolder(name) })
+}
+
 func (s fileSystem) SyncDir(name string) error {
 	return s.f.do(Sync, func() error { return s.fs.SyncDir(name) })
 }

@@ -25,7 +25,7 @@ import (
 // New writes the shards of a place to a folder of local files: one in the state [Initial], which keeps versions, and the one to merge it with.
 func New(t testing.TB, layout shard.Layout) Place {
 	p := Place{Store: storage.Local{}, Dir: t.TempDir(), TempDir: t.TempDir()}
-	require.NoError(t, os.MkdirAll(filepath.Join(p.Dir, "moved", "moved"), 0o777))
+	require.NoError(t, os.MkdirAll(filepath.Join(p.Dir, "moved"), 0o777))
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},

@@ -287,7 +287,7 @@ func (p *Parts) move(ctx context.Context, r *root.Root) error {
 		x := whole[i]
 		c, err := p.copier(x.From)
 		if err == nil {
-			x.How, err = c.Copy(ctx, x.artifact, x.From, x.To, c.Like(storage.CreateOptions{}, x.From))
+			x.How, err = c.Copy(ctx, x.artifact, x.From, x.To, c.Like(storage.CreateOptions{Folders: true}, x.From))
 		}
 		return err
 	})

@@ -331,7 +331,7 @@ func (w *Writer) writeNamed(ctx context.Context, folder, suffix string, content 
 	if err := content(hash); err != nil {
 		return "", err
 	}
-	n := namedFile{store: w.o.Store, folder: cmp.Or(folder, container.Container(w.url)), sum: hash.Sum64(), content: content}
+	n := namedFile{store: w.o.Store, folder: cmp.Or(folder, container.Container(w.url)), folders: folder != "", sum: hash.Sum64(), content: content}
 	n.url = fmt.Sprintf("%s%016x%s", n.folder, n.sum, suffix)
 	var err error
 	if n.like = w.location; schemeOf(n.folder) != schemeOf(w.url) {
@@ -363,6 +363,7 @@ func schemeOf(url string) string {
 type namedFile struct {
 	store       storage.Store
 	folder, url string
+	folders     bool   // the folder is created if it is missing
 	like        string // location of a file whose permissions it gets, or ""
 	sum         uint64
 	content     func(io.Writer) error
@@ -370,7 +371,7 @@ type namedFile struct {
 
 // publish creates the file. Without overwrite, the error wraps fs.ErrExist if there is one.
 func (n *namedFile) publish(ctx context.Context, overwrite bool) error {
-	out, err := n.store.Create(ctx, n.url, storage.CreateOptions{Overwrite: overwrite, Like: n.like})
+	out, err := n.store.Create(ctx, n.url, storage.CreateOptions{Overwrite: overwrite, Like: n.like, Folders: n.folders})
 	if err != nil {
 		return err
 	}

@@ -81,10 +81,6 @@ func (a group) runRelocate(ctx context.Context, in string, f relocateFlags) erro
 	out, parts := f.output, f.Columns != nil || f.Stripes != nil || !f.Where.IsZero()
 	if !parts {
 		out = inFolder(out, in)
-	} else if !inputs.IsURL(out) && !f.DryRun {
-		if err := os.MkdirAll(out, 0o777); err != nil {
-			return err
-		}
 	}
 	a.Quiet = a.Quiet || *a.json
 	p := terminal.StartBytes(a.Bars())
