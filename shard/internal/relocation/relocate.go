@@ -245,7 +245,7 @@ func (m *relocation) copyOthers(ctx context.Context, c *copying.Copier) error {
 		if err != nil {
 			return err
 		}
-		below := container.Container(a.To) != container.Container(m.to) // the folder of the root must exist, folders in it need not
+		below := container.Container(a.To) != container.Container(m.all[0].To) // the folder of the root must exist, folders in it need not
 		a.How, err = c.Copy(ctx, r, a.URL, a.To, c.Like(storage.CreateOptions{Folders: below}, a.URL))
 		return errors.Join(err, r.Close())
 	})
