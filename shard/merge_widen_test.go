@@ -378,7 +378,7 @@ func TestMergeWidens(t *testing.T) {
 				require.Equal(r, typetext.Type(w.united(types[k])), typetext.Type(sortedFields(got.Field(k).Type)), "%s", got)
 			}
 			rows := strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), ",")
-			want, _, err := array.RecordFromJSON(memory.DefaultAllocator, got, strings.NewReader("["+rows+"]"), array.WithUseNumber())
+			want, _, err := array.RecordFromJSON(memory.DefaultAllocator, got, strings.NewReader("["+rows+"]"))
 			require.NoError(r, err)
 			parts := []arrow.RecordBatch{}
 			for part, err := range s.Scan(t.Context(), shard.ScanOptions{}) {
@@ -430,7 +430,7 @@ func copied(t *testing.T, b arrow.RecordBatch) arrow.RecordBatch {
 
 // writeJSON writes a shard of rows as JSON.
 func writeJSON(t *testing.T, r require.TestingT, location string, s *arrow.Schema, rows []string, o shard.WriterOptions) {
-	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, s, strings.NewReader("["+strings.Join(rows, ",")+"]"), array.WithUseNumber())
+	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, s, strings.NewReader("["+strings.Join(rows, ",")+"]"))
 	require.NoError(r, err)
 	defer batch.Release()
 	w, err := shard.Create(t.Context(), location, s, o)
