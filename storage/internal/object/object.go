@@ -328,10 +328,12 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 		page := ""
 		for err == nil {
 			var objects []Entry
+			var next string
 			err = p.retry.Do(ctx, func(ctx context.Context) (err error) {
-				objects, page, err = p.client.List(ctx, p.key, page)
+				objects, next, err = p.client.List(ctx, p.key, page)
 				return err
 			})
+			page = next
 			if err != nil {
 				err = named(p.name, err)
 				break
