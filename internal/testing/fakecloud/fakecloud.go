@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // PageLen is the number of entries in a page of a list.
@@ -17,9 +18,10 @@ const PageLen = 3
 
 // Object is an object with the version and the metadata that its cloud gives to it.
 type Object[M any] struct {
-	Bytes []byte
-	Tag   string
-	Meta  M
+	Bytes    []byte
+	Tag      string
+	Meta     M
+	Modified time.Time // zero is long ago
 }
 
 // Request is a request, read whole. Name is how it is recorded, such as "GET key bytes=0-9".

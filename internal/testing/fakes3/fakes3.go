@@ -131,6 +131,7 @@ func (s *Server) put(w http.ResponseWriter, r *fakecloud.Request, key string, o 
 	case match != "" && match != old.Tag, ok && r.Header.Get("If-None-Match") == "*":
 		Fail(w, 412, "PreconditionFailed")
 	default:
+		o.Modified = time.Now()
 		s.Objects[key] = o
 		w.Header().Set("ETag", o.Tag)
 		return true
@@ -261,7 +262,7 @@ func (s *Server) list(w http.ResponseWriter, prefix, after string) {
 	}
 	keys, more := s.Page(prefix, after)
 	for _, key := range keys {
-		out.Contents = append(out.Contents, entry{key, s.Objects[key].Tag, "2026-01-02T03:04:05.678Z", len(s.Objects[key].Bytes)})
+		out.Contents = append(out.Contents, entry{key, s.Objects[key].Tag, s.Objects[key].Modified.UTC().Format("2006-01-02T15:04:05.000Z"), len(s.Objects[key].Bytes)})
 	}
 	if more {
 		out.IsTruncated, out.NextContinuationToken = true, keys[len(keys)-1]
