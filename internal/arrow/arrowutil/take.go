@@ -237,11 +237,19 @@ func takeParallel(mem memory.Allocator, arr arrow.Array, l kinds.Layout, indices
 	return Make(arr.DataType(), len(indices), []*memory.Buffer{valid}, children, nulls), nil
 }
 
+// arrayOf is MakeFromData, which writes to the data of an array of type null, although other goroutines may use them.
+func arrayOf(d arrow.ArrayData) arrow.Array {
+	if d.DataType().ID() == arrow.NULL {
+		return array.NewNull(d.Len())
+	}
+	return array.MakeFromData(d)
+}
+
 // takeChildren takes rows of the children of an array.
 func takeChildren(d arrow.ArrayData, take func(i int, child arrow.Array) (arrow.Array, error)) ([]arrow.ArrayData, error) {
 	children := make([]arrow.ArrayData, 0, len(d.Children()))
 	for i, c := range d.Children() {
-		child := array.MakeFromData(c)
+		child := arrayOf(c)
 		taken, err := take(i, child)
 		child.Release()
 		if err != nil {

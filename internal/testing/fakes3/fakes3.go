@@ -262,7 +262,11 @@ func (s *Server) list(w http.ResponseWriter, prefix, after string) {
 	}
 	keys, more := s.Page(prefix, after)
 	for _, key := range keys {
-		out.Contents = append(out.Contents, entry{key, s.Objects[key].Tag, s.Objects[key].Modified.UTC().Format("2006-01-02T15:04:05.000Z"), len(s.Objects[key].Bytes)})
+		modified := "2026-01-02T03:04:05.678Z"
+		if at := s.Objects[key].Modified; !at.IsZero() {
+			modified = at.UTC().Format("2006-01-02T15:04:05.000Z")
+		}
+		out.Contents = append(out.Contents, entry{key, s.Objects[key].Tag, modified, len(s.Objects[key].Bytes)})
 	}
 	if more {
 		out.IsTruncated, out.NextContinuationToken = true, keys[len(keys)-1]

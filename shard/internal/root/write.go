@@ -15,6 +15,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
@@ -87,9 +88,43 @@ func Refer(ctx context.Context, location string, o shardwriter.Options, policy c
 	if err = cmp.Or(err, refused); err != nil {
 		return 0, nil, errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
-	err = w.Close(ctx)
+	if err = w.Close(ctx); err == nil {
+		if err = r.requireSources(ctx, w.URL(), o.Store); err != nil && !o.Overwrite {
+			err = errors.Join(err, o.Store.Remove(context.WithoutCancel(ctx), location))
+		}
+	}
 	return w.Size(), outside, err
 }
+
+// requireSources fails if a shard that the new one refers to is gone, and its data maybe with it. Whoever moves a shard removes its root first, and then looks for others
+// that refer to the data: one of both sees the other.
+func (r *Root) requireSources(ctx context.Context, own string, store storage.Store) error {
+	scheme, _, _ := strings.Cut(own, "://")
+	var urls []string
+	for _, s := range r.Stripes {
+		if s.Of == nil {
+			continue
+		}
+		if url := shardfile.URLOf(s.Of.File().Root()); strings.HasPrefix(url, scheme+"://") {
+			urls = append(urls, url)
+		}
+	}
+	slices.Sort(urls)
+	urls = slices.Compact(urls)
+	return parallel.Each(ctx, len(urls), sourcesAtOnce, func(ctx context.Context, i int) error {
+		f, err := store.Open(ctx, urls[i])
+		if err == nil {
+			_, err = f.Size(ctx)
+			err = errors.Join(err, f.Close())
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s was moved or removed meanwhile: %w", storage.Redact(urls[i]), storage.ErrChanged)
+		}
+		return err
+	})
+}
+
+const sourcesAtOnce = 8
 
 // secondNames returns the URL of an artifact that a new root refers to. Roots get their second name first, where the store has links, so that the data stay when
 // such a root is changed.

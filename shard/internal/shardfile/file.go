@@ -322,11 +322,14 @@ func (f *File) resolve(ctx context.Context, anchor *artifact, url string) (strin
 	if name, other := storage.URL(full); err == nil && other == nil && strings.HasPrefix(name, "file:") {
 		full = name
 	}
-	if errors.Is(err, fault.ErrUnsupported) {
+	if errors.Is(err, fault.ErrUnsupported) && ctx.Value(advising{}) == nil {
+		ctx = context.WithValue(ctx, advising{}, true) // the list may itself be where it must not be read
 		err = advice.WithHint(err, "OpenOptions.Policy has to allow all folders of the shard; for the command: AMUDAI_ALLOW=%s", strings.Join(f.Outside(ctx, url), ","))
 	}
 	return full, err
 }
+
+type advising struct{}
 
 // URL is the absolute URL of an artifact of the shard's list; "" is the root.
 func (f *File) URL(ctx context.Context, url string) (string, error) {

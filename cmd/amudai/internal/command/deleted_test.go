@@ -464,7 +464,7 @@ func TestErrorsAboutDeletedRows(t *testing.T) {
 		require.NotRegexp(t, betrayal, r.errout)
 		require.Contains(t, r.errout, "row 4 of x.amudai.shard is deleted, and a new column cannot have its value (hint: amudai compact drops deleted rows for good)")
 	}
-	s.do("compact", s.shard, "--stripes", fmt.Sprintf("0-%d", len(s.stripes())-1))
+	s.do("compact", s.shard, "--profile", "Balanced")
 	s.do("column", "cast", s.shard, "num", "int16")
 }
 
