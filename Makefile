@@ -45,7 +45,7 @@ test-bench: ## run the tests of the benchmark, a module of its own
 # Tests hold little memory for short times: the collector took a quarter of their time.
 BUSY := GOGC=300
 # These begin first, so that they do not end alone.
-SLOWEST := $(if $(filter ./...,$(PKG)),./shard ./cmd/amudai/internal/command ./blockpack)
+SLOWEST := $(if $(filter ./...,$(PKG)),./internal/testing/lifetest ./shard ./cmd/amudai/internal/command ./blockpack)
 
 # One limit for test and sweep, so that the results of packages without sweeps are taken from the cache.
 TIMEOUT := -timeout 60m

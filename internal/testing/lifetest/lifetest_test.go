@@ -68,7 +68,7 @@ func TestSequences(t *testing.T) {
 	for _, a := range lifetest.Together() {
 		for _, b := range lifetest.Together() {
 			name := a.Name + ", " + b.Name
-			if a.Moves || a.Name == b.Name || a.Name != "add index of the reference" && !faultstore.Chosen(name, 25, 3) {
+			if a.Moves || a.Name == b.Name || a.Name != "add index of the reference" && !faultstore.Chosen(name, 25, 2) {
 				continue
 			}
 			p := before.CopyTo(t, storage.NewMemory(), "mem://x")
@@ -314,7 +314,7 @@ func TestTwoWriters(t *testing.T) { // not while other tests close files of its 
 // Of ten operations at once, each is done or refused, and the shard is what some order of those that were done makes of it.
 func TestTenWriters(t *testing.T) {
 	t.Parallel() // it waits for disks
-	for seed := range uint64(sweep.Count(3, 300)) {
+	for seed := range uint64(sweep.Count(2, 300)) {
 		for i, layout := range layouts {
 			p := lifetest.New(t, layout)
 			if i == int(seed%2) {

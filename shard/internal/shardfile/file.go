@@ -184,9 +184,11 @@ func (f *File) URLs(ctx context.Context) ([]string, error) {
 	return m.Urls, err
 }
 
+type advising struct{} // the key of a context in which errors have no advice
+
 // Outside are the folders, other than that of the root and those below it, of the artifacts in the shard's list, if it can be read, and of more URLs, sorted.
 func (f *File) Outside(ctx context.Context, more ...string) (folders []string) {
-	urls, _ := f.URLs(ctx)
+	urls, _ := f.URLs(context.WithValue(ctx, advising{}, true)) // which may be where it must not be read
 	for _, u := range append(urls, more...) {
 		full, err := container.Resolve(f.root.url, f.root.url, u, container.Policy{Allow: func(string) error { return nil }})
 		if folder := container.Container(full); err == nil && !strings.HasPrefix(folder, container.Container(f.root.url)) {
@@ -323,13 +325,10 @@ func (f *File) resolve(ctx context.Context, anchor *artifact, url string) (strin
 		full = name
 	}
 	if errors.Is(err, fault.ErrUnsupported) && ctx.Value(advising{}) == nil {
-		ctx = context.WithValue(ctx, advising{}, true) // the list may itself be where it must not be read
 		err = advice.WithHint(err, "OpenOptions.Policy has to allow all folders of the shard; for the command: AMUDAI_ALLOW=%s", strings.Join(f.Outside(ctx, url), ","))
 	}
 	return full, err
 }
-
-type advising struct{}
 
 // URL is the absolute URL of an artifact of the shard's list; "" is the root.
 func (f *File) URL(ctx context.Context, url string) (string, error) {

@@ -8,20 +8,19 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// partLocation is the location of a shard that is part of another artifact.
-const partLocation = "mem://part"
+const partLocation = "mem://part" // of a shard that is part of another artifact
 
 // OpenIn opens a shard of a single file that is part of another artifact, such as an index: the one in a range of bytes or, if no header begins
 // the range, the one at the end of the artifact. The artifact belongs to the caller, who keeps it open. Options.Store is not used.
 func OpenIn(ctx context.Context, at storage.ByteRange, o OpenOptions) (*File, error) {
-	if err := o.setDefaults(partLocation); err != nil {
-		return nil, err
+	err := o.setDefaults(partLocation)
+	if err == nil {
+		at, err = shardIn(ctx, at)
 	}
-	o.Store = nil
-	at, err := shardIn(ctx, at)
 	if err != nil {
 		return nil, fault.Of(err, at.Reader.Name())
 	}
+	o.Store = nil
 	root := &artifact{url: partLocation, r: borrowed{at.Reader}, base: at.Offset, size: at.Size}
 	root.tailOff = max(at.Size-int64(o.SuffixBytes), 0)
 	if root.tail, err = storage.ReadRange(ctx, at.Reader, at.Offset+root.tailOff, at.Size-root.tailOff); err != nil {
@@ -47,5 +46,4 @@ func shardIn(ctx context.Context, at storage.ByteRange) (storage.ByteRange, erro
 
 // borrowed is a reader that another owner closes.
 type borrowed struct{ storage.Reader }
-
 func (borrowed) Close() error { return nil }
