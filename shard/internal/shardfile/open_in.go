@@ -21,8 +21,7 @@ func OpenIn(ctx context.Context, at storage.ByteRange, o OpenOptions) (*File, er
 		return nil, fault.Of(err, at.Reader.Name())
 	}
 	o.Store = nil
-	root := &artifact{url: partLocation, r: borrowed{at.Reader}, base: at.Offset, size: at.Size}
-	root.tailOff = max(at.Size-int64(o.SuffixBytes), 0)
+	root := &artifact{url: partLocation, r: borrowed{at.Reader}, base: at.Offset, size: at.Size, tailOff: max(at.Size-int64(o.SuffixBytes), 0)}
 	if root.tail, err = storage.ReadRange(ctx, at.Reader, at.Offset+root.tailOff, at.Size-root.tailOff); err != nil {
 		return nil, fault.Of(err, at.Reader.Name())
 	}
@@ -46,4 +45,5 @@ func shardIn(ctx context.Context, at storage.ByteRange) (storage.ByteRange, erro
 
 // borrowed is a reader that another owner closes.
 type borrowed struct{ storage.Reader }
+
 func (borrowed) Close() error { return nil }
