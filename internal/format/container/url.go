@@ -32,6 +32,12 @@ func (p Policy) With(folders ...string) Policy {
 	}}
 }
 
+// SameScheme reports whether two absolute URLs have one scheme, and so may be in one store.
+func SameScheme(a, b string) bool {
+	scheme, _, _ := strings.Cut(a, "://")
+	return strings.HasPrefix(b, scheme+"://")
+}
+
 // Container is the folder of an artifact's URL: up to the last slash.
 func Container(artifact string) string {
 	if at := strings.LastIndexByte(artifact, '/'); at >= strings.Index(artifact, "://")+3 {

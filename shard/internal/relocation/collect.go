@@ -80,12 +80,9 @@ func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected,
 	if !o.Remove || len(c.Unreferenced) == 0 {
 		return c, nil
 	}
-	again, err := survey(ctx, folder, o)
+	again, err := found.again(ctx, folder, o, "")
 	if err == nil {
 		err = again.idle(before)
-	}
-	if err == nil && !slices.Equal(found.roots, again.roots) {
-		err = fmt.Errorf("%s: roots were written meanwhile: %w", folder, storage.ErrChanged)
 	}
 	if err != nil {
 		return c, err
@@ -161,6 +158,21 @@ func survey(ctx context.Context, folder string, o CollectOptions) (s surveyed, e
 		slices.SortFunc(all, func(a, b storage.Info) int { return cmp.Compare(a.Location, b.Location) })
 	}
 	return s, nil
+}
+
+// again is another survey of the folders. It fails if there are other roots now, but for one that was removed, by its URL.
+func (s *surveyed) again(ctx context.Context, folder string, o CollectOptions, removed string) (now surveyed, err error) {
+	if now, err = survey(ctx, folder, o); err != nil {
+		return now, err
+	}
+	before := slices.DeleteFunc(slices.Clone(s.roots), func(i storage.Info) bool {
+		url, err := storage.URL(i.Location)
+		return err == nil && url == removed
+	})
+	if !slices.Equal(before, now.roots) {
+		err = fmt.Errorf("%s: roots were written meanwhile: %w", folder, storage.ErrChanged)
+	}
+	return now, err
 }
 
 // idle fails if an artifact was written since.

@@ -247,7 +247,7 @@ func (p *Parts) copier(url string) (c copying.Copier, err error) {
 
 // store is the store of a URL that the shard may refer to.
 func (p *Parts) store(url string) (storage.Store, error) {
-	if scheme, _, _ := strings.Cut(url, "://"); !strings.HasPrefix(p.own, scheme+"://") {
+	if !container.SameScheme(p.own, url) {
 		return storage.ForLocation(url)
 	}
 	return copying.StoreOf(p.o.Open.Store, url)

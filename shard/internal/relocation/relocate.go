@@ -402,7 +402,8 @@ func (m *relocation) remove(ctx context.Context, dry bool) error {
 			}
 			v = "" // of the root
 			if i == 0 {
-				if err := m.surveyAgain(ctx, o, found.roots); err != nil {
+				// Whoever refers to the data from now on finds the root gone: a writer looks for it after its own root is there.
+				if _, err := found.again(ctx, container.Container(m.own), o, m.own); err != nil {
 					a.Removed = true
 					return err
 				}
@@ -411,21 +412,6 @@ func (m *relocation) remove(ctx context.Context, dry bool) error {
 		a.Removed = !dry || m.o.DryRun
 	}
 	return nil
-}
-
-// surveyAgain fails if there are other roots than before, but for the old one, which is gone. Whoever refers to data of that from now on finds it gone, too: a writer
-// looks for it after its own root is there.
-func (m *relocation) surveyAgain(ctx context.Context, o CollectOptions, before []storage.Info) error {
-	folder := container.Container(m.own)
-	again, err := survey(ctx, folder, o)
-	before = slices.DeleteFunc(slices.Clone(before), func(i storage.Info) bool {
-		url, err := storage.URL(i.Location)
-		return err == nil && url == m.own
-	})
-	if err == nil && !slices.Equal(before, again.roots) {
-		err = fmt.Errorf("%s: roots were written meanwhile: %w", folder, storage.ErrChanged)
-	}
-	return err
 }
 
 // keepsName reports whether the new root refers to an artifact where it is, which a dry run cannot see in the folder.

@@ -99,13 +99,12 @@ func Refer(ctx context.Context, location string, o shardwriter.Options, policy c
 // requireSources fails if a shard that the new one refers to is gone, and its data maybe with it. Whoever moves a shard removes its root first, and then looks for others
 // that refer to the data: one of both sees the other.
 func (r *Root) requireSources(ctx context.Context, own string, store storage.Store) error {
-	scheme, _, _ := strings.Cut(own, "://")
 	var urls []string
 	for _, s := range r.Stripes {
 		if s.Of == nil {
 			continue
 		}
-		if url := shardfile.URLOf(s.Of.File().Root()); strings.HasPrefix(url, scheme+"://") {
+		if url := shardfile.URLOf(s.Of.File().Root()); container.SameScheme(own, url) {
 			urls = append(urls, url)
 		}
 	}

@@ -340,7 +340,7 @@ func OpenReferred(ctx context.Context, store storage.Store, root, url string) (s
 	if folder := container.Container(root); strings.HasPrefix(url, folder) {
 		return storage.OpenIn(ctx, store, folder, url)
 	}
-	if scheme, _, _ := strings.Cut(url, "://"); !strings.HasPrefix(root, scheme+"://") {
+	if !container.SameScheme(root, url) {
 		var err error
 		if store, err = storage.ForLocation(url); err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -334,7 +333,7 @@ func (w *Writer) writeNamed(ctx context.Context, folder, suffix string, content 
 	n := namedFile{store: w.o.Store, folder: cmp.Or(folder, container.Container(w.url)), folders: folder != "", sum: hash.Sum64(), content: content}
 	n.url = fmt.Sprintf("%s%016x%s", n.folder, n.sum, suffix)
 	var err error
-	if n.like = w.location; schemeOf(n.folder) != schemeOf(w.url) {
+	if n.like = w.location; !container.SameScheme(n.folder, w.url) {
 		if n.store, err = storage.ForLocation(n.folder); err != nil {
 			return "", err
 		}
@@ -352,11 +351,6 @@ func (w *Writer) writeNamed(ctx context.Context, folder, suffix string, content 
 	url := container.Relative(w.url, n.url)
 	w.urls[url] = true
 	return url, err
-}
-
-func schemeOf(url string) string {
-	scheme, _, _ := strings.Cut(url, "://")
-	return scheme
 }
 
 // namedFile is a file that is named after its content.

@@ -91,8 +91,8 @@ func (w *writer) check(ctx context.Context) error {
 // A token is a word. An object that replaces a version which was read has the tokens of that one behind its own, so that a writer whose answer is lost sees
 // that its object was there, even if another has replaced it since:
 //
-//	version   1       2           3
-//	tokens    "A"     "B A"       "C B A"
+//	version   1      2        3
+//	token     "A"    "B.A"    "C.B.A"
 const tokenSeparator = "."
 
 // mostTokens is the number of tokens of an object. Clouds limit metadata to 2 KiB.

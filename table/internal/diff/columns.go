@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amudai/amudai-go/internal/text/cast"
-
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/text/cast"
 )
 
 // Column is a column of the old table, the new one, or both.

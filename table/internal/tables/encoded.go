@@ -4,13 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/amudai/amudai-go/internal/text/cast"
-
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/text/cast"
 	"github.com/amudai/amudai-go/table/provider"
 )
 

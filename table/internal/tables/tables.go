@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/amudai/amudai-go/internal/text/cast"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"golang.org/x/sync/errgroup"
 
@@ -22,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/cast"
 	"github.com/amudai/amudai-go/table/provider"
 )
 

@@ -88,10 +88,11 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 	if len(e.policy.methods) == 0 {
 		return e.appendPlain(w, dst, &in)
 	}
-	for _, r := range e.table.certain {
-		if in.N == 1 && e.documents {
-			break // a single document is compressed
-		}
+	certain := e.table.certain
+	if in.N == 1 && e.documents {
+		certain = nil // a single document is compressed
+	}
+	for _, r := range certain {
 		if r.Suits(w, &in, nil) {
 			if out, ok := e.appendAs(w, dst, &in, method{row: r}); ok {
 				e.ranked = ranking{}

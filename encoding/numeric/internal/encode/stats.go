@@ -59,8 +59,8 @@ func analyze[U word.Uint](e *Workspace, in Input[U]) *Stats {
 		step.begin(in.T)
 		step.add(in.Values)
 		s.Runs, s.Diff, s.Bends = step.runs, step.diff(), step.bends
-		if bits := usual.diff() + 1; bits+1 < min(s.Diff, s.Width) {
-			s.Usual, s.Jumps = bits, usual.jumps(in.Values)
+		if width := usual.diff() + 1; width+1 < min(s.Diff, s.Width) {
+			s.Usual, s.Jumps = width, usual.jumps(in.Values)
 		}
 	}
 	s.Single = s.Width == 0 || s.Runs == 1
