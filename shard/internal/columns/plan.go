@@ -189,12 +189,13 @@ func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
 	if s.Files, err = bytesOfFiles(ctx, p.file); err != nil {
 		return s, err
 	}
-	kept, read := p.Kept(), make([]bool, p.stored.IDCount())
+	moved, read := p.Moved(), make([]bool, p.stored.IDCount())
 	if p.projection != nil {
 		markIDs(p.projection.Columns, read)
 	}
 	for id := range p.stored.IDCount() {
-		if kept[id] && !read[id] {
+		kept := moved[id] != root.Missing
+		if kept && !read[id] {
 			continue
 		}
 		for _, stripe := range p.root.Stripes {
@@ -203,7 +204,7 @@ func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
 				return s, err
 			}
 			size := bytesOf(d)
-			if !kept[id] {
+			if !kept {
 				s.Dropped += size
 			}
 			if read[id] {
@@ -237,24 +238,8 @@ func bytesOfFiles(ctx context.Context, f *shardfile.File) (total int64, err erro
 	return total, nil
 }
 
-// Kept tells of the schema ids that the shard has so far which it keeps.
-func (p *Plan) Kept() []bool {
-	kept := make([]bool, p.stored.IDCount())
-	var walk func([]root.Column)
-	walk = func(all []root.Column) {
-		for i := range all {
-			if c := &all[i]; c.ID != root.Missing {
-				kept[c.ID] = true
-			}
-			walk(all[i].Children)
-		}
-	}
-	walk(p.columns)
-	return kept
-}
-
-// moved are the new schema ids by those that the shard has so far, Missing for those that it loses.
-func (p *Plan) moved() []uint32 {
+// Moved are the new schema ids by those that the shard has so far, [root.Missing] for those that it loses.
+func (p *Plan) Moved() []uint32 {
 	all, n := slices.Repeat([]uint32{root.Missing}, int(p.stored.IDCount())), uint32(0)
 	var walk func([]root.Column)
 	walk = func(columns []root.Column) {
@@ -302,7 +287,7 @@ func (p *Plan) Report(ctx context.Context, t *shardtable.Table) (x Report, err e
 	if err != nil {
 		return x, err
 	}
-	moved := p.moved()
+	moved := p.Moved()
 	x.Dropped, x.Read = sizes.Dropped, sizes.Read
 	for i, err := range t.AllIndexes(ctx) {
 		if err != nil {

@@ -84,16 +84,16 @@ func (w *Widened) widen(ctx context.Context, all []Shard, o columns.Options, dro
 			return err
 		}
 		w.plans, w.Read, done = append(w.plans, p), w.Read+sizes.Read, done+p.Rows()
-		tellDropped(before, p.Kept(), dropped)
+		tellDropped(before, p.Moved(), dropped)
 	}
 	return nil
 }
 
 // tellDropped tells of the indexes that go with columns which are written anew.
-func tellDropped(r root.Root, kept []bool, dropped func(*shardpb.IndexDescriptor)) {
+func tellDropped(r root.Root, moved []uint32, dropped func(*shardpb.IndexDescriptor)) {
 	tell := func(all []root.Index) {
 		for _, x := range all {
-			if !root.Covered(x.Descriptor, func(id uint32) bool { return int(id) < len(kept) && kept[id] }) {
+			if !root.Stays(x.Descriptor, moved) {
 				dropped(x.Descriptor)
 			}
 		}

@@ -196,18 +196,12 @@ func renumber(all []Index, moved []uint32) (kept []Index) {
 	return kept
 }
 
-// Stays reports whether an index is one of the shard whose columns have other ids.
+// Stays reports whether an index is one of the shard whose columns have other ids: all of its columns are there, and, for one that has their ids in its content, under
+// the same ids.
 func Stays(d *shardpb.IndexDescriptor, moved []uint32) bool {
-	return Covered(d, func(id uint32) bool {
-		return id < uint32(len(moved)) && moved[id] != Missing && (moved[id] == id || d.GetIndexType() != index.Inverted)
-	})
-}
-
-// Covered reports whether there are all columns of an index.
-func Covered(d *shardpb.IndexDescriptor, there func(id uint32) bool) bool {
 	for _, f := range d.GetIndexedFields() {
 		for _, id := range f.SchemaIds {
-			if !there(id) {
+			if id >= uint32(len(moved)) || moved[id] == Missing || moved[id] != id && d.GetIndexType() == index.Inverted {
 				return false
 			}
 		}
