@@ -182,7 +182,7 @@ func get[T any](f *Faults, op Op, call func() (T, error)) (result T, err error) 
 }
 
 // FS returns the local file system with faults.
-func (f *Faults) FS() sys.FS { return fileSystem{f, sys.OS{}} }
+func (f *Faults) FS() sys.FS { return fileSystem{f, disk} }
 
 // Local returns a store of local files with faults in its file system.
 func (f *Faults) Local() storage.Store { return storage.NewLocal(f.FS()) }
