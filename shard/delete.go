@@ -26,7 +26,7 @@ type Rows = selection.Rows
 // statistics. The other rows keep their numbers, and the bytes of deleted ones stay in the shard, until [Compact] writes their stripes anew. A new root is
 // published that has a bitmap for each stripe with deleted rows, and refers to the same data (see [AddIndex]). [Undelete] takes a delete back.
 //
-// If another writer was faster, the rows are found anew; but with numbers of rows, which may then be others, and after several attempts, the error wraps
+// If another writer was faster, the rows are found anew. After several attempts, and if rows with numbers may have others now, as after [Compact], the error wraps
 // [storage.ErrChanged].
 //
 // A shard of [EditionReference] is refused, as its readers refuse deleted rows.
@@ -41,11 +41,13 @@ func Undelete(ctx context.Context, location string, o EditOptions, rows Rows) (r
 
 // mark changes which rows are deleted, and returns the number of rows that are now and were not, or the other way round.
 func mark(ctx context.Context, location string, o EditOptions, rows Rows, did string, change func(already, rows rowset.Set) rowset.Set) (n int64, err error) {
-	attempts := mostAttempts
-	if rows.Ranges != nil { // another writer may have given rows other numbers
-		attempts = 1
-	}
-	err = replace(ctx, location, o, attempts, func(s *Shard, r root.Root) (root.Root, error) {
+	var first root.Numbers
+	err = replace(ctx, location, o, mostAttempts, func(s *Shard, r root.Root) (root.Root, error) {
+		if rows.Ranges != nil {
+			if err := first.Keep(ctx, s.file, r); err != nil {
+				return r, err
+			}
+		}
 		changed, by, err := rows.Marked(ctx, s.table, change)
 		if n = by; err != nil || n == 0 {
 			return r, cmp.Or(err, root.ErrNoChange)
