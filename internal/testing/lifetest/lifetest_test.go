@@ -159,6 +159,14 @@ func again(t *testing.T, before, p lifetest.Place, o lifetest.Operation) {
 	p.Check(t, lifetest.Initial(), o, true)
 }
 
+// abandon makes temporary files so old that no writer is at work on them.
+func abandon(t *testing.T, p lifetest.Place) {
+	for _, name := range hidden(t, p.Dir) {
+		past := time.Now().Add(-48 * time.Hour)
+		require.NoError(t, os.Chtimes(name, past, past))
+	}
+}
+
 // changing are the kinds of steps that change files.
 func changing(op faultstore.Op) bool {
 	return op == faultstore.Create || op == faultstore.Write || op == faultstore.Sync || op == faultstore.Rename || op == faultstore.Remove
@@ -206,11 +214,41 @@ func TestKills(t *testing.T) {
 				require.Error(t, err, "%s: step %d of %d", o.Name, k, steps)
 				require.NotContains(t, string(out), "FAIL", "%s: step %d of %d", o.Name, k, steps)
 				p.Check(t, lifetest.Initial(), o, false)
-				for _, name := range hidden(t, p.Dir) { // once it is clear that no writer is at work
-					past := time.Now().Add(-48 * time.Hour)
-					require.NoError(t, os.Chtimes(name, past, past))
-				}
+				abandon(t, p)
 				again(t, before, p, o)
+			}
+		}
+	}
+}
+
+// After a loss of power in any step, whatever the disk has of what was not synced, there is the old shard or the new one; the new one once the operation is done.
+func TestPower(t *testing.T) {
+	t.Parallel()
+	places := places(t)
+	for i, o := range lifetest.Operations {
+		for _, layout := range layoutOf(i) {
+			before := places[layout]
+			p, step := before.CopyLocal(t, nil), 0
+			var power *faultstore.Power
+			cut := func(done bool, seed uint64) {
+				left := lifetest.Place{Store: storage.Local{}, Dir: filepath.Join(t.TempDir(), "x"), TempDir: p.TempDir}
+				power.Cut(t, left.Dir, seed)
+				left.Check(t, lifetest.Initial(), o, done)
+				abandon(t, left)
+				again(t, before, left, o)
+			}
+			power = faultstore.NewPower(t, p.Dir, func() {
+				step++
+				for seed := range uint64(16) {
+					if faultstore.Chosen(fmt.Sprint("power ", o.Name, layout, step, seed), 16*30, 8) {
+						cut(false, seed)
+					}
+				}
+			})
+			p.Store = power.Local()
+			require.NoError(t, o.Do(t.Context(), p), o.Name)
+			for seed := range uint64(sweep.Count(2, 32)) {
+				cut(!o.Moves, seed) // whose old name may come back
 			}
 		}
 	}

@@ -100,10 +100,10 @@ var Operations = []Operation{
 	}, Apply: (*State).purge},
 	{Name: "compact sorted", Do: func(ctx context.Context, p Place) error {
 		return compact(ctx, p, shard.CompactOptions{Sort: "-id", StripeRows: 40})
-	}, Apply: func(s *State) {
-		s.purge()
-		slices.SortStableFunc(s.rows, func(a, b row) int { return int(b.id - a.id) })
-	}},
+	}, Apply: (*State).descend},
+	{Name: "compact clustered", Do: func(ctx context.Context, p Place) error { // any curve of values that descend together descends
+		return compact(ctx, p, shard.CompactOptions{Cluster: "-id,-id * 2", StripeRows: 40})
+	}, Apply: (*State).descend},
 	{Name: "add index", Do: func(ctx context.Context, p Place) error {
 		return shard.AddIndex(ctx, p.Location(), p.edit(), shard.IndexDefinition{Type: shard.RangeIndex, Columns: []string{"gist"}})
 	}},

@@ -81,6 +81,11 @@ func (s *State) purge() {
 	s.rows = slices.DeleteFunc(s.rows, func(r row) bool { return r.deleted })
 }
 
+func (s *State) descend() {
+	s.purge()
+	slices.SortStableFunc(s.rows, func(a, b row) int { return int(b.id - a.id) })
+}
+
 func (s *State) column(name string) *column {
 	return &s.columns[slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })]
 }
