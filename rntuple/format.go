@@ -52,8 +52,9 @@ type Options struct {
 	// Parallelism is the number of fields that are decoded at the same time, in the current batch and in later ones, by
 	// default GOMAXPROCS.
 	Parallelism int
-	// MemoryLimit bounds the bytes that a scan holds beside the current batch: batches that are decoded ahead, and bytes
-	// that are read ahead; by default 64 MiB. One batch is always allowed.
+	// MemoryLimit bounds the bytes that a scan holds: as many entries of a cluster as fit in are decoded at a time, and batches
+	// are cut from them, so that a page is unpacked once, or as often as the cluster has parts. Bytes that are read ahead
+	// count, too, and one entry is always allowed; by default 512 MiB.
 	MemoryLimit int64
 }
 

@@ -20,6 +20,7 @@ type job struct {
 	read      int64                              // bytes that were read for this job alone
 	fetch     func() (storage.Prefetched, error) // reads the bytes of the columns, once
 	arrays    []arrow.Array                      // by column
+	size      int64                              // of them in bytes, once all are there
 	err       error                              // why there is no batch
 }
 

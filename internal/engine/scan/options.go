@@ -27,6 +27,8 @@ const DefaultMemory = 64 << 20
 type Options struct {
 	Columns     []string
 	BatchRows   int
+	DecodeRows  int64 // to decode at a time, for batches that are cut from them; 0: as many as blocks have
+	DecodeBytes int64 // that these take
 	Filter      *ast.Node
 	Strings     table.StringLayout
 	Coded       []string

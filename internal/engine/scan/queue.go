@@ -32,6 +32,7 @@ type queue struct {
 	plan    *plan
 	jobs    []*queued
 	current *stripeScan // of the newest job
+	held    int64       // bytes of a batch that is given in parts
 	newest  int64       // row that the newest job begins at
 	average int64       // bytes of a batch, of late
 	planned bool        // the plan has no more tasks
@@ -44,7 +45,6 @@ type queued struct {
 	stage   stage
 	next    int // first column that no worker has taken
 	pending int // columns that are not decoded
-	size    int64
 	err     error
 	errAt   int // first column of the work that failed
 }
@@ -75,6 +75,15 @@ func newQueued(j *job, columns int) *queued {
 		q.stage = toDecode
 	}
 	return q
+}
+
+// hold counts bytes of a batch that left, of which some rows are still to be given.
+func (q *queue) hold(bytes int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held += bytes
+	q.budget.batches.Add(bytes)
+	q.changed.Broadcast()
 }
 
 // take waits for the job that leaves next, and removes it. It returns none after the last one.
@@ -191,7 +200,7 @@ func (q *queue) share() int {
 
 // room reports whether another job may join.
 func (q *queue) room() bool {
-	if len(q.jobs) == 0 {
+	if len(q.jobs) == 0 && q.held == 0 {
 		return true
 	}
 	pending := int64(1)

@@ -3,6 +3,7 @@ package scan
 import (
 	"cmp"
 	"context"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -18,12 +19,16 @@ type rebatcher struct {
 
 	job   *job // of the batch that is being sliced
 	whole arrow.RecordBatch
+	size  int64      // of its arrays in bytes, which the budget has
 	rest  rowset.Set // rows of it that are still to be given
 }
 
 func newRebatcher(ctx context.Context, t table.Table, o Options) (*rebatcher, error) {
 	rows := int64(o.BatchRows)
-	if k := together(t, &o) / max(rows, 1); rows > 0 && k > 1 {
+	if o.DecodeRows > 0 {
+		rows = cmp.Or(rows, DefaultBatchRows)
+		o.BatchRows = int(min(o.DecodeRows, cmp.Or(o.Limit, math.MaxInt64), math.MaxInt))
+	} else if k := together(t, &o) / max(rows, 1); rows > 0 && k > 1 {
 		o.BatchRows *= int(k)
 	}
 	sc, err := newScanner(ctx, t, o)
@@ -60,7 +65,8 @@ func (r *rebatcher) next() (j *job, rows rowset.Set, batch arrow.RecordBatch, er
 		if r.rows == 0 || batch.NumRows() <= r.rows {
 			return j, j.rows, batch, nil
 		}
-		r.job, r.whole, r.rest = j, batch, j.rows
+		r.job, r.whole, r.rest, r.size = j, batch, j.rows, j.size
+		r.queue.hold(r.size)
 	}
 	if r.ctx.Err() != nil {
 		return nil, rowset.Set{}, nil, context.Cause(r.ctx)
@@ -79,6 +85,7 @@ func (r *rebatcher) next() (j *job, rows rowset.Set, batch arrow.RecordBatch, er
 func (r *rebatcher) drop() {
 	if r.whole != nil {
 		r.whole.Release()
+		r.queue.hold(-r.size)
 	}
 	r.job, r.whole, r.rest = nil, nil, rowset.Set{}
 }

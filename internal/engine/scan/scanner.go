@@ -96,6 +96,7 @@ func (sc *scanner) setQueue() {
 	if sc.windows() {
 		q.coming = sc.coalesce.Limit
 	}
+	q.average = sc.o.DecodeBytes
 	q.plan = newPlan(sc.table, &sc.o, sc.windows())
 	sc.most = q.plan.most
 	q.changed.L = &q.mu

@@ -89,6 +89,11 @@ func (c *Codec) direct() bool {
 	return c.kind == native || native.char() && c.kind.char() || c.typ == Real32Quant && c.kind == KindFloat32
 }
 
+// Plain tells whether a page is, byte by byte, what it decodes to.
+func (c *Codec) Plain() bool {
+	return c.direct() && !types[c.typ].split && c.bits%8 == 0 && c.typ != Real32Trunc && c.typ != Real32Quant
+}
+
 // char tells whether values are signed bytes.
 func (k Kind) char() bool { return k == KindChar || k == KindInt8 }
 

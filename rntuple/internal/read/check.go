@@ -75,7 +75,7 @@ func (s *pages) ahead(ctx context.Context, list []envelope.Page, i int) (storage
 
 func (t *Table) checkPage(ctx context.Context, p envelope.Page, desc *envelope.Column, have storage.Prefetched) error {
 	if desc.Type.Known() {
-		return t.pages.with(ctx, p, desc.Bits, have, func([]byte) error { return nil })
+		return t.pages.unpack(ctx, p, desc.Bits, have, nil, func([]byte) error { return nil })
 	}
 	if err := p.Check(t.file.Size(), t.anchor.MaxKeySize); err != nil {
 		return err

@@ -120,10 +120,22 @@ func (c *clusterColumn) prefetch(ctx context.Context, rs runs, in input) (input,
 	return in, err
 }
 
-// unpack calls decode with the content of a page.
+// unpack calls decode with the content of a page, which must not be kept.
 func (c *clusterColumn) unpack(ctx context.Context, page int, in input, decode func(b []byte) error) error {
 	in.counters.AddBlock(c.list[page].Offset, int64(c.list[page].Size))
-	return c.pages.with(ctx, c.list[page], c.bits, in.have, decode)
+	return c.pages.unpack(ctx, c.list[page], c.bits, in.have, nil, decode)
+}
+
+// whole decodes a page into the memory that room gives, which has room for its values from at on.
+func (c *clusterColumn) whole(ctx context.Context, page int, in input, at int64, room func() []byte) error {
+	n := int(c.list[page].Elements)
+	if !c.codec.Plain() {
+		return c.unpack(ctx, page, in, func(b []byte) error { return c.codec.Decode(room(), int(at), b, n) })
+	}
+	in.counters.AddBlock(c.list[page].Offset, int64(c.list[page].Size))
+	width := c.codec.Kind().Size(1)
+	place := func() []byte { return room()[int(at)*width:][:n*width] }
+	return c.pages.unpack(ctx, c.list[page], c.bits, in.have, place, func([]byte) error { return nil })
 }
 
 // values decodes the elements of runs into dst, which has room for them.
@@ -143,9 +155,7 @@ func (c *clusterColumn) values(ctx context.Context, dst []byte, rs runs, in inpu
 func (c *clusterColumn) part(ctx context.Context, dst []byte, page int, at, from, to int64, in input) error {
 	begin, end := c.starts[page], c.starts[page+1]
 	if !c.shared && from == begin && to == end {
-		return c.unpack(ctx, page, in, func(b []byte) error {
-			return c.codec.Decode(dst, int(at), b, int(end-begin))
-		})
+		return c.whole(ctx, page, in, at, func() []byte { return dst })
 	}
 	whole, err := c.decoded(ctx, page, in)
 	if err != nil {
@@ -216,14 +226,17 @@ func (c *clusterColumn) decoded(ctx context.Context, page int, in input) (values
 	if v, ok := c.pages.decoded.Get(key); ok {
 		return v, nil
 	}
-	err = c.unpack(ctx, page, in, func(b []byte) error {
-		if kind == 0 {
+	if kind == 0 {
+		err = c.unpack(ctx, page, in, func(b []byte) error {
 			values = bytes.Clone(b)
 			return nil
-		}
-		values = make([]byte, kind.Size(int(p.Elements)))
-		return c.codec.Decode(values, 0, b, int(p.Elements))
-	})
+		})
+	} else {
+		err = c.whole(ctx, page, in, 0, func() []byte {
+			values = make([]byte, kind.Size(int(p.Elements)))
+			return values
+		})
+	}
 	if err == nil {
 		c.pages.decoded.Put(key, values, int64(len(values)))
 	}

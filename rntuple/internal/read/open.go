@@ -118,7 +118,11 @@ func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor en
 	}
 	t.tree = fields.New(t.schema, o.Fields)
 	t.arrow = t.arrowSchema()
-	t.pages = pages{file: file, maxKey: anchor.MaxKeySize, trusted: o.Trusted, decoded: lru.New[pageKey, []byte](cmp.Or(o.CacheBytes, defaultCacheBytes))}
+	t.pages = pages{
+		file: file, maxKey: anchor.MaxKeySize, trusted: o.Trusted,
+		decoded: lru.New[pageKey, []byte](cmp.Or(o.CacheBytes, defaultCacheBytes)),
+		scratch: sync.Pool{New: func() any { return &scratch{} }},
+	}
 	return t, nil
 }
 
@@ -265,42 +269,55 @@ func (t *Table) attributeAnchor(ctx context.Context, a envelope.AttributeSet) (e
 	return envelope.ParseAnchor(blobs[0], envelope.AnchorClass)
 }
 
-// Prepare reads the page lists for a scan, and makes its batches shorter if many or long fields are read.
+// Prepare reads the page lists for a scan, and has as much of a cluster decoded at a time as memory allows: a column has few
+// pages in a cluster, and one that is wanted in part is unpacked as a whole.
 func (t *Table) Prepare(ctx context.Context, o scan.Options) (scan.Options, error) {
-	if err := t.Load(ctx); err != nil {
+	err := t.Load(ctx)
+	if err != nil {
 		return o, err
 	}
-	most, err := t.batchRows(ctx, o.Columns, o.MemoryLimit)
-	if o.BatchRows == 0 || o.BatchRows > most {
-		o.BatchRows = most
-	}
+	o.MemoryLimit = cmp.Or(o.MemoryLimit, DefaultMemory)
+	o.DecodeRows, o.DecodeBytes, err = t.together(ctx, o)
 	return o, err
 }
 
-// batchRows is how many entries of some columns make a batch: whole clusters, or equal parts of them
-// that take at most limit bytes, and not more than the engine's default. A column has few pages in a
-// cluster, and parts of a page are decoded again if the cache cannot keep it meanwhile.
-func (t *Table) batchRows(ctx context.Context, columns []string, limit int64) (int, error) {
-	p, err := t.Project(ctx, columns)
-	if err != nil {
-		return 0, err
-	}
-	limit = cmp.Or(max(limit, 0), scan.DefaultMemory)
-	most := 1
-	for i := range t.clusters {
-		s := t.Stripe(i)
-		bytes := int64(1)
-		for k := range p.Columns {
-			bytes += s.ValueBytes(ctx, &p.Columns[k])
-		}
-		parts := 1 + min(bytes, math.MaxInt64/max(s.Rows(), 1))*s.Rows()/limit
-		most = max(most, int(min((s.Rows()+parts-1)/parts, scan.DefaultBatchRows)))
-		if i == sampledClusters {
-			break
-		}
-	}
-	return most, nil
-}
+// DefaultMemory is the default bound in bytes of what a scan holds: most clusters fit into it as a whole.
+const DefaultMemory = 512 << 20
 
-// sampledClusters stand for all.
-const sampledClusters = 4
+// together is how many entries a scan decodes at a time, and the bytes they take: whole clusters, or equal parts of them
+// that fit into memory.
+func (t *Table) together(ctx context.Context, o scan.Options) (rows, bytes int64, err error) {
+	p, err := t.Project(ctx, o.Columns)
+	if err != nil {
+		return 0, 0, err
+	}
+	filter, err := t.ProjectTops(ctx, o.Filter.Columns())
+	if err != nil {
+		return 0, 0, err
+	}
+	var all []*fields.Field
+	for _, columns := range [][]table.Column{p.Columns, filter.Columns} {
+		for i := range columns {
+			all = append(all, t.fieldOf(&columns[i]))
+		}
+	}
+	perRow, whole := int64(1), make([]int64, len(t.clusters))
+	for i := range t.clusters {
+		c, size := cluster{table: t, index: i}, uint64(0)
+		for _, f := range all {
+			size += c.valueBytes(f)
+		}
+		whole[i] = c.Rows()
+		if size < uint64(c.Rows()) { // no large pages, if there are any
+			whole[i] = min(c.Rows(), scan.DefaultBatchRows)
+		}
+		perRow = max(perRow, int64(min(size/max(uint64(c.Rows()), 1), math.MaxInt32))+1)
+	}
+	rows = 1
+	for _, n := range whole {
+		most := max(o.MemoryLimit/perRow, 1)
+		parts := max((n+most-1)/most, 1)
+		rows = max(rows, (n+parts-1)/parts)
+	}
+	return rows, rows * perRow, nil
+}

@@ -104,8 +104,8 @@ func (s *pages) bytes(ctx context.Context, p envelope.Page, have storage.Prefetc
 	return b[:p.Size], nil
 }
 
-// with calls decode with the uncompressed content of a page, which must not be kept.
-func (s *pages) with(ctx context.Context, p envelope.Page, bits uint16, have storage.Prefetched, decode func(page []byte) error) error {
+// unpack calls decode with the uncompressed content of a page. It is in the memory that room gives, or without room must not be kept.
+func (s *pages) unpack(ctx context.Context, p envelope.Page, bits uint16, have storage.Prefetched, room func() []byte, decode func(page []byte) error) error {
 	raw := column.PageSize(p.Elements, bits)
 	if err := s.check(p, raw); err != nil {
 		return err
@@ -114,21 +114,18 @@ func (s *pages) with(ctx context.Context, p envelope.Page, bits uint16, have sto
 	if err != nil {
 		return err
 	}
-	if uint64(len(b)) == raw {
+	if room == nil && uint64(len(b)) == raw {
 		return decode(b)
 	}
 	if err := compress.Check(b, raw); err != nil {
 		return err
 	}
-	w, _ := s.scratch.Get().(*scratch)
-	if w == nil {
-		w = &scratch{}
-	}
+	w := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(w)
-	if uint64(cap(w.raw)) < raw {
-		w.raw = make([]byte, raw)
+	if room == nil {
+		room = func() []byte { return w.room(raw) }
 	}
-	page := w.raw[:raw]
+	page := room()
 	if err := w.decoder.Decode(page, b); err != nil {
 		return err
 	}
@@ -136,6 +133,14 @@ func (s *pages) with(ctx context.Context, p envelope.Page, bits uint16, have sto
 		w.raw = nil
 	}
 	return decode(page)
+}
+
+// room gives memory of n bytes until the next call.
+func (w *scratch) room(n uint64) []byte {
+	if uint64(cap(w.raw)) < n {
+		w.raw = make([]byte, n)
+	}
+	return w.raw[:n]
 }
 
 // maxKept is the largest scratch memory that is kept for the next page: pages of most

@@ -160,18 +160,26 @@ func (c cluster) Metadata(_ context.Context, path []*table.Column) (source.Metad
 
 // ValueBytes implements [table.Stripe]: the elements of the cluster's pages.
 func (c cluster) ValueBytes(_ context.Context, col *table.Column) int64 {
-	total := uint64(0)
-	c.pages(c.table.fieldOf(col), func(id uint32, p envelope.Page) {
-		total += uint64(p.Elements) * uint64(c.table.schema.Columns[id].Bits) / 8
+	return int64(min(c.valueBytes(c.table.fieldOf(col))/max(uint64(c.Rows()), 1), math.MaxInt32))
+}
+
+// valueBytes is the size of the elements of a field in the cluster.
+func (c cluster) valueBytes(f *fields.Field) (total uint64) {
+	c.pages(f, func(f *fields.Field, id uint32, p envelope.Page) {
+		bits := uint64(c.table.schema.Columns[id].Bits)
+		if c.table.schema.Columns[id].Type.Real() {
+			bits = uint64(8 * f.Kind.Size(1))
+		}
+		total += uint64(p.Elements) * bits / 8
 	})
-	return int64(min(total/max(uint64(c.Rows()), 1), math.MaxInt32))
+	return total
 }
 
 // pages calls do with the pages of a field in the cluster, and of all below it.
-func (c cluster) pages(f *fields.Field, do func(id uint32, p envelope.Page)) {
+func (c cluster) pages(f *fields.Field, do func(f *fields.Field, id uint32, p envelope.Page)) {
 	for _, id := range slices.Concat(f.Columns...) {
 		for _, p := range c.table.clusters[c.index].Pages(id) {
-			do(id, p)
+			do(f, id, p)
 		}
 	}
 	for _, kid := range f.Children {
@@ -185,7 +193,7 @@ func (c cluster) RangesToOpen(_ context.Context, columns []table.Column, parts t
 		return nil, nil
 	}
 	for i := range columns {
-		c.pages(c.table.fieldOf(&columns[i]), func(_ uint32, p envelope.Page) {
+		c.pages(c.table.fieldOf(&columns[i]), func(_ *fields.Field, _ uint32, p envelope.Page) {
 			if int64(stored(p)) <= limit {
 				ranges = c.table.pages.appendRange(ranges, p)
 			}
