@@ -9,6 +9,7 @@
 //	go run -C bench . -sets traces           a million spans: Blockpack files, shards and Parquet of the same rows
 //	go run -C bench . -memory                only peak anonymous memory of writing and scanning, in processes of their own
 //	go run -C bench . -memory -sets flights100m    the same for 102 million rows
+//	go run -C bench . -questions -peers python3     ClickBench's questions on data made like its table, beside DuckDB
 //	go run -C bench . -compare old.json new.json    changes between two runs with -json
 //	go run -C bench . -show a.json b.json           the tables of earlier runs
 //	go run -C bench . -render a.json README.md      the tables within documents made anew
@@ -45,6 +46,7 @@ type config struct {
 	verbose      bool
 	compare      bool
 	show, render bool
+	questions    bool
 	peers        string
 	started      []*peer
 }
@@ -73,6 +75,7 @@ func main() {
 	flag.BoolVar(&c.show, "show", false, "print the tables of files written with -json")
 	flag.BoolVar(&c.render, "render", false, "write the figures of a file written with -json into documents")
 	flag.StringVar(&c.peers, "peers", "", "Python to measure pyarrow, DuckDB, Vortex and Lance with, too, as far as they are installed")
+	flag.BoolVar(&c.questions, "questions", false, "ask ClickBench's 43 questions, or those whose numbers -ops has, on data made like its table, beside DuckDB (-peers)")
 	dump := flag.String("dump", "", "write the columns of the zoo that are not held out to this folder, each of -rows values")
 	flag.Parse()
 	if *dump != "" {
@@ -91,8 +94,10 @@ func main() {
 	if *memory {
 		c.ops = measure.OpPeakWrite + "," + measure.OpPeakScan
 	}
-	if err := c.check(flag.Args()); err != nil {
-		exit(err)
+	if !c.questions {
+		if err := c.check(flag.Args()); err != nil {
+			exit(err)
+		}
 	}
 	exit(run(ctx, c))
 }
@@ -131,6 +136,9 @@ func run(ctx context.Context, c config) (err error) {
 		for _, p := range c.started {
 			defer p.stop()
 		}
+	}
+	if c.questions {
+		return askHits(ctx, c, dir, os.Stdout)
 	}
 	var results []*measure.Result
 	for _, name := range c.sets {

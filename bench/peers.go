@@ -42,6 +42,7 @@ type peerQuestion struct {
 	Columns []string `json:"columns,omitempty"`
 	Where   string   `json:"where,omitempty"`
 	Rows    []int64  `json:"rows,omitempty"`
+	SQL     string   `json:"sql,omitempty"` // of the operation query; the table is t
 }
 
 type peerAnswer struct {
@@ -51,6 +52,8 @@ type peerAnswer struct {
 	Seconds    float64  `json:"seconds"`
 	Rows       int64    `json:"rows"`
 	Size       int64    `json:"size"`
+
+	Values [][]string `json:"values"` // of the operation query
 }
 
 //go:embed peers/peers.py
@@ -92,6 +95,7 @@ func startPeer(ctx context.Context, python, script, name string) (*peer, error) 
 		return nil, err
 	}
 	p.out = bufio.NewScanner(out)
+	p.out.Buffer(nil, 64<<20)
 	a, err := p.listen()
 	if err == nil && a.Missing != "" {
 		err = errors.New(a.Missing)

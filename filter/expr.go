@@ -45,6 +45,8 @@ func (e Expr) node() *ast.Node {
 //		Path string  // of a column
 //		Name string  // of a function in lower case, or the text of a type
 //		Lit  Literal // value of a literal
+//
+//		Alias string // the name after as, of a key of groups
 //	}
 type Node = ast.Node
 

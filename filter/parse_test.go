@@ -228,6 +228,8 @@ func TestBindErrors(t *testing.T) {
 		{"n[1] = 1", 0, "only lists and maps have elements"},
 		{"l[1].agee = 1", 5, "l[1] has no field agee: is age meant?"},
 		{"substr(s, 'x') = 'x'", 10, "substr takes numbers"},
+		{"regexp_replace(s, '(', '') = 'x'", 18, "missing closing )"},
+		{"regexp_replace(s, s, '') = 'x'", 18, "are texts in single quotes"},
 		{"d - 1.5 > '2001-01-01'", 0, "there is no difference of date32 and decimal128(2, 1)"},
 	} {
 		e, err := Parse(c.text)

@@ -19,7 +19,7 @@ import (
 
 // GroupOptions ask for aggregates of groups of rows. The zero value counts all rows.
 type GroupOptions struct {
-	// By are the values to group by, separated by commas, such as "origin, year(date)". Without any, all rows are one group.
+	// By are the values to group by, separated by commas, such as "origin, year(date) as y". Without any, all rows are one group.
 	By string
 	// Aggregates are the values of each group, such as "count(), avg(delay) as late" (docs/aggregates.md); default "count()".
 	Aggregates string
@@ -52,7 +52,7 @@ func (o GroupOptions) parse() (q groupQuery, err error) {
 		return q, err
 	}
 	q.GroupOptions = o
-	if q.keys, err = ast.ParseValues(o.By); err != nil {
+	if q.keys, err = ast.ParseKeys(o.By); err != nil {
 		return q, &OptionError{"By", o.By, err, ""}
 	}
 	if q.calls, err = ast.ParseCalls(o.Aggregates); err != nil {

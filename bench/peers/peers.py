@@ -36,7 +36,7 @@ class PyArrow:
 class DuckDB:
     def __init__(self):
         import duckdb
-        self.duckdb = duckdb
+        self.duckdb, self.opened = duckdb, {}
 
     def connect(self, path, read_only):
         c = self.duckdb.connect(path, read_only=read_only)
@@ -62,6 +62,15 @@ class DuckDB:
 
     def take(self, path, rows):
         return self.rows(path, "SELECT * FROM t WHERE rowid IN (" + ", ".join(map(str, rows)) + ")")
+
+
+    def query(self, path, sql):
+        if path not in self.opened:
+            parquet = path.endswith(".parquet")
+            c = self.opened[path] = self.connect(":memory:" if parquet else path, not parquet)
+            if parquet:
+                c.execute(f"CREATE VIEW t AS FROM read_parquet('{path}')")
+        return self.opened[path].execute(sql).fetchall()
 
 
 class Vortex:
@@ -189,6 +198,13 @@ def answer(peer, q):
         table = table_of(q["input"])
         remove(path)
     before = cpu()
+    if q["op"] == "query":
+        for runs in range(1, 21):
+            values = peer.query(path, q["sql"])
+            if cpu() - before >= 0.1:
+                break
+        seconds = (cpu() - before) / runs
+        return {"seconds": seconds, "values": [[str(v) for v in row] for row in values]}
     if q["op"] == "write":
         peer.write(table, path)
     elif q["op"] == "filter":

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -89,6 +90,7 @@ func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, erro
 		if path, ok := v.Column(); ok {
 			name = path
 		}
+		name = cmp.Or(n.Alias, name)
 		e := expression{name: name, value: v, dt: v.Type(), out: outType(v, input)}
 		p.keys = append(p.keys, e)
 		fields = append(fields, arrow.Field{Name: name, Type: e.out, Nullable: true})

@@ -72,6 +72,8 @@ type Node struct {
 	Path string // canonical path of a column
 	Name string // of a function in lower case, or the text of a type
 	Lit  Literal
+
+	Alias string // the name after as, of a root that ParseKeys returns
 }
 
 // PathOf joins names to a canonical path, with special characters escaped.

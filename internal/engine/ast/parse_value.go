@@ -234,7 +234,7 @@ const anyNumber = 1000
 var calls = map[string]arity{
 	"year": {1, 1}, "quarter": {1, 1}, "month": {1, 1}, "day": {1, 1}, "dayofweek": {1, 1}, "dayofyear": {1, 1}, "week": {1, 1},
 	"hour": {1, 1}, "minute": {1, 1}, "second": {1, 1}, "epoch": {1, 1}, "date": {1, 1}, "date_trunc": {2, 2},
-	"lower": {1, 1}, "upper": {1, 1}, "length": {1, 1}, "len": {1, 1}, "substr": {2, 3}, "substring": {2, 3}, "concat": {1, anyNumber},
+	"lower": {1, 1}, "upper": {1, 1}, "length": {1, 1}, "len": {1, 1}, "substr": {2, 3}, "substring": {2, 3}, "concat": {1, anyNumber}, "regexp_replace": {3, 3},
 	"abs": {1, 1}, "round": {1, 2}, "floor": {1, 1}, "ceil": {1, 1}, "coalesce": {1, anyNumber}, "if": {3, 3}, "cast": {1, 1},
 	"any": {1, 1}, "all": {1, 1},
 }

@@ -15,10 +15,19 @@ type Call struct {
 
 // ParseValues parses value expressions separated by commas: "origin, year(date)". Blank text has none. The error is an
 // [*Error].
-func ParseValues(text string) (out []*Node, err error) {
+func ParseValues(text string) ([]*Node, error) { return parseValues(text, false) }
+
+// ParseKeys parses values as [ParseValues] does, which may have names: "origin, year(date) as y".
+func ParseKeys(text string) ([]*Node, error) { return parseValues(text, true) }
+
+func parseValues(text string, named bool) (out []*Node, err error) {
 	err = parse(text, func(p *parser) {
 		for more := true; more; more = p.accept(",") {
-			out = append(out, p.or())
+			n := p.or()
+			if named && p.accept("as") {
+				n.Alias = p.alias()
+			}
+			out = append(out, n)
 		}
 		p.end("a comma or the end")
 	})
@@ -71,19 +80,24 @@ func (p *parser) aggregate() Call {
 		return c
 	}
 	c.Text = p.text[c.Pos : p.last.pos+1] // up to the closing parenthesis
-	if !p.accept("as") {
-		return c
+	if p.accept("as") {
+		c.Alias = p.alias()
 	}
+	return c
+}
+
+// alias parses the name after as.
+func (p *parser) alias() (name string) {
 	switch {
 	case p.tok.kind == tokName && len(p.tok.names) == 1:
-		c.Alias = p.tok.names[0]
+		name = p.tok.names[0]
 	case p.tok.kind == tokLiteral && p.tok.lit.Kind == LitString:
-		c.Alias = p.tok.lit.Text
+		name = p.tok.lit.Text
 	default:
 		p.expected("a name")
 	}
 	p.advance()
-	return c
+	return name
 }
 
 // arguments parses what is in the parentheses of a call.

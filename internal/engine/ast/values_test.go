@@ -27,6 +27,20 @@ func TestParseCalls(t *testing.T) {
 	}
 }
 
+func TestParseKeys(t *testing.T) {
+	keys, err := ParseKeys(`origin, year(date) as y, i + 1 as 'a b', 1 as "one"`)
+	require.NoError(t, err)
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.String()+": "+k.Alias)
+	}
+	require.Equal(t, []string{"origin: ", "year(date): y", "i + 1: a b", "1: one"}, names)
+	_, err = ParseKeys("origin as 7")
+	require.ErrorContains(t, err, "expected a name")
+	_, err = ParseValues("origin as o")
+	require.ErrorContains(t, err, "expected a comma or the end")
+}
+
 func TestParseValues(t *testing.T) {
 	values, err := ParseValues(`origin, a."b c"`)
 	require.NoError(t, err)

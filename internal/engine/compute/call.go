@@ -49,6 +49,8 @@ func (b *binder) call(n *ast.Node) *expr.Expr {
 		return epoch(n, x)
 	case "lower", "upper":
 		return changeCase(n, x)
+	case "regexp_replace":
+		return regexpReplace(n, args)
 	case "substr", "substring":
 		return b.substr(n, args)
 	case "abs", "round", "floor", "ceil":

@@ -3,7 +3,9 @@ package compute
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -198,3 +200,31 @@ func concat(n *ast.Node, args []*expr.Expr) *expr.Expr {
 	whole.Strict = false
 	return whole
 }
+
+// regexpReplace binds the text with the first match of a pattern, in the syntax of package regexp, replaced. \1 is the first group, \0 the match.
+func regexpReplace(n *ast.Node, args []*expr.Expr) *expr.Expr {
+	for _, a := range args[1:] {
+		if a.Lit == nil || a.Lit.Lit.Kind != ast.LitString {
+			return a.Refuse("the pattern and the replacement of regexp_replace are texts in single quotes")
+		}
+	}
+	re, err := regexp.Compile(args[1].Lit.Lit.Text)
+	if err != nil {
+		return args[1].Refuse("%v", err)
+	}
+	// To expand, a group is ${1}, and a dollar is $$.
+	with := []byte(group.ReplaceAllString(strings.ReplaceAll(args[2].Lit.Lit.Text, "$", "$$"), "$${$1}"))
+	return texts(n, []*expr.Expr{textArgument(n, args[0])}, func(in []arrow.Array) func([]byte, int) []byte {
+		at := arrowutil.BytesOf(in[0])
+		return func(dst []byte, row int) []byte {
+			s := at(row)
+			match := re.FindSubmatchIndex(s)
+			if match == nil {
+				return append(dst, s...)
+			}
+			return append(re.Expand(append(dst, s[:match[0]]...), with, s, match), s[match[1]:]...)
+		}
+	})
+}
+
+var group = regexp.MustCompile(`\\(\d)`)
