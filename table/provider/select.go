@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/engine/compute"
+	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // selectSource returns the requested columns of the rows that meet a filter, for a source that does not evaluate
@@ -33,6 +33,11 @@ func Select(src Source, name string, o ReadOptions) (_ Source, err error) {
 	s := &selectSource{Source: src, name: name, mem: o.WithDefaults().Allocator, skips: o.Rows != nil}
 	if !o.Filter.IsZero() {
 		s.bound, err = compute.Condition(o.Filter.Node(), src.Schema())
+	}
+	if n, ok := src.(interface{ Narrow(texts []pattern.Text) }); ok && s.bound != nil && err == nil {
+		if texts := s.bound.Texts(); texts != nil { // the source may leave out rows that have none of them
+			n.Narrow(texts)
+		}
 	}
 	if err == nil {
 		s.projection, err = Project(src.Schema(), o.Columns)
@@ -81,8 +86,13 @@ func (s *selectSource) choose(batch arrow.RecordBatch) (arrow.RecordBatch, error
 	chosen, rows, err := s.bound.Filter(s.mem, batch, asked)
 	if from := RangesOf(s.Source); len(from) > 1 { // there are other rows between these
 		s.ranges = s.ranges[:0]
+		first := int64(0) // row of from[0]
 		for r := range rows.Rows() {
-			at := rowset.Row(from, r)
+			for r >= first+from[0].Len() {
+				first += from[0].Len()
+				from = from[1:]
+			}
+			at := from[0].From + r - first
 			s.ranges = append(s.ranges, RowRange{From: at, To: at + 1})
 		}
 	} else {

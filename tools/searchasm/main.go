@@ -1,4 +1,4 @@
-// Command searchasm writes the kernel of internal/base/search in assembly: search_amd64.s, which search_amd64.go there
+// Command searchasm writes the kernels of internal/base/search in assembly: search_amd64.s, which search_amd64.go there
 // declares.
 package main
 
@@ -50,5 +50,62 @@ func main() {
 	VZEROUPPER()
 	Store(n, ReturnIndex(0))
 	RET()
+	classes()
 	Generate()
+}
+
+// classes writes the kernel of sets of texts. A byte has the bits that both of its halves have in the tables of its place.
+func classes() {
+	TEXT("classesAVX2", NOSPLIT, "func(data *byte, n int, halves *[6][16]byte) int")
+	Doc("classesAVX2 returns the first i below n, a multiple of 32, for which data[i:i+3] have a bit in common, or n.")
+	data, n, halves := Load(Param("data"), GP64()), Load(Param("n"), GP64()), Load(Param("halves"), GP64())
+	i, mask, room := GP64(), GP32(), GP32()
+	var table [6]reg.VecVirtual
+	for k := range table {
+		table[k] = YMM()
+		VBROADCASTI128(Mem{Base: halves, Disp: 16 * k}, table[k])
+	}
+	low, zero := YMM(), YMM()
+	MOVL(U32(15), room)
+	MOVQ(room.As64(), low.AsX())
+	VPBROADCASTB(low.AsX(), low)
+	VPXOR(zero, zero, zero)
+	XORQ(i, i)
+
+	Label("next")
+	CMPQ(i, n)
+	JAE(LabelRef("none"))
+	common := YMM()
+	for k := range 3 {
+		lower, upper := YMM(), YMM()
+		VMOVDQU(Mem{Base: data, Index: i, Scale: 1, Disp: k}, lower)
+		VPSRLW(U8(4), lower, upper)
+		VPAND(low, lower, lower)
+		VPAND(low, upper, upper)
+		VPSHUFB(lower, table[2*k], lower)
+		VPSHUFB(upper, table[2*k+1], upper)
+		if k == 0 {
+			VPAND(lower, upper, common)
+			continue
+		}
+		VPAND(lower, common, common)
+		VPAND(upper, common, common)
+	}
+	VPCMPEQB(common, zero, common)
+	VPMOVMSKB(common, mask)
+	ADDQ(U8(32), i)
+	CMPL(mask, U32(0xffffffff))
+	JE(LabelRef("next"))
+
+	NOTL(mask)
+	BSFL(mask, mask)
+	LEAQ(Mem{Base: i, Index: mask.As64(), Scale: 1, Disp: -32}, i)
+	VZEROUPPER()
+	Store(i, ReturnIndex(0))
+	RET()
+
+	Label("none")
+	VZEROUPPER()
+	Store(n, ReturnIndex(0))
+	RET()
 }

@@ -9,9 +9,14 @@ import "golang.org/x/sys/cpu"
 //go:noescape
 func probeAVX2(data *byte, n int, places *[3]int, bytes *[3]byte) int
 
-// fast tells to look for three bytes of a needle at once.
+//go:noescape
+func classesAVX2(data *byte, n int, halves *[6][16]byte) int
+
+// fast tells to look at 32 places at once.
 var fast = cpu.X86.HasAVX2
 
 func probe(data *byte, n int, places *[3]int, bytes *[3]byte) int {
 	return probeAVX2(data, n, places, bytes)
 }
+
+func probeClasses(data *byte, n int, halves *[6][16]byte) int { return classesAVX2(data, n, halves) }

@@ -44,3 +44,64 @@ none:
 	VZEROUPPER
 	MOVQ CX, ret+32(FP)
 	RET
+
+// func classesAVX2(data *byte, n int, halves *[6][16]byte) int
+// Requires: AVX, AVX2, SSE2
+TEXT ·classesAVX2(SB), NOSPLIT, $0-32
+	MOVQ           data+0(FP), AX
+	MOVQ           n+8(FP), CX
+	MOVQ           halves+16(FP), DX
+	VBROADCASTI128 (DX), Y0
+	VBROADCASTI128 16(DX), Y1
+	VBROADCASTI128 32(DX), Y2
+	VBROADCASTI128 48(DX), Y3
+	VBROADCASTI128 64(DX), Y4
+	VBROADCASTI128 80(DX), Y5
+	MOVL           $0x0000000f, DX
+	MOVQ           DX, X6
+	VPBROADCASTB   X6, Y6
+	VPXOR          Y7, Y7, Y7
+	XORQ           DX, DX
+
+next:
+	CMPQ      DX, CX
+	JAE       none
+	VMOVDQU   (AX)(DX*1), Y8
+	VPSRLW    $0x04, Y8, Y9
+	VPAND     Y6, Y8, Y8
+	VPAND     Y6, Y9, Y9
+	VPSHUFB   Y8, Y0, Y8
+	VPSHUFB   Y9, Y1, Y9
+	VPAND     Y8, Y9, Y8
+	VMOVDQU   1(AX)(DX*1), Y9
+	VPSRLW    $0x04, Y9, Y10
+	VPAND     Y6, Y9, Y9
+	VPAND     Y6, Y10, Y10
+	VPSHUFB   Y9, Y2, Y9
+	VPSHUFB   Y10, Y3, Y10
+	VPAND     Y9, Y8, Y8
+	VPAND     Y10, Y8, Y8
+	VMOVDQU   2(AX)(DX*1), Y9
+	VPSRLW    $0x04, Y9, Y10
+	VPAND     Y6, Y9, Y9
+	VPAND     Y6, Y10, Y10
+	VPSHUFB   Y9, Y4, Y9
+	VPSHUFB   Y10, Y5, Y10
+	VPAND     Y9, Y8, Y8
+	VPAND     Y10, Y8, Y8
+	VPCMPEQB  Y8, Y7, Y8
+	VPMOVMSKB Y8, BX
+	ADDQ      $0x20, DX
+	CMPL      BX, $0xffffffff
+	JE        next
+	NOTL      BX
+	BSFL      BX, BX
+	LEAQ      -32(DX)(BX*1), DX
+	VZEROUPPER
+	MOVQ      DX, ret+24(FP)
+	RET
+
+none:
+	VZEROUPPER
+	MOVQ CX, ret+24(FP)
+	RET

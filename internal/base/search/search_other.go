@@ -6,3 +6,5 @@ package search
 const fast = false
 
 func probe(_ *byte, n int, _ *[3]int, _ *[3]byte) int { return n }
+
+func probeClasses(_ *byte, n int, _ *[6][16]byte) int { return n }

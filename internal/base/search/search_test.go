@@ -52,6 +52,47 @@ func TestContaining(t *testing.T) {
 	})
 }
 
+// Starts of texts are found where one of them begins, and nowhere else if they have three bytes and a group each.
+func TestStarts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		alphabet := rapid.SampledFrom([]byte("abq\x00\xff\x80"))
+		data := rapid.SliceOfN(alphabet, 0, 300).Draw(t, "data")
+		texts := rapid.SliceOfN(rapid.SliceOfN(alphabet, 1, 5), 1, 8).Draw(t, "texts")
+		var s Starts
+		for i, text := range texts {
+			s.Add(i, text)
+		}
+		at, end := rapid.IntRange(0, len(data)).Draw(t, "at"), len(data)
+		for {
+			place, groups := s.Next(data[:end:end], at)
+			for i := at; i <= place && i < end; i++ {
+				for k, text := range texts {
+					n := min(len(text), StartBytes, end-i)
+					begins := string(data[i:i+n]) == string(text[:n])
+					require.Equal(t, begins && i == place, i == place && groups>>k&1 != 0, "text %d at %d", k, i)
+					require.False(t, begins && i < place)
+				}
+			}
+			if place == end {
+				return
+			}
+			at = place + 1
+		}
+	})
+}
+
+func BenchmarkStarts(b *testing.B) {
+	data := bytes.Repeat([]byte("a line of a log without what is looked for; "), 1<<10)
+	var s Starts
+	for i, text := range []string{"fatal", "panic", "Killed", "segfault", "refused"} {
+		s.Add(i, []byte(text))
+	}
+	microbench.Output(b, len(data))
+	for b.Loop() {
+		s.Next(data, 0)
+	}
+}
+
 func BenchmarkIndex(b *testing.B) {
 	data := make([]byte, 64<<10)
 	for i, x := 0, uint64(1); i < len(data); i++ {

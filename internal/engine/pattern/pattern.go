@@ -21,6 +21,7 @@ type Pattern struct {
 	segments segments       // if regex and words are nil
 	regex    *regexp.Regexp // to be searched for
 	required *Required      // of regex
+	texts    bool           // regex asks for one of the texts of required, and nothing else
 	words    *Words
 	fold     bool // values are folded before they are compared with segments
 }
@@ -116,9 +117,6 @@ func (p *Pattern) Constant() (value string, ok bool) {
 
 // PrefixOnly is a text that exactly the matches begin with, if there is one.
 func (p *Pattern) PrefixOnly() (prefix string, ok bool) { return p.literal(true, false) }
-
-// PartOnly is a text that exactly the matches contain, if there is one.
-func (p *Pattern) PartOnly() (part string, ok bool) { return p.literal(false, false) }
 
 // literal is the text of a pattern that is nothing but a text with these anchors.
 func (p *Pattern) literal(start, end bool) (text string, ok bool) {

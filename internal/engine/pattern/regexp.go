@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,7 +29,21 @@ func Regexp(expr string, fold bool) (*Pattern, error) {
 	}
 	p.findRequired(re)
 	p.required = requiredOf(re)
+	p.texts = onlyTexts(re, false) || onlyTexts(re, true)
 	return p, nil
+}
+
+// onlyTexts reports whether a regular expression stands for texts alone, all of which ignore case or none does.
+func onlyTexts(re *syntax.Regexp, fold bool) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return fold == (re.Flags&syntax.FoldCase != 0)
+	case syntax.OpCharClass:
+		return !fold && textsOf(re) != nil
+	case syntax.OpCapture, syntax.OpConcat, syntax.OpAlternate, syntax.OpQuest:
+		return textsOf(re) != nil && !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !onlyTexts(sub, fold) })
+	}
+	return re.Op == syntax.OpEmptyMatch
 }
 
 // textOnly turns a regular expression that asks for one text, at an end or anywhere, into segments.

@@ -62,9 +62,9 @@ func (r *Required) simple() *Required {
 	return r
 }
 
-// Limits of the texts that a part of a regular expression stands for.
+// MaxTexts is how many texts are looked for at most. maxTextSize is the most bytes of one that a regular expression stands for.
 const (
-	maxTexts    = 32
+	MaxTexts    = 32
 	maxTextSize = 256
 )
 
@@ -133,7 +133,7 @@ func (c *requiredBy) read(re *syntax.Regexp) {
 
 // join puts each of some texts behind each of those so far.
 func (c *requiredBy) join(texts []Text) {
-	if len(c.ends)*len(texts) > maxTexts {
+	if len(c.ends)*len(texts) > MaxTexts {
 		c.cut(false)
 	}
 	if c.ends = each(c.ends, texts); tooLong(c.ends) {
@@ -208,14 +208,14 @@ func textsOf(re *syntax.Regexp) []Text {
 	case syntax.OpCapture:
 		return textsOf(re.Sub[0])
 	case syntax.OpQuest:
-		if texts := textsOf(re.Sub[0]); texts != nil && len(texts) < maxTexts {
+		if texts := textsOf(re.Sub[0]); texts != nil && len(texts) < MaxTexts {
 			return slices.Concat(nothingRead, texts)
 		}
 	case syntax.OpAlternate:
 		var all []Text
 		for _, sub := range re.Sub {
 			texts := textsOf(sub)
-			if texts == nil || len(all)+len(texts) > maxTexts {
+			if texts == nil || len(all)+len(texts) > MaxTexts {
 				return nil
 			}
 			all = append(all, texts...)
@@ -225,7 +225,7 @@ func textsOf(re *syntax.Regexp) []Text {
 		all := nothingRead
 		for _, sub := range re.Sub {
 			texts := textsOf(sub)
-			if texts == nil || len(all)*len(texts) > maxTexts {
+			if texts == nil || len(all)*len(texts) > MaxTexts {
 				return nil
 			}
 			if all = each(all, texts); tooLong(all) {

@@ -75,7 +75,7 @@ func TestRequired(t *testing.T) {
 	many, err := Regexp(strings.Repeat("[ab]", 6), false)
 	require.NoError(t, err)
 	require.Len(t, many.Required().All, 2)
-	require.Len(t, many.Required().All[0].Any, maxTexts)
+	require.Len(t, many.Required().All[0].Any, MaxTexts)
 	require.Equal(t, "(^ab c d$)", describe(Like("ab%c%d", false).Required()))
 	require.Equal(t, "(^ab cd)", describe(Like("ab_cd_", false).Required()))
 	require.Equal(t, "AB/i", describe(Contains("ab", true).Required()))
@@ -129,25 +129,30 @@ func wordStartsBehind(v []byte) bool {
 	return len(r) == 0 || !analysis.IsWordRune(r[0])
 }
 
+// expression draws a regular expression.
+func expression(t *rapid.T) string {
+	atoms := []string{"a", "b", "B", "ab", "é", " ", "_", `\s`, `\d`, `\w`, `\W`, `\b`, `\B`, "^", "$", ".", "[ab]", "[^a]", "[a-f]", `[ ,]`, "(?i:a)", "(?i:é)", `(?m:^)`, `(?m:$)`, `\x{FFFD}`, "(?i:ski)", ""}
+	var expr func(depth int) string
+	expr = func(depth int) string {
+		if depth == 0 {
+			return rapid.SampledFrom(atoms).Draw(t, "atom")
+		}
+		switch rapid.IntRange(0, 6).Draw(t, "form") {
+		case 0:
+			return "(?:" + expr(depth-1) + "|" + expr(depth-1) + ")"
+		case 1:
+			return "(" + expr(depth-1) + ")" + rapid.SampledFrom([]string{"*", "+", "?", "{2}", "{1,3}"}).Draw(t, "repeat")
+		default:
+			return expr(depth-1) + expr(depth-1)
+		}
+	}
+	return expr(rapid.IntRange(1, 4).Draw(t, "depth"))
+}
+
 // Whatever a regular expression matches has what is required.
 func TestRequiredOfMatches(t *testing.T) {
-	atoms := []string{"a", "b", "B", "ab", "é", " ", "_", `\s`, `\d`, `\w`, `\W`, `\b`, `\B`, "^", "$", ".", "[ab]", "[^a]", "[a-f]", `[ ,]`, "(?i:a)", "(?i:é)", `(?m:^)`, `(?m:$)`, `\x{FFFD}`, ""}
 	rapid.Check(t, func(t *rapid.T) {
-		var expr func(depth int) string
-		expr = func(depth int) string {
-			if depth == 0 {
-				return rapid.SampledFrom(atoms).Draw(t, "atom")
-			}
-			switch rapid.IntRange(0, 6).Draw(t, "form") {
-			case 0:
-				return "(?:" + expr(depth-1) + "|" + expr(depth-1) + ")"
-			case 1:
-				return "(" + expr(depth-1) + ")" + rapid.SampledFrom([]string{"*", "+", "?", "{2}", "{1,3}"}).Draw(t, "repeat")
-			default:
-				return expr(depth-1) + expr(depth-1)
-			}
-		}
-		text := expr(rapid.IntRange(1, 4).Draw(t, "depth"))
+		text := expression(t)
 		re := regexp.MustCompile(text)
 		parsed, err := syntax.Parse(text, syntax.Perl)
 		require.NoError(t, err)

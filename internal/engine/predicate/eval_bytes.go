@@ -9,7 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
-	"github.com/amudai/amudai-go/internal/base/search"
+	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
@@ -85,8 +85,7 @@ type bytesPlan struct {
 	ranges    []rangePlan
 	text      *Text
 
-	needle     search.Needle // a part that every match of the pattern contains
-	needleOnly bool          // every value that contains the needle is a match
+	finder *pattern.Finder // of texts of which every match has one; nil if none are known
 }
 
 // rangePlan is a range of byte strings, prepared for evaluation.
@@ -102,15 +101,7 @@ func planOf(t Test) *bytesPlan {
 	p := &bytesPlan{}
 	switch t := t.(type) {
 	case *Text:
-		p.text = t
-		var longest []byte
-		for _, part := range t.Parts {
-			if len(part) > len(longest) {
-				longest = part
-			}
-		}
-		p.needle = search.New(longest)
-		_, p.needleOnly = t.PartOnly()
+		p.text, p.finder = t, pattern.NewFinder(t.Pattern)
 	case valueset.Bytes:
 		if constants, ok := t.Constants(); ok && len(constants) > manyIntervals {
 			p.constants = make(map[string]struct{}, len(constants))
@@ -261,20 +252,24 @@ func havePrefix64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w
 	return w
 }
 
-// text evaluates a pattern: it searches for the needle first, and matches only values that contain it.
+// text evaluates a pattern: it searches all values at once for texts that matches have, because most do not contain one and need no look
+// of their own, and matches only values that do.
 func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 	t := p.text
 	switch {
-	case len(p.needle.Text()) > 0 && v.off32 != nil:
-		find(dst, v.data, v.off32, &p.needle)
-	case len(p.needle.Text()) > 0 && v.off64 != nil:
-		find(dst, v.data, v.off64, &p.needle)
-	case len(p.needle.Text()) > 0:
-		e.each(v, dst, func(value []byte) bool { return bytes.Contains(value, p.needle.Text()) })
-	default:
+	case p.finder == nil:
 		fillOnes(dst, v.n)
+	case v.off32 != nil:
+		find(dst, v.data, v.off32, p.finder)
+	case v.off64 != nil:
+		find(dst, v.data, v.off64, p.finder)
+	default:
+		e.each(v, dst, func(value []byte) bool {
+			_, _, next := p.finder.Next(value, 0, 0)
+			return next >= 0
+		})
 	}
-	if !p.needleOnly {
+	if p.finder == nil || !p.finder.Exact {
 		for i := range len(dst) / 8 {
 			w := getWord(dst, i)
 			if w == 0 {
@@ -294,9 +289,37 @@ func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 	}
 }
 
-// find finds the values that contain needle. It searches all values at once, because most do not contain it and need no
-// look of their own.
-func find[O int32 | int64](dst, data []byte, offsets []O, needle *search.Needle) {
+// find finds the values that have one of the texts of a finder.
+func find[O int32 | int64](dst, data []byte, offsets []O, f *pattern.Finder) {
 	clear(dst)
-	search.Containing(dst, data[:offsets[len(offsets)-1]], int(offsets[0]), offsets[1:], needle)
+	pattern.Containing(dst, data[:offsets[len(offsets)-1]], int(offsets[0]), offsets[1:], f)
+}
+
+// Texts are texts of which every row that the expression is true for has one, in the only column that it looks at. It is nil if none are known.
+func (b *Bound) Texts() []pattern.Text {
+	if len(b.columns) != 1 || b.columns[0].Derived() {
+		return nil
+	}
+	return b.root.texts()
+}
+
+func (n *Node) texts() (all []pattern.Text) {
+	switch n.Kind {
+	case NodeLeaf:
+		if t, ok := n.Test.(*Text); ok && !t.Not {
+			return t.Texts()
+		}
+	case NodeAnd:
+		for _, k := range n.Nodes {
+			all = pattern.Rarer(all, k.texts())
+		}
+	case NodeOr:
+		for _, k := range n.Nodes {
+			texts := k.texts()
+			if all = append(all, texts...); len(texts) == 0 || len(all) > pattern.MaxTexts {
+				return nil
+			}
+		}
+	}
+	return all
 }

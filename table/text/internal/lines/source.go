@@ -36,6 +36,7 @@ type source struct {
 	perSecond  int64
 	number     int64 // of the last line, from 1
 	failed     error // of the line behind the last batch
+	only       *narrow
 }
 
 func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Options) (provider.Source, error) {
@@ -48,8 +49,10 @@ func open(ctx context.Context, in provider.Input, ro provider.ReadOptions, o Opt
 
 func (s *source) open(ctx context.Context) error {
 	size := s.Text.SampleBytes
-	if s.live && len(s.Options.Schema) > 0 && slices.Equal(s.Options.Columns, []string{lineColumn}) {
-		size = 0
+	if len(s.Options.Schema) > 0 && slices.Equal(s.Options.Columns, []string{lineColumn}) { // nothing has to be recognized
+		if size = min(size, 64<<10); s.live {
+			size = 0
+		}
 	}
 	sample, whole, err := records.ReadSample(ctx, s.In.Reader, size)
 	if err != nil && len(sample) == 0 {
@@ -211,12 +214,17 @@ func (s *source) Rows() (int64, bool) { return s.Estimate(s.w.Used()) }
 // Next implements [provider.Source]. The lines before one that cannot be read are a batch of their own.
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	s.w.During(ctx)
+	next := s.line
+	if s.only != nil {
+		s.only.ranges = s.only.ranges[:0]
+		next = s.candidate
+	}
 	wait := true // for the first line
 	n, err := s.Fill(ctx, func() (int, error) {
 		if s.failed != nil {
 			return 0, io.EOF
 		}
-		line, err := s.line(wait || !s.live)
+		line, err := next(wait || !s.live)
 		wait = false
 		if err == errNoLine || err == io.EOF {
 			return 0, io.EOF
