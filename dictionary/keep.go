@@ -23,6 +23,9 @@ var compressors = sync.Pool{New: func() any { return new(lz4.Encoder) }}
 // FirstLook is the number of rows after which [Builder.Stay] may first return false.
 const FirstLook = 16 << 10
 
+// longLook is the bytes of a dictionary of fewer rows that is given up unless a quarter of the values repeat.
+const longLook = 2 << 20
+
 // Stay reports whether to continue to add values after a number of rows, nulls included. Early on it nearly always is
 // true, later only while most values repeat.
 func (b *Builder) Stay(rows int64) bool {
@@ -31,7 +34,7 @@ func (b *Builder) Stay(rows int64) bool {
 	case b.Full():
 		return false
 	case rows < FirstLook:
-		return true
+		return !b.Packed || b.Size() < longLook || 4*distinct < 3*rows
 	case rows < 64<<10:
 		return distinct < rows-rows/16
 	case rows < 128<<10:

@@ -41,8 +41,8 @@ func freezeEdition(t *testing.T) {
 	if text, err := os.ReadFile(manifest); err == nil {
 		require.NoError(t, json.Unmarshal(text, &z.list))
 	}
-	for _, f := range z.list {
-		f.supersede(t)
+	for i := range z.list {
+		z.list[i].supersede(t)
 	}
 	z.types(t)
 	z.texts(t)
@@ -54,7 +54,7 @@ func freezeEdition(t *testing.T) {
 }
 
 // supersede writes a shard anew. If its bytes differ, the old shard moves aside.
-func (f frozen) supersede(t testing.TB) {
+func (f *frozen) supersede(t testing.TB) {
 	old, err := os.ReadFile(f.path())
 	require.NoError(t, err)
 	_, batches := readFrozen(t, old)
@@ -67,6 +67,8 @@ func (f frozen) supersede(t testing.TB) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(aside), 0o755))
 	require.NoError(t, os.Rename(f.path(), aside))
 	require.NoError(t, os.WriteFile(f.path(), out.Bytes(), 0o644))
+	s, batches := readFrozen(t, out.Bytes())
+	*f = describe(t, s, out.Bytes(), *f, batches)
 }
 
 // write makes a shard of a table, and its facts.

@@ -15,7 +15,10 @@ const maxWindow = 128 << 20
 
 // Zstd unpacks Zstandard streams (RFC 8878: one or more frames, no dictionary). The zero value is ready to use. It
 // must not be used concurrently.
-type Zstd struct{ decoder *zstd.Decoder }
+type Zstd struct {
+	decoder *zstd.Decoder
+	start   []byte // the first blocks of a frame, as a frame
+}
 
 // Append appends what src unpacks to, within the capacity of dst.
 func (z *Zstd) Append(dst, src []byte) (_ []byte, err error) {

@@ -76,8 +76,8 @@ var flatLZ = encode.Row{
 		Unpack: func(t *tree.Tree, dst []byte) error {
 			return flatlz.Decode(dst, tree.State[flatTree](t).sequences, t.Payload)
 		},
-		UnpackPrefix: func(t *tree.Tree, dst []byte) error {
-			return flatlz.DecodePrefix(dst, tree.State[flatTree](t).sequences, t.Payload)
+		UnpackSome: func(t *tree.Tree, buf *[]byte, _, _, last int) (int, error) {
+			return 0, flatlz.DecodePrefix(tree.Room(buf, last), tree.State[flatTree](t).sequences, t.Payload)
 		},
 	},
 	Needs:     edition.Only(edition.FlatLZ),

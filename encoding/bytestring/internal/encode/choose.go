@@ -63,12 +63,31 @@ func (e *Encoder) cost(r *Row, size int, in *Input) int64 {
 // is, too: most of them are read from stores, one by one.
 func (e *Encoder) byteCost() int64 {
 	switch {
-	case e.brief || e.documents:
+	case e.brief || e.documents():
 		return policies[encoding.HighCompression].byteCost
 	case e.o.Features != 0:
 		return min(e.policy.byteCost, dearestByte)
 	}
 	return e.policy.byteCost
+}
+
+// A frame of a compressor is so long that others hardly make it smaller, and so short that unpacking it takes some hundredths of a millisecond.
+const (
+	frameBytes         = 64 << 10
+	documentFrameBytes = 512 << 10 // those that are asked for are unpacked with those before them in the frame alone
+)
+
+// frame is the bytes of values of a frame, 0 where size counts more than single values, and of values of a fixed size.
+func (e *Encoder) frame() int {
+	switch {
+	case e.o.Features == 0 || e.o.Profile != encoding.Balanced || e.fixed > 0:
+		return 0
+	case e.mean >= fileBytes:
+		return filesBytes
+	case e.documents():
+		return documentFrameBytes
+	}
+	return frameBytes
 }
 
 // methodCost is the cost of a tree of size bytes, and of writing it.
@@ -89,7 +108,7 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 		return e.appendPlain(w, dst, &in)
 	}
 	certain := e.table.certain
-	if in.N == 1 && e.documents {
+	if in.N == 1 && e.documents() {
 		certain = nil // a single document is compressed
 	}
 	for _, r := range certain {
@@ -100,7 +119,7 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 			}
 		}
 	}
-	if r := e.plan.method.row; r == nil || r.Short && e.documents || e.plan.since >= e.plan.every {
+	if r := e.plan.method.row; r == nil || r.Short && e.documents() || e.plan.since >= e.plan.every {
 		return e.explore(w, dst, &in)
 	}
 	e.plan.since++
@@ -110,6 +129,12 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 		dst, ok = e.appendAs(w, dst[:at], &in, e.plan.other)
 	}
 	size, plain := int64(len(dst)-at), int64(in.plainLen())
+	if ok && e.documents() && e.plan.method.row != e.table.plain { // there is no other for them
+		if size >= plain {
+			return e.appendPlain(w, dst[:at], &in)
+		}
+		return dst
+	}
 	if !ok || size >= plain || 4*size*e.plan.plain > 5*plain*e.plan.stored {
 		e.drifted = true
 		return e.explore(w, dst[:at], &in)
@@ -172,10 +197,10 @@ const strongest = zstd.SpeedBetterCompression
 // allows tells whether the shard may hold what a method writes, and no other is tried in its place.
 func (e *Encoder) allows(m method) bool {
 	r := m.row
-	if r.Shared && e.shared == nil || r.Short && e.documents {
+	if r.Shared && e.shared == nil || r.Short && e.documents() {
 		return false
 	}
-	if e.o.Features != 0 && (m.level > strongest || (e.texts.level > 0 || e.documents) && m.level < r.strongest(e.o.Profile)) {
+	if e.o.Features != 0 && (m.level > strongest || (e.texts.level > 0 || e.documents()) && m.level < r.strongest(e.o.Profile)) {
 		return false // parts of a tree are many: one level is enough for each
 	}
 	if e.brief && (!r.Quick && r.Instead == 0 || r.Limited && e.unequal) {
@@ -197,7 +222,7 @@ func (e *Encoder) allows(m method) bool {
 
 // appendAs writes values by a method. ok is false if they do not suit it.
 func (e *Encoder) appendAs(w *Workspace, dst []byte, in *Input, m method) (out []byte, ok bool) {
-	return m.row.Append(w, dst, in, Request{Learned: e.plan.learned, Numbers: &e.numbers, Texts: &e.texts, Kept: &e.kept, Level: m.level})
+	return m.row.Append(w, dst, in, Request{Learned: e.plan.learned, Numbers: &e.numbers, Texts: &e.texts, Kept: &e.kept, Level: m.level, Frame: e.frame()})
 }
 
 func (e *Encoder) appendPlain(w *Workspace, dst []byte, in *Input) []byte {

@@ -15,22 +15,22 @@ import (
 
 // Encoder is that of package bytestring.
 type Encoder struct {
-	o         encoding.Options
-	fixed     int
-	table     *Table
-	policy    *policy
-	numbers   Numbers
-	texts     Texts
-	kept      Kept
-	plan      plan
-	brief     bool               // only what is quickly tried is
-	unequal   bool               // no dictionary is tried
-	likely    method             // the best for the first values
-	share     bool               // whether blocks may share a dictionary
-	shared    *onpair.Dictionary // theirs, nil if there is none
-	drifted   bool               // it does not suit the values any more
-	documents bool               // the values are of some KB and more
-	ranked    ranking            // of the next block, if it is known
+	o       encoding.Options
+	fixed   int
+	table   *Table
+	policy  *policy
+	numbers Numbers
+	texts   Texts
+	kept    Kept
+	plan    plan
+	brief   bool               // only what is quickly tried is
+	unequal bool               // no dictionary is tried
+	likely  method             // the best for the first values
+	share   bool               // whether blocks may share a dictionary
+	shared  *onpair.Dictionary // theirs, nil if there is none
+	drifted bool               // it does not suit the values any more
+	mean    int64              // bytes of a value
+	ranked  ranking            // of the next block, if it is known
 }
 
 // New makes an encoder of values of fixed bytes or, if fixed is 0, of any length.
@@ -77,7 +77,7 @@ func (e *Encoder) Brief(brief, unequal bool) {
 // buffer has at values before them. A result of v.N may grow once more values are
 // staged.
 func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen int) {
-	e.documents = e.areDocuments(v)
+	e.measure(v)
 	if e.brief && v.Fixed == 0 {
 		return e.planLong(at, v) // one block is smaller, and explored once
 	}
@@ -129,13 +129,28 @@ const (
 	documentsBytes = 1 << 20
 )
 
-func (e *Encoder) areDocuments(v vector.Values) bool {
-	return e.o.Features != 0 && v.N > 0 && v.Size()/int64(v.N) >= documentBytes
+// Files have so many bytes on the average, and often repeat others: so blocks hold more of them.
+const (
+	fileBytes  = 24 << 10
+	filesBytes = 4 << 20
+)
+
+// measure takes the average length of values, but in edition reference.
+func (e *Encoder) measure(v vector.Values) {
+	if e.mean = 0; e.o.Features != 0 && v.N > 0 {
+		e.mean = v.Size() / int64(v.N)
+	}
 }
+
+// documents tells whether the values are long.
+func (e *Encoder) documents() bool { return e.mean >= documentBytes }
 
 // blockBytes is the most bytes of values that a block holds, but a long one.
 func (e *Encoder) blockBytes() int {
-	if e.documents {
+	switch {
+	case e.mean >= fileBytes:
+		return max(e.policy.bytes, filesBytes)
+	case e.documents():
 		return max(e.policy.bytes, documentsBytes)
 	}
 	return e.policy.bytes
@@ -156,7 +171,7 @@ func (e *Encoder) AppendBlock(dst []byte, v vector.Values, valid bitmap.Bits) ([
 	if valid.Data != nil {
 		in.Nulls = valid.Nulls()
 	}
-	e.documents = e.areDocuments(v)
+	e.measure(v)
 	dst, mark := encoding.BeginBlock(dst)
 	if !e.o.NoPresence {
 		dst = encoding.AppendPresence(dst, valid.Data, valid.Off, valid.Len, in.Nulls, e.o.Profile == encoding.ProfilePlain)
@@ -174,7 +189,7 @@ func (e *Encoder) long() bool {
 	if m.row == nil {
 		m = e.likely
 	}
-	return m.row != nil && m.row.Long && !(m.row.Short && e.documents)
+	return m.row != nil && m.row.Long && !(m.row.Short && e.documents())
 }
 
 // planLong plans blocks that end at multiples of the most values of one, as readers' batches do, so that they are decoded to their

@@ -102,6 +102,7 @@ type Request struct {
 	Texts   *Texts
 	Kept    *Kept // nil in a trial
 	Level   zstd.EncoderLevel
+	Frame   int  // bytes of values after which a compressor begins anew, so that few values can be read alone; 0 for never
 	Forced  bool // whether or not it pays
 }
 

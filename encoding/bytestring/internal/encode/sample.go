@@ -145,7 +145,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) ranking {
 			if !m.suits(w, block, &r.learned) {
 				continue
 			}
-			q := Request{Learned: r.learned, Numbers: &numbers, Texts: &texts, Level: m.level}
+			q := Request{Learned: r.learned, Numbers: &numbers, Texts: &texts, Level: m.level, Frame: e.frame()}
 			size := int(int64(m.extrapolate(w, block, s, q)) * int64(in.plainLen()) / int64(block.plainLen()))
 			if m.row.Improves {
 				size -= size / 6
@@ -177,7 +177,7 @@ type samples struct {
 func (e *Encoder) samplesOf(w *Workspace, in *Input) samples {
 	first := in.first(min(max(e.fit(in.Values, e.blockBytes()), 1), in.N))
 	s := samples{all: in, first: &first}
-	if e.o.Features != 0 && !e.documents { // few compressors are left, and parts of documents tell little
+	if e.o.Features != 0 && !e.documents() { // few compressors are left, and parts of documents tell little
 		s.short = takeSample(&w.samples[0], &first, e.sampleMost())
 		if s.long = s.short; first.N < in.N {
 			s.long = takeSample(&w.samples[1], in, e.sampleMost())

@@ -41,9 +41,10 @@ type Tree struct {
 	scratch  *Scratch
 	row      *Row
 	presence []byte
-	have     int // slots before it have their decompressed values in the Scratch
-	wanted   int // slots before it may be asked for, all if it is 0
-	parts    int // how many were read alone
+	unpacked []byte // some of the decompressed bytes, in the Scratch
+	first    int    // the place of the first of them among all
+	wanted   int    // slots before it may be asked for, all if it is 0
+	parts    int    // how many were read alone
 }
 
 // DefaultMaxDecoded is the limit on a decoded block that options have by default.
@@ -252,26 +253,44 @@ func (t *Tree) unpackRange(dst []byte, from, to int) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	if to > t.have {
+	start := t.Start(from)
+	end := start + len(dst)
+	if start < t.first || end > t.first+len(t.unpacked) {
 		if t.row.ReadSome != nil && t.parts < t.N/manyParts {
 			t.parts++
-			return t.row.ReadSome(t, dst, t.Start(from))
+			return t.row.ReadSome(t, dst, start)
 		}
-		const slack = 64 // room that decoders may overwrite
-		unpack, last := t.row.Unpack, t.N
-		if t.row.UnpackPrefix != nil && to <= t.wanted {
-			unpack, last = t.row.UnpackPrefix, t.wanted
+		last := t.DataLen
+		if to <= t.wanted {
+			last = t.Start(t.wanted)
 		}
-		n := t.rangeLen(0, last)
-		all := scratch.Slice(&t.scratch.data, n+slack)
-		t.have = 0
-		if err := unpack(t, all[:n]); err != nil {
+		if err := t.unpackAround(start, end, last); err != nil {
 			return err
 		}
-		t.have = last
 	}
-	copy(dst, t.scratch.data[t.rangeLen(0, from):])
+	copy(dst, t.unpacked[start-t.first:])
 	return nil
+}
+
+// unpackAround unpacks the bytes from start to end, and as many around them as pays if nothing behind last will be asked for.
+func (t *Tree) unpackAround(start, end, last int) (err error) {
+	t.unpacked = nil
+	if t.row.UnpackSome != nil {
+		t.first, err = t.row.UnpackSome(t, &t.scratch.data, start, end, last)
+	} else {
+		t.first, err = 0, t.row.Unpack(t, Room(&t.scratch.data, t.DataLen))
+	}
+	if err == nil {
+		t.unpacked = t.scratch.data
+	}
+	return err
+}
+
+// Room is memory for n bytes with room behind it that decoders may overwrite.
+func Room(buf *[]byte, n int) []byte {
+	const slack = 64
+	*buf = scratch.Slice(buf, n+slack)[:n]
+	return *buf
 }
 
 // Want says that of the slots from one on nothing will be asked for, so that they

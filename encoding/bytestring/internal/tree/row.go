@@ -22,9 +22,10 @@ type Row struct {
 	// Values writes the values of some slots, whose offsets or lengths the tree has.
 	Values func(t *Tree, dst []byte, from, to int) error
 	// Unpack is instead of Values, for blocks that are decompressed as a whole; with it can be:
-	Unpack       func(t *Tree, dst []byte) error
-	UnpackPrefix func(t *Tree, dst []byte) error           // only the first values
-	ReadSome     func(t *Tree, dst []byte, from int) error // a few values alone, from a byte on
+	Unpack func(t *Tree, dst []byte) error
+	// UnpackSome unpacks at least the bytes from start to end to buf, and returns the place of the first byte there. More of them are useful, but not behind last.
+	UnpackSome func(t *Tree, buf *[]byte, start, end, last int) (first int, err error)
+	ReadSome   func(t *Tree, dst []byte, from int) error // a few values alone, from a byte on
 	// RangeLen is the bytes of the values of some slots, if the tree has no offsets.
 	RangeLen func(t *Tree, from, to int) int
 	// LengthAt is the length of the value of a slot, and how many others are decoded for it, if the tree has neither offsets nor lengths; the
