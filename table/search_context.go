@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -23,6 +22,7 @@ const (
 // withContext finds the rows of matches first, and reads them with their context after that: of files that filter, few rows are read.
 func (s *search) withContext(ctx context.Context, src provider.Source) error {
 	w := around.Window{Before: s.Before, After: s.After}
+	var shown *around.Shown // once there is a match
 	together := fewMatches
 	for b, err := range batches(ctx, src) {
 		if err != nil {
@@ -32,34 +32,62 @@ func (s *search) withContext(ctx context.Context, src provider.Source) error {
 		if err != nil {
 			return err
 		}
+		if shown == nil && len(rows) > 0 {
+			if shown, err = s.shown(ctx); err != nil {
+				return err
+			}
+		}
 		for _, row := range rows {
-			w.Add(row)
+			w.Add(shown.Number(row))
 		}
 		if len(w.Matches) < together {
 			continue
 		}
-		if err := s.read(ctx, &w); err != nil {
+		if err := s.read(ctx, &w, shown); err != nil {
 			return err
 		}
 		together = min(8*together, mostMatches)
 	}
 	w.Flush(math.MaxInt64)
-	return s.read(ctx, &w)
+	return s.read(ctx, &w, shown)
+}
+
+// shown finds the rows that are shown: deleted ones are no context.
+func (s *search) shown(ctx context.Context) (*around.Shown, error) {
+	shown := &around.Shown{}
+	_, hidden, _, err := s.table.union.Positions(ctx)
+	if hidden == 0 || err != nil {
+		return shown, err
+	}
+	src, err := ScanOptions{Columns: []string{}}.open(ctx, s.table)
+	if err != nil {
+		return nil, err
+	}
+	for b, err := range batches(ctx, src) {
+		if err != nil {
+			return nil, err
+		}
+		shown.Add(b.NumRows(), provider.RangesOf(src))
+	}
+	return shown, nil
 }
 
 // read gives the rows that were added to a window.
-func (s *search) read(ctx context.Context, w *around.Window) error {
+func (s *search) read(ctx context.Context, w *around.Window, shown *around.Shown) error {
 	if len(w.Ranges) == 0 {
 		return nil
 	}
-	o := ScanOptions{Rows: slices.Clone(w.Ranges)}
+	var o ScanOptions
+	for _, r := range w.Ranges {
+		o.Rows = append(o.Rows, provider.RowRange{From: shown.Position(r.From), To: shown.Position(r.To-1) + 1})
+	}
 	src, err := s.open(ctx, o, func(c *searchColumns) ([]string, filter.Expr) { return c.result, filter.Expr{} })
 	if err != nil {
 		return err
 	}
 	for b, err := range batches(ctx, src) {
 		if err == nil {
-			err = s.around(w, b, provider.RangesOf(src))
+			err = s.around(w, b, shown)
 		}
 		if err != nil {
 			return err
@@ -68,10 +96,13 @@ func (s *search) read(ctx context.Context, w *around.Window) error {
 	return nil
 }
 
-// around gives the next rows of a window, which are those of a batch at some positions.
-func (s *search) around(w *around.Window, b arrow.RecordBatch, at []provider.RowRange) error {
-	positions, isContext := w.Take(b.NumRows(), at)
-	return s.give(Found{b, positions, isContext})
+// around gives the next rows of a window, which are those of a batch.
+func (s *search) around(w *around.Window, b arrow.RecordBatch, shown *around.Shown) error {
+	rows, isContext := w.Take(b.NumRows())
+	for i, row := range rows {
+		rows[i] = shown.Position(row)
+	}
+	return s.give(Found{b, rows, isContext})
 }
 
 // stream reads all rows once, and keeps those that may be context of a match in the next batch.
@@ -94,6 +125,7 @@ func (s *search) stream(ctx context.Context) (err error) {
 	}
 	k := around.Kept{Window: around.Window{Before: s.Before, After: s.After}}
 	defer func() { k.Drop(math.MaxInt64) }()
+	var positions around.Shown
 	for b, err := range batches(ctx, src) {
 		if err != nil {
 			return err
@@ -108,6 +140,7 @@ func (s *search) stream(ctx context.Context) (err error) {
 			return err
 		}
 		k.Keep(shown)
+		positions.Add(b.NumRows(), provider.RangesOf(src))
 		for row := range rows.Rows() {
 			if s.Limit > 0 && s.left == 0 {
 				break
@@ -116,7 +149,7 @@ func (s *search) stream(ctx context.Context) (err error) {
 			k.Add(first + row)
 		}
 		more := k.Flush(k.End)
-		if err := k.Give(func(b arrow.RecordBatch) error { return s.around(&k.Window, b, nil) }); err != nil {
+		if err := k.Give(func(b arrow.RecordBatch) error { return s.around(&k.Window, b, &positions) }); err != nil {
 			return err
 		}
 		if s.Limit > 0 && s.left == 0 && !more {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -83,6 +84,49 @@ func TestSearch(t *testing.T) {
 			require.Equal(t, len(want), len(got), "%v %+v", c.locations, o)
 			require.Equal(t, want, got, "%v %+v", c.locations, o)
 			require.Equal(t, matches, counted)
+		}
+	}
+}
+
+// Deleted rows are neither shown nor counted as context, and have positions.
+func TestSearchAroundDeleted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	random := rand.New(rand.NewPCG(3, 4))
+	var all, kept []string
+	var deleted []shard.RowRange
+	var positions []int64
+	for i := range int64(3000) {
+		all = append(all, fmt.Sprintf("row %d word%d", i, random.IntN(20)))
+		if i > 700 && i < 900 || random.IntN(3) == 0 {
+			deleted = append(deleted, shard.RowRange{From: i, To: i + 1})
+			continue
+		}
+		kept, positions = append(kept, all[i]), append(positions, i)
+	}
+	require.NoError(t, os.WriteFile("all.log", []byte(strings.Join(all, "\n")), 0o644))
+	require.NoError(t, os.WriteFile("kept.log", []byte(strings.Join(kept, "\n")), 0o644))
+	copyTable(t, "all.log", "a.amudai.shard")
+	_, err := shard.Delete(t.Context(), "a.amudai.shard", shard.EditOptions{}, shard.Rows{Ranges: deleted})
+	require.NoError(t, err)
+	for i := range all {
+		positions = append(positions, int64(3000+i)) // of all.log behind the shard
+	}
+	for _, more := range [][]string{nil, {"all.log"}} {
+		for _, o := range []table.SearchOptions{
+			{Query: "word7", Before: 1}, {Query: "word7 OR word8", After: 2}, {Query: "word9", Before: 3, After: 3, Limit: 9}, {Query: "row", Before: 2}, {Query: "nothing", Before: 1},
+		} {
+			search := func(position func(int64) int64, locations ...string) (found []string) {
+				in := open(t, append(locations, more...)...)
+				for f, err := range in.Search(t.Context(), o) {
+					require.NoError(t, err)
+					for i, row := range f.Positions {
+						found = append(found, fmt.Sprint(position(row), f.Context[i], f.Column(0).ValueStr(i)))
+					}
+				}
+				return found
+			}
+			want := search(func(row int64) int64 { return positions[row] }, "kept.log")
+			require.Equal(t, want, search(func(row int64) int64 { return row }, "a.amudai.shard"), "%v %+v", more, o)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package around finds the rows that a search returns: matches, and rows around them.
+// Package around finds the rows that a search returns: matches, and rows around them. It numbers the rows that are shown; others, such as deleted ones, have
+// positions only.
 package around
 
 import (
@@ -46,39 +47,28 @@ func (w *Window) append(from, to int64) {
 	w.next = to
 }
 
-// Take takes the next n rows: their positions, and which of them are context. They are at some positions, if these are known: others hide rows.
-func (w *Window) Take(n int64, at []provider.RowRange) (positions []int64, context []bool) {
-	positions, context = make([]int64, n), make([]bool, n)
-	for i := range positions {
-		if at != nil {
-			w.skip(rowset.Row(at, int64(i)))
-		}
+// Take takes the next n rows: their numbers, and which of them are context.
+func (w *Window) Take(n int64) (rows []int64, context []bool) {
+	rows, context = make([]int64, n), make([]bool, n)
+	for i := range rows {
 		next := &w.Ranges[0]
-		positions[i] = next.From
+		rows[i] = next.From
 		if next.From++; next.From == next.To {
 			w.Ranges = w.Ranges[1:]
 		}
-		if len(w.Matches) > 0 && w.Matches[0] == positions[i] {
+		if len(w.Matches) > 0 && w.Matches[0] == rows[i] {
 			w.Matches = w.Matches[1:]
 		} else {
 			context[i] = true
 		}
 	}
-	return positions, context
-}
-
-// skip drops positions before one that is among those to be returned.
-func (w *Window) skip(to int64) {
-	for w.Ranges[0].To <= to {
-		w.Ranges = w.Ranges[1:]
-	}
-	w.Ranges[0].From = max(w.Ranges[0].From, to)
+	return rows, context
 }
 
 // Kept are the last rows that were read, of which some may become context of a match that is still to come.
 type Kept struct {
 	Window
-	End     int64 // the row behind them
+	End     int64 // the number of the row behind them
 	batches []arrow.RecordBatch
 }
 
@@ -88,7 +78,7 @@ func (k *Kept) Keep(b arrow.RecordBatch) {
 	k.End += b.NumRows()
 }
 
-// first is the position of the first row.
+// first is the number of the first row.
 func (k *Kept) first() int64 {
 	first := k.End
 	for _, b := range k.batches {

@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/inspect"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/inputs"
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -72,7 +73,7 @@ func (a group) runBrowse(ctx context.Context, locations []string, read *formats.
 		defer func() { err = errors.Join(err, os.Remove(location)) }()
 		locations, name = []string{location}, "stdin"
 	default:
-		p := formats.Silent(strings.NewReader(""))
+		p := a.Opener.Silent(strings.NewReader(""))
 		if _, err = p.Use(ctx, read); err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (a group) runBrowse(ctx context.Context, locations []string, read *formats.
 			name = fmt.Sprintf("%d inputs", len(locations))
 		}
 	}
-	t := browsed{locations: locations, read: read}
+	t := browsed{locations: locations, read: read, policy: a.Policy}
 	defer func() { err = errors.Join(err, t.close()) }()
 	shown, err := t.table(ctx, storage.Redact(name))
 	if err != nil {
@@ -117,6 +118,7 @@ func (a group) saveStdin(ctx context.Context) (string, error) {
 type browsed struct {
 	locations []string
 	read      *formats.ReadFlags
+	policy    shard.Policy
 	allRows   bool     // types of text are those of all rows
 	notices   []string // of opening it for the first time
 
@@ -127,7 +129,7 @@ type browsed struct {
 // union opens the table. Openers are not for several goroutines.
 func (t *browsed) union(ctx context.Context, notice func(string)) (*formats.Union, error) {
 	p := formats.NewOpener(strings.NewReader(""), notice, notice)
-	p.AllRows = t.allRows
+	p.AllRows, p.Policy = t.allRows, t.policy
 	var flags formats.TableFlags
 	flags.Register(&cobra.Command{}, -1) // their defaults
 	flags.Read = *t.read
@@ -153,7 +155,7 @@ func (t *browsed) openWith(ctx context.Context, o provider.ReadOptions, notice f
 
 // retype is a table with the types of all rows. All rows are read for them once, and not each time that the table is opened.
 func (t *browsed) retype(ctx context.Context, shown browse.Table) (browse.Table, error) {
-	all := browsed{locations: t.locations, read: t.read, allRows: true}
+	all := browsed{locations: t.locations, read: t.read, policy: t.policy, allRows: true}
 	src, err := all.open(ctx, provider.ReadOptions{BatchRows: 1})
 	if err != nil {
 		return shown, err
@@ -167,7 +169,7 @@ func (t *browsed) retype(ctx context.Context, shown browse.Table) (browse.Table,
 	if err := src.Close(); err != nil {
 		return shown, err
 	}
-	typed := browsed{locations: t.locations, read: &read}
+	typed := browsed{locations: t.locations, read: &read, policy: t.policy}
 	return typed.table(ctx, shown.Name)
 }
 

@@ -104,7 +104,7 @@ func (a run) completeInput(ctx context.Context, args, columns []string) provider
 		if location == "-" || inputs.IsURL(location) {
 			continue
 		}
-		src, err := formats.Silent(a.Stdin).Tables(ctx, []string{location}, &flags, table.ScanOptions{Columns: columns})
+		src, err := a.Opener.Silent(a.Stdin).Tables(ctx, []string{location}, &flags, table.ScanOptions{Columns: columns})
 		if err == nil {
 			return src
 		}

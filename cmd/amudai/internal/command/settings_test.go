@@ -58,7 +58,7 @@ func TestAllow(t *testing.T) {
 		return runEnv(t, app.Env{Args: args, Getenv: func(name string) string { return map[string]string{"AMUDAI_ALLOW": allowed}[name] }})
 	}
 	for _, args := range [][]string{
-		{"cat", "t.amudai.shard"}, {"count", "t.amudai.shard", "--where", "b like 'o%'"}, {"verify", "t.amudai.shard"}, {"stats", "t.amudai.shard"}, {"compact", "t.amudai.shard", "--sort", "-a", "--stripes", "0"},
+		{"cat", "t.amudai.shard"}, {"count", "t.amudai.shard", "--where", "b like 'o%'"}, {"verify", "t.amudai.shard"}, {"stats", "t.amudai.shard"}, {"search", "one", "t.amudai.shard"}, {"compact", "t.amudai.shard", "--sort", "-a", "--stripes", "0"},
 	} {
 		refused := with("", args...)
 		require.NotZero(t, refused.code, args)

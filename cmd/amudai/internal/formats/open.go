@@ -58,9 +58,11 @@ func NewOpener(stdin io.Reader, notice, warning func(string)) *Opener {
 	return &Opener{stdin: stdin, notice: notice, warning: warning}
 }
 
-// Silent returns an opener that drops messages.
-func Silent(stdin io.Reader) *Opener {
-	return NewOpener(stdin, func(string) {}, func(string) {})
+// Silent returns an opener that drops messages, and asks of inputs what p does.
+func (p *Opener) Silent(stdin io.Reader) *Opener {
+	s := NewOpener(stdin, func(string) {}, func(string) {})
+	s.Policy, s.Versions = p.Policy, p.Versions
+	return s
 }
 
 // formats are those with options of the flags.
@@ -137,7 +139,7 @@ func (p *Opener) text(ctx context.Context, location string) (_ string, err error
 
 // schemaOf is the columns of another table.
 func (p *Opener) schemaOf(ctx context.Context, location string) ([]arrow.Field, error) {
-	src, err := Silent(p.stdin).Source(ctx, location, "", provider.ReadOptions{})
+	src, err := p.Silent(p.stdin).Source(ctx, location, "", provider.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func TestVersions(t *testing.T) {
 			for _, path := range []string{one, other} {
 				require.NoError(t, os.WriteFile(path, []byte("a\n1\n"), 0o600))
 			}
-			p := formats.Silent(strings.NewReader(""))
+			p := new(formats.Opener).Silent(strings.NewReader(""))
 			p.Versions = inputs.NewVersions(nil)
 			var flags formats.TableFlags
 			flags.Register(&cobra.Command{}, -1)
@@ -62,7 +62,7 @@ func TestVersionsOfBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "1.csv")
 	require.NoError(t, os.WriteFile(path, []byte("a\n1\n"), 0o600))
 	open := func(known storage.Version) (storage.Version, error) {
-		p := formats.Silent(strings.NewReader(""))
+		p := new(formats.Opener).Silent(strings.NewReader(""))
 		p.Versions = inputs.NewVersions(map[string]storage.Version{path: known})
 		in, _, err := p.Input(t.Context(), path, "")
 		if err == nil {
@@ -72,7 +72,7 @@ func TestVersionsOfBefore(t *testing.T) {
 	}
 	_, err := open("another")
 	require.ErrorIs(t, err, storage.ErrChanged)
-	p := formats.Silent(strings.NewReader(""))
+	p := new(formats.Opener).Silent(strings.NewReader(""))
 	in, _, err := p.Input(t.Context(), path, "")
 	require.NoError(t, err)
 	require.NoError(t, in.Close())

@@ -132,7 +132,7 @@ func (a group) runSearch(ctx context.Context, text string, locations []string, f
 	if f.files || f.quiet {
 		w.Count, w.Limit = true, 1
 	}
-	w.Opener = func() *formats.Opener { return formats.Silent(a.Stdin) }
+	w.Opener = func() *formats.Opener { return a.Opener.Silent(a.Stdin) }
 	p := Printer{
 		Screen: a.Out, Highlighter: q.Highlighter(), Numbers: f.numbers, JSON: w.JSON,
 		Names: f.names || !f.noName && (len(all) > 1 || len(all) == 1 && all[0].Found),

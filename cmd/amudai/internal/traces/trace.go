@@ -137,7 +137,7 @@ func (a group) spanInputs(ctx context.Context, locations []string) (spanInputs, 
 		s.locations = append(s.locations, in.Location)
 		found[in.Location] = in.Found
 	}
-	opener := func() *formats.Opener { return formats.Silent(a.Stdin) }
+	opener := func() *formats.Opener { return a.Opener.Silent(a.Stdin) }
 	s.open = func(ctx context.Context, location string) (Source, error) {
 		source, err := Open(ctx, location, opener)
 		if found[location] && (errors.Is(err, ErrNoSpans) || errors.Is(err, inputs.ErrUnknown)) {

@@ -1,0 +1,55 @@
+package around
+
+import (
+	"sort"
+
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// Shown has the positions of the rows that are shown. The zero value is for a table that shows all rows.
+type Shown struct {
+	ranges []provider.RowRange
+	before []int64 // rows before each of them
+}
+
+// Add adds the next n rows, which are the first ones of some positions. Without positions they follow the last row.
+func (s *Shown) Add(n int64, at []provider.RowRange) {
+	rows, end := int64(0), int64(0)
+	if last := len(s.ranges) - 1; last >= 0 {
+		end = s.ranges[last].To
+		rows = s.before[last] + s.ranges[last].Len()
+	}
+	if at == nil {
+		at = []provider.RowRange{{From: end, To: end + n}}
+	}
+	for _, r := range at {
+		if r.To = min(r.To, r.From+n); r.From >= r.To {
+			return
+		}
+		n -= r.Len()
+		if last := len(s.ranges) - 1; last >= 0 && s.ranges[last].To == r.From {
+			s.ranges[last].To = r.To
+		} else {
+			s.ranges, s.before = append(s.ranges, r), append(s.before, rows)
+		}
+		rows += r.Len()
+	}
+}
+
+// Number is the number of the row at a position.
+func (s *Shown) Number(position int64) int64 {
+	if s.ranges == nil {
+		return position
+	}
+	i := sort.Search(len(s.ranges), func(i int) bool { return s.ranges[i].To > position })
+	return s.before[i] + position - s.ranges[i].From
+}
+
+// Position is the position of the row with a number.
+func (s *Shown) Position(number int64) int64 {
+	if s.ranges == nil {
+		return number
+	}
+	i := sort.Search(len(s.before), func(i int) bool { return s.before[i] > number }) - 1
+	return s.ranges[i].From + number - s.before[i]
+}
