@@ -52,6 +52,52 @@ def ids_of(text: str) -> list[int]:
     return [i for i in range(ROWS) if TABLE["s"][i].as_py() == text]
 
 
+def test_indexes(opened: amudai.Table) -> None:
+    assert [(i.type, i.columns, i.together, i.stripe, i.state) for i in opened.indexes()] == [
+        ("amudai-go-terms-v1", ["s"], False, None, "ready"),
+        ("amudai-go-hash-v1", ["id"], False, None, "ready"),
+    ]
+    added = opened.add_index(key=["n", "q.m"], type="hash")[-1]
+    assert (added.columns, added.together, added.bytes > 0) == (["n", "q.m"], True, True)
+    added = opened.add_index(["q.t"], per_stripe=True, tokenizer="trivial")[-1]
+    assert (added.stripe, added.properties["tokenizers"]) == (3, ["trivial"])
+    assert ids(opened, "s = 'text 3'") == ids_of("text 3")  # the table is the new version
+    with pytest.raises(amudai.AmudaiError, match="already"):
+        opened.add_index(["s"])
+    with pytest.raises(TypeError):
+        opened.add_index("s")
+    assert len(opened.drop_indexes(["q.t", "s"])) == 2
+    assert opened.drop_indexes() == opened.indexes() == []
+    with pytest.raises(amudai.AmudaiError, match="has no index"):
+        opened.drop_indexes()
+
+
+def test_search(opened: amudai.Table) -> None:
+    with pytest.raises(ValueError, match="without options"):
+        amudai.open("t.amudai.shard", schema="id:int32").search("text")
+    with pytest.raises(TypeError, match="count"):
+        opened.search("text", count=True)
+    with pytest.raises(amudai.AmudaiError, match="empty"):
+        opened.search("")
+    for index in (True, False):
+        found = opened.search("3 AND text", ["id", "s"], in_=["s"])
+        assert [m.row for m in found] == [m.values["id"] for m in found] == ids_of("text 3")
+        assert {(m.location, m.values["s"], m.context) for m in found} == {("t.amudai.shard", "text 3", False)}
+        assert opened.search("nothing") == opened.search("--") == []
+        if index:
+            opened.drop_indexes()
+    opened.delete(rows=[2, 4])
+    assert [(m.row, m.context) for m in opened.search('"text 3"', context=1, limit=1, in_=["s"])] == [
+        (1, True),
+        (3, False),
+        (5, True),
+    ]
+    other = amudai.open("t.amudai.shard")
+    opened.delete("id > 900")
+    with pytest.raises(amudai.ChangedError):
+        other.search("text")
+
+
 def test_delete(opened: amudai.Table) -> None:
     left = set(range(ROWS))
     keys = pa.table({"id": pa.array([1, 2, 2, 5_000], pa.int64())})

@@ -21,6 +21,7 @@ from amudai._changes import (
     Collected,
     CompactReport,
     EditReport,
+    Index,
     MergeReport,
     RelocatedFile,
     SplitPart,
@@ -31,7 +32,7 @@ from amudai._changes import (
 )
 from amudai._command import Locations
 from amudai._process import AmudaiError, ChangedError
-from amudai._table import ColumnStatistics, Stripe, Table, verify, write
+from amudai._table import ColumnStatistics, Match, Stripe, Table, verify, write
 
 if TYPE_CHECKING:
     import dask.dataframe
@@ -48,6 +49,8 @@ __all__ = [
     "ColumnStatistics",
     "CompactReport",
     "EditReport",
+    "Index",
+    "Match",
     "MergeReport",
     "RelocatedFile",
     "SplitPart",

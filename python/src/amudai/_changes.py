@@ -152,6 +152,23 @@ class Version:
     """What was changed, in a few words."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Index:
+    """An index of a shard, or of one of its stripes."""
+
+    type: str
+    columns: list[str]
+    """Paths."""
+    together: bool
+    """Whether rows are found by the values of all columns together."""
+    stripe: int | None
+    """Whose index it is; None for one of the whole shard."""
+    bytes: int
+    state: str
+    """ready, unknown (to this version, which keeps it), damaged or unusable: reads go on without it."""
+    properties: dict[str, Any]
+
+
 class Changes(abc.ABC):
     """The changes of a table that is one shard. Each publishes a new version in one step: after an error, and after Ctrl-C, the
     old or the new one is there. The table is the new one then. Other tables of the shard, in this and in other processes, raise
@@ -279,6 +296,30 @@ class Changes(abc.ABC):
 
     def _edit(self, what: str, words: list[str], flags: Mapping[str, object], dry_run: bool, same: bool = False) -> EditReport:
         return _of(EditReport, self._change(["column", what], flags, words, dry_run=dry_run, same=same))
+
+    def add_index(
+        self, columns: Sequence[str] | None = None, *, key: Sequence[str] | None = None, **options: object
+    ) -> list[Index]:
+        """Builds an index of columns, by their paths, and returns all indexes then. Conditions and search use it by themselves.
+
+        key: columns whose values together find rows, instead of columns.
+        options: flags of ``amudai index add``, such as ``type="hash"`` or ``phrases=True``; without a type it is of words.
+        """
+        named = {name: None if of is None else _names(of) for name, of in (("columns", columns), ("key", key))}
+        self._change(["index", "add"], {**named, **options}, says=False)
+        return self.indexes()
+
+    def drop_indexes(self, columns: Sequence[str] | None = None) -> list[Index]:
+        """Detaches indexes, or only those of which all columns are named, and returns the others. collect removes their files."""
+        flags = {"columns": None if columns is None else _names(columns), "all": columns is None}
+        self._change(["index", "drop"], flags, says=False)
+        return self.indexes()
+
+    def indexes(self) -> list[Index]:
+        """The indexes of the shard. Each is read completely, as its state says whether it is damaged."""
+        entries = json.loads(_command.run(["index", "list", "--json", "--", self._shard()]))
+        usual: dict[str, Any] = {"together": False, "stripe": None, "properties": {}}
+        return [_of(Index, {**usual, **entry}) for entry in entries]
 
     def compact(self, *, sort: str | Sequence[str] | None = None, dry_run: bool = False, **options: object) -> CompactReport:
         """Writes stripes anew where it pays: small ones, and those with many deleted rows. Rows get other numbers.

@@ -85,9 +85,11 @@ def error(status: int, text: str) -> AmudaiError:
     return kind(message or f"amudai ended with status {status}")
 
 
-def run(arguments: list[str], versions: Mapping[str, str] | None = None, stdin: bytes = b"", patience: float = 0) -> bytes:
-    """Runs the command and returns what it prints. Inputs with other versions than some are an error. If it is interrupted, it
-    may end by itself for some seconds."""
+def run(
+    arguments: list[str], versions: Mapping[str, str] | None = None, stdin: bytes = b"", patience: float = 0, fine: int = 0
+) -> bytes:
+    """Runs the command and returns what it prints. Inputs with other versions than some are an error, and so is an exit status
+    but 0 and fine. If it is interrupted, it may end by itself for some seconds."""
     session, of = _session.idle.take()
     try:
         session.request(arguments, stdin, versions)
@@ -98,7 +100,7 @@ def run(arguments: list[str], versions: Mapping[str, str] | None = None, stdin: 
         _end(session, e)
         raise
     _session.idle.put(session, of)
-    _check(session, out)
+    _check(session, out, fine)
     return out
 
 
@@ -174,10 +176,10 @@ def _end(session: _session.Session, e: BaseException) -> None:
     session.end()
 
 
-def _check(session: _session.Session, out: bytes = b"") -> None:
+def _check(session: _session.Session, out: bytes = b"", fine: int = 0) -> None:
     """Raises the error of a request."""
     status, text = session.outcome or (0, "")
-    if status != 0:
+    if status not in (0, fine):
         raise error(status, text or out.decode("utf-8", "replace"))  # verify prints what it finds
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import json
 import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,6 +58,20 @@ class ColumnStatistics:
     """Whether min and max are values of the column, not only bounds."""
     bytes: int | None
     """Stored bytes of the column."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Match:
+    """A row that search has found."""
+
+    location: str
+    """Of its file."""
+    row: int
+    """Its number in the file, from 0, deleted ones included."""
+    values: dict[str, Any]
+    """As in JSON: times and decimals are strings."""
+    context: bool
+    """It is no match, but near one."""
 
 
 class Table(_changes.Changes):
@@ -210,6 +225,22 @@ class Table(_changes.Changes):
         arguments = ["take", *self._files, "--rows-from=-", "--format=arrows", *self._options, *flags]
         stream = _command.Stream(arguments, self._versions, numbers)
         return pa.RecordBatchReader.from_batches(stream.schema, stream).read_all()
+
+    def search(self, query: str, columns: Sequence[str] | None = None, **options: object) -> list[Match]:
+        """The rows whose texts match a query (docs/search.md): ``failed AND (10.1.2.3 OR blk_*)``. Indexes of words are used.
+
+        columns: of the result, by path; by default "line", or all columns of strings.
+        options: flags of ``amudai search``, such as ``in_=["line"]``, ``context=2``, ``since="2h"``, ``limit=10``, or
+            ``regex=True`` for a regular expression. Without ``in_``, columns and times, files of text are searched line by line.
+        """
+        if self._options:
+            raise ValueError("search needs a table that was opened without options")
+        if wrong := {"count", "files_with_matches", "quiet", "json"} & options.keys():
+            raise TypeError(f"search returns rows, and has no option {min(wrong)}")
+        flags = _command.flags({"columns": _list(columns), "json": True, **options})
+        out = _command.run(["search", *flags, "--", query, *self._files], self._versions, fine=1)  # of nothing that is found
+        rows = map(json.loads, out.splitlines())
+        return [Match(r["file"], r["row"] - 1, r["values"], r.get("context", False)) for r in rows]
 
     def scan_part(
         self, location: str, rows: slice | None, columns: Sequence[str] | None = None, where: str | None = None, **options: object

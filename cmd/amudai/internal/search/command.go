@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/internal/query"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // searchFlags are the flags of search.
@@ -140,6 +141,7 @@ func (a group) runSearch(ctx context.Context, text string, locations []string, f
 		Context: w.Before > 0 || w.After > 0, After: w.After, Limit: f.what.Limit,
 	}
 	p.Warn = a.Warn
+	code := app.ExitUsage // of a search that is not complete
 	p.Fail = func(err error) {
 		if ctx.Err() != nil {
 			return
@@ -147,14 +149,16 @@ func (a group) runSearch(ctx context.Context, text string, locations []string, f
 		if _, noQuery := os.Stat(text); noQuery == nil && errors.Is(err, fs.ErrNotExist) {
 			err = usage.WithHint(err, "the query comes first, then the inputs")
 		}
-		a.PrintError(err)
+		if a.PrintError(err); errors.Is(err, storage.ErrChanged) {
+			code = app.ExitChanged
+		}
 	}
 	err = w.Run(ctx, all, p.Print)
 	switch {
 	case err != nil && !errors.Is(err, ErrEnough):
 		return err
 	case p.Failed && !(f.quiet && p.Matches > 0):
-		return app.Printed{Code: app.ExitUsage, Text: "the search is not complete"}
+		return app.Printed{Code: code, Text: "the search is not complete"}
 	case p.Matches == 0:
 		return app.Printed{Code: app.ExitFailure, Text: "nothing found"}
 	}

@@ -46,7 +46,7 @@ func (p *Printer) Print(f *Found) error {
 		p.out = bufio.NewWriterSize(p.Screen.Out, 64<<10)
 	}
 	last := int64(-1) // row printed
-	due := int64(0)   // end of the context of the last match
+	due := int64(0)   // rows of context behind the last match that are to come
 	defer func() {
 		for _, w := range f.Warnings() {
 			p.Warn(w)
@@ -55,14 +55,16 @@ func (p *Printer) Print(f *Found) error {
 	for lines := range f.Lines {
 		for _, l := range lines {
 			if p.Limit > 0 && p.Matches >= p.Limit {
-				if l.Row >= due {
+				if due == 0 {
 					return errors.Join(p.out.Flush(), ErrEnough)
 				}
 				l.Match = false
 			}
 			if l.Match {
 				p.Matches++
-				due = l.Row + 1 + p.After
+				due = p.After
+			} else if due > 0 {
+				due--
 			}
 			if !p.Count && !p.Files && !p.Quiet {
 				p.line(f, l, last)
