@@ -82,11 +82,11 @@ func (o SampleOptions) open(ctx context.Context, t *Table) (provider.Source, err
 		}
 		if shown := n - hidden; known && o.N < shown {
 			rows := tables.Positions(o.N, shown, o.Seed)
-			if hidden > 0 {
-				if rows, err = t.union.Places(ctx, rows); err != nil {
-					return nil, err
-				}
+			places, err := t.union.Shown(ctx)
+			if err != nil {
+				return nil, err
 			}
+			places.Locate(rows)
 			so.Rows = rowset.Ranges(rows)
 			return so.open(ctx, t)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/table/internal/around"
+	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -22,7 +23,7 @@ const (
 // withContext finds the rows of matches first, and reads them with their context after that: of files that filter, few rows are read.
 func (s *search) withContext(ctx context.Context, src provider.Source) error {
 	w := around.Window{Before: s.Before, After: s.After}
-	var shown *around.Shown // once there is a match
+	var shown *tables.Shown // once there is a match
 	together := fewMatches
 	for b, err := range batches(ctx, src) {
 		if err != nil {
@@ -33,9 +34,11 @@ func (s *search) withContext(ctx context.Context, src provider.Source) error {
 			return err
 		}
 		if shown == nil && len(rows) > 0 {
-			if shown, err = s.shown(ctx); err != nil {
+			all, err := s.table.union.Shown(ctx)
+			if err != nil {
 				return err
 			}
+			shown = &all
 		}
 		for _, row := range rows {
 			w.Add(shown.Number(row))
@@ -52,28 +55,8 @@ func (s *search) withContext(ctx context.Context, src provider.Source) error {
 	return s.read(ctx, &w, shown)
 }
 
-// shown finds the rows that are shown: deleted ones are no context.
-func (s *search) shown(ctx context.Context) (*around.Shown, error) {
-	shown := &around.Shown{}
-	_, hidden, _, err := s.table.union.Positions(ctx)
-	if hidden == 0 || err != nil {
-		return shown, err
-	}
-	src, err := ScanOptions{Columns: []string{}}.open(ctx, s.table)
-	if err != nil {
-		return nil, err
-	}
-	for b, err := range batches(ctx, src) {
-		if err != nil {
-			return nil, err
-		}
-		shown.Add(b.NumRows(), provider.RangesOf(src))
-	}
-	return shown, nil
-}
-
 // read gives the rows that were added to a window.
-func (s *search) read(ctx context.Context, w *around.Window, shown *around.Shown) error {
+func (s *search) read(ctx context.Context, w *around.Window, shown *tables.Shown) error {
 	if len(w.Ranges) == 0 {
 		return nil
 	}
@@ -97,11 +80,9 @@ func (s *search) read(ctx context.Context, w *around.Window, shown *around.Shown
 }
 
 // around gives the next rows of a window, which are those of a batch.
-func (s *search) around(w *around.Window, b arrow.RecordBatch, shown *around.Shown) error {
+func (s *search) around(w *around.Window, b arrow.RecordBatch, shown *tables.Shown) error {
 	rows, isContext := w.Take(b.NumRows())
-	for i, row := range rows {
-		rows[i] = shown.Position(row)
-	}
+	shown.Locate(rows)
 	return s.give(Found{b, rows, isContext})
 }
 
@@ -125,7 +106,7 @@ func (s *search) stream(ctx context.Context) (err error) {
 	}
 	k := around.Kept{Window: around.Window{Before: s.Before, After: s.After}}
 	defer func() { k.Drop(math.MaxInt64) }()
-	var positions around.Shown
+	var positions tables.Shown
 	for b, err := range batches(ctx, src) {
 		if err != nil {
 			return err

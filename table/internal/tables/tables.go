@@ -360,41 +360,8 @@ func (u *Union) fromStart(ctx context.Context, r provider.RowRange) (rows []prov
 	if r.To = min(r.To, n-hidden); hidden == 0 || r.From >= r.To {
 		return []provider.RowRange{r}, true, nil
 	}
-	at, err := u.Places(ctx, []int64{r.From, r.To - 1})
-	if err != nil {
-		return nil, false, err
-	}
-	return []provider.RowRange{{From: at[0], To: at[1] + 1}}, true, nil
-}
-
-// Places are the positions of rows by their numbers among those that are shown, both in ascending order. No column is read.
-func (u *Union) Places(ctx context.Context, numbers []int64) (places []int64, err error) {
-	src, err := u.Open(ctx, provider.ReadOptions{Columns: []string{}})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	next := int64(0) // number of the next row
-	for b, err := range provider.Batches(ctx, src) {
-		if err != nil {
-			return nil, err
-		}
-		end := next + b.NumRows()
-		for _, r := range provider.RangesOf(src) {
-			last := min(next+r.Len(), end)
-			for len(places) < len(numbers) && numbers[len(places)] < last {
-				places = append(places, r.From+numbers[len(places)]-next)
-			}
-			next = last
-		}
-		if len(places) == len(numbers) || next < end {
-			break
-		}
-	}
-	if len(places) < len(numbers) {
-		return nil, fmt.Errorf("%s: the place of row %d of those that are shown is not known", u.name(), numbers[len(places)])
-	}
-	return places, nil
+	shown, err := u.Shown(ctx)
+	return []provider.RowRange{{From: shown.Position(r.From), To: shown.Position(r.To-1) + 1}}, true, err
 }
 
 // openFromEnd opens a range of rows that depends on an unknown number of rows.

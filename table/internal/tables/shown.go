@@ -1,15 +1,37 @@
-package around
+package tables
 
 import (
+	"context"
+	"errors"
 	"sort"
 
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Shown has the positions of the rows that are shown. The zero value is for a table that shows all rows.
+// Shown has the positions of the rows that are shown: others, such as deleted ones, have positions only. The zero value is for a table that shows all rows.
 type Shown struct {
 	ranges []provider.RowRange
 	before []int64 // rows before each of them
+}
+
+// Shown finds the rows that are shown. No column is read.
+func (u *Union) Shown(ctx context.Context) (s Shown, err error) {
+	_, hidden, _, err := u.Positions(ctx)
+	if hidden == 0 || err != nil {
+		return s, err
+	}
+	src, err := u.Open(ctx, provider.ReadOptions{Columns: []string{}})
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	for b, err := range provider.Batches(ctx, src) {
+		if err != nil {
+			return s, err
+		}
+		s.Add(b.NumRows(), provider.RangesOf(src))
+	}
+	return s, nil
 }
 
 // Add adds the next n rows, which are the first ones of some positions. Without positions they follow the last row.
@@ -52,4 +74,11 @@ func (s *Shown) Position(number int64) int64 {
 	}
 	i := sort.Search(len(s.before), func(i int) bool { return s.before[i] > number }) - 1
 	return s.ranges[i].From + number - s.before[i]
+}
+
+// Locate replaces numbers of rows by their positions.
+func (s *Shown) Locate(rows []int64) {
+	for i, row := range rows {
+		rows[i] = s.Position(row)
+	}
 }
