@@ -88,6 +88,8 @@ func (r *Required) rarest() (texts []Text) {
 			texts = Rarer(texts, one.rarest())
 		}
 		return texts
+	case len(r.Bytes) == 0:
+		return nil
 	}
 	return []Text{r.Text}
 }
@@ -188,56 +190,54 @@ func (t Text) same(r rune) []rune {
 // dotless is the letter whose upper case is I, which differs from it in more than case by Unicode's folding. Words take both for the same.
 const dotless = 'ı'
 
-// Next finds a text that lies in data from low on, and whose search does not begin before at. It returns where the text begins and
-// ends, and the place for the next call. There is none if next is negative.
-func (f *Finder) Next(data []byte, low, at int) (from, to, next int) {
+// Next is a place within the first text in data, or -1.
+func (f *Finder) Next(data []byte) int {
 	if f.texts == nil {
-		i := f.needle.Index(data[at:])
-		if i < 0 {
-			return 0, 0, -1
-		}
-		return at + i, at + i + len(f.needle.Text()), at + i + 1
+		return f.needle.Index(data)
 	}
-	for {
-		place, groups := f.starts.Next(data, at)
-		if groups == 0 {
-			return 0, 0, -1
+	for at := 0; ; at++ {
+		var groups byte
+		if at, groups = f.starts.Next(data, at); groups == 0 {
+			return -1
 		}
-		at = place + 1
-		for i := range f.texts {
-			if t := &f.texts[i]; groups>>(i%8)&1 != 0 {
-				if from, to, ok := t.at(data, low, place); ok {
-					return from, to, at
-				}
-			}
+		if f.at(data, at, groups) {
+			return at
 		}
 	}
 }
 
-// at is where a text lies whose rare bytes are at a place.
-func (t *foundText) at(data []byte, low, place int) (from, to int, ok bool) {
+// at reports whether there is a text in data whose rare bytes are at a place. It is one of some groups.
+func (f *Finder) at(data []byte, place int, groups byte) bool {
+	for i := range f.texts {
+		if groups>>(i%8)&1 != 0 && f.texts[i].at(data, place) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *foundText) at(data []byte, place int) bool {
 	if !t.Fold {
-		from, to = place-t.start, place-t.start+len(t.Bytes)
-		return from, to, from >= low && to <= len(data) && string(data[from:to]) == string(t.Bytes)
+		from, to := place-t.start, place-t.start+len(t.Bytes)
+		return from >= 0 && to <= len(data) && string(data[from:to]) == string(t.Bytes)
 	}
-	from, to = place, place
-	for behind := t.Bytes[t.start:]; len(behind) > 0; {
-		r, n := utf8.DecodeRune(behind)
-		have, size := utf8.DecodeRune(data[to:])
-		if !t.equal(r, have, size) {
-			return 0, 0, false
-		}
-		behind, to = behind[n:], to+size
-	}
-	for before := t.Bytes[:t.start]; len(before) > 0; {
+	for before, have := t.Bytes[:t.start], data[:place]; len(before) > 0; {
 		r, n := utf8.DecodeLastRune(before)
-		have, size := utf8.DecodeLastRune(data[low:from])
-		if !t.equal(r, have, size) {
-			return 0, 0, false
+		h, size := utf8.DecodeLastRune(have)
+		if !t.equal(r, h, size) {
+			return false
 		}
-		before, from = before[:len(before)-n], from-size
+		before, have = before[:len(before)-n], have[:len(have)-size]
 	}
-	return from, to, true
+	for behind, have := t.Bytes[t.start:], data[place:]; len(behind) > 0; {
+		r, n := utf8.DecodeRune(behind)
+		h, size := utf8.DecodeRune(have)
+		if !t.equal(r, h, size) {
+			return false
+		}
+		behind, have = behind[n:], have[size:]
+	}
+	return true
 }
 
 // equal reports whether a character, and one that was read with some bytes, are the same if case does not matter.
@@ -261,18 +261,19 @@ func Containing[O int32 | int64](dst []byte, data []byte, low int, ends []O, f *
 		search.Containing(dst, data, low, ends, &f.needle)
 		return
 	}
-	value := 0
-	for at := low; ; {
-		from, to, next := f.Next(data, low, at)
-		if next < 0 {
+	value, begin := 0, low
+	for at := low; ; at++ {
+		var groups byte
+		if at, groups = f.starts.Next(data, at); groups == 0 {
 			return
 		}
-		v := value + search.EndsBefore(ends[value:], from)
-		if at = next; to > int(ends[v]) { // it ends in another value
-			continue
+		if n := search.EndsBefore(ends[value:], at); n > 0 {
+			value += n
+			begin = int(ends[value-1])
 		}
-		dst[v/8] |= 1 << (v % 8)
-		value, low = v+1, int(ends[v])
-		at = max(at, low)
+		if end := int(ends[value]); f.at(data[begin:end], at-begin, groups) {
+			dst[value/8] |= 1 << (value % 8)
+			at = end - 1
+		}
 	}
 }

@@ -264,10 +264,7 @@ func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 	case v.off64 != nil:
 		find(dst, v.data, v.off64, p.finder)
 	default:
-		e.each(v, dst, func(value []byte) bool {
-			_, _, next := p.finder.Next(value, 0, 0)
-			return next >= 0
-		})
+		e.each(v, dst, func(value []byte) bool { return p.finder.Next(value) >= 0 })
 	}
 	if p.finder == nil || !p.finder.Exact {
 		for i := range len(dst) / 8 {

@@ -47,8 +47,7 @@ func (s *source) candidate(wait bool) ([]byte, error) {
 		b := s.w.Bytes()[:o.end]
 		from := 0
 		if !o.all {
-			var next int
-			if from, _, next = o.find.Next(b, 0, 0); next < 0 {
+			if from = o.find.Next(b); from < 0 {
 				s.take(len(b))
 				continue
 			}
