@@ -100,6 +100,25 @@ func Pick[T any](dst, src []T, rows Set) {
 	}
 }
 
+// PickBytes moves the values of the rows, of a width in bytes, to the front.
+func PickBytes(values []byte, width int, rows Set) {
+	at := 0
+	for r := range rows.Ranges() {
+		at += copy(values[at:], values[int(r.From)*width:int(r.To)*width])
+	}
+}
+
+// PickBits copies the bits of the rows to dst, from bit at on, and counts the clear ones. The bits may be those of dst from bit at on.
+func PickBits(dst []byte, at int, src bitmap.Bits, rows Set) (clear int) {
+	for r := range rows.Ranges() {
+		bits := src.Slice(int(r.From), int(r.To))
+		clear += bits.Nulls()
+		bits.CopyTo(dst, at)
+		at += bits.Len
+	}
+	return clear
+}
+
 // Positions fills dst with the rows, which must fit into 32 bits. The length of dst is that of the set.
 func (s Set) Positions(dst []uint32) {
 	if s.rows != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe/read"
 )
 
-// markerRows is the number of rows whose marker is decoded at a time.
-const markerRows = 64 << 10
+// markerRows is the number of rows whose marker is decoded at a time: 128 KiB of bits, which are two blocks, as blocks are decoded whole.
+const markerRows = 1 << 20
 
 // Visible implements [table.Stripe]. It fails if the marker of deleted records and their number in the directory contradict each other.
 func (s tableStripe) Visible(ctx context.Context) (*rowset.Set, error) {
@@ -94,10 +94,13 @@ func (s tableStripe) marked(ctx context.Context, marker schema.Node) (deleted ro
 		if a.NullN() > 0 {
 			marked = marked.And(rowset.FromBits(a.NullBitmapBytes(), a.Data().Offset(), a.Len(), from))
 		}
+		arr.Release()
+		if s.Rows() <= markerRows {
+			return marked, nil
+		}
 		for r := range marked.Ranges() {
 			ranges = append(ranges, r)
 		}
-		arr.Release()
 	}
 	return rowset.Of(ranges...), nil
 }

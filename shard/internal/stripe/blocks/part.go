@@ -34,6 +34,9 @@ func (p *Part) Whole() bool { return p.Count == p.N }
 // pays where the encoding allows it.
 func (p *Part) Sparse() bool { return p.Count < p.N/8 }
 
+// Dense reports whether nearly all values are needed.
+func (p *Part) Dense() bool { return p.N-p.Count <= p.N/8 }
+
 // parts finds the blocks that hold rows. The result lies in s and is valid until
 // s is used again.
 //

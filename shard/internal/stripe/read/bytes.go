@@ -200,7 +200,7 @@ func (r *bytesReader[O]) decodeRows(w *work.Worker, p *blocks.Part, b *bytestrin
 		bits := scratch.Slice(&w.Bits, (b.Len()+7)/8)
 		clear(bits)
 		b.Validity(bits, 0)
-		c.Nulls += work.PickBits(c.Bits(), p.At, bitmap.Bits{Data: bits, Len: b.Len()}, p.Rows)
+		c.Nulls += rowset.PickBits(c.Bits(), p.At, bitmap.Bits{Data: bits, Len: b.Len()}, p.Rows)
 		return nil
 	}
 	if c.Bits() != nil {
@@ -231,7 +231,7 @@ func (r *bytesReader[O]) decodePart(w *work.Worker, shared *bytestring.Dictionar
 		at += int(rows.To - rows.From)
 	}
 	if c.Bits() != nil {
-		c.Nulls += work.PickBits(c.Bits(), p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
+		c.Nulls += rowset.PickBits(c.Bits(), p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
 	}
 	return nil
 }

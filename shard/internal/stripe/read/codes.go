@@ -111,7 +111,7 @@ func (r *codesReader[O]) widths(ctx context.Context, w *work.Worker, rows rowset
 		return nil, fault.ErrBatchTooLarge
 	}
 	null, hasNull := dict.NullID()
-	out, err := readFixed(ctx, w, r.data, rows, width, hasNull, func(p *blocks.Part, block []byte, out *build.Fixed) error {
+	out, err := readFixed(ctx, w, r.data, rows, 0, width, hasNull, func(p *blocks.Part, block []byte, out *build.Fixed) error {
 		codes, err := work.Codes(w, r.data, p, block)
 		if err != nil {
 			return err

@@ -96,7 +96,7 @@ func (r *decimalReader) Read(ctx context.Context, w *work.Worker, rows rowset.Se
 	if rows.Len() > w.Limits.MaxArrayBytes/32 {
 		return nil, fault.ErrBatchTooLarge
 	}
-	out, err := readFixed(ctx, w, r.data, rows, r.store.Width, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
+	out, err := readFixed(ctx, w, r.data, rows, 0, r.store.Width, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
 		if done, err := r.decodeIntegers(w, p, block, out); done || err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (r *decimalReader) Read(ctx context.Context, w *work.Worker, rows rowset.Se
 	if err != nil {
 		return nil, err
 	}
-	return out.Array(r.dt, int(rows.Len())), nil
+	return out.Array(r.dt), nil
 }
 
 // decode decodes the rows of a block by way of their digits.
@@ -126,7 +126,7 @@ func (r *decimalReader) pickValidity(out *build.Fixed, p *blocks.Part, all bitma
 		return bitmap.All(p.Count)
 	}
 	valid := bitmap.Bits{Data: out.Bits(), Off: p.At, Len: p.Count}
-	out.Nulls += work.PickBits(valid.Data, p.At, all, p.Rows)
+	out.Nulls += rowset.PickBits(valid.Data, p.At, all, p.Rows)
 	return valid
 }
 

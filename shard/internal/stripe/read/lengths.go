@@ -90,7 +90,7 @@ func (r *bytesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowse
 	if err != nil {
 		return nil, err
 	}
-	out, err := readFixed(ctx, w, r.data, rows, 8, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
+	out, err := readFixed(ctx, w, r.data, rows, 0, 8, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
 		b, err := r.parse(w, shared, p, block)
 		if err != nil {
 			return err
@@ -106,13 +106,13 @@ func (r *bytesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowse
 		bits := scratch.Slice(&w.Bits, (p.N+7)/8)
 		clear(bits)
 		b.Validity(bits, 0)
-		out.Nulls += work.PickBits(out.Bits(), p.At, bitmap.Bits{Data: bits, Len: p.N}, p.Rows)
+		out.Nulls += rowset.PickBits(out.Bits(), p.At, bitmap.Bits{Data: bits, Len: p.N}, p.Rows)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out.Array(arrow.PrimitiveTypes.Int64, int(rows.Len())), nil
+	return out.Array(arrow.PrimitiveTypes.Int64), nil
 }
 
 // readMapped reads rows as what other has in place of the entries of the dictionary: 64-bit integers, null for the entry of null.
@@ -134,5 +134,5 @@ func (r *codesReader[O]) readMapped(ctx context.Context, w *work.Worker, rows ro
 	if err != nil {
 		return nil, err
 	}
-	return out.Array(arrow.PrimitiveTypes.Int64, int(rows.Len())), nil
+	return out.Array(arrow.PrimitiveTypes.Int64), nil
 }

@@ -99,21 +99,30 @@ func (r *primitiveReader[T]) Read(ctx context.Context, w *work.Worker, rows rows
 	if rows.Len() > w.Limits.MaxArrayBytes/8 {
 		return nil, fault.ErrBatchTooLarge
 	}
-	out, err := readFixed(ctx, w, r.data, rows, r.store.Width, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
-		if p.Whole() {
+	room := min(rows.Bounds().Len()-rows.Len(), rows.Len()/8) // for rows in between
+	out, err := readFixed(ctx, w, r.data, rows, int(room), r.store.Width, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
+		switch {
+		case p.Whole():
 			return r.decode(w, p, block, out)
+		case p.Dense() && out.Fit(p.At, p.N): // a few rows are not needed, such as deleted ones
+			nulls := out.Nulls
+			err := r.decode(w, p, block, out)
+			if out.Keep(p.At, p.N, p.Rows, nulls); err == nil {
+				return nil
+			}
+			out.Nulls = nulls // the error may be about a row in between
 		}
 		return r.decodePart(w, p, block, out)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out.Array(r.dt, int(rows.Len())), nil
+	return out.Array(r.dt), nil
 }
 
-// readFixed reads values of a width in bytes: decode puts those of a part of a block into their place.
-func readFixed(ctx context.Context, w *work.Worker, data *blocks.Reader, rows rowset.Set, width int, nulls bool, decode func(p *blocks.Part, block []byte, out *build.Fixed) error) (*build.Fixed, error) {
-	out := build.NewFixed(w.Limits.Allocator, int(rows.Len()), width, nulls)
+// readFixed reads values of a width in bytes: decode puts those of a part of a block into their place. There is room behind them.
+func readFixed(ctx context.Context, w *work.Worker, data *blocks.Reader, rows rowset.Set, room, width int, nulls bool, decode func(p *blocks.Part, block []byte, out *build.Fixed) error) (*build.Fixed, error) {
+	out := build.NewFixed(w.Limits.Allocator, int(rows.Len()), room, width, nulls)
 	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error { return decode(p, block, out) })
 	if err != nil {
 		out.Release()
@@ -185,7 +194,7 @@ func (r *primitiveReader[T]) decodePart(w *work.Worker, p *blocks.Part, block []
 	valid := bitmap.All(p.Count)
 	if r.nulls {
 		valid = bitmap.Bits{Data: out.Bits(), Off: p.At, Len: p.Count}
-		out.Nulls += work.PickBits(valid.Data, p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
+		out.Nulls += rowset.PickBits(valid.Data, p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
 	}
 	dst := out.Slots(p.At, p.Count)
 	if r.store.Convert == nil {

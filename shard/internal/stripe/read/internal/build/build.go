@@ -8,6 +8,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // Validity is the validity bits of an array, all clear at first, and the number of nulls.
@@ -57,29 +59,48 @@ func Release(buffers ...*memory.Buffer) {
 // Fixed is an array of fixed-width values in the making.
 type Fixed struct {
 	Validity
-	width  int
-	values *memory.Buffer
+	n, room, width int
+	values         *memory.Buffer
 }
 
-// NewFixed begins an array of n values of width bytes.
-func NewFixed(alloc memory.Allocator, n, width int, nullable bool) *Fixed {
-	return &Fixed{newValidity(alloc, n, nullable), width, arrowutil.NewBuffer(arrowutil.Reusable(alloc), n*width)}
+// NewFixed begins an array of n values of width bytes. There is room behind them for others, until the array is made.
+func NewFixed(alloc memory.Allocator, n, room, width int, nullable bool) *Fixed {
+	return &Fixed{newValidity(alloc, n+room, nullable), n, room, width, arrowutil.NewBuffer(arrowutil.Reusable(alloc), (n+room)*width)}
 }
+
+// Fit reports whether there is room for n values from value at on.
+func (f *Fixed) Fit(at, n int) bool { return n <= f.n+f.room-at }
 
 // Slots is the bytes of n values from value at on.
 func (f *Fixed) Slots(at, n int) []byte {
 	return f.values.Bytes()[at*f.width : (at+n)*f.width]
 }
 
+// Keep closes the gaps between the rows that are needed of n values from value at on. There were so many nulls before them.
+func (f *Fixed) Keep(at, n int, rows rowset.Set, nulls int) {
+	rowset.PickBytes(f.Slots(at, n), f.width, rows)
+	if bits := f.Bits(); bits != nil {
+		kept := int(rows.Len())
+		f.Nulls = nulls + rowset.PickBits(bits, at, bitmap.Bits{Data: bits, Off: at, Len: n}, rows)
+		bitmap.ClearRange(bits, at+kept, n-kept)
+	}
+}
+
 // Array makes the array.
-func (f *Fixed) Array(dt arrow.DataType, n int) arrow.Array {
+func (f *Fixed) Array(dt arrow.DataType) arrow.Array {
 	valid, values := f.Buffers()
-	return arrowutil.Make(dt, n, []*memory.Buffer{valid, values}, nil, f.Nulls)
+	return arrowutil.Make(dt, f.n, []*memory.Buffer{valid, values}, nil, f.Nulls)
 }
 
 // Buffers are the finished validity bits, nil without nulls, and values, which the caller owns.
 func (f *Fixed) Buffers() (valid, values *memory.Buffer) {
-	return f.finish(), f.values
+	if valid, values = f.finish(), f.values; f.room > 0 {
+		values.ResizeNoShrink(f.n * f.width)
+		if valid != nil {
+			valid.ResizeNoShrink((f.n + 7) / 8)
+		}
+	}
+	return valid, values
 }
 
 // Release drops an array that is not made.

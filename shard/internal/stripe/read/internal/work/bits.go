@@ -37,7 +37,7 @@ func (b *Bits) Read(ctx context.Context, w *Worker, rows rowset.Set, dst []byte)
 		}
 		start, end := int64(p.First)*8, int64(p.First+uint64(p.N))*8
 		inside := rows.Clip(start, end).Shift(-start)
-		PickBits(dst, at, bitmap.Bits{Data: bytes, Len: 8 * p.N}, inside)
+		rowset.PickBits(dst, at, bitmap.Bits{Data: bytes, Len: 8 * p.N}, inside)
 		at += int(inside.Len())
 		return nil
 	})
@@ -141,17 +141,6 @@ func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64)
 	}
 	ends[0] = 0
 	return rowset.Of(ranges...), ends
-}
-
-// PickBits copies the bits of rows to dst, from bit at on, and counts the clear ones.
-func PickBits(dst []byte, at int, src bitmap.Bits, rows rowset.Set) (clear int) {
-	for r := range rows.Ranges() {
-		bits := src.Slice(int(r.From), int(r.To))
-		bits.CopyTo(dst, at)
-		at += bits.Len
-		clear += bits.Nulls()
-	}
-	return clear
 }
 
 // mapped is the set of what f makes of each range of rows.

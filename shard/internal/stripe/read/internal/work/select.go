@@ -42,7 +42,7 @@ func SelectRows(ctx context.Context, data *blocks.Reader, w *Worker, rows rowset
 		if err != nil {
 			return err
 		}
-		PickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
+		rowset.PickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
 		return nil
 	})
 	return bits, err
