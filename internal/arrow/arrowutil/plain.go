@@ -69,14 +69,22 @@ func takeDictionary(mem memory.Allocator, a *array.Dictionary) (arrow.Array, err
 
 // TakeCoded makes an array of what stands in values, instead of in the dictionary, for the rows of a dictionary array.
 func TakeCoded(mem memory.Allocator, a *array.Dictionary, values arrow.Array) (arrow.Array, error) {
-	indices := make([]int64, a.Len())
-	for i := range indices {
-		indices[i] = -1
-		if a.IsValid(i) {
-			indices[i] = int64(a.GetValueIndex(i))
+	return Take(mem, values, Entries(a))
+}
+
+// Entries is the number of the dictionary's entry for each row, -1 for null. It may lie in the memory of the array.
+func Entries(a *array.Dictionary) []int64 {
+	var buf []int64
+	entries, _ := Int64s(a.Indices(), &buf)
+	if NullN(a) > 0 {
+		entries = append([]int64(nil), entries...)
+		for i := range entries {
+			if a.IsNull(i) {
+				entries[i] = -1
+			}
 		}
 	}
-	return Take(mem, values, indices)
+	return entries
 }
 
 func expandRuns(mem memory.Allocator, a *array.RunEndEncoded) (arrow.Array, error) {

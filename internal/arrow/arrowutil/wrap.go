@@ -119,9 +119,7 @@ func indexLimit(dt arrow.DataType) int64 {
 
 // PutInt writes an integer of some bytes.
 func PutInt(dst []byte, width int, v int64) {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], uint64(v))
-	copy(dst[:width], b[:])
+	copy(dst[:width], binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(v)))
 }
 
 // EncodeRuns makes a run-end encoded array of type dt from its values. A run is a sequence of

@@ -42,10 +42,11 @@ func usedEntries(mem memory.Allocator, d arrow.ArrayData, entries *array.Data) (
 	defer stored.Release()
 	codes := array.NewDictionaryData(stored)
 	defer codes.Release()
+	rows := arrowutil.Entries(codes)
 	used, left := make([]bool, entries.Len()), entries.Len()
-	for i := 0; i < codes.Len() && left > 0; i++ {
-		if codes.IsValid(i) && !used[codes.GetValueIndex(i)] {
-			used[codes.GetValueIndex(i)] = true
+	for i := 0; i < len(rows) && left > 0; i++ {
+		if k := rows[i]; k >= 0 && !used[k] {
+			used[k] = true
 			left--
 		}
 	}
@@ -70,9 +71,9 @@ func usedEntries(mem memory.Allocator, d arrow.ArrayData, entries *array.Data) (
 	defer values.Release()
 	width := dt.IndexType.(arrow.FixedWidthDataType).Bytes()
 	numbers := arrowutil.NewZeroBuffer(mem, codes.Len()*width)
-	for i := range codes.Len() {
-		if codes.IsValid(i) {
-			arrowutil.PutInt(numbers.Bytes()[i*width:], width, places[codes.GetValueIndex(i)])
+	for i, k := range rows {
+		if k >= 0 {
+			arrowutil.PutInt(numbers.Bytes()[i*width:], width, places[k])
 		}
 	}
 	out := arrowutil.MakeCodes(d.DataType(), codes.Len(), arrowutil.CopyValidity(mem, codes), numbers, codes.NullN(), values.Data())

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -36,7 +37,9 @@ func VisibleRows(ctx context.Context, t Table, ranges []rowset.Range) ([]rowset.
 				continue
 			}
 			hidden = true
-			for v := range visible.Clip(part.From-first, part.To-first).Ranges() {
+			parts := visible.Clip(part.From-first, part.To-first)
+			out = slices.Grow(out, parts.NumRanges())
+			for v := range parts.Ranges() {
 				add(first+v.From, first+v.To)
 			}
 		}

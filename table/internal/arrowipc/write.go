@@ -336,14 +336,14 @@ func (m *dictionaryMerger) add(path string, dt *arrow.DictionaryType, codes *arr
 func usedEntries(codes *array.Dictionary) (rows, entries []int64) {
 	slot := make([]int64, codes.Dictionary().Len())
 	rows = make([]int64, codes.Len())
-	for i := range rows {
-		if codes.IsNull(i) {
+	for i, k := range arrowutil.Entries(codes) {
+		if k < 0 {
 			rows[i] = -1
 			continue
 		}
-		at := &slot[codes.GetValueIndex(i)]
+		at := &slot[k]
 		if *at == 0 {
-			entries = append(entries, int64(codes.GetValueIndex(i)))
+			entries = append(entries, k)
 			*at = int64(len(entries))
 		}
 		rows[i] = *at - 1
