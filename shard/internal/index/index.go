@@ -45,8 +45,9 @@ type Kind interface {
 
 // Condition is a condition on a field of an index: tests that are all to be met, one of each column of the field, or several of the only one.
 type Condition struct {
-	Field int
-	Parts []Part
+	Field   int
+	Parts   []Part
+	NoNulls bool // the columns of the field have no nulls, which indexes of words do not tell from values without the words
 }
 
 // Part is a test of a column of a field, or of a column in it.

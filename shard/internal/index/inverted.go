@@ -173,8 +173,10 @@ func (x *invertedIndex) Ask(ctx context.Context, c Condition, from, to int64) (m
 		return all, rowset.Set{}, err
 	}
 	switch {
-	case q.not: // nulls are not told from values here
-		return all.Minus(sure), rowset.Set{}, nil
+	case q.not:
+		if maybe, sure = all.Minus(sure), all.Minus(maybe); !c.NoNulls {
+			sure = rowset.Set{}
+		}
 	case !q.exact:
 		sure = rowset.Set{}
 	}

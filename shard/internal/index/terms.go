@@ -335,10 +335,10 @@ func (x *termIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe
 	if maybe, err = x.rows(ctx, f, all, exact); err != nil {
 		return all, sure, err
 	}
-	if q.not { // nulls are not told from values here
-		return all.Minus(maybe), sure, nil
+	if q.not {
+		maybe = all.Minus(maybe)
 	}
-	if exact {
+	if exact && (!q.not || c.NoNulls) {
 		sure = maybe
 	}
 	return maybe, sure, nil

@@ -166,32 +166,32 @@ func (s tableStripe) Indexes(ctx context.Context, columns []table.FilterColumn, 
 	if err != nil {
 		return nil, err
 	}
-	out := having(nil, all, columns, 0)
+	out := s.table.having(nil, all, columns, 0)
 	if own {
 		return out, nil
 	}
 	all, err = s.table.usable(s.table.Indexes(ctx))
-	return having(out, all, columns, s.Position()), err
+	return s.table.having(out, all, columns, s.Position()), err
 }
 
 // IndexesOfAll implements [table.Indexed].
 func (t *Table) IndexesOfAll(ctx context.Context, columns []table.FilterColumn) ([]source.Index, error) {
 	all, err := t.usable(t.Indexes(ctx))
-	return having(nil, all, columns, 0), err
+	return t.having(nil, all, columns, 0), err
 }
 
 // IndexesInMemory implements [table.Indexed].
 func (t *Table) IndexesInMemory() bool { return false }
 
 // having appends those indexes that have some of the columns of a filter. first is their row that is the first of the stripe.
-func having(out []source.Index, all []*Index, columns []table.FilterColumn, first int64) []source.Index {
+func (t *Table) having(out []source.Index, all []*Index, columns []table.FilterColumn, first int64) []source.Index {
 	for _, x := range all {
 		if x.Kind == nil {
 			continue
 		}
 		for i, f := range x.Descriptor.GetIndexedFields() {
 			if parts := columnsIn(f.SchemaIds, columns); parts != nil {
-				out = append(out, &fieldIndex{x, i, parts, columns, first})
+				out = append(out, &fieldIndex{x, t, i, parts, columns, first})
 			}
 		}
 	}
@@ -231,6 +231,7 @@ func isDamage(err error) bool { return fault.Is(err) || errors.Is(err, fs.ErrNot
 // fieldIndex is a field of an index as a source of a stripe.
 type fieldIndex struct {
 	*Index
+	table   *Table
 	field   int
 	parts   [][]int              // for each column of the field, columns of the filter that are it or lie in it
 	columns []table.FilterColumn // of the filter
@@ -299,7 +300,11 @@ func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Ra
 	opened, err := x.Open(ctx)
 	var maybe, sure rowset.Set
 	if err == nil {
-		c, _, whole := x.condition(n)
+		c, columns, whole := x.condition(n)
+		if text, ok := n.Test.(*predicate.Text); ok && text.Not {
+			facts, err := x.table.Facts(ctx, x.columns[columns[0]].Path) // which the scan reads, too, and which may be damaged
+			c.NoNulls = err == nil && facts.NoNulls
+		}
 		if maybe, sure, err = opened.Ask(ctx, c, x.first+among.From, x.first+among.To); !whole {
 			sure = rowset.Set{}
 		}
