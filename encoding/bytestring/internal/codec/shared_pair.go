@@ -66,12 +66,10 @@ func appendSharedPair(w *encode.Workspace, dst []byte, in *encode.Input, r encod
 // orderBytes is how many bytes of values tell which tokens are frequent.
 const orderBytes = 256 << 10
 
-// shareTokens learns tokens for blocks of values like those of in. In profiles where frequent ones are shorter they come first.
-func shareTokens(w *encode.Workspace, in *encode.Input, thorough bool) *onpair.Dictionary {
-	d := w.OnPair.Train(in.Data, in.Offsets)
-	if !d.Pays() {
-		return nil
-	}
+// shareTokens completes tokens that were learnt from all values, for blocks of values like these. In profiles where frequent ones are shorter they
+// come first.
+func shareTokens(w *encode.Workspace, in *encode.Input, l *encode.Learned, thorough bool) *onpair.Dictionary {
+	d := l.Tokens
 	n := max(1, in.N*orderBytes/max(orderBytes, len(in.Bytes())))
 	codes := func() []uint16 {
 		w.Tokens, _ = w.OnPair.Encode(w.Tokens[:0], scratch.Slice(&w.Lengths, n), d, in.Data, in.Offsets[:n+1])

@@ -209,7 +209,7 @@ func (e *Encoder) allows(m method) bool {
 	if e.texts.trial && (r.Trained || r.Nests) {
 		return false // what is learned for a part of a sample costs most of the time of a trial, and is no use
 	}
-	if r.Needs&^e.o.Features != 0 || r.Nests && e.texts.level+1 >= tree.MaxLevels {
+	if r.Needs&^e.o.Features != 0 || r.Nests && e.texts.level >= e.nestings() {
 		return false
 	}
 	for _, m := range e.policy.methods {
@@ -218,6 +218,14 @@ func (e *Encoder) allows(m method) bool {
 		}
 	}
 	return true
+}
+
+// nestings is how many trees of byte strings may be tried in each other. What a second one saves is worth its time where size alone counts.
+func (e *Encoder) nestings() int {
+	if e.o.Profile == encoding.MinimalSize {
+		return tree.MaxLevels - 1
+	}
+	return 1
 }
 
 // appendAs writes values by a method. ok is false if they do not suit it.

@@ -222,7 +222,7 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	}
 	best := ranked.methods[0].method
 	if e.shares(&ranked) && len(v.Bytes()) >= sharedFrom {
-		if e.shared = best.row.Share(w, &in, e.numbers.Thorough()); e.shared != nil {
+		if e.shared = best.row.Share(w, &in, &ranked.learned, e.numbers.Thorough()); e.shared != nil {
 			return plain
 		}
 	}

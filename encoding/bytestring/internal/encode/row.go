@@ -49,8 +49,8 @@ type Row struct {
 	Short           bool          // it looks for what values have in common, and is not tried on documents
 	Shared          bool          // it is written with Input.Shared
 
-	// Share learns what the blocks of a column may share, in the form of which they are tried instead of this encoding; nil if it does not pay.
-	Share func(w *Workspace, in *Input, thorough bool) *onpair.Dictionary
+	// Share makes of what Suits has learned what the blocks of a column may share, in the form of which they are tried instead of this encoding.
+	Share func(w *Workspace, in *Input, l *Learned, thorough bool) *onpair.Dictionary
 
 	// Parts are the forms that the parts of its tree have in [Table.AppendTreeAs] if none are given; nil for one raw part.
 	Parts []string

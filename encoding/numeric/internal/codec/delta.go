@@ -131,7 +131,7 @@ func estimateDelta(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 		jumps := w.PartSize(word.U32, s.Jumps, gap) + w.PartSize(s.T, s.Jumps, s.Diff)
 		size = min(size, header+trees.PackedSize(s.N, s.Usual)+jumps)
 	}
-	if size >= w.DirectSize(s) && (w.Tier < encode.TierHeavy || s.Diff > s.Width) {
+	if size >= w.DirectSize(s) && (w.Tier < encode.TierHeavy || s.Diff > s.Width || s.Rough) {
 		return 0
 	}
 	return size

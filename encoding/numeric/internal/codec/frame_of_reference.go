@@ -59,6 +59,7 @@ var frameOfReference = encode.Row{
 	Row:      trees.Row{Code: encoding.FOR, Types: word.Ints, Layout: func(r *trees.Reader) { layoutOfFOR(r) }},
 	Codecs:   encode.Codecs{W8: forCodec[uint8](), W16: forCodec[uint16](), W32: forCodec[uint32](), W64: forCodec[uint64]()},
 	Parts:    []encode.Part{{Role: encode.AsMostZero, Type: word.Type.ToUnsigned}},
+	Old:      true,
 	Tier:     encode.TierMiddle,
 	Roles:    encode.OnlyRoles(encode.AsValues),
 	PerValue: 40,

@@ -15,6 +15,7 @@ type Row struct {
 	trees.Row             // how it is read; its decoders are those of Codecs
 	Codecs    Codecs      // how it is read and written, by the width of words
 	Needs     edition.Set // the features that a shard has to have
+	Old       bool        // only edition reference has a use for it (docs/performance-log.md)
 	Parts     []Part      // the trees in its tree; further ones are like the last
 
 	// When it is tried.

@@ -20,6 +20,7 @@ type Stats struct {
 	Runs     int    // number of runs: exact, or an estimate if the values hardly repeat
 	Diff     int    // bits of the spread of differences; the width if that is no use
 	Bends    int    // how often the difference changes; 0 if unknown
+	Rough    bool   // differences have as many bits as values, in a sample
 	Usual    int    // bits of the spread of differences but for a few; 0 if unknown
 	Jumps    int    // how many differences are others than the usual ones
 	Top      uint64 // the value of most slots, if there is one
@@ -42,6 +43,7 @@ func analyze[U word.Uint](e *Workspace, in Input[U]) *Stats {
 		s.Width = bits.Len64(s.Spread)
 		low, high = low^flip, high^flip
 		s.Low = uint64(low)
+		s.Rough = e.Weights.Features != 0 && in.rough(low)
 		if in.T.Unsigned() && (flip == 0 || word.SignedOf(low) >= 0) {
 			s.MaxWidth = bits.Len64(uint64(high))
 		}
@@ -71,6 +73,22 @@ func analyze[U word.Uint](e *Workspace, in Input[U]) *Stats {
 		s.Top, s.Others = uint64(top), n-countEqual(in.Values, top)
 	}
 	return s
+}
+
+// rough reports whether the differences of neighbours have as many bits as the values above the lowest one, in a sample.
+func (in Input[U]) rough(low U) bool {
+	values, steps := 0, 0
+	for i := range in.Windows() {
+		w := in.Window(i)
+		last := w[0]
+		for _, v := range w[1:] {
+			values += bits.Len64(uint64(v - low))
+			step := word.SignedOf(v - last)
+			steps += bits.Len64(uint64(step<<1 ^ step>>63))
+			last = v
+		}
+	}
+	return steps >= values
 }
 
 // FitsSigned tells whether values between signed bounds fit into width bits.

@@ -68,7 +68,9 @@ func (w *Weights) DirectSize(s *Stats) int {
 }
 
 // allows tells whether an encoding takes a type and may be in the shard.
-func (w *Weights) allows(r *Row, t word.Type) bool { return r.Types.Has(t) && r.Needs&^w.Features == 0 }
+func (w *Weights) allows(r *Row, t word.Type) bool {
+	return r.Types.Has(t) && r.Needs&^w.Features == 0 && !(r.Old && w.Features != 0)
+}
 
 // PerRun is what a run or a position costs to decode, in picoseconds.
 const PerRun = 1300

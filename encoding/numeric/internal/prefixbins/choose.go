@@ -32,6 +32,7 @@ const (
 	maxUnits   = 1024
 	denseBits  = 16 // spread of values up to which all of them are counted
 	sampleBins = 4096
+	leastUnit  = 4 // values of a sample: a bin of fewer takes more than it saves
 	// binPrice is what a bin itself takes, in 1/16 bits: its low and its widths.
 	binPrice = 18 * 16
 )
@@ -105,7 +106,7 @@ func sampleUnits[U word.Uint](a *word.Arena, values []U, flip, low U) units[U] {
 	slices.Sort(sample)
 	u := takeUnits[U](a)
 	for i := 0; i < n; {
-		j := min(i+max(n/maxUnits, 1), n)
+		j := min(i+max(n/maxUnits, leastUnit), n)
 		for j < n && sample[j] == sample[j-1] {
 			j++
 		}
@@ -163,8 +164,23 @@ func codePrice(share int64) int64 {
 	return max(share, 16)
 }
 
+// logs are the logarithms of the numbers of values in samples.
+var logs = func() (t [sampleBins + 1]uint8) {
+	for x := range t {
+		t[x] = uint8(exactLog2(uint64(x)))
+	}
+	return t
+}()
+
 // log2 is the binary logarithm in 1/16, the same on every machine.
 func log2(x uint64) int64 {
+	if x < uint64(len(logs)) {
+		return int64(logs[x])
+	}
+	return exactLog2(x)
+}
+
+func exactLog2(x uint64) int64 {
 	if x < 2 {
 		return 0
 	}
