@@ -31,8 +31,12 @@ var policies = [...]policy{
 	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, nil},
 }
 
-// dearestByte is the most that a stored byte costs but in edition reference: a percent of size is worth about three of time.
-const dearestByte = 60_000
+const (
+	// dearestByte is the most that a stored byte costs but in edition reference: a percent of size is worth about three of time.
+	dearestByte = 60_000
+	// balancedByte is what it costs in Balanced: with less, lines of code are stored with FlatLZ, in 1.5 times the space of Zstd.
+	balancedByte = 5_000
+)
 
 const (
 	exploreEvery = 64 // blocks, doubled as long as the same is best
@@ -65,10 +69,12 @@ func (e *Encoder) byteCost() int64 {
 	switch {
 	case e.brief || e.documents():
 		return policies[encoding.HighCompression].byteCost
-	case e.o.Features != 0:
-		return min(e.policy.byteCost, dearestByte)
+	case e.o.Features == 0:
+		return e.policy.byteCost
+	case e.o.Profile == encoding.Balanced:
+		return balancedByte
 	}
-	return e.policy.byteCost
+	return min(e.policy.byteCost, dearestByte)
 }
 
 // A frame of a compressor is so long that others hardly make it smaller, and so short that unpacking it takes some hundredths of a millisecond.
