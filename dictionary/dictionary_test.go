@@ -139,7 +139,32 @@ func TestRoundTrip(t *testing.T) {
 		_, ok, err := d.Lookup([]byte("zz"))
 		require.NoError(t, err)
 		require.False(t, ok)
+		if b.Len() > 0 {
+			requireSome(t, d, out, rapid.SliceOfNDistinct(rapid.Uint32Range(0, uint32(b.Len()-1)), 1, -1, rapid.ID).Draw(t, "ids"))
+		}
 	})
+}
+
+// requireSome reads some of the entries of a dictionary.
+func requireSome(t require.TestingT, d *Dictionary, raw []byte, ids []uint32) {
+	slices.Sort(ids)
+	some, err := ParseSome(raw, typeString, uint32(d.Fixed()), 0, ids)
+	require.NoError(t, err)
+	require.Equal(t, len(ids), some.Len())
+	require.GreaterOrEqual(t, cap(some.Data())-len(some.Data()), Slack)
+	for i, id := range ids {
+		require.Equal(t, string(d.Value(id)), string(some.Value(uint32(i))))
+	}
+	null, hasNull := d.NullID()
+	someNull, someHasNull := some.NullID()
+	require.Equal(t, hasNull, someHasNull)
+	if i := slices.Index(ids, null); hasNull && i >= 0 {
+		require.EqualValues(t, i, someNull)
+	} else {
+		require.EqualValues(t, len(ids), someNull)
+	}
+	_, err = ParseSome(raw, typeString, uint32(d.Fixed()), 0, []uint32{uint32(d.Len())})
+	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
 
 // Every value dictionary in the shards of the reference can be parsed, and its entries in the same order are written
@@ -434,7 +459,10 @@ func TestPackedDamage(t *testing.T) {
 		out[bit/8] ^= 1 << (bit % 8)
 		_, err := Parse(out, typeString, 0, 0)
 		require.Error(t, err, "bit %d", bit)
+		_, err = ParseSome(out, typeString, 0, 0, []uint32{3})
+		require.Error(t, err, "bit %d", bit)
 		mend(out)
+		_, _ = ParseSome(out, typeString, 0, 1<<20, []uint32{0, 3, 99})
 		if d, err := Parse(out, typeString, 0, 1<<20); err == nil {
 			_, _ = d.SortedIDs()
 		}

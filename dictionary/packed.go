@@ -116,46 +116,75 @@ func Trees(b []byte) (trees []encoding.Tree) {
 	return append(trees, numeric.Describe(b[ids:ids+p.ids], numeric.U32, int(p.sortedIDs())))
 }
 
-// parsePackedBuffer checks the packed form, and decodes its values, which may take most bytes.
-func parsePackedBuffer(b []byte, wantType byte, fixed uint32, most int64) (*Dictionary, error) {
-	p, err := parsePacked(b)
-	if err == nil {
+// checkPacked checks the packed form, and returns its header and the block of its values.
+func checkPacked(b []byte, wantType byte, fixed uint32) (p packed, values []byte, err error) {
+	if p, err = parsePacked(b); err == nil {
 		err = p.checkType(wantType, fixed)
 	}
 	if err != nil {
-		return nil, err
+		return p, nil, err
 	}
 	n := p.len()
 	if n > int64(len(b)) {
-		return nil, fault.Corruptf("value dictionary of %d bytes instead of %d", len(b), n)
+		return p, nil, fault.Corruptf("value dictionary of %d bytes instead of %d", len(b), n)
 	}
 	if got, want := encoding.BlockChecksum(b[:n-4]), le.Uint32(b[n-4:]); got != want {
-		return nil, fault.Checksumf("value dictionary has checksum %#08x, its bytes give %#08x", want, got)
+		return p, nil, fault.Checksumf("value dictionary has checksum %#08x, its bytes give %#08x", want, got)
 	}
-	d := &Dictionary{h: p.header, packedIDs: b[packedHeader+p.values : n-4]}
-	return d, d.readPacked(b[packedHeader:packedHeader+p.values], most)
+	return p, b[packedHeader : packedHeader+p.values], nil
 }
 
-// readPacked decodes the values.
+// parsePackedBuffer checks the packed form, and decodes its values, which may take most bytes.
+func parsePackedBuffer(b []byte, wantType byte, fixed uint32, most int64) (*Dictionary, error) {
+	p, values, err := checkPacked(b, wantType, fixed)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dictionary{h: p.header, packedIDs: b[packedHeader+p.values : p.len()-4]}
+	return d, fault.In(d.readPacked(values, most), "values", packedHeader)
+}
+
+// readPacked decodes all values.
 func (d *Dictionary) readPacked(blk []byte, most int64) error {
 	var s bytestring.Scratch
 	v, err := bytestring.Parse(blk, d.Len(), d.Fixed(), bytestring.BlockOptions{MaxDecoded: most}, &s)
 	if err != nil {
-		return fault.In(err, "values", packedHeader)
+		return err
 	}
 	d.data = make([]byte, v.DataLen(), v.DataLen()+Slack)
 	if d.Fixed() > 0 {
-		return fault.In(bytestring.Decode[int64](v, d.data, nil, 0), "values", packedHeader)
+		return bytestring.Decode[int64](v, d.data, nil, 0)
 	}
 	ends := make([]int32, d.Len())
 	if err := bytestring.Decode(v, d.data, ends, 0); err != nil {
-		return fault.In(err, "values", packedHeader)
+		return err
 	}
 	d.offsets = make([]uint32, d.Len()+1)
 	for i, end := range ends {
 		d.offsets[i+1] = uint32(end)
 	}
 	return nil
+}
+
+// packedValue is a function that decodes the value of an id up to last, and hardly any others. Errors are in the values.
+func packedValue(b []byte, wantType byte, fixed uint32, most int64, last uint32) (h header, value func(id uint32) ([]byte, error), err error) {
+	p, values, err := checkPacked(b, wantType, fixed)
+	if err != nil {
+		return p.header, nil, err
+	}
+	blk, err := bytestring.Parse(values, int(p.count), int(fixed), bytestring.BlockOptions{MaxDecoded: most}, new(bytestring.Scratch))
+	if err != nil {
+		return p.header, nil, fault.In(err, "values", packedHeader)
+	}
+	blk.Want(int(min(last, p.count-1)) + 1)
+	var ends []int32
+	if fixed == 0 {
+		ends = make([]int32, 1)
+	}
+	return p.header, func(id uint32) ([]byte, error) {
+		value := make([]byte, blk.RangeLen(int(id), int(id)+1))
+		return value, fault.In(bytestring.DecodeRange(blk, int(id), int(id)+1, value, ends, 0), "values", packedHeader)
+	}, nil
 }
 
 // readIDs is the sorted ids as they are stored.

@@ -2,6 +2,7 @@ package dictionary
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"sync"
 
@@ -58,6 +59,46 @@ func Parse(b []byte, wantType byte, fixed uint32, most int64) (*Dictionary, erro
 	if entries := h.sortedIDs(); uint64(len(d.sorted)) != 4*entries {
 		return nil, fault.Corruptf("value dictionary has %d bytes of sorted ids for %d values", len(d.sorted), entries)
 	}
+	return d, nil
+}
+
+// ParseSome is [Parse] of a few entries, whose ids ascend: the k-th of them has the id k in the result, which has no sorted ids. If null is not one of
+// them, its id there is their number. Of the packed form, it decodes hardly any other values.
+func ParseSome(b []byte, wantType byte, fixed uint32, most int64, ids []uint32) (*Dictionary, error) {
+	d := &Dictionary{offsets: make([]uint32, 1, len(ids)+1)}
+	var value func(id uint32) ([]byte, error)
+	if last := ids[len(ids)-1]; isPacked(b) {
+		var err error
+		if d.h, value, err = packedValue(b, wantType, fixed, most, last); err != nil {
+			return nil, err
+		}
+	} else {
+		all, err := Parse(b, wantType, fixed, most)
+		if err != nil {
+			return nil, err
+		}
+		d.h, value = all.h, func(id uint32) ([]byte, error) { return all.Value(id), nil }
+	}
+	for _, id := range ids {
+		if id >= d.h.count {
+			return nil, fault.Corruptf("code %d of a dictionary of %d entries", id, d.h.count)
+		}
+		v, err := value(id)
+		if err != nil {
+			return nil, err
+		}
+		d.data = append(d.data, v...)
+		d.offsets = append(d.offsets, uint32(len(d.data)))
+	}
+	d.data = slices.Grow(d.data, Slack)
+	if fixed > 0 {
+		d.offsets = nil
+	}
+	null, found := slices.BinarySearch(ids, d.h.nullID)
+	if !found || !d.h.hasNull {
+		null = len(ids)
+	}
+	d.h.count, d.h.nullID = uint32(len(ids)), uint32(null)
 	return d, nil
 }
 

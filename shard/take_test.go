@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -34,6 +35,27 @@ func requireTake(t require.TestingT, s *Shard, data table, rows []int64, o TakeO
 		want, err := arrowutil.Take(memory.DefaultAllocator, data.columns[i], rows)
 		require.NoError(t, err)
 		require.Equal(t, -1, arrowutil.Difference(want, c), "column %d of type %v", i, c.DataType())
+	}
+}
+
+// Few rows of a column with a value dictionary read few of its entries, until it pays to read all.
+func TestTakeFewOfDictionary(t *testing.T) {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	for i := range 20_000 {
+		if i%97 == 0 {
+			b.AppendNull()
+		} else {
+			b.Append(fmt.Sprintf("entry %d of a dictionary", i*i%4999))
+		}
+	}
+	data := table{arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.BinaryTypes.String, Nullable: true}}, nil), []arrow.Array{b.NewStringArray()}, 20_000}
+	for _, e := range []Edition{Edition2026, EditionReference} {
+		s := openTable(t, data, WriterOptions{Edition: e})
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 10 {
+			n := r.Int64N(20_000)
+			requireTake(t, s, data, []int64{n, 97 * 3, n, n / 2, 0}, TakeOptions{})
+		}
 	}
 }
 

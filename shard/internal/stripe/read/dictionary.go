@@ -54,20 +54,22 @@ func openCodes[O int32 | int64](ctx context.Context, n *openNode, fixed int, con
 }
 
 func (r *codesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
-	return r.build(ctx, w, rows.Len(), func(put func(at int, codes []uint32) error) error {
-		return r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
-			codes, err := work.Codes(w, r.data, p, block)
-			if err != nil {
-				return err
-			}
-			return put(p.At, codes)
-		})
-	})
+	each := func(put func(at int, codes []uint32) error) error {
+		return work.EachCodes(ctx, w, r.data, rows, func(p *blocks.Part, codes []uint32) error { return put(p.At, codes) })
+	}
+	if !r.dict.Few(rows.Len()) {
+		return r.build(ctx, w, rows.Len(), nil, each)
+	}
+	var few []uint32
+	if err := each(func(_ int, codes []uint32) error { few = append(few, codes...); return nil }); err != nil {
+		return nil, err
+	}
+	return r.build(ctx, w, rows.Len(), few, func(put func(at int, codes []uint32) error) error { return put(0, few) })
 }
 
 // repeat returns an array of n times the value of a code.
 func (r *codesReader[O]) repeat(ctx context.Context, w *work.Worker, code uint32, n int64) (arrow.Array, error) {
-	return r.build(ctx, w, n, func(put func(at int, codes []uint32) error) error {
+	return r.build(ctx, w, n, nil, func(put func(at int, codes []uint32) error) error {
 		codes := scratch.Slice(&w.Codes, 1024)
 		for i := range codes {
 			codes[i] = code
@@ -81,9 +83,9 @@ func (r *codesReader[O]) repeat(ctx context.Context, w *work.Worker, code uint32
 	})
 }
 
-// build returns an array of the values of n codes, which each passes in order.
-func (r *codesReader[O]) build(ctx context.Context, w *work.Worker, n int64, each func(put func(at int, codes []uint32) error) error) (arrow.Array, error) {
-	dict, table, err := r.dict.Load(ctx)
+// build returns an array of the values of n codes, which each passes in order. If they are few, it makes them those of the entries that are needed.
+func (r *codesReader[O]) build(ctx context.Context, w *work.Worker, n int64, few []uint32, each func(put func(at int, codes []uint32) error) error) (arrow.Array, error) {
+	dict, table, err := r.dict.LoadSome(ctx, few)
 	if err != nil {
 		return nil, err
 	}

@@ -43,10 +43,10 @@ func Open(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.E
 	return s, nil
 }
 
-// Read reads and checks the dictionary, unless have are its bytes. Its start is checked before the rest is read, and
+// Read reads and checks the dictionary, unless have are its bytes. With ids, which ascend, it has only their entries (dictionary.ParseSome). Its start is checked before the rest is read, and
 // memory grows with the bytes that arrive. raw are the bytes that were read, which may come
 // with an error about their content.
-func (s *Stored) Read(ctx context.Context, have []byte) (raw []byte, d *dictionary.Dictionary, err error) {
+func (s *Stored) Read(ctx context.Context, have []byte, ids []uint32) (raw []byte, d *dictionary.Dictionary, err error) {
 	read := func(n int64) ([]byte, error) {
 		if have != nil {
 			return have[:min(n, int64(len(have)))], nil
@@ -63,18 +63,16 @@ func (s *Stored) Read(ctx context.Context, have []byte) (raw []byte, d *dictiona
 	if raw, err = read(needed); err != nil {
 		return nil, nil, s.wrap(err)
 	}
-	d, err = s.parseWhole(raw)
-	return raw, d, err
-}
-
-// parseWhole parses a dictionary whose start is checked. One that is valid, but not the one that was written here, is an error.
-func (s *Stored) parseWhole(raw []byte) (*dictionary.Dictionary, error) {
-	d, err := dictionary.Parse(raw, byte(s.node.Type), s.fixed, s.most)
-	if err == nil {
+	if ids == nil {
+		d, err = dictionary.Parse(raw, byte(s.node.Type), s.fixed, s.most)
+	} else {
+		d, err = dictionary.ParseSome(raw, byte(s.node.Type), s.fixed, s.most, ids)
+	}
+	if err == nil { // it may be valid, but not the one that was written here
 		d.Key = s.key
 		err = blocks.CheckWhole(raw, s.sum)
 	}
-	return d, s.wrap(err)
+	return raw, d, s.wrap(err)
 }
 
 // checkStart checks the first bytes, and returns the size of the whole dictionary.

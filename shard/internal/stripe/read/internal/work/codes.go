@@ -29,6 +29,17 @@ func Codes(w *Worker, data *blocks.Reader, p *blocks.Part, block []byte) ([]uint
 	return codes[:p.Count], nil
 }
 
+// EachCodes calls f with the codes of the needed rows of each block.
+func EachCodes(ctx context.Context, w *Worker, data *blocks.Reader, rows rowset.Set, f func(p *blocks.Part, codes []uint32) error) error {
+	return data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+		codes, err := Codes(w, data, p, block)
+		if err != nil {
+			return err
+		}
+		return f(p, codes)
+	})
+}
+
 // PutCodes writes a validity bit for each code, clear for the null code, and counts the nulls.
 func PutCodes(bits []byte, at int, codes []uint32, null uint32) (nulls int) {
 	for i := 0; i < len(codes); i += 64 {
@@ -52,14 +63,7 @@ func SelectCodes(ctx context.Context, data *blocks.Reader, w *Worker, rows rowse
 		return SelectRanges(ctx, data, w, rows, in)
 	}
 	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
-	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
-		codes, err := Codes(w, data, p, block)
-		if err != nil {
-			return err
-		}
-		return putKept(bits, p.At, codes, keep)
-	})
-	return bits, err
+	return bits, EachCodes(ctx, w, data, rows, func(p *blocks.Part, codes []uint32) error { return putKept(bits, p.At, codes, keep) })
 }
 
 // fewRanges is how many ranges of codes are compared rather than looked up.
