@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/engine/aggregate"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/table/internal/bins"
 	"github.com/amudai/amudai-go/table/internal/recorded"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -33,7 +34,7 @@ type GroupOptions struct {
 }
 
 // Group returns a row for each group of rows: the values of By, then those of Aggregates. Null is a value of groups. If
-// files record the result, no values are read.
+// files record the result, no values are read. If the only aggregate is a histogram, there is a row for each of its bins.
 func (t *Table) Group(ctx context.Context, o GroupOptions) iter.Seq2[arrow.RecordBatch, error] {
 	return t.rows(ctx, o)
 }
@@ -126,7 +127,7 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 	if q.shares {
 		return newShares(rows), nil
 	}
-	return sorted{rows.sorter}, nil
+	return bins.Of(sorted{rows.sorter}, q.calls), nil
 }
 
 // recorded returns the results of a query if the inputs record them, else nil.

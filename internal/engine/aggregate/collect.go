@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -15,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/ranks"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -186,7 +186,7 @@ func (c *collected) discrete(from, to int, q float64) (arrow.Array, error) {
 		if of := c.copyOf(from + i); len(of) > 0 {
 			n := float64(len(of))
 			at := max(1, len(of)-int(math.Floor(n-q*n))) - 1
-			selectNth(of, at, compare)
+			ranks.Select(of, at, compare)
 			rows[i] = of[at]
 		}
 	}
@@ -220,67 +220,6 @@ func (c *collected) comparison() (func(a, b int64) int, error) {
 	}, nil
 }
 
-// selectNth moves the n-th least row to its place, with none greater before it and none less behind it.
-func selectNth(rows []int64, n int, compare func(a, b int64) int) {
-	for len(rows) > 32 {
-		pivot := median3(rows[0], rows[len(rows)/2], rows[len(rows)-1], compare)
-		lo, at, hi := 0, 0, len(rows)
-		for at < hi {
-			switch c := compare(rows[at], pivot); {
-			case c < 0:
-				rows[lo], rows[at] = rows[at], rows[lo]
-				lo++
-				at++
-			case c > 0:
-				hi--
-				rows[at], rows[hi] = rows[hi], rows[at]
-			default:
-				at++
-			}
-		}
-		switch {
-		case n < lo:
-			rows = rows[:lo]
-		case n >= hi:
-			rows, n = rows[hi:], n-hi
-		default:
-			return
-		}
-	}
-	slices.SortFunc(rows, compare)
-}
-
-func median3(a, b, c int64, compare func(a, b int64) int) int64 {
-	if compare(a, b) > 0 {
-		a, b = b, a
-	}
-	if compare(b, c) > 0 {
-		b = c
-		if compare(a, b) > 0 {
-			b = a
-		}
-	}
-	return b
-}
-
-// neighbours are the rows around a quantile, and the part of the way between them.
-func neighbours(of []int64, q float64, compare func(a, b int64) int) (lo, hi int64, part float64) {
-	at := float64(len(of)-1) * q
-	floor := int(at)
-	selectNth(of, floor, compare)
-	lo, part = of[floor], at-float64(floor)
-	if part == 0 {
-		return lo, lo, 0
-	}
-	hi = of[floor+1]
-	for _, row := range of[floor+2:] {
-		if compare(row, hi) < 0 {
-			hi = row
-		}
-	}
-	return lo, hi, part
-}
-
 // continuous returns the quantile of each group, between two values if need be: floats of floats and integers, else numbers
 // like the values, cut to whole ones. It is null for a group without values.
 func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arrow.Array, error) {
@@ -298,8 +237,8 @@ func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arro
 		v, out := col.Reals(), make([]int64, to-from)
 		for i := range out {
 			if of := c.copyOf(from + i); len(of) > 0 {
-				lo, hi, part := neighbours(of, q, compare)
-				valid[i], out[i] = true, column.FloatOrdinal(between(v[lo], v[hi], part))
+				lo, hi, part := ranks.Neighbours(of, q, compare)
+				valid[i], out[i] = true, column.FloatOrdinal(ranks.Between(v[lo], v[hi], part))
 			}
 		}
 		return column.FromOrdinals(c.mem, dt, out, valid), nil
@@ -311,17 +250,10 @@ func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arro
 	out := make([]decimal128.Num, to-from)
 	for i := range out {
 		if of := c.copyOf(from + i); len(of) > 0 {
-			lo, hi, part := neighbours(of, q, compare)
+			lo, hi, part := ranks.Neighbours(of, q, compare)
 			valid[i] = true
 			out[i] = v[lo].Add(decimal128.FromI64(int64(part * column.FloatOf(v[hi].Sub(v[lo])))))
 		}
 	}
 	return column.FromNumbers(c.mem, dt, out, valid)
-}
-
-func between(a, b, part float64) float64 {
-	if part == 0 || a == b {
-		return a
-	}
-	return a + (b-a)*part
 }

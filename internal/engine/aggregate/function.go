@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/text"
 )
@@ -46,6 +47,7 @@ func init() {
 		"approx_distinct": {"x", 1, 1, bindApproxDistinct, true, false},
 		"bool_and":        {"x", 1, 1, bindBool(false), true, false},
 		"bool_or":         {"x", 1, 1, bindBool(true), true, false},
+		"hist":            {"x, from, to, bins", 4, 4, bindHistogram, false, true},
 		"list":            {"x", 1, 1, bindList, false, false},
 		"string_agg":      {"x, separator", 1, 2, bindJoin, false, false},
 	}
@@ -98,7 +100,11 @@ func errorAt(pos int, format string, args ...any) error {
 
 // refuse is the error of an argument of the wrong type.
 func refuse(c *bound, what string) error {
-	return errorAt(c.call.Pos, "%s takes %s, and %s is %s", c.call.Name, what, c.arg.name, c.arg.dt)
+	hint := ""
+	if kinds.Of(c.plain()) == kinds.List {
+		hint = fmt.Sprintf(": %s(sum(%s)) is about the sums of their elements", c.call.Name, c.arg.name)
+	}
+	return errorAt(c.call.Pos, "%s takes %s, and %s is %s%s", c.call.Name, what, c.arg.name, c.arg.dt, hint)
 }
 
 func isNumber(dt arrow.DataType) bool {

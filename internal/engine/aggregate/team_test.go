@@ -6,11 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 )
 
 // A team counts, and sums any number of columns exactly, with large integers and nulls in some of them.

@@ -236,7 +236,7 @@ var calls = map[string]arity{
 	"hour": {1, 1}, "minute": {1, 1}, "second": {1, 1}, "epoch": {1, 1}, "date": {1, 1}, "date_trunc": {2, 2},
 	"lower": {1, 1}, "upper": {1, 1}, "length": {1, 1}, "len": {1, 1}, "substr": {2, 3}, "substring": {2, 3}, "concat": {1, anyNumber}, "regexp_replace": {3, 3},
 	"abs": {1, 1}, "round": {1, 2}, "floor": {1, 1}, "ceil": {1, 1}, "coalesce": {1, anyNumber}, "if": {3, 3}, "cast": {1, 1},
-	"any": {1, 1}, "all": {1, 1},
+	"any": {1, 1}, "all": {1, 1}, "count": {1, 1}, "sum": {1, 1}, "avg": {1, 1}, "min": {1, 1}, "max": {1, 1},
 }
 
 // call parses the call of a function.

@@ -24,6 +24,8 @@ func (b *binder) call(n *ast.Node) *expr.Expr {
 	switch n.Name {
 	case "any", "all":
 		return b.quantified(n)
+	case "count", "sum", "avg", "min", "max":
+		return b.reduce(n)
 	case "if":
 		return b.cases(n, n.Args)
 	case "length", "len": // see IsLength

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute/internal/elements"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
 	"github.com/amudai/amudai-go/internal/engine/jsonvalues"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -24,10 +25,11 @@ func isList(dt arrow.DataType) bool {
 	return kinds.Of(kinds.Unwrapped(dt)) == kinds.List
 }
 
-// elements is a condition on the elements of a list. Within it, the path of the list names an element.
-type elements struct {
+// elementwise is a condition on the elements of a list, or of lists whose elements stand side by side. Within it, the path of a list names
+// an element.
+type elementwise struct {
 	n       *ast.Node
-	list    *expr.Expr // nil for arrays within JSON texts
+	lists   []*expr.Expr // none for arrays within JSON texts
 	yes, no *predicate.Bound
 	inputs  []elementInput // of yes, then of no
 	json    int            // the column of JSON texts
@@ -38,6 +40,7 @@ type elements struct {
 type elementInput struct {
 	column predicate.Column
 	part   []int // within an element; nil for a column of the rows
+	list   int   // of the element
 	json   bool  // within the elements of an array in JSON
 	row    int   // the column of the rows
 }
@@ -72,40 +75,49 @@ func replaced(fields []arrow.Field, index []int, dt arrow.DataType) []arrow.Fiel
 }
 
 // elements binds a condition on elements.
-func (b *binder) elements(n, condition *ast.Node) (*elements, error) {
-	var path string
-	var dt arrow.DataType
-	for _, p := range condition.Columns() {
-		at, list, ok := listAt(b.schema, p)
-		switch {
-		case !ok || at == path:
-		case path != "":
-			return nil, expr.Fail(n, "%s asks for elements of one list, not of %s and %s", operator(n), path, at)
-		default:
-			path, dt = at, list
-		}
+func (b *binder) elements(n, condition *ast.Node) (*elementwise, error) {
+	e, inner, err := b.within(n, condition)
+	if err != nil {
+		return nil, err
 	}
-	if path == "" {
+	if len(e.lists) == 0 {
 		return b.elementsOfJSON(n, condition)
 	}
-	list := b.column(&ast.Node{Op: ast.OpColumn, Path: path, Text: n.Text, Pos: n.Pos})
-	if list.Err != nil {
-		return nil, list.Err
-	}
-	at := b.columns[list.Column].Index
-	inner := arrow.NewSchema(replaced(b.schema.Fields(), at, dt.(arrow.ListLikeType).Elem()), nil)
-	e := &elements{n: n, list: list}
-	return e, e.bind(condition, inner, func(c predicate.Column) elementInput {
-		if len(c.Index) >= len(at) && slices.Equal(c.Index[:len(at)], at) {
-			return elementInput{column: c, part: append([]int{}, c.Index[len(at):]...)}
+	return e, e.bind(condition, inner, func(c predicate.Column) elementInput { return b.elementInput(e, c) })
+}
+
+// within finds the lists on the paths of a condition or a value, and the schema that it has for their elements.
+func (b *binder) within(n, of *ast.Node) (*elementwise, *arrow.Schema, error) {
+	e, fields, paths := &elementwise{n: n}, b.schema.Fields(), []string{}
+	for _, p := range of.Columns() {
+		path, dt, ok := listAt(b.schema, p)
+		if !ok || slices.Contains(paths, path) {
+			continue
 		}
-		return elementInput{column: c, row: b.input(c)}
-	})
+		list := b.column(&ast.Node{Op: ast.OpColumn, Path: path, Text: n.Text, Pos: n.Pos})
+		if list.Err != nil {
+			return nil, nil, list.Err
+		}
+		e.lists, paths = append(e.lists, list), append(paths, path)
+		fields = replaced(fields, b.columns[list.Column].Index, dt.(arrow.ListLikeType).Elem())
+	}
+	return e, arrow.NewSchema(fields, nil), nil
+}
+
+// elementInput is where a column of a condition on elements comes from.
+func (b *binder) elementInput(e *elementwise, c predicate.Column) elementInput {
+	for k, list := range e.lists {
+		at := b.columns[list.Column].Index
+		if len(c.Index) >= len(at) && slices.Equal(c.Index[:len(at)], at) {
+			return elementInput{column: c, part: append([]int{}, c.Index[len(at):]...), list: k}
+		}
+	}
+	return elementInput{column: c, row: b.input(c)}
 }
 
 // elementsOfJSON binds a condition on the elements of arrays within JSON texts: the first array on the path that all paths have in common.
-func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
-	e := &elements{n: n, json: -1}
+func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elementwise, error) {
+	e := &elementwise{n: n, json: -1}
 	var base predicate.Column
 	for _, p := range condition.Columns() {
 		c, err := predicate.Resolve(&ast.Node{Op: ast.OpColumn, Path: p, Text: n.Text, Pos: n.Pos}, b.schema)
@@ -142,7 +154,7 @@ func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
 	})
 }
 
-func (x *elements) bind(condition *ast.Node, s *arrow.Schema, input func(c predicate.Column) elementInput) (err error) {
+func (x *elementwise) bind(condition *ast.Node, s *arrow.Schema, input func(c predicate.Column) elementInput) (err error) {
 	if x.yes, x.no, err = bothWays(condition, s); err != nil {
 		return err
 	}
@@ -156,66 +168,26 @@ func (x *elements) bind(condition *ast.Node, s *arrow.Schema, input func(c predi
 
 // found is what a condition is for the elements of the rows.
 type found struct {
-	bounds  func(row int) (lo, hi int) // of the elements of a row
-	valid   bitmap.Bits                // rows with a list
-	yes, no []byte                     // elements
-	values  arrow.Array                // the elements; nil for those in JSON
+	elements.Rows
+	yes, no []byte        // elements
+	inputs  []arrow.Array // of the condition or value
+	only    bitmap.Bits   // elements of rows that count
 }
 
 func (f *found) release() {
-	if f.values != nil {
-		f.values.Release()
-	}
+	f.Release()
+	arrowutil.ReleaseAll(f.inputs)
 }
 
 // eval evaluates the condition for all elements.
-func (x *elements) eval(e *expr.Env) (*found, error) {
-	f := &found{}
-	var json *jsonvalues.Arrays
-	if x.list == nil {
-		var err error
-		if json, err = jsonvalues.FindArrays(e.Columns[x.json], x.prefix); err != nil {
-			return nil, err
-		}
-		f.bounds = func(row int) (int, int) { return json.Ends[row], json.Ends[row+1] }
-		f.valid = bitmap.Bits{Data: json.Valid, Len: e.Rows}
-	} else {
-		list, err := e.Full(x.list)
-		if err != nil {
-			return nil, err
-		}
-		defer list.Release()
-		f.slice(list.(array.ListLike))
+func (x *elementwise) eval(e *expr.Env) (*found, error) {
+	f, err := x.open(e)
+	if err != nil {
+		return nil, err
 	}
-	rows := rowsOf(e, f)
-	only := make([]byte, predicate.BitmapLen(len(rows)))
-	for i, row := range rows {
-		if row >= 0 && e.Only.At(int(row)) {
-			only[i>>3] |= 1 << (i & 7)
-		}
-	}
-	inputs := make([]arrow.Array, len(x.inputs))
-	defer func() { arrowutil.ReleaseAll(inputs) }()
-	for i, in := range x.inputs {
-		var err error
-		switch {
-		case in.json:
-			inputs[i] = in.column.Elements(json, len(x.prefix))
-		case in.part != nil:
-			inputs[i], err = in.column.Part(f.values, in.part)
-		default:
-			inputs[i], err = arrowutil.Take(e.Mem, e.Columns[in.row], rows)
-		}
-		if err != nil {
-			f.release()
-			return nil, err
-		}
-	}
-	var err error
 	k := x.yes.NumColumns()
-	count := bitmap.Bits{Data: only, Len: len(rows)}
-	if f.yes, err = x.yes.EvalOnly(inputs[:k], len(rows), count); err == nil {
-		f.no, err = x.no.EvalOnly(inputs[k:], len(rows), count)
+	if f.yes, err = x.yes.EvalOnly(f.inputs[:k], f.only.Len, f.only); err == nil {
+		f.no, err = x.no.EvalOnly(f.inputs[k:], f.only.Len, f.only)
 	}
 	if err != nil {
 		f.release()
@@ -224,35 +196,59 @@ func (x *elements) eval(e *expr.Env) (*found, error) {
 	return f, nil
 }
 
-// slice sets the elements to those of a list array. The range of each row counts from the first one.
-func (f *found) slice(list array.ListLike) {
-	rows := list.Len()
-	f.valid = validity(list)
-	view := kinds.Open(list)
-	first, last := view.Span(rows)
-	f.values = array.NewSlice(list.ListValues(), first, last)
-	ends := make([]int, rows+1)
-	for row := range rows {
-		_, hi := list.ValueOffsets(row)
-		ends[row+1] = int(hi - first)
-	}
-	f.bounds = func(row int) (int, int) { return ends[row], ends[row+1] }
-}
-
-// rowsOf is the row of each element, -1 for those of null lists.
-func rowsOf(e *expr.Env, f *found) []int64 {
-	var out []int64
-	for row := range e.Rows {
-		lo, hi := f.bounds(row)
-		at := int64(-1)
-		if f.valid.At(row) {
-			at = int64(row)
+// open finds the elements of the rows, and the inputs for them.
+func (x *elementwise) open(e *expr.Env) (f *found, err error) {
+	f = &found{Rows: elements.Rows{N: e.Rows}}
+	defer func() {
+		if err != nil {
+			f.release()
 		}
-		for range hi - lo {
-			out = append(out, at)
+	}()
+	var json *jsonvalues.Arrays
+	if len(x.lists) == 0 {
+		if json, err = jsonvalues.FindArrays(e.Columns[x.json], x.prefix); err != nil {
+			return f, err
+		}
+		f.Bounds = func(row int) (int, int) { return json.Ends[row], json.Ends[row+1] }
+		f.Valid = bitmap.Bits{Data: json.Valid, Len: e.Rows}
+	}
+	for k, list := range x.lists {
+		arr, err := e.Full(list)
+		if err != nil {
+			return f, err
+		}
+		misfit, err := f.Add(e.Mem, arr.(array.ListLike), e.Only)
+		arr.Release()
+		if misfit != nil {
+			err = expr.Fail(x.n, "%s looks at elements side by side, and a row has %d of %s, but %d of %s", operator(x.n), misfit.First, x.lists[0].Name(), misfit.Other, x.lists[k].Name())
+		}
+		if err != nil {
+			return f, err
 		}
 	}
-	return out
+	rows := f.Of()
+	only := make([]byte, predicate.BitmapLen(len(rows)))
+	for i, row := range rows {
+		if row >= 0 && e.Only.At(int(row)) {
+			only[i>>3] |= 1 << (i & 7)
+		}
+	}
+	f.only = bitmap.Bits{Data: only, Len: len(rows)}
+	f.inputs = make([]arrow.Array, len(x.inputs))
+	for i, in := range x.inputs {
+		switch {
+		case in.json:
+			f.inputs[i] = in.column.Elements(json, len(x.prefix))
+		case in.part != nil:
+			f.inputs[i], err = in.column.Part(f.Values[in.list], in.part)
+		default:
+			f.inputs[i], err = arrowutil.Take(e.Mem, e.Columns[in.row], rows)
+		}
+		if err != nil {
+			return f, err
+		}
+	}
+	return f, nil
 }
 
 // quantified binds any(condition) and all(condition). Of an empty list any is false and all is true.
@@ -292,13 +288,13 @@ func (b *binder) contains(n *ast.Node, list *expr.Expr) *expr.Expr {
 }
 
 // equal binds the condition that the elements at a path are equal to the second argument.
-func (b *binder) equal(n *ast.Node, path string) (*elements, error) {
+func (b *binder) equal(n *ast.Node, path string) (*elementwise, error) {
 	element := &ast.Node{Op: ast.OpColumn, Text: n.Text, Pos: n.Pos, Path: path}
 	return b.elements(n, &ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{element, n.Args[1]}})
 }
 
 // reduced is a boolean made of what a condition is for the elements of a row. It is null where there is no list.
-func (x *elements) reduced(truth func(yes, no, unknown bool) (isTrue, isFalse bool)) *expr.Expr {
+func (x *elementwise) reduced(truth func(yes, no, unknown bool) (isTrue, isFalse bool)) *expr.Expr {
 	return &expr.Expr{Node: x.n, Type: booleans, Column: -1, Eval: func(e *expr.Env) (arrow.Array, error) {
 		f, err := x.eval(e)
 		if err != nil {
@@ -308,10 +304,10 @@ func (x *elements) reduced(truth func(yes, no, unknown bool) (isTrue, isFalse bo
 		n := predicate.BitmapLen(e.Rows)
 		isTrue, isFalse := make([]byte, n), make([]byte, n)
 		for row := range e.Rows {
-			if !f.valid.At(row) {
+			if !f.Valid.At(row) {
 				continue
 			}
-			lo, hi := f.bounds(row)
+			lo, hi := f.Bounds(row)
 			yes, no, unknown := false, false, false
 			for i := lo; i < hi; i++ {
 				y, o := f.yes[i>>3]>>(i&7)&1 != 0, f.no[i>>3]>>(i&7)&1 != 0
@@ -371,6 +367,9 @@ func field(n *ast.Node, x *expr.Expr, t *arrow.StructType) *expr.Expr {
 }
 
 func (b *binder) listItem(n *ast.Node, x *expr.Expr, item arrow.DataType) *expr.Expr {
+	if lit := n.Args[1]; lit.Op == ast.OpLiteral && lit.Lit.Kind == ast.LitNumber && lit.Lit.Rat().Sign() == 0 {
+		return expr.Mistake(expr.Fail(lit, "lists count from 1: the first element is %s[1]", ast.Shorten(n.Args[0].String())))
+	}
 	at := b.position(n, b.bind(n.Args[1]))
 	return expr.OfRows(n, plainType(item), []*expr.Expr{x, at}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		l, p := in[0].(array.ListLike), arrowutil.Values[int64](in[1])
@@ -415,11 +414,11 @@ func (b *binder) mapValue(n *ast.Node, x *expr.Expr, value arrow.DataType) *expr
 			return nil, err
 		}
 		defer f.release()
-		return pick(e, f.values.(*array.Struct).Field(1), func(row int) int64 {
-			if !f.valid.At(row) {
+		return pick(e, f.Values[0].(*array.Struct).Field(1), func(row int) int64 {
+			if !f.Valid.At(row) {
 				return -1
 			}
-			lo, hi := f.bounds(row)
+			lo, hi := f.Bounds(row)
 			for i := lo; i < hi; i++ {
 				if f.yes[i>>3]>>(i&7)&1 != 0 {
 					return int64(i)

@@ -34,7 +34,7 @@ aggregate but count(), first, last and list sees them.
   stddev variance stddev_pop var_pop   of a sample, or of the population
   approx_distinct(x)                   distinct values, within a few percent
   first last any_value                 values by the order of rows
-  bool_and bool_or string_agg list
+  bool_and bool_or string_agg list hist(x, 0, 200, 100)
 
 Each may be followed by filter (where CONDITION), and by "as NAME". Rows are in the order of the groups, or of --sort.`,
 		Example: `  amudai agg flights.amudai.shard --by origin 'count(), avg(delay), max(delay)' --sort -count --limit 10
