@@ -6,6 +6,7 @@
 package pattern
 
 import (
+	"bytes"
 	"regexp"
 
 	"github.com/amudai/amudai-go/internal/text/analysis"
@@ -62,29 +63,35 @@ func foldIf(fold bool, text string) []byte {
 	return []byte(text)
 }
 
-// fromSegments finds Prefix and Parts. A pattern that ignores case has none.
 func fromSegments(s segments, fold bool) *Pattern {
 	p := &Pattern{segments: s, fold: fold}
-	if fold {
-		return p
-	}
-	for i, seg := range s.list {
-		for k, part := range seg {
-			if len(part.text) == 0 {
-				continue
-			}
-			if i == 0 && k == 0 && s.start {
-				p.Prefix = part.text
-			}
-			p.Parts = append(p.Parts, part.text)
+	p.findParts(p.Required())
+	return p
+}
+
+// findParts finds Prefix and Parts in what is required. Texts that ignore case are none.
+func (p *Pattern) findParts(r *Required) {
+	switch {
+	case r == nil || len(r.Any) > 0:
+	case len(r.All) > 0:
+		for _, one := range r.All {
+			p.findParts(one)
+		}
+	case !r.Fold:
+		if p.Parts = append(p.Parts, r.Bytes); r.Start {
+			p.Prefix = r.Bytes
 		}
 	}
-	return p
 }
 
 // Match reports whether a value matches. scratch is memory for it to use, which it may make larger; nil is allowed.
 func (p *Pattern) Match(value []byte, scratch *[]byte) bool {
 	if p.regex != nil {
+		for _, part := range p.Parts { // these are found many times as fast
+			if !bytes.Contains(value, part) {
+				return false
+			}
+		}
 		return p.regex.Match(value)
 	}
 	var own []byte

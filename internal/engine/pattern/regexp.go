@@ -27,8 +27,8 @@ func Regexp(expr string, fold bool) (*Pattern, error) {
 	if p.regex, err = regexp.Compile(expr); err != nil {
 		return nil, fmt.Errorf("regular expression: %w", err)
 	}
-	p.findRequired(re)
 	p.required = requiredOf(re)
+	p.findParts(p.required)
 	p.texts = onlyTexts(re, false) || onlyTexts(re, true)
 	return p, nil
 }
@@ -91,22 +91,4 @@ func literalText(re *syntax.Regexp) (string, bool) {
 	}
 	text := string(re.Rune)
 	return text, !strings.ContainsRune(text, utf8.RuneError)
-}
-
-// findRequired finds the texts that every match of a regular expression contains.
-func (p *Pattern) findRequired(re *syntax.Regexp) {
-	items := concatenated(re)
-	for i, item := range items {
-		if item.Op == syntax.OpPlus {
-			item = item.Sub[0]
-		}
-		text, ok := literalText(item)
-		if !ok {
-			continue
-		}
-		if i == 1 && items[0].Op == syntax.OpBeginText {
-			p.Prefix = []byte(text)
-		}
-		p.Parts = append(p.Parts, []byte(text))
-	}
 }

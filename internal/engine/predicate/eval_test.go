@@ -156,7 +156,7 @@ func TestLeaves(t *testing.T) {
 	require.Equal(t, "pre", string(like.Prefix))
 	require.Equal(t, [][]byte{[]byte("pre"), []byte("m"), []byte("d"), []byte("le")}, like.Parts)
 	require.True(t, regex.Not && !like.Not)
-	require.Equal(t, [][]byte{[]byte("a"), []byte("lit")}, regex.Parts)
+	require.Equal(t, [][]byte{[]byte("alit"), []byte("lit")}, regex.Parts)
 	require.True(t, like.Match([]byte("pre middle"), nil))
 	require.False(t, regex.Match([]byte("pre middle"), nil))
 	require.True(t, regex.Match([]byte("alitlit7"), nil))
