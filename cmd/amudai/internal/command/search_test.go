@@ -516,6 +516,8 @@ func TestIndexCommands(t *testing.T) {
 		{[]string{"add", "a.shard", "--columns", "line", "--tokenizer", "x"}, 2, "use unicode-log, unicode-word, trivial"},
 		{[]string{"add", "a.shard", "--columns", "line", "--memory", "x"}, 2, "--memory"},
 		{[]string{"add", "a.shard", "--columns", "line", "--coarse", "-1"}, 2, "--coarse"},
+		{[]string{"add", "a.shard", "--columns", "line", "--layout", "reference", "--phrases"}, 2, "not for indexes of the reference"},
+		{[]string{"add", "a.shard", "--columns", "line", "--layout", "reference", "--type", "range"}, 2, "no indexes of the type range"},
 		{[]string{"drop", "a.shard"}, 2, "--columns or --all"},
 		{[]string{"drop", "a.shard", "--all"}, 1, "a.shard has no index"},
 		{[]string{"rebuild", "a.shard"}, 1, "a.shard has no index"},
@@ -525,6 +527,16 @@ func TestIndexCommands(t *testing.T) {
 		r := run(t, append([]string{"index"}, c.args...)...)
 		require.Equal(t, c.code, r.code, "%q: %s", c.args, r.errout)
 		require.Contains(t, r.errout, c.errout)
+	}
+	ok(t, "index", "add", "a.shard", "--columns", "line", "--layout", "reference")
+	ok(t, "index", "add", "a.shard", "--columns", "line", "--type", "hash", "--layout", "reference")
+	require.Regexp(t, `(?s)inverted-text-index.*hashmap`, ok(t, "index", "list", "a.shard"))
+	require.Equal(t, run(t, "search", "-c", "a* NOT b*", log).out, ok(t, "search", "-c", "a* NOT b*", "a.shard"))
+	ok(t, "index", "drop", "-q", "a.shard", "--all")
+	old, err := filepath.Glob("*.amudai.index")
+	require.NoError(t, err)
+	for _, file := range old {
+		require.NoError(t, os.Remove(file))
 	}
 	ok(t, "index", "add", "a.shard", "--columns", "line")
 	r := run(t, "index", "add", "a.shard", "--columns", "line")

@@ -31,7 +31,7 @@ leaves the old one.`, a.indexAdd(), a.indexList(), a.indexRebuild(), a.indexDrop
 type indexFlags struct {
 	atOnce                                  bool // nothing is built, so that there is no progress
 	columns, key                            []string
-	kind, tokenizer                         string
+	kind, tokenizer, layout                 string
 	memory                                  int64
 	casePreserving, all, perStripe, phrases bool
 	coarseRows                              int64
@@ -59,7 +59,9 @@ sorted or clustered.
 
 Tokenizers: unicode-log cuts words as filters and search do, and keeps addresses such as 10.1.2.3 as words, too; unicode-word
 only cuts words; trivial takes a whole value as a word. Words ignore case unless --case-preserving.
-An index with --coarse N tells only groups of N rows apart, and is smaller; the rows are then checked.`,
+An index with --coarse N tells only groups of N rows apart, and is smaller; the rows are then checked.
+
+With --layout reference the reference implementation can use it, too; it is larger and slower.`,
 		Example: `  amudai index add logs.amudai.shard --columns line
   amudai index add logs.amudai.shard --columns host --tokenizer trivial
   amudai index add orders.amudai.shard --type hash --columns order_id,customer
@@ -75,9 +77,13 @@ An index with --coarse N tells only groups of N rows apart, and is smaller; the 
 	cmd.Flags().Int64Var(&f.coarseRows, "coarse", 0, "rows that the index does not tell apart (default: each row by itself)")
 	cmd.Flags().BoolVar(&f.perStripe, "per-stripe", false, "an index of each stripe instead of one of the shard, which a copied stripe keeps")
 	cmd.Flags().BoolVar(&f.phrases, "phrases", false, "also index pairs of words that follow each other: larger, and phrases are found without looking at the rows")
+	usage.Choice(cmd, &f.layout, "layout", layouts[0], "who can use it: "+strings.Join(layouts, ", "), layouts, layouts...)
 	f.registerBuild(cmd)
 	return cmd
 }
+
+// layouts are those of this implementation, and those that the reference can read.
+var layouts = []string{"amudai-go", "reference"}
 
 var indexTypes = []string{"words", "hash", "range"}
 
@@ -95,6 +101,11 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 		return d, usage.Errorf("", "--coarse %d: use a number of rows", f.coarseRows)
 	}
 	d = shard.IndexDefinition{Type: shard.TermIndex, Columns: f.columns, PerStripe: f.perStripe}
+	if f.reference() {
+		if d.Type = shard.InvertedIndex; f.phrases || f.coarseRows > 1 {
+			return d, usage.Errorf("", "--phrases and --coarse are not for indexes of the reference")
+		}
+	}
 	each := make([]any, len(f.columns))
 	for i := range each {
 		each[i] = f.tokenizer
@@ -112,13 +123,21 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 	return d, nil
 }
 
+func (f *indexFlags) reference() bool { return f.layout == layouts[1] }
+
 // valueIndex is an index of whole values.
 func (f *indexFlags) valueIndex() (d shard.IndexDefinition, err error) {
 	switch {
 	case f.tokenizer != tokenizers[0] || f.casePreserving || f.coarseRows != 0 || f.phrases:
 		return d, usage.Errorf("", "--tokenizer, --case-preserving, --phrases and --coarse are for indexes of words")
 	case f.kind != "range":
-		return shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1, PerStripe: f.perStripe}, nil
+		d = shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1, PerStripe: f.perStripe}
+		if f.reference() {
+			d.Type = shard.HashmapIndex
+		}
+		return d, nil
+	case f.reference():
+		return d, usage.Errorf("", "the reference has no indexes of the type range")
 	case len(f.key) > 0:
 		return d, usage.Errorf("", "--key is for indexes of the type hash")
 	}
