@@ -47,10 +47,11 @@ type RecoverOptions struct {
 //	type RecoverReport struct {
 //		Unfinished   bool         // the end of the shard is missing or damaged
 //		OpenErr      error        // the damage at the end, or nil
+//		Shards       int          // shards that were saved, more than one of a packed file
 //		Found, Saved int          // stripes found, and stripes in the new shard
 //		Rows         int64        // rows of the new shard
 //		Lost         []LostStripe // stripes that were found but not saved
-//		Missing      []int        // stripes that were written but not found; the last ones of a cut shard are unknown
+//		Missing      []int        // stripes that were written but not found, by number in their shard; the last ones of a cut shard are unknown
 //		Damaged      int          // damaged recovery records
 //		Left         int64        // bytes behind the last stripe of an unfinished shard
 //		Complete     bool         // these bytes hold no rows
@@ -74,7 +75,8 @@ type LostStripe = verify.LostStripe
 // Recover copies the complete and undamaged stripes of the shard at location in to a new shard at
 // location out. The shard at in may be damaged or unfinished; the temporary file of a writer that
 // was killed is allowed, too. Recover checks each stripe as [Verify] does, and copies the bytes of
-// its columns without encoding them again.
+// its columns without encoding them again. Of a packed artifact it saves all shards in this way, or only that of
+// [OpenOptions.Directory].
 //
 // The error wraps [ErrCorrupt] if no stripe can be saved. No new shard is made then.
 func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverReport, error) {

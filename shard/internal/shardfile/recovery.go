@@ -49,9 +49,9 @@ type Found struct {
 	Records int
 	// Damaged is the number of places with the magic of a recovery record but without a valid one.
 	Damaged int
-	// Missing lists the stripes without a record, by number, up to the last one found.
+	// Missing lists the stripes without a record, by number in their shard, up to the last one found.
 	Missing []int
-	// Foreign is the number of records of other shards in the same artifact.
+	// Foreign is the number of records that are of no shard in the artifact.
 	Foreign int
 	// Left is the number of bytes after the last record. Complete means that they begin with the stripe list, and
 	// that it has no stripe after the last one found.
@@ -59,12 +59,12 @@ type Found struct {
 	Complete bool
 }
 
-// OpenUnfinished opens the remains of a shard whose end is missing or damaged: the stripes with a recovery record.
-// They are numbered anew, and may be incomplete, so that the caller must check all of their bytes. The shard has
-// no descriptors of its own.
+// OpenUnfinished opens the remains of the shards in an artifact whose end is missing or damaged: the stripes with a recovery record.
+// They are numbered anew, and may be incomplete, so that the caller must check all of their bytes. The shards have
+// no descriptors of their own. The caller closes them.
 //
 // The error wraps fault.ErrCorrupt if no record was found.
-func OpenUnfinished(ctx context.Context, location string, o OpenOptions) (*File, *Found, error) {
+func OpenUnfinished(ctx context.Context, location string, o OpenOptions) (all []*File, found *Found, err error) {
 	if err := o.setDefaults(location); err != nil {
 		return nil, nil, err
 	}
@@ -72,45 +72,73 @@ func OpenUnfinished(ctx context.Context, location string, o OpenOptions) (*File,
 	if err != nil {
 		return nil, nil, err
 	}
-	found := &Found{}
-	err = f.scan(ctx, found)
-	if err == nil {
-		_, err = f.Schema(ctx)
+	all, found = []*File{f}, &Found{}
+	shards, err := f.records(ctx, found)
+	for i := 0; err == nil && i < len(shards); i++ {
+		if i > 0 {
+			if f, err = openRoot(ctx, location, o); err != nil {
+				break
+			}
+			all = append(all, f)
+		}
+		if err = f.found(shards[i], found); err == nil {
+			_, err = f.Schema(ctx)
+		}
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
+		for _, f := range all {
+			err = errors.Join(err, f.Close())
+		}
+		return nil, nil, err
 	}
-	return f, found, nil
+	return all, found, nil
 }
 
-// scan reads the whole artifact and builds the directory from the records.
-func (f *File) scan(ctx context.Context, found *Found) error {
-	var records []*record
-	err := recovery.Find(ctx, f.root, func(at int64) error {
+// MaxPacked is the number of shards of an artifact that are open at once.
+const MaxPacked = 1024
+
+// records reads the whole artifact for the records of each shard.
+func (f *File) records(ctx context.Context, found *Found) (shards [][]*record, err error) {
+	err = recovery.Find(ctx, f.root, func(at int64) error {
 		r, err := f.readRecord(ctx, at)
+		var last *record
+		if len(shards) > 0 {
+			of := shards[len(shards)-1]
+			last = of[len(of)-1]
+		}
 		switch {
-		case err == nil && len(records) > 0 && (r.schema != records[0].schema || r.stripe <= records[len(records)-1].stripe):
+		case err == nil && (last == nil || r.schema.Start >= last.end): // of the next shard
+			shards = append(shards, []*record{r})
+			if len(shards) > MaxPacked {
+				return fault.Of(fault.Limitf("more than %d shards in one file", MaxPacked), f.root.Name())
+			}
+		case err == nil && (r.schema != last.schema || r.stripe <= last.stripe):
 			found.Foreign++
 		case err == nil:
-			records = append(records, r)
+			shards[len(shards)-1] = append(shards[len(shards)-1], r)
 		case errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrUnsupported):
 			found.Damaged++
+			return nil
 		default:
 			return err
 		}
+		found.Records++
 		return nil
 	})
+	if err == nil && len(shards) == 0 {
+		err = fault.Of(fault.Corruptf("no recovery record among %d bytes", f.root.size), f.root.Name())
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found.Records = len(records)
-	if len(records) == 0 {
-		return fault.Of(fault.Corruptf("no recovery record among %d bytes", f.root.size), f.root.Name())
-	}
+	found.Records -= found.Foreign
+	of := shards[len(shards)-1]
+	return shards, f.left(ctx, of[len(of)-1], found)
+}
+
+// found builds the directory of a shard from its records.
+func (f *File) found(records []*record, found *Found) error {
 	last := records[len(records)-1]
-	if err := f.left(ctx, last, found); err != nil {
-		return err
-	}
 	f.directory = &shardpb.ShardDirectory{SchemaRef: rootRef(last.schema), StripeCount: uint64(len(records))}
 	f.properties = last.properties
 	position, next := int64(0), 0

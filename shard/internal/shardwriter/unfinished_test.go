@@ -50,11 +50,13 @@ func TestOpenUnfinished(t *testing.T) {
 			require.NoError(t, os.WriteFile(location, b[:cut], 0o666))
 			_, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
 			require.True(t, isFault(err), "%v", err)
-			f, found, err := shardfile.OpenUnfinished(ctx, location, shardfile.OpenOptions{Store: store})
+			all, found, err := shardfile.OpenUnfinished(ctx, location, shardfile.OpenOptions{Store: store})
 			if err != nil {
 				require.ErrorIs(t, err, fault.ErrCorrupt)
 				continue
 			}
+			require.Len(t, all, 1)
+			f := all[0]
 			require.Equal(t, f.NumStripes(), found.Records)
 			checkShard(t, f, found.Records)
 			p, err := f.Properties(ctx)
@@ -101,5 +103,9 @@ func openBytes(ctx context.Context, b []byte) (*shardfile.File, *shardfile.Found
 	if err := store.Put("mem://x/shard", b); err != nil {
 		return nil, nil, err
 	}
-	return shardfile.OpenUnfinished(ctx, "mem://x/shard", shardfile.OpenOptions{Store: store})
+	all, found, err := shardfile.OpenUnfinished(ctx, "mem://x/shard", shardfile.OpenOptions{Store: store})
+	if err != nil {
+		return nil, nil, err
+	}
+	return all[0], found, nil
 }

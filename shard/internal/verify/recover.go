@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/shard/internal/root"
@@ -35,6 +36,8 @@ type RecoverReport struct {
 	Unfinished bool
 	// OpenErr is the error at the end of the shard, nil if there is none.
 	OpenErr error
+	// Shards is the number of shards that were saved: more than one of a packed file.
+	Shards int
 	// Found is the number of stripes found. Saved are those in the new shard, Rows is its number of rows. Lost has
 	// the reasons for all others.
 	Found, Saved int
@@ -62,40 +65,97 @@ type LostStripe struct {
 	Problems []error // reasons
 }
 
-// Recover copies every complete and undamaged stripe of an unfinished or damaged shard at in to a new shard at
+// Recover copies every complete and undamaged stripe of the unfinished or damaged shards in an artifact to a new one at
 // out. in may be the temporary file of a writer that was killed. Bytes of columns are copied unchanged, after all
 // checks of [Verify].
 //
 // If no stripe can be saved, out is not created, and the error wraps [fault.ErrCorrupt].
-func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverReport, error) {
-	report := &RecoverReport{}
-	f, err := shardfile.Open(ctx, in, o.Open)
-	if err != nil {
-		if !fault.Is(err) {
-			return nil, err
+func Recover(ctx context.Context, in, out string, o RecoverOptions) (report *RecoverReport, err error) {
+	report = &RecoverReport{}
+	files, err := report.open(ctx, in, o.Open)
+	defer func() {
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
 		}
-		report.Unfinished, report.OpenErr = true, err
-		var found *shardfile.Found
-		if f, found, err = shardfile.OpenUnfinished(ctx, in, o.Open); err != nil {
-			return nil, errors.Join(report.OpenErr, err)
-		}
-		report.Missing, report.Damaged = found.Missing, found.Damaged
-		report.Left, report.Complete = found.Left, found.Complete
-	}
-	defer f.Close()
-	report.Found = f.NumStripes()
-	good, err := report.check(ctx, f, o)
+	}()
 	if err != nil {
 		return nil, err
 	}
-	if len(good) == 0 && (report.Found > 0 || report.Unfinished) {
+	var roots []root.Root
+	for _, f := range files {
+		first := report.Found
+		report.Found += f.NumStripes()
+		good, err := report.check(ctx, f, first, o)
+		if err != nil {
+			return nil, err
+		}
+		if len(good) == 0 && (f.NumStripes() > 0 || report.Unfinished) {
+			continue
+		}
+		r, err := report.rest(ctx, f, good)
+		if err != nil {
+			return report, err
+		}
+		roots = append(roots, r)
+	}
+	if len(roots) == 0 {
 		return report, fmt.Errorf("%w: none of %d stripes of %s can be saved", fault.ErrCorrupt, report.Found, in)
 	}
-	return report, report.save(ctx, f, good, out, o)
+	if err := root.Publish(ctx, out, shardwriter.Options{Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite}, roots...); err != nil {
+		return report, err
+	}
+	report.Shards = len(roots)
+	for _, r := range roots {
+		report.Saved += len(r.Stripes)
+		for _, s := range r.Stripes {
+			report.Rows += s.Of.Rows()
+		}
+	}
+	return report, nil
 }
 
-// check verifies every stripe by itself, and returns the good ones.
-func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, o RecoverOptions) (good []int, err error) {
+// open opens the shards of an artifact, also with an error.
+func (r *RecoverReport) open(ctx context.Context, in string, o shardfile.OpenOptions) ([]*shardfile.File, error) {
+	last, err := shardfile.Open(ctx, in, o)
+	if fault.Is(err) {
+		r.Unfinished, r.OpenErr = true, err
+		files, found, err := shardfile.OpenUnfinished(ctx, in, o)
+		if err != nil {
+			return nil, errors.Join(r.OpenErr, err)
+		}
+		r.Missing, r.Damaged, r.Left, r.Complete = found.Missing, found.Damaged, found.Left, found.Complete
+		return files, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	files := []*shardfile.File{last}
+	if o.Directory != nil {
+		return files, nil
+	}
+	all, err := last.Shards(ctx)
+	if fault.Is(err) { // of the properties, without which the shard can be saved
+		return files, nil
+	}
+	if len(all) > shardfile.MaxPacked {
+		return files, fault.Limitf("%s has more than %d shards: name one, such as %s:0", in, shardfile.MaxPacked, in)
+	}
+	for i := len(all) - 2; i >= 0 && err == nil; i-- {
+		o.Directory = &all[i]
+		f, openErr := shardfile.Open(ctx, in, o)
+		if fault.Is(openErr) {
+			r.OpenErr = errors.Join(r.OpenErr, openErr)
+			continue
+		}
+		if err = openErr; err == nil {
+			files = slices.Insert(files, 0, f)
+		}
+	}
+	return files, err
+}
+
+// check verifies every stripe by itself, and returns the good ones. first is how many stripes other shards have.
+func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, first int, o RecoverOptions) (good []int, err error) {
 	s, err := f.Schema(ctx)
 	if err == nil {
 		err = s.Check()
@@ -124,25 +184,9 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, o RecoverO
 			good = append(good, i)
 			continue
 		}
-		r.Lost = append(r.Lost, LostStripe{Stripe: i, Rows: f.Stripe(i).Rows(), Problems: append(rep.Problems, rep.Notes...)})
+		r.Lost = append(r.Lost, LostStripe{Stripe: first + i, Rows: f.Stripe(i).Rows(), Problems: append(rep.Problems, rep.Notes...)})
 	}
 	return good, nil
-}
-
-// save copies the good stripes.
-func (r *RecoverReport) save(ctx context.Context, f *shardfile.File, good []int, out string, o RecoverOptions) error {
-	saved, err := r.rest(ctx, f, good)
-	if err != nil {
-		return err
-	}
-	if err := root.Publish(ctx, out, shardwriter.Options{Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite}, saved); err != nil {
-		return err
-	}
-	r.Saved = len(good)
-	for _, s := range saved.Stripes {
-		r.Rows += s.Of.Rows()
-	}
-	return nil
 }
 
 // rest is the root of the good stripes with their indexes, and with the indexes of the shard if no stripe is missing.
@@ -169,7 +213,7 @@ func (r *RecoverReport) rest(ctx context.Context, f *shardfile.File, good []int)
 		out.Stripes = append(out.Stripes, root.Stripe{Of: f.Stripe(i), Deleted: f.Stripe(i).Directory().DeletedRecordCount, Indexes: kept})
 	}
 	all, err := t.Indexes(ctx)
-	if len(all) > 0 && (r.Unfinished || len(good) < r.Found) {
+	if len(all) > 0 && (r.Unfinished || len(good) < f.NumStripes()) {
 		r.LostIndexes = append(r.LostIndexes, fmt.Errorf("indexes of the whole shard (%d) have rows of stripes that are missing", len(all)))
 		return out, nil
 	}

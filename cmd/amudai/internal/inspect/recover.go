@@ -26,7 +26,7 @@ func (a group) recover() *cobra.Command {
 		Short: "Save the complete stripes of an unfinished or damaged shard",
 		Long: `recover writes a new shard with every complete and undamaged stripe of a damaged one. It also
 accepts the temporary file of a writer that was killed (.NAME.RANDOM.tmp). Of a file that was packed, FILE:0 is the first shard, and
-FILE the last one. Exit code 1 means that
+FILE means all, which are packed again. Exit code 1 means that
 stripes were lost, or that bytes remain which probably belong to one. OUT then has the stripes that
 were saved, if there are any.`,
 		Args: app.Wants(2, 2, "the damaged shard, then the output"),
@@ -42,7 +42,6 @@ were saved, if there are any.`,
 
 func (a group) runRecover(ctx context.Context, in, out string, f recoverFlags) error {
 	var open shard.OpenOptions
-	name := in
 	in, err := formats.ShardIn(ctx, in, &open)
 	if err != nil {
 		return err
@@ -64,10 +63,7 @@ func (a group) runRecover(ctx context.Context, in, out string, f recoverFlags) e
 	if err != nil {
 		return usage.WithHint(files.CreateError(out, err), "nothing in it can be saved")
 	}
-	if all, err := shard.Directories(ctx, in, "", shard.OpenOptions{}); err == nil && len(all) > 1 && open.Directory == nil {
-		a.Noticef("%s has %d shards, of which this is the last: recover %s:0 saves the first", name, len(all), name)
-	}
-	if len(report.Lost)+len(report.Missing)+report.Damaged > 0 || report.Left > 0 && !report.Complete {
+	if len(report.Lost)+len(report.Missing)+report.Damaged > 0 || report.OpenErr != nil && !report.Unfinished || report.Left > 0 && !report.Complete {
 		return app.ErrProblems
 	}
 	return nil

@@ -126,7 +126,11 @@ func recoverText(out terminal.Screen, path string, r *shard.RecoverReport, done 
 			out.Paint(terminal.Red, "left over:"), terminal.Plural(r.Left, "byte"))
 	}
 	if done {
-		out.Printf("saved %s of %d found, %s, in %s\n", terminal.Plural(r.Saved, "stripe"), r.Found, terminal.Plural(r.Rows, "row"), path)
+		of := ""
+		if r.Shards > 1 {
+			of = terminal.Plural(r.Shards, "shard") + " with "
+		}
+		out.Printf("saved %s%s of %d found, %s, in %s\n", of, terminal.Plural(r.Saved, "stripe"), r.Found, terminal.Plural(r.Rows, "row"), path)
 	}
 }
 
@@ -137,7 +141,7 @@ func recoverJSON(out io.Writer, path string, r *shard.RecoverReport, err error) 
 		lost = append(lost, map[string]any{"stripe": l.Stripe, "rows": l.Rows, "problems": findings(l.Problems)})
 	}
 	j := map[string]any{
-		"out": path, "found": r.Found, "saved": r.Saved, "rows": r.Rows, "unfinished": r.Unfinished,
+		"out": path, "shards": r.Shards, "found": r.Found, "saved": r.Saved, "rows": r.Rows, "unfinished": r.Unfinished,
 		"lost": lost, "missing": slices.Clip(append([]int{}, r.Missing...)), "damaged_records": r.Damaged,
 		"left_bytes": r.Left, "complete": r.Complete || !r.Unfinished,
 	}
