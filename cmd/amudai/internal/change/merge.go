@@ -56,6 +56,11 @@ func (a group) runMerge(ctx context.Context, locations []string, output string, 
 	}
 	p := terminal.StartRows(a.Bars(), 0, false)
 	o.Overwrite, o.Open.Policy, o.Progress = a.Force, a.Policy, p.Set
+	for _, location := range all {
+		if err := files.CheckShard(location); err != nil {
+			return err
+		}
+	}
 	r, err := shard.Merge(ctx, output, all, o)
 	if err = errors.Join(err, p.End()); err != nil {
 		return err

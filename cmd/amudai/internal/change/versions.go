@@ -108,6 +108,9 @@ func (a group) runRestore(ctx context.Context, location string, at formats.At) e
 		return err
 	}
 	version := all[0].Number
+	if err := files.CheckShard(location); err != nil {
+		return err
+	}
 	if err := shard.Restore(ctx, location, shard.EditOptions{Open: shard.OpenOptions{Policy: a.Policy}}, version); err != nil {
 		return err
 	}

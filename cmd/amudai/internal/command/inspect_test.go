@@ -135,6 +135,14 @@ func TestShardsOfPackedFiles(t *testing.T) {
 		ok(t, "recover", fmt.Sprintf("all.amudai.shard:%d", i), "saved.amudai.shard", "-f")
 		ok(t, "diff", "saved.amudai.shard", name+".amudai.shard")
 	}
+	for _, change := range []string{
+		"index add {} --columns id", "index drop {} --all", "delete {} --all", "column drop {} id", "compact {}", "keep {} --versions 3", "restore {} --at 1",
+		"split {} -o part-{}.amudai.shard --rows 1", "merge {} b.amudai.shard -o m.amudai.shard", "relocate {} -o x.amudai.shard",
+	} {
+		r := run(t, strings.Fields(strings.Replace(change, "{}", "all.amudai.shard:0", 1))...)
+		require.NotZero(t, r.code, change)
+		require.Contains(t, r.errout, "all.amudai.shard:0 is a shard within a file, which is changed as one of its own (hint: amudai pack all.amudai.shard:0 -o OUT copies it out)", change)
+	}
 	b, err := os.ReadFile("all.amudai.shard")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("cut.amudai.shard", b[:len(b)-20], 0o600))

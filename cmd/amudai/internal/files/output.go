@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/base/advice"
@@ -123,6 +124,12 @@ func CheckShard(location string) error {
 	}
 	info, err := os.Stat(location)
 	if err != nil {
+		file, number, _ := strings.Cut(location, ".shard:")
+		if _, notNumber := strconv.Atoi(number); notNumber == nil {
+			if _, missing := os.Stat(file + ".shard"); missing == nil {
+				return advice.Plain(nil, location+" is a shard within a file, which is changed as one of its own", "amudai pack "+location+" -o OUT copies it out")
+			}
+		}
 		return inputs.Missing(location, err)
 	}
 	if info.IsDir() {

@@ -181,6 +181,9 @@ func (a group) addIndex(ctx context.Context, location string, f indexFlags) erro
 				"amudai index rebuild makes it anew, amudai index drop removes it")
 		}
 	}
+	if err := files.CheckShard(location); err != nil {
+		return err
+	}
 	o, p, err := a.editOptions(&f)
 	if err != nil {
 		return err
