@@ -84,7 +84,7 @@ func parquetText(p *shardpb.ExternalParquetDataEncoding) string {
 }
 
 // columnFacts are the names of the facts of a column, which cells has for a shard of some bytes.
-var columnFacts = []string{"type", "bytes", "share", "nulls", "distinct", "min", "max", "stored", "id", "positions", "files"}
+var columnFacts = []string{"type", "bytes", "share", "nulls", "distinct", "stored nulls", "stored distinct", "min", "max", "stored", "id", "positions", "files"}
 
 func (c *column) cells(total int64) []any {
 	t, nulls, stored := storedType(c.node), any(c.positions), "nothing: all null"
@@ -101,9 +101,19 @@ func (c *column) cells(total int64) []any {
 	if c.constant() {
 		stored = "one value of all rows"
 	}
-	least, most := "", ""
-	if c.stripe.Directory().GetDeletedRecordCount() == 0 {
-		least, most = boundsText(f, c.node)
+	row := append([]any{t, c.bytes, provider.ShareOf(c.bytes, total)}, valueCells(c.node, f, nulls, c.distinct, c.stripe.Directory().GetDeletedRecordCount() > 0)...)
+	return append(row, stored, c.node.ID(), c.positions, filesCell(c.files))
+}
+
+// valueCells are what is recorded of the values of a column: nulls, distinct values, these two of all stored rows if some are deleted, and bounds. Of rows that are
+// shown, only that there are no nulls is known then, as bounds may be values of deleted ones.
+func valueCells(n schema.Node, f *shardpb.FieldDescriptor, nulls any, d distinct, deleted bool) []any {
+	if !deleted {
+		least, most := boundsText(f, n)
+		return []any{nulls, d.cell(), nil, nil, least, most}
 	}
-	return []any{t, c.bytes, provider.ShareOf(c.bytes, total), nulls, c.distinct.cell(), least, most, stored, c.node.ID(), c.positions, filesCell(c.files)}
+	if nulls == any(uint64(0)) {
+		return []any{nulls, nil, nil, d.cell(), "", ""}
+	}
+	return []any{nil, nil, nulls, d.cell(), "", ""}
 }

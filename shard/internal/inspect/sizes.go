@@ -83,7 +83,7 @@ func (s *summary) add(c *column) {
 
 // summaries lists columns. With a detail, their statistics of single types, too.
 func (in *inspector) summaries(list []*summary) {
-	names := []string{"column", "type", "nulls", "distinct", "min", "max", "bytes", "share", "bits per value", "encodings"}
+	names := []string{"column", "type", "nulls", "distinct", "stored nulls", "stored distinct", "min", "max", "bytes", "share", "bits per value", "encodings"}
 	details := make([]map[string]any, len(list))
 	if in.o.Detail > 0 {
 		more := map[string]bool{}
@@ -105,7 +105,7 @@ func (in *inspector) summaries(list []*summary) {
 	}
 }
 
-// cells has no bounds if rows are deleted, which may be theirs.
+// cells are those of a list. deleted are rows of the shard.
 func (s *summary) cells(total int64, deleted bool) []any {
 	f, d, nulls := s.field, distinct{}, any(nil)
 	if f != nil {
@@ -121,12 +121,8 @@ func (s *summary) cells(total int64, deleted bool) []any {
 	if !s.varies && f.GetPositionCount() > 0 {
 		encodings = []provider.Fact{{Name: "constant", Value: s.bytes}}
 	}
-	least, most := "", ""
-	if !deleted {
-		least, most = boundsText(f, s.node)
-	}
-	return []any{s.path, s.arrowType(), nulls, d.cell(), least, most, s.bytes, provider.ShareOf(s.bytes, total),
-		bitsPerValue(s.bytes, f.GetPositionCount()), encodings}
+	row := append([]any{s.path, s.arrowType()}, valueCells(s.node, f, nulls, d, deleted)...)
+	return append(row, s.bytes, provider.ShareOf(s.bytes, total), bitsPerValue(s.bytes, f.GetPositionCount()), encodings)
 }
 
 // arrowType is the Arrow type of the node without its children, or the stored type if there is no Arrow type.

@@ -153,3 +153,28 @@ func TestShardsOfPackedFiles(t *testing.T) {
 		ok(t, "diff", "saved.amudai.shard:1", "b.amudai.shard")
 	}
 }
+
+// Numbers that are recorded of a stripe with deleted rows are told apart from those of rows that are shown.
+func TestInspectStoredCounts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.csv", []byte("a,b\nx,1\ny,\nx,3\nz,4\n"), 0o600))
+	ok(t, "convert", "-q", "t.csv", "t.amudai.shard", "--stripe-rows", "2")
+	ok(t, "delete", "-q", "t.amudai.shard", "--rows", "1:2")
+	var out struct {
+		Lists map[string][]map[string]any `json:"lists"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(ok(t, "inspect", "-v", "--json", "t.amudai.shard")), &out))
+	names := []string{"nulls", "distinct", "stored_nulls", "stored_distinct"}
+	var got [][]any
+	for _, c := range out.Lists["columns"] {
+		if c["column"] == "a" || c["column"] == "b" {
+			var row []any
+			for _, name := range names {
+				row = append(row, c[name])
+			}
+			got = append(got, row)
+		}
+	}
+	require.Equal(t, [][]any{{0., nil, nil, 2.}, {nil, nil, 1., 1.}, {0., 2., nil, nil}, {0., 2., nil, nil}}, got)
+	require.NotContains(t, ok(t, "inspect", "-v", "t.amudai.shard", "--stripes", "1"), "stored nulls")
+}
