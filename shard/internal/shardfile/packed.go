@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,23 +23,17 @@ func (f *File) Shards(ctx context.Context) (all []Range, err error) {
 		all = append(all, Range{start, end})
 		start = end
 	}
-	for _, q := range PropertiesFromProto(p.StandardProperties) {
-		if q.Name != PropertyShards {
-			continue
-		}
-		ends, ok := q.Value.([]any)
+	standard := PropertiesFromProto(p.StandardProperties)
+	if i := slices.IndexFunc(standard, func(q Property) bool { return q.Name == PropertyShards }); i >= 0 {
+		ends, ok := standard[i].Value.([]any)
 		for _, v := range ends {
 			end, isInt := v.(int64)
-			if !isInt || end <= start || end > f.directoryRange.Start {
-				ok = false
-				break
-			}
+			ok = ok && isInt && end > start && end <= f.directoryRange.Start
 			add(end)
 		}
 		if !ok {
-			return nil, fault.Of(fault.Corruptf("property %s is not a list of ascending ends of shards: %.100v", PropertyShards, q.Value), f.root.Name())
+			return nil, fault.Of(fault.Corruptf("property %s is not a list of ascending ends of shards: %.100v", PropertyShards, standard[i].Value), f.root.Name())
 		}
-		break
 	}
 	add(f.directoryRange.End)
 	return all, nil

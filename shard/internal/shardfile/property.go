@@ -34,9 +34,8 @@ const DefaultWriter = "amudai-go 0.1.0"
 
 // Property is a named value of a shard, a stripe or a field.
 //
-// Value is nil, bool, int64 (int and int32 are accepted), uint64, float64, string, []byte, [time.Time] (stored as
-// UTC in units of 100 ns), [time.Duration] (the same units), [Decimal], []any, []Property (a struct), or a
-// *commonpb.AnyValue for anything else.
+// Value is nil, bool, int64 (int and int32 are accepted), uint64, float64, string, []byte, [time.Time] (stored as UTC in units of 100 ns), [time.Duration] (the same units),
+// [Decimal], []any, []Property (a struct), or a *commonpb.AnyValue for anything else.
 type Property struct {
 	Name  string // case-sensitive; the first of several with the same name counts
 	Value any    // see above
@@ -48,8 +47,7 @@ type Decimal [16]byte
 // unixEpochTicks is 1970-01-01 in units of 100 ns since 0001-01-01.
 const unixEpochTicks = 621355968000000000
 
-// Ticks converts a time to a DateTime: units of 100 ns since 0001-01-01 UTC. Fractions of a unit are cut off.
-// Times before that day or past the last tick are errors.
+// Ticks converts a time to a DateTime: units of 100 ns since 0001-01-01 UTC. Fractions of a unit are cut off. Times before that day or past the last tick are errors.
 func Ticks(t time.Time) (uint64, error) {
 	const perSecond = 10_000_000
 	s, rest := t.Unix(), uint64(t.Nanosecond()/100)

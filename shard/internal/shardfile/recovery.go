@@ -24,7 +24,6 @@ type record struct {
 	properties *shardpb.ShardProperties
 }
 
-// decodeRecord decodes the payload of the frame at position.
 func decodeRecord(b []byte, position int64) (*record, error) {
 	found, err := recovery.Parse(b, position)
 	if err != nil {
@@ -45,44 +44,32 @@ func decodeRecord(b []byte, position int64) (*record, error) {
 
 // Found describes the recovery records that [OpenUnfinished] found.
 type Found struct {
-	// Records is the number of valid recovery records.
-	Records int
-	// Damaged is the number of places with the magic of a recovery record but without a valid one.
-	Damaged int
-	// Missing lists the stripes without a record, by number in their shard, up to the last one found.
-	Missing []int
-	// Foreign is the number of records that are of no shard in the artifact.
-	Foreign int
-	// Left is the number of bytes after the last record. Complete means that they begin with the stripe list, and
-	// that it has no stripe after the last one found.
+	Records int   // valid recovery records
+	Damaged int   // places with the magic of a recovery record but without a valid one
+	Missing []int // stripes without a record, by number in their shard, up to the last one found
+	// Left is the number of bytes after the last record. Complete means that they begin with the stripe list, and that it has no stripe after the last one found.
 	Left     int64
 	Complete bool
 }
 
-// OpenUnfinished opens the remains of the shards in an artifact whose end is missing or damaged: the stripes with a recovery record.
-// They are numbered anew, and may be incomplete, so that the caller must check all of their bytes. The shards have
-// no descriptors of their own. The caller closes them.
-//
-// The error wraps fault.ErrCorrupt if no record was found.
+// OpenUnfinished opens the remains of the shards in an artifact whose end is missing or damaged: the stripes with a recovery record. They are numbered anew, and may be
+// incomplete, so that the caller must check all of their bytes. The shards have no descriptors of their own. The error wraps fault.ErrCorrupt if no record was found.
 func OpenUnfinished(ctx context.Context, location string, o OpenOptions) (all []*File, found *Found, err error) {
 	if err := o.setDefaults(location); err != nil {
 		return nil, nil, err
 	}
-	f, err := openRoot(ctx, location, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	all, found = []*File{f}, &Found{}
-	shards, err := f.records(ctx, found)
+	found = &Found{}
+	shards := [][]*record{nil} // until the first file finds them
 	for i := 0; err == nil && i < len(shards); i++ {
-		if i > 0 {
-			if f, err = openRoot(ctx, location, o); err != nil {
-				break
-			}
-			all = append(all, f)
+		var f *File
+		if f, err = openRoot(ctx, location, o); err != nil {
+			break
 		}
-		if err = f.found(shards[i], found); err == nil {
-			_, err = f.Schema(ctx)
+		if all = append(all, f); i == 0 {
+			shards, err = f.records(ctx, found)
+		}
+		if err == nil {
+			err = f.found(ctx, shards[i], found)
 		}
 	}
 	if err != nil {
@@ -99,45 +86,37 @@ const MaxPacked = 1024
 
 // records reads the whole artifact for the records of each shard.
 func (f *File) records(ctx context.Context, found *Found) (shards [][]*record, err error) {
+	var last *record
 	err = recovery.Find(ctx, f.root, func(at int64) error {
 		r, err := f.readRecord(ctx, at)
-		var last *record
-		if len(shards) > 0 {
-			of := shards[len(shards)-1]
-			last = of[len(of)-1]
-		}
 		switch {
 		case err == nil && (last == nil || r.schema.Start >= last.end): // of the next shard
-			shards = append(shards, []*record{r})
-			if len(shards) > MaxPacked {
+			if shards = append(shards, nil); len(shards) > MaxPacked {
 				return fault.Of(fault.Limitf("more than %d shards in one file", MaxPacked), f.root.Name())
 			}
-		case err == nil && (r.schema != last.schema || r.stripe <= last.stripe):
-			found.Foreign++
-		case err == nil:
-			shards[len(shards)-1] = append(shards[len(shards)-1], r)
+		case err == nil && (r.schema != last.schema || r.stripe <= last.stripe): // of no shard in the artifact
+			return nil
 		case errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrUnsupported):
 			found.Damaged++
 			return nil
-		default:
+		case err != nil:
 			return err
 		}
 		found.Records++
+		shards[len(shards)-1], last = append(shards[len(shards)-1], r), r
 		return nil
 	})
-	if err == nil && len(shards) == 0 {
+	if err == nil && last == nil {
 		err = fault.Of(fault.Corruptf("no recovery record among %d bytes", f.root.size), f.root.Name())
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = f.left(ctx, last, found)
 	}
-	found.Records -= found.Foreign
-	of := shards[len(shards)-1]
-	return shards, f.left(ctx, of[len(of)-1], found)
+	return shards, err
 }
 
 // found builds the directory of a shard from its records.
-func (f *File) found(records []*record, found *Found) error {
+func (f *File) found(ctx context.Context, records []*record, found *Found) error {
 	last := records[len(records)-1]
 	f.directory = &shardpb.ShardDirectory{SchemaRef: rootRef(last.schema), StripeCount: uint64(len(records))}
 	f.properties = last.properties
@@ -156,7 +135,8 @@ func (f *File) found(records []*record, found *Found) error {
 		position += int64(d.TotalRecordCount)
 	}
 	f.directory.TotalRecordCount = uint64(position)
-	return nil
+	_, err := f.Schema(ctx)
+	return err
 }
 
 // rootRef makes a reference to bytes of the root artifact.
@@ -198,8 +178,7 @@ func (f *File) frameAt(ctx context.Context, start, most int64) ([]byte, error) {
 	return f.root.read(ctx, start, start+n+container.FrameExtra)
 }
 
-// left examines the bytes after the last record. The stripe list is first there if the writer had written all
-// stripes.
+// left examines the bytes after the last record. The stripe list is first there if the writer had written all stripes.
 func (f *File) left(ctx context.Context, last *record, found *Found) error {
 	found.Left = f.root.size - last.end
 	if found.Left < container.FrameExtra {

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 )
 
 // structure is what inspect tells of the places of stripes and columns.
@@ -152,6 +155,15 @@ func TestShardsOfPackedFiles(t *testing.T) {
 		ok(t, "diff", "saved.amudai.shard:0", "a.amudai.shard")
 		ok(t, "diff", "saved.amudai.shard:1", "b.amudai.shard")
 	}
+	at := bytes.Index(b, []byte("two")) // of the first shard, whose only stripe is lost then
+	require.Positive(t, at)
+	b[at] ^= 1
+	require.NoError(t, os.WriteFile("cut.amudai.shard", b, 0o600))
+	r = run(t, "recover", "cut.amudai.shard", "saved.amudai.shard", "-f")
+	require.Equal(t, app.ExitFailure, r.code)
+	require.Contains(t, r.out, "saved 1 stripe of 2 found, 1 row")
+	require.Contains(t, r.out, "stripe 0 with 2 rows")
+	ok(t, "diff", "saved.amudai.shard", "b.amudai.shard")
 }
 
 // Numbers that are recorded of a stripe with deleted rows are told apart from those of rows that are shown.
@@ -176,5 +188,5 @@ func TestInspectStoredCounts(t *testing.T) {
 		}
 	}
 	require.Equal(t, [][]any{{0., nil, nil, 2.}, {nil, nil, 1., 1.}, {0., 2., nil, nil}, {0., 2., nil, nil}}, got)
-	require.NotContains(t, ok(t, "inspect", "-v", "t.amudai.shard", "--stripes", "1"), "stored nulls")
+	require.NotContains(t, ok(t, "inspect", "-v", "t.amudai.shard", "--stripe", "1"), "stored nulls")
 }
