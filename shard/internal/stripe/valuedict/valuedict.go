@@ -57,7 +57,7 @@ func (d *Dictionary) Load(ctx context.Context) (*dictionary.Dictionary, *bytestr
 // Reading a few entries alone takes about a tenth of the time of all, which are kept.
 const (
 	mostFew  = 4
-	fewBytes = 1 << 10 // of the dictionary, for each entry
+	fewBytes = 128 // of the dictionary, for each entry
 )
 
 // Few reports whether to read the entries of so many codes with [Dictionary.LoadSome].
