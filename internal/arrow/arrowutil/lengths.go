@@ -1,6 +1,7 @@
 package arrowutil
 
 import (
+	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 
@@ -32,6 +33,9 @@ func Lengths(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
 		return nil, err
 	}
 	values := NewZeroBuffer(mem, 8*arr.Len())
+	if a, ok := arr.(*array.String); ok && isASCII(a.ValueBytes()) {
+		one = func(i int) int64 { return int64(a.ValueLen(i)) }
+	}
 	for i, lengths := 0, As[int64](values.Bytes()); i < len(lengths); i++ {
 		if arr.IsValid(i) {
 			lengths[i] = one(i)
@@ -67,4 +71,16 @@ func LengthsOf(f arrow.Field) (_ arrow.Field, ok bool) {
 func AreLengths(f arrow.Field) bool {
 	dt, ok := f.Metadata.GetValue(recordedType)
 	return ok && dt == lengths && f.Type.ID() == arrow.INT64
+}
+
+// isASCII reports whether all bytes are characters by themselves.
+func isASCII(s []byte) bool {
+	var all uint64
+	for ; len(s) >= 8; s = s[8:] {
+		all |= binary.LittleEndian.Uint64(s)
+	}
+	for _, c := range s {
+		all |= uint64(c)
+	}
+	return all&0x8080808080808080 == 0
 }

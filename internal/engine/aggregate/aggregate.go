@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -428,6 +429,9 @@ func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.Record
 		columns[i] = arrowutil.Widen(a.o.Allocator, narrow, k.out)
 		narrow.Release()
 	}
+	if columns, err = a.derive(columns, to-from); err != nil {
+		return err
+	}
 	for i, build := range a.builders {
 		arr, err := build(from, to)
 		if err == nil && arr == nil {
@@ -441,6 +445,29 @@ func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.Record
 	batch := array.NewRecordBatch(a.query.schema, columns, int64(to-from))
 	defer batch.Release()
 	return f(batch)
+}
+
+// derive adds the keys that others determine.
+func (a *Aggregator) derive(columns []arrow.Array, rows int) ([]arrow.Array, error) {
+	if len(a.query.derived) == 0 {
+		return columns, nil
+	}
+	given := make([]arrow.Array, 0, a.query.determining.NumFields())
+	for i, k := range a.query.keys {
+		if k.determines() != "" {
+			given = append(given, columns[i])
+		}
+	}
+	batch := array.NewRecordBatch(a.query.determining, given, int64(rows))
+	defer batch.Release()
+	for _, d := range a.query.derived {
+		arr, err := d.value.Eval(a.o.Allocator, batch)
+		if err != nil {
+			return columns, err
+		}
+		columns = slices.Insert(columns, d.at, arr)
+	}
+	return columns, nil
 }
 
 func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, f func(arrow.RecordBatch) error) error {

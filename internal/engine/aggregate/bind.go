@@ -61,7 +61,17 @@ func (c *bound) reals(begin func(a *Aggregator) func(group int) (float64, bool))
 	return nil
 }
 
-func sumOf(a *Aggregator, c *bound) *sums { return stateOf(a, "sum", c, false, empty[sums]) }
+// sumOf is the exact sum of integers or decimals, that of x + 1 by that of x.
+func sumOf(a *Aggregator, c *bound, count func(group int) int64) func(group int) decimal128.Num {
+	s := stateOf(a, "sum", c, false, empty[sums])
+	return func(g int) decimal128.Num {
+		sum := decimal128.New(s.n[g].hi, s.n[g].lo)
+		if c.shift != 0 {
+			sum = sum.Add(decimal128.FromI64(c.shift).Mul(decimal128.FromI64(count(g))))
+		}
+		return sum
+	}
+}
 
 func realSumOf(a *Aggregator, c *bound) *realSums {
 	return stateOf(a, "real sum", c, false, empty[realSums])
@@ -88,10 +98,11 @@ func bindSum(_ *plan, c *bound) error {
 		c.dt = &arrow.Decimal256Type{Precision: 76, Scale: column.ScaleOf(dt)}
 	}
 	c.make = func(a *Aggregator) builder {
-		count, s := a.counted(c), sumOf(a, c)
+		count := a.counted(c)
+		sum := sumOf(a, c, count)
 		return func(from, to int) (arrow.Array, error) {
 			valid := fill(from, to, func(g int) bool { return count(g) > 0 })
-			out := fill(from, to, func(g int) decimal128.Num { return decimal128.New(s.n[g].hi, s.n[g].lo) })
+			out := fill(from, to, sum)
 			for i, v := range out {
 				if valid[i] && c.dt.ID() == arrow.DECIMAL128 && !v.FitsInPrecision(38) {
 					return nil, fault.Limitf("the sum of %s has more than 38 digits", c.arg.name)
@@ -122,8 +133,8 @@ func bindAverage(_ *plan, c *bound) error {
 			s := realSumOf(a, c)
 			total = func(g int) float64 { return s.n[g].value() }
 		} else {
-			s := sumOf(a, c)
-			total = func(g int) float64 { return column.FloatOf(decimal128.New(s.n[g].hi, s.n[g].lo)) }
+			sum := sumOf(a, c, count)
+			total = func(g int) float64 { return column.FloatOf(sum(g)) }
 		}
 		return func(g int) (float64, bool) {
 			n := count(g)

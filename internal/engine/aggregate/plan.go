@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/order"
@@ -47,10 +49,18 @@ type expression struct {
 
 // Query is a grouped aggregation of tables of a schema. It does not change and may be used by many goroutines.
 type Query struct {
-	keys   []expression
-	args   []expression // of calls, each once
-	calls  []*bound
-	schema *arrow.Schema
+	keys        []expression
+	derived     []derived
+	determining *arrow.Schema // the keys that determine others
+	args        []expression  // of calls, each once
+	calls       []*bound
+	schema      *arrow.Schema
+}
+
+// derived is a key that the values of other keys determine, as ClientIP determines ClientIP - 1. It is computed of groups, not of rows.
+type derived struct {
+	at    int // among all keys
+	value value
 }
 
 // plan is a Query in the making.
@@ -66,6 +76,7 @@ type bound struct {
 	arg   *expression // the first argument, nil for none
 	index int         // of arg in Query.args, or -1
 	where int         // index of the condition, or -1
+	shift int64       // what is added to each value of arg
 	dt    arrow.DataType
 	make  func(a *Aggregator) builder // and its states, whose errors are in the aggregator
 }
@@ -95,6 +106,7 @@ func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, erro
 		p.keys = append(p.keys, e)
 		fields = append(fields, arrow.Field{Name: name, Type: e.out, Nullable: true})
 	}
+	p.derive(keys)
 	for _, c := range calls {
 		b, err := p.bind(c)
 		if err != nil {
@@ -105,6 +117,43 @@ func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, erro
 	}
 	p.schema = arrow.NewSchema(fields, nil)
 	return p.Query, nil
+}
+
+// determines is the path of a key that is a column whose values determine others, else "".
+func (k expression) determines() string {
+	path, ok := k.value.(*compute.Value).Column()
+	dt := kinds.Decoded(k.dt)
+	if !ok || len(schema.SplitPath(path)) > 1 || !kinds.IsText(dt) && (!column.HasOrdinals(dt) || arrow.IsFloating(dt.ID()) || arrow.IsDecimal(dt.ID())) {
+		return ""
+	}
+	return path
+}
+
+// derive takes out the keys that others determine. Equal floats may differ, as 0 and -0 do, so that they determine none; and decimals may come in
+// another width.
+func (p *plan) derive(nodes []*ast.Node) {
+	var fields []arrow.Field
+	for _, k := range p.keys {
+		if path := k.determines(); path != "" {
+			fields = append(fields, arrow.Field{Name: schema.SplitPath(path)[0], Type: kinds.Decoded(k.dt), Nullable: true})
+		}
+	}
+	if len(fields) == 0 {
+		return
+	}
+	of := arrow.NewSchema(fields, nil)
+	var rest []expression
+	for i, k := range p.keys {
+		if _, ok := k.value.(*compute.Value).Column(); !ok {
+			if v, err := compute.Bind(nodes[i], of); err == nil && arrow.TypeEqual(v.Type(), k.dt) {
+				p.derived = append(p.derived, derived{i, v})
+				continue
+			}
+		}
+		rest = append(rest, k)
+	}
+	p.keys = rest
+	p.determining = of
 }
 
 // outType is the type that values of an expression have in results.
@@ -217,7 +266,7 @@ func Lengths(keys []*ast.Node, calls []ast.Call, where *ast.Node) (names []strin
 func (q *Query) Schema() *arrow.Schema { return q.schema }
 
 // Keys is the number of keys, which are the first columns of results.
-func (q *Query) Keys() int { return len(q.keys) }
+func (q *Query) Keys() int { return len(q.keys) + len(q.derived) }
 
 func (q *Query) keyTypes() []arrow.DataType {
 	types := make([]arrow.DataType, len(q.keys))
@@ -236,6 +285,11 @@ func (p *plan) bind(c ast.Call) (*bound, error) {
 		c.Distinct = false
 	}
 	b := &bound{call: c, index: -1, where: -1}
+	if !c.Distinct && (c.Name == "sum" || c.Name == "avg" || c.Name == "mean") {
+		if x, by := p.shifted(c.Args[0]); by != 0 {
+			c.Args, b.shift = []*ast.Node{x}, by
+		}
+	}
 	if len(c.Args) > 0 {
 		if b.index, err = p.argument(c.Args[0]); err != nil {
 			return nil, err
@@ -259,6 +313,29 @@ func (p *plan) bind(c ast.Call) (*bound, error) {
 		b.arg = &p.args[b.index]
 	}
 	return b, f.bind(p, b)
+}
+
+// shifted splits x + 1 and x - 1 if no such value can be out of range: x is a column of integers of at most 32 bits, and the number as small.
+func (p *plan) shifted(n *ast.Node) (x *ast.Node, by int64) {
+	if n.Op != ast.OpAdd && n.Op != ast.OpSub {
+		return n, 0
+	}
+	x, y := n.Args[0], n.Args[1]
+	if n.Op == ast.OpAdd && x.Op == ast.OpLiteral {
+		x, y = y, x
+	}
+	if x.Op != ast.OpColumn || y.Op != ast.OpLiteral || y.Lit.Kind != ast.LitNumber || !y.Lit.Whole() {
+		return n, 0
+	}
+	v, err := compute.Bind(x, p.input)
+	by, small := y.Lit.Rat().Num().Int64(), y.Lit.Rat().Num().BitLen() < 32 && !strings.ContainsAny(y.Lit.Text, ".eE")
+	if err != nil || !small || !arrow.IsInteger(v.Type().ID()) || v.Type().(arrow.FixedWidthDataType).BitWidth() > 32 {
+		return n, 0
+	}
+	if n.Op == ast.OpSub {
+		by = -by
+	}
+	return x, by
 }
 
 // argument is the index of an expression among the arguments.
