@@ -29,7 +29,7 @@ type keyColumn struct {
 	wide    bool // the batch has decimals that are no ordinals
 
 	words   wordTable    // numbers of ordinals
-	strings order.KeySet // numbers of other values, encoded
+	strings order.KeySet // numbers of other values: texts, or encoded
 	encoder *order.Encoder
 	byWord  bool // numbers are those of ordinals
 
@@ -39,7 +39,6 @@ type keyColumn struct {
 	most     int64
 	some     bool     // there are any
 	numbers  []uint32 // of a batch, if not
-	code     []byte
 
 	dictionary arrow.ArrayData   // the last one; the reference keeps its address from another one
 	entries    []uint64          // codes of its values, or missing
@@ -95,13 +94,22 @@ func (c *keyColumn) see(grow bool) {
 		c.wide = !ok
 		c.numberOrdinals(v, grow)
 	default:
-		row := c.encoder.Rows(c.column.Array)
 		c.numbers = column.Resized(c.numbers, c.column.Array.Len())
+		if at := arrowutil.BytesOf(c.column.Array); at != nil {
+			c.strings.Number(c.numbers, at, grow)
+		} else {
+			c.strings.NumberRows(c.numbers, c.encoder, grow, c.column.Array)
+		}
+		c.dropNulls()
+	}
+}
+
+// dropNulls gives no number to nulls, which were numbered by what is behind them.
+func (c *keyColumn) dropNulls() {
+	if c.column.Nulls > 0 {
 		for i := range c.numbers {
-			c.numbers[i] = None
-			if c.column.Valid.At(i) {
-				c.code = row(c.code[:0], i)
-				c.numbers[i] = findBytes(&c.strings, c.code, grow)
+			if !c.column.Valid.At(i) {
+				c.numbers[i] = None
 			}
 		}
 	}
@@ -109,17 +117,8 @@ func (c *keyColumn) see(grow bool) {
 
 func (c *keyColumn) numberOrdinals(v []int64, grow bool) {
 	c.numbers = column.Resized(c.numbers, len(v))
-	words := arrowutil.As[uint64](arrowutil.Bytes(v))
-	if c.column.Nulls == 0 {
-		c.words.find(c.numbers, words, grow)
-		return
-	}
-	for i := range v {
-		c.numbers[i] = None
-		if c.column.Valid.At(i) {
-			c.words.find(c.numbers[i:], words[i:i+1], grow)
-		}
-	}
+	c.words.find(c.numbers, arrowutil.As[uint64](arrowutil.Bytes(v)), grow)
+	c.dropNulls()
 }
 
 // observe finds the range of ordinals, unless the layout remains as it is.

@@ -34,7 +34,6 @@ type Keyer struct {
 	room    int64 // most slots of a direct index
 
 	packed []uint64
-	code   []byte
 
 	entriesOf arrow.ArrayData // the dictionary whose values have the numbers entries, or None
 	entries   []uint32
@@ -184,11 +183,7 @@ func (k *Keyer) findCoded(out []uint32) (done bool, err error) {
 }
 
 func (k *Keyer) findStrings(out []uint32, columns []arrow.Array) {
-	row := k.encoder.Rows(columns...)
-	for i := range out {
-		k.code = row(k.code[:0], i)
-		out[i] = findBytes(k.strings, k.code, !k.Full)
-	}
+	k.strings.NumberRows(out, k.encoder, !k.Full, columns...)
 }
 
 // layout makes room for the codes of the loaded columns. It reports false if packed words have too few bits.

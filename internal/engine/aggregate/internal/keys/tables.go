@@ -3,8 +3,6 @@ package keys
 import (
 	"math/bits"
 	"slices"
-
-	"github.com/amudai/amudai-go/internal/engine/order"
 )
 
 // None is the number of no group, and of no entry of a table. Rows of no group are aggregated, too, so that loops need
@@ -43,13 +41,18 @@ func (t *wordTable) reset(width int, room int64) {
 
 // add gives a word that has a slot, but no number, the next one.
 func (t *wordTable) add(w uint64) uint32 {
-	id := uint32(len(t.words))
+	id := t.number(w)
+	t.slots[w] = id
+	return id
+}
+
+// number is the next number, of a word.
+func (t *wordTable) number(w uint64) uint32 {
 	if len(t.words) == cap(t.words) {
 		t.words = slices.Grow(t.words, len(t.words))
 	}
 	t.words = append(t.words, w)
-	t.slots[w] = id
-	return id
+	return uint32(len(t.words) - 1)
 }
 
 // isDirect reports whether words of this number of bits are a direct index.
@@ -85,29 +88,46 @@ func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
 	}
 }
 
+// ahead is the number of words that are looked up side by side: each step does the same for all of them, so that waits for memory overlap.
+const ahead = 256
+
 func (t *wordTable) findHashed(out []uint32, words []uint64, grow bool) {
-	out = out[:len(words)]
-	mask := uint64(len(t.slots) - 1)
-	for i, w := range words {
-		at := Mix(w) & mask
-		for {
-			id := t.slots[at]
-			if id != None && t.words[id] != w {
-				at = (at + 1) & mask
-				continue
-			}
-			if id == None && grow {
-				id = uint32(len(t.words))
-				t.words = append(t.words, w)
-				t.slots[at] = id
-				if 2*len(t.words) > len(t.slots) {
-					t.rehash(2 * len(t.slots))
-					mask = uint64(len(t.slots) - 1)
-				}
-			}
-			out[i] = id
-			break
+	var known [ahead]uint64
+	for len(words) > 0 {
+		part, now := out[:min(ahead, len(words))], words[:min(ahead, len(words))]
+		out, words = out[len(part):], words[len(part):]
+		mask := uint64(len(t.slots) - 1)
+		for i, w := range now {
+			part[i] = t.slots[Mix(w)&mask]
 		}
+		for i, id := range part {
+			known[i] = t.words[id]
+		}
+		for i, w := range now {
+			if part[i] == None || known[i] != w {
+				part[i] = t.findOne(w, grow)
+			}
+		}
+	}
+}
+
+func (t *wordTable) findOne(w uint64, grow bool) uint32 {
+	mask := uint64(len(t.slots) - 1)
+	at := Mix(w) & mask
+	for {
+		id := t.slots[at]
+		if id != None && t.words[id] != w {
+			at = (at + 1) & mask
+			continue
+		}
+		if id == None && grow {
+			id = t.number(w)
+			t.slots[at] = id
+			if 2*len(t.words) > len(t.slots) {
+				t.rehash(2 * len(t.slots))
+			}
+		}
+		return id
 	}
 }
 
@@ -144,16 +164,4 @@ func (t *wordTable) relayout(width int, room int64, change func(word uint64) uin
 		n *= 2
 	}
 	t.rehash(n)
-}
-
-// findBytes is the number of an encoded row or value, from 1. One that is not in the set gets a new number if grow is set, else None.
-func findBytes(t *order.KeySet, s []byte, grow bool) uint32 {
-	if grow {
-		id, _ := t.Add(s)
-		return id + 1
-	}
-	if id, ok := t.Find(s); ok {
-		return id + 1
-	}
-	return None
 }
