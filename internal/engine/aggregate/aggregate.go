@@ -145,7 +145,7 @@ func stateFor[S state](a *Aggregator, name string, m *mask, arg int, make func()
 	}
 	s, err := make()
 	if err == nil && m.wantsDistinct && m.distinct == nil {
-		m.distinct, err = newDistinct(a.o, m.arg.dt, a.depth)
+		m.distinct, err = newDistinct(a.o, m.arg.dt, a.keyer == nil && m.where == nil, a.depth)
 	}
 	if err != nil {
 		a.err = err

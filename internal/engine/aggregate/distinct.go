@@ -21,13 +21,18 @@ type distinct struct {
 	keyer *keys.Keyer
 	spill *spill.Spill
 	depth int
+	whole bool // all rows that are not null are in one group: values alone are enough
 	ids   []uint32
 	last  uint32 // greatest number of a pair
 }
 
-func newDistinct(o *shared, dt arrow.DataType, depth int) (*distinct, error) {
-	k, err := keys.New(o.Allocator, []arrow.DataType{arrow.PrimitiveTypes.Uint32, dt}, true, o.limit/16)
-	return &distinct{o: o, dt: dt, keyer: k, depth: depth}, err
+func newDistinct(o *shared, dt arrow.DataType, whole bool, depth int) (*distinct, error) {
+	types := []arrow.DataType{arrow.PrimitiveTypes.Uint32, dt}
+	if whole {
+		types = types[1:]
+	}
+	k, err := keys.New(o.Allocator, types, true, o.limit/16)
+	return &distinct{o: o, dt: dt, keyer: k, whole: whole, depth: depth}, err
 }
 
 func (d *distinct) size() int64 { return d.keyer.Size() }
@@ -45,7 +50,11 @@ func (d *distinct) filter(groups []uint32, arg *argument) error {
 	numbers := groupArray(groups)
 	defer numbers.Release()
 	d.ids = column.Resized(d.ids, len(groups))
-	if err := d.keyer.Find(d.ids, []arrow.Array{numbers, arg.arr}, nil); err != nil {
+	columns := []arrow.Array{numbers, arg.arr}
+	if d.whole {
+		columns = columns[1:]
+	}
+	if err := d.keyer.Find(d.ids, columns, nil); err != nil {
 		return err
 	}
 	var later []int64
@@ -87,7 +96,7 @@ func (d *distinct) finish(ctx context.Context, arg *argument, add func(groups []
 	d.keyer = nil
 	defer d.release()
 	return d.spill.Each(ctx, func(p *rowfile.File) error {
-		part, err := newDistinct(d.o, d.dt, d.depth+1)
+		part, err := newDistinct(d.o, d.dt, d.whole, d.depth+1)
 		if err != nil {
 			return err
 		}

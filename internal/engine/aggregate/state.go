@@ -149,6 +149,22 @@ func (s *sums) add(groups []uint32, arg *argument) error {
 	return nil
 }
 
+// addAll adds all integers to group 1, the lower halves apart. It reports false, and adds nothing, if they are no integers, or too many.
+func (s *sums) addAll(rows int, arg *argument) bool {
+	v, ok := arg.column.Integers()
+	if !ok || rows > laneRows {
+		return false
+	}
+	var lo, hi int64
+	for _, x := range v {
+		lo += x & (1<<32 - 1)
+		hi += x >> 32
+	}
+	s.n[1].add(number{uint64(lo), 0})
+	s.n[1].add(number{uint64(hi) << 32, hi >> 32})
+	return true
+}
+
 // addInLanes adds integers to sums of 64 bits first. It reports false, and adds nothing, if one is so large that these may overflow.
 func (s *sums) addInLanes(groups []uint32, v []int64) bool {
 	for i := range s.lanes {
@@ -245,6 +261,9 @@ type mask struct {
 	groups        []uint32
 	buf           []uint32
 }
+
+// isAll reports whether the mask has all rows of a batch.
+func (m *mask) isAll(groups []uint32) bool { return len(groups) > 0 && &m.groups[0] == &groups[0] }
 
 // load finds the groups of the rows of a batch, with none for rows that are left out.
 func (m *mask) load(groups []uint32) error {

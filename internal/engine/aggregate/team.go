@@ -21,21 +21,30 @@ const (
 	teamGroups = 1 << 8 // most groups, so that tallies stay in the cache
 )
 
-// form makes teams of those states that count and sum all rows of the batch, if groups are few. The others are alone.
+// form makes teams of those states that count and sum all rows of the batch, if groups are few. The others are alone. If all rows are one group, they
+// are added at once.
 func (a *Aggregator) form() {
 	a.alone, a.team.sums, a.team.counts = a.alone[:0], a.team.sums[:0], nil
 	few := len(a.groups) > 0 && len(a.groups) <= laneRows && a.last < teamGroups
+	one := a.keyer == nil && a.last == 1
 	for _, r := range a.states {
 		t := &a.team
-		if few && &r.mask.groups[0] == &a.groups[0] {
+		if r.mask.isAll(a.groups) {
 			switch s := r.state.(type) {
 			case *counts:
-				if t.counts == nil {
+				if one {
+					s.n[1] += int64(len(a.groups))
+					continue
+				}
+				if few && t.counts == nil {
 					t.counts = s
 					continue
 				}
 			case *sums:
-				if _, ok := r.arg.column.Integers(); ok && !s.large && len(t.sums) < teamSums {
+				if one && s.addAll(len(a.groups), r.arg) {
+					continue
+				}
+				if _, ok := r.arg.column.Integers(); ok && few && !s.large && len(t.sums) < teamSums {
 					t.sums = append(t.sums, r)
 					continue
 				}

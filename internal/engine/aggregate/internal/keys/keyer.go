@@ -39,8 +39,8 @@ type Keyer struct {
 	entries   []uint32
 }
 
-// New returns a keyer for columns of some types. fixed means that find gets no function keys: then there are at most two
-// columns, of which the first has numbers of groups.
+// New returns a keyer for columns of some types. fixed means that find gets no function keys: then there are numbers of groups and
+// a column, or the column alone.
 func New(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (*Keyer, error) {
 	keys := make([]order.Key, len(types))
 	for i, dt := range types {
