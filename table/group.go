@@ -65,8 +65,8 @@ func (o GroupOptions) parse() (q groupQuery, err error) {
 // scan opens the rows, and binds the query to their schema.
 func (q *groupQuery) scan(ctx context.Context, t *Table) (provider.Source, *aggregate.Query, error) {
 	src, err := ScanOptions{
-		Columns: aggregate.Columns(q.keys, q.calls), Filter: q.Filter, Rows: q.Rows,
-		Dictionaries: true, Decimals64: aggregate.Decimals64(q.keys, q.calls), Lengths: aggregate.Lengths(q.keys, q.calls, q.Filter.Node()), Reuse: true,
+		Columns: ast.ColumnsOf(q.keys, q.calls), Filter: q.Filter, Rows: q.Rows,
+		Dictionaries: true, Decimals64: ast.Decimals64(q.keys, q.calls), Lengths: ast.Lengths(q.keys, q.calls, q.Filter.Node()), Reuse: true,
 	}.open(ctx, t)
 	if err != nil {
 		return nil, nil, err
@@ -142,7 +142,7 @@ func (t *Table) recorded(ctx context.Context, q *groupQuery) arrow.RecordBatch {
 	}
 	var all *recorded.Results
 	for i := range t.locations {
-		s, err := t.statisticsOf(ctx, i, aggregate.Columns(nil, q.calls))
+		s, err := t.statisticsOf(ctx, i, ast.ColumnsOf(nil, q.calls))
 		if s == nil || err != nil {
 			return nil // reading the rows tells an error
 		}

@@ -17,8 +17,7 @@ type arbitrary interface {
 	take(size int) []byte
 }
 
-// uncleared is an allocator for code that writes all bytes. Clearing large buffers would take
-// up to a fifth of the time of a scan.
+// uncleared is an allocator for code that writes all bytes. Clearing large buffers would take up to a fifth of the time of a scan.
 type uncleared struct{ arbitrary }
 
 func (u uncleared) Allocate(size int) []byte { return u.take(size) }
@@ -44,8 +43,7 @@ func withoutClearing(mem memory.Allocator) memory.Allocator {
 	return mem
 }
 
-// goMemory is Arrow's allocator of Go memory. It never uses memory again, so that retained
-// arrays do not change.
+// goMemory is Arrow's allocator of Go memory. It never uses memory again, so that retained arrays do not change.
 type goMemory struct{ *memory.GoAllocator }
 
 func (m goMemory) take(size int) []byte {
@@ -57,8 +55,7 @@ func (m goMemory) take(size int) []byte {
 	return b[shift : shift+size : shift+size]
 }
 
-// Arbitrary allocates n > 0 bytes without clearing them. In Go, only strings.Builder allocates
-// so; the string itself is not used.
+// Arbitrary allocates n > 0 bytes without clearing them. In Go, only strings.Builder allocates so; the string itself is not used.
 func Arbitrary(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)

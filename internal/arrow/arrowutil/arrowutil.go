@@ -13,8 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// Validity is the validity bitmap of arr, which must not be a dictionary of
-// null values or a run-end encoded array (see [Plain]). It shares arr's
+// Validity is the validity bitmap of arr, which must not be a dictionary of null values or a run-end encoded array (see [Plain]). It shares arr's
 // memory. A union, which has no bitmap, is null where the alternative that is chosen is.
 func Validity(arr arrow.Array) bitmap.Bits {
 	d := arr.Data()
@@ -30,8 +29,7 @@ func Validity(arr arrow.Array) bitmap.Bits {
 	return bitmap.Bits{Data: d.Buffers()[0].Bytes(), Off: d.Offset(), Len: d.Len()}
 }
 
-// NullN is the number of nulls of arr. Unlike arr.NullN, it does not panic if the number is
-// unknown and there is no validity bitmap; it is 0 then.
+// NullN is the number of nulls of arr. Unlike arr.NullN, it does not panic if the number is unknown and there is no validity bitmap; it is 0 then.
 func NullN(arr arrow.Array) int {
 	if isUnion(arr.DataType()) {
 		return unionValidity(arr).Nulls()
@@ -42,8 +40,7 @@ func NullN(arr arrow.Array) int {
 	return arr.NullN()
 }
 
-// Values is the second buffer of arr as a slice of T, which must have the width
-// of arr's values. It shares arr's memory.
+// Values is the second buffer of arr as a slice of T, which must have the width of arr's values. It shares arr's memory.
 func Values[T any](arr arrow.Array) []T {
 	return bufferOf[T](arr.Data(), 1, arr.Len())
 }

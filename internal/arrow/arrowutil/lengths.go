@@ -1,7 +1,6 @@
 package arrowutil
 
 import (
-	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/base/ascii"
 )
 
 // Lengths are the lengths of values, as 64-bit integers, null where the values are: characters of texts, bytes of byte strings, elements of
@@ -33,9 +33,6 @@ func Lengths(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
 		return nil, err
 	}
 	values := NewZeroBuffer(mem, 8*arr.Len())
-	if a, ok := arr.(*array.String); ok && isASCII(a.ValueBytes()) {
-		one = func(i int) int64 { return int64(a.ValueLen(i)) }
-	}
 	for i, lengths := 0, As[int64](values.Bytes()); i < len(lengths); i++ {
 		if arr.IsValid(i) {
 			lengths[i] = one(i)
@@ -54,7 +51,9 @@ func lengthOf(arr arrow.Array) (func(i int) int64, error) {
 	case at == nil:
 		return nil, fmt.Errorf("values of type %s have no length", arr.DataType())
 	case kinds.IsText(arr.DataType()):
-		return func(i int) int64 { return int64(utf8.RuneCount(at(i))) }, nil
+		if a, ok := arr.(*array.String); !ok || !ascii.Only(a.ValueBytes()) {
+			return func(i int) int64 { return int64(utf8.RuneCount(at(i))) }, nil
+		}
 	}
 	return func(i int) int64 { return int64(len(at(i))) }, nil
 }
@@ -71,16 +70,4 @@ func LengthsOf(f arrow.Field) (_ arrow.Field, ok bool) {
 func AreLengths(f arrow.Field) bool {
 	dt, ok := f.Metadata.GetValue(recordedType)
 	return ok && dt == lengths && f.Type.ID() == arrow.INT64
-}
-
-// isASCII reports whether all bytes are characters by themselves.
-func isASCII(s []byte) bool {
-	var all uint64
-	for ; len(s) >= 8; s = s[8:] {
-		all |= binary.LittleEndian.Uint64(s)
-	}
-	for _, c := range s {
-		all |= uint64(c)
-	}
-	return all&0x8080808080808080 == 0
 }

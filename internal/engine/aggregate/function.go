@@ -59,13 +59,6 @@ func init() {
 	}
 }
 
-// typeless are functions whose results do not depend on the width of decimals.
-var typeless = map[string]bool{
-	"count": true, "sum": true, "avg": true, "mean": true, "var_samp": true, "var_pop": true, "variance": true,
-	"stddev_samp": true, "stddev_pop": true, "stddev": true,
-	"min": true, "max": true, "first": true, "last": true, "arbitrary": true, "any_value": true,
-}
-
 // Functions are the names of all functions, sorted.
 func Functions() []string { return slices.Sorted(maps.Keys(functions)) }
 

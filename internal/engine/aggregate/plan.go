@@ -2,9 +2,7 @@ package aggregate
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -181,87 +179,6 @@ func nameOf(c ast.Call) string {
 	return c.Text
 }
 
-// Columns are the paths of the columns that keys and calls need, each once.
-func Columns(keys []*ast.Node, calls []ast.Call) []string {
-	paths, seen := []string{}, map[string]bool{}
-	add := func(n *ast.Node) {
-		for _, p := range n.Columns() {
-			if !seen[p] {
-				seen[p] = true
-				paths = append(paths, p)
-			}
-		}
-	}
-	for _, n := range keys {
-		add(n)
-	}
-	for _, c := range calls {
-		for _, n := range c.Args {
-			add(n)
-		}
-		add(c.Where)
-	}
-	return paths
-}
-
-// Decimals64 are the paths of columns of which decimals of 64 bits give the same results as decimals of 128 bits that are the same
-// numbers: those that are only keys, and arguments of sums, extremes and the like.
-func Decimals64(keys []*ast.Node, calls []ast.Call) (paths []string) {
-	other := map[string]bool{}
-	exclude := func(n *ast.Node) {
-		for _, p := range n.Columns() {
-			other[p] = true
-		}
-	}
-	for _, n := range keys {
-		if n.Op != ast.OpColumn {
-			exclude(n)
-		}
-	}
-	for _, c := range calls {
-		exclude(c.Where)
-		for _, n := range c.Args {
-			if n.Op != ast.OpColumn || !typeless[c.Name] {
-				exclude(n)
-			}
-		}
-	}
-	for _, p := range Columns(keys, calls) {
-		if !other[p] {
-			paths = append(paths, p)
-		}
-	}
-	return paths
-}
-
-// Lengths are the names of top-level columns of which only the lengths of values matter, to the condition for rows, too.
-func Lengths(keys []*ast.Node, calls []ast.Call, where *ast.Node) (names []string) {
-	values := map[string]bool{}
-	var visit func(n *ast.Node)
-	visit = func(n *ast.Node) {
-		for _, a := range n.Args {
-			if a.Op != ast.OpColumn || !compute.IsLength(n) || len(schema.SplitPath(a.Path)) > 1 {
-				visit(a)
-			}
-		}
-		if n.Op == ast.OpColumn {
-			values[schema.SplitPath(n.Path)[0]] = true
-		}
-	}
-	all := &ast.Node{Args: slices.Clone(keys)}
-	for _, c := range calls {
-		all.Args = append(append(all.Args, c.Args...), c.Where)
-	}
-	all.Args = slices.DeleteFunc(append(all.Args, where), func(n *ast.Node) bool { return n == nil })
-	visit(all)
-	for _, p := range Columns(keys, calls) {
-		if name := schema.SplitPath(p)[0]; !values[name] {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // Schema is the schema of the results: keys, then calls.
 func (q *Query) Schema() *arrow.Schema { return q.schema }
 
@@ -286,8 +203,10 @@ func (p *plan) bind(c ast.Call) (*bound, error) {
 	}
 	b := &bound{call: c, index: -1, where: -1}
 	if !c.Distinct && (c.Name == "sum" || c.Name == "avg" || c.Name == "mean") {
-		if x, by := p.shifted(c.Args[0]); by != 0 {
-			c.Args, b.shift = []*ast.Node{x}, by
+		if x, by := ast.Shifted(c.Args[0]); by != 0 {
+			if v, err := compute.Bind(x, p.input); err == nil && arrow.IsInteger(v.Type().ID()) && v.Type().(arrow.FixedWidthDataType).BitWidth() <= 32 {
+				c.Args, b.shift = []*ast.Node{x}, by // no sum of these is out of range
+			}
 		}
 	}
 	if len(c.Args) > 0 {
@@ -313,29 +232,6 @@ func (p *plan) bind(c ast.Call) (*bound, error) {
 		b.arg = &p.args[b.index]
 	}
 	return b, f.bind(p, b)
-}
-
-// shifted splits x + 1 and x - 1 if no such value can be out of range: x is a column of integers of at most 32 bits, and the number as small.
-func (p *plan) shifted(n *ast.Node) (x *ast.Node, by int64) {
-	if n.Op != ast.OpAdd && n.Op != ast.OpSub {
-		return n, 0
-	}
-	x, y := n.Args[0], n.Args[1]
-	if n.Op == ast.OpAdd && x.Op == ast.OpLiteral {
-		x, y = y, x
-	}
-	if x.Op != ast.OpColumn || y.Op != ast.OpLiteral || y.Lit.Kind != ast.LitNumber || !y.Lit.Whole() {
-		return n, 0
-	}
-	v, err := compute.Bind(x, p.input)
-	by, small := y.Lit.Rat().Num().Int64(), y.Lit.Rat().Num().BitLen() < 32 && !strings.ContainsAny(y.Lit.Text, ".eE")
-	if err != nil || !small || !arrow.IsInteger(v.Type().ID()) || v.Type().(arrow.FixedWidthDataType).BitWidth() > 32 {
-		return n, 0
-	}
-	if n.Op == ast.OpSub {
-		by = -by
-	}
-	return x, by
 }
 
 // argument is the index of an expression among the arguments.

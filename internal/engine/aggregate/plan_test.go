@@ -26,7 +26,7 @@ func TestDecimals64(t *testing.T) {
 		require.NoError(t, err)
 		calls, err := ast.ParseCalls(c.calls)
 		require.NoError(t, err)
-		require.Equal(t, c.want, Decimals64(keys, calls), c.calls)
+		require.Equal(t, c.want, ast.Decimals64(keys, calls), c.calls)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestLengths(t *testing.T) {
 			where, err = ast.Parse(c.where)
 			require.NoError(t, err)
 		}
-		require.Equal(t, c.want, Lengths(keys, calls, where), c.calls)
+		require.Equal(t, c.want, ast.Lengths(keys, calls, where), c.calls)
 	}
 }
 

@@ -262,9 +262,6 @@ type mask struct {
 	buf           []uint32
 }
 
-// isAll reports whether the mask has all rows of a batch.
-func (m *mask) isAll(groups []uint32) bool { return len(groups) > 0 && &m.groups[0] == &groups[0] }
-
 // load finds the groups of the rows of a batch, with none for rows that are left out.
 func (m *mask) load(groups []uint32) error {
 	m.groups = groups

@@ -29,7 +29,7 @@ func (a *Aggregator) form() {
 	one := a.keyer == nil && a.last == 1
 	for _, r := range a.states {
 		t := &a.team
-		if r.mask.isAll(a.groups) {
+		if len(a.groups) > 0 && &r.mask.groups[0] == &a.groups[0] {
 			switch s := r.state.(type) {
 			case *counts:
 				if one {
@@ -80,12 +80,7 @@ func (t *team) addTallies(groups []uint32, n int) bool {
 	}
 	t.tallies = column.Resized(t.tallies, lanes*n)
 	clear(t.tallies)
-	var all uint64
-	if len(t.sums) == 2 {
-		all = tallyTwo(t.tallies, groups, v[0], v[1])
-	} else {
-		all = tallyThree(t.tallies, groups, v[0], v[1], v[2])
-	}
+	all := tallyThree(t.tallies, groups, v[0], v[1], v[min(len(t.sums), teamSums)-1]) // the last one twice if there are two
 	if all >= 2*laneValue {
 		return false
 	}
@@ -100,21 +95,7 @@ func (t *team) addTallies(groups []uint32, n int) bool {
 	return true
 }
 
-// tallyTwo counts rows, and adds values of two columns. The result is less than 2*laneValue if all values are within the range of lanes.
-func tallyTwo(to []tally, groups []uint32, v, w []int64) (all uint64) {
-	v, w = v[:len(groups)], w[:len(groups)]
-	for i, g := range groups {
-		x, y := v[i], w[i]
-		all |= uint64(x+laneValue) | uint64(y+laneValue)
-		t := &to[lanes*int(g)+i%lanes]
-		t.rows++
-		t.sums[0] += x
-		t.sums[1] += y
-	}
-	return all
-}
-
-// tallyThree is tallyTwo for three columns.
+// tallyThree counts rows, and adds values of three columns. The result is less than 2*laneValue if all values are within the range of lanes.
 func tallyThree(to []tally, groups []uint32, v, w, u []int64) (all uint64) {
 	v, w, u = v[:len(groups)], w[:len(groups)], u[:len(groups)]
 	for i, g := range groups {

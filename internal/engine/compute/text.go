@@ -86,9 +86,6 @@ func changeCase(n *ast.Node, x *expr.Expr) *expr.Expr {
 	})
 }
 
-// IsLength reports whether an expression is the length of another one.
-func IsLength(n *ast.Node) bool { return n.Op == ast.OpCall && (n.Name == "length" || n.Name == "len") }
-
 // length binds the number of characters of a string, bytes of a byte string, and elements of a list. That of a column is an input of its own,
 // which needs no values where the table knows their lengths.
 func (b *binder) length(n *ast.Node) *expr.Expr {
