@@ -59,7 +59,7 @@ func (s *sender) flush() error {
 	case <-s.ctx.Done():
 		return s.ctx.Err()
 	}
-	s.lines, s.room = nil, nil
+	s.lines, s.room = make([]Line, 0, len(s.lines)), make([]byte, 0, len(s.room)) // the next ones are about as many
 	return nil
 }
 
