@@ -16,14 +16,15 @@ const StartBytes = 3
 
 // Add adds a text to a group. Of a text of fewer than [StartBytes] bytes, any byte may be behind it.
 func (s *Starts) Add(group int, text []byte) {
-	bit := byte(1) << group
 	for k := range s.classes {
-		for c := range s.classes[k] {
-			if k >= len(text) || text[k] == byte(c) {
-				s.classes[k][c] |= bit
-				s.halves[2*k][c&15] |= bit
-				s.halves[2*k+1][c>>4] |= bit
-			}
+		from, to := 0, 255
+		if k < len(text) {
+			from, to = int(text[k]), int(text[k])
+		}
+		for c := from; c <= to; c++ {
+			s.classes[k][c] |= 1 << group
+			s.halves[2*k][c&15] |= 1 << group
+			s.halves[2*k+1][c>>4] |= 1 << group
 		}
 	}
 }

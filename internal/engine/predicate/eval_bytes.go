@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"sort"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -85,7 +86,7 @@ type bytesPlan struct {
 	ranges    []rangePlan
 	text      *Text
 
-	finder *pattern.Finder // of texts of which every match has one; nil if none are known
+	finder func() *pattern.Finder // of texts of which every match has one, made when it is needed; nil if none are known
 }
 
 // rangePlan is a range of byte strings, prepared for evaluation.
@@ -101,7 +102,7 @@ func planOf(t Test) *bytesPlan {
 	p := &bytesPlan{}
 	switch t := t.(type) {
 	case *Text:
-		p.text, p.finder = t, pattern.NewFinder(t.Pattern)
+		p.text, p.finder = t, sync.OnceValue(func() *pattern.Finder { return pattern.NewFinder(t.Pattern) })
 	case valueset.Bytes:
 		if constants, ok := t.Constants(); ok && len(constants) > manyIntervals {
 			p.constants = make(map[string]struct{}, len(constants))
@@ -255,18 +256,18 @@ func havePrefix64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w
 // text evaluates a pattern: it searches all values at once for texts that matches have, because most do not contain one and need no look
 // of their own, and matches only values that do.
 func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
-	t := p.text
+	t, f := p.text, p.finder()
 	switch {
-	case p.finder == nil:
+	case f == nil:
 		fillOnes(dst, v.n)
 	case v.off32 != nil:
-		find(dst, v.data, v.off32, p.finder)
+		find(dst, v.data, v.off32, f)
 	case v.off64 != nil:
-		find(dst, v.data, v.off64, p.finder)
+		find(dst, v.data, v.off64, f)
 	default:
-		e.each(v, dst, func(value []byte) bool { return p.finder.Next(value) >= 0 })
+		e.each(v, dst, func(value []byte) bool { return f.Next(value) >= 0 })
 	}
-	if p.finder == nil || !p.finder.Exact {
+	if f == nil || !f.Exact {
 		for i := range len(dst) / 8 {
 			w := getWord(dst, i)
 			if w == 0 {
