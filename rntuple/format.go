@@ -45,6 +45,9 @@ type Options struct {
 	// timestamps, as what they are stored as. By default descriptions that name the Arrow type
 	// give it back.
 	NoArrowTypes bool
+	// BaseClasses reads base classes as fields of their own, named ":_0", ":_1", as they are stored. By default their members
+	// stand in their place, unless two members have the same name.
+	BaseClasses bool
 	// NoPageChecksums trusts pages without comparing their checksums.
 	NoPageChecksums bool
 	// CacheBytes bounds the decoded pages that are kept for the next batch, by default 64 MiB.
@@ -60,7 +63,7 @@ type Options struct {
 
 func (o *Options) read() read.Options {
 	return read.Options{
-		Fields:  fields.Options{Binary: o.Binary, LargeOffsets: o.LargeOffsets, VariantStructs: o.VariantsAsStructs, NoProjected: o.NoProjected, NoArrowTypes: o.NoArrowTypes},
+		Fields:  fields.Options{Binary: o.Binary, LargeOffsets: o.LargeOffsets, VariantStructs: o.VariantsAsStructs, NoProjected: o.NoProjected, NoArrowTypes: o.NoArrowTypes, BaseClasses: o.BaseClasses},
 		Trusted: o.NoPageChecksums, CacheBytes: o.CacheBytes,
 	}
 }

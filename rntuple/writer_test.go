@@ -367,11 +367,11 @@ func TestRewriteCorpus(t *testing.T) {
 			if strings.Contains(name, "corrupt") {
 				return
 			}
-			for _, n := range openAll(t, name, Options{Binary: true}) {
+			for _, n := range openAll(t, name, Options{Binary: true, BaseClasses: true}) {
 				if n.Load(t.Context()) != nil || n.NumRows() > 200_000 {
 					continue
 				}
-				requireEqualNTuples(t, n, openBytes(t, rewritten(t, n, WriterOptions{}), Options{Binary: true}))
+				requireEqualNTuples(t, n, openBytes(t, rewritten(t, n, WriterOptions{}), Options{Binary: true, BaseClasses: true}))
 			}
 		})
 	}

@@ -60,6 +60,7 @@ const (
 	FieldRepetitive uint16 = 0x01 // has ArraySize values in an entry
 	FieldProjected  uint16 = 0x02 // shows the values of another field, Source
 	FieldChecksum   uint16 = 0x04 // has TypeChecksum
+	FieldSoA        uint16 = 0x08 // is a structure of arrays in C++; since 1.0.2
 )
 
 // Field is a node of the schema. Its ID is its place in Schema.Fields.

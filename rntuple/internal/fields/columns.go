@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -118,7 +119,7 @@ func (b *builder) addAlias(all [][]uint32, target uint32) ([][]uint32, error) {
 	return all, nil
 }
 
-func (b *builder) metadata(id uint32, description string, e Extension) arrow.Metadata {
+func (b *builder) metadata(id uint32, description string, out *Field) arrow.Metadata {
 	f := &b.s.Fields[id]
 	var keys, values []string
 	add := func(key, value string) {
@@ -129,8 +130,12 @@ func (b *builder) metadata(id uint32, description string, e Extension) arrow.Met
 	add(KeyType, f.TypeName)
 	add(KeyAlias, f.TypeAlias)
 	add(KeyDescription, description)
-	add(KeyExtensionName, e.Name)
-	add(KeyExtensionData, e.Data)
+	add(KeyExtensionName, out.unknown.Name)
+	add(KeyExtensionData, out.unknown.Data)
+	add(KeyBases, strings.Join(out.bases, ", "))
+	if f.Flags&envelope.FieldSoA != 0 {
+		add(KeySoA, "true")
+	}
 	if f.TypeVersion != 0 {
 		add(KeyTypeVersion, strconv.FormatUint(uint64(f.TypeVersion), 10))
 	}

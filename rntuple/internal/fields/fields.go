@@ -12,7 +12,7 @@
 //	std::vector<std::byte>, streamer   binary
 //	map, unordered_map                 map; list of structs for multimaps
 //	std::array, std::bitset            fixed_size_list
-//	record, class, pair, tuple         struct, with base classes as fields named ":_0"
+//	record, class, pair, tuple         struct, with the members of base classes in their place, where no names are the same
 //	optional, unique_ptr               the item's type, nullable
 //	variant                            dense_union with a null child for invalid variants, or a struct
 //	RNTupleCardinality                 uint32 or uint64
@@ -24,6 +24,7 @@ package fields
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -83,6 +84,7 @@ type Field struct {
 	names  Union
 
 	unknown Extension // type that the program does not know
+	bases   []string  // C++ types of base classes whose members are among the children
 }
 
 // Tree is the fields of an ntuple.
@@ -105,6 +107,7 @@ type Options struct {
 	VariantStructs bool // variants are structs
 	NoProjected    bool // projected fields are left out
 	NoArrowTypes   bool // Arrow types in descriptions are not looked at
+	BaseClasses    bool // base classes are fields of their own, named ":_0", ":_1"
 }
 
 // Metadata keys of Arrow fields. A key is absent where its value is empty or 0.
@@ -115,6 +118,8 @@ const (
 	KeyTypeVersion = "rntuple.type_version" // version of the class
 	KeyChecksum    = "rntuple.checksum"     // of the class, in hexadecimal
 	KeyProjected   = "rntuple.projected"    // path of the field that a projected field shows
+	KeyBases       = "rntuple.bases"        // C++ types of the base classes whose members stand in their place
+	KeySoA         = "rntuple.soa"          // "true" of a collection that is a structure of arrays in C++
 )
 
 // New maps the fields of a schema.
@@ -178,7 +183,7 @@ func (b *builder) field(id uint32) (*Field, error) {
 	if out.Layout == Optional && out.unknown.Name == "" {
 		out.unknown = out.Children[0].unknown
 	}
-	out.Arrow.Metadata = b.metadata(id, description, out.unknown)
+	out.Arrow.Metadata = b.metadata(id, description, out)
 	out.retype()
 	return out, nil
 }
@@ -194,6 +199,9 @@ func (b *builder) choose(f *envelope.Field, out *Field) error {
 	case envelope.RoleCollection:
 		return b.collection(f, out)
 	case envelope.RoleRecord:
+		if f.TypeName != "" && !b.o.BaseClasses {
+			out.flatten()
+		}
 		return b.lay(out, Struct)
 	case envelope.RoleVariant:
 		return b.variant(out)
@@ -201,6 +209,38 @@ func (b *builder) choose(f *envelope.Field, out *Field) error {
 		return b.bytes(out)
 	}
 	return fmt.Errorf("role %d is of a newer format", f.Role)
+}
+
+// flatten puts the members of base classes in their place, unless another member has the name of one.
+func (f *Field) flatten() {
+	members, count := make([][]*Field, len(f.Children)), map[string]int{}
+	for i, kid := range f.Children {
+		members[i] = []*Field{kid}
+		if strings.HasPrefix(kid.Arrow.Name, ":_") && kid.Layout == Struct && kid.typeName() != "" && !kid.Arrow.Nullable && len(kid.Wraps) == 0 {
+			members[i] = kid.Children
+		}
+		for _, m := range members[i] {
+			count[m.Arrow.Name]++
+		}
+	}
+	var all []*Field
+	for i, kid := range f.Children {
+		same := slices.ContainsFunc(members[i], func(m *Field) bool { return count[m.Arrow.Name] > 1 })
+		switch {
+		case same || len(members[i]) == 1 && members[i][0] == kid:
+			all = append(all, kid)
+		default:
+			all = append(all, members[i]...)
+			f.bases = append(f.bases, kid.typeName())
+		}
+	}
+	f.Children = all
+}
+
+// typeName is the C++ type in the metadata.
+func (f *Field) typeName() string {
+	name, _ := f.Arrow.Metadata.GetValue(KeyType)
+	return name
 }
 
 // plain is a value, a string, a cardinality, or a wrapper.

@@ -280,6 +280,9 @@ func remark(s *envelope.Schema, f *envelope.Field) string {
 	if f.Projected() && int64(f.Source) < int64(len(s.Fields)) {
 		parts = append(parts, "shows "+s.Path(f.Source))
 	}
+	if f.Flags&envelope.FieldSoA != 0 {
+		parts = append(parts, "structure of arrays")
+	}
 	if f.TypeAlias != "" {
 		parts = append(parts, "alias "+f.TypeAlias)
 	}

@@ -100,7 +100,7 @@ func TestCorpus(t *testing.T) {
 
 func checkNTuple(t *testing.T, file string, n expectedNTuple) {
 	f := openFile(t, file)
-	table, err := Open(ctx, f, strings.TrimPrefix(n.Path, "/"), Options{})
+	table, err := Open(ctx, f, strings.TrimPrefix(n.Path, "/"), Options{Fields: fields.Options{BaseClasses: true}})
 	require.NoError(t, err)
 	require.NoError(t, table.Load(ctx))
 	require.Equal(t, n.Entries, table.NumRows())

@@ -81,8 +81,13 @@ var vectors = map[string]bool{
 // maps are templates of two arguments whose items are pairs.
 var maps = map[string]bool{"std::map": true, "std::unordered_map": true, "std::multimap": true, "std::unordered_multimap": true}
 
-// typeOf is the C++ type that an Arrow field had when it was read from an RNTuple, or "".
-func typeOf(f arrow.Field) string { return metadata(f, fields.KeyType) }
+// typeOf is the C++ type that an Arrow field had when it was read from an RNTuple, or "". A class without fields for its base classes is none.
+func typeOf(f arrow.Field) string {
+	if metadata(f, fields.KeyBases) != "" {
+		return ""
+	}
+	return metadata(f, fields.KeyType)
+}
 
 func metadata(f arrow.Field, key string) string {
 	if i := f.Metadata.FindKey(key); i >= 0 {

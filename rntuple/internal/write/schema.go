@@ -158,10 +158,13 @@ func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeNam
 	if b.projected != nil {
 		b.projected.paths[out.id] = metadata(f, fields.KeyProjected)
 	}
-	if typeName != typeOf(f) {
+	if typeName != typeOf(f) || metadata(f, fields.KeyBases) != "" {
 		return out // of another type
 	}
 	d.TypeAlias = metadata(f, fields.KeyAlias)
+	if metadata(f, fields.KeySoA) != "" {
+		d.Flags |= envelope.FieldSoA
+	}
 	d.TypeVersion, _ = number(f, fields.KeyTypeVersion, 10)
 	if sum, ok := number(f, fields.KeyChecksum, 16); ok {
 		d.Flags, d.TypeChecksum = d.Flags|envelope.FieldChecksum, sum
