@@ -141,6 +141,31 @@ func widenedStruct(a *array.Struct, dt *arrow.StructType) arrow.Array {
 	return array.MakeFromData(array.NewData(dt, a.Len(), a.Data().Buffers(), children, a.NullN(), 0))
 }
 
+// A merge names the indexes that go because columns have other numbers, with columns that are widened and without.
+func TestMergeNamesInvertedIndexes(t *testing.T) {
+	for _, wide := range []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int32} {
+		dir := t.TempDir()
+		var locations []string
+		for i, fields := range [][]arrow.Field{
+			{{Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "text", Type: arrow.BinaryTypes.String}},
+			{{Name: "text", Type: arrow.BinaryTypes.String}, {Name: "n", Type: wide}},
+		} {
+			schema := arrow.NewSchema(fields, nil)
+			batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(`[{"n": 1, "text": "red"}, {"n": 2, "text": "green"}]`))
+			require.NoError(t, err)
+			locations = append(locations, filepath.Join(dir, fmt.Sprintf("%d.amudai.shard", i)))
+			w, err := shard.Create(t.Context(), locations[i], schema, shard.WriterOptions{Layout: shard.TwoLevel})
+			require.NoError(t, err)
+			require.NoError(t, w.Write(t.Context(), batch))
+			require.NoError(t, w.Close(t.Context()))
+			require.NoError(t, shard.AddIndex(t.Context(), locations[i], shard.EditOptions{}, shard.IndexDefinition{Type: shard.InvertedIndex, Columns: []string{"text"}, PerStripe: true}))
+		}
+		report, err := shard.Merge(t.Context(), filepath.Join(dir, "merged.amudai.shard"), locations, shard.MergeOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []string{shard.InvertedIndex}, report.Dropped, wide)
+	}
+}
+
 // Indexes of whole shards are joined if all shards have them, and answer as those of the merged rows. Of others, those of shards of one stripe stay with it.
 func TestMergeIndexes(t *testing.T) {
 	term := shard.IndexDefinition{Columns: []string{"text"}}

@@ -239,21 +239,7 @@ func bytesOfFiles(ctx context.Context, f *shardfile.File) (total int64, err erro
 }
 
 // Moved are the new schema ids by those that the shard has so far, [root.Missing] for those that it loses.
-func (p *Plan) Moved() []uint32 {
-	all, n := slices.Repeat([]uint32{root.Missing}, int(p.stored.IDCount())), uint32(0)
-	var walk func([]root.Column)
-	walk = func(columns []root.Column) {
-		for i := range columns {
-			if id := columns[i].ID; id != root.Missing {
-				all[id] = n
-			}
-			n++
-			walk(columns[i].Children)
-		}
-	}
-	walk(p.columns)
-	return all
-}
+func (p *Plan) Moved() []uint32 { return root.Moved(p.columns, p.stored.IDCount()) }
 
 func markIDs(all []table.Column, ids []bool) {
 	for i := range all {

@@ -76,9 +76,11 @@ func merge(roots []root.Root, o indexing.Options, dropped func(*shardpb.IndexDes
 	var features edition.Set
 	owns := make([]root.Root, len(roots))
 	for i, r := range roots {
-		if owns[i], err = r.WithColumns(of(united, i), nil); err != nil {
+		columns := of(united, i)
+		if owns[i], err = r.WithColumns(columns, nil); err != nil {
 			return root.Root{}, err
 		}
+		r.Lost(root.Moved(columns, r.Schema.IDCount()), dropped)
 	}
 	out.Schema = owns[0].Schema
 	if out.Indexes, err = joinable(owns, o, dropped); err != nil {

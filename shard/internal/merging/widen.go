@@ -84,24 +84,9 @@ func (w *Widened) widen(ctx context.Context, all []Shard, o columns.Options, dro
 			return err
 		}
 		w.plans, w.Read, done = append(w.plans, p), w.Read+sizes.Read, done+p.Rows()
-		tellDropped(before, p.Moved(), dropped)
+		before.Lost(p.Moved(), dropped)
 	}
 	return nil
-}
-
-// tellDropped tells of the indexes that go with columns which are written anew.
-func tellDropped(r root.Root, moved []uint32, dropped func(*shardpb.IndexDescriptor)) {
-	tell := func(all []root.Index) {
-		for _, x := range all {
-			if !root.Stays(x.Descriptor, moved) {
-				dropped(x.Descriptor)
-			}
-		}
-	}
-	tell(r.Indexes)
-	for _, s := range r.Stripes {
-		tell(s.Indexes)
-	}
 }
 
 // finder finds what to change in each shard.

@@ -97,12 +97,7 @@ func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, err
 	if r.Schema, err = schema.Parse(message); err != nil {
 		return r, err
 	}
-	moved := slices.Repeat([]uint32{Missing}, int(old.IDCount()))
-	for id, c := range flat {
-		if c.stored != Missing {
-			moved[c.stored] = uint32(id)
-		}
-	}
+	moved := Moved(columns, old.IDCount())
 	if r.Features().Has(edition.PackedGroups) {
 		for id := range old.IDCount() {
 			if moved[id] != id {
@@ -207,6 +202,38 @@ func Stays(d *shardpb.IndexDescriptor, moved []uint32) bool {
 		}
 	}
 	return true
+}
+
+// Lost tells of the indexes that go with columns whose ids change.
+func (r *Root) Lost(moved []uint32, lost func(*shardpb.IndexDescriptor)) {
+	tell := func(all []Index) {
+		for _, x := range all {
+			if !Stays(x.Descriptor, moved) {
+				lost(x.Descriptor)
+			}
+		}
+	}
+	tell(r.Indexes)
+	for _, s := range r.Stripes {
+		tell(s.Indexes)
+	}
+}
+
+// Moved are the new schema ids by those that columns have so far, of which there are n; Missing for those that are not among the columns.
+func Moved(columns []Column, n uint32) []uint32 {
+	all, next := slices.Repeat([]uint32{Missing}, int(n)), uint32(0)
+	var walk func([]Column)
+	walk = func(columns []Column) {
+		for i := range columns {
+			if id := columns[i].ID; id != Missing {
+				all[id] = next
+			}
+			next++
+			walk(columns[i].Children)
+		}
+	}
+	walk(columns)
+	return all
 }
 
 // Features are those that the root has so far.
