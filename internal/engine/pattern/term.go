@@ -2,7 +2,6 @@ package pattern
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/internal/text/analysis"
 )
@@ -29,20 +28,10 @@ func upperCase(text string) []byte { return analysis.AppendUpper(nil, []byte(tex
 
 func ofWords(w Words) *Pattern {
 	p := &Pattern{words: &w}
-	if !w.Phrase && len(w.Text) > 0 && !hasCase(w.Text) {
+	if !w.Phrase && len(w.Text) > 0 && !hasSpellings(w.Text) {
 		p.Parts = [][]byte{w.Text}
 	}
 	return p
-}
-
-// hasCase reports whether a text has other spellings. Only ASCII is known not to.
-func hasCase(text []byte) bool {
-	for _, c := range text {
-		if c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
-			return true
-		}
-	}
-	return false
 }
 
 // Words is what the pattern asks about words. It is nil for any other pattern.
