@@ -209,7 +209,7 @@ func (e *Encoder) allows(m method) bool {
 	if e.o.Features != 0 && (m.level > strongest || (e.texts.level > 0 || e.documents()) && m.level < r.strongest(e.o.Profile)) {
 		return false // parts of a tree are many: one level is enough for each
 	}
-	if e.brief && (!r.Quick && r.Instead == 0 || r.Limited && e.unequal) {
+	if e.brief && !r.Quick && r.Instead == 0 || r.Limited && e.unequal {
 		return false
 	}
 	if e.texts.trial && (r.Trained || r.Nests) {

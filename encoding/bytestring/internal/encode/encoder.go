@@ -65,10 +65,11 @@ func (e *Encoder) Clone() *Encoder {
 }
 
 // Brief says whether the values that follow are all that the column has, and few: then only encodings are tried that take hardly
-// longer than writing them, in Balanced of edition 2026. After earlier blocks, in another stripe for example, there is no difference. No dictionary is tried if unequal says that most of the values are distinct.
+// longer than writing them, in Balanced of edition 2026. After earlier blocks, in another stripe for example, there is no difference. In all profiles of
+// that edition, no dictionary is tried if unequal says that most of the values are distinct.
 func (e *Encoder) Brief(brief, unequal bool) {
-	brief = brief && e.plan.method.row == nil && e.o.Features != 0
-	e.brief, e.unequal = brief && e.o.Profile == encoding.Balanced, unequal
+	e.brief = brief && e.plan.method.row == nil && e.o.Features != 0 && e.o.Profile == encoding.Balanced
+	e.unequal = unequal && e.o.Features != 0
 	e.numbers.brief = e.brief
 }
 

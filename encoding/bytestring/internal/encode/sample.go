@@ -198,8 +198,10 @@ func (s *samples) of(r *Row, e *Encoder) (block *Input, some *sample) {
 		}
 	}
 	if r.Whole && some != nil {
-		some = &sample{all: s.all.first(e.start(s.all.Values))}
-		some.half, block = some.all.first(some.all.N/2), s.all
+		some, block = &sample{all: s.all.first(e.start(s.all.Values))}, s.all
+		if some.all.N < block.N { // else there is nothing to extrapolate
+			some.half = some.all.first(some.all.N / 2)
+		}
 	}
 	return block, some
 }
