@@ -49,7 +49,7 @@ func unpackFrames(t *tree.Tree, buf *[]byte, start, end, last int) (int, error) 
 
 const (
 	framePacked = 8 << 10   // about the fewest bytes that a frame takes, so that its beginning, which has nothing to refer to, counts little
-	framesFrom  = 192 << 10 // bytes of values; fewer are one frame
+	framesFrom  = 384 << 10 // bytes of values; fewer are one frame
 )
 
 func appendZstd(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool) {
