@@ -77,14 +77,14 @@ func New(ctx context.Context, t *shardtable.Table, r root.Root, o Options) (*Pla
 	b := &builder{o: o, table: t, plan: p, features: r.Features()}
 	if by := cmp.Or(o.Sort, o.Cluster); by != "" {
 		if b.keys, err = sortkeys.Parse(by); err != nil {
-			return nil, fmt.Errorf("CompactOptions.Sort or Cluster: %w", err)
+			return nil, fmt.Errorf("the order of the rows: %w", err)
 		}
 	}
 	switch n := len(b.keys); {
 	case o.Cluster != "" && o.Sort != "":
-		return nil, errors.New("CompactOptions.Sort and Cluster are both set: rows have one order")
+		return nil, errors.New("rows are either sorted or clustered: they have one order")
 	case o.Cluster != "" && (n < 2 || n > mostClustered):
-		return nil, fmt.Errorf("CompactOptions.Cluster needs 2 to %d columns, and not %d", mostClustered, n)
+		return nil, fmt.Errorf("rows are clustered by 2 to %d columns or expressions, and not by %d", mostClustered, n)
 	}
 	if err := b.prepare(ctx, r.Schema); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (o *Options) choose(all []root.Stripe) (chosen []int, err error) {
 	if o.Stripes != nil {
 		for _, i := range o.Stripes {
 			if i < 0 || i >= len(all) {
-				return nil, fmt.Errorf("CompactOptions.Stripes: there is no stripe %d, but %d from 0 on", i, len(all))
+				return nil, fmt.Errorf("there is no stripe %d: the shard has %d, numbered from 0", i, len(all))
 			}
 		}
 		chosen = slices.Clone(o.Stripes)
