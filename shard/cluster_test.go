@@ -83,7 +83,7 @@ func TestCluster(t *testing.T) {
 	}
 	location := clustered(t, 10, shard.WriterOptions{})
 	for text, o := range map[string]shard.CompactOptions{
-		"both set": {Cluster: "a,b", Sort: "a"}, "2 to 8": {Cluster: "a"}, "not 9": {Cluster: "a,b,a,b,a,b,a,b,a"}, "nothing": {Cluster: "a,nothing"},
+		"either sorted or clustered": {Cluster: "a,b", Sort: "a"}, "2 to 8": {Cluster: "a"}, "not by 9": {Cluster: "a,b,a,b,a,b,a,b,a"}, "nothing": {Cluster: "a,nothing"},
 	} {
 		_, err := shard.Compact(t.Context(), location, o)
 		require.ErrorContains(t, err, text)
