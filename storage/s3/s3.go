@@ -20,6 +20,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/internal/object"
@@ -94,6 +95,9 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 	c.requests = s3.NewFromConfig(cfg, func(so *s3.Options) {
 		if o.Attempts <= 0 && o.Backoff <= 0 {
 			c.schedule = schedule{so.Retryer}
+		}
+		if o.Config == nil {
+			so.Logger = logging.Nop{} // it warns on stderr of what is no fault, such as answers that are left because another request has failed
 		}
 		so.Retryer = aws.NopRetryer{} // package object retries
 		if b, ok := so.HTTPClient.(*awshttp.BuildableClient); ok {
