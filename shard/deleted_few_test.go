@@ -33,11 +33,11 @@ func fewDeleted(rows int, keep func(id int) bool) arrow.RecordBatch {
 		}
 		switch t := b.Field(0).(*array.TimestampBuilder); {
 		case id == 1:
-			t.Append(100_000_000_000_000_000) // in the year 5138
+			t.Append(arrow.Timestamp(100_000_000_000_000_000)) // in the year 5138
 		case id%77 == 0:
 			t.AppendNull()
 		default:
-			t.Append(arrow.Timestamp(1_700_000_000_000_000 + 1_000_003*id))
+			t.Append(arrow.Timestamp(1_700_000_000_000_000 + 1_000_003*int64(id)))
 		}
 		b.Field(1).(*array.Int64Builder).Append(int64(id))
 		b.Field(2).(*array.Int16Builder).Append(int16(id * id % 999))
