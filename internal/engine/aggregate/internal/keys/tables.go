@@ -88,46 +88,28 @@ func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
 	}
 }
 
-// ahead is the number of words that are looked up side by side: each step does the same for all of them, so that waits for memory overlap.
-const ahead = 256
-
 func (t *wordTable) findHashed(out []uint32, words []uint64, grow bool) {
-	var known [ahead]uint64
-	for len(words) > 0 {
-		part, now := out[:min(ahead, len(words))], words[:min(ahead, len(words))]
-		out, words = out[len(part):], words[len(part):]
-		mask := uint64(len(t.slots) - 1)
-		for i, w := range now {
-			part[i] = t.slots[Mix(w)&mask]
-		}
-		for i, id := range part {
-			known[i] = t.words[id]
-		}
-		for i, w := range now {
-			if part[i] == None || known[i] != w {
-				part[i] = t.findOne(w, grow)
-			}
-		}
-	}
-}
-
-func (t *wordTable) findOne(w uint64, grow bool) uint32 {
+	out = out[:len(words)]
 	mask := uint64(len(t.slots) - 1)
-	at := Mix(w) & mask
-	for {
-		id := t.slots[at]
-		if id != None && t.words[id] != w {
-			at = (at + 1) & mask
-			continue
-		}
-		if id == None && grow {
-			id = t.number(w)
-			t.slots[at] = id
-			if 2*len(t.words) > len(t.slots) {
-				t.rehash(2 * len(t.slots))
+	for i, w := range words {
+		at := Mix(w) & mask
+		for {
+			id := t.slots[at]
+			if id != None && t.words[id] != w {
+				at = (at + 1) & mask
+				continue
 			}
+			if id == None && grow {
+				id = t.number(w)
+				t.slots[at] = id
+				if 2*len(t.words) > len(t.slots) {
+					t.rehash(2 * len(t.slots))
+					mask = uint64(len(t.slots) - 1)
+				}
+			}
+			out[i] = id
+			break
 		}
-		return id
 	}
 }
 
