@@ -193,6 +193,7 @@ func (c *clusterColumn) read(ctx context.Context, rs runs, in input,
 	if err != nil {
 		return err
 	}
+	in.last = &lastPage{page: -1}
 	at := int64(0)
 	for i, r := range rs {
 		if before := min(r.n, max(c.starts[0]-r.from, 0)); r.absent() {
@@ -221,6 +222,14 @@ func (c *clusterColumn) read(ctx context.Context, rs runs, in input,
 
 // decoded gives all values of a page, those of a Switch as they are stored. They stay the cache's.
 func (c *clusterColumn) decoded(ctx context.Context, page int, in input) (values []byte, err error) {
+	if in.last.page == page { // the cache may be too small for all columns that are read at the same time
+		return in.last.values, nil
+	}
+	defer func() {
+		if err == nil {
+			*in.last = lastPage{page, values}
+		}
+	}()
 	p, kind := c.list[page], c.codec.Kind()
 	key := c.key(page, kind)
 	if v, ok := c.pages.decoded.Get(key); ok {

@@ -9,6 +9,13 @@ import (
 type input struct {
 	have     storage.Prefetched
 	counters *counters // nil for none
+	last     *lastPage // of the column that is being read
+}
+
+// lastPage is the decoded page that values were copied of last.
+type lastPage struct {
+	page   int
+	values []byte
 }
 
 // counters are those of pages, by offset. A page that comes from the cache is not read.
