@@ -19,7 +19,10 @@ func NewScanner(ctx context.Context, t table.Table, o Options) (Scanner, error) 
 
 // Next returns the next batch, or none after the last one.
 func (s Scanner) Next() (arrow.RecordBatch, error) {
-	_, b, err := s.sc.next()
+	j, b, err := s.sc.next()
+	if b != nil {
+		s.sc.queue.release(j.size)
+	}
 	return b, err
 }
 

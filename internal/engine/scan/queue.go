@@ -32,7 +32,7 @@ type queue struct {
 	plan    *plan
 	jobs    []*queued
 	current *stripeScan // of the newest job
-	held    int64       // bytes of a batch that is given in parts
+	held    int64       // bytes of a batch that left, of which some rows may still be to be given
 	newest  int64       // row that the newest job begins at
 	average int64       // bytes of a batch, of late
 	planned bool        // the plan has no more tasks
@@ -77,16 +77,16 @@ func newQueued(j *job, columns int) *queued {
 	return q
 }
 
-// hold counts bytes of a batch that left, of which some rows are still to be given.
-func (q *queue) hold(bytes int64) {
+// release gives the bytes of a batch that left back to the budget.
+func (q *queue) release(bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.held += bytes
-	q.budget.batches.Add(bytes)
+	q.held -= bytes
+	q.budget.batches.Add(-bytes)
 	q.changed.Broadcast()
 }
 
-// take waits for the job that leaves next, and removes it. It returns none after the last one.
+// take waits for the job that leaves next, and removes it. It returns none after the last one. The bytes of its batch count until they are released.
 func (q *queue) take() (*job, error) {
 	stop := context.AfterFunc(q.ctx, func() {
 		q.mu.Lock()
@@ -103,7 +103,7 @@ func (q *queue) take() (*job, error) {
 		if i := q.ready(); i >= 0 {
 			j := q.jobs[i]
 			q.jobs = slices.Delete(q.jobs, i, i+1)
-			q.budget.batches.Add(-j.size)
+			q.held += j.size
 			q.changed.Broadcast()
 			j.job.err = j.err
 			return j.job, nil

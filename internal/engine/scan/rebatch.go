@@ -19,7 +19,6 @@ type rebatcher struct {
 
 	job   *job // of the batch that is being sliced
 	whole arrow.RecordBatch
-	size  int64      // of its arrays in bytes, which the budget has
 	rest  rowset.Set // rows of it that are still to be given
 }
 
@@ -63,10 +62,10 @@ func (r *rebatcher) next() (j *job, rows rowset.Set, batch arrow.RecordBatch, er
 			return nil, rowset.Set{}, nil, err
 		}
 		if r.rows == 0 || batch.NumRows() <= r.rows {
+			r.queue.release(j.size)
 			return j, j.rows, batch, nil
 		}
-		r.job, r.whole, r.rest, r.size = j, batch, j.rows, j.size
-		r.queue.hold(r.size)
+		r.job, r.whole, r.rest = j, batch, j.rows
 	}
 	if r.ctx.Err() != nil {
 		return nil, rowset.Set{}, nil, context.Cause(r.ctx)
@@ -85,7 +84,7 @@ func (r *rebatcher) next() (j *job, rows rowset.Set, batch arrow.RecordBatch, er
 func (r *rebatcher) drop() {
 	if r.whole != nil {
 		r.whole.Release()
-		r.queue.hold(-r.size)
+		r.queue.release(r.job.size)
 	}
 	r.job, r.whole, r.rest = nil, nil, rowset.Set{}
 }

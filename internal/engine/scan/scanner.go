@@ -113,7 +113,9 @@ func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
 		if j, err = sc.take(); err != nil || j == nil {
 			return nil, nil, err
 		}
-		batch, err = sc.finish(j)
+		if batch, err = sc.finish(j); batch == nil {
+			sc.queue.release(j.size)
+		}
 	}
 	return j, batch, err
 }
