@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ const (
 	Delay        // the answer comes late
 )
 
-// Proxy is a proxy before a server. Fields may be changed between requests.
+// Proxy is a proxy before a server. Fields may be changed when no request is under way (see [Proxy.Wait]).
 type Proxy struct {
 	URL string
 	// Choose chooses the fault of request n, from 1 on. Nil means none.
@@ -33,6 +34,9 @@ type Proxy struct {
 	Done func(n int)
 
 	n       atomic.Int64
+	mu      sync.Mutex
+	active  int        // requests under way
+	idle    *sync.Cond // there are none
 	forward *httputil.ReverseProxy
 }
 
@@ -45,6 +49,7 @@ func New(t testing.TB, server string) *Proxy {
 	p := &Proxy{forward: &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = target.Scheme, target.Host }, // Host stays: it may be signed
 	}}
+	p.idle = sync.NewCond(&p.mu)
 	h := httptest.NewServer(p)
 	t.Cleanup(h.Close)
 	p.URL = h.URL + target.Path
@@ -54,8 +59,27 @@ func New(t testing.TB, server string) *Proxy {
 // Requests returns the number of requests since the last call.
 func (p *Proxy) Requests() int { return int(p.n.Swap(0)) }
 
+// Wait waits until no request is under way: a client may have left one, whose answer it does not need any more.
+func (p *Proxy) Wait() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.active > 0 {
+		p.idle.Wait()
+	}
+}
+
+func (p *Proxy) count(by int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.active += by; p.active == 0 {
+		p.idle.Broadcast()
+	}
+}
+
 // ServeHTTP implements http.Handler.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.count(1)
+	defer p.count(-1)
 	n := int(p.n.Add(1))
 	fault := None
 	if p.Choose != nil {

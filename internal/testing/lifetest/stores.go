@@ -119,6 +119,7 @@ func TestStore(t *testing.T, store storage.Store, root string, proxy *faultproxy
 						return faultproxy.None
 					}
 					require.NoError(t, o.Do(t.Context(), p), name)
+					proxy.Wait()
 					proxy.Choose = nil
 					p.Check(t, Initial(), o, true)
 				}
@@ -149,6 +150,7 @@ func TestStore(t *testing.T, store storage.Store, root string, proxy *faultproxy
 						}
 					}
 					errs[0] = a.Do(t.Context(), p)
+					proxy.Wait()
 					proxy.Choose, proxy.Done = nil, nil
 					p.RequireSerial(t, []Operation{a, b}, errs, name)
 				}

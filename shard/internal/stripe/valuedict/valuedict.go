@@ -74,9 +74,10 @@ func (d *Dictionary) LoadSome(ctx context.Context, codes []uint32) (*dictionary.
 	}
 	d.mu.Lock()
 	d.few++
+	raw := d.raw
 	d.mu.Unlock()
 	ids := slices.Compact(slices.Sorted(slices.Values(codes)))
-	_, dict, err := d.stored.Read(ctx, d.raw, ids)
+	_, dict, err := d.stored.Read(ctx, raw, ids)
 	if err != nil {
 		return nil, nil, err
 	}
