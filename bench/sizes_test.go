@@ -110,6 +110,12 @@ var unstructured = []string{
 	"zoo/prose_120.text", "zoo/prose_sentence.text", "zoo/prose_paragraph.text", "zoo/source_go.text", "zoo/log_linux.text", "zoo/chat.text",
 }
 
+// framesPercent is how much larger Balanced may be where values repeat far behind: frames of Zstandard, of which single values are read, do not
+// know what is in others.
+const framesPercent = 5
+
+var farRepeats = []string{"zoo/trace_id.text"}
+
 var fieldsInHigh = []string{"zoo/address.text"}
 
 // compareSizes writes a column of batches in all profiles.
@@ -117,6 +123,9 @@ func compareSizes(t *testing.T, name string, s *arrow.Schema, batches []arrow.Re
 	percent, overHigh := samplePercent, samplePercent
 	if slices.Contains(unstructured, name) {
 		percent = unstructuredPercent
+	}
+	if slices.Contains(farRepeats, name) {
+		percent = framesPercent
 	}
 	if slices.Contains(fieldsInHigh, name) {
 		overHigh = fieldsPercent
