@@ -7,7 +7,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -25,19 +24,32 @@ const (
 	Delay        // the answer comes late
 )
 
-// Proxy is a proxy before a server. Fields may be changed when no request is under way (see [Proxy.Wait]).
+// Proxy is a proxy before a server.
 type Proxy struct {
-	URL string
-	// Choose chooses the fault of request n, from 1 on. Nil means none.
-	Choose func(n int, r *http.Request) Fault
-	// Done is called once the server has done request n whose answer is lost. Nil does nothing.
-	Done func(n int)
-
-	n       atomic.Int64
-	mu      sync.Mutex
-	active  int        // requests under way
-	idle    *sync.Cond // there are none
+	URL     string
 	forward *httputil.ReverseProxy
+
+	mu     sync.Mutex
+	faults Faults
+	n      int        // requests since the faults began
+	active int        // requests under way
+	idle   *sync.Cond // there are none
+}
+
+// Faults are those of the requests to a proxy, which count from 1. The zero value has none.
+type Faults struct {
+	Choose func(n int) Fault // may be nil
+	Done   func(n int)       // is called once the server has done a request whose answer is lost; may be nil
+}
+
+// At is a fault of request k.
+func At(k int, fault Fault) Faults {
+	return Faults{Choose: func(n int) Fault {
+		if n == k {
+			return fault
+		}
+		return None
+	}}
 }
 
 // New starts a proxy before a server, which ends with the test.
@@ -56,34 +68,49 @@ func New(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// Requests returns the number of requests since the last call.
-func (p *Proxy) Requests() int { return int(p.n.Swap(0)) }
+// Begin has the requests that follow meet faults.
+func (p *Proxy) Begin(f Faults) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults, p.n = f, 0
+}
 
-// Wait waits until no request is under way: a client may have left one, whose answer it does not need any more.
-func (p *Proxy) Wait() {
+// End ends the faults, and returns the number of requests since they began. It waits for all of them: a client may have left one, whose answer it does not need
+// any more.
+func (p *Proxy) End() (requests int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.active > 0 {
 		p.idle.Wait()
 	}
+	requests, p.faults, p.n = p.n, Faults{}, 0
+	return requests
 }
 
-func (p *Proxy) count(by int) {
+// enter counts a request.
+func (p *Proxy) enter() (n int, f Faults) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.active += by; p.active == 0 {
+	p.n++
+	p.active++
+	return p.n, p.faults
+}
+
+func (p *Proxy) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.active--; p.active == 0 {
 		p.idle.Broadcast()
 	}
 }
 
 // ServeHTTP implements http.Handler.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.count(1)
-	defer p.count(-1)
-	n := int(p.n.Add(1))
+	n, f := p.enter()
+	defer p.leave()
 	fault := None
-	if p.Choose != nil {
-		fault = p.Choose(n, r)
+	if f.Choose != nil {
+		fault = f.Choose(n)
 	}
 	switch fault {
 	case Refuse:
@@ -93,8 +120,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case Lost:
 		p.forward.ServeHTTP(httptest.NewRecorder(), r)
-		if p.Done != nil {
-			p.Done(n)
+		if f.Done != nil {
+			f.Done(n)
 		}
 		panic(http.ErrAbortHandler)
 	case Half:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -86,7 +85,7 @@ func (p Place) AtOnce(t testing.TB, seed uint64) {
 
 // TestStore does all operations in a folder of a store behind a proxy, with about some faults in each.
 func TestStore(t *testing.T, store storage.Store, root string, proxy *faultproxy.Proxy, some int) {
-	defer func() { proxy.Choose, proxy.Done = nil, nil }()
+	defer proxy.End()
 	before, n := New(t, shard.TwoLevel), 0
 	place := func() Place {
 		n++
@@ -96,9 +95,9 @@ func TestStore(t *testing.T, store storage.Store, root string, proxy *faultproxy
 	t.Run("operations", func(t *testing.T) {
 		for _, o := range Operations {
 			p := place()
-			proxy.Requests()
+			proxy.Begin(faultproxy.Faults{})
 			require.NoError(t, o.Do(t.Context(), p), o.Name)
-			requests[o.Name] = proxy.Requests()
+			requests[o.Name] = proxy.End()
 			p.Check(t, Initial(), o, true)
 		}
 	})
@@ -111,16 +110,9 @@ func TestStore(t *testing.T, store storage.Store, root string, proxy *faultproxy
 						continue
 					}
 					p := place()
-					proxy.Requests()
-					proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
-						if n == k {
-							return fault
-						}
-						return faultproxy.None
-					}
+					proxy.Begin(faultproxy.At(k, fault))
 					require.NoError(t, o.Do(t.Context(), p), name)
-					proxy.Wait()
-					proxy.Choose = nil
+					proxy.End()
 					p.Check(t, Initial(), o, true)
 				}
 			}
@@ -137,21 +129,11 @@ func TestStore(t *testing.T, store storage.Store, root string, proxy *faultproxy
 					}
 					p, errs := place(), make([]error, 2)
 					p.Age = 24 * time.Hour
-					proxy.Requests()
-					proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
-						if n == k {
-							return faultproxy.Lost
-						}
-						return faultproxy.None
-					}
-					proxy.Done = func(n int) {
-						if n == k {
-							errs[1] = b.Do(t.Context(), p)
-						}
-					}
+					faults := faultproxy.At(k, faultproxy.Lost)
+					faults.Done = func(int) { errs[1] = b.Do(t.Context(), p) }
+					proxy.Begin(faults)
 					errs[0] = a.Do(t.Context(), p)
-					proxy.Wait()
-					proxy.Choose, proxy.Done = nil, nil
+					proxy.End()
 					p.RequireSerial(t, []Operation{a, b}, errs, name)
 				}
 			}

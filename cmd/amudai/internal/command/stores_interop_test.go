@@ -168,20 +168,13 @@ func interopCommand(t *testing.T, root string) {
 
 // interopFaults converts while each request in turn meets each fault: the output is whole.
 func interopFaults(t *testing.T, root string, proxy *faultproxy.Proxy) {
-	defer func() { proxy.Choose = nil }()
+	defer proxy.End()
 	for fault := faultproxy.Refuse; fault <= faultproxy.Delay; fault++ {
 		for k := 1; ; k++ {
-			proxy.Requests()
-			proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
-				if n == k {
-					return fault
-				}
-				return faultproxy.None
-			}
+			proxy.Begin(faultproxy.At(k, fault))
 			out := fmt.Sprintf("%sfaults/%d-%d.csv", root, fault, k)
 			ok(t, "convert", "-q", root+"logs/a.amudai.shard", out)
-			n := proxy.Requests()
-			proxy.Choose = nil
+			n := proxy.End()
 			require.Equal(t, "", ok(t, "diff", "-q", "in.csv", out), "fault %d of request %d", fault, k)
 			if n < k {
 				break
@@ -192,21 +185,19 @@ func interopFaults(t *testing.T, root string, proxy *faultproxy.Proxy) {
 
 // interopInterrupted ends a conversion at each of its requests. Nothing is left.
 func interopInterrupted(t *testing.T, root string, proxy *faultproxy.Proxy) {
-	defer func() { proxy.Choose = nil }()
+	defer proxy.End()
 	for k := 1; ; k++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		proxy.Requests()
-		proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+		proxy.Begin(faultproxy.Faults{Choose: func(n int) faultproxy.Fault {
 			if n == k {
 				cancel()
 			}
 			return faultproxy.None
-		}
+		}})
 		out := fmt.Sprintf("%sinterrupted/%d.csv", root, k)
 		r := runContext(ctx, app.Env{Args: []string{"convert", "-q", "in.csv", out}})
 		cancel()
-		n := proxy.Requests()
-		proxy.Choose = nil
+		n := proxy.End()
 		if r.code != app.ExitOK {
 			require.Equal(t, app.ExitInterrupted, r.code, r.errout)
 			require.Contains(t, run(t, "count", out).errout, "does not exist")
@@ -221,7 +212,7 @@ func interopInterrupted(t *testing.T, root string, proxy *faultproxy.Proxy) {
 
 // interopChanged replaces a shard at each request of a scan: the answer is that of one version, or an error.
 func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store storage.Store) {
-	defer func() { proxy.Choose = nil }()
+	defer proxy.End()
 	ctx := t.Context()
 	location := root + "changed/t.amudai.shard"
 	var answers []string
@@ -246,16 +237,15 @@ func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store st
 	}
 	for k := 1; ; k++ {
 		require.NoError(t, replace(0))
-		proxy.Requests()
 		changed := make(chan error, 1)
-		proxy.Choose = func(n int, _ *http.Request) faultproxy.Fault {
+		proxy.Begin(faultproxy.Faults{Choose: func(n int) faultproxy.Fault {
 			if n == k { // the requests of replace have greater numbers
 				changed <- replace(1)
 			}
 			return faultproxy.None
-		}
+		}})
 		r := run(t, "agg", location, "count(*), sum(n)")
-		proxy.Choose = nil
+		proxy.End()
 		if r.code == app.ExitOK {
 			require.Contains(t, answers, r.out)
 		} else {
