@@ -82,7 +82,7 @@ func (o SampleOptions) open(ctx context.Context, t *Table) (provider.Source, err
 		}
 		if shown := n - hidden; known && o.N < shown {
 			rows := tables.Positions(o.N, shown, o.Seed)
-			places, err := t.union.Shown(ctx)
+			places, err := t.union.ShownBut(ctx, hidden)
 			if err != nil {
 				return nil, err
 			}

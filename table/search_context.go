@@ -23,7 +23,7 @@ const (
 // withContext finds the rows of matches first, and reads them with their context after that: of files that filter, few rows are read.
 func (s *search) withContext(ctx context.Context, src provider.Source) error {
 	w := around.Window{Before: s.Before, After: s.After}
-	var shown *tables.Shown // once there is a match
+	var shown *tables.Shown // once there are rows
 	together := fewMatches
 	for b, err := range batches(ctx, src) {
 		if err != nil {
@@ -33,15 +33,16 @@ func (s *search) withContext(ctx context.Context, src provider.Source) error {
 		if err != nil {
 			return err
 		}
-		if shown == nil && len(rows) > 0 {
-			all, err := s.table.union.Shown(ctx)
-			if err != nil {
+		if shown == nil {
+			if shown, err = s.table.union.Shown(ctx); err != nil {
 				return err
 			}
-			shown = &all
+		}
+		if err := shown.Number(rows); err != nil {
+			return err
 		}
 		for _, row := range rows {
-			w.Add(shown.Number(row))
+			w.Add(row)
 		}
 		if len(w.Matches) < together {
 			continue

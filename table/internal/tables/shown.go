@@ -3,8 +3,10 @@ package tables
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sort"
 
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -15,19 +17,28 @@ type Shown struct {
 }
 
 // Shown finds the rows that are shown. No column is read.
-func (u *Union) Shown(ctx context.Context) (s Shown, err error) {
+func (u *Union) Shown(ctx context.Context) (*Shown, error) {
 	_, hidden, _, err := u.Positions(ctx)
-	if hidden == 0 || err != nil {
-		return s, err
+	if err != nil {
+		return nil, err
+	}
+	return u.ShownBut(ctx, hidden)
+}
+
+// ShownBut is Shown of a table with so many other rows.
+func (u *Union) ShownBut(ctx context.Context, hidden int64) (s *Shown, err error) {
+	s = &Shown{}
+	if hidden == 0 {
+		return s, nil
 	}
 	src, err := u.Open(ctx, provider.ReadOptions{Columns: []string{}})
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	for b, err := range provider.Batches(ctx, src) {
 		if err != nil {
-			return s, err
+			return nil, err
 		}
 		s.Add(b.NumRows(), provider.RangesOf(src))
 	}
@@ -58,16 +69,22 @@ func (s *Shown) Add(n int64, at []provider.RowRange) {
 	}
 }
 
-// Number is the number of the row at a position.
-func (s *Shown) Number(position int64) int64 {
+// Number replaces positions of rows by their numbers. The error wraps [storage.ErrChanged]: a row that another read found is not shown any more.
+func (s *Shown) Number(rows []int64) error {
 	if s.ranges == nil {
-		return position
+		return nil
 	}
-	i := sort.Search(len(s.ranges), func(i int) bool { return s.ranges[i].To > position })
-	return s.before[i] + position - s.ranges[i].From
+	for k, row := range rows {
+		i := sort.Search(len(s.ranges), func(i int) bool { return s.ranges[i].To > row })
+		if i == len(s.ranges) || row < s.ranges[i].From {
+			return fmt.Errorf("row %d was there, and is not any more: %w", row, storage.ErrChanged)
+		}
+		rows[k] = s.before[i] + row - s.ranges[i].From
+	}
+	return nil
 }
 
-// Position is the position of the row with a number.
+// Position is the position of the row with a number. Those behind the last row follow it.
 func (s *Shown) Position(number int64) int64 {
 	if s.ranges == nil {
 		return number

@@ -360,8 +360,11 @@ func (u *Union) fromStart(ctx context.Context, r provider.RowRange) (rows []prov
 	if r.To = min(r.To, n-hidden); hidden == 0 || r.From >= r.To {
 		return []provider.RowRange{r}, true, nil
 	}
-	shown, err := u.Shown(ctx)
-	return []provider.RowRange{{From: shown.Position(r.From), To: shown.Position(r.To-1) + 1}}, true, err
+	shown, err := u.ShownBut(ctx, hidden)
+	if err != nil {
+		return nil, false, err
+	}
+	return []provider.RowRange{{From: shown.Position(r.From), To: shown.Position(r.To-1) + 1}}, true, nil
 }
 
 // openFromEnd opens a range of rows that depends on an unknown number of rows.
