@@ -116,11 +116,9 @@ func (s *source) open(ctx context.Context, open Open, o provider.ReadOptions) (e
 	if all == nil {
 		all = []provider.RowRange{{To: t.NumRows()}}
 	}
-	visible, err := table.VisibleRows(ctx, t, all)
-	if err != nil {
+	if s.rows, err = table.CountVisible(ctx, t, all); err != nil {
 		return s.file.placed(err)
 	}
-	s.rows = rowset.Count(visible)
 	hides := s.rows < rowset.Count(all)
 	if o.Limit > 0 {
 		s.rows = min(s.rows, o.Limit)

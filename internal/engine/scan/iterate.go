@@ -51,7 +51,7 @@ func Scan(ctx context.Context, t table.Table, o Options) iter.Seq2[Batch, error]
 // Count is the number of visible rows that a filter is true for.
 func Count(ctx context.Context, t table.Table, where *ast.Node) (int64, error) {
 	if where == nil {
-		return table.CountVisible(ctx, t)
+		return table.CountVisible(ctx, t, []rowset.Range{{To: t.NumRows()}})
 	}
 	n := int64(0)
 	for b, err := range Scan(ctx, t, Options{Filter: where, Columns: []string{}, AsReady: true, Reuse: true}) {

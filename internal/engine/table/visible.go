@@ -18,6 +18,38 @@ func VisibleRows(ctx context.Context, t Table, ranges []rowset.Range) ([]rowset.
 			out = append(out, rowset.Range{From: from, To: to})
 		}
 	}
+	err := eachVisible(ctx, t, ranges, func(part rowset.Range, first int64, visible *rowset.Set) {
+		if visible == nil {
+			add(part.From, part.To)
+			return
+		}
+		hidden = true
+		out = slices.Grow(out, visible.NumRanges())
+		for v := range visible.Ranges() {
+			add(first+v.From, first+v.To)
+		}
+	})
+	if !hidden {
+		return ranges, err
+	}
+	return out, err
+}
+
+// CountVisible is the number of visible rows in some ranges of rows of a table.
+func CountVisible(ctx context.Context, t Table, ranges []rowset.Range) (n int64, err error) {
+	err = eachVisible(ctx, t, ranges, func(part rowset.Range, _ int64, visible *rowset.Set) {
+		if visible == nil {
+			n += part.Len()
+		} else {
+			n += visible.Len()
+		}
+	})
+	return n, err
+}
+
+// eachVisible calls f with the parts of some ranges of rows that lie in one stripe. visible are the visible rows of a part, counted from the first row of the
+// stripe; it is nil if all are.
+func eachVisible(ctx context.Context, t Table, ranges []rowset.Range, f func(part rowset.Range, first int64, visible *rowset.Set)) error {
 	var first, end int64 // rows of the stripe that was asked last
 	var visible *rowset.Set
 	for _, r := range ranges {
@@ -26,44 +58,21 @@ func VisibleRows(ctx context.Context, t Table, ranges []rowset.Range) ([]rowset.
 				st := t.Stripe(StripeOf(t, r.From))
 				var err error
 				if visible, err = st.Visible(ctx); err != nil {
-					return nil, fault.InStripe(err, st.Index())
+					return fault.InStripe(err, st.Index())
 				}
 				first, end = st.Position(), st.Position()+st.Rows()
 			}
 			part := rowset.Range{From: r.From, To: min(r.To, end)}
 			r.From = part.To
 			if visible == nil {
-				add(part.From, part.To)
+				f(part, first, nil)
 				continue
 			}
-			hidden = true
-			parts := visible.Clip(part.From-first, part.To-first)
-			out = slices.Grow(out, parts.NumRanges())
-			for v := range parts.Ranges() {
-				add(first+v.From, first+v.To)
-			}
+			of := visible.Clip(part.From-first, part.To-first)
+			f(part, first, &of)
 		}
 	}
-	if !hidden {
-		return ranges, nil
-	}
-	return out, nil
-}
-
-// CountVisible is the number of visible rows of a table.
-func CountVisible(ctx context.Context, t Table) (int64, error) {
-	n := t.NumRows()
-	for i := range t.NumStripes() {
-		st := t.Stripe(i)
-		visible, err := st.Visible(ctx)
-		if err != nil {
-			return 0, fault.InStripe(err, i)
-		}
-		if visible != nil {
-			n -= st.Rows() - visible.Len()
-		}
-	}
-	return n, nil
+	return nil
 }
 
 // WithHidden is a table with all rows visible, for those who look at what is stored.
