@@ -1,6 +1,7 @@
 package synthetic
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -255,7 +256,7 @@ func (b *hitBuilder) site(rnd *rand.Rand, counter, hits, rows int) {
 		for range n/5 + 1 {
 			session = append(session, newVisitor(uint64(rnd.IntN(visitors))))
 		}
-		slices.SortFunc(session, func(x, y *visitor) int { return int(min(max(x.id-y.id, -1), 1)) })
+		slices.SortFunc(session, func(x, y *visitor) int { return cmp.Compare(x.id, y.id) })
 		for i, v := range session {
 			b.session(rnd, &hit{visitor: v, counter: counter, day: day}, n*(i+1)/len(session)-n*i/len(session), pages, phrases)
 		}

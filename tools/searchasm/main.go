@@ -40,6 +40,13 @@ func main() {
 	TESTL(mask, mask)
 	JZ(LabelRef("next"))
 
+	found(i, n, mask)
+	classes()
+	Generate()
+}
+
+// found ends a kernel: it returns the place of the first bit of a mask of the 32 places before i, or n where there is none.
+func found(i, n reg.Register, mask reg.GPVirtual) {
 	BSFL(mask, mask)
 	LEAQ(Mem{Base: i, Index: mask.As64(), Scale: 1, Disp: -32}, i)
 	VZEROUPPER()
@@ -50,8 +57,6 @@ func main() {
 	VZEROUPPER()
 	Store(n, ReturnIndex(0))
 	RET()
-	classes()
-	Generate()
 }
 
 // classes writes the kernel of sets of texts. A byte has the bits that both of its halves have in the tables of its place.
@@ -98,14 +103,5 @@ func classes() {
 	JE(LabelRef("next"))
 
 	NOTL(mask)
-	BSFL(mask, mask)
-	LEAQ(Mem{Base: i, Index: mask.As64(), Scale: 1, Disp: -32}, i)
-	VZEROUPPER()
-	Store(i, ReturnIndex(0))
-	RET()
-
-	Label("none")
-	VZEROUPPER()
-	Store(n, ReturnIndex(0))
-	RET()
+	found(i, n, mask)
 }

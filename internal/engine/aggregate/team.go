@@ -80,7 +80,7 @@ func (t *team) addTallies(groups []uint32, n int) bool {
 	}
 	t.tallies = column.Resized(t.tallies, lanes*n)
 	clear(t.tallies)
-	all := tallyThree(t.tallies, groups, v[0], v[1], v[min(len(t.sums), teamSums)-1]) // the last one twice if there are two
+	all := tallyThree(t.tallies, groups, v[0], v[1], v[len(t.sums)-1]) // the last one twice if there are two
 	if all >= 2*laneValue {
 		return false
 	}

@@ -95,7 +95,7 @@ func (s tableStripe) marked(ctx context.Context, marker schema.Node) (deleted ro
 			marked = marked.And(rowset.FromBits(a.NullBitmapBytes(), a.Data().Offset(), a.Len(), from))
 		}
 		arr.Release()
-		if s.Rows() <= markerRows {
+		if s.Rows() <= markerRows { // these are all
 			return marked, nil
 		}
 		for r := range marked.Ranges() {

@@ -43,9 +43,9 @@ func Open(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.E
 	return s, nil
 }
 
-// Read reads and checks the dictionary, unless have are its bytes. With ids, which ascend, it has only their entries (dictionary.ParseSome). Its start is checked before the rest is read, and
-// memory grows with the bytes that arrive. raw are the bytes that were read, which may come
-// with an error about their content.
+// Read reads and checks the dictionary, unless have are its bytes. With ids, which ascend, it has only their entries ([dictionary.ParseSome]).
+// Its start is checked before the rest is read, and memory grows with the bytes that arrive. raw are the bytes that were read, which may come with
+// an error about their content.
 func (s *Stored) Read(ctx context.Context, have []byte, ids []uint32) (raw []byte, d *dictionary.Dictionary, err error) {
 	read := func(n int64) ([]byte, error) {
 		if have != nil {
