@@ -1,10 +1,14 @@
 package bytestring
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -33,23 +37,43 @@ func TestFrontCodingPays(t *testing.T) {
 	require.Less(t, 2*len(tree), len(other))
 }
 
-// Values of a length are picked out if there are few: each is decoded from a restart on, so that a thirtieth of them took longer than all.
-func TestFrontCodingLengths(t *testing.T) {
-	for every, want := range map[int]bool{30: false, 1000: true} {
-		v := makeValues(3000, func(i int) []byte {
-			text := fmt.Appendf(nil, "/usr/share/doc/%04d", i)
-			if i%every == 7 {
-				text = append(text, '/')
-			}
-			return text
-		})
-		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "FrontCoding(Plain,Plain)")
+// Texts, beginnings and whole values are found exactly, across the ends of prefixes, too, and values come back in any order.
+func TestFrontCodingFinds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.StringMatching(`(ab{0,3}){0,6}[abc]{0,3}|`), 1, 300).Draw(t, "values")
+		if rapid.Bool().Draw(t, "sorted") {
+			slices.Sort(texts)
+		}
+		v := makeValues(len(texts), func(i int) []byte { return []byte(texts[i]) })
+		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), rapid.SampledFrom(frontShapes[:2]).Draw(t, "shape"))
 		require.NoError(t, err)
 		var s Scratch
 		b, err := Parse(frame(tree), v.N, 0, BlockOptions{}, &s)
 		require.NoError(t, err)
-		require.Equal(t, want, b.MayMatch(make([]byte, (v.N+63)/64*8), Required{Prefix: v.At(7), Equal: true}), "every %d", every)
-	}
+		for range 5 {
+			from := rapid.IntRange(0, v.N-1).Draw(t, "from")
+			to := min(v.N, from+rapid.SampledFrom([]int{1, 2, 10, 63, 64, 100}).Draw(t, "count"))
+			dst, offsets := make([]byte, b.RangeLen(from, to)), make([]int64, to-from)
+			require.NoError(t, DecodeRange(b, from, to, dst, offsets, 0))
+			require.Equal(t, strings.Join(texts[from:to], ""), string(dst))
+			require.EqualValues(t, len(texts[from]), offsets[0])
+			sought := rapid.StringMatching(`[abc]{1,6}`).Draw(t, "sought")
+			for _, r := range []Required{{Parts: [][]byte{[]byte(sought)}}, {Prefix: []byte(sought)}, {Prefix: []byte(sought), Equal: true}} {
+				found, want, count := bytes.Repeat([]byte{0xa5}, (v.N+63)/64*8), make([]byte, (v.N+63)/64*8), 0
+				for i, text := range texts {
+					if r.Equal && text == sought || !r.Equal && r.Prefix != nil && strings.HasPrefix(text, sought) || r.Prefix == nil && strings.Contains(text, sought) {
+						want[i/8] |= 1 << (i % 8)
+						count++
+					}
+				}
+				ok := b.MayMatch(found, r)
+				require.True(t, ok || 4*count >= 3*v.N)
+				if ok && 4*count < 3*v.N {
+					require.Equal(t, want, found, "%q", sought)
+				}
+			}
+		}
+	})
 }
 
 // Whatever is cut off, and whatever bit is flipped, is an error or decodes to as much as announced.

@@ -61,13 +61,12 @@ func CommonPrefix(a, b []byte) (n int) {
 }
 
 // Expand writes values, of which there are as many as prefixes, back to back to dst, and where each ends to offsets: the
-// first ends at base plus its length. The rest of value i is rests[ends[i-1]:ends[i]]. before is the last value that is
-// not empty before the first one, if there is none that is a restart between them; next is the first restart, and others
-// follow after restart values each. offsets is as long as prefixes, and dst as the values. Bytes of rests behind its length,
-// up to its capacity, may be read, and those of dst overwritten with anything. It returns the last value that is not empty.
-// Errors wrap fault.ErrCorrupt.
-func Expand[O int32 | int64](dst []byte, offsets []O, base O, prefixes []uint32, rests []byte, ends []int32, before []byte, next, restart int) (last []byte, err error) {
-	at, from := 0, 0
+// first ends at base plus its length. The rest of value i is rests[ends[i-1]:ends[i]], that of the first begins at from, and
+// the last is the end of rests. before is the last value that is not empty before the first one, if there is none that is a
+// restart between them; next is the first restart, and others follow after restart values each. offsets is as long as prefixes, and dst as the values. Bytes of rests behind its length,
+// up to its capacity, may be read, and those of dst overwritten with anything. Errors wrap fault.ErrCorrupt.
+func Expand[O int32 | int64](dst []byte, offsets []O, base O, prefixes []uint32, rests []byte, from int, ends []int32, before []byte, next, restart int) error {
+	at := 0
 	offsets, ends = offsets[:len(prefixes)], ends[:len(prefixes)]
 	safeIn, safeOut := cap(rests)-Slack, cap(dst)-Slack
 	out, in := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(rests))
@@ -78,7 +77,7 @@ func Expand[O int32 | int64](dst []byte, offsets []O, base O, prefixes []uint32,
 		shared, to := int(p), int(ends[i])
 		rest := to - from
 		if shared > len(before) || shared+rest > len(dst)-at {
-			return nil, fault.Corruptf("value %d shares %d bytes with one of %d, and has %d more; %d left", i, shared, len(before), rest, len(dst)-at)
+			return fault.Corruptf("value %d shares %d bytes with one of %d, and has %d more; %d left", i, shared, len(before), rest, len(dst)-at)
 		}
 		// What is copied too much of the one before is then overwritten: it lies before the place of the value, which keeps it.
 		if shared+rest+at <= safeOut && to <= safeIn && cap(before)-len(before) >= wide {
@@ -96,9 +95,9 @@ func Expand[O int32 | int64](dst []byte, offsets []O, base O, prefixes []uint32,
 		offsets[i] = base + O(at)
 	}
 	if at != len(dst) || from != len(rests) {
-		return nil, fault.Corruptf("values of %d bytes instead of %d, with %d of %d bytes of rests", at, len(dst), from, len(rests))
+		return fault.Corruptf("values of %d bytes instead of %d, with %d of %d bytes of rests", at, len(dst), from, len(rests))
 	}
-	return before, nil
+	return nil
 }
 
 // copyWide copies n bytes, and up to wide more.

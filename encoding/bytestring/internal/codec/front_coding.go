@@ -41,8 +41,13 @@ type frontTree struct {
 	rests    *tree.Block
 	prefixes []uint32 // their lengths
 
-	text, before  []byte // rests, and values before those that are wanted
-	ends, skipped []int32
+	text       []byte  // rests of the values from first up to (not including) end
+	ends       []int32 // where each of them ends
+	first, end int
+
+	group  int     // the restart from which on values are in some, -1 for none
+	some   []byte  // these values, up to the next restart
+	places []int64 // where each begins, and the last ends
 }
 
 func layoutOfFrontCoding(r *tree.Reader) (restart int, prefixes, rests []byte) {
@@ -62,7 +67,7 @@ func parseFrontCoding(t *tree.Tree, r *tree.Reader, _ int64) (uint64, error) {
 		return 0, r.Err
 	}
 	f := tree.State[frontTree](t)
-	f.restart = restart
+	f.restart, f.first, f.end, f.group = restart, 0, 0, -1
 	if err := tree.DecodeNumbers(t, "lengths of prefixes", scratch.Slice(&f.prefixes, t.N), prefixes); err != nil {
 		return 0, err
 	}
@@ -78,36 +83,104 @@ func parseFrontCoding(t *tree.Tree, r *tree.Reader, _ int64) (uint64, error) {
 	return tree.SumOf(f.prefixes) + uint64(f.rests.DataLen()), nil
 }
 
-func (f *frontTree) rangeLen(from, to int) int {
+// readRests decodes the rests of some values, unless they are there.
+func (f *frontTree) readRests(from, to int) error {
+	if f.first <= from && to <= f.end {
+		return nil
+	}
+	f.first, f.end = 0, 0
+	size := f.rests.RangeLen(from, to)
+	text := scratch.Slice(&f.text, size+frontcode.Slack)[:size]
+	if err := tree.DecodeRange(f.rests, from, to, text, scratch.Slice(&f.ends, to-from), 0); err != nil {
+		return fault.In(err, "rests", -1)
+	}
+	f.first, f.end = from, to
+	return nil
+}
+
+// rest is where the rest of a value, which is there, begins and ends in text.
+func (f *frontTree) rest(slot int) (from, to int) {
+	if slot -= f.first; slot > 0 {
+		from = int(f.ends[slot-1])
+	}
+	return from, int(f.ends[slot])
+}
+
+// expandFront writes the values of some slots; before is the last that is not empty before them, from a restart on.
+func expandFront[O int32 | int64](f *frontTree, from, to int, dst []byte, offsets []O, base O, before []byte) error {
+	if err := f.readRests(from, to); err != nil {
+		return err
+	}
+	at, _ := f.rest(from)
+	ends := f.ends[from-f.first : to-f.first]
+	return frontcode.Expand(dst, offsets, base, f.prefixes[from:to], f.text[:ends[len(ends)-1]], at, ends, before, (f.restart-from%f.restart)%f.restart, f.restart)
+}
+
+// expandGroup writes the values from a restart to the next to some, unless they are there.
+func (f *frontTree) expandGroup(start int) error {
+	if f.group == start {
+		return nil
+	}
+	f.group = -1
+	end := min(start+f.restart, len(f.prefixes))
+	size := f.sumLen(start, end)
+	scratch.Slice(&f.some, size+frontcode.Slack)
+	scratch.Slice(&f.places, end-start+1)[0] = 0
+	if err := expandFront(f, start, end, f.some[:size], f.places[1:], 0, nil); err != nil {
+		return err
+	}
+	f.group = start
+	return nil
+}
+
+// alone tells whether values are part of what is between two restarts, the first of which is start.
+func (f *frontTree) alone(from, to int) (start int, ok bool) {
+	start = from - from%f.restart
+	return start, from < to && to <= start+f.restart && to-from < f.restart
+}
+
+func (f *frontTree) sumLen(from, to int) int {
 	return int(tree.SumOf(f.prefixes[from:to])) + f.rests.RangeLen(from, to)
 }
 
-// putFront writes values from the restart before them on.
-func putFront[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets []O, base O) error {
+// frontLen is the bytes of some values; 0 if those between two restarts are wrong.
+func frontLen(t *tree.Tree, from, to int) int {
 	f := tree.State[frontTree](t)
-	start := from / f.restart * f.restart
-	size := f.rests.RangeLen(start, to)
-	rests := scratch.Slice(&f.text, size+frontcode.Slack)[:size]
-	ends := scratch.Slice(&f.ends, to-start)
-	if err := tree.DecodeRange(f.rests, start, to, rests, ends, 0); err != nil {
-		return fault.In(err, "rests", -1)
+	start, ok := f.alone(from, to)
+	if !ok {
+		return f.sumLen(from, to)
 	}
-	var before []byte
-	if start < from {
-		mid := int(ends[from-start-1])
-		n := f.rangeLen(start, from)
-		values := scratch.Slice(&f.before, n+frontcode.Slack)[:n]
-		var err error
-		if before, err = frontcode.Expand(values, scratch.Slice(&f.skipped, from-start), 0, f.prefixes[start:from], rests[:mid:mid], ends[:from-start], nil, 0, f.restart); err != nil {
+	if f.expandGroup(start) != nil {
+		return 0
+	}
+	return int(f.places[to-start] - f.places[from-start])
+}
+
+// putFront writes values. A few are copied out of those between two restarts, which are kept for the next.
+func putFront[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets []O, base O) error {
+	if from == to {
+		return nil
+	}
+	f := tree.State[frontTree](t)
+	start, alone := f.alone(from, to)
+	if alone || start < from {
+		if err := f.expandGroup(start); err != nil {
 			return err
 		}
-		rests, ends = rests[mid:], ends[from-start:]
-		for i := range ends {
-			ends[i] -= int32(mid)
-		}
 	}
-	_, err := frontcode.Expand(dst, offsets, base, f.prefixes[from:to], rests, ends, before, (f.restart-from+start)%f.restart, f.restart)
-	return err
+	if !alone {
+		var before []byte
+		for k := from - start; k > 0 && len(before) == 0; k-- {
+			before = f.some[f.places[k-1]:f.places[k]]
+		}
+		return expandFront(f, from, to, dst, offsets, base, before)
+	}
+	places := f.places[from-start : to-start+1]
+	copy(dst, f.some[places[0]:])
+	for i, end := range places[1:] {
+		offsets[i] = base + O(end-places[0])
+	}
+	return nil
 }
 
 func appendFrontCoding(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool) {
@@ -136,14 +209,9 @@ var frontCoding = encode.Row{
 		Parse:    parseFrontCoding,
 		Put32:    putFront[int32],
 		Put64:    putFront[int64],
-		RangeLen: func(t *tree.Tree, from, to int) int { return tree.State[frontTree](t).rangeLen(from, to) },
-		LengthAt: func(t *tree.Tree, slot int) (length, others int) {
-			f := tree.State[frontTree](t)
-			if length, _ = f.rests.LengthAt(slot); length >= 0 {
-				length += int(f.prefixes[slot])
-			}
-			return length, slot % f.restart // those from the restart on
-		},
+		RangeLen: frontLen,
+		Begins:   frontBegins,
+		Find:     findInFront,
 	},
 	Needs:    edition.Only(edition.FrontCoding),
 	Trials:   encode.Once(encoding.Balanced, encoding.HighCompression, encoding.MinimalSize),

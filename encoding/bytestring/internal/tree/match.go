@@ -21,35 +21,20 @@ func (b *Block) MayMatch(dst []byte, r Required) (ok bool) {
 }
 
 // MayBeLong sets the bits of those slots, and clears the others, whose values have a length; ok is false, and dst
-// arbitrary, if the block does not tell, or decoding those that have it takes about as long as decoding all.
+// arbitrary, if the block does not tell, or nearly all have it.
 func (b *Block) MayBeLong(dst []byte, length int) (ok bool) {
+	t, count := &b.t, 0
+	if t.Fixed > 0 || len(t.Offsets) <= t.N && len(t.Lengths) != t.N {
+		return false
+	}
 	clear(dst)
-	decoded := 0
-	for i := range b.t.N {
-		n, others := b.LengthAt(i)
-		if n < 0 {
-			return false
-		}
-		if n == length {
+	for i := range t.N {
+		if len(t.Offsets) > t.N && t.Offsets[i+1]-t.Offsets[i] == uint64(length) || len(t.Offsets) <= t.N && t.Lengths[i] == uint32(length) {
 			dst[i/8] |= 1 << (i % 8)
-			decoded += 1 + others
+			count++
 		}
 	}
-	return 4*decoded < 3*b.t.N
-}
-
-// LengthAt is the length of the value of a slot, and how many others are decoded for it; the length is negative if the block does not tell.
-func (b *Block) LengthAt(slot int) (length, others int) {
-	switch t := &b.t; {
-	case t.row.LengthAt != nil:
-		return t.row.LengthAt(t, slot)
-	case t.Fixed > 0:
-	case len(t.Offsets) > t.N:
-		return int(t.Offsets[slot+1] - t.Offsets[slot]), 0
-	case len(t.Lengths) == t.N:
-		return int(t.Lengths[slot]), 0
-	}
-	return -1, 0
+	return 4*count < 3*t.N
 }
 
 // MayContain sets the bits of those slots, and clears the others, whose values may

@@ -28,9 +28,6 @@ type Row struct {
 	ReadSome   func(t *Tree, dst []byte, from int) error // a few values alone, from a byte on
 	// RangeLen is the bytes of the values of some slots, if the tree has no offsets.
 	RangeLen func(t *Tree, from, to int) int
-	// LengthAt is the length of the value of a slot, and how many others are decoded for it, if the tree has neither offsets nor lengths; the
-	// length is negative if it is not known.
-	LengthAt func(t *Tree, slot int) (length, others int)
 	// Validity writes a bit for each slot, if the presence section of the block does not decide.
 	Validity func(t *Tree, dst []byte, off int)
 	// Begins is [Block.MayMatch] for a prefix, if the encoded form tells.
