@@ -93,13 +93,13 @@ type bytesReader[O int32 | int64] struct {
 	shared *valuedict.Shared // dictionary of all blocks, nil if there is none
 }
 
-// spareBytes is a decoded block of byte strings; see [spareBlock].
+// spareBytes is decoded values of a block of byte strings; see [spareBlock].
 type spareBytes struct {
-	first   uint64
-	n       int
-	data    []byte
-	offsets []int64 // n+1, or none for fixed lengths
-	valid   []byte
+	first    uint64 // of the block
+	from, to int    // these of its values
+	data     []byte
+	offsets  []int64 // where each begins, and the last ends, or none for fixed lengths
+	valid    []byte  // of the whole block
 }
 
 func (r *bytesReader[O]) Need(w *work.Worker, rows rowset.Set, add func(storage.ByteRange)) {
@@ -209,23 +209,29 @@ func (r *bytesReader[O]) decodeRows(w *work.Worker, p *blocks.Part, b *bytestrin
 	return checkNulls(b.Nulls(), r.nulls)
 }
 
-// decodePart decodes a block of which some rows are needed, and copies these.
+// decodePart decodes the values of a block from the first to the last that is needed, and copies the needed ones. If it is the
+// beginning of the block, the next batch probably has the rest of it, so that all is decoded.
 func (r *bytesReader[O]) decodePart(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
+	bounds := p.Rows.Bounds()
+	from, to := int(bounds.From), int(bounds.To)
+	if from == 0 {
+		to = p.N
+	}
 	s := r.spare.Swap(nil)
 	if s == nil {
-		s = &spareBytes{n: -1}
+		s = &spareBytes{}
 	}
-	if s.first != p.First || s.n != p.N {
-		s.n = -1
-		if err := r.decodeSpare(w, shared, p, block, s); err != nil {
+	if s.first != p.First || from < s.from || to > s.to {
+		s.from, s.to = 0, 0
+		if err := r.decodeSpare(w, shared, p, block, s, from, to); err != nil {
 			return err
 		}
-		s.first, s.n = p.First, p.N
+		s.first, s.from, s.to = p.First, from, to
 	}
 	defer r.spare.Store(s)
-	at, values := p.At, bytestring.Values{Data: s.data, Offsets: s.offsets, Fixed: r.fixed, N: s.n}
+	at, values := p.At, bytestring.Values{Data: s.data, Offsets: s.offsets, Fixed: r.fixed, N: s.to - s.from}
 	for rows := range p.Rows.Ranges() {
-		if err := c.Append(at, values.Slice(int(rows.From), int(rows.To))); err != nil {
+		if err := c.Append(at, values.Slice(int(rows.From)-s.from, int(rows.To)-s.from)); err != nil {
 			return err
 		}
 		at += int(rows.To - rows.From)
@@ -236,17 +242,18 @@ func (r *bytesReader[O]) decodePart(w *work.Worker, shared *bytestring.Dictionar
 	return nil
 }
 
-func (r *bytesReader[O]) decodeSpare(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, s *spareBytes) error {
+func (r *bytesReader[O]) decodeSpare(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, s *spareBytes, from, to int) error {
 	b, err := r.parse(w, shared, p, block)
 	if err != nil {
 		return err
 	}
 	var ends []int64
 	if r.fixed == 0 {
-		scratch.Slice(&s.offsets, p.N+1)[0] = 0
+		scratch.Slice(&s.offsets, to-from+1)[0] = 0
 		ends = s.offsets[1:]
 	}
-	if err := bytestring.Decode(b, scratch.Slice(&s.data, b.DataLen()), ends, int64(0)); err != nil {
+	b.Want(to)
+	if err := bytestring.DecodeRange(b, from, to, scratch.Slice(&s.data, b.RangeLen(from, to)), ends, int64(0)); err != nil {
 		return err
 	}
 	clear(scratch.Slice(&s.valid, (p.N+7)/8))
