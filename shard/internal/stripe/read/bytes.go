@@ -222,11 +222,9 @@ func (r *bytesReader[O]) decodePart(w *work.Worker, shared *bytestring.Dictionar
 		s = &spareBytes{}
 	}
 	if s.first != p.First || from < s.from || to > s.to {
-		s.from, s.to = 0, 0
 		if err := r.decodeSpare(w, shared, p, block, s, from, to); err != nil {
 			return err
 		}
-		s.first, s.from, s.to = p.First, from, to
 	}
 	defer r.spare.Store(s)
 	at, values := p.At, bytestring.Values{Data: s.data, Offsets: s.offsets, Fixed: r.fixed, N: s.to - s.from}
@@ -247,6 +245,7 @@ func (r *bytesReader[O]) decodeSpare(w *work.Worker, shared *bytestring.Dictiona
 	if err != nil {
 		return err
 	}
+	s.first, s.from, s.to = p.First, from, to
 	var ends []int64
 	if r.fixed == 0 {
 		scratch.Slice(&s.offsets, to-from+1)[0] = 0

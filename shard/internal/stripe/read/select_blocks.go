@@ -52,23 +52,13 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 	if err != nil {
 		return nil, err
 	}
-	var c *build.Bytes[O]
-	room := 0 // for so many values
-	defer func() {
-		if c != nil {
-			c.Release()
-		}
-	}()
+	room := int(min(rows.Len(), int64(r.atOnce()))) // for so many values at once
+	c, err := build.NewBytes[O](w.Limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Release()
 	return work.SelectRows(ctx, r.data, w, rows, func(p *blocks.Part, block []byte) (found []byte, err error) {
-		if n := min(p.Count, r.atOnce()); n > room {
-			if c != nil {
-				c.Release()
-			}
-			room = min(max(n, 2*room), r.atOnce())
-			if c, err = build.NewBytes[O](w.Limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls); err != nil {
-				return nil, err
-			}
-		}
 		b, err := r.parse(w, shared, p, block)
 		if err != nil {
 			return nil, err
