@@ -152,13 +152,14 @@ func pageOf(pages []Place, row int64) int {
 type page struct {
 	rows     int
 	optional bool
-	levels   hybrid // of one bit; if optional
 	coded    bool
-	values   hybrid // codes, or booleans
+	texts    bool   // plain byte strings
 	data     []byte // plain values, followed by padding
 	raw      []byte // the memory of the above
-	mu       sync.Mutex
-	starts   []uint32 // of plain byte strings, behind their lengths
+	start    state
+
+	mu           sync.Mutex
+	began, ended state // of the last read: the next one begins there, not at the start
 }
 
 // page reads page i of a chunk, or returns it from the cache. share puts it there.
@@ -177,13 +178,16 @@ func (c *Chunk) page(ctx context.Context, pages []Place, i int, in input, share 
 
 // leave is called when a read has what it needs of a page. Without keep a page whose last row was read is not needed
 // any more.
-func (c *Chunk) leave(p *page, i int, cached, last, keep bool) {
+func (c *Chunk) leave(cur *cursor, i int, cached, last, keep bool) {
 	switch {
 	case keep || !last:
+		cur.page.mu.Lock()
+		defer cur.page.mu.Unlock()
+		cur.ended = cur.state
 	case cached:
 		c.Source.pages.Remove(pageKey{c.Group, c.Leaf, i})
 	default:
-		buffers.Put(&p.raw)
+		buffers.Put(&cur.raw)
 	}
 }
 
@@ -237,6 +241,7 @@ func (c *Chunk) readPage(ctx context.Context, pages []Place, i int, in input) (*
 // decodePage takes a page apart.
 func (c *Chunk) decodePage(h *pageHeader, body []byte) (*page, error) {
 	p := &page{rows: int(h.values), optional: c.Column.MaxDefinitionLevel() > 0}
+	defer func() { p.began, p.ended = p.start, p.start }()
 	b, err := c.decompress(h, body)
 	if err != nil {
 		return nil, err
@@ -244,7 +249,7 @@ func (c *Chunk) decodePage(h *pageHeader, body []byte) (*page, error) {
 	p.raw = b
 	values := b[:len(b)-padding]
 	if p.optional {
-		if p.levels, values, err = h.definitions(values, p.rows); err != nil {
+		if p.start.levels, values, err = h.definitions(values, p.rows); err != nil {
 			return nil, err
 		}
 	} else if h.kind == pageDataV2 {
@@ -260,20 +265,21 @@ func (c *Chunk) decodePage(h *pageHeader, body []byte) (*page, error) {
 		if width > 32 {
 			return nil, fault.Corruptf("codes of %d bits", width)
 		}
-		p.values = newHybrid(values, width)
+		p.start.values = newHybrid(values, width)
 	case h.encoding == plain && c.Column.PhysicalType() == pq.Types.Boolean:
-		p.values = hybrid{b: values, width: 1, run: 8 * len(values), at: len(values)}
+		p.start.values = hybrid{b: values, width: 1, run: 8 * len(values), at: len(values)}
 	case h.encoding == plain:
-		p.data = values
+		p.data, p.texts = values, c.Column.PhysicalType() == pq.Types.ByteArray
 	case h.encoding == rle && c.Column.PhysicalType() == pq.Types.Boolean:
 		if len(values) < 4 {
 			return nil, fault.Corruptf("booleans of %d bytes", len(values))
 		}
-		p.values = newHybrid(values[4:], 1)
+		p.start.values = newHybrid(values[4:], 1)
 	default:
 		if err := c.decodeOther(p, h, values); err != nil {
 			return nil, err
 		}
+		p.texts = c.Column.PhysicalType() == pq.Types.ByteArray
 	}
 	return p, nil
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync"
-	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -35,16 +33,38 @@ type input struct {
 	keep     bool // pages are read again, for other rows
 }
 
+// state is how far a page was decoded.
+type state struct {
+	row    int    // of the page
+	value  int    // of the values, without nulls
+	at     int    // of plain byte strings: where the next one begins, with its length
+	levels hybrid // of one bit; if optional
+	values hybrid // codes, or booleans
+}
+
 // cursor decodes a page from some row on, in ascending order.
 type cursor struct {
 	*page
-	row    int // of the page
-	value  int // of the values, without nulls
-	levels hybrid
-	values hybrid
+	state
 }
 
-func (p *page) cursor() cursor { return cursor{page: p, levels: p.levels, values: p.values} }
+// cursor begins at a row, or before it where a read has been.
+func (p *page) cursor(row int) (cursor, error) {
+	p.mu.Lock()
+	s := p.start
+	for _, been := range [...]state{p.began, p.ended} {
+		if been.row <= row && been.row > s.row {
+			s = been
+		}
+	}
+	p.mu.Unlock()
+	c := cursor{page: p, state: s}
+	err := c.seek(row)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.began = c.state
+	return c, err
+}
 
 // seek leaves out rows up to a row.
 func (c *cursor) seek(row int) error {
@@ -59,14 +79,16 @@ func (c *cursor) seek(row int) error {
 			return errLevels
 		}
 	}
-	return c.advance(n, values)
-}
-
-func (c *cursor) advance(rows, values int) error {
-	if c.data == nil && !c.page.values.empty() && !c.values.skip(values) {
+	switch {
+	case c.texts:
+		var err error
+		if c.at, err = skipTexts(c.data, c.at, values); err != nil {
+			return err
+		}
+	case c.data == nil && !c.start.values.empty() && !c.values.skip(values):
 		return errValues
 	}
-	c.row += rows
+	c.row += n
 	c.value += values
 	return nil
 }
@@ -116,7 +138,7 @@ func (c *Chunk) eachRange(ctx context.Context, rows rowset.Set, in input, f func
 	bounds := rows.Bounds()
 	leave := func() {
 		if at >= 0 {
-			c.leave(cur.page, at, cached, bounds.To >= end, in.keep)
+			c.leave(&cur, at, cached, bounds.To >= end, in.keep)
 		}
 	}
 	for r := range rows.Ranges() {
@@ -134,7 +156,9 @@ func (c *Chunk) eachRange(ctx context.Context, rows rowset.Set, in input, f func
 				if p, cached, err = c.page(ctx, pages, at, in, in.keep || bounds.To < end); err != nil {
 					return err
 				}
-				cur = p.cursor()
+				if cur, err = p.cursor(int(r.From - pages[at].First)); err != nil {
+					return err
+				}
 			}
 			from, to := int(r.From-pages[at].First), int(min(r.To, end)-pages[at].First)
 			if from >= to {
@@ -173,7 +197,7 @@ type output struct {
 func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows rowset.Set, limit int64, in input) (_ arrow.Array, err error) {
 	n := rows.Len()
 	limit = cmp.Or(max(limit, 0), maxArrayBytes)
-	if n > math.MaxInt32 || n*int64(max(s.width, 1)) > limit {
+	if n > math.MaxInt32 || n*int64(max(s.bytes, 1)) > limit {
 		return nil, fault.ErrBatchTooLarge
 	}
 	out := &output{mem: mem, s: s, limit: limit, rows: int(n)}
@@ -209,7 +233,7 @@ func (o *output) allocate(optional bool) {
 		arrowutil.As[int32](o.ends.Bytes())[0] = 0
 		o.values = memory.NewResizableBuffer(o.mem)
 	default:
-		o.values = arrowutil.NewBuffer(o.mem, o.rows*o.s.width)
+		o.values = arrowutil.NewBuffer(o.mem, o.rows*o.s.bytes)
 	}
 }
 
@@ -242,7 +266,7 @@ func (o *output) add(cur *cursor, from, to int) error {
 	case o.s.isBool():
 		err = o.addBools(cur, n, values)
 	case o.s.isBytes():
-		err = o.addBytes(cur, n, values)
+		err = o.addTexts(cur, n, values)
 	default:
 		err = o.addFixed(cur, n, values)
 	}
@@ -260,7 +284,7 @@ func (o *output) skip(n int) {
 	case o.s.isBytes():
 		o.fillEnds(o.n, n)
 	default:
-		clear(o.values.Bytes()[o.n*o.s.width : (o.n+n)*o.s.width])
+		clear(o.values.Bytes()[o.n*o.s.bytes : (o.n+n)*o.s.bytes])
 	}
 }
 
@@ -300,34 +324,28 @@ func (o *output) scratch(n int) []uint32 {
 	return o.codes[:n]
 }
 
-// dictionaryCodes decodes the codes of the next values, until the next use of scratch.
-func (o *output) dictionaryCodes(cur *cursor, values int) ([]uint32, error) {
-	if o.dict == nil {
-		return nil, errors.New("the page has codes, and the column chunk no dictionary")
-	}
-	codes := o.scratch(values)
-	return codes, cur.codes(codes, o.dict.n)
-}
-
 func (o *output) addFixed(cur *cursor, n, values int) error {
-	w := o.s.width
+	w := o.s.bytes
 	dst := o.values.Bytes()[o.n*w : (o.n+n)*w]
-	if o.s.isCodes {
+	switch {
+	case o.s.isCodes:
 		if err := cur.codes(arrowutil.As[uint32](dst)[:values], o.dict.n); err != nil {
 			return err
 		}
-	} else if cur.coded {
+	case cur.coded:
 		codes, err := o.dictionaryCodes(cur, values)
 		if err != nil {
 			return err
 		}
-		gather(dst, o.dict.data, codes, w)
-	} else {
-		from, to := cur.value*w, (cur.value+values)*w
+		if !gather(dst, o.dict.data, codes, w) {
+			return errCode
+		}
+	default:
+		from, to := cur.value*o.s.width, (cur.value+values)*o.s.width
 		if to > len(cur.data) {
 			return errValues
 		}
-		copy(dst, cur.data[from:to])
+		o.s.toArrow(dst[:values*w], cur.data[from:to])
 	}
 	if values < n {
 		o.spread(dst, n, values)
@@ -335,37 +353,61 @@ func (o *output) addFixed(cur *cursor, n, values int) error {
 	return nil
 }
 
-// gather copies the entries of codes, which are within the dictionary.
-func gather(dst, entries []byte, codes []uint32, width int) {
-	switch width {
-	case 4:
-		gatherAs(arrowutil.As[uint32](dst), arrowutil.As[uint32](entries), codes)
-	case 8:
-		gatherAs(arrowutil.As[uint64](dst), arrowutil.As[uint64](entries), codes)
-	default:
-		for i, c := range codes {
-			copy(dst[i*width:(i+1)*width], entries[int(c)*width:])
-		}
+// dictionaryCodes decodes the codes of the next values, which may be beyond the dictionary. They are overwritten by the next use of scratch.
+func (o *output) dictionaryCodes(cur *cursor, values int) ([]uint32, error) {
+	if o.dict == nil {
+		return nil, errors.New("the page has codes, and the column chunk no dictionary")
 	}
+	codes := o.scratch(values)
+	if !cur.values.decode(codes) {
+		return nil, errValues
+	}
+	return codes, nil
 }
 
-func gatherAs[T any](dst, entries []T, codes []uint32) {
+// gather copies the entries of codes. ok is false if one is beyond the dictionary.
+func gather(dst, entries []byte, codes []uint32, width int) (ok bool) {
+	switch width {
+	case 1:
+		return gatherAs(dst, entries, codes)
+	case 2:
+		return gatherAs(arrowutil.As[uint16](dst), arrowutil.As[uint16](entries), codes)
+	case 4:
+		return gatherAs(arrowutil.As[uint32](dst), arrowutil.As[uint32](entries), codes)
+	case 8:
+		return gatherAs(arrowutil.As[uint64](dst), arrowutil.As[uint64](entries), codes)
+	case 16:
+		return gatherAs(arrowutil.As[[2]uint64](dst), arrowutil.As[[2]uint64](entries), codes)
+	}
+	for i, c := range codes {
+		if int64(c) >= int64(len(entries)/width) {
+			return false
+		}
+		copy(dst[i*width:(i+1)*width], entries[int(c)*width:])
+	}
+	return true
+}
+
+func gatherAs[T any](dst, entries []T, codes []uint32) (ok bool) {
 	dst = dst[:len(codes)]
 	for i, c := range codes {
+		if uint64(c) >= uint64(len(entries)) {
+			return false
+		}
 		dst[i] = entries[c]
 	}
+	return true
 }
 
 // spread moves the values at the beginning of dst to the rows that have one, and zeros to nulls.
 func (o *output) spread(dst []byte, n, values int) {
 	valid := o.valid.Bytes()
-	switch o.s.width {
+	switch w := o.s.bytes; w {
 	case 4:
 		spreadAs(arrowutil.As[uint32](dst), valid, o.n, n, values)
 	case 8:
 		spreadAs(arrowutil.As[uint64](dst), valid, o.n, n, values)
 	default:
-		w := o.s.width
 		for i, k := n-1, values-1; i > k; i-- {
 			if at := o.n + i; valid[at>>3]>>(at&7)&1 != 0 {
 				copy(dst[i*w:(i+1)*w], dst[k*w:(k+1)*w])
@@ -388,94 +430,6 @@ func spreadAs[T uint32 | uint64](dst []T, valid []byte, at, n, values int) {
 	}
 }
 
-func (o *output) addBytes(cur *cursor, n, values int) error {
-	data, starts := cur.data, []uint32(nil)
-	if cur.coded {
-		codes, err := o.dictionaryCodes(cur, values)
-		if err != nil {
-			return err
-		}
-		data, starts = o.dict.data, codes
-		for i, c := range codes {
-			codes[i] = o.dict.starts[c]
-		}
-	} else {
-		all, err := cur.textStarts()
-		if err != nil {
-			return err
-		}
-		if cur.value+values > len(all) {
-			return errValues
-		}
-		starts = all[cur.value : cur.value+values]
-	}
-	return o.addTexts(data, starts, n, !cur.coded && o.s.Storage.ID() == arrow.STRING)
-}
-
-// textStarts are the places of the plain byte strings of the page.
-func (p *page) textStarts() ([]uint32, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.starts == nil {
-		starts, err := startsOf(p.data, -1)
-		if err != nil {
-			return nil, err
-		}
-		p.starts = starts
-	}
-	return p.starts, nil
-}
-
-// addTexts adds the byte strings at starts for the rows that have a value, among n.
-func (o *output) addTexts(data []byte, starts []uint32, n int, check bool) error {
-	size := int64(o.size)
-	for _, s := range starts {
-		size += int64(uint32(data[s-4]) | uint32(data[s-3])<<8 | uint32(data[s-2])<<16 | uint32(data[s-1])<<24)
-	}
-	if size > math.MaxInt32 || size > o.limit && o.rows > 1 {
-		return fault.ErrBatchTooLarge
-	}
-	o.reserve(int(size), n)
-	out := o.values.Bytes()
-	ends := arrowutil.As[int32](o.ends.Bytes())[o.n+1 : o.n+1+n]
-	var valid []byte
-	if len(starts) < n {
-		valid = o.valid.Bytes()
-	}
-	at, k := o.size, 0
-	for i := range ends {
-		if b := o.n + i; valid == nil || valid[b>>3]>>(b&7)&1 != 0 {
-			at += copy(out[at:], textAt(data, starts[k]))
-			k++
-		}
-		ends[i] = int32(at)
-	}
-	if check && !utf8.Valid(out[o.size:at]) || check && !o.cutsAreValid(ends, out[:at]) {
-		return errText
-	}
-	o.size = at
-	return nil
-}
-
-// cutsAreValid reports whether no string begins within a character.
-func (o *output) cutsAreValid(ends []int32, out []byte) bool {
-	for _, e := range ends {
-		if int(e) < len(out) && !utf8.RuneStart(out[e]) {
-			return false
-		}
-	}
-	return true
-}
-
-// reserve makes room for size bytes, and by these for those of the rows that follow.
-func (o *output) reserve(size, n int) {
-	if have := o.values.Cap(); size > have {
-		guess := int64(size) + int64(size-o.size)*int64(o.rows-o.n-n)/int64(max(n, 1))
-		o.values.Reserve(int(min(max(guess, int64(size)), int64(2*size)+1<<20)))
-	}
-	o.values.ResizeNoShrink(size)
-}
-
 // array is the array of all rows.
 func (o *output) array() (arrow.Array, error) {
 	if o.n != o.rows {
@@ -485,130 +439,9 @@ func (o *output) array() (arrow.Array, error) {
 		o.valid.Release()
 		o.valid = nil
 	}
-	switch {
-	case o.s.isBytes():
-		a := arrowutil.Make(o.s.Storage, o.rows, []*memory.Buffer{o.valid, o.ends, o.values}, nil, o.nulls)
-		return o.s.extended(a), nil
-	case o.s.isBool():
-		return o.s.extended(arrowutil.Make(o.s.Storage, o.rows, []*memory.Buffer{o.valid, o.values}, nil, o.nulls)), nil
+	buffers := []*memory.Buffer{o.valid, o.values}
+	if o.s.isBytes() {
+		buffers = []*memory.Buffer{o.valid, o.ends, o.values}
 	}
-	valid, values := o.valid, o.values
-	o.valid, o.values = nil, nil
-	return o.s.array(o.mem, o.rows, valid, values, o.nulls), nil
-}
-
-// dictionary has the distinct values of a chunk.
-type dictionary struct {
-	n      int
-	data   []byte   // plain values
-	starts []uint32 // of byte strings
-
-	mu     sync.Mutex
-	arrays map[entriesKey]arrow.Array
-}
-
-// entriesKey identifies an array of the entries.
-type entriesKey struct {
-	t     string
-	nulls int
-}
-
-// held is the dictionary of a chunk, as long as somebody reads it.
-type held struct {
-	mu   sync.Mutex
-	dict *dictionary
-	read bool
-}
-
-// dict reads the dictionary of the chunk, once. It is nil if there is none.
-func (c *Chunk) dict(ctx context.Context, s *Scalar, in input) (*dictionary, error) {
-	in.held.mu.Lock()
-	defer in.held.mu.Unlock()
-	if in.held.read {
-		return in.held.dict, nil
-	}
-	key := chunkKey{c.Group, c.Leaf}
-	d, known := c.Source.dictionaries.Get(key)
-	if !known {
-		var err error
-		if d, err = c.readDictionary(ctx, s, in); err != nil {
-			return nil, fault.In(err, "dictionary", c.From)
-		}
-		if in.keep {
-			c.Source.dictionaries.Put(key, d, d.size())
-		}
-	}
-	in.held.dict, in.held.read = d, true
-	return d, nil
-}
-
-// size is the memory that a dictionary takes, in bytes, with an array of its entries.
-func (d *dictionary) size() int64 {
-	if d == nil {
-		return pageOverhead
-	}
-	return int64(2*cap(d.data)+8*cap(d.starts)) + pageOverhead
-}
-
-func (c *Chunk) readDictionary(ctx context.Context, s *Scalar, in input) (*dictionary, error) {
-	if c.Rows == 0 || s.isBool() {
-		return nil, nil
-	}
-	h, err := c.Source.pageHeaderAt(ctx, in.have, c.From, c.End)
-	if err != nil || h.kind != pageDictionary {
-		return nil, err
-	}
-	b, err := c.Source.BytesAt(ctx, in.have, c.From+int64(h.size), h.encoded)
-	if err != nil {
-		return nil, err
-	}
-	if h.encoding != plain && h.encoding != plainDictionary {
-		return nil, fault.Corruptf("a dictionary of encoding %d", h.encoding)
-	}
-	in.counters.AddBlock(pageKey{c.Group, c.Leaf, -1}, h.encoded)
-	data, err := c.decompress(&h, b)
-	if err != nil {
-		return nil, err
-	}
-	d := &dictionary{n: int(h.values), data: data[:len(data)-padding]}
-	if !s.isBytes() {
-		if h.values*int64(s.width) > int64(len(d.data)) {
-			return nil, fault.Corruptf("%d values in %d bytes", h.values, len(d.data))
-		}
-	} else if d.starts, err = startsOf(d.data, d.n); err != nil {
-		return nil, err
-	}
-	return d, d.check(s)
-}
-
-// entries are the values as an array, with some nulls at the end. The caller releases it.
-func (d *dictionary) entries(mem memory.Allocator, s *Scalar, nulls int) (arrow.Array, error) {
-	out := &output{mem: mem, s: s, limit: math.MaxInt64, rows: d.n + nulls}
-	out.allocate(nulls > 0)
-	if nulls > 0 {
-		bitmap.SetRange(out.valid.Bytes(), 0, d.n)
-	}
-	if !s.isBytes() {
-		copy(out.values.Bytes(), d.data[:d.n*s.width])
-	} else if err := out.addTexts(d.data, d.starts, d.n, false); err != nil {
-		out.release()
-		return nil, err
-	}
-	out.n, out.nulls = d.n, nulls
-	out.skip(nulls)
-	out.n = out.rows
-	return out.array()
-}
-
-// check checks that strings are UTF-8.
-func (d *dictionary) check(s *Scalar) error {
-	if s.Storage.ID() != arrow.STRING {
-		return nil
-	}
-	for _, start := range d.starts {
-		if !utf8.Valid(textAt(d.data, start)) {
-			return errText
-		}
-	}
-	return nil
+	return o.s.extended(arrowutil.Make(o.s.Storage, o.rows, buffers, nil, o.nulls)), nil
 }

@@ -21,17 +21,22 @@ type hybrid struct {
 	packed int // bit at which the next packed value begins; -1 in a run of one value
 }
 
-// padding is the number of bytes that may be read behind the packed values.
-const padding = 8
+// padding is the number of bytes that may be read behind packed values and byte strings.
+const padding = 32
 
 func newHybrid(b []byte, width uint) hybrid { return hybrid{b: b, width: width, packed: -1} }
 
 // next begins the next run. ok is false if there is none.
 func (h *hybrid) next() (ok bool) {
 	for h.run == 0 {
-		head, n := binary.Uvarint(h.b[h.at:])
-		if n <= 0 {
+		if h.at >= len(h.b) {
 			return false
+		}
+		head, n := uint64(h.b[h.at]), 1
+		if head >= 0x80 {
+			if head, n = binary.Uvarint(h.b[h.at:]); n <= 0 {
+				return false
+			}
 		}
 		h.at += n
 		count := head >> 1
@@ -40,10 +45,8 @@ func (h *hybrid) next() (ok bool) {
 			if size > len(h.b)-h.at || count > 1<<31 {
 				return false
 			}
-			h.value, h.run, h.packed = 0, int(count), -1
-			for i := range size {
-				h.value |= uint32(h.b[h.at+i]) << (8 * i)
-			}
+			h.value = binary.LittleEndian.Uint32(h.b[h.at:][:4:4]) & uint32(1<<(8*size)-1)
+			h.run, h.packed = int(count), -1
 			if h.width < 32 && h.value>>h.width != 0 {
 				return false
 			}

@@ -19,7 +19,7 @@ import (
 func (c *Chunk) decodeOther(p *page, h *pageHeader, values []byte) error {
 	n := p.rows
 	if p.optional {
-		levels := p.levels
+		levels := p.start.levels
 		ones, ok := levels.bits(nil, 0, n)
 		if !ok {
 			return errLevels
@@ -97,7 +97,7 @@ func readValues[T any](n int, read readBatch[T], add func([]byte, []T) []byte) (
 		}
 		done += k
 	}
-	return out, nil
+	return append(out, make([]byte, padding)...)[:len(out)], nil
 }
 
 func addFixed[T any](dst []byte, values []T) []byte { return append(dst, arrowutil.Bytes(values)...) }

@@ -75,7 +75,7 @@ func (r *Reader) readCodes(ctx context.Context, rows rowset.Set, t *arrow.Dictio
 	if err != nil {
 		return nil, err
 	}
-	codes := Scalar{physical: pq.Types.Int32, width: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32, isCodes: true}
+	codes := Scalar{physical: pq.Types.Int32, width: 4, bytes: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32, isCodes: true}
 	a, err := r.chunk.read(ctx, o.Allocator, &codes, rows, o.MaxArrayBytes, in)
 	if err != nil {
 		return nil, err
@@ -153,10 +153,7 @@ func (r *Reader) entries(ctx context.Context, t arrow.DataType, nulls int, in in
 	if a := d.arrays[key]; a != nil {
 		return a, nil
 	}
-	stored, err := d.entries(memory.DefaultAllocator, &r.scalar, nulls)
-	if err != nil {
-		return nil, err
-	}
+	stored := d.entries(memory.DefaultAllocator, &r.scalar, nulls)
 	defer stored.Release()
 	a, err := r.o.Restore(memory.DefaultAllocator, stored, t)
 	if err != nil {

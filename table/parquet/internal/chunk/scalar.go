@@ -2,7 +2,6 @@ package chunk
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -13,8 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
 // Scalar describes how the values of a leaf are stored, and their Arrow type.
@@ -22,6 +19,7 @@ type Scalar struct {
 	Storage  arrow.DataType // in which pqarrow reads them, without an extension
 	physical pq.Type
 	width    int            // bytes of a stored value; 0 for byte strings and booleans
+	bytes    int            // of a value of the Arrow type
 	arrow    arrow.DataType // in which pqarrow reads them
 	isCodes  bool           // codes are read, not the values that they stand for
 }
@@ -31,6 +29,9 @@ func ScalarOf(leaf *schema.Column, t arrow.DataType) (s Scalar, ok bool) {
 	s = Scalar{physical: leaf.PhysicalType(), arrow: t, Storage: t}
 	if e, isExtension := s.arrow.(arrow.ExtensionType); isExtension {
 		s.Storage = e.StorageType()
+	}
+	if fixed, ok := s.Storage.(arrow.FixedWidthDataType); ok {
+		s.bytes = fixed.Bytes()
 	}
 	id := s.Storage.ID()
 	switch s.physical {
@@ -78,39 +79,6 @@ func (s *Scalar) IsText() bool { return s.isBytes() && s.arrow == s.Storage }
 func (s *Scalar) isBool() bool  { return s.physical == pq.Types.Boolean }
 func (s *Scalar) isBytes() bool { return s.physical == pq.Types.ByteArray }
 
-// starts returns where each of n plain byte strings begins, behind its length. There may be any number of them if n is
-// negative.
-func startsOf(data []byte, n int) ([]uint32, error) {
-	if int64(len(data)) > math.MaxUint32 || n > len(data)/4 {
-		return nil, fault.Corruptf("%d byte strings in %d bytes", n, len(data))
-	}
-	starts := make([]uint32, 0, max(n, 0))
-	for at := 0; len(starts) < n || n < 0 && at < len(data); {
-		if len(data)-at < 4 {
-			return nil, fault.Corruptf("%d byte strings in %d bytes", max(n, len(starts)+1), len(data))
-		}
-		size := int64(binary.LittleEndian.Uint32(data[at:]))
-		at += 4
-		if size > int64(len(data)-at) {
-			return nil, fault.Corruptf("byte string %d of %d bytes in %d", len(starts), size, len(data)-at)
-		}
-		starts = append(starts, uint32(at))
-		at += int(size)
-	}
-	return starts, nil
-}
-
-// textAt is the plain byte string that begins at a start.
-func textAt(data []byte, start uint32) []byte {
-	size := binary.LittleEndian.Uint32(data[start-4:])
-	return data[start : start+size : start+size]
-}
-
-// array makes the array of fixed-width values, as stored. It takes valid and values over.
-func (s *Scalar) array(mem memory.Allocator, n int, valid, values *memory.Buffer, nulls int) arrow.Array {
-	return s.extended(arrowutil.Make(s.Storage, n, []*memory.Buffer{valid, s.toArrow(mem, n, values)}, nil, nulls))
-}
-
 // extended adds the extension type, if the column has one.
 func (s *Scalar) extended(a arrow.Array) arrow.Array {
 	e, ok := s.arrow.(arrow.ExtensionType)
@@ -121,57 +89,35 @@ func (s *Scalar) extended(a arrow.Array) arrow.Array {
 	return array.NewExtensionArrayWithStorage(e, a)
 }
 
-// toArrow converts stored values to those of the Arrow type. It takes values over.
-func (s *Scalar) toArrow(mem memory.Allocator, n int, values *memory.Buffer) *memory.Buffer {
+// toArrow converts stored values to those of the Arrow type, which fill dst.
+func (s *Scalar) toArrow(dst, src []byte) {
 	switch s.Storage.ID() {
 	case arrow.INT8, arrow.UINT8:
-		return narrowed[int8](mem, values, n)
+		for i := range dst {
+			dst[i] = src[4*i]
+		}
 	case arrow.INT16, arrow.UINT16:
-		return narrowed[int16](mem, values, n)
-	case arrow.DECIMAL128, arrow.DECIMAL256:
-		return s.decimals(mem, n, values)
-	}
-	return values
-}
-
-func narrowed[T int8 | int16](mem memory.Allocator, values *memory.Buffer, n int) *memory.Buffer {
-	defer values.Release()
-	out := arrowutil.NewBuffer(mem, n*len(arrowutil.Bytes([]T{0})))
-	to := arrowutil.As[T](out.Bytes())
-	for i, v := range arrowutil.As[int32](values.Bytes())[:n] {
-		to[i] = T(v)
-	}
-	return out
-}
-
-// decimals converts integers, and bytes from the highest on.
-func (s *Scalar) decimals(mem memory.Allocator, n int, values *memory.Buffer) *memory.Buffer {
-	defer values.Release()
-	b := values.Bytes()
-	if s.Storage.ID() == arrow.DECIMAL256 {
-		out := arrowutil.NewZeroBuffer(mem, 32*n)
-		for i, d := 0, arrowutil.As[decimal256.Num](out.Bytes()); i < n; i++ {
-			d[i] = decimal256Of(b[i*s.width : (i+1)*s.width])
+		for i, to := 0, arrowutil.As[uint16](dst); i < len(to); i++ {
+			to[i] = binary.LittleEndian.Uint16(src[4*i:])
 		}
-		return out
-	}
-	out := arrowutil.NewBuffer(mem, 16*n)
-	d := arrowutil.As[decimal128.Num](out.Bytes())
-	switch s.physical {
-	case pq.Types.Int32:
-		for i, v := range arrowutil.As[int32](b)[:n] {
-			d[i] = decimal128.FromI64(int64(v))
+	case arrow.DECIMAL128:
+		for i, to := 0, arrowutil.As[decimal128.Num](dst); i < len(to); i++ {
+			switch v := src[i*s.width : (i+1)*s.width]; s.physical {
+			case pq.Types.Int32:
+				to[i] = decimal128.FromI64(int64(int32(binary.LittleEndian.Uint32(v))))
+			case pq.Types.Int64:
+				to[i] = decimal128.FromI64(int64(binary.LittleEndian.Uint64(v)))
+			default:
+				to[i] = decimal128Of(v)
+			}
 		}
-	case pq.Types.Int64:
-		for i, v := range arrowutil.As[int64](b)[:n] {
-			d[i] = decimal128.FromI64(v)
+	case arrow.DECIMAL256:
+		for i, to := 0, arrowutil.As[decimal256.Num](dst); i < len(to); i++ {
+			to[i] = decimal256Of(src[i*s.width : (i+1)*s.width])
 		}
 	default:
-		for i := range n {
-			d[i] = decimal128Of(b[i*s.width : (i+1)*s.width])
-		}
+		copy(dst, src)
 	}
-	return out
 }
 
 // decimal128Of is a number of up to 16 bytes, the highest first.
@@ -222,26 +168,11 @@ func (s *Scalar) PlainValues(plain [][]byte) arrow.Array {
 		}
 		return s.extended(arrowutil.Make(s.Storage, len(plain), []*memory.Buffer{nil, bits}, nil, 0))
 	}
-	d := dictionary{n: len(plain), data: data}
-	if s.isBytes() {
-		var err error
-		if d.starts, err = startsOf(data, len(plain)); err != nil {
-			return nil
-		}
-		text := *s
-		text.Storage, text.arrow = arrow.BinaryTypes.Binary, arrow.BinaryTypes.Binary // a string may be cut within a character
-		a, err := d.entries(memory.DefaultAllocator, &text, 0)
-		if err != nil {
-			return nil
-		}
-		defer a.Release()
-		return s.extended(convert.Relabel(a, s.Storage))
-	}
-	a, err := d.entries(memory.DefaultAllocator, s, 0)
+	d, err := s.dictionary(append(data, make([]byte, padding)...)[:len(data)], len(plain))
 	if err != nil {
 		return nil
 	}
-	return a
+	return d.entries(memory.DefaultAllocator, s, 0)
 }
 
 // fits reports whether a number has the width of its type: what statistics say of others is not the order of what is read.
