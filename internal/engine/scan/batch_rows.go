@@ -52,6 +52,6 @@ func (sc *scanner) chooseBatchRows() error {
 	rows := int64(1) << (bits.Len64(uint64(max(most/long, minBatchRows))) - 1) // a power of two, as blocks have
 	sc.o.BatchRows = int(rows)
 	q.average = rows * long
-	q.plan = newPlan(sc.table, &sc.o, sc.windows())
+	q.plan = sc.newPlan()
 	return nil
 }

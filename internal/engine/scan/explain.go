@@ -108,13 +108,14 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 	var order []int
 	plan := sc.queue.plan
 	for t, ok := plan.next(); ok; t, ok = plan.next() {
+		if t.err != nil {
+			return nil, t.err
+		}
 		if !seen[t.stripe] {
 			order = append(order, t.stripe)
 		}
 		seen[t.stripe] = true
-		for _, r := range t.ranges {
-			x.Asked += r.Len()
-		}
+		x.Asked += t.all.Len()
 	}
 	if sc.filter != nil {
 		x.Looks = sc.filter.Paths()
@@ -137,12 +138,13 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 
 // explainStripe describes the rows that are left of a stripe.
 func (sc *scanner) explainStripe(ctx context.Context, i int) (StripeExplanation, error) {
-	s := newStripeScan(sc, i)
-	st := StripeExplanation{Stripe: i, First: s.stripe.Position(), Rows: s.stripe.Rows()}
-	visible, err := s.stripe.Visible(ctx)
+	stripe := sc.table.Stripe(i)
+	st := StripeExplanation{Stripe: i, First: stripe.Position(), Rows: stripe.Rows()}
+	visible, err := stripe.Visible(ctx)
 	if err != nil {
 		return st, err
 	}
+	s := newStripeScan(sc, i, visible)
 	if visible != nil {
 		st.Hidden = st.Rows - visible.Len()
 	}

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"math"
 	"time"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -43,7 +44,9 @@ func (sc *scanner) filterRows(j *job) (err error) {
 	batch := int64(sc.o.BatchRows)
 	for rest := j.rows; ; {
 		var part filteredRows
-		part.rows, rest = rest.Split(batch)
+		from := rest.Bounds().From
+		end := from + batch - (from-j.from)%batch // blocks are cut there, too, whichever rows are visible
+		part.rows, rest = rest.Clip(from, end), rest.Clip(end, math.MaxInt64)
 		if err := sc.filterPart(j, f, &part); err != nil {
 			return fault.InStripe(err, j.stripe.index)
 		}

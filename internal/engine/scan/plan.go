@@ -3,49 +3,58 @@ package scan
 import (
 	"context"
 	"math"
-	"slices"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// task is rows of a stripe, counted in the stripe, which lie from from up to to.
+// task is rows of a stripe, counted in the stripe.
 type task struct {
-	stripe   int
-	from, to int64
-	ranges   []rowset.Range // of the rows, in order
-	last     bool           // no task of the stripe follows directly
+	stripe int
+	from   int64       // the rows are none before this one
+	all    rowset.Set  // the visible rows
+	last   bool        // no task of the stripe follows directly
+	shown  *rowset.Set // the visible rows of the stripe; nil: all
+	err    error       // why there is no task
 }
 
 // plan cuts the rows of a scan into tasks, one after the other.
 type plan struct {
-	table   table.Table
-	rows    []rowset.Range // left to do; the first one is being cut
-	stripes []bool         // nil: all
+	sc      *scanner
+	parts   table.StripeRows // left to do, behind rest
+	stripes []bool           // nil: all
 	batch   int64
-	most    int64 // rows to plan
-	left    int64 // of these
-	stripe  int   // that the next row is in, or a later one
-	ahead   task  // the next one
-	ended   bool  // there is none
+	left    int64 // rows to plan
+	stripe  int
+	rest    rowset.Set  // rows of the stripe, which are cut
+	shown   *rowset.Set // the visible ones among all of the stripe; nil: all
+	known   int         // the visible rows of stripes before this one have been asked for, or are not wanted
+	ahead   task        // the next one
+	ended   bool        // there is none
 }
 
-// newPlan plans a scan. With windows, tasks are single batches: the bytes of several of them are read together.
-func newPlan(t table.Table, o *Options, windows bool) *plan {
-	p := &plan{table: t, batch: int64(o.BatchRows), most: math.MaxInt64}
-	if o.Filter == nil {
-		p.most = o.Limit
+// most is the number of rows to plan at most.
+func (sc *scanner) most() int64 {
+	if sc.o.Filter == nil {
+		return sc.o.Limit
 	}
-	p.left = p.most
-	p.rows = slices.Clone(o.Rows)
+	return math.MaxInt64
+}
+
+// newPlan plans a scan.
+func (sc *scanner) newPlan() *plan {
+	o := &sc.o
+	p := &plan{sc: sc, batch: int64(o.BatchRows), left: sc.most(), parts: table.StripeRows{Table: sc.table, Rows: o.Rows}}
 	if o.Stripes != nil {
-		p.stripes = make([]bool, t.NumStripes())
+		p.stripes = make([]bool, sc.table.NumStripes())
 		for _, i := range o.Stripes {
 			p.stripes[i] = true
 		}
 	}
-	if o.Filter != nil && !windows {
-		p.batch = min(p.batch, t.NumRows()) * p.batchesPerTask(o)
+	if o.Filter != nil && !sc.windows() { // with windows, tasks are single batches: the bytes of several of them are read together
+		p.batch = min(p.batch, sc.table.NumRows()) * p.batchesPerTask()
 	}
 	p.advance()
 	return p
@@ -53,12 +62,13 @@ func newPlan(t table.Table, o *Options, windows bool) *plan {
 
 // batchesPerTask is the number of batches whose rows make one task of a filtered scan. It leaves enough tasks for all
 // workers.
-func (p *plan) batchesPerTask(o *Options) int64 {
+func (p *plan) batchesPerTask() int64 {
+	o := &p.sc.o
 	const most, tasks = 16, 8 // batches of a task, tasks of a worker
 	if o.Parallelism == 1 {
 		return most
 	}
-	return min(max(p.count()/p.batch/int64(tasks*o.Parallelism), 1), most)
+	return min(max(rowset.Count(o.Rows)/p.batch/int64(tasks*o.Parallelism), 1), most)
 }
 
 // next is the next task; ok is false after the last one.
@@ -71,76 +81,59 @@ func (p *plan) next() (t task, ok bool) {
 }
 
 // advance cuts the task after the next.
-func (p *plan) advance() {
-	var ok bool
-	p.ahead, ok = p.cut()
-	p.ended = !ok
-}
+func (p *plan) advance() { p.ahead, p.ended = p.cut() }
 
-// cut cuts a task off the rows that are left. Short ranges that follow closely in their stripe are one task, because each batch has a cost.
-func (p *plan) cut() (t task, ok bool) {
-	for len(p.rows) > 0 && p.left > 0 {
-		r := &p.rows[0]
-		if r.From >= r.To {
-			p.rows = p.rows[1:]
-			p.stripe = 0
-			continue
+// cut cuts a task off the rows that are left. Short ranges that follow closely in their stripe are one task, because each batch has a cost. Tasks begin
+// at multiples of a batch behind the first row that was asked for, whichever are visible, as blocks do.
+func (p *plan) cut() (t task, ended bool) {
+	for p.ahead.err == nil && p.left > 0 {
+		if p.rest.Empty() {
+			if more, err := p.nextPart(); err != nil || !more {
+				return task{stripe: p.stripe, err: err}, err == nil
+			}
 		}
-		p.seek(r.From)
-		st := p.table.Stripe(p.stripe)
-		end := min(r.To, st.Position()+st.Rows())
-		if p.stripes != nil && !p.stripes[p.stripe] {
-			r.From = end
-			continue
+		t = task{stripe: p.stripe, from: p.rest.Bounds().From, shown: p.shown}
+		end := t.from + min(p.batch, p.rest.Bounds().To-t.from) // counts reach up to the largest int64
+		t.all, p.rest = p.rest.Clip(t.from, end), p.rest.Clip(end, math.MaxInt64)
+		if p.shown != nil {
+			t.all = t.all.And(*p.shown)
 		}
-		t = task{stripe: p.stripe, from: r.From - st.Position()}
-		p.extend(&t, r, st)
-		for len(p.rows) > 1 && r.From == r.To && p.follows(&t, p.rows[1], st) {
-			p.rows = p.rows[1:]
-			r = &p.rows[0]
-			p.extend(&t, r, st)
-		}
-		t.last = r.From == min(r.To, st.Position()+st.Rows()) || p.left == 0
-		return t, true
-	}
-	return task{}, false
-}
-
-// extend takes rows of a range for a task, as many as there is room for.
-func (p *plan) extend(t *task, r *rowset.Range, st table.Stripe) {
-	from := r.From - st.Position()
-	room := min(p.batch-(from-t.from), p.left) // counts reach up to the largest int64
-	t.to = from + min(min(r.To-st.Position(), st.Rows())-from, room)
-	t.ranges = append(t.ranges, rowset.Range{From: from, To: t.to})
-	p.left -= t.to - from
-	r.From = st.Position() + t.to
-}
-
-// follows reports whether a range begins behind the rows of a task, in its stripe, and near enough.
-func (p *plan) follows(t *task, next rowset.Range, st table.Stripe) bool {
-	from := next.From - st.Position()
-	return p.left > 0 && next.From < next.To && from >= t.to && from < st.Rows() && from-t.from < p.batch
-}
-
-// count is the number of rows left to plan. It includes those of stripes that are left out.
-func (p *plan) count() int64 { return min(rowset.Count(p.rows), p.left) }
-
-// seek finds the stripe that holds a row.
-func (p *plan) seek(row int64) {
-	if p.stripe < p.table.NumStripes() {
-		st := p.table.Stripe(p.stripe)
-		if row >= st.Position() && row < st.Position()+st.Rows() {
-			return
+		t.all, _ = t.all.Split(p.left)
+		p.left -= t.all.Len()
+		t.last = p.left == 0 || p.rest.Bounds().From != end
+		if !t.all.Empty() {
+			return t, false
 		}
 	}
-	p.stripe = table.StripeOf(p.table, row)
+	return task{}, true
 }
 
-// visible are the rows that a scan may read: the visible ones of its options, or of the table.
-func (o *Options) visible(ctx context.Context, t table.Table) ([]rowset.Range, error) {
-	rows := o.Rows
-	if rows == nil {
-		rows = []rowset.Range{{To: t.NumRows()}}
+// nextPart goes on to the next stripe, or back in one. It reports false after the last part.
+func (p *plan) nextPart() (more bool, err error) {
+	for {
+		if p.stripe, p.rest, more = p.parts.Next(); !more {
+			return false, nil
+		}
+		if p.stripes == nil || p.stripes[p.stripe] {
+			err = p.visible()
+			return err == nil, fault.InStripe(err, p.stripe)
+		}
+		p.rest = rowset.Set{}
 	}
-	return table.VisibleRows(ctx, t, rows)
+}
+
+// visible asks for the visible rows of the stripe. If requests are slow, it asks for those of the stripes that follow at the same time.
+func (p *plan) visible() (err error) {
+	if sc := p.sc; sc.windows() && p.stripe >= p.known {
+		var stripes []int
+		stripes, p.known = sc.following(p.stripe)
+		if err := parallel.Each(sc.ctx, len(stripes), len(stripes), func(ctx context.Context, i int) error {
+			_, _ = sc.table.Stripe(stripes[i]).Visible(ctx) // an error comes again in its turn
+			return ctx.Err()
+		}); err != nil {
+			return err
+		}
+	}
+	p.shown, err = p.sc.table.Stripe(p.stripe).Visible(p.sc.ctx)
+	return err
 }

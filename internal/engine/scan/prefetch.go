@@ -30,36 +30,43 @@ func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
 	if !sc.windows() || index < p.to {
 		return nil
 	}
-	stripes := []int{index}
+	var stripes []int
+	stripes, p.to = sc.following(index)
+	return sc.table.PrefetchStripes(ctx, stripes)
+}
+
+// following are a stripe and those that the scan reads next, all of which lie before another one.
+func (sc *scanner) following(index int) (stripes []int, to int) {
+	stripes = []int{index}
 	end := sc.table.NumStripes()
 	if sc.o.Limit < math.MaxInt64 {
 		end = index + 1 // this stripe may have enough rows
 	}
 	for index++; index < end && len(stripes) < sc.coalesce.Requests; index++ {
-		if !sc.wanted(index).Empty() && (sc.filter == nil || !sc.filter.Excludes(sc.table.Stripe(index))) {
+		if !sc.asked(index).Empty() && (sc.filter == nil || !sc.filter.Excludes(sc.table.Stripe(index))) {
 			stripes = append(stripes, index)
 		}
 	}
-	p.to = index
-	return sc.table.PrefetchStripes(ctx, stripes)
+	return stripes, index
 }
 
-// wanted are the rows of a stripe that a scan may read.
-func (sc *scanner) wanted(stripe int) rowset.Set {
+// asked are the rows of a stripe that the options ask for.
+func (sc *scanner) asked(stripe int) rowset.Set {
 	if sc.o.Stripes != nil && !slices.Contains(sc.o.Stripes, stripe) {
 		return rowset.Set{}
 	}
 	st := sc.table.Stripe(stripe)
-	from, to := st.Position(), st.Position()+st.Rows()
-	rows := make([]rowset.Range, 0, len(sc.o.Rows))
-	for _, r := range sc.o.Rows {
-		r = rowset.Range{From: max(r.From, from) - from, To: min(r.To, to) - from}
-		if r.To-r.From > sc.most {
-			r.To = r.From + sc.most
-		}
-		rows = append(rows, r)
+	return rowset.Of(rowset.Clip(rowset.Shift(sc.o.Rows, st.Position()), st.Rows())...)
+}
+
+// wanted are the rows of the stripe that a scan may read.
+func (s *stripeScan) wanted() rowset.Set {
+	rows := s.scan.asked(s.index)
+	if s.shown != nil {
+		rows = rows.And(*s.shown)
 	}
-	return rowset.Of(rows...)
+	rows, _ = rows.Split(s.scan.most())
+	return rows
 }
 
 // prefetchToOpen reads the bytes for opening columns. If all rows are wanted and take few bytes, it reads those as well.
@@ -69,7 +76,7 @@ func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column,
 		return nil, nil
 	}
 	var ranges []storage.ByteRange
-	if sc.filter == nil && !slices.Contains(sc.lengths, true) && sc.o.Limit == math.MaxInt64 && sc.wanted(s.index).Len() == s.stripe.Rows() {
+	if sc.filter == nil && !slices.Contains(sc.lengths, true) && sc.o.Limit == math.MaxInt64 && sc.asked(s.index).Len() == s.stripe.Rows() {
 		if ranges, err = s.stripe.RangesToOpen(ctx, columns, table.AllValues, math.MaxInt64); err != nil {
 			return nil, err
 		}
@@ -92,7 +99,7 @@ func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
 	case sc.filter != nil:
 		return sc.fetchFiltered(j)
 	}
-	return j.stripe.windows.result.fetch(j, len(sc.columns), sc.wanted(j.stripe.index), func(i int) (table.ColumnReader, error) {
+	return j.stripe.windows.result.fetch(j, len(sc.columns), j.stripe.wanted(), func(i int) (table.ColumnReader, error) {
 		return j.stripe.column(sc.ctx, i, false)
 	})
 }
@@ -103,7 +110,6 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	var others []table.ColumnReader // that the filter does not look at
 	var some, all []storage.ByteRange
-	rows := rowset.Of(j.ranges...)
 	for i := range sc.columns {
 		col := &sc.columns[i]
 		if !sc.lengths[i] && j.hasDecoded(col) {
@@ -116,7 +122,7 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 		some = c.AppendRanges(some, j.rows)
 		if !sc.filter.LooksAt(col.ID) {
 			others = append(others, c)
-			all = c.AppendRanges(all, rows)
+			all = c.AppendRanges(all, j.all)
 		}
 	}
 	have = j.looked
@@ -125,7 +131,7 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 		if err != nil {
 			return nil, err
 		}
-		wanted := sc.wanted(j.stripe.index).And(looks.Maybe)
+		wanted := j.stripe.wanted().And(looks.Maybe)
 		f, err := j.stripe.windows.result.fetch(j, len(others), wanted, func(i int) (table.ColumnReader, error) { return others[i], nil })
 		if err != nil {
 			return nil, err
@@ -147,7 +153,7 @@ func (sc *scanner) fetchFilter(j *job, f *rowfilter.Stripe) (storage.Prefetched,
 	if j.rows.And(unknown).Empty() {
 		return nil, nil
 	}
-	wanted := sc.wanted(j.stripe.index).And(unknown)
+	wanted := j.stripe.wanted().And(unknown)
 	return j.stripe.windows.filter.fetch(j, f.NumColumns(), wanted, func(i int) (table.ColumnReader, error) {
 		return f.Column(sc.ctx, i)
 	})

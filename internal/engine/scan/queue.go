@@ -128,11 +128,15 @@ func (q *queue) ready() int {
 	return -1
 }
 
-// nextJob makes a job of the next task. It is nil after the last one.
-func (q *queue) nextJob() *job {
+// addNext adds a job of the next task. It reports false after the last one.
+func (q *queue) addNext() bool {
 	t, ok := q.plan.next()
 	if !ok {
-		return nil
+		return false
+	}
+	if t.err != nil {
+		q.jobs = append(q.jobs, &queued{job: &job{task: t}, stage: toDecode, next: q.columns, err: t.err})
+		return true
 	}
 	last := q.current
 	if last == nil || last.index != t.stripe {
@@ -141,7 +145,8 @@ func (q *queue) nextJob() *job {
 	if q.newest = t.from; last != nil {
 		q.dropWindows(last)
 	}
-	return q.make(t, q.current, rowset.Of(t.ranges...), !q.filters)
+	q.jobs = append(q.jobs, newQueued(q.make(t, q.current, t.all, !q.filters), q.columns))
+	return true
 }
 
 // claim waits for work. ok is false when there will be no more, or none before a job leaves.
@@ -161,11 +166,7 @@ func (q *queue) claim() (w work, ok bool) {
 		case q.planned || !q.room():
 			q.changed.Wait()
 		default:
-			if j := q.nextJob(); j == nil {
-				q.planned = true
-			} else {
-				q.jobs = append(q.jobs, newQueued(j, q.columns))
-			}
+			q.planned = !q.addNext()
 			q.changed.Broadcast()
 		}
 	}

@@ -30,7 +30,6 @@ type scanner struct {
 	schema     *arrow.Schema
 	lengths    []bool            // by column: the result has the lengths of its values
 	filter     *rowfilter.Filter // nil if all rows are wanted
-	most       int64             // rows that the plan gives at most
 	coalesce   storage.CoalesceOptions
 	prefetcher stripePrefetcher
 	stats      *runStats // nil unless the scan is analyzed
@@ -58,8 +57,8 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	if err != nil {
 		return nil, err
 	}
-	if o.Rows, err = o.visible(ctx, t); err != nil {
-		return nil, err
+	if o.Rows == nil {
+		o.Rows = []rowset.Range{{To: t.NumRows()}}
 	}
 	p = table.WithDecimals64(table.WithDictionaries(o.Strings.Apply(p), o.Coded), o.Decimals64)
 	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit, chooses: chooses}
@@ -97,10 +96,9 @@ func (sc *scanner) setQueue() {
 		q.coming = sc.coalesce.Limit
 	}
 	q.average = sc.o.DecodeBytes
-	q.plan = newPlan(sc.table, &sc.o, sc.windows())
-	sc.most = q.plan.most
+	q.plan = sc.newPlan()
 	q.changed.L = &q.mu
-	q.open = func(t task) *stripeScan { return newStripeScan(sc, t.stripe) }
+	q.open = func(t task) *stripeScan { return newStripeScan(sc, t.stripe, t.shown) }
 	q.make = sc.newJob
 }
 
@@ -175,12 +173,8 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	if sc.stats != nil {
 		defer sc.stats.decode.since(time.Now())
 	}
-	if err := sc.read(j, i); err != nil || !kinds.HasID(j.arrays[i].DataType(), arrow.DICTIONARY) {
+	if err := sc.read(j, i); err != nil || j.stripe.shown == nil || !kinds.HasID(j.arrays[i].DataType(), arrow.DICTIONARY) {
 		return err
-	}
-	visible, err := j.stripe.stripe.Visible(sc.ctx)
-	if err != nil || visible == nil {
-		return sc.place(err, j.stripe)
 	}
 	stored := j.arrays[i]
 	defer stored.Release()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/internal/engine/rowfilter"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -16,6 +17,7 @@ type stripeScan struct {
 	scan    *scanner
 	index   int
 	stripe  table.Stripe
+	shown   *rowset.Set                          // the visible rows; nil: all
 	groups  []func() (storage.Prefetched, error) // each reads once what opening its columns takes
 	slots   []columnSlot
 	filter  func() (*rowfilter.Stripe, error) // made once
@@ -28,10 +30,10 @@ type columnSlot struct {
 	column table.ColumnReader
 }
 
-func newStripeScan(sc *scanner, index int) *stripeScan {
+func newStripeScan(sc *scanner, index int, shown *rowset.Set) *stripeScan {
 	n := len(sc.columns)
 	s := &stripeScan{
-		scan: sc, index: index, stripe: sc.table.Stripe(index),
+		scan: sc, index: index, stripe: sc.table.Stripe(index), shown: shown,
 		groups: make([]func() (storage.Prefetched, error), (n+table.GroupSize-1)/table.GroupSize),
 		slots:  make([]columnSlot, n),
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -135,6 +136,47 @@ func TestHiddenRowsOfScans(t *testing.T) {
 			h.requireScan(t, name, o, want[:min(7000, len(want))])
 		}
 	}
+}
+
+// Rows come in the order of the ranges that were asked for, which may go back and overlap.
+func TestHiddenRowsOfRanges(t *testing.T) {
+	h := hidingTable(t)
+	rapid.Check(t, func(r *rapid.T) {
+		o := scan.Options{
+			BatchRows: rapid.SampledFrom([]int{0, 7, 1000}).Draw(r, "batch"), Limit: rapid.SampledFrom([]int64{0, 1, 3000}).Draw(r, "limit"),
+			FetchGap: rapid.SampledFrom([]int64{0, storage.RemoteGap}).Draw(r, "gap"), Columns: []string{"row"},
+		}
+		var want []int64
+		for range rapid.IntRange(1, 5).Draw(r, "ranges") {
+			from := rapid.Int64Range(0, hiddenRows).Draw(r, "from")
+			if k := len(o.Rows); k > 0 && rapid.Bool().Draw(r, "close") {
+				from = min(o.Rows[k-1].To+rapid.Int64Range(0, 9).Draw(r, "gap"), hiddenRows)
+			}
+			to := min(from+rapid.SampledFrom([]int64{0, 1, 5, 900, 7000}).Draw(r, "rows"), hiddenRows)
+			o.Rows = append(o.Rows, rowset.Range{From: from, To: to})
+			want = append(want, h.visibleOf(from, to, func(int64) bool { return true })...)
+		}
+		if o.Limit > 0 {
+			want = want[:min(o.Limit, int64(len(want)))]
+		}
+		var rows, values []int64
+		for b, err := range scan.Scan(t.Context(), h, o) {
+			require.NoError(t, err)
+			for _, r := range b.RowRanges() {
+				for i := r.From; i < r.To; i++ {
+					rows = append(rows, i)
+				}
+			}
+			values = append(values, b.Column(0).(*array.Int64).Int64Values()...)
+		}
+		require.Equal(t, want, rows, "%+v", o)
+		require.Equal(t, want, values, "%+v", o)
+		n, err := table.CountVisible(t.Context(), h, o.Rows)
+		require.NoError(t, err)
+		if o.Limit == 0 {
+			require.EqualValues(t, len(want), n)
+		}
+	})
 }
 
 func containsAB(row int64) bool {

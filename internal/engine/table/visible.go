@@ -2,77 +2,59 @@ package table
 
 import (
 	"context"
-	"slices"
+	"math"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// VisibleRows returns those of some ranges of rows of a table that are visible. It returns the ranges themselves if none of their rows is hidden.
-func VisibleRows(ctx context.Context, t Table, ranges []rowset.Range) ([]rowset.Range, error) {
-	out, hidden := make([]rowset.Range, 0, len(ranges)), false
-	add := func(from, to int64) {
-		if k := len(out) - 1; k >= 0 && out[k].To == from {
-			out[k].To = to
-		} else {
-			out = append(out, rowset.Range{From: from, To: to})
+// StripeRows are ranges of rows of a table, cut into sets of rows of one stripe each, in the order of the ranges.
+type StripeRows struct {
+	Table Table
+	Rows  []rowset.Range // left
+	from  int64          // of the first of them
+}
+
+// Next is the next part: ascending rows of a stripe, counted in it. It reports false after the last one.
+func (p *StripeRows) Next() (stripe int, rows rowset.Set, more bool) {
+	var ranges []rowset.Range
+	first, end := int64(0), int64(math.MaxInt64) // rows of the stripe
+	for len(p.Rows) > 0 {
+		r := p.Rows[0]
+		switch r.From = max(r.From, p.from); {
+		case r.From >= r.To:
+			p.Rows, p.from = p.Rows[1:], 0
+			continue
+		case ranges == nil:
+			stripe = StripeOf(p.Table, r.From)
+			st := p.Table.Stripe(stripe)
+			first, end = st.Position(), st.Position()+st.Rows()
+		case r.From < first+ranges[len(ranges)-1].To || r.From >= end:
+			return stripe, rowset.Of(ranges...), true
 		}
+		p.from = min(r.To, end)
+		ranges = append(ranges, rowset.Range{From: r.From - first, To: p.from - first})
 	}
-	err := eachVisible(ctx, t, ranges, func(part rowset.Range, first int64, visible *rowset.Set) {
-		if visible == nil {
-			add(part.From, part.To)
-			return
-		}
-		hidden = true
-		out = slices.Grow(out, visible.NumRanges())
-		for v := range visible.Ranges() {
-			add(first+v.From, first+v.To)
-		}
-	})
-	if !hidden {
-		return ranges, err
-	}
-	return out, err
+	return stripe, rowset.Of(ranges...), len(ranges) > 0
 }
 
 // CountVisible is the number of visible rows in some ranges of rows of a table.
 func CountVisible(ctx context.Context, t Table, ranges []rowset.Range) (n int64, err error) {
-	err = eachVisible(ctx, t, ranges, func(part rowset.Range, _ int64, visible *rowset.Set) {
-		if visible == nil {
-			n += part.Len()
-		} else {
-			n += visible.Len()
+	parts := StripeRows{Table: t, Rows: ranges}
+	for {
+		i, rows, more := parts.Next()
+		if !more {
+			return n, nil
 		}
-	})
-	return n, err
-}
-
-// eachVisible calls f with the parts of some ranges of rows that lie in one stripe. visible are the visible rows of a part, counted from the first row of the
-// stripe; it is nil if all are.
-func eachVisible(ctx context.Context, t Table, ranges []rowset.Range, f func(part rowset.Range, first int64, visible *rowset.Set)) error {
-	var first, end int64 // rows of the stripe that was asked last
-	var visible *rowset.Set
-	for _, r := range ranges {
-		for r.From < r.To {
-			if r.From < first || r.From >= end {
-				st := t.Stripe(StripeOf(t, r.From))
-				var err error
-				if visible, err = st.Visible(ctx); err != nil {
-					return fault.InStripe(err, st.Index())
-				}
-				first, end = st.Position(), st.Position()+st.Rows()
-			}
-			part := rowset.Range{From: r.From, To: min(r.To, end)}
-			r.From = part.To
-			if visible == nil {
-				f(part, first, nil)
-				continue
-			}
-			of := visible.Clip(part.From-first, part.To-first)
-			f(part, first, &of)
+		visible, err := t.Stripe(i).Visible(ctx)
+		if err != nil {
+			return n, fault.InStripe(err, i)
 		}
+		if visible != nil {
+			rows = rows.And(*visible)
+		}
+		n += rows.Len()
 	}
-	return nil
 }
 
 // WithHidden is a table with all rows visible, for those who look at what is stored.
