@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -369,4 +370,22 @@ func TestClustered(t *testing.T) {
 	require.False(t, clustered(signed, bitmap.All(n)))
 	require.True(t, clustered(signed, nulls))
 	require.Equal(t, 8, rangeBits([]int8{-128, 127, 0}, bitmap.All(3)))
+}
+
+// The same steps but for jumps, as of the ages of one person after the other, take little more than what tells the jumps.
+func TestJumps(t *testing.T) {
+	const n = 30_000
+	random := rand.New(rand.NewPCG(1, 2))
+	values := make([]int64, n)
+	jumps := 0
+	for i := 1; i < n; i++ {
+		values[i] = values[i-1] + 728 + random.Int64N(4)
+		if random.IntN(5) == 0 {
+			values[i] = 9_000 + random.Int64N(15_000)
+			jumps++
+		}
+	}
+	block, err := NewEncoder[int64](encoding.Options{Features: edition.E2026.Features()}).AppendBlock(nil, values, bitmap.All(n))
+	require.NoError(t, err)
+	require.Less(t, len(block), n/4+3*jumps)
 }

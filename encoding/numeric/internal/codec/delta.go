@@ -126,7 +126,7 @@ func estimateDelta(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
 		runs := w.PartSize(s.T, s.Bends, s.Diff) + w.PartSize(word.U32, s.Bends, bits.Len(uint(s.N/s.Bends))+1)
 		size = min(size, 32+runs)
 	}
-	if s.Usual > 0 && s.Jumps < s.N/16 && w.Features.Has(edition.PatchedPack) {
+	if s.Usual > 0 && s.Jumps < s.N/4 && w.Features.Has(edition.PatchedPack) {
 		gap := bits.Len(uint(s.N/max(s.Jumps, 1))) + 2
 		jumps := w.PartSize(word.U32, s.Jumps, gap) + w.PartSize(s.T, s.Jumps, s.Diff)
 		size = min(size, header+trees.PackedSize(s.N, s.Usual)+jumps)

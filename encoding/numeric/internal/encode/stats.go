@@ -1,9 +1,7 @@
 package encode
 
 import (
-	"cmp"
 	"math/bits"
-	"slices"
 
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -21,7 +19,7 @@ type Stats struct {
 	Diff     int    // bits of the spread of differences; the width if that is no use
 	Bends    int    // how often the difference changes; 0 if unknown
 	Rough    bool   // differences have as many bits as values, in a sample
-	Usual    int    // bits of the spread of differences but for a few; 0 if unknown
+	Usual    int    // bits of the spread of differences but for jumps; 0 if unknown
 	Jumps    int    // how many differences are others than the usual ones
 	Top      uint64 // the value of most slots, if there is one
 	Others   int    // slots with another value than Top; N if there is no such value
@@ -53,16 +51,17 @@ func analyze[U word.Uint](e *Workspace, in Input[U]) *Stats {
 		}
 	}
 	s.Diff, s.Runs, s.Others = s.Width, n, n
-	step, usual := in.sampleSteps()
-	if !e.Weights.Features.Has(edition.PatchedPack) { // which the jumps would be left to
-		usual = step
+	step := in.sampleSteps()
+	center, width := U(0), s.Width
+	if e.Weights.Features.Has(edition.PatchedPack) && !in.T.Float() { // which the jumps are left to
+		center, width = in.usualStep()
 	}
-	if usual.diff() < s.Width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count {
+	if min(step.diff(), width) < s.Width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count {
 		step.begin(in.T)
 		step.add(in.Values)
 		s.Runs, s.Diff, s.Bends = step.runs, step.diff(), step.bends
-		if width := usual.diff() + 1; width+1 < min(s.Diff, s.Width) {
-			s.Usual, s.Jumps = width, usual.jumps(in.Values)
+		if width+1 < min(s.Diff, s.Width) {
+			s.Usual, s.Jumps = max(width, 1), jumps(in.Values, center, width)
 		}
 	}
 	s.Single = s.Width == 0 || s.Runs == 1
@@ -134,22 +133,58 @@ func (s *stepper[U]) add(values []U) {
 	s.runs, s.bends, s.low, s.high = runs, bends, low, high
 }
 
-// sampleSteps looks at the steps of a sample: all of them, and the usual ones, which are those of the windows where they differ least.
-func (in Input[U]) sampleSteps() (all, usual stepper[U]) {
+// sampleSteps looks at the steps of a sample.
+func (in Input[U]) sampleSteps() (all stepper[U]) {
 	all.begin(in.T)
-	var some [windows]stepper[U]
-	n := in.Windows()
-	for i := range n {
-		some[i].begin(in.T)
-		some[i].add(in.Window(i))
-		all.join(&some[i])
+	for i := range in.Windows() {
+		var some stepper[U]
+		some.begin(in.T)
+		some.add(in.Window(i))
+		all.join(&some)
 	}
-	slices.SortFunc(some[:n], func(a, b stepper[U]) int { return cmp.Compare(a.high-a.low, b.high-b.low) })
-	usual.begin(in.T)
-	for i := range some[:max(n*3/4, 1)] {
-		usual.join(&some[i])
+	return all
+}
+
+// usualStep is the range of the steps in a sample but for jumps: less than width bits around a center, which is the step
+// that majority votes leave. The width is that for which steps and jumps take least.
+func (in Input[U]) usualStep() (center U, width int) {
+	votes, count := 0, 0
+	for i := range in.Windows() {
+		w := in.Window(i)
+		last := w[0]
+		for _, v := range w[1:] {
+			switch d := v - last; {
+			case votes == 0:
+				center, votes = d, 1
+			case d == center:
+				votes++
+			default:
+				votes--
+			}
+			last = v
+		}
 	}
-	return all, usual
+	var widths [65]int
+	for i := range in.Windows() {
+		w := in.Window(i)
+		last := w[0]
+		for _, v := range w[1:] {
+			step := word.SignedOf(v - last - center)
+			widths[bits.Len64(uint64(step<<1^step>>63))]++
+			last = v
+		}
+		count += len(w) - 1
+	}
+	whole := word.BitsOf[U]()
+	width = whole
+	least, inside := count*whole, 0
+	for i, n := range widths[:whole] {
+		inside += n
+		if size := count*i + (count-inside)*(whole/2+8); size < least {
+			width, least = i, size
+		}
+	}
+	return center, width
 }
 
 // join adds what another stepper has seen.
@@ -158,13 +193,13 @@ func (s *stepper[U]) join(t *stepper[U]) {
 	s.low, s.high = min(s.low, t.low), max(s.high, t.high)
 }
 
-// jumps counts the differences that are outside a range twice as wide as that of the steps.
-func (s *stepper[U]) jumps(values []U) (n int) {
-	spread := s.high - s.low
-	from, last := s.low-spread/2, values[0]
+// jumps counts the steps that do not fit into width bits around a center.
+func jumps[U word.Uint](values []U, center U, width int) (n int) {
+	half, mask := U(1)<<width>>1, U(1)<<width-1
+	last := values[0]
 	for _, v := range values[1:] {
 		out := 0
-		if ((v-last)^s.sign)-from > 2*spread {
+		if v-last-center+half > mask {
 			out = 1
 		}
 		n += out
