@@ -42,12 +42,13 @@ func TestFinder(t *testing.T) {
 		data := []byte(rapid.SampledFrom([]string{"", "ab"}).Draw(t, "before"))
 		low := len(data)
 		var ends []int32
+		var s Scratch
 		var want []bool
 		for range rapid.IntRange(1, 60).Draw(t, "values") {
 			value := []byte(strings.Join(rapid.SliceOfN(pieces, 0, 6).Draw(t, "value"), ""))
 			data = append(data, value...)
 			ends = append(ends, int32(len(data)))
-			want = append(want, p.Match(value, nil))
+			want = append(want, p.Match(value, &s))
 		}
 		found := make([]byte, 8)
 		Containing(found, data, low, ends, f)

@@ -21,6 +21,7 @@ type Pattern struct {
 
 	segments segments       // if regex and words are nil
 	regex    *regexp.Regexp // to be searched for
+	states   *automaton     // the same, nil if it has none
 	required *Required      // of regex
 	texts    bool           // regex asks for one of the texts of required, and nothing else
 	words    *Words
@@ -84,29 +85,45 @@ func (p *Pattern) findParts(r *Required) {
 	}
 }
 
-// Match reports whether a value matches. scratch is memory for it to use, which it may make larger; nil is allowed.
-func (p *Pattern) Match(value []byte, scratch *[]byte) bool {
+// Scratch is memory for matching values, of one goroutine at a time. The zero value is ready.
+type Scratch struct {
+	folded  []byte
+	machine *machine // of the last regular expression
+}
+
+// Match reports whether a value matches.
+func (p *Pattern) Match(value []byte, s *Scratch) bool {
 	if p.regex != nil {
 		for _, part := range p.Parts { // these are found many times as fast
 			if !bytes.Contains(value, part) {
 				return false
 			}
 		}
-		return p.regex.Match(value)
-	}
-	var own []byte
-	if scratch == nil {
-		scratch = &own
+		return p.search(value, s)
 	}
 	if p.words != nil {
-		*scratch = analysis.AppendUpper((*scratch)[:0], value)
-		return p.words.match(*scratch)
+		s.folded = analysis.AppendUpper(s.folded[:0], value)
+		return p.words.match(s.folded)
 	}
 	if p.fold {
-		*scratch = appendFolded((*scratch)[:0], value)
-		value = *scratch
+		s.folded = appendFolded(s.folded[:0], value)
+		value = s.folded
 	}
 	return p.segments.match(value)
+}
+
+// search reports whether the regular expression is found.
+func (p *Pattern) search(value []byte, s *Scratch) bool {
+	if p.states == nil {
+		return p.regex.Match(value)
+	}
+	if s.machine == nil || s.machine.automaton != p.states {
+		s.machine = newMachine(p.states)
+	}
+	if s.machine.slow {
+		return p.regex.Match(value)
+	}
+	return s.machine.match(value)
 }
 
 // Any tells that every value matches.

@@ -27,6 +27,7 @@ func Regexp(expr string, fold bool) (*Pattern, error) {
 	if p.regex, err = regexp.Compile(expr); err != nil {
 		return nil, fmt.Errorf("regular expression: %w", err)
 	}
+	p.states = newAutomaton(re)
 	p.required = requiredOf(re)
 	p.findParts(p.required)
 	p.texts = onlyTexts(re, false) || onlyTexts(re, true)

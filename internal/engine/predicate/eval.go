@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
@@ -129,7 +130,7 @@ type evaluator struct {
 	rows    int
 	only    []byte   // rows whose truth makes a difference; nil for all
 	free    [][]byte // bitmaps for reuse
-	folded  []byte
+	scratch pattern.Scratch
 	values  [64][]byte
 }
 

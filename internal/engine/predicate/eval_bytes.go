@@ -275,7 +275,7 @@ func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 			}
 			values := v.fill(&e.values, 64*i)
 			for rest := w; rest != 0; rest &= rest - 1 {
-				if k := trailing(rest); !t.Match(values[k], &e.folded) {
+				if k := trailing(rest); !t.Match(values[k], &e.scratch) {
 					w &^= 1 << k
 				}
 			}

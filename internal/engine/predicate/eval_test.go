@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
@@ -159,7 +160,7 @@ func TestLeaves(t *testing.T) {
 	require.Equal(t, [][]byte{[]byte("alit"), []byte("lit")}, regex.Parts)
 	require.True(t, like.Match([]byte("pre middle"), nil))
 	require.False(t, regex.Match([]byte("pre middle"), nil))
-	require.True(t, regex.Match([]byte("alitlit7"), nil))
+	require.True(t, regex.Match([]byte("alitlit7"), new(pattern.Scratch)))
 
 	constants, ok := bindX(t, arrow.BinaryTypes.String, "x in ('b', 'a')").Root().Test.(valueset.Bytes).Constants()
 	require.True(t, ok)

@@ -94,7 +94,8 @@ func matcher(c arrow.Array, wanted *pattern.Pattern) func(i int) bool {
 		}
 	}
 	text := values.Text(c)
-	var buf, scratch []byte
+	var buf []byte
+	var scratch pattern.Scratch
 	return func(i int) bool {
 		if values.IsNull(c, i) {
 			return false
