@@ -96,6 +96,9 @@ type rangePlan struct {
 	prefix     []byte // if exact or all
 	head, mask uint64 // the first 8 bytes of prefix, and which of their bits there are
 	lo8, hi8   uint64 // the first 8 bytes of the bounds, as numbers in the same order
+	loSize     uint64 // bytes of the bounds
+	hiSize     uint64
+	long       bool // a bound has more than 8 bytes
 }
 
 func planOf(t Test) *bytesPlan {
@@ -130,8 +133,10 @@ func planRange(r valueset.ByteRange) rangePlan {
 		p.mask = 0
 	}
 	p.lo8, p.hi8 = first8(r.Lo), first8(r.Hi)
+	p.loSize, p.hiSize = uint64(len(r.Lo)), uint64(len(r.Hi))
+	p.long = max(p.loSize, p.hiSize) > 8
 	if r.NoHi {
-		p.hi8 = ^uint64(0)
+		p.hi8, p.hiSize = ^uint64(0), ^uint64(0)
 	}
 	return p
 }
@@ -202,7 +207,8 @@ func (e *evaluator) oneRange(r *rangePlan, v *byteValues, dst []byte, first bool
 	}
 }
 
-// inRange64 finds those of 64 values that are in a range. From the start of each value, 8 bytes can be read.
+// inRange64 finds those of 64 values that are in a range. From the start of each value, 8 bytes can be read. Where the first 8 bytes are
+// those of a bound, with zeros behind a shorter value, the length decides, unless the bound is longer.
 func inRange64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w uint64) {
 	if r.exact || r.all {
 		return havePrefix64(r, data, offsets)
@@ -212,11 +218,15 @@ func inRange64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w ui
 		from := offsets[k]
 		length := uint64(offsets[k+1] - from)
 		v := binary.BigEndian.Uint64(data[from:]) &^ (^uint64(0) >> min(8*length, 64))
-		inside := bitmap.Bit(v > r.lo8) & bitmap.Bit(v < r.hi8)
-		same := bitmap.Bit(v == r.lo8) | bitmap.Bit(v == r.hi8)
-		w |= uint64(inside) << k
-		unsure |= uint64(same) << k
+		atLo, atHi := bitmap.Bit(v == r.lo8), bitmap.Bit(v == r.hi8)
+		fromLo := bitmap.Bit(v > r.lo8) | atLo&bitmap.Bit(length >= r.loSize)
+		w |= uint64(fromLo&(bitmap.Bit(v < r.hi8)|atHi&bitmap.Bit(length < r.hiSize))) << k
+		unsure |= uint64(atLo|atHi) << k
 	}
+	if !r.long {
+		return w
+	}
+	w &^= unsure
 	for rest := unsure; rest != 0; rest &= rest - 1 {
 		k := trailing(rest)
 		if r.Holds(data[offsets[k]:offsets[k+1]]) {

@@ -170,3 +170,34 @@ func TestLeaves(t *testing.T) {
 	narrow := bindX(t, decimal, "x > -0.5 and x <> 3 and x < 1e17 or x > 1e17").Root().Test.(valueset.Decimals).Int64()
 	require.Equal(t, valueset.Ints{{Lo: -49, Hi: 299}, {Lo: 301, Hi: math.MaxInt64}}, narrow)
 }
+
+// Bounds and values of 7 to 9 bytes, of which some differ in zeros at the end alone, compare as byte strings do.
+func TestBounds(t *testing.T) {
+	texts := []string{""}
+	for _, begin := range []string{"a", "\x00", "abcdefg", "abcdefgh", "abcdefghi", "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f"} {
+		texts = append(texts, begin, begin+"\x00", begin+"\x00\x00", begin+"\x01", begin+"z")
+	}
+	var values []string
+	for range 4 { // the last ones are compared one at a time
+		values = append(values, texts...)
+	}
+	b := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
+	b.AppendStringValues(values, nil)
+	column := b.NewBinaryArray()
+	defer column.Release()
+	dst := make([]byte, predicate.BitmapLen(len(values)))
+	for _, lo := range texts {
+		for _, hi := range texts {
+			bound := bindX(t, arrow.BinaryTypes.Binary, fmt.Sprintf("x >= x'%x' and x < x'%x'", lo, hi))
+			if bound.Root().Kind == predicate.NodeNever {
+				require.GreaterOrEqual(t, lo, hi)
+				continue
+			}
+			_, err := bound.Eval(dst, []arrow.Array{column}, len(values))
+			require.NoError(t, err)
+			for i, v := range values {
+				require.Equal(t, lo <= v && v < hi, dst[i/8]>>(i%8)&1 != 0, "%q <= %q < %q", lo, v, hi)
+			}
+		}
+	}
+}

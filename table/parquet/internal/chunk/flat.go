@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -12,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -190,8 +192,11 @@ type output struct {
 	values *memory.Buffer // fixed-width values, booleans, or the bytes of byte strings
 	ends   *memory.Buffer // offsets of byte strings
 	size   int            // bytes of byte strings so far
-	codes  []uint32       // scratch
+	codes  *[]uint32      // scratch
 }
+
+// codes has the memory of codes that are not in use.
+var codes = sync.Pool{New: func() any { return new([]uint32) }}
 
 // read reads rows as an array of type s.arrow.
 func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows rowset.Set, limit int64, in input) (_ arrow.Array, err error) {
@@ -200,7 +205,8 @@ func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows 
 	if n > math.MaxInt32 || n*int64(max(s.bytes, 1)) > limit {
 		return nil, fault.ErrBatchTooLarge
 	}
-	out := &output{mem: mem, s: s, limit: limit, rows: int(n)}
+	out := &output{mem: mem, s: s, limit: limit, rows: int(n), codes: codes.Get().(*[]uint32)}
+	defer codes.Put(out.codes)
 	defer func() {
 		if err != nil {
 			out.release()
@@ -302,7 +308,7 @@ func (o *output) addBools(cur *cursor, n, values int) error {
 		}
 		return nil
 	}
-	dense := o.scratch(values)
+	dense := scratch.Slice(o.codes, values)
 	if !cur.values.decode(dense) {
 		return errValues
 	}
@@ -314,14 +320,6 @@ func (o *output) addBools(cur *cursor, n, values int) error {
 		}
 	}
 	return nil
-}
-
-// scratch is memory for codes, until its next use.
-func (o *output) scratch(n int) []uint32 {
-	if cap(o.codes) < n {
-		o.codes = make([]uint32, n)
-	}
-	return o.codes[:n]
 }
 
 func (o *output) addFixed(cur *cursor, n, values int) error {
@@ -358,11 +356,11 @@ func (o *output) dictionaryCodes(cur *cursor, values int) ([]uint32, error) {
 	if o.dict == nil {
 		return nil, errors.New("the page has codes, and the column chunk no dictionary")
 	}
-	codes := o.scratch(values)
-	if !cur.values.decode(codes) {
+	out := scratch.Slice(o.codes, values)
+	if !cur.values.decode(out) {
 		return nil, errValues
 	}
-	return codes, nil
+	return out, nil
 }
 
 // gather copies the entries of codes. ok is false if one is beyond the dictionary.

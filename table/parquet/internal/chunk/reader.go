@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
@@ -175,8 +176,9 @@ func (r *Reader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, 
 		null = keep[entries]
 	}
 	n := 0
-	var codes []uint32
-	valid := make([]byte, 0)
+	mem := codes.Get().(*[]uint32)
+	defer codes.Put(mem)
+	var valid []byte
 	err := r.chunk.eachRange(ctx, rows, r.input(o, rows.Len()), func(cur *cursor, from, to int) error {
 		if !cur.coded {
 			return errNotCoded
@@ -190,10 +192,7 @@ func (r *Reader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, 
 				return err
 			}
 		}
-		if cap(codes) < values {
-			codes = make([]uint32, values)
-		}
-		codes = codes[:values]
+		codes := scratch.Slice(mem, values)
 		if err := cur.codes(codes, entries); err != nil {
 			return err
 		}
