@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,6 +20,17 @@ type layout struct {
 	ranged bool  // code is the integer base + code - 1; else the number of a value
 	base   int64 // of ranged
 	width  int   // bits of codes
+	shift  uint  // of codes in words
+}
+
+// at are the bits of a code in a word. A shift by 64 bits or more, such as one below 0, leaves nothing.
+func (l layout) at(code uint64) word {
+	return word{code << l.shift, code>>(64-l.shift) | code<<(l.shift-64)}
+}
+
+// of is the code in a word.
+func (l layout) of(w word) uint64 {
+	return (w.lo>>l.shift | w.hi<<(64-l.shift) | w.hi>>(l.shift-64)) & (1<<l.width - 1)
 }
 
 // keyColumn turns the values of a column into codes. 0 is null. Values with ordinals are ranged at first, others are
@@ -46,7 +58,6 @@ type keyColumn struct {
 	coded      *array.Dictionary // the batch, if it has a dictionary that is numbered
 	indices    arrow.Array       // of coded
 	indexValid bitmap.Bits
-	shift      int // of codes in words
 }
 
 // init prepares a column for values of a type. fixed means that values cannot be numbered anew.
@@ -117,7 +128,7 @@ func (c *keyColumn) dropNulls() {
 
 func (c *keyColumn) numberOrdinals(v []int64, grow bool) {
 	c.numbers = column.Resized(c.numbers, len(v))
-	c.words.find(c.numbers, arrowutil.As[uint64](arrowutil.Bytes(v)), grow)
+	c.words.find(c.numbers, words{lo: arrowutil.As[uint64](arrowutil.Bytes(v))}, grow)
 	c.dropNulls()
 }
 
@@ -168,7 +179,7 @@ func (c *keyColumn) loadDictionary(mem memory.Allocator, values arrow.Array, gro
 // count is the number of numbered values.
 func (c *keyColumn) count() int {
 	if c.byWord {
-		return c.words.len()
+		return c.words.n
 	}
 	return c.strings.Len()
 }
@@ -176,23 +187,26 @@ func (c *keyColumn) count() int {
 // outgrown reports whether codes of the batch need another layout.
 func (c *keyColumn) outgrown() bool {
 	if !c.ranged {
-		return bits.Len(uint(c.count())) > c.width
+		return c.numberWidth() > c.width
 	}
-	return c.some && (!c.started || c.least < c.base || uint64(c.most)-uint64(c.base)+1 > 1<<c.width-1)
+	return c.some && (!c.started || c.least < c.base || uint64(c.most)-uint64(c.base) >= 1<<c.width-2)
 }
 
-// fit makes a layout for all values so far. words are the packed words with their codes, shift the place of these.
-func (c *keyColumn) fit(words []uint64, shift int) {
+// numberWidth is the width of numbers. No code has all bits, so that missing is no packed word.
+func (c *keyColumn) numberWidth() int { return bits.Len(uint(c.count() + 1)) }
+
+// fit makes a layout for all values so far. words have their codes.
+func (c *keyColumn) fit(words *wordTable) {
 	if !c.outgrown() {
 		return
 	}
 	if !c.ranged {
-		c.width = bits.Len(uint(c.count()))
+		c.width = c.numberWidth()
 		return
 	}
 	lo, hi := c.least, c.most
 	if c.started {
-		lo, hi = min(c.base, lo), max(c.greatest(words, shift), hi)
+		lo, hi = min(c.base, lo), max(c.greatest(words), hi)
 	}
 	span := uint64(hi) - uint64(lo)
 	if c.started && lo < c.base && span < 1<<62 && uint64(lo)-1<<63 > span/2 { // more may follow below
@@ -200,33 +214,34 @@ func (c *keyColumn) fit(words []uint64, shift int) {
 		span += span / 2
 	}
 	c.base, c.started = lo, true
-	if span > 1<<mostPacked {
+	switch {
+	case span >= math.MaxUint64-1:
 		c.width = mostPacked + 1
 		return
+	case span > 1<<wideRange && hi < math.MaxInt64-1: // other rows are as far away as these
+		c.base, span = math.MinInt64, math.MaxUint64-2
 	}
-	c.width = bits.Len64(span + 1)
+	c.width = bits.Len64(span + 2)
 }
 
 // greatest is the greatest ordinal with a code in words.
-func (c *keyColumn) greatest(words []uint64, shift int) int64 {
+func (c *keyColumn) greatest(words *wordTable) int64 {
 	most := uint64(1)
-	for _, w := range words {
-		most = max(most, w>>shift&(1<<c.width-1))
-	}
+	words.each(func(w word, _ uint32) { most = max(most, c.of(w)) })
 	return c.base + int64(most-1)
 }
 
-// number numbers values that were ranged. words are the packed words with their codes, shift the place of these.
-func (c *keyColumn) number(old layout, words []uint64, shift int) {
+// number numbers values that were ranged, and have codes in words.
+func (c *keyColumn) number(old layout, words *wordTable) {
 	c.ranged, c.byWord = false, true
-	one := make([]uint32, 1)
-	for _, w := range words {
-		if code := w >> shift & (1<<old.width - 1); code != 0 {
-			c.words.find(one, []uint64{uint64(old.base) + code - 1}, true)
+	words.each(func(w word, _ uint32) {
+		if code := old.of(w); code != 0 {
+			x := word{uint64(old.base) + code - 1, 0}
+			c.words.find1(x, x.hash(), true)
 		}
-	}
+	})
 	c.numberOrdinals(c.ordinals, true)
-	c.width = bits.Len(uint(c.count()))
+	c.width = c.numberWidth()
 }
 
 // recode is the code for a value that had another code in an older layout.
@@ -237,45 +252,61 @@ func (c *keyColumn) recode(old layout, code uint64) uint64 {
 	case c.ranged:
 		return code + uint64(old.base) - uint64(c.base)
 	}
-	var number [1]uint32
-	c.words.find(number[:], []uint64{uint64(old.base) + code - 1}, false)
-	return uint64(number[0])
+	x := word{uint64(old.base) + code - 1, 0}
+	return uint64(c.words.find1(x, x.hash(), false))
 }
 
-// prepare gets the column ready to be packed from a bit of the words on.
-func (c *keyColumn) prepare(shift int) {
-	c.shift = shift
+// prepare gets the column ready to be packed.
+func (c *keyColumn) prepare() {
 	if c.coded == nil {
 		return
 	}
 	c.indices, c.indexValid = c.coded.Indices(), arrowutil.Validity(c.coded.Indices())
 	c.shifted = column.Resized(c.shifted, len(c.entries))
 	for i, e := range c.entries {
-		if c.shifted[i] = e << shift; e == missing {
+		if c.shifted[i] = e << c.shift; e == missing {
 			c.shifted[i] = missing
 		}
 	}
 }
 
 // pack adds the codes of some rows to words. It reports false if a dictionary lacks the value of a row.
-func (c *keyColumn) pack(dst []uint64, from, to int) bool {
+func (c *keyColumn) pack(dst words, from, to int) bool {
 	switch {
 	case c.coded != nil:
-		return c.packCoded(dst, from, to)
+		return c.packCoded(dst.lo, from, to)
+	case c.ranged && dst.hi == nil:
+		packRanged(dst.lo, c.ordinals[from:to], c.column.Valid.Slice(from, to), uint64(c.base)-1, 1<<c.width-2, c.shift)
 	case c.ranged:
-		packRanged(dst, c.ordinals[from:to], c.column.Valid.Slice(from, to), uint64(c.base)-1, 1<<c.width-1, c.shift)
+		c.packWide(dst, from, to)
 	default:
 		for i, n := range c.numbers[from:to] {
 			if n == None && c.column.Valid.At(from+i) {
-				dst[i] = missing
+				dst.lo[i] = missing
 			}
-			dst[i] |= uint64(n) << c.shift
+			dst.lo[i] |= uint64(n) << c.shift
 		}
 	}
 	return true
 }
 
-func packRanged(dst []uint64, v []int64, valid bitmap.Bits, before, most uint64, shift int) {
+// packWide is packRanged for words of more than 64 bits.
+func (c *keyColumn) packWide(dst words, from, to int) {
+	for i, x := range c.ordinals[from:to] {
+		code := uint64(x) - uint64(c.base) + 1
+		switch {
+		case !c.column.Valid.At(from + i):
+		case code-1 >= 1<<c.width-2:
+			dst.lo[i], dst.hi[i] = missing, missing
+		default:
+			w := c.at(code)
+			dst.lo[i] |= w.lo
+			dst.hi[i] |= w.hi
+		}
+	}
+}
+
+func packRanged(dst []uint64, v []int64, valid bitmap.Bits, before, most uint64, shift uint) {
 	dst = dst[:len(v)]
 	if valid.Data == nil {
 		for i, x := range v {

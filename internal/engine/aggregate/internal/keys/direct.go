@@ -13,7 +13,7 @@ import (
 // findRanged finds the numbers of rows of a single column of integers without nulls. It reports false if it gives up.
 func (k *Keyer) findRanged(out []uint32, columns []arrow.Array) bool {
 	c := &k.columns[0]
-	if len(columns) > 1 || !c.ranged || !c.started || !k.words.direct {
+	if len(columns) > 1 || !c.ranged || !c.started || k.words.direct == nil {
 		return false
 	}
 	arr := arrowutil.Storage(columns[0])
@@ -34,7 +34,7 @@ func (k *Keyer) findRanged(out []uint32, columns []arrow.Array) bool {
 
 // findRange finds integers. Their words are the differences from the one before their range.
 func findRange[T int32 | int64](t *wordTable, out []uint32, v []T, before uint64, grow bool) bool {
-	slots := t.slots
+	slots := t.direct
 	out = out[:len(v)]
 	for i, x := range v {
 		w := uint64(x) - before
@@ -52,7 +52,7 @@ func findRange[T int32 | int64](t *wordTable, out []uint32, v []T, before uint64
 
 // findNumbers is findRange for numbers of 128 bits.
 func findNumbers(t *wordTable, out []uint32, v []decimal128.Num, before uint64, grow bool) bool {
-	slots := t.slots
+	slots := t.direct
 	halves := arrowutil.As[uint64](arrowutil.Bytes(v))
 	out = out[:len(halves)/2]
 	for i := range out {
@@ -73,12 +73,12 @@ func findNumbers(t *wordTable, out []uint32, v []decimal128.Num, before uint64, 
 // findPair finds the numbers of rows of two loaded columns without nulls, of which one has a dictionary, the other one too, or a range.
 // It reports false if it gives up.
 func (k *Keyer) findPair(out []uint32) (done bool, err error) {
-	if len(k.columns) != 2 || !k.words.direct {
+	if len(k.columns) != 2 || k.words.direct == nil {
 		return false, nil
 	}
 	a, b := &k.columns[0], &k.columns[1]
-	a.prepare(0)
-	b.prepare(a.width)
+	a.prepare()
+	b.prepare()
 	if a.coded == nil {
 		a, b = b, a
 	}
@@ -101,7 +101,7 @@ func (c *keyColumn) hasCodes() bool {
 
 // findCodes finds the words that two columns have together.
 func findCodes(t *wordTable, out, a, b []uint32, wordsOfA, wordsOfB []uint64, grow bool) error {
-	slots := t.slots
+	slots := t.direct
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		x, y := a[i], b[i]
@@ -124,7 +124,7 @@ func findCodes(t *wordTable, out, a, b []uint32, wordsOfA, wordsOfB []uint64, gr
 
 // findCodesAndRange finds the words that indices have together with the integers of the column.
 func (c *keyColumn) findCodesAndRange(t *wordTable, out, indices []uint32, words []uint64, grow bool) (done bool, err error) {
-	slots, before, most, shift := t.slots, uint64(c.base)-1, uint64(1)<<c.width-1, c.shift&63
+	slots, before, most, shift := t.direct, uint64(c.base)-1, uint64(1)<<c.width-2, c.shift&63
 	indices = indices[:len(out)]
 	v := c.ordinals[:len(out)]
 	for i := range out {

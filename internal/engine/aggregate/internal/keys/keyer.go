@@ -2,6 +2,8 @@
 package keys
 
 import (
+	"math"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -12,8 +14,10 @@ import (
 )
 
 const (
-	missing     = ^uint64(0) // a packed key that is not among the known ones
-	mostPacked  = 63         // bits of a packed key, so that it is never missing
+	missing     = ^uint64(0) // the lower bits of a packed key that is not among the known ones
+	mostPacked  = 128        // bits of a packed key
+	mostNarrow  = 64         // … in the lower bits alone
+	wideRange   = 40         // bits of a range that is none
 	mostNumbers = 1 << 31    // of a table
 )
 
@@ -33,7 +37,7 @@ type Keyer struct {
 	seen    int64
 	room    int64 // most slots of a direct index
 
-	packed []uint64
+	packed words
 
 	entriesOf arrow.ArrayData // the dictionary whose values have the numbers entries, or None
 	entries   []uint32
@@ -64,12 +68,12 @@ func (k *Keyer) Len() int {
 	if k.strings != nil {
 		return k.strings.Len()
 	}
-	return k.words.len()
+	return k.words.n
 }
 
 // Size is the number of bytes in memory.
 func (k *Keyer) Size() int64 {
-	n := k.words.size() + int64(8*cap(k.packed))
+	n := k.words.size() + int64(8*cap(k.packed.lo)+8*cap(k.packed.hi))
 	if k.strings != nil {
 		n += k.strings.Size()
 	}
@@ -129,32 +133,31 @@ func (k *Keyer) Find(out []uint32, columns []arrow.Array, keys func() ([]arrow.A
 const blockRows = 2048
 
 func (k *Keyer) findWords(out []uint32) error {
-	k.packed = column.Resized(k.packed, blockRows)
+	wide := k.width() > mostNarrow
 	for i := range k.columns {
-		k.columns[i].prepare(shiftOfColumns(k.columns[:i]))
+		k.columns[i].prepare()
 	}
 	for from := 0; from < len(out); from += blockRows {
 		to := min(from+blockRows, len(out))
-		words := k.packed[:to-from]
-		clear(words)
+		k.packed.lo = column.Resized(k.packed.lo, to-from)
+		clear(k.packed.lo)
+		p := words{lo: k.packed.lo}
+		if wide {
+			k.packed.hi = column.Resized(k.packed.hi, to-from)
+			clear(k.packed.hi)
+			p.hi = k.packed.hi
+		}
 		for i := range k.columns {
-			if !k.columns[i].pack(words, from, to) {
+			if !k.columns[i].pack(p, from, to) {
 				return errNoEntry
 			}
 		}
-		k.words.find(out[from:to], words, !k.Full)
+		k.words.find(out[from:to], p, !k.Full)
 	}
 	return nil
 }
 
 var errNoEntry = fault.Corruptf("a row refers to no value of its dictionary")
-
-func shiftOfColumns(columns []keyColumn) (shift int) {
-	for i := range columns {
-		shift += columns[i].width
-	}
-	return shift
-}
 
 // findCoded finds the numbers of rows of a single column with a dictionary: once for each value of it.
 func (k *Keyer) findCoded(out []uint32) (done bool, err error) {
@@ -165,7 +168,7 @@ func (k *Keyer) findCoded(out []uint32) (done bool, err error) {
 	}
 	if k.entriesOf != c.dictionary || len(k.entries) != len(c.entries) {
 		k.entriesOf, k.entries = c.dictionary, column.Resized(k.entries, len(c.entries))
-		k.words.find(k.entries, c.entries, false)
+		k.words.find(k.entries, words{lo: c.entries}, false)
 	}
 	entries := k.entries
 	for i, x := range arrowutil.Values[uint32](indices) {
@@ -174,7 +177,7 @@ func (k *Keyer) findCoded(out []uint32) (done bool, err error) {
 		}
 		id := entries[x]
 		if id == None {
-			k.words.find(entries[x:x+1], c.entries[x:x+1], true)
+			k.words.find(entries[x:x+1], words{lo: c.entries[x : x+1]}, true)
 			id = entries[x]
 		}
 		out[i] = id
@@ -201,8 +204,9 @@ func (k *Keyer) layout() bool {
 	old := make([]layout, len(k.columns))
 	for i := range k.columns {
 		old[i] = k.columns[i].layout
-		k.columns[i].fit(k.words.words[1:], shiftOf(old, i))
+		k.columns[i].fit(&k.words)
 	}
+	k.widen()
 	k.addSlack(old)
 	for k.width() > mostPacked {
 		widest := -1
@@ -212,29 +216,61 @@ func (k *Keyer) layout() bool {
 			}
 		}
 		if widest < 0 {
-			for i := range k.columns {
-				k.columns[i].layout = old[i]
-			}
-			return false
+			break
 		}
-		k.columns[widest].number(old[widest], k.words.words[1:], shiftOf(old, widest))
+		k.columns[widest].number(old[widest], &k.words)
 	}
-	k.words.relayout(k.width(), k.indexRoom(), func(word uint64) uint64 {
-		var out uint64
-		shift := 0
+	if !k.place() {
 		for i := range k.columns {
-			code := word & (1<<old[i].width - 1)
-			word >>= old[i].width
-			out |= k.columns[i].recode(old[i], code) << shift
-			shift += k.columns[i].width
+			k.columns[i].layout = old[i]
+		}
+		return false
+	}
+	k.words.relayout(k.width(), k.indexRoom(), func(w word) (out word) {
+		for i := range k.columns {
+			c := &k.columns[i]
+			part := c.at(c.recode(old[i], old[i].of(w)))
+			out.lo |= part.lo
+			out.hi |= part.hi
 		}
 		return out
 	})
 	return true
 }
 
+// place finds the place of each column in words: numbers are in the lower bits. It reports false if words have too few bits.
+func (k *Keyer) place() bool {
+	shift := uint(0)
+	for _, ranged := range []bool{false, true} {
+		for i := range k.columns {
+			if c := &k.columns[i]; c.ranged == ranged {
+				c.shift = shift
+				shift += uint(c.width)
+			}
+		}
+		if !ranged && shift > 64 {
+			return false
+		}
+	}
+	return shift <= mostPacked
+}
+
 // indexRoom is the number of rows that decides about a direct index.
 func (k *Keyer) indexRoom() int64 { return min(k.seen, k.room) }
+
+// widen makes room for all integers of 32 bits in words that are too wide for an index anyway, so that no other layout follows.
+func (k *Keyer) widen() {
+	const bits, least = 34, math.MinInt32
+	if k.width() <= mostNarrow {
+		return
+	}
+	for i := range k.columns {
+		c := &k.columns[i]
+		if c.ranged && c.base >= least && c.base <= math.MaxUint32 && c.width <= 32 && k.width()+bits-c.width <= mostPacked {
+			c.base, c.width = least, bits
+		}
+	}
+}
 
 // addSlack widens columns that have outgrown a layout by a bit, so that few layouts follow, unless a direct index becomes too large.
 func (k *Keyer) addSlack(old []layout) {
@@ -245,7 +281,7 @@ func (k *Keyer) addSlack(old []layout) {
 			slack++
 		}
 	}
-	if isDirect(width, k.indexRoom()) && !isDirect(width+slack, k.indexRoom()) {
+	if width+slack > mostPacked || width <= mostNarrow && width+slack > mostNarrow || isDirect(width, k.indexRoom()) && !isDirect(width+slack, k.indexRoom()) {
 		return
 	}
 	for i, o := range old {
@@ -257,16 +293,9 @@ func (k *Keyer) addSlack(old []layout) {
 
 // unhash replaces hashed words by a direct index as soon as enough rows have been seen for it.
 func (k *Keyer) unhash() {
-	if !k.Full && !k.words.direct && isDirect(k.width(), k.indexRoom()) {
-		k.words.relayout(k.width(), k.indexRoom(), func(word uint64) uint64 { return word })
+	if !k.Full && k.words.direct == nil && isDirect(k.width(), k.indexRoom()) {
+		k.words.relayout(k.width(), k.indexRoom(), func(w word) word { return w })
 	}
-}
-
-func shiftOf(columns []layout, i int) (shift int) {
-	for _, c := range columns[:i] {
-		shift += c.width
-	}
-	return shift
 }
 
 // width is the number of bits of packed words.

@@ -15,65 +15,93 @@ func Mix(key uint64) uint64 {
 	return hi ^ lo
 }
 
+// word is a packed key of up to 128 bits.
+type word struct{ lo, hi uint64 }
+
+func (w word) hash() uint64 { return Mix(w.lo ^ w.hi*0xa0761d6478bd642f) }
+
+// words are the packed keys of rows. hi is nil if all of them have 64 bits.
+type words struct{ lo, hi []uint64 }
+
+func (w *words) at(i uint32) word {
+	if w.hi == nil {
+		return word{w.lo[i], 0}
+	}
+	return word{w.lo[i], w.hi[i]}
+}
+
+func (w *words) add(x word) {
+	w.lo = appended(w.lo, x.lo)
+	if w.hi != nil {
+		w.hi = appended(w.hi, x.hi)
+	}
+}
+
+// appended appends, and doubles the memory if need be.
+func appended(s []uint64, x uint64) []uint64 {
+	if len(s) == cap(s) {
+		s = slices.Grow(s, len(s))
+	}
+	return append(s, x)
+}
+
 // wordTable numbers distinct words from 1, in the order of their first appearance. A small range of words is a direct
 // index; others are hashed, with linear probing.
 type wordTable struct {
-	words  []uint64 // by number; that of 0 is not used
-	slots  []uint32 // numbers, by word if direct, else by hash
-	direct bool
+	n      int      // words
+	words  words    // by number, if they are hashed; that of 0 is not used
+	direct []uint32 // numbers by word, or nil
+	slots  []uint64 // of hashed words: 32 bits of the hash, and the number, or 0; a power of two, in the order of hashes, so that more of them are filled in order
+	shift  int      // of a slot, to its place
 }
 
-const (
-	leastSlots = 1 << 10
-)
+const leastSlots = 1 << 10
 
 // reset makes the table empty for words of at most this number of bits. room is the number of rows seen so far: a direct
 // index may be a few times larger.
 func (t *wordTable) reset(width int, room int64) {
-	t.words = append(t.words[:0], 0)
-	t.direct = isDirect(width, room)
-	n := leastSlots
-	if t.direct {
-		n = 1 << width
+	*t = wordTable{}
+	if isDirect(width, room) {
+		t.direct = make([]uint32, 1<<width)
+		return
 	}
-	t.slots = make([]uint32, n)
+	t.words.lo = make([]uint64, 1, leastSlots)
+	if width > mostNarrow {
+		t.words.hi = make([]uint64, 1, leastSlots)
+	}
+	t.resize(leastSlots)
 }
 
-// add gives a word that has a slot, but no number, the next one.
+func (t *wordTable) resize(slots int) {
+	t.slots, t.shift = make([]uint64, slots), 64-bits.Len(uint(slots-1))
+}
+
+// add gives a word of the direct index, which has no number, the next one.
 func (t *wordTable) add(w uint64) uint32 {
-	id := t.number(w)
-	t.slots[w] = id
-	return id
-}
-
-// number is the next number, of a word.
-func (t *wordTable) number(w uint64) uint32 {
-	if len(t.words) == cap(t.words) {
-		t.words = slices.Grow(t.words, len(t.words))
-	}
-	t.words = append(t.words, w)
-	return uint32(len(t.words) - 1)
+	t.n++
+	t.direct[w] = uint32(t.n)
+	return uint32(t.n)
 }
 
 // isDirect reports whether words of this number of bits are a direct index.
 func isDirect(width int, room int64) bool { return width < 31 && int64(1)<<width <= max(1<<16, 4*room) }
 
-// len is the number of words.
-func (t *wordTable) len() int { return len(t.words) - 1 }
-
-func (t *wordTable) size() int64 { return int64(8*cap(t.words) + 4*cap(t.slots)) }
+func (t *wordTable) size() int64 {
+	return int64(8*cap(t.words.lo) + 8*cap(t.words.hi) + 8*len(t.slots) + 4*len(t.direct))
+}
 
 // find writes the numbers of words to out. A word that is not in the table gets a new number if grow is set, else None.
-func (t *wordTable) find(out []uint32, words []uint64, grow bool) {
-	if t.direct {
-		t.findDirect(out, words, grow)
-		return
+func (t *wordTable) find(out []uint32, w words, grow bool) {
+	switch {
+	case t.direct != nil:
+		t.findDirect(out, w.lo, grow)
+	default:
+		t.findHashed(out, w, grow)
 	}
-	t.findHashed(out, words, grow)
 }
 
 func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
-	slots := t.slots
+	slots := t.direct
 	out = out[:len(words)]
 	for i, w := range words {
 		if w >= uint64(len(slots)) {
@@ -88,62 +116,115 @@ func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
 	}
 }
 
-func (t *wordTable) findHashed(out []uint32, words []uint64, grow bool) {
-	out = out[:len(words)]
-	mask := uint64(len(t.slots) - 1)
-	for i, w := range words {
-		at := Mix(w) & mask
-		for {
-			id := t.slots[at]
-			if id != None && t.words[id] != w {
-				at = (at + 1) & mask
-				continue
+// ahead is the number of words that are looked up together.
+const ahead = 128
+
+// findHashed asks for the slots of some words first, so that waits for memory overlap. Rows of a key are often together: only the first is looked up.
+func (t *wordTable) findHashed(out []uint32, w words, grow bool) {
+	var hashes [ahead]uint64
+	last, number := word{}, uint32(None)
+	for from := 0; from < len(out); from += ahead {
+		part := out[from:min(from+ahead, len(out))]
+		lo, slots, shift := w.lo[from:from+len(part)], t.slots, t.shift&63
+		if w.hi == nil {
+			for i, x := range lo {
+				hashes[i] = word{x, 0}.hash()
 			}
-			if id == None && grow {
-				id = t.number(w)
-				t.slots[at] = id
-				if 2*len(t.words) > len(t.slots) {
-					t.rehash(2 * len(t.slots))
-					mask = uint64(len(t.slots) - 1)
-				}
+		} else {
+			for i, x := range lo {
+				hashes[i] = word{x, w.hi[from+i]}.hash()
 			}
-			out[i] = id
-			break
+		}
+		for i := range part {
+			part[i] = uint32(slots[hashes[i]>>shift])
+		}
+		for i := range part {
+			if x := w.at(uint32(from + i)); x != last || number == None {
+				last, number = x, t.find1(x, hashes[i], grow)
+			}
+			part[i] = number
 		}
 	}
 }
 
-// rehash puts the words into a new number of slots.
-func (t *wordTable) rehash(slots int) {
-	t.slots = make([]uint32, slots)
-	mask := uint64(slots - 1)
-	for id := 1; id < len(t.words); id++ {
-		at := Mix(t.words[id]) & mask
-		for t.slots[at] != None {
-			at = (at + 1) & mask
+// find1 finds the number of a hashed word, as find does.
+func (t *wordTable) find1(w word, hash uint64, grow bool) uint32 {
+	mask := len(t.slots) - 1
+	hash &^= 1<<32 - 1
+	for i := int(hash >> t.shift); ; i++ {
+		switch at := &t.slots[i&mask]; {
+		case *at == 0:
+			if !grow {
+				return None
+			}
+			t.n++
+			*at = hash | uint64(t.n)
+			t.words.add(w)
+			if 2*t.n > len(t.slots) {
+				t.rehash()
+			}
+			return uint32(t.n)
+		case (*at^hash)>>32 == 0 && t.words.at(uint32(*at)) == w:
+			return uint32(*at)
 		}
-		t.slots[at] = uint32(id)
+	}
+}
+
+// rehash doubles the slots.
+func (t *wordTable) rehash() {
+	old := t.slots
+	t.resize(2 * len(old))
+	for _, s := range old {
+		if s != 0 {
+			t.put(s)
+		}
+	}
+}
+
+// put puts a new word into its slot.
+func (t *wordTable) put(s uint64) {
+	mask := len(t.slots) - 1
+	i := int(s >> t.shift)
+	for t.slots[i&mask] != 0 {
+		i++
+	}
+	t.slots[i&mask] = s
+}
+
+// each calls f for all words.
+func (t *wordTable) each(f func(w word, id uint32)) {
+	for w, id := range t.direct {
+		if id != None {
+			f(word{uint64(w), 0}, id)
+		}
+	}
+	for id := 1; id < len(t.words.lo); id++ {
+		f(t.words.at(uint32(id)), uint32(id))
 	}
 }
 
 // relayout replaces each word by another one, which is as distinct, and numbers stay.
-func (t *wordTable) relayout(width int, room int64, change func(word uint64) uint64) {
-	words := t.words
-	t.words = nil
+func (t *wordTable) relayout(width int, room int64, change func(w word) word) {
+	old := *t
 	t.reset(width, room)
-	t.words = words
-	for id := 1; id < len(words); id++ {
-		words[id] = change(words[id])
-	}
-	if t.direct {
-		for id := 1; id < len(words); id++ {
-			t.slots[words[id]] = uint32(id)
-		}
+	t.n = old.n
+	if t.direct != nil {
+		old.each(func(w word, id uint32) { t.direct[change(w).lo] = id })
 		return
 	}
-	n := leastSlots
-	for n < 2*len(words) {
-		n *= 2
+	t.words.lo = slices.Grow(t.words.lo, t.n)[:t.n+1]
+	if t.words.hi != nil {
+		t.words.hi = slices.Grow(t.words.hi, t.n)[:t.n+1]
 	}
-	t.rehash(n)
+	if n := 1 << bits.Len(uint(2*t.n)); n > leastSlots {
+		t.resize(n)
+	}
+	old.each(func(w word, id uint32) {
+		w = change(w)
+		t.words.lo[id] = w.lo
+		if t.words.hi != nil {
+			t.words.hi[id] = w.hi
+		}
+		t.put(w.hash()>>32<<32 | uint64(id))
+	})
 }
