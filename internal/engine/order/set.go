@@ -3,40 +3,42 @@ package order
 import (
 	"bytes"
 	"hash/maphash"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/base/distinct"
 )
 
 // KeySet is a set of keys. It numbers them from 0, in the order in which they are added. The zero value is empty.
 type KeySet struct {
-	bytes   []byte
+	chunks  [][]byte   // of keys one behind the other; the last one grows no more than it has room
+	bytes   int64      // of chunks
 	entries []keyEntry // of the keys, behind one that is of none
-	slots   []uint32   // the index of a key's entry, or 0; a power of two
-	rows    Keys       // scratch
+	slots   distinct.Slots
+	rows    Keys // scratch
 }
 
-type keyEntry struct {
-	begin, size int
-	hash        uint32 // to compare fewer keys, and to grow
-}
+// keyEntry is the place of a key.
+type keyEntry struct{ chunk, begin, size uint32 }
+
+const leastChunk, mostChunk = 1 << 12, 1 << 20 // bytes, unless a key has more
 
 // seed makes hashes differ between processes, so that nobody can choose keys that collide.
 var seed = maphash.MakeSeed()
 
-func hashOf(key []byte) uint32 { return uint32(maphash.Bytes(seed, key)) }
+func hashOf(key []byte) uint64 { return maphash.Bytes(seed, key) }
 
-// is reports whether an entry is that of a key.
-func (s *KeySet) is(e keyEntry, key []byte, hash uint32) bool {
-	return e.hash == hash && e.size == len(key) && bytes.Equal(s.bytes[e.begin:e.begin+e.size], key)
+// key is the key with a number from 1.
+func (s *KeySet) key(id uint32) []byte {
+	e := s.entries[id]
+	return s.chunks[e.chunk][e.begin : e.begin+e.size]
 }
 
-// slot is the slot of a key: its own, or the free one where it belongs.
-func (s *KeySet) slot(key []byte, hash uint32) *uint32 {
-	mask := uint32(len(s.slots) - 1)
-	for at := hash & mask; ; at = (at + 1) & mask {
-		if id := s.slots[at]; id == 0 || s.is(s.entries[id], key, hash) {
-			return &s.slots[at]
+// find returns the number of a key from 1, or 0 and the place of a free slot.
+func (s *KeySet) find(key []byte, hash uint64) (id uint32, at int) {
+	for from := s.slots.Place(hash); ; from = at + 1 {
+		if id, at = s.slots.Probe(hash, from); id == 0 || bytes.Equal(s.key(id), key) {
+			return id, at
 		}
 	}
 }
@@ -46,7 +48,7 @@ func (s *KeySet) Find(key []byte) (number uint32, ok bool) {
 	if s.Len() == 0 {
 		return 0, false
 	}
-	id := *s.slot(key, hashOf(key))
+	id, _ := s.find(key, hashOf(key))
 	return id - 1, id != 0
 }
 
@@ -57,39 +59,33 @@ func (s *KeySet) Add(key []byte) (number uint32, added bool) {
 	return id - 1, added
 }
 
-func (s *KeySet) add(key []byte, hash uint32) (id uint32, added bool) {
-	slot := s.slot(key, hash)
-	if *slot != 0 {
-		return *slot, false
+func (s *KeySet) add(key []byte, hash uint64) (id uint32, added bool) {
+	id, at := s.find(key, hash)
+	if id != 0 {
+		return id, false
 	}
 	id = uint32(len(s.entries))
-	*slot = id
-	if len(s.bytes)+len(key) > cap(s.bytes) {
-		s.bytes = slices.Grow(s.bytes, len(s.bytes)+len(key))
+	s.slots.Set(at, hash, id)
+	last := len(s.chunks) - 1
+	if last < 0 || len(s.chunks[last])+len(key) > cap(s.chunks[last]) {
+		n := max(len(key), min(int(s.bytes), mostChunk), leastChunk)
+		s.chunks = append(s.chunks, make([]byte, 0, n))
+		s.bytes += int64(n)
+		last++
 	}
-	s.entries = append(s.entries, keyEntry{len(s.bytes), len(key), hash})
-	s.bytes = append(s.bytes, key...)
+	c := &s.chunks[last]
+	s.entries = append(s.entries, keyEntry{uint32(last), uint32(len(*c)), uint32(len(key))})
+	*c = append(*c, key...)
 	s.reserve()
 	return id, true
 }
 
 // reserve makes room for a key.
 func (s *KeySet) reserve() {
-	if 2*len(s.entries) < len(s.slots) {
-		return
-	}
 	if s.entries == nil {
-		s.entries = append(s.entries, keyEntry{size: -1})
+		s.entries = append(s.entries, keyEntry{})
 	}
-	s.slots = make([]uint32, max(2*len(s.slots), 1024))
-	mask := uint32(len(s.slots) - 1)
-	for id := 1; id < len(s.entries); id++ {
-		at := s.entries[id].hash & mask
-		for s.slots[at] != 0 {
-			at = (at + 1) & mask
-		}
-		s.slots[at] = uint32(id)
-	}
+	s.slots.Reserve(len(s.entries))
 }
 
 // ahead is the number of keys that are looked up side by side: each step does the same for all of them, so that waits for memory overlap.
@@ -98,27 +94,26 @@ const ahead = 256
 // Number writes the number of each key, from 1. One that is not in the set gets a new number if grow is set, else 0. key returns keys that stay
 // valid.
 func (s *KeySet) Number(out []uint32, key func(i int) []byte, grow bool) {
-	var hashes [ahead]uint32
+	var hashes [ahead]uint64
 	var entries [ahead]keyEntry
 	s.reserve()
 	for from := 0; from < len(out); from += ahead {
 		part := out[from:min(from+ahead, len(out))]
-		mask := uint32(len(s.slots) - 1)
 		for i := range part {
 			hashes[i] = hashOf(key(from + i))
-			part[i] = s.slots[hashes[i]&mask]
+			part[i] = s.slots.First(hashes[i])
 		}
 		for i, id := range part {
 			entries[i] = s.entries[id]
 		}
-		for i := range part {
+		for i, e := range entries[:len(part)] {
 			k := key(from + i)
 			switch {
-			case s.is(entries[i], k, hashes[i]):
+			case part[i] != 0 && int(e.size) == len(k) && bytes.Equal(s.chunks[e.chunk][e.begin:e.begin+e.size], k):
 			case grow:
 				part[i], _ = s.add(k, hashes[i])
 			default:
-				part[i] = *s.slot(k, hashes[i])
+				part[i], _ = s.find(k, hashes[i])
 			}
 		}
 	}
@@ -143,5 +138,5 @@ func (s *KeySet) Len() int { return max(len(s.entries)-1, 0) }
 
 // Size is the number of bytes that the set takes.
 func (s *KeySet) Size() int64 {
-	return s.rows.size() + int64(cap(s.bytes)+24*cap(s.entries)+4*len(s.slots))
+	return s.rows.size() + s.bytes + int64(12*cap(s.entries)) + s.slots.Size()
 }

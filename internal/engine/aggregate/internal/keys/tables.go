@@ -3,6 +3,8 @@ package keys
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/distinct"
 )
 
 // None is the number of no group, and of no entry of a table. Rows of no group are aggregated, too, so that loops need
@@ -48,14 +50,13 @@ func appended(s []uint64, x uint64) []uint64 {
 // wordTable numbers distinct words from 1, in the order of their first appearance. A small range of words is a direct
 // index; others are hashed, with linear probing.
 type wordTable struct {
-	n      int      // words
-	words  words    // by number, if they are hashed; that of 0 is not used
-	direct []uint32 // numbers by word, or nil
-	slots  []uint64 // of hashed words: 32 bits of the hash, and the number, or 0; a power of two, in the order of hashes, so that more of them are filled in order
-	shift  int      // of a slot, to its place
+	n      int            // words
+	words  words          // by number, if they are hashed; that of 0 is not used
+	direct []uint32       // numbers by word, or nil
+	slots  distinct.Slots // of hashed words
 }
 
-const leastSlots = 1 << 10
+const leastWords = 1 << 9
 
 // reset makes the table empty for words of at most this number of bits. room is the number of rows seen so far: a direct
 // index may be a few times larger.
@@ -65,15 +66,11 @@ func (t *wordTable) reset(width int, room int64) {
 		t.direct = make([]uint32, 1<<width)
 		return
 	}
-	t.words.lo = make([]uint64, 1, leastSlots)
+	t.words.lo = make([]uint64, 1, leastWords)
 	if width > mostNarrow {
-		t.words.hi = make([]uint64, 1, leastSlots)
+		t.words.hi = make([]uint64, 1, leastWords)
 	}
-	t.resize(leastSlots)
-}
-
-func (t *wordTable) resize(slots int) {
-	t.slots, t.shift = make([]uint64, slots), 64-bits.Len(uint(slots-1))
+	t.slots.Reserve(1)
 }
 
 // add gives a word of the direct index, which has no number, the next one.
@@ -87,7 +84,7 @@ func (t *wordTable) add(w uint64) uint32 {
 func isDirect(width int, room int64) bool { return width < 31 && int64(1)<<width <= max(1<<16, 4*room) }
 
 func (t *wordTable) size() int64 {
-	return int64(8*cap(t.words.lo) + 8*cap(t.words.hi) + 8*len(t.slots) + 4*len(t.direct))
+	return int64(8*cap(t.words.lo)+8*cap(t.words.hi)+4*len(t.direct)) + t.slots.Size()
 }
 
 // find writes the numbers of words to out. A word that is not in the table gets a new number if grow is set, else None.
@@ -125,7 +122,7 @@ func (t *wordTable) findHashed(out []uint32, w words, grow bool) {
 	last, number := word{}, uint32(None)
 	for from := 0; from < len(out); from += ahead {
 		part := out[from:min(from+ahead, len(out))]
-		lo, slots, shift := w.lo[from:from+len(part)], t.slots, t.shift&63
+		lo := w.lo[from : from+len(part)]
 		if w.hi == nil {
 			for i, x := range lo {
 				hashes[i] = word{x, 0}.hash()
@@ -136,10 +133,15 @@ func (t *wordTable) findHashed(out []uint32, w words, grow bool) {
 			}
 		}
 		for i := range part {
-			part[i] = uint32(slots[hashes[i]>>shift])
+			part[i] = t.slots.First(hashes[i])
 		}
 		for i := range part {
-			if x := w.at(uint32(from + i)); x != last || number == None {
+			x := w.at(uint32(from + i))
+			switch id := part[i]; {
+			case x == last && number != None:
+			case id != None && t.words.at(id) == x:
+				last, number = x, id
+			default:
 				last, number = x, t.find1(x, hashes[i], grow)
 			}
 			part[i] = number
@@ -149,46 +151,21 @@ func (t *wordTable) findHashed(out []uint32, w words, grow bool) {
 
 // find1 finds the number of a hashed word, as find does.
 func (t *wordTable) find1(w word, hash uint64, grow bool) uint32 {
-	mask := len(t.slots) - 1
-	hash &^= 1<<32 - 1
-	for i := int(hash >> t.shift); ; i++ {
-		switch at := &t.slots[i&mask]; {
-		case *at == 0:
-			if !grow {
-				return None
-			}
+	for from := t.slots.Place(hash); ; from++ {
+		id, at := t.slots.Probe(hash, from)
+		switch {
+		case id != None && t.words.at(id) != w:
+			from = at
+		case id == None && grow:
 			t.n++
-			*at = hash | uint64(t.n)
+			t.slots.Set(at, hash, uint32(t.n))
 			t.words.add(w)
-			if 2*t.n > len(t.slots) {
-				t.rehash()
-			}
+			t.slots.Reserve(t.n + 1)
 			return uint32(t.n)
-		case (*at^hash)>>32 == 0 && t.words.at(uint32(*at)) == w:
-			return uint32(*at)
+		default:
+			return id
 		}
 	}
-}
-
-// rehash doubles the slots.
-func (t *wordTable) rehash() {
-	old := t.slots
-	t.resize(2 * len(old))
-	for _, s := range old {
-		if s != 0 {
-			t.put(s)
-		}
-	}
-}
-
-// put puts a new word into its slot.
-func (t *wordTable) put(s uint64) {
-	mask := len(t.slots) - 1
-	i := int(s >> t.shift)
-	for t.slots[i&mask] != 0 {
-		i++
-	}
-	t.slots[i&mask] = s
 }
 
 // each calls f for all words.
@@ -216,15 +193,13 @@ func (t *wordTable) relayout(width int, room int64, change func(w word) word) {
 	if t.words.hi != nil {
 		t.words.hi = slices.Grow(t.words.hi, t.n)[:t.n+1]
 	}
-	if n := 1 << bits.Len(uint(2*t.n)); n > leastSlots {
-		t.resize(n)
-	}
+	t.slots.Reserve(t.n + 1)
 	old.each(func(w word, id uint32) {
 		w = change(w)
 		t.words.lo[id] = w.lo
 		if t.words.hi != nil {
 			t.words.hi[id] = w.hi
 		}
-		t.put(w.hash()>>32<<32 | uint64(id))
+		t.slots.Put(w.hash(), id)
 	})
 }
