@@ -59,7 +59,7 @@ func (e *Encoder[T]) Clone() *Encoder[T] {
 // block without a trial of shorter ones, which takes longer than writing it, unless they are clustered. After earlier blocks, in another stripe for example, there
 // is no difference.
 func (e *Encoder[T]) Brief(brief bool) {
-	e.brief = brief && len(e.hints) == 0 && e.o.Features != 0 && e.o.Profile == encoding.Balanced
+	e.brief = brief && len(e.hints) == 0 && e.o.Features != 0
 }
 
 // workspaces are the unused ones.
@@ -96,7 +96,7 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	default:
 		return shortBlock
 	}
-	if e.brief && (len(values) < 2*shortBlock || !clustered(values, valid)) {
+	if e.brief && (len(values) < 2*shortBlock || Of[T]().Float() && e.o.Profile != encoding.Balanced || !clustered(values, valid)) {
 		e.len = longBlock
 		return e.len
 	}
