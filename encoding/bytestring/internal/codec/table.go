@@ -8,20 +8,20 @@ import (
 )
 
 // Table is all encodings of byte strings. A new one is a file and a line here. Encodings are tried in this order: FSST needs the result of
-// LZ4 or FlatLZ, OnPair that of Zstd.
+// LZ4 or FlatLZ, OnPair that of Zstd. Those of which a sample tells little come late, when it is known what they have to beat.
 var Table = encode.NewTable(
 	&plain,
 	&singleValue,
 	&decimalRow,
 	&dictionary,
 	&patterns.Template,
-	&patterns.Fields,
 	&flatLZ,
 	&lz4Block,
 	&radixPack,
-	&frontCoding,
 	&fsstStream,
 	&zstandard,
+	&patterns.Fields,
+	&frontCoding,
 	&onPair,
 	&sharedPair,
 )

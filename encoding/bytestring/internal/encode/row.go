@@ -88,6 +88,8 @@ type DecodeCost struct{ PerByte, PerStored, PerValue int64 }
 type Learned struct {
 	Symbols *fsst.Table        // nil before they are trained
 	Tokens  *onpair.Dictionary // the same
+	// Patterns are those of the block that is tried. Later ones use [Kept].
+	Patterns *learn.Patterns
 }
 
 // Kept is memory of earlier blocks that the encodings themselves judge: they replace it where it does not suit a block.

@@ -146,6 +146,12 @@ func (e *Encoder) rank(w *Workspace, in *Input) ranking {
 				continue
 			}
 			q := Request{Learned: r.learned, Numbers: &numbers, Texts: &texts, Level: m.level, Frame: e.frame()}
+			if s.all.N == block.N { // all values are tried as they will be written, but a part of them first
+				if few := (&sample{all: block.first(block.N / 4)}); r.beaten(m.extrapolate(w, block, few, q)) {
+					continue
+				}
+				q.Kept = &e.kept
+			}
 			size := int(int64(m.extrapolate(w, block, s, q)) * int64(in.plainLen()) / int64(block.plainLen()))
 			if m.row.Improves {
 				size -= size / 6
@@ -206,6 +212,11 @@ func (s *samples) of(r *Row, e *Encoder) (block *Input, some *sample) {
 	return block, some
 }
 
+// beaten reports whether a size is half as large again as the smallest so far.
+func (r *ranking) beaten(size int) bool {
+	return slices.ContainsFunc(r.methods, func(x estimate) bool { return x.size > 0 && 2*size > 3*x.size })
+}
+
 // leaves reports whether an encoding is the best so far, and leaves more than three tenths of the values.
 func (r *ranking) leaves(c encoding.Code) bool {
 	if len(r.methods) == 0 {
@@ -224,22 +235,18 @@ func forTrial(o encoding.Options) encoding.Options {
 	return o
 }
 
-// smallPart is how many bytes of a part of another tree are worth looking for more than common values and bytes, and thoroughPart in the
-// profiles that have time for it.
 const (
-	smallPart    = 4 << 10
-	thoroughPart = 16 << 10
+	smallPart    = 4 << 10   // bytes of a part of another tree that are worth looking for more than common values and bytes
+	thoroughPart = 256 << 10 // the same in the profiles that have time for it, and bytes of any values from which on tokens pay for learning them
 )
 
-// skips reports whether a trial is not worth its time, since the values are only a part of another tree.
+// skips reports whether a trial is not worth its time for so few values, or since they are only a part of another tree.
 func (e *Encoder) skips(r *Row, in *Input) bool {
-	if e.texts.level == 0 {
-		return false
-	}
+	size, part := len(in.Bytes()), e.texts.level > 0
 	if e.policy.byteCost >= policies[encoding.HighCompression].byteCost {
-		return r.Whole && len(in.Bytes()) < thoroughPart
+		return size < thoroughPart && (r.Trained || r.Whole && part)
 	}
-	return r.Costly || len(in.Bytes()) < smallPart && (r.Trained || r.Whole)
+	return part && (r.Costly || size < smallPart && (r.Trained || r.Whole))
 }
 
 // extrapolate estimates the size of a block from a sample, 0 if the values do not suit. What the second half of the sample

@@ -437,7 +437,9 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	}
 	kept := r.Kept
 	if kept == nil {
-		kept = new(encode.Kept)
+		kept = &encode.Kept{Patterns: r.Patterns}
+	} else if kept.Patterns == nil && v.N <= learn.FewSamples { // others are learnt from more of the values
+		kept.Patterns = r.Patterns
 	}
 	kept.Patterns = e.Encode(v.Data, v.Offsets, kept.Patterns, r.Forced)
 	if len(e.Columns) > maxColumns {
@@ -501,8 +503,11 @@ var Fields = encode.Row{
 	},
 	Needs:  edition.Only(edition.Fields),
 	Trials: encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
-	Suits: func(w *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
-		return in.Fixed == 0 && in.N >= minFields && w.Fields.Suits(in.Data, in.Offsets)
+	Suits: func(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool {
+		if in.Fixed == 0 && in.N >= minFields {
+			l.Patterns = w.Fields.Suits(in.Data, in.Offsets)
+		}
+		return l.Patterns != nil
 	},
 	Append: appendFields,
 	Cost:   encode.DecodeCost{PerByte: 180, PerStored: 200, PerValue: 20000},

@@ -76,22 +76,26 @@ func (e *Encoder) Encode(data []byte, offsets []int64, p *Patterns, all bool) *P
 // fewFields is how many fields are too few for a column of their own.
 const fewFields = 24
 
-// fewSamples is how many values tell whether splitting suits them.
-const fewSamples = 1024
+// FewSamples is how many values tell whether splitting suits them.
+const FewSamples = 1024
 
 // mostLeft is the share of the bytes that patterns of a sample may leave over. Log lines leave less than a tenth, prose and source code a fifth to
 // a half.
 const mostLeft = 0.15
 
-// Suits tells whether nearly all bytes of values are probably in patterns and fields, and not left over.
-func (e *Encoder) Suits(data []byte, offsets []int64) bool {
+// Suits learns patterns of some values, from everywhere. They are nil unless nearly all bytes of values are probably in patterns and fields, and not
+// left over.
+func (e *Encoder) Suits(data []byte, offsets []int64) *Patterns {
 	n := len(offsets) - 1
 	if n == 0 {
-		return false
+		return nil
 	}
 	e.data = data[offsets[0]:offsets[n]]
-	e.sample(offsets, fewSamples)
-	return e.l.learn(e.grammar(), rareLeast).left < mostLeft
+	e.sample(offsets, FewSamples)
+	if p := e.l.learn(e.grammar(), rareLeast); p.left < mostLeft {
+		return p
+	}
+	return nil
 }
 
 // leave is how many bytes of a value are left over.
