@@ -85,7 +85,6 @@ func (c *Chunk) readDictionary(ctx context.Context, s *Scalar, in input) (*dicti
 	if err != nil {
 		return nil, err
 	}
-	defer buffers.Put(&data)
 	d, err := s.dictionary(data[:len(data)-padding], int(h.values))
 	if err == nil && s.Storage.ID() == arrow.STRING {
 		err = checkTexts(d.data, d.ends[1:], 0)
@@ -93,7 +92,7 @@ func (c *Chunk) readDictionary(ctx context.Context, s *Scalar, in input) (*dicti
 	return d, err
 }
 
-// dictionary makes the dictionary of n plain values, which are followed by padding.
+// dictionary makes the dictionary of n plain values, which are followed by padding, and whose memory it takes over.
 func (s *Scalar) dictionary(plain []byte, n int) (*dictionary, error) {
 	d := &dictionary{n: n}
 	least := s.width
@@ -107,8 +106,11 @@ func (s *Scalar) dictionary(plain []byte, n int) (*dictionary, error) {
 		return nil, fault.Limitf("a dictionary of %d values exceeds configured limit %d of bytes", n, maxPageBytes)
 	}
 	if !s.isBytes() {
-		d.data = make([]byte, n*s.bytes)
-		s.toArrow(d.data, plain[:n*s.width])
+		d.data = plain[:n*s.width]
+		if s.converts() {
+			d.data = make([]byte, n*s.bytes)
+			s.toArrow(d.data, plain)
+		}
 		return d, nil
 	}
 	d.ends = make([]int32, n+1)

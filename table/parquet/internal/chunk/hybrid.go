@@ -152,6 +152,25 @@ func (h *hybrid) unpack(dst []uint32) {
 			p += width
 		}
 		at = p << 3
+	} else if width <= 28 {
+		p, w := at>>3, width&31
+		for ; len(dst) >= 8; dst = dst[8:] { // two values take width/4 bytes, and at most 62 bits with those before them
+			d := (*[8]uint32)(dst)
+			x := binary.LittleEndian.Uint64(b[p:])
+			y := binary.LittleEndian.Uint64(b[p+2*w>>3:]) >> (2 * w & 7)
+			d[0] = uint32(x) & mask
+			d[1] = uint32(x>>w) & mask
+			d[2] = uint32(y) & mask
+			d[3] = uint32(y>>w) & mask
+			x = binary.LittleEndian.Uint64(b[p+4*w>>3:]) >> (4 * w & 7)
+			y = binary.LittleEndian.Uint64(b[p+6*w>>3:]) >> (6 * w & 7)
+			d[4] = uint32(x) & mask
+			d[5] = uint32(x>>w) & mask
+			d[6] = uint32(y) & mask
+			d[7] = uint32(y>>w) & mask
+			p += width
+		}
+		at = p << 3
 	}
 	for i := range dst {
 		dst[i] = uint32(binary.LittleEndian.Uint64(b[at>>3:])>>(at&7)) & mask

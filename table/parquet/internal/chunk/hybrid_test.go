@@ -87,3 +87,27 @@ func FuzzHybrid(f *testing.F) {
 		}
 	})
 }
+
+// Packed values of every width are what their bits say, from any value on.
+func TestWidths(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const groups = 5
+	for width := uint(1); width <= 32; width++ {
+		b := []byte{groups<<1 | 1}
+		for range groups * width {
+			b = append(b, byte(r.Uint32()))
+		}
+		for from := range 8 * groups {
+			h := newHybrid(padded(b...), width)
+			require.True(t, h.skip(from))
+			got := make([]uint32, 8*groups-from)
+			require.True(t, h.decode(got))
+			for i, v := range got {
+				for k := range width {
+					at := uint(from+i)*width + k
+					require.Equal(t, uint32(b[1+at/8]>>(at%8)&1), v>>k&1, "value %d of %d bits", from+i, width)
+				}
+			}
+		}
+	}
+}

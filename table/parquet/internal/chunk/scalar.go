@@ -89,6 +89,11 @@ func (s *Scalar) extended(a arrow.Array) arrow.Array {
 	return array.NewExtensionArrayWithStorage(e, a)
 }
 
+// converts reports whether values of the Arrow type are not those that are stored.
+func (s *Scalar) converts() bool {
+	return s.bytes != s.width || s.Storage.ID() == arrow.DECIMAL128 || s.Storage.ID() == arrow.DECIMAL256
+}
+
 // toArrow converts stored values to those of the Arrow type, which fill dst.
 func (s *Scalar) toArrow(dst, src []byte) {
 	switch s.Storage.ID() {
