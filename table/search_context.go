@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/compute"
+	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/table/internal/around"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
@@ -104,6 +105,12 @@ func (s *search) stream(ctx context.Context) (err error) {
 	result, err := provider.Project(src.Schema(), columns.result)
 	if err != nil {
 		return errors.Join(err, src.Close())
+	}
+	n, ok := src.(interface {
+		Narrow(texts []pattern.Text, before, after int64)
+	})
+	if texts := bound.Texts(); ok && texts != nil && len(s.table.locations) == 1 { // of several, a line may be near a match in the next
+		n.Narrow(texts, s.Before, s.After)
 	}
 	k := around.Kept{Window: around.Window{Before: s.Before, After: s.After}}
 	defer func() { k.Drop(math.MaxInt64) }()

@@ -27,6 +27,18 @@ type selectSource struct {
 	skips  bool       // the source has some rows of the input only
 }
 
+// narrower is a source that may leave out rows without one of some texts, but for some before and behind each that has one, if no row was read yet.
+type narrower interface {
+	Narrow(texts []pattern.Text, before, after int64)
+}
+
+// Narrow has the source below leave out rows.
+func (s *selectSource) Narrow(texts []pattern.Text, before, after int64) {
+	if n, ok := s.Source.(narrower); ok && s.bound == nil {
+		n.Narrow(texts, before, after)
+	}
+}
+
 // Select returns the columns of a source that options ask for, of the rows that meet their filter. The source has these columns, and those of the
 // filter; it belongs to the result, and is closed if there is none.
 func Select(src Source, name string, o ReadOptions) (_ Source, err error) {
@@ -34,9 +46,9 @@ func Select(src Source, name string, o ReadOptions) (_ Source, err error) {
 	if !o.Filter.IsZero() {
 		s.bound, err = compute.Condition(o.Filter.Node(), src.Schema())
 	}
-	if n, ok := src.(interface{ Narrow(texts []pattern.Text) }); ok && s.bound != nil && err == nil {
-		if texts := s.bound.Texts(); texts != nil { // the source may leave out rows that have none of them
-			n.Narrow(texts)
+	if n, ok := src.(narrower); ok && s.bound != nil && err == nil {
+		if texts := s.bound.Texts(); texts != nil {
+			n.Narrow(texts, 0, 0)
 		}
 	}
 	if err == nil {

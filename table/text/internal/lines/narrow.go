@@ -3,27 +3,33 @@ package lines
 import (
 	"bytes"
 	"io"
+	"math"
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// narrow leaves out lines without certain texts. These are looked for in whole lines of the window at once:
+// narrow leaves out lines without certain texts, but for some before and after each that has one. These are looked for in whole lines of the window
+// at once, the last of which are not left out, as the next may need them before it:
 //
 //	[ left out\n left out\n a line with a text\n left out\n | begin ]
 //	                             ^ found                     ^ end
 type narrow struct {
 	find   *pattern.Finder
+	before int                 // lines that are kept before one with a text
+	after  int                 // and behind it
+	due    int                 // of the next lines that are not left out
 	end    int                 // of the whole lines in the window; 0: to be found
 	all    bool                // none of them is left out
 	ranges []provider.RowRange // of the last batch
 }
 
-// Narrow has the source leave out lines without one of some texts, if it need not look at each for other columns. See [provider.Select].
-func (s *source) Narrow(texts []pattern.Text) {
+// Narrow has the source leave out lines without one of some texts, but for some before and behind each that has one, if it need not look at each for other
+// columns. See [provider.Select].
+func (s *source) Narrow(texts []pattern.Text, before, after int64) {
 	if s.times == nil && s.levels == nil && s.w.Used() == 0 {
-		s.only = &narrow{find: pattern.FinderOf(texts)}
+		s.only = &narrow{find: pattern.FinderOf(texts), before: int(min(before, math.MaxInt32)), after: int(min(after, math.MaxInt32-1))}
 	}
 }
 
@@ -35,7 +41,7 @@ func (s *source) Ranges() []provider.RowRange {
 	return s.only.ranges
 }
 
-// candidate returns the next line with one of the texts, without its end. It may wait for it.
+// candidate returns the next line with one of the texts, or near one, without its end. It may wait for it.
 func (s *source) candidate(wait bool) ([]byte, error) {
 	o := s.only
 	for {
@@ -44,23 +50,21 @@ func (s *source) candidate(wait bool) ([]byte, error) {
 				return nil, err
 			}
 		}
-		b := s.w.Bytes()[:o.end]
-		from := 0
-		if !o.all {
-			if from = o.find.Next(b); from < 0 {
-				s.take(len(b))
+		if o.due == 0 && !o.all {
+			if s.skip(); o.due == 0 {
 				continue
 			}
 		}
-		if before := bytes.LastIndexByte(b[:from], '\n') + 1; before > 0 {
-			s.take(before)
-			b, from = b[before:], from-before
-		}
+		b := s.w.Bytes()[:o.end]
 		row, n := s.w.Line-1, len(b)
 		s.number = row
-		if i := bytes.IndexByte(b[from:], '\n'); i >= 0 {
-			n = from + i + 1
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			n = i + 1
 		}
+		if o.after > 0 && o.find.Next(b[:n]) >= 0 {
+			o.due = max(o.due, 1+o.after)
+		}
+		o.due = max(0, o.due-1)
 		if last := len(o.ranges) - 1; last >= 0 && o.ranges[last].To == row {
 			o.ranges[last].To++
 		} else {
@@ -72,6 +76,21 @@ func (s *source) candidate(wait bool) ([]byte, error) {
 		}
 		return line, nil
 	}
+}
+
+// skip takes whole lines up to those before the next with a text, or up to the last ones, and says how many are due then.
+func (s *source) skip() {
+	o := s.only
+	b := s.w.Bytes()[:o.end]
+	start := len(b)
+	if from := o.find.Next(b); from >= 0 {
+		start, o.due = bytes.LastIndexByte(b[:from], '\n')+1, 1
+	}
+	for k := 0; k < o.before && start > 0; k++ {
+		start = bytes.LastIndexByte(b[:start-1], '\n') + 1
+		o.due++
+	}
+	s.take(start)
 }
 
 func (s *source) take(n int) []byte {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/table/provider"
 	"github.com/amudai/amudai-go/table/text/internal/lines"
@@ -43,7 +44,7 @@ func TestNarrow(t *testing.T) {
 		where, err := filter.Parse(wheres.Draw(t, "where"))
 		require.NoError(t, err)
 
-		var want []string
+		var want, every []string
 		var rows []int64
 		all := open(o)
 		bound, err := filter.Bind(where, all.Schema())
@@ -54,6 +55,7 @@ func TestNarrow(t *testing.T) {
 			match, err := bound.Select(b)
 			require.NoError(t, err)
 			for i, v := range textsOf(b) {
+				every = append(every, v)
 				if match[i/8]>>(i%8)&1 != 0 {
 					want, rows = append(want, v), append(rows, at+int64(i))
 				}
@@ -61,6 +63,7 @@ func TestNarrow(t *testing.T) {
 			at += b.NumRows()
 		}
 		require.NoError(t, all.Close())
+		checkNear(t, open(o), every, rapid.IntRange(0, 4).Draw(t, "before"), rapid.IntRange(0, 4).Draw(t, "after"))
 
 		o.Filter = where
 		var have []string
@@ -79,6 +82,35 @@ func TestNarrow(t *testing.T) {
 		require.Equal(t, want, have)
 		require.Equal(t, rows, positions)
 	})
+}
+
+// checkNear checks that a source gives the lines with a text and those near them, perhaps others, with their positions.
+func checkNear(t *rapid.T, src provider.Source, every []string, before, after int) {
+	src.(interface {
+		Narrow(texts []pattern.Text, before, after int64)
+	}).Narrow([]pattern.Text{{Bytes: []byte("disk")}}, int64(before), int64(after))
+	given := make([]bool, len(every))
+	next := int64(0)
+	for b, err := range provider.Batches(t.Context(), src) {
+		require.NoError(t, err)
+		values := textsOf(b)
+		for _, r := range provider.RangesOf(src) {
+			require.LessOrEqual(t, next, r.From)
+			for next = r.From; next < r.To; next++ {
+				require.Equal(t, every[next], values[0])
+				given[next], values = true, values[1:]
+			}
+		}
+		require.Empty(t, values)
+	}
+	require.NoError(t, src.Close())
+	for i, line := range every {
+		if strings.Contains(line, "disk") {
+			for k := max(0, i-before); k <= min(i+after, len(every)-1); k++ {
+				require.True(t, given[k], "line %d near %d", k, i)
+			}
+		}
+	}
 }
 
 func textsOf(b arrow.RecordBatch) (texts []string) {
