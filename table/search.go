@@ -116,9 +116,14 @@ func (s *search) run(ctx context.Context) (err error) {
 	if hasContext {
 		return s.withContext(ctx, src)
 	}
+	return eachBatch(ctx, src, func(b arrow.RecordBatch) error { return s.matches(b, src) })
+}
+
+// eachBatch calls f with the batches of a source up to an error, and closes it.
+func eachBatch(ctx context.Context, src provider.Source, f func(arrow.RecordBatch) error) error {
 	for b, err := range batches(ctx, src) {
 		if err == nil {
-			err = s.matches(b, src)
+			err = f(b)
 		}
 		if err != nil {
 			return err

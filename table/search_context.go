@@ -45,13 +45,12 @@ func (s *search) withContext(ctx context.Context, src provider.Source) error {
 		for _, row := range rows {
 			w.Add(row)
 		}
-		if len(w.Matches) < together {
-			continue
+		if len(w.Matches) >= together {
+			if err := s.read(ctx, &w, shown); err != nil {
+				return err
+			}
+			together = min(8*together, mostMatches)
 		}
-		if err := s.read(ctx, &w, shown); err != nil {
-			return err
-		}
-		together = min(8*together, mostMatches)
 	}
 	w.Flush(math.MaxInt64)
 	return s.read(ctx, &w, shown)
@@ -70,15 +69,7 @@ func (s *search) read(ctx context.Context, w *around.Window, shown *tables.Shown
 	if err != nil {
 		return err
 	}
-	for b, err := range batches(ctx, src) {
-		if err == nil {
-			err = s.around(w, b, shown)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachBatch(ctx, src, func(b arrow.RecordBatch) error { return s.around(w, b, shown) })
 }
 
 // around gives the next rows of a window, which are those of a batch.
@@ -99,11 +90,8 @@ func (s *search) stream(ctx context.Context) (err error) {
 		return err
 	}
 	bound, err := compute.Condition(columns.filter.Node(), src.Schema())
-	if err != nil {
-		return errors.Join(err, src.Close())
-	}
-	result, err := provider.Project(src.Schema(), columns.result)
-	if err != nil {
+	result, err2 := provider.Project(src.Schema(), columns.result)
+	if err := errors.Join(err, err2); err != nil {
 		return errors.Join(err, src.Close())
 	}
 	n, ok := src.(interface {
