@@ -38,9 +38,6 @@ func (d *Decoder) Reset(heads, rest []byte) error {
 	return nil
 }
 
-// Tokens is the number of tokens.
-func (d *Decoder) Tokens() int { return len(d.lengths) }
-
 // Check demands that codes are those of tokens. The other methods must not be called for codes that it did not see.
 func (d *Decoder) Check(codes []uint16) error {
 	n := len(d.lengths)

@@ -26,19 +26,6 @@ func Check(arr arrow.Array) error {
 	return nil
 }
 
-// CheckSchema checks that batches of a schema are those that a writer of another one takes: names, types and order of columns.
-func CheckSchema(s, want *arrow.Schema) error {
-	if s.NumFields() != want.NumFields() {
-		return fmt.Errorf("batch has %d columns, the shard %d", s.NumFields(), want.NumFields())
-	}
-	for i, w := range want.Fields() {
-		if got := s.Field(i); got.Name != w.Name || !arrow.TypeEqual(got.Type, w.Type) {
-			return fmt.Errorf("column %d of the batch is %q %v, the shard has %q %v", i, got.Name, got.Type, w.Name, w.Type)
-		}
-	}
-	return nil
-}
-
 // CheckBatch is [Check] of all columns of a batch. Its error names the column. Everything that takes batches from
 // callers does it before it looks at them.
 func CheckBatch(batch arrow.RecordBatch) error {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/base/ascii"
 )
 
 // ValidateFull is [array.ValidateFull], but looks at the characters of all strings at once.
@@ -46,6 +48,9 @@ func validateText[O int32 | int64](a array.BinaryLike, binary arrow.DataType, of
 // character. The offsets are those where values begin; they ascend within data.
 func ValidUTF8[O int32 | int64](data []byte, offsets []O) bool {
 	if len(offsets) == 0 {
+		return true
+	}
+	if ascii.Only(data[offsets[0]:]) {
 		return true
 	}
 	if !utf8.Valid(data[offsets[0]:]) {

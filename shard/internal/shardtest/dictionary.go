@@ -16,17 +16,7 @@ import (
 // SetDictionary adds a value dictionary to a field of byte strings: the buffers that a writer makes of these
 // values, nil for null. Statistics stay unchanged.
 func (f *Field) SetDictionary(typ schema.BasicType, fixed int, values [][]byte) {
-	f.setDictionary(dictionary.NewBuilder(byte(typ), fixed), values)
-}
-
-// SetNumberDictionary is [Field.SetDictionary] for a field of numbers.
-func (f *Field) SetNumberDictionary(typ schema.BasicType, t numeric.Type, values [][]byte) {
-	d := dictionary.NewBuilder(byte(typ), t.Size())
-	d.Key = dictionary.NumberKey(t)
-	f.setDictionary(d, values)
-}
-
-func (f *Field) setDictionary(d *dictionary.Builder, values [][]byte) {
+	d := dictionary.NewBuilder(byte(typ), fixed)
 	codes := make([]uint32, len(values))
 	for i, v := range values {
 		if v == nil {

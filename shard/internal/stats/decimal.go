@@ -167,9 +167,6 @@ func (c *Decimal) bound(d decimal.Decimal) {
 // ordered is the number of values that are no NaN.
 func (c *Decimal) ordered() int64 { return c.zero + c.positive + c.negative }
 
-// Range is the least and the greatest value; false if all are NaN or null.
-func (c *Decimal) Range() (lo, hi decimal.Decimal, ok bool) { return c.lo, c.hi, c.ordered() > 0 }
-
 // Fill implements [Collector].
 func (c *Decimal) Fill(f *shardpb.FieldDescriptor) {
 	c.fill(f, 16*c.values())

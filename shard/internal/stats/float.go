@@ -129,11 +129,6 @@ func (c *Float[F]) ordered() int64 {
 	return c.zero + c.positive + c.negative + c.posInf + c.negInf
 }
 
-// Range is the least and the greatest value; false if all are NaN or null.
-func (c *Float[F]) Range() (lo, hi F, ok bool) {
-	return F(keyFloat(c.lo)), F(keyFloat(c.hi)), c.ordered() > 0
-}
-
 // Fill implements [Collector].
 func (c *Float[F]) Fill(f *shardpb.FieldDescriptor) {
 	var width F

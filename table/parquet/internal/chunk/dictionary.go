@@ -86,8 +86,8 @@ func (c *Chunk) readDictionary(ctx context.Context, s *Scalar, in input) (*dicti
 		return nil, err
 	}
 	d, err := s.dictionary(data[:len(data)-padding], int(h.values))
-	if err == nil && s.Storage.ID() == arrow.STRING {
-		err = checkTexts(d.data, d.ends[1:], 0)
+	if err == nil && s.Storage.ID() == arrow.STRING && !arrowutil.ValidUTF8(d.data, d.ends) {
+		return nil, errText
 	}
 	return d, err
 }

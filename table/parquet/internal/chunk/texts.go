@@ -3,13 +3,11 @@ package chunk
 import (
 	"encoding/binary"
 	"math"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/ascii"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/simd"
 )
@@ -95,7 +93,8 @@ func (d *dictionary) copy(out []byte, to int, ends []int32, codes []uint32) {
 
 // addTexts adds the byte strings of n rows, of which some are null.
 func (o *output) addTexts(cur *cursor, n, values int) (err error) {
-	ends := arrowutil.As[int32](o.ends.Bytes())[o.n+1 : o.n+1+n]
+	places := arrowutil.As[int32](o.ends.Bytes())[o.n : o.n+1+n]
+	ends := places[1:]
 	size, next, ok := int64(o.size), cur.at, true
 	var codes []uint32
 	if cur.coded {
@@ -117,15 +116,15 @@ func (o *output) addTexts(cur *cursor, n, values int) (err error) {
 		o.dict.copy(out, o.size, ends[:values], codes)
 	} else {
 		copyPlain(out, o.size, ends[:values], cur.data, cur.at)
-		if o.s.Storage.ID() == arrow.STRING {
-			err = checkTexts(out[o.size:size], ends[:values], o.size)
+		if o.s.Storage.ID() == arrow.STRING && !arrowutil.ValidUTF8(out[:size], places[:values+1]) {
+			return errText
 		}
 	}
 	if values < n {
 		spreadEnds(ends, o.valid.Bytes(), o.n, values, int32(o.size))
 	}
 	o.size, cur.at = int(size), next
-	return err
+	return nil
 }
 
 // spreadEnds moves the ends of values at the beginning of ends to the rows that have one. Nulls end where the row before does, the first
@@ -150,20 +149,4 @@ func (o *output) reserve(size, n int) {
 		o.values.Reserve(int(min(max(guess, int64(size)), int64(2*size)+1<<20)) + padding)
 	}
 	o.values.ResizeNoShrink(size)
-}
-
-// checkTexts checks that byte strings, which begin at a place, are UTF-8, and that none begins within a character.
-func checkTexts(data []byte, ends []int32, from int) error {
-	if ascii.Only(data) {
-		return nil
-	}
-	if !utf8.Valid(data) {
-		return errText
-	}
-	for _, end := range ends {
-		if at := int(end) - from; at < len(data) && !utf8.RuneStart(data[at]) {
-			return errText
-		}
-	}
-	return nil
 }

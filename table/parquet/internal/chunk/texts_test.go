@@ -26,7 +26,6 @@ func TestTexts(t *testing.T) {
 
 		d, err := s.dictionary(padded(plain...), len(texts))
 		require.NoError(t, err)
-		require.NoError(t, checkTexts(d.data, d.ends[1:], 0))
 		entries := d.entries(memory.DefaultAllocator, s, 2).(*array.String)
 		defer entries.Release()
 		require.Equal(t, len(texts)+2, entries.Len())
@@ -54,11 +53,4 @@ func TestSpreadEnds(t *testing.T) {
 	ends := []int32{3, 5, 0, 0, 0, 0}
 	spreadEnds(ends, []byte{0b0001_0100}, 0, 2, 1)
 	require.Equal(t, []int32{1, 1, 3, 3, 5, 5}, ends)
-}
-
-// A byte string must not end within a character, even if all of them together are UTF-8.
-func TestCheckTexts(t *testing.T) {
-	require.NoError(t, checkTexts([]byte("aäb"), []int32{11, 13, 14}, 10))
-	require.ErrorIs(t, checkTexts([]byte("aäb"), []int32{12, 13, 14}, 10), errText)
-	require.ErrorIs(t, checkTexts([]byte("a\xff"), []int32{2}, 0), errText)
 }
