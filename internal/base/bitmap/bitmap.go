@@ -82,6 +82,19 @@ func (b Bits) Count() int {
 // Nulls is the number of clear bits.
 func (b Bits) Nulls() int { return b.Len - b.Count() }
 
+// EachClear calls f for each clear bit.
+func (b Bits) EachClear(f func(i int)) {
+	for i := 0; i < b.Len; i += 64 {
+		w := ^b.Word(i)
+		if rest := b.Len - i; rest < 64 {
+			w &= 1<<rest - 1
+		}
+		for ; w != 0; w &= w - 1 {
+			f(i + bits.TrailingZeros64(w))
+		}
+	}
+}
+
 // CopyTo writes the bits into dst from bit off on; bits of dst outside the
 // range stay as they are.
 func (b Bits) CopyTo(dst []byte, off int) {

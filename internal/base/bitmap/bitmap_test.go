@@ -56,6 +56,11 @@ func TestAgainstBools(t *testing.T) {
 		for i := range s.Len {
 			require.Equal(t, want[lo+i], s.At(i))
 		}
+		s.EachClear(func(i int) {
+			require.False(t, want[lo+i])
+			want[lo+i] = true
+		})
+		require.NotContains(t, want[lo:], false)
 	})
 }
 

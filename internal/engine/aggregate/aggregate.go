@@ -173,7 +173,7 @@ func (a *Aggregator) counted(c *bound) func(group int) int64 {
 		return func(g int) int64 { return rows.n[g] }
 	}
 	none := stateFor(a, "nulls", a.mask(c, false), c.index, empty[nulls])
-	return func(g int) int64 { return rows.n[g] - none.n[g] }
+	return func(g int) int64 { return rows.n[g] - none.of(g) }
 }
 
 // Add adds the rows of a batch, which remains the caller's.

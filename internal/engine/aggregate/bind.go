@@ -65,7 +65,7 @@ func (c *bound) reals(begin func(a *Aggregator) func(group int) (float64, bool))
 func sumOf(a *Aggregator, c *bound, count func(group int) int64) func(group int) decimal128.Num {
 	s := stateOf(a, "sum", c, false, empty[sums])
 	return func(g int) decimal128.Num {
-		sum := decimal128.New(s.n[g].hi, s.n[g].lo)
+		sum := decimal128.New(s.n[g].Hi, s.n[g].Lo)
 		if c.shift != 0 {
 			sum = sum.Add(decimal128.FromI64(c.shift).Mul(decimal128.FromI64(count(g))))
 		}
@@ -86,7 +86,7 @@ func bindSum(_ *plan, c *bound) error {
 		c.need(needReals)
 		return c.reals(func(a *Aggregator) func(group int) (float64, bool) {
 			count, s := a.counted(c), realSumOf(a, c)
-			return func(g int) (float64, bool) { return s.n[g].value(), count(g) > 0 }
+			return func(g int) (float64, bool) { return s.n[g].Value(), count(g) > 0 }
 		})
 	}
 	if dt.ID() != arrow.BOOL && !isNumber(dt) {
@@ -131,7 +131,7 @@ func bindAverage(_ *plan, c *bound) error {
 		var total func(g int) float64
 		if real {
 			s := realSumOf(a, c)
-			total = func(g int) float64 { return s.n[g].value() }
+			total = func(g int) float64 { return s.n[g].Value() }
 		} else {
 			sum := sumOf(a, c, count)
 			total = func(g int) float64 { return column.FloatOf(sum(g)) }
@@ -237,7 +237,6 @@ func bindBool(isGreatest bool) func(*plan, *bound) error {
 // pick picks a value. Null is one of them if nulls is set.
 func pick(w which, nulls bool) func(*plan, *bound) error {
 	return func(_ *plan, c *bound) error {
-		c.need(needPlain)
 		c.dt = c.arg.out
 		c.make = func(a *Aggregator) builder {
 			key := [...]string{"first", "last", "min", "max"}[w]

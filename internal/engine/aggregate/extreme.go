@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -33,16 +34,12 @@ func (e *extremes) add(groups []uint32, arg *argument) error {
 	best := e.n
 	if e.greatest {
 		for i, g := range groups {
-			if v[i] > best[g] {
-				best[g] = v[i]
-			}
+			best[g] = max(best[g], v[i])
 		}
 		return nil
 	}
 	for i, g := range groups {
-		if v[i] < best[g] {
-			best[g] = v[i]
-		}
+		best[g] = min(best[g], v[i])
 	}
 	return nil
 }
@@ -84,7 +81,13 @@ type picks struct {
 	coded           int64            // bytes of best
 	code            []byte
 	taken           []int64
+
+	dictionary arrow.ArrayData // of the last batch; the reference keeps its address from another one
+	seen       []uint64        // a bit for each group and entry of it, set for those that were compared
+	fresh      []uint32        // groups of rows that are compared
 }
+
+const mostSeen = 1 << 24 // bits
 
 type which int
 
@@ -112,7 +115,9 @@ func (p *picks) grow(groups int) {
 	}
 }
 
-func (p *picks) size() int64 { return p.perGroup.size() + p.best.size() + p.coded + p.bytes }
+func (p *picks) size() int64 {
+	return p.perGroup.size() + p.best.size() + p.coded + p.bytes + int64(8*cap(p.seen))
+}
 
 func (p *picks) release() {
 	arrowutil.ReleaseAll(p.chunks)
@@ -121,6 +126,11 @@ func (p *picks) release() {
 
 // add marks the row of each group first, and takes the marked ones then.
 func (p *picks) add(groups []uint32, arg *argument) error {
+	arr, groups, err := p.candidates(groups, arg.arr)
+	if err != nil {
+		return err
+	}
+	defer arr.Release()
 	base := p.rows
 	switch p.which {
 	case first:
@@ -134,7 +144,7 @@ func (p *picks) add(groups []uint32, arg *argument) error {
 			p.n[g] = base + int64(i)
 		}
 	default:
-		p.compare(groups, arg.column.Array)
+		p.compare(groups, arr)
 	}
 	p.n[keys.None] = 0
 	p.taken = p.taken[:0]
@@ -147,11 +157,42 @@ func (p *picks) add(groups []uint32, arg *argument) error {
 	if len(p.taken) == 0 {
 		return nil
 	}
-	chunk, err := arrowutil.Take(p.mem, arg.column.Array, p.taken)
+	chunk, err := arrowutil.Take(p.mem, arr, p.taken)
 	if err != nil {
 		return err
 	}
 	return p.keep(chunk)
+}
+
+// candidates are the rows that may be picked, without wrappers, and their groups. A value of a dictionary is compared once for each group.
+func (p *picks) candidates(groups []uint32, arr arrow.Array) (arrow.Array, []uint32, error) {
+	d, ok := arrowutil.Storage(arr).(*array.Dictionary)
+	if !ok || p.encoder == nil || d.DataType().(*arrow.DictionaryType).IndexType.(arrow.FixedWidthDataType).Bytes() != 4 ||
+		len(p.n)*d.Dictionary().Len() > mostSeen {
+		plain, err := arrowutil.Plain(p.mem, arr)
+		return plain, groups, err
+	}
+	if p.dictionary != d.Dictionary().Data() {
+		p.dictionary, p.seen = d.Dictionary().Data(), p.seen[:0]
+	}
+	entries := uint64(d.Dictionary().Len())
+	if more := (len(p.n)*int(entries)+63)/64 - len(p.seen); more > 0 {
+		p.seen = append(p.seen, make([]uint64, more)...)
+	}
+	p.taken, p.fresh = p.taken[:0], p.fresh[:0]
+	codes := arrowutil.Values[uint32](d.Indices())
+	for i, g := range groups {
+		at := uint64(g)*entries + uint64(codes[i])
+		if g == keys.None || at/64 < uint64(len(p.seen)) && p.seen[at/64]>>(at%64)&1 != 0 {
+			continue
+		}
+		if uint64(codes[i]) < entries { // others are an error below
+			p.seen[at/64] |= 1 << (at % 64)
+		}
+		p.taken, p.fresh = append(p.taken, int64(i)), append(p.fresh, g)
+	}
+	plain, err := column.TakePlain(p.mem, arr, p.taken)
+	return plain, p.fresh, err
 }
 
 // compare marks rows that are better than all before them.

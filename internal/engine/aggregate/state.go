@@ -5,7 +5,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
@@ -35,8 +34,10 @@ func (p *perGroup[T]) grow(groups int) {
 	if groups >= cap(p.n) {
 		p.n = slices.Grow(p.n, max(groups+1, 2*len(p.n))-len(p.n))
 	}
-	for i := len(p.n); i <= groups; i++ {
-		p.n = append(p.n, p.first)
+	from := len(p.n)
+	p.n = p.n[:max(groups+1, from)]
+	for i := range p.n[from:] {
+		p.n[from+i] = p.first
 	}
 }
 
@@ -87,48 +88,33 @@ func (c *counts) add(groups []uint32, _ *argument) error {
 	return nil
 }
 
-// nulls is the number of rows of each group whose value is null.
-type nulls struct{ counts }
+// nulls is the number of rows of each group whose value is null. It has no memory until there is one.
+type nulls struct {
+	counts
+	groups int
+}
+
+func (c *nulls) grow(groups int) { c.groups = groups }
+
+func (c *nulls) of(group int) int64 {
+	if group < len(c.n) {
+		return c.n[group]
+	}
+	return 0
+}
 
 func (c *nulls) add(groups []uint32, arg *argument) error {
 	if arg.nulls == 0 {
 		return nil
 	}
-	eachNull(arg.valid, func(i int) { c.n[groups[i]]++ })
+	c.counts.grow(c.groups)
+	arg.valid.EachClear(func(i int) { c.n[groups[i]]++ })
 	return nil
-}
-
-// eachNull calls f for each clear bit.
-func eachNull(valid bitmap.Bits, f func(i int)) {
-	for i := 0; i < valid.Len; i += 64 {
-		w := ^valid.Word(i)
-		if rest := valid.Len - i; rest < 64 {
-			w &= 1<<rest - 1
-		}
-		for ; w != 0; w &= w - 1 {
-			f(i + bits.TrailingZeros64(w))
-		}
-	}
-}
-
-// number is a signed number of 128 bits.
-type number struct {
-	lo uint64
-	hi int64
-}
-
-// add adds another number. It reports false if the sum needs more bits.
-func (n *number) add(o number) bool {
-	lo, carry := bits.Add64(n.lo, o.lo, 0)
-	hi := n.hi + o.hi + int64(carry)
-	ok := (n.hi^hi)&(o.hi^hi) >= 0
-	n.lo, n.hi = lo, hi
-	return ok
 }
 
 // sums is the exact sum of integers or decimals of each group.
 type sums struct {
-	perGroup[number]
+	perGroup[column.Sum]
 	lanes [lanes][]int64
 	large bool // some integer has been too large for lanes
 }
@@ -142,8 +128,8 @@ func (s *sums) add(groups []uint32, arg *argument) error {
 		n := s.n
 		for i, g := range groups {
 			x, to := v[i], &n[g]
-			lo, carry := bits.Add64(to.lo, uint64(x), 0)
-			to.lo, to.hi = lo, to.hi+x>>63+int64(carry)
+			lo, carry := bits.Add64(to.Lo, uint64(x), 0)
+			to.Lo, to.Hi = lo, to.Hi+x>>63+int64(carry)
 		}
 	}
 	return nil
@@ -160,8 +146,8 @@ func (s *sums) addAll(rows int, arg *argument) bool {
 		lo += x & (1<<32 - 1)
 		hi += x >> 32
 	}
-	s.n[1].add(number{uint64(lo), 0})
-	s.n[1].add(number{uint64(hi) << 32, hi >> 32})
+	s.n[1].Add(column.Sum{Lo: uint64(lo)})
+	s.n[1].Add(column.Sum{Lo: uint64(hi) << 32, Hi: hi >> 32})
 	return true
 }
 
@@ -190,7 +176,7 @@ func (s *sums) addInLanes(groups []uint32, v []int64) bool {
 	}
 	for i := range s.n {
 		sum := a[i] + b[i] + x[i] + y[i]
-		s.n[i].add(number{uint64(sum), sum >> 63})
+		s.n[i].Add(column.Sum{Lo: uint64(sum), Hi: sum >> 63})
 	}
 	return true
 }
@@ -201,37 +187,21 @@ func (s *sums) addNumbers(groups []uint32, arg *argument) error {
 		return fault.Limitf("%s: a value of more than 128 bits", arg.name)
 	}
 	for i, g := range groups {
-		if !s.n[g].add(number{v[i].LowBits(), v[i].HighBits()}) && g != keys.None {
+		if !s.n[g].Add(column.Sum{Lo: v[i].LowBits(), Hi: v[i].HighBits()}) && g != keys.None {
 			return fault.Limitf("the sum of %s needs more than 128 bits", arg.name)
 		}
 	}
 	return nil
 }
 
-// realSums is the sum of floats of each group. Rounding errors are summed, too, and added at the end (Neumaier 1974), so that the
-// order of rows matters little.
-type realSums struct{ perGroup[realSum] }
-
-type realSum struct{ sum, lost float64 }
+// realSums is the sum of floats of each group.
+type realSums struct{ perGroup[column.RealSum] }
 
 func (s *realSums) add(groups []uint32, arg *argument) error {
-	n := s.n
 	for i, x := range arg.column.Reals() {
-		to := &n[groups[i]]
-		sum := to.sum + x
-		part := sum - to.sum
-		to.lost += to.sum - (sum - part) + (x - part)
-		to.sum = sum
+		s.n[groups[i]].Add(x)
 	}
 	return nil
-}
-
-// value is the sum. Infinite sums have lost NaN.
-func (s realSum) value() float64 {
-	if v := s.sum + s.lost; v == v {
-		return v
-	}
-	return s.sum
 }
 
 // moments is the mean and the sum of squared differences from it of each group (Welford 1962).
@@ -273,12 +243,12 @@ func (m *mask) load(groups []uint32) error {
 	clearGroup := func(i int) { m.buf[i] = keys.None }
 	if m.where != nil {
 		if m.where.nulls > 0 {
-			eachNull(m.where.valid, clearGroup)
+			m.where.valid.EachClear(clearGroup)
 		}
-		eachNull(column.BitsOf(m.where.column.Array), clearGroup)
+		column.BitsOf(m.where.column.Array).EachClear(clearGroup)
 	}
 	if m.arg != nil && m.arg.nulls > 0 {
-		eachNull(m.arg.valid, clearGroup)
+		m.arg.valid.EachClear(clearGroup)
 	}
 	if m.distinct != nil {
 		return m.distinct.filter(m.buf, m.arg)

@@ -35,7 +35,7 @@ func TestSumsOfAnySize(t *testing.T) {
 			require.NoError(t, s.add(groups, arg))
 		}
 		for g, w := range want {
-			require.Equal(t, w.String(), decimal128.New(s.n[g].hi, s.n[g].lo).BigInt().String())
+			require.Equal(t, w.String(), decimal128.New(s.n[g].Hi, s.n[g].Lo).BigInt().String())
 		}
 	}
 }

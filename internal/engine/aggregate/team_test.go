@@ -67,7 +67,7 @@ func TestTeam(t *testing.T) {
 		for c := range columns {
 			s := a.states[c+1].state.(*sums)
 			for g := 1; g <= last; g++ {
-				require.Equal(t, wantSums[c][g].String(), decimal128.New(s.n[g].hi, s.n[g].lo).BigInt().String())
+				require.Equal(t, wantSums[c][g].String(), decimal128.New(s.n[g].Hi, s.n[g].Lo).BigInt().String())
 			}
 		}
 	}

@@ -4,6 +4,7 @@ package column
 
 import (
 	"math"
+	"math/bits"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -372,4 +373,38 @@ func FromNumbers(mem memory.Allocator, dt arrow.DataType, v []decimal128.Num, va
 		}
 	}
 	return FromOrdinals(mem, dt, ints, valid), nil
+}
+
+// Sum is a signed number of 128 bits.
+type Sum struct {
+	Lo uint64
+	Hi int64
+}
+
+// Add adds another number. It reports false if the sum needs more bits.
+func (n *Sum) Add(o Sum) bool {
+	lo, carry := bits.Add64(n.Lo, o.Lo, 0)
+	hi := n.Hi + o.Hi + int64(carry)
+	ok := (n.Hi^hi)&(o.Hi^hi) >= 0
+	n.Lo, n.Hi = lo, hi
+	return ok
+}
+
+// RealSum is a sum of floats. Rounding errors are summed, too, and added at the end (Neumaier 1974), so that the order of floats matters little.
+type RealSum struct{ sum, lost float64 }
+
+// Add adds a float.
+func (s *RealSum) Add(x float64) {
+	sum := s.sum + x
+	part := sum - s.sum
+	s.lost += s.sum - (sum - part) + (x - part)
+	s.sum = sum
+}
+
+// Value is the sum. Infinite sums have lost NaN.
+func (s RealSum) Value() float64 {
+	if v := s.sum + s.lost; v == v {
+		return v
+	}
+	return s.sum
 }

@@ -118,11 +118,7 @@ func (c *keyColumn) see(grow bool) {
 // dropNulls gives no number to nulls, which were numbered by what is behind them.
 func (c *keyColumn) dropNulls() {
 	if c.column.Nulls > 0 {
-		for i := range c.numbers {
-			if !c.column.Valid.At(i) {
-				c.numbers[i] = None
-			}
-		}
+		c.column.Valid.EachClear(func(i int) { c.numbers[i] = None })
 	}
 }
 
