@@ -17,6 +17,8 @@ func main() {
 	count()
 	repeat(32, func(src, dst Op) { VPBROADCASTD(src, dst) })
 	repeat(64, func(src, dst Op) { VPBROADCASTQ(src, dst) })
+	merge32()
+	merge64()
 	between()
 	Generate()
 }
@@ -205,4 +207,71 @@ func repeat(bits int, broadcast func(src, dst Op)) {
 	CMPQ(left, U8(ahead))
 	JA(LabelRef("more"))
 	JMP(LabelRef("next"))
+}
+
+func merge32() {
+	TEXT("merge32AVX2", NOSPLIT, "func(dst *uint32, codes *uint16, n int, entries *[8]uint32) (all uint64)")
+	Doc("merge32AVX2 is Merge of n values, n > 0 and a multiple of 8.")
+	dst, codes, n, from := param("dst"), param("codes"), param("n"), param("entries")
+	entries := YMM()
+	VMOVDQU(Mem{Base: from}, entries)
+	all := YMM()
+	VPXOR(all, all, all)
+	loop("merge", n, func() {
+		v := YMM()
+		VPMOVZXWD(Mem{Base: codes}, v)
+		VPOR(v, all, all)
+		VPERMD(entries, v, v)
+		VPOR(Mem{Base: dst}, v, v)
+		VMOVDQU(v, Mem{Base: dst})
+		ADDQ(U8(16), codes)
+		ADDQ(U8(32), dst)
+	})
+	returnOr(all)
+}
+
+func merge64() {
+	TEXT("merge64AVX2", NOSPLIT, "func(dst *uint64, codes *uint16, n int, entries *[8]uint64) (all uint64)")
+	Doc("merge64AVX2 is Merge of n values, n > 0 and a multiple of 8.")
+	dst, codes, n, from := param("dst"), param("codes"), param("n"), param("entries")
+	Comment("The low and the high halves of the entries, each in order.")
+	x, y, low, high := YMM(), YMM(), YMM(), YMM()
+	VMOVDQU(Mem{Base: from}, x)
+	VMOVDQU(Mem{Base: from, Disp: 32}, y)
+	VSHUFPS(U8(0x88), y, x, low)
+	VPERMQ(U8(0xd8), low, low)
+	VSHUFPS(U8(0xdd), y, x, high)
+	VPERMQ(U8(0xd8), high, high)
+	all := YMM()
+	VPXOR(all, all, all)
+	loop("merge", n, func() {
+		for i := range 2 {
+			code, v := YMM(), YMM()
+			VPMOVZXWQ(Mem{Base: codes, Disp: 8 * i}, code)
+			VPOR(code, all, all)
+			VPERMD(high, code, v)
+			VPSLLQ(U8(32), v, v)
+			VPERMD(low, code, code)
+			VPBLENDD(U8(0x55), code, v, v)
+			VPOR(Mem{Base: dst, Disp: 32 * i}, v, v)
+			VMOVDQU(v, Mem{Base: dst, Disp: 32 * i})
+		}
+		ADDQ(U8(16), codes)
+		ADDQ(U8(64), dst)
+	})
+	returnOr(all)
+}
+
+// returnOr ends a function that returns the OR of the quarters of a register, as it holds small numbers.
+func returnOr(v reg.VecVirtual) {
+	half, all := XMM(), GP64()
+	VEXTRACTI128(U8(1), v, half)
+	VPOR(v.AsX(), half, half)
+	next := XMM()
+	VPSRLDQ(U8(8), half, next)
+	VPOR(next, half, half)
+	VMOVQ(half, all)
+	Store(all, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
 }

@@ -79,7 +79,8 @@ func BenchmarkRD(b *testing.B) {
 	src := roots(2048)
 	p, _ := SearchRD(src)
 	codes, right := make([]uint16, len(src)), make([]uint64, len(src))
-	exc, lefts := EncodeRD(codes, right, src, p, nil, nil)
+	table := make([]uint8, p.Lefts(8))
+	exc, lefts := EncodeRD(codes, right, src, p, table, nil, nil)
 	b.Run("search", func(b *testing.B) {
 		microbench.Output(b, 8*len(src))
 		for b.Loop() {
@@ -89,13 +90,13 @@ func BenchmarkRD(b *testing.B) {
 	b.Run("encode", func(b *testing.B) {
 		microbench.Output(b, 8*len(src))
 		for b.Loop() {
-			EncodeRD(codes, right, src, p, exc[:0], lefts[:0])
+			EncodeRD(codes, right, src, p, table, exc[:0], lefts[:0])
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
 		microbench.Output(b, 8*len(src))
 		for b.Loop() {
-			if err := DecodeRD(src, codes, right, p, exc, lefts); err != nil {
+			if err := DecodeRD(right, codes, p, exc, lefts); err != nil {
 				b.Fatal(err)
 			}
 		}

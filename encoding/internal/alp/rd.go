@@ -17,6 +17,9 @@ type RDParams struct {
 	Dict      []uint16 // 1 to 8 left parts
 }
 
+// Lefts is the number of left parts that values of size bytes may have.
+func (p RDParams) Lefts(size int) int { return 1 << (8*size - int(p.RightBits)) }
+
 // maxDict is the maximum number of left parts.
 const maxDict = 8
 
@@ -104,20 +107,27 @@ func frequent(sorted []uint16, low int) (t top, hits int) {
 }
 
 // EncodeRD sets codes[i] and right[i] to the parts of src[i]. If a left part is not in the dictionary, its code is 0,
-// its position is appended to exc, and the left part to lefts. codes, right and src have the same length.
-func EncodeRD[F Float, U Bits](codes []uint16, right []U, src []F, p RDParams, exc []uint32, lefts []uint16) ([]uint32, []uint16) {
+// its position is appended to exc, and the left part to lefts. codes, right and src have the same length; table is memory for
+// an entry for each left part, as many as p.Lefts says.
+func EncodeRD[F Float, U Bits](codes []uint16, right []U, src []F, p RDParams, table []uint8, exc []uint32, lefts []uint16) ([]uint32, []uint16) {
+	clear(table) // the code of a left part, plus 1
+	for code, left := range slices.Backward(p.Dict) {
+		if int(left) < len(table) { // else no value has it
+			table[left] = uint8(code + 1)
+		}
+	}
 	mask := uint64(1)<<p.RightBits - 1
 	codes, right = codes[:len(src)], right[:len(src)]
 	for i, v := range src {
 		b := bitsOf(v)
-		left := uint16(b >> p.RightBits)
+		left := b >> p.RightBits
 		right[i] = U(b & mask)
-		code := slices.Index(p.Dict, left)
-		if code < 0 {
-			code = 0
-			exc, lefts = append(exc, uint32(i)), append(lefts, left)
+		code := table[left]
+		if code == 0 {
+			code = 1
+			exc, lefts = append(exc, uint32(i)), append(lefts, uint16(left))
 		}
-		codes[i] = uint16(code)
+		codes[i] = uint16(code - 1)
 	}
 	return exc, lefts
 }

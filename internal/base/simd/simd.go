@@ -37,3 +37,16 @@ func Count(dst []int32, first, step int32) {
 		first += step
 	}
 }
+
+// Merge ORs to each value of dst the entry that the low three bits of its code tell, and returns the OR of the codes. codes
+// is at least as long as dst.
+func Merge[W uint32 | uint64](dst []W, codes []uint16, entries *[8]W) (all uint16) {
+	codes = codes[:len(dst)]
+	n, all := mergeFast(dst, codes, entries)
+	dst, codes = dst[n:], codes[n:]
+	for i, code := range codes {
+		dst[i] |= entries[code%8]
+		all |= code
+	}
+	return all
+}

@@ -19,6 +19,12 @@ func narrowAVX2(dst *int32, src *uint64, n int, a, b uint64)
 //go:noescape
 func countAVX2(dst *int32, n int, first, step int32)
 
+//go:noescape
+func merge32AVX2(dst *uint32, codes *uint16, n int, entries *[8]uint32) (all uint64)
+
+//go:noescape
+func merge64AVX2(dst *uint64, codes *uint16, n int, entries *[8]uint64) (all uint64)
+
 // The kernels of runs write up to 16 values more than a run has: they stop
 // before a run that does not leave room for those among n.
 
@@ -76,6 +82,20 @@ func countFast(dst []int32, first, step int32) int {
 		countAVX2(&dst[0], n, first, step)
 	}
 	return n
+}
+
+func mergeFast[W uint32 | uint64](dst []W, codes []uint16, entries *[8]W) (n int, all uint16) {
+	if n = whole(len(dst)); n == 0 {
+		return 0, 0
+	}
+	to, from := unsafe.Pointer(&dst[0]), unsafe.Pointer(entries)
+	var quarters uint64 // codes of 32 or 64 bits
+	if unsafe.Sizeof(dst[0]) == 4 {
+		quarters = merge32AVX2((*uint32)(to), &codes[0], n, (*[8]uint32)(from))
+	} else {
+		quarters = merge64AVX2((*uint64)(to), &codes[0], n, (*[8]uint64)(from))
+	}
+	return n, uint16(quarters | quarters>>32)
 }
 
 func repeatFast[U word](dst, values []U, lengths []uint32) (runs, n int) {

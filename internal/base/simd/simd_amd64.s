@@ -265,6 +265,82 @@ more:
 	JA      more
 	JMP     next
 
+// func merge32AVX2(dst *uint32, codes *uint16, n int, entries *[8]uint32) (all uint64)
+// Requires: AVX, AVX2
+TEXT ·merge32AVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    codes+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    entries+24(FP), BX
+	VMOVDQU (BX), Y0
+	VPXOR   Y1, Y1, Y1
+
+merge:
+	VPMOVZXWD    (CX), Y2
+	VPOR         Y2, Y1, Y1
+	VPERMD       Y0, Y2, Y2
+	VPOR         (AX), Y2, Y2
+	VMOVDQU      Y2, (AX)
+	ADDQ         $0x10, CX
+	ADDQ         $0x20, AX
+	SUBQ         $0x08, DX
+	JA           merge
+	VEXTRACTI128 $0x01, Y1, X0
+	VPOR         X1, X0, X0
+	VPSRLDQ      $0x08, X0, X1
+	VPOR         X1, X0, X0
+	VMOVQ        X0, AX
+	MOVQ         AX, all+32(FP)
+	VZEROUPPER
+	RET
+
+// func merge64AVX2(dst *uint64, codes *uint16, n int, entries *[8]uint64) (all uint64)
+// Requires: AVX, AVX2
+TEXT ·merge64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ codes+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ entries+24(FP), BX
+
+	// The low and the high halves of the entries, each in order.
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	VSHUFPS $0x88, Y1, Y0, Y2
+	VPERMQ  $0xd8, Y2, Y2
+	VSHUFPS $0xdd, Y1, Y0, Y0
+	VPERMQ  $0xd8, Y0, Y0
+	VPXOR   Y1, Y1, Y1
+
+merge:
+	VPMOVZXWQ    (CX), Y3
+	VPOR         Y3, Y1, Y1
+	VPERMD       Y0, Y3, Y4
+	VPSLLQ       $0x20, Y4, Y4
+	VPERMD       Y2, Y3, Y3
+	VPBLENDD     $0x55, Y3, Y4, Y4
+	VPOR         (AX), Y4, Y4
+	VMOVDQU      Y4, (AX)
+	VPMOVZXWQ    8(CX), Y3
+	VPOR         Y3, Y1, Y1
+	VPERMD       Y0, Y3, Y4
+	VPSLLQ       $0x20, Y4, Y4
+	VPERMD       Y2, Y3, Y3
+	VPBLENDD     $0x55, Y3, Y4, Y4
+	VPOR         32(AX), Y4, Y4
+	VMOVDQU      Y4, 32(AX)
+	ADDQ         $0x10, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x08, DX
+	JA           merge
+	VEXTRACTI128 $0x01, Y1, X0
+	VPOR         X1, X0, X0
+	VPSRLDQ      $0x08, X0, X1
+	VPOR         X1, X0, X0
+	VMOVQ        X0, AX
+	MOVQ         AX, all+32(FP)
+	VZEROUPPER
+	RET
+
 // func between8AVX2(dst *uint64, keys *uint8, words int, by uint64, most uint64)
 // Requires: AVX, AVX2
 TEXT ·between8AVX2(SB), NOSPLIT, $0-40

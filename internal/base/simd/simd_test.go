@@ -66,6 +66,7 @@ func drawFactor(t *rapid.T) uint64 {
 var kernels = map[string]func(t *rapid.T){
 	"widen": testWiden, "narrow": testNarrow, "count": testCount,
 	"repeat 32 bits": testRepeat[uint32], "repeat 64 bits": testRepeat[float64], "repeat 128 bits": testRepeat[[2]uint64],
+	"merge 32 bits": testMerge[uint32], "merge 64 bits": testMerge[uint64],
 	"between 8 bits": testBetween[uint8], "between 16 bits": testBetween[uint16],
 	"between 32 bits": testBetween[uint32], "between 64 bits": testBetween[uint64],
 }
@@ -127,6 +128,24 @@ func testCount(t *rapid.T) {
 
 // testRepeat checks the values of runs, which may be more than dst has space for. If dst has space, few values are
 // left.
+func testMerge[W uint32 | uint64](t *rapid.T) {
+	n := rapid.IntRange(0, 100).Draw(t, "n")
+	all, dst := within(n, W(1))
+	codes, want, or := make([]uint16, n), make([]W, n), uint16(0)
+	var entries [8]W
+	for i, v := range words(t, 8, "entries") {
+		entries[i] = W(v)
+	}
+	for i, v := range words(t, n, "codes") {
+		codes[i], dst[i] = uint16(v), W(v>>16)
+		want[i] = dst[i] | entries[v%8]
+		or |= codes[i]
+	}
+	require.Equal(t, or, Merge(dst, codes, &entries))
+	require.Equal(t, want, dst)
+	requireAround(t, all, W(1))
+}
+
 func testRepeat[T comparable](t *rapid.T) {
 	lengths := rapid.SliceOfN(rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32Range(0, 60), rapid.Just(^uint32(0))), 0, 20).Draw(t, "lengths")
 	n := rapid.IntRange(0, 600).Draw(t, "n")
