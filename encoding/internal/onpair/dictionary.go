@@ -1,7 +1,6 @@
 package onpair
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math"
@@ -26,9 +25,15 @@ func newDictionary(tokens []token) *Dictionary {
 	return &Dictionary{tokens: tokens}
 }
 
+// compare has the order of bytes. Behind the last one are zeros.
 func compare(a, b token) int {
-	x, y := a.bytes(), b.bytes()
-	return bytes.Compare(x[:a.length], y[:b.length])
+	switch {
+	case a.lo != b.lo:
+		return cmp.Compare(bits.ReverseBytes64(a.lo), bits.ReverseBytes64(b.lo))
+	case a.hi != b.hi:
+		return cmp.Compare(bits.ReverseBytes64(a.hi), bits.ReverseBytes64(b.hi))
+	}
+	return cmp.Compare(a.length, b.length)
 }
 
 func (t token) bytes() (b [MaxTokenLen]byte) {

@@ -16,7 +16,7 @@ var large = size{1 << 14, 1 << 20}
 
 const (
 	largeFrom  = 4 << 20
-	shortToken = 6
+	shortToken = 5
 )
 
 // sizeFor is the size of a dictionary for strings of so many bytes.

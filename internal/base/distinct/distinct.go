@@ -155,6 +155,9 @@ func (s *Set) AddApart(value []byte) (id uint32) {
 }
 
 func (s *Set) append(value []byte) {
+	if need := len(s.data) + len(value); need > cap(s.data) { // the language would grow it by a quarter, and copy several times as much
+		s.data = slices.Grow(s.data, need)
+	}
 	s.data = append(s.data, value...)
 	s.ends = append(s.ends, len(s.data))
 }

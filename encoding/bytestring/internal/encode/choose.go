@@ -178,7 +178,9 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) []byte {
 		e.numbers.forget()
 	}
 	t.begin()
-	t.run()
+	if t.run(); len(t.dst) == t.start {
+		t.dst = e.appendPlain(w, t.dst, in)
+	}
 	e.drifted = false
 	trained := e.plan.method.row.Trained || e.plan.other.row.Trained
 	if !trained {

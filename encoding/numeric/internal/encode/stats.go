@@ -54,7 +54,7 @@ func analyze[U word.Uint](e *Workspace, in Input[U]) *Stats {
 	step := in.sampleSteps()
 	center, width := U(0), s.Width
 	if e.Weights.Features.Has(edition.PatchedPack) && !in.T.Float() { // which the jumps are left to
-		center, width = in.usualStep()
+		center, width = in.usualStep(s.Width)
 	}
 	if min(step.diff(), width) < s.Width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count {
 		step.begin(in.T)
@@ -146,8 +146,8 @@ func (in Input[U]) sampleSteps() (all stepper[U]) {
 }
 
 // usualStep is the range of the steps in a sample but for jumps: less than width bits around a center, which is the step
-// that majority votes leave. The width is that for which steps and jumps take least.
-func (in Input[U]) usualStep() (center U, width int) {
+// that majority votes leave. The width is that for which steps and jumps take least, and an eighth less than values of most bits; most if there is none.
+func (in Input[U]) usualStep(most int) (center U, width int) {
 	votes, count := 0, 0
 	for i := range in.Windows() {
 		w := in.Window(i)
@@ -175,12 +175,12 @@ func (in Input[U]) usualStep() (center U, width int) {
 		}
 		count += len(w) - 1
 	}
-	whole := word.BitsOf[U]()
-	width = whole
-	least, inside := count*whole, 0
-	for i, n := range widths[:whole] {
+	jump, inside := word.BitsOf[U]()/2+8, 0
+	width = most
+	least := count * width * 7 / 8
+	for i, n := range widths[:width] {
 		inside += n
-		if size := count*i + (count-inside)*(whole/2+8); size < least {
+		if size := count*i + (count-inside)*jump; size < least {
 			width, least = i, size
 		}
 	}
