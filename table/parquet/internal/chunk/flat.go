@@ -118,14 +118,22 @@ func (c *cursor) codes(dst []uint32, entries int) error {
 	if !c.values.decode(dst) {
 		return errValues
 	}
-	most := uint32(0)
-	for _, v := range dst {
-		most = max(most, v)
-	}
-	if len(dst) > 0 && int64(most) >= int64(entries) {
+	if len(dst) > 0 && int64(greatest(dst)) >= int64(entries) {
 		return errCode
 	}
 	return nil
+}
+
+// greatest is the greatest code: of four in turn at a time, so that none waits for the one before.
+func greatest(codes []uint32) uint32 {
+	var a, b, c, d uint32
+	for ; len(codes) >= 4; codes = codes[4:] {
+		a, b, c, d = max(a, codes[0]), max(b, codes[1]), max(c, codes[2]), max(d, codes[3])
+	}
+	for _, v := range codes {
+		a = max(a, v)
+	}
+	return max(a, b, c, d)
 }
 
 // eachRange calls f with each page that has some of the rows, and the ranges of these in it.
