@@ -32,26 +32,12 @@ func (w *words) at(i uint32) word {
 	return word{w.lo[i], w.hi[i]}
 }
 
-func (w *words) add(x word) {
-	w.lo = appended(w.lo, x.lo)
-	if w.hi != nil {
-		w.hi = appended(w.hi, x.hi)
-	}
-}
-
-// appended appends, and doubles the memory if need be.
-func appended(s []uint64, x uint64) []uint64 {
-	if len(s) == cap(s) {
-		s = slices.Grow(s, len(s))
-	}
-	return append(s, x)
-}
-
 // wordTable numbers distinct words from 1, in the order of their first appearance. A small range of words is a direct
 // index; others are hashed, with linear probing.
 type wordTable struct {
 	n      int            // words
-	words  words          // by number, if they are hashed; that of 0 is not used
+	narrow []uint64       // words by number, if they are hashed; that of 0 is not used
+	wide   []word         // instead, if they have more than 64 bits
 	direct []uint32       // numbers by word, or nil
 	slots  distinct.Slots // of hashed words
 }
@@ -66,11 +52,28 @@ func (t *wordTable) reset(width int, room int64) {
 		t.direct = make([]uint32, 1<<width)
 		return
 	}
-	t.words.lo = make([]uint64, 1, leastWords)
 	if width > mostNarrow {
-		t.words.hi = make([]uint64, 1, leastWords)
+		t.wide = make([]word, 1, leastWords)
+	} else {
+		t.narrow = make([]uint64, 1, leastWords)
 	}
 	t.slots.Reserve(1)
+}
+
+// word is the hashed word with a number.
+func (t *wordTable) word(id uint32) word {
+	if t.wide == nil {
+		return word{t.narrow[id], 0}
+	}
+	return t.wide[id]
+}
+
+// appended appends, and doubles the memory if need be.
+func appended[T any](s []T, x T) []T {
+	if len(s) == cap(s) {
+		s = slices.Grow(s, len(s))
+	}
+	return append(s, x)
 }
 
 // add gives a word of the direct index, which has no number, the next one.
@@ -84,15 +87,14 @@ func (t *wordTable) add(w uint64) uint32 {
 func isDirect(width int, room int64) bool { return width < 31 && int64(1)<<width <= max(1<<16, 4*room) }
 
 func (t *wordTable) size() int64 {
-	return int64(8*cap(t.words.lo)+8*cap(t.words.hi)+4*len(t.direct)) + t.slots.Size()
+	return int64(8*cap(t.narrow)+16*cap(t.wide)+4*len(t.direct)) + t.slots.Size()
 }
 
 // find writes the numbers of words to out. A word that is not in the table gets a new number if grow is set, else None.
 func (t *wordTable) find(out []uint32, w words, grow bool) {
-	switch {
-	case t.direct != nil:
+	if t.direct != nil {
 		t.findDirect(out, w.lo, grow)
-	default:
+	} else {
 		t.findHashed(out, w, grow)
 	}
 }
@@ -116,35 +118,43 @@ func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
 // ahead is the number of words that are looked up together.
 const ahead = 128
 
-// findHashed asks for the slots of some words first, so that waits for memory overlap. Rows of a key are often together: only the first is looked up.
+// findHashed looks up only the first of equal words that are together, as rows of a key often are. It asks for the slots of some words first, so that
+// waits for memory overlap.
 func (t *wordTable) findHashed(out []uint32, w words, grow bool) {
+	var rows [ahead]uint8
 	var hashes [ahead]uint64
+	var ids [ahead]uint32
 	last, number := word{}, uint32(None)
+	if len(out) > 0 {
+		last.lo = ^w.lo[0] // the first word is another one
+	}
 	for from := 0; from < len(out); from += ahead {
 		part := out[from:min(from+ahead, len(out))]
-		lo := w.lo[from : from+len(part)]
-		if w.hi == nil {
-			for i, x := range lo {
-				hashes[i] = word{x, 0}.hash()
-			}
-		} else {
-			for i, x := range lo {
-				hashes[i] = word{x, w.hi[from+i]}.hash()
-			}
-		}
-		for i := range part {
-			part[i] = t.slots.First(hashes[i])
-		}
+		n := 0
 		for i := range part {
 			x := w.at(uint32(from + i))
-			switch id := part[i]; {
-			case x == last && number != None:
-			case id != None && t.words.at(id) == x:
-				last, number = x, id
-			default:
-				last, number = x, t.find1(x, hashes[i], grow)
+			rows[n&(ahead-1)] = uint8(i)
+			if x != last {
+				n++
 			}
-			part[i] = number
+			last = x
+		}
+		for k, i := range rows[:n] {
+			hashes[k] = w.at(uint32(from + int(i))).hash()
+			ids[k] = t.slots.First(hashes[k])
+		}
+		at := 0
+		for k, i := range rows[:n] {
+			for ; at < int(i); at++ {
+				part[at] = number
+			}
+			x := w.at(uint32(from + int(i)))
+			if number = ids[k]; number == None || t.word(number) != x {
+				number = t.find1(x, hashes[k], grow)
+			}
+		}
+		for ; at < len(part); at++ {
+			part[at] = number
 		}
 	}
 }
@@ -154,12 +164,16 @@ func (t *wordTable) find1(w word, hash uint64, grow bool) uint32 {
 	for from := t.slots.Place(hash); ; from++ {
 		id, at := t.slots.Probe(hash, from)
 		switch {
-		case id != None && t.words.at(id) != w:
+		case id != None && t.word(id) != w:
 			from = at
 		case id == None && grow:
 			t.n++
 			t.slots.Set(at, hash, uint32(t.n))
-			t.words.add(w)
+			if t.wide != nil {
+				t.wide = appended(t.wide, w)
+			} else {
+				t.narrow = appended(t.narrow, w.lo)
+			}
 			t.slots.Reserve(t.n + 1)
 			return uint32(t.n)
 		default:
@@ -175,8 +189,8 @@ func (t *wordTable) each(f func(w word, id uint32)) {
 			f(word{uint64(w), 0}, id)
 		}
 	}
-	for id := 1; id < len(t.words.lo); id++ {
-		f(t.words.at(uint32(id)), uint32(id))
+	for id := 1; id <= t.n && t.direct == nil; id++ {
+		f(t.word(uint32(id)), uint32(id))
 	}
 }
 
@@ -185,20 +199,23 @@ func (t *wordTable) relayout(width int, room int64, change func(w word) word) {
 	old := *t
 	t.reset(width, room)
 	t.n = old.n
-	if t.direct != nil {
-		old.each(func(w word, id uint32) { t.direct[change(w).lo] = id })
-		return
+	if t.wide != nil {
+		t.wide = slices.Grow(t.wide, t.n)[:t.n+1]
+	} else if t.narrow != nil {
+		t.narrow = slices.Grow(t.narrow, t.n)[:t.n+1]
 	}
-	t.words.lo = slices.Grow(t.words.lo, t.n)[:t.n+1]
-	if t.words.hi != nil {
-		t.words.hi = slices.Grow(t.words.hi, t.n)[:t.n+1]
+	if t.direct == nil {
+		t.slots.Reserve(t.n + 1)
 	}
-	t.slots.Reserve(t.n + 1)
 	old.each(func(w word, id uint32) {
-		w = change(w)
-		t.words.lo[id] = w.lo
-		if t.words.hi != nil {
-			t.words.hi[id] = w.hi
+		switch w = change(w); {
+		case t.direct != nil:
+			t.direct[w.lo] = id
+			return
+		case t.wide != nil:
+			t.wide[id] = w
+		default:
+			t.narrow[id] = w.lo
 		}
 		t.slots.Put(w.hash(), id)
 	})
