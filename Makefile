@@ -26,7 +26,7 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-questions microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-questions bench-stores microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -117,6 +117,9 @@ bench-peers: ## like bench, with those of pyarrow, DuckDB, Vortex and Lance that
 
 bench-questions: ## ask ClickBench's 43 questions on data made like its table, shards and Parquet beside DuckDB, which PYTHON has
 	$(GO) run -C bench . -questions -peers $(PYTHON) $(BENCHFLAGS)
+
+bench-stores: build ## ask a shard in a store that answers late, beside Polars and pyarrow of PYTHON: requests, rounds, bytes (SHARD, PARQUET; LATENCY=0.2)
+	$(PYTHON) bench/peers/stores.py --amudai bin/amudai --shard $(SHARD) --parquet $(PARQUET) --latency $(or $(LATENCY),0.2)
 
 microbench: ## run the benchmarks of Go packages (BENCH=pattern BENCHTIME=1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(PKG)

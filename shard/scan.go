@@ -69,7 +69,7 @@ type ScanOptions struct {
 	Limit int64
 	// AsReady returns batches as soon as they are ready, in any order, so that one late read
 	// does not delay the others. Batch.RowRanges gives their rows. By default batches come
-	// in the order of Rows. AsReady has no effect with Parallelism 1.
+	// in the order of Rows. AsReady has no effect with Parallelism 1 on a fast store.
 	AsReady bool
 	// Disable turns off sources of knowledge about rows, to measure or test their effect.
 	// The rows of the result do not depend on it.
@@ -90,7 +90,9 @@ type ScanOptions struct {
 	Stripes []int
 	// Parallelism is the number of columns that are decoded at the same time, in the current
 	// batch and in later ones, by default GOMAXPROCS. With 1 the calling goroutine decodes
-	// everything, and nothing is read or decoded ahead.
+	// everything, and nothing is read or decoded ahead. Where FetchGap joins byte ranges, it
+	// does not limit requests: up to 128 batches wait for theirs at the same time, as
+	// many as MemoryLimit has room for.
 	Parallelism int
 	// Allocator allocates the memory of batches, by default Arrow's Go allocator. With the
 	// default, the scan uses memory of numbers, offsets and bits again after the release of

@@ -39,7 +39,7 @@ const (
 	RemoteRequestBytes = 16 << 20
 	// RemoteRequests is the number of concurrent requests. It does not depend on the
 	// number of processors, as requests mostly wait.
-	RemoteRequests = 8
+	RemoteRequests = 32
 )
 
 // CoalesceOptions control how byte ranges are joined into requests.

@@ -50,7 +50,7 @@ func New(o Options) *Store {
 	if o.Client == nil {
 		transport := nethttp.DefaultTransport.(*nethttp.Transport).Clone()
 		transport.ResponseHeaderTimeout = 30 * time.Second
-		transport.MaxIdleConnsPerHost = 16
+		transport.MaxIdleConnsPerHost = 128
 		o.Client = &nethttp.Client{Transport: transport}
 	}
 	if o.Client.CheckRedirect == nil {

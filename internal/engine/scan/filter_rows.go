@@ -40,6 +40,10 @@ func (sc *scanner) filterRows(j *job) (err error) {
 	if j.looked, err = sc.fetchFilter(j, f); err != nil {
 		return fault.InStripe(err, j.stripe.index)
 	}
+	if err := sc.queue.begin(j); err != nil {
+		return err
+	}
+	defer sc.queue.end()
 	var rows rowset.Set
 	batch := int64(sc.o.BatchRows)
 	for rest := j.rows; ; {

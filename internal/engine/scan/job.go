@@ -21,6 +21,8 @@ type job struct {
 	fetch     func() (storage.Prefetched, error) // reads the bytes of the columns, once
 	arrays    []arrow.Array                      // by column
 	size      int64                              // of them in bytes, once all are there
+	counted   int64                              // of these, before they are there
+	coming    int64                              // bytes that are yet to be read, as far as they are counted
 	err       error                              // why there is no batch
 }
 

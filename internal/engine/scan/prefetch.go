@@ -38,11 +38,12 @@ func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
 // following are a stripe and those that the scan reads next, all of which lie before another one.
 func (sc *scanner) following(index int) (stripes []int, to int) {
 	stripes = []int{index}
+	most := min(max(1<<16/max(sc.table.NumNodes(), 1), storage.RemoteRequests), inFlight) // metadata of wide tables take memory
 	end := sc.table.NumStripes()
 	if sc.o.Limit < math.MaxInt64 {
 		end = index + 1 // this stripe may have enough rows
 	}
-	for index++; index < end && len(stripes) < sc.coalesce.Requests; index++ {
+	for index++; index < end && len(stripes) < most; index++ {
 		if !sc.asked(index).Empty() && (sc.filter == nil || !sc.filter.Excludes(sc.table.Stripe(index))) {
 			stripes = append(stripes, index)
 		}
@@ -69,6 +70,10 @@ func (s *stripeScan) wanted() rowset.Set {
 	return rows
 }
 
+// wholeFilter is the number of bytes of a filter's columns that are read with what opening them takes: they arrive about as soon as the answer to
+// another request.
+const wholeFilter = 1 << 20
+
 // prefetchToOpen reads the bytes for opening columns. If all rows are wanted and take few bytes, it reads those as well.
 func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column, parts table.Parts) (f storage.Prefetched, err error) {
 	sc := s.scan
@@ -76,19 +81,55 @@ func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column,
 		return nil, nil
 	}
 	var ranges []storage.ByteRange
-	if sc.filter == nil && !slices.Contains(sc.lengths, true) && sc.o.Limit == math.MaxInt64 && sc.asked(s.index).Len() == s.stripe.Rows() {
+	whole := sc.coalesce.Limit // all values are read if they take no more
+	switch {
+	case slices.Contains(sc.lengths, true) || sc.o.Limit < math.MaxInt64 || sc.asked(s.index).Len() < s.stripe.Rows():
+		whole = 0
+	case parts == table.ToFilter:
+		whole = min(whole, wholeFilter)
+	case sc.filter != nil:
+		whole = 0
+	}
+	if whole > 0 {
 		if ranges, err = s.stripe.RangesToOpen(ctx, columns, table.AllValues, math.MaxInt64); err != nil {
 			return nil, err
 		}
 	}
-	if len(ranges) == 0 || storage.TotalSize(ranges) > sc.coalesce.Limit {
-		if ranges, err = s.stripe.RangesToOpen(ctx, columns, parts, sc.coalesce.Limit); err != nil {
+	all := len(ranges) > 0 && storage.TotalSize(ranges) <= whole
+	if !all {
+		ranges = nil
+	}
+	if !all || parts == table.ToFilter { // which range indexes are of, and values not
+		open, err := s.stripe.RangesToOpen(ctx, columns, parts, sc.coalesce.Limit)
+		if err != nil {
 			return nil, err
 		}
+		ranges = append(ranges, open...)
 	}
-	f, err = storage.Prefetch(ctx, ranges, sc.coalesce)
+	if parts == table.ToFilter && len(s.groups) == 1 { // what the result takes, too, if it is about as little as another request costs
+		if err := s.stripe.PrefetchMetadata(ctx, sc.columns); err != nil {
+			return nil, err
+		}
+		open, err := s.stripe.RangesToOpen(ctx, sc.columns, table.ToOpen, sc.coalesce.Limit)
+		if err != nil {
+			return nil, err
+		}
+		if storage.TotalSize(open) <= storage.RemoteGap {
+			ranges = append(ranges, open...)
+		}
+	}
+	have := s.read()
+	f, err = storage.Prefetch(ctx, have.Missing(ranges), sc.coalesce)
 	s.windows.addOpened(f.Size())
-	return f, err
+	return slices.Concat(have, f), err
+}
+
+// read is what was read to open the filter's columns, if that was done.
+func (s *stripeScan) read() storage.Prefetched {
+	if f := s.looked.Load(); f != nil {
+		return *f
+	}
+	return nil
 }
 
 // fetchColumns reads the bytes of the result's columns for a job and those that follow.
@@ -151,7 +192,7 @@ func (sc *scanner) fetchFilter(j *job, f *rowfilter.Stripe) (storage.Prefetched,
 	}
 	unknown := f.Unknown()
 	if j.rows.And(unknown).Empty() {
-		return nil, nil
+		return j.stripe.read(), nil
 	}
 	wanted := j.stripe.wanted().And(unknown)
 	return j.stripe.windows.filter.fetch(j, f.NumColumns(), wanted, func(i int) (table.ColumnReader, error) {

@@ -15,29 +15,38 @@ import (
 // other has work left, unless the queue is full or the budget is used up. The error of a job is returned when it is the
 // turn of the job.
 type queue struct {
-	ctx     context.Context
-	budget  *budget
-	asReady bool // jobs leave in any order
-	columns int  // of a job
-	filters bool // jobs are filtered first
-	chunk   int  // of these a worker takes at a time
-	window  int  // most jobs in the queue
-	single  bool // the one who takes jobs also works on them, as long as none may leave
-	coming  int64
-	open    func(task) *stripeScan // opens the stripe of a task
-	make    func(t task, st *stripeScan, rows rowset.Set, filtered bool) *job
+	ctx       context.Context
+	budget    *budget
+	asReady   bool  // jobs leave in any order
+	columns   int   // of a job
+	filters   bool  // jobs are filtered first
+	chunk     int   // of these a worker takes at a time
+	window    int   // most jobs in the queue
+	single    bool  // the one who takes jobs also works on them, as long as none may leave
+	waits     bool  // requests are slow, so that most of those who work wait for them
+	storedRow int64 // bytes of a row as stored
+	turns     int   // of those who work, so many decode at the same time
+	coming    int64
+	open      func(task) *stripeScan // opens the stripe of a task
+	make      func(t task, st *stripeScan, rows rowset.Set, filtered bool) *job
 
-	mu      sync.Mutex
-	changed sync.Cond
-	plan    *plan
-	jobs    []*queued
-	current *stripeScan // of the newest job
-	held    int64       // bytes of a batch that left, of which some rows may still be to be given
-	newest  int64       // row that the newest job begins at
-	average int64       // bytes of a batch, of late
-	planned bool        // the plan has no more tasks
-	ended   bool
+	mu       sync.Mutex
+	changed  sync.Cond
+	plan     *plan
+	jobs     []*queued
+	current  *stripeScan // of the newest job
+	held     int64       // bytes of a batch that left, of which some rows may still be to be given
+	newest   int64       // row that the newest job begins at
+	average  int64       // bytes of a batch, of late
+	rowBytes int64       // of a row, of late
+	decoding int         // of those who work
+	planned  bool        // the plan has no more tasks
+	ended    bool
 }
+
+// inFlight is the number of jobs in the queue if requests are slow, of those who work on them, and so of requests: it does not depend on the number of
+// processors. What jobs read and decode is limited by the budget.
+const inFlight = 128
 
 // queued is a job in the queue with its progress.
 type queued struct {
@@ -145,7 +154,12 @@ func (q *queue) addNext() bool {
 	if q.newest = t.from; last != nil {
 		q.dropWindows(last)
 	}
-	q.jobs = append(q.jobs, newQueued(q.make(t, q.current, t.all, !q.filters), q.columns))
+	j := q.make(t, q.current, t.all, !q.filters)
+	if q.waits {
+		j.coming = q.stored(t)
+		j.stripe.windows.expect(j.coming)
+	}
+	q.jobs = append(q.jobs, newQueued(j, q.columns))
 	return true
 }
 
@@ -193,10 +207,51 @@ func (q *queue) find() (w work, waiting bool) {
 // share is the number of columns of a job that a worker takes. If jobs may leave in any order, and there are other jobs, it
 // takes all: bytes that are late then delay only one worker.
 func (q *queue) share() int {
-	if q.asReady && !q.planned && !q.plan.ended {
+	switch {
+	case q.asReady && !q.planned && !q.plan.ended:
 		return q.columns
+	case q.waits: // so that there is one who works for each job
+		return max(q.chunk, 2*q.columns*len(q.jobs)/inFlight)
 	}
 	return q.chunk
+}
+
+// stored is about the number of stored bytes of the rows of a task.
+func (q *queue) stored(t task) int64 { return min(t.all.Len()*q.storedRow, q.coming) }
+
+// begin waits until fewer than Parallelism others decode, and there is room for what a job decodes. The oldest job needs no room.
+func (q *queue) begin(j *job) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.waits {
+		bytes := int64(0)
+		if j.counted == 0 {
+			bytes = j.rows.Len() * q.rowBytes
+		}
+		switch {
+		case q.ctx.Err() != nil:
+			return context.Cause(q.ctx)
+		case q.ended:
+			return context.Canceled
+		case q.decoding < q.turns && (len(q.jobs) > 0 && q.jobs[0].job == j && q.held == 0 || q.budget.allows(2*bytes)): // which leaves room for that one
+			j.counted += bytes
+			q.budget.batches.Add(bytes)
+			q.decoding++
+			return nil
+		}
+		q.changed.Wait()
+	}
+	return nil
+}
+
+// end ends what a call of begin began.
+func (q *queue) end() {
+	if q.waits {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.decoding--
+		q.changed.Broadcast()
+	}
 }
 
 // room reports whether another job may join.
@@ -204,13 +259,16 @@ func (q *queue) room() bool {
 	if len(q.jobs) == 0 && q.held == 0 {
 		return true
 	}
+	if q.waits {
+		return len(q.jobs) < q.window && q.budget.allows(q.stored(q.plan.ahead)+3*q.coming)
+	}
 	pending := int64(1)
 	for _, j := range q.jobs {
 		if !j.done() {
 			pending++
 		}
 	}
-	return len(q.jobs) < q.window && q.budget.allows(pending*q.average+q.coming)
+	return len(q.jobs) < q.window && q.budget.allows(pending*q.average)
 }
 
 // finish records that work is done, or has failed. The error of a job is that of the first column that fails, whichever is decoded first: columns
@@ -249,6 +307,7 @@ func (q *queue) halve(j *queued) bool {
 		}
 		q.jobs = slices.Insert(q.jobs, at+i, newQueued(half, q.columns))
 	}
+	q.budget.batches.Add(-j.counted)
 	q.dropRead(j.job)
 	j.release()
 	q.changed.Broadcast()
@@ -262,6 +321,11 @@ func (q *queue) filtered(j *queued) {
 	if j.err != nil || j.rows.Empty() {
 		j.pending, j.next = 0, q.columns // nothing to decode
 	}
+	if q.waits {
+		left := j.rows.Len() * q.rowBytes
+		q.budget.batches.Add(left - j.counted)
+		j.counted = left
+	}
 	at := slices.Index(q.jobs, j) + 1
 	for i, f := range j.following {
 		q.jobs = slices.Insert(q.jobs, at+i, newQueued(f, q.columns))
@@ -273,8 +337,11 @@ func (q *queue) filtered(j *queued) {
 // decoded records that a job is done.
 func (q *queue) decoded(j *queued) {
 	j.size = j.bytes()
-	q.budget.batches.Add(j.size)
+	q.budget.batches.Add(j.size - j.counted)
 	q.average = j.size
+	if n := j.rows.Len(); n > 0 {
+		q.rowBytes = j.size/n + 1
+	}
 	q.dropRead(j.job)
 	q.changed.Broadcast()
 }
@@ -282,6 +349,8 @@ func (q *queue) decoded(j *queued) {
 // dropRead drops the bytes that were read ahead for a job.
 func (q *queue) dropRead(j *job) {
 	q.budget.ahead.Add(-j.read)
+	j.stripe.windows.expect(-j.coming)
+	j.read, j.coming = 0, 0
 	q.dropWindows(j.stripe)
 }
 

@@ -21,8 +21,9 @@ type readWindows struct {
 	scan           *scanner
 	filter, result windowList
 
-	mu   sync.Mutex
-	open int64 // bytes that were read to open columns
+	mu     sync.Mutex
+	open   int64 // bytes that were read to open columns
+	coming int64 // that jobs will probably read, and that are not read yet
 }
 
 // windowList are the windows of some columns.
@@ -54,7 +55,23 @@ func (w *readWindows) addOpened(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open += n
+	w.add(n)
+}
+
+// expect counts bytes that a job will probably read, or, less than 0, those of a job that needs them no more.
+func (w *readWindows) expect(n int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n = max(n, -w.coming)
+	w.coming += n
 	w.scan.budget.ahead.Add(n)
+}
+
+// add counts bytes that are read. Those that were expected are counted already.
+func (w *readWindows) add(n int64) {
+	expected := max(min(w.coming, n), 0)
+	w.coming -= expected
+	w.scan.budget.ahead.Add(n - expected)
 }
 
 // keep drops all windows except those for jobs that begin at rows from first to last, and the window that follows. It drops
@@ -73,8 +90,8 @@ func (w *readWindows) keep(first, last int64) {
 		})
 	}
 	if none {
-		w.scan.budget.ahead.Add(-w.open)
-		w.open = 0
+		w.scan.budget.ahead.Add(-w.open - w.coming)
+		w.open, w.coming = 0, 0
 	}
 }
 
@@ -83,7 +100,7 @@ func (w *readWindows) charge(q *readWindow, size int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !q.dropped {
-		w.scan.budget.ahead.Add(size - q.size)
+		w.add(size - q.size)
 		q.size = size
 	}
 }
@@ -94,7 +111,6 @@ func (l *windowList) fetch(j *job, n int, wanted rowset.Set, open func(i int) (t
 	if n == 0 || j.rows.Empty() {
 		return nil, nil
 	}
-	sc := l.all.scan
 	columns := make([]table.ColumnReader, n)
 	for i := range columns {
 		var err error
@@ -104,13 +120,7 @@ func (l *windowList) fetch(j *job, n int, wanted rowset.Set, open func(i int) (t
 	}
 	l.sized.Do(func() { l.rows = l.windowRows(j.stripe.stripe.Rows(), columns) })
 	number := j.rows.Bounds().From / l.rows
-	now := l.window(number, columns, wanted, false)
-	if sc.o.Parallelism > 1 && (number+1)*l.rows < wanted.Bounds().To {
-		if next := l.window(number+1, columns, wanted, true); next != nil {
-			sc.workers.Go(func() { _, _ = next.fetch() }) // the job that needs it gets the error
-		}
-	}
-	return now.fetch()
+	return l.window(number, columns, wanted).fetch()
 }
 
 // windowRows is the number of rows of a window: those of as many batches as fit into one read.
@@ -125,8 +135,8 @@ func (l *windowList) windowRows(rows int64, columns []table.ColumnReader) int64 
 	return batch * max(sc.coalesce.Limit/perBatch, 1)
 }
 
-// window is the window with a number. With ahead, it is nil if the budget has no room for it.
-func (l *windowList) window(number int64, columns []table.ColumnReader, wanted rowset.Set, ahead bool) *readWindow {
+// window is the window with a number.
+func (l *windowList) window(number int64, columns []table.ColumnReader, wanted rowset.Set) *readWindow {
 	rows := rowset.Range{From: number * l.rows, To: (number + 1) * l.rows}
 	l.all.mu.Lock()
 	defer l.all.mu.Unlock()
@@ -134,10 +144,6 @@ func (l *windowList) window(number int64, columns []table.ColumnReader, wanted r
 		if q.rows == rows {
 			return q
 		}
-	}
-	sc := l.all.scan
-	if ahead && !sc.budget.allows(2*sc.coalesce.Limit) {
-		return nil
 	}
 	q := &readWindow{rows: rows}
 	q.fetch = sync.OnceValues(func() (storage.Prefetched, error) { return l.read(q, columns, wanted.Clip(rows.From, rows.To)) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -89,13 +90,18 @@ func (sc *scanner) setQueue() {
 	if sc.filter != nil || sc.o.AsReady {
 		q.window = 1 + sc.o.Parallelism // a job may wait for its rows to be filtered, or for bytes
 	}
-	if q.single = sc.o.Parallelism == 1 || q.columns == 0 && !q.filters; q.single {
+	if q.single = q.columns == 0 && !q.filters || sc.o.Parallelism == 1 && !sc.windows(); q.single {
 		q.window = 1
 	}
-	if sc.windows() {
-		q.coming = sc.coalesce.Limit
-	}
 	q.average = sc.o.DecodeBytes
+	if sc.windows() {
+		q.waits, q.turns, q.coming = true, sc.o.Parallelism, sc.coalesce.Limit
+		q.storedRow = sc.table.StoredBytes()/max(sc.table.NumRows(), 1) + 1
+		q.rowBytes = 4*q.storedRow + 16*int64(len(sc.columns))
+		if sc.o.Limit == math.MaxInt64 {
+			q.window = inFlight
+		}
+	}
 	q.plan = sc.newPlan()
 	q.changed.L = &q.mu
 	q.open = func(t task) *stripeScan { return newStripeScan(sc, t.stripe, t.shown) }
@@ -141,7 +147,11 @@ func (sc *scanner) start() {
 		return
 	}
 	sc.started = true
-	for range sc.o.Parallelism {
+	n := sc.o.Parallelism
+	if sc.windows() {
+		n = max(n, sc.queue.window)
+	}
+	for range n {
 		sc.workers.Go(sc.work)
 	}
 }
@@ -193,6 +203,10 @@ func (sc *scanner) read(j *job, i int) (err error) {
 	if err != nil {
 		return sc.place(err, j.stripe)
 	}
+	if err := sc.queue.begin(j); err != nil {
+		return err
+	}
+	defer sc.queue.end()
 	c, err := j.stripe.column(sc.ctx, i, j.last)
 	if err == nil {
 		o := sc.readOptions(j)

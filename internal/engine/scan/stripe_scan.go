@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/amudai/amudai-go/internal/engine/rowfilter"
@@ -22,6 +23,7 @@ type stripeScan struct {
 	slots   []columnSlot
 	filter  func() (*rowfilter.Stripe, error) // made once
 	windows readWindows
+	looked  atomic.Pointer[storage.Prefetched] // what was read to open the filter's columns
 }
 
 // columnSlot is a column that is opened at most once at a time.
@@ -49,7 +51,9 @@ func newStripeScan(sc *scanner, index int, shown *rowset.Set) *stripeScan {
 			IndexesFirst:     sc.windows() || indexesInMemory(sc.table),
 			PrefetchMetadata: func(ctx context.Context) error { return sc.prefetchStripes(ctx, index) },
 			PrefetchToOpen: func(ctx context.Context, columns []table.Column) (storage.Prefetched, error) {
-				return s.prefetchToOpen(ctx, columns, table.ToFilter)
+				f, err := s.prefetchToOpen(ctx, columns, table.ToFilter)
+				s.looked.Store(&f)
+				return f, err
 			},
 		})
 	})

@@ -13,7 +13,7 @@ import (
 func NewTransport() *http.Transport {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
-	t.TLSHandshakeTimeout, t.MaxIdleConnsPerHost, t.IdleConnTimeout = 10*time.Second, 16, 90*time.Second
+	t.TLSHandshakeTimeout, t.MaxIdleConnsPerHost, t.IdleConnTimeout = 10*time.Second, 128, 90*time.Second
 	t.DisableCompression = true // ranges are of the bytes as they are stored
 	return t
 }
