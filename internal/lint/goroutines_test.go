@@ -9,7 +9,6 @@ import (
 // mayNotRecover lists the functions that start goroutines without a deferred recovery in the same function, with the
 // reason.
 var mayNotRecover = map[string]string{
-	"internal/engine/scan/read_ahead.go fetch":                     "readWindow.fetch recovers, in windowList.read",
 	"internal/engine/scan/scanner.go start":                        "work calls filterRows and decode, which recover into the error of the job",
 	"shard/internal/stripe/write/internal/buffers/pool.go NewPool": "tasks recover into the error of their buffer (pipeline.try, pipeline.append)",
 	"shard/internal/stripe/write/writer.go each":                   "try recovers into the error of the column",
