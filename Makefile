@@ -26,7 +26,7 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-questions bench-stores microbench fuzz cover generate check-generated lint cross
+.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-questions bench-stores microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,18 @@ test: ## run all tests, with a selection of each sweep over bits, cuts, faults a
 
 test-bench: ## run the tests of the benchmark, a module of its own
 	$(GO) test -C bench $(TIMEOUT) ./...
+
+# The module sql has DuckDB, in C++. Its package for Arrow needs a tag.
+SQL := CGO_ENABLED=1 $(GO)
+SQLTAGS := -tags duckdb_arrow,grpcnotrace
+
+sql: ## compile the engine of "amudai sql" to bin/amudai-sql, beside the command (needs a C++ compiler)
+	$(SQL) build -C sql -trimpath $(SQLTAGS) -ldflags '-s -w' -o ../bin/ ./cmd/amudai-sql
+
+test-sql: build sql ## test the module sql, and the sessions of docs/sql.md (PYTHON with tpchgen-cli for the questions of TPC-H)
+	$(SQL) vet -C sql $(SQLTAGS) ./...
+	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_TPCHGEN=$$($(PYTHON) -c 'import shutil, sys, os; print(shutil.which("tpchgen-cli", path=os.path.dirname(sys.executable)) or "")') \
+		$(SQL) test -C sql -count=1 $(SQLTAGS) $(TIMEOUT) ./...
 
 # Tests hold little memory for short times: the collector took a quarter of their time.
 BUSY := GOGC=300

@@ -36,8 +36,8 @@ else
 fi
 [ -e "$dir/installed" ] || install
 ! $only || exit 0
-for target in formats stores python spark; do
+for target in interop-formats interop-stores interop-python interop-spark test-sql; do
   begin=$SECONDS
-  PATH="$dir/venv/bin:$PATH" make --no-print-directory "interop-$target" PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules" GCS="$dir/fake-gcs-server"
-  echo "interop-$target: $((SECONDS - begin)) s"
+  PATH="$dir/venv/bin:$PATH" make --no-print-directory "$target" PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules" GCS="$dir/fake-gcs-server"
+  echo "$target: $((SECONDS - begin)) s"
 done

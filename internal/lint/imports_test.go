@@ -14,7 +14,8 @@ import (
 // below. A name stands for a package and those below it in the tree. The longest matching name counts.
 var rows = [][]string{
 	testHelpers,
-	{"cmd", "bench"},
+	{"sql/cmd"},
+	{"cmd", "bench", "sql"},
 	{"cmd/amudai/internal/command"},
 	{"cmd/amudai/internal"},
 	{"cmd/amudai/internal/app"},
@@ -258,7 +259,7 @@ func TestLibraryLinksNoCloud(t *testing.T) {
 }
 
 // Modules for comparisons and tests, by the package that may import them. No user of the library depends on them.
-var onlyFor = map[string]string{"github.com/parquet-go": "bench", "go.opentelemetry.io": "internal/testing/otlpgen"}
+var onlyFor = map[string]string{"github.com/parquet-go": "bench", "github.com/duckdb": "sql", "go.opentelemetry.io": "internal/testing/otlpgen"}
 
 func TestModulesForOnePackage(t *testing.T) {
 	for pkg, imports := range importGraph(t) {

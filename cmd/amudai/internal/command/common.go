@@ -40,7 +40,7 @@ var silent = []string{"amudai index list", "amudai pack", "amudai recover"}
 // talks reports whether a command prints notices about its inputs, or progress: whether it has some.
 func talks(cmd *cobra.Command) bool {
 	inputs := slices.ContainsFunc(strings.Fields(cmd.Use), func(word string) bool {
-		return slices.Contains([]string{"IN", "IN...", "FILE", "FILE...", "SHARD", "SHARD...", "OLD", "DIR"}, word)
+		return slices.Contains([]string{"IN", "IN...", "FILE", "FILE...", "SHARD", "SHARD...", "OLD", "DIR", "[QUERY]"}, word)
 	})
 	return inputs && !slices.Contains(silent, cmd.CommandPath())
 }

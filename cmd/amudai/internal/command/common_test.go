@@ -16,7 +16,7 @@ import (
 // TestCommonFlags has the commands that create files and those that are silent: all others read something, of which they may have to
 // tell something.
 func TestCommonFlags(t *testing.T) {
-	creating := strings.Fields("agg cat convert distinct head import merge pack recover relocate sample scan sort split stats tail take top bench blockpack-merge blockpack-drop-traces")
+	creating := strings.Fields("agg cat convert distinct head import merge pack recover relocate sample scan sort split sql stats tail take top bench blockpack-merge blockpack-drop-traces")
 	silent := strings.Fields("blockpack column completion demo help index index-list index-stats man pack recover session version bench-peak")
 	a, err := app.New(app.Env{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}, nil, nil)
 	require.NoError(t, err)

@@ -1,0 +1,367 @@
+package sql
+
+import (
+	"context"
+	databasesql "database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/duckdb/duckdb-go/v2"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
+)
+
+// planner finds the conditions that DuckDB would push down to tables of its own. Its C interface does not tell a function of conditions, and names
+// in the filters of a plan may be aliases. So a database in memory has an empty table of the same columns for each location, and DuckDB's plan of the query
+// there tells the conditions on each, by the names of its columns. What may differ there, such as views and macros of the user, is unknown there: then
+// nothing is pushed down.
+type planner struct {
+	duck *duckdb.Connector
+	db   *databasesql.DB
+
+	// Whoever has the only connection has these.
+	known   map[string]string // table by location, of the query that is planned
+	missing string            // a location that has no table yet
+}
+
+func newPlanner(o Options) (_ *planner, err error) {
+	p := &planner{}
+	o.Scanned = nil
+	p.duck, err = open("", o, func(location string) (string, []any, error) {
+		if name := p.known[location]; name != "" {
+			return "query_table", []any{name}, nil
+		}
+		p.missing = location
+		return "", nil, errors.New("no table yet")
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.db = databasesql.OpenDB(p.duck)
+	p.db.SetMaxOpenConns(1)
+	// Without rows, statistics would say that conditions are never true.
+	_, err = p.db.Exec("set disabled_optimizers = 'statistics_propagation'; set threads = 1")
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+func (p *planner) close() error { return p.db.Close() }
+
+// unsettled finds functions whose values may differ from one statement to the next, or from one database to another.
+const unsettled = `select function_name from duckdb_functions() where stability <> 'CONSISTENT' or function_name in ('getvariable', 'getenv', 'current_setting')
+	union select unnest(['current_date', 'current_time', 'current_timestamp', 'localtime', 'localtimestamp', 'current_user', 'user', 'session_user'])`
+
+// changed counts what may give a query another meaning than in an empty database.
+const changed = `select (select count(*) from duckdb_functions() where not internal and function_name <> 'ntuple')
+	+ (select count(*) from duckdb_settings() where name = 'default_collation' and value <> '' or name = 'integer_division' and value <> 'false'
+		or name = 'ieee_floating_point_ops' and value <> 'true')`
+
+// hint adds the conditions of a query to a statement. Queries that cannot be planned have none.
+func (p *planner) hint(ctx context.Context, real *duckdb.Conn, s *statement, query string) error {
+	ctx = context.WithValue(ctx, statementKey{}, s)
+	s.ctx = ctx
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	p.known = map[string]string{}
+	if !p.plannable(ctx, conn, query) {
+		return nil
+	}
+	defer func() {
+		for _, name := range p.known {
+			conn.ExecContext(context.WithoutCancel(ctx), "drop table "+name)
+		}
+	}()
+	plan, ok := p.explain(ctx, conn, query)
+	if !ok || len(p.known) == 0 || s.differs(ctx, real) {
+		return ctx.Err()
+	}
+	names := map[string]string{}
+	for location, name := range p.known {
+		names[name] = location
+	}
+	found := map[string][][]string{} // conditions of each scan, by location
+	var walk func(nodes []node)
+	walk = func(nodes []node) {
+		for _, n := range nodes {
+			if location := names[n.Info.Table[strings.LastIndexByte(n.Info.Table, '.')+1:]]; location != "" {
+				found[location] = append(found[location], n.Info.Filters)
+			}
+			walk(n.Children)
+		}
+	}
+	walk(plan)
+	s.hints = map[string]filter.Expr{}
+	for location, scans := range found {
+		schema, err := s.tables[location].Schema(ctx)
+		if err != nil {
+			return err
+		}
+		if e, ok := anyOf(schema, scans); ok {
+			s.hints[location] = e
+		}
+	}
+	return nil
+}
+
+// plannable reports whether a text is a single question that names no function without a settled value.
+func (p *planner) plannable(ctx context.Context, conn *databasesql.Conn, query string) bool {
+	var text string
+	var plannable bool
+	if conn.QueryRowContext(ctx, "select json_serialize_sql(?::varchar)::varchar", query).Scan(&text) != nil {
+		return false
+	}
+	var parsed struct {
+		Error      bool
+		Statements []any
+	}
+	if json.Unmarshal([]byte(text), &parsed) != nil || parsed.Error || len(parsed.Statements) != 1 {
+		return false
+	}
+	words := map[string]bool{}
+	collect(parsed.Statements, words)
+	list := make([]any, 0, len(words))
+	for w := range words {
+		list = append(list, w)
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		return false
+	}
+	err = conn.QueryRowContext(ctx, "select count(*) = 0 from ("+unsettled+") where function_name in (select unnest(from_json(?, '[\"varchar\"]')))", string(b)).Scan(&plannable)
+	return err == nil && plannable
+}
+
+// collect adds all texts of a value of JSON to words.
+func collect(v any, words map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			collect(e, words)
+		}
+	case map[string]any:
+		for _, e := range v {
+			collect(e, words)
+		}
+	case string:
+		words[strings.ToLower(v)] = true
+	}
+}
+
+// explain is the plan of a query, for which tables are made of its locations one by one.
+func (p *planner) explain(ctx context.Context, conn *databasesql.Conn, query string) ([]node, bool) {
+	for {
+		p.missing = ""
+		var key, text string
+		err := conn.QueryRowContext(ctx, "explain (format json) "+query).Scan(&key, &text)
+		if err == nil {
+			var plan []node
+			return plan, json.Unmarshal([]byte(text), &plan) == nil
+		}
+		if p.missing == "" {
+			return nil, false
+		}
+		location, name := p.missing, fmt.Sprintf("location_%d", len(p.known))
+		if p.known[location] != "" {
+			return nil, false
+		}
+		if _, err := conn.ExecContext(ctx, "create table "+name+" as from amudai_scan(?) limit 0", location); err != nil {
+			return nil, false
+		}
+		p.known[location] = name
+	}
+}
+
+// differs reports whether a query may have another meaning on a connection than in an empty database.
+func (s *statement) differs(ctx context.Context, conn *duckdb.Conn) bool {
+	rows, err := conn.QueryContext(ctx, changed, nil)
+	if err != nil {
+		return true
+	}
+	defer rows.Close()
+	n := make([]driver.Value, 1)
+	err = rows.Next(n)
+	return err != nil || fmt.Sprint(n[0]) != "0"
+}
+
+// node is an operator of a plan.
+type node struct {
+	Children []node
+	Info     struct {
+		Table   string
+		Filters texts
+	} `json:"extra_info"`
+}
+
+// texts are one text, or a list of them.
+type texts []string
+
+func (t *texts) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '[' {
+		return json.Unmarshal(b, (*[]string)(t))
+	}
+	*t = make([]string, 1)
+	return json.Unmarshal(b, &(*t)[0])
+}
+
+// anyOf is the condition that some scan needs a row, or false if one may need any.
+func anyOf(schema *arrow.Schema, scans [][]string) (filter.Expr, bool) {
+	var any []filter.Expr
+	for _, conditions := range scans {
+		var every []filter.Expr
+		for _, text := range conditions {
+			for _, one := range conjuncts(text) {
+				// A filter of a scan that is optional is a condition of the query all the same.
+				if e, ok := condition(schema, strings.TrimPrefix(one, "optional: ")); ok {
+					every = append(every, e)
+				}
+			}
+		}
+		if len(every) == 0 {
+			return filter.Expr{}, false
+		}
+		any = append(any, filter.And(every...))
+	}
+	return filter.Or(any...), true
+}
+
+// conjuncts are the parts of a condition, which is divided only if no column has such a name.
+func conjuncts(text string) []string {
+	var parts []string
+	depth, quoted, from := 0, false, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\'':
+			quoted = !quoted
+		case quoted:
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case depth == 0 && strings.HasPrefix(text[i:], " AND "):
+			parts = append(parts, text[from:i])
+			from = i + len(" AND ")
+			i = from - 1
+		}
+	}
+	return append(parts, text[from:])
+}
+
+const (
+	nameText    = `([A-Za-z_][A-Za-z0-9_]*)`
+	literalText = `(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|'(?:[^']|'')*'(?:::(?:DATE|TIMESTAMP(?: WITH TIME ZONE)?))?)`
+)
+
+var (
+	name       = regexp.MustCompile(`^` + nameText + `$`)
+	comparison = regexp.MustCompile(`(?s)^` + nameText + `(>=|<=|!=|=|<|>)` + literalText + `$`)
+	notNull    = regexp.MustCompile(`^\(?` + nameText + ` IS NOT NULL\)?$`)
+	isNull     = regexp.MustCompile(`^\(?` + nameText + ` IS NULL\)?$`)
+	contained  = regexp.MustCompile(`(?s)^(contains|prefix|suffix)\(` + nameText + `, ('(?:[^']|'')*')\)$`)
+	like       = regexp.MustCompile(`(?s)^\(` + nameText + ` (~~|!~~) ('(?:[^'\\]|'')*')\)$`)
+	among      = regexp.MustCompile(`(?s)^\(?` + nameText + ` IN \(((?:` + literalText + `(?:, )?)+)\)\)?$`)
+	literal    = regexp.MustCompile(`(?s)` + literalText)
+)
+
+// condition is a condition of a plan as a filter, which is true for all rows that the condition is true for. It is false if none is known.
+func condition(schema *arrow.Schema, text string) (filter.Expr, bool) {
+	var column, made string
+	if f, ok := schema.FieldsByName(text); ok && f[0].Type.ID() == arrow.BOOL && name.MatchString(text) {
+		column, made = text, quoted(text)+" = true"
+	} else if m := comparison.FindStringSubmatch(text); m != nil {
+		column = m[1]
+		value, ok := literalOf(schema, column, m[3])
+		if !ok {
+			return filter.Expr{}, false
+		}
+		made = quoted(column) + " " + m[2] + " " + value
+		if floating(schema, column) && strings.ContainsRune(m[2], '>') { // DuckDB: NaN is greater than any number
+			made += " or " + quoted(column) + " is nan"
+		}
+	} else if m := notNull.FindStringSubmatch(text); m != nil {
+		column, made = m[1], quoted(m[1])+" is not null"
+	} else if m := isNull.FindStringSubmatch(text); m != nil {
+		column, made = m[1], quoted(m[1])+" is null"
+	} else if m := contained.FindStringSubmatch(text); m != nil {
+		column, made = m[2], quoted(m[2])+map[string]string{"contains": " contains ", "prefix": " starts with ", "suffix": " ends with "}[m[1]]+m[3]
+	} else if m := like.FindStringSubmatch(text); m != nil {
+		column, made = m[1], quoted(m[1])+map[string]string{"~~": " like ", "!~~": " not like "}[m[2]]+m[3]
+	} else if m := among.FindStringSubmatch(text); m != nil {
+		column = m[1]
+		var values []string
+		for _, one := range literal.FindAllString(m[2], -1) {
+			value, ok := literalOf(schema, column, one)
+			if !ok {
+				return filter.Expr{}, false
+			}
+			values = append(values, value)
+		}
+		made = quoted(column) + " in (" + strings.Join(values, ", ") + ")"
+	}
+	if made == "" || len(schema.FieldIndices(column)) != 1 || strange(schema) {
+		return filter.Expr{}, false
+	}
+	e, err := filter.Parse(made)
+	if err == nil {
+		_, err = filter.Bind(e, schema)
+	}
+	return e, err == nil
+}
+
+func quoted(column string) string { return `"` + column + `"` }
+
+// strange reports whether the name of a column may be read as a condition of another.
+func strange(schema *arrow.Schema) bool {
+	for _, f := range schema.Fields() {
+		if strings.ContainsAny(f.Name, `<>=!'(`) || strings.Contains(f.Name, " AND ") || strings.Contains(f.Name, " I") {
+			return true
+		}
+	}
+	return false
+}
+
+func floating(schema *arrow.Schema, column string) bool {
+	f, ok := schema.FieldsByName(column)
+	return ok && arrow.IsFloating(f[0].Type.ID())
+}
+
+// literalOf is a literal of DuckDB as one of a filter on a column, if its type has the same order in both.
+func literalOf(schema *arrow.Schema, column, text string) (string, bool) {
+	fields, ok := schema.FieldsByName(column)
+	if !ok {
+		return "", false
+	}
+	value, kind, _ := strings.Cut(text, "::")
+	if strings.HasSuffix(text, "'") {
+		value, kind = text, ""
+	}
+	quotes := value[0] == '\''
+	switch t := kinds.Decoded(fields[0].Type); t.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
+		return value, quotes && kind == ""
+	case arrow.DATE32:
+		return value, kind == "DATE"
+	case arrow.TIMESTAMP:
+		if t.(*arrow.TimestampType).TimeZone == "" {
+			return value, kind == "TIMESTAMP"
+		}
+		at, utc := strings.CutSuffix(value, "+00'")
+		return at + "Z'", utc && kind == "TIMESTAMP WITH TIME ZONE"
+	case arrow.BOOL:
+		return value, value == "true" || value == "false"
+	case arrow.FLOAT32, arrow.FLOAT64:
+		return value, !quotes
+	default:
+		return value, !quotes && (arrow.IsInteger(t.ID()) || arrow.IsDecimal(t.ID()))
+	}
+}

@@ -1,0 +1,100 @@
+package sql
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/duckdb/duckdb-go/v2"
+
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
+)
+
+// plain are the types of DuckDB without parameters, as DuckDB itself makes them of Arrow arrays.
+var plain = map[arrow.Type]duckdb.Type{
+	arrow.BOOL: duckdb.TYPE_BOOLEAN,
+	arrow.INT8: duckdb.TYPE_TINYINT, arrow.INT16: duckdb.TYPE_SMALLINT, arrow.INT32: duckdb.TYPE_INTEGER, arrow.INT64: duckdb.TYPE_BIGINT,
+	arrow.UINT8: duckdb.TYPE_UTINYINT, arrow.UINT16: duckdb.TYPE_USMALLINT, arrow.UINT32: duckdb.TYPE_UINTEGER, arrow.UINT64: duckdb.TYPE_UBIGINT,
+	arrow.FLOAT32: duckdb.TYPE_FLOAT, arrow.FLOAT64: duckdb.TYPE_DOUBLE,
+	arrow.STRING: duckdb.TYPE_VARCHAR, arrow.LARGE_STRING: duckdb.TYPE_VARCHAR, arrow.STRING_VIEW: duckdb.TYPE_VARCHAR,
+	arrow.BINARY: duckdb.TYPE_BLOB, arrow.LARGE_BINARY: duckdb.TYPE_BLOB, arrow.BINARY_VIEW: duckdb.TYPE_BLOB, arrow.FIXED_SIZE_BINARY: duckdb.TYPE_BLOB,
+	arrow.DATE32: duckdb.TYPE_DATE, arrow.DATE64: duckdb.TYPE_DATE, arrow.TIME32: duckdb.TYPE_TIME,
+	arrow.DURATION: duckdb.TYPE_INTERVAL, arrow.INTERVAL_MONTHS: duckdb.TYPE_INTERVAL, arrow.INTERVAL_MONTH_DAY_NANO: duckdb.TYPE_INTERVAL,
+}
+
+// nested make types with parts, of those of the fields.
+var nested = map[arrow.Type]func(t arrow.DataType, fields []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error){
+	arrow.STRUCT: structOf, arrow.MAP: mapOf, arrow.FIXED_SIZE_LIST: arrayOf,
+	arrow.LIST: listOf, arrow.LARGE_LIST: listOf, arrow.LIST_VIEW: listOf, arrow.LARGE_LIST_VIEW: listOf,
+}
+
+func structOf(t arrow.DataType, fields []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error) {
+	if len(parts) == 0 {
+		return nil, noType(t)
+	}
+	entries := make([]duckdb.StructEntry, len(parts))
+	for i := range parts {
+		var err error
+		if entries[i], err = duckdb.NewStructEntry(parts[i], fields[i].Name); err != nil {
+			return nil, err
+		}
+	}
+	return duckdb.NewStructInfo(entries[0], entries[1:]...)
+}
+
+func mapOf(_ arrow.DataType, _ []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error) {
+	return duckdb.NewMapInfo(parts[0], parts[1])
+}
+
+func arrayOf(t arrow.DataType, _ []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error) {
+	return duckdb.NewArrayInfo(parts[0], uint64(t.(*arrow.FixedSizeListType).Len()))
+}
+
+func listOf(_ arrow.DataType, _ []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error) {
+	return duckdb.NewListInfo(parts[0])
+}
+
+func noType(t arrow.DataType) error { return fmt.Errorf("%s has no type in DuckDB", t) }
+
+// typeOf is the type of DuckDB for columns of an Arrow type.
+func typeOf(t arrow.DataType) (duckdb.TypeInfo, error) {
+	if e, ok := t.(arrow.ExtensionType); ok && e.ExtensionName() == "arrow.uuid" {
+		return duckdb.NewTypeInfo(duckdb.TYPE_UUID)
+	}
+	t = kinds.Storage(kinds.Decoded(t))
+	if of := nested[t.ID()]; of != nil {
+		fields := kinds.Fields(t)
+		if m, ok := t.(*arrow.MapType); ok {
+			fields = []arrow.Field{m.KeyField(), m.ItemField()}
+		}
+		parts := make([]duckdb.TypeInfo, len(fields))
+		for i, f := range fields {
+			var err error
+			if parts[i], err = typeOf(f.Type); err != nil {
+				return nil, fmt.Errorf("field %q: %w", f.Name, err)
+			}
+		}
+		return of(t, fields, parts)
+	}
+	switch t := t.(type) {
+	case *arrow.TimestampType:
+		if t.TimeZone == "" {
+			return duckdb.NewTypeInfo([...]duckdb.Type{duckdb.TYPE_TIMESTAMP_S, duckdb.TYPE_TIMESTAMP_MS, duckdb.TYPE_TIMESTAMP, duckdb.TYPE_TIMESTAMP_NS}[t.Unit])
+		}
+		if t.Unit != arrow.Nanosecond { // those would lose digits
+			return duckdb.NewTypeInfo(duckdb.TYPE_TIMESTAMP_TZ)
+		}
+	case *arrow.Time64Type:
+		if t.Unit == arrow.Microsecond {
+			return duckdb.NewTypeInfo(duckdb.TYPE_TIME)
+		}
+	case arrow.DecimalType:
+		if t.BitWidth() <= 128 {
+			return duckdb.NewDecimalInfo(uint8(t.GetPrecision()), uint8(t.GetScale()))
+		}
+	default:
+		if simple, ok := plain[t.ID()]; ok {
+			return duckdb.NewTypeInfo(simple)
+		}
+	}
+	return nil, noType(t)
+}
