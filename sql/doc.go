@@ -15,5 +15,5 @@
 // Only the columns of a query are read, and of those only what may hold its rows: the conditions that DuckDB would push down to a table of
 // its own filter the scan, too. DuckDB checks them again.
 //
-// See docs/sql.md.
+// The build needs cgo and the tag duckdb_arrow; without them the package is empty. See docs/sql.md.
 package sql

@@ -1,3 +1,5 @@
+//go:build cgo && duckdb_arrow
+
 package sql
 
 import (

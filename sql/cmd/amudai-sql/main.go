@@ -1,3 +1,5 @@
+//go:build cgo && duckdb_arrow
+
 // Command amudai-sql answers questions in SQL about tables in any format. The command "amudai sql" runs it, and prints the rows.
 //
 //	amudai-sql [flags] QUERY    writes the rows to stdout, as an Arrow stream
