@@ -54,7 +54,7 @@ func encode(t testing.TB, d *Dictionary, data []byte, offsets []int64) (c encode
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 1000, 5000} {
 		data, offsets := texts(n)
-		d := new(Encoder).Train(data, offsets)
+		d := new(Encoder).Train(data, offsets, false)
 		c := encode(t, d, data, offsets)
 		for _, room := range []int{0, 1, 15, 16, 17, 64, 1 << 16} {
 			dst, ends := make([]byte, len(data), len(data)+room), make([]uint32, len(c.codes))
@@ -78,7 +78,7 @@ func TestRoundTrip(t *testing.T) {
 // Each code is the longest token that the rest of the string begins with, as long as no two tokens had the same hash.
 func TestLongest(t *testing.T) {
 	data, offsets := texts(500)
-	d := new(Encoder).Train(data, offsets)
+	d := new(Encoder).Train(data, offsets, false)
 	byText := map[string]uint16{}
 	for i, tok := range d.tokens {
 		b := tok.bytes()
@@ -108,7 +108,7 @@ func text(d *Dictionary, code int) string {
 // Bytes that have no token get one.
 func TestMoreBytes(t *testing.T) {
 	data, offsets := texts(100)
-	d := new(Encoder).Train(data, offsets)
+	d := new(Encoder).Train(data, offsets, false)
 	more := append(bytes.Clone(data), "\x01\x02\x01"...)
 	ends := append(offsets, int64(len(more)))
 	c := encode(t, d, more, ends)
@@ -133,11 +133,12 @@ func TestMoreBytes(t *testing.T) {
 func TestTrainIsDeterministic(t *testing.T) {
 	data, offsets := texts(3000)
 	var used Encoder
-	used.Train(texts(200))
-	require.Equal(t, new(Encoder).Train(data, offsets), used.Train(data, offsets))
+	before, ends := texts(200)
+	used.Train(before, ends, false)
+	require.Equal(t, new(Encoder).Train(data, offsets, false), used.Train(data, offsets, false))
 	for seed := range uint64(20) { // whose long tokens collide
 		data, offsets := syllables(seed)
-		require.True(t, slices.Equal(new(Encoder).Train(data, offsets).tokens, used.Train(data, offsets).tokens), "%d", seed)
+		require.True(t, slices.Equal(new(Encoder).Train(data, offsets, false).tokens, used.Train(data, offsets, false).tokens), "%d", seed)
 	}
 }
 
@@ -163,7 +164,7 @@ func syllables(seed uint64) (data []byte, offsets []int64) {
 // With frequent tokens first, the same strings have codes of the same tokens.
 func TestByFrequency(t *testing.T) {
 	data, offsets := texts(5000)
-	d := new(Encoder).Train(data, offsets)
+	d := new(Encoder).Train(data, offsets, false)
 	var before, after []string
 	counts := make([]uint32, len(offsets)-1)
 	codes, d := new(Encoder).Encode(nil, counts, d, data, offsets)
@@ -188,12 +189,12 @@ func TestByFrequency(t *testing.T) {
 // There is more to texts than their characters, but not to random strings.
 func TestPays(t *testing.T) {
 	data, offsets := texts(5000)
-	require.True(t, new(Encoder).Train(data, offsets).Pays())
+	require.True(t, new(Encoder).Train(data, offsets, false).Pays())
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i := range data {
 		data[i] = "0123456789abcdef"[rnd.IntN(16)]
 	}
-	require.False(t, new(Encoder).Train(data, offsets).Pays())
+	require.False(t, new(Encoder).Train(data, offsets, false).Pays())
 }
 
 // Dictionaries that no writer makes, and codes that are none, are errors.
@@ -234,7 +235,7 @@ func TestCorrupt(t *testing.T) {
 
 func BenchmarkDecode(b *testing.B) {
 	data, offsets := texts(10_000)
-	c := encode(b, new(Encoder).Train(data, offsets), data, offsets)
+	c := encode(b, new(Encoder).Train(data, offsets, false), data, offsets)
 	dst, ends := make([]byte, len(data), len(data)+MaxTokenLen), make([]uint32, len(c.codes))
 	microbench.Output(b, len(data))
 	for b.Loop() {
@@ -247,7 +248,7 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkEncode(b *testing.B) {
 	data, offsets := texts(10_000)
 	var e Encoder
-	d, counts := e.Train(data, offsets), make([]uint32, len(offsets)-1)
+	d, counts := e.Train(data, offsets, false), make([]uint32, len(offsets)-1)
 	var codes []uint16
 	microbench.Output(b, len(data))
 	for b.Loop() {
@@ -260,14 +261,14 @@ func BenchmarkTrain(b *testing.B) {
 	var e Encoder
 	microbench.Output(b, len(data))
 	for b.Loop() {
-		e.Train(data, offsets)
+		e.Train(data, offsets, false)
 	}
 }
 
 // FuzzDecode decodes any codes by any dictionary.
 func FuzzDecode(f *testing.F) {
 	data, offsets := texts(20)
-	d := new(Encoder).Train(data, offsets)
+	d := new(Encoder).Train(data, offsets, false)
 	f.Add(d.AppendHeads(nil), d.AppendBytes(nil), []byte("\x00\x00\x01\x00"), uint16(20))
 	f.Fuzz(func(t *testing.T, heads, rest, packed []byte, size uint16) {
 		var d Decoder
@@ -316,7 +317,7 @@ func FuzzRoundTrip(f *testing.F) {
 	data, _ := texts(40)
 	f.Add(data, data[:50], uint16(9))
 	f.Fuzz(func(t *testing.T, learnt, data []byte, every uint16) {
-		d := new(Encoder).Train(learnt, []int64{0, int64(len(learnt))})
+		d := new(Encoder).Train(learnt, []int64{0, int64(len(learnt))}, false)
 		offsets := []int64{0}
 		for at := 0; at < len(data); {
 			at = min(at+int(every)+1, len(data))

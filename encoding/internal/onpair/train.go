@@ -32,25 +32,22 @@ func sizeFor(bytes int) size {
 	return size{1 << 12, 512 << 10}
 }
 
-// Train makes a dictionary for strings like those between offsets in data. The same strings always give the same dictionary.
-func (e *Encoder) Train(data []byte, offsets []int64) *Dictionary {
+// Train makes a dictionary for strings like those between offsets in data, if brief in a small share of the time that writing them takes. The same strings
+// always give the same dictionary.
+func (e *Encoder) Train(data []byte, offsets []int64, brief bool) *Dictionary {
 	bytes := int(offsets[len(offsets)-1] - offsets[0])
-	d := e.learnAll(data, offsets, sizeFor(bytes))
+	s := sizeFor(bytes)
+	if brief {
+		s = size{1 << 12, min(bytes/briefShare, 512<<10)}
+	}
+	d := e.learnAll(data, offsets, s)
 	e.test(d, data, offsets)
-	if bytes >= largeFrom && d.bytes < shortToken*d.codes {
+	if !brief && bytes >= largeFrom && d.bytes < shortToken*d.codes {
 		more := e.learnAll(data, offsets, large)
 		if e.test(more, data, offsets); more.sizeOf(bytes) < d.sizeOf(bytes) {
 			return more
 		}
 	}
-	return d
-}
-
-// TrainBrief is Train in a small share of the time that writing the strings takes.
-func (e *Encoder) TrainBrief(data []byte, offsets []int64) *Dictionary {
-	bytes := int(offsets[len(offsets)-1] - offsets[0])
-	d := e.learnAll(data, offsets, size{1 << 12, min(bytes/briefShare, 512<<10)})
-	e.test(d, data, offsets)
 	return d
 }
 

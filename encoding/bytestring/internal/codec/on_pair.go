@@ -235,7 +235,7 @@ func onPairLen(t *tree.Tree, from, to int) (size int) {
 // tokensFor is the dictionary that a tree is to be written with; nil if none was trained.
 func tokensFor(w *encode.Workspace, in *encode.Input, r encode.Request) *onpair.Dictionary {
 	if r.Tokens == nil && r.Forced {
-		return w.OnPair.Train(in.Data, in.Offsets)
+		return w.OnPair.Train(in.Data, in.Offsets, false)
 	}
 	return r.Tokens
 }
@@ -281,17 +281,10 @@ const (
 
 // trainOnPair learns tokens.
 func trainOnPair(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool {
-	if in.Fixed > 0 || len(in.Bytes()) < onPairFrom {
+	if size := len(in.Bytes()); in.Fixed > 0 || size < onPairFrom || in.Brief && size < onPairFromBrief {
 		return false
 	}
-	if in.Brief {
-		if len(in.Bytes()) < onPairFromBrief {
-			return false
-		}
-		l.Tokens = w.OnPair.TrainBrief(in.Data, in.Offsets)
-		return l.Tokens.Pays()
-	}
-	l.Tokens = w.OnPair.Train(in.Data, in.Offsets)
+	l.Tokens = w.OnPair.Train(in.Data, in.Offsets, in.Brief)
 	return l.Tokens.Pays()
 }
 
