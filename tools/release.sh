@@ -40,6 +40,23 @@ build() {
   GOOS=${1%/*} GOARCH=${1#*/} go build -trimpath -buildvcs=true -tags grpcnotrace -ldflags '-s -w -buildid=' -o "$2" ./cmd/amudai
 }
 
+# build_sql TARGET FOLDER compiles the engine of "amudai sql", which needs a C++ compiler for the target: for this machine the usual one, for another
+# that of CXX_os_arch, with CC_os_arch. Without one, the archive has the command alone.
+build_sql() {
+  local os=${1%/*} arch=${1#*/}
+  local cc=CC_${os}_$arch cxx=CXX_${os}_$arch suffix=""
+  [ "$os" != windows ] || suffix=.exe
+  if [ "$1" = "$(go env GOOS)/$(go env GOARCH)" ]; then
+    local "$cc=${!cc:-gcc}" "$cxx=${!cxx:-g++}"
+  fi
+  if [ -z "${!cxx:-}" ] || ! command -v "${!cxx}" >/dev/null; then
+    echo "$1: no C++ compiler ($cxx), so the archive lacks amudai-sql" >&2
+    return
+  fi
+  CGO_ENABLED=1 CC=${!cc:-} CXX=${!cxx} GOOS=$os GOARCH=$arch go build -C sql -trimpath -buildvcs=true -tags duckdb_arrow,grpcnotrace \
+    -ldflags '-s -w -buildid=' -o "$2/amudai-sql$suffix" ./cmd/amudai-sql
+}
+
 # Pages and completions come from the command itself, built for this machine.
 build "$(go env GOOS)/$(go env GOARCH)" "$work/amudai"
 mkdir -p "$work/common/man/man1" "$work/common/completions"
@@ -53,6 +70,7 @@ for target in "${targets[@]}"; do
   program=amudai
   [ "${target%/*}" != windows ] || program=amudai.exe
   build "$target" "$work/$name/$program"
+  build_sql "$target" "$work/$name"
   # The list is of the build for its platform, as each links other modules.
   go tool -modfile=tools/go.mod cyclonedx-gomod bin -json -std -noserial -notimestamp -version "v$version" -output "$dist/$name.cdx.json" "$work/$name/$program"
   tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w -cf - "$name" |

@@ -97,7 +97,7 @@ func findSQL() (string, error) {
 	path, err := exec.LookPath(sqlProgram)
 	if err != nil {
 		return "", advice.WithHint(fmt.Errorf("the program %s, which has the engine for SQL, is neither beside amudai nor in PATH", sqlProgram),
-			"it is in the archives of releases for Linux, macOS and Windows; \"make sql\" builds it from source, with a C++ compiler")
+			"\"make sql\" builds it from source, with a C++ compiler; archives of releases hold it for some platforms")
 	}
 	return path, nil
 }
