@@ -46,7 +46,8 @@ type frontTree struct {
 	first, end int
 
 	group  int     // the restart from which on values are in some, -1 for none
-	some   []byte  // these values, up to the next restart
+	until  int     // the end of them
+	some   []byte  // these values
 	places []int64 // where each begins, and the last ends
 }
 
@@ -116,20 +117,23 @@ func expandFront[O int32 | int64](f *frontTree, from, to int, dst []byte, offset
 	return frontcode.Expand(dst, offsets, base, f.prefixes[from:to], f.text[:ends[len(ends)-1]], at, ends, before, (f.restart-from%f.restart)%f.restart, f.restart)
 }
 
-// expandGroup writes the values from a restart to the next to some, unless they are there.
-func (f *frontTree) expandGroup(start int) error {
-	if f.group == start {
+// expandGroup writes the values from a restart up to one behind it to some, unless they are there. When more of them are asked for, all up to the next
+// restart follow.
+func (f *frontTree) expandGroup(start, end int) error {
+	if f.group == start && end <= f.until {
 		return nil
 	}
+	if f.group == start {
+		end = min(start+f.restart, len(f.prefixes))
+	}
 	f.group = -1
-	end := min(start+f.restart, len(f.prefixes))
 	size := f.sumLen(start, end)
 	scratch.Slice(&f.some, size+frontcode.Slack)
 	scratch.Slice(&f.places, end-start+1)[0] = 0
 	if err := expandFront(f, start, end, f.some[:size], f.places[1:], 0, nil); err != nil {
 		return err
 	}
-	f.group = start
+	f.group, f.until = start, end
 	return nil
 }
 
@@ -150,7 +154,7 @@ func frontLen(t *tree.Tree, from, to int) int {
 	if !ok {
 		return f.sumLen(from, to)
 	}
-	if f.expandGroup(start) != nil {
+	if f.expandGroup(start, to) != nil {
 		return 0
 	}
 	return int(f.places[to-start] - f.places[from-start])
@@ -164,7 +168,11 @@ func putFront[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets [
 	f := tree.State[frontTree](t)
 	start, alone := f.alone(from, to)
 	if alone || start < from {
-		if err := f.expandGroup(start); err != nil {
+		until := to
+		if !alone {
+			until = from
+		}
+		if err := f.expandGroup(start, until); err != nil {
 			return err
 		}
 	}
