@@ -183,13 +183,10 @@ func (c *keyColumn) count() int {
 // outgrown reports whether codes of the batch need another layout.
 func (c *keyColumn) outgrown() bool {
 	if !c.ranged {
-		return c.numberWidth() > c.width
+		return bits.Len(uint(c.count())) > c.width
 	}
-	return c.some && (!c.started || c.least < c.base || uint64(c.most)-uint64(c.base) >= 1<<c.width-2)
+	return c.some && (!c.started || c.least < c.base || uint64(c.most)-uint64(c.base) >= 1<<c.width-1)
 }
-
-// numberWidth is the width of numbers. No code has all bits, so that missing is no packed word.
-func (c *keyColumn) numberWidth() int { return bits.Len(uint(c.count() + 1)) }
 
 // fit makes a layout for all values so far. words have their codes.
 func (c *keyColumn) fit(words *wordTable) {
@@ -197,7 +194,7 @@ func (c *keyColumn) fit(words *wordTable) {
 		return
 	}
 	if !c.ranged {
-		c.width = c.numberWidth()
+		c.width = bits.Len(uint(c.count()))
 		return
 	}
 	lo, hi := c.least, c.most
@@ -217,7 +214,7 @@ func (c *keyColumn) fit(words *wordTable) {
 	case span > 1<<wideRange && hi < math.MaxInt64-1: // other rows are as far away as these
 		c.base, span = math.MinInt64, math.MaxUint64-2
 	}
-	c.width = bits.Len64(span + 2)
+	c.width = bits.Len64(span + 1)
 }
 
 // greatest is the greatest ordinal with a code in words.
@@ -237,7 +234,7 @@ func (c *keyColumn) number(old layout, words *wordTable) {
 		}
 	})
 	c.numberOrdinals(c.ordinals, true)
-	c.width = c.numberWidth()
+	c.width = bits.Len(uint(c.count()))
 }
 
 // recode is the code for a value that had another code in an older layout.
@@ -272,7 +269,7 @@ func (c *keyColumn) pack(dst words, from, to int) bool {
 	case c.coded != nil:
 		return c.packCoded(dst.lo, from, to)
 	case c.ranged && dst.hi == nil:
-		packRanged(dst.lo, c.ordinals[from:to], c.column.Valid.Slice(from, to), uint64(c.base)-1, 1<<c.width-2, c.shift)
+		packRanged(dst.lo, c.ordinals[from:to], c.column.Valid.Slice(from, to), uint64(c.base)-1, 1<<c.width-1, c.shift)
 	case c.ranged:
 		c.packWide(dst, from, to)
 	default:
@@ -292,7 +289,7 @@ func (c *keyColumn) packWide(dst words, from, to int) {
 		code := uint64(x) - uint64(c.base) + 1
 		switch {
 		case !c.column.Valid.At(from + i):
-		case code-1 >= 1<<c.width-2:
+		case code-1 >= 1<<c.width-1:
 			dst.lo[i], dst.hi[i] = missing, missing
 		default:
 			w := c.at(code)

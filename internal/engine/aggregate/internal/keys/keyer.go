@@ -15,8 +15,8 @@ import (
 
 const (
 	missing     = ^uint64(0) // the lower bits of a packed key that is not among the known ones
-	mostPacked  = 128        // bits of a packed key
-	mostNarrow  = 64         // … in the lower bits alone
+	mostPacked  = 127        // bits of a packed key
+	mostNarrow  = 63         // … in the lower bits alone
 	wideRange   = 40         // bits of a range that is none
 	mostNumbers = 1 << 31    // of a table
 )
@@ -238,9 +238,13 @@ func (k *Keyer) layout() bool {
 	return true
 }
 
-// place finds the place of each column in words: numbers are in the lower bits. It reports false if words have too few bits.
+// place finds the place of each column in words: numbers are in the lower bits, of which none is missing: one bit is always clear.
+// It reports false if words have too few bits.
 func (k *Keyer) place() bool {
 	shift := uint(0)
+	if k.width() > mostNarrow {
+		shift = 1
+	}
 	for _, ranged := range []bool{false, true} {
 		for i := range k.columns {
 			if c := &k.columns[i]; c.ranged == ranged {
@@ -252,7 +256,7 @@ func (k *Keyer) place() bool {
 			return false
 		}
 	}
-	return shift <= mostPacked
+	return shift <= mostPacked+1
 }
 
 // indexRoom is the number of rows that decides about a direct index.
