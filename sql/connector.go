@@ -248,6 +248,9 @@ func (s *statement) run(ctx context.Context, f func(ctx context.Context) error, 
 	if err != nil && s.failure != nil {
 		err = s.failure
 	}
+	if stopped := ctx.Err(); err != nil && stopped != nil && !errors.Is(err, stopped) { // DuckDB's error may tell only that it was interrupted
+		err = errors.Join(stopped, err)
+	}
 	cancel()
 	for scan := range s.scans {
 		err = errors.Join(err, scan.close())
