@@ -43,7 +43,7 @@ func newAutomaton(re *syntax.Regexp) *automaton {
 		}
 	}
 	if a.around {
-		for _, r := range []rune("\n\n09AZ__az") {
+		for _, r := range "\n\n09AZ__az" {
 			a.from = append(a.from, r, r+1)
 		}
 	}
