@@ -241,11 +241,11 @@ func (b *binder) condition(n *ast.Node) *expr.Expr {
 	}
 	yesAt, noAt := of(yes), of(no)
 	return &expr.Expr{Node: n, Type: booleans, Column: -1, Eval: func(e *expr.Env) (arrow.Array, error) {
-		isTrue, err := bits(e, yes, yesAt)
+		isTrue, err := bitsOf(e, yes, yesAt)
 		if err != nil {
 			return nil, err
 		}
-		isFalse, err := bits(e, no, noAt)
+		isFalse, err := bitsOf(e, no, noAt)
 		if err != nil {
 			return nil, err
 		}
@@ -261,8 +261,8 @@ func bothWays(n *ast.Node, s *arrow.Schema) (yes, no *predicate.Bound, err error
 	return yes, no, err
 }
 
-// bits are the rows for which a condition is true.
-func bits(e *expr.Env, p *predicate.Bound, at []int) ([]byte, error) {
+// bitsOf are the rows for which a condition is true.
+func bitsOf(e *expr.Env, p *predicate.Bound, at []int) ([]byte, error) {
 	columns := make([]arrow.Array, len(at))
 	for i, k := range at {
 		columns[i] = e.Columns[k]

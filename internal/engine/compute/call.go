@@ -2,6 +2,7 @@ package compute
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -120,23 +121,16 @@ func coalesce(n *ast.Node, args []*expr.Expr) *expr.Expr {
 		defer pick.release()
 		left := bitmap.All(e.Rows)
 		for _, a := range args {
-			arr, err := pick.add(left, a)
+			valid, err := pick.add(left, a)
 			if err != nil {
 				return nil, err
 			}
-			left = minus(left, validity(arr))
+			left = minus(left, valid)
 		}
 		return pick.result()
 	})
 	out.Strict = false
 	return out
-}
-
-func validity(arr arrow.Array) bitmap.Bits {
-	if arrowutil.NullN(arr) == 0 {
-		return bitmap.All(arr.Len())
-	}
-	return arrowutil.Validity(arr)
 }
 
 // minus are the bits of a that are not set in b.
@@ -154,6 +148,7 @@ type picker struct {
 	dt     arrow.DataType
 	from   []int64 // the value of each row, among those of all arrays; -1 for null
 	arrays []arrow.Array
+	n      int // values of all arrays
 }
 
 func newPicker(e *expr.Env, dt arrow.DataType) *picker {
@@ -162,19 +157,30 @@ func newPicker(e *expr.Env, dt arrow.DataType) *picker {
 
 func (p *picker) release() { arrowutil.ReleaseAll(p.arrays) }
 
-// add evaluates the values for some rows, and takes them.
-func (p *picker) add(rows bitmap.Bits, x *expr.Expr) (arrow.Array, error) {
-	arr, err := p.e.Among(rows).Full(x)
+// add evaluates the values for some rows, takes them, and returns the rows that are not null. A constant stays a single value.
+func (p *picker) add(rows bitmap.Bits, x *expr.Expr) (bitmap.Bits, error) {
+	arr, err := p.e.Among(rows).Value(x)
 	if err != nil {
-		return nil, err
+		return rows, err
 	}
-	for row := range p.e.Rows {
-		if rows.At(row) {
-			p.from[row] = int64(len(p.arrays)*p.e.Rows + row)
+	single := arr.Len() != p.e.Rows
+	for i := 0; i < p.e.Rows; i += 64 {
+		for w := rows.Word(i); w != 0; w &= w - 1 {
+			row := i + bits.TrailingZeros64(w)
+			p.from[row] = int64(p.n)
+			if !single {
+				p.from[row] += int64(row)
+			}
 		}
 	}
-	p.arrays = append(p.arrays, arr)
-	return arr, nil
+	p.arrays, p.n = append(p.arrays, arr), p.n+arr.Len()
+	switch {
+	case !single:
+		return arrowutil.Validity(arr), nil
+	case arrowutil.NullN(arr) == 0:
+		return bitmap.All(p.e.Rows), nil
+	}
+	return bitmap.Bits{Data: make([]byte, (p.e.Rows+7)/8), Len: p.e.Rows}, nil
 }
 
 // truth are the rows among some for which a condition is true.
@@ -185,11 +191,13 @@ func (p *picker) truth(rows bitmap.Bits, x *expr.Expr) (bitmap.Bits, error) {
 	}
 	defer arr.Release()
 	out := make([]byte, (p.e.Rows+7)/8)
-	a := arr.(*array.Boolean)
-	for i := range p.e.Rows {
-		if rows.At(i) && a.IsValid(i) && a.Value(i) {
-			out[i>>3] |= 1 << (i & 7)
-		}
+	if p.e.Rows == 0 {
+		return rows, nil
+	}
+	valid, d := arrowutil.Validity(arr), arr.Data()
+	values := bitmap.Bits{Data: d.Buffers()[1].Bytes(), Off: d.Offset(), Len: d.Len()}
+	for i := 0; i < p.e.Rows; i += 64 {
+		bitmap.PutWord(out, i, rows.Word(i)&valid.Word(i)&values.Word(i), min(64, p.e.Rows-i))
 	}
 	return bitmap.Bits{Data: out, Len: p.e.Rows}, nil
 }

@@ -283,7 +283,7 @@ func (b *binder) contains(n *ast.Node, list *expr.Expr) *expr.Expr {
 	}
 	// null where the value is
 	return expr.OfRows(n, booleans, []*expr.Expr{natural(value), out}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
-		return arrowutil.Mask(e.Mem, in[1], validity(in[0]))
+		return arrowutil.Mask(e.Mem, in[1], arrowutil.Validity(in[0]))
 	})
 }
 

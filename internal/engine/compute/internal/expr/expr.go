@@ -41,8 +41,8 @@ type Env struct {
 	Only    bitmap.Bits // rows whose errors count
 }
 
-// array is the value of an expression for all rows, or the only value of a constant.
-func (e *Env) array(x *Expr) (arrow.Array, error) {
+// Value is the value of an expression for all rows, or the only value of a constant.
+func (e *Env) Value(x *Expr) (arrow.Array, error) {
 	if x.Constant {
 		e = &Env{Mem: e.Mem, Rows: 1, Only: bitmap.All(min(e.Rows, 1))}
 	}
@@ -51,7 +51,7 @@ func (e *Env) array(x *Expr) (arrow.Array, error) {
 
 // Full is the value of an expression for all rows.
 func (e *Env) Full(x *Expr) (arrow.Array, error) {
-	arr, err := e.array(x)
+	arr, err := e.Value(x)
 	if err != nil || !x.Constant || e.Rows == 1 {
 		return arr, err
 	}
@@ -132,7 +132,7 @@ func Lazy(n *ast.Node, dt arrow.DataType, args []*Expr, eval func(e *Env) (arrow
 
 // Function is an expression of the values of arguments. That of a constant is one value.
 func Function(n *ast.Node, dt arrow.DataType, args []*Expr, eval func(e *Env, in []arrow.Array) (arrow.Array, error)) *Expr {
-	return Lazy(n, dt, args, func(e *Env) (arrow.Array, error) { return e.apply(args, (*Env).array, eval) })
+	return Lazy(n, dt, args, func(e *Env) (arrow.Array, error) { return e.apply(args, (*Env).Value, eval) })
 }
 
 // OfRows is [Function] for functions of arguments with a value for each row, constants too.
