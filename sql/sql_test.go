@@ -231,6 +231,31 @@ func TestLocations(t *testing.T) {
 	require.ErrorContains(t, err, "bad.root")
 }
 
+// TestDeletedRows asks a shard with deleted rows, whose numbers and statistics still count them.
+func TestDeletedRows(t *testing.T) {
+	db := open(t, sql.Options{})
+	t.Chdir(t.TempDir())
+	const path = "x.amudai.shard"
+	write(t, db, "select i, i % 7 as k, 'n' || i % 5 as s from range(10000) r(i)", path, shard.WriterOptions{})
+	_, err := shard.Delete(t.Context(), path, shard.EditOptions{}, shard.Rows{Ranges: []shard.RowRange{{From: 0, To: 100}, {From: 5000, To: 5001}, {From: 9000, To: 10000}}})
+	require.NoError(t, err)
+	_, err = db.Exec("create table kept as select i, i % 7 as k, 'n' || i % 5 as s from range(10000) r(i) where i >= 100 and i <> 5000 and i < 9000")
+	require.NoError(t, err)
+	for _, query := range []string{
+		"select count(*) from %s", "select min(i), max(i), count(i), sum(i) from %s", "from %s where i < 110 or i > 8990", "from %s where i = 5000", "from %s where i in (99, 100, 5001)",
+		"select k, s, count(*) from %s group by all", "select distinct s from %s where k = 3", "from %s order by i desc limit 3", "from %s order by i limit 3 offset 4900",
+		"select count(*) from %s a join %s b on a.i = b.i",
+	} {
+		want, err := rows(t.Context(), db, strings.ReplaceAll(query, "%s", "kept"))
+		require.NoError(t, err, query)
+		got, err := rows(t.Context(), db, strings.ReplaceAll(query, "%s", "'"+path+"'"))
+		require.NoError(t, err, query)
+		slices.Sort(want)
+		slices.Sort(got)
+		require.Equal(t, want, got, query)
+	}
+}
+
 // TestPrepared asks a prepared question with several values.
 func TestPrepared(t *testing.T) {
 	db := open(t, sql.Options{})
