@@ -1,8 +1,6 @@
 package aggregate
 
 import (
-	"bytes"
-	"cmp"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -15,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/ranks"
-	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
@@ -98,12 +95,6 @@ func (c *collected) finish() error {
 // of are the rows of a group.
 func (c *collected) of(group int) []int64 { return c.rows[c.ends[group-1]:c.ends[group]] }
 
-// copyOf is a copy of the rows of a group, up to the next call: other functions need them in their order.
-func (c *collected) copyOf(group int) []int64 {
-	c.taken = append(c.taken[:0], c.of(group)...)
-	return c.taken
-}
-
 // list makes lists of the values of groups, null for a group without any.
 func (c *collected) list(from, to int, dt arrow.DataType) (arrow.Array, error) {
 	offsets := arrowutil.NewBuffer(c.mem, 4*(to-from+1))
@@ -176,55 +167,32 @@ func (c *collected) join(from, to int, separator string) (arrow.Array, error) {
 
 // discrete returns the value at a quantile of each group, null for a group without any.
 func (c *collected) discrete(from, to int, q float64) (arrow.Array, error) {
+	if c.all == nil {
+		return nil, nil
+	}
 	rows := make([]int64, to-from)
-	compare, err := c.comparison()
+	ranked, err := ranks.Of(c.mem, c.all)
 	if err != nil {
 		return nil, err
 	}
 	for i := range rows {
 		rows[i] = -1
-		if of := c.copyOf(from + i); len(of) > 0 {
+		if of := c.of(from + i); len(of) > 0 {
 			n := float64(len(of))
-			at := max(1, len(of)-int(math.Floor(n-q*n))) - 1
-			ranks.Select(of, at, compare)
-			rows[i] = of[at]
+			rows[i], _ = ranked(of, max(1, len(of)-int(math.Floor(n-q*n)))-1, false)
 		}
 	}
-	if c.all == nil {
-		return nil, nil
-	}
 	return arrowutil.Take(c.mem, c.all, rows)
-}
-
-// comparison returns a function that compares rows.
-func (c *collected) comparison() (func(a, b int64) int, error) {
-	if c.all == nil {
-		return nil, nil
-	}
-	var col column.Column
-	if err := col.Load(c.mem, c.all); err != nil {
-		return nil, err
-	}
-	if v, ok := col.Ordinals(); ok {
-		return func(a, b int64) int { return cmp.Compare(v[a], v[b]) }, nil
-	}
-	e, err := order.NewEncoder([]order.Key{{Type: c.all.DataType()}})
-	if err != nil {
-		return nil, err
-	}
-	row := e.Rows(c.all)
-	var x, y []byte
-	return func(a, b int64) int {
-		x, y = row(x[:0], int(a)), row(y[:0], int(b))
-		return bytes.Compare(x, y)
-	}, nil
 }
 
 // continuous returns the quantile of each group, between two values if need be: floats of floats and integers, else numbers
 // like the values, cut to whole ones. It is null for a group without values.
 func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arrow.Array, error) {
-	compare, err := c.comparison()
-	if err != nil || c.all == nil {
+	if c.all == nil {
+		return nil, nil
+	}
+	ranked, err := ranks.Of(c.mem, c.all)
+	if err != nil {
 		return nil, err
 	}
 	var col column.Column
@@ -236,8 +204,9 @@ func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arro
 	if arrow.IsFloating(dt.ID()) {
 		v, out := col.Reals(), make([]int64, to-from)
 		for i := range out {
-			if of := c.copyOf(from + i); len(of) > 0 {
-				lo, hi, part := ranks.Neighbours(of, q, compare)
+			if of := c.of(from + i); len(of) > 0 {
+				rank, part := ranks.Place(len(of), q)
+				lo, hi := ranked(of, rank, part > 0)
 				valid[i], out[i] = true, column.FloatOrdinal(ranks.Between(v[lo], v[hi], part))
 			}
 		}
@@ -249,8 +218,9 @@ func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arro
 	}
 	out := make([]decimal128.Num, to-from)
 	for i := range out {
-		if of := c.copyOf(from + i); len(of) > 0 {
-			lo, hi, part := ranks.Neighbours(of, q, compare)
+		if of := c.of(from + i); len(of) > 0 {
+			rank, part := ranks.Place(len(of), q)
+			lo, hi := ranked(of, rank, part > 0)
 			valid[i] = true
 			out[i] = v[lo].Add(decimal128.FromI64(int64(part * column.FloatOf(v[hi].Sub(v[lo])))))
 		}
