@@ -126,7 +126,7 @@ func (p *plan) nextPart() (more bool, err error) {
 func (p *plan) visible() (err error) {
 	if sc := p.sc; sc.windows() && p.stripe >= p.known {
 		var stripes []int
-		stripes, p.known = sc.following(p.stripe)
+		stripes, p.known = sc.following(p.stripe, p.stripe)
 		if err := parallel.Each(sc.ctx, len(stripes), len(stripes), func(ctx context.Context, i int) error {
 			_, _ = sc.table.Stripe(stripes[i]).Visible(ctx) // an error comes again in its turn
 			return ctx.Err()

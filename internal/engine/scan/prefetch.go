@@ -31,24 +31,24 @@ func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
 		return nil
 	}
 	var stripes []int
-	stripes, p.to = sc.following(index)
+	stripes, p.to = sc.following(max(p.to, index-inFlight), index)
 	return sc.table.PrefetchStripes(ctx, stripes)
 }
 
-// following are a stripe and those that the scan reads next, all of which lie before another one.
-func (sc *scanner) following(index int) (stripes []int, to int) {
-	stripes = []int{index}
+// following are a stripe and those that the scan reads next, all of which lie before stripe to. Those from first on are among them, whichever of the
+// jobs in flight comes first.
+func (sc *scanner) following(first, index int) (stripes []int, to int) {
 	most := min(max(1<<16/max(sc.table.NumNodes(), 1), storage.RemoteRequests), inFlight) // metadata of wide tables take memory
 	end := sc.table.NumStripes()
 	if sc.o.Limit < math.MaxInt64 {
 		end = index + 1 // this stripe may have enough rows
 	}
-	for index++; index < end && len(stripes) < most; index++ {
-		if !sc.asked(index).Empty() && (sc.filter == nil || !sc.filter.Excludes(sc.table.Stripe(index))) {
-			stripes = append(stripes, index)
+	for to = first; to <= index || to < end && len(stripes) < most; to++ {
+		if to == index || !sc.asked(to).Empty() && (sc.filter == nil || !sc.filter.Excludes(sc.table.Stripe(to))) {
+			stripes = append(stripes, to)
 		}
 	}
-	return stripes, index
+	return stripes, to
 }
 
 // asked are the rows of a stripe that the options ask for.
