@@ -359,7 +359,8 @@ func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, code
 		if n > len(dst)-o {
 			return 0, errRoom
 		}
-		if to, from := unsafe.Add(out, o), unsafe.Add(data, at); n <= mostSteps && o+n <= safe {
+		if n <= mostSteps && o+n <= safe {
+			to, from := unsafe.Add(out, o), unsafe.Add(data, at) // else o may be the end of dst, of which there must be no pointer
 			simd.Copy32(to, from)
 			for k := step; k < n; k += step {
 				simd.Copy32(unsafe.Add(to, k), unsafe.Add(from, k))

@@ -118,3 +118,14 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, empty.Check(nil))
 	require.ErrorIs(t, empty.Check(make([]uint32, 5000)), fault.ErrCorrupt)
 }
+
+// Values up to the end of a room of which there is no more leave no pointer behind it, as empty ones would that follow (the race detector tells).
+func TestGatherToTheEnd(t *testing.T) {
+	long := make([]byte, 128)
+	v := makeValues(2, func(i int) []byte { return long[:128*i] })
+	var table Table
+	table.Reset(v, 0, manySlot)
+	n, err := Gather(&table, make([]byte, 128), make([]int32, 3), 0, []uint32{1, 0, 0})
+	require.NoError(t, err)
+	require.Equal(t, 128, n)
+}
