@@ -233,7 +233,7 @@ func (q *queue) begin(j *job) error {
 			return context.Cause(q.ctx)
 		case q.ended:
 			return context.Canceled
-		case q.decoding < q.turns && (len(q.jobs) > 0 && q.jobs[0].job == j && q.held == 0 || q.budget.allows(2*bytes)): // which leaves room for that one
+		case q.decoding < q.turns && (len(q.jobs) > 0 && q.jobs[0].job == j && q.held == 0 || q.budget.allows(2*bytes+q.coming)): // which leaves room for what that one reads and decodes
 			j.counted += bytes
 			q.budget.batches.Add(bytes)
 			q.decoding++
