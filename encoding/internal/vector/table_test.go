@@ -124,7 +124,7 @@ func TestGatherToTheEnd(t *testing.T) {
 	long := make([]byte, 128)
 	v := makeValues(2, func(i int) []byte { return long[:128*i] })
 	var table Table
-	table.Reset(v, 0, manySlot)
+	table.Reset(v, 0, 0)
 	n, err := Gather(&table, make([]byte, 128), make([]int32, 3), 0, []uint32{1, 0, 0})
 	require.NoError(t, err)
 	require.Equal(t, 128, n)

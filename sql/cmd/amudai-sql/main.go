@@ -3,8 +3,8 @@
 // Command amudai-sql answers questions in SQL about tables in any format. The command "amudai sql" runs it, and prints the rows.
 //
 //	amudai-sql [flags] QUERY    writes the rows to stdout, as an Arrow stream
-//	amudai-sql [flags]          answers questions of stdin, each of which a zero byte ends: by a line "ok" and an Arrow stream, or by a
-//	                            line "error" with the message as a string of JSON
+//	amudai-sql [flags]          answers questions of stdin, each of which a zero byte ends: by a line "ok", an Arrow stream and a
+//	                            line "end", or by a line "error" with the message as a string of JSON
 //
 // Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 package main
@@ -162,7 +162,7 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// answer writes the rows of a question as an Arrow stream, with a line "ok" before it if it is one of several.
+// answer writes the rows of a question as an Arrow stream, between lines "ok" and "end" if it is one of several.
 func answer(ctx context.Context, db *databasesql.DB, query string, w io.Writer, several bool) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -186,6 +186,10 @@ func answer(ctx context.Context, db *databasesql.DB, query string, w io.Writer, 
 				return err
 			}
 		}
-		return errors.Join(rows.Err(), out.Close())
+		if err := errors.Join(rows.Err(), out.Close()); err != nil || !several {
+			return err
+		}
+		_, err = io.WriteString(w, "end\n")
+		return err
 	})
 }

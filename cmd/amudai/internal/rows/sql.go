@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -183,7 +184,7 @@ var errNoAnswer = errors.New(sqlProgram + " has ended without an answer")
 // ask asks a question.
 func (e *engine) ask(question string) (*answer, error) {
 	if _, err := io.WriteString(e.in, question+"\x00"); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
+		return nil, fmt.Errorf("%w: %v", errNoAnswer, err) // whose closed pipe is not that of stdout, which would be no failure
 	}
 	line, err := e.out.ReadString('\n')
 	if err != nil {
@@ -197,11 +198,14 @@ func (e *engine) ask(question string) (*answer, error) {
 		return nil, errors.New(message)
 	}
 	r, err := ipc.NewReader(e.out)
-	return &answer{r}, err
+	return &answer{r, e.out}, err
 }
 
 // answer is the rows of an answer as a source.
-type answer struct{ r *ipc.Reader }
+type answer struct {
+	r   *ipc.Reader
+	out *bufio.Reader // where a line ends the answer: the end of a stream is that of a process, too
+}
 
 func (a *answer) Schema() *arrow.Schema { return a.r.Schema() }
 func (*answer) Rows() (int64, bool)     { return 0, false }
@@ -212,7 +216,13 @@ func (a *answer) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		return nil, err
 	}
 	if !a.r.Next() {
-		return nil, a.r.Err()
+		if err := a.r.Err(); err != nil {
+			return nil, err
+		}
+		if line, err := a.out.ReadString('\n'); line != "end\n" {
+			return nil, fmt.Errorf("%w to the end: %w", errNoAnswer, cmp.Or(err, io.ErrUnexpectedEOF))
+		}
+		return nil, nil
 	}
 	b := a.r.RecordBatch()
 	b.Retain()
