@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"testing"
 
@@ -125,7 +126,7 @@ func TestGatherToTheEnd(t *testing.T) {
 	v := makeValues(2, func(i int) []byte { return long[:128*i] })
 	var table Table
 	table.Reset(v, 0, 0)
-	n, err := Gather(&table, make([]byte, 128), make([]int32, 3), 0, []uint32{1, 0, 0})
+	n, err := Gather(&table, bytes.Clone(long), make([]int32, 3), 0, []uint32{1, 0, 0})
 	require.NoError(t, err)
 	require.Equal(t, 128, n)
 }
