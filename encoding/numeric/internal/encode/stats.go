@@ -137,10 +137,7 @@ func (s *stepper[U]) add(values []U) {
 func (in Input[U]) sampleSteps() (all stepper[U]) {
 	all.begin(in.T)
 	for i := range in.Windows() {
-		var some stepper[U]
-		some.begin(in.T)
-		some.add(in.Window(i))
-		all.join(&some)
+		all.add(in.Window(i))
 	}
 	return all
 }
@@ -185,12 +182,6 @@ func (in Input[U]) usualStep(most int) (center U, width int) {
 		}
 	}
 	return center, width
-}
-
-// join adds what another stepper has seen.
-func (s *stepper[U]) join(t *stepper[U]) {
-	s.count, s.runs, s.bends = s.count+t.count, s.runs+t.runs, s.bends+t.bends
-	s.low, s.high = min(s.low, t.low), max(s.high, t.high)
 }
 
 // jumps counts the steps that do not fit into width bits around a center.
