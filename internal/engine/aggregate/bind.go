@@ -237,6 +237,9 @@ func bindBool(isGreatest bool) func(*plan, *bound) error {
 // pick picks a value. Null is one of them if nulls is set.
 func pick(w which, nulls bool) func(*plan, *bound) error {
 	return func(_ *plan, c *bound) error {
+		if w == first || w == last {
+			c.need(needPlain)
+		}
 		c.dt = c.arg.out
 		c.make = func(a *Aggregator) builder {
 			key := [...]string{"first", "last", "min", "max"}[w]

@@ -126,12 +126,7 @@ func (p *picks) release() {
 
 // add marks the row of each group first, and takes the marked ones then.
 func (p *picks) add(groups []uint32, arg *argument) error {
-	arr, groups, err := p.candidates(groups, arg.arr)
-	if err != nil {
-		return err
-	}
-	defer arr.Release()
-	base := p.rows
+	arr, base := arg.column.Array, p.rows
 	switch p.which {
 	case first:
 		for i, g := range groups {
@@ -144,6 +139,11 @@ func (p *picks) add(groups []uint32, arg *argument) error {
 			p.n[g] = base + int64(i)
 		}
 	default:
+		var err error
+		if arr, groups, err = p.candidates(groups, arg.arr); err != nil {
+			return err
+		}
+		defer arr.Release()
 		p.compare(groups, arr)
 	}
 	p.n[keys.None] = 0
@@ -164,10 +164,10 @@ func (p *picks) add(groups []uint32, arg *argument) error {
 	return p.keep(chunk)
 }
 
-// candidates are the rows that may be picked, without wrappers, and their groups. A value of a dictionary is compared once for each group.
+// candidates are the rows that may be the least or greatest, without wrappers, and their groups. A value of a dictionary is compared once for each group.
 func (p *picks) candidates(groups []uint32, arr arrow.Array) (arrow.Array, []uint32, error) {
 	d, ok := arrowutil.Storage(arr).(*array.Dictionary)
-	if !ok || p.encoder == nil || d.DataType().(*arrow.DictionaryType).IndexType.(arrow.FixedWidthDataType).Bytes() != 4 ||
+	if !ok || d.DataType().(*arrow.DictionaryType).IndexType.(arrow.FixedWidthDataType).Bytes() != 4 ||
 		len(p.n)*d.Dictionary().Len() > mostSeen {
 		plain, err := arrowutil.Plain(p.mem, arr)
 		return plain, groups, err
@@ -182,11 +182,14 @@ func (p *picks) candidates(groups []uint32, arr arrow.Array) (arrow.Array, []uin
 	p.taken, p.fresh = p.taken[:0], p.fresh[:0]
 	codes := arrowutil.Values[uint32](d.Indices())
 	for i, g := range groups {
-		at := uint64(g)*entries + uint64(codes[i])
-		if g == keys.None || at/64 < uint64(len(p.seen)) && p.seen[at/64]>>(at%64)&1 != 0 {
+		if g == keys.None {
 			continue
 		}
-		if uint64(codes[i]) < entries { // others are an error below
+		if code := uint64(codes[i]); code < entries { // others are an error below
+			at := uint64(g)*entries + code
+			if p.seen[at/64]>>(at%64)&1 != 0 {
+				continue
+			}
 			p.seen[at/64] |= 1 << (at % 64)
 		}
 		p.taken, p.fresh = append(p.taken, int64(i)), append(p.fresh, g)
