@@ -94,9 +94,7 @@ func (s *search) stream(ctx context.Context) (err error) {
 	if err := errors.Join(err, err2); err != nil {
 		return errors.Join(err, src.Close())
 	}
-	n, ok := src.(interface {
-		Narrow(texts []pattern.Text, before, after int64)
-	})
+	n, ok := src.(pattern.Narrower)
 	if texts := bound.Texts(); ok && texts != nil && len(s.table.locations) == 1 { // of several, a line may be near a match in the next
 		n.Narrow(texts, s.Before, s.After)
 	}

@@ -27,14 +27,9 @@ type selectSource struct {
 	skips  bool       // the source has some rows of the input only
 }
 
-// narrower is a source that may leave out rows without one of some texts, but for some before and behind each that has one, if no row was read yet.
-type narrower interface {
-	Narrow(texts []pattern.Text, before, after int64)
-}
-
 // Narrow has the source below leave out rows.
 func (s *selectSource) Narrow(texts []pattern.Text, before, after int64) {
-	if n, ok := s.Source.(narrower); ok && s.bound == nil {
+	if n, ok := s.Source.(pattern.Narrower); ok && s.bound == nil {
 		n.Narrow(texts, before, after)
 	}
 }
@@ -46,7 +41,7 @@ func Select(src Source, name string, o ReadOptions) (_ Source, err error) {
 	if !o.Filter.IsZero() {
 		s.bound, err = compute.Condition(o.Filter.Node(), src.Schema())
 	}
-	if n, ok := src.(narrower); ok && s.bound != nil && err == nil {
+	if n, ok := src.(pattern.Narrower); ok && s.bound != nil && err == nil {
 		if texts := s.bound.Texts(); texts != nil {
 			n.Narrow(texts, 0, 0)
 		}

@@ -26,6 +26,12 @@ type Text struct {
 	WordStart, WordEnd bool
 }
 
+// Narrower is a source of rows that may leave out those without one of some texts, but for some before and behind each that has one, if no row was
+// read yet.
+type Narrower interface {
+	Narrow(texts []Text, before, after int64)
+}
+
 // Required returns what every match has, nil if nothing is known. That of words is in [Pattern.Words].
 func (p *Pattern) Required() *Required {
 	switch {
