@@ -59,16 +59,16 @@ func TestAutomatonBounded(t *testing.T) {
 	require.NotNil(t, p.states)
 	var s Scratch
 	seed := uint32(1)
-	for i := 0; i < 200 && (s.machine == nil || !s.machine.slow); i++ {
+	for i := 0; i < 200 && (s.machines == nil || !s.machines[0].slow); i++ {
 		value := make([]byte, 4000)
 		for k := range value {
 			seed = seed*1664525 + 1013904223
 			value[k] = 'a' + byte(seed>>31)
 		}
 		require.Equal(t, false, p.Match(value, &s))
-		require.LessOrEqual(t, len(s.machine.next), 2*maxCells)
+		require.LessOrEqual(t, len(s.machines[0].next), 2*maxCells)
 	}
-	require.True(t, s.machine.slow)
+	require.True(t, s.machines[0].slow)
 	require.True(t, p.Match([]byte("xa"+strings.Repeat("b", 20)+"c"), &s))
 	p, err = Regexp(`(\pL\d){1000}`, false)
 	require.NoError(t, err)
@@ -91,4 +91,27 @@ func BenchmarkRegexp(b *testing.B) {
 			p.search(line, &s)
 		}
 	}
+}
+
+// Expressions that take turns keep their states, a few at a time.
+func TestAutomataTakeTurns(t *testing.T) {
+	var s Scratch
+	var patterns []*Pattern
+	for i := range mostMachines {
+		p, err := Regexp(strings.Repeat("[ab]", i+1)+"c", false)
+		require.NoError(t, err)
+		patterns = append(patterns, p)
+	}
+	for range 3 {
+		for i, p := range patterns {
+			require.True(t, p.Match([]byte("xabababababac"), &s))
+			require.False(t, p.Match([]byte("xabababababa"), &s))
+			require.Same(t, p.states, s.machines[i].automaton)
+		}
+		require.Len(t, s.machines, mostMachines)
+	}
+	p, err := Regexp("[xy]c", false)
+	require.NoError(t, err)
+	require.False(t, p.Match([]byte("abc"), &s))
+	require.Len(t, s.machines, 1)
 }

@@ -87,8 +87,25 @@ func (p *Pattern) findParts(r *Required) {
 
 // Scratch is memory for matching values, of one goroutine at a time. The zero value is ready.
 type Scratch struct {
-	folded  []byte
-	machine *machine // of the last regular expression
+	folded   []byte
+	machines []*machine // of some regular expressions, which may take turns
+}
+
+const mostMachines = 8
+
+// machine is that of an automaton, with the states that were met so far.
+func (s *Scratch) machine(a *automaton) *machine {
+	for _, m := range s.machines {
+		if m.automaton == a {
+			return m
+		}
+	}
+	if len(s.machines) == mostMachines {
+		s.machines = nil
+	}
+	m := newMachine(a)
+	s.machines = append(s.machines, m)
+	return m
 }
 
 // Match reports whether a value matches.
@@ -117,13 +134,11 @@ func (p *Pattern) search(value []byte, s *Scratch) bool {
 	if p.states == nil {
 		return p.regex.Match(value)
 	}
-	if s.machine == nil || s.machine.automaton != p.states {
-		s.machine = newMachine(p.states)
-	}
-	if s.machine.slow {
+	m := s.machine(p.states)
+	if m.slow {
 		return p.regex.Match(value)
 	}
-	return s.machine.match(value)
+	return m.match(value)
 }
 
 // Any tells that every value matches.
