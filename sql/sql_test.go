@@ -142,8 +142,14 @@ var testFolder, _ = filepath.Abs("testdata")
 // same requires the same rows of both, in any order.
 func same(t testing.TB, duck, ours *databasesql.DB, query string) {
 	t.Helper()
-	want, err := rows(t.Context(), duck, query)
-	require.NoError(t, err, query)
+	sameRows(t, duck, query, ours, query)
+}
+
+// sameRows requires the same answers to two questions, in any order of rows.
+func sameRows(t testing.TB, duck *databasesql.DB, wanted string, ours *databasesql.DB, query string) {
+	t.Helper()
+	want, err := rows(t.Context(), duck, wanted)
+	require.NoError(t, err, wanted)
 	got, err := rows(t.Context(), ours, query)
 	require.NoError(t, err, query)
 	slices.Sort(want)
@@ -246,13 +252,7 @@ func TestDeletedRows(t *testing.T) {
 		"select k, s, count(*) from %s group by all", "select distinct s from %s where k = 3", "from %s order by i desc limit 3", "from %s order by i limit 3 offset 4900",
 		"select count(*) from %s a join %s b on a.i = b.i",
 	} {
-		want, err := rows(t.Context(), db, strings.ReplaceAll(query, "%s", "kept"))
-		require.NoError(t, err, query)
-		got, err := rows(t.Context(), db, strings.ReplaceAll(query, "%s", "'"+path+"'"))
-		require.NoError(t, err, query)
-		slices.Sort(want)
-		slices.Sort(got)
-		require.Equal(t, want, got, query)
+		sameRows(t, db, strings.ReplaceAll(query, "%s", "kept"), db, strings.ReplaceAll(query, "%s", "'"+path+"'"))
 	}
 }
 
@@ -342,14 +342,8 @@ func TestHints(t *testing.T) {
 		{"from y where s collate nocase = 'N5'", 1000},
 		{"from y where s = 'N5' or s = e'\\\\' or s = 'it''s'", -1},
 	} {
-		want, err := rows(t.Context(), without, c.query)
-		require.NoError(t, err, c.query)
 		read.Store(0)
-		got, err := rows(t.Context(), with, c.query)
-		require.NoError(t, err, c.query)
-		slices.Sort(want)
-		slices.Sort(got)
-		require.Equal(t, want, got, c.query)
+		same(t, without, with, c.query)
 		if c.rows >= 0 {
 			require.Equal(t, c.rows, read.Load(), c.query)
 		}
