@@ -20,10 +20,12 @@ type RelocateOptions struct {
 	// Layout is that of the new shard. By default it consists of the same files, copied as they are; one of another layout has no earlier versions.
 	Layout *Layout
 	// Columns, by path, and Stripes, by number, are those whose data go to another folder, all others stay. Where means the stripes all of whose rows meet it.
-	Columns   []string
-	Stripes   []int
-	Where     filter.Expr
-	Overwrite bool // permits the replacement of an existing shard
+	Columns []string
+	Stripes []int
+	Where   filter.Expr
+	// Overwrite permits the replacement of an existing shard, but not of one that another writer publishes there meanwhile ([storage.ErrChanged]): that may be
+	// a newer state of the same shard.
+	Overwrite bool
 	// Move removes the old shard, once the new one is complete: its root, and those of its files which writers have named, in its folder, unless
 	// another root in the folder refers to them. Parquet files stay. A root there that cannot be read is an error, and the files stay.
 	Move bool

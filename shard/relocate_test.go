@@ -130,6 +130,48 @@ func TestRelocate(t *testing.T) {
 	}
 }
 
+// Within each step of a move that may replace a shard, another writer changes the shard and moves it to the same place. Its change stays.
+func TestMoveReplacesNothingNewer(t *testing.T) {
+	two, old := TwoLevel, t.TempDir()
+	livingShards["single"](t, old)
+	for _, layout := range []*Layout{nil, &two} {
+		for _, taken := range []bool{false, true} {
+			for k, steps := 1, 1; k <= steps; k += sweep.Count(5, 1) {
+				dir, to := t.TempDir(), filepath.Join(t.TempDir(), "y.shard")
+				require.NoError(t, os.CopyFS(dir, os.DirFS(old)))
+				from := filepath.Join(dir, "x.shard")
+				if taken {
+					_, err := Relocate(t.Context(), from, to, RelocateOptions{})
+					require.NoError(t, err)
+				}
+				f, begun, moved := faultstore.New(), false, false
+				f.Before(func(op faultstore.Op, n int) {
+					unlocked := op == faultstore.Create || op == faultstore.Read || op == faultstore.Write || op == faultstore.Sync
+					if n < k || begun || !unlocked {
+						return
+					}
+					begun = true
+					if _, err := Edit(t.Context(), from, EditOptions{}, DropColumns("tags")); err != nil {
+						return
+					}
+					_, err := Relocate(t.Context(), from, to, RelocateOptions{Move: true, Overwrite: true})
+					moved = err == nil
+				})
+				_, err := Relocate(t.Context(), from, to, RelocateOptions{Open: OpenOptions{Store: f.Local()}, To: f.Local(), Layout: layout, Move: true, Overwrite: true, Parallelism: 1})
+				steps = f.Total()
+				if moved {
+					s, openErr := Open(t.Context(), to, OpenOptions{})
+					require.NoError(t, openErr)
+					schema, openErr := s.ArrowSchema(t.Context())
+					require.NoError(t, openErr)
+					require.False(t, schema.HasField("tags"), "step %d of %d: %v", k, steps, err)
+					require.NoError(t, s.Close())
+				}
+			}
+		}
+	}
+}
+
 // A shard that is renamed in its folder keeps its files, and so do shards that share some.
 func TestMoveKeepsSharedFiles(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()

@@ -34,7 +34,7 @@ type RelocateOptions struct {
 	Columns []string
 	Stripes []int
 	Where   filter.Expr
-	// Overwrite permits the replacement of a shard.
+	// Overwrite permits the replacement of a shard, but not of one that another writer publishes after the call began: that may be a newer state of this one.
 	Overwrite bool
 	// Move removes the old root and the artifacts of writers that no other root in its folder refers to.
 	Move bool
@@ -77,12 +77,16 @@ func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Fi
 	if o.To, err = copying.StoreOf(o.To, to); err != nil {
 		return nil, err
 	}
-	f, err := shardfile.Open(ctx, from, o.Open)
-	if err != nil {
+	m := &relocation{o: o, from: from, to: to, progress: progress{call: o.Progress}}
+	if o.Overwrite { // before the shard is read, so that what is published there from now on is no older
+		if m.replaces, err = m.replacement(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if m.f, err = shardfile.Open(ctx, from, o.Open); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	m := &relocation{o: o, f: f, from: from, to: to, progress: progress{call: o.Progress}}
+	defer func() { err = errors.Join(err, m.f.Close()) }()
 	err = m.plan(ctx)
 	if err == nil && o.Move { // or say before anything is copied why that cannot be
 		err = m.remove(ctx, true)
@@ -111,6 +115,7 @@ type relocation struct {
 	f        *shardfile.File
 	from, to string
 	own      string // URL of the old root
+	replaces storage.CreateOptions
 	all      []relocated
 	progress progress
 }
@@ -224,8 +229,38 @@ func (m *relocation) copy(ctx context.Context) error {
 	if err := m.copyOthers(ctx, c); err != nil {
 		return err
 	}
-	how, err := c.Copy(ctx, m.f.Root(), m.from, m.to, c.Like(storage.CreateOptions{Overwrite: m.o.Overwrite}, m.from))
-	m.all[0].How = how
+	return m.publish(func(o storage.CreateOptions) (err error) {
+		m.all[0].How, err = c.Copy(ctx, m.f.Root(), m.from, m.to, c.Like(o, m.from))
+		return err
+	})
+}
+
+// replacement permits the replacement of what is at the new location, and of nothing that is published there later.
+func (m *relocation) replacement(ctx context.Context) (storage.CreateOptions, error) {
+	v := storage.Version("")
+	r, err := m.o.To.Open(ctx, m.to)
+	if err == nil {
+		v, err = r.Version(ctx)
+		err = errors.Join(err, r.Close())
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return storage.CreateOptions{}, nil
+	case errors.Is(err, errors.ErrUnsupported):
+		return storage.CreateOptions{Overwrite: true}, nil
+	}
+	return storage.CreateOptions{IfMatch: v}, err
+}
+
+// publish creates the new root.
+func (m *relocation) publish(create func(storage.CreateOptions) error) error {
+	err := create(m.replaces)
+	if m.replaces.IfMatch != "" && errors.Is(err, errors.ErrUnsupported) { // the last of several writers wins
+		err = create(storage.CreateOptions{Overwrite: true})
+	}
+	if m.o.Overwrite && errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%w: %w", storage.ErrChanged, err)
+	}
 	return err
 }
 
@@ -282,7 +317,9 @@ func (m *relocation) rewrite(ctx context.Context) error {
 		}
 		roots[i].Moved = moved
 	}
-	if err := root.Publish(ctx, m.to, shardwriter.Options{Store: m.o.To, Layout: *m.o.Layout, Overwrite: m.o.Overwrite}, roots...); err != nil {
+	if err := m.publish(func(o storage.CreateOptions) error {
+		return root.Publish(ctx, m.to, shardwriter.Options{Store: m.o.To, Layout: *m.o.Layout, Overwrite: o.Overwrite, IfMatch: o.IfMatch}, roots...)
+	}); err != nil {
 		return err
 	}
 	m.progress.add(m.progress.total - m.progress.done.Load())
