@@ -29,7 +29,8 @@ type sample struct {
 	name    string
 	options WriterOptions
 	batch   arrow.RecordBatch
-	extend  bool // the last field comes late
+	extend  bool // the last fields come late
+	merged  bool // with a file of other encodings
 }
 
 // samples are ntuples of all types, with all options that others are known to read.
@@ -64,21 +65,23 @@ func samples() []sample {
 		return asciiBatch(g, fields, rows)
 	}
 	return []sample{
-		{"plain", WriterOptions{}, batch(plain, 500, 0), false},
-		{"planes", WriterOptions{PageBytes: 64 << 10}, batch(plain[9:12], 20_000, 0), false},
-		{"uncompressed", WriterOptions{Compression: NoCompression}, batch(plain, 300, 0), false},
-		{"zlib", WriterOptions{Compression: 101}, batch(plain, 100, 0), false},
-		{"lzma", WriterOptions{Compression: 207}, batch(plain, 100, 0), false},
-		{"lz4", WriterOptions{Compression: 404}, batch(plain, 100, 0), false},
-		{"clusters", WriterOptions{ClusterRows: 64, PageBytes: 512}, batch(plain[:25], 500, 0), false},
-		{"optional", WriterOptions{ClusterRows: 150}, batch(optional, 400, 0.3), false},
-		{"extended", WriterOptions{}, batch(plain[:20], 400, 0), true},
+		{"plain", WriterOptions{}, batch(plain, 500, 0), false, false},
+		{"planes", WriterOptions{PageBytes: 64 << 10}, batch(plain[9:12], 20_000, 0), false, false},
+		{"uncompressed", WriterOptions{Compression: NoCompression}, batch(plain, 300, 0), false, false},
+		{"zlib", WriterOptions{Compression: 101}, batch(plain, 100, 0), false, false},
+		{"lzma", WriterOptions{Compression: 207}, batch(plain, 100, 0), false, false},
+		{"lz4", WriterOptions{Compression: 404}, batch(plain, 100, 0), false, false},
+		{"clusters", WriterOptions{ClusterRows: 64, PageBytes: 512}, batch(plain[:25], 500, 0), false, false},
+		{"optional", WriterOptions{ClusterRows: 150}, batch(optional, 400, 0.3), false, false},
+		{"extended", WriterOptions{}, batch(plain[:20], 400, 0), true, false},
 		{"encodings", WriterOptions{PageBytes: 300, Encodings: map[string]Encoding{
 			"f10": Real16(), "f11": Real32(), "f15": Truncated(19), "f18.x": Quantized(13, -10, 10),
-		}}, batch(plain[:21], 400, 0), false},
-		{"projections", WriterOptions{Projections: []Projection{{"p1", "f12"}, {"p2", "f15"}, {"p3", "f19.x"}, {"p4", "f18.tags"}}}, batch(plain[:21], 200, 0), false},
-		{"dir/sub/named", WriterOptions{Name: "dir/sub/named"}, batch(plain[:3], 20, 0), false},
-		{"empty", WriterOptions{}, batch(plain, 0, 0), false},
+		}}, batch(plain[:21], 400, 0), false, false},
+		{"projections", WriterOptions{Projections: []Projection{{"p1", "f12"}, {"p2", "f15"}, {"p3", "f19.x"}, {"p4", "f18.tags"}}}, batch(plain[:21], 200, 0), false, false},
+		{"dir/sub/named", WriterOptions{Name: "dir/sub/named"}, batch(plain[:3], 20, 0), false, false},
+		{"merged", WriterOptions{ClusterRows: 70}, batch(plain[:25], 200, 0), false, true},
+		{"merged late", WriterOptions{ClusterRows: 70}, batch(plain[:20], 200, 0), true, true},
+		{"empty", WriterOptions{}, batch(plain, 0, 0), false, false},
 	}
 }
 
@@ -184,6 +187,14 @@ func (s sample) write(t *testing.T, dir string) (path string, want map[string][]
 	}
 	require.NoError(t, w.Write(t.Context(), s.batch))
 	require.NoError(t, w.Close(t.Context()))
+	if s.merged {
+		other, out := filepath.Join(dir, "other.root"), filepath.Join(dir, "merged.root")
+		o := WriterOptions{Compression: 101, ClusterRows: 30}
+		require.NoError(t, os.WriteFile(other, rewritten(t, openAll(t, path, Options{})[0], o), 0o600))
+		_, err := Merge(t.Context(), out, []string{path, other, path}, MergeOptions{Overwrite: true})
+		require.NoError(t, err)
+		path = out
+	}
 
 	want = map[string][]any{}
 	for _, b := range scanAll(t, openAll(t, path, Options{NoArrowTypes: true})[0], scan.Options{}) {

@@ -38,6 +38,8 @@ const (
 	// DefaultMemoryBytes holds the pages of small files. The rest goes to temporary files.
 	DefaultMemoryBytes = 64 << 20
 
+	defaultProgram = "amudai-go"
+
 	maxPageBytes = 1 << 20
 	maxKeySize   = 1 << 30
 )
@@ -175,7 +177,7 @@ func (o *WriterOptions) named(s *arrow.Schema) {
 	}
 	o.Name = strings.TrimPrefix(cmp.Or(o.Name, of(read.KeyName), DefaultName), "/")
 	o.Description = cmp.Or(o.Description, of(read.KeyDescription))
-	o.Program = cmp.Or(o.Program, "amudai-go")
+	o.Program = cmp.Or(o.Program, defaultProgram)
 	if info, err := base64.StdEncoding.DecodeString(of(read.KeyStreamerInfo)); err == nil {
 		o.streamerInfo = string(info)
 	}

@@ -39,6 +39,14 @@ type annotation[V any] struct {
 	equal func(a, b V) bool
 }
 
+// Annotations are those at the end of a description, as they are.
+func Annotations(description string) string {
+	if at := strings.Index(description, annotationStart); at >= 0 && strings.HasSuffix(description, annotationEnd) {
+		return description[at:]
+	}
+	return ""
+}
+
 func annotated(description, text string) string {
 	if description == "" {
 		return text + annotationEnd

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
+	"github.com/amudai/amudai-go/rntuple/internal/compress"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/storage"
@@ -31,30 +32,73 @@ const checkBytes = 64 << 20
 // those of reading.
 func (t *Table) CheckPages(ctx context.Context, cluster int, id uint32, isNew func(PageRange) bool, problem func(error) error) (pages int64, err error) {
 	desc := &t.schema.Columns[id]
-	list := t.clusters[cluster].Pages(id)
+	err = t.pages.each(ctx, t.clusters[cluster].Pages(id), func(i int, p envelope.Page, have storage.Prefetched) error {
+		if !isNew(PageRange{p, desc.Bits}) {
+			return nil
+		}
+		pages++
+		err := t.checkPage(ctx, p, desc, have)
+		if !fault.Is(err) {
+			return err
+		}
+		return problem(t.pageError(err, cluster, id, i, p))
+	})
+	return pages, err
+}
+
+// pageError says which page an error is about.
+func (t *Table) pageError(err error, cluster int, id uint32, page int, p envelope.Page) error {
+	return t.placed(fault.In(place(err, page, p), fmt.Sprintf("column %d", id), -1), cluster)
+}
+
+// CopyPages reads the pages of columns of a cluster, one column after the other, and calls do with each as it is stored, and with the number of the column
+// among them. Checksums are compared, values are not looked at. The bytes must not be kept.
+func (t *Table) CopyPages(ctx context.Context, cluster int, ids []uint32, do func(k int, p PageRange, packed []byte) error) error {
+	var all []envelope.Page
+	var ends []int
+	for _, id := range ids {
+		all = append(all, t.clusters[cluster].Pages(id)...)
+		ends = append(ends, len(all))
+	}
+	k, first := 0, 0
+	return t.pages.each(ctx, all, func(i int, p envelope.Page, have storage.Prefetched) error {
+		for ; i == ends[k]; k++ {
+			first = i
+		}
+		r := PageRange{p, t.schema.Columns[ids[k]].Bits}
+		err := t.pages.check(p, r.RawBytes())
+		var packed []byte
+		if err == nil {
+			packed, err = t.pages.bytes(ctx, p, have)
+		}
+		if err == nil {
+			err = compress.Check(packed, r.RawBytes())
+		}
+		if err == nil {
+			err = do(k, r, packed)
+		}
+		if err != nil {
+			return t.pageError(err, cluster, ids[k], i-first, p)
+		}
+		return nil
+	})
+}
+
+// each calls do with the pages of a list, many of which are read together.
+func (s *pages) each(ctx context.Context, list []envelope.Page, do func(i int, p envelope.Page, have storage.Prefetched) error) (err error) {
 	var have storage.Prefetched
 	ahead := 0
 	for i, p := range list {
 		if i >= ahead {
-			if have, ahead, err = t.pages.ahead(ctx, list, i); err != nil {
-				return pages, err
+			if have, ahead, err = s.ahead(ctx, list, i); err != nil {
+				return err
 			}
 		}
-		if !isNew(PageRange{p, desc.Bits}) {
-			continue
-		}
-		pages++
-		if err := t.checkPage(ctx, p, desc, have); err != nil {
-			if !fault.Is(err) {
-				return pages, err
-			}
-			err = fault.In(place(err, i, p), fmt.Sprintf("column %d", id), -1)
-			if err = problem(t.placed(err, cluster)); err != nil {
-				return pages, err
-			}
+		if err := do(i, p, have); err != nil {
+			return err
 		}
 	}
-	return pages, nil
+	return nil
 }
 
 // ahead reads the pages from i on, up to checkBytes, and gives the first that it did not read.
@@ -86,7 +130,7 @@ func (t *Table) checkPage(ctx context.Context, p envelope.Page, desc *envelope.C
 
 // placed adds the cluster and the file to an error.
 func (t *Table) placed(err error, cluster int) error {
-	return t.located(fault.In(err, fmt.Sprintf("cluster %d", cluster), -1))
+	return t.Located(fault.In(err, fmt.Sprintf("cluster %d", cluster), -1))
 }
 
 // Fields are the top-level fields that can be read.

@@ -99,7 +99,7 @@ func readAnchor(ctx context.Context, file *rootfile.File, object rootfile.Object
 
 func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor envelope.Anchor, o Options) (_ *Table, err error) {
 	t := &Table{file: file, path: path, anchor: anchor}
-	defer func() { err = t.located(err) }()
+	defer func() { err = t.Located(err) }()
 	if anchor.Format.ListedOnly() {
 		return nil, fault.Unsupportedf("RNTuple of a pre-release (class version %d, %s): its schema may be listed, its values cannot be read", anchor.ClassVersion, anchor.Releases())
 	}
@@ -126,8 +126,8 @@ func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor en
 	return t, nil
 }
 
-// located adds the ntuple and the file to an error.
-func (t *Table) located(err error) error {
+// Located adds the ntuple and the file to an error.
+func (t *Table) Located(err error) error {
 	return fault.Of(fault.In(err, fmt.Sprintf("ntuple %q", t.path), -1), t.file.Name())
 }
 
@@ -169,7 +169,7 @@ func (t *Table) Load(ctx context.Context) (err error) {
 	if t.loaded.Load() {
 		return nil
 	}
-	defer func() { err = t.located(err) }()
+	defer func() { err = t.Located(err) }()
 	links := make([]envelope.Link, len(t.footer.Groups))
 	for i, g := range t.footer.Groups {
 		links[i] = g.PageList

@@ -160,6 +160,14 @@ type Object struct {
 	Current   bool // no other key of that name has a higher cycle
 }
 
+// IsNTuple tells whether the object is the anchor of an RNTuple, perhaps of one written before format 1.0.
+func (o Object) IsNTuple() bool {
+	return o.Key.Class == ClassNTuple || o.Key.Class == ClassExperimental
+}
+
+// IsDirectory tells whether the object is a directory.
+func (o Object) IsDirectory() bool { return o.Key.isDirectory() }
+
 // Path is the names of the directories and of the key, joined by slashes.
 func (o Object) Path() string { return o.Directory.join(o.Key.Name) }
 
@@ -183,10 +191,8 @@ func (f *File) Objects() []Object {
 
 // NTuples are the current anchors of RNTuples, of those written before format 1.0 too.
 func (f *File) NTuples() []Object {
-	return slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || !isNTuple(o.Key.Class) })
+	return slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || !o.IsNTuple() })
 }
-
-func isNTuple(class string) bool { return class == ClassNTuple || class == ClassExperimental }
 
 // FindNTuple finds an RNTuple by its path, "dir/name", or by path and cycle, "dir/name;2".
 // An empty path means the only one of the file. The error says what the file has.
@@ -197,7 +203,7 @@ func (f *File) FindNTuple(path string) (Object, error) {
 		return found[0], nil
 	}
 	if len(found) == 0 {
-		others := slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || o.Key.isDirectory() })
+		others := slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || o.IsDirectory() })
 		if len(others) == 0 {
 			return Object{}, fault.Of(fault.Unsupportedf("no RNTuple: the file has no objects"), f.Name())
 		}
@@ -209,7 +215,7 @@ func (f *File) FindNTuple(path string) (Object, error) {
 		return Object{}, fmt.Errorf("%s has %d RNTuples, name one: %s", f.Name(), len(found), names)
 	}
 	for _, o := range f.Objects() {
-		if isNTuple(o.Key.Class) && (o.Current && o.Path() == path || fmt.Sprintf("%s;%d", o.Path(), o.Key.Cycle) == path) {
+		if o.IsNTuple() && (o.Current && o.Path() == path || fmt.Sprintf("%s;%d", o.Path(), o.Key.Cycle) == path) {
 			return o, nil
 		}
 	}

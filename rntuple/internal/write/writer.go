@@ -64,13 +64,9 @@ const (
 func New(ctx context.Context, out *rootfile.Writer, top []arrow.Field, o Options) (*Writer, error) {
 	o.used = map[string]bool{}
 	name := o.Name[strings.LastIndexByte(o.Name, '/')+1:]
-	w := &Writer{o: o, out: out, s: &envelope.Schema{Name: name, Description: o.Description, Writer: o.Program}}
-	for range max(o.Parallelism, 1) {
-		e, err := newEncoder(o.Compression)
-		if err != nil {
-			return nil, err
-		}
-		w.encoders = append(w.encoders, e)
+	w, err := newWriter(out, &envelope.Schema{Name: name, Description: o.Description, Writer: o.Program}, o)
+	if err != nil {
+		return nil, err
 	}
 	if err := w.add(top); err != nil {
 		return nil, err
@@ -82,12 +78,28 @@ func New(ctx context.Context, out *rootfile.Writer, top []arrow.Field, o Options
 	if w.o.streamed && o.StreamerInfo != "" { // goes into the footer, as ROOT's does, which is known at the end
 		w.s.Extra = append(w.s.Extra, envelope.ExtraType{Content: envelope.ExtraStreamerInfo, Data: o.StreamerInfo})
 	}
-	env, err := envelope.AppendHeader(nil, w.s)
-	if err != nil {
-		return nil, err
+	return w, w.begun(ctx)
+}
+
+func newWriter(out *rootfile.Writer, s *envelope.Schema, o Options) (*Writer, error) {
+	w := &Writer{o: o, out: out, s: s}
+	for range max(o.Parallelism, 1) {
+		e, err := newEncoder(o.Compression)
+		if err != nil {
+			return nil, err
+		}
+		w.encoders = append(w.encoders, e)
 	}
-	w.header, err = w.envelope(ctx, env)
-	return w, err
+	return w, nil
+}
+
+// begun writes the header.
+func (w *Writer) begun(ctx context.Context) error {
+	env, err := envelope.AppendHeader(nil, w.s)
+	if err == nil {
+		w.header, err = w.envelope(ctx, env)
+	}
+	return err
 }
 
 // add adds fields at the top.
@@ -217,9 +229,14 @@ func (w *Writer) Cut(ctx context.Context) error {
 	for _, f := range w.fields {
 		f.reset()
 	}
-	w.clusters = append(w.clusters, cluster)
-	w.first += w.rows
 	w.begin()
+	return w.ended(ctx, cluster)
+}
+
+// ended adds a cluster whose pages are written.
+func (w *Writer) ended(ctx context.Context, cluster envelope.Cluster) error {
+	w.clusters = append(w.clusters, cluster)
+	w.first += int64(cluster.Entries)
 	if w.pages >= groupPages {
 		return w.endGroup(ctx)
 	}
@@ -262,7 +279,10 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 		for k, p := range c.pages {
 			out := &all[i][k]
 			out.Elements, out.Checksum, out.Size = uint32(p.elements), !w.o.NoChecksums, uint64(p.size)
-			b, err := w.readPage(ctx, c, p)
+			b, err := w.room(ctx, p.size)
+			if err == nil {
+				b, err = c.read(p, b)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -277,7 +297,7 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 				}
 			}
 			known[key] = stored{c, p, out}
-			w.addPage(out, p)
+			w.addPage(out, p.checksum, p.raw)
 		}
 	}
 	if err := w.flushBlob(ctx); err != nil {
@@ -289,40 +309,40 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 	return all, nil
 }
 
-// readPage reads a page behind those of the next blob.
-func (w *Writer) readPage(ctx context.Context, c *col, p page) ([]byte, error) {
+// room is memory for a page of so many bytes behind those of the next blob.
+func (w *Writer) room(ctx context.Context, size int) ([]byte, error) {
 	most := uint64(blobBytes)
 	if w.o.MaxKeySize > 0 {
 		most = min(most, w.o.MaxKeySize)
 	}
-	if len(w.group) > 0 && uint64(len(w.group)+p.size+checksumBytes) > most {
+	if len(w.group) > 0 && uint64(len(w.group)+size+checksumBytes) > most {
 		if err := w.flushBlob(ctx); err != nil {
 			return nil, err
 		}
 	}
 	n := len(w.group)
-	w.group = slices.Grow(w.group, p.size+checksumBytes)
-	return c.read(p, w.group[n:n:cap(w.group)])
+	w.group = slices.Grow(w.group, size+checksumBytes)
+	return w.group[n:n:cap(w.group)], nil
 }
 
 const checksumBytes = 8
 
-// addPage adds the page that was read to the next blob.
-func (w *Writer) addPage(out *envelope.Page, p page) {
+// addPage adds the page that is in the room behind those of the next blob.
+func (w *Writer) addPage(out *envelope.Page, checksum uint64, raw int) {
 	out.Offset = uint64(len(w.group))
 	w.pending = append(w.pending, out)
-	w.group = w.group[:len(w.group)+p.size]
+	w.group = w.group[:len(w.group)+int(out.Size)]
 	if !w.o.NoChecksums {
-		w.group = binary.LittleEndian.AppendUint64(w.group, p.checksum)
+		w.group = binary.LittleEndian.AppendUint64(w.group, checksum)
 	}
-	w.unpack += int64(p.raw)
+	w.unpack += int64(raw)
 }
 
 func (w *Writer) flushBlob(ctx context.Context) error {
 	if len(w.pending) == 0 {
 		return nil
 	}
-	at, err := w.out.Blob(ctx, w.unpack, w.group)
+	at, err := w.out.Blob(ctx, min(w.unpack, math.MaxUint32), w.group)
 	if err != nil {
 		return err
 	}
@@ -366,6 +386,14 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.Cut(ctx); err != nil {
 		return err
 	}
+	if err := w.End(ctx); err != nil {
+		return err
+	}
+	return w.out.Finish(ctx)
+}
+
+// End writes the footer and the anchor. The file may get other objects.
+func (w *Writer) End(ctx context.Context) error {
 	if err := w.endGroup(ctx); err != nil {
 		return err
 	}
@@ -381,7 +409,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.out.Object(w.o.Name, envelope.AnchorClass, "", envelope.AppendAnchor(nil, anchor)); err != nil {
 		return fmt.Errorf("ntuple: %w", err)
 	}
-	return w.out.Finish(ctx)
+	return nil
 }
 
 // Close gives back memory and temporary files.

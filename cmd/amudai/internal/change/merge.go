@@ -12,15 +12,17 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 )
 
 func (a group) merge() *cobra.Command {
 	var o shard.MergeOptions
+	var ntuples rntuple.MergeOptions
 	var output string
 	cmd := &cobra.Command{
-		Use:   "merge SHARD... -o OUT",
-		Short: "Make one shard of several, without a copy of their data",
+		Use:   "merge IN... -o OUT",
+		Short: "Make one shard of several, without a copy of their data, or one ROOT file",
 		Long: `merge makes a shard whose stripes are those of others, folders and patterns of them, in their order. They stay in the files where they are; only
 metadata is read and written. Columns are matched by name, and are null where a shard lacks them. Deleted rows stay deleted.
 
@@ -29,18 +31,35 @@ stored in another way, which --dry-run tells, and loses its indexes there. Types
 changes them.
 
 The files must stay where they are. They lie in the folder of the new shard or below: other folders have to be allowed by AMUDAI_ALLOW, to all readers too.
-amudai convert makes a shard with a copy of the values, and amudai compact writes small stripes of the merged one anew.`,
+amudai convert makes a shard with a copy of the values, and amudai compact writes small stripes of the merged one anew.
+
+If OUT ends in .root, merge copies the RNTuples of ROOT files, as hadd does: those of one path become one. Pages are copied as they are, and packed anew where a field is
+encoded in another way than in the first file, or if --compression says so. Fields are matched by name and have to be of the same type; one that a file lacks has zeros in its entries.
+Objects that are no RNTuples are named, and left out.`,
 		Example: `  amudai merge 2026-*.amudai.shard -o 2026.amudai.shard
-  amudai merge days/ -o all.amudai.shard --dry-run`,
-		Args: app.Wants(1, -1, "shards"),
+  amudai merge days/ -o all.amudai.shard --dry-run
+  amudai merge run*.root -o runs.root`,
+		Args: app.Wants(1, -1, "shards, or ROOT files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return usage.Errorf("-o OUT.amudai.shard", "merge needs the name of the new shard")
+			}
+			if f, ok := formats.All().ByPath(output); ok && f.Name == formats.NTuple {
+				if o.Own {
+					return usage.Errorf("", "--own is for shards, whose data a merge does not copy")
+				}
+				ntuples.DryRun = o.DryRun
+				return a.mergeNTuples(cmd.Context(), args, output, ntuples)
+			}
+			if cmd.Flags().Changed("table") || cmd.Flags().Changed("compression") {
+				return usage.Errorf("-o OUT.root", "--table and --compression are for ROOT files")
 			}
 			return a.runMerge(cmd.Context(), args, output, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.Own, "own", false, "in stores of clouds, have the server copy single-file shards beside themselves, so that they may be changed")
+	cmd.Flags().StringVar(&ntuples.Name, "table", "", "ROOT files: merge only the RNTuple at this `path`")
+	cmd.Flags().IntVar(&ntuples.Compression, "compression", 0, "ROOT files: pack pages anew that are not compressed so, by ROOT's `number`, such as 505")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the new shard to `OUT`")
 	a.reports(cmd, &o.DryRun)
 	return cmd

@@ -1,0 +1,211 @@
+package rntuple
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/compress"
+	"github.com/amudai/amudai-go/rntuple/internal/merge"
+	"github.com/amudai/amudai-go/rntuple/internal/read"
+	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
+	"github.com/amudai/amudai-go/rntuple/internal/write"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// MergeOptions are the options of [Merge]. The zero value is the default.
+type MergeOptions struct {
+	// Store has the files, and receives the new one. The default is the registered store of each location.
+	Store storage.Store
+	// Overwrite permits the replacement of an existing file.
+	Overwrite bool
+	// Name is the path of the only ntuple to merge; by default all of the files are.
+	Name string
+	// Compression packs all pages anew that are not compressed so, as WriterOptions.Compression; by default they stay as they are.
+	Compression int
+	// Time and UUID are recorded in the file, as those of [WriterOptions].
+	Time time.Time
+	UUID [16]byte
+	// DryRun tells whether the ntuples can be merged, and what would be done, and writes nothing. No pages are counted.
+	DryRun bool
+	// Progress is told how many of the entries are copied, between clusters.
+	Progress func(done, total int64)
+}
+
+// MergeReport says what [Merge] did, or would do.
+type MergeReport struct {
+	NTuples []string // of the new file, by their paths
+	Entries int64    // of all of them
+	// Copied and Encoded count pages: those that were copied as they were, and those that were packed anew.
+	Copied, Encoded int64
+	// Missing are fields, "path.field", that some ntuples lack. Their entries have zeros, empty collections and texts, and no optional values there.
+	Missing []string
+	// LeftOut are objects of the files that are no ntuples, such as histograms and trees, and attribute sets: "file:path".
+	LeftOut []string
+}
+
+// Merge makes a file of the ntuples of others, as hadd does: ntuples of one path become one, whose entries are those of the files, in their order. Pages are
+// copied as they are stored, and values are not decoded. Only pages of a column that is encoded in another way than in the first ntuple are packed anew, such as those of
+// writers that do not split bytes.
+//
+// Fields are matched by name at the top, and have to be equal below, C++ types included: others are an error that names the field, and so is an encoding that
+// would lose values. A field that the first ntuple lacks is a late one, as those of [Writer.Extend]. Ntuples of format 0.2 are refused. Errors have the hint to
+// convert, which decodes values and finds common types. Files are local or in registered stores. Checksums of pages are compared, and those that have none get one.
+func Merge(ctx context.Context, location string, files []string, o MergeOptions) (r *MergeReport, err error) {
+	m := merging{o: o, r: &MergeReport{}, mergers: map[string]*merge.Merger{}}
+	if len(files) == 0 {
+		return nil, errors.New("there are no files to merge")
+	}
+	if o.Compression != 0 {
+		if err := compress.Settings(max(o.Compression, 0)).Check(); err != nil {
+			return nil, err
+		}
+	}
+	defer fault.RecoverInternal(&err)
+	if err := m.each(ctx, files, m.add); err != nil {
+		return nil, err
+	}
+	if len(m.r.NTuples) == 0 {
+		return nil, fmt.Errorf("the files have no RNTuple, but %s", strings.Join(m.r.LeftOut, ", "))
+	}
+	for _, path := range m.r.NTuples {
+		for _, field := range m.mergers[path].Missing() {
+			m.r.Missing = append(m.r.Missing, path+"."+field)
+		}
+	}
+	if o.DryRun {
+		return m.r, nil
+	}
+	return m.r, m.write(ctx, location, files)
+}
+
+// merging is one call of [Merge].
+type merging struct {
+	o       MergeOptions
+	r       *MergeReport
+	mergers map[string]*merge.Merger // by the path of the ntuple
+	done    int64
+}
+
+func (m *merging) store(location string) (storage.Store, error) {
+	if m.o.Store != nil {
+		return m.o.Store, nil
+	}
+	return storage.ForLocation(location)
+}
+
+// each calls do with each of the files.
+func (m *merging) each(ctx context.Context, files []string, do func(ctx context.Context, f *rootfile.File) error) error {
+	for _, location := range files {
+		store, err := m.store(location)
+		if err != nil {
+			return err
+		}
+		r, err := store.Open(ctx, location)
+		if err != nil {
+			return err
+		}
+		f, err := rootfile.Open(ctx, read.Count(r))
+		if err == nil {
+			err = do(ctx, f)
+		}
+		if err = errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds the ntuples of a file to what will be merged.
+func (m *merging) add(ctx context.Context, f *rootfile.File) error {
+	for _, o := range f.Objects() {
+		path := o.Path()
+		switch {
+		case !o.Current || o.IsDirectory() || m.o.Name != "" && path != m.o.Name:
+			continue
+		case !o.IsNTuple():
+			m.r.LeftOut = append(m.r.LeftOut, fmt.Sprintf("%s:%s (%s)", f.Name(), path, o.Key.Class))
+			continue
+		}
+		t, err := read.OpenObject(ctx, f, o, read.Options{})
+		if err != nil {
+			return err
+		}
+		if m.mergers[path] == nil {
+			m.mergers[path] = merge.New(compress.Settings(max(m.o.Compression, 0)))
+			m.r.NTuples = append(m.r.NTuples, path)
+		}
+		if err := m.mergers[path].Add(t); err != nil {
+			return err
+		}
+		m.r.Entries += t.NumRows()
+		for _, a := range t.Footer().Attributes {
+			m.r.LeftOut = append(m.r.LeftOut, f.Name()+":"+read.AttributePath(path, a.Name))
+		}
+	}
+	return nil
+}
+
+// write writes the file.
+func (m *merging) write(ctx context.Context, location string, files []string) (err error) {
+	store, err := m.store(location)
+	if err != nil {
+		return err
+	}
+	out, err := store.Create(ctx, location, storage.CreateOptions{Overwrite: m.o.Overwrite})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
+		}
+	}()
+	file, err := rootfile.NewWriter(ctx, out, rootfile.Options{Name: fileName(location), Compression: DefaultCompression, Time: m.o.Time, UUID: m.o.UUID})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for _, path := range m.r.NTuples {
+		if err := m.ntuple(ctx, file, path, files); err != nil {
+			return err
+		}
+	}
+	if err := file.Finish(ctx); err != nil {
+		return err
+	}
+	return out.Publish(ctx)
+}
+
+// ntuple writes one of the ntuples.
+func (m *merging) ntuple(ctx context.Context, file *rootfile.Writer, path string, files []string) error {
+	to := m.mergers[path]
+	if err := to.Begin(ctx, file, write.Options{Name: path, Program: defaultProgram, Compression: DefaultCompression}); err != nil {
+		return err
+	}
+	err := m.each(ctx, files, func(ctx context.Context, f *rootfile.File) error {
+		all := f.NTuples()
+		i := slices.IndexFunc(all, func(o rootfile.Object) bool { return o.Path() == path })
+		if i < 0 {
+			return nil
+		}
+		t, err := read.OpenObject(ctx, f, all[i], read.Options{})
+		if err != nil {
+			return err
+		}
+		return to.Copy(ctx, t, func(entries int64) {
+			if m.done += entries; m.o.Progress != nil {
+				m.o.Progress(m.done, m.r.Entries)
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	m.r.Copied, m.r.Encoded = m.r.Copied+to.Copied, m.r.Encoded+to.Encoded
+	return to.End(ctx)
+}
