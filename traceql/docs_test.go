@@ -29,8 +29,8 @@ func TestDocumentedQueries(t *testing.T) {
 		found := cell.FindStringSubmatch(line)
 		require.NotNil(t, found, "the row has no example: %s", line)
 		query := strings.ReplaceAll(found[1], `\|`, `|`)
-		tested := slices.IndexFunc(language, func(c struct{ query, want string }) bool { return c.query == query })
-		require.GreaterOrEqual(t, tested, 0, "%s is no case of TestLanguage", query)
+		tested := slices.ContainsFunc(slices.Concat(language, seriesLanguage), func(c struct{ query, want string }) bool { return c.query == query })
+		require.True(t, tested, "%s is no case of TestLanguage or TestSeriesLanguage", query)
 		n++
 	}
 	require.Greater(t, n, 60)

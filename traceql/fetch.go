@@ -47,13 +47,22 @@ type spansetFilter struct {
 	bound *filter.Bound // nil if the filter excludes all spans, or none
 }
 
-// newSources are the sources that have spans: files without any have no columns.
-func newSources(sources []Source, q *Query) (list []*source, err error) {
+// newSources are the sources that have spans: files without any have no columns. more, if it is not nil, are further columns to read.
+func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (list []*source, err error) {
 	for i, src := range sources {
 		if src.Schema().NumFields() == 0 {
 			continue
 		}
-		own, err := newSource(src, i, q)
+		own, err := newSource(src, i, func(s *spans.Schema) []int {
+			need := traceColumns(s, q.tree.Pipeline)
+			if more != nil {
+				need = append(need, more(s)...)
+			}
+			return need
+		})
+		if err == nil {
+			err = own.bind(q)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -62,23 +71,33 @@ func newSources(sources []Source, q *Query) (list []*source, err error) {
 	return list, nil
 }
 
-func newSource(src Source, index int, q *Query) (*source, error) {
+// traceColumns are the columns of whole traces that a query needs, as indexes in any order.
+func traceColumns(s *spans.Schema, query lang.Stage) []int {
+	need := columnsOf(s, query, spans.TraceID, spans.SpanID, spans.ParentID, spans.Name, spans.Start, spans.End, spans.Duration)
+	return append(need, s.Needs(&lang.Field{Scope: lang.ResourceScope, Name: "service.name"})...)
+}
+
+// columnsOf are the columns with some names, and those of the fields of a stage.
+func columnsOf(s *spans.Schema, stage lang.Stage, names ...string) (need []int) {
+	for _, name := range names {
+		if c, ok := s.One(name); ok {
+			need = append(need, c.Index)
+		}
+	}
+	lang.Expressions(stage, func(e *lang.Expr) {
+		if e.Op == lang.FieldOf {
+			need = append(need, s.Needs(e.Field)...)
+		}
+	})
+	return need
+}
+
+func newSource(src Source, index int, columns func(*spans.Schema) []int) (*source, error) {
 	schema, err := spans.NewSchema(src.Schema())
 	if err != nil {
 		return nil, fmt.Errorf("source %d: %w", index, err)
 	}
-	s := &source{Source: src, index: index, schema: schema}
-	for _, name := range []string{spans.TraceID, spans.SpanID, spans.ParentID, spans.Name, spans.Start, spans.End, spans.Duration} {
-		if c, ok := schema.One(name); ok {
-			s.need = append(s.need, c.Index)
-		}
-	}
-	s.need = append(s.need, schema.Needs(&lang.Field{Scope: lang.ResourceScope, Name: "service.name"})...)
-	lang.Expressions(q.tree.Pipeline, func(e *lang.Expr) {
-		if e.Op == lang.FieldOf {
-			s.need = append(s.need, schema.Needs(e.Field)...)
-		}
-	})
+	s := &source{Source: src, index: index, schema: schema, need: columns(schema)}
 	slices.Sort(s.need)
 	s.need = slices.Compact(s.need)
 	fields := make([]arrow.Field, len(s.need))
@@ -89,7 +108,7 @@ func newSource(src Source, index int, q *Query) (*source, error) {
 		s.columns = append(s.columns, path)
 	}
 	s.arrow = arrow.NewSchema(fields, nil)
-	return s, s.bind(q)
+	return s, nil
 }
 
 func (s *source) bind(q *Query) (err error) {

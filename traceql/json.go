@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/traceql/internal/lang"
+	"github.com/amudai/amudai-go/traceql/internal/value"
 )
 
 // The parts of the search API of Tempo.
@@ -78,16 +79,58 @@ func (s *Span) json() jsonSpan {
 	return out
 }
 
+type (
+	jsonSeries struct {
+		Labels    []jsonAttribute `json:"labels"`
+		Samples   []jsonSample    `json:"samples"`
+		Exemplars []jsonSample    `json:"exemplars,omitempty"`
+	}
+	jsonSample struct {
+		Labels []jsonAttribute `json:"labels,omitempty"` // of an exemplar
+		Time   string          `json:"timestampMs"`
+		Value  any             `json:"value"`
+	}
+)
+
+// MarshalJSON writes time series in the form of the metrics API of Tempo. The labels of an exemplar have the ids of its trace and span.
+func (s TimeSeries) MarshalJSON() ([]byte, error) {
+	out := jsonSeries{Labels: []jsonAttribute{}, Samples: []jsonSample{}}
+	for _, l := range s.Labels {
+		out.Labels = append(out.Labels, jsonAttribute{l.Name, jsonValue(l.Value)})
+	}
+	for _, x := range s.Samples {
+		out.Samples = append(out.Samples, jsonSample{nil, strconv.FormatInt(x.Time.UnixMilli(), 10), jsonFloat(x.Value)})
+	}
+	for _, e := range s.Exemplars {
+		labels := []jsonAttribute{}
+		for _, id := range []Attribute{
+			{"trace:id", value.OfString(hex.EncodeToString(e.TraceID))}, {"span:id", value.OfString(hex.EncodeToString(e.Span.ID))}, {"name", value.OfString(e.Span.Name)},
+		} {
+			labels = append(labels, jsonAttribute{id.Name, jsonValue(id.Value)})
+		}
+		for _, a := range e.Span.Attributes {
+			labels = append(labels, jsonAttribute{a.Name, jsonValue(a.Value)})
+		}
+		out.Exemplars = append(out.Exemplars, jsonSample{labels, strconv.FormatInt(e.Time.UnixMilli(), 10), jsonFloat(e.Value)})
+	}
+	return json.Marshal(out)
+}
+
+// jsonFloat is a float as protobuf's JSON has it: a number, or a name of one that is not finite.
+func jsonFloat(f float64) any {
+	if f-f == 0 {
+		return f
+	}
+	return strings.TrimPrefix(strings.Replace(value.FormatFloat(f), "Inf", "Infinity", 1), "+")
+}
+
 // jsonValue is a value as an AnyValue of OTLP/JSON.
 func jsonValue(v Value) any {
 	switch v.Kind() {
 	case KindInt:
 		return map[string]any{"intValue": strconv.FormatInt(v.Int64(), 10)}
 	case KindFloat:
-		if f := v.Float64(); f-f == 0 { // finite
-			return map[string]any{"doubleValue": f}
-		}
-		return map[string]any{"doubleValue": strings.TrimPrefix(strings.Replace(v.Plain(), "Inf", "Infinity", 1), "+")}
+		return map[string]any{"doubleValue": jsonFloat(v.Float64())}
 	case KindBool:
 		return map[string]any{"boolValue": v.Bool()}
 	case KindArray, KindAny:

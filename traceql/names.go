@@ -30,7 +30,7 @@ const maxNames = 1_000_000
 // read from their spans, the others from schemas.
 func Names(ctx context.Context, sources []Source, scope Scope) ([]TagNames, error) {
 	var out []TagNames
-	list, err := newSources(sources, everySpan)
+	list, err := newSources(sources, everySpan, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (s *valueSet) search(ctx context.Context, q *Query, f *lang.Field, sources 
 
 // scan adds the values of all spans.
 func (s *valueSet) scan(ctx context.Context, f *lang.Field, sources []Source) error {
-	list, err := newSources(sources, everySpan)
+	list, err := newSources(sources, everySpan, nil)
 	if err != nil {
 		return err
 	}

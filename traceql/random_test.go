@@ -53,21 +53,37 @@ func randomSpans(r *rand.Rand) (list []span) {
 	return list
 }
 
-// expected evaluates a query by its meaning.
-func expected(list []span, q stage) []string {
+// eachTrace evaluates a query by its meaning.
+func eachTrace(list []span, q stage, visit func(trace []span, sets [][]int)) {
 	traces := map[byte][]span{}
 	for _, s := range list {
 		traces[s.trace] = append(traces[s.trace], s)
 	}
-	var out []string
-	for id, trace := range traces {
+	for _, trace := range traces {
 		slices.SortFunc(trace, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.id, b.id)) })
 		all := make([]int, len(trace))
 		for i := range all {
 			all[i] = i
 		}
+		visit(trace, q.run(trace, [][]int{all}))
+	}
+}
+
+func eachMatch(list []span, q stage, visit func(trace []span, i int)) {
+	eachTrace(list, q, func(trace []span, sets [][]int) {
+		for _, set := range sets {
+			for _, i := range set {
+				visit(trace, i)
+			}
+		}
+	})
+}
+
+// expected is the result of a query by its meaning.
+func expected(list []span, q stage) (out []string) {
+	eachTrace(list, q, func(trace []span, found [][]int) {
 		var sets []string
-		for _, set := range q.run(trace, [][]int{all}) {
+		for _, set := range found {
 			var ids []string
 			for _, i := range set {
 				ids = append(ids, fmt.Sprint(trace[i].id))
@@ -75,9 +91,9 @@ func expected(list []span, q stage) []string {
 			sets = append(sets, strings.Join(ids, " "))
 		}
 		if len(sets) > 0 {
-			out = append(out, fmt.Sprintf("%d: %s", id, strings.Join(sets, " | ")))
+			out = append(out, fmt.Sprintf("%d: %s", trace[0].trace, strings.Join(sets, " | ")))
 		}
-	}
+	})
 	slices.Sort(out)
 	return out
 }

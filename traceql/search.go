@@ -72,6 +72,17 @@ type search struct {
 }
 
 func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*search, error) {
+	if m := q.tree.Metrics(); m != nil {
+		return nil, &Error{Text: q.String(), Pos: -1, Message: m.Func + "() makes time series, and finds no traces: they are asked for by Metrics"}
+	}
+	s := newExamination(ctx, q, o)
+	var err error
+	s.sources, err = newSources(sources, q, nil)
+	return s, err
+}
+
+// newExamination is a search without sources.
+func newExamination(ctx context.Context, q *Query, o Options) *search {
 	o.MaxTraces = cmp.Or(o.MaxTraces, defaultMaxTraces)
 	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
 	o.MaxSteps = cmp.Or(o.MaxSteps, defaultMaxSteps)
@@ -80,10 +91,7 @@ func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*sea
 			o.Order = MostRecent
 		}
 	}
-	s := &search{ctx: ctx, q: q, o: o, fields: resultFields(q.tree.Pipeline)}
-	var err error
-	s.sources, err = newSources(sources, q)
-	return s, err
+	return &search{ctx: ctx, q: q, o: o, fields: resultFields(q.tree.Pipeline)}
 }
 
 // run calls yield for the traces of the result until it returns false, which is errStop.
@@ -213,6 +221,7 @@ type match struct {
 	id    string
 	trace *eval.Trace
 	sets  []eval.Set
+	work  *eval.Work
 }
 
 // Numbers of traces that are read at a time. The first groups are small, so that a search with a limit ends soon.
@@ -276,7 +285,7 @@ func (s *search) group(ids []string, emit func(match) error) error {
 			return fmt.Errorf("trace %x: %w", ids[i], err)
 		}
 		if len(sets) > 0 {
-			if err := emit(match{ids[i], t, sets}); err != nil {
+			if err := emit(match{ids[i], t, sets, work}); err != nil {
 				return err
 			}
 		}

@@ -43,14 +43,19 @@ func NewProgram(q *lang.Query) *Program {
 
 // Run evaluates the query on a trace. The result is empty if it does not match.
 func (p *Program) Run(t *Trace, work *Work) ([]Set, error) {
+	if len(t.Spans) == 0 {
+		return nil, nil
+	}
+	return run{p, t, work}.stage(p.query.Pipeline, []Set{All(t)})
+}
+
+// All is the set of all spans of a trace.
+func All(t *Trace) Set {
 	all := Set{Spans: make([]int, len(t.Spans))}
 	for i := range all.Spans {
 		all.Spans[i] = i
 	}
-	if len(all.Spans) == 0 {
-		return nil, nil
-	}
-	return run{p, t, work}.stage(p.query.Pipeline, []Set{all})
+	return all
 }
 
 type run struct {

@@ -191,6 +191,10 @@ func Walk(s Stage, visit func(Stage)) {
 	case *SpansetOperation:
 		Walk(s.L, visit)
 		Walk(s.R, visit)
+	case *Metrics:
+		if s.Subset != nil {
+			Walk(s.Subset, visit)
+		}
 	}
 }
 
@@ -209,6 +213,11 @@ func Expressions(s Stage, visit func(*Expr)) {
 			}
 		case *Select:
 			for _, e := range s.Fields {
+				all(e)
+			}
+		case *Metrics:
+			all(s.X)
+			for _, e := range s.By {
 				all(e)
 			}
 		}

@@ -1,10 +1,6 @@
 package lang
 
-import (
-	"slices"
-
-	"github.com/amudai/amudai-go/traceql/internal/value"
-)
+import "github.com/amudai/amudai-go/traceql/internal/value"
 
 // operandNode is a part of a pipeline: a stage, or a number made of aggregates.
 type operandNode struct {
@@ -20,7 +16,7 @@ func (p *parser) pipeline(stages ...Stage) *Pipeline {
 		n := p.stageNode(len(l.Stages) == 0)
 		p.noNumber(n)
 		l.Stages = append(l.Stages, n.set)
-		if !p.accept("|") {
+		if _, last := n.set.(*Metrics); last || !p.accept("|") {
 			return l
 		}
 	}
@@ -32,20 +28,14 @@ func (p *parser) noNumber(n operandNode) {
 	}
 }
 
-// metrics are the functions that make time series.
-var metrics = []string{
-	"rate", "count_over_time", "min_over_time", "max_over_time", "avg_over_time", "sum_over_time", "quantile_over_time", "histogram_over_time",
-	"compare", "topk", "bottomk",
-}
-
 func (p *parser) stageNode(first bool) operandNode {
 	pos := p.tok.pos
 	if p.tok.kind != tokWord {
 		return p.sets(0)
 	}
 	word := p.tok.text
-	if slices.Contains(metrics, word) {
-		p.fail(pos, "%s() makes time series, which is not supported: queries find traces", word)
+	if p.isMetrics() {
+		return operandNode{set: p.metrics(first), pos: pos}
 	}
 	if first && (word == "select" || word == "coalesce") {
 		p.fail(pos, "%s() follows other stages: { } | %[1]s(…)", word)
@@ -263,13 +253,7 @@ func (p *parser) aggregate() *Expr {
 	}
 	p.advance()
 	p.expect("(")
-	e.X = p.expr(0)
-	if t := typeOf(e.X); t != tNumber && t != tUnknown {
-		p.fail(e.X.Pos, "%s() needs a number, not %s", e.Func, typNames[t])
-	}
-	if !hasField(e.X) {
-		p.fail(e.X.Pos, "%s() needs an attribute or intrinsic", e.Func)
-	}
+	e.X = p.numeric(e.Func)
 	p.expect(")")
 	return e
 }

@@ -78,6 +78,8 @@ func (p *printer) stage(s Stage, level int) {
 		p.call("select", s.Fields)
 	case *Coalesce:
 		p.WriteString("coalesce()")
+	case *Metrics:
+		p.metrics(s)
 	}
 }
 

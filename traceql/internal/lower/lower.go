@@ -3,7 +3,9 @@ package lower
 import (
 	"cmp"
 	"slices"
+	"time"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
@@ -168,3 +170,53 @@ func (l lowerer) missing(f *lang.Field, want bool) Cond {
 
 // Present is the condition that a field has a value.
 func Present(s *spans.Schema, f *lang.Field) Cond { return lowerer{s}.missing(f, false) }
+
+// Alone reports whether a query looks at each span alone: it needs no other span of the trace.
+func Alone(pipeline *lang.Pipeline) bool {
+	alone := true
+	lang.Walk(pipeline, func(s lang.Stage) {
+		switch s := s.(type) {
+		case *lang.Pipeline, *lang.SpansetFilter, *lang.Select:
+		case *lang.SpansetOperation:
+			alone = alone && s.Op.Relation == lang.SetOr
+		case *lang.Metrics:
+			alone = alone && s.Subset == nil
+		default:
+			alone = false
+		}
+	})
+	lang.Expressions(pipeline, func(e *lang.Expr) { alone = alone && !(e.Op == lang.FieldOf && OfTrace(e.Field)) })
+	return alone
+}
+
+// Rows is the condition of the rows that a stage of such a query leaves.
+func Rows(s *spans.Schema, stage lang.Stage) Cond {
+	switch stage := stage.(type) {
+	case *lang.Pipeline:
+		parts := make([]Cond, len(stage.Stages))
+		for i, below := range stage.Stages {
+			parts[i] = Rows(s, below)
+		}
+		return and(parts...)
+	case *lang.SpansetFilter:
+		return Lower(s, stage.Cond, true)
+	case *lang.SpansetOperation:
+		return Or(Rows(s, stage.L), Rows(s, stage.R))
+	}
+	return always
+}
+
+// Within is the condition of the rows that began in a time, from a first nanosecond to a last.
+func Within(s *spans.Schema, from, to int64) Cond {
+	c, ok := s.One(spans.Start)
+	switch {
+	case !ok:
+		return always
+	case c.Class == spans.Timestamp:
+		return of(filter.And(filter.Ge(filter.Col(c.Path), time.Unix(0, from)), filter.Le(filter.Col(c.Path), time.Unix(0, to))))
+	}
+	return of(filter.And(filter.Ge(filter.Col(c.Path), from), filter.Le(filter.Col(c.Path), to)))
+}
+
+// Both is the condition of the rows that meet two.
+func Both(a, b Cond) Cond { return and(a, b) }

@@ -333,29 +333,19 @@ func (b *printer) lengthFacts(c *profile.Column) []fact {
 
 // spark draws a histogram in a line.
 func (b *printer) spark(h *profile.Histogram, width int) string {
-	counts, most := make([]int64, 0, width), int64(1)
-	per := (len(h.Bins) + width - 1) / width
-	for i := 0; i < len(h.Bins); i += per {
-		n := int64(0)
-		for _, bin := range h.Bins[i:min(i+per, len(h.Bins))] {
-			n += bin.Count
+	counts := make([]float64, len(h.Bins))
+	for i, bin := range h.Bins {
+		counts[i] = float64(bin.Count)
+	}
+	per := (len(counts) + width - 1) / width
+	for i := 0; i < len(counts); i += per {
+		n := 0.0
+		for _, c := range counts[i:min(i+per, len(counts))] {
+			n += c
 		}
-		counts = append(counts, n)
-		most = max(most, n)
+		counts[i/per] = n
 	}
-	levels := []rune("▁▂▃▄▅▆▇█")
-	if b.ascii {
-		levels = []rune("_.:-=+*#")
-	}
-	var s strings.Builder
-	for _, n := range counts {
-		if n == 0 {
-			s.WriteByte(' ')
-		} else {
-			s.WriteRune(levels[int(float64(n)/float64(most)*float64(len(levels)-1)+0.5)])
-		}
-	}
-	return s.String()
+	return terminal.Spark(counts[:(len(counts)+per-1)/per], b.ascii)
 }
 
 const topLines = 5

@@ -63,6 +63,26 @@ func Bar(part, whole float64, width int) string {
 	return s
 }
 
+// Spark draws numbers from 0 to the greatest in a line. Those that are not above 0 are blanks.
+func Spark(values []float64, ascii bool) string {
+	levels := []rune("▁▂▃▄▅▆▇█")
+	if ascii {
+		levels = []rune("_.:-=+*#")
+	}
+	most := 0.0
+	for _, v := range values {
+		most = max(most, v)
+	}
+	line := make([]rune, len(values))
+	for i, v := range values {
+		line[i] = ' '
+		if v > 0 {
+			line[i] = levels[int(v/most*float64(len(levels)-1)+0.5)]
+		}
+	}
+	return string(line)
+}
+
 // Plural is "1 row", "2 rows".
 func Plural[T int | int64 | uint64](n T, one string) string {
 	return Count(n) + " " + text.Plural(n, one)

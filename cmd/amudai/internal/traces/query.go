@@ -27,6 +27,8 @@ type queryFlags struct {
 	names                  bool
 	values                 string
 	since, until           any
+	metrics                traceql.MetricsOptions
+	prometheus             bool
 }
 
 func (a group) query() *cobra.Command {
@@ -40,9 +42,11 @@ other tables with a row for each span, and in folders and glob patterns. A trace
   { resource.service.name = "cart" && duration > 100ms }
   { span.http.status_code >= 500 } >> { name =~ "SELECT.*" }
   { status = error } | by(resource.service.name) | count() > 2
+  { status = error } | rate() by(resource.service.name) | topk(5)
 
-On a terminal it prints a table of traces, into a pipe JSON, a line for each trace. The exit code is 0 if something
-was found, 1 if nothing.
+On a terminal it prints a table of traces, into a pipe JSON, a line for each trace. A query that ends in a function such
+as rate() makes time series: on a terminal a chart of each, into a pipe JSON as Tempo's metrics API gives it. The exit
+code is 0 if something was found, 1 if nothing.
 
 With --since and --until, a query knows only the spans that began in this time: a root span may be missing.
 
@@ -62,9 +66,14 @@ all of them.`,
 	flags.BoolVar(&f.explain, "explain", false, "print how the query finds its traces, without running it")
 	flags.BoolVar(&f.analyze, "analyze", false, "run the query, and print how it found its traces")
 	flags.BoolVar(&f.json, "json", false, "print JSON, as into a pipe")
+	flags.DurationVar(&f.metrics.Step, "step", 0, "interval of time series (default: about the 240th part of the time)")
+	flags.BoolVar(&f.metrics.Instant, "instant", false, "one sample of the whole time in each time series")
+	flags.IntVar(&f.metrics.Exemplars, "exemplars", 0, "maximum number of exemplars in time series")
+	flags.BoolVar(&f.prometheus, "prometheus", false, "print time series as JSON of Prometheus")
 	flags.BoolVar(&f.names, "names", false, "list the names of attributes")
 	flags.StringVar(&f.values, "values", "", "list the values of this attribute")
 	cmd.MarkFlagsMutuallyExclusive("explain", "analyze", "names", "values")
+	cmd.MarkFlagsMutuallyExclusive("step", "instant")
 	return cmd
 }
 
@@ -77,6 +86,9 @@ func (a group) runQuery(ctx context.Context, text string, locations []string, f 
 		return usage.Errorf("docs/traceql.md describes queries", "%w", err)
 	}
 	window := f.window()
+	if q.IsMetrics() {
+		window = filter.Expr{} // spans beyond it may be others' parents
+	}
 	inputs, err := a.spanInputs(ctx, locations)
 	if err != nil {
 		return err
@@ -97,6 +109,8 @@ func (a group) runQuery(ctx context.Context, text string, locations []string, f 
 		o.Order = traceql.MostRecent
 	}
 	switch {
+	case q.IsMetrics() && !f.names && f.values == "":
+		return a.runMetrics(ctx, q, sources, f)
 	case f.explain || f.analyze:
 		explain := traceql.Explain
 		if f.analyze {
