@@ -112,14 +112,17 @@ func (r *Rows) leaf(ctx context.Context, n *predicate.Node, set rowset.Set) (row
 // evaluate finds the rows of a leaf in the first possible way: by dictionary codes, by numbers in their encoded
 // form, block by block, or with all values decoded.
 func (r *Rows) evaluate(ctx context.Context, n *predicate.Node, set rowset.Set) (found rowset.Set, err error) {
+	columns := make([]arrow.Array, len(r.columns))
 	if c := r.codes.Codes(n); c != nil {
 		reader, err := r.Column(ctx, n.Column)
 		if err != nil {
 			return found, err
 		}
+		if c.Mixed {
+			return reader.(table.MixedReader).SelectMixed(ctx, set, c.Keep, r.holds(n, columns), &r.Options)
+		}
 		return reader.(table.DictionaryReader).SelectCodes(ctx, set, c.Keep, &r.Options)
 	}
-	columns := make([]arrow.Array, len(r.columns))
 	if r.toDecode(n, set) {
 		if found, ok, err := r.findEncoded(ctx, n, set, columns); ok || err != nil {
 			return found, err
@@ -162,11 +165,15 @@ func (r *Rows) findEncoded(ctx context.Context, n *predicate.Node, set rowset.Se
 	if !is || !rare {
 		return found, false, nil
 	}
-	holds := func(dst []byte, values arrow.Array) ([]byte, error) {
+	return finder.FindInBlocks(ctx, set, r.holds(n, columns), required, &r.Options)
+}
+
+// holds evaluates a leaf on values of its column.
+func (r *Rows) holds(n *predicate.Node, columns []arrow.Array) table.Holds {
+	return func(dst []byte, values arrow.Array) ([]byte, error) {
 		columns[n.Column] = values
 		return n.Eval(dst, columns, values.Len())
 	}
-	return finder.FindInBlocks(ctx, set, holds, required, &r.Options)
 }
 
 // requiredOf is what every byte string has for which a leaf is true. rare tells that these are probably few, so that it pays not to keep the

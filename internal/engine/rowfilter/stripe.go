@@ -164,7 +164,7 @@ func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 			continue
 		}
 		c.Metadata = meta
-		c.Entries = func(ctx context.Context) (arrow.Array, error) { return f.entries(ctx, i) }
+		c.Entries = func(ctx context.Context) (arrow.Array, error) { return f.entries(ctx, i, meta.Mixed) }
 		if !meta.Apart {
 			c.Pages = func(ctx context.Context) (*source.Pages, error) { return f.pages(ctx, i) }
 		}
@@ -174,11 +174,14 @@ func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 	return out, err
 }
 
-// entries reads the dictionary of a column.
-func (f *Stripe) entries(ctx context.Context, i int) (arrow.Array, error) {
+// entries reads the dictionary of a column, or of some of its rows.
+func (f *Stripe) entries(ctx context.Context, i int, mixed bool) (arrow.Array, error) {
 	r, err := f.Column(ctx, i)
 	if err != nil {
 		return nil, err
+	}
+	if m, ok := r.(table.MixedReader); ok && mixed {
+		return m.SomeEntries(ctx)
 	}
 	d, ok := r.(table.DictionaryReader)
 	if !ok {

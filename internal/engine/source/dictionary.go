@@ -23,12 +23,15 @@ type Dictionary struct {
 // Codes has the entries of a value dictionary for which a condition is true.
 type Codes struct {
 	Keep    []byte // 1 if the condition is true for the entry, else 0
+	Mixed   bool   // some rows have values of their own
 	verdict predicate.Verdict
 	kept    int
 }
 
-// Only is the single entry for which the condition is true. ok is false if there are several or none.
-func (c *Codes) Only() (entry int, ok bool) { return bytes.IndexByte(c.Keep, 1), c.kept == 1 }
+// Only is the single entry for which the condition is true. ok is false if there are several or none, or values beside the entries.
+func (c *Codes) Only() (entry int, ok bool) {
+	return bytes.IndexByte(c.Keep, 1), c.kept == 1 && !c.Mixed
+}
 
 // Codes returns the codes for a condition. It is nil if the source was not asked about the condition, or if the
 // column has no dictionary.
@@ -81,15 +84,16 @@ func (d *Dictionary) evaluate(leaf *predicate.Node, entries arrow.Array) (*Codes
 	if err != nil {
 		return nil, err
 	}
-	c := &Codes{Keep: make([]byte, entries.Len())}
+	c := &Codes{Keep: make([]byte, entries.Len()), Mixed: d.stripe.Columns[leaf.Column].Mixed}
 	for i := range c.Keep {
 		c.Keep[i] = bits[i/8] >> (i % 8) & 1
 		c.kept += int(c.Keep[i])
 	}
-	switch c.kept {
-	case 0:
+	switch {
+	case c.Mixed:
+	case c.kept == 0:
 		c.verdict = predicate.None
-	case len(c.Keep):
+	case c.kept == len(c.Keep):
 		c.verdict = predicate.All
 	}
 	return c, nil

@@ -116,6 +116,8 @@ type Metadata struct {
 	Apart bool
 	// DictionaryEntries is the number of entries of the column's value dictionary, 0 if there is none.
 	DictionaryEntries int64
+	// Mixed tells that some rows have values that the dictionary may lack, so that it decides about no row alone.
+	Mixed bool
 	// Bloom opens the column's Bloom filter, which reports whether a byte string may be in the column. Bloom and its
 	// result are nil if there is none.
 	Bloom func() func(value []byte) bool

@@ -129,7 +129,7 @@ const (
 // ColumnReader reads a column of a stripe. Row numbers begin at 0 in the stripe. Arrays have the rows in ascending
 // order. The caller releases them.
 //
-// A reader may also be a [DictionaryReader], [NumberFinder], [NullFinder], [LengthReader] or [BlockFinder].
+// A reader may also be a [DictionaryReader], [MixedReader], [NumberFinder], [NullFinder], [LengthReader] or [BlockFinder].
 type ColumnReader interface {
 	// Read returns rows as an array of the column's Arrow type, ReadPhysical as an array of its physical type. An
 	// error that wraps [fault.ErrBatchTooLarge] means that a read of fewer rows may succeed.
@@ -150,6 +150,14 @@ type DictionaryReader interface {
 	SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, o *ReadOptions) (rowset.Set, error)
 	// Repeat returns an array of the physical type with n copies of one entry.
 	Repeat(ctx context.Context, entry int, n int64, o *ReadOptions) (arrow.Array, error)
+}
+
+// MixedReader reads a column of which some rows have codes of a dictionary, and others values that it may lack.
+type MixedReader interface {
+	// SomeEntries is [DictionaryReader.Entries] for the rows that have codes.
+	SomeEntries(ctx context.Context) (arrow.Array, error)
+	// SelectMixed is [DictionaryReader.SelectCodes] for these rows. It evaluates holds on the values of the others.
+	SelectMixed(ctx context.Context, rows rowset.Set, keep []byte, holds Holds, o *ReadOptions) (rowset.Set, error)
 }
 
 // NumberFinder searches numbers in their encoded form.

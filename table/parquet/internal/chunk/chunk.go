@@ -39,6 +39,11 @@ type Place struct {
 	First int64 // row
 }
 
+// HasCodes reports whether all values are codes of the dictionary, or those of some pages of byte strings, by the footer.
+func (c *Chunk) HasCodes() bool {
+	return c.Meta.HasDictionaryPage() && (c.Column.PhysicalType() == pq.Types.ByteArray || c.IsCoded())
+}
+
 // IsCoded reports whether all values are codes of the dictionary, by the footer.
 func (c *Chunk) IsCoded() bool {
 	if !c.Meta.HasDictionaryPage() {

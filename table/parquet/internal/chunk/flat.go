@@ -201,13 +201,24 @@ type output struct {
 	ends   *memory.Buffer // offsets of byte strings
 	size   int            // bytes of byte strings so far
 	codes  *[]uint32      // scratch
+	apart  *output        // of codes: values that have none of the dictionary
+	coded  bool           // of codes: some are of the dictionary. Those of values apart follow these, or else begin with 0
 }
 
 // codes has the memory of codes that are not in use.
 var codes = sync.Pool{New: func() any { return new([]uint32) }}
 
 // read reads rows as an array of type s.arrow.
-func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows rowset.Set, limit int64, in input) (_ arrow.Array, err error) {
+func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows rowset.Set, limit int64, in input) (arrow.Array, error) {
+	out, err := c.decode(ctx, mem, s, rows, limit, in)
+	if err != nil {
+		return nil, err
+	}
+	return out.array(), nil
+}
+
+// decode decodes rows. The caller makes the array, or releases the output.
+func (c *Chunk) decode(ctx context.Context, mem memory.Allocator, s *Scalar, rows rowset.Set, limit int64, in input) (_ *output, err error) {
 	n := rows.Len()
 	limit = cmp.Or(max(limit, 0), maxArrayBytes)
 	if n > math.MaxInt32 || n*int64(max(s.bytes, 1)) > limit {
@@ -221,15 +232,13 @@ func (c *Chunk) read(ctx context.Context, mem memory.Allocator, s *Scalar, rows 
 		}
 	}()
 	out.allocate(c.Column.MaxDefinitionLevel() > 0)
-	dict, err := c.dict(ctx, s, in)
-	if err != nil {
-		return nil, err
+	if out.dict, err = c.dict(ctx, s, in); err == nil {
+		err = c.eachRange(ctx, rows, in, out.add)
 	}
-	out.dict = dict
-	if err := c.eachRange(ctx, rows, in, out.add); err != nil {
-		return nil, err
+	if err == nil && out.n != out.rows {
+		err = errValues
 	}
-	return out.array()
+	return out, err
 }
 
 // maxArrayBytes is the default of the memory of an array's values.
@@ -258,15 +267,15 @@ func (o *output) release() {
 		}
 	}
 	o.valid, o.values, o.ends = nil, nil, nil
+	if o.apart != nil {
+		o.apart.release()
+	}
 }
 
 // add decodes rows of a page.
 func (o *output) add(cur *cursor, from, to int) error {
 	n := to - from
 	values := n
-	if o.s.isCodes && !cur.coded {
-		return errNotCoded
-	}
 	if o.valid != nil {
 		var err error
 		if values, err = cur.valid(o.valid.Bytes(), o.n, n); err != nil {
@@ -334,8 +343,8 @@ func (o *output) addFixed(cur *cursor, n, values int) error {
 	w := o.s.bytes
 	dst := o.values.Bytes()[o.n*w : (o.n+n)*w]
 	switch {
-	case o.s.isCodes:
-		if err := cur.codes(arrowutil.As[uint32](dst)[:values], o.dict.n); err != nil {
+	case o.s.of != nil:
+		if err := o.addCodes(cur, arrowutil.As[uint32](dst)[:values]); err != nil {
 			return err
 		}
 	case cur.coded:
@@ -356,6 +365,29 @@ func (o *output) addFixed(cur *cursor, n, values int) error {
 	if values < n {
 		o.spread(dst, n, values)
 	}
+	return nil
+}
+
+// addCodes decodes the codes of the next values. A page without codes has values apart, and so has each page behind it in a read that began there.
+func (o *output) addCodes(cur *cursor, dst []uint32) error {
+	switch {
+	case cur.coded && (o.coded || o.apart == nil):
+		o.coded = true
+		return cur.codes(dst, o.dict.n)
+	case !o.s.of.isBytes():
+		return errNotCoded
+	case o.apart == nil:
+		o.apart = &output{mem: o.mem, s: o.s.of, dict: o.dict, limit: o.limit, rows: o.rows - o.n, codes: o.codes}
+		o.apart.allocate(false)
+	}
+	first := uint32(0)
+	if o.coded {
+		first = uint32(o.dict.n)
+	}
+	if err := o.apart.addTexts(cur, len(dst), len(dst)); err != nil {
+		return err
+	}
+	o.apart.fold(dst, first)
 	return nil
 }
 
@@ -437,10 +469,7 @@ func spreadAs[T uint32 | uint64](dst []T, valid []byte, at, n, values int) {
 }
 
 // array is the array of all rows.
-func (o *output) array() (arrow.Array, error) {
-	if o.n != o.rows {
-		return nil, errValues
-	}
+func (o *output) array() arrow.Array {
 	if o.valid != nil && o.nulls == 0 {
 		o.valid.Release()
 		o.valid = nil
@@ -449,5 +478,5 @@ func (o *output) array() (arrow.Array, error) {
 	if o.s.isBytes() {
 		buffers = []*memory.Buffer{o.valid, o.ends, o.values}
 	}
-	return o.s.extended(arrowutil.Make(o.s.Storage, o.rows, buffers, nil, o.nulls)), nil
+	return o.s.extended(arrowutil.Make(o.s.Storage, o.n, buffers, nil, o.nulls))
 }

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -9,6 +10,7 @@ import (
 	pq "github.com/apache/arrow-go/v18/parquet"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -47,7 +49,7 @@ func (r *Reader) input(o *table.ReadOptions, rows int64) input {
 
 // Read implements [table.ColumnReader].
 func (r *Reader) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
-	if d, ok := r.o.Type.(*arrow.DictionaryType); ok && d.IndexType.ID() == arrow.INT32 && r.chunk.IsCoded() {
+	if d, ok := r.o.Type.(*arrow.DictionaryType); ok && d.IndexType.ID() == arrow.INT32 && r.chunk.HasCodes() {
 		a, err := r.readCodes(ctx, rows, d, o)
 		return a, r.chunk.Place(err)
 	}
@@ -69,20 +71,39 @@ func (r *Reader) readAs(ctx context.Context, rows rowset.Set, t arrow.DataType, 
 	return a, r.chunk.Place(err)
 }
 
-// readCodes reads rows as an array of codes of the dictionary of the chunk.
+// readCodes reads rows as an array of codes of the dictionary of the chunk, and of the values that have none.
 func (r *Reader) readCodes(ctx context.Context, rows rowset.Set, t *arrow.DictionaryType, o *table.ReadOptions) (arrow.Array, error) {
 	in := r.input(o, rows.Len())
 	entries, err := r.entries(ctx, t.ValueType, 0, in)
 	if err != nil {
 		return nil, err
 	}
-	codes := Scalar{physical: pq.Types.Int32, width: 4, bytes: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32, isCodes: true}
-	a, err := r.chunk.read(ctx, o.Allocator, &codes, rows, o.MaxArrayBytes, in)
+	codes := Scalar{physical: pq.Types.Int32, width: 4, bytes: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32, of: &r.scalar}
+	out, err := r.chunk.decode(ctx, o.Allocator, &codes, rows, o.MaxArrayBytes, in)
 	if err != nil {
 		return nil, err
 	}
+	a := out.array()
 	defer a.Release()
-	return array.NewDictionaryArray(t, a, entries), nil
+	if out.apart == nil {
+		return array.NewDictionaryArray(t, a, entries), nil
+	}
+	stored := out.apart.array()
+	defer stored.Release()
+	apart, err := r.o.Restore(o.Allocator, stored, t.ValueType)
+	if err != nil {
+		return nil, err
+	}
+	defer apart.Release()
+	if !out.coded {
+		return array.NewDictionaryArray(t, a, apart), nil
+	}
+	all, err := arrowutil.Concatenate(o.Allocator, []arrow.Array{entries, apart})
+	if err != nil {
+		return nil, err
+	}
+	defer all.Release()
+	return array.NewDictionaryArray(t, a, all), nil
 }
 
 // AppendRanges implements [table.ColumnReader].
@@ -125,7 +146,15 @@ func (r *Reader) Blocks() int64 {
 
 // Entries implements [table.DictionaryReader]. The last entry is null if rows may be.
 func (r *Reader) Entries(ctx context.Context) (arrow.Array, error) {
-	if !r.chunk.IsCoded() || r.chunk.Rows == 0 {
+	if !r.chunk.IsCoded() {
+		return nil, nil
+	}
+	return r.SomeEntries(ctx)
+}
+
+// SomeEntries implements [table.MixedReader].
+func (r *Reader) SomeEntries(ctx context.Context) (arrow.Array, error) {
+	if !r.chunk.HasCodes() || r.chunk.Rows == 0 {
 		return nil, nil
 	}
 	a, err := r.entries(ctx, r.o.Plain, r.nullEntries(), input{have: r.o.Ahead, keep: r.o.Keep, held: &r.held})
@@ -169,6 +198,11 @@ func (r *Reader) entries(ctx context.Context, t arrow.DataType, nulls int, in in
 
 // SelectCodes implements [table.DictionaryReader].
 func (r *Reader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, o *table.ReadOptions) (rowset.Set, error) {
+	return r.SelectMixed(ctx, rows, keep, nil, o)
+}
+
+// SelectMixed implements [table.MixedReader].
+func (r *Reader) SelectMixed(ctx context.Context, rows rowset.Set, keep []byte, holds table.Holds, o *table.ReadOptions) (rowset.Set, error) {
 	bits := make([]byte, (rows.Len()+63)/64*8)
 	null := byte(0)
 	entries := len(keep) - r.nullEntries()
@@ -180,10 +214,13 @@ func (r *Reader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, 
 	defer codes.Put(mem)
 	var valid []byte
 	err := r.chunk.eachRange(ctx, rows, r.input(o, rows.Len()), func(cur *cursor, from, to int) error {
-		if !cur.coded {
-			return errNotCoded
-		}
 		k := to - from
+		if !cur.coded {
+			found, err := r.holds(cur, k, holds, mem, o)
+			found.CopyTo(bits, n)
+			n += k
+			return err
+		}
 		values := k
 		if cur.optional {
 			valid = append(valid[:0], make([]byte, (k+7)/8)...)
@@ -217,6 +254,28 @@ func (r *Reader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, 
 		return rowset.Set{}, r.chunk.Place(err)
 	}
 	return rows.Select(bits), nil
+}
+
+// holds evaluates a condition on the next n values of a page without codes.
+func (r *Reader) holds(cur *cursor, n int, holds table.Holds, codes *[]uint32, o *table.ReadOptions) (bitmap.Bits, error) {
+	if holds == nil {
+		return bitmap.Bits{}, errNotCoded
+	}
+	out := &output{mem: o.Allocator, s: &r.scalar, limit: cmp.Or(o.MaxArrayBytes, maxArrayBytes), rows: n, codes: codes}
+	out.allocate(cur.optional)
+	if err := out.add(cur, cur.row, cur.row+n); err != nil {
+		out.release()
+		return bitmap.Bits{}, err
+	}
+	stored := out.array()
+	defer stored.Release()
+	values, err := r.o.Restore(o.Allocator, stored, r.o.Plain)
+	if err != nil {
+		return bitmap.Bits{}, err
+	}
+	defer values.Release()
+	found, err := holds(nil, values)
+	return bitmap.Bits{Data: found, Len: n}, err
 }
 
 // selectAll sets the bits of codes that are kept.

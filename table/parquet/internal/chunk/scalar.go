@@ -21,7 +21,7 @@ type Scalar struct {
 	width    int            // bytes of a stored value; 0 for byte strings and booleans
 	bytes    int            // of a value of the Arrow type
 	arrow    arrow.DataType // in which pqarrow reads them
-	isCodes  bool           // codes are read, not the values that they stand for
+	of       *Scalar        // codes of these values are read; nil for the values
 }
 
 // ScalarOf tells how the values of a leaf are decoded that pqarrow reads as type t. ok is false for types that only pqarrow reads.

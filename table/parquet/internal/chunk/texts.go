@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"unsafe"
@@ -125,6 +126,27 @@ func (o *output) addTexts(cur *cursor, n, values int) (err error) {
 	}
 	o.size, cur.at = int(size), next
 	return nil
+}
+
+// fold gives the byte strings that were just added their numbers, from first on. One that repeats the one before is dropped, and has its number.
+func (o *output) fold(codes []uint32, first uint32) {
+	ends, data := arrowutil.As[int32](o.ends.Bytes()), o.values.Buf()
+	n, size, begin := o.n, ends[o.n], ends[o.n]
+	for i := range codes {
+		end := ends[o.n+i+1]
+		if text := data[begin:end]; n == 0 || !bytes.Equal(text, data[ends[n-1]:size]) {
+			if size < begin {
+				copy(data[size:], text)
+			}
+			n++
+			size += end - begin
+			ends[n] = size
+		}
+		codes[i] = first + uint32(n-1)
+		begin = end
+	}
+	o.n, o.size = n, int(size)
+	o.values.ResizeNoShrink(o.size)
 }
 
 // spreadEnds moves the ends of values at the beginning of ends to the rows that have one. Nulls end where the row before does, the first

@@ -3,6 +3,7 @@ package read_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
@@ -222,6 +225,61 @@ func TestSelectEmpty(t *testing.T) {
 		got, err := tabletest.Read(t, parquet.New(parquet.Options{}), input("a", file), provider.ReadOptions{Filter: condition})
 		require.NoError(t, err)
 		require.Equal(t, want, got.NumRows(), text)
+	}
+}
+
+// TestSelectMixed reads columns of texts whose first pages have codes and whose others have values, with and without codes in the result.
+func TestSelectMixed(t *testing.T) {
+	for seed := range uint64(sweep.Count(8, 200)) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+			{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "t", Type: arrow.BinaryTypes.Binary}, {Name: "n", Type: arrow.PrimitiveTypes.Int32},
+		}, nil))
+		for i := range 1500 {
+			text := fmt.Sprint("текст ", r.IntN(1+i/4))
+			switch r.IntN(6) {
+			case 0:
+				b.Field(0).AppendNull()
+			case 1, 2:
+				b.Field(0).(*array.StringBuilder).Append("")
+			default:
+				b.Field(0).(*array.StringBuilder).Append(text)
+			}
+			b.Field(1).(*array.BinaryBuilder).Append([]byte(text))
+			b.Field(2).(*array.Int32Builder).Append(int32(i))
+		}
+		rows := b.NewRecordBatch()
+		var out bytes.Buffer
+		o := pq.NewWriterProperties(pq.WithDictionaryPageSizeLimit(int64(300+r.IntN(2000))), pq.WithDataPageSize(500), pq.WithBatchSize(50),
+			pq.WithDataPageVersion([]pq.DataPageVersion{pq.DataPageV1, pq.DataPageV2}[seed%2]), pq.WithMaxRowGroupLength(900))
+		w, err := pqarrow.NewFileWriter(rows.Schema(), &out, o, pqarrow.NewArrowWriterProperties())
+		require.NoError(t, err)
+		require.NoError(t, w.Write(rows))
+		require.NoError(t, w.Close())
+		file := out.Bytes()
+		selections(t, "mixed.parquet", file, seed, 10)
+
+		g := filtertest.New(seed, rows)
+		for range 10 {
+			e, _ := g.Condition()
+			o := provider.ReadOptions{Filter: e, BatchRows: 50 + r.IntN(400), Columns: []string{"s", "t", "n"}[r.IntN(2):]}
+			if r.IntN(2) == 0 {
+				o.Rows = []provider.RowRange{{From: r.Int64N(700), To: 800 + r.Int64N(700)}}
+			}
+			want, err := tabletest.Read(t, plain(), input("mixed.parquet", file), o)
+			require.NoError(t, err)
+			o.Dictionaries = true
+			got, err := tabletest.Read(t, parquet.New(parquet.Options{}), input("mixed.parquet", file), o)
+			require.NoError(t, err)
+			require.Equal(t, arrow.DICTIONARY, got.Column(int(got.NumCols()-2)).DataType().ID())
+			all := whole(t, got)
+			for i, c := range all.Columns() {
+				values, err := arrowutil.Plain(memory.DefaultAllocator, c)
+				require.NoError(t, err)
+				field := want.Schema().Field(i)
+				arrowtest.RequireSame(t, field.Name, want.Column(i).Data(), arrow.NewChunked(field.Type, []arrow.Array{values}))
+			}
+		}
 	}
 }
 

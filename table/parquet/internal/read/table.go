@@ -38,12 +38,12 @@ type node struct {
 const cachedChunks = 8192
 
 // Table returns the file as a table. With dictionaries, top-level columns of strings come as codes, where all chunks store
-// codes.
+// some codes.
 func (f *File) Table(dictionaries bool) *Table {
 	t := &Table{File: f, columns: f.schema, made: table.NewProjections(), tops: make([]table.Column, len(f.read))}
 	fields := f.schema.Fields()
 	for i := range fields {
-		if dictionaries && f.isCoded(i) {
+		if dictionaries && f.hasCodes(i) {
 			s, _ := f.scalarOf(i)
 			fields[i].Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: s.Storage}
 		}
@@ -54,8 +54,8 @@ func (f *File) Table(dictionaries bool) *Table {
 	return t
 }
 
-// isCoded reports whether a top-level column of strings is stored as codes, by the footer.
-func (f *File) isCoded(top int) bool {
+// hasCodes reports whether a top-level column of strings is stored as codes, or begins with them, by the footer.
+func (f *File) hasCodes(top int) bool {
 	s, ok := f.scalarOf(top)
 	if !ok || !s.IsText() {
 		return false
@@ -69,7 +69,7 @@ func (f *File) isCoded(top int) bool {
 	}
 	for g := range f.groups {
 		c, err := f.source.Chunk(f.meta(), g, f.arrow.Manifest.Fields[top].ColIndex)
-		if err != nil || c.Rows > 0 && !c.IsCoded() {
+		if err != nil || c.Rows > 0 && !c.HasCodes() {
 			return false
 		}
 	}
