@@ -57,10 +57,11 @@ func (g group) askSQL(ctx context.Context, args []string, f *app.PrintFlags, fla
 	if err != nil {
 		return err
 	}
-	question, prompted := "", false
+	question, tty := "", app.TerminalOf(g.Stdin)
+	prompted := len(args) == 0 && g.Progress && tty != nil
 	if len(args) == 1 {
 		question = args[0]
-	} else if prompted = g.Progress && onTerminal(g.Stdin); !prompted {
+	} else if !prompted {
 		b, err := io.ReadAll(g.Stdin)
 		if err != nil {
 			return err
@@ -76,7 +77,7 @@ func (g group) askSQL(ctx context.Context, args []string, f *app.PrintFlags, fla
 	}
 	defer func() { err = errors.Join(err, e.close()) }()
 	if prompted {
-		return g.prompt(ctx, e, create)
+		return g.prompt(ctx, e, create, tty)
 	}
 	return e.print(ctx, question, create)
 }

@@ -15,13 +15,8 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 )
 
-func onTerminal(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// prompt asks questions that are typed, until Ctrl-D. Ctrl-C ends a question that runs.
-func (g group) prompt(ctx context.Context, e *engine, create app.CreateSink) error {
+// prompt asks questions that are typed on a terminal, until Ctrl-D. Ctrl-C ends a question that runs.
+func (g group) prompt(ctx context.Context, e *engine, create app.CreateSink, tty *os.File) error {
 	ctx = context.WithoutCancel(ctx)
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, os.Interrupt) // the engine, in the same group of processes, gets it, too
@@ -29,12 +24,12 @@ func (g group) prompt(ctx context.Context, e *engine, create app.CreateSink) err
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{g.Stdin, g.Stderr}, "sql> ")
+	}{tty, g.Stderr}, "sql> ")
 	h := openHistory(g.Getenv("HOME"))
 	defer h.close()
 	t.History = h
 	for {
-		question, err := g.typed(t)
+		question, err := g.typed(t, tty)
 		if err == io.EOF { // Ctrl-D
 			return nil
 		}
@@ -51,8 +46,8 @@ func (g group) prompt(ctx context.Context, e *engine, create app.CreateSink) err
 }
 
 // typed is what is typed up to a semicolon.
-func (g group) typed(t *term.Terminal) (string, error) {
-	fd := int(g.Stdin.(*os.File).Fd())
+func (g group) typed(t *term.Terminal, tty *os.File) (string, error) {
+	fd := int(tty.Fd())
 	cooked, err := term.MakeRaw(fd)
 	if err != nil {
 		return "", err
