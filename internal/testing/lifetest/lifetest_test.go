@@ -229,15 +229,15 @@ func TestPower(t *testing.T) {
 		for _, layout := range layoutOf(i) {
 			before := places[layout]
 			p, step := before.CopyLocal(t, nil), 0
-			var power *faultstore.Power
+			var power *powerFS
 			cut := func(done bool, seed uint64) {
 				left := lifetest.Place{Store: storage.Local{}, Dir: filepath.Join(t.TempDir(), "x"), TempDir: p.TempDir}
-				power.Cut(t, left.Dir, seed)
+				power.cut(t, left.Dir, seed)
 				left.Check(t, lifetest.Initial(), o, done)
 				abandon(t, left)
 				again(t, before, left, o)
 			}
-			power = faultstore.NewPower(t, p.Dir, func() {
+			power = newPower(t, p.Dir, func() {
 				step++
 				for seed := range uint64(16) {
 					if faultstore.Chosen(fmt.Sprint("power ", o.Name, layout, step, seed), 16*30, 8) {
@@ -245,7 +245,7 @@ func TestPower(t *testing.T) {
 					}
 				}
 			})
-			p.Store = power.Local()
+			p.Store = power.local()
 			require.NoError(t, o.Do(t.Context(), p), o.Name)
 			for seed := range uint64(sweep.Count(2, 32)) {
 				cut(!o.Moves, seed) // whose old name may come back

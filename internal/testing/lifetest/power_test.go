@@ -1,4 +1,4 @@
-package faultstore
+package lifetest_test
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Power is a file system that knows what a loss of power leaves of a folder: what was synced, and any part of what was not. Of the bytes of a file that were
+// powerFS is a file system that knows what a loss of power leaves of a folder: what was synced, and any part of what was not. Of the bytes of a file that were
 // written since its last sync, a disk may have all, none, the first, or zeros in their place; of the names in a folder that were changed since its last sync, it has the
 // first changes. So a name may arrive before the bytes of its file.
-type Power struct {
+type powerFS struct {
 	sys.FS
 	dir    string
 	before func()
@@ -50,9 +50,9 @@ type naming struct {
 	names  map[string]*node
 }
 
-// NewPower is the file system of the machine as seen from a folder, whose files are on the disk. before is called before each step that changes files there.
-func NewPower(t testing.TB, dir string, before func()) *Power {
-	p := &Power{FS: sys.OS{}, dir: dir, before: before, now: map[string]*node{}}
+// newPower is the file system of the machine as seen from a folder, whose files are on the disk. before is called before each step that changes files there.
+func newPower(t testing.TB, dir string, before func()) *powerFS {
+	p := &powerFS{FS: sys.OS{}, dir: dir, before: before, now: map[string]*node{}}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
@@ -68,11 +68,11 @@ func NewPower(t testing.TB, dir string, before func()) *Power {
 	return p
 }
 
-// Local is a store of the local files of the file system.
-func (p *Power) Local() storage.Store { return storage.NewLocal(p) }
+// local is a store of the local files of the file system.
+func (p *powerFS) local() storage.Store { return storage.NewLocal(p) }
 
-// Cut writes what a loss of power may leave of the folder now to another one, of which there are as many cases as seeds.
-func (p *Power) Cut(t testing.TB, to string, seed uint64) {
+// cut writes what a loss of power may leave of the folder now to another one, of which there are as many cases as seeds.
+func (p *powerFS) cut(t testing.TB, to string, seed uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -149,7 +149,7 @@ func (c naming) apply(names map[string]*node) {
 }
 
 // path is the path of a file in the folder, "" for one outside.
-func (p *Power) path(name string) string {
+func (p *powerFS) path(name string) string {
 	path, err := filepath.Rel(p.dir, name)
 	if err != nil || path == ".." || strings.HasPrefix(path, ".."+string(filepath.Separator)) {
 		return ""
@@ -158,7 +158,7 @@ func (p *Power) path(name string) string {
 }
 
 // name does a step that gives names to nodes, which names returns.
-func (p *Power) name(path string, step func() error, names func() map[string]*node) error {
+func (p *powerFS) name(path string, step func() error, names func() map[string]*node) error {
 	if path == "" {
 		return step()
 	}
@@ -175,7 +175,7 @@ func (p *Power) name(path string, step func() error, names func() map[string]*no
 }
 
 // Create implements [sys.FS].
-func (p *Power) Create(name string, like fs.FileInfo) (f sys.File, err error) {
+func (p *powerFS) Create(name string, like fs.FileInfo) (f sys.File, err error) {
 	path, n := p.path(name), &node{}
 	err = p.name(path, func() error {
 		f, err = p.FS.Create(name, like)
@@ -188,29 +188,29 @@ func (p *Power) Create(name string, like fs.FileInfo) (f sys.File, err error) {
 }
 
 // Rename implements [sys.FS].
-func (p *Power) Rename(from, to string, replace bool) error {
+func (p *powerFS) Rename(from, to string, replace bool) error {
 	return p.name(p.path(to), func() error { return p.FS.Rename(from, to, replace) }, func() map[string]*node {
 		return map[string]*node{p.path(from): nil, p.path(to): p.now[p.path(from)]}
 	})
 }
 
 // Link implements [sys.FS].
-func (p *Power) Link(from, to string) error {
+func (p *powerFS) Link(from, to string) error {
 	return p.name(p.path(to), func() error { return p.FS.Link(from, to) }, func() map[string]*node { return map[string]*node{p.path(to): p.now[p.path(from)]} })
 }
 
 // Remove implements [sys.FS].
-func (p *Power) Remove(name string) error {
+func (p *powerFS) Remove(name string) error {
 	return p.name(p.path(name), func() error { return p.FS.Remove(name) }, func() map[string]*node { return map[string]*node{p.path(name): nil} })
 }
 
 // MakeFolder implements [sys.FS], for one folder.
-func (p *Power) MakeFolder(name string) error {
+func (p *powerFS) MakeFolder(name string) error {
 	return p.name(p.path(name), func() error { return p.FS.MakeFolder(name) }, func() map[string]*node { return map[string]*node{p.path(name): {folder: true}} })
 }
 
 // SyncDir implements [sys.FS].
-func (p *Power) SyncDir(name string) error {
+func (p *powerFS) SyncDir(name string) error {
 	p.before()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,7 +226,7 @@ func (p *Power) SyncDir(name string) error {
 
 type powerFile struct {
 	sys.File
-	p   *Power
+	p   *powerFS
 	n   *node
 	end int64
 }
