@@ -20,6 +20,7 @@ func main() {
 	merge32()
 	merge64()
 	between()
+	utf8()
 	Generate()
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/base/ascii"
+	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
 // ValidateFull is [array.ValidateFull], but looks at the characters of all strings at once.
@@ -53,7 +54,7 @@ func ValidUTF8[O int32 | int64](data []byte, offsets []O) bool {
 	if ascii.Only(data[offsets[0]:]) {
 		return true
 	}
-	if !utf8.Valid(data[offsets[0]:]) {
+	if !simd.ValidUTF8(data[offsets[0]:]) {
 		return false
 	}
 	for _, o := range offsets {

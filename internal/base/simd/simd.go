@@ -1,9 +1,23 @@
 // Package simd has loops over numbers that are several times as fast with AVX2 as compiled Go:
-// loops that write more than they read, with little computation. Each has a version in plain
+// loops that write more than they read, with little computation, and a check of UTF-8. Each has a version in plain
 // Go, which defines its result. And it has a copy of a fixed size that stays inline.
 package simd
 
 //go:generate go run -C ../../../tools ./simdasm -out ../internal/base/simd/simd_amd64.s -pkg simd
+
+import "unicode/utf8"
+
+// ValidUTF8 is utf8.Valid.
+func ValidUTF8(b []byte) bool {
+	n, ok := utf8Fast(b)
+	for k := 1; k <= min(n, 3); k++ {
+		if utf8.RuneStart(b[n-k]) { // a character that may end behind n
+			n -= k
+			break
+		}
+	}
+	return ok && utf8.Valid(b[n:])
+}
 
 // Widen sets dst[i] to the 128 bits, the low half first, of the signed number
 // a + b*src[i], which is modulo 2^64. src is at least as long as dst.

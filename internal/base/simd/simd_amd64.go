@@ -49,6 +49,9 @@ func between32AVX2(dst *uint64, keys *uint32, words int, by, most uint64)
 //go:noescape
 func between64AVX2(dst *uint64, keys *uint64, words int, by, most uint64)
 
+//go:noescape
+func utf8AVX2(src *byte, n int) (wrong uint64)
+
 // avx2 selects the kernels in assembly.
 var avx2 = cpu.X86.HasAVX2
 
@@ -110,6 +113,14 @@ func repeatFast[U word](dst, values []U, lengths []uint32) (runs, n int) {
 		runs, room = repeat64AVX2((*uint64)(to), len(dst), (*uint64)(from), &lengths[0], len(values))
 	}
 	return runs, len(dst) - room
+}
+
+// utf8Fast reports whether the first n bytes are UTF-8, but for the end of the last character.
+func utf8Fast(b []byte) (n int, ok bool) {
+	if n = len(b) &^ 31; !avx2 || n == 0 {
+		return 0, true
+	}
+	return n, utf8AVX2(&b[0], n) == 0
 }
 
 func betweenFast[W Unsigned](dst []uint64, keys []W, low, size W) (words int) {

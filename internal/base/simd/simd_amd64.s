@@ -550,3 +550,116 @@ word:
 	JNZ       word
 	VZEROUPPER
 	RET
+
+// func utf8AVX2(src *byte, n int) (wrong uint64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·utf8AVX2(SB), NOSPLIT, $0-24
+	MOVQ           src+0(FP), AX
+	MOVQ           n+8(FP), CX
+	VBROADCASTI128 firstUpper<>+0(SB), Y0
+	VBROADCASTI128 firstLower<>+0(SB), Y1
+	VBROADCASTI128 secondUpper<>+0(SB), Y2
+	MOVQ           $0x0f0f0f0f0f0f0f0f, DX
+	VMOVQ          DX, X3
+	VPBROADCASTQ   X3, Y3
+	MOVQ           $0x6060606060606060, DX
+	VMOVQ          DX, X4
+	VPBROADCASTQ   X4, Y4
+	MOVQ           $0x7070707070707070, DX
+	VMOVQ          DX, X5
+	VPBROADCASTQ   X5, Y5
+	MOVQ           $0x8080808080808080, DX
+	VMOVQ          DX, X6
+	VPBROADCASTQ   X6, Y6
+	VPXOR          Y7, Y7, Y7
+	VPXOR          Y8, Y8, Y8
+
+bytes:
+	VMOVDQU    (AX), Y9
+	VPERM2I128 $0x21, Y9, Y7, Y7
+	VPALIGNR   $0x0f, Y7, Y9, Y10
+	VPSRLW     $0x04, Y10, Y11
+	VPAND      Y3, Y11, Y11
+	VPSHUFB    Y11, Y0, Y11
+	VPAND      Y3, Y10, Y10
+	VPSHUFB    Y10, Y1, Y10
+	VPSRLW     $0x04, Y9, Y12
+	VPAND      Y3, Y12, Y12
+	VPSHUFB    Y12, Y2, Y12
+	VPAND      Y10, Y11, Y11
+	VPAND      Y12, Y11, Y11
+
+	// Two continuations are right in the second half of three and four bytes, and only there.
+	VPALIGNR $0x0e, Y7, Y9, Y10
+	VPALIGNR $0x0d, Y7, Y9, Y7
+	VPSUBUSB Y4, Y10, Y10
+	VPSUBUSB Y5, Y7, Y7
+	VPOR     Y7, Y10, Y10
+	VPAND    Y6, Y10, Y10
+	VPXOR    Y10, Y11, Y11
+	VPOR     Y11, Y8, Y8
+	VMOVDQA  Y9, Y7
+	ADDQ     $0x20, AX
+	SUBQ     $0x20, CX
+	JA       bytes
+	XORQ     AX, AX
+	MOVQ     $0x00000001, CX
+	VPTEST   Y8, Y8
+	CMOVQNE  CX, AX
+	VZEROUPPER
+	MOVQ     AX, wrong+16(FP)
+	RET
+
+DATA firstUpper<>+0(SB)/1, $0x02
+DATA firstUpper<>+1(SB)/1, $0x02
+DATA firstUpper<>+2(SB)/1, $0x02
+DATA firstUpper<>+3(SB)/1, $0x02
+DATA firstUpper<>+4(SB)/1, $0x02
+DATA firstUpper<>+5(SB)/1, $0x02
+DATA firstUpper<>+6(SB)/1, $0x02
+DATA firstUpper<>+7(SB)/1, $0x02
+DATA firstUpper<>+8(SB)/1, $0x80
+DATA firstUpper<>+9(SB)/1, $0x80
+DATA firstUpper<>+10(SB)/1, $0x80
+DATA firstUpper<>+11(SB)/1, $0x80
+DATA firstUpper<>+12(SB)/1, $0x21
+DATA firstUpper<>+13(SB)/1, $0x01
+DATA firstUpper<>+14(SB)/1, $0x15
+DATA firstUpper<>+15(SB)/1, $0x49
+GLOBL firstUpper<>(SB), RODATA|NOPTR, $16
+
+DATA firstLower<>+0(SB)/1, $0xe7
+DATA firstLower<>+1(SB)/1, $0xa3
+DATA firstLower<>+2(SB)/1, $0x83
+DATA firstLower<>+3(SB)/1, $0x83
+DATA firstLower<>+4(SB)/1, $0x8b
+DATA firstLower<>+5(SB)/1, $0xcb
+DATA firstLower<>+6(SB)/1, $0xcb
+DATA firstLower<>+7(SB)/1, $0xcb
+DATA firstLower<>+8(SB)/1, $0xcb
+DATA firstLower<>+9(SB)/1, $0xcb
+DATA firstLower<>+10(SB)/1, $0xcb
+DATA firstLower<>+11(SB)/1, $0xcb
+DATA firstLower<>+12(SB)/1, $0xcb
+DATA firstLower<>+13(SB)/1, $0xdb
+DATA firstLower<>+14(SB)/1, $0xcb
+DATA firstLower<>+15(SB)/1, $0xcb
+GLOBL firstLower<>(SB), RODATA|NOPTR, $16
+
+DATA secondUpper<>+0(SB)/1, $0x01
+DATA secondUpper<>+1(SB)/1, $0x01
+DATA secondUpper<>+2(SB)/1, $0x01
+DATA secondUpper<>+3(SB)/1, $0x01
+DATA secondUpper<>+4(SB)/1, $0x01
+DATA secondUpper<>+5(SB)/1, $0x01
+DATA secondUpper<>+6(SB)/1, $0x01
+DATA secondUpper<>+7(SB)/1, $0x01
+DATA secondUpper<>+8(SB)/1, $0xe6
+DATA secondUpper<>+9(SB)/1, $0xae
+DATA secondUpper<>+10(SB)/1, $0xba
+DATA secondUpper<>+11(SB)/1, $0xba
+DATA secondUpper<>+12(SB)/1, $0x01
+DATA secondUpper<>+13(SB)/1, $0x01
+DATA secondUpper<>+14(SB)/1, $0x01
+DATA secondUpper<>+15(SB)/1, $0x01
+GLOBL secondUpper<>(SB), RODATA|NOPTR, $16

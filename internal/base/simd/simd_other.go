@@ -14,4 +14,6 @@ func mergeFast[W uint32 | uint64]([]W, []uint16, *[8]W) (int, uint16) { return 0
 
 func repeatFast[U word]([]U, []U, []uint32) (int, int) { return 0, 0 }
 
+func utf8Fast([]byte) (int, bool) { return 0, true }
+
 func betweenFast[W Unsigned]([]uint64, []W, W, W) int { return 0 }
