@@ -39,10 +39,14 @@ type Place struct {
 	First int64 // row
 }
 
-// HasCodes reports whether all values are codes of the dictionary, or those of some pages of byte strings, by the footer.
+// HasCodes reports whether all values are codes of the dictionary, or probably most of those of byte strings, by the footer.
 func (c *Chunk) HasCodes() bool {
-	return c.Meta.HasDictionaryPage() && (c.Column.PhysicalType() == pq.Types.ByteArray || c.IsCoded())
+	const most = 16 // bytes of a row
+	return c.IsCoded() || c.Meta.HasDictionaryPage() && c.Column.PhysicalType() == pq.Types.ByteArray && c.Meta.TotalUncompressedSize() < most*c.Rows
 }
+
+// IsSmall reports whether pages are probably still in the cache when their values are read again.
+func (c *Chunk) IsSmall() bool { return c.Meta.TotalUncompressedSize() <= cachedBytes/2 }
 
 // IsCoded reports whether all values are codes of the dictionary, by the footer.
 func (c *Chunk) IsCoded() bool {

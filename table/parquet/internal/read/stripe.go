@@ -36,7 +36,7 @@ func (s stripe) Metadata(ctx context.Context, path []*table.Column) (source.Meta
 		return m, err
 	}
 	m.Bloom = bloom(ctx, c, l.restore)
-	if _, flat := s.table.scalarOf(s.table.nodes[path[0].ID].top); flat && m.Direct && c.HasCodes() {
+	if _, flat := s.table.scalarOf(s.table.nodes[path[0].ID].top); flat && m.Direct && (c.IsCoded() || c.HasCodes() && c.IsSmall()) {
 		m.DictionaryEntries, m.Mixed = min(s.Rows(), max(dictionaryBytes(c)/4, 1)), !c.IsCoded()
 	}
 	return m, nil
