@@ -96,7 +96,7 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	default:
 		return shortBlock
 	}
-	if e.brief && (len(values) < 2*shortBlock || Of[T]().Float() && e.o.Profile != encoding.Balanced || !clustered(values, valid)) {
+	if e.brief && (len(values) < 2*shortBlock || Of[T]().Float() || !clustered(values, valid)) {
 		e.len = longBlock
 		return e.len
 	}

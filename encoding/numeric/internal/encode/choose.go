@@ -88,32 +88,42 @@ func exploreFast[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	return follow(e, dst[:at], in)
 }
 
-// explore tries all encodings that may be the best, and remembers how they did.
+// explore tries all encodings that may be the best, and remembers how they did. A trial that costs more than what is known to be possible, or than
+// the tree around it may, is not completed.
 func explore[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
-	h := in.Hint
+	h, outer := in.Hint, e.limit
+	start, decode := len(dst), e.Decode
+	left := outer - e.Weights.Cost(start, decode)
+	if left <= 0 {
+		h.since = 0
+		return AppendPlain(dst, in.Values)
+	}
 	h.begin(len(e.table.rows))
 	s := analyze(e, in)
 	c := &e.levels[in.level].candidates
 	c.n = 0
+	sure := noLimit
 	for i, r := range e.table.rows {
 		if size, found := estimate(e, r, in, s); size > 0 {
 			x := e.candidate(i, size, found, s)
 			if r.Nests {
 				x.cost -= e.Weights.hope(size)
+			} else if r.Guess == 0 {
+				sure = min(sure, x.cost)
 			}
 			c.add(x)
 		}
 	}
-	start, decode := len(dst), e.Decode
-	best, bestDecode, bestSize, bestRow := int64(1)<<62, int64(0), 0, 0
+	best, bestDecode, bestSize, bestRow := noLimit, int64(0), 0, 0
 	tried := 0
 	for ; tried < c.n; tried++ {
 		x := &c.list[tried]
-		if x.cost >= best {
+		if x.cost >= min(best, left) {
 			break
 		}
 		at := len(dst)
 		e.Decode = decode
+		e.limit = e.Weights.Cost(at, decode) + min(left, close(min(best, sure)))
 		dst = appendAs(e, dst, in, e.plan(x, s, bestSize))
 		size := len(dst) - at
 		m := &h.memos[x.row]
@@ -128,15 +138,30 @@ func explore[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 			dst = dst[:at]
 		}
 	}
+	e.limit = outer
+	if best >= left { // not known what is best
+		h.since = 0
+		if tried == 0 {
+			return AppendPlain(dst, in.Values)
+		}
+		e.Decode = bestDecode
+		return dst
+	}
 	e.Decode = bestDecode
 	for _, x := range c.list[:tried] {
-		h.memos[x.row].good = x.cost > 0 && 8*x.cost <= 9*best
+		h.memos[x.row].good = x.cost > 0 && x.cost <= close(best)
 	}
 	h.cost = best / int64(len(in.Values))
 	h.found(bestRow)
 	h.prune(e.table)
 	return dst
 }
+
+// noLimit is more than anything costs.
+const noLimit = int64(1) << 60
+
+// close is the cost up to which an encoding is worth following, where the best costs some.
+func close(best int64) int64 { return best + best/8 }
 
 // follow writes the encoding that was found best before, or a better one that the statistics show.
 func follow[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
@@ -170,7 +195,10 @@ func follow[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	// Not what was expected: see whether the second is better.
 	at, firstDecode := len(dst), e.Decode
 	e.Decode = decode
+	limit := e.limit
+	e.limit = min(limit, e.Weights.Cost(at, decode)+cost)
 	dst = appendAs(e, dst, in, e.plan(&second, s, at-start))
+	e.limit = limit
 	if e.penalized(trees.Peek(dst[at:]), len(dst)-at, e.Decode-decode) >= cost {
 		e.Decode = firstDecode
 		return dst[:at]

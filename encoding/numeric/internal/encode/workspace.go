@@ -27,6 +27,7 @@ type Workspace struct {
 	zstds      int // how often something was compressed with Zstandard
 
 	table  *Table
+	limit  int64 // of the cost of all that was written, beyond which it is not used
 	levels [trees.MaxDepth]level
 }
 
@@ -39,7 +40,7 @@ type level struct {
 
 // Begin makes the workspace ready for trees of a profile, whose encodings are those of the table.
 func (e *Workspace) Begin(t *Table, p encoding.Profile, features edition.Set) {
-	e.table, e.Weights, e.Decode, e.Fast = t, weightsOf(p), 0, false
+	e.table, e.Weights, e.Decode, e.Fast, e.limit = t, weightsOf(p), 0, false, noLimit
 	e.Weights.Features, e.Weights.table = features, t
 }
 
