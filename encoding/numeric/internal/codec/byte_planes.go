@@ -80,6 +80,10 @@ func appendBytePlanes[U word.Uint](e *encode.Workspace, dst []byte, in encode.In
 	start := len(dst)
 	dst = trees.AppendHeader(dst, encoding.BytePlanes, 4*size)
 	for k := range size {
+		if e.Beyond(dst, 0) {
+			dst = encode.AppendPlain(dst[:start], in.Values)
+			break
+		}
 		for i, v := range in.Values {
 			plane[i] = uint8(v >> (8 * k))
 		}

@@ -31,14 +31,24 @@ func decodeZstd[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
 	return nil
 }
 
-// appendZstd compresses values, whole.
+// appendZstd compresses values, whole. In a trial it does so only if a quarter from their middle promises that it may be of use.
 func appendZstd[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
-	dst = trees.AppendHeader(dst, encoding.Zstd, 0)
 	mark := e.Mem.Mark()
-	dst = e.Zstd(p.Level).EncodeAll(littleEndian(e, in.Values), dst)
-	e.Mem.Release(mark)
-	return dst
+	defer e.Mem.Release(mark)
+	raw, z := littleEndian(e, in.Values), e.Zstd(p.Level)
+	if n := len(raw) / 4; n >= leastQuarter && e.Weights.Features != 0 && e.Beyond(dst, 2*len(raw)) {
+		head := len(dst)
+		dst = z.EncodeAll(raw[3*n/2:3*n/2+n], dst)
+		size := len(dst) - head
+		if dst = dst[:head]; e.Beyond(dst, 3*size) {
+			return encode.AppendPlain(dst, in.Values)
+		}
+	}
+	return z.EncodeAll(raw, trees.AppendHeader(dst, encoding.Zstd, 0))
 }
+
+// leastQuarter is the size of a quarter that is worth a look.
+const leastQuarter = 2 << 10
 
 // littleEndian is the bytes of values: their memory, or a copy on a big-endian machine.
 func littleEndian[U word.Uint](e *encode.Workspace, values []U) []byte {

@@ -78,6 +78,11 @@ func (e *Workspace) cost(code encoding.Code, t word.Type, n int) {
 	}
 }
 
+// Beyond tells whether a tree that ends some bytes behind dst costs more than it may, so that it need not be completed: a trial writes Plain then.
+func (e *Workspace) Beyond(dst []byte, more int) bool {
+	return e.Weights.Cost(len(dst)+more, e.Decode) >= e.limit
+}
+
 // Takes tells whether an encoding takes values of a type.
 func (e *Workspace) Takes(code encoding.Code, t word.Type) bool {
 	r := e.table.Find(code)

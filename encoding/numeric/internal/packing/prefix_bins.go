@@ -98,6 +98,9 @@ func appendPrefixBins[U word.Uint](e *encode.Workspace, dst []byte, in encode.In
 	if b.Lows == nil {
 		return appendFFOR(e, dst, in, encode.Plan{})
 	}
+	if e.Beyond(dst, b.Size()) {
+		return encode.AppendPlain(dst, in.Values)
+	}
 	start := len(dst)
 	dst = trees.AppendHeader(dst, encoding.PrefixBins, binsHeader)
 	binary.LittleEndian.PutUint16(dst[start+2:], uint16(len(b.Lows)))

@@ -12,6 +12,15 @@ type Bins[U word.Uint] struct {
 	Lows   []U      // ascending, in the order of unsigned words: with flip applied
 	Widths []uint8  // code length of each bin, then bits of its offsets
 	index  []uint16 // bin of each value
+	counts []uint32 // values of each bin
+}
+
+// Size is the number of bytes that the streams take.
+func (b *Bins[U]) Size() (n int) {
+	for k, count := range b.counts {
+		n += int(count) * int(b.Widths[k]+b.Widths[len(b.counts)+k])
+	}
+	return n / 8
 }
 
 // units are ascending ranges of values that are not cut further.
@@ -203,6 +212,7 @@ func exactLog2(x uint64) int64 {
 func (b *Bins[U]) assign(a *word.Arena, values []U, flip U, dense bool, high U) {
 	b.index = word.Take[uint16](a, len(values))
 	counts := word.Take[uint32](a, len(b.Lows))
+	b.counts = counts
 	highs := word.Take[U](a, len(b.Lows))
 	clear(counts)
 	clear(highs)
