@@ -72,8 +72,8 @@ func Analyze(ctx context.Context, q *Query, sources []Source, o Options) (*Expla
 }
 
 func (s *search) explain() (*Explanation, error) {
-	e := &Explanation{Query: s.q.String(), Candidates: s.q.candidates.String()}
-	leaves, err := s.inOrder(s.q.candidates)
+	e := &Explanation{Query: s.q.String(), Candidates: s.traces.String()}
+	leaves, err := s.inOrder(s.traces)
 	if err != nil {
 		return nil, err
 	}

@@ -83,14 +83,14 @@ func Metrics(ctx context.Context, q *Query, sources []Source, o MetricsOptions) 
 	limit := cmp.Or(o.MaxSamples, defaultSamples)
 	if m.f.Subset != nil {
 		m.compared = series.NewComparison(m.f, m.w, limit)
-		err = m.traces(sources)
+		err = m.wholeTraces(sources)
 		return m.results(m.compared.Result()), err
 	}
 	m.set = series.NewSet(m.f, m.w, limit)
 	if lower.Alone(q.tree.Pipeline) {
 		err = m.rows(sources)
 	} else {
-		err = m.traces(sources)
+		err = m.wholeTraces(sources)
 	}
 	if err != nil {
 		return nil, err
@@ -178,8 +178,8 @@ type metrics struct {
 	attributes []resultField // of the schema
 }
 
-// traces observes the spans of whole traces.
-func (m *metrics) traces(sources []Source) (err error) {
+// wholeTraces observes the spans of traces.
+func (m *metrics) wholeTraces(sources []Source) (err error) {
 	m.sources, err = newSources(sources, m.q, func(s *spans.Schema) (need []int) {
 		if m.compared != nil {
 			for _, f := range comparedFields(s) {
@@ -191,7 +191,7 @@ func (m *metrics) traces(sources []Source) (err error) {
 	if err != nil {
 		return err
 	}
-	return m.examine(m.search.candidates(m.q.candidates), func(found match) error { return m.observe(found.trace, found.sets, found.work) })
+	return m.examine(m.candidates(m.q.candidates.Within(m.w.Start, m.w.End)), func(found match) error { return m.observe(found.trace, found.sets, found.work) })
 }
 
 func (m *metrics) observe(t *eval.Trace, sets []eval.Set, work *eval.Work) error {

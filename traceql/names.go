@@ -176,7 +176,7 @@ func (s *valueSet) search(ctx context.Context, q *Query, f *lang.Field, sources 
 	if err != nil {
 		return err
 	}
-	return run.examine(run.candidates(q.candidates), func(m match) error {
+	return run.examine(run.candidates(run.traces), func(m match) error {
 		for _, set := range m.sets {
 			for _, i := range set.Spans {
 				v, err := m.trace.Value(f, i)

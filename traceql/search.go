@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/lower"
 )
 
 // Order is the order of the traces of a search.
@@ -29,6 +32,9 @@ type Options struct {
 	Spans int
 	// Order is the order of the traces.
 	Order Order
+	// Start and End restrict the search to traces with a span that began in this time, both included. The other spans of such a trace are
+	// looked at, too. The zero values are no bounds.
+	Start, End time.Time
 	// MaxTraces bounds the number of traces that are candidates, by default 1,000,000: their ids are in memory. More are an error.
 	MaxTraces int
 	// MaxBytes bounds the memory of the spans of a trace that is examined, by default 256 MiB. Smaller traces are examined many at
@@ -68,6 +74,7 @@ type search struct {
 	o       Options
 	sources []*source
 	fields  []resultField
+	traces  *lower.Candidates
 	counts  Run
 }
 
@@ -91,7 +98,17 @@ func newExamination(ctx context.Context, q *Query, o Options) *search {
 			o.Order = MostRecent
 		}
 	}
-	return &search{ctx: ctx, q: q, o: o, fields: resultFields(q.tree.Pipeline)}
+	s := &search{ctx: ctx, q: q, o: o, fields: resultFields(q.tree.Pipeline), traces: q.candidates}
+	if from, to := int64(0), int64(math.MaxInt64); !o.Start.IsZero() || !o.End.IsZero() {
+		if !o.Start.IsZero() {
+			from = o.Start.UnixNano()
+		}
+		if !o.End.IsZero() {
+			to = o.End.UnixNano()
+		}
+		s.traces = s.traces.Within(from, to)
+	}
+	return s
 }
 
 // run calls yield for the traces of the result until it returns false, which is errStop.
@@ -100,7 +117,7 @@ func (s *search) run(yield func(*Trace) bool) error {
 		return s.mostRecent(yield)
 	}
 	left := s.o.Limit
-	return s.examine(s.candidates(s.q.candidates), func(m match) error {
+	return s.examine(s.candidates(s.traces), func(m match) error {
 		t, err := s.result(m)
 		if err != nil {
 			return err
@@ -135,7 +152,7 @@ func (s *search) mostRecent(yield func(*Trace) bool) error {
 		return s.latestTraces(yield)
 	}
 	var list []found
-	err := s.examine(s.candidates(s.q.candidates), func(m match) error {
+	err := s.examine(s.candidates(s.traces), func(m match) error {
 		start, _ := m.trace.Times()
 		list = append(list, found{id: m.id, start: start})
 		return nil
@@ -171,7 +188,7 @@ func (s *search) emit(t *Trace, yield func(*Trace) bool) error {
 // latestTraces yields the matches with the latest starts. A trace does not begin later than a span of it: candidates are examined by the starts
 // of the spans that made them candidates, until no other can be among the latest.
 func (s *search) latestTraces(yield func(*Trace) bool) error {
-	set, err := s.collect(s.q.candidates, nil)
+	set, err := s.collect(s.traces, nil)
 	if err != nil {
 		return err
 	}

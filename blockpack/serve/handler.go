@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,14 +24,14 @@ const (
 	gzipBytes    = 48 << 10
 )
 
-// refusal is a request that is refused.
-type refusal struct {
+// Refusal is the error of a request that is refused.
+type Refusal struct {
 	status int // of HTTP
-	code   int // of RPC
+	Code   int // of google.rpc.Code, as gRPC has them
 	text   string
 }
 
-func (r *refusal) Error() string { return r.text }
+func (r *Refusal) Error() string { return r.text }
 
 // Codes of google.rpc.Status.
 const (
@@ -49,7 +50,48 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetWriteDeadline(time.Time{})
 	_ = control.SetReadDeadline(time.Now().Add(s.o.ReadTimeout)) // also of what is left of a refused body
 	a, size, err := s.receive(w, r)
-	var refused *refusal
+	refused := s.outcome(a, size, err)
+	_ = control.SetWriteDeadline(time.Now().Add(responseTimeout))
+	if refused == nil {
+		writeSuccess(w, asJSON, a)
+		return
+	}
+	if refused.Code == codeResourceExhausted || refused.Code == codeUnavailable {
+		w.Header().Set("Retry-After", strconv.FormatInt(max(1, int64((s.o.RetryAfter+time.Second-1)/time.Second)), 10))
+	}
+	writeStatus(w, asJSON, refused)
+}
+
+// Export stores an encoded ExportTraceServiceRequest, as OTLP over gRPC brings it, and returns an encoded ExportTraceServiceResponse once the spans are
+// durable. The message must not be changed until then. The error is a [*Refusal], or that of ctx.
+func (s *Server) Export(ctx context.Context, message []byte) (response []byte, err error) {
+	a, err := s.export(ctx, message)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if refused := s.outcome(a, int64(len(message)), err); refused != nil {
+		return nil, refused
+	}
+	return successBytes(a), nil
+}
+
+func (s *Server) export(ctx context.Context, message []byte) (a answer, err error) {
+	memory := share{budget: s.budget}
+	defer memory.giveAll()
+	switch {
+	case int64(len(message)) > s.o.MaxMessageBytes:
+		return a, errTooLarge
+	case len(message) == 0:
+		return a, nil
+	}
+	if err := memory.take(requestBytes + int64(len(message))); err != nil {
+		return a, err
+	}
+	return s.wait(ctx, message)
+}
+
+// outcome counts a request. It is the refusal, or nil.
+func (s *Server) outcome(a answer, size int64, err error) (refused *Refusal) {
 	switch {
 	case err != nil:
 		refused = s.refusalOf(err)
@@ -71,26 +113,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			st.Invalid++
 		}
 	})
-	_ = control.SetWriteDeadline(time.Now().Add(responseTimeout))
-	if refused == nil {
-		writeSuccess(w, asJSON, a)
-		return
-	}
-	if refused.code == codeResourceExhausted || refused.code == codeUnavailable {
-		w.Header().Set("Retry-After", strconv.FormatInt(max(1, int64((s.o.RetryAfter+time.Second-1)/time.Second)), 10))
-	}
-	writeStatus(w, asJSON, refused)
+	return refused
 }
 
 // receive reads a request and waits until it is stored. Size is the number of bytes of the message.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request) (a answer, size int64, err error) {
 	if err := s.check(w, r); err != nil {
 		return a, 0, err
-	}
-	select {
-	case <-s.closing:
-		return a, 0, errClosed
-	default:
 	}
 	memory := share{budget: s.budget}
 	defer memory.giveAll()
@@ -102,24 +131,35 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) (a answer, size
 		return a, 0, err
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the client need not wait for the disk
+	a, err = s.wait(r.Context(), message)
+	return a, int64(len(message)), err
+}
+
+// wait waits until a message is stored, or refused.
+func (s *Server) wait(ctx context.Context, message []byte) (a answer, err error) {
+	select {
+	case <-s.closing:
+		return a, errClosed
+	default:
+	}
 	waiting := &request{message: message, answer: make(chan answer, 1)}
 	select {
 	case s.queue <- waiting:
-	case <-r.Context().Done(): // the client has gone
-		return a, 0, r.Context().Err()
+	case <-ctx.Done(): // the client has gone
+		return a, ctx.Err()
 	case <-s.done:
-		return a, 0, errClosed
+		return a, errClosed
 	}
 	select {
 	case a = <-waiting.answer:
-		return a, int64(len(message)), nil
+		return a, nil
 	case <-s.done:
 	}
 	select { // the loop answers before it ends
 	case a = <-waiting.answer:
-		return a, int64(len(message)), nil
+		return a, nil
 	default:
-		return a, 0, errClosed
+		return a, errClosed
 	}
 }
 
@@ -127,14 +167,14 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) (a answer, size
 func (s *Server) check(w http.ResponseWriter, r *http.Request) error {
 	switch encoding := r.Header.Get("Content-Encoding"); {
 	case r.URL.Path != Path:
-		return &refusal{http.StatusNotFound, codeNotFound, "traces are received at " + Path}
+		return &Refusal{http.StatusNotFound, codeNotFound, "traces are received at " + Path}
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
-		return &refusal{http.StatusMethodNotAllowed, codeUnimplemented, "traces are sent by POST"}
+		return &Refusal{http.StatusMethodNotAllowed, codeUnimplemented, "traces are sent by POST"}
 	case !isJSON(r) && mediaType(r) != "application/x-protobuf":
-		return &refusal{http.StatusUnsupportedMediaType, codeInvalidArgument, "the content type is neither application/x-protobuf nor application/json"}
+		return &Refusal{http.StatusUnsupportedMediaType, codeInvalidArgument, "the content type is neither application/x-protobuf nor application/json"}
 	case encoding != "" && encoding != "identity" && encoding != "gzip":
-		return &refusal{http.StatusUnsupportedMediaType, codeInvalidArgument, "the content encoding is neither gzip nor identity"}
+		return &Refusal{http.StatusUnsupportedMediaType, codeInvalidArgument, "the content encoding is neither gzip nor identity"}
 	case r.ContentLength > s.o.MaxRequestBytes:
 		return errTooLarge
 	}
@@ -178,22 +218,22 @@ func (s *Server) message(r *http.Request, memory *share) (message []byte, err er
 var errClosed = fmt.Errorf("%w: the receiver ends", errUnavailable)
 
 // refusalOf is the refusal of a request after an error.
-func (s *Server) refusalOf(err error) *refusal {
-	var r *refusal
+func (s *Server) refusalOf(err error) *Refusal {
+	var r *Refusal
 	switch {
 	case errors.As(err, &r):
 		return r
 	case errors.Is(err, errQueueFull):
-		return &refusal{http.StatusTooManyRequests, codeResourceExhausted, err.Error()}
+		return &Refusal{http.StatusTooManyRequests, codeResourceExhausted, err.Error()}
 	case errors.Is(err, errUnavailable):
-		return &refusal{http.StatusServiceUnavailable, codeUnavailable, errUnavailable.Error()}
+		return &Refusal{http.StatusServiceUnavailable, codeUnavailable, errUnavailable.Error()}
 	case errors.Is(err, errTooLarge), errors.As(err, new(*http.MaxBytesError)):
-		return &refusal{http.StatusRequestEntityTooLarge, codeInvalidArgument,
+		return &Refusal{http.StatusRequestEntityTooLarge, codeInvalidArgument,
 			fmt.Sprintf("%v: at most %d bytes, and %d after decompression, are accepted", errTooLarge, s.o.MaxRequestBytes, s.o.MaxMessageBytes)}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &refusal{http.StatusRequestTimeout, codeDeadlineExceeded, "the request took too long"}
+		return &Refusal{http.StatusRequestTimeout, codeDeadlineExceeded, "the request took too long"}
 	case errors.Is(err, blockpack.ErrRefused):
-		return &refusal{http.StatusBadRequest, codeInvalidArgument, err.Error()}
+		return &Refusal{http.StatusBadRequest, codeInvalidArgument, err.Error()}
 	}
-	return &refusal{http.StatusBadRequest, codeInvalidArgument, "the request does not parse: " + err.Error()}
+	return &Refusal{http.StatusBadRequest, codeInvalidArgument, "the request does not parse: " + err.Error()}
 }

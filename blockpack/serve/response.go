@@ -21,20 +21,20 @@ const (
 	statusMessage          protowire.Number = 2
 )
 
+// successBytes is an ExportTraceServiceResponse in protobuf.
+func successBytes(a answer) []byte {
+	if a.rejected == 0 {
+		return nil
+	}
+	partial := protowire.AppendVarint(protowire.AppendTag(nil, partialRejected, protowire.VarintType), uint64(a.rejected))
+	partial = protowire.AppendString(protowire.AppendTag(partial, partialMessage, protowire.BytesType), clip(a.reason.Error()))
+	return protowire.AppendBytes(protowire.AppendTag(nil, responsePartialSuccess, protowire.BytesType), partial)
+}
+
 // writeSuccess writes an ExportTraceServiceResponse.
 func writeSuccess(w http.ResponseWriter, asJSON bool, a answer) {
-	reason := ""
-	if a.rejected > 0 {
-		reason = clip(a.reason.Error())
-	}
 	if !asJSON {
-		var body []byte
-		if a.rejected > 0 {
-			partial := protowire.AppendVarint(protowire.AppendTag(nil, partialRejected, protowire.VarintType), uint64(a.rejected))
-			partial = protowire.AppendString(protowire.AppendTag(partial, partialMessage, protowire.BytesType), reason)
-			body = protowire.AppendBytes(protowire.AppendTag(nil, responsePartialSuccess, protowire.BytesType), partial)
-		}
-		write(w, "application/x-protobuf", http.StatusOK, body)
+		write(w, "application/x-protobuf", http.StatusOK, successBytes(a))
 		return
 	}
 	type partial struct {
@@ -45,17 +45,17 @@ func writeSuccess(w http.ResponseWriter, asJSON bool, a answer) {
 		Partial *partial `json:"partialSuccess,omitempty"`
 	}
 	if a.rejected > 0 {
-		response.Partial = &partial{strconv.FormatInt(a.rejected, 10), reason}
+		response.Partial = &partial{strconv.FormatInt(a.rejected, 10), clip(a.reason.Error())}
 	}
 	body, _ := json.Marshal(response) // numbers and strings have no errors
 	write(w, "application/json", http.StatusOK, body)
 }
 
 // writeStatus writes a google.rpc.Status.
-func writeStatus(w http.ResponseWriter, asJSON bool, r *refusal) {
+func writeStatus(w http.ResponseWriter, asJSON bool, r *Refusal) {
 	text := clip(r.text)
 	if !asJSON {
-		body := protowire.AppendVarint(protowire.AppendTag(nil, statusCode, protowire.VarintType), uint64(r.code))
+		body := protowire.AppendVarint(protowire.AppendTag(nil, statusCode, protowire.VarintType), uint64(r.Code))
 		body = protowire.AppendString(protowire.AppendTag(body, statusMessage, protowire.BytesType), text)
 		write(w, "application/x-protobuf", r.status, body)
 		return
@@ -63,7 +63,7 @@ func writeStatus(w http.ResponseWriter, asJSON bool, r *refusal) {
 	body, _ := json.Marshal(struct { // numbers and strings have no errors
 		Code    int    `json:"code"`
 		Message string `json:"message"`
-	}{r.code, text})
+	}{r.Code, text})
 	write(w, "application/json", r.status, body)
 }
 

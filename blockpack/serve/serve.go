@@ -219,8 +219,14 @@ const (
 // Serve answers HTTP requests at a listener until ctx ends, or the listener fails. It then waits until the requests that have begun are
 // answered, for at most ReadTimeout, and closes the listener. It does not close the server.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	return Serve(ctx, l, s, s.o.ReadTimeout)
+}
+
+// Serve answers HTTP requests at a listener by a handler, such as one of several servers, until ctx ends, or the listener fails. It then waits
+// until the requests that have begun are answered, for some time at most, and closes the listener.
+func Serve(ctx context.Context, l net.Listener, handler http.Handler, wait time.Duration) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 	}
 	failed := make(chan error, 1)
 	go func() {
@@ -234,7 +240,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(err, server.Close())
 	case <-ctx.Done():
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.ReadTimeout)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
 	defer cancel()
 	err := server.Shutdown(end)
 	if err != nil { // some client is too slow

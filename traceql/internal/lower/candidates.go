@@ -1,7 +1,9 @@
 package lower
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/amudai/amudai-go/traceql/internal/eval"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
@@ -22,6 +24,13 @@ type Row struct {
 	Expr *lang.Expr
 	Want bool // the expression is true, or it is not
 	Root bool // the row is a root span
+
+	From, To int64 // nanoseconds between which the row began; 0: at any time
+}
+
+// Within are those of the candidates that have a row which began between two times, in nanoseconds.
+func (c *Candidates) Within(from, to int64) *Candidates {
+	return both(c, &Candidates{Rows: []Row{{Want: true, From: from, To: to}}})
 }
 
 // All reports whether all traces may match.
@@ -33,11 +42,17 @@ func (r Row) Cond(s *spans.Schema) Cond {
 	if r.Root {
 		c = and(c, lowerer{s}.root())
 	}
+	if r.To != 0 {
+		c = and(c, Within(s, r.From, r.To))
+	}
 	return c
 }
 
 // String is the condition as text.
 func (r Row) String() string {
+	if r.Expr == nil {
+		return fmt.Sprintf("a span from %s to %s", text(r.From), text(r.To))
+	}
 	text := "{ " + r.Expr.String() + " }"
 	if !r.Want {
 		text = "{ !(" + r.Expr.String() + ") }"
@@ -47,6 +62,8 @@ func (r Row) String() string {
 	}
 	return text
 }
+
+func text(nanos int64) string { return time.Unix(0, nanos).UTC().Format(time.RFC3339Nano) }
 
 // String is the candidates as text.
 func (c *Candidates) String() string {

@@ -43,6 +43,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/profile"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/rows"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/search"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/server"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/session"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/traces"
@@ -137,7 +138,7 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU), AMUDAI
 		{"data", [][]*cobra.Command{convert.Commands(a.App), rows.Commands(a.App), browsing.Commands(a.App), diff.Commands(a.App), search.Commands(a.App)}},
 		{"look", [][]*cobra.Command{inspect.Commands(a.App), profile.Commands(a.App), plan.Commands(a.App), compare.Commands(a.App)}},
 		{"life", [][]*cobra.Command{change.Commands(a.App)}},
-		{"traces", [][]*cobra.Command{traces.Commands(a.App)}},
+		{"traces", [][]*cobra.Command{traces.Commands(a.App), server.Commands(a.App)}},
 	} {
 		for _, c := range slices.Concat(g.commands...) {
 			c.GroupID = cmp.Or(c.GroupID, g.id)

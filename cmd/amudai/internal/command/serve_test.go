@@ -52,7 +52,7 @@ func sendSpan(t *testing.T, url string, n int) {
 // TestServe kills a receiver, and interrupts the next one. No span is lost.
 func TestServe(t *testing.T) {
 	if dir := os.Getenv("AMUDAI_TEST_SERVE"); dir != "" {
-		os.Exit(command.Main(context.Background(), app.Env{Args: []string{"blockpack", "serve", "--otlp", "127.0.0.1:0", dir}, Stdout: os.Stdout, Stderr: os.Stderr}))
+		os.Exit(command.Main(context.Background(), app.Env{Args: []string{"serve", "--http", "", "--grpc", "", "--otlp", "127.0.0.1:0", dir}, Stdout: os.Stdout, Stderr: os.Stderr}))
 	}
 	dir := filepath.Join(t.TempDir(), "new", "traces")
 	process := exec.Command(os.Args[0], "-test.run=^TestServe$")
@@ -64,7 +64,7 @@ func TestServe(t *testing.T) {
 	for n := range 5 {
 		sendSpan(t, url, n)
 	}
-	require.Equal(t, app.ExitFailure, run(t, "blockpack", "serve", "--otlp", "127.0.0.1:0", dir).code) // it is in use
+	require.Equal(t, app.ExitFailure, run(t, "serve", "--http", "", "--grpc", "", "--otlp", "127.0.0.1:0", dir).code) // it is in use
 	require.NoError(t, process.Process.Kill())
 	_ = process.Wait()
 
@@ -73,7 +73,7 @@ func TestServe(t *testing.T) {
 	var text bytes.Buffer
 	code := make(chan int)
 	go func() {
-		code <- command.Main(ctx, app.Env{Args: []string{"blockpack", "serve", "--otlp", "127.0.0.1:0", dir}, Stdout: io.Discard, Stderr: io.MultiWriter(&text, writer)})
+		code <- command.Main(ctx, app.Env{Args: []string{"serve", "--http", "", "--grpc", "", "--otlp", "127.0.0.1:0", dir}, Stdout: io.Discard, Stderr: io.MultiWriter(&text, writer)})
 	}()
 	sendSpan(t, receiving(t, reader), 5)
 	cancel()
@@ -99,12 +99,12 @@ func TestServeUsage(t *testing.T) {
 		code int
 		text string
 	}{
-		{"blockpack serve", app.ExitUsage, "the folder"},
-		{"blockpack serve --size x d", app.ExitUsage, "--size"},
-		{"blockpack serve --queue 0 d", app.ExitUsage, `--queue: "0" is not a size`},
-		{"blockpack serve --queue 1MiB d", app.ExitUsage, "--queue 1MiB is too small for --max-request 16MiB"},
-		{"blockpack serve --age -1s d", app.ExitUsage, "--age -1s is not more than 0"},
-		{"blockpack serve --otlp nonsense d", app.ExitFailure, "--otlp localhost:4319"},
+		{"serve", app.ExitUsage, "the folder"},
+		{"serve --size x d", app.ExitUsage, "--size"},
+		{"serve --queue 0 d", app.ExitUsage, `--queue: "0" is not a size`},
+		{"serve --queue 1MiB d", app.ExitUsage, "--queue 1MiB is too small for --max-request 16MiB"},
+		{"serve --age -1s d", app.ExitUsage, "--age -1s is not more than 0"},
+		{"serve --otlp nonsense d", app.ExitFailure, "--otlp localhost:4319"},
 	} {
 		r := run(t, strings.Fields(c.args)...)
 		require.Equal(t, c.code, r.code, c.args)
@@ -113,7 +113,7 @@ func TestServeUsage(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
-	r := run(t, "blockpack", "serve", "--otlp", l.Addr().String(), "d")
+	r := run(t, "serve", "--otlp", l.Addr().String(), "d")
 	require.Equal(t, app.ExitFailure, r.code)
 	require.Contains(t, r.errout, "in use")
 	require.NoDirExists(t, "d")

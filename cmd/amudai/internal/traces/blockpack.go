@@ -21,9 +21,9 @@ import (
 
 // blockpack has the commands for Blockpack files alone. Those for tables work on them, too.
 func (a group) blockpack() *cobra.Command {
-	return app.Group("blockpack", "Receive traces into Blockpack files, merge them, and drop traces of them",
-		`The other commands work on Blockpack files as on any table: convert makes them of OTLP and of Tempo's blocks,
-trace and query find traces, verify checks, inspect shows the structure.`, a.blockpackServe(), a.blockpackMerge(), a.blockpackDropTraces())
+	return app.Group("blockpack", "Merge Blockpack files, and drop traces of them",
+		`The other commands work on Blockpack files as on any table: convert makes them of OTLP and of Tempo's blocks, serve
+receives traces, trace and query find traces, verify checks, inspect shows the structure.`, a.blockpackMerge(), a.blockpackDropTraces())
 }
 
 func (a group) blockpackMerge() *cobra.Command {
@@ -145,6 +145,9 @@ func (a group) runDropTraces(ctx context.Context, input, output string, ids [][1
 	}
 	return nil
 }
+
+// ID is the id of a trace in hexadecimal digits.
+func ID(text string) (string, error) { return idOf(text, 16) }
 
 // idOf is the id of a trace or span in hexadecimal digits. One that is too short has zeros in front.
 func idOf(text string, size int) (string, error) {

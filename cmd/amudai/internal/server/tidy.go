@@ -1,0 +1,175 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/amudai/amudai-go/blockpack"
+)
+
+// tidyOptions say which files are merged, and which removed.
+type tidyOptions struct {
+	every     time.Duration // between looks at a folder
+	fileBytes int64         // of files that are large enough
+	age       time.Duration // files that end before are removed; 0: none
+	bytes     int64         // of all files, beyond which the oldest are removed; 0: no limit
+	memory    int64         // of a merge
+}
+
+const (
+	fileLayout = "20060102T150405.000000000Z" // of the receiver, whose names sort by time
+	suffix     = ".blockpack"
+	together   = 8 // files of about the same size that become one
+)
+
+// stored is a file of the receiver.
+type stored struct {
+	path string
+	name time.Time
+	size int64
+}
+
+// storedFiles are the files of the receiver in a folder, the oldest first.
+func storedFiles(dir string) (list []stored, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		base, isFile := strings.CutSuffix(e.Name(), suffix)
+		name, err := time.Parse(fileLayout, base)
+		if !isFile || err != nil {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, stored{filepath.Join(dir, e.Name()), name, info.Size()})
+	}
+	return list, nil
+}
+
+// tidy removes files that are too old or too many, and merges some small ones.
+func tidy(ctx context.Context, dir string, o tidyOptions, now time.Time) error {
+	if err := finishMerge(dir); err != nil {
+		return err
+	}
+	list, err := storedFiles(dir)
+	if err != nil {
+		return err
+	}
+	total := int64(0)
+	for _, f := range list {
+		total += f.size
+	}
+	for len(list) > 0 && (o.age > 0 && list[0].name.Before(now.Add(-o.age)) || o.bytes > 0 && total > o.bytes) {
+		if err := os.Remove(list[0].path); err != nil {
+			return err
+		}
+		total -= list[0].size
+		list = list[1:]
+	}
+	if group := toMerge(list, o.fileBytes); group != nil {
+		return mergeFiles(ctx, dir, group, o)
+	}
+	return nil
+}
+
+// toMerge are neighbours of one class of sizes, each eight times the one before: what is merged is written again about as often as there are classes.
+func toMerge(list []stored, large int64) []stored {
+	class := func(f stored) (n int) {
+		for size := f.size; size < large; size *= together {
+			n++
+		}
+		return n
+	}
+	begin := 0
+	for i, f := range list {
+		if class(f) != class(list[begin]) {
+			begin = i
+		}
+		if class(f) > 0 && i-begin+1 == together {
+			return list[begin : i+1]
+		}
+	}
+	return nil
+}
+
+// mergeFiles merges files into one that is named after the last of them. A note of what is replaced is in the folder until the files are removed,
+// so that none of them outlives a crash: the spans would be there twice.
+func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions) (err error) {
+	var opened []*blockpack.File
+	defer func() {
+		for _, f := range opened {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	merged := mergedPath(dir, group)
+	lines := []string{filepath.Base(merged)}
+	for _, s := range group {
+		f, err := blockpack.Open(ctx, s.path, blockpack.Options{CacheBytes: 1 << 20})
+		if err != nil {
+			return err
+		}
+		opened = append(opened, f)
+		lines = append(lines, filepath.Base(s.path))
+	}
+	if err := os.WriteFile(notePath(dir), []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+		return err
+	}
+	mo := blockpack.MergeOptions{MemoryBytes: o.memory}
+	mo.Writer.Parallelism = 1
+	if _, err := blockpack.Merge(ctx, merged, opened, mo); err != nil {
+		return errors.Join(err, os.Remove(notePath(dir)))
+	}
+	return finishMerge(dir)
+}
+
+// mergedPath is a free name behind that of the last file.
+func mergedPath(dir string, group []stored) string {
+	for at := group[len(group)-1].name; ; {
+		at = at.Add(1)
+		path := filepath.Join(dir, at.Format(fileLayout)+suffix)
+		if _, err := os.Lstat(path); err != nil {
+			return path
+		}
+	}
+}
+
+func notePath(dir string) string { return filepath.Join(dir, "wal", "merge") }
+
+// finishMerge removes the files that a merged one replaces, if it is there, and the note of them.
+func finishMerge(dir string) error {
+	note, err := os.ReadFile(notePath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	names := strings.Split(strings.TrimSuffix(string(note), "\n"), "\n")
+	if !strings.HasSuffix(string(note), "\n") { // it was being written: nothing was merged
+		return os.Remove(notePath(dir))
+	}
+	if _, err := os.Stat(filepath.Join(dir, names[0])); err == nil {
+		for _, name := range names[1:] {
+			if filepath.Base(name) != name || !strings.HasSuffix(name, suffix) {
+				return fmt.Errorf("%s names %q, which is no file of the folder", notePath(dir), name)
+			}
+			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return os.Remove(notePath(dir))
+}
