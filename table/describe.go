@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -126,7 +127,7 @@ func each[A any](ctx context.Context, t *Table, ask func(*provider.Input, provid
 // describe opens an input, unless it is a pipe, of which nothing is known before it is read.
 func (t *Table) describe(ctx context.Context, i int, f func(*provider.Input, provider.Format) error) error {
 	location := t.locations[i]
-	if isPipe(location) {
+	if inputs.IsPipe(location) {
 		return nil
 	}
 	in, format, err := t.find.Open(ctx, location)

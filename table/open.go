@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/internal/beside"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -24,6 +27,10 @@ type OpenOptions struct {
 	Formats []provider.Format
 	// Table is the path of the table in inputs that hold several, as the part of a location behind "file.root:" is.
 	Table string
+	// Beside are locations of further tables, one each, whose columns stand beside those of this one: rows of equal positions become one. All have equal numbers
+	// of rows, and none has deleted ones. Of columns of one name that of the first table counts, with a notice. Format, Table and Schema are about the table of the locations alone.
+	// Conditions are looked at when the rows are together, and nothing is known of such a table without reading it but its schema and perhaps its number of rows.
+	Beside []string
 	// Schema sets the types of these columns. Other columns have the types of the inputs, or inferred ones. A value that
 	// its type cannot hold exactly is an error.
 	Schema []arrow.Field
@@ -68,13 +75,18 @@ func Open(ctx context.Context, locations ...string) (*Table, error) {
 // is used. Close the table.
 func OpenWith(ctx context.Context, o OpenOptions, locations ...string) (t *Table, err error) {
 	t = &Table{o: o}
-	say := once()
+	say := tables.Once()
 	t.o.Notice = say(o.Notice)
 	if t.o.Warning = say(o.Warning); o.Warning == nil {
 		t.o.Warning = t.o.Notice
 	}
 	t.find = inputs.Finder{Formats: provider.Registered().With(o.Formats...), Format: o.Format, Table: o.Table, Stdin: o.Stdin, Notice: t.o.Warning, Versions: inputs.NewVersions(o.Versions)}
-	if t.locations, err = t.find.Find(ctx, locations); err != nil {
+	if len(o.Beside) > 0 {
+		if err := t.openBeside(ctx, locations); err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		o.Schema, t.o.Accept = nil, nil // its tables have them
+	} else if t.locations, err = t.find.Find(ctx, locations); err != nil {
 		return nil, err
 	}
 	if len(t.locations) == 0 {
@@ -94,33 +106,56 @@ func OpenWith(ctx context.Context, o OpenOptions, locations ...string) (t *Table
 		}
 	}
 	ro := provider.ReadOptions{Allocator: o.Allocator, TempDir: o.TempDir, Schema: o.Schema, Columns: o.Columns, Notice: t.o.Notice, Warning: t.o.Warning}
-	if t.union, err = tables.New(ctx, parts, ro); err == nil && len(parts) > 1 && o.Accept != nil {
+	if t.union, err = tables.New(ctx, parts, ro); err == nil && len(parts) > 1 && t.o.Accept != nil {
 		err = o.Accept(t.formats)
 	}
 	return t, err
 }
 
-// once returns functions that leave out messages that were given before.
-func once() func(say func(string)) func(string) {
-	var said sync.Map
-	return func(say func(string)) func(string) {
-		return func(text string) {
-			if _, before := said.LoadOrStore(text, true); !before && say != nil {
-				say(text)
-			}
+// openBeside opens the tables that stand side by side, which are kept.
+func (t *Table) openBeside(ctx context.Context, locations []string) error {
+	o := t.o
+	o.Beside = nil
+	var all []beside.Table
+	for i := range len(t.o.Beside) + 1 {
+		if i > 0 { // these are about the first alone
+			o.Schema, o.Table, o.Format, o.Columns, o.Accept = nil, "", "", nil, nil
+			locations = t.o.Beside[i-1 : i]
 		}
+		if j := slices.IndexFunc(locations, inputs.IsPipe); j >= 0 {
+			return fmt.Errorf("%s can be read only once, and not beside other tables", locations[j])
+		}
+		one, err := OpenWith(ctx, o, locations...)
+		if err != nil {
+			return err
+		}
+		t.kept = append(t.kept, one)
+		b := beside.Table{Name: strings.Join(one.locations, ", "), Open: one.union.Open}
+		if b.Rows, b.Hidden, b.Known, err = one.union.Positions(ctx); err == nil {
+			b.Schema, err = one.Schema(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, b)
 	}
+	b, err := beside.New(all, t.o.Notice)
+	if err == nil {
+		f := b.Format()
+		t.find.Only, t.locations = &f, []string{b.Name()}
+	}
+	return err
 }
 
 // part is input i of the union.
 func (t *Table) part(ctx context.Context, i int) (tables.Part, error) {
 	location, alone := t.locations[i], len(t.locations) == 1
-	part := tables.Part{Name: location, Once: isPipe(location)}
+	part := tables.Part{Name: location, Once: inputs.IsPipe(location)}
 	from := location
 	var temp *provider.Spooled
 	if part.Once && !alone { // inputs are opened for their schemas first
 		var err error
-		if temp, err = t.spool(ctx, location); err != nil {
+		if temp, err = inputs.Spool(ctx, location, t.o.Stdin, t.o.TempDir); err != nil {
 			return part, err
 		}
 		t.pipes = append(t.pipes, temp)
@@ -154,29 +189,6 @@ func (t *Table) know(i int, f provider.Format) {
 	t.formats[i] = f
 }
 
-// isPipe reports whether a location can be read only once.
-func isPipe(location string) bool {
-	return location == "-" || inputs.IsDevice(location)
-}
-
-// spool copies a pipe to a temporary file.
-func (t *Table) spool(ctx context.Context, location string) (*provider.Spooled, error) {
-	if location == "-" {
-		if t.o.Stdin == nil {
-			return nil, errNoStdin
-		}
-		return provider.Spool(inputs.Interruptible(ctx, t.o.Stdin), t.o.TempDir)
-	}
-	f, err := inputs.OpenFile(ctx, location)
-	if err != nil {
-		return nil, inputs.Missing(location, err)
-	}
-	temp, err := provider.Spool(inputs.Interruptible(ctx, f), t.o.TempDir)
-	return temp, errors.Join(err, f.Close())
-}
-
-var errNoStdin = fmt.Errorf(`the input "-" needs Stdin in OpenOptions`)
-
 // Locations are those of the inputs: files of folders and those that patterns match, one by one.
 func (t *Table) Locations() []string { return t.locations }
 
@@ -188,7 +200,7 @@ func (t *Table) Formats() []provider.Format {
 }
 
 // Rereadable reports whether the table can be read more than once: its only input is no pipe.
-func (t *Table) Rereadable() bool { return len(t.locations) > 1 || !isPipe(t.locations[0]) }
+func (t *Table) Rereadable() bool { return len(t.locations) > 1 || !inputs.IsPipe(t.locations[0]) }
 
 // KeepGroups has groups of rows of inputs in some formats, such as stripes, be groups of the sources of later scans
 // ([provider.Grouped]). Each input begins a group in any case.

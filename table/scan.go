@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 
@@ -61,33 +60,7 @@ func (t *Table) rows(ctx context.Context, q Query) iter.Seq2[arrow.RecordBatch, 
 			yield(nil, err)
 			return
 		}
-		batches(ctx, src)(yield)
-	}
-}
-
-// batches are those of a source, which is closed at the end of the loop, even by a panic.
-func batches(ctx context.Context, src provider.Source) iter.Seq2[arrow.RecordBatch, error] {
-	return func(yield func(arrow.RecordBatch, error) bool) {
-		early := true // the loop is left
-		defer func() {
-			if early {
-				src.Close()
-			}
-		}()
-		for b, err := range provider.Batches(ctx, src) {
-			if err != nil {
-				early = false
-				yield(nil, errors.Join(err, src.Close()))
-				return
-			}
-			if !yield(b, nil) {
-				return
-			}
-		}
-		early = false
-		if err := src.Close(); err != nil {
-			yield(nil, err)
-		}
+		tables.Batches(ctx, src)(yield)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -121,7 +122,7 @@ func (s *search) run(ctx context.Context) (err error) {
 
 // eachBatch calls f with the batches of a source up to an error, and closes it.
 func eachBatch(ctx context.Context, src provider.Source, f func(arrow.RecordBatch) error) error {
-	for b, err := range batches(ctx, src) {
+	for b, err := range tables.Batches(ctx, src) {
 		if err == nil {
 			err = f(b)
 		}

@@ -26,7 +26,7 @@ func (s *search) withContext(ctx context.Context, src provider.Source) error {
 	w := around.Window{Before: s.Before, After: s.After}
 	var shown *tables.Shown // once there are rows
 	together := fewMatches
-	for b, err := range batches(ctx, src) {
+	for b, err := range tables.Batches(ctx, src) {
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *search) stream(ctx context.Context) (err error) {
 	k := around.Kept{Window: around.Window{Before: s.Before, After: s.After}}
 	defer func() { k.Drop(math.MaxInt64) }()
 	var positions tables.Shown
-	for b, err := range batches(ctx, src) {
+	for b, err := range tables.Batches(ctx, src) {
 		if err != nil {
 			return err
 		}

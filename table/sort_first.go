@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/sortkeys"
+	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
@@ -46,7 +47,7 @@ func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, 
 // skipValues reports whether all inputs are files of formats that read the columns of a filter first.
 func (t *Table) skipValues(ctx context.Context) bool {
 	for _, location := range t.locations {
-		if isPipe(location) {
+		if inputs.IsPipe(location) {
 			return false
 		}
 		in, format, err := t.find.Open(ctx, location)

@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/structs"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -45,7 +46,7 @@ func RowsOf[T any](ctx context.Context, t *Table, o ScanOptions) iter.Seq2[T, er
 			return
 		}
 		before := int64(0)
-		for batch, err := range batches(ctx, src) {
+		for batch, err := range tables.Batches(ctx, src) {
 			if err != nil {
 				yield(none, err)
 				return

@@ -26,12 +26,16 @@ type Finder struct {
 	Table   string           // the path of the table in inputs that hold several; may be ""
 	Stdin   io.Reader        // the input "-"
 	Notice  func(string)     // called with messages for the user
+	Only    *provider.Format // reads whatever location by itself; may be nil
 	// Versions are compared with those of the inputs; nil if an input may change from one opening to the next.
 	Versions *Versions
 }
 
 // Open opens a location, and finds its format.
 func (f *Finder) Open(ctx context.Context, location string) (provider.Input, provider.Format, error) {
+	if f.Only != nil {
+		return provider.Input{Name: location, Size: -1}, *f.Only, nil
+	}
 	format, named := f.Format, location
 	if data, name, ok := f.folder(location); ok && (format == "" || format == name) {
 		location, format = data, name

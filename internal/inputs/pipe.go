@@ -2,10 +2,13 @@ package inputs
 
 import (
 	"context"
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 
 	"github.com/amudai/amudai-go/internal/base/sys"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // OpenFile opens a file for reading. A named pipe is waited for until another process opens its other end, or ctx ends.
@@ -41,4 +44,23 @@ func IsDevice(location string) bool {
 	}
 	info, err := os.Stat(location)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
+// IsPipe reports whether a location can be read only once.
+func IsPipe(location string) bool { return location == "-" || IsDevice(location) }
+
+// Spool copies what can be read only once, perhaps stdin, to a temporary file.
+func Spool(ctx context.Context, location string, stdin io.Reader, tempDir string) (*provider.Spooled, error) {
+	if location == "-" {
+		if stdin == nil {
+			return nil, errors.New(`the input "-" needs Stdin in OpenOptions`)
+		}
+		return provider.Spool(Interruptible(ctx, stdin), tempDir)
+	}
+	f, err := OpenFile(ctx, location)
+	if err != nil {
+		return nil, Missing(location, err)
+	}
+	temp, err := provider.Spool(Interruptible(ctx, f), tempDir)
+	return temp, errors.Join(err, f.Close())
 }

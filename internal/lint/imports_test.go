@@ -32,7 +32,7 @@ var rows = [][]string{
 	{"table"},
 	{"internal/inputs"},
 	{"table/internal/diff"},
-	{"table/internal/tables", "table/internal/around", "table/internal/recorded", "table/internal/bins"},
+	{"table/internal/tables", "table/internal/around", "table/internal/recorded", "table/internal/bins", "table/internal/beside"},
 	{"shard/internal/merging"},
 	{"shard/internal/inspect", "shard/internal/verify", "shard/internal/columns"},
 	{"internal/verification"},

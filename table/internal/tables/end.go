@@ -2,6 +2,8 @@ package tables
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -18,6 +20,32 @@ type endSource struct {
 	first int64 // position of the first kept row
 	next  int64 // number of rows read
 	ended bool
+}
+
+// Batches are those of a source, which is closed at the end of the loop, even by a panic.
+func Batches(ctx context.Context, src provider.Source) iter.Seq2[arrow.RecordBatch, error] {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		early := true // the loop is left
+		defer func() {
+			if early {
+				src.Close()
+			}
+		}()
+		for b, err := range provider.Batches(ctx, src) {
+			if err != nil {
+				early = false
+				yield(nil, errors.Join(err, src.Close()))
+				return
+			}
+			if !yield(b, nil) {
+				return
+			}
+		}
+		early = false
+		if err := src.Close(); err != nil {
+			yield(nil, err)
+		}
+	}
 }
 
 // Last returns the last n rows of a source, which it closes.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -46,6 +47,18 @@ type Union struct {
 // KeepGroups has the groups of rows of parts in some formats be groups of the sources that Open returns, for
 // [provider.Grouped]. Each part begins a group in any case.
 func (u *Union) KeepGroups(of func(provider.Format) bool) { u.keepGroups = of }
+
+// Once returns functions that leave out messages that were given before.
+func Once() func(say func(string)) func(string) {
+	var said sync.Map
+	return func(say func(string)) func(string) {
+		return func(text string) {
+			if _, before := said.LoadOrStore(text, true); !before && say != nil {
+				say(text)
+			}
+		}
+	}
+}
 
 // look is what is known of a part.
 type look struct {

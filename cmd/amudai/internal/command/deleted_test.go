@@ -525,7 +525,7 @@ func TestDeletedRowsAreSoughtEverywhere(t *testing.T) {
 // sweptFlags change nothing about which rows are read.
 var sweptFlags = func() map[string]bool {
 	m := map[string]bool{}
-	for name := range strings.FieldsSeq(`at comment created dates decimal decimals default-types delimiter dynamics encoding escape false from help header keep line-end memory no-header no-projected
+	for name := range strings.FieldsSeq(`at beside comment created dates decimal decimals default-types delimiter dynamics encoding escape false from help header keep line-end memory no-header no-projected
 		null parallel quiet quote ragged records sample sample-bytes schema schema-of skip table thousands ticks trim true unnest force
 		hex alternative block-values edition index layout nanos nulls-apart offsets-apart pack-columns profile stripe-bytes stripe-rows level row-group-rows no-nulls project rounds`) {
 		m["--"+name] = true

@@ -23,6 +23,7 @@ type ReadFlags struct {
 	text             textFlags
 	defaultTypes     bool
 	table            string
+	beside           []string
 	noProjected      bool
 	decimals         arrowmap.ReadOptions
 	ticks            arrowmap.TickType
@@ -58,6 +59,7 @@ func (r *ReadFlags) Register(cmd *cobra.Command, withColumns bool) {
 	f.StringVar(&r.schema, "schema", "", `types of columns, "name:type,…" or @FILE; other columns have the input's type, inferred for CSV and JSON`)
 	f.StringVar(&r.schemaOf, "schema-of", "", "types of columns as in another table; --schema replaces some")
 	r.text.register(cmd)
+	f.StringArrayVar(&r.beside, "beside", nil, "columns of another table, `IN`, of as many rows stand beside these, row by row, as those of friends in ROOT; may be repeated")
 	f.StringVar(&r.table, "table", "", "RNTuple and shard: its path or number in the file, as in FILE.root:PATH and FILE.shard:0, for stdin and compressed files, too")
 	f.BoolVar(&r.noProjected, "no-projected", false, "RNTuple: leave out projected fields, which show values of other fields again")
 	usage.Complete(cmd, "from", All().Names()...)

@@ -40,6 +40,7 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 		scan.Rows = []table.RowRange{}
 	}
 	o := p.tableOptions(t.Read.From)
+	o.Beside = t.Read.beside
 	o.Schema, o.Columns, o.Notice, o.Warning = read.Schema, read.Columns, read.Notice, read.Warning
 	o.Accept = func(formats []provider.Format) error { return p.Check(locations[0], formats...) }
 	of, err := table.OpenWith(ctx, o, locations...)

@@ -31,6 +31,7 @@ func format(name, title string, o Options, usual byte, delimiters string, extens
 			return open(ctx, in, ro, o, usual)
 		},
 		Writer: func(ctx context.Context, out provider.Output, schema *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
+			o := o // readers go on recognizing the delimiter
 			o.Delimiter = cmp.Or(o.Delimiter, usual)
 			return create(ctx, out, schema, o)
 		},

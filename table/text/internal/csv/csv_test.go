@@ -77,6 +77,15 @@ func TestCSVNulls(t *testing.T) {
 	require.Equal(t, "t,n\nNA,NA\n\"\",NA\nNA,NA\n\"NA\",1\n", out)
 }
 
+// A format that wrote a file with commas recognizes other delimiters afterwards.
+func TestCSVReadAfterWrite(t *testing.T) {
+	f := csv.New(csv.Options{})
+	const src = "a;b\n1;2\n"
+	before := tabletest.MustRead(t, f, src, provider.ReadOptions{})
+	require.Equal(t, "a,b\n1,2\n", tabletest.Write(t, f, before))
+	require.Equal(t, text.Schema(before.Schema()), text.Schema(tabletest.MustRead(t, f, src, provider.ReadOptions{}).Schema()))
+}
+
 func TestCSVShapes(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
