@@ -1,7 +1,10 @@
 package shard_test
 
 import (
+	"cmp"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -11,8 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // A few rows of each block are deleted: one in 125 and, in the middle, some that follow each other.
@@ -26,6 +32,8 @@ func fewDeleted(rows int, keep func(id int) bool) arrow.RecordBatch {
 		{Name: "time", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true}, {Name: "id", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "small", Type: arrow.PrimitiveTypes.Int16}, {Name: "ratio", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
 		{Name: "price", Type: &arrow.Decimal128Type{Precision: 12, Scale: 2}}, {Name: "code", Type: arrow.BinaryTypes.String},
+		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "key", Type: &arrow.FixedSizeBinaryType{ByteWidth: 5}},
+		{Name: "tiny", Type: arrow.PrimitiveTypes.Uint8}, {Name: "same", Type: arrow.PrimitiveTypes.Int32},
 	}, nil))
 	for id := range rows {
 		if !keep(id) {
@@ -48,6 +56,14 @@ func fewDeleted(rows int, keep func(id int) bool) arrow.RecordBatch {
 		}
 		b.Field(4).(*array.Decimal128Builder).Append(decimal128.FromI64(int64(id) * 31 % 100_003))
 		b.Field(5).(*array.StringBuilder).Append([]string{"AAA", "BBB", "CCC"}[id%3])
+		if f := b.Field(6).(*array.BooleanBuilder); id%13 == 4 {
+			f.AppendNull()
+		} else {
+			f.Append(id%7 < 3)
+		}
+		b.Field(7).(*array.FixedSizeBinaryBuilder).Append(fmt.Appendf(nil, "%05d", id%100_000))
+		b.Field(8).(*array.Uint8Builder).Append(uint8(id % 251))
+		b.Field(9).(*array.Int32Builder).Append(7)
 	}
 	return b.NewRecordBatch()
 }
@@ -102,6 +118,54 @@ func TestFewDeleted(t *testing.T) {
 	n, err = count(nanos, unchecked)
 	require.NoError(t, err)
 	require.Equal(t, want.NumRows(), n)
+}
+
+// Rows in any order are those in order. A hidden value that has no place in the Arrow type is no error.
+func TestDeletedInAnyOrder(t *testing.T) {
+	location := withFewDeleted(t, 200_000)
+	deleteFew(t, location)
+	f := shard.New(shard.FormatOptions{Open: shard.OpenOptions{Types: arrowmap.ReadOptions{IgnoreAnnotations: true, DateTimes: arrowmap.TicksAsNanos}}})
+	read := func(columns []string, any bool) (arrow.Table, []int64) {
+		o := provider.ReadOptions{AnyOrder: any, Dictionaries: true, Decimals64: []string{"price"}, Columns: columns}
+		rows, err := tabletest.Read(t, f, provider.Input{Name: location, Location: location}, o)
+		require.NoError(t, err)
+		ids, err := arrowutil.Concatenate(memory.DefaultAllocator, rows.Column(0).Data().Chunks())
+		require.NoError(t, err)
+		return rows, arrowutil.Values[int64](ids)
+	}
+	for name, columns := range map[string][]string{
+		"of fixed width": {"id", "time", "small", "price", "code", "flag", "key", "tiny", "same"},
+		"with floats":    {"id", "ratio"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, ids := read(columns, false)
+			got, found := read(columns, true)
+			require.Equal(t, name == "with floats", slices.IsSorted(found))
+			order := make([]int64, len(found))
+			for i := range order {
+				order[i] = int64(i)
+			}
+			slices.SortFunc(order, func(a, b int64) int { return cmp.Compare(found[a], found[b]) })
+			require.Len(t, found, len(ids))
+			for i, f := range want.Schema().Fields() {
+				var arrays [2]arrow.Array
+				for k, c := range []*arrow.Chunked{want.Column(i).Data(), got.Column(i).Data()} {
+					plain := make([]arrow.Array, len(c.Chunks()))
+					for j, chunk := range c.Chunks() {
+						var err error
+						plain[j], err = arrowutil.Plain(memory.DefaultAllocator, chunk)
+						require.NoError(t, err)
+					}
+					var err error
+					arrays[k], err = arrowutil.Concatenate(memory.DefaultAllocator, plain)
+					require.NoError(t, err)
+				}
+				sorted, err := arrowutil.Take(memory.DefaultAllocator, arrays[1], order)
+				require.NoError(t, err)
+				require.True(t, array.Equal(arrays[0], sorted), f.Name)
+			}
+		})
+	}
 }
 
 // BenchmarkFewDeleted scans all columns before and after a delete.

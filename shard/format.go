@@ -178,7 +178,7 @@ func (o FormatOptions) openFile(ctx context.Context, in provider.Input, from pro
 		if so.Decimals64 == nil {
 			so.Decimals64, err = s.table.Only(ctx, ro.Decimals64)
 		}
-		so.Lengths = ro.Lengths
+		so.Lengths, so.AnyOrder = ro.Lengths, ro.AnyOrder
 		return so, err
 	}}, nil
 }

@@ -66,7 +66,7 @@ func (o GroupOptions) parse() (q groupQuery, err error) {
 func (q *groupQuery) scan(ctx context.Context, t *Table) (provider.Source, *aggregate.Query, error) {
 	src, err := ScanOptions{
 		Columns: ast.ColumnsOf(q.keys, q.calls), Filter: q.Filter, Rows: q.Rows,
-		Dictionaries: true, Decimals64: ast.Decimals64(q.keys, q.calls), Lengths: ast.Lengths(q.keys, q.calls, q.Filter.Node()), Reuse: true,
+		Dictionaries: true, Decimals64: ast.Decimals64(q.keys, q.calls), Lengths: ast.Lengths(q.keys, q.calls, q.Filter.Node()), Reuse: true, anyOrder: ast.AnyOrder(q.keys, q.calls),
 	}.open(ctx, t)
 	if err != nil {
 		return nil, nil, err

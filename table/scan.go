@@ -41,6 +41,8 @@ type ScanOptions struct {
 	Reuse bool
 	// Silent leaves out messages.
 	Silent bool
+
+	anyOrder bool // as provider.ReadOptions has it
 }
 
 // Query is a question to a table: the options of one of its methods.
@@ -81,7 +83,7 @@ func (o ScanOptions) open(ctx context.Context, t *Table) (provider.Source, error
 func (t *Table) options(o ScanOptions) provider.ReadOptions {
 	ro := provider.ReadOptions{
 		Allocator: t.o.Allocator, TempDir: t.o.TempDir, BatchRows: o.BatchRows, Notice: t.o.Notice, Warning: t.o.Warning,
-		Columns: o.Columns, Filter: o.Filter, Rows: o.Rows, Limit: o.Limit, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64, Lengths: o.Lengths, Reuse: o.Reuse,
+		Columns: o.Columns, Filter: o.Filter, Rows: o.Rows, Limit: o.Limit, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64, Lengths: o.Lengths, AnyOrder: o.anyOrder, Reuse: o.Reuse,
 	}
 	if o.Silent {
 		ro.Notice, ro.Warning = nil, nil

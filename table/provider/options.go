@@ -50,6 +50,9 @@ type ReadOptions struct {
 	// strings, bytes of byte strings, elements of lists. It is a permission. Amudai shards use it, and read no values where they store lengths apart from
 	// these. The field of such a column has the metadata amudai.recorded_type. A column that Schema sets has that type.
 	Lengths []string
+	// AnyOrder allows the rows of a batch to come in any order where no column has floats, whose sums are rounded. It is a permission. Amudai
+	// shards use it where rows are deleted.
+	AnyOrder bool
 	// Reuse promises that each batch is released before the next one is asked for, and that nothing of it is kept, so
 	// that a source may use its memory again.
 	Reuse bool

@@ -245,13 +245,15 @@ func (r *running) add() error { return r.state.add(r.mask.groups, r.arg) }
 
 // number finds the groups of rows. Those of groups that do not fit go to the spill.
 func (a *Aggregator) number(columns []arrow.Array, rows int) error {
-	a.groups = column.Resized(a.groups, rows)
-	if a.keyer == nil {
-		for i := range a.groups {
-			a.groups[i] = 1
+	if a.keyer == nil { // one group, of which as many places stay as batches have had
+		from := min(len(a.groups), rows)
+		a.groups = slices.Grow(a.groups[:from], rows-from)[:rows]
+		for i := range a.groups[from:] {
+			a.groups[from+i] = 1
 		}
 		return nil
 	}
+	a.groups = column.Resized(a.groups, rows)
 	keys := columns[:len(a.query.keys)]
 	if err := a.keyer.Find(a.groups, keys, func() ([]arrow.Array, error) { return a.keys(1, a.last+1) }); err != nil {
 		return err

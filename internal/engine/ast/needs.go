@@ -91,6 +91,15 @@ func Lengths(keys []*Node, calls []Call, where *Node) (names []string) {
 // IsLength reports whether an expression is the length of another one.
 func IsLength(n *Node) bool { return n.Op == OpCall && (n.Name == "length" || n.Name == "len") }
 
+// AnyOrder reports whether the order of rows makes no difference, but for the rounding of sums of floats, and zeros of both signs.
+func AnyOrder(keys []*Node, calls []Call) bool {
+	computed := func(n *Node) bool { return n.Op != OpColumn }
+	return !slices.ContainsFunc(keys, computed) && !slices.ContainsFunc(calls, func(c Call) bool { return !orderless[c.Name] || slices.ContainsFunc(c.Args, computed) })
+}
+
+// orderless are functions whose results do not depend on the order of values.
+var orderless = map[string]bool{"count": true, "sum": true, "avg": true, "mean": true, "min": true, "max": true, "bool_and": true, "bool_or": true}
+
 // typeless are functions whose results do not depend on the width of decimals.
 var typeless = map[string]bool{
 	"count": true, "sum": true, "avg": true, "mean": true, "var_samp": true, "var_pop": true, "variance": true,

@@ -12,7 +12,24 @@ import (
 //
 // The loops are by hand, not those of bits-and-blooms/bitset: that one takes whole words, so Arrow's bytes would be
 // copied first, and finds edges and members one call at a time. BenchmarkBitset compares the two.
-func FromBits(data []byte, off, n int, base int64) Set {
+func FromBits(data []byte, off, n int, base int64) Set { return fromBits(data, off, n, base, 0) }
+
+// FromClearBits is [FromBits] of the bits that are 0. Bits beyond the end of the bitmap count as 1.
+func FromClearBits(data []byte, off, n int, base int64) Set {
+	return fromBits(data, off, n, base, ^uint64(0))
+}
+
+// flipped are bits of which some are turned round: those that flip has.
+type flipped struct {
+	bitmap.Bits
+	flip uint64
+}
+
+func (b *flipped) word(i int) uint64 {
+	return (b.Word(i) ^ b.flip) & (^uint64(0) >> max(64-(b.Len-i), 0))
+}
+
+func fromBits(data []byte, off, n int, base int64, flip uint64) Set {
 	if n <= 0 || off < 0 || off/8 >= len(data) {
 		return Set{}
 	}
@@ -22,10 +39,10 @@ func FromBits(data []byte, off, n int, base int64) Set {
 	if base > math.MaxInt64-int64(n) {
 		n = int(math.MaxInt64 - base)
 	}
-	view := bitmap.Bits{Data: data, Off: off, Len: n}
+	view := &flipped{bitmap.Bits{Data: data, Off: off, Len: n}, flip}
 	edges, ones := 0, 0
 	for i, carry := 0, uint64(0); i < n; i += 64 {
-		w := view.Word(i)
+		w := view.word(i)
 		edges += bits.OnesCount64(w ^ (w<<1 | carry))
 		ones += bits.OnesCount64(w)
 		carry = w >> 63
@@ -41,10 +58,10 @@ func FromBits(data []byte, off, n int, base int64) Set {
 }
 
 // members fills out with the indices of the set bits.
-func members(out []uint32, view bitmap.Bits) []uint32 {
+func members(out []uint32, view *flipped) []uint32 {
 	at := 0
 	for i := 0; i < view.Len; i += 64 {
-		for w := view.Word(i); w != 0; w &= w - 1 {
+		for w := view.word(i); w != 0; w &= w - 1 {
 			out[at] = uint32(i + bits.TrailingZeros64(w))
 			at++
 		}
@@ -53,10 +70,10 @@ func members(out []uint32, view bitmap.Bits) []uint32 {
 }
 
 // rangesOf fills out with the ranges of set bits, each shifted by base.
-func rangesOf(out []Range, view bitmap.Bits, base int64) []Range {
+func rangesOf(out []Range, view *flipped, base int64) []Range {
 	at := 0
 	for i, carry := 0, uint64(0); i < view.Len; i += 64 {
-		w := view.Word(i)
+		w := view.word(i)
 		// Bits that differ from their predecessor: a range begins and ends in turn.
 		for e := w ^ (w<<1 | carry); e != 0; e &= e - 1 {
 			row := base + int64(i+bits.TrailingZeros64(e))

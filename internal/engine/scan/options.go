@@ -36,6 +36,7 @@ type Options struct {
 	Lengths     []string // names of columns that come as lengths, as provider.ReadOptions has them
 	Limit       int64
 	AsReady     bool
+	AnyOrder    bool // the rows of a batch may be in any order, if no column has floats
 	Disable     source.Kinds
 	FetchGap    int64
 	FetchBytes  int64

@@ -30,6 +30,7 @@ type scanner struct {
 	columns    []table.Column
 	schema     *arrow.Schema
 	lengths    []bool            // by column: the result has the lengths of its values
+	fills      bool              // gaps between rows may be filled
 	filter     *rowfilter.Filter // nil if all rows are wanted
 	coalesce   storage.CoalesceOptions
 	prefetcher stripePrefetcher
@@ -64,6 +65,7 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	p = table.WithDecimals64(table.WithDictionaries(o.Strings.Apply(p), o.Coded), o.Decimals64)
 	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit, chooses: chooses}
 	sc.measure(p)
+	sc.fills = sc.mayFill()
 	sc.coalesce = table.Coalesce(ctx, t, o.FetchGap, o.FetchBytes)
 	sc.coalesce.Limit = min(sc.coalesce.Limit, o.MemoryLimit/4)
 	sc.budget.limit = o.MemoryLimit
@@ -211,9 +213,12 @@ func (sc *scanner) read(j *job, i int) (err error) {
 	if err == nil {
 		o := sc.readOptions(j)
 		o.Prefetched = fetched
-		if sc.lengths[i] {
+		switch {
+		case sc.lengths[i]:
 			j.arrays[i], err = readLengths(sc.ctx, c, j.rows, &o)
-		} else {
+		case sc.fills && j.rows.Fillable():
+			j.arrays[i], err = readFilled(sc.ctx, c, j.rows, &o)
+		default:
 			j.arrays[i], err = c.Read(sc.ctx, j.rows, &o)
 		}
 		sc.stats.open(j.stripe.index, sc.columns[i].ID, c)

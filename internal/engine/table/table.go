@@ -129,7 +129,7 @@ const (
 // ColumnReader reads a column of a stripe. Row numbers begin at 0 in the stripe. Arrays have the rows in ascending
 // order. The caller releases them.
 //
-// A reader may also be a [DictionaryReader], [MixedReader], [NumberFinder], [NullFinder], [LengthReader] or [BlockFinder].
+// A reader may also be a [DictionaryReader], [MixedReader], [NumberFinder], [NullFinder], [Owner], [LengthReader] or [BlockFinder].
 type ColumnReader interface {
 	// Read returns rows as an array of the column's Arrow type, ReadPhysical as an array of its physical type. An
 	// error that wraps [fault.ErrBatchTooLarge] means that a read of fewer rows may succeed.
@@ -171,6 +171,12 @@ type NumberFinder interface {
 type NullFinder interface {
 	// FindNulls returns the rows, among others, that are null, or with not those that are not. ok is false if the column cannot tell.
 	FindNulls(ctx context.Context, rows rowset.Set, not bool, o *ReadOptions) (found rowset.Set, ok bool, err error)
+}
+
+// Owner gives arrays away.
+type Owner interface {
+	// GivesAway tells that nobody else has the memory of values of a fixed width and of validity bits that a read returns. The caller may change it.
+	GivesAway()
 }
 
 // LengthReader tells lengths without values.

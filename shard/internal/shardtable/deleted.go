@@ -20,15 +20,13 @@ func (s tableStripe) Visible(ctx context.Context) (*rowset.Set, error) {
 	if v, ok := s.table.visible.Get(s.Index()); ok {
 		return v, nil
 	}
-	deleted, err := s.deleted(ctx)
+	v, err := s.visible(ctx)
 	if err != nil {
 		return nil, fault.Of(err, s.table.file.Location())
 	}
-	var v *rowset.Set
 	size := int64(0)
-	if !deleted.Empty() {
-		set := rowset.All(s.Rows()).Minus(deleted)
-		v, size = &set, 16*int64(set.NumRanges())
+	if v != nil {
+		size = 16 * int64(v.NumRanges())
 	}
 	s.table.visible.Put(s.Index(), v, size)
 	return v, nil
@@ -36,69 +34,77 @@ func (s tableStripe) Visible(ctx context.Context) (*rowset.Set, error) {
 
 // Deleted are the deleted records of a stripe, by their numbers in it.
 func (t *Table) Deleted(ctx context.Context, i int) (rowset.Set, error) {
-	deleted, err := tableStripe{t.file.Stripe(i), t}.deleted(ctx)
-	return deleted, fault.Of(err, t.file.Location())
+	s := tableStripe{t.file.Stripe(i), t}
+	visible, err := s.Visible(ctx)
+	if visible == nil || err != nil {
+		return rowset.Set{}, err
+	}
+	return rowset.All(s.Rows()).Minus(*visible), nil
 }
 
-// deleted are the deleted rows.
-func (s tableStripe) deleted(ctx context.Context) (deleted rowset.Set, err error) {
+// visible are the rows that are not deleted, nil if none is.
+func (s tableStripe) visible(ctx context.Context) (*rowset.Set, error) {
 	count := int64(s.Directory().DeletedRecordCount)
 	marker, err := s.table.marker()
 	switch {
 	case err != nil:
-		return deleted, err
+		return nil, err
 	case marker == nil && count > 0:
-		return deleted, fault.Unsupportedf("%d records are deleted, and no column marks which", count)
+		return nil, fault.Unsupportedf("%d records are deleted, and no column marks which", count)
 	case marker == nil:
-		return deleted, nil
+		return nil, nil
 	}
-	deleted, err = s.marked(ctx, *marker)
-	if err == nil && deleted.Len() != count {
-		err = fault.InColumn(fault.Corruptf("%d records are marked as deleted, the directory has %d", deleted.Len(), count), schema.Escape(marker.Name()))
+	v, err := s.unmarked(ctx, *marker)
+	if deleted := s.Rows() - v.Len(); err == nil && deleted != count {
+		err = fault.InColumn(fault.Corruptf("%d records are marked as deleted, the directory has %d", deleted, count), schema.Escape(marker.Name()))
 	}
-	return deleted, err
+	if err != nil || count == 0 {
+		return nil, err
+	}
+	return &v, nil
 }
 
-// marked are the rows whose marker is true. Its statistics are asked first, because equal values take no bytes, however many they are.
-func (s tableStripe) marked(ctx context.Context, marker schema.Node) (deleted rowset.Set, err error) {
+// unmarked are the rows whose marker is not true. Its statistics are asked first, because equal values take no bytes, however many they are.
+func (s tableStripe) unmarked(ctx context.Context, marker schema.Node) (rowset.Set, error) {
+	all := rowset.All(s.Rows())
 	d, err := s.Descriptor(ctx, marker.ID())
 	if err != nil || d == nil {
-		return deleted, err
+		return all, err
 	}
 	if c := d.Field.GetConstantValue(); c != nil {
 		if c.GetBoolValue() {
-			deleted = rowset.All(s.Rows())
+			return rowset.Set{}, nil
 		}
-		return deleted, nil
+		return all, nil
 	}
 	if b := d.Field.GetBooleanStats(); b != nil && b.TrueCount == 0 {
-		return deleted, nil
+		return all, nil
 	}
 	column, err := arrowmap.ColumnOf(marker, arrowmap.ReadOptions{IgnoreAnnotations: true})
 	if err != nil {
-		return deleted, err
+		return all, err
 	}
 	reader, err := read.OpenColumn(ctx, s.Stripe, column, read.Options{MaxBlockBytes: s.table.o.MaxBlockBytes, MaxDictionaryBytes: s.table.o.MaxDictionaryBytes})
 	if err != nil {
-		return deleted, err
+		return all, err
 	}
 	var ranges []rowset.Range
 	for from := int64(0); from < s.Rows(); from += markerRows {
 		rows := rowset.Range{From: from, To: min(from+markerRows, s.Rows())}
 		arr, err := reader.Read(ctx, rowset.Of(rows), nil)
 		if err != nil {
-			return deleted, err
+			return all, err
 		}
 		a := arr.(*array.Boolean)
-		marked := rowset.FromBits(a.Data().Buffers()[1].Bytes(), a.Data().Offset(), a.Len(), from)
+		unmarked := rowset.FromClearBits(a.Data().Buffers()[1].Bytes(), a.Data().Offset(), a.Len(), from)
 		if a.NullN() > 0 {
-			marked = marked.And(rowset.FromBits(a.NullBitmapBytes(), a.Data().Offset(), a.Len(), from))
+			unmarked = unmarked.Or(rowset.FromClearBits(a.NullBitmapBytes(), a.Data().Offset(), a.Len(), from))
 		}
 		arr.Release()
 		if s.Rows() <= markerRows { // these are all
-			return marked, nil
+			return unmarked, nil
 		}
-		for r := range marked.Ranges() {
+		for r := range unmarked.Ranges() {
 			ranges = append(ranges, r)
 		}
 	}

@@ -214,7 +214,7 @@ func (s *source) keepsGroups(i int) bool {
 func (s *source) openPart(ctx context.Context, i int) (err error) {
 	l := &s.u.looks[i]
 	p := &partSource{name: s.u.parts[i].Name, mem: s.o.Allocator, hides: l.hidden > 0}
-	ro := provider.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64, Lengths: s.o.Lengths, Reuse: s.o.Reuse}
+	ro := provider.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries, Decimals64: s.o.Decimals64, Lengths: s.o.Lengths, AnyOrder: s.o.AnyOrder, Reuse: s.o.Reuse}
 	p.ranges = rowset.Shift(s.o.Rows, s.position)
 	switch {
 	case p.ranges == nil:

@@ -17,7 +17,7 @@ import (
 )
 
 // Column reads one column of a stripe as Arrow arrays. It is safe for concurrent use. It is a [table.ColumnReader], and a [table.DictionaryReader],
-// [table.NumberFinder], [table.NullFinder], [table.LengthReader] and [table.BlockFinder]. The options of reads may be nil. An error about a value of a flat column is a [table.RowError].
+// [table.NumberFinder], [table.NullFinder], [table.Owner], [table.LengthReader] and [table.BlockFinder]. The options of reads may be nil. An error about a value of a flat column is a [table.RowError].
 type Column struct {
 	reader   nodeReader // of arrays of the physical type, see stripe.Physical
 	column   arrowmap.Column
@@ -62,7 +62,7 @@ func placeRow(err error, col *arrowmap.Column) error {
 }
 
 // Read returns rows, counted from the start of the stripe, as an array of the column's Arrow type, in ascending order. The caller releases it; its
-// memory never changes. Blocks that hold none of the rows are neither read nor decoded. An error that wraps [fault.ErrBatchTooLarge] means that
+// memory never changes, unless the caller does it. Blocks that hold none of the rows are neither read nor decoded. An error that wraps [fault.ErrBatchTooLarge] means that
 // fewer rows may work.
 func (c *Column) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	return c.withWorker(rows, o, func(w *work.Worker) (arrow.Array, error) {
@@ -78,6 +78,9 @@ func (c *Column) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions
 		return arr, wrapColumn(err, &c.column)
 	})
 }
+
+// GivesAway implements [table.Owner].
+func (c *Column) GivesAway() {}
 
 // ReadPhysical is [Column.Read] for an array of the column's physical type (see [stripe.Physical]).
 func (c *Column) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
