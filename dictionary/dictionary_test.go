@@ -403,6 +403,26 @@ func TestRepeats(t *testing.T) {
 	require.True(t, Repeats(nulls, bitmap.Bits{Data: make([]byte, 125), Len: 1000}))
 }
 
+// Of a brief column in which most values are distinct, the first tell that.
+func TestStayOfBrief(t *testing.T) {
+	for _, c := range []struct {
+		brief bool
+		every int // values are distinct but one in so many
+		all   int64
+		want  bool
+	}{{true, 3, 40_000, false}, {true, 2, 40_000, true}, {true, 3, 0, true}, {true, 3, 100_000, true}, {false, 3, 40_000, true}} {
+		b := NewBuilder(typeString, 0)
+		b.Packed, b.Brief = true, c.brief
+		for i := range FirstLook {
+			if i%c.every == 0 {
+				i = 0
+			}
+			b.Add(fmt.Appendf(nil, "%d", i))
+		}
+		require.Equal(t, c.want, b.Stay(FirstLook, c.all), "%+v", c)
+	}
+}
+
 func TestBudget(t *testing.T) {
 	b := NewBuilder(typeString, 0)
 	b.Budget = 1 << 20
@@ -410,7 +430,7 @@ func TestBudget(t *testing.T) {
 	for ; !b.Full(); rows++ {
 		b.Add(bytes.Repeat(fmt.Appendf(nil, "%08d", rows), 4))
 	}
-	require.False(t, b.Stay(int64(rows)))
+	require.False(t, b.Stay(int64(rows), 0))
 	require.False(t, b.Keep(1<<40, 1<<50))
 	require.Less(t, b.Memory(), 4<<20)
 }

@@ -27,12 +27,15 @@ const FirstLook = 16 << 10
 const longLook = 2 << 20
 
 // Stay reports whether to continue to add values after a number of rows, nulls included. Early on it nearly always is
-// true, later only while most values repeat.
-func (b *Builder) Stay(rows int64) bool {
+// true, later only while most values repeat. all is how many rows there will be, 0 if that is not known: of those that [Builder.Keep] refuses in the end, it
+// is false early.
+func (b *Builder) Stay(rows, all int64) bool {
 	distinct := int64(b.Distinct())
 	switch {
 	case b.Full():
 		return false
+	case b.Brief && all > 0 && all <= blockMost && rows >= FirstLook:
+		return 8*distinct < 5*rows
 	case rows < FirstLook:
 		return !b.Packed || b.Size() < longLook || 4*distinct < 3*rows
 	case rows < 64<<10:

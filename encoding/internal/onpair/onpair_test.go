@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -198,6 +199,34 @@ func TestPays(t *testing.T) {
 }
 
 // Dictionaries that no writer makes, and codes that are none, are errors.
+// A guess is near what codes of a dictionary that is learnt from far more take.
+func TestGuess(t *testing.T) {
+	for _, n := range []int{20_000, 60_000} {
+		data, offsets := texts(n)
+		for _, c := range []struct {
+			data    []byte
+			offsets []int64
+		}{{data, offsets}, {data[offsets[n/2]:], offsetsFrom(offsets[n/2:])}} {
+			var e Encoder
+			d := e.Train(c.data, c.offsets, false)
+			codes, all := e.Encode(nil, make([]uint32, len(c.offsets)-1), d, c.data, c.offsets)
+			size := float64(len(codes)*bits.Len(uint(all.Len()-1))) / 8
+			require.InEpsilon(t, size, e.Guess(c.data, c.offsets), 0.25)
+		}
+	}
+	require.Zero(t, new(Encoder).Guess(nil, []int64{0}))
+	require.Zero(t, new(Encoder).Guess(nil, make([]int64, 1000)))
+}
+
+// offsetsFrom is offsets that begin at 0.
+func offsetsFrom(offsets []int64) []int64 {
+	from := slices.Clone(offsets)
+	for i := range from {
+		from[i] -= offsets[0]
+	}
+	return from
+}
+
 func TestCorrupt(t *testing.T) {
 	var d Decoder
 	for _, c := range []struct{ heads, rest string }{

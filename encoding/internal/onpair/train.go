@@ -51,6 +51,21 @@ func (e *Encoder) Train(data []byte, offsets []int64, brief bool) *Dictionary {
 	return d
 }
 
+// Guess is about how many bytes the codes of strings take: as many as one dictionary, which is learnt from few of them, makes of few others.
+func (e *Encoder) Guess(data []byte, offsets []int64) int {
+	e.takeSample(data, offsets, guessed.sample)
+	n := len(e.ends) - 1
+	rest := n - n/4
+	e.learnSample(rest, guessed)
+	codes := e.segment(e.codes[:0], scratch.Slice(&e.counts, n-rest), e.sample, e.ends[rest:])
+	e.codes = codes
+	bytes := len(e.sample) - int(e.ends[rest])
+	return int(int64(len(codes)) * int64(bits.Len(uint(len(e.matcher.tokens)-1))) * (offsets[len(offsets)-1] - offsets[0]) / int64(8*max(bytes, 1)))
+}
+
+// guessed is the size of that dictionary.
+var guessed = size{1 << 11, 64 << 10}
+
 const briefShare = 8 // of the bytes that are learnt from
 
 // sizeOf is about how many bits strings of so many bytes take, and the dictionary.
@@ -101,23 +116,28 @@ const testLen = 64 << 10
 // so that the last token is made near the end of the sample.
 func (e *Encoder) learnAll(data []byte, offsets []int64, s size) *Dictionary {
 	e.takeSample(data, offsets, s.sample)
+	e.learnSample(len(e.ends)-1, s)
+	return newDictionary(slices.Clone(e.matcher.tokens))
+}
+
+// learnSample makes tokens of the first n strings of the sample.
+func (e *Encoder) learnSample(n int, s size) {
 	m := &e.matcher
 	m.reset()
 	e.of = nil
 	e.pairs.reset(len(e.sample))
-	for b, seen := range bytesOf(data[offsets[0]:offsets[len(offsets)-1]]) {
+	for b, seen := range bytesOf(e.sample) {
 		if seen {
 			m.add(token{lo: uint64(b), length: 1})
 		}
 	}
-	need := threshold{value: 2, tokens: s.tokens, bytes: len(e.sample), every: max((s.tokens-256)/128, 64)}
+	need := threshold{value: 2, tokens: s.tokens, bytes: int(e.ends[n]), every: max((s.tokens-256)/128, 64)}
 	need.made, need.next = len(m.tokens), len(m.tokens)+need.every
-	for i := range len(e.ends) - 1 {
+	for i := range n {
 		if !e.learn(int(e.ends[i]), int(e.ends[i+1]), &need) {
 			break
 		}
 	}
-	return newDictionary(slices.Clone(m.tokens))
 }
 
 // learn makes tokens of the pairs in a string of the sample; false if there are enough.

@@ -275,8 +275,9 @@ func appendCodes(w *encode.Workspace, dst []byte, start, size int, nums *encode.
 }
 
 const (
-	onPairFrom      = 16 << 10 // bytes of values: for fewer the dictionary is too large
-	onPairFromBrief = 1 << 20  // for fewer what is learnt from a part of them is too little
+	onPairFrom      = 16 << 10  // bytes of values: for fewer the dictionary is too large
+	onPairFromBrief = 1 << 20   // for fewer what is learnt from a part of them is too little
+	guessFrom       = 256 << 10 // fewer are learnt from in hardly more time than a part of them
 )
 
 // trainOnPair learns tokens.
@@ -286,6 +287,14 @@ func trainOnPair(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool 
 	}
 	l.Tokens = w.OnPair.Train(in.Data, in.Offsets, in.Brief)
 	return l.Tokens.Pays()
+}
+
+// guessOnPair is about the size of the tree.
+func guessOnPair(w *encode.Workspace, in *encode.Input) int {
+	if size := len(in.Bytes()); in.Fixed > 0 || in.Brief || size < guessFrom {
+		return 0
+	}
+	return w.OnPair.Guess(in.Data, in.Offsets)
 }
 
 var onPair = encode.Row{
@@ -302,6 +311,7 @@ var onPair = encode.Row{
 	Needs:    edition.Only(edition.OnPair),
 	Trials:   encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 	Replaces: encoding.FSST,
+	Guess:    guessOnPair,
 	Suits:    trainOnPair,
 	Append:   appendOnPair,
 	Cost:     encode.DecodeCost{PerByte: 100, PerStored: 400, PerValue: 2000},

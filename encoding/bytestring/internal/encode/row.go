@@ -27,6 +27,9 @@ type Row struct {
 	Certain bool
 	// Replaces is an encoding that is not tried where this one is.
 	Replaces encoding.Code
+	// Guess is about the size of the tree of a block, 0 if unknown. It takes a small share of the time of Suits, which is not asked if others that are
+	// estimated already are better by far.
+	Guess func(w *Workspace, in *Input) int
 	// Suits tells whether a trial is worth its time, and prepares it. It sees all values of a block; of most blocks, Append
 	// is then tried on a sample.
 	Suits func(w *Workspace, in *Input, l *Learned) bool

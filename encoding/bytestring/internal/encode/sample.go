@@ -142,7 +142,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) ranking {
 			continue
 		}
 		if block, s := samples.of(m.row, e); s != nil {
-			if !m.suits(w, block, &r.learned) {
+			if e.hopeless(w, &r, m, block, in) || !m.suits(w, block, &r.learned) {
 				continue
 			}
 			q := Request{Learned: r.learned, Numbers: &numbers, Texts: &texts, Level: m.level, Frame: e.frame()}
@@ -210,6 +210,18 @@ func (s *samples) of(r *Row, e *Encoder) (block *Input, some *sample) {
 		}
 	}
 	return block, some
+}
+
+// hopeless reports whether a method is guessed to cost a third more than the best so far.
+func (e *Encoder) hopeless(w *Workspace, r *ranking, m method, block, in *Input) bool {
+	if m.row.Guess == nil || len(r.methods) == 0 {
+		return false
+	}
+	size := int(int64(m.row.Guess(w, block)) * int64(in.plainLen()) / int64(block.plainLen()))
+	cost := e.methodCost(m, size, in)
+	return size > 0 && slices.ContainsFunc(r.methods, func(x estimate) bool {
+		return x.cost > 0 && 4*x.cost < 3*cost && !e.muchSmaller(size, x.size, in)
+	})
 }
 
 // beaten reports whether a size is half as large again as the smallest so far.

@@ -39,6 +39,7 @@ type bytesWriter struct {
 	dict  *dictionary.Builder // nil once given up
 	codes dictionary.Codes
 	rows  int64
+	all   int64 // rows of the column, 0 if that is not known yet
 	total int64 // bytes of all values
 
 	native buffers.ByteBlocks
@@ -138,7 +139,7 @@ func (w *bytesWriter) add(v bytestring.Values, valid bitmap.Bits, endOfSegment b
 	w.codes.Append(mem.ids)
 	mem.put()
 	w.native.Skip(w.ctx, v)
-	if (endOfSegment || w.rows == dictionary.FirstLook) && !w.dict.Stay(w.rows) {
+	if (endOfSegment || w.rows == dictionary.FirstLook) && !w.dict.Stay(w.rows, w.all) {
 		return w.giveUp()
 	}
 	return nil
@@ -226,6 +227,7 @@ func checkUTF8(v bytestring.Values) error {
 // giveUp writes the values so far, and all later ones, without a dictionary.
 func (w *bytesWriter) giveUp() error {
 	w.addDictionaryStats()
+	w.native.Unequal = w.all > 0
 	err := w.moveToBlocks()
 	w.dict, w.codes = nil, dictionary.Codes{}
 	return err
@@ -257,10 +259,11 @@ func (w *bytesWriter) finishBrief() error {
 		return nil
 	}
 	v, valid := s.Values, s.Valid.View()
+	w.all = int64(v.N)
 	if dictionary.Repeats(v, valid) {
 		return w.endBrief()
 	}
-	w.dict, w.rows, w.native.Unequal = nil, int64(v.N), true
+	w.dict, w.rows, w.native.Unequal = nil, w.all, true
 	w.dropFilter()
 	w.stats.Add(v, valid)
 	return nil
