@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -44,6 +45,39 @@ func TestFetchRequests(t *testing.T) {
 			require.Less(t, faults.BytesRead(), s.file.Size()+s.file.Size()/8, "%s columns", c.name)
 			require.NoError(t, s.Close())
 		}
+	}
+}
+
+// The first read of a shard has the descriptors of all its stripes, unless they are a large part of it. What is left of the file without its end has them, too.
+func TestFirstRead(t *testing.T) {
+	ctx := t.Context()
+	data := numbered(300_000, 6)
+	for stripes, has := range map[int]bool{1: true, 6: true, 100: false} {
+		location := filepath.Join(t.TempDir(), "s")
+		writeTable(t, location, data, WriterOptions{StripeRows: int64(300_000 / stripes)}, 300_000/stripes)
+		faults := faultstore.New()
+		s, err := Open(ctx, location, OpenOptions{Store: faults.Wrap(storage.Local{})})
+		require.NoError(t, err)
+		require.Equal(t, stripes, s.NumStripes())
+		opened := faults.Count(faultstore.Read)
+		for i := range stripes {
+			for id := range uint32(6) {
+				_, err := s.file.Stripe(i).Descriptor(ctx, id)
+				require.NoError(t, err)
+			}
+		}
+		require.Equal(t, has, faults.Count(faultstore.Read) == opened, "%d stripes", stripes)
+		require.NoError(t, s.Close())
+
+		b, err := os.ReadFile(location)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(location, b[:len(b)-100], 0o666))
+		_, err = Recover(ctx, location, location+".saved", RecoverOptions{})
+		require.NoError(t, err)
+		s, err = Open(ctx, location+".saved", OpenOptions{})
+		require.NoError(t, err)
+		require.EqualValues(t, 300_000, s.NumRows())
+		require.NoError(t, s.Close())
 	}
 }
 

@@ -1,12 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -35,25 +35,29 @@ func (o TakeOptions) open(ctx context.Context, t *Table) (provider.Source, error
 			return nil, fmt.Errorf("Rows: there is no row %d", row)
 		}
 	}
-	so := ScanOptions{Columns: o.Columns}
-	total, known := int64(0), false
-	if t.Rereadable() {
-		var err error
-		if total, _, known, err = t.union.Positions(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if known && len(o.Rows) > 0 {
-		if most := slices.Max(o.Rows); most >= total {
-			return nil, &NoRowError{Row: most, Rows: total}
-		}
-	}
 	return tables.Take(o.Rows, func(rows []int64) (provider.Source, bool, error) {
-		if known {
+		so := ScanOptions{Columns: o.Columns}
+		if t.Rereadable() && len(rows) > 0 {
 			so.Rows = rowset.Ranges(rows)
+			src, exact, err := t.union.OpenExact(ctx, t.options(so))
+			if err != nil {
+				return nil, false, err
+			}
+			n, _ := provider.PositionsOf(src) // of the rows, some of which may be hidden
+			if exact && n == int64(len(rows)) {
+				return src, true, nil
+			}
+			if err = src.Close(); err == nil && exact {
+				n, _, _, err = t.union.Positions(ctx)
+				return nil, false, cmp.Or(err, error(&NoRowError{Row: rows[len(rows)-1], Rows: n}))
+			}
+			if err != nil {
+				return nil, false, err
+			}
+			so.Rows = nil
 		}
 		src, err := so.open(ctx, t)
-		return src, known, err
+		return src, false, err
 	})
 }
 

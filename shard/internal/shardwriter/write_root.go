@@ -20,6 +20,12 @@ import (
 // smallSchema is the largest schema, in bytes, that is written a second time at the end.
 const smallSchema = 16 << 10
 
+// maxRepeated is the number of bytes of the descriptors of stripes that are written a second time at the end, and repeatedShare their largest share of a shard.
+const (
+	maxRepeated   = 40 << 10
+	repeatedShare = 1. / 128
+)
+
 // smallShard is the size of a shard, in bytes, up to which the first read of a reader includes the schema at its start.
 const smallShard = 48 << 10
 
@@ -38,6 +44,11 @@ func (w *Writer) writeRoot(ctx context.Context, mark int) error {
 	}
 	if err := w.listStored(ctx); err != nil {
 		return err
+	}
+	if mark > 0 {
+		if err := w.repeatFieldLists(ctx); err != nil {
+			return err
+		}
 	}
 	var err error
 	if d.StripeListRef, err = w.writeMessage(ctx, &shardpb.StripeList{Stripes: w.stripes}, &w.tree.StripeList); err != nil {
@@ -76,6 +87,36 @@ func (w *Writer) writeRoot(ctx context.Context, mark int) error {
 	}
 	tail := container.AppendTail(nil, directory)
 	return w.write(ctx, tail[:len(tail)-container.MarkSize+mark])
+}
+
+// fieldList is the list of the descriptors of a stripe, with the bytes of those that are in the root.
+type fieldList struct {
+	list     []frame
+	urls     []string
+	payloads [][]byte // by schema id
+}
+
+// repeatFieldLists writes the descriptors of all stripes but the last together: the first read of a reader has them, where it had to ask for those of each
+// stripe. Recovery records refer to the first copies.
+func (w *Writer) repeatFieldLists(ctx context.Context) (err error) {
+	size := w.out.Size()
+	if w.o.Layout != SingleFile || w.o.Edition == edition.Reference || size <= smallShard || float64(w.fieldBytes) > repeatedShare*float64(size) {
+		return nil
+	}
+	for i := range len(w.fieldLists) - 1 {
+		l := w.fieldLists[i]
+		for id, p := range l.payloads {
+			if p != nil {
+				if l.list[id], err = w.writeFrame(ctx, p); err != nil {
+					return err
+				}
+			}
+		}
+		if w.stripes[i].FieldListRef, err = w.writeFieldList(ctx, l.list, l.urls, &w.tree.Stripes[i].FieldList); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *Writer) urlList() []string {

@@ -1,6 +1,7 @@
 package shardwriter
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -427,15 +428,18 @@ func (c *comparer) Write(p []byte) (int, error) {
 // writeDescriptors writes the descriptors of nodes, which are sorted by schema id, and their list. It also merges them into
 // those of the shard. Ids without a node have an empty entry. The checksum of the list becomes sum.
 func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32) (*commonpb.DataRef, error) {
-	list, urls := make([]frame, w.ids), []string(nil)
+	l := fieldList{list: make([]frame, w.ids)}
+	if w.fieldBytes <= maxRepeated {
+		l.payloads = make([][]byte, w.ids)
+	}
 	var field, payload []byte
 	var messages encodingMessages
 	for _, n := range nodes {
 		if p := n.place; p != nil {
-			if urls == nil {
-				urls = make([]string, w.ids)
+			if l.urls == nil {
+				l.urls = make([]string, w.ids)
 			}
-			list[n.id], urls[n.id], w.urls[p.url] = p.frame, p.url, true
+			l.list[n.id], l.urls[n.id], w.urls[p.url] = p.frame, p.url, true
 			if err := w.addStored(ctx, n); err != nil {
 				return nil, err
 			}
@@ -450,14 +454,20 @@ func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32
 		if payload, err = marshal.MarshalAppend(protowire.AppendBytes(payload, field), encodings); err != nil {
 			return nil, err
 		}
-		if list[n.id], err = w.writeFrame(ctx, payload); err != nil {
+		if l.list[n.id], err = w.writeFrame(ctx, payload); err != nil {
 			return nil, err
+		}
+		if w.fieldBytes += len(payload); w.fieldBytes <= maxRepeated {
+			l.payloads[n.id] = bytes.Clone(payload)
 		}
 		if err := w.addField(n.id, n.field, field); err != nil {
 			return nil, err
 		}
 	}
-	return w.writeFieldList(ctx, list, urls, sum)
+	if w.fieldLists = append(w.fieldLists, l); w.fieldBytes > maxRepeated {
+		w.fieldLists = nil
+	}
+	return w.writeFieldList(ctx, l.list, l.urls, sum)
 }
 
 // encodingMessages makes messages of encodings. Those of a field are used again for the next one, of which a stripe may have 50,000.
