@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,30 +34,7 @@ func (o TakeOptions) open(ctx context.Context, t *Table) (provider.Source, error
 			return nil, fmt.Errorf("Rows: there is no row %d", row)
 		}
 	}
-	return tables.Take(o.Rows, func(rows []int64) (provider.Source, bool, error) {
-		so := ScanOptions{Columns: o.Columns}
-		if t.Rereadable() && len(rows) > 0 {
-			so.Rows = rowset.Ranges(rows)
-			src, exact, err := t.union.OpenExact(ctx, t.options(so))
-			if err != nil {
-				return nil, false, err
-			}
-			n, _ := provider.PositionsOf(src) // of the rows, some of which may be hidden
-			if exact && n == int64(len(rows)) {
-				return src, true, nil
-			}
-			if err = src.Close(); err == nil && exact {
-				n, _, _, err = t.union.Positions(ctx)
-				return nil, false, cmp.Or(err, error(&NoRowError{Row: rows[len(rows)-1], Rows: n}))
-			}
-			if err != nil {
-				return nil, false, err
-			}
-			so.Rows = nil
-		}
-		src, err := so.open(ctx, t)
-		return src, false, err
-	})
+	return t.union.Take(ctx, o.Rows, t.options(ScanOptions{Columns: o.Columns}))
 }
 
 // SampleOptions ask for random rows in their order.

@@ -330,12 +330,12 @@ func (u *Union) explain(err error) error {
 // Open opens the union for reading. It may be called again, unless a part can be opened only once. Negative positions in a
 // single range of rows count from the end.
 func (u *Union) Open(ctx context.Context, o provider.ReadOptions) (provider.Source, error) {
-	src, _, err := u.OpenExact(ctx, o)
+	src, _, err := u.openExact(ctx, o)
 	return src, err
 }
 
-// OpenExact is Open. exact reports whether the source knows its number of rows, unless there is a filter.
-func (u *Union) OpenExact(ctx context.Context, o provider.ReadOptions) (src provider.Source, exact bool, err error) {
+// openExact is Open. exact reports whether the source knows its number of rows, unless there is a filter.
+func (u *Union) openExact(ctx context.Context, o provider.ReadOptions) (src provider.Source, exact bool, err error) {
 	late, err := fromEnd(o.Rows)
 	if err != nil {
 		return nil, false, err
@@ -360,9 +360,12 @@ func (u *Union) OpenExact(ctx context.Context, o provider.ReadOptions) (src prov
 	return src, f.ExactRows, err
 }
 
+// once reports whether the union can be opened only once.
+func (u *Union) once() bool { return len(u.parts) == 1 && u.parts[0].Once }
+
 // fromStart is a range that is counted from the end of the rows that are shown as one of positions, if their number is known without reading them.
 func (u *Union) fromStart(ctx context.Context, r provider.RowRange) (rows []provider.RowRange, known bool, err error) {
-	if len(u.parts) == 1 && u.parts[0].Once {
+	if u.once() {
 		return nil, false, nil
 	}
 	n, hidden, known, err := u.Positions(ctx)
@@ -423,7 +426,7 @@ func (u *Union) Positions(ctx context.Context) (n, hidden int64, known bool, err
 // positions is the number of positions that the options choose, and of those without a row.
 func (u *Union) positions(ctx context.Context, o provider.ReadOptions) (n, hidden int64, known bool, err error) {
 	o.Columns = []string{}
-	src, exact, err := u.OpenExact(ctx, o)
+	src, exact, err := u.openExact(ctx, o)
 	if err != nil {
 		return 0, 0, false, err
 	}
@@ -436,7 +439,7 @@ func (u *Union) positions(ctx context.Context, o provider.ReadOptions) (n, hidde
 // or the columns of the filter.
 func (u *Union) Count(ctx context.Context, o provider.ReadOptions) (n int64, err error) {
 	o.Columns = []string{}
-	src, exact, err := u.OpenExact(ctx, o)
+	src, exact, err := u.openExact(ctx, o)
 	if err != nil {
 		return 0, err
 	}

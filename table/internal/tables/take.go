@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,19 +11,39 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Take returns the rows of a table at some positions, which are not negative, in their order; repetitions are allowed. open
-// opens a source of the whole table, or one with exactly the rows that it is given, in ascending order. Take closes it. Of a
-// whole table it reads the rows up to the last one, and keeps those that are asked for.
-func Take(positions []int64, open func(rows []int64) (src provider.Source, exactly bool, err error)) (provider.Source, error) {
+// Take returns the rows of a table at some positions, which are not negative, in their order; repetitions are allowed. If its formats know
+// their number of rows, only these are read. Else it reads the rows up to the last one, and keeps those that are asked for.
+func (u *Union) Take(ctx context.Context, positions []int64, o provider.ReadOptions) (provider.Source, error) {
 	s := &takeSource{positions: positions, distinct: slices.Clone(positions)}
 	slices.Sort(s.distinct)
 	s.distinct = slices.Compact(s.distinct)
 	var err error
-	s.Source, s.exactly, err = open(s.distinct)
-	return s, err
+	if !u.once() && len(positions) > 0 {
+		o.Rows = rowset.Ranges(s.distinct)
+		if s.Source, s.exactly, err = u.openExact(ctx, o); err != nil {
+			return nil, err
+		}
+		n, _ := provider.PositionsOf(s.Source) // of the rows, some of which may be hidden
+		if s.exactly && n == int64(len(s.distinct)) {
+			return s, nil
+		}
+		if err := s.Close(); err != nil {
+			return nil, err
+		}
+		if s.exactly {
+			n, _, _, err = u.Positions(ctx)
+			return nil, cmp.Or(err, error(&NoRowError{Row: s.distinct[len(s.distinct)-1], Rows: n}))
+		}
+		o.Rows = nil
+	}
+	if s.Source, err = u.Open(ctx, o); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 type takeSource struct {
