@@ -2,10 +2,16 @@ package blockpack_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	commonv1 "go.opentelemetry.io/proto/otlp/common/v1"
+	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/internal/column"
@@ -176,5 +182,27 @@ func TestLies(t *testing.T) {
 			marked := l.lie(t, "another/1", lies[0], lies[1], lies[2], lies[3], lies[4])
 			require.Equal(t, name == "none", len(verifyBytes(t, marked).Problems) == 0)
 		})
+	}
+}
+
+// Keys of the range index that are none of the type of the column are a problem in a file of this module only: nobody else's index is believed.
+func TestKeysOfAnotherType(t *testing.T) {
+	var spans []*tracev1.Span
+	for i := range 4 {
+		value := &commonv1.AnyValue{Value: &commonv1.AnyValue_DoubleValue{DoubleValue: 1.5}}
+		spans = append(spans, &tracev1.Span{TraceId: fmt.Appendf(nil, "%016d", i), SpanId: []byte("12345678"), Attributes: []*commonv1.KeyValue{{Key: "ratio", Value: value}}})
+	}
+	message, err := proto.Marshal(&tracev1.TracesData{ResourceSpans: []*tracev1.ResourceSpans{{ScopeSpans: []*tracev1.ScopeSpans{{Spans: spans}}}}})
+	require.NoError(t, err)
+	l := newLiar(t, write(t, [][]byte{message}, blockpack.WriterOptions{BlockSpans: 2}))
+	for mark, own := range map[string]bool{l.meta.Ranges.Mark(): true, "": false} {
+		file := l.lie(t, mark, false, false, false, false, false)
+		key := binary.LittleEndian.AppendUint64([]byte{8}, math.Float64bits(1.5))
+		at := bytes.LastIndex(file, key)
+		require.Positive(t, at)
+		binary.LittleEndian.PutUint64(file[at+1:], math.Float64bits(math.NaN()))
+		r := verifyBytes(t, file)
+		require.Equal(t, own, len(r.Problems) > 0, "%v", r.Problems)
+		require.Equal(t, !own, strings.Contains(fmt.Sprint(r.Notes), "no key of type RangeFloat64"), "%v", r.Notes)
 	}
 }

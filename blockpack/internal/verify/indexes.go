@@ -29,7 +29,7 @@ func (c *checker) loadRanges() error {
 		}
 		entries, err := col.Entries()
 		if err != nil {
-			if err := c.problem(err); err != nil {
+			if err := c.contradiction(err); err != nil { // such as keys of another type than the column, which nobody looks up
 				return err
 			}
 			continue
