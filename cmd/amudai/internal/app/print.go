@@ -100,11 +100,8 @@ func printed(screen terminal.Screen) provider.Formats {
 }
 
 // PrintRows prints all rows of a source, and closes it.
-func PrintRows(ctx context.Context, src provider.Source, create CreateSink) error {
-	return errors.Join(printRows(ctx, src, create), src.Close())
-}
-
-func printRows(ctx context.Context, src provider.Source, create CreateSink) error {
+func PrintRows(ctx context.Context, src provider.Source, create CreateSink) (err error) {
+	defer func() { err = errors.Join(err, src.Close()) }()
 	sink, err := create(ctx, src.Schema())
 	if err != nil {
 		return err

@@ -16,7 +16,6 @@ type field struct {
 	name   string // safe to print
 	path   string // for filters and projections
 	typ    string
-	arrow  arrow.DataType
 	number bool // aligned to the right
 	text   bool // of strings, or with strings in it
 }
@@ -25,7 +24,7 @@ func newField(f arrow.Field, path string) field {
 	t, _ := extension.Unwrap(f.Type)
 	id := t.ID()
 	return field{
-		name: terminal.Printable(f.Name), path: path, typ: terminal.Printable(text.Type(f.Type)), arrow: f.Type,
+		name: terminal.Printable(f.Name), path: path, typ: terminal.Printable(text.Type(f.Type)),
 		number: arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id), text: kinds.HasID(t, arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW),
 	}
 }

@@ -54,11 +54,10 @@ type model struct {
 	isError bool
 	misfit  bool // a value does not fit the types, which a sample told
 	ticking bool
-	now     func() time.Time
 }
 
 func newModel(ctx context.Context, t Table, o Options) *model {
-	m := &model{ctx: ctx, work: &work{}, width: 80, height: 24, history: map[promptKind][]string{}, now: time.Now}
+	m := &model{ctx: ctx, work: &work{}, width: 80, height: 24, history: map[promptKind][]string{}}
 	m.take(t)
 	m.message = terminal.OneLine(o.Message)
 	m.rows = newGrid(m)

@@ -145,7 +145,7 @@ func (a group) computeStats(ctx context.Context, args []string, f *statsFlags) e
 			return err
 		}
 	}
-	o := Options{ASCII: a.Getenv("TERM") == "dumb"}
+	ascii := a.Getenv("TERM") == "dumb"
 	if f.html != "" {
 		if err := a.writePage(ctx, f, r); err != nil {
 			return err
@@ -155,9 +155,9 @@ func (a group) computeStats(ctx context.Context, args []string, f *statsFlags) e
 	case f.json:
 		return JSON(a.Out.Out, r)
 	case f.plot != "":
-		return Plot(a.Out, r, f.plot, o)
+		return Plot(a.Out, r, f.plot, ascii)
 	case f.profile:
-		printBlocks(a.Out, r, o)
+		printBlocks(a.Out, r, ascii)
 	case f.html == "":
 		printSummary(a.Out, r)
 	}
@@ -171,8 +171,7 @@ func (a group) profileOf(ctx context.Context, args []string, f *statsFlags, colu
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	n, known := src.Rows()
-	progress := terminal.StartRows(a.Bars(), n, known)
+	progress := terminal.Start(a.Bars(), "rows")
 	defer progress.End()
 	profiler := engine.New(src.Schema(), engine.Options{})
 	for {

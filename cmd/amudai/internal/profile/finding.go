@@ -21,8 +21,8 @@ type Finding struct {
 }
 
 // findings returns what is odd about a column.
-func findings(p *profile.Profile, c *profile.Column, csv bool) []Finding {
-	f := finder{p: p, c: c, csv: csv, values: c.Count - c.Nulls}
+func findings(c *profile.Column, csv bool) []Finding {
+	f := finder{c: c, csv: csv, values: c.Count - c.Nulls}
 	if c.Count == 0 || c.Class == profile.Struct {
 		return nil
 	}
@@ -39,7 +39,6 @@ func findings(p *profile.Profile, c *profile.Column, csv bool) []Finding {
 }
 
 type finder struct {
-	p      *profile.Profile
 	c      *profile.Column
 	csv    bool  // the input is CSV, so that its flags apply
 	values int64 // that are not null

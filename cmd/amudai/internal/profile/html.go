@@ -58,7 +58,7 @@ func HTML(r *Report) []byte {
 	m := markup{r: r}
 	cards := make([]card, len(r.Profile.Columns))
 	for i, c := range r.Profile.Columns {
-		cards[i] = card{Column: c, id: fmt.Sprintf("c%d", i), bars: barsOf(c), top: topOf(c), findings: findings(r.Profile, c, r.CSV)}
+		cards[i] = card{Column: c, id: fmt.Sprintf("c%d", i), bars: barsOf(c), top: topOf(c), findings: findings(c, r.CSV)}
 		if n, ok := r.bytesOf(c); ok {
 			cards[i].size = terminal.Size(n)
 		}
@@ -176,7 +176,7 @@ func (m *markup) card(c *card) {
 }
 
 func (m *markup) facts(c *profile.Column) {
-	b := printer{p: m.r.Profile, csv: m.r.CSV, width: 1 << 20}
+	b := printer{width: 1 << 20}
 	list := append(b.counts(c), b.bounds(c)...)
 	list = append(append(list, b.moments(c)...), b.lengthFacts(c)...)
 	if c.Order != profile.NoOrder {

@@ -85,7 +85,7 @@ func JSON(w io.Writer, r *Report) error {
 
 func jsonOf(r *Report, c *profile.Column) jsonColumn {
 	j := jsonColumn{Path: c.Path, Type: text.Type(c.Type), Class: c.Class, Count: c.Count, Nulls: c.Nulls,
-		Min: c.Min, Max: c.Max, Order: c.Order.String(), Lengths: c.Lengths, Findings: findings(r.Profile, c, r.CSV)}
+		Min: c.Min, Max: c.Max, Order: c.Order.String(), Lengths: c.Lengths, Findings: findings(c, r.CSV)}
 	if c.Distinct >= 0 {
 		j.Distinct, j.DistinctEstimate = &c.Distinct, !c.DistinctExact
 	}

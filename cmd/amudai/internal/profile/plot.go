@@ -9,12 +9,12 @@ import (
 )
 
 // Plot prints a histogram of a column, or bars of its frequent values.
-func Plot(out terminal.Screen, r *Report, path string, o Options) error {
+func Plot(out terminal.Screen, r *Report, path string, ascii bool) error {
 	c := plotted(r.Profile, path)
 	if c == nil {
 		return usage.Errorf("", "--plot %s: it has no values that can be plotted; name one of its parts", path)
 	}
-	b := &printer{out: out, width: blockWidth, ascii: o.ASCII, csv: r.CSV, p: r.Profile}
+	b := &printer{out: out, width: blockWidth, ascii: ascii}
 	if out.Width > 0 {
 		b.width = max(out.Width, 30)
 	}

@@ -127,23 +127,17 @@ func distinctText(c *profile.Column) string {
 type printer struct {
 	out   terminal.Screen
 	width int
-	ascii bool
+	ascii bool // no block characters, for dumb terminals
 	csv   bool
-	p     *profile.Profile
-}
-
-// Options of the output for people.
-type Options struct {
-	ASCII bool // no block characters, for dumb terminals
 }
 
 // printBlocks prints a block for each column.
-func printBlocks(out terminal.Screen, r *Report, o Options) {
+func printBlocks(out terminal.Screen, r *Report, ascii bool) {
 	width := blockWidth
 	if out.Width > 0 {
 		width = max(min(out.Width, mostWidth), 40)
 	}
-	b := &printer{out: out, width: width, ascii: o.ASCII, csv: r.CSV, p: r.Profile}
+	b := &printer{out: out, width: width, ascii: ascii, csv: r.CSV}
 	b.out.Printf("%s  %s, %s\n", out.Paint(terminal.Bold, r.Name), terminal.Plural(r.Profile.Rows, "row"), terminal.Plural(topColumns(r.Profile), "column"))
 	for _, c := range r.Profile.Columns {
 		b.column(c)
@@ -179,7 +173,7 @@ func (b *printer) column(c *profile.Column) {
 	b.facts(b.moments(c))
 	b.facts(b.lengthFacts(c))
 	b.top(c)
-	for _, f := range findings(b.p, c, b.csv) {
+	for _, f := range findings(c, b.csv) {
 		b.finding(f)
 	}
 }
