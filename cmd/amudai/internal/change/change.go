@@ -42,5 +42,13 @@ func (a group) report(dryRun bool, facts map[string]any, line string) error {
 	return nil
 }
 
+// rowsBar begins to count rows, with a bar unless nothing is done.
+func (a group) rowsBar(dryRun bool) *terminal.Progress {
+	if dryRun {
+		return terminal.Start(nil, "rows")
+	}
+	return terminal.Start(a.Bars(), "rows")
+}
+
 // list is a list in JSON, which is no null if it is empty.
 func list[T any](items []T) []T { return append([]T{}, items...) }

@@ -25,19 +25,17 @@ columns are written. An interrupted command leaves the old shard. A column is na
 		a.columnAdd(), a.columnDrop(), a.columnRename(), a.columnOrder(), a.columnCast(), a.columnSet())
 }
 
-// editFlags are the flags of commands that edit a shard.
-type editFlags struct{ o shard.EditOptions }
-
-func (f *editFlags) register(a group, cmd *cobra.Command, builds bool) {
-	a.reports(cmd, &f.o.DryRun)
+// edits registers the flags of commands that edit a shard.
+func (a group) edits(cmd *cobra.Command, o *shard.EditOptions, builds bool) {
+	a.reports(cmd, &o.DryRun)
 	if builds {
-		formats.RegisterSize(cmd, &f.o.MemoryBytes, "memory", "64MiB", "memory for new values; the rest goes to temporary files")
-		cmd.Flags().IntVar(&f.o.Parallelism, "parallel", 0, "values that are computed and encoded at a time (default: one per CPU)")
+		formats.RegisterSize(cmd, &o.MemoryBytes, "memory", "64MiB", "memory for new values; the rest goes to temporary files")
+		cmd.Flags().IntVar(&o.Parallelism, "parallel", 0, "values that are computed and encoded at a time (default: one per CPU)")
 	}
 }
 
 func (a group) columnAdd() *cobra.Command {
-	var f editFlags
+	var o shard.EditOptions
 	var r formats.ReadFlags
 	var of string
 	cmd := &cobra.Command{
@@ -55,7 +53,7 @@ With --of, the columns are those of another table of any format. It needs a row 
 				return usage.Errorf("'total = price * n', for example", "say which columns to add: expressions or --of")
 			}
 			if of != "" {
-				return a.addColumns(cmd.Context(), args[0], of, r, f.o)
+				return a.addColumns(cmd.Context(), args[0], of, r, o)
 			}
 			var changes []shard.Change
 			for _, arg := range args[1:] {
@@ -65,11 +63,11 @@ With --of, the columns are those of another table of any format. It needs a row 
 				}
 				changes = append(changes, shard.AddColumn(name, expression))
 			}
-			return a.edit(cmd.Context(), args[0], f.o, "add "+terminal.Plural(len(changes), "column"), changes...)
+			return a.edit(cmd.Context(), args[0], o, "add "+terminal.Plural(len(changes), "column"), changes...)
 		},
 	}
 	cmd.Flags().StringVar(&of, "of", "", "add the columns of `TABLE`; the flags about inputs are for it")
-	f.register(a, cmd, true)
+	a.edits(cmd, &o, true)
 	r.Register(cmd, true)
 	return cmd
 }
@@ -105,7 +103,7 @@ func (a group) columnOrder() *cobra.Command {
 
 // columnList is a command about a list of columns.
 func (a group) columnList(name, short, long string, change func(paths []string) (string, shard.Change)) *cobra.Command {
-	var f editFlags
+	var o shard.EditOptions
 	cmd := &cobra.Command{
 		Use: name + " SHARD COLUMN,...", Short: short, Long: long,
 		Example: "  amudai column " + name + " orders.amudai.shard price,address.zip",
@@ -120,15 +118,15 @@ func (a group) columnList(name, short, long string, change func(paths []string) 
 				paths = append(paths, list...)
 			}
 			did, c := change(paths)
-			return a.edit(cmd.Context(), args[0], f.o, did, c)
+			return a.edit(cmd.Context(), args[0], o, did, c)
 		},
 	}
-	f.register(a, cmd, false)
+	a.edits(cmd, &o, false)
 	return cmd
 }
 
 func (a group) columnRename() *cobra.Command {
-	var f editFlags
+	var o shard.EditOptions
 	cmd := &cobra.Command{
 		Use:     "rename SHARD (COLUMN NAME)...",
 		Short:   "Rename columns",
@@ -136,15 +134,15 @@ func (a group) columnRename() *cobra.Command {
 		Example: "  amudai column rename orders.amudai.shard address.zip postcode n number",
 		Args:    app.Wants(3, -1, "a shard, a column and its new name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.editPairs(cmd.Context(), args, f.o, "rename", func(path, name string) (shard.Change, error) { return shard.RenameColumn(path, name), nil })
+			return a.editPairs(cmd.Context(), args, o, "rename", func(path, name string) (shard.Change, error) { return shard.RenameColumn(path, name), nil })
 		},
 	}
-	f.register(a, cmd, false)
+	a.edits(cmd, &o, false)
 	return cmd
 }
 
 func (a group) columnCast() *cobra.Command {
-	var f editFlags
+	var o shard.EditOptions
 	cmd := &cobra.Command{
 		Use:   "cast SHARD (COLUMN TYPE)...",
 		Short: "Change the types of columns, without a change of their values",
@@ -155,7 +153,7 @@ error with its row, and the shard stays as it was. Indexes of the column are dro
   amudai column cast orders.amudai.shard day 'timestamp[us, tz=UTC]'`,
 		Args: app.Wants(3, -1, "a shard, a column and a type"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.editPairs(cmd.Context(), args, f.o, "cast", func(path, name string) (shard.Change, error) {
+			return a.editPairs(cmd.Context(), args, o, "cast", func(path, name string) (shard.Change, error) {
 				to, err := text.ParseType(name)
 				if err != nil {
 					err = usage.Errorf("amudai schema prints types", "%w", err)
@@ -164,7 +162,7 @@ error with its row, and the shard stays as it was. Indexes of the column are dro
 			})
 		},
 	}
-	f.register(a, cmd, true)
+	a.edits(cmd, &o, true)
 	return cmd
 }
 
@@ -191,7 +189,7 @@ func (a group) edit(ctx context.Context, location string, o shard.EditOptions, d
 		return err
 	}
 	o.IfMatch = a.Versions.Known()[location]
-	p := terminal.StartRows(a.Bars(), 0, false)
+	p := terminal.Start(a.Bars(), "rows")
 	o.Progress, o.Open.Policy = p.Set, a.Policy
 	r, err := shard.Edit(ctx, location, o, changes...)
 	if err = errors.Join(err, p.End()); err != nil {

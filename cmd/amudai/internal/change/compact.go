@@ -71,17 +71,10 @@ func (a group) runCompact(ctx context.Context, location string, o shard.CompactO
 	if err := files.CheckShard(location); err != nil {
 		return err
 	}
-	var p *terminal.Progress
-	if !o.DryRun {
-		p = terminal.StartRows(a.Bars(), 0, false)
-		o.Progress = p.Set
-	}
-	o.Open.Policy = a.Policy
+	p := a.rowsBar(o.DryRun)
+	o.Open.Policy, o.Progress = a.Policy, p.Set
 	r, err := shard.Compact(ctx, location, o)
-	if p != nil {
-		err = errors.Join(err, p.End())
-	}
-	if err != nil {
+	if err = errors.Join(err, p.End()); err != nil {
 		return err
 	}
 	if len(r.Dropped) > 0 {

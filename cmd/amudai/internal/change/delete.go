@@ -41,7 +41,7 @@ func rangesOf(list string) (all []table.RowRange, err error) {
 	for text := range strings.SplitSeq(list, ",") {
 		r, err := table.ParseRows(text)
 		if err != nil {
-			return nil, usage.Errorf("", "--rows: %w", err)
+			return nil, err
 		}
 		all = append(all, r)
 	}

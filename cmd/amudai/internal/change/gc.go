@@ -62,7 +62,7 @@ func (a group) runGC(ctx context.Context, folder string, f gcFlags) error {
 		return inputs.Missing(folder, cmp.Or(err, errors.New(folder+" is not a folder")))
 	}
 	a.Quiet = a.Quiet || *a.json
-	p := terminal.StartFiles(a.Bars())
+	p := terminal.Start(a.Bars(), "files")
 	f.Progress, f.Policy = p.Set, a.Policy
 	f.OlderThan = max(f.OlderThan, 1) // 0 stands for the default
 	c, err := shard.Collect(ctx, folder, f.CollectOptions)

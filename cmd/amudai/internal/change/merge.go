@@ -73,7 +73,7 @@ func (a group) runMerge(ctx context.Context, locations []string, output string, 
 	if err != nil {
 		return err
 	}
-	p := terminal.StartRows(a.Bars(), 0, false)
+	p := terminal.Start(a.Bars(), "rows")
 	o.Overwrite, o.Open.Policy, o.Progress = a.Force, a.Policy, p.Set
 	for _, location := range all {
 		if err := files.CheckShard(location); err != nil {

@@ -20,7 +20,7 @@ func (a group) mergeNTuples(ctx context.Context, locations []string, output stri
 	if err != nil {
 		return err
 	}
-	p := terminal.StartRows(a.Bars(), 0, false)
+	p := terminal.Start(a.Bars(), "rows")
 	o.Overwrite, o.Progress = a.Force, p.Set
 	r, err := rntuple.Merge(ctx, output, all, o)
 	if err = errors.Join(err, p.End()); err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func (a group) columnSet() *cobra.Command {
-	var f editFlags
+	var o shard.EditOptions
 	var drop []string
 	cmd := &cobra.Command{
 		Use:   "set SHARD [COLUMN] [NAME=VALUE]...",
@@ -41,11 +41,11 @@ it prints the properties that there are. amudai inspect -v shows those of all co
 			if column != "" {
 				did = "change " + strings.Join(names, ", ") + " of " + column
 			}
-			return a.edit(cmd.Context(), location, f.o, did, changes...)
+			return a.edit(cmd.Context(), location, o, did, changes...)
 		},
 	}
 	cmd.Flags().StringSliceVar(&drop, "drop", nil, "properties to remove, by name")
-	f.register(a, cmd, false)
+	a.edits(cmd, &o, false)
 	return cmd
 }
 

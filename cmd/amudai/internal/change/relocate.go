@@ -83,7 +83,7 @@ func (a group) runRelocate(ctx context.Context, in string, f relocateFlags) erro
 		out = inFolder(out, in)
 	}
 	a.Quiet = a.Quiet || *a.json
-	p := terminal.StartBytes(a.Bars())
+	p := terminal.Start(a.Bars(), "bytes")
 	f.Progress = p.Set
 	f.Overwrite, f.Open.Policy = a.Force, a.Policy
 	all, err := shard.Relocate(ctx, in, out, f.RelocateOptions)
@@ -177,15 +177,10 @@ func (a group) needs(in string, all []shard.RelocatedFile) error {
 			folders[folder] = true
 		}
 	}
-	return a.readersAllow(slices.Sorted(maps.Keys(folders)))
-}
-
-// readersAllow says which folders readers of a shard have to allow, if any.
-func (a group) readersAllow(folders []string) error {
 	if len(folders) == 0 {
 		return nil
 	}
-	return a.Out.Printf("readers have to allow %s: AMUDAI_ALLOW=%[1]s, or OpenOptions.Policy\n", strings.Join(folders, ","))
+	return a.Out.Printf("readers have to allow %s: AMUDAI_ALLOW=%[1]s, or OpenOptions.Policy\n", strings.Join(slices.Sorted(maps.Keys(folders)), ","))
 }
 
 func sum(all []shard.RelocatedFile, is func(shard.RelocatedFile) bool) (n int, size int64) {

@@ -50,17 +50,10 @@ func (a group) runSplit(ctx context.Context, location, pattern string, o shard.S
 	if err := files.CheckShard(location); err != nil {
 		return err
 	}
-	var p *terminal.Progress
-	if !o.DryRun {
-		p = terminal.StartRows(a.Bars(), 0, false)
-		o.Progress = p.Set
-	}
-	o.Overwrite, o.Open.Policy = a.Force, a.Policy
+	p := a.rowsBar(o.DryRun)
+	o.Overwrite, o.Open.Policy, o.Progress = a.Force, a.Policy, p.Set
 	parts, err := shard.Split(ctx, location, pattern, o)
-	if p != nil {
-		err = errors.Join(err, p.End())
-	}
-	if err != nil {
+	if err = errors.Join(err, p.End()); err != nil {
 		return files.CreateError(pattern, err)
 	}
 	if *a.json {

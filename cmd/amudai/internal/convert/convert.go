@@ -110,8 +110,7 @@ func (c *converter) run(ctx context.Context) (err error) {
 			err = errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 		}
 	}()
-	n, known := src.Rows()
-	c.progress = terminal.StartRows(c.Bars(), n, known)
+	c.progress = terminal.Start(c.Bars(), "rows")
 	err = c.copy(ctx, src, sink)
 	if err == nil {
 		err = sink.Close(ctx)
@@ -177,14 +176,6 @@ func (c *converter) indexKeys(keys []string) {
 	}
 }
 
-// cutStripe ends a stripe of a sink that has some.
-func cutStripe(ctx context.Context, sink provider.Sink) error {
-	if s, ok := sink.(provider.StripeCutter); ok {
-		return s.CutStripe(ctx)
-	}
-	return nil
-}
-
 // copy copies the rows of a source, and reads one batch ahead. Groups of rows become stripes if they are to be
 // kept.
 func (c *converter) copy(ctx context.Context, src provider.Source, sink provider.Sink) error {
@@ -201,8 +192,8 @@ func (c *converter) copy(ctx context.Context, src provider.Source, sink provider
 		if b.err != nil || b.batch == nil {
 			return b.err
 		}
-		if c.keepGroups && b.group != group && group >= 0 {
-			if err := cutStripe(ctx, sink); err != nil {
+		if s, cuts := sink.(provider.StripeCutter); cuts && c.keepGroups && b.group != group && group >= 0 {
+			if err := s.CutStripe(ctx); err != nil {
 				b.release()
 				return err
 			}

@@ -34,9 +34,6 @@ func (s *ScanFlags) Register(cmd *cobra.Command, limit int64) {
 	f.Int64VarP(&s.Limit, "limit", "n", limit, "maximum number of rows")
 	usage.Parsed(cmd, &s.rows, "rows", "", "only these rows, by position from 0: 100:200, 100: or :100; -100: for the last 100 rows", func(text string) ([]table.RowRange, error) {
 		r, err := table.ParseRows(text)
-		if err != nil {
-			err = usage.Errorf("", "--rows: %w", err)
-		}
 		return []table.RowRange{r}, err
 	})
 	f.StringVar(&s.stripes, "stripes", "", "only the rows of these stripes of one input, from 0: 0,3,5:9, as amudai plan lists them")

@@ -29,18 +29,9 @@ func (t *textFlags) register(cmd *cobra.Command) {
 	f, csv, json := cmd.Flags(), &t.csv, &t.json
 	t.flags = f
 	usage.Parsed(cmd, &csv.Text, "sample", "", "rows to infer types from, or all, which reads the input twice (default 10000)", sampleOf)
-	usage.Parsed(cmd, &t.sampleBytes, "sample-bytes", "", "maximum bytes of this sample (default 8MiB)", func(s string) (int64, error) {
-		n, err := terminal.ParseSize(s)
-		if err != nil {
-			err = usage.Errorf("", "--sample-bytes: %w", err)
-		}
-		return n, err
-	})
+	usage.Parsed(cmd, &t.sampleBytes, "sample-bytes", "", "maximum bytes of this sample (default 8MiB)", terminal.ParseSize)
 	usage.Parsed(cmd, &csv.Encoding, "encoding", "", "CSV and JSON: encoding of the text, such as utf-16le, windows-1252 or iso-8859-2 (default: recognized)", func(s string) (string, error) {
 		_, err := charset.Find(s)
-		if err != nil {
-			err = usage.Errorf("", "--encoding: %w", err)
-		}
 		return s, err
 	})
 	for _, c := range []struct {

@@ -67,13 +67,7 @@ var nanos = []string{"auto", "ticks", "int64"}
 // RegisterCoding adds the flags about encoding.
 func (w *WriteFlags) RegisterCoding(cmd *cobra.Command) {
 	RegisterProfile(cmd, &w.Shard.Profile)
-	usage.Parsed(cmd, &w.Shard.Edition, "edition", edition.E2026.String(), "shard: 2026, or reference for exchange with the Rust implementation", func(s string) (edition.Edition, error) {
-		e, err := edition.Parse(s)
-		if err != nil {
-			err = usage.Errorf("", "--edition: %w", err)
-		}
-		return e, err
-	})
+	usage.Parsed(cmd, &w.Shard.Edition, "edition", edition.E2026.String(), "shard: 2026, or reference for exchange with the Rust implementation", edition.Parse)
 	usage.Complete(cmd, "edition", edition.E2026.String(), edition.Reference.String())
 }
 

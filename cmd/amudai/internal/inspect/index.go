@@ -154,7 +154,7 @@ func (a group) editOptions(f *indexFlags) (o shard.EditOptions, p *terminal.Prog
 	if f.atOnce {
 		bars = nil
 	}
-	p = terminal.StartRows(bars, 0, false)
+	p = terminal.Start(bars, "rows")
 	last := int64(0)
 	o.Progress = func(done, total int64) {
 		if done < last {

@@ -70,27 +70,23 @@ type findingJSON struct {
 func findings(list []error) []findingJSON {
 	out := []findingJSON{}
 	for _, err := range list {
-		out = append(out, newFinding(err))
+		j := findingJSON{Text: terminal.OneLine(err.Error())}
+		var e *fault.Error
+		if errors.As(err, &e) {
+			j.Artifact, j.Element, j.Column, j.Buffer = e.Artifact, e.Place(), e.Column, e.Buffer
+			if e.Stripe >= 0 {
+				j.Stripe = &e.Stripe
+			}
+			if e.Block >= 0 {
+				j.Block = &e.Block
+			}
+			if e.Offset >= 0 {
+				j.Offset = &e.Offset
+			}
+		}
+		out = append(out, j)
 	}
 	return out
-}
-
-func newFinding(err error) findingJSON {
-	j := findingJSON{Text: terminal.OneLine(err.Error())}
-	var e *fault.Error
-	if errors.As(err, &e) {
-		j.Artifact, j.Element, j.Column, j.Buffer = e.Artifact, e.Place(), e.Column, e.Buffer
-		if e.Stripe >= 0 {
-			j.Stripe = &e.Stripe
-		}
-		if e.Block >= 0 {
-			j.Block = &e.Block
-		}
-		if e.Offset >= 0 {
-			j.Offset = &e.Offset
-		}
-	}
-	return j
 }
 
 // problemLines is the maximum number of problems listed for a lost stripe.

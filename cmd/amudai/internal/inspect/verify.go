@@ -107,7 +107,7 @@ func (a group) runVerify(ctx context.Context, location string, f verifyFlags) (a
 		return notChecked, err
 	}
 	a.Quiet = a.Quiet || f.json
-	p := terminal.StartColumns(a.Bars())
+	p := terminal.Start(a.Bars(), "columns")
 	reports, err := t.Verify(ctx, table.VerifyOptions{
 		MetadataOnly: f.metadata, Quick: f.quick, MaxFindings: f.most, Parallelism: f.parallel,
 		Progress: func(done, total int) { p.Set(int64(done), int64(total)) },

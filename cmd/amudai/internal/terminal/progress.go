@@ -16,27 +16,11 @@ type Progress struct {
 	rows  int64
 }
 
-// StartRows begins to count rows. total may be unknown. It shows a bar on w unless w is nil.
-func StartRows(w io.Writer, total int64, known bool) *Progress {
-	if !known {
-		total = -1
-	}
-	return start(w, "rows", total)
-}
-
-// StartColumns begins to count columns. It shows a bar on w unless w is nil.
-func StartColumns(w io.Writer) *Progress { return start(w, "columns", -1) }
-
-// StartBytes begins to count bytes. It shows a bar on w unless w is nil.
-func StartBytes(w io.Writer) *Progress { return start(w, "bytes", -1) }
-
-// StartFiles begins to count files. It shows a bar on w unless w is nil.
-func StartFiles(w io.Writer) *Progress { return start(w, "files", -1) }
-
-func start(w io.Writer, unit string, total int64) *Progress {
+// Start begins to count rows or other steps. It shows a bar on w unless w is nil.
+func Start(w io.Writer, unit string) *Progress {
 	p := &Progress{began: time.Now(), out: w}
 	if w != nil {
-		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionThrottle(200*time.Millisecond),
+		p.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(w), progressbar.OptionThrottle(200*time.Millisecond),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit), progressbar.OptionSetWidth(30))
 	}
 	return p

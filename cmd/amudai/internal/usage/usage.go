@@ -32,19 +32,20 @@ func OneOf[T any](flag, name string, names []string, values ...T) (T, error) {
 	return values[i], nil
 }
 
-// Parsed adds a flag whose text is parsed to a value where it is given. Its errors are those of parse. An empty default stands for the zero value.
+// Parsed adds a flag whose text is parsed to a value where it is given. Errors of parse get the name of the flag, unless they are of type [Error]. An empty
+// default stands for the zero value.
 func Parsed[T any](cmd *cobra.Command, to *T, flag, byDefault, help string, parse func(text string) (T, error)) {
 	if byDefault != "" {
 		*to, _ = parse(byDefault) // as it would be given
 	}
-	cmd.Flags().Var(&parsed[T]{to, byDefault, byDefault, parse}, flag, help)
+	cmd.Flags().Var(&parsed[T]{to, flag, byDefault, byDefault, parse}, flag, help)
 }
 
 // parsed is the value of a flag. It implements [pflag.Value].
 type parsed[T any] struct {
-	to              *T
-	text, byDefault string
-	parse           func(string) (T, error)
+	to                    *T
+	flag, text, byDefault string
+	parse                 func(string) (T, error)
 }
 
 func (p *parsed[T]) String() string { return p.text }
@@ -58,6 +59,9 @@ func (p *parsed[T]) Set(text string) (err error) {
 		return nil
 	}
 	*p.to, err = p.parse(text)
+	if _, told := err.(Error); err != nil && !told {
+		err = Errorf("", "--%s: %w", p.flag, err)
+	}
 	return err
 }
 
