@@ -2,6 +2,7 @@ package shard_test
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"net/url"
@@ -18,7 +19,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage/s3"
 )
 
 // Parts of any number of rows have the rows one after the other, and refer to the stripes that no other part has rows of.
@@ -52,6 +55,21 @@ func TestSplitRows(t *testing.T) {
 		require.Equal(r, want, got)
 		require.Equal(r, want, shownIDs(t, location, filter.Expr{}))
 	})
+}
+
+// Parts may be objects: a store opens them before it knows whether they are there.
+func TestSplitToStore(t *testing.T) {
+	server, store := fakes3.New(t), s3.New(s3.Options{Backoff: 1})
+	location := editable(t, 100, shard.WriterOptions{})
+	o := shard.SplitOptions{By: "text", Store: store}
+	parts, err := shard.Split(t.Context(), location, "s3://bucket/{}.shard", o)
+	require.NoError(t, err)
+	require.Len(t, parts, 4)
+	before := server.Keys()
+	require.Len(t, before, 4)
+	_, err = shard.Split(t.Context(), location, "s3://bucket/{}.shard", o)
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.Equal(t, before, server.Keys())
 }
 
 // Parts of values have the rows with these, in their order.

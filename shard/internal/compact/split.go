@@ -121,11 +121,10 @@ func (o *SplitOptions) check(ctx context.Context, r root.Root, parts []Part) err
 		if err != nil {
 			return err
 		}
-		there, err := store.Open(ctx, p.Location)
-		if err == nil {
-			return errors.Join(fmt.Errorf("%s: %w", p.Location, fs.ErrExist), there.Close())
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		switch err := copying.Find(ctx, store, p.Location); {
+		case err == nil:
+			return fmt.Errorf("%s: %w", p.Location, fs.ErrExist)
+		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
 	}
@@ -359,10 +358,7 @@ func (g *groups) load(ctx context.Context) (err error) {
 	if g.batch, err = g.sorted.Next(ctx); g.batch == nil || err != nil {
 		return err
 	}
-	n := g.rows.NumFields()
-	of := array.NewRecordBatch(g.keySchema(), g.batch.Columns()[n:], g.batch.NumRows())
-	defer of.Release()
-	if g.values, err = g.by.Eval(of); err == nil {
+	if g.values, err = g.evalKeys(g.batch); err == nil {
 		g.keys = g.encoder.Encode(g.values, int(g.batch.NumRows()))
 	}
 	return err

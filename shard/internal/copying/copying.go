@@ -193,6 +193,16 @@ func IsTemporary(location string) bool { return temporary.MatchString(lastOf(loc
 // lastOf is the last part of a location.
 func lastOf(location string) string { return location[strings.LastIndexAny(location, `/\`)+1:] }
 
+// Find fails if there is no artifact at a location, with an error that wraps fs.ErrNotExist. Stores may open what they do not have: the first read tells.
+func Find(ctx context.Context, store storage.Store, location string) error {
+	r, err := store.Open(ctx, location)
+	if err == nil {
+		_, err = r.Size(ctx)
+		err = errors.Join(err, r.Close())
+	}
+	return err
+}
+
 // StoreOf is a store, by default the registered one of a location.
 func StoreOf(given storage.Store, location string) (storage.Store, error) {
 	if given != nil {

@@ -111,11 +111,7 @@ func (r *Root) requireSources(ctx context.Context, own string, store storage.Sto
 	slices.Sort(urls)
 	urls = slices.Compact(urls)
 	return parallel.Each(ctx, len(urls), sourcesAtOnce, func(ctx context.Context, i int) error {
-		f, err := store.Open(ctx, urls[i])
-		if err == nil {
-			_, err = f.Size(ctx)
-			err = errors.Join(err, f.Close())
-		}
+		err := copying.Find(ctx, store, urls[i])
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s was moved or removed meanwhile: %w", storage.Redact(urls[i]), storage.ErrChanged)
 		}
