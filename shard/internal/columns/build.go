@@ -140,19 +140,19 @@ func (b *builder) bind(ctx context.Context) (err error) {
 				return err
 			}
 		case s.stored != root.Missing:
-			s.at, s.of = wayTo(p.Columns, s.stored)
+			s.at, s.of = WayTo(p.Columns, s.stored)
 		}
 	}
 	return nil
 }
 
-// wayTo is the way to a column with a schema id.
-func wayTo(all []table.Column, id uint32) ([]int, *table.Column) {
+// WayTo is the way to a column with a schema id; nil if there is none.
+func WayTo(all []table.Column, id uint32) ([]int, *table.Column) {
 	for i := range all {
 		if all[i].ID == id {
 			return []int{i}, &all[i]
 		}
-		if way, c := wayTo(all[i].Children, id); c != nil {
+		if way, c := WayTo(all[i].Children, id); c != nil {
 			return append([]int{i}, way...), c
 		}
 	}

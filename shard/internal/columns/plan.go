@@ -10,12 +10,12 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
-	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
 // Options are the options of [New].
@@ -198,12 +198,12 @@ func (p *Plan) Sizes(ctx context.Context) (s Sizes, err error) {
 		if kept && !read[id] {
 			continue
 		}
-		for _, stripe := range p.root.Stripes {
-			d, err := stripe.Of.Descriptor(ctx, id)
+		for _, in := range p.root.Stripes {
+			d, err := in.Of.Descriptor(ctx, id)
 			if err != nil {
 				return s, err
 			}
-			size := bytesOf(d)
+			size := stripe.NativeBytes(d)
 			if !kept {
 				s.Dropped += size
 			}
@@ -246,16 +246,6 @@ func markIDs(all []table.Column, ids []bool) {
 		ids[all[i].ID] = true
 		markIDs(all[i].Children, ids)
 	}
-}
-
-// bytesOf is the size of the buffers of a field.
-func bytesOf(d *shardpb.StripeFieldDescriptor) (n int64) {
-	for _, e := range d.GetEncodings() {
-		for _, b := range e.GetNative().GetBuffers() {
-			n += int64(b.GetBuffer().GetRange().GetEnd() - b.GetBuffer().GetRange().GetStart())
-		}
-	}
-	return n
 }
 
 // Report is what a plan does. Sizes are bytes.

@@ -51,7 +51,7 @@ func (p *Plan) typeOf(ctx context.Context, id uint32) (*table.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, c := wayTo(read.Columns, id)
+	_, c := WayTo(read.Columns, id)
 	return c, nil
 }
 

@@ -130,7 +130,8 @@ func (b *builder) scan(ctx context.Context, o scan.Options, each func(arrow.Reco
 
 // evalKeys are the keys of rows of the source, which the caller releases.
 func (b *builder) evalKeys(batch arrow.RecordBatch) ([]arrow.Array, error) {
-	of := array.NewRecordBatch(b.keySchema(), batch.Columns()[b.rows.NumFields():], batch.NumRows())
+	n := b.rows.NumFields()
+	of := array.NewRecordBatch(arrow.NewSchema(b.source.Schema.Fields()[n:], nil), batch.Columns()[n:], batch.NumRows())
 	defer of.Release()
 	return b.by.Eval(of)
 }
@@ -191,11 +192,6 @@ func (b *builder) sorted(ctx context.Context, stripes []int, w *writer) (err err
 			return err
 		}
 	}
-}
-
-// keySchema is that of the columns of the keys.
-func (b *builder) keySchema() *arrow.Schema {
-	return arrow.NewSchema(b.source.Schema.Fields()[b.rows.NumFields():], nil)
 }
 
 // writer divides rows into stripes, and encodes these.

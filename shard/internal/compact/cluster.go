@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -106,7 +105,5 @@ func (c *curve) places(keys []arrow.Array, rows int) arrow.Array {
 			}
 		}
 	}
-	data := array.NewData(arrow.PrimitiveTypes.Uint64, rows, []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Uint64Traits.CastToBytes(out))}, nil, 0, 0)
-	defer data.Release()
-	return array.NewUint64Data(data)
+	return arrowutil.Make(arrow.PrimitiveTypes.Uint64, rows, []*memory.Buffer{nil, memory.NewBufferBytes(arrowutil.Bytes(out))}, nil, 0)
 }

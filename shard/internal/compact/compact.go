@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
 // Options are the options of a plan.
@@ -127,12 +128,8 @@ func sizeOf(ctx context.Context, s root.Stripe, ids uint32) (size int64, externa
 		if err != nil {
 			return 0, false, err
 		}
-		for _, e := range d.GetEncodings() {
-			external = external || e.GetParquet() != nil
-			for _, b := range e.GetNative().GetBuffers() {
-				size += int64(b.GetBuffer().GetRange().GetEnd() - b.GetBuffer().GetRange().GetStart())
-			}
-		}
+		external = external || slices.ContainsFunc(d.GetEncodings(), func(e *shardpb.DataEncoding) bool { return e.GetParquet() != nil })
+		size += stripe.NativeBytes(d)
 	}
 	return size, external, nil
 }

@@ -145,9 +145,11 @@ func (f *finder) column(ctx context.Context, of []*root.Column, path string) err
 		if err != nil {
 			return err
 		}
-		if types[i] = typeAt(p.Columns, c.ID); types[i] == nil {
+		_, read := columns.WayTo(p.Columns, c.ID)
+		if read == nil {
 			return fmt.Errorf("column %s has different types in the shards", path)
 		}
+		types[i] = read.Arrow.Type
 	}
 	to, _, err := cast.Common(slices.DeleteFunc(slices.Clone(types), func(t arrow.DataType) bool { return t == nil }), true)
 	if err != nil {
@@ -177,18 +179,6 @@ func alike(of []*root.Column) bool {
 		}
 	}
 	return true
-}
-
-func typeAt(all []table.Column, id uint32) arrow.DataType {
-	for i := range all {
-		if all[i].ID == id {
-			return all[i].Arrow.Type
-		}
-		if t := typeAt(all[i].Children, id); t != nil {
-			return t
-		}
-	}
-	return nil
 }
 
 // conflict is the error of a column whose types have none in common, with two shards that show it.

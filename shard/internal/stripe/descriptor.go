@@ -31,6 +31,16 @@ func NativeEncodings(d *shardpb.StripeFieldDescriptor) (all []*shardpb.NativeDat
 	return all
 }
 
+// NativeBytes is the size of the buffers of a node in all native encodings.
+func NativeBytes(d *shardpb.StripeFieldDescriptor) (n int64) {
+	for _, e := range d.GetEncodings() {
+		for _, b := range e.GetNative().GetBuffers() {
+			n += int64(b.GetBuffer().GetRange().GetEnd() - b.GetBuffer().GetRange().GetStart())
+		}
+	}
+	return n
+}
+
 // FieldOf is the descriptor of a node that has several encodings, as it is true of one: dictionary_size is there if the encoding has a dictionary.
 func FieldOf(f *shardpb.FieldDescriptor, e *shardpb.NativeDataEncoding) *shardpb.FieldDescriptor {
 	if f.DictionarySize != nil && FindBuffer(e.GetBuffers(), shardpb.BufferKind_VALUE_DICTIONARY) == nil {
