@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -48,23 +47,14 @@ func (c *columnCheck) sameValues(ctx context.Context, col *arrowmap.Column, othe
 			return err
 		}
 	}
-	most := int64(batchRows)
-	for from := int64(0); from < c.stripe.Rows(); {
-		n := min(most, c.stripe.Rows()-from)
-		row, err := difference(ctx, readers, rowset.Range{From: from, To: from + n})
-		switch {
-		case errors.Is(err, fault.ErrBatchTooLarge) && n > 1:
-			most = n / 2
-			continue
-		case err != nil:
-			return err
-		case row >= 0:
-			err := fault.Corruptf("encodings 1 and %d differ in row %d of the stripe", other+1, from+int64(row))
-			return fault.InColumn(err, schema.Escape(col.Stored.Name))
+	return inBatches(0, c.stripe.Rows(), func(rows rowset.Range) error {
+		row, err := difference(ctx, readers, rows)
+		if err == nil && row >= 0 {
+			err = fault.Corruptf("encodings 1 and %d differ in row %d of the stripe", other+1, rows.From+int64(row))
+			err = fault.InColumn(err, schema.Escape(col.Stored.Name))
 		}
-		from += n
-	}
-	return nil
+		return err
+	})
 }
 
 // difference is the first of some rows whose values differ, counted from the first, or -1.

@@ -85,21 +85,19 @@ func (c *columnCheck) externalValues(ctx context.Context, in *reference.Column, 
 		return err
 	}
 	o := &table.ReadOptions{Allocator: memory.DefaultAllocator}
-	for from, n := int64(0), int64(batchRows); from < c.stripe.Rows(); from += n {
-		n = min(n, c.stripe.Rows()-from)
-		a, err := r.Read(ctx, rowset.Of(rowset.Range{From: from, To: from + n}), o)
-		for errors.Is(err, fault.ErrBatchTooLarge) && n > 1 {
-			n /= 2
-			a, err = r.Read(ctx, rowset.Of(rowset.Range{From: from, To: from + n}), o)
-		}
+	err = inBatches(0, c.stripe.Rows(), func(rows rowset.Range) error {
+		a, err := r.Read(ctx, rowset.Of(rows), o)
 		if err != nil {
 			return fault.InStripe(err, c.stripe.Index())
 		}
-		err = root.add(a, bitmap.Bits{})
-		a.Release()
-		if err != nil {
+		defer a.Release()
+		if err = root.add(a, bitmap.Bits{}); err != nil {
 			return c.in(err, root.path)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return root.finish()
 }

@@ -87,20 +87,29 @@ func (c *columnCheck) sequence(ctx context.Context, s sequence) error {
 
 // add decodes rows and adds them to root.
 func (c *columnCheck) add(ctx context.Context, root *nodeCheck, reader *read.Column, from, to int64) error {
-	for n := min(batchRows, to-from); from < to; n = min(batchRows, to-from) {
-		arr, err := reader.Read(ctx, rowset.Of(rowset.Range{From: from, To: from + n}), nil)
-		for errors.Is(err, fault.ErrBatchTooLarge) && n > 1 {
-			n /= 2
-			arr, err = reader.Read(ctx, rowset.Of(rowset.Range{From: from, To: from + n}), nil)
-		}
-		if err == nil {
-			err = root.add(arr)
-			arr.Release()
-		}
+	return inBatches(from, to, func(rows rowset.Range) error {
+		arr, err := reader.Read(ctx, rowset.Of(rows), nil)
 		if err != nil {
 			return err
 		}
-		from += n
+		defer arr.Release()
+		return root.add(arr)
+	})
+}
+
+// inBatches calls f with rows that are decoded at a time, and with fewer if their values are too large together.
+func inBatches(from, to int64, f func(rows rowset.Range) error) error {
+	for n := int64(batchRows); from < to; {
+		n = min(n, to-from)
+		err := f(rowset.Range{From: from, To: from + n})
+		switch {
+		case errors.Is(err, fault.ErrBatchTooLarge) && n > 1:
+			n /= 2
+		case err != nil:
+			return err
+		default:
+			from += n
+		}
 	}
 	return nil
 }
