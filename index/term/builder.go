@@ -54,7 +54,7 @@ func NewBuilder(c Collation, tokenizers []Tokenizer, phrases bool, limit int64, 
 
 // Add adds a text of a field in a row. For each field rows come in ascending order; a row may have several texts.
 func (b *Builder) Add(field int, row uint32, text []byte) error {
-	b.spans = b.tokenizers[field].AppendAllTerms(b.spans[:0], text)
+	b.spans = b.tokenizers[field].AppendTerms(b.spans[:0], text)
 	switch {
 	case b.collation == analysis.CasePreserving:
 		for _, s := range b.spans {

@@ -43,18 +43,9 @@ func TokenizerByName(name string) (t Tokenizer, ok bool) {
 }
 
 // AppendTerms appends the places of all terms of a text to dst: those of addresses first, then the others, each in the order of the
-// text. Bytes that are not UTF-8 separate terms. The text must be shorter than 4 GiB.
+// text. Bytes that are not UTF-8 separate terms. The text must be shorter than 4 GiB. Addresses may overlap: those of "1.10.1.2.3" are "1.10.1.2"
+// and "10.1.2.3". So each address in a text that is searched for is found wherever it stands.
 func (t Tokenizer) AppendTerms(dst []Span, text []byte) []Span {
-	return t.appendTerms(dst, text, false)
-}
-
-// AppendAllTerms is AppendTerms, with addresses that overlap an earlier one too: those of "1.10.1.2.3" are "1.10.1.2" and "10.1.2.3". So each
-// address in a text that is searched for is found wherever it stands.
-func (t Tokenizer) AppendAllTerms(dst []Span, text []byte) []Span {
-	return t.appendTerms(dst, text, true)
-}
-
-func (t Tokenizer) appendTerms(dst []Span, text []byte, overlapping bool) []Span {
 	switch t {
 	case Trivial:
 		if len(text) == 0 {
@@ -62,7 +53,7 @@ func (t Tokenizer) appendTerms(dst []Span, text []byte, overlapping bool) []Span
 		}
 		return append(dst, Span{0, cut(text, 0, len(text), MaxTermLen)})
 	case Log:
-		dst = appendAddresses(dst, text, overlapping)
+		dst = appendAddresses(dst, text)
 	}
 	return appendWords(dst, text, MaxTermLen)
 }
@@ -149,8 +140,8 @@ func IsWordRune(r rune) bool {
 
 // appendAddresses finds IPv4 addresses: four numbers up to 255, of up to three digits, with neither a letter nor a digit of ASCII
 // before and behind.
-func appendAddresses(dst []Span, text []byte, overlapping bool) []Span {
-	for at, least := 0, 0; ; { // addresses begin at least at the end of the last one
+func appendAddresses(dst []Span, text []byte) []Span {
+	for at := 0; ; {
 		dot := bytes.IndexByte(text[at:], '.')
 		if dot < 0 {
 			return dst
@@ -158,7 +149,7 @@ func appendAddresses(dst []Span, text []byte, overlapping bool) []Span {
 		dot += at
 		at = dot + 1
 		from := dot
-		for from > least && isDigit(text[from-1]) {
+		for from > 0 && isDigit(text[from-1]) {
 			from--
 		}
 		if from > 0 && classes[text[from-1]] == alphanumeric {
@@ -166,9 +157,6 @@ func appendAddresses(dst []Span, text []byte, overlapping bool) []Span {
 		}
 		if to, ok := address(text, from); ok {
 			dst = append(dst, Span{uint32(from), uint32(to)})
-			if !overlapping {
-				at, least = to, to
-			}
 		}
 	}
 }

@@ -221,7 +221,7 @@ func upperCases(text []byte) [][]byte {
 func (a analyzer) ofText(text []byte, start, end bool) *need {
 	text = wholeCharacters(text, start, end)
 	needs, paired := a.pairs(text, start, end)
-	for _, s := range a.tokenizer.AppendAllTerms(nil, text) {
+	for _, s := range a.tokenizer.AppendTerms(nil, text) {
 		if slices.Contains(paired, s) {
 			continue
 		}
