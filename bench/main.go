@@ -16,6 +16,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -60,7 +61,7 @@ func main() {
 	c := config{}
 	var sets string
 	flag.StringVar(&c.data, "data", os.Getenv("AMUDAI_BENCH_DATA"), "folder of Arrow IPC files of the larger data sets")
-	flag.StringVar(&c.shared, "shared", env("AMUDAI_SHARED", "../../shared"), "folder of shared test data")
+	flag.StringVar(&c.shared, "shared", cmp.Or(os.Getenv("AMUDAI_SHARED"), "../../shared"), "folder of shared test data")
 	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all, small, zoo, zoo-tuned (its columns that are not held out), zoo/NAME")
 	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains one of these, comma separated, and the base")
 	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,reuse,project,open,take,filter,count,scan 2t,write peak\"")
@@ -203,13 +204,6 @@ func setNames(sets string) []string {
 		return zooSets(zoo.Tuned())
 	}
 	return strings.Split(sets, ",")
-}
-
-func env(name, otherwise string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
-	}
-	return otherwise
 }
 
 // showFiles prints the tables of several runs as one.

@@ -77,7 +77,7 @@ func New(o FormatOptions) provider.Format {
 			if in.Location == "" && (in.At == nil || in.Size < 0) { // a pipe
 				return nil, nil
 			}
-			err = o.with(ctx, in, "", func(s *Shard) error {
+			err = o.with(ctx, in, func(s *Shard) error {
 				x, err = s.recorded().Columns(ctx, columns)
 				return err
 			})
@@ -111,7 +111,7 @@ func (o FormatOptions) openStored(ctx context.Context, in provider.Input, from p
 
 // tables are the shards of an input by their numbers.
 func (o FormatOptions) tables(ctx context.Context, in provider.Input) (all []provider.Entry, err error) {
-	err = o.with(ctx, in, "", func(s *Shard) error {
+	err = o.with(ctx, in, func(s *Shard) error {
 		ranges, err := s.file.Shards(ctx)
 		for i := range ranges {
 			all = append(all, provider.Entry{Path: strconv.Itoa(i)})
@@ -144,8 +144,8 @@ type opened struct {
 func (s *opened) Close() error { return errors.Join(s.Shard.Close(), s.from.Close()) }
 
 // with calls do with the shard of an input.
-func (o FormatOptions) with(ctx context.Context, in provider.Input, tempDir string, do func(*Shard) error) error {
-	s, err := o.open(ctx, in, tempDir)
+func (o FormatOptions) with(ctx context.Context, in provider.Input, do func(*Shard) error) error {
+	s, err := o.open(ctx, in, "")
 	if err != nil {
 		return err
 	}

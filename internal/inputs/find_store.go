@@ -154,8 +154,11 @@ func (p pattern) match(location string) (in Input, ok bool, err error) {
 			return in, false, err
 		}
 		if i < n {
-			if ok, err = path.Match(p.names[i], name); !ok || err != nil {
-				return in, false, badPattern(p.text, err)
+			if ok, err = path.Match(p.names[i], name); err != nil {
+				err = fmt.Errorf("%s: %w: write %%5B for [", p.text, err)
+			}
+			if !ok {
+				return in, false, err
 			}
 		}
 		if isHidden(name) && (i >= n || i == n-1 && !isHidden(p.names[i])) {
@@ -163,11 +166,4 @@ func (p pattern) match(location string) (in Input, ok bool, err error) {
 		}
 	}
 	return Input{Location: location, Found: true, InFolder: len(names) > n}, true, nil
-}
-
-func badPattern(text string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w: write %%5B for [", text, err)
 }

@@ -29,9 +29,6 @@ type Artifact struct {
 	index    string // type of an index that is in it
 }
 
-// onlyListed reports whether only the list of URLs has it.
-func (a *Artifact) onlyListed() bool { return a.Referred == 0 }
-
 // maxNested is the number of shards within shards, as those of indexes are.
 const maxNested = 4
 
@@ -177,19 +174,15 @@ func (c *closure) artifacts(first string) (all []Artifact) {
 		all = append(all, a.Artifact)
 	}
 	slices.SortFunc(all, func(a, b Artifact) int {
-		if (a.URL == first) != (b.URL == first) {
-			return cmp.Compare(b2i(b.URL == first), b2i(a.URL == first))
+		switch first {
+		case a.URL:
+			return -1
+		case b.URL:
+			return 1
 		}
 		return cmp.Compare(a.URL, b.URL)
 	})
 	return all
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // total is the number of bytes in ranges.

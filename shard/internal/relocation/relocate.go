@@ -100,7 +100,7 @@ func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []Fi
 	}
 	if err == nil && o.Move && !o.DryRun {
 		if err = m.remove(ctx, false); err != nil {
-			err = m.kept(err)
+			err = fmt.Errorf("the shard is complete at %s, but not all of the old one could be removed: %w", storage.Redact(to), err)
 		}
 	}
 	for i := range m.all {
@@ -149,7 +149,7 @@ func (m *relocation) plan(ctx context.Context) error {
 	}
 	for i, a := range found {
 		rel, inside := strings.CutPrefix(a.URL, container.Container(m.own))
-		if i > 0 && !inside && a.onlyListed() {
+		if i > 0 && !inside && a.Referred == 0 { // only the list of URLs has it
 			continue
 		}
 		r := relocated{Artifact: a, File: File{From: a.URL, Referred: a.Referred}}
@@ -454,10 +454,6 @@ func (m *relocation) remove(ctx context.Context, dry bool) error {
 // keepsName reports whether the new root refers to an artifact where it is, which a dry run cannot see in the folder.
 func (m *relocation) keepsName(a *relocated) bool {
 	return a.To == a.URL && copying.Same(m.o.To, m.o.Open.Store)
-}
-
-func (m *relocation) kept(err error) error {
-	return fmt.Errorf("the shard is complete at %s, but not all of the old one could be removed: %w", storage.Redact(m.to), err)
 }
 
 // unchanged fails if another root has replaced the one that was copied. It returns the version of that, "" if the store has none.

@@ -61,12 +61,6 @@ type Stripe struct {
 // Build makes fields of a stripe, by the ids of their own schema. They may come with others that nothing refers to.
 type Build func(context.Context) (*stripe.Finished, error)
 
-// ofStripe is a stored stripe as it is.
-func ofStripe(ctx context.Context, s *shardfile.Stripe, f *shardfile.File) (Stripe, error) {
-	m, err := s.Indexes(ctx)
-	return Stripe{Of: s, Deleted: s.Directory().DeletedRecordCount, Indexes: stored(f, s.Index(), m)}, err
-}
-
 // Index is an index of a root. It is stored, or is built when the root is written.
 type Index struct {
 	// Descriptor describes a stored index. Its references are those of File and of its stripe with a number, or of all of File with fault.None.
@@ -120,11 +114,12 @@ func Of(ctx context.Context, f *shardfile.File) (Root, error) {
 		return r, err
 	}
 	for i := range f.NumStripes() {
-		s, err := ofStripe(ctx, f.Stripe(i), f)
+		s := f.Stripe(i)
+		m, err := s.Indexes(ctx)
 		if err != nil {
 			return r, err
 		}
-		r.Stripes = append(r.Stripes, s)
+		r.Stripes = append(r.Stripes, Stripe{Of: s, Deleted: s.Directory().DeletedRecordCount, Indexes: stored(f, i, m)})
 	}
 	m, err := f.Indexes(ctx)
 	r.Indexes = stored(f, fault.None, m)

@@ -183,7 +183,7 @@ func ReadFull(ctx context.Context, body io.Reader, p []byte) (n int, err error) 
 
 // patient returns a context for a request that must not be given up half-way: what it does on the server would be unknown. It
 // ends some time after that of the caller, or when the attempt has stalled.
-func patient(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		if context.Cause(ctx) == errStalled {
@@ -192,7 +192,7 @@ func patient(ctx context.Context, wait time.Duration) (context.Context, context.
 		}
 		select {
 		case <-longer.Done():
-		case <-time.After(wait):
+		case <-time.After(cleanUpTime):
 			cancel()
 		}
 	})

@@ -185,7 +185,7 @@ func (w *writer) begin(ctx context.Context, request func(context.Context) (Uploa
 	start, attempts := time.Now(), 0
 	err := w.retry.Do(ctx, func(ctx context.Context) (err error) {
 		attempts++
-		ctx, cancel := patient(ctx, cleanUpTime) // else nobody knows the name of the upload
+		ctx, cancel := patient(ctx) // else nobody knows the name of the upload
 		defer cancel()
 		upload, err := request(ctx)
 		if err == nil {
@@ -250,7 +250,7 @@ func (w *writer) complete(ctx context.Context, n int64) error {
 func (w *writer) decide(ctx context.Context, n int64, request func(context.Context) error) error {
 	lost := false // an answer
 	err := w.retry.DoWithin(ctx, n, func(ctx context.Context) error {
-		ctx, cancel := patient(ctx, cleanUpTime)
+		ctx, cancel := patient(ctx)
 		defer cancel()
 		if lost && w.c == (Condition{}) { // another attempt would replace what others have made of the object
 			if p, err := w.client.Head(ctx, w.key); err == nil && w.made(p) {

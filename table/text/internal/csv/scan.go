@@ -64,7 +64,7 @@ func (s *scanner) begin() error {
 // skipLines passes the lines before the header.
 func (s *scanner) skipLines(n int) error {
 	for range n {
-		end, err := s.lineEndAt(0)
+		end, err := s.lineEnds()
 		if err != nil {
 			return err
 		}
@@ -73,9 +73,9 @@ func (s *scanner) skipLines(n int) error {
 	return nil
 }
 
-// lineEndAt returns the position of the first line end at or after from, or of the end of the stream.
-func (s *scanner) lineEndAt(from int) (int, error) {
-	for {
+// lineEnds returns the position of the next line end, or of the end of the stream.
+func (s *scanner) lineEnds() (int, error) {
+	for from := 0; ; {
 		if i := bytes.IndexByte(s.Bytes()[from:], s.lineEnd); i >= 0 {
 			return from + i, nil
 		}
@@ -123,7 +123,7 @@ func (s *scanner) skipComment() (bool, error) {
 	if s.Bytes()[0] != s.comment {
 		return false, nil
 	}
-	end, err := s.lineEndAt(0)
+	end, err := s.lineEnds()
 	if err != nil {
 		return false, err
 	}
