@@ -96,9 +96,9 @@ func compareFloat(n *ast.Node, x, y *expr.Expr, c predicate.Comparison) *expr.Ex
 
 // compareDecimals compares decimals of any scales.
 func compareDecimals(n *ast.Node, x, y *expr.Expr) *expr.Expr {
-	ap, as := decimalOf(x.Type)
-	bp, bs := decimalOf(y.Type)
-	x, y = toDecimals(x.Node, x, decimalType(max(ap, 38), as)), toDecimals(y.Node, y, decimalType(max(bp, 38), bs))
+	_, as := decimalOf(x.Type)
+	_, bs := decimalOf(y.Type)
+	x, y = coefficients(x, 38, as), coefficients(y, 38, bs)
 	return compared(n, x, y, predicate.Comparisons[n.Op], func(v, w int128) int {
 		a, okA := numbers.Rescale(v, max(bs-as, 0))
 		b, okB := numbers.Rescale(w, max(as-bs, 0))

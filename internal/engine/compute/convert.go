@@ -93,8 +93,8 @@ func toFloats(n *ast.Node, x *expr.Expr) *expr.Expr {
 	case arrow.FLOAT64:
 		return x
 	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL128, arrow.DECIMAL256:
-		precision, scale := decimalOf(x.Type)
-		return expr.Unary(n, toDecimals(n, x, decimalType(max(precision, 38), scale)), float64s, func(dst []float64, a []int128) {
+		_, scale := decimalOf(x.Type)
+		return expr.Unary(n, coefficients(x, 38, scale), float64s, func(dst []float64, a []int128) {
 			for i, v := range a {
 				dst[i] = numbers.ToFloat(v, scale)
 			}

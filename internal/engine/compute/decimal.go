@@ -24,32 +24,30 @@ func decimals(n *ast.Node, x, y *expr.Expr, dt arrow.DataType) *expr.Expr {
 			return expr.Mistake(expr.Fail(n, "the product of %s and %s has %d digits behind the point, more than 38", text.Type(x.Type), text.Type(y.Type), scale))
 		}
 		precision = ap + bp
-		x, y = widened(x, decimalType(ap, as)), widened(y, decimalType(bp, bs))
+		x, y = coefficients(x, ap, as), coefficients(y, bp, bs)
 	} else {
 		if n.Op == ast.OpAdd || n.Op == ast.OpSub {
 			precision++
 		}
-		x, y = widened(x, decimalType(max(precision, ap-as+scale), scale)), widened(y, decimalType(max(precision, bp-bs+scale), scale))
+		x, y = coefficients(x, max(precision, ap-as+scale), scale), coefficients(y, max(precision, bp-bs+scale), scale)
 	}
 	most := numbers.Limit(38)
 	one := numbers.DecimalOps[n.Op]
-	// Results of fewer than 38 digits are never too large.
-	work := func(dst, a, b []int128) bool {
-		ok := true
-		for i := range dst {
-			r, fits := one(a[i], b[i])
-			dst[i] = r
-			ok = ok && fits && numbers.Within(r, most)
-		}
-		return ok
-	}
 	fails := func(x, y int128) string {
 		if r, fits := one(x, y); fits && numbers.Within(r, most) {
 			return ""
 		}
 		return numbers.TooLarge(x.ToString(scaleOf(as, scale, n.Op)), n.Op, y.ToString(scaleOf(bs, scale, n.Op)), "38 digits")
 	}
-	return expr.Binary(n, decimalType(precision, scale), x, y, work, fails)
+	return expr.Binary(n, decimalType(precision, scale), x, y, numbers.DecimalLoop(n.Op), fails)
+}
+
+// coefficients gives decimals a scale, with room for some digits. Those that have it stay as they are.
+func coefficients(x *expr.Expr, precision, scale int32) *expr.Expr {
+	if _, own := decimalOf(x.Type); x.Type.ID() == arrow.DECIMAL128 && own == scale {
+		return x
+	}
+	return widened(x, decimalType(precision, scale))
 }
 
 // scaleOf is the scale of an operand: its own in products, that of the result elsewhere.

@@ -79,9 +79,14 @@ func remainder[T int64 | uint64](dst, a, b []T) bool {
 
 // fits reports whether a product is an int64.
 func fits(x, y int64) bool {
+	_, ok := narrow(product(x, y))
+	return ok
+}
+
+// product is the product of two int64, which has at most 38 digits.
+func product(x, y int64) Int128 {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	hi -= uint64(x>>63)&uint64(y) + uint64(y>>63)&uint64(x)
-	return hi == uint64(int64(lo)>>63)
+	return decimal128.New(int64(hi)-x>>63&y-y>>63&x, lo)
 }
 
 // Int64Fails says why an operation on int64 has no result, or "".
@@ -246,6 +251,54 @@ var DecimalOps = map[ast.Op]func(x, y Int128) (Int128, bool){
 		_, rest := x.Div(y)
 		return rest, true
 	},
+}
+
+// narrowOps are operations on decimals of the same scale that are int64: no result is too large.
+var narrowOps = map[ast.Op]func(dst, a, b []Int128){
+	ast.OpAdd: func(dst, a, b []Int128) {
+		for i := range dst {
+			lo, carry := bits.Add64(a[i].LowBits(), b[i].LowBits(), 0)
+			dst[i] = decimal128.New(a[i].HighBits()+b[i].HighBits()+int64(carry), lo)
+		}
+	},
+	ast.OpSub: func(dst, a, b []Int128) {
+		for i := range dst {
+			lo, borrow := bits.Sub64(a[i].LowBits(), b[i].LowBits(), 0)
+			dst[i] = decimal128.New(a[i].HighBits()-b[i].HighBits()-int64(borrow), lo)
+		}
+	},
+	ast.OpMul: func(dst, a, b []Int128) {
+		for i := range dst {
+			dst[i] = product(int64(a[i].LowBits()), int64(b[i].LowBits()))
+		}
+	},
+}
+
+// DecimalLoop computes with decimals of the same scale whose results have at most 38 digits.
+func DecimalLoop(o ast.Op) Loop[Int128] {
+	one, fast, most := DecimalOps[o], narrowOps[o], Limit(38)
+	return func(dst, a, b []Int128) bool {
+		if a, b = a[:len(dst)], b[:len(dst)]; fast != nil && areNarrow(a) && areNarrow(b) {
+			fast(dst, a, b)
+			return true
+		}
+		ok := true
+		for i := range dst {
+			r, fits := one(a[i], b[i])
+			dst[i] = r
+			ok = ok && fits && Within(r, most)
+		}
+		return ok
+	}
+}
+
+// areNarrow reports whether numbers are int64.
+func areNarrow(v []Int128) bool {
+	wide := int64(0)
+	for _, x := range v {
+		wide |= x.HighBits() ^ int64(x.LowBits())>>63
+	}
+	return wide == 0
 }
 
 // narrow is a number as an int64, if it is one.
