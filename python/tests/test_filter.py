@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -177,3 +178,34 @@ def test_duckdb(shard: str, table: pa.Table) -> None:
     for question in questions:
         ours, theirs = (con.sql(question.format(name)).to_arrow_table() for name in ("ours", "theirs"))
         assert same(ours, theirs), question
+
+
+def test_sql(shard: str, table: pa.Table, folder: Path) -> None:
+    con = duckdb.connect()
+    con.register("theirs", table)
+    (folder / "sub").mkdir()
+    amudai.write(table.slice(0, 100), "sub/a b.amudai.shard")
+    amudai.write(table.slice(100), "sub/rest.parquet")
+    questions = [
+        ("select * from 'sub/' order by row", "select * from theirs order by row"),
+        (
+            f"with big as (from '{shard}' where i > 2) select count(*) as n from big",
+            "select count(*) as n from theirs where i > 2",
+        ),
+        (
+            "select a.row from ours a join 'sub/rest.parquet' b using (row) order by row",
+            "select row from theirs where row >= 100 order by row",
+        ),
+        (
+            f"select i from '{shard}' where row in (select row from \"sub/a b.amudai.shard\") union select -9 order by i",
+            "select i from theirs where row < 100 union select -9 order by i",
+        ),
+    ]
+    for ours, theirs in questions:
+        got = amudai.sql(ours, ours=amudai.open(shard)).to_arrow_table()
+        assert same(got, con.sql(theirs).to_arrow_table()), ours
+    assert amudai.sql("select count(*) from t", t=pl.DataFrame({"x": [1, 2]})).fetchall() == [(2,)]
+    with pytest.raises(amudai.AmudaiError, match=r"none\.amudai\.shard does not exist"):
+        amudai.sql("from 'none.amudai.shard'")
+    with pytest.raises(duckdb.Error, match="selec"):
+        amudai.sql("selec 1")

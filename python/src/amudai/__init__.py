@@ -65,6 +65,7 @@ __all__ = [
     "read_dask",
     "register",
     "scan_polars",
+    "sql",
     "verify",
     "write",
 ]
@@ -121,3 +122,18 @@ def register(connection: duckdb.DuckDBPyConnection, name: str, locations: Locati
     from amudai import _duckdb
 
     connection.register(name, _duckdb.dataset(open(locations, **options)))
+
+
+def sql(query: str, **tables: Any) -> duckdb.DuckDBPyRelation:
+    """Answers a question in SQL of DuckDB, whose package must be there, about tables at any locations.
+
+    query: a SELECT. A name in FROM such as ``'flights.amudai.shard'``, ``'folder/'`` or ``'s3://bucket/x.root:Events'`` is a
+        location; DuckDB reads Parquet, CSV and JSON files by itself. Only the columns of the query are read, and the rows of its
+        conditions.
+    tables: other names in FROM: a Table, a table of pyarrow, or a frame of pandas or Polars.
+
+    The answer is computed when it is asked for rows (``fetchall``, ``df``, ``pl``, ``to_arrow_table``).
+    """
+    from amudai import _duckdb
+
+    return _duckdb.sql(query, tables)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.dataset
 
@@ -45,3 +48,28 @@ class Dataset(pa.dataset.Dataset):  # type: ignore[misc]
 
 def dataset(table: Table) -> Dataset:
     return Dataset(table)
+
+
+def sql(query: str, tables: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
+    connection = duckdb.connect()
+    for name, table in tables.items():
+        connection.register(name, dataset(table) if isinstance(table, Table) else table)
+    parsed = connection.execute("select json_serialize_sql(?)", [query]).fetchall()
+    for location in set(_sources(json.loads(parsed[0][0]))) - set(tables):
+        connection.register(location, dataset(Table(location)))
+    return connection.sql(query)
+
+
+# Locations that DuckDB reads by itself.
+_OWN = re.compile(r"\.(parquet|csv|tsv|json|jsonl|ndjson)(\.\w+)?$", re.IGNORECASE)
+
+
+def _sources(parsed: Any) -> Iterator[str]:
+    """The locations of tables in a query that DuckDB has parsed: names with a character that those of tables rarely have."""
+    if isinstance(parsed, dict):
+        name = parsed.get("table_name", "") if parsed.get("type") == "BASE_TABLE" else ""
+        if re.search(r"[./:*\\]", name) and not parsed.get("schema_name") and not _OWN.search(name):
+            yield name
+    if isinstance(parsed, (dict, list)):
+        for part in parsed.values() if isinstance(parsed, dict) else parsed:
+            yield from _sources(part)
