@@ -380,15 +380,19 @@ func (o *output) addCodes(cur *cursor, dst []uint32) error {
 		o.apart = &output{mem: o.mem, s: o.s.of, dict: o.dict, limit: o.limit, rows: o.rows - o.n, codes: o.codes}
 		o.apart.allocate(false)
 	}
-	first := uint32(0)
-	if o.coded {
-		first = uint32(o.dict.n)
-	}
 	if err := o.apart.addTexts(cur, len(dst), len(dst)); err != nil {
 		return err
 	}
-	o.apart.fold(dst, first)
+	o.apart.fold(dst, uint32(o.first()))
 	return nil
+}
+
+// first is the first code of values apart.
+func (o *output) first() int {
+	if o.coded {
+		return o.dict.n
+	}
+	return 0
 }
 
 // dictionaryCodes decodes the codes of the next values, which may be beyond the dictionary. They are overwritten by the next use of scratch.

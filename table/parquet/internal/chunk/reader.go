@@ -1,8 +1,8 @@
 package chunk
 
 import (
-	"cmp"
 	"context"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -12,7 +12,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
@@ -78,8 +77,7 @@ func (r *Reader) readCodes(ctx context.Context, rows rowset.Set, t *arrow.Dictio
 	if err != nil {
 		return nil, err
 	}
-	codes := Scalar{physical: pq.Types.Int32, width: 4, bytes: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32, of: &r.scalar}
-	out, err := r.chunk.decode(ctx, o.Allocator, &codes, rows, o.MaxArrayBytes, in)
+	out, err := r.decodeCodes(ctx, o.Allocator, rows, o, in)
 	if err != nil {
 		return nil, err
 	}
@@ -88,22 +86,34 @@ func (r *Reader) readCodes(ctx context.Context, rows rowset.Set, t *arrow.Dictio
 	if out.apart == nil {
 		return array.NewDictionaryArray(t, a, entries), nil
 	}
+	values, err := r.apart(out, o.Allocator, t.ValueType)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { values.Release() }()
+	if out.coded {
+		of := []arrow.Array{entries, values}
+		if values, err = arrowutil.Concatenate(o.Allocator, of); err != nil {
+			values = of[1]
+			return nil, err
+		}
+		of[1].Release()
+	}
+	return array.NewDictionaryArray(t, a, values), nil
+}
+
+// decodeCodes decodes the codes of rows. The dictionary was read.
+func (r *Reader) decodeCodes(ctx context.Context, mem memory.Allocator, rows rowset.Set, o *table.ReadOptions, in input) (*output, error) {
+	codes := Scalar{physical: pq.Types.Int32, width: 4, bytes: 4, arrow: arrow.PrimitiveTypes.Int32, Storage: arrow.PrimitiveTypes.Int32, of: &r.scalar}
+	return r.chunk.decode(ctx, mem, &codes, rows, o.MaxArrayBytes, in)
+}
+
+// apart are the values without codes of the dictionary, as an array of a type.
+func (r *Reader) apart(out *output, mem memory.Allocator, t arrow.DataType) (arrow.Array, error) {
 	stored := out.apart.array()
+	out.apart = nil
 	defer stored.Release()
-	apart, err := r.o.Restore(o.Allocator, stored, t.ValueType)
-	if err != nil {
-		return nil, err
-	}
-	defer apart.Release()
-	if !out.coded {
-		return array.NewDictionaryArray(t, a, apart), nil
-	}
-	all, err := arrowutil.Concatenate(o.Allocator, []arrow.Array{entries, apart})
-	if err != nil {
-		return nil, err
-	}
-	defer all.Release()
-	return array.NewDictionaryArray(t, a, all), nil
+	return r.o.Restore(mem, stored, t)
 }
 
 // AppendRanges implements [table.ColumnReader].
@@ -203,87 +213,55 @@ func (r *Reader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, 
 
 // SelectMixed implements [table.MixedReader].
 func (r *Reader) SelectMixed(ctx context.Context, rows rowset.Set, keep []byte, holds table.Holds, o *table.ReadOptions) (rowset.Set, error) {
-	bits := make([]byte, (rows.Len()+63)/64*8)
-	null := byte(0)
-	entries := len(keep) - r.nullEntries()
-	if entries < len(keep) {
-		null = keep[entries]
+	found, err := r.selectMixed(ctx, rows, keep, holds, o)
+	return found, r.chunk.Place(err)
+}
+
+func (r *Reader) selectMixed(ctx context.Context, rows rowset.Set, keep []byte, holds table.Holds, o *table.ReadOptions) (found rowset.Set, err error) {
+	in, mem := r.input(o, rows.Len()), arrowutil.Reusable(o.Allocator)
+	if _, err := r.chunk.dict(ctx, &r.scalar, in); err != nil {
+		return found, err
 	}
-	n := 0
-	mem := codes.Get().(*[]uint32)
-	defer codes.Put(mem)
-	var valid []byte
-	err := r.chunk.eachRange(ctx, rows, r.input(o, rows.Len()), func(cur *cursor, from, to int) error {
-		k := to - from
-		if !cur.coded {
-			found, err := r.holds(cur, k, holds, mem, o)
-			found.CopyTo(bits, n)
-			n += k
-			return err
-		}
-		values := k
-		if cur.optional {
-			valid = append(valid[:0], make([]byte, (k+7)/8)...)
-			var err error
-			if values, err = cur.valid(valid, 0, k); err != nil {
-				return err
-			}
-		}
-		codes := scratch.Slice(mem, values)
-		if err := cur.codes(codes, entries); err != nil {
-			return err
-		}
-		if values == k {
-			selectAll(bits, n, codes, keep)
-		} else {
-			for i, at := 0, 0; i < k; i++ {
-				b := null
-				if valid[i>>3]>>(i&7)&1 != 0 {
-					b = keep[codes[at]]
-					at++
-				}
-				bits[(n+i)>>3] |= b << ((n + i) & 7)
-			}
-		}
-		n += k
-		cur.row += k
-		cur.value += values
-		return nil
-	})
+	out, err := r.decodeCodes(ctx, mem, rows, o, in)
 	if err != nil {
-		return rowset.Set{}, r.chunk.Place(err)
+		return found, err
+	}
+	defer out.release()
+	null := r.nullEntries() > 0 && keep[len(keep)-1] != 0
+	if out.apart != nil {
+		if holds == nil {
+			return found, errNotCoded
+		}
+		values, err := r.apart(out, mem, r.o.Plain)
+		if err != nil {
+			return found, err
+		}
+		defer values.Release()
+		bits, err := holds(nil, values)
+		if err != nil {
+			return found, err
+		}
+		keep = slices.Clone(keep[:out.first()])
+		for i := range values.Len() {
+			keep = append(keep, bits[i>>3]>>(i&7)&1)
+		}
+	}
+	bits := make([]byte, (out.n+63)/64*8)
+	selectAll(bits, arrowutil.As[uint32](out.values.Bytes()), keep)
+	if out.nulls > 0 {
+		for i, v := range out.valid.Bytes() {
+			if bits[i] &= v; null {
+				bits[i] |= ^v
+			}
+		}
+		bitmap.ClearRange(bits, out.n, 8*len(bits)-out.n)
 	}
 	return rows.Select(bits), nil
 }
 
-// holds evaluates a condition on the next n values of a page without codes.
-func (r *Reader) holds(cur *cursor, n int, holds table.Holds, codes *[]uint32, o *table.ReadOptions) (bitmap.Bits, error) {
-	if holds == nil {
-		return bitmap.Bits{}, errNotCoded
-	}
-	out := &output{mem: o.Allocator, s: &r.scalar, limit: cmp.Or(o.MaxArrayBytes, maxArrayBytes), rows: n, codes: codes}
-	out.allocate(cur.optional)
-	if err := out.add(cur, cur.row, cur.row+n); err != nil {
-		out.release()
-		return bitmap.Bits{}, err
-	}
-	stored := out.array()
-	defer stored.Release()
-	values, err := r.o.Restore(o.Allocator, stored, r.o.Plain)
-	if err != nil {
-		return bitmap.Bits{}, err
-	}
-	defer values.Release()
-	found, err := holds(nil, values)
-	return bitmap.Bits{Data: found, Len: n}, err
-}
-
 // selectAll sets the bits of codes that are kept.
-func selectAll(bits []byte, at int, codes []uint32, keep []byte) {
-	for ; len(codes) > 0 && at&7 != 0; at++ {
-		bits[at>>3] |= keep[codes[0]] << (at & 7)
-		codes = codes[1:]
-	}
+func selectAll(bits []byte, codes []uint32, keep []byte) {
+	at := 0
 	for ; len(codes) >= 8; at += 8 {
 		c := (*[8]uint32)(codes)
 		bits[at>>3] = keep[c[0]] | keep[c[1]]<<1 | keep[c[2]]<<2 | keep[c[3]]<<3 | keep[c[4]]<<4 | keep[c[5]]<<5 | keep[c[6]]<<6 | keep[c[7]]<<7
