@@ -56,10 +56,17 @@ Each may be followed by filter (where CONDITION), and by "as NAME". Rows are in 
 		if explain {
 			return g.explainAgg(cmd.Context(), locations, &f, o)
 		}
-		return g.print(cmd.Context(), locations, &f, "", func(u *formats.Union) (table.Query, error) {
+		src, create, err := g.answer(cmd.Context(), locations, &f, "", func(u *formats.Union) (table.Query, error) {
 			o.Filter, o.Rows, o.Limit = u.Scan.Filter, u.Scan.Rows, u.Scan.Limit
 			return o, nil
 		})
+		if err != nil {
+			return err
+		}
+		if g.Width > 0 && f.Output == "" && (f.Format == "" || f.Format == app.TableFormat) && strings.HasPrefix(strings.TrimSpace(aggregates), "hist(") {
+			src = plot(src, g.Width)
+		}
+		return app.PrintRows(cmd.Context(), src, create)
 	}
 	return g.prints(cmd, &f, "", nil)
 }
