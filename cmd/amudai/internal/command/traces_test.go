@@ -59,6 +59,17 @@ func TestTracesOfAllFormats(t *testing.T) {
 	}
 }
 
+// Ids are written as people know them, in text of all formats.
+func TestIDsInText(t *testing.T) {
+	for _, f := range shop(t) {
+		for _, format := range []string{"csv", "jsonl"} {
+			text := ok(t, "cat", "--format", format, "--columns", "trace:id,span:id,span:parent_id", f)
+			require.Contains(t, text, checkout, "%s of %s", format, f)
+			require.NotContains(t, text, "=", "%s of %s", format, f) // as base64 has it
+		}
+	}
+}
+
 // TestQueryWindow counts the spans of a time window.
 func TestQueryWindow(t *testing.T) {
 	shop(t)

@@ -72,6 +72,9 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 			return err
 		}
 		columns[i], plain[i] = values.Text(c), needsNoQuotes(c.DataType())
+		if id := values.IDs(batch.Schema().Field(i), c); id != nil {
+			columns[i] = id
+		}
 	}
 	return s.WriteRows(ctx, int(batch.NumRows()), func(dst []byte, row int) ([]byte, error) {
 		for i, c := range batch.Columns() {

@@ -48,6 +48,14 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 			return err
 		}
 		columns[i] = values.JSON(c)
+		if id := values.IDs(f, c); id != nil {
+			columns[i] = func(dst []byte, row int) []byte {
+				if c.IsNull(row) {
+					return append(dst, "null"...)
+				}
+				return append(id(append(dst, '"'), row), '"')
+			}
+		}
 		if i > 0 {
 			names[i] = append(names[i], ',')
 		}
