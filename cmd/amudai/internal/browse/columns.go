@@ -35,8 +35,6 @@ func newColumnList(m *model) columnList {
 	return columnList{m: m, facts: make([]*facts, len(m.fields)), encoded: make([]bool, len(m.fields))}
 }
 
-func (c *columnList) busy() bool { return c.running > 0 }
-
 // height is the number of columns on the screen.
 func (c *columnList) height() int { return max(c.m.height-3, 1) }
 

@@ -51,7 +51,6 @@ func (m *model) export(file string) (tea.Cmd, error) {
 		return nil, errors.New("these rows cannot be written")
 	}
 	j, ctx := m.rows.begin("writing")
-	j.last = -1
 	o := provider.ReadOptions{Filter: m.rows.view.Filter}
 	return m.run(ctx, func(ctx context.Context) result {
 		n, err := m.table.Export(ctx, file, o)

@@ -56,13 +56,11 @@ func newGrid(m *model) grid {
 	return grid{m: m, view: newView(&m.table, filter.Expr{}), pages: pages.NewCache(), loader: &pages.Loader{}, widths: make([]int, len(m.fields)), samples: map[string][]string{}}
 }
 
-func (g *grid) busy() bool { return g.job != nil || g.counts != nil }
-
 // begin replaces the job.
 func (g *grid) begin(name string) (*job, context.Context) {
 	g.stop()
 	ctx, cancel := context.WithCancel(g.m.ctx)
-	g.job = &job{cancel: cancel, name: name}
+	g.job = &job{cancel: cancel, name: name, last: -1}
 	return g.job, ctx
 }
 
@@ -262,7 +260,6 @@ func (g *grid) end() tea.Cmd {
 		return nil
 	}
 	j, ctx := g.begin("reading row")
-	j.last = -1
 	g.atEnd = true
 	v, l, columns := g.view, g.loader, g.columnsOf(0)
 	return g.m.run(ctx, func(ctx context.Context) result {

@@ -85,7 +85,6 @@ func (m *model) retype() tea.Cmd {
 	m.misfit = false
 	retype, why, toEnd := m.table.Retype, m.message, m.rows.toEnd
 	j, ctx := m.rows.begin("finding types of all rows")
-	j.last = -1
 	return m.run(ctx, func(ctx context.Context) result {
 		t, err := retype(ctx)
 		return func(m *model) tea.Cmd {
@@ -140,7 +139,9 @@ func (m *model) animate() tea.Cmd {
 	return tea.Tick(100*time.Millisecond, func(time.Time) tea.Msg { return tick{} })
 }
 
-func (m *model) busy() bool { return m.rows.busy() || m.columns.busy() || m.tree.loading > 0 }
+func (m *model) busy() bool {
+	return m.rows.job != nil || m.rows.counts != nil || m.columns.running > 0 || m.tree.loading > 0
+}
 
 // Update implements [tea.Model].
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -170,15 +171,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.rows.job.slow = true
 		}
 	}
-	return m, tea.Batch(cmd, m.retype(), m.rows.fetch(), m.rows.sample(), m.columns.fetch(), m.treeFetch(), m.animate())
-}
-
-// treeFetch reads the first level of the structure when it is shown.
-func (m *model) treeFetch() tea.Cmd {
-	if m.tab != structureTab {
-		return nil
-	}
-	return m.tree.begin(m)
+	return m, tea.Batch(cmd, m.retype(), m.rows.fetch(), m.rows.sample(), m.columns.fetch(), m.tree.begin(m), m.animate())
 }
 
 // fail shows an error in the status line.

@@ -98,20 +98,15 @@ func (o *overlay) key(m *model, name string) tea.Cmd {
 // view draws the text.
 func (o *overlay) view(m *model, height int) []string {
 	if o.width != m.width || o.lines == nil {
-		o.wrap(m)
+		o.width, o.lines = m.width, []string{}
+		for _, p := range o.paras {
+			o.lines = append(o.lines, strings.Split(m.method.Hardwrap(p, m.width, true), "\n")...)
+		}
 	}
 	h := max(height-1, 1)
 	o.top = max(min(o.top, len(o.lines)-h), 0)
 	lines := []string{paint(bold+";"+under, m.clip(o.title, m.width))}
 	return append(lines, o.lines[o.top:min(o.top+h, len(o.lines))]...)
-}
-
-// wrap divides the text into lines of the screen.
-func (o *overlay) wrap(m *model) {
-	o.width, o.lines = m.width, []string{}
-	for _, p := range o.paras {
-		o.lines = append(o.lines, strings.Split(m.method.Hardwrap(p, m.width, true), "\n")...)
-	}
 }
 
 // position tells which lines are on the screen.
@@ -145,7 +140,6 @@ func (m *model) showRow() tea.Cmd {
 // readRow reads all columns of a row, and calls show with their names, their texts and the row as JSON.
 func (m *model) readRow(row int64, show func(m *model, names, vals []string, object string) tea.Cmd) tea.Cmd {
 	j, ctx := m.rows.begin("reading row")
-	j.last = -1
 	v := m.rows.view
 	return m.run(ctx, func(ctx context.Context) result {
 		names, vals, object, err := pages.Row(ctx, v, row)

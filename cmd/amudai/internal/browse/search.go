@@ -40,7 +40,6 @@ func (g *grid) searchFrom(row int64, forward bool) tea.Cmd {
 		return nil
 	}
 	j, ctx := g.begin("searching row")
-	j.last = -1
 	v := g.view
 	return g.m.run(ctx, func(ctx context.Context) result {
 		found, column, err := s.Run(ctx, v, row, j.progress.Store)

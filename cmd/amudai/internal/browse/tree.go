@@ -30,9 +30,9 @@ type branch struct {
 	wait  bool // they are being read
 }
 
-// begin reads the first level.
+// begin reads the first level when it is shown.
 func (t *tree) begin(m *model) tea.Cmd {
-	if t.began {
+	if t.began || m.tab != structureTab {
 		return nil
 	}
 	t.began = true
