@@ -47,19 +47,9 @@ func annotationAt(f *schema.Field) int {
 	return slices.IndexFunc(f.Extended.Properties, func(p schema.Property) bool { return p.Name == AnnotationProperty && p.Kind == schema.PropertyString })
 }
 
-// annotationOf is the annotation of a node, empty if it has none; ok is false if it is not understood.
-func annotationOf(f *schema.Field) (k annotation, ok bool) {
-	i := annotationAt(f)
-	if i < 0 {
-		return k, true
-	}
-	k, err := parseAnnotation(string(f.Extended.Properties[i].Data))
-	return k, err == nil
-}
-
 // ArrowName is the name of the Arrow field of a named node.
 func ArrowName(f *schema.Field) string {
-	if k, ok := annotationOf(f); ok && k.hasName {
+	if k, _, err := split(f.Extended); err == nil && k.hasName {
 		return k.name
 	}
 	return f.Name
@@ -68,24 +58,12 @@ func ArrowName(f *schema.Field) string {
 // Named is a node with another name, and that of its Arrow field. An annotation that is not understood stays as it is.
 func Named(f schema.Field, name, arrowName string) schema.Field {
 	f.Name = name
-	k, ok := annotationOf(&f)
-	if !ok || !k.hasName && name == arrowName {
+	k, rest, err := split(f.Extended)
+	if err != nil || !k.hasName && name == arrowName {
 		return f
 	}
-	e := &schema.Extended{Label: AnnotationLabel}
-	if f.Extended != nil {
-		e = &schema.Extended{Label: f.Extended.Label, Properties: slices.Clone(f.Extended.Properties)}
-	}
-	if i := annotationAt(&f); i >= 0 {
-		e.Properties = slices.Delete(e.Properties, i, i+1)
-	}
 	k.name, k.hasName = arrowName, name != arrowName
-	if text := k.text(k.typeText()); text != "" {
-		e.Properties = append(e.Properties, schema.Property{Name: AnnotationProperty, Kind: schema.PropertyString, Data: []byte(text)})
-	}
-	if f.Extended = e; e.Label == AnnotationLabel && len(e.Properties) == 0 {
-		f.Extended = nil
-	}
+	f.Extended = joined(k, rest)
 	return f
 }
 
@@ -104,9 +82,9 @@ func Retyped(f arrow.Field, dt arrow.DataType) arrow.Field {
 
 // MadeOfParts reports whether the Arrow type of a nested node follows from its children, so that these may change.
 func MadeOfParts(f *schema.Field) bool {
-	k, ok := annotationOf(f)
+	k, _, err := split(f.Extended)
 	label := f.Label()
-	return ok && (label == "" || label == AnnotationLabel) && len(k.wraps) == 0 && (f.Type != schema.Struct || k.base.name == "")
+	return err == nil && (label == "" || label == AnnotationLabel) && len(k.wraps) == 0 && (f.Type != schema.Struct || k.base.name == "")
 }
 
 // term is a name with arguments.

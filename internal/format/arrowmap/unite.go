@@ -1,6 +1,7 @@
 package arrowmap
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -33,15 +34,20 @@ func Nullable(f schema.Field) schema.Field {
 		return f
 	}
 	k.required = false
+	f.Extended = joined(k, rest)
+	return f
+}
+
+// joined is the inverse of split; nil for nothing.
+func joined(k annotation, rest schema.Extended) *schema.Extended {
 	if text := k.text(k.typeText()); text != "" {
 		rest.Properties = append(rest.Properties, schema.Property{Name: AnnotationProperty, Kind: schema.PropertyString, Data: []byte(text)})
 	}
-	if f.Extended = &rest; rest.Label == "" && len(rest.Properties) == 0 {
-		f.Extended = nil
-	} else if rest.Label == "" {
-		rest.Label = AnnotationLabel
+	if rest.Label == "" && len(rest.Properties) == 0 {
+		return nil
 	}
-	return f
+	rest.Label = cmp.Or(rest.Label, AnnotationLabel)
+	return &rest
 }
 
 // split is the Arrow annotation of an extended type, and the rest of it. The label of nodes that have no other is not in the rest.
