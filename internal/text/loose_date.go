@@ -130,12 +130,12 @@ func (d *LooseDate) cutClock(b []byte) bool {
 	if b[0] != ' ' && b[0] != 'T' {
 		return false
 	}
-	t, rest, ok := CutClock(skipSpace(b[1:]), Lenient)
+	t, rest, ok := CutClock(bytes.TrimLeft(b[1:], " "), Lenient)
 	if !ok {
 		return false
 	}
 	hour := t.Secs / 3600
-	switch half := string(bytes.ToLower(skipSpace(rest))); {
+	switch half := string(bytes.ToLower(bytes.TrimLeft(rest, " "))); {
 	case len(half) == 0:
 	case half != "am" && half != "pm" && half != "a.m." && half != "p.m." || hour < 1 || hour > 12:
 		return false

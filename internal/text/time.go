@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strconv"
@@ -293,7 +294,7 @@ func ParseInstant(b []byte, mode Mode) (Instant, error) {
 		return Instant{}, ErrSyntax
 	default:
 		if rest = rest[1:]; mode == Lenient {
-			rest = skipSpace(rest)
+			rest = bytes.TrimLeft(rest, " ")
 		}
 		ok := false
 		if t, rest, ok = CutClock(rest, mode); !ok {
@@ -308,13 +309,6 @@ func ParseInstant(b []byte, mode Mode) (Instant, error) {
 		return Instant{}, ErrTimeRange
 	}
 	return t, nil
-}
-
-func skipSpace(b []byte) []byte {
-	for len(b) > 0 && b[0] == ' ' {
-		b = b[1:]
-	}
-	return b
 }
 
 // addDays returns the seconds of some days, plus seconds of less than two days.
@@ -335,7 +329,7 @@ func addDays(days, secs int64) (int64, bool) {
 // cutZone reads a zone, which must be the whole text, and returns its offset from UTC in seconds.
 func (t *Instant) cutZone(b []byte, mode Mode) (int64, error) {
 	if mode == Lenient {
-		b = skipSpace(b)
+		b = bytes.TrimLeft(b, " ")
 	}
 	switch string(b) {
 	case "":

@@ -107,18 +107,9 @@ func fits(from, to arrow.DataType) bool {
 // coversFields reports whether all fields of a struct are nullable ones of a type, and names are unique.
 func coversFields(from, to *arrow.StructType) bool {
 	for _, f := range from.Fields() {
-		if countNamed(to, f.Name) != 1 || countNamed(from, f.Name) != 1 {
+		if len(to.FieldIndices(f.Name)) != 1 || len(from.FieldIndices(f.Name)) != 1 {
 			return false
 		}
 	}
 	return !slices.ContainsFunc(to.Fields(), func(f arrow.Field) bool { return !f.Nullable })
-}
-
-func countNamed(t *arrow.StructType, name string) (n int) {
-	for _, f := range t.Fields() {
-		if f.Name == name {
-			n++
-		}
-	}
-	return n
 }
