@@ -25,8 +25,9 @@ type folder struct {
 	receiver *serve.Server
 	open     func(ctx context.Context, location string) (traces.Source, error)
 
-	mu    sync.Mutex
-	files map[string]*file // by location and version
+	merging sync.RWMutex // held for writing while a merged file replaces others
+	mu      sync.Mutex
+	files   map[string]*file // by location and version
 }
 
 // file is an open file. It is closed when it is neither used nor listed any more, or when too many are open.
@@ -41,7 +42,7 @@ const idleFiles = 128
 
 // acquire opens all files with spans. release must be called once.
 func (f *folder) acquire(ctx context.Context) (list []traces.Source, release func(), err error) {
-	const attempts = 10 // a file that is merged away between list and open is in another one
+	const attempts = 10 // files may be removed between list and open
 	for range attempts {
 		if list, release, err = f.acquireListed(ctx); !errors.Is(err, fs.ErrNotExist) {
 			return list, release, err
@@ -56,6 +57,8 @@ func (f *folder) acquireListed(ctx context.Context) (list []traces.Source, relea
 	if f.receiver == nil { // nothing was ever sent
 		return nil, release, nil
 	}
+	f.merging.RLock()
+	defer f.merging.RUnlock()
 	listed := map[string]bool{}
 	for _, in := range inputs.Expand(ctx, []string{f.dir}, formats.All()) {
 		if isLog(in.Location) {
@@ -226,7 +229,7 @@ func (t *tenants) tidy(ctx context.Context, o tidyOptions, notice func(string)) 
 		case <-time.After(o.every):
 		}
 		for _, f := range t.all() {
-			if err := tidy(ctx, f.dir, o, time.Now()); err != nil && ctx.Err() == nil {
+			if err := tidy(ctx, f.dir, o, time.Now(), &f.merging); err != nil && ctx.Err() == nil {
 				notice(fmt.Sprintf("files in %s were not merged: %v", f.dir, err))
 			}
 		}

@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/internal/base/sys"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // tidyOptions say which files are merged, and which removed.
@@ -35,7 +38,7 @@ type stored struct {
 	size int64
 }
 
-// storedFiles are the files of the receiver in a folder, the oldest first.
+// storedFiles are the files of the receiver in a folder, the oldest first. A file with a log is not among them: after a crash it is written anew.
 func storedFiles(dir string) (list []stored, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -45,6 +48,9 @@ func storedFiles(dir string) (list []stored, err error) {
 		base, isFile := strings.CutSuffix(e.Name(), suffix)
 		name, err := time.Parse(fileLayout, base)
 		if !isFile || err != nil {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "wal", base+".log")); err == nil {
 			continue
 		}
 		info, err := e.Info()
@@ -59,8 +65,9 @@ func storedFiles(dir string) (list []stored, err error) {
 	return list, nil
 }
 
-// tidy removes files that are too old or too many, and merges some small ones.
-func tidy(ctx context.Context, dir string, o tidyOptions, now time.Time) error {
+// tidy removes files that are too old or too many, and merges some small ones. Whoever lists files holds the lock, and so sees a merged file or the ones
+// that it replaces, never both.
+func tidy(ctx context.Context, dir string, o tidyOptions, now time.Time, lock sync.Locker) error {
 	if err := finishMerge(dir); err != nil {
 		return err
 	}
@@ -80,7 +87,7 @@ func tidy(ctx context.Context, dir string, o tidyOptions, now time.Time) error {
 		list = list[1:]
 	}
 	if group := toMerge(list, o.fileBytes); group != nil {
-		return mergeFiles(ctx, dir, group, o)
+		return mergeFiles(ctx, dir, group, o, lock)
 	}
 	return nil
 }
@@ -107,7 +114,7 @@ func toMerge(list []stored, large int64) []stored {
 
 // mergeFiles merges files into one that is named after the last of them. A note of what is replaced is in the folder until the files are removed,
 // so that none of them outlives a crash: the spans would be there twice.
-func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions) (err error) {
+func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions, lock sync.Locker) (err error) {
 	var opened []*blockpack.File
 	defer func() {
 		for _, f := range opened {
@@ -124,15 +131,36 @@ func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions) 
 		opened = append(opened, f)
 		lines = append(lines, filepath.Base(s.path))
 	}
-	if err := os.WriteFile(notePath(dir), []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+	hidden := filepath.Join(dir, "wal", "merged"+suffix)
+	mo := blockpack.MergeOptions{MemoryBytes: o.memory}
+	mo.Writer.Parallelism, mo.Writer.Overwrite = 1, true
+	if _, err := blockpack.Merge(ctx, hidden, opened, mo); err != nil {
 		return err
 	}
-	mo := blockpack.MergeOptions{MemoryBytes: o.memory}
-	mo.Writer.Parallelism = 1
-	if _, err := blockpack.Merge(ctx, merged, opened, mo); err != nil {
-		return errors.Join(err, os.Remove(notePath(dir)))
+	if err := writeNote(ctx, dir, strings.Join(lines, "\n")+"\n"); err != nil {
+		return err
+	}
+	lock.Lock()
+	defer lock.Unlock()
+	if err := os.Rename(hidden, merged); err != nil {
+		return err
+	}
+	if err := (sys.OS{}).SyncDir(dir); err != nil {
+		return err
 	}
 	return finishMerge(dir)
+}
+
+// writeNote writes the note so that it outlives a loss of power, which the merged file does.
+func writeNote(ctx context.Context, dir, text string) error {
+	w, err := storage.Local{}.Create(ctx, notePath(dir), storage.CreateOptions{Overwrite: true})
+	if err != nil {
+		return err
+	}
+	if err := w.Write(ctx, []byte(text)); err != nil {
+		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+	}
+	return w.Publish(ctx)
 }
 
 // mergedPath is a free name behind that of the last file.
@@ -158,9 +186,6 @@ func finishMerge(dir string) error {
 		return err
 	}
 	names := strings.Split(strings.TrimSuffix(string(note), "\n"), "\n")
-	if !strings.HasSuffix(string(note), "\n") { // it was being written: nothing was merged
-		return os.Remove(notePath(dir))
-	}
 	if _, err := os.Stat(filepath.Join(dir, names[0])); err == nil {
 		for _, name := range names[1:] {
 			if filepath.Base(name) != name || !strings.HasSuffix(name, suffix) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,16 +54,45 @@ func TestTidyMerges(t *testing.T) {
 	dir := spanFiles(t, 17)
 	o := tidyOptions{fileBytes: 64 << 20, memory: 1 << 20}
 	for range 5 {
-		require.NoError(t, tidy(t.Context(), dir, o, noon))
+		require.NoError(t, tidy(t.Context(), dir, o, noon, &sync.Mutex{}))
 	}
 	files, spans := spansIn(t, dir)
 	require.Equal(t, 3, files) // 8 and 8 in two, and one
 	require.Equal(t, int64(17), spans)
 	o.fileBytes = 1 // all are large enough
 	dir = spanFiles(t, 8)
-	require.NoError(t, tidy(t.Context(), dir, o, noon))
+	require.NoError(t, tidy(t.Context(), dir, o, noon, &sync.Mutex{}))
 	files, _ = spansIn(t, dir)
 	require.Equal(t, 8, files)
+}
+
+// watch is a lock that counts the files in a folder when it is taken, and when it is given back.
+type watch struct {
+	t     *testing.T
+	dir   string
+	files []int
+}
+
+func (w *watch) Lock() {
+	list, err := storedFiles(w.dir)
+	require.NoError(w.t, err)
+	w.files = append(w.files, len(list))
+}
+
+func (w *watch) Unlock() { w.Lock() }
+
+// Who holds the lock sees a merged file, or those that it replaces.
+func TestTidyAtOnce(t *testing.T) {
+	w := &watch{t: t, dir: spanFiles(t, 8)}
+	require.NoError(t, tidy(t.Context(), w.dir, tidyOptions{fileBytes: 64 << 20, memory: 1 << 20}, noon, w))
+	require.Equal(t, []int{8, 1}, w.files)
+
+	dir := spanFiles(t, 8)
+	log := filepath.Join(dir, "wal", noon.Format(fileLayout)+".log")
+	require.NoError(t, os.WriteFile(log, nil, 0o666))
+	require.NoError(t, tidy(t.Context(), dir, tidyOptions{fileBytes: 64 << 20, memory: 1 << 20}, noon, w))
+	files, _ := spansIn(t, dir)
+	require.Equal(t, 8, files, "a file with a log stays")
 }
 
 // A process may end at any step of a merge: no span is lost, none is there twice after the next look.
@@ -87,7 +117,7 @@ func TestTidyAfterCrash(t *testing.T) {
 	} {
 		dir := spanFiles(t, 9)
 		crash(dir)
-		require.NoError(t, tidy(t.Context(), dir, o, noon), name)
+		require.NoError(t, tidy(t.Context(), dir, o, noon, &sync.Mutex{}), name)
 		files, spans := spansIn(t, dir)
 		require.Equal(t, 2, files, name)
 		require.Equal(t, int64(9), spans, name)
@@ -95,7 +125,7 @@ func TestTidyAfterCrash(t *testing.T) {
 	}
 	dir := spanFiles(t, 1)
 	require.NoError(t, os.WriteFile(notePath(dir), []byte(noon.Format(fileLayout)+suffix+"\n../x.blockpack\n"), 0o666))
-	require.ErrorContains(t, tidy(t.Context(), dir, o, noon), "no file of the folder")
+	require.ErrorContains(t, tidy(t.Context(), dir, o, noon, &sync.Mutex{}), "no file of the folder")
 }
 
 // crashAfterMerge is a folder in which a process ended after it had merged eight files and removed some.
@@ -109,7 +139,7 @@ func crashAfterMerge(t *testing.T, dir, note string, removed int, o tidyOptions)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(copies, filepath.Base(f.path)), content, 0o666))
 	}
-	require.NoError(t, mergeFiles(t.Context(), dir, list[:8], o))
+	require.NoError(t, mergeFiles(t.Context(), dir, list[:8], o, &sync.Mutex{}))
 	for _, f := range list[removed:8] {
 		require.NoError(t, os.Rename(filepath.Join(copies, filepath.Base(f.path)), f.path))
 	}
@@ -119,14 +149,14 @@ func crashAfterMerge(t *testing.T, dir, note string, removed int, o tidyOptions)
 func TestTidyRemoves(t *testing.T) {
 	dir := spanFiles(t, 5)
 	o := tidyOptions{fileBytes: 64 << 20, memory: 1 << 20, age: 10 * time.Minute}
-	require.NoError(t, tidy(t.Context(), dir, o, noon.Add(12*time.Minute+1)))
+	require.NoError(t, tidy(t.Context(), dir, o, noon.Add(12*time.Minute+1), &sync.Mutex{}))
 	files, _ := spansIn(t, dir)
 	require.Equal(t, 2, files)
 	list, err := storedFiles(dir)
 	require.NoError(t, err)
 	require.Equal(t, noon.Add(3*time.Minute), list[0].name)
 	o = tidyOptions{fileBytes: 64 << 20, memory: 1 << 20, bytes: list[1].size}
-	require.NoError(t, tidy(t.Context(), dir, o, noon))
+	require.NoError(t, tidy(t.Context(), dir, o, noon, &sync.Mutex{}))
 	files, _ = spansIn(t, dir)
 	require.Equal(t, 1, files)
 }
