@@ -31,7 +31,7 @@ func fewDeleted(rows int, keep func(id int) bool) arrow.RecordBatch {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
 		{Name: "time", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true}, {Name: "id", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "small", Type: arrow.PrimitiveTypes.Int16}, {Name: "ratio", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
-		{Name: "price", Type: &arrow.Decimal128Type{Precision: 12, Scale: 2}}, {Name: "code", Type: arrow.BinaryTypes.String},
+		{Name: "price", Type: &arrow.Decimal128Type{Precision: 12, Scale: 2}}, {Name: "code", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "key", Type: &arrow.FixedSizeBinaryType{ByteWidth: 5}},
 		{Name: "tiny", Type: arrow.PrimitiveTypes.Uint8}, {Name: "same", Type: arrow.PrimitiveTypes.Int32},
 	}, nil))
@@ -55,7 +55,14 @@ func fewDeleted(rows int, keep func(id int) bool) arrow.RecordBatch {
 			r.Append(float32(id%5003) / 8)
 		}
 		b.Field(4).(*array.Decimal128Builder).Append(decimal128.FromI64(int64(id) * 31 % 100_003))
-		b.Field(5).(*array.StringBuilder).Append([]string{"AAA", "BBB", "CCC"}[id%3])
+		switch s := b.Field(5).(*array.StringBuilder); {
+		case id%125 == 1: // a value that no row has afterwards
+			s.Append("DDD")
+		case id%17 == 3:
+			s.AppendNull()
+		default:
+			s.Append([]string{"AAA", "BBB", "CCC"}[id%3])
+		}
 		if f := b.Field(6).(*array.BooleanBuilder); id%13 == 4 {
 			f.AppendNull()
 		} else {

@@ -1,16 +1,13 @@
 package compute
 
 import (
-	"bytes"
 	"cmp"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/calendar"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/expr"
@@ -115,16 +112,8 @@ func compareDecimals(n *ast.Node, x, y *expr.Expr) *expr.Expr {
 // orderOf compares the values of arrays of two types, nil if these are not compared.
 func orderOf(x, y arrow.DataType) func(xs, ys arrow.Array) func(i int) int {
 	switch {
-	case hasBytes(x) && hasBytes(y) && kinds.IsText(x) == kinds.IsText(y):
-		return func(xs, ys arrow.Array) func(i int) int {
-			a, b := arrowutil.BytesOf(xs), arrowutil.BytesOf(ys)
-			return func(i int) int { return bytes.Compare(a(i), b(i)) }
-		}
-	case x.ID() == arrow.BOOL && y.ID() == arrow.BOOL:
-		return func(xs, ys arrow.Array) func(i int) int {
-			a, b := xs.(*array.Boolean), ys.(*array.Boolean)
-			return func(i int) int { return bitmap.Bit(a.Value(i)) - bitmap.Bit(b.Value(i)) }
-		}
+	case hasBytes(x) && hasBytes(y) && kinds.IsText(x) == kinds.IsText(y), x.ID() == arrow.BOOL && y.ID() == arrow.BOOL:
+		return func(xs, ys arrow.Array) func(i int) int { return predicate.OrderOf(xs, ys, false) }
 	case isInstant(x) && isInstant(y) && (zoned(x) == "") == (zoned(y) == ""), isClock(x) && isClock(y), x.ID() == arrow.DURATION && y.ID() == arrow.DURATION:
 		return func(xs, ys arrow.Array) func(i int) int {
 			a, b := secondsOf(xs), secondsOf(ys)

@@ -31,15 +31,14 @@ func decimals(n *ast.Node, x, y *expr.Expr, dt arrow.DataType) *expr.Expr {
 		}
 		x, y = coefficients(x, max(precision, ap-as+scale), scale), coefficients(y, max(precision, bp-bs+scale), scale)
 	}
-	most := numbers.Limit(38)
-	one := numbers.DecimalOps[n.Op]
+	loop := numbers.DecimalLoop(n.Op)
 	fails := func(x, y int128) string {
-		if r, fits := one(x, y); fits && numbers.Within(r, most) {
+		if loop(make([]int128, 1), []int128{x}, []int128{y}) {
 			return ""
 		}
 		return numbers.TooLarge(x.ToString(scaleOf(as, scale, n.Op)), n.Op, y.ToString(scaleOf(bs, scale, n.Op)), "38 digits")
 	}
-	return expr.Binary(n, decimalType(precision, scale), x, y, numbers.DecimalLoop(n.Op), fails)
+	return expr.Binary(n, decimalType(precision, scale), x, y, loop, fails)
 }
 
 // coefficients gives decimals a scale, with room for some digits. Those that have it stay as they are.

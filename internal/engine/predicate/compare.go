@@ -112,7 +112,7 @@ func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 	case arrow.FLOAT64:
 		compareValues(n.compare, arrowutil.Values[float64](x), arrowutil.Values[float64](y), dst)
 	default:
-		order := orderOf(x, y, n.domain.IsBool())
+		order := OrderOf(x, y, n.domain.IsBool())
 		if order == nil {
 			return fmt.Errorf("filter: arrays of types %s and %s are not compared", a.DataType(), b.DataType())
 		}
@@ -143,8 +143,8 @@ func compareValues[T int32 | int64 | float64](c Comparison, x, y []T, dst []byte
 	}
 }
 
-// orderOf compares the values of two plain arrays of the same type. With bools, numbers other than 0 are all true.
-func orderOf(a, b arrow.Array, bools bool) func(i int) int {
+// OrderOf compares the values of two plain arrays of the same type, texts and byte strings of any layout. It is nil if these are not compared. With bools, numbers other than 0 are all true.
+func OrderOf(a, b arrow.Array, bools bool) func(i int) int {
 	if x, y := arrowutil.BytesOf(a), arrowutil.BytesOf(b); x != nil && y != nil {
 		return func(i int) int { return bytes.Compare(x(i), y(i)) }
 	}

@@ -221,8 +221,8 @@ func Within(v, most Int128) bool {
 	return !v.Abs().GreaterEqual(most) && v != decimal128.New(math.MinInt64, 0)
 }
 
-// DecimalOps are the operations on decimals of the same scale. They report whether the result has at most 128 bits.
-var DecimalOps = map[ast.Op]func(x, y Int128) (Int128, bool){
+// decimalOps are the operations on decimals of the same scale. They report whether the result has at most 128 bits.
+var decimalOps = map[ast.Op]func(x, y Int128) (Int128, bool){
 	ast.OpAdd: func(x, y Int128) (Int128, bool) {
 		s := x.Add(y)
 		return s, (x.HighBits()^s.HighBits())&(y.HighBits()^s.HighBits()) >= 0
@@ -276,7 +276,7 @@ var narrowOps = map[ast.Op]func(dst, a, b []Int128){
 
 // DecimalLoop computes with decimals of the same scale whose results have at most 38 digits.
 func DecimalLoop(o ast.Op) Loop[Int128] {
-	one, fast, most := DecimalOps[o], narrowOps[o], Limit(38)
+	one, fast, most := decimalOps[o], narrowOps[o], Limit(38)
 	return func(dst, a, b []Int128) bool {
 		if a, b = a[:len(dst)], b[:len(dst)]; fast != nil && areNarrow(a) && areNarrow(b) {
 			fast(dst, a, b)
