@@ -52,17 +52,8 @@ func validity(c *column.Column) (*memory.Buffer, int) {
 
 // checkText checks that the values of a column suit an Arrow type.
 func checkText(c *column.Column, dt arrow.DataType) error {
-	if dt.ID() != arrow.STRING {
+	if dt.ID() != arrow.STRING || arrowutil.ValidUTF8(c.Values.Data, c.Values.Offsets) {
 		return nil
-	}
-	if utf8.Valid(c.Values.Data) { // which says nothing about the single values
-		cut := false
-		for _, o := range c.Values.Offsets {
-			cut = cut || int(o) < len(c.Values.Data) && !utf8.RuneStart(c.Values.Data[o])
-		}
-		if !cut {
-			return nil
-		}
 	}
 	for k := range c.Values.Len() {
 		if v := c.Values.Bytes(k); !utf8.Valid(v) {

@@ -47,7 +47,7 @@ func validateText[O int32 | int64](a array.BinaryLike, binary arrow.DataType, of
 
 // ValidUTF8 reports whether data are UTF-8 as a whole from the first offset on, and no value begins in the middle of a
 // character. The offsets are those where values begin; they ascend within data.
-func ValidUTF8[O int32 | int64](data []byte, offsets []O) bool {
+func ValidUTF8[O int32 | uint32 | int64](data []byte, offsets []O) bool {
 	if len(offsets) == 0 {
 		return true
 	}
