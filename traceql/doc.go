@@ -9,6 +9,6 @@
 // but "trace:id" and "span:id" may be missing. If a name has values of several types, each type is a field of its own, with the name
 // in the metadata "blockpack.name".
 //
-// A trace may be spread over several sources. A span that several sources have, by its trace and span id, counts once, as in the
-// first of them.
+// A trace may be spread over several sources. A span that several sources have, by its trace and span id and its kind, counts
+// once, as in the first of them.
 package traceql

@@ -73,7 +73,7 @@ func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (lis
 
 // traceColumns are the columns of whole traces that a query needs, as indexes in any order.
 func traceColumns(s *spans.Schema, query lang.Stage) []int {
-	need := columnsOf(s, query, spans.TraceID, spans.SpanID, spans.ParentID, spans.Name, spans.Start, spans.End, spans.Duration)
+	need := columnsOf(s, query, spans.TraceID, spans.SpanID, spans.ParentID, spans.Name, spans.KindName, spans.Start, spans.End, spans.Duration)
 	return append(need, s.Needs(&lang.Field{Scope: lang.ResourceScope, Name: "service.name"})...)
 }
 
@@ -236,8 +236,9 @@ func (s *source) add(ctx context.Context, traces [][]eval.Span, place map[string
 			continue
 		}
 		start, _ := batch.Number(spans.Start, row)
+		kind, _ := batch.Number(spans.KindName, row)
 		traces[i] = append(traces[i], eval.Span{
-			Batch: batch, Row: row, Verdicts: verdicts, ID: batch.Bytes(spans.SpanID, row), Parent: batch.Parent(row), Start: start,
+			Batch: batch, Row: row, Verdicts: verdicts, ID: batch.Bytes(spans.SpanID, row), Parent: batch.Parent(row), Start: start, Kind: kind,
 		})
 	}
 	const perSpan = 128

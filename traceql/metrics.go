@@ -248,7 +248,7 @@ func (m *metrics) rowSource(src Source, index int) (*source, lower.Cond, error) 
 	own, err := newSource(src, index, func(s *spans.Schema) []int {
 		cond = lower.Both(lower.Rows(s, m.q.tree.Pipeline), lower.Within(s, m.w.Start, m.w.End))
 		var read lang.Stage = m.f
-		names := []string{spans.TraceID, spans.SpanID, spans.Start}
+		names := []string{spans.TraceID, spans.SpanID, spans.KindName, spans.Start}
 		if m.exemplars > 0 {
 			names = append(names, spans.Name, spans.Duration, spans.End)
 		}
@@ -308,6 +308,8 @@ func (s *spanSet) fresh(batch *spans.Batch) []eval.Span {
 			h.Reset()
 			_, _ = h.Write(trace) // never fails
 			_, _ = h.Write(id)
+			kind, _ := batch.Number(spans.KindName, row)
+			_ = h.WriteByte(byte(kind)) // both sides of a call may share an id
 			key := h.Sum64()
 			if _, known := s.ids[key]; known {
 				continue

@@ -21,7 +21,14 @@ type Span struct {
 	ID     []byte
 	Parent []byte // nil for a root span
 	Start  int64  // 0 if it is missing
+	Kind   int64
 }
+
+// Kinds of spans in OTLP that may share an id: both sides of a call have one in Zipkin.
+const (
+	serverKind = 2
+	clientKind = 3
+)
 
 // Verdict is the result of a filter on the rows of a batch.
 type Verdict struct {
@@ -44,15 +51,20 @@ type times struct {
 	duration time.Duration
 }
 
-// NewTrace makes a trace of its spans, which are sorted in place. Of several spans with one id, the first is kept.
+// NewTrace makes a trace of its spans, which are sorted in place. Of several spans with one id and kind, the first is kept.
 func NewTrace(list []Span) *Trace {
-	seen := make(map[string]bool, len(list))
+	type identity struct {
+		id   string
+		kind int64
+	}
+	seen := make(map[identity]bool, len(list))
 	list = slices.DeleteFunc(list, func(s Span) bool {
 		if len(s.ID) == 0 {
 			return false
 		}
-		known := seen[string(s.ID)]
-		seen[string(s.ID)] = true
+		own := identity{string(s.ID), s.Kind}
+		known := seen[own]
+		seen[own] = true
 		return known
 	})
 	slices.SortStableFunc(list, func(a, b Span) int {

@@ -16,16 +16,27 @@ func (t *Trace) treeOf() *tree {
 		return t.tree
 	}
 	n := len(t.Spans)
-	byID := make(map[string]int, n)
+	byID, clients := make(map[string]int, n), make(map[string]int)
 	for i, s := range t.Spans {
-		if len(s.ID) > 0 {
+		if len(s.ID) == 0 {
+			continue
+		}
+		if s.Kind == clientKind {
+			clients[string(s.ID)] = i
+		}
+		if other, shared := byID[string(s.ID)]; !shared || t.Spans[other].Kind != serverKind { // the server has the children
 			byID[string(s.ID)] = i
 		}
 	}
 	t.tree = &tree{spans: t.Spans, parent: make([]int, n), children: make([][]int, n)}
 	for i, s := range t.Spans {
 		t.tree.parent[i] = -1
-		if p, ok := byID[string(s.Parent)]; ok && s.Parent != nil {
+		p, ok := byID[string(s.Parent)]
+		ok = ok && s.Parent != nil
+		if client, shared := clients[string(s.ID)]; shared && s.Kind == serverKind { // that of the same call
+			p, ok = client, true
+		}
+		if ok {
 			t.tree.parent[i] = p
 			t.tree.children[p] = append(t.tree.children[p], i)
 		}
