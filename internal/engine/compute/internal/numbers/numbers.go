@@ -253,33 +253,44 @@ var decimalOps = map[ast.Op]func(x, y Int128) (Int128, bool){
 	},
 }
 
-// narrowOps are operations on decimals of the same scale that are int64: no result is too large.
-var narrowOps = map[ast.Op]func(dst, a, b []Int128){
-	ast.OpAdd: func(dst, a, b []Int128) {
-		for i := range dst {
-			lo, carry := bits.Add64(a[i].LowBits(), b[i].LowBits(), 0)
-			dst[i] = decimal128.New(a[i].HighBits()+b[i].HighBits()+int64(carry), lo)
+// narrowOps are operations on decimals of the same scale that are int64, so that no result is too large. The result is 0 if all are.
+var narrowOps = map[ast.Op]func(dst, a, b []Int128) (wide int64){
+	ast.OpAdd: func(dst, a, b []Int128) (wide int64) {
+		for i, x := range a {
+			y := b[i]
+			lo, carry := bits.Add64(x.LowBits(), y.LowBits(), 0)
+			dst[i] = decimal128.New(x.HighBits()+y.HighBits()+int64(carry), lo)
+			wide |= rest(x) | rest(y)
 		}
+		return wide
 	},
-	ast.OpSub: func(dst, a, b []Int128) {
-		for i := range dst {
-			lo, borrow := bits.Sub64(a[i].LowBits(), b[i].LowBits(), 0)
-			dst[i] = decimal128.New(a[i].HighBits()-b[i].HighBits()-int64(borrow), lo)
+	ast.OpSub: func(dst, a, b []Int128) (wide int64) {
+		for i, x := range a {
+			y := b[i]
+			lo, borrow := bits.Sub64(x.LowBits(), y.LowBits(), 0)
+			dst[i] = decimal128.New(x.HighBits()-y.HighBits()-int64(borrow), lo)
+			wide |= rest(x) | rest(y)
 		}
+		return wide
 	},
-	ast.OpMul: func(dst, a, b []Int128) {
-		for i := range dst {
-			dst[i] = product(int64(a[i].LowBits()), int64(b[i].LowBits()))
+	ast.OpMul: func(dst, a, b []Int128) (wide int64) {
+		for i, x := range a {
+			y := b[i]
+			dst[i] = product(int64(x.LowBits()), int64(y.LowBits()))
+			wide |= rest(x) | rest(y)
 		}
+		return wide
 	},
 }
+
+// rest is 0 if a number is an int64.
+func rest(v Int128) int64 { return v.HighBits() ^ int64(v.LowBits())>>63 }
 
 // DecimalLoop computes with decimals of the same scale whose results have at most 38 digits.
 func DecimalLoop(o ast.Op) Loop[Int128] {
 	one, fast, most := decimalOps[o], narrowOps[o], Limit(38)
 	return func(dst, a, b []Int128) bool {
-		if a, b = a[:len(dst)], b[:len(dst)]; fast != nil && areNarrow(a) && areNarrow(b) {
-			fast(dst, a, b)
+		if a, b = a[:len(dst)], b[:len(dst)]; fast != nil && fast(dst, a, b) == 0 {
 			return true
 		}
 		ok := true
@@ -290,15 +301,6 @@ func DecimalLoop(o ast.Op) Loop[Int128] {
 		}
 		return ok
 	}
-}
-
-// areNarrow reports whether numbers are int64.
-func areNarrow(v []Int128) bool {
-	wide := int64(0)
-	for _, x := range v {
-		wide |= x.HighBits() ^ int64(x.LowBits())>>63
-	}
-	return wide == 0
 }
 
 // narrow is a number as an int64, if it is one.
