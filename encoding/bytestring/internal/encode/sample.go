@@ -19,7 +19,6 @@ const (
 	largeSample = 256 << 10 // in MinimalSize, whose blocks are so long that more of them repeats
 
 	estimateError = 8  // estimates are too high by one in so many at most, or are taken to be
-	doubtfulError = 4  // the same, after one was too low
 	dearError     = 16 // the same, in thorough profiles where trials cost much
 )
 

@@ -1,7 +1,5 @@
 package encode
 
-import "github.com/amudai/amudai-go/encoding"
-
 // trials find the best method for a block. The best tree so far is in dst, and the plan of the encoder has the best
 // methods.
 type trials struct {
@@ -14,7 +12,6 @@ type trials struct {
 	size  int   // of the best tree
 	other int64 // the cost of the best that is not limited
 	limit int64 // what the estimate of the next one must not exceed, but for its error
-	doubt bool  // a tree has cost notably more than its estimate
 }
 
 // begin takes the values as they are for the best, which takes most.
@@ -86,7 +83,6 @@ func (t *trials) add(x estimate) {
 	if !x.row.Limited && cost < t.other {
 		t.other, e.plan.other = cost, x.method
 	}
-	t.doubt = t.doubt || e.o.Profile == encoding.MinimalSize && x.cost > 0 && cost > x.cost+x.cost/estimateError
 	if e.better(size, t.size, cost, t.best, t.in) {
 		t.best, t.size, e.plan.method = cost, size, x.method
 		t.limit = max(cost, x.cost) // errors have a part that is common to all
@@ -119,12 +115,10 @@ func (e *Encoder) muchSmaller(size, other int, in *Input) bool {
 }
 
 // mayCost reports whether a method may be the best, for all that is known. The estimates decide where a trial costs much: on a long block,
-// and of an encoding with parts of its own. But once a sample has promised too much, all estimates are in doubt.
+// and of an encoding with parts of its own.
 func (t *trials) mayCost(x *estimate, long bool) bool {
 	dear := long || x.row.Nests
 	switch {
-	case t.doubt:
-		return x.cost-x.cost/doubtfulError < t.limit
 	case dear && t.e.numbers.Thorough():
 		return x.cost-x.cost/dearError < t.limit
 	case dear:
