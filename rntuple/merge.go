@@ -69,7 +69,11 @@ func Merge(ctx context.Context, location string, files []string, o MergeOptions)
 	if err := m.each(ctx, files, m.add); err != nil {
 		return nil, err
 	}
-	if len(m.r.NTuples) == 0 {
+	switch {
+	case len(m.r.NTuples) > 0:
+	case o.Name != "":
+		return nil, fmt.Errorf("the files have no RNTuple %q", o.Name)
+	default:
 		return nil, fmt.Errorf("the files have no RNTuple, but %s", strings.Join(m.r.LeftOut, ", "))
 	}
 	for _, path := range m.r.NTuples {

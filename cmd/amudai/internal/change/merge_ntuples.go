@@ -8,6 +8,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/files"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/rntuple"
 )
 
@@ -19,6 +20,14 @@ func (a group) mergeNTuples(ctx context.Context, locations []string, output stri
 	all, err := a.Opener.Inputs(ctx, locations, &formats.ReadFlags{From: formats.NTuple})
 	if err != nil {
 		return err
+	}
+	for _, location := range all {
+		if file, name, ok := strings.Cut(location, ".root:"); ok {
+			return usage.Errorf("--table "+name, "merge takes files as a whole: %s.root", file)
+		}
+		if location == "-" {
+			return usage.Errorf("save it to a file first", "merge reads no standard input")
+		}
 	}
 	p := terminal.Start(a.Bars(), "rows")
 	o.Overwrite, o.Progress = a.Force, p.Set

@@ -36,6 +36,22 @@ func rootFiles(t *testing.T, names ...string) {
 	}
 }
 
+// Mistakes on the command line of merge have hints.
+func TestMergeNTuplesUsage(t *testing.T) {
+	rootFiles(t, "uproot_subdir_two.root")
+	for args, want := range map[string]string{
+		"merge uproot_subdir_two.root:two -o out.root":                 "--table two",
+		"merge - -o out.root":                                          "no standard input",
+		"merge uproot_subdir_two.root -o out.root --own":               "--own is for shards",
+		"merge uproot_subdir_two.root -o out.amudai.shard --table two": "are for ROOT files",
+	} {
+		r := run(t, strings.Fields(args)...)
+		require.Equal(t, app.ExitUsage, r.code, args)
+		require.Contains(t, r.errout, want)
+		require.NoFileExists(t, "out.root")
+	}
+}
+
 // Every command works on RNTuples.
 func TestRNTuple(t *testing.T) {
 	rootFiles(t, "uproot_subdir_two.root", "uproot_nested_zstd.root", "corrupt_page.root", "unknown_column_type.root")
@@ -57,6 +73,10 @@ func TestRNTuple(t *testing.T) {
 		{"head uproot_subdir_two.root", nil, `has 2 RNTuples, name one: "two", "dir/sub/one"`},
 		{"head uproot_subdir_two.root:dir/sub/one", []string{"x"}, ""},
 		{"head uproot_subdir_two.root:three", nil, `no RNTuple "three"`},
+		{"merge missing.root -o out.root", nil, "missing.root does not exist"},
+		{"merge uproot_subdir_two.root -o out.root --table three", nil, `no RNTuple "three"`},
+		{"merge uproot_subdir_two.root corrupt_page.root -o out.root", nil, "checksum"},
+		{"merge uproot_subdir_two.root uproot_subdir_two.root -o out.root --json", []string{`"dir/sub/one"`, `"encoded_pages": 0`}, ""},
 		{"head missing.root:three", nil, "missing.root does not exist"},
 		{"cat uproot_nested_zstd.root --columns rec.a,s --where rec.a>40 --format csv", []string{"rec,s"}, ""},
 		{"scan --count uproot_nested_zstd.root --where rec.a>=0", []string{"50"}, ""},
