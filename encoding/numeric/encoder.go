@@ -107,8 +107,8 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 		return e.len
 	}
 	values = values[:min(len(values), longBlock)]
-	long := e.try(values, valid, longBlock)
-	short := e.try(values, valid, shortBlock)
+	long := e.try(values, valid, longBlock, longBlock)
+	short := e.try(values, valid, shortBlock, tryEvery*shortBlock)
 	n := shortBlock
 	if 1000*long <= (1000-gain)*short {
 		n = longBlock
@@ -152,19 +152,24 @@ func rangeBits[T Value](values []T, valid bitmap.Bits) int {
 	return bits.Len64(uint64(most) - uint64(least))
 }
 
-// try returns the cost of values in blocks of some length.
-func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen int) (cost int64) {
+// try returns the cost of a thousand values in blocks of some length, as one of them every so many values shows.
+func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen, every int) (cost int64) {
 	w := e.workspace()
 	w.Fast = true
 	defer workspaces.Put(w)
-	for i := 0; i < len(values); i += blockLen {
+	n := 0
+	for i := 0; i < len(values); i += every {
 		before := w.Decode
 		end := min(i+blockLen, len(values))
 		w.Trial = e.append(w, w.Trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
 		cost += w.Weights.Cost(len(w.Trial)+blockOverhead, w.Decode-before)
+		n += end - i
 	}
-	return cost
+	return 1000 * cost / int64(n)
 }
+
+// tryEvery says which short blocks are tried: the first of so many.
+const tryEvery = 3
 
 // blockOverhead is the size of a block without its values: header, checksum, entry of the block map.
 const blockOverhead = 16
