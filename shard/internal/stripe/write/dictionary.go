@@ -126,7 +126,7 @@ func (d *numberDictionary) begin() error {
 		return err
 	}
 	d.dict, d.first, d.size = b, v.N, size
-	for from, to := 0, firstCodes; from < v.N; from, to = to, v.N {
+	for from, to := 0, firstCodes; from < v.N; from, to = to, min(2*to, v.N) {
 		d.add(v.Slice(from, to), valid.Slice(from, to))
 		if b.CodesSize(int64(d.first)) > saving(size) {
 			d.drop()
