@@ -85,6 +85,7 @@ var lz4Block = encode.Row{
 	Row:     trees.Row{Code: encoding.LZ4, Types: word.All, Layout: func(r *trees.Reader) { layoutOfLZ4(r) }},
 	Codecs:  encode.Codecs{W8: lz4Codec[uint8](), W16: lz4Codec[uint16](), W32: lz4Codec[uint32](), W64: lz4Codec[uint64]()},
 	Tier:    encode.TierMiddle,
+	Fewer:   1,
 	Roles:   encode.InRoles(encode.AsNarrowed),
 	PerByte: 350,
 	Burden:  3, // in Balanced it has to save a quarter

@@ -21,6 +21,7 @@ type Row struct {
 	// When it is tried.
 	Tier   Tier // the profile from which on
 	Levels int  // down to this depth of a tree
+	Fewer  int  // levels less in HighCompression and MinimalSize of edition 2026, where others are smaller below
 	Roles  Roles
 	Once   bool // not as a part of itself
 
