@@ -208,7 +208,7 @@ func (k *Keyer) layout() bool {
 	}
 	k.widen()
 	k.addSlack(old)
-	for k.width() > mostPacked || len(k.columns) == 1 && k.width() > mostNarrow {
+	for k.width() > mostPacked {
 		widest := -1
 		for i := range k.columns {
 			if c := &k.columns[i]; c.ranged && (widest < 0 || c.width > k.columns[widest].width) {
