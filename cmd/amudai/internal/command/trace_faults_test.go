@@ -1,8 +1,6 @@
 package command_test
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,9 +38,7 @@ func traceFiles(t *testing.T) (dir, id string) {
 	}
 	writeBlock(t, "block")
 	ids := strings.Split(ok(t, "cat", "--format", "csv", "--columns", "trace:id", "t.blockpack"), "\n")
-	raw, err := base64.StdEncoding.DecodeString(ids[1])
-	require.NoError(t, err)
-	id = hex.EncodeToString(raw)
+	id = ids[1]
 	require.NoError(t, os.WriteFile("ids.txt", []byte(id+"\n"), 0o600))
 	require.NoError(t, os.WriteFile("rows.txt", []byte("3\n0\n41\n"), 0o600))
 	return dir, id
