@@ -8,12 +8,14 @@ import (
 	"net"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	_ "google.golang.org/grpc/encoding/gzip" // which exporters may use
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 
 	"github.com/amudai/amudai-go/blockpack/serve"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -74,10 +76,25 @@ func (s *server) export(ctx context.Context, message []byte) ([]byte, error) {
 	return response, err
 }
 
+// mostCalls is the number of calls whose messages are in memory, of all connections.
+const mostCalls = 64
+
+// admit refuses calls above a number before their messages are read: senders try again.
+func admit(calls *semaphore.Weighted) tap.ServerInHandle {
+	return func(ctx context.Context, _ *tap.Info) (context.Context, error) {
+		if !calls.TryAcquire(1) {
+			return nil, status.Errorf(codes.Unavailable, "more than %d calls at a time: send again later", mostCalls)
+		}
+		context.AfterFunc(ctx, func() { calls.Release(1) }) // at the end of the call
+		return ctx, nil
+	}
+}
+
 // serveGRPC receives spans at a listener until ctx ends, and waits for running calls, for some time at most.
 func (s *server) serveGRPC(ctx context.Context, l net.Listener, secure *tls.Config, maxMessage int64, wait time.Duration) error {
 	options := []grpc.ServerOption{
-		grpc.ForceServerCodec(raw{}), grpc.MaxRecvMsgSize(int(maxMessage)), grpc.MaxConcurrentStreams(64), grpc.ConnectionTimeout(10 * time.Second),
+		grpc.InTapHandle(admit(semaphore.NewWeighted(mostCalls))),
+		grpc.ForceServerCodec(raw{}), grpc.MaxRecvMsgSize(int(maxMessage)), grpc.MaxConcurrentStreams(mostCalls), grpc.ConnectionTimeout(10 * time.Second),
 	}
 	if secure != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(secure)))
