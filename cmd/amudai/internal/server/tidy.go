@@ -132,8 +132,19 @@ func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions, 
 		lines = append(lines, filepath.Base(s.path))
 	}
 	hidden := filepath.Join(dir, "wal", "merged"+suffix)
+	left, err := os.ReadDir(filepath.Dir(hidden))
+	if err != nil {
+		return err
+	}
+	for _, e := range left { // by a crash: to replace it, a writer needs the lock that the receiver has
+		if strings.HasPrefix(strings.TrimPrefix(e.Name(), "."), "merge") {
+			if err := os.Remove(filepath.Join(filepath.Dir(hidden), e.Name())); err != nil {
+				return err
+			}
+		}
+	}
 	mo := blockpack.MergeOptions{MemoryBytes: o.memory}
-	mo.Writer.Parallelism, mo.Writer.Overwrite = 1, true
+	mo.Writer.Parallelism = 1
 	if _, err := blockpack.Merge(ctx, hidden, opened, mo); err != nil {
 		return err
 	}
@@ -153,7 +164,7 @@ func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions, 
 
 // writeNote writes the note so that it outlives a loss of power, which the merged file does.
 func writeNote(ctx context.Context, dir, text string) error {
-	w, err := storage.Local{}.Create(ctx, notePath(dir), storage.CreateOptions{Overwrite: true})
+	w, err := storage.Local{}.Create(ctx, notePath(dir), storage.CreateOptions{})
 	if err != nil {
 		return err
 	}

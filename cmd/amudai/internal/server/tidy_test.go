@@ -109,7 +109,13 @@ func TestTidyAfterCrash(t *testing.T) {
 		return strings.Join(lines, "\n") + "\n"
 	}
 	for name, crash := range map[string]func(dir string){
-		"the note is not complete":     func(dir string) { require.NoError(t, os.WriteFile(notePath(dir), []byte(note(dir)[:40]), 0o666)) },
+		"the note is not complete": func(dir string) { require.NoError(t, os.WriteFile(notePath(dir), []byte(note(dir)[:40]), 0o666)) },
+		"a merged file is not complete": func(dir string) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "wal", ".merged.blockpack.0123456789abcdef.tmp"), nil, 0o666))
+		},
+		"a merged file has no note": func(dir string) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "wal", "merged.blockpack"), nil, 0o666))
+		},
 		"nothing is merged":            func(dir string) { require.NoError(t, os.WriteFile(notePath(dir), []byte(note(dir)), 0o666)) },
 		"no file is removed":           func(dir string) { crashAfterMerge(t, dir, note(dir), 0, o) },
 		"some files are removed":       func(dir string) { crashAfterMerge(t, dir, note(dir), 5, o) },
@@ -121,7 +127,9 @@ func TestTidyAfterCrash(t *testing.T) {
 		files, spans := spansIn(t, dir)
 		require.Equal(t, 2, files, name)
 		require.Equal(t, int64(9), spans, name)
-		require.NoFileExists(t, notePath(dir))
+		left, err := os.ReadDir(filepath.Join(dir, "wal"))
+		require.NoError(t, err)
+		require.Empty(t, left)
 	}
 	dir := spanFiles(t, 1)
 	require.NoError(t, os.WriteFile(notePath(dir), []byte(noon.Format(fileLayout)+suffix+"\n../x.blockpack\n"), 0o666))
