@@ -31,8 +31,8 @@ type Options struct {
 	// AZURE_STORAGE_ENDPOINT, or https://ACCOUNT.blob.core.windows.net. Credentials are only sent to this host and to those of
 	// Azure: requests to another one that a location names are anonymous.
 	Endpoint string
-	// Attempts is the largest number of times that a request is sent, by default 4. Broken connections, statuses such as
-	// 429 and 503, and half a minute without a byte are retried.
+	// Attempts is the largest number of times that a request is sent, by default 4, and more within 5 minutes if the
+	// server is overloaded (status 429 or 503). Broken connections, other statuses of servers that fail, and half a minute without a byte are retried, too.
 	Attempts int
 	// Backoff is the delay before the second attempt, by default 100 ms, and a second if the server is overloaded. It doubles
 	// with each further attempt, up to 5 s. The actual delay is random, between half of it and all of it, and never shorter

@@ -33,8 +33,8 @@ type Options struct {
 	Client *http.Client
 	// Endpoint is the server, by default that of STORAGE_EMULATOR_HOST, or Google's.
 	Endpoint string
-	// Attempts is the largest number of times that a request is sent, by default 4. Broken connections, statuses such as
-	// 429 and 503, and half a minute without a byte are retried.
+	// Attempts is the largest number of times that a request is sent, by default 4, and more within 5 minutes if the
+	// server is overloaded (status 429 or 503). Broken connections, other statuses of servers that fail, and half a minute without a byte are retried, too.
 	Attempts int
 	// Backoff is the delay before the second attempt, by default 100 ms, and a second if the server is overloaded. It doubles
 	// with each further attempt, up to 5 s. The actual delay is random, between half of it and all of it, and never shorter

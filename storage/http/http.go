@@ -29,8 +29,8 @@ type Options struct {
 	Client *nethttp.Client
 	// Header is added to every request, for example for authorization. It must not change.
 	Header nethttp.Header
-	// Attempts is the largest number of times that a request is sent, by default 4.
-	// Broken connections, responses 408, 429 and 5xx, and half a minute without a byte are retried.
+	// Attempts is the largest number of times that a request is sent, by default 4, and more within 5 minutes if the server
+	// is overloaded (status 429 or 503). Broken connections, responses 408 and 5xx, and half a minute without a byte are retried.
 	Attempts int
 	// Backoff is the delay before the second attempt, by default 100 ms, and a second if the server is overloaded. It doubles
 	// with each further attempt, up to 5 s. The actual delay is random, between half of it and all of it, and never shorter

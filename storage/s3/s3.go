@@ -20,7 +20,9 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go/logging"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/internal/object"
@@ -32,14 +34,16 @@ type Options struct {
 	// (AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 …), the files in ~/.aws with
 	// their profiles, roles and single sign-on, web identity, metadata of containers and instances. With
 	// AWS_NO_SIGN_REQUEST=1 in the environment requests are anonymous.
+	// AWS_REQUEST_PAYER=requester pays for them, and AWS_SERVER_SIDE_ENCRYPTION and AWS_SSE_KMS_KEY_ID are the encryption of new objects.
 	Config *aws.Config
 	// VirtualHosted puts the bucket into the host name of an endpoint that is configured. By default it is in the path
 	// there, and in the host name only for Amazon.
 	VirtualHosted bool
 	// Attempts is the largest number of times that a request is sent, and Backoff the delay before the second attempt, which
 	// doubles with each further one, up to 5 s. Without both, they are those of the AWS configuration: AWS_MAX_ATTEMPTS and
-	// AWS_RETRY_MODE, or the profile, else 3 attempts with up to 2 and 4 s between them. Broken connections, statuses such as
-	// 429 and 503, and half a minute without a byte are retried, never sooner than the server asks for by Retry-After.
+	// AWS_RETRY_MODE, or the profile, else 3 attempts with up to 2 and 4 s between them, and more of them within 5 minutes if the server is overloaded
+	// (status 429 or 503). Broken connections, other statuses of servers that fail, and half a minute without a byte are retried, too, never sooner than
+	// the server asks for by Retry-After.
 	Attempts int
 	Backoff  time.Duration
 	// PartBytes is the size of the parts of an object that is written, by default 16 MiB; S3 requires 5 MiB. Smaller objects
@@ -92,11 +96,20 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 		return nil, err
 	}
 	c := &client{bucket: bucket}
+	if o.Config == nil {
+		c.encryption = types.ServerSideEncryption(os.Getenv("AWS_SERVER_SIDE_ENCRYPTION"))
+		if key := os.Getenv("AWS_SSE_KMS_KEY_ID"); key != "" {
+			c.encryption, c.key = cmp.Or(c.encryption, types.ServerSideEncryptionAwsKms), &key
+		}
+	}
 	c.requests = s3.NewFromConfig(cfg, func(so *s3.Options) {
 		if o.Attempts <= 0 && o.Backoff <= 0 {
-			c.schedule = schedule{so.Retryer}
+			c.schedule, c.attempts = schedule{so.Retryer}, cfg.RetryMaxAttempts
 		}
 		if o.Config == nil {
+			if payer := os.Getenv("AWS_REQUEST_PAYER"); payer != "" {
+				so.APIOptions = append(so.APIOptions, smithyhttp.AddHeaderValue("X-Amz-Request-Payer", payer))
+			}
 			so.Logger = logging.Nop{} // it warns on stderr of what is no fault, such as answers that are left because another request has failed
 		}
 		so.Retryer = aws.NopRetryer{} // package object retries
@@ -134,9 +147,13 @@ type client struct {
 	requests *s3.Client
 	region   atomic.Pointer[string] // learnt from Amazon's answers
 	schedule object.Schedule        // nil: that of the options
+	attempts int                    // that the user has set, or 0
+
+	encryption types.ServerSideEncryption // of new objects; empty: that of the bucket
+	key        *string                    // of the encryption, or nil
 }
 
-func (c *client) Schedule() object.Schedule { return c.schedule }
+func (c *client) Schedule() (s object.Schedule, final bool) { return c.schedule, c.attempts > 0 }
 
 // inRegion sets the region of a request.
 func (c *client) inRegion(o *s3.Options) { o.Region = *c.region.Load() }

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -252,6 +254,34 @@ func TestNoCredentials(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "nobody")
 	_, err = store().Open(t.Context(), "s3://bucket/a")
 	require.ErrorContains(t, err, "the AWS configuration cannot be read")
+}
+
+// All requests of who pays say so, and those that make an object have its encryption, in one request and in parts.
+func TestPayerAndEncryption(t *testing.T) {
+	server := fakes3.New(t)
+	t.Setenv("AWS_REQUEST_PAYER", "requester")
+	t.Setenv("AWS_SSE_KMS_KEY_ID", "key")
+	var mu sync.Mutex
+	made := 0
+	server.Fault = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Header.Get("X-Amz-Request-Payer") != "requester" || !strings.Contains(r.Header.Get("Authorization"), "x-amz-request-payer") {
+			t.Errorf("%s %s does not sign who pays", r.Method, r.URL)
+		}
+		if r.Header.Get("X-Amz-Server-Side-Encryption") == "aws:kms" && r.Header.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id") == "key" {
+			made++
+		}
+		return false
+	}
+	for i, size := range []int{5, 6 << 20} {
+		require.NoError(t, storetest.Write(t.Context(), s3.New(s3.Options{PartBytes: 5 << 20}), "s3://bucket/a"+strconv.Itoa(i), make([]byte, size), storage.CreateOptions{}))
+	}
+	require.Equal(t, 2, made)
+	r, err := store().Open(t.Context(), "s3://bucket/a0")
+	require.NoError(t, err)
+	require.NoError(t, r.ReadAt(t.Context(), make([]byte, 5), 0))
+	require.NoError(t, store().Remove(t.Context(), "s3://bucket/a0"))
 }
 
 // What a writer holds does not grow with the object: 20 MiB for two parts that are sent, and one that fills.

@@ -26,7 +26,8 @@ func headers(c object.Condition) (none, match *string) {
 }
 
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
-	in := &s3.PutObjectInput{Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(body), Metadata: map[string]string{tokenName: token}}
+	in := &s3.PutObjectInput{Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(body), Metadata: map[string]string{tokenName: token},
+		ServerSideEncryption: c.encryption, SSEKMSKeyId: c.key}
 	in.IfNoneMatch, in.IfMatch = headers(cond)
 	_, err := c.requests.PutObject(ctx, in, c.inRegion)
 	if status(err) == 409 { // another conditional write is not decided yet
@@ -56,7 +57,7 @@ func (c *client) Begin(ctx context.Context, key, token string, cond object.Condi
 
 func (c *client) begin(ctx context.Context, key, token string, cond object.Condition) (*upload, error) {
 	out, err := c.requests.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
-		Bucket: &c.bucket, Key: &key, Metadata: map[string]string{tokenName: token},
+		Bucket: &c.bucket, Key: &key, Metadata: map[string]string{tokenName: token}, ServerSideEncryption: c.encryption, SSEKMSKeyId: c.key,
 	}, c.inRegion)
 	if err != nil {
 		return nil, c.failure(err)

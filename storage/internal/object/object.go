@@ -90,8 +90,11 @@ type LostDropper interface {
 	DropLost(ctx context.Context, within time.Duration) error
 }
 
-// Scheduler is a [Client] with attempts and delays of its own, by the settings of its cloud. Nil stands for those of [Options].
-type Scheduler interface{ Schedule() Schedule }
+// Scheduler is a [Client] with attempts and delays of its own, by the settings of its cloud. Nil stands for those of [Options]. Attempts that a user has set
+// are final: there is no [Retry.Patience] then.
+type Scheduler interface {
+	Schedule() (s Schedule, final bool)
+}
 
 // Condition is that of a write. At most one of its fields is set.
 type Condition struct {
@@ -214,7 +217,10 @@ func (s *Store) place(ctx context.Context, location string, prefix bool) (place,
 	}
 	p := place{c, s.o.Retry, bucket, key, storage.Redact(location)}
 	if own, ok := c.(Scheduler); ok {
-		p.retry.Schedule = own.Schedule()
+		final := false
+		if p.retry.Schedule, final = own.Schedule(); final {
+			p.retry.Patience = 0
+		}
 	}
 	return p, nil
 }

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Retry limits the attempts of a request, in number and time. The zero value stands for
@@ -23,6 +25,9 @@ type Retry struct {
 	Backoff time.Duration
 	// Schedule gives attempts and delays instead of Attempts and Backoff.
 	Schedule Schedule
+	// Patience is how long a request is repeated that an overloaded server refuses, also if that takes more attempts. By default 5 minutes, and none if
+	// Attempts or Backoff are given.
+	Patience time.Duration
 	// Stall is the longest time without an answer, or without a byte of it, by default 30 s. Sending takes longer by
 	// a second for every 64 KiB. What takes longer is cancelled, and counts as a failed attempt.
 	Stall time.Duration
@@ -50,6 +55,9 @@ func (r Retry) delay(attempt int, t transient) (time.Duration, error) {
 }
 
 func (r Retry) withDefaults() Retry {
+	if r.Attempts <= 0 && r.Backoff <= 0 && r.Schedule == nil && r.Patience == 0 {
+		r.Patience = 5 * time.Minute
+	}
 	if r.Schedule != nil {
 		r.Attempts = r.Schedule.MaxAttempts()
 	}
@@ -110,6 +118,7 @@ func (r Retry) Do(ctx context.Context, f func(context.Context) error) error {
 // DoWithin is Do for a request that sends n bytes, or lets the server copy them.
 func (r Retry) DoWithin(ctx context.Context, n int64, f func(context.Context) error) error {
 	r = r.withDefaults()
+	began, told := time.Now(), false
 	for attempt := 1; ; attempt++ {
 		limit := r.Stall + time.Duration(n>>16)*time.Second
 		err := r.once(ctx, limit, f)
@@ -123,8 +132,12 @@ func (r Retry) DoWithin(ctx context.Context, n int64, f func(context.Context) er
 		if !errors.As(err, &t) {
 			return err
 		}
-		if attempt == r.Attempts {
+		if attempt >= r.Attempts && !(t.busy && time.Since(began) < r.Patience) {
 			return fmt.Errorf("%w (after %d attempts)", t.error, attempt)
+		}
+		if attempt >= r.Attempts && !told {
+			told = true
+			storage.Notify(ctx, fmt.Sprintf("the server is overloaded, and is asked again for up to %v: %v", r.Patience, t.error))
 		}
 		wait, err := r.delay(attempt, t)
 		if err != nil {

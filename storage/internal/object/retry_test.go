@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/internal/object"
 )
 
@@ -34,10 +35,10 @@ func TestDelays(t *testing.T) {
 	}{
 		"broken":              {object.Retry{}, func() error { return object.Transient(errors.New("busy")) }, 4, 350 * time.Millisecond, 700 * time.Millisecond},
 		"an error":            {object.Retry{}, func() error { return answer(500, "") }, 4, 350 * time.Millisecond, 700 * time.Millisecond},
-		"overloaded":          {object.Retry{}, func() error { return answer(503, "") }, 4, 3500 * time.Millisecond, 7 * time.Second},
-		"too many":            {object.Retry{}, func() error { return answer(429, "") }, 4, 3500 * time.Millisecond, 7 * time.Second},
-		"told":                {object.Retry{}, func() error { return answer(503, "10") }, 4, 30 * time.Second, 30 * time.Second},
-		"told a date":         {object.Retry{}, func() error { return answer(503, "Sat, 01 Jan 2000 00:00:20 GMT") }, 4, 19 * time.Second, 30 * time.Second}, // synctest begins in 2000
+		"overloaded":          {object.Retry{Attempts: 4}, func() error { return answer(503, "") }, 4, 3500 * time.Millisecond, 7 * time.Second},
+		"too many":            {object.Retry{Attempts: 4}, func() error { return answer(429, "") }, 4, 3500 * time.Millisecond, 7 * time.Second},
+		"told":                {object.Retry{Attempts: 4}, func() error { return answer(503, "10") }, 4, 30 * time.Second, 30 * time.Second},
+		"told a date":         {object.Retry{Attempts: 4}, func() error { return answer(503, "Sat, 01 Jan 2000 00:00:20 GMT") }, 4, 19 * time.Second, 30 * time.Second}, // synctest begins in 2000
 		"told to go":          {object.Retry{}, func() error { return answer(503, "61") }, 1, 0, 0},
 		"told nonsense":       {object.Retry{}, func() error { return answer(500, "soon") }, 4, 350 * time.Millisecond, 700 * time.Millisecond},
 		"settings":            {object.Retry{Schedule: settings{7, 3 * time.Second}}, func() error { return answer(503, "") }, 7, 18 * time.Second, 18 * time.Second},
@@ -54,6 +55,40 @@ func TestDelays(t *testing.T) {
 				require.GreaterOrEqual(t, time.Since(start), test.from)
 				require.LessOrEqual(t, time.Since(start), test.to)
 			})
+		})
+	}
+}
+
+// An overloaded server is asked again for five minutes, and the user is told once, unless the program has chosen a number of attempts.
+func TestPatience(t *testing.T) {
+	for _, test := range []struct {
+		retry    object.Retry
+		recovers time.Duration // after that
+		from, to time.Duration
+		is       bool // answered
+		told     int
+	}{
+		{object.Retry{}, time.Hour, 5 * time.Minute, 5*time.Minute + 5*time.Second, false, 1},
+		{object.Retry{}, 4 * time.Minute, 4 * time.Minute, 4*time.Minute + 5*time.Second, true, 1},
+		{object.Retry{}, time.Second, time.Second, 4 * time.Second, true, 0},
+		{object.Retry{Attempts: 4}, time.Hour, 3500 * time.Millisecond, 7 * time.Second, false, 0},
+		{object.Retry{Schedule: settings{3, time.Second}, Patience: time.Minute}, time.Hour, time.Minute, time.Minute + time.Second, false, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start, told := time.Now(), 0
+			err := test.retry.Do(storage.WithNotice(t.Context(), func(text string) {
+				require.Contains(t, text, "overloaded")
+				told++
+			}), func(context.Context) error {
+				if time.Since(start) < test.recovers {
+					return answer(503, "")
+				}
+				return nil
+			})
+			require.Equal(t, test.is, err == nil)
+			require.GreaterOrEqual(t, time.Since(start), test.from)
+			require.LessOrEqual(t, time.Since(start), test.to)
+			require.Equal(t, test.told, told)
 		})
 	}
 }

@@ -76,6 +76,7 @@ func runWith(ctx context.Context, env app.Env, memory *session.Memory, versions 
 // command runs again with types from all rows, unless it has written to stdout or read from stdin by then: files that it
 // writes are not published yet.
 func (a run) execute(ctx context.Context) error {
+	ctx = storage.WithNotice(ctx, a.Notice)
 	used, failed := a.Watch()
 	err := cmp.Or(a.executeOnce(ctx, false), failed())
 	var v *provider.ValueError
