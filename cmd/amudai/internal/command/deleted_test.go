@@ -527,7 +527,8 @@ var sweptFlags = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`at beside comment created dates decimal decimals default-types delimiter dynamics encoding escape false from help header keep line-end memory no-header no-projected
 		null parallel quiet quote ragged records sample sample-bytes schema schema-of skip table thousands ticks trim true unnest force
-		hex alternative block-values edition index layout nanos nulls-apart offsets-apart pack-columns profile stripe-bytes stripe-rows level row-group-rows no-nulls project rounds`) {
+		hex alternative block-values edition index layout nanos nulls-apart offsets-apart pack-columns profile stripe-bytes stripe-rows level row-group-rows no-nulls project rounds
+		ntuple compression cluster-bytes block-spans span-order`) {
 		m["--"+name] = true
 	}
 	return m

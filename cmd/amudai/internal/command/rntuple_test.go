@@ -270,6 +270,19 @@ func TestRNTupleFlags(t *testing.T) {
 	require.Contains(t, ok(t, "schema", "a.root"), "x: float64 not null  # double")
 	require.Contains(t, run(t, "convert", "-q", "b.csv", "b.root", "--no-nulls", "--schema", "x:float64").errout, "a null, where the field is not nullable")
 	require.Contains(t, run(t, "convert", "-q", "a.csv", "a.parquet", "--no-nulls").errout, "--no-nulls is only for RNTuple")
+	require.NoError(t, os.WriteFile("c.csv", []byte("n\n"+strings.Repeat("12345\n", 100_000)), 0o600))
+	for compression, most := range map[string]int64{"0": 1 << 20, "101": 100_000, "505": 100_000} {
+		ok(t, "convert", "-q", "-f", "c.csv", "c.root", "--ntuple", "dir/events", "--compression", compression, "--cluster-bytes", "64KiB", "--no-nulls")
+		require.Equal(t, "100000\n", ok(t, "count", "c.root:dir/events"))
+		info, err := os.Stat("c.root")
+		require.NoError(t, err)
+		require.Less(t, info.Size(), most)
+		if compression == "0" {
+			require.Greater(t, info.Size(), int64(400_000))
+			require.Regexp(t, `clusters +\d\d`, ok(t, "inspect", "c.root:dir/events"))
+		}
+	}
+	require.Contains(t, run(t, "convert", "-q", "a.csv", "d.root", "--compression", "77").errout, "ompression")
 
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32}}, nil))
 	b.Field(0).(*array.Int32Builder).AppendValues([]int32{1, 2}, nil)

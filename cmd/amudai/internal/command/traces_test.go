@@ -59,6 +59,18 @@ func TestTracesOfAllFormats(t *testing.T) {
 	}
 }
 
+// Flags of Blockpack files: the spans of a block, and their order.
+func TestBlockpackFlags(t *testing.T) {
+	f := shop(t)[0]
+	for _, order := range []string{"similar", "trace", "start", "arrival"} {
+		ok(t, "convert", "-q", "-f", f, "o.blockpack", "--span-order", order, "--block-spans", "16")
+		require.Equal(t, ok(t, "count", f), ok(t, "count", "o.blockpack"))
+	}
+	require.Equal(t, ok(t, "cat", "--columns", "span:start", "--format", "csv", "o.blockpack"), ok(t, "cat", "--columns", "span:start", "--format", "csv", f))
+	require.Contains(t, run(t, "convert", f, "p.blockpack", "--span-order", "random").errout, "arrival")
+	require.Contains(t, run(t, "convert", f, "p.parquet", "--block-spans", "16").errout, "--block-spans is only for Blockpack")
+}
+
 // Ids are written as people know them, in text of all formats.
 func TestIDsInText(t *testing.T) {
 	for _, f := range shop(t) {

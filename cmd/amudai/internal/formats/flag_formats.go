@@ -21,7 +21,7 @@ func formatsOf(f *pflag.Flag) []string {
 	}
 	return map[string][]string{
 		"text": {"csv", "tsv", "jsonl", "json", "lines"}, "CSV and JSON": {"csv", "tsv", "jsonl", "json"}, "CSV": {"csv", "tsv"}, "JSON": {"jsonl", "json"},
-		"shard": {Shard}, "shard of another writer": {Shard}, "Parquet": {"parquet"}, "RNTuple": {NTuple}, "RNTuple and shard": {NTuple, Shard},
+		"shard": {Shard}, "shard of another writer": {Shard}, "Parquet": {"parquet"}, "RNTuple": {NTuple}, "RNTuple and shard": {NTuple, Shard}, "Blockpack": {"blockpack"},
 	}[about]
 }
 

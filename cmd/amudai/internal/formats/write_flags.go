@@ -2,12 +2,14 @@ package formats
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -25,6 +27,8 @@ type WriteFlags struct {
 
 	parquet parquet.Options
 	ntuple  rntuple.WriterOptions
+	spans   blockpack.WriterOptions
+	order   string
 	index   []string
 	packed  []string
 	flags   *pflag.FlagSet
@@ -58,11 +62,19 @@ func (w *WriteFlags) Register(cmd *cobra.Command) {
 	f.IntVar(&w.parquet.Level, "level", 0, "Parquet: level of zstd (default 3)")
 	f.Int64Var(&w.parquet.RowGroupRows, "row-group-rows", 0, "Parquet: rows of a row group (default 1048576)")
 	f.BoolVar(&w.ntuple.NoNulls, "no-nulls", false, "RNTuple: plain fields instead of std::optional for columns that may have nulls; a null is an error")
+	f.StringVar(&w.ntuple.Name, "ntuple", "", "RNTuple: name in the file, or path in its directories, such as dir/Events (default: that of the input, or ntuple)")
+	f.IntVar(&w.ntuple.Compression, "compression", rntuple.DefaultCompression, "RNTuple: ROOT's number, such as 505 for Zstandard of level 5, 0 for none")
+	RegisterSize(cmd, &w.ntuple.ClusterBytes, "cluster-bytes", "16MiB", "RNTuple: about the compressed size of a cluster")
+	f.IntVar(&w.spans.BlockSpans, "block-spans", blockpack.DefaultBlockSpans, "Blockpack: spans of a block: small ones suit the lookup of traces, large ones take less space")
+	usage.Choice(cmd, &w.order, "span-order", orders[0], "Blockpack: spans of a block by service and attributes (similar), by trace, by start, or as they come (arrival)", orders, orders...)
 	usage.Complete(cmd, "to", All().Names()...)
 	usage.Complete(cmd, "layout", "single", "two-level")
 }
 
-var nanos = []string{"auto", "ticks", "int64"}
+var (
+	nanos  = []string{"auto", "ticks", "int64"}
+	orders = []string{"similar", "trace", "start", "arrival"} // as [blockpack.Order]
+)
 
 // RegisterCoding adds the flags about encoding.
 func (w *WriteFlags) RegisterCoding(cmd *cobra.Command) {
@@ -94,7 +106,12 @@ func (w *WriteFlags) ShardOptions() (shard.WriterOptions, error) {
 
 // WithOptions adds the options of the flags to a format other than shards.
 func (w *WriteFlags) WithOptions(f provider.Format) provider.Format {
-	return provider.Formats{f}.With(parquet.New(w.parquet), rntuple.New(rntuple.FormatOptions{Write: w.ntuple}))[0]
+	n, s := w.ntuple, w.spans
+	if n.Compression == 0 {
+		n.Compression = rntuple.NoCompression
+	}
+	s.Order = blockpack.Order(max(slices.Index(orders, w.order), 0))
+	return provider.Formats{f}.With(parquet.New(w.parquet), rntuple.New(rntuple.FormatOptions{Write: n}), blockpack.New(blockpack.FormatOptions{Write: s}))[0]
 }
 
 // LimitsStripes reports whether a flag says how long stripes become.
