@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/base/advice"
 )
 
 // Field describes a column in all blocks of a file.
@@ -193,7 +194,11 @@ func Of(f arrow.Field) (Field, error) {
 		return in, nil
 	}
 	if !strings.HasPrefix(name, SpanPrefix) && !strings.HasPrefix(name, ResourcePrefix) && !strings.HasPrefix(name, ScopePrefix) {
-		return Field{}, fmt.Errorf("column %q is none of spans: their names are span:name, trace:id and the like, or have span, resource or scope and a dot in front", f.Name)
+		err := fmt.Errorf("column %q is none of spans: their names are span:name, trace:id and the like, or have span, resource or scope and a dot in front", f.Name)
+		if f.Name == "resourceSpans" {
+			err = advice.WithHint(err, "it looks like OTLP/JSON: --from otlp-json")
+		}
+		return Field{}, err
 	}
 	if !ok {
 		return Field{}, fmt.Errorf("column %q of type %s: attributes are strings, integers, floats, bools or bytes", f.Name, f.Type)

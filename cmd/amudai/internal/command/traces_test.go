@@ -71,6 +71,21 @@ func TestBlockpackFlags(t *testing.T) {
 	require.Contains(t, run(t, "convert", f, "p.parquet", "--block-spans", "16").errout, "--block-spans is only for Blockpack")
 }
 
+// Messages without spans are tables without rows. A file of them whose name says that it is JSON is told how it is read.
+func TestNoSpans(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, content := range map[string]string{"a.otlp": "", "a.otlp.json": `{"resourceSpans":[]}`, "a.json": "{\"resourceSpans\":[]}\n{\"resourceSpans\":[]}\n"} {
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+		if name == "a.json" {
+			require.Contains(t, run(t, "convert", "-q", "-f", name, "b.blockpack").errout, "it looks like OTLP/JSON: --from otlp-json")
+			ok(t, "convert", "-q", "-f", "--from", "otlp-json", name, "b.blockpack")
+		} else {
+			ok(t, "convert", "-q", "-f", name, "b.blockpack")
+		}
+		require.Equal(t, "0\n", ok(t, "count", "b.blockpack"))
+	}
+}
+
 // Ids are written as people know them, in text of all formats.
 func TestIDsInText(t *testing.T) {
 	for _, f := range shop(t) {
