@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -165,3 +166,24 @@ def test_older_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(amudai.AmudaiError, match="one version"):
         amudai.open("x.csv")
     _process.program.cache_clear()
+
+
+def test_error_of_shared_session(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread takes the session, and makes a request, as soon as it is idle: the error of the one before is not lost."""
+    put = _session.idle.put
+
+    def taken(session: _session.Session, of: Any) -> None:
+        session.request(["help"])
+        session.read_all()
+        put(session, of)
+
+    amudai.write(pa.table({"a": [1, 2]}), "t.amudai.shard")
+    table = amudai.open("t.amudai.shard")
+    assert table.delete("a = 1") == 1
+    stale = amudai.open("t.amudai.shard")
+    assert table.undelete(where="true") == 1
+    monkeypatch.setattr(_session.idle, "put", taken)
+    with pytest.raises(amudai.ChangedError):
+        stale.to_arrow()
+    with pytest.raises(amudai.AmudaiError, match="does not exist"):
+        amudai.open("none.amudai.shard")

@@ -99,8 +99,9 @@ def run(
             session.interrupt(patience)
         _end(session, e)
         raise
-    _session.idle.put(session, of)
-    _check(session, out, fine)
+    outcome = session.outcome
+    _session.idle.put(session, of)  # another thread may make a request from now on
+    _check(outcome, out, fine)
     return out
 
 
@@ -158,8 +159,9 @@ class Stream:
         except BaseException as e:
             self._failed(e)
         self.close.detach()
-        _session.idle.put(self._session, self._of)
-        _check(self._session)
+        outcome = self._session.outcome
+        _session.idle.put(self._session, self._of)  # another thread may make a request from now on
+        _check(outcome)
 
     def _failed(self, e: BaseException) -> NoReturn:
         if isinstance(e, pa.ArrowInvalid):  # a stream that ends early is the consequence of an error
@@ -176,9 +178,9 @@ def _end(session: _session.Session, e: BaseException) -> None:
     session.end()
 
 
-def _check(session: _session.Session, out: bytes = b"", fine: int = 0) -> None:
+def _check(outcome: tuple[int, str] | None, out: bytes = b"", fine: int = 0) -> None:
     """Raises the error of a request."""
-    status, text = session.outcome or (0, "")
+    status, text = outcome or (0, "")
     if status not in (0, fine):
         raise error(status, text or out.decode("utf-8", "replace"))  # verify prints what it finds
 
