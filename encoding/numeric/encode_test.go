@@ -389,3 +389,25 @@ func TestJumps(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, len(block), n/4+3*jumps)
 }
+
+// A long block is explored in its middle. If that is not like the whole, the whole is explored: profiles for small files are not far larger than Balanced.
+func TestUnlikeMiddle(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	for name, other := range map[string]func() float64{
+		"few values":  func() float64 { return float64(draw.IntN(1000)) / 2 },
+		"many values": func() float64 { return float64(draw.IntN(1_000_000)) / 4 },
+	} {
+		values := make([]float64, 60_000)
+		for i := range values {
+			values[i] = []float64{0, 4.5, 14.5, 24.5}[draw.IntN(4)]
+			if (i < 20_000 || i > 40_000) && draw.IntN(100) < 10 {
+				values[i] = other()
+			}
+		}
+		balanced := len(NewEncoder[float64](encoding.Options{Features: edition.E2026.Features(), Profile: encoding.Balanced}).AppendTree(nil, values, encoding.Bits{}))
+		for _, p := range []encoding.Profile{encoding.HighCompression, encoding.MinimalSize} {
+			tree := NewEncoder[float64](encoding.Options{Features: edition.E2026.Features(), Profile: p}).AppendTree(nil, values, encoding.Bits{})
+			require.LessOrEqual(t, len(tree), balanced+balanced/20, "%s, %v", name, p)
+		}
+	}
+}

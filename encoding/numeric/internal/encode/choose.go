@@ -67,8 +67,16 @@ func exploreWell[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	dst = explore(e, dst, part)
 	e.Fast = fast
 	e.Decode = decode
+	if in.Hint.since == 0 { // the tree around it costs too much already
+		return AppendPlain(dst[:at], in.Values)
+	}
+	expected := in.Hint.cost
 	dst = follow(e, dst[:at], in)
 	in.Hint.cost = e.Weights.Cost(len(dst)-at, e.Decode-decode) / int64(n)
+	if 4*in.Hint.cost > 5*expected { // the part is not like the whole
+		e.Decode, in.Hint.kids = decode, nil
+		return exploreFast(e, dst[:at], in)
+	}
 	return dst
 }
 
