@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,9 +16,11 @@ import (
 // ErrLocked means that another server uses the folder.
 var ErrLocked = errors.New("the folder is in use by another receiver")
 
+// LogFolder is the folder in that of a server which has its logs.
+const LogFolder = "wal"
+
 // Names in the folder.
 const (
-	logFolder  = "wal"
 	fileSuffix = ".blockpack"
 	logSuffix  = ".log"
 	damaged    = ".damaged" // after the name of a log that lost what was acknowledged
@@ -40,7 +43,7 @@ type folder struct {
 
 func (d *folder) filePath(name string) string { return filepath.Join(d.dir, name+fileSuffix) }
 func (d *folder) logPath(name string) string {
-	return filepath.Join(d.dir, logFolder, name+logSuffix)
+	return filepath.Join(d.dir, LogFolder, name+logSuffix)
 }
 
 // open locks the folder and writes the files of all logs.
@@ -57,7 +60,7 @@ func (d *folder) open(ctx context.Context) (err error) {
 	if err := d.fs.SyncDir(d.dir); err != nil { // the folder of logs
 		return err
 	}
-	for _, in := range []struct{ dir, suffix string }{{d.dir, fileSuffix}, {filepath.Join(d.dir, logFolder), logSuffix}} {
+	for _, in := range []struct{ dir, suffix string }{{d.dir, fileSuffix}, {filepath.Join(d.dir, LogFolder), logSuffix}} {
 		names, err := d.names(in.dir, in.suffix)
 		if err != nil {
 			return err
@@ -72,7 +75,7 @@ func (d *folder) open(ctx context.Context) (err error) {
 func (d *folder) lock(ctx context.Context) error {
 	at, cancel := context.WithCancel(ctx)
 	cancel() // no wait
-	unlock, err := d.fs.Lock(at, filepath.Join(d.dir, logFolder))
+	unlock, err := d.fs.Lock(at, filepath.Join(d.dir, LogFolder))
 	switch {
 	case err == nil:
 		d.unlock = unlock
@@ -87,6 +90,46 @@ func (d *folder) lock(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// File is a file that a server has published.
+type File struct {
+	Path  string
+	Named time.Time // which the name tells: files sort by it
+	Size  int64     // bytes
+}
+
+// FilePath is the path of a file in the folder of a server.
+func FilePath(dir string, named time.Time) string {
+	return filepath.Join(dir, named.UTC().Format(nameFormat)+fileSuffix)
+}
+
+// Files are the files in the folder of a server that others may replace, the oldest first. One with a log is not among them: after a crash it is written anew.
+func Files(dir string) (list []File, err error) {
+	d := folder{fs: sys.OS{}, dir: dir}
+	names, err := d.names(dir, fileSuffix)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		logged, err := d.fs.Exists(d.logPath(name))
+		var info fs.FileInfo
+		if err == nil && !logged {
+			info, err = d.fs.Stat(d.filePath(name))
+		}
+		switch {
+		case logged, errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		named, err := time.Parse(nameFormat, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, File{d.filePath(name), named, info.Size()})
+	}
+	return list, nil
 }
 
 // names lists the names of files with a suffix, without it, sorted. Files with other names than this package gives are left out.
@@ -151,7 +194,7 @@ func (d *folder) begin(ctx context.Context, now time.Time) (*file, error) {
 	if f.log.f, err = d.fs.Create(d.logPath(name), nil); err != nil {
 		return nil, err
 	}
-	if err = d.fs.SyncDir(filepath.Join(d.dir, logFolder)); err == nil {
+	if err = d.fs.SyncDir(filepath.Join(d.dir, LogFolder)); err == nil {
 		f.w, err = d.create(ctx, d.filePath(name))
 	}
 	if err != nil {
@@ -190,7 +233,7 @@ func (d *folder) discard(ctx context.Context, f *file) error {
 
 // replay writes the files of all logs.
 func (d *folder) replay(ctx context.Context) error {
-	names, err := d.names(filepath.Join(d.dir, logFolder), logSuffix)
+	names, err := d.names(filepath.Join(d.dir, LogFolder), logSuffix)
 	if err != nil {
 		return err
 	}

@@ -216,7 +216,7 @@ func requireIdle(t testing.TB, s *Server) {
 // logs are the names in the folder of logs.
 func logs(t testing.TB, dir string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(dir, logFolder))
+	entries, err := os.ReadDir(filepath.Join(dir, LogFolder))
 	if !errors.Is(err, os.ErrNotExist) {
 		require.NoError(t, err)
 	}

@@ -156,7 +156,7 @@ func open(ctx context.Context, dir string, o Options, p parts) (*Server, error) 
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, logFolder), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, LogFolder), 0o777); err != nil {
 		return nil, err
 	}
 	s := &Server{

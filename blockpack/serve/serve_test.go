@@ -292,15 +292,15 @@ func TestDamagedLog(t *testing.T) {
 		require.Equal(t, http.StatusOK, post(s, encode(t, traces(fmt.Sprint(i)))).StatusCode)
 	}
 	name := logs(t, dir)[0]
-	whole, err := os.ReadFile(filepath.Join(dir, logFolder, name))
+	whole, err := os.ReadFile(filepath.Join(dir, LogFolder, name))
 	require.NoError(t, err)
 	require.NoError(t, s.Close(ctx))
 	frame := len(whole) / 3
 
 	replay := func(data []byte) (map[string]int, string, []string) {
 		dir := t.TempDir()
-		require.NoError(t, os.Mkdir(filepath.Join(dir, logFolder), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, logFolder, name), data, 0o600))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, LogFolder), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, LogFolder, name), data, 0o600))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "."+strings.TrimSuffix(name, logSuffix)+fileSuffix+".12.tmp"), nil, 0o600))
 		var notices strings.Builder
 		s, err := open(ctx, dir, Options{Notice: func(text string) { notices.WriteString(text) }}, fakes(sys.OS{}, newClock(), nil))

@@ -87,7 +87,7 @@ func (f *folder) acquireListed(ctx context.Context) (list []traces.Source, relea
 }
 
 // isLog reports whether a file belongs to a receiver, and has spans that are in its files, too, or will be.
-func isLog(location string) bool { return filepath.Base(filepath.Dir(location)) == "wal" }
+func isLog(location string) bool { return filepath.Base(filepath.Dir(location)) == serve.LogFolder }
 
 // use opens a file, or finds it open.
 func (f *folder) use(ctx context.Context, key, location string) (*file, error) {
@@ -204,7 +204,7 @@ func (t *tenants) of(ctx context.Context, name string, receives bool) (*folder, 
 }
 
 func isTenant(name string) bool {
-	return name != "" && len(name) <= 64 && name != "wal" && !strings.ContainsFunc(name, func(r rune) bool {
+	return name != "" && len(name) <= 64 && name != serve.LogFolder && !strings.ContainsFunc(name, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
 	})
 }

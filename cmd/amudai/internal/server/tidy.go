@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/serve"
 	"github.com/amudai/amudai-go/internal/base/sys"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -25,45 +26,7 @@ type tidyOptions struct {
 	memory    int64         // of a merge
 }
 
-const (
-	fileLayout = "20060102T150405.000000000Z" // of the receiver, whose names sort by time
-	suffix     = ".blockpack"
-	together   = 8 // files of about the same size that become one
-)
-
-// stored is a file of the receiver.
-type stored struct {
-	path string
-	name time.Time
-	size int64
-}
-
-// storedFiles are the files of the receiver in a folder, the oldest first. A file with a log is not among them: after a crash it is written anew.
-func storedFiles(dir string) (list []stored, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		base, isFile := strings.CutSuffix(e.Name(), suffix)
-		name, err := time.Parse(fileLayout, base)
-		if !isFile || err != nil {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(dir, "wal", base+".log")); err == nil {
-			continue
-		}
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, stored{filepath.Join(dir, e.Name()), name, info.Size()})
-	}
-	return list, nil
-}
+const together = 8 // files of about the same size that become one
 
 // tidy removes files that are too old or too many, and merges some small ones. Whoever lists files holds the lock, and so sees a merged file or the ones
 // that it replaces, never both.
@@ -71,19 +34,19 @@ func tidy(ctx context.Context, dir string, o tidyOptions, now time.Time, lock sy
 	if err := finishMerge(dir); err != nil {
 		return err
 	}
-	list, err := storedFiles(dir)
+	list, err := serve.Files(dir)
 	if err != nil {
 		return err
 	}
 	total := int64(0)
 	for _, f := range list {
-		total += f.size
+		total += f.Size
 	}
-	for len(list) > 0 && (o.age > 0 && list[0].name.Before(now.Add(-o.age)) || o.bytes > 0 && total > o.bytes) {
-		if err := os.Remove(list[0].path); err != nil {
+	for len(list) > 0 && (o.age > 0 && list[0].Named.Before(now.Add(-o.age)) || o.bytes > 0 && total > o.bytes) {
+		if err := os.Remove(list[0].Path); err != nil {
 			return err
 		}
-		total -= list[0].size
+		total -= list[0].Size
 		list = list[1:]
 	}
 	if group := toMerge(list, o.fileBytes); group != nil {
@@ -93,9 +56,9 @@ func tidy(ctx context.Context, dir string, o tidyOptions, now time.Time, lock sy
 }
 
 // toMerge are neighbours of one class of sizes, each eight times the one before: what is merged is written again about as often as there are classes.
-func toMerge(list []stored, large int64) []stored {
-	class := func(f stored) (n int) {
-		for size := f.size; size < large; size *= together {
+func toMerge(list []serve.File, large int64) []serve.File {
+	class := func(f serve.File) (n int) {
+		for size := f.Size; size < large; size *= together {
 			n++
 		}
 		return n
@@ -114,7 +77,7 @@ func toMerge(list []stored, large int64) []stored {
 
 // mergeFiles merges files into one that is named after the last of them. A note of what is replaced is in the folder until the files are removed,
 // so that none of them outlives a crash: the spans would be there twice.
-func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions, lock sync.Locker) (err error) {
+func mergeFiles(ctx context.Context, dir string, group []serve.File, o tidyOptions, lock sync.Locker) (err error) {
 	var opened []*blockpack.File
 	defer func() {
 		for _, f := range opened {
@@ -124,14 +87,14 @@ func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions, 
 	merged := mergedPath(dir, group)
 	lines := []string{filepath.Base(merged)}
 	for _, s := range group {
-		f, err := blockpack.Open(ctx, s.path, blockpack.Options{CacheBytes: 1 << 20})
+		f, err := blockpack.Open(ctx, s.Path, blockpack.Options{CacheBytes: 1 << 20})
 		if err != nil {
 			return err
 		}
 		opened = append(opened, f)
-		lines = append(lines, filepath.Base(s.path))
+		lines = append(lines, filepath.Base(s.Path))
 	}
-	hidden := filepath.Join(dir, "wal", "merged"+suffix)
+	hidden := filepath.Join(dir, serve.LogFolder, "merged"+filepath.Ext(merged))
 	left, err := os.ReadDir(filepath.Dir(hidden))
 	if err != nil {
 		return err
@@ -153,8 +116,8 @@ func mergeFiles(ctx context.Context, dir string, group []stored, o tidyOptions, 
 	}
 	lock.Lock()
 	defer lock.Unlock()
-	if err := os.Rename(hidden, merged); err != nil {
-		return err
+	if err := (sys.OS{}).Rename(hidden, merged, false); err != nil {
+		return errors.Join(err, os.Remove(notePath(dir)))
 	}
 	if err := (sys.OS{}).SyncDir(dir); err != nil {
 		return err
@@ -175,17 +138,17 @@ func writeNote(ctx context.Context, dir, text string) error {
 }
 
 // mergedPath is a free name behind that of the last file.
-func mergedPath(dir string, group []stored) string {
-	for at := group[len(group)-1].name; ; {
+func mergedPath(dir string, group []serve.File) string {
+	for at := group[len(group)-1].Named; ; {
 		at = at.Add(1)
-		path := filepath.Join(dir, at.Format(fileLayout)+suffix)
+		path := serve.FilePath(dir, at)
 		if _, err := os.Lstat(path); err != nil {
 			return path
 		}
 	}
 }
 
-func notePath(dir string) string { return filepath.Join(dir, "wal", "merge") }
+func notePath(dir string) string { return filepath.Join(dir, serve.LogFolder, "merge") }
 
 // finishMerge removes the files that a merged one replaces, if it is there, and the note of them.
 func finishMerge(dir string) error {
@@ -197,15 +160,18 @@ func finishMerge(dir string) error {
 		return err
 	}
 	names := strings.Split(strings.TrimSuffix(string(note), "\n"), "\n")
-	if _, err := os.Stat(filepath.Join(dir, names[0])); err == nil {
+	switch _, err := os.Stat(filepath.Join(dir, names[0])); {
+	case err == nil:
 		for _, name := range names[1:] {
-			if filepath.Base(name) != name || !strings.HasSuffix(name, suffix) {
+			if filepath.Base(name) != name || filepath.Ext(name) != filepath.Ext(names[0]) {
 				return fmt.Errorf("%s names %q, which is no file of the folder", notePath(dir), name)
 			}
 			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	return os.Remove(notePath(dir))
 }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/serve"
 	"github.com/amudai/amudai-go/table"
 	_ "github.com/amudai/amudai-go/table/formats"
 )
@@ -27,7 +28,7 @@ func spanFiles(t *testing.T, n int) (dir string) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "wal"), 0o777))
 	for i := range n {
 		at := noon.Add(time.Duration(i) * time.Minute)
-		w, err := blockpack.Create(t.Context(), filepath.Join(dir, at.Format(fileLayout)+suffix), blockpack.WriterOptions{})
+		w, err := blockpack.Create(t.Context(), serve.FilePath(dir, at), blockpack.WriterOptions{})
 		require.NoError(t, err)
 		span := &tracev1.Span{TraceId: fmt.Appendf(nil, "%016d", i), SpanId: []byte("12345678"), Name: "pay", StartTimeUnixNano: uint64(at.UnixNano())}
 		message, err := proto.Marshal(&tracev1.TracesData{ResourceSpans: []*tracev1.ResourceSpans{{ScopeSpans: []*tracev1.ScopeSpans{{Spans: []*tracev1.Span{span}}}}}})
@@ -40,7 +41,7 @@ func spanFiles(t *testing.T, n int) (dir string) {
 
 func spansIn(t *testing.T, dir string) (files int, spans int64) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+	names, err := filepath.Glob(filepath.Join(dir, "*.blockpack"))
 	require.NoError(t, err)
 	all, err := table.Open(t.Context(), names...)
 	require.NoError(t, err)
@@ -74,7 +75,7 @@ type watch struct {
 }
 
 func (w *watch) Lock() {
-	list, err := storedFiles(w.dir)
+	list, err := serve.Files(w.dir)
 	require.NoError(w.t, err)
 	w.files = append(w.files, len(list))
 }
@@ -88,7 +89,7 @@ func TestTidyAtOnce(t *testing.T) {
 	require.Equal(t, []int{8, 1}, w.files)
 
 	dir := spanFiles(t, 8)
-	log := filepath.Join(dir, "wal", noon.Format(fileLayout)+".log")
+	log := filepath.Join(dir, "wal", strings.Replace(filepath.Base(serve.FilePath("", noon)), ".blockpack", ".log", 1))
 	require.NoError(t, os.WriteFile(log, nil, 0o666))
 	require.NoError(t, tidy(t.Context(), dir, tidyOptions{fileBytes: 64 << 20, memory: 1 << 20}, noon, w))
 	files, _ := spansIn(t, dir)
@@ -98,13 +99,13 @@ func TestTidyAtOnce(t *testing.T) {
 // A process may end at any step of a merge: no span is lost, none is there twice after the next look.
 func TestTidyAfterCrash(t *testing.T) {
 	o := tidyOptions{fileBytes: 64 << 20, memory: 1 << 20}
-	merged := noon.Add(7*time.Minute+1).Format(fileLayout) + suffix
+	merged := filepath.Base(serve.FilePath("", noon.Add(7*time.Minute+1)))
 	note := func(dir string) string {
-		list, err := storedFiles(dir)
+		list, err := serve.Files(dir)
 		require.NoError(t, err)
 		lines := []string{merged}
 		for _, f := range list[:8] {
-			lines = append(lines, filepath.Base(f.path))
+			lines = append(lines, filepath.Base(f.Path))
 		}
 		return strings.Join(lines, "\n") + "\n"
 	}
@@ -132,24 +133,24 @@ func TestTidyAfterCrash(t *testing.T) {
 		require.Empty(t, left)
 	}
 	dir := spanFiles(t, 1)
-	require.NoError(t, os.WriteFile(notePath(dir), []byte(noon.Format(fileLayout)+suffix+"\n../x.blockpack\n"), 0o666))
+	require.NoError(t, os.WriteFile(notePath(dir), []byte(filepath.Base(serve.FilePath("", noon))+"\n../x.blockpack\n"), 0o666))
 	require.ErrorContains(t, tidy(t.Context(), dir, o, noon, &sync.Mutex{}), "no file of the folder")
 }
 
 // crashAfterMerge is a folder in which a process ended after it had merged eight files and removed some.
 func crashAfterMerge(t *testing.T, dir, note string, removed int, o tidyOptions) {
 	t.Helper()
-	list, err := storedFiles(dir)
+	list, err := serve.Files(dir)
 	require.NoError(t, err)
 	copies := t.TempDir()
 	for _, f := range list[removed:8] {
-		content, err := os.ReadFile(f.path)
+		content, err := os.ReadFile(f.Path)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(copies, filepath.Base(f.path)), content, 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(copies, filepath.Base(f.Path)), content, 0o666))
 	}
 	require.NoError(t, mergeFiles(t.Context(), dir, list[:8], o, &sync.Mutex{}))
 	for _, f := range list[removed:8] {
-		require.NoError(t, os.Rename(filepath.Join(copies, filepath.Base(f.path)), f.path))
+		require.NoError(t, os.Rename(filepath.Join(copies, filepath.Base(f.Path)), f.Path))
 	}
 	require.NoError(t, os.WriteFile(notePath(dir), []byte(note), 0o666))
 }
@@ -160,10 +161,10 @@ func TestTidyRemoves(t *testing.T) {
 	require.NoError(t, tidy(t.Context(), dir, o, noon.Add(12*time.Minute+1), &sync.Mutex{}))
 	files, _ := spansIn(t, dir)
 	require.Equal(t, 2, files)
-	list, err := storedFiles(dir)
+	list, err := serve.Files(dir)
 	require.NoError(t, err)
-	require.Equal(t, noon.Add(3*time.Minute), list[0].name)
-	o = tidyOptions{fileBytes: 64 << 20, memory: 1 << 20, bytes: list[1].size}
+	require.Equal(t, noon.Add(3*time.Minute), list[0].Named)
+	o = tidyOptions{fileBytes: 64 << 20, memory: 1 << 20, bytes: list[1].Size}
 	require.NoError(t, tidy(t.Context(), dir, o, noon, &sync.Mutex{}))
 	files, _ = spansIn(t, dir)
 	require.Equal(t, 1, files)
