@@ -104,7 +104,7 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 	}
 	c.requests = s3.NewFromConfig(cfg, func(so *s3.Options) {
 		if o.Attempts <= 0 && o.Backoff <= 0 {
-			c.schedule, c.attempts = schedule{so.Retryer}, cfg.RetryMaxAttempts
+			c.schedule, c.final = schedule{so.Retryer}, cfg.RetryMaxAttempts > 0
 		}
 		if o.Config == nil {
 			if payer := os.Getenv("AWS_REQUEST_PAYER"); payer != "" {
@@ -147,13 +147,13 @@ type client struct {
 	requests *s3.Client
 	region   atomic.Pointer[string] // learnt from Amazon's answers
 	schedule object.Schedule        // nil: that of the options
-	attempts int                    // that the user has set, or 0
+	final    bool                   // the user has set its attempts
 
 	encryption types.ServerSideEncryption // of new objects; empty: that of the bucket
 	key        *string                    // of the encryption, or nil
 }
 
-func (c *client) Schedule() (s object.Schedule, final bool) { return c.schedule, c.attempts > 0 }
+func (c *client) Schedule() (s object.Schedule, final bool) { return c.schedule, c.final }
 
 // inRegion sets the region of a request.
 func (c *client) inRegion(o *s3.Options) { o.Region = *c.region.Load() }

@@ -61,8 +61,9 @@ func (p *plotted) Next(ctx context.Context) (arrow.RecordBatch, error) {
 			end++
 		}
 		one := counts.Int64Values()[i:end]
+		most := float64(slices.Max(one))
 		for _, n := range one {
-			bar := terminal.Bar(float64(n), float64(slices.Max(one)), p.width)
+			bar := terminal.Bar(float64(n), most, p.width)
 			if bar == "" && n > 0 {
 				bar = "▏"
 			}
