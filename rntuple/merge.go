@@ -56,7 +56,7 @@ type MergeReport struct {
 // would lose values. A field that the first ntuple lacks is a late one, as those of [Writer.Extend]. Ntuples of format 0.2 are refused. Errors have the hint to
 // convert, which decodes values and finds common types. Files are local or in registered stores. Checksums of pages are compared, and those that have none get one.
 func Merge(ctx context.Context, location string, files []string, o MergeOptions) (r *MergeReport, err error) {
-	m := merging{o: o, r: &MergeReport{}, mergers: map[string]*merge.Merger{}}
+	m := merging{o: o, r: &MergeReport{}, mergers: map[string]*merge.Merger{}, versions: map[string]storage.Version{}}
 	if len(files) == 0 {
 		return nil, errors.New("there are no files to merge")
 	}
@@ -93,6 +93,8 @@ type merging struct {
 	r       *MergeReport
 	mergers map[string]*merge.Merger // by the path of the ntuple
 	done    int64
+
+	versions map[string]storage.Version // of the files, which are opened once for each ntuple
 }
 
 func (m *merging) store(location string) (storage.Store, error) {
@@ -113,15 +115,31 @@ func (m *merging) each(ctx context.Context, files []string, do func(ctx context.
 		if err != nil {
 			return err
 		}
-		f, err := rootfile.Open(ctx, read.Count(r))
+		err = m.same(ctx, location, r)
 		if err == nil {
-			err = do(ctx, f)
+			var f *rootfile.File
+			if f, err = rootfile.Open(ctx, read.Count(r)); err == nil {
+				err = do(ctx, f)
+			}
 		}
 		if err = errors.Join(err, r.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// same fails for another version of a file than that of an earlier time.
+func (m *merging) same(ctx context.Context, location string, r storage.Reader) error {
+	v, err := r.Version(ctx)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if known, ok := m.versions[location]; err == nil && ok && known != v {
+		err = fmt.Errorf("%s: %w", r.Name(), storage.ErrChanged)
+	}
+	m.versions[location] = v
+	return err
 }
 
 // add adds the ntuples of a file to what will be merged.

@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // recordsOf are the batches of ntuples, one after the other.
@@ -283,5 +284,10 @@ func TestMergeFaults(t *testing.T) {
 		}
 	}})
 	require.ErrorIs(t, err, context.Canceled)
+	require.NoFileExists(t, out)
+	first, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	_, err = Merge(t.Context(), out, files, MergeOptions{Progress: func(int64, int64) { require.NoError(t, os.WriteFile(files[len(files)-1], first, 0o600)) }})
+	require.ErrorIs(t, err, storage.ErrChanged, "the last file is another one when it is copied")
 	require.NoFileExists(t, out)
 }
