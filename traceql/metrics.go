@@ -3,11 +3,14 @@ package traceql
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
-	"hash/maphash"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
@@ -213,7 +216,7 @@ func (m *metrics) observe(t *eval.Trace, sets []eval.Set, work *eval.Work) error
 
 // rows observes the spans for which a condition is true, without their traces.
 func (m *metrics) rows(sources []Source) error {
-	seen := spanSet{seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}}
+	seen := spanSet{seed: rand.Uint64(), ids: map[xxh3.Uint128]struct{}{}}
 	limit := int(m.o.MaxBytes / bytesPerSeen)
 	for i, src := range sources {
 		if src.Schema().NumFields() == 0 {
@@ -285,10 +288,12 @@ func (m *metrics) addRows(own *source, list []eval.Span, batch *spans.Batch, mat
 	return m.observe(t, sets, work)
 }
 
-// spanSet is the spans that were counted, by hashes of their ids.
+// spanSet is the spans that were counted, by hashes of their ids: of 128 bits, as two spans with one hash would count once, and with a seed that nobody
+// who sends spans knows.
 type spanSet struct {
-	seed maphash.Seed
-	ids  map[uint64]struct{}
+	seed uint64
+	ids  map[xxh3.Uint128]struct{}
+	buf  []byte
 }
 
 // bytesPerSeen is about the memory of a span in a spanSet.
@@ -297,20 +302,16 @@ const bytesPerSeen = 32
 // fresh are the spans of a batch that belong to a trace, and were not there before.
 func (s *spanSet) fresh(batch *spans.Batch) []eval.Span {
 	list := make([]eval.Span, 0, batch.Record.NumRows())
-	var h maphash.Hash
-	h.SetSeed(s.seed)
 	for row := range int(batch.Record.NumRows()) {
 		trace, id := batch.Bytes(spans.TraceID, row), batch.Bytes(spans.SpanID, row)
 		if len(trace) == 0 {
 			continue
 		}
 		if len(id) > 0 {
-			h.Reset()
-			_, _ = h.Write(trace) // never fails
-			_, _ = h.Write(id)
-			kind, _ := batch.Number(spans.KindName, row)
-			_ = h.WriteByte(byte(kind)) // both sides of a call may share an id
-			key := h.Sum64()
+			kind, _ := batch.Number(spans.KindName, row) // both sides of a call may share an id
+			s.buf = append(binary.AppendVarint(binary.AppendUvarint(s.buf[:0], uint64(len(trace))), kind), trace...)
+			s.buf = append(s.buf, id...)
+			key := xxh3.Hash128Seed(s.buf, s.seed)
 			if _, known := s.ids[key]; known {
 				continue
 			}
