@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/base/advice"
 )
@@ -26,12 +27,6 @@ type Options struct {
 	UintTimes    bool // span:start, span:end and span:duration are uint64
 	Events       bool // events and links are lists of structs instead of protobuf
 }
-
-// Metadata keys of Arrow fields.
-const (
-	TypeKey = "blockpack.type" // the type of the column: "string", "int64", "uint64", "float64", "bool", "bytes"
-	NameKey = "blockpack.name" // the name of the column, where it is not the name of the Arrow field
-)
 
 var typeNames = [...]string{
 	column.String: "string", column.Int64: "int64", column.Uint64: "uint64", column.Float64: "float64", column.Bool: "bool", column.Bytes: "bytes",
@@ -98,9 +93,9 @@ func Schema(fields []Field, o Options) *arrow.Schema {
 			used[name] = true
 		}
 		seen[f.Name] = true
-		keys, values := []string{TypeKey}, []string{typeNames[f.Type]}
+		keys, values := []string{arrowutil.ColumnType}, []string{typeNames[f.Type]}
 		if base, _ := cutType(name); name != f.Name || base != name {
-			keys, values = append(keys, NameKey), append(values, f.Name)
+			keys, values = append(keys, arrowutil.ColumnName), append(values, f.Name)
 		}
 		out[i] = arrow.Field{
 			Name: name, Type: arrowType(f, o), Nullable: f.Flags&column.Always == 0 || !required[f.Name],
@@ -178,9 +173,9 @@ func cutType(name string) (string, string) {
 // breaks.
 func Of(f arrow.Field) (Field, error) {
 	name, given := f.Name, ""
-	if v, ok := f.Metadata.GetValue(TypeKey); ok {
+	if v, ok := f.Metadata.GetValue(arrowutil.ColumnType); ok {
 		given = v
-		if v, ok := f.Metadata.GetValue(NameKey); ok {
+		if v, ok := f.Metadata.GetValue(arrowutil.ColumnName); ok {
 			name = v
 		}
 	} else {
@@ -207,7 +202,7 @@ func Of(f arrow.Field) (Field, error) {
 		switch t := column.Type(i); {
 		case t == natural, t == column.Uint64 && natural == column.Int64, t == column.String && natural == column.Bytes:
 			return Field{Name: name, Type: t}, nil
-		case f.Metadata.FindKey(TypeKey) < 0:
+		case f.Metadata.FindKey(arrowutil.ColumnType) < 0:
 			name = f.Name // the key of an attribute just looks like it
 		}
 	}

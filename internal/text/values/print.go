@@ -178,13 +178,10 @@ func CheckUTF8(name string, arr arrow.Array) error {
 	return nil
 }
 
-// idKey is in the metadata of the columns of spans.
-const idKey = "blockpack.type"
-
 // IDs returns a function that appends an id of a column of spans in hexadecimal digits, as OpenTelemetry's JSON has it; nil for any other column.
 func IDs(f arrow.Field, arr arrow.Array) Appender {
 	ids, ok := arr.(*array.FixedSizeBinary)
-	if _, ofSpans := f.Metadata.GetValue(idKey); !ok || !ofSpans {
+	if _, ofSpans := f.Metadata.GetValue(arrowutil.ColumnType); !ok || !ofSpans {
 		return nil
 	}
 	return func(dst []byte, i int) []byte { return hex.AppendEncode(dst, ids.Value(i)) }

@@ -79,7 +79,7 @@ func (s *source) candidates() (list []int) {
 // isConverted reports whether some part has a column in another type, or infers its type from text.
 func (s *source) isConverted(c cast.Column) bool {
 	for i, at := range c.In {
-		if l := &s.u.looks[i]; at >= 0 && (l.format.Inferred || !arrow.TypeEqual(l.schema.Field(at).Type, c.Field.Type)) {
+		if l := &s.u.looks[i]; at >= 0 && (l.format.Inferred || l.schema.Field(at).Name != c.Field.Name || !arrow.TypeEqual(l.schema.Field(at).Type, c.Field.Type)) {
 			return true
 		}
 	}

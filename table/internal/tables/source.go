@@ -281,7 +281,7 @@ func (s *source) canFilter(i int) bool {
 	l := &s.u.looks[i]
 	for k := range s.bound.Columns() {
 		c := s.u.columns[s.bound.Column(k).Index[0]]
-		if c.In[i] < 0 || !sameMeaning(l.schema.Field(c.In[i]).Type, c.Field.Type) {
+		if c.In[i] < 0 || l.schema.Field(c.In[i]).Name != c.Field.Name || !sameMeaning(l.schema.Field(c.In[i]).Type, c.Field.Type) {
 			return false
 		}
 		if len(l.schema.FieldIndices(c.Field.Name)) > 1 || len(s.u.schema.FieldIndices(c.Field.Name)) > 1 {

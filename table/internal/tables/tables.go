@@ -226,9 +226,14 @@ func lookAt(ctx context.Context, p Part, o provider.ReadOptions) (l look, err er
 	return l, src.Close()
 }
 
-// observed are the columns, of type null without any value.
+// observed are the columns, of type null without any value. A column that is cast tells nothing about the type of its values in a table of spans.
 func (l *look) observed() []arrow.Field {
 	fields := l.schema.Fields()
+	for i, f := range fields {
+		if hasCast(l.casts, f.Name) {
+			fields[i].Metadata = arrow.Metadata{}
+		}
+	}
 	for i, empty := range l.empty {
 		if empty {
 			fields[i].Type = arrow.Null

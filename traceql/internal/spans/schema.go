@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -33,12 +34,6 @@ const (
 	Events        = "span:events" // a Span with only its events, as protobuf
 	Links         = "span:links"  // a Span with only its links, as protobuf
 	RootService   = "resource.service.name"
-)
-
-// Metadata keys of Arrow fields.
-const (
-	nameKey = "blockpack.name" // the name of the column, where it is not the name of the field
-	typeKey = "blockpack.type" // "string" for strings in a binary field
 )
 
 // scopes has the prefix of the columns of the attributes of a scope, and the column of its attributes without a column of their own: a
@@ -92,10 +87,10 @@ func NewSchema(s *arrow.Schema) (*Schema, error) {
 	unique := arrowmap.UniqueNames(s.Fields())
 	for i, f := range s.Fields() {
 		name := f.Name
-		if original, ok := f.Metadata.GetValue(nameKey); ok {
+		if original, ok := f.Metadata.GetValue(arrowutil.ColumnName); ok {
 			name = original
 		}
-		text, _ := f.Metadata.GetValue(typeKey)
+		text, _ := f.Metadata.GetValue(arrowutil.ColumnType)
 		class, dt := classOf(f.Type, text == "string")
 		t.columns = append(t.columns, Column{i, schema.JoinPath("", unique[i]), class, dt, f.Nullable})
 		t.byName[name] = append(t.byName[name], i)

@@ -6,13 +6,17 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+	commonv1 "go.opentelemetry.io/proto/otlp/common/v1"
+	resourcev1 "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -105,4 +109,58 @@ func TestOTLPRandom(t *testing.T) {
 		require.Empty(rt, otlpgen.Diff(want, tracesOf(t, "e.otlp.json")))
 		require.Empty(rt, otlpgen.Diff(want, tracesOf(t, "g.otlp")))
 	})
+}
+
+// TestAttributeTypes has an attribute for each pair of types: one in a first span, the other in a second one. Both come back from each format, from one file
+// and from two, whose columns of one name have different types.
+func TestAttributeTypes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	one := &commonv1.AnyValue{Value: &commonv1.AnyValue_IntValue{IntValue: 7}}
+	values := map[string]*commonv1.AnyValue{
+		"string": {Value: &commonv1.AnyValue_StringValue{StringValue: "7"}}, "int": one,
+		"double": {Value: &commonv1.AnyValue_DoubleValue{DoubleValue: 7}}, "bool": {Value: &commonv1.AnyValue_BoolValue{BoolValue: true}},
+		"bytes": {Value: &commonv1.AnyValue_BytesValue{BytesValue: []byte("7")}},
+		"array": {Value: &commonv1.AnyValue_ArrayValue{ArrayValue: &commonv1.ArrayValue{Values: []*commonv1.AnyValue{one}}}},
+		"map":   {Value: &commonv1.AnyValue_KvlistValue{KvlistValue: &commonv1.KeyValueList{Values: []*commonv1.KeyValue{{Key: "k", Value: one}}}}},
+		"empty": {},
+	}
+	var spans [2]*tracev1.TracesData
+	for i := range spans {
+		var list []*commonv1.KeyValue
+		for _, a := range slices.Sorted(maps.Keys(values)) {
+			for _, b := range slices.Sorted(maps.Keys(values)) {
+				list = append(list, &commonv1.KeyValue{Key: a + "." + b, Value: values[[]string{a, b}[i]]})
+			}
+		}
+		event, link := &tracev1.Span_Event{Attributes: list}, &tracev1.Span_Link{TraceId: make([]byte, 16), SpanId: make([]byte, 8), Attributes: list}
+		span := &tracev1.Span{TraceId: fmt.Appendf(nil, "%016d", i), SpanId: []byte("12345678"), Attributes: list, Events: []*tracev1.Span_Event{event}, Links: []*tracev1.Span_Link{link}}
+		spans[i] = &tracev1.TracesData{ResourceSpans: []*tracev1.ResourceSpans{{
+			Resource:   &resourcev1.Resource{Attributes: list},
+			ScopeSpans: []*tracev1.ScopeSpans{{Scope: &commonv1.InstrumentationScope{Attributes: list}, Spans: []*tracev1.Span{span}}},
+		}}}
+		require.NoError(t, os.WriteFile(fmt.Sprint(i, ".otlp"), encoded(t, spans[i]), 0o600))
+	}
+	want := spans[:]
+	require.NoError(t, os.WriteFile("all.otlp", encoded(t, &tracev1.TracesData{ResourceSpans: []*tracev1.ResourceSpans{spans[0].ResourceSpans[0], spans[1].ResourceSpans[0]}}), 0o600))
+	for _, format := range []string{"blockpack", "amudai.shard", "parquet", "arrow", "otlp.json"} {
+		all, united := "all."+format, "united."+format
+		ok(t, "convert", "-q", "all.otlp", all)
+		ok(t, "convert", "-q", all, format+".otlp")
+		require.Empty(t, otlpgen.Diff(want, tracesOf(t, format+".otlp")), format)
+		for _, i := range []string{"0.", "1."} {
+			ok(t, "convert", "-q", i+"otlp", i+format)
+		}
+		ok(t, "convert", "-q", "0."+format, "1."+format, united)
+		ok(t, "convert", "-q", united, "united."+format+".otlp")
+		require.Empty(t, otlpgen.Diff(want, tracesOf(t, "united."+format+".otlp")), format)
+	}
+	ok(t, "blockpack", "merge", "0.blockpack", "1.blockpack", "merged.blockpack")
+	ok(t, "convert", "-q", "merged.blockpack", "merged.otlp")
+	require.Empty(t, otlpgen.Diff(want, tracesOf(t, "merged.otlp")))
+
+	// Conditions know the columns apart, and a type that is asked for makes them one.
+	require.Equal(t, "1\n", ok(t, "count", "0.blockpack", "1.amudai.shard", "--where", `"span.string.int" = '7'`))
+	require.Equal(t, "1\n", ok(t, "count", "0.blockpack", "1.amudai.shard", "--where", `"span.string.int#int64" = 7`))
+	require.Equal(t, "2\n", ok(t, "count", "0.blockpack", "1.amudai.shard", "--schema", "span.string.int:utf8", "--where", `"span.string.int" = '7'`))
+	require.Contains(t, ok(t, "agg", "0.blockpack", "1.amudai.shard", `sum("span.int.double"), sum("span.int.double#float64")`), "\n7,7.0\n")
 }
