@@ -27,8 +27,8 @@ import (
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{group{a}.browse()} }
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command { return []func() *cobra.Command{group{a}.browse} }
 
 func (a group) browse() *cobra.Command {
 	var read formats.ReadFlags

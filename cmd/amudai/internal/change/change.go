@@ -14,11 +14,11 @@ type group struct {
 	json *bool // the flag --json
 }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command {
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command {
 	g := group{a, new(bool)}
-	return []*cobra.Command{
-		g.merge(), g.delete(), g.undelete(), g.compact(), g.split(), g.column(), g.relocate(), g.gc(), g.keep(), g.log(), g.restore(),
+	return []func() *cobra.Command{
+		g.merge, g.delete, g.undelete, g.compact, g.split, g.column, g.relocate, g.gc, g.keep, g.log, g.restore,
 	}
 }
 

@@ -132,21 +132,29 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU), AMUDAI
 		return usage.Errorf(cmd.CommandPath()+" --help lists the flags", "%s", message)
 	})
 	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"}, &cobra.Group{ID: "life", Title: "Changes of shards:"}, &cobra.Group{ID: "traces", Title: "Traces:"})
+	// A run needs one command, whose name is nearly always the first argument. The commands of sessions come first, which run many times.
+groups:
 	for _, g := range []struct {
 		id       string
-		commands [][]*cobra.Command
+		commands [][]func() *cobra.Command
 	}{
-		{"data", [][]*cobra.Command{convert.Commands(a.App), rows.Commands(a.App), browsing.Commands(a.App), diff.Commands(a.App), search.Commands(a.App)}},
-		{"look", [][]*cobra.Command{inspect.Commands(a.App), profile.Commands(a.App), plan.Commands(a.App), compare.Commands(a.App)}},
-		{"life", [][]*cobra.Command{change.Commands(a.App)}},
-		{"traces", [][]*cobra.Command{traces.Commands(a.App), server.Commands(a.App)}},
+		{"", [][]func() *cobra.Command{{a.session, a.version}}},
+		{"look", [][]func() *cobra.Command{plan.Commands(a.App)}},
+		{"data", [][]func() *cobra.Command{rows.Commands(a.App), convert.Commands(a.App), browsing.Commands(a.App), diff.Commands(a.App), search.Commands(a.App)}},
+		{"look", [][]func() *cobra.Command{inspect.Commands(a.App), profile.Commands(a.App), compare.Commands(a.App)}},
+		{"life", [][]func() *cobra.Command{change.Commands(a.App)}},
+		{"traces", [][]func() *cobra.Command{traces.Commands(a.App), server.Commands(a.App)}},
+		{"", [][]func() *cobra.Command{{a.man}}}, // the pages of all others
 	} {
-		for _, c := range slices.Concat(g.commands...) {
+		for _, makeCommand := range slices.Concat(g.commands...) {
+			c := makeCommand()
 			c.GroupID = cmp.Or(c.GroupID, g.id)
 			root.AddCommand(c)
+			if len(a.Args) > 0 && (c.Name() == a.Args[0] || c.HasAlias(a.Args[0])) {
+				break groups
+			}
 		}
 	}
-	root.AddCommand(a.man(), a.session(), a.version())
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		a.Out.Printf("%s", terminal.Lines(help.Text(cmd, a.HelpWidth())))
 	})

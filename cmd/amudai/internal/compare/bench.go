@@ -27,10 +27,10 @@ import (
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command {
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command {
 	g := group{a}
-	return []*cobra.Command{g.demo(), g.bench(), g.benchPeak()}
+	return []func() *cobra.Command{g.demo, g.bench, g.benchPeak}
 }
 
 const (

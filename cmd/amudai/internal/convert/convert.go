@@ -23,9 +23,9 @@ import (
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command {
-	return []*cobra.Command{group{a}.convert(), group{a}.importFiles()}
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command {
+	return []func() *cobra.Command{group{a}.convert, group{a}.importFiles}
 }
 
 func (a group) convert() *cobra.Command {

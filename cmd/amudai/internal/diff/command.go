@@ -32,8 +32,8 @@ var errDiffer = app.Printed{Code: app.ExitFailure, Text: "the tables differ"}
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{group{a}.diff()} }
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command { return []func() *cobra.Command{group{a}.diff} }
 
 func (a group) diff() *cobra.Command {
 	var f diffFlags

@@ -19,10 +19,10 @@ import (
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command {
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command {
 	g := group{a}
-	return []*cobra.Command{g.inspect(), g.schema(), g.inferSchema(), g.index(), g.verify(), g.recover(), g.pack()}
+	return []func() *cobra.Command{g.inspect, g.schema, g.inferSchema, g.index, g.verify, g.recover, g.pack}
 }
 
 func (a group) inferSchema() *cobra.Command {

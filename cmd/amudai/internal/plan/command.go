@@ -12,8 +12,8 @@ import (
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{group{a}.plan()} }
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command { return []func() *cobra.Command{group{a}.plan} }
 
 func (a group) plan() *cobra.Command {
 	var t formats.TableFlags

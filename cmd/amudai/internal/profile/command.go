@@ -30,8 +30,8 @@ type statsFlags struct {
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{group{a}.stats()} }
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command { return []func() *cobra.Command{group{a}.stats} }
 
 func (a group) stats() *cobra.Command {
 	var f statsFlags

@@ -20,10 +20,10 @@ import (
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command {
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command {
 	g := group{a}
-	return []*cobra.Command{g.cat(), g.head(), g.tail(), g.sample(), g.take(), g.count(), g.scan(), g.agg(), g.top(), g.sort(), g.distinct(), g.sql()}
+	return []func() *cobra.Command{g.cat, g.head, g.tail, g.sample, g.take, g.count, g.scan, g.agg, g.top, g.sort, g.distinct, g.sql}
 }
 
 // flags are the flags of commands that print rows.

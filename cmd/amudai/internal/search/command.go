@@ -26,8 +26,8 @@ type searchFlags struct {
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{group{a}.search()} }
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command { return []func() *cobra.Command{group{a}.search} }
 
 func (a group) search() *cobra.Command {
 	var f searchFlags

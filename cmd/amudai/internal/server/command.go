@@ -28,8 +28,10 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command { return []*cobra.Command{command(a)} }
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command {
+	return []func() *cobra.Command{func() *cobra.Command { return command(a) }}
+}
 
 // options are the flags of serve.
 type options struct {

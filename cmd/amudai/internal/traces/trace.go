@@ -20,10 +20,10 @@ import (
 
 type group struct{ *app.App }
 
-// Commands are the commands of the package.
-func Commands(a *app.App) []*cobra.Command {
+// Commands make the commands of the package.
+func Commands(a *app.App) []func() *cobra.Command {
 	g := group{a}
-	return []*cobra.Command{g.trace(), g.query(), g.blockpack()}
+	return []func() *cobra.Command{g.trace, g.query, g.blockpack}
 }
 
 // traceFlags are the flags of trace.
