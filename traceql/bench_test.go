@@ -1,6 +1,7 @@
 package traceql_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -53,5 +54,37 @@ func BenchmarkSearch(b *testing.B) {
 			}
 			b.ReportMetric(float64(traces)/float64(b.N), "traces")
 		})
+	}
+}
+
+// BenchmarkShapes finds traces of several shapes, 250,000 spans of each, as docs/blockpack.md compares them with Tempo. A file is opened anew each time.
+func BenchmarkShapes(b *testing.B) {
+	for _, shape := range shapes {
+		location := filepath.Join(b.TempDir(), shape.name+".blockpack")
+		w, err := blockpack.Create(b.Context(), location, blockpack.WriterOptions{})
+		require.NoError(b, err)
+		for _, m := range shape.messages(250_000) {
+			require.NoError(b, w.WriteOTLP(b.Context(), m))
+		}
+		require.NoError(b, w.Close(b.Context()))
+		service := fmt.Sprintf("{ resource.service.name = %q }", shape.service)
+		for _, query := range []string{
+			service, `{ status = error }`, `{ duration > 1s }`, `{ span.http.status_code = 500 }`, service + ` >> { status = error }`, service + ` | count() > 2`,
+		} {
+			b.Run(shape.name+"/"+query, func(b *testing.B) {
+				q, err := traceql.Parse(query)
+				require.NoError(b, err)
+				for b.Loop() {
+					f, err := blockpack.Open(b.Context(), location, blockpack.Options{})
+					require.NoError(b, err)
+					src, err := traceql.BlockpackSource(b.Context(), f)
+					require.NoError(b, err)
+					for _, err := range traceql.Search(b.Context(), q, []traceql.Source{src}, traceql.Options{Spans: 3}) {
+						require.NoError(b, err)
+					}
+					require.NoError(b, f.Close())
+				}
+			})
+		}
 	}
 }

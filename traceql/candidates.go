@@ -135,7 +135,7 @@ func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, star
 			return err
 		}
 		for row := range int(batch.Record.NumRows()) {
-			id := batch.Bytes(spans.TraceID, row)
+			id := batch.TraceID(row)
 			if len(id) == 0 || string(id) == last {
 				continue
 			}
@@ -143,8 +143,8 @@ func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, star
 			if within != nil && !within.has[last] {
 				continue
 			}
-			start, ok := batch.Number(spans.Start, row)
-			if !ok || start == 0 {
+			start := batch.Start(row)
+			if start == 0 {
 				start = unknownStart
 			}
 			if err := visit(last, start); err != nil {

@@ -1,6 +1,7 @@
 package traceql
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -146,8 +147,8 @@ func (s *source) batches(ctx context.Context, need []int, f filter.Expr) iter.Se
 }
 
 // verdicts evaluates the spanset filters on a batch.
-func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]eval.Verdict, error) {
-	list := make([]eval.Verdict, len(s.filters))
+func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]spans.Verdict, error) {
+	list := make([]spans.Verdict, len(s.filters))
 	renamed := array.NewRecordBatch(s.arrow, rec.Columns(), rec.NumRows())
 	defer renamed.Release()
 	for i, f := range s.filters {
@@ -171,40 +172,94 @@ func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]eval.Ve
 
 // fetch reads all spans of some traces: a list for each. The spans are valid until release.
 func (s *search) fetch(ids []string) (traces [][]eval.Span, release func(), err error) {
-	place := make(map[string]int, len(ids))
+	f := fetched{place: make(map[string]int32, len(ids)), counts: make([]int, len(ids))}
 	for i, id := range ids {
-		place[id] = i
-	}
-	traces = make([][]eval.Span, len(ids))
-	var kept []arrow.RecordBatch
-	free := func() {
-		for _, rec := range kept {
-			rec.Release()
-		}
+		f.place[id] = int32(i)
 	}
 	defer func() {
 		if err != nil {
-			free()
+			f.release()
 		}
 	}()
-	size := int64(0)
 	for _, src := range s.sources {
 		for rec, err := range src.traces(s.ctx, ids) {
+			if err == nil {
+				err = f.add(s.ctx, src, rec)
+			}
+			if err == nil && f.size > s.o.MaxBytes {
+				err = errTooLarge
+			}
 			if err != nil {
 				return nil, nil, err
-			}
-			rec.Retain()
-			kept = append(kept, rec)
-			n, err := src.add(s.ctx, traces, place, rec)
-			if err != nil {
-				return nil, nil, err
-			}
-			if size += n; size > s.o.MaxBytes {
-				return nil, nil, errTooLarge
 			}
 		}
 	}
-	return traces, free, nil
+	return f.traces(), f.release, nil
+}
+
+// fetched is spans of traces that were read.
+type fetched struct {
+	place   map[string]int32 // of a trace
+	counts  []int            // of the spans of each trace
+	batches []*spans.Batch
+	of      [][]int32 // for each row of a batch its trace, or -1
+	size    int64     // in bytes
+}
+
+const perSpan = 64
+
+func (f *fetched) add(ctx context.Context, src *source, rec arrow.RecordBatch) error {
+	batch, err := spans.NewBatch(src.schema, rec, src.need)
+	if err != nil {
+		return err
+	}
+	if batch.Verdicts, err = src.verdicts(ctx, rec); err != nil {
+		return err
+	}
+	of := make([]int32, rec.NumRows())
+	last, known := []byte(nil), int32(-1)
+	for row := range of {
+		if id := batch.TraceID(row); row == 0 || !bytes.Equal(id, last) {
+			var ok bool
+			if known, ok = f.place[string(id)]; !ok {
+				known = -1
+			}
+			last = id
+		}
+		if of[row] = known; known >= 0 {
+			f.counts[known]++
+		}
+	}
+	rec.Retain()
+	f.batches, f.of = append(f.batches, batch), append(f.of, of)
+	f.size += batch.Size() + perSpan*rec.NumRows()
+	return nil
+}
+
+func (f *fetched) release() {
+	for _, b := range f.batches {
+		b.Record.Release()
+	}
+}
+
+// traces are the spans of each trace, in the order in which they were read.
+func (f *fetched) traces() [][]eval.Span {
+	total := 0
+	for _, n := range f.counts {
+		total += n
+	}
+	all, out := make([]eval.Span, total), make([][]eval.Span, len(f.counts))
+	for i, n := range f.counts {
+		out[i], all = all[:0:n], all[n:]
+	}
+	for k, batch := range f.batches {
+		for row, i := range f.of[k] {
+			if i >= 0 {
+				out[i] = append(out[i], eval.Span{Batch: batch, Row: row, Start: batch.Start(row)})
+			}
+		}
+	}
+	return out
 }
 
 // traces reads the spans of some traces, by an index of the source if it has one.
@@ -218,29 +273,4 @@ func (s *source) traces(ctx context.Context, ids []string) iter.Seq2[arrow.Recor
 		list[i] = []byte(id)
 	}
 	return indexed.Traces(ctx, list, s.columns)
-}
-
-// add appends the spans of a batch to their traces, and returns how many bytes they take.
-func (s *source) add(ctx context.Context, traces [][]eval.Span, place map[string]int, rec arrow.RecordBatch) (int64, error) {
-	batch, err := spans.NewBatch(s.schema, rec, s.need)
-	if err != nil {
-		return 0, err
-	}
-	verdicts, err := s.verdicts(ctx, rec)
-	if err != nil {
-		return 0, err
-	}
-	for row := range int(rec.NumRows()) {
-		i, ok := place[string(batch.Bytes(spans.TraceID, row))]
-		if !ok {
-			continue
-		}
-		start, _ := batch.Number(spans.Start, row)
-		kind, _ := batch.Number(spans.KindName, row)
-		traces[i] = append(traces[i], eval.Span{
-			Batch: batch, Row: row, Verdicts: verdicts, ID: batch.Bytes(spans.SpanID, row), Parent: batch.Parent(row), Start: start, Kind: kind,
-		})
-	}
-	const perSpan = 128
-	return batch.Size() + perSpan*rec.NumRows(), nil
 }

@@ -159,7 +159,7 @@ func extent(ctx context.Context, sources []Source) (first, last int64, err error
 				return 0, 0, err
 			}
 			for row := range int(batch.Record.NumRows()) {
-				if start, ok := batch.Number(spans.Start, row); ok && start != 0 {
+				if start := batch.Start(row); start != 0 {
 					first, last = min(first, start), max(last, start)
 				}
 			}
@@ -207,7 +207,7 @@ func (m *metrics) observe(t *eval.Trace, sets []eval.Set, work *eval.Work) error
 		if m.exemplars > 0 {
 			o.Of = func() (any, error) {
 				span, err := m.span(t, i)
-				return Exemplar{Time: span.Start, TraceID: []byte(strings.Clone(string(s.Batch.Bytes(spans.TraceID, s.Row)))), Span: span}, err
+				return Exemplar{Time: span.Start, TraceID: []byte(strings.Clone(string(s.Batch.TraceID(s.Row)))), Span: span}, err
 			}
 		}
 		return m.set.Add(o)
@@ -274,12 +274,8 @@ func (m *metrics) addRows(own *source, list []eval.Span, batch *spans.Batch, mat
 	if matched {
 		sets = []eval.Set{eval.All(t)}
 	} else {
-		verdicts, err := own.verdicts(m.ctx, batch.Record)
-		if err != nil {
+		if batch.Verdicts, err = own.verdicts(m.ctx, batch.Record); err != nil {
 			return err
-		}
-		for i := range list {
-			list[i].Verdicts = verdicts
 		}
 		if sets, err = m.q.program.Run(t, work); err != nil {
 			return err
@@ -303,13 +299,13 @@ const bytesPerSeen = 32
 func (s *spanSet) fresh(batch *spans.Batch) []eval.Span {
 	list := make([]eval.Span, 0, batch.Record.NumRows())
 	for row := range int(batch.Record.NumRows()) {
-		trace, id := batch.Bytes(spans.TraceID, row), batch.Bytes(spans.SpanID, row)
+		trace, id := batch.TraceID(row), batch.SpanID(row)
 		if len(trace) == 0 {
 			continue
 		}
 		if len(id) > 0 {
-			kind, _ := batch.Number(spans.KindName, row) // both sides of a call may share an id
-			s.buf = append(binary.AppendVarint(binary.AppendUvarint(s.buf[:0], uint64(len(trace))), kind), trace...)
+			// Both sides of a call may share an id.
+			s.buf = append(binary.AppendVarint(binary.AppendUvarint(s.buf[:0], uint64(len(trace))), batch.Kind(row)), trace...)
 			s.buf = append(s.buf, id...)
 			key := xxh3.Hash128Seed(s.buf, s.seed)
 			if _, known := s.ids[key]; known {
@@ -317,8 +313,7 @@ func (s *spanSet) fresh(batch *spans.Batch) []eval.Span {
 			}
 			s.ids[key] = struct{}{}
 		}
-		start, _ := batch.Number(spans.Start, row)
-		list = append(list, eval.Span{Batch: batch, Row: row, ID: id, Start: start})
+		list = append(list, eval.Span{Batch: batch, Row: row, Start: batch.Start(row)})
 	}
 	return list
 }

@@ -153,7 +153,7 @@ func (s *search) result(m match) (*Trace, error) {
 
 func (s *search) span(t *eval.Trace, i int) (Span, error) {
 	from := &t.Spans[i]
-	out := Span{ID: bytes.Clone(from.ID), Name: strings.Clone(from.Batch.Text(spans.Name, from.Row)), Start: unixNano(from.Start), Duration: from.Batch.Duration(from.Row)}
+	out := Span{ID: bytes.Clone(from.ID()), Name: strings.Clone(from.Batch.Text(spans.Name, from.Row)), Start: unixNano(from.Start), Duration: from.Batch.Duration(from.Row)}
 	for _, f := range s.fields {
 		v, err := t.Value(f.field, i)
 		if err != nil {

@@ -241,15 +241,12 @@ type match struct {
 	work  *eval.Work
 }
 
-// Numbers of traces that are read at a time. The first groups are small, so that a search with a limit ends soon.
-const (
-	firstGroup = 64
-	lastGroup  = 4096
-)
+// lastGroup is the most traces that are read at a time. The first groups of a search with a limit are small, so that it ends soon.
+const lastGroup = 4096
 
 // examine reads candidates in groups, evaluates the query on each, and calls emit for those that match.
 func (s *search) examine(ids iter.Seq2[string, error], emit func(match) error) error {
-	size := firstGroup
+	size := lastGroup
 	if s.o.Limit > 0 {
 		size = min(max(s.o.Limit, 8), lastGroup)
 	}
@@ -287,12 +284,13 @@ func (s *search) group(ids []string, emit func(match) error) error {
 		return s.tooLarge(err, ids[0])
 	}
 	defer release()
+	var scratch eval.Scratch
 	s.counts.Fetched += int64(len(ids))
 	for i, list := range traces {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		t := eval.NewTrace(list)
+		t := eval.NewTrace(list, &scratch)
 		s.counts.Spans += int64(len(t.Spans))
 		work := eval.NewWork(s.ctx, s.o.MaxSteps)
 		sets, err := s.q.program.Run(t, work)

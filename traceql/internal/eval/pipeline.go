@@ -135,7 +135,7 @@ func (r run) matches(f *lang.SpansetFilter, number, i int) (bool, error) {
 	if f.Cond == nil {
 		return true, nil
 	}
-	verdict := s.Verdicts[number]
+	verdict := &s.Batch.Verdicts[number]
 	switch {
 	case verdict.Bits != nil && verdict.Bits[s.Row/8]>>(s.Row%8)&1 == 0:
 		return false, nil

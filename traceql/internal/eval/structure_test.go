@@ -5,9 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
+	"github.com/amudai/amudai-go/traceql/internal/spans"
 )
 
 // Parents in a tree of a test, besides the numbers of spans.
@@ -84,18 +89,49 @@ var operators = []string{
 
 // traceOf is a trace of spans with these parents; verdicts tell which of them meet the two conditions of a query.
 func traceOf(parent []int, left, right int) *eval.Trace {
-	verdicts := []eval.Verdict{{Bits: []byte{byte(left)}, Exact: true}, {Bits: []byte{byte(right)}, Exact: true}}
-	list := make([]eval.Span, len(parent))
+	ids, parents := make([][]byte, len(parent)), make([][]byte, len(parent))
 	for i, p := range parent {
-		list[i] = eval.Span{Row: i, Verdicts: verdicts, ID: []byte{byte(i + 1)}, Start: int64(i + 1)}
+		ids[i] = []byte{byte(i + 1)}
 		switch {
 		case p >= 0:
-			list[i].Parent = []byte{byte(p + 1)}
+			parents[i] = []byte{byte(p + 1)}
 		case p == absent:
-			list[i].Parent = []byte{100}
+			parents[i] = []byte{100}
 		}
 	}
-	return eval.NewTrace(list)
+	return newTrace(ids, parents, spans.Verdict{Bits: []byte{byte(left)}, Exact: true}, spans.Verdict{Bits: []byte{byte(right)}, Exact: true})
+}
+
+// newTrace is a trace of spans with some ids, which begin one after the other.
+func newTrace(ids, parents [][]byte, verdicts ...spans.Verdict) *eval.Trace {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: spans.TraceID, Type: arrow.BinaryTypes.Binary}, {Name: spans.SpanID, Type: arrow.BinaryTypes.Binary},
+		{Name: spans.ParentID, Type: arrow.BinaryTypes.Binary, Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for i := range ids {
+		b.Field(0).(*array.BinaryBuilder).Append([]byte("trace"))
+		b.Field(1).(*array.BinaryBuilder).Append(ids[i])
+		if parents[i] == nil {
+			b.Field(2).AppendNull()
+		} else {
+			b.Field(2).(*array.BinaryBuilder).Append(parents[i])
+		}
+	}
+	s, err := spans.NewSchema(schema)
+	if err != nil {
+		panic(err)
+	}
+	batch, err := spans.NewBatch(s, b.NewRecordBatch(), []int{0, 1, 2})
+	if err != nil {
+		panic(err)
+	}
+	batch.Verdicts = verdicts
+	list := make([]eval.Span, len(ids))
+	for i := range list {
+		list[i] = eval.Span{Batch: batch, Row: i, Start: int64(i + 1)}
+	}
+	return eval.NewTrace(list, nil)
 }
 
 // All trees of up to four spans, with circles and missing parents, and all subsets on both sides. Trees of four spans are

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"bytes"
-	"cmp"
 	"slices"
 	"time"
 
@@ -15,26 +13,22 @@ import (
 type Span struct {
 	Batch *spans.Batch
 	Row   int
-	// Verdicts are what filters on the batch as a whole have found, by the number of the spanset filter.
-	Verdicts []Verdict
-
-	ID     []byte
-	Parent []byte // nil for a root span
-	Start  int64  // 0 if it is missing
-	Kind   int64
+	Start int64 // 0 if it is missing
 }
+
+// ID is the id of the span.
+func (s *Span) ID() []byte { return s.Batch.SpanID(s.Row) }
+
+// Parent is the id of its parent; nil for a root span.
+func (s *Span) Parent() []byte { return s.Batch.Parent(s.Row) }
+
+func (s *Span) kind() int64 { return s.Batch.Kind(s.Row) }
 
 // Kinds of spans in OTLP that may share an id: both sides of a call have one in Zipkin.
 const (
 	serverKind = 2
 	clientKind = 3
 )
-
-// Verdict is the result of a filter on the rows of a batch.
-type Verdict struct {
-	Bits  []byte // a bit for each row, false for spans that do not meet the condition; nil if the filter excludes none
-	Exact bool   // the spans that the filter does not exclude meet the condition
-}
 
 // Trace is all spans of a trace.
 type Trace struct {
@@ -51,26 +45,15 @@ type times struct {
 	duration time.Duration
 }
 
-// NewTrace makes a trace of its spans, which are sorted in place. Of several spans with one id and kind, the first is kept.
-func NewTrace(list []Span) *Trace {
-	type identity struct {
-		id   string
-		kind int64
+// NewTrace makes a trace of its spans, which are sorted in place. Of several spans with one id and kind, the first is kept. scratch is nil, or memory
+// of other traces that is used again.
+func NewTrace(list []Span, scratch *Scratch) *Trace {
+	if scratch == nil {
+		scratch = &Scratch{}
 	}
-	seen := make(map[identity]bool, len(list))
-	list = slices.DeleteFunc(list, func(s Span) bool {
-		if len(s.ID) == 0 {
-			return false
-		}
-		own := identity{string(s.ID), s.Kind}
-		known := seen[own]
-		seen[own] = true
-		return known
-	})
-	slices.SortStableFunc(list, func(a, b Span) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), bytes.Compare(a.ID, b.ID))
-	})
-	return &Trace{Spans: list, root: slices.IndexFunc(list, func(s Span) bool { return s.Parent == nil })}
+	list = scratch.distinct(list)
+	scratch.sort(list)
+	return &Trace{Spans: list, root: slices.IndexFunc(list, func(s Span) bool { return s.Parent() == nil })}
 }
 
 // Root is the first span without a parent, or -1.
@@ -100,7 +83,8 @@ func (t *Trace) Times() (start int64, d time.Duration) {
 		return t.times.start, t.times.duration
 	}
 	first, last := int64(0), int64(0)
-	for _, s := range t.Spans {
+	for i := range t.Spans {
+		s := &t.Spans[i]
 		if s.Start == 0 {
 			continue
 		}
@@ -117,7 +101,7 @@ func (t *Trace) Times() (start int64, d time.Duration) {
 // Value is the value of a field of span i.
 func (t *Trace) Value(f *lang.Field, i int) (value.Value, error) {
 	if f.Parent {
-		p := t.treeOf().parent[i]
+		p := int(t.treeOf().parent[i])
 		if p < 0 {
 			return value.Value{}, nil
 		}
@@ -134,7 +118,7 @@ func (t *Trace) Value(f *lang.Field, i int) (value.Value, error) {
 	case lang.TraceRootService:
 		return t.RootService()
 	case lang.SpanChildCount:
-		return value.OfInt(int64(len(t.treeOf().children[i]))), nil
+		return value.OfInt(int64(len(t.treeOf().children(i)))), nil
 	case lang.NestedSetLeft, lang.NestedSetRight, lang.NestedSetParent:
 		return value.OfInt(t.treeOf().nestedSet(f.Intrinsic, i)), nil
 	}
@@ -144,7 +128,7 @@ func (t *Trace) Value(f *lang.Field, i int) (value.Value, error) {
 // encoded is the number of bytes of messages in which Value looks for a field.
 func (t *Trace) encoded(f *lang.Field, i int) int64 {
 	if f.Parent {
-		if i = t.treeOf().parent[i]; i < 0 {
+		if i = int(t.treeOf().parent[i]); i < 0 {
 			return 0
 		}
 	}

@@ -1,47 +1,87 @@
 package eval
 
-import "github.com/amudai/amudai-go/traceql/internal/lang"
+import (
+	"slices"
+
+	"github.com/amudai/amudai-go/traceql/internal/lang"
+)
 
 // tree is how the spans of a trace hang together. Ids that no span has, and circles of parents, are possible.
 type tree struct {
-	spans    []Span
-	parent   []int   // the parent of each span, or -1
-	children [][]int // in the order of spans
-	left     []int64 // numbers of a nested set, 0 for spans that are below no root; nil until they are needed
-	right    []int64
+	spans  []Span
+	parent []int32 // the parent of each span, or -1
+	first  []int32 // of each span, where its children begin in childs; one more at the end
+	childs []int32 // children, in the order of spans
+	left   []int64 // numbers of a nested set, 0 for spans that are below no root; nil until they are needed
+	right  []int64
 }
+
+// children are the spans whose parent is span i.
+func (t *tree) children(i int) []int32 { return t.childs[t.first[i]:t.first[i+1]] }
 
 func (t *Trace) treeOf() *tree {
 	if t.tree != nil {
 		return t.tree
 	}
 	n := len(t.Spans)
-	byID, clients := make(map[string]int, n), make(map[string]int)
-	for i, s := range t.Spans {
-		if len(s.ID) == 0 {
+	var byID ids
+	byID.reset(n)
+	var clients map[string]int32 // nil as long as no id is there twice
+	for i := range t.Spans {
+		s := &t.Spans[i]
+		id := s.ID()
+		if len(id) == 0 {
 			continue
 		}
-		if s.Kind == clientKind {
-			clients[string(s.ID)] = i
+		slot := byID.slot(t.Spans, id)
+		switch other := *slot - 1; {
+		case other < 0:
+			*slot = int32(i + 1)
+			continue
+		case t.Spans[other].kind() != serverKind: // the server has the children
+			*slot = int32(i + 1)
 		}
-		if other, shared := byID[string(s.ID)]; !shared || t.Spans[other].Kind != serverKind { // the server has the children
-			byID[string(s.ID)] = i
-		}
-	}
-	t.tree = &tree{spans: t.Spans, parent: make([]int, n), children: make([][]int, n)}
-	for i, s := range t.Spans {
-		t.tree.parent[i] = -1
-		p, ok := byID[string(s.Parent)]
-		ok = ok && s.Parent != nil
-		if client, shared := clients[string(s.ID)]; shared && s.Kind == serverKind { // that of the same call
-			p, ok = client, true
-		}
-		if ok {
-			t.tree.parent[i] = p
-			t.tree.children[p] = append(t.tree.children[p], i)
+		if clients == nil {
+			clients = map[string]int32{}
 		}
 	}
+	for i := range t.Spans {
+		if s := &t.Spans[i]; clients != nil && s.kind() == clientKind && len(s.ID()) > 0 {
+			clients[string(s.ID())] = int32(i)
+		}
+	}
+	t.tree = &tree{spans: t.Spans, parent: make([]int32, n), first: make([]int32, n+1), childs: make([]int32, n)}
+	for i := range t.Spans {
+		s, p := &t.Spans[i], int32(-1)
+		if id := s.Parent(); id != nil {
+			p = *byID.slot(t.Spans, id) - 1
+		}
+		if clients != nil && s.kind() == serverKind {
+			if client, shared := clients[string(s.ID())]; shared { // that of the same call
+				p = client
+			}
+		}
+		t.tree.parent[i] = p
+		if p >= 0 {
+			t.tree.first[p+1]++
+		}
+	}
+	t.tree.list()
 	return t.tree
+}
+
+// list makes the lists of children of their numbers.
+func (t *tree) list() {
+	for i := range t.parent {
+		t.first[i+1] += t.first[i]
+	}
+	at := slices.Clone(t.first)
+	for i, p := range t.parent {
+		if p >= 0 {
+			t.childs[at[p]] = int32(i)
+			at[p]++
+		}
+	}
 }
 
 // related are the spans that are in a relation to one of some: those that are a child, a descendant, … of it.
@@ -64,9 +104,9 @@ var inverse = map[lang.Relation]lang.Relation{
 }
 
 func (t *tree) below(from, out []bool, deep bool) {
-	var open []int
-	mark := func(i int) {
-		for _, c := range t.children[i] {
+	var open []int32
+	mark := func(i int32) {
+		for _, c := range t.children(int(i)) {
 			if !out[c] {
 				out[c] = true
 				open = append(open, c)
@@ -75,7 +115,7 @@ func (t *tree) below(from, out []bool, deep bool) {
 	}
 	for i, yes := range from {
 		if yes {
-			mark(i)
+			mark(int32(i))
 		}
 	}
 	for deep && len(open) > 0 {
@@ -103,15 +143,16 @@ func (t *tree) above(from, out []bool, deep bool) {
 func (t *tree) siblings(from, out []bool) {
 	count := map[string]int{}
 	for i, yes := range from {
-		if yes && t.spans[i].Parent != nil {
-			count[string(t.spans[i].Parent)]++
+		if parent := t.spans[i].Parent(); yes && parent != nil {
+			count[string(parent)]++
 		}
 	}
-	for i, s := range t.spans {
-		if s.Parent == nil {
+	for i := range t.spans {
+		parent := t.spans[i].Parent()
+		if parent == nil {
 			continue
 		}
-		others := count[string(s.Parent)]
+		others := count[string(parent)]
 		if from[i] {
 			others--
 		}
@@ -129,7 +170,7 @@ func (t *tree) nestedSet(which lang.Intrinsic, i int) int64 {
 		return t.left[i]
 	case which == lang.NestedSetRight:
 		return t.right[i]
-	case t.spans[i].Parent == nil:
+	case t.spans[i].Parent() == nil:
 		return -1
 	case t.parent[i] < 0:
 		return 0
@@ -141,8 +182,8 @@ func (t *tree) number() {
 	t.left, t.right = make([]int64, len(t.spans)), make([]int64, len(t.spans))
 	next := int64(0)
 	type step struct{ span, child int }
-	for i, s := range t.spans {
-		if s.Parent != nil {
+	for i := range t.spans {
+		if t.spans[i].Parent() != nil {
 			continue
 		}
 		next++
@@ -151,12 +192,12 @@ func (t *tree) number() {
 		for len(path) > 0 {
 			top := &path[len(path)-1]
 			next++
-			if top.child == len(t.children[top.span]) {
+			if top.child == len(t.children(top.span)) {
 				t.right[top.span] = next
 				path = path[:len(path)-1]
 				continue
 			}
-			c := t.children[top.span][top.child]
+			c := int(t.children(top.span)[top.child])
 			top.child++
 			t.left[c] = next
 			path = append(path, step{c, 0})

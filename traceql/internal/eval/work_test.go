@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
+	"github.com/amudai/amudai-go/traceql/internal/spans"
 )
 
 // endsAfter is a context that ends when it was looked at some times.
@@ -35,14 +36,14 @@ func program(t *testing.T, query string) *eval.Program {
 
 // chainOf is a trace in which each span is the child of the one before.
 func chainOf(n int) *eval.Trace {
-	list := make([]eval.Span, n)
-	for i := range list {
-		list[i] = eval.Span{Row: i, ID: []byte{byte(i >> 8), byte(i), 1}, Start: int64(i + 1), Verdicts: make([]eval.Verdict, 1)}
+	ids, parents := make([][]byte, n), make([][]byte, n)
+	for i := range ids {
+		ids[i] = []byte{byte(i >> 8), byte(i), 1}
 		if i > 0 {
-			list[i].Parent = list[i-1].ID
+			parents[i] = ids[i-1]
 		}
 	}
-	return eval.NewTrace(list)
+	return newTrace(ids, parents, spans.Verdict{})
 }
 
 var costly = []string{

@@ -1,10 +1,10 @@
 package spans
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -21,6 +21,18 @@ type Batch struct {
 	Schema *Schema
 	Record arrow.RecordBatch
 	arrays []arrow.Array // by index in the schema; nil for columns that were not read
+
+	// Verdicts are what filters on the batch as a whole have found, by the number of the spanset filter.
+	Verdicts []Verdict
+
+	traces, ids, parents          arrow.Array
+	starts, ends, lengths, kindOf numbers
+}
+
+// Verdict is the result of a filter on the rows of a batch.
+type Verdict struct {
+	Bits  []byte // a bit for each row, false for spans that do not meet the condition; nil if the filter excludes none
+	Exact bool   // the spans that the filter does not exclude meet the condition
 }
 
 // NewBatch makes a Batch of a record batch that has the columns of the indexes in need, in this order. Other columns are an error of
@@ -29,46 +41,106 @@ func NewBatch(s *Schema, rec arrow.RecordBatch, need []int) (*Batch, error) {
 	if int(rec.NumCols()) != len(need) {
 		return nil, fmt.Errorf("the source returned %d %s instead of %d", rec.NumCols(), text.Plural(rec.NumCols(), "column"), len(need))
 	}
-	b := &Batch{s, rec, make([]arrow.Array, len(s.columns))}
+	b := &Batch{Schema: s, Record: rec, arrays: make([]arrow.Array, len(s.columns))}
 	for k, i := range need {
 		b.arrays[i] = rec.Column(k)
 		if got := b.arrays[i].DataType(); !arrow.TypeEqual(got, s.types[i]) {
 			return nil, fmt.Errorf("the source returned column %s as %s instead of %s", s.columns[i].Path, got, s.types[i])
 		}
 	}
+	b.traces, b.ids, b.parents = b.array(TraceID), b.array(SpanID), b.array(ParentID)
+	b.starts, b.ends, b.lengths, b.kindOf = numbersOf(b.array(Start)), numbersOf(b.array(End)), numbersOf(b.array(Duration)), numbersOf(b.array(KindName))
 	return b, nil
 }
 
-// Bytes is the content of a column of bytes; nil if it is null or missing.
-func (b *Batch) Bytes(name string, row int) []byte {
-	if arr, i, ok := b.at(name, row); ok {
-		content, _ := bytesAt(arr, i)
-		return content
+// array is the first column with a name; nil if it is missing.
+func (b *Batch) array(name string) arrow.Array {
+	if c, ok := b.Schema.One(name); ok {
+		return b.arrays[c.Index]
 	}
 	return nil
 }
 
-// at is the place of a value in an array without wrappings; ok is false if it is null or missing.
-func (b *Batch) at(name string, row int) (arr arrow.Array, i int, ok bool) {
-	c, ok := b.Schema.One(name)
-	if !ok || b.arrays[c.Index] == nil {
-		return nil, 0, false
-	}
-	return kinds.Inside(b.arrays[c.Index], row)
+// numbers are those of a column of numbers or times.
+type numbers struct {
+	arr  arrow.Array
+	ints []int64 // those of arr, if it is of 64 bits
+	unit int64   // of times, in nanoseconds
 }
 
-// Number is the content of a column of numbers or times, in nanoseconds; ok is false if it is null or missing.
-func (b *Batch) Number(name string, row int) (n int64, ok bool) {
-	arr, i, ok := b.at(name, row)
+func numbersOf(arr arrow.Array) numbers {
+	n := numbers{arr: arr, unit: 1}
+	switch a := arr.(type) {
+	case *array.Timestamp:
+		n.unit = int64(a.DataType().(*arrow.TimestampType).Unit.Multiplier())
+	case *array.Duration:
+		n.unit = int64(a.DataType().(*arrow.DurationType).Unit.Multiplier())
+	case *array.Int64:
+	default:
+		return n
+	}
+	d := arr.Data()
+	if d.Len() > 0 {
+		n.ints = arrow.Int64Traits.CastFromBytes(d.Buffers()[1].Bytes())[d.Offset() : d.Offset()+d.Len()]
+	}
+	return n
+}
+
+// at is the number of a row; ok is false if it is null or missing.
+func (n *numbers) at(row int) (v int64, ok bool) {
+	switch {
+	case n.arr == nil || n.arr.IsNull(row):
+		return 0, false
+	case n.ints != nil:
+		return n.ints[row] * n.unit, true
+	}
+	arr, i, ok := kinds.Inside(n.arr, row)
 	if !ok {
 		return 0, false
 	}
 	if t, timestamp := arr.(*array.Timestamp); timestamp {
 		return int64(t.Value(i)) * int64(t.DataType().(*arrow.TimestampType).Unit.Multiplier()), true
 	}
-	v := scalar(arr, i)
-	return v.Int64(), v.Kind() == value.Int || v.Kind() == value.Duration
+	x := scalar(arr, i)
+	return x.Int64(), x.Kind() == value.Int || x.Kind() == value.Duration
 }
+
+// contentOf is a value of a column of bytes; nil if it is null or missing.
+func contentOf(arr arrow.Array, row int) []byte {
+	if fixed, ok := arr.(*array.FixedSizeBinary); ok && !fixed.IsNull(row) {
+		return fixed.Value(row)
+	}
+	if arr == nil {
+		return nil
+	}
+	arr, i, ok := kinds.Inside(arr, row)
+	if !ok {
+		return nil
+	}
+	content, _ := bytesAt(arr, i)
+	return content
+}
+
+// TraceID is the id of the trace of a span; nil if it is null.
+func (b *Batch) TraceID(row int) []byte { return contentOf(b.traces, row) }
+
+// SpanID is the id of a span; nil if it is null.
+func (b *Batch) SpanID(row int) []byte { return contentOf(b.ids, row) }
+
+// Start is the start of a span in nanoseconds; 0 if it is missing.
+func (b *Batch) Start(row int) int64 {
+	start, _ := b.starts.at(row)
+	return start
+}
+
+// Kind is the number of the kind of a span in OTLP.
+func (b *Batch) Kind(row int) int64 {
+	kind, _ := b.kindOf.at(row)
+	return kind
+}
+
+// Bytes is the content of a column of bytes; nil if it is null or missing.
+func (b *Batch) Bytes(name string, row int) []byte { return contentOf(b.array(name), row) }
 
 func bytesAt(arr arrow.Array, row int) ([]byte, bool) {
 	if a, ok := arr.(interface{ Value(int) []byte }); ok { // binary of all layouts
@@ -235,11 +307,11 @@ func (b *Batch) intrinsic(i lang.Intrinsic, row int) (value.Value, error) {
 	case lang.SpanDuration:
 		return value.OfDuration(b.Duration(row)), nil
 	case lang.SpanStatus:
-		code, _ := b.Number(Status, row)
+		status := numbersOf(b.array(Status))
+		code, _ := status.at(row)
 		return value.OfStatus(code), nil
 	case lang.SpanKindOf:
-		code, _ := b.Number(KindName, row)
-		return value.OfSpanKind(code), nil
+		return value.OfSpanKind(b.Kind(row)), nil
 	case lang.EventName, lang.EventTime, lang.LinkSpanID, lang.LinkTraceID:
 		return b.listIntrinsic(i, row)
 	}
@@ -254,7 +326,7 @@ func (b *Batch) listIntrinsic(i lang.Intrinsic, row int) (value.Value, error) {
 	if i == lang.EventName || i == lang.EventTime {
 		scope = lang.EventScope
 	}
-	start, _ := b.Number(Start, row)
+	start := b.Start(row)
 	return b.inLists(scope, row, func(m *message) value.Value {
 		switch i {
 		case lang.EventName:
@@ -279,9 +351,8 @@ func (b *Batch) Text(name string, row int) string {
 
 // Parent is the id of the parent of a span; nil for a root span, whose id of the parent is missing, empty or zero.
 func (b *Batch) Parent(row int) []byte {
-	id := b.Bytes(ParentID, row)
-	zero := slices.IndexFunc(id, func(c byte) bool { return c != 0 }) < 0
-	if zero && (len(id) == 0 || len(id) == 8) {
+	id := contentOf(b.parents, row)
+	if len(id) == 0 || len(id) == 8 && binary.NativeEndian.Uint64(id) == 0 {
 		return nil
 	}
 	return id
@@ -289,11 +360,11 @@ func (b *Batch) Parent(row int) []byte {
 
 // Duration is the time from the start of a span to its end.
 func (b *Batch) Duration(row int) time.Duration {
-	if d, ok := b.Number(Duration, row); ok {
+	if d, ok := b.lengths.at(row); ok {
 		return time.Duration(d)
 	}
-	start, _ := b.Number(Start, row)
-	if end, ok := b.Number(End, row); ok && end > start {
+	start := b.Start(row)
+	if end, ok := b.ends.at(row); ok && end > start {
 		return time.Duration(end - start)
 	}
 	return 0
@@ -301,11 +372,10 @@ func (b *Batch) Duration(row int) time.Duration {
 
 // End is the end of a span in nanoseconds.
 func (b *Batch) End(row int) int64 {
-	if end, ok := b.Number(End, row); ok {
+	if end, ok := b.ends.at(row); ok {
 		return end
 	}
-	start, _ := b.Number(Start, row)
-	return start + int64(b.Duration(row))
+	return b.Start(row) + int64(b.Duration(row))
 }
 
 // Size is the number of bytes that the values of the batch take, roughly.
