@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/duckdb/duckdb-go/v2"
@@ -34,6 +35,9 @@ type Connector struct {
 	duck    *duckdb.Connector
 	planner *planner
 	o       Options
+
+	changes atomic.Int64 // begins and ends of statements that may change what names mean, 1 at first for a file
+	unseen  atomic.Bool  // there may be others
 }
 
 // NewConnector opens a database of DuckDB: "" is one in memory, "file.duckdb?threads=4" a file with a setting.
@@ -41,6 +45,9 @@ func NewConnector(dsn string, o Options) (_ *Connector, err error) {
 	c := &Connector{o: o}
 	if c.duck, err = open(dsn, o, scanOf); err != nil {
 		return nil, err
+	}
+	if path, _, _ := strings.Cut(dsn, "?"); path != "" && path != ":memory:" {
+		c.changes.Store(1)
 	}
 	if !o.NoHints {
 		if c.planner, err = newPlanner(o); err != nil {
@@ -56,7 +63,7 @@ func scanOf(location string) (string, []any, error) { return "amudai_scan", []an
 // open opens a database, and has replace say what a location in FROM means.
 func open(dsn string, o Options, replace duckdb.ReplacementScanCallback) (*duckdb.Connector, error) {
 	c, err := duckdb.NewConnector(dsn, func(conn driver.ExecerContext) error {
-		_, err := conn.ExecContext(context.Background(), macros, nil)
+		_, err := conn.ExecContext(context.Background(), ntuple, nil)
 		return err
 	})
 	if err != nil {
@@ -82,8 +89,8 @@ func open(dsn string, o Options, replace duckdb.ReplacementScanCallback) (*duckd
 // unclosed is a connector that its pool does not close.
 type unclosed struct{ driver.Connector }
 
-// macros make locations of other texts. A name in quotes is asked for as any in FROM.
-const macros = `create or replace temp macro ntuple(file, name) as table from query_table('"' || replace(file || ':' || name, '"', '""') || '"')`
+// ntuple makes a location of two texts. A name in quotes is asked for as any in FROM.
+const ntuple = `create or replace temp macro ntuple(file, name) as table from query_table('"' || replace(file || ':' || name, '"', '""') || '"')`
 
 // isLocation reports whether a name that is no table may be a location.
 func isLocation(name string) bool {
@@ -100,7 +107,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{Conn: conn.(*duckdb.Conn), c: c}, nil
+	return &Conn{conn: conn.(*duckdb.Conn), c: c}, nil
 }
 
 // Driver is that of DuckDB, whose connections know no locations.
@@ -117,15 +124,33 @@ func (c *Connector) Close() error {
 
 // Conn is a connection. It belongs to one goroutine at a time.
 type Conn struct {
-	*duckdb.Conn
+	*conn
 	c *Connector
+
+	names  map[string]bool // what the last look has found, see differs
+	looked int64           // Connector.changes then
+}
+
+type conn = duckdb.Conn
+
+// Duck is the connection of package duckdb inside. What is asked there cannot read locations. From then on, each question takes some milliseconds longer, as what
+// its names mean may have changed.
+func (c *Conn) Duck() *duckdb.Conn {
+	c.c.unseen.Store(true)
+	return c.conn
+}
+
+// BeginTx begins a transaction.
+func (c *Conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	c.c.unseen.Store(true)
+	return c.conn.BeginTx(ctx, o)
 }
 
 // QueryContext asks a question. The result is complete, and all files are closed, when it returns.
 func (c *Conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	var rows driver.Rows
 	err := c.run(ctx, query, func(ctx context.Context) (err error) {
-		rows, err = c.Conn.QueryContext(ctx, query, args)
+		rows, err = c.conn.QueryContext(ctx, query, args)
 		return err
 	})
 	return rows, err
@@ -133,7 +158,7 @@ func (c *Conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 
 // QueryArrow asks a question, whose rows are Arrow record batches. A batch is valid until the next one. Release the reader.
 func (c *Conn) QueryArrow(ctx context.Context, query string) (rows array.RecordReader, err error) {
-	a, err := duckdb.NewArrowFromConn(c.Conn)
+	a, err := duckdb.NewArrowFromConn(c.conn)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +173,7 @@ func (c *Conn) QueryArrow(ctx context.Context, query string) (rows array.RecordR
 func (c *Conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	var result driver.Result
 	err := c.run(ctx, query, func(ctx context.Context) (err error) {
-		result, err = c.Conn.ExecContext(ctx, query, args)
+		result, err = c.conn.ExecContext(ctx, query, args)
 		return err
 	})
 	return result, err
@@ -158,9 +183,13 @@ func (c *Conn) ExecContext(ctx context.Context, query string, args []driver.Name
 func (c *Conn) run(ctx context.Context, query string, f func(ctx context.Context) error) error {
 	s := newStatement(c.c.o)
 	if c.c.planner != nil {
-		if err := c.c.planner.hint(ctx, c.Conn, s, query); err != nil {
+		if err := c.c.planner.hint(ctx, c, s, query); err != nil {
 			return errors.Join(err, s.close())
 		}
+	}
+	if s.changes {
+		c.c.changes.Add(1)
+		defer c.c.changes.Add(1)
 	}
 	return s.run(ctx, f, true)
 }
@@ -172,9 +201,12 @@ func (c *Conn) Prepare(query string) (driver.Stmt, error) {
 
 // PrepareContext prepares a statement. Its scans read all rows of their columns, as the values of its parameters are not known.
 func (c *Conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if c.c.planner != nil && !c.c.planner.reads(ctx, query) {
+		c.c.unseen.Store(true)
+	}
 	p := &prepared{s: newStatement(c.c.o)}
 	err := p.s.run(ctx, func(ctx context.Context) error {
-		stmt, err := c.Conn.PrepareContext(ctx, query)
+		stmt, err := c.conn.PrepareContext(ctx, query)
 		if err == nil {
 			p.Stmt = stmt.(*duckdb.Stmt)
 		}
@@ -220,6 +252,8 @@ var (
 type statement struct {
 	o     Options
 	hints map[string]filter.Expr // conditions of all scans of a location
+
+	changes bool // it may change what names mean
 
 	lock    sync.Mutex
 	ctx     context.Context // of the current run

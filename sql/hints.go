@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 
@@ -57,17 +58,26 @@ func newPlanner(o Options) (_ *planner, err error) {
 
 func (p *planner) close() error { return p.db.Close() }
 
-// unsettled finds functions whose values may differ from one statement to the next, or from one database to another.
-const unsettled = `select function_name from duckdb_functions() where stability <> 'CONSISTENT' or function_name in ('getvariable', 'getenv', 'current_setting')
-	union select unnest(['current_date', 'current_time', 'current_timestamp', 'localtime', 'localtimestamp', 'current_user', 'user', 'session_user'])`
+// unsettled are functions whose values may differ from one statement to the next, or from one database to another, those whose questions are in texts, and
+// those whose scans a hint is not for.
+var unsettled = setOf(`current_connection_id current_database current_date current_query current_query_id current_schema current_schemas current_setting current_transaction_id
+	currval error gen_random_uuid get_current_time get_current_timestamp getenv getvariable in_search_path nextval now random setseed sleep_ms stats today transaction_timestamp
+	txid_current uuid uuidv4 uuidv7 write_log
+	query query_table amudai_scan`)
 
-// changed counts what may give a query another meaning than in an empty database.
-const changed = `select (select count(*) from duckdb_functions() where not internal and function_name <> 'ntuple')
-	+ (select count(*) from duckdb_settings() where name = 'default_collation' and value <> '' or name = 'integer_division' and value <> 'false'
-		or name = 'ieee_floating_point_ops' and value <> 'true')`
+// bare are those that may be written like columns.
+var bare = setOf("current_catalog current_date current_schema current_time current_timestamp localtime localtimestamp")
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}
 
 // hint adds the conditions of a query to a statement. Queries that cannot be planned have none.
-func (p *planner) hint(ctx context.Context, real *duckdb.Conn, s *statement, query string) error {
+func (p *planner) hint(ctx context.Context, real *Conn, s *statement, query string) error {
 	ctx = context.WithValue(ctx, statementKey{}, s)
 	s.ctx = ctx
 	conn, err := p.db.Conn(ctx)
@@ -75,17 +85,24 @@ func (p *planner) hint(ctx context.Context, real *duckdb.Conn, s *statement, que
 		return err
 	}
 	defer conn.Close()
-	p.known = map[string]string{}
-	if !p.plannable(ctx, conn, query) {
+	parsed, onlyReads := parse(ctx, conn, query)
+	s.changes = !onlyReads
+	if s.changes || parsed.statements != 1 || parsed.unsettled {
 		return nil
 	}
+	p.known = map[string]string{}
 	defer func() {
 		for _, name := range p.known {
 			conn.ExecContext(context.WithoutCancel(ctx), "drop table "+name)
 		}
 	}()
+	for name := range parsed.tables {
+		if isLocation(name) {
+			p.addTable(ctx, conn, name) // one that is no location is none of the plan, or it has the error
+		}
+	}
 	plan, ok := p.explain(ctx, conn, query)
-	if !ok || len(p.known) == 0 || s.differs(ctx, real) {
+	if !ok || len(p.known) == 0 || real.differs(ctx, p.known) {
 		return ctx.Err()
 	}
 	names := map[string]string{}
@@ -116,47 +133,63 @@ func (p *planner) hint(ctx context.Context, real *duckdb.Conn, s *statement, que
 	return nil
 }
 
-// plannable reports whether a text is a single question that names no function without a settled value.
-func (p *planner) plannable(ctx context.Context, conn *databasesql.Conn, query string) bool {
+// parsed is what the text of a query names.
+type parsed struct {
+	statements int
+	unsettled  bool // it calls a function without a settled value
+	tables     map[string]bool
+}
+
+// parse parses a text, which only reads if all of its statements are questions.
+func parse(ctx context.Context, conn *databasesql.Conn, query string) (p parsed, onlyReads bool) {
 	var text string
-	var plannable bool
 	if conn.QueryRowContext(ctx, "select json_serialize_sql(?::varchar)::varchar", query).Scan(&text) != nil {
-		return false
+		return p, false
 	}
-	var parsed struct {
+	var all struct {
 		Error      bool
 		Statements []any
 	}
-	if json.Unmarshal([]byte(text), &parsed) != nil || parsed.Error || len(parsed.Statements) != 1 {
-		return false
+	if json.Unmarshal([]byte(text), &all) != nil || all.Error {
+		return p, false
 	}
-	words := map[string]bool{}
-	collect(parsed.Statements, words)
-	list := make([]any, 0, len(words))
-	for w := range words {
-		list = append(list, w)
-	}
-	b, err := json.Marshal(list)
+	p = parsed{statements: len(all.Statements), tables: map[string]bool{}}
+	p.collect(all.Statements)
+	return p, true
+}
+
+// reads reports whether a text has only questions.
+func (p *planner) reads(ctx context.Context, query string) bool {
+	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return false
 	}
-	err = conn.QueryRowContext(ctx, "select count(*) = 0 from ("+unsettled+") where function_name in (select unnest(from_json(?, '[\"varchar\"]')))", string(b)).Scan(&plannable)
-	return err == nil && plannable
+	defer conn.Close()
+	_, onlyReads := parse(ctx, conn, query)
+	return onlyReads
 }
 
-// collect adds all texts of a value of JSON to words.
-func collect(v any, words map[string]bool) {
+// collect adds the names in a value of JSON.
+func (p *parsed) collect(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			collect(e, words)
+			p.collect(e)
 		}
 	case map[string]any:
-		for _, e := range v {
-			collect(e, words)
+		for key, e := range v {
+			switch name, isText := e.(string); {
+			case isText && key == "table_name":
+				p.tables[name] = true
+			case isText && key == "function_name":
+				p.unsettled = p.unsettled || unsettled[strings.ToLower(name)]
+			case key == "column_names":
+				names, _ := e.([]any)
+				p.unsettled = p.unsettled || len(names) == 1 && bare[strings.ToLower(fmt.Sprint(names[0]))]
+			default:
+				p.collect(e)
+			}
 		}
-	case string:
-		words[strings.ToLower(v)] = true
 	}
 }
 
@@ -173,27 +206,20 @@ func (p *planner) explain(ctx context.Context, conn *databasesql.Conn, query str
 		if p.missing == "" {
 			return nil, false
 		}
-		location, name := p.missing, fmt.Sprintf("location_%d", len(p.known))
-		if p.known[location] != "" {
+		if p.known[p.missing] != "" || !p.addTable(ctx, conn, p.missing) {
 			return nil, false
 		}
-		if _, err := conn.ExecContext(ctx, "create table "+name+" as from amudai_scan(?) limit 0", location); err != nil {
-			return nil, false
-		}
-		p.known[location] = name
 	}
 }
 
-// differs reports whether a query may have another meaning on a connection than in an empty database.
-func (s *statement) differs(ctx context.Context, conn *duckdb.Conn) bool {
-	rows, err := conn.QueryContext(ctx, changed, nil)
-	if err != nil {
-		return true
+// addTable makes an empty table with the columns of a location.
+func (p *planner) addTable(ctx context.Context, conn *databasesql.Conn, location string) bool {
+	name := fmt.Sprintf("location_%d", len(p.known))
+	if _, err := conn.ExecContext(ctx, "create table "+name+" as from amudai_scan(?) limit 0", location); err != nil {
+		return false
 	}
-	defer rows.Close()
-	n := make([]driver.Value, 1)
-	err = rows.Next(n)
-	return err != nil || fmt.Sprint(n[0]) != "0"
+	p.known[location] = name
+	return true
 }
 
 // node is an operator of a plan.
@@ -214,6 +240,44 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	}
 	*t = make([]string, 1)
 	return json.Unmarshal(b, &(*t)[0])
+}
+
+// Names of tables and views, and an empty one if there are macros or settings that give a query another meaning.
+const (
+	settings = `select '' where current_setting('default_collation') <> '' or current_setting('integer_division') or not current_setting('ieee_floating_point_ops')`
+	macros   = ` union all select '' from duckdb_functions() where not internal and function_name <> 'ntuple'
+		union all select table_name from duckdb_tables() union all select view_name from duckdb_views() where not internal`
+)
+
+// differs reports whether a query of some locations may have another meaning on a connection than in an empty database. A look at all functions takes a while,
+// so the last one holds until something else than questions has run. A database in memory has no macros before.
+func (c *Conn) differs(ctx context.Context, known map[string]string) bool {
+	unseen, now := c.c.unseen.Load(), c.c.changes.Load()
+	if c.names == nil || c.looked != now || unseen {
+		query := settings
+		if now > 0 || unseen {
+			query += macros
+		}
+		r, err := c.conn.QueryContext(ctx, query, nil)
+		if err != nil {
+			return true
+		}
+		defer r.Close()
+		names, row := map[string]bool{}, make([]driver.Value, 1)
+		for err = r.Next(row); err == nil; err = r.Next(row) {
+			names[strings.ToLower(fmt.Sprint(row[0]))] = true
+		}
+		if err != io.EOF {
+			return true
+		}
+		c.names, c.looked = names, now
+	}
+	for location := range known {
+		if c.names[strings.ToLower(location)] {
+			return true
+		}
+	}
+	return c.names[""]
 }
 
 // anyOf is the condition that some scan needs a row, or false if one may need any.

@@ -100,22 +100,34 @@ var tpchTables = []string{"customer", "lineitem", "nation", "orders", "part", "p
 // tpch makes the tables of TPC-H in a database of DuckDB, and as shards in the current folder, under the same names without an extension.
 func tpch(t testing.TB, scale string) (duck *databasesql.DB) {
 	t.Helper()
+	folder := t.TempDir()
+	generate(t, scale, folder)
 	duck = open(t, sql.Options{NoHints: true})
-	generate := os.Getenv("AMUDAI_TPCHGEN")
-	if generate == "" {
+	t.Chdir(t.TempDir())
+	load(t, duck, folder, ".")
+	return duck
+}
+
+// generate makes the tables of TPC-H as Parquet files.
+func generate(t testing.TB, scale, folder string) {
+	t.Helper()
+	program := os.Getenv("AMUDAI_TPCHGEN")
+	if program == "" {
 		require.Empty(t, os.Getenv("CI"), "AMUDAI_TPCHGEN is not set")
 		t.Skip("AMUDAI_TPCHGEN names no program tpchgen-cli: make test-sql sets it")
 	}
-	folder := t.TempDir()
-	out, err := exec.Command(generate, "parquet", "-s", scale, "-o", folder).CombinedOutput()
+	out, err := exec.Command(program, "parquet", "-s", scale, "-o", folder).CombinedOutput()
 	require.NoError(t, err, string(out))
-	t.Chdir(t.TempDir())
+}
+
+// load reads Parquet files into tables of a database and into shards.
+func load(t testing.TB, duck *databasesql.DB, folder, shards string) {
+	t.Helper()
 	for _, name := range tpchTables {
 		_, err := duck.Exec("create table " + name + " as from '" + filepath.Join(folder, name+".parquet") + "'")
 		require.NoError(t, err)
-		write(t, duck, "from "+name, name, shard.WriterOptions{})
+		write(t, duck, "from "+name, filepath.Join(shards, name), shard.WriterOptions{})
 	}
-	return duck
 }
 
 // TestTPCH asks the 22 questions of TPC-H. The answers are those of DuckDB on its own tables.
@@ -340,6 +352,8 @@ func TestHints(t *testing.T) {
 		{"from y where random() >= 0", 1000},
 		{`from x where "a>=1 AND b" > 5`, 1000}, // a name like a condition
 		{"from y where s collate nocase = 'N5'", 1000},
+		{"from y where s = 'error'", 0},
+		{"select * from y p join amudai_scan('y') q on p.a = q.b where p.a = 5", 2000}, // a scan without a name
 		{"from y where s = 'N5' or s = e'\\\\' or s = 'it''s'", -1},
 	} {
 		read.Store(0)
@@ -355,5 +369,13 @@ func TestHints(t *testing.T) {
 		}
 		same(t, without, with, "from y where s = 'N5'")
 		same(t, without, with, "from y where prefix(s, 'n1')")
+	}
+	for _, view := range []string{"create view x as select b as a, a as b from y", "create or replace view x as select a + 1 as a, b from amudai_scan('x')"} { // names of files
+		for _, db := range []*databasesql.DB{with, without} {
+			_, err := db.Exec(view)
+			require.NoError(t, err)
+		}
+		same(t, without, with, "select a, b from x where a = 5")
+		same(t, without, with, "select x.a, X.b, y.a, y.b from X, amudai_scan('y') y where x.a = 5 and y.a = 5")
 	}
 }
