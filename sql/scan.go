@@ -18,6 +18,8 @@ import (
 	"github.com/duckdb/duckdb-go/v2/arrowmapping"
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -96,7 +98,13 @@ func (b *bound) Init() duckdb.ParallelTableSourceInfo {
 }
 
 // NewLocalState is what one thread has of the scan.
-func (b *bound) NewLocalState() any { return &part{scan: b.current} }
+func (b *bound) NewLocalState() any {
+	b.current.lock.Lock()
+	defer b.current.lock.Unlock()
+	p := &part{scan: b.current}
+	b.current.parts = append(b.current.parts, p)
+	return p
+}
 
 // FillChunk gives the next rows to a thread.
 func (b *bound) FillChunk(local any, chunk duckdb.DataChunk) error {
@@ -115,6 +123,7 @@ type scan struct {
 	src   provider.Source
 	types []arrowmapping.ArrowConvertedSchema // of its columns
 	ended bool
+	parts []*part
 }
 
 // part is a batch that one thread hands to DuckDB in chunks.
@@ -122,6 +131,18 @@ type part struct {
 	scan  *scan
 	batch arrow.RecordBatch
 	at    int64
+
+	entries []entries // of the dictionaries of its columns
+}
+
+func (p *part) close() {
+	for i := range p.entries {
+		p.entries[i].destroy()
+	}
+	if p.batch != nil {
+		p.batch.Release()
+		p.batch = nil
+	}
 }
 
 // fill fills the next chunk. It is empty at the end.
@@ -136,11 +157,14 @@ func (p *part) fill(chunk duckdb.DataChunk) error {
 			return errors.Join(err, chunk.SetSize(0))
 		}
 		p.at = 0
+		if p.entries == nil {
+			p.entries = make([]entries, p.batch.NumCols())
+		}
 	}
 	n := min(p.batch.NumRows()-p.at, int64(duckdb.GetDataChunkCapacity()))
 	out := handle(&chunk)
 	for i := range int(p.batch.NumCols()) {
-		if err := p.fillColumn(out, i, n); err != nil {
+		if err := p.fillColumn(mapping.DataChunkGetVector(out, mapping.IdxT(i)), i, n); err != nil {
 			return fmt.Errorf("%s: column %q: %w", p.scan.b.location, p.batch.ColumnName(i), err)
 		}
 	}
@@ -148,9 +172,12 @@ func (p *part) fill(chunk duckdb.DataChunk) error {
 	return chunk.SetSize(int(n))
 }
 
-// fillColumn gives the values of a column to DuckDB, which refers to their memory, and owns the array as long as it does: each column
+// fillColumn gives the values of a column to DuckDB. What is not copied it refers to, and owns the array as long as it does: each column
 // is an array of its own, because DuckDB keeps the memory of all columns in an array with the first of them.
-func (p *part) fillColumn(out mapping.DataChunk, i int, n int64) error {
+func (p *part) fillColumn(vec mapping.Vector, i int, n int64) error {
+	if isCopied(p.batch.Column(i).DataType()) {
+		return p.copied(vec, i, int(n))
+	}
 	values := array.NewSlice(p.batch.Column(i), p.at, p.at+n)
 	defer values.Release()
 	one := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{p.batch.Schema().Field(i)}, nil), []arrow.Array{values}, n)
@@ -164,7 +191,7 @@ func (p *part) fillColumn(out mapping.DataChunk, i int, n int64) error {
 	if err := errorOf(failure); err != nil {
 		return err
 	}
-	mapping.VectorReferenceVector(mapping.DataChunkGetVector(out, mapping.IdxT(i)), mapping.DataChunkGetVector(in, 0))
+	mapping.VectorReferenceVector(vec, mapping.DataChunkGetVector(in, 0))
 	return nil
 }
 
@@ -201,10 +228,11 @@ var pathEscapes = strings.NewReplacer(`\`, `\\`, `.`, `\.`)
 
 // open opens the source. columns has the position in the schema for each column of the result.
 func (s *scan) open(columns []int) (err error) {
-	o := table.ScanOptions{Columns: []string{}, Filter: s.b.s.hints[s.b.location], BatchRows: 16 * duckdb.GetDataChunkCapacity()}
+	o := table.ScanOptions{Columns: []string{}, Filter: s.b.s.hints[s.b.location], BatchRows: 16 * duckdb.GetDataChunkCapacity(), Dictionaries: true}
 	for _, c := range columns {
 		o.Columns = append(o.Columns, pathEscapes.Replace(s.b.schema.Field(c).Name))
 	}
+	o.Decimals64 = o.Columns
 	if s.src, err = s.b.t.Reader(s.ctx, o); err != nil {
 		return err
 	}
@@ -219,8 +247,12 @@ func (s *scan) open(columns []int) (err error) {
 	converting.Lock()
 	defer converting.Unlock()
 	for i, f := range got.Fields() {
-		if want := s.b.schema.Field(columns[i]); f.Name != want.Name || !arrow.TypeEqual(f.Type, want.Type) {
+		if want := s.b.schema.Field(columns[i]); f.Name != want.Name || !arrow.TypeEqual(kinds.Decoded(arrowutil.RecordedType(f)), kinds.Decoded(want.Type)) {
 			return fmt.Errorf("%s: column %q is %s of %s: %w", s.b.location, want.Name, f.Type, f.Name, errors.New("another column was asked for"))
+		}
+		if isCopied(f.Type) {
+			s.types = append(s.types, arrowmapping.ArrowConvertedSchema{})
+			continue
 		}
 		t, failure := arrowmapping.SchemaFromArrow(conn, arrow.NewSchema([]arrow.Field{f}, nil))
 		s.types = append(s.types, t)
@@ -240,6 +272,10 @@ func (s *scan) close() error {
 		arrowmapping.DestroyArrowConvertedSchema(&s.types[i])
 	}
 	s.types = nil
+	for _, p := range s.parts {
+		p.close()
+	}
+	s.parts = nil
 	if s.src == nil {
 		return nil
 	}
