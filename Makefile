@@ -26,7 +26,7 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-questions bench-stores microbench fuzz cover generate check-generated lint cross
+.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-questions bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,14 +45,14 @@ test-bench: ## run the tests of the benchmark, a module of its own
 # The module sql has DuckDB, in C++. Its package for Arrow needs a tag.
 SQL := CGO_ENABLED=1 $(GO)
 SQLTAGS := -tags duckdb_arrow,grpcnotrace
+TPCHGEN = AMUDAI_TPCHGEN=$$($(PYTHON) -c 'import shutil, sys, os; print(shutil.which("tpchgen-cli", path=os.path.dirname(sys.executable)) or "")')
 
 sql: ## compile the engine of "amudai sql" to bin/amudai-sql, beside the command (needs a C++ compiler)
 	$(SQL) build -C sql -trimpath $(SQLTAGS) -ldflags '-s -w' -o ../bin/ ./cmd/amudai-sql
 
 test-sql: build sql ## test the module sql, and the sessions of docs/sql.md (PYTHON with tpchgen-cli for the questions of TPC-H)
 	$(SQL) vet -C sql $(SQLTAGS) ./...
-	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_TPCHGEN=$$($(PYTHON) -c 'import shutil, sys, os; print(shutil.which("tpchgen-cli", path=os.path.dirname(sys.executable)) or "")') \
-		$(SQL) test -C sql -count=1 $(SQLTAGS) $(TIMEOUT) ./...
+	AMUDAI_PROGRAM=$(abspath bin/amudai) $(TPCHGEN) $(SQL) test -C sql -count=1 $(SQLTAGS) $(TIMEOUT) ./...
 
 # Tests hold little memory for short times: the collector took a quarter of their time.
 BUSY := GOGC=300
@@ -129,6 +129,9 @@ bench-peers: ## like bench, with those of pyarrow, DuckDB, Vortex and Lance that
 
 bench-questions: ## ask ClickBench's 43 questions on data made like its table, shards and Parquet beside DuckDB, which PYTHON has
 	$(GO) run -C bench . -questions -peers $(PYTHON) $(BENCHFLAGS)
+
+bench-sql: ## ask the 22 questions of TPC-H (SCALE=1) of shards, of Parquet files and of DuckDB's file, all by DuckDB (PYTHON with tpchgen-cli; 2 GB of disk in TMPDIR)
+	$(TPCHGEN) $(SQL) test -C sql -run '^$$' -bench TPCH -benchtime $(or $(ROUNDS),3)x $(SQLTAGS) $(TIMEOUT) . -scale $(or $(SCALE),1)
 
 bench-stores: build ## ask a shard in a store that answers late, beside Polars and pyarrow of PYTHON: requests, rounds, bytes (SHARD, PARQUET; LATENCY=0.2)
 	$(PYTHON) bench/peers/stores.py --amudai bin/amudai --shard $(SHARD) --parquet $(PARQUET) --latency $(or $(LATENCY),0.2)
