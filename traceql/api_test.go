@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
@@ -268,6 +269,48 @@ func TestValues(t *testing.T) {
 		require.Len(t, values, 2)
 		_, _, err = traceql.Values(t.Context(), sources, "foo", traceql.ValuesOptions{})
 		require.ErrorContains(t, err, "no intrinsic")
+	}
+}
+
+// The first seven spans began in 81 ms, the last one a second after the first.
+func TestTagsWithin(t *testing.T) {
+	list := shop()
+	at := func(n int) time.Time { return time.Unix(0, list[0].start+int64(n)*ms) }
+	for name, sources := range map[string][]traceql.Source{
+		"memory": {tableOfSpans(t, 3, list[:3]), tableOfSpans(t, 3, list[3:])},
+		"files":  {blockpackOf(t, list[:5], blockpack.WriterOptions{BlockSpans: 2}), shardOf(t, tableOfSpans(t, 8, list[5:]))},
+	} {
+		for _, c := range []struct {
+			start, end        time.Time
+			attribute, filter string
+			want              string
+			sources           int
+		}{
+			{time.Time{}, time.Time{}, "span.http.status_code", "", `["200" 200 500 200.0]`, 2},
+			{at(-5), at(2000), "span.http.status_code", "", `["200" 200 500 200.0]`, 2},
+			{at(0), at(0), "span.http.status_code", "", `[500]`, 1},
+			{at(12), time.Time{}, "span.http.status_code", "", `[200 200.0]`, 2},
+			{time.Time{}, at(11), "resource.region", "", `["eu"]`, 1},
+			{at(500), at(2000), "resource.region", "", `["eu"]`, 1},
+			{at(500), at(2000), "name", "", `["GET /"]`, 1},
+			{at(500), at(600), "name", "", `[]`, 0},
+			{at(12), at(12), "name", "{ kind = client }", `["SELECT" "load"]`, 1}, // of the trace
+			{at(500), at(2000), "name", "{ kind = client }", `[]`, 1},
+			{at(500), at(2000), "trace:rootName", "", `["GET /"]`, 1},
+		} {
+			o := traceql.ValuesOptions{Start: c.start, End: c.end}
+			if c.filter != "" {
+				q, err := traceql.Parse(c.filter)
+				require.NoError(t, err)
+				o.Filter = q
+			}
+			values, _, err := traceql.Values(t.Context(), sources, c.attribute, o)
+			require.NoError(t, err)
+			require.Equal(t, c.want, fmt.Sprint(values), "%s: %+v", name, c)
+			within, err := traceql.Within(t.Context(), sources, c.start, c.end)
+			require.NoError(t, err)
+			require.Len(t, within, c.sources, "%s: %+v", name, c)
+		}
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
@@ -21,6 +23,39 @@ type Scope string
 type TagNames struct {
 	Scope Scope
 	Names []string // sorted, as queries write them after the scope
+}
+
+// Within are the sources that have a span which began in a time, both bounds included. The zero values are no bounds.
+func Within(ctx context.Context, sources []Source, start, end time.Time) (within []Source, err error) {
+	if start.IsZero() && end.IsZero() {
+		return sources, nil
+	}
+	list, err := newSources(sources, everySpan, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range list {
+		from, to := bounds(start, end)
+		some, err := s.has(ctx, lower.Within(s.schema, from, to).Filter())
+		if err != nil {
+			return nil, err
+		}
+		if some {
+			within = append(within, sources[i])
+		}
+	}
+	return within, nil
+}
+
+// has reports whether a condition is true for some row.
+func (s *source) has(ctx context.Context, condition filter.Expr) (bool, error) {
+	id, _ := s.schema.One(spans.TraceID)
+	for batch, err := range s.batches(ctx, []int{id.Index}, condition) {
+		if err != nil || batch.Record.NumRows() > 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // maxNames bounds the names of a scope.
@@ -99,6 +134,9 @@ type ValuesOptions struct {
 	Filter *Query
 	// Limit is the maximum number of values, by default 1,000.
 	Limit int
+	// Start and End restrict the values: those of Filter to its traces with a span that began in this time, as in [Options], and without a Filter to
+	// spans that began in it.
+	Start, End time.Time
 }
 
 // Values returns the distinct values of an attribute or intrinsic, written as in queries: "resource.service.name", ".foo", "name". Those in
@@ -108,7 +146,7 @@ func Values(ctx context.Context, sources []Source, attribute string, o ValuesOpt
 	if err != nil {
 		return nil, false, err
 	}
-	set := valueSet{limit: cmp.Or(o.Limit, 1000), seen: map[string]bool{}}
+	set := valueSet{limit: cmp.Or(o.Limit, 1000), seen: map[string]bool{}, o: Options{Start: o.Start, End: o.End}}
 	q := o.Filter
 	if q == nil {
 		q = everySpan
@@ -143,6 +181,7 @@ type valueSet struct {
 	values []Value
 	seen   map[string]bool
 	more   bool
+	o      Options // the time
 }
 
 func (s *valueSet) add(v Value) error {
@@ -172,7 +211,7 @@ func (s *valueSet) add(v Value) error {
 
 // search adds the values of the spans that a query finds.
 func (s *valueSet) search(ctx context.Context, q *Query, f *lang.Field, sources []Source) error {
-	run, err := newSearch(ctx, q, sources, Options{})
+	run, err := newSearch(ctx, q, sources, s.o)
 	if err != nil {
 		return err
 	}
@@ -199,22 +238,42 @@ func (s *valueSet) scan(ctx context.Context, f *lang.Field, sources []Source) er
 		return err
 	}
 	for _, src := range list {
-		done, err := s.distinct(ctx, f, src)
+		rows, all, err := s.rows(ctx, f, src)
 		if err != nil {
 			return err
+		}
+		done := false
+		if all {
+			if done, err = s.distinct(ctx, f, src); err != nil {
+				return err
+			}
 		}
 		if done {
 			continue
 		}
-		if err := s.scanSource(ctx, f, src); err != nil {
+		if err := s.scanSource(ctx, f, src, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *valueSet) scanSource(ctx context.Context, f *lang.Field, src *source) error {
-	cond := lower.Present(src.schema, f)
+// rows is the condition of the rows in the time that have a value; all is true if all rows are in the time.
+func (s *valueSet) rows(ctx context.Context, f *lang.Field, src *source) (rows lower.Cond, all bool, err error) {
+	rows = lower.Present(src.schema, f)
+	if s.o.Start.IsZero() && s.o.End.IsZero() {
+		return rows, true, nil
+	}
+	from, to := bounds(s.o.Start, s.o.End)
+	within := lower.Within(src.schema, from, to)
+	if within.All() {
+		return rows, true, nil
+	}
+	others, err := src.has(ctx, filter.Not(within.Filter()))
+	return lower.Both(rows, within), !others, err
+}
+
+func (s *valueSet) scanSource(ctx context.Context, f *lang.Field, src *source, cond lower.Cond) error {
 	if cond.None() {
 		return nil
 	}

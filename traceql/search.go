@@ -99,16 +99,22 @@ func newExamination(ctx context.Context, q *Query, o Options) *search {
 		}
 	}
 	s := &search{ctx: ctx, q: q, o: o, fields: resultFields(q.tree.Pipeline), traces: q.candidates}
-	if from, to := int64(0), int64(math.MaxInt64); !o.Start.IsZero() || !o.End.IsZero() {
-		if !o.Start.IsZero() {
-			from = o.Start.UnixNano()
-		}
-		if !o.End.IsZero() {
-			to = o.End.UnixNano()
-		}
-		s.traces = s.traces.Within(from, to)
+	if !o.Start.IsZero() || !o.End.IsZero() {
+		s.traces = s.traces.Within(bounds(o.Start, o.End))
 	}
 	return s
+}
+
+// bounds are a time in nanoseconds since 1970. The zero values are no bounds.
+func bounds(start, end time.Time) (from, to int64) {
+	to = math.MaxInt64
+	if !start.IsZero() {
+		from = start.UnixNano()
+	}
+	if !end.IsZero() {
+		to = end.UnixNano()
+	}
+	return from, to
 }
 
 // run calls yield for the traces of the result until it returns false, which is errStop.

@@ -4,12 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/big"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -24,6 +32,7 @@ import (
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -39,6 +48,7 @@ type tempo struct {
 	t                *testing.T
 	read, otlp, grpc string // addresses
 	header           http.Header
+	trusted          *tls.Config // nil without TLS
 }
 
 // startTempo runs serve until the test ends.
@@ -87,7 +97,7 @@ func (c *tempo) do(method, address string, body []byte, header http.Header) (int
 	if host := r.Header.Get("Host"); host != "" {
 		r.Host = host
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := (&http.Client{Transport: &http.Transport{TLSClientConfig: c.trusted, DisableKeepAlives: true}}).Do(r)
 	require.NoError(c.t, err)
 	defer answer.Body.Close()
 	content, err := io.ReadAll(answer.Body)
@@ -115,7 +125,15 @@ func (c *tempo) send(message []byte) {
 // sendGRPC exports a message by OTLP over gRPC.
 func (c *tempo) sendGRPC(message *tracev1.TracesData, headers ...string) error {
 	c.t.Helper()
-	connection, err := grpc.NewClient(c.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	transport := insecure.NewCredentials()
+	if c.trusted != nil {
+		transport = credentials.NewTLS(c.trusted)
+	}
+	options := []grpc.DialOption{grpc.WithTransportCredentials(transport)}
+	if host := c.header.Get("Host"); host != "" {
+		options = append(options, grpc.WithAuthority(host))
+	}
+	connection, err := grpc.NewClient(c.grpc, options...)
 	require.NoError(c.t, err)
 	defer connection.Close()
 	ctx := metadata.AppendToOutgoingContext(c.t.Context(), headers...)
@@ -208,6 +226,11 @@ func TestTempoAPI(t *testing.T) {
 		{"/api/v2/search/tags", []string{"scope", "span", "limit", "1"}, `"scopes":[{"name":"span","tags":["db.collection.name"]}]`},
 		{"/api/search/tag/service.name/values", nil, `"bank"`},
 		{"/api/search/tag/name/values", nil, `"pay"`},
+		{"/api/search/tag/name/values", []string{"start", from, "end", to}, `"tagValues":["pay"]}`},
+		{"/api/v2/search/tag/name/values", []string{"start", from, "end", to}, `"tagValues":[{"type":"string","value":"pay"}]}`},
+		{"/api/v2/search/tag/name/values", []string{"start", "5", "end", "6"}, `"tagValues":[]}`},
+		{"/api/v2/search/tags", []string{"start", from, "end", to, "scope", "span"}, `{"name":"span","tags":["http.route"]}]`},
+		{"/api/search/tags", []string{"start", "5", "end", "6"}, `"tagNames":[]}`},
 		{"/api/v2/search/tag/resource.service.name/values", []string{"q", `{ span.http.route = "/pay" && resource.x = }`}, `[{"type":"string","value":"bank"},{"type":"string","value":"mint"}]`},
 		{"/api/v2/search/tag/.service.name/values", []string{"q", `{ }`}, `"frontend"`},
 		{"/api/v2/search/tag/status/values", nil, `{"type":"keyword","value":"error"}`},
@@ -304,6 +327,75 @@ func TestTenantsAndTokens(t *testing.T) {
 	c.header.Set("X-Scope-OrgID", "b")
 	text = c.eventually(byGRPC, "/api/search", "q", "{ }")
 	require.NotContains(t, text, byHTTP)
+}
+
+// certificate writes a certificate for names and its key to files, and returns what trusts it.
+func certificate(t *testing.T, names ...string) (cert, key string, trusted *tls.Config) {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: names, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
+	require.NoError(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(secret)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	require.NoError(t, os.WriteFile(cert, public, 0o600))
+	require.NoError(t, os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	trusted = &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
+	require.True(t, trusted.RootCAs.AppendCertsFromPEM(public))
+	return cert, key, trusted
+}
+
+// With TLS all listeners are encrypted, and a token and the host of a request count as without.
+func TestTLS(t *testing.T) {
+	cert, key, trusted := certificate(t, "localhost", "traces.example", "evil.example")
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(tokens, []byte("secret\n"), 0o600))
+	c := startTempo(t, t.TempDir(), "--tls-cert", cert, "--tls-key", key, "--token", tokens, "--host", "traces.example")
+	for _, address := range []string{c.read, c.otlp} {
+		require.True(t, strings.HasPrefix(address, "https://"), address)
+		_, err := http.Get(address)
+		require.ErrorAs(t, err, new(*tls.CertificateVerificationError))
+		plain, err := http.Get(strings.Replace(address, "https", "http", 1))
+		require.NoError(t, err)
+		require.NoError(t, plain.Body.Close())
+		require.Equal(t, http.StatusBadRequest, plain.StatusCode, "a request without TLS")
+	}
+	start := time.Now()
+	require.Equal(t, codes.Unavailable, status.Code(c.sendGRPC(payment(byGRPC, start, "mint"), "authorization", "Bearer secret")), "a call without TLS")
+	c.trusted = &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
+	require.Equal(t, codes.Unavailable, status.Code(c.sendGRPC(payment(byGRPC, start, "mint"), "authorization", "Bearer secret")), "a certificate that is not trusted")
+	c.trusted = trusted
+	for _, wrong := range []struct {
+		host, token string
+		http        int
+		grpc        codes.Code
+	}{
+		{"", "", http.StatusUnauthorized, codes.Unauthenticated},
+		{"", "Bearer secre", http.StatusUnauthorized, codes.Unauthenticated},
+		{"", "secret", http.StatusUnauthorized, codes.Unauthenticated},
+		{"evil.example", "Bearer secret", http.StatusMisdirectedRequest, codes.PermissionDenied},
+	} {
+		c.header = http.Header{"Authorization": {wrong.token}, "Host": {wrong.host}}
+		code, text := c.get("/api/echo")
+		require.Equal(t, wrong.http, code, text)
+		code, _, _ = c.do(http.MethodPost, c.otlp, encoded(t, payment(byHTTP, start, "bank")), http.Header{"Content-Type": {"application/x-protobuf"}})
+		require.Equal(t, wrong.http, code)
+		require.Equal(t, wrong.grpc, status.Code(c.sendGRPC(payment(byGRPC, start, "mint"), "authorization", wrong.token)))
+	}
+	c.header = http.Header{"Authorization": {"Bearer secret"}, "Host": {"traces.example"}}
+	_, text := c.get("/api/search", "q", "{ }")
+	require.Contains(t, text, `"traces":[]`)
+	c.send(encoded(t, payment(byHTTP, start, "bank")))
+	require.NoError(t, c.sendGRPC(payment(byGRPC, start, "mint"), "authorization", "Bearer secret"))
+	c.eventually(byHTTP, "/api/traces/"+byHTTP)
+	c.eventually(`"rootServiceName":"mint"`, "/api/search", "q", "{ }")
 }
 
 // Small files are merged, and queries find all spans meanwhile.

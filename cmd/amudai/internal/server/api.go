@@ -273,7 +273,15 @@ func (q query) names(ctx context.Context) ([]traceql.TagNames, int, error) {
 	if scope == "none" {
 		scope = ""
 	}
-	list, err := traceql.Names(ctx, q.sources(), traceql.Scope(scope))
+	start, end, err := q.window()
+	if err != nil {
+		return nil, 0, err
+	}
+	sources, err := traceql.Within(ctx, q.sources(), start, end)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := traceql.Names(ctx, sources, traceql.Scope(scope))
 	return list, limit, err
 }
 
@@ -320,6 +328,9 @@ func (q query) tagsByScope(ctx context.Context) (any, error) {
 func (q query) valuesOf(ctx context.Context, field string) (list []traceql.Value, err error) {
 	o := traceql.ValuesOptions{}
 	if o.Limit, err = q.count("limit", 1000, 100_000); err != nil {
+		return nil, err
+	}
+	if o.Start, o.End, err = q.window(); err != nil {
 		return nil, err
 	}
 	if text := q.params.Get("q"); text != "" {

@@ -254,19 +254,27 @@ func (s *server) listen(ctx context.Context) (list listeners, err error) {
 	return list, nil
 }
 
+const (
+	otherHost  = "the request is for another host: --host names those that are served"
+	wrongToken = "the token is missing or wrong"
+)
+
+// isLocal reports whether only this machine reaches an address.
+func isLocal(at net.Addr) bool {
+	tcp, ok := at.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
 // guard refuses requests without a token, and those with the name of another machine: a page in a browser may have made them.
 func (s *server) guard(at net.Addr, next http.Handler) http.Handler {
-	local := false
-	if tcp, ok := at.(*net.TCPAddr); ok {
-		local = tcp.IP.IsLoopback()
-	}
+	local := isLocal(at)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !s.allowsHost(r.Host, local):
-			http.Error(w, "the request is for another host: --host names those that are served", http.StatusMisdirectedRequest)
+			http.Error(w, otherHost, http.StatusMisdirectedRequest)
 		case !s.authorized(r.Header.Get("Authorization")):
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
+			http.Error(w, wrongToken, http.StatusUnauthorized)
 		default:
 			next.ServeHTTP(w, r)
 		}

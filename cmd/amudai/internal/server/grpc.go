@@ -52,8 +52,14 @@ var service = grpc.ServiceDesc{
 	}}},
 }
 
+// receiver is the service at a listener.
+type receiver struct {
+	*server
+	local bool // only this machine reaches it
+}
+
 // export stores a message for the tenant of a call.
-func (s *server) export(ctx context.Context, message []byte) ([]byte, error) {
+func (s receiver) export(ctx context.Context, message []byte) ([]byte, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	first := func(name string) string {
 		if values := md.Get(name); len(values) > 0 {
@@ -61,8 +67,11 @@ func (s *server) export(ctx context.Context, message []byte) ([]byte, error) {
 		}
 		return ""
 	}
-	if !s.authorized(first("authorization")) {
-		return nil, status.Error(codes.Unauthenticated, "the token is missing or wrong")
+	switch {
+	case !s.allowsHost(first(":authority"), s.local):
+		return nil, status.Error(codes.PermissionDenied, otherHost)
+	case !s.authorized(first("authorization")):
+		return nil, status.Error(codes.Unauthenticated, wrongToken)
 	}
 	f, err := s.tenants.of(ctx, first(tenantHeader), true)
 	if err != nil {
@@ -100,7 +109,7 @@ func (s *server) serveGRPC(ctx context.Context, l net.Listener, secure *tls.Conf
 		options = append(options, grpc.Creds(credentials.NewTLS(secure)))
 	}
 	g := grpc.NewServer(options...)
-	g.RegisterService(&service, s)
+	g.RegisterService(&service, receiver{s, isLocal(l.Addr())})
 	failed := make(chan error, 1)
 	go func() {
 		var err error
