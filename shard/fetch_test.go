@@ -2,8 +2,11 @@ package shard
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestFetchRequests counts the requests of scans over a network: a few for a few columns, and none twice.
@@ -48,36 +52,52 @@ func TestFetchRequests(t *testing.T) {
 	}
 }
 
-// The first read of a shard has the descriptors of all its stripes, unless they are a large part of it. What is left of the file without its end has them, too.
+// The first read of a shard in a store that answers late has the descriptors of all its stripes, in either layout. They are copies: what is left of the file
+// without its end has the others, and those are what Verify compares the copies with.
 func TestFirstRead(t *testing.T) {
 	ctx := t.Context()
 	data := numbered(300_000, 6)
-	for stripes, has := range map[int]bool{1: true, 6: true, 100: false} {
-		location := filepath.Join(t.TempDir(), "s")
-		writeTable(t, location, data, WriterOptions{StripeRows: int64(300_000 / stripes)}, 300_000/stripes)
-		faults := faultstore.New()
-		s, err := Open(ctx, location, OpenOptions{Store: faults.Wrap(storage.Local{})})
-		require.NoError(t, err)
-		require.Equal(t, stripes, s.NumStripes())
-		opened := faults.Count(faultstore.Read)
-		for i := range stripes {
-			for id := range uint32(6) {
-				_, err := s.file.Stripe(i).Descriptor(ctx, id)
-				require.NoError(t, err)
+	for _, layout := range []Layout{SingleFile, TwoLevel} {
+		for _, stripes := range []int{1, 6, 100} {
+			location := filepath.Join(t.TempDir(), "s")
+			writeTable(t, location, data, WriterOptions{StripeRows: int64(300_000 / stripes), Layout: layout}, 300_000/stripes)
+			store := &slowStore{Store: storage.Local{}}
+			s, err := Open(ctx, location, OpenOptions{Store: store})
+			require.NoError(t, err)
+			require.Equal(t, stripes, s.NumStripes())
+			for i := range stripes {
+				for id := range uint32(6) {
+					_, err := s.file.Stripe(i).Descriptor(ctx, id)
+					require.NoError(t, err)
+				}
 			}
-		}
-		require.Equal(t, has, faults.Count(faultstore.Read) == opened, "%d stripes", stripes)
-		require.NoError(t, s.Close())
+			require.EqualValues(t, 1, store.reads.Load(), "%v, %d stripes", layout, stripes)
+			changed := stripes / 2
+			first, ok, err := s.file.Stripe(changed).DescriptorRef(ctx, 0)
+			require.True(t, ok)
+			require.NoError(t, err)
+			require.NoError(t, s.Close())
 
-		b, err := os.ReadFile(location)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(location, b[:len(b)-100], 0o666))
-		_, err = Recover(ctx, location, location+".saved", RecoverOptions{})
-		require.NoError(t, err)
-		s, err = Open(ctx, location+".saved", OpenOptions{})
-		require.NoError(t, err)
-		require.EqualValues(t, 300_000, s.NumRows())
-		require.NoError(t, s.Close())
+			b, err := os.ReadFile(location)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(location, b[:len(b)-100], 0o666))
+			_, err = Recover(ctx, location, location+".saved", RecoverOptions{})
+			require.NoError(t, err)
+			s, err = Open(ctx, location+".saved", OpenOptions{})
+			require.NoError(t, err)
+			require.EqualValues(t, 300_000, s.NumRows())
+			require.NoError(t, s.Close())
+
+			b[first.Range.Start+9] ^= 1
+			require.NoError(t, os.WriteFile(location, b, 0o666))
+			report, err := Verify(ctx, location, OpenOptions{}, provider.VerifyOptions{})
+			require.NoError(t, err)
+			found := slices.ContainsFunc(report.Problems, func(err error) bool {
+				return strings.Contains(err.Error(), fmt.Sprintf("stripe %d/copies of descriptors", changed))
+			})
+			copied := stripes == 100 || stripes == 6 && layout == SingleFile // the other root is short
+			require.Equal(t, copied, found, "%v, %d stripes: %v", layout, stripes, report.Problems)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ var rows = [][]string{
 	{"shard/internal/index/inverted", "shard/internal/index/hashmap", "shard/internal/index/internal"},
 	{"shard/internal/shardwriter"},
 	{"shard/internal/shardfile"},
-	{"shard/internal/reflist", "shard/internal/recovery"},
+	{"shard/internal/message", "shard/internal/reflist", "shard/internal/recovery"},
 	{"shard/internal/stripe/read", "shard/internal/stripe/write", "shard/internal/stripe/pageindex"},
 	{"shard/internal/stripe/valuedict"},
 	{"shard/internal/stripe/blocks"},

@@ -225,7 +225,7 @@ func (in *inspector) properties(ctx context.Context) error {
 		in.AddFact("created", created)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name != shardfile.PropertyEdition && name != shardfile.PropertyHistory && name != shardfile.PropertyChecksumTree { // that is for readers only
+		if name != shardfile.PropertyEdition && name != shardfile.PropertyHistory && name != shardfile.PropertyChecksumTree && name != shardfile.PropertyDescriptors { // that is for readers only
 			in.AddFact("property "+name, fmt.Sprint(all[name]))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/shard/internal/reflist"
 	"github.com/amudai/amudai-go/shard/internal/stats"
 	"github.com/amudai/amudai-go/storage"
@@ -59,7 +60,7 @@ func (f *File) cachedList(ctx context.Context, stripe int, anchor *artifact, ref
 	if err != nil {
 		return nil, err
 	}
-	l, err := f.readFieldList(ctx, anchor, ref, bound)
+	l, err := f.readFieldList(ctx, stripe, anchor, ref, bound)
 	if err != nil {
 		return nil, err
 	}
@@ -124,20 +125,29 @@ func (f *File) ReadFieldLists(ctx context.Context, stripes []int) error {
 }
 
 // readFieldList reads the list and, in the same request, the bytes before it.
-func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, bound binding) (*fieldList, error) {
+func (f *File) readFieldList(ctx context.Context, stripe int, anchor *artifact, ref *commonpb.DataRef, bound binding) (*fieldList, error) {
 	at, err := f.artifact(ctx, anchor, ref.GetUrl())
 	if err != nil {
 		return nil, fault.Of(fault.In(err, "field list", -1), anchor.Name())
+	}
+	copied, err := f.copyOf(ctx, at, stripe)
+	if err != nil {
+		return nil, err
 	}
 	l := &fieldList{at: at, start: int64(ref.GetRange().GetStart())}
 	var b []byte
 	start, end, err := f.checkFrame(at, ref.GetRange().GetStart(), ref.GetRange().GetEnd())
 	if err == nil {
 		before := start
-		if at.held(start, end-start) == nil {
+		if n := int64(len(copied)); n >= end-start && n <= end {
+			before, b = end-n, copied
+		} else if at.held(start, end-start) == nil {
 			before = max(start-lookback(end-start), 0)
 		}
-		if b, err = at.read(ctx, before, end); err == nil {
+		if b == nil {
+			b, err = at.read(ctx, before, end)
+		}
+		if err == nil {
 			err = l.parse(b, before, start, bound)
 		}
 	}
@@ -215,7 +225,7 @@ func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFiel
 	var b []byte
 	from, to, err := s.f.checkFrame(at, start, end)
 	if err == nil {
-		err = checkOrder(url, end, l.start)
+		err = message.CheckOrder(url, end, l.start)
 	}
 	if err == nil {
 		b, err = l.read(ctx, at, from, to)
@@ -291,10 +301,10 @@ func (s *Stripe) parseDescriptor(ctx context.Context, id uint32, frame []byte, a
 		return nil, err
 	}
 	m := &shardpb.StripeFieldDescriptor{}
-	if err := decode(payload, m); err != nil {
+	if err := message.Decode(payload, m); err != nil {
 		return nil, err
 	}
-	if err := checkDescriptor(m, start); err != nil {
+	if err := message.CheckDescriptor(m, start); err != nil {
 		return nil, err
 	}
 	if err := s.f.follow(ctx, at, m, payload); err != nil {
@@ -349,63 +359,6 @@ func (s *Stripe) descriptorArtifact(ctx context.Context, id uint32) (*artifact, 
 	return s.f.artifact(ctx, l.at, url)
 }
 
-// checkDescriptor checks a descriptor by itself, without data or schema. The descriptor begins at start in its
-// artifact.
-func checkDescriptor(m *shardpb.StripeFieldDescriptor, start int64) error {
-	d := m.Field
-	if d == nil {
-		return fault.Corruptf("descriptor has no field")
-	}
-	if err := checkCounts(d); err != nil {
-		return err
-	}
-	for _, e := range m.Encodings {
-		for _, b := range e.GetNative().GetBuffers() {
-			if err := checkBuffer(b, start); err != nil {
-				return fault.In(err, b.Kind.String(), -1)
-			}
-		}
-	}
-	return nil
-}
-
-// checkOrder checks that a reference ends before the message that contains it, which begins at start, if both are
-// in one artifact. Writers append, so that a valid message never refers to later bytes.
-func checkOrder(url string, end uint64, start int64) error {
-	if url == "" && end > uint64(start) {
-		return fault.Corruptf("reference ends at %d, after the start of its own message at %d", end, start)
-	}
-	return nil
-}
-
-// checkBuffer checks the ranges of a buffer. Its descriptor begins at start.
-func checkBuffer(b *shardpb.EncodedBuffer, start int64) error {
-	r := b.GetBuffer().GetRange()
-	if b.Kind != shardpb.BufferKind_RANGE_INDEX { // readers ignore an invalid one
-		if err := checkOrder(b.GetBuffer().GetUrl(), r.GetEnd(), start); err != nil {
-			return err
-		}
-	}
-	if r.GetStart() > r.GetEnd() {
-		return fault.Corruptf("buffer ends at %d, before its start at %d", r.GetEnd(), r.GetStart())
-	}
-	if b.BlockMap == nil {
-		return nil
-	}
-	m := b.BlockMap.GetRange()
-	switch {
-	case len(b.InlineBlockMap) > 0:
-		return fault.Corruptf("two block maps")
-	case b.BlockMap.Url != b.GetBuffer().GetUrl():
-		return fault.Corruptf("block map is in %q, its buffer in %q", b.BlockMap.Url, b.GetBuffer().GetUrl())
-	case m.GetStart() < r.GetStart() || m.GetEnd() > r.GetEnd() || m.GetStart() >= m.GetEnd():
-		return fault.Corruptf("block map from %d up to %d is not inside its buffer, %d up to %d", m.GetStart(), m.GetEnd(), r.GetStart(), r.GetEnd())
-	case (m.GetEnd()-m.GetStart())%8 != 0:
-		return fault.Corruptf("block map has %d bytes, not a multiple of 8", m.GetEnd()-m.GetStart())
-	}
-	return nil
-}
-
 // Prefetch reads the descriptors of several schema ids with as few requests as possible. Descriptor then finds
 // them in the cache, unless they were evicted. Errors in a descriptor are reported by Descriptor.
 func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
@@ -425,7 +378,7 @@ func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 			continue
 		}
 		from, to, err := s.f.checkFrame(at, start, end)
-		if err != nil || checkOrder(url, end, l.start) != nil {
+		if err != nil || message.CheckOrder(url, end, l.start) != nil {
 			continue
 		}
 		wanted = append(wanted, descriptorRef{id, at, from, to})
@@ -477,7 +430,7 @@ func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDe
 	if start == end {
 		return nil, nil
 	}
-	if err = checkOrder(url, end, l.start); err == nil {
+	if err = message.CheckOrder(url, end, l.start); err == nil {
 		url, err = f.ownURL(url)
 	}
 	if err != nil {
@@ -489,7 +442,7 @@ func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDe
 	if err != nil {
 		return nil, err
 	}
-	return m, fault.Of(fault.In(checkCounts(m), fieldElement(id), int64(start)), at.Name())
+	return m, fault.Of(fault.In(message.CheckCounts(m), fieldElement(id), int64(start)), at.Name())
 }
 
 // onlyField makes the descriptor of a shard that has none of its own, if it has a single stripe.
@@ -514,13 +467,6 @@ func (f *File) ownURL(url string) (string, error) {
 		return "", err
 	}
 	return full, err
-}
-
-func checkCounts(m *shardpb.FieldDescriptor) error {
-	if m.NullCount != nil && *m.NullCount > m.PositionCount {
-		return fault.Corruptf("%d nulls in %d positions", *m.NullCount, m.PositionCount)
-	}
-	return nil
 }
 
 // fieldList reads the shard's field list. It has one entry for each schema id, or none at all.

@@ -44,6 +44,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -67,6 +68,7 @@ type File struct {
 	properties *shardpb.ShardProperties // once they are read; of an unfinished shard, from its last recovery record
 	tree       *ChecksumTree            // nil without one
 	treeKnown  bool
+	copies     copies
 	listSum    uint32 // checksum of the stripe list
 }
 
@@ -242,7 +244,7 @@ func (f *File) message(ctx context.Context, anchor *artifact, ref *commonpb.Data
 	if err != nil {
 		return nil, err
 	}
-	if err := decode(payload, m); err != nil {
+	if err := message.Decode(payload, m); err != nil {
 		return nil, at.in(err, element, ref)
 	}
 	return at, fault.In(f.follow(ctx, at, m, payload), element, -1)

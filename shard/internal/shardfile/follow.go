@@ -10,6 +10,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -95,7 +96,7 @@ func (f *File) Value(ctx context.Context, in storage.Reader, ref *commonpb.DataR
 		return nil, nil, err
 	}
 	there := &commonpb.AnyValue{}
-	if err := decode(payload, there); err != nil {
+	if err := message.Decode(payload, there); err != nil {
 		return nil, nil, at.in(err, "value", ref)
 	}
 	return there, at, nil

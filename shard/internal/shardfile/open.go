@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -177,7 +178,7 @@ func (f *File) loadDirectory(ctx context.Context) error {
 		return err
 	}
 	f.directory = &shardpb.ShardDirectory{}
-	if err := decode(payload, f.directory); err != nil {
+	if err := message.Decode(payload, f.directory); err != nil {
 		return err
 	}
 	return checkDirectory(f.directory)
@@ -210,7 +211,7 @@ func (f *File) loadStripes(ctx context.Context) error {
 		return err
 	}
 	f.listSum = container.Checksum(payload)
-	if err = decode(payload, &list); err == nil {
+	if err = message.Decode(payload, &list); err == nil {
 		err = f.checkStripes(list.Stripes, int64(f.directory.StripeListRef.GetRange().GetStart()))
 	}
 	if err != nil {
@@ -242,7 +243,7 @@ func (f *File) checkStripes(stripes []*shardpb.StripeDirectory, at int64) error 
 		case d.DeletedRecordCount > d.TotalRecordCount:
 			err = fault.Corruptf("%d of %d records are deleted", d.DeletedRecordCount, d.TotalRecordCount)
 		default:
-			err = checkOrder(d.FieldListRef.GetUrl(), d.FieldListRef.GetRange().GetEnd(), at)
+			err = message.CheckOrder(d.FieldListRef.GetUrl(), d.FieldListRef.GetRange().GetEnd(), at)
 		}
 		if err != nil {
 			return fault.InStripe(err, i)

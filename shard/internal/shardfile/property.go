@@ -9,6 +9,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/message"
 )
 
 // Names of the standard properties of a shard or a stripe that this library writes.
@@ -19,6 +20,8 @@ const (
 	PropertyFeatures = "amudai.features"
 	// PropertyChecksumTree is a [ChecksumTree].
 	PropertyChecksumTree = "amudai.checksum-tree"
+	// PropertyDescriptors is the place of copies of the descriptors of all stripes (docs/format.md §11.2): a list of the start and the end of their frame.
+	PropertyDescriptors = "amudai.descriptors"
 	// PropertyShards is a list of the ends of the directory ranges of the shards before this one in its artifact, ascending.
 	PropertyShards = "amudai.shards"
 	// PropertyHistory has the earlier versions of a shard that are kept: a struct.
@@ -65,7 +68,7 @@ func Time(ticks uint64) time.Time {
 
 // PropertiesToProto converts properties to their stored form.
 func PropertiesToProto(list []Property) ([]*commonpb.NameValuePair, error) {
-	return propertiesToProto(list, maxNesting/4)
+	return propertiesToProto(list, message.MaxNesting/4)
 }
 
 func propertiesToProto(list []Property, depth int) ([]*commonpb.NameValuePair, error) {

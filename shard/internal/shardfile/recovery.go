@@ -12,6 +12,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/shard/internal/recovery"
 )
 
@@ -33,13 +34,13 @@ func decodeRecord(b []byte, position int64) (*record, error) {
 		stripe: found.Stripe, schema: Range{found.SchemaStart, found.SchemaEnd},
 		directory: &shardpb.StripeDirectory{}, properties: &shardpb.ShardProperties{},
 	}
-	if err := decode(found.Directory, r.directory); err != nil {
+	if err := message.Decode(found.Directory, r.directory); err != nil {
 		return nil, err
 	}
 	if r.directory.TotalRecordCount > math.MaxInt64/2 {
 		return nil, fault.Corruptf("%d records in a stripe", r.directory.TotalRecordCount)
 	}
-	return r, decode(found.Properties, r.properties)
+	return r, message.Decode(found.Properties, r.properties)
 }
 
 // Found describes the recovery records that [OpenUnfinished] found.
@@ -189,7 +190,7 @@ func (f *File) left(ctx context.Context, last *record, found *Found) error {
 		return err
 	}
 	var list shardpb.StripeList
-	if payload, err := container.ParseFrame(b); err == nil && decode(payload, &list) == nil {
+	if payload, err := container.ParseFrame(b); err == nil && message.Decode(payload, &list) == nil {
 		found.Complete = len(list.Stripes) == int(last.stripe)+1
 	}
 	return nil // unknown bytes

@@ -9,6 +9,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -30,7 +31,7 @@ func (m MessageRef) Decode(frame []byte) (proto.Message, error) {
 	payload, err := m.bound.parseFrame(frame)
 	out := m.Type.New().Interface()
 	if err == nil {
-		err = decode(payload, out)
+		err = message.Decode(payload, out)
 	}
 	return out, m.In(err)
 }
@@ -71,6 +72,12 @@ func (f *File) Messages(ctx context.Context, visit func(m MessageRef, err error)
 	tree, err := f.checksumTree(ctx)
 	if err != nil {
 		if err := visit(properties, err); err != nil {
+			return err
+		}
+	}
+	copies, err := f.copiesRef(ctx)
+	if err == nil { // else it was reported
+		if err := w.ref(ctx, f.root, copies, MessageRef{Stripe: fault.None, Element: copiesElement}); err != nil {
 			return err
 		}
 	}

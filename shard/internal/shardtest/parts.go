@@ -80,7 +80,9 @@ func Split(b []byte) (*Parts, error) {
 	p := &Parts{Directory: f.Directory(), Schema: schema.Bytes()}
 	properties, err := f.Properties(ctx)
 	s.fail(err)
-	properties.StandardProperties = slices.DeleteFunc(properties.StandardProperties, func(p *commonpb.NameValuePair) bool { return p.Name == shardfile.PropertyChecksumTree })
+	properties.StandardProperties = slices.DeleteFunc(properties.StandardProperties, func(p *commonpb.NameValuePair) bool {
+		return p.Name == shardfile.PropertyChecksumTree || p.Name == shardfile.PropertyDescriptors
+	})
 	p.Properties = s.properties(properties)
 	for id := range schema.IDCount() {
 		m, err := f.FieldDescriptor(ctx, id)

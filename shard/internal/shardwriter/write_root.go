@@ -12,6 +12,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/shard/internal/reflist"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
@@ -20,11 +21,8 @@ import (
 // smallSchema is the largest schema, in bytes, that is written a second time at the end.
 const smallSchema = 16 << 10
 
-// maxRepeated is the number of bytes of the descriptors of stripes that are written a second time at the end, and repeatedShare their largest share of a shard.
-const (
-	maxRepeated   = 40 << 10
-	repeatedShare = 1. / 128
-)
+// copyShare is the largest share of a shard in one file that the copies of descriptors may be.
+const copyShare = 1. / 64
 
 // smallShard is the size of a shard, in bytes, up to which the first read of a reader includes the schema at its start.
 const smallShard = 48 << 10
@@ -45,12 +43,10 @@ func (w *Writer) writeRoot(ctx context.Context, mark int) error {
 	if err := w.listStored(ctx); err != nil {
 		return err
 	}
-	if mark > 0 {
-		if err := w.repeatFieldLists(ctx); err != nil {
-			return err
-		}
+	copied, err := w.writeCopies(ctx, mark)
+	if err != nil {
+		return err
 	}
-	var err error
 	if d.StripeListRef, err = w.writeMessage(ctx, &shardpb.StripeList{Stripes: w.stripes}, &w.tree.StripeList); err != nil {
 		return err
 	}
@@ -66,7 +62,7 @@ func (w *Writer) writeRoot(ctx context.Context, mark int) error {
 		}
 	}
 	w.tree.Schema = w.schema.sum
-	properties, err := w.properties(shardfile.Property{Name: shardfile.PropertyChecksumTree, Value: w.tree.Append(nil)})
+	properties, err := w.properties(append(copied, shardfile.Property{Name: shardfile.PropertyChecksumTree, Value: w.tree.Append(nil)})...)
 	if err != nil {
 		return err
 	}
@@ -89,34 +85,29 @@ func (w *Writer) writeRoot(ctx context.Context, mark int) error {
 	return w.write(ctx, tail[:len(tail)-container.MarkSize+mark])
 }
 
-// fieldList is the list of the descriptors of a stripe, with the bytes of those that are in the root.
-type fieldList struct {
-	list     []frame
-	urls     []string
-	payloads [][]byte // by schema id
+// copyFrame keeps the frame that was written last, for the copy of the descriptors of all stripes.
+func (w *Writer) copyFrame() {
+	if w.copied += len(w.buf); w.copied > message.MaxCopied {
+		w.copies = nil
+		return
+	}
+	last := &w.copies[len(w.copies)-1]
+	*last = append(*last, w.buf...)
 }
 
-// repeatFieldLists writes the descriptors of all stripes but the last together: the first read of a reader has them, where it had to ask for those of each
-// stripe. Recovery records refer to the first copies.
-func (w *Writer) repeatFieldLists(ctx context.Context) (err error) {
+// writeCopies writes the descriptors of all stripes again, together: the first read of a reader has them, where it had to ask for those of each stripe. It
+// returns the property that leads to them, none if there are no copies.
+func (w *Writer) writeCopies(ctx context.Context, mark int) ([]shardfile.Property, error) {
 	size := w.out.Size()
-	if w.o.Layout != SingleFile || w.o.Edition == edition.Reference || size <= smallShard || float64(w.fieldBytes) > repeatedShare*float64(size) {
-		return nil
+	if mark == 0 || len(w.copies) < 2 || w.o.Edition == edition.Reference || size <= smallShard {
+		return nil, nil
 	}
-	for i := range len(w.fieldLists) - 1 {
-		l := w.fieldLists[i]
-		for id, p := range l.payloads {
-			if p != nil {
-				if l.list[id], err = w.writeFrame(ctx, p); err != nil {
-					return err
-				}
-			}
-		}
-		if w.stripes[i].FieldListRef, err = w.writeFieldList(ctx, l.list, l.urls, &w.tree.Stripes[i].FieldList); err != nil {
-			return err
-		}
+	payload, err := message.Pack(w.copies)
+	if n := float64(len(payload)); err != nil || n > storage.RemoteGap || w.o.Layout == SingleFile && n > copyShare*float64(size) {
+		return nil, err
 	}
-	return nil
+	f, err := w.writeFrame(ctx, payload)
+	return []shardfile.Property{{Name: shardfile.PropertyDescriptors, Value: []any{f.Start, f.End}}}, err
 }
 
 func (w *Writer) urlList() []string {
@@ -285,7 +276,7 @@ func (w *Writer) onlyField(id uint32) ([]byte, error) {
 // properties are the properties of the shard so far, and more standard ones.
 func (w *Writer) properties(more ...shardfile.Property) (*shardpb.ShardProperties, error) {
 	standard := slices.DeleteFunc(slices.Clone(w.o.Standard), func(p shardfile.Property) bool {
-		return p.Name == shardfile.PropertyChecksumTree || p.Name == shardfile.PropertyShards
+		return slices.Contains([]string{shardfile.PropertyChecksumTree, shardfile.PropertyDescriptors, shardfile.PropertyShards}, p.Name)
 	})
 	if standard == nil {
 		standard = shardfile.WithFeatures([]shardfile.Property{{Name: shardfile.PropertyEdition, Value: w.o.Edition.String()}}, w.features)

@@ -1,7 +1,6 @@
 package shardwriter
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/shard/internal/recovery"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stats"
@@ -428,18 +428,18 @@ func (c *comparer) Write(p []byte) (int, error) {
 // writeDescriptors writes the descriptors of nodes, which are sorted by schema id, and their list. It also merges them into
 // those of the shard. Ids without a node have an empty entry. The checksum of the list becomes sum.
 func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32) (*commonpb.DataRef, error) {
-	l := fieldList{list: make([]frame, w.ids)}
-	if w.fieldBytes <= maxRepeated {
-		l.payloads = make([][]byte, w.ids)
+	list, urls := make([]frame, w.ids), []string(nil)
+	if w.copied <= message.MaxCopied {
+		w.copies = append(w.copies, nil)
 	}
 	var field, payload []byte
 	var messages encodingMessages
 	for _, n := range nodes {
 		if p := n.place; p != nil {
-			if l.urls == nil {
-				l.urls = make([]string, w.ids)
+			if urls == nil {
+				urls = make([]string, w.ids)
 			}
-			l.list[n.id], l.urls[n.id], w.urls[p.url] = p.frame, p.url, true
+			list[n.id], urls[n.id], w.urls[p.url] = p.frame, p.url, true
 			if err := w.addStored(ctx, n); err != nil {
 				return nil, err
 			}
@@ -454,20 +454,17 @@ func (w *Writer) writeDescriptors(ctx context.Context, nodes []node, sum *uint32
 		if payload, err = marshal.MarshalAppend(protowire.AppendBytes(payload, field), encodings); err != nil {
 			return nil, err
 		}
-		if l.list[n.id], err = w.writeFrame(ctx, payload); err != nil {
+		if list[n.id], err = w.writeFrame(ctx, payload); err != nil {
 			return nil, err
 		}
-		if w.fieldBytes += len(payload); w.fieldBytes <= maxRepeated {
-			l.payloads[n.id] = bytes.Clone(payload)
-		}
+		w.copyFrame()
 		if err := w.addField(n.id, n.field, field); err != nil {
 			return nil, err
 		}
 	}
-	if w.fieldLists = append(w.fieldLists, l); w.fieldBytes > maxRepeated {
-		w.fieldLists = nil
-	}
-	return w.writeFieldList(ctx, l.list, l.urls, sum)
+	ref, err := w.writeFieldList(ctx, list, urls, sum)
+	w.copyFrame()
+	return ref, err
 }
 
 // encodingMessages makes messages of encodings. Those of a field are used again for the next one, of which a stripe may have 50,000.

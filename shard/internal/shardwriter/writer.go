@@ -98,9 +98,9 @@ type Writer struct {
 	urls    map[string]bool
 	stored  stored
 	fields  [][]byte // descriptor of each schema id so far, encoded
-	// fieldLists are those of the stripes, nil if their descriptors have more than maxRepeated bytes, which fieldBytes counts.
-	fieldLists []fieldList
-	fieldBytes int
+	// copies are the frames of the descriptors and the field list of each stripe, nil if they have more than message.MaxCopied bytes, which copied counts.
+	copies [][]byte
+	copied int
 	// inherited are the descriptors of the shard that are stored already.
 	inherited map[uint32]place
 	unread    []node // stored fields of the first stripe that are not in fields yet

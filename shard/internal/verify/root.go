@@ -25,6 +25,9 @@ func (v *verifier) root(ctx context.Context) error {
 	if err := v.properties(ctx); err != nil {
 		return err
 	}
+	if err := v.found(v.file.CheckCopies(ctx)); err != nil {
+		return err
+	}
 	if err := v.urls(ctx); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package shardfile
+package message
 
 import (
 	"runtime"
@@ -23,10 +23,10 @@ func TestTinyElements(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var m shardpb.StripeList
-	require.ErrorIs(t, decode(b, &m), fault.ErrLimit)
+	require.ErrorIs(t, Decode(b, &m), fault.ErrLimit)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
-	require.NoError(t, decode(b[:100_000], &m))
+	require.NoError(t, Decode(b[:100_000], &m))
 	require.Len(t, m.Stripes, 50_000)
 }
 
@@ -37,14 +37,14 @@ func TestDeepValue(t *testing.T) {
 		list := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), value)
 		value = protowire.AppendBytes(protowire.AppendTag(nil, 20, protowire.BytesType), list)
 	}
-	require.ErrorIs(t, decode(value, &commonpb.AnyValue{}), fault.ErrCorrupt)
+	require.ErrorIs(t, Decode(value, &commonpb.AnyValue{}), fault.ErrCorrupt)
 }
 
 // TestUnknownFieldsAreKept checks that unknown fields, as of a newer writer, survive a round trip.
 func TestUnknownFieldsAreKept(t *testing.T) {
 	b := protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7)
 	var m shardpb.StripeDirectory
-	require.NoError(t, decode(b, &m))
+	require.NoError(t, Decode(b, &m))
 	out, err := proto.MarshalOptions{Deterministic: true}.Marshal(&m)
 	require.NoError(t, err)
 	require.Equal(t, b, out)

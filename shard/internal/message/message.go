@@ -1,4 +1,5 @@
-package shardfile
+// Package message decodes the messages of the metadata of a shard within limits, and packs copies of several.
+package message
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
@@ -8,16 +9,16 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// maxNesting limits the nesting of messages. Writers need 8 levels, and a few more for property values that are
+// MaxNesting limits the nesting of messages. Writers need 8 levels, and a few more for property values that are
 // lists of lists.
-const maxNesting = 64
+const MaxNesting = 64
 
-// decode fills m from the payload of a frame. Unknown fields are kept in m.
-func decode(payload []byte, m proto.Message) error {
+// Decode fills m from the payload of a frame. Unknown fields are kept in m.
+func Decode(payload []byte, m proto.Message) error {
 	if err := checkAmplification(payload, m.ProtoReflect().Descriptor()); err != nil {
 		return err
 	}
-	o := proto.UnmarshalOptions{RecursionLimit: maxNesting}
+	o := proto.UnmarshalOptions{RecursionLimit: MaxNesting}
 	if err := o.Unmarshal(payload, m); err != nil {
 		return fault.Corruptf("%s: %v", m.ProtoReflect().Descriptor().Name(), err)
 	}
@@ -38,7 +39,7 @@ func checkAmplification(payload []byte, md protoreflect.MessageDescriptor) error
 		return nil
 	}
 	left := (freeAmplified + maxAmplification*len(payload)) / elementSize
-	if !countElements(payload, md, &left, maxNesting) {
+	if !countElements(payload, md, &left, MaxNesting) {
 		return fault.Limitf("%s of %d bytes has too many elements", md.Name(), len(payload))
 	}
 	return nil
