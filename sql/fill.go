@@ -49,7 +49,7 @@ func width(t arrow.DataType) int {
 		}
 		return 16
 	case *arrow.TimestampType:
-		if t.TimeZone == "" || t.Unit == arrow.Microsecond {
+		if t.TimeZone == "" || t.Unit >= arrow.Microsecond {
 			return 8
 		}
 	case *arrow.Time64Type, *arrow.Date32Type:

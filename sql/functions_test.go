@@ -3,8 +3,13 @@
 package sql
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/duckdb/duckdb-go/v2/mapping"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,4 +30,37 @@ func TestUnsettled(t *testing.T) {
 	}
 	require.NoError(t, rows.Err())
 	require.Greater(t, found, 20)
+}
+
+// TestNotUTF8 has texts that are none, as a damaged shard may.
+func TestNotUTF8(t *testing.T) {
+	kind := mapping.CreateLogicalType(mapping.TypeVarchar)
+	defer mapping.DestroyLogicalType(&kind)
+	for _, c := range []struct {
+		texts string
+		valid byte
+		bad   bool
+	}{
+		{"\xff", 1, true},
+		{"a|\xc3|\xa9", 7, true}, // together they are a character
+		{strings.Repeat("x", 20) + "\xc3|\xa9", 3, true},
+		{"\xff|é", 2, false}, // of a null
+		{"é|", 3, false},
+	} {
+		parts := strings.Split(c.texts, "|")
+		offsets := []int32{0}
+		for _, p := range parts {
+			offsets = append(offsets, offsets[len(offsets)-1]+int32(len(p)))
+		}
+		data := array.NewData(arrow.BinaryTypes.String, len(parts), []*memory.Buffer{
+			memory.NewBufferBytes([]byte{c.valid}), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(offsets)), memory.NewBufferBytes([]byte(strings.Join(parts, ""))),
+		}, nil, -1, 0)
+		vec := mapping.CreateVector(kind, 2048)
+		if err := putTexts(vec, array.NewStringData(data)); c.bad {
+			require.ErrorIs(t, err, errText, c.texts)
+		} else {
+			require.NoError(t, err, c.texts)
+		}
+		mapping.DestroyVector(&vec)
+	}
 }

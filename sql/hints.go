@@ -325,7 +325,7 @@ func conjuncts(text string) []string {
 
 const (
 	nameText    = `([A-Za-z_][A-Za-z0-9_]*)`
-	literalText = `(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|'(?:[^']|'')*'(?:::(?:DATE|TIMESTAMP(?: WITH TIME ZONE)?))?)`
+	literalText = `(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|'(?:[^']|'')*'(?:::(?:DATE|TIMESTAMP(?:_S|_MS|_NS| WITH TIME ZONE)?))?)`
 )
 
 var (
@@ -419,7 +419,10 @@ func literalOf(schema *arrow.Schema, column, text string) (string, bool) {
 		return value, kind == "DATE"
 	case arrow.TIMESTAMP:
 		if t.(*arrow.TimestampType).TimeZone == "" {
-			return value, kind == "TIMESTAMP"
+			return value, kind != "" && kind != "DATE" && !strings.HasSuffix(kind, "ZONE")
+		}
+		if isZonedNanos(t) {
+			return strings.TrimSuffix(value, "'") + "Z'", kind == "TIMESTAMP_NS"
 		}
 		at, utc := strings.CutSuffix(value, "+00'")
 		return at + "Z'", utc && kind == "TIMESTAMP WITH TIME ZONE"

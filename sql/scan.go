@@ -180,7 +180,18 @@ func (p *part) fillColumn(vec mapping.Vector, i int, n int64) error {
 	}
 	values := array.NewSlice(p.batch.Column(i), p.at, p.at+n)
 	defer values.Release()
-	one := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{p.batch.Schema().Field(i)}, nil), []arrow.Array{values}, n)
+	f := p.batch.Schema().Field(i)
+	if kinds.Has(f.Type, isZonedNanos) {
+		f.Type = unzoned(f.Type)
+		data, err := withType(values.Data(), f.Type)
+		if err != nil {
+			return err
+		}
+		defer data.Release()
+		values = array.MakeFromData(data)
+		defer values.Release()
+	}
+	one := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{f}, nil), []arrow.Array{values}, n)
 	defer one.Release()
 	conn, err := converter()
 	if err != nil {
@@ -254,6 +265,7 @@ func (s *scan) open(columns []int) (err error) {
 			s.types = append(s.types, arrowmapping.ArrowConvertedSchema{})
 			continue
 		}
+		f.Type = unzoned(f.Type)
 		t, failure := arrowmapping.SchemaFromArrow(conn, arrow.NewSchema([]arrow.Field{f}, nil))
 		s.types = append(s.types, t)
 		if err := errorOf(failure); err != nil {

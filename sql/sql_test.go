@@ -19,8 +19,11 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/sql"
 	_ "github.com/amudai/amudai-go/table/formats"
@@ -37,7 +40,13 @@ func open(t testing.TB, o sql.Options) *databasesql.DB {
 	return db
 }
 
-// write writes the answer to a question as a shard.
+// writer is what a format has to write with.
+type writer interface {
+	Write(ctx context.Context, batch arrow.RecordBatch) error
+	Close(ctx context.Context) error
+}
+
+// write writes the answer to a question as a shard, or as the ntuple Events of a ROOT file.
 func write(t testing.TB, db *databasesql.DB, query, path string, o shard.WriterOptions) {
 	t.Helper()
 	conn, err := db.Conn(t.Context())
@@ -49,7 +58,12 @@ func write(t testing.TB, db *databasesql.DB, query, path string, o shard.WriterO
 			return err
 		}
 		defer rows.Release()
-		w, err := shard.Create(t.Context(), path, rows.Schema(), o)
+		var w writer
+		if strings.HasSuffix(path, ".root") {
+			w, err = rntuple.Create(t.Context(), path, rows.Schema(), rntuple.WriterOptions{Name: "Events"})
+		} else {
+			w, err = shard.Create(t.Context(), path, rows.Schema(), o)
+		}
 		if err != nil {
 			return err
 		}
@@ -215,12 +229,34 @@ func TestTypes(t *testing.T) {
 func TestUnsupportedType(t *testing.T) {
 	db := open(t, sql.Options{})
 	t.Chdir(t.TempDir())
-	s := arrow.NewSchema([]arrow.Field{{Name: "when", Type: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}}}, nil)
+	s := arrow.NewSchema([]arrow.Field{{Name: "when", Type: arrow.FixedWidthTypes.Time64ns}}, nil)
 	w, err := shard.Create(t.Context(), "x.amudai.shard", s, shard.WriterOptions{})
 	require.NoError(t, err)
 	require.NoError(t, w.Close(t.Context()))
 	_, err = rows(t.Context(), db, "from 'x.amudai.shard'")
-	require.ErrorContains(t, err, `x.amudai.shard: column "when": timestamp[ns, tz=UTC] has no type in DuckDB`)
+	require.ErrorContains(t, err, `x.amudai.shard: column "when": time64[ns] has no type in DuckDB`)
+}
+
+// TestZonedNanoseconds keeps all digits of timestamps, also within lists and structs.
+func TestZonedNanoseconds(t *testing.T) {
+	db := open(t, sql.Options{})
+	t.Chdir(t.TempDir())
+	zoned := &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "Europe/Berlin"}
+	s := arrow.NewSchema([]arrow.Field{{Name: "at", Type: zoned, Nullable: true}, {Name: "all", Type: arrow.ListOf(arrow.StructOf(arrow.Field{Name: "of", Type: zoned}))}}, nil)
+	b, _, err := array.RecordFromJSON(memory.DefaultAllocator, s, strings.NewReader(`[{"at": "2024-06-01T12:00:00.123456789Z", "all": [{"of": "1969-12-31T23:59:59.999999999Z"}, {"of": "2024-01-01T00:00:00Z"}]},
+		{"at": null, "all": []}]`))
+	require.NoError(t, err)
+	defer b.Release()
+	w, err := shard.Create(t.Context(), "x.amudai.shard", s, shard.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(t.Context(), b))
+	require.NoError(t, w.Close(t.Context()))
+	got, err := rows(t.Context(), db, `select "at"::varchar, epoch_ns("at"), "all"::varchar, typeof("at") from 'x.amudai.shard'`)
+	require.NoError(t, err)
+	require.Equal(t, []string{"2024-06-01 12:00:00.123456789|1717243200123456789|[{'of': '1969-12-31 23:59:59.999999999'}, {'of': '2024-01-01 00:00:00'}]|TIMESTAMP_NS", "<nil>|<nil>|[]|TIMESTAMP_NS"}, got)
+	got, err = rows(t.Context(), db, `select count(*) from 'x.amudai.shard' where "at" = '2024-06-01 12:00:00.123456789'`)
+	require.NoError(t, err)
+	require.Equal(t, []string{"1"}, got)
 }
 
 // TestLocations reads folders, patterns, several files, and names errors.
@@ -322,7 +358,8 @@ func TestHints(t *testing.T) {
 	without := open(t, sql.Options{NoHints: true})
 	t.Chdir(t.TempDir())
 	write(t, with, `select i::int as a, (1000 - i)::int as b, 'n' || i % 100 as s, (i / 4)::decimal(9, 2) as d, if(i % 10 = 0, 'nan'::double, i / 2) as f,
-		if(i % 3 = 0, null, i) as n, date '2024-01-01' + i::int as day, timestamp '2024-01-01 00:00:00' + interval (i) hour as "at", i % 2 = 0 as even, (1000 - i)::int as "a>=1 AND b"
+		if(i % 3 = 0, null, i) as n, date '2024-01-01' + i::int as day, timestamp '2024-01-01 00:00:00' + interval (i) hour as "at",
+		"at"::timestamp_s as s3, "at"::timestamp_ms as ms, "at"::timestamp_ns as ns, i % 2 = 0 as even, (1000 - i)::int as "a>=1 AND b"
 		from range(1000) r(i)`, "x", shard.WriterOptions{})
 	write(t, with, `select * exclude ("a>=1 AND b") from x`, "y", shard.WriterOptions{})
 	for _, c := range []struct {
@@ -340,6 +377,7 @@ func TestHints(t *testing.T) {
 		{"from y where n is null", 334},
 		{"from y where n is not null and even", 333},
 		{"from y where day < date '2024-02-01'", 31},
+		{"from y where s3 < '2024-01-01 05:00:00' and ms >= '2024-01-01 04:00:00' and ns < '2024-01-01 06:00:00'", 1},
 		{"from y where \"at\" >= '2024-01-02' and \"at\" < '2024-01-03'", 24},
 		{"select b from (select a as b, b as a from y) where b > 997", 2}, // names change
 		{"from y as t(b, a) where b > 997", 2},                            // as here

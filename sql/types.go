@@ -82,9 +82,10 @@ func typeOf(t arrow.DataType) (duckdb.TypeInfo, error) {
 		if t.TimeZone == "" {
 			return duckdb.NewTypeInfo([...]duckdb.Type{duckdb.TYPE_TIMESTAMP_S, duckdb.TYPE_TIMESTAMP_MS, duckdb.TYPE_TIMESTAMP, duckdb.TYPE_TIMESTAMP_NS}[t.Unit])
 		}
-		if t.Unit != arrow.Nanosecond { // those would lose digits
-			return duckdb.NewTypeInfo(duckdb.TYPE_TIMESTAMP_TZ)
+		if isZonedNanos(t) { // as they are in UTC: DuckDB has no such type with a zone, and microseconds would lose digits
+			return duckdb.NewTypeInfo(duckdb.TYPE_TIMESTAMP_NS)
 		}
+		return duckdb.NewTypeInfo(duckdb.TYPE_TIMESTAMP_TZ)
 	case *arrow.Time64Type:
 		if t.Unit == arrow.Microsecond {
 			return duckdb.NewTypeInfo(duckdb.TYPE_TIME)
@@ -99,4 +100,31 @@ func typeOf(t arrow.DataType) (duckdb.TypeInfo, error) {
 		}
 	}
 	return nil, noType(t)
+}
+
+func isZonedNanos(t arrow.DataType) bool {
+	ts, ok := t.(*arrow.TimestampType)
+	return ok && ts.Unit == arrow.Nanosecond && ts.TimeZone != ""
+}
+
+// unzoned is a type whose timestamps of nanoseconds have no zone, as those of DuckDB.
+func unzoned(t arrow.DataType) arrow.DataType {
+	if isZonedNanos(t) {
+		return &arrow.TimestampType{Unit: arrow.Nanosecond}
+	}
+	parts := kinds.Fields(t)
+	types := make([]arrow.DataType, len(parts))
+	for i, f := range parts {
+		types[i] = unzoned(f.Type)
+	}
+	return kinds.WithTypes(t, types)
+}
+
+// withType is data with a type of [unzoned]. The caller releases it.
+func withType(d arrow.ArrayData, t arrow.DataType) (arrow.ArrayData, error) {
+	parts := kinds.Fields(t)
+	if len(parts) == 0 {
+		return kinds.Relabel(d, t), nil
+	}
+	return kinds.Rebuild(d, t, func(i int, part arrow.ArrayData) (arrow.ArrayData, error) { return withType(part, parts[i].Type) })
 }
