@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -28,8 +29,17 @@ def test_projection(shard: str, table: pa.Table) -> None:
         frame = amudai.read_dask(shard, names)
         assert frame["q"].compute().tolist() == table.column("q").to_pylist()
         assert frame["dot.ted"].sum().compute() == pc.sum(table.column("dot.ted")).as_py()
-    with pytest.raises(TypeError, match="Expression"):
-        amudai.read_dask(shard, where=pc.field("i") > 1)
+
+
+def test_condition(shard: str, table: pa.Table) -> None:
+    for where in ("i > 3", pc.field("i") > 3, pl.col("i") > 3):
+        assert amudai.read_dask(shard, ["row"], where)["row"].compute().tolist() == (
+            table.filter(pc.field("i") > 3)["row"].to_pylist()
+        )
+    with pytest.raises(TypeError, match="not int"):
+        amudai.read_dask(shard, where=3)
+    with pytest.raises(ValueError, match="no text"):
+        amudai.read_dask(shard, where=pc.field("i") * 2 > 6)
 
 
 def test_union(folder: Path) -> None:

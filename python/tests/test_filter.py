@@ -154,6 +154,68 @@ def test_polars_plan(shard: str, table: pa.Table) -> None:
     assert lazy.join(lazy.filter(pl.col("i") == 5), on="row", how="semi").collect().height > 0
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pl.col("i") > 3,
+        (pl.col("i") * 2 > 3) & (pl.col("s") == "a"),
+        (pl.col("f") > 1.0) & ~(pl.col("f") <= 2.0),
+        pl.col("q").struct.field("n") == 2,
+        pl.any_horizontal(pl.col("i", "u") > 0),
+        pl.lit(True),
+        pl.lit(None, pl.Boolean),
+        pl.col("z") > datetime.datetime(2001, 1, 3, tzinfo=datetime.timezone.utc),
+        pl.col("x").bin.starts_with(b"a"),
+    ],
+    ids=str,
+)
+def test_polars_expressions(shard: str, table: pa.Table, expression: pl.Expr) -> None:
+    """Expressions of Polars are conditions as those of pyarrow, and mean what they mean in Polars."""
+    opened = amudai.open(shard)
+    rows = pl.DataFrame(table).filter(expression)["row"].to_list()
+    expected = table.take(pa.array(rows, pa.int64()))
+    assert same(opened.to_arrow(where=expression), expected)
+    assert same(opened.to_arrow(["s", "row"], expression, limit=3), expected.select(["s", "row"]).slice(0, 3))
+    assert opened.count(expression) == len(rows)
+
+
+def test_expressions_of_several_rows(shard: str, table: pa.Table) -> None:
+    """Polars has conditions that look at all rows; DuckDB has none."""
+    opened = amudai.open(shard)
+    i = pl.col("i")
+    for expression in (i > i.mean(), i.shift() > 1, (i.cum_sum() > 3) & (i > 1), pl.col("z") > datetime.date(2001, 1, 3)):
+        rows = pl.DataFrame(table).filter(expression)["row"].to_list()
+        assert opened.to_arrow(["row"], expression)["row"].to_pylist() == rows
+        assert opened.to_arrow(["row"], expression, limit=3)["row"].to_pylist() == rows[:3]
+    with pytest.raises(duckdb.Error):
+        opened.to_arrow(where=duckdb.SQLExpression("sum(i) over () > 1"))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        duckdb.ColumnExpression("i") > duckdb.ConstantExpression(3),
+        (duckdb.ColumnExpression("i") > 3) & duckdb.ColumnExpression("s").isin(duckdb.ConstantExpression("it's")),
+        duckdb.SQLExpression("i % 2 = 0 and s like 'a%'"),
+        duckdb.SQLExpression("q.n = 2 or f > 1e300"),
+        duckdb.SQLExpression("z > timestamptz '2001-01-03 00:00:00+00'"),
+        duckdb.SQLExpression("p > 1.5 and x = 'ab'::blob"),
+        duckdb.SQLExpression("true"),
+        duckdb.SQLExpression("null"),
+    ],
+    ids=str,
+)
+def test_duckdb_expressions(shard: str, table: pa.Table, expression: duckdb.Expression) -> None:
+    connection = duckdb.connect()
+    connection.register("theirs", table)
+    rows = [row for (row,) in connection.sql(f"select row from theirs where {expression} order by row").fetchall()]
+    opened = amudai.open(shard)
+    expected = table.take(pa.array(rows, pa.int64()))
+    assert same(opened.to_arrow(where=expression), expected)
+    assert same(opened.to_arrow(["s", "row"], expression, limit=3), expected.select(["s", "row"]).slice(0, 3))
+    assert opened.count(expression) == len(rows)
+
+
 def test_duckdb(shard: str, table: pa.Table) -> None:
     con = duckdb.connect()
     amudai.register(con, "ours", shard)

@@ -94,9 +94,15 @@ def compared(draw: random.Random, column: Any, value: Any) -> Any:
     return draw.choice([a == b, a != b, a < b, a <= b, a > b, a >= b])
 
 
-def check(draw: random.Random, leaf: Callable[[], Any], wanted: Callable[[Any], Any], got: Callable[[Any], Any]) -> None:
+def check(
+    draw: random.Random,
+    leaf: Callable[[], Any],
+    wanted: Callable[[Any], Any],
+    got: Callable[[Any], Any],
+    questions: int = QUESTIONS,
+) -> None:
     asked = 0
-    for _ in range(QUESTIONS):
+    for _ in range(questions):
         try:
             condition = tree(draw, leaf)
             rows = wanted(condition)
@@ -104,7 +110,7 @@ def check(draw: random.Random, leaf: Callable[[], Any], wanted: Callable[[Any], 
             continue
         asked += 1
         assert got(condition) == rows, str(condition)
-    assert asked > QUESTIONS // 2
+    assert asked > questions // 2
 
 
 def polars_leaf(draw: random.Random) -> pl.Expr:
@@ -154,6 +160,8 @@ def test_polars(shard: str) -> None:
 
     check(draw, lambda: polars_leaf(draw), wanted, lambda c: lazy.filter(c).select("row").collect()["row"].to_list())
     assert sum(t is not None for t in texts) > QUESTIONS // 4
+    opened = amudai.open(shard)
+    check(draw, lambda: polars_leaf(draw), wanted, lambda c: opened.to_arrow(["row"], c)["row"].to_pylist(), 100)
 
 
 @pytest.mark.parametrize("infinite", [float("inf"), float("-inf"), float("nan")])
@@ -290,6 +298,14 @@ def test_duckdb(shard: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     check(draw, lambda: sql_leaf(draw), lambda c: rows("theirs", c), lambda c: rows("ours", c))
     assert sum(p is not None for p in pushed) > QUESTIONS // 10
+    opened = amudai.open("t.amudai.shard")
+    check(
+        draw,
+        lambda: sql_leaf(draw),
+        lambda c: [row for (row,) in rows("theirs", c)],
+        lambda c: opened.to_arrow(["row"], duckdb.SQLExpression(c))["row"].to_pylist(),
+        100,
+    )
     pushed.clear()
     assert rows("ours", "s in ('a', 'b')") == rows("theirs", "s in ('a', 'b')")
     assert pushed == ["((`s` in ('a', 'b')))"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pandas as pd
 import polars as pl
@@ -27,6 +28,36 @@ def test_open(shard: str, table: pa.Table) -> None:
     (row,) = [c for c in opened.statistics if c.column == "row"]
     assert (row.nulls, row.min, row.max, row.exact) == (0, 0, 4999, True)
     assert repr(opened) == f"amudai.Table({shard!r})"
+
+
+def test_first_look(shard: str, table: pa.Table, folder: Path) -> None:
+    opened = amudai.open(shard)
+    assert len(opened) == opened.count() == table.num_rows
+    assert opened.columns == table.column_names
+    assert same(opened.head(), table.slice(0, 5))
+    assert same(opened.head(2, ["s"], "i = 3"), table.filter(pc.field("i") == 3).select(["s"]).slice(0, 2))
+    assert opened.count("i > 3") == opened.count(pc.field("i") > 3) == table.filter(pc.field("i") > 3).num_rows
+    assert opened.count(pc.field("i") * 2 > 6) == table.filter(pc.field("i") > 3).num_rows
+    assert list(pl.DataFrame(opened).columns) == table.column_names  # by __arrow_c_stream__, not as a sequence
+    amudai.write(table.slice(0, 0), "none.parquet")
+    none = amudai.open("none.parquet")
+    assert none and len(none) == 0 and none.head().num_rows == 0
+    amudai.write(table.select(["i"]), "t.csv")
+    assert len(amudai.open("t.csv")) == table.num_rows
+
+
+def test_html(folder: Path) -> None:
+    """What notebooks show: text is text, and wide tables are cut."""
+    columns: dict[str, Any] = {"a<b>": ["<i>&", None, "x" * 500] * 3, "dot.ted": [1.5] * 9, "q": [{"n": 1}] * 9}
+    amudai.write(pa.table(columns | {f"c{i}": range(9) for i in range(50)}), "t & u.parquet")
+    page = amudai.open("t & u.parquet")._repr_html_()
+    assert page.startswith("<p>t &amp; u.parquet: 9 rows × 53 columns</p><table><tr><th>a&lt;b&gt;<br><small>string</small></th>")
+    assert page.count("<tr>") == 6 and page.count("<th>") == 21 and "<th>…</th>" in page
+    assert "<td>&lt;i&gt;&amp;</td><td>1.5</td><td>{&#x27;n&#x27;: 1}</td>" in page
+    assert "<td></td>" in page and "x" * 79 + "…</td>" in page
+    ElementTree.fromstring(f"<body>{page.replace('<br>', '')}</body>")
+    (folder / "t.csv").write_text("a\n1\n")
+    assert amudai.open("t.csv")._repr_html_().startswith("<p>t.csv: 1 columns</p>")
 
 
 def test_scan(shard: str, table: pa.Table) -> None:

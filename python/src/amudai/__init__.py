@@ -91,11 +91,11 @@ def read_amudai(locations: Locations, columns: Sequence[str] | None = None, wher
     return open(locations).to_pandas(columns, where, **scan)
 
 
-def read_dask(locations: Locations, columns: Sequence[str] | None = None, where: str | None = None) -> dask.dataframe.DataFrame:
+def read_dask(locations: Locations, columns: Sequence[str] | None = None, where: Any = None) -> dask.dataframe.DataFrame:
     """A data frame of Dask with a partition for each stripe that can have matching rows, and with types of Arrow.
 
     columns: as of Table.scan. Of them, a task reads those that it needs.
-    where: a condition as a text (docs/filters.md). Conditions on the frame are evaluated by Dask.
+    where: a condition as of Table.scan that a text can say. Conditions on the frame are evaluated by Dask.
 
     The table is planned here, and read by the workers, which need the package and the locations.
     """

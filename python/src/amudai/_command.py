@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from amudai import _process, _session
+from amudai import _categories, _process, _session
 from amudai._process import AmudaiError, ChangedError, program
 
 # Flags of which each value is one of its own. Values of others are separated by commas.
@@ -189,7 +189,7 @@ def reader(data: Any) -> pa.RecordBatchReader:
     """The batches of anything with Arrow's stream interface."""
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
-    return data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
+    return _categories.noted(data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data))
 
 
 def rows(rows: range | slice | str | None) -> str | None:

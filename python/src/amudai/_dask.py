@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import dask.dataframe as dd
 import pandas
@@ -32,9 +33,8 @@ def _pandas(table: pa.Table) -> pandas.DataFrame:
     return table.to_pandas(types_mapper=pandas.ArrowDtype)
 
 
-def collection(table: Table, columns: Sequence[str] | None, where: str | None) -> dd.DataFrame:
-    if where is not None and not isinstance(where, str):
-        raise TypeError(f"where: a text, not {type(where).__name__}")
+def collection(table: Table, columns: Sequence[str] | None, where: Any) -> dd.DataFrame:
+    where = table._text(where)
     paths = None if columns is None else list(columns)
     none = Stripe(table._files[0], 0, 0, 0, 0, 0)  # for Dask, which needs a partition
     stripes = [s for s in table.plan(paths, where) if s.selected_rows != 0] or [none]

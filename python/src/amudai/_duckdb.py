@@ -50,6 +50,40 @@ def dataset(table: Table) -> Dataset:
     return Dataset(table)
 
 
+def condition(where: duckdb.Expression, schema: pa.Schema) -> tuple[str | None, _filter.Keep]:
+    """The text of the parts of a condition that DuckDB pushes down, and all of it for the rows that are left."""
+    connection = duckdb.connect()
+    pushed = _Pushed(schema)
+    connection.register("rows", pushed)
+    connection.table("rows").filter(where).fetchall()
+    text = None if pushed.where is None else _filter.conjuncts(pushed.where, schema)[0]
+
+    # What pyarrow makes of a condition may differ.
+    connection.execute("set threads = 1; set disabled_optimizers = 'filter_pushdown'")
+    position = "position" + "_" * max(map(len, schema.names), default=0)
+
+    def keep(table: pa.Table) -> pa.Table:
+        connection.register("rows", table.append_column(position, pa.array(range(table.num_rows))))
+        return table.take(connection.table("rows").filter(where).select(position).to_arrow_table()[position])
+
+    return text, _filter.Keep(keep)
+
+
+class _Pushed(pa.dataset.Dataset):  # type: ignore[misc]
+    """A table without rows, which keeps the condition that DuckDB asks it for."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._empty, self.where = pa.Table.from_batches([], schema), None
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._empty.schema
+
+    def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> Any:  # noqa: A002
+        self.where = filter
+        return pa.dataset.Scanner.from_batches(self._empty.select(columns or self._empty.column_names).to_reader())
+
+
 def sql(query: str, tables: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
     connection = duckdb.connect()
     for name, table in tables.items():

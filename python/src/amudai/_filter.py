@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import datetime
 import decimal
 import math
@@ -19,6 +20,16 @@ COMPARISONS = {"equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=",
 
 class Untranslatable(Exception):  # noqa: N818 - it is no error of anybody
     """A condition that has no text with the same meaning."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Keep:
+    """What is left of a condition that has no text."""
+
+    rows: Callable[[pa.Table], pa.Table]
+    """Gives the rows that meet it."""
+    together: bool = False
+    """Whether it has to see all rows at once."""
 
 
 def column(schema: pa.Schema, names: Sequence[str]) -> tuple[str, pa.DataType]:
@@ -44,6 +55,12 @@ def column(schema: pa.Schema, names: Sequence[str]) -> tuple[str, pa.DataType]:
 def path(name: str) -> str:
     """The name of a column as a path, in which dots go down into fields."""
     return name.replace("\\", "\\\\").replace(".", "\\.")
+
+
+def searchable(schema: pa.Schema) -> pa.Schema:
+    """Columns in types that pyarrow compares and filters: views are not."""
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    return pa.schema([field.with_type(plain.get(field.type, field.type)) for field in schema], schema.metadata)
 
 
 def head(path: str) -> str:

@@ -62,6 +62,26 @@ def _schema(schema: pa.Schema) -> dict[str, pl.DataType]:
     return dict(pl.DataFrame(pa.Table.from_batches([], schema)).schema)  # empty_table does not know all types
 
 
+def condition(where: pl.Expr, schema: pa.Schema) -> tuple[str | None, _filter.Keep | None]:
+    """The text of a condition, and what is left of it."""
+    pushed: list[pl.Expr | None] = []
+
+    def read(*asked: Any) -> Iterator[pl.DataFrame]:
+        pushed.append(asked[1])
+        yield pl.DataFrame(schema=_schema(schema))
+
+    polars.io.plugins.register_io_source(read, schema=_schema(schema)).filter(where).collect()
+
+    def keep(table: pa.Table) -> pa.Table:
+        chosen = pl.DataFrame(table).select(pl.repeat(True, pl.len()) & where).to_series()
+        return table.filter(chosen.to_arrow())
+
+    if pushed[0] is None:  # it may look at several rows
+        return None, _filter.Keep(keep, together=True)
+    text, whole = conjuncts(where, schema)
+    return text, None if whole else _filter.Keep(keep)
+
+
 def conjuncts(predicate: pl.Expr, schema: pa.Schema) -> tuple[str | None, bool]:
     """The text of the parts of a condition that have one, and whether these are all; the others have to be true, too."""
     try:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import html
 import json
 import os
 import platform
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from amudai import _changes, _command, _filter
+from amudai import _categories, _changes, _command, _filter
 from amudai._command import Locations
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+# How much of a table a notebook shows.
+HTML_ROWS = 5
+HTML_COLUMNS = 20
+HTML_CHARACTERS = 80
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +87,7 @@ class Table(_changes.Changes):
     It holds no file open, but knows its files and their versions: inode, size and time of local files, the tag of objects. Files
     that appear later are not part of it. If one of its files was changed, replaced or removed, all that reads it raises a
     ChangedError: open the table again. A table that is sent to another machine knows no versions of local files there. A table
-        may
-    be used from several threads, and after a fork.
+    may be used from several threads, and after a fork.
     """
 
     locations: list[str]
@@ -112,11 +118,37 @@ class Table(_changes.Changes):
     def __repr__(self) -> str:
         return f"amudai.Table({', '.join(map(repr, self.locations))})"
 
+    def _repr_html_(self) -> str:
+        """The columns with their types, and the first rows, for notebooks. Many columns and long texts are cut."""
+        shown = [_filter.path(name) for name in self.columns[:HTML_COLUMNS]]
+        rows = self.head(HTML_ROWS, shown)
+        cut = "<th>…</th>" if len(shown) < len(self.columns) else ""
+        names = "".join(f"<th>{_cell(f.name)}<br><small>{_cell(f.type)}</small></th>" for f in rows.schema)
+        lines = ["".join(f"<td>{_cell(c[i].as_py())}</td>" for c in rows.columns) for i in range(rows.num_rows)]
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        known = "" if self._plan["rows"] is None else f"{self.num_rows:,} rows × "
+        where = _cell(", ".join(self.locations))
+        return f"<p>{where}: {known}{len(self.columns):,} columns</p><table><tr>{names}{cut}</tr>{body}</table>"
+
     @property
     def num_rows(self) -> int:
         """The number of rows. Formats that do not record it, such as CSV, are read for it."""
         rows = self._plan["rows"]
         return int(_command.run(["count", *self._files, *self._options], self._versions)) if rows is None else int(rows)
+
+    def __len__(self) -> int:
+        """The number of rows, as num_rows."""
+        return self.num_rows
+
+    def __bool__(self) -> bool:
+        """A table is true, also one without rows."""
+        return True
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        names: list[str] = self.schema.names
+        return names
 
     @property
     def num_bytes(self) -> int | None:
@@ -167,8 +199,8 @@ class Table(_changes.Changes):
         """Reads rows as Arrow record batches.
 
         columns: paths of columns or of fields of structs, in the order of the result; by default all.
-        where: a condition as a text (docs/filters.md), or an expression of pyarrow.compute. What a text cannot say of an
-            expression is evaluated by pyarrow.
+        where: a condition as a text (docs/filters.md), or an expression of pyarrow.compute, Polars or DuckDB. What a text cannot
+            say of an expression is evaluated by its library.
         limit: the most rows.
         rows: only these rows, by their numbers from 0: a range or slice with step 1, or a text such as "100:200".
         options: flags of ``amudai cat``, such as ``strings="view"`` or ``stripes="0,3:5"``.
@@ -185,7 +217,7 @@ class Table(_changes.Changes):
         if rest is not None and read is not None:
             known = {text: name for name in self.schema.names for text in (_filter.path(name), name)}
             if field := next((c for c in read if c not in known), None):
-                raise ValueError(f"{field!r} is no whole column, as a condition that pyarrow evaluates needs: write it as a text")
+                raise ValueError(f"{field!r} is no whole column, as a condition without a text needs: write it as a text")
             names, read = [known[c] for c in read], [_filter.path(name) for name in self.schema.names]
         flags: dict[str, object] = {"columns": read, "where": condition, "rows": _command.rows(rows), **options}
         if limit is not None:
@@ -195,10 +227,12 @@ class Table(_changes.Changes):
                 flags["limit"] = str(limit)
         arguments = ["cat", *self._files, "--format=arrows", *self._options, *_command.flags(flags)]
         stream = _command.Stream(arguments, versions)
+        schema, batches = stream.schema, _categories.complete(stream.schema, stream)
         if rest is None:
-            return pa.RecordBatchReader.from_batches(stream.schema, stream)
-        schema = stream.schema if names is None else pa.schema([stream.schema.field(n) for n in names], stream.schema.metadata)
-        return pa.RecordBatchReader.from_batches(schema, _Filtered(stream, rest, schema.names, limit))
+            return pa.RecordBatchReader.from_batches(schema, batches)
+        if names is not None:
+            schema = pa.schema([schema.field(n) for n in names], schema.metadata)
+        return pa.RecordBatchReader.from_batches(schema, _filtered(stream, batches, rest, schema, limit))
 
     def to_arrow(self, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> pa.Table:
         """Reads rows into a table of Arrow; the arguments are those of scan."""
@@ -217,6 +251,20 @@ class Table(_changes.Changes):
         assert isinstance(frame, polars.DataFrame)
         return frame
 
+    def head(self, rows: int = 5, columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
+        """Reads the first rows; columns and where are those of scan."""
+        return self.to_arrow(columns, where, limit=rows)
+
+    def count(self, where: Any = None) -> int:
+        """The number of rows that meet a condition, which is that of scan. Of most conditions, few columns are read."""
+        versions = self._versions
+        condition, rest = self._condition(where)
+        if rest is not None:
+            return sum(batch.num_rows for batch in self.scan([], where))
+        if condition is None:
+            return self.num_rows
+        return int(_command.run(["count", *self._files, *self._options, *_command.flags({"where": condition})], versions))
+
     def take(self, rows: Iterable[int], columns: Sequence[str] | None = None) -> pa.Table:
         """Reads rows by their numbers from 0, in the order of the numbers, and as often as they are named. Of a shard, only the
         blocks with the rows are read. Raises AmudaiError if there is no such row."""
@@ -224,7 +272,7 @@ class Table(_changes.Changes):
         flags = _command.flags({"columns": _list(columns)})
         arguments = ["take", *self._files, "--rows-from=-", "--format=arrows", *self._options, *flags]
         stream = _command.Stream(arguments, self._versions, numbers)
-        return pa.RecordBatchReader.from_batches(stream.schema, stream).read_all()
+        return pa.Table.from_batches(_categories.complete(stream.schema, stream), stream.schema)
 
     def search(self, query: str, columns: Sequence[str] | None = None, **options: object) -> list[Match]:
         """The rows whose texts match a query (docs/search.md): ``failed AND (10.1.2.3 OR blk_*)``. Indexes of words are used.
@@ -263,7 +311,7 @@ class Table(_changes.Changes):
             inputs, stdin = [location, "-"], empty.getvalue()
         arguments = ["cat", *inputs, "--format=arrows", *self._options, *_command.flags(flags)]
         stream = _command.Stream(arguments, versions, stdin)
-        return pa.RecordBatchReader.from_batches(stream.schema, stream)
+        return pa.RecordBatchReader.from_batches(stream.schema, _categories.complete(stream.schema, stream))
 
     def strings(self, kind: str, location: str | None = None) -> dict[str, Any]:
         """The option of scans that chooses the Arrow type of strings, if the table, or one file of it, takes it: only shards
@@ -275,37 +323,39 @@ class Table(_changes.Changes):
         """All rows, for every library that takes Arrow data."""
         return self.scan().__arrow_c_stream__(requested_schema)
 
-    def _condition(self, where: Any) -> tuple[str | None, Any]:
-        """The text of a condition, and the expression that has to be evaluated besides, or None."""
+    def _condition(self, where: Any) -> tuple[str | None, _filter.Keep | None]:
+        """The text of a condition, and what has to be asked of its rows besides, or None."""
         if where is None or isinstance(where, str):
             return where or None, None
-        if not isinstance(where, pa.compute.Expression):
-            raise TypeError(f"where: a text or an expression of pyarrow.compute, not {type(where).__name__}")
-        condition, whole = _filter.conjuncts(where, self.schema)
-        return condition, None if whole else where
+        if isinstance(where, pa.compute.Expression):
+            condition, whole = _filter.conjuncts(where, self.schema)
+            return condition, None if whole else _filter.Keep(lambda table: table.filter(where))
+        # Whoever has an expression of a library has imported it.
+        if "polars" in sys.modules and isinstance(where, sys.modules["polars"].Expr):
+            from amudai import _polars
+
+            return _polars.condition(where, self.schema)
+        if "duckdb" in sys.modules and isinstance(where, sys.modules["duckdb"].Expression):
+            from amudai import _duckdb
+
+            return _duckdb.condition(where, self.schema)
+        raise TypeError(f"where: a text or an expression of pyarrow.compute, Polars or DuckDB, not {type(where).__name__}")
 
 
-class _Filtered:
-    """Batches with the rows that meet an expression."""
-
-    def __init__(self, stream: _command.Stream, where: Any, columns: list[str], limit: int | None) -> None:
-        self._stream, self._where, self._columns, self._left = stream, where, columns, limit
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return self
-
-    def __next__(self) -> pa.RecordBatch:
-        while self._left is None or self._left > 0:
-            batch = next(self._stream)
-            table = pa.Table.from_batches([batch]).filter(self._where).select(self._columns)
-            if table.num_rows == 0:
-                continue
-            if self._left is not None:
-                table = table.slice(0, self._left)
-                self._left -= table.num_rows
-            return table.combine_chunks().to_batches()[0]
-        self._stream.close()
-        raise StopIteration
+def _filtered(
+    stream: _command.Stream, batches: Iterator[pa.RecordBatch], keep: _filter.Keep, schema: pa.Schema, limit: int | None
+) -> Iterator[pa.RecordBatch]:
+    """Batches with the columns of a schema and the rows that meet a condition."""
+    searchable = _filter.searchable(stream.schema)
+    for some in [batches] if keep.together else ([batch] for batch in batches):
+        table = keep.rows(pa.Table.from_batches(some, stream.schema).cast(searchable)).slice(0, limit).select(schema.names)
+        limit = None if limit is None else limit - table.num_rows
+        table = table if table.schema == schema else table.cast(schema)
+        if table.num_rows > 0:
+            yield from table.combine_chunks().to_batches()
+        if limit == 0:
+            break
+    stream.close()
 
 
 def write(data: Any, path: str | os.PathLike[str], **options: object) -> None:
@@ -343,6 +393,12 @@ def _has_categories(kind: pa.DataType) -> bool:
     if isinstance(kind, pa.BaseExtensionType):
         return _has_categories(kind.storage_type)
     return isinstance(kind, pa.DictionaryType) or any(_has_categories(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def _cell(value: object) -> str:
+    """A value as HTML."""
+    text = "" if value is None else str(value)
+    return html.escape(text if len(text) <= HTML_CHARACTERS else text[: HTML_CHARACTERS - 1] + "…")
 
 
 def _list(columns: Sequence[str] | None) -> list[str] | None:
