@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/verify"
 	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
@@ -20,7 +21,10 @@ import (
 
 const fileExtension = ".blockpack"
 
-func init() { provider.Register(New(FormatOptions{})) }
+func init() {
+	provider.Register(New(FormatOptions{}))
+	tablefile.OfBlockpack = func(f any) (table.Table, scan.Options) { return f.(*File).table, f.(*File).o.scan() }
+}
 
 // FormatOptions are those of [New]. The zero value is the default.
 type FormatOptions struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
@@ -36,9 +37,10 @@ type source struct {
 	Source
 	index   int // in the sources of the search
 	schema  *spans.Schema
-	need    []int // the columns of its spans that are read, by index in the schema
-	columns []string
+	need    []int         // the columns of its spans that the evaluation reads, by index in the schema
 	arrow   *arrow.Schema // of these columns, under the names of their paths
+	details []int         // the columns of the spans of results; nil if the evaluation reads them, too
+	rows    RowSource     // which details are read of
 	filters []spansetFilter
 }
 
@@ -48,19 +50,28 @@ type spansetFilter struct {
 	bound *filter.Bound // nil if the filter excludes all spans, or none
 }
 
-// newSources are the sources that have spans: files without any have no columns. more, if it is not nil, are further columns to read.
+// newSources are the sources that have spans: files without any have no columns. more, if it is not nil, are further columns to read, and those of
+// results are read at once.
 func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (list []*source, err error) {
+	fields := resultFields(q.tree.Pipeline)
 	for i, src := range sources {
 		if src.Schema().NumFields() == 0 {
 			continue
 		}
+		rows := numbered(src)
 		own, err := newSource(src, i, func(s *spans.Schema) []int {
 			need := traceColumns(s, q.tree.Pipeline)
 			if more != nil {
 				need = append(need, more(s)...)
 			}
+			if more != nil || rows == nil {
+				need = append(need, resultColumns(s, fields)...)
+			}
 			return need
 		})
+		if err == nil && more == nil && rows != nil {
+			own.rows, own.details = rows, sorted(resultColumns(own.schema, fields))
+		}
 		if err == nil {
 			err = own.bind(q)
 		}
@@ -72,25 +83,61 @@ func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (lis
 	return list, nil
 }
 
-// traceColumns are the columns of whole traces that a query needs, as indexes in any order.
+// traceColumns are the columns of whole traces that the evaluation of a query needs, as indexes in any order.
 func traceColumns(s *spans.Schema, query lang.Stage) []int {
-	need := columnsOf(s, query, spans.TraceID, spans.SpanID, spans.ParentID, spans.Name, spans.KindName, spans.Start, spans.End, spans.Duration)
-	return append(need, s.Needs(&lang.Field{Scope: lang.ResourceScope, Name: "service.name"})...)
+	need := columnsOf(s, nil, spans.TraceID, spans.SpanID, spans.ParentID, spans.KindName, spans.Start)
+	need = append(need, columnOr(s, spans.End, spans.Duration)...)
+	lang.Walk(query, func(stage lang.Stage) {
+		switch stage.(type) {
+		case *lang.SpansetFilter, *lang.ScalarFilter, *lang.GroupBy, *lang.Metrics: // not select()
+			need = append(need, columnsOf(s, stage)...)
+		}
+	})
+	return need
+}
+
+// resultColumns are the columns that the spans of a result are made of.
+func resultColumns(s *spans.Schema, fields []resultField) []int {
+	need := append(columnsOf(s, nil, spans.Name), columnOr(s, spans.Duration, spans.Start, spans.End)...)
+	need = append(need, s.Needs(eval.RootService)...)
+	for _, f := range fields {
+		need = append(need, s.Needs(f.field)...)
+	}
+	return need
+}
+
+// columnOr is a column and, where it may be null, those that are used instead.
+func columnOr(s *spans.Schema, name string, others ...string) []int {
+	if c, ok := s.One(name); ok && !c.Nullable {
+		return []int{c.Index}
+	}
+	return columnsOf(s, nil, append(others, name)...)
 }
 
 // columnsOf are the columns with some names, and those of the fields of a stage.
 func columnsOf(s *spans.Schema, stage lang.Stage, names ...string) (need []int) {
+	lang.Expressions(stage, func(e *lang.Expr) {
+		if e.Op != lang.FieldOf {
+			return
+		}
+		switch need = append(need, s.Needs(e.Field)...); e.Field.Intrinsic {
+		case lang.TraceRootName:
+			names = append(names, spans.Name)
+		case lang.TraceRootService:
+			need = append(need, s.Needs(eval.RootService)...)
+		}
+	})
 	for _, name := range names {
 		if c, ok := s.One(name); ok {
 			need = append(need, c.Index)
 		}
 	}
-	lang.Expressions(stage, func(e *lang.Expr) {
-		if e.Op == lang.FieldOf {
-			need = append(need, s.Needs(e.Field)...)
-		}
-	})
 	return need
+}
+
+func sorted(list []int) []int {
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 func newSource(src Source, index int, columns func(*spans.Schema) []int) (*source, error) {
@@ -98,15 +145,12 @@ func newSource(src Source, index int, columns func(*spans.Schema) []int) (*sourc
 	if err != nil {
 		return nil, fmt.Errorf("source %d: %w", index, err)
 	}
-	s := &source{Source: src, index: index, schema: schema, need: columns(schema)}
-	slices.Sort(s.need)
-	s.need = slices.Compact(s.need)
+	s := &source{Source: src, index: index, schema: schema, need: sorted(columns(schema))}
 	fields := make([]arrow.Field, len(s.need))
 	for k, i := range s.need {
 		path := schema.Column(i).Path
 		fields[k] = src.Schema().Field(i)
 		fields[k].Name = unescaped(path)
-		s.columns = append(s.columns, path)
 	}
 	s.arrow = arrow.NewSchema(fields, nil)
 	return s, nil
@@ -129,12 +173,8 @@ func (s *source) bind(q *Query) (err error) {
 
 // batches are the rows of a scan, with the columns whose indexes are in need.
 func (s *source) batches(ctx context.Context, need []int, f filter.Expr) iter.Seq2[*spans.Batch, error] {
-	columns := make([]string, len(need))
-	for k, i := range need {
-		columns[k] = s.schema.Column(i).Path
-	}
 	return func(yield func(*spans.Batch, error) bool) {
-		for rec, err := range s.Scan(ctx, columns, f) {
+		for rec, err := range s.Scan(ctx, s.paths(need), f) {
 			var batch *spans.Batch
 			if err == nil {
 				batch, err = spans.NewBatch(s.schema, rec, need)
@@ -144,6 +184,14 @@ func (s *source) batches(ctx context.Context, need []int, f filter.Expr) iter.Se
 			}
 		}
 	}
+}
+
+func (s *source) paths(columns []int) []string {
+	list := make([]string, len(columns))
+	for k, i := range columns {
+		list[k] = s.schema.Column(i).Path
+	}
+	return list
 }
 
 // verdicts evaluates the spanset filters on a batch.
@@ -170,9 +218,9 @@ func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]spans.V
 	return list, nil
 }
 
-// fetch reads all spans of some traces: a list for each. The spans are valid until release.
-func (s *search) fetch(ids []string) (traces [][]eval.Span, release func(), err error) {
-	f := fetched{place: make(map[string]int32, len(ids)), counts: make([]int, len(ids))}
+// fetch reads all spans of some traces. They are valid until release.
+func (s *search) fetch(ids []string) (f *fetched, err error) {
+	f = &fetched{place: make(map[string]int32, len(ids)), counts: make([]int, len(ids))}
 	for i, id := range ids {
 		f.place[id] = int32(i)
 	}
@@ -182,44 +230,66 @@ func (s *search) fetch(ids []string) (traces [][]eval.Span, release func(), err 
 		}
 	}()
 	for _, src := range s.sources {
-		for rec, err := range src.traces(s.ctx, ids) {
+		for b, err := range src.scan(s.ctx, src.need, in(src.traceID(), ids)) {
+			if err != nil {
+				return f, err
+			}
+			batch, err := spans.NewBatch(src.schema, b.RecordBatch, src.need)
 			if err == nil {
-				err = f.add(s.ctx, src, rec)
+				batch.Verdicts, err = src.verdicts(s.ctx, b.RecordBatch)
 			}
 			if err == nil && f.size > s.o.MaxBytes {
 				err = errTooLarge
 			}
 			if err != nil {
-				return nil, nil, err
+				return f, err
+			}
+			f.add(part{batch, src, b.Numbers})
+		}
+	}
+	if f.size > s.o.MaxBytes {
+		return f, errTooLarge
+	}
+	return f, nil
+}
+
+// scan is the rows of a scan, with their numbers if details are read of the source.
+func (s *source) scan(ctx context.Context, need []int, f filter.Expr) iter.Seq2[Rows, error] {
+	if s.rows != nil {
+		return s.rows.ScanRows(ctx, s.paths(need), f, nil)
+	}
+	return func(yield func(Rows, error) bool) {
+		for b, err := range s.Scan(ctx, s.paths(need), f) {
+			if !yield(Rows{RecordBatch: b}, err) {
+				return
 			}
 		}
 	}
-	return f.traces(), f.release, nil
 }
 
 // fetched is spans of traces that were read.
 type fetched struct {
-	place   map[string]int32 // of a trace
-	counts  []int            // of the spans of each trace
-	batches []*spans.Batch
-	of      [][]int32 // for each row of a batch its trace, or -1
-	size    int64     // in bytes
+	place  map[string]int32 // of a trace
+	counts []int            // of the spans of each trace
+	parts  []part
+	of     [][]int32 // for each row of a part its trace, or -1
+	size   int64     // in bytes
+}
+
+// part is rows of a source.
+type part struct {
+	*spans.Batch
+	source  *source
+	numbers []rowset.Range
 }
 
 const perSpan = 64
 
-func (f *fetched) add(ctx context.Context, src *source, rec arrow.RecordBatch) error {
-	batch, err := spans.NewBatch(src.schema, rec, src.need)
-	if err != nil {
-		return err
-	}
-	if batch.Verdicts, err = src.verdicts(ctx, rec); err != nil {
-		return err
-	}
-	of := make([]int32, rec.NumRows())
+func (f *fetched) add(p part) {
+	of := make([]int32, p.Record.NumRows())
 	last, known := []byte(nil), int32(-1)
 	for row := range of {
-		if id := batch.TraceID(row); row == 0 || !bytes.Equal(id, last) {
+		if id := p.TraceID(row); row == 0 || !bytes.Equal(id, last) {
 			var ok bool
 			if known, ok = f.place[string(id)]; !ok {
 				known = -1
@@ -230,15 +300,14 @@ func (f *fetched) add(ctx context.Context, src *source, rec arrow.RecordBatch) e
 			f.counts[known]++
 		}
 	}
-	rec.Retain()
-	f.batches, f.of = append(f.batches, batch), append(f.of, of)
-	f.size += batch.Size() + perSpan*rec.NumRows()
-	return nil
+	p.Record.Retain()
+	f.parts, f.of = append(f.parts, p), append(f.of, of)
+	f.size += p.Size() + perSpan*int64(len(of))
 }
 
 func (f *fetched) release() {
-	for _, b := range f.batches {
-		b.Record.Release()
+	for _, p := range f.parts {
+		p.Record.Release()
 	}
 }
 
@@ -252,25 +321,12 @@ func (f *fetched) traces() [][]eval.Span {
 	for i, n := range f.counts {
 		out[i], all = all[:0:n], all[n:]
 	}
-	for k, batch := range f.batches {
+	for k, p := range f.parts {
 		for row, i := range f.of[k] {
 			if i >= 0 {
-				out[i] = append(out[i], eval.Span{Batch: batch, Row: row, Start: batch.Start(row)})
+				out[i] = append(out[i], eval.Span{Batch: p.Batch, Row: int32(row), Start: p.Start(row)})
 			}
 		}
 	}
 	return out
-}
-
-// traces reads the spans of some traces, by an index of the source if it has one.
-func (s *source) traces(ctx context.Context, ids []string) iter.Seq2[arrow.RecordBatch, error] {
-	indexed, ok := s.Source.(TraceSource)
-	if !ok || slices.ContainsFunc(ids, func(id string) bool { return len(id) != 16 }) {
-		return s.Scan(ctx, s.columns, in(s.traceID(), ids))
-	}
-	list := make([][]byte, len(ids))
-	for i, id := range ids {
-		list[i] = []byte(id)
-	}
-	return indexed.Traces(ctx, list, s.columns)
 }

@@ -194,7 +194,14 @@ func (m *metrics) wholeTraces(sources []Source) (err error) {
 	if err != nil {
 		return err
 	}
-	return m.examine(m.candidates(m.q.candidates.Within(m.w.Start, m.w.End)), func(found match) error { return m.observe(found.trace, found.sets, found.work) })
+	return m.examine(m.candidates(m.q.candidates.Within(m.w.Start, m.w.End)), func(list []match) error {
+		for _, found := range list {
+			if err := m.observe(found.trace, found.sets, found.work); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (m *metrics) observe(t *eval.Trace, sets []eval.Set, work *eval.Work) error {
@@ -207,7 +214,7 @@ func (m *metrics) observe(t *eval.Trace, sets []eval.Set, work *eval.Work) error
 		if m.exemplars > 0 {
 			o.Of = func() (any, error) {
 				span, err := m.span(t, i)
-				return Exemplar{Time: span.Start, TraceID: []byte(strings.Clone(string(s.Batch.TraceID(s.Row)))), Span: span}, err
+				return Exemplar{Time: span.Start, TraceID: []byte(strings.Clone(string(s.Batch.TraceID(int(s.Row))))), Span: span}, err
 			}
 		}
 		return m.set.Add(o)
@@ -313,7 +320,7 @@ func (s *spanSet) fresh(batch *spans.Batch) []eval.Span {
 			}
 			s.ids[key] = struct{}{}
 		}
-		list = append(list, eval.Span{Batch: batch, Row: row, Start: batch.Start(row)})
+		list = append(list, eval.Span{Batch: batch, Row: int32(row), Start: batch.Start(row)})
 	}
 	return list
 }

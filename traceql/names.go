@@ -215,20 +215,24 @@ func (s *valueSet) search(ctx context.Context, q *Query, f *lang.Field, sources 
 	if err != nil {
 		return err
 	}
-	return run.examine(run.candidates(run.traces), func(m match) error {
-		for _, set := range m.sets {
-			for _, i := range set.Spans {
-				v, err := m.trace.Value(f, i)
-				if err != nil {
-					return err
-				}
-				if err := s.add(v); err != nil {
-					return err
-				}
+	return run.examine(run.candidates(run.traces), func(list []match) error {
+		return run.withDetails(list, func(m match) error { return s.addMatch(m, f) })
+	})
+}
+
+func (s *valueSet) addMatch(m match, f *lang.Field) error {
+	for _, set := range m.sets {
+		for _, i := range set.Spans {
+			v, err := m.trace.Value(f, i)
+			if err != nil {
+				return err
+			}
+			if err := s.add(v); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // scan adds the values of all spans.

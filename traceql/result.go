@@ -9,7 +9,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
-	"github.com/amudai/amudai-go/traceql/internal/spans"
 	"github.com/amudai/amudai-go/traceql/internal/value"
 )
 
@@ -136,10 +135,7 @@ func (s *search) result(m match) (*Trace, error) {
 	}
 	for _, set := range m.sets {
 		out := Spanset{Matched: len(set.Spans), Attributes: attributesOf(set.Attributes)}
-		for k, i := range set.Spans {
-			if s.o.Spans > 0 && k == s.o.Spans {
-				break
-			}
+		for _, i := range s.shown(m.trace, set) {
 			span, err := s.span(m.trace, i)
 			if err != nil {
 				return nil, err
@@ -153,7 +149,7 @@ func (s *search) result(m match) (*Trace, error) {
 
 func (s *search) span(t *eval.Trace, i int) (Span, error) {
 	from := &t.Spans[i]
-	out := Span{ID: bytes.Clone(from.ID()), Name: strings.Clone(from.Batch.Text(spans.Name, from.Row)), Start: unixNano(from.Start), Duration: from.Batch.Duration(from.Row)}
+	out := Span{ID: bytes.Clone(from.ID()), Name: strings.Clone(t.Name(i)), Start: unixNano(from.Start), Duration: t.Duration(i)}
 	for _, f := range s.fields {
 		v, err := t.Value(f.field, i)
 		if err != nil {

@@ -38,7 +38,7 @@ type Options struct {
 	// MaxTraces bounds the number of traces that are candidates, by default 1,000,000: their ids are in memory. More are an error.
 	MaxTraces int
 	// MaxBytes bounds the memory of the spans of a trace that is examined, by default 256 MiB. Smaller traces are examined many at
-	// a time. A larger trace is an error.
+	// a time. A larger trace is an error. The columns that only results have may take as much again.
 	MaxBytes int64
 	// MaxSteps bounds the evaluation of the query on a trace, by default 2^30 steps, which take some seconds. A step is a look at a span, a
 	// node of an expression, an element of an array, or 64 bytes of a text or an encoded event. More are an error.
@@ -76,6 +76,8 @@ type search struct {
 	fields  []resultField
 	traces  *lower.Candidates
 	counts  Run
+	left    int // matches that are still wanted; 0: all
+	scratch eval.Scratch
 }
 
 func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*search, error) {
@@ -119,30 +121,44 @@ func bounds(start, end time.Time) (from, to int64) {
 
 // run calls yield for the traces of the result until it returns false, which is errStop.
 func (s *search) run(yield func(*Trace) bool) error {
-	if s.o.Order == MostRecent {
-		return s.mostRecent(yield)
+	if s.o.Order == AsStored {
+		return s.results(s.candidates(s.traces), s.o.Limit, yield)
 	}
-	left := s.o.Limit
-	return s.examine(s.candidates(s.traces), func(m match) error {
-		t, err := s.result(m)
-		if err != nil {
-			return err
+	list, err := s.mostRecent()
+	if err != nil {
+		return err
+	}
+	return s.results(func(yield func(string, error) bool) {
+		for _, f := range list {
+			if !yield(f.id, nil) {
+				return
+			}
 		}
-		if err := s.emit(t, yield); err != nil {
-			return err
-		}
-		if left--; left == 0 {
-			return errStop
-		}
-		return nil
+	}, 0, yield)
+}
+
+// results yields the matches among candidates, in their order, up to a number of them.
+func (s *search) results(ids iter.Seq2[string, error], limit int, yield func(*Trace) bool) error {
+	s.left = limit
+	return s.examine(ids, func(list []match) error {
+		return s.withDetails(list, func(m match) error {
+			t, err := s.result(m)
+			if err != nil {
+				return err
+			}
+			s.counts.Traces++
+			if s.left--; !yield(t) || s.left == 0 {
+				return errStop
+			}
+			return nil
+		})
 	})
 }
 
-// found is a match whose spans are no longer in memory.
+// found is a trace, and its start or an earlier time.
 type found struct {
 	id    string
 	start int64
-	trace *Trace // nil if it is to be read again
 }
 
 func latest(a, b found) int {
@@ -152,96 +168,49 @@ func latest(a, b found) int {
 // latestOnly reports whether the traces with the latest starts are looked for, a limited number of them.
 func (s *search) latestOnly() bool { return s.o.Order == MostRecent && s.o.Limit > 0 }
 
-// mostRecent yields matches by their start. With a limit it keeps the latest results, otherwise only ids, and reads the traces again.
-func (s *search) mostRecent(yield func(*Trace) bool) error {
+// mostRecent are the matches by their start, up to the limit. A trace does not begin later than a span of it: with a limit, candidates are examined
+// by the starts of the spans that made them candidates, until no other can be among the latest.
+func (s *search) mostRecent() (list []found, err error) {
+	ids := s.candidates(s.traces)
 	if s.latestOnly() {
-		return s.latestTraces(yield)
-	}
-	var list []found
-	err := s.examine(s.candidates(s.traces), func(m match) error {
-		start, _ := m.trace.Times()
-		list = append(list, found{id: m.id, start: start})
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(list, latest)
-	ids := func(yield func(string, error) bool) {
-		for _, f := range list {
-			if !yield(f.id, nil) {
-				return
-			}
-		}
-	}
-	return s.examine(ids, func(m match) error {
-		t, err := s.result(m)
+		set, err := s.collect(s.traces, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return s.emit(t, yield)
-	})
-}
-
-func (s *search) emit(t *Trace, yield func(*Trace) bool) error {
-	s.counts.Traces++
-	if !yield(t) {
-		return errStop
-	}
-	return nil
-}
-
-// latestTraces yields the matches with the latest starts. A trace does not begin later than a span of it: candidates are examined by the starts
-// of the spans that made them candidates, until no other can be among the latest.
-func (s *search) latestTraces(yield func(*Trace) bool) error {
-	set, err := s.collect(s.traces, nil)
-	if err != nil {
-		return err
-	}
-	s.counts.Candidates += int64(len(set.order))
-	candidates := make([]found, len(set.order))
-	for i, id := range set.order {
-		candidates[i] = found{id: id, start: set.starts[i]}
-	}
-	slices.SortFunc(candidates, latest)
-	var list []found
-	ids := func(yield func(string, error) bool) {
-		for _, c := range candidates {
-			full := len(list) == s.o.Limit
-			if full && c.start < list[len(list)-1].start || !yield(c.id, nil) {
-				return
+		s.counts.Candidates += int64(len(set.order))
+		candidates := make([]found, len(set.order))
+		for i, id := range set.order {
+			candidates[i] = found{id, set.starts[i]}
+		}
+		slices.SortFunc(candidates, latest)
+		ids = func(yield func(string, error) bool) {
+			for _, c := range candidates {
+				full := len(list) == s.o.Limit
+				if full && c.start < list[len(list)-1].start || !yield(c.id, nil) {
+					return
+				}
 			}
 		}
 	}
-	err = s.examine(ids, func(m match) error {
-		f := found{id: m.id}
-		f.start, _ = m.trace.Times()
-		at, _ := slices.BinarySearchFunc(list, f, latest)
-		if at == s.o.Limit {
-			return nil
+	err = s.examine(ids, func(matches []match) error {
+		for _, m := range matches {
+			start, _ := m.trace.Times()
+			list = append(list, found{m.id, start})
 		}
-		var err error
-		if f.trace, err = s.result(m); err != nil {
-			return err
+		if s.o.Limit > 0 {
+			slices.SortFunc(list, latest)
+			list = list[:min(len(list), s.o.Limit)]
 		}
-		list = slices.Insert(list, at, f)
-		list = list[:min(len(list), s.o.Limit)]
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, f := range list {
-		if err := s.emit(f.trace, yield); err != nil {
-			return err
-		}
-	}
-	return nil
+	slices.SortFunc(list, latest)
+	return list, err
 }
 
 // match is a trace that matches, while its spans are in memory.
 type match struct {
 	id    string
+	group *fetched // that it was read with
 	trace *eval.Trace
 	sets  []eval.Set
 	work  *eval.Work
@@ -250,8 +219,8 @@ type match struct {
 // lastGroup is the most traces that are read at a time. The first groups of a search with a limit are small, so that it ends soon.
 const lastGroup = 4096
 
-// examine reads candidates in groups, evaluates the query on each, and calls emit for those that match.
-func (s *search) examine(ids iter.Seq2[string, error], emit func(match) error) error {
+// examine reads candidates in groups, evaluates the query on each, and calls visit for those of a group that match.
+func (s *search) examine(ids iter.Seq2[string, error], visit func([]match) error) error {
 	size := lastGroup
 	if s.o.Limit > 0 {
 		size = min(max(s.o.Limit, 8), lastGroup)
@@ -265,51 +234,61 @@ func (s *search) examine(ids iter.Seq2[string, error], emit func(match) error) e
 		if len(group) < size {
 			continue
 		}
-		if err := s.group(group, emit); err != nil {
+		if err := s.group(group, visit); err != nil {
 			return err
 		}
 		group, size = group[:0], min(4*size, lastGroup)
 	}
-	return s.group(group, emit)
+	return s.group(group, visit)
 }
 
 // group evaluates the query on some traces, in halves if they are too large for one.
-func (s *search) group(ids []string, emit func(match) error) error {
+func (s *search) group(ids []string, visit func([]match) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	traces, release, err := s.fetch(ids)
+	of, err := s.fetch(ids)
 	if err == errTooLarge && len(ids) > 1 {
 		half := len(ids) / 2
-		if err := s.group(ids[:half], emit); err != nil {
+		if err := s.group(ids[:half], visit); err != nil {
 			return err
 		}
-		return s.group(ids[half:], emit)
+		return s.group(ids[half:], visit)
 	}
 	if err != nil {
 		return s.tooLarge(err, ids[0])
 	}
-	defer release()
-	var scratch eval.Scratch
+	defer of.release()
 	s.counts.Fetched += int64(len(ids))
-	for i, list := range traces {
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
-		t := eval.NewTrace(list, &scratch)
-		s.counts.Spans += int64(len(t.Spans))
-		work := eval.NewWork(s.ctx, s.o.MaxSteps)
-		sets, err := s.q.program.Run(t, work)
-		s.counts.Evaluated += t.Looks
-		s.counts.Steps += work.Steps
+	var list []match
+	for i, spans := range of.traces() {
+		m, err := s.evaluate(match{id: ids[i], group: of}, spans)
 		if err != nil {
-			return fmt.Errorf("trace %x: %w", ids[i], err)
+			return cmp.Or(visit(list), err) // what comes before it is in the result
 		}
-		if len(sets) > 0 {
-			if err := emit(match{ids[i], t, sets, work}); err != nil {
-				return err
-			}
+		if len(m.sets) == 0 {
+			continue
+		}
+		if list = append(list, m); len(list) == s.left {
+			break
 		}
 	}
-	return nil
+	return visit(list)
+}
+
+// evaluate runs the query on the spans of a trace; without sets it does not match.
+func (s *search) evaluate(m match, spans []eval.Span) (match, error) {
+	if err := s.ctx.Err(); err != nil {
+		return m, err
+	}
+	m.trace, m.work = s.q.program.NewTrace(spans, &s.scratch), eval.NewWork(s.ctx, s.o.MaxSteps)
+	s.counts.Spans += int64(len(m.trace.Spans))
+	var err error
+	m.sets, err = s.q.program.Run(m.trace, m.work)
+	s.counts.Evaluated += m.trace.Looks
+	s.counts.Steps += m.work.Steps
+	if err != nil {
+		return m, fmt.Errorf("trace %x: %w", m.id, err)
+	}
+	return m, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/table"
 )
 
 // Source is a table with a row for each span. It may be scanned by several goroutines at once, and within the loop over another scan.
@@ -20,7 +21,21 @@ type Source interface {
 	Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error]
 }
 
-// TraceSource is a source with an index of traces.
+// RowSource is a source whose rows have numbers, the same in each scan. A search reads the columns that its result has, but not its conditions, for the
+// spans of the result alone. Of other sources it reads them for all spans of the traces that it examines.
+type RowSource interface {
+	Source
+	// ScanRows is Scan with the numbers of rows, which ascend. Unless rows is nil, it looks at these alone: ranges that ascend.
+	ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error]
+}
+
+// Rows is a batch, and the numbers of its rows.
+type Rows struct {
+	arrow.RecordBatch
+	Numbers []table.RowRange
+}
+
+// TraceSource is a source with an index of traces, for those who look for traces by their ids.
 type TraceSource interface {
 	Source
 	// Traces returns all spans of traces, as Scan does with a condition on trace:id. Each id has 16 bytes, and is there once.

@@ -30,19 +30,14 @@ func BlockpackSource(ctx context.Context, f *blockpack.File) (TraceSource, error
 	for i, name := range arrowmap.UniqueNames(s.Fields()) {
 		fields[schema.JoinPath("", name)] = s.Field(i)
 	}
-	return blockpackSource{f, s, fields}, nil
+	t, o := tablefile.OfBlockpack(f)
+	return blockpackSource{engineSource{t, o, s}, f, fields}, nil
 }
 
 type blockpackSource struct {
-	*blockpack.File
-	schema *arrow.Schema
+	engineSource
+	file   *blockpack.File
 	fields map[string]arrow.Field // by path
-}
-
-func (s blockpackSource) Schema() *arrow.Schema { return s.schema }
-
-func (s blockpackSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error) {
-	return explained(s.Explain(ctx, columns, f))
 }
 
 func (s blockpackSource) Traces(ctx context.Context, ids [][]byte, columns []string) iter.Seq2[arrow.RecordBatch, error] {
@@ -50,7 +45,7 @@ func (s blockpackSource) Traces(ctx context.Context, ids [][]byte, columns []str
 	for i, path := range columns {
 		fields[i] = s.fields[path]
 	}
-	return s.File.Traces(ctx, ids, blockpack.TraceOptions{Schema: arrow.NewSchema(fields, nil)})
+	return s.file.Traces(ctx, ids, blockpack.TraceOptions{Schema: arrow.NewSchema(fields, nil)})
 }
 
 // ShardSource is the source of an open shard, which stays the caller's. Its statistics, dictionaries and indexes are used.
@@ -59,19 +54,47 @@ func ShardSource(ctx context.Context, s *shard.Shard) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shardSource{tablefile.OfShard(s), schema}, nil
+	return engineSource{tablefile.OfShard(s), scan.Options{}, schema}, nil
 }
 
-type shardSource struct {
-	table  enginetable.Table
-	schema *arrow.Schema
+// engineSource is a table of the engine.
+type engineSource struct {
+	table   enginetable.Table
+	options scan.Options
+	schema  *arrow.Schema
 }
 
-func (s shardSource) Schema() *arrow.Schema { return s.schema }
+func (s engineSource) Schema() *arrow.Schema { return s.schema }
 
-func (s shardSource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
+func (s engineSource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
+	return batchesOf(s.ScanRows(ctx, columns, f, nil))
+}
+
+func (s engineSource) scan(columns []string, f filter.Expr) scan.Options {
+	o := s.options
+	o.Columns, o.Filter = columns, f.Node()
+	return o
+}
+
+func (s engineSource) ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
+	o := s.scan(columns, f)
+	o.Rows = rows
+	return func(yield func(Rows, error) bool) {
+		for b, err := range scan.Scan(ctx, s.table, o) {
+			var batch Rows
+			if err == nil {
+				batch = Rows{b.RecordBatch, b.RowRanges()}
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+}
+
+func batchesOf(rows iter.Seq2[Rows, error]) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
-		for b, err := range scan.Scan(ctx, s.table, scan.Options{Columns: columns, Filter: f.Node()}) {
+		for b, err := range rows {
 			if !yield(b.RecordBatch, err) {
 				return
 			}
@@ -79,11 +102,11 @@ func (s shardSource) Scan(ctx context.Context, columns []string, f filter.Expr) 
 	}
 }
 
-func (s shardSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error) {
-	return explained(scan.Explain(ctx, s.table, scan.Options{Columns: columns, Filter: f.Node()}))
+func (s engineSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error) {
+	return explained(scan.Explain(ctx, s.table, s.scan(columns, f)))
 }
 
-func (s shardSource) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
+func (s engineSource) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
 	return scan.Distinct(ctx, s.table, column)
 }
 
@@ -119,5 +142,35 @@ type tableSource struct {
 func (s tableSource) Schema() *arrow.Schema { return s.schema }
 
 func (s tableSource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
-	return s.table.Scan(ctx, table.ScanOptions{Columns: columns, Filter: f})
+	return batchesOf(s.ScanRows(ctx, columns, f, nil))
+}
+
+func (s tableSource) ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
+	return func(yield func(Rows, error) bool) {
+		src, err := s.table.Reader(ctx, table.ScanOptions{Columns: columns, Filter: f, Rows: rows})
+		if err != nil {
+			yield(Rows{}, err)
+			return
+		}
+		for err == nil {
+			var b arrow.RecordBatch
+			if b, err = src.Next(ctx); err == nil && b == nil {
+				break
+			}
+			var batch Rows
+			if err == nil {
+				batch = Rows{b, provider.RangesOf(src)}
+			}
+			more := yield(batch, err)
+			if b != nil {
+				b.Release()
+			}
+			if !more {
+				break
+			}
+		}
+		if cerr := src.Close(); cerr != nil && err == nil {
+			yield(Rows{}, cerr)
+		}
+	}
 }

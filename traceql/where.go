@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/table"
 )
 
 // Where is a source with only the spans for which a condition is true, such as those of a time window. Queries know nothing of the others: a
@@ -16,11 +17,7 @@ func Where(s Source, condition filter.Expr) Source {
 	if condition.IsZero() {
 		return s
 	}
-	w := where{s, condition}
-	if e, ok := s.(ExplainedSource); ok {
-		return explainedWhere{w, e}
-	}
-	return w
+	return where{s, condition}
 }
 
 type where struct {
@@ -34,11 +31,24 @@ func (w where) Scan(ctx context.Context, columns []string, f filter.Expr) iter.S
 	return w.source.Scan(ctx, columns, filter.And(w.condition, f))
 }
 
-type explainedWhere struct {
-	where
-	explained ExplainedSource
+// ScanRows implements [RowSource], if the source does.
+func (w where) ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
+	return w.source.(RowSource).ScanRows(ctx, columns, filter.And(w.condition, f), rows)
 }
 
-func (w explainedWhere) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (fmt.Stringer, int64, error) {
-	return w.explained.ExplainScan(ctx, columns, filter.And(w.condition, f))
+// numbered is a source whose rows have numbers; nil if they have none.
+func numbered(s Source) RowSource {
+	if w, ok := s.(where); ok && numbered(w.source) == nil {
+		return nil
+	}
+	r, _ := s.(RowSource)
+	return r
+}
+
+// ExplainScan implements [ExplainedSource], also of a source that does not tell.
+func (w where) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (fmt.Stringer, int64, error) {
+	if e, ok := w.source.(ExplainedSource); ok {
+		return e.ExplainScan(ctx, columns, filter.And(w.condition, f))
+	}
+	return nil, -1, nil
 }

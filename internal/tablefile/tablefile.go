@@ -32,6 +32,9 @@ type File struct {
 // OfShard is the table of an open shard.Shard, for packages of this module that ask it what only the engine tells. Package shard sets it.
 var OfShard func(shard any) table.Table
 
+// OfBlockpack is likewise that of a blockpack.File whose schema was read, and its options of scans. Package blockpack sets it.
+var OfBlockpack func(file any) (table.Table, scan.Options)
+
 // Open opens a table of an input for a scan with some options. The input stays the caller's.
 type Open func(ctx context.Context, in provider.Input, from provider.Stored, o provider.ReadOptions) (*File, error)
 

@@ -260,9 +260,21 @@ func (x traceIndex) Ask(ctx context.Context, n *predicate.Node, _ rowset.Range) 
 			return source.Answer{}, ctx.Err()
 		}
 	}
-	slices.Sort(rows)
-	set := rowset.FromRows(rows)
+	set := rowsOf(rows, x.list.firstRows[len(x.list.firstRows)-1])
 	return source.Answer{Maybe: set, True: set}, nil
+}
+
+// rowsOf are rows in any order, of all rows of a table.
+func rowsOf(rows []int64, all int64) rowset.Set {
+	if int64(len(rows)) < all/64 {
+		slices.Sort(rows)
+		return rowset.FromRows(rows)
+	}
+	bits := make([]byte, all/8+1)
+	for _, row := range rows {
+		bits[row/8] |= 1 << (row % 8)
+	}
+	return rowset.FromBits(bits, 0, int(all), 0)
 }
 
 // shifted is an index of all rows, asked about those of a block.

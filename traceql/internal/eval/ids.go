@@ -37,6 +37,7 @@ func (t *ids) slot(list []Span, id []byte) *int32 {
 // Scratch is memory for making traces, one after the other.
 type Scratch struct {
 	ids    ids
+	of     *Trace // that the ids are of
 	order  []place
 	sorted []Span
 }
@@ -47,15 +48,15 @@ type place struct {
 	at    int32
 }
 
-// distinct leaves the first of several spans with one id and kind.
-func (s *Scratch) distinct(list []Span) []Span {
+// distinct leaves the first of several spans with one id and kind; shared reports whether spans that are left have one id.
+func (s *Scratch) distinct(list []Span) (kept []Span, shared bool) {
 	type identity struct {
 		id   string
 		kind int64
 	}
 	var others map[identity]bool // of spans whose id another one of another kind had before
 	s.ids.reset(len(list))
-	kept := list[:0]
+	kept = list[:0]
 	for _, span := range list {
 		if id := span.ID(); len(id) > 0 {
 			slot := s.ids.slot(kept, id)
@@ -74,7 +75,7 @@ func (s *Scratch) distinct(list []Span) []Span {
 		}
 		kept = append(kept, span)
 	}
-	return kept
+	return kept, others != nil
 }
 
 // sort sorts spans by start and id.

@@ -16,7 +16,7 @@ type Attribute struct {
 	Value value.Value
 }
 
-// Set is a set of spans of a trace, by their indexes in ascending order; it is not empty.
+// Set is a set of spans of a trace, by their indexes in ascending order; it is not empty. [Trace.Sort] puts them in the order of results.
 type Set struct {
 	Spans      []int
 	Attributes []Attribute
@@ -27,15 +27,30 @@ type Program struct {
 	query   *lang.Query
 	Filters []*lang.SpansetFilter // those of the query, numbered
 	number  map[*lang.SpansetFilter]int
+	ordered bool // the answer depends on the order of spans
 }
 
 // NewProgram prepares a query.
 func NewProgram(q *lang.Query) *Program {
 	p := &Program{query: q, number: map[*lang.SpansetFilter]int{}}
 	lang.Walk(q.Pipeline, func(s lang.Stage) {
-		if f, ok := s.(*lang.SpansetFilter); ok {
-			p.number[f] = len(p.Filters)
-			p.Filters = append(p.Filters, f)
+		switch s := s.(type) {
+		case *lang.SpansetFilter:
+			p.number[s] = len(p.Filters)
+			p.Filters = append(p.Filters, s)
+		case *lang.GroupBy, *lang.Metrics:
+			p.ordered = true
+		}
+	})
+	lang.Expressions(q.Pipeline, func(e *lang.Expr) {
+		switch {
+		case e.Op == lang.Aggregate && e.Func != "count":
+			p.ordered = true // a sum of floats is
+		case e.Op == lang.FieldOf:
+			switch e.Field.Intrinsic {
+			case lang.NestedSetLeft, lang.NestedSetRight, lang.NestedSetParent:
+				p.ordered = true
+			}
 		}
 	})
 	return p

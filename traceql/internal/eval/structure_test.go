@@ -129,9 +129,9 @@ func newTrace(ids, parents [][]byte, verdicts ...spans.Verdict) *eval.Trace {
 	batch.Verdicts = verdicts
 	list := make([]eval.Span, len(ids))
 	for i := range list {
-		list[i] = eval.Span{Batch: batch, Row: i, Start: int64(i + 1)}
+		list[i] = eval.Span{Batch: batch, Row: int32(i), Start: int64(i + 1)}
 	}
-	return eval.NewTrace(list, nil)
+	return new(eval.Program).NewTrace(list, new(eval.Scratch))
 }
 
 // All trees of up to four spans, with circles and missing parents, and all subsets on both sides. Trees of four spans are

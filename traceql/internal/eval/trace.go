@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"bytes"
+	"cmp"
 	"slices"
 	"time"
 
@@ -12,17 +14,17 @@ import (
 // Span is a row of a batch.
 type Span struct {
 	Batch *spans.Batch
-	Row   int
+	Row   int32
 	Start int64 // 0 if it is missing
 }
 
 // ID is the id of the span.
-func (s *Span) ID() []byte { return s.Batch.SpanID(s.Row) }
+func (s *Span) ID() []byte { return s.Batch.SpanID(int(s.Row)) }
 
 // Parent is the id of its parent; nil for a root span.
-func (s *Span) Parent() []byte { return s.Batch.Parent(s.Row) }
+func (s *Span) Parent() []byte { return s.Batch.Parent(int(s.Row)) }
 
-func (s *Span) kind() int64 { return s.Batch.Kind(s.Row) }
+func (s *Span) kind() int64 { return s.Batch.Kind(int(s.Row)) }
 
 // Kinds of spans in OTLP that may share an id: both sides of a call have one in Zipkin.
 const (
@@ -32,12 +34,16 @@ const (
 
 // Trace is all spans of a trace.
 type Trace struct {
-	Spans []Span // by start and id
-	Looks int64  // conditions that were evaluated on single spans
+	Spans []Span
+	Looks int64 // conditions that were evaluated on single spans
+	// Details are rows with the columns of a result, for spans that it has. nil if Spans have them.
+	Details []Span
 
-	root  int // see Root
-	tree  *tree
-	times *times // nil until they are needed
+	sorted  bool // by start and id, otherwise as they are stored
+	root    int  // see Root
+	tree    *tree
+	times   *times // nil until they are needed
+	scratch *Scratch
 }
 
 type times struct {
@@ -45,15 +51,61 @@ type times struct {
 	duration time.Duration
 }
 
-// NewTrace makes a trace of its spans, which are sorted in place. Of several spans with one id and kind, the first is kept. scratch is nil, or memory
-// of other traces that is used again.
-func NewTrace(list []Span, scratch *Scratch) *Trace {
-	if scratch == nil {
-		scratch = &Scratch{}
+// NewTrace makes a trace of its spans, which are changed in place. Of several spans with one id and kind, the first is kept. scratch is memory of
+// other traces that is used again.
+func (p *Program) NewTrace(list []Span, scratch *Scratch) *Trace {
+	list, shared := scratch.distinct(list)
+	t := &Trace{Spans: list, sorted: p.ordered || shared, root: -1, scratch: scratch}
+	scratch.of = t
+	if t.sorted {
+		scratch.sort(list)
 	}
-	list = scratch.distinct(list)
-	scratch.sort(list)
-	return &Trace{Spans: list, root: slices.IndexFunc(list, func(s Span) bool { return s.Parent() == nil })}
+	for i := range list {
+		if list[i].Parent() == nil && (t.root < 0 || !t.sorted && t.before(i, t.root) < 0) {
+			t.root = i
+		}
+	}
+	return t
+}
+
+// Parent is the parent of span i, or -1.
+func (t *Trace) Parent(i int) int { return int(t.treeOf().parent[i]) }
+
+// before compares two spans by start and id.
+func (t *Trace) before(a, b int) int {
+	x, y := &t.Spans[a], &t.Spans[b]
+	if x.Start != y.Start {
+		return cmp.Compare(x.Start, y.Start)
+	}
+	return cmp.Or(bytes.Compare(x.ID(), y.ID()), cmp.Compare(a, b))
+}
+
+// Sort sorts spans by start and id.
+func (t *Trace) Sort(list []int) {
+	if !t.sorted {
+		slices.SortFunc(list, t.before)
+	}
+}
+
+// row is where the columns of the result are that span i has.
+func (t *Trace) row(i int) (*spans.Batch, int) {
+	s := &t.Spans[i]
+	if t.Details != nil {
+		s = &t.Details[i]
+	}
+	return s.Batch, int(s.Row)
+}
+
+// Name is the name of span i.
+func (t *Trace) Name(i int) string {
+	b, row := t.row(i)
+	return b.Text(spans.Name, row)
+}
+
+// Duration is the time from the start of span i to its end.
+func (t *Trace) Duration(i int) time.Duration {
+	b, row := t.row(i)
+	return b.Duration(row)
 }
 
 // Root is the first span without a parent, or -1.
@@ -62,17 +114,19 @@ func (t *Trace) Root() int { return t.root }
 // RootName and RootService describe the root span; they are nil without one.
 func (t *Trace) RootName() value.Value {
 	if i := t.Root(); i >= 0 {
-		return value.OfString(t.Spans[i].Batch.Text(spans.Name, t.Spans[i].Row))
+		return value.OfString(t.Name(i))
 	}
 	return value.Value{}
 }
 
-var rootService = &lang.Field{Scope: lang.ResourceScope, Name: "service.name"}
+// RootService is the name of the service of a span.
+var RootService = &lang.Field{Scope: lang.ResourceScope, Name: "service.name"}
 
 // RootService is resource.service.name of the root span.
 func (t *Trace) RootService() (value.Value, error) {
 	if i := t.Root(); i >= 0 {
-		return t.Spans[i].Batch.Value(rootService, t.Spans[i].Row)
+		b, row := t.row(i)
+		return b.Value(RootService, row)
 	}
 	return value.Value{}, nil
 }
@@ -88,7 +142,7 @@ func (t *Trace) Times() (start int64, d time.Duration) {
 		if s.Start == 0 {
 			continue
 		}
-		end := s.Batch.End(s.Row)
+		end := s.Batch.End(int(s.Row))
 		if first == 0 {
 			first, last = s.Start, end
 		}
@@ -101,7 +155,7 @@ func (t *Trace) Times() (start int64, d time.Duration) {
 // Value is the value of a field of span i.
 func (t *Trace) Value(f *lang.Field, i int) (value.Value, error) {
 	if f.Parent {
-		p := int(t.treeOf().parent[i])
+		p := t.Parent(i)
 		if p < 0 {
 			return value.Value{}, nil
 		}
@@ -122,15 +176,17 @@ func (t *Trace) Value(f *lang.Field, i int) (value.Value, error) {
 	case lang.NestedSetLeft, lang.NestedSetRight, lang.NestedSetParent:
 		return value.OfInt(t.treeOf().nestedSet(f.Intrinsic, i)), nil
 	}
-	return t.Spans[i].Batch.Value(f, t.Spans[i].Row)
+	b, row := t.row(i)
+	return b.Value(f, row)
 }
 
 // encoded is the number of bytes of messages in which Value looks for a field.
 func (t *Trace) encoded(f *lang.Field, i int) int64 {
 	if f.Parent {
-		if i = int(t.treeOf().parent[i]); i < 0 {
+		if i = t.Parent(i); i < 0 {
 			return 0
 		}
 	}
-	return t.Spans[i].Batch.Encoded(f, t.Spans[i].Row)
+	b, row := t.row(i)
+	return b.Encoded(f, row)
 }

@@ -24,32 +24,7 @@ func (t *Trace) treeOf() *tree {
 		return t.tree
 	}
 	n := len(t.Spans)
-	var byID ids
-	byID.reset(n)
-	var clients map[string]int32 // nil as long as no id is there twice
-	for i := range t.Spans {
-		s := &t.Spans[i]
-		id := s.ID()
-		if len(id) == 0 {
-			continue
-		}
-		slot := byID.slot(t.Spans, id)
-		switch other := *slot - 1; {
-		case other < 0:
-			*slot = int32(i + 1)
-			continue
-		case t.Spans[other].kind() != serverKind: // the server has the children
-			*slot = int32(i + 1)
-		}
-		if clients == nil {
-			clients = map[string]int32{}
-		}
-	}
-	for i := range t.Spans {
-		if s := &t.Spans[i]; clients != nil && s.kind() == clientKind && len(s.ID()) > 0 {
-			clients[string(s.ID())] = int32(i)
-		}
-	}
+	byID, clients := t.byID()
 	t.tree = &tree{spans: t.Spans, parent: make([]int32, n), first: make([]int32, n+1), childs: make([]int32, n)}
 	for i := range t.Spans {
 		s, p := &t.Spans[i], int32(-1)
@@ -68,6 +43,41 @@ func (t *Trace) treeOf() *tree {
 	}
 	t.tree.list()
 	return t.tree
+}
+
+// byID are the spans that have the children of an id, and the clients among them if some id is there twice.
+func (t *Trace) byID() (byID ids, clients map[string]int32) {
+	if t.scratch != nil && t.scratch.of == t && !t.sorted { // ids that differ, each where it is
+		return t.scratch.ids, nil
+	}
+	byID.reset(len(t.Spans))
+	shared := false
+	for i := range t.Spans {
+		s := &t.Spans[i]
+		id := s.ID()
+		if len(id) == 0 {
+			continue
+		}
+		slot := byID.slot(t.Spans, id)
+		switch other := *slot - 1; {
+		case other < 0:
+			*slot = int32(i + 1)
+			continue
+		case t.Spans[other].kind() != serverKind: // the server has the children
+			*slot = int32(i + 1)
+		}
+		shared = true
+	}
+	if !shared {
+		return byID, nil
+	}
+	clients = map[string]int32{}
+	for i := range t.Spans {
+		if s := &t.Spans[i]; s.kind() == clientKind && len(s.ID()) > 0 {
+			clients[string(s.ID())] = int32(i)
+		}
+	}
+	return byID, clients
 }
 
 // list makes the lists of children of their numbers.

@@ -222,10 +222,17 @@ func Select(c *column.Column, rows rowset.Set) *column.Column {
 	if c.Present != nil {
 		out.Present = make([]byte, (n+7)/8)
 	}
-	if c.Codes != nil {
-		out.Values = c.Values
-	} else if c.Type.Textual() {
+	single := rows.NumRanges() == 1
+	switch {
+	case c.Codes != nil:
+		if out.Values = c.Values; !single {
+			out.Codes = make([]uint32, 0, n)
+		}
+	case c.Type.Textual():
 		out.Values.Offsets = append(make([]uint32, 0, n+1), 0)
+		out.Values.Data = make([]byte, 0, len(c.Values.Data)/max(c.Rows, 1)*n)
+	default:
+		out.Values.Numbers = make([]uint64, 0, n)
 	}
 	at, seen, rank := 0, 0, 0 // in the result; rows of the column before seen have rank values
 	for r := range rows.Ranges() {
@@ -241,7 +248,7 @@ func Select(c *column.Column, rows rowset.Set) *column.Column {
 		switch {
 		case c.Codes == nil:
 			out.Values.AppendRange(&c.Values, first, last)
-		case rows.NumRanges() == 1:
+		case single:
 			out.Codes = c.Codes[first:last:last]
 		default:
 			out.Codes = append(out.Codes, c.Codes[first:last]...)
