@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
 )
@@ -23,17 +22,17 @@ func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
 				yield("", err)
 				return
 			}
-			s.counts.Candidates += int64(len(set.order))
-			for _, id := range set.order {
+			s.counts.Candidates += int64(len(set.Order))
+			for _, id := range set.Order {
 				if !yield(id, nil) {
 					return
 				}
 			}
 			return
 		}
-		seen := newIDSet()
+		seen := lower.NewIDs()
 		err := s.scanIDs(c, nil, func(id string, start int64) error {
-			fresh, err := seen.add(id, start, s.o.MaxTraces)
+			fresh, err := seen.Add(id, start, s.o.MaxTraces)
 			if err != nil || !fresh {
 				return err
 			}
@@ -49,45 +48,12 @@ func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
 	}
 }
 
-// idSet is ids of traces in the order in which they were found.
-type idSet struct {
-	order  []string
-	starts []int64 // of a span of each, where they were read: the trace does not begin later
-	has    map[string]bool
-}
-
-func newIDSet() *idSet { return &idSet{has: map[string]bool{}} }
-
-func (s *idSet) add(id string, start int64, limit int) (fresh bool, err error) {
-	if s.has[id] {
-		return false, nil
-	}
-	if len(s.order) == limit {
-		return false, fault.Limitf("more than %d traces may match: the query needs a narrower condition, or a higher limit", limit)
-	}
-	s.has[id] = true
-	s.order = append(s.order, id)
-	s.starts = append(s.starts, start)
-	return true, nil
-}
-
-// only are the ids that another set has, too.
-func (s *idSet) only(other *idSet) *idSet {
-	out := &idSet{has: other.has}
-	for i, id := range s.order {
-		if other.has[id] {
-			out.order, out.starts = append(out.order, id), append(out.starts, s.starts[i])
-		}
-	}
-	return out
-}
-
 // maxListed is the largest number of ids that are listed in a filter.
 const maxListed = 4096
 
 // scanIDs calls visit for the trace ids of rows that meet one of several conditions, or of all rows without any. They may repeat.
 // Traces outside of within, if it is not nil, are left out. start is that of the row if the order of the search needs it.
-func (s *search) scanIDs(c *lower.Candidates, within *idSet, visit func(id string, start int64) error) error {
+func (s *search) scanIDs(c *lower.Candidates, within *lower.IDs, visit func(id string, start int64) error) error {
 	for _, src := range s.sources {
 		cond := src.condition(c)
 		if cond.None() {
@@ -120,14 +86,14 @@ func (s *source) traceID() spans.Column {
 // unknownStart is the start of a span that does not tell it.
 const unknownStart = math.MaxInt64
 
-func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, starts bool, visit func(id string, start int64) error) error {
+func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *lower.IDs, starts bool, visit func(id string, start int64) error) error {
 	col := s.traceID()
 	need := []int{col.Index}
 	if c, ok := s.schema.One(spans.Start); ok && starts {
 		need = append(need, c.Index)
 	}
-	if within != nil && len(within.order) <= maxListed {
-		f = filter.And(f, in(col, within.order))
+	if within != nil && len(within.Order) <= maxListed {
+		f = filter.And(f, in(col, within.Order))
 	}
 	last := ""
 	for batch, err := range s.batches(ctx, need, f) {
@@ -140,7 +106,7 @@ func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, star
 				continue
 			}
 			last = string(id)
-			if within != nil && !within.has[last] {
+			if within != nil && !within.Has(last) {
 				continue
 			}
 			start := batch.Start(row)
@@ -171,28 +137,28 @@ func in(col spans.Column, ids []string) filter.Expr {
 }
 
 // collect finds all candidates, or those within a set.
-func (s *search) collect(c *lower.Candidates, within *idSet) (*idSet, error) {
+func (s *search) collect(c *lower.Candidates, within *lower.IDs) (*lower.IDs, error) {
 	switch {
 	case c.And != nil:
 		return s.intersect(c.And, within)
 	case c.Or != nil:
-		set := newIDSet()
+		set := lower.NewIDs()
 		for _, below := range c.Or {
 			part, err := s.collect(below, within)
 			if err != nil {
 				return nil, err
 			}
-			for i, id := range part.order {
-				if _, err := set.add(id, part.starts[i], s.o.MaxTraces); err != nil {
+			for i, id := range part.Order {
+				if _, err := set.Add(id, part.Starts[i], s.o.MaxTraces); err != nil {
 					return nil, err
 				}
 			}
 		}
 		return set, nil
 	}
-	set := newIDSet()
+	set := lower.NewIDs()
 	err := s.scanIDs(c, within, func(id string, start int64) error {
-		_, err := set.add(id, start, s.o.MaxTraces)
+		_, err := set.Add(id, start, s.o.MaxTraces)
 		return err
 	})
 	return set, err
@@ -200,26 +166,26 @@ func (s *search) collect(c *lower.Candidates, within *idSet) (*idSet, error) {
 
 // intersect finds the traces that are in all of several candidates, in the order of the first. The rarest are found first, and the
 // others only among them.
-func (s *search) intersect(list []*lower.Candidates, within *idSet) (*idSet, error) {
+func (s *search) intersect(list []*lower.Candidates, within *lower.IDs) (*lower.IDs, error) {
 	order, err := s.byRows(list)
 	if err != nil {
 		return nil, err
 	}
-	sets := make([]*idSet, len(list))
+	sets := make([]*lower.IDs, len(list))
 	left := within
 	for _, i := range order {
 		if sets[i], err = s.collect(list[i], left); err != nil {
 			return nil, err
 		}
-		if left = sets[i]; len(left.order) == 0 {
+		if left = sets[i]; len(left.Order) == 0 {
 			return left, nil
 		}
 	}
-	first := slices.IndexFunc(sets, func(s *idSet) bool { return s != nil })
+	first := slices.IndexFunc(sets, func(s *lower.IDs) bool { return s != nil })
 	if first < 0 {
 		return s.collect(list[0], within)
 	}
-	return sets[first].only(left), nil
+	return sets[first].Only(left), nil
 }
 
 // byRows orders candidates by the rows to look at, and leaves out those that all traces of all sources are.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -53,24 +52,27 @@ type spansetFilter struct {
 // newSources are the sources that have spans: files without any have no columns. more, if it is not nil, are further columns to read, and those of
 // results are read at once.
 func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (list []*source, err error) {
-	fields := resultFields(q.tree.Pipeline)
+	var fields []*lang.Field
+	for _, f := range resultFields(q.tree.Pipeline) {
+		fields = append(fields, f.field)
+	}
 	for i, src := range sources {
 		if src.Schema().NumFields() == 0 {
 			continue
 		}
 		rows := numbered(src)
 		own, err := newSource(src, i, func(s *spans.Schema) []int {
-			need := traceColumns(s, q.tree.Pipeline)
+			need := lower.TraceColumns(s, q.tree.Pipeline)
 			if more != nil {
 				need = append(need, more(s)...)
 			}
 			if more != nil || rows == nil {
-				need = append(need, resultColumns(s, fields)...)
+				need = append(need, lower.ResultColumns(s, fields)...)
 			}
 			return need
 		})
 		if err == nil && more == nil && rows != nil {
-			own.rows, own.details = rows, sorted(resultColumns(own.schema, fields))
+			own.rows, own.details = rows, lower.Sorted(lower.ResultColumns(own.schema, fields))
 		}
 		if err == nil {
 			err = own.bind(q)
@@ -83,69 +85,12 @@ func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (lis
 	return list, nil
 }
 
-// traceColumns are the columns of whole traces that the evaluation of a query needs, as indexes in any order.
-func traceColumns(s *spans.Schema, query lang.Stage) []int {
-	need := columnsOf(s, nil, spans.TraceID, spans.SpanID, spans.ParentID, spans.KindName, spans.Start)
-	need = append(need, columnOr(s, spans.End, spans.Duration)...)
-	lang.Walk(query, func(stage lang.Stage) {
-		switch stage.(type) {
-		case *lang.SpansetFilter, *lang.ScalarFilter, *lang.GroupBy, *lang.Metrics: // not select()
-			need = append(need, columnsOf(s, stage)...)
-		}
-	})
-	return need
-}
-
-// resultColumns are the columns that the spans of a result are made of.
-func resultColumns(s *spans.Schema, fields []resultField) []int {
-	need := append(columnsOf(s, nil, spans.Name), columnOr(s, spans.Duration, spans.Start, spans.End)...)
-	need = append(need, s.Needs(eval.RootService)...)
-	for _, f := range fields {
-		need = append(need, s.Needs(f.field)...)
-	}
-	return need
-}
-
-// columnOr is a column and, where it may be null, those that are used instead.
-func columnOr(s *spans.Schema, name string, others ...string) []int {
-	if c, ok := s.One(name); ok && !c.Nullable {
-		return []int{c.Index}
-	}
-	return columnsOf(s, nil, append(others, name)...)
-}
-
-// columnsOf are the columns with some names, and those of the fields of a stage.
-func columnsOf(s *spans.Schema, stage lang.Stage, names ...string) (need []int) {
-	lang.Expressions(stage, func(e *lang.Expr) {
-		if e.Op != lang.FieldOf {
-			return
-		}
-		switch need = append(need, s.Needs(e.Field)...); e.Field.Intrinsic {
-		case lang.TraceRootName:
-			names = append(names, spans.Name)
-		case lang.TraceRootService:
-			need = append(need, s.Needs(eval.RootService)...)
-		}
-	})
-	for _, name := range names {
-		if c, ok := s.One(name); ok {
-			need = append(need, c.Index)
-		}
-	}
-	return need
-}
-
-func sorted(list []int) []int {
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
 func newSource(src Source, index int, columns func(*spans.Schema) []int) (*source, error) {
 	schema, err := spans.NewSchema(src.Schema())
 	if err != nil {
 		return nil, fmt.Errorf("source %d: %w", index, err)
 	}
-	s := &source{Source: src, index: index, schema: schema, need: sorted(columns(schema))}
+	s := &source{Source: src, index: index, schema: schema, need: lower.Sorted(columns(schema))}
 	fields := make([]arrow.Field, len(s.need))
 	for k, i := range s.need {
 		path := schema.Column(i).Path

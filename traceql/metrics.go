@@ -3,14 +3,10 @@ package traceql
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"time"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
@@ -223,8 +219,8 @@ func (m *metrics) observe(t *eval.Trace, sets []eval.Set, work *eval.Work) error
 
 // rows observes the spans for which a condition is true, without their traces.
 func (m *metrics) rows(sources []Source) error {
-	seen := spanSet{seed: rand.Uint64(), ids: map[xxh3.Uint128]struct{}{}}
-	limit := int(m.o.MaxBytes / bytesPerSeen)
+	seen := eval.NewSpanSet()
+	limit := int(m.o.MaxBytes / eval.BytesPerSeen)
 	for i, src := range sources {
 		if src.Schema().NumFields() == 0 {
 			continue
@@ -240,8 +236,8 @@ func (m *metrics) rows(sources []Source) error {
 			if err != nil {
 				return err
 			}
-			list := seen.fresh(batch)
-			if len(seen.ids) > limit {
+			list := seen.Fresh(batch)
+			if seen.Len() > limit {
 				return fault.Limitf("more than %d spans match: the query needs a narrower condition or time, or a higher limit", limit)
 			}
 			if err := m.addRows(own, list, batch, cond.Exact()); err != nil {
@@ -265,7 +261,7 @@ func (m *metrics) rowSource(src Source, index int) (*source, lower.Cond, error) 
 		if m.exemplars > 0 || !cond.Exact() {
 			read = m.q.tree.Pipeline
 		}
-		return columnsOf(s, read, names...)
+		return lower.Columns(s, read, names...)
 	})
 	if err == nil && !cond.Exact() {
 		err = own.bind(m.q)
@@ -289,40 +285,6 @@ func (m *metrics) addRows(own *source, list []eval.Span, batch *spans.Batch, mat
 		}
 	}
 	return m.observe(t, sets, work)
-}
-
-// spanSet is the spans that were counted, by hashes of their ids: of 128 bits, as two spans with one hash would count once, and with a seed that nobody
-// who sends spans knows.
-type spanSet struct {
-	seed uint64
-	ids  map[xxh3.Uint128]struct{}
-	buf  []byte
-}
-
-// bytesPerSeen is about the memory of a span in a spanSet.
-const bytesPerSeen = 32
-
-// fresh are the spans of a batch that belong to a trace, and were not there before.
-func (s *spanSet) fresh(batch *spans.Batch) []eval.Span {
-	list := make([]eval.Span, 0, batch.Record.NumRows())
-	for row := range int(batch.Record.NumRows()) {
-		trace, id := batch.TraceID(row), batch.SpanID(row)
-		if len(trace) == 0 {
-			continue
-		}
-		if len(id) > 0 {
-			// Both sides of a call may share an id.
-			s.buf = append(binary.AppendVarint(binary.AppendUvarint(s.buf[:0], uint64(len(trace))), batch.Kind(row)), trace...)
-			s.buf = append(s.buf, id...)
-			key := xxh3.Hash128Seed(s.buf, s.seed)
-			if _, known := s.ids[key]; known {
-				continue
-			}
-			s.ids[key] = struct{}{}
-		}
-		list = append(list, eval.Span{Batch: batch, Row: int32(row), Start: batch.Start(row)})
-	}
-	return list
 }
 
 // results are time series as users see them.

@@ -177,10 +177,10 @@ func (s *search) mostRecent() (list []found, err error) {
 		if err != nil {
 			return nil, err
 		}
-		s.counts.Candidates += int64(len(set.order))
-		candidates := make([]found, len(set.order))
-		for i, id := range set.order {
-			candidates[i] = found{id, set.starts[i]}
+		s.counts.Candidates += int64(len(set.Order))
+		candidates := make([]found, len(set.Order))
+		for i, id := range set.Order {
+			candidates[i] = found{id, set.Starts[i]}
 		}
 		slices.SortFunc(candidates, latest)
 		ids = func(yield func(string, error) bool) {

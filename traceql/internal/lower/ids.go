@@ -1,0 +1,41 @@
+package lower
+
+import "github.com/amudai/amudai-go/internal/base/fault"
+
+// IDs is ids of traces in the order in which they were found.
+type IDs struct {
+	Order  []string
+	Starts []int64 // of a span of each, where they were read: the trace does not begin later
+	has    map[string]bool
+}
+
+// NewIDs is an empty set.
+func NewIDs() *IDs { return &IDs{has: map[string]bool{}} }
+
+// Add adds an id, unless it is there: fresh says so. More than limit are an error.
+func (s *IDs) Add(id string, start int64, limit int) (fresh bool, err error) {
+	if s.has[id] {
+		return false, nil
+	}
+	if len(s.Order) == limit {
+		return false, fault.Limitf("more than %d traces may match: the query needs a narrower condition, or a higher limit", limit)
+	}
+	s.has[id] = true
+	s.Order = append(s.Order, id)
+	s.Starts = append(s.Starts, start)
+	return true, nil
+}
+
+// Only are the ids that another set has, too.
+func (s *IDs) Only(other *IDs) *IDs {
+	out := &IDs{has: other.has}
+	for i, id := range s.Order {
+		if other.has[id] {
+			out.Order, out.Starts = append(out.Order, id), append(out.Starts, s.Starts[i])
+		}
+	}
+	return out
+}
+
+// Has reports whether an id is in the set.
+func (s *IDs) Has(id string) bool { return s.has[id] }
