@@ -82,7 +82,7 @@ purego: ## run the short tests of kernels in plain Go, without assembly
 interop: ## run all targets interop-*, and install what they need: programs by apt-get, packages of Python and Node into a temporary folder
 	tools/interop.sh
 
-interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON), and what terminals show (tmux)
+interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, values to those of DuckDB (PYTHON), spans to OpenTelemetry's SDK (PYTHON), and what terminals show (tmux)
 	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure|Google)' ./rntuple ./internal/engine/compute ./cmd/amudai/internal/command
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour|InteropCompletion' ./cmd/amudai/internal/command
