@@ -23,6 +23,9 @@ type MergeOptions struct {
 	Store storage.Store
 	// Overwrite permits the replacement of an existing file.
 	Overwrite bool
+	// Append adds the entries to those of the file at the location, whose objects, clusters and pages keep their places. The file is replaced at the end, unless it was
+	// changed meanwhile, which is [storage.ErrChanged]. Without a file, a new one is made. Overwrite has no meaning.
+	Append bool
 	// Name is the path of the only ntuple to merge; by default all of the files are.
 	Name string
 	// Compression packs all pages anew that are not compressed so, as WriterOptions.Compression; by default they stay as they are.
@@ -66,6 +69,14 @@ func Merge(ctx context.Context, location string, files []string, o MergeOptions)
 		}
 	}
 	defer fault.RecoverInternal(&err)
+	if o.Append {
+		if err := m.openOld(ctx, location); err != nil {
+			return nil, err
+		}
+		if m.old != nil {
+			defer func() { err = errors.Join(err, m.old.Source().Close()) }()
+		}
+	}
 	if err := m.each(ctx, files, m.add); err != nil {
 		return nil, err
 	}
@@ -95,6 +106,53 @@ type merging struct {
 	done    int64
 
 	versions map[string]storage.Version // of the files, which are opened once for each ntuple
+
+	old        *rootfile.File // that is appended to, or nil
+	oldVersion storage.Version
+	continues  bool   // some ntuple of it
+	maxKeySize uint64 // of these
+}
+
+// openOld opens the file that is appended to, if there is one.
+func (m *merging) openOld(ctx context.Context, location string) error {
+	store, err := m.store(location)
+	if err != nil {
+		return err
+	}
+	m.old, m.oldVersion, err = openOld(ctx, store, location)
+	return err
+}
+
+// begin begins the merger of the ntuples at a path. One of the file that is appended to is continued.
+func (m *merging) begin(ctx context.Context, path string) (*merge.Merger, error) {
+	to := merge.New(compress.Settings(max(m.o.Compression, 0)))
+	o, ok := m.continued(path)
+	if !ok {
+		return to, nil
+	}
+	t, err := read.OpenObject(ctx, m.old, o, read.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if k := t.Anchor().MaxKeySize; m.continues && k != m.maxKeySize {
+		return nil, t.Located(fault.Unsupportedf("pieces of at most %d bytes, and of %d in another ntuple", k, m.maxKeySize))
+	} else {
+		m.continues, m.maxKeySize = true, k
+	}
+	return to, to.Continue(ctx, t)
+}
+
+// continued finds the ntuple at a path of the file that is appended to.
+func (m *merging) continued(path string) (rootfile.Object, bool) {
+	if m.old == nil {
+		return rootfile.Object{}, false
+	}
+	all := m.old.NTuples()
+	i := slices.IndexFunc(all, func(o rootfile.Object) bool { return o.Current && o.Path() == path })
+	if i < 0 {
+		return rootfile.Object{}, false
+	}
+	return all[i], true
 }
 
 func (m *merging) store(location string) (storage.Store, error) {
@@ -158,7 +216,9 @@ func (m *merging) add(ctx context.Context, f *rootfile.File) error {
 			return err
 		}
 		if m.mergers[path] == nil {
-			m.mergers[path] = merge.New(compress.Settings(max(m.o.Compression, 0)))
+			if m.mergers[path], err = m.begin(ctx, path); err != nil {
+				return err
+			}
 			m.r.NTuples = append(m.r.NTuples, path)
 		}
 		if err := m.mergers[path].Add(t); err != nil {
@@ -178,7 +238,7 @@ func (m *merging) write(ctx context.Context, location string, files []string) (e
 	if err != nil {
 		return err
 	}
-	out, err := store.Create(ctx, location, storage.CreateOptions{Overwrite: m.o.Overwrite})
+	out, err := store.Create(ctx, location, storage.CreateOptions{Overwrite: m.o.Overwrite || m.old != nil, IfMatch: m.oldVersion})
 	if err != nil {
 		return err
 	}
@@ -187,7 +247,13 @@ func (m *merging) write(ctx context.Context, location string, files []string) (e
 			err = errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 		}
 	}()
-	file, err := rootfile.NewWriter(ctx, out, rootfile.Options{Name: fileName(location), Compression: DefaultCompression, Time: m.o.Time, UUID: m.o.UUID})
+	ro := rootfile.Options{Name: fileName(location), Compression: DefaultCompression, Time: m.o.Time, UUID: m.o.UUID, MaxKeySize: m.maxKeySize}
+	var file *rootfile.Writer
+	if m.old != nil {
+		file, err = rootfile.Append(ctx, out, m.old, ro)
+	} else {
+		file, err = rootfile.NewWriter(ctx, out, ro)
+	}
 	if err != nil {
 		return err
 	}
@@ -206,7 +272,7 @@ func (m *merging) write(ctx context.Context, location string, files []string) (e
 // ntuple writes one of the ntuples.
 func (m *merging) ntuple(ctx context.Context, file *rootfile.Writer, path string, files []string) error {
 	to := m.mergers[path]
-	if err := to.Begin(ctx, file, write.Options{Name: path, Program: defaultProgram, Compression: DefaultCompression}); err != nil {
+	if err := to.Begin(ctx, file, write.Options{Name: path, Program: defaultProgram, Compression: DefaultCompression, MaxKeySize: m.maxKeySize}); err != nil {
 		return err
 	}
 	err := m.each(ctx, files, func(ctx context.Context, f *rootfile.File) error {
@@ -229,5 +295,10 @@ func (m *merging) ntuple(ctx context.Context, file *rootfile.Writer, path string
 		return err
 	}
 	m.r.Copied, m.r.Encoded = m.r.Copied+to.Copied, m.r.Encoded+to.Encoded
+	if o, ok := m.continued(path); ok {
+		if err := file.Drop(ctx, o); err != nil {
+			return err
+		}
+	}
 	return to.End(ctx)
 }

@@ -256,9 +256,15 @@ func NewWriter(ctx context.Context, out io.Writer, s *arrow.Schema, o WriterOpti
 
 func (w *Writer) create(ctx context.Context, location string) (err error) {
 	defer fault.RecoverInternal(&err)
-	file, version, err := w.openOld(ctx, location)
-	if err != nil {
-		return err
+	var file *rootfile.File
+	var version storage.Version
+	if w.o.Append {
+		if file, version, err = openOld(ctx, w.o.Store, location); err != nil {
+			return err
+		}
+		if file != nil {
+			w.old = file.Source()
+		}
 	}
 	co := storage.CreateOptions{Overwrite: w.o.Overwrite || file != nil, IfMatch: version}
 	if w.out, err = w.o.Store.Create(ctx, location, co); err != nil {
@@ -283,15 +289,13 @@ func (w *Writer) create(ctx context.Context, location string) (err error) {
 	return nil
 }
 
-// openOld opens the file that is appended to, if there is one. The version is empty if the store has none.
-func (w *Writer) openOld(ctx context.Context, location string) (*rootfile.File, storage.Version, error) {
-	if !w.o.Append {
-		return nil, "", nil
-	}
-	r, err := w.o.Store.Open(ctx, location)
+// openOld opens a file that is appended to, if there is one. The version is empty if the store has none.
+func openOld(ctx context.Context, store storage.Store, location string) (*rootfile.File, storage.Version, error) {
+	r, err := store.Open(ctx, location)
 	if err == nil {
-		w.old = r
-		_, err = r.Size(ctx)
+		if _, err = r.Size(ctx); err != nil {
+			err = errors.Join(err, r.Close())
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
@@ -300,11 +304,17 @@ func (w *Writer) openOld(ctx context.Context, location string) (*rootfile.File, 
 		return nil, "", err
 	}
 	version, err := r.Version(ctx)
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, "", err
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = nil
 	}
-	f, err := rootfile.Open(ctx, r)
-	return f, version, err
+	var f *rootfile.File
+	if err == nil {
+		f, err = rootfile.Open(ctx, r)
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, r.Close())
+	}
+	return f, version, nil
 }
 
 // fileName is the last part of a location, as ROOT records it in a file.

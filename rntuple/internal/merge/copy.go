@@ -39,15 +39,43 @@ type target struct {
 
 // Begin begins the result, after all ntuples were added.
 func (m *Merger) Begin(ctx context.Context, out *rootfile.Writer, o write.Options) (err error) {
-	m.s.Writer = o.Program
+	if m.old == nil {
+		m.s.Writer = o.Program
+	}
 	m.columns = make([]target, len(m.s.Columns))
 	for i := range m.columns {
 		if m.columns[i], err = m.target(uint32(i)); err != nil {
 			return err
 		}
 	}
+	if m.old != nil {
+		m.stored()
+		m.out, err = write.Continue(out, m.s, m.old.Anchor().Header, m.old.Footer(), o)
+		return err
+	}
 	m.out, err = write.NewCopy(ctx, out, m.s, o)
 	return err
+}
+
+// stored counts what the clusters of the ntuple have that is continued.
+func (m *Merger) stored() {
+	for c := range m.old.Schema().Columns {
+		out := &m.columns[c]
+		if out.within < 0 {
+			out.elements = m.old.NumRows() * out.repeat
+		}
+		for i := range m.old.Clusters() {
+			cl := &m.old.Clusters()[i]
+			if !cl.Has(uint32(c)) {
+				continue
+			}
+			out.elements = cl.Columns[c].FirstElement
+			for _, page := range cl.Pages(uint32(c)) {
+				out.elements += int64(page.Elements)
+				out.stored = out.stored || page.Elements > 0
+			}
+		}
+	}
 }
 
 func (m *Merger) target(id uint32) (target, error) {

@@ -3,6 +3,7 @@
 package merge
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -25,6 +26,7 @@ type Merger struct {
 	top   map[string]uint32
 	added int            // ntuples
 	has   map[string]int // ntuples, by field at the top
+	old   *read.Table    // that is continued, or nil
 	copier
 }
 
@@ -33,6 +35,34 @@ func New(s compress.Settings) *Merger {
 	m := &Merger{s: &envelope.Schema{}, top: map[string]uint32{}, has: map[string]int{}}
 	m.settings, m.encoders = s, map[compress.Settings]*compress.Encoder{}
 	return m
+}
+
+// Continue has the result be an ntuple that stays where it is, with all that it has: others are added behind it. It comes before them.
+func (m *Merger) Continue(ctx context.Context, t *read.Table) error {
+	if err := t.Load(ctx); err != nil {
+		return err
+	}
+	return t.Located(m.continued(t))
+}
+
+func (m *Merger) continued(t *read.Table) error {
+	from := t.Schema()
+	if f := t.Anchor().Format; f != envelope.V1 {
+		return fault.Unsupportedf("nothing is appended to an ntuple of format %v", f)
+	}
+	for _, c := range from.Columns {
+		if c.Representation > 0 {
+			return fault.Unsupportedf("nothing is appended to an ntuple with several representations of a column, as those of field %q", from.Path(c.Field))
+		}
+	}
+	s := *from
+	s.Fields, s.Columns, s.Aliases, s.Extra = slices.Clone(s.Fields), slices.Clone(s.Columns), slices.Clone(s.Aliases), slices.Clone(s.Extra)
+	m.s, m.old, m.added = &s, t, 1
+	for _, id := range from.Top() {
+		m.top[from.Fields[id].Name] = id
+		m.has[from.Fields[id].Name]++
+	}
+	return m.s.Check()
 }
 
 // hint is the way out for ntuples that cannot be merged.

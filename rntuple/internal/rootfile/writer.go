@@ -262,6 +262,17 @@ func (w *Writer) Object(path, class, title string, payload []byte) error {
 	return nil
 }
 
+// Drop removes an object of the file that is appended to, so that another one may have its name. Its record becomes free space.
+func (w *Writer) Drop(ctx context.Context, o Object) error {
+	for _, f := range w.folders {
+		if f.isNew || f.Offset != o.Directory.Offset {
+			continue
+		}
+		f.Keys = slices.DeleteFunc(slices.Clone(f.Keys), func(k Key) bool { return k.Offset == o.Key.Offset })
+	}
+	return w.release(ctx, o.Key.Offset, o.Key.Size)
+}
+
 // folder finds a directory by its name, or makes it.
 func (w *Writer) folder(in *folder, name string) (*folder, error) {
 	for _, f := range w.folders {

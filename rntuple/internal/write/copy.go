@@ -24,6 +24,16 @@ func NewCopy(ctx context.Context, out *rootfile.Writer, s *envelope.Schema, o Op
 	return &Copy{w: w, pages: make([][]*envelope.Page, len(s.Columns))}, w.begun(ctx)
 }
 
+// Continue goes on with an ntuple of the file: with its schema, to which fields at the top were added, its header and its clusters.
+func Continue(out *rootfile.Writer, s *envelope.Schema, header envelope.Link, f *envelope.Footer, o Options) (*Copy, error) {
+	w, err := newWriter(out, s, o)
+	if err != nil {
+		return nil, err
+	}
+	w.header, w.groups, w.attributes, w.first = header, f.Groups, f.Attributes, int64(f.Entries())
+	return &Copy{w: w, pages: make([][]*envelope.Page, len(s.Columns))}, nil
+}
+
 // Page appends a page to a column of the cluster: so many elements, which take raw bytes unpacked. It is the page for [Copy.Again].
 func (c *Copy) Page(ctx context.Context, column int, elements uint32, raw int, packed []byte) (*envelope.Page, error) {
 	room, err := c.w.room(ctx, len(packed))

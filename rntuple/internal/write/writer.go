@@ -43,6 +43,8 @@ type Writer struct {
 	pages     int // of clusters
 	groups    []envelope.ClusterGroup
 
+	attributes []envelope.AttributeSet // that an ntuple had which is continued
+
 	group   []byte           // pages that become a blob
 	pending []*envelope.Page // with offsets in group
 	unpack  int64            // unpacked bytes of group
@@ -397,7 +399,7 @@ func (w *Writer) End(ctx context.Context) error {
 	if err := w.endGroup(ctx); err != nil {
 		return err
 	}
-	env, err := envelope.AppendFooter(nil, w.s, &envelope.Footer{Groups: w.groups})
+	env, err := envelope.AppendFooter(nil, w.s, &envelope.Footer{Groups: w.groups, Attributes: w.attributes})
 	if err != nil {
 		return err
 	}

@@ -35,24 +35,30 @@ amudai convert makes a shard with a copy of the values, and amudai compact write
 
 If OUT ends in .root, merge copies the RNTuples of ROOT files, as hadd does: those of one path become one. Pages are copied as they are, and packed anew where a field is
 encoded in another way than in the first file, or if --compression says so. Fields are matched by name and have to be of the same type; one that a file lacks has zeros in its entries.
-Objects that are no RNTuples are named, and left out.`,
+Objects that are no RNTuples are named, and left out. With --append their entries are added to those of OUT, whose objects and pages stay where they are: it is replaced once all is
+written. Tables of other formats become entries by amudai convert first.`,
 		Example: `  amudai merge 2026-*.amudai.shard -o 2026.amudai.shard
   amudai merge days/ -o all.amudai.shard --dry-run
-  amudai merge run*.root -o runs.root`,
+  amudai merge run*.root -o runs.root
+  amudai merge run8.root -o runs.root --append`,
 		Args: app.Wants(1, -1, "shards, or ROOT files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return usage.Errorf("-o OUT.amudai.shard", "merge needs the name of the new shard")
 			}
-			if f, ok := formats.All().ByPath(output); ok && f.Name == formats.NTuple {
+			f, _ := formats.All().ByPath(output)
+			switch f.Name {
+			case formats.Blockpack:
+				return usage.Errorf("amudai blockpack merge IN... OUT makes a new file of several", "merge makes shards and ROOT files, and nothing is appended to Blockpack files")
+			case formats.NTuple:
 				if o.Own {
 					return usage.Errorf("", "--own is for shards, whose data a merge does not copy")
 				}
 				ntuples.DryRun = o.DryRun
 				return a.mergeNTuples(cmd.Context(), args, output, ntuples)
 			}
-			if cmd.Flags().Changed("table") || cmd.Flags().Changed("compression") {
-				return usage.Errorf("-o OUT.root", "--table and --compression are for ROOT files")
+			if cmd.Flags().Changed("table") || cmd.Flags().Changed("compression") || ntuples.Append {
+				return usage.Errorf("-o OUT.root", "--table, --compression and --append are for ROOT files")
 			}
 			return a.runMerge(cmd.Context(), args, output, o)
 		},
@@ -60,6 +66,7 @@ Objects that are no RNTuples are named, and left out.`,
 	cmd.Flags().BoolVar(&o.Own, "own", false, "in stores of clouds, have the server copy single-file shards beside themselves, so that they may be changed")
 	cmd.Flags().StringVar(&ntuples.Name, "table", "", "ROOT files: merge only the RNTuple at this `path`")
 	cmd.Flags().IntVar(&ntuples.Compression, "compression", 0, "ROOT files: pack pages anew that are not compressed so, by ROOT's `number`, such as 505")
+	cmd.Flags().BoolVar(&ntuples.Append, "append", false, "ROOT files: add the entries to those of OUT")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the new shard to `OUT`")
 	a.reports(cmd, &o.DryRun)
 	return cmd

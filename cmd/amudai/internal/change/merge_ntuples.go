@@ -14,7 +14,7 @@ import (
 
 // mergeNTuples merges the ntuples of ROOT files.
 func (a group) mergeNTuples(ctx context.Context, locations []string, output string, o rntuple.MergeOptions) error {
-	if err := files.CheckOutput(output, a.Force); err != nil {
+	if err := files.CheckOutput(output, a.Force || o.Append); err != nil {
 		return err
 	}
 	all, err := a.Opener.Inputs(ctx, locations, &formats.ReadFlags{From: formats.NTuple})
@@ -41,7 +41,11 @@ func (a group) mergeNTuples(ctx context.Context, locations []string, output stri
 	if len(r.LeftOut) > 0 {
 		a.Noticef("left out, as only ntuples are merged: %s", strings.Join(r.LeftOut, ", "))
 	}
-	did := terminal.Plural(len(all), "file") + " → " + output + ": " + terminal.Plural(len(r.NTuples), "ntuple") + ", " + terminal.Plural(int(r.Entries), "row")
+	to := " → "
+	if o.Append {
+		to = " behind "
+	}
+	did := terminal.Plural(len(all), "file") + to + output + ": " + terminal.Plural(len(r.NTuples), "ntuple") + ", " + terminal.Plural(int(r.Entries), "row")
 	if !o.DryRun {
 		did += "; " + terminal.Plural(int(r.Copied), "page") + " copied, " + terminal.Count(r.Encoded) + " packed anew"
 	}

@@ -294,3 +294,27 @@ func TestRNTupleFlags(t *testing.T) {
 	require.Equal(t, "n,again\n1,1\n2,2\n", ok(t, "cat", "p.root", "--format", "csv"))
 	require.Equal(t, "n\n1\n2\n", ok(t, "cat", "p.root", "--format", "csv", "--no-projected"))
 }
+
+// Entries are appended to a ROOT file, with its other ntuples where they are. No other format is appended to.
+func TestAppendNTuples(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("a.csv", []byte("n,s\n1,x\n2,y\n"), 0o600))
+	require.NoError(t, os.WriteFile("b.csv", []byte("n,t\n3,z\n"), 0o600))
+	ok(t, "convert", "-q", "a.csv", "a.root")
+	ok(t, "convert", "-q", "b.csv", "b.root")
+	r := run(t, "merge", "a.root", "-o", "all.root", "--append")
+	require.Equal(t, app.ExitOK, r.code, r.errout)
+	require.Contains(t, ok(t, "merge", "b.root", "-o", "all.root", "--append", "--dry-run"), "1 file behind all.root: 1 ntuple, 1 row")
+	r = run(t, "merge", "b.root", "-o", "all.root", "--append")
+	require.Equal(t, app.ExitOK, r.code, r.errout)
+	require.Contains(t, r.errout, "some files lack ntuple.s, ntuple.t")
+	require.Equal(t, "n,s,t\n1,x,\n2,y,\n3,,z\n", ok(t, "cat", "--format", "csv", "all.root"))
+	require.Contains(t, ok(t, "verify", "all.root"), "all.root")
+	r = run(t, "merge", "a.root", "-o", "all.root")
+	require.Contains(t, r.errout, "--force")
+	for output, want := range map[string]string{"x.amudai.shard": "are for ROOT files", "x.blockpack": "amudai blockpack merge"} {
+		r = run(t, "merge", "a.root", "-o", output, "--append")
+		require.Equal(t, app.ExitUsage, r.code)
+		require.Contains(t, r.errout, want)
+	}
+}
