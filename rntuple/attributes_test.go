@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
+	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -69,6 +70,26 @@ func TestAttributeSets(t *testing.T) {
 		require.ErrorContains(t, err, "other")
 		require.NoError(t, set.Close())
 	}
+
+	var notices []string
+	src, err := format.Open(t.Context(), inputOf(file), provider.ReadOptions{Notice: func(text string) { notices = append(notices, text) }})
+	require.NoError(t, err)
+	require.NoError(t, src.Close())
+	require.Len(t, notices, 1)
+	require.Contains(t, notices[0], `the attribute set "calibration" is a table of its own, ntpl:calibration`)
+
+	// Appended entries leave it as it is.
+	plain := filepath.Join(t.TempDir(), "plain.root")
+	require.NoError(t, os.WriteFile(plain, selection(t, "plain.root")["plain.root"], 0o600))
+	appended := copied(t, location)
+	r, err := Merge(t.Context(), appended, []string{plain}, MergeOptions{Append: true})
+	require.NoError(t, err)
+	require.Empty(t, r.LeftOut)
+	two := openAll(t, appended, Options{})[0]
+	requireSame(t, recordsOf(t, n, n), two, scan.Options{})
+	set, err := two.OpenAttributes(t.Context(), "calibration", read.Options{})
+	require.NoError(t, err)
+	require.Equal(t, n.NumRows(), set.NumRows())
 
 	in := inputOf(file)
 	in.Table = "ntpl:calibration"

@@ -140,6 +140,9 @@ func (o Options) openTable(ctx context.Context, in provider.Input, from provider
 	for _, f := range t.Skipped() {
 		ro.Warning(fmt.Sprintf("%s: field %q is left out: %s", in.Name, f.Name, f.Reason))
 	}
+	for _, a := range t.Footer().Attributes {
+		ro.Notice(fmt.Sprintf("%s: the attribute set %q is a table of its own, %s", in.Name, a.Name, read.AttributePath(t.Path(), a.Name)))
+	}
 	so := scan.Options{Reuse: true, Parallelism: o.Parallelism, MemoryLimit: o.MemoryLimit}
 	return &tablefile.File{Table: t, Grouped: true, Scan: so, Prepare: t.Prepare, Close: r.Close}, nil
 }

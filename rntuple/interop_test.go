@@ -30,7 +30,7 @@ type sample struct {
 	options WriterOptions
 	batch   arrow.RecordBatch
 	extend  bool // the last fields come late
-	merged  bool // with a file of other encodings
+	merged  bool // with a file of other encodings, and appended to
 }
 
 // samples are ntuples of all types, with all options that others are known to read.
@@ -191,7 +191,9 @@ func (s sample) write(t *testing.T, dir string) (path string, want map[string][]
 		other, out := filepath.Join(dir, "other.root"), filepath.Join(dir, "merged.root")
 		o := WriterOptions{Compression: 101, ClusterRows: 30}
 		require.NoError(t, os.WriteFile(other, rewritten(t, openAll(t, path, Options{})[0], o), 0o600))
-		_, err := Merge(t.Context(), out, []string{path, other, path}, MergeOptions{Overwrite: true})
+		_, err := Merge(t.Context(), out, []string{path, other}, MergeOptions{Overwrite: true})
+		require.NoError(t, err)
+		_, err = Merge(t.Context(), out, []string{path}, MergeOptions{Append: true})
 		require.NoError(t, err)
 		path = out
 	}

@@ -85,7 +85,7 @@ func Merge(ctx context.Context, location string, files []string, o MergeOptions)
 	case o.Name != "":
 		return nil, fmt.Errorf("the files have no RNTuple %q", o.Name)
 	default:
-		return nil, fmt.Errorf("the files have no RNTuple, but %s", strings.Join(m.r.LeftOut, ", "))
+		return nil, rootfile.WithTreeHint(fmt.Errorf("the files have no RNTuple, but %s", strings.Join(m.r.LeftOut, ", ")), m.others)
 	}
 	for _, path := range m.r.NTuples {
 		for _, field := range m.mergers[path].Missing() {
@@ -103,6 +103,7 @@ type merging struct {
 	o       MergeOptions
 	r       *MergeReport
 	mergers map[string]*merge.Merger // by the path of the ntuple
+	others  []rootfile.Object        // that are left out
 	done    int64
 
 	versions map[string]storage.Version // of the files, which are opened once for each ntuple
@@ -208,6 +209,7 @@ func (m *merging) add(ctx context.Context, f *rootfile.File) error {
 		case !o.Current || o.IsDirectory() || m.o.Name != "" && path != m.o.Name:
 			continue
 		case !o.IsNTuple():
+			m.others = append(m.others, o)
 			m.r.LeftOut = append(m.r.LeftOut, fmt.Sprintf("%s:%s (%s)", f.Name(), path, o.Key.Class))
 			continue
 		}

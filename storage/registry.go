@@ -36,6 +36,8 @@ func ForLocation(location string) (Store, error) {
 		return s, nil
 	case packages[scheme] != "":
 		return nil, fmt.Errorf("no store for %s:// locations: import _ \"github.com/amudai/amudai-go/storage/%s\"", scheme, packages[scheme])
+	case scheme == "root" || scheme == "roots" || scheme == "xroot":
+		return nil, fmt.Errorf("no store for %s:// locations: xrdcp copies a file to a path, and many servers have it at https://, too", scheme)
 	}
 	return nil, fmt.Errorf("no store for %s:// locations: use a path, file:// or mem://, or register one", scheme)
 }

@@ -29,6 +29,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/compress"
 	"github.com/amudai/amudai-go/storage"
@@ -208,7 +209,8 @@ func (f *File) FindNTuple(path string) (Object, error) {
 			return Object{}, fault.Of(fault.Unsupportedf("no RNTuple: the file has no objects"), f.Name())
 		}
 		text := some(others, func(o Object) string { return fmt.Sprintf("%q (%s)", o.Path(), o.Key.Class) })
-		return Object{}, fault.Of(fault.Unsupportedf("no RNTuple, but %s", text), f.Name())
+		err := fault.Of(fault.Unsupportedf("no RNTuple, but %s", text), f.Name())
+		return Object{}, WithTreeHint(err, others)
 	}
 	names := some(found, func(o Object) string { return strconv.Quote(o.Path()) })
 	if path == "" {
@@ -220,6 +222,14 @@ func (f *File) FindNTuple(path string) (Object, error) {
 		}
 	}
 	return Object{}, fmt.Errorf("%s has no RNTuple %q, but %s", f.Name(), path, names)
+}
+
+// WithTreeHint adds to an error what to do about trees, if some objects are.
+func WithTreeHint(err error, objects []Object) error {
+	if !slices.ContainsFunc(objects, func(o Object) bool { return o.Key.Class == "TTree" || strings.HasPrefix(o.Key.Class, "TNtuple") }) {
+		return err
+	}
+	return advice.WithHint(err, "trees are not read; ROOT's RNTupleImporter converts one, and so does uproot: new.mkrntuple(name, old[name].arrays())")
 }
 
 // some lists the first of all objects.
