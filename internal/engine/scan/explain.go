@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -311,12 +312,4 @@ func (r *RunExplanation) text(filtered bool) string {
 	return b.String()
 }
 
-func plural(n int64, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "ch"):
-		return fmt.Sprintf("%d %ses", n, what)
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func plural(n int64, what string) string { return fmt.Sprint(n, " ", text.Plural(n, what)) }

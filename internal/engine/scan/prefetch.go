@@ -95,7 +95,8 @@ func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column,
 			return nil, err
 		}
 	}
-	all := len(ranges) > 0 && storage.TotalSize(ranges) <= whole
+	stored := storage.TotalSize(ranges)
+	all := len(ranges) > 0 && stored <= whole
 	if !all {
 		ranges = nil
 	}
@@ -117,6 +118,14 @@ func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column,
 		if storage.TotalSize(open) <= storage.RemoteGap {
 			ranges = append(ranges, open...)
 		}
+		values, err := s.stripe.RangesToOpen(ctx, sc.columns, table.AllValues, math.MaxInt64)
+		if err != nil {
+			return nil, err
+		}
+		stored += storage.TotalSize(values)
+	}
+	if whole > 0 && len(s.groups) == 1 {
+		sc.queue.learn(stored, s.stripe.Rows())
 	}
 	have := s.read()
 	f, err = storage.Prefetch(ctx, have.Missing(ranges), sc.coalesce)

@@ -26,7 +26,9 @@ type queue struct {
 	waits     bool  // requests are slow, so that most of those who work wait for them
 	storedRow int64 // bytes of a row as stored
 	turns     int   // of those who work, so many decode at the same time
-	coming    int64
+	coming    int64 // most bytes that a job reads, as far as it is known: at most most
+	most      int64
+	known     bool                   // storedRow and coming are those of the columns that are read
 	open      func(task) *stripeScan // opens the stripe of a task
 	make      func(t task, st *stripeScan, rows rowset.Set, filtered bool) *job
 
@@ -40,6 +42,7 @@ type queue struct {
 	average  int64       // bytes of a batch, of late
 	rowBytes int64       // of a row, of late
 	decoding int         // of those who work
+	claimed  int         // of those who work, so many decode, or wait to decode, columns
 	planned  bool        // the plan has no more tasks
 	ended    bool
 }
@@ -64,26 +67,36 @@ type stage uint8
 const (
 	toFilter stage = iota
 	filtering
+	toFetch // if requests are slow, and not while a column is decoded: all jobs ask for their bytes at once
+	fetching
 	toDecode
 )
 
 // done reports whether a job has its batch, or its error.
 func (j *queued) done() bool { return j.stage == toDecode && j.pending == 0 }
 
-// work is the unit of work of a worker: to filter the rows of a job, or to decode its columns from from up to to.
+// work is the unit of work of a worker: to filter the rows of a job, to fetch the bytes of its columns, or to decode those from from up to to.
 type work struct {
 	*queued
 	filter   bool
+	fetch    bool
 	from, to int
 	failed   bool // the job has failed before: nothing is to be done
 }
 
-func newQueued(j *job, columns int) *queued {
-	q := &queued{job: j, pending: columns}
+func (q *queue) queued(j *job) *queued {
+	out := &queued{job: j, pending: q.columns}
 	if j.filtered {
-		q.stage = toDecode
+		out.stage = q.afterFilter()
 	}
-	return q
+	return out
+}
+
+func (q *queue) afterFilter() stage {
+	if q.waits && q.columns > 0 {
+		return toFetch
+	}
+	return toDecode
 }
 
 // release gives the bytes of a batch that left back to the budget.
@@ -159,7 +172,7 @@ func (q *queue) addNext() bool {
 		j.coming = q.stored(t)
 		j.stripe.windows.expect(j.coming)
 	}
-	q.jobs = append(q.jobs, newQueued(j, q.columns))
+	q.jobs = append(q.jobs, q.queued(j))
 	return true
 }
 
@@ -188,14 +201,20 @@ func (q *queue) claim() (w work, ok bool) {
 
 // find finds work on the jobs in the queue. waiting tells that there may be more work once the rows of a job are filtered.
 func (q *queue) find() (w work, waiting bool) {
-	for _, j := range q.jobs {
+	for i, j := range q.jobs {
 		switch {
 		case j.stage == toFilter:
 			j.stage = filtering
 			return work{queued: j, filter: true}, false
-		case j.stage == filtering:
+		case j.stage == toFetch:
+			j.stage = fetching
+			return work{queued: j, fetch: true}, false
+		case j.stage == filtering || j.stage == fetching:
 			waiting = true
+		case j.next < q.columns && q.waits && q.claimed >= q.turns && (i > 0 || q.claimed >= 2*q.turns):
+			waiting = true // the first may go on if others wait for room
 		case j.next < q.columns:
+			q.claimed++
 			from := j.next
 			j.next = min(from+q.share(), q.columns)
 			return work{queued: j, from: from, to: j.next, failed: j.err != nil}, false
@@ -207,13 +226,29 @@ func (q *queue) find() (w work, waiting bool) {
 // share is the number of columns of a job that a worker takes. If jobs may leave in any order, and there are other jobs, it
 // takes all: bytes that are late then delay only one worker.
 func (q *queue) share() int {
-	switch {
-	case q.asReady && !q.planned && !q.plan.ended:
+	if q.asReady && !q.waits && !q.planned && !q.plan.ended {
 		return q.columns
-	case q.waits: // so that there is one who works for each job
-		return max(q.chunk, 2*q.columns*len(q.jobs)/inFlight)
 	}
 	return q.chunk
+}
+
+// learn takes the number of stored bytes of the columns that are read, of a stripe. That of all columns, which was assumed before, keeps jobs from
+// beginning that there is room for.
+func (q *queue) learn(bytes, rows int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.known {
+		q.coming = max(q.coming, min(bytes, q.most))
+		return
+	}
+	q.known, q.storedRow, q.coming = true, bytes/max(rows, 1)+1, min(bytes, q.most)
+	for _, j := range q.jobs {
+		if less := j.coming - q.stored(j.task); less > 0 {
+			j.stripe.windows.expect(-less)
+			j.coming -= less
+		}
+	}
+	q.changed.Broadcast()
 }
 
 // stored is about the number of stored bytes of the rows of a task.
@@ -281,8 +316,15 @@ func (q *queue) finish(w work, err error) {
 		j.err, j.errAt = err, w.from
 	}
 	j.pending -= w.to - w.from
-	if w.filter {
+	switch {
+	case w.filter:
 		q.filtered(j)
+	case w.fetch:
+		j.stage = toDecode
+		q.changed.Broadcast()
+	default:
+		q.claimed--
+		q.changed.Broadcast()
 	}
 	if j.done() && !q.halve(j) {
 		q.decoded(j)
@@ -305,7 +347,7 @@ func (q *queue) halve(j *queued) bool {
 		if j.filtered {
 			half.fetch = j.fetch
 		}
-		q.jobs = slices.Insert(q.jobs, at+i, newQueued(half, q.columns))
+		q.jobs = slices.Insert(q.jobs, at+i, q.queued(half))
 	}
 	q.budget.batches.Add(-j.counted)
 	q.dropRead(j.job)
@@ -317,9 +359,9 @@ func (q *queue) halve(j *queued) bool {
 // filtered records that the rows of a job are filtered, or that this failed. The jobs of the rows that it has left out are
 // queued behind it.
 func (q *queue) filtered(j *queued) {
-	j.stage = toDecode
+	j.stage = q.afterFilter()
 	if j.err != nil || j.rows.Empty() {
-		j.pending, j.next = 0, q.columns // nothing to decode
+		j.stage, j.pending, j.next = toDecode, 0, q.columns // nothing to decode
 	}
 	if q.waits {
 		left := j.rows.Len() * q.rowBytes
@@ -328,7 +370,7 @@ func (q *queue) filtered(j *queued) {
 	}
 	at := slices.Index(q.jobs, j) + 1
 	for i, f := range j.following {
-		q.jobs = slices.Insert(q.jobs, at+i, newQueued(f, q.columns))
+		q.jobs = slices.Insert(q.jobs, at+i, q.queued(f))
 	}
 	j.following = nil
 	q.changed.Broadcast()

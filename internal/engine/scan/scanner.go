@@ -97,7 +97,7 @@ func (sc *scanner) setQueue() {
 	}
 	q.average = sc.o.DecodeBytes
 	if sc.windows() {
-		q.waits, q.turns, q.coming = true, sc.o.Parallelism, sc.coalesce.Limit
+		q.waits, q.turns, q.coming, q.most = true, sc.o.Parallelism, sc.coalesce.Limit, sc.coalesce.Limit
 		q.storedRow = sc.table.StoredBytes()/max(sc.table.NumRows(), 1) + 1
 		q.rowBytes = 4*q.storedRow + 16*int64(len(sc.columns))
 		if sc.o.Limit == math.MaxInt64 {
@@ -151,7 +151,7 @@ func (sc *scanner) start() {
 	sc.started = true
 	n := sc.o.Parallelism
 	if sc.windows() {
-		n = max(n, sc.queue.window)
+		n = sc.queue.window + 2*n // a job waits for its bytes while others decode
 	}
 	for range n {
 		sc.workers.Go(sc.work)
@@ -166,8 +166,11 @@ func (sc *scanner) work() {
 			return
 		}
 		var err error
-		if w.filter {
+		switch {
+		case w.filter:
 			err = sc.filterRows(w.job)
+		case w.fetch:
+			_, _ = w.job.fetch() // an error comes again where a column needs the bytes
 		}
 		for i := w.from; i < w.to && err == nil && !w.failed; i++ {
 			err = sc.decode(w.job, i)
@@ -190,7 +193,7 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	}
 	stored := j.arrays[i]
 	defer stored.Release()
-	j.arrays[i], err = onlyUsed(sc.o.Allocator, stored)
+	j.arrays[i], err = table.OnlyUsed(sc.o.Allocator, stored)
 	return sc.place(err, j.stripe)
 }
 

@@ -1,4 +1,4 @@
-package scan
+package table
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
@@ -9,9 +9,9 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
 
-// onlyUsed is an array in whose dictionaries are only the entries of its own rows: other ones may be values of rows that no scan shows. The caller
+// OnlyUsed is an array in whose dictionaries are only the entries of its own rows: other ones may be values of rows that no scan shows. The caller
 // releases the result.
-func onlyUsed(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
+func OnlyUsed(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
 	d, err := usedData(mem, arr.Data())
 	if err != nil {
 		return nil, err
