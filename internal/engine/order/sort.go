@@ -76,7 +76,13 @@ func (k *Keys) sort(items, scratch []item, depth int) {
 		}
 		return
 	}
+	for i := range items {
+		items[i].window = window(k.Key(int(items[i].row)), depth)
+	}
 	slices.SortFunc(items, func(a, b item) int {
+		if a.window != b.window {
+			return cmp.Compare(a.window, b.window)
+		}
 		if c := bytes.Compare(k.Key(int(a.row))[depth:], k.Key(int(b.row))[depth:]); c != 0 {
 			return c
 		}

@@ -31,6 +31,7 @@ const (
 	batchBytes    = 4 << 20  // about the size of a batch of the result
 	batchRows     = 32 << 10 // most rows of it
 	itemBytes     = 32       // what sorting takes for a row beside its key
+	laterRuns     = 4        // the part of the memory that runs take after the first: rows move within caches then, and a merge is needed anyway
 )
 
 func (o Options) withDefaults() Options {
@@ -119,7 +120,11 @@ func (s *Sorter) hold(ctx context.Context, columns []arrow.Array, rows int) erro
 			return err
 		}
 	}
-	if s.held.size() < s.o.Memory {
+	limit := s.o.Memory
+	if len(s.runs) > 0 {
+		limit /= laterRuns
+	}
+	if s.held.size() < limit {
 		return nil
 	}
 	return s.spill(ctx)

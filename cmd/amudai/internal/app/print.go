@@ -30,7 +30,7 @@ type PrintFlags struct {
 // Register adds the flags. byDefault describes the default format.
 func (f *PrintFlags) Register(cmd *cobra.Command, byDefault string) {
 	cmd.Flags().StringVar(&f.Format, "format", "", "format of the output (default: "+byDefault+")")
-	cmd.Flags().StringVar(&f.Output, "output", "", "write to `OUT` instead of stdout, in the format of its name")
+	cmd.Flags().StringVarP(&f.Output, "output", "o", "", "write to `OUT` instead of stdout, in the format of its name")
 	usage.Complete(cmd, "format", printed(terminal.Screen{}).Names()...)
 }
 
