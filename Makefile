@@ -103,10 +103,10 @@ interop-spark: ## test the data source of PySpark on Spark and Sail (PYTHON has 
 		some=; case "$$engine" in *cluster*) some=write ;; esac; \
 		AMUDAI_ENGINE="$$engine" AMUDAI_PROGRAM=$(abspath bin/amudai) PYTHONPATH=../src $(PYTHON) -m pytest -q -k "$$some" || exit; done
 
-wheel: ## build the wheels of the Python package for all platforms, in python/dist (PYTHON has hatchling)
+wheel: ## build the wheels of the Python package for all platforms, in python/dist; hatchling is installed if PYTHON lacks it
 	tools/wheel.sh $(PYTHON)
 
-release: ## build archives, wheels, bills of materials and checksums of all platforms, in dist (PYTHON with hatchling)
+release: ## build archives, wheels, bills of materials and checksums of all platforms, in dist
 	tools/release.sh $(PYTHON)
 
 release-check: ## build a release twice from the last commit, and fail unless all bytes are equal
