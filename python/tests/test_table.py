@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -99,6 +100,26 @@ def test_frames(shard: str, table: pa.Table) -> None:
     assert amudai.open(shard).to_polars(columns).equals(pl.DataFrame(table.select(columns)), null_equal=True)
     frame = amudai.read_amudai(shard, columns, "i > 0", limit=10)
     pd.testing.assert_frame_equal(frame, table.select(columns).filter(pc.field("i") > 0).slice(0, 10).to_pandas())
+
+
+def test_decimals_in_pandas(folder: Path) -> None:
+    """Those that repeat are one object; the frame is that of pyarrow."""
+    cents = [Decimal(i % 11).scaleb(-2) if i % 7 else None for i in range(9_000)]
+    columns = {
+        "few": pa.array(cents, pa.decimal128(15, 2)),
+        "many": pa.array([Decimal(i) for i in range(9_000)], pa.decimal128(38, 10)),
+        "none": pa.nulls(9_000, pa.decimal128(3, 1)),
+        "f": pa.array([1.5] * 9_000),
+    }
+    table = pa.table([*columns.values(), columns["few"]], [*columns, "few"])  # names may repeat
+    for expected in (table, table.slice(0, 10), table.slice(0, 0)):
+        amudai.write(expected, "t.amudai.shard", force=True, stripe_rows=2_000)
+        frame = amudai.open("t.amudai.shard").to_pandas()
+        pd.testing.assert_frame_equal(frame, expected.to_pandas())
+        assert list(frame.iloc[:, 0]) == expected.column(0).to_pylist()
+    priced = pd.DataFrame({"n": range(9_000)}, index=pd.Index(cents, name="price"))
+    amudai.write(priced, "p.amudai.shard")
+    pd.testing.assert_frame_equal(amudai.open("p.amudai.shard").to_pandas(), priced)
 
 
 def test_several(folder: Path) -> None:

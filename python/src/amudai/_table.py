@@ -240,7 +240,9 @@ class Table(_changes.Changes):
 
     def to_pandas(self, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> pandas.DataFrame:
         """Reads rows into a data frame of pandas; the arguments are those of scan."""
-        return self.to_arrow(columns, where, **scan).to_pandas()
+        from amudai import _pandas
+
+        return _pandas.frame(self.to_arrow(columns, where, **scan))
 
     def to_polars(self, columns: Sequence[str] | None = None, where: Any = None, **scan: Any) -> polars.DataFrame:
         """Reads rows into a data frame of Polars; the arguments are those of scan."""
