@@ -53,7 +53,15 @@ func TestSQLEndsEarly(t *testing.T) {
 		require.Contains(t, r.errout, "amudai-sql has ended without an answer")
 		require.NoFileExists(t, filepath.Join(dir, "x.amudai.shard"))
 	}
+	require.NoError(t, os.WriteFile("amudai-sql", []byte("#!/bin/sh\ncat answer\nkill -9 $$\n"), 0o755)) // as for want of memory
+	r := run(t, "sql", "select 1", "--output", "x.amudai.shard")
+	require.Equal(t, 1, r.code)
+	require.Contains(t, r.errout, "signal: killed")
 	require.NoError(t, os.WriteFile("answer", append(out.Bytes(), "end\n"...), 0o644))
+	require.NoError(t, os.WriteFile("amudai-sql", []byte("#!/bin/sh\ncat answer\ncat >/dev/null\nsleep 60\n"), 0o755))
+	r = run(t, "sql", "select 1", "--output", "none/x.csv") // an error of the command
+	require.Equal(t, 1, r.code)
+	require.Contains(t, r.errout, "none")
 	require.NoError(t, os.WriteFile("amudai-sql", []byte("#!/bin/sh\nhead -c 9 >/dev/null\ncat answer\n"), 0o755)) // after the question
 	require.Equal(t, 0, run(t, "sql", "select 1", "--output", "x.amudai.shard").code)
 	require.Equal(t, "9\n", ok(t, "count", "x.amudai.shard"))

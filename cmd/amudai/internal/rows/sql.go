@@ -75,7 +75,11 @@ func (g group) askSQL(ctx context.Context, args []string, f *app.PrintFlags, fla
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.close()) }()
+	defer func() {
+		if closed := e.close(); err == nil || errors.Is(err, errNoAnswer) { // else it was killed for that error
+			err = errors.Join(err, closed)
+		}
+	}()
 	if prompted {
 		return g.prompt(ctx, e, create, tty)
 	}
@@ -151,12 +155,11 @@ func (e *engine) close() error {
 	end := time.AfterFunc(5*time.Second, func() { e.process.Process.Kill() })
 	defer end.Stop()
 	var code *exec.ExitError
-	if err := e.process.Wait(); errors.As(err, &code) {
+	err := e.process.Wait()
+	if errors.As(err, &code) && code.Exited() {
 		return app.Printed{Code: max(code.ExitCode(), app.ExitFailure), Text: err.Error()}
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err // as that of a process that was killed, and has printed nothing
 }
 
 // print prints the answer to a question.
