@@ -166,6 +166,13 @@ func (c *Conn) QueryArrow(ctx context.Context, query string) (rows array.RecordR
 		rows, err = a.QueryContext(run, query)
 		return err
 	})
+	if err == nil {
+		err = checkArrow(rows)
+	}
+	if err != nil && rows != nil {
+		rows.Release()
+		rows = nil
+	}
 	return rows, err
 }
 

@@ -196,7 +196,7 @@ func TestTypes(t *testing.T) {
 			{'a': null, 'b': map {}}, [], 'no'::enum_type, uuid 'ffffffff-ffff-ffff-ffff-ffffffffffff'), (null, null, null, null, null, null, null, null, null, null, null))
 		t(d, s, ms, us, ns, tz, tod, nested, lists, word, id)`)
 	require.NoError(t, err)
-	tables := map[string]string{"times": "", "(from test_all_types())": "bit bignum time_tz hugeint uhugeint union time_ns interval geometry variant dec38_10 date timestamp timestamp_s timestamp_ms timestamp_ns timestamp_tz date_array timestamp_array timestamptz_array"}
+	tables := map[string]string{"times": "", "(from test_all_types())": "bit bignum time_tz hugeint uhugeint time_ns interval geometry variant dec38_10 date timestamp timestamp_s timestamp_ms timestamp_ns timestamp_tz date_array timestamp_array timestamptz_array"}
 	found := 0
 	for from, left := range tables {
 		names, err := rows(t.Context(), db, "select column_name from (describe from "+from+")")
@@ -223,6 +223,30 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	require.Greater(t, found, 35)
+}
+
+// TestUnkeptTypes refuses results that DuckDB would change: 2^128-1 as -1, times without their zone. Other integers of 128 bits become decimals.
+func TestUnkeptTypes(t *testing.T) {
+	db := open(t, sql.Options{})
+	t.Chdir(t.TempDir())
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	for query, kind := range map[string]string{
+		"1::uhugeint as v": "UHUGEINT", "'12:00:00+02'::timetz as v": "TIME WITH TIME ZONE", "'101'::bit as v": "BIT", "1::bignum as v": "BIGNUM",
+		"[1::uhugeint] as v": "UHUGEINT", "{'a': map {1: array['1'::bit]}} as v": "BIT", "union_value(a := {'b': 1::bignum}) as v": "BIGNUM",
+	} {
+		require.NoError(t, conn.Raw(func(c any) error {
+			_, err := c.(*sql.Conn).QueryArrow(t.Context(), "select 1 as a, "+query)
+			require.EqualError(t, err, `column "v" has values of type `+kind+`, which Arrow has no type for: cast them, for example to VARCHAR`)
+			return nil
+		}))
+	}
+	require.NoError(t, conn.Close())
+	const wide = "9999999999999999999999999999999999" // as many digits as a shard has room for
+	write(t, db, "select "+wide+"::hugeint as v union all select -"+wide, "x.amudai.shard", shard.WriterOptions{})
+	got, err := rows(t.Context(), db, "select v::varchar, typeof(v) from 'x.amudai.shard'")
+	require.NoError(t, err)
+	require.Equal(t, []string{wide + "|DECIMAL(38,0)", "-" + wide + "|DECIMAL(38,0)"}, got)
 }
 
 // TestUnsupportedType names the column.

@@ -4,9 +4,12 @@ package sql
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 )
@@ -25,7 +28,7 @@ var plain = map[arrow.Type]duckdb.Type{
 
 // nested make types with parts, of those of the fields.
 var nested = map[arrow.Type]func(t arrow.DataType, fields []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error){
-	arrow.STRUCT: structOf, arrow.MAP: mapOf, arrow.FIXED_SIZE_LIST: arrayOf,
+	arrow.STRUCT: structOf, arrow.SPARSE_UNION: unionOf, arrow.MAP: mapOf, arrow.FIXED_SIZE_LIST: arrayOf,
 	arrow.LIST: listOf, arrow.LARGE_LIST: listOf, arrow.LIST_VIEW: listOf, arrow.LARGE_LIST_VIEW: listOf,
 }
 
@@ -41,6 +44,14 @@ func structOf(t arrow.DataType, fields []arrow.Field, parts []duckdb.TypeInfo) (
 		}
 	}
 	return duckdb.NewStructInfo(entries[0], entries[1:]...)
+}
+
+func unionOf(_ arrow.DataType, fields []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error) {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return duckdb.NewUnionInfo(parts, names)
 }
 
 func mapOf(_ arrow.DataType, _ []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error) {
@@ -127,4 +138,51 @@ func withType(d arrow.ArrayData, t arrow.DataType) (arrow.ArrayData, error) {
 		return kinds.Relabel(d, t), nil
 	}
 	return kinds.Rebuild(d, t, func(i int, part arrow.ArrayData) (arrow.ArrayData, error) { return withType(part, parts[i].Type) })
+}
+
+// unkept are types whose values DuckDB changes when it makes Arrow arrays of them.
+var unkept = map[mapping.Type]string{mapping.TypeUHugeInt: "UHUGEINT", mapping.TypeTimeTZ: "TIME WITH TIME ZONE", mapping.TypeBit: "BIT", mapping.TypeBigNum: "BIGNUM"}
+
+// checkArrow has an error for a result with columns that Arrow has no type for.
+func checkArrow(rows array.RecordReader) error {
+	of := reflect.ValueOf(rows).Elem().FieldByName("res") // of package duckdb, which keeps it to itself
+	result := (*mapping.Result)(of.Addr().UnsafePointer())
+	for i := range mapping.ColumnCount(result) {
+		t := mapping.ColumnLogicalType(result, i)
+		if name := firstUnkept(&t); name != "" {
+			column := mapping.ColumnName(result, i)
+			return fmt.Errorf("column %q has values of type %s, which Arrow has no type for: cast them, for example to VARCHAR", column, name)
+		}
+	}
+	return nil
+}
+
+// firstUnkept is the name of the first type in t that is not kept. It destroys t.
+func firstUnkept(t *mapping.LogicalType) string {
+	defer mapping.DestroyLogicalType(t)
+	var parts []mapping.LogicalType
+	id := mapping.GetTypeId(*t)
+	switch id {
+	case mapping.TypeList:
+		parts = append(parts, mapping.ListTypeChildType(*t))
+	case mapping.TypeArray:
+		parts = append(parts, mapping.ArrayTypeChildType(*t))
+	case mapping.TypeMap:
+		parts = append(parts, mapping.MapTypeKeyType(*t), mapping.MapTypeValueType(*t))
+	case mapping.TypeStruct:
+		for i := range mapping.StructTypeChildCount(*t) {
+			parts = append(parts, mapping.StructTypeChildType(*t, i))
+		}
+	case mapping.TypeUnion:
+		for i := range mapping.UnionTypeMemberCount(*t) {
+			parts = append(parts, mapping.UnionTypeMemberType(*t, i))
+		}
+	}
+	name := unkept[id]
+	for i := range parts {
+		if found := firstUnkept(&parts[i]); name == "" {
+			name = found
+		}
+	}
+	return name
 }
