@@ -39,12 +39,12 @@ func New(o FormatOptions) provider.Format {
 		Name: "blockpack", Title: "Blockpack", Extensions: []string{fileExtension},
 		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, magic) },
 		Sparse: true, Keys: []string{spans.TraceID},
-		Writer: func(ctx context.Context, out provider.Output, _ *arrow.Schema, _ provider.WriteOptions) (provider.Sink, error) {
+		Writer: func(ctx context.Context, out provider.Output, _ *arrow.Schema, wo provider.WriteOptions) (provider.Sink, error) {
 			w, err := NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, o.Write)
 			if err != nil {
 				return nil, err
 			}
-			return tablefile.NewSink(w, out), nil
+			return messageSink{tablefile.NewSink(w, out), w, wo.Notice}, nil
 		},
 		Verify: func(ctx context.Context, in provider.Input, vo provider.VerifyOptions) (r *provider.Report, err error) {
 			err = tablefile.WithReader(ctx, in, vo.TempDir, func(from storage.Reader) error {
@@ -64,6 +64,29 @@ func New(o FormatOptions) provider.Format {
 			return out, err
 		},
 	})
+}
+
+// messageSink is a [provider.MessageSink].
+type messageSink struct {
+	provider.Sink
+	w      *Writer
+	notice func(string)
+}
+
+// WriteMessage implements [provider.MessageSink].
+func (s messageSink) WriteMessage(ctx context.Context, message []byte) (int64, error) {
+	before := s.w.builder.Stats().Spans
+	err := s.w.WriteOTLP(ctx, message)
+	return s.w.builder.Stats().Spans - before, err
+}
+
+// Close tells what no column keeps of messages.
+func (s messageSink) Close(ctx context.Context) error {
+	err := s.Sink.Close(ctx)
+	if err == nil && s.notice != nil {
+		s.w.builder.Stats().Tell(s.notice)
+	}
+	return err
 }
 
 // openTable opens a file as a table of the engine. Its blocks are too short to be kept together in copies.

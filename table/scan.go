@@ -41,6 +41,8 @@ type ScanOptions struct {
 	Reuse bool
 	// Silent leaves out messages.
 	Silent bool
+	// Messages takes the rows of one file of OTLP as messages, as in [provider.ReadOptions].
+	Messages func(next func(ctx context.Context) ([]byte, error))
 
 	anyOrder bool // as provider.ReadOptions has it
 }
@@ -83,7 +85,7 @@ func (o ScanOptions) open(ctx context.Context, t *Table) (provider.Source, error
 func (t *Table) options(o ScanOptions) provider.ReadOptions {
 	ro := provider.ReadOptions{
 		Allocator: t.o.Allocator, TempDir: t.o.TempDir, BatchRows: o.BatchRows, Notice: t.o.Notice, Warning: t.o.Warning,
-		Columns: o.Columns, Filter: o.Filter, Rows: o.Rows, Limit: o.Limit, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64, Lengths: o.Lengths, AnyOrder: o.anyOrder, Reuse: o.Reuse,
+		Columns: o.Columns, Filter: o.Filter, Rows: o.Rows, Limit: o.Limit, Dictionaries: o.Dictionaries, Decimals64: o.Decimals64, Lengths: o.Lengths, AnyOrder: o.anyOrder, Reuse: o.Reuse, Messages: o.Messages,
 	}
 	if o.Silent {
 		ro.Notice, ro.Warning = nil, nil

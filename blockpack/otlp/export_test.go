@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"testing"
 )
 
 // Messages returns the messages of a file. A message is valid until the next step of the loop. An error ends the loop.
@@ -17,4 +18,11 @@ func Messages(r io.Reader) iter.Seq2[[]byte, error] {
 			}
 		}
 	}
+}
+
+// SetMaxKept changes the memory for blocks until the end of a test.
+func SetMaxKept(t testing.TB, n int64) {
+	before := maxKept
+	maxKept = n
+	t.Cleanup(func() { maxKept = before })
 }

@@ -2,6 +2,7 @@ package otlp_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
@@ -275,5 +277,50 @@ func TestHostileLengths(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2<<20))
+	}
+}
+
+// Messages that a sink takes as they are make the bytes that their rows make; rows come of blocks that are kept, or are parsed again.
+func TestMessagesOrRows(t *testing.T) {
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
+	file := []byte(frames(messages))
+	f := otlp.New(otlp.FormatOptions{})
+	written := func(blockBytes int64, o provider.ReadOptions) []byte {
+		var out bytes.Buffer
+		w, err := blockpack.NewWriter(t.Context(), &out, blockpack.WriterOptions{BlockBytes: blockBytes})
+		require.NoError(t, err)
+		var next func(context.Context) ([]byte, error)
+		passed := o.Messages != nil
+		if passed {
+			o.Messages = func(f func(context.Context) ([]byte, error)) { next = f }
+		}
+		src, err := f.Open(t.Context(), provider.Input{Name: "a", At: bytes.NewReader(file), Size: int64(len(file))}, o)
+		require.NoError(t, err)
+		for passed {
+			m, err := next(t.Context())
+			require.NoError(t, err)
+			if m == nil {
+				break
+			}
+			require.NoError(t, w.WriteOTLP(t.Context(), m))
+		}
+		rows := int64(0)
+		for b, err := range provider.Batches(t.Context(), src) {
+			require.NoError(t, err)
+			rows += b.NumRows()
+			require.NoError(t, w.Write(t.Context(), b))
+		}
+		require.Equal(t, passed, rows == 0)
+		require.NoError(t, src.Close())
+		require.NoError(t, w.Close(t.Context()))
+		return out.Bytes()
+	}
+	for _, blockBytes := range []int64{0, 20_000} {
+		want := written(blockBytes, provider.ReadOptions{Messages: func(func(context.Context) ([]byte, error)) {}})
+		require.True(t, bytes.Equal(want, written(blockBytes, provider.ReadOptions{})), "kept, %d", blockBytes)
+		require.True(t, bytes.Equal(want, written(blockBytes, provider.ReadOptions{BatchRows: 100})), "batches of 100, %d", blockBytes)
+		otlp.SetMaxKept(t, 1000)
+		require.True(t, bytes.Equal(want, written(blockBytes, provider.ReadOptions{BatchRows: 100})), "parsed again, %d", blockBytes)
+		otlp.SetMaxKept(t, 64<<20)
 	}
 }

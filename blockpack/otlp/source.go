@@ -38,7 +38,10 @@ type source struct {
 	rows       int64
 
 	messages messageReader // nil before it is open
+	number   int           // of the next message
 	builder  *otlp.Builder
+	kept     []otlp.Block // those of all rows, unless they are too large
+	passed   bool         // somebody else reads the messages
 }
 
 // newSource returns the spans of messages as a table, which closes the input. newSource does if it fails. A pipe goes through a temporary
@@ -73,35 +76,55 @@ func (s *source) prepare(ctx context.Context, ro provider.ReadOptions) (err erro
 			return err
 		}
 	}
-	if err = s.survey(ctx, ro); err != nil {
+	if err = s.begin(ctx); err != nil {
+		return s.wrap(err)
+	}
+	if s.passed = ro.Messages != nil && !s.o.PadIDs && !s.o.Truncate; s.passed {
+		ro.Messages(s.next)
+	} else if err = s.survey(ctx, ro); err != nil {
 		return s.wrap(err)
 	}
 	spans.Order(s.fields)
 	s.full = spans.Schema(s.fields, spans.Options{Dictionaries: s.o.Dictionaries, Events: s.o.Events})
-	if s.projection, err = provider.Project(s.full, ro.Columns); err != nil {
-		return s.wrap(err)
-	}
-	s.builder = s.newBuilder()
-	messages, err := s.begin(ctx)
-	if err != nil {
-		return s.wrap(err) // messages may hold a nil pointer
-	}
-	s.messages = messages
-	return nil
+	s.projection, err = provider.Project(s.full, ro.Columns)
+	return s.wrap(err)
 }
 
 // begin opens the messages from the first one on.
-func (s *source) begin(ctx context.Context) (messageReader, error) {
+func (s *source) begin(ctx context.Context) error {
 	in := s.in
 	in.Closer = nil
 	if s.temp != nil {
 		in.At, in.Size = s.temp, s.temp.Size()
 	}
-	return s.open(ctx, in)
+	messages, err := s.open(ctx, in)
+	if err != nil {
+		return err // messages may hold a nil pointer
+	}
+	s.messages, s.number = messages, 0
+	s.builder = otlp.NewBuilder(otlp.Options{PadIDs: s.o.PadIDs, Truncate: s.o.Truncate})
+	return nil
 }
 
-func (s *source) newBuilder() *otlp.Builder {
-	return otlp.NewBuilder(otlp.Options{PadIDs: s.o.PadIDs, Truncate: s.o.Truncate})
+// next returns the next message, nil at the end.
+func (s *source) next(ctx context.Context) ([]byte, error) {
+	msg, ok, err := s.messages.Next(ctx)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, s.inMessage(err)
+	}
+	if !ok {
+		return nil, nil
+	}
+	s.number++
+	return msg, nil
+}
+
+// inMessage adds to an error which message it is about.
+func (s *source) inMessage(err error) error {
+	return s.wrap(fault.In(err, fmt.Sprintf("message %d", s.number), -1))
 }
 
 func (s *source) wrap(err error) error {
@@ -111,99 +134,82 @@ func (s *source) wrap(err error) error {
 	return fault.Of(err, s.in.Name)
 }
 
-// surveyRows is the number of rows after which the survey looks at the columns.
-const surveyRows = 8192
+// maxKept bounds the memory of blocks that are kept from the survey, so that messages need not be parsed again. Tests change it.
+var maxKept int64 = 64 << 20
 
 // survey reads all messages, and finds their columns and what these have in common.
-func (s *source) survey(ctx context.Context, ro provider.ReadOptions) (err error) {
-	messages, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := messages.Close(); cerr != nil {
-			err = errors.Join(err, cerr)
-		}
-	}()
-	b := s.newBuilder()
+func (s *source) survey(ctx context.Context, ro provider.ReadOptions) error {
 	var columns spans.Survey
-	look := func() {
-		block := b.Finish()
-		columns.Add(block.Columns)
-		s.rows += int64(block.Rows)
-	}
-	for n := 0; ; n++ {
-		msg, ok, err := messages.Next(ctx)
-		if err == nil && !ok {
+	size := int64(0)
+	for {
+		block, err := s.block(ctx)
+		if err != nil {
+			return err
+		}
+		if block.Rows == 0 {
 			break
 		}
-		if err == nil {
-			err = ctx.Err()
+		columns.Add(block.Columns)
+		s.rows += int64(block.Rows)
+		for _, c := range block.Columns {
+			size += c.Size()
 		}
-		if err == nil {
-			err = b.AddTraces(msg)
+		if s.kept = append(s.kept, block); size > maxKept {
+			s.kept = s.kept[:0]
 		}
-		if err != nil {
-			return fault.In(err, fmt.Sprintf("message %d", n), -1)
-		}
-		if b.Rows() >= surveyRows {
-			look()
-		}
-	}
-	if b.Rows() > 0 {
-		look()
 	}
 	s.fields = columns.Fields()
-	s.warn(b.Stats(), ro)
-	return nil
+	s.builder.Stats().Tell(func(text string) { ro.Warning(s.in.Name + ": " + text) })
+	if size <= maxKept {
+		return nil
+	}
+	s.kept = nil
+	err := s.messages.Close()
+	s.messages = nil
+	if err == nil {
+		err = s.begin(ctx)
+	}
+	return err
 }
 
-// warn tells what a table does not have.
-func (s *source) warn(st otlp.Stats, ro provider.ReadOptions) {
-	for _, w := range []struct {
-		n    int64
-		what string
-	}{
-		{st.EmptyResources, "resources without spans are left out"},
-		{st.EmptyScopes, "scopes without spans are left out"},
-		{st.UnknownFields, "fields around resources that OTLP does not have are left out"},
-		{st.Truncated, "values are cut"},
-		{st.Padded, "ids are padded with zeros"},
-	} {
-		if w.n > 0 {
-			ro.Warning(fmt.Sprintf("%s: %d %s", s.in.Name, w.n, w.what))
+// block parses messages until they have the rows of a batch. It has no rows at the end.
+func (s *source) block(ctx context.Context) (otlp.Block, error) {
+	for s.builder.Rows() < s.batchRows {
+		msg, err := s.next(ctx)
+		if err != nil {
+			return otlp.Block{}, err
+		}
+		if msg == nil {
+			break
+		}
+		if err := s.builder.AddTraces(msg); err != nil {
+			s.number--
+			return otlp.Block{}, s.inMessage(err)
 		}
 	}
+	return s.builder.Take(s.batchRows)
 }
 
 // Schema implements [provider.Source].
 func (s *source) Schema() *arrow.Schema { return s.projection.Schema() }
 
 // Rows implements [provider.Source].
-func (s *source) Rows() (int64, bool) { return s.rows, true }
+func (s *source) Rows() (int64, bool) { return s.rows, !s.passed }
 
 // Next implements [provider.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	for s.builder.Rows() < s.batchRows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		msg, ok, err := s.messages.Next(ctx)
-		if err == nil && !ok {
-			break
-		}
-		if err == nil {
-			err = s.builder.AddTraces(msg)
-		}
-		if err != nil {
-			return nil, s.wrap(err)
-		}
+	if err := ctx.Err(); err != nil || s.passed {
+		return nil, err
 	}
-	if s.builder.Rows() == 0 {
-		return nil, nil
+	var b otlp.Block
+	var err error
+	if len(s.kept) > 0 {
+		b, s.kept[0] = s.kept[0], otlp.Block{}
+		s.kept = s.kept[1:]
+	} else {
+		b, err = s.block(ctx) // nothing is left if all were kept
 	}
-	b, err := s.builder.Take(s.batchRows)
-	if err != nil {
+	if err != nil || b.Rows == 0 {
 		return nil, s.wrap(err)
 	}
 	batch, err := s.batch(b)

@@ -21,6 +21,12 @@ type checkedCutter struct {
 	cutter StripeCutter
 }
 
+// checkedMessages is a checkedSink whose format takes messages.
+type checkedMessages struct {
+	checkedSink
+	messages MessageSink
+}
+
 func (s checkedSink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	if n := len(s.schema.Fields()); int(batch.NumCols()) != n {
 		return fmt.Errorf("batch has %d columns, the table %d", batch.NumCols(), n)
@@ -37,3 +43,7 @@ func (s checkedSink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 }
 
 func (s checkedCutter) CutStripe(ctx context.Context) error { return s.cutter.CutStripe(ctx) }
+
+func (s checkedMessages) WriteMessage(ctx context.Context, message []byte) (int64, error) {
+	return s.messages.WriteMessage(ctx, message)
+}

@@ -183,6 +183,9 @@ func (f Format) Create(ctx context.Context, out Output, schema *arrow.Schema, o 
 		return nil, err
 	}
 	checked := checkedSink{s, schema}
+	if m, ok := s.(MessageSink); ok {
+		return checkedMessages{checked, m}, nil
+	}
 	if c, ok := s.(StripeCutter); ok {
 		return checkedCutter{checked, c}, nil
 	}

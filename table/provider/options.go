@@ -2,6 +2,7 @@ package provider
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -53,6 +54,10 @@ type ReadOptions struct {
 	// AnyOrder allows the rows of a batch to come in any order where no column has floats, whose sums are rounded. It is a permission. Amudai
 	// shards use it where rows are deleted.
 	AnyOrder bool
+	// Messages, unless it is nil, allows a source whose rows are encoded as messages of OTLP to give these in place of rows: it calls Messages
+	// when it is opened, with a function that returns one after the other, valid until the next call, and nil at the end. The source has no rows
+	// then, and its schema tells nothing. No other option of rows and columns may be set.
+	Messages func(next func(ctx context.Context) ([]byte, error))
 	// Reuse promises that each batch is released before the next one is asked for, and that nothing of it is kept, so
 	// that a source may use its memory again.
 	Reuse bool

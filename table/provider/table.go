@@ -132,6 +132,13 @@ type StripeCutter interface {
 	CutStripe(ctx context.Context) error
 }
 
+// MessageSink is a [Sink] that takes rows as messages of OTLP, too.
+type MessageSink interface {
+	Sink
+	// WriteMessage adds the rows of a message, and returns their number. It does not keep the message.
+	WriteMessage(ctx context.Context, message []byte) (rows int64, err error)
+}
+
 // Sink writes rows. It is used by one goroutine. Either Close or Abort ends it. After either, Abort does nothing.
 type Sink interface {
 	// Write adds the rows of a batch, whose schema is that of Create. The batch remains the caller's.

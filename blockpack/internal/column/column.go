@@ -81,6 +81,11 @@ type Column struct {
 	PackedUUID bool
 }
 
+// Size is about the memory of the column in bytes.
+func (c *Column) Size() int64 {
+	return int64(len(c.Present) + 4*len(c.Codes) + 8*len(c.Values.Numbers) + 4*len(c.Values.Offsets) + len(c.Values.Data))
+}
+
 // Key names a column of a file: columns of one name may have different types.
 type Key struct {
 	Name string

@@ -37,6 +37,24 @@ type Stats struct {
 	UnknownFields  int64 // fields of messages around ResourceSpans that OTLP does not have, which no column keeps
 }
 
+// Tell calls say for what was left out or changed.
+func (s Stats) Tell(say func(string)) {
+	for _, w := range []struct {
+		n    int64
+		what string
+	}{
+		{s.EmptyResources, "resources without spans are left out"},
+		{s.EmptyScopes, "scopes without spans are left out"},
+		{s.UnknownFields, "fields around resources that OTLP does not have are left out"},
+		{s.Truncated, "values are cut"},
+		{s.Padded, "ids are padded with zeros"},
+	} {
+		if w.n > 0 {
+			say(fmt.Sprintf("%d %s", w.n, w.what))
+		}
+	}
+}
+
 // ErrTooManyColumns means that spans have more different attributes than a block can hold. Those that the builder has fit.
 var ErrTooManyColumns = errors.New("too many columns for one block")
 
@@ -91,6 +109,7 @@ type Builder struct {
 	used  int // columns with values
 	stats Stats
 	sizes []uint32 // of the spans, for blocks of a limited size
+	size  int      // of the strings and bytes that were added of a span
 	fill  fill
 
 	fields []*columnBuilder // intrinsics and extensions, as in spans.Intrinsics

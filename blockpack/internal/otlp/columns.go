@@ -81,6 +81,7 @@ func (c *columnBuilder) addNumber(v uint64, row, end int) error {
 
 // addBytes adds a value to rows of a column of strings or bytes: to a single one unless values are interned.
 func (c *columnBuilder) addBytes(v []byte, row, end int) error {
+	c.b.size += len(v)
 	if c.coded {
 		code, err := c.intern(v)
 		if err != nil {

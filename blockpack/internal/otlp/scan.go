@@ -106,11 +106,17 @@ func (b *Builder) addSpan(msg []byte, base int) error {
 	if b.o.Strict && (b.loses(ofSpan) || b.loses(ofResource) || b.loses(ofScope)) {
 		b.stats.Lost++
 	}
+	b.size = 0
 	if err := b.add(ofSpan, b.rows, b.rows+1); err != nil {
 		return err
 	}
+	for _, a := range b.taken[ofSpan] {
+		if a.c.textual() {
+			b.size += len(a.c.values.Value(uint32(a.bits)))
+		}
+	}
 	b.rows++
-	b.sizes = append(b.sizes, uint32(len(msg)))
+	b.sizes = append(b.sizes, uint32(b.size)) // as addSizes has it
 	b.stats.Spans++
 	return nil
 }

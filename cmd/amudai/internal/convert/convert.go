@@ -74,6 +74,7 @@ type converter struct {
 
 	keepGroups bool // groups of rows of the source become stripes
 	progress   *terminal.Progress
+	messages   func(context.Context) ([]byte, error) // of an input of OTLP, for an output that takes them; otherwise nil
 }
 
 func (c *converter) run(ctx context.Context) (err error) {
@@ -140,12 +141,37 @@ func (c *converter) open(ctx context.Context) (src provider.Source, err error) {
 	}
 	keeps := func(f provider.Format) bool { return f.Name != c.format.Name && !c.write.LimitsStripes() }
 	c.union.KeepGroups(keeps)
-	if src, err = c.union.Reader(ctx, c.union.Scan); err != nil {
+	scan := c.union.Scan
+	if c.format.Name == "blockpack" && c.takesAll() {
+		scan.Messages = func(next func(context.Context) ([]byte, error)) { c.messages = next }
+	}
+	if src, err = c.union.Reader(ctx, scan); err != nil {
 		return nil, err
 	}
 	c.keepGroups = len(c.union.Locations()) > 1 || keeps(c.union.Formats()[0])
 	c.schema = src.Schema()
 	return src, nil
+}
+
+// takesAll reports whether the rows of one input are copied as they are.
+func (c *converter) takesAll() bool {
+	scan := c.union.Scan
+	return len(c.union.Locations()) == 1 && scan.Columns == nil && scan.Filter.IsZero() && scan.Rows == nil && scan.Limit == 0 && !c.union.Casts
+}
+
+// copyMessages copies the rows of OTLP files, which a sink for spans takes as messages.
+func (c *converter) copyMessages(ctx context.Context, sink provider.MessageSink) error {
+	for {
+		message, err := c.messages(ctx)
+		if err != nil || message == nil {
+			return err
+		}
+		n, err := sink.WriteMessage(ctx, message)
+		if err != nil {
+			return err
+		}
+		c.progress.Add(n, 0, false)
+	}
 }
 
 func (c *converter) createSink(ctx context.Context) (provider.Sink, error) {
@@ -179,6 +205,9 @@ func (c *converter) indexKeys(keys []string) {
 // copy copies the rows of a source, and reads one batch ahead. Groups of rows become stripes if they are to be
 // kept.
 func (c *converter) copy(ctx context.Context, src provider.Source, sink provider.Sink) error {
+	if c.messages != nil {
+		return c.copyMessages(ctx, sink.(provider.MessageSink))
+	}
 	ctx, stop := context.WithCancel(ctx)
 	batches := readAhead(ctx, src)
 	defer func() {

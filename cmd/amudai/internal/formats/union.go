@@ -17,7 +17,8 @@ import (
 // Union is inputs as one table, and the rows and columns that flags choose. Close it.
 type Union struct {
 	*table.Table
-	Scan table.ScanOptions
+	Scan  table.ScanOptions
+	Casts bool // the types of some columns are given
 }
 
 // Union finds the inputs of locations, and unites them. Of several, each is opened for its schema.
@@ -47,7 +48,7 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 	if err != nil {
 		return nil, err
 	}
-	return &Union{of, scan}, nil
+	return &Union{of, scan, len(read.Schema) > 0}, nil
 }
 
 // Table opens one location for questions about it, in a format, or in any if its name is "", with types of some columns.
