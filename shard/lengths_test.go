@@ -93,7 +93,9 @@ func requireLengths(t *testing.T, s *Shard, data table) {
 	}
 	where, err := ast.Parse(texts[0] + " > '1' or length(" + texts[len(texts)-1] + ") > 4")
 	require.NoError(t, err)
-	for _, o := range []scan.Options{{}, {Filter: where}, {Rows: []RowRange{{From: 7, To: 9}, {From: 290, To: 320}}}, {FetchGap: 100}} {
+	some, err := ast.Parse(texts[0] + " <> ''")
+	require.NoError(t, err)
+	for _, o := range []scan.Options{{}, {Filter: where}, {Filter: some}, {Rows: []RowRange{{From: 7, To: 9}, {From: 290, To: 320}}}, {FetchGap: 100}} {
 		values, err := scan.NewReader(t.Context(), s.table, o)
 		require.NoError(t, err)
 		defer values.Release()

@@ -73,6 +73,11 @@ func requireRanges(t *testing.T, v Values, blk []byte) {
 			for i, end := range ends {
 				require.Equal(t, v.Offsets[from+i+1]-v.Offsets[from]+5, end)
 			}
+			lengths := make([]int64, to-from)
+			require.NoError(t, b.AddLengths(lengths, from))
+			for i, n := range lengths {
+				require.Equal(t, v.Offsets[from+i+1]-v.Offsets[from+i], n, b.Code())
+			}
 		}
 	})
 }

@@ -66,7 +66,7 @@ func Lengths(keys []*Node, calls []Call, where *Node) (names []string) {
 	var visit func(n *Node)
 	visit = func(n *Node) {
 		for _, a := range n.Args {
-			if a.Op != OpColumn || !IsLength(n) || len(schema.SplitPath(a.Path)) > 1 {
+			if a.Op != OpColumn || !IsLength(n) && !n.isEmptiness() || len(schema.SplitPath(a.Path)) > 1 {
 				visit(a)
 			}
 		}
@@ -90,6 +90,11 @@ func Lengths(keys []*Node, calls []Call, where *Node) (names []string) {
 
 // IsLength reports whether an expression is the length of another one.
 func IsLength(n *Node) bool { return n.Op == OpCall && (n.Name == "length" || n.Name == "len") }
+
+// isEmptiness reports whether a condition tells empty texts from others, which statistics often do without the texts.
+func (n *Node) isEmptiness() bool {
+	return (n.Op == OpEq || n.Op == OpNe) && slices.ContainsFunc(n.Args, func(a *Node) bool { return a.Op == OpLiteral && a.Lit.Kind == LitString && a.Lit.Text == "" })
+}
 
 // AnyOrder reports whether the order of rows makes no difference, but for the rounding of sums of floats, and zeros of both signs.
 func AnyOrder(keys []*Node, calls []Call) bool {

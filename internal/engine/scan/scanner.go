@@ -199,10 +199,13 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 
 // read reads one column of a job.
 func (sc *scanner) read(j *job, i int) (err error) {
-	if !sc.lengths[i] {
-		if j.arrays[i], err = sc.decoded(j, &sc.columns[i]); j.arrays[i] != nil || err != nil {
-			return sc.place(err, j.stripe)
-		}
+	values, err := sc.decoded(j, &sc.columns[i])
+	if values != nil && sc.lengths[i] {
+		defer values.Release()
+		values, err = arrowutil.Lengths(sc.o.Allocator, values)
+	}
+	if j.arrays[i] = values; values != nil || err != nil {
+		return sc.place(err, j.stripe)
 	}
 	fetched, err := j.fetch()
 	if err != nil {

@@ -147,17 +147,15 @@ func (f *frontTree) sumLen(from, to int) int {
 	return int(tree.SumOf(f.prefixes[from:to])) + f.rests.RangeLen(from, to)
 }
 
-// frontLen is the bytes of some values; 0 if those between two restarts are wrong.
-func frontLen(t *tree.Tree, from, to int) int {
+// frontLen is the bytes of some values.
+func frontLen(t *tree.Tree, from, to int) int { return tree.State[frontTree](t).sumLen(from, to) }
+
+func addFrontLengths(t *tree.Tree, dst []int64, from int) error {
 	f := tree.State[frontTree](t)
-	start, ok := f.alone(from, to)
-	if !ok {
-		return f.sumLen(from, to)
+	for i, n := range f.prefixes[from : from+len(dst)] {
+		dst[i] += int64(n)
 	}
-	if f.expandGroup(start, to) != nil {
-		return 0
-	}
-	return int(f.places[to-start] - f.places[from-start])
+	return fault.In(f.rests.AddLengths(dst, from), "rests", -1)
 }
 
 // putFront writes values. A few are copied out of those between two restarts, which are kept for the next.
@@ -212,14 +210,15 @@ func appendFrontCoding(w *encode.Workspace, dst []byte, in *encode.Input, r enco
 
 var frontCoding = encode.Row{
 	Row: tree.Row{
-		Code:     encoding.FrontCoding,
-		Layout:   func(r *tree.Reader) { layoutOfFrontCoding(r) },
-		Parse:    parseFrontCoding,
-		Put32:    putFront[int32],
-		Put64:    putFront[int64],
-		RangeLen: frontLen,
-		Begins:   frontBegins,
-		Find:     findInFront,
+		Code:       encoding.FrontCoding,
+		Layout:     func(r *tree.Reader) { layoutOfFrontCoding(r) },
+		Parse:      parseFrontCoding,
+		Put32:      putFront[int32],
+		Put64:      putFront[int64],
+		RangeLen:   frontLen,
+		AddLengths: addFrontLengths,
+		Begins:     frontBegins,
+		Find:       findInFront,
 	},
 	Needs:    edition.Only(edition.FrontCoding),
 	Trials:   encode.Once(encoding.Balanced, encoding.HighCompression, encoding.MinimalSize),

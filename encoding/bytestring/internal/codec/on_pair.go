@@ -232,6 +232,24 @@ func onPairLen(t *tree.Tree, from, to int) (size int) {
 	return size
 }
 
+func addPairLengths(t *tree.Tree, dst []int64, from int) error {
+	p := tree.State[pairTree](t)
+	starts := p.starts[from : from+len(dst)+1]
+	done, size := 0, int64(0) // bytes of the value that goes on
+	r := p.codesOf(from, from+len(dst))
+	for r.next() {
+		at := r.first
+		for done < len(dst) && int(starts[done+1]) <= r.first+len(r.codes) {
+			end := int(starts[done+1])
+			dst[done] += size + int64(p.tokens.Len(r.codes[at-r.first:end-r.first]))
+			at, size = end, 0
+			done++
+		}
+		size += int64(p.tokens.Len(r.codes[at-r.first:]))
+	}
+	return fault.In(r.err, encoding.OnPair.String(), -1)
+}
+
 // tokensFor is the dictionary that a tree is to be written with; nil if none was trained.
 func tokensFor(w *encode.Workspace, in *encode.Input, r encode.Request) *onpair.Dictionary {
 	if r.Tokens == nil && r.Forced {
@@ -299,14 +317,15 @@ func guessOnPair(w *encode.Workspace, in *encode.Input) int {
 
 var onPair = encode.Row{
 	Row: tree.Row{
-		Code:     encoding.OnPair,
-		Layout:   func(r *tree.Reader) { layoutOfOnPair(r) },
-		Parse:    parseOnPair,
-		Put32:    putOnPair[int32],
-		Put64:    putOnPair[int64],
-		RangeLen: onPairLen,
-		Begins:   onPairBegins,
-		Find:     findOnPair,
+		Code:       encoding.OnPair,
+		Layout:     func(r *tree.Reader) { layoutOfOnPair(r) },
+		Parse:      parseOnPair,
+		Put32:      putOnPair[int32],
+		Put64:      putOnPair[int64],
+		RangeLen:   onPairLen,
+		AddLengths: addPairLengths,
+		Begins:     onPairBegins,
+		Find:       findOnPair,
 	},
 	Needs:    edition.Only(edition.OnPair),
 	Trials:   encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),

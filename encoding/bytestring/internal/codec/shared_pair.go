@@ -84,14 +84,15 @@ func shareTokens(w *encode.Workspace, in *encode.Input, l *encode.Learned, thoro
 
 var sharedPair = encode.Row{
 	Row: tree.Row{
-		Code:     encoding.SharedPair,
-		Layout:   func(r *tree.Reader) { layoutOfSharedPair(r) },
-		Parse:    parseSharedPair,
-		Put32:    putOnPair[int32],
-		Put64:    putOnPair[int64],
-		RangeLen: onPairLen,
-		Begins:   onPairBegins,
-		Find:     findOnPair,
+		Code:       encoding.SharedPair,
+		Layout:     func(r *tree.Reader) { layoutOfSharedPair(r) },
+		Parse:      parseSharedPair,
+		Put32:      putOnPair[int32],
+		Put64:      putOnPair[int64],
+		RangeLen:   onPairLen,
+		AddLengths: addPairLengths,
+		Begins:     onPairBegins,
+		Find:       findOnPair,
 	},
 	Needs:    edition.Only(edition.SharedDictionaries),
 	Trials:   onPair.Trials,

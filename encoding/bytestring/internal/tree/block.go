@@ -192,6 +192,18 @@ func (t *Tree) rangeLen(from, to int) int {
 	return int(t.Offsets[to] - t.Offsets[from])
 }
 
+// AddLengths adds the bytes of each of the values from a slot on to dst.
+func (b *Block) AddLengths(dst []int64, from int) error {
+	t := &b.t
+	if t.row != nil && t.row.AddLengths != nil && t.Fixed == 0 {
+		return t.row.AddLengths(t, dst, from)
+	}
+	for i := range dst {
+		dst[i] += int64(t.rangeLen(from+i, from+i+1))
+	}
+	return nil
+}
+
 // Decode is that of package bytestring.
 func Decode[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
 	return decode(&b.t, 0, b.t.N, b.t.DataLen, dst, offsets, base)

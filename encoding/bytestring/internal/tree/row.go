@@ -28,6 +28,8 @@ type Row struct {
 	ReadSome   func(t *Tree, dst []byte, from int) error // a few values alone, from a byte on
 	// RangeLen is the bytes of the values of some slots, if the tree has no offsets.
 	RangeLen func(t *Tree, from, to int) int
+	// AddLengths adds the bytes of each of consecutive values, the first of which is from, if the tree has no offsets, and can do so faster than one by one.
+	AddLengths func(t *Tree, dst []int64, from int) error
 	// Validity writes a bit for each slot, if the presence section of the block does not decide.
 	Validity func(t *Tree, dst []byte, off int)
 	// Begins is [Block.MayMatch] for a prefix, if the encoded form tells.

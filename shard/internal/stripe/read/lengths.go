@@ -15,12 +15,10 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
-	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/nested"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
-// Lengths returns the lengths of rows: characters of texts, bytes of byte strings, elements of lists. It decodes no byte strings and no elements,
-// and does not read them where offsets are apart from them. It is nil if the reader of the column cannot do this.
+// Lengths has the characters of texts, the bytes of byte strings, the elements of lists. None of these is decoded, nor read where offsets are apart. It is nil if the reader cannot.
 func (c *Column) Lengths(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	return c.withWorker(rows, o, func(w *work.Worker) (arrow.Array, error) {
 		if rows.Len() > w.Limits.MaxArrayBytes/8 {
@@ -41,9 +39,9 @@ func isASCII(f *shardpb.FieldDescriptor) bool {
 // lengthsOf are the lengths of the values of a reader. Those of texts are numbers of characters, which only their dictionary tells.
 func lengthsOf(ctx context.Context, w *work.Worker, r nodeReader, rows rowset.Set, text bool) (arrow.Array, error) {
 	switch r := r.(type) {
-	case *nested.List:
-		return r.Lengths(ctx, w, rows)
-	case *nested.FixedList:
+	case interface {
+		Lengths(context.Context, *work.Worker, rowset.Set) (arrow.Array, error)
+	}: // lists
 		return r.Lengths(ctx, w, rows)
 	case *presentReader:
 		values, err := lengthsOf(ctx, w, r.values, rows, text)
@@ -96,9 +94,12 @@ func (r *bytesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowse
 			return err
 		}
 		at, lengths := 0, arrowutil.As[int64](out.Slots(p.At, p.Count))
-		for i := range p.Rows.Rows() {
-			lengths[at] = int64(b.RangeLen(int(i), int(i)+1))
-			at++
+		clear(lengths)
+		for in := range p.Rows.Ranges() {
+			if err := b.AddLengths(lengths[at:at+int(in.Len())], int(in.From)); err != nil {
+				return err
+			}
+			at += int(in.Len())
 		}
 		if out.Bits() == nil {
 			return checkNulls(b.Nulls(), r.nulls)
