@@ -16,3 +16,14 @@ func Notify(ctx context.Context, text string) {
 		notice(text)
 	}
 }
+
+type hedgeKey struct{}
+
+// WithHedging returns a context in which a read of a store that is late, beside those before it, is sent a second time: at most one in 32 is, and the
+// answer that comes first counts. Without it each read is sent once, and again only after a failure.
+func WithHedging(ctx context.Context) context.Context {
+	return context.WithValue(ctx, hedgeKey{}, true)
+}
+
+// Hedges reports whether ctx was made by [WithHedging]. It is for stores.
+func Hedges(ctx context.Context) bool { return ctx.Value(hedgeKey{}) != nil }

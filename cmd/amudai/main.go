@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/storage"
 	_ "github.com/amudai/amudai-go/storage/az" // the locations of these schemes
 	_ "github.com/amudai/amudai-go/storage/gs"
 	_ "github.com/amudai/amudai-go/storage/http"
@@ -36,5 +37,5 @@ func main() {
 		<-ctx.Done()
 		stop() // a second Ctrl-C ends the process at once
 	}()
-	os.Exit(command.Main(ctx, app.OSEnv()))
+	os.Exit(command.Main(storage.WithHedging(ctx), app.OSEnv()))
 }

@@ -43,7 +43,10 @@ type Options struct {
 // entity tag, or else the date, is a condition of all other requests. If the version has
 // changed, the error wraps [storage.ErrChanged]. Only objects with a strong entity tag
 // have a [storage.Version].
-type Store struct{ o Options }
+type Store struct {
+	o    Options
+	pace *object.Pace
+}
 
 // New returns an HTTP store.
 func New(o Options) *Store {
@@ -58,7 +61,7 @@ func New(o Options) *Store {
 		client.Transport = unfollowed{client.Transport}
 		o.Client = &client
 	}
-	return &Store{o}
+	return &Store{o, &object.Pace{}}
 }
 
 // Open implements [storage.Store]. It sends no request: a missing object is an error of the
@@ -76,7 +79,7 @@ func (s *Store) Open(ctx context.Context, location string) (storage.Reader, erro
 	}
 	u.Fragment = ""
 	c := client{s.o, u.String()}
-	return &reader{object.NewReader(c, object.Retry{Attempts: s.o.Attempts, Backoff: s.o.Backoff}, "", location), c}, ctx.Err()
+	return &reader{object.NewReader(c, object.Retry{Attempts: s.o.Attempts, Backoff: s.o.Backoff}, s.pace, "", location), c}, ctx.Err()
 }
 
 // Create implements [storage.Store]. It always fails, with errors.ErrUnsupported.

@@ -167,7 +167,8 @@ type Options struct {
 
 // Store is a [storage.Store] of objects.
 type Store struct {
-	o Options
+	o    Options
+	pace Pace
 
 	mu      sync.Mutex
 	clients map[string]Client // by bucket
@@ -281,7 +282,7 @@ func (s *Store) Open(ctx context.Context, location string) (storage.Reader, erro
 	if err != nil {
 		return nil, err
 	}
-	return NewReader(p.client, p.retry, p.key, p.name), nil
+	return NewReader(p.client, p.retry, &s.pace, p.key, p.name), nil
 }
 
 // Remove implements [storage.Store].

@@ -13,6 +13,7 @@ import (
 type Reader struct {
 	from  Source
 	retry Retry
+	pace  *Pace
 	key   string
 	name  string // location, for messages
 
@@ -20,9 +21,9 @@ type Reader struct {
 	known Properties // Version is empty until the first answer
 }
 
-// NewReader returns a reader of an object, which its location names in messages. It sends no request.
-func NewReader(from Source, retry Retry, key, location string) *Reader {
-	return &Reader{from: from, retry: retry, key: key, name: storage.Redact(location)}
+// NewReader returns a reader of an object, which its location names in messages. It sends no request. Readers of a store have one pace.
+func NewReader(from Source, retry Retry, pace *Pace, key, location string) *Reader {
+	return &Reader{from: from, retry: retry, pace: pace, key: key, name: storage.Redact(location)}
 }
 
 // Name implements [storage.Reader].
@@ -142,7 +143,13 @@ func (r *Reader) fetch(ctx context.Context, p []byte, off int64) (n int, err err
 
 // get requests a range of the version that the reader is pinned to.
 func (r *Reader) get(ctx context.Context, off, n int64) (Content, error) {
-	c, err := r.from.Get(ctx, r.key, off, n, r.properties().Version)
+	get, v := r.from.Get, r.properties().Version
+	if v != "" && storage.Hedges(ctx) {
+		get = func(ctx context.Context, _ string, off, n int64, v storage.Version) (Content, error) {
+			return r.getAgain(ctx, off, n, v)
+		}
+	}
+	c, err := get(ctx, r.key, off, n, v)
 	if errors.Is(err, ErrCondition) {
 		return c, storage.ErrChanged
 	}
