@@ -81,13 +81,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	db := databasesql.OpenDB(c)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if *progress {
-		defer show(stderr, &read)()
+	answers := func(query string, w io.Writer, several bool) error {
+		if *progress {
+			read.Store(0)
+			defer show(stderr, &read)()
+		}
+		return interruptible(func(ctx context.Context) error { return answer(ctx, db, query, w, several) })
 	}
 	if flags.NArg() == 1 {
-		err = interruptible(func(ctx context.Context) error { return answer(ctx, db, flags.Arg(0), stdout, false) })
+		err = answers(flags.Arg(0), stdout, false)
 	} else {
-		err = serve(db, stdin, stdout)
+		err = serve(answers, stdin, stdout)
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -110,20 +114,26 @@ func interruptible(f func(ctx context.Context) error) error {
 	return ctx.Err()
 }
 
-// show prints the number of rows that were read, until the function it returns is called.
+// show prints the number of rows that were read, if it takes a while, until the function it returns is called.
 func show(w io.Writer, read *atomic.Int64) func() {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(200 * time.Millisecond)
 		defer tick.Stop()
+		shown := false
 		for {
 			select {
 			case <-done:
-				fmt.Fprint(w, "\r\x1b[K")
+				if shown {
+					fmt.Fprint(w, "\r\x1b[K")
+				}
 				return
 			case <-tick.C:
-				fmt.Fprintf(w, "\r%d rows read", read.Load())
+				if n := read.Load(); n > 0 {
+					fmt.Fprintf(w, "\r%d rows read", n)
+					shown = true
+				}
 			}
 		}
 	}()
@@ -131,7 +141,7 @@ func show(w io.Writer, read *atomic.Int64) func() {
 }
 
 // serve answers the questions of in, one by one.
-func serve(db *databasesql.DB, in io.Reader, w io.Writer) error {
+func serve(answers func(query string, w io.Writer, several bool) error, in io.Reader, w io.Writer) error {
 	r := bufio.NewReader(in)
 	for {
 		query, err := r.ReadString(0)
@@ -142,9 +152,7 @@ func serve(db *databasesql.DB, in io.Reader, w io.Writer) error {
 			return fmt.Errorf("the last question has no end: %w", err)
 		}
 		wrote := false
-		err = interruptible(func(ctx context.Context) error {
-			return answer(ctx, db, query[:len(query)-1], writer(func(p []byte) (int, error) { wrote = true; return w.Write(p) }), true)
-		})
+		err = answers(query[:len(query)-1], writer(func(p []byte) (int, error) { wrote = true; return w.Write(p) }), true)
 		if err == nil {
 			continue
 		}

@@ -28,8 +28,10 @@ func (g group) prompt(ctx context.Context, e *engine, create app.CreateSink, tty
 	h := openHistory(g.Getenv("HOME"))
 	defer h.close()
 	t.History = h
+	c := &completer{list: e.list, show: t, columns: map[string][]string{}}
+	t.AutoCompleteCallback = c.complete
 	for {
-		question, err := g.typed(t, tty)
+		question, err := g.typed(t, tty, c)
 		if err == io.EOF { // Ctrl-D
 			return nil
 		}
@@ -46,7 +48,7 @@ func (g group) prompt(ctx context.Context, e *engine, create app.CreateSink, tty
 }
 
 // typed is what is typed up to a semicolon.
-func (g group) typed(t *term.Terminal, tty *os.File) (string, error) {
+func (g group) typed(t *term.Terminal, tty *os.File, c *completer) (string, error) {
 	fd := int(tty.Fd())
 	cooked, err := term.MakeRaw(fd)
 	if err != nil {
@@ -59,6 +61,7 @@ func (g group) typed(t *term.Terminal, tty *os.File) (string, error) {
 	defer t.SetPrompt("sql> ")
 	var lines []string
 	for {
+		c.before = strings.Join(append(lines, ""), "\n")
 		line, err := t.ReadLine()
 		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
 			return "", err
