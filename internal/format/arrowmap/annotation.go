@@ -67,6 +67,22 @@ func Named(f schema.Field, name, arrowName string) schema.Field {
 	return f
 }
 
+// Metadata are those of the Arrow field of a node, as far as they are understood.
+func Metadata(f *schema.Field) arrow.Metadata {
+	k, _, _ := split(f.Extended)
+	return k.meta
+}
+
+// WithMetadata is a node with other metadata of its Arrow field. An annotation that is not understood stays as it is.
+func WithMetadata(f schema.Field, m arrow.Metadata) schema.Field {
+	k, rest, err := split(f.Extended)
+	if err == nil {
+		k.meta = m
+		f.Extended = joined(k, rest)
+	}
+	return f
+}
+
 // Retyped is an Arrow field with another type, without the labels of an extension type.
 func Retyped(f arrow.Field, dt arrow.DataType) arrow.Field {
 	f.Type = dt

@@ -15,7 +15,6 @@ type Column struct {
 	Field arrow.Field
 	Mixed bool  // its values have only their text in common
 	In    []int // by list: the position in it, or -1
-	own   identity
 }
 
 // Key is the name of a column, and its number among the columns of this name, from 1.
@@ -35,99 +34,91 @@ func KeysOf(fields []arrow.Field) []Key {
 	return keys
 }
 
-// identity is what columns of several lists share that are one: name, number among those of this name, and in tables of spans the type of the values, as an
-// attribute has a column for each type.
-type identity struct {
-	Key
-	values string
+// column is what a field of a table of spans is for: an attribute, the type of its values, and its number in the list, which is 1 in any file of ours.
+type column struct {
+	name, values string
+	number       int
 }
 
-func identitiesOf(fields []arrow.Field) []identity {
-	list := make([]identity, len(fields))
-	seen := map[identity]int{}
+// columnsOf are the columns of fields; those of other tables have no type.
+func columnsOf(fields []arrow.Field) []column {
+	list := make([]column, len(fields))
+	seen := map[column]int{}
 	for i, f := range fields {
-		id := identity{Key: Key{Name: f.Name}}
+		c := column{name: f.Name}
 		if values, ok := f.Metadata.GetValue(arrowutil.ColumnType); ok {
-			id.values = values
+			c.values = values
 			if name, ok := f.Metadata.GetValue(arrowutil.ColumnName); ok {
-				id.Name = name
+				c.name = name
 			}
 		}
-		seen[id]++
-		list[i], list[i].Number = id, seen[id]
+		seen[c]++
+		list[i], list[i].number = c, seen[c]
 	}
 	return list
 }
 
-// metadata say what column of a table of spans a field is; they are empty for other tables.
-func (id identity) metadata(field string) arrow.Metadata {
-	switch {
-	case id.values == "":
-		return arrow.Metadata{}
-	case id.Name == field && !strings.Contains(field, "#"):
-		return arrow.NewMetadata([]string{arrowutil.ColumnType}, []string{id.values})
+// metadata say what column of a table of spans a field is.
+func (c column) metadata(field string) arrow.Metadata {
+	if c.name == field && !strings.Contains(field, "#") {
+		return arrow.NewMetadata([]string{arrowutil.ColumnType}, []string{c.values})
 	}
-	return arrow.NewMetadata([]string{arrowutil.ColumnType, arrowutil.ColumnName}, []string{id.values, id.Name})
+	return arrow.NewMetadata([]string{arrowutil.ColumnType, arrowutil.ColumnName}, []string{c.values, c.name})
 }
 
-// uniting is columns of several lists.
-type uniting struct {
-	columns []Column
-	at      map[identity]int
-	byField map[string]int      // of the first column with a name
-	owners  map[string]identity // of names in all lists
-}
-
-// place is the column of a field in a list. One that does not tell the type of its values is the column of its name.
-func (u *uniting) place(id identity, f arrow.Field, list, lists int) int {
-	c, ok := u.at[id]
-	if other, taken := u.byField[f.Name]; !ok && taken && u.columns[other].In[list] < 0 && (id.values == "") != (u.columns[other].own.values == "") {
-		c, ok = other, true
-	}
-	if ok {
-		return c
-	}
-	c = len(u.columns)
-	if _, taken := u.byField[f.Name]; taken && id.values != "" {
-		for f.Name = id.Name + "#" + id.values; !u.isFree(f.Name, id); f.Name += "#" {
+// Apart names fields of tables of spans so that those of one name are for the same type of values: an attribute has a column for each type, of which any may be
+// the first of a file. The second of a name is called after its type, as in "span.code#int64". Fields of other tables stay as they are.
+func Apart(lists [][]arrow.Field) [][]arrow.Field {
+	names, taken, owners := map[column]string{}, map[string]bool{}, map[string]column{}
+	for _, fields := range lists {
+		for i, c := range columnsOf(fields) {
+			owners[fields[i].Name] = c
 		}
-		f.Metadata = id.metadata(f.Name)
 	}
-	u.columns = append(u.columns, Column{Field: f, In: slices.Repeat([]int{-1}, lists), own: id})
-	u.at[id] = c
-	if _, taken := u.byField[f.Name]; !taken {
-		u.byField[f.Name] = c
+	out := make([][]arrow.Field, len(lists))
+	for list, fields := range lists {
+		out[list] = slices.Clone(fields)
+		for i, c := range columnsOf(fields) {
+			if c.values == "" {
+				continue
+			}
+			name, known := names[c]
+			if !known {
+				if name = fields[i].Name; taken[name] {
+					for name = c.name + "#" + c.values; taken[name] || owners[name] != c && owners[name] != (column{}); name += "#" {
+					}
+				}
+				names[c], taken[name] = name, true
+			}
+			out[list][i].Name, out[list][i].Metadata = name, c.metadata(name)
+		}
 	}
-	return c
-}
-
-func (u *uniting) isFree(name string, id identity) bool {
-	_, taken := u.byField[name]
-	owner, known := u.owners[name]
-	return !taken && (!known || owner == id)
+	return out
 }
 
 // Unite gives the columns of several lists, in the order of their first appearance. Columns of the same name are one, of the type that [Common] tells, or else the
-// error is a [*TypeError]. Columns of spans are one only if they are for the same type of values; the second of a name is called after its type, as in
-// "span.code#int64".
+// error is a [*TypeError]; those of tables of spans are named by [Apart] before.
 func Unite(lists [][]arrow.Field, exact bool) ([]Column, error) {
-	u := uniting{at: map[identity]int{}, byField: map[string]int{}, owners: map[string]identity{}}
-	for _, fields := range lists {
-		for i, id := range identitiesOf(fields) {
-			u.owners[fields[i].Name] = id
+	lists = Apart(lists)
+	var columns []Column
+	at := map[Key]int{}
+	for part, fields := range lists {
+		for i, k := range KeysOf(fields) {
+			c, ok := at[k]
+			if !ok {
+				c = len(columns)
+				at[k] = c
+				columns = append(columns, Column{Field: fields[i], In: slices.Repeat([]int{-1}, len(lists))})
+			}
+			columns[c].In[part] = i
 		}
 	}
-	for list, fields := range lists {
-		for i, id := range identitiesOf(fields) {
-			u.columns[u.place(id, fields[i], list, len(lists))].In[list] = i
-		}
-	}
-	for c := range u.columns {
-		if err := u.columns[c].Settle(lists, exact); err != nil {
+	for c := range columns {
+		if err := columns[c].Settle(lists, exact); err != nil {
 			return nil, err
 		}
 	}
-	return u.columns, nil
+	return columns, nil
 }
 
 // TypeError is the error of a column whose types have nothing in common.
@@ -145,7 +136,7 @@ func (e *TypeError) Unwrap() error { return e.Err }
 // Settle finds the type of a column by those of lists.
 func (c *Column) Settle(lists [][]arrow.Field, exact bool) (err error) {
 	var types []arrow.DataType
-	same := true
+	same, ofSpans := true, c.Field.Metadata.FindKey(arrowutil.ColumnType) >= 0 // whose metadata hold whatever the type of the arrays is
 	for part, i := range c.In {
 		if i < 0 {
 			c.Field.Nullable = true
@@ -154,13 +145,13 @@ func (c *Column) Settle(lists [][]arrow.Field, exact bool) (err error) {
 		f := lists[part][i]
 		types = append(types, f.Type)
 		c.Field.Nullable = c.Field.Nullable || f.Nullable || f.Type.ID() == arrow.NULL
-		same = same && f.Metadata.Equal(c.Field.Metadata) && arrow.TypeEqual(f.Type, c.Field.Type)
+		same = same && f.Metadata.Equal(c.Field.Metadata) && (ofSpans || arrow.TypeEqual(f.Type, c.Field.Type))
 	}
 	if c.Field.Type, c.Mixed, err = Common(types, exact); err != nil {
 		return &TypeError{c.Field.Name, err}
 	}
 	if !same {
-		c.Field.Metadata = c.own.metadata(c.Field.Name)
+		c.Field.Metadata = arrow.Metadata{}
 	}
 	return nil
 }

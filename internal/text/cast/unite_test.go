@@ -25,15 +25,15 @@ func TestUniteSpans(t *testing.T) {
 		want  []string
 	}{
 		{[][]arrow.Field{{ofSpans("a", "a", text, "string")}, {ofSpans("a", "a", number, "int64")}, {ofSpans("a", "a", text, "string"), ofSpans("a#int64", "a", number, "int64")}},
-			[]string{"a utf8 string a [0 -1 0]", "a#int64 int64 int64 a [-1 0 1]"}},
+			[]string{"a utf8 string  [0 -1 0]", "a#int64 int64 int64 a [-1 0 1]"}},
 		{[][]arrow.Field{{ofSpans("a", "a", text, "string")}, {ofSpans("a", "a", number, "int64"), ofSpans("a#int64", "a#int64", text, "string")}}, // a key that looks like a type
-			[]string{"a utf8 string a [0 -1]", "a#int64# int64 int64 a [-1 0]", "a#int64 utf8 string a#int64 [-1 1]"}},
+			[]string{"a utf8 string  [0 -1]", "a#int64# int64 int64 a [-1 0]", "a#int64 utf8 string a#int64 [-1 1]"}},
 		{[][]arrow.Field{{ofSpans("a", "a", text, "string")}, {ofSpans("a", "a", binary, "string")}}, // strings that are not UTF-8
 			[]string{"a binary string  [0 0]"}},
 		{[][]arrow.Field{{plain("a", text)}, {ofSpans("a", "a", text, "string")}, {ofSpans("a", "a", number, "int64")}}, // a file that lost its metadata
-			[]string{"a utf8   [0 0 0]"}},
+			[]string{"a utf8   [0 0 -1]", "a#int64 int64 int64 a [-1 -1 0]"}},
 		{[][]arrow.Field{{ofSpans("a", "a", number, "int64")}, {plain("a", number), plain("a", text)}, {plain("a", number)}},
-			[]string{"a int64 int64  [0 0 0]", "a utf8   [-1 1 -1]"}},
+			[]string{"a int64   [0 0 0]", "a utf8   [-1 1 -1]"}},
 	} {
 		columns, err := cast.Unite(c.lists, false)
 		require.NoError(t, err)

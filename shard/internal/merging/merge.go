@@ -45,8 +45,12 @@ func Open(ctx context.Context, locations []string, o shardfile.OpenOptions, para
 // Indexes of whole shards that all have are joined when the root is written. Others become those of the stripe of a shard of one stripe, or are left out, of which
 // dropped is told: now, or when they turn out not to be joinable.
 func Merge(ctx context.Context, all []Shard, o indexing.Options, c columns.Options, dropped func(*shardpb.IndexDescriptor)) (root.Root, *Widened, error) {
-	r, err := merge(rootsOf(all), o, dropped)
 	w := &Widened{}
+	all, err := apart(all)
+	if err != nil {
+		return root.Root{}, w, err
+	}
+	r, err := merge(rootsOf(all), o, dropped)
 	if errors.Is(err, errTypes) {
 		all = slices.Clone(all)
 		if err = w.widen(ctx, all, c, dropped); err == nil {

@@ -157,6 +157,9 @@ func TestAttributeTypes(t *testing.T) {
 	ok(t, "blockpack", "merge", "0.blockpack", "1.blockpack", "merged.blockpack")
 	ok(t, "convert", "-q", "merged.blockpack", "merged.otlp")
 	require.Empty(t, otlpgen.Diff(want, tracesOf(t, "merged.otlp")))
+	ok(t, "merge", "-q", "0.amudai.shard", "1.amudai.shard", "all.amudai.shard", "-o", "merged.amudai.shard")
+	ok(t, "convert", "-q", "merged.amudai.shard", "merged2.otlp")
+	require.Empty(t, otlpgen.Diff(append(want, want...), tracesOf(t, "merged2.otlp")))
 
 	// Conditions know the columns apart, and a type that is asked for makes them one.
 	require.Equal(t, "1\n", ok(t, "count", "0.blockpack", "1.amudai.shard", "--where", `"span.string.int" = '7'`))
