@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
@@ -16,26 +14,7 @@ import (
 // candidates yields the ids of the traces that may match, each once.
 func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		if c.Rows == nil && !c.All() {
-			set, err := s.collect(c, nil)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			s.counts.Candidates += int64(len(set.Order))
-			for _, id := range set.Order {
-				if !yield(id, nil) {
-					return
-				}
-			}
-			return
-		}
-		seen := lower.NewIDs()
-		err := s.scanIDs(c, nil, func(id string, start int64) error {
-			fresh, err := seen.Add(id, start, s.o.MaxTraces)
-			if err != nil || !fresh {
-				return err
-			}
+		err := s.eachCandidate(c, func(id string) error {
 			s.counts.Candidates++
 			if !yield(id, nil) {
 				return errStop
@@ -46,6 +25,73 @@ func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
 			yield("", err)
 		}
 	}
+}
+
+// lateGroup is the number of candidates of the third group in which those of further conditions are looked for.
+const lateGroup = 1024
+
+// eachCandidate is candidates. With a limit, those of the first of several conditions are looked for, and among some of them those of the others, so that
+// a search ends early.
+func (s *search) eachCandidate(c *lower.Candidates, visit func(string) error) error {
+	list := []*lower.Candidates{c}
+	if c.And != nil && s.o.Limit > 0 && s.o.Order == AsStored {
+		list = c.And
+	}
+	if list[0].Rows == nil && !list[0].All() {
+		set, err := s.collect(c, nil)
+		if err != nil {
+			return err
+		}
+		return each(set.Order, visit)
+	}
+	seen, some, size := lower.NewIDs(), lower.NewIDs(), lateGroup/16
+	others := func() (err error) {
+		left := some
+		for _, other := range list[1:] {
+			rows := int64(1)
+			if size == lateGroup { // more than a few are needed: there may be none
+				rows, err = s.estimate(other)
+			}
+			if rows == 0 && err == nil {
+				return errStop
+			}
+			if err == nil {
+				left, err = s.collect(other, left)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		left = some.Only(left)
+		some, size = lower.NewIDs(), min(4*size, lastGroup)
+		return each(left.Order, visit)
+	}
+	err := s.scanIDs(list[0], nil, func(id string, start int64) error {
+		fresh, err := seen.Add(id, start, s.o.MaxTraces)
+		switch {
+		case err != nil || !fresh:
+			return err
+		case len(list) == 1:
+			return visit(id)
+		}
+		if _, err = some.Add(id, start, size); err != nil || len(some.Order) < size {
+			return err
+		}
+		return others()
+	})
+	if err != nil || len(list) == 1 {
+		return err
+	}
+	return others()
+}
+
+func each(ids []string, visit func(string) error) error {
+	for _, id := range ids {
+		if err := visit(id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxListed is the largest number of ids that are listed in a filter.
@@ -93,7 +139,7 @@ func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *lower.IDs, 
 		need = append(need, c.Index)
 	}
 	if within != nil && len(within.Order) <= maxListed {
-		f = filter.And(f, in(col, within.Order))
+		f = filter.And(f, lower.In(col, within.Order))
 	}
 	last := ""
 	for batch, err := range s.batches(ctx, need, f) {
@@ -119,21 +165,6 @@ func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *lower.IDs, 
 		}
 	}
 	return nil
-}
-
-// in is the condition that a trace has one of some ids.
-func in(col spans.Column, ids []string) filter.Expr {
-	width := -1
-	if fixed, ok := col.Type.(*arrow.FixedSizeBinaryType); ok {
-		width = fixed.ByteWidth
-	}
-	list := make([]any, 0, len(ids))
-	for _, id := range ids {
-		if width < 0 || len(id) == width { // ids of other sources may be longer
-			list = append(list, []byte(id))
-		}
-	}
-	return filter.In(filter.Col(col.Path), list...)
 }
 
 // collect finds all candidates, or those within a set.

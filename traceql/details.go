@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/lower"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
 )
 
@@ -139,7 +140,7 @@ func (s *search) eachShown(m match, visit func(i int)) {
 	if root := m.trace.Root(); root >= 0 {
 		visit(root)
 	}
-	parents := slices.ContainsFunc(s.fields, func(f resultField) bool { return f.field.Parent })
+	parents := slices.ContainsFunc(s.fields, func(f lower.Field) bool { return f.Field.Parent })
 	for _, set := range m.sets {
 		for _, i := range s.shown(m.trace, set) {
 			visit(i)

@@ -52,10 +52,7 @@ type spansetFilter struct {
 // newSources are the sources that have spans: files without any have no columns. more, if it is not nil, are further columns to read, and those of
 // results are read at once.
 func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (list []*source, err error) {
-	var fields []*lang.Field
-	for _, f := range resultFields(q.tree.Pipeline) {
-		fields = append(fields, f.field)
-	}
+	fields := lower.ResultFields(q.tree.Pipeline)
 	for i, src := range sources {
 		if src.Schema().NumFields() == 0 {
 			continue
@@ -175,7 +172,7 @@ func (s *search) fetch(ids []string) (f *fetched, err error) {
 		}
 	}()
 	for _, src := range s.sources {
-		for b, err := range src.scan(s.ctx, src.need, in(src.traceID(), ids)) {
+		for b, err := range src.scan(s.ctx, src.need, lower.In(src.traceID(), ids)) {
 			if err != nil {
 				return f, err
 			}

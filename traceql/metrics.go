@@ -174,15 +174,15 @@ type metrics struct {
 	exemplars int
 
 	schema     *spans.Schema // of the last span that was compared
-	attributes []resultField // of the schema
+	attributes []lower.Field // of the schema
 }
 
 // wholeTraces observes the spans of traces.
 func (m *metrics) wholeTraces(sources []Source) (err error) {
 	m.sources, err = newSources(sources, m.q, func(s *spans.Schema) (need []int) {
 		if m.compared != nil {
-			for _, f := range comparedFields(s) {
-				need = append(need, s.Needs(f.field)...)
+			for _, f := range lower.ComparedFields(s) {
+				need = append(need, s.Needs(f.Field)...)
 			}
 		}
 		return need
@@ -308,27 +308,6 @@ func (m *metrics) results(list []series.Series) []TimeSeries {
 	return out
 }
 
-// comparedFields are the attributes in columns of their own, and the intrinsics with values that repeat.
-func comparedFields(s *spans.Schema) (list []resultField) {
-	for _, name := range []string{"name", "status", "statusMessage", "kind", "rootName", "rootServiceName", "instrumentation:name", "instrumentation:version"} {
-		if f, err := lang.ParseField(name); err == nil {
-			list = append(list, resultField{name, f})
-		}
-	}
-	seen := map[string]bool{}
-	for _, name := range s.Names() {
-		for _, scope := range lang.Scopes {
-			prefix := spans.Prefix(scope)
-			if attribute, ok := strings.CutPrefix(name, prefix); ok && prefix != "" && !seen[name] {
-				seen[name] = true
-				f := &lang.Field{Scope: scope, Name: attribute}
-				list = append(list, resultField{f.String(), f})
-			}
-		}
-	}
-	return list
-}
-
 func (m *metrics) compare(t *eval.Trace, i int, selected bool) error {
 	s := &t.Spans[i]
 	at := m.w.Index(s.Start)
@@ -339,14 +318,14 @@ func (m *metrics) compare(t *eval.Trace, i int, selected bool) error {
 		selected = selected && s.Start > m.f.From && s.Start <= m.f.To
 	}
 	if m.schema != s.Batch.Schema {
-		m.schema, m.attributes = s.Batch.Schema, comparedFields(s.Batch.Schema)
+		m.schema, m.attributes = s.Batch.Schema, lower.ComparedFields(s.Batch.Schema)
 	}
 	for _, f := range m.attributes {
-		v, err := t.Value(f.field, i)
+		v, err := t.Value(f.Field, i)
 		if err != nil {
 			return err
 		}
-		if err := m.compared.Add(selected, at, f.name, v); err != nil {
+		if err := m.compared.Add(selected, at, f.Name, v); err != nil {
 			return err
 		}
 	}

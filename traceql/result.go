@@ -2,13 +2,11 @@ package traceql
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
-	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/value"
 )
 
@@ -81,31 +79,6 @@ func unixNano(n int64) time.Time { return time.Unix(0, n).UTC() }
 
 func unescaped(path string) string { return schema.SplitPath(path)[0] }
 
-// resultField is a field of the spans of a result.
-type resultField struct {
-	name  string
-	field *lang.Field
-}
-
-// resultFields are the fields of conditions and select(), besides those that each span or trace of a result has.
-func resultFields(s lang.Stage) (list []resultField) {
-	always := []lang.Intrinsic{
-		lang.SpanID, lang.SpanName, lang.SpanDuration, lang.TraceID, lang.TraceDuration, lang.TraceRootName, lang.TraceRootService, lang.HasParent,
-	}
-	seen := map[string]bool{}
-	lang.Expressions(s, func(e *lang.Expr) {
-		if e.Op != lang.FieldOf || !e.Field.Parent && slices.Contains(always, e.Field.Intrinsic) {
-			return
-		}
-		name := e.Field.String()
-		if !seen[name] {
-			seen[name] = true
-			list = append(list, resultField{name, e.Field})
-		}
-	})
-	return list
-}
-
 // attributesOf copies the attributes of a set.
 func attributesOf(list []eval.Attribute) (out []Attribute) {
 	for _, a := range list {
@@ -151,12 +124,12 @@ func (s *search) span(t *eval.Trace, i int) (Span, error) {
 	from := &t.Spans[i]
 	out := Span{ID: bytes.Clone(from.ID()), Name: strings.Clone(t.Name(i)), Start: unixNano(from.Start), Duration: t.Duration(i)}
 	for _, f := range s.fields {
-		v, err := t.Value(f.field, i)
+		v, err := t.Value(f.Field, i)
 		if err != nil {
 			return out, err
 		}
 		if !v.IsNil() {
-			out.Attributes = append(out.Attributes, Attribute{f.name, v.Clone()})
+			out.Attributes = append(out.Attributes, Attribute{f.Name, v.Clone()})
 		}
 	}
 	return out, nil

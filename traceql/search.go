@@ -73,7 +73,7 @@ type search struct {
 	q       *Query
 	o       Options
 	sources []*source
-	fields  []resultField
+	fields  []lower.Field
 	traces  *lower.Candidates
 	counts  Run
 	left    int // matches that are still wanted; 0: all
@@ -100,7 +100,7 @@ func newExamination(ctx context.Context, q *Query, o Options) *search {
 			o.Order = MostRecent
 		}
 	}
-	s := &search{ctx: ctx, q: q, o: o, fields: resultFields(q.tree.Pipeline), traces: q.candidates}
+	s := &search{ctx: ctx, q: q, o: o, fields: lower.ResultFields(q.tree.Pipeline), traces: q.candidates}
 	if !o.Start.IsZero() || !o.End.IsZero() {
 		s.traces = s.traces.Within(bounds(o.Start, o.End))
 	}

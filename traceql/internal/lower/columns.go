@@ -22,11 +22,11 @@ func TraceColumns(s *spans.Schema, query lang.Stage) []int {
 }
 
 // ResultColumns are the columns that the spans of a result are made of.
-func ResultColumns(s *spans.Schema, fields []*lang.Field) []int {
+func ResultColumns(s *spans.Schema, fields []Field) []int {
 	need := append(Columns(s, nil, spans.Name), columnOr(s, spans.Duration, spans.Start, spans.End)...)
 	need = append(need, s.Needs(eval.RootService)...)
 	for _, f := range fields {
-		need = append(need, s.Needs(f)...)
+		need = append(need, s.Needs(f.Field)...)
 	}
 	return need
 }

@@ -1,6 +1,12 @@
 package lower
 
-import "github.com/amudai/amudai-go/internal/base/fault"
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/traceql/internal/spans"
+)
 
 // IDs is ids of traces in the order in which they were found.
 type IDs struct {
@@ -39,3 +45,18 @@ func (s *IDs) Only(other *IDs) *IDs {
 
 // Has reports whether an id is in the set.
 func (s *IDs) Has(id string) bool { return s.has[id] }
+
+// In is the condition that a trace has one of some ids.
+func In(col spans.Column, ids []string) filter.Expr {
+	width := -1
+	if fixed, ok := col.Type.(*arrow.FixedSizeBinaryType); ok {
+		width = fixed.ByteWidth
+	}
+	list := make([]any, 0, len(ids))
+	for _, id := range ids {
+		if width < 0 || len(id) == width { // ids of other sources may be longer
+			list = append(list, []byte(id))
+		}
+	}
+	return filter.In(filter.Col(col.Path), list...)
+}
