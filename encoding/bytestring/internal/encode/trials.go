@@ -1,5 +1,7 @@
 package encode
 
+import "slices"
+
 // trials find the best method for a block. The best tree so far is in dst, and the plan of the encoder has the best
 // methods.
 type trials struct {
@@ -38,9 +40,10 @@ func (t *trials) run() {
 	ranked.of(t.in)
 	e.plan.learned = ranked.learned
 	long := e.fit(t.in.Values, e.blockBytes()) < t.in.N
+	var done []*Row
 	for _, x := range ranked.methods {
-		if tried && x.row.Limited {
-			continue
+		if tried && x.row.Limited || slices.Contains(done, x.row) && x.cost >= t.best {
+			continue // another level, of which the estimate errs as that of the first did
 		}
 		if x.cost == 0 {
 			if !x.suits(t.w, t.in, &e.plan.learned) {
@@ -53,6 +56,7 @@ func (t *trials) run() {
 			continue
 		}
 		t.add(x)
+		done = append(done, x.row)
 	}
 }
 

@@ -76,8 +76,11 @@ func (e *Encoder) Encode(data []byte, offsets []int64, p *Patterns, all bool) *P
 // fewFields is how many fields are too few for a column of their own.
 const fewFields = 24
 
-// FewSamples is how many values tell whether splitting suits them.
-const FewSamples = 1024
+// FewSamples is how many values tell whether splitting suits them. For most prose an eighth of these is enough.
+const (
+	FewSamples   = 1024
+	firstSamples = 128
+)
 
 // mostLeft is the share of the bytes that patterns of a sample may leave over. Log lines leave less than a tenth, prose and source code a fifth to
 // a half.
@@ -91,6 +94,9 @@ func (e *Encoder) Suits(data []byte, offsets []int64) *Patterns {
 		return nil
 	}
 	e.data = data[offsets[0]:offsets[n]]
+	if e.sample(offsets, firstSamples); n > firstSamples && e.l.learn(e.grammar(), rareLeast).left > 2*mostLeft {
+		return nil
+	}
 	e.sample(offsets, FewSamples)
 	if p := e.l.learn(e.grammar(), rareLeast); p.left < mostLeft {
 		return p

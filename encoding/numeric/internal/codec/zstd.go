@@ -67,6 +67,7 @@ var zstandard = encode.Row{
 	Codecs:  encode.Codecs{W8: zstdCodec[uint8](), W16: zstdCodec[uint16](), W32: zstdCodec[uint32](), W64: zstdCodec[uint64]()},
 	Tier:    encode.TierHeavy,
 	Levels:  3,
+	Fewer:   1,
 	Roles:   encode.InRoles(encode.AsCodes, encode.AsNarrowed, encode.AsPlane),
 	PerByte: 1300,
 	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
