@@ -20,7 +20,7 @@ import (
 
 // tourPages are documents with outputs of commands, and the width of their terminal. A block of a page begins with a line
 // "```console". In it, a line "$ amudai …" is a command, and the lines up to the next one are what it prints, stderr included.
-var tourPages = map[string]int{"README.md": 100, "docs/command-line.md": 80, "docs/life.md": 100, "docs/rntuple.md": 100}
+var tourPages = map[string]int{"README.md": 100, "docs/command-line.md": 80, "docs/life.md": 100, "docs/rntuple.md": 100, "docs/blockpack.md": 100, "docs/traceql.md": 100}
 
 // tourWidths are further widths for the commands of docs/command-line.md, whose outputs are in testdata/tour; 0 is a pipe.
 var tourWidths = map[int]string{200: "200.txt", 0: "pipe.txt"}
