@@ -31,14 +31,16 @@ def children(of: int = 0) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left(folder: Path) -> Iterator[None]:
-    temp = set(Path("/tmp").glob("*amudai*"))
+def nothing_left(folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    temp = tmp_path_factory.mktemp("temp")  # that of the machine is of others, too
+    monkeypatch.setenv("TMPDIR", str(temp))
+    monkeypatch.setattr(tempfile, "tempdir", str(temp))
     _session.idle.clear()
     yield
     gc.collect()
     _session.idle.clear()
     assert children() == []
-    assert set(Path("/tmp").glob("*amudai*")) <= temp
+    assert list(temp.iterdir()) == []
 
 
 def test_readers_that_are_left(shard: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from conftest import same
 
 import amudai
+from amudai import _command
 
 
 def test_open(shard: str, table: pa.Table) -> None:
@@ -120,6 +121,24 @@ def test_decimals_in_pandas(folder: Path) -> None:
     priced = pd.DataFrame({"n": range(9_000)}, index=pd.Index(cents, name="price"))
     amudai.write(priced, "p.amudai.shard")
     pd.testing.assert_frame_equal(amudai.open("p.amudai.shard").to_pandas(), priced)
+
+
+def test_open_while_others_write(folder: Path, table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is replaced between two reads of opening it is opened as it is then. One that never stays is an error."""
+    amudai.write(table, "t.amudai.shard")
+    plan, changes = _command.plan, [3]
+
+    def replaced(*arguments: Any) -> Any:
+        if changes[0] > 0:
+            changes[0] -= 1
+            raise amudai.ChangedError("t.amudai.shard has changed since it was opened")
+        return plan(*arguments)
+
+    monkeypatch.setattr(_command, "plan", replaced)
+    assert len(amudai.open("t.amudai.shard")) == table.num_rows
+    changes[0] = 100
+    with pytest.raises(amudai.ChangedError):
+        amudai.open("t.amudai.shard")
 
 
 def test_several(folder: Path) -> None:

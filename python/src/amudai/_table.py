@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from amudai import _categories, _changes, _command, _filter
 from amudai._command import Locations
+from amudai._process import ChangedError
 
 if TYPE_CHECKING:
     import pandas
@@ -103,12 +104,21 @@ class Table(_changes.Changes):
     def _open(self, locations: list[str]) -> None:
         """Opens the table as it is now. Other threads see all of that, or nothing: whoever asks with the old versions is
         refused."""
-        plan = _command.plan(locations, self._options)
+        plan = self._planned(locations)
         with pa.ipc.open_stream(base64.b64decode(plan["arrow_schema"])) as reader:
             schema = reader.schema
         files = [i["location"] for i in plan["inputs"]]
         versions = {i["location"]: i["identity"] for i in plan["inputs"] if i.get("identity")}
         self.__dict__.update(locations=locations, schema=schema, _plan=plan, _files=files, _versions=versions)
+
+    def _planned(self, locations: list[str], attempts: int = 10) -> dict[str, Any]:
+        """The plan of what is there. A file is read several times for it, and another writer may replace it in between."""
+        try:
+            return _command.plan(locations, self._options)
+        except ChangedError:
+            if attempts == 1:
+                raise
+            return self._planned(locations, attempts - 1)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
