@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/table/provider"
 )
 
 // Options are the options of [Open] and [OpenReaderAt]. The zero value is the default.
@@ -152,27 +151,6 @@ func (f *File) scan(ctx context.Context, columns []string, where filter.Expr) (s
 	o := f.o.scan()
 	o.Columns, o.Filter = columns, where.Node()
 	return o, f.table.Load(ctx)
-}
-
-// Explain describes which blocks and spans a scan would examine, and what excludes the others.
-func (f *File) Explain(ctx context.Context, columns []string, where filter.Expr) (*provider.Explanation, error) {
-	o, err := f.scan(ctx, columns, where)
-	if err != nil {
-		return nil, err
-	}
-	return scan.Explain(ctx, f.table, o)
-}
-
-// Distinct returns arrays that together have each value of a column at least once: of each block its dictionary or, if it
-// has none, the column itself. An array is valid until the next step of the loop. An error ends the loop.
-func (f *File) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
-	return func(yield func(arrow.Array, error) bool) {
-		if err := f.table.Load(ctx); err != nil {
-			yield(nil, err)
-			return
-		}
-		scan.Distinct(ctx, f.table, column)(yield)
-	}
 }
 
 // TraceOptions are the options of [File.Traces]. The zero value returns all spans with all columns.
