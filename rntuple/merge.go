@@ -250,12 +250,7 @@ func (m *merging) write(ctx context.Context, location string, files []string) (e
 		}
 	}()
 	ro := rootfile.Options{Name: fileName(location), Compression: DefaultCompression, Time: m.o.Time, UUID: m.o.UUID, MaxKeySize: m.maxKeySize}
-	var file *rootfile.Writer
-	if m.old != nil {
-		file, err = rootfile.Append(ctx, out, m.old, ro)
-	} else {
-		file, err = rootfile.NewWriter(ctx, out, ro)
-	}
+	file, err := rootfile.Append(ctx, out, m.old, ro)
 	if err != nil {
 		return err
 	}

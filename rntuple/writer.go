@@ -274,12 +274,7 @@ func (w *Writer) create(ctx context.Context, location string) (err error) {
 		Name: fileName(location), Compression: compress.Settings(w.o.Compression), Time: w.o.Time, UUID: w.o.UUID,
 		MaxKeySize: uint64(w.o.MaxKeySize), Budget: w.file, TempDir: w.o.TempDir,
 	}
-	var container *rootfile.Writer
-	if file != nil {
-		container, err = rootfile.Append(ctx, w.out, file, ro)
-	} else {
-		container, err = rootfile.NewWriter(ctx, w.out, ro)
-	}
+	container, err := rootfile.Append(ctx, w.out, file, ro)
 	if err != nil {
 		return err
 	}

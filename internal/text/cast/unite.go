@@ -69,6 +69,10 @@ func (c column) metadata(field string) arrow.Metadata {
 // Apart names fields of tables of spans so that those of one name are for the same type of values: an attribute has a column for each type, of which any may be
 // the first of a file. The second of a name is called after its type, as in "span.code#int64". Fields of other tables stay as they are.
 func Apart(lists [][]arrow.Field) [][]arrow.Field {
+	ofSpans := func(f arrow.Field) bool { return f.Metadata.FindKey(arrowutil.ColumnType) >= 0 }
+	if !slices.ContainsFunc(lists, func(fields []arrow.Field) bool { return slices.ContainsFunc(fields, ofSpans) }) {
+		return lists
+	}
 	names, taken, owners := map[column]string{}, map[string]bool{}, map[string]column{}
 	for _, fields := range lists {
 		for i, c := range columnsOf(fields) {

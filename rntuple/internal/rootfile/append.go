@@ -16,8 +16,11 @@ import (
 //	f      header, root directory, objects, key list,  streamer info, free list
 //	out    header, root directory, objects, free ……………………………………………………………… │ blobs, objects, key list, streamer info, free list
 //
-// At the end of f it is given up instead. Free space that f had stays as it is.
+// At the end of f it is given up instead. Free space that f had stays as it is. Without f the file is a new one.
 func Append(ctx context.Context, out Output, f *File, o Options) (*Writer, error) {
+	if f == nil {
+		return NewWriter(ctx, out, o)
+	}
 	w, err := newWriter(out, o)
 	if err != nil {
 		return nil, err
