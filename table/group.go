@@ -118,7 +118,8 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 			return nil, err
 		}
 	}
-	if err := agg.Finish(ctx, func(b arrow.RecordBatch) error { return rows.add(ctx, b) }); err != nil {
+	column, wanted := rows.wanted(bound)
+	if err := agg.Finish(ctx, column, wanted, func(b arrow.RecordBatch) error { return rows.add(ctx, b) }); err != nil {
 		return nil, err
 	}
 	if err := rows.sorter.Finish(ctx); err != nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/spill"
 	"github.com/amudai/amudai-go/internal/engine/rowfile"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // Options are the options of [New]. The zero value is the default.
@@ -374,9 +375,9 @@ func (a *Aggregator) stopGrowing() {
 
 const resultRows = 32 << 10 // of a batch of results
 
-// Finish calls f with batches of the results, in no particular order. The batches are released when f returns, but it may retain
-// them.
-func (a *Aggregator) Finish(ctx context.Context, f func(arrow.RecordBatch) error) error {
+// Finish calls f with batches of the results, in no particular order: of all groups, or, unless wanted is nil, of those that it wants by their results in a
+// column, which is of a call. The batches are released when f returns, but it may retain them.
+func (a *Aggregator) Finish(ctx context.Context, column int, wanted func(results arrow.Array) []rowset.Range, f func(arrow.RecordBatch) error) error {
 	for _, m := range a.masks {
 		if m.distinct != nil {
 			if err := a.finishDistinct(ctx, m); err != nil {
@@ -392,7 +393,7 @@ func (a *Aggregator) Finish(ctx context.Context, f func(arrow.RecordBatch) error
 		}
 	}
 	for from := 1; from <= a.last; from += resultRows {
-		if err := a.emit(ctx, from, min(from+resultRows, a.last+1), f); err != nil {
+		if err := a.emit(ctx, column, wanted, from, min(from+resultRows, a.last+1), f); err != nil {
 			return err
 		}
 	}
@@ -400,7 +401,7 @@ func (a *Aggregator) Finish(ctx context.Context, f func(arrow.RecordBatch) error
 		return nil
 	}
 	a.release()
-	return a.spill.Each(ctx, func(p *rowfile.File) error { return a.finishPartition(ctx, p, f) })
+	return a.spill.Each(ctx, func(p *rowfile.File) error { return a.finishPartition(ctx, p, column, wanted, f) })
 }
 
 // finishDistinct adds the rows of a mask whose values did not fit.
@@ -417,9 +418,31 @@ func (a *Aggregator) finishDistinct(ctx context.Context, m *mask) error {
 	})
 }
 
-func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.RecordBatch) error) error {
+// results are those of a call for groups from up to to.
+func (a *Aggregator) results(call, from, to int) (arrow.Array, error) {
+	arr, err := a.builders[call](from, to)
+	if arr == nil && err == nil {
+		arr = arrowutil.Nulls(a.o.Allocator, a.query.calls[call].dt, to-from)
+	}
+	return arr, err
+}
+
+func (a *Aggregator) emit(ctx context.Context, column int, wanted func(arrow.Array) []rowset.Range, from, to int, f func(arrow.RecordBatch) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if wanted != nil {
+		results, err := a.results(column-a.query.Keys(), from, to)
+		if err != nil {
+			return err
+		}
+		defer results.Release()
+		for _, r := range wanted(results) {
+			if err := a.emit(ctx, 0, nil, from+int(r.From), from+int(r.To), f); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	columns, err := a.keys(from, to)
 	defer func() { arrowutil.ReleaseAll(columns) }()
@@ -434,11 +457,8 @@ func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.Record
 	if columns, err = a.derive(columns, to-from); err != nil {
 		return err
 	}
-	for i, build := range a.builders {
-		arr, err := build(from, to)
-		if err == nil && arr == nil {
-			arr = arrowutil.Nulls(a.o.Allocator, a.query.calls[i].dt, to-from)
-		}
+	for i := range a.builders {
+		arr, err := a.results(i, from, to)
 		if err != nil {
 			return err
 		}
@@ -472,7 +492,7 @@ func (a *Aggregator) derive(columns []arrow.Array, rows int) ([]arrow.Array, err
 	return columns, nil
 }
 
-func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, f func(arrow.RecordBatch) error) error {
+func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, column int, wanted func(arrow.Array) []rowset.Range, f func(arrow.RecordBatch) error) error {
 	part, err := newAggregator(a.query, a.o, a.depth+1)
 	if err != nil {
 		return err
@@ -481,7 +501,7 @@ func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, f fun
 	if err := p.Each(ctx, func(columns []arrow.Array, rows int) error { return part.add(ctx, columns, rows) }); err != nil {
 		return err
 	}
-	return part.Finish(ctx, f)
+	return part.Finish(ctx, column, wanted, f)
 }
 
 // release frees tables and states.

@@ -2,20 +2,21 @@ package order
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // below lists the rows whose keys are less than a threshold, and appends their keys. Most rows are excluded by the first
 // eight bytes of their keys, which need no encoding.
 func (e *Encoder) below(columns []arrow.Array, rows int, threshold []byte, k *Keys) (below []int64) {
 	appenders := e.bind(columns)
-	windows := e.keys[0].windows(columns[0], &e.dicts[0])
-	most := window(threshold, 0)
+	windows, most := e.firstWindows(columns[0], threshold)
 	var buf [512]uint64
 	for begin := 0; begin < rows; begin += len(buf) {
 		part := buf[:min(len(buf), rows-begin)]
@@ -43,13 +44,52 @@ func (e *Encoder) below(columns []arrow.Array, rows int, threshold []byte, k *Ke
 	return below
 }
 
+// nearRows is the number of rows between two ranges that cost less than another range.
+const nearRows = 64
+
+// Candidates are the rows that may be among the first ones, as far as the values of the first key tell, and some others.
+func (s *Sorter) Candidates(first arrow.Array) (rows []rowset.Range) {
+	if s.threshold == nil {
+		return []rowset.Range{{To: int64(first.Len())}}
+	}
+	windows, most := s.encoder.firstWindows(first, s.threshold)
+	var buf [512]uint64
+	for begin := 0; begin < first.Len(); begin += len(buf) {
+		part := buf[:min(len(buf), first.Len()-begin)]
+		windows(part, begin)
+		for i, w := range part {
+			if w > most {
+				continue
+			}
+			row := int64(begin + i)
+			if last := len(rows) - 1; last >= 0 && row < rows[last].To+nearRows {
+				rows[last].To = row + 1
+			} else {
+				rows = append(rows, rowset.Range{From: row, To: row + 1})
+			}
+		}
+	}
+	return rows
+}
+
+// firstWindows returns a function that finds lower bounds of eight bytes of the first key of rows, and those bytes of the threshold: the first ones, or those
+// of numbers, without the byte before them that tells nulls.
+func (e *Encoder) firstWindows(arr arrow.Array, threshold []byte) (windows func(dst []uint64, row int), most uint64) {
+	if threshold[0] == present && kinds.Nulls(arr) == nil {
+		if numbers := e.keys[0].numbers(arr); numbers != nil {
+			return numbers, window(threshold, 1)
+		}
+	}
+	return e.keys[0].windows(arr, &e.dicts[0]), window(threshold, 0)
+}
+
 // windows returns a function that finds lower bounds of the first windows of keys, from a row on, given the first of their
 // values.
 func (k Key) windows(arr arrow.Array, d *dictionary) func(dst []uint64, row int) {
 	if a, ok := arr.(*array.Dictionary); ok && d.of == a.Dictionary().Data() {
 		return k.codedWindows(a, d)
 	}
-	values := k.numberWindows(arr)
+	values := k.valueWindows(arr)
 	if values == nil {
 		return func(dst []uint64, _ int) { clear(dst) }
 	}
@@ -86,38 +126,57 @@ func (k Key) codedWindows(arr *array.Dictionary, d *dictionary) func(dst []uint6
 	}
 }
 
-// numberWindows is windows of numbers that are not null, or nil for other types.
-func (k Key) numberWindows(arr arrow.Array) func(dst []uint64, row int) {
-	flip := uint64(0)
-	if k.Descending {
-		flip = ^flip
-	}
-	if floats := arrowutil.Floats(arr); floats != nil {
+// valueWindows is windows of numbers and texts that are not null, or nil for other types.
+func (k Key) valueWindows(arr arrow.Array) func(dst []uint64, row int) {
+	if numbers := k.numbers(arr); numbers != nil {
 		return func(dst []uint64, row int) {
-			for i := range dst {
-				dst[i] = present<<56 | (floatBits(floats(row+i))^flip)>>8
-			}
-		}
-	}
-	if integers := arrowutil.Integers(arr); integers != nil {
-		bits := arr.DataType().(arrow.FixedWidthDataType).BitWidth()
-		if !arrow.IsUnsignedInteger(arr.DataType().ID()) {
-			flip ^= 1 << (bits - 1) // the sign
-		}
-		return func(dst []uint64, row int) {
-			for i := range dst {
-				dst[i] = present<<56 | (uint64(integers(row+i))^flip)<<(64-bits)>>8
+			numbers(dst, row)
+			for i, n := range dst {
+				dst[i] = present<<56 | n>>8
 			}
 		}
 	}
 	if a, ok := arr.(*array.String); ok {
 		return func(dst []uint64, row int) {
 			for i := range dst {
-				dst[i] = present<<56 | stringWindow(a.Value(row+i), flip)
+				dst[i] = present<<56 | stringWindow(a.Value(row+i), k.flip())
 			}
 		}
 	}
 	return nil
+}
+
+// flip has the bits of values that their keys have inverted.
+func (k Key) flip() uint64 {
+	if k.Descending {
+		return math.MaxUint64
+	}
+	return 0
+}
+
+// numbers returns a function that finds the bytes of the keys of numbers that are not null, up to eight, from a row on. It is nil for other types.
+func (k Key) numbers(arr arrow.Array) func(dst []uint64, row int) {
+	flip := k.flip()
+	if floats := arrowutil.Floats(arr); floats != nil {
+		return func(dst []uint64, row int) {
+			for i := range dst {
+				dst[i] = floatBits(floats(row+i)) ^ flip
+			}
+		}
+	}
+	integers := arrowutil.Integers(arr)
+	if integers == nil {
+		return nil
+	}
+	bits := arr.DataType().(arrow.FixedWidthDataType).BitWidth()
+	if !arrow.IsUnsignedInteger(arr.DataType().ID()) {
+		flip ^= 1 << (bits - 1) // the sign
+	}
+	return func(dst []uint64, row int) {
+		for i := range dst {
+			dst[i] = (uint64(integers(row+i)) ^ flip) << (64 - bits)
+		}
+	}
 }
 
 // stringWindow has the first seven bytes of an encoded string, or 0 for strings with zero bytes, whose encoding is longer.
