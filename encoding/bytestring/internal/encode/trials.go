@@ -31,8 +31,7 @@ func (t *trials) run() {
 	e := t.e
 	ranked, tried := e.ranked, false
 	if e.ranked = (ranking{}); ranked.methods == nil {
-		tried = e.o.Features != 0
-		if t.tryFew() {
+		if tried = e.o.Features != 0; tried && t.tryFew() {
 			return
 		}
 		ranked = e.rank(t.w, t.in)
@@ -64,9 +63,6 @@ func (t *trials) run() {
 // those can win: they take two bytes a value at least.
 func (t *trials) tryFew() (done bool) {
 	e := t.e
-	if e.o.Features == 0 {
-		return false
-	}
 	for _, m := range e.policy.methods {
 		if m.row.Limited && e.allows(m) && m.suits(t.w, t.in, &e.plan.learned) {
 			t.add(estimate{method: m})
