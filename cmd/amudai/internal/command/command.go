@@ -118,7 +118,6 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU), AMUDAI
 (folders that shards may refer to besides their own, separated by commas).`,
 		SilenceUsage: true, SilenceErrors: true,
 		Args: app.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if wrong := (usage.Error{}); errors.As(err, &wrong) { // of a flag that parses its text
@@ -136,17 +135,17 @@ of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU), AMUDAI
 groups:
 	for _, g := range []struct {
 		id       string
-		commands [][]func() *cobra.Command
+		commands []func() *cobra.Command
 	}{
-		{"", [][]func() *cobra.Command{{a.session, a.version}}},
-		{"look", [][]func() *cobra.Command{plan.Commands(a.App)}},
-		{"data", [][]func() *cobra.Command{rows.Commands(a.App), convert.Commands(a.App), browsing.Commands(a.App), diff.Commands(a.App), search.Commands(a.App)}},
-		{"look", [][]func() *cobra.Command{inspect.Commands(a.App), profile.Commands(a.App), compare.Commands(a.App)}},
-		{"life", [][]func() *cobra.Command{change.Commands(a.App)}},
-		{"traces", [][]func() *cobra.Command{traces.Commands(a.App), server.Commands(a.App)}},
-		{"", [][]func() *cobra.Command{{a.man}}}, // the pages of all others
+		{"", []func() *cobra.Command{a.session, a.version}},
+		{"look", plan.Commands(a.App)},
+		{"data", slices.Concat(rows.Commands(a.App), convert.Commands(a.App), browsing.Commands(a.App), diff.Commands(a.App), search.Commands(a.App))},
+		{"look", slices.Concat(inspect.Commands(a.App), profile.Commands(a.App), compare.Commands(a.App))},
+		{"life", change.Commands(a.App)},
+		{"traces", append(traces.Commands(a.App), server.Commands(a.App)...)},
+		{"", []func() *cobra.Command{a.man}}, // the pages of all others
 	} {
-		for _, makeCommand := range slices.Concat(g.commands...) {
+		for _, makeCommand := range g.commands {
 			c := makeCommand()
 			c.GroupID = cmp.Or(c.GroupID, g.id)
 			root.AddCommand(c)
