@@ -207,7 +207,7 @@ func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry,
 
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
 	_, err := c.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
-		Metadata: map[string]*string{tokenName: &token}, AccessConditions: conditions(cond),
+		Metadata: map[string]*string{tokenName: &token}, AccessConditions: conditions(cond), TransactionalValidation: blob.TransferValidationTypeComputeCRC64(),
 	})
 	return c.failure(err)
 }
@@ -232,7 +232,9 @@ func (u *upload) id(i int) string {
 }
 
 func (u *upload) Part(ctx context.Context, i int, body []byte) error {
-	_, err := u.c.blob(u.key).StageBlock(ctx, u.id(i), streaming.NopCloser(bytes.NewReader(body)), nil)
+	_, err := u.c.blob(u.key).StageBlock(ctx, u.id(i), streaming.NopCloser(bytes.NewReader(body)), &blockblob.StageBlockOptions{
+		TransactionalValidation: blob.TransferValidationTypeComputeCRC64(), // the service refuses a block that differs from it
+	})
 	return u.c.failure(err)
 }
 

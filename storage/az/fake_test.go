@@ -2,8 +2,11 @@ package az_test
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/xml"
 	"fmt"
+	"hash/crc64"
 	"maps"
 	"net/http"
 	"net/url"
@@ -58,6 +61,8 @@ func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	switch comp := q.Get("comp"); {
 	case container != "container":
 		fail(w, 404, "ContainerNotFound")
+	case isWrong(r, body):
+		fail(w, 400, "Crc64Mismatch")
 	case comp == "list":
 		s.list(w, q.Get("prefix"), q.Get("marker"))
 	case comp == "block":
@@ -89,6 +94,13 @@ func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	default:
 		s.get(w, r, b)
 	}
+}
+
+// isWrong reports whether the body of a request differs from its checksum, if there is one.
+func isWrong(r *fakecloud.Request, body []byte) bool {
+	sum := binary.LittleEndian.AppendUint64(nil, crc64.Checksum(body, crc64.MakeTable(0x9A6C9329AC4BC9B5)))
+	sent := r.Header.Get("X-Ms-Content-Crc64")
+	return sent != "" && sent != base64.StdEncoding.EncodeToString(sum)
 }
 
 // part is the range of another blob that becomes a block, or the status of an error. The URL of the blob must be signed.

@@ -3,9 +3,12 @@ package gs
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"mime/multipart"
@@ -29,6 +32,7 @@ type resource struct {
 	Generation string            `json:"generation,omitempty"`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 	Updated    time.Time         `json:"updated,omitzero"`
+	CRC32C     string            `json:"crc32c,omitempty"`
 }
 
 // url is the address of an object, or of the list of objects if the key is empty.
@@ -184,14 +188,21 @@ func condition(q url.Values, c object.Condition) url.Values {
 	return q
 }
 
-// described is the metadata of a new object.
-func described(key, token string) ([]byte, error) {
-	return json.Marshal(resource{Name: key, Metadata: map[string]string{tokenName: token}})
+// described is the metadata of a new object, with the checksum of its bytes if it is known.
+func described(key, token, sum string) ([]byte, error) {
+	return json.Marshal(resource{Name: key, Metadata: map[string]string{tokenName: token}, CRC32C: sum})
 }
 
-// Put implements [object.Client]: metadata and bytes are one request.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encoded is a checksum as Google writes it.
+func encoded(sum uint32) string {
+	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))
+}
+
+// Put implements [object.Client]: metadata and bytes are one request. The server refuses bytes that differ from the checksum.
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
-	meta, err := described(key, token)
+	meta, err := described(key, token, encoded(crc32.Checksum(body, castagnoli)))
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,11 @@ package gs_test
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -134,6 +137,17 @@ func (s *server) put(w http.ResponseWriter, key, match string, content []byte, m
 type description struct {
 	Name     string
 	Metadata map[string]string
+	CRC32C   string
+}
+
+// isWrong reports whether bytes differ from a checksum, if there is one, and answers then.
+func isWrong(w http.ResponseWriter, content []byte, sum string) bool {
+	b := binary.BigEndian.AppendUint32(nil, crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli)))
+	if sum == "" || sum == base64.StdEncoding.EncodeToString(b) {
+		return false
+	}
+	fail(w, 400, "Provided CRC32C does not match")
+	return true
 }
 
 func (s *server) multipart(w http.ResponseWriter, r *fakecloud.Request, q url.Values, body []byte) {
@@ -153,7 +167,9 @@ func (s *server) multipart(w http.ResponseWriter, r *fakecloud.Request, q url.Va
 		fail(w, 400, "Bad multipart body")
 		return
 	}
-	s.put(w, d.Name, q.Get("ifGenerationMatch"), all[1], d.Metadata)
+	if !isWrong(w, all[1], d.CRC32C) {
+		s.put(w, d.Name, q.Get("ifGenerationMatch"), all[1], d.Metadata)
+	}
 }
 
 // rewrite copies in two requests what has more than a MiB.
@@ -227,7 +243,7 @@ func (s *server) resume(w http.ResponseWriter, r *fakecloud.Request, id string, 
 		u.bytes = append(u.bytes[:from], body...)
 	}
 	if total == strconv.Itoa(len(u.bytes)) {
-		if s.put(w, u.key, u.match, u.bytes, u.meta) {
+		if !isWrong(w, u.bytes, strings.TrimPrefix(r.Header.Get("X-Goog-Hash"), "crc32c=")) && s.put(w, u.key, u.match, u.bytes, u.meta) {
 			u.done = s.Objects[u.key].Tag
 		}
 		return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -16,7 +17,7 @@ import (
 // upload is a resumable upload: one stream of bytes, sent in requests whose sizes are multiples of chunk, but for the last.
 //
 //	Part      |chunk|chunk|chunk|chunk|        Content-Range: bytes 0-1048575/*
-//	Complete                           rest    Content-Range: bytes 1048576-1050000/1050001
+//	Complete                           rest    Content-Range: bytes 1048576-1050000/1050001, X-Goog-Hash of all
 //
 // Its address is a secret of its own, which takes no credentials. Google forgets an upload that is not completed within a week.
 type upload struct {
@@ -29,13 +30,14 @@ type upload struct {
 	rest   []byte  // at the end of all
 	from   int64   // offset of rest
 	asked  bool    // to complete
+	sum    uint32  // of the bytes before rest
 }
 
 // statusIncomplete is the status of an upload that goes on.
 const statusIncomplete = 308
 
 func (c *client) Begin(ctx context.Context, key, token string, cond object.Condition) (object.Upload, error) {
-	meta, err := described(key, token)
+	meta, err := described(key, token, "")
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +60,12 @@ func (c *client) Begin(ctx context.Context, key, token string, cond object.Condi
 // Part implements [object.Upload]. Parts come one after another.
 func (u *upload) Part(ctx context.Context, i int, body []byte) error {
 	again := i < len(u.starts)
+	whole := len(body) / chunk * chunk
 	if !again {
 		u.starts = append(u.starts, u.end)
+		u.sum = crc32.Update(u.sum, castagnoli, body[:whole])
 	}
 	start := u.starts[i]
-	whole := len(body) / chunk * chunk
 	if again {
 		if done, err := u.resume(ctx, "*"); done || err != nil {
 			return u.early(done, err)
@@ -99,6 +102,9 @@ func (u *upload) put(ctx context.Context, body []byte, total string) (done bool,
 		place = fmt.Sprintf("%d-%d", u.end, u.end+int64(len(body))-1)
 	}
 	header := http.Header{"Content-Range": {"bytes " + place + "/" + total}}
+	if total != "*" {
+		header.Set("X-Goog-Hash", "crc32c="+encoded(crc32.Update(u.sum, castagnoli, u.rest)))
+	}
 	resp, err := u.c.send(ctx, http.MethodPut, u.address, header, bytes.NewReader(body), len(body), statusIncomplete)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, errors.New("the server does not know the upload any more")
