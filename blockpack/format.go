@@ -38,7 +38,7 @@ func New(o FormatOptions) provider.Format {
 	return tablefile.Open(o.Read.openTable).Complete(provider.Format{
 		Name: "blockpack", Title: "Blockpack", Extensions: []string{fileExtension},
 		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, magic) },
-		Sparse: true, Keys: []string{spans.TraceID},
+		Sparse: true, Messages: true, Keys: []string{spans.TraceID},
 		Writer: func(ctx context.Context, out provider.Output, _ *arrow.Schema, wo provider.WriteOptions) (provider.Sink, error) {
 			w, err := NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, o.Write)
 			if err != nil {

@@ -79,7 +79,9 @@ type Format struct {
 	// missing in one of several files is null there. Keys are the columns whose values rows are looked up by, such as the
 	// id of a trace; a copy in a format with indexes may index them.
 	Sparse bool
-	Keys   []string
+	// Messages means that what writes files of the format is a [MessageSink].
+	Messages bool
+	Keys     []string
 
 	// Tables lists the tables of an input, of which Input.Table chooses one. It is nil for
 	// formats of one table.

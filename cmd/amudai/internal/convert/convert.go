@@ -142,7 +142,7 @@ func (c *converter) open(ctx context.Context) (src provider.Source, err error) {
 	keeps := func(f provider.Format) bool { return f.Name != c.format.Name && !c.write.LimitsStripes() }
 	c.union.KeepGroups(keeps)
 	scan := c.union.Scan
-	if c.format.Name == "blockpack" && c.takesAll() {
+	if c.format.Messages && c.takesAll() {
 		scan.Messages = func(next func(context.Context) ([]byte, error)) { c.messages = next }
 	}
 	if src, err = c.union.Reader(ctx, scan); err != nil {
