@@ -16,11 +16,12 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/internal/testing/fakes3"
 )
 
 // tourPages are documents with outputs of commands, and the width of their terminal. A block of a page begins with a line
 // "```console". In it, a line "$ amudai …" is a command, and the lines up to the next one are what it prints, stderr included.
-var tourPages = map[string]int{"README.md": 100, "docs/command-line.md": 80, "docs/life.md": 100, "docs/rntuple.md": 100, "docs/blockpack.md": 100, "docs/traceql.md": 100}
+var tourPages = map[string]int{"README.md": 100, "docs/command-line.md": 80, "docs/life.md": 100, "docs/rntuple.md": 100, "docs/blockpack.md": 100, "docs/traceql.md": 100, "docs/stores.md": 100}
 
 // tourWidths are further widths for the commands of docs/command-line.md, whose outputs are in testdata/tour; 0 is a pipe.
 var tourWidths = map[int]string{200: "200.txt", 0: "pipe.txt"}
@@ -247,6 +248,7 @@ func tourFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	t.Chdir(folder)
+	fakes3.New(t)
 	for _, data := range []string{"testdata/logs", "testdata/traces", "testdata/tour", "rntuple/testdata/corpus"} {
 		require.NoError(t, os.CopyFS(data, os.DirFS(filepath.Join(repository, filepath.FromSlash(data)))))
 	}
