@@ -154,6 +154,7 @@ func TestMayPanicIsCurrent(t *testing.T) {
 // The pattern is assembled, so that this file does not match it. Prose may use the words in other ways.
 var (
 	unfinished       = regexp.MustCompile(`(?i)\b(TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK)\b`)
+	unmerged         = regexp.MustCompile(`(?m)^(<{7}|>{7}) `)
 	unfinishedInCode = regexp.MustCompile(`(?i)\b(un` + `implemented|not ` + `implemented|stu` + `bs?)\b`)
 )
 
@@ -166,6 +167,7 @@ func TestNothingUnfinished(t *testing.T) {
 			t.Errorf("%s:%d: %q: finish it, or say what the code does instead", f.path, line, match)
 		}
 		eachMatch(f, unfinished, complain)
+		eachMatch(f, unmerged, complain)
 		if !strings.HasSuffix(f.path, ".md") {
 			eachMatch(f, unfinishedInCode, complain)
 		}
