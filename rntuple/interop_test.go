@@ -30,7 +30,8 @@ type sample struct {
 	options WriterOptions
 	batch   arrow.RecordBatch
 	extend  bool // the last fields come late
-	merged  bool // with a file of other encodings, and appended to
+	merged  bool // with a file of other encodings
+	grown   bool // entries of such a file are appended
 }
 
 // samples are ntuples of all types, with all options that others are known to read.
@@ -65,23 +66,25 @@ func samples() []sample {
 		return asciiBatch(g, fields, rows)
 	}
 	return []sample{
-		{"plain", WriterOptions{}, batch(plain, 500, 0), false, false},
-		{"planes", WriterOptions{PageBytes: 64 << 10}, batch(plain[9:12], 20_000, 0), false, false},
-		{"uncompressed", WriterOptions{Compression: NoCompression}, batch(plain, 300, 0), false, false},
-		{"zlib", WriterOptions{Compression: 101}, batch(plain, 100, 0), false, false},
-		{"lzma", WriterOptions{Compression: 207}, batch(plain, 100, 0), false, false},
-		{"lz4", WriterOptions{Compression: 404}, batch(plain, 100, 0), false, false},
-		{"clusters", WriterOptions{ClusterRows: 64, PageBytes: 512}, batch(plain[:25], 500, 0), false, false},
-		{"optional", WriterOptions{ClusterRows: 150}, batch(optional, 400, 0.3), false, false},
-		{"extended", WriterOptions{}, batch(plain[:20], 400, 0), true, false},
+		{"plain", WriterOptions{}, batch(plain, 500, 0), false, false, false},
+		{"planes", WriterOptions{PageBytes: 64 << 10}, batch(plain[9:12], 20_000, 0), false, false, false},
+		{"uncompressed", WriterOptions{Compression: NoCompression}, batch(plain, 300, 0), false, false, false},
+		{"zlib", WriterOptions{Compression: 101}, batch(plain, 100, 0), false, false, false},
+		{"lzma", WriterOptions{Compression: 207}, batch(plain, 100, 0), false, false, false},
+		{"lz4", WriterOptions{Compression: 404}, batch(plain, 100, 0), false, false, false},
+		{"clusters", WriterOptions{ClusterRows: 64, PageBytes: 512}, batch(plain[:25], 500, 0), false, false, false},
+		{"optional", WriterOptions{ClusterRows: 150}, batch(optional, 400, 0.3), false, false, false},
+		{"extended", WriterOptions{}, batch(plain[:20], 400, 0), true, false, false},
 		{"encodings", WriterOptions{PageBytes: 300, Encodings: map[string]Encoding{
 			"f10": Real16(), "f11": Real32(), "f15": Truncated(19), "f18.x": Quantized(13, -10, 10),
-		}}, batch(plain[:21], 400, 0), false, false},
-		{"projections", WriterOptions{Projections: []Projection{{"p1", "f12"}, {"p2", "f15"}, {"p3", "f19.x"}, {"p4", "f18.tags"}}}, batch(plain[:21], 200, 0), false, false},
-		{"dir/sub/named", WriterOptions{Name: "dir/sub/named"}, batch(plain[:3], 20, 0), false, false},
-		{"merged", WriterOptions{ClusterRows: 70}, batch(plain[:25], 200, 0), false, true},
-		{"merged late", WriterOptions{ClusterRows: 70}, batch(plain[:20], 200, 0), true, true},
-		{"empty", WriterOptions{}, batch(plain, 0, 0), false, false},
+		}}, batch(plain[:21], 400, 0), false, false, false},
+		{"projections", WriterOptions{Projections: []Projection{{"p1", "f12"}, {"p2", "f15"}, {"p3", "f19.x"}, {"p4", "f18.tags"}}}, batch(plain[:21], 200, 0), false, false, false},
+		{"dir/sub/named", WriterOptions{Name: "dir/sub/named"}, batch(plain[:3], 20, 0), false, false, false},
+		{"merged", WriterOptions{ClusterRows: 70}, batch(plain[:25], 200, 0), false, true, false},
+		{"merged late", WriterOptions{ClusterRows: 70}, batch(plain[:20], 200, 0), true, true, false},
+		{"appended to", WriterOptions{ClusterRows: 70}, batch(plain[:25], 200, 0), false, false, true},
+		{"appended to, late", WriterOptions{ClusterRows: 70}, batch(plain[:20], 200, 0), true, false, true},
+		{"empty", WriterOptions{}, batch(plain, 0, 0), false, false, false},
 	}
 }
 
@@ -187,13 +190,17 @@ func (s sample) write(t *testing.T, dir string) (path string, want map[string][]
 	}
 	require.NoError(t, w.Write(t.Context(), s.batch))
 	require.NoError(t, w.Close(t.Context()))
-	if s.merged {
+	if s.merged || s.grown {
 		other, out := filepath.Join(dir, "other.root"), filepath.Join(dir, "merged.root")
 		o := WriterOptions{Compression: 101, ClusterRows: 30}
 		require.NoError(t, os.WriteFile(other, rewritten(t, openAll(t, path, Options{})[0], o), 0o600))
-		_, err := Merge(t.Context(), out, []string{path, other}, MergeOptions{Overwrite: true})
-		require.NoError(t, err)
-		_, err = Merge(t.Context(), out, []string{path}, MergeOptions{Append: true})
+		files := []string{path, other, path}
+		if s.grown {
+			_, err := Merge(t.Context(), out, files[:2], MergeOptions{Overwrite: true})
+			require.NoError(t, err)
+			files = files[2:]
+		}
+		_, err := Merge(t.Context(), out, files, MergeOptions{Append: s.grown, Overwrite: true})
 		require.NoError(t, err)
 		path = out
 	}
@@ -360,6 +367,8 @@ func unknownToJSROOT(s sample, i int, f arrow.Field) string {
 		return "projected fields"
 	case s.batch.NumRows() == 0:
 		return "ntuples without clusters"
+	case s.grown:
+		return "cluster groups but the first"
 	case nested && s.options.ClusterRows > 0:
 		return "collections in others, behind the first cluster"
 	case f.Nullable:

@@ -121,7 +121,9 @@ func requireLengths(t *testing.T, s *Shard, data table) {
 		}
 		require.NoError(t, cmp.Or(values.Err(), lengths.Err()))
 		require.False(t, lengths.Next())
-		require.Greater(t, measured, 8*batches)
+		if batches > 0 || o.Filter == nil { // all texts may be empty
+			require.Greater(t, measured, 8*batches)
+		}
 	}
 }
 
