@@ -35,13 +35,6 @@ type Rows struct {
 	Numbers []table.RowRange
 }
 
-// TraceSource is a source with an index of traces, for those who look for traces by their ids.
-type TraceSource interface {
-	Source
-	// Traces returns all spans of traces, as Scan does with a condition on trace:id. Each id has 16 bytes, and is there once.
-	Traces(ctx context.Context, ids [][]byte, columns []string) iter.Seq2[arrow.RecordBatch, error]
-}
-
 // ExplainedSource is a source that describes its scans.
 type ExplainedSource interface {
 	Source

@@ -11,8 +11,6 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	enginetable "github.com/amudai/amudai-go/internal/engine/table"
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/tablefile"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
@@ -21,31 +19,13 @@ import (
 
 // BlockpackSource is the source of an open Blockpack file, which stays the caller's. Its trace index, range index and statistics are
 // used. The file must not have been opened with Options.Events.
-func BlockpackSource(ctx context.Context, f *blockpack.File) (TraceSource, error) {
+func BlockpackSource(ctx context.Context, f *blockpack.File) (Source, error) {
 	s, err := f.ArrowSchema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	fields := map[string]arrow.Field{}
-	for i, name := range arrowmap.UniqueNames(s.Fields()) {
-		fields[schema.JoinPath("", name)] = s.Field(i)
-	}
 	t, o := tablefile.OfBlockpack(f)
-	return blockpackSource{engineSource{t, o, s}, f, fields}, nil
-}
-
-type blockpackSource struct {
-	engineSource
-	file   *blockpack.File
-	fields map[string]arrow.Field // by path
-}
-
-func (s blockpackSource) Traces(ctx context.Context, ids [][]byte, columns []string) iter.Seq2[arrow.RecordBatch, error] {
-	fields := make([]arrow.Field, len(columns))
-	for i, path := range columns {
-		fields[i] = s.fields[path]
-	}
-	return s.file.Traces(ctx, ids, blockpack.TraceOptions{Schema: arrow.NewSchema(fields, nil)})
+	return engineSource{t, o, s}, nil
 }
 
 // ShardSource is the source of an open shard, which stays the caller's. Its statistics, dictionaries and indexes are used.

@@ -95,14 +95,10 @@ func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, erro
 		if err := order.Check(v.Type()); err != nil {
 			return nil, errorAt(n.Pos, "%v", err)
 		}
-		name := n.String()
-		if path, ok := v.Column(); ok {
-			name = path
-		}
-		name = cmp.Or(n.Alias, name)
-		e := expression{name: name, value: v, dt: v.Type(), out: outType(v, input)}
-		p.keys = append(p.keys, e)
-		fields = append(fields, arrow.Field{Name: name, Type: e.out, Nullable: true})
+		f := resultOf(v, n.String(), input)
+		f.Name = cmp.Or(n.Alias, f.Name)
+		p.keys = append(p.keys, expression{name: f.Name, value: v, dt: v.Type(), out: f.Type})
+		fields = append(fields, f)
 	}
 	p.derive(keys)
 	for _, c := range calls {
@@ -154,29 +150,35 @@ func (p *plan) derive(nodes []*ast.Node) {
 	p.determining = of
 }
 
-// outType is the type that values of an expression have in results.
-func outType(v value, input *arrow.Schema) arrow.DataType {
-	if c, ok := v.(*compute.Value); ok {
-		if path, ok := c.Column(); ok {
-			for _, i := range input.FieldIndices(schema.SplitPath(path)[0]) {
-				if f := input.Field(i); arrow.TypeEqual(f.Type, v.Type()) {
-					return kinds.Decoded(arrowutil.RecordedType(f))
-				}
+// resultOf is an expression in results, by its text: of a column, with its path as the name, and its mark as one of spans.
+func resultOf(v value, text string, input *arrow.Schema) arrow.Field {
+	out := arrow.Field{Name: text, Type: kinds.Decoded(v.Type()), Nullable: true}
+	c, ok := v.(*compute.Value)
+	if ok {
+		text, ok = c.Column()
+	}
+	if !ok {
+		return out
+	}
+	out.Name = text
+	for _, i := range input.FieldIndices(schema.SplitPath(text)[0]) {
+		if f := input.Field(i); arrow.TypeEqual(f.Type, v.Type()) {
+			out.Type = kinds.Decoded(arrowutil.RecordedType(f))
+			if mark, ok := f.Metadata.GetValue(arrowutil.ColumnType); ok {
+				out.Metadata = arrow.NewMetadata([]string{arrowutil.ColumnType}, []string{mark})
 			}
+			break
 		}
 	}
-	return kinds.Decoded(v.Type())
+	return out
 }
 
 // nameOf is the name of the column of a call: "count" for count(), else its text.
 func nameOf(c ast.Call) string {
-	switch {
-	case c.Alias != "":
-		return c.Alias
-	case c.Name == "count" && len(c.Args) == 0 && c.Where == nil:
-		return "count"
+	if c.Name == "count" && len(c.Args) == 0 && c.Where == nil {
+		return cmp.Or(c.Alias, "count")
 	}
-	return c.Text
+	return cmp.Or(c.Alias, c.Text)
 }
 
 // Schema is the schema of the results: keys, then calls.
@@ -248,7 +250,7 @@ func (p *plan) add(name string, v value) int {
 		return i
 	}
 	p.names[name] = len(p.args)
-	p.args = append(p.args, expression{name: name, value: v, dt: v.Type(), out: outType(v, p.input)})
+	p.args = append(p.args, expression{name: name, value: v, dt: v.Type(), out: resultOf(v, name, p.input).Type})
 	return len(p.args) - 1
 }
 

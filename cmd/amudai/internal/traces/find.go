@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/traceql"
 )
 
 // Start is the column of the times at which spans began.
@@ -83,19 +82,15 @@ func Find(ctx context.Context, locations []string, ids []string, open func(conte
 	return traces, nil
 }
 
-// spansOf are the rows of traces in a source: by its index of traces, if it has one.
+// spansOf are the rows of traces in a source.
 func spansOf(ctx context.Context, s Source, ids []string) iter.Seq2[arrow.RecordBatch, error] {
 	var columns []string
 	for _, f := range s.Schema().Fields() {
 		columns = append(columns, schema.Escape(f.Name))
 	}
-	var keys [][]byte
 	var literals []any
 	for _, id := range ids {
-		keys, literals = append(keys, []byte(id)), append(literals, []byte(id))
-	}
-	if indexed, ok := s.Source.(traceql.TraceSource); ok {
-		return indexed.Traces(ctx, keys, columns)
+		literals = append(literals, []byte(id))
 	}
 	return s.Scan(ctx, columns, filter.In(filter.Col(schema.Escape(traceID)), literals...))
 }
