@@ -119,7 +119,7 @@ func TestFlippedBytes(t *testing.T) {
 				body[len(body)-1000] ^= 1
 			}
 		}
-		require.ErrorContains(t, storetest.Write(t.Context(), store(), "az://container/a", content[:size], storage.CreateOptions{}), "Crc64Mismatch")
+		require.ErrorContains(t, storetest.Write(t.Context(), store(), "az://container/a", content[:size], storage.CreateOptions{}), "Md5Mismatch")
 		require.Empty(t, server.Keys())
 	}
 }

@@ -3,6 +3,7 @@ package az
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -207,9 +208,15 @@ func (c *client) List(ctx context.Context, prefix, page string) ([]object.Entry,
 
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
 	_, err := c.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
-		Metadata: map[string]*string{tokenName: &token}, AccessConditions: conditions(cond), TransactionalValidation: blob.TransferValidationTypeComputeCRC64(),
+		Metadata: map[string]*string{tokenName: &token}, AccessConditions: conditions(cond), TransactionalValidation: checked(body),
 	})
 	return c.failure(err)
+}
+
+// checked is the checksum of bytes that are sent: the service refuses others. Its CRC64 is shorter, but other servers do not know it.
+func checked(body []byte) blob.TransferValidationType {
+	sum := md5.Sum(body)
+	return blob.TransferValidationTypeMD5(sum[:])
 }
 
 // upload stages blocks of a blob, and then names those that are the blob. Azure keeps staged blocks that no list has named for a
@@ -233,7 +240,7 @@ func (u *upload) id(i int) string {
 
 func (u *upload) Part(ctx context.Context, i int, body []byte) error {
 	_, err := u.c.blob(u.key).StageBlock(ctx, u.id(i), streaming.NopCloser(bytes.NewReader(body)), &blockblob.StageBlockOptions{
-		TransactionalValidation: blob.TransferValidationTypeComputeCRC64(), // the service refuses a block that differs from it
+		TransactionalValidation: checked(body),
 	})
 	return u.c.failure(err)
 }

@@ -2,11 +2,10 @@ package az_test
 
 import (
 	"bytes"
+	"crypto/md5"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/xml"
 	"fmt"
-	"hash/crc64"
 	"maps"
 	"net/http"
 	"net/url"
@@ -62,7 +61,7 @@ func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	case container != "container":
 		fail(w, 404, "ContainerNotFound")
 	case isWrong(r, body):
-		fail(w, 400, "Crc64Mismatch")
+		fail(w, 400, "Md5Mismatch")
 	case comp == "list":
 		s.list(w, q.Get("prefix"), q.Get("marker"))
 	case comp == "block":
@@ -98,9 +97,9 @@ func (s *server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 
 // isWrong reports whether the body of a request differs from its checksum, if there is one.
 func isWrong(r *fakecloud.Request, body []byte) bool {
-	sum := binary.LittleEndian.AppendUint64(nil, crc64.Checksum(body, crc64.MakeTable(0x9A6C9329AC4BC9B5)))
-	sent := r.Header.Get("X-Ms-Content-Crc64")
-	return sent != "" && sent != base64.StdEncoding.EncodeToString(sum)
+	sum := md5.Sum(body)
+	sent := r.Header.Get("Content-MD5")
+	return sent != "" && sent != base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // part is the range of another blob that becomes a block, or the status of an error. The URL of the blob must be signed.
