@@ -16,7 +16,6 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
-	"github.com/amudai/amudai-go/internal/testing/fakes3"
 )
 
 // tourPages are documents with outputs of commands, and the width of their terminal. A block of a page begins with a line
@@ -248,7 +247,7 @@ func tourFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	t.Chdir(folder)
-	fakes3.New(t)
+	newS3(t)
 	for _, data := range []string{"testdata/logs", "testdata/traces", "testdata/tour", "rntuple/testdata/corpus"} {
 		require.NoError(t, os.CopyFS(data, os.DirFS(filepath.Join(repository, filepath.FromSlash(data)))))
 	}
