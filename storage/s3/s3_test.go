@@ -112,6 +112,16 @@ func TestFaultsOfWrites(t *testing.T) {
 	}
 }
 
+// A bit that changes on its way is an error, in an object of one request and in one of several.
+func TestFlippedBytes(t *testing.T) {
+	for _, size := range []int{8000, len(content)} {
+		server := fakes3.New(t)
+		server.Flips = true
+		require.ErrorContains(t, storetest.Write(t.Context(), store(), "s3://bucket/a", content[:size], storage.CreateOptions{}), "XAmzContentSHA256Mismatch")
+		require.Empty(t, server.Keys())
+	}
+}
+
 // Every k-th request fails for good while an object is read.
 func TestFaultsOfReads(t *testing.T) {
 	for _, every := range []int{2, 3, 5} {

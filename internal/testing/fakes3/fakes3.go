@@ -5,6 +5,7 @@ package fakes3
 import (
 	"bytes"
 	"crypto/md5"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/xml"
 	"fmt"
@@ -86,6 +87,8 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	switch {
 	case bucket != "bucket":
 		Fail(w, 404, "NoSuchBucket")
+	case isWrong(r):
+		Fail(w, 400, "XAmzContentSHA256Mismatch")
 	case q.Has("uploadId") && u == nil:
 		Fail(w, 404, "NoSuchUpload")
 	case r.Method == "POST" && q.Has("uploads"):
@@ -117,6 +120,13 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	case r.Method == "PUT":
 		s.put(w, r, key, newObject(body, metadata(r)))
 	}
+}
+
+// isWrong reports whether the body of a request differs from the checksum in its signature, if there is one.
+func isWrong(r *fakecloud.Request) bool {
+	signed, err := hex.DecodeString(r.Header.Get("X-Amz-Content-Sha256"))
+	sum := sha256.Sum256(r.Body)
+	return err == nil && len(signed) > 0 && !bytes.Equal(signed, sum[:])
 }
 
 func metadata(r *fakecloud.Request) http.Header { return fakecloud.Headers(r, "X-Amz-Meta-") }
