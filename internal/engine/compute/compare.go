@@ -2,6 +2,7 @@ package compute
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -27,68 +28,90 @@ func (b *binder) compare(n *ast.Node) *expr.Expr {
 	if isNumber(x.Type) && isNumber(y.Type) {
 		return compareNumbers(n, x, y)
 	}
-	order := orderOf(x.Type, y.Type)
-	if order == nil {
-		hint := ""
-		if isInstant(x.Type) && isInstant(y.Type) {
-			hint = ": cast one, so that both have a time zone or none"
-		}
-		return expr.Mistake(expr.Fail(n, "%s is of type %s and %s of type %s: these are not compared%s", x.Name(), text.Type(x.Type), y.Name(), text.Type(y.Type), hint))
+	seconds := isInstant(x.Type) && isInstant(y.Type) && (zoned(x.Type) == "") == (zoned(y.Type) == "") || isClock(x.Type) && isClock(y.Type) ||
+		x.Type.ID() == arrow.DURATION && y.Type.ID() == arrow.DURATION
+	switch {
+	case seconds && (x.Type.ID() != y.Type.ID() || calendar.PerSecond(x.Type) != calendar.PerSecond(y.Type)):
+		return compared(n, x, y, func(xs, ys arrow.Array) func(i int) int {
+			a, b := secondsOf(xs), secondsOf(ys)
+			return func(i int) int {
+				s, f := a(i)
+				t, g := b(i)
+				return cmp.Or(cmp.Compare(s, t), cmp.Compare(f, g))
+			}
+		})
+	case seconds, hasBytes(x.Type) && hasBytes(y.Type) && kinds.IsText(x.Type) == kinds.IsText(y.Type), x.Type.ID() == arrow.BOOL && y.Type.ID() == arrow.BOOL:
+		return compareArrays(n, x, y)
 	}
-	c := predicate.Comparisons[n.Op]
-	return expr.OfRows(n, booleans, args, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
-		at := order(in[0], in[1])
-		return eachTruth(e, in, func(row int, valid bool) bool { return valid && c.Holds(at(row)) }), nil
+	hint := ""
+	if isInstant(x.Type) && isInstant(y.Type) {
+		hint = ": cast one, so that both have a time zone or none"
+	}
+	return expr.Mistake(expr.Fail(n, "%s is of type %s and %s of type %s: these are not compared%s", x.Name(), text.Type(x.Type), y.Name(), text.Type(y.Type), hint))
+}
+
+// compareArrays compares values of the same type.
+func compareArrays(n *ast.Node, x, y *expr.Expr) *expr.Expr {
+	return comparison(n, x, y, func(in []arrow.Array, dst []byte) bool {
+		return predicate.Comparisons[n.Op].Arrays(in[0], in[1], false, dst)
 	})
 }
 
-// eachTruth is an array of a boolean for each row, null where one of the arrays is.
-func eachTruth(e *expr.Env, in []arrow.Array, at func(row int, valid bool) bool) arrow.Array {
-	valid, nulls := e.Valid(in...)
-	out := arrowutil.NewZeroBuffer(e.Mem, (e.Rows+7)/8)
-	for i := range e.Rows {
-		if at(i, expr.IsSet(valid, i)) {
-			out.Bytes()[i>>3] |= 1 << (i & 7)
+// compared compares values whose order a function tells.
+func compared(n *ast.Node, x, y *expr.Expr, order func(x, y arrow.Array) func(i int) int) *expr.Expr {
+	return comparison(n, x, y, func(in []arrow.Array, dst []byte) bool {
+		predicate.Comparisons[n.Op].Each(dst, in[0].Len(), order(in[0], in[1]))
+		return true
+	})
+}
+
+// comparison is a boolean for each row, null where one of the arrays is.
+func comparison(n *ast.Node, x, y *expr.Expr, eval func(in []arrow.Array, dst []byte) bool) *expr.Expr {
+	return expr.OfRows(n, booleans, []*expr.Expr{x, y}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
+		out := arrowutil.NewBuffer(e.Mem, predicate.BitmapLen(e.Rows))
+		if !eval(in, out.Bytes()) {
+			out.Release()
+			return nil, fmt.Errorf("filter: arrays of types %s and %s are not compared", in[0].DataType(), in[1].DataType())
 		}
-	}
-	return arrowutil.Make(booleans, e.Rows, []*memory.Buffer{valid, out}, nil, nulls)
+		valid, nulls := e.Valid(in...)
+		return arrowutil.Make(booleans, e.Rows, []*memory.Buffer{valid, out}, nil, nulls), nil
+	})
 }
 
 // compareNumbers compares numbers of any types.
 func compareNumbers(n *ast.Node, x, y *expr.Expr) *expr.Expr {
-	c := predicate.Comparisons[n.Op]
 	switch dt := common(x.Type, y.Type); {
-	case isFloat(dt) && isInteger(x.Type) && isFloat(y.Type):
-		return compareFloat(n, x, y, c)
-	case isFloat(dt) && isInteger(y.Type) && isFloat(x.Type):
-		c[0], c[2] = c[2], c[0] // the operands change places
-		return compareFloat(n, y, x, c)
+	case isFloat(dt) && isInteger(x.Type):
+		return compareFloat(n, x, toFloats(y.Node, y), 1)
+	case isFloat(dt) && isInteger(y.Type):
+		return compareFloat(n, y, toFloats(x.Node, x), -1)
+	case arrow.TypeEqual(x.Type, y.Type):
+		return compareArrays(n, x, y)
 	case isDecimal(dt):
 		return compareDecimals(n, x, y)
-	case dt == int64s:
-		return compared(n, widened(x, dt), widened(y, dt), c, cmp.Compare[int64])
-	case dt == uint64s:
-		return compared(n, widened(x, dt), widened(y, dt), c, cmp.Compare[uint64])
 	default:
-		return compared(n, widened(x, dt), widened(y, dt), c, predicate.CompareFloats)
+		return compareArrays(n, widened(x, dt), widened(y, dt))
 	}
 }
 
-// compared is a comparison of values that may be of two types.
-func compared[T, U any](n *ast.Node, x, y *expr.Expr, c predicate.Comparison, order func(T, U) int) *expr.Expr {
-	return expr.Function(n, booleans, []*expr.Expr{x, y}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
-		a, b := expr.OperandOf[T](e, in[0]), expr.OperandOf[U](e, in[1])
-		return eachTruth(e, in, func(i int, _ bool) bool { return c.Holds(order(a.At(i), b.At(i))) }), nil
-	})
-}
-
-// compareFloat compares an integer with a float, exactly.
-func compareFloat(n *ast.Node, x, y *expr.Expr, c predicate.Comparison) *expr.Expr {
-	y = toFloats(y.Node, y)
+// compareFloat compares an integer with a float, exactly. sign is -1 if the operands have changed places.
+func compareFloat(n *ast.Node, x, y *expr.Expr, sign int) *expr.Expr {
 	if x.Type.ID() == arrow.UINT64 {
-		return compared(n, x, y, c, numbers.CompareUint)
+		return compareMixed(n, x, y, sign, numbers.CompareUint)
 	}
-	return compared(n, widened(x, int64s), y, c, numbers.CompareMixed)
+	return compareMixed(n, widened(x, int64s), y, sign, numbers.CompareMixed)
+}
+
+func compareMixed[T int64 | uint64](n *ast.Node, x, y *expr.Expr, sign int, order func(T, float64) int) *expr.Expr {
+	return compared(n, x, y, func(xs, ys arrow.Array) func(i int) int {
+		a, b := arrowutil.Values[T](xs), arrowutil.Values[float64](ys)
+		return func(i int) int {
+			if o := order(a[i], b[i]); o != predicate.Unordered {
+				return sign * o
+			}
+			return predicate.Unordered
+		}
+	})
 }
 
 // compareDecimals compares decimals of any scales.
@@ -96,35 +119,23 @@ func compareDecimals(n *ast.Node, x, y *expr.Expr) *expr.Expr {
 	_, as := decimalOf(x.Type)
 	_, bs := decimalOf(y.Type)
 	x, y = coefficients(x, 38, as), coefficients(y, 38, bs)
-	return compared(n, x, y, predicate.Comparisons[n.Op], func(v, w int128) int {
-		a, okA := numbers.Rescale(v, max(bs-as, 0))
-		b, okB := numbers.Rescale(w, max(as-bs, 0))
-		switch { // a number that does not fit is beyond the other
-		case !okA:
-			return v.Sign()
-		case !okB:
-			return -w.Sign()
-		}
-		return a.Cmp(b)
-	})
-}
-
-// orderOf compares the values of arrays of two types, nil if these are not compared.
-func orderOf(x, y arrow.DataType) func(xs, ys arrow.Array) func(i int) int {
-	switch {
-	case hasBytes(x) && hasBytes(y) && kinds.IsText(x) == kinds.IsText(y), x.ID() == arrow.BOOL && y.ID() == arrow.BOOL:
-		return func(xs, ys arrow.Array) func(i int) int { return predicate.OrderOf(xs, ys, false) }
-	case isInstant(x) && isInstant(y) && (zoned(x) == "") == (zoned(y) == ""), isClock(x) && isClock(y), x.ID() == arrow.DURATION && y.ID() == arrow.DURATION:
-		return func(xs, ys arrow.Array) func(i int) int {
-			a, b := secondsOf(xs), secondsOf(ys)
-			return func(i int) int {
-				s, f := a(i)
-				t, g := b(i)
-				return cmp.Or(cmp.Compare(s, t), cmp.Compare(f, g))
-			}
-		}
+	if as == bs {
+		return compareArrays(n, x, y)
 	}
-	return nil
+	return compared(n, x, y, func(xs, ys arrow.Array) func(i int) int {
+		v, w := arrowutil.Values[int128](xs), arrowutil.Values[int128](ys)
+		return func(i int) int {
+			a, okA := numbers.Rescale(v[i], max(bs-as, 0))
+			b, okB := numbers.Rescale(w[i], max(as-bs, 0))
+			switch { // a number that does not fit is beyond the other
+			case !okA:
+				return v[i].Sign()
+			case !okB:
+				return -w[i].Sign()
+			}
+			return a.Cmp(b)
+		}
+	})
 }
 
 // secondsOf gives times as seconds and nanoseconds.

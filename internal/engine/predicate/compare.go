@@ -2,8 +2,8 @@ package predicate
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -99,52 +99,137 @@ func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 		defer p.Release()
 		plain[i] = p
 	}
-	x, y := plain[0], plain[1]
-	id := x.DataType().ID()
-	if id != y.DataType().ID() {
-		id = arrow.NULL
-	}
-	switch id {
-	case arrow.INT32, arrow.DATE32, arrow.TIME32:
-		compareValues(n.compare, arrowutil.Values[int32](x), arrowutil.Values[int32](y), dst)
-	case arrow.INT64, arrow.TIMESTAMP, arrow.DECIMAL64:
-		compareValues(n.compare, arrowutil.Values[int64](x), arrowutil.Values[int64](y), dst)
-	case arrow.FLOAT64:
-		compareValues(n.compare, arrowutil.Values[float64](x), arrowutil.Values[float64](y), dst)
-	default:
-		order := OrderOf(x, y, n.domain.IsBool())
-		if order == nil {
-			return fmt.Errorf("filter: arrays of types %s and %s are not compared", a.DataType(), b.DataType())
-		}
-		for i := range len(dst) / 8 {
-			w := uint64(0)
-			for k := range min(64, e.rows-64*i) {
-				w |= uint64(bitmap.Bit(n.compare.Holds(order(64*i+k)))) << (k & 63)
-			}
-			putWord(dst, i, w)
-		}
+	if !n.compare.Arrays(plain[0], plain[1], n.domain.IsBool(), dst) {
+		return fmt.Errorf("filter: arrays of types %s and %s are not compared", a.DataType(), b.DataType())
 	}
 	andBits(dst, arrowutil.Validity(plain[0]))
 	andBits(dst, arrowutil.Validity(plain[1]))
 	return nil
 }
 
-// compareValues sets the bits of the rows for which a comparison is true.
-func compareValues[T int32 | int64 | float64](c Comparison, x, y []T, dst []byte) {
-	y = y[:len(x)]
-	less, equal, greater, unordered := bitmap.Bit(c[0]), bitmap.Bit(c[1]), bitmap.Bit(c[2]), bitmap.Bit(c[3])
+// Arrays sets the bits of the rows for which the comparison of two plain arrays of the same type is true, those of rows with a null to
+// anything. Texts and byte strings may be of any layout. With bools, numbers other than 0 are all true. The result is false if these are not compared.
+func (c Comparison) Arrays(x, y arrow.Array, bools bool, dst []byte) bool {
+	id := x.DataType().ID()
+	if id != y.DataType().ID() || bools {
+		id = arrow.NULL
+	}
+	switch id {
+	case arrow.INT8:
+		compareNumbers[int8](c, x, y, dst)
+	case arrow.INT16:
+		compareNumbers[int16](c, x, y, dst)
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
+		compareNumbers[int32](c, x, y, dst)
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		compareNumbers[int64](c, x, y, dst)
+	case arrow.UINT8:
+		compareNumbers[uint8](c, x, y, dst)
+	case arrow.UINT16:
+		compareNumbers[uint16](c, x, y, dst)
+	case arrow.UINT32:
+		compareNumbers[uint32](c, x, y, dst)
+	case arrow.UINT64:
+		compareNumbers[uint64](c, x, y, dst)
+	case arrow.FLOAT32:
+		compareNumbers[float32](c, x, y, dst)
+	case arrow.FLOAT64:
+		compareNumbers[float64](c, x, y, dst)
+	case arrow.DECIMAL128:
+		compareWith(c, x, y, dst, equal128, less128, lessOrEqual128)
+	default:
+		order := orderOf(x, y, bools)
+		if order == nil {
+			return false
+		}
+		c.Each(dst, x.Len(), order)
+	}
+	return true
+}
+
+// Each is [Comparison.Arrays] for rows whose order a function tells.
+func (c Comparison) Each(dst []byte, rows int, order func(i int) int) {
 	for i := range len(dst) / 8 {
 		w := uint64(0)
-		for k := 64 * i; k < min(64*i+64, len(x)); k++ {
-			lt, gt, eq := bitmap.Bit(x[k] < y[k]), bitmap.Bit(x[k] > y[k]), bitmap.Bit(x[k] == y[k])
-			w |= uint64(lt&less|gt&greater|eq&equal|(1-lt-gt-eq)&unordered) << (k & 63)
+		for k := 64 * i; k < min(64*i+64, rows); k++ {
+			w |= uint64(bitmap.Bit(c.Holds(order(k)))) << (k & 63)
 		}
 		putWord(dst, i, w)
 	}
 }
 
-// OrderOf compares the values of two plain arrays of the same type, texts and byte strings of any layout. It is nil if these are not compared. With bools, numbers other than 0 are all true.
-func OrderOf(a, b arrow.Array, bools bool) func(i int) int {
+func compareNumbers[T integer | float32 | float64](c Comparison, x, y arrow.Array, dst []byte) {
+	compareWith(c, x, y, dst, equal[T], less[T], lessOrEqual[T])
+}
+
+// pairs finds those of up to 64 pairs of values for which a comparison is true.
+type pairs[T any] func(x, y []T) uint64
+
+// compareWith compares by that function which finds what the comparison is true for, or what it is not true for.
+func compareWith[T any](c Comparison, a, b arrow.Array, dst []byte, equal, less, lessOrEqual pairs[T]) {
+	x, y, flip := arrowutil.Values[T](a), arrowutil.Values[T](b), uint64(0)
+	if c[3] { // the others are false for NaN
+		c, flip = c.not(), ^uint64(0)
+	}
+	if c[2] { // y < x
+		x, y, c[0] = y, x, true
+	}
+	word := equal
+	switch {
+	case c[0] && c[1]:
+		word = lessOrEqual
+	case c[0]:
+		word = less
+	}
+	for i := range len(dst) / 8 {
+		to := min(64*i+64, len(x))
+		putWord(dst, i, (word(x[64*i:to], y[64*i:to])^flip)&(^uint64(0)>>(64*i+64-to)))
+	}
+}
+
+func equal[T integer | float32 | float64](x, y []T) (w uint64) {
+	for i, v := range x[:len(y)] {
+		w |= uint64(bitmap.Bit(v == y[i])) << (i & 63)
+	}
+	return w
+}
+
+func less[T integer | float32 | float64](x, y []T) (w uint64) {
+	for i, v := range x[:len(y)] {
+		w |= uint64(bitmap.Bit(v < y[i])) << (i & 63)
+	}
+	return w
+}
+
+func lessOrEqual[T integer | float32 | float64](x, y []T) (w uint64) {
+	for i, v := range x[:len(y)] {
+		w |= uint64(bitmap.Bit(v <= y[i])) << (i & 63)
+	}
+	return w
+}
+
+func equal128(x, y [][2]uint64) (w uint64) {
+	for i, v := range x[:len(y)] {
+		w |= uint64(bitmap.Bit((v[0]^y[i][0])|(v[1]^y[i][1]) == 0)) << (i & 63)
+	}
+	return w
+}
+
+func less128(x, y [][2]uint64) (w uint64) {
+	const sign = 1 << 63
+	for i, v := range x[:len(y)] {
+		_, borrow := bits.Sub64(v[0], y[i][0], 0)
+		_, borrow = bits.Sub64(v[1]^sign, y[i][1]^sign, borrow)
+		w |= borrow << (i & 63)
+	}
+	return w
+}
+
+func lessOrEqual128(x, y [][2]uint64) uint64 { return ^less128(y, x) }
+
+// orderOf compares the values of two plain arrays of the same type, texts and byte strings of any layout. It is nil if these are not compared.
+// With bools, numbers other than 0 are all true.
+func orderOf(a, b arrow.Array, bools bool) func(i int) int {
 	if x, y := arrowutil.BytesOf(a), arrowutil.BytesOf(b); x != nil && y != nil {
 		return func(i int) int { return bytes.Compare(x(i), y(i)) }
 	}
@@ -152,25 +237,16 @@ func OrderOf(a, b arrow.Array, bools bool) func(i int) int {
 	if id != b.DataType().ID() {
 		return nil
 	}
-	if x, y := arrowutil.Integers(a), arrowutil.Integers(b); x != nil {
-		switch {
-		case bools:
-			return func(i int) int { return bitmap.Bit(x(i) != 0) - bitmap.Bit(y(i) != 0) }
-		case id == arrow.UINT64:
-			return func(i int) int { return cmp.Compare(uint64(x(i)), uint64(y(i))) }
-		}
-		return func(i int) int { return cmp.Compare(x(i), y(i)) }
-	}
-	if x, y := arrowutil.Floats(a), arrowutil.Floats(b); x != nil {
-		return func(i int) int { return CompareFloats(x(i), y(i)) }
+	if x, y := arrowutil.Integers(a), arrowutil.Integers(b); bools && x != nil {
+		return func(i int) int { return bitmap.Bit(x(i) != 0) - bitmap.Bit(y(i) != 0) }
 	}
 	switch id {
+	case arrow.FLOAT16:
+		x, y := arrowutil.Floats(a), arrowutil.Floats(b)
+		return func(i int) int { return CompareFloats(x(i), y(i)) }
 	case arrow.BOOL:
 		x, y := a.(*array.Boolean), b.(*array.Boolean)
 		return func(i int) int { return bitmap.Bit(x.Value(i)) - bitmap.Bit(y.Value(i)) }
-	case arrow.DECIMAL128:
-		x, y := arrowutil.Values[[2]uint64](a), arrowutil.Values[[2]uint64](b)
-		return func(i int) int { return wide(x[i]).Compare(wide(y[i])) }
 	case arrow.DECIMAL256:
 		x, y := arrowutil.Values[[4]uint64](a), arrowutil.Values[[4]uint64](b)
 		return func(i int) int { return valueset.Int256(x[i]).Compare(y[i]) }

@@ -42,10 +42,19 @@ var Int64Loops = map[ast.Op]Loop[int64]{
 		return over >= 0
 	},
 	ast.OpMul: func(dst, a, b []int64) bool {
-		ok := true
+		var bitsA, bitsB uint64
 		a, b = a[:len(dst)], b[:len(dst)]
 		for i := range dst {
-			dst[i] = a[i] * b[i]
+			x, y := a[i], b[i]
+			dst[i] = x * y
+			bitsA |= uint64(x ^ x>>63)
+			bitsB |= uint64(y ^ y>>63)
+		}
+		if bits.Len64(bitsA)+bits.Len64(bitsB) < 63 {
+			return true
+		}
+		ok := true
+		for i := range dst {
 			ok = ok && fits(a[i], b[i])
 		}
 		return ok
