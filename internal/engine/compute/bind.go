@@ -240,8 +240,9 @@ func (b *binder) condition(n *ast.Node) *expr.Expr {
 		return at
 	}
 	yesAt, noAt := of(yes), of(no)
-	return &expr.Expr{Node: n, Type: booleans, Column: -1, Eval: func(e *expr.Env) (arrow.Array, error) {
-		isTrue, err := bitsOf(e, yes, yesAt)
+	isTrue := func(e *expr.Env) ([]byte, error) { return bitsOf(e, yes, yesAt) }
+	return &expr.Expr{Node: n, Type: booleans, Column: -1, True: isTrue, Eval: func(e *expr.Env) (arrow.Array, error) {
+		isTrue, err := isTrue(e)
 		if err != nil {
 			return nil, err
 		}

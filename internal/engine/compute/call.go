@@ -2,11 +2,8 @@ package compute
 
 import (
 	"math"
-	"math/bits"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
@@ -88,23 +85,23 @@ func (b *binder) cases(n *ast.Node, args []*ast.Node) *expr.Expr {
 		return expr.Mistake(err)
 	}
 	out := expr.Lazy(n, dt, append(then, when...), func(e *expr.Env) (arrow.Array, error) {
-		pick := newPicker(e, dt)
-		defer pick.release()
+		pick := expr.NewChoice(e, dt)
+		defer pick.Release()
 		left := bitmap.All(e.Rows)
 		for i, c := range when {
-			taken, err := pick.truth(left, c)
+			taken, err := e.Among(left).Truth(c)
 			if err != nil {
 				return nil, err
 			}
-			left = minus(left, taken)
-			if _, err := pick.add(taken, then[i]); err != nil {
+			if _, err := pick.Add(taken, then[i]); err != nil {
 				return nil, err
 			}
+			left = expr.Without(left, taken)
 		}
-		if _, err := pick.add(left, then[len(when)]); err != nil {
+		if _, err := pick.Add(left, then[len(when)]); err != nil {
 			return nil, err
 		}
-		return pick.result()
+		return pick.Result()
 	})
 	out.Strict = false
 	return out
@@ -117,102 +114,20 @@ func coalesce(n *ast.Node, args []*expr.Expr) *expr.Expr {
 		return expr.Mistake(err)
 	}
 	out := expr.Lazy(n, dt, args, func(e *expr.Env) (arrow.Array, error) {
-		pick := newPicker(e, dt)
-		defer pick.release()
+		pick := expr.NewChoice(e, dt)
+		defer pick.Release()
 		left := bitmap.All(e.Rows)
 		for _, a := range args {
-			valid, err := pick.add(left, a)
+			valid, err := pick.Add(left, a)
 			if err != nil {
 				return nil, err
 			}
-			left = minus(left, valid)
+			left = expr.Without(left, valid)
 		}
-		return pick.result()
+		return pick.Result()
 	})
 	out.Strict = false
 	return out
-}
-
-// minus are the bits of a that are not set in b.
-func minus(a, b bitmap.Bits) bitmap.Bits {
-	out := make([]byte, (a.Len+7)/8)
-	for i := 0; i < a.Len; i += 64 {
-		bitmap.PutWord(out, i, a.Word(i)&^b.Word(i), min(64, a.Len-i))
-	}
-	return bitmap.Bits{Data: out, Len: a.Len}
-}
-
-// picker makes an array of values of several arrays.
-type picker struct {
-	e      *expr.Env
-	dt     arrow.DataType
-	from   []int64 // the value of each row, among those of all arrays; -1 for null
-	arrays []arrow.Array
-	n      int // values of all arrays
-}
-
-func newPicker(e *expr.Env, dt arrow.DataType) *picker {
-	return &picker{e: e, dt: dt, from: slices.Repeat([]int64{-1}, e.Rows)}
-}
-
-func (p *picker) release() { arrowutil.ReleaseAll(p.arrays) }
-
-// add evaluates the values for some rows, takes them, and returns the rows that are not null. A constant stays a single value.
-func (p *picker) add(rows bitmap.Bits, x *expr.Expr) (bitmap.Bits, error) {
-	arr, err := p.e.Among(rows).Value(x)
-	if err != nil {
-		return rows, err
-	}
-	single := arr.Len() != p.e.Rows
-	for i := 0; i < p.e.Rows; i += 64 {
-		for w := rows.Word(i); w != 0; w &= w - 1 {
-			row := i + bits.TrailingZeros64(w)
-			p.from[row] = int64(p.n)
-			if !single {
-				p.from[row] += int64(row)
-			}
-		}
-	}
-	p.arrays, p.n = append(p.arrays, arr), p.n+arr.Len()
-	switch {
-	case !single:
-		return arrowutil.Validity(arr), nil
-	case arrowutil.NullN(arr) == 0:
-		return bitmap.All(p.e.Rows), nil
-	}
-	return bitmap.Bits{Data: make([]byte, (p.e.Rows+7)/8), Len: p.e.Rows}, nil
-}
-
-// truth are the rows among some for which a condition is true.
-func (p *picker) truth(rows bitmap.Bits, x *expr.Expr) (bitmap.Bits, error) {
-	arr, err := p.e.Among(rows).Full(x)
-	if err != nil {
-		return rows, err
-	}
-	defer arr.Release()
-	out := make([]byte, (p.e.Rows+7)/8)
-	if p.e.Rows == 0 {
-		return rows, nil
-	}
-	valid, d := arrowutil.Validity(arr), arr.Data()
-	values := bitmap.Bits{Data: d.Buffers()[1].Bytes(), Off: d.Offset(), Len: d.Len()}
-	for i := 0; i < p.e.Rows; i += 64 {
-		bitmap.PutWord(out, i, rows.Word(i)&valid.Word(i)&values.Word(i), min(64, p.e.Rows-i))
-	}
-	return bitmap.Bits{Data: out, Len: p.e.Rows}, nil
-}
-
-// result takes the value of each row from its array.
-func (p *picker) result() (arrow.Array, error) {
-	if isNull(p.dt) {
-		return array.NewNull(p.e.Rows), nil
-	}
-	all, err := arrowutil.Concatenate(p.e.Mem, p.arrays)
-	if err != nil {
-		return nil, err
-	}
-	defer all.Release()
-	return arrowutil.Take(p.e.Mem, all, p.from)
 }
 
 // alike gives values a common type: that of numbers, or the same type.

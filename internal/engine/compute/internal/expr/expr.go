@@ -14,7 +14,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute/internal/numbers"
-	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
 // Expr is a bound expression.
@@ -22,7 +21,9 @@ type Expr struct {
 	Node *ast.Node
 	Type arrow.DataType // of the arrays, which are plain
 	// Eval returns an array of as many values as the environment has rows, or of one value for a constant. The caller releases it.
-	Eval     func(e *Env) (arrow.Array, error)
+	Eval func(e *Env) (arrow.Array, error)
+	// True is the bitmap of the rows for which a condition is true, those that do not count set to anything. It is nil where Eval is not slower.
+	True     func(e *Env) ([]byte, error)
 	Err      error     // a mistake; the type is null then
 	Lit      *ast.Node // a literal, whose type its context decides
 	Constant bool
@@ -68,11 +69,7 @@ func (e *Env) Full(x *Expr) (arrow.Array, error) {
 
 // Among restricts the environment to some of its rows.
 func (e *Env) Among(rows bitmap.Bits) *Env {
-	only := make([]byte, predicate.BitmapLen(e.Rows))
-	for i := 0; i < e.Rows; i += 64 {
-		bitmap.PutWord(only, i, e.Only.Word(i)&rows.Word(i), min(64, e.Rows-i))
-	}
-	return &Env{Mem: e.Mem, Columns: e.Columns, Rows: e.Rows, Only: bitmap.Bits{Data: only, Len: e.Rows}}
+	return &Env{Mem: e.Mem, Columns: e.Columns, Rows: e.Rows, Only: common(e.Only, rows)}
 }
 
 // Valid is the validity of rows in which none of the arrays is null, nil if that is all, and the number of the others.
@@ -90,15 +87,14 @@ func (e *Env) Valid(arrays ...arrow.Array) (*memory.Buffer, int) {
 	if len(all) == 0 {
 		return nil, 0
 	}
-	out := arrowutil.NewZeroBuffer(e.Mem, (e.Rows+7)/8)
-	for i := 0; i < e.Rows; i += 64 {
+	out := eachWord(e.Rows, func(i int) uint64 {
 		w := ^uint64(0)
 		for _, v := range all {
 			w &= v.Word(i)
 		}
-		bitmap.PutWord(out.Bytes(), i, w, min(64, e.Rows-i))
-	}
-	return out, bitmap.Bits{Data: out.Bytes(), Len: e.Rows}.Nulls()
+		return w
+	})
+	return memory.NewBufferBytes(out.Data), out.Nulls()
 }
 
 // Mistake is an expression that is none.
