@@ -2,6 +2,7 @@ package predicate
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -110,41 +111,31 @@ func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 // Arrays sets the bits of the rows for which the comparison of two plain arrays of the same type is true, those of rows with a null to
 // anything. Texts and byte strings may be of any layout. With bools, numbers other than 0 are all true. The result is false if these are not compared.
 func (c Comparison) Arrays(x, y arrow.Array, bools bool, dst []byte) bool {
-	id := x.DataType().ID()
-	if id != y.DataType().ID() || bools {
-		id = arrow.NULL
-	}
-	switch id {
-	case arrow.INT8:
-		compareNumbers[int8](c, x, y, dst)
-	case arrow.INT16:
-		compareNumbers[int16](c, x, y, dst)
-	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
-		compareNumbers[int32](c, x, y, dst)
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
-		compareNumbers[int64](c, x, y, dst)
-	case arrow.UINT8:
-		compareNumbers[uint8](c, x, y, dst)
-	case arrow.UINT16:
-		compareNumbers[uint16](c, x, y, dst)
-	case arrow.UINT32:
-		compareNumbers[uint32](c, x, y, dst)
-	case arrow.UINT64:
-		compareNumbers[uint64](c, x, y, dst)
-	case arrow.FLOAT32:
-		compareNumbers[float32](c, x, y, dst)
-	case arrow.FLOAT64:
-		compareNumbers[float64](c, x, y, dst)
-	case arrow.DECIMAL128:
-		compareWith(c, x, y, dst, equal128, less128, lessOrEqual128)
+	var ints [2][]int64
+	var floats [2][]float64
+	switch id := x.DataType().ID(); {
+	case id != y.DataType().ID() || bools:
+	case id == arrow.INT32 || id == arrow.DATE32:
+		return compareNumbers(c, arrowutil.Values[int32](x), arrowutil.Values[int32](y), dst)
+	case id == arrow.UINT64:
+		return compareNumbers(c, arrowutil.Values[uint64](x), arrowutil.Values[uint64](y), dst)
+	case id == arrow.DECIMAL128:
+		return compareWith(c, arrowutil.Values[[2]uint64](x), arrowutil.Values[[2]uint64](y), dst, equal128, less128, lessOrEqual128)
 	default:
-		order := orderOf(x, y, bools)
-		if order == nil {
-			return false
+		if v, ok := arrowutil.Int64s(x, &ints[0]); ok {
+			w, _ := arrowutil.Int64s(y, &ints[1])
+			return compareNumbers(c, v, w, dst)
 		}
+		if v, ok := arrowutil.Float64s(x, &floats[0]); ok {
+			w, _ := arrowutil.Float64s(y, &floats[1])
+			return compareNumbers(c, v, w, dst)
+		}
+	}
+	order := orderOf(x, y, bools)
+	if order != nil {
 		c.Each(dst, x.Len(), order)
 	}
-	return true
+	return order != nil
 }
 
 // Each is [Comparison.Arrays] for rows whose order a function tells.
@@ -158,16 +149,16 @@ func (c Comparison) Each(dst []byte, rows int, order func(i int) int) {
 	}
 }
 
-func compareNumbers[T integer | float32 | float64](c Comparison, x, y arrow.Array, dst []byte) {
-	compareWith(c, x, y, dst, equal[T], less[T], lessOrEqual[T])
+func compareNumbers[T cmp.Ordered](c Comparison, x, y []T, dst []byte) bool {
+	return compareWith(c, x, y, dst, equal[T], less[T], lessOrEqual[T])
 }
 
 // pairs finds those of up to 64 pairs of values for which a comparison is true.
 type pairs[T any] func(x, y []T) uint64
 
 // compareWith compares by that function which finds what the comparison is true for, or what it is not true for.
-func compareWith[T any](c Comparison, a, b arrow.Array, dst []byte, equal, less, lessOrEqual pairs[T]) {
-	x, y, flip := arrowutil.Values[T](a), arrowutil.Values[T](b), uint64(0)
+func compareWith[T any](c Comparison, x, y []T, dst []byte, equal, less, lessOrEqual pairs[T]) bool {
+	flip := uint64(0)
 	if c[3] { // the others are false for NaN
 		c, flip = c.not(), ^uint64(0)
 	}
@@ -185,23 +176,24 @@ func compareWith[T any](c Comparison, a, b arrow.Array, dst []byte, equal, less,
 		to := min(64*i+64, len(x))
 		putWord(dst, i, (word(x[64*i:to], y[64*i:to])^flip)&(^uint64(0)>>(64*i+64-to)))
 	}
+	return true
 }
 
-func equal[T integer | float32 | float64](x, y []T) (w uint64) {
+func equal[T cmp.Ordered](x, y []T) (w uint64) {
 	for i, v := range x[:len(y)] {
 		w |= uint64(bitmap.Bit(v == y[i])) << (i & 63)
 	}
 	return w
 }
 
-func less[T integer | float32 | float64](x, y []T) (w uint64) {
+func less[T cmp.Ordered](x, y []T) (w uint64) {
 	for i, v := range x[:len(y)] {
 		w |= uint64(bitmap.Bit(v < y[i])) << (i & 63)
 	}
 	return w
 }
 
-func lessOrEqual[T integer | float32 | float64](x, y []T) (w uint64) {
+func lessOrEqual[T cmp.Ordered](x, y []T) (w uint64) {
 	for i, v := range x[:len(y)] {
 		w |= uint64(bitmap.Bit(v <= y[i])) << (i & 63)
 	}
@@ -241,9 +233,6 @@ func orderOf(a, b arrow.Array, bools bool) func(i int) int {
 		return func(i int) int { return bitmap.Bit(x(i) != 0) - bitmap.Bit(y(i) != 0) }
 	}
 	switch id {
-	case arrow.FLOAT16:
-		x, y := arrowutil.Floats(a), arrowutil.Floats(b)
-		return func(i int) int { return CompareFloats(x(i), y(i)) }
 	case arrow.BOOL:
 		x, y := a.(*array.Boolean), b.(*array.Boolean)
 		return func(i int) int { return bitmap.Bit(x.Value(i)) - bitmap.Bit(y.Value(i)) }
@@ -252,19 +241,6 @@ func orderOf(a, b arrow.Array, bools bool) func(i int) int {
 		return func(i int) int { return valueset.Int256(x[i]).Compare(y[i]) }
 	}
 	return nil
-}
-
-// CompareFloats is the order of two floats.
-func CompareFloats(x, y float64) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	case x == y:
-		return 0
-	}
-	return Unordered
 }
 
 // wide extends a number of 128 bits to 256.

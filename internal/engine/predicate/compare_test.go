@@ -27,12 +27,19 @@ func TestCompareArrays(t *testing.T) {
 		testCompare(t, n, arrow.PrimitiveTypes.Uint16, func(v int64) uint16 { return uint16(v) }, cmp.Compare[uint16])
 		testCompare(t, n, arrow.PrimitiveTypes.Uint32, func(v int64) uint32 { return uint32(v) }, cmp.Compare[uint32])
 		testCompare(t, n, arrow.PrimitiveTypes.Uint64, func(v int64) uint64 { return uint64(v) }, cmp.Compare[uint64])
-		testCompare(t, n, arrow.PrimitiveTypes.Float32, func(v int64) float32 { return float32(floatOf(v)) }, func(x, y float32) int { return predicate.CompareFloats(float64(x), float64(y)) })
-		testCompare(t, n, arrow.PrimitiveTypes.Float64, floatOf, predicate.CompareFloats)
+		testCompare(t, n, arrow.PrimitiveTypes.Float32, func(v int64) float32 { return float32(floatOf(v)) }, compareFloats[float32])
+		testCompare(t, n, arrow.PrimitiveTypes.Float64, floatOf, compareFloats[float64])
 		testCompare(t, n, &arrow.Decimal128Type{Precision: 38}, func(v int64) [2]uint64 { return [2]uint64{uint64(v), uint64(v >> 3)} }, func(x, y [2]uint64) int {
 			return cmp.Or(cmp.Compare(int64(x[1]), int64(y[1])), cmp.Compare(x[0], y[0]))
 		})
 	})
+}
+
+func compareFloats[T float32 | float64](x, y T) int {
+	if x != x || y != y {
+		return predicate.Unordered
+	}
+	return cmp.Compare(x, y)
 }
 
 // floatOf is a small float, or one that is none.
