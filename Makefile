@@ -87,8 +87,10 @@ interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NOD
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run 'InteropBrowse|InteropTour|InteropCompletion' ./cmd/amudai/internal/command
 
-interop-stores: ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays and refuses
-	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) AMUDAI_GCS=$(GCS) $(GO) test -v -count=1 -run 'Interop(S3|Azure|Google)' ./cmd/amudai/internal/command
+interop-stores: sql ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays, refuses and lies; also SQL, Python and Spark on them
+	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
+	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) AMUDAI_GCS=$(GCS) \
+		$(GO) test -v -count=1 -run 'Interop(S3|Azure|Google)' ./cmd/amudai/internal/command
 
 interop-python: ## test the Python package (PYTHON has its extras, pytest, mypy and ruff), and its wheel
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai

@@ -1,4 +1,4 @@
-// Package faultproxy is an HTTP proxy before a server, which cuts, delays and refuses some of its answers. It is for tests.
+// Package faultproxy is an HTTP proxy before a server, which cuts, delays, refuses and changes some of its answers. It is for tests.
 package faultproxy
 
 import (
@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +24,8 @@ const (
 	Lost         // the server does it, and the connection ends before the answer
 	Half         // the connection ends within the body of the answer
 	Delay        // the answer comes late
+	Short        // the body is half of what the server sends, and its length says so
+	Flip         // a bit of the body is another one
 )
 
 // Proxy is a proxy before a server.
@@ -124,23 +128,50 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			f.Done(n)
 		}
 		panic(http.ErrAbortHandler)
-	case Half:
-		w = &half{w}
+	case Half, Short, Flip:
+		w = &spoilt{ResponseWriter: w, fault: fault}
 	case Delay:
 		time.Sleep(300 * time.Millisecond)
 	}
 	p.forward.ServeHTTP(w, r)
 }
 
-// half ends the connection within the first bytes of a body that come.
-type half struct{ http.ResponseWriter }
+// spoilt sends another body, or not all of it.
+type spoilt struct {
+	http.ResponseWriter
+	fault Fault
+	left  int // of a short body
+}
 
-func (h *half) Write(p []byte) (int, error) {
-	if _, err := h.ResponseWriter.Write(p[:len(p)/2]); err != nil {
+func (s *spoilt) WriteHeader(status int) {
+	if n, err := strconv.Atoi(s.Header().Get("Content-Length")); s.fault == Short && err == nil {
+		s.left = n / 2
+		s.Header().Set("Content-Length", strconv.Itoa(s.left))
+	}
+	s.ResponseWriter.WriteHeader(status)
+}
+
+func (s *spoilt) Write(p []byte) (int, error) {
+	out := p
+	switch s.fault {
+	case Half: // the connection ends within the first bytes that come
+		out = p[:len(p)/2]
+	case Short:
+		out = p[:min(len(p), s.left)]
+		s.left -= len(out)
+	case Flip:
+		out = slices.Clone(p)
+		out[len(p)/2] ^= 1
+		s.fault = None
+	}
+	if _, err := s.ResponseWriter.Write(out); err != nil {
 		return 0, err
 	}
-	if f, ok := h.ResponseWriter.(http.Flusher); ok {
-		f.Flush()
+	if s.fault == Half {
+		if f, ok := s.ResponseWriter.(http.Flusher); ok {
+			f.Flush()
+		}
+		panic(http.ErrAbortHandler)
 	}
-	panic(http.ErrAbortHandler)
+	return len(p), nil
 }
