@@ -242,3 +242,45 @@ func WithReader(ctx context.Context, in provider.Input, tempDir string, do func(
 	}
 	return errors.Join(err, from.Close())
 }
+
+// sink passes batches to a writer, and publishes its output once it is closed.
+type sink struct {
+	provider.Sink
+	out   provider.Output
+	ended bool
+}
+
+// grouped is a sink that stores rows in groups.
+type grouped struct {
+	*sink
+	cut func(context.Context) error
+}
+
+// NewSink makes a sink of a writer that does not publish its output.
+func NewSink(w provider.Sink, out provider.Output) provider.Sink { return &sink{Sink: w, out: out} }
+
+// NewGroupedSink makes a [provider.StripeCutter] of a writer with a method that ends a group.
+func NewGroupedSink(w provider.Sink, out provider.Output, cut func(context.Context) error) provider.Sink {
+	return grouped{&sink{Sink: w, out: out}, cut}
+}
+
+// CutStripe implements [provider.StripeCutter].
+func (s grouped) CutStripe(ctx context.Context) error { return s.cut(ctx) }
+
+// Close closes the writer, then publishes the output, or drops it after an error.
+func (s *sink) Close(ctx context.Context) error {
+	s.ended = true
+	if err := s.Sink.Close(ctx); err != nil {
+		return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
+	}
+	return s.out.Publish(ctx)
+}
+
+// Abort drops writer and output. After Close or Abort it does nothing.
+func (s *sink) Abort(ctx context.Context) error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	return errors.Join(s.Sink.Abort(ctx), s.out.Abort(ctx))
+}

@@ -148,3 +148,26 @@ func Rebuild(mem memory.Allocator, arr arrow.Array, dt arrow.DataType, change fu
 	defer out.Release()
 	return array.MakeFromData(out), nil
 }
+
+// Keys of the metadata of fields in tables of spans. These have a column for each type of the values of an attribute, so that several may have one name.
+const (
+	ColumnType = "blockpack.type" // the type of the column: "string", "int64", "uint64", "float64", "bool", "bytes"
+	ColumnName = "blockpack.name" // the name of the column, where it is not the name of the field
+)
+
+// WithoutView is the type of the same values without a view: with 64-bit offsets for strings and bytes, and
+// those of its own width for lists.
+func WithoutView(dt arrow.DataType) arrow.DataType {
+	switch l := kinds.LayoutOf(dt); {
+	case dt.ID() == arrow.STRING_VIEW:
+		return arrow.BinaryTypes.LargeString
+	case dt.ID() == arrow.BINARY_VIEW:
+		return arrow.BinaryTypes.LargeBinary
+	case kinds.Of(dt) != kinds.List:
+	case l.Form == kinds.RowViews && l.Width == 4:
+		return arrow.ListOfField(dt.(arrow.ListLikeType).ElemField())
+	case l.Form == kinds.RowViews:
+		return arrow.LargeListOfField(dt.(arrow.ListLikeType).ElemField())
+	}
+	return dt
+}

@@ -389,3 +389,16 @@ type TooLongError struct{ Type arrow.DataType }
 func (e *TooLongError) Error() string {
 	return "more than 2 GiB of values in an array of type " + e.Type.String()
 }
+
+// TakeRows copies rows of a batch.
+func TakeRows(mem memory.Allocator, b arrow.RecordBatch, rows []int64) (arrow.RecordBatch, error) {
+	columns := make([]arrow.Array, b.NumCols())
+	defer ReleaseAll(columns)
+	for i, c := range b.Columns() {
+		var err error
+		if columns[i], err = Take(mem, c, rows); err != nil {
+			return nil, err
+		}
+	}
+	return array.NewRecordBatch(b.Schema(), columns, int64(len(rows))), nil
+}

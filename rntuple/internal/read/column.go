@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
@@ -275,4 +276,25 @@ func (c *clusterColumn) switches(ctx context.Context, rs runs, in input) (switch
 		return column.DecodeSwitch(out.tags[at:at+to-from], out.places[at:at+to-from], b, int(from-c.starts[page]))
 	}, func(at, n int64) { clear(out.tags[at : at+n]); clear(out.places[at : at+n]) })
 	return out, err
+}
+
+// copyValues copies n values from value from of src to value at of dst. Both are buffers
+// of values of a kind.
+func copyValues(dst []byte, at int64, src []byte, from, n int64, k column.Kind) {
+	if k == column.KindBool {
+		bitmap.Bits{Data: src, Off: int(from), Len: int(n)}.CopyTo(dst, int(at))
+		return
+	}
+	width := int64(k.Size(1))
+	copy(dst[at*width:(at+n)*width], src[from*width:])
+}
+
+// clearValues makes n values zero, from value at of dst on.
+func clearValues(dst []byte, at, n int64, k column.Kind) {
+	if k == column.KindBool {
+		bitmap.ClearRange(dst, int(at), int(n))
+		return
+	}
+	width := int64(k.Size(1))
+	clear(dst[at*width : (at+n)*width])
 }

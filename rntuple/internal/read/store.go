@@ -22,6 +22,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/compress"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
@@ -151,3 +152,19 @@ const maxKept = 4 << 20
 func place(err error, page int, p envelope.Page) error {
 	return fault.In(err, fmt.Sprintf("page %d", page), int64(p.Offset))
 }
+
+// input is what a read begins with: bytes that were read before, and the counters of its work.
+type input struct {
+	have     storage.Prefetched
+	counters *counters // nil for none
+	last     *lastPage // of the column that is being read
+}
+
+// lastPage is the decoded page that values were copied of last.
+type lastPage struct {
+	page   int
+	values []byte
+}
+
+// counters are those of pages, by offset. A page that comes from the cache is not read.
+type counters = table.BlockCounters[uint64]

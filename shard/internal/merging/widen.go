@@ -196,3 +196,37 @@ func (f *finder) conflict(path string, types []arrow.DataType, err error) error 
 	}
 	return errors.Join(fmt.Errorf("column %s has types in the shards that no type holds: cast it in some of them first", path), err)
 }
+
+// apart gives columns of tables of spans that have one name, and values of different types, different names ([cast.Apart]).
+func apart(all []Shard) ([]Shard, error) {
+	lists := make([][]arrow.Field, len(all))
+	for i, s := range all {
+		columns, err := s.Root.Columns()
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range columns {
+			lists[i] = append(lists[i], arrow.Field{Name: arrowmap.ArrowName(&c.Field), Metadata: arrowmap.Metadata(&c.Field)})
+		}
+	}
+	named := cast.Apart(lists)
+	all = slices.Clone(all)
+	for i := range all {
+		columns, err := all[i].Root.Columns()
+		if err != nil {
+			return nil, err
+		}
+		changed := false
+		for k, f := range named[i] {
+			if c := &columns[k]; f.Name != lists[i][k].Name {
+				c.Field, changed = arrowmap.WithMetadata(arrowmap.Named(c.Field, f.Name, f.Name), f.Metadata), true
+			}
+		}
+		if changed {
+			if all[i].Root, err = all[i].Root.WithColumns(columns, nil); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}

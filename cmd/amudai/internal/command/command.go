@@ -21,7 +21,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"iter"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -218,4 +221,51 @@ func (a run) version() *cobra.Command {
 		Args: app.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.Out.Printf("%s\n", app.VersionText()) },
 	}
+}
+
+func (a run) man() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man FOLDER",
+		Short: "Write manual pages of all commands",
+		Long: `man writes a page in the format of man(1) for each command to a folder, which it makes if there is none. The pages
+have the texts of --help.`,
+		Example: `  amudai man ~/.local/share/man/man1 && man amudai-convert`,
+		Args:    app.Wants(1, 1, "a folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o777); err != nil {
+				return err
+			}
+			return writeMan(cmd.Root(), args[0])
+		},
+	}
+}
+
+// writeMan writes the pages of a command and those below it.
+func writeMan(cmd *cobra.Command, folder string) error {
+	err := os.WriteFile(filepath.Join(folder, help.Page(cmd)+".1"), []byte(help.Man(cmd, app.Version)), 0o666)
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			err = errors.Join(err, writeMan(c, folder))
+		}
+	}
+	return err
+}
+
+// session is the command that the Python package runs.
+func (a run) session() *cobra.Command {
+	return &cobra.Command{
+		Use:    "session",
+		Short:  "Run commands that another process writes to stdin",
+		Hidden: true,
+		Args:   app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return session.Serve(cmd.Context(), a.Stdin, a.Stdout, a.Getenv(session.Variable), a.runRequest)
+		},
+	}
+}
+
+// runRequest runs a command of a session.
+func (a run) runRequest(ctx context.Context, r session.Request, stdin io.Reader, stdout, stderr io.Writer, memory *session.Memory) int {
+	env := app.Env{Args: r.Arguments, Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: a.Getenv, Program: a.Program}
+	return runWith(ctx, env, memory, r.Versions)
 }

@@ -2,14 +2,20 @@ package formats
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/files"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -156,4 +162,17 @@ func profileOf(name string) (encoding.Profile, error) {
 		}
 	}
 	return 0, usage.Errorf("", "--profile %q: use plain, minimal-compression, balanced, high-compression or minimal-size", name)
+}
+
+// Create makes a sink of a format other than shards. "-" is stdout. Only force replaces an existing output.
+func Create(ctx context.Context, stdout io.Writer, location string, f provider.Format, schema *arrow.Schema, force bool, o provider.WriteOptions) (provider.Sink, error) {
+	out, err := files.Create(ctx, location, force, stdout)
+	if err != nil {
+		return nil, err
+	}
+	sink, err := f.Create(ctx, out, schema, o)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot write %s: %w", f.Title, err), out.Abort(context.WithoutCancel(ctx)))
+	}
+	return sink, nil
 }

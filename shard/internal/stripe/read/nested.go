@@ -5,10 +5,13 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
@@ -124,4 +127,39 @@ func (n *openNode) openAddressed(ctx context.Context, chosen nodeReader) (nodeRe
 func openPlain[T numeric.Value](ctx context.Context, n *openNode, kind shardpb.BufferKind) (*primitiveReader[T], error) {
 	data, err := n.blocks(ctx, kind)
 	return &primitiveReader[T]{dt: arrow.GetDataType[T](), data: data, store: rules.Storer[T]{Width: numeric.Of[T]().Size()}}, err
+}
+
+// intervalReader joins the parts again.
+type intervalReader struct{ *nested.Struct }
+
+func (r *intervalReader) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
+	parts, err := nested.ReadAll(ctx, w, rows, r.Children)
+	if err != nil {
+		return nil, err
+	}
+	defer arrowutil.ReleaseAll(parts)
+	n := int(rows.Len())
+	for _, p := range parts {
+		if p.NullN() > 0 {
+			return nil, fault.Corruptf("null part of an interval")
+		}
+	}
+	valid, nulls, err := r.Presence.Validity(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	values := arrowutil.NewBuffer(arrowutil.Reusable(w.Limits.Allocator), n*rules.Width(r.Type))
+	if len(parts) == 2 {
+		dst, days, ms := arrowutil.As[arrow.DayTimeInterval](values.Bytes()), arrowutil.Values[int32](parts[0]), arrowutil.Values[int32](parts[1])
+		for i := range dst {
+			dst[i] = arrow.DayTimeInterval{Days: days[i], Milliseconds: ms[i]}
+		}
+	} else {
+		dst, months, days := arrowutil.As[arrow.MonthDayNanoInterval](values.Bytes()), arrowutil.Values[int32](parts[0]), arrowutil.Values[int32](parts[1])
+		nanos := arrowutil.Values[int64](parts[2])
+		for i := range dst {
+			dst[i] = arrow.MonthDayNanoInterval{Months: months[i], Days: days[i], Nanoseconds: nanos[i]}
+		}
+	}
+	return arrowutil.Make(r.Type, n, []*memory.Buffer{valid, values}, nil, nulls), nil
 }

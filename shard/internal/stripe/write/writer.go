@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
@@ -234,6 +235,33 @@ func CheckCoding(name string, e edition.Edition, p encoding.Profile) error {
 	}
 	if _, err := edition.Parse(e.String()); err != nil {
 		return fmt.Errorf("%sEdition: %w", name, err)
+	}
+	return nil
+}
+
+// CheckSchema compares the names and types of a batch with those of a shard.
+func CheckSchema(s, shard *arrow.Schema) error {
+	if s.NumFields() != shard.NumFields() {
+		return fmt.Errorf("batch has %d columns, the shard %d", s.NumFields(), shard.NumFields())
+	}
+	for i, want := range shard.Fields() {
+		got := s.Field(i)
+		if got.Name != want.Name || !arrow.TypeEqual(got.Type, want.Type) {
+			return fmt.Errorf("column %d of the batch is %q %v, the shard has %q %v", i, got.Name, got.Type, want.Name, want.Type)
+		}
+	}
+	return nil
+}
+
+// CheckBatch looks at the arrays of a batch before anything walks them, and for nulls where the schema of the shard allows none.
+func CheckBatch(batch arrow.RecordBatch, shard *arrow.Schema) error {
+	if err := arrowutil.CheckBatch(batch); err != nil {
+		return err
+	}
+	for i, c := range batch.Columns() {
+		if err := arrowutil.CheckNulls(shard.Field(i), c); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/thrift"
 )
@@ -86,4 +87,17 @@ func (f *Source) PlaceIn(err error, group int, column string) error {
 // isData reports whether an error is about the bytes of the file, not about reading them.
 func isData(err error) bool {
 	return errors.Is(err, thrift.ErrShort) || errors.Is(err, thrift.ErrFormat)
+}
+
+// Counters are those of pages.
+type Counters = table.BlockCounters[pageKey]
+
+// NewCounters returns counters of nothing.
+func NewCounters() *Counters { return table.NewBlockCounters[pageKey]() }
+
+// AddChunk counts a chunk whose pages are not known, once.
+func AddChunk(to *Counters, chunk *Chunk) {
+	if key := (pageKey{chunk.Group, chunk.Leaf, 0}); !to.Has(key) {
+		to.AddBlock(key, chunk.End-chunk.From)
+	}
 }
