@@ -65,7 +65,7 @@ func (c *bound) reals(begin func(a *Aggregator) func(group int) (float64, bool))
 func sumOf(a *Aggregator, c *bound, count func(group int) int64) func(group int) decimal128.Num {
 	s := stateOf(a, "sum", c, false, empty[sums])
 	return func(g int) decimal128.Num {
-		sum := decimal128.New(s.n[g].Hi, s.n[g].Lo)
+		sum := s.of(g)
 		if c.shift != 0 {
 			sum = sum.Add(decimal128.FromI64(c.shift).Mul(decimal128.FromI64(count(g))))
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
@@ -112,12 +114,57 @@ func (c *nulls) add(groups []uint32, arg *argument) error {
 	return nil
 }
 
-// sums is the exact sum of integers or decimals of each group.
+// sums is the exact sum of integers or decimals of each group: the lower halves of 128 bits, and the upper ones since a sum has needed more than 64.
 type sums struct {
-	perGroup[column.Sum]
+	perGroup[int64]
+	high  perGroup[int64]
+	wide  bool // there are upper halves
 	lanes [lanes][]int64
 	large bool // some integer has been too large for lanes
 }
+
+func (s *sums) grow(groups int) {
+	s.perGroup.grow(groups)
+	if s.wide {
+		s.high.grow(groups)
+	}
+}
+
+func (s *sums) size() int64 { return s.perGroup.size() + s.high.size() }
+
+// of is the sum of a group.
+func (s *sums) of(g int) decimal128.Num {
+	if s.wide {
+		return decimal128.New(s.high.n[g], uint64(s.n[g]))
+	}
+	return decimal128.FromI64(s.n[g])
+}
+
+// addTo adds a number of 128 bits to a group. It reports false if the sum needs more.
+func (s *sums) addTo(g int, hi, lo int64) bool {
+	if g == keys.None {
+		return true
+	}
+	sum, carry := bits.Add64(uint64(s.n[g]), uint64(lo), 0)
+	if !s.wide {
+		if fits(s.n[g], lo) && hi == lo>>63 {
+			s.n[g] = int64(sum)
+			return true
+		}
+		s.wide = true
+		s.high.grow(len(s.n) - 1)
+		for g, lo := range s.n {
+			s.high.n[g] = lo >> 63
+		}
+	}
+	before := s.high.n[g]
+	after := before + hi + int64(carry)
+	s.n[g], s.high.n[g] = int64(sum), after
+	return (before^after)&(hi^after) >= 0
+}
+
+// fits reports whether a sum has 64 bits.
+func fits(x, y int64) bool { return (x^(x+y))&(y^(x+y)) >= 0 }
 
 func (s *sums) add(groups []uint32, arg *argument) error {
 	v, ok := arg.column.Integers()
@@ -127,9 +174,11 @@ func (s *sums) add(groups []uint32, arg *argument) error {
 	if len(s.n) > laneGroups || len(groups) > laneRows || s.large || !s.addInLanes(groups, v) {
 		n := s.n
 		for i, g := range groups {
-			x, to := v[i], &n[g]
-			lo, carry := bits.Add64(to.Lo, uint64(x), 0)
-			to.Lo, to.Hi = lo, to.Hi+x>>63+int64(carry)
+			if x, to := v[i], &n[g]; !s.wide && fits(*to, x) {
+				*to += x
+			} else {
+				s.addTo(int(g), x>>63, x)
+			}
 		}
 	}
 	return nil
@@ -146,8 +195,8 @@ func (s *sums) addAll(rows int, arg *argument) bool {
 		lo += x & (1<<32 - 1)
 		hi += x >> 32
 	}
-	s.n[1].Add(column.Sum{Lo: uint64(lo)})
-	s.n[1].Add(column.Sum{Lo: uint64(hi) << 32, Hi: hi >> 32})
+	s.addTo(1, 0, lo)
+	s.addTo(1, hi>>32, hi<<32)
 	return true
 }
 
@@ -176,7 +225,7 @@ func (s *sums) addInLanes(groups []uint32, v []int64) bool {
 	}
 	for i := range s.n {
 		sum := a[i] + b[i] + x[i] + y[i]
-		s.n[i].Add(column.Sum{Lo: uint64(sum), Hi: sum >> 63})
+		s.addTo(i, sum>>63, sum)
 	}
 	return true
 }
@@ -187,7 +236,7 @@ func (s *sums) addNumbers(groups []uint32, arg *argument) error {
 		return fault.Limitf("%s: a value of more than 128 bits", arg.name)
 	}
 	for i, g := range groups {
-		if !s.n[g].Add(column.Sum{Lo: v[i].LowBits(), Hi: v[i].HighBits()}) && g != keys.None {
+		if !s.addTo(int(g), v[i].HighBits(), int64(v[i].LowBits())) {
 			return fault.Limitf("the sum of %s needs more than 128 bits", arg.name)
 		}
 	}

@@ -88,7 +88,7 @@ func (t *team) addTallies(groups []uint32, n int) bool {
 		for _, l := range t.tallies[lanes*g : lanes*(g+1)] {
 			t.counts.n[g] += l.rows
 			for i, r := range t.sums {
-				r.state.(*sums).n[g].Add(column.Sum{Lo: uint64(l.sums[i]), Hi: l.sums[i] >> 63})
+				r.state.(*sums).addTo(g, l.sums[i]>>63, l.sums[i])
 			}
 		}
 	}

@@ -4,7 +4,6 @@ package column
 
 import (
 	"math"
-	"math/bits"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -373,21 +372,6 @@ func FromNumbers(mem memory.Allocator, dt arrow.DataType, v []decimal128.Num, va
 		}
 	}
 	return FromOrdinals(mem, dt, ints, valid), nil
-}
-
-// Sum is a signed number of 128 bits.
-type Sum struct {
-	Lo uint64
-	Hi int64
-}
-
-// Add adds another number. It reports false if the sum needs more bits.
-func (n *Sum) Add(o Sum) bool {
-	lo, carry := bits.Add64(n.Lo, o.Lo, 0)
-	hi := n.Hi + o.Hi + int64(carry)
-	ok := (n.Hi^hi)&(o.Hi^hi) >= 0
-	n.Lo, n.Hi = lo, hi
-	return ok
 }
 
 // RealSum is a sum of floats. Rounding errors are summed, too, and added at the end (Neumaier 1974), so that the order of floats matters little.
