@@ -118,8 +118,7 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 			return nil, err
 		}
 	}
-	column, wanted := rows.wanted(bound)
-	if err := agg.Finish(ctx, column, wanted, func(b arrow.RecordBatch) error { return rows.add(ctx, b) }); err != nil {
+	if err := agg.Finish(ctx, rows.first(bound), func(b arrow.RecordBatch) error { return rows.add(ctx, b) }); err != nil {
 		return nil, err
 	}
 	if err := rows.sorter.Finish(ctx); err != nil {

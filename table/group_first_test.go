@@ -45,7 +45,7 @@ func TestFirstGroups(t *testing.T) {
 		}
 		return rows
 	}
-	for _, sort := range []string{"-c", "n", "-x,n", "s", "-g"} {
+	for _, sort := range []string{"-c", "-c,-g", "n", "-x,n", "s", "-g"} {
 		for _, having := range []string{"", "n > 20"} {
 			require.Equal(t, first(sort, having, 0, limit), first(sort, having, limit, limit), "%s %s", sort, having)
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/sortkeys"
 	"github.com/amudai/amudai-go/internal/text"
 )
@@ -60,12 +59,12 @@ func named(text string, s *arrow.Schema) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// wanted tells by the values of a column which results may be among the first ones; nil if all are needed.
-func (r *resultRows) wanted(q *aggregate.Query) (column int, rows func(arrow.Array) []rowset.Range) {
+// first tells which results may be among the first ones; nil if all are needed.
+func (r *resultRows) first(q *aggregate.Query) *aggregate.First {
 	if len(r.columns) == 0 || r.columns[0] < q.Keys() || r.shares {
-		return 0, nil
+		return nil
 	}
-	return r.columns[0], r.sorter.Candidates
+	return &aggregate.First{Columns: r.columns, Wanted: r.sorter.Candidates}
 }
 
 // add adds the rows of a batch of results.

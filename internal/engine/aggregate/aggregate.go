@@ -306,33 +306,38 @@ func (a *Aggregator) later(columns []arrow.Array) error {
 }
 
 // keys are the keys of groups from up to to.
-func (a *Aggregator) keys(from, to int) ([]arrow.Array, error) {
-	out := make([]arrow.Array, len(a.chunks))
-	for i, chunks := range a.chunks {
-		var parts []arrow.Array
-		at := 1
-		for _, c := range chunks {
-			if lo, hi := max(from, at), min(to, at+c.Len()); lo < hi {
-				parts = append(parts, array.NewSlice(c, int64(lo-at), int64(hi-at)))
-			}
-			at += c.Len()
-		}
-		if len(parts) == 0 {
-			out[i] = arrowutil.Nulls(a.o.Allocator, kinds.Decoded(a.query.keys[i].dt), 0)
-			continue
-		}
-		plain, err := arrowutil.Concatenate(a.o.Allocator, parts)
-		arrowutil.ReleaseAll(parts)
-		if err == nil {
-			out[i], err = arrowutil.Wrap(a.o.Allocator, plain, kinds.Decoded(a.query.keys[i].dt))
-			plain.Release()
-		}
-		if err != nil {
+func (a *Aggregator) keys(from, to int) (out []arrow.Array, err error) {
+	out = make([]arrow.Array, len(a.chunks))
+	for i := range out {
+		if out[i], err = a.key(i, from, to); err != nil {
 			arrowutil.ReleaseAll(out)
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// key is a key of groups from up to to.
+func (a *Aggregator) key(i, from, to int) (arrow.Array, error) {
+	dt := kinds.Decoded(a.query.keys[i].dt)
+	var parts []arrow.Array
+	defer func() { arrowutil.ReleaseAll(parts) }()
+	at := 1
+	for _, c := range a.chunks[i] {
+		if lo, hi := max(from, at), min(to, at+c.Len()); lo < hi {
+			parts = append(parts, array.NewSlice(c, int64(lo-at), int64(hi-at)))
+		}
+		at += c.Len()
+	}
+	if len(parts) == 0 {
+		return arrowutil.Nulls(a.o.Allocator, dt, 0), nil
+	}
+	plain, err := arrowutil.Concatenate(a.o.Allocator, parts)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	return arrowutil.Wrap(a.o.Allocator, plain, dt)
 }
 
 func (a *Aggregator) grow() {
@@ -375,9 +380,15 @@ func (a *Aggregator) stopGrowing() {
 
 const resultRows = 32 << 10 // of a batch of results
 
-// Finish calls f with batches of the results, in no particular order: of all groups, or, unless wanted is nil, of those that it wants by their results in a
-// column, which is of a call. The batches are released when f returns, but it may retain them.
-func (a *Aggregator) Finish(ctx context.Context, column int, wanted func(results arrow.Array) []rowset.Range, f func(arrow.RecordBatch) error) error {
+// First tells which groups may be among the first ones of an order, as ranges of rows, by their results in the first columns of it.
+type First struct {
+	Columns []int // of the results: the first one is of a call
+	Wanted  func(columns []arrow.Array) []rowset.Range
+}
+
+// Finish calls f with batches of the results, in no particular order: of all groups, or, unless first is nil, of those that may be among the first ones.
+// The batches are released when f returns, but it may retain them.
+func (a *Aggregator) Finish(ctx context.Context, first *First, f func(arrow.RecordBatch) error) error {
 	for _, m := range a.masks {
 		if m.distinct != nil {
 			if err := a.finishDistinct(ctx, m); err != nil {
@@ -393,7 +404,7 @@ func (a *Aggregator) Finish(ctx context.Context, column int, wanted func(results
 		}
 	}
 	for from := 1; from <= a.last; from += resultRows {
-		if err := a.emit(ctx, column, wanted, from, min(from+resultRows, a.last+1), f); err != nil {
+		if err := a.emit(ctx, first, from, min(from+resultRows, a.last+1), f); err != nil {
 			return err
 		}
 	}
@@ -401,7 +412,7 @@ func (a *Aggregator) Finish(ctx context.Context, column int, wanted func(results
 		return nil
 	}
 	a.release()
-	return a.spill.Each(ctx, func(p *rowfile.File) error { return a.finishPartition(ctx, p, column, wanted, f) })
+	return a.spill.Each(ctx, func(p *rowfile.File) error { return a.finishPartition(ctx, p, first, f) })
 }
 
 // finishDistinct adds the rows of a mask whose values did not fit.
@@ -427,18 +438,31 @@ func (a *Aggregator) results(call, from, to int) (arrow.Array, error) {
 	return arr, err
 }
 
-func (a *Aggregator) emit(ctx context.Context, column int, wanted func(arrow.Array) []rowset.Range, from, to int, f func(arrow.RecordBatch) error) error {
+// firstColumns are columns of an order for groups from up to to: the first, and the second if it is a key of numbers.
+func (a *Aggregator) firstColumns(by []int, from, to int) ([]arrow.Array, error) {
+	results, err := a.results(by[0]-a.query.Keys(), from, to)
+	if err != nil || len(by) == 1 || by[1] >= len(a.query.keys) || len(a.query.derived) > 0 {
+		return []arrow.Array{results}, err
+	}
+	if k := a.query.keys[by[1]]; !column.HasOrdinals(k.out) || !arrow.TypeEqual(kinds.Decoded(k.dt), k.out) {
+		return []arrow.Array{results}, nil
+	}
+	key, err := a.key(by[1], from, to)
+	return []arrow.Array{results, key}, err
+}
+
+func (a *Aggregator) emit(ctx context.Context, first *First, from, to int, f func(arrow.RecordBatch) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if wanted != nil {
-		results, err := a.results(column-a.query.Keys(), from, to)
+	if first != nil {
+		columns, err := a.firstColumns(first.Columns, from, to)
+		defer func() { arrowutil.ReleaseAll(columns) }()
 		if err != nil {
 			return err
 		}
-		defer results.Release()
-		for _, r := range wanted(results) {
-			if err := a.emit(ctx, 0, nil, from+int(r.From), from+int(r.To), f); err != nil {
+		for _, r := range first.Wanted(columns) {
+			if err := a.emit(ctx, nil, from+int(r.From), from+int(r.To), f); err != nil {
 				return err
 			}
 		}
@@ -492,7 +516,7 @@ func (a *Aggregator) derive(columns []arrow.Array, rows int) ([]arrow.Array, err
 	return columns, nil
 }
 
-func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, column int, wanted func(arrow.Array) []rowset.Range, f func(arrow.RecordBatch) error) error {
+func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, first *First, f func(arrow.RecordBatch) error) error {
 	part, err := newAggregator(a.query, a.o, a.depth+1)
 	if err != nil {
 		return err
@@ -501,7 +525,7 @@ func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, colum
 	if err := p.Each(ctx, func(columns []arrow.Array, rows int) error { return part.add(ctx, columns, rows) }); err != nil {
 		return err
 	}
-	return part.Finish(ctx, column, wanted, f)
+	return part.Finish(ctx, first, f)
 }
 
 // release frees tables and states.

@@ -59,7 +59,7 @@ func TestExtremesOfDictionaries(t *testing.T) {
 			require.NoError(t, a.Add(t.Context(), array.NewRecordBatch(schema, columns, 500)))
 		}
 		got := map[int64][2]string{}
-		require.NoError(t, a.Finish(t.Context(), 0, nil, func(b arrow.RecordBatch) error {
+		require.NoError(t, a.Finish(t.Context(), nil, func(b arrow.RecordBatch) error {
 			for i := range int(b.NumRows()) {
 				got[b.Column(0).(*array.Int64).Value(i)] = [2]string{b.Column(1).ValueStr(i), b.Column(2).ValueStr(i)}
 			}

@@ -419,7 +419,7 @@ func runQuery(t testing.TB, keys, calls string, batches []arrow.RecordBatch, o O
 	for _, b := range batches {
 		require.NoError(t, a.Add(t.Context(), b))
 	}
-	require.NoError(t, a.Finish(t.Context(), 0, nil, func(b arrow.RecordBatch) error {
+	require.NoError(t, a.Finish(t.Context(), nil, func(b arrow.RecordBatch) error {
 		for _, c := range b.Columns() {
 			require.NoError(t, arrowutil.Check(c))
 		}

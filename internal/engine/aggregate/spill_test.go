@@ -58,7 +58,7 @@ func TestPeakMemory(t *testing.T) {
 	require.NoError(t, manyGroups(groups, func(b arrow.RecordBatch) error { look(); return a.Add(t.Context(), b) }))
 	require.NotNil(t, a.spill)
 	found := 0
-	require.NoError(t, a.Finish(t.Context(), 0, nil, func(b arrow.RecordBatch) error {
+	require.NoError(t, a.Finish(t.Context(), nil, func(b arrow.RecordBatch) error {
 		look()
 		for row := range int(b.NumRows()) {
 			k, sum := b.Column(0).(*array.Int64).Value(row)/1_000_003, b.Column(2).(*array.Decimal128).Value(row)
@@ -90,7 +90,7 @@ func TestSpillFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	require.NoError(t, manyGroups(100_000, func(b arrow.RecordBatch) error { return a.Add(ctx, b) }))
 	cancel()
-	require.ErrorIs(t, a.Finish(ctx, 0, nil, func(arrow.RecordBatch) error { return nil }), context.Canceled)
+	require.ErrorIs(t, a.Finish(ctx, nil, func(arrow.RecordBatch) error { return nil }), context.Canceled)
 	a.Close()
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestSpillFails(t *testing.T) {
 	a, err = New(q, Options{Memory: 1 << 16, TempDir: dir})
 	require.NoError(t, err)
 	require.NoError(t, manyGroups(100_000, func(b arrow.RecordBatch) error { return a.Add(t.Context(), b) }))
-	require.ErrorIs(t, a.Finish(t.Context(), 0, nil, func(arrow.RecordBatch) error { return stop }), stop)
+	require.ErrorIs(t, a.Finish(t.Context(), nil, func(arrow.RecordBatch) error { return stop }), stop)
 	a.Close()
 }
 
@@ -126,7 +126,7 @@ func TestLimits(t *testing.T) {
 		require.NoError(t, err)
 		err = over.Add(t.Context(), array.NewRecordBatch(ds, []arrow.Array{array.NewSlice(column, 0, rows)}, rows))
 		if err == nil {
-			err = over.Finish(t.Context(), 0, nil, func(arrow.RecordBatch) error { return nil })
+			err = over.Finish(t.Context(), nil, func(arrow.RecordBatch) error { return nil })
 		}
 		require.ErrorIs(t, err, fault.ErrLimit, fmt.Sprint(rows))
 		over.Close()

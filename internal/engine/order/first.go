@@ -12,75 +12,84 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// below lists the rows whose keys are less than a threshold, and appends their keys. Most rows are excluded by the first
-// eight bytes of their keys, which need no encoding.
+// below lists the rows whose keys are less than a threshold, and appends their keys.
 func (e *Encoder) below(columns []arrow.Array, rows int, threshold []byte, k *Keys) (below []int64) {
 	appenders := e.bind(columns)
-	windows, most := e.firstWindows(columns[0], threshold)
-	var buf [512]uint64
-	for begin := 0; begin < rows; begin += len(buf) {
-		part := buf[:min(len(buf), rows-begin)]
-		windows(part, begin)
-		for i, w := range part {
-			if w > most {
-				continue
+	e.mayBeBelow(columns, rows, threshold, func(row int) {
+		from := len(k.bytes)
+		for _, a := range appenders {
+			k.bytes = a(k.bytes, row)
+			if bytes.Compare(k.bytes[from:], threshold) >= 0 {
+				k.bytes = k.bytes[:from] // values of the other keys do not matter
+				return
 			}
-			row, from := begin+i, len(k.bytes)
-			isBelow := true
-			for _, a := range appenders {
-				k.bytes = a(k.bytes, row)
-				if isBelow = bytes.Compare(k.bytes[from:], threshold) < 0; !isBelow {
-					break // values of the other keys do not matter
-				}
-			}
-			if !isBelow {
-				k.bytes = k.bytes[:from]
-				continue
-			}
-			k.ends = append(k.ends, len(k.bytes))
-			below = append(below, int64(row))
 		}
-	}
+		k.ends = append(k.ends, len(k.bytes))
+		below = append(below, int64(row))
+	})
 	return below
 }
 
 // nearRows is the number of rows between two ranges that cost less than another range.
 const nearRows = 64
 
-// Candidates are the rows that may be among the first ones, as far as the values of the first key tell, and some others.
-func (s *Sorter) Candidates(first arrow.Array) (rows []rowset.Range) {
+// Candidates are the rows that may be among the first ones, as far as the values of the first keys tell, and some others.
+func (s *Sorter) Candidates(columns []arrow.Array) (rows []rowset.Range) {
 	if s.threshold == nil {
-		return []rowset.Range{{To: int64(first.Len())}}
+		return []rowset.Range{{To: int64(columns[0].Len())}}
 	}
-	windows, most := s.encoder.firstWindows(first, s.threshold)
-	var buf [512]uint64
-	for begin := 0; begin < first.Len(); begin += len(buf) {
-		part := buf[:min(len(buf), first.Len()-begin)]
-		windows(part, begin)
+	s.encoder.mayBeBelow(columns, columns[0].Len(), s.threshold, func(i int) {
+		row := int64(i)
+		if last := len(rows) - 1; last >= 0 && row < rows[last].To+nearRows {
+			rows[last].To = row + 1
+		} else {
+			rows = append(rows, rowset.Range{From: row, To: row + 1})
+		}
+	})
+	return rows
+}
+
+// mayBeBelow calls f for the rows whose keys may be less than a threshold. Most others are excluded by the first eight bytes of their first key, which
+// need no encoding, or by those of the second one, if the first is that of the threshold.
+func (e *Encoder) mayBeBelow(columns []arrow.Array, rows int, threshold []byte, f func(row int)) {
+	first, most, size := e.firstWindows(0, columns[0], threshold)
+	var second func(dst []uint64, row int)
+	var most2 uint64
+	if size > 0 && len(columns) > 1 {
+		second, most2, _ = e.firstWindows(1, columns[1], threshold[size:])
+	}
+	var buf, buf2 [512]uint64
+	for begin := 0; begin < rows; begin += len(buf) {
+		part := buf[:min(len(buf), rows-begin)]
+		first(part, begin)
+		asked := second == nil
 		for i, w := range part {
 			if w > most {
 				continue
 			}
-			row := int64(begin + i)
-			if last := len(rows) - 1; last >= 0 && row < rows[last].To+nearRows {
-				rows[last].To = row + 1
-			} else {
-				rows = append(rows, rowset.Range{From: row, To: row + 1})
+			if w == most && second != nil {
+				if !asked {
+					asked = true
+					second(buf2[:len(part)], begin)
+				}
+				if buf2[i] > most2 {
+					continue
+				}
 			}
+			f(begin + i)
 		}
 	}
-	return rows
 }
 
-// firstWindows returns a function that finds lower bounds of eight bytes of the first key of rows, and those bytes of the threshold: the first ones, or those
-// of numbers, without the byte before them that tells nulls.
-func (e *Encoder) firstWindows(arr arrow.Array, threshold []byte) (windows func(dst []uint64, row int), most uint64) {
+// firstWindows returns a function that finds lower bounds of eight bytes of a key of rows, and those bytes of the threshold: the first ones, or those
+// of numbers, without the byte before them that tells nulls. If these are all bytes of keys, size is their number, else 0.
+func (e *Encoder) firstWindows(key int, arr arrow.Array, threshold []byte) (windows func(dst []uint64, row int), most uint64, size int) {
 	if threshold[0] == present && kinds.Nulls(arr) == nil {
-		if numbers := e.keys[0].numbers(arr); numbers != nil {
-			return numbers, window(threshold, 1)
+		if numbers, n := e.keys[key].numbers(arr); numbers != nil {
+			return numbers, window(threshold[:1+n], 1), 1 + n
 		}
 	}
-	return e.keys[0].windows(arr, &e.dicts[0]), window(threshold, 0)
+	return e.keys[key].windows(arr, &e.dicts[key]), window(threshold, 0), 0
 }
 
 // windows returns a function that finds lower bounds of the first windows of keys, from a row on, given the first of their
@@ -128,7 +137,7 @@ func (k Key) codedWindows(arr *array.Dictionary, d *dictionary) func(dst []uint6
 
 // valueWindows is windows of numbers and texts that are not null, or nil for other types.
 func (k Key) valueWindows(arr arrow.Array) func(dst []uint64, row int) {
-	if numbers := k.numbers(arr); numbers != nil {
+	if numbers, _ := k.numbers(arr); numbers != nil {
 		return func(dst []uint64, row int) {
 			numbers(dst, row)
 			for i, n := range dst {
@@ -154,19 +163,20 @@ func (k Key) flip() uint64 {
 	return 0
 }
 
-// numbers returns a function that finds the bytes of the keys of numbers that are not null, up to eight, from a row on. It is nil for other types.
-func (k Key) numbers(arr arrow.Array) func(dst []uint64, row int) {
+// numbers returns a function that finds the bytes of the keys of numbers that are not null, of which there are up to eight, from a row on. It is nil for
+// other types.
+func (k Key) numbers(arr arrow.Array) (bytes func(dst []uint64, row int), size int) {
 	flip := k.flip()
 	if floats := arrowutil.Floats(arr); floats != nil {
 		return func(dst []uint64, row int) {
 			for i := range dst {
 				dst[i] = floatBits(floats(row+i)) ^ flip
 			}
-		}
+		}, 8
 	}
 	integers := arrowutil.Integers(arr)
 	if integers == nil {
-		return nil
+		return nil, 0
 	}
 	bits := arr.DataType().(arrow.FixedWidthDataType).BitWidth()
 	if !arrow.IsUnsignedInteger(arr.DataType().ID()) {
@@ -176,7 +186,7 @@ func (k Key) numbers(arr arrow.Array) func(dst []uint64, row int) {
 		for i := range dst {
 			dst[i] = (uint64(integers(row+i)) ^ flip) << (64 - bits)
 		}
-	}
+	}, bits / 8
 }
 
 // stringWindow has the first seven bytes of an encoded string, or 0 for strings with zero bytes, whose encoding is longer.
