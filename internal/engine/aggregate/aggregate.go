@@ -56,9 +56,7 @@ type Aggregator struct {
 
 	keyer  *keys.Keyer // nil without keys
 	groups []uint32
-	last   int             // greatest group
-	chunks [][]arrow.Array // keys of groups, in the order of groups: arrays of each key
-	bytes  int64           // of chunks
+	last   int // greatest group
 	spill  *spill.Spill
 
 	args     []argument
@@ -99,7 +97,6 @@ func newAggregator(q *Query, o *shared, depth int) (*Aggregator, error) {
 		if a.keyer, err = keys.New(o.Allocator, q.keyTypes(), false, o.limit/64); err != nil {
 			return nil, err
 		}
-		a.chunks = make([][]arrow.Array, len(q.keys))
 	}
 	for _, c := range q.calls {
 		a.builders = append(a.builders, c.make(a))
@@ -255,32 +252,12 @@ func (a *Aggregator) number(columns []arrow.Array, rows int) error {
 		return nil
 	}
 	a.groups = column.Resized(a.groups, rows)
-	keys := columns[:len(a.query.keys)]
-	if err := a.keyer.Find(a.groups, keys, func() ([]arrow.Array, error) { return a.keys(1, a.last+1) }); err != nil {
+	if err := a.keyer.Find(a.groups, columns[:len(a.query.keys)]); err != nil {
 		return err
 	}
+	a.last = a.keyer.Len()
 	if a.keyer.Full {
 		return a.later(columns)
-	}
-	if a.keyer.Len() == a.last {
-		return nil
-	}
-	fresh := make([]int64, 0, a.keyer.Len()-a.last)
-	last := uint32(a.last)
-	a.last = a.keyer.Len()
-	for i, g := range a.groups {
-		if g > last {
-			last = g
-			fresh = append(fresh, int64(i))
-		}
-	}
-	for i, k := range keys {
-		chunk, err := column.TakePlain(a.o.Allocator, k, fresh)
-		if err != nil {
-			return err
-		}
-		a.chunks[i] = append(a.chunks[i], chunk)
-		a.bytes += column.SizeOf(chunk)
 	}
 	return nil
 }
@@ -305,41 +282,6 @@ func (a *Aggregator) later(columns []arrow.Array) error {
 	return a.spill.Add(columns, rows)
 }
 
-// keys are the keys of groups from up to to.
-func (a *Aggregator) keys(from, to int) (out []arrow.Array, err error) {
-	out = make([]arrow.Array, len(a.chunks))
-	for i := range out {
-		if out[i], err = a.key(i, from, to); err != nil {
-			arrowutil.ReleaseAll(out)
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// key is a key of groups from up to to.
-func (a *Aggregator) key(i, from, to int) (arrow.Array, error) {
-	dt := kinds.Decoded(a.query.keys[i].dt)
-	var parts []arrow.Array
-	defer func() { arrowutil.ReleaseAll(parts) }()
-	at := 1
-	for _, c := range a.chunks[i] {
-		if lo, hi := max(from, at), min(to, at+c.Len()); lo < hi {
-			parts = append(parts, array.NewSlice(c, int64(lo-at), int64(hi-at)))
-		}
-		at += c.Len()
-	}
-	if len(parts) == 0 {
-		return arrowutil.Nulls(a.o.Allocator, dt, 0), nil
-	}
-	plain, err := arrowutil.Concatenate(a.o.Allocator, parts)
-	if err != nil {
-		return nil, err
-	}
-	defer plain.Release()
-	return arrowutil.Wrap(a.o.Allocator, plain, dt)
-}
-
 func (a *Aggregator) grow() {
 	for _, r := range a.states {
 		r.state.grow(a.last)
@@ -348,7 +290,7 @@ func (a *Aggregator) grow() {
 
 // size is the number of bytes of tables and states.
 func (a *Aggregator) size() int64 {
-	n := a.bytes + int64(4*cap(a.groups))
+	n := int64(4 * cap(a.groups))
 	if a.keyer != nil {
 		n += a.keyer.Size()
 	}
@@ -447,7 +389,7 @@ func (a *Aggregator) firstColumns(by []int, from, to int) ([]arrow.Array, error)
 	if k := a.query.keys[by[1]]; !column.HasOrdinals(k.out) || !arrow.TypeEqual(kinds.Decoded(k.dt), k.out) {
 		return []arrow.Array{results}, nil
 	}
-	key, err := a.key(by[1], from, to)
+	key, err := a.keyer.Key(by[1], from, to)
 	return []arrow.Array{results, key}, err
 }
 
@@ -468,14 +410,15 @@ func (a *Aggregator) emit(ctx context.Context, first *First, from, to int, f fun
 		}
 		return nil
 	}
-	columns, err := a.keys(from, to)
+	var columns []arrow.Array
+	var err error
 	defer func() { arrowutil.ReleaseAll(columns) }()
-	if err != nil {
-		return err
-	}
 	for i, k := range a.query.keys {
-		narrow := columns[i]
-		columns[i] = arrowutil.Widen(a.o.Allocator, narrow, k.out)
+		narrow, err := a.keyer.Key(i, from, to)
+		if err != nil {
+			return err
+		}
+		columns = append(columns, arrowutil.Widen(a.o.Allocator, narrow, k.out))
 		narrow.Release()
 	}
 	if columns, err = a.derive(columns, to-from); err != nil {
@@ -541,11 +484,8 @@ func (a *Aggregator) release() {
 			m.distinct.release()
 		}
 	}
-	for _, c := range a.chunks {
-		arrowutil.ReleaseAll(c)
-	}
 	a.alone, a.team = nil, team{}
-	a.keyer, a.states, a.masks, a.byKey, a.maskKeys, a.builders, a.chunks, a.groups = nil, nil, nil, nil, nil, nil, nil, nil
+	a.keyer, a.states, a.masks, a.byKey, a.maskKeys, a.builders, a.groups = nil, nil, nil, nil, nil, nil, nil
 }
 
 // Close releases memory and removes temporary files. It may be called several times.

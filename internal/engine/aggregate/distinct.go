@@ -54,7 +54,7 @@ func (d *distinct) filter(groups []uint32, arg *argument) error {
 	if d.whole {
 		columns = columns[1:]
 	}
-	if err := d.keyer.Find(d.ids, columns, nil); err != nil {
+	if err := d.keyer.Find(d.ids, columns); err != nil {
 		return err
 	}
 	var later []int64

@@ -119,8 +119,7 @@ type sums struct {
 	perGroup[int64]
 	high  perGroup[int64]
 	wide  bool // there are upper halves
-	lanes [lanes][]int64
-	large bool // some integer has been too large for lanes
+	large bool // some integer has been too large for a team
 }
 
 func (s *sums) grow(groups int) {
@@ -171,14 +170,12 @@ func (s *sums) add(groups []uint32, arg *argument) error {
 	if !ok {
 		return s.addNumbers(groups, arg)
 	}
-	if len(s.n) > laneGroups || len(groups) > laneRows || s.large || !s.addInLanes(groups, v) {
-		n := s.n
-		for i, g := range groups {
-			if x, to := v[i], &n[g]; !s.wide && fits(*to, x) {
-				*to += x
-			} else {
-				s.addTo(int(g), x>>63, x)
-			}
+	n := s.n
+	for i, g := range groups {
+		if x, to := v[i], &n[g]; !s.wide && fits(*to, x) {
+			*to += x
+		} else {
+			s.addTo(int(g), x>>63, x)
 		}
 	}
 	return nil
@@ -197,36 +194,6 @@ func (s *sums) addAll(rows int, arg *argument) bool {
 	}
 	s.addTo(1, 0, lo)
 	s.addTo(1, hi>>32, hi<<32)
-	return true
-}
-
-// addInLanes adds integers to sums of 64 bits first. It reports false, and adds nothing, if one is so large that these may overflow.
-func (s *sums) addInLanes(groups []uint32, v []int64) bool {
-	for i := range s.lanes {
-		s.lanes[i] = column.Resized(s.lanes[i], len(s.n))
-		clear(s.lanes[i])
-	}
-	a, b, x, y := s.lanes[0], s.lanes[1], s.lanes[2], s.lanes[3]
-	all := uint64(0)
-	for len(groups) >= lanes && len(v) >= lanes {
-		all |= uint64(v[0]+laneValue) | uint64(v[1]+laneValue) | uint64(v[2]+laneValue) | uint64(v[3]+laneValue)
-		a[groups[0]] += v[0]
-		b[groups[1]] += v[1]
-		x[groups[2]] += v[2]
-		y[groups[3]] += v[3]
-		groups, v = groups[lanes:], v[lanes:]
-	}
-	for i, g := range groups {
-		all |= uint64(v[i] + laneValue)
-		a[g] += v[i]
-	}
-	if s.large = all >= 2*laneValue; s.large {
-		return false
-	}
-	for i := range s.n {
-		sum := a[i] + b[i] + x[i] + y[i]
-		s.addTo(i, sum>>63, sum)
-	}
 	return true
 }
 

@@ -82,6 +82,9 @@ func (t *team) addTallies(groups []uint32, n int) bool {
 	clear(t.tallies)
 	all := tallyThree(t.tallies, groups, v[0], v[1], v[len(t.sums)-1]) // the last one twice if there are two
 	if all >= 2*laneValue {
+		for _, r := range t.sums {
+			r.state.(*sums).large = true
+		}
 		return false
 	}
 	for g := range n {

@@ -301,20 +301,10 @@ func (c *keyColumn) packWide(dst words, from, to int) {
 
 func packRanged(dst []uint64, v []int64, valid bitmap.Bits, before, most uint64, shift uint) {
 	dst = dst[:len(v)]
-	if valid.Data == nil {
-		for i, x := range v {
-			code := uint64(x) - before
-			if code-1 >= most {
-				dst[i] = missing
-			}
-			dst[i] |= code << shift
-		}
-		return
-	}
 	for i, x := range v {
 		code := uint64(x) - before
 		switch {
-		case !valid.At(i):
+		case valid.Data != nil && !valid.At(i):
 		case code-1 >= most:
 			dst[i] = missing
 		default:
@@ -339,19 +329,9 @@ func (c *keyColumn) packCoded(dst []uint64, from, to int) bool {
 func packIndices[T uint8 | uint16 | uint32 | uint64](dst []uint64, indices []T, valid bitmap.Bits, codes []uint64) bool {
 	ok := true
 	dst = dst[:len(indices)]
-	if valid.Data == nil {
-		for i, x := range indices {
-			if uint64(x) >= uint64(len(codes)) {
-				ok = false
-				continue
-			}
-			dst[i] |= codes[x]
-		}
-		return ok
-	}
 	for i, x := range indices {
 		switch {
-		case !valid.At(i):
+		case valid.Data != nil && !valid.At(i):
 		case uint64(x) >= uint64(len(codes)):
 			ok = false
 		default:

@@ -2,7 +2,6 @@ package keys
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
@@ -26,8 +25,6 @@ func (k *Keyer) findRanged(out []uint32, columns []arrow.Array) bool {
 		return findRange(&k.words, out, arrowutil.Values[int32](arr), before, !k.Full)
 	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
 		return findRange(&k.words, out, arrowutil.Values[int64](arr), before, !k.Full)
-	case arrow.DECIMAL128:
-		return findNumbers(&k.words, out, arrowutil.Values[decimal128.Num](arr), before, !k.Full)
 	}
 	return false
 }
@@ -41,31 +38,7 @@ func findRange[T int32 | int64](t *wordTable, out []uint32, v []T, before uint64
 		if w-1 >= uint64(len(slots)-1) { // the word 0 is that of null
 			return false
 		}
-		id := slots[w]
-		if id == None && grow {
-			id = t.add(w)
-		}
-		out[i] = id
-	}
-	return true
-}
-
-// findNumbers is findRange for numbers of 128 bits.
-func findNumbers(t *wordTable, out []uint32, v []decimal128.Num, before uint64, grow bool) bool {
-	slots := t.direct
-	halves := arrowutil.As[uint64](arrowutil.Bytes(v))
-	out = out[:len(halves)/2]
-	for i := range out {
-		lo, hi := halves[2*i], halves[2*i+1]
-		w := lo - before
-		if w-1 >= uint64(len(slots)-1) || hi != uint64(int64(lo)>>63) {
-			return false
-		}
-		id := slots[w]
-		if id == None && grow {
-			id = t.add(w)
-		}
-		out[i] = id
+		out[i] = t.number(slots, w, grow)
 	}
 	return true
 }
@@ -108,16 +81,7 @@ func findCodes(t *wordTable, out, a, b []uint32, wordsOfA, wordsOfB []uint64, gr
 		if uint64(x) >= uint64(len(wordsOfA)) || uint64(y) >= uint64(len(wordsOfB)) {
 			return errNoEntry
 		}
-		w := wordsOfA[x] | wordsOfB[y]
-		if w >= uint64(len(slots)) {
-			out[i] = None
-			continue
-		}
-		id := slots[w]
-		if id == None && grow {
-			id = t.add(w)
-		}
-		out[i] = id
+		out[i] = t.number(slots, wordsOfA[x]|wordsOfB[y], grow)
 	}
 	return nil
 }
@@ -135,16 +99,7 @@ func (c *keyColumn) findCodesAndRange(t *wordTable, out, indices []uint32, words
 		if code-1 >= most {
 			return false, nil
 		}
-		w := words[x] | code<<shift
-		if w >= uint64(len(slots)) {
-			out[i] = None
-			continue
-		}
-		id := slots[w]
-		if id == None && grow {
-			id = t.add(w)
-		}
-		out[i] = id
+		out[i] = t.number(slots, words[x]|code<<shift, grow)
 	}
 	return true, nil
 }

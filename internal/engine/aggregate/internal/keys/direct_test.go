@@ -90,7 +90,7 @@ func TestKeyNumbers(t *testing.T) {
 			}
 			got := make([]uint32, rows)
 			// Keys are too far apart for words only together, and then they cannot be encoded without those so far.
-			if err := k.Find(got, columns, nil); err != nil {
+			if err := k.Find(got, columns); err != nil {
 				require.ErrorContains(t, err, "distinct values")
 				break
 			}
@@ -127,8 +127,8 @@ func TestKeyWithoutEntry(t *testing.T) {
 		require.NoError(t, err)
 		first, _ := randomKeys(r, 3, 100, 0, false)
 		other, _ := randomKeys(r, second, 100, 0, false)
-		require.NoError(t, k.Find(make([]uint32, 100), []arrow.Array{first, other}, nil))
+		require.NoError(t, k.Find(make([]uint32, 100), []arrow.Array{first, other}))
 		arrow.Uint32Traits.CastFromBytes(first.Data().Buffers()[1].Bytes())[50] = 1 << 20
-		require.ErrorIs(t, k.Find(make([]uint32, 100), []arrow.Array{first, other}, nil), errNoEntry)
+		require.ErrorIs(t, k.Find(make([]uint32, 100), []arrow.Array{first, other}), errNoEntry)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/order"
@@ -29,6 +31,7 @@ const (
 //	                             00111 00001111
 type Keyer struct {
 	mem     memory.Allocator
+	types   []arrow.DataType
 	columns []keyColumn
 	words   wordTable
 	strings *order.KeySet // of encoded rows; nil as long as words suffice
@@ -39,12 +42,15 @@ type Keyer struct {
 
 	packed words
 
+	chunks [][]arrow.Array // keys that have numbers, in their order: arrays of each column; nil if they are not kept
+	kept   int             // keys in chunks
+	bytes  int64           // of chunks
+
 	entriesOf arrow.ArrayData // the dictionary whose values have the numbers entries, or None
 	entries   []uint32
 }
 
-// New returns a keyer for columns of some types. fixed means that find gets no function keys: then there are numbers of groups and
-// a column, or the column alone.
+// New returns a keyer for columns of some types. It keeps keys unless they are fixed: numbers of groups and a column, or the column alone.
 func New(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (*Keyer, error) {
 	keys := make([]order.Key, len(types))
 	for i, dt := range types {
@@ -54,11 +60,14 @@ func New(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (
 	if err != nil {
 		return nil, err
 	}
-	k := &Keyer{mem: mem, columns: make([]keyColumn, len(types)), encoder: encoder, room: room}
+	k := &Keyer{mem: mem, types: types, columns: make([]keyColumn, len(types)), encoder: encoder, room: room}
 	for i := range k.columns {
 		if err := k.columns[i].init(keys[i], fixed); err != nil {
 			return nil, err
 		}
+	}
+	if !fixed {
+		k.chunks = make([][]arrow.Array, len(types))
 	}
 	k.words.reset(0, 0)
 	return k, nil
@@ -73,7 +82,7 @@ func (k *Keyer) Len() int {
 
 // Size is the number of bytes in memory.
 func (k *Keyer) Size() int64 {
-	n := k.words.size() + int64(8*cap(k.packed.lo)+8*cap(k.packed.hi))
+	n := k.bytes + k.words.size() + int64(8*cap(k.packed.lo)+8*cap(k.packed.hi))
 	if k.strings != nil {
 		n += k.strings.Size()
 	}
@@ -83,16 +92,64 @@ func (k *Keyer) Size() int64 {
 	return n
 }
 
-// Release releases the arrays of the last batch.
+// Release releases all arrays.
 func (k *Keyer) Release() {
+	for _, c := range k.chunks {
+		arrowutil.ReleaseAll(c)
+	}
+	k.chunks = nil
 	for i := range k.columns {
 		k.columns[i].release()
 	}
 }
 
-// Find writes the number of each row. If the keyer is full, rows that it does not know have None. keys returns the columns of
-// the rows that have numbers, in the order of these.
-func (k *Keyer) Find(out []uint32, columns []arrow.Array, keys func() ([]arrow.Array, error)) error {
+// Find writes the number of each row. If the keyer is full, rows that it does not know have None.
+func (k *Keyer) Find(out []uint32, columns []arrow.Array) error {
+	if err := k.find(out, columns); err != nil || k.chunks == nil || k.Len() == k.kept {
+		return err
+	}
+	fresh := make([]int64, 0, k.Len()-k.kept)
+	for i, id := range out {
+		if int(id) > k.kept {
+			k.kept = int(id)
+			fresh = append(fresh, int64(i))
+		}
+	}
+	for i, c := range columns {
+		chunk, err := column.TakePlain(k.mem, c, fresh)
+		if err != nil {
+			return err
+		}
+		k.chunks[i] = append(k.chunks[i], chunk)
+		k.bytes += column.SizeOf(chunk)
+	}
+	return nil
+}
+
+// Key is a column of the rows that have the numbers from up to to.
+func (k *Keyer) Key(i, from, to int) (arrow.Array, error) {
+	dt := kinds.Decoded(k.types[i])
+	var parts []arrow.Array
+	defer func() { arrowutil.ReleaseAll(parts) }()
+	at := 1
+	for _, c := range k.chunks[i] {
+		if lo, hi := max(from, at), min(to, at+c.Len()); lo < hi {
+			parts = append(parts, array.NewSlice(c, int64(lo-at), int64(hi-at)))
+		}
+		at += c.Len()
+	}
+	if len(parts) == 0 {
+		return arrowutil.Nulls(k.mem, dt, 0), nil
+	}
+	plain, err := arrowutil.Concatenate(k.mem, parts)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	return arrowutil.Wrap(k.mem, plain, dt)
+}
+
+func (k *Keyer) find(out []uint32, columns []arrow.Array) error {
 	k.Full = k.Full || int64(k.Len()) >= mostNumbers
 	k.seen += int64(len(out))
 	if k.strings == nil {
@@ -112,7 +169,7 @@ func (k *Keyer) Find(out []uint32, columns []arrow.Array, keys func() ([]arrow.A
 			k.columns[i].observe(!k.Full)
 		}
 		if !k.layout() {
-			if err := k.useStrings(keys); err != nil {
+			if err := k.useStrings(); err != nil {
 				return err
 			}
 		}
@@ -311,18 +368,21 @@ func (k *Keyer) width() (n int) {
 }
 
 // useStrings encodes the known rows, and those that follow.
-func (k *Keyer) useStrings(keys func() ([]arrow.Array, error)) error {
-	if keys == nil {
+func (k *Keyer) useStrings() error {
+	if k.chunks == nil {
 		return fault.Limitf("more than %d distinct values", k.Len())
 	}
-	columns, err := keys()
-	if err != nil {
-		return err
+	columns := make([]arrow.Array, len(k.chunks))
+	defer func() { arrowutil.ReleaseAll(columns) }()
+	for i := range columns {
+		var err error
+		if columns[i], err = k.Key(i, 1, k.kept+1); err != nil {
+			return err
+		}
 	}
-	defer arrowutil.ReleaseAll(columns)
 	k.strings = &order.KeySet{}
-	if n := columns[0].Len(); n > 0 { // rows of this batch that already have numbers get them again
-		k.findStrings(make([]uint32, n), columns)
+	if k.kept > 0 { // rows of this batch that already have numbers get them again
+		k.findStrings(make([]uint32, k.kept), columns)
 	}
 	k.words = wordTable{}
 	for i := range k.columns {

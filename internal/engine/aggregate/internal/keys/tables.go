@@ -76,11 +76,18 @@ func appended[T any](s []T, x T) []T {
 	return append(s, x)
 }
 
-// add gives a word of the direct index, which has no number, the next one.
-func (t *wordTable) add(w uint64) uint32 {
-	t.n++
-	t.direct[w] = uint32(t.n)
-	return uint32(t.n)
+// number is the number of a word in slots, the direct index, which loops have at hand. One that has none gets the next if grow is set.
+func (t *wordTable) number(slots []uint32, w uint64, grow bool) uint32 {
+	if w >= uint64(len(slots)) {
+		return None
+	}
+	id := slots[w]
+	if id == None && grow {
+		t.n++
+		id = uint32(t.n)
+		slots[w] = id
+	}
+	return id
 }
 
 // isDirect reports whether words of this number of bits are a direct index.
@@ -92,26 +99,13 @@ func (t *wordTable) size() int64 {
 
 // find writes the numbers of words to out. A word that is not in the table gets a new number if grow is set, else None.
 func (t *wordTable) find(out []uint32, w words, grow bool) {
-	if t.direct != nil {
-		t.findDirect(out, w.lo, grow)
-	} else {
+	if t.direct == nil {
 		t.findHashed(out, w, grow)
+		return
 	}
-}
-
-func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
 	slots := t.direct
-	out = out[:len(words)]
-	for i, w := range words {
-		if w >= uint64(len(slots)) {
-			out[i] = None
-			continue
-		}
-		id := slots[w]
-		if id == None && grow {
-			id = t.add(w)
-		}
-		out[i] = id
+	for i, x := range w.lo[:len(out)] {
+		out[i] = t.number(slots, x, grow)
 	}
 }
 
