@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/fetched"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
 )
@@ -52,8 +53,8 @@ type wanted struct {
 // details reads the columns of the spans of results.
 func (s *search) details(list []match) (free func(), err error) {
 	of := list[0].group
-	number := make(map[*spans.Batch]int, len(of.parts))
-	for k, p := range of.parts {
+	number := make(map[*spans.Batch]int, len(of.Parts))
+	for k, p := range of.Parts {
 		number[p.Batch] = k
 	}
 	var want []wanted
@@ -74,17 +75,20 @@ func (s *search) details(list []match) (free func(), err error) {
 	}
 	size := int64(0)
 	for len(want) > 0 {
-		src := of.parts[want[0].part].source
-		n := slices.IndexFunc(want, func(w wanted) bool { return of.parts[w.part].source != src })
+		first := of.Parts[want[0].part]
+		src := s.sources[first.Source]
+		n := slices.IndexFunc(want, func(w wanted) bool {
+			return of.Parts[w.part].Source != first.Source || of.Parts[w.part].Matching != first.Matching
+		})
 		if n < 0 {
 			n = len(want)
 		}
 		own := want[:n]
 		want = want[n:]
-		if src.rows == nil {
+		if src.rows == nil || first.Matching {
 			continue // the evaluation has read all
 		}
-		for b, err := range src.rows.ScanRows(s.ctx, src.paths(src.details), filter.Expr{}, of.numbers(own)) {
+		for b, err := range src.rows.ScanRows(s.ctx, src.paths(src.details), filter.Expr{}, numbersOf(of, own)) {
 			if err == nil && size > s.o.MaxBytes {
 				err = errTooLarge
 			}
@@ -117,14 +121,14 @@ func (s *search) details(list []match) (free func(), err error) {
 
 var errChanged = fmt.Errorf("a source has other rows than before: it has changed during the search")
 
-// numbers are those of rows in their source.
-func (f *fetched) numbers(list []wanted) []rowset.Range {
+// numbersOf are those of rows in their source.
+func numbersOf(of *fetched.Group, list []wanted) []rowset.Range {
 	rows := make([]int64, len(list))
 	var all []int64 // of a part
 	for k, w := range list {
 		if k == 0 || w.part != list[k-1].part {
 			all = all[:0]
-			for _, r := range f.parts[w.part].numbers {
+			for _, r := range of.Parts[w.part].Numbers {
 				for n := r.From; n < r.To; n++ {
 					all = append(all, n)
 				}

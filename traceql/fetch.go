@@ -1,19 +1,19 @@
 package traceql
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/fetched"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
@@ -21,7 +21,7 @@ import (
 
 var (
 	errStop     = errors.New("the caller has enough")
-	errTooLarge = errors.New("the spans of the traces are too large")
+	errTooLarge = fetched.ErrTooLarge
 )
 
 func (s *search) tooLarge(err error, id string) error {
@@ -34,13 +34,15 @@ func (s *search) tooLarge(err error, id string) error {
 // source is a Source with what a query needs of it.
 type source struct {
 	Source
-	index   int // in the sources of the search
-	schema  *spans.Schema
-	need    []int         // the columns of its spans that the evaluation reads, by index in the schema
-	arrow   *arrow.Schema // of these columns, under the names of their paths
-	details []int         // the columns of the spans of results; nil if the evaluation reads them, too
-	rows    RowSource     // which details are read of
-	filters []spansetFilter
+	index, position int // in the sources of the search, and among those that have spans
+	schema          *spans.Schema
+	need            []int         // the columns of its spans that the evaluation reads, by index in the schema
+	arrow           *arrow.Schema // of these columns, under the names of their paths
+	details         []int         // the columns of the spans of results; nil if the evaluation reads them, too
+	rows            RowSource     // which details are read of
+	matches         *source       // the same for spans that match, of traces that the source summarizes; nil if the query looks at others, too
+	matching        bool          // it is such a one
+	filters         []spansetFilter
 }
 
 // spansetFilter is the condition of a spanset filter, lowered for a source.
@@ -71,7 +73,15 @@ func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (lis
 		if err == nil && more == nil && rows != nil {
 			own.rows, own.details = rows, lower.Sorted(lower.ResultColumns(own.schema, fields))
 		}
+		if _, ok := src.(summarizedSource); ok && err == nil && more == nil && lower.ByMatches(q.tree.Pipeline) {
+			own.matches, err = newSource(src, i, func(s *spans.Schema) []int { return lower.MatchColumns(s, q.tree.Pipeline, fields) })
+			if err == nil {
+				own.matches.matching, own.matches.position = true, len(list)
+				err = own.matches.bind(q)
+			}
+		}
 		if err == nil {
+			own.position = len(list)
 			err = own.bind(q)
 		}
 		if err != nil {
@@ -160,39 +170,90 @@ func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]spans.V
 	return list, nil
 }
 
-// fetch reads all spans of some traces. They are valid until release.
-func (s *search) fetch(ids []string) (f *fetched, err error) {
-	f = &fetched{place: make(map[string]int32, len(ids)), counts: make([]int, len(ids))}
-	for i, id := range ids {
-		f.place[id] = int32(i)
-	}
+// fetch reads the spans of some traces: those that match where the rest is known, otherwise all. They are valid until release.
+func (s *search) fetch(ids []string) (*fetched.Group, error) {
+	f := fetched.New(s.o.MaxBytes, ids)
+	return f, s.fill(f, false)
+}
+
+// fetchMatches reads the spans that match of all traces.
+func (s *search) fetchMatches() (*fetched.Group, error) {
+	f := fetched.New(s.o.MaxBytes, nil)
+	f.MaxTraces = s.o.MaxTraces
+	return f, s.fill(f, true)
+}
+
+func (s *search) fill(f *fetched.Group, all bool) (err error) {
 	defer func() {
 		if err != nil {
-			f.release()
+			f.Release()
 		}
 	}()
-	for _, src := range s.sources {
-		for b, err := range src.scan(s.ctx, src.need, lower.In(src.traceID(), ids)) {
-			if err != nil {
-				return f, err
+	whole := f.IDs
+	if s.byMatches {
+		for _, src := range s.sources {
+			cond := lower.Matches(src.schema, s.q.tree.Pipeline)
+			if !all {
+				cond = lower.Both(cond, lower.OneOf(src.traceID(), f.IDs))
 			}
-			batch, err := spans.NewBatch(src.schema, b.RecordBatch, src.need)
-			if err == nil {
-				batch.Verdicts, err = src.verdicts(s.ctx, b.RecordBatch)
+			if cond.None() {
+				continue
 			}
-			if err == nil && f.size > s.o.MaxBytes {
-				err = errTooLarge
+			if err := src.matches.read(s.ctx, cond.Filter(), f); err != nil {
+				return err
 			}
-			if err != nil {
-				return f, err
-			}
-			f.add(part{batch, src, b.Numbers})
+		}
+		f.MaxTraces = 0
+		if whole, err = s.summarize(f); err != nil {
+			return err
 		}
 	}
-	if f.size > s.o.MaxBytes {
-		return f, errTooLarge
+	for _, src := range s.sources {
+		if len(whole) == 0 {
+			break
+		}
+		if err := src.read(s.ctx, lower.In(src.traceID(), whole), f); err != nil {
+			return err
+		}
 	}
-	return f, nil
+	return nil
+}
+
+// summarize finds the summaries of traces, and gives the ids of those of which all spans are to be read: several sources have spans of them, or
+// none says enough.
+func (s *search) summarize(f *fetched.Group) (whole []string, err error) {
+	f.Summaries = make([]eval.Summary, len(f.IDs))
+	sources := make([]int, len(f.IDs))
+	for _, src := range s.sources {
+		s.byMatches, err = src.Source.(summarizedSource).TraceSummaries(s.ctx, f.IDs, func(i, n int, start int64, d time.Duration, name, service string) {
+			f.Summaries[i] = eval.Summary{Spans: n, Start: start, Duration: d, RootName: name, RootService: service}
+			sources[i]++
+		})
+		if err != nil || !s.byMatches {
+			break
+		}
+	}
+	return f.Whole(func(trace int) bool { return sources[trace] == 1 && s.byMatches }), err
+}
+
+// read reads the rows of a scan.
+func (s *source) read(ctx context.Context, cond filter.Expr, f *fetched.Group) error {
+	for b, err := range s.scan(ctx, s.need, cond) {
+		if err != nil {
+			return err
+		}
+		batch, err := spans.NewBatch(s.schema, b.RecordBatch, s.need)
+		if err == nil {
+			batch.Verdicts, err = s.verdicts(ctx, b.RecordBatch)
+		}
+		if err == nil {
+			err = f.Add(fetched.Part{Batch: batch, Source: s.position, Matching: s.matching, Numbers: b.Numbers})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scan is the rows of a scan, with their numbers if details are read of the source.
@@ -207,68 +268,4 @@ func (s *source) scan(ctx context.Context, need []int, f filter.Expr) iter.Seq2[
 			}
 		}
 	}
-}
-
-// fetched is spans of traces that were read.
-type fetched struct {
-	place  map[string]int32 // of a trace
-	counts []int            // of the spans of each trace
-	parts  []part
-	of     [][]int32 // for each row of a part its trace, or -1
-	size   int64     // in bytes
-}
-
-// part is rows of a source.
-type part struct {
-	*spans.Batch
-	source  *source
-	numbers []rowset.Range
-}
-
-const perSpan = 64
-
-func (f *fetched) add(p part) {
-	of := make([]int32, p.Record.NumRows())
-	last, known := []byte(nil), int32(-1)
-	for row := range of {
-		if id := p.TraceID(row); row == 0 || !bytes.Equal(id, last) {
-			var ok bool
-			if known, ok = f.place[string(id)]; !ok {
-				known = -1
-			}
-			last = id
-		}
-		if of[row] = known; known >= 0 {
-			f.counts[known]++
-		}
-	}
-	p.Record.Retain()
-	f.parts, f.of = append(f.parts, p), append(f.of, of)
-	f.size += p.Size() + perSpan*int64(len(of))
-}
-
-func (f *fetched) release() {
-	for _, p := range f.parts {
-		p.Record.Release()
-	}
-}
-
-// traces are the spans of each trace, in the order in which they were read.
-func (f *fetched) traces() [][]eval.Span {
-	total := 0
-	for _, n := range f.counts {
-		total += n
-	}
-	all, out := make([]eval.Span, total), make([][]eval.Span, len(f.counts))
-	for i, n := range f.counts {
-		out[i], all = all[:0:n], all[n:]
-	}
-	for k, p := range f.parts {
-		for row, i := range f.of[k] {
-			if i >= 0 {
-				out[i] = append(out[i], eval.Span{Batch: p.Batch, Row: int32(row), Start: p.Start(row)})
-			}
-		}
-	}
-	return out
 }

@@ -3,11 +3,13 @@ package traceql_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/stretchr/testify/require"
@@ -164,4 +166,61 @@ func TestRandomQueriesOnFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What files say of whole traces gives the results that all spans give, whatever order, limit and window.
+func TestSummaries(t *testing.T) {
+	for seed := range uint64(sweep.Count(40, 1000)) {
+		r := rand.New(rand.NewPCG(seed, 16))
+		list := randomSpans(r)
+		for i := range list {
+			if r.IntN(4) > 0 { // most root spans have a service
+				list[i].service = pick(r, "a", "b")
+			}
+		}
+		if r.IntN(3) == 0 {
+			list = append(list, list[r.IntN(len(list))])
+		}
+		parts, all := make([][]span, 1+r.IntN(2)), []span{}
+		for _, i := range r.Perm(len(list)) {
+			if k := r.IntN(8); k < len(parts) {
+				parts[k] = append(parts[k], list[i])
+			} else {
+				parts[0] = append(parts[0], list[i])
+			}
+		}
+		var files []traceql.Source
+		for _, part := range parts {
+			files, all = append(files, blockpackOf(t, part, blockpack.WriterOptions{BlockSpans: 1 + r.IntN(8)})), append(all, part...)
+		}
+		plain := tableOfSpans(t, 1+r.IntN(9), all)
+		for range 10 {
+			q := randomPipeline(r, 2)
+			o := traceql.Options{Spans: r.IntN(3), Order: traceql.Order(r.IntN(2))}
+			if r.IntN(3) == 0 {
+				o.Start = time.Unix(0, int64(100+r.IntN(12)))
+			}
+			want, got := results(t, q.text, o, plain), results(t, q.text, o, files...)
+			require.Equal(t, want, got, "seed %d: %s\n%s", seed, q.text, describe(list))
+			if o.Order == traceql.MostRecent {
+				o.Limit = 1 + r.IntN(3)
+				require.Equal(t, results(t, q.text, o, plain), results(t, q.text, o, files...), "seed %d: %s\n%s", seed, q.text, describe(list))
+			}
+		}
+	}
+}
+
+// results are the traces of a search as text, by id unless they have another order.
+func results(t *testing.T, query string, o traceql.Options, sources ...traceql.Source) (list []string) {
+	t.Helper()
+	q, err := traceql.Parse(query)
+	require.NoError(t, err, query)
+	for found, err := range traceql.Search(t.Context(), q, sources, o) {
+		require.NoError(t, err, query)
+		list = append(list, fmt.Sprintf("%x %+v", found.ID, *found))
+	}
+	if o.Order == traceql.AsStored {
+		slices.Sort(list)
+	}
+	return list
 }

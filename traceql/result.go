@@ -104,7 +104,7 @@ func (s *search) result(m match) (*Trace, error) {
 	}
 	t := &Trace{
 		ID: []byte(m.id), RootService: text(service), RootName: text(m.trace.RootName()),
-		Start: unixNano(start), Duration: d, Spans: len(m.trace.Spans),
+		Start: unixNano(start), Duration: d, Spans: m.trace.Len(),
 	}
 	for _, set := range m.sets {
 		out := Spanset{Matched: len(set.Spans), Attributes: attributesOf(set.Attributes)}

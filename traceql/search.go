@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/fetched"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
 )
 
@@ -77,7 +78,9 @@ type search struct {
 	traces  *lower.Candidates
 	counts  Run
 	left    int // matches that are still wanted; 0: all
-	scratch eval.Scratch
+	// byMatches: spans that match are enough of traces that sources summarize.
+	byMatches bool
+	scratch   eval.Scratch
 }
 
 func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*search, error) {
@@ -87,6 +90,7 @@ func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*sea
 	s := newExamination(ctx, q, o)
 	var err error
 	s.sources, err = newSources(sources, q, nil)
+	s.byMatches = !slices.ContainsFunc(s.sources, func(src *source) bool { return src.matches == nil })
 	return s, err
 }
 
@@ -121,6 +125,16 @@ func bounds(start, end time.Time) (from, to int64) {
 
 // run calls yield for the traces of the result until it returns false, which is errStop.
 func (s *search) run(yield func(*Trace) bool) error {
+	if s.byMatches && s.o.Order == AsStored && s.o.Limit == 0 && s.traces == s.q.candidates && s.traces.And == nil && s.traces.Or == nil {
+		of, err := s.fetchMatches()
+		if err == nil {
+			s.counts.Candidates += int64(len(of.IDs))
+			err = s.evaluated(of, s.visitResults(yield))
+		}
+		if err != errTooLarge {
+			return err
+		}
+	}
 	if s.o.Order == AsStored {
 		return s.results(s.candidates(s.traces), s.o.Limit, yield)
 	}
@@ -140,7 +154,12 @@ func (s *search) run(yield func(*Trace) bool) error {
 // results yields the matches among candidates, in their order, up to a number of them.
 func (s *search) results(ids iter.Seq2[string, error], limit int, yield func(*Trace) bool) error {
 	s.left = limit
-	return s.examine(ids, func(list []match) error {
+	return s.examine(ids, s.visitResults(yield))
+}
+
+// visitResults yields the results of matches.
+func (s *search) visitResults(yield func(*Trace) bool) func([]match) error {
+	return func(list []match) error {
 		return s.withDetails(list, func(m match) error {
 			t, err := s.result(m)
 			if err != nil {
@@ -152,7 +171,7 @@ func (s *search) results(ids iter.Seq2[string, error], limit int, yield func(*Tr
 			}
 			return nil
 		})
-	})
+	}
 }
 
 // found is a trace, and its start or an earlier time.
@@ -210,7 +229,7 @@ func (s *search) mostRecent() (list []found, err error) {
 // match is a trace that matches, while its spans are in memory.
 type match struct {
 	id    string
-	group *fetched // that it was read with
+	group *fetched.Group // that it was read with
 	trace *eval.Trace
 	sets  []eval.Set
 	work  *eval.Work
@@ -258,11 +277,16 @@ func (s *search) group(ids []string, visit func([]match) error) error {
 	if err != nil {
 		return s.tooLarge(err, ids[0])
 	}
-	defer of.release()
-	s.counts.Fetched += int64(len(ids))
+	return s.evaluated(of, visit)
+}
+
+// evaluated evaluates the query on the traces of a group, which it releases.
+func (s *search) evaluated(of *fetched.Group, visit func([]match) error) error {
+	defer of.Release()
+	s.counts.Fetched += int64(len(of.IDs))
 	var list []match
-	for i, spans := range of.traces() {
-		m, err := s.evaluate(match{id: ids[i], group: of}, spans)
+	for i, spans := range of.Traces() {
+		m, err := s.evaluate(match{id: of.IDs[i], group: of}, spans, of.Summary(i))
 		if err != nil {
 			return cmp.Or(visit(list), err) // what comes before it is in the result
 		}
@@ -277,11 +301,16 @@ func (s *search) group(ids []string, visit func([]match) error) error {
 }
 
 // evaluate runs the query on the spans of a trace; without sets it does not match.
-func (s *search) evaluate(m match, spans []eval.Span) (match, error) {
+func (s *search) evaluate(m match, spans []eval.Span, whole *eval.Summary) (match, error) {
 	if err := s.ctx.Err(); err != nil {
 		return m, err
 	}
-	m.trace, m.work = s.q.program.NewTrace(spans, &s.scratch), eval.NewWork(s.ctx, s.o.MaxSteps)
+	m.work = eval.NewWork(s.ctx, s.o.MaxSteps)
+	if whole != nil {
+		m.trace = s.q.program.NewSummarized(spans, whole, &s.scratch)
+	} else {
+		m.trace = s.q.program.NewTrace(spans, &s.scratch)
+	}
 	s.counts.Spans += int64(len(m.trace.Spans))
 	var err error
 	m.sets, err = s.q.program.Run(m.trace, m.work)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -33,6 +34,13 @@ type RowSource interface {
 type Rows struct {
 	arrow.RecordBatch
 	Numbers []table.RowRange
+}
+
+// summarizedSource is a source that knows whole traces without reading their spans.
+type summarizedSource interface {
+	// TraceSummaries calls visit for each trace that it has, with what is said of all its spans; spans is 0 if it does not tell. ok is false, and nothing
+	// visited, if the source has no summaries.
+	TraceSummaries(ctx context.Context, ids []string, visit func(i, spans int, start int64, d time.Duration, name, service string)) (ok bool, err error)
 }
 
 // ExplainedSource is a source that describes its scans.

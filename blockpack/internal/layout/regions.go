@@ -41,6 +41,7 @@ const (
 	RegionTraceIndex                    // [TraceIndex]
 	RegionTimeIndex                     // an index of later files, which is ignored
 	RegionCompact                       // [CompactIndex]
+	RegionSummary                       // what is said of whole traces, a block as bytes
 	RegionFooter                        // [Footer]
 )
 
@@ -67,6 +68,13 @@ func (f *File) Regions(ctx context.Context, divide func(block int) bool) ([]Regi
 	}
 	if end := h.MetadataOffset + h.MetadataLength; end > m.Sections[4] {
 		l.add(m.Sections[4], end-m.Sections[4], RegionTimeIndex, "time index")
+	}
+	sections, err := m.Ranges.Sections()
+	for _, s := range sections {
+		l.add(s.Offset, s.Length, RegionSummary, "summary of traces")
+	}
+	if err != nil {
+		return nil, err
 	}
 	if f.Footer.CompactLength > 0 {
 		l.add(f.Footer.CompactOffset, f.Footer.CompactLength, RegionCompact, "compact index")
@@ -209,6 +217,13 @@ func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]f
 		return column.Parts(data, r.head.Columns[r.Column].Type, r.head.Spans, limit), nil
 	case RegionBlockHead:
 		c.blockHead(m.Blocks[r.Block].Length)
+	case RegionSummary:
+		if head := c.blockHead(r.Size); head != nil {
+			for _, col := range head.Columns {
+				c.Take(col.Name, int(col.Length))
+				c.Note(int(col.Length), col.Name, "")
+			}
+		}
 	case RegionStats:
 		c.columnStats(r.head.Columns[r.Column].Type)
 	case RegionTraceTable:

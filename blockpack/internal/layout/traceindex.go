@@ -195,15 +195,30 @@ func (x *TraceIndex) Lookup(dst []TraceBlock, id TraceID) ([]TraceBlock, error) 
 	if err := x.prepare(); err != nil {
 		return dst, err
 	}
-	i := sort.Search(len(x.offsets), func(i int) bool { return bytes.Compare(x.id(x.offsets[i]), id[:]) >= 0 })
 	start := len(dst)
-	for ; i < len(x.offsets) && bytes.Equal(x.id(x.offsets[i]), id[:]); i++ {
+	for i := x.search(id[:]); i < len(x.offsets) && bytes.Equal(x.id(x.offsets[i]), id[:]); i++ {
 		dst = x.entry(dst, x.offsets[i])
 		if len(dst)-start > 2*MaxIndexed { // the trace is there many times
 			dst = dst[:start+len(tidy(dst[start:]))]
 		}
 	}
 	return dst[:start+len(tidy(dst[start:]))], nil
+}
+
+// Find gives the number of the entry of a trace, in the order of ids; -1 if there is none.
+func (x *TraceIndex) Find(id []byte) (int, error) {
+	if err := x.prepare(); err != nil {
+		return -1, err
+	}
+	if i := x.search(id); i < len(x.offsets) && bytes.Equal(x.id(x.offsets[i]), id) {
+		return i, nil
+	}
+	return -1, nil
+}
+
+// search gives the number of the first entry whose id is not less.
+func (x *TraceIndex) search(id []byte) int {
+	return sort.Search(len(x.offsets), func(i int) bool { return bytes.Compare(x.id(x.offsets[i]), id) >= 0 })
 }
 
 // entry appends the blocks of an entry, which was read before without an error.

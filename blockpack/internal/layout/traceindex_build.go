@@ -35,7 +35,8 @@ type traceRow struct {
 }
 
 // Add adds a row of a block. Blocks come in ascending order, rows of a block in any.
-func (b *TraceIndexBuilder) Add(block, row int, id TraceID) {
+// It returns the number of the trace.
+func (b *TraceIndexBuilder) Add(block, row int, id TraceID) uint32 {
 	if block != b.block {
 		b.flush()
 		b.block = block
@@ -44,7 +45,7 @@ func (b *TraceIndexBuilder) Add(block, row int, id TraceID) {
 		if b.err == nil {
 			b.err = fault.Limitf("trace index: row %d of block %d, at most %d of each are possible", row, block, MaxIndexed)
 		}
-		return
+		return 0
 	}
 	if b.numbers == nil {
 		b.numbers = map[TraceID]uint32{}
@@ -56,6 +57,7 @@ func (b *TraceIndexBuilder) Add(block, row int, id TraceID) {
 		b.ids = append(b.ids, id)
 	}
 	b.open = append(b.open, traceRow{n, uint16(row)})
+	return n
 }
 
 // flush groups the rows of a block by trace.
@@ -78,18 +80,33 @@ func (b *TraceIndexBuilder) flush() {
 // Entries is the number of traces of all blocks but the last one. A trace counts in each of its blocks.
 func (b *TraceIndexBuilder) Entries() int { return len(b.lists) }
 
+// Order is the numbers of the traces in the order of their ids.
+func (b *TraceIndexBuilder) Order() (numbers []uint32) {
+	b.sort()
+	for i, l := range b.lists {
+		if i == 0 || b.lists[i-1].trace != l.trace {
+			numbers = append(numbers, l.trace)
+		}
+	}
+	return numbers
+}
+
+func (b *TraceIndexBuilder) sort() {
+	b.flush()
+	slices.SortFunc(b.lists, func(x, y traceRows) int {
+		return cmp.Or(bytes.Compare(b.ids[x.trace][:], b.ids[y.trace][:]), cmp.Compare(x.block, y.block))
+	})
+}
+
 // Append appends the trace index, as it stands in the metadata and in the compact index.
 func (b *TraceIndexBuilder) Append(dst []byte) ([]byte, error) {
-	b.flush()
+	b.sort()
 	if b.err != nil {
 		return dst, b.err
 	}
 	if len(b.ids) > math.MaxInt32 {
 		return dst, fault.Limitf("trace index of %d traces", len(b.ids))
 	}
-	slices.SortFunc(b.lists, func(x, y traceRows) int {
-		return cmp.Or(bytes.Compare(b.ids[x.trace][:], b.ids[y.trace][:]), cmp.Compare(x.block, y.block))
-	})
 	dst = append(dst, TraceVersion)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b.ids)))
 	for i := 0; i < len(b.lists); {

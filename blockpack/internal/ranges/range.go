@@ -3,6 +3,7 @@ package ranges
 
 import (
 	"encoding/binary"
+	"fmt"
 	"iter"
 	"math"
 	"sync"
@@ -45,6 +46,7 @@ type Index struct {
 const (
 	MarkColumn    = "file:writer"  // the module and version of the writer
 	ColumnsColumn = "file:columns" // the columns of the file
+	TracesColumn  = "file:traces"  // the sections with summaries of traces: "offset length"
 )
 
 // Column is a column of the range index.
@@ -290,6 +292,25 @@ func (col *Column) TypedBoundaries() iter.Seq[column.Value] {
 			}
 		}
 	}
+}
+
+// Extent is a part of a file.
+type Extent struct{ Offset, Length int64 }
+
+// Sections gives the extents of the sections with summaries of a file with our mark.
+func (x *Index) Sections() (list []Extent, err error) {
+	col := x.Column(TracesColumn)
+	if x.mark == "" || col == nil || !col.Type.Textual() || col.typedCount > maxFileColumns {
+		return nil, nil
+	}
+	for v := range col.TypedBoundaries() {
+		var e Extent
+		if _, err := fmt.Sscanf(string(v.Data), "%d %d", &e.Offset, &e.Length); err != nil || e.Offset < 0 || e.Length < 0 {
+			return nil, fault.In(fault.Corruptf("extent %q of a section", v.Data), "range index/"+TracesColumn, x.base)
+		}
+		list = append(list, e)
+	}
+	return list, nil
 }
 
 // maxFileColumns is beyond what any schema can have.

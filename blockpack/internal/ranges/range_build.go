@@ -64,7 +64,7 @@ func NewBuilder(o BuildOptions) *Builder {
 
 // excluded are the columns that no range index has.
 func (b *Builder) excluded(c *column.Column) bool {
-	return c.Type == column.Bool || c.Name == "trace:id" || c.Name == MarkColumn || c.Name == ColumnsColumn ||
+	return c.Type == column.Bool || c.Name == "trace:id" || c.Name == MarkColumn || c.Name == ColumnsColumn || c.Name == TracesColumn ||
 		b.o.Exclude != nil && b.o.Exclude(c.Name)
 }
 
@@ -151,12 +151,12 @@ func (v *rangeValues) add(c *column.Column, block uint32) {
 }
 
 // Finish appends the range index of all blocks, of which dataBytes are the size. With a mark, "module/version",
-// readers believe the index; it comes with the list of the columns of the file.
-func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []column.Field) ([]byte, error) {
+// readers believe the index; it comes with the list of the columns of the file, and of the sections with summaries.
+func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []column.Field, sections ...string) ([]byte, error) {
 	list := b.chosen()
 	limit := b.share(list, dataBytes)
 	if mark != "" {
-		list = append(list, &rangeValues{Key: column.Key{Name: MarkColumn}}, &rangeValues{Key: column.Key{Name: ColumnsColumn}})
+		list = append(list, &rangeValues{Key: column.Key{Name: MarkColumn}}, &rangeValues{Key: column.Key{Name: ColumnsColumn}}, &rangeValues{Key: column.Key{Name: TracesColumn}})
 		slices.SortFunc(list, byName)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
@@ -169,6 +169,8 @@ func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []col
 			dst = appendTexts(dst, v.Name, []string{mark})
 		case ColumnsColumn:
 			dst = appendTexts(dst, v.Name, columnTexts(columns))
+		case TracesColumn:
+			dst = appendTexts(dst, v.Name, sections)
 		default:
 			dst = b.buckets(v, limit).append(dst, v.Key)
 		}

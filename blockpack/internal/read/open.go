@@ -26,6 +26,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/read/internal/lazy"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/blockpack/internal/summary"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/base/parallel"
@@ -76,6 +77,8 @@ type Table struct {
 	whole  *lru.Cache[int, []byte] // blocks that were read ahead
 	guess  atomic.Int64            // bytes of the largest head so far
 
+	summaries *lru.Cache[int, *summary.Section]
+
 	projections table.Projections
 }
 
@@ -102,6 +105,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 	t := &Table{
 		o: o, reader: &table.Counted{Reader: r},
 		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *lazy.Column](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),
+		summaries:   lru.New[int, *summary.Section](o.CacheBytes),
 		projections: table.NewProjections(),
 	}
 	if o.SuffixBytes == 0 && t.Latency() == storage.LatencyHigh {

@@ -42,7 +42,7 @@ func (c *checker) block(ctx context.Context, i int) error {
 	}
 	c.Count("block", 1)
 	for _, check := range []func() error{
-		b.checkHead, b.checkExtents, b.checkColumns, b.checkTraceTable, b.checkStarts, b.checkTraces, b.checkValueStats, b.checkNames,
+		b.checkHead, b.checkExtents, b.checkColumns, b.checkTraceTable, b.checkStarts, b.checkTraces, b.checkValueStats, b.checkNames, b.addSummaries,
 	} {
 		if err := check(); err != nil {
 			return err

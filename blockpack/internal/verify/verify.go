@@ -13,7 +13,9 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/blockpack/internal/summary"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/verification"
@@ -33,8 +35,11 @@ type checker struct {
 	ranges map[string]*rangeCheck
 	listed map[column.Key]column.Traits // the columns of the file; nil if it does not list them
 
-	lock   sync.Mutex
-	survey spans.Survey
+	sections []ranges.Extent // with summaries of traces
+
+	lock    sync.Mutex
+	survey  spans.Survey
+	summary summary.Builder
 }
 
 // File checks the file of a reader. Damage makes problems in the report. The error is one of reading.
@@ -70,6 +75,9 @@ func (c *checker) file(ctx context.Context) error {
 	if err := c.loadColumns(); err != nil {
 		return err
 	}
+	if c.sections, err = c.meta.Ranges.Sections(); err != nil {
+		return c.problem(err)
+	}
 	if err := c.checkGaps(f); err != nil {
 		return err
 	}
@@ -81,6 +89,9 @@ func (c *checker) file(ctx context.Context) error {
 		return err
 	}
 	if err := c.compareTraceCounts(); err != nil {
+		return err
+	}
+	if err := c.compareSummaries(ctx); err != nil {
 		return err
 	}
 	return c.compareColumns()
@@ -110,6 +121,9 @@ func (c *checker) checkGaps(f *layout.File) error {
 	covered := int64(layout.FooterSize+layout.HeaderSize) + c.meta.Sections[4] - c.meta.Sections[0] + f.Footer.CompactLength
 	for i := range c.meta.Blocks {
 		covered += c.meta.Blocks[i].Length
+	}
+	for _, s := range c.sections {
+		covered += s.Length
 	}
 	switch rest := c.size - covered; {
 	case rest > 0:

@@ -3,11 +3,14 @@ package verify_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/summary"
 	"github.com/amudai/amudai-go/blockpack/internal/verify"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
@@ -83,4 +86,46 @@ func TestOptions(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, report.Problems, 2)
 	require.True(t, report.Truncated)
+}
+
+// Each byte of the summaries of traces is looked at: a change that changes what they say is a problem.
+func TestSummaries(t *testing.T) {
+	file := written(t)
+	f, err := layout.Open(t.Context(), mustOpen(t, file), layout.Options{})
+	require.NoError(t, err)
+	m, err := f.Metadata(t.Context())
+	require.NoError(t, err)
+	sections, err := m.Ranges.Sections()
+	require.NoError(t, err)
+	require.Len(t, sections, 1)
+	at := sections[0]
+	said := func(file []byte) (all []summary.Trace, err error) {
+		s, err := summary.Parse(file[at.Offset:at.Offset+at.Length], at.Offset)
+		for i := range m.Traces.Len() {
+			if err == nil && i < s.Len() {
+				all = append(all, s.Trace(i))
+			}
+		}
+		return all, err
+	}
+	want, err := said(file)
+	require.NoError(t, err)
+	found := 0
+	for i := at.Offset; i < at.Offset+at.Length; i += 11 {
+		changed := bytes.Clone(file)
+		changed[i] ^= 0x55
+		have, err := said(changed)
+		report, verr := verifyFile(t.Context(), storage.FromReaderAt("a", bytes.NewReader(changed), int64(len(changed))), provider.VerifyOptions{})
+		require.NoError(t, verr)
+		require.Equal(t, err != nil || !slices.Equal(have, want), len(report.Problems)+report.Unchecked > 0, "byte %d", i-at.Offset)
+		found += len(report.Problems)
+	}
+	require.Greater(t, found, int(at.Length/22))
+}
+
+func mustOpen(t *testing.T, file []byte) storage.Reader {
+	r, err := storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))).Open(t.Context(), "a")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	return r
 }

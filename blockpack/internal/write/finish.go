@@ -2,16 +2,17 @@ package write
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// metadata gives the metadata section.
-func (w *Writer) metadata() (_ []byte, err error) {
+// metadata gives the metadata section of a file with blocks of so many bytes, and sections with summaries.
+func (w *Writer) metadata(blocks int64, sections []string) (_ []byte, err error) {
 	dst := layout.AppendBlockIndex(nil, w.blocks)
-	if dst, err = w.appendRanges(dst); err != nil {
+	if dst, err = w.appendRanges(dst, blocks, sections); err != nil {
 		return nil, err
 	}
 	dst = append(dst, w.columns...)
@@ -26,21 +27,41 @@ func (w *Writer) metadata() (_ []byte, err error) {
 
 // appendRanges appends the range index. That of a file without blocks has not even a mark, so that such a file is the one that
 // every writer makes.
-func (w *Writer) appendRanges(dst []byte) ([]byte, error) {
+func (w *Writer) appendRanges(dst []byte, blocks int64, sections []string) ([]byte, error) {
 	if len(w.blocks) == 0 {
 		return append(dst, 0, 0, 0, 0), nil
 	}
-	return w.ranges.Finish(dst, w.out.Size(), w.o.Program, w.survey.Fields())
+	return w.ranges.Finish(dst, blocks, w.o.Program, w.survey.Fields(), sections...)
+}
+
+// summaries writes what is said of whole traces, and gives the extents of its sections.
+func (w *Writer) summaries(ctx context.Context) (extents []string, err error) {
+	if w.o.Program == "" { // no mark, no list of sections
+		return nil, nil
+	}
+	sections, err := w.summary.Sections(w.traces.Order())
+	for _, s := range sections {
+		extents = append(extents, fmt.Sprintf("%d %d", w.out.Size(), len(s)))
+		if err := w.out.Write(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return extents, err
 }
 
 // Finish writes the blocks that are left, indexes and footer.
 //
-//	blocks │ header │ metadata │ compact index │ footer      without blocks: metadata │ header │ …
+//	blocks │ summaries │ header │ metadata │ compact index │ footer      without blocks: metadata │ header │ …
 func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.Flush(ctx); err != nil {
 		return err
 	}
-	metadata, err := w.metadata()
+	blocks := w.out.Size()
+	sections, err := w.summaries(ctx)
+	if err != nil {
+		return err
+	}
+	metadata, err := w.metadata(blocks, sections)
 	if err != nil {
 		return err
 	}

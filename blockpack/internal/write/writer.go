@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/blockpack/internal/summary"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -41,6 +42,8 @@ type Writer struct {
 	blocks  []layout.Block
 	columns []byte // column index
 	traces  layout.TraceIndexBuilder
+	numbers []uint32 // of the traces of the rows of a block
+	summary summary.Builder
 	ranges  *ranges.Builder
 	survey  spans.Survey
 	rows    int64
@@ -155,9 +158,12 @@ func (w *Writer) write(ctx context.Context, b *encoded) error {
 	w.blocks = append(w.blocks, b.index)
 	w.rows += int64(b.index.Spans)
 	w.columns = layout.AppendColumnIndex(w.columns, [][]layout.ColumnExtent{b.extents})
+	w.numbers = w.numbers[:0]
 	for row, id := range b.ids {
-		w.traces.Add(n, row, id)
+		w.numbers = append(w.numbers, w.traces.Add(n, row, id))
 	}
+	block := otlp.Block{Columns: b.columns}
+	w.summary.Block(w.numbers, block.Column)
 	w.survey.Add(b.columns)
 	if !w.o.NoRanges {
 		w.ranges.AddBlock(b.columns)

@@ -36,6 +36,8 @@ const (
 type Trace struct {
 	Spans []Span
 	Looks int64 // conditions that were evaluated on single spans
+	// Summary describes the whole trace, of which Spans are those that match; nil if Spans are all.
+	Summary *Summary
 	// Details are rows with the columns of a result, for spans that it has. nil if Spans have them.
 	Details []Span
 
@@ -44,6 +46,14 @@ type Trace struct {
 	tree    *tree
 	times   *times // nil until they are needed
 	scratch *Scratch
+}
+
+// Summary is what a source says of a whole trace.
+type Summary struct {
+	Spans                 int
+	Start                 int64
+	Duration              time.Duration
+	RootName, RootService string // "" without a root span
 }
 
 type times struct {
@@ -66,6 +76,22 @@ func (p *Program) NewTrace(list []Span, scratch *Scratch) *Trace {
 		}
 	}
 	return t
+}
+
+// NewSummarized makes a trace of its spans that match, none of which has the id and kind of another span of the trace.
+func (p *Program) NewSummarized(list []Span, s *Summary, scratch *Scratch) *Trace {
+	if p.ordered {
+		scratch.sort(list)
+	}
+	return &Trace{Spans: list, Summary: s, sorted: p.ordered, root: -1, times: &times{s.Start, s.Duration}, scratch: scratch}
+}
+
+// Len is the number of spans of the whole trace.
+func (t *Trace) Len() int {
+	if t.Summary != nil {
+		return t.Summary.Spans
+	}
+	return len(t.Spans)
 }
 
 // Parent is the parent of span i, or -1.
@@ -113,6 +139,9 @@ func (t *Trace) Root() int { return t.root }
 
 // RootName and RootService describe the root span; they are nil without one.
 func (t *Trace) RootName() value.Value {
+	if t.Summary != nil {
+		return value.OfString(t.Summary.RootName)
+	}
 	if i := t.Root(); i >= 0 {
 		return value.OfString(t.Name(i))
 	}
@@ -124,6 +153,9 @@ var RootService = &lang.Field{Scope: lang.ResourceScope, Name: "service.name"}
 
 // RootService is resource.service.name of the root span.
 func (t *Trace) RootService() (value.Value, error) {
+	if t.Summary != nil {
+		return value.OfString(t.Summary.RootService), nil
+	}
 	if i := t.Root(); i >= 0 {
 		b, row := t.row(i)
 		return b.Value(RootService, row)

@@ -24,12 +24,17 @@ func (s *IDs) Add(id string, start int64, limit int) (fresh bool, err error) {
 		return false, nil
 	}
 	if len(s.Order) == limit {
-		return false, fault.Limitf("more than %d traces may match: the query needs a narrower condition, or a higher limit", limit)
+		return false, TooMany(limit)
 	}
 	s.has[id] = true
 	s.Order = append(s.Order, id)
 	s.Starts = append(s.Starts, start)
 	return true, nil
+}
+
+// TooMany is the error of more traces than a limit.
+func TooMany(limit int) error {
+	return fault.Limitf("more than %d traces may match: the query needs a narrower condition, or a higher limit", limit)
 }
 
 // Only are the ids that another set has, too.
@@ -45,6 +50,9 @@ func (s *IDs) Only(other *IDs) *IDs {
 
 // Has reports whether an id is in the set.
 func (s *IDs) Has(id string) bool { return s.has[id] }
+
+// OneOf is In as a condition on rows.
+func OneOf(col spans.Column, ids []string) Cond { return of(In(col, ids)) }
 
 // In is the condition that a trace has one of some ids.
 func In(col spans.Column, ids []string) filter.Expr {

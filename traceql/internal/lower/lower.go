@@ -173,7 +173,7 @@ func Present(s *spans.Schema, f *lang.Field) Cond { return lowerer{s}.missing(f,
 
 // Alone reports whether a query looks at each span alone: it needs no other span of the trace.
 func Alone(pipeline *lang.Pipeline) bool {
-	alone := true
+	alone := ByMatches(pipeline)
 	lang.Walk(pipeline, func(s lang.Stage) {
 		switch s := s.(type) {
 		case *lang.Pipeline, *lang.SpansetFilter, *lang.Select:
@@ -185,8 +185,42 @@ func Alone(pipeline *lang.Pipeline) bool {
 			alone = false
 		}
 	})
-	lang.Expressions(pipeline, func(e *lang.Expr) { alone = alone && !(e.Op == lang.FieldOf && OfTrace(e.Field)) })
 	return alone
+}
+
+// ByMatches reports whether the spans that Matches leaves are all that a query needs of a trace.
+func ByMatches(pipeline *lang.Pipeline) bool {
+	enough := true
+	lang.Walk(pipeline, func(s lang.Stage) {
+		if o, ok := s.(*lang.SpansetOperation); ok && o.Op.IsStructural() {
+			enough = false
+		}
+	})
+	lang.Expressions(pipeline, func(e *lang.Expr) { enough = enough && !(e.Op == lang.FieldOf && OfTrace(e.Field)) })
+	return enough
+}
+
+// Matches is a condition of all rows that a stage looks at, but for those that its first filters leave out.
+func Matches(s *spans.Schema, stage lang.Stage) Cond {
+	switch stage := stage.(type) {
+	case *lang.SpansetFilter:
+		return Lower(s, stage.Cond, true)
+	case *lang.SpansetOperation:
+		return Or(Matches(s, stage.L), Matches(s, stage.R))
+	case *lang.Pipeline:
+		var filters []Cond
+		for i, below := range stage.Stages {
+			_, ok := below.(*lang.SpansetFilter)
+			if ok || i == 0 {
+				filters = append(filters, Matches(s, below))
+			}
+			if !ok {
+				break
+			}
+		}
+		return and(filters...)
+	}
+	return always
 }
 
 // Rows is the condition of the rows that a stage of such a query leaves.
