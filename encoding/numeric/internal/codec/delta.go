@@ -107,6 +107,7 @@ var delta = encode.Row{
 	Tier:     encode.TierMiddle,
 	Levels:   2,
 	Roles:    encode.InRoles(),
+	Later:    encode.OnlyRoles(encode.AsCodes), // which are in the order of the values
 	PerValue: 270,
 	Estimate: estimateDelta,
 	Guess:    encode.TierHeavy,

@@ -70,7 +70,7 @@ func appendDictionary[U word.Uint](e *encode.Workspace, dst []byte, in encode.In
 	if size%8 != 0 && e.Weights.Features == 0 { // the reference reads a tree only where it is aligned
 		kid = &encode.Plan{}
 	}
-	dst, flag := encode.AppendPart(e, dst, in.Child(e, values, encoding.BlockDictionary, 1), kid)
+	dst, flag := encode.AppendPart(e, dst, in.Some(e, values, encoding.BlockDictionary, 1), kid)
 	header := dst[start+2:]
 	binary.LittleEndian.PutUint32(header, uint32(size))
 	binary.LittleEndian.PutUint32(header[4:], uint32(len(values)))

@@ -58,7 +58,7 @@ func appendRunLength[U word.Uint](e *encode.Workspace, dst []byte, in encode.Inp
 	start := len(dst)
 	dst = trees.AppendHeader(dst, encoding.RunLength, 10)
 	var flags [2]byte
-	dst, flags[0] = encode.AppendPart(e, dst, in.Child(e, values[:count], encoding.RunLength, 0), p.Kids[0])
+	dst, flags[0] = encode.AppendPart(e, dst, in.Some(e, values[:count], encoding.RunLength, 0), p.Kids[0])
 	size := len(dst) - start - 16
 	dst = trees.Pad(dst, start)
 	dst, flags[1] = encode.AppendPart(e, dst, encode.ChildOf[U, uint32](e, in, lengths[:count], encoding.RunLength, 1), p.Kids[1])

@@ -95,7 +95,7 @@ func appendSparse[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[
 		dst, flags[0] = encode.AppendPart(e, dst, encode.ChildOf[U, uint32](e, in, positions[:count], encoding.Sparse, 0), p.Kids[0])
 		size = len(dst) - start - 16
 		dst = trees.Pad(dst, start)
-		dst, flags[1] = encode.AppendPart(e, dst, in.Child(e, values[:count], encoding.Sparse, 1), p.Kids[1])
+		dst, flags[1] = encode.AppendPart(e, dst, in.Some(e, values[:count], encoding.Sparse, 1), p.Kids[1])
 	}
 	header := dst[start+2:]
 	binary.LittleEndian.PutUint32(header, uint32(count))

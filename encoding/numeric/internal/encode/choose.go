@@ -216,12 +216,15 @@ func follow[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 
 // estimate is the size of values in an encoding, 0 if it is not to be tried.
 func estimate[U word.Uint](e *Workspace, r *Row, in Input[U], s *Stats) (size int, found Found) {
-	w, levels := &e.Weights, r.Levels
-	if w.Tier >= TierHeavy && w.Features != 0 {
-		levels -= r.Fewer
+	w, levels, roles := &e.Weights, r.Levels, r.Roles
+	if w.Features != 0 {
+		roles |= r.Later
+		if w.Tier >= TierHeavy {
+			levels -= r.Fewer
+		}
 	}
 	if r.Estimate == nil || r.Tier > w.Tier || in.level > levels || !w.allows(r, s.T) ||
-		!r.Roles.has(in.role) || r.Once && in.parent == r.Code {
+		!roles.has(in.role) || r.Once && in.parent == r.Code {
 		return 0, found
 	}
 	if w.Tier == TierLight && in.level > 1 && r.Nests {

@@ -25,6 +25,13 @@ func (in Input[U]) Child(e *Workspace, values []U, parent encoding.Code, index i
 	return ChildOf[U, U](e, in, values, parent, index)
 }
 
+// Some is the input of a part that has some of the values of in.
+func (in Input[U]) Some(e *Workspace, values []U, parent encoding.Code, index int) Input[U] {
+	out := in.Child(e, values, parent, index)
+	out.Wrap = in.Wrap && e.Weights.Features != 0
+	return out
+}
+
 // ChildOf is the input of a part of the tree of in.
 func ChildOf[U, X word.Uint](e *Workspace, in Input[U], values []X, parent encoding.Code, index int) Input[X] {
 	part := e.table.Find(parent).part(index)

@@ -23,7 +23,8 @@ type Row struct {
 	Levels int  // down to this depth of a tree
 	Fewer  int  // levels less in HighCompression and MinimalSize of edition 2026, where others are smaller below
 	Roles  Roles
-	Once   bool // not as a part of itself
+	Later  Roles // further ones in edition 2026
+	Once   bool  // not as a part of itself
 
 	// What decoding costs in picoseconds: for each value, and for each of its bytes. These are constants, so that the same
 	// values give the same bytes on every machine.

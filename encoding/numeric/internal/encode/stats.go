@@ -172,7 +172,7 @@ func (in Input[U]) usualStep(most int) (center U, width int) {
 		}
 		count += len(w) - 1
 	}
-	jump, inside := word.BitsOf[U]()/2+8, 0
+	jump, inside := min(word.BitsOf[U]()/2, most)+8, 0
 	width = most
 	least := count * width * 7 / 8
 	for i, n := range widths[:width] {
