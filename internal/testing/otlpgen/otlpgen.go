@@ -3,12 +3,18 @@ package otlpgen
 
 import (
 	"math"
+	"path/filepath"
 	"strings"
+	"testing"
 
 	commonv1 "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcev1 "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/internal/testing/tracegen"
 )
 
 // Traces draws traces that encode without error and have ids of the right lengths. All else is as odd as OTLP permits:
@@ -159,4 +165,29 @@ func anyValue(t *rapid.T, depth int) *commonv1.AnyValue {
 		list.Values = append(list.Values, keyValue(t, depth-1))
 	}
 	return &commonv1.AnyValue{Value: &commonv1.AnyValue_KvlistValue{KvlistValue: list}}
+}
+
+// Corpus are the encoded messages of a file of real traces in the folder corpus/traces of the shared test data: "hotrod.otlp.zst",
+// 148,770 spans, or "zipkin_lens.otlp", 1,118 spans.
+// The test is skipped without this folder.
+func Corpus(t testing.TB, name string) [][]byte {
+	t.Helper()
+	messages, err := tracegen.Load(filepath.Join(testdata.Shared(t), "corpus", "traces", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
+}
+
+// Parse decodes messages.
+func Parse(t testing.TB, messages [][]byte) []*tracev1.TracesData {
+	t.Helper()
+	out := make([]*tracev1.TracesData, len(messages))
+	for i, m := range messages {
+		out[i] = &tracev1.TracesData{}
+		if err := proto.Unmarshal(m, out[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
 }

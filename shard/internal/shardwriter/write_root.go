@@ -50,7 +50,7 @@ func (w *Writer) writeRoot(ctx context.Context, mark int) error {
 	if d.StripeListRef, err = w.writeMessage(ctx, &shardpb.StripeList{Stripes: w.stripes}, &w.tree.StripeList); err != nil {
 		return err
 	}
-	if d.UrlListRef, err = w.writeMessage(ctx, &shardpb.UrlList{Urls: w.urlList()}, &w.tree.URLList); err != nil {
+	if d.UrlListRef, err = w.writeMessage(ctx, &shardpb.UrlList{Urls: slices.Sorted(maps.Keys(w.urls))}, &w.tree.URLList); err != nil {
 		return err
 	}
 	if d.FieldListRef, err = w.writeFields(ctx); err != nil {
@@ -108,15 +108,6 @@ func (w *Writer) writeCopies(ctx context.Context, mark int) ([]shardfile.Propert
 	}
 	f, err := w.writeFrame(ctx, payload)
 	return []shardfile.Property{{Name: shardfile.PropertyDescriptors, Value: []any{f.Start, f.End}}}, err
-}
-
-func (w *Writer) urlList() []string {
-	var urls []string
-	for u := range w.urls {
-		urls = append(urls, u)
-	}
-	slices.Sort(urls)
-	return urls
 }
 
 // stored is where descriptors are that are referred to.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -204,15 +205,12 @@ func (w *Writer) SetProperty(name string, value any) error {
 	if _, err := shardfile.PropertiesToProto([]shardfile.Property{{Name: name, Value: value}}); err != nil {
 		return err
 	}
-	list := append([]shardfile.Property(nil), w.o.Properties...)
-	for i := range list {
-		if list[i].Name == name {
-			list[i].Value = value
-			w.o.Properties = list
-			return nil
-		}
+	w.o.Properties = slices.Clone(w.o.Properties)
+	if i := slices.IndexFunc(w.o.Properties, func(p shardfile.Property) bool { return p.Name == name }); i >= 0 {
+		w.o.Properties[i].Value = value
+	} else {
+		w.o.Properties = append(w.o.Properties, shardfile.Property{Name: name, Value: value})
 	}
-	w.o.Properties = append(list, shardfile.Property{Name: name, Value: value})
 	return nil
 }
 

@@ -50,8 +50,7 @@ func sum(a, b *uint64) *uint64 {
 	if a == nil || b == nil {
 		return nil
 	}
-	s := *a + *b
-	return &s
+	return new(*a + *b)
 }
 
 func mergeRange(a, b *shardpb.RangeStats) *shardpb.RangeStats {
@@ -222,6 +221,5 @@ func minOf(a, b *uint64) *uint64 {
 	if a == nil {
 		return nil
 	}
-	v := *a
-	return &v
+	return new(*a)
 }

@@ -56,8 +56,8 @@ func (c *counts) bitmapBytes() int64 {
 // fill sets the statistics of all types. raw is the size of the values alone.
 func (c *counts) fill(f *shardpb.FieldDescriptor, raw int64) {
 	f.PositionCount = uint64(c.rows)
-	f.NullCount = u64(c.nulls)
-	f.RawDataSize = u64(raw + c.bitmapBytes())
+	f.NullCount = new(uint64(c.nulls))
+	f.RawDataSize = new(uint64(raw + c.bitmapBytes()))
 	f.ConstantValue = nil
 }
 
@@ -73,11 +73,6 @@ func (c *counts) constant(same bool, value func() *commonpb.AnyValue) *commonpb.
 		return value()
 	}
 	return nil
-}
-
-func u64(v int64) *uint64 {
-	u := uint64(v)
-	return &u
 }
 
 func nullValue() *commonpb.AnyValue {

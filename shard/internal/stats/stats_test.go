@@ -313,7 +313,7 @@ func TestList(t *testing.T) {
 	f := &shardpb.FieldDescriptor{}
 	c.Fill(f)
 	two := uint64(2)
-	want := &shardpb.FieldDescriptor{PositionCount: 4, NullCount: u64(1), RawDataSize: u64(33), TypeSpecific: &shardpb.FieldDescriptor_ListStats{
+	want := &shardpb.FieldDescriptor{PositionCount: 4, NullCount: new(uint64(1)), RawDataSize: new(uint64(33)), TypeSpecific: &shardpb.FieldDescriptor_ListStats{
 		ListStats: &shardpb.ListStats{MinLength: 0, MaxLength: 3, MinNonEmptyLength: &two}}}
 	require.True(t, proto.Equal(want, f), "%v", f)
 	f = &shardpb.FieldDescriptor{}
