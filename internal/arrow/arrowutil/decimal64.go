@@ -62,3 +62,27 @@ func Widen(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array
 	}
 	return Make(dt, len(src), []*memory.Buffer{CopyValidity(mem, arr), values}, nil, NullN(arr))
 }
+
+// Narrow makes an array of decimal64 of one of decimal128, whatever its digits. It is nil if some value, that of a null too, needs more bits.
+func Narrow(mem memory.Allocator, arr arrow.Array) arrow.Array {
+	src, t := Values[decimal128.Num](arr), arr.DataType().(*arrow.Decimal128Type)
+	values := NewBuffer(mem, 8*len(src))
+	if !Lower(As[int64](values.Bytes()), src) {
+		values.Release()
+		return nil
+	}
+	return Make(&arrow.Decimal64Type{Precision: t.Precision, Scale: t.Scale}, len(src), []*memory.Buffer{CopyValidity(mem, arr), values}, nil, NullN(arr))
+}
+
+// Lower writes the lower halves of 128-bit numbers into dst, which has room for them, and reports whether these are the numbers.
+func Lower(dst []int64, src []decimal128.Num) (ok bool) {
+	upper := uint64(0)
+	words := As[uint64](Bytes(src))
+	dst = dst[:len(words)/2]
+	for i := range dst {
+		lo, hi := words[2*i], words[2*i+1]
+		dst[i] = int64(lo)
+		upper |= hi ^ uint64(int64(lo)>>63)
+	}
+	return upper == 0
+}

@@ -25,6 +25,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/keys"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/spill"
+	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/rowfile"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
@@ -186,7 +187,11 @@ func (a *Aggregator) Add(ctx context.Context, batch arrow.RecordBatch) error {
 	defer func() { arrowutil.ReleaseAll(columns) }()
 	for _, list := range [2][]expression{a.query.keys, a.query.args} {
 		for _, e := range list {
-			arr, err := e.value.Eval(a.o.values, batch)
+			eval := e.value.Eval
+			if v, ok := e.value.(*compute.Value); ok && e.needs != 0 && e.needs&needPlain == 0 {
+				eval = v.Narrow
+			}
+			arr, err := eval(a.o.values, batch)
 			if err != nil {
 				return err
 			}
@@ -278,6 +283,12 @@ func (a *Aggregator) later(columns []arrow.Array) error {
 		if a.spill, err = spill.New(a.o.spill(), a.query.keyTypes(), a.depth); err != nil {
 			return err
 		}
+	}
+	columns = slices.Clone(columns)
+	for i, e := range a.query.args { // of one type in all batches
+		i += len(a.query.keys)
+		columns[i] = arrowutil.Widen(a.o.Allocator, columns[i], e.dt)
+		defer columns[i].Release()
 	}
 	return a.spill.Add(columns, rows)
 }

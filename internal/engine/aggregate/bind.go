@@ -24,19 +24,10 @@ func bindCount(_ *plan, c *bound) error {
 	c.make = func(a *Aggregator) builder {
 		count := a.counted(c)
 		return func(from, to int) (arrow.Array, error) {
-			return column.FromOrdinals(a.o.Allocator, int64Type, fill(from, to, count), nil), nil
+			return column.FromOrdinals(a.o.Allocator, int64Type, column.Fill(from, to, count), nil), nil
 		}
 	}
 	return nil
-}
-
-// fill makes a slice of what f returns for groups.
-func fill[T any](from, to int, f func(group int) T) []T {
-	out := make([]T, to-from)
-	for i := range out {
-		out[i] = f(from + i)
-	}
-	return out
 }
 
 // reals binds a call whose results are floats: those of a function of groups, null where it reports false.
@@ -101,8 +92,8 @@ func bindSum(_ *plan, c *bound) error {
 		count := a.counted(c)
 		sum := sumOf(a, c, count)
 		return func(from, to int) (arrow.Array, error) {
-			valid := fill(from, to, func(g int) bool { return count(g) > 0 })
-			out := fill(from, to, sum)
+			valid := column.Fill(from, to, func(g int) bool { return count(g) > 0 })
+			out := column.Fill(from, to, sum)
 			for i, v := range out {
 				if valid[i] && c.dt.ID() == arrow.DECIMAL128 && !v.FitsInPrecision(38) {
 					return nil, fault.Limitf("the sum of %s has more than 38 digits", c.arg.name)
@@ -200,7 +191,7 @@ func extreme(isGreatest bool) func(*plan, *bound) error {
 				}
 			}
 			return a.wrapped(c, func(from, to int) (arrow.Array, error) {
-				return values(from, to, fill(from, to, func(g int) bool { return count(g) > 0 }))
+				return values(from, to, column.Fill(from, to, func(g int) bool { return count(g) > 0 }))
 			})
 		}
 		return nil
@@ -211,11 +202,8 @@ func extreme(isGreatest bool) func(*plan, *bound) error {
 func (a *Aggregator) wrapped(c *bound, b builder) builder {
 	return func(from, to int) (arrow.Array, error) {
 		plain, err := b(from, to)
-		if plain == nil || err != nil {
-			return nil, err
-		}
-		if arrow.TypeEqual(plain.DataType(), c.dt) {
-			return plain, nil
+		if plain == nil || err != nil || arrow.TypeEqual(plain.DataType(), c.dt) {
+			return plain, err
 		}
 		defer plain.Release()
 		if plain.DataType().ID() == arrow.DECIMAL64 {
@@ -343,8 +331,7 @@ func bindApproxDistinct(_ *plan, c *bound) error {
 	c.make = func(a *Aggregator) builder {
 		s := stateOf(a, "sketch", c, false, func() (*sketches, error) { return newSketches(c.arg.dt) })
 		return func(from, to int) (arrow.Array, error) {
-			n := fill(from, to, func(g int) int64 { return s.n[g].Estimate() })
-			return column.FromOrdinals(a.o.Allocator, int64Type, n, nil), nil
+			return column.FromOrdinals(a.o.Allocator, int64Type, column.Fill(from, to, func(g int) int64 { return s.n[g].Estimate() }), nil), nil
 		}
 	}
 	return nil

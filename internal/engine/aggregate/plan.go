@@ -215,12 +215,6 @@ func (p *plan) bind(c ast.Call) (*bound, error) {
 		if b.index, err = p.argument(c.Args[0]); err != nil {
 			return nil, err
 		}
-		b.arg = &p.args[b.index]
-	}
-	if c.Distinct {
-		if err := order.Check(b.arg.dt); err != nil {
-			return nil, errorAt(c.Pos, "%v", err)
-		}
 	}
 	if c.Where != nil {
 		w, err := compute.Condition(c.Where, p.input)
@@ -232,6 +226,14 @@ func (p *plan) bind(c ast.Call) (*bound, error) {
 	}
 	if b.index >= 0 {
 		b.arg = &p.args[b.index]
+	}
+	if c.Distinct {
+		if err := order.Check(b.arg.dt); err != nil {
+			return nil, errorAt(c.Pos, "%v", err)
+		}
+		if arrow.IsDecimal(b.plain().ID()) {
+			b.need(needPlain)
+		}
 	}
 	return b, f.bind(p, b)
 }

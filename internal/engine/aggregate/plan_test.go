@@ -19,8 +19,8 @@ func TestDecimals64(t *testing.T) {
 		{"k", "sum(a), avg(b), count(c), stddev(a)", []string{"k", "a", "b", "c"}},
 		{"a", "sum(a), avg(b)", []string{"a", "b"}},
 		{"k", "sum(a), max(a), min(b), median(a), list(b)", []string{"k"}},
-		{"k", "sum(a * b), sum(distinct c), sum(d) filter (where e > 1), avg(e)", []string{"k", "c", "d"}},
-		{"year(a)", "count()", nil},
+		{"k", "sum(a * b), sum(distinct c), sum(d) filter (where e > 1), list(e)", []string{"k", "a", "b", "c", "d"}},
+		{"a + 1", "list(b + 1)", []string{"a", "b"}},
 	} {
 		keys, err := ast.ParseValues(c.keys)
 		require.NoError(t, err)

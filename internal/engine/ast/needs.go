@@ -31,24 +31,13 @@ func ColumnsOf(keys []*Node, calls []Call) []string {
 }
 
 // Decimals64 are the paths of columns of which decimals of 64 bits give the same results as decimals of 128 bits that are the same
-// numbers: those that are only keys, and arguments of sums, extremes and the like.
+// numbers: all but arguments of functions whose results are of their type.
 func Decimals64(keys []*Node, calls []Call) (paths []string) {
 	other := map[string]bool{}
-	exclude := func(n *Node) {
-		for _, p := range n.Columns() {
-			other[p] = true
-		}
-	}
-	for _, n := range keys {
-		if n.Op != OpColumn {
-			exclude(n)
-		}
-	}
 	for _, c := range calls {
-		exclude(c.Where)
 		for _, n := range c.Args {
-			if n.Op != OpColumn || !typeless[c.Name] {
-				exclude(n)
+			if n.Op == OpColumn && !typeless[c.Name] {
+				other[n.Path] = true
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func decimalOf(dt arrow.DataType) (precision, scale int32) {
 	return map[int]int32{8: 3, 16: 5, 32: 10}[dt.(arrow.FixedWidthDataType).BitWidth()], 0
 }
 
-func decimalType(precision, scale int32) arrow.DataType {
+func decimalType(precision, scale int32) *arrow.Decimal128Type {
 	return &arrow.Decimal128Type{Precision: max(min(precision, 38), 1), Scale: scale}
 }
 

@@ -83,16 +83,25 @@ func (b *binder) column(n *ast.Node) *expr.Expr {
 	if c.Inside != nil {
 		x.Type = arrow.BinaryTypes.LargeString
 	}
-	x.Eval = func(e *expr.Env) (arrow.Array, error) {
+	read := x.Type
+	if c.Inside == nil && len(c.Index) == 1 {
+		x.Type = plainType(arrowutil.RecordedType(b.schema.Field(c.Index[0])))
+	}
+	eval := func(e *expr.Env) (arrow.Array, error) {
 		plain, err := arrowutil.Plain(e.Mem, e.Columns[at])
 		if err != nil {
 			return nil, fmt.Errorf("filter: %s: %w", n.Path, err)
 		}
-		if got := plain.DataType(); !arrow.TypeEqual(got, x.Type) && !(kinds.IsText(got) && kinds.IsText(x.Type)) || plain.Len() != e.Rows {
+		if got := plain.DataType(); !arrow.TypeEqual(got, read) && !(kinds.IsText(got) && kinds.IsText(read)) || plain.Len() != e.Rows {
 			plain.Release()
-			return nil, fmt.Errorf("filter: %s has %d values of type %s instead of %d of type %s", n.Path, plain.Len(), got, e.Rows, x.Type)
+			return nil, fmt.Errorf("filter: %s has %d values of type %s instead of %d of type %s", n.Path, plain.Len(), got, e.Rows, read)
 		}
 		return plain, nil
+	}
+	x.Eval = eval
+	if !arrow.TypeEqual(x.Type, read) {
+		x = expr.Narrowing(n, x.Type, nil, eval)
+		x.Column, x.Constant = at, false
 	}
 	if _, name := extension.Unwrap(c.Type); name == extension.NameBool8 {
 		truths := eachRow(n, x, booleans, func(arr arrow.Array, b array.Builder) (func(i int) error, error) {

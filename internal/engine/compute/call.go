@@ -84,7 +84,7 @@ func (b *binder) cases(n *ast.Node, args []*ast.Node) *expr.Expr {
 	if err != nil {
 		return expr.Mistake(err)
 	}
-	out := expr.Lazy(n, dt, append(then, when...), func(e *expr.Env) (arrow.Array, error) {
+	out := expr.Narrowing(n, dt, append(then, when...), func(e *expr.Env) (arrow.Array, error) {
 		pick := expr.NewChoice(e, dt)
 		defer pick.Release()
 		left := bitmap.All(e.Rows)
@@ -113,7 +113,7 @@ func coalesce(n *ast.Node, args []*expr.Expr) *expr.Expr {
 	if err != nil {
 		return expr.Mistake(err)
 	}
-	out := expr.Lazy(n, dt, args, func(e *expr.Env) (arrow.Array, error) {
+	out := expr.Narrowing(n, dt, args, func(e *expr.Env) (arrow.Array, error) {
 		pick := expr.NewChoice(e, dt)
 		defer pick.Release()
 		left := bitmap.All(e.Rows)
@@ -182,6 +182,9 @@ func alike(n *ast.Node, args []*expr.Expr) ([]*expr.Expr, arrow.DataType, error)
 			args[i] = typed(a, dt)
 		case isNull(a.Type):
 			args[i] = typed(null(a.Node), dt)
+		case mixed && dt.ID() == arrow.DECIMAL128:
+			precision, scale := decimalOf(dt)
+			args[i] = coefficients(a, precision, scale)
 		case mixed:
 			args[i] = widened(a, dt)
 		case kinds.IsText(dt):

@@ -52,24 +52,28 @@ func (b *binder) compare(n *ast.Node) *expr.Expr {
 
 // compareArrays compares values of the same type.
 func compareArrays(n *ast.Node, x, y *expr.Expr) *expr.Expr {
-	return comparison(n, x, y, func(in []arrow.Array, dst []byte) bool {
+	return comparison(n, x, y, func(e *expr.Env, in []arrow.Array, dst []byte) bool {
+		if in[0].DataType().ID() != in[1].DataType().ID() {
+			expr.Widen(e, in, x.Type)
+		}
 		return predicate.Comparisons[n.Op].Arrays(in[0], in[1], false, dst)
 	})
 }
 
 // compared compares values whose order a function tells.
 func compared(n *ast.Node, x, y *expr.Expr, order func(x, y arrow.Array) func(i int) int) *expr.Expr {
-	return comparison(n, x, y, func(in []arrow.Array, dst []byte) bool {
+	return comparison(n, x, y, func(e *expr.Env, in []arrow.Array, dst []byte) bool {
+		expr.Widen(e, in, x.Type)
 		predicate.Comparisons[n.Op].Each(dst, in[0].Len(), order(in[0], in[1]))
 		return true
 	})
 }
 
 // comparison is a boolean for each row, null where one of the arrays is.
-func comparison(n *ast.Node, x, y *expr.Expr, eval func(in []arrow.Array, dst []byte) bool) *expr.Expr {
-	return expr.OfRows(n, booleans, []*expr.Expr{x, y}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
+func comparison(n *ast.Node, x, y *expr.Expr, eval func(e *expr.Env, in []arrow.Array, dst []byte) bool) *expr.Expr {
+	return expr.OfNarrow(n, booleans, []*expr.Expr{x, y}, func(e *expr.Env, in []arrow.Array) (arrow.Array, error) {
 		out := arrowutil.NewBuffer(e.Mem, predicate.BitmapLen(e.Rows))
-		if !eval(in, out.Bytes()) {
+		if !eval(e, in, out.Bytes()) {
 			out.Release()
 			return nil, fmt.Errorf("filter: arrays of types %s and %s are not compared", in[0].DataType(), in[1].DataType())
 		}

@@ -38,7 +38,7 @@ func decimals(n *ast.Node, x, y *expr.Expr, dt arrow.DataType) *expr.Expr {
 		}
 		return numbers.TooLarge(x.ToString(scaleOf(as, scale, n.Op)), n.Op, y.ToString(scaleOf(bs, scale, n.Op)), "38 digits")
 	}
-	return expr.Binary(n, decimalType(precision, scale), x, y, loop, fails)
+	return expr.Decimals(n, decimalType(precision, scale), x, y, loop, fails)
 }
 
 // coefficients gives decimals a scale, with room for some digits. Those that have it stay as they are.

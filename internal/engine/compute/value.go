@@ -105,6 +105,15 @@ func (v *Value) Monotone() (arg *ast.Node, least func(y *big.Int) *big.Int, ok b
 // comes back as it is, dictionaries and runs included. The caller releases the array. The error is an [*ast.Error] if a value cannot be
 // computed, such as a sum that is too large.
 func (v *Value) Eval(mem memory.Allocator, batch arrow.RecordBatch) (arrow.Array, error) {
+	return v.eval(mem, batch, (*expr.Env).Full)
+}
+
+// Narrow is [Value.Eval], but decimals of 128 bits may come with 64.
+func (v *Value) Narrow(mem memory.Allocator, batch arrow.RecordBatch) (arrow.Array, error) {
+	return v.eval(mem, batch, (*expr.Env).FullNarrow)
+}
+
+func (v *Value) eval(mem memory.Allocator, batch arrow.RecordBatch, root func(*expr.Env, *expr.Expr) (arrow.Array, error)) (arrow.Array, error) {
 	if c := v.column(); c != nil {
 		return c.Of(batch)
 	}
@@ -117,11 +126,15 @@ func (v *Value) Eval(mem memory.Allocator, batch arrow.RecordBatch) (arrow.Array
 		defer arr.Release()
 		inputs[i] = arr
 	}
-	return v.Compute(mem, inputs, int(batch.NumRows()), nil)
+	return v.compute(mem, inputs, int(batch.NumRows()), nil, root)
 }
 
 // Compute implements [predicate.Value].
 func (v *Value) Compute(mem memory.Allocator, inputs []arrow.Array, rows int, only []byte) (arrow.Array, error) {
+	return v.compute(mem, inputs, rows, only, (*expr.Env).Full)
+}
+
+func (v *Value) compute(mem memory.Allocator, inputs []arrow.Array, rows int, only []byte, root func(*expr.Env, *expr.Expr) (arrow.Array, error)) (arrow.Array, error) {
 	if len(inputs) == 1 && v.root.Strict {
 		if out, err := v.ofDictionary(mem, inputs[0]); out != nil || err != nil {
 			return out, err
@@ -131,7 +144,7 @@ func (v *Value) Compute(mem memory.Allocator, inputs []arrow.Array, rows int, on
 	if only != nil {
 		e.Only = bitmap.Bits{Data: only, Len: rows}
 	}
-	return e.Full(v.root)
+	return root(e, v.root)
 }
 
 // ofDictionary computes the value of each entry of a dictionary instead of each row. It returns nil if that does not pay, or if it fails:

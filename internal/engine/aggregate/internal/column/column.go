@@ -68,6 +68,15 @@ func Resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
+// Fill makes a slice of what f returns for the groups from up to, but not including, to.
+func Fill[T any](from, to int, f func(group int) T) []T {
+	out := make([]T, to-from)
+	for i := range out {
+		out[i] = f(from + i)
+	}
+	return out
+}
+
 // Integers returns the values as 64-bit integers, without the scale of decimals. ok is false if some value needs more bits.
 func (c *Column) Integers() (v []int64, ok bool) {
 	if c.ints == nil {
@@ -81,7 +90,7 @@ func (c *Column) makeIntegers() ([]int64, bool) {
 	switch c.Array.DataType().ID() {
 	case arrow.DECIMAL128:
 		c.intBuf = Resized(c.intBuf, n)
-		return c.intBuf, narrow(c.intBuf, arrowutil.Values[decimal128.Num](c.Array))
+		return c.intBuf, arrowutil.Lower(c.intBuf, arrowutil.Values[decimal128.Num](c.Array))
 	case arrow.UINT64:
 		ints := arrowutil.Values[int64](c.Array)
 		all := int64(0)
@@ -113,19 +122,6 @@ func BitsOf(arr arrow.Array) bitmap.Bits {
 		return bitmap.Bits{}
 	}
 	return bitmap.Bits{Data: d.Buffers()[1].Bytes(), Off: d.Offset(), Len: d.Len()}
-}
-
-// narrow writes the lower halves of 128-bit numbers, and reports whether these are the numbers.
-func narrow(dst []int64, src []decimal128.Num) (ok bool) {
-	upper := uint64(0)
-	words := arrowutil.As[uint64](arrowutil.Bytes(src))
-	dst = dst[:len(words)/2]
-	for i := range dst {
-		lo, hi := words[2*i], words[2*i+1]
-		dst[i] = int64(lo)
-		upper |= hi ^ uint64(int64(lo)>>63)
-	}
-	return upper == 0
 }
 
 // Numbers returns the values of integers and decimals as 128-bit numbers. ok is false if a decimal needs more.

@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// Choice makes an array of values of several arrays.
+// Choice makes an array of values of several arrays, of decimal64 in place of decimal128 if all arrays are.
 type Choice struct {
 	e      *Env
 	dt     arrow.DataType
@@ -32,7 +32,7 @@ func (c *Choice) Add(rows bitmap.Bits, x *Expr) (bitmap.Bits, error) {
 	if rows.Count() == 0 {
 		return rows, nil
 	}
-	arr, err := c.e.Among(rows).Value(x)
+	arr, err := c.e.Among(rows).Narrow(x)
 	if err != nil {
 		return rows, err
 	}
@@ -94,11 +94,13 @@ func (c *Choice) Result() (arrow.Array, error) {
 		}
 		n += counts[i]
 	}
-	l := kinds.LayoutOf(c.dt)
-	switch {
-	case n == 0:
+	if n == 0 {
 		return arrowutil.Nulls(c.e.Mem, c.dt, c.e.Rows), nil
-	case counts[most] == c.e.Rows && c.arrays[most].Len() == c.e.Rows:
+	}
+	dt := c.unite()
+	l := kinds.LayoutOf(dt)
+	switch {
+	case counts[most] == c.e.Rows && c.arrays[most].Len() == c.e.Rows && arrow.TypeEqual(c.arrays[most].DataType(), dt):
 		c.arrays[most].Retain()
 		return c.arrays[most], nil
 	case l.Form != kinds.Fixed:
@@ -130,7 +132,20 @@ func (c *Choice) Result() (arrow.Array, error) {
 			return w
 		}).Data)
 	}
-	return arrowutil.Make(c.dt, c.e.Rows, []*memory.Buffer{valid, values}, nil, c.e.Rows-n), nil
+	return arrowutil.Make(dt, c.e.Rows, []*memory.Buffer{valid, values}, nil, c.e.Rows-n), nil
+}
+
+// unite gives decimals the same width, and returns their type, or that of other values.
+func (c *Choice) unite() arrow.DataType {
+	wide, ok := c.dt.(*arrow.Decimal128Type)
+	if !ok {
+		return c.dt
+	}
+	if !slices.ContainsFunc(c.arrays, func(arr arrow.Array) bool { return arr.DataType().ID() != arrow.DECIMAL64 }) {
+		return &arrow.Decimal64Type{Precision: wide.Precision, Scale: wide.Scale}
+	}
+	Widen(c.e, c.arrays, wide)
+	return wide
 }
 
 // bits chooses booleans.

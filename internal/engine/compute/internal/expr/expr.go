@@ -22,6 +22,8 @@ type Expr struct {
 	Type arrow.DataType // of the arrays, which are plain
 	// Eval returns an array of as many values as the environment has rows, or of one value for a constant. The caller releases it.
 	Eval func(e *Env) (arrow.Array, error)
+	// Narrow is Eval, or the same decimals with 64 in place of 128 bits if they fit. It is nil where Eval is not slower.
+	Narrow func(e *Env) (arrow.Array, error)
 	// True is the bitmap of the rows for which a condition is true, those that do not count set to anything. It is nil where Eval is not slower.
 	True     func(e *Env) ([]byte, error)
 	Err      error     // a mistake; the type is null then
@@ -43,11 +45,30 @@ type Env struct {
 }
 
 // Value is the value of an expression for all rows, or the only value of a constant.
-func (e *Env) Value(x *Expr) (arrow.Array, error) {
+func (e *Env) Value(x *Expr) (arrow.Array, error) { return x.Eval(e.of(x)) }
+
+// of is the environment of an expression: one row for a constant.
+func (e *Env) of(x *Expr) *Env {
 	if x.Constant {
-		e = &Env{Mem: e.Mem, Rows: 1, Only: bitmap.All(min(e.Rows, 1))}
+		return &Env{Mem: e.Mem, Rows: 1, Only: bitmap.All(min(e.Rows, 1))}
 	}
-	return x.Eval(e)
+	return e
+}
+
+// Narrow is [Env.Value] with decimals of 64 in place of 128 bits if these fit and cost nothing.
+func (e *Env) Narrow(x *Expr) (arrow.Array, error) {
+	if x.Narrow != nil {
+		return x.Narrow(e.of(x))
+	}
+	arr, err := e.Value(x)
+	if err != nil || !x.Constant || arr.DataType().ID() != arrow.DECIMAL128 {
+		return arr, err
+	}
+	if narrow := arrowutil.Narrow(e.Mem, arr); narrow != nil {
+		arr.Release()
+		return narrow, nil
+	}
+	return arr, nil
 }
 
 // Full is the value of an expression for all rows.
@@ -65,6 +86,14 @@ func (e *Env) Full(x *Expr) (arrow.Array, error) {
 		return arrowutil.Take(e.Mem, arr, indices)
 	}
 	return arrowutil.Repeat(e.Mem, arr, e.Rows)
+}
+
+// FullNarrow is [Env.Full] for what [Env.Narrow] gives.
+func (e *Env) FullNarrow(x *Expr) (arrow.Array, error) {
+	if x.Constant {
+		return e.Full(x)
+	}
+	return e.Narrow(x)
 }
 
 // Among restricts the environment to some of its rows.
@@ -134,6 +163,11 @@ func Function(n *ast.Node, dt arrow.DataType, args []*Expr, eval func(e *Env, in
 // OfRows is [Function] for functions of arguments with a value for each row, constants too.
 func OfRows(n *ast.Node, dt arrow.DataType, args []*Expr, eval func(e *Env, in []arrow.Array) (arrow.Array, error)) *Expr {
 	return Lazy(n, dt, args, func(e *Env) (arrow.Array, error) { return e.apply(args, (*Env).Full, eval) })
+}
+
+// OfNarrow is [OfRows] for functions that take decimals of 64 in place of 128 bits, too.
+func OfNarrow(n *ast.Node, dt arrow.DataType, args []*Expr, eval func(e *Env, in []arrow.Array) (arrow.Array, error)) *Expr {
+	return Lazy(n, dt, args, func(e *Env) (arrow.Array, error) { return e.apply(args, (*Env).FullNarrow, eval) })
 }
 
 func (e *Env) apply(args []*Expr, value func(*Env, *Expr) (arrow.Array, error), eval func(e *Env, in []arrow.Array) (arrow.Array, error)) (arrow.Array, error) {
@@ -221,7 +255,11 @@ const chunk = 1024
 
 // Binary is a function of two values of the same type. fails says why it has no value, or "".
 func Binary[T comparable](n *ast.Node, dt arrow.DataType, x, y *Expr, loop numbers.Loop[T], fails func(x, y T) string) *Expr {
-	return Function(n, dt, []*Expr{x, y}, func(e *Env, in []arrow.Array) (arrow.Array, error) {
+	return Function(n, dt, []*Expr{x, y}, binary(n, dt, loop, fails))
+}
+
+func binary[T comparable](n *ast.Node, dt arrow.DataType, loop numbers.Loop[T], fails func(x, y T) string) func(e *Env, in []arrow.Array) (arrow.Array, error) {
+	return func(e *Env, in []arrow.Array) (arrow.Array, error) {
 		a, b := OperandOf[T](e, in[0]), OperandOf[T](e, in[1])
 		out := NewResult[T](e, in)
 		ok := true
@@ -238,7 +276,76 @@ func Binary[T comparable](n *ast.Node, dt arrow.DataType, x, y *Expr, loop numbe
 			}
 		}
 		return out.Array(dt), nil
+	}
+}
+
+// Decimals is [Binary] for decimals of 128 bits, which are computed with 64 bits where values and results fit.
+func Decimals(n *ast.Node, dt *arrow.Decimal128Type, x, y *Expr, loop numbers.Loop[numbers.Int128], fails func(x, y numbers.Int128) string) *Expr {
+	args, wide := []*Expr{x, y}, binary(n, dt, loop, fails)
+	eval := func(e *Env, in []arrow.Array) (arrow.Array, error) {
+		if out := narrow(e, n.Op, dt, in); out != nil {
+			return out, nil
+		}
+		Widen(e, in, dt)
+		return wide(e, in)
+	}
+	return Narrowing(n, dt, args, func(e *Env) (arrow.Array, error) { return e.apply(args, (*Env).Narrow, eval) })
+}
+
+// narrow computes sums, differences and products of decimals with 64 bits. It returns nil if values or results need more.
+func narrow(e *Env, o ast.Op, dt *arrow.Decimal128Type, in []arrow.Array) arrow.Array {
+	if o == ast.OpMod {
+		return nil
+	}
+	out, a, b := NewResult[int64](e, in), lower(e, in[0]), lower(e, in[1])
+	for from := 0; from < e.Rows; from += chunk {
+		to := min(from+chunk, e.Rows)
+		x, y := a(from, to), b(from, to)
+		if x == nil || y == nil || !numbers.Int64Loops[o](out.Values[from:to], x, y) {
+			_, _ = out.Drop(nil)
+			return nil
+		}
+	}
+	return out.Array(&arrow.Decimal64Type{Precision: dt.Precision, Scale: dt.Scale})
+}
+
+// lower gives parts of decimals as numbers of 64 bits, nil if some need more.
+func lower(e *Env, arr arrow.Array) func(from, to int) []int64 {
+	if arr.DataType().ID() == arrow.DECIMAL64 {
+		o := OperandOf[int64](e, arr)
+		return o.part
+	}
+	o, buf := OperandOf[numbers.Int128](e, arr), make([]int64, chunk)
+	return func(from, to int) []int64 {
+		if !arrowutil.Lower(buf, o.part(from, to)) {
+			return nil
+		}
+		return buf[:to-from]
+	}
+}
+
+// Widen replaces decimals of 64 bits by those of a type of 128 bits.
+func Widen(e *Env, in []arrow.Array, dt arrow.DataType) {
+	for i, arr := range in {
+		in[i] = arrowutil.Widen(e.Mem, arr, dt)
+		arr.Release()
+	}
+}
+
+// Narrowing is [Lazy] for decimals of 128 bits that eval may give 64.
+func Narrowing(n *ast.Node, dt arrow.DataType, args []*Expr, eval func(e *Env) (arrow.Array, error)) *Expr {
+	x := Lazy(n, dt, args, func(e *Env) (arrow.Array, error) {
+		arr, err := eval(e)
+		if err != nil {
+			return nil, err
+		}
+		defer arr.Release()
+		return arrowutil.Widen(e.Mem, arr, dt), nil
 	})
+	if x.Err == nil {
+		x.Narrow = eval
+	}
+	return x
 }
 
 // divided makes the rows null that divide by zero.

@@ -262,46 +262,10 @@ var decimalOps = map[ast.Op]func(x, y Int128) (Int128, bool){
 	},
 }
 
-// narrowOps are operations on decimals of the same scale that are int64, so that no result is too large. The result is 0 if all are.
-var narrowOps = map[ast.Op]func(dst, a, b []Int128) (wide int64){
-	ast.OpAdd: func(dst, a, b []Int128) (wide int64) {
-		for i, x := range a {
-			y := b[i]
-			lo, carry := bits.Add64(x.LowBits(), y.LowBits(), 0)
-			dst[i] = decimal128.New(x.HighBits()+y.HighBits()+int64(carry), lo)
-			wide |= rest(x) | rest(y)
-		}
-		return wide
-	},
-	ast.OpSub: func(dst, a, b []Int128) (wide int64) {
-		for i, x := range a {
-			y := b[i]
-			lo, borrow := bits.Sub64(x.LowBits(), y.LowBits(), 0)
-			dst[i] = decimal128.New(x.HighBits()-y.HighBits()-int64(borrow), lo)
-			wide |= rest(x) | rest(y)
-		}
-		return wide
-	},
-	ast.OpMul: func(dst, a, b []Int128) (wide int64) {
-		for i, x := range a {
-			y := b[i]
-			dst[i] = product(int64(x.LowBits()), int64(y.LowBits()))
-			wide |= rest(x) | rest(y)
-		}
-		return wide
-	},
-}
-
-// rest is 0 if a number is an int64.
-func rest(v Int128) int64 { return v.HighBits() ^ int64(v.LowBits())>>63 }
-
 // DecimalLoop computes with decimals of the same scale whose results have at most 38 digits.
 func DecimalLoop(o ast.Op) Loop[Int128] {
-	one, fast, most := decimalOps[o], narrowOps[o], Limit(38)
+	one, most := decimalOps[o], Limit(38)
 	return func(dst, a, b []Int128) bool {
-		if a, b = a[:len(dst)], b[:len(dst)]; fast != nil && fast(dst, a, b) == 0 {
-			return true
-		}
 		ok := true
 		for i := range dst {
 			r, fits := one(a[i], b[i])
