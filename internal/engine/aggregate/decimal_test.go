@@ -20,7 +20,7 @@ func TestNarrowDecimals(t *testing.T) {
 	dt := &arrow.Decimal128Type{Precision: 18, Scale: 2}
 	wide := []arrow.Field{{Name: "k", Type: int64Type}, {Name: "a", Type: dt, Nullable: true}, {Name: "b", Type: dt, Nullable: true}}
 	narrow := []arrow.Field{wide[0], arrowutil.Decimal64(wide[1]), arrowutil.Decimal64(wide[2])}
-	const calls = `sum(a * b), sum(a + b - 1), sum(distinct a * b), max(a * b), list(a - b), sum(if(a > b, a, 0)), first(coalesce(a, b, 7)), avg(-a),
+	const calls = `sum(a * b), sum(a * b * 3), sum(a + b - 1), sum(distinct a * b), max(a * b), list(a - b), sum(if(a > b, a, 0)), first(coalesce(a, b, 7)), avg(-a),
 		count() filter (where a * b > a + 1), min(a % b), sum(a) filter (where case when a < b then a else b end > 3)`
 	aggregate := func(fields []arrow.Field, limit int64) (rows map[string]string, spilled bool) {
 		s := arrow.NewSchema(fields, nil)
@@ -56,7 +56,7 @@ func TestNarrowDecimals(t *testing.T) {
 			require.NoError(t, a.Add(t.Context(), array.NewRecordBatch(s, columns, 1500)))
 		}
 		rows = map[string]string{}
-		require.NoError(t, a.Finish(t.Context(), 0, nil, func(b arrow.RecordBatch) error {
+		require.NoError(t, a.Finish(t.Context(), nil, func(b arrow.RecordBatch) error {
 			for i := range int(b.NumRows()) {
 				var row []string
 				for c := range int(b.NumCols()) {
