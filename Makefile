@@ -26,7 +26,7 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-questions bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
+.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-unseen bench-questions bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,10 @@ figures: ## write docs/figures.json, which bench made with -json, into the table
 
 bench-peers: ## like bench, with those of pyarrow, DuckDB, Vortex and Lance that PYTHON has
 	$(GO) run -C bench . -peers $(PYTHON) $(BENCHFLAGS)
+
+bench-unseen: ## measure tables that nobody had seen beside pyarrow, Vortex and Lance of PYTHON, and write their table (BENCHFLAGS="-data DIR", with their Arrow files)
+	$(GO) run -C bench . -peers $(PYTHON) -sets unseen -ops write,scan,take -json ../docs/figures.json $(BENCHFLAGS)
+	$(MAKE) figures
 
 bench-questions: ## ask ClickBench's 43 questions on data made like its table, shards and Parquet beside DuckDB, which PYTHON has
 	$(GO) run -C bench . -questions -peers $(PYTHON) $(BENCHFLAGS)

@@ -192,6 +192,17 @@ func TestRenderingNamesWhatIsMissing(t *testing.T) {
 	require.ErrorContains(t, err, `no figures of "logs"`)
 }
 
+// Tables that are furthest from a goal come first, and other sets are not among them.
+func TestWorstUnseenTablesComeFirst(t *testing.T) {
+	of := func(set string, size int64) *measure.Result {
+		return &measure.Result{Set: set, Runs: []*measure.Figures{{Name: baseName, Size: 100}, {Name: vortexName, Size: 80}, {Name: ours + balanced, Size: size}}}
+	}
+	var out strings.Builder
+	printUnseen(&out, []*measure.Result{of("unseen5/wind", 60), of("unseen3/genes", 88), of("flights", 900)})
+	require.Regexp(t, `(?s)\| genes \| 0 \| 1.10 \|.*\| wind on a grid \| 0 \| 0.75 \|.*mean\* \|  \| 0.91 \|`, out.String())
+	require.NotContains(t, out.String(), "flights")
+}
+
 // TestZoo measures a column of texts, with questions about its values.
 func TestZoo(t *testing.T) {
 	c := config{rounds: 1, rows: 300, only: "2026 Balanced"}

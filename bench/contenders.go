@@ -55,10 +55,10 @@ func (k shardFile) Can(d *suite.Dataset, op string) bool {
 		measure.OpWrite, measure.OpScan, measure.OpProject, measure.OpOpen, measure.OpPeakWrite, measure.OpPeakScan}, op)
 }
 
-// chosen are the base and the requested contenders, by default for texts and small tables only the newest edition, and Vortex.
+// chosen are the base and the requested contenders, by default for texts only the newest edition, and Vortex, and for unseen tables those of their table.
 func (c config) chosen(d *suite.Dataset) []suite.Contender {
 	only := c.only
-	if only == "" && (d.Text || strings.HasPrefix(d.Name, smallPrefix)) {
+	if only == "" && d.Text {
 		only = "amudai 2026,vortex"
 	}
 	all := contenders()
@@ -66,6 +66,9 @@ func (c config) chosen(d *suite.Dataset) []suite.Contender {
 		all = append(all, p)
 	}
 	return slices.DeleteFunc(all, func(k suite.Contender) bool {
+		if only == "" && strings.HasPrefix(d.Name, "unseen") {
+			return !slices.Contains(unseenContenders, k.Name())
+		}
 		return k.Name() != baseName && !slices.ContainsFunc(strings.Split(only, ","), func(part string) bool {
 			return strings.Contains(k.Name(), part)
 		})

@@ -93,9 +93,6 @@ func makeData(ctx context.Context, d *suite.Dataset, c config) error {
 	if column, ok := strings.CutPrefix(d.Name, zooPrefix); ok {
 		return makeZoo(d, c, column)
 	}
-	if table, ok := strings.CutPrefix(d.Name, smallPrefix); ok {
-		return makeSmall(ctx, d, c, table)
-	}
 	switch d.Name {
 	case "flights", "flights100m":
 		return loadParquet(ctx, d, filepath.Join(c.shared, "corpus", "flights", "flights-3m.parquet"))

@@ -22,10 +22,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -62,13 +64,13 @@ func main() {
 	var sets string
 	flag.StringVar(&c.data, "data", os.Getenv("AMUDAI_BENCH_DATA"), "folder of Arrow IPC files of the larger data sets")
 	flag.StringVar(&c.shared, "shared", cmp.Or(os.Getenv("AMUDAI_SHARED"), "../../shared"), "folder of shared test data")
-	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all, small, zoo, zoo-tuned (its columns that are not held out), zoo/NAME")
+	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all, unseen, zoo, zoo-tuned (its columns that are not held out), zoo/NAME")
 	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains one of these, comma separated, and the base")
 	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,reuse,project,open,take,filter,count,scan 2t,write peak\"")
 	flag.IntVar(&c.rounds, "rounds", 3, "rounds to take the median of")
 	flag.IntVar(&c.cores, "cores", 1, "cores to use but for operations of two threads")
 	flag.Int64Var(&c.rows, "rows", 0, "use only this many rows of each data set")
-	flag.StringVar(&c.jsonFile, "json", "", "write the figures to this file, too")
+	flag.StringVar(&c.jsonFile, "json", "", "write the figures to this file, too, in place of those that it has of the same sets")
 	flag.StringVar(&c.profile, "cpuprofile", "", "write a CPU profile")
 	memory := flag.Bool("memory", false, "measure peak memory only: -ops \"write peak,scan peak\"")
 	flag.BoolVar(&c.verbose, "v", false, "report every figure on standard error")
@@ -141,7 +143,14 @@ func run(ctx context.Context, c config) (err error) {
 	if c.questions {
 		return askHits(ctx, c, dir, os.Stdout)
 	}
-	var results []*measure.Result
+	var results, others []*measure.Result
+	if c.jsonFile != "" {
+		others, err = measure.Load[*measure.Result](c.jsonFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		others = slices.DeleteFunc(others, func(r *measure.Result) bool { return slices.Contains(c.sets, r.Set) })
+	}
 	for _, name := range c.sets {
 		r, err := measureSet(ctx, c, name, dir)
 		if err != nil {
@@ -152,12 +161,13 @@ func run(ctx context.Context, c config) (err error) {
 			printResult(os.Stdout, r)
 		}
 		if c.jsonFile != "" {
-			if err := measure.Save(c.jsonFile, results); err != nil { // the results so far
+			if err := measure.Save(c.jsonFile, slices.Concat(others, results)); err != nil { // the results so far
 				return err
 			}
 		}
 	}
 	printTexts(os.Stdout, results)
+	printUnseen(os.Stdout, results)
 	return nil
 }
 
@@ -198,8 +208,8 @@ func setNames(sets string) []string {
 		return []string{"flights", "lineitem", "lineitemi", "logs", "wide10k", "wide", "nested"}
 	case "zoo":
 		return zooSets(zoo.Columns())
-	case "small":
-		return smallSets
+	case "unseen":
+		return unseenSets()
 	case "zoo-tuned":
 		return zooSets(zoo.Tuned())
 	}
@@ -225,6 +235,7 @@ func showFiles(w io.Writer, paths []string) error {
 		}
 	}
 	printTexts(w, all)
+	printUnseen(w, all)
 	return nil
 }
 

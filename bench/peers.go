@@ -22,7 +22,7 @@ import (
 )
 
 // peerNames are the contenders of peers/peers.py.
-var peerNames = []string{"pyarrow parquet zstd", "duckdb file", "vortex", "vortex compact", "lance", "uproot"}
+var peerNames = []string{pyarrowName, "duckdb file", vortexName, "vortex compact", lanceName, "uproot"}
 
 // peer is a contender in another process, which measures itself.
 type peer struct {

@@ -19,7 +19,7 @@ import (
 //	a table
 //	<!-- end of figures -->
 //
-// NAME is overview, texts, or that of a data set.
+// NAME is overview, texts, unseen, or that of a data set.
 var figuresBlock = regexp.MustCompile(`(?s)(<!-- figures (\S+) -->\n).*?(<!-- end of figures -->)`)
 
 // renderFiles writes the figures of a file of -json into the documents that have blocks for them.
@@ -69,6 +69,8 @@ func tableOf(name string, results []*measure.Result) string {
 		printOverview(&b, results)
 	case "texts":
 		printTexts(&b, results)
+	case "unseen":
+		printUnseen(&b, results)
 	default:
 		for _, r := range results {
 			if r.Set == name {

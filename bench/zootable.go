@@ -17,11 +17,13 @@ const (
 	high        = "HighCompression"
 	minimalSize = "MinimalSize"
 
-	vortexName = "vortex"
-	ours       = "amudai 2026 "
-	opEquals   = measure.OpFilter + "="
-	opPrefix   = measure.OpFilter + "prefix"
-	opContains = measure.OpFilter + "contains"
+	vortexName  = "vortex"
+	pyarrowName = "pyarrow parquet zstd"
+	lanceName   = "lance"
+	ours        = "amudai 2026 "
+	opEquals    = measure.OpFilter + "="
+	opPrefix    = measure.OpFilter + "prefix"
+	opContains  = measure.OpFilter + "contains"
 )
 
 // textsOf are the results of columns of the zoo that are held out, or that are not.
