@@ -106,7 +106,8 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 			err = errors.Join(err, rows.sorter.Close())
 		}
 	}()
-	agg, err := aggregate.New(bound, aggregate.Options{Memory: q.Memory})
+	n, _ := src.Rows()
+	agg, err := aggregate.New(bound, aggregate.Options{Memory: q.Memory, Rows: n})
 	if err != nil {
 		return nil, err
 	}

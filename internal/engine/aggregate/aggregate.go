@@ -34,6 +34,7 @@ import (
 type Options struct {
 	Allocator   memory.Allocator // default memory.DefaultAllocator
 	Memory      int64            // bytes of groups in memory; default 256 MiB
+	Rows        int64            // about how many are added, 0 if that is not known
 	TempDir     string           // of temporary files; default os.TempDir
 	Parallelism int              // aggregates that are computed at the same time; default GOMAXPROCS. Results do not depend on it
 }
@@ -95,7 +96,7 @@ func newAggregator(q *Query, o *shared, depth int) (*Aggregator, error) {
 	}
 	if len(q.keys) > 0 {
 		var err error
-		if a.keyer, err = keys.New(o.Allocator, q.keyTypes(), false, o.limit/64); err != nil {
+		if a.keyer, err = keys.New(o.Allocator, q.keyTypes(), keys.Options{Kept: true, Room: o.limit / 64, Memory: o.limit, Rows: o.Rows}); err != nil {
 			return nil, err
 		}
 	}
@@ -263,6 +264,12 @@ func (a *Aggregator) number(columns []arrow.Array, rows int) error {
 	a.last = a.keyer.Len()
 	if a.keyer.Full {
 		return a.later(columns)
+	}
+	tables := a.keyer.Size()
+	if n := a.keyer.Expected(); n > 2*a.last && float64(n)/float64(a.last)*float64(a.size()-tables) < float64(a.o.limit-tables) {
+		for _, r := range a.states {
+			r.state.grow(n)
+		}
 	}
 	return nil
 }

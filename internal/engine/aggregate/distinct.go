@@ -31,7 +31,7 @@ func newDistinct(o *shared, dt arrow.DataType, whole bool, depth int) (*distinct
 	if whole {
 		types = types[1:]
 	}
-	k, err := keys.New(o.Allocator, types, true, o.limit/16)
+	k, err := keys.New(o.Allocator, types, keys.Options{Room: o.limit / 16, Memory: o.limit, Rows: o.Rows})
 	return &distinct{o: o, dt: dt, keyer: k, whole: whole, depth: depth}, err
 }
 

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -86,4 +87,41 @@ func TestDistinct(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// Keys of any size have numbers in the order in which they are added, even those that have a chunk or several of their own.
+func TestKeySetSizes(t *testing.T) {
+	var s KeySet
+	var keys [][]byte
+	for i := range 300 {
+		keys = append(keys, fmt.Appendf(nil, "%0*d", []int{1, 7, 8, 9, 5000}[i%5], i))
+	}
+	for i, size := range []int{mostChunk - recordHeader, mostChunk, 2*mostChunk + 3} {
+		keys = append(keys, bytes.Repeat([]byte{byte(i)}, size), fmt.Appendf(nil, "behind %d", i))
+	}
+	keys = append(keys, nil)
+	half := len(keys) / 2
+	for range 2 {
+		for from, k := range [][][]byte{keys[:half], keys} {
+			numbers := make([]uint32, len(k))
+			s.Number(numbers, func(i int) []byte { return k[i] }, from == 0)
+			for i, n := range numbers {
+				want := uint32(i + 1)
+				if i >= half && s.Len() == half {
+					want = 0
+				}
+				require.Equal(t, want, n)
+			}
+		}
+		for i, k := range keys {
+			n, added := s.Add(k)
+			require.Equal(t, uint32(i), n)
+			require.Equal(t, i >= half && s.Len() == i+1, added)
+			n, known := s.Find(k)
+			require.True(t, known)
+			require.Equal(t, uint32(i), n)
+		}
+		half = len(keys)
+	}
+	require.Greater(t, s.Size(), int64(5*mostChunk))
 }

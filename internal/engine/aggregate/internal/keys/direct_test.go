@@ -77,7 +77,7 @@ func TestKeyNumbers(t *testing.T) {
 		for i, k := range kinds {
 			dts[i] = types[k]
 		}
-		k, err := New(memory.DefaultAllocator, dts, len(kinds) == 2 && kinds[0] != 2 && kinds[1] != 2, 1<<20)
+		k, err := New(memory.DefaultAllocator, dts, Options{Kept: len(kinds) != 2 || kinds[0] == 2 || kinds[1] == 2, Room: 1 << 20})
 		require.NoError(t, err)
 		known := map[[2]any]uint32{}
 		centers := []int64{0, 40, 90, -300, 70_000, 1 << 40, math.MaxInt64 - 60, math.MinInt64}[:4+r.IntN(5)]
@@ -123,7 +123,7 @@ func TestKeyWithoutEntry(t *testing.T) {
 		if second == 3 {
 			types[1] = text
 		}
-		k, err := New(memory.DefaultAllocator, types, true, 1<<20)
+		k, err := New(memory.DefaultAllocator, types, Options{Room: 1 << 20})
 		require.NoError(t, err)
 		first, _ := randomKeys(r, 3, 100, 0, false)
 		other, _ := randomKeys(r, second, 100, 0, false)

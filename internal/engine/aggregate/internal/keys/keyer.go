@@ -37,8 +37,10 @@ type Keyer struct {
 	strings *order.KeySet // of encoded rows; nil as long as words suffice
 	encoder *order.Encoder
 	Full    bool // no new rows get a number
+	o       Options
 	seen    int64
-	room    int64 // most slots of a direct index
+	news    float64 // new numbers for each row of the last batch
+	later   float64 // numbers that are expected of further rows
 
 	packed words
 
@@ -50,8 +52,16 @@ type Keyer struct {
 	entries   []uint32
 }
 
-// New returns a keyer for columns of some types. It keeps keys unless they are fixed: numbers of groups and a column, or the column alone.
-func New(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (*Keyer, error) {
+// Options are the options of [New].
+type Options struct {
+	Kept   bool  // Key is asked; else columns are numbers of groups and a column, or the column alone
+	Room   int64 // most slots of a direct index
+	Memory int64 // bytes that tables may take before there is need of them
+	Rows   int64 // about how many there will be, 0 if that is not known
+}
+
+// New returns a keyer for columns of some types.
+func New(mem memory.Allocator, types []arrow.DataType, o Options) (*Keyer, error) {
 	keys := make([]order.Key, len(types))
 	for i, dt := range types {
 		keys[i].Type = dt
@@ -60,13 +70,13 @@ func New(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (
 	if err != nil {
 		return nil, err
 	}
-	k := &Keyer{mem: mem, types: types, columns: make([]keyColumn, len(types)), encoder: encoder, room: room}
+	k := &Keyer{mem: mem, types: types, columns: make([]keyColumn, len(types)), encoder: encoder, o: o}
 	for i := range k.columns {
-		if err := k.columns[i].init(keys[i], fixed); err != nil {
+		if err := k.columns[i].init(keys[i], !o.Kept); err != nil {
 			return nil, err
 		}
 	}
-	if !fixed {
+	if o.Kept {
 		k.chunks = make([][]arrow.Array, len(types))
 	}
 	k.words.reset(0, 0)
@@ -78,6 +88,36 @@ func (k *Keyer) Len() int {
 		return k.strings.Len()
 	}
 	return k.words.n
+}
+
+const bytesPerKey = 64 // about, in tables
+
+// Expected is the number of keys in the end, if there are ever fewer new ones, as in the last batch.
+func (k *Keyer) Expected() int { return min(k.Len()+int(k.later), mostNumbers) }
+
+// expect makes room for further keys, so that tables are not laid out again and again, if batches have had fewer and fewer new ones.
+func (k *Keyer) expect(fresh, rows int) {
+	news, left := float64(fresh)/float64(rows), float64(k.o.Rows-k.seen)
+	k.later = news * max(left, 0)
+	switch decay := news / k.news; {
+	case k.news == 0 && news < 7.0/8:
+		k.later = 0
+	case k.news > 0 && decay < 1:
+		k.later = min(k.later, float64(fresh)*decay/(1-decay))
+	}
+	k.news = news
+	n := k.Expected()
+	if k.Full || n < 2*k.Len() || int64(n)*bytesPerKey > k.o.Memory {
+		return
+	}
+	if k.strings != nil {
+		k.strings.Reserve(n)
+		return
+	}
+	k.words.reserve(n)
+	if len(k.columns) == 1 && k.columns[0].strings.Len() > 0 {
+		k.columns[0].strings.Reserve(n)
+	}
 }
 
 // Size is the number of bytes in memory.
@@ -105,8 +145,13 @@ func (k *Keyer) Release() {
 
 // Find writes the number of each row. If the keyer is full, rows that it does not know have None.
 func (k *Keyer) Find(out []uint32, columns []arrow.Array) error {
-	if err := k.find(out, columns); err != nil || k.chunks == nil || k.Len() == k.kept {
+	before := k.Len()
+	if err := k.find(out, columns); err != nil {
 		return err
+	}
+	k.expect(k.Len()-before, len(out))
+	if k.chunks == nil || k.Len() == k.kept {
+		return nil
 	}
 	fresh := make([]int64, 0, k.Len()-k.kept)
 	for i, id := range out {
@@ -317,7 +362,7 @@ func (k *Keyer) place() bool {
 }
 
 // indexRoom is the number of rows that decides about a direct index.
-func (k *Keyer) indexRoom() int64 { return min(k.seen, k.room) }
+func (k *Keyer) indexRoom() int64 { return min(k.seen, k.o.Room) }
 
 // widen makes room for all integers of 32 bits in words that are too wide for an index anyway, so that no other layout follows.
 func (k *Keyer) widen() {

@@ -60,6 +60,19 @@ func (t *wordTable) reset(width int, room int64) {
 	t.slots.Reserve(1)
 }
 
+// reserve makes room for a number of hashed words.
+func (t *wordTable) reserve(n int) {
+	switch {
+	case t.direct != nil:
+		return
+	case t.wide != nil:
+		t.wide = slices.Grow(t.wide, max(n+1-len(t.wide), 0))
+	default:
+		t.narrow = slices.Grow(t.narrow, max(n+1-len(t.narrow), 0))
+	}
+	t.slots.Reserve(n + 1)
+}
+
 // word is the hashed word with a number.
 func (t *wordTable) word(id uint32) word {
 	if t.wide == nil {
@@ -193,13 +206,11 @@ func (t *wordTable) relayout(width int, room int64, change func(w word) word) {
 	old := *t
 	t.reset(width, room)
 	t.n = old.n
+	t.reserve(t.n)
 	if t.wide != nil {
-		t.wide = slices.Grow(t.wide, t.n)[:t.n+1]
+		t.wide = t.wide[:t.n+1]
 	} else if t.narrow != nil {
-		t.narrow = slices.Grow(t.narrow, t.n)[:t.n+1]
-	}
-	if t.direct == nil {
-		t.slots.Reserve(t.n + 1)
+		t.narrow = t.narrow[:t.n+1]
 	}
 	old.each(func(w word, id uint32) {
 		switch w = change(w); {
