@@ -170,10 +170,14 @@ func selectWords[U word.Uint](dst []uint64, tree []byte, t Type, n int, in []spa
 	case trees.InChunks:
 		selectPacked(dst, &v.Chunks, t, n, in, s)
 	default:
-		for i := range v.Values {
-			v.Values[i] = toKey(v.Values[i], t)
+		flip := toKey(U(0), t) // adding it to an integer is the same as flipping the bit
+		if t.Float() {
+			flip = 0
+			for i := range v.Values {
+				v.Values[i] = toKey(v.Values[i], t)
+			}
 		}
-		orWithin(dst, v.Values, in)
+		orWithin(dst, v.Values, flip, in)
 	}
 	return nil
 }
@@ -203,18 +207,18 @@ func setBits(dst []uint64, at, n int) {
 // fewSpans is the number of spans up to which spans are compared one by one. More are searched.
 const fewSpans = 4
 
-// orWithin sets the bits of the keys in a span.
-func orWithin[U word.Uint](dst []uint64, keys []U, in []span64) {
+// orWithin sets the bits of the values that plus flip are keys in a span.
+func orWithin[U word.Uint](dst []uint64, values []U, flip U, in []span64) {
 	if len(in) > fewSpans {
-		for i, k := range keys {
-			if within(k, in) {
+		for i, v := range values {
+			if within(v+flip, in) {
 				dst[i/64] |= 1 << (i % 64)
 			}
 		}
 		return
 	}
 	for _, span := range in {
-		simd.Between(dst, keys, U(span.low), U(span.size))
+		simd.Between(dst, values, U(span.low)-flip, U(span.size))
 	}
 }
 
@@ -243,7 +247,7 @@ func selectCodes[U word.Uint](dst []uint64, c *trees.Codes, table []U, t Type, n
 		one := word.Take[span64](&s.s.Mem, 1)
 		one[0] = span64{uint64(first), uint64(count - 1)}
 		if c.All != nil {
-			orWithin(dst, c.All, one)
+			orWithin(dst, c.All, 0, one)
 			return
 		}
 		selectPacked(dst, &c.Chunks, U32, n, one, s)
@@ -270,7 +274,7 @@ func lookUp(wanted []byte, codes []uint32) (w uint64) {
 
 // selectPacked compares packed values directly if their keys are on a line, and else converts them to keys.
 func selectPacked[U word.Uint](dst []uint64, c *trees.Chunked[U], t Type, n int, in []span64, s *Scratch) {
-	flip := toKey(U(0), t) // adding it to an integer is the same as flipping the bit
+	flip := toKey(U(0), t)
 	base, add, step := c.Base+flip, U(0), U(1)
 	if first, ok := c.Line(flip); ok {
 		most := ^uint64(0) >> (64 - c.W)
@@ -294,7 +298,7 @@ func selectPacked[U word.Uint](dst []uint64, c *trees.Chunked[U], t Type, n int,
 		if step != 1 {
 			trees.Scale(keys, add, step)
 		}
-		orWithin(dst[at/64:], keys, in)
+		orWithin(dst[at/64:], keys, 0, in)
 	}
 }
 
