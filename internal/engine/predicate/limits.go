@@ -11,11 +11,12 @@ import (
 // LimitsOf returns the values of an array as bounds, none for a null. It returns nil if the type has no bounds, or is one of
 // byte strings.
 func LimitsOf(arr arrow.Array) func(i int) Limit {
-	if integers := arrowutil.Integers(arr); integers != nil {
+	var buf []int64
+	if integers, ok := arrowutil.Int64s(arr, &buf); ok {
 		if arrow.IsUnsignedInteger(arr.DataType().ID()) {
-			return limits(arr, func(i int) Limit { return UintLimit(uint64(integers(i))) })
+			return limits(arr, func(i int) Limit { return UintLimit(uint64(integers[i])) })
 		}
-		return limits(arr, func(i int) Limit { return IntLimit(integers(i)) })
+		return limits(arr, func(i int) Limit { return IntLimit(integers[i]) })
 	}
 	if floats := arrowutil.Floats(arr); floats != nil {
 		return limits(arr, func(i int) Limit { return FloatLimit(floats(i)) })
@@ -33,8 +34,9 @@ func LimitsOf(arr arrow.Array) func(i int) Limit {
 
 // limits returns the bounds of the values that are not null.
 func limits(arr arrow.Array, limit func(i int) Limit) func(i int) Limit {
+	valid := arrowutil.Validity(arr)
 	return func(i int) Limit {
-		if arr.IsNull(i) {
+		if !valid.At(i) {
 			return Limit{}
 		}
 		return limit(i)

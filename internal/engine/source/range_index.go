@@ -181,8 +181,9 @@ func (r *rangeIndex) verdict(leaf *predicate.Node, columns []int, page int64) pr
 
 // narrow replaces the facts about the whole stripe by those about page k, which has n rows.
 func (p *Pages) narrow(page, whole *predicate.Facts, k, n int, direct bool) {
-	*page = *whole
+	page.NoNulls, page.NoNaNs, page.NoValues = whole.NoNulls, whole.NoNaNs, whole.NoValues // the others are replaced, or the same
 	if k >= p.N {
+		page.Min, page.Max = whole.Min, whole.Max
 		return
 	}
 	page.Min, page.Max = p.Low(k), p.High(k)
