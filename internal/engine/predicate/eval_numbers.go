@@ -180,11 +180,8 @@ func inFloats[F float32 | float64](values []F, t valueset.Floats, dst []byte) {
 		return
 	}
 	for i := range len(dst) / 8 {
-		w := getWord(dst, i)
-		for k, x := range values[64*i : min(64*i+64, len(values))] {
-			w |= uint64(bitmap.Bit(x != x)) << k
-		}
-		putWord(dst, i, w)
+		v := values[64*i : min(64*i+64, len(values))]
+		putWord(dst, i, getWord(dst, i)|^equal(v, v)&(^uint64(0)>>(64-len(v))))
 	}
 }
 

@@ -88,14 +88,8 @@ func remainder[T int64 | uint64](dst, a, b []T) bool {
 
 // fits reports whether a product is an int64.
 func fits(x, y int64) bool {
-	_, ok := narrow(product(x, y))
-	return ok
-}
-
-// product is the product of two int64, which has at most 38 digits.
-func product(x, y int64) Int128 {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	return decimal128.New(int64(hi)-x>>63&y-y>>63&x, lo)
+	return int64(hi)-x>>63&y-y>>63&x == int64(lo)>>63
 }
 
 // Int64Fails says why an operation on int64 has no result, or "".
