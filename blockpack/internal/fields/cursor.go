@@ -177,8 +177,12 @@ func (c *Cursor) Name(limit int) (b []byte) {
 
 // Extent reads a range of bytes that must end before limit. Numbers have 64 bits.
 func (c *Cursor) Extent(label string, limit int64) (offset, length int64) {
-	o := c.U64(label + " offset")
-	n := c.U64(label + " length")
+	var o, n uint64
+	if c.Parts == nil { // without names for people
+		o, n = c.U64(label), c.U64(label)
+	} else {
+		o, n = c.U64(label+" offset"), c.U64(label+" length")
+	}
 	if o > uint64(limit) || n > uint64(limit)-o {
 		c.Refuse(16, label, fault.Corruptf("%d bytes at %d end behind %d", n, o, limit))
 	}

@@ -2,7 +2,6 @@ package read
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
@@ -139,11 +138,7 @@ func readHead(ctx context.Context, data []byte, offset, length int64, read block
 		}
 		if h != nil && need <= int64(len(data)) {
 			// The bytes of a head are kept longer than those of its block.
-			own := bytes.Clone(data[:need])
-			if h, _, err = layout.ParseBlockHead(own, offset, length); err != nil || h == nil {
-				return nil, cmp.Or(err, fault.Corruptf("head of a block"))
-			}
-			return &head{h, own, offset}, nil
+			return &head{h, bytes.Clone(data[:need]), offset}, nil
 		}
 		if need <= int64(len(data)) || need > length {
 			return nil, fault.In(fault.Corruptf("block of %d bytes ends in its head", length), "block header", offset)

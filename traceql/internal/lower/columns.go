@@ -23,15 +23,19 @@ func TraceColumns(s *spans.Schema, query lang.Stage) []int {
 
 // MatchColumns are the columns that a search by matches needs of a span: of its evaluation, and of results.
 func MatchColumns(s *spans.Schema, query lang.Stage, fields []Field) []int {
-	need := append(Columns(s, nil, spans.TraceID, spans.SpanID, spans.Start), ResultColumns(s, fields)...)
+	need := append(Columns(s, nil, spans.TraceID, spans.SpanID, spans.Start), spanColumns(s, fields)...)
 	lang.Walk(query, func(stage lang.Stage) { need = append(need, Columns(s, stage)...) })
 	return need
 }
 
 // ResultColumns are the columns that the spans of a result are made of.
 func ResultColumns(s *spans.Schema, fields []Field) []int {
+	return append(spanColumns(s, fields), s.Needs(eval.RootService)...)
+}
+
+// spanColumns are those of ResultColumns but for what results have of the root span.
+func spanColumns(s *spans.Schema, fields []Field) []int {
 	need := append(Columns(s, nil, spans.Name), columnOr(s, spans.Duration, spans.Start, spans.End)...)
-	need = append(need, s.Needs(eval.RootService)...)
 	for _, f := range fields {
 		need = append(need, s.Needs(f.Field)...)
 	}
