@@ -170,27 +170,22 @@ func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]spans.V
 	return list, nil
 }
 
-// fetch reads the spans of some traces: those that match where the rest is known, otherwise all. They are valid until release.
-func (s *search) fetch(ids []string) (*fetched.Group, error) {
-	f := fetched.New(s.o.MaxBytes, ids)
-	return f, s.fill(f, false)
-}
+// fewTraces are so few that reading their spans costs less than summaries of all. A variable for tests.
+var fewTraces = 256
 
-// fetchMatches reads the spans that match of all traces.
-func (s *search) fetchMatches() (*fetched.Group, error) {
-	f := fetched.New(s.o.MaxBytes, nil)
-	f.MaxTraces = s.o.MaxTraces
-	return f, s.fill(f, true)
-}
-
-func (s *search) fill(f *fetched.Group, all bool) (err error) {
+// fetch reads the spans of some traces, or of all: those that match where the rest is known, otherwise the whole traces. They are valid until release.
+func (s *search) fetch(ids []string, all bool) (f *fetched.Group, err error) {
+	f = fetched.New(s.o.MaxBytes, ids)
+	if all {
+		f.MaxTraces = s.o.MaxTraces
+	}
 	defer func() {
 		if err != nil {
 			f.Release()
 		}
 	}()
 	whole := f.IDs
-	if s.byMatches {
+	if s.byMatches && (all || len(ids) >= fewTraces) {
 		for _, src := range s.sources {
 			cond := lower.Matches(src.schema, s.q.tree.Pipeline)
 			if !all {
@@ -200,12 +195,12 @@ func (s *search) fill(f *fetched.Group, all bool) (err error) {
 				continue
 			}
 			if err := src.matches.read(s.ctx, cond.Filter(), f); err != nil {
-				return err
+				return f, err
 			}
 		}
 		f.MaxTraces = 0
 		if whole, err = s.summarize(f); err != nil {
-			return err
+			return f, err
 		}
 	}
 	for _, src := range s.sources {
@@ -213,10 +208,10 @@ func (s *search) fill(f *fetched.Group, all bool) (err error) {
 			break
 		}
 		if err := src.read(s.ctx, lower.In(src.traceID(), whole), f); err != nil {
-			return err
+			return f, err
 		}
 	}
-	return nil
+	return f, nil
 }
 
 // summarize finds the summaries of traces, and gives the ids of those of which all spans are to be read: several sources have spans of them, or

@@ -170,6 +170,9 @@ func TestRandomQueriesOnFiles(t *testing.T) {
 
 // What files say of whole traces gives the results that all spans give, whatever order, limit and window.
 func TestSummaries(t *testing.T) {
+	few := *traceql.FewTraces
+	*traceql.FewTraces = 0
+	defer func() { *traceql.FewTraces = few }()
 	for seed := range uint64(sweep.Count(40, 1000)) {
 		r := rand.New(rand.NewPCG(seed, 16))
 		list := randomSpans(r)

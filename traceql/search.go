@@ -70,16 +70,15 @@ func Search(ctx context.Context, q *Query, sources []Source, o Options) iter.Seq
 
 // search is a search that is under way.
 type search struct {
-	ctx     context.Context
-	q       *Query
-	o       Options
-	sources []*source
-	fields  []lower.Field
-	traces  *lower.Candidates
-	counts  Run
-	left    int // matches that are still wanted; 0: all
-	// byMatches: spans that match are enough of traces that sources summarize.
-	byMatches bool
+	ctx       context.Context
+	q         *Query
+	o         Options
+	sources   []*source
+	fields    []lower.Field
+	traces    *lower.Candidates
+	counts    Run
+	left      int  // matches that are still wanted; 0: all
+	byMatches bool // spans that match are enough of traces that sources summarize
 	scratch   eval.Scratch
 }
 
@@ -125,8 +124,8 @@ func bounds(start, end time.Time) (from, to int64) {
 
 // run calls yield for the traces of the result until it returns false, which is errStop.
 func (s *search) run(yield func(*Trace) bool) error {
-	if s.byMatches && s.o.Order == AsStored && s.o.Limit == 0 && s.traces == s.q.candidates && s.traces.And == nil && s.traces.Or == nil {
-		of, err := s.fetchMatches()
+	if s.matchesFirst() {
+		of, err := s.fetch(nil, true)
 		if err == nil {
 			s.counts.Candidates += int64(len(of.IDs))
 			err = s.evaluated(of, s.visitResults(yield))
@@ -149,6 +148,12 @@ func (s *search) run(yield func(*Trace) bool) error {
 			}
 		}
 	}, 0, yield)
+}
+
+// matchesFirst reports whether all spans that match are read, without a look for candidates before: any of them makes a trace one.
+func (s *search) matchesFirst() bool {
+	c := s.traces
+	return s.byMatches && s.o.Order == AsStored && s.o.Limit == 0 && c == s.q.candidates && c.And == nil && c.Or == nil && max(len(c.Rows), 1) == len(s.q.program.Filters)
 }
 
 // results yields the matches among candidates, in their order, up to a number of them.
@@ -266,7 +271,7 @@ func (s *search) group(ids []string, visit func([]match) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	of, err := s.fetch(ids)
+	of, err := s.fetch(ids, false)
 	if err == errTooLarge && len(ids) > 1 {
 		half := len(ids) / 2
 		if err := s.group(ids[:half], visit); err != nil {
