@@ -49,12 +49,16 @@ func newPlanner(o Options) (_ *planner, err error) {
 	p.db = databasesql.OpenDB(p.duck)
 	p.db.SetMaxOpenConns(1)
 	// Without rows, statistics would say that conditions are never true.
-	_, err = p.db.Exec("set disabled_optimizers = 'statistics_propagation'; set threads = 1")
+	_, err = p.db.Exec("set disabled_optimizers = '" + idle + "'; set threads = 1")
 	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
 }
+
+// idle are optimizers that a plan of conditions does without. Without rows, statistics would say that conditions are never true.
+const idle = "statistics_propagation,join_order,build_side_probe_side,common_subexpressions,common_aggregate,column_lifetime,compressed_materialization,duplicate_groups," +
+	"late_materialization,limit_pushdown,reorder_filter,row_group_pruner,sampling_pushdown,top_n,top_n_window_elimination,sum_rewriter,window_self_join"
 
 func (p *planner) close() error { return p.db.Close() }
 
@@ -91,17 +95,16 @@ func (p *planner) hint(ctx context.Context, real *Conn, s *statement, query stri
 		return nil
 	}
 	p.known = map[string]string{}
-	defer func() {
-		for _, name := range p.known {
-			conn.ExecContext(context.WithoutCancel(ctx), "drop table "+name)
-		}
-	}()
+	if _, err := conn.ExecContext(ctx, "begin"); err != nil {
+		return err
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), "rollback")
 	for name := range parsed.tables {
 		if isLocation(name) {
-			p.addTable(ctx, conn, name) // one that is no location is none of the plan, or it has the error
+			p.addTable(ctx, conn, s, name) // one that is no location is none of the plan, or it has the error
 		}
 	}
-	plan, ok := p.explain(ctx, conn, query)
+	plan, ok := p.explain(ctx, conn, s, query)
 	if !ok || len(p.known) == 0 || real.differs(ctx, p.known) {
 		return ctx.Err()
 	}
@@ -148,13 +151,13 @@ func parse(ctx context.Context, conn *databasesql.Conn, query string) (p parsed,
 	}
 	var all struct {
 		Error      bool
-		Statements []any
+		Statements []json.RawMessage
 	}
 	if json.Unmarshal([]byte(text), &all) != nil || all.Error {
 		return p, false
 	}
 	p = parsed{statements: len(all.Statements), tables: map[string]bool{}}
-	p.collect(all.Statements)
+	p.collect(text)
 	return p, true
 }
 
@@ -169,32 +172,40 @@ func (p *planner) reads(ctx context.Context, query string) bool {
 	return onlyReads
 }
 
-// collect adds the names in a value of JSON.
-func (p *parsed) collect(v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			p.collect(e)
-		}
-	case map[string]any:
-		for key, e := range v {
-			switch name, isText := e.(string); {
-			case isText && key == "table_name":
+// collect adds the names in a tree of JSON without spaces. A quote in a text has a backslash before it, so that no text looks like a key.
+func (p *parsed) collect(tree string) {
+	for _, key := range []string{`"table_name":"`, `"function_name":"`, `"column_names":["`} {
+		for rest := tree; ; {
+			_, after, found := strings.Cut(rest, key)
+			if !found {
+				break
+			}
+			rest = after
+			end := 0
+			for after[end] != '"' {
+				if after[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			var name string
+			if json.Unmarshal([]byte(`"`+after[:end+1]), &name) != nil {
+				p.unsettled = true
+			}
+			switch key[1] {
+			case 't':
 				p.tables[name] = true
-			case isText && key == "function_name":
+			case 'f':
 				p.unsettled = p.unsettled || unsettled[strings.ToLower(name)]
-			case key == "column_names":
-				names, _ := e.([]any)
-				p.unsettled = p.unsettled || len(names) == 1 && bare[strings.ToLower(fmt.Sprint(names[0]))]
 			default:
-				p.collect(e)
+				p.unsettled = p.unsettled || after[end+1] == ']' && bare[strings.ToLower(name)]
 			}
 		}
 	}
 }
 
 // explain is the plan of a query, for which tables are made of its locations one by one.
-func (p *planner) explain(ctx context.Context, conn *databasesql.Conn, query string) ([]node, bool) {
+func (p *planner) explain(ctx context.Context, conn *databasesql.Conn, s *statement, query string) ([]node, bool) {
 	for {
 		p.missing = ""
 		var key, text string
@@ -206,16 +217,37 @@ func (p *planner) explain(ctx context.Context, conn *databasesql.Conn, query str
 		if p.missing == "" {
 			return nil, false
 		}
-		if p.known[p.missing] != "" || !p.addTable(ctx, conn, p.missing) {
+		if p.known[p.missing] != "" || !p.addTable(ctx, conn, s, p.missing) {
 			return nil, false
 		}
 	}
 }
 
 // addTable makes an empty table with the columns of a location.
-func (p *planner) addTable(ctx context.Context, conn *databasesql.Conn, location string) bool {
+func (p *planner) addTable(ctx context.Context, conn *databasesql.Conn, s *statement, location string) bool {
+	t, err := s.table(ctx, location)
+	if err != nil {
+		return false
+	}
+	schema, err := t.Schema(ctx)
+	if err != nil {
+		return false
+	}
+	columns := make([]string, schema.NumFields())
+	columnsOf := ""
+	for i, f := range schema.Fields() {
+		kind := nameOf(f.Type)
+		if kind == "" { // DuckDB itself has to say it, which takes three times as long
+			columnsOf = " as from amudai_scan('" + strings.ReplaceAll(location, "'", "''") + "') limit 0"
+			break
+		}
+		columns[i] = `"` + strings.ReplaceAll(f.Name, `"`, `""`) + `" ` + kind
+	}
+	if columnsOf == "" {
+		columnsOf = "(" + strings.Join(columns, ",") + ")"
+	}
 	name := fmt.Sprintf("location_%d", len(p.known))
-	if _, err := conn.ExecContext(ctx, "create table "+name+" as from amudai_scan(?) limit 0", location); err != nil {
+	if _, err := conn.ExecContext(ctx, "create table "+name+columnsOf); err != nil {
 		return false
 	}
 	p.known[location] = name

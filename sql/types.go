@@ -26,6 +26,27 @@ var plain = map[arrow.Type]duckdb.Type{
 	arrow.DURATION: duckdb.TYPE_INTERVAL, arrow.INTERVAL_MONTHS: duckdb.TYPE_INTERVAL, arrow.INTERVAL_MONTH_DAY_NANO: duckdb.TYPE_INTERVAL,
 }
 
+// names are those types, and those of times, in SQL.
+var names = map[duckdb.Type]string{
+	duckdb.TYPE_BOOLEAN: "boolean", duckdb.TYPE_TINYINT: "tinyint", duckdb.TYPE_SMALLINT: "smallint", duckdb.TYPE_INTEGER: "integer", duckdb.TYPE_BIGINT: "bigint",
+	duckdb.TYPE_UTINYINT: "utinyint", duckdb.TYPE_USMALLINT: "usmallint", duckdb.TYPE_UINTEGER: "uinteger", duckdb.TYPE_UBIGINT: "ubigint",
+	duckdb.TYPE_FLOAT: "float", duckdb.TYPE_DOUBLE: "double", duckdb.TYPE_VARCHAR: "varchar", duckdb.TYPE_BLOB: "blob", duckdb.TYPE_UUID: "uuid",
+	duckdb.TYPE_DATE: "date", duckdb.TYPE_TIME: "time", duckdb.TYPE_INTERVAL: "interval", duckdb.TYPE_TIMESTAMP: "timestamp", duckdb.TYPE_TIMESTAMP_TZ: "timestamptz",
+	duckdb.TYPE_TIMESTAMP_S: "timestamp_s", duckdb.TYPE_TIMESTAMP_MS: "timestamp_ms", duckdb.TYPE_TIMESTAMP_NS: "timestamp_ns",
+}
+
+// nameOf is the type of DuckDB for columns of an Arrow type in SQL, "" if it has parts or none is known.
+func nameOf(t arrow.DataType) string {
+	info, err := typeOf(t)
+	if err != nil {
+		return ""
+	}
+	if d, ok := info.Details().(*duckdb.DecimalDetails); ok {
+		return fmt.Sprintf("decimal(%d,%d)", d.Width, d.Scale)
+	}
+	return names[info.InternalType()]
+}
+
 // nested make types with parts, of those of the fields.
 var nested = map[arrow.Type]func(t arrow.DataType, fields []arrow.Field, parts []duckdb.TypeInfo) (duckdb.TypeInfo, error){
 	arrow.STRUCT: structOf, arrow.SPARSE_UNION: unionOf, arrow.MAP: mapOf, arrow.FIXED_SIZE_LIST: arrayOf,

@@ -314,15 +314,17 @@ func (r *Rows) Constant(col *table.Column) func(ctx context.Context, n int64) (a
 func (r *Rows) Decoded(col *table.Column, rows rowset.Set) func() (arrow.Array, error) {
 	for i := range r.arrays {
 		a := &r.arrays[i]
-		if a.physical == nil || !r.same(i, col) || !a.rows.Has(rows) {
+		if a.physical == nil || !r.same(i, col) {
 			continue
 		}
-		return func() (arrow.Array, error) {
-			if a.rows.Equal(rows) {
+		if a.rows.Equal(rows) {
+			return func() (arrow.Array, error) {
 				a.physical.Retain()
 				return a.physical, nil
 			}
-			return arrowutil.Take(r.Options.Allocator, a.physical, rows.Indices(a.rows))
+		}
+		if places, ok := rows.Indices(a.rows); ok {
+			return func() (arrow.Array, error) { return arrowutil.Take(r.Options.Allocator, a.physical, places) }
 		}
 	}
 	return nil

@@ -69,21 +69,6 @@ func (s Set) Equal(o Set) bool {
 	return true
 }
 
-// Has reports whether the set contains all rows of another set.
-func (s Set) Has(o Set) bool {
-	i := 0
-	for r := range o.Ranges() {
-		for i = s.after(i, r.From); r.From < r.To; i++ {
-			if i == s.spans() || s.span(i).From > r.From {
-				return false
-			}
-			r.From = s.span(i).To
-		}
-		i-- // the next range may be in the same span
-	}
-	return true
-}
-
 // And returns the rows that are in both sets.
 func (s Set) And(o Set) Set {
 	b := s.Bounds()

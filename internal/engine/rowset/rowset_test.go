@@ -96,10 +96,10 @@ func genSet(t *rapid.T) (model, Set) {
 
 // requireHas checks that a set contains the rows of another one, with their indices.
 func requireHas(t require.TestingT, all, some Set) {
-	require.True(t, all.Has(some), "%v in %v", some, all)
 	rows := slices.Collect(all.Rows())
 	i := 0
-	places := some.Indices(all)
+	places, ok := some.Indices(all)
+	require.True(t, ok, "%v in %v", some, all)
 	for row := range some.Rows() {
 		require.Equal(t, row, rows[places[i]])
 		i++
@@ -115,7 +115,8 @@ func TestOperations(t *testing.T) {
 		requireSame(t, modelOf(func(row int64) bool { return ma[row] && mb[row] }), a.And(b))
 		requireSame(t, modelOf(func(row int64) bool { return ma[row] || mb[row] }), a.Or(b))
 		require.Equal(t, maps.Equal(ma, mb), a.Equal(b))
-		require.Equal(t, len(modelOf(func(row int64) bool { return mb[row] && !ma[row] })) == 0, a.Has(b))
+		_, ok := b.Indices(a)
+		require.Equal(t, len(modelOf(func(row int64) bool { return mb[row] && !ma[row] })) == 0, ok)
 		requireHas(t, a.Or(b), a)
 		requireHas(t, a, a.And(b))
 		n, from, to := genRow(t, "n"), genRow(t, "from"), genRow(t, "to")

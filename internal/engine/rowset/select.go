@@ -64,24 +64,36 @@ func next(view bitmap.Bits, off, i, n int, flip uint64) int {
 	return n
 }
 
-// Indices returns the positions of the rows within another set, which must contain all of them.
+// Indices returns the positions of the rows within another set. ok is false if it does not contain all of them.
 //
 //	{{11, 13}, {20, 21}} among {{10, 13}, {20, 22}}   is 1, 2, 3
-func (s Set) Indices(among Set) []int64 {
-	out := make([]int64, 0, s.n)
+func (s Set) Indices(among Set) (places []int64, ok bool) {
+	places = make([]int64, 0, s.n)
 	k, before := 0, int64(0)
-	for row := range s.Rows() {
-		if among.rows != nil {
-			k = among.after(k, row)
-			out = append(out, int64(k))
-			continue
+	if s.rows != nil && among.rows != nil {
+		by := s.by - among.by
+		for _, row := range s.rows {
+			row := by + int64(row)
+			for k < len(among.rows) && int64(among.rows[k]) < row {
+				k++
+			}
+			if k == len(among.rows) || int64(among.rows[k]) > row {
+				return nil, false
+			}
+			places = append(places, int64(k))
 		}
-		for ; among.span(k).To <= row; k++ {
+		return places, true
+	}
+	for row := range s.Rows() {
+		for ; k < among.spans() && among.span(k).To <= row; k++ {
 			before += among.span(k).Len()
 		}
-		out = append(out, before+row-among.span(k).From)
+		if k == among.spans() || among.span(k).From > row {
+			return nil, false
+		}
+		places = append(places, before+row-among.span(k).From)
 	}
-	return out
+	return places, true
 }
 
 // Pick copies the values of the rows to dst, which may be the beginning of src.

@@ -3,7 +3,6 @@ package scan
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -14,11 +13,18 @@ import (
 
 // hasDecoded reports whether the rows of a column are known from filtering, and need not be read.
 func (j *job) hasDecoded(col *table.Column) bool {
-	return len(j.parts) > 0 && (j.parts[0].Constant(col) != nil || j.allPartsHave(col))
+	return len(j.parts) > 0 && (j.parts[0].Constant(col) != nil || j.decodedParts(col) != nil)
 }
 
-func (j *job) allPartsHave(col *table.Column) bool {
-	return !slices.ContainsFunc(j.parts, func(p filteredRows) bool { return p.Decoded(col, p.rows) == nil })
+// decodedParts has a function for the rows of a column in each part, nil if filtering has not decoded all.
+func (j *job) decodedParts(col *table.Column) []func() (arrow.Array, error) {
+	parts := make([]func() (arrow.Array, error), len(j.parts))
+	for i, p := range j.parts {
+		if parts[i] = p.Decoded(col, p.rows); parts[i] == nil {
+			return nil
+		}
+	}
+	return parts
 }
 
 // decoded is the rows of a column as far as filtering has decoded them, nil if it has not decoded all.
@@ -39,19 +45,19 @@ func (j *job) decodedPhysical(ctx context.Context, col *table.Column) (arrow.Arr
 	if constant := first.Constant(col); constant != nil {
 		return constant(ctx, j.rows.Len())
 	}
-	if !j.allPartsHave(col) {
-		return nil, nil
-	}
 	var arrays []arrow.Array
 	defer func() { arrowutil.ReleaseAll(arrays) }()
 	size := int64(0)
-	for _, p := range j.parts {
-		arr, err := p.Decoded(col, p.rows)()
+	for _, part := range j.decodedParts(col) {
+		arr, err := part()
 		if err != nil {
 			return nil, err
 		}
 		arrays = append(arrays, arr)
 		size += int64(arr.Data().SizeInBytes())
+	}
+	if len(arrays) == 0 {
+		return nil, nil
 	}
 	if limit := first.Options.MaxArrayBytes; len(arrays) > 1 && limit > 0 && size > limit {
 		return nil, fault.ErrBatchTooLarge

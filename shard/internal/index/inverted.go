@@ -315,5 +315,5 @@ func (x *invertedIndex) sameRows(ctx context.Context, other *invertedIndex, fiel
 	if err != nil || x.settings.complete {
 		return maybe.Equal(otherMaybe) && sure.Equal(otherSure), err
 	}
-	return maybe.Has(otherSure) && otherMaybe.Has(sure), nil
+	return otherSure.Minus(maybe).Empty() && sure.Minus(otherMaybe).Empty(), nil
 }

@@ -100,7 +100,7 @@ func TestGolden(t *testing.T) {
 			sure, maybe := ask(t, x, a)
 			if a.Query == "prefix" && x.Collation == analysis.CasePreserving && a.State == "" {
 				// The reference ends the search among terms in another case.
-				require.True(t, sure.Has(setOf(a.True)) && maybe.Has(setOf(a.True, a.Unknown)), "%s %q", a.Query, a.Term)
+				require.True(t, setOf(a.True).Minus(sure).Empty() && setOf(a.True, a.Unknown).Minus(maybe).Empty(), "%s %q", a.Query, a.Term)
 				continue
 			}
 			require.Equal(t, setOf(a.True).String(), sure.String(), "%s %q", a.Query, a.Term)

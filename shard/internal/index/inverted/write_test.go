@@ -83,7 +83,7 @@ func TestBuiltAnswers(t *testing.T) {
 		for _, a := range g.Answers {
 			sure, maybe := ask(t, x, a)
 			if a.State == "" && (a.Query == "prefix" && x.Collation == analysis.CasePreserving || len(a.Terms) > 0) {
-				require.True(t, maybe.Has(setOf(a.True, a.Unknown)))
+				require.True(t, setOf(a.True, a.Unknown).Minus(maybe).Empty())
 				continue
 			}
 			require.Equal(t, setOf(a.True, a.Missing).String(), sure.String(), "%s %q", a.Query, a.Term)

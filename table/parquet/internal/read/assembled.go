@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -158,7 +159,7 @@ func (r *assembled) segment(ctx context.Context, rows rowset.Set, t arrow.DataTy
 		return out, nil
 	}
 	defer out.Release()
-	return arrowutil.Take(o.Allocator, out, rows.Shift(-span.From).Indices(rowset.All(span.Len())))
+	return arrowutil.Take(o.Allocator, out, slices.Collect(rows.Shift(-span.From).Rows()))
 }
 
 func (a *assembler) skip(n int64) error {
