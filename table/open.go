@@ -89,6 +89,7 @@ func OpenWith(ctx context.Context, o OpenOptions, locations ...string) (t *Table
 	} else if t.locations, err = t.find.Find(ctx, locations); err != nil {
 		return nil, err
 	}
+	t.find.One = len(t.locations) == 1
 	if len(t.locations) == 0 {
 		return nil, errors.New("no locations: there is nothing to open")
 	}

@@ -27,6 +27,7 @@ type Finder struct {
 	Stdin   io.Reader        // the input "-"
 	Notice  func(string)     // called with messages for the user
 	Only    *provider.Format // reads whatever location by itself; may be nil
+	One     bool             // there is one input, of whose end more is read at first
 	// Versions are compared with those of the inputs; nil if an input may change from one opening to the next.
 	Versions *Versions
 }
@@ -40,7 +41,7 @@ func (f *Finder) Open(ctx context.Context, location string) (provider.Input, pro
 	if data, name, ok := f.folder(location); ok && (format == "" || format == name) {
 		location, format = data, name
 	}
-	in, name, err := openLocation(ctx, location, f.Stdin, f.Formats)
+	in, name, err := openLocation(ctx, location, f.Stdin, f.Formats, f.One)
 	if err != nil {
 		return in, provider.Format{}, err
 	}

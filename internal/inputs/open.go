@@ -31,10 +31,10 @@ func IsURL(location string) bool {
 // openLocation opens a location for reading. It decompresses gzip or zstd by the extension or the first bytes. Name is the location without
 // this extension, for finding the format. If no file has the location as its name, the location may end in the
 // path of a table in a file of one of the formats.
-func openLocation(ctx context.Context, location string, stdin io.Reader, formats provider.Formats) (in provider.Input, name string, err error) {
-	in, err = open(ctx, location, stdin, hasFooter(location, formats))
+func openLocation(ctx context.Context, location string, stdin io.Reader, formats provider.Formats, only bool) (in provider.Input, name string, err error) {
+	in, err = open(ctx, location, stdin, tailOf(location, formats, only))
 	if file, path := formats.SplitTable(location); err != nil && file != location {
-		if in, err = open(ctx, file, stdin, hasFooter(file, formats)); err == nil {
+		if in, err = open(ctx, file, stdin, tailOf(file, formats, only)); err == nil {
 			in.Table, location = path, file
 		}
 	}
@@ -48,22 +48,27 @@ func openLocation(ctx context.Context, location string, stdin io.Reader, formats
 
 // Open opens a location that is no table, such as a list of numbers, as a table is opened: "-" is stdin, and compressed files are decompressed.
 func Open(ctx context.Context, location string, stdin io.Reader) (provider.Input, error) {
-	in, _, err := openLocation(ctx, location, stdin, nil)
+	in, _, err := openLocation(ctx, location, stdin, nil, false)
 	return in, err
 }
 
-// hasFooter reports whether the name of a file is that of a format which is read from its end.
-func hasFooter(location string, formats provider.Formats) bool {
-	f, known := formats.ByPath(storage.Redact(location))
-	return known && f.Ranges
+// tailOf is what is read first at the end of a file whose name is that of a format which is read from there, else 0.
+func tailOf(location string, formats provider.Formats, only bool) int {
+	switch f, known := formats.ByPath(storage.Redact(location)); {
+	case !known || !f.Ranges:
+		return 0
+	case only:
+		return onlyTailBytes
+	}
+	return tailBytes
 }
 
-func open(ctx context.Context, location string, stdin io.Reader, footer bool) (provider.Input, error) {
+func open(ctx context.Context, location string, stdin io.Reader, tail int) (provider.Input, error) {
 	switch {
 	case location == "-":
 		return provider.Input{Name: "stdin", Reader: Interruptible(ctx, stdin), Size: -1}, nil
 	case IsURL(location):
-		return remoteInput(ctx, location, footer)
+		return remoteInput(ctx, location, tail)
 	}
 	info, err := os.Stat(location)
 	switch {

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// tailBytes is what formats with a footer read first. It is read when an input is opened, as its size is needed anyway.
-	tailBytes = 64 << 10
+	// tailBytes is what formats with a footer read first. It is read when an input is opened, as its size is needed anyway. Of the only input it is more, which
+	// takes as long: the metadata of a wide table with many stripes do not wait for another answer. Of many inputs that would be many bytes.
+	tailBytes, onlyTailBytes = 64 << 10, 256 << 10
 	// firstWindow is the first read of a stream, lastWindow the largest: a look at the beginning must not read much, and
 	// a long stream should wait for few answers.
 	firstWindow = 1 << 20
@@ -25,8 +26,8 @@ const (
 )
 
 // remoteInput reads an artifact of a store. All who read the input share one reader, so that they see one version of the
-// artifact. With a footer, the first request is for the end of the artifact, else for its size.
-func remoteInput(ctx context.Context, location string, footer bool) (provider.Input, error) {
+// artifact. The first request is for so many bytes at the end of the artifact, or if there are none for its size.
+func remoteInput(ctx context.Context, location string, tail int) (provider.Input, error) {
 	store, err := storage.ForLocation(location)
 	if err != nil {
 		return provider.Input{}, err
@@ -35,7 +36,7 @@ func remoteInput(ctx context.Context, location string, footer bool) (provider.In
 	if err != nil {
 		return provider.Input{}, Missing(location, err)
 	}
-	if s, ok := r.(storage.Streamer); ok && !footer {
+	if s, ok := r.(storage.Streamer); ok && tail == 0 {
 		body, err := s.Stream(ctx)
 		if err != nil {
 			return provider.Input{}, errors.Join(Missing(location, err), r.Close())
@@ -45,8 +46,8 @@ func remoteInput(ctx context.Context, location string, footer bool) (provider.In
 		}
 	}
 	end := &tailed{Reader: r}
-	if footer {
-		end.tail, end.size, err = r.ReadSuffix(ctx, tailBytes)
+	if tail > 0 {
+		end.tail, end.size, err = r.ReadSuffix(ctx, tail)
 	} else {
 		end.size, err = r.Size(ctx)
 	}
@@ -215,7 +216,7 @@ func Head(ctx context.Context, location string, n int) (head []byte, err error) 
 	if IsDevice(location) {
 		return nil, fmt.Errorf("%s can be read only once", location)
 	}
-	in, err := open(ctx, location, nil, false)
+	in, err := open(ctx, location, nil, 0)
 	if err != nil {
 		return nil, err
 	}

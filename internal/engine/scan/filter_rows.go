@@ -40,7 +40,7 @@ func (sc *scanner) filterRows(j *job) (err error) {
 	if j.looked, err = sc.fetchFilter(j, f); err != nil {
 		return fault.InStripe(err, j.stripe.index)
 	}
-	if err := sc.queue.begin(j); err != nil {
+	if err := sc.queue.begin(j, true); err != nil {
 		return err
 	}
 	defer sc.queue.end()

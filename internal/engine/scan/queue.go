@@ -25,6 +25,7 @@ type queue struct {
 	single    bool  // the one who takes jobs also works on them, as long as none may leave
 	waits     bool  // requests are slow, so that most of those who work wait for them
 	storedRow int64 // bytes of a row as stored
+	filterRow int64 // most bytes of a row that the filter decodes
 	turns     int   // of those who work, so many decode at the same time
 	coming    int64 // most bytes that a job reads, as far as it is known: at most most
 	most      int64
@@ -254,8 +255,8 @@ func (q *queue) learn(bytes, rows int64) {
 // stored is about the number of stored bytes of the rows of a task.
 func (q *queue) stored(t task) int64 { return min(t.all.Len()*q.storedRow, q.coming) }
 
-// begin waits until fewer than Parallelism others decode, and there is room for what a job decodes. The oldest job needs no room.
-func (q *queue) begin(j *job) error {
+// begin waits until fewer than Parallelism others decode, and there is room for what a job decodes, or its filter. The oldest job needs no room.
+func (q *queue) begin(j *job, filter bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.waits {
@@ -263,12 +264,17 @@ func (q *queue) begin(j *job) error {
 		if j.counted == 0 {
 			bytes = j.rows.Len() * q.rowBytes
 		}
+		need := 2*bytes + q.coming // which leaves room for what that one reads and decodes
+		if filter {
+			bytes = min(bytes, j.rows.Len()*q.filterRow)
+			need = bytes + q.coming
+		}
 		switch {
 		case q.ctx.Err() != nil:
 			return context.Cause(q.ctx)
 		case q.ended:
 			return context.Canceled
-		case q.decoding < q.turns && (len(q.jobs) > 0 && q.jobs[0].job == j && q.held == 0 || q.budget.allows(2*bytes+q.coming)): // which leaves room for what that one reads and decodes
+		case q.decoding < q.turns && (len(q.jobs) > 0 && q.jobs[0].job == j && q.held == 0 || q.budget.allows(need)):
 			j.counted += bytes
 			q.budget.batches.Add(bytes)
 			q.decoding++
@@ -295,7 +301,7 @@ func (q *queue) room() bool {
 		return true
 	}
 	if q.waits {
-		return len(q.jobs) < q.window && q.budget.allows(q.stored(q.plan.ahead)+3*q.coming)
+		return len(q.jobs) < q.window && q.budget.allows(q.stored(q.plan.ahead)+max(3*q.coming, min(q.coming+q.plan.ahead.all.Len()*q.filterRow, q.budget.limit/4))) // as begin asks for
 	}
 	pending := int64(1)
 	for _, j := range q.jobs {
@@ -381,7 +387,7 @@ func (q *queue) decoded(j *queued) {
 	j.size = j.bytes()
 	q.budget.batches.Add(j.size - j.counted)
 	q.average = j.size
-	if n := j.rows.Len(); n > 0 {
+	if n := j.rows.Len(); 64*n > j.all.Len() { // the bytes of few rows are mostly those of columns
 		q.rowBytes = j.size/n + 1
 	}
 	q.dropRead(j.job)

@@ -100,6 +100,9 @@ func (sc *scanner) setQueue() {
 		q.waits, q.turns, q.coming, q.most = true, sc.o.Parallelism, sc.coalesce.Limit, sc.coalesce.Limit
 		q.storedRow = sc.table.StoredBytes()/max(sc.table.NumRows(), 1) + 1
 		q.rowBytes = 4*q.storedRow + 16*int64(len(sc.columns))
+		if q.filters {
+			q.filterRow = 4*q.storedRow + 16*int64(len(sc.filter.Paths()))
+		}
 		if sc.o.Limit == math.MaxInt64 {
 			q.window = inFlight
 		}
@@ -211,7 +214,7 @@ func (sc *scanner) read(j *job, i int) (err error) {
 	if err != nil {
 		return sc.place(err, j.stripe)
 	}
-	if err := sc.queue.begin(j); err != nil {
+	if err := sc.queue.begin(j, false); err != nil {
 		return err
 	}
 	defer sc.queue.end()
