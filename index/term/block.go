@@ -16,6 +16,7 @@ type block struct {
 	terms  []byte   // all terms, one behind the other
 	ends   []uint32 // of each term in terms
 	fields []uint16 // empty for one field
+	scored int      // fields with frequencies
 	counts []uint32 // rows of each term
 	offset []uint32 // of each long list, from the first on
 	sizes  []uint32 // of each long list
@@ -60,9 +61,9 @@ type parser struct {
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
-// parse parses a block of an index with some fields and rows in lists, whose long lists have listsSize bytes, into the memory of b. The
+// parse parses a block of an index with some options and rows in lists, whose long lists have listsSize bytes, into the memory of b. The
 // block does not refer to the data.
-func (p *parser) parse(b *block, data []byte, fields, total int, listsSize uint64) error {
+func (p *parser) parse(b *block, data []byte, o *Options, total int, listsSize uint64) error {
 	data, err := container.CutChecksum(data)
 	if err != nil {
 		return err
@@ -85,8 +86,9 @@ func (p *parser) parse(b *block, data []byte, fields, total int, listsSize uint6
 	if p.suffixes, err = unpack(&p.zstd, p.suffixes, parts[stored:stored+suffixesStored], suffixesSize); err != nil {
 		return err
 	}
-	b.resize(n, fields)
-	if !b.readNumbers(p.numbers[2*n:], fields, uint64(total), listsSize) {
+	b.scored = o.Scored
+	b.resize(n, o.Fields)
+	if !b.readNumbers(p.numbers[2*n:], o.Fields, uint64(total), listsSize) {
 		return fault.Corruptf("numbers of %d terms", n)
 	}
 	b.short = append(b.short[:0], parts[stored+suffixesStored:]...)
@@ -171,20 +173,33 @@ func (b *block) shortPlaces(total int) ([]uint32, error) {
 		}
 		places[i] = uint32(r.Bit())
 		var err error
-		if rows, err = r.SkipList(rows, int(n), total); err != nil {
+		if rows, err = r.SkipList(rows, int(n), total); err == nil && b.field(i) < b.scored {
+			rows, err = r.AppendCounts(rows[:0], int(n))
+		}
+		if err != nil {
 			return nil, fault.In(err, "short lists", -1)
 		}
 	}
 	return places, nil
 }
 
-// shortList appends the rows of a term with a short list to dst.
-func (b *block) shortList(dst []uint32, i, total int) ([]uint32, error) {
+// shortList appends the rows of a term with a short list to rows, and in a field with frequencies those less 1 to the others.
+func (b *block) shortList(rows, frequencies []uint32, i, total int) (_, _ []uint32, err error) {
 	places, err := b.places()
 	if err != nil {
-		return dst, err
+		return rows, frequencies, err
 	}
 	r := postings.NewReader(b.short)
 	r.Skip(int(places[i]))
-	return r.Append(dst, int(b.counts[i]), total)
+	return b.readShort(&r, rows, frequencies, i, total)
+}
+
+// readShort is shortList of a list that comes next.
+func (b *block) readShort(r *postings.Reader, rows, frequencies []uint32, i, total int) (_, _ []uint32, err error) {
+	if rows, err = r.Append(rows, int(b.counts[i]), total); err == nil && b.field(i) < b.scored {
+		if frequencies, err = r.AppendCounts(frequencies, int(b.counts[i])); err == nil && slices.Max(frequencies) >= maxFrequency {
+			err = fault.Corruptf("term %d has a frequency of more than %d", i, maxFrequency)
+		}
+	}
+	return rows, frequencies, err
 }

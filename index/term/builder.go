@@ -30,33 +30,69 @@ const (
 // Builder collects the terms of consecutive rows of a table. What exceeds its memory goes to temporary files, in sorted runs. It must
 // not be used concurrently, but several builders may collect different rows side by side.
 type Builder struct {
-	collation  Collation
-	tokenizers []Tokenizer
-	phrases    bool
-	limit      int64
-	spool      func() *storage.Spool
-	spilled    []*storage.Spool
-	terms      runs.Memory
-	spans      []analysis.Span
-	upper      []byte
-	pair       []byte
+	o       BuilderOptions
+	lengths []rowLength // of each field, if there are frequencies
+	spilled []*storage.Spool
+	terms   runs.Memory
+	spans   []analysis.Span
+	upper   []byte
+	pair    []byte
+}
+
+// rowLength is the number of terms of the last row of a field so far.
+type rowLength struct {
+	row   uint32
+	terms int
+}
+
+// BuilderOptions are the options of [NewBuilder].
+type BuilderOptions struct {
+	Collation  Collation
+	Tokenizers []Tokenizer // one for each field
+	// Phrases also collects pairs of words ([AppendPair]), each in the field behind all of these whose number is as much greater as there are tokenizers.
+	Phrases bool
+	// Scores collects how often a row has a term, too, and in one more field for each tokenizer, behind all others, how many terms it has ([Options]).
+	Scores bool
+	Memory int64                 // bytes to take, about, before terms are spooled
+	Spool  func() *storage.Spool // makes a temporary file, which the builder closes
+}
+
+// Fields is the number of fields of an index.
+func (o *BuilderOptions) Fields() int {
+	return len(o.Tokenizers) * (1 + btoi(o.Phrases) + btoi(o.Scores))
+}
+
+// Scored is the number of fields with frequencies.
+func (o *BuilderOptions) Scored() int { return len(o.Tokenizers) * btoi(o.Scores) }
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // maxMemory is the most memory of a builder, whose places are of 32 bits.
 const maxMemory = 2 << 30
 
-// NewBuilder returns a builder with a tokenizer for each field. With phrases, it also collects pairs of words ([AppendPair]), each in
-// the field behind all of these whose number is as much greater as there are tokenizers. It takes about limit bytes of memory, and then spools,
-// which it closes.
-func NewBuilder(c Collation, tokenizers []Tokenizer, phrases bool, limit int64, spool func() *storage.Spool) *Builder {
-	return &Builder{collation: c, tokenizers: tokenizers, phrases: phrases, limit: min(limit, maxMemory), spool: spool}
+// NewBuilder returns a builder.
+func NewBuilder(o BuilderOptions) *Builder {
+	o.Memory = min(o.Memory, maxMemory)
+	return &Builder{o: o, lengths: make([]rowLength, o.Scored()), terms: runs.Memory{Repeats: o.Scores}}
 }
 
 // Add adds a text of a field in a row. For each field rows come in ascending order; a row may have several texts.
 func (b *Builder) Add(field int, row uint32, text []byte) error {
-	b.spans = b.tokenizers[field].AppendTerms(b.spans[:0], text)
+	b.spans = b.o.Tokenizers[field].AppendTerms(b.spans[:0], text)
+	if b.o.Scores {
+		if l := &b.lengths[field]; l.row != row {
+			b.addLength(field)
+			*l = rowLength{row: row}
+		}
+		b.lengths[field].terms += len(b.spans)
+	}
 	switch {
-	case b.collation == analysis.CasePreserving:
+	case b.o.Collation == analysis.CasePreserving:
 		for _, s := range b.spans {
 			b.terms.Add(field, row, text[s.From:s.To])
 		}
@@ -71,13 +107,21 @@ func (b *Builder) Add(field int, row uint32, text []byte) error {
 			b.terms.Add(field, row, b.upper)
 		}
 	}
-	if b.phrases {
-		b.addPairs(field+len(b.tokenizers), row, text)
+	if b.o.Phrases {
+		b.addPairs(field+len(b.o.Tokenizers), row, text)
 	}
-	if b.terms.Size() > b.limit {
+	if b.terms.Size() > b.o.Memory {
 		return b.spill()
 	}
 	return nil
+}
+
+// addLength adds the length of the last row of a field.
+func (b *Builder) addLength(field int) {
+	if l := b.lengths[field]; l.terms > 0 {
+		var buf [3]byte
+		b.terms.Add(b.o.Fields()-b.o.Scored()+field, l.row, lengthTerm(buf[:0], LengthCode(l.terms)))
+	}
 }
 
 // MaxPair is the most bytes of two words that are collected as a pair.
@@ -92,7 +136,7 @@ func (b *Builder) addPairs(field int, row uint32, text []byte) {
 			continue
 		}
 		b.pair = AppendPair(b.pair[:0], text[first.From:first.To], text[second.From:second.To])
-		if b.collation == analysis.CaseInsensitive {
+		if b.o.Collation == analysis.CaseInsensitive {
 			b.upper = analysis.AppendUpper(b.upper[:0], b.pair)
 			b.terms.Add(field, row, b.upper)
 		} else {
@@ -110,10 +154,10 @@ func AppendPair(dst, first, second []byte) []byte {
 
 // spill writes the terms in memory to a spool, and forgets them.
 func (b *Builder) spill() error {
-	s := b.spool()
+	s := b.o.Spool()
 	b.spilled = append(b.spilled, s)
 	out := bufio.NewWriterSize(s, 64<<10)
-	if err := runs.Write(out, b.terms.Run(b.collation)); err != nil {
+	if err := runs.Write(out, b.terms.Run(b.o.Collation)); err != nil {
 		return err
 	}
 	b.terms.Reset()
@@ -159,6 +203,9 @@ func runsOf(c Collation, builders []*Builder) (all []runs.Run) {
 	for _, b := range builders {
 		for _, s := range b.spilled {
 			all = append(all, runs.NewFile(s))
+		}
+		for field := range b.lengths {
+			b.addLength(field)
 		}
 		all = append(all, b.terms.Last(c))
 	}

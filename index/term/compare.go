@@ -72,16 +72,24 @@ func (x *Index) compareRows(ctx context.Context, e Entry, other *Index, want Ent
 	return found(fault.Corruptf("term %q of field %d has %d rows, the data %d, or others", e.Term, e.Field, n, wantN))
 }
 
-// digest returns the number of rows of an entry, and their hash. Each list is read once, a part at a time.
+// digest returns the number of rows of an entry, and the hash of these with their frequencies and bounds. Each list is read once, a part at a time.
 func (x *Index) digest(ctx context.Context, e Entry) (n int, hash uint64, err error) {
 	h := xxh3.New()
 	var buf []byte
-	err = x.EachPart(ctx, e, 0, uint32(x.total), nil, func(rows []uint32) error {
+	err = x.each(ctx, e, 0, uint32(x.total), nil, func(rows, frequencies []uint32) error {
 		n += len(rows)
-		buf, _ = binary.Append(buf[:0], binary.LittleEndian, rows)
-		_, _ = h.Write(buf) // neither fails
+		for _, numbers := range [][]uint32{rows, frequencies} {
+			buf, _ = binary.Append(buf[:0], binary.LittleEndian, numbers)
+			_, _ = h.Write(buf) // neither fails
+		}
 		return nil
 	})
+	if err == nil && e.Field < x.Scored && e.Rows > shortRows {
+		var l *List
+		if l, err = x.List(ctx, e); err == nil {
+			_, _ = h.Write(l.table)
+		}
+	}
 	return n, h.Sum64(), err
 }
 

@@ -191,7 +191,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, more uint16) {
 		data = container.AppendChecksum(data, 0)
 		b := new(block)
-		if new(parser).parse(b, data, 1+int(more%3), 1000, uint64(more)) == nil {
+		if new(parser).parse(b, data, &Options{Fields: 1 + int(more%3), Scored: int(more % 3 / 2)}, 1000, uint64(more)) == nil {
 			for i := range b.containing(analysis.CaseInsensitive, []byte("12"), more%2 == 0) {
 				require.LessOrEqual(t, len(b.term(i)), maxTermBytes)
 			}
@@ -199,7 +199,8 @@ func FuzzParse(f *testing.F) {
 				if n > shortRows {
 					continue
 				}
-				if rows, err := b.shortList(nil, i, 1000); err == nil {
+				if rows, frequencies, err := b.shortList(nil, nil, i, 1000); err == nil {
+					require.True(t, frequencies == nil || len(frequencies) == len(rows))
 					require.Len(t, rows, int(n))
 				}
 			}

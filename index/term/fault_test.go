@@ -17,18 +17,19 @@ import (
 // Whatever temporary file fails, building is an error or right, and no file is left.
 func TestBuilderFaults(t *testing.T) {
 	build := func(faults *faultstore.Faults, dir string) ([]byte, error) {
-		b := NewBuilder(analysis.CaseInsensitive, []analysis.Tokenizer{analysis.Word}, true, 1, func() *storage.Spool { return storage.NewSpool(faults.Budget(1), dir) })
+		b := NewBuilder(BuilderOptions{Tokenizers: []analysis.Tokenizer{analysis.Word}, Phrases: true, Scores: true, Memory: 1,
+			Spool: func() *storage.Spool { return storage.NewSpool(faults.Budget(1), dir) }})
 		defer b.Close()
 		for i := range 400 {
 			if err := b.Add(0, uint32(i), fmt.Appendf(nil, "word%d common %0100d", i, i)); err != nil {
 				return nil, err
 			}
-			if b.limit = 1 << 30; i%100 == 99 {
-				b.limit = 1 // spill
+			if b.o.Memory = 1 << 30; i%100 == 99 {
+				b.o.Memory = 1 // spill
 			}
 		}
 		var out bytes.Buffer
-		err := Write(tctx, &out, Options{Rows: 400}, b)
+		err := Write(tctx, &out, Options{Rows: 400, Fields: 3, Scored: 1}, b)
 		return out.Bytes(), err
 	}
 	want, err := build(faultstore.New(), t.TempDir())

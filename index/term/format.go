@@ -82,7 +82,7 @@ const (
 	longRows    = 4096
 	partRows    = 1 << 16
 	footerLen   = 72
-	magic       = "amterm\x01\x00"
+	magic       = "amterm"
 )
 
 // packer compresses bytes, if that makes them smaller.

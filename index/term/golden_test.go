@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 		require.True(t, ok)
 		collation, ok := analysis.CollationByName(g.Collation)
 		require.True(t, ok)
-		b := NewBuilder(collation, []analysis.Tokenizer{z}, false, 1<<30, nil)
+		b := NewBuilder(BuilderOptions{Collation: collation, Tokenizers: []analysis.Tokenizer{z}, Memory: 1 << 30})
 		for i, line := range g.lines(t) {
 			require.NoError(t, b.Add(0, uint32(i), line))
 		}

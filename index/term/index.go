@@ -63,16 +63,16 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	u32 := func(at int) int64 { return int64(binary.LittleEndian.Uint32(f[at:])) }
 	blocks, stored, size, pages, coarse := u32(32), u32(36), u32(40), u32(44), u32(8)
 	x.Options = Options{Rows: int64(binary.LittleEndian.Uint64(f)), Coarse: int(coarse),
-		Fields: int(binary.LittleEndian.Uint16(f[12:])), Collation: Collation(f[14])}
+		Fields: int(binary.LittleEndian.Uint16(f[12:])), Scored: int(f[15]), Collation: Collation(f[14])}
 	x.Terms, x.Postings = binary.LittleEndian.Uint64(f[16:]), binary.LittleEndian.Uint64(f[24:])
 	switch {
-	case string(f[64:70]) != magic[:6]:
+	case string(f[64:70]) != magic:
 		return nil, fault.Corruptf("the end of the file is not that of a term index")
-	case string(f[70:]) != magic[6:]:
+	case binary.LittleEndian.Uint16(f[70:])-1 > 1:
 		return nil, fault.Unsupportedf("term index of version %d", binary.LittleEndian.Uint16(f[70:]))
 	case x.Rows != rows:
 		return nil, fault.Corruptf("term index of %d rows, for a table of %d", x.Rows, rows)
-	case coarse == 0 || coarse > maxCoarse || x.Fields == 0 || f[14] > byte(analysis.CasePreserving) || f[15] != 0:
+	case coarse == 0 || coarse > maxCoarse || x.Fields == 0 || f[14] > byte(analysis.CasePreserving) || binary.LittleEndian.Uint16(f[70:]) != x.version():
 		return nil, fault.Corruptf("footer of the term index")
 	case pages&(pages-1) != 0 || pages > gramNumbers:
 		return nil, fault.Corruptf("%d pages of grams", pages)
@@ -181,7 +181,7 @@ func (x *Index) parse(b *block, i int, data []byte) error {
 	e := x.blocks[i]
 	p := parsers.Get().(*parser)
 	defer parsers.Put(p)
-	return fault.InBlock(p.parse(b, data, x.Fields, x.total, uint64(e.block-e.lists)), i, e.block)
+	return fault.InBlock(p.parse(b, data, &x.Options, x.total, uint64(e.block-e.lists)), i, e.block)
 }
 
 // Entry is a term of a field.
@@ -252,28 +252,42 @@ func (x *Index) from(ctx context.Context, key []byte) iter.Seq2[Entry, error] {
 // in an index that is not exact stands for Coarse rows of the table. The slice is valid until the next call. Parts of long lists for which
 // wanted is false are left out; nil wants all.
 func (x *Index) EachPart(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows []uint32) error) error {
-	if n := int(e.block.counts[e.i]); n <= longRows {
-		rows, err := x.list(ctx, e, n)
-		if err != nil {
-			return fault.InBlock(err, e.of, -1)
-		}
-		return yield(clip(rows, from, to))
+	return x.each(ctx, e, from, to, wanted, func(rows, _ []uint32) error { return yield(rows) })
+}
+
+// each is [Index.EachPart] with how often each row has the term less 1, nil in a field without frequencies.
+func (x *Index) each(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows, frequencies []uint32) error) (err error) {
+	var rows, frequencies []uint32
+	switch n := int(e.Rows); {
+	case n <= shortRows:
+		rows, frequencies, err = e.block.shortList(nil, nil, e.i, x.total)
+	case e.Field < x.Scored:
+		return x.scoredParts(ctx, e, from, to, wanted, yield)
+	case n <= longRows:
+		rows, err = x.list(ctx, e, n)
+	default:
+		err = x.parts(ctx, e, from, to, wanted, func(rows []uint32) error { return yield(rows, nil) })
+		return fault.InBlock(err, e.of, -1)
 	}
-	err := x.parts(ctx, e, from, to, wanted, yield)
-	return fault.InBlock(err, e.of, -1)
+	if err != nil {
+		return fault.InBlock(err, e.of, -1)
+	}
+	first, last := clip(rows, from, to)
+	if frequencies != nil {
+		frequencies = frequencies[first:last]
+	}
+	return yield(rows[first:last], frequencies)
 }
 
-func clip(rows []uint32, from, to uint32) []uint32 {
-	first := sort.Search(len(rows), func(i int) bool { return rows[i] >= from })
-	last := sort.Search(len(rows), func(i int) bool { return rows[i] >= to })
-	return rows[first:max(first, last)]
+// clip is the part of rows that is from from up to (not including) to.
+func clip(rows []uint32, from, to uint32) (first, last int) {
+	first = sort.Search(len(rows), func(i int) bool { return rows[i] >= from })
+	last = sort.Search(len(rows), func(i int) bool { return rows[i] >= to })
+	return first, max(first, last)
 }
 
-// list is a list that is not divided.
+// list is a long list that is not divided.
 func (x *Index) list(ctx context.Context, e Entry, n int) ([]uint32, error) {
-	if n <= shortRows {
-		return e.block.shortList(nil, e.i, x.total)
-	}
 	data, err := x.longList(ctx, e)
 	if err == nil {
 		data, err = container.CutChecksum(data)
@@ -321,7 +335,8 @@ func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, wanted func
 		for k := range rows {
 			rows[k] += base
 		}
-		if err := yield(clip(rows, from, to)); err != nil {
+		first, last := clip(rows, from, to)
+		if err := yield(rows[first:last]); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ func Join(ctx context.Context, out io.Writer, o Options, memory int64, parts ...
 	}
 	all := make([]runs.Run, 0, len(parts))
 	for i, p := range parts {
-		if p.Coarse != w.o.Coarse || p.Fields != w.o.Fields || p.Collation != w.o.Collation || p.First%int64(p.Coarse) != 0 || p.First < 0 || p.First > w.o.Rows-p.Rows {
+		if p.Coarse != w.o.Coarse || p.Fields != w.o.Fields || p.Scored != w.o.Scored || p.Collation != w.o.Collation || p.First%int64(p.Coarse) != 0 || p.First < 0 || p.First > w.o.Rows-p.Rows {
 			return fault.Unsupportedf("part %d of a term index: %d rows from %d on of %d, one in lists for %d, with %d fields in the order %d", i, p.Rows, p.First, w.o.Rows, p.Coarse, p.Fields, p.Collation)
 		}
 		all = append(all, newIndexRun(ctx, p, memory/int64(len(parts))))
@@ -50,6 +50,8 @@ type indexRun struct {
 	last      Entry
 	short     postings.Reader // at the next short list
 	list      []uint32
+	counts    []uint32
+	joined    []uint32
 	terms     uint64
 	postings  uint64
 }
@@ -127,24 +129,28 @@ func (r *indexRun) Len() uint32         { return uint32(r.last.Rows) }
 
 func (r *indexRun) Rows(yield func([]uint32)) (err error) {
 	coarse := uint32(r.index.Coarse)
-	part := func(rows []uint32) error {
-		for i := range rows {
-			rows[i] = r.first + rows[i]*coarse
+	part := func(rows, frequencies []uint32) error {
+		r.joined = r.joined[:0]
+		for i, row := range rows {
+			times := uint32(1)
+			if frequencies != nil {
+				times += frequencies[i]
+			}
+			for range times {
+				r.joined = append(r.joined, r.first+row*coarse)
+			}
 		}
-		yield(rows)
+		yield(r.joined)
 		return r.ctx.Err()
 	}
 	e := r.last
-	switch {
-	case e.Rows > longRows:
-		err = r.index.parts(r.ctx, e, 0, uint32(r.index.total), nil, part)
-	case e.Rows > shortRows:
-		r.list, err = r.index.list(r.ctx, e, int(e.Rows))
-	default:
-		r.list, err = r.short.Append(r.list[:0], int(e.Rows), r.index.total)
-	}
-	if err == nil && e.Rows <= longRows {
-		err = part(r.list)
+	if e.Rows > shortRows {
+		err = r.index.each(r.ctx, e, 0, uint32(r.index.total), nil, part)
+	} else if r.list, r.counts, err = r.block.readShort(&r.short, r.list[:0], r.counts[:0], e.i, r.index.total); err == nil {
+		if e.Field >= r.index.Scored {
+			r.counts = nil
+		}
+		err = part(r.list, r.counts)
 	}
 	return fault.Of(fault.InBlock(fault.In(err, "lists", -1), e.of, -1), r.index.file.Reader.Name())
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
-	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -45,8 +44,7 @@ func TestJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := drawTable(t)
 		rows := len(data[0])
-		o := Options{Rows: int64(rows), Fields: len(data), Coarse: rapid.SampledFrom([]int{0, 1, 16}).Draw(t, "coarse"),
-			Collation: rapid.SampledFrom([]analysis.Collation{analysis.CaseInsensitive, analysis.CasePreserving}).Draw(t, "collation")}
+		o := drawOptions(t, data)
 		var ends []int
 		for range rapid.IntRange(0, 6).Draw(t, "cuts") {
 			end := rapid.IntRange(0, rows).Draw(t, "end")

@@ -34,7 +34,7 @@ func drawTable(t *rapid.T) table {
 				out[f][i] = []byte("each")
 				continue
 			}
-			for range rnd.IntN(4) {
+			for range rnd.IntN(4) * (1 + rnd.IntN(20)/19*rnd.IntN(40)) {
 				w := rnd.IntN(words)
 				word := fmt.Sprintf("%s%d", []string{"word", "Word", "WÖRD", "ɐ"}[rnd.IntN(4)], w*w)
 				out[f][i] = fmt.Appendf(out[f][i], "%s ", word)
@@ -49,15 +49,16 @@ func write(t require.TestingT, data table, o Options, limit int64, builders int)
 	var all []*Builder
 	rows := len(data[0])
 	for k := range builders {
-		b := NewBuilder(o.Collation, make([]analysis.Tokenizer, len(data)), false, limit, func() *storage.Spool { return storage.NewSpool(nil, "") })
+		b := NewBuilder(BuilderOptions{Collation: o.Collation, Tokenizers: make([]analysis.Tokenizer, len(data)), Scores: o.Scored > 0, Memory: limit,
+			Spool: func() *storage.Spool { return storage.NewSpool(nil, "") }})
 		all = append(all, b)
 		for f := range data {
 			for i := k * rows / builders; i < (k+1)*rows/builders; i++ {
 				require.NoError(t, b.Add(f, uint32(i), data[f][i]))
 				if limit < 1000 && i%1000 > 0 {
-					b.limit = 1 << 40 // not after every row
+					b.o.Memory = 1 << 40 // not after every row
 				} else {
-					b.limit = limit
+					b.o.Memory = limit
 				}
 			}
 		}
@@ -79,11 +80,18 @@ func open(t require.TestingT, file []byte, rows int) *Index {
 
 // naive is the rows of each term of each field, by the term as the index has it.
 func naive(data table, o Options) []map[string][]uint32 {
-	out := make([]map[string][]uint32, len(data))
-	for f := range data {
+	out := make([]map[string][]uint32, len(data)+o.Scored)
+	for f := range out {
 		out[f] = map[string][]uint32{}
+	}
+	for f := range data {
 		for i, text := range data[f] {
-			for _, s := range analysis.Word.AppendTerms(nil, text) {
+			words := analysis.Word.AppendTerms(nil, text)
+			if len(words) > 0 && o.Scored > 0 {
+				term := fmt.Sprintf("\x00%02X", LengthCode(len(words)))
+				out[len(data)+f][term] = append(out[len(data)+f][term], uint32(i))
+			}
+			for _, s := range words {
 				term := string(text[s.From:s.To])
 				if o.Collation == analysis.CaseInsensitive {
 					term = string(analysis.AppendUpper(nil, []byte(term)))
@@ -123,11 +131,24 @@ func TestLongLists(t *testing.T) {
 			data[0][i] = nil // a part without rows
 		}
 	}
-	checkIndexWith(t, data, Options{Rows: 200_000, Fields: 1}, []int64{1 << 20}, 2, "each", "word")
+	for _, o := range []Options{{Rows: 200_000, Fields: 1}, {Rows: 200_000, Fields: 2, Scored: 1}} {
+		checkIndexWith(t, data, o, []int64{1 << 20}, 2, "each", "word")
+	}
 }
-func checkIndex(t *rapid.T, data table) {
+
+// drawOptions generates options of an index of a table.
+func drawOptions(t *rapid.T, data table) Options {
 	o := Options{Rows: int64(len(data[0])), Fields: len(data), Coarse: rapid.SampledFrom([]int{0, 1, 16}).Draw(t, "coarse"),
 		Collation: rapid.SampledFrom([]analysis.Collation{analysis.CaseInsensitive, analysis.CasePreserving}).Draw(t, "collation")}
+	if o.Coarse < 2 && rapid.Bool().Draw(t, "scored") {
+		o.Scored = o.Fields
+		o.Fields *= 2
+	}
+	return o
+}
+
+func checkIndex(t *rapid.T, data table) {
+	o := drawOptions(t, data)
 	checkIndexWith(t, data, o, []int64{rapid.SampledFrom([]int64{1, 1 << 30}).Draw(t, "limit")}, rapid.IntRange(1, 3).Draw(t, "builders"),
 		rapid.SampledFrom([]string{"word1", "WORD4", "wörd", "w", "ɐ", "Each", "", "zzz", "0"}).Draw(t, "term"))
 }

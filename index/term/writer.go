@@ -19,11 +19,20 @@ type Options struct {
 	Rows      int64 // of the table
 	Coarse    int   // rows of the table that are one row in lists, 0 for 1
 	Fields    int   // 0 for 1
+	Scored    int   // of the first so many fields lists have frequencies, and the last so many are their lengths
 	Collation Collation
 }
 
 // total is the number of rows in lists.
 func (o *Options) total() int64 { return (o.Rows + int64(o.Coarse) - 1) / int64(o.Coarse) }
+
+// version is that of the format: 2 has frequencies.
+func (o *Options) version() uint16 {
+	if o.Scored > 0 {
+		return 2
+	}
+	return 1
+}
 
 func (o *Options) check() error {
 	o.Coarse, o.Fields = max(o.Coarse, 1), max(o.Fields, 1)
@@ -34,6 +43,8 @@ func (o *Options) check() error {
 		return fault.Limitf("term index of %d rows: lists have at most %d", o.Rows, postings.MaxRow+1)
 	case o.Fields > 1<<16-1:
 		return fault.Limitf("term index of %d fields", o.Fields)
+	case o.Scored < 0 || o.Scored > min(o.Fields/2, 1<<8-1) || o.Scored > 0 && o.Coarse > 1:
+		return fault.Limitf("term index with frequencies in %d of %d fields, one row for %d", o.Scored, o.Fields, o.Coarse)
 	}
 	return nil
 }
@@ -56,9 +67,10 @@ type writer struct {
 	postings  uint64
 	err       error
 
-	term  []byte
-	field int
-	list  openList
+	term   []byte
+	field  int
+	list   openList
+	scored scoredList // in place of list, in fields with frequencies
 }
 
 // openList is the rows of the current term: all of them, or those of the last part.
@@ -77,7 +89,9 @@ func newWriter(out io.Writer, o Options) (*writer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return &writer{out: out, o: o, total: int(o.total()), grams: gramWriter{collation: o.Collation, memory: gramMemory}}, nil
+	w := &writer{out: out, o: o, total: int(o.total()), grams: gramWriter{collation: o.Collation, memory: gramMemory}}
+	w.scored.lengths = make([][]uint8, o.Scored)
+	return w, nil
 }
 
 // merge writes the terms of runs, and finishes the index.
@@ -101,10 +115,18 @@ func (w *writer) begin(term []byte, field int) {
 	l := &w.list
 	w.term, w.field = term, field
 	l.rows, l.n, l.divided, l.parts, l.postings.Bytes = l.rows[:0], 0, false, l.parts[:0], l.postings.Bytes[:0]
+	w.scored.reset()
 }
 
-// rows adds rows of the table to the current term. Repeated rows count once.
+// rows adds rows of the table to the current term. Repeated rows count once, but as frequencies.
 func (w *writer) rows(rows []uint32) {
+	if w.field < w.o.Scored {
+		w.scored.add(w.field, rows)
+		return
+	}
+	if of, ok := w.o.lengthsOf(w.field); ok && w.err == nil {
+		w.err = w.scored.setLengths(of, w.term, rows, w.total)
+	}
 	l, coarse := &w.list, uint32(max(w.o.Coarse, 1))
 	for _, r := range rows {
 		if coarse > 1 {
@@ -159,11 +181,18 @@ func (w *writer) closePart(next int) {
 
 // end writes the current term.
 func (w *writer) end() {
-	l, b := &w.list, &w.block
-	size := 0
+	l, s, b := &w.list, &w.scored, &w.block
+	n, size := l.n+s.n, 0
 	switch {
-	case l.n == 0:
+	case n == 0:
 		return
+	case s.n > shortRows:
+		s.endBlock(w.field)
+		s.table = container.AppendChecksum(s.table, 0)
+		size = w.write(s.table) + w.write(s.blocks)
+	case s.n > 0:
+		b.short.Append(s.rows, w.total)
+		b.short.AppendCounts(s.frequencies)
 	case l.divided:
 		w.closePart((w.total + partRows - 1) / partRows)
 		l.table = l.table[:0]
@@ -183,9 +212,9 @@ func (w *writer) end() {
 		b.short.Append(l.rows, w.total)
 	}
 	w.listsSize += size
-	w.grams.add(w.term, b.add(w.term, w.field, l.n, size))
+	w.grams.add(w.term, b.add(w.term, w.field, n, size))
 	w.terms++
-	w.postings += uint64(l.n)
+	w.postings += uint64(n)
 	if b.n == blockTerms {
 		w.endBlock()
 	}
@@ -239,7 +268,7 @@ func (w *writer) finish() error {
 	f = binary.LittleEndian.AppendUint64(f, uint64(w.o.Rows))
 	f = binary.LittleEndian.AppendUint32(f, uint32(w.o.Coarse))
 	f = binary.LittleEndian.AppendUint16(f, uint16(w.o.Fields))
-	f = append(f, byte(w.o.Collation), 0)
+	f = append(f, byte(w.o.Collation), byte(w.o.Scored))
 	f = binary.LittleEndian.AppendUint64(f, w.terms)
 	f = binary.LittleEndian.AppendUint64(f, w.postings)
 	f = binary.LittleEndian.AppendUint32(f, w.blocks)
@@ -249,6 +278,7 @@ func (w *writer) finish() error {
 	f = binary.LittleEndian.AppendUint64(f, w.hash.Sum64())
 	f = binary.LittleEndian.AppendUint64(f, footerHash(stored, f))
 	f = append(f, magic...)
+	f = binary.LittleEndian.AppendUint16(f, w.o.version())
 	w.write(stored)
 	w.write(f)
 	return w.err

@@ -219,7 +219,7 @@ func TestStructures(t *testing.T) {
 	equal(t, true, ok)
 	equal(t, true, bloom.MayContain([]byte("red")))
 
-	terms := term.NewBuilder(term.CaseInsensitive, []term.Tokenizer{term.Word}, false, 1<<20, func() *storage.Spool {
+	terms := term.NewBuilder(term.BuilderOptions{Tokenizers: []term.Tokenizer{term.Word}, Memory: 1 << 20, Spool: func() *storage.Spool {
 		return storage.NewSpool(storage.NewBudget(0), "")
 	})
 	for row, text := range []string{"a red house", "a green one", "red"} {

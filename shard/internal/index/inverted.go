@@ -108,7 +108,7 @@ func (invertedKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o Bu
 	if err != nil {
 		return nil, err
 	}
-	return &termBuilder{term.NewBuilder(s.collation, s.tokenizers, false, o.Memory, o.Spool)}, nil
+	return &termBuilder{term.NewBuilder(term.BuilderOptions{Collation: s.collation, Tokenizers: s.tokenizers, Memory: o.Memory, Spool: o.Spool})}, nil
 }
 
 func (invertedKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, wo WriteOptions, builders []Builder, create func(name string) io.Writer) error {

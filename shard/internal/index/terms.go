@@ -36,6 +36,7 @@ const (
 	PropertyTokenizers = "tokenizers" // names of tokenizers, one for each field
 	PropertyCoarse     = "coarse"     // rows for which lists have one; absent if lists are exact
 	PropertyPhrases    = "phrases"    // whether there are pairs of words, too; absent if not
+	PropertyScores     = "scores"     // whether there are frequencies and lengths, for ranking; absent if not
 )
 
 type termKind struct{}
@@ -48,14 +49,12 @@ type termSettings struct {
 	collation  analysis.Collation
 	coarse     int
 	phrases    bool
+	scores     bool
 }
 
-// fields is the number of fields in the artifact.
-func (s *termSettings) fields() int {
-	if s.phrases {
-		return 2 * len(s.tokenizers)
-	}
-	return len(s.tokenizers)
+// builder is the options of a builder of the index.
+func (s *termSettings) builder() term.BuilderOptions {
+	return term.BuilderOptions{Collation: s.collation, Tokenizers: s.tokenizers, Phrases: s.phrases, Scores: s.scores}
 }
 
 func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
@@ -74,8 +73,14 @@ func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
 		return err
 	}
 	s, err := settingsOf(d)
-	if err == nil && s.phrases && slices.Contains(s.tokenizers, analysis.Trivial) {
+	switch trivial := slices.Contains(s.tokenizers, analysis.Trivial); {
+	case err != nil:
+	case s.phrases && trivial:
 		return fmt.Errorf("phrases are of words, which the tokenizer %v does not find", analysis.Trivial)
+	case s.scores && trivial:
+		return fmt.Errorf("scores are of words, which the tokenizer %v does not find", analysis.Trivial)
+	case s.scores && s.coarse > 1:
+		return errors.New("scores are of single rows, and a coarse index has one for several")
 	}
 	return err
 }
@@ -136,6 +141,8 @@ func settingsFrom(properties []shardfile.Property) (s termSettings, err error) {
 			s.coarse, ok = int(n), isInt && n >= 1 && n <= 1<<20
 		case PropertyPhrases:
 			s.phrases, ok = p.Value.(bool)
+		case PropertyScores:
+			s.scores, ok = p.Value.(bool)
 		}
 		if !ok {
 			return s, fault.Unsupportedf("term index with %s %v", p.Name, p.Value)
@@ -149,7 +156,9 @@ func (termKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o BuildO
 	if err != nil {
 		return nil, err
 	}
-	return &termBuilder{term.NewBuilder(s.collation, s.tokenizers, s.phrases, o.Memory, o.Spool)}, nil
+	b := s.builder()
+	b.Memory, b.Spool = o.Memory, o.Spool
+	return &termBuilder{term.NewBuilder(b)}, nil
 }
 
 func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, wo WriteOptions, builders []Builder, create func(name string) io.Writer) error {
@@ -161,7 +170,8 @@ func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, wo WriteO
 }
 
 func (s *termSettings) options(rows int64) term.Options {
-	return term.Options{Rows: rows, Coarse: s.coarse, Fields: s.fields(), Collation: s.collation}
+	b := s.builder()
+	return term.Options{Rows: rows, Coarse: s.coarse, Fields: b.Fields(), Scored: b.Scored(), Collation: s.collation}
 }
 
 // Join implements [Joiner].
@@ -295,7 +305,7 @@ func (termKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts 
 	if err != nil {
 		return nil, err
 	}
-	if x.Fields != s.fields() || x.Collation != s.collation || x.Coarse != s.coarse {
+	if x.Options != s.options(rows) {
 		return nil, fault.Corruptf("term index of %d fields is described as one of %d, or other properties differ", x.Fields, len(s.tokenizers))
 	}
 	return &termIndex{Index: x, settings: s}, nil

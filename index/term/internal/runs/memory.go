@@ -17,6 +17,8 @@ import (
 //
 //	slice of 8 bytes   gaps … | place   slice of 16 bytes   gaps … | place   …
 type Memory struct {
+	Repeats bool // whether a row that comes again counts again
+
 	table   []uint64 // the upper half of the hash, and the number of the entry, counted from 1; 0 if free
 	entries [][]entry
 	n       int // entries
@@ -91,7 +93,7 @@ func (m *Memory) Reset() {
 	}
 }
 
-// Add adds a row to a term of a field. The rows of a term come in ascending order; the same row may come again.
+// Add adds a row to a term of a field. The rows of a term come in ascending order; the same row may come again, which counts only with Repeats.
 func (m *Memory) Add(field int, row uint32, term []byte) {
 	if 4*m.n >= 3*len(m.table) {
 		m.grow()
@@ -113,7 +115,7 @@ func (m *Memory) Add(field int, row uint32, term []byte) {
 		}
 		e := m.entry(int(uint32(slot)) - 1)
 		if e.begin == begin && int(e.length) == len(term) && int(e.field) == field && (len(term) <= beginLen || bytes.Equal(m.term(e), term)) {
-			if row != e.last {
+			if row != e.last || m.Repeats {
 				m.append(e, row)
 			}
 			return

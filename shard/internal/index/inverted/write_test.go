@@ -45,7 +45,7 @@ func build(t require.TestingT, o Options, z analysis.Tokenizer, texts [][][]byte
 	var all []*term.Builder
 	rows := len(texts[0])
 	for k := range builders {
-		b := term.NewBuilder(o.Collation, slices.Repeat([]analysis.Tokenizer{z}, len(texts)), false, 1<<30, nil)
+		b := term.NewBuilder(term.BuilderOptions{Collation: o.Collation, Tokenizers: slices.Repeat([]analysis.Tokenizer{z}, len(texts)), Memory: 1 << 30})
 		for f := range texts {
 			for i := k * rows / builders; i < (k+1)*rows/builders; i++ {
 				require.NoError(t, b.Add(f, uint32(i), texts[f][i]))

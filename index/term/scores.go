@@ -1,0 +1,335 @@
+package term
+
+import (
+	"context"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/postings"
+)
+
+const (
+	blockRows    = 128 // rows of a block of a list with frequencies
+	maxFrequency = 255
+	tableEntry   = 8
+)
+
+// A length code is the number of terms in a row: exact below 32, and else with five significant bits (the four behind the first), as a logarithm with steps of a
+// sixteenth. The greatest code is that of 516,096 terms and more.
+const exactLengths = 32
+
+// LengthCode is the code of a number of terms.
+func LengthCode(terms int) uint8 {
+	if terms < exactLengths {
+		return uint8(max(terms, 0))
+	}
+	e := bits.Len(uint(terms)) - 1
+	return uint8(min(exactLengths+(e-5)*16+(terms>>(e-4)&15), 255))
+}
+
+// Length is the least number of terms of a code.
+func Length(code uint8) int {
+	if code < exactLengths {
+		return int(code)
+	}
+	e := int(code-exactLengths) / 16
+	return (16 + int(code-exactLengths)%16) << (e + 1)
+}
+
+// lengthTerm is the term that stands for a length code in the field of lengths. It comes before all words, so that lengths are known when
+// lists with frequencies are written.
+func lengthTerm(dst []byte, code uint8) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(dst, 0, digits[code>>4], digits[code&15])
+}
+
+// lengthOf is the length code of a term.
+func lengthOf(term []byte) (code uint8, err error) {
+	if len(term) == 3 && term[0] == 0 {
+		if c, err := strconv.ParseUint(string(term[1:]), 16, 8); err == nil && c > 0 {
+			return uint8(c), nil
+		}
+	}
+	return 0, fault.Corruptf("term %q in the field of lengths", term)
+}
+
+// lengthField is the field of the lengths of a field with frequencies.
+func (o *Options) lengthField(field int) int { return o.Fields - o.Scored + field }
+
+// lengthsOf is the field whose lengths a field has; ok is false if it has none.
+func (o *Options) lengthsOf(field int) (of int, ok bool) {
+	of = field - (o.Fields - o.Scored)
+	return of, of >= 0 && o.Scored > 0
+}
+
+// scoredList is the rows of the current term with frequencies.
+type scoredList struct {
+	lengths       [][]uint8 // of each field, of each row; nil until a row has one
+	rows          []uint32  // of the last block
+	frequencies   []uint32  // of these, less 1
+	n             int
+	before        uint32 // the row behind that of the last block
+	table, blocks []byte
+	gaps          []uint32
+}
+
+func (l *scoredList) reset() {
+	l.rows, l.frequencies, l.n, l.before = l.rows[:0], l.frequencies[:0], 0, 0
+	l.table, l.blocks = l.table[:0], l.blocks[:0]
+}
+
+// add adds rows, of which equal ones follow each other.
+func (l *scoredList) add(field int, rows []uint32) {
+	for _, r := range rows {
+		if k := len(l.rows); k > 0 && l.rows[k-1] == r {
+			l.frequencies[k-1] = min(l.frequencies[k-1]+1, maxFrequency-1)
+			continue
+		} else if k == blockRows {
+			l.endBlock(field)
+		}
+		l.rows, l.frequencies = append(l.rows, r), append(l.frequencies, 0)
+		l.n++
+	}
+}
+
+// endBlock ends the last block.
+func (l *scoredList) endBlock(field int) {
+	from, least := len(l.blocks), uint8(255)
+	l.gaps = l.gaps[:0]
+	for _, r := range l.rows {
+		l.gaps = append(l.gaps, r-l.before)
+		l.before = r + 1
+		least = min(least, lengthAt(l.lengths[field], r))
+	}
+	l.blocks = postings.AppendPacked(postings.AppendPacked(l.blocks, l.gaps), l.frequencies)
+	l.blocks = container.AppendChecksum(l.blocks, from)
+	l.table = binary.LittleEndian.AppendUint32(l.table, l.before-1)
+	l.table = binary.LittleEndian.AppendUint16(l.table, uint16(len(l.blocks)-from))
+	l.table = append(l.table, byte(slices.Max(l.frequencies)+1), least)
+	l.rows, l.frequencies = l.rows[:0], l.frequencies[:0]
+}
+
+// lengthAt is the length code of a row. Rows behind the last that has one have none.
+func lengthAt(lengths []uint8, row uint32) uint8 {
+	if int(row) < len(lengths) {
+		return lengths[row]
+	}
+	return 0
+}
+
+// setLengths sets the lengths of rows in the field of lengths.
+func (l *scoredList) setLengths(field int, term []byte, rows []uint32, total int) error {
+	code, err := lengthOf(term)
+	if err != nil {
+		return err
+	}
+	if l.lengths[field] == nil {
+		l.lengths[field] = make([]uint8, total)
+	}
+	for _, r := range rows {
+		l.lengths[field][r] = code
+	}
+	return nil
+}
+
+// List is the rows of an entry with frequencies, in blocks of up to 128. It may be used concurrently.
+type List struct {
+	entry  Entry
+	table  []byte
+	ends   []uint32 // of the blocks in data
+	data   []byte
+	rows   []uint32 // of a short list, which is one block
+	counts []uint32 // frequencies of these
+}
+
+// List reads the list of an entry of a field with frequencies.
+func (x *Index) List(ctx context.Context, e Entry) (_ *List, err error) {
+	defer func() { err = fault.InBlock(err, e.of, -1) }()
+	if e.Field >= x.Scored {
+		return nil, fault.Corruptf("field %d of a term index has no frequencies", e.Field)
+	}
+	l := &List{entry: e}
+	if e.Rows <= shortRows {
+		l.rows, l.counts, err = e.block.shortList(nil, nil, e.i, x.total)
+		return l, err
+	}
+	data, err := x.longList(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	blocks := int(e.Rows+blockRows-1) / blockRows
+	size := tableEntry*blocks + container.ChecksumLen
+	if size > len(data) {
+		return nil, fault.Corruptf("list of %d rows in %d bytes", e.Rows, len(data))
+	}
+	if l.table, err = container.CutChecksum(data[:size]); err != nil {
+		return nil, err
+	}
+	l.data, l.ends = data[size:], make([]uint32, blocks)
+	end, next := uint32(0), uint32(0)
+	for i := range blocks {
+		last := l.Last(i)
+		if last < next || int(last) >= x.total {
+			return nil, fault.Corruptf("block %d of a list ends at row %d", i, last)
+		}
+		end += uint32(binary.LittleEndian.Uint16(l.table[tableEntry*i+4:]))
+		l.ends[i], next = end, last+1
+	}
+	if int(end) != len(l.data) {
+		return nil, fault.Corruptf("blocks of %d bytes in %d", end, len(l.data))
+	}
+	return l, nil
+}
+
+// Blocks is the number of blocks.
+func (l *List) Blocks() int {
+	if l.table == nil {
+		return 1
+	}
+	return len(l.ends)
+}
+
+// Last is the last row of a block.
+func (l *List) Last(i int) uint32 {
+	if l.table == nil {
+		return l.rows[len(l.rows)-1]
+	}
+	return binary.LittleEndian.Uint32(l.table[tableEntry*i:])
+}
+
+// Bounds is the greatest frequency in a block, and the least length code of its rows.
+func (l *List) Bounds(i int) (frequency int, length uint8) {
+	if l.table == nil {
+		return int(slices.Max(l.counts)) + 1, 0
+	}
+	return int(l.table[tableEntry*i+6]), l.table[tableEntry*i+7]
+}
+
+// Block is the rows of a block, and how often each has the term less 1, in the memory of rows and frequencies if it is large enough. Those of a short list are not to
+// be changed.
+func (l *List) Block(i int, rows, frequencies []uint32) (_, _ []uint32, err error) {
+	if l.table == nil {
+		return l.rows, l.counts, nil
+	}
+	n, from, next := blockRows, uint32(0), uint32(0)
+	if i > 0 {
+		from, next = l.ends[i-1], l.Last(i-1)+1
+	}
+	if i == len(l.ends)-1 {
+		n = int(l.entry.Rows) - blockRows*i
+	}
+	rows, frequencies = slices.Grow(rows[:0], n)[:n], slices.Grow(frequencies[:0], n)[:n]
+	data, err := container.CutChecksum(l.data[from:l.ends[i]])
+	if err == nil {
+		data, err = postings.Packed(rows, data)
+	}
+	if err == nil {
+		data, err = postings.Packed(frequencies, data)
+	}
+	if err != nil {
+		return nil, nil, fault.In(err, "lists", -1)
+	}
+	for k, gap := range rows {
+		next += gap
+		rows[k] = next
+		next++
+	}
+	if len(data) > 0 || next != l.Last(i)+1 || !slices.IsSorted(rows) || slices.Max(frequencies) >= maxFrequency {
+		return nil, nil, fault.Corruptf("block %d of a list does not end at row %d", i, l.Last(i))
+	}
+	return rows, frequencies, nil
+}
+
+// groupBlocks is how many blocks are read at a time where no frequencies are wanted.
+const groupBlocks = 64
+
+// scoredParts calls yield with the rows of a list with frequencies.
+func (x *Index) scoredParts(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows, frequencies []uint32) error) error {
+	l, err := x.List(ctx, e)
+	if err != nil {
+		return err
+	}
+	var rows, frequencies, blockOf, countsOf []uint32
+	next := uint32(0)
+	for first := 0; first < l.Blocks(); first += groupBlocks {
+		end := min(first+groupBlocks, l.Blocks())
+		begin, last := next, l.Last(end-1)
+		next = last + 1
+		if last < from || begin >= to || wanted != nil && !wanted(max(begin, from), min(next, to)) {
+			continue
+		}
+		rows, frequencies = rows[:0], frequencies[:0]
+		for i := first; i < end; i++ {
+			if blockOf, countsOf, err = l.Block(i, blockOf, countsOf); err != nil {
+				return err
+			}
+			rows, frequencies = append(rows, blockOf...), append(frequencies, countsOf...)
+		}
+		lo, hi := clip(rows, from, to)
+		if err := yield(rows[lo:hi], frequencies[lo:hi]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Lengths are the lengths of the rows of a field with frequencies, by their codes, and their sum.
+type Lengths struct {
+	Rows  int64 // with terms
+	Terms int64 // the sum of the lengths of codes
+	Codes []uint8
+}
+
+// CountLengths counts the rows of a field with frequencies, and their terms, without reading lists.
+func (x *Index) CountLengths(ctx context.Context, field int) (l Lengths, err error) {
+	err = x.eachLength(ctx, field, func(code uint8, e Entry) error {
+		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(Length(code))
+		return nil
+	})
+	return l, err
+}
+
+// ReadLengths is [Index.CountLengths] with the code of each row, which takes a byte for each row of the table.
+func (x *Index) ReadLengths(ctx context.Context, field int) (l Lengths, err error) {
+	l.Codes = make([]uint8, x.total)
+	err = x.eachLength(ctx, field, func(code uint8, e Entry) error {
+		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(Length(code))
+		return x.EachPart(ctx, e, 0, uint32(x.total), nil, func(rows []uint32) error {
+			for _, r := range rows {
+				l.Codes[r] = code
+			}
+			return ctx.Err()
+		})
+	})
+	return l, err
+}
+
+// eachLength calls visit with the length codes of a field, and the entries of the rows that have them.
+func (x *Index) eachLength(ctx context.Context, field int, visit func(code uint8, e Entry) error) error {
+	if field < 0 || field >= x.Scored {
+		return fault.Corruptf("field %d of a term index has no frequencies", field)
+	}
+	for e, err := range x.All(ctx) {
+		if err != nil {
+			return err
+		}
+		if len(e.Term) == 0 || e.Term[0] != 0 {
+			return nil
+		}
+		if e.Field != x.lengthField(field) {
+			continue
+		}
+		code, err := lengthOf(e.Term)
+		if err == nil {
+			err = visit(code, e)
+		}
+		if err != nil {
+			return fault.InBlock(err, e.of, -1)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package term
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/internal/text/analysis"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Each row of a term has its frequency, blocks tell what their rows have at most and at least, and lengths are those of rows.
+func TestFrequencies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := drawTable(t)
+		o := Options{Rows: int64(len(data[0])), Fields: 2 * len(data), Scored: len(data)}
+		x := open(t, write(t, data, o, rapid.SampledFrom([]int64{1, 1 << 30}).Draw(t, "limit"), 2), len(data[0]))
+		counts, lengths := make([]map[string][]uint32, len(data)), make([][]uint8, len(data))
+		for f := range data {
+			counts[f], lengths[f] = map[string][]uint32{}, make([]uint8, len(data[f]))
+			sum := Lengths{}
+			for i, text := range data[f] {
+				words := analysis.Word.AppendTerms(nil, text)
+				lengths[f][i] = LengthCode(len(words))
+				sum.Terms += int64(Length(lengths[f][i]))
+				sum.Rows += min(int64(len(words)), 1)
+				inRow := map[string]uint32{}
+				for _, s := range words {
+					inRow[string(analysis.AppendUpper(nil, text[s.From:s.To]))]++
+				}
+				for term, n := range inRow {
+					counts[f][term] = append(counts[f][term], n-1)
+				}
+			}
+			have, err := x.CountLengths(tctx, f)
+			require.NoError(t, err)
+			require.Equal(t, sum, have)
+			have, err = x.ReadLengths(tctx, f)
+			require.NoError(t, err)
+			sum.Codes = lengths[f]
+			require.Equal(t, sum, have)
+		}
+		for e, err := range x.All(tctx) {
+			require.NoError(t, err)
+			if e.Field >= x.Scored {
+				continue
+			}
+			l, err := x.List(tctx, e)
+			require.NoError(t, err)
+			var all, rows, frequencies []uint32
+			for i := range l.Blocks() {
+				rows, frequencies, err = l.Block(i, rows, frequencies)
+				require.NoError(t, err)
+				require.Equal(t, rows[len(rows)-1], l.Last(i))
+				most, least := l.Bounds(i)
+				require.EqualValues(t, slices.Max(frequencies)+1, most)
+				for _, r := range rows {
+					require.GreaterOrEqual(t, lengths[e.Field][r], least)
+				}
+				all = append(all, frequencies...)
+			}
+			require.Equal(t, counts[e.Field][string(e.Term)], all)
+		}
+	})
+}
+
+// Frequencies above 255 count as 255.
+func TestManyTimes(t *testing.T) {
+	data := table{{nil, nil}}
+	for i := range 1000 {
+		data[0][0] = append(data[0][0], "a "...)
+		if i < 254 {
+			data[0][1] = append(data[0][1], "a "...)
+		}
+	}
+	x := open(t, write(t, data, Options{Rows: 2, Fields: 2, Scored: 1}, 1<<30, 1), 2)
+	for e, err := range x.Find(tctx, []byte("a"), false) {
+		require.NoError(t, err)
+		l, err := x.List(tctx, e)
+		require.NoError(t, err)
+		_, frequencies, err := l.Block(0, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, []uint32{254, 253}, frequencies)
+	}
+}
+
+// Codes of lengths are in the order of lengths, and at most a sixteenth below them.
+func TestLengthCodes(t *testing.T) {
+	last := uint8(0)
+	for n := range 1 << 20 {
+		code := LengthCode(n)
+		require.True(t, code == last || code == last+1, n)
+		if length := Length(code); n < 516_096+1<<14 {
+			require.True(t, length <= n && n-length <= n/16, "%d: %d", n, length)
+		}
+		last = code
+	}
+	require.EqualValues(t, 255, last)
+	require.EqualValues(t, 255, LengthCode(1<<31-1))
+}
+
+// Whatever bit of an index with frequencies is wrong, reading it is an error, or right.
+func TestScoredDamage(t *testing.T) {
+	data := joinTable(3000)
+	file := write(t, data, Options{Rows: 3000, Fields: 2, Scored: 1}, 1<<30, 1)
+	sound := open(t, file, 3000)
+	differs := func(file []byte) (differs bool, err error) {
+		x, err := Open(tctx, storage.ByteRange{Reader: storage.FromBytes("index", file), Size: int64(len(file))}, 3000)
+		if err != nil {
+			return false, err
+		}
+		if x.Options != sound.Options {
+			return true, nil
+		}
+		err = x.Compare(tctx, sound, func(error) error { differs = true; return nil })
+		return differs, err
+	}
+	found, err := differs(file)
+	require.NoError(t, err)
+	require.False(t, found)
+	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(200, 8*len(file)) | 1 {
+		file[i/8] ^= 1 << (i % 8)
+		found, err := differs(file)
+		require.True(t, found || fault.Is(err), "bit %d: %v", i, err)
+		file[i/8] ^= 1 << (i % 8)
+	}
+}
+
+// Lists without frequencies have none to read, and a canceled reading ends.
+func TestNoFrequencies(t *testing.T) {
+	data := joinTable(300)
+	x := open(t, write(t, data, Options{Rows: 300}, 1<<30, 1), 300)
+	for e, err := range x.Find(tctx, []byte("common"), false) {
+		require.NoError(t, err)
+		_, err = x.List(tctx, e)
+		require.ErrorIs(t, err, fault.ErrCorrupt)
+	}
+	_, err := x.ReadLengths(tctx, 0)
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	x = open(t, write(t, data, Options{Rows: 300, Fields: 2, Scored: 1}, 1<<30, 1), 300)
+	ctx, cancel := context.WithCancel(tctx)
+	cancel()
+	_, err = x.ReadLengths(ctx, 0)
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,79 @@
+package postings
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// AppendPacked appends numbers with as many bits as the greatest of them needs: a byte with these, and the numbers one behind the other from the lowest bit
+// on. They take more room than [Writer.AppendNumbers], and a third of the time to read.
+func AppendPacked(dst []byte, x []uint32) []byte {
+	all := uint32(0)
+	for _, v := range x {
+		all |= v
+	}
+	width := bits.Len32(all)
+	dst = append(dst, byte(width))
+	word, n := uint64(0), 0
+	for _, v := range x {
+		word |= uint64(v) << n
+		if n += width; n >= 32 {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(word))
+			word, n = word>>32, n-32
+		}
+	}
+	for ; n > 0; n -= 8 {
+		dst, word = append(dst, byte(word)), word>>8
+	}
+	return dst
+}
+
+// Packed reads the numbers at the beginning of data into x, as [AppendPacked] wrote so many, and returns the bytes behind them.
+func Packed(x []uint32, data []byte) (rest []byte, err error) {
+	if len(data) == 0 || data[0] > 32 {
+		return nil, fault.Corruptf("the width of %d packed numbers", len(x))
+	}
+	width := int(data[0])
+	size := (len(x)*width + 7) / 8
+	if data = data[1:]; size > len(data) {
+		return nil, fault.Corruptf("%d numbers of %d bits in %d bytes", len(x), width, len(data))
+	}
+	mask := uint32(uint64(1)<<width - 1)
+	at, i := 0, 0
+	for ; i < len(x) && at>>3+8 <= len(data); i++ {
+		x[i] = uint32(binary.LittleEndian.Uint64(data[at>>3:])>>(at&7)) & mask
+		at += width
+	}
+	for ; i < len(x); i++ {
+		x[i] = uint32(lastWord(data, at)) & mask
+		at += width
+	}
+	return data[size:], nil
+}
+
+// AppendCounts appends numbers that are mostly 0: a bit that tells whether one is not, and then all of them in groups with their parameters.
+func (w *Writer) AppendCounts(x []uint32) {
+	if !slices.ContainsFunc(x, func(v uint32) bool { return v > 0 }) {
+		w.put(0, formBit)
+		return
+	}
+	w.put(1, formBit)
+	w.AppendNumbers(x)
+}
+
+// AppendCounts appends the n numbers that come next to dst ([Writer.AppendCounts]).
+func (r *Reader) AppendCounts(dst []uint32, n int) ([]uint32, error) {
+	if r.bits(formBit) == 1 {
+		return r.AppendNumbers(dst, n)
+	}
+	if r.at > 8*len(r.data) {
+		return dst, fault.Corruptf("%d numbers end behind their %d bytes", n, len(r.data))
+	}
+	from := len(dst)
+	dst = slices.Grow(dst, n)[:from+n]
+	clear(dst[from:])
+	return dst, nil
+}
