@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // block is a block in memory. It does not change.
@@ -197,8 +198,8 @@ func (b *block) shortList(rows, frequencies []uint32, i, total int) (_, _ []uint
 // readShort is shortList of a list that comes next.
 func (b *block) readShort(r *postings.Reader, rows, frequencies []uint32, i, total int) (_, _ []uint32, err error) {
 	if rows, err = r.Append(rows, int(b.counts[i]), total); err == nil && b.field(i) < b.scored {
-		if frequencies, err = r.AppendCounts(frequencies, int(b.counts[i])); err == nil && slices.Max(frequencies) >= maxFrequency {
-			err = fault.Corruptf("term %d has a frequency of more than %d", i, maxFrequency)
+		if frequencies, err = r.AppendCounts(frequencies, int(b.counts[i])); err == nil && slices.Max(frequencies) >= analysis.MaxFrequency {
+			err = fault.Corruptf("term %d has a frequency of more than %d", i, analysis.MaxFrequency)
 		}
 	}
 	return rows, frequencies, err

@@ -120,7 +120,7 @@ func (b *Builder) Add(field int, row uint32, text []byte) error {
 func (b *Builder) addLength(field int) {
 	if l := b.lengths[field]; l.terms > 0 {
 		var buf [3]byte
-		b.terms.Add(b.o.Fields()-b.o.Scored()+field, l.row, lengthTerm(buf[:0], LengthCode(l.terms)))
+		b.terms.Add(b.o.Fields()-b.o.Scored()+field, l.row, lengthTerm(buf[:0], analysis.LengthCode(l.terms)))
 	}
 }
 

@@ -3,42 +3,19 @@ package term
 import (
 	"context"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 	"strconv"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 const (
-	blockRows    = 128 // rows of a block of a list with frequencies
-	maxFrequency = 255
-	tableEntry   = 8
+	blockRows  = 128 // rows of a block of a list with frequencies
+	tableEntry = 8
 )
-
-// A length code is the number of terms in a row: exact below 32, and else with five significant bits (the four behind the first), as a logarithm with steps of a
-// sixteenth. The greatest code is that of 516,096 terms and more.
-const exactLengths = 32
-
-// LengthCode is the code of a number of terms.
-func LengthCode(terms int) uint8 {
-	if terms < exactLengths {
-		return uint8(max(terms, 0))
-	}
-	e := bits.Len(uint(terms)) - 1
-	return uint8(min(exactLengths+(e-5)*16+(terms>>(e-4)&15), 255))
-}
-
-// Length is the least number of terms of a code.
-func Length(code uint8) int {
-	if code < exactLengths {
-		return int(code)
-	}
-	e := int(code-exactLengths) / 16
-	return (16 + int(code-exactLengths)%16) << (e + 1)
-}
 
 // lengthTerm is the term that stands for a length code in the field of lengths. It comes before all words, so that lengths are known when
 // lists with frequencies are written.
@@ -86,7 +63,7 @@ func (l *scoredList) reset() {
 func (l *scoredList) add(field int, rows []uint32) {
 	for _, r := range rows {
 		if k := len(l.rows); k > 0 && l.rows[k-1] == r {
-			l.frequencies[k-1] = min(l.frequencies[k-1]+1, maxFrequency-1)
+			l.frequencies[k-1] = min(l.frequencies[k-1]+1, analysis.MaxFrequency-1)
 			continue
 		} else if k == blockRows {
 			l.endBlock(field)
@@ -238,7 +215,7 @@ func (l *List) Block(i int, rows, frequencies []uint32) (_, _ []uint32, err erro
 		rows[k] = next
 		next++
 	}
-	if len(data) > 0 || next != l.Last(i)+1 || !slices.IsSorted(rows) || slices.Max(frequencies) >= maxFrequency {
+	if len(data) > 0 || next != l.Last(i)+1 || !slices.IsSorted(rows) || slices.Max(frequencies) >= analysis.MaxFrequency {
 		return nil, nil, fault.Corruptf("block %d of a list does not end at row %d", i, l.Last(i))
 	}
 	return rows, frequencies, nil
@@ -287,7 +264,7 @@ type Lengths struct {
 // CountLengths counts the rows of a field with frequencies, and their terms, without reading lists.
 func (x *Index) CountLengths(ctx context.Context, field int) (l Lengths, err error) {
 	err = x.eachLength(ctx, field, func(code uint8, e Entry) error {
-		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(Length(code))
+		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(analysis.Length(code))
 		return nil
 	})
 	return l, err
@@ -297,7 +274,7 @@ func (x *Index) CountLengths(ctx context.Context, field int) (l Lengths, err err
 func (x *Index) ReadLengths(ctx context.Context, field int) (l Lengths, err error) {
 	l.Codes = make([]uint8, x.total)
 	err = x.eachLength(ctx, field, func(code uint8, e Entry) error {
-		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(Length(code))
+		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(analysis.Length(code))
 		return x.EachPart(ctx, e, 0, uint32(x.total), nil, func(rows []uint32) error {
 			for _, r := range rows {
 				l.Codes[r] = code

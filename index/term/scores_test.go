@@ -26,8 +26,8 @@ func TestFrequencies(t *testing.T) {
 			sum := Lengths{}
 			for i, text := range data[f] {
 				words := analysis.Word.AppendTerms(nil, text)
-				lengths[f][i] = LengthCode(len(words))
-				sum.Terms += int64(Length(lengths[f][i]))
+				lengths[f][i] = analysis.LengthCode(len(words))
+				sum.Terms += int64(analysis.Length(lengths[f][i]))
 				sum.Rows += min(int64(len(words)), 1)
 				inRow := map[string]uint32{}
 				for _, s := range words {
@@ -87,21 +87,6 @@ func TestManyTimes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []uint32{254, 253}, frequencies)
 	}
-}
-
-// Codes of lengths are in the order of lengths, and at most a sixteenth below them.
-func TestLengthCodes(t *testing.T) {
-	last := uint8(0)
-	for n := range 1 << 20 {
-		code := LengthCode(n)
-		require.True(t, code == last || code == last+1, n)
-		if length := Length(code); n < 516_096+1<<14 {
-			require.True(t, length <= n && n-length <= n/16, "%d: %d", n, length)
-		}
-		last = code
-	}
-	require.EqualValues(t, 255, last)
-	require.EqualValues(t, 255, LengthCode(1<<31-1))
 }
 
 // Whatever bit of an index with frequencies is wrong, reading it is an error, or right.

@@ -88,7 +88,7 @@ func naive(data table, o Options) []map[string][]uint32 {
 		for i, text := range data[f] {
 			words := analysis.Word.AppendTerms(nil, text)
 			if len(words) > 0 && o.Scored > 0 {
-				term := fmt.Sprintf("\x00%02X", LengthCode(len(words)))
+				term := fmt.Sprintf("\x00%02X", analysis.LengthCode(len(words)))
 				out[len(data)+f][term] = append(out[len(data)+f][term], uint32(i))
 			}
 			for _, s := range words {

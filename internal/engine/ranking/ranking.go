@@ -1,0 +1,57 @@
+// Package ranking orders rows by how well they match words: BM25 (S. Robertson, H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009), and
+// the best rows of lists of rows with frequencies, without looking at most of the others.
+package ranking
+
+import (
+	"math"
+
+	"github.com/amudai/amudai-go/internal/text/analysis"
+)
+
+// Score is how well a row matches, in units of 2^-20. Integers have the same sum in any order.
+type Score uint64
+
+const scoreUnit = 1 << 20
+
+// Float is the score as a number.
+func (s Score) Float() float64 { return float64(s) / scoreUnit }
+
+// Parameters are those of BM25: K1 is how much further occurrences of a word in a row count, and B how much the length of the row does, from 0 to 1.
+type Parameters struct{ K1, B float64 }
+
+// Default is the parameters that are usual.
+var Default = Parameters{K1: 1.2, B: 0.75}
+
+// Collection is what scores need to know of all rows of a column.
+type Collection struct {
+	Rows  int64 // that have words
+	Terms int64 // their lengths
+}
+
+// Add adds other rows.
+func (c *Collection) Add(o Collection) { c.Rows, c.Terms = c.Rows+o.Rows, c.Terms+o.Terms }
+
+// Scorer gives the score of a word in rows of a column.
+type Scorer struct {
+	weight float64
+	norms  [256]float64 // by length code
+}
+
+// Scorer returns the scorer of a word that so many rows have.
+func (p Parameters) Scorer(c Collection, rows int64, boost float64) *Scorer {
+	n := max(float64(c.Rows), float64(rows), 1)
+	idf := math.Log1p((n - float64(rows) + 0.5) / (float64(rows) + 0.5))
+	s := &Scorer{weight: boost * idf * (p.K1 + 1) * scoreUnit}
+	average := max(float64(c.Terms)/n, 1)
+	for code := range s.norms {
+		// Conversions keep processors from rounding once for both operations.
+		s.norms[code] = p.K1 * (1 - p.B + float64(p.B*float64(analysis.Length(uint8(code)))/average))
+	}
+	return s
+}
+
+// Score is the score of a row that has the word so many times.
+func (s *Scorer) Score(frequency uint32, length uint8) Score {
+	f := float64(frequency)
+	return max(Score(float64(s.weight*f)/(f+s.norms[length])), 1)
+}
