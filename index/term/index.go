@@ -255,6 +255,14 @@ func (x *Index) EachPart(ctx context.Context, e Entry, from, to uint32, wanted f
 	return x.each(ctx, e, from, to, wanted, func(rows, _ []uint32) error { return yield(rows) })
 }
 
+// EachFrequency is [Index.EachPart] of all rows of an entry of a field with frequencies, with how often each has the term less 1.
+func (x *Index) EachFrequency(ctx context.Context, e Entry, yield func(rows, frequencies []uint32) error) error {
+	if e.Field >= x.Scored {
+		return fault.Corruptf("field %d of a term index has no frequencies", e.Field)
+	}
+	return x.each(ctx, e, 0, uint32(x.total), nil, yield)
+}
+
 // each is [Index.EachPart] with how often each row has the term less 1, nil in a field without frequencies.
 func (x *Index) each(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows, frequencies []uint32) error) (err error) {
 	var rows, frequencies []uint32

@@ -14,7 +14,7 @@ import (
 
 const (
 	blockRows  = 128 // rows of a block of a list with frequencies
-	tableEntry = 8
+	tableEntry = 10
 )
 
 // lengthTerm is the term that stands for a length code in the field of lengths. It comes before all words, so that lengths are known when
@@ -75,18 +75,18 @@ func (l *scoredList) add(field int, rows []uint32) {
 
 // endBlock ends the last block.
 func (l *scoredList) endBlock(field int) {
-	from, least := len(l.blocks), uint8(255)
+	from, bounds := len(l.blocks), analysis.NoRows
 	l.gaps = l.gaps[:0]
-	for _, r := range l.rows {
+	for i, r := range l.rows {
 		l.gaps = append(l.gaps, r-l.before)
 		l.before = r + 1
-		least = min(least, lengthAt(l.lengths[field], r))
+		bounds.Add(uint8(l.frequencies[i]+1), lengthAt(l.lengths[field], r))
 	}
 	l.blocks = postings.AppendPacked(postings.AppendPacked(l.blocks, l.gaps), l.frequencies)
 	l.blocks = container.AppendChecksum(l.blocks, from)
 	l.table = binary.LittleEndian.AppendUint32(l.table, l.before-1)
 	l.table = binary.LittleEndian.AppendUint16(l.table, uint16(len(l.blocks)-from))
-	l.table = append(l.table, byte(slices.Max(l.frequencies)+1), least)
+	l.table = append(append(l.table, bounds.Frequency), bounds.Lengths[:]...)
 	l.rows, l.frequencies = l.rows[:0], l.frequencies[:0]
 }
 
@@ -178,12 +178,13 @@ func (l *List) Last(i int) uint32 {
 	return binary.LittleEndian.Uint32(l.table[tableEntry*i:])
 }
 
-// Bounds is the greatest frequency in a block, and the least length code of its rows.
-func (l *List) Bounds(i int) (frequency int, length uint8) {
+// Bounds are those of the rows of a block. Of a short list they do not tell lengths.
+func (l *List) Bounds(i int) analysis.Bounds {
 	if l.table == nil {
-		return int(slices.Max(l.counts)) + 1, 0
+		return analysis.Bounds{Frequency: uint8(slices.Max(l.counts) + 1)}
 	}
-	return int(l.table[tableEntry*i+6]), l.table[tableEntry*i+7]
+	at := l.table[tableEntry*i+6:]
+	return analysis.Bounds{Frequency: at[0], Lengths: [3]uint8(at[1:])}
 }
 
 // Block is the rows of a block, and how often each has the term less 1, in the memory of rows and frequencies if it is large enough. Those of a short list are not to

@@ -3,6 +3,7 @@
 package ranking
 
 import (
+	"context"
 	"math"
 
 	"github.com/amudai/amudai-go/internal/text/analysis"
@@ -54,4 +55,35 @@ func (p Parameters) Scorer(c Collection, rows int64, boost float64) *Scorer {
 func (s *Scorer) Score(frequency uint32, length uint8) Score {
 	f := float64(frequency)
 	return max(Score(float64(s.weight*f)/(f+s.norms[length])), 1)
+}
+
+// most is the highest score of rows with some bounds.
+func (s *Scorer) most(b analysis.Bounds) (most Score) {
+	for i, length := range b.Lengths[:min(int(b.Frequency), len(b.Lengths))] {
+		f := uint32(i + 1)
+		if i == len(b.Lengths)-1 {
+			f = uint32(b.Frequency)
+		}
+		most = max(most, s.Score(f, length))
+	}
+	return most
+}
+
+// Word is what rows are ranked by: a term as a tokenizer finds it, in upper case, or the beginning of terms. Terms with one beginning are one word, whose
+// occurrences are theirs together.
+type Word struct {
+	Text   string
+	Prefix bool
+}
+
+// Column is the words of a column of some consecutive rows. Rows are counted from the first of these. Its methods may be called concurrently.
+type Column interface {
+	// Tokenizer is that of the words.
+	Tokenizer() analysis.Tokenizer
+	// Collection counts rows and terms.
+	Collection(ctx context.Context) (Collection, error)
+	// Lengths are the length codes of the rows. They are not to be changed.
+	Lengths(ctx context.Context) ([]uint8, error)
+	// Find finds the rows with a word, and counts them; nil if there are none.
+	Find(ctx context.Context, w Word) (p Postings, rows int64, err error)
 }

@@ -54,12 +54,12 @@ type list struct {
 
 func (l *list) Blocks() int       { return len(l.rows) }
 func (l *list) Last(i int) uint32 { return l.rows[i][len(l.rows[i])-1] }
-func (l *list) Bounds(i int) (int, uint8) {
-	least := uint8(255)
-	for _, r := range l.rows[i] {
-		least = min(least, l.lengths[r])
+func (l *list) Bounds(i int) analysis.Bounds {
+	b := analysis.NoRows
+	for k, r := range l.rows[i] {
+		b.Add(uint8(l.counts[i][k]+1), l.lengths[r])
 	}
-	return int(slices.Max(l.counts[i])) + 1, least
+	return b
 }
 func (l *list) Block(i int, _, _ []uint32) ([]uint32, []uint32, error) {
 	l.read++

@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // Postings are the rows that have a word, in blocks. Calls are of one goroutine at a time.
@@ -16,8 +17,8 @@ type Postings interface {
 	Blocks() int
 	// Last is the last row of a block.
 	Last(block int) uint32
-	// Bounds is the greatest frequency in a block, and the least length code of its rows.
-	Bounds(block int) (frequency int, length uint8)
+	// Bounds are those of the rows of a block.
+	Bounds(block int) analysis.Bounds
 	// Block is the rows of a block in their order and how often each has the word less 1, in the memory of rows and frequencies if it is large enough. They are not to
 	// be changed.
 	Block(block int, rows, frequencies []uint32) (_, _ []uint32, err error)
@@ -139,13 +140,23 @@ func (t *top) score(start, to uint32, first int) error {
 		return nil
 	}
 	if len(essential) == 1 {
-		return essential[0].each(start, to, func(row uint32, s Score) error { return t.candidate(row, s, first) })
+		c := essential[0]
+		return c.each(start, to, func(rows, counts []uint32) error {
+			for i, row := range rows {
+				if err := t.candidate(row, c.score(row, counts[i]), first); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	for _, c := range essential {
-		err := c.each(start, to, func(row uint32, s Score) error {
-			i := row - start
-			t.sums[i] += s
-			t.some[i/64] |= 1 << (i % 64)
+		err := c.each(start, to, func(rows, counts []uint32) error {
+			for i, row := range rows {
+				at := row - start
+				t.sums[at] += c.score(row, counts[i])
+				t.some[at/64] |= 1 << (at % 64)
+			}
 			return nil
 		})
 		if err != nil {
@@ -201,9 +212,10 @@ func (t *top) candidate(row uint32, s Score, first int) error {
 // cursor is a word at a block of its rows.
 type cursor struct {
 	Term
-	bounds  []Score // of the blocks
-	block   int     // the first that does not end before the window
-	decoded int     // block whose rows are there, -1 for none
+	bounds  []Score      // of the blocks
+	scores  [][256]Score // by count and length code; nil for few rows
+	block   int          // the first that does not end before the window
+	decoded int          // block whose rows are there, -1 for none
 	rows    []uint32
 	counts  []uint32
 	at      int   // in rows
@@ -211,11 +223,24 @@ type cursor struct {
 	sum     Score // of this word and those before in the window
 }
 
+// A word of many blocks has the scores of low frequencies in a table.
+const (
+	tableBlocks = 32
+	tableCounts = 4
+)
+
 func newCursor(t Term, blocks int) *cursor {
 	c := &cursor{Term: t, bounds: make([]Score, blocks), decoded: -1}
 	for i := range c.bounds {
-		f, length := t.Postings.Bounds(i)
-		c.bounds[i] = t.Scorer.Score(uint32(f), length)
+		c.bounds[i] = t.Scorer.most(t.Postings.Bounds(i))
+	}
+	if blocks >= tableBlocks {
+		c.scores = make([][256]Score, tableCounts)
+		for count := range c.scores {
+			for length := range c.scores[count] {
+				c.scores[count][length] = t.Scorer.Score(uint32(count+1), uint8(length))
+			}
+		}
 	}
 	return c
 }
@@ -257,24 +282,19 @@ func (c *cursor) decode() (err error) {
 	return err
 }
 
-// each calls visit with the rows of a window.
-func (c *cursor) each(start, to uint32, visit func(row uint32, s Score) error) error {
+// each calls visit with the rows of a window, and how often each has the word less 1.
+func (c *cursor) each(start, to uint32, visit func(rows, counts []uint32) error) error {
 	for c.seek(start); c.block < len(c.bounds); c.block++ {
 		if err := c.decode(); err != nil {
 			return err
 		}
 		c.skip(start)
-		for ; c.at < len(c.rows); c.at++ {
-			row := c.rows[c.at]
-			if row > to {
-				return nil
-			}
-			if err := visit(row, c.Scorer.Score(c.counts[c.at]+1, c.length(row))); err != nil {
-				return err
-			}
+		from, last := c.at, c.Postings.Last(c.block)
+		if c.at = len(c.rows); last > to {
+			c.at = from + sort.Search(len(c.rows)-from, func(i int) bool { return c.rows[from+i] > to })
 		}
-		if c.Postings.Last(c.block) >= to {
-			return nil
+		if err := visit(c.rows[from:c.at], c.counts[from:c.at]); err != nil || last >= to {
+			return err
 		}
 	}
 	return nil
@@ -288,7 +308,7 @@ func (c *cursor) scoreOf(row uint32) (Score, error) {
 	if c.skip(row); c.at == len(c.rows) || c.rows[c.at] != row {
 		return 0, nil
 	}
-	return c.Scorer.Score(c.counts[c.at]+1, c.length(row)), nil
+	return c.score(row, c.counts[c.at]), nil
 }
 
 // skip goes to the first row of the block from a row on.
@@ -299,9 +319,14 @@ func (c *cursor) skip(row uint32) {
 	}
 }
 
-func (c *cursor) length(row uint32) uint8 {
+// score is the score of a row that has the word once more than count.
+func (c *cursor) score(row, count uint32) Score {
+	length := uint8(0)
 	if int(row) < len(c.Lengths) {
-		return c.Lengths[row]
+		length = c.Lengths[row]
 	}
-	return 0
+	if int(count) < len(c.scores) {
+		return c.scores[count][length]
+	}
+	return c.Scorer.Score(count+1, length)
 }

@@ -219,14 +219,14 @@ func TestStructures(t *testing.T) {
 	equal(t, true, ok)
 	equal(t, true, bloom.MayContain([]byte("red")))
 
-	terms := term.NewBuilder(term.BuilderOptions{Tokenizers: []term.Tokenizer{term.Word}, Memory: 1 << 20, Spool: func() *storage.Spool {
+	terms := term.NewBuilder(term.BuilderOptions{Tokenizers: []term.Tokenizer{term.Word}, Scores: true, Memory: 1 << 20, Spool: func() *storage.Spool {
 		return storage.NewSpool(storage.NewBudget(0), "")
-	})
+	}})
 	for row, text := range []string{"a red house", "a green one", "red"} {
 		check(t, terms.Add(0, uint32(row), []byte(text)))
 	}
 	var file bytes.Buffer
-	check(t, term.Write(ctx, &file, term.Options{Rows: 3, Collation: term.CaseInsensitive}, terms))
+	check(t, term.Write(ctx, &file, term.Options{Rows: 3, Fields: 2, Scored: 1, Collation: term.CaseInsensitive}, terms))
 	x, err := term.Open(ctx, storage.ByteRange{Reader: storage.FromBytes("terms", file.Bytes()), Size: int64(file.Len())}, 3)
 	check(t, err)
 	for e, err := range x.Find(ctx, []byte("red"), false) {

@@ -26,3 +26,21 @@ func Length(code uint8) int {
 	e := int(code-exactLengths) / 16
 	return (16 + int(code-exactLengths)%16) << (e + 1)
 }
+
+// Bounds are those of the frequencies and lengths of a term's rows, so that no row has a higher score than one of three: of frequency 1 and the first
+// length, of 2 and the second, and of the greatest frequency and the third.
+type Bounds struct {
+	Frequency uint8    // the greatest
+	Lengths   [3]uint8 // the least codes of the rows with a frequency of at least 1, 2 and 3; 255 if there are none
+}
+
+// NoRows are the bounds of no rows.
+var NoRows = Bounds{Lengths: [3]uint8{255, 255, 255}}
+
+// Add adds a row.
+func (b *Bounds) Add(frequency, length uint8) {
+	b.Frequency = max(b.Frequency, frequency)
+	for i := range min(int(frequency), len(b.Lengths)) {
+		b.Lengths[i] = min(b.Lengths[i], length)
+	}
+}

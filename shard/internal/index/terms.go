@@ -315,8 +315,9 @@ type termIndex struct {
 	*term.Index
 	settings termSettings
 
-	mu   sync.Mutex
-	last lastFound
+	mu      sync.Mutex
+	last    lastFound
+	lengths [][]uint8 // of each field with frequencies, once they were read
 }
 
 // Identity implements [Index].
