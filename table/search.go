@@ -35,14 +35,17 @@ type SearchOptions struct {
 	TimeColumn   string
 
 	Before, After int64 // rows of context around each match
-	Limit         int64 // maximum number of matches; 0 for all
+	Limit         int64 // maximum number of matches; 0 for all, or for the 10 best
+
+	Rank *RankOptions // the best matches first; nil for the order of rows
 }
 
 // Found is rows that [Table.Search] returns: a batch, which is valid until the next step of the loop.
 type Found struct {
 	arrow.RecordBatch
-	Positions []int64 // of the rows in the table
-	Context   []bool  // by row: it is no match, but near one; nil if all are matches
+	Positions []int64   // of the rows in the table
+	Context   []bool    // by row: it is no match, but near one; nil if all are matches
+	Scores    []float64 // of a ranked search
 }
 
 // NumMatches is the number of rows that match.
@@ -61,7 +64,7 @@ func (f Found) NumMatches() (n int64) {
 // ErrNoText is the error of a search in a table without a column of strings.
 var ErrNoText = errors.New("there is no column of strings to search")
 
-// Search returns the rows that match a query, in their order, as [Table.Scan] does. Files with an index of words are asked by it.
+// Search returns the rows that match a query, in their order or ranked, as [Table.Scan] does. Files with an index of words are asked by it.
 func (t *Table) Search(ctx context.Context, o SearchOptions) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		s := search{SearchOptions: o, table: t, yield: yield, left: o.Limit}
@@ -94,6 +97,9 @@ func (s *search) run(ctx context.Context) (err error) {
 	}
 	if s.query, err = s.parse(); err != nil {
 		return &OptionError{Option: "Query", Value: strconv.Quote(s.Query), Err: err}
+	}
+	if s.Rank != nil {
+		return s.ranked(ctx)
 	}
 	hasContext := s.Before > 0 || s.After > 0
 	if hasContext && !s.table.Rereadable() {
@@ -175,8 +181,8 @@ func positionsOf(src provider.Source, n int64) ([]int64, error) {
 
 // searchColumns are the columns of a search in a table, and its condition.
 type searchColumns struct {
-	result, all []string // all has those of the condition, too
-	filter      filter.Expr
+	searched, result, all []string // all has those of the condition, too
+	filter                filter.Expr
 }
 
 // columns finds the columns of a search in those of the table.
@@ -198,6 +204,7 @@ func (s *search) columns(in *arrow.Schema) (*searchColumns, error) {
 			c.result = searched
 		}
 	}
+	c.searched = searched
 	c.filter = filter.And(s.Filter, s.query.Condition(searched))
 	if s.Since != nil || s.Until != nil {
 		times, err := s.times(in)

@@ -76,7 +76,7 @@ func (s *search) read(ctx context.Context, w *around.Window, shown *tables.Shown
 func (s *search) around(w *around.Window, b arrow.RecordBatch, shown *tables.Shown) error {
 	rows, isContext := w.Take(b.NumRows())
 	shown.Locate(rows)
-	return s.give(Found{b, rows, isContext})
+	return s.give(Found{RecordBatch: b, Positions: rows, Context: isContext})
 }
 
 // stream reads all rows once, and keeps those that may be context of a match in the next batch.

@@ -78,6 +78,8 @@ type Word struct {
 
 // Column is the words of a column of some consecutive rows. Rows are counted from the first of these. Its methods may be called concurrently.
 type Column interface {
+	// Parameters are those that the index was made for.
+	Parameters() Parameters
 	// Tokenizer is that of the words.
 	Tokenizer() analysis.Tokenizer
 	// Collection counts rows and terms.

@@ -28,7 +28,7 @@ func (f *Filter) indexed(ctx context.Context) (*Stripe, error) {
 	if x.all != nil {
 		return x.all, nil
 	}
-	indexes, err := t.IndexesOfAll(ctx, f.tableColumns())
+	indexes, err := t.IndexesOfAll(ctx, f.TableColumns())
 	if err != nil || len(indexes) == 0 {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (f *Filter) indexed(ctx context.Context) (*Stripe, error) {
 	return all, nil
 }
 
-// tableColumns are the columns of the filter as the table knows them.
-func (f *Filter) tableColumns() []table.FilterColumn {
+// TableColumns are the columns of the filter as the table knows them.
+func (f *Filter) TableColumns() []table.FilterColumn {
 	columns := make([]table.FilterColumn, len(f.columns))
 	for i := range columns {
 		c := &f.columns[i]

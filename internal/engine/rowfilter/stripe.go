@@ -170,7 +170,7 @@ func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 		}
 	}
 	var err error
-	out.Indexes, err = f.stripe.Indexes(ctx, f.bound.tableColumns(), own)
+	out.Indexes, err = f.stripe.Indexes(ctx, f.bound.TableColumns(), own)
 	return out, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/text/analysis"
@@ -15,6 +16,9 @@ type Ranked interface {
 	// Column is the words of a field; nil if the index has no frequencies.
 	Column(field int) ranking.Column
 }
+
+// HasScores reports whether the description of an index says that it has frequencies.
+func HasScores(d *shardpb.IndexDescriptor) bool { return property(d, PropertyScores) == true }
 
 // Column implements [Ranked].
 func (x *termIndex) Column(field int) ranking.Column {
@@ -29,6 +33,9 @@ type rankedField struct {
 	*termIndex
 	field int
 }
+
+// Parameters implements [ranking.Column].
+func (f *rankedField) Parameters() ranking.Parameters { return f.settings.bm25 }
 
 // Tokenizer implements [ranking.Column].
 func (f *rankedField) Tokenizer() analysis.Tokenizer { return f.settings.tokenizers[f.field] }

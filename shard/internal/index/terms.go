@@ -11,15 +11,14 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/term"
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/arrow/texts"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/text/analysis"
@@ -37,6 +36,8 @@ const (
 	PropertyCoarse     = "coarse"     // rows for which lists have one; absent if lists are exact
 	PropertyPhrases    = "phrases"    // whether there are pairs of words, too; absent if not
 	PropertyScores     = "scores"     // whether there are frequencies and lengths, for ranking; absent if not
+	PropertyK1         = "k1"         // of BM25, with scores
+	PropertyB          = "b"          // likewise
 )
 
 type termKind struct{}
@@ -50,6 +51,7 @@ type termSettings struct {
 	coarse     int
 	phrases    bool
 	scores     bool
+	bm25       ranking.Parameters
 }
 
 // builder is the options of a builder of the index.
@@ -66,8 +68,14 @@ func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
 			return fmt.Errorf("a term index is of strings, not of %v", c.Type)
 		}
 	}
-	if err := cmp.Or(
-		setDefault(d, PropertyTokenizers, slices.Repeat([]any{analysis.Log.String()}, len(columns))),
+	tokenizer, err := analysis.Log, error(nil)
+	if HasScores(d) {
+		tokenizer = analysis.Word
+		err = cmp.Or(setDefault(d, PropertyK1, ranking.Default.K1), setDefault(d, PropertyB, ranking.Default.B))
+	}
+	if err = cmp.Or(
+		err,
+		setDefault(d, PropertyTokenizers, slices.Repeat([]any{tokenizer.String()}, len(columns))),
 		setDefault(d, PropertyCollation, analysis.CaseInsensitive.String()),
 	); err != nil {
 		return err
@@ -122,7 +130,7 @@ func (s *termSettings) checkFields(d *shardpb.IndexDescriptor) error {
 }
 
 func settingsFrom(properties []shardfile.Property) (s termSettings, err error) {
-	s.coarse = 1
+	s.coarse, s.bm25 = 1, ranking.Default
 	for _, p := range properties {
 		ok := true
 		switch p.Name {
@@ -143,6 +151,12 @@ func settingsFrom(properties []shardfile.Property) (s termSettings, err error) {
 			s.phrases, ok = p.Value.(bool)
 		case PropertyScores:
 			s.scores, ok = p.Value.(bool)
+		case PropertyK1:
+			s.bm25.K1, ok = p.Value.(float64)
+			ok = ok && s.bm25.K1 >= 0 && s.bm25.K1 <= 1000
+		case PropertyB:
+			s.bm25.B, ok = p.Value.(float64)
+			ok = ok && s.bm25.B >= 0 && s.bm25.B <= 1
 		}
 		if !ok {
 			return s, fault.Unsupportedf("term index with %s %v", p.Name, p.Value)
@@ -203,46 +217,7 @@ func (b *termBuilder) Add(first int64, columns []arrow.Array) error {
 		if first+int64(arr.Len()) > postings.MaxRow+1 {
 			return fault.Limitf("term index of more than %d rows", postings.MaxRow+1)
 		}
-		err := eachText(arr, func(row int, text []byte) error { return b.Builder.Add(i, uint32(first)+uint32(row), text) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachText calls yield with the texts of an array in the order of its rows, which may have several or none.
-func eachText(arr arrow.Array, yield func(row int, text []byte) error) error {
-	arr, err := arrowutil.Plain(memory.DefaultAllocator, arr)
-	if err != nil {
-		return err
-	}
-	defer arr.Release()
-	text := arrowutil.BytesOf(arr)
-	v := kinds.Open(arr)
-	if text == nil && v.Shape == kinds.Leaf {
-		return fault.Unsupportedf("terms of %v", arr.DataType())
-	}
-	if v.Shape == kinds.Record {
-		return eachText(v.Parts[0], func(row int, text []byte) error {
-			if arr.IsNull(row) {
-				return nil
-			}
-			return yield(row, text)
-		})
-	}
-	for row := range arr.Len() {
-		if arr.IsNull(row) {
-			continue
-		}
-		if text != nil {
-			err = yield(row, text(row))
-		} else {
-			from, to := v.Range(row)
-			items := array.NewSlice(v.Parts[0], from, to)
-			err = eachText(items, func(_ int, text []byte) error { return yield(row, text) })
-			items.Release()
-		}
+		err := texts.Each(arr, func(row int, text []byte) error { return b.Builder.Add(i, uint32(first)+uint32(row), text) })
 		if err != nil {
 			return err
 		}

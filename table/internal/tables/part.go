@@ -164,3 +164,15 @@ func resolve(r provider.RowRange, n int64) provider.RowRange {
 	}
 	return r
 }
+
+// NumParts is the number of the parts of the union.
+func (u *Union) NumParts() int { return len(u.parts) }
+
+// OpenPart opens part i as it is, with the columns and types of its own.
+func (u *Union) OpenPart(ctx context.Context, i int, o provider.ReadOptions) (provider.Source, error) {
+	if o.Schema = u.casts; len(u.parts) > 1 {
+		o.Schema = u.looks[i].casts
+	}
+	src, _, err := u.parts[i].Open(ctx, o)
+	return src, err
+}

@@ -115,12 +115,22 @@ func (s *takeSource) add(b arrow.RecordBatch) error {
 		s.found += int(b.NumRows())
 		return nil
 	}
-	var rows []int64
-	end := s.read + b.NumRows()
-	for ; s.found < len(s.distinct) && s.distinct[s.found] < end; s.found++ {
-		rows = append(rows, s.distinct[s.found]-s.read)
+	ranges := provider.RangesOf(s.Source) // which know of hidden rows
+	if ranges == nil {
+		ranges = []provider.RowRange{{From: s.read, To: s.read + b.NumRows()}}
 	}
-	s.read = end
+	var rows []int64
+	first := int64(0) // row of the batch
+	for _, r := range ranges {
+		for ; s.found < len(s.distinct) && s.distinct[s.found] < r.To; s.found++ {
+			at := s.distinct[s.found]
+			if at < r.From {
+				return fmt.Errorf("row %d is deleted", at)
+			}
+			rows = append(rows, first+at-r.From)
+		}
+		first, s.read = first+r.To-r.From, r.To
+	}
 	if len(rows) == 0 {
 		return nil
 	}

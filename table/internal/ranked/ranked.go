@@ -1,0 +1,226 @@
+// Package ranked finds the rows of tables that match words best. Shards with an index that has frequencies are asked by it; of other tables a scan finds the rows with
+// these words, and the same scores.
+package ranked
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/engine/ranking"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/tablefile"
+	"github.com/amudai/amudai-go/internal/text/analysis"
+	"github.com/amudai/amudai-go/table/internal/tables"
+	"github.com/amudai/amudai-go/table/provider"
+)
+
+// Question asks for the best rows of a table.
+type Question struct {
+	Words      func(analysis.Tokenizer) []ranking.Word
+	Columns    []string            // paths
+	Boosts     []float64           // of the columns
+	Parameters *ranking.Parameters // nil for those of the first index
+	Among      *rowset.Set         // positions; nil for all rows
+	Limit      int
+	Read       provider.ReadOptions // memory and temporary files
+}
+
+// Hit is a row with its score.
+type Hit struct {
+	Position int64
+	Score    ranking.Score
+}
+
+// Top returns the best rows of a table, the best first, and of equal ones the first row.
+func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err error) {
+	s := search{Question: q, union: u, totals: make([]totals, len(q.Columns))}
+	defer func() { err = errors.Join(err, s.close()) }()
+	for i := range u.NumParts() {
+		if err := s.open(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	floor := ranking.Score(0)
+	for _, p := range s.parts {
+		terms, err := s.terms(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		some, err := ranking.Top(ctx, terms, s.among(p), q.Limit, floor)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range some {
+			hits = append(hits, Hit{p.first + int64(h.Row), h.Score})
+		}
+		slices.SortFunc(hits, func(a, b Hit) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Position, b.Position))
+		})
+		if hits = hits[:min(len(hits), q.Limit)]; len(hits) == q.Limit && q.Limit > 0 {
+			floor = hits[q.Limit-1].Score
+		}
+	}
+	return hits, nil
+}
+
+// search is one run of a question.
+type search struct {
+	Question
+	union   *tables.Union
+	next    int64             // position of the next input
+	sources []provider.Source // of indexes
+	parts   []part
+	totals  []totals // by column
+}
+
+// part is consecutive rows with the words of the question in them.
+type part struct {
+	first   int64 // position
+	rows    int64
+	visible *rowset.Set // nil for all
+	columns []column
+}
+
+// column is the words of the question in a column of a part.
+type column struct {
+	ranking.Column // nil if the part lacks it
+	words          []word
+}
+
+type word struct {
+	text     ranking.Word
+	postings ranking.Postings
+}
+
+// totals are those of a column in all parts.
+type totals struct {
+	all    ranking.Collection
+	rows   map[ranking.Word]int64
+	scorer map[ranking.Word]*ranking.Scorer
+}
+
+func (s *search) close() (err error) {
+	for _, src := range s.sources {
+		err = errors.Join(err, src.Close())
+	}
+	return err
+}
+
+// open finds the words in an input.
+func (s *search) open(ctx context.Context, i int) error {
+	src, err := s.union.OpenPart(ctx, i, s.Read)
+	if err != nil {
+		return err
+	}
+	var have []string
+	for _, path := range s.Columns {
+		if _, err := provider.Project(src.Schema(), []string{path}); err == nil {
+			have = append(have, path)
+		}
+	}
+	parts, err := s.indexed(ctx, src, have)
+	if err != nil || parts == nil {
+		if err = errors.Join(err, src.Close()); err == nil {
+			parts, err = s.scanned(ctx, i, have)
+		}
+	} else {
+		s.sources = append(s.sources, src)
+	}
+	for _, p := range parts {
+		if err == nil {
+			err = s.add(ctx, p)
+		}
+	}
+	return err
+}
+
+// indexed is an input as its indexes have it; nil if there are none for all of its columns.
+func (s *search) indexed(ctx context.Context, src provider.Source, have []string) (parts []part, err error) {
+	file, ok := src.(tablefile.Ranked)
+	if !ok || len(have) == 0 {
+		return nil, nil
+	}
+	all, visible, err := file.Rankings(ctx, have)
+	for _, one := range all {
+		p := part{first: s.next, rows: one.Rows.Len(), columns: make([]column, len(s.Columns))}
+		for k, path := range have {
+			p.columns[slices.Index(s.Columns, path)].Column = one.Columns[k]
+		}
+		if visible != nil {
+			here := visible.Clip(one.Rows.From, one.Rows.To).Shift(-one.Rows.From)
+			p.visible = &here
+		}
+		parts = append(parts, p)
+		s.next += p.rows
+	}
+	return parts, err
+}
+
+// add finds the words in a part.
+func (s *search) add(ctx context.Context, p part) error {
+	for k := range p.columns {
+		c, t := &p.columns[k], &s.totals[k]
+		if c.Column == nil {
+			continue
+		}
+		all, err := c.Collection(ctx)
+		if err != nil {
+			return err
+		}
+		t.all.Add(all)
+		if s.Parameters == nil {
+			own := c.Parameters()
+			s.Parameters = &own
+		}
+		for _, w := range s.Words(c.Tokenizer()) {
+			postings, n, err := c.Find(ctx, w)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				c.words = append(c.words, word{w, postings})
+				if t.rows == nil {
+					t.rows, t.scorer = map[ranking.Word]int64{}, map[ranking.Word]*ranking.Scorer{}
+				}
+				t.rows[w] += n
+			}
+		}
+	}
+	s.parts = append(s.parts, p)
+	return nil
+}
+
+// terms are the words of a part with their scorers.
+func (s *search) terms(ctx context.Context, p part) (terms []ranking.Term, err error) {
+	for k, c := range p.columns {
+		if len(c.words) == 0 {
+			continue
+		}
+		lengths, err := c.Lengths(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t := &s.totals[k]
+		for _, w := range c.words {
+			if t.scorer[w.text] == nil {
+				t.scorer[w.text] = s.Parameters.Scorer(t.all, t.rows[w.text], s.Boosts[k])
+			}
+			terms = append(terms, ranking.Term{Postings: w.postings, Scorer: t.scorer[w.text], Lengths: lengths})
+		}
+	}
+	return terms, nil
+}
+
+// among is the rows of a part that may be found; nil for all.
+func (s *search) among(p part) *rowset.Set {
+	if s.Among == nil {
+		return p.visible
+	}
+	rows := s.Among.Clip(p.first, p.first+p.rows).Shift(-p.first)
+	if p.visible != nil {
+		rows = rows.And(*p.visible)
+	}
+	return &rows
+}
