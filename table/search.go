@@ -45,7 +45,7 @@ type Found struct {
 	arrow.RecordBatch
 	Positions []int64   // of the rows in the table
 	Context   []bool    // by row: it is no match, but near one; nil if all are matches
-	Scores    []float64 // of a ranked search
+	Ranks     []Rank  // of a ranked search, by row
 }
 
 // NumMatches is the number of rows that match.

@@ -23,6 +23,13 @@ type RankOptions struct {
 	K1, B  float64            // of BM25; both 0 mean those of the index, or 1.2 and 0.75
 }
 
+// Rank is a match of a ranked search.
+type Rank struct {
+	Score float64
+	Input int   // of the table, as in [Table.Locations]
+	Row   int64 // in the input, from 0
+}
+
 // defaultRanked is the number of matches of a ranked search without a limit.
 const defaultRanked = 10
 
@@ -101,9 +108,9 @@ func (s *search) matching(ctx context.Context) (*rowset.Set, error) {
 // giveHits gives rows in the order of their scores.
 func (s *search) giveHits(ctx context.Context, hits []ranked.Hit, columns []string) error {
 	o := TakeOptions{Columns: columns}
-	var scores []float64
+	var ranks []Rank
 	for _, h := range hits {
-		o.Rows, scores = append(o.Rows, h.Position), append(scores, h.Score.Float())
+		o.Rows, ranks = append(o.Rows, h.Position), append(ranks, Rank{h.Score.Float(), h.Input, h.Row})
 	}
 	src, err := o.open(ctx, s.table)
 	if err != nil {
@@ -114,10 +121,10 @@ func (s *search) giveHits(ctx context.Context, hits []ranked.Hit, columns []stri
 			return err
 		}
 		n := int(b.NumRows())
-		if err := s.give(Found{RecordBatch: b, Positions: o.Rows[:n], Scores: scores[:n]}); err != nil {
+		if err := s.give(Found{RecordBatch: b, Positions: o.Rows[:n], Ranks: ranks[:n]}); err != nil {
 			return err
 		}
-		o.Rows, scores = o.Rows[n:], scores[n:]
+		o.Rows, ranks = o.Rows[n:], ranks[n:]
 	}
 	return nil
 }

@@ -191,8 +191,9 @@ func TestRank(t *testing.T) {
 				for i, position := range f.Positions {
 					require.Less(t, n, len(want), "%v %s", c.locations, q.query)
 					// Rows with the same score but for rounding may be in another order.
-					require.InDelta(t, plain[want[n]], f.Scores[i], 1e-5, "%v %s", c.locations, q.query)
-					require.InDelta(t, plain[position], f.Scores[i], 1e-5, "%v %s", c.locations, q.query)
+					require.InDelta(t, plain[want[n]], f.Ranks[i].Score, 1e-5, "%v %s", c.locations, q.query)
+					require.EqualValues(t, position, 3000*f.Ranks[i].Input+int(f.Ranks[i].Row))
+					require.InDelta(t, plain[position], f.Ranks[i].Score, 1e-5, "%v %s", c.locations, q.query)
 					require.Equal(t, fmt.Sprint(c.documents[position].number), f.Column(0).ValueStr(i), "%v %s: %v", c.locations, q.query, f.Positions)
 					require.False(t, c.documents[position].deleted)
 					n++

@@ -31,6 +31,8 @@ type Question struct {
 type Hit struct {
 	Position int64
 	Score    ranking.Score
+	Input    int
+	Row      int64 // in the input
 }
 
 // Top returns the best rows of a table, the best first, and of equal ones the first row.
@@ -53,7 +55,8 @@ func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err erro
 			return nil, err
 		}
 		for _, h := range some {
-			hits = append(hits, Hit{p.first + int64(h.Row), h.Score})
+			row := p.row + int64(h.Row)
+			hits = append(hits, Hit{p.first + row, h.Score, p.input, row})
 		}
 		slices.SortFunc(hits, func(a, b Hit) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Position, b.Position))
@@ -77,7 +80,9 @@ type search struct {
 
 // part is consecutive rows with the words of the question in them.
 type part struct {
-	first   int64 // position
+	input   int
+	first   int64 // position of the first row of the input
+	row     int64 // of the input, from which on the part has rows
 	rows    int64
 	visible *rowset.Set // nil for all
 	columns []column
@@ -121,6 +126,7 @@ func (s *search) open(ctx context.Context, i int) error {
 		}
 	}
 	parts, err := s.indexed(ctx, src, have)
+	first := s.next
 	if err != nil || parts == nil {
 		if err = errors.Join(err, src.Close()); err == nil {
 			parts, err = s.scanned(ctx, i, have)
@@ -129,9 +135,12 @@ func (s *search) open(ctx context.Context, i int) error {
 		s.sources = append(s.sources, src)
 	}
 	for _, p := range parts {
-		if err == nil {
-			err = s.add(ctx, p)
+		if err != nil {
+			break
 		}
+		p.input, p.first = i, first
+		s.next += p.rows
+		err = s.add(ctx, p)
 	}
 	return err
 }
@@ -144,7 +153,7 @@ func (s *search) indexed(ctx context.Context, src provider.Source, have []string
 	}
 	all, visible, err := file.Rankings(ctx, have)
 	for _, one := range all {
-		p := part{first: s.next, rows: one.Rows.Len(), columns: make([]column, len(s.Columns))}
+		p := part{row: one.Rows.From, rows: one.Rows.Len(), columns: make([]column, len(s.Columns))}
 		for k, path := range have {
 			p.columns[slices.Index(s.Columns, path)].Column = one.Columns[k]
 		}
@@ -153,7 +162,6 @@ func (s *search) indexed(ctx context.Context, src provider.Source, have []string
 			p.visible = &here
 		}
 		parts = append(parts, p)
-		s.next += p.rows
 	}
 	return parts, err
 }
@@ -218,7 +226,8 @@ func (s *search) among(p part) *rowset.Set {
 	if s.Among == nil {
 		return p.visible
 	}
-	rows := s.Among.Clip(p.first, p.first+p.rows).Shift(-p.first)
+	from := p.first + p.row
+	rows := s.Among.Clip(from, from+p.rows).Shift(-from)
 	if p.visible != nil {
 		rows = rows.And(*p.visible)
 	}

@@ -19,7 +19,7 @@ import (
 
 // scanned is an input as scans find it, a column after the other.
 func (s *search) scanned(ctx context.Context, i int, have []string) ([]part, error) {
-	p := part{first: s.next, columns: make([]column, len(s.Columns))}
+	p := part{columns: make([]column, len(s.Columns))}
 	if len(have) == 0 { // its rows are to be counted only
 		have = []string{""}
 	}
@@ -49,7 +49,6 @@ func (s *search) scanned(ctx context.Context, i int, have []string) ([]part, err
 			p.columns[slices.Index(s.Columns, path)].Column = c
 		}
 	}
-	s.next += p.rows
 	return []part{p}, nil
 }
 

@@ -59,6 +59,11 @@ func (p *Opener) Table(ctx context.Context, location, format string, types ...ar
 	return table.OpenWith(ctx, o, location)
 }
 
+// Joined opens locations as one table for questions about it.
+func (p *Opener) Joined(ctx context.Context, locations []string) (*table.Table, error) {
+	return table.OpenWith(ctx, p.tableOptions(""), locations...)
+}
+
 func (p *Opener) tableOptions(from string) table.OpenOptions {
 	return table.OpenOptions{
 		Format: from, Formats: p.formats(), Table: p.table, Stdin: p.stdin, Notice: p.notice, Allocator: p.Allocator, Versions: p.versions().Known(),

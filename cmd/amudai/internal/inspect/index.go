@@ -34,6 +34,7 @@ type indexFlags struct {
 	kind, tokenizer, layout                 string
 	memory                                  int64
 	casePreserving, all, perStripe, phrases bool
+	scores                                  bool
 	coarseRows                              int64
 	parallel                                int
 }
@@ -72,11 +73,12 @@ With --layout reference the reference implementation can use it, too; it is larg
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to index, by path")
 	cmd.Flags().StringSliceVar(&f.key, "key", nil, "columns whose values together find rows")
 	usage.Choice(cmd, &f.kind, "type", indexTypes[0], "what finds rows: "+strings.Join(indexTypes, ", "), indexTypes, indexTypes...)
-	usage.Choice(cmd, &f.tokenizer, "tokenizer", tokenizers[0], "words of the index: "+strings.Join(tokenizers, ", "), tokenizers, tokenizers...)
+	usage.Choice(cmd, &f.tokenizer, "tokenizer", "", "words of the index: "+strings.Join(tokenizers, ", ")+" (default "+tokenizers[0]+", with --scores "+tokenizers[1]+")", tokenizers, tokenizers...)
 	cmd.Flags().BoolVar(&f.casePreserving, "case-preserving", false, "tell upper and lower case apart")
 	cmd.Flags().Int64Var(&f.coarseRows, "coarse", 0, "rows that the index does not tell apart (default: each row by itself)")
 	cmd.Flags().BoolVar(&f.perStripe, "per-stripe", false, "an index of each stripe instead of one of the shard, which a copied stripe keeps")
 	cmd.Flags().BoolVar(&f.phrases, "phrases", false, "also index pairs of words that follow each other: larger, and phrases are found without looking at the rows")
+	cmd.Flags().BoolVar(&f.scores, "scores", false, "also index how often rows have words, for search --rank; words are cut by unicode-word by default")
 	usage.Choice(cmd, &f.layout, "layout", layouts[0], "who can use it: "+strings.Join(layouts, ", "), layouts, layouts...)
 	f.registerBuild(cmd)
 	return cmd
@@ -102,20 +104,21 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 	}
 	d = shard.IndexDefinition{Type: shard.TermIndex, Columns: f.columns, PerStripe: f.perStripe}
 	if f.reference() {
-		if d.Type = shard.InvertedIndex; f.phrases || f.coarseRows > 1 {
-			return d, usage.Errorf("", "--phrases and --coarse are not for indexes of the reference")
+		if d.Type = shard.InvertedIndex; f.phrases || f.scores || f.coarseRows > 1 {
+			return d, usage.Errorf("", "--phrases, --scores and --coarse are not for indexes of the reference")
 		}
 	}
-	each := make([]any, len(f.columns))
-	for i := range each {
-		each[i] = f.tokenizer
+	if f.tokenizer != "" {
+		d.Properties = append(d.Properties, shard.Property{Name: "tokenizers", Value: slices.Repeat([]any{f.tokenizer}, len(f.columns))})
 	}
-	d.Properties = append(d.Properties, shard.Property{Name: "tokenizers", Value: each})
 	if f.casePreserving {
 		d.Properties = append(d.Properties, shard.Property{Name: "collation", Value: "unicode-case-preserving"})
 	}
 	if f.phrases {
 		d.Properties = append(d.Properties, shard.Property{Name: "phrases", Value: true})
+	}
+	if f.scores {
+		d.Properties = append(d.Properties, shard.Property{Name: "scores", Value: true})
 	}
 	if f.coarseRows > 1 {
 		d.Properties = append(d.Properties, shard.Property{Name: "coarse", Value: f.coarseRows})
@@ -128,8 +131,8 @@ func (f *indexFlags) reference() bool { return f.layout == layouts[1] }
 // valueIndex is an index of whole values.
 func (f *indexFlags) valueIndex() (d shard.IndexDefinition, err error) {
 	switch {
-	case f.tokenizer != tokenizers[0] || f.casePreserving || f.coarseRows != 0 || f.phrases:
-		return d, usage.Errorf("", "--tokenizer, --case-preserving, --phrases and --coarse are for indexes of words")
+	case f.tokenizer != "" || f.casePreserving || f.coarseRows != 0 || f.phrases || f.scores:
+		return d, usage.Errorf("", "--tokenizer, --case-preserving, --phrases, --scores and --coarse are for indexes of words")
 	case f.kind != "range":
 		d = shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1, PerStripe: f.perStripe}
 		if f.reference() {

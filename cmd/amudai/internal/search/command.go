@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table"
 )
 
 // searchFlags are the flags of search.
@@ -22,6 +25,9 @@ type searchFlags struct {
 	what                                 Search
 	context                              int64
 	files, quiet, numbers, names, noName bool
+	rank                                 bool
+	boosts                               []string
+	snippet                              int
 }
 
 type group struct{ *app.App }
@@ -99,6 +105,9 @@ func (f *searchFlags) register(cmd *cobra.Command) {
 	flags.BoolVarP(&f.names, "with-filename", "H", false, "print names of inputs (default if there are several)")
 	flags.BoolVar(&f.noName, "no-filename", false, "print no names of inputs")
 	flags.BoolVar(&w.JSON, "json", false, "print a JSON object in a line for each row, or count")
+	flags.BoolVar(&f.rank, "rank", false, "print the matches of all inputs together that match best, by BM25; --limit is 10 by default")
+	flags.StringSliceVar(&f.boosts, "boost", nil, "factors of columns for --rank: title=3,body=1")
+	flags.IntVar(&f.snippet, "snippet", 0, "print about so many bytes of a line, where most of the query is")
 	flags.IntVar(&w.Parallelism, "parallel", 0, "inputs searched at a time (default: one per CPU)")
 }
 
@@ -109,6 +118,9 @@ func (f *searchFlags) resolve(text string) (q *query.Query, err error) {
 		return nil, usage.Errorf("", "-A, -B, -C, --limit and --parallel need a number above 0")
 	}
 	w.After, w.Before = max(w.After, f.context), max(w.Before, f.context)
+	if err := f.resolveRank(); err != nil {
+		return nil, err
+	}
 	if w.Count || f.files || f.quiet {
 		w.After, w.Before = 0, 0
 	}
@@ -121,6 +133,33 @@ func (f *searchFlags) resolve(text string) (q *query.Query, err error) {
 		err = usage.Errorf("amudai search --help shows queries", "%w", err)
 	}
 	return q, err
+}
+
+// resolveRank checks the flags about ranking.
+func (f *searchFlags) resolveRank() error {
+	w := &f.what
+	switch {
+	case f.snippet < 0:
+		return usage.Errorf("", "--snippet needs a number above 0")
+	case !f.rank && len(f.boosts) > 0:
+		return usage.Errorf("", "--boost is for --rank")
+	case !f.rank:
+		return nil
+	case w.Regexp:
+		return usage.Errorf("", "--rank is for words, not for a regular expression")
+	case w.After > 0 || w.Before > 0 || w.Count || f.files || f.quiet:
+		return usage.Errorf("", "--rank prints single matches: -A, -B, -C, -c, -l and -q are not for it")
+	}
+	w.Rank = &table.RankOptions{Boosts: map[string]float64{}}
+	for _, text := range f.boosts {
+		path, factor, _ := strings.Cut(text, "=")
+		boost, err := strconv.ParseFloat(factor, 64)
+		if err != nil {
+			return usage.Errorf("", "--boost %s: a column and a number are expected, as in title=3", text)
+		}
+		w.Rank.Boosts[path] = boost
+	}
+	return nil
 }
 
 func (a group) runSearch(ctx context.Context, text string, locations []string, f searchFlags) error {
@@ -138,7 +177,7 @@ func (a group) runSearch(ctx context.Context, text string, locations []string, f
 		Screen: a.Out, Highlighter: q.Highlighter(), Numbers: f.numbers, JSON: w.JSON,
 		Names: f.names || !f.noName && (len(all) > 1 || len(all) == 1 && all[0].Found),
 		Count: f.what.Count, Files: f.files, Quiet: f.quiet,
-		Context: w.Before > 0 || w.After > 0, After: w.After, Limit: f.what.Limit,
+		Context: w.Before > 0 || w.After > 0, After: w.After, Limit: f.what.Limit, Snippet: f.snippet,
 	}
 	p.Warn = a.Warn
 	code := app.ExitUsage // of a search that is not complete
@@ -153,7 +192,11 @@ func (a group) runSearch(ctx context.Context, text string, locations []string, f
 			code = app.ExitChanged
 		}
 	}
-	err = w.Run(ctx, all, p.Print)
+	if w.Rank != nil {
+		err = w.Ranked(ctx, all, &p)
+	} else {
+		err = w.Run(ctx, all, p.Print)
+	}
 	switch {
 	case err != nil && !errors.Is(err, ErrEnough):
 		return err

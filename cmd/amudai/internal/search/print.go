@@ -17,7 +17,7 @@ import (
 // Printer prints what was found, as grep does.
 type Printer struct {
 	Screen      terminal.Screen
-	Highlighter *query.Highlighter // used if the screen has colors
+	Highlighter *query.Highlighter // used if the screen has colors, and for snippets
 	Names       bool               // the name of the input is before each line
 	Numbers     bool               // and the number of the row, from 1
 	JSON        bool
@@ -27,6 +27,7 @@ type Printer struct {
 	Context     bool  // groups of lines are separated
 	After       int64 // rows of context behind a match
 	Limit       int64 // of matches in all inputs; 0: no limit
+	Snippet     int   // bytes to print of a line, about; 0: all
 
 	Warn    func(error) // is given what does not make a search incomplete
 	Fail    func(error) // is given what does
@@ -42,9 +43,7 @@ var ErrEnough = errors.New("enough was found")
 
 // Print prints what is found in an input, while it is found. The error is [ErrEnough] if no more is needed.
 func (p *Printer) Print(f *Found) error {
-	if p.out == nil {
-		p.out = bufio.NewWriterSize(p.Screen.Out, 64<<10)
-	}
+	p.begin()
 	last := int64(-1) // row printed
 	due := int64(0)   // rows of context behind the last match that are to come
 	defer func() {
@@ -67,7 +66,7 @@ func (p *Printer) Print(f *Found) error {
 				due--
 			}
 			if !p.Count && !p.Files && !p.Quiet {
-				p.line(f, l, last)
+				p.line(f.Input, l, last)
 				last = l.Row
 			}
 		}
@@ -86,6 +85,12 @@ func (p *Printer) Print(f *Found) error {
 		return ErrEnough
 	}
 	return nil
+}
+
+func (p *Printer) begin() {
+	if p.out == nil {
+		p.out = bufio.NewWriterSize(p.Screen.Out, 64<<10)
+	}
 }
 
 // total prints what is known at the end of an input.
@@ -128,9 +133,12 @@ func (p *Printer) name(name, separator string) {
 }
 
 // line prints a line. last is the row before it in the same input, -1 for none.
-func (p *Printer) line(f *Found, l Line, last int64) {
+func (p *Printer) line(in inputs.Input, l Line, last int64) {
+	if p.Snippet > 0 && l.Match && !p.JSON {
+		l.Text = snippet(l.Text, p.Highlighter.Spans(l.Text), p.Snippet)
+	}
 	if p.JSON {
-		p.jsonLine(f, l)
+		p.jsonLine(in, l)
 		return
 	}
 	if p.Context && p.began && (last < 0 || l.Row > last+1) {
@@ -141,7 +149,7 @@ func (p *Printer) line(f *Found, l Line, last int64) {
 	if !l.Match {
 		separator = "-"
 	}
-	p.name(nameOf(f.Input), separator)
+	p.name(nameOf(in), separator)
 	if p.Numbers {
 		fmt.Fprint(p.out, p.Screen.Paint(terminal.Green, l.Row+1), separator)
 	}
@@ -173,11 +181,14 @@ func (p *Printer) text(b []byte) { p.out.WriteString(terminal.Printable(visible(
 func visible(b []byte) string { return strings.ReplaceAll(string(b), "\t", "    ") }
 
 // jsonLine prints a line as an object.
-func (p *Printer) jsonLine(f *Found, l Line) {
-	b := append(jsontext.AppendString([]byte(`{"file":`), nameOf(f.Input)), `,"row":`...)
+func (p *Printer) jsonLine(in inputs.Input, l Line) {
+	b := append(jsontext.AppendString([]byte(`{"file":`), nameOf(in)), `,"row":`...)
 	b = strconv.AppendInt(b, l.Row+1, 10)
 	if !l.Match {
 		b = append(b, `,"context":true`...)
+	}
+	if l.Score > 0 {
+		b = strconv.AppendFloat(append(b, `,"score":`...), l.Score, 'f', 6, 64)
 	}
 	b = append(append(append(b, `,"values":`...), l.Text...), "}\n"...)
 	p.out.Write(b)

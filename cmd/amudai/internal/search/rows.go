@@ -17,6 +17,7 @@ type Line struct {
 	Row   int64 // from 0
 	Match bool  // it is no context
 	Text  []byte
+	Score float64 // of a ranked search
 }
 
 // chunkLines and chunkBytes bound the lines that are sent together.
@@ -36,11 +37,11 @@ type sender struct {
 
 // rows sends rows.
 func (s *sender) rows(f table.Found) error {
-	c := s.cells(f)
+	c := cellsOf(f, s.json)
 	for row, position := range f.Positions {
 		from := len(s.room)
 		s.room = c(s.room, row)
-		s.lines = append(s.lines, Line{position, f.Context == nil || !f.Context[row], s.room[from:len(s.room):len(s.room)]})
+		s.lines = append(s.lines, Line{Row: position, Match: f.Context == nil || !f.Context[row], Text: s.room[from:len(s.room):len(s.room)]})
 		if len(s.lines) == chunkLines || len(s.room) >= chunkBytes {
 			if err := s.flush(); err != nil {
 				return err
@@ -66,13 +67,13 @@ func (s *sender) flush() error {
 // cells appends the values of a row: as JSON, or separated by tabs.
 type cells func(dst []byte, row int) []byte
 
-// cells are the columns of a batch.
-func (s *sender) cells(b arrow.RecordBatch) cells {
+// cellsOf are the columns of a batch.
+func cellsOf(b arrow.RecordBatch, json bool) cells {
 	columns := make([]values.Appender, b.NumCols())
 	for i, c := range b.Columns() {
-		columns[i] = appender(c, s.json)
+		columns[i] = appender(c, json)
 	}
-	if !s.json {
+	if !json {
 		return func(dst []byte, row int) []byte {
 			for i, c := range columns {
 				if i > 0 {

@@ -148,13 +148,18 @@ func (s *Search) open(ctx context.Context, f *Found, format string, parallel int
 	location, opener := f.Input.Location, s.Opener()
 	opener.Parallelism = parallel
 	opener.IndexError = func(err error) {
-		f.warn(usage.WithHint(fmt.Errorf("%s: an index is not used: %w", location, err), "amudai index rebuild %s makes it anew", location))
+		f.warn(indexHint(fmt.Errorf("%s: %w", location, err), location))
 	}
 	if format != formats.Lines {
 		return opener.Table(ctx, location, format)
 	}
 	opener.Lines.Whole, opener.Lines.Live = !s.namesColumns(), location == "-"
 	return opener.Table(ctx, location, format, arrow.Field{Name: "line", Type: arrow.BinaryTypes.Binary})
+}
+
+// indexHint is a warning that an index of a shard is not used.
+func indexHint(err error, shard string) error {
+	return usage.WithHint(fmt.Errorf("an index is not used: %w", err), "amudai index rebuild %s makes it anew", shard)
 }
 
 // namesColumns reports whether columns are asked for, by name or by their times.

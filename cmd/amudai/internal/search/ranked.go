@@ -1,0 +1,53 @@
+package search
+
+import (
+	"context"
+	"errors"
+
+	"github.com/amudai/amudai-go/internal/inputs"
+	"github.com/amudai/amudai-go/table"
+)
+
+// Ranked prints the best matches of all inputs together, the best first. Inputs that are neither text nor tables are left out.
+func (s *Search) Ranked(ctx context.Context, all []inputs.Input, p *Printer) (err error) {
+	var locations []string
+	for _, in := range all {
+		if in.Err != nil {
+			return in.Err
+		}
+		format, err := formatOf(ctx, in, true)
+		if err != nil {
+			return err
+		}
+		if format != "" {
+			locations = append(locations, in.Location)
+		}
+	}
+	if len(locations) == 0 {
+		return nil
+	}
+	opener := s.Opener()
+	opener.Parallelism = s.Parallelism
+	opener.IndexError = func(err error) { p.Warn(indexHint(err, "SHARD")) }
+	t, err := opener.Joined(ctx, locations)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	p.begin()
+	for rows, err := range t.Search(ctx, s.SearchOptions) {
+		if errors.Is(err, table.ErrNoText) {
+			p.Warn(err)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		text := cellsOf(rows, s.JSON)
+		for i, r := range rows.Ranks {
+			p.Matches++
+			p.line(inputs.Input{Location: t.Locations()[r.Input]}, Line{Row: r.Row, Match: true, Text: text(nil, i), Score: r.Score}, -1)
+		}
+	}
+	return p.out.Flush()
+}
