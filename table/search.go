@@ -1,20 +1,18 @@
 package table
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/internal/searched"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -43,8 +41,8 @@ type SearchOptions struct {
 // Found is rows that [Table.Search] returns: a batch, which is valid until the next step of the loop.
 type Found struct {
 	arrow.RecordBatch
-	Positions []int64   // of the rows in the table
-	Context   []bool    // by row: it is no match, but near one; nil if all are matches
+	Positions []int64 // of the rows in the table
+	Context   []bool  // by row: it is no match, but near one; nil if all are matches
 	Ranks     []Rank  // of a ranked search, by row
 }
 
@@ -62,7 +60,7 @@ func (f Found) NumMatches() (n int64) {
 }
 
 // ErrNoText is the error of a search in a table without a column of strings.
-var ErrNoText = errors.New("there is no column of strings to search")
+var ErrNoText = searched.ErrNoText
 
 // Search returns the rows that match a query, in their order or ranked, as [Table.Scan] does. Files with an index of words are asked by it.
 func (t *Table) Search(ctx context.Context, o SearchOptions) iter.Seq2[Found, error] {
@@ -105,11 +103,11 @@ func (s *search) run(ctx context.Context) (err error) {
 	if hasContext && !s.table.Rereadable() {
 		return s.stream(ctx)
 	}
-	src, err := s.open(ctx, ScanOptions{Limit: s.Limit}, func(c *searchColumns) ([]string, filter.Expr) {
+	src, err := s.open(ctx, ScanOptions{Limit: s.Limit}, func(c *searched.Columns) ([]string, filter.Expr) {
 		if hasContext {
-			return []string{}, c.filter
+			return []string{}, c.Filter
 		}
-		return c.result, c.filter
+		return c.Result, c.Filter
 	})
 	if err != nil {
 		return err
@@ -150,7 +148,7 @@ func (s *search) parse() (*query.Query, error) {
 func (s *search) matches(b arrow.RecordBatch, src provider.Source) (err error) {
 	f := Found{RecordBatch: b}
 	if s.Columns == nil || len(s.Columns) > 0 {
-		if f.Positions, err = positionsOf(src, b.NumRows()); err != nil {
+		if f.Positions, err = searched.Positions(src, b.NumRows()); err != nil {
 			return err
 		}
 	}
@@ -165,95 +163,19 @@ func (s *search) give(f Found) error {
 	return nil
 }
 
-// positionsOf are the positions of the n rows of the last batch of a source.
-func positionsOf(src provider.Source, n int64) ([]int64, error) {
-	rows := make([]int64, 0, n)
-	for _, r := range provider.RangesOf(src) {
-		for row := r.From; row < r.To && int64(len(rows)) < n; row++ {
-			rows = append(rows, row)
-		}
-	}
-	if int64(len(rows)) < n {
-		return nil, errors.New("the format does not tell the positions of rows that match")
-	}
-	return rows, nil
-}
-
-// searchColumns are the columns of a search in a table, and its condition.
-type searchColumns struct {
-	searched, result, all []string // all has those of the condition, too
-	filter                filter.Expr
-}
-
 // columns finds the columns of a search in those of the table.
-func (s *search) columns(in *arrow.Schema) (*searchColumns, error) {
-	c := &searchColumns{}
-	if _, err := provider.Project(in, slices.Concat(s.In, s.Columns, s.Filter.Columns())); err != nil {
-		return nil, err
+func (s *search) columns(in *arrow.Schema) (*searched.Columns, error) {
+	c, err := searched.Resolve(in, searched.Question{
+		Query: s.query, In: s.In, Columns: s.SearchOptions.Columns, Filter: s.Filter, Since: s.Since, Until: s.Until, TimeColumn: s.TimeColumn,
+	})
+	if err == searched.ErrNoTimes {
+		err = &OptionError{Err: err, Advice: "--since and --until need one"}
 	}
-	texts := query.TextColumns(in)
-	searched := s.In
-	if len(searched) == 0 {
-		searched = texts
-	}
-	if len(searched) == 0 {
-		return nil, ErrNoText
-	}
-	if c.result = s.Columns; c.result == nil {
-		if c.result = texts; len(texts) == 0 {
-			c.result = searched
-		}
-	}
-	c.searched = searched
-	c.filter = filter.And(s.Filter, s.query.Condition(searched))
-	if s.Since != nil || s.Until != nil {
-		times, err := s.times(in)
-		if err != nil {
-			return nil, err
-		}
-		c.filter = filter.And(times, c.filter)
-	}
-	c.all = slices.Clone(c.result)
-	for _, path := range c.filter.Columns() {
-		if !slices.Contains(c.all, path) {
-			c.all = append(c.all, path)
-		}
-	}
-	return c, nil
-}
-
-// times is the condition of Since and Until.
-func (s *search) times(in *arrow.Schema) (e filter.Expr, err error) {
-	path := cmp.Or(s.TimeColumn, query.TimeColumn(in))
-	if path == "" {
-		return e, &OptionError{Err: errors.New("there is no column of times"), Advice: "--since and --until need one"}
-	}
-	p, err := provider.Project(in, []string{path})
-	if err != nil {
-		return e, err
-	}
-	t := p.Schema().Field(0).Type
-	for nested, ok := t.(*arrow.StructType); ok; nested, ok = t.(*arrow.StructType) {
-		t = nested.Field(0).Type
-	}
-	stamp, _ := t.(*arrow.TimestampType)
-	literal := func(v any) any {
-		if at, ok := v.(time.Time); ok && (stamp == nil || stamp.TimeZone == "") {
-			return at.Local().Format("2006-01-02T15:04:05")
-		}
-		return v
-	}
-	if s.Since != nil {
-		e = filter.Ge(filter.Col(path), literal(s.Since))
-	}
-	if s.Until != nil {
-		e = filter.And(e, filter.Lt(filter.Col(path), literal(s.Until)))
-	}
-	return e, nil
+	return c, err
 }
 
 // open opens the table with the columns, and the rows, that choose chooses.
-func (s *search) open(ctx context.Context, so ScanOptions, choose func(*searchColumns) ([]string, filter.Expr)) (provider.Source, error) {
+func (s *search) open(ctx context.Context, so ScanOptions, choose func(*searched.Columns) ([]string, filter.Expr)) (provider.Source, error) {
 	o := s.table.options(so)
 	o.Choose = func(in *arrow.Schema) ([]string, filter.Expr, error) {
 		c, err := s.columns(in)

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/table/internal/around"
+	"github.com/amudai/amudai-go/table/internal/searched"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -30,7 +31,7 @@ func (s *search) withContext(ctx context.Context, src provider.Source) error {
 		if err != nil {
 			return err
 		}
-		rows, err := positionsOf(src, b.NumRows())
+		rows, err := searched.Positions(src, b.NumRows())
 		if err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func (s *search) read(ctx context.Context, w *around.Window, shown *tables.Shown
 	for _, r := range w.Ranges {
 		o.Rows = append(o.Rows, provider.RowRange{From: shown.Position(r.From), To: shown.Position(r.To-1) + 1})
 	}
-	src, err := s.open(ctx, o, func(c *searchColumns) ([]string, filter.Expr) { return c.result, filter.Expr{} })
+	src, err := s.open(ctx, o, func(c *searched.Columns) ([]string, filter.Expr) { return c.Result, filter.Expr{} })
 	if err != nil {
 		return err
 	}
@@ -81,16 +82,16 @@ func (s *search) around(w *around.Window, b arrow.RecordBatch, shown *tables.Sho
 
 // stream reads all rows once, and keeps those that may be context of a match in the next batch.
 func (s *search) stream(ctx context.Context) (err error) {
-	var columns *searchColumns
-	src, err := s.open(ctx, ScanOptions{}, func(c *searchColumns) ([]string, filter.Expr) {
+	var columns *searched.Columns
+	src, err := s.open(ctx, ScanOptions{}, func(c *searched.Columns) ([]string, filter.Expr) {
 		columns = c
-		return c.all, filter.Expr{}
+		return c.All, filter.Expr{}
 	})
 	if err != nil {
 		return err
 	}
-	bound, err := compute.Condition(columns.filter.Node(), src.Schema())
-	result, err2 := provider.Project(src.Schema(), columns.result)
+	bound, err := compute.Condition(columns.Filter.Node(), src.Schema())
+	result, err2 := provider.Project(src.Schema(), columns.Result)
 	if err := errors.Join(err, err2); err != nil {
 		return errors.Join(err, src.Close())
 	}

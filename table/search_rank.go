@@ -1,18 +1,15 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strconv"
 
-	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/table/internal/ranked"
+	"github.com/amudai/amudai-go/table/internal/searched"
 	"github.com/amudai/amudai-go/table/internal/tables"
 )
 
@@ -50,59 +47,27 @@ func (s *search) ranked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q := ranked.Question{Words: s.query.Words, Columns: c.searched, Limit: int(s.Limit), Read: t.options(ScanOptions{})}
-	if q.Limit == 0 {
-		q.Limit = defaultRanked
-	}
+	q := ranked.Question{Words: s.query.Words, Columns: c.Searched, Limit: cmp.Or(int(s.Limit), defaultRanked), Read: t.options(ScanOptions{})}
 	if s.Rank.K1 != 0 || s.Rank.B != 0 {
-		if q.Parameters = (&ranking.Parameters{K1: s.Rank.K1, B: s.Rank.B}); !(s.Rank.K1 >= 0 && s.Rank.B >= 0 && s.Rank.B <= 1) {
-			return &OptionError{Option: "Rank", Value: fmt.Sprint(*q.Parameters), Err: errors.New("K1 is at least 0, and B from 0 to 1")}
-		}
+		q.Parameters = &ranking.Parameters{K1: s.Rank.K1, B: s.Rank.B}
 	}
-	for _, path := range c.searched {
-		boost, ok := s.Rank.Boosts[path]
-		if !ok {
-			boost = 1
-		}
-		if !(boost > 0 && boost <= maxBoost) {
-			return &OptionError{Option: "Boosts", Value: strconv.FormatFloat(boost, 'g', -1, 64), Err: fmt.Errorf("a factor is above 0, and at most %d", maxBoost)}
-		}
-		q.Boosts = append(q.Boosts, boost)
-	}
-	for path := range s.Rank.Boosts {
-		if !slices.Contains(c.searched, path) {
-			return &OptionError{Option: "Boosts", Value: path, Err: errors.New("this column is not searched")}
-		}
+	if err := q.SetBoosts(s.Rank.Boosts); err != nil {
+		return &OptionError{Option: "Rank", Err: err}
 	}
 	if !s.query.AnyWord() || !s.Filter.IsZero() || s.Since != nil || s.Until != nil {
-		if q.Among, err = s.matching(ctx); err != nil {
+		src, err := s.open(ctx, ScanOptions{}, func(c *searched.Columns) ([]string, filter.Expr) { return []string{}, c.Filter })
+		if err == nil {
+			q.Among, err = ranked.Among(ctx, src)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	hits, err := ranked.Top(ctx, t.union, q)
-	if err != nil || len(hits) == 0 {
-		return err
+	if err == nil && len(hits) > 0 {
+		err = s.giveHits(ctx, hits, c.Result)
 	}
-	return s.giveHits(ctx, hits, c.result)
-}
-
-// maxBoost keeps sums of scores far from overflow.
-const maxBoost = 1_000_000
-
-// matching is the positions of all rows that match.
-func (s *search) matching(ctx context.Context) (*rowset.Set, error) {
-	src, err := s.open(ctx, ScanOptions{}, func(c *searchColumns) ([]string, filter.Expr) { return []string{}, c.filter })
-	if err != nil {
-		return nil, err
-	}
-	var rows []int64
-	err = eachBatch(ctx, src, func(b arrow.RecordBatch) error {
-		some, err := positionsOf(src, b.NumRows())
-		rows = append(rows, some...)
-		return err
-	})
-	all := rowset.FromRows(rows)
-	return &all, err
+	return err
 }
 
 // giveHits gives rows in the order of their scores.

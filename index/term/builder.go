@@ -12,10 +12,11 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Collation is an order of terms, and Tokenizer cuts texts into terms.
+// Collation is an order of terms, Tokenizer cuts texts into terms, and Bounds are those of scores of rows.
 type (
 	Collation = analysis.Collation
 	Tokenizer = analysis.Tokenizer
+	Bounds    = analysis.Bounds
 )
 
 // The orders of terms, and the tokenizers.

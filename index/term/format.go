@@ -29,6 +29,12 @@
 // at multiples of 65,536 rows: it begins with a table of two uvarints for each part, the number of rows and the size of their list, and the
 // table's checksum; no size is given for no rows. The lists follow, of rows from the beginning of their part on, each with a checksum.
 //
+// In a field with frequencies short lists are followed by these, and long ones are in blocks of 128 rows:
+//
+//	  10 bytes for each block: u32 last row, u16 size, u8 greatest frequency, 3 u8 least length codes ([Bounds])
+//	  u32 checksum
+//	  blocks: gaps of rows, frequencies less 1 (package postings, packed), u32 checksum
+//
 // A gram is three consecutive bytes a, b, c of a term. Its number is the upper half of (a<<16 | b<<8 | c) * 0x9e3779b1 modulo 2^32; grams
 // of the same number count as one. An index of at least 4 blocks has P pages of grams, the greatest power of two up to 256 and up to the
 // number of blocks. Each has 65,536/P consecutive numbers. A page without grams is empty. Any other is
@@ -51,7 +57,7 @@
 //	 8  u32  rows for which there is one row in lists: 1 if lists are exact
 //	12  u16  number of fields
 //	14  u8   collation: 0 case-insensitive, 1 case-preserving
-//	15  u8   0
+//	15  u8   fields with frequencies, the first ones; as many at the end are lengths of rows in them
 //	16  u64  number of terms, of each field those that it has
 //	24  u64  number of rows in all lists
 //	32  u32  number of blocks
@@ -60,7 +66,7 @@
 //	44  u32  number of pages of grams P, or 0
 //	48  u64  XXH3 of all bytes before the directory, which tells this index from others that have the same directory
 //	56  u64  XXH3 of the directory as stored and the 56 bytes before this
-//	64       "amterm" and u16 1, the version
+//	64       "amterm" and the version u16: 1 without frequencies, else 2
 //
 // A case-insensitive index has terms in upper case. Terms are in the order of the collation, and equal ones in the order of
 // their fields.

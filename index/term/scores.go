@@ -179,12 +179,12 @@ func (l *List) Last(i int) uint32 {
 }
 
 // Bounds are those of the rows of a block. Of a short list they do not tell lengths.
-func (l *List) Bounds(i int) analysis.Bounds {
+func (l *List) Bounds(i int) Bounds {
 	if l.table == nil {
-		return analysis.Bounds{Frequency: uint8(slices.Max(l.counts) + 1)}
+		return Bounds{Frequency: uint8(slices.Max(l.counts) + 1)}
 	}
 	at := l.table[tableEntry*i+6:]
-	return analysis.Bounds{Frequency: at[0], Lengths: [3]uint8(at[1:])}
+	return Bounds{Frequency: at[0], Lengths: [3]uint8(at[1:])}
 }
 
 // Block is the rows of a block, and how often each has the term less 1, in the memory of rows and frequencies if it is large enough. Those of a short list are not to

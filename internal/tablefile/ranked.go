@@ -9,13 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// Ranked is a source whose file may have indexes that rows can be ranked by.
-type Ranked interface {
-	// Rankings are those of columns by path, and the rows of the file that are not hidden, nil for all; none if there is a column without an index.
-	Rankings(ctx context.Context, columns []string) (all []table.Ranking, visible *rowset.Set, err error)
-}
-
-// Rankings implements [Ranked].
+// Rankings are those of columns by path, and the rows of the file that are not hidden, nil for all; none if there is a column without an index that rows can be ranked by.
 func (s *source) Rankings(ctx context.Context, columns []string) (all []table.Ranking, visible *rowset.Set, err error) {
 	t, ok := s.file.Table.(table.Ranked)
 	if !ok {

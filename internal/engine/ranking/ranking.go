@@ -20,6 +20,9 @@ func (s Score) Float() float64 { return float64(s) / scoreUnit }
 // Parameters are those of BM25: K1 is how much further occurrences of a word in a row count, and B how much the length of the row does, from 0 to 1.
 type Parameters struct{ K1, B float64 }
 
+// MaxK1 is the greatest K1.
+const MaxK1 = 1000
+
 // Default is the parameters that are usual.
 var Default = Parameters{K1: 1.2, B: 0.75}
 

@@ -1,9 +1,7 @@
 package index
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/term"
@@ -90,47 +88,16 @@ func (f *rankedField) union(ctx context.Context, entries []term.Entry) (ranking.
 	if err != nil {
 		return nil, 0, err
 	}
-	type posting struct{ row, times uint32 }
-	var all []posting
-	var dense []uint8 // times by row, once there are many
+	u := ranking.NewUnion(int(f.Rows))
 	for _, e := range entries {
-		if len(all) > int(f.Rows)/8 && dense == nil {
-			dense = make([]uint8, f.Rows)
-			for _, p := range all {
-				dense[p.row] = uint8(min(uint32(dense[p.row])+p.times, analysis.MaxFrequency))
-			}
-		}
 		err := f.EachFrequency(ctx, e, func(rows, frequencies []uint32) error {
-			for i, row := range rows {
-				times := frequencies[i] + 1
-				if dense != nil {
-					dense[row] = uint8(min(uint32(dense[row])+times, analysis.MaxFrequency))
-				} else {
-					all = append(all, posting{row, times})
-				}
-			}
+			u.Add(rows, frequencies)
 			return ctx.Err()
 		})
 		if err != nil {
 			return nil, 0, err
 		}
 	}
-	var rows, counts []uint32
-	if dense != nil {
-		for row, times := range dense {
-			if times > 0 {
-				rows, counts = append(rows, uint32(row)), append(counts, uint32(times)-1)
-			}
-		}
-	} else {
-		slices.SortFunc(all, func(a, b posting) int { return cmp.Compare(a.row, b.row) })
-		for _, p := range all {
-			if n := len(rows); n > 0 && rows[n-1] == p.row {
-				counts[n-1] = min(counts[n-1]+p.times, analysis.MaxFrequency-1)
-			} else {
-				rows, counts = append(rows, p.row), append(counts, p.times-1)
-			}
-		}
-	}
+	rows, counts := u.Rows()
 	return ranking.NewMemory(rows, counts, lengths), int64(len(rows)), nil
 }

@@ -153,7 +153,7 @@ func settingsFrom(properties []shardfile.Property) (s termSettings, err error) {
 			s.scores, ok = p.Value.(bool)
 		case PropertyK1:
 			s.bm25.K1, ok = p.Value.(float64)
-			ok = ok && s.bm25.K1 >= 0 && s.bm25.K1 <= 1000
+			ok = ok && s.bm25.K1 >= 0 && s.bm25.K1 <= ranking.MaxK1
 		case PropertyB:
 			s.bm25.B, ok = p.Value.(float64)
 			ok = ok && s.bm25.B >= 0 && s.bm25.B <= 1

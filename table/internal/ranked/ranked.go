@@ -6,12 +6,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/tablefile"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/text/analysis"
+	"github.com/amudai/amudai-go/table/internal/searched"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -25,6 +27,27 @@ type Question struct {
 	Among      *rowset.Set         // positions; nil for all rows
 	Limit      int
 	Read       provider.ReadOptions // memory and temporary files
+}
+
+// maxBoost keeps sums of scores far from overflow.
+const maxBoost = 1_000_000
+
+// SetBoosts sets the factors of columns by path, 1 for others, and checks them and the parameters.
+func (q *Question) SetBoosts(boosts map[string]float64) error {
+	if p := q.Parameters; p != nil && !(p.K1 >= 0 && p.K1 <= ranking.MaxK1 && p.B >= 0 && p.B <= 1) {
+		return fmt.Errorf("K1 is from 0 to %d, and B from 0 to 1, not %v and %v", ranking.MaxK1, p.K1, p.B)
+	}
+	q.Boosts = slices.Repeat([]float64{1}, len(q.Columns))
+	for path, boost := range boosts {
+		i := slices.Index(q.Columns, path)
+		if i < 0 {
+			return fmt.Errorf("column %q, which is to have a factor, is not searched", path)
+		}
+		if q.Boosts[i] = boost; !(boost > 0 && boost <= maxBoost) {
+			return fmt.Errorf("the factor %v of column %q is not above 0 and at most %d", boost, path, maxBoost)
+		}
+	}
+	return nil
 }
 
 // Hit is a row with its score.
@@ -145,13 +168,19 @@ func (s *search) open(ctx context.Context, i int) error {
 	return err
 }
 
+// file is a source whose file may have indexes that rows can be ranked by: package tablefile has them.
+type file interface {
+	// Rankings are those of columns by path, and the rows of the file that are not hidden, nil for all; none if there is a column without an index.
+	Rankings(ctx context.Context, columns []string) (all []table.Ranking, visible *rowset.Set, err error)
+}
+
 // indexed is an input as its indexes have it; nil if there are none for all of its columns.
 func (s *search) indexed(ctx context.Context, src provider.Source, have []string) (parts []part, err error) {
-	file, ok := src.(tablefile.Ranked)
+	f, ok := src.(file)
 	if !ok || len(have) == 0 {
 		return nil, nil
 	}
-	all, visible, err := file.Rankings(ctx, have)
+	all, visible, err := f.Rankings(ctx, have)
 	for _, one := range all {
 		p := part{row: one.Rows.From, rows: one.Rows.Len(), columns: make([]column, len(s.Columns))}
 		for k, path := range have {
@@ -232,4 +261,21 @@ func (s *search) among(p part) *rowset.Set {
 		rows = rows.And(*p.visible)
 	}
 	return &rows
+}
+
+// Among is the positions of the rows of a source, which it closes.
+func Among(ctx context.Context, src provider.Source) (*rowset.Set, error) {
+	var rows []int64
+	for b, err := range tables.Batches(ctx, src) {
+		if err != nil {
+			return nil, err
+		}
+		some, err := searched.Positions(src, b.NumRows())
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, some...)
+	}
+	all := rowset.FromRows(rows)
+	return &all, nil
 }
