@@ -10,7 +10,7 @@ import (
 
 // joinIndexes are indexes of each stripe: of the rows of these, the last are only joined if stripes have whole pages, or groups of rows.
 var joinIndexes = []IndexDefinition{
-	{Columns: []string{"line", "user.name"}, PerStripe: true, Properties: []Property{{Name: "phrases", Value: true}}},
+	{Columns: []string{"line", "user.name"}, PerStripe: true, Properties: []Property{{Name: "phrases", Value: true}, {Name: "scores", Value: true}}},
 	{Type: HashIndex, Columns: []string{"line"}, PerStripe: true},
 	{Type: RangeIndex, Columns: []string{"line"}, PerStripe: true},
 	{Columns: []string{"tags"}, PerStripe: true, Properties: []Property{{Name: "coarse", Value: 16}}},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/table/internal/ranked"
@@ -14,7 +13,7 @@ import (
 )
 
 // RankOptions order the matches of a search by how well they match: by BM25, summed up over the words of the query that are not negated and over the columns
-// that are searched. Rows, lengths and numbers of rows with a word are those of the whole table, deleted rows included as far as an index has them.
+// that are searched. Numbers of rows and their lengths are those of the whole table, whatever its filter.
 type RankOptions struct {
 	Boosts map[string]float64 // factors of columns, by path; 1 for others
 	K1, B  float64            // of BM25; both 0 mean those of the index, or 1.2 and 0.75

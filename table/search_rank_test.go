@@ -24,7 +24,7 @@ import (
 type document struct {
 	title, body string
 	number      int
-	deleted     bool // in the data, though words and lengths still count
+	deleted     bool
 }
 
 // drawDocuments makes documents whose words are as frequent as in a language.
@@ -52,6 +52,9 @@ func plainScores(all []document, words []string, boosts [2]float64, k1, b float6
 		rows, total := 0.0, 0.0
 		lengths := make([]float64, len(all))
 		for i, d := range all {
+			if d.deleted {
+				continue
+			}
 			terms[i] = strings.FieldsFunc(strings.ToUpper([]string{d.title, d.body}[column]), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			if n := len(terms[i]); n > 0 {
 				lengths[i] = float64(analysis.Length(analysis.LengthCode(n)))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
@@ -34,6 +35,18 @@ type Collection struct {
 
 // Add adds other rows.
 func (c *Collection) Add(o Collection) { c.Rows, c.Terms = c.Rows+o.Rows, c.Terms+o.Terms }
+
+// Collect counts those of some rows that have words, by their length codes.
+func Collect(lengths []uint8, among rowset.Set) (c Collection) {
+	for r := range among.Clip(0, int64(len(lengths))).Ranges() {
+		for _, code := range lengths[r.From:r.To] {
+			if code > 0 {
+				c.Add(Collection{Rows: 1, Terms: int64(analysis.Length(code))})
+			}
+		}
+	}
+	return c
+}
 
 // Scorer gives the score of a word in rows of a column.
 type Scorer struct {

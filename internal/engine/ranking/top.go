@@ -24,6 +24,21 @@ type Postings interface {
 	Block(block int, rows, frequencies []uint32) (_, _ []uint32, err error)
 }
 
+// CountAmong counts the rows of postings that are among some.
+func CountAmong(ctx context.Context, p Postings, among rowset.Set) (n int64, err error) {
+	var rows, counts []uint32
+	for i := range p.Blocks() {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if rows, counts, err = p.Block(i, rows, counts); err != nil {
+			return 0, err
+		}
+		n += rowset.FromPositions(slices.Clone(rows)).And(among).Len()
+	}
+	return n, nil
+}
+
 // Term is a word in a column.
 type Term struct {
 	Postings Postings

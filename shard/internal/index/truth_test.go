@@ -29,7 +29,7 @@ import (
 type variant struct {
 	kind, tokenizer, collation string
 	coarse                     int64
-	phrases                    bool
+	phrases, scores            bool
 }
 
 // variants are all kinds of indexes of texts.
@@ -37,11 +37,12 @@ func variants() (out []variant) {
 	for _, kind := range []string{index.Terms, index.Inverted} {
 		for _, tokenizer := range []string{"unicode-log", "unicode-word", "trivial"} {
 			for _, collation := range []string{"unicode-case-insensitive", "unicode-case-preserving"} {
-				out = append(out, variant{kind, tokenizer, collation, 1, false})
+				out = append(out, variant{kind: kind, tokenizer: tokenizer, collation: collation, coarse: 1})
 				if kind == index.Terms {
-					out = append(out, variant{kind, tokenizer, collation, 16, tokenizer == "unicode-word"})
+					out = append(out, variant{kind: kind, tokenizer: tokenizer, collation: collation, coarse: 16, phrases: tokenizer == "unicode-word"})
 					if tokenizer != "trivial" {
-						out = append(out, variant{kind, tokenizer, collation, 1, true})
+						out = append(out, variant{kind: kind, tokenizer: tokenizer, collation: collation, coarse: 1, phrases: true, scores: tokenizer == "unicode-word"})
+						out = append(out, variant{kind: kind, tokenizer: tokenizer, collation: collation, coarse: 1, scores: true})
 					}
 				}
 			}
@@ -57,6 +58,9 @@ func (v variant) properties() []shardfile.Property {
 	p := []shardfile.Property{{Name: index.PropertyTokenizers, Value: []any{v.tokenizer, v.tokenizer}}, {Name: index.PropertyCollation, Value: v.collation}}
 	if v.phrases {
 		p = append(p, shardfile.Property{Name: index.PropertyPhrases, Value: true})
+	}
+	if v.scores {
+		p = append(p, shardfile.Property{Name: index.PropertyScores, Value: true})
 	}
 	if v.coarse > 1 {
 		p = append(p, shardfile.Property{Name: index.PropertyCoarse, Value: v.coarse})

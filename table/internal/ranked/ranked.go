@@ -202,7 +202,7 @@ func (s *search) add(ctx context.Context, p part) error {
 		if c.Column == nil {
 			continue
 		}
-		all, err := c.Collection(ctx)
+		all, err := c.collection(ctx, p.visible)
 		if err != nil {
 			return err
 		}
@@ -213,6 +213,9 @@ func (s *search) add(ctx context.Context, p part) error {
 		}
 		for _, w := range s.Words(c.Tokenizer()) {
 			postings, n, err := c.Find(ctx, w)
+			if err == nil && n > 0 && p.visible != nil {
+				n, err = ranking.CountAmong(ctx, postings, *p.visible)
+			}
 			if err != nil {
 				return err
 			}
@@ -227,6 +230,15 @@ func (s *search) add(ctx context.Context, p part) error {
 	}
 	s.parts = append(s.parts, p)
 	return nil
+}
+
+// collection counts the rows that are visible, which are those that scores know of.
+func (c *column) collection(ctx context.Context, visible *rowset.Set) (ranking.Collection, error) {
+	if visible == nil {
+		return c.Collection(ctx)
+	}
+	lengths, err := c.Lengths(ctx)
+	return ranking.Collect(lengths, *visible), err
 }
 
 // terms are the words of a part with their scorers.
