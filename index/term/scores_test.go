@@ -1,7 +1,11 @@
 package term
 
 import (
+	"bytes"
 	"context"
+	"flag"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,4 +138,22 @@ func TestNoFrequencies(t *testing.T) {
 	cancel()
 	_, err = x.ReadLengths(ctx, 0)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+var freeze = flag.Bool("freeze", false, "write testdata/scored.terms anew")
+
+// An index with frequencies that an earlier version wrote is read as it was.
+func TestFrozenScores(t *testing.T) {
+	data := joinTable(1000)
+	for i := range 300 {
+		data[0][3*i] = bytes.Repeat(append(data[0][3*i], ' '), 1+i%40)
+	}
+	name := filepath.Join("testdata", "scored.terms")
+	built := write(t, data, Options{Rows: 1000, Fields: 2, Scored: 1}, 1<<30, 1)
+	if *freeze {
+		require.NoError(t, os.WriteFile(name, built, 0o644))
+	}
+	file, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.NoError(t, open(t, file, 1000).Compare(tctx, open(t, built, 1000), func(err error) error { return err }))
 }
