@@ -31,9 +31,9 @@
 //
 // In a field with frequencies short lists are followed by these, and long ones are in blocks of 128 rows:
 //
-//	  10 bytes for each block: u32 last row, u16 size, u8 greatest frequency, 3 u8 least length codes ([Bounds])
-//	  u32 checksum
-//	  blocks: gaps of rows, frequencies less 1 (package postings, packed), u32 checksum
+//	10 bytes for each block: u32 last row, u16 size, u8 greatest frequency, 3 u8 least length codes ([Bounds])
+//	u32 checksum
+//	blocks: gaps of rows, frequencies less 1 (package postings, packed), u32 checksum
 //
 // A gram is three consecutive bytes a, b, c of a term. Its number is the upper half of (a<<16 | b<<8 | c) * 0x9e3779b1 modulo 2^32; grams
 // of the same number count as one. An index of at least 4 blocks has P pages of grams, the greatest power of two up to 256 and up to the
