@@ -21,6 +21,7 @@ const (
 	mostNarrow  = 63         // … in the lower bits alone
 	wideRange   = 40         // bits of a range that is none
 	mostNumbers = 1 << 31    // of a table
+	mostBytes   = 16 << 30   // a set of texts has places for twice as many
 )
 
 // Keyer numbers the distinct rows of some columns from 1. A code stands for each value, 0 for null. The codes of a row are packed
@@ -93,7 +94,7 @@ func (k *Keyer) Len() int {
 const bytesPerKey = 64 // about, in tables
 
 // Expected is the number of keys in the end, if there are ever fewer new ones, as in the last batch.
-func (k *Keyer) Expected() int { return min(k.Len()+int(k.later), mostNumbers) }
+func (k *Keyer) Expected() int { return int(min(float64(k.Len())+k.later, math.MaxInt32)) }
 
 // expect makes room for further keys, so that tables are not laid out again and again, if batches have had fewer and fewer new ones.
 func (k *Keyer) expect(fresh, rows int) {
@@ -195,7 +196,7 @@ func (k *Keyer) Key(i, from, to int) (arrow.Array, error) {
 }
 
 func (k *Keyer) find(out []uint32, columns []arrow.Array) error {
-	k.Full = k.Full || int64(k.Len()) >= mostNumbers
+	k.Full = k.Full || int64(k.Len()) >= mostNumbers || k.Size() >= mostBytes
 	k.seen += int64(len(out))
 	if k.strings == nil {
 		k.unhash()
