@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/bench/ablation"
 	"github.com/amudai/amudai-go/bench/synthetic"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
@@ -214,4 +216,16 @@ func TestZoo(t *testing.T) {
 	require.Contains(t, out.String(), "| tuned |")
 	require.Contains(t, out.String(), "| median |")
 	require.NotContains(t, out.String(), "held out")
+}
+
+// Few distinct values take more without a dictionary, and no more without an encoding that is not chosen.
+func TestAblation(t *testing.T) {
+	d := &suite.Dataset{Name: "few_distinct"}
+	require.NoError(t, makeZoo(d, config{rows: 3000}, "few_distinct"))
+	path := filepath.Join(t.TempDir(), "few_distinct.arrow")
+	require.NoError(t, d.Save(path))
+	var out bytes.Buffer
+	require.NoError(t, ablation.Run(t.Context(), ablation.Options{Names: "all", Only: "2026 Balanced"}, []string{path}, &out))
+	require.Regexp(t, `\| FOR \| 2026 Balanced \| 1\.000 \| few_distinct \| 1\.000 \|`, out.String())
+	require.Regexp(t, `\| 2026 Balanced \| 1\.0[1-9]`, out.String())
 }

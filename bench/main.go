@@ -10,6 +10,7 @@
 //	go run -C bench . -memory                only peak anonymous memory of writing and scanning, in processes of their own
 //	go run -C bench . -memory -sets flights100m    the same for 102 million rows
 //	go run -C bench . -questions -peers python3     ClickBench's questions on data made like its table, beside DuckDB
+//	go run -C bench . -ablation all a.arrow b.arrow    what tables take without each of the encodings
 //	go run -C bench . -compare old.json new.json    changes between two runs with -json
 //	go run -C bench . -show a.json b.json           the tables of earlier runs
 //	go run -C bench . -render a.json README.md      the tables within documents made anew
@@ -31,6 +32,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/amudai/amudai-go/bench/ablation"
 	"github.com/amudai/amudai-go/bench/zoo"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
@@ -79,10 +81,14 @@ func main() {
 	flag.BoolVar(&c.render, "render", false, "write the figures of a file written with -json into documents")
 	flag.StringVar(&c.peers, "peers", "", "Python to measure pyarrow, DuckDB, Vortex and Lance with, too, as far as they are installed")
 	flag.BoolVar(&c.questions, "questions", false, "ask ClickBench's 43 questions, or those whose numbers -ops has, on data made like its table, beside DuckDB (-peers)")
+	without := flag.String("ablation", "", "write the Arrow IPC files that are given without each of these encodings, comma separated, or \"all\"")
 	dump := flag.String("dump", "", "write the columns of the zoo that are not held out to this folder, each of -rows values")
 	flag.Parse()
 	if *dump != "" {
 		exit(dumpZoo(c, *dump))
+	}
+	if *without != "" {
+		exit(ablation.Run(ctx, ablation.Options{Names: *without, Only: c.only, Rows: c.rows, Verbose: c.verbose}, flag.Args(), os.Stdout))
 	}
 	if c.show {
 		exit(showFiles(os.Stdout, flag.Args()))

@@ -202,10 +202,13 @@ func (m method) suits(w *Workspace, in *Input, l *Learned) bool {
 // percent or two.
 const strongest = zstd.SpeedBetterCompression
 
+// without is an encoding that is not chosen: the benchmark sets it to show what it brings.
+var without encoding.Code
+
 // allows tells whether the shard may hold what a method writes, and no other is tried in its place.
 func (e *Encoder) allows(m method) bool {
 	r := m.row
-	if r.Shared && e.shared == nil || r.Short && e.documents() {
+	if r.Code == without || r.Shared && e.shared == nil || r.Short && e.documents() {
 		return false
 	}
 	if e.o.Features != 0 && (m.level > strongest || (e.texts.level > 0 || e.documents()) && m.level < r.strongest(e.o.Profile)) {
@@ -221,7 +224,7 @@ func (e *Encoder) allows(m method) bool {
 		return false
 	}
 	for _, m := range e.policy.methods {
-		if m.row.Replaces == r.Code && m.row.Needs&^e.o.Features == 0 && !(m.row.Shared && (e.shared == nil || e.drifted)) {
+		if m.row.Replaces == r.Code && m.row.Code != without && m.row.Needs&^e.o.Features == 0 && !(m.row.Shared && (e.shared == nil || e.drifted)) {
 			return false
 		}
 	}

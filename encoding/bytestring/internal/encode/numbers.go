@@ -13,14 +13,12 @@ import (
 
 // Numbers writes the numbers in a column's trees, in the best form or in given ones.
 type Numbers struct {
-	Options   encoding.Options
-	encoders  map[Role]any   // of each, a numeric.Encoder of the type of its numbers
-	columns   map[uint64]any // the same for the fields of columns, by key
-	tokenPlan tokenPlan
-	brief     bool
-	trial     bool     // on a sample
-	shapes    []string // forced forms, in the order of the tree's parts; nil: choose
-	err       error    // a forced form does not take the numbers
+	Options  encoding.Options
+	encoders map[Role]any   // of each, a numeric.Encoder of the type of its numbers
+	columns  map[uint64]any // the same for the fields of columns, by key
+	brief    bool
+	shapes   []string // forced forms, in the order of the tree's parts; nil: choose
+	err      error    // a forced form does not take the numbers
 }
 
 // Role is what numbers are in a tree. Those of each have an encoder, which remembers the best form from block to block.
@@ -127,7 +125,7 @@ func AppendPart[T uint32 | uint64](s *Numbers, dst []byte, role Role, part int, 
 	return dst, true
 }
 
-// AppendTokens writes the codes of tokens, always as a tree. There is one choice for many: frequent ones take fewer bits, in profiles that are
+// AppendTokens writes the codes of tokens, always as a tree. The first of many tell the form of all: frequent ones take fewer bits, in profiles that are
 // read fast all take the same, or they are compressed if sequences of them repeat.
 func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) []byte {
 	if s.brief {
@@ -137,36 +135,15 @@ func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) []byte {
 	if s.shapes != nil || n < manyTokens && !s.Thorough() || n < fewTokens {
 		return AppendNumbers(s, dst, Tokens, 2, tokens)
 	}
-	if s.Thorough() && n >= mostTokens || s.trial || s.tokenPlan.left == 0 {
-		return s.chooseTokens(dst, tokens)
-	}
-	p, at := &s.tokenPlan, len(dst)
-	p.left--
-	dst = appendAs(s, dst, tokens, bitmap.All(len(tokens)), p.shape)
-	if 4*1024*(len(dst)-at)/len(tokens) > 5*p.bytes {
-		p.left = 0
-	}
-	return dst
-}
-
-// tokenPlan is a choice for many codes of tokens.
-type tokenPlan struct {
-	shape string
-	left  int // calls that follow it; fewer if codes become a quarter larger
-	bytes int // of 1024 tokens
-}
-
-// chooseTokens writes codes in the shape that is best for the first of them.
-func (s *Numbers) chooseTokens(dst []byte, tokens []uint16) []byte {
 	shapes, lookedAt, saving := fastShapes, 64<<10, 6
 	switch s.Options.Profile {
 	case encoding.HighCompression:
 		shapes, lookedAt, saving = smallShapes, 256<<10, 32
 	case encoding.MinimalSize:
-		shapes, lookedAt, saving = smallestShapes, len(tokens), 64
+		shapes, lookedAt, saving = smallestShapes, n, 64
 	}
 	at, best, least, last, size := len(dst), "", 0, "", 0
-	part := tokens[:min(len(tokens), lookedAt)]
+	part := tokens[:min(n, lookedAt)]
 	for _, shape := range shapes {
 		if shape == slowShape && size > least+least/8 {
 			break // a better level would not win
@@ -177,10 +154,9 @@ func (s *Numbers) chooseTokens(dst []byte, tokens []uint16) []byte {
 			best, least = last, size
 		}
 	}
-	if best != last || len(part) < len(tokens) {
+	if best != last || len(part) < n {
 		dst = appendAs(s, dst[:at], tokens, bitmap.All(len(tokens)), best)
 	}
-	s.tokenPlan = tokenPlan{best, planTokens, 1024 * (len(dst) - at) / len(tokens)}
 	return dst
 }
 
@@ -196,8 +172,6 @@ const slowShape = "Zstd[2]" // takes several times as long as Zstd
 const (
 	fewTokens  = 2 << 10  // fewer are not worth a table of their frequencies
 	manyTokens = 16 << 10 // the last chunk of 1,024 does not count any more
-	mostTokens = 64 << 10 // for more, thorough profiles choose each time
-	planTokens = 7        // calls
 )
 
 func appendRaw[T uint32 | uint64](dst []byte, values []T) []byte {

@@ -134,7 +134,7 @@ func (r *ranking) of(in *Input) {
 func (e *Encoder) rank(w *Workspace, in *Input) ranking {
 	r := ranking{methods: make([]estimate, 0, len(e.policy.methods)), plain: int64(in.plainLen())}
 	samples := e.samplesOf(w, in)
-	numbers, texts := Numbers{Options: forTrial(e.o), brief: e.brief, trial: true}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
+	numbers, texts := Numbers{Options: forTrial(e.o), brief: e.brief}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
 		if !e.allows(m) || e.skips(m.row, in) || e.brief && !m.row.Quick && !r.leaves(m.row.Instead) {
@@ -145,10 +145,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) ranking {
 				continue
 			}
 			q := Request{Learned: r.learned, Numbers: &numbers, Texts: &texts, Level: m.level, Frame: e.frame()}
-			if s.all.N == block.N { // all values are tried as they will be written, but a part of them first
-				if few := (&sample{all: block.first(block.N / 4)}); r.beaten(m.extrapolate(w, block, few, q)) {
-					continue
-				}
+			if s.all.N == block.N { // all values are tried as they will be written
 				q.Kept = &e.kept
 			}
 			size := int(int64(m.extrapolate(w, block, s, q)) * int64(in.plainLen()) / int64(block.plainLen()))
@@ -221,11 +218,6 @@ func (e *Encoder) hopeless(w *Workspace, r *ranking, m method, block, in *Input)
 	return size > 0 && slices.ContainsFunc(r.methods, func(x estimate) bool {
 		return x.cost > 0 && 4*x.cost < 3*cost && !e.muchSmaller(size, x.size, in)
 	})
-}
-
-// beaten reports whether a size is half as large again as the smallest so far.
-func (r *ranking) beaten(size int) bool {
-	return slices.ContainsFunc(r.methods, func(x estimate) bool { return x.size > 0 && 2*size > 3*x.size })
 }
 
 // leaves reports whether an encoding is the best so far, and leaves more than three tenths of the values.

@@ -45,7 +45,7 @@ func (s *Texts) Append(dst []byte, part int, key uint64, v vector.Values) []byte
 	if e == nil {
 		e = newEncoder(s.table, s.options, 0, s.level+1)
 		if e.texts.trial = s.trial; s.trial {
-			e.numbers.Options, e.numbers.trial = forTrial(s.options), true
+			e.numbers.Options = forTrial(s.options)
 		}
 		if s.encoders == nil {
 			s.encoders = map[uint64]*Encoder{}

@@ -13,7 +13,6 @@ type trials struct {
 	best  int64
 	size  int   // of the best tree
 	other int64 // the cost of the best that is not limited
-	limit int64 // what the estimate of the next one must not exceed, but for its error
 }
 
 // begin takes the values as they are for the best, which takes most.
@@ -23,7 +22,7 @@ func (t *trials) begin() {
 	e.plan = plan{method: plain, other: plain, plain: int64(t.in.plainLen()), every: exploreEvery}
 	t.size = t.in.plainLen()
 	t.best = e.cost(e.table.plain, t.size, t.in)
-	t.other, t.limit = t.best, t.best
+	t.other = t.best
 }
 
 // run tries the methods.
@@ -83,29 +82,10 @@ func (t *trials) add(x estimate) {
 	if !x.row.Limited && cost < t.other {
 		t.other, e.plan.other = cost, x.method
 	}
-	if e.better(size, t.size, cost, t.best, t.in) {
+	if e.muchSmaller(size, t.size, t.in) || cost < t.best && !e.muchSmaller(t.size, size, t.in) {
 		t.best, t.size, e.plan.method = cost, size, x.method
-		t.limit = max(cost, x.cost) // errors have a part that is common to all
 		t.dst = append(t.dst[:t.start], dst[at:]...)
 	}
-}
-
-// better reports whether a tree of some size and cost is to be preferred to another. If they cost about the same, it is the notably smaller
-// one. In edition reference, whose bytes stay the same, costs decide alone.
-func (e *Encoder) better(size, other int, cost, otherCost int64, in *Input) bool {
-	if e.o.Features == 0 {
-		return cost < otherCost
-	}
-	within, smaller := int64(16), 8 // shares
-	if e.numbers.Thorough() {
-		within, smaller = 32, 32
-	}
-	least, most := min(size, other), max(size, other)
-	alike := max(cost-otherCost, otherCost-cost) < max(cost, otherCost)/within
-	if alike && least < most-most/smaller || e.muchSmaller(least, most, in) {
-		return size < other
-	}
-	return cost < otherCost
 }
 
 // muchSmaller reports whether a size is so much smaller than another that the time to decode does not matter: by three quarters, and half a
@@ -120,9 +100,9 @@ func (t *trials) mayCost(x *estimate, long bool) bool {
 	dear := long || x.row.Nests
 	switch {
 	case dear && t.e.numbers.Thorough():
-		return x.cost-x.cost/dearError < t.limit
+		return x.cost-x.cost/dearError < t.best
 	case dear:
-		return x.cost < t.limit
+		return x.cost < t.best
 	}
-	return x.cost-x.cost/estimateError < t.limit
+	return x.cost-x.cost/estimateError < t.best
 }

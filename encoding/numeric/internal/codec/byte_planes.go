@@ -1,13 +1,10 @@
 package codec
 
 import (
-	"encoding/binary"
-
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
-	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // BytePlanes, code 0x8003 (edition 2026), types of 2 to 8 bytes: byte k of all
@@ -70,51 +67,13 @@ func addPlane[U word.Uint](dst []U, plane []uint8, shift int) {
 	}
 }
 
-func appendBytePlanes[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
-	size := word.SizeOf[U]()
-	if size == 1 {
-		return encode.AppendPlain(dst, in.Values)
-	}
-	mark := e.Mem.Mark()
-	plane := word.Take[uint8](&e.Mem, len(in.Values))
-	start := len(dst)
-	dst = trees.AppendHeader(dst, encoding.BytePlanes, 4*size)
-	for k := range size {
-		if e.Beyond(dst, 0) {
-			dst = encode.AppendPlain(dst[:start], in.Values)
-			break
-		}
-		for i, v := range in.Values {
-			plane[i] = uint8(v >> (8 * k))
-		}
-		at := len(dst)
-		dst = encode.Append(e, dst, encode.ChildOf[U, uint8](e, in, plane, encoding.BytePlanes, k), p.Kids[0])
-		binary.LittleEndian.PutUint32(dst[start+2+4*k:], uint32(len(dst)-at))
-		dst = trees.Pad(dst, start)
-	}
-	e.Mem.Release(mark)
-	return dst
-}
-
 func bytePlanesCodec[U word.Uint]() encode.Codec[U] {
-	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeBytePlanes[U]}, Append: appendBytePlanes[U]}
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeBytePlanes[U]}}
 }
 
 var bytePlanes = encode.Row{
 	Row:      trees.Row{Code: encoding.BytePlanes, Types: word.From16, Layout: func(r *trees.Reader) { layoutOfBytePlanes(r) }},
 	Codecs:   encode.Codecs{W16: bytePlanesCodec[uint16](), W32: bytePlanesCodec[uint32](), W64: bytePlanesCodec[uint64]()},
-	Needs:    edition.Only(edition.BytePlanes),
-	Parts:    []encode.Part{{Role: encode.AsPlane, Type: encode.Always(word.U8)}},
-	Tier:     encode.TierHeavy,
-	Levels:   1,
-	Roles:    encode.InRoles(encode.AsNarrowed),
-	PerValue: 100,
-	PerByte:  150,
-	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
-		if s.N < encode.LeastCompressed {
-			return 0
-		}
-		return trees.HeaderLen(4*s.T.Size()) + s.N*s.T.Size()/8
-	},
-	Guess: encode.TierLight,
+	ReadOnly: true,
+	Parts:    []encode.Part{{Type: encode.Always(word.U8)}},
 }

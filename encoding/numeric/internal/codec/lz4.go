@@ -88,7 +88,6 @@ var lz4Block = encode.Row{
 	Fewer:   1,
 	Roles:   encode.InRoles(encode.AsNarrowed),
 	PerByte: 350,
-	Burden:  3, // in Balanced it has to save a quarter
 	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
 		if s.N*s.T.Size() < minLZ4 {
 			return 0

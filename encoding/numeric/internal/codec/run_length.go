@@ -105,7 +105,7 @@ var runLength = encode.Row{
 	Parts:    []encode.Part{{Role: encode.AsRun, Type: encode.SameType}, {Role: encode.AsRun, Type: encode.Always(word.U32)}},
 	Tier:     encode.TierLight,
 	Levels:   2,
-	Roles:    encode.OnlyRoles(encode.AsValues, encode.AsCodes, encode.AsPlane),
+	Roles:    encode.OnlyRoles(encode.AsValues, encode.AsCodes),
 	PerValue: 40,
 	PerByte:  5,
 	More:     func(s *encode.Stats) int64 { return encode.PerRun * int64(s.Runs) },

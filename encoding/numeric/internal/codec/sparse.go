@@ -115,7 +115,7 @@ var sparse = encode.Row{
 	Parts:    []encode.Part{{Type: encode.Always(word.U32)}, {Type: encode.SameType}},
 	Tier:     encode.TierMiddle,
 	Levels:   1,
-	Roles:    encode.OnlyRoles(encode.AsValues, encode.AsMostZero),
+	Roles:    encode.OnlyRoles(encode.AsValues),
 	Once:     true,
 	PerValue: 20,
 	PerByte:  10,

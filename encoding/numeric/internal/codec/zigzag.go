@@ -30,33 +30,13 @@ func unZigZag[U word.Uint](dst []U) {
 	}
 }
 
-func appendZigZag[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
-	mark := e.Mem.Mark()
-	z := word.Take[U](&e.Mem, len(in.Values))
-	sign := word.BitsOf[U]() - 1
-	for i, v := range in.Values {
-		z[i] = v<<1 ^ -(v >> sign)
-	}
-	start := len(dst)
-	dst = trees.AppendHeader(dst, encoding.ZigZag, 1)
-	dst[start+2] = 1
-	kid := p.Kids[0]
-	if kid != nil && kid.Code == 0 { // the reference cannot read raw ones
-		kid = &encode.Plan{Code: encoding.Plain}
-	}
-	dst = encode.Append(e, dst, in.Child(e, z, encoding.ZigZag, 0), kid)
-	e.Mem.Release(mark)
-	return dst
-}
-
 func zigZagCodec[U word.Uint]() encode.Codec[U] {
-	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeZigZag[U]}, Append: appendZigZag[U]}
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeZigZag[U]}}
 }
 
 var zigZag = encode.Row{
 	Row:      trees.Row{Code: encoding.ZigZag, Types: word.SignedInts, Layout: func(r *trees.Reader) { layoutOfFlagged(r, r.T.ToUnsigned()) }},
 	Codecs:   encode.Codecs{W8: zigZagCodec[uint8](), W16: zigZagCodec[uint16](), W32: zigZagCodec[uint32](), W64: zigZagCodec[uint64]()},
+	ReadOnly: true,
 	Parts:    []encode.Part{{Type: word.Type.ToUnsigned}},
-	Tier:     encode.TierNever,
-	PerValue: 430,
 }

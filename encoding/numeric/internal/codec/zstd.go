@@ -68,7 +68,7 @@ var zstandard = encode.Row{
 	Tier:    encode.TierHeavy,
 	Levels:  3,
 	Fewer:   1,
-	Roles:   encode.InRoles(encode.AsCodes, encode.AsNarrowed, encode.AsPlane),
+	Roles:   encode.InRoles(encode.AsCodes, encode.AsNarrowed),
 	PerByte: 1300,
 	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
 		if s.N*s.T.Size() < encode.LeastCompressed {

@@ -2,7 +2,6 @@ package encode
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 )
 
@@ -137,7 +136,7 @@ func explore[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 		m := &h.memos[x.row]
 		m.bias = uint32(min(max(int64(size)*1024/int64(x.size), 1), 1<<31))
 		m.decode = uint32(min((e.Decode-decode)*1024/int64(len(in.Values)), 1<<31))
-		x.cost = e.penalized(trees.Peek(dst[at:]), size, e.Decode-decode)
+		x.cost = e.Weights.Cost(size, e.Decode-decode)
 		if x.cost < best {
 			best, bestDecode, bestSize, bestRow = x.cost, e.Decode, size, x.row
 			copy(dst[start:], dst[at:])
@@ -188,7 +187,7 @@ func follow[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 		}
 		if m.bias > 0 {
 			size = max(int(int64(size)*int64(m.bias)/1024), 1)
-			c.add(candidate{i, size, e.penalized(r.Code, size, int64(m.decode)*int64(s.N)/1024), found})
+			c.add(candidate{i, size, e.Weights.Cost(size, int64(m.decode)*int64(s.N)/1024), found})
 			continue
 		}
 		c.add(e.candidate(i, size, found, s))
@@ -196,7 +195,7 @@ func follow[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	start, decode, n := len(dst), e.Decode, c.n
 	first, second := c.list[0], c.list[1] // parts use their own level's list
 	dst = appendAs(e, dst, in, e.plan(&first, s, 0))
-	cost := e.penalized(trees.Peek(dst[start:]), len(dst)-start, e.Decode-decode)
+	cost := e.Weights.Cost(len(dst)-start, e.Decode-decode)
 	if n == 1 || 16*cost <= 17*second.cost {
 		return dst
 	}
@@ -207,7 +206,7 @@ func follow[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	e.limit = min(limit, e.Weights.Cost(at, decode)+cost)
 	dst = appendAs(e, dst, in, e.plan(&second, s, at-start))
 	e.limit = limit
-	if e.penalized(trees.Peek(dst[at:]), len(dst)-at, e.Decode-decode) >= cost {
+	if e.Weights.Cost(len(dst)-at, e.Decode-decode) >= cost {
 		e.Decode = firstDecode
 		return dst[:at]
 	}
@@ -246,15 +245,7 @@ func (e *Workspace) candidate(i, size int, found Found, s *Stats) candidate {
 	if r.More != nil {
 		decode += r.More(s)
 	}
-	return candidate{row: i, size: size, cost: e.penalized(r.Code, size, decode), found: found}
-}
-
-// penalized is the cost of a tree.
-func (e *Workspace) penalized(code encoding.Code, size int, decode int64) int64 {
-	if r := e.table.Find(code); r.Burden > 0 && e.Weights.Tier == TierMiddle {
-		size += size / r.Burden
-	}
-	return e.Weights.Cost(size, decode)
+	return candidate{row: i, size: size, cost: e.Weights.Cost(size, decode), found: found}
 }
 
 // plan tells an encoding what the statistics already say. size is what the best other one takes, 0 if unknown.

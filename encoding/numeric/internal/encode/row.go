@@ -15,7 +15,7 @@ type Row struct {
 	trees.Row             // how it is read; its decoders are those of Codecs
 	Codecs    Codecs      // how it is read and written, by the width of words
 	Needs     edition.Set // the features that a shard has to have
-	Old       bool        // only edition reference has a use for it (docs/performance-log.md)
+	ReadOnly  bool        // it brings nothing, so that it is not written (docs/performance-log.md)
 	Parts     []Part      // the trees in its tree; further ones are like the last
 
 	// When it is tried.
@@ -42,8 +42,6 @@ type Row struct {
 	// Direct tells whether it is one of the plain ways to store values in fewer bits, which encodings of differences have
 	// to beat.
 	Direct bool
-	// Burden makes a tree count for 1/Burden more bytes in Balanced; 0 for none.
-	Burden int
 	// PartSize guesses the size of a part of n values of so many bits. It may be nil.
 	PartSize func(n int, t word.Type, width int) int
 	// Plan hands on what the estimate rests on. size is what the best other encoding takes, 0 if unknown. It may be nil.
@@ -124,8 +122,6 @@ const (
 	AsRun                  // values or lengths of runs: neighbours differ
 	AsCodes                // codes of a dictionary
 	AsNarrowed             // values that were cut to whole bytes, since no fewer bits would do
-	AsMostZero             // distances, of which most are zero
-	AsPlane                // one byte of each value
 )
 
 // Roles is a set of roles.

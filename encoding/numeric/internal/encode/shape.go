@@ -34,7 +34,7 @@ func (t *Table) ParseShape(text string) (*Plan, error) {
 	if name != "raw" && name != "-" {
 		row := t.named(name)
 		if row == nil {
-			return nil, fmt.Errorf("no numeric encoding is called %q", name)
+			return nil, fmt.Errorf("no numeric encoding that is written is called %q", name)
 		}
 		out.Code = row.Code
 		if row.Params != nil && params != "" {
@@ -57,10 +57,10 @@ func (t *Table) ParseShape(text string) (*Plan, error) {
 	return out, nil
 }
 
-// named is the row of the encoding with a name, nil if there is none.
+// named is the row of the encoding with a name that is written, nil if there is none.
 func (t *Table) named(name string) *Row {
 	for _, r := range t.rows {
-		if r.Code.String() == name {
+		if r.Code.String() == name && !r.ReadOnly {
 			return r
 		}
 	}

@@ -67,9 +67,12 @@ func (w *Weights) DirectSize(s *Stats) int {
 	return best
 }
 
+// without is an encoding that is not chosen: the benchmark sets it to show what it brings.
+var without encoding.Code
+
 // allows tells whether an encoding takes a type and may be in the shard.
 func (w *Weights) allows(r *Row, t word.Type) bool {
-	return r.Types.Has(t) && r.Needs&^w.Features == 0 && !(r.Old && w.Features != 0)
+	return r.Types.Has(t) && r.Needs&^w.Features == 0 && r.Code != without
 }
 
 // PerRun is what a run or a position costs to decode, in picoseconds.

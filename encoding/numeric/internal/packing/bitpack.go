@@ -94,7 +94,7 @@ var BitPack = encode.Row{
 	Codecs:   encode.Codecs{W8: bitsCodec[uint8](), W16: bitsCodec[uint16](), W32: bitsCodec[uint32](), W64: bitsCodec[uint64]()},
 	Tier:     encode.TierLight,
 	Levels:   encode.AnyLevel,
-	Roles:    encode.InRoles(encode.AsCodes, encode.AsPlane),
+	Roles:    encode.InRoles(encode.AsCodes),
 	PerValue: 60,
 	PerByte:  30,
 	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
