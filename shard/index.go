@@ -30,7 +30,7 @@ type IndexDefinition = indexing.Definition
 // The types of indexes.
 const (
 	// TermIndex finds rows by the words of strings (docs/format.md §15.5). Its properties are "tokenizers" (a list with a name for
-	// each column: unicode-log, the default, unicode-word or trivial), "collation" (unicode-case-insensitive, the default, or
+	// each column: unicode-log, the default, unicode-word or trivial, or, for ranking only, unicode-folded, english or german), "collation" (unicode-case-insensitive, the default, or
 	// unicode-case-preserving), "phrases" (a boolean): whether there are pairs of words, too, and "coarse" (an integer): the number of rows that the index does not tell apart, which makes it
 	// smaller.
 	TermIndex = index.Terms

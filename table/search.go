@@ -93,7 +93,7 @@ func (s *search) run(ctx context.Context) (err error) {
 			return &OptionError{Option: n.name, Value: strconv.FormatInt(n.n, 10), Err: errors.New("it is negative")}
 		}
 	}
-	if s.query, err = s.parse(); err != nil {
+	if s.query, err = query.New(s.Query, s.Regexp, s.IgnoreCase); err != nil {
 		return &OptionError{Option: "Query", Value: strconv.Quote(s.Query), Err: err}
 	}
 	if s.Rank != nil {
@@ -137,13 +137,6 @@ func eachBatch(ctx context.Context, src provider.Source, f func(arrow.RecordBatc
 	return nil
 }
 
-func (s *search) parse() (*query.Query, error) {
-	if s.Regexp {
-		return query.Regexp(s.Query, s.IgnoreCase)
-	}
-	return query.Parse(s.Query)
-}
-
 // matches gives a batch of rows that match.
 func (s *search) matches(b arrow.RecordBatch, src provider.Source) (err error) {
 	f := Found{RecordBatch: b}
@@ -163,10 +156,14 @@ func (s *search) give(f Found) error {
 	return nil
 }
 
-// columns finds the columns of a search in those of the table.
+// columns finds the columns of a search in those of the table. A ranked search finds words itself.
 func (s *search) columns(in *arrow.Schema) (*searched.Columns, error) {
+	q := s.query
+	if s.Rank != nil {
+		q = nil
+	}
 	c, err := searched.Resolve(in, searched.Question{
-		Query: s.query, In: s.In, Columns: s.SearchOptions.Columns, Filter: s.Filter, Since: s.Since, Until: s.Until, TimeColumn: s.TimeColumn,
+		Query: q, In: s.In, Columns: s.SearchOptions.Columns, Filter: s.Filter, Since: s.Since, Until: s.Until, TimeColumn: s.TimeColumn,
 	})
 	if err == searched.ErrNoTimes {
 		err = &OptionError{Err: err, Advice: "--since and --until need one"}

@@ -5,18 +5,23 @@ import (
 	"context"
 	"errors"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/table/internal/ranked"
 	"github.com/amudai/amudai-go/table/internal/searched"
-	"github.com/amudai/amudai-go/table/internal/tables"
 )
 
 // RankOptions order the matches of a search by how well they match: by BM25, summed up over the words of the query that are not negated and over the columns
 // that are searched. Numbers of rows and their lengths are those of the whole table, whatever its filter.
 type RankOptions struct {
 	Boosts map[string]float64 // factors of columns, by path; 1 for others
-	K1, B  float64            // of BM25; both 0 mean those of the index, or 1.2 and 0.75
+	K1, B  float64            // of BM25; both 0 mean those of the first index, or 1.2 and 0.75
+	// Tokenizer says what words are, by name (docs/format.md §15.1); "" means as those of the first index, or unicode-word. Indexes with other words are not asked.
+	Tokenizer string
 }
 
 // Rank is a match of a ranked search.
@@ -25,9 +30,6 @@ type Rank struct {
 	Input int   // of the table, as in [Table.Locations]
 	Row   int64 // in the input, from 0
 }
-
-// defaultRanked is the number of matches of a ranked search without a limit.
-const defaultRanked = 10
 
 // ranked gives the best matches, the best first.
 func (s *search) ranked(ctx context.Context) error {
@@ -46,27 +48,37 @@ func (s *search) ranked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q := ranked.Question{Words: s.query.Words, Columns: c.Searched, Limit: cmp.Or(int(s.Limit), defaultRanked), Read: t.options(ScanOptions{})}
+	q := ranked.Question{Query: s.query, Columns: c.Searched, Limit: cmp.Or(int(s.Limit), 10), Read: t.options(ScanOptions{})}
 	if s.Rank.K1 != 0 || s.Rank.B != 0 {
 		q.Parameters = &ranking.Parameters{K1: s.Rank.K1, B: s.Rank.B}
 	}
-	if err := q.SetBoosts(s.Rank.Boosts); err != nil {
+	if err := cmp.Or(q.SetBoosts(s.Rank.Boosts), q.SetTokenizer(s.Rank.Tokenizer)); err != nil {
 		return &OptionError{Option: "Rank", Err: err}
 	}
-	if !s.query.AnyWord() || !s.Filter.IsZero() || s.Since != nil || s.Until != nil {
-		src, err := s.open(ctx, ScanOptions{}, func(c *searched.Columns) ([]string, filter.Expr) { return []string{}, c.Filter })
-		if err == nil {
-			q.Among, err = ranked.Among(ctx, src)
-		}
-		if err != nil {
+	if !s.Filter.IsZero() || s.Since != nil || s.Until != nil {
+		if q.Among, err = s.among(ctx, func(c *searched.Columns) filter.Expr { return c.Filter }); err != nil {
 			return err
 		}
+	}
+	if err := q.SetPhrases(func(t query.Term) (*rowset.Set, error) {
+		return s.among(ctx, func(c *searched.Columns) filter.Expr { return t.Condition(c.Searched) })
+	}); err != nil {
+		return err
 	}
 	hits, err := ranked.Top(ctx, t.union, q)
 	if err == nil && len(hits) > 0 {
 		err = s.giveHits(ctx, hits, c.Result)
 	}
 	return err
+}
+
+// among is the positions of the rows with a condition.
+func (s *search) among(ctx context.Context, condition func(*searched.Columns) filter.Expr) (*rowset.Set, error) {
+	src, err := s.open(ctx, ScanOptions{}, func(c *searched.Columns) ([]string, filter.Expr) { return []string{}, condition(c) })
+	if err != nil {
+		return nil, err
+	}
+	return ranked.Among(ctx, src)
 }
 
 // giveHits gives rows in the order of their scores.
@@ -80,15 +92,10 @@ func (s *search) giveHits(ctx context.Context, hits []ranked.Hit, columns []stri
 	if err != nil {
 		return err
 	}
-	for b, err := range tables.Batches(ctx, src) {
-		if err != nil {
-			return err
-		}
+	return eachBatch(ctx, src, func(b arrow.RecordBatch) error {
 		n := int(b.NumRows())
-		if err := s.give(Found{RecordBatch: b, Positions: o.Rows[:n], Ranks: ranks[:n]}); err != nil {
-			return err
-		}
+		f := Found{RecordBatch: b, Positions: o.Rows[:n], Ranks: ranks[:n]}
 		o.Rows, ranks = o.Rows[n:], ranks[n:]
-	}
-	return nil
+		return s.give(f)
+	})
 }

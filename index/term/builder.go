@@ -35,7 +35,8 @@ type Builder struct {
 	lengths []rowLength // of each field, if there are frequencies
 	spilled []*storage.Spool
 	terms   runs.Memory
-	spans   []analysis.Span
+	found   analysis.Terms
+	spans   []analysis.Span // of words for pairs
 	upper   []byte
 	pair    []byte
 }
@@ -84,27 +85,28 @@ func NewBuilder(o BuilderOptions) *Builder {
 
 // Add adds a text of a field in a row. For each field rows come in ascending order; a row may have several texts.
 func (b *Builder) Add(field int, row uint32, text []byte) error {
-	b.spans = b.o.Tokenizers[field].AppendTerms(b.spans[:0], text)
+	b.found.Find(b.o.Tokenizers[field], text)
+	spans, of := b.found.Spans, b.found.Text
 	if b.o.Scores {
 		if l := &b.lengths[field]; l.row != row {
 			b.addLength(field)
 			*l = rowLength{row: row}
 		}
-		b.lengths[field].terms += len(b.spans)
+		b.lengths[field].terms += len(spans)
 	}
 	switch {
 	case b.o.Collation == analysis.CasePreserving:
-		for _, s := range b.spans {
-			b.terms.Add(field, row, text[s.From:s.To])
+		for _, s := range spans {
+			b.terms.Add(field, row, of[s.From:s.To])
 		}
-	case ascii.Only(text):
-		b.upper = analysis.AppendUpper(b.upper[:0], text)
-		for _, s := range b.spans {
+	case ascii.Only(of):
+		b.upper = analysis.AppendUpper(b.upper[:0], of)
+		for _, s := range spans {
 			b.terms.Add(field, row, b.upper[s.From:s.To])
 		}
 	default: // a character may change its size
-		for _, s := range b.spans {
-			b.upper = analysis.AppendUpper(b.upper[:0], text[s.From:s.To])
+		for _, s := range spans {
+			b.upper = analysis.AppendUpper(b.upper[:0], of[s.From:s.To])
 			b.terms.Add(field, row, b.upper)
 		}
 	}

@@ -28,7 +28,9 @@ func TestFrequencies(t *testing.T) {
 			counts[f], lengths[f] = map[string][]uint32{}, make([]uint8, len(data[f]))
 			sum := Lengths{}
 			for i, text := range data[f] {
-				words := analysis.Word.AppendTerms(nil, text)
+				var found analysis.Terms
+				found.Find(analysis.Word, text)
+				words := found.Spans
 				lengths[f][i] = analysis.LengthCode(len(words))
 				sum.Terms += int64(analysis.Length(lengths[f][i]))
 				sum.Rows += min(int64(len(words)), 1)

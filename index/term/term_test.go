@@ -86,7 +86,9 @@ func naive(data table, o Options) []map[string][]uint32 {
 	}
 	for f := range data {
 		for i, text := range data[f] {
-			words := analysis.Word.AppendTerms(nil, text)
+			var found analysis.Terms
+			found.Find(analysis.Word, text)
+			words := found.Spans
 			if len(words) > 0 && o.Scored > 0 {
 				term := fmt.Sprintf("\x00%02X", analysis.LengthCode(len(words)))
 				out[len(data)+f][term] = append(out[len(data)+f][term], uint32(i))

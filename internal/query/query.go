@@ -61,6 +61,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("query: %s, at character %d", e.Message, 1+utf8.RuneCountInString(e.Text[:e.Pos]))
 }
 
+// New is the query for words, or for matches of a regular expression.
+func New(text string, isRegexp, ignoreCase bool) (*Query, error) {
+	if isRegexp {
+		return Regexp(text, ignoreCase)
+	}
+	return Parse(text)
+}
+
 // Regexp is the query for matches of a regular expression, in the syntax of package regexp.
 func Regexp(text string, ignoreCase bool) (*Query, error) {
 	if _, err := pattern.Regexp(text, ignoreCase); err != nil {

@@ -3,7 +3,9 @@ package query
 import (
 	"slices"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
@@ -17,27 +19,95 @@ func (n *node) words(t analysis.Tokenizer, negate bool, out *[]ranking.Word) {
 	for _, arg := range n.args {
 		arg.words(t, negate != (n.op == opNot), out)
 	}
-	if negate || n.op != opTerm && n.op != opPrefix {
+	if !negate {
+		n.appendWords(t, out)
+	}
+}
+
+// appendWords appends the words of a term that are not there yet. What begins words is not a word that has a stem.
+func (n *node) appendWords(t analysis.Tokenizer, out *[]ranking.Word) {
+	if n.op != opTerm && n.op != opPrefix {
 		return
 	}
-	for _, s := range t.AppendTerms(nil, []byte(n.text)) {
-		w := ranking.Word{Text: string(analysis.AppendUpper(nil, []byte(n.text[s.From:s.To]))), Prefix: n.op == opPrefix && int(s.To) == len(n.text)}
+	if n.op == opPrefix {
+		t = t.Unstemmed()
+	}
+	var found analysis.Terms
+	found.Find(t, []byte(n.text))
+	for _, s := range found.Spans {
+		w := ranking.Word{
+			Text:   string(analysis.AppendUpper(nil, found.Text[s.From:s.To])),
+			Prefix: n.op == opPrefix && int(s.To) == len(found.Text),
+		}
 		if !slices.Contains(*out, w) {
 			*out = append(*out, w)
 		}
 	}
 }
 
-// AnyWord reports whether a row matches if and only if it has one of the words.
+// AnyWord reports whether a row matches if and only if it has one of the words, whatever the tokenizer.
 func (q *Query) AnyWord() bool { return q.root.anyWord() }
 
 func (n *node) anyWord() bool {
-	switch n.op {
-	case opOr:
+	if n.op == opOr {
 		return !slices.ContainsFunc(n.args, func(arg *node) bool { return !arg.anyWord() })
-	case opTerm, opPrefix:
-		words := analysis.AppendWords(nil, []byte(n.text))
-		return len(words) == 1 && int(words[0].To-words[0].From) == len(n.text)
 	}
-	return false
+	t := Term{n}
+	return t.IsWord() && len(t.Words(analysis.Folded)) == 1
+}
+
+// Term is a word or a phrase of a query, or its regular expression.
+type Term struct{ n *node }
+
+// Terms are those of the query, in their order.
+func (q *Query) Terms() (all []Term) {
+	q.root.terms(&all)
+	return all
+}
+
+func (n *node) terms(all *[]Term) {
+	if n.args == nil {
+		*all = append(*all, Term{n})
+	}
+	for _, arg := range n.args {
+		arg.terms(all)
+	}
+}
+
+// IsWord reports whether the term is a single word or its beginning, which tokenizers find.
+func (t Term) IsWord() bool {
+	words := analysis.AppendWords(nil, []byte(t.n.text))
+	return (t.n.op == opTerm || t.n.op == opPrefix) && len(words) == 1 && int(words[0].To-words[0].From) == len(t.n.text)
+}
+
+// Words are what a tokenizer finds in the term, all of which a row has that has the term.
+func (t Term) Words(z analysis.Tokenizer) (words []ranking.Word) {
+	t.n.appendWords(z, &words)
+	return words
+}
+
+// Condition is the term about a row, as [Query.Condition].
+func (t Term) Condition(paths []string) filter.Expr { return t.n.condition(paths, false) }
+
+// Rows are those of all rows that match, given those that have each of the terms.
+func (q *Query) Rows(all rowset.Set, terms []rowset.Set) rowset.Set { return q.root.rows(all, &terms) }
+
+func (n *node) rows(all rowset.Set, terms *[]rowset.Set) rowset.Set {
+	if n.args == nil {
+		rows := (*terms)[0]
+		*terms = (*terms)[1:]
+		return rows
+	}
+	rows := n.args[0].rows(all, terms)
+	for _, arg := range n.args[1:] {
+		if more := arg.rows(all, terms); n.op == opAnd {
+			rows = rows.And(more)
+		} else {
+			rows = rows.Or(more)
+		}
+	}
+	if n.op == opNot {
+		rows = all.Minus(rows)
+	}
+	return rows
 }

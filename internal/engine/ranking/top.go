@@ -24,19 +24,20 @@ type Postings interface {
 	Block(block int, rows, frequencies []uint32) (_, _ []uint32, err error)
 }
 
-// CountAmong counts the rows of postings that are among some.
-func CountAmong(ctx context.Context, p Postings, among rowset.Set) (n int64, err error) {
-	var rows, counts []uint32
+// Rows are the rows of postings.
+func Rows(ctx context.Context, p Postings) (rowset.Set, error) {
+	var all, rows, counts []uint32
 	for i := range p.Blocks() {
-		if err := ctx.Err(); err != nil {
-			return 0, err
+		err := ctx.Err()
+		if err == nil {
+			rows, counts, err = p.Block(i, rows, counts)
 		}
-		if rows, counts, err = p.Block(i, rows, counts); err != nil {
-			return 0, err
+		if err != nil {
+			return rowset.Set{}, err
 		}
-		n += rowset.FromPositions(slices.Clone(rows)).And(among).Len()
+		all = append(all, rows...)
 	}
-	return n, nil
+	return rowset.FromPositions(all), nil
 }
 
 // Term is a word in a column.

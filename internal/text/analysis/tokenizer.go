@@ -28,10 +28,15 @@ const (
 	Log
 	// Trivial takes the whole text for one term. An empty text has none.
 	Trivial
+	// Folded finds words without marks and widths: "Zürich" is "Zurich", and "ﬁ" is "fi". Of Han, Kana and Hangul it finds pairs of characters.
+	Folded
+	// English and German find the stems of such words, as Snowball does.
+	English
+	German
 )
 
 // tokenizers are their names in an index.
-var tokenizers = [...]string{Word: "unicode-word", Log: "unicode-log", Trivial: "trivial"}
+var tokenizers = [...]string{Word: "unicode-word", Log: "unicode-log", Trivial: "trivial", Folded: "unicode-folded", English: "english", German: "german"}
 
 // String is the name of the tokenizer in an index.
 func (t Tokenizer) String() string { return tokenizers[t] }
@@ -40,22 +45,6 @@ func (t Tokenizer) String() string { return tokenizers[t] }
 func TokenizerByName(name string) (t Tokenizer, ok bool) {
 	i := slices.Index(tokenizers[:], name)
 	return Tokenizer(max(i, 0)), i >= 0
-}
-
-// AppendTerms appends the places of all terms of a text to dst: those of addresses first, then the others, each in the order of the
-// text. Bytes that are not UTF-8 separate terms. The text must be shorter than 4 GiB. Addresses may overlap: those of "1.10.1.2.3" are "1.10.1.2"
-// and "10.1.2.3". So each address in a text that is searched for is found wherever it stands.
-func (t Tokenizer) AppendTerms(dst []Span, text []byte) []Span {
-	switch t {
-	case Trivial:
-		if len(text) == 0 {
-			return dst
-		}
-		return append(dst, Span{0, cut(text, 0, len(text), MaxTermLen)})
-	case Log:
-		dst = appendAddresses(dst, text)
-	}
-	return appendWords(dst, text, MaxTermLen)
 }
 
 // AppendWords appends the places of all words of a text to dst, the terms of [Word] before they are cut.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -32,6 +33,9 @@ func (invertedKind) Type() string { return Inverted }
 func (invertedKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
 	if err := (termKind{}).Check(d, columns); err != nil {
 		return err
+	}
+	if s, err := settingsOf(d); err != nil || slices.ContainsFunc(s.tokenizers, analysis.Tokenizer.Rewrites) {
+		return cmp.Or(err, fault.Unsupportedf("inverted text index with a tokenizer that the reference does not have"))
 	}
 	for _, name := range []string{PropertyCoarse, PropertyPhrases} {
 		if property(d, name) != nil {

@@ -89,9 +89,10 @@ type analyzer struct {
 // maxAlternatives bounds the texts of a question. A set of more values says nothing.
 const maxAlternatives = 1000
 
-// questionOf is what a test of a column says. A JSON text may have escapes in the place of terms of the values in it.
+// questionOf is what a test of a column says. A JSON text may have escapes in the place of terms of the values in it, and terms that are rewritten are
+// not in the text.
 func (a analyzer) questionOf(p Part) question {
-	if p.Inside > 0 {
+	if p.Inside > 0 || a.tokenizer.Rewrites() {
 		return question{}
 	}
 	return a.question(p.Test)
@@ -221,7 +222,9 @@ func upperCases(text []byte) [][]byte {
 func (a analyzer) ofText(text []byte, start, end bool) *need {
 	text = wholeCharacters(text, start, end)
 	needs, paired := a.pairs(text, start, end)
-	for _, s := range a.tokenizer.AppendTerms(nil, text) {
+	var found analysis.Terms
+	found.Find(a.tokenizer, text)
+	for _, s := range found.Spans {
 		if slices.Contains(paired, s) {
 			continue
 		}

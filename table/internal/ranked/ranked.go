@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/table/internal/searched"
 	"github.com/amudai/amudai-go/table/internal/tables"
@@ -20,8 +21,10 @@ import (
 
 // Question asks for the best rows of a table.
 type Question struct {
-	Words      func(analysis.Tokenizer) []ranking.Word
+	Query      *query.Query
+	Phrases    []rowset.Set        // positions of the rows with each term of the query that is no word; nil if a row matches if and only if it has one of the words
 	Columns    []string            // paths
+	Tokenizer  *analysis.Tokenizer // nil for those of the first index
 	Boosts     []float64           // of the columns
 	Parameters *ranking.Parameters // nil for those of the first index
 	Among      *rowset.Set         // positions; nil for all rows
@@ -50,6 +53,36 @@ func (q *Question) SetBoosts(boosts map[string]float64) error {
 	return nil
 }
 
+// SetTokenizer sets the tokenizer of a name, if there is one.
+func (q *Question) SetTokenizer(name string) error {
+	if name == "" {
+		return nil
+	}
+	z, ok := analysis.TokenizerByName(name)
+	if !ok || z == analysis.Trivial {
+		return fmt.Errorf("there is no tokenizer %q of words", name)
+	}
+	q.Tokenizer = &z
+	return nil
+}
+
+// SetPhrases finds the rows with the terms of the query that are no words, if a row needs more than one of the words.
+func (q *Question) SetPhrases(positions func(query.Term) (*rowset.Set, error)) (err error) {
+	if q.Query.AnyWord() {
+		return nil
+	}
+	for _, t := range q.Query.Terms() {
+		rows := &rowset.Set{}
+		if !t.IsWord() {
+			if rows, err = positions(t); err != nil {
+				return err
+			}
+		}
+		q.Phrases = append(q.Phrases, *rows)
+	}
+	return nil
+}
+
 // Hit is a row with its score.
 type Hit struct {
 	Position int64
@@ -60,12 +93,26 @@ type Hit struct {
 
 // Top returns the best rows of a table, the best first, and of equal ones the first row.
 func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err error) {
-	s := search{Question: q, union: u, totals: make([]totals, len(q.Columns))}
+	n := len(q.Columns)
+	s := search{Question: q, union: u, totals: make([]totals, n), tokenizers: make([]analysis.Tokenizer, n), known: make([]bool, n)}
 	defer func() { err = errors.Join(err, s.close()) }()
+	if t := q.Tokenizer; t != nil {
+		for k := range s.tokenizers {
+			s.tokenizers[k], s.known[k] = *t, true
+		}
+	}
 	for i := range u.NumParts() {
 		if err := s.open(ctx, i); err != nil {
 			return nil, err
 		}
+	}
+	for i := range s.inputs {
+		if err := s.addInput(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	if s.Parameters == nil {
+		s.Parameters = &ranking.Default
 	}
 	floor := ranking.Score(0)
 	for _, p := range s.parts {
@@ -73,7 +120,11 @@ func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err erro
 		if err != nil {
 			return nil, err
 		}
-		some, err := ranking.Top(ctx, terms, s.among(p), q.Limit, floor)
+		among, err := s.among(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		some, err := ranking.Top(ctx, terms, among, q.Limit, floor)
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +148,18 @@ type search struct {
 	union   *tables.Union
 	next    int64             // position of the next input
 	sources []provider.Source // of indexes
+	inputs  []input
 	parts   []part
 	totals  []totals // by column
+
+	tokenizers []analysis.Tokenizer // by column, once they are known
+	known      []bool
+}
+
+// input is one of a table.
+type input struct {
+	have  []string // columns
+	parts []part   // nil if it is to be scanned
 }
 
 // part is consecutive rows with the words of the question in them.
@@ -136,28 +197,58 @@ func (s *search) close() (err error) {
 	return err
 }
 
-// open finds the words in an input.
+// open finds the indexes of an input.
 func (s *search) open(ctx context.Context, i int) error {
 	src, err := s.union.OpenPart(ctx, i, s.Read)
 	if err != nil {
 		return err
 	}
-	var have []string
+	var in input
 	for _, path := range s.Columns {
 		if _, err := provider.Project(src.Schema(), []string{path}); err == nil {
-			have = append(have, path)
+			in.have = append(in.have, path)
 		}
 	}
-	parts, err := s.indexed(ctx, src, have)
-	first := s.next
-	if err != nil || parts == nil {
-		if err = errors.Join(err, src.Close()); err == nil {
-			parts, err = s.scanned(ctx, i, have)
-		}
+	in.parts, err = s.indexed(ctx, src, in.have)
+	if err != nil || !s.agree(in.parts) {
+		in.parts = nil
+		err = errors.Join(err, src.Close())
 	} else {
 		s.sources = append(s.sources, src)
 	}
+	s.inputs = append(s.inputs, in)
+	return err
+}
+
+// agree reports whether there are indexes, which have words as those before have them: only then scores can be compared.
+func (s *search) agree(parts []part) bool {
 	for _, p := range parts {
+		for k, c := range p.columns {
+			if c.Column == nil {
+				continue
+			}
+			if t := c.Tokenizer(); !s.known[k] {
+				s.tokenizers[k], s.known[k] = t, true
+			} else if t != s.tokenizers[k] {
+				return false
+			}
+			if s.Parameters == nil {
+				own := c.Parameters()
+				s.Parameters = &own
+			}
+		}
+	}
+	return parts != nil
+}
+
+// addInput finds the words in an input.
+func (s *search) addInput(ctx context.Context, i int) (err error) {
+	in := s.inputs[i]
+	if in.parts == nil {
+		in.parts, err = s.scanned(ctx, i, in.have)
+	}
+	first := s.next
+	for _, p := range in.parts {
 		if err != nil {
 			break
 		}
@@ -207,14 +298,12 @@ func (s *search) add(ctx context.Context, p part) error {
 			return err
 		}
 		t.all.Add(all)
-		if s.Parameters == nil {
-			own := c.Parameters()
-			s.Parameters = &own
-		}
-		for _, w := range s.Words(c.Tokenizer()) {
+		for _, w := range s.Query.Words(s.tokenizers[k]) {
 			postings, n, err := c.Find(ctx, w)
 			if err == nil && n > 0 && p.visible != nil {
-				n, err = ranking.CountAmong(ctx, postings, *p.visible)
+				var rows rowset.Set
+				rows, err = ranking.Rows(ctx, postings)
+				n = rows.And(*p.visible).Len()
 			}
 			if err != nil {
 				return err
@@ -263,16 +352,65 @@ func (s *search) terms(ctx context.Context, p part) (terms []ranking.Term, err e
 }
 
 // among is the rows of a part that may be found; nil for all.
-func (s *search) among(p part) *rowset.Set {
-	if s.Among == nil {
-		return p.visible
+func (s *search) among(ctx context.Context, p part) (*rowset.Set, error) {
+	among := p.visible
+	only := func(rows rowset.Set) {
+		if among != nil {
+			rows = rows.And(*among)
+		}
+		among = &rows
 	}
-	from := p.first + p.row
-	rows := s.Among.Clip(from, from+p.rows).Shift(-from)
-	if p.visible != nil {
-		rows = rows.And(*p.visible)
+	here := func(positions rowset.Set) rowset.Set {
+		from := p.first + p.row
+		return positions.Clip(from, from+p.rows).Shift(-from)
 	}
-	return &rows
+	if s.Among != nil {
+		only(here(*s.Among))
+	}
+	if s.Phrases == nil {
+		return among, nil
+	}
+	var terms []rowset.Set
+	for i, t := range s.Query.Terms() {
+		rows := here(s.Phrases[i])
+		if t.IsWord() {
+			var err error
+			if rows, err = s.having(ctx, p, t); err != nil {
+				return nil, err
+			}
+		}
+		terms = append(terms, rows)
+	}
+	only(s.Query.Rows(rowset.All(p.rows), terms))
+	return among, nil
+}
+
+// having is the rows of a part that have a term in one of the columns.
+func (s *search) having(ctx context.Context, p part, t query.Term) (any rowset.Set, err error) {
+	for k, c := range p.columns {
+		if c.Column == nil {
+			continue
+		}
+		all := rowset.All(p.rows)
+		words := t.Words(s.tokenizers[k])
+		for _, w := range words {
+			postings, n, err := c.Find(ctx, w)
+			if err != nil {
+				return any, err
+			}
+			rows := rowset.Set{}
+			if n > 0 {
+				if rows, err = ranking.Rows(ctx, postings); err != nil {
+					return any, err
+				}
+			}
+			all = all.And(rows)
+		}
+		if len(words) > 0 {
+			any = any.Or(all)
+		}
+	}
+	return any, nil
 }
 
 // Among is the positions of the rows of a source, which it closes.

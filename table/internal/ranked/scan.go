@@ -32,7 +32,19 @@ func (s *search) scanned(ctx context.Context, i int, have []string) ([]part, err
 		if err != nil {
 			return nil, err
 		}
-		c := newScanned(s.Words(scanTokenizer))
+		z := analysis.Word
+		if path != "" {
+			z = s.tokenizers[slices.Index(s.Columns, path)]
+		}
+		var words []ranking.Word
+		for _, t := range s.Query.Terms() {
+			for _, w := range t.Words(z) {
+				if !slices.Contains(words, w) {
+					words = append(words, w)
+				}
+			}
+		}
+		c := newScanned(z, words)
 		if n, known := provider.PositionsOf(src); known {
 			p.rows = max(p.rows, n)
 		}
@@ -52,9 +64,6 @@ func (s *search) scanned(ctx context.Context, i int, have []string) ([]part, err
 	return []part{p}, nil
 }
 
-// scanTokenizer is that of indexes with frequencies by default.
-const scanTokenizer = analysis.Word
-
 // scanned is the rows of a column that have some words.
 type scanned struct {
 	words   []ranking.Word
@@ -66,14 +75,15 @@ type scanned struct {
 	all     ranking.Collection
 	next    int64 // row behind the last
 
-	spans []analysis.Span
-	upper []byte
-	row   uint32 // the last that had a text
-	terms int    // of it
+	tokenizer analysis.Tokenizer
+	found     analysis.Terms
+	upper     []byte
+	row       uint32 // the last that had a text
+	terms     int    // of it
 }
 
-func newScanned(words []ranking.Word) *scanned {
-	c := &scanned{words: words, exact: map[string]int{}, rows: make([][]uint32, len(words)), counts: make([][]uint32, len(words))}
+func newScanned(z analysis.Tokenizer, words []ranking.Word) *scanned {
+	c := &scanned{tokenizer: z, words: words, exact: map[string]int{}, rows: make([][]uint32, len(words)), counts: make([][]uint32, len(words))}
 	for i, w := range words {
 		if w.Prefix {
 			c.prefix = append(c.prefix, i)
@@ -131,10 +141,10 @@ func (c *scanned) endRow() {
 
 // text counts the words of a text of the last row.
 func (c *scanned) text(text []byte) {
-	c.spans = scanTokenizer.AppendTerms(c.spans[:0], text)
-	c.terms += len(c.spans)
-	for _, s := range c.spans {
-		c.upper = analysis.AppendUpper(c.upper[:0], text[s.From:s.To])
+	c.found.Find(c.tokenizer, text)
+	c.terms += len(c.found.Spans)
+	for term := range c.found.All {
+		c.upper = analysis.AppendUpper(c.upper[:0], term)
 		if i, ok := c.exact[string(c.upper)]; ok {
 			c.count(i)
 		}
@@ -158,7 +168,7 @@ func (c *scanned) count(i int) {
 // The methods of [ranking.Column].
 
 func (c *scanned) Parameters() ranking.Parameters                         { return ranking.Default }
-func (c *scanned) Tokenizer() analysis.Tokenizer                          { return scanTokenizer }
+func (c *scanned) Tokenizer() analysis.Tokenizer                          { return c.tokenizer }
 func (c *scanned) Collection(context.Context) (ranking.Collection, error) { return c.all, nil }
 func (c *scanned) Lengths(context.Context) ([]uint8, error)               { return c.lengths, nil }
 

@@ -30,7 +30,7 @@ func Positions(src provider.Source, n int64) ([]int64, error) {
 
 // Question says what is searched where, as the options of a search do.
 type Question struct {
-	Query        *query.Query
+	Query        *query.Query // nil if the rows that it finds are not to be found by a condition
 	In, Columns  []string
 	Filter       filter.Expr
 	Since, Until any
@@ -70,7 +70,9 @@ func Resolve(in *arrow.Schema, s Question) (*Columns, error) {
 		}
 	}
 	c.Searched = searched
-	c.Filter = filter.And(s.Filter, s.Query.Condition(searched))
+	if c.Filter = s.Filter; s.Query != nil {
+		c.Filter = filter.And(c.Filter, s.Query.Condition(searched))
+	}
 	if s.Since != nil || s.Until != nil {
 		times, err := s.times(in)
 		if err != nil {

@@ -59,7 +59,9 @@ With --type range it has bounds of the strings of every few rows, for filters ab
 sorted or clustered.
 
 Tokenizers: unicode-log cuts words as filters and search do, and keeps addresses such as 10.1.2.3 as words, too; unicode-word
-only cuts words; trivial takes a whole value as a word. Words ignore case unless --case-preserving.
+only cuts words; trivial takes a whole value as a word. Words ignore case unless --case-preserving. For search --rank only,
+with --scores: unicode-folded also ignores accents and widths, and cuts Chinese, Japanese and Korean into pairs of characters;
+english and german do so, too, and keep the stems of words: "running" is found by "runs".
 An index with --coarse N tells only groups of N rows apart, and is smaller; the rows are then checked.
 
 With --layout reference the reference implementation can use it, too; it is larger and slower.`,
@@ -89,7 +91,7 @@ var layouts = []string{"amudai-go", "reference"}
 
 var indexTypes = []string{"words", "hash", "range"}
 
-var tokenizers = []string{"unicode-log", "unicode-word", "trivial"}
+var tokenizers = []string{"unicode-log", "unicode-word", "trivial", "unicode-folded", "english", "german"}
 
 // definition is the index that the flags describe.
 func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {

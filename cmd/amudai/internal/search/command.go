@@ -27,6 +27,7 @@ type searchFlags struct {
 	files, quiet, numbers, names, noName bool
 	rank                                 bool
 	boosts                               []string
+	tokenizer                            string
 	snippet                              int
 }
 
@@ -107,9 +108,13 @@ func (f *searchFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&w.JSON, "json", false, "print a JSON object in a line for each row, or count")
 	flags.BoolVar(&f.rank, "rank", false, "print the matches of all inputs together that match best, by BM25; --limit is 10 by default")
 	flags.StringSliceVar(&f.boosts, "boost", nil, "factors of columns for --rank: title=3,body=1")
+	usage.Choice(cmd, &f.tokenizer, "tokenizer", "", "words for --rank: "+strings.Join(wordTokenizers, ", ")+" (default that of the first index, else unicode-word)", wordTokenizers, wordTokenizers...)
 	flags.IntVar(&f.snippet, "snippet", 0, "print about so many bytes of a line, where most of the query is")
 	flags.IntVar(&w.Parallelism, "parallel", 0, "inputs searched at a time (default: one per CPU)")
 }
+
+// wordTokenizers are those of words (docs/format.md §15.1).
+var wordTokenizers = []string{"unicode-word", "unicode-log", "unicode-folded", "english", "german"}
 
 // resolve checks flags, and prepares the search.
 func (f *searchFlags) resolve(text string) (q *query.Query, err error) {
@@ -124,12 +129,8 @@ func (f *searchFlags) resolve(text string) (q *query.Query, err error) {
 	if w.Count || f.files || f.quiet {
 		w.After, w.Before = 0, 0
 	}
-	if w.Query = text; w.Regexp {
-		q, err = query.Regexp(text, w.IgnoreCase)
-	} else {
-		q, err = query.Parse(text)
-	}
-	if err != nil {
+	w.Query = text
+	if q, err = query.New(text, w.Regexp, w.IgnoreCase); err != nil {
 		err = usage.Errorf("amudai search --help shows queries", "%w", err)
 	}
 	return q, err
@@ -143,6 +144,8 @@ func (f *searchFlags) resolveRank() error {
 		return usage.Errorf("", "--snippet needs a number above 0")
 	case !f.rank && len(f.boosts) > 0:
 		return usage.Errorf("", "--boost is for --rank")
+	case !f.rank && f.tokenizer != "":
+		return usage.Errorf("", "--tokenizer is for --rank")
 	case !f.rank:
 		return nil
 	case w.Regexp:
@@ -150,7 +153,7 @@ func (f *searchFlags) resolveRank() error {
 	case w.After > 0 || w.Before > 0 || w.Count || f.files || f.quiet:
 		return usage.Errorf("", "--rank prints single matches: -A, -B, -C, -c, -l and -q are not for it")
 	}
-	w.Rank = &table.RankOptions{Boosts: map[string]float64{}}
+	w.Rank = &table.RankOptions{Boosts: map[string]float64{}, Tokenizer: f.tokenizer}
 	for _, text := range f.boosts {
 		path, factor, _ := strings.Cut(text, "=")
 		boost, err := strconv.ParseFloat(factor, 64)
