@@ -392,9 +392,10 @@ func TestSearchExamples(t *testing.T) {
 	shown(ok(t, "search", "-n", "--limit", "1", "--since", "2015-10-18 18:10", `fatal OR "address change"`, "hadoop.amudai.shard"))
 	shown(ok(t, "search", "--json", "--in", "level", "--columns", "time,level", "--limit", "1", "fatal", "hadoop.amudai.shard"))
 	shown(strings.ReplaceAll(ok(t, "search", "--count", "error NOT mod_jk", apache, "hadoop.amudai.shard"), apache, "Apache_2k.log"))
-	ok(t, "index", "add", "hadoop.amudai.shard", "--columns", "line", "--scores", "--tokenizer", "english")
-	shown(ok(t, "search", "--rank", "--limit", "1", "retries connecting", "hadoop.amudai.shard"))
-	shown(ok(t, "search", "--rank", "--limit", "1", "(renewed OR killed) NOT leases", "hadoop.amudai.shard"))
+	ok(t, "convert", hadoop, "ranked.amudai.shard", "--columns", "line")
+	ok(t, "index", "add", "ranked.amudai.shard", "--columns", "line", "--scores", "--tokenizer", "english")
+	shown(ok(t, "search", "--rank", "--limit", "1", "retries connecting", "ranked.amudai.shard"))
+	shown(ok(t, "search", "--rank", "--limit", "1", "(renewed OR killed) NOT leases", "ranked.amudai.shard"))
 }
 
 // TestSearchErrors has the exit codes of grep: an error does not keep the other inputs from being searched.
