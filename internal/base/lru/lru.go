@@ -59,13 +59,22 @@ func (c *Cache[K, V]) Put(key K, value V, size int64) {
 	}
 }
 
-// Remove drops the value of a key, if there is one.
-func (c *Cache[K, V]) Remove(key K) {
+// Remove takes out the value of a key, if there is one.
+func (c *Cache[K, V]) Remove(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.byKey[key]; e != nil {
+		value, ok = e.Value.(*entry[K, V]).value, true
 		c.drop(e)
 	}
+	return value, ok
+}
+
+// Room is the bytes of values that may be added before others are evicted.
+func (c *Cache[K, V]) Room() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.left
 }
 
 // Len is the number of values.

@@ -74,6 +74,9 @@ func (s tableStripe) Open(ctx context.Context, col *table.Column, keep bool, pre
 		return x.Open(ctx, col, keep, have)
 	}
 	o := read.Options{MaxBlockBytes: t.o.MaxBlockBytes, MaxDictionaryBytes: t.o.MaxDictionaryBytes, Prefetched: have}
+	if keep {
+		o.Kept = t.kept
+	}
 	c, err := read.OpenColumn(ctx, s.Stripe, *col, o)
 	if err != nil {
 		return nil, err

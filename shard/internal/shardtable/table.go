@@ -49,8 +49,9 @@ type Table struct {
 
 	projections table.Projections
 	columns     *lru.Cache[columnKey, *read.Column] // open columns
-	visible     *lru.Cache[int, *rowset.Set]        // of stripes, nil for all rows
-	marker      func() (*schema.Node, error)        // of deleted records
+	kept        *read.Kept
+	visible     *lru.Cache[int, *rowset.Set] // of stripes, nil for all rows
+	marker      func() (*schema.Node, error) // of deleted records
 	references  *reference.Files
 
 	mu    sync.Mutex
@@ -63,7 +64,7 @@ type Table struct {
 // New returns the table of an open shard. The caller closes the shard.
 func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
-	t := &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
+	t := &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), kept: read.NewKept(o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 	t.references = reference.NewFiles(func(ctx context.Context) (*table.Projection, error) { return t.Project(ctx, nil) })
 	return t
 }

@@ -54,7 +54,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeRea
 	if err != nil {
 		return nil, err
 	}
-	r := &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data)}
+	r := &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data), kept: n.options.Kept, buffer: n.options.Kept.Buffer()}
 	if b := stripe.FindBuffer(n.buffers, shardpb.BufferKind_OPAQUE_DICTIONARY); b != nil {
 		if r.shared, err = valuedict.OpenShared(ctx, n.src, n.node(), b, n.options.Prefetched); err != nil {
 			return nil, err
@@ -90,6 +90,9 @@ type bytesReader[O int32 | int64] struct {
 	mean  int  // expected length of a value
 	spare atomic.Pointer[spareBytes]
 
+	kept   *work.Kept // what reads of few rows parsed, nil for nothing
+	buffer uint64     // its number in kept
+
 	shared *valuedict.Shared // dictionary of all blocks, nil if there is none
 }
 
@@ -115,12 +118,18 @@ func (r *bytesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.S
 	if err != nil {
 		return nil, err
 	}
-	err = r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+	few := r.kept.Few(r.buffer, rows)
+	err = r.data.EachBut(ctx, &w.Scratch, rows, few.Known, func(p *blocks.Part, block []byte) error {
 		switch {
 		case p.Whole():
 			return r.decode(w, shared, p, block, c)
+		case p.Sparse() && few != nil:
+			parse := func(block []byte, memory *bytestring.Scratch) (*bytestring.Block, error) {
+				return r.parse(w, memory, shared, p, block)
+			}
+			return few.Decode(p, block, &w.Bytes, parse, func(b *bytestring.Block) error { return r.decodeRows(w, p, b, c) })
 		case p.Sparse():
-			b, err := r.parse(w, shared, p, block)
+			b, err := r.parse(w, &w.Bytes, shared, p, block)
 			if err != nil {
 				return err
 			}
@@ -154,14 +163,14 @@ func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
 	return int64(float64(n) * float64(r.mean) * min(perRow/mean, 2) * 9 / 8)
 }
 
-func (r *bytesReader[O]) parse(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte) (*bytestring.Block, error) {
+func (r *bytesReader[O]) parse(w *work.Worker, memory *bytestring.Scratch, shared *bytestring.Dictionary, p *blocks.Part, block []byte) (*bytestring.Block, error) {
 	return bytestring.Parse(block, p.N, r.fixed,
-		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block)), Dictionary: shared}, &w.Bytes)
+		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block)), Dictionary: shared}, memory)
 }
 
 // decode decodes a whole block to its final place.
 func (r *bytesReader[O]) decode(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
-	b, err := r.parse(w, shared, p, block)
+	b, err := r.parse(w, &w.Bytes, shared, p, block)
 	if err != nil {
 		return err
 	}
@@ -241,7 +250,7 @@ func (r *bytesReader[O]) decodePart(w *work.Worker, shared *bytestring.Dictionar
 }
 
 func (r *bytesReader[O]) decodeSpare(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, s *spareBytes, from, to int) error {
-	b, err := r.parse(w, shared, p, block)
+	b, err := r.parse(w, &w.Bytes, shared, p, block)
 	if err != nil {
 		return err
 	}

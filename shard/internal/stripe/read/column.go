@@ -30,7 +30,14 @@ type Options struct {
 	// Prefetched has bytes that were read before, for several columns at once; others
 	// are read when they are needed. An open column does not keep them.
 	Prefetched storage.Prefetched
+	Kept       *Kept // for blocks that few rows are read of, of many columns; nil: none are kept
 }
+
+// Kept is blocks that few rows were read of.
+type Kept = work.Kept
+
+// NewKept has room for about limit bytes of blocks.
+func NewKept(limit int64) *Kept { return work.NewKept(limit) }
 
 // Column reads one column of a stripe as Arrow arrays. It is safe for concurrent use. It is a [table.ColumnReader], and a [table.DictionaryReader],
 // [table.NumberFinder], [table.NullFinder], [table.Owner], [table.LengthReader] and [table.BlockFinder]. The options of reads may be nil. An error about a value of a flat column is a [table.RowError].

@@ -198,7 +198,7 @@ func changeIntegers[D comparable](w *work.Worker, p *blocks.Part, tree []byte, d
 
 // digits decodes all values of a block.
 func (r *decimalReader) digits(w *work.Worker, p *blocks.Part, block []byte) (values []decimal.Decimal, valid bitmap.Bits, err error) {
-	b, err := r.parse(w, nil, p, block)
+	b, err := r.parse(w, &w.Bytes, nil, p, block)
 	if err == nil {
 		err = checkNulls(b.Nulls(), r.nulls)
 	}

@@ -89,7 +89,7 @@ func (r *bytesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowse
 		return nil, err
 	}
 	out, err := readFixed(ctx, w, r.data, rows, 0, 8, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
-		b, err := r.parse(w, shared, p, block)
+		b, err := r.parse(w, &w.Bytes, shared, p, block)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 	}
 	defer c.Release()
 	return work.SelectRows(ctx, r.data, w, rows, func(p *blocks.Part, block []byte) (found []byte, err error) {
-		b, err := r.parse(w, shared, p, block)
+		b, err := r.parse(w, &w.Bytes, shared, p, block)
 		if err != nil {
 			return nil, err
 		}

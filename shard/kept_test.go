@@ -1,0 +1,77 @@
+package shard
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+)
+
+// TestKeptBlocks takes few rows again and again, from several goroutines, with room for no block, some and all.
+func TestKeptBlocks(t *testing.T) {
+	const rows, perBlock = 40_000, 8192
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "line", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "id", Type: arrow.BinaryTypes.String},
+		{Name: "prose", Type: arrow.BinaryTypes.LargeString},
+	}, nil)
+	line := func(i int) string {
+		return fmt.Sprintf("sshd[%d]: Failed password for user%d from 10.0.%d.7", i*31%9000, i%97, i%250)
+	}
+	id := func(i int) string { return fmt.Sprintf("user-%x", uint64(i)*0x9e3779b97f4a7c15) }
+	prose := func(i int) string {
+		r, text := rand.New(rand.NewPCG(uint64(i), 1)), ""
+		for range r.IntN(9) {
+			text += []string{"of ", "harbour ", "the ", "seldom ", "light ", "under ", "an older "}[r.IntN(7)]
+		}
+		return text
+	}
+	build := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	defer build.Release()
+	for i := range rows {
+		if i%11 == 0 {
+			build.Field(0).AppendNull()
+		} else {
+			build.Field(0).(*array.StringBuilder).Append(line(i))
+		}
+		build.Field(1).(*array.StringBuilder).Append(id(i))
+		build.Field(2).(*array.LargeStringBuilder).Append(prose(i))
+	}
+	batch := build.NewRecordBatch()
+	defer batch.Release()
+	location := filepath.Join(t.TempDir(), "s")
+	writeBatch(t, location, batch, WriterOptions{BlockValues: perBlock})
+	for _, room := range []int64{1, 600_000, 0} {
+		x, err := Open(t.Context(), location, OpenOptions{CacheBytes: room})
+		require.NoError(t, err)
+		var team sync.WaitGroup
+		for g := range 4 {
+			team.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(g), 2))
+				for range 150 {
+					want := []int64{r.Int64N(rows), r.Int64N(rows), r.Int64N(perBlock)}
+					got, err := x.Take(t.Context(), want, TakeOptions{Parallelism: 1})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for k, row := range want {
+						i := int(row)
+						if null := got.Column(0).IsNull(k); null != (i%11 == 0) || !null && got.Column(0).ValueStr(k) != line(i) || got.Column(1).ValueStr(k) != id(i) || got.Column(2).ValueStr(k) != prose(i) {
+							t.Errorf("row %d: %v", i, got)
+						}
+					}
+					got.Release()
+				}
+			})
+		}
+		team.Wait()
+		require.NoError(t, x.Close())
+	}
+}
