@@ -155,7 +155,8 @@ func TestRankTokenizers(t *testing.T) {
 		require.ErrorContains(t, err, `there is no tokenizer "latin"`)
 	}
 	for name, properties := range map[string][]shard.Property{
-		"phrases": {{Name: "phrases", Value: true}, {Name: "tokenizers", Value: []any{"english"}}},
+		"phrases":   {{Name: "phrases", Value: true}, {Name: "tokenizers", Value: []any{"english"}}},
+		"only rank": {{Name: "tokenizers", Value: []any{"english"}}},
 	} {
 		require.ErrorContains(t, shard.AddIndex(t.Context(), "english.amudai.shard", shard.EditOptions{}, shard.IndexDefinition{Type: shard.TermIndex, Columns: []string{"body"}, Properties: properties}), name)
 	}

@@ -87,6 +87,8 @@ func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
 		return fmt.Errorf("phrases are of words, which the tokenizer %v does not find", analysis.Trivial)
 	case s.phrases && slices.ContainsFunc(s.tokenizers, analysis.Tokenizer.Rewrites):
 		return errors.New("phrases are of words as they stand in the text, which only some tokenizers find: unicode-log and unicode-word")
+	case !s.scores && slices.ContainsFunc(s.tokenizers, analysis.Tokenizer.Rewrites):
+		return errors.New("words as english, german and unicode-folded make them only rank, which takes scores (--scores)")
 	case s.scores && trivial:
 		return fmt.Errorf("scores are of words, which the tokenizer %v does not find", analysis.Trivial)
 	case s.scores && s.coarse > 1:
