@@ -114,7 +114,7 @@ var runLength = encode.Row{
 }
 
 func estimateRunLength(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
-	if 3*s.Runs > 2*s.N {
+	if !w.MayRepeat(s.Runs, s.N) {
 		return 0
 	}
 	length := bits.Len(uint(s.N/s.Runs)) + 1

@@ -56,10 +56,14 @@ func analyze[U word.Uint](e *Workspace, in Input[U]) *Stats {
 	if e.Weights.Features.Has(edition.PatchedPack) && !in.T.Float() { // which the jumps are left to
 		center, width = in.usualStep(s.Width)
 	}
-	if min(step.diff(), width) < s.Width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count {
+	steps := min(step.diff(), width) < s.Width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count
+	if steps || e.Weights.MayRepeat(step.runs, step.count) {
 		step.begin(in.T)
 		step.add(in.Values)
-		s.Runs, s.Diff, s.Bends = step.runs, step.diff(), step.bends
+		s.Runs = step.runs
+	}
+	if steps {
+		s.Diff, s.Bends = step.diff(), step.bends
 		if width+1 < min(s.Diff, s.Width) {
 			s.Usual, s.Jumps = max(width, 1), jumps(in.Values, center, width)
 		}

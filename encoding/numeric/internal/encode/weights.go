@@ -70,6 +70,15 @@ func (w *Weights) DirectSize(s *Stats) int {
 // without is an encoding that is not chosen: the benchmark sets it to show what it brings.
 var without encoding.Code
 
+// MayRepeat tells whether runs may be worth storing instead of values: where an eighth of these are nulls, for example, which are filled up. In edition
+// reference it is a third.
+func (w *Weights) MayRepeat(runs, values int) bool {
+	if w.Features == 0 {
+		return 3*runs <= 2*values
+	}
+	return 8*runs <= 7*values
+}
+
 // allows tells whether an encoding takes a type and may be in the shard.
 func (w *Weights) allows(r *Row, t word.Type) bool {
 	return r.Types.Has(t) && r.Needs&^w.Features == 0 && r.Code != without
