@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,11 @@ func (s *Shard) statistics(ctx context.Context, path string) (provider.ColumnSta
 // run.
 func TestExplain(t *testing.T) {
 	ctx := context.Background()
-	s := openTable(t, flightsLike(100_000), WriterOptions{StripeRows: 40_000})
+	location := filepath.Join(t.TempDir(), "s")
+	writeTable(t, location, flightsLike(100_000), WriterOptions{StripeRows: 40_000}, 100_000)
+	s, err := Open(ctx, location, OpenOptions{SuffixBytes: 4096}) // a longer one has the data
+	require.NoError(t, err)
+	defer s.Close()
 	explain := func(text string) []rowfilter.Step {
 		x, err := s.explain(ctx, ScanOptions{Filter: where(t, text), Stripes: []int{1}})
 		require.NoError(t, err)
