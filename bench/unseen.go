@@ -34,6 +34,11 @@ var unseen = []struct{ set, title string }{
 	{"unseen5/shootings", "police officers and dogs shot"},
 	{"unseen5/wells", "oil and gas wells"},
 	{"unseen5/quakes", "earthquakes"},
+	{"unseen6/diamonds", "prices of diamonds"},
+	{"unseen6/taxis", "rides in taxis"},
+	{"unseen6/seaice", "ice on the sea by day"},
+	{"unseen6/pollution", "pollution of air by hour"},
+	{"unseen6/adults", "a census of adults"},
 }
 
 // unseenContenders are those of their table.

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/table"
@@ -28,7 +29,7 @@ func (s *Search) Ranked(ctx context.Context, all []inputs.Input, p *Printer) (er
 	}
 	opener := s.Opener()
 	opener.Parallelism = s.Parallelism
-	opener.IndexError = func(err error) { p.Warn(indexHint(err, "SHARD")) }
+	opener.IndexError = func(err error) { p.Warn(indexHint(strings.Join(locations, ", "), err)) }
 	t, err := opener.Joined(ctx, locations)
 	if err != nil {
 		return err

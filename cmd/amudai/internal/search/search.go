@@ -148,7 +148,7 @@ func (s *Search) open(ctx context.Context, f *Found, format string, parallel int
 	location, opener := f.Input.Location, s.Opener()
 	opener.Parallelism = parallel
 	opener.IndexError = func(err error) {
-		f.warn(indexHint(fmt.Errorf("%s: %w", location, err), location))
+		f.warn(indexHint(location, err))
 	}
 	if format != formats.Lines {
 		return opener.Table(ctx, location, format)
@@ -158,8 +158,8 @@ func (s *Search) open(ctx context.Context, f *Found, format string, parallel int
 }
 
 // indexHint is a warning that an index of a shard is not used.
-func indexHint(err error, shard string) error {
-	return usage.WithHint(fmt.Errorf("an index is not used: %w", err), "amudai index rebuild %s makes it anew", shard)
+func indexHint(shard string, err error) error {
+	return usage.WithHint(fmt.Errorf("%s: an index is not used: %w", shard, err), "amudai index rebuild %s makes it anew", shard)
 }
 
 // namesColumns reports whether columns are asked for, by name or by their times.

@@ -132,3 +132,23 @@ func TestKeyWithoutEntry(t *testing.T) {
 		require.ErrorIs(t, k.Find(make([]uint32, 100), []arrow.Array{first, other}), errNoEntry)
 	}
 }
+
+// Keys keep their numbers when the keyer is full and a value needs more bits than words have.
+func TestFullKeyerMeetsWideValues(t *testing.T) {
+	dt := &arrow.Decimal128Type{Precision: 38, Scale: 0}
+	keys := func(values ...decimal128.Num) arrow.Array {
+		b := array.NewDecimal128Builder(memory.DefaultAllocator, dt)
+		defer b.Release()
+		b.AppendValues(values, nil)
+		return b.NewArray()
+	}
+	k, err := New(memory.DefaultAllocator, []arrow.DataType{dt}, Options{Kept: true, Room: 1 << 20})
+	require.NoError(t, err)
+	defer k.Release()
+	out := make([]uint32, 3)
+	require.NoError(t, k.Find(out, []arrow.Array{keys(decimal128.FromI64(5), decimal128.FromI64(-7), decimal128.FromI64(5))}))
+	require.Equal(t, []uint32{1, 2, 1}, out)
+	k.Full = true
+	require.NoError(t, k.Find(out, []arrow.Array{keys(decimal128.New(1<<60, 3), decimal128.FromI64(-7), decimal128.FromI64(5))}))
+	require.Equal(t, []uint32{None, 2, 1}, out)
+}

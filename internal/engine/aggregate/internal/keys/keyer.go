@@ -427,8 +427,8 @@ func (k *Keyer) useStrings() error {
 		}
 	}
 	k.strings = &order.KeySet{}
-	if k.kept > 0 { // rows of this batch that already have numbers get them again
-		k.findStrings(make([]uint32, k.kept), columns)
+	if k.kept > 0 { // also if no others get numbers; rows of this batch that already have some get them again
+		k.strings.NumberRows(make([]uint32, k.kept), k.encoder, true, columns...)
 	}
 	k.words = wordTable{}
 	for i := range k.columns {
