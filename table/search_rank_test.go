@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -205,5 +206,38 @@ func TestRank(t *testing.T) {
 			require.Equal(t, len(want), n, "%v %s", c.locations, q.query)
 		}
 		require.NoError(t, tab.Close())
+	}
+}
+
+// TestRankDamaged ranks rows of a shard whatever byte of its index is another: the matches are those of the rows.
+func TestRankDamaged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	all := drawDocuments(rand.New(rand.NewPCG(5, 6)), 800)
+	require.NoError(t, os.WriteFile("a.csv", csvOf(all), 0o644))
+	copyTable(t, "a.csv", "a.amudai.shard")
+	require.NoError(t, shard.AddIndex(t.Context(), "a.amudai.shard", shard.EditOptions{}, shard.IndexDefinition{Type: shard.TermIndex, Columns: []string{"body"},
+		Properties: []shard.Property{{Name: "scores", Value: true}}}))
+	files, err := filepath.Glob("*.amudai.index")
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	sound, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	best := func() (out []table.Rank) {
+		tab, err := table.Open(t.Context(), "a.amudai.shard")
+		require.NoError(t, err)
+		for f, err := range tab.Search(t.Context(), table.SearchOptions{Query: "word1 OR word30 OR word2*", In: []string{"body"}, Rank: &table.RankOptions{}}) {
+			require.NoError(t, err)
+			out = append(out, f.Ranks...)
+		}
+		require.NoError(t, tab.Close())
+		return out
+	}
+	want := best()
+	require.Len(t, want, 10)
+	for i := 0; i < len(sound); i += len(sound)/60 + 1 {
+		damaged := slices.Clone(sound)
+		damaged[i] ^= 0x10
+		require.NoError(t, os.WriteFile(files[0], damaged, 0o644))
+		require.Equal(t, want, best(), "byte %d of %d", i, len(sound))
 	}
 }

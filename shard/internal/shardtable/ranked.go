@@ -17,8 +17,11 @@ func (t *Table) Rankings(ctx context.Context, columns []table.FilterColumn) ([]t
 		return nil, err
 	}
 	found, err := rankedColumns(ctx, all, columns)
-	if err != nil || found != nil {
-		return []table.Ranking{{Rows: rowset.Range{To: t.NumRows()}, Columns: found}}, err
+	if err != nil {
+		return nil, err
+	}
+	if found != nil {
+		return []table.Ranking{{Rows: rowset.Range{To: t.NumRows()}, Columns: found}}, nil
 	}
 	var parts []table.Ranking
 	for i := range t.NumStripes() {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -91,10 +92,22 @@ type Hit struct {
 	Row      int64 // in the input
 }
 
-// Top returns the best rows of a table, the best first, and of equal ones the first row.
-func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err error) {
+// Top returns the best rows of a table, the best first, and of equal ones the first row. If an index turns out to be damaged, all inputs are scanned instead.
+func Top(ctx context.Context, u *tables.Union, q Question) ([]Hit, error) {
+	hits, err := top(ctx, u, q, false)
+	if fault.Is(err) {
+		if q.Read.Warning != nil {
+			q.Read.Warning(fmt.Sprintf("an index is not used: %v", err))
+		}
+		return top(ctx, u, q, true)
+	}
+	return hits, err
+}
+
+// top is Top, which uses no index if all is to be scanned.
+func top(ctx context.Context, u *tables.Union, q Question, scan bool) (hits []Hit, err error) {
 	n := len(q.Columns)
-	s := search{Question: q, union: u, totals: make([]totals, n), tokenizers: make([]analysis.Tokenizer, n), known: make([]bool, n)}
+	s := search{Question: q, union: u, scan: scan, totals: make([]totals, n), tokenizers: make([]analysis.Tokenizer, n), known: make([]bool, n)}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if t := q.Tokenizer; t != nil {
 		for k := range s.tokenizers {
@@ -146,6 +159,7 @@ func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err erro
 type search struct {
 	Question
 	union   *tables.Union
+	scan    bool
 	next    int64             // position of the next input
 	sources []provider.Source // of indexes
 	inputs  []input
@@ -210,7 +224,7 @@ func (s *search) open(ctx context.Context, i int) error {
 		}
 	}
 	in.parts, err = s.indexed(ctx, src, in.have)
-	if err != nil || !s.agree(in.parts) {
+	if err != nil || !s.agree(in.parts) || s.scan {
 		in.parts = nil
 		err = errors.Join(err, src.Close())
 	} else {
@@ -272,6 +286,9 @@ func (s *search) indexed(ctx context.Context, src provider.Source, have []string
 		return nil, nil
 	}
 	all, visible, err := f.Rankings(ctx, have)
+	if err != nil {
+		return nil, err
+	}
 	for _, one := range all {
 		p := part{row: one.Rows.From, rows: one.Rows.Len(), columns: make([]column, len(s.Columns))}
 		for k, path := range have {
@@ -283,7 +300,7 @@ func (s *search) indexed(ctx context.Context, src provider.Source, have []string
 		}
 		parts = append(parts, p)
 	}
-	return parts, err
+	return parts, nil
 }
 
 // add finds the words in a part.

@@ -40,6 +40,8 @@ func faultFiles(t *testing.T) (dir string, tables []string) {
 		tables = append(tables, name)
 	}
 	ok(t, "convert", "-q", "t.log", "log.shard", "--stripe-rows", "1000", "--created", "2024-01-01T00:00:00Z", "--index", "line")
+	ok(t, "convert", "-q", "t.log", "ranked.shard", "--stripe-rows", "1000", "--created", "2024-01-01T00:00:00Z")
+	ok(t, "index", "add", "-q", "ranked.shard", "--columns", "line", "--scores")
 	return dir, append(tables, "t.csv")
 }
 
@@ -108,6 +110,7 @@ func TestReadFaults(t *testing.T) {
 	for _, file := range []string{"t.shard", "reference.shard", "two.shard", "t.root"} {
 		uses = append(uses, useOf("verify", file), useOf("inspect", "--json", file))
 	}
+	uses = append(uses, useOf("search", "--rank", "user 13 OR 77", "ranked.shard"), useOf("search", "--rank", "user OR 13", "ranked.shard", "t.csv"))
 	uses = append(uses, useOf("search", "user AND 13", "log.shard"), useOf("search", "user AND 13", "t.log"), useOf("index", "list", "log.shard"),
 		useOf("scan", "--format", "csv", "--where", "id between 1000 and 1100", "t.shard"),
 		useOf("cat", "--format", "csv", "t.csv", "t.parquet", "t.shard"), useOf("plan", "t.shard"), useOf("infer-schema", "t.csv"),
