@@ -119,12 +119,18 @@ func (n *node) leaf(column filter.Expr) filter.Expr {
 
 // TextColumns are the paths of the columns that are searched by default: "line", or all columns of strings.
 func TextColumns(s *arrow.Schema) (columns []string) {
+	columns = StringColumns(s)
+	if slices.Contains(columns, "line") {
+		return []string{"line"}
+	}
+	return columns
+}
+
+// StringColumns are the paths of all columns of strings, and of "line".
+func StringColumns(s *arrow.Schema) (columns []string) {
 	for i, name := range arrowmap.UniqueNames(s.Fields()) {
 		dt := kinds.Unwrapped(s.Field(i).Type)
 		isText := kinds.IsText(dt) || dt.ID() == arrow.BINARY && name == "line"
-		if isText && name == "line" {
-			return []string{name}
-		}
 		if isText {
 			columns = append(columns, schema.Escape(name))
 		}

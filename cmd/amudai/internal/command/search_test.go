@@ -610,3 +610,17 @@ func TestIndexCommands(t *testing.T) {
 	require.Equal(t, app.ExitInterrupted, runContext(ctx, app.Env{Args: []string{"index", "add", "a.shard", "--columns", "line"}}).code)
 	require.Equal(t, before, ok(t, "cat", "a.shard"))
 }
+
+// TestSearchRanked ranks inputs of several kinds together, each with its own columns of texts. Errors end it as any search.
+func TestSearchRanked(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("mixed", 0o755))
+	require.NoError(t, os.WriteFile("mixed/a.csv", []byte("title,body\nRed house,a house by the sea\n"), 0o644))
+	require.NoError(t, os.WriteFile("mixed/b.log", []byte("a red line, and another red one\n"), 0o644))
+	lines := strings.Split(strings.TrimSpace(ok(t, "search", "--rank", "red", "mixed")), "\n")
+	slices.Sort(lines)
+	require.Equal(t, []string{"mixed/a.csv:Red house\ta house by the sea", "mixed/b.log:a red line, and another red one"}, lines)
+	require.Equal(t, app.ExitUsage, run(t, "search", "--rank", "red", "missing.csv").code)
+	require.Equal(t, app.ExitUsage, run(t, "search", "--rank", "red", "--boost", "nope=2", "mixed/a.csv").code)
+	require.Equal(t, app.ExitFailure, run(t, "search", "--rank", "blue", "mixed").code)
+}

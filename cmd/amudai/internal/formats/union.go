@@ -60,8 +60,10 @@ func (p *Opener) Table(ctx context.Context, location, format string, types ...ar
 }
 
 // Joined opens locations as one table for questions about it.
-func (p *Opener) Joined(ctx context.Context, locations []string) (*table.Table, error) {
-	return table.OpenWith(ctx, p.tableOptions(""), locations...)
+func (p *Opener) Joined(ctx context.Context, locations []string, warning func(string)) (*table.Table, error) {
+	o := p.tableOptions("")
+	o.Warning = warning
+	return table.OpenWith(ctx, o, locations...)
 }
 
 func (p *Opener) tableOptions(from string) table.OpenOptions {

@@ -196,7 +196,11 @@ func (a group) runSearch(ctx context.Context, text string, locations []string, f
 		}
 	}
 	if w.Rank != nil {
-		err = w.Ranked(ctx, all, &p)
+		if err = w.Ranked(ctx, all, &p); err != nil && ctx.Err() == nil {
+			p.Failed = true
+			p.Fail(err)
+			err = nil
+		}
 	} else {
 		err = w.Run(ctx, all, p.Print)
 	}

@@ -37,7 +37,7 @@ type sender struct {
 
 // rows sends rows.
 func (s *sender) rows(f table.Found) error {
-	c := cellsOf(f, s.json)
+	c := cellsOf(f, s.json, false)
 	for row, position := range f.Positions {
 		from := len(s.room)
 		s.room = c(s.room, row)
@@ -67,19 +67,24 @@ func (s *sender) flush() error {
 // cells appends the values of a row: as JSON, or separated by tabs.
 type cells func(dst []byte, row int) []byte
 
-// cellsOf are the columns of a batch.
-func cellsOf(b arrow.RecordBatch, json bool) cells {
+// cellsOf are the columns of a batch. Nulls are empty, or with skip no value at all.
+func cellsOf(b arrow.RecordBatch, json, skip bool) cells {
 	columns := make([]values.Appender, b.NumCols())
 	for i, c := range b.Columns() {
 		columns[i] = appender(c, json)
 	}
 	if !json {
 		return func(dst []byte, row int) []byte {
+			begun := false
 			for i, c := range columns {
-				if i > 0 {
+				null := values.IsNull(b.Column(i), row)
+				if null && skip {
+					continue
+				}
+				if begun {
 					dst = append(dst, '\t')
 				}
-				if !values.IsNull(b.Column(i), row) {
+				if begun = true; !null {
 					dst = c(dst, row)
 				}
 			}
