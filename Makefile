@@ -90,7 +90,7 @@ interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NOD
 interop-stores: sql ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays, refuses and lies; also SQL, Python and Spark on them
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) AMUDAI_GCS=$(GCS) \
-		$(GO) test -v -count=1 -run 'Interop(S3|Azure|Google)' ./cmd/amudai/internal/command
+		$(GO) test -v -count=1 -timeout 60m -run 'Interop(S3|Azure|Google)' ./cmd/amudai/internal/command
 
 interop-python: ## test the Python package (PYTHON has its extras, pytest, mypy and ruff), and its wheel
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
