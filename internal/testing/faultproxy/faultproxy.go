@@ -72,6 +72,20 @@ func New(t testing.TB, server string) *Proxy {
 	return p
 }
 
+// OneWrite sends one write at a time, for servers that look at the condition of a write and write in two steps.
+func (p *Proxy) OneWrite() { p.forward.Transport = new(oneWrite) }
+
+type oneWrite struct{ mu sync.Mutex }
+
+// RoundTrip implements [http.RoundTripper].
+func (o *oneWrite) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 // Begin has the requests that follow meet faults.
 func (p *Proxy) Begin(f Faults) {
 	p.mu.Lock()

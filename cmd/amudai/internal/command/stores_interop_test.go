@@ -39,6 +39,7 @@ func TestInteropS3(t *testing.T) {
 		return exec.CommandContext(context.WithoutCancel(t.Context()), python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port)
 	})
 	proxy := faultproxy.New(t, server)
+	proxy.OneWrite() // moto answered two edits of one version with success
 	fakes3.Environment(t, proxy.URL)
 	require.Equal(t, 200, put(t, server+"/bucket", nil))
 	register := func() {
