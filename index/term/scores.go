@@ -115,7 +115,7 @@ func (l *scoredList) setLengths(field int, term []byte, rows []uint32, total int
 
 // List is the rows of an entry with frequencies, in blocks of up to 128. It may be used concurrently.
 type List struct {
-	entry  Entry
+	n      int64
 	table  []byte
 	ends   []uint32 // of the blocks in data
 	data   []byte
@@ -129,8 +129,8 @@ func (x *Index) List(ctx context.Context, e Entry) (_ *List, err error) {
 	if e.Field >= x.Scored {
 		return nil, fault.Corruptf("field %d of a term index has no frequencies", e.Field)
 	}
-	l := &List{entry: e}
 	if e.Rows <= shortRows {
+		l := &List{n: e.Rows}
 		l.rows, l.counts, err = e.block.shortList(nil, nil, e.i, x.total)
 		return l, err
 	}
@@ -138,25 +138,31 @@ func (x *Index) List(ctx context.Context, e Entry) (_ *List, err error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := int(e.Rows+blockRows-1) / blockRows
+	return newList(data, e.Rows, x.total)
+}
+
+// newList is the long list of n of total rows.
+func newList(data []byte, n int64, total int) (l *List, err error) {
+	blocks := int(n+blockRows-1) / blockRows
 	size := tableEntry*blocks + container.ChecksumLen
 	if size > len(data) {
-		return nil, fault.Corruptf("list of %d rows in %d bytes", e.Rows, len(data))
+		return nil, fault.Corruptf("list of %d rows in %d bytes", n, len(data))
 	}
+	l = &List{n: n}
 	if l.table, err = container.CutChecksum(data[:size]); err != nil {
 		return nil, err
 	}
 	l.data, l.ends = data[size:], make([]uint32, blocks)
-	end, next := uint32(0), uint32(0)
+	end, next := 0, uint32(0)
 	for i := range blocks {
 		last := l.Last(i)
-		if last < next || int(last) >= x.total {
-			return nil, fault.Corruptf("block %d of a list ends at row %d", i, last)
+		end += int(binary.LittleEndian.Uint16(l.table[tableEntry*i+4:]))
+		if last < next || int64(last) >= int64(total) || end > len(l.data) {
+			return nil, fault.Corruptf("block %d of a list ends at row %d, and behind %d of %d bytes", i, last, end, len(l.data))
 		}
-		end += uint32(binary.LittleEndian.Uint16(l.table[tableEntry*i+4:]))
-		l.ends[i], next = end, last+1
+		l.ends[i], next = uint32(end), last+1
 	}
-	if int(end) != len(l.data) {
+	if end != len(l.data) {
 		return nil, fault.Corruptf("blocks of %d bytes in %d", end, len(l.data))
 	}
 	return l, nil
@@ -193,12 +199,12 @@ func (l *List) Block(i int, rows, frequencies []uint32) (_, _ []uint32, err erro
 	if l.table == nil {
 		return l.rows, l.counts, nil
 	}
-	n, from, next := blockRows, uint32(0), uint32(0)
+	n, from, next := blockRows, uint32(0), uint64(0) // gaps have up to 32 bits each
 	if i > 0 {
-		from, next = l.ends[i-1], l.Last(i-1)+1
+		from, next = l.ends[i-1], uint64(l.Last(i-1))+1
 	}
 	if i == len(l.ends)-1 {
-		n = int(l.entry.Rows) - blockRows*i
+		n = int(l.n) - blockRows*i
 	}
 	rows, frequencies = slices.Grow(rows[:0], n)[:n], slices.Grow(frequencies[:0], n)[:n]
 	data, err := container.CutChecksum(l.data[from:l.ends[i]])
@@ -212,11 +218,11 @@ func (l *List) Block(i int, rows, frequencies []uint32) (_, _ []uint32, err erro
 		return nil, nil, fault.In(err, "lists", -1)
 	}
 	for k, gap := range rows {
-		next += gap
-		rows[k] = next
+		next += uint64(gap)
+		rows[k] = uint32(next)
 		next++
 	}
-	if len(data) > 0 || next != l.Last(i)+1 || !slices.IsSorted(rows) || slices.Max(frequencies) >= analysis.MaxFrequency {
+	if len(data) > 0 || next != uint64(l.Last(i))+1 || slices.Max(frequencies) >= analysis.MaxFrequency {
 		return nil, nil, fault.Corruptf("block %d of a list does not end at row %d", i, l.Last(i))
 	}
 	return rows, frequencies, nil

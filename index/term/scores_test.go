@@ -3,6 +3,7 @@ package term
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"flag"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
@@ -158,4 +161,25 @@ func TestFrozenScores(t *testing.T) {
 	file, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.NoError(t, open(t, file, 1000).Compare(tctx, open(t, built, 1000), func(err error) error { return err }))
+}
+
+// A list whose blocks have more bytes than 32 bits count, or whose gaps go around, is damaged, whatever its checksums say.
+func TestForgedLists(t *testing.T) {
+	const blocks = 1<<16 + 2
+	var data []byte
+	for i := range uint32(blocks) { // together 2^32 + 65,534 bytes
+		data = binary.LittleEndian.AppendUint32(data, 128*i+127)
+		data = append(binary.LittleEndian.AppendUint16(data, 1<<16-1), 1, 1, 1, 1)
+	}
+	data = append(container.AppendChecksum(data, 0), make([]byte, 65_534)...)
+	_, err := newList(data, 128*blocks, 1<<30)
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+
+	block := postings.AppendPacked(nil, append([]uint32{5, 1<<32 - 1}, make([]uint32, 68)...)) // 5, 5, 6, 7 …
+	block = container.AppendChecksum(postings.AppendPacked(block, make([]uint32, 70)), 0)
+	table := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(nil, 73), uint16(len(block)))
+	l, err := newList(append(container.AppendChecksum(append(table, 1, 1, 255, 255), 0), block...), 70, 1000)
+	require.NoError(t, err)
+	_, _, err = l.Block(0, nil, nil)
+	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
