@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/base/ascii"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -61,18 +62,11 @@ type BuilderOptions struct {
 
 // Fields is the number of fields of an index.
 func (o *BuilderOptions) Fields() int {
-	return len(o.Tokenizers) * (1 + btoi(o.Phrases) + btoi(o.Scores))
+	return len(o.Tokenizers) * (1 + bitmap.Bit(o.Phrases) + bitmap.Bit(o.Scores))
 }
 
 // Scored is the number of fields with frequencies.
-func (o *BuilderOptions) Scored() int { return len(o.Tokenizers) * btoi(o.Scores) }
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
+func (o *BuilderOptions) Scored() int { return len(o.Tokenizers) * bitmap.Bit(o.Scores) }
 
 // maxMemory is the most memory of a builder, whose places are of 32 bits.
 const maxMemory = 2 << 30

@@ -15,6 +15,14 @@ func (q *Query) Words(t analysis.Tokenizer) (words []ranking.Word) {
 	return words
 }
 
+// AllWords are the words of all terms, each once.
+func (q *Query) AllWords(t analysis.Tokenizer) (words []ranking.Word) {
+	for _, term := range q.Terms() {
+		term.n.appendWords(t, &words)
+	}
+	return words
+}
+
 func (n *node) words(t analysis.Tokenizer, negate bool, out *[]ranking.Word) {
 	for _, arg := range n.args {
 		arg.words(t, negate != (n.op == opNot), out)

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -60,7 +61,7 @@ const mostParts = 1000
 // Split divides a shard.
 func Split(ctx context.Context, t *shardtable.Table, r root.Root, o SplitOptions) ([]Part, error) {
 	switch {
-	case b2i(o.Rows > 0)+b2i(o.Bytes > 0)+b2i(o.By != "") != 1 || o.Rows < 0 || o.Bytes < 0:
+	case bitmap.Bit(o.Rows > 0)+bitmap.Bit(o.Bytes > 0)+bitmap.Bit(o.By != "") != 1 || o.Rows < 0 || o.Bytes < 0:
 		return nil, errors.New("a shard is divided by a number of rows, by a number of bytes, or by a value")
 	case strings.Count(o.Pattern, "{}") != 1:
 		return nil, fmt.Errorf("the name %q of the parts needs {} once, for the number or the value of each", o.Pattern)
@@ -95,13 +96,6 @@ func Split(ctx context.Context, t *shardtable.Table, r root.Root, o SplitOptions
 		return parts, nil
 	}
 	return b.splitValues(ctx, r, &o)
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // check says before anything is written that a part would replace the shard, or has the name of a file that there is.

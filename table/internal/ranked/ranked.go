@@ -404,22 +404,17 @@ func (s *search) among(ctx context.Context, p part) (*rowset.Set, error) {
 
 // having is the rows of a part that have a term in one of the columns.
 func (s *search) having(ctx context.Context, p part, t query.Term) (any rowset.Set, err error) {
-	for k, c := range p.columns {
+	for k := range p.columns {
+		c := &p.columns[k]
 		if c.Column == nil {
 			continue
 		}
 		all := rowset.All(p.rows)
 		words := t.Words(s.tokenizers[k])
 		for _, w := range words {
-			postings, n, err := c.Find(ctx, w)
+			rows, err := c.having(ctx, w)
 			if err != nil {
 				return any, err
-			}
-			rows := rowset.Set{}
-			if n > 0 {
-				if rows, err = ranking.Rows(ctx, postings); err != nil {
-					return any, err
-				}
 			}
 			all = all.And(rows)
 		}
@@ -428,6 +423,17 @@ func (s *search) having(ctx context.Context, p part, t query.Term) (any rowset.S
 		}
 	}
 	return any, nil
+}
+
+// having is the rows with a word. One that scores know was found before.
+func (c *column) having(ctx context.Context, w ranking.Word) (rows rowset.Set, err error) {
+	var postings ranking.Postings
+	if i := slices.IndexFunc(c.words, func(known word) bool { return known.text == w }); i >= 0 {
+		postings = c.words[i].postings
+	} else if postings, _, err = c.Find(ctx, w); err != nil || postings == nil {
+		return rows, err
+	}
+	return ranking.Rows(ctx, postings)
 }
 
 // Among is the positions of the rows of a source, which it closes.

@@ -36,15 +36,7 @@ func (s *search) scanned(ctx context.Context, i int, have []string) ([]part, err
 		if path != "" {
 			z = s.tokenizers[slices.Index(s.Columns, path)]
 		}
-		var words []ranking.Word
-		for _, t := range s.Query.Terms() {
-			for _, w := range t.Words(z) {
-				if !slices.Contains(words, w) {
-					words = append(words, w)
-				}
-			}
-		}
-		c := newScanned(z, words)
+		c := newScanned(z, s.Query.AllWords(z))
 		if n, known := provider.PositionsOf(src); known {
 			p.rows = max(p.rows, n)
 		}

@@ -147,7 +147,7 @@ func (k *Keyer) Release() {
 // Find writes the number of each row. If the keyer is full, rows that it does not know have None.
 func (k *Keyer) Find(out []uint32, columns []arrow.Array) error {
 	before := k.Len()
-	if err := k.find(out, columns); err != nil {
+	if err := k.find(out, columns); err != nil || len(out) == 0 {
 		return err
 	}
 	k.expect(k.Len()-before, len(out))
