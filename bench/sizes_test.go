@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -16,11 +17,14 @@ import (
 
 	"github.com/amudai/amudai-go/bench/zoo"
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
+	_ "github.com/amudai/amudai-go/table/formats"
 )
 
 // Columns are no larger in edition 2026 than in edition reference, whatever the profile. In edition 2026, they are no larger in MinimalSize
@@ -31,13 +35,22 @@ func TestNewEditionIsNotLarger(t *testing.T) {
 		if sweep.All() {
 			c.rows = 20_000
 		}
-		tables := []string{"small/flights20k", "small/logs16k", "small/movies", "small/weather", "small/zipcodes"}
-		for _, name := range slices.Concat(zooSets(zoo.Tuned()), tables) {
+		columns := func(d *suite.Dataset) {
+			for i, f := range d.Schema.Fields() {
+				compareSizes(t, d.Name+"."+f.Name, arrow.NewSchema([]arrow.Field{f}, nil), d.Batches, i)
+			}
+		}
+		for _, name := range slices.Concat(zooSets(zoo.Tuned()), []string{"flights", "logcut"}) {
 			d := named(name)
 			require.NoError(t, makeData(t.Context(), d, c))
-			for i, f := range d.Schema.Fields() {
-				compareSizes(t, name+"."+f.Name, arrow.NewSchema([]arrow.Field{f}, nil), d.Batches, i)
+			for _, b := range d.Batches {
+				d.Rows += b.NumRows()
 			}
+			d.Cut(20_000)
+			columns(d)
+		}
+		for _, name := range []string{"movies.json", "weather.csv", "zipcodes.csv"} {
+			columns(wholeTable(t, filepath.Join(c.shared, "corpus", "tables", name)))
 		}
 	})
 	t.Run("types", func(t *testing.T) {
@@ -60,6 +73,28 @@ func TestNewEditionIsNotLarger(t *testing.T) {
 			compareSizes(t, fmt.Sprintf("%d bits", bits), s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{values}, int64(values.Len()))}, 0)
 		}
 	})
+}
+
+// wholeTable reads a table. Columns of JSON have the texts that they are stored as.
+func wholeTable(t *testing.T, path string) *suite.Dataset {
+	tab, err := table.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer tab.Close()
+	d := named(filepath.Base(path))
+	for b, err := range tab.Scan(t.Context(), table.ScanOptions{}) {
+		require.NoError(t, err)
+		fields, columns := b.Schema().Fields(), slices.Clone(b.Columns())
+		for i, column := range columns {
+			if e, ok := column.(array.ExtensionArray); ok {
+				columns[i] = e.Storage()
+				fields[i] = arrow.Field{Name: fields[i].Name, Type: columns[i].DataType(), Nullable: fields[i].Nullable}
+			}
+			columns[i].Retain()
+		}
+		d.Schema = arrow.NewSchema(fields, nil)
+		d.Batches = append(d.Batches, array.NewRecordBatch(d.Schema, columns, b.NumRows()))
+	}
+	return d
 }
 
 // A column takes no more than half as much again in Balanced as in HighCompression, if that stores it as fields, and Balanced has another
