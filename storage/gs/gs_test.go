@@ -229,6 +229,26 @@ func TestTokens(t *testing.T) {
 	require.EqualError(t, read(), "gs://bucket/a: the Google credentials are refused")
 }
 
+// All requests name the project that pays.
+func TestPayer(t *testing.T) {
+	server := newServer(t)
+	t.Setenv("GOOGLE_CLOUD_QUOTA_PROJECT", "payer")
+	server.Fault = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("X-Goog-User-Project") != "payer" {
+			t.Errorf("%s %s does not say who pays", r.Method, r.URL)
+		}
+		return false
+	}
+	for _, size := range []int{8000, len(content)} {
+		require.NoError(t, storetest.Write(t.Context(), store(), "gs://bucket/a", content[:size], storage.CreateOptions{Overwrite: true}))
+	}
+	require.NoError(t, store().Copy(t.Context(), "gs://bucket/a", "", "gs://bucket/b", storage.CreateOptions{}))
+	r, err := store().Open(t.Context(), "gs://bucket/b")
+	require.NoError(t, err)
+	require.NoError(t, r.ReadAt(t.Context(), make([]byte, 5), 0))
+	require.NoError(t, store().Remove(t.Context(), "gs://bucket/a"))
+}
+
 // Neither requests nor those for tokens follow a redirect to another host, and the emulator gets no token.
 func TestSecrets(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %v", r.Method, r.Header) }))

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -35,9 +36,11 @@ type Options struct {
 	// their profiles, roles and single sign-on, web identity, metadata of containers and instances. With
 	// AWS_NO_SIGN_REQUEST=1 in the environment requests are anonymous.
 	// AWS_REQUEST_PAYER=requester pays for them, and AWS_SERVER_SIDE_ENCRYPTION and AWS_SSE_KMS_KEY_ID are the encryption of new objects.
+	// Uploads have a CRC64NVME if the server is Amazon's; AWS_REQUEST_CHECKSUM_CALCULATION and the profile may say when_supported for other servers,
+	// or when_required.
 	Config *aws.Config
-	// VirtualHosted puts the bucket into the host name of an endpoint that is configured. By default it is in the path
-	// there, and in the host name only for Amazon.
+	// VirtualHosted puts the bucket into the host name of an endpoint that is configured, as AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true does without a
+	// Config. By default it is in the path there, and in the host name only for Amazon.
 	VirtualHosted bool
 	// Attempts is the largest number of times that a request is sent, and Backoff the delay before the second attempt, which
 	// doubles with each further one, up to 5 s. Without both, they are those of the AWS configuration: AWS_MAX_ATTEMPTS and
@@ -90,7 +93,11 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 			}
 		}
 	}
-	if anonymous, _ := strconv.ParseBool(os.Getenv("AWS_NO_SIGN_REQUEST")); anonymous && o.Config == nil {
+	set := func(name string) bool {
+		is, _ := strconv.ParseBool(os.Getenv(name))
+		return is && o.Config == nil
+	}
+	if set("AWS_NO_SIGN_REQUEST") {
 		cfg.Credentials = aws.AnonymousCredentials{}
 	} else if err := checkCredentials(ctx, cfg); err != nil {
 		return nil, err
@@ -116,14 +123,38 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 		if b, ok := so.HTTPClient.(*awshttp.BuildableClient); ok {
 			so.HTTPClient = object.NewClient(b.GetTransport())
 		}
-		so.UsePathStyle = so.BaseEndpoint != nil && !o.VirtualHosted
-		// Other servers do not know the checksums that Amazon has added. Signatures cover what is sent anyway.
-		so.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		so.UsePathStyle = so.BaseEndpoint != nil && !o.VirtualHosted && !set("AWS_VIRTUAL_HOSTED_STYLE_REQUEST")
+		c.checksum = checksum(cfg, so.BaseEndpoint == nil)
+		so.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired // others than that one
+		// There are none of ranges, and nothing else is read.
 		so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
 	region := cmp.Or(cfg.Region, "us-east-1") // Amazon's answer names the right one; other servers mostly do not care
 	c.region.Store(&region)
 	return c, nil
+}
+
+// checksum is that of what is sent, if any: of the same kind as Amazon keeps of each object. Other servers may not know it, so that they get it
+// only if the configuration says so. Signatures cover what is sent without it.
+func checksum(cfg aws.Config, amazon bool) types.ChecksumAlgorithm {
+	asked := len(cfg.ConfigSources) == 0 && cfg.RequestChecksumCalculation != 0 || slices.ContainsFunc(cfg.ConfigSources, asksForChecksums)
+	if cfg.RequestChecksumCalculation == aws.RequestChecksumCalculationWhenRequired || !amazon && !asked {
+		return ""
+	}
+	return types.ChecksumAlgorithmCrc64nvme
+}
+
+// asksForChecksums reports whether a part of the configuration has the setting, which is when_supported if none has.
+func asksForChecksums(source any) bool {
+	switch c := source.(type) {
+	case config.LoadOptions:
+		return c.RequestChecksumCalculation != 0
+	case config.EnvConfig:
+		return c.RequestChecksumCalculation != 0
+	case config.SharedConfig:
+		return c.RequestChecksumCalculation != 0
+	}
+	return false
 }
 
 func checkCredentials(ctx context.Context, cfg aws.Config) error {
@@ -151,6 +182,7 @@ type client struct {
 
 	encryption types.ServerSideEncryption // of new objects; empty: that of the bucket
 	key        *string                    // of the encryption, or nil
+	checksum   types.ChecksumAlgorithm    // of what is sent, or none
 }
 
 func (c *client) Schedule() (s object.Schedule, final bool) { return c.schedule, c.final }

@@ -2,9 +2,13 @@ package s3_test
 
 import (
 	"bytes"
+	"encoding/pem"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -12,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
@@ -264,6 +269,111 @@ func TestNoCredentials(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "nobody")
 	_, err = store().Open(t.Context(), "s3://bucket/a")
 	require.ErrorContains(t, err, "the AWS configuration cannot be read")
+}
+
+// sent is what a server has seen of the requests of one write: methods with the checksums in headers and trailers.
+func sent(t *testing.T, server *fakes3.Server, s *s3.Store, size int) (seen []string) {
+	var mu sync.Mutex
+	server.Fault = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		kind := r.Method
+		for _, name := range []string{"X-Amz-Checksum-Algorithm", "X-Amz-Checksum-Type", "X-Amz-Trailer"} {
+			if value := r.Header.Get(name); value != "" {
+				kind += " " + value
+			}
+		}
+		if r.Header.Get("X-Amz-Checksum-Crc64nvme") != "" {
+			kind += " sum"
+		}
+		if seen = append(seen, kind); strings.Contains(strings.ToUpper(kind), "CRC32") {
+			t.Error(kind)
+		}
+		return false
+	}
+	require.NoError(t, storetest.Write(t.Context(), s, "s3://bucket/a", content[:size], storage.CreateOptions{Overwrite: true}))
+	require.True(t, bytes.Equal(content[:size], server.Object("a")))
+	return seen
+}
+
+// Amazon gets the checksum that it keeps of objects, other servers get it if the configuration says so.
+func TestChecksums(t *testing.T) {
+	server := fakes3.New(t)
+	address, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	secure := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(address))
+	defer secure.Close()
+	certificate := t.TempDir() + "/ca.pem"
+	require.NoError(t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600))
+	profile := t.TempDir() + "/config"
+	require.NoError(t, os.WriteFile(profile, []byte("[default]\nrequest_checksum_calculation = when_supported\n"), 0o600))
+	const begun, trailer = "POST CRC64NVME FULL_OBJECT", "PUT x-amz-checksum-crc64nvme sum"
+	for name, test := range map[string]struct {
+		environment  map[string]string
+		small, large []string
+	}{
+		"other":    {nil, []string{"PUT"}, []string{"POST", "PUT", "PUT", "POST"}},
+		"variable": {map[string]string{"AWS_REQUEST_CHECKSUM_CALCULATION": "when_supported"}, []string{"PUT sum"}, []string{begun, "PUT sum", "PUT sum", "POST"}},
+		"profile":  {map[string]string{"AWS_CONFIG_FILE": profile}, []string{"PUT sum"}, []string{begun, "PUT sum", "PUT sum", "POST"}},
+		"secure": {
+			map[string]string{"AWS_ENDPOINT_URL": secure.URL, "AWS_CA_BUNDLE": certificate, "AWS_REQUEST_CHECKSUM_CALCULATION": "when_supported"},
+			[]string{trailer}, []string{begun, trailer, trailer, "POST"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for name, value := range test.environment {
+				t.Setenv(name, value)
+			}
+			require.Equal(t, test.small, sent(t, server, store(), 8000))
+			require.Equal(t, test.large, sent(t, server, store(), 6<<20))
+			server.Fault, server.Flips = nil, true
+			defer func() { server.Flips = false }()
+			require.Error(t, storetest.Write(t.Context(), store(), "s3://bucket/b", content[:8000], storage.CreateOptions{}))
+			require.Nil(t, server.Object("b"))
+		})
+	}
+}
+
+// hosted sends the requests to names of a domain to a server, with the first part of the name as bucket in the path.
+type hosted struct {
+	server, domain string
+	hosts          chan string
+}
+
+func (h hosted) Do(r *http.Request) (*http.Response, error) {
+	bucket, _ := strings.CutSuffix(r.URL.Host, "."+h.domain)
+	h.hosts <- r.URL.Host
+	to := r.Clone(r.Context())
+	to.URL.Scheme, to.URL.Host = "http", strings.TrimPrefix(h.server, "http://")
+	if bucket != r.URL.Host {
+		to.URL.Path, to.URL.RawPath = "/"+bucket+to.URL.Path, ""
+	}
+	return http.DefaultClient.Do(to)
+}
+
+// The bucket is in the host name for Amazon, else in the path unless the program says otherwise. Amazon's requests have checksums unless the
+// configuration says otherwise.
+func TestAddressing(t *testing.T) {
+	const amazon = "s3.us-east-1.amazonaws.com"
+	for _, test := range []struct {
+		endpoint, calculation, domain, host string
+		virtual                             bool
+		requests                            []string
+	}{
+		{"", "", amazon, "bucket." + amazon, false, []string{"PUT x-amz-checksum-crc64nvme sum"}},
+		{"", "when_required", amazon, "bucket." + amazon, false, []string{"PUT"}},
+		{"http://store.example", "", "store.example", "store.example", false, []string{"PUT"}},
+		{"http://store.example", "", "store.example", "bucket.store.example", true, []string{"PUT"}},
+	} {
+		server := fakes3.New(t)
+		t.Setenv("AWS_ENDPOINT_URL", test.endpoint)
+		t.Setenv("AWS_REQUEST_CHECKSUM_CALCULATION", test.calculation)
+		to := hosted{server.URL, test.domain, make(chan string, 9)}
+		cfg, err := config.LoadDefaultConfig(t.Context(), config.WithHTTPClient(to))
+		require.NoError(t, err)
+		require.Equal(t, test.requests, sent(t, server, s3.New(s3.Options{Config: &cfg, VirtualHosted: test.virtual}), 8000))
+		require.Equal(t, test.host, <-to.hosts)
+	}
 }
 
 // All requests of who pays say so, and those that make an object have its encryption, in one request and in parts.

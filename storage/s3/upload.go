@@ -27,7 +27,7 @@ func headers(c object.Condition) (none, match *string) {
 
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
 	in := &s3.PutObjectInput{Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(body), Metadata: map[string]string{tokenName: token},
-		ServerSideEncryption: c.encryption, SSEKMSKeyId: c.key}
+		ServerSideEncryption: c.encryption, SSEKMSKeyId: c.key, ChecksumAlgorithm: c.checksum}
 	in.IfNoneMatch, in.IfMatch = headers(cond)
 	_, err := c.requests.PutObject(ctx, in, c.inRegion)
 	if status(err) == 409 { // another conditional write is not decided yet
@@ -56,9 +56,14 @@ func (c *client) Begin(ctx context.Context, key, token string, cond object.Condi
 }
 
 func (c *client) begin(ctx context.Context, key, token string, cond object.Condition) (*upload, error) {
-	out, err := c.requests.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+	in := &s3.CreateMultipartUploadInput{
 		Bucket: &c.bucket, Key: &key, Metadata: map[string]string{tokenName: token}, ServerSideEncryption: c.encryption, SSEKMSKeyId: c.key,
-	}, c.inRegion)
+		ChecksumAlgorithm: c.checksum,
+	}
+	if c.checksum != "" {
+		in.ChecksumType = types.ChecksumTypeFullObject
+	}
+	out, err := c.requests.CreateMultipartUpload(ctx, in, c.inRegion)
 	if err != nil {
 		return nil, c.failure(err)
 	}
@@ -68,7 +73,7 @@ func (c *client) begin(ctx context.Context, key, token string, cond object.Condi
 func (u *upload) Part(ctx context.Context, i int, body []byte) error {
 	number := partNumber(i)
 	out, err := u.c.requests.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket: &u.c.bucket, Key: &u.key, UploadId: &u.id, PartNumber: number, Body: bytes.NewReader(body),
+		Bucket: &u.c.bucket, Key: &u.key, UploadId: &u.id, PartNumber: number, Body: bytes.NewReader(body), ChecksumAlgorithm: u.c.checksum,
 	}, u.c.inRegion)
 	if err != nil {
 		return u.c.failure(err)

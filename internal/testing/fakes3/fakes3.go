@@ -6,9 +6,12 @@ import (
 	"bytes"
 	"crypto/md5"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/xml"
 	"fmt"
+	"hash/crc64"
 	"maps"
 	"net/http"
 	"net/url"
@@ -41,6 +44,7 @@ func New(t testing.TB) *Server {
 	s.Start(t, func(r *fakecloud.Request) {
 		_, r.Key, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		r.Name = r.Method + " " + r.Key + " " + r.Header.Get("Range")
+		unchunk(r)
 	}, s.handle, func(content []byte, _ int) object { return newObject(content, nil) })
 	Environment(t, s.URL)
 	return s
@@ -51,7 +55,8 @@ func Environment(t testing.TB, url string) {
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
 		"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL_S3": "", "AWS_NO_SIGN_REQUEST": "",
+		"AWS_ENDPOINT_URL_S3": "", "AWS_NO_SIGN_REQUEST": "", "AWS_REQUEST_CHECKSUM_CALCULATION": "", "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "",
+		"AWS_CA_BUNDLE": "",
 	} {
 		t.Setenv(name, value)
 	}
@@ -89,6 +94,8 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 		Fail(w, 404, "NoSuchBucket")
 	case isWrong(r):
 		Fail(w, 400, "XAmzContentSHA256Mismatch")
+	case r.Header.Get(checksum) != "" && r.Header.Get(checksum) != Checksum(body):
+		Fail(w, 400, "BadDigest")
 	case q.Has("uploadId") && u == nil:
 		Fail(w, 404, "NoSuchUpload")
 	case r.Method == "POST" && q.Has("uploads"):
@@ -120,6 +127,32 @@ func (s *Server) handle(w http.ResponseWriter, r *fakecloud.Request) {
 	case r.Method == "PUT":
 		s.put(w, r, key, newObject(body, metadata(r)))
 	}
+}
+
+// checksum is the header, or the trailer, of a CRC64NVME.
+const checksum = "X-Amz-Checksum-Crc64nvme"
+
+var nvme = crc64.MakeTable(0x9a6c_9329_ac4b_c9b5)
+
+// Checksum is the value of that header.
+func Checksum(body []byte) string {
+	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, crc64.Checksum(body, nvme)))
+}
+
+// unchunk takes the body of a request out of its only chunk, and makes a header of the trailer behind it.
+func unchunk(r *fakecloud.Request) {
+	if r.Header.Get("Content-Encoding") != "aws-chunked" {
+		return
+	}
+	size, rest, _ := bytes.Cut(r.Body, []byte("\r\n"))
+	n, err := strconv.ParseInt(string(size), 16, 32)
+	if err != nil || int(n) > len(rest) {
+		return
+	}
+	_, trailer, _ := strings.Cut(string(rest[n:]), "\r\n0\r\n")
+	name, value, _ := strings.Cut(strings.TrimSpace(trailer), ":")
+	r.Header.Set(name, value)
+	r.Body = rest[:n]
 }
 
 // isWrong reports whether the body of a request differs from the checksum in its signature, if there is one.

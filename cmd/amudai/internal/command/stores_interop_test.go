@@ -41,11 +41,22 @@ func TestInteropS3(t *testing.T) {
 	proxy := faultproxy.New(t, server)
 	proxy.OneWrite() // moto answered two edits of one version with success
 	fakes3.Environment(t, proxy.URL)
+	t.Setenv("AWS_REQUEST_CHECKSUM_CALCULATION", "when_supported")
+	t.Setenv("AWS_SERVER_SIDE_ENCRYPTION", "AES256")
 	require.Equal(t, 200, put(t, server+"/bucket", nil))
 	register := func() {
 		storage.Register("s3", s3.New(s3.Options{Backoff: time.Millisecond, PartBytes: 5 << 20}))
 	}
 	interop(t, "s3://bucket/", proxy, register)
+
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server+"/bucket/logs/a.amudai.shard", nil)
+	require.NoError(t, err)
+	r.Header.Set("X-Amz-Checksum-Mode", "ENABLED")
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.NotEmpty(t, resp.Header.Get("X-Amz-Checksum-Crc64nvme"))
+	require.Equal(t, "AES256", resp.Header.Get("X-Amz-Server-Side-Encryption"))
 }
 
 // TestInteropAzure holds the store and the command to Azurite. AMUDAI_NODE is Node.js, AMUDAI_NODE_MODULES a folder that has azurite.
