@@ -61,17 +61,11 @@ type builder struct {
 func (p *Plan) builder(ctx context.Context) (*builder, error) {
 	b := &builder{Plan: p, budget: storage.NewBudget(p.o.Memory), history: write.NewHistory()}
 	var added []*root.Column
-	var collect func([]root.Column)
-	collect = func(all []root.Column) {
-		for i := range all {
-			if c := &all[i]; c.ID == root.Missing && c.Built != root.Missing {
-				added, b.sources = append(added, c), append(b.sources, p.sources[c.Built])
-			} else {
-				collect(c.Children)
-			}
+	for _, c := range root.All(p.columns) {
+		if c.ID == root.Missing && c.Built != root.Missing {
+			added, b.sources = append(added, c), append(b.sources, p.sources[c.Built])
 		}
 	}
-	collect(p.columns)
 	if len(added) == 0 {
 		return b, nil
 	}
@@ -87,7 +81,7 @@ func (p *Plan) builder(ctx context.Context) (*builder, error) {
 		return nil, err
 	}
 	b.columns = columns
-	for i, c := range root.NewColumns(stored, 0) {
+	for i, c := range root.NewColumns(stored) {
 		s, at := b.sources[i], added[i]
 		s.id, s.properties = c.Built, p.properties[placeOf{root.Missing, at.Built}]
 		c.Field, c.Aliases = arrowmap.Named(c.Field, at.Name, arrowmap.ArrowName(&at.Field)), at.Aliases

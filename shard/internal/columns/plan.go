@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -96,19 +97,12 @@ func (p *Plan) Root(ctx context.Context) (root.Root, error) {
 
 // changed are the changes of the properties of stored columns, by their new schema ids.
 func (p *Plan) changed() map[uint32]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair {
-	changes, id := map[uint32]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair{}, uint32(0)
-	var walk func([]root.Column)
-	walk = func(all []root.Column) {
-		for i := range all {
-			c := &all[i]
-			if change := p.properties[placeOf{c.ID, c.Built}]; change != nil && c.ID != root.Missing {
-				changes[id] = change
-			}
-			id++
-			walk(c.Children)
+	changes := map[uint32]func([]*commonpb.NameValuePair) []*commonpb.NameValuePair{}
+	for id, c := range root.All(p.columns) {
+		if change := p.properties[placeOf{c.ID, c.Built}]; change != nil && c.ID != root.Missing {
+			changes[uint32(id)] = change
 		}
 	}
-	walk(p.columns)
 	return changes
 }
 
@@ -124,46 +118,27 @@ func (p *Plan) Again(earlier *Plan) error {
 		if err != nil {
 			return err
 		}
-		if before != now {
+		if !reflect.DeepEqual(before, now) {
 			return fmt.Errorf("column %s is not what it was", path)
 		}
 	}
 	return nil
 }
 
-// form is the stored form of a column, "" if there is none at the path: that of a new column.
-func (p *Plan) form(path string) (string, error) {
+// form is the stored form of a column, nil if there is none at the path: that of a new column.
+func (p *Plan) form(path string) ([]schema.Field, error) {
 	n, err := p.stored.Path(path)
 	if errors.Is(err, schema.ErrNoField) {
-		return "", nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return formOf(n, p.stored.Budget())
-}
-
-func formOf(n schema.Node, budget *schema.Budget) (string, error) {
-	f, err := budget.Describe(n)
+	columns, err := p.root.Columns()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	form := fmt.Sprintf("%q %v %v %d", f.Name, f.Type, f.Signed, f.FixedSize)
-	if f.Extended != nil {
-		form += fmt.Sprintf(" %q", *f.Extended)
-	}
-	for i := range n.NumChildren() {
-		child, err := n.Child(i)
-		if err != nil {
-			return "", err
-		}
-		below, err := formOf(child, budget)
-		if err != nil {
-			return "", err
-		}
-		form += " (" + below + ")"
-	}
-	return form, nil
+	return root.Fields([]root.Column{*root.All(columns)[n.ID()]}), nil
 }
 
 // Sizes are bytes of encoded values.

@@ -67,31 +67,34 @@ func columnOf(n schema.Node, budget *schema.Budget) (c Column, err error) {
 	return c, nil
 }
 
-// NewColumns are columns that [Stripe.Build] makes. Their ids are numbered from first on, in the order of their schema.
-func NewColumns(fields []schema.Field, first uint32) []Column {
-	var all []Column
-	for _, f := range fields {
-		c := Column{Field: f, ID: Missing, Built: first}
-		first++
-		c.Children = NewColumns(f.Children, first)
-		first += count(c.Children)
-		all = append(all, c)
+// All are columns and those below them. The index of each is the id that their schema will give it.
+func All(columns []Column) (all []*Column) {
+	for i := range columns {
+		all = append(append(all, &columns[i]), All(columns[i].Children)...)
 	}
 	return all
 }
 
-func count(columns []Column) (n uint32) {
-	for _, c := range columns {
-		n += 1 + count(c.Children)
+// NewColumns are columns that [Stripe.Build] makes.
+func NewColumns(fields []schema.Field) []Column {
+	columns := newColumns(fields)
+	for id, c := range All(columns) {
+		c.Built = uint32(id)
 	}
-	return n
+	return columns
+}
+
+func newColumns(fields []schema.Field) (all []Column) {
+	for _, f := range fields {
+		all = append(all, Column{Field: f, ID: Missing, Children: newColumns(f.Children)})
+	}
+	return all
 }
 
 // WithColumns is the root with other columns: those that it has, with other names or in another order, and new ones. Indexes of columns that are left
 // out go. build, if it is not nil, makes the function that builds the new columns of a stripe.
 func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, error) {
-	fields, flat := flatten(columns, make([]ids, 0, r.Schema.IDCount()))
-	message, err := schema.Build(fields)
+	message, err := schema.Build(Fields(columns))
 	if err != nil {
 		return r, err
 	}
@@ -107,13 +110,14 @@ func (r Root) WithColumns(columns []Column, build func(Stripe) Build) (Root, err
 			}
 		}
 	}
+	all := All(columns)
 	r.Stripes = slices.Clone(r.Stripes)
 	for i := range r.Stripes {
 		s := &r.Stripes[i]
-		fields := make([]shardwriter.Field, len(flat))
-		for id, c := range flat {
-			if fields[id] = (shardwriter.Field{ID: c.built}); c.stored != Missing {
-				fields[id] = s.field(c.stored)
+		fields := make([]shardwriter.Field, len(all))
+		for id, c := range all {
+			if fields[id] = (shardwriter.Field{ID: c.Built}); c.ID != Missing {
+				fields[id] = s.field(c.ID)
 			}
 		}
 		if build != nil {
@@ -161,19 +165,14 @@ func (r Root) WithProperties(changes map[uint32]func([]*commonpb.NameValuePair) 
 	return r
 }
 
-// ids are where a column is.
-type ids struct{ stored, built uint32 }
-
-// flatten are columns as fields of a schema, and where they are, in the order of their ids.
-func flatten(columns []Column, flat []ids) ([]schema.Field, []ids) {
+// Fields are columns as fields of a schema, with those below them.
+func Fields(columns []Column) []schema.Field {
 	fields := make([]schema.Field, len(columns))
-	for i := range columns {
-		c := &columns[i]
-		flat = append(flat, ids{c.ID, c.Built})
+	for i, c := range columns {
 		fields[i] = c.Field
-		fields[i].Children, flat = flatten(c.Children, flat)
+		fields[i].Children = Fields(c.Children)
 	}
-	return fields, flat
+	return fields
 }
 
 // renumber are the indexes whose columns are all still there, by their new ids. Inverted ones of the reference have the ids in them, and stay only if these do.
@@ -223,18 +222,12 @@ func (r *Root) Lost(moved []uint32, lost func(*shardpb.IndexDescriptor)) {
 
 // Moved are the new schema ids by those that columns have so far, of which there are n; Missing for those that are not among the columns.
 func Moved(columns []Column, n uint32) []uint32 {
-	all, next := slices.Repeat([]uint32{Missing}, int(n)), uint32(0)
-	var walk func([]Column)
-	walk = func(columns []Column) {
-		for i := range columns {
-			if id := columns[i].ID; id != Missing {
-				all[id] = next
-			}
-			next++
-			walk(columns[i].Children)
+	all := slices.Repeat([]uint32{Missing}, int(n))
+	for id, c := range All(columns) {
+		if c.ID != Missing {
+			all[c.ID] = uint32(id)
 		}
 	}
-	walk(columns)
 	return all
 }
 
