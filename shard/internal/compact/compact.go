@@ -158,16 +158,12 @@ func (p *Plan) replace(r root.Root, b *builder) {
 		p.Indexes, p.Root.Indexes = addDefinitions(nil, r.Indexes), nil
 	}
 	if len(p.Chosen) == len(r.Stripes) { // the features are those of the new stripes
-		p.Root.Standard = withoutFeatures(r.Standard)
+		p.Root.Standard = shardfile.Without(r.Standard, shardfile.PropertyFeatures)
 	}
 	if b.o.Upgrade && r.Edition == edition.Reference {
 		p.Root = p.Root.WithEdition(edition.E2026)
 	}
 	b.edition = p.Root.Edition
-}
-
-func withoutFeatures(standard []shardfile.Property) []shardfile.Property {
-	return slices.DeleteFunc(slices.Clone(standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyFeatures })
 }
 
 // run is a stream of stripes with the rows of some.

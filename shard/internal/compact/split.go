@@ -321,7 +321,7 @@ func (b *builder) splitValues(ctx context.Context, r root.Root, o *SplitOptions)
 		}
 		p := Part{Location: o.locations[string(g.keys.Key(g.row))]}
 		part := r
-		part.Standard = withoutFeatures(r.Standard)
+		part.Standard = shardfile.Without(r.Standard, shardfile.PropertyFeatures)
 		part.Stripes = []root.Stripe{{Stream: b.stream(r, all, func(ctx context.Context, w *writer) error { return g.group(ctx, w, &p.Rows) })}}
 		before := b.plan.written
 		if err := root.Publish(ctx, p.Location, o.Shard, part); err != nil {

@@ -51,14 +51,7 @@ func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected,
 		return c, err
 	}
 	before := time.Now().Add(-cmp.Or(o.OlderThan, defaultAge))
-	found, err := survey(ctx, folder, o)
-	if err != nil {
-		return c, err
-	}
-	if err := found.idle(before); err != nil {
-		return c, err
-	}
-	m, err := found.mark(ctx, o, "")
+	found, m, err := examine(ctx, folder, o, before, "")
 	if err != nil {
 		return c, err
 	}
@@ -123,6 +116,17 @@ type surveyed struct {
 	roots      []storage.Info // what may be a root
 	unfinished []storage.Info
 	temporary  []storage.Info // of these, what writers have begun in the first folder
+}
+
+// examine surveys the folders of a collection, in which no artifact was written since a time, and marks what all roots there but one refer to.
+func examine(ctx context.Context, folder string, o CollectOptions, since time.Time, except string) (s surveyed, m *marked, err error) {
+	if s, err = survey(ctx, folder, o); err == nil {
+		err = s.idle(since)
+	}
+	if err == nil {
+		m, err = s.mark(ctx, o, except)
+	}
+	return s, m, err
 }
 
 // survey lists the folders of a collection.

@@ -317,20 +317,13 @@ func (p *Parts) remove(ctx context.Context, dry bool) error {
 			o.Roots = append(o.Roots, folder)
 		}
 	}
-	found, err := survey(ctx, own, o)
-	if err == nil {
-		err = found.idle(time.Now().Add(-defaultAge))
-	}
-	if err != nil {
-		return err
-	}
-	except := ""
+	except, err := "", error(nil)
 	if dry {
 		if except, err = nameOf(p.own); err != nil {
 			return err
 		}
 	}
-	needed, err := found.mark(ctx, o, except)
+	_, needed, err := examine(ctx, own, o, time.Now().Add(-defaultAge), except)
 	if err != nil {
 		return err
 	}

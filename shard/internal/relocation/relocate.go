@@ -403,18 +403,11 @@ func bufferSums(ctx context.Context, s *shardfile.Stripe, id uint32) (sums []uin
 // In a dry run it only says so.
 func (m *relocation) remove(ctx context.Context, dry bool) error {
 	o := CollectOptions{Store: m.o.Open.Store, Policy: m.o.Open.Policy}
-	found, err := survey(ctx, container.Container(m.own), o)
-	if err != nil {
-		return err
-	}
-	if err := found.idle(time.Now().Add(-defaultAge)); err != nil {
-		return err
-	}
 	except, err := nameOf(m.own)
 	if err != nil {
 		return err
 	}
-	needed, err := found.mark(ctx, o, except)
+	found, needed, err := examine(ctx, container.Container(m.own), o, time.Now().Add(-defaultAge), except)
 	if err != nil {
 		return err
 	}

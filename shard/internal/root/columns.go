@@ -232,22 +232,16 @@ func Moved(columns []Column, n uint32) []uint32 {
 }
 
 // Features are those that the root has so far.
-func (r *Root) Features() (s edition.Set) {
-	for _, p := range r.Standard {
-		if names, ok := p.Value.(string); ok && p.Name == shardfile.PropertyFeatures {
-			known, _ := edition.ParseSet(names)
-			s |= known
-		}
-	}
-	return s
+func (r *Root) Features() edition.Set {
+	names, _ := shardfile.Find(r.Standard, shardfile.PropertyFeatures).(string)
+	known, _ := edition.ParseSet(names)
+	return known
 }
-
-func isSchema(p shardfile.Property) bool { return p.Name == arrowmap.SchemaProperty }
 
 // WithArrowSchema adds the Arrow schema to the properties if it has metadata, which no other
 // place stores. A property of the same name in the options takes precedence.
 func WithArrowSchema(list []shardfile.Property, s *arrow.Schema) ([]shardfile.Property, error) {
-	if s.Metadata().Len() == 0 || slices.ContainsFunc(list, isSchema) {
+	if s.Metadata().Len() == 0 || shardfile.Find(list, arrowmap.SchemaProperty) != nil {
 		return list, nil
 	}
 	text, err := arrowmap.EncodeIPC(s)
@@ -259,12 +253,12 @@ func WithArrowSchema(list []shardfile.Property, s *arrow.Schema) ([]shardfile.Pr
 
 // WithNewColumns has the Arrow schema among the properties, if there is one, tell of the columns of a stored schema. Readers take its metadata only.
 func WithNewColumns(list []shardfile.Property, now *schema.Schema) ([]shardfile.Property, error) {
-	i := slices.IndexFunc(list, isSchema)
-	if i < 0 {
+	stored := shardfile.Find(list, arrowmap.SchemaProperty)
+	if stored == nil {
 		return list, nil
 	}
-	text, _ := list[i].Value.(string)
-	list = slices.Delete(slices.Clone(list), i, i+1)
+	text, _ := stored.(string)
+	list = shardfile.Without(list, arrowmap.SchemaProperty)
 	meta, err := arrowmap.MetadataFromIPC(text)
 	if err != nil { // it says nothing to readers
 		return list, nil

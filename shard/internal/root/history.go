@@ -42,14 +42,10 @@ func HistoryOf(ctx context.Context, f *shardfile.File) (h History, err error) {
 	if t := p.CreationMax.GetTicks(); t != 0 {
 		h.Now.Time = shardfile.Time(t)
 	}
-	for _, q := range shardfile.PropertiesFromProto(p.StandardProperties) {
-		if q.Name == shardfile.PropertyHistory {
-			if err := h.parse(q.Value); err != nil {
-				return h, fault.Of(fault.In(err, q.Name, -1), f.Location())
-			}
-		}
+	if v := shardfile.Find(shardfile.PropertiesFromProto(p.StandardProperties), shardfile.PropertyHistory); v != nil {
+		err = h.parse(v)
 	}
-	return h, nil
+	return h, fault.Of(fault.In(err, shardfile.PropertyHistory, -1), f.Location())
 }
 
 // All are all versions, the newest first.
@@ -60,27 +56,21 @@ func (h *History) parse(v any) error {
 	if !ok {
 		return fault.Corruptf("not a struct")
 	}
-	get := func(list []shardfile.Property, name string) any {
-		if i := slices.IndexFunc(list, func(p shardfile.Property) bool { return p.Name == name }); i >= 0 {
-			return list[i].Value
-		}
-		return nil
-	}
 	version := func(list []shardfile.Property) (v Version) {
-		v.Number, _ = get(list, "number").(int64)
-		v.Time, _ = get(list, "time").(time.Time)
-		v.Rows, _ = get(list, "rows").(int64)
-		v.Deleted, _ = get(list, "deleted").(int64)
-		v.Change, _ = get(list, "change").(string)
-		v.URL, _ = get(list, "url").(string)
+		v.Number, _ = shardfile.Find(list, "number").(int64)
+		v.Time, _ = shardfile.Find(list, "time").(time.Time)
+		v.Rows, _ = shardfile.Find(list, "rows").(int64)
+		v.Deleted, _ = shardfile.Find(list, "deleted").(int64)
+		v.Change, _ = shardfile.Find(list, "change").(string)
+		v.URL, _ = shardfile.Find(list, "url").(string)
 		return v
 	}
-	h.Keep, _ = get(top, "keep").(int64)
-	h.Age, _ = get(top, "age").(time.Duration)
+	h.Keep, _ = shardfile.Find(top, "keep").(int64)
+	h.Age, _ = shardfile.Find(top, "age").(time.Duration)
 	now := version(top)
 	now.Rows, now.Deleted = h.Now.Rows, h.Now.Deleted
 	h.Now = now
-	before, _ := get(top, "before").([]any)
+	before, _ := shardfile.Find(top, "before").([]any)
 	last := now.Number
 	for _, b := range before {
 		list, ok := b.([]shardfile.Property)
@@ -119,11 +109,6 @@ func (h *History) next(url, change string, now time.Time) History {
 		}
 	}
 	return out
-}
-
-// withoutHistory are standard properties without the history; never nil.
-func withoutHistory(standard []shardfile.Property) []shardfile.Property {
-	return slices.DeleteFunc(append([]shardfile.Property{}, standard...), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyHistory })
 }
 
 // At says which version of a shard is meant: the zero value the present one.

@@ -74,28 +74,24 @@ type Index struct {
 // New is a root without stripes, with the properties of a shard. Without standard properties, the shard is of the edition of the reference.
 func New(s *schema.Schema, p *shardpb.ShardProperties) (Root, error) {
 	r := Root{Schema: s, Edition: edition.Reference,
-		Standard: withoutHistory(shardfile.PropertiesFromProto(p.StandardProperties)), Custom: shardfile.PropertiesFromProto(p.CustomProperties)}
+		Standard: shardfile.Without(shardfile.PropertiesFromProto(p.StandardProperties), shardfile.PropertyHistory), Custom: shardfile.PropertiesFromProto(p.CustomProperties)}
 	if first := p.CreationMin.GetTicks(); first != 0 {
 		r.Created = [2]time.Time{shardfile.Time(first), shardfile.Time(max(p.CreationMax.GetTicks(), first))}
 	}
-	i := slices.IndexFunc(r.Standard, func(p shardfile.Property) bool { return p.Name == shardfile.PropertyEdition })
-	if i < 0 {
-		return r, nil
+	if v := shardfile.Find(r.Standard, shardfile.PropertyEdition); v != nil {
+		var err error
+		name, _ := v.(string)
+		if r.Edition, err = edition.Parse(name); err != nil {
+			return r, fault.Unsupportedf("a shard of edition %q", name)
+		}
 	}
-	name, _ := r.Standard[i].Value.(string)
-	e, err := edition.Parse(name)
-	if err != nil {
-		return r, fault.Unsupportedf("a shard of edition %q", name)
-	}
-	r.Edition = e
 	return r, nil
 }
 
 // WithEdition is the root with stripes that are built in another edition.
 func (r Root) WithEdition(e edition.Edition) Root {
 	r.Edition = e
-	r.Standard = slices.DeleteFunc(slices.Clone(r.Standard), func(p shardfile.Property) bool { return p.Name == shardfile.PropertyEdition })
-	r.Standard = append(r.Standard, shardfile.Property{Name: shardfile.PropertyEdition, Value: e.String()})
+	r.Standard = append(shardfile.Without(r.Standard, shardfile.PropertyEdition), shardfile.Property{Name: shardfile.PropertyEdition, Value: e.String()})
 	return r
 }
 

@@ -181,6 +181,19 @@ func ValueFromProto(v *commonpb.AnyValue) any {
 	return v
 }
 
+// Find is the value of the property with a name, nil if there is none.
+func Find(list []Property, name string) any {
+	if i := slices.IndexFunc(list, func(p Property) bool { return p.Name == name }); i >= 0 {
+		return list[i].Value
+	}
+	return nil
+}
+
+// Without are properties but for the one with a name; never nil.
+func Without(list []Property, name string) []Property {
+	return slices.DeleteFunc(append([]Property{}, list...), func(p Property) bool { return p.Name == name })
+}
+
 // UnknownFeatures lists those features in the standard properties of a shard that this version does not know, and
 // the shard's edition if it is unknown.
 func UnknownFeatures(standard []Property) (unknown []string) {

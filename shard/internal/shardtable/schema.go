@@ -87,21 +87,12 @@ func (t *Table) metadata(ctx context.Context) (*arrow.Metadata, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range m.CustomProperties {
-		if p.Name != arrowmap.SchemaProperty {
-			continue
-		}
-		text, ok := shardfile.ValueFromProto(p.Value).(string)
-		if !ok {
-			return nil, nil
-		}
-		meta, err := arrowmap.MetadataFromIPC(text)
-		if err != nil || meta.Len() == 0 {
-			return nil, nil
-		}
-		return &meta, nil
+	text, _ := shardfile.Find(shardfile.PropertiesFromProto(m.CustomProperties), arrowmap.SchemaProperty).(string)
+	meta, err := arrowmap.MetadataFromIPC(text)
+	if err != nil || meta.Len() == 0 {
+		return nil, nil
 	}
-	return nil, nil
+	return &meta, nil
 }
 
 // Only are the names of those top-level columns whose name no other one has.

@@ -5,8 +5,6 @@ package shardtable
 import (
 	"cmp"
 	"context"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -135,10 +133,9 @@ func (t *Table) SharesBytes(ctx context.Context) bool {
 	if err != nil {
 		return false // and what needs the properties will say so
 	}
-	return slices.ContainsFunc(shardfile.PropertiesFromProto(m.StandardProperties), func(p shardfile.Property) bool {
-		text, _ := p.Value.(string)
-		return p.Name == shardfile.PropertyFeatures && slices.Contains(strings.Split(text, ","), edition.Table[edition.PackedGroups].Name)
-	})
+	names, _ := shardfile.Find(shardfile.PropertiesFromProto(m.StandardProperties), shardfile.PropertyFeatures).(string)
+	known, _ := edition.ParseSet(names)
+	return known.Has(edition.PackedGroups)
 }
 
 // NewCounters implements [table.Table].

@@ -8,7 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
-	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/verify/internal/flips"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -16,7 +16,11 @@ import (
 // explainOpen searches for a flipped bit if a shard cannot be opened: in the footer, the length of the directory,
 // the directory or the stripe list.
 func (v *verifier) explainOpen(ctx context.Context, location string, err error) error {
-	r, rerr := openReader(ctx, location, v.o.Open)
+	store, serr := copying.StoreOf(v.o.Open.Store, location)
+	if serr != nil {
+		return err
+	}
+	r, rerr := store.Open(ctx, location)
 	if rerr != nil {
 		return err
 	}
@@ -118,15 +122,4 @@ func (v *verifier) explainFrame(ctx context.Context, r storage.Reader, offset in
 		}
 	}
 	return damage
-}
-
-func openReader(ctx context.Context, location string, o shardfile.OpenOptions) (storage.Reader, error) {
-	store := o.Store
-	if store == nil {
-		var err error
-		if store, err = storage.ForLocation(location); err != nil {
-			return nil, err
-		}
-	}
-	return store.Open(ctx, location)
 }

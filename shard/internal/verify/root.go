@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -51,8 +50,7 @@ func (v *verifier) rawSize() error {
 // declares reports whether a shard declares an edition and features that this version knows all of.
 func declares(p *shardpb.ShardProperties) bool {
 	standard := shardfile.PropertiesFromProto(p.StandardProperties)
-	return slices.ContainsFunc(standard, func(q shardfile.Property) bool { return q.Name == shardfile.PropertyEdition }) &&
-		len(shardfile.UnknownFeatures(standard)) == 0
+	return shardfile.Find(standard, shardfile.PropertyEdition) != nil && len(shardfile.UnknownFeatures(standard)) == 0
 }
 
 // properties notes an unknown edition or unknown features.
