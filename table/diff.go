@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -274,12 +275,7 @@ func (s *side) read(ctx context.Context, fields []arrow.Field) (err error) {
 	for i, f := range fields {
 		o.Columns[i] = schema.Escape(f.Name)
 	}
-	for _, err := range t.Scan(ctx, o) {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return seq.Each(t.Scan(ctx, o), func(arrow.RecordBatch) error { return nil })
 }
 
 // isInferred reports whether the types of all inputs, which were opened, are inferred from text.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/aggregate"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/order"
@@ -112,13 +113,8 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 		return nil, err
 	}
 	defer agg.Close()
-	for b, err := range provider.Batches(ctx, src) {
-		if err == nil {
-			err = agg.Add(ctx, b)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := seq.Each(provider.Batches(ctx, src), func(b arrow.RecordBatch) error { return agg.Add(ctx, b) }); err != nil {
+		return nil, err
 	}
 	if err := agg.Finish(ctx, rows.first(bound), func(b arrow.RecordBatch) error { return rows.add(ctx, b) }); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/internal/searched"
@@ -121,20 +122,7 @@ func (s *search) run(ctx context.Context) (err error) {
 	if hasContext {
 		return s.withContext(ctx, src)
 	}
-	return eachBatch(ctx, src, func(b arrow.RecordBatch) error { return s.matches(b, src) })
-}
-
-// eachBatch calls f with the batches of a source up to an error, and closes it.
-func eachBatch(ctx context.Context, src provider.Source, f func(arrow.RecordBatch) error) error {
-	for b, err := range tables.Batches(ctx, src) {
-		if err == nil {
-			err = f(b)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return seq.Each(tables.Batches(ctx, src), func(b arrow.RecordBatch) error { return s.matches(b, src) })
 }
 
 // matches gives a batch of rows that match.

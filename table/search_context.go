@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/table/internal/around"
@@ -70,7 +71,7 @@ func (s *search) read(ctx context.Context, w *around.Window, shown *tables.Shown
 	if err != nil {
 		return err
 	}
-	return eachBatch(ctx, src, func(b arrow.RecordBatch) error { return s.around(w, b, shown) })
+	return seq.Each(tables.Batches(ctx, src), func(b arrow.RecordBatch) error { return s.around(w, b, shown) })
 }
 
 // around gives the next rows of a window, which are those of a batch.

@@ -8,11 +8,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/table/internal/ranked"
 	"github.com/amudai/amudai-go/table/internal/searched"
+	"github.com/amudai/amudai-go/table/internal/tables"
 )
 
 // RankOptions order the matches of a search by how well they match: by BM25, summed up over the words of the query that are not negated and over the columns
@@ -92,7 +94,7 @@ func (s *search) giveHits(ctx context.Context, hits []ranked.Hit, columns []stri
 	if err != nil {
 		return err
 	}
-	return eachBatch(ctx, src, func(b arrow.RecordBatch) error {
+	return seq.Each(tables.Batches(ctx, src), func(b arrow.RecordBatch) error {
 		n := int(b.NumRows())
 		f := Found{RecordBatch: b, Positions: o.Rows[:n], Ranks: ranks[:n]}
 		o.Rows, ranks = o.Rows[n:], ranks[n:]

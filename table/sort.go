@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/sortkeys"
 	"github.com/amudai/amudai-go/table/provider"
@@ -106,15 +107,7 @@ func (t *Table) openKeyed(ctx context.Context, o ScanOptions, by []sortkeys.Key,
 
 // each calls f with the rows of each batch, and the values of the keys.
 func (k *keyedSource) each(ctx context.Context, f func(rows arrow.RecordBatch, keys []arrow.Array) error) error {
-	for batch, err := range provider.Batches(ctx, k.src) {
-		if err == nil {
-			err = k.one(batch, f)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return seq.Each(provider.Batches(ctx, k.src), func(batch arrow.RecordBatch) error { return k.one(batch, f) })
 }
 
 func (k *keyedSource) one(batch arrow.RecordBatch, f func(rows arrow.RecordBatch, keys []arrow.Array) error) error {

@@ -13,6 +13,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/advice"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -182,20 +183,13 @@ func (b *builder) build(s root.Stripe) root.Build {
 		}
 		first := s.Of.Position()
 		o := scan.Options{Columns: b.paths, Rows: []rowset.Range{{From: first, To: first + s.Of.Rows()}}, Parallelism: b.o.Parallelism, MemoryLimit: b.o.Memory, Reuse: true}
-		for batch, err := range scan.Scan(ctx, b.table, o) {
-			if err == nil {
-				err = b.write(ctx, w, batch)
-			}
-			if err != nil {
-				w.Close()
-				return nil, err
-			}
+		err = seq.Each(scan.Scan(ctx, b.table, o), func(batch scan.Batch) error { return b.write(ctx, w, batch) })
+		for i := 0; i < len(b.rows) && err == nil; i++ {
+			err = b.rows[i].checkEnd(ctx, first+s.Of.Rows(), b.file.Rows())
 		}
-		for _, r := range b.rows {
-			if err := r.checkEnd(ctx, first+s.Of.Rows(), b.file.Rows()); err != nil {
-				w.Close()
-				return nil, err
-			}
+		if err != nil {
+			w.Close()
+			return nil, err
 		}
 		f, err := w.Finish(ctx)
 		if err != nil {

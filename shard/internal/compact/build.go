@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/sortkeys"
@@ -117,15 +118,7 @@ func (b *builder) stream(r root.Root, from []int, read func(context.Context, *wr
 
 func (b *builder) scan(ctx context.Context, o scan.Options, each func(arrow.RecordBatch) error) error {
 	o.Parallelism, o.MemoryLimit, o.Reuse = b.o.Parallelism, b.o.Memory/8, b.by == nil
-	for batch, err := range scan.Scan(ctx, projected{b.table, b.source}, o) {
-		if err == nil {
-			err = each(batch)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return seq.Each(scan.Scan(ctx, projected{b.table, b.source}, o), func(batch scan.Batch) error { return each(batch) })
 }
 
 // evalKeys are the keys of rows of the source, which the caller releases.

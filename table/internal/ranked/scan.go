@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/texts"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/text/analysis"
@@ -40,13 +41,8 @@ func (s *search) scanned(ctx context.Context, i int, have []string) ([]part, err
 		if n, known := provider.PositionsOf(src); known {
 			p.rows = max(p.rows, n)
 		}
-		for b, err := range tables.Batches(ctx, src) { // which closes it
-			if err == nil {
-				err = c.add(b, provider.RangesOf(src))
-			}
-			if err != nil {
-				return nil, err
-			}
+		if err := seq.Each(tables.Batches(ctx, src), func(b arrow.RecordBatch) error { return c.add(b, provider.RangesOf(src)) }); err != nil { // it closes src
+			return nil, err
 		}
 		if p.rows = max(p.rows, c.next); path != "" {
 			c.lengths = slices.Grow(c.lengths, 1) // not nil

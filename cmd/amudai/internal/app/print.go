@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -106,13 +107,8 @@ func PrintRows(ctx context.Context, src provider.Source, create CreateSink) (err
 	if err != nil {
 		return err
 	}
-	for b, err := range provider.Batches(ctx, src) {
-		if err == nil {
-			err = sink.Write(ctx, b)
-		}
-		if err != nil {
-			return errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
-		}
+	if err := seq.Each(provider.Batches(ctx, src), func(b arrow.RecordBatch) error { return sink.Write(ctx, b) }); err != nil {
+		return errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 	}
 	return sink.Close(ctx)
 }
