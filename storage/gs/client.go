@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (c *client) url(prefix, key string, query url.Values) string {
 	return u
 }
 
-// send sends a request. Its error is one of [object.Client].
+// send sends a request. The body of the answer is the caller's to close. A status from 300 on is an error of [object.Client], unless it is expected.
 func (c *client) send(ctx context.Context, method, u string, header http.Header, body io.Reader, n int, expected ...int) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, u, body)
 	if err != nil {
@@ -62,18 +63,20 @@ func (c *client) send(ctx context.Context, method, u string, header http.Header,
 	if body != nil {
 		r.ContentLength = int64(n)
 	}
-	resp, err := do(c.http, r, expected...)
-	return resp, c.failure(err)
+	resp, err := c.http.Do(r)
+	switch {
+	case err != nil: // what breaks a connection is transient
+		return nil, object.Unanswered(err, "check STORAGE_EMULATOR_HOST")
+	case resp.StatusCode < 300 || slices.Contains(expected, resp.StatusCode):
+		return resp, nil
+	}
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxError)) // what has arrived will do
+	return nil, errors.Join(c.failure(resp.StatusCode, resp.Header, messageOf(answer)), resp.Body.Close())
 }
 
-// failure translates an error into one of [object.Client].
-func (c *client) failure(err error) error {
-	var e *statusError
-	if !errors.As(err, &e) {
-		return err
-	}
-	message := messageOf(e.Body)
-	switch s := e.Status; {
+// failure is the error of an answer with a status from 300 on, as [object.Client] has it.
+func (c *client) failure(s int, header http.Header, message string) error {
+	switch {
 	case s == 404 && strings.Contains(message, "bucket does not exist"):
 		return object.Failure{Text: "there is no bucket " + c.bucket, Advice: "check its name"}
 	case s == 404:
@@ -87,11 +90,11 @@ func (c *client) failure(err error) error {
 	case s == 416:
 		return object.ErrRange
 	case object.TransientStatus(s):
-		return object.Busy(fmt.Errorf("the server answers with status %d", s), s, e.Header)
+		return object.Busy(fmt.Errorf("the server answers with status %d", s), s, header)
 	case message != "":
 		return fmt.Errorf("the server answers: %s (status %d)", message, s)
 	}
-	return e
+	return fmt.Errorf("the server answers with status %d", s)
 }
 
 // messageOf is the text of an answer that is an error.

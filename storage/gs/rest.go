@@ -2,7 +2,6 @@ package gs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,36 +14,6 @@ const (
 	maxError  = 64 << 10
 	maxAnswer = 64 << 20
 )
-
-// statusError is an answer with a status that is an error.
-type statusError struct {
-	Status int
-	Header http.Header
-	Body   []byte // its beginning
-}
-
-func (e *statusError) Error() string {
-	return fmt.Sprintf("the server answers with status %d", e.Status)
-}
-
-// do sends a request. The body of the answer is the caller's to close. A status from 300 on is a [statusError], unless it is expected;
-// what breaks a connection is transient.
-func do(c *http.Client, r *http.Request, expected ...int) (*http.Response, error) {
-	resp, err := c.Do(r)
-	if err != nil {
-		return nil, object.Unanswered(err, "check STORAGE_EMULATOR_HOST")
-	}
-	if resp.StatusCode < 300 {
-		return resp, nil
-	}
-	for _, s := range expected {
-		if s == resp.StatusCode {
-			return resp, nil
-		}
-	}
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxError)) // what has arrived will do
-	return nil, errors.Join(&statusError{resp.StatusCode, resp.Header, body}, resp.Body.Close())
-}
 
 // readAll reads the body of an answer that is no object, and closes it.
 func readAll(ctx context.Context, resp *http.Response) ([]byte, error) {

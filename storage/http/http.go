@@ -58,7 +58,7 @@ func New(o Options) *Store {
 	}
 	if o.Client.CheckRedirect == nil {
 		client := *o.Client
-		client.Transport = unfollowed{client.Transport}
+		client.Transport, client.CheckRedirect = places{client.Transport}, redirect
 		o.Client = &client
 	}
 	return &Store{o, &object.Pace{}}

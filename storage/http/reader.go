@@ -85,7 +85,7 @@ func (c client) send(ctx context.Context, method, ranges string, v storage.Versi
 	if v != "" && v != noVersion && !strings.HasPrefix(string(v), "W/") { // weak tags are no condition
 		req.Header.Set("If-Range", string(v))
 	}
-	resp, err := follow(c.o.Client, req)
+	resp, err := c.o.Client.Do(req)
 	if err != nil {
 		return nil, object.Unanswered(err, "check the location")
 	}
