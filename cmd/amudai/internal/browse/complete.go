@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/browse/pages"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/complete"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -61,7 +61,7 @@ func (p *prompt) complete(m *model, forward bool) {
 		p.offer(m)
 		return
 	case p.choice < 0:
-		if c := common(p.offered); len([]rune(c)) > p.at-p.from {
+		if c := complete.Common(p.offered); len([]rune(c)) > p.at-p.from {
 			p.replace(c)
 			return
 		}
@@ -84,18 +84,6 @@ func (p *prompt) replace(word string) {
 	}
 	p.text = slices.Replace(p.text, p.from, p.at, []rune(word)...)
 	p.at = p.from + len([]rune(word))
-}
-
-// common is the longest beginning of all words.
-func common(words []string) string {
-	c := words[0]
-	for _, w := range words[1:] {
-		for !strings.HasPrefix(w, c) {
-			_, n := utf8.DecodeLastRuneInString(c)
-			c = c[:len(c)-n]
-		}
-	}
-	return c
 }
 
 // offers is the line of the completions.

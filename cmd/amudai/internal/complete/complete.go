@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -324,4 +325,16 @@ func wordEnd(text []rune, i int) int {
 	for i++; i < len(text) && !unicode.IsSpace(text[i]) && !strings.ContainsRune(symbolsOf+"(),'", text[i]); i++ {
 	}
 	return i
+}
+
+// Common is the beginning that all of some words have.
+func Common(words []string) string {
+	c := words[0]
+	for _, w := range words[1:] {
+		for !strings.HasPrefix(w, c) {
+			_, n := utf8.DecodeLastRuneInString(c)
+			c = c[:len(c)-n]
+		}
+	}
+	return c
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 )
 
 // section is a list of flags under a title.
@@ -166,20 +168,8 @@ func entry(b *strings.Builder, name, text string, indent, width int) {
 		b.WriteString("\n")
 		column = 0
 	}
-	b.WriteString(strings.Repeat(" ", max(0, indent-column)))
-	column = indent
-	for i, word := range strings.Fields(text) {
-		length := len([]rune(word))
-		if i > 0 && column+1+length > width {
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			column = indent
-		} else if i > 0 {
-			b.WriteString(" ")
-			column++
-		}
-		b.WriteString(word)
-		column += length
-	}
+	lines := terminal.Wrap(strings.Join(strings.Fields(text), " "), width-indent)
+	b.WriteString(strings.Repeat(" ", max(0, indent-column)) + strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
 	b.WriteString("\n")
 }
 

@@ -110,20 +110,17 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 			return d, usage.Errorf("", "--phrases, --scores and --coarse are not for indexes of the reference")
 		}
 	}
-	if f.tokenizer != "" {
-		d.Properties = append(d.Properties, shard.Property{Name: "tokenizers", Value: slices.Repeat([]any{f.tokenizer}, len(f.columns))})
-	}
-	if f.casePreserving {
-		d.Properties = append(d.Properties, shard.Property{Name: "collation", Value: "unicode-case-preserving"})
-	}
-	if f.phrases {
-		d.Properties = append(d.Properties, shard.Property{Name: "phrases", Value: true})
-	}
-	if f.scores {
-		d.Properties = append(d.Properties, shard.Property{Name: "scores", Value: true})
-	}
-	if f.coarseRows > 1 {
-		d.Properties = append(d.Properties, shard.Property{Name: "coarse", Value: f.coarseRows})
+	for _, p := range []struct {
+		given bool
+		name  string
+		value any
+	}{
+		{f.tokenizer != "", "tokenizers", slices.Repeat([]any{f.tokenizer}, len(f.columns))}, {f.casePreserving, "collation", "unicode-case-preserving"},
+		{f.phrases, "phrases", true}, {f.scores, "scores", true}, {f.coarseRows > 1, "coarse", f.coarseRows},
+	} {
+		if p.given {
+			d.Properties = append(d.Properties, shard.Property{Name: p.name, Value: p.value})
+		}
 	}
 	return d, nil
 }
@@ -149,26 +146,24 @@ func (f *indexFlags) valueIndex() (d shard.IndexDefinition, err error) {
 	return shard.IndexDefinition{Type: shard.RangeIndex, Columns: f.columns, PerStripe: f.perStripe}, nil
 }
 
-// editOptions parses the flags of registerBuild. The caller ends the progress.
-func (a group) editOptions(f *indexFlags) (o shard.EditOptions, p *terminal.Progress, err error) {
+// edit changes indexes by the flags of registerBuild, and returns their progress, which has ended.
+func (a group) edit(f *indexFlags, change func(shard.EditOptions) error) (*terminal.Progress, error) {
 	if f.parallel < 0 {
-		return o, nil, usage.Errorf("", "--parallel needs a number above 0")
+		return nil, usage.Errorf("", "--parallel needs a number above 0")
 	}
-	o.MemoryBytes, o.Parallelism, o.Open.Policy = f.memory, f.parallel, a.Policy
 	bars := a.Bars()
 	if f.atOnce {
 		bars = nil
 	}
-	p = terminal.Start(bars, "rows")
-	last := int64(0)
-	o.Progress = func(done, total int64) {
+	p, last := terminal.Start(bars, "rows"), int64(0)
+	err := change(shard.EditOptions{MemoryBytes: f.memory, Parallelism: f.parallel, Open: shard.OpenOptions{Policy: a.Policy}, Progress: func(done, total int64) {
 		if done < last {
 			last = 0 // the next index
 		}
 		p.Add(done-last, total, true)
 		last = done
-	}
-	return o, p, nil
+	}})
+	return p, errors.Join(err, p.End())
 }
 
 func (a group) addIndex(ctx context.Context, location string, f indexFlags) error {
@@ -189,12 +184,8 @@ func (a group) addIndex(ctx context.Context, location string, f indexFlags) erro
 	if err := files.CheckShard(location); err != nil {
 		return err
 	}
-	o, p, err := a.editOptions(&f)
+	p, err := a.edit(&f, func(o shard.EditOptions) error { return shard.AddIndex(ctx, location, o, d) })
 	if err != nil {
-		return err
-	}
-	err = shard.AddIndex(ctx, location, o, d)
-	if err = errors.Join(err, p.End()); err != nil {
 		return err
 	}
 	return a.indexSummary(ctx, location, p.Rate())
@@ -315,12 +306,11 @@ func (a group) changeIndexes(ctx context.Context, location string, f indexFlags,
 		}
 		return usage.WithHint(err, "amudai index list shows the indexes")
 	}
-	o, p, err := a.editOptions(&f)
-	if err != nil {
+	n := 0
+	if _, err := a.edit(&f, func(o shard.EditOptions) (err error) {
+		n, err = change(ctx, location, o, chosen)
 		return err
-	}
-	n, err := change(ctx, location, o, chosen)
-	if err = errors.Join(err, p.End()); err != nil {
+	}); err != nil {
 		return err
 	}
 	if err := a.noteUnused(ctx, location, list); err != nil {

@@ -72,10 +72,7 @@ func nodesOf(parts *provider.Nodes) func(ctx context.Context, from, to int) ([]N
 					if err != nil {
 						return nil, err
 					}
-					if parts.Len <= partsAtOnce { // no need of a level of its own
-						return nodesOf(parts)(ctx, 0, parts.Len)
-					}
-					return grouped(parts.Kind, parts.Len, nodesOf(parts))[0].Parts(ctx)
+					return divided(parts.Kind, 0, parts.Len, nodesOf(parts))(ctx)
 				}
 			}
 			nodes = append(nodes, node)
@@ -114,27 +111,25 @@ func grouped(name string, n int, read func(ctx context.Context, from, to int) ([
 	if n == 0 {
 		return nil
 	}
-	if n <= partsAtOnce {
-		return []Node{{Name: name, Facts: terminal.Count(n), Parts: func(ctx context.Context) ([]Node, error) { return read(ctx, 0, n) }}}
-	}
-	size := partsAtOnce
-	for size*partsAtOnce < n {
-		size *= partsAtOnce
-	}
-	return []Node{{Name: name, Facts: terminal.Count(n), Parts: func(context.Context) ([]Node, error) { return groups(name, 0, n, size, read), nil }}}
+	return []Node{{Name: name, Facts: terminal.Count(n), Parts: divided(name, 0, n, read)}}
 }
 
-// groups are the parts from one to another in groups of a size, which are divided further.
-func groups(name string, from, to, size int, read func(ctx context.Context, from, to int) ([]Node, error)) (list []Node) {
-	for i := from; i < to; i += size {
-		end := min(i+size, to)
-		parts := func(ctx context.Context) ([]Node, error) { return read(ctx, i, end) }
-		if size > partsAtOnce {
-			parts = func(context.Context) ([]Node, error) { return groups(name, i, end, size/partsAtOnce, read), nil }
-		}
-		list = append(list, Node{Name: fmt.Sprintf("%s %s–%s", name, terminal.Count(i), terminal.Count(end-1)), Parts: parts})
+// divided are the parts from one to another, in groups where they are many.
+func divided(name string, from, to int, read func(ctx context.Context, from, to int) ([]Node, error)) func(ctx context.Context) ([]Node, error) {
+	size := 1
+	for size*partsAtOnce < to-from {
+		size *= partsAtOnce
 	}
-	return list
+	if size == 1 {
+		return func(ctx context.Context) ([]Node, error) { return read(ctx, from, to) }
+	}
+	return func(context.Context) (list []Node, err error) {
+		for i := from; i < to; i += size {
+			end := min(i+size, to)
+			list = append(list, Node{Name: fmt.Sprintf("%s %s–%s", name, terminal.Count(i), terminal.Count(end-1)), Parts: divided(name, i, end, read)})
+		}
+		return list, nil
+	}
 }
 
 // hasGroups reports whether the rows of a list are groups of rows of the table.

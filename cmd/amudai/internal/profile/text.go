@@ -404,7 +404,7 @@ func (b *printer) finding(f Finding) {
 	if b.ascii {
 		mark = ">"
 	}
-	lines := wrap(terminal.Printable(f.Text), b.width-4)
+	lines := terminal.Wrap(terminal.Printable(f.Text), b.width-4)
 	for i, l := range lines {
 		lead := mark
 		if i > 0 {
@@ -419,24 +419,6 @@ func (b *printer) finding(f Finding) {
 		}
 		b.out.Printf("\n")
 	}
-}
-
-// wrap divides a text into lines at its blanks.
-func wrap(s string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Split(s, " ") {
-		switch {
-		case line == "":
-			line = word
-		case terminal.Width(line)+1+terminal.Width(word) > width:
-			lines = append(lines, line)
-			line = word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, line)
 }
 
 // shortTime is a time without a time of day at midnight and without seconds that are zero.

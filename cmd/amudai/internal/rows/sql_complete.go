@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/cmd/amudai/internal/complete"
 )
 
 // completer completes words at Tab: as DuckDB proposes (keywords, functions, tables, files), and with columns of the locations that are named.
@@ -62,13 +63,7 @@ func (c *completer) complete(line string, pos int, key rune) (string, int, bool)
 	if len(found) == 0 {
 		return line, pos, true
 	}
-	same := found[0]
-	for _, f := range found {
-		for !strings.HasPrefix(f, same) {
-			_, last := utf8.DecodeLastRuneInString(same)
-			same = same[:len(same)-last]
-		}
-	}
+	same := complete.Common(found)
 	if len(same) <= len(text)-start && len(found) > 1 {
 		fmt.Fprintln(c.show, strings.Join(found[:min(len(found), 50)], "  "))
 		return line, pos, true

@@ -113,3 +113,21 @@ func ParseSize(s string) (int64, error) {
 	}
 	return int64(n * float64(factor)), nil
 }
+
+// Wrap divides a text into lines at its blanks.
+func Wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Split(s, " ") {
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) > width:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}
