@@ -72,34 +72,18 @@ func (c *client) failure(err error) error {
 	case "InvalidBlockList":
 		return errors.New("another writer has replaced the blob meanwhile")
 	}
-	switch s := e.StatusCode; {
-	case s == 404:
-		return fs.ErrNotExist
-	case s == 401, s == 403:
-		return c.denied()
-	case s == 412:
-		return object.ErrCondition
-	case s == 416:
-		return object.ErrRange
-	case object.TransientStatus(s):
-		var header http.Header
-		if e.RawResponse != nil {
-			header = e.RawResponse.Header
-		}
-		return object.Busy(fmt.Errorf("the server answers with status %d", s), s, header)
-	case e.ErrorCode != "":
-		return fmt.Errorf("the server answers %s (status %d)", e.ErrorCode, s)
+	s, header, advice := e.StatusCode, http.Header(nil), "check the role of the account of the credentials (Storage Blob Data Reader or Contributor), or the rights of the signature"
+	if e.RawResponse != nil {
+		header = e.RawResponse.Header
 	}
-	return fmt.Errorf("the server answers with status %d", e.StatusCode)
-}
-
-// denied is the error of a request whose credentials do not suffice.
-func (c *client) denied() error {
-	f := object.Failure{Text: "access denied", Err: fs.ErrPermission}
-	if f.Advice = "check the role of the account of the credentials (Storage Blob Data Reader or Contributor), or the rights of the signature"; c.account.foreign {
-		f.Advice = "the host is none of Azure's, so that it gets no credentials: AZURE_STORAGE_ENDPOINT=" + c.account.endpoint + " allows it"
+	if c.account.foreign {
+		advice = "the host is none of Azure's, so that it gets no credentials: AZURE_STORAGE_ENDPOINT=" + c.account.endpoint + " allows it"
 	}
-	return f
+	err = fmt.Errorf("the server answers with status %d", s)
+	if e.ErrorCode != "" && !object.TransientStatus(s) {
+		err = fmt.Errorf("the server answers %s (status %d)", e.ErrorCode, s)
+	}
+	return object.OfStatus(s, header, err, advice)
 }
 
 // conditions are those of a request.

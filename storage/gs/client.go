@@ -79,22 +79,14 @@ func (c *client) failure(s int, header http.Header, message string) error {
 	switch {
 	case s == 404 && strings.Contains(message, "bucket does not exist"):
 		return object.Failure{Text: "there is no bucket " + c.bucket, Advice: "check its name"}
-	case s == 404:
-		return fs.ErrNotExist
 	case s == 401:
 		return object.Failure{Text: "the credentials are not accepted", Advice: "sign in with gcloud auth application-default login", Err: fs.ErrPermission}
-	case s == 403:
-		return object.Failure{Text: "access denied", Advice: "check the account of the credentials, and its roles for the bucket " + c.bucket, Err: fs.ErrPermission}
-	case s == 412:
-		return object.ErrCondition
-	case s == 416:
-		return object.ErrRange
-	case object.TransientStatus(s):
-		return object.Busy(fmt.Errorf("the server answers with status %d", s), s, header)
-	case message != "":
-		return fmt.Errorf("the server answers: %s (status %d)", message, s)
 	}
-	return fmt.Errorf("the server answers with status %d", s)
+	err := fmt.Errorf("the server answers with status %d", s)
+	if message != "" && !object.TransientStatus(s) {
+		err = fmt.Errorf("the server answers: %s (status %d)", message, s)
+	}
+	return object.OfStatus(s, header, err, "check the account of the credentials, and its roles for the bucket "+c.bucket)
 }
 
 // messageOf is the text of an answer that is an error.

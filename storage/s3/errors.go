@@ -54,22 +54,11 @@ func (c *client) failure(err error) error {
 	switch s := r.HTTPStatusCode(); {
 	case code(err) == "NoSuchUpload":
 		return short(err)
-	case s == 404:
-		return fs.ErrNotExist
-	case s == 403, s == 401:
-		return object.Failure{
-			Text:   "access denied",
-			Advice: "the credentials do not allow this: check AWS_PROFILE, and the policy of the bucket " + c.bucket,
-			Err:    fs.ErrPermission,
-		}
-	case s == 412:
-		return object.ErrCondition
-	case s == 416:
-		return object.ErrRange
-	case s == 200, object.TransientStatus(s), code(err) == "RequestTimeout": // 200: the answer breaks off, or holds an error
+	case s == 200, code(err) == "RequestTimeout": // 200: the answer breaks off, or holds an error
 		return object.Busy(short(err), s, r.Response.Header)
+	default:
+		return object.OfStatus(s, r.Response.Header, short(err), "the credentials do not allow this: check AWS_PROFILE, and the policy of the bucket "+c.bucket)
 	}
-	return short(err)
 }
 
 // known returns the error for people of a code.

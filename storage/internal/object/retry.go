@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -102,6 +103,23 @@ func Busy(err error, status int, h http.Header) error {
 func IsTransient(err error) bool {
 	var t transient
 	return errors.As(err, &t)
+}
+
+// OfStatus is the error of a [Client] for a status of HTTP that err tells of. advice is about denied access.
+func OfStatus(status int, h http.Header, err error, advice string) error {
+	switch {
+	case status == 404:
+		return fs.ErrNotExist
+	case status == 401, status == 403:
+		return Failure{Text: "access denied", Advice: advice, Err: fs.ErrPermission}
+	case status == 412:
+		return ErrCondition
+	case status == 416:
+		return ErrRange
+	case TransientStatus(status):
+		return Busy(err, status, h)
+	}
+	return err
 }
 
 // TransientStatus reports whether a request with this HTTP status may succeed later.
