@@ -48,18 +48,23 @@ type Options struct {
 // Store holds the objects at gs://BUCKET/KEY, where special characters of the key are percent-encoded. Its versions are
 // generations. A [storage.Reader] only returns bytes of the version of its first answer. A [storage.Writer] publishes with
 // ifGenerationMatch: of several writers one succeeds.
-type Store struct{ *object.Store }
+type Store struct {
+	storage.Store
+	storage.Copier
+	storage.VersionRemover
+}
 
 // chunk is what the requests of an upload are a multiple of.
 const chunk = 256 << 10
 
 // New returns a store. It looks for credentials when it is first used.
 func New(o Options) *Store {
-	return &Store{object.New(object.Options{
+	s := object.New(object.Options{
 		Scheme: "gs", PartBytes: (o.PartBytes + chunk - 1) / chunk * chunk, Parallel: 1, // an upload is one stream
 		Retry: object.Retry{Attempts: o.Attempts, Backoff: o.Backoff},
 		Dial:  func(ctx context.Context, bucket string) (object.Client, error) { return dial(ctx, o, bucket) },
-	})}
+	})
+	return &Store{s, s, s}
 }
 
 func init() { storage.Register("gs", New(Options{})) }

@@ -61,15 +61,20 @@ type Options struct {
 // percent-encoded. Its versions are entity tags. A [storage.Reader] only returns bytes of
 // the version of its first answer. A [storage.Writer] publishes with If-None-Match or
 // If-Match: of several writers one succeeds.
-type Store struct{ *object.Store }
+type Store struct {
+	storage.Store
+	storage.Copier
+	storage.VersionRemover
+}
 
 // New returns a store. It looks for credentials when it is first used.
 func New(o Options) *Store {
-	return &Store{object.New(object.Options{
+	s := object.New(object.Options{
 		Scheme: "s3", PartBytes: o.PartBytes, Parallel: o.Parallel,
 		Retry: object.Retry{Attempts: o.Attempts, Backoff: o.Backoff},
 		Dial:  func(ctx context.Context, bucket string) (object.Client, error) { return dial(ctx, o, bucket) },
-	})}
+	})
+	return &Store{s, s, s}
 }
 
 func init() { storage.Register("s3", New(Options{})) }
