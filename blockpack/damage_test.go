@@ -30,7 +30,7 @@ func readAll(t testing.TB, file []byte, ids [][]byte) (rows, traces []string, er
 		}
 		rows = append(rows, texts(rowsOfBatch(t, b))...)
 	}
-	for b, err := range f.Traces(t.Context(), ids, blockpack.TraceOptions{}) {
+	for b, err := range f.Scan(t.Context(), nil, ofTraces(ids)) {
 		if err != nil {
 			return nil, nil, err
 		}

@@ -77,7 +77,7 @@ func (o *Options) scan() scan.Options {
 // with another footer than 3. It wraps shard.ErrUnsupported.
 type UnsupportedError = layout.UnsupportedError
 
-// File is a Blockpack file that is open for reading: for lookups of traces, and for questions that package traceql asks again and again. Package
+// File is a Blockpack file that is open for reading: for questions that package traceql asks again and again. Package
 // table asks files of any format, these too, and for more than spans that meet a condition. Many goroutines may use a File at once.
 type File struct {
 	reader storage.Reader
@@ -85,7 +85,7 @@ type File struct {
 	o      Options
 }
 
-// Open opens a file. It reads the footer and, if it is short, the compact index in front of it. The caller must Close the file.
+// Open opens a file. It reads the footer and the metadata. The caller must Close the file.
 //
 // The error wraps [io/fs.ErrNotExist] if there is no such file. Newer versions of the format are errors that name
 // them.
@@ -151,27 +151,4 @@ func (f *File) scan(ctx context.Context, columns []string, where filter.Expr) (s
 	o := f.o.scan()
 	o.Columns, o.Filter = columns, where.Node()
 	return o, f.table.Load(ctx)
-}
-
-// TraceOptions are the options of [File.Traces]. The zero value returns all spans with all columns.
-//
-//	type TraceOptions struct {
-//		Columns       []string         // names of the columns of the result; default all of the block
-//		Schema        *arrow.Schema    // of all batches, if it is not nil: columns that a block lacks are null, and Columns must be nil
-//		Offset, Limit int64            // page of the spans of each trace, in the order of the file; a Limit of 0 is no limit
-//		Root          []byte           // id of a span: only this one and those below it; nil for all
-//		Parallelism   int              // blocks that are read at the same time; default GOMAXPROCS
-//		Allocator     memory.Allocator // of the memory of batches; default Arrow's Go allocator
-//	}
-type TraceOptions = read.TraceOptions
-
-// Traces returns the spans of traces, a batch for each block that has some, in the order of the file. An id without spans is
-// no error. The caller need not release a batch; it is valid until the next step of the loop, and Retain keeps it longer. An
-// error ends the loop.
-//
-// The schema of a batch has the columns of its block, unless the options say otherwise. Ids are found by the compact index
-// or, without one, by the trace index, and are verified in the block. Without both, the blocks whose range of ids has the id
-// are searched.
-func (f *File) Traces(ctx context.Context, ids [][]byte, o TraceOptions) iter.Seq2[arrow.RecordBatch, error] {
-	return f.table.Traces(ctx, ids, o)
 }

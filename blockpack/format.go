@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -95,9 +94,6 @@ func (o Options) openTable(ctx context.Context, _ provider.Input, from provider.
 	f, err := Open(ctx, from.Location, o)
 	if err != nil {
 		return nil, err
-	}
-	if err := f.table.LoadBlocks(ctx); err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	load := func(ctx context.Context, so scan.Options) (scan.Options, error) { return so, f.table.Load(ctx) }
 	scans := o.scan()

@@ -41,11 +41,7 @@ func newLiar(t testing.TB, file []byte) *liar {
 	require.NoError(t, err)
 	f, err := layout.Open(t.Context(), r, layout.Options{})
 	require.NoError(t, err)
-	l := &liar{file: file}
-	l.header, err = f.Header(t.Context())
-	require.NoError(t, err)
-	l.meta, err = f.Metadata(t.Context())
-	require.NoError(t, err)
+	l := &liar{file: file, header: f.Header, meta: f.Metadata}
 	for _, b := range l.meta.Blocks {
 		h, _, err := layout.ParseBlockHead(file[b.Offset:b.Offset+b.Length], b.Offset, b.Length)
 		require.NoError(t, err)

@@ -162,7 +162,7 @@ func TestDropTraces(t *testing.T) {
 		require.Positive(t, stats.Copied)
 		require.Equal(t, int64(otlpgen.NumSpans(all)), stats.Spans)
 		for _, id := range ids {
-			for range out.Traces(ctx, [][]byte{id[:]}, blockpack.TraceOptions{}) {
+			for range out.Scan(ctx, nil, ofTraces([][]byte{id[:]})) {
 				t.Fatal("a dropped trace is found")
 			}
 		}

@@ -73,7 +73,7 @@ func BenchmarkTrace(b *testing.B) {
 					id = million.ids[r.IntN(len(million.ids))]
 				}
 				begin := time.Now()
-				for batch, err := range f.Traces(b.Context(), [][]byte{id}, blockpack.TraceOptions{}) {
+				for batch, err := range f.Scan(b.Context(), nil, ofTraces([][]byte{id})) {
 					require.NoError(b, err)
 					spans += batch.NumRows()
 				}
@@ -102,7 +102,7 @@ func BenchmarkTraces1000(b *testing.B) {
 			}
 			spans := int64(0)
 			for b.Loop() {
-				for batch, err := range f.Traces(b.Context(), ids, blockpack.TraceOptions{}) {
+				for batch, err := range f.Scan(b.Context(), nil, ofTraces(ids)) {
 					require.NoError(b, err)
 					spans += batch.NumRows()
 				}

@@ -49,15 +49,7 @@ var readUses = map[string]func(ctx context.Context, f spans, ids [][]byte) error
 		return err
 	},
 	"traces": func(ctx context.Context, f spans, ids [][]byte) error {
-		for _, err := range f.Traces(ctx, ids, read.TraceOptions{}) {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	},
-	"subtree": func(ctx context.Context, f spans, ids [][]byte) error {
-		for _, err := range f.Traces(ctx, ids, read.TraceOptions{Root: []byte("12345678"), Columns: []string{"span:name"}, Limit: 3}) {
+		for _, err := range f.scan(ctx, scan.Options{Filter: ofTraces(ids).Node()}) {
 			if err != nil {
 				return err
 			}
@@ -188,15 +180,6 @@ func TestSweepFaults(t *testing.T) {
 		}
 		on("scan", func(f *blockpack.File, out *strings.Builder) error {
 			for b, err := range f.Scan(context.Background(), nil, filter.Expr{}) {
-				if err != nil {
-					return err
-				}
-				fmt.Fprintln(out, texts(rowsOfBatch(t, b)))
-			}
-			return nil
-		})
-		on("traces", func(f *blockpack.File, out *strings.Builder) error {
-			for b, err := range f.Traces(context.Background(), ids[:2], blockpack.TraceOptions{}) {
 				if err != nil {
 					return err
 				}

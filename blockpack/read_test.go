@@ -306,7 +306,7 @@ func TestTake(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A scan, a take and a lookup of traces give the same arrays, in all types that columns may have.
+// A scan, a take and a search for a trace give the same arrays, in all types that columns may have.
 func TestTypes(t *testing.T) {
 	file := write(t, otlpgen.Corpus(t, "hotrod.otlp.zst")[:1], blockpack.WriterOptions{BlockSpans: 100})
 	for _, o := range []read.Options{{}, {Events: true}, {Dictionaries: true}, {Binary: true, RawTimes: true}, {Events: true, Dictionaries: true}} {
@@ -327,7 +327,7 @@ func TestTypes(t *testing.T) {
 			id = slices.Clone(valueOf(t, b.Column(0), 0).([]byte))
 		}
 		require.EqualValues(t, taken.NumRows(), row)
-		for b, err := range f.Traces(t.Context(), [][]byte{id}, read.TraceOptions{Schema: schema}) {
+		for b, err := range f.scan(t.Context(), scan.Options{Filter: ofTraces([][]byte{id}).Node()}) {
 			require.NoError(t, err)
 			for i := range int(b.NumRows()) {
 				span := valueOf(t, b.Column(1), i)

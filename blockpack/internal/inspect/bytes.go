@@ -36,9 +36,8 @@ func (o *outline) dump(ctx context.Context, r layout.Region) (d provider.Dump, e
 	if d.Data, err = o.file.Read(ctx, r); err != nil {
 		return d, err
 	}
-	parts, err := o.file.Parts(ctx, r, d.Data, maxParts)
-	for _, p := range parts {
+	for _, p := range o.file.Parts(r, d.Data, maxParts) {
 		d.Parts = append(d.Parts, provider.Part(p))
 	}
-	return d, err
+	return d, nil
 }

@@ -24,13 +24,7 @@ func File(ctx context.Context, r storage.Reader, o provider.InspectOptions) (*pr
 	if err != nil {
 		return nil, err
 	}
-	out := &outline{file: f, o: o}
-	if out.header, err = f.Header(ctx); err != nil {
-		return nil, err
-	}
-	if out.meta, err = f.Metadata(ctx); err != nil {
-		return nil, err
-	}
+	out := &outline{file: f, meta: f.Metadata, o: o}
 	if o.Hex {
 		return &out.Outline, out.bytes(ctx)
 	}
@@ -55,7 +49,6 @@ type outline struct {
 	provider.Outline
 	file    *layout.File
 	o       provider.InspectOptions
-	header  layout.Header
 	meta    *layout.Metadata
 	decoder column.Decoder
 }
@@ -70,7 +63,7 @@ func (o *outline) hasColumn(name string) bool {
 func (o *outline) overview(ctx context.Context) error {
 	m := o.meta
 	o.AddFact("bytes", o.file.Size)
-	o.AddFact("format", fmt.Sprintf("version %d, footer %d", o.header.Version, layout.FooterVersion))
+	o.AddFact("format", fmt.Sprintf("version %d, footer %d", o.file.Header.Version, layout.FooterVersion))
 	if m.Variant != (layout.Variant{}) {
 		o.AddFact("variant", m.Variant.String())
 	}

@@ -55,6 +55,31 @@ func ParseBlockHead(data []byte, offset, length int64) (head *BlockHead, need in
 	return head, 0, fault.In(c.Err, "block head", offset)
 }
 
+// ReadBlockHead reads the head of a block, with the stats in front of the data of columns. read gives the beginning of the block, of which the first
+// call asks for some bytes.
+func ReadBlockHead(b *Block, first int64, read func(n int64) ([]byte, error)) (*BlockHead, []byte, error) {
+	for n := min(first, b.Length); ; {
+		data, err := read(n)
+		if err != nil {
+			return nil, nil, err
+		}
+		h, need, err := ParseBlockHead(data, b.Offset, b.Length)
+		if err != nil {
+			return nil, nil, err
+		}
+		if h != nil {
+			need = min(h.StatsEnd(), b.Length)
+		}
+		if h != nil && need <= int64(len(data)) {
+			return h, data[:need], nil
+		}
+		if need <= int64(len(data)) {
+			return nil, nil, fault.In(fault.Corruptf("block of %d bytes ends in its head", b.Length), "block header", b.Offset)
+		}
+		n = need
+	}
+}
+
 // headSize is the size of the head that begins with data, or a guess that is more than len(data). What is not right
 // counts as the end: parsing finds it again.
 func headSize(data []byte) int64 {

@@ -256,8 +256,7 @@ func TestTraceIndexBuilder(t *testing.T) {
 			require.Equal(t, len(want), x.Len())
 			require.Equal(t, len(want), len(b.ids))
 			for id, lists := range want {
-				got, err := x.Lookup(nil, id)
-				require.NoError(t, err)
+				got := x.Lookup(nil, id)
 				require.Len(t, got, len(lists))
 				last := -1
 				for _, tb := range got {
@@ -270,8 +269,7 @@ func TestTraceIndexBuilder(t *testing.T) {
 					require.Equal(t, lists[tb.Block], rows)
 				}
 			}
-			got, err := x.Lookup(nil, TraceID{9})
-			require.NoError(t, err)
+			got := x.Lookup(nil, TraceID{9})
 			require.Empty(t, got)
 		}
 	})
@@ -295,14 +293,12 @@ func TestTraceIndexOrder(t *testing.T) {
 	c := &cursor{fields.Cursor{Data: data}}
 	x := c.traceIndex(2)
 	require.NoError(t, c.Err)
-	got, err := x.Lookup([]TraceBlock{{Block: 9}}, TraceID{2})
-	require.NoError(t, err)
+	got := x.Lookup([]TraceBlock{{Block: 9}}, TraceID{2})
 	require.Len(t, got, 3)
 	require.Equal(t, 9, got[0].Block)
 	require.Equal(t, "0: 9", fmt.Sprint(got[1].Block, ": ", got[1].Rows)[:4])
 	require.Equal(t, "3, 5, 7", got[2].Rows.String())
-	got, err = x.Lookup(nil, TraceID{1})
-	require.NoError(t, err)
+	got = x.Lookup(nil, TraceID{1})
 	require.Empty(t, got)
 
 	c = &cursor{fields.Cursor{Data: data}}
@@ -311,7 +307,7 @@ func TestTraceIndexOrder(t *testing.T) {
 
 	b := &TraceIndexBuilder{}
 	b.Add(0, MaxIndexed, TraceID{})
-	_, err = b.Append(nil)
+	_, err := b.Append(nil)
 	require.ErrorContains(t, err, "limit")
 }
 
@@ -331,8 +327,8 @@ func BenchmarkTraceLookup(b *testing.B) {
 		for range b.N {
 			x, err := ParseCompact(data, 0, 1<<40)
 			require.NoError(b, err)
-			if got, err := x.Traces.Lookup(nil, id(5)); err != nil || len(got) == 0 {
-				b.Fatal(got, err)
+			if len(x.Traces.Lookup(nil, id(5))) == 0 {
+				b.Fatal("not found")
 			}
 		}
 	})
@@ -342,8 +338,8 @@ func BenchmarkTraceLookup(b *testing.B) {
 		var dst []TraceBlock
 		b.ReportAllocs()
 		for i := range b.N {
-			if dst, err = x.Traces.Lookup(dst[:0], id(i%traces)); err != nil || len(dst) == 0 {
-				b.Fatal(dst, err)
+			if dst = x.Traces.Lookup(dst[:0], id(i%traces)); len(dst) == 0 {
+				b.Fatal("not found")
 			}
 		}
 	})

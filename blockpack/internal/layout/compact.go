@@ -17,14 +17,13 @@ type CompactIndex struct {
 
 const compactEntry = 8 + 4
 
-// ParseCompact parses the compact index at an offset of a file of size bytes. Entries of traces are checked by the
-// first lookup.
+// ParseCompact parses the compact index at an offset of a file of size bytes.
 func ParseCompact(data []byte, offset, size int64) (*CompactIndex, error) {
-	x, err := parseCompact(&cursor{fields.Cursor{Data: data, Base: offset}}, size, false)
+	x, err := parseCompact(&cursor{fields.Cursor{Data: data, Base: offset}}, size)
 	return x, fault.In(err, "compact index", offset)
 }
 
-func parseCompact(c *cursor, size int64, whole bool) (*CompactIndex, error) {
+func parseCompact(c *cursor, size int64) (*CompactIndex, error) {
 	c.Magic(CompactMagic)
 	if v := c.U8("version"); v != CompactVersion {
 		c.Refuse(1, "version", fault.Unsupportedf("%d where %d is expected", v, CompactVersion))
@@ -39,12 +38,7 @@ func parseCompact(c *cursor, size int64, whole bool) (*CompactIndex, error) {
 		}
 	})
 	x := &CompactIndex{table: c.Data[start:c.Pos:c.Pos]}
-	if whole {
-		x.Traces = c.traceIndex(n)
-	} else if c.Err == nil {
-		x.Traces = c.traceIndexHead(n)
-		c.In("trace index")
-	}
+	x.Traces = c.traceIndex(n)
 	if c.Err != nil {
 		return nil, c.Err
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -14,46 +12,45 @@ import (
 // DefaultTail is the number of bytes that [Open] reads.
 const DefaultTail = 64 << 10
 
-// File is an open file. Its methods may be called concurrently. The bytes that were read at its end, and those of
-// the structures that were asked for, are kept.
+// File is an open file. Its methods may be called concurrently.
 type File struct {
-	Footer Footer
-	Size   int64
+	Footer   Footer
+	Header   Header
+	Metadata *Metadata
+	Size     int64
 
-	r       storage.Reader
-	o       Options
-	lock    *semaphore.Weighted // as a mutex, but a cancelled call does not wait for it
-	cached  []cachedRange
-	header  *Header
-	meta    *Metadata
-	compact *CompactIndex
+	r    storage.Reader
+	o    Options
+	tail chunk // the end of the file
 }
 
-type cachedRange struct {
+// chunk is bytes of the file that were read.
+type chunk struct {
 	offset int64
 	data   []byte
 }
 
-// Open reads the end of a file, and checks the footer. Nothing else is read before it is asked for. The reader stays
-// open for as long as the file is used.
+// Open reads the end of a file and, unless they are there, the header and the metadata, in one read if they follow each other.
+// The reader stays open for as long as the file is used.
 func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
 	n := cmp.Or(o.Tail, DefaultTail)
 	tail, size, err := r.ReadSuffix(ctx, max(n, 64))
 	if err != nil {
 		return nil, err
 	}
-	footer, err := ParseFooter(tail, size)
+	f := &File{Size: size, r: r, o: o, tail: chunk{size - int64(len(tail)), tail}}
+	if f.Footer, err = ParseFooter(tail, size); err == nil {
+		err = f.readHeader(ctx)
+	}
 	if err != nil {
 		return nil, fault.Of(err, r.Name())
 	}
-	f := &File{Footer: footer, Size: size, r: r, o: o, lock: semaphore.NewWeighted(1)}
-	f.cached = []cachedRange{{size - int64(len(tail)), tail}}
 	return f, nil
 }
 
-// read gives bytes of the file, from those that are there if it can.
-func (f *File) read(ctx context.Context, offset, n int64) ([]byte, error) {
-	for _, c := range f.cached {
+// read gives bytes of the file, from chunks that have them if it can.
+func (f *File) read(ctx context.Context, offset, n int64, chunks ...chunk) ([]byte, error) {
+	for _, c := range append(chunks, f.tail) {
 		if offset >= c.offset && offset-c.offset <= int64(len(c.data)) && n <= int64(len(c.data))-(offset-c.offset) {
 			from := offset - c.offset
 			return c.data[from : from+n : from+n], nil
@@ -62,20 +59,8 @@ func (f *File) read(ctx context.Context, offset, n int64) ([]byte, error) {
 	return storage.ReadRange(ctx, f.r, offset, n)
 }
 
-// Header gives the header, read once.
-func (f *File) Header(ctx context.Context) (Header, error) {
-	if err := f.lock.Acquire(ctx, 1); err != nil {
-		return Header{}, err
-	}
-	defer f.lock.Release(1)
-	return f.readHeader(ctx)
-}
-
-// readHeader reads all that lies behind the header up to the next structure, too: metadata, in files as specified.
-func (f *File) readHeader(ctx context.Context) (Header, error) {
-	if f.header != nil {
-		return *f.header, nil
-	}
+// readHeader reads the header with all that lies behind it up to the next structure: metadata, in files as specified.
+func (f *File) readHeader(ctx context.Context) error {
 	end := f.Size - FooterSize
 	if f.Footer.CompactOffset > f.Footer.HeaderOffset {
 		end = f.Footer.CompactOffset
@@ -86,45 +71,20 @@ func (f *File) readHeader(ctx context.Context) (Header, error) {
 	}
 	b, err := f.read(ctx, f.Footer.HeaderOffset, n)
 	if err != nil {
-		return Header{}, err
+		return err
 	}
-	h, err := parseHeader(b, f.Footer.HeaderOffset, f.Size, nil)
-	if err != nil {
-		return Header{}, fault.Of(err, f.r.Name())
+	if f.Header, err = parseHeader(b, f.Footer.HeaderOffset, f.Size, nil); err != nil {
+		return err
 	}
-	f.header = &h
-	if n > HeaderSize {
-		f.cached = append(f.cached, cachedRange{f.Footer.HeaderOffset, b})
-	}
-	return h, nil
+	f.Metadata, err = f.readMetadata(ctx, f.Header, chunk{f.Footer.HeaderOffset, b})
+	return err
 }
 
-// Metadata gives the metadata, read once.
-func (f *File) Metadata(ctx context.Context) (*Metadata, error) {
-	if err := f.lock.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer f.lock.Release(1)
-	if f.meta != nil {
-		return f.meta, nil
-	}
-	h, err := f.readHeader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m, err := f.readMetadata(ctx, h)
-	if err != nil {
-		return nil, fault.Of(err, f.r.Name())
-	}
-	f.meta, f.cached = m, f.cached[:1]
-	return m, nil
-}
-
-func (f *File) readMetadata(ctx context.Context, h Header) (*Metadata, error) {
+func (f *File) readMetadata(ctx context.Context, h Header, near chunk) (*Metadata, error) {
 	if h.MetadataLength > f.o.maxMetadata() {
 		return nil, fault.In(fault.Limitf("%d bytes, the limit is %d", h.MetadataLength, f.o.maxMetadata()), "metadata", h.MetadataOffset)
 	}
-	b, err := f.read(ctx, h.MetadataOffset, h.MetadataLength)
+	b, err := f.read(ctx, h.MetadataOffset, h.MetadataLength, near)
 	if err != nil {
 		return nil, err
 	}
@@ -167,19 +127,12 @@ func (f *File) haveMagic(ctx context.Context, blocks []Block) (bool, error) {
 	return true, nil
 }
 
-// Compact gives the compact index, read once; nil if the file has none.
+// Compact reads the compact index; nil if the file has none.
 func (f *File) Compact(ctx context.Context) (*CompactIndex, error) {
-	if f.Footer.CompactLength == 0 {
+	at, n := f.Footer.CompactOffset, f.Footer.CompactLength
+	if n == 0 {
 		return nil, nil
 	}
-	if err := f.lock.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer f.lock.Release(1)
-	if f.compact != nil {
-		return f.compact, nil
-	}
-	at, n := f.Footer.CompactOffset, f.Footer.CompactLength
 	if limit := max(MaxCompactBytes, f.o.MaxMetadata); n > limit {
 		return nil, fault.Of(fault.In(fault.Limitf("%d bytes, the limit is %d", n, limit), "compact index", at), f.r.Name())
 	}
@@ -187,8 +140,6 @@ func (f *File) Compact(ctx context.Context) (*CompactIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.compact, err = ParseCompact(b, at, f.Size); err != nil {
-		return nil, fault.Of(err, f.r.Name())
-	}
-	return f.compact, nil
+	x, err := ParseCompact(b, at, f.Size)
+	return x, fault.Of(err, f.r.Name())
 }

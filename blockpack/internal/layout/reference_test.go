@@ -51,9 +51,7 @@ func reader(t testing.TB, data []byte) storage.Reader {
 
 func metadata(t testing.TB, data []byte) *Metadata {
 	t.Helper()
-	m, err := open(t, data, Options{}).Metadata(t.Context())
-	require.NoError(t, err)
-	return m
+	return open(t, data, Options{}).Metadata
 }
 
 // TestReferenceBytes parses the files of the reference and appends what was parsed: the bytes are the same.
@@ -62,10 +60,8 @@ func TestReferenceBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data := reference(t, name)
 			f := open(t, data, Options{})
-			h, err := f.Header(t.Context())
-			require.NoError(t, err)
-			m, err := f.Metadata(t.Context())
-			require.NoError(t, err)
+			h := f.Header
+			m := f.Metadata
 			require.Equal(t, Variant{}, m.Variant)
 			require.Equal(t, data[len(data)-FooterSize:], AppendFooter(nil, f.Footer))
 			require.Equal(t, data[f.Footer.HeaderOffset:][:HeaderSize], AppendHeader(nil, h))
@@ -100,8 +96,7 @@ func traceBuilder(t testing.TB, x *TraceIndex) *TraceIndexBuilder {
 		row int
 	}
 	blocks := map[int][]row{}
-	all, err := x.All()
-	require.NoError(t, err)
+	all := x.All()
 	for id, list := range all {
 		for _, b := range list {
 			for i := range b.Rows.Len() {
@@ -138,8 +133,7 @@ func TestEmptyFile(t *testing.T) {
 	m := metadata(t, data)
 	require.Empty(t, m.Blocks)
 	require.True(t, m.TracesComplete)
-	rows, err := m.Traces.Lookup(nil, TraceID{})
-	require.NoError(t, err)
+	rows := m.Traces.Lookup(nil, TraceID{})
 	require.Empty(t, rows)
 }
 
@@ -150,8 +144,7 @@ func TestHeaderAtZero(t *testing.T) {
 	data = append(data, TraceVersion, 0, 0, 0, 0)
 	data = AppendFooter(data, Footer{})
 	f := open(t, data, Options{})
-	m, err := f.Metadata(t.Context())
-	require.NoError(t, err)
+	m := f.Metadata
 	require.Empty(t, m.Blocks)
 	compact, err := f.Compact(t.Context())
 	require.NoError(t, err)
@@ -164,8 +157,7 @@ func TestReferenceBlocks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data := reference(t, name)
 			f := open(t, data, Options{})
-			m, err := f.Metadata(t.Context())
-			require.NoError(t, err)
+			m := f.Metadata
 			for i := range m.Blocks {
 				b := &m.Blocks[i]
 				h, err := f.BlockHead(t.Context(), i)
@@ -221,8 +213,7 @@ func checkTraceTable(t *testing.T, m *Metadata, block int, h *BlockHead, data []
 	require.Len(t, table.Traces, h.Traces)
 	for _, row := range table.Traces {
 		require.True(t, m.Blocks[block].MayHaveTrace(row.ID))
-		list, err := m.Traces.Lookup(nil, row.ID)
-		require.NoError(t, err)
+		list := m.Traces.Lookup(nil, row.ID)
 		found := false
 		for _, b := range list {
 			if b.Block == block {
@@ -238,8 +229,7 @@ func checkTraceTable(t *testing.T, m *Metadata, block int, h *BlockHead, data []
 func TestReferenceTraces(t *testing.T) {
 	for _, name := range references {
 		f := open(t, reference(t, name), Options{})
-		m, err := f.Metadata(t.Context())
-		require.NoError(t, err)
+		m := f.Metadata
 		compact, err := f.Compact(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, len(m.Blocks), compact.Blocks())
@@ -249,16 +239,13 @@ func TestReferenceTraces(t *testing.T) {
 			require.Equal(t, b.Length, n)
 		}
 		require.Equal(t, m.Traces.Len(), compact.Traces.Len())
-		all, err := m.Traces.All()
-		require.NoError(t, err)
+		all := m.Traces.All()
 		for id, list := range all {
-			got, err := compact.Traces.Lookup(nil, id)
-			require.NoError(t, err)
+			got := compact.Traces.Lookup(nil, id)
 			require.Equal(t, list, got)
 			id[15]++
 			id[0]++
-			got, err = compact.Traces.Lookup(nil, id)
-			require.NoError(t, err)
+			got = compact.Traces.Lookup(nil, id)
 			require.Empty(t, got)
 		}
 	}
@@ -281,8 +268,7 @@ func TestReferenceRegions(t *testing.T) {
 				end += r.Size
 				bytes, err := f.Read(ctx, r)
 				require.NoError(t, err)
-				parts, err := f.Parts(ctx, r, bytes, 1<<20)
-				require.NoError(t, err)
+				parts := f.Parts(r, bytes, 1<<20)
 				if r.Kind != RegionData {
 					checkParts(t, r.Name, parts, len(bytes))
 				}
@@ -330,8 +316,7 @@ func TestReferenceRanges(t *testing.T) {
 	col := m.Ranges.Column("resource.service.name")
 	require.Equal(t, column.RangeString, col.Type)
 
-	trusting, err := open(t, reference(t, "ref_probe"), Options{TrustRanges: true}).Metadata(t.Context())
-	require.NoError(t, err)
+	trusting := open(t, reference(t, "ref_probe"), Options{TrustRanges: true}).Metadata
 	blocks, known := point(trusting, "resource.service.name", text("svc"))
 	require.True(t, known)
 	require.Equal(t, []uint32{0, 1, 2, 3}, blocks)
@@ -345,29 +330,21 @@ func point(m *Metadata, name string, v column.Value) ([]uint32, bool) {
 	return m.Ranges.Interval(name, v.Type, &v, &v, false)
 }
 
-// TestReads counts the requests of an open file: one for its end, and one for all that does not fit it.
+// TestReads counts the requests of a file: one for its end, and one for all that does not fit it.
 func TestReads(t *testing.T) {
 	data := reference(t, "ref_kinds")
 	r := &counting{Reader: reader(t, data)}
 	f, err := Open(t.Context(), r, Options{Tail: 4 << 10})
 	require.NoError(t, err)
+	require.Equal(t, 2, r.reads)
 	_, err = f.Compact(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 1, r.reads)
-	_, err = f.Metadata(t.Context())
-	require.NoError(t, err)
-	_, err = f.Metadata(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, r.reads)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	f, err = Open(t.Context(), r, Options{})
-	require.NoError(t, err)
-	_, err = f.Metadata(ctx)
+	_, err = Open(ctx, r, Options{})
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = f.Metadata(t.Context())
-	require.NoError(t, err)
 }
 
 // TestConcurrent asks a file and its indexes from several goroutines.
@@ -381,11 +358,7 @@ func TestConcurrent(t *testing.T) {
 					t.Error(r)
 				}
 			}()
-			m, err := f.Metadata(t.Context())
-			if err != nil {
-				t.Error(err)
-				return
-			}
+			m := f.Metadata
 			m.Calibrate(0, []string{"span:name"})
 			m.MayHaveColumn(0, "span:name")
 			if blocks, known := point(m, "span:name", text("b")); !known || len(blocks) != 2 {
@@ -397,8 +370,8 @@ func TestConcurrent(t *testing.T) {
 				return
 			}
 			for _, x := range []*TraceIndex{m.Traces, compact.Traces} {
-				if list, err := x.Lookup(nil, TraceID{1}); err != nil || len(list) != 2 {
-					t.Error(list, err)
+				if list := x.Lookup(nil, TraceID{1}); len(list) != 2 {
+					t.Error(list)
 				}
 			}
 		})
@@ -483,8 +456,7 @@ func TestOtherVersions(t *testing.T) {
 	for _, version := range []uint8{12, 13, 14, 200} {
 		data := reference(t, "ref_empty")
 		data[13+4] = version
-		f := open(t, data, Options{})
-		_, err := f.Metadata(t.Context())
+		_, err := Open(t.Context(), reader(t, data), Options{})
 		var u *UnsupportedError
 		require.ErrorAs(t, err, &u)
 		require.Equal(t, UnsupportedError{Version: int(version), Footer: 3}, *u)

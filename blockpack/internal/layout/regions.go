@@ -48,15 +48,8 @@ const (
 // Regions gives the regions of a file in order, which together are all its bytes. A region within another one, as in
 // damaged files, follows it. divide says which blocks are divided: for that, their heads are read.
 func (f *File) Regions(ctx context.Context, divide func(block int) bool) ([]Region, error) {
-	h, err := f.Header(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m, err := f.Metadata(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l := regions{file: f, m: m}
+	h, m := f.Header, f.Metadata
+	l := regions{file: f}
 	for i := range m.Blocks {
 		if err := l.block(ctx, i, divide(i)); err != nil {
 			return nil, err
@@ -85,7 +78,6 @@ func (f *File) Regions(ctx context.Context, divide func(block int) bool) ([]Regi
 
 type regions struct {
 	file *File
-	m    *Metadata
 	list []Region
 }
 
@@ -95,7 +87,7 @@ func (l *regions) add(offset, size int64, kind RegionKind, name string) {
 
 // block adds the regions of a block.
 func (l *regions) block(ctx context.Context, i int, divide bool) error {
-	b := &l.m.Blocks[i]
+	b := &l.file.Metadata.Blocks[i]
 	name := fmt.Sprintf("block %d", i)
 	var h *BlockHead
 	if divide && b.HasSpans() {
@@ -156,25 +148,9 @@ func (l *regions) whole() []Region {
 
 // BlockHead reads the head of a block.
 func (f *File) BlockHead(ctx context.Context, block int) (*BlockHead, error) {
-	m, err := f.Metadata(ctx)
-	if err != nil {
-		return nil, err
-	}
-	b := &m.Blocks[block]
-	for n := min(b.Length, 4<<10); ; {
-		data, err := storage.ReadRange(ctx, f.r, b.Offset, n)
-		if err != nil {
-			return nil, err
-		}
-		h, need, err := ParseBlockHead(data, b.Offset, b.Length)
-		if err != nil {
-			return nil, fault.Of(fault.InBlock(err, block, b.Offset), f.r.Name())
-		}
-		if h != nil {
-			return h, nil
-		}
-		n = need
-	}
+	b := &f.Metadata.Blocks[block]
+	h, _, err := ReadBlockHead(b, 4<<10, func(n int64) ([]byte, error) { return storage.ReadRange(ctx, f.r, b.Offset, n) })
+	return h, fault.Of(fault.InBlock(err, block, b.Offset), f.r.Name())
 }
 
 // Read gives the bytes of a region.
@@ -184,11 +160,7 @@ func (f *File) Read(ctx context.Context, r Region) ([]byte, error) {
 
 // ReadBlock gives bytes of a block, from an offset in it.
 func (f *File) ReadBlock(ctx context.Context, block int, offset, n int64) ([]byte, error) {
-	m, err := f.Metadata(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return storage.ReadRange(ctx, f.r, m.Blocks[block].Offset+offset, n)
+	return storage.ReadRange(ctx, f.r, f.Metadata.Blocks[block].Offset+offset, n)
 }
 
 // ColumnName is the name of the column that the region belongs to, if it belongs to one.
@@ -201,20 +173,13 @@ func (r Region) ColumnName() (name string, ok bool) {
 
 // Parts lists the fields of a region, up to a number. After bytes that are no such structure it gives those in front
 // of them.
-func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]fields.Part, error) {
-	m, err := f.Metadata(ctx)
-	if err != nil {
-		return nil, err
-	}
-	h, err := f.Header(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (f *File) Parts(r Region, data []byte, limit int) []fields.Part {
+	m := f.Metadata
 	p := &fields.Parts{Limit: limit}
 	c := &cursor{fields.Cursor{Data: data, Base: r.Offset, Parts: p}}
 	switch r.Kind {
 	case RegionData:
-		return column.Parts(data, r.head.Columns[r.Column].Type, r.head.Spans, limit), nil
+		return column.Parts(data, r.head.Columns[r.Column].Type, r.head.Spans, limit)
 	case RegionBlockHead:
 		c.blockHead(m.Blocks[r.Block].Length)
 	case RegionSummary:
@@ -231,7 +196,7 @@ func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]f
 	case RegionHeader:
 		_, _ = parseHeader(data, r.Offset, f.Size, p)
 	case RegionBlockIndex:
-		c.blockIndex(h.Version, m.Variant, f.dataEnd(h))
+		c.blockIndex(f.Header.Version, m.Variant, f.dataEnd(f.Header))
 	case RegionRanges:
 		ranges.Parse(&c.Cursor, len(m.Blocks), ranges.Options{Flags: m.Variant.BucketsFlag})
 	case RegionColumnIndex:
@@ -239,9 +204,9 @@ func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]f
 	case RegionTraceIndex:
 		c.traceIndex(len(m.Blocks))
 	case RegionCompact:
-		_, _ = parseCompact(c, f.Size, true)
+		_, _ = parseCompact(c, f.Size)
 	case RegionFooter:
 		_, _ = parseFooter(data, f.Size, p)
 	}
-	return p.List, nil
+	return p.List
 }

@@ -33,7 +33,6 @@ type TraceIndex struct {
 	// Offsets of entries in data, made by the first lookup. They are in the order of ids.
 	once    sync.Once
 	offsets []uint32
-	err     error
 }
 
 // TraceBlock is a block with spans of a trace.
@@ -64,10 +63,15 @@ func (c *cursor) traceIndex(blocks int) *TraceIndex {
 		return nil
 	}
 	defer c.In("trace index")
-	x := c.traceIndexHead(blocks)
+	v := c.OneOf("format version", TraceVersion, TraceVersion2)
+	n := c.Count("trace count", traceEntry, math.MaxInt32)
+	if c.Err == nil && int64(c.Left()) > maxOffset {
+		c.Fail("", fault.Limitf("the index has %d bytes, more than the %d that its offsets can reach", c.Left(), int64(maxOffset)))
+	}
 	if c.Err != nil {
 		return nil
 	}
+	x := &TraceIndex{data: c.Data[c.Pos:], base: c.Offset(), count: n, version: v, blocks: blocks}
 	start := c.Pos
 	c.Each("trace", x.count, func(int) {
 		if end, ok := x.skip(c.Pos - start); ok && c.Parts == nil {
@@ -81,16 +85,6 @@ func (c *cursor) traceIndex(blocks int) *TraceIndex {
 	}
 	x.data = c.Data[start:c.Pos:c.Pos]
 	return x
-}
-
-// traceIndexHead reads the fields before the entries.
-func (c *cursor) traceIndexHead(blocks int) *TraceIndex {
-	v := c.OneOf("format version", TraceVersion, TraceVersion2)
-	n := c.Count("trace count", traceEntry, math.MaxInt32)
-	if c.Err == nil && int64(c.Left()) > maxOffset {
-		c.Fail("", fault.Limitf("the index has %d bytes, more than the %d that its offsets can reach", c.Left(), int64(maxOffset)))
-	}
-	return &TraceIndex{data: c.Data[c.Pos:], base: c.Offset(), count: n, version: v, blocks: blocks}
 }
 
 // traceEntry reads an entry, and calls found for its blocks if that is not nil.
@@ -130,32 +124,23 @@ func (x *TraceIndex) Len() int { return x.count }
 // HasRows is false if entries have only blocks, in which rows are to be looked for.
 func (x *TraceIndex) HasRows() bool { return x.version == TraceVersion }
 
-// prepare finds the entries, and sorts them unless the file has them in order.
-func (x *TraceIndex) prepare() error {
+// entries are the offsets of the entries, which are sorted unless the file has them in order.
+func (x *TraceIndex) entries() []uint32 {
 	x.once.Do(func() {
 		offsets := make([]uint32, x.count)
 		sorted := true
 		pos := 0
 		for i := range offsets {
-			end, ok := x.skip(pos)
-			if !ok {
-				c := &cursor{fields.Cursor{Data: x.data, Base: x.base, Pos: pos}}
-				c.traceEntry(x, nil) // for its error
-				c.Fail("", fault.Corruptf("no entry"))
-				c.In("trace index/trace %d", i)
-				x.err = c.Err
-				return
-			}
 			offsets[i] = uint32(pos)
 			sorted = sorted && (i == 0 || bytes.Compare(x.id(offsets[i-1]), x.id(offsets[i])) <= 0)
-			pos = end
+			pos, _ = x.skip(pos)
 		}
 		if !sorted {
 			slices.SortStableFunc(offsets, func(a, b uint32) int { return bytes.Compare(x.id(a), x.id(b)) })
 		}
 		x.offsets = offsets
 	})
-	return x.err
+	return x.offsets
 }
 
 // skip gives the end of the entry at pos. It is traceEntry for the many entries that only have to be right.
@@ -191,34 +176,34 @@ func (x *TraceIndex) skip(pos int) (end int, ok bool) {
 func (x *TraceIndex) id(offset uint32) []byte { return x.data[offset : int(offset)+16] }
 
 // Lookup appends the blocks of a trace to dst: ascending, each once, with ascending rows.
-func (x *TraceIndex) Lookup(dst []TraceBlock, id TraceID) ([]TraceBlock, error) {
-	if err := x.prepare(); err != nil {
-		return dst, err
-	}
+func (x *TraceIndex) Lookup(dst []TraceBlock, id TraceID) []TraceBlock {
 	start := len(dst)
-	for i := x.search(id[:]); i < len(x.offsets) && bytes.Equal(x.id(x.offsets[i]), id[:]); i++ {
+	for i := x.search(id[:]); x.has(i, id[:]); i++ {
 		dst = x.entry(dst, x.offsets[i])
 		if len(dst)-start > 2*MaxIndexed { // the trace is there many times
 			dst = dst[:start+len(tidy(dst[start:]))]
 		}
 	}
-	return dst[:start+len(tidy(dst[start:]))], nil
+	return dst[:start+len(tidy(dst[start:]))]
 }
 
 // Find gives the number of the entry of a trace, in the order of ids; -1 if there is none.
-func (x *TraceIndex) Find(id []byte) (int, error) {
-	if err := x.prepare(); err != nil {
-		return -1, err
+func (x *TraceIndex) Find(id []byte) int {
+	if i := x.search(id); x.has(i, id) {
+		return i
 	}
-	if i := x.search(id); i < len(x.offsets) && bytes.Equal(x.id(x.offsets[i]), id) {
-		return i, nil
-	}
-	return -1, nil
+	return -1
 }
 
 // search gives the number of the first entry whose id is not less.
 func (x *TraceIndex) search(id []byte) int {
-	return sort.Search(len(x.offsets), func(i int) bool { return bytes.Compare(x.id(x.offsets[i]), id) >= 0 })
+	offsets := x.entries()
+	return sort.Search(len(offsets), func(i int) bool { return bytes.Compare(x.id(offsets[i]), id) >= 0 })
+}
+
+// has tells whether an entry is of a trace.
+func (x *TraceIndex) has(i int, id []byte) bool {
+	return i < len(x.offsets) && bytes.Equal(x.id(x.offsets[i]), id)
 }
 
 // entry appends the blocks of an entry, which was read before without an error.
@@ -270,19 +255,15 @@ func (r Rows) sorted() Rows {
 	return out
 }
 
-// All gives the entries by ascending id. The list of blocks is valid until the next one. Entries are checked before:
-// an error comes alone.
-func (x *TraceIndex) All() (iter.Seq2[TraceID, []TraceBlock], error) {
-	if err := x.prepare(); err != nil {
-		return nil, err
-	}
+// All gives the entries by ascending id. The list of blocks is valid until the next one.
+func (x *TraceIndex) All() iter.Seq2[TraceID, []TraceBlock] {
 	return func(yield func(TraceID, []TraceBlock) bool) {
 		var list []TraceBlock
-		for _, offset := range x.offsets {
+		for _, offset := range x.entries() {
 			list = x.entry(list[:0], offset)
 			if !yield(TraceID(x.id(offset)), list) {
 				return
 			}
 		}
-	}, nil
+	}
 }

@@ -23,9 +23,9 @@ type block struct {
 
 func (b block) Index() int { return b.index }
 
-func (b block) Position() int64 { return b.table.blocks.Load().firstRows[b.index] }
+func (b block) Position() int64 { return b.table.blocks.firstRows[b.index] }
 
-func (b block) Rows() int64 { return b.table.blocks.Load().rows(b.index) }
+func (b block) Rows() int64 { return b.table.blocks.rows(b.index) }
 
 // PrefetchMetadata implements [table.Stripe]: it reads the head of the block.
 func (b block) PrefetchMetadata(ctx context.Context, _ []table.Column) error {
@@ -41,7 +41,7 @@ func (b block) find(ctx context.Context, c *table.Column) (*head, int, error) {
 	if b.Rows() == 0 {
 		return nil, -1, nil
 	}
-	l := b.table.blocks.Load()
+	l := &b.table.blocks
 	f := &b.table.columns.Load().fields[c.ID]
 	if l.trusted && !b.table.heads.Has(b.index) && !l.meta.MayHaveColumn(b.index, f.Name) {
 		return nil, -1, nil
@@ -66,7 +66,7 @@ func (b block) Metadata(ctx context.Context, path []*table.Column) (source.Metad
 		return m, nil
 	}
 	m.DictionaryEntries = dictionaryCost
-	if l := b.table.blocks.Load(); l.trusted {
+	if l := &b.table.blocks; l.trusted {
 		physical := b.table.columns.Load().physical.Field(int(c.ID)).Type
 		s := h.stats(i)
 		if s.Known {
@@ -114,7 +114,7 @@ func (b block) ValueBytes(_ context.Context, c *table.Column) int64 {
 		if i := h.Column(f.Name, f.Type); i >= 0 {
 			stored = h.Columns[i].Length
 		}
-	} else if e, ok := b.table.blocks.Load().meta.Columns.Column(b.index, f.Name); ok {
+	} else if e, ok := b.table.blocks.meta.Columns.Column(b.index, f.Name); ok {
 		stored = int64(e.Length)
 	}
 	return min(expansion*stored/b.Rows(), math.MaxInt32)
@@ -155,7 +155,7 @@ func (b block) Open(ctx context.Context, c *table.Column, keep bool, prefetched 
 	if r.ahead, err = prefetched(); err != nil {
 		return nil, err
 	}
-	l := b.table.blocks.Load()
+	l := &b.table.blocks
 	r.stored, err = newStored(ctx, b.table.bytesOf(b.index, r.ahead), h, i, l.writer != "")
 	return r, r.place(err)
 }

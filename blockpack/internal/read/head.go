@@ -39,16 +39,11 @@ func (t *Table) head(ctx context.Context, block int) (*head, error) {
 	if h, ok := t.heads.Get(block); ok {
 		return h, nil
 	}
-	b := &t.blocks.Load().meta.Blocks[block]
-	n := min(t.headBytes(block), b.Length)
-	data, err := t.bytesOf(block, nil)(ctx, 0, n)
-	if err != nil {
-		return nil, err
-	}
-	h, err := t.parseHead(ctx, data, block)
+	h, err := t.readHead(ctx, block)
 	if err != nil {
 		return nil, fault.Of(fault.InStripe(err, block), t.reader.Name())
 	}
+	t.heads.Put(block, h, h.size())
 	return h, nil
 }
 
@@ -61,7 +56,7 @@ func (t *Table) readHeads(ctx context.Context, blocks []int) ([]*head, error) {
 	}
 	out := make([]*head, len(blocks))
 	for k, i := range blocks {
-		if !t.blocks.Load().meta.Blocks[i].HasSpans() {
+		if !t.blocks.meta.Blocks[i].HasSpans() {
 			continue
 		}
 		var err error
@@ -78,7 +73,7 @@ const firstHeadBytes = 8 << 10
 // headBytes is how many bytes the head of a block will probably take: those in front of the first column.
 func (t *Table) headBytes(block int) int64 {
 	least := int64(0)
-	if extents, err := t.blocks.Load().meta.Columns.Block(block); err == nil {
+	if extents, err := t.blocks.meta.Columns.Block(block); err == nil {
 		for _, e := range extents {
 			if least == 0 || int64(e.Offset) < least {
 				least = int64(e.Offset)
@@ -93,60 +88,28 @@ func (t *Table) headBytes(block int) int64 {
 
 const maxGuess = 1 << 20
 
-// parseHead parses the head of a block of which data is the beginning. It reads what is missing.
-func (t *Table) parseHead(ctx context.Context, data []byte, block int) (*head, error) {
-	b := &t.blocks.Load().meta.Blocks[block]
-	h, err := readHead(ctx, data, b.Offset, b.Length, t.bytesOf(block, nil))
-	if err == nil {
-		err = t.keepHead(block, h)
+// readHead reads the head of a block, and checks it against the metadata.
+func (t *Table) readHead(ctx context.Context, block int) (*head, error) {
+	b := &t.blocks.meta.Blocks[block]
+	read := t.bytesOf(block, nil)
+	parsed, data, err := layout.ReadBlockHead(b, t.headBytes(block), func(n int64) ([]byte, error) { return read(ctx, 0, n) })
+	if err != nil {
+		return nil, err
 	}
-	return h, err
-}
-
-// keepHead checks the head of a block against the metadata as far as that was read, and keeps it in the cache.
-func (t *Table) keepHead(block int, h *head) error {
-	if l := t.blocks.Load(); l != nil {
-		if block >= len(l.meta.Blocks) || h.offset != l.meta.Blocks[block].Offset || h.Length != l.meta.Blocks[block].Length {
-			return fault.In(fault.Corruptf("the compact index has block %d at %d, the block index elsewhere", block, h.offset), "compact index", -1)
-		}
-		if b := &l.meta.Blocks[block]; h.Spans != b.Spans {
-			return fault.In(fault.Corruptf("block of %d spans where the block index has %d", h.Spans, b.Spans), "block header", h.offset)
-		}
-		l.meta.Calibrate(block, h.Names())
-		t.heads.Put(block, h, h.size())
+	h := &head{parsed, bytes.Clone(data), b.Offset} // the bytes of a head are kept longer than those of its block
+	if h.Spans != b.Spans {
+		return nil, fault.In(fault.Corruptf("block of %d spans where the block index has %d", h.Spans, b.Spans), "block header", h.offset)
 	}
+	t.blocks.meta.Calibrate(block, h.Names())
 	if l := t.columns.Load(); l != nil {
 		if err := l.check(h); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if n := int64(len(h.data)); n > t.guess.Load() {
 		t.guess.Store(min(n, maxGuess))
 	}
-	return nil
-}
-
-// readHead parses the head of a block of which data is the beginning.
-func readHead(ctx context.Context, data []byte, offset, length int64, read blockBytes) (*head, error) {
-	for {
-		h, need, err := layout.ParseBlockHead(data, offset, length)
-		if err != nil {
-			return nil, err
-		}
-		if h != nil {
-			need = min(h.StatsEnd(), length)
-		}
-		if h != nil && need <= int64(len(data)) {
-			// The bytes of a head are kept longer than those of its block.
-			return &head{h, bytes.Clone(data[:need]), offset}, nil
-		}
-		if need <= int64(len(data)) || need > length {
-			return nil, fault.In(fault.Corruptf("block of %d bytes ends in its head", length), "block header", offset)
-		}
-		if data, err = read(ctx, 0, need); err != nil {
-			return nil, err
-		}
-	}
+	return h, nil
 }
 
 // check compares the columns of a block with the list that the file has of them.

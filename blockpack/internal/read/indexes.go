@@ -20,7 +20,7 @@ func (t *Table) IndexesInMemory() bool { return true }
 
 // IndexesOfAll implements [table.Indexed].
 func (t *Table) IndexesOfAll(_ context.Context, columns []table.FilterColumn) ([]source.Index, error) {
-	l := t.blocks.Load()
+	l := &t.blocks
 	if !l.trusted {
 		return nil, nil
 	}
@@ -241,10 +241,7 @@ func (x traceIndex) Ask(ctx context.Context, n *predicate.Node, _ rowset.Range) 
 		if len(id) != len(layout.TraceID{}) {
 			continue
 		}
-		var err error
-		if found, err = x.list.meta.Traces.Lookup(found[:0], layout.TraceID(id)); err != nil {
-			return source.Answer{}, err
-		}
+		found = x.list.meta.Traces.Lookup(found[:0], layout.TraceID(id))
 		for _, b := range found {
 			if b.Block >= len(x.list.meta.Blocks) {
 				continue

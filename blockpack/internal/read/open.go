@@ -3,8 +3,7 @@
 // A [Table] is what the scan engine reads: blocks are its stripes. It reads a part of the file when it is first asked
 // for it:
 //
-//	footer, compact index    Open               enough for Traces
-//	metadata                 LoadBlocks         blocks, and what is known of them without reading them
+//	footer, metadata         Open               blocks, and what is known of them without reading them
 //	heads of all blocks      Load               their columns; not of files that list their columns
 //	head of a block          Stripe.Metadata    extents and statistics of columns
 //	data of a column         ColumnReader       decoded as far as it is asked for
@@ -69,7 +68,7 @@ type Table struct {
 	file   *layout.File
 
 	loading sync.Mutex
-	blocks  atomic.Pointer[blockList]  // nil until LoadBlocks
+	blocks  blockList
 	columns atomic.Pointer[columnList] // nil until Load
 
 	heads  *lru.Cache[int, *head]
@@ -84,10 +83,10 @@ type Table struct {
 
 // blockList is what the metadata says.
 type blockList struct {
-	header    layout.Header
 	meta      *layout.Metadata
 	firstRows []int64 // of each block, and the number of all rows
-	trusted   bool    // statistics and indexes are believed
+	stripes   []block
+	trusted   bool // statistics and indexes are believed
 	writer    string
 }
 
@@ -99,7 +98,7 @@ type columnList struct {
 	byKey    map[column.Key]int
 }
 
-// Open reads the end of a file. The reader stays the caller's.
+// Open reads the end of a file, and its metadata. The reader stays the caller's.
 func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
 	t := &Table{
@@ -116,40 +115,21 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 		MaxMetadata: o.MaxMetadataBytes, Tail: o.SuffixBytes, TrustRanges: o.RangeIndex == RangeIndexTrust, IgnoreRanges: o.RangeIndex == RangeIndexOff,
 	})
 	if err != nil {
-		return nil, fault.Of(err, r.Name())
+		return nil, err
 	}
+	t.setBlocks(t.file.Metadata)
 	return t, nil
 }
 
-// LoadBlocks reads the metadata, unless that is done. Only then the table has stripes.
-func (t *Table) LoadBlocks(ctx context.Context) error {
-	if t.blocks.Load() != nil {
-		return nil
-	}
-	t.loading.Lock()
-	defer t.loading.Unlock()
-	return fault.Of(t.loadBlocks(ctx), t.reader.Name())
-}
-
-func (t *Table) loadBlocks(ctx context.Context) error {
-	if t.blocks.Load() != nil {
-		return nil
-	}
-	h, err := t.file.Header(ctx)
-	if err != nil {
-		return err
-	}
-	m, err := t.file.Metadata(ctx)
-	if err != nil {
-		return err
-	}
-	l := &blockList{header: h, meta: m, firstRows: make([]int64, len(m.Blocks)+1), writer: m.Ranges.Mark()}
+// setBlocks takes what the metadata says.
+func (t *Table) setBlocks(m *layout.Metadata) {
+	l := &t.blocks
+	l.meta, l.firstRows, l.stripes, l.writer = m, make([]int64, len(m.Blocks)+1), make([]block, len(m.Blocks)), m.Ranges.Mark()
 	for i := range m.Blocks {
 		l.firstRows[i+1] = l.firstRows[i] + l.rows(i)
+		l.stripes[i] = block{table: t, index: i}
 	}
 	l.trusted = t.o.RangeIndex == RangeIndexTrust || t.o.RangeIndex == RangeIndexVerify && l.writer != ""
-	t.blocks.Store(l)
-	return nil
 }
 
 // rows is the number of rows of a block. Blocks of other kinds than spans have none.
@@ -174,11 +154,8 @@ func (t *Table) load(ctx context.Context) error {
 	if t.columns.Load() != nil {
 		return nil
 	}
-	if err := t.loadBlocks(ctx); err != nil {
-		return err
-	}
 	fields, err := t.fields(ctx)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	t.columns.Store(newColumnList(fields, t.o))
@@ -199,7 +176,7 @@ func newColumnList(fields []spans.Field, o Options) *columnList {
 
 // fields are the columns of the file: as it lists them, or those of all blocks.
 func (t *Table) fields(ctx context.Context) ([]spans.Field, error) {
-	l := t.blocks.Load()
+	l := &t.blocks
 	if listed, ok := l.meta.Ranges.FileColumns(); ok {
 		seen := map[column.Key]bool{}
 		return slices.DeleteFunc(listed, func(f column.Field) bool {
@@ -266,8 +243,8 @@ func (t *Table) eachHead(ctx context.Context, f func(*head)) error {
 // ArrowSchema is the schema of all columns, after Load.
 func (t *Table) ArrowSchema() *arrow.Schema { return t.columns.Load().arrow }
 
-// Writer is the mark of the writer, after LoadBlocks.
-func (t *Table) Writer() string { return t.blocks.Load().writer }
+// Writer is the mark of the writer.
+func (t *Table) Writer() string { return t.blocks.writer }
 
-// Metadata is the parsed metadata, after LoadBlocks.
-func (t *Table) Metadata() *layout.Metadata { return t.blocks.Load().meta }
+// Metadata is the parsed metadata.
+func (t *Table) Metadata() *layout.Metadata { return t.blocks.meta }

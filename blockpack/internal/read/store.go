@@ -28,7 +28,7 @@ func (t *Table) PrefetchStripes(ctx context.Context, stripes []int) error {
 
 // prefetchBlocks reads those of some blocks that are short, and not read yet.
 func (t *Table) prefetchBlocks(ctx context.Context, blocks []int) error {
-	l := t.blocks.Load()
+	l := &t.blocks
 	var ranges []storage.ByteRange
 	var ids []int
 	for _, i := range blocks {
@@ -64,7 +64,7 @@ func (t *Table) bytesOf(block int, have storage.Prefetched) blockBytes {
 		if whole, ok := t.whole.Get(block); ok && offset+n <= int64(len(whole)) {
 			return whole[offset : offset+n : offset+n], nil
 		}
-		at := t.blocks.Load().meta.Blocks[block].Offset + offset
+		at := t.blocks.meta.Blocks[block].Offset + offset
 		if b := have.Bytes(t.reader, at, n); b != nil {
 			return b, nil
 		}

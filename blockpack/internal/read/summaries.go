@@ -14,19 +14,13 @@ import (
 // not tell), the first start, the time to the last end, and the name and service of the root span, "" without one. ok is false, and nothing visited, if
 // the file has no summaries, or they are not believed.
 func (t *Table) TraceSummaries(ctx context.Context, ids []string, visit func(i, spans int, start int64, d time.Duration, name, service string)) (ok bool, err error) {
-	if err := t.LoadBlocks(ctx); err != nil {
-		return false, err
-	}
-	l := t.blocks.Load()
+	l := &t.blocks
 	sections, err := l.meta.Ranges.Sections()
 	if err != nil || len(sections) == 0 || !l.trusted || !l.traceRows() {
 		return false, fault.Of(err, t.reader.Name())
 	}
 	for i, id := range ids {
-		n, err := l.meta.Traces.Find([]byte(id))
-		if err != nil {
-			return false, fault.Of(err, t.reader.Name())
-		}
+		n := l.meta.Traces.Find([]byte(id))
 		if n < 0 {
 			continue
 		}
@@ -48,7 +42,7 @@ func (t *Table) summary(ctx context.Context, n int) (*summary.Section, error) {
 	if s, ok := t.summaries.Get(n); ok {
 		return s, nil
 	}
-	sections, err := t.blocks.Load().meta.Ranges.Sections()
+	sections, err := t.blocks.meta.Ranges.Sections()
 	if err == nil && n >= len(sections) {
 		err = fault.In(fault.Corruptf("%d sections, but section %d is looked for", len(sections), n), "summary of traces", -1)
 	}

@@ -16,15 +16,15 @@ import (
 
 // NumRows implements [table.Table].
 func (t *Table) NumRows() int64 {
-	rows := t.blocks.Load().firstRows
+	rows := t.blocks.firstRows
 	return rows[len(rows)-1]
 }
 
 // NumStripes implements [table.Table]: a block that has no spans is a stripe without rows.
-func (t *Table) NumStripes() int { return len(t.blocks.Load().meta.Blocks) }
+func (t *Table) NumStripes() int { return len(t.blocks.meta.Blocks) }
 
 // Stripe implements [table.Table].
-func (t *Table) Stripe(i int) table.Stripe { return block{table: t, index: i} }
+func (t *Table) Stripe(i int) table.Stripe { return &t.blocks.stripes[i] }
 
 // StoredBytes implements [table.Table].
 func (t *Table) StoredBytes() int64 { return t.file.Size }
@@ -60,7 +60,7 @@ func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Project
 // Facts implements [table.Table]: of numbers, the range index of a file of this module has the bounds.
 func (t *Table) Facts(_ context.Context, path []*table.Column) (predicate.Facts, error) {
 	facts := predicate.Facts{NoNulls: !path[0].Arrow.Nullable}
-	l, columns := t.blocks.Load(), t.columns.Load()
+	l, columns := &t.blocks, t.columns.Load()
 	f := &columns.fields[path[0].ID]
 	c := l.meta.Ranges.Column(f.Name)
 	if !l.trusted || l.writer == "" || c == nil || c.Keys == 0 || c.Type.Base() != f.Type || f.Type.Textual() {

@@ -20,8 +20,8 @@ func (b *blockCheck) addSummaries() error {
 	ids := b.rowIDs()
 	numbers := make([]uint32, len(ids))
 	for row, id := range ids {
-		n, err := b.meta.Traces.Find(id[:])
-		if err != nil || n < 0 {
+		n := b.meta.Traces.Find(id[:])
+		if n < 0 {
 			return nil // reported with the trace index
 		}
 		numbers[row] = uint32(n)

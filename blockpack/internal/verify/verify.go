@@ -58,13 +58,7 @@ func (c *checker) file(ctx context.Context) error {
 	if err != nil {
 		return c.problem(err)
 	}
-	c.size = f.Size
-	if _, err = f.Header(ctx); err != nil {
-		return c.problem(err)
-	}
-	if c.meta, err = f.Metadata(ctx); err != nil {
-		return c.problem(err)
-	}
+	c.size, c.meta = f.Size, f.Metadata
 	c.own = c.meta.Ranges.Mark() != ""
 	if err := c.problem(c.loadCompact(ctx, f)); err != nil {
 		return err

@@ -93,8 +93,7 @@ func TestSummaries(t *testing.T) {
 	file := written(t)
 	f, err := layout.Open(t.Context(), mustOpen(t, file), layout.Options{})
 	require.NoError(t, err)
-	m, err := f.Metadata(t.Context())
-	require.NoError(t, err)
+	m := f.Metadata
 	sections, err := m.Ranges.Sections()
 	require.NoError(t, err)
 	require.Len(t, sections, 1)

@@ -114,7 +114,8 @@ func (p *plan) nextPart() (more bool, err error) {
 		if p.stripe, p.rest, more = p.parts.Next(); !more {
 			return false, nil
 		}
-		if p.stripes == nil || p.stripes[p.stripe] {
+		wanted := p.stripes == nil || p.stripes[p.stripe]
+		if wanted && (p.sc.filter == nil || !p.sc.filter.Excludes(p.sc.table.Stripe(p.stripe))) {
 			err = p.visible()
 			return err == nil, fault.InStripe(err, p.stripe)
 		}
