@@ -180,16 +180,3 @@ func newStored(ctx context.Context, read blockBytes, h *head, i int, own bool) (
 
 // uuidHint tells whether the UUIDs of a column are packed.
 func (h *head) uuidHint(i int) column.UUIDHint { return h.stats(i).UUIDHint(h.Columns[i].Type) }
-
-// Indexes implements [table.Stripe]: all are those of the table.
-func (b block) Indexes(ctx context.Context, columns []table.FilterColumn, own bool) ([]source.Index, error) {
-	if own {
-		return nil, nil
-	}
-	all, err := b.table.IndexesOfAll(ctx, columns)
-	out := make([]source.Index, len(all))
-	for i, x := range all {
-		out[i] = shifted{x, b.Position(), b.Rows()}
-	}
-	return out, err
-}

@@ -273,16 +273,3 @@ func rowsOf(rows []int64, all int64) rowset.Set {
 	}
 	return rowset.FromBits(bits, 0, int(all), 0)
 }
-
-// shifted is an index of all rows, asked about those of a block.
-type shifted struct {
-	source.Index
-	first, rows int64
-}
-
-// Ask implements [source.Index].
-func (s shifted) Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
-	a, err := s.Index.Ask(ctx, n, rowset.Range{From: s.first + among.From, To: s.first + among.To})
-	cut := func(rows rowset.Set) rowset.Set { return rows.Clip(s.first, s.first+s.rows).Shift(-s.first) }
-	return source.Answer{Maybe: cut(a.Maybe), True: cut(a.True)}, err
-}
