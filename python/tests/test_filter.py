@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -214,6 +216,47 @@ def test_duckdb_expressions(shard: str, table: pa.Table, expression: duckdb.Expr
     assert same(opened.to_arrow(where=expression), expected)
     assert same(opened.to_arrow(["s", "row"], expression, limit=3), expected.select(["s", "row"]).slice(0, 3))
     assert opened.count(expression) == len(rows)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pd.col("i") > 3,
+        ~(pd.col("i") > 3) | pd.col("b"),
+        (pd.col("i") * 2 > 3) & (pd.col("s") == "a"),
+        (pd.col("i") > pd.col("i").mean()) & (pd.col("u") == 1),
+        (pd.col("f") >= 1.0) & ~(pd.col("f") <= 2.0),
+        pd.col("z") > "2001-01-03",
+        pd.col("p") >= Decimal("1.00"),
+        pd.col("two words").isin([1, 2]) & pd.col("dot.ted").notna(),
+        pd.col("s").str.contains("a") & (pd.col("t").dt.hour == 3),
+        np.sqrt(pd.col("u")) > 1,
+        pd.col("i") != pd.col("two words"),
+    ],
+    ids=str,
+)
+def test_pandas_expressions(shard: str, table: pa.Table, expression: Any) -> None:
+    opened = amudai.open(shard)
+    frame = opened.to_pandas()
+    frame["b"] = frame["b"] == True  # noqa: E712 - of a column with nulls pandas makes objects
+    rows = frame.loc[expression]["row"].to_list()
+    expected = table.take(pa.array(rows, pa.int64()))
+    assert same(opened.to_arrow(where=expression), expected)
+    assert same(opened.to_arrow(["s", "row"], expression, limit=3), expected.select(["s", "row"]).slice(0, 3))
+    assert opened.count(expression) == len(rows)
+
+
+def test_pandas_types(folder: Path) -> None:
+    """Types of pandas that know nulls are compared by pandas, and its errors are those of the caller."""
+    frame = pd.DataFrame({"n": pd.array([1, None, 3], "Int64"), "s": ["a", "b", None]}, index=[7, 8, 9])
+    amudai.write(frame, "t.amudai.shard")
+    opened = amudai.open("t.amudai.shard")
+    for where in (pd.col("n") > 1, ~(pd.col("n") > 1), (pd.col("n") != 3) & (pd.col("s") != "a"), pd.col("s").isna()):
+        assert opened.to_pandas(where=where).equals(opened.to_pandas().loc[where])
+    with pytest.raises(ValueError, match="none"):
+        opened.count(pd.col("none") > 1)
+    with pytest.raises(TypeError):
+        opened.count(pd.col("s") > 1)
 
 
 def test_duckdb(shard: str, table: pa.Table) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy
+import pandas
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +20,7 @@ import special
 from special import FLOATS, TEXTS
 
 import amudai
-from amudai import _filter, _polars
+from amudai import _filter, _pandas, _polars
 
 QUESTIONS = 400
 
@@ -53,7 +55,7 @@ TIMES += [TIMES[1] + datetime.timedelta(days=1, microseconds=-1), TIMES[2] + dat
 TIMES += [TIMES[3] + datetime.timedelta(microseconds=n) for n in (1, 1000)] + [TIMES[2] - datetime.timedelta(microseconds=1)]
 
 # What a test can fail with if a constant does not fit a column.
-REFUSED = (pa.ArrowException, pl.exceptions.PolarsError, duckdb.Error, OverflowError, TypeError, ValueError)
+REFUSED = (ArithmeticError, pa.ArrowException, pl.exceptions.PolarsError, duckdb.Error, OverflowError, TypeError, ValueError)
 
 
 @pytest.fixture(scope="module")
@@ -231,6 +233,57 @@ def test_pyarrow(shard: str) -> None:
 
     check(draw, lambda: arrow_leaf(draw), lambda c: table.filter(c)["row"].to_pylist(), got)
     assert pushed > QUESTIONS // 4
+
+
+def pandas_leaf(draw: random.Random) -> Any:
+    name = draw.choice(list(COLUMNS))
+    column, kind = pandas.col(name), COLUMNS[name][0]
+
+    def constant() -> Any:
+        value = draw.choice(constants(name))
+        if isinstance(value, datetime.datetime):
+            return draw.choice([value, pandas.Timestamp(value), value.isoformat(), pandas.Timestamp(value).to_datetime64()])
+        return numpy.float64(value) if isinstance(value, float) and draw.random() < 0.3 else value
+
+    match draw.randrange(12):
+        case 0 | 1:
+            return column.between(constant(), constant(), inclusive=draw.choice(["both", "left", "right", "neither"]))
+        case 2:
+            return column.isin([constant() for _ in range(draw.randint(0, 3))])
+        case 3 | 4 if is_text(name):
+            text = draw.choice(TEXTS)
+            return draw.choice(
+                [
+                    column.str.startswith(text),
+                    column.str.endswith(text),
+                    column.str.contains(text),
+                    column.str.contains(text, regex=False),
+                    column.str.len() > 1,
+                ]
+            )
+        case 5:
+            return draw.choice([column.isna(), column.notna(), pandas.col("row") % 3 == 1, pandas.col("row") > 700])
+        case 6 if special.TICKS.get(name[2:]):
+            return column.dt.year >= 2000
+        case 6 if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            return draw.choice([column * 2 > 1, column > column.mean(), column == column.max(), column.abs() > 1])
+    return compared(draw, column, constant())
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of numpy, about floats that overflow
+def test_pandas(shard: str) -> None:
+    """The rows are those that pandas chooses of the frame."""
+    draw = random.Random(4)
+    opened = amudai.open(shard)
+    frame = opened.to_pandas()
+    texts = []
+
+    def wanted(condition: Any) -> list[int]:
+        texts.append(_pandas.condition(condition, opened.schema)[0])
+        return frame.loc[condition]["row"].to_list()  # type: ignore[no-any-return]
+
+    check(draw, lambda: pandas_leaf(draw), wanted, lambda c: opened.to_arrow(["row"], c)["row"].to_pylist())
+    assert sum(t is not None for t in texts) > QUESTIONS // 2
 
 
 # DuckDB pushes nothing down to tables with views, and has no floats of 16 bits.

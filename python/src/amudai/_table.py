@@ -209,8 +209,8 @@ class Table(_changes.Changes):
         """Reads rows as Arrow record batches.
 
         columns: paths of columns or of fields of structs, in the order of the result; by default all.
-        where: a condition as a text (docs/filters.md), or an expression of pyarrow.compute, Polars or DuckDB. What a text cannot
-            say of an expression is evaluated by its library.
+        where: a condition as a text (docs/filters.md), or an expression of pyarrow.compute, Polars, DuckDB or pandas
+            (``pandas.col``). What a text cannot say of an expression is evaluated by its library.
         limit: the most rows.
         rows: only these rows, by their numbers from 0: a range or slice with step 1, or a text such as "100:200".
         options: flags of ``amudai cat``, such as ``strings="view"`` or ``stripes="0,3:5"``.
@@ -351,7 +351,13 @@ class Table(_changes.Changes):
             from amudai import _duckdb
 
             return _duckdb.condition(where, self.schema)
-        raise TypeError(f"where: a text or an expression of pyarrow.compute, Polars or DuckDB, not {type(where).__name__}")
+        # Its name is exported since pandas 3.
+        if "pandas" in sys.modules and isinstance(where, getattr(sys.modules["pandas"].api.typing, "Expression", ())):
+            from amudai import _pandas
+
+            return _pandas.condition(where, self.schema)
+        libraries = "pyarrow.compute, Polars, DuckDB or pandas"
+        raise TypeError(f"where: a text or an expression of {libraries}, not {type(where).__name__}")
 
 
 def _filtered(
