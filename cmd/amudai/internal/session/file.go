@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -19,6 +20,8 @@ const (
 	// leastGrowth is the size of the first part of the file. Each further part doubles it: the other process maps the
 	// whole file again when it has grown. What is not written takes no memory.
 	leastGrowth = 16 << 20
+	// extent is how much memory is taken from the system, and given back, at a time: a huge page, which costs a tenth of small ones.
+	extent = 2 << 20
 )
 
 func roundUp(n int) int { return (n + unit - 1) &^ (unit - 1) }
@@ -29,16 +32,16 @@ type file struct {
 
 	mu    sync.Mutex
 	parts []part
-	end   int64            // of the file
-	rest  []byte           // of the last part
-	free  map[int][][]byte // by capacity: places without memory
-	err   error            // if it cannot grow
+	end   int64  // of the file
+	rest  []byte // of the extents that were taken last
+	err   error  // if it cannot grow
 }
 
 // part is a part of the file in the memory of this process.
 type part struct {
 	offset int64
 	bytes  []byte
+	used   []int // the numbers of buffers in its extents, of which the rest is one
 }
 
 // Allocate implements [memory.Allocator]. Small buffers, and all if the file cannot grow, are in Go's memory.
@@ -49,21 +52,83 @@ func (f *file) Allocate(size int) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	room := roundUp(size)
-	if list := f.free[room]; len(list) > 0 {
-		f.free[room] = list[:len(list)-1]
-		return list[len(list)-1][:size]
-	}
-	if room > len(f.rest) {
-		if f.err == nil {
-			f.err = f.grow(room)
-		}
-		if f.err != nil {
-			return memory.DefaultAllocator.Allocate(size)
-		}
+	if room > len(f.rest) && !f.take(room) {
+		return memory.DefaultAllocator.Allocate(size)
 	}
 	b := f.rest[:size:room]
-	f.rest = f.rest[room:]
+	f.count(f.rest, -1)
+	f.count(b[:room], 1)
+	if f.rest = f.rest[room:]; len(f.rest) > 0 {
+		f.count(f.rest, 1)
+	}
 	return b
+}
+
+// take makes the rest at least n bytes long: by the extents behind it, by others, or by a new part.
+func (f *file) take(n int) bool {
+	if len(f.rest) > 0 {
+		p, at := f.find(f.rest)
+		end, more := (at+len(f.rest))/extent, extents(n-len(f.rest))
+		if p.isFree(end, more) {
+			f.rest = p.bytes[at : (end+more)*extent]
+			p.take(end, more)
+			return true
+		}
+		f.drop(f.rest)
+		f.rest = nil
+	}
+	for i := range f.parts {
+		p := &f.parts[i]
+		for first := range p.used {
+			if p.isFree(first, extents(n)) {
+				f.rest = p.take(first, extents(n))
+				return true
+			}
+		}
+	}
+	if f.err == nil {
+		f.err = f.grow(n)
+	}
+	if f.err == nil {
+		f.rest = f.parts[len(f.parts)-1].take(0, extents(n))
+	}
+	return f.err == nil
+}
+
+func extents(n int) int { return (n + extent - 1) / extent }
+
+// isFree reports whether extents from first on are not in use.
+func (p *part) isFree(first, n int) bool {
+	return first+n <= len(p.used) && !slices.ContainsFunc(p.used[first:first+n], func(used int) bool { return used > 0 })
+}
+
+// take has extents be the rest.
+func (p *part) take(first, n int) []byte {
+	for i := first; i < first+n; i++ {
+		p.used[i]++
+	}
+	b := p.bytes[first*extent : (first+n)*extent]
+	fill(b)
+	return b
+}
+
+// count changes the numbers of buffers in the extents of one.
+func (f *file) count(b []byte, by int) {
+	p, at := f.find(b)
+	for i := at / extent; i < extents(at+len(b)); i++ {
+		p.used[i] += by
+	}
+}
+
+// drop gives the extents of a buffer in which there is no other back to the system.
+func (f *file) drop(b []byte) {
+	f.count(b, -1)
+	p, at := f.find(b)
+	for i := at / extent; i < extents(at+len(b)); i++ {
+		if e := p.bytes[i*extent : (i+1)*extent]; p.used[i] == 0 && release(e) != nil {
+			clear(e)
+		}
+	}
 }
 
 // Reallocate implements [memory.Allocator].
@@ -76,18 +141,14 @@ func (f *file) Reallocate(size int, b []byte) []byte {
 	return n
 }
 
-// Free implements [memory.Allocator]. It gives the memory back to the system, and keeps the place for another buffer.
+// Free implements [memory.Allocator].
 func (f *file) Free(b []byte) {
-	b = b[:cap(b)]
-	if len(b) < smallest || f.offset(b) < 0 {
+	if b = b[:cap(b)]; len(b) < smallest || f.offset(b) < 0 {
 		return
-	}
-	if err := release(b); err != nil {
-		clear(b)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.free[len(b)] = append(f.free[len(b)], b)
+	f.drop(b)
 }
 
 // grow appends a part with room for n bytes.
@@ -101,8 +162,8 @@ func (f *file) grow(n int) error {
 	if err != nil {
 		return fmt.Errorf("map shared memory: %w", err)
 	}
-	f.parts = append(f.parts, part{f.end, b})
-	f.end, f.rest = f.end+size, b
+	f.parts = append(f.parts, part{f.end, b, make([]int, size/extent)})
+	f.end += size
 	return nil
 }
 
@@ -113,18 +174,24 @@ func (f *file) size() int64 {
 	return f.end
 }
 
+// find returns the part with a buffer, and its place there; or nil if it is in other memory or not aligned.
+func (f *file) find(b []byte) (*part, int) {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	for i := range f.parts {
+		p := &f.parts[i]
+		if begin := uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))); begin <= at && at < begin+uintptr(len(p.bytes)) && at%8 == 0 {
+			return p, int(at - begin)
+		}
+	}
+	return nil, 0
+}
+
 // offset is where a buffer is in the file, or -1 if it is in other memory or not aligned.
 func (f *file) offset(b []byte) int64 {
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	if at%8 != 0 {
-		return -1
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, p := range f.parts {
-		if begin := uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))); begin <= at && at < begin+uintptr(len(p.bytes)) {
-			return p.offset + int64(at-begin)
-		}
+	if p, at := f.find(b); p != nil {
+		return p.offset + int64(at)
 	}
 	return -1
 }

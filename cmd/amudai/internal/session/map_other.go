@@ -9,4 +9,6 @@ import (
 
 func mapFile(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
+func fill([]byte) {}
+
 func release([]byte) error { return errors.ErrUnsupported }

@@ -70,7 +70,7 @@ func openMemory(variable string, out *output) (*Memory, error) {
 
 // newMemory shares data. It reads returns until they end.
 func newMemory(data *os.File, returns io.Reader, out *output) *Memory {
-	f := &file{File: data, free: map[int][][]byte{}}
+	f := &file{File: data}
 	m := &Memory{
 		file: f, mem: arrowutil.NewRecycler(f, kept), out: out,
 		held: map[int64]held{}, changed: make(chan struct{}, 1),
