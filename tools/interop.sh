@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Holds formats, values, stores and the Python package to other programs: interop.sh [-install] [DIR]
 # It installs what is missing: programs by apt-get, packages of Python and Node into DIR, by default a temporary folder. With -install it
-# does nothing else; a folder in which that has ended is used as it is.
+# does nothing else; a folder in which that has ended is used as it is. A test that is skipped is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,6 +38,10 @@ fi
 ! $only || exit 0
 for target in interop-formats interop-stores interop-python interop-spark test-sql; do
   begin=$SECONDS
-  PATH="$dir/venv/bin:$PATH" make --no-print-directory "$target" PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules" GCS="$dir/fake-gcs-server"
+  GOFLAGS="${GOFLAGS:-} -v" PATH="$dir/venv/bin:$PATH" make --no-print-directory "$target" \
+    PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules" GCS="$dir/fake-gcs-server" | tee "$dir/$target.log"
+  if grep -E -e '^ *--- SKIP' -e '[0-9] skipped' "$dir/$target.log"; then # a program is missing, or too old
+    echo "$target skips tests" >&2 && exit 1
+  fi
   echo "$target: $((SECONDS - begin)) s"
 done
