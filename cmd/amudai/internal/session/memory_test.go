@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
@@ -227,6 +228,42 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	b := m.mem.Allocate(kept / 8)
 	require.Equal(t, bytes.Repeat([]byte{0}, len(b)), b)
 	require.GreaterOrEqual(t, m.file.offset(b), int64(0))
+}
+
+// TestFile allocates and frees buffers of all sizes in any order: each is cleared and has one owner, and what nobody has takes no memory.
+func TestFile(t *testing.T) {
+	data, err := os.CreateTemp("/dev/shm", "")
+	if err != nil {
+		t.Skip("no /dev/shm:", err)
+	}
+	require.NoError(t, os.Remove(data.Name()))
+	defer data.Close()
+	f := &file{File: data}
+	rapid.Check(t, func(r *rapid.T) {
+		var all [][]byte
+		for i := range rapid.IntRange(1, 40).Draw(r, "steps") {
+			if len(all) > 0 && rapid.Bool().Draw(r, "free") {
+				k := rapid.IntRange(0, len(all)-1).Draw(r, "which")
+				f.Free(all[k])
+				all = append(all[:k], all[k+1:]...)
+				continue
+			}
+			size := rapid.SampledFrom([]int{smallest, 70_001, extent - unit, extent, extent + 1, 5 << 20}).Draw(r, "size")
+			b := f.Allocate(size)
+			require.Len(r, b, size)
+			require.Equal(r, size, bytes.Count(b, []byte{0}))
+			b[0], b[size-1] = byte(i+1), byte(i+1)
+			for _, other := range all {
+				require.Equal(r, other[0], other[len(other)-1], "shared")
+			}
+			all = append(all, b)
+		}
+		for _, b := range all {
+			f.Free(b)
+		}
+		require.LessOrEqual(r, used(t, data), int64(extents(len(f.rest))*extent))
+	})
+	require.LessOrEqual(t, f.size(), int64(8*leastGrowth), "memory is used again")
 }
 
 // TestProcessThatLeaves ends writes that wait.
