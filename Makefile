@@ -85,7 +85,7 @@ interop: ## run all targets interop-*, and install what they need: programs by a
 interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, values to those of DuckDB (PYTHON), spans to OpenTelemetry's SDK (PYTHON), and what terminals show (tmux)
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) \
-		$(GO) test -count=1 -run Interop -skip 'Interop(S3|Azure|Google)' ./rntuple ./internal/engine/compute ./cmd/amudai/internal/command
+		$(GO) test -count=1 $(TIMEOUT) -run Interop -skip 'Interop(S3|Azure|Google)' ./rntuple ./internal/engine/compute ./cmd/amudai/internal/command
 
 interop-stores: sql ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays, refuses and lies; also SQL, Python and Spark on them
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai

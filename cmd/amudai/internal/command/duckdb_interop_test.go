@@ -25,7 +25,7 @@ const duckTable = `
 import sys, json, math, duckdb, pyarrow as pa
 def table(source):
     db = duckdb.connect()
-    db.execute("set timezone = 'UTC'; set threads = 1")
+    db.execute("set timezone = 'UTC'; set threads = 1; set enable_progress_bar = false") # the bar of a slow question is on stdout
     if source.endswith(".arrow"):
         rows = pa.ipc.open_file(source).read_all()
         for i, f in enumerate(rows.schema):
