@@ -107,7 +107,10 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 			err = errors.Join(err, rows.sorter.Close())
 		}
 	}()
-	n, _ := src.Rows()
+	n, ok := src.Rows()
+	if !ok { // behind a filter, room for the keys of all rows would cost more than the question
+		n = 0
+	}
 	agg, err := aggregate.New(bound, aggregate.Options{Memory: q.Memory, Rows: n})
 	if err != nil {
 		return nil, err
