@@ -14,7 +14,7 @@ import (
 )
 
 // DefaultBudget is the default of [Builder.Budget].
-const DefaultBudget = 16 << 20
+const DefaultBudget = 32 << 20
 
 // Builder assigns ids to values: dense, from 0, in the order of first appearance. [Builder.Renumber] may change this
 // order once all values are added.

@@ -148,7 +148,11 @@ func TestRoundTrip(t *testing.T) {
 // requireSome reads some of the entries of a dictionary.
 func requireSome(t require.TestingT, d *Dictionary, raw []byte, ids []uint32) {
 	slices.Sort(ids)
-	some, err := ParseSome(raw, typeString, uint32(d.Fixed()), 0, ids)
+	p, err := ParsePartial(raw, typeString, uint32(d.Fixed()), 0)
+	require.NoError(t, err)
+	_, err = p.Entries([]uint32{uint32(d.Len())})
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	some, err := p.Entries(ids)
 	require.NoError(t, err)
 	require.Equal(t, len(ids), some.Len())
 	require.GreaterOrEqual(t, cap(some.Data())-len(some.Data()), Slack)
@@ -163,8 +167,6 @@ func requireSome(t require.TestingT, d *Dictionary, raw []byte, ids []uint32) {
 	} else {
 		require.EqualValues(t, len(ids), someNull)
 	}
-	_, err = ParseSome(raw, typeString, uint32(d.Fixed()), 0, []uint32{uint32(d.Len())})
-	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
 
 // Every value dictionary in the shards of the reference can be parsed, and its entries in the same order are written
@@ -479,10 +481,12 @@ func TestPackedDamage(t *testing.T) {
 		out[bit/8] ^= 1 << (bit % 8)
 		_, err := Parse(out, typeString, 0, 0)
 		require.Error(t, err, "bit %d", bit)
-		_, err = ParseSome(out, typeString, 0, 0, []uint32{3})
+		_, err = ParsePartial(out, typeString, 0, 0)
 		require.Error(t, err, "bit %d", bit)
 		mend(out)
-		_, _ = ParseSome(out, typeString, 0, 1<<20, []uint32{0, 3, 99})
+		if p, err := ParsePartial(out, typeString, 0, 1<<20); err == nil {
+			_, _ = p.Entries([]uint32{0, 3, 99})
+		}
 		if d, err := Parse(out, typeString, 0, 1<<20); err == nil {
 			_, _ = d.SortedIDs()
 		}

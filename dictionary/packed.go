@@ -166,25 +166,25 @@ func (d *Dictionary) readPacked(blk []byte, most int64) error {
 	return nil
 }
 
-// packedValue is a function that decodes the value of an id up to last, and hardly any others. Errors are in the values.
-func packedValue(b []byte, wantType byte, fixed uint32, most int64, last uint32) (h header, value func(id uint32) ([]byte, error), err error) {
+// packedPartial checks the packed form, and parses the block of its values. Errors of single ones are in the values.
+func packedPartial(b []byte, wantType byte, fixed uint32, most int64) (*Partial, error) {
 	p, values, err := checkPacked(b, wantType, fixed)
 	if err != nil {
-		return p.header, nil, err
+		return nil, err
 	}
 	blk, err := bytestring.Parse(values, int(p.count), int(fixed), bytestring.BlockOptions{MaxDecoded: most}, new(bytestring.Scratch))
 	if err != nil {
-		return p.header, nil, fault.In(err, "values", packedHeader)
+		return nil, fault.In(err, "values", packedHeader)
 	}
-	blk.Want(int(min(last, p.count-1)) + 1)
+	blk.Want(int(p.count))
 	var ends []int32
 	if fixed == 0 {
 		ends = make([]int32, 1)
 	}
-	return p.header, func(id uint32) ([]byte, error) {
+	return &Partial{p.header, func(id uint32) ([]byte, error) {
 		value := make([]byte, blk.RangeLen(int(id), int(id)+1))
 		return value, fault.In(bytestring.DecodeRange(blk, int(id), int(id)+1, value, ends, 0), "values", packedHeader)
-	}, nil
+	}}, nil
 }
 
 // readIDs is the sorted ids as they are stored.

@@ -62,28 +62,37 @@ func Parse(b []byte, wantType byte, fixed uint32, most int64) (*Dictionary, erro
 	return d, nil
 }
 
-// ParseSome is [Parse] of a few entries, whose ids ascend: the k-th of them has the id k in the result, which has no sorted ids. If null is not one of
-// them, its id there is their number. Of the packed form, it decodes hardly any other values.
-func ParseSome(b []byte, wantType byte, fixed uint32, most int64, ids []uint32) (*Dictionary, error) {
-	d := &Dictionary{offsets: make([]uint32, 1, len(ids)+1)}
-	var value func(id uint32) ([]byte, error)
-	if last := ids[len(ids)-1]; isPacked(b) {
-		var err error
-		if d.h, value, err = packedValue(b, wantType, fixed, most, last); err != nil {
-			return nil, err
-		}
-	} else {
-		all, err := Parse(b, wantType, fixed, most)
-		if err != nil {
-			return nil, err
-		}
-		d.h, value = all.h, func(id uint32) ([]byte, error) { return all.Value(id), nil }
+// Partial is a parsed value dictionary of which single entries are decoded, when they are asked for. It is a view of the bytes that it was made
+// of, and not for concurrent use.
+type Partial struct {
+	h     header
+	value func(id uint32) ([]byte, error)
+}
+
+// ParsePartial is [Parse] without the decoding of values in the packed form.
+func ParsePartial(b []byte, wantType byte, fixed uint32, most int64) (*Partial, error) {
+	if isPacked(b) {
+		return packedPartial(b, wantType, fixed, most)
 	}
+	all, err := Parse(b, wantType, fixed, most)
+	if err != nil {
+		return nil, err
+	}
+	return &Partial{all.h, func(id uint32) ([]byte, error) { return all.Value(id), nil }}, nil
+}
+
+// Len is the number of entries, the null entry included.
+func (p *Partial) Len() int { return int(p.h.count) }
+
+// Entries is a dictionary of some entries, whose ids ascend: the k-th of them has the id k in the result, which has no sorted ids. If null is not
+// one of them, its id there is their number.
+func (p *Partial) Entries(ids []uint32) (*Dictionary, error) {
+	d := &Dictionary{h: p.h, offsets: make([]uint32, 1, len(ids)+1)}
 	for _, id := range ids {
 		if id >= d.h.count {
 			return nil, fault.Corruptf("code %d of a dictionary of %d entries", id, d.h.count)
 		}
-		v, err := value(id)
+		v, err := p.value(id)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +100,7 @@ func ParseSome(b []byte, wantType byte, fixed uint32, most int64, ids []uint32) 
 		d.offsets = append(d.offsets, uint32(len(d.data)))
 	}
 	d.data = slices.Grow(d.data, Slack)
-	if fixed > 0 {
+	if d.h.fixed > 0 {
 		d.offsets = nil
 	}
 	null, found := slices.BinarySearch(ids, d.h.nullID)

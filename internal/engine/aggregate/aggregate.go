@@ -189,7 +189,10 @@ func (a *Aggregator) Add(ctx context.Context, batch arrow.RecordBatch) error {
 	for _, list := range [2][]expression{a.query.keys, a.query.args} {
 		for _, e := range list {
 			eval := e.value.Eval
-			if v, ok := e.value.(*compute.Value); ok && e.needs != 0 && e.needs&needPlain == 0 {
+			switch v, ok := e.value.(*compute.Value); {
+			case ok && e.needs == 0:
+				eval = v.Coded
+			case ok && e.needs&needPlain == 0:
 				eval = v.Narrow
 			}
 			arr, err := eval(a.o.values, batch)

@@ -12,6 +12,7 @@ package compute
 import (
 	"math/big"
 	"slices"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -25,11 +26,18 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// Value is a value expression bound to a schema. It does not change and may be used by many goroutines.
+// Value is a value expression bound to a schema. It may be used by many goroutines.
 type Value struct {
 	root    *expr.Expr
 	columns []predicate.Column
 	paths   []string
+	last    atomic.Pointer[ofEntries]
+}
+
+// ofEntries are the values for the entries of the dictionary that came last. Most batches have the same one.
+type ofEntries struct {
+	dictionary arrow.ArrayData // the reference keeps its address from another one
+	values     arrow.Array     // nil if some entry, which may be one of no row, has no value
 }
 
 // Bind checks an expression against a schema. The error is an [*ast.Error] with the position of the mistake.
@@ -113,6 +121,23 @@ func (v *Value) Narrow(mem memory.Allocator, batch arrow.RecordBatch) (arrow.Arr
 	return v.eval(mem, batch, (*expr.Env).FullNarrow)
 }
 
+// Coded is [Value.Eval], but values may come as a dictionary, the same for several batches.
+func (v *Value) Coded(mem memory.Allocator, batch arrow.RecordBatch) (arrow.Array, error) {
+	if v.column() != nil || len(v.columns) != 1 || !v.root.Strict {
+		return v.Eval(mem, batch)
+	}
+	arr, err := v.columns[0].Of(batch)
+	if err != nil {
+		return nil, err
+	}
+	defer arr.Release()
+	d, values := v.ofDictionary(arr)
+	if values == nil {
+		return v.compute(mem, []arrow.Array{arr}, int(batch.NumRows()), nil, (*expr.Env).Full)
+	}
+	return array.NewDictionaryArray(&arrow.DictionaryType{IndexType: d.Indices().DataType(), ValueType: values.DataType()}, d.Indices(), values), nil
+}
+
 func (v *Value) eval(mem memory.Allocator, batch arrow.RecordBatch, root func(*expr.Env, *expr.Expr) (arrow.Array, error)) (arrow.Array, error) {
 	if c := v.column(); c != nil {
 		return c.Of(batch)
@@ -136,8 +161,8 @@ func (v *Value) Compute(mem memory.Allocator, inputs []arrow.Array, rows int, on
 
 func (v *Value) compute(mem memory.Allocator, inputs []arrow.Array, rows int, only []byte, root func(*expr.Env, *expr.Expr) (arrow.Array, error)) (arrow.Array, error) {
 	if len(inputs) == 1 && v.root.Strict {
-		if out, err := v.ofDictionary(mem, inputs[0]); out != nil || err != nil {
-			return out, err
+		if d, values := v.ofDictionary(inputs[0]); values != nil {
+			return arrowutil.TakeCoded(mem, d, values)
 		}
 	}
 	e := &expr.Env{Mem: mem, Columns: inputs, Rows: rows, Only: bitmap.All(rows)}
@@ -147,19 +172,26 @@ func (v *Value) compute(mem memory.Allocator, inputs []arrow.Array, rows int, on
 	return root(e, v.root)
 }
 
-// ofDictionary computes the value of each entry of a dictionary instead of each row. It returns nil if that does not pay, or if it fails:
-// the entry may be one of no row.
-func (v *Value) ofDictionary(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
+// ofDictionary computes the value of each entry of a dictionary instead of each row. The values are nil if that does not pay, or if one of
+// them cannot be computed. They remain those of v.
+func (v *Value) ofDictionary(arr arrow.Array) (*array.Dictionary, arrow.Array) {
 	d, ok := arrowutil.Storage(arr).(*array.Dictionary)
-	if !ok || d.Dictionary().Len() > d.Len() {
+	if !ok || d.Dictionary().Len() > dictionaryRows*d.Len() {
 		return nil, nil
 	}
-	entries := d.Dictionary().Len()
-	e := &expr.Env{Mem: mem, Columns: []arrow.Array{d.Dictionary()}, Rows: entries, Only: bitmap.All(entries)}
-	values, err := e.Full(v.root)
-	if err != nil {
-		return nil, nil
+	entries := d.Dictionary()
+	last := v.last.Load()
+	if last == nil || last.dictionary != entries.Data() {
+		e := &expr.Env{Mem: memory.DefaultAllocator, Columns: []arrow.Array{entries}, Rows: entries.Len(), Only: bitmap.All(entries.Len())}
+		values, err := e.Full(v.root)
+		if err != nil {
+			values = nil
+		}
+		last = &ofEntries{entries.Data(), values}
+		v.last.Store(last)
 	}
-	defer values.Release()
-	return arrowutil.TakeCoded(mem, d, values)
+	return d, last.values
 }
+
+// dictionaryRows is how many entries a dictionary may have for each row of a batch: others will share it.
+const dictionaryRows = 8

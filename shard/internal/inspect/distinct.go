@@ -210,7 +210,7 @@ func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, po
 		if err != nil {
 			return nil, err
 		}
-		_, d, err := stored.Read(ctx, nil, nil)
+		_, d, err := stored.Read(ctx, nil)
 		return d, err
 	}
 	return nil, nil

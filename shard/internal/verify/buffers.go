@@ -257,7 +257,7 @@ func (b *bufferCheck) dictionary(ctx context.Context, field *shardpb.FieldDescri
 	if err != nil {
 		return false, b.v.found(b.in(err, -1))
 	}
-	raw, d, err := stored.Read(ctx, nil, nil)
+	raw, d, err := stored.Read(ctx, nil)
 	if raw == nil {
 		return false, b.v.found(b.in(err, -1))
 	}

@@ -37,20 +37,16 @@ func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
 	return openByteStrings[int32](ctx, n)
 }
 
-// openByteStrings opens byte strings, with or without a value dictionary according to the descriptor's dictionary
-// size.
+// openByteStrings opens byte strings, with a value dictionary if the descriptor has the size of one.
 func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeReader, error) {
 	if n.offsetsApart() {
 		return openSlices[O](ctx, n)
-	}
-	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_OPAQUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
-		return nil, err
 	}
 	fixed := int(n.col.Stored.FixedSize)
 	if n.field.DictionarySize != nil {
 		return openCodes[O](ctx, n, fixed, nil)
 	}
-	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
+	data, err := n.data(ctx, shardpb.BufferKind_OPAQUE_DICTIONARY, shardpb.BufferKind_PRESENCE)
 	if err != nil {
 		return nil, err
 	}

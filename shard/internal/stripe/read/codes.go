@@ -18,8 +18,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
-// dictionaryOf returns the type of a column whose arrays may be made of stored codes: a dictionary of physical
-// values, with indices of the width of codes.
+// dictionaryOf returns the type of a column whose arrays may be made of stored codes: a dictionary of physical values, indices as wide as codes.
 func dictionaryOf(col *arrowmap.Column) *arrow.DictionaryType {
 	if len(col.Wraps) != 1 {
 		return nil
@@ -34,8 +33,7 @@ func dictionaryOf(col *arrowmap.Column) *arrow.DictionaryType {
 	return dt
 }
 
-// readCoded reads rows from codes directly, if the arrays of the column have a type that does not need the value of
-// each row. Otherwise ok is false.
+// readCoded reads rows from codes directly, if the type of arrays does not need the value of each row. Otherwise ok is false.
 func (c *Column) readCoded(ctx context.Context, w *work.Worker, rows rowset.Set) (arr arrow.Array, ok bool, err error) {
 	dt := dictionaryOf(&c.column)
 	id := c.column.Plain.ID()
@@ -47,6 +45,11 @@ func (c *Column) readCoded(ctx context.Context, w *work.Worker, rows rowset.Set)
 	if !ok {
 		return nil, false, nil
 	}
+	if dt != nil {
+		if arr, err := k.readFew(ctx, w, rows, dt); arr != nil || err != nil {
+			return arr, true, err
+		}
+	}
 	entries, err := k.entries(ctx)
 	switch {
 	case entries == nil:
@@ -57,6 +60,26 @@ func (c *Column) readCoded(ctx context.Context, w *work.Worker, rows rowset.Set)
 		arr, err = k.readCodes(ctx, w, rows, dt)
 	}
 	return arr, true, err
+}
+
+// readFew is readCodes with the entries of these rows alone, which it decodes. It is nil if all entries are better decoded.
+func (r *codesReader[O]) readFew(ctx context.Context, w *work.Worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error) {
+	if !r.dict.MayBeFew(rows.Len()) {
+		return nil, nil
+	}
+	codes, err := r.codes(ctx, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	arr, err := r.dict.CodedSome(ctx, codes, dt)
+	if arr == nil || err != nil {
+		return nil, err
+	}
+	if err := r.data.Wrap(checkNulls(arr.NullN(), r.nulls)); err != nil {
+		arr.Release()
+		return nil, err
+	}
+	return arr, nil
 }
 
 // readCodes reads rows as an array of dt: stored codes, and the entries of the value dictionary.
@@ -100,8 +123,7 @@ func (r *codesReader[O]) readViews(ctx context.Context, w *work.Worker, rows row
 	return arrowutil.Make(dt, int(rows.Len()), []*memory.Buffer{valid, values, data}, nil, out.Nulls), nil
 }
 
-// widths makes a column of values of a width in bytes out of codes; put writes those of a
-// few rows.
+// widths makes a column of values of a width in bytes out of codes; put writes those of a few rows.
 func (r *codesReader[O]) widths(ctx context.Context, w *work.Worker, rows rowset.Set, width int, put func(dst []byte, codes []uint32) error) (*build.Fixed, error) {
 	dict, _, err := r.dict.Load(ctx)
 	if err != nil {

@@ -31,10 +31,7 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 	if n.field.DictionarySize != nil {
 		return n.openDecimalCodes(ctx)
 	}
-	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_PRESENCE); err != nil {
-		return nil, err
-	}
-	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
+	data, err := n.data(ctx, shardpb.BufferKind_PRESENCE)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +49,6 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 
 // openDecimalCodes opens decimals with a value dictionary.
 func (n *openNode) openDecimalCodes(ctx context.Context) (nodeReader, error) {
-	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
-		return nil, err
-	}
 	if n.col.Rule == arrowmap.DecimalText {
 		return openCodes[int64](ctx, n, 0, rules.DecimalTexts)
 	}

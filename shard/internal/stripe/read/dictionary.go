@@ -43,7 +43,7 @@ type codesReader[O int32 | int64] struct {
 
 // openCodes opens a node of a value dictionary whose values convert makes those of arrays of fixed bytes, or of any length if that is 0.
 func openCodes[O int32 | int64](ctx context.Context, n *openNode, fixed int, convert valuedict.Conversion) (*codesReader[O], error) {
-	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
+	data, err := n.data(ctx, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE)
 	if err != nil {
 		return nil, err
 	}
@@ -55,17 +55,22 @@ func openCodes[O int32 | int64](ctx context.Context, n *openNode, fixed int, con
 }
 
 func (r *codesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.Set) (arrow.Array, error) {
-	each := func(put func(at int, codes []uint32) error) error {
-		return work.EachCodes(ctx, w, r.data, rows, func(p *blocks.Part, codes []uint32) error { return put(p.At, codes) })
+	if !r.dict.MayBeFew(rows.Len()) {
+		return r.build(ctx, w, rows.Len(), nil, func(put func(at int, codes []uint32) error) error {
+			return work.EachCodes(ctx, w, r.data, rows, func(p *blocks.Part, codes []uint32) error { return put(p.At, codes) })
+		})
 	}
-	if !r.dict.Few(rows.Len()) {
-		return r.build(ctx, w, rows.Len(), nil, each)
-	}
-	var few []uint32
-	if err := each(func(_ int, codes []uint32) error { few = append(few, codes...); return nil }); err != nil {
+	few, err := r.codes(ctx, w, rows)
+	if err != nil {
 		return nil, err
 	}
 	return r.build(ctx, w, rows.Len(), few, func(put func(at int, codes []uint32) error) error { return put(0, few) })
+}
+
+// codes are those of rows.
+func (r *codesReader[O]) codes(ctx context.Context, w *work.Worker, rows rowset.Set) (codes []uint32, err error) {
+	err = work.EachCodes(ctx, w, r.data, rows, func(_ *blocks.Part, some []uint32) error { codes = append(codes, some...); return nil })
+	return codes, err
 }
 
 // repeat returns an array of n times the value of a code.
@@ -158,6 +163,7 @@ type coded interface {
 	selectCodes(ctx context.Context, w *work.Worker, rows rowset.Set, keep []byte) ([]byte, error)
 	readViews(ctx context.Context, w *work.Worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error)
 	readMapped(ctx context.Context, w *work.Worker, rows rowset.Set, other arrow.Array) (arrow.Array, error)
+	readFew(ctx context.Context, w *work.Worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
 	readCodes(ctx context.Context, w *work.Worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
 }
 

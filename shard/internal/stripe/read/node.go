@@ -113,8 +113,7 @@ type openNode struct {
 	buffers []*shardpb.EncodedBuffer
 }
 
-// only refuses buffers other than those of the given kinds and indexes, because the meaning of the values may depend
-// on them.
+// only refuses buffers other than those of some kinds and indexes, because the meaning of the values may depend on them.
 func (n *openNode) only(kinds ...shardpb.BufferKind) error {
 	for _, b := range n.buffers {
 		if k := b.GetKind(); k != shardpb.BufferKind_RANGE_INDEX && !slices.Contains(kinds, k) {
@@ -122,6 +121,14 @@ func (n *openNode) only(kinds ...shardpb.BufferKind) error {
 		}
 	}
 	return nil
+}
+
+// data opens the DATA buffer, and refuses others than that and those of kinds.
+func (n *openNode) data(ctx context.Context, kinds ...shardpb.BufferKind) (*blocks.Reader, error) {
+	if err := n.only(append(kinds, shardpb.BufferKind_DATA)...); err != nil {
+		return nil, err
+	}
+	return n.blocks(ctx, shardpb.BufferKind_DATA)
 }
 
 // nullable reports whether the node may hold nulls.

@@ -37,10 +37,7 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 	if n.field.DictionarySize != nil {
 		return openNumberCodes(ctx, n, store)
 	}
-	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_PRESENCE); err != nil {
-		return nil, err
-	}
-	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
+	data, err := n.data(ctx, shardpb.BufferKind_PRESENCE)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +52,6 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 
 // openNumberCodes opens numbers with a value dictionary.
 func openNumberCodes[T numeric.Value](ctx context.Context, n *openNode, store rules.Storer[T]) (nodeReader, error) {
-	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_PRESENCE); err != nil {
-		return nil, err
-	}
 	r, err := openCodes[int32](ctx, n, store.Width, store.Dictionary(n.col.Plain))
 	if err != nil {
 		return nil, err

@@ -83,10 +83,29 @@ func Open(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.E
 	return s, nil
 }
 
-// Read reads and checks the dictionary, unless have are its bytes. With ids, which ascend, it has only their entries ([dictionary.ParseSome]).
-// Its start is checked before the rest is read, and memory grows with the bytes that arrive. raw are the bytes that were read, which may come with
-// an error about their content.
-func (s *Stored) Read(ctx context.Context, have []byte, ids []uint32) (raw []byte, d *dictionary.Dictionary, err error) {
+// Read reads and checks the dictionary, unless have are its bytes. raw are the bytes that were read, which may come with an error about their
+// content.
+func (s *Stored) Read(ctx context.Context, have []byte) (raw []byte, d *dictionary.Dictionary, err error) {
+	raw, err = s.read(ctx, have, func(raw []byte) error {
+		if d, err = dictionary.Parse(raw, byte(s.node.Type), s.fixed, s.most); err == nil {
+			d.Key = s.key
+		}
+		return err
+	})
+	return raw, d, err
+}
+
+// Partial is [Stored.Read] of which single entries are decoded.
+func (s *Stored) Partial(ctx context.Context, have []byte) (raw []byte, p *dictionary.Partial, err error) {
+	raw, err = s.read(ctx, have, func(raw []byte) error {
+		p, err = dictionary.ParsePartial(raw, byte(s.node.Type), s.fixed, s.most)
+		return err
+	})
+	return raw, p, err
+}
+
+// read reads the bytes and parses them. Their start is checked before the rest is read, and memory grows with the bytes that arrive.
+func (s *Stored) read(ctx context.Context, have []byte, parse func(raw []byte) error) (raw []byte, err error) {
 	read := func(n int64) ([]byte, error) {
 		if have != nil {
 			return have[:min(n, int64(len(have)))], nil
@@ -94,25 +113,19 @@ func (s *Stored) Read(ctx context.Context, have []byte, ids []uint32) (raw []byt
 		return storage.ReadRange(ctx, s.reader, s.start, n)
 	}
 	if raw, err = read(min(s.size, dictionary.StartLen)); err != nil {
-		return nil, nil, s.wrap(err)
+		return nil, s.wrap(err)
 	}
 	needed, err := s.checkStart(raw)
 	if err != nil {
-		return raw, nil, s.wrap(err)
+		return raw, s.wrap(err)
 	}
 	if raw, err = read(needed); err != nil {
-		return nil, nil, s.wrap(err)
+		return nil, s.wrap(err)
 	}
-	if ids == nil {
-		d, err = dictionary.Parse(raw, byte(s.node.Type), s.fixed, s.most)
-	} else {
-		d, err = dictionary.ParseSome(raw, byte(s.node.Type), s.fixed, s.most, ids)
-	}
-	if err == nil { // it may be valid, but not the one that was written here
-		d.Key = s.key
+	if err = parse(raw); err == nil { // it may be valid, but not the one that was written here
 		err = blocks.CheckWhole(raw, s.sum)
 	}
-	return raw, d, s.wrap(err)
+	return raw, s.wrap(err)
 }
 
 // checkStart checks the first bytes, and returns the size of the whole dictionary.

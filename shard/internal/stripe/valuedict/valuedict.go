@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -30,10 +31,11 @@ type Dictionary struct {
 	raw     []byte // its bytes until they are parsed, nil if they have to be read
 	dict    *dictionary.Dictionary
 	table   *bytestring.Table
-	entries arrow.Array       // nil before they are needed; those that are converted lack the misfits
-	misfits []byte            // 1 for each entry that arrays cannot hold, nil if there is none
-	views   *bytestring.Table // nil before they are needed
-	few     int               // how often some entries were read alone
+	entries arrow.Array         // nil before they are needed; those that are converted lack the misfits
+	misfits []byte              // 1 for each entry that arrays cannot hold, nil if there is none
+	views   *bytestring.Table   // nil before they are needed
+	partial *dictionary.Partial // nil before some entries are read alone, and once all are
+	few     int                 // how many entries were read alone
 }
 
 // Conversion makes an array of stored values, back to back, that are valid.
@@ -54,38 +56,116 @@ func (d *Dictionary) Load(ctx context.Context) (*dictionary.Dictionary, *bytestr
 	return d.dict, d.table, nil
 }
 
-// Reading a few entries alone takes about a tenth of the time of all, which are kept.
-const (
-	mostFew  = 4
-	fewBytes = 128 // of the dictionary, for each entry
-)
+// oneAlone is how many entries are decoded together in the time that one alone takes.
+const oneAlone = 16
 
-// Few reports whether to read the entries of so many codes with [Dictionary.LoadSome].
-func (d *Dictionary) Few(n int64) bool {
+// MayBeFew reports whether the entries of so many codes may be worth decoding alone, with [Dictionary.LoadSome].
+func (d *Dictionary) MayBeFew(n int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.dict == nil && d.convert == nil && d.few < mostFew && n > 0 && n*fewBytes <= d.stored.size
+	return d.dict == nil && d.convert == nil && n > 0 && n <= d.stored.size
 }
 
-// LoadSome is Load of the entries of some codes, and makes the codes those of these entries; of all if codes is nil.
-func (d *Dictionary) LoadSome(ctx context.Context, codes []uint32) (*dictionary.Dictionary, *bytestring.Table, error) {
-	if codes == nil {
-		return d.Load(ctx)
+// LoadSome is Load of the entries of some codes, if these are few, and makes the codes those of these entries. Otherwise, or if codes is nil,
+// it is that of all.
+func (d *Dictionary) LoadSome(ctx context.Context, codes []uint32) (dict *dictionary.Dictionary, table *bytestring.Table, err error) {
+	if codes != nil {
+		if dict, err = d.some(ctx, codes); dict != nil || err != nil {
+			return dict, bytestring.NewTable(valuesOf(dict)), err
+		}
 	}
-	d.mu.Lock()
-	d.few++
-	raw := d.raw
-	d.mu.Unlock()
-	ids := slices.Compact(slices.Sorted(slices.Values(codes)))
-	_, dict, err := d.stored.Read(ctx, raw, ids)
+	return d.Load(ctx)
+}
+
+// CodedSome is an array of codes as indices of the entries that they need, if these are few, which the caller releases. Otherwise it is nil. It keeps
+// the memory of the codes.
+func (d *Dictionary) CodedSome(ctx context.Context, codes []uint32, dt *arrow.DictionaryType) (arrow.Array, error) {
+	dict, err := d.some(ctx, codes)
+	if dict == nil || err != nil {
+		return nil, err
+	}
+	entries, err := arrayOf(dict, dt.ValueType)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	defer entries.Release()
+	var valid *memory.Buffer
+	nulls := 0
+	if null, ok := dict.NullID(); ok {
+		valid = memory.NewBufferBytes(make([]byte, (len(codes)+7)/8))
+		for i, code := range codes {
+			if code == null {
+				nulls++
+			} else {
+				bitmap.SetRange(valid.Bytes(), i, 1)
+			}
+		}
+	}
+	buffers := []*memory.Buffer{valid, memory.NewBufferBytes(arrowutil.Bytes(codes))}
+	data := array.NewDataWithDictionary(dt, len(codes), buffers, nulls, 0, entries.Data().(*array.Data))
+	defer data.Release()
+	return array.MakeFromData(data), nil
+}
+
+// some is the entries of some codes, and makes the codes those of these entries. If all entries together take less time than these and those that were
+// asked for before, it is nil, and all are loaded.
+func (d *Dictionary) some(ctx context.Context, codes []uint32) (*dictionary.Dictionary, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dict != nil {
+		return nil, nil
+	}
+	if d.partial == nil {
+		raw, p, err := d.stored.Partial(ctx, d.raw)
+		if err != nil {
+			return nil, err
+		}
+		d.raw, d.partial = raw, p
+	}
+	used, err := newRanks(codes, d.partial.Len())
+	if err != nil {
+		return nil, d.stored.wrap(err)
+	}
+	if d.few += len(used.ids); oneAlone*d.few > d.partial.Len() {
+		return nil, d.load(ctx)
+	}
+	dict, err := d.partial.Entries(used.ids)
+	if err != nil {
+		return nil, d.stored.wrap(err)
 	}
 	for i, code := range codes {
-		at, _ := slices.BinarySearch(ids, code)
-		codes[i] = uint32(at)
+		codes[i] = used.rank(code)
 	}
-	return dict, bytestring.NewTable(valuesOf(dict)), nil
+	return dict, nil
+}
+
+// ranks number the ids that occur among codes.
+type ranks struct {
+	ids    []uint32 // which ascend
+	bits   []uint64 // set for each id
+	before []uint32 // how many are set before each word
+}
+
+func newRanks(codes []uint32, entries int) (r ranks, err error) {
+	r.bits = make([]uint64, (entries+63)/64)
+	for _, code := range codes {
+		if uint64(code) >= uint64(entries) {
+			return r, fault.Corruptf("code %d of a dictionary of %d entries", code, entries)
+		}
+		r.bits[code/64] |= 1 << (code % 64)
+	}
+	r.before = make([]uint32, len(r.bits))
+	for i, word := range r.bits {
+		r.before[i] = uint32(len(r.ids))
+		for ; word != 0; word &= word - 1 {
+			r.ids = append(r.ids, uint32(64*i+bits.TrailingZeros64(word)))
+		}
+	}
+	return r, nil
+}
+
+func (r *ranks) rank(id uint32) uint32 {
+	return r.before[id/64] + uint32(bits.OnesCount64(r.bits[id/64]&(1<<(id%64)-1)))
 }
 
 // valuesOf is the entries of a dictionary.
@@ -104,7 +184,7 @@ func (d *Dictionary) load(ctx context.Context) (err error) {
 	if d.dict != nil {
 		return nil
 	}
-	_, dict, err := d.stored.Read(ctx, d.raw, nil)
+	_, dict, err := d.stored.Read(ctx, d.raw)
 	if err != nil {
 		return err
 	}
@@ -114,7 +194,7 @@ func (d *Dictionary) load(ctx context.Context) (err error) {
 	} else if v, err = d.converted(dict); err != nil {
 		return err
 	}
-	d.dict, d.table, d.raw = dict, bytestring.NewTable(v), nil
+	d.dict, d.table, d.raw, d.partial = dict, bytestring.NewTable(v), nil, nil
 	return nil
 }
 
@@ -190,29 +270,35 @@ func (d *Dictionary) makeEntries(ctx context.Context, dt arrow.DataType) (arrow.
 	if d.entries != nil {
 		return d.entries, nil
 	}
-	n, valid := d.dict.Len(), validity(d.dict)
-	buffers := []*memory.Buffer{rules.Validity(valid), memory.NewBufferBytes(d.dict.Data())}
-	if d.dict.Fixed() == 0 {
-		offsets, err := d.offsets(dt)
+	arr, err := arrayOf(d.dict, dt)
+	d.entries = arr
+	return arr, err
+}
+
+// arrayOf is the entries of a dictionary of byte strings as an array of type dt.
+func arrayOf(dict *dictionary.Dictionary, dt arrow.DataType) (arrow.Array, error) {
+	valid := validity(dict)
+	buffers := []*memory.Buffer{rules.Validity(valid), memory.NewBufferBytes(dict.Data())}
+	if dict.Fixed() == 0 {
+		offsets, err := offsetsFor(dict, dt)
 		if err != nil {
 			return nil, err
 		}
 		buffers = slices.Insert(buffers, 1, memory.NewBufferBytes(offsets))
 	}
-	d.entries = arrowutil.Make(dt, n, buffers, nil, valid.Nulls())
-	return d.entries, nil
+	return arrowutil.Make(dt, dict.Len(), buffers, nil, valid.Nulls()), nil
 }
 
-// offsets are the offsets of the values as arrays of type dt have them.
-func (d *Dictionary) offsets(dt arrow.DataType) ([]byte, error) {
+// offsetsFor are the offsets of the values as arrays of type dt have them.
+func offsetsFor(dict *dictionary.Dictionary, dt arrow.DataType) ([]byte, error) {
 	switch dt.ID() {
 	case arrow.LARGE_STRING, arrow.LARGE_BINARY:
-		return offsetsOf[int64](d.dict.Offsets()), nil
+		return offsetsOf[int64](dict.Offsets()), nil
 	}
-	if int64(len(d.dict.Data())) > math.MaxInt32 {
+	if int64(len(dict.Data())) > math.MaxInt32 {
 		return nil, fault.ErrBatchTooLarge
 	}
-	return offsetsOf[int32](d.dict.Offsets()), nil
+	return offsetsOf[int32](dict.Offsets()), nil
 }
 
 // Views are the views of all entries by code, and the bytes that they point into. dt is the type of the entries, view

@@ -60,7 +60,7 @@ func newBytesWriter(c *buffers.Context, col *arrowmap.Column) *bytesWriter {
 	}
 	if c.Encoding.Profile != encoding.ProfilePlain {
 		w.dict = dictionary.NewBuilder(byte(col.Stored.Type), w.fixed)
-		w.dict.Budget = c.Stage.Dictionary
+		w.dict.Budget = c.Stage.Texts
 		w.dict.Packed = c.Encoding.Features.Has(edition.PackedDictionaries)
 		w.dict.Brief = w.dict.Packed && c.Encoding.Profile == encoding.Balanced
 		w.brief = w.dict.Brief

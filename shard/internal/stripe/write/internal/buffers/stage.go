@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // StageSize is how much a node stages before it plans and cuts blocks. All nodes stage at
@@ -19,7 +20,8 @@ type StageSize struct {
 	Values     int // a power of two
 	bytes      int // of byte strings, that make a segment at least
 	Brief      int // bytes of byte strings, up to which a column may be brief
-	Dictionary int // bytes of a value dictionary in the making
+	Dictionary int // bytes of a value dictionary of numbers in the making
+	Texts      int // of one of byte strings
 }
 
 const (
@@ -27,6 +29,7 @@ const (
 	leastStaged     = 1 << 10
 	mostBytes       = 4 << 20
 	leastDictionary = 64 << 10
+	mostDictionary  = 16 << 20
 	leastBytes      = 16 << 10
 
 	StagedTogether = 64 << 20  // bytes of all nodes, of integers with 64 bits
@@ -35,23 +38,31 @@ const (
 
 // StageOf is that of columns.
 func StageOf(columns []arrowmap.Column) StageSize {
-	n := max(nodesOf(columns), 1)
+	all, texts := nodesOf(columns)
+	n := max(all, 1)
 	values := StagedTogether / 8 / n
 	values = 1 << (bits.Len(uint(values)|1) - 1)
 	return StageSize{
 		Values:     min(max(values, leastStaged), MostStaged),
 		bytes:      min(max(bytesTogether/n, leastBytes), mostBytes),
 		Brief:      min(max(bytesTogether/n, leastBytes), bytestring.BriefBytes),
-		Dictionary: min(max(bytesTogether/n, leastDictionary), dictionary.DefaultBudget),
+		Dictionary: min(max(bytesTogether/n, leastDictionary), mostDictionary),
+		Texts:      min(max(bytesTogether/max(texts, 1), leastDictionary), dictionary.DefaultBudget),
 	}
 }
 
-func nodesOf(columns []arrowmap.Column) int {
-	n := len(columns)
+// nodesOf is the number of nodes of columns, and how many of them are byte strings.
+func nodesOf(columns []arrowmap.Column) (all, texts int) {
 	for i := range columns {
-		n += nodesOf(columns[i].Children)
+		c := &columns[i]
+		a, t := nodesOf(c.Children)
+		all, texts = all+a+1, texts+t
+		switch c.Stored.Type {
+		case schema.String, schema.Binary, schema.FixedSizeBinary, schema.Guid:
+			texts++
+		}
 	}
-	return n
+	return all, texts
 }
 
 // stages holds empty staging memory of 1<<i words in element i, for columns that have
