@@ -171,6 +171,35 @@ func ExampleShard_Take() {
 	// Output: ["plum" "apple" "plum"]
 }
 
+func ExampleShard_Lookup() {
+	ctx := context.Background()
+	write(ctx, "mem://example/lookup.amudai.shard", shard.WriterOptions{
+		Indexes: []shard.IndexDefinition{{Type: shard.HashIndex, Columns: []string{"item"}}},
+	})
+
+	s, err := shard.Open(ctx, "mem://example/lookup.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues([]string{"plum", "cherry", "apple"}, nil)
+	keys := b.NewStringArray()
+	defer keys.Release()
+	for found, err := range s.Lookup(ctx, "item", keys, shard.ScanOptions{Columns: []string{"price"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for i, key := range found.Keys {
+			fmt.Println(keys.Value(key), "is in row", found.Rows[i], "and costs", found.Column(0).ValueStr(i))
+		}
+	}
+	// Output:
+	// apple is in row 0 and costs 1.5
+	// plum is in row 2 and costs 2.25
+}
+
 func ExampleShard_Reader() {
 	ctx := context.Background()
 	write(ctx, "mem://example/reader.amudai.shard", shard.WriterOptions{})

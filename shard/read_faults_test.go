@@ -94,6 +94,21 @@ func shardUses(file string) []faultstore.Use {
 			}
 			return err
 		}),
+		onShard("lookup", file, func(ctx context.Context, s *Shard, out *strings.Builder) error {
+			b, err := s.Take(ctx, []int64{400, 3}, TakeOptions{Columns: []string{"line"}})
+			if err != nil {
+				return err
+			}
+			defer b.Release()
+			for f, err := range s.Lookup(ctx, "line", b.Column(0), ScanOptions{}) {
+				if err != nil {
+					return err
+				}
+				textOf(out, f.RecordBatch)
+				fmt.Fprintln(out, f.Keys, f.Rows)
+			}
+			return nil
+		}),
 		onShard("count", file, func(ctx context.Context, s *Shard, out *strings.Builder) error {
 			n, err := s.Count(ctx, has("line contains 'failed'"))
 			fmt.Fprint(out, n)

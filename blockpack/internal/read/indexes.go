@@ -15,9 +15,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-// IndexesInMemory implements [table.Indexed]: all are in the metadata.
-func (t *Table) IndexesInMemory() bool { return true }
-
 // IndexesOfAll implements [table.Indexed].
 func (t *Table) IndexesOfAll(_ context.Context, columns []table.FilterColumn) ([]source.Index, error) {
 	l := &t.blocks

@@ -16,8 +16,8 @@ type indexedRows struct {
 	all *Stripe // as if the table were one stripe; nil if it was not asked
 }
 
-// indexed asks the indexes of the whole table. The result is nil if there are none for the columns of the filter.
-func (f *Filter) indexed(ctx context.Context) (*Stripe, error) {
+// Indexed asks the indexes of the whole table, once. The result is as if the table were one stripe, and nil if there are none for the columns of the filter.
+func (f *Filter) Indexed(ctx context.Context) (*Stripe, error) {
 	t, ok := f.of.(table.Indexed)
 	if !ok {
 		return nil, nil
@@ -27,6 +27,9 @@ func (f *Filter) indexed(ctx context.Context) (*Stripe, error) {
 	defer x.mu.Unlock()
 	if x.all != nil {
 		return x.all, nil
+	}
+	if v, err := f.tableVerdict(ctx); err != nil || v != predicate.Some {
+		return nil, err
 	}
 	indexes, err := t.IndexesOfAll(ctx, f.TableColumns())
 	if err != nil || len(indexes) == 0 {
@@ -64,7 +67,10 @@ func (f *Filter) Excludes(st table.Stripe) bool {
 	return all != nil && all.Maybe.Clip(st.Position(), st.Position()+st.Rows()).Empty()
 }
 
-// take takes what is known about all rows of the table for those of the stripe. It reports whether all of them are decided.
+// FewRows is the number of rows of a table that are read without asking further sources about them, which takes longer.
+const FewRows = 16
+
+// take takes what the indexes of the table tell about the rows of the stripe. It reports whether nothing else is to be asked.
 func (f *Stripe) take(all *Stripe) bool {
 	from := f.stripe.Position()
 	cut := func(rows rowset.Set) rowset.Set { return rows.Clip(from, from+f.rows).Shift(-from) }
@@ -75,5 +81,12 @@ func (f *Stripe) take(all *Stripe) bool {
 	for _, step := range all.Steps {
 		f.trace(step.Source, step.Note)
 	}
-	return f.Unknown().Empty()
+	if all.Maybe.Len() > FewRows {
+		return f.Unknown().Empty()
+	}
+	for i := range f.columns {
+		c := &f.columns[i]
+		c.direct = len(c.path) == 1 && c.Inside == nil
+	}
+	return true
 }

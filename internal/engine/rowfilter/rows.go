@@ -210,7 +210,7 @@ func (r *Rows) toDecode(n *predicate.Node, set rowset.Set) bool {
 // numbers reports whether to search the numbers of a leaf in encoded blocks. This pays for most of their rows, if
 // the result needs probably few values of the column.
 func (r *Rows) numbers(n *predicate.Node, set rowset.Set) bool {
-	if 2*set.Len() < set.Bounds().Len() {
+	if set.Len() <= FewRows || 2*set.Len() < set.Bounds().Len() {
 		return false
 	}
 	switch t := n.Test.(type) {

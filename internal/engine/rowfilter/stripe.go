@@ -47,9 +47,6 @@ type Step struct {
 // Options are the options of [Filter.Stripe].
 type Options struct {
 	Disable source.Kinds // sources that are not asked
-	// IndexesFirst asks the indexes of the whole table before anything of a stripe is read, so that nothing is read of stripes
-	// that they exclude.
-	IndexesFirst bool
 	// PrefetchMetadata is called before the metadata of columns is read, PrefetchToOpen once before columns are opened.
 	PrefetchMetadata func(ctx context.Context) error
 	PrefetchToOpen   func(ctx context.Context, columns []table.Column) (storage.Prefetched, error)
@@ -93,9 +90,9 @@ func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Strip
 			return s, err
 		}
 	}
-	own := false // only the indexes of the stripe itself are yet to be asked
-	if o.IndexesFirst && o.Disable&source.Indexes == 0 {
-		all, err := f.indexed(ctx)
+	own := false                       // only the indexes of the stripe itself are yet to be asked
+	if o.Disable&source.Indexes == 0 { // first, so that nothing is read of stripes that they exclude
+		all, err := f.Indexed(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -17,13 +17,11 @@ const longValue = 128
 // chooseBatchRows makes batches of long values shorter, unless the options name a number of
 // rows. The long values of a batch then take about a quarter of the memory limit, so that
 // some batches are decoded while another is in use. The first stripe of the scan stands for
-// all. Faults of its metadata come out when its columns are opened. It acts once, before
-// the workers start: from then on the plan is the queue's.
+// all. Faults of its metadata come out when its columns are opened.
 func (sc *scanner) chooseBatchRows() error {
 	if !sc.chooses {
 		return nil
 	}
-	sc.chooses = false
 	q := &sc.queue
 	most := sc.o.MemoryLimit / 4
 	if q.plan.ended || len(sc.columns) == 0 {

@@ -107,7 +107,7 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 	}
 	seen := map[int]bool{}
 	var order []int
-	plan := sc.queue.plan
+	plan := sc.newPlan()
 	for t, ok := plan.next(); ok; t, ok = plan.next() {
 		if t.err != nil {
 			return nil, t.err

@@ -46,10 +46,13 @@ func (sc *scanner) filterRows(j *job) (err error) {
 	defer sc.queue.end()
 	var rows rowset.Set
 	batch := int64(sc.o.BatchRows)
-	for rest := j.rows; ; {
+	for rest := j.rows.And(f.Maybe); !rest.Empty(); {
 		var part filteredRows
 		from := rest.Bounds().From
 		end := from + batch - (from-j.from)%batch // blocks are cut there, too, whichever rows are visible
+		if rest.Len() <= rowfilter.FewRows {
+			end = math.MaxInt64
+		}
 		part.rows, rest = rest.Clip(from, end), rest.Clip(end, math.MaxInt64)
 		if err := sc.filterPart(j, f, &part); err != nil {
 			return fault.InStripe(err, j.stripe.index)
@@ -64,10 +67,7 @@ func (sc *scanner) filterRows(j *job) (err error) {
 			rows = rows.Or(part.rows)
 			j.parts = append(j.parts, part)
 		}
-		if rest.Empty() {
-			break
-		}
-		if n > batch/enoughRows || n >= sc.o.Limit {
+		if !rest.Empty() && (n > batch/enoughRows || n >= sc.o.Limit) {
 			sc.follow(j, rest, false)
 			break
 		}

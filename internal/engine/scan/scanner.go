@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -41,7 +43,8 @@ type scanner struct {
 	workers    sync.WaitGroup
 
 	// Of the caller's goroutine:
-	chooses bool // the number of rows of a batch is still to be chosen
+	chooses bool // the options leave the number of rows of a batch to the scan
+	begun   bool
 	started bool
 	left    int64 // rows that the result may still have
 }
@@ -76,8 +79,39 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 		sc.o.Allocator = arrowutil.Chunks(o.Allocator, sc.recycler)
 	}
 	sc.ctx, sc.cancel = context.WithCancel(ctx)
-	sc.setQueue()
 	return sc, nil
+}
+
+// begin plans the scan at the first step.
+func (sc *scanner) begin() error {
+	if sc.begun {
+		return nil
+	}
+	sc.begun = true
+	if err := sc.narrow(); err != nil {
+		return err
+	}
+	sc.setQueue()
+	return sc.chooseBatchRows()
+}
+
+// narrow asks the indexes of the whole table. If these leave few rows, the scan is of them alone, in the goroutine of the caller: workers take longer to start.
+func (sc *scanner) narrow() error {
+	if sc.filter == nil || sc.o.Disable&source.Indexes != 0 {
+		return nil
+	}
+	left, err := sc.filter.Indexed(sc.ctx)
+	if err != nil || left == nil || left.Maybe.Len() > rowfilter.FewRows {
+		return err
+	}
+	rows := []rowset.Range{} // not nil, which is all
+	for _, r := range sc.o.Rows {
+		rows = slices.AppendSeq(rows, left.Maybe.Clip(r.From, r.To).Ranges())
+	}
+	if sc.o.Rows = rows; !sc.windows() {
+		sc.o.Parallelism = 1
+	}
+	return nil
 }
 
 // windows reports whether bytes of several batches are read together.
@@ -115,7 +149,7 @@ func (sc *scanner) setQueue() {
 
 // next is the next batch, which the caller releases, and its job. After the last one there is none.
 func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
-	if err := sc.chooseBatchRows(); err != nil {
+	if err := sc.begin(); err != nil {
 		return nil, nil, err
 	}
 	for batch == nil && err == nil && sc.left > 0 {

@@ -48,7 +48,6 @@ func newStripeScan(sc *scanner, index int, shown *rowset.Set) *stripeScan {
 		}
 		return sc.filter.Stripe(sc.ctx, s.stripe, rowfilter.Options{
 			Disable:          sc.o.Disable,
-			IndexesFirst:     sc.windows() || indexesInMemory(sc.table),
 			PrefetchMetadata: func(ctx context.Context) error { return sc.prefetchStripes(ctx, index) },
 			PrefetchToOpen: func(ctx context.Context, columns []table.Column) (storage.Prefetched, error) {
 				f, err := s.prefetchToOpen(ctx, columns, table.ToFilter)
@@ -67,11 +66,6 @@ func newStripeScan(sc *scanner, index int, shown *rowset.Set) *stripeScan {
 		return f.Prefetched()
 	}
 	return s
-}
-
-func indexesInMemory(t table.Table) bool {
-	x, ok := t.(table.Indexed)
-	return ok && x.IndexesInMemory()
 }
 
 // column opens column i of the result. With last it is not kept for another call.

@@ -68,8 +68,6 @@ type Table interface {
 type Indexed interface {
 	// IndexesOfAll returns those that have some of the columns of a filter, as [Stripe.Indexes] does.
 	IndexesOfAll(ctx context.Context, columns []FilterColumn) ([]source.Index, error)
-	// IndexesInMemory reports whether asking them reads nothing: they are then always asked before anything of a stripe is read.
-	IndexesInMemory() bool
 }
 
 // Sharing is a table whose columns may have bytes in common.

@@ -180,9 +180,6 @@ func (t *Table) IndexesOfAll(ctx context.Context, columns []table.FilterColumn) 
 	return t.having(nil, all, columns, 0), err
 }
 
-// IndexesInMemory implements [table.Indexed].
-func (t *Table) IndexesInMemory() bool { return false }
-
 // having appends those indexes that have some of the columns of a filter. first is their row that is the first of the stripe.
 func (t *Table) having(out []source.Index, all []*Index, columns []table.FilterColumn, first int64) []source.Index {
 	for _, x := range all {

@@ -27,8 +27,8 @@ type Index struct {
 	tail      []byte
 }
 
-// tailLen is how many bytes are read first: the footer, and the directory of about a million rows.
-const tailLen = 16 << 10
+// tailLen is how many bytes are read first: the footer, and the directory of two million rows.
+const tailLen = 128 << 10
 
 // Open opens the index in a range of bytes, of a table with so many rows. It reads the end of it.
 func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, error) {
@@ -81,6 +81,7 @@ type reader struct {
 	end     int64 // offset behind the block
 	decoded block
 
+	have   storage.Prefetched
 	ahead  int64 // bytes to read at a time, for all blocks one after the other
 	window []byte
 	from   int64 // of the window
@@ -88,6 +89,9 @@ type reader struct {
 
 // read reads bytes before the directory, or of it.
 func (r *reader) read(ctx context.Context, from, to int64) ([]byte, error) {
+	if b := r.have.Bytes(r.file.Reader, r.file.Offset+from, to-from); b != nil {
+		return b, nil
+	}
 	if r.ahead == 0 || to > r.directory {
 		return r.Index.read(ctx, from, to)
 	}
@@ -140,8 +144,8 @@ func (r *reader) open(ctx context.Context, number int64) error {
 func (r *reader) find(ctx context.Context, number int64) (at, size int64, err error) {
 	if page := number / pageEntries; page != r.page {
 		r.page = -1
-		from := r.directory + page*pageLen
-		b, err := r.read(ctx, from, min(from+pageLen, r.file.Size-footerLen))
+		from, to := r.pageOf(page)
+		b, err := r.read(ctx, from, to)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -196,11 +200,60 @@ func (b *block) parse(data []byte, at, rows int64, bits uint) (err error) {
 	return nil
 }
 
+// togetherBytes bounds the blocks that are read together. The others are read alone.
+const togetherBytes = 16 << 20
+
+// prefetch reads the blocks of ascending hashes together if requests are slow, behind the pages of the directory that are not in memory.
+func (r *reader) prefetch(ctx context.Context, hashes []uint64) error {
+	o := storage.DefaultCoalesce(r.file.Reader.Capabilities().Latency)
+	if o.Requests < 2 || len(hashes) < 2 {
+		return nil
+	}
+	pages := func(number int64) (at, size int64, err error) {
+		at, end := r.pageOf(number / pageEntries)
+		return at, end - at, nil
+	}
+	for _, find := range []func(number int64) (at, size int64, err error){pages, func(number int64) (int64, int64, error) { return r.find(ctx, number) }} {
+		var ranges []storage.ByteRange
+		total, last := int64(0), int64(-1)
+		for _, hash := range hashes {
+			number, _ := split(hash, r.bits)
+			at, size, err := find(number)
+			if err != nil {
+				return fault.In(err, "directory", r.directory)
+			}
+			if at == last || at >= r.file.Size-int64(len(r.tail)) {
+				continue
+			}
+			if last, total = at, total+size; total > togetherBytes {
+				break
+			}
+			ranges = append(ranges, storage.ByteRange{Reader: r.file.Reader, Offset: r.file.Offset + at, Size: size})
+		}
+		more, err := storage.Prefetch(ctx, ranges, o)
+		if err != nil {
+			return err
+		}
+		r.have = append(r.have, more...)
+	}
+	return nil
+}
+
+// pageOf is where a page of the directory lies.
+func (r *reader) pageOf(page int64) (from, to int64) {
+	from = r.directory + page*pageLen
+	return from, min(from+pageLen, r.file.Size-footerLen)
+}
+
 // Find returns the rows of hashes, each once and in ascending order, and a few others. all is set if one is too common to have a list: it may be
 // in any row.
 func (x *Index) Find(ctx context.Context, hashes []uint64) (rows []uint32, all bool, err error) {
 	r := x.reader()
-	for i, hash := range slices.Compact(slices.Sorted(slices.Values(hashes))) {
+	hashes = slices.Compact(slices.Sorted(slices.Values(hashes)))
+	if err := r.prefetch(ctx, hashes); err != nil {
+		return nil, false, err
+	}
+	for i, hash := range hashes {
 		if i&255 == 0 && ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
