@@ -7,6 +7,12 @@ import "unsafe"
 // digits. It reads up to Slack bytes behind digits, and writes up to Slack bytes
 // behind the values, or with exact none.
 func (s *Set) Expand(dst []byte, codes []uint32, digits []byte, exact bool) {
+	if !exact && !s.divided {
+		s.values += len(codes)
+		if exact = s.values < fewValues; !exact {
+			s.divide()
+		}
+	}
 	switch {
 	case exact:
 		s.expandExactly(dst, codes, digits)

@@ -21,6 +21,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/search"
 )
 
 // Slack is how many bytes behind what is copied from may be read, and behind
@@ -40,10 +41,12 @@ var le = binary.LittleEndian
 
 // Set is templates, by code. The zero value is empty.
 type Set struct {
-	text   []byte  // all, back to back, and Slack bytes
-	sizes  []size  // by code, and one more
-	pieces []piece // of all
-	chunks []chunk // of all, instead of pieces, where there is a kernel in assembly
+	text    []byte  // all, back to back, and Slack bytes
+	sizes   []size  // by code, and one more
+	pieces  []piece // of all
+	chunks  []chunk // of all, instead of pieces, where there is a kernel in assembly
+	divided bool    // there are pieces, or chunks
+	values  int     // that were expanded before
 }
 
 // size is how large a template is, and where it begins. Assembly knows it.
@@ -62,15 +65,12 @@ type piece struct{ text, digits uint8 }
 func (s *Set) Reset(text []byte, lengths []uint32) error {
 	s.clear()
 	s.text = text
-	at, prepare := 0, s.appendPieces
-	if avx2 {
-		prepare = s.appendChunks
-	}
+	at := 0
 	for _, n := range lengths {
 		if uint64(n) > uint64(len(text)-at) {
 			return fault.Corruptf("template of %d bytes in %d", n, len(text)-at)
 		}
-		if !s.add(text[at:at+int(n)], at, prepare) {
+		if !s.add(text[at:at+int(n)], at, countDigits) {
 			return fault.Corruptf("template with a digit other than 0, at %d to %d", at, at+int(n))
 		}
 		at += int(n)
@@ -83,6 +83,32 @@ func (s *Set) Reset(text []byte, lengths []uint32) error {
 
 func (s *Set) clear() {
 	s.pieces, s.chunks, s.sizes = s.pieces[:0], s.chunks[:0], append(s.sizes[:0], size{})
+	s.divided, s.values = false, 0
+}
+
+// countDigits is the digits of a template; bad if one of them is not 0.
+func countDigits(text []byte) (digits uint32, bad bool) {
+	for ; len(text) > 0; text = text[min(64, len(text)):] {
+		m, not0 := digitBits(text[:min(64, len(text))])
+		digits, bad = digits+uint32(bits.OnesCount64(m)), bad || not0
+	}
+	return digits, bad
+}
+
+// fewValues are expanded without pieces, which would be those of all templates.
+const fewValues = 64
+
+// divide makes the pieces of all templates.
+func (s *Set) divide() {
+	prepare := s.appendPieces
+	if avx2 {
+		prepare = s.appendChunks
+	}
+	for i := range s.Len() {
+		prepare(s.text[s.sizes[i].start:s.sizes[i+1].start])
+		s.sizes[i+1].piece = uint32(len(s.pieces) + len(s.chunks))
+	}
+	s.divided = true
 }
 
 // Len is the number of templates.
@@ -184,6 +210,22 @@ func digitBits(b []byte) (m uint64, not0 bool) {
 // digitsOf has the high bit of each byte of t that is less than 10.
 func digitsOf(t uint64) uint64 {
 	return ^((t&^highs + (0x80-10)*ones) | t) & highs
+}
+
+// AppendShape appends the parts of a template: texts, and digits between them.
+func (s *Set) AppendShape(dst search.Shape, code int) search.Shape {
+	text := s.text[s.sizes[code].start:][:s.sizes[code].text]
+	for len(text) > 0 {
+		n := bytes.IndexByte(text, '0')
+		if n < 0 {
+			n = len(text)
+		}
+		rest := bytes.TrimLeft(text[n:], "0")
+		digits := len(text) - n - len(rest)
+		dst = append(dst, search.Part{Text: text[:n]}, search.Part{Kind: search.Digits, Min: digits, Max: digits})
+		text = rest
+	}
+	return dst
 }
 
 // Containing clears the bytes of keep, one for each template, of those whose
