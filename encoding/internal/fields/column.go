@@ -3,6 +3,7 @@ package fields
 import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/base/search"
 )
 
 // Column is the form of a column of numbers.
@@ -64,6 +65,24 @@ func (c *Column) TextWidth() int {
 		return n
 	}
 	return 0
+}
+
+// AppendShape appends the parts that a field of the column consists of.
+func (c *Column) AppendShape(dst search.Shape) search.Shape {
+	switch c.Kind {
+	case Decimal:
+		return append(dst, search.Part{Kind: search.Digits, Min: 1, Max: MaxDigits + 1})
+	case HexLower:
+		return append(dst, search.Part{Kind: search.HexLower, Min: c.Width, Max: c.Width})
+	case HexUpper:
+		return append(dst, search.Part{Kind: search.HexUpper, Min: c.Width, Max: c.Width})
+	case Digits:
+		for _, g := range c.Groups {
+			dst = append(dst, search.Part{Text: g.Separator}, search.Part{Kind: search.Digits, Min: g.Width, Max: g.Width})
+		}
+		return dst
+	}
+	return append(dst, search.Part{Kind: search.Anything})
 }
 
 // maxText is the most bytes of a number in decimal, and of what may be written for it.

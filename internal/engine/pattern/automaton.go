@@ -6,6 +6,8 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/internal/base/search"
 )
 
 // automaton is a regular expression as what a deterministic automaton is made of: its program, and the characters in classes, between which no
@@ -17,6 +19,9 @@ type automaton struct {
 	of      []rune  // a character of each class
 	ascii   [utf8.RuneSelf]uint8
 	around  bool // instructions ask for the characters around a place
+
+	any    []int                     // all classes
+	digits map[search.PartKind][]int // those of the characters of fields
 }
 
 const (
@@ -55,6 +60,10 @@ func newAutomaton(re *syntax.Regexp) *automaton {
 	for r := range a.ascii {
 		a.ascii[r] = a.class(rune(r))
 	}
+	for class := range a.of {
+		a.any = append(a.any, class)
+	}
+	a.digits = map[search.PartKind][]int{search.Digits: a.classesOf("0123456789"), search.HexLower: a.classesOf("0123456789abcdef"), search.HexUpper: a.classesOf("0123456789ABCDEF")}
 	return a
 }
 
@@ -102,6 +111,15 @@ func (a *automaton) classify(tests []*syntax.Inst) bool {
 	return true
 }
 
+// classesOf are the classes of some characters.
+func (a *automaton) classesOf(text string) (all []int) {
+	for _, r := range text {
+		all = append(all, int(a.class(r)))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // class is the class of a character.
 func (a *automaton) class(r rune) uint8 {
 	i, found := slices.BinarySearch(a.from, r)
@@ -139,6 +157,8 @@ type machine struct {
 	known  map[string]int32
 	states [][]byte // by row: the character before it, and the instructions that wait for the next
 	slow   bool     // there are states over and over
+
+	reached, passed []int32 // rows
 
 	forgotten int
 	set, seen []uint32

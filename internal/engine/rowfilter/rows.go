@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/search"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -24,6 +25,7 @@ type Rows struct {
 	evaluated *atomic.Int64   // rows whose values were examined; nil for no count
 	arrays    []decodedColumn // indexed by column of the filter
 	bits      []byte
+	deciders  map[*predicate.Text]search.Decide
 }
 
 // decodedColumn is the latest decoded array of a column, and its rows.
@@ -146,6 +148,10 @@ func (r *Rows) evaluate(ctx context.Context, n *predicate.Node, set rowset.Set) 
 func (r *Rows) findEncoded(ctx context.Context, n *predicate.Node, set rowset.Set, columns []arrow.Array) (found rowset.Set, ok bool, err error) {
 	numbers := r.numbers(n, set)
 	required, rare := requiredOf(n.Test)
+	if t, ok := n.Test.(*predicate.Text); ok {
+		required.Decide = r.deciderOf(t)
+		rare = rare || r.fewNeeded(n)
+	}
 	nulls, isNulls := n.Test.(predicate.Nulls)
 	isNulls = isNulls && r.fewNeeded(n)
 	if !numbers && !rare && !isNulls {
@@ -166,6 +172,17 @@ func (r *Rows) findEncoded(ctx context.Context, n *predicate.Node, set rowset.Se
 		return found, false, nil
 	}
 	return finder.FindInBlocks(ctx, set, r.holds(n, columns), required, &r.Options)
+}
+
+// deciderOf tells what a test says about shapes, with memory of its own.
+func (r *Rows) deciderOf(t *predicate.Text) search.Decide {
+	if r.deciders == nil {
+		r.deciders = map[*predicate.Text]search.Decide{}
+	}
+	if r.deciders[t] == nil {
+		r.deciders[t] = t.Decider()
+	}
+	return r.deciders[t]
 }
 
 // holds evaluates a leaf on values of its column.

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/base/search"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/source"
@@ -196,6 +197,8 @@ type Required struct {
 	Parts  [][]byte // that they contain
 	Prefix []byte   // that they begin with, or are
 	Equal  bool     // they are the prefix
+
+	Decide search.Decide // tells whether the values of a shape meet the condition; nil if it is not known. It belongs to one goroutine at a time
 }
 
 // Holds evaluates a condition on an array of a column's physical type. Bit i of the result is 1 if the condition

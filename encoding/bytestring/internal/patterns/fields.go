@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/base/search"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
@@ -81,13 +82,15 @@ type patterns struct {
 	next    int      // the value whose fields come next in the columns
 	some    []int32  // where some fields end
 
-	// Values from up to (not including) to, which were assembled to know their size.
+	// Values from up to (not including) to, which were assembled to know their size, and because values near them were asked for before.
 	from, to int
+	ahead    int // values that are assembled at least
 	data     []byte
 	dataEnds []int64
 	err      error
 
 	finder fieldFinder
+	shape  search.Shape
 }
 
 // fieldsParts is the parts of a Fields block before the columns.
@@ -155,7 +158,7 @@ func parseFields(t *tree.Tree, r *tree.Reader, limit int64) (uint64, error) {
 		return 0, fault.Limitf("%d fields in patterns", parts.places)
 	}
 	p := tree.State[patterns](t)
-	p.tree, p.next, p.from, p.to, p.err = t, 0, 0, 0, nil
+	p.tree, p.next, p.from, p.to, p.ahead, p.err = t, 0, 0, 0, 0, nil
 	if err := p.readColumns(r, parts.heads); err != nil {
 		return 0, err
 	}
@@ -352,9 +355,10 @@ func putFields[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets 
 		if err := p.assemble(from, to); err != nil {
 			return err
 		}
-		copy(dst, p.data)
-		for i, end := range p.dataEnds {
-			offsets[i] = base + O(end)
+		begin := p.begin(from)
+		copy(dst, p.data[begin:p.begin(to)])
+		for i, end := range p.dataEnds[from-p.from : to-p.from] {
+			offsets[i] = base + O(end-begin)
 		}
 		return nil
 	}
@@ -387,11 +391,29 @@ func putFields[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets 
 	return nil
 }
 
+// Values that are asked for one near the other are assembled together with those between them.
+const (
+	nearValues = 32
+	leastAhead = 64
+)
+
 // assemble makes some values in the Scratch.
 func (p *patterns) assemble(from, to int) error {
-	if p.from == from && p.to == to && from < to {
+	if from >= p.from && to <= p.to {
 		return p.err
 	}
+	if from >= p.to && from-p.to <= nearValues {
+		p.ahead = min(max(2*p.ahead, leastAhead), fieldsChunk)
+	} else {
+		p.ahead = 0
+	}
+	if end := min(from+p.ahead, p.tree.Wanted()); end <= to || p.assembleAll(from, end) != nil {
+		return p.assembleAll(from, to)
+	}
+	return nil
+}
+
+func (p *patterns) assembleAll(from, to int) error {
 	scratch.Slice(&p.dataEnds, to-from)
 	p.data, p.from, p.to = p.data[:0], from, to
 	if p.err = p.assembleNext(from, to); p.err != nil {
@@ -399,6 +421,14 @@ func (p *patterns) assemble(from, to int) error {
 		clear(p.dataEnds)
 	}
 	return p.err
+}
+
+// begin is where a value begins in what was assembled, or the last one ends.
+func (p *patterns) begin(at int) int64 {
+	if at == p.from {
+		return 0
+	}
+	return p.dataEnds[at-p.from-1]
 }
 
 func (p *patterns) assembleNext(from, to int) error {
@@ -425,9 +455,12 @@ func fieldsLen(t *tree.Tree, from, to int) int {
 	if from == 0 && to == t.N {
 		return t.DataLen
 	}
+	if from == to {
+		return 0
+	}
 	p := tree.State[patterns](t)
 	_ = p.assemble(from, to)
-	return len(p.data)
+	return int(p.begin(to) - p.begin(from))
 }
 
 func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool) {
@@ -500,6 +533,7 @@ var Fields = encode.Row{
 		RangeLen: fieldsLen,
 		Begins:   fieldsBegin,
 		Find:     findInFields,
+		Shapes:   fieldShapes,
 	},
 	Needs:  edition.Only(edition.Fields),
 	Trials: encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),

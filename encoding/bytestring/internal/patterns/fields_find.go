@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/internal/fields/find"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/base/search"
 )
 
 // fieldFinder is the memory for finding values of Fields.
@@ -61,6 +62,22 @@ func (p *patterns) find(dst []byte) (ok bool) {
 		}
 	}
 	return 4*count < 3*p.tree.N
+}
+
+// fieldShapes is the patterns as shapes.
+func fieldShapes(t *tree.Tree) (codes []uint32, n int, shape func(code int) search.Shape) {
+	p := tree.State[patterns](t)
+	return p.codes, p.decoder.Len(), func(code int) search.Shape {
+		places, text := p.decoder.Pattern(code)
+		p.shape = p.shape[:0]
+		for _, place := range places {
+			p.shape = append(p.shape, search.Part{Text: text[:place.Before]})
+			p.shape = p.columns[place.Column].Column.AppendShape(p.shape)
+			text = text[place.Before:]
+		}
+		p.shape = append(p.shape, search.Part{Text: text})
+		return p.shape
+	}
 }
 
 // searched is the columns of a block that are searched.

@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/base/search"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
@@ -68,6 +69,7 @@ type templateTree struct {
 	room       []byte // for digits
 	keep       []byte
 	part       []byte
+	shape      search.Shape
 }
 
 // templateParts is the parts of a Template block.
@@ -263,6 +265,7 @@ var Template = encode.Row{
 		Parse:    parseTemplates,
 		Values:   decodeTemplates,
 		Contains: templatesWith,
+		Shapes:   templateShapes,
 	},
 	Needs: edition.Only(edition.Template),
 	Trials: encode.Trials{
@@ -292,4 +295,13 @@ func templatesWith(t *tree.Tree, parts [][]byte) []byte {
 		d.set.Containing(keep, part, &d.part)
 	}
 	return keep
+}
+
+// templateShapes is the templates as shapes.
+func templateShapes(t *tree.Tree) (codes []uint32, n int, shape func(code int) search.Shape) {
+	d := tree.State[templateTree](t)
+	return t.Codes, d.set.Len(), func(code int) search.Shape {
+		d.shape = d.set.AppendShape(d.shape[:0], code)
+		return d.shape
+	}
 }

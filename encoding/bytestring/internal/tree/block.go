@@ -309,6 +309,14 @@ func Room(buf *[]byte, n int) []byte {
 // need not be decompressed for others.
 func (b *Block) Want(to int) { b.t.wanted = to }
 
+// Wanted is the slot up to which values may be asked for.
+func (t *Tree) Wanted() int {
+	if t.wanted == 0 {
+		return t.N
+	}
+	return min(t.wanted, t.N)
+}
+
 // Single gives the value that all slots of the block but the nulls have; ok is
 // false for blocks not stored like that.
 func (b *Block) Single() (value []byte, ok bool) { return b.t.Payload, b.t.Single }

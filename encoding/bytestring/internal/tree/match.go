@@ -2,7 +2,12 @@ package tree
 
 import (
 	"bytes"
+	"iter"
 	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/base/search"
 )
 
 // Required is what values must have so that a condition holds: all parts, and they begin with the prefix, or are it.
@@ -10,6 +15,38 @@ type Required struct {
 	Parts  [][]byte
 	Prefix []byte
 	Equal  bool // to Prefix
+
+	Decide search.Decide // tells whether the values of a shape meet the condition; nil if it is not known
+}
+
+// Decide divides some slots by the shapes of their values: it sets the bits of those that meet a condition in sure, and of those that may or may not in maybe.
+// ok is false, and the bits arbitrary, if the block has no shapes.
+func (b *Block) Decide(sure, maybe []byte, slots iter.Seq[int64], decide search.Decide) (ok bool) {
+	t := &b.t
+	if t.row.Shapes == nil || decide == nil {
+		return false
+	}
+	codes, n, shape := t.row.Shapes(t)
+	decided := scratch.Slice(&t.scratch.decided, n) // by code: 0 for not yet, or a bit for sure, and one for maybe, and another
+	clear(decided)
+	clear(sure)
+	clear(maybe)
+	for i := range slots {
+		d := &decided[codes[i]]
+		if *d == 0 {
+			some, all := decide(shape(int(codes[i])))
+			*d = 4 | 2*byte(bitmap.Bit(some && !all)) | byte(bitmap.Bit(all))
+		}
+		sure[i/8] |= *d & 1 << (i % 8)
+		maybe[i/8] |= *d >> 1 & 1 << (i % 8)
+	}
+	if t.Nulls > 0 {
+		for i, valid := range t.Present().Data[:(t.N+7)/8] {
+			sure[i] &= valid
+			maybe[i] &= valid
+		}
+	}
+	return true
 }
 
 // MayMatch is [Block.MayContain] for values that have what is required. It also compares lengths and beginnings.

@@ -7,6 +7,7 @@ package tree
 
 import (
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/base/search"
 )
 
 // Row is how the trees of an encoding are read. Functions that most encodings have no use for may be nil.
@@ -38,6 +39,8 @@ type Row struct {
 	Contains func(t *Tree, parts [][]byte) []byte
 	// Find is [Block.MayContain], of encodings where more than the codes decides.
 	Find func(t *Tree, dst []byte, parts [][]byte) (ok bool)
+	// Shapes is the code of the shape of each value, the number of these codes, and the shape of one, which is valid until the next is asked for.
+	Shapes func(t *Tree) (codes []uint32, n int, shape func(code int) search.Shape)
 
 	index int // in the table
 }

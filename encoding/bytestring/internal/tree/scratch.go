@@ -21,6 +21,7 @@ type Scratch struct {
 	lengths  []uint32
 	bits     []byte
 	data     []byte
+	decided  []byte // by code of a shape
 }
 
 // State is what an encoding keeps in the Scratch: its memory, and what it knows about the tree at hand. The first one is zero.

@@ -64,15 +64,29 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 			return nil, err
 		}
 		found = scratch.Slice(&w.Marked, (p.N+63)/64*8)
+		sure := scratch.Slice(&w.Sure, len(found))
 		rest := *p
-		if p.Count >= p.N/sparse && b.MayMatch(found, required) {
-			rest.Rows = p.Rows.And(rowset.FromBits(found, 0, p.N, 0))
+		if p.Count <= undecided || !b.Decide(sure, found, p.Rows.Rows(), required.Decide) {
+			clear(sure)
+		} else {
+			rest.Rows = rowset.FromBits(found, 0, p.N, 0)
+			rest.Count = int(rest.Rows.Len())
+		}
+		if rest.Count > 0 && rest.Count >= p.N/sparse && b.MayMatch(found, required) {
+			rest.Rows = rest.Rows.And(rowset.FromBits(found, 0, p.N, 0))
 			rest.Count = int(rest.Rows.Len())
 		}
 		clear(found)
-		return found, r.evaluate(w, &rest, b, c, found, holds)
+		err = r.evaluate(w, &rest, b, c, found, holds)
+		for i := range sure {
+			found[i] |= sure[i]
+		}
+		return found, err
 	})
 }
+
+// undecided is so few rows that their values are looked at without asking for shapes.
+const undecided = 16
 
 // evaluate sets the bits of those rows of a block for which a condition is true.
 func (r *bytesReader[O]) evaluate(w *work.Worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds table.Holds) (err error) {

@@ -87,6 +87,7 @@ type Worker struct {
 	// Of conditions.
 	Found    []uint64 // a bit per row of a block, as words
 	Marked   []byte   // the same, as bytes
+	Sure     []byte   // bits of values for which a condition is true whatever their fields are
 	Held     []byte   // the result of the caller's condition
 	Selected []byte   // a bit per row that the caller asks about
 }
