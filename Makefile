@@ -26,7 +26,7 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-unseen bench-questions bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
+.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-unseen bench-questions bench-search bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -135,6 +135,9 @@ bench-unseen: ## measure tables that nobody had seen beside pyarrow, Vortex and 
 
 bench-questions: ## ask ClickBench's 43 questions on data made like its table, shards and Parquet beside DuckDB, which PYTHON has
 	$(GO) run -C bench . -questions -peers $(PYTHON) $(BENCHFLAGS)
+
+bench-search: ## search a million log lines and a million texts, beside Tantivy, Lance and ripgrep, as far as PYTHON has them (BENCHFLAGS="-data DIR", with other logs in DIR/search, and for indexes that stay)
+	$(GO) run -C bench . -search -peers $(PYTHON) $(BENCHFLAGS)
 
 bench-sql: ## ask the 22 questions of TPC-H (SCALE=1) of shards, of Parquet files and of DuckDB's file, all by DuckDB (PYTHON with tpchgen-cli; 2 GB of disk in TMPDIR)
 	$(TPCHGEN) $(SQL) test -C sql -run '^$$' -bench TPCH -benchtime $(or $(ROUNDS),3)x $(SQLTAGS) $(TIMEOUT) . -scale $(or $(SCALE),1)

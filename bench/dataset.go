@@ -97,7 +97,7 @@ func makeData(ctx context.Context, d *suite.Dataset, c config) error {
 	case "flights", "flights100m":
 		return loadParquet(ctx, d, filepath.Join(c.shared, "corpus", "flights", "flights-3m.parquet"))
 	case "logcut":
-		return loadLogs(d, filepath.Join(c.shared, "corpus", "logs"))
+		return loadLogs(d, filepath.Join(c.shared, "corpus", "logs"), logRows)
 	case "wide", "wide10k":
 		columns := 50_000
 		if d.Name == "wide10k" {
@@ -141,8 +141,11 @@ func loadParquet(ctx context.Context, d *suite.Dataset, path string) error {
 	return rr.Err()
 }
 
-// loadLogs repeats the real log lines with varied numbers.
-func loadLogs(d *suite.Dataset, dir string) error {
+// logRows are all lines of the corpus, twelve times.
+const logRows = 192_000
+
+// loadLogs repeats the real log lines with varied numbers, up to a number of rows.
+func loadLogs(d *suite.Dataset, dir string, rows int64) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*_2k.log"))
 	if err != nil || len(names) == 0 {
 		return fmt.Errorf("no logs in %s: %v", dir, err)
@@ -155,13 +158,13 @@ func loadLogs(d *suite.Dataset, dir string) error {
 	defer b.Release()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var number int64
-	for range 12 {
+	for number < rows {
 		for _, name := range names {
 			f, err := os.Open(name)
 			if err != nil {
 				return err
 			}
-			for s := bufio.NewScanner(f); s.Scan(); number++ {
+			for s := bufio.NewScanner(f); number < rows && s.Scan(); number++ {
 				b.Field(0).(*array.StringBuilder).Append(strings.TrimSuffix(filepath.Base(name), "_2k.log"))
 				b.Field(1).(*array.Int64Builder).Append(number)
 				line := vary(rnd, s.Text())

@@ -10,6 +10,7 @@
 //	go run -C bench . -memory                only peak anonymous memory of writing and scanning, in processes of their own
 //	go run -C bench . -memory -sets flights100m    the same for 102 million rows
 //	go run -C bench . -questions -peers python3     ClickBench's questions on data made like its table, beside DuckDB
+//	go run -C bench . -search -peers python3        searches of log lines and prose, beside Tantivy, SQLite, Lance, ripgrep
 //	go run -C bench . -ablation all a.arrow b.arrow    what tables take without each of the encodings
 //	go run -C bench . -compare old.json new.json    changes between two runs with -json
 //	go run -C bench . -show a.json b.json           the tables of earlier runs
@@ -52,6 +53,7 @@ type config struct {
 	compare      bool
 	show, render bool
 	questions    bool
+	searches     bool
 	peers        string
 	started      []*peer
 }
@@ -81,6 +83,7 @@ func main() {
 	flag.BoolVar(&c.render, "render", false, "write the figures of a file written with -json into documents")
 	flag.StringVar(&c.peers, "peers", "", "Python to measure pyarrow, DuckDB, Vortex and Lance with, too, as far as they are installed")
 	flag.BoolVar(&c.questions, "questions", false, "ask ClickBench's 43 questions, or those whose numbers -ops has, on data made like its table, beside DuckDB (-peers)")
+	flag.BoolVar(&c.searches, "search", false, "search log lines and prose, beside Tantivy, SQLite, Lance and ripgrep, as far as -peers has them; -ops has kinds of searches")
 	without := flag.String("ablation", "", "write the Arrow IPC files that are given without each of these encodings, comma separated, or \"all\"")
 	dump := flag.String("dump", "", "write the columns of the zoo that are not held out to this folder, each of -rows values")
 	flag.Parse()
@@ -103,7 +106,7 @@ func main() {
 	if *memory {
 		c.ops = measure.OpPeakWrite + "," + measure.OpPeakScan
 	}
-	if !c.questions {
+	if !c.questions && !c.searches {
 		if err := c.check(flag.Args()); err != nil {
 			exit(err)
 		}
@@ -138,13 +141,16 @@ func run(ctx context.Context, c config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if c.peers != "" {
+	if c.peers != "" && !c.searches {
 		if c.started, err = startPeers(ctx, c.peers, dir); err != nil {
 			return err
 		}
 		for _, p := range c.started {
 			defer p.stop()
 		}
+	}
+	if c.searches {
+		return askSearches(ctx, c, dir, os.Stdout)
 	}
 	if c.questions {
 		return askHits(ctx, c, dir, os.Stdout)

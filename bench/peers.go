@@ -42,7 +42,9 @@ type peerQuestion struct {
 	Columns []string `json:"columns,omitempty"`
 	Where   string   `json:"where,omitempty"`
 	Rows    []int64  `json:"rows,omitempty"`
-	SQL     string   `json:"sql,omitempty"` // of the operation query; the table is t
+	SQL     string   `json:"sql,omitempty"`  // of the operation query; the table is t
+	Kind    string   `json:"kind,omitempty"` // of the operation search
+	Words   []string `json:"words,omitempty"`
 }
 
 type peerAnswer struct {
@@ -52,12 +54,16 @@ type peerAnswer struct {
 	Seconds    float64  `json:"seconds"`
 	Rows       int64    `json:"rows"`
 	Size       int64    `json:"size"`
+	Index      int64    `json:"index"` // bytes of Size that are an index, of a peer that searches
 
 	Values [][]string `json:"values"` // of the operation query
 }
 
 //go:embed peers/peers.py
 var peerScript []byte
+
+//go:embed peers/search.py
+var searchScript []byte
 
 // startPeers starts the peers whose packages are installed, and reports the others.
 func startPeers(ctx context.Context, python, dir string) ([]*peer, error) {

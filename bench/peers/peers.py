@@ -192,19 +192,25 @@ def size(path):
     return sum(os.path.getsize(os.path.join(d, f)) for d, _, names in os.walk(path) for f in names)
 
 
+def timed(f, now=cpu):
+    """The mean seconds of some runs of a function, and its result."""
+    before = now()
+    for runs in range(1, 21):
+        result = f()
+        if now() - before >= 0.1:
+            break
+    return (now() - before) / runs, result
+
+
 def answer(peer, q):
     path, rows = q["path"], 0
     if q["op"] == "write":
         table = table_of(q["input"])
         remove(path)
-    before = cpu()
     if q["op"] == "query":
-        for runs in range(1, 21):
-            values = peer.query(path, q["sql"])
-            if cpu() - before >= 0.1:
-                break
-        seconds = (cpu() - before) / runs
+        seconds, values = timed(lambda: peer.query(path, q["sql"]))
         return {"seconds": seconds, "values": [[str(v) for v in row] for row in values]}
+    before = cpu()
     if q["op"] == "write":
         peer.write(table, path)
     elif q["op"] == "filter":
@@ -216,16 +222,19 @@ def answer(peer, q):
     return {"seconds": cpu() - before, "rows": rows, "size": size(path)}
 
 
-def main():
+def operations_of(peer):
+    return ["write", "scan", "project", "open"] + [op for op in ("filter", "take") if hasattr(peer, op)]
+
+
+def main(peers=PEERS, operations_of=operations_of, answer=answer):
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     try:
-        peer = PEERS[sys.argv[1]]()
+        peer = peers[sys.argv[1]]()
     except ImportError as e:
         print(json.dumps({"missing": str(e)}), flush=True)
         return
-    operations = [op for op in ("filter", "take") if hasattr(peer, op)]
-    print(json.dumps({"operations": ["write", "scan", "project", "open"] + operations}), flush=True)
+    print(json.dumps({"operations": operations_of(peer)}), flush=True)
     for line in sys.stdin:
         try:
             reply = answer(peer, json.loads(line))
@@ -234,4 +243,5 @@ def main():
         print(json.dumps(reply), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

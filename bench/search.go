@@ -1,0 +1,446 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	pretty "github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/amudai/amudai-go/bench/zoo"
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
+)
+
+// search is a question that each engine asks in its own way, by its kind and words.
+type search struct {
+	title string
+	kind  string
+	words []string
+	base  string  // the engine that the goal is about
+	goal  float64 // our time over that of the base, at most
+}
+
+// The engines of peers/search.py.
+const (
+	tantivyName = "tantivy"
+	ripgrepName = "ripgrep"
+)
+
+// The data sets.
+const (
+	logsSet  = "searchlogs"
+	proseSet = "searchprose"
+)
+
+var searchPeers = []string{tantivyName, "SQLite FTS5", "Lance", ripgrepName}
+
+// logSearches are about log lines with a number that few of them have.
+func logSearches(rare string) []search {
+	const pair = "authentication failure"
+	return []search{
+		{"a rare word", "count", []string{rare}, tantivyName, 1},
+		{"the same, with the lines", "lines", []string{rare}, tantivyName, 1},
+		{"`sshd NOT failed`", "without", []string{"sshd", "failed"}, tantivyName, 1},
+		{"`NOT failed`", "not", []string{"failed"}, tantivyName, 1},
+		{"`user AND unknown AND sshd`", "and", []string{"user", "unknown", "sshd"}, tantivyName, 1},
+		{"`error OR refused`", "or", []string{"error", "refused"}, tantivyName, 1},
+		{"`auth*`", "prefix", []string{"auth"}, tantivyName, 1},
+		{"`\"" + pair + "\"`", "phrase", strings.Fields(pair), tantivyName, 1},
+		{"`ailure` within words", "contains", []string{"ailure"}, ripgrepName, 0.5},
+		{"`--regex '" + pair + `; .*rhost=\d+\.'` + "`", "regex", []string{pair + `; .*rhost=\d+\.`}, ripgrepName, 0.5},
+		{`a regular expression with a rare word`, "regex", []string{`\w+.*\D` + rare}, ripgrepName, 0.05},
+	}
+}
+
+// proseSearches are about prose: what words it has by their frequency.
+func proseSearches(words []string) []search {
+	top := func(title string, w ...string) search {
+		return search{fmt.Sprintf("the best 10 of %s `%s`", title, strings.Join(w, " OR ")), "rank", w, tantivyName, 1.5}
+	}
+	and := words[10:13]
+	return []search{
+		top("very frequent words", words[0], words[3], words[8]),
+		top("frequent words", words[40], words[80], words[120]),
+		top("a rare and two frequent words", words[10], words[60], words[2000]),
+		{"`" + strings.Join(and, " AND ") + "`", "and", and, tantivyName, 1},
+		{"`" + words[0] + " NOT " + words[5] + "`", "without", []string{words[0], words[5]}, tantivyName, 1},
+	}
+}
+
+// askSearches measures searches of log lines and of prose, beside other engines.
+func askSearches(ctx context.Context, c config, dir string, w io.Writer) error {
+	dir = cmp.Or(c.data, dir) // where indexes of an earlier run are used again
+	if err := os.WriteFile(filepath.Join(dir, "search.py"), searchScript, 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "peers.py"), peerScript, 0o600); err != nil {
+		return err
+	}
+	rows := int(cmp.Or(c.rows, 1_000_000))
+	logs := func(d *suite.Dataset) error { return manyLogs(d, c, rows) }
+	if err := searchIn(ctx, c, dir, logsSet, logs, func(d *suite.Dataset) []search { return logSearches(rareNumber(d)) }, w); err != nil {
+		return err
+	}
+	prose := func(d *suite.Dataset) error { return makeZooOf(d, c, "prose_120", rows) }
+	return searchIn(ctx, c, dir, proseSet, prose, func(d *suite.Dataset) []search { return proseSearches(byFrequency(d)) }, w)
+}
+
+// manyLogs repeats the lines of logs with other numbers: of those in the folder search of the data, or else of the corpus.
+func manyLogs(d *suite.Dataset, c config, rows int) error {
+	folder := filepath.Join(c.data, "search")
+	if _, err := os.Stat(folder); c.data == "" || err != nil {
+		folder = filepath.Join(c.shared, "corpus", "logs")
+	}
+	return loadLogs(d, folder, int64(rows))
+}
+
+// makeZooOf makes a column of the zoo, with the name "line".
+func makeZooOf(d *suite.Dataset, c config, name string, rows int) error {
+	column, ok := zoo.Find(name)
+	if !ok {
+		return fmt.Errorf("no column %s", name)
+	}
+	values, err := column.Make(zoo.Sources{Corpus: filepath.Join(c.shared, "corpus")}, rows)
+	if err != nil {
+		return err
+	}
+	defer values.Release()
+	d.Schema = arrow.NewSchema([]arrow.Field{{Name: "line", Type: arrow.BinaryTypes.String}}, nil)
+	for from := 0; from < values.Len(); from += suite.BatchRows {
+		to := min(from+suite.BatchRows, values.Len())
+		d.Batches = append(d.Batches, array.NewRecordBatch(d.Schema, []arrow.Array{array.NewSlice(values, int64(from), int64(to))}, int64(to-from)))
+	}
+	return nil
+}
+
+// eachLine calls f with the lines of a data set.
+func eachLine(d *suite.Dataset, f func(line string)) {
+	for _, b := range d.Batches {
+		lines := b.Column(b.Schema().FieldIndices("line")[0]).(*array.String)
+		for i := range lines.Len() {
+			f(lines.Value(i))
+		}
+	}
+}
+
+// wordsOf calls f with the words of a line of ASCII.
+func wordsOf(line string, f func(word string)) {
+	for _, word := range strings.FieldsFunc(line, func(c rune) bool { return c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' }) {
+		f(strings.ToLower(word))
+	}
+}
+
+// counts is how often each word is in a data set.
+func counts(d *suite.Dataset) map[string]int {
+	n := map[string]int{}
+	eachLine(d, func(line string) { wordsOf(line, func(word string) { n[word]++ }) })
+	return n
+}
+
+// rareNumber is the first of the numbers of five digits that seven lines have.
+func rareNumber(d *suite.Dataset) string {
+	rare := []string{}
+	for word, n := range counts(d) {
+		if n == 7 && len(word) == 5 && strings.Trim(word, "0123456789") == "" {
+			rare = append(rare, word)
+		}
+	}
+	return slices.Min(append(rare, "99999"))
+}
+
+// byFrequency is the words of letters, the most frequent first.
+func byFrequency(d *suite.Dataset) []string {
+	n := counts(d)
+	var words []string
+	for word := range n {
+		if strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" {
+			words = append(words, word)
+		}
+	}
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(n[b]-n[a], cmp.Compare(a, b)) })
+	return words
+}
+
+// engine answers searches.
+type engine interface {
+	// build makes the index if it is not there, and returns the CPU seconds that this took, and the bytes of the index and of all.
+	build(ctx context.Context) (seconds float64, index, all int64, err error)
+	// ask returns the CPU seconds of a search, and its number of rows; false if the engine has no such searches.
+	ask(ctx context.Context, s search) (seconds float64, rows int64, ok bool, err error)
+	title() string
+}
+
+// searchPeer is an engine of peers/search.py.
+type searchPeer struct {
+	*peer
+	path string
+}
+
+func (p searchPeer) title() string { return p.peer.title }
+
+func (p searchPeer) build(context.Context) (float64, int64, int64, error) {
+	a, err := p.peer.ask(peerQuestion{Op: measure.OpWrite, Path: p.path, Input: p.input})
+	return a.Seconds, a.Index, a.Size, err
+}
+
+func (p searchPeer) ask(_ context.Context, s search) (float64, int64, bool, error) {
+	if !slices.Contains(p.operations, s.kind) {
+		return 0, 0, false, nil
+	}
+	a, err := p.peer.ask(peerQuestion{Op: "search", Path: p.path, Kind: s.kind, Words: s.words})
+	return a.Seconds, a.Rows, true, err
+}
+
+// searchShard is a shard with an index.
+type searchShard struct {
+	name, path string
+	data       *suite.Dataset
+	properties []shard.Property
+	kinds      []string // that it is asked; nil for all
+	shard      *shard.Shard
+	table      *table.Table // for rankings
+}
+
+func (k *searchShard) title() string { return k.name }
+
+func (k *searchShard) build(ctx context.Context) (seconds float64, index, all int64, err error) {
+	before := measure.CPU()
+	if _, err := os.Stat(k.path); errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(k.path), 0o700); err != nil {
+			return 0, 0, 0, err
+		}
+		if err := k.data.Write(ctx, suite.Shard{}, k.path, 1); err != nil {
+			return 0, 0, 0, err
+		}
+		d := shard.IndexDefinition{Columns: []string{"line"}, Properties: k.properties}
+		if err := shard.AddIndex(ctx, k.path, shard.EditOptions{}, d); err != nil {
+			return 0, 0, 0, errors.Join(err, os.Remove(k.path))
+		}
+	}
+	seconds = measure.CPU() - before
+	files, err := os.ReadDir(filepath.Dir(k.path))
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		all += info.Size()
+	}
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	if k.shard, err = shard.Open(ctx, k.path, shard.OpenOptions{}); err != nil {
+		return 0, 0, 0, err
+	}
+	indexes, err := k.shard.Indexes(ctx)
+	for _, x := range indexes {
+		index += x.Size
+	}
+	if err == nil {
+		k.table, err = table.Open(ctx, k.path)
+	}
+	return seconds, index, all, err
+}
+
+func (k *searchShard) ask(ctx context.Context, s search) (seconds float64, rows int64, ok bool, err error) {
+	ask := k.scan
+	switch {
+	case k.kinds != nil && !slices.Contains(k.kinds, s.kind):
+		return 0, 0, false, nil
+	case s.kind == "rank":
+		ask = k.rank
+	}
+	seconds, err = measure.Time(func() (err error) {
+		rows, err = ask(ctx, s)
+		return err
+	})
+	return seconds, rows, true, err
+}
+
+// condition is a search as a condition on rows.
+func (s *search) condition() filter.Expr {
+	line, words := filter.Col("line"), make([]filter.Expr, len(s.words))
+	for i, word := range s.words {
+		words[i] = filter.Has(line, word)
+	}
+	switch s.kind {
+	case "without":
+		return filter.And(words[0], filter.Not(words[1]))
+	case "not":
+		return filter.Not(words[0])
+	case "and":
+		return filter.And(words...)
+	case "prefix":
+		return filter.HasPrefix(line, s.words[0])
+	case "phrase":
+		return filter.Has(line, strings.Join(s.words, " "))
+	case "contains":
+		return filter.Contains(line, s.words[0])
+	case "regex":
+		return filter.Matches(line, s.words[0])
+	}
+	return filter.Or(words...)
+}
+
+// scan counts rows, or reads the lines.
+func (k *searchShard) scan(ctx context.Context, s search) (rows int64, err error) {
+	if s.kind != "lines" {
+		return k.shard.Count(ctx, s.condition())
+	}
+	for b, err := range k.shard.Scan(ctx, shard.ScanOptions{Filter: s.condition(), Columns: []string{"line"}}) {
+		if err != nil {
+			return 0, err
+		}
+		rows += b.NumRows()
+	}
+	return rows, nil
+}
+
+// rank finds the best rows.
+func (k *searchShard) rank(ctx context.Context, s search) (rows int64, err error) {
+	o := table.SearchOptions{Query: strings.Join(s.words, " OR "), Columns: []string{}, Rank: &table.RankOptions{}, Limit: 10}
+	for found, err := range k.table.Search(ctx, o) {
+		if err != nil {
+			return 0, err
+		}
+		rows += found.NumMatches()
+	}
+	return rows, nil
+}
+
+// searchIn asks searches of a data set.
+func searchIn(ctx context.Context, c config, dir, name string, fill func(*suite.Dataset) error, searches func(*suite.Dataset) []search, w io.Writer) error {
+	if slices.Contains(c.sets, logsSet) != slices.Contains(c.sets, proseSet) && !slices.Contains(c.sets, name) {
+		return nil
+	}
+	d, path := &suite.Dataset{Name: name}, filepath.Join(dir, name)
+	if d.Map(path+".arrow") != nil {
+		if err := errors.Join(fill(d), d.Save(path+".arrow"), d.Map(path+".arrow")); err != nil {
+			return err
+		}
+	}
+	var text int64
+	eachLine(d, func(line string) { text += int64(len(line)) + 1 })
+	list := searches(d)
+	property := func(name string) []shard.Property { return []shard.Property{{Name: name, Value: true}} }
+	first := &searchShard{name: "amudai", path: filepath.Join(path+"-plain", "a.amudai.shard"), data: d}
+	engines := []engine{first}
+	if name == proseSet {
+		first.properties = property("scores")
+	} else {
+		engines = append(engines, &searchShard{name: "with pairs", path: filepath.Join(path+"-pairs", "a.amudai.shard"), data: d, properties: property("phrases"), kinds: []string{"phrase"}})
+	}
+	for _, name := range searchPeers {
+		if c.only != "" && !strings.Contains(c.only, name) {
+			continue
+		}
+		p, err := startPeer(ctx, c.peers, filepath.Join(dir, "search.py"), name)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %s is left out: %v\n", name, err)
+			continue
+		}
+		defer p.stop()
+		p.input = path + ".arrow"
+		engines = append(engines, searchPeer{p, path + "." + strings.ReplaceAll(name, " ", "")})
+	}
+	fmt.Fprintf(w, "\n%s: %d rows, %d MB of text, the least CPU time on one core\n", name, d.Rows, text>>20)
+	if err := measureSizes(ctx, engines, text, w); err != nil {
+		return err
+	}
+	return measureSearches(ctx, c, list, engines, w)
+}
+
+// measureSizes builds all indexes, and prints their sizes.
+func measureSizes(ctx context.Context, engines []engine, text int64, w io.Writer) error {
+	t := newTable(pretty.Row{"", "index / text", "all / text", "built in"})
+	for _, e := range engines {
+		seconds, index, all, err := e.build(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.title(), err)
+		}
+		t.AppendRow(pretty.Row{e.title(), fmt.Sprintf("%.3f", float64(index)/float64(text)), fmt.Sprintf("%.3f", float64(all)/float64(text)), fmt.Sprintf("%.1f s", seconds)})
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", t.RenderMarkdown())
+	return err
+}
+
+// searchFigures are those of a question, by engine.
+type searchFigures struct {
+	search
+	seconds []float64 // 0 if it is not answered
+	rows    []int64
+	ratio   float64 // to the base; 0 without
+}
+
+// measureSearches asks all engines each question, one after the other, and prints their figures: the worst first.
+func measureSearches(ctx context.Context, c config, list []search, engines []engine, w io.Writer) error {
+	header := pretty.Row{"", "rows"}
+	for _, e := range engines {
+		header = append(header, e.title())
+	}
+	var all []*searchFigures
+	for _, s := range list {
+		if c.ops != "" && !slices.Contains(strings.Split(c.ops, ","), s.kind) {
+			continue
+		}
+		f := &searchFigures{search: s, seconds: make([]float64, len(engines)), rows: make([]int64, len(engines))}
+		for range c.rounds {
+			if err := f.round(ctx, engines); err != nil {
+				return err
+			}
+		}
+		for i, e := range engines {
+			if e.title() == s.base && f.seconds[i] > 0 {
+				f.ratio = f.seconds[0] / f.seconds[i]
+			}
+		}
+		all = append(all, f)
+	}
+	slices.SortStableFunc(all, func(a, b *searchFigures) int { return cmp.Compare(b.ratio/b.goal, a.ratio/a.goal) })
+	t := newTable(append(header, "ratio", "to", "goal"))
+	for _, f := range all {
+		row := pretty.Row{f.title, f.rows[0]}
+		for i := range engines {
+			row = append(row, f.cell(i))
+		}
+		t.AppendRow(append(row, fmt.Sprintf("%.2f", f.ratio), f.base, f.goal))
+	}
+	_, err := fmt.Fprintf(w, "\nmilliseconds:\n\n%s\n", t.RenderMarkdown())
+	return err
+}
+
+func (f *searchFigures) round(ctx context.Context, engines []engine) error {
+	for i, e := range engines {
+		seconds, rows, ok, err := e.ask(ctx, f.search)
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", e.title(), f.title, err)
+		}
+		if ok && (f.seconds[i] == 0 || seconds < f.seconds[i]) {
+			f.seconds[i], f.rows[i] = seconds, rows
+		}
+	}
+	return nil
+}
+
+// cell is the time of an engine, with its number of rows if that is another than ours.
+func (f *searchFigures) cell(i int) string {
+	switch {
+	case f.seconds[i] == 0:
+		return ""
+	case f.rows[i] != f.rows[0]:
+		return fmt.Sprintf("%.3g (%d)", 1000*f.seconds[i], f.rows[i])
+	}
+	return fmt.Sprintf("%.3g", 1000*f.seconds[i])
+}
