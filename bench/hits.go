@@ -16,6 +16,7 @@ import (
 	pretty "github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/amudai/amudai-go/bench/clickbench"
+	"github.com/amudai/amudai-go/bench/peers"
 	"github.com/amudai/amudai-go/bench/synthetic"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
@@ -55,13 +56,13 @@ func askHits(ctx context.Context, c config, dir string, w io.Writer) error {
 			}
 		}
 	}
-	at := slices.IndexFunc(c.started, func(p *peer) bool { return p.title == "duckdb file" })
+	at := slices.IndexFunc(c.started, func(p *peer) bool { return p.Title == "duckdb file" })
 	if at < 0 {
 		return errors.New("-questions needs DuckDB: name Python with -peers")
 	}
 	duck := c.started[at]
 	if missing("duckdb") {
-		if _, err := duck.ask(peerQuestion{Op: measure.OpWrite, Path: path("duckdb"), Input: path("arrow")}); err != nil {
+		if _, err := duck.Ask(peers.Question{Op: measure.OpWrite, Path: path("duckdb"), Input: path("arrow")}); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func askHits(ctx context.Context, c config, dir string, w io.Writer) error {
 func (r *hitRuns) ratio(k int) float64 { return r.Seconds[2*k] / r.Seconds[2*k+1] }
 
 func (r *hitRuns) ask(ctx context.Context, c config, q clickbench.Question, duck *peer, path func(ext string) string) error {
-	want, err := duck.ask(peerQuestion{Op: "query", Path: path("duckdb"), SQL: q.SQL(true)})
+	want, err := duck.Ask(peers.Question{Op: "query", Path: path("duckdb"), SQL: q.SQL(true)})
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (r *hitRuns) ask(ctx context.Context, c config, q clickbench.Question, duck
 			if err != nil {
 				return err
 			}
-			theirs, err := duck.ask(peerQuestion{Op: "query", Path: path([2]string{"duckdb", "parquet"}[k]), SQL: q.SQL(false)})
+			theirs, err := duck.Ask(peers.Question{Op: "query", Path: path([2]string{"duckdb", "parquet"}[k]), SQL: q.SQL(false)})
 			if err != nil {
 				return err
 			}

@@ -27,6 +27,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -34,6 +35,7 @@ import (
 	"syscall"
 
 	"github.com/amudai/amudai-go/bench/ablation"
+	"github.com/amudai/amudai-go/bench/searches"
 	"github.com/amudai/amudai-go/bench/zoo"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
@@ -146,11 +148,14 @@ func run(ctx context.Context, c config) (err error) {
 			return err
 		}
 		for _, p := range c.started {
-			defer p.stop()
+			defer p.Stop()
 		}
 	}
 	if c.searches {
-		return askSearches(ctx, c, dir, os.Stdout)
+		return searches.Run(ctx, searches.Options{
+			Python: c.peers, Folder: cmp.Or(c.data, dir), Corpus: filepath.Join(c.shared, "corpus"), Rows: cmp.Or(c.rows, 1_000_000),
+			Rounds: c.rounds, Sets: c.sets, Kinds: c.ops, Engines: c.only, Logs: loadLogs,
+		}, os.Stdout)
 	}
 	if c.questions {
 		return askHits(ctx, c, dir, os.Stdout)

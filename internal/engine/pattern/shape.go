@@ -32,6 +32,17 @@ func (p *Pattern) Decide(shape search.Shape, s *Scratch) (some, all bool) {
 	return true, false
 }
 
+// Decider is [Pattern.Decide] with memory of its own, for one goroutine at a time; with not, of the values that do not match.
+func (p *Pattern) Decider(not bool) search.Decide {
+	var s Scratch
+	return func(shape search.Shape) (some, all bool) {
+		if some, all = p.Decide(shape, &s); not {
+			some, all = !all, !some
+		}
+		return some, all
+	}
+}
+
 // letter stands for what may be around a text: one that words go on with.
 const letter = "一"
 

@@ -1,9 +1,6 @@
 package predicate
 
-import (
-	"github.com/amudai/amudai-go/internal/base/search"
-	"github.com/amudai/amudai-go/internal/engine/pattern"
-)
+import "github.com/amudai/amudai-go/internal/engine/pattern"
 
 // Test is the question that a leaf asks about each value of its column:
 //
@@ -18,17 +15,6 @@ type Test any
 type Text struct {
 	*pattern.Pattern
 	Not bool
-}
-
-// Decider tells of the values of a shape whether some may meet the test, and whether all do. It has memory, and belongs to one goroutine at a time.
-func (t *Text) Decider() search.Decide {
-	var s pattern.Scratch
-	return func(shape search.Shape) (some, all bool) {
-		if some, all = t.Decide(shape, &s); t.Not {
-			some, all = !all, !some
-		}
-		return some, all
-	}
 }
 
 // Nulls is met by null, or with Not by any value.

@@ -180,7 +180,7 @@ func (r *Rows) deciderOf(t *predicate.Text) search.Decide {
 		r.deciders = map[*predicate.Text]search.Decide{}
 	}
 	if r.deciders[t] == nil {
-		r.deciders[t] = t.Decider()
+		r.deciders[t] = t.Decider(t.Not)
 	}
 	return r.deciders[t]
 }

@@ -1,4 +1,5 @@
-package main
+// Package searches measures searches of log lines and of prose, by shards with indexes of words and by other engines.
+package searches
 
 import (
 	"cmp"
@@ -14,13 +15,16 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	pretty "github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/amudai/amudai-go/bench/peers"
 	"github.com/amudai/amudai-go/bench/zoo"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table"
+	amudai "github.com/amudai/amudai-go/table"
+	_ "github.com/amudai/amudai-go/table/formats" // opens shards
 )
 
 // search is a question that each engine asks in its own way, by its kind and words.
@@ -79,40 +83,43 @@ func proseSearches(words []string) []search {
 	}
 }
 
-// askSearches measures searches of log lines and of prose, beside other engines.
-func askSearches(ctx context.Context, c config, dir string, w io.Writer) error {
-	dir = cmp.Or(c.data, dir) // where indexes of an earlier run are used again
-	if err := os.WriteFile(filepath.Join(dir, "search.py"), searchScript, 0o600); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "peers.py"), peerScript, 0o600); err != nil {
-		return err
-	}
-	rows := int(cmp.Or(c.rows, 1_000_000))
-	logs := func(d *suite.Dataset) error { return manyLogs(d, c, rows) }
-	if err := searchIn(ctx, c, dir, logsSet, logs, func(d *suite.Dataset) []search { return logSearches(rareNumber(d)) }, w); err != nil {
-		return err
-	}
-	prose := func(d *suite.Dataset) error { return makeZooOf(d, c, "prose_120", rows) }
-	return searchIn(ctx, c, dir, proseSet, prose, func(d *suite.Dataset) []search { return proseSearches(byFrequency(d)) }, w)
+// Options say what to search, and what with.
+type Options struct {
+	Python  string // of the other engines
+	Folder  string // where data and indexes of an earlier run are used again, and the folder search may have logs
+	Corpus  string // the folder of shared test data, whose logs are searched without such a folder
+	Rows    int64
+	Rounds  int
+	Sets    []string // the names of data sets; both if none is among them
+	Kinds   string   // of searches, comma separated; "" for all
+	Engines string   // other engines, comma separated; "" for all
+
+	Logs func(d *suite.Dataset, folder string, rows int64) error // reads log lines
 }
 
-// manyLogs repeats the lines of logs with other numbers: of those in the folder search of the data, or else of the corpus.
-func manyLogs(d *suite.Dataset, c config, rows int) error {
-	folder := filepath.Join(c.data, "search")
-	if _, err := os.Stat(folder); c.data == "" || err != nil {
-		folder = filepath.Join(c.shared, "corpus", "logs")
+// Run measures searches, and prints tables.
+func Run(ctx context.Context, o Options, w io.Writer) error {
+	logs := func(d *suite.Dataset) error {
+		folder := filepath.Join(o.Folder, "search")
+		if _, err := os.Stat(folder); err != nil {
+			folder = filepath.Join(o.Corpus, "logs")
+		}
+		return o.Logs(d, folder, o.Rows)
 	}
-	return loadLogs(d, folder, int64(rows))
+	if err := searchIn(ctx, &o, logsSet, logs, func(d *suite.Dataset) []search { return logSearches(rareNumber(d)) }, w); err != nil {
+		return err
+	}
+	prose := func(d *suite.Dataset) error { return makeProse(d, &o, "prose_120") }
+	return searchIn(ctx, &o, proseSet, prose, func(d *suite.Dataset) []search { return proseSearches(byFrequency(d)) }, w)
 }
 
-// makeZooOf makes a column of the zoo, with the name "line".
-func makeZooOf(d *suite.Dataset, c config, name string, rows int) error {
+// makeProse makes a column of the zoo, with the name "line".
+func makeProse(d *suite.Dataset, o *Options, name string) error {
 	column, ok := zoo.Find(name)
 	if !ok {
 		return fmt.Errorf("no column %s", name)
 	}
-	values, err := column.Make(zoo.Sources{Corpus: filepath.Join(c.shared, "corpus")}, rows)
+	values, err := column.Make(zoo.Sources{Corpus: o.Corpus}, int(o.Rows))
 	if err != nil {
 		return err
 	}
@@ -184,22 +191,22 @@ type engine interface {
 
 // searchPeer is an engine of peers/search.py.
 type searchPeer struct {
-	*peer
-	path string
+	*peers.Peer
+	input, path string
 }
 
-func (p searchPeer) title() string { return p.peer.title }
+func (p searchPeer) title() string { return p.Title }
 
 func (p searchPeer) build(context.Context) (float64, int64, int64, error) {
-	a, err := p.peer.ask(peerQuestion{Op: measure.OpWrite, Path: p.path, Input: p.input})
+	a, err := p.Ask(peers.Question{Op: measure.OpWrite, Path: p.path, Input: p.input})
 	return a.Seconds, a.Index, a.Size, err
 }
 
 func (p searchPeer) ask(_ context.Context, s search) (float64, int64, bool, error) {
-	if !slices.Contains(p.operations, s.kind) {
+	if !slices.Contains(p.Operations, s.kind) {
 		return 0, 0, false, nil
 	}
-	a, err := p.peer.ask(peerQuestion{Op: "search", Path: p.path, Kind: s.kind, Words: s.words})
+	a, err := p.Ask(peers.Question{Op: "search", Path: p.path, Kind: s.kind, Words: s.words})
 	return a.Seconds, a.Rows, true, err
 }
 
@@ -210,7 +217,7 @@ type searchShard struct {
 	properties []shard.Property
 	kinds      []string // that it is asked; nil for all
 	shard      *shard.Shard
-	table      *table.Table // for rankings
+	ranked     *amudai.Table // for rankings
 }
 
 func (k *searchShard) title() string { return k.name }
@@ -249,7 +256,7 @@ func (k *searchShard) build(ctx context.Context) (seconds float64, index, all in
 		index += x.Size
 	}
 	if err == nil {
-		k.table, err = table.Open(ctx, k.path)
+		k.ranked, err = amudai.Open(ctx, k.path)
 	}
 	return seconds, index, all, err
 }
@@ -310,8 +317,8 @@ func (k *searchShard) scan(ctx context.Context, s search) (rows int64, err error
 
 // rank finds the best rows.
 func (k *searchShard) rank(ctx context.Context, s search) (rows int64, err error) {
-	o := table.SearchOptions{Query: strings.Join(s.words, " OR "), Columns: []string{}, Rank: &table.RankOptions{}, Limit: 10}
-	for found, err := range k.table.Search(ctx, o) {
+	o := amudai.SearchOptions{Query: strings.Join(s.words, " OR "), Columns: []string{}, Rank: &amudai.RankOptions{}, Limit: 10}
+	for found, err := range k.ranked.Search(ctx, o) {
 		if err != nil {
 			return 0, err
 		}
@@ -321,18 +328,18 @@ func (k *searchShard) rank(ctx context.Context, s search) (rows int64, err error
 }
 
 // searchIn asks searches of a data set.
-func searchIn(ctx context.Context, c config, dir, name string, fill func(*suite.Dataset) error, searches func(*suite.Dataset) []search, w io.Writer) error {
-	if slices.Contains(c.sets, logsSet) != slices.Contains(c.sets, proseSet) && !slices.Contains(c.sets, name) {
+func searchIn(ctx context.Context, o *Options, name string, fill func(*suite.Dataset) error, searches func(*suite.Dataset) []search, w io.Writer) error {
+	if slices.Contains(o.Sets, logsSet) != slices.Contains(o.Sets, proseSet) && !slices.Contains(o.Sets, name) {
 		return nil
 	}
-	d, path := &suite.Dataset{Name: name}, filepath.Join(dir, name)
+	d, path := &suite.Dataset{Name: name}, filepath.Join(o.Folder, name)
 	if d.Map(path+".arrow") != nil {
 		if err := errors.Join(fill(d), d.Save(path+".arrow"), d.Map(path+".arrow")); err != nil {
 			return err
 		}
 	}
-	var text int64
-	eachLine(d, func(line string) { text += int64(len(line)) + 1 })
+	var size int64
+	eachLine(d, func(line string) { size += int64(len(line)) + 1 })
 	list := searches(d)
 	property := func(name string) []shard.Property { return []shard.Property{{Name: name, Value: true}} }
 	first := &searchShard{name: "amudai", path: filepath.Join(path+"-plain", "a.amudai.shard"), data: d}
@@ -343,34 +350,33 @@ func searchIn(ctx context.Context, c config, dir, name string, fill func(*suite.
 		engines = append(engines, &searchShard{name: "with pairs", path: filepath.Join(path+"-pairs", "a.amudai.shard"), data: d, properties: property("phrases"), kinds: []string{"phrase"}})
 	}
 	for _, name := range searchPeers {
-		if c.only != "" && !strings.Contains(c.only, name) {
+		if o.Engines != "" && !strings.Contains(o.Engines, name) {
 			continue
 		}
-		p, err := startPeer(ctx, c.peers, filepath.Join(dir, "search.py"), name)
+		p, err := peers.Start(ctx, o.Python, o.Folder, peers.Search, name)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "bench: %s is left out: %v\n", name, err)
 			continue
 		}
-		defer p.stop()
-		p.input = path + ".arrow"
-		engines = append(engines, searchPeer{p, path + "." + strings.ReplaceAll(name, " ", "")})
+		defer p.Stop()
+		engines = append(engines, searchPeer{p, path + ".arrow", path + "." + strings.ReplaceAll(name, " ", "")})
 	}
-	fmt.Fprintf(w, "\n%s: %d rows, %d MB of text, the least CPU time on one core\n", name, d.Rows, text>>20)
-	if err := measureSizes(ctx, engines, text, w); err != nil {
+	fmt.Fprintf(w, "\n%s: %d rows, %d MB of text, the least CPU time on one core\n", name, d.Rows, size>>20)
+	if err := measureSizes(ctx, engines, size, w); err != nil {
 		return err
 	}
-	return measureSearches(ctx, c, list, engines, w)
+	return measureSearches(ctx, o, list, engines, w)
 }
 
 // measureSizes builds all indexes, and prints their sizes.
-func measureSizes(ctx context.Context, engines []engine, text int64, w io.Writer) error {
-	t := newTable(pretty.Row{"", "index / text", "all / text", "built in"})
+func measureSizes(ctx context.Context, engines []engine, size int64, w io.Writer) error {
+	t := table(pretty.Row{"", "index / text", "all / text", "built in"})
 	for _, e := range engines {
 		seconds, index, all, err := e.build(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.title(), err)
 		}
-		t.AppendRow(pretty.Row{e.title(), fmt.Sprintf("%.3f", float64(index)/float64(text)), fmt.Sprintf("%.3f", float64(all)/float64(text)), fmt.Sprintf("%.1f s", seconds)})
+		t.AppendRow(pretty.Row{e.title(), fmt.Sprintf("%.3f", float64(index)/float64(size)), fmt.Sprintf("%.3f", float64(all)/float64(size)), fmt.Sprintf("%.1f s", seconds)})
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", t.RenderMarkdown())
 	return err
@@ -385,18 +391,18 @@ type searchFigures struct {
 }
 
 // measureSearches asks all engines each question, one after the other, and prints their figures: the worst first.
-func measureSearches(ctx context.Context, c config, list []search, engines []engine, w io.Writer) error {
+func measureSearches(ctx context.Context, o *Options, list []search, engines []engine, w io.Writer) error {
 	header := pretty.Row{"", "rows"}
 	for _, e := range engines {
 		header = append(header, e.title())
 	}
 	var all []*searchFigures
 	for _, s := range list {
-		if c.ops != "" && !slices.Contains(strings.Split(c.ops, ","), s.kind) {
+		if o.Kinds != "" && !slices.Contains(strings.Split(o.Kinds, ","), s.kind) {
 			continue
 		}
 		f := &searchFigures{search: s, seconds: make([]float64, len(engines)), rows: make([]int64, len(engines))}
-		for range c.rounds {
+		for range o.Rounds {
 			if err := f.round(ctx, engines); err != nil {
 				return err
 			}
@@ -409,7 +415,7 @@ func measureSearches(ctx context.Context, c config, list []search, engines []eng
 		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b *searchFigures) int { return cmp.Compare(b.ratio/b.goal, a.ratio/a.goal) })
-	t := newTable(append(header, "ratio", "to", "goal"))
+	t := table(append(header, "ratio", "to", "goal"))
 	for _, f := range all {
 		row := pretty.Row{f.title, f.rows[0]}
 		for i := range engines {
@@ -443,4 +449,16 @@ func (f *searchFigures) cell(i int) string {
 		return fmt.Sprintf("%.3g (%d)", 1000*f.seconds[i], f.rows[i])
 	}
 	return fmt.Sprintf("%.3g", 1000*f.seconds[i])
+}
+
+// table is a table with all columns but the first aligned to the right.
+func table(header pretty.Row) pretty.Writer {
+	t := pretty.NewWriter()
+	var right []pretty.ColumnConfig
+	for i := range header[1:] {
+		right = append(right, pretty.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	t.AppendHeader(header)
+	return t
 }
