@@ -7,7 +7,7 @@ import (
 	"time"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/shard/internal/indexing"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/shard/internal/merging"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
@@ -73,7 +73,7 @@ func Merge(ctx context.Context, location string, shards []string, o MergeOptions
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, indexing.CloseAll(files)) }()
+	defer func() { err = errors.Join(err, seq.CloseAll(files)) }()
 	r, all := &MergeReport{}, []merging.Shard(nil)
 	for i, f := range files {
 		r.Rows += f.Rows()

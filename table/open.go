@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/internal/beside"
@@ -209,15 +210,7 @@ func (t *Table) KeepGroups(of func(provider.Format) bool) { t.union.KeepGroups(o
 
 // Close removes temporary files, and closes what outlines read.
 func (t *Table) Close() (err error) {
-	for _, c := range t.kept {
-		if c != nil {
-			err = errors.Join(err, c.Close())
-		}
-	}
-	t.kept = nil
-	for _, p := range t.pipes {
-		err = errors.Join(err, p.Close())
-	}
-	t.pipes = nil
+	err = errors.Join(seq.CloseAll(t.kept), seq.CloseAll(t.pipes))
+	t.kept, t.pipes = nil, nil
 	return err
 }

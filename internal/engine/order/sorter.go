@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/base/tempfile"
 	"github.com/amudai/amudai-go/internal/engine/rowfile"
 )
@@ -232,9 +233,7 @@ func (s *Sorter) mergeRuns(ctx context.Context, from int) error {
 			return errors.Join(err, to.Close())
 		}
 	}
-	for _, r := range s.runs[from:] {
-		err = errors.Join(err, r.Close())
-	}
+	err = seq.CloseAll(s.runs[from:])
 	s.runs = s.runs[:from]
 	if err != nil {
 		return errors.Join(err, to.Close())
@@ -359,10 +358,7 @@ func (s *Sorter) Close() error {
 	for _, b := range s.ready {
 		b.Release()
 	}
-	var err error
-	for _, r := range s.runs {
-		err = errors.Join(err, r.Close())
-	}
+	err := seq.CloseAll(s.runs)
 	s.runs, s.sorted, s.merge, s.ready, s.chunk = nil, nil, nil, nil, 0
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/parallel"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -189,22 +190,7 @@ func (a *Built) Ranges() (out []storage.ByteRange) {
 }
 
 // Close removes temporary files.
-func (a *Built) Close() error { return CloseAll(a.Spools) }
-
-// CloseAll closes several, such as builders, which may be nil.
-func CloseAll[C interface {
-	comparable
-	Close() error
-}](all []C) error {
-	var err error
-	var none C
-	for _, c := range all {
-		if c != none {
-			err = errors.Join(err, c.Close())
-		}
-	}
-	return err
-}
+func (a *Built) Close() error { return seq.CloseAll(a.Spools) }
 
 // artifactMemory is the memory for artifacts, beyond which they are in temporary files.
 const artifactMemory = 4 << 20
@@ -227,7 +213,7 @@ func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, 
 	a, err := p.write(ctx, rows, o, func(create func(string) io.Writer) error {
 		return p.Kind.Write(ctx, p.Descriptor, index.WriteOptions{Rows: rows, TempDir: o.TempDir}, builders, create)
 	})
-	if err = errors.Join(err, CloseAll(builders)); err != nil && a != nil {
+	if err = errors.Join(err, seq.CloseAll(builders)); err != nil && a != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, err
@@ -262,14 +248,14 @@ func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Op
 	count := o.counter(rows.Len())
 	for k := range n {
 		if builders[k], err = p.NewBuilder(o, n); err != nil {
-			return nil, errors.Join(err, CloseAll(builders))
+			return nil, errors.Join(err, seq.CloseAll(builders))
 		}
 	}
 	if err := parallel.Each(ctx, n, n, func(ctx context.Context, k int) error {
 		part := rowset.Range{From: rows.From + int64(k)*rows.Len()/int64(n), To: rows.From + int64(k+1)*rows.Len()/int64(n)}
 		return p.buildPart(ctx, t, builders[k], part, rows.From, count)
 	}); err != nil {
-		return nil, errors.Join(err, CloseAll(builders))
+		return nil, errors.Join(err, seq.CloseAll(builders))
 	}
 	return p.Write(ctx, rows.Len(), builders, o)
 }

@@ -130,7 +130,7 @@ func (in *inspector) stripeBytes(ctx context.Context, st *shardfile.Stripe) erro
 			return err
 		}
 		c := column{node: n, stripe: st, stored: d}
-		for e, b := range c.encodedBuffers() {
+		for e, b := range stripe.Buffers(c.stored) {
 			if stripe.IsMember(b) {
 				continue // its bytes are those of the group
 			}

@@ -43,7 +43,7 @@ func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.
 	if exact, ok := c.values.count(); ok {
 		c.distinct = exact
 	}
-	for e, b := range c.encodedBuffers() {
+	for e, b := range stripe.Buffers(c.stored) {
 		info, err := in.buffer(ctx, &c, e, b)
 		if err != nil {
 			return c, err
@@ -55,19 +55,6 @@ func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.
 		c.buffers = append(c.buffers, info)
 	}
 	return c, nil
-}
-
-// encodedBuffers are the buffers of the column with their encodings.
-func (c *column) encodedBuffers() func(yield func(*shardpb.NativeDataEncoding, *shardpb.EncodedBuffer) bool) {
-	return func(yield func(*shardpb.NativeDataEncoding, *shardpb.EncodedBuffer) bool) {
-		for _, e := range c.stored.GetEncodings() {
-			for _, b := range e.GetNative().GetBuffers() {
-				if !yield(e.GetNative(), b) {
-					return
-				}
-			}
-		}
-	}
 }
 
 func (c *column) constant() bool { return c.stored.GetField().GetConstantValue() != nil }

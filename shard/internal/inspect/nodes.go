@@ -80,7 +80,7 @@ func (in *inspector) columnNode(ctx context.Context, st *shardfile.Stripe, n sch
 }
 
 func (in *inspector) columnParts(ctx context.Context, c *column) (list []provider.Node, err error) {
-	for e, b := range c.encodedBuffers() {
+	for e, b := range stripe.Buffers(c.stored) {
 		info, err := in.buffer(ctx, c, e, b)
 		if err != nil {
 			return nil, err

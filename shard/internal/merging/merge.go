@@ -14,6 +14,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/parallel"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -34,7 +35,7 @@ func Open(ctx context.Context, locations []string, o shardfile.OpenOptions, para
 		return err
 	})
 	if err != nil {
-		return nil, nil, errors.Join(err, indexing.CloseAll(files))
+		return nil, nil, errors.Join(err, seq.CloseAll(files))
 	}
 	return roots, files, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -379,22 +380,20 @@ func bufferSums(ctx context.Context, s *shardfile.Stripe, id uint32) (sums []uin
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range d.GetEncodings() {
-		for _, b := range e.GetNative().GetBuffers() {
-			ref := b.GetBuffer()
-			if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
-				continue
-			}
-			r, err := s.Artifact(ctx, id, ref)
-			if err != nil {
-				return nil, err
-			}
-			hash := xxh3.New()
-			if err := shardwriter.CopyRange(ctx, hash, r, shardfile.Range{Start: int64(ref.Range.Start), End: int64(ref.Range.End)}); err != nil {
-				return nil, err
-			}
-			sums = append(sums, hash.Sum64())
+	for _, b := range stripe.Buffers(d) {
+		ref := b.GetBuffer()
+		if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
+			continue
 		}
+		r, err := s.Artifact(ctx, id, ref)
+		if err != nil {
+			return nil, err
+		}
+		hash := xxh3.New()
+		if err := shardwriter.CopyRange(ctx, hash, r, shardfile.Range{Start: int64(ref.Range.Start), End: int64(ref.Range.End)}); err != nil {
+			return nil, err
+		}
+		sums = append(sums, hash.Sum64())
 	}
 	return sums, nil
 }

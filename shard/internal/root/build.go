@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/index"
 	"github.com/amudai/amudai-go/shard/internal/indexing"
@@ -74,13 +75,13 @@ func (b *Builders) Build(ctx context.Context, perStripe bool, rows int64) (built
 			continue
 		}
 		if err := x.begin(b.o); err != nil {
-			return nil, errors.Join(err, indexing.CloseAll(built))
+			return nil, errors.Join(err, seq.CloseAll(built))
 		}
 		builder := x.builder
 		x.builder = nil
 		one, err := x.plan.Write(ctx, rows, []index.Builder{builder}, b.o)
 		if err != nil {
-			return nil, errors.Join(err, indexing.CloseAll(built))
+			return nil, errors.Join(err, seq.CloseAll(built))
 		}
 		built = append(built, one)
 	}
@@ -92,11 +93,11 @@ func (b Built) Write(ctx context.Context, w *shardwriter.Writer) (all []*shardpb
 	for _, x := range b {
 		d, err := writeIndex(ctx, w, x)
 		if err != nil {
-			return nil, errors.Join(err, indexing.CloseAll(b))
+			return nil, errors.Join(err, seq.CloseAll(b))
 		}
 		all = append(all, d)
 	}
-	return all, indexing.CloseAll(b)
+	return all, seq.CloseAll(b)
 }
 
 // End writes the indexes of a whole shard of so many rows, whose stripes are complete.

@@ -11,6 +11,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/shard/internal/recovery"
@@ -74,10 +75,7 @@ func OpenUnfinished(ctx context.Context, location string, o OpenOptions) (all []
 		}
 	}
 	if err != nil {
-		for _, f := range all {
-			err = errors.Join(err, f.Close())
-		}
-		return nil, nil, err
+		return nil, nil, errors.Join(err, seq.CloseAll(all))
 	}
 	return all, found, nil
 }

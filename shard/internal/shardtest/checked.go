@@ -15,6 +15,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/index/numrange"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 )
 
 var le = binary.LittleEndian
@@ -177,10 +178,8 @@ func (w *walker) stripeField(ref *commonpb.DataRef) {
 	if payload == nil || proto.Unmarshal(payload, &m) != nil {
 		return
 	}
-	for _, e := range m.Encodings {
-		for _, b := range e.GetNative().GetBuffers() {
-			w.buffer(b)
-		}
+	for _, b := range stripe.Buffers(&m) {
+		w.buffer(b)
 	}
 }
 

@@ -146,10 +146,8 @@ func (s *splitter) field(d *shardpb.StripeFieldDescriptor) *Field {
 		return nil
 	}
 	f := &Field{Desc: d}
-	for _, e := range d.Encodings {
-		for _, b := range e.GetNative().GetBuffers() {
-			f.Buffers = append(f.Buffers, s.buffer(b, d.Field))
-		}
+	for _, b := range stripe.Buffers(d) {
+		f.Buffers = append(f.Buffers, s.buffer(b, d.Field))
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"iter"
 	"math"
 
 	"google.golang.org/protobuf/proto"
@@ -31,12 +32,23 @@ func NativeEncodings(d *shardpb.StripeFieldDescriptor) (all []*shardpb.NativeDat
 	return all
 }
 
+// Buffers are the buffers of a node in all native encodings, with these.
+func Buffers(d *shardpb.StripeFieldDescriptor) iter.Seq2[*shardpb.NativeDataEncoding, *shardpb.EncodedBuffer] {
+	return func(yield func(*shardpb.NativeDataEncoding, *shardpb.EncodedBuffer) bool) {
+		for _, e := range d.GetEncodings() {
+			for _, b := range e.GetNative().GetBuffers() {
+				if !yield(e.GetNative(), b) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // NativeBytes is the size of the buffers of a node in all native encodings.
 func NativeBytes(d *shardpb.StripeFieldDescriptor) (n int64) {
-	for _, e := range d.GetEncodings() {
-		for _, b := range e.GetNative().GetBuffers() {
-			n += int64(b.GetBuffer().GetRange().GetEnd() - b.GetBuffer().GetRange().GetStart())
-		}
+	for _, b := range Buffers(d) {
+		n += int64(b.GetBuffer().GetRange().GetEnd() - b.GetBuffer().GetRange().GetStart())
 	}
 	return n
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
@@ -73,11 +74,7 @@ type LostStripe struct {
 func Recover(ctx context.Context, in, out string, o RecoverOptions) (report *RecoverReport, err error) {
 	report = &RecoverReport{}
 	files, err := report.open(ctx, in, o.Open)
-	defer func() {
-		for _, f := range files {
-			err = errors.Join(err, f.Close())
-		}
-	}()
+	defer func() { err = errors.Join(err, seq.CloseAll(files)) }()
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -122,12 +123,10 @@ func (v *verifier) urls(ctx context.Context) error {
 	missing := map[string]bool{}
 	for i := range v.file.NumStripes() {
 		if err := v.descriptors(ctx, v.file.Stripe(i), func(_ uint32, d *shardpb.StripeFieldDescriptor, _ error) {
-			for _, e := range d.GetEncodings() {
-				for _, b := range e.GetNative().GetBuffers() {
-					if u := b.GetBuffer().GetUrl(); u != "" && !listed[u] && !missing[u] {
-						missing[u] = true
-						v.Note(fmt.Errorf("the url list lacks %q", u))
-					}
+			for _, b := range stripe.Buffers(d) {
+				if u := b.GetBuffer().GetUrl(); u != "" && !listed[u] && !missing[u] {
+					missing[u] = true
+					v.Note(fmt.Errorf("the url list lacks %q", u))
 				}
 			}
 		}); err != nil {

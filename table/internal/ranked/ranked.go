@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -108,7 +109,7 @@ func Top(ctx context.Context, u *tables.Union, q Question) ([]Hit, error) {
 func top(ctx context.Context, u *tables.Union, q Question, scan bool) (hits []Hit, err error) {
 	n := len(q.Columns)
 	s := search{Question: q, union: u, scan: scan, totals: make([]totals, n), tokenizers: make([]analysis.Tokenizer, n), known: make([]bool, n)}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, seq.CloseAll(s.sources)) }()
 	if t := q.Tokenizer; t != nil {
 		for k := range s.tokenizers {
 			s.tokenizers[k], s.known[k] = *t, true
@@ -202,13 +203,6 @@ type totals struct {
 	all    ranking.Collection
 	rows   map[ranking.Word]int64
 	scorer map[ranking.Word]*ranking.Scorer
-}
-
-func (s *search) close() (err error) {
-	for _, src := range s.sources {
-		err = errors.Join(err, src.Close())
-	}
-	return err
 }
 
 // open finds the indexes of an input.

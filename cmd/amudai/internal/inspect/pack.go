@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/files"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/shard"
 )
@@ -36,11 +37,7 @@ func (a group) runPack(ctx context.Context, locations []string, out string) (err
 		return err
 	}
 	var shards []*shard.Shard
-	defer func() {
-		for _, s := range shards {
-			err = errors.Join(err, s.Close())
-		}
-	}()
+	defer func() { err = errors.Join(err, seq.CloseAll(shards)) }()
 	for _, location := range locations {
 		file, name := formats.All().SplitTable(location)
 		found, err := shard.Directories(ctx, file, name, shard.OpenOptions{})

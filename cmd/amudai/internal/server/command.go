@@ -26,6 +26,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/traces"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/seq"
 )
 
 // Commands make the commands of the package.
@@ -149,7 +150,7 @@ func run(ctx context.Context, a *app.App, dir string, o options) (err error) {
 	}
 	if !o.tenants {
 		if _, err := s.tenants.of(ctx, "", true); err != nil {
-			return errors.Join(err, listeners.close())
+			return errors.Join(err, seq.CloseAll(listeners))
 		}
 	}
 	for _, l := range listeners {
@@ -200,15 +201,6 @@ type listener struct {
 	handler    http.Handler
 }
 
-type listeners []listener
-
-func (l listeners) close() (err error) {
-	for _, one := range l {
-		err = errors.Join(err, one.Close())
-	}
-	return err
-}
-
 func (l listener) scheme(secure bool) string {
 	switch {
 	case l.grpc:
@@ -220,7 +212,7 @@ func (l listener) scheme(secure bool) string {
 }
 
 // listen opens the listeners of the flags.
-func (s *server) listen(ctx context.Context) (list listeners, err error) {
+func (s *server) listen(ctx context.Context) (list []listener, err error) {
 	receive := http.NewServeMux()
 	receive.HandleFunc("/", s.receive)
 	read := http.NewServeMux()
@@ -241,7 +233,7 @@ func (s *server) listen(ctx context.Context) (list listeners, err error) {
 			continue
 		}
 		if l.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", l.address); err != nil {
-			return nil, errors.Join(usage.WithHint(err, "--%s localhost:%d, for example, listens elsewhere", l.flag, 4319), list.close())
+			return nil, errors.Join(usage.WithHint(err, "--%s localhost:%d, for example, listens elsewhere", l.flag, 4319), seq.CloseAll(list))
 		}
 		if l.handler != nil {
 			l.handler = s.guard(l.Addr(), l.handler)
@@ -311,7 +303,7 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve serves all listeners until ctx ends, or one of them fails.
-func (s *server) serve(ctx context.Context, list listeners, secure *tls.Config, notice func(string)) error {
+func (s *server) serve(ctx context.Context, list []listener, secure *tls.Config, notice func(string)) error {
 	const wait = 30 * time.Second // for running requests, at the end
 	g, ctx := errgroup.WithContext(ctx)
 	for _, l := range list {

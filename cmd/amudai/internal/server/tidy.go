@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/serve"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/base/sys"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -79,11 +80,7 @@ func toMerge(list []serve.File, large int64) []serve.File {
 // so that none of them outlives a crash: the spans would be there twice.
 func mergeFiles(ctx context.Context, dir string, group []serve.File, o tidyOptions, lock sync.Locker) (err error) {
 	var opened []*blockpack.File
-	defer func() {
-		for _, f := range opened {
-			err = errors.Join(err, f.Close())
-		}
-	}()
+	defer func() { err = errors.Join(err, seq.CloseAll(opened)) }()
 	merged := mergedPath(dir, group)
 	lines := []string{filepath.Base(merged)}
 	for _, s := range group {

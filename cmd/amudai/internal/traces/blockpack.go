@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/formats"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/inputs"
 )
 
@@ -49,11 +50,7 @@ func (a group) runMerge(ctx context.Context, locations []string, output string, 
 		return err
 	}
 	var opened []*blockpack.File
-	defer func() {
-		for _, f := range opened {
-			err = errors.Join(err, f.Close())
-		}
-	}()
+	defer func() { err = errors.Join(err, seq.CloseAll(opened)) }()
 	for _, in := range inputs.Expand(ctx, locations, formats.All()) {
 		if in.Err != nil {
 			return in.Err
