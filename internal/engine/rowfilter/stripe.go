@@ -266,7 +266,7 @@ func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.No
 			f.learn(k)
 			if known := f.known[k]; n.Kind == predicate.NodeAnd {
 				among = among.And(known.Maybe)
-			} else {
+			} else if src.Kind() != source.Indexes { // which reads a list as fast with the other rows
 				among = among.Minus(known.True)
 			}
 		}
@@ -327,12 +327,26 @@ func (f *Stripe) learn(n *predicate.Node) {
 		case i == 0:
 			kids = *kid
 		case n.Kind == predicate.NodeAnd:
-			kids.Maybe, kids.True = kids.Maybe.And(kid.Maybe), kids.True.And(kid.True)
+			kids = combined(kids, *kid, rowset.Set.And)
 		default:
-			kids.Maybe, kids.True = kids.Maybe.Or(kid.Maybe), kids.True.Or(kid.True)
+			kids = combined(kids, *kid, rowset.Set.Or)
 		}
 	}
-	known.Maybe, known.True = known.Maybe.And(kids.Maybe), known.True.Or(kids.True)
+	known.Maybe = known.Maybe.And(kids.Maybe)
+	if kids.Decided() {
+		known.True = known.Maybe
+	} else {
+		known.True = known.True.Or(kids.True)
+	}
+}
+
+// combined combines two answers; those that are decided once.
+func combined(a, b source.Answer, op func(a, b rowset.Set) rowset.Set) source.Answer {
+	all := source.Answer{Maybe: op(a.Maybe, b.Maybe)}
+	if all.True = all.Maybe; !a.Decided() || !b.Decided() {
+		all.True = op(a.True, b.True)
+	}
+	return all
 }
 
 // findOnly finds conditions that must be true in all rows and that allow a single dictionary entry.

@@ -56,7 +56,11 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 			continue
 		}
 		answer.Maybe = answer.Maybe.And(got.Maybe)
-		answer.True = answer.True.Or(got.True.And(among))
+		if got.Decided() { // it has decided about all rows
+			answer.True = answer.Maybe
+		} else {
+			answer.True = answer.True.Or(got.True.And(among))
+		}
 		x.notes = append(x.notes, fmt.Sprintf("%s: %d rows", name, answer.Maybe.Len()))
 		if answer.Maybe.Len() == answer.True.Len() {
 			break

@@ -73,6 +73,9 @@ type Answer struct {
 	Maybe, True rowset.Set
 }
 
+// Decided reports whether the condition is true for all rows of Maybe.
+func (a Answer) Decided() bool { return a.True.Len() == a.Maybe.Len() }
+
 // answerOf is the answer for rows that share a verdict.
 func answerOf(v predicate.Verdict, among rowset.Set) Answer {
 	switch v {
