@@ -17,9 +17,9 @@
 //	                     | "is" ["not"] ("null" | "nan") ] .
 //	compare    = "=" | "==" | "<>" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "~*" | "!~" | "!~*" .
 //	text       = ["i"] ("equals" | "starts with" | "ends with" | "contains" | "like" | "matches")
-//	           | "has" | "has_prefix" | "has_phrase" .
+//	           | "has" | "has_prefix" | "has_phrase" | "has_fuzzy" .
 //	function   = ["i"] ("equals" | "starts_with" | "ends_with" | "contains" | "like" | "matches") "(" operand "," operand ")"
-//	           | ("has" | "has_prefix" | "has_phrase" | "has_any" | "has_all") "(" operand "," operand { "," operand } ")"
+//	           | ("has" | "has_prefix" | "has_phrase" | "has_fuzzy" | "has_any" | "has_all") "(" operand "," operand { "," operand } ")"
 //	           | ("is_null" | "is_nan") "(" operand ")" .
 //	operand    = product { ("+" | "-") product } .
 //	product    = signed { ("*" | "/" | "//" | "%") signed } .
@@ -95,7 +95,8 @@
 // literal. Regular expressions have the syntax of package regexp, and match anywhere in the text
 // unless they contain ^ or $. "has" looks for a text that begins and ends where words do, runs of letters and digits: it finds
 // 'disk full' in "(Disk full)" but not in "disk fuller", which has_prefix finds. has_phrase finds the words of a text one
-// behind the other, whatever stands between them; has_any and has_all ask for any or all of several texts. These ignore case
+// behind the other, whatever stands between them; has_any and has_all ask for any or all of several texts. has_fuzzy finds words like one: with
+// 'fialed~' those that differ from it in one edit, with 'fialed~2' in up to two (see [HasFuzzy]). These ignore case
 // by its simple mapping to upper case. The operators that begin with i ignore case by Unicode's simple case
 // folding, without the rules of any language: ß differs from ss.
 package filter

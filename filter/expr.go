@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
@@ -165,6 +166,12 @@ func HasPrefix(a Expr, text string) Expr { return operation(ast.OpHasPrefix, a.n
 // HasPhrase is the condition that a column of strings has the words of a text one behind the other, whatever stands between
 // them.
 func HasPhrase(a Expr, text string) Expr { return operation(ast.OpHasPhrase, a.node(), Lit(text).n) }
+
+// HasFuzzy is the condition that a column of strings has a word at a distance of at most 1 or 2 from one: so many characters are inserted, deleted or replaced, or
+// change places with their neighbour, and both words have more characters than that. Binding fails for other distances, and for what is not a single word.
+func HasFuzzy(a Expr, word string, distance int) Expr {
+	return operation(ast.OpHasFuzzy, a.node(), Lit(fmt.Sprintf("%s~%d", word, distance)).n)
+}
 
 // HasAny is [Has] for any of several texts, HasAll for all of them.
 func HasAny(a Expr, texts ...string) Expr { return hasSeveral(ast.OpHasAny, a, texts) }

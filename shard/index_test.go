@@ -62,7 +62,7 @@ func writeLines(t testing.TB, location string, rows int, o WriterOptions) {
 }
 
 var termQuestions = []string{
-	"has(line, 'failed')", "line has '10.0.7.9'", "has_prefix(line, 'blk_79')", "line contains '123 info: block'", "not has(line, 'info')",
+	"has(line, 'failed')", "line has '10.0.7.9'", "has_prefix(line, 'blk_79')", "has_fuzzy(line, 'fialed~')", "not has_fuzzy(line, 'inof~2')", "line contains '123 info: block'", "not has(line, 'info')",
 	"line has_any ('000123', '000999')", "has_all(line, 'straße', '17')", "has_phrase(line, 'failed block')", "not line has 'blk_7919'",
 	"line = '000007 info: block blk_55433 from 10.0.0.7, Straße 7'", "line starts with '0000'", "line like '%FAILED: block blk\\_39595000%'",
 	"line matches 'from 10[.]0[.]3[.]9,'", "line in ('x', '000007 info: block blk_55433 from 10.0.0.7, Straße 7')",
@@ -220,7 +220,7 @@ func TestIndexDecides(t *testing.T) {
 	s, err := Open(t.Context(), location, OpenOptions{})
 	require.NoError(t, err)
 	defer s.Close()
-	for where, exact := range map[string]bool{"has(line, 'failed')": true, "has_prefix(line, '0000')": true, "line has 'blk_79190'": false} {
+	for where, exact := range map[string]bool{"has(line, 'failed')": true, "has_prefix(line, '0000')": true, "has_fuzzy(line, 'fialed~')": true, "line has 'blk_79190'": false} {
 		e, err := filter.Parse(where)
 		require.NoError(t, err)
 		x, err := s.explain(t.Context(), ScanOptions{Filter: e})

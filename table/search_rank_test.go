@@ -225,7 +225,7 @@ func TestRankDamaged(t *testing.T) {
 	best := func() (out []table.Rank) {
 		tab, err := table.Open(t.Context(), "a.amudai.shard")
 		require.NoError(t, err)
-		for f, err := range tab.Search(t.Context(), table.SearchOptions{Query: "word1 OR word30 OR word2*", In: []string{"body"}, Rank: &table.RankOptions{}}) {
+		for f, err := range tab.Search(t.Context(), table.SearchOptions{Query: "word1 OR word30 OR word2* OR wrod3~", In: []string{"body"}, Rank: &table.RankOptions{}}) {
 			require.NoError(t, err)
 			out = append(out, f.Ranks...)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/testing/searchtest"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
@@ -38,6 +39,9 @@ func termsOf(z analysis.Tokenizer, text string) (all []string) {
 }
 
 func isTerm(term, word string) bool {
+	if like, distance, isFuzzy := strings.Cut(word, "~"); isFuzzy {
+		return searchtest.IsLike([]rune(term), []rune(like), int(distance[0]-'0'))
+	}
 	begin, isBegin := strings.CutSuffix(word, "*")
 	return term == begin || isBegin && strings.HasPrefix(term, begin)
 }
@@ -47,7 +51,9 @@ func draw(rnd *rand.Rand, z analysis.Tokenizer, depth int) plainly {
 	word := func() string { return vocabulary[rnd.IntN(len(vocabulary))] }
 	term := func(text, star string, z analysis.Tokenizer) plainly {
 		words := termsOf(z, text)
-		words[len(words)-1] += star
+		if star == "*" || len(words) == 1 { // pairs of characters are as they are
+			words[len(words)-1] += star
+		}
 		return plainly{text: text + star, words: words, matches: func(doc string) bool {
 			have := termsOf(plainIndex, doc) // stems, even where those of the query are not
 			return !slices.ContainsFunc(words, func(w string) bool {
@@ -56,6 +62,8 @@ func draw(rnd *rand.Rand, z analysis.Tokenizer, depth int) plainly {
 		}}
 	}
 	switch k := rnd.IntN(7); {
+	case depth == 0 && k < 2:
+		return term(word(), fmt.Sprintf("~%d", 1+rnd.IntN(2)), z.Unstemmed())
 	case depth == 0 || k < 2:
 		return term(word(), "", z)
 	case k == 2:

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"iter"
@@ -22,38 +23,32 @@ func (x *Index) Compare(ctx context.Context, other *Index, found func(error) err
 
 // compareTerms compares the terms and their rows.
 func (x *Index) compareTerms(ctx context.Context, other *Index, found func(error) error) error {
-	next, stop := iter.Pull2(other.All(ctx))
-	defer stop()
-	want, err, more := next()
-	for have, err := range x.All(ctx) {
-		if err != nil {
-			return err
+	nextHave, stopHave := iter.Pull2(x.All(ctx))
+	defer stopHave()
+	nextWant, stopWant := iter.Pull2(other.All(ctx))
+	defer stopWant()
+	have, err, isHere := nextHave()
+	want, wantErr, isThere := nextWant()
+	for err = cmp.Or(err, wantErr); err == nil && (isHere || isThere); err = cmp.Or(err, wantErr) {
+		order := 1
+		if !isHere {
+			order = -1
+		} else if isThere {
+			order = runs.Compare(x.Collation, want.Term, want.Field, have.Term, have.Field)
 		}
-		for more && runs.Compare(x.Collation, want.Term, want.Field, have.Term, have.Field) < 0 {
-			if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
-				return err
-			}
-			want, err, more = next()
-			if err != nil {
-				return err
-			}
+		switch {
+		case order < 0:
+			err = found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field))
+		case order > 0:
+			err = found(fault.Corruptf("term %q of field %d is not in the data", have.Term, have.Field))
+		default:
+			err = x.compareRows(ctx, have, other, want, found)
 		}
-		if !more || runs.Compare(x.Collation, want.Term, want.Field, have.Term, have.Field) != 0 {
-			if err := found(fault.Corruptf("term %q of field %d is not in the data", have.Term, have.Field)); err != nil {
-				return err
-			}
-			continue
+		if err == nil && order >= 0 {
+			have, err, isHere = nextHave()
 		}
-		if err := x.compareRows(ctx, have, other, want, found); err != nil {
-			return err
-		}
-		if want, err, more = next(); err != nil {
-			return err
-		}
-	}
-	for ; more && err == nil; want, err, more = next() {
-		if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
-			return err
+		if order <= 0 {
+			want, wantErr, isThere = nextWant()
 		}
 	}
 	return err

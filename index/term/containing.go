@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"slices"
 	"sort"
 	"unicode/utf8"
 
@@ -18,26 +19,42 @@ import (
 // It may read as many blocks as [Index.ContainingBlocks] says.
 func (x *Index) FindContaining(ctx context.Context, text []byte, end bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		blocks, all, err := x.candidates(ctx, text)
+		blocks, err := x.candidates(ctx, text)
 		if err != nil {
 			yield(Entry{}, err)
 			return
 		}
-		n := len(blocks)
-		if all {
-			n = len(x.blocks)
+		x.walk(ctx, blocks, func(b *block) iter.Seq[int] { return b.containing(x.Collation, text, end) }, yield)
+	}
+}
+
+// FindFuzzy yields the entries whose terms are like a word of a distance (package analysis, Fuzzy), in their order. It reads only blocks that may have such terms.
+func (x *Index) FindFuzzy(ctx context.Context, word []byte, distance int) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		f := analysis.NewFuzzy(analysis.AppendUpper(nil, word), distance)
+		x.walk(ctx, x.fuzzyBlocks(f), func(b *block) iter.Seq[int] { return b.fuzzy(f) }, yield)
+	}
+}
+
+// fuzzyBlocks are the blocks that may have terms like a word. None is read for it.
+func (x *Index) fuzzyBlocks(f *analysis.Fuzzy) (blocks []uint32) {
+	for i := 0; i < len(x.blocks); i++ {
+		next, ok := f.Next(analysis.AppendUpper(nil, x.blocks[i].first))
+		if !ok {
+			break
 		}
-		w := blockWalk{x: x}
-		for i := 0; i < n; i += readAhead {
-			part := make([]int, 0, readAhead)
-			for k := i; k < min(i+readAhead, n); k++ {
-				if all {
-					part = append(part, k)
-				} else {
-					part = append(part, int(blocks[k]))
-				}
-			}
-			if !w.part(ctx, part, text, end, yield) {
+		i = max(i, x.blockOf(next)-1) // it may be the last term there
+		blocks = append(blocks, uint32(i))
+	}
+	return blocks
+}
+
+// fuzzy yields the terms that are like a word.
+func (b *block) fuzzy(f *analysis.Fuzzy) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		var upper []byte
+		for i := range b.len() {
+			if upper = analysis.AppendUpper(upper[:0], b.term(i)); f.Match(upper) && !yield(i) {
 				return
 			}
 		}
@@ -47,28 +64,36 @@ func (x *Index) FindContaining(ctx context.Context, text []byte, end bool) iter.
 // ContainingBlocks is how many of all blocks of the index [Index.FindContaining] reads for a text. It reads the grams of the text, if it has
 // any, and no blocks.
 func (x *Index) ContainingBlocks(ctx context.Context, text []byte) (blocks, of int, err error) {
-	list, all, err := x.candidates(ctx, text)
-	if all {
-		return len(x.blocks), len(x.blocks), err
-	}
+	list, err := x.candidates(ctx, text)
 	return len(list), len(x.blocks), err
 }
 
 // readAhead is the number of blocks that are read at once.
 const readAhead = 64
 
-// blockWalk looks for a text in blocks.
-type blockWalk struct {
-	x     *Index
-	spare *block // one without the text, whose memory is used again
+// walk yields the entries of terms that find finds in some blocks.
+func (x *Index) walk(ctx context.Context, blocks []uint32, find func(*block) iter.Seq[int], yield func(Entry, error) bool) {
+	w := blockWalk{x: x, find: find}
+	for part := range slices.Chunk(blocks, readAhead) {
+		if !w.part(ctx, part, yield) {
+			return
+		}
+	}
 }
 
-// part looks for a text in some blocks. It reports whether there is more to do.
-func (w *blockWalk) part(ctx context.Context, blocks []int, text []byte, end bool, yield func(Entry, error) bool) bool {
+// blockWalk looks for terms in blocks.
+type blockWalk struct {
+	x     *Index
+	find  func(*block) iter.Seq[int]
+	spare *block // one without such terms, whose memory is used again
+}
+
+// part looks into some blocks. It reports whether there is more to do.
+func (w *blockWalk) part(ctx context.Context, blocks []uint32, yield func(Entry, error) bool) bool {
 	x := w.x
 	var ranges []storage.ByteRange
 	for _, i := range blocks {
-		if e := x.blocks[i]; !x.cache.Has(i) {
+		if e := x.blocks[i]; !x.cache.Has(int(i)) {
 			ranges = append(ranges, storage.ByteRange{Reader: x.file.Reader, Offset: x.file.Offset + e.block, Size: e.end - e.block})
 		}
 	}
@@ -77,14 +102,15 @@ func (w *blockWalk) part(ctx context.Context, blocks []int, text []byte, end boo
 		yield(Entry{}, err)
 		return false
 	}
-	for _, of := range blocks {
+	for _, i := range blocks {
+		of := int(i)
 		b, err := w.block(ctx, of, read)
 		if err != nil {
 			yield(Entry{}, err)
 			return false
 		}
 		found := false
-		for i := range b.containing(x.Collation, text, end) {
+		for i := range w.find(b) {
 			if !found && b == w.spare {
 				w.spare = nil
 				x.cache.Put(of, b, b.memory())
@@ -103,13 +129,10 @@ func (w *blockWalk) block(ctx context.Context, i int, read storage.Prefetched) (
 	if b, ok := w.x.cache.Get(i); ok {
 		return b, nil
 	}
-	e := w.x.blocks[i]
-	data := read.Bytes(w.x.file.Reader, w.x.file.Offset+e.block, e.end-e.block)
-	if data == nil { // it was in the cache
-		var err error
-		if data, err = w.x.read(ctx, e.block, e.end); err != nil {
-			return nil, err
-		}
+	x, e := w.x, w.x.blocks[i]
+	data, err := read.Read(ctx, x.file.Reader, x.file.Offset+e.block, e.end-e.block)
+	if err != nil {
+		return nil, err
 	}
 	if w.spare == nil {
 		w.spare = new(block)

@@ -98,6 +98,42 @@ func requireContaining(t require.TestingT, x *Index, text []byte, end bool) {
 	require.LessOrEqual(t, blocks, of)
 }
 
+// Each term that is like a word is found, and no other.
+func TestFindFuzzy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := drawLetters(t)
+		o := Options{Rows: int64(len(data[0])), Fields: len(data), Collation: rapid.SampledFrom([]analysis.Collation{analysis.CaseInsensitive, analysis.CasePreserving}).Draw(t, "collation")}
+		x := open(t, write(t, data, o, 1<<30, 1), len(data[0]))
+		for range 5 {
+			word := rapid.SampledFrom([]string{"A", "AB", "ABA", "ÄSI", "ABCDEF", "012", "BSAABBA"}).Draw(t, "word")
+			requireFuzzy(t, x, word, rapid.IntRange(1, 2).Draw(t, "distance"))
+		}
+	})
+	x := open(t, writeNumbers(t, 20_000, func(*gramWriter) {}), 10)
+	for word, most := range map[string][2]int{"WORD17777": {33, 79}, "BIRD1": {1, 40}, "SWORD5": {2, 40}, "177": {1, 2}} {
+		for i, n := range most {
+			requireFuzzy(t, x, word, i+1)
+			require.LessOrEqual(t, len(x.fuzzyBlocks(analysis.NewFuzzy([]byte(word), i+1))), n, "%s %d", word, i+1)
+		}
+	}
+}
+
+func requireFuzzy(t require.TestingT, x *Index, word string, distance int) {
+	f := analysis.NewFuzzy([]byte(word), distance)
+	var want, got []string
+	for e, err := range x.All(tctx) {
+		require.NoError(t, err)
+		if f.Match(analysis.AppendUpper(nil, e.Term)) {
+			want = append(want, fmt.Sprintf("%d %s", e.Field, e.Term))
+		}
+	}
+	for e, err := range x.FindFuzzy(tctx, []byte(word), distance) {
+		require.NoError(t, err)
+		got = append(got, fmt.Sprintf("%d %s", e.Field, e.Term))
+	}
+	require.Equal(t, want, got)
+}
+
 // writeNumbers writes an index of the terms WORD0, WORD1, … after a change of its grams.
 func writeNumbers(t require.TestingT, terms int, change func(g *gramWriter)) []byte {
 	var out bytes.Buffer
@@ -194,6 +230,9 @@ func FuzzParse(f *testing.F) {
 		if new(parser).parse(b, data, &Options{Fields: 1 + int(more%3), Scored: int(more % 3 / 2)}, 1000, uint64(more)) == nil {
 			for i := range b.containing(analysis.CaseInsensitive, []byte("12"), more%2 == 0) {
 				require.LessOrEqual(t, len(b.term(i)), maxTermBytes)
+			}
+			for i := range b.fuzzy(analysis.NewFuzzy([]byte("12"), 1)) {
+				require.Less(t, i, b.len())
 			}
 			for i, n := range b.counts {
 				if n > shortRows {

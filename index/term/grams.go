@@ -319,10 +319,10 @@ func (x *Index) cutBlocks(ctx context.Context, read storage.Prefetched) ([]uint3
 	return r.Append(nil, int(n), len(x.blocks))
 }
 
-// candidates are the blocks that may have terms which contain a text, or which may have been cut. If grams do not say, all is true.
-func (x *Index) candidates(ctx context.Context, text []byte) (blocks []uint32, all bool, err error) {
+// candidates are the blocks that may have terms which contain a text, or which may have been cut: all, if grams do not say.
+func (x *Index) candidates(ctx context.Context, text []byte) (blocks []uint32, err error) {
 	if x.pages == nil || len(text) < gramLen {
-		return nil, true, nil
+		return x.allBlocks(), nil
 	}
 	var numbers []uint16
 	for i := 0; i+gramLen <= len(text) && len(numbers) < maxGrams; i++ {
@@ -332,11 +332,10 @@ func (x *Index) candidates(ctx context.Context, text []byte) (blocks []uint32, a
 	numbers = slices.Compact(numbers)
 	read, err := x.readPages(ctx, numbers)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	blocks, all, err = x.haveAll(ctx, numbers, read)
-	if all || err != nil {
-		return nil, all, err
+	if blocks, err = x.haveAll(ctx, numbers, read); err != nil {
+		return nil, err
 	}
 	cut, err := x.cutBlocks(ctx, read)
 	if len(cut) > 0 {
@@ -344,7 +343,14 @@ func (x *Index) candidates(ctx context.Context, text []byte) (blocks []uint32, a
 		slices.Sort(blocks)
 		blocks = slices.Compact(blocks)
 	}
-	return blocks, false, err
+	return blocks, err
+}
+
+func (x *Index) allBlocks() (all []uint32) {
+	for i := range x.blocks {
+		all = append(all, uint32(i))
+	}
+	return all
 }
 
 // maxGrams is how many grams of a text are looked for.
@@ -364,29 +370,26 @@ func (x *Index) readPages(ctx context.Context, numbers []uint16) (storage.Prefet
 }
 
 // haveAll are the blocks that have all grams of some ascending numbers.
-func (x *Index) haveAll(ctx context.Context, numbers []uint16, read storage.Prefetched) (blocks []uint32, all bool, err error) {
-	all = true
+func (x *Index) haveAll(ctx context.Context, numbers []uint16, read storage.Prefetched) (blocks []uint32, err error) {
+	blocks = x.allBlocks()
 	var p *page
 	for i, number := range numbers {
 		of := int(number) * x.numPages() / gramNumbers
 		if i == 0 || of != int(numbers[i-1])*x.numPages()/gramNumbers {
 			if p, err = x.page(ctx, of, read); err != nil {
-				return nil, false, err
+				return nil, err
 			}
 		}
 		list, any, err := p.find(number, len(x.blocks))
-		switch {
-		case err != nil:
-			return nil, false, fault.In(err, "grams", x.pages[of])
-		case any:
-		case all:
-			blocks, all = list, false
-		default:
+		if err != nil {
+			return nil, fault.In(err, "grams", x.pages[of])
+		}
+		if !any {
 			blocks = slices.DeleteFunc(blocks, func(b uint32) bool {
 				_, ok := slices.BinarySearch(list, b)
 				return !ok
 			})
 		}
 	}
-	return blocks, all, nil
+	return blocks, nil
 }

@@ -218,17 +218,24 @@ func (x *Index) Find(ctx context.Context, term []byte, prefix bool) iter.Seq2[En
 // All yields all entries in their order.
 func (x *Index) All(ctx context.Context) iter.Seq2[Entry, error] { return x.from(ctx, nil) }
 
+// before reports whether a term comes before a key in upper case. Terms that are equal to the key but for case come before or behind it. So the comparison
+// is without case.
+func (x *Index) before(term, key []byte) bool {
+	if x.Collation == analysis.CasePreserving {
+		return analysis.CaseInsensitive.Compare(term, key) < 0
+	}
+	return bytes.Compare(term, key) < 0
+}
+
+// blockOf is the first block that does not begin before a key in upper case.
+func (x *Index) blockOf(key []byte) int {
+	return sort.Search(len(x.blocks), func(i int) bool { return !x.before(x.blocks[i].first, key) })
+}
+
 // from yields the entries from the first on whose term in upper case is not before a key in upper case.
 func (x *Index) from(ctx context.Context, key []byte) iter.Seq2[Entry, error] {
-	// Terms that are equal to the key but for case come before or behind it. So the comparison is without case.
-	before := func(term []byte) bool {
-		if x.Collation == analysis.CasePreserving {
-			return analysis.CaseInsensitive.Compare(term, key) < 0
-		}
-		return bytes.Compare(term, key) < 0
-	}
 	return func(yield func(Entry, error) bool) {
-		first := sort.Search(len(x.blocks), func(i int) bool { return !before(x.blocks[i].first) })
+		first := x.blockOf(key)
 		for of := max(first-1, 0); of < len(x.blocks); of++ {
 			b, err := x.block(ctx, of)
 			if err != nil {
@@ -237,7 +244,7 @@ func (x *Index) from(ctx context.Context, key []byte) iter.Seq2[Entry, error] {
 			}
 			i := 0
 			if of < first {
-				i = sort.Search(b.len(), func(i int) bool { return !before(b.term(i)) })
+				i = sort.Search(b.len(), func(i int) bool { return !x.before(b.term(i), key) })
 			}
 			for ; i < b.len(); i++ {
 				if !yield(b.entry(of, i), nil) {

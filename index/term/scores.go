@@ -261,59 +261,34 @@ func (x *Index) scoredParts(ctx context.Context, e Entry, from, to uint32, wante
 	return nil
 }
 
-// Lengths are the lengths of the rows of a field with frequencies, by their codes, and their sum.
-type Lengths struct {
-	Rows  int64 // with terms
-	Terms int64 // the sum of the lengths of codes
-	Codes []uint8
-}
+// Lengths are the number of rows of a field with frequencies that have terms, and the sum of the lengths of their codes.
+type Lengths struct{ Rows, Terms int64 }
 
-// CountLengths counts the rows of a field with frequencies, and their terms, without reading lists.
-func (x *Index) CountLengths(ctx context.Context, field int) (l Lengths, err error) {
-	err = x.eachLength(ctx, field, func(code uint8, e Entry) error {
-		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(analysis.Length(code))
-		return nil
-	})
-	return l, err
-}
-
-// ReadLengths is [Index.CountLengths] with the code of each row, which takes a byte for each row of the table.
-func (x *Index) ReadLengths(ctx context.Context, field int) (l Lengths, err error) {
-	l.Codes = make([]uint8, x.total)
-	err = x.eachLength(ctx, field, func(code uint8, e Entry) error {
-		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(analysis.Length(code))
-		return x.EachPart(ctx, e, 0, uint32(x.total), nil, func(rows []uint32) error {
-			for _, r := range rows {
-				l.Codes[r] = code
-			}
-			return ctx.Err()
-		})
-	})
-	return l, err
-}
-
-// eachLength calls visit with the length codes of a field, and the entries of the rows that have them.
-func (x *Index) eachLength(ctx context.Context, field int, visit func(code uint8, e Entry) error) error {
+// Lengths counts the rows of a field with frequencies, and their terms. It sets their length codes in codes, which has a byte for each row of the table; nil reads no lists.
+func (x *Index) Lengths(ctx context.Context, field int, codes []uint8) (l Lengths, err error) {
 	if field < 0 || field >= x.Scored {
-		return fault.Corruptf("field %d of a term index has no frequencies", field)
+		return l, fault.Corruptf("field %d of a term index has no frequencies", field)
 	}
 	for e, err := range x.All(ctx) {
-		if err != nil {
-			return err
-		}
-		if len(e.Term) == 0 || e.Term[0] != 0 {
-			return nil
+		if err != nil || len(e.Term) == 0 || e.Term[0] != 0 {
+			return l, err
 		}
 		if e.Field != x.lengthField(field) {
 			continue
 		}
 		code, err := lengthOf(e.Term)
-		if err == nil {
-			err = visit(code, e)
+		if err == nil && codes != nil {
+			err = x.EachPart(ctx, e, 0, uint32(x.total), nil, func(rows []uint32) error {
+				for _, r := range rows {
+					codes[r] = code
+				}
+				return ctx.Err()
+			})
 		}
 		if err != nil {
-			return fault.InBlock(err, e.of, -1)
+			return l, fault.InBlock(err, e.of, -1)
 		}
+		l.Rows, l.Terms = l.Rows+e.Rows, l.Terms+e.Rows*int64(analysis.Length(code))
 	}
-	return nil
+	return l, nil
 }

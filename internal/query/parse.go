@@ -2,11 +2,13 @@ package query
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/pattern"
 )
 
 // Parse parses a query of words.
@@ -111,11 +113,20 @@ func (p *parser) term(t *token) (int, error) {
 		return 0, &Error{p.text, t.at + n, "a star can only end a word; --regex takes other patterns"}
 	case !isApart:
 		return 0, &Error{p.text, t.at + n, `a space is missing, or the whole should be in quotes, as in "user=\"bob\""`}
+	case rest[0] != '"' && !isStar && fuzzy.MatchString(value):
+		var err error
+		if t.term.text, t.term.distance, err = pattern.DivideFuzzy(value); err != nil {
+			return 0, &Error{p.text, t.at, err.Error()}
+		}
+		t.term.op = opFuzzy
 	case !isStar && (rest[:n] == "AND" || rest[:n] == "OR" || rest[:n] == "NOT"):
 		t.kind = rest[:n]
 	}
 	return n, nil
 }
+
+// fuzzy is a word with a tilde and a distance.
+var fuzzy = regexp.MustCompile(`^[^~]*[\pL\pN]~[0-9]*$`)
 
 // phrase returns the text in quotes at the beginning of a text, and the bytes that it takes, 0 if the last quote is missing.
 func phrase(text string) (value string, n int) {

@@ -23,17 +23,18 @@ import (
 //	query  = all { "OR" all } .
 //	all    = not { [ "AND" ] not } .
 //	not    = "NOT" not | "(" query ")" | term .
-//	term   = ( word | '"' { any | '\"' | '\\' } '"' ) [ "*" ] .
+//	term   = ( word | '"' { any | '\"' | '\\' } '"' ) [ "*" ] | letters "~" [ "1" | "2" ] .
 //
-// A word ends at a space, a quote, a parenthesis or a star. The operators are in upper case; quotes make words of them.
+// A word ends at a space, a quote, a parenthesis or a star. Letters and digits alone may have a tilde, and the distance of words like them, behind them. The operators are in upper case; quotes make words of them.
 type Query struct{ root *node }
 
 // node is a part of a query.
 type node struct {
-	op   op
-	text string // of a term, or a regular expression
-	fold bool   // the regular expression ignores case
-	args []*node
+	op       op
+	text     string // of a term, or a regular expression
+	distance int    // of words like the term
+	fold     bool   // the regular expression ignores case
+	args     []*node
 }
 
 type op int
@@ -41,6 +42,7 @@ type op int
 const (
 	opTerm   op = iota // the text, with words that begin and end where it does
 	opPrefix           // the same, except that its last word may go on
+	opFuzzy            // a word like the text
 	opRegexp
 	opAnd
 	opOr
@@ -111,6 +113,8 @@ func (n *node) leaf(column filter.Expr) filter.Expr {
 		return filter.Has(column, n.text)
 	case n.op == opPrefix:
 		return filter.HasPrefix(column, n.text)
+	case n.op == opFuzzy:
+		return filter.HasFuzzy(column, n.text, n.distance)
 	case n.fold:
 		return filter.MatchesFold(column, n.text)
 	}

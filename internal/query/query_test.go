@@ -12,7 +12,7 @@ import (
 
 // FuzzQuery parses any text. A query that is accepted is a condition of a table, and can be highlighted.
 func FuzzQuery(f *testing.F) {
-	for _, q := range []string{"a", `"a b"* OR NOT (c* AND "\"\\")`, "NOT NOT a", "((a))", "-> 10.1.2.3", "ß*", "a (b", `a"b`, "AND", strings.Repeat("NOT ", 99) + "a", strings.Repeat("(a OR ", 99)} {
+	for _, q := range []string{"a", `"a b"* OR NOT (c* AND "\"\\")`, "NOT NOT a", "((a))", "-> 10.1.2.3", "ß*", "a (b", "Äb~", "ab~2 OR abc~1", "a.b~", "ab~3", "~", "ab~x", "a~b", `a"b`, "AND", strings.Repeat("NOT ", 99) + "a", strings.Repeat("(a OR ", 99)} {
 		f.Add(q)
 	}
 	columns := arrow.NewSchema([]arrow.Field{

@@ -32,12 +32,12 @@ func (n *node) words(t analysis.Tokenizer, negate bool, out *[]ranking.Word) {
 	}
 }
 
-// appendWords appends the words of a term that are not there yet. What begins words is not a word that has a stem.
+// appendWords appends the words of a term that are not there yet. What begins words, or is like them, is not a word that has a stem.
 func (n *node) appendWords(t analysis.Tokenizer, out *[]ranking.Word) {
-	if n.op != opTerm && n.op != opPrefix {
+	if n.op > opFuzzy {
 		return
 	}
-	if n.op == opPrefix {
+	if n.op != opTerm {
 		t = t.Unstemmed()
 	}
 	var found analysis.Terms
@@ -46,6 +46,9 @@ func (n *node) appendWords(t analysis.Tokenizer, out *[]ranking.Word) {
 		w := ranking.Word{
 			Text:   string(analysis.AppendUpper(nil, found.Text[s.From:s.To])),
 			Prefix: n.op == opPrefix && int(s.To) == len(found.Text),
+		}
+		if len(found.Spans) == 1 { // pairs of characters are looked for as they are
+			w.Distance = n.distance
 		}
 		if !slices.Contains(*out, w) {
 			*out = append(*out, w)
@@ -82,10 +85,9 @@ func (n *node) terms(all *[]Term) {
 	}
 }
 
-// IsWord reports whether the term is a single word or its beginning, which tokenizers find.
+// IsWord reports whether the term is a single word, its beginning or like it, which tokenizers find.
 func (t Term) IsWord() bool {
-	words := analysis.AppendWords(nil, []byte(t.n.text))
-	return (t.n.op == opTerm || t.n.op == opPrefix) && len(words) == 1 && int(words[0].To-words[0].From) == len(t.n.text)
+	return t.n.op <= opFuzzy && analysis.IsWord([]byte(t.n.text))
 }
 
 // Words are what a tokenizer finds in the term, all of which a row has that has the term.

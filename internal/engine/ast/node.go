@@ -41,6 +41,7 @@ const (
 	OpHas
 	OpHasPrefix
 	OpHasPhrase
+	OpHasFuzzy
 	OpHasAny // a column and strings
 	OpHasAll // a column and strings
 	OpNeg    // this and all later operations are values
@@ -148,7 +149,7 @@ func (n *Node) String() string {
 var Words = map[Op]string{
 	OpEq: "=", OpNe: "<>", OpLt: "<", OpLe: "<=", OpGt: ">", OpGe: ">=", OpIn: "in", OpBetween: "between", OpIsNull: "is null",
 	OpIsNaN: "is nan", OpEquals: "equals", OpStarts: "starts with", OpEnds: "ends with", OpContains: "contains", OpLike: "like", OpMatches: "matches",
-	OpHas: "has", OpHasPrefix: "has_prefix", OpHasPhrase: "has_phrase", OpHasAny: "has_any", OpHasAll: "has_all",
+	OpHas: "has", OpHasPrefix: "has_prefix", OpHasPhrase: "has_phrase", OpHasFuzzy: "has_fuzzy", OpHasAny: "has_any", OpHasAll: "has_all",
 	OpAdd: "+", OpSub: "-", OpMul: "*", OpDiv: "/", OpIntDiv: "//", OpMod: "%",
 }
 

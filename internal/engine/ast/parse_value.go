@@ -212,7 +212,7 @@ func (p *parser) wordAhead(word string) bool {
 var functions = map[string]Op{
 	"equals": OpEquals, "starts_with": OpStarts, "startswith": OpStarts, "ends_with": OpEnds, "endswith": OpEnds,
 	"contains": OpContains, "like": OpLike, "matches": OpMatches,
-	"has": OpHas, "has_prefix": OpHasPrefix, "has_phrase": OpHasPhrase, "has_any": OpHasAny, "has_all": OpHasAll,
+	"has": OpHas, "has_prefix": OpHasPrefix, "has_phrase": OpHasPhrase, "has_fuzzy": OpHasFuzzy, "has_any": OpHasAny, "has_all": OpHasAll,
 }
 
 // functionOf finds a function. The names of case-insensitive ones begin with an i.

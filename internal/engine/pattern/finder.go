@@ -44,7 +44,7 @@ func (p *Pattern) Texts() []Text {
 	switch {
 	case w == nil:
 		return p.Required().rarest()
-	case len(w.Text) == 0 || !utf8.Valid(w.Text):
+	case len(w.Text) == 0 || w.fuzzy != nil || !utf8.Valid(w.Text):
 		return nil
 	case !w.Phrase:
 		return []Text{{Bytes: w.Text, Fold: true, WordStart: true}}

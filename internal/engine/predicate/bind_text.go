@@ -79,6 +79,8 @@ func patternOf(o ast.Op, text string, fold bool) (*pattern.Pattern, error) {
 		return pattern.Term(text, o == ast.OpHasPrefix), nil
 	case ast.OpHasPhrase:
 		return pattern.Phrase(text), nil
+	case ast.OpHasFuzzy:
+		return pattern.Fuzzy(text)
 	}
 	return pattern.Contains(text, fold), nil
 }

@@ -3,6 +3,7 @@
 package ranking
 
 import (
+	"bytes"
 	"context"
 	"math"
 
@@ -85,11 +86,26 @@ func (s *Scorer) most(b analysis.Bounds) (most Score) {
 	return most
 }
 
-// Word is what rows are ranked by: a term as a tokenizer finds it, in upper case, or the beginning of terms. Terms with one beginning are one word, whose
-// occurrences are theirs together.
+// Word is what rows are ranked by: a term as a tokenizer finds it, in upper case, or several: those that begin with it, or those like it
+// ([analysis.Fuzzy]). Several terms are one word, whose occurrences are theirs together.
 type Word struct {
-	Text   string
-	Prefix bool
+	Text     string
+	Prefix   bool
+	Distance int // of terms like it; 0 for the term itself
+}
+
+// IsTerm reports whether the word is a single term.
+func (w Word) IsTerm() bool { return !w.Prefix && w.Distance == 0 }
+
+// Matcher tells terms in upper case that are the word.
+func (w Word) Matcher() func(term []byte) bool {
+	switch {
+	case w.Prefix:
+		return func(term []byte) bool { return bytes.HasPrefix(term, []byte(w.Text)) }
+	case w.Distance > 0:
+		return analysis.NewFuzzy([]byte(w.Text), w.Distance).Match
+	}
+	return func(term []byte) bool { return string(term) == w.Text }
 }
 
 // Column is the words of a column of some consecutive rows. Rows are counted from the first of these. Its methods may be called concurrently.

@@ -357,7 +357,13 @@ func (g *Gen) text(c *column) (filter.Expr, Oracle) {
 func (g *Gen) words(c *column, part, other string) (filter.Expr, Oracle) {
 	col := filter.Col(c.path)
 	first, second := searchtest.Has(part, false).True, searchtest.Has(other, false).True
-	switch g.Rand.IntN(5) {
+	switch g.Rand.IntN(6) {
+	case 4:
+		if words := searchtest.Words(other); len(words) > 0 && len(searchtest.Upper(words[0])) <= 40 {
+			distance := 1 + g.Rand.IntN(2)
+			return filter.HasFuzzy(col, words[0], distance), c.texts(searchtest.HasFuzzy(words[0], distance).True)
+		}
+		fallthrough
 	case 0:
 		return filter.Has(col, part), c.texts(first)
 	case 1:

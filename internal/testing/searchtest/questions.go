@@ -78,8 +78,67 @@ func (m *Maker) words() Question {
 		return Has(text, true)
 	case 1:
 		return HasPhrase(text)
+	case 2:
+		if words := Words(text); len(words) > 0 && len(Upper(words[0])) <= 40 {
+			return HasFuzzy(m.misspelt(words[0]), 1+m.r.IntN(2))
+		}
 	}
 	return Has(text, false)
+}
+
+// misspelt edits a word, or not.
+func (m *Maker) misspelt(word string) string {
+	letters := []rune(word)
+	for range m.r.IntN(3) {
+		switch at := m.r.IntN(len(letters)); m.r.IntN(4) {
+		case 0:
+			letters = slices.Insert(letters, at, pick(m.r, 'a', 'é', '7'))
+		case 1:
+			letters[at] = pick(m.r, 'e', 'S', '0')
+		case 2:
+			letters[at], letters[0] = letters[0], letters[at]
+		case 3:
+			if len(letters) > 1 {
+				letters = slices.Delete(letters, at, at+1)
+			}
+		}
+	}
+	return string(letters)
+}
+
+// HasFuzzy asks for a word with at most so many edits.
+func HasFuzzy(word string, most int) Question {
+	want := []rune(Upper(word))
+	return Question{fmt.Sprintf("has_fuzzy(line, '%s~%d')", word, most), func(value string) bool {
+		return slices.ContainsFunc(Words(Upper(value)), func(have string) bool { return IsLike([]rune(have), want, most) })
+	}}
+}
+
+// IsLike reports whether one of two words can be made of the other by so many insertions, deletions and replacements of characters and swaps of neighbours, each
+// character edited once, and both are longer than that.
+func IsLike(a, b []rune, most int) bool {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		for j := range rows[i] {
+			switch d := &rows[i][j]; {
+			case i == 0 || j == 0:
+				*d = max(i, j)
+			default:
+				*d = min(rows[i-1][j], rows[i][j-1]) + 1
+				if a[i-1] == b[j-1] {
+					*d = min(*d, rows[i-1][j-1])
+				} else {
+					*d = min(*d, rows[i-1][j-1]+1)
+				}
+				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+					*d = min(*d, rows[i-2][j-2]+1)
+				}
+			}
+		}
+	}
+	d := rows[len(a)][len(b)]
+	return d <= most && d < min(len(a), len(b))
 }
 
 // Has asks for a text that begins and ends where words do; with prefix, its last word may go on.

@@ -50,6 +50,12 @@ func TokenizerByName(name string) (t Tokenizer, ok bool) {
 // AppendWords appends the places of all words of a text to dst, the terms of [Word] before they are cut.
 func AppendWords(dst []Span, text []byte) []Span { return appendWords(dst, text, len(text)) }
 
+// IsWord reports whether a text is a single word.
+func IsWord(text []byte) bool {
+	words := AppendWords(nil, text)
+	return len(words) == 1 && int(words[0].To-words[0].From) == len(text)
+}
+
 // cut is the end of a term of up to size bytes that would end at to.
 func cut(text []byte, from, to, size int) uint32 {
 	if to-from <= size {

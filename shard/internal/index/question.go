@@ -28,10 +28,11 @@ type need struct {
 
 // wantedTerm is a term, or a part of one.
 type wantedTerm struct {
-	text   []byte
-	before bool // the term may begin before the text
-	behind bool // the term may go on behind the text
-	pair   bool // the text is a pair of words
+	text     []byte
+	before   bool // the term may begin before the text
+	behind   bool // the term may go on behind the text
+	pair     bool // the text is a pair of words
+	distance int  // the term is like the text
 }
 
 // allOf joins needs, and those that are joined already. What says nothing is left out.
@@ -134,6 +135,12 @@ func (a analyzer) question(test predicate.Test) question {
 func (a analyzer) ofWords(w *pattern.Words) (n *need, exact bool) {
 	if a.tokenizer == analysis.Trivial || !utf8.Valid(w.Text) {
 		return nil, false
+	}
+	if w.Distance > 0 && !a.inside {
+		return nil, false
+	}
+	if w.Distance > 0 {
+		return &need{term: wantedTerm{text: w.Text, distance: w.Distance}}, true
 	}
 	if w.Phrase { // of an address it wants the numbers, whatever stands between them
 		a.tokenizer = analysis.Word

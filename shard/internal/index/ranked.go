@@ -32,19 +32,17 @@ type rankedField struct {
 	field int
 }
 
-// Parameters implements [ranking.Column].
+// The methods of [ranking.Column].
+
 func (f *rankedField) Parameters() ranking.Parameters { return f.settings.bm25 }
+func (f *rankedField) Tokenizer() analysis.Tokenizer  { return f.settings.tokenizers[f.field] }
 
-// Tokenizer implements [ranking.Column].
-func (f *rankedField) Tokenizer() analysis.Tokenizer { return f.settings.tokenizers[f.field] }
-
-// Collection implements [ranking.Column].
 func (f *rankedField) Collection(ctx context.Context) (ranking.Collection, error) {
-	l, err := f.CountLengths(ctx, f.field)
+	l, err := f.Index.Lengths(ctx, f.field, nil)
 	return ranking.Collection{Rows: l.Rows, Terms: l.Terms}, err
 }
 
-// Lengths implements [ranking.Column]. They are read once.
+// Lengths are read once.
 func (f *rankedField) Lengths(ctx context.Context) ([]uint8, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,19 +50,22 @@ func (f *rankedField) Lengths(ctx context.Context) ([]uint8, error) {
 		f.lengths = make([][]uint8, f.Scored)
 	}
 	if f.lengths[f.field] == nil {
-		l, err := f.ReadLengths(ctx, f.field)
-		if err != nil {
+		codes := make([]uint8, f.Rows)
+		if _, err := f.Index.Lengths(ctx, f.field, codes); err != nil {
 			return nil, err
 		}
-		f.lengths[f.field] = l.Codes
+		f.lengths[f.field] = codes
 	}
 	return f.lengths[f.field], nil
 }
 
-// Find implements [ranking.Column].
 func (f *rankedField) Find(ctx context.Context, w ranking.Word) (ranking.Postings, int64, error) {
 	var entries []term.Entry
-	for e, err := range f.Index.Find(ctx, []byte(w.Text), w.Prefix) {
+	all := f.Index.Find(ctx, []byte(w.Text), w.Prefix)
+	if w.Distance > 0 {
+		all = f.FindFuzzy(ctx, []byte(w.Text), w.Distance)
+	}
+	for e, err := range all {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -72,32 +73,24 @@ func (f *rankedField) Find(ctx context.Context, w ranking.Word) (ranking.Posting
 			entries = append(entries, e)
 		}
 	}
-	if len(entries) == 0 {
+	switch len(entries) {
+	case 0:
 		return nil, 0, nil
+	case 1:
+		l, err := f.List(ctx, entries[0])
+		return l, entries[0].Rows, err
 	}
-	if len(entries) > 1 {
-		return f.union(ctx, entries)
-	}
-	l, err := f.List(ctx, entries[0])
-	return l, entries[0].Rows, err
-}
-
-// union is the rows of several entries.
-func (f *rankedField) union(ctx context.Context, entries []term.Entry) (ranking.Postings, int64, error) {
 	lengths, err := f.Lengths(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
 	u := ranking.NewUnion(int(f.Rows))
 	for _, e := range entries {
-		err := f.EachFrequency(ctx, e, func(rows, frequencies []uint32) error {
-			u.Add(rows, frequencies)
-			return ctx.Err()
-		})
 		if err != nil {
 			return nil, 0, err
 		}
+		err = f.EachFrequency(ctx, e, func(rows, frequencies []uint32) error {
+			u.Add(rows, frequencies)
+			return ctx.Err()
+		})
 	}
 	rows, counts := u.Rows()
-	return ranking.NewMemory(rows, counts, lengths), int64(len(rows)), nil
+	return ranking.NewMemory(rows, counts, lengths), int64(len(rows)), err
 }

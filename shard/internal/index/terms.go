@@ -299,14 +299,12 @@ type termIndex struct {
 	lengths [][]uint8 // of each field with frequencies, once they were read
 }
 
-// Identity implements [Index].
 func (x *termIndex) Identity() uint64 { return x.Hash }
 
 func (x *termIndex) Stats() []Stat {
 	return []Stat{{"terms", int64(x.Terms)}, {"postings", int64(x.Postings)}, {"rows", x.Rows}, {"coarse", int64(x.Coarse)}}
 }
 
-// Ask implements [Index].
 func (x *termIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
 	all := rowset.Of(rowset.Range{From: from, To: to})
 	q := x.settings.question(c)
@@ -442,6 +440,9 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 		wanted += len(x.settings.tokenizers)
 	}
 	entries := x.Find(ctx, t.text, t.behind)
+	if t.distance > 0 { // to look at the values takes longer
+		entries = x.FindFuzzy(ctx, t.text, t.distance)
+	}
 	if t.before {
 		blocks, of, err := x.ContainingBlocks(ctx, t.text)
 		if err != nil {
@@ -538,7 +539,7 @@ func (n *need) rank() (r int) {
 		r = max(r, one.rank())
 	}
 	switch {
-	case n.term.before:
+	case n.term.before || n.term.distance > 0:
 		return 2
 	case n.term.behind:
 		return 1
@@ -629,7 +630,6 @@ func (x *termIndex) rowsOf(ctx context.Context, f *found, among rowset.Set) (row
 	return rowset.Of(ranges...).Clip(bounds.From, bounds.To), nil
 }
 
-// Compare implements [Index].
 func (x *termIndex) Compare(ctx context.Context, built Index, found func(error) error) error {
 	return x.Index.Compare(ctx, built.(*termIndex).Index, found)
 }

@@ -1,7 +1,6 @@
 package ranked
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -55,9 +54,9 @@ func (s *search) scanned(ctx context.Context, i int, have []string) ([]part, err
 // scanned is the rows of a column that have some words.
 type scanned struct {
 	words   []ranking.Word
-	exact   map[string]int // number of a word that is no beginning
-	prefix  []int          // numbers of the others
-	rows    [][]uint32     // by word
+	exact   map[string]int // number of a word that is one term
+	others  []several
+	rows    [][]uint32 // by word
 	counts  [][]uint32
 	lengths []uint8
 	all     ranking.Collection
@@ -70,13 +69,19 @@ type scanned struct {
 	terms     int    // of it
 }
 
+// several is a word of several terms.
+type several struct {
+	number int
+	is     func(term []byte) bool
+}
+
 func newScanned(z analysis.Tokenizer, words []ranking.Word) *scanned {
 	c := &scanned{tokenizer: z, words: words, exact: map[string]int{}, rows: make([][]uint32, len(words)), counts: make([][]uint32, len(words))}
 	for i, w := range words {
-		if w.Prefix {
-			c.prefix = append(c.prefix, i)
-		} else {
+		if w.IsTerm() {
 			c.exact[w.Text] = i
+		} else {
+			c.others = append(c.others, several{i, w.Matcher()})
 		}
 	}
 	return c
@@ -136,9 +141,9 @@ func (c *scanned) text(text []byte) {
 		if i, ok := c.exact[string(c.upper)]; ok {
 			c.count(i)
 		}
-		for _, i := range c.prefix {
-			if bytes.HasPrefix(c.upper, []byte(c.words[i].Text)) {
-				c.count(i)
+		for _, o := range c.others {
+			if o.is(c.upper) {
+				c.count(o.number)
 			}
 		}
 	}

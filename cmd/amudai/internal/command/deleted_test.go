@@ -277,7 +277,7 @@ var sweptCases = map[string][]string{
 	"search": {
 		"search line {}", "search hush {}", "search k1 {} --count", "search 'line 12' {} --line-number", "~search k2 {} --line-number --context 2", "~search k2 {} --before-context 1", "~search k3 {} --after-context 1 --limit 5", "search k2 {} --json", "search --files-with-matches hush {}", "search --files-with-matches k1 {}", "search --regex 'li.e 2\\d' {}", "search --regex --ignore-case 'HUSH|LINE 3' {}",
 		"search hush {} --in kind,s.b", "search hush {} {} --with-filename", "search k1 {} {} --columns id,kind --no-filename", "search k1 {} --in line,kind --since 2020-01-10 --until 2020-01-20 --time day", "search k1 {} -q", "search hush {} -q",
-		"search --rank hush {}", "search --rank 'k1 OR 12 OR 3*' {} --limit 20 --columns id --snippet 20", "search --rank 'k1 OR 12' {} --in line,kind --boost kind=2 --json", "search --rank 'lines OR k2' {} --tokenizer english --columns id",
+		"search 'lnie~ OR hsuh~2' {}", "search --rank 'lnie~ OR hsuh~2' {} --limit 30", "search --rank hush {}", "search --rank 'k1 OR 12 OR 3*' {} --limit 20 --columns id --snippet 20", "search --rank 'k1 OR 12' {} --in line,kind --boost kind=2 --json", "search --rank 'lines OR k2' {} --tokenizer english --columns id",
 	},
 	"stats": {
 		"stats {} --where 'id >= 0' --json", "stats {} --where 'id >= 0' --profile", "stats {} --where 'id >= 0' --plot num", "stats {} --where 'id >= 0'", "stats {} --rows {10:60} --profile", "stats {} --limit 30 --json", "stats {} --columns num,kind --where 'flag' --profile", "~stats {}", "~stats {} --details", "~stats {} --json", "~stats {} --profile", "~stats {} --plot num",

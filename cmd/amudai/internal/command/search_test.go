@@ -23,6 +23,7 @@ import (
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
+	"github.com/amudai/amudai-go/internal/testing/searchtest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
@@ -45,6 +46,10 @@ func word(text string) func(string) bool {
 
 func prefix(text string) func(string) bool {
 	return func(line string) bool { return naiveWord(line, text, true) }
+}
+
+func fuzzy(text string, distance int) func(string) bool {
+	return searchtest.HasFuzzy(text, distance).True
 }
 
 // searches are queries with what they mean.
@@ -71,6 +76,10 @@ var searches = []struct {
 	{[]string{"--regex", `(Received|deleting) block \S+ `}, regexp.MustCompile(`(Received|deleting) block \S+ `).MatchString},
 	{[]string{"--regex", "-i", `ERROR.*fail`}, regexp.MustCompile(`(?i)ERROR.*fail`).MatchString},
 	{[]string{"--", "->"}, func(l string) bool { return strings.Contains(l, "->") }},
+	{[]string{"recieved~"}, fuzzy("recieved", 1)},
+	{[]string{"(eror~2 OR wran~1) NOT fialed~"}, func(l string) bool {
+		return (fuzzy("eror", 2)(l) || fuzzy("wran", 1)(l)) && !fuzzy("fialed", 1)(l)
+	}},
 	{[]string{"nosuchwordhere"}, func(string) bool { return false }},
 }
 

@@ -47,6 +47,7 @@ searched by its indexes (amudai index add), or else by scanning; text, also with
 
   failed                  lines with the word "failed", in any case: not "failure"
   blk_*                   a word that begins so
+  fialed~ fialde~2        a word with one edit, or up to two
   "connection reset"      this text, beginning and ending where words do
   failed 10.1.2.3         both, in any order; the same as failed AND 10.1.2.3
   (error OR warn) NOT test
