@@ -31,8 +31,9 @@ type GroupOptions struct {
 
 	Filter filter.Expr // of the rows, as in [ScanOptions]
 	Rows   []RowRange
-	Limit  int64 // maximum number of groups of the result; 0 for all
-	Memory int64 // bytes of groups held in memory; the rest goes to temporary files; default DefaultMemory
+	Search *SearchOptions // only the matches of a search; its columns, context and limit mean nothing. Nil for all rows
+	Limit  int64          // maximum number of groups of the result; 0 for all
+	Memory int64          // bytes of groups held in memory; the rest goes to temporary files; default DefaultMemory
 }
 
 // Group returns a row for each group of rows: the values of By, then those of Aggregates. Null is a value of groups. If
@@ -65,11 +66,18 @@ func (o GroupOptions) parse() (q groupQuery, err error) {
 }
 
 // scan opens the rows, and binds the query to their schema.
-func (q *groupQuery) scan(ctx context.Context, t *Table) (provider.Source, *aggregate.Query, error) {
-	src, err := ScanOptions{
+func (q *groupQuery) scan(ctx context.Context, t *Table) (_ provider.Source, _ *aggregate.Query, err error) {
+	so := ScanOptions{
 		Columns: ast.ColumnsOf(q.keys, q.calls), Filter: q.Filter, Rows: q.Rows,
 		Dictionaries: true, Decimals64: ast.Decimals64(q.keys, q.calls), Lengths: ast.Lengths(q.keys, q.calls, q.Filter.Node()), Reuse: true, anyOrder: ast.AnyOrder(q.keys, q.calls),
-	}.open(ctx, t)
+	}
+	var src provider.Source
+	if q.Search != nil {
+		so.Lengths = nil // the search may look at the texts
+		src, err = q.Search.matches(ctx, t, so)
+	} else {
+		src, err = so.open(ctx, t)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,7 +141,7 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 
 // recorded returns the results of a query if the inputs record them, else nil.
 func (t *Table) recorded(ctx context.Context, q *groupQuery) arrow.RecordBatch {
-	if len(q.keys) > 0 || !q.Filter.IsZero() || q.Rows != nil || q.Having != "" || len(t.o.Schema) > 0 {
+	if len(q.keys) > 0 || q.Search != nil || !q.Filter.IsZero() || q.Rows != nil || q.Having != "" || len(t.o.Schema) > 0 {
 		return nil
 	}
 	for _, c := range q.calls {

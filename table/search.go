@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/seq"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/internal/ranked"
 	"github.com/amudai/amudai-go/table/internal/searched"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
@@ -66,11 +69,39 @@ var ErrNoText = searched.ErrNoText
 // Search returns the rows that match a query, in their order or ranked, as [Table.Scan] does. Files with an index of words are asked by it.
 func (t *Table) Search(ctx context.Context, o SearchOptions) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
-		s := search{SearchOptions: o, table: t, yield: yield, left: o.Limit}
-		if err := s.run(ctx); err != nil && err != errEnough {
+		s, err := newSearch(o, t)
+		if err == nil {
+			s.yield, s.left = yield, o.Limit
+			err = s.run(ctx)
+		}
+		if err != nil && err != errEnough {
 			yield(Found{}, err)
 		}
 	}
+}
+
+// matches opens the rows of a scan that match.
+func (o *SearchOptions) matches(ctx context.Context, t *Table, so ScanOptions) (provider.Source, error) {
+	s, err := newSearch(*o, t)
+	if err != nil {
+		return nil, err
+	}
+	if o.Rank == nil {
+		return s.open(ctx, so, func(c *searched.Columns) ([]string, filter.Expr) { return so.Columns, filter.And(c.Filter, so.Filter) })
+	}
+	_, q, err := s.question(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := ranked.Matches(ctx, t.union, *q)
+	if err != nil {
+		return nil, err
+	}
+	if so.Rows != nil {
+		rows = rows.And(rowset.Of(so.Rows...))
+	}
+	so.Rows = slices.AppendSeq([]RowRange{}, rows.Ranges())
+	return so.open(ctx, t)
 }
 
 // search is one run of a search.
@@ -85,18 +116,23 @@ type search struct {
 // errEnough ends a search whose rows are no longer wanted.
 var errEnough = errors.New("enough was found")
 
-func (s *search) run(ctx context.Context) (err error) {
+func newSearch(o SearchOptions, t *Table) (s *search, err error) {
 	for _, n := range []struct {
 		name string
 		n    int64
-	}{{"Before", s.Before}, {"After", s.After}, {"Limit", s.Limit}} {
+	}{{"Before", o.Before}, {"After", o.After}, {"Limit", o.Limit}} {
 		if n.n < 0 {
-			return &OptionError{Option: n.name, Value: strconv.FormatInt(n.n, 10), Err: errors.New("it is negative")}
+			return nil, &OptionError{Option: n.name, Value: strconv.FormatInt(n.n, 10), Err: errors.New("it is negative")}
 		}
 	}
-	if s.query, err = query.New(s.Query, s.Regexp, s.IgnoreCase); err != nil {
-		return &OptionError{Option: "Query", Value: strconv.Quote(s.Query), Err: err}
+	s = &search{SearchOptions: o, table: t}
+	if s.query, err = query.New(o.Query, o.Regexp, o.IgnoreCase); err != nil {
+		return nil, &OptionError{Option: "Query", Value: strconv.Quote(o.Query), Err: err}
 	}
+	return s, nil
+}
+
+func (s *search) run(ctx context.Context) error {
 	if s.Rank != nil {
 		return s.ranked(ctx)
 	}

@@ -35,43 +35,50 @@ type Rank struct {
 
 // ranked gives the best matches, the best first.
 func (s *search) ranked(ctx context.Context) error {
-	t := s.table
-	switch {
-	case s.Before > 0 || s.After > 0:
+	if s.Before > 0 || s.After > 0 {
 		return &OptionError{Option: "Rank", Err: errors.New("ranked matches have no rows around them")}
-	case !t.Rereadable():
-		return &OptionError{Option: "Rank", Err: errors.New("a pipe can be read once, and a ranking reads it twice")}
 	}
-	in, err := t.Schema(ctx)
+	c, q, err := s.question(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := s.columns(in)
-	if err != nil {
-		return err
-	}
-	q := ranked.Question{Query: s.query, Columns: c.Searched, Limit: cmp.Or(int(s.Limit), 10), Read: t.options(ScanOptions{})}
-	if s.Rank.K1 != 0 || s.Rank.B != 0 {
-		q.Parameters = &ranking.Parameters{K1: s.Rank.K1, B: s.Rank.B}
-	}
-	if err := cmp.Or(q.SetBoosts(s.Rank.Boosts), q.SetTokenizer(s.Rank.Tokenizer)); err != nil {
-		return &OptionError{Option: "Rank", Err: err}
-	}
-	if !s.Filter.IsZero() || s.Since != nil || s.Until != nil {
-		if q.Among, err = s.among(ctx, func(c *searched.Columns) filter.Expr { return c.Filter }); err != nil {
-			return err
-		}
-	}
-	if err := q.SetPhrases(func(t query.Term) (*rowset.Set, error) {
-		return s.among(ctx, func(c *searched.Columns) filter.Expr { return t.Condition(c.Searched) })
-	}); err != nil {
-		return err
-	}
-	hits, err := ranked.Top(ctx, t.union, q)
+	hits, err := ranked.Top(ctx, s.table.union, *q)
 	if err == nil && len(hits) > 0 {
 		err = s.giveHits(ctx, hits, c.Result)
 	}
 	return err
+}
+
+// question is the question of a ranked search.
+func (s *search) question(ctx context.Context) (*searched.Columns, *ranked.Question, error) {
+	t := s.table
+	if !t.Rereadable() {
+		return nil, nil, &OptionError{Option: "Rank", Err: errors.New("a pipe can be read once, and a ranking reads it twice")}
+	}
+	in, err := t.Schema(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := s.columns(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := &ranked.Question{Query: s.query, Columns: c.Searched, Limit: cmp.Or(int(s.Limit), 10), Read: t.options(ScanOptions{})}
+	if s.Rank.K1 != 0 || s.Rank.B != 0 {
+		q.Parameters = &ranking.Parameters{K1: s.Rank.K1, B: s.Rank.B}
+	}
+	if err := cmp.Or(q.SetBoosts(s.Rank.Boosts), q.SetTokenizer(s.Rank.Tokenizer)); err != nil {
+		return nil, nil, &OptionError{Option: "Rank", Err: err}
+	}
+	if !s.Filter.IsZero() || s.Since != nil || s.Until != nil {
+		if q.Among, err = s.among(ctx, func(c *searched.Columns) filter.Expr { return c.Filter }); err != nil {
+			return nil, nil, err
+		}
+	}
+	err = q.SetPhrases(func(t query.Term) (*rowset.Set, error) {
+		return s.among(ctx, func(c *searched.Columns) filter.Expr { return t.Condition(c.Searched) })
+	})
+	return c, q, err
 }
 
 // among is the positions of the rows with a condition.

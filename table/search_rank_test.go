@@ -3,6 +3,7 @@ package table_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -222,22 +223,31 @@ func TestRankDamaged(t *testing.T) {
 	require.Len(t, files, 1)
 	sound, err := os.ReadFile(files[0])
 	require.NoError(t, err)
+	groups := map[string]int64{}
 	best := func() (out []table.Rank) {
+		clear(groups)
 		tab, err := table.Open(t.Context(), "a.amudai.shard")
 		require.NoError(t, err)
 		for f, err := range tab.Search(t.Context(), table.SearchOptions{Query: "word1 OR word30 OR word2* OR wrod3~", In: []string{"body"}, Rank: &table.RankOptions{}}) {
 			require.NoError(t, err)
 			out = append(out, f.Ranks...)
 		}
+		search := table.SearchOptions{Query: "word1 OR word39* OR wrod30~", In: []string{"body"}, Rank: &table.RankOptions{}}
+		for g, n := range groupsOf(t, tab, table.GroupOptions{Search: &search}) {
+			groups[g] = n
+		}
 		require.NoError(t, tab.Close())
 		return out
 	}
 	want := best()
 	require.Len(t, want, 10)
+	wantGroups := maps.Clone(groups)
+	require.Len(t, wantGroups, 7)
 	for i := 0; i < len(sound); i += len(sound)/60 + 1 {
 		damaged := slices.Clone(sound)
 		damaged[i] ^= 0x10
 		require.NoError(t, os.WriteFile(files[0], damaged, 0o644))
 		require.Equal(t, want, best(), "byte %d of %d", i, len(sound))
+		require.Equal(t, wantGroups, groups, "byte %d of %d", i, len(sound))
 	}
 }

@@ -93,20 +93,70 @@ type Hit struct {
 	Row      int64 // in the input
 }
 
-// Top returns the best rows of a table, the best first, and of equal ones the first row. If an index turns out to be damaged, all inputs are scanned instead.
-func Top(ctx context.Context, u *tables.Union, q Question) ([]Hit, error) {
-	hits, err := top(ctx, u, q, false)
+// Top returns the best rows of a table, the best first, and of equal ones the first row.
+func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err error) {
+	err = q.answer(ctx, u, func() { hits = nil }, func(s *search, p part, among *rowset.Set) error {
+		terms, err := s.terms(ctx, p)
+		if err != nil {
+			return err
+		}
+		floor := ranking.Score(0)
+		if len(hits) == q.Limit && q.Limit > 0 {
+			floor = hits[q.Limit-1].Score
+		}
+		some, err := ranking.Top(ctx, terms, among, q.Limit, floor)
+		for _, h := range some {
+			row := p.row + int64(h.Row)
+			hits = append(hits, Hit{p.first + row, h.Score, p.input, row})
+		}
+		slices.SortFunc(hits, func(a, b Hit) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Position, b.Position))
+		})
+		hits = hits[:min(len(hits), q.Limit)]
+		return err
+	})
+	return hits, err
+}
+
+// Matches are the positions of all rows of a table that [Top] finds with any limit.
+func Matches(ctx context.Context, u *tables.Union, q Question) (rowset.Set, error) {
+	var all []rowset.Range
+	err := q.answer(ctx, u, func() { all = nil }, func(_ *search, p part, among *rowset.Set) error {
+		var any rowset.Set
+		for _, c := range p.columns {
+			for _, w := range c.words {
+				rows, err := ranking.Rows(ctx, w.postings)
+				if err != nil {
+					return err
+				}
+				any = any.Or(rows)
+			}
+		}
+		if among != nil {
+			any = any.And(*among)
+		}
+		all = slices.AppendSeq(all, any.Shift(p.first+p.row).Ranges())
+		return nil
+	})
+	return rowset.Of(all...), err
+}
+
+// answer calls visit with each part of the inputs, and the rows of it that may match, nil for all. If an index turns out to be damaged, it calls again and scans all
+// inputs instead.
+func (q Question) answer(ctx context.Context, u *tables.Union, again func(), visit func(*search, part, *rowset.Set) error) error {
+	err := q.visit(ctx, u, false, visit)
 	if fault.Is(err) {
 		if q.Read.Warning != nil {
 			q.Read.Warning(fmt.Sprintf("an index is not used: %v", err))
 		}
-		return top(ctx, u, q, true)
+		again()
+		err = q.visit(ctx, u, true, visit)
 	}
-	return hits, err
+	return err
 }
 
-// top is Top, which uses no index if all is to be scanned.
-func top(ctx context.Context, u *tables.Union, q Question, scan bool) (hits []Hit, err error) {
+// visit is answer, which uses no index if all is to be scanned.
+func (q Question) visit(ctx context.Context, u *tables.Union, scan bool, visit func(*search, part, *rowset.Set) error) (err error) {
 	n := len(q.Columns)
 	s := search{Question: q, union: u, scan: scan, totals: make([]totals, n), tokenizers: make([]analysis.Tokenizer, n), known: make([]bool, n)}
 	defer func() { err = errors.Join(err, seq.CloseAll(s.sources)) }()
@@ -117,43 +167,27 @@ func top(ctx context.Context, u *tables.Union, q Question, scan bool) (hits []Hi
 	}
 	for i := range u.NumParts() {
 		if err := s.open(ctx, i); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for i := range s.inputs {
 		if err := s.addInput(ctx, i); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if s.Parameters == nil {
 		s.Parameters = &ranking.Default
 	}
-	floor := ranking.Score(0)
 	for _, p := range s.parts {
-		terms, err := s.terms(ctx, p)
-		if err != nil {
-			return nil, err
-		}
 		among, err := s.among(ctx, p)
+		if err == nil {
+			err = visit(&s, p, among)
+		}
 		if err != nil {
-			return nil, err
-		}
-		some, err := ranking.Top(ctx, terms, among, q.Limit, floor)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range some {
-			row := p.row + int64(h.Row)
-			hits = append(hits, Hit{p.first + row, h.Score, p.input, row})
-		}
-		slices.SortFunc(hits, func(a, b Hit) int {
-			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Position, b.Position))
-		})
-		if hits = hits[:min(len(hits), q.Limit)]; len(hits) == q.Limit && q.Limit > 0 {
-			floor = hits[q.Limit-1].Score
+			return err
 		}
 	}
-	return hits, nil
+	return nil
 }
 
 // search is one run of a question.

@@ -29,6 +29,7 @@ type searchFlags struct {
 	boosts                               []string
 	tokenizer                            string
 	snippet                              int
+	by                                   string
 }
 
 type group struct{ *app.App }
@@ -60,6 +61,7 @@ The lines of CSV and JSON are searched as text, too, unless --in, --columns, --s
 Rows are counted from 1. The exit code is 0 if something was found, 1 if nothing, 2 after an error.`,
 		Example: `  amudai search 'failed AND (10.1.2.3 OR blk_*)' logs/
   amudai search -C 2 --since 2026-11-01 timeout 'app-*.amudai.shard'
+  amudai search --by "level,date(time)" 'failed OR refused' logs/
   amudai search --regex -i 'user=\w+' --json app.log.gz | jq .values.line`,
 		Args: app.WantsFirst("the query, then one or more inputs", `the query comes first; "." is this folder, "-" stdin`, "there is nothing to search in"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSearch(cmd.Context(), args[0], args[1:], f) },
@@ -107,6 +109,7 @@ func (f *searchFlags) register(cmd *cobra.Command) {
 	flags.BoolVarP(&f.names, "with-filename", "H", false, "print names of inputs (default if there are several)")
 	flags.BoolVar(&f.noName, "no-filename", false, "print no names of inputs")
 	flags.BoolVar(&w.JSON, "json", false, "print a JSON object in a line for each row, or count")
+	flags.StringVar(&f.by, "by", "", "print the number of matches for each group of all inputs together, such as \"level,date(time)\"; --limit is of groups")
 	flags.BoolVar(&f.rank, "rank", false, "print the matches of all inputs together that match best, by BM25; --limit is 10 by default")
 	flags.StringSliceVar(&f.boosts, "boost", nil, "factors of columns for --rank: title=3,body=1")
 	usage.Choice(cmd, &f.tokenizer, "tokenizer", "", "words for --rank: "+strings.Join(wordTokenizers, ", ")+" (default that of the first index, else unicode-word)", wordTokenizers, wordTokenizers...)
@@ -124,6 +127,9 @@ func (f *searchFlags) resolve(text string) (q *query.Query, err error) {
 		return nil, usage.Errorf("", "-A, -B, -C, --limit and --parallel need a number above 0")
 	}
 	w.After, w.Before = max(w.After, f.context), max(w.Before, f.context)
+	if f.by != "" && (w.After > 0 || w.Before > 0 || w.Count || f.files || f.quiet || f.numbers || f.snippet > 0 || w.Columns != nil) {
+		return nil, usage.Errorf("", "--by prints groups of matches: -A, -B, -C, -c, -l, -n, -q, --columns and --snippet are not for it")
+	}
 	if err := f.resolveRank(); err != nil {
 		return nil, err
 	}
@@ -196,8 +202,13 @@ func (a group) runSearch(ctx context.Context, text string, locations []string, f
 			code = app.ExitChanged
 		}
 	}
-	if w.Rank != nil {
-		if err = w.Ranked(ctx, all, &p); err != nil && ctx.Err() == nil {
+	if f.by != "" || w.Rank != nil {
+		if f.by != "" {
+			err = a.groups(ctx, &w, all, &p, f.by)
+		} else {
+			err = w.Ranked(ctx, all, &p)
+		}
+		if err != nil && ctx.Err() == nil {
 			p.Failed = true
 			p.Fail(err)
 			err = nil
@@ -214,4 +225,17 @@ func (a group) runSearch(ctx context.Context, text string, locations []string, f
 		return app.Printed{Code: app.ExitFailure, Text: "nothing found"}
 	}
 	return nil
+}
+
+// groups prints groups of matches.
+func (a group) groups(ctx context.Context, w *Search, all []inputs.Input, p *Printer, by string) error {
+	format := ""
+	if w.JSON {
+		format = "jsonl"
+	}
+	create, _, err := a.Printer(&app.PrintFlags{}, format)
+	if err != nil {
+		return err
+	}
+	return w.Groups(ctx, all, p, by, create)
 }
