@@ -14,9 +14,9 @@ import (
 	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/aggregate"
 	"github.com/amudai/amudai-go/internal/engine/ast"
-	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/table/internal/bins"
 	"github.com/amudai/amudai-go/table/internal/recorded"
+	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -239,52 +239,12 @@ func (o DistinctOptions) open(ctx context.Context, t *Table) (_ provider.Source,
 	if err := option.SetDefault("Memory", &o.Memory, DefaultMemory); err != nil {
 		return nil, err
 	}
-	d := &distinctSource{}
-	if d.src, err = (ScanOptions{Columns: o.Columns, Filter: o.Filter, Rows: o.Rows}).open(ctx, t); err != nil {
+	src, err := ScanOptions{Columns: o.Columns, Filter: o.Filter, Rows: o.Rows}.open(ctx, t)
+	if err == nil {
+		src, err = tables.NewDistinct(src, o.Memory)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if d.rows, err = order.NewDistinct(d.src.Schema(), order.Options{Memory: o.Memory}); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return provider.Limit(d, o.Limit), nil
-}
-
-// distinctSource returns the distinct rows of a source.
-type distinctSource struct {
-	src   provider.Source
-	rows  *order.Distinct
-	ended bool // the source, so that the rest follows
-}
-
-func (d *distinctSource) Schema() *arrow.Schema { return d.src.Schema() }
-func (d *distinctSource) Rows() (int64, bool)   { return 0, false }
-
-func (d *distinctSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	for !d.ended {
-		batch, err := d.src.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if batch == nil {
-			d.ended = true
-			if err := d.rows.Finish(ctx); err != nil {
-				return nil, err
-			}
-			break
-		}
-		out, err := d.rows.Add(ctx, batch)
-		batch.Release()
-		if out != nil || err != nil {
-			return out, err
-		}
-	}
-	return d.rows.Next(ctx)
-}
-
-func (d *distinctSource) Close() error {
-	var err error
-	if d.rows != nil {
-		err = d.rows.Close()
-	}
-	return errors.Join(err, d.src.Close())
+	return provider.Limit(src, o.Limit), nil
 }

@@ -48,6 +48,8 @@ type Found struct {
 	Positions []int64 // of the rows in the table
 	Context   []bool  // by row: it is no match, but near one; nil if all are matches
 	Ranks     []Rank  // of a ranked search, by row
+	// Tokenizers are the names of those that found the words of a ranked search, each once.
+	Tokenizers []string
 }
 
 // NumMatches is the number of rows that match.

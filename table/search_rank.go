@@ -42,9 +42,9 @@ func (s *search) ranked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hits, err := ranked.Top(ctx, s.table.union, *q)
+	hits, tokenizers, err := ranked.Top(ctx, s.table.union, *q)
 	if err == nil && len(hits) > 0 {
-		err = s.giveHits(ctx, hits, c.Result)
+		err = s.giveHits(ctx, hits, c.Result, tokenizers)
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (s *search) among(ctx context.Context, condition func(*searched.Columns) fi
 }
 
 // giveHits gives rows in the order of their scores.
-func (s *search) giveHits(ctx context.Context, hits []ranked.Hit, columns []string) error {
+func (s *search) giveHits(ctx context.Context, hits []ranked.Hit, columns, tokenizers []string) error {
 	o := TakeOptions{Columns: columns}
 	var ranks []Rank
 	for _, h := range hits {
@@ -103,7 +103,7 @@ func (s *search) giveHits(ctx context.Context, hits []ranked.Hit, columns []stri
 	}
 	return seq.Each(tables.Batches(ctx, src), func(b arrow.RecordBatch) error {
 		n := int(b.NumRows())
-		f := Found{RecordBatch: b, Positions: o.Rows[:n], Ranks: ranks[:n]}
+		f := Found{RecordBatch: b, Positions: o.Rows[:n], Ranks: ranks[:n], Tokenizers: tokenizers}
 		o.Rows, ranks = o.Rows[n:], ranks[n:]
 		return s.give(f)
 	})

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/pattern"
 )
@@ -190,6 +192,11 @@ func (p *parser) not(depth int) (*node, error) {
 		}
 		return n, err
 	case p.take("term"):
+		if composed := norm.NFC.String(t.term.text); composed != t.term.text { // texts have either
+			other := *t.term
+			other.text = composed
+			return &node{op: opOr, args: []*node{t.term, &other}}, nil
+		}
 		return t.term, nil
 	case t.kind == "":
 		return nil, p.errorf("a word is missing at the end")

@@ -156,19 +156,68 @@ func TimeColumn(s *arrow.Schema) string {
 // Span is a range of bytes of a line.
 type Span struct{ From, To int }
 
-// Highlighter finds the texts in a line that a query asks for.
-type Highlighter struct{ terms []highlightTerm }
+// Highlighter finds the texts in a line that a query asks for. It is used by one goroutine at a time.
+type Highlighter struct {
+	terms []highlightTerm
+	words []highlightWords
+	found analysis.Terms
+}
 
 type highlightTerm struct {
 	expression    *regexp.Regexp
 	bounded, open bool // the match begins and ends where words do; its end may be anywhere
 }
 
-// Highlighter returns the highlighter of the terms that are not negated.
-func (q *Query) Highlighter() *Highlighter {
+// highlightWords are words of a query as a tokenizer finds them.
+type highlightWords struct {
+	tokenizer analysis.Tokenizer
+	are       []func(term []byte) bool
+}
+
+// Highlighter returns the highlighter of the terms that are not negated, and of words that tokenizers make the same as theirs.
+func (q *Query) Highlighter(tokenizers ...analysis.Tokenizer) *Highlighter {
 	h := &Highlighter{}
 	h.add(q.root, false)
+	for _, z := range append(tokenizers, analysis.Word) {
+		words := highlightWords{tokenizer: z}
+		for _, w := range q.Words(z) {
+			if z.Rewrites() || w.Distance > 0 {
+				words.are = append(words.are, w.Matcher())
+			}
+		}
+		if words.are != nil {
+			h.words = append(h.words, words)
+		}
+	}
 	return h
+}
+
+// appendWords appends the words of a line that are those of the query for a tokenizer. Of a run of characters whose pairs are words, these are looked at.
+func (h *Highlighter) appendWords(all []Span, line []byte, words highlightWords) []Span {
+	is := func(from, to int) bool {
+		h.found.Find(words.tokenizer, line[from:to])
+		for term := range h.found.All {
+			if len(h.found.Spans) == 1 && slices.ContainsFunc(words.are, func(is func([]byte) bool) bool { return is(analysis.AppendUpper(nil, term)) }) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, s := range analysis.AppendWords(nil, line) {
+		from, end := int(s.From), int(s.To)
+		if is(from, end) {
+			all = append(all, Span{from, end})
+		}
+		for several := len(h.found.Spans) > 1; several && from < end; {
+			_, first := utf8.DecodeRune(line[from:end])
+			_, second := utf8.DecodeRune(line[from+first : end])
+			if is(from, from+first+second) {
+				all = append(all, Span{from, from + first + second})
+			}
+			from += first
+		}
+	}
+	return all
 }
 
 func (h *Highlighter) add(n *node, negate bool) {
@@ -208,6 +257,9 @@ func (h *Highlighter) Spans(line []byte) []Span {
 				at = s.To
 			}
 		}
+	}
+	for _, words := range h.words {
+		all = h.appendWords(all, line, words)
 	}
 	slices.SortFunc(all, func(a, b Span) int { return a.From - b.From })
 	merged := all[:0]

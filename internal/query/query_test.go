@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // FuzzQuery parses any text. A query that is accepted is a condition of a table, and can be highlighted.
@@ -37,4 +38,29 @@ func FuzzQuery(f *testing.F) {
 			last = s.To
 		}
 	})
+}
+
+// Highlights are the words that a tokenizer makes the same as those of a query, and beginnings and words like them.
+func TestHighlights(t *testing.T) {
+	for _, c := range []struct {
+		query, line string
+		tokenizers  []analysis.Tokenizer
+		want        []string
+	}{
+		{"running", "Run, runs; runner", nil, nil},
+		{"running", "Run, runs; runner", []analysis.Tokenizer{analysis.English}, []string{"Run", "runs"}},
+		{"haus NOT tür", "Häuser Tür HAUS", []analysis.Tokenizer{analysis.German}, []string{"Häuser", "HAUS"}},
+		{"zurich fine", "in Zürich: ﬁne", []analysis.Tokenizer{analysis.Folded}, []string{"Zürich", "ﬁne"}},
+		{"京都 OR カ", "東京都 ｶﾒﾗ カメラ", []analysis.Tokenizer{analysis.Folded}, []string{"京都", "ｶﾒ", "カメ"}},
+		{"fialed~ OR blk*", "failed, a blk_1 fail", nil, []string{"failed", "blk_1"[:3]}},
+		{"Zu\u0308rich", "Zürich Zu\u0308rich", nil, []string{"Zürich", "Zu\u0308rich"}},
+	} {
+		q, err := Parse(c.query)
+		require.NoError(t, err)
+		var got []string
+		for _, s := range q.Highlighter(c.tokenizers...).Spans([]byte(c.line)) {
+			got = append(got, c.line[s.From:s.To])
+		}
+		require.Equal(t, c.want, got, c.query)
+	}
 }

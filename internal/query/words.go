@@ -43,9 +43,11 @@ func (n *node) appendWords(t analysis.Tokenizer, out *[]ranking.Word) {
 	var found analysis.Terms
 	found.Find(t, []byte(n.text))
 	for _, s := range found.Spans {
+		term := analysis.AppendUpper(nil, found.Text[s.From:s.To])
 		w := ranking.Word{
-			Text:   string(analysis.AppendUpper(nil, found.Text[s.From:s.To])),
+			Text:   string(term),
 			Prefix: n.op == opPrefix && int(s.To) == len(found.Text),
+			Inside: n.op == opTerm && t.Rewrites() && analysis.IsPaired(term),
 		}
 		if len(found.Spans) == 1 { // pairs of characters are looked for as they are
 			w.Distance = n.distance

@@ -86,22 +86,25 @@ func (s *Scorer) most(b analysis.Bounds) (most Score) {
 	return most
 }
 
-// Word is what rows are ranked by: a term as a tokenizer finds it, in upper case, or several: those that begin with it, or those like it
+// Word is what rows are ranked by: a term as a tokenizer finds it, in upper case, or several: those that begin with it, that have it anywhere, or are like it
 // ([analysis.Fuzzy]). Several terms are one word, whose occurrences are theirs together.
 type Word struct {
 	Text     string
 	Prefix   bool
+	Inside   bool
 	Distance int // of terms like it; 0 for the term itself
 }
 
 // IsTerm reports whether the word is a single term.
-func (w Word) IsTerm() bool { return !w.Prefix && w.Distance == 0 }
+func (w Word) IsTerm() bool { return !w.Prefix && !w.Inside && w.Distance == 0 }
 
 // Matcher tells terms in upper case that are the word.
 func (w Word) Matcher() func(term []byte) bool {
 	switch {
 	case w.Prefix:
 		return func(term []byte) bool { return bytes.HasPrefix(term, []byte(w.Text)) }
+	case w.Inside:
+		return func(term []byte) bool { return bytes.Contains(term, []byte(w.Text)) }
 	case w.Distance > 0:
 		return analysis.NewFuzzy([]byte(w.Text), w.Distance).Match
 	}

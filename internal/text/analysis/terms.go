@@ -172,6 +172,12 @@ func isPaired(text []byte) bool {
 	return false
 }
 
+// IsPaired reports whether a text is a single character of a script whose words are pairs of characters.
+func IsPaired(text []byte) bool {
+	r, n := utf8.DecodeRune(text)
+	return n == len(text) && isPairedRune(r)
+}
+
 func isPairedRune(r rune) bool {
 	return r >= firstPaired && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul))
 }

@@ -253,7 +253,6 @@ func (hashKind) Open(ctx context.Context, _ *shardpb.IndexDescriptor, artifacts 
 
 type hashIndex struct{ *hash.Index }
 
-// Identity implements [Index].
 func (x *hashIndex) Identity() uint64 { return x.Sum }
 
 // Stats implements [Index].

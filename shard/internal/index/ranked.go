@@ -15,10 +15,9 @@ type Ranked interface {
 	Column(field int) ranking.Column
 }
 
-// HasScores reports whether the description of an index says that it has frequencies.
+// HasScores tells from its description whether an index has frequencies.
 func HasScores(d *shardpb.IndexDescriptor) bool { return property(d, PropertyScores) == true }
 
-// Column implements [Ranked].
 func (x *termIndex) Column(field int) ranking.Column {
 	if field >= x.Scored {
 		return nil
@@ -61,15 +60,18 @@ func (f *rankedField) Lengths(ctx context.Context) ([]uint8, error) {
 
 func (f *rankedField) Find(ctx context.Context, w ranking.Word) (ranking.Postings, int64, error) {
 	var entries []term.Entry
-	all := f.Index.Find(ctx, []byte(w.Text), w.Prefix)
+	text, is := []byte(w.Text), w.Matcher()
+	all := f.Index.Find(ctx, text, w.Prefix)
 	if w.Distance > 0 {
-		all = f.FindFuzzy(ctx, []byte(w.Text), w.Distance)
+		all = f.FindFuzzy(ctx, text, w.Distance)
+	} else if w.Inside {
+		all = f.FindContaining(ctx, text, false)
 	}
 	for e, err := range all {
 		if err != nil {
 			return nil, 0, err
 		}
-		if e.Field == f.field {
+		if e.Field == f.field && is(analysis.AppendUpper(nil, e.Term)) {
 			entries = append(entries, e)
 		}
 	}

@@ -457,8 +457,7 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 	for e, err := range entries {
 		if err != nil {
 			return nil, err
-		}
-		if e.Field != wanted {
+		} else if e.Field != wanted {
 			continue
 		}
 		f.entries, f.rows = append(f.entries, e), f.rows+e.Rows

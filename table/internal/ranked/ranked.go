@@ -93,9 +93,15 @@ type Hit struct {
 	Row      int64 // in the input
 }
 
-// Top returns the best rows of a table, the best first, and of equal ones the first row.
-func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err error) {
+// Top returns the best rows of a table, the best first, and of equal ones the first row. It also returns the names of the tokenizers of the columns, each once.
+func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, tokenizers []string, err error) {
 	err = q.answer(ctx, u, func() { hits = nil }, func(s *search, p part, among *rowset.Set) error {
+		tokenizers = nil
+		for _, z := range s.tokenizers {
+			if !slices.Contains(tokenizers, z.String()) {
+				tokenizers = append(tokenizers, z.String())
+			}
+		}
 		terms, err := s.terms(ctx, p)
 		if err != nil {
 			return err
@@ -115,7 +121,7 @@ func Top(ctx context.Context, u *tables.Union, q Question) (hits []Hit, err erro
 		hits = hits[:min(len(hits), q.Limit)]
 		return err
 	})
-	return hits, err
+	return hits, tokenizers, err
 }
 
 // Matches are the positions of all rows of a table that [Top] finds with any limit.

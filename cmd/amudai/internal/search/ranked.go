@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/usage"
 	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/internal/query"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -90,6 +91,10 @@ func (s *Search) Ranked(ctx context.Context, all []inputs.Input, p *Printer) (er
 	if o.Columns == nil {
 		o.Columns = o.In
 	}
+	q, err := query.New(o.Query, o.Regexp, o.IgnoreCase)
+	if err != nil {
+		return err
+	}
 	p.begin()
 	for rows, err := range t.Search(ctx, o) {
 		if errors.Is(err, table.ErrNoText) {
@@ -99,6 +104,12 @@ func (s *Search) Ranked(ctx context.Context, all []inputs.Input, p *Printer) (er
 		if err != nil {
 			return err
 		}
+		var tokenizers []analysis.Tokenizer
+		for _, name := range rows.Tokenizers {
+			z, _ := analysis.TokenizerByName(name)
+			tokenizers = append(tokenizers, z)
+		}
+		p.Highlighter = q.Highlighter(tokenizers...)
 		text := cellsOf(rows, s.JSON, s.Columns == nil)
 		for i, r := range rows.Ranks {
 			p.Matches++
