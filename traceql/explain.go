@@ -90,7 +90,7 @@ func (s *search) explain() (*Explanation, error) {
 	}
 	for i, f := range s.q.program.Filters {
 		for _, src := range s.sources {
-			e.Spans = append(e.Spans, src.scanCondition(lang.Text(f), src.filters[i].cond))
+			e.Spans = append(e.Spans, src.scanCondition(lang.Text(f), src.filters.Cond(i)))
 		}
 	}
 	return e, nil

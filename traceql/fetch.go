@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
 	"github.com/amudai/amudai-go/traceql/internal/fetched"
-	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
 )
@@ -42,18 +40,13 @@ type source struct {
 	rows            RowSource     // which details are read of
 	matches         *source       // the same for spans that match, of traces that the source summarizes; nil if the query looks at others, too
 	matching        bool          // it is such a one
-	filters         []spansetFilter
-}
-
-// spansetFilter is the condition of a spanset filter, lowered for a source.
-type spansetFilter struct {
-	cond  lower.Cond
-	bound *filter.Bound // nil if the filter excludes all spans, or none
+	placed          bool          // and the evaluation needs the places of spans in the trees of their traces
+	filters         lower.Filters
 }
 
 // newSources are the sources that have spans: files without any have no columns. more, if it is not nil, are further columns to read, and those of
 // results are read at once.
-func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (list []*source, err error) {
+func newSources(ctx context.Context, sources []Source, q *Query, more func(*spans.Schema) []int) (list []*source, err error) {
 	fields := lower.ResultFields(q.tree.Pipeline)
 	for i, src := range sources {
 		if src.Schema().NumFields() == 0 {
@@ -73,10 +66,18 @@ func newSources(sources []Source, q *Query, more func(*spans.Schema) []int) (lis
 		if err == nil && more == nil && rows != nil {
 			own.rows, own.details = rows, lower.Sorted(lower.ResultColumns(own.schema, fields))
 		}
-		if _, ok := src.(summarizedSource); ok && err == nil && more == nil && lower.ByMatches(q.tree.Pipeline) {
+		enough, placed := lower.ByMatches(q.tree.Pipeline)
+		summarized, ok := src.(summarizedSource)
+		if enough = enough && ok && more == nil; enough && placed && err == nil {
+			enough, err = summarized.TracePlaces(ctx, nil, nil)
+		}
+		if enough && err == nil {
 			own.matches, err = newSource(src, i, func(s *spans.Schema) []int { return lower.MatchColumns(s, q.tree.Pipeline, fields) })
 			if err == nil {
 				own.matches.matching, own.matches.position = true, len(list)
+				if placed {
+					own.matches.placed, own.matches.rows = true, rows
+				}
 				err = own.matches.bind(q)
 			}
 		}
@@ -109,16 +110,8 @@ func newSource(src Source, index int, columns func(*spans.Schema) []int) (*sourc
 }
 
 func (s *source) bind(q *Query) (err error) {
-	s.filters = make([]spansetFilter, len(q.program.Filters))
-	for i, f := range q.program.Filters {
-		own := &s.filters[i]
-		own.cond = lower.Lower(s.schema, f.Cond, true)
-		if own.cond.All() || own.cond.None() {
-			continue
-		}
-		if own.bound, err = filter.Bind(own.cond.Filter(), s.arrow); err != nil {
-			return fmt.Errorf("source %d: %s: %w", s.index, lang.Text(f), err)
-		}
+	if s.filters, err = lower.BindFilters(s.schema, s.arrow, q.program.Filters); err != nil {
+		return fmt.Errorf("source %d: %w", s.index, err)
 	}
 	return nil
 }
@@ -144,30 +137,6 @@ func (s *source) paths(columns []int) []string {
 		list[k] = s.schema.Column(i).Path
 	}
 	return list
-}
-
-// verdicts evaluates the spanset filters on a batch.
-func (s *source) verdicts(ctx context.Context, rec arrow.RecordBatch) ([]spans.Verdict, error) {
-	list := make([]spans.Verdict, len(s.filters))
-	renamed := array.NewRecordBatch(s.arrow, rec.Columns(), rec.NumRows())
-	defer renamed.Release()
-	for i, f := range s.filters {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		list[i].Exact = f.cond.Exact()
-		switch {
-		case f.cond.None():
-			list[i].Bits = make([]byte, (rec.NumRows()+7)/8)
-		case f.bound != nil:
-			bits, err := f.bound.Select(renamed)
-			if err != nil {
-				return nil, err
-			}
-			list[i].Bits = bits
-		}
-	}
-	return list, nil
 }
 
 // fewTraces are so few that reading their spans costs less than summaries of all. A variable for tests.
@@ -239,7 +208,10 @@ func (s *source) read(ctx context.Context, cond filter.Expr, f *fetched.Group) e
 		}
 		batch, err := spans.NewBatch(s.schema, b.RecordBatch, s.need)
 		if err == nil {
-			batch.Verdicts, err = s.verdicts(ctx, b.RecordBatch)
+			batch.Verdicts, err = s.filters.Verdicts(ctx, b.RecordBatch)
+		}
+		if err == nil && s.placed {
+			batch.Places, err = s.places(ctx, b)
 		}
 		if err == nil {
 			err = f.Add(fetched.Part{Batch: batch, Source: s.position, Matching: s.matching, Numbers: b.Numbers})
@@ -249,6 +221,18 @@ func (s *source) read(ctx context.Context, cond filter.Expr, f *fetched.Group) e
 		}
 	}
 	return nil
+}
+
+// places are those of the rows of a batch.
+func (s *source) places(ctx context.Context, b Rows) ([]spans.Place, error) {
+	list := make([]spans.Place, 0, b.NumRows())
+	_, err := s.Source.(summarizedSource).TracePlaces(ctx, b.Numbers, func(left, right, parent uint32) {
+		list = append(list, spans.Place{Left: left, Right: right, Parent: parent})
+	})
+	if err == nil && len(list) != int(b.NumRows()) {
+		err = errChanged
+	}
+	return list, err
 }
 
 // scan is the rows of a scan, with their numbers if details are read of the source.

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/value"
@@ -52,7 +51,7 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 	for _, set := range t.Sets {
 		js := jsonSpanset{Spans: []jsonSpan{}, Matched: set.Matched}
 		for _, a := range set.Attributes {
-			js.Attributes = append(js.Attributes, jsonAttribute{a.Name, jsonValue(a.Value)})
+			js.Attributes = append(js.Attributes, jsonAttribute{a.Name, value.JSON(a.Value)})
 		}
 		for _, s := range set.Spans {
 			js.Spans = append(js.Spans, s.json())
@@ -74,7 +73,7 @@ func (s *Span) json() jsonSpan {
 		if f, err := lang.ParseField(key); err == nil && f.Intrinsic == lang.NoIntrinsic && !f.Parent {
 			key = f.Name
 		}
-		out.Attributes = append(out.Attributes, jsonAttribute{key, jsonValue(a.Value)})
+		out.Attributes = append(out.Attributes, jsonAttribute{key, value.JSON(a.Value)})
 	}
 	return out
 }
@@ -82,7 +81,8 @@ func (s *Span) json() jsonSpan {
 type (
 	jsonSeries struct {
 		Labels    []jsonAttribute `json:"labels"`
-		Samples   []jsonSample    `json:"samples"`
+		Samples   []jsonSample    `json:"samples,omitzero"`
+		Value     any             `json:"value,omitempty"` // of an instant
 		Exemplars []jsonSample    `json:"exemplars,omitempty"`
 	}
 	jsonSample struct {
@@ -92,53 +92,33 @@ type (
 	}
 )
 
-// MarshalJSON writes time series in the form of the metrics API of Tempo. The labels of an exemplar have the ids of its trace and span.
+// MarshalJSON writes time series in the form of the metrics API of Tempo, where an instant has a value in place of samples. The labels of an exemplar have the ids of its trace and span.
 func (s TimeSeries) MarshalJSON() ([]byte, error) {
-	out := jsonSeries{Labels: []jsonAttribute{}, Samples: []jsonSample{}}
+	out := jsonSeries{Labels: []jsonAttribute{}}
 	for _, l := range s.Labels {
-		out.Labels = append(out.Labels, jsonAttribute{l.Name, jsonValue(l.Value)})
+		out.Labels = append(out.Labels, jsonAttribute{l.Name, value.JSON(l.Value)})
+	}
+	if !s.Instant {
+		out.Samples = []jsonSample{}
 	}
 	for _, x := range s.Samples {
-		out.Samples = append(out.Samples, jsonSample{nil, strconv.FormatInt(x.Time.UnixMilli(), 10), jsonFloat(x.Value)})
+		if s.Instant {
+			out.Value = value.JSONFloat(x.Value)
+		} else {
+			out.Samples = append(out.Samples, jsonSample{nil, strconv.FormatInt(x.Time.UnixMilli(), 10), value.JSONFloat(x.Value)})
+		}
 	}
 	for _, e := range s.Exemplars {
 		labels := []jsonAttribute{}
 		for _, id := range []Attribute{
 			{"trace:id", value.OfString(hex.EncodeToString(e.TraceID))}, {"span:id", value.OfString(hex.EncodeToString(e.Span.ID))}, {"name", value.OfString(e.Span.Name)},
 		} {
-			labels = append(labels, jsonAttribute{id.Name, jsonValue(id.Value)})
+			labels = append(labels, jsonAttribute{id.Name, value.JSON(id.Value)})
 		}
 		for _, a := range e.Span.Attributes {
-			labels = append(labels, jsonAttribute{a.Name, jsonValue(a.Value)})
+			labels = append(labels, jsonAttribute{a.Name, value.JSON(a.Value)})
 		}
-		out.Exemplars = append(out.Exemplars, jsonSample{labels, strconv.FormatInt(e.Time.UnixMilli(), 10), jsonFloat(e.Value)})
+		out.Exemplars = append(out.Exemplars, jsonSample{labels, strconv.FormatInt(e.Time.UnixMilli(), 10), value.JSONFloat(e.Value)})
 	}
 	return json.Marshal(out)
-}
-
-// jsonFloat is a float as protobuf's JSON has it: a number, or a name of one that is not finite.
-func jsonFloat(f float64) any {
-	if f-f == 0 {
-		return f
-	}
-	return strings.TrimPrefix(strings.Replace(value.FormatFloat(f), "Inf", "Infinity", 1), "+")
-}
-
-// jsonValue is a value as an AnyValue of OTLP/JSON.
-func jsonValue(v Value) any {
-	switch v.Kind() {
-	case KindInt:
-		return map[string]any{"intValue": strconv.FormatInt(v.Int64(), 10)}
-	case KindFloat:
-		return map[string]any{"doubleValue": jsonFloat(v.Float64())}
-	case KindBool:
-		return map[string]any{"boolValue": v.Bool()}
-	case KindArray, KindAny:
-		values := []any{}
-		for _, e := range v.List() {
-			values = append(values, jsonValue(e))
-		}
-		return map[string]any{"arrayValue": map[string]any{"values": values}}
-	}
-	return map[string]any{"stringValue": v.Plain()}
 }

@@ -38,6 +38,7 @@ type TimeSeries struct {
 	Labels    []Attribute // values of by(), "p" of a quantile, "__bucket" of a histogram, "__meta_type" of compare(); otherwise "__name__"
 	Samples   []Sample    // by time; intervals without a value are left out
 	Exemplars []Exemplar  // by time
+	Instant   bool        // it has at most one sample, of the whole time
 }
 
 // Sample is a number for the interval that ends at a time. Those of durations are in seconds.
@@ -74,7 +75,7 @@ func Metrics(ctx context.Context, q *Query, sources []Source, o MetricsOptions) 
 	if o.Exemplars == 0 {
 		o.Exemplars = exemplarsOf(q)
 	}
-	m.exemplars = o.Exemplars
+	m.exemplars, m.instant = o.Exemplars, o.Instant
 	var err error
 	if m.w, err = window(ctx, sources, &o); err != nil || m.w == (series.Window{}) {
 		return nil, err
@@ -141,7 +142,7 @@ func window(ctx context.Context, sources []Source, o *MetricsOptions) (w series.
 // extent is the first and the last start of a span.
 func extent(ctx context.Context, sources []Source) (first, last int64, err error) {
 	first, last = math.MaxInt64, math.MinInt64
-	list, err := newSources(sources, everySpan, nil)
+	list, err := newSources(ctx, sources, everySpan, nil)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -172,6 +173,7 @@ type metrics struct {
 	set       *series.Set
 	compared  *series.Comparison // of compare(), instead of set
 	exemplars int
+	instant   bool
 
 	schema     *spans.Schema // of the last span that was compared
 	attributes []lower.Field // of the schema
@@ -179,7 +181,7 @@ type metrics struct {
 
 // wholeTraces observes the spans of traces.
 func (m *metrics) wholeTraces(sources []Source) (err error) {
-	m.sources, err = newSources(sources, m.q, func(s *spans.Schema) (need []int) {
+	m.sources, err = newSources(m.ctx, sources, m.q, func(s *spans.Schema) (need []int) {
 		if m.compared != nil {
 			for _, f := range lower.ComparedFields(s) {
 				need = append(need, s.Needs(f.Field)...)
@@ -277,7 +279,7 @@ func (m *metrics) addRows(own *source, list []eval.Span, batch *spans.Batch, mat
 	if matched {
 		sets = []eval.Set{eval.All(t)}
 	} else {
-		if batch.Verdicts, err = own.verdicts(m.ctx, batch.Record); err != nil {
+		if batch.Verdicts, err = own.filters.Verdicts(m.ctx, batch.Record); err != nil {
 			return err
 		}
 		if sets, err = m.q.program.Run(t, work); err != nil {
@@ -304,6 +306,7 @@ func (m *metrics) results(list []series.Series) []TimeSeries {
 			own.Value = e.Value
 			out[k].Exemplars = append(out[k].Exemplars, own)
 		}
+		out[k].Instant = m.instant
 	}
 	return out
 }

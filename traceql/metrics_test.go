@@ -137,6 +137,12 @@ func TestMetricsOptions(t *testing.T) {
 	list, err = get(`{ name = "nothing" } | rate()`, traceql.MetricsOptions{Instant: true})
 	require.NoError(t, err)
 	require.Equal(t, 0.0, list[0].Samples[0].Value)
+	text, err := json.Marshal(list)
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"labels": [{"key": "__name__", "value": {"stringValue": "rate"}}], "value": 0}]`, string(text)) // as Tempo has an instant
+	list, err = get(`{ name = "nothing" } | max_over_time(duration)`, traceql.MetricsOptions{Instant: true})
+	require.NoError(t, err)
+	require.Empty(t, list)
 	list, err = get(`{ name = "nothing" } | max_over_time(duration)`, traceql.MetricsOptions{})
 	require.NoError(t, err)
 	require.Empty(t, list)
@@ -185,7 +191,7 @@ func TestExemplars(t *testing.T) {
 	got, err := json.Marshal(list[0])
 	require.NoError(t, err)
 	require.JSONEq(t, `{"labels": [{"key": "__name__", "value": {"stringValue": "rate"}}],
-		"samples": [{"timestampMs": "1700000001000", "value": 1.9999999979999998}],
+		"value": 1.9999999979999998,
 		"exemplars": [{"timestampMs": "1700000000012", "value": 1.9999999979999998, "labels": [
 			{"key": "trace:id", "value": {"stringValue": "00000000000000000000000000000001"}},
 			{"key": "span:id", "value": {"stringValue": "0000000000000003"}},

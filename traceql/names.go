@@ -30,7 +30,7 @@ func Within(ctx context.Context, sources []Source, start, end time.Time) (within
 	if start.IsZero() && end.IsZero() {
 		return sources, nil
 	}
-	list, err := newSources(sources, everySpan, nil)
+	list, err := newSources(ctx, sources, everySpan, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ const maxNames = 1_000_000
 // read from their spans, the others from schemas.
 func Names(ctx context.Context, sources []Source, scope Scope) ([]TagNames, error) {
 	var out []TagNames
-	list, err := newSources(sources, everySpan, nil)
+	list, err := newSources(ctx, sources, everySpan, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (s *valueSet) addMatch(m match, f *lang.Field) error {
 
 // scan adds the values of all spans.
 func (s *valueSet) scan(ctx context.Context, f *lang.Field, sources []Source) error {
-	list, err := newSources(sources, everySpan, nil)
+	list, err := newSources(ctx, sources, everySpan, nil)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/traceql"
 )
 
@@ -14,7 +15,7 @@ func TestOddTraces(t *testing.T) {
 		s.end = s.start + 10
 		return s
 	}
-	src := tableOfSpans(t, 3, []span{
+	list := []span{
 		// 1 client and server share id 2; 3 is below the server
 		at(span{trace: 1, id: 1, name: "root", service: "a"}), at(span{trace: 1, id: 2, parent: 1, name: "call", kind: 3}), at(span{trace: 1, id: 2, parent: 1, name: "serve", kind: 2}),
 		at(span{trace: 1, id: 3, parent: 2, name: "work"}), at(span{trace: 1, id: 3, parent: 2, name: "again"}),
@@ -23,7 +24,11 @@ func TestOddTraces(t *testing.T) {
 		// 3 is a circle
 		at(span{trace: 3, id: 1, parent: 2, name: "x"}), at(span{trace: 3, id: 2, parent: 1, name: "y"}),
 		at(span{trace: 4, id: 1, name: "list", attrs: map[string]any{"span.v": []any{"p", "q"}}}),
-	})
+	}
+	few := *traceql.FewTraces
+	*traceql.FewTraces = 0
+	defer func() { *traceql.FewTraces = few }()
+	sources := []traceql.Source{tableOfSpans(t, 3, list), blockpackOf(t, list, blockpack.WriterOptions{BlockSpans: 4})}
 	for _, c := range []struct{ query, want string }{
 		{`{ name = "call" } > { }`, `1: 2`},
 		{`{ name = "serve" } > { }`, `1: 3`},
@@ -43,8 +48,10 @@ func TestOddTraces(t *testing.T) {
 		{`{ span.v != "p" }`, ``},
 		{`{ span.v != "z" }`, `4: 1`},
 	} {
-		if got := strings.Join(find(t, c.query, traceql.Options{}, src), "; "); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.query, got, c.want)
+		for _, src := range sources {
+			if got := strings.Join(find(t, c.query, traceql.Options{}, src), "; "); got != c.want {
+				t.Errorf("%T %s\n got %s\nwant %s", src, c.query, got, c.want)
+			}
 		}
 	}
 }

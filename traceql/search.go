@@ -88,7 +88,7 @@ func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*sea
 	}
 	s := newExamination(ctx, q, o)
 	var err error
-	s.sources, err = newSources(sources, q, nil)
+	s.sources, err = newSources(ctx, sources, q, nil)
 	s.byMatches = !slices.ContainsFunc(s.sources, func(src *source) bool { return src.matches == nil })
 	return s, err
 }
@@ -124,7 +124,11 @@ func bounds(start, end time.Time) (from, to int64) {
 
 // run calls yield for the traces of the result until it returns false, which is errStop.
 func (s *search) run(yield func(*Trace) bool) error {
-	if s.matchesFirst() {
+	first, err := s.matchesFirst()
+	if err != nil {
+		return err
+	}
+	if first {
 		of, err := s.fetch(nil, true)
 		if err == nil {
 			s.counts.Candidates += int64(len(of.IDs))
@@ -150,10 +154,32 @@ func (s *search) run(yield func(*Trace) bool) error {
 	}, 0, yield)
 }
 
-// matchesFirst reports whether all spans that match are read, without a look for candidates before: any of them makes a trace one.
-func (s *search) matchesFirst() bool {
+// rarer is how many times as many rows as the rarest condition leaves are read to know which traces meet all.
+const rarer = 4
+
+// matchesFirst reports whether all spans that match are read, without a look for candidates before: any of them makes a trace one, or no condition is so
+// rare that few of them are needed.
+func (s *search) matchesFirst() (bool, error) {
 	c := s.traces
-	return s.byMatches && s.o.Order == AsStored && s.o.Limit == 0 && c == s.q.candidates && c.And == nil && c.Or == nil && max(len(c.Rows), 1) == len(s.q.program.Filters)
+	switch {
+	case !s.byMatches || s.o.Order != AsStored || s.o.Limit > 0 || c != s.q.candidates:
+		return false, nil
+	case c.And == nil && c.Or == nil && max(len(c.Rows), 1) == len(s.q.program.Filters):
+		return true, nil
+	}
+	least, err := s.estimate(c)
+	all := int64(0)
+	for _, src := range s.sources {
+		if cond := lower.Matches(src.schema, s.q.tree.Pipeline); err == nil && !cond.None() {
+			var n int64
+			n, err = src.estimate(s.ctx, cond)
+			all = min(all+n, everything-1)
+			if cond.All() {
+				return false, nil
+			}
+		}
+	}
+	return all <= rarer*min(least, everything/rarer), err
 }
 
 // results yields the matches among candidates, in their order, up to a number of them.

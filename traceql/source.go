@@ -41,6 +41,9 @@ type summarizedSource interface {
 	// TraceSummaries calls visit for each trace that it has, with what is said of all its spans; spans is 0 if it does not tell. ok is false, and nothing
 	// visited, if the source has no summaries.
 	TraceSummaries(ctx context.Context, ids []string, visit func(i, spans int, start int64, d time.Duration, name, service string)) (ok bool, err error)
+	// TracePlaces calls visit for each of some rows with the place of its span in the tree of its trace, as [spans.Place] has it. ok is false, and nothing
+	// visited, if the source has no places.
+	TracePlaces(ctx context.Context, rows []table.RowRange, visit func(left, right, parent uint32)) (ok bool, err error)
 }
 
 // ExplainedSource is a source that describes its scans.

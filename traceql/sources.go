@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -26,7 +25,12 @@ func BlockpackSource(ctx context.Context, f *blockpack.File) (Source, error) {
 		return nil, err
 	}
 	t, o := tablefile.OfBlockpack(f)
-	return engineSource{t, o, s}, nil
+	return blockpackSource{engineSource{t, o, s}, t.(summarizedSource)}, nil
+}
+
+type blockpackSource struct {
+	engineSource
+	summarizedSource
 }
 
 // ShardSource is the source of an open shard, which stays the caller's. Its statistics, dictionaries and indexes are used.
@@ -85,14 +89,6 @@ func batchesOf(rows iter.Seq2[Rows, error]) iter.Seq2[arrow.RecordBatch, error] 
 
 func (s engineSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error) {
 	return explained(scan.Explain(ctx, s.table, s.scan(columns, f)))
-}
-
-// TraceSummaries implements [summarizedSource], of tables that have some.
-func (s engineSource) TraceSummaries(ctx context.Context, ids []string, visit func(i, spans int, start int64, d time.Duration, name, service string)) (bool, error) {
-	if t, ok := s.table.(summarizedSource); ok {
-		return t.TraceSummaries(ctx, ids, visit)
-	}
-	return false, nil
 }
 
 func (s engineSource) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {

@@ -62,12 +62,14 @@ func (f *File) Regions(ctx context.Context, divide func(block int) bool) ([]Regi
 	if end := h.MetadataOffset + h.MetadataLength; end > m.Sections[4] {
 		l.add(m.Sections[4], end-m.Sections[4], RegionTimeIndex, "time index")
 	}
-	sections, err := m.Ranges.Sections()
-	for _, s := range sections {
-		l.add(s.Offset, s.Length, RegionSummary, "summary of traces")
-	}
-	if err != nil {
-		return nil, err
+	for _, kind := range ranges.SectionNames {
+		sections, err := m.Ranges.Sections(kind.Column)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range sections {
+			l.add(s.Offset, s.Length, RegionSummary, kind.Name)
+		}
 	}
 	if f.Footer.CompactLength > 0 {
 		l.add(f.Footer.CompactOffset, f.Footer.CompactLength, RegionCompact, "compact index")

@@ -47,6 +47,7 @@ const (
 	MarkColumn    = "file:writer"  // the module and version of the writer
 	ColumnsColumn = "file:columns" // the columns of the file
 	TracesColumn  = "file:traces"  // the sections with summaries of traces: "offset length"
+	TreesColumn   = "file:trees"   // likewise, those with the places of spans in the trees of their traces
 )
 
 // Column is a column of the range index.
@@ -297,16 +298,31 @@ func (col *Column) TypedBoundaries() iter.Seq[column.Value] {
 // Extent is a part of a file.
 type Extent struct{ Offset, Length int64 }
 
-// Sections gives the extents of the sections with summaries of a file with our mark.
-func (x *Index) Sections() (list []Extent, err error) {
-	col := x.Column(TracesColumn)
+// SectionNames are the names of sections, by the pseudo columns that list them, in the order of the file.
+var SectionNames = []SectionName{Summaries, Trees}
+
+// SectionName names a kind of sections.
+type SectionName struct{ Column, Name string }
+
+// The kinds of sections.
+var (
+	Summaries = SectionName{TracesColumn, "summary of traces"}
+	Trees     = SectionName{TreesColumn, "trees of traces"}
+)
+
+// Sections are parts of a file that no structure of the specification refers to, by the pseudo column that lists them.
+type Sections map[string][]Extent
+
+// Sections gives the extents of the sections that a pseudo column of a file with our mark lists.
+func (x *Index) Sections(name string) (list []Extent, err error) {
+	col := x.Column(name)
 	if x.mark == "" || col == nil || !col.Type.Textual() || col.typedCount > maxFileColumns {
 		return nil, nil
 	}
 	for v := range col.TypedBoundaries() {
 		var e Extent
 		if _, err := fmt.Sscanf(string(v.Data), "%d %d", &e.Offset, &e.Length); err != nil || e.Offset < 0 || e.Length < 0 {
-			return nil, fault.In(fault.Corruptf("extent %q of a section", v.Data), "range index/"+TracesColumn, x.base)
+			return nil, fault.In(fault.Corruptf("extent %q of a section", v.Data), "range index/"+name, x.base)
 		}
 		list = append(list, e)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 
@@ -64,7 +65,7 @@ func NewBuilder(o BuildOptions) *Builder {
 
 // excluded are the columns that no range index has.
 func (b *Builder) excluded(c *column.Column) bool {
-	return c.Type == column.Bool || c.Name == "trace:id" || c.Name == MarkColumn || c.Name == ColumnsColumn || c.Name == TracesColumn ||
+	return c.Type == column.Bool || c.Name == "trace:id" || c.Name == MarkColumn || c.Name == ColumnsColumn || c.Name == TracesColumn || c.Name == TreesColumn ||
 		b.o.Exclude != nil && b.o.Exclude(c.Name)
 }
 
@@ -151,12 +152,13 @@ func (v *rangeValues) add(c *column.Column, block uint32) {
 }
 
 // Finish appends the range index of all blocks, of which dataBytes are the size. With a mark, "module/version",
-// readers believe the index; it comes with the list of the columns of the file, and of the sections with summaries.
-func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []column.Field, sections ...string) ([]byte, error) {
+// readers believe the index; it comes with the lists of the columns and of the sections of the file.
+func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []column.Field, sections Sections) ([]byte, error) {
 	list := b.chosen()
 	limit := b.share(list, dataBytes)
 	if mark != "" {
-		list = append(list, &rangeValues{Key: column.Key{Name: MarkColumn}}, &rangeValues{Key: column.Key{Name: ColumnsColumn}}, &rangeValues{Key: column.Key{Name: TracesColumn}})
+		list = append(list, &rangeValues{Key: column.Key{Name: MarkColumn}}, &rangeValues{Key: column.Key{Name: ColumnsColumn}}, &rangeValues{Key: column.Key{Name: TracesColumn}},
+			&rangeValues{Key: column.Key{Name: TreesColumn}})
 		slices.SortFunc(list, byName)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
@@ -169,8 +171,12 @@ func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []col
 			dst = appendTexts(dst, v.Name, []string{mark})
 		case ColumnsColumn:
 			dst = appendTexts(dst, v.Name, columnTexts(columns))
-		case TracesColumn:
-			dst = appendTexts(dst, v.Name, sections)
+		case TracesColumn, TreesColumn:
+			var texts []string
+			for _, e := range sections[v.Name] {
+				texts = append(texts, fmt.Sprintf("%d %d", e.Offset, e.Length))
+			}
+			dst = appendTexts(dst, v.Name, texts)
 		default:
 			dst = b.buckets(v, limit).append(dst, v.Key)
 		}

@@ -77,6 +77,7 @@ type Table struct {
 	guess  atomic.Int64            // bytes of the largest head so far
 
 	summaries *lru.Cache[int, *summary.Section]
+	places    *lru.Cache[int, summary.Places]
 
 	projections table.Projections
 }
@@ -105,6 +106,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 		o: o, reader: &table.Counted{Reader: r},
 		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *lazy.Column](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),
 		summaries:   lru.New[int, *summary.Section](o.CacheBytes),
+		places:      lru.New[int, summary.Places](o.CacheBytes),
 		projections: table.NewProjections(),
 	}
 	if o.SuffixBytes == 0 && t.Latency() == storage.LatencyHigh {

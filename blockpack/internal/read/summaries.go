@@ -5,8 +5,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/summary"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -14,22 +17,21 @@ import (
 // not tell), the first start, the time to the last end, and the name and service of the root span, "" without one. ok is false, and nothing visited, if
 // the file has no summaries, or they are not believed.
 func (t *Table) TraceSummaries(ctx context.Context, ids []string, visit func(i, spans int, start int64, d time.Duration, name, service string)) (ok bool, err error) {
-	l := &t.blocks
-	sections, err := l.meta.Ranges.Sections()
-	if err != nil || len(sections) == 0 || !l.trusted || !l.traceRows() {
-		return false, fault.Of(err, t.reader.Name())
+	sections, err := t.sections(ranges.Summaries)
+	if err != nil || len(sections) == 0 {
+		return false, err
 	}
 	for i, id := range ids {
-		n := l.meta.Traces.Find([]byte(id))
+		n := t.blocks.meta.Traces.Find([]byte(id))
 		if n < 0 {
 			continue
 		}
-		s, err := t.summary(ctx, n/summary.PerSection)
+		s, err := section(ctx, t, ranges.Summaries, t.summaries, sections, n/summary.PerSection, summary.Parse)
 		if err == nil && n%summary.PerSection >= s.Len() {
-			err = fault.In(fault.Corruptf("%d traces, but trace %d is looked for", s.Len(), n%summary.PerSection), "summary of traces", -1)
+			err = t.tooFew(ranges.Summaries, s.Len(), n%summary.PerSection)
 		}
 		if err != nil {
-			return false, fault.Of(err, t.reader.Name())
+			return false, err
 		}
 		found := s.Trace(n % summary.PerSection)
 		visit(i, found.Spans, found.Start, time.Duration(found.Duration), found.RootName, found.RootService)
@@ -37,29 +39,67 @@ func (t *Table) TraceSummaries(ctx context.Context, ids []string, visit func(i, 
 	return true, ctx.Err()
 }
 
-// summary is a section, read once as long as it stays in the cache.
-func (t *Table) summary(ctx context.Context, n int) (*summary.Section, error) {
-	if s, ok := t.summaries.Get(n); ok {
+// TracePlaces calls visit for some rows, in their order, with the places of the spans in the trees of their traces, as [summary.Place] has them. ok is
+// false, and nothing visited, if the file has none, or they are not believed.
+func (t *Table) TracePlaces(ctx context.Context, rows []rowset.Range, visit func(left, right, parent uint32)) (ok bool, err error) {
+	sections, err := t.sections(ranges.Trees)
+	if err != nil || len(sections) == 0 {
+		return false, err
+	}
+	for _, r := range rows {
+		for r.From < r.To {
+			s, err := section(ctx, t, ranges.Trees, t.places, sections, int(r.From/summary.PerSection), summary.ParsePlaces)
+			if err != nil {
+				return false, err
+			}
+			from := int(r.From % summary.PerSection)
+			to := int(min(int64(from)+r.Len(), summary.PerSection))
+			if to > len(s) {
+				return false, t.tooFew(ranges.Trees, len(s), from)
+			}
+			for _, p := range s[from:to] {
+				visit(p.Left, p.Right, p.Parent)
+			}
+			r.From += int64(to - from)
+		}
+	}
+	return true, ctx.Err()
+}
+
+func (t *Table) tooFew(kind ranges.SectionName, have, n int) error {
+	err := fault.Corruptf("%d entries, but entry %d is looked for", have, n)
+	return fault.Of(fault.In(err, kind.Name, -1), t.reader.Name())
+}
+
+// sections are the extents of a kind of sections; nil if there are none, or they are not believed.
+func (t *Table) sections(kind ranges.SectionName) ([]ranges.Extent, error) {
+	l := &t.blocks
+	if !l.trusted || !l.traceRows() {
+		return nil, nil
+	}
+	sections, err := l.meta.Ranges.Sections(kind.Column)
+	return sections, fault.Of(err, t.reader.Name())
+}
+
+// section is the one of a number, read once as long as it stays in the cache.
+func section[T interface{ Size() int64 }](ctx context.Context, t *Table, kind ranges.SectionName, cache *lru.Cache[int, T], sections []ranges.Extent, k int, parse func([]byte, int64) (T, error)) (s T, err error) {
+	if s, ok := cache.Get(k); ok {
 		return s, nil
 	}
-	sections, err := t.blocks.meta.Ranges.Sections()
-	if err == nil && n >= len(sections) {
-		err = fault.In(fault.Corruptf("%d sections, but section %d is looked for", len(sections), n), "summary of traces", -1)
+	defer func() { err = fault.Of(fault.In(err, kind.Name, -1), t.reader.Name()) }()
+	if k >= len(sections) {
+		return s, fault.Corruptf("%d sections, but section %d is looked for", len(sections), k)
 	}
-	if err != nil {
-		return nil, err
-	}
-	at := sections[n]
+	at := sections[k]
 	if limit := cmp.Or(t.o.MaxMetadataBytes, 100<<20); at.Length > limit || at.Offset > t.file.Size-at.Length {
-		return nil, fault.In(fault.Corruptf("%d bytes at %d in a file of %d bytes", at.Length, at.Offset, t.file.Size), "summary of traces", at.Offset)
+		return s, fault.In(fault.Corruptf("%d bytes at %d in a file of %d bytes", at.Length, at.Offset, t.file.Size), "", at.Offset)
 	}
 	data, err := storage.ReadRange(ctx, t.reader, at.Offset, at.Length)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	s, err := summary.Parse(data, at.Offset)
-	if err == nil {
-		t.summaries.Put(n, s, s.Size())
+	if s, err = parse(data, at.Offset); err == nil {
+		cache.Put(k, s, s.Size())
 	}
-	return s, err
+	return s, fault.In(err, "", at.Offset)
 }

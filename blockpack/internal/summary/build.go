@@ -14,15 +14,17 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
-	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Builder collects what is said of traces, which have numbers. Nothing is said of a trace that only a look at all its spans explains: one with two
 // spans of one id and kind, whose root span has no service, or with times that are no int64.
 type Builder struct {
 	traces []trace
-	spans  []uint64 // trace and hash of id and kind of each span: 32 bits each
+	spans  []uint64 // trace and hash of id and kind of each span with an id: 32 bits each
+	links  []link   // of all spans, in the order of rows; nil if they are too many
+	rows   int64
 	texts  []string
 	codes  map[string]uint32
 }
@@ -36,14 +38,16 @@ type trace struct {
 	root, unclear bool
 }
 
-// Block adds the spans of a block, of which numbers are those of their traces. column finds a column of the block; nil if there is none.
-func (b *Builder) Block(numbers []uint32, find func(name string, t column.Type) *column.Column) {
+// Block adds the spans of a block, of which numbers are those of their traces. first is the row of the file with which it begins: blocks may come in any
+// order. find finds a column of the block; nil if there is none.
+func (b *Builder) Block(first int64, numbers []uint32, find func(name string, t column.Type) *column.Column) {
 	if b.codes == nil {
 		b.texts, b.codes = []string{""}, map[string]uint32{"": 0}
 	}
 	start, end := valuesOf(find(spans.Start, column.Uint64)), valuesOf(find(spans.End, column.Uint64))
 	kind, id := valuesOf(find(spans.Kind, column.Int64)), valuesOf(find(spans.SpanID, column.Bytes))
 	parent, name, service := valuesOf(find(spans.ParentID, column.Bytes)), valuesOf(find(spans.Name, column.String)), valuesOf(find(spans.ResourcePrefix+"service.name", column.String))
+	links := b.linksOf(first, len(numbers))
 	for row, n := range numbers {
 		for int(n) >= len(b.traces) {
 			b.traces = append(b.traces, trace{})
@@ -63,7 +67,11 @@ func (b *Builder) Block(numbers []uint32, find func(name string, t column.Type) 
 			of, _ := kind.number(row)
 			b.spans = append(b.spans, uint64(n)<<32|xxh3.HashSeed(own, of)>>32)
 		}
-		if p := parent.bytes(row); len(p) == 0 || len(p) == 8 && binary.LittleEndian.Uint64(p) == 0 {
+		above := parent.bytes(row)
+		if links != nil {
+			links[row] = linkOf(n, own, above)
+		}
+		if len(above) == 0 || len(above) == 8 && binary.LittleEndian.Uint64(above) == 0 {
 			b.root(t, from, own, name.bytes(row), service, row)
 		}
 	}
@@ -140,29 +148,42 @@ const (
 	serviceColumn  = "trace:root_service"
 )
 
-// PerSection is the number of traces in all sections but the last.
+// PerSection is the number of traces, or of spans, in all sections of a kind but the last.
 const PerSection = layout.MaxIndexed
 
-// Sections are the bytes of the sections with traces in an order, that of their ids. A section is a block with a row for each trace:
+// Sections are the bytes of the sections, by the pseudo column that lists them: of traces in an order, that of their ids, and of the rows of the file. A
+// section is a block with a row for each trace or span:
 //
 //	┃ block head without stats ┃ trace:duration ┃ trace:root_name ┃ trace:root_service ┃ trace:spans ┃ trace:start ┃
-func (b *Builder) Sections(order []uint32) (sections [][]byte, err error) {
+//	┃ block head without stats ┃ tree:above ┃ tree:below ┃ tree:number ┃
+func (b *Builder) Sections(order []uint32) (map[string][][]byte, error) {
 	b.markDoubles()
+	b.traces = append(b.traces, make([]trace, max(len(order)-len(b.traces), 0))...) // traces of an index that no block has
 	var e encode.Encoder
-	for part := range slices.Chunk(order, PerSection) {
+	sections := map[string][][]byte{}
+	add := func(name string, columns []*column.Column) error {
 		var head, data []byte
 		var meta []layout.BlockColumn
-		for _, c := range b.columns(part) {
-			before := len(data)
+		for _, c := range columns {
+			before, err := len(data), error(nil)
 			if data, _, err = e.Append(data, c); err != nil {
-				return nil, err
+				return err
 			}
 			meta = append(meta, layout.BlockColumn{Name: c.Name, Type: c.Type, Length: int64(len(data) - before)})
 		}
-		if head, err = layout.AppendBlockHead(nil, len(part), meta, make([][]byte, len(meta))); err != nil {
+		head, err := layout.AppendBlockHead(nil, columns[0].Rows, meta, make([][]byte, len(meta)))
+		sections[name] = append(sections[name], append(head, data...))
+		return err
+	}
+	for part := range slices.Chunk(order, PerSection) {
+		if err := add(ranges.TracesColumn, b.columns(part)); err != nil {
 			return nil, err
 		}
-		sections = append(sections, append(head, data...))
+	}
+	for part := range slices.Chunk(b.places(), PerSection) {
+		if err := add(ranges.TreesColumn, treeColumns(part)); err != nil {
+			return nil, err
+		}
 	}
 	return sections, nil
 }
@@ -179,21 +200,18 @@ func (b *Builder) markDoubles() {
 
 func (b *Builder) columns(order []uint32) []*column.Column {
 	numbers := func(name string, of func(t *trace) uint64) *column.Column {
-		c := &column.Column{Name: name, Type: column.Uint64, Rows: len(order)}
-		for _, n := range order {
-			v := uint64(0)
+		return numbersOf(name, order, func(n uint32) uint64 {
 			if t := &b.traces[n]; !t.unclear {
-				v = of(t)
+				return of(t)
 			}
-			c.Values.Numbers = append(c.Values.Numbers, v)
-		}
-		return c
+			return 0
+		})
 	}
 	texts := func(name string, of func(t *trace) uint32) *column.Column {
 		c := &column.Column{Name: name, Type: column.String, Rows: len(order), Values: column.Values{Offsets: []uint32{0}}}
 		for _, n := range order {
 			text := ""
-			if t := &b.traces[n]; !t.unclear {
+			if t := &b.traces[n]; !t.unclear && t.spans > 0 {
 				text = b.texts[of(t)]
 			}
 			c.Values.Data = append(c.Values.Data, text...)
@@ -210,70 +228,11 @@ func (b *Builder) columns(order []uint32) []*column.Column {
 	}
 }
 
-// Parse decodes a section of the file that begins at an offset.
-func Parse(data []byte, offset int64) (*Section, error) {
-	head, _, err := layout.ParseBlockHead(data, offset, int64(len(data)))
-	if err == nil && head == nil {
-		err = fault.Corruptf("the section ends in its head")
+// numbersOf is a column with a number for each element of a list.
+func numbersOf[T any](name string, list []T, of func(T) uint64) *column.Column {
+	c := &column.Column{Name: name, Type: column.Uint64, Rows: len(list), Values: column.Values{Numbers: make([]uint64, len(list))}}
+	for i, v := range list {
+		c.Values.Numbers[i] = of(v)
 	}
-	if err != nil {
-		return nil, fault.In(err, "summary of traces", offset)
-	}
-	s := &Section{}
-	var d column.Decoder
-	for _, want := range []struct {
-		name string
-		t    column.Type
-		to   *column.Column
-	}{
-		{spansColumn, column.Uint64, &s.spans}, {startColumn, column.Uint64, &s.start}, {durationColumn, column.Uint64, &s.duration},
-		{nameColumn, column.String, &s.name}, {serviceColumn, column.String, &s.service},
-	} {
-		i := head.Column(want.name, want.t)
-		if i < 0 {
-			return nil, fault.In(fault.Corruptf("column %q is missing", want.name), "summary of traces", offset)
-		}
-		c := &head.Columns[i]
-		got, err := d.Decode(data[c.Offset:c.Offset+c.Length], c.Name, want.t, head.Spans, column.DecodeOptions{UUID: column.UUIDPlain})
-		if err == nil && got.PresentCount() < got.Rows {
-			err = fault.InColumn(fault.Corruptf("traces without a value"), c.Name)
-		}
-		if err != nil {
-			return nil, fault.In(fault.Shift(err, offset+c.Offset), "summary of traces", offset)
-		}
-		*want.to = *got
-	}
-	return s, nil
-}
-
-// Section is what is said of some traces.
-type Section struct{ spans, start, duration, name, service column.Column }
-
-// Len is the number of traces.
-func (s *Section) Len() int { return s.spans.Rows }
-
-// Size is about the memory of the section in bytes.
-func (s *Section) Size() int64 {
-	return s.spans.Size() + s.start.Size() + s.duration.Size() + s.name.Size() + s.service.Size()
-}
-
-// Trace is what is said of a trace.
-type Trace struct {
-	Spans                 int // 0: nothing is known of the trace
-	Start, Duration       int64
-	RootName, RootService string // "" without a root span
-}
-
-// Trace is what is said of trace i of the section.
-func (s *Section) Trace(i int) Trace {
-	number := func(c *column.Column) int64 { return int64(c.Values.Numbers[place(c, i)]) }
-	text := func(c *column.Column) string { return string(c.Values.Bytes(place(c, i))) }
-	return Trace{int(number(&s.spans)), number(&s.start), number(&s.duration), text(&s.name), text(&s.service)}
-}
-
-func place(c *column.Column, row int) int {
-	if c.Codes != nil {
-		return int(c.Codes[row])
-	}
-	return row
+	return c
 }

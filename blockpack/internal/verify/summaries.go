@@ -3,18 +3,22 @@ package verify
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/summary"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
 
-const summaries = "summary of traces"
+func (c *checker) summarized() bool {
+	return slices.ContainsFunc(ranges.SectionNames, func(kind ranges.SectionName) bool { return len(c.sections[kind.Column]) > 0 })
+}
 
 // addSummaries collects what summaries say of the traces of the block, by their numbers in the trace index.
 func (b *blockCheck) addSummaries() error {
-	if len(b.sections) == 0 {
+	if !b.summarized() {
 		return nil
 	}
 	ids := b.rowIDs()
@@ -26,15 +30,21 @@ func (b *blockCheck) addSummaries() error {
 		}
 		numbers[row] = uint32(n)
 	}
+	first := int64(0)
+	for i := range b.index {
+		if before := &b.meta.Blocks[i]; before.HasSpans() {
+			first += int64(before.Spans)
+		}
+	}
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	b.summary.Block(numbers, func(name string, t column.Type) *column.Column { return b.values[column.Key{Name: name, Type: t}] })
+	b.summary.Block(first, numbers, func(name string, t column.Type) *column.Column { return b.values[column.Key{Name: name, Type: t}] })
 	return nil
 }
 
 // compareSummaries makes the summaries anew, and compares them with those of the file.
 func (c *checker) compareSummaries(ctx context.Context) error {
-	if !c.Complete() || len(c.sections) == 0 {
+	if !c.Complete() || !c.summarized() {
 		return nil
 	}
 	order := make([]uint32, c.meta.Traces.Len())
@@ -42,41 +52,68 @@ func (c *checker) compareSummaries(ctx context.Context) error {
 		order[i] = uint32(i)
 	}
 	made, err := c.summary.Sections(order)
-	if err == nil && len(made) != len(c.sections) {
-		err = fault.In(fault.Corruptf("%d sections, where %d are expected", len(c.sections), len(made)), summaries, -1)
-	}
 	if err != nil {
 		return c.contradiction(err)
 	}
-	for k, at := range c.sections {
-		data, err := storage.ReadRange(ctx, c.reader, at.Offset, at.Length)
-		if err == nil && !bytes.Equal(data, made[k]) {
-			err = differing(data, made[k], at.Offset)
+	for _, kind := range ranges.SectionNames {
+		list, want := c.sections[kind.Column], made[kind.Column]
+		if len(list) == 0 {
+			continue
 		}
-		if err := c.contradiction(err); err != nil {
-			return err
+		if len(want) != len(list) {
+			err := fault.Corruptf("%d sections, where %d are expected", len(list), len(want))
+			if err := c.contradiction(fault.In(err, kind.Name, -1)); err != nil {
+				return err
+			}
+			continue
+		}
+		for k, at := range list {
+			data, err := storage.ReadRange(ctx, c.reader, at.Offset, at.Length)
+			if err == nil && !bytes.Equal(data, want[k]) {
+				err = fault.In(differing[kind.Column](data, want[k], at.Offset), kind.Name, at.Offset)
+			}
+			if err := c.contradiction(err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// differing is the error of the first trace of a section that is not as it was made anew.
-func differing(data, made []byte, offset int64) error {
-	want, err := summary.Parse(made, 0)
-	if err != nil {
-		return err
+// differing has the error of the first entry of a section that is not as it was made anew, by the kind of the section. Other bytes may say the same.
+var differing = map[string]func(data, made []byte, offset int64) error{
+	ranges.TracesColumn: func(data, made []byte, offset int64) error {
+		have, err := summary.Parse(data, offset)
+		if err != nil {
+			return err
+		}
+		want, err := summary.Parse(made, 0)
+		if err != nil {
+			return err
+		}
+		return firstDiffering("trace", have.Len(), want.Len(), have.Trace, want.Trace)
+	},
+	ranges.TreesColumn: func(data, made []byte, offset int64) error {
+		have, err := summary.ParsePlaces(data, offset)
+		if err != nil {
+			return err
+		}
+		want, err := summary.ParsePlaces(made, 0)
+		if err != nil {
+			return err
+		}
+		return firstDiffering("span", len(have), len(want), have.At, want.At)
+	},
+}
+
+func firstDiffering[T comparable](what string, n, expected int, have, want func(int) T) error {
+	if n != expected {
+		return fault.Corruptf("%d entries, where %d are expected", n, expected)
 	}
-	have, err := summary.Parse(data, offset)
-	if err != nil {
-		return err
-	}
-	if have.Len() != want.Len() {
-		return fault.In(fault.Corruptf("%d traces, where %d are expected", have.Len(), want.Len()), summaries, offset)
-	}
-	for i := range have.Len() {
-		if have.Trace(i) != want.Trace(i) {
-			return fault.In(fault.Corruptf("trace %d has %+v, but its spans %+v", i, have.Trace(i), want.Trace(i)), summaries, offset)
+	for i := range n {
+		if have(i) != want(i) {
+			return fault.Corruptf("%s %d has %+v, but its spans %+v", what, i, have(i), want(i))
 		}
 	}
-	return nil // other bytes that say the same
+	return nil
 }

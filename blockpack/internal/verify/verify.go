@@ -35,7 +35,7 @@ type checker struct {
 	ranges map[string]*rangeCheck
 	listed map[column.Key]column.Traits // the columns of the file; nil if it does not list them
 
-	sections []ranges.Extent // with summaries of traces
+	sections ranges.Sections // with summaries of traces
 
 	lock    sync.Mutex
 	survey  spans.Survey
@@ -69,8 +69,11 @@ func (c *checker) file(ctx context.Context) error {
 	if err := c.loadColumns(); err != nil {
 		return err
 	}
-	if c.sections, err = c.meta.Ranges.Sections(); err != nil {
-		return c.problem(err)
+	c.sections = ranges.Sections{}
+	for _, kind := range ranges.SectionNames {
+		if c.sections[kind.Column], err = c.meta.Ranges.Sections(kind.Column); err != nil {
+			return c.problem(err)
+		}
 	}
 	if err := c.checkGaps(f); err != nil {
 		return err
@@ -116,8 +119,10 @@ func (c *checker) checkGaps(f *layout.File) error {
 	for i := range c.meta.Blocks {
 		covered += c.meta.Blocks[i].Length
 	}
-	for _, s := range c.sections {
-		covered += s.Length
+	for _, list := range c.sections {
+		for _, s := range list {
+			covered += s.Length
+		}
 	}
 	switch rest := c.size - covered; {
 	case rest > 0:

@@ -3,13 +3,14 @@ package verify_test
 import (
 	"bytes"
 	"context"
-	"slices"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/summary"
 	"github.com/amudai/amudai-go/blockpack/internal/verify"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
@@ -88,38 +89,46 @@ func TestOptions(t *testing.T) {
 	require.True(t, report.Truncated)
 }
 
-// Each byte of the summaries of traces is looked at: a change that changes what they say is a problem.
+// Each byte of the summaries of traces, and of their trees, is looked at: a change that changes what they say is a problem.
 func TestSummaries(t *testing.T) {
 	file := written(t)
 	f, err := layout.Open(t.Context(), mustOpen(t, file), layout.Options{})
 	require.NoError(t, err)
 	m := f.Metadata
-	sections, err := m.Ranges.Sections()
-	require.NoError(t, err)
-	require.Len(t, sections, 1)
-	at := sections[0]
-	said := func(file []byte) (all []summary.Trace, err error) {
-		s, err := summary.Parse(file[at.Offset:at.Offset+at.Length], at.Offset)
-		for i := range m.Traces.Len() {
-			if err == nil && i < s.Len() {
-				all = append(all, s.Trace(i))
+	for kind, parse := range map[ranges.SectionName]func([]byte, int64) (any, error){
+		ranges.Summaries: func(data []byte, at int64) (any, error) {
+			s, err := summary.Parse(data, at)
+			var all []summary.Trace
+			for i := range m.Traces.Len() {
+				if err == nil && i < s.Len() {
+					all = append(all, s.Trace(i))
+				}
 			}
-		}
-		return all, err
+			return all, err
+		},
+		ranges.Trees: func(data []byte, at int64) (any, error) { return summary.ParsePlaces(data, at) },
+	} {
+		t.Run(kind.Name, func(t *testing.T) {
+			sections, err := m.Ranges.Sections(kind.Column)
+			require.NoError(t, err)
+			require.Len(t, sections, 1)
+			at := sections[0]
+			said := func(file []byte) (any, error) { return parse(file[at.Offset:at.Offset+at.Length], at.Offset) }
+			want, err := said(file)
+			require.NoError(t, err)
+			found := 0
+			for i := at.Offset; i < at.Offset+at.Length; i += 11 {
+				changed := bytes.Clone(file)
+				changed[i] ^= 0x55
+				have, err := said(changed)
+				report, verr := verifyFile(t.Context(), storage.FromReaderAt("a", bytes.NewReader(changed), int64(len(changed))), provider.VerifyOptions{})
+				require.NoError(t, verr)
+				require.Equal(t, err != nil || !reflect.DeepEqual(have, want), len(report.Problems)+report.Unchecked > 0, "byte %d", i-at.Offset)
+				found += len(report.Problems)
+			}
+			require.Greater(t, found, int(at.Length/22))
+		})
 	}
-	want, err := said(file)
-	require.NoError(t, err)
-	found := 0
-	for i := at.Offset; i < at.Offset+at.Length; i += 11 {
-		changed := bytes.Clone(file)
-		changed[i] ^= 0x55
-		have, err := said(changed)
-		report, verr := verifyFile(t.Context(), storage.FromReaderAt("a", bytes.NewReader(changed), int64(len(changed))), provider.VerifyOptions{})
-		require.NoError(t, verr)
-		require.Equal(t, err != nil || !slices.Equal(have, want), len(report.Problems)+report.Unchecked > 0, "byte %d", i-at.Offset)
-		found += len(report.Problems)
-	}
-	require.Greater(t, found, int(at.Length/22))
 }
 
 func mustOpen(t *testing.T, file []byte) storage.Reader {

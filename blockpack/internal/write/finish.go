@@ -2,15 +2,15 @@ package write
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // metadata gives the metadata section of a file with blocks of so many bytes, and sections with summaries.
-func (w *Writer) metadata(blocks int64, sections []string) (_ []byte, err error) {
+func (w *Writer) metadata(blocks int64, sections ranges.Sections) (_ []byte, err error) {
 	dst := layout.AppendBlockIndex(nil, w.blocks)
 	if dst, err = w.appendRanges(dst, blocks, sections); err != nil {
 		return nil, err
@@ -27,26 +27,32 @@ func (w *Writer) metadata(blocks int64, sections []string) (_ []byte, err error)
 
 // appendRanges appends the range index. That of a file without blocks has not even a mark, so that such a file is the one that
 // every writer makes.
-func (w *Writer) appendRanges(dst []byte, blocks int64, sections []string) ([]byte, error) {
+func (w *Writer) appendRanges(dst []byte, blocks int64, sections ranges.Sections) ([]byte, error) {
 	if len(w.blocks) == 0 {
 		return append(dst, 0, 0, 0, 0), nil
 	}
-	return w.ranges.Finish(dst, blocks, w.o.Program, w.survey.Fields(), sections...)
+	return w.ranges.Finish(dst, blocks, w.o.Program, w.survey.Fields(), sections)
 }
 
 // summaries writes what is said of whole traces, and gives the extents of its sections.
-func (w *Writer) summaries(ctx context.Context) (extents []string, err error) {
+func (w *Writer) summaries(ctx context.Context) (ranges.Sections, error) {
 	if w.o.Program == "" { // no mark, no list of sections
 		return nil, nil
 	}
 	sections, err := w.summary.Sections(w.traces.Order())
-	for _, s := range sections {
-		extents = append(extents, fmt.Sprintf("%d %d", w.out.Size(), len(s)))
-		if err := w.out.Write(ctx, s); err != nil {
-			return nil, err
+	if err != nil {
+		return nil, err
+	}
+	extents := ranges.Sections{}
+	for _, kind := range ranges.SectionNames {
+		for _, s := range sections[kind.Column] {
+			extents[kind.Column] = append(extents[kind.Column], ranges.Extent{Offset: w.out.Size(), Length: int64(len(s))})
+			if err := w.out.Write(ctx, s); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return extents, err
+	return extents, nil
 }
 
 // Finish writes the blocks that are left, indexes and footer.

@@ -156,14 +156,14 @@ func (w *Writer) write(ctx context.Context, b *encoded) error {
 		}
 	}
 	w.blocks = append(w.blocks, b.index)
-	w.rows += int64(b.index.Spans)
 	w.columns = layout.AppendColumnIndex(w.columns, [][]layout.ColumnExtent{b.extents})
 	w.numbers = w.numbers[:0]
 	for row, id := range b.ids {
 		w.numbers = append(w.numbers, w.traces.Add(n, row, id))
 	}
 	block := otlp.Block{Columns: b.columns}
-	w.summary.Block(w.numbers, block.Column)
+	w.summary.Block(w.rows, w.numbers, block.Column)
+	w.rows += int64(b.index.Spans)
 	w.survey.Add(b.columns)
 	if !w.o.NoRanges {
 		w.ranges.AddBlock(b.columns)

@@ -107,7 +107,13 @@ func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, erro
 			return nil, err
 		}
 		p.calls = append(p.calls, b)
-		fields = append(fields, arrow.Field{Name: nameOf(c), Type: b.dt, Nullable: true})
+		f := arrow.Field{Name: nameOf(c), Type: b.dt, Nullable: true}
+		if b.dt.ID() == arrow.FIXED_SIZE_BINARY { // one of the values: an id is printed as one
+			if v, err := compute.Bind(c.Args[0], input); err == nil {
+				f.Metadata = resultOf(v, "", input).Metadata
+			}
+		}
+		fields = append(fields, f)
 	}
 	p.schema = arrow.NewSchema(fields, nil)
 	return p.Query, nil

@@ -202,10 +202,10 @@ func (r run) combine(op lang.SpansetOp, left, right []bool) (found []int) {
 			return nil
 		}
 	case op.IsStructural():
-		related := r.t.treeOf().related(op.Relation, left)
+		related := r.t.related(op.Relation, left)
 		keep = func(i int) bool { return right[i] && related[i] != op.Not }
 		if op.Union {
-			back := r.t.treeOf().related(inverse[op.Relation], right)
+			back := r.t.related(inverse[op.Relation], right)
 			keep = func(i int) bool { return right[i] && related[i] || left[i] && back[i] }
 		}
 	}

@@ -95,6 +95,13 @@ func (t *tree) list() {
 }
 
 // related are the spans that are in a relation to one of some: those that are a child, a descendant, … of it.
+func (t *Trace) related(r lang.Relation, from []bool) []bool {
+	if t.Summary != nil {
+		return relatedByPlace(r, t.Spans, from)
+	}
+	return t.treeOf().related(r, from)
+}
+
 func (t *tree) related(r lang.Relation, from []bool) []bool {
 	out := make([]bool, len(from))
 	switch r {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/traceql/internal/eval"
-	"github.com/amudai/amudai-go/traceql/internal/lower"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
 )
 
@@ -17,7 +16,7 @@ var ErrTooLarge = errors.New("the spans of the traces are too large")
 // Group is the spans of some traces.
 type Group struct {
 	IDs       []string       // of the traces
-	MaxTraces int            // traces are added as they are found, at most so many; 0: no more
+	MaxTraces int            // traces are added as they are found, at most so many; 0: no more. Others are ErrTooLarge
 	Summaries []eval.Summary // of traces of which only spans that match were read; Spans is 0 where all were
 	Parts     []Part
 
@@ -26,6 +25,7 @@ type Group struct {
 	of     [][]int32        // for each row of a part its trace, or -1
 	size   int64            // in bytes
 	limit  int64            // of size
+	odd    map[int32]bool   // traces with a span of which a place was looked for, but is not known
 }
 
 // Part is rows of a source.
@@ -38,7 +38,7 @@ type Part struct {
 
 // New is a group without spans, which take at most limit bytes.
 func New(limit int64, ids []string) *Group {
-	g := &Group{limit: limit, place: make(map[string]int32, len(ids))}
+	g := &Group{limit: limit, place: make(map[string]int32, len(ids)), odd: map[int32]bool{}}
 	for _, id := range ids {
 		g.addTrace(id)
 	}
@@ -65,7 +65,7 @@ func (g *Group) Add(p Part) error {
 			case g.MaxTraces == 0 || len(id) == 0:
 				known = -1
 			case len(g.IDs) == g.MaxTraces:
-				return lower.TooMany(g.MaxTraces)
+				return ErrTooLarge
 			default:
 				known = g.addTrace(string(id))
 			}
@@ -73,6 +73,9 @@ func (g *Group) Add(p Part) error {
 		}
 		if of[row] = known; known >= 0 {
 			g.counts[known]++
+			if p.Places != nil && p.Places[row].Left == 0 {
+				g.odd[known] = true
+			}
 		}
 	}
 	p.Record.Retain()
@@ -93,7 +96,7 @@ func (g *Group) Release() {
 // Whole drops the rows of the traces that are not known by their summaries, and gives their ids: all of their spans are to be read.
 func (g *Group) Whole(known func(trace int) bool) (ids []string) {
 	for i, id := range g.IDs {
-		if g.Summaries[i].Spans == 0 || !known(i) {
+		if g.Summaries[i].Spans == 0 || g.odd[int32(i)] || !known(i) {
 			g.Summaries[i].Spans, g.counts[i] = 0, 0
 			ids = append(ids, id)
 		}

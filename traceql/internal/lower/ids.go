@@ -24,7 +24,7 @@ func (s *IDs) Add(id string, start int64, limit int) (fresh bool, err error) {
 		return false, nil
 	}
 	if len(s.Order) == limit {
-		return false, TooMany(limit)
+		return false, tooMany(limit)
 	}
 	s.has[id] = true
 	s.Order = append(s.Order, id)
@@ -32,8 +32,8 @@ func (s *IDs) Add(id string, start int64, limit int) (fresh bool, err error) {
 	return true, nil
 }
 
-// TooMany is the error of more traces than a limit.
-func TooMany(limit int) error {
+// tooMany is the error of more traces than a limit.
+func tooMany(limit int) error {
 	return fault.Limitf("more than %d traces may match: the query needs a narrower condition, or a higher limit", limit)
 }
 

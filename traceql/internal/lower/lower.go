@@ -173,7 +173,7 @@ func Present(s *spans.Schema, f *lang.Field) Cond { return lowerer{s}.missing(f,
 
 // Alone reports whether a query looks at each span alone: it needs no other span of the trace.
 func Alone(pipeline *lang.Pipeline) bool {
-	alone := ByMatches(pipeline)
+	alone, _ := ByMatches(pipeline)
 	lang.Walk(pipeline, func(s lang.Stage) {
 		switch s := s.(type) {
 		case *lang.Pipeline, *lang.SpansetFilter, *lang.Select:
@@ -188,16 +188,15 @@ func Alone(pipeline *lang.Pipeline) bool {
 	return alone
 }
 
-// ByMatches reports whether the spans that Matches leaves are all that a query needs of a trace.
-func ByMatches(pipeline *lang.Pipeline) bool {
-	enough := true
+// ByMatches reports whether the spans that Matches leaves are all that a query needs of a trace, and whether it needs their places in its tree.
+func ByMatches(pipeline *lang.Pipeline) (enough, places bool) {
+	enough = true
 	lang.Walk(pipeline, func(s lang.Stage) {
-		if o, ok := s.(*lang.SpansetOperation); ok && o.Op.IsStructural() {
-			enough = false
-		}
+		o, ok := s.(*lang.SpansetOperation)
+		places = places || ok && o.Op.IsStructural()
 	})
 	lang.Expressions(pipeline, func(e *lang.Expr) { enough = enough && !(e.Op == lang.FieldOf && OfTrace(e.Field)) })
-	return enough
+	return enough, places
 }
 
 // Matches is a condition of all rows that a stage looks at, but for those that its first filters leave out.

@@ -24,9 +24,18 @@ type Batch struct {
 
 	// Verdicts are what filters on the batch as a whole have found, by the number of the spanset filter.
 	Verdicts []Verdict
+	// Places are those of the spans in the trees of their traces, by row; nil if they are not known.
+	Places []Place
 
 	traces, ids, parents          arrow.Array
 	starts, ends, lengths, kindOf numbers
+}
+
+// Place is the place of a span in the tree of its trace: it is below another span if its Left is greater than that of the other one, and at most Right.
+type Place struct {
+	Left   uint32 // a number of its own in the trace; 0 if the tree is not known
+	Right  uint32 // the greatest number below it
+	Parent uint32 // number of its parent, which may be missing; 0 for a root span
 }
 
 // Verdict is the result of a filter on the rows of a batch.

@@ -59,6 +59,14 @@ func TestTracesOfAllFormats(t *testing.T) {
 	}
 }
 
+// An instant has one value in each form of JSON.
+func TestInstant(t *testing.T) {
+	args := []string{"query", `{ status = error } | count_over_time()`, "--instant", shop(t)[0]}
+	require.JSONEq(t, `{"series": [{"labels": [{"key": "__name__", "value": {"stringValue": "count_over_time"}}], "value": 6}]}`, ok(t, args...))
+	require.JSONEq(t, `{"status": "success", "data": {"resultType": "vector", "result": [{"metric": {"__name__": "count_over_time"}, "value": [1767607261.3, "6"]}]}}`,
+		ok(t, append(args, "--prometheus")...))
+}
+
 // Flags of Blockpack files: the spans of a block, and their order.
 func TestBlockpackFlags(t *testing.T) {
 	f := shop(t)[0]
@@ -93,6 +101,10 @@ func TestIDsInText(t *testing.T) {
 			text := ok(t, "cat", "--format", format, "--columns", "trace:id,span:id,span:parent_id", f)
 			require.Contains(t, text, checkout, "%s of %s", format, f)
 			require.NotContains(t, text, "=", "%s of %s", format, f) // as base64 has it
+			for _, function := range []string{"min", "max", "first", "last", "any_value"} {
+				text := ok(t, "agg", "--format", format, f, function+`("trace:id") as id`, "--where", `"trace:id" = x'`+checkout+`'`)
+				require.Contains(t, text, checkout, "%s in %s of %s", function, format, f)
+			}
 		}
 	}
 }

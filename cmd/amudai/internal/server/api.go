@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -447,26 +448,6 @@ func (q query) metricsInstant(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	type instant struct {
-		Labels json.RawMessage `json:"labels"`
-		Value  json.RawMessage `json:"value"`
-	}
-	series := []instant{}
-	for _, s := range list {
-		var one struct {
-			Labels  json.RawMessage `json:"labels"`
-			Samples []instant       `json:"samples"`
-		}
-		text, err := json.Marshal(s)
-		if err == nil {
-			err = json.Unmarshal(text, &one)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range one.Samples {
-			series = append(series, instant{one.Labels, x.Value})
-		}
-	}
-	return map[string]any{"series": series, "metrics": q.metrics()}, nil
+	list = slices.DeleteFunc(list, func(s traceql.TimeSeries) bool { return len(s.Samples) == 0 })
+	return map[string]any{"series": append([]traceql.TimeSeries{}, list...), "metrics": q.metrics()}, nil
 }

@@ -41,7 +41,7 @@ func (a group) runMetrics(ctx context.Context, q *traceql.Query, sources []trace
 	}
 	switch {
 	case f.prometheus:
-		return a.printJSON(matrix(list))
+		return a.printJSON(prometheus(list))
 	case a.Width == 0 || f.json:
 		return a.printJSON(map[string]any{"series": list})
 	}
@@ -70,24 +70,31 @@ func (a group) printJSON(v any) error {
 	return err
 }
 
-// matrix are time series in the form of Prometheus' API.
-func matrix(list []traceql.TimeSeries) any {
+// prometheus are time series in the form of Prometheus' API: a matrix, or a vector of instants.
+func prometheus(list []traceql.TimeSeries) any {
 	type metric struct {
 		Labels map[string]string `json:"metric"`
-		Values [][2]any          `json:"values"`
+		Values [][2]any          `json:"values,omitzero"`
+		Value  *[2]any           `json:"value,omitempty"`
 	}
-	result := []metric{}
+	result, form := []metric{}, "matrix"
 	for _, s := range list {
-		m := metric{map[string]string{}, [][2]any{}}
+		m := metric{map[string]string{}, [][2]any{}, nil}
 		for _, l := range s.Labels {
 			m.Labels[l.Name] = l.Value.Plain()
 		}
 		for _, x := range s.Samples {
 			m.Values = append(m.Values, [2]any{float64(x.Time.UnixMilli()) / 1e3, strconv.FormatFloat(x.Value, 'g', -1, 64)})
 		}
+		if s.Instant {
+			if form = "vector"; len(m.Values) == 0 {
+				continue
+			}
+			m.Value, m.Values = &m.Values[0], nil
+		}
 		result = append(result, m)
 	}
-	return map[string]any{"status": "success", "data": map[string]any{"resultType": "matrix", "result": result}}
+	return map[string]any{"status": "success", "data": map[string]any{"resultType": form, "result": result}}
 }
 
 // Widths of charts.
