@@ -190,7 +190,7 @@ func TestLookupOfManyKeys(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	b := array.NewInt64Builder(memory.DefaultAllocator)
-	for i := range 3 * keysAtATime {
+	for i := range 3 * (1 << 15) {
 		b.Append(idOf(i))
 	}
 	keys := b.NewArray()

@@ -13,34 +13,29 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/source"
 	enginetable "github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/engine/take"
+	"github.com/amudai/amudai-go/shard/internal/lookup"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// RowRange is the rows from From up to, but not including, To. Rows are numbered from 0 in the
-// whole shard.
+// RowRange is the rows from From up to, but not including, To. Rows are numbered from 0 in the whole shard.
 //
 //	type RowRange struct{ From, To int64 }
 type RowRange = provider.RowRange
 
-// DefaultBatchRows is the default number of rows of a batch. It is a power of two, so that batches
-// begin at block boundaries, and large enough to make the fixed cost of a batch negligible.
+// DefaultBatchRows is the default number of rows of a batch: a power of two, so that batches begin at block boundaries.
 const DefaultBatchRows = scan.DefaultBatchRows
 
 // DefaultScanBytes is the default of ScanOptions.MemoryLimit.
 const DefaultScanBytes = scan.DefaultMemory
 
 // Defaults for shards in stores of high latency, in bytes.
-const (
-	DefaultFetchGap   = storage.RemoteGap
-	DefaultFetchBytes = storage.RemoteRequestBytes
-)
+const DefaultFetchGap, DefaultFetchBytes = storage.RemoteGap, storage.RemoteRequestBytes
 
 // ScanOptions are the options of [Shard.Scan] and [Shard.Reader]. The zero value scans everything.
 type ScanOptions struct {
-	// Columns are the paths of the columns of the result, or of parts of nested ones. The
-	// result has top-level columns, each once, in the order of their first mention. Structs
-	// have only the fields that are named. nil means all columns. An empty list means none:
+	// Columns are the paths of the columns of the result, or of parts of nested ones. The result has top-level columns, each once, in
+	// the order of their first mention. Structs have only the fields that are named. nil means all columns. An empty list means none:
 	// batches then have a number of rows and no columns. An unknown path is an error.
 	Columns []string
 	// BatchRows is the maximum number of rows of a batch. The default is DefaultBatchRows, or
@@ -210,4 +205,56 @@ type TakeOptions struct {
 // Several goroutines may take rows of one shard at the same time.
 func (s *Shard) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.RecordBatch, error) {
 	return take.Rows(ctx, s.table, rows, take.Options(o))
+}
+
+// Found is a batch of rows that a lookup found. All of them are in one stripe.
+type Found struct {
+	arrow.RecordBatch
+	Keys []int   // for each row, the index of its key among those of the lookup
+	Rows []int64 // for each row, its number in the shard, as Take has it
+}
+
+// Lookup returns the rows whose value in a top-level column is one of the keys, as [Shard.Scan] with the same options returns rows that meet a filter: it uses
+// an index of hashes if that pays, else statistics, Bloom filters, dictionaries and range indexes, and joins the requests of all keys. Deleted rows are left out. Options may
+// name a filter, ranges and a limit, which counts a row once.
+//
+// Keys are of the type of the column; of strings any layout will do. A key that is null or NaN equals no value. A key of several rows gives all of them, and a row whose key is
+// named several times is repeated for each. Rows come in the order of the shard, not that of the keys; of more than 32,768 different keys, for so many after so many.
+//
+// A batch is valid until the next step of the loop. Keys and Rows are the caller's. The keys must not be released before the loop ends.
+func (s *Shard) Lookup(ctx context.Context, column string, keys arrow.Array, o ScanOptions) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		var l *lookup.Keys
+		all, err := s.ArrowSchema(ctx)
+		if err == nil {
+			l, err = lookup.New(all, column, keys, o.Columns)
+		}
+		if err != nil {
+			yield(Found{}, err)
+			return
+		}
+		scan := o
+		scan.Columns = l.Columns
+		for condition := range l.Conditions() {
+			scan.Filter = filter.And(o.Filter, condition)
+			for batch, err := range s.Scan(ctx, scan) {
+				var f Found
+				if err == nil {
+					f.RecordBatch, f.Keys, f.Rows, err = l.Find(batch, batch.RowRanges())
+				}
+				if err != nil {
+					yield(Found{}, err)
+					return
+				}
+				more := yield(f, nil)
+				f.Release()
+				if o.Limit > 0 {
+					scan.Limit -= batch.NumRows()
+				}
+				if !more || o.Limit > 0 && scan.Limit == 0 {
+					return
+				}
+			}
+		}
+	}
 }

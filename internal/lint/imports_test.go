@@ -38,7 +38,7 @@ var rows = [][]string{
 	{"internal/verification"},
 	{"table/provider"},
 	{"shard/internal/importer", "shard/internal/relocation"},
-	{"shard/internal/compact", "shard/internal/selection"},
+	{"shard/internal/compact", "shard/internal/selection", "shard/internal/lookup"},
 	{"shard/internal/root"},
 	{"shard/internal/copying"},
 	{"shard/internal/indexing", "shard/internal/shardtable"},

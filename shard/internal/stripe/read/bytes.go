@@ -61,8 +61,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeRea
 	return r, nil
 }
 
-// meanLength is the expected length of a value, for the sizes of buffers. It is that of the descriptor as far as the
-// encoded bytes make it plausible.
+// meanLength is the expected length of a value, for the sizes of buffers: that of the descriptor as far as the encoded bytes make it plausible.
 func (n *openNode) meanLength(data *blocks.Reader) int {
 	if n.col.Stored.FixedSize > 0 {
 		return int(n.col.Stored.FixedSize)

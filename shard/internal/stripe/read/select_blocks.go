@@ -13,16 +13,12 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
 
-// blockwise is a reader that can evaluate a condition block by block.
-type blockwise interface {
-	selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error)
-}
-
-// FindInBlocks returns those of the rows for which a condition is true. It is evaluated on one block after the other,
-// while the values are in the cache, without an array of all of them. required is what every matching value has, so
-// that other values need not be decoded. ok is false if the reader of the column cannot do this.
+// FindInBlocks returns those of the rows for which a condition is true. It is evaluated on one block after the other, while the values are in the
+// cache. required is what every matching value has, so that others need not be decoded. ok is false if the reader of the column cannot do this.
 func (c *Column) FindInBlocks(ctx context.Context, rows rowset.Set, holds table.Holds, required table.Required, o *table.ReadOptions) (out rowset.Set, ok bool, err error) {
-	r, ok := nodeAs[blockwise](c)
+	r, ok := nodeAs[interface {
+		selectBlocks(ctx context.Context, w *work.Worker, rows rowset.Set, holds table.Holds, required bytestring.Required) ([]byte, error)
+	}](c)
 	if !ok {
 		return out, false, nil
 	}
@@ -32,15 +28,12 @@ func (c *Column) FindInBlocks(ctx context.Context, rows rowset.Set, holds table.
 	return out, true, err
 }
 
-// selectAtOnce is the number of values of a block on which a condition is evaluated at once: few enough for the
-// cache.
-const selectAtOnce = 4096
-
-// sparse is the share of rows of a block below which they are decoded without a search in the whole block for what matching values have.
-const sparse = 32
-
-// selectBytes bounds the memory of these values, whatever their number.
-const selectBytes = 1 << 20
+const (
+	selectAtOnce = 4096    // values of a block on which a condition is evaluated at once: few enough for the cache
+	selectBytes  = 1 << 20 // bounds the memory of these
+	sparse       = 32      // the share of rows of a block below which they are decoded without a search in the whole block for what matching values have
+	undecided    = 16      // so few rows that their values are looked at without asking for shapes
+)
 
 // atOnce is the number of values of the reader on which a condition is evaluated at once.
 func (r *bytesReader[O]) atOnce() int {
@@ -66,15 +59,14 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 		found = scratch.Slice(&w.Marked, (p.N+63)/64*8)
 		sure := scratch.Slice(&w.Sure, len(found))
 		rest := *p
+		leave := func(rows rowset.Set) { rest.Rows, rest.Count = rows, int(rows.Len()) }
 		if p.Count <= undecided || !b.Decide(sure, found, p.Rows.Rows(), required.Decide) {
 			clear(sure)
 		} else {
-			rest.Rows = rowset.FromBits(found, 0, p.N, 0)
-			rest.Count = int(rest.Rows.Len())
+			leave(rowset.FromBits(found, 0, p.N, 0))
 		}
 		if rest.Count > 0 && rest.Count >= p.N/sparse && b.MayMatch(found, required) {
-			rest.Rows = rest.Rows.And(rowset.FromBits(found, 0, p.N, 0))
-			rest.Count = int(rest.Rows.Len())
+			leave(rest.Rows.And(rowset.FromBits(found, 0, p.N, 0)))
 		}
 		clear(found)
 		err = r.evaluate(w, &rest, b, c, found, holds)
@@ -84,9 +76,6 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 		return found, err
 	})
 }
-
-// undecided is so few rows that their values are looked at without asking for shapes.
-const undecided = 16
 
 // evaluate sets the bits of those rows of a block for which a condition is true.
 func (r *bytesReader[O]) evaluate(w *work.Worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds table.Holds) (err error) {
