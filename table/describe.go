@@ -119,7 +119,7 @@ func each[A any](ctx context.Context, t *Table, ask func(*provider.Input, provid
 			return err
 		})
 		if err = errors.Join(err, one); ctx.Err() != nil {
-			break
+			return all, errors.Join(err, ctx.Err()) // what was not asked has not passed
 		}
 	}
 	return all, err

@@ -72,6 +72,23 @@ func damage(t *testing.T, name string) {
 	require.NoError(t, os.WriteFile(name, b, 0o644))
 }
 
+// What is not asked because the context ended between two inputs has not passed.
+func TestVerifyEndsBetweenInputs(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	checked, _ := files(t)
+	f := shard.New(shard.FormatOptions{})
+	f.Verify = func(context.Context, provider.Input, provider.VerifyOptions) (*provider.Report, error) {
+		stop()
+		return &provider.Report{}, nil
+	}
+	twice, err := table.OpenWith(ctx, table.OpenOptions{Formats: []provider.Format{f}}, checked[0], checked[0])
+	require.NoError(t, err)
+	defer twice.Close()
+	reports, err := twice.Verify(ctx, table.VerifyOptions{})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Nil(t, reports[1])
+}
+
 func TestVerify(t *testing.T) {
 	ctx := t.Context()
 	checked, other := files(t)
