@@ -90,7 +90,7 @@ func (p *Partial) Entries(ids []uint32) (*Dictionary, error) {
 	d := &Dictionary{h: p.h, offsets: make([]uint32, 1, len(ids)+1)}
 	for _, id := range ids {
 		if id >= d.h.count {
-			return nil, fault.Corruptf("code %d of a dictionary of %d entries", id, d.h.count)
+			return nil, fault.Corruptf("code %d of %d", id, d.h.count)
 		}
 		v, err := p.value(id)
 		if err != nil {

@@ -70,11 +70,14 @@ func (d *Dictionary) MayBeFew(n int64) bool {
 // it is that of all.
 func (d *Dictionary) LoadSome(ctx context.Context, codes []uint32) (dict *dictionary.Dictionary, table *bytestring.Table, err error) {
 	if codes != nil {
-		if dict, err = d.some(ctx, codes); dict != nil || err != nil {
-			return dict, bytestring.NewTable(valuesOf(dict)), err
+		if dict, err = d.some(ctx, codes); err != nil {
+			return nil, nil, err
 		}
 	}
-	return d.Load(ctx)
+	if dict == nil {
+		return d.Load(ctx)
+	}
+	return dict, bytestring.NewTable(valuesOf(dict)), nil
 }
 
 // CodedSome is an array of codes as indices of the entries that they need, if these are few, which the caller releases. Otherwise it is nil. It keeps
@@ -150,7 +153,7 @@ func newRanks(codes []uint32, entries int) (r ranks, err error) {
 	r.bits = make([]uint64, (entries+63)/64)
 	for _, code := range codes {
 		if uint64(code) >= uint64(entries) {
-			return r, fault.Corruptf("code %d of a dictionary of %d entries", code, entries)
+			return r, fault.Corruptf("code %d of %d", code, entries)
 		}
 		r.bits[code/64] |= 1 << (code % 64)
 	}
