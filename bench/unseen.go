@@ -39,6 +39,10 @@ var unseen = []struct{ set, title string }{
 	{"unseen6/seaice", "ice on the sea by day"},
 	{"unseen6/pollution", "pollution of air by hour"},
 	{"unseen6/adults", "a census of adults"},
+	{"unseen7/routes", "routes of airlines"},
+	{"unseen7/airports", "airports"},
+	{"unseen7/artworks", "works of art with addresses"},
+	{"unseen7/artists", "artists"},
 }
 
 // unseenContenders are those of their table.
