@@ -32,6 +32,10 @@ func (b *Block) Decide(sure, maybe []byte, slots iter.Seq[int64], decide search.
 	clear(sure)
 	clear(maybe)
 	for i := range slots {
+		if uint64(codes[i]) >= uint64(n) { // decoding tells
+			maybe[i/8] |= 1 << (i % 8)
+			continue
+		}
 		d := &decided[codes[i]]
 		if *d == 0 {
 			some, all := decide(shape(int(codes[i])))
