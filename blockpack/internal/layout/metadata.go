@@ -59,6 +59,17 @@ type Metadata struct {
 	bloom atomic.Uint32 // bloomHashes of the file
 }
 
+// FirstRows are the rows with which the blocks begin, and the number of all rows. Blocks of other kinds than spans have none.
+func (m *Metadata) FirstRows() []int64 {
+	rows := make([]int64, len(m.Blocks)+1)
+	for i := range m.Blocks {
+		if rows[i+1] = rows[i]; m.Blocks[i].HasSpans() {
+			rows[i+1] += int64(m.Blocks[i].Spans)
+		}
+	}
+	return rows
+}
+
 const timeIndexMagic = 0xC011FEED
 
 // parseVariants gives all ways to read the metadata of a file with header h whose blocks end before dataEnd, the usual one first.

@@ -126,21 +126,15 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 // setBlocks takes what the metadata says.
 func (t *Table) setBlocks(m *layout.Metadata) {
 	l := &t.blocks
-	l.meta, l.firstRows, l.stripes, l.writer = m, make([]int64, len(m.Blocks)+1), make([]block, len(m.Blocks)), m.Ranges.Mark()
+	l.meta, l.firstRows, l.stripes, l.writer = m, m.FirstRows(), make([]block, len(m.Blocks)), m.Ranges.Mark()
 	for i := range m.Blocks {
-		l.firstRows[i+1] = l.firstRows[i] + l.rows(i)
 		l.stripes[i] = block{table: t, index: i}
 	}
 	l.trusted = t.o.RangeIndex == RangeIndexTrust || t.o.RangeIndex == RangeIndexVerify && l.writer != ""
 }
 
-// rows is the number of rows of a block. Blocks of other kinds than spans have none.
-func (l *blockList) rows(i int) int64 {
-	if b := &l.meta.Blocks[i]; b.HasSpans() {
-		return int64(b.Spans)
-	}
-	return 0
-}
+// rows is the number of rows of a block.
+func (l *blockList) rows(i int) int64 { return l.firstRows[i+1] - l.firstRows[i] }
 
 // Load finds the columns of the file, unless that is done. Only then the table has columns.
 func (t *Table) Load(ctx context.Context) error {

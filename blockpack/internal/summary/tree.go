@@ -57,6 +57,9 @@ type Places []Place
 // Size is about the memory of places in bytes.
 func (p Places) Size() int64 { return 12 * int64(len(p)) }
 
+// Len is the number of rows.
+func (p Places) Len() int { return len(p) }
+
 // At is the place of a row.
 func (p Places) At(row int) Place { return p[row] }
 

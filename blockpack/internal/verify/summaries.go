@@ -30,15 +30,9 @@ func (b *blockCheck) addSummaries() error {
 		}
 		numbers[row] = uint32(n)
 	}
-	first := int64(0)
-	for i := range b.index {
-		if before := &b.meta.Blocks[i]; before.HasSpans() {
-			first += int64(before.Spans)
-		}
-	}
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	b.summary.Block(first, numbers, func(name string, t column.Type) *column.Column { return b.values[column.Key{Name: name, Type: t}] })
+	b.summary.Block(b.firstRows[b.index], numbers, func(name string, t column.Type) *column.Column { return b.values[column.Key{Name: name, Type: t}] })
 	return nil
 }
 
@@ -82,38 +76,28 @@ func (c *checker) compareSummaries(ctx context.Context) error {
 
 // differing has the error of the first entry of a section that is not as it was made anew, by the kind of the section. Other bytes may say the same.
 var differing = map[string]func(data, made []byte, offset int64) error{
-	ranges.TracesColumn: func(data, made []byte, offset int64) error {
-		have, err := summary.Parse(data, offset)
-		if err != nil {
-			return err
-		}
-		want, err := summary.Parse(made, 0)
-		if err != nil {
-			return err
-		}
-		return firstDiffering("trace", have.Len(), want.Len(), have.Trace, want.Trace)
-	},
-	ranges.TreesColumn: func(data, made []byte, offset int64) error {
-		have, err := summary.ParsePlaces(data, offset)
-		if err != nil {
-			return err
-		}
-		want, err := summary.ParsePlaces(made, 0)
-		if err != nil {
-			return err
-		}
-		return firstDiffering("span", len(have), len(want), have.At, want.At)
-	},
+	ranges.TracesColumn: differingIn("trace", summary.Parse, (*summary.Section).Len, (*summary.Section).Trace),
+	ranges.TreesColumn:  differingIn("span", summary.ParsePlaces, summary.Places.Len, summary.Places.At),
 }
 
-func firstDiffering[T comparable](what string, n, expected int, have, want func(int) T) error {
-	if n != expected {
-		return fault.Corruptf("%d entries, where %d are expected", n, expected)
-	}
-	for i := range n {
-		if have(i) != want(i) {
-			return fault.Corruptf("%s %d has %+v, but its spans %+v", what, i, have(i), want(i))
+func differingIn[S any, T comparable](what string, parse func([]byte, int64) (S, error), length func(S) int, at func(S, int) T) func(data, made []byte, offset int64) error {
+	return func(data, made []byte, offset int64) error {
+		have, err := parse(data, offset)
+		if err != nil {
+			return err
 		}
+		want, err := parse(made, 0)
+		if err != nil {
+			return err
+		}
+		if n, expected := length(have), length(want); n != expected {
+			return fault.Corruptf("%d entries, where %d are expected", n, expected)
+		}
+		for i := range length(have) {
+			if at(have, i) != at(want, i) {
+				return fault.Corruptf("%s %d has %+v, but its spans %+v", what, i, at(have, i), at(want, i))
+			}
+		}
+		return nil
 	}
-	return nil
 }

@@ -26,11 +26,12 @@ import (
 // checker is one verification. Blocks are checked by several goroutines.
 type checker struct {
 	*verification.Findings
-	reader  storage.Reader
-	size    int64
-	meta    *layout.Metadata
-	own     bool // this module wrote the file: its indexes are believed, so that they must be right
-	compact *layout.CompactIndex
+	reader    storage.Reader
+	size      int64
+	meta      *layout.Metadata
+	firstRows []int64 // of its blocks
+	own       bool    // this module wrote the file: its indexes are believed, so that they must be right
+	compact   *layout.CompactIndex
 
 	ranges map[string]*rangeCheck
 	listed map[column.Key]column.Traits // the columns of the file; nil if it does not list them
@@ -58,7 +59,7 @@ func (c *checker) file(ctx context.Context) error {
 	if err != nil {
 		return c.problem(err)
 	}
-	c.size, c.meta = f.Size, f.Metadata
+	c.size, c.meta, c.firstRows = f.Size, f.Metadata, f.Metadata.FirstRows()
 	c.own = c.meta.Ranges.Mark() != ""
 	if err := c.problem(c.loadCompact(ctx, f)); err != nil {
 		return err
