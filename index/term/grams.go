@@ -334,8 +334,8 @@ func (x *Index) candidates(ctx context.Context, text []byte) (blocks []uint32, e
 	if err != nil {
 		return nil, err
 	}
-	if blocks, err = x.haveAll(ctx, numbers, read); err != nil {
-		return nil, err
+	if blocks, err = x.haveAll(ctx, numbers, read); err != nil || len(blocks) == len(x.blocks) {
+		return blocks, err
 	}
 	cut, err := x.cutBlocks(ctx, read)
 	if len(cut) > 0 {
@@ -371,8 +371,8 @@ func (x *Index) readPages(ctx context.Context, numbers []uint16) (storage.Prefet
 
 // haveAll are the blocks that have all grams of some ascending numbers.
 func (x *Index) haveAll(ctx context.Context, numbers []uint16, read storage.Prefetched) (blocks []uint32, err error) {
-	blocks = x.allBlocks()
 	var p *page
+	all := true // no gram has said anything yet
 	for i, number := range numbers {
 		of := int(number) * x.numPages() / gramNumbers
 		if i == 0 || of != int(numbers[i-1])*x.numPages()/gramNumbers {
@@ -384,12 +384,19 @@ func (x *Index) haveAll(ctx context.Context, numbers []uint16, read storage.Pref
 		if err != nil {
 			return nil, fault.In(err, "grams", x.pages[of])
 		}
-		if !any {
+		switch {
+		case any:
+		case all:
+			blocks, all = list, false
+		default:
 			blocks = slices.DeleteFunc(blocks, func(b uint32) bool {
 				_, ok := slices.BinarySearch(list, b)
 				return !ok
 			})
 		}
+	}
+	if all {
+		blocks = x.allBlocks()
 	}
 	return blocks, nil
 }

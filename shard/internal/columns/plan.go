@@ -109,36 +109,47 @@ func (p *Plan) changed() map[uint32]func([]*commonpb.NameValuePair) []*commonpb.
 // Again reports whether the plan does what an earlier one did, for the root before another writer replaced it: the columns that its changes use are still there, with
 // the same types, or else it returns an error.
 func (p *Plan) Again(earlier *Plan) error {
+	before, err := earlier.forms()
+	if err != nil {
+		return err
+	}
+	now, err := p.forms()
+	if err != nil {
+		return err
+	}
 	for _, path := range slices.Concat(earlier.used, p.used) {
-		before, err := earlier.form(path)
+		was, err := before(path)
 		if err != nil {
 			return err
 		}
-		now, err := p.form(path)
+		is, err := now(path)
 		if err != nil {
 			return err
 		}
-		if !reflect.DeepEqual(before, now) {
+		if !reflect.DeepEqual(was, is) {
 			return fmt.Errorf("column %s is not what it was", path)
 		}
 	}
 	return nil
 }
 
-// form is the stored form of a column, nil if there is none at the path: that of a new column.
-func (p *Plan) form(path string) ([]schema.Field, error) {
-	n, err := p.stored.Path(path)
-	if errors.Is(err, schema.ErrNoField) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
+// forms returns a function for the stored form of the column at a path, nil if there is none: that of a new column.
+func (p *Plan) forms() (func(path string) ([]schema.Field, error), error) {
 	columns, err := p.root.Columns()
 	if err != nil {
 		return nil, err
 	}
-	return root.Fields([]root.Column{*root.All(columns)[n.ID()]}), nil
+	all := root.All(columns)
+	return func(path string) ([]schema.Field, error) {
+		n, err := p.stored.Path(path)
+		if errors.Is(err, schema.ErrNoField) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return root.Fields([]root.Column{*all[n.ID()]}), nil
+	}, nil
 }
 
 // Sizes are bytes of encoded values.
