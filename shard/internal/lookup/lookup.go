@@ -31,8 +31,8 @@ type Keys struct {
 	column  string
 	added   bool // to the columns that the caller asked for
 	encoder *order.Encoder
-	keys    map[string][]int // by encoded value
-	first   []int            // of the keys of each value
+	values  order.KeySet
+	keys    [][]int // of each value, by its number, which counts from 1
 	value   func(key int) any
 }
 
@@ -46,7 +46,7 @@ func New(s *arrow.Schema, column string, keys arrow.Array, columns []string) (*K
 	if d, is := dt.(*arrow.DictionaryType); is {
 		dt = d.ValueType
 	}
-	l := &Keys{Columns: columns, column: column, keys: map[string][]int{}, value: goValue(keys)}
+	l := &Keys{Columns: columns, column: column, value: goValue(keys)}
 	if same := arrow.TypeEqual(dt, keys.DataType()) || kinds.IsText(dt) && kinds.IsText(keys.DataType()); !same || l.value == nil {
 		return nil, fmt.Errorf("lookup: keys of type %s for the column %q of type %s", text.Type(keys.DataType()), column, text.Type(dt))
 	}
@@ -54,17 +54,13 @@ func New(s *arrow.Schema, column string, keys arrow.Array, columns []string) (*K
 	if l.encoder, err = order.NewEncoder([]order.Key{{Type: keys.DataType()}}); err != nil {
 		return nil, err
 	}
-	encode := l.encoder.Rows(keys)
-	var buf []byte
-	for i := range keys.Len() {
-		if keys.IsNull(i) {
-			continue
+	numbers := make([]uint32, keys.Len())
+	l.values.NumberRows(numbers, l.encoder, true, keys)
+	l.keys = make([][]int, l.values.Len()+1)
+	for i, n := range numbers {
+		if keys.IsValid(i) {
+			l.keys[n] = append(l.keys[n], i)
 		}
-		buf = encode(buf[:0], i)
-		if l.keys[string(buf)] == nil {
-			l.first = append(l.first, i)
-		}
-		l.keys[string(buf)] = append(l.keys[string(buf)], i)
 	}
 	if l.added = columns != nil && !slices.ContainsFunc(columns, l.is); l.added {
 		l.Columns = append(slices.Clip(columns), schema.Escape(column))
@@ -80,12 +76,14 @@ func (l *Keys) is(path string) bool {
 // Conditions are those of the scans, each for many keys.
 func (l *Keys) Conditions() iter.Seq[filter.Expr] {
 	return func(yield func(filter.Expr) bool) {
-		for part := range slices.Chunk(l.first, atATime) {
-			values := make([]any, len(part))
-			for i, key := range part {
-				values[i] = l.value(key)
+		for part := range slices.Chunk(l.keys[1:], atATime) {
+			var values []any
+			for _, keys := range part {
+				if len(keys) > 0 { // nulls have a number, too
+					values = append(values, l.value(keys[0]))
+				}
 			}
-			if !yield(filter.In(filter.Col(schema.Escape(l.column)), values...)) {
+			if len(values) > 0 && !yield(filter.In(filter.Col(schema.Escape(l.column)), values...)) {
 				return
 			}
 		}
@@ -96,15 +94,14 @@ func (l *Keys) Conditions() iter.Seq[filter.Expr] {
 // ranges in their order. The caller releases the result.
 func (l *Keys) Find(batch arrow.RecordBatch, ranges []rowset.Range) (_ arrow.RecordBatch, keys []int, numbers []int64, err error) {
 	at := batch.Schema().FieldIndices(l.column)[0]
-	encode := l.encoder.Rows(batch.Column(at))
+	values := make([]uint32, batch.NumRows())
+	l.values.NumberRows(values, l.encoder, false, batch.Column(at))
 	keys, numbers = make([]int, 0, batch.NumRows()), make([]int64, 0, batch.NumRows())
 	var places []int64
-	var buf []byte
 	place := 0
 	for _, r := range ranges {
 		for row := r.From; row < r.To; row++ {
-			buf = encode(buf[:0], place)
-			same := l.keys[string(buf)]
+			same := l.keys[values[place]]
 			if len(same) == 0 {
 				return nil, nil, nil, fmt.Errorf("lookup: row %d has none of the keys", row)
 			}
