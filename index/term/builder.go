@@ -142,8 +142,7 @@ func (b *Builder) addPairs(field int, row uint32, text []byte) {
 	}
 }
 
-// AppendPair appends the term for two words that follow each other: a blank, the first, a blank, and the second. So pairs come
-// before all words.
+// AppendPair appends the term for two words that follow each other: a blank, the first, a blank, and the second. So pairs come before all words.
 func AppendPair(dst, first, second []byte) []byte {
 	dst = append(append(dst, ' '), first...)
 	return append(append(dst, ' '), second...)
@@ -170,8 +169,7 @@ func (b *Builder) Close() (err error) {
 	return err
 }
 
-// Write writes an index of what builders have collected: each of the rows that follow those of the one before. They can be used no more, but are to be
-// closed.
+// Write writes an index of what builders have collected: each of the rows that follow those of the one before. They can be used no more, but are to be closed.
 func Write(ctx context.Context, out io.Writer, o Options, builders ...*Builder) error {
 	w, err := newWriter(out, o)
 	if err != nil {

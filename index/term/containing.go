@@ -61,8 +61,7 @@ func (b *block) fuzzy(f *analysis.Fuzzy) iter.Seq[int] {
 	}
 }
 
-// ContainingBlocks is how many of all blocks of the index [Index.FindContaining] reads for a text. It reads the grams of the text, if it has
-// any, and no blocks.
+// ContainingBlocks is how many of all blocks of the index [Index.FindContaining] reads for a text. It reads the grams of the text, if it has any, and no blocks.
 func (x *Index) ContainingBlocks(ctx context.Context, text []byte) (blocks, of int, err error) {
 	list, err := x.candidates(ctx, text)
 	return len(list), len(x.blocks), err

@@ -46,8 +46,7 @@
 //	           lists of blocks (package postings), each with zeros up to a whole byte
 //	           u32 checksum
 //
-// Behind the pages is a list of the blocks with terms that may have been cut, if there are any: their number as a uvarint, the list, and
-// a checksum.
+// Behind the pages is a list of the blocks with terms that may have been cut, if there are any: their number as a uvarint, the list, and a checksum.
 //
 // The directory has for each block the first term (u8 length, bytes), its field (uvarint, only if the index has several), the
 // size of the long lists and that of the block (uvarint). The size of each page and of the list of cut blocks follow (uvarint), if there
@@ -68,8 +67,7 @@
 //	56  u64  XXH3 of the directory as stored and the 56 bytes before this
 //	64       "amterm" and the version u16: 1 without frequencies, else 2
 //
-// A case-insensitive index has terms in upper case. Terms are in the order of the collation, and equal ones in the order of
-// their fields.
+// A case-insensitive index has terms in upper case. Terms are in the order of the collation, and equal ones in the order of their fields.
 package term
 
 import (

@@ -372,7 +372,6 @@ func (x *Index) readPages(ctx context.Context, numbers []uint16) (storage.Prefet
 // haveAll are the blocks that have all grams of some ascending numbers.
 func (x *Index) haveAll(ctx context.Context, numbers []uint16, read storage.Prefetched) (blocks []uint32, err error) {
 	var p *page
-	all := true // no gram has said anything yet
 	for i, number := range numbers {
 		of := int(number) * x.numPages() / gramNumbers
 		if i == 0 || of != int(numbers[i-1])*x.numPages()/gramNumbers {
@@ -386,8 +385,8 @@ func (x *Index) haveAll(ctx context.Context, numbers []uint16, read storage.Pref
 		}
 		switch {
 		case any:
-		case all:
-			blocks, all = list, false
+		case blocks == nil:
+			blocks = append([]uint32{}, list...) // not nil, which is all
 		default:
 			blocks = slices.DeleteFunc(blocks, func(b uint32) bool {
 				_, ok := slices.BinarySearch(list, b)
@@ -395,7 +394,7 @@ func (x *Index) haveAll(ctx context.Context, numbers []uint16, read storage.Pref
 			})
 		}
 	}
-	if all {
+	if blocks == nil {
 		blocks = x.allBlocks()
 	}
 	return blocks, nil

@@ -49,8 +49,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// writer writes an index. For each term in order, begin, its rows in order, and end; at last finish. The first error of the
-// destination is kept for finish.
+// writer writes an index. For each term in order, begin, its rows in order, and end; at last finish. The first error of the destination is kept for finish.
 type writer struct {
 	out       io.Writer
 	o         Options
@@ -303,8 +302,7 @@ type openBlock struct {
 	numbers, out            []byte
 }
 
-// add adds a term with n rows, whose list has size bytes before the block, or is short. It returns how many bytes the term shares with the
-// one before.
+// add adds a term with n rows, whose list has size bytes before the block, or is short. It returns how many bytes the term shares with the one before.
 func (b *openBlock) add(term []byte, field, n, size int) (shared int) {
 	if b.n == 0 {
 		b.first, b.firstField = append(b.first[:0], term...), field

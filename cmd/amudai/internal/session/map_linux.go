@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"os"
 	"unsafe"
 
@@ -16,7 +17,7 @@ func mapFile(f *os.File, offset int64, size int) ([]byte, error) {
 	at := unsafe.Add(room, -int(uintptr(room))&(extent-1))
 	at, err = unix.MmapPtr(int(f.Fd()), offset, at, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, unix.MunmapPtr(room, uintptr(size+extent)))
 	}
 	return unsafe.Slice((*byte)(at), size), nil
 }

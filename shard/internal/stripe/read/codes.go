@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/shard/internal/stripe/internal/rules"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/build"
 	"github.com/amudai/amudai-go/shard/internal/stripe/read/internal/work"
 )
@@ -139,7 +140,7 @@ func (r *codesReader[O]) widths(ctx context.Context, w *work.Worker, rows rowset
 			return err
 		}
 		if hasNull {
-			out.Nulls += work.PutCodes(out.Bits(), p.At, codes, null)
+			out.Nulls += rules.PutCodes(out.Bits(), p.At, codes, null)
 		}
 		return put(out.Slots(p.At, p.Count), codes)
 	})

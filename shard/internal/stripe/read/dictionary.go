@@ -107,7 +107,7 @@ func (r *codesReader[O]) build(ctx context.Context, w *work.Worker, n int64, few
 	}
 	err = each(func(at int, codes []uint32) error {
 		if hasNull {
-			c.Nulls += work.PutCodes(c.Bits(), at, codes, null)
+			c.Nulls += rules.PutCodes(c.Bits(), at, codes, null)
 		}
 		if err := r.dict.Check(codes); err != nil {
 			return err
@@ -167,9 +167,8 @@ type coded interface {
 	readCodes(ctx context.Context, w *work.Worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
 }
 
-// Entries are the values that the column's rows have codes of, by code, if it has a
-// value dictionary: each once, in an array of the physical type, and null if rows may
-// be null. It is nil if there is no dictionary, or if arrays cannot hold one of its values. The caller does not release it.
+// Entries are the values that the column's rows have codes of, by code, if it has a value dictionary: each once, in an array of the physical type, and
+// null if rows may be null. It is nil if there is no dictionary, or if arrays cannot hold one of its values. The caller does not release it.
 func (c *Column) Entries(ctx context.Context) (arr arrow.Array, err error) {
 	defer fault.Recover(&err)
 	k, ok := nodeAs[coded](c)

@@ -96,13 +96,7 @@ func (d *Dictionary) CodedSome(ctx context.Context, codes []uint32, dt *arrow.Di
 	nulls := 0
 	if null, ok := dict.NullID(); ok {
 		valid = memory.NewBufferBytes(make([]byte, (len(codes)+7)/8))
-		for i, code := range codes {
-			if code == null {
-				nulls++
-			} else {
-				bitmap.SetRange(valid.Bytes(), i, 1)
-			}
-		}
+		nulls = rules.PutCodes(valid.Bytes(), 0, codes, null)
 	}
 	buffers := []*memory.Buffer{valid, memory.NewBufferBytes(arrowutil.Bytes(codes))}
 	data := array.NewDataWithDictionary(dt, len(codes), buffers, nulls, 0, entries.Data().(*array.Data))

@@ -196,3 +196,20 @@ func PlaceRow(err error, place func(row int64) int64) error {
 	}
 	return err
 }
+
+// PutCodes writes a validity bit for each code, clear for the null code, and counts the nulls.
+func PutCodes(bits []byte, at int, codes []uint32, null uint32) (nulls int) {
+	for i := 0; i < len(codes); i += 64 {
+		part := codes[i:min(i+64, len(codes))]
+		word := uint64(0)
+		for k, code := range part {
+			if code != null {
+				word |= 1 << k
+			} else {
+				nulls++
+			}
+		}
+		bitmap.PutWord(bits, at+i, word, len(part))
+	}
+	return nulls
+}

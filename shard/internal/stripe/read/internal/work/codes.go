@@ -40,23 +40,6 @@ func EachCodes(ctx context.Context, w *Worker, data *blocks.Reader, rows rowset.
 	})
 }
 
-// PutCodes writes a validity bit for each code, clear for the null code, and counts the nulls.
-func PutCodes(bits []byte, at int, codes []uint32, null uint32) (nulls int) {
-	for i := 0; i < len(codes); i += 64 {
-		part := codes[i:min(i+64, len(codes))]
-		word := uint64(0)
-		for k, code := range part {
-			if code != null {
-				word |= 1 << k
-			} else {
-				nulls++
-			}
-		}
-		bitmap.PutWord(bits, at+i, word, len(part))
-	}
-	return nulls
-}
-
 // SelectCodes returns a bit for each of the rows, set if keep has a 1 for its code.
 func SelectCodes(ctx context.Context, data *blocks.Reader, w *Worker, rows rowset.Set, keep []byte) ([]byte, error) {
 	if in := rangesOf(keep); len(in) <= fewRanges && 2*rows.Len() >= rows.Bounds().Len() {
