@@ -7,6 +7,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/amudai/amudai-go/bench/report"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
@@ -20,7 +21,7 @@ const (
 // medians differ, and their spreads do not overlap. It returns the number of ratios that it
 // compared.
 func printComparison(w io.Writer, before, after []*measure.Result) int {
-	t := newTable(table.Row{"changed", "figure", "before", "after", "after/before"})
+	t := report.Table(table.Row{"changed", "figure", "before", "after", "after/before"})
 	figures, better, worse := 0, 0, 0
 	for _, now := range after {
 		at := slices.IndexFunc(before, func(r *measure.Result) bool { return r.Set == now.Set })

@@ -17,6 +17,7 @@ import (
 
 	"github.com/amudai/amudai-go/bench/clickbench"
 	"github.com/amudai/amudai-go/bench/peers"
+	"github.com/amudai/amudai-go/bench/report"
 	"github.com/amudai/amudai-go/bench/synthetic"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
@@ -135,7 +136,7 @@ func (r *hitRuns) ask(ctx context.Context, c config, q clickbench.Question, duck
 }
 
 func printHits(w io.Writer, rows int64, runs []*hitRuns) {
-	t := newTable(pretty.Row{"question", "shard", "DuckDB's file", "ratio", "Parquet", "DuckDB on it", "ratio"})
+	t := report.Table(pretty.Row{"question", "shard", "DuckDB's file", "ratio", "Parquet", "DuckDB on it", "ratio"})
 	slices.SortStableFunc(runs, func(a, b *hitRuns) int { return cmp.Compare(b.ratio(0), a.ratio(0)) }) // the worst first
 	var sums [2]float64
 	var n int

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/amudai/amudai-go/bench/report"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
@@ -96,7 +97,7 @@ var overviewOps = []string{measure.OpSize, measure.OpWrite, measure.OpScan, meas
 
 // printOverview writes the figures of the newest edition as ratios to the base: of whole tables, and of columns of texts their median and worst.
 func printOverview(b *bytes.Buffer, results []*measure.Result) {
-	t := newTable(table.Row{"edition 2026, profile Balanced", "size", "write", "full scan", "some columns", "1,000 random rows"})
+	t := report.Table(table.Row{"edition 2026, profile Balanced", "size", "write", "full scan", "some columns", "1,000 random rows"})
 	some := false
 	for _, o := range overviewRows {
 		for _, r := range results {

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/amudai/amudai-go/bench/report"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
@@ -21,7 +21,7 @@ func printResult(w io.Writer, r *measure.Result) {
 			note = "\n" + measure.HandNote + "\n"
 		}
 	}
-	t := newTable(header)
+	t := report.Table(header)
 	for _, f := range r.Runs {
 		row := table.Row{f.Name}
 		for _, op := range ops {
@@ -30,16 +30,4 @@ func printResult(w io.Writer, r *measure.Result) {
 		t.AppendRow(row)
 	}
 	fmt.Fprintf(w, "\n%s: %d rows\n\n%s\n%s", r.Set, r.Rows, t.RenderMarkdown(), note)
-}
-
-// newTable aligns all columns but the first to the right.
-func newTable(header table.Row) table.Writer {
-	t := table.NewWriter()
-	var right []table.ColumnConfig
-	for i := range header[1:] {
-		right = append(right, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
-	t.AppendHeader(header)
-	return t
 }

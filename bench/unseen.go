@@ -9,6 +9,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/amudai/amudai-go/bench/report"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
@@ -112,7 +113,7 @@ func printUnseen(w io.Writer, results []*measure.Result) {
 		header = append(header, c.title)
 		mean, goals = append(mean, shortRatio(math.Exp(logs[i]/float64(len(lines))))), append(goals, shortRatio(c.goal))
 	}
-	t := newTable(header)
+	t := report.Table(header)
 	for _, l := range lines {
 		t.AppendRow(l.row)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/amudai/amudai-go/bench/report"
 	"github.com/amudai/amudai-go/bench/zoo"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
@@ -93,7 +94,7 @@ func printTexts(w io.Writer, results []*measure.Result) {
 			median = append(median, shortRatio(measure.Median(ratios)))
 			worst = append(worst, shortRatio(slices.Max(ratios)))
 		}
-		t := newTable(header)
+		t := report.Table(header)
 		for _, r := range list {
 			row := table.Row{strings.TrimPrefix(r.Set, zooPrefix), fmt.Sprintf("%.1f", float64(r.Runs[0].Size)/float64(r.Rows))}
 			for _, c := range columns {

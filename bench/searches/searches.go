@@ -15,9 +15,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	pretty "github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/amudai/amudai-go/bench/peers"
+	"github.com/amudai/amudai-go/bench/report"
 	"github.com/amudai/amudai-go/bench/zoo"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
@@ -370,7 +370,7 @@ func searchIn(ctx context.Context, o *Options, name string, fill func(*suite.Dat
 
 // measureSizes builds all indexes, and prints their sizes.
 func measureSizes(ctx context.Context, engines []engine, size int64, w io.Writer) error {
-	t := table(pretty.Row{"", "index / text", "all / text", "built in"})
+	t := report.Table(pretty.Row{"", "index / text", "all / text", "built in"})
 	for _, e := range engines {
 		seconds, index, all, err := e.build(ctx)
 		if err != nil {
@@ -415,7 +415,7 @@ func measureSearches(ctx context.Context, o *Options, list []search, engines []e
 		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b *searchFigures) int { return cmp.Compare(b.ratio/b.goal, a.ratio/a.goal) })
-	t := table(append(header, "ratio", "to", "goal"))
+	t := report.Table(append(header, "ratio", "to", "goal"))
 	for _, f := range all {
 		row := pretty.Row{f.title, f.rows[0]}
 		for i := range engines {
@@ -449,16 +449,4 @@ func (f *searchFigures) cell(i int) string {
 		return fmt.Sprintf("%.3g (%d)", 1000*f.seconds[i], f.rows[i])
 	}
 	return fmt.Sprintf("%.3g", 1000*f.seconds[i])
-}
-
-// table is a table with all columns but the first aligned to the right.
-func table(header pretty.Row) pretty.Writer {
-	t := pretty.NewWriter()
-	var right []pretty.ColumnConfig
-	for i := range header[1:] {
-		right = append(right, pretty.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
-	t.AppendHeader(header)
-	return t
 }

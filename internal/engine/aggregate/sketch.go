@@ -31,7 +31,7 @@ func newSketches(dt arrow.DataType) (*sketches, error) {
 func (s *sketches) size() int64 { return s.bytes + s.perGroup.size() }
 
 func (s *sketches) add(groups []uint32, arg *argument) error {
-	if d, ok := arg.arr.(*array.Dictionary); ok && d.Dictionary().Len() <= max(1<<16, 2*d.Len()) {
+	if d, ok := column.Coded(arg.arr); ok {
 		if arg.column.Array == nil || d.Dictionary().Len() < d.Len() {
 			return s.addCoded(groups, d)
 		}

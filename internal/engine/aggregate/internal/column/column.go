@@ -47,6 +47,12 @@ func (c *Column) Load(mem memory.Allocator, arr arrow.Array) error {
 	return nil
 }
 
+// Coded returns an array as one of codes, if its entries, which further batches are likely to have, are worth a look each in place of one for each row.
+func Coded(arr arrow.Array) (d *array.Dictionary, ok bool) {
+	d, ok = arr.(*array.Dictionary)
+	return d, ok && d.Dictionary().Len() <= max(1<<16, 8*d.Len())
+}
+
 // Release releases the array. Memory for views stays for the next one.
 func (c *Column) Release() {
 	if c.Array != nil {

@@ -84,7 +84,7 @@ func (c *keyColumn) release() {
 func (c *keyColumn) load(mem memory.Allocator, arr arrow.Array, grow bool) error {
 	arr = arrowutil.Storage(arr)
 	c.coded = nil
-	if d, ok := arr.(*array.Dictionary); ok && d.Dictionary().Len() <= max(1<<16, 8*arr.Len()) {
+	if d, ok := column.Coded(arr); ok {
 		c.coded = d
 		return c.loadDictionary(mem, d.Dictionary(), grow)
 	}
