@@ -99,14 +99,16 @@ func (o FormatOptions) openIn(ctx context.Context, in provider.Input, from provi
 	return o.Open, err
 }
 
-// openStored opens the shard of a stored input.
-func (o FormatOptions) openStored(ctx context.Context, in provider.Input, from provider.Stored) (*Shard, error) {
-	open, err := o.openIn(ctx, in, from)
-	if err != nil {
-		return nil, inspect.OrOther(in, err)
-	}
-	s, err := Open(ctx, from.Location, open)
-	return s, inspect.OrOther(in, err)
+// openStored opens the shard of a stored input, and returns how to close it.
+func (o FormatOptions) openStored(ctx context.Context, in provider.Input, from provider.Stored) (*Shard, func() error, error) {
+	s, end, err := provider.OpenShared(in, func() (*Shard, error) {
+		open, err := o.openIn(ctx, in, from)
+		if err != nil {
+			return nil, err
+		}
+		return Open(ctx, from.Location, open)
+	})
+	return s, end, inspect.OrOther(in, err)
 }
 
 // tables are the shards of an input by their numbers.
@@ -127,21 +129,21 @@ func (o FormatOptions) open(ctx context.Context, in provider.Input, tempDir stri
 	if err != nil {
 		return nil, err
 	}
-	s, err := o.openStored(ctx, in, from)
+	s, end, err := o.openStored(ctx, in, from)
 	if err != nil {
 		return nil, errors.Join(err, from.Close())
 	}
-	return &opened{s, from}, nil
+	return &opened{s, func() error { return errors.Join(end(), from.Close()) }}, nil
 }
 
 // opened is the shard of an input, and its bytes.
 type opened struct {
 	*Shard
-	from provider.Stored
+	end func() error
 }
 
 // Close closes both.
-func (s *opened) Close() error { return errors.Join(s.Shard.Close(), s.from.Close()) }
+func (s *opened) Close() error { return s.end() }
 
 // with calls do with the shard of an input.
 func (o FormatOptions) with(ctx context.Context, in provider.Input, do func(*Shard) error) error {
@@ -154,14 +156,14 @@ func (o FormatOptions) with(ctx context.Context, in provider.Input, do func(*Sha
 
 // openFile opens a shard for the engine.
 func (o FormatOptions) openFile(ctx context.Context, in provider.Input, from provider.Stored, ro provider.ReadOptions) (*tablefile.File, error) {
-	s, err := o.openStored(ctx, in, from)
+	s, end, err := o.openStored(ctx, in, from)
 	if err != nil {
 		return nil, err
 	}
 	if ro.Columns == nil {
 		left, err := s.schema.Nameless()
 		if err != nil {
-			return nil, errors.Join(err, s.Close())
+			return nil, errors.Join(err, end())
 		}
 		for _, kind := range left {
 			ro.Notice(fmt.Sprintf("column %q has no name, and is left out unless it is asked for", kind))
@@ -169,7 +171,7 @@ func (o FormatOptions) openFile(ctx context.Context, in provider.Input, from pro
 	}
 	so := o.Scan.options()
 	so.Reuse, so.BatchRows = true, scan.DefaultBatchRows
-	return &tablefile.File{Table: s.table, Grouped: true, Scan: so, Close: s.Close, Prepare: func(ctx context.Context, so scan.Options) (_ scan.Options, err error) {
+	return &tablefile.File{Table: s.table, Grouped: true, Scan: so, Close: end, Prepare: func(ctx context.Context, so scan.Options) (_ scan.Options, err error) {
 		if ro.Dictionaries && so.Strings == StringsAsRecorded {
 			if so.Coded, err = s.recorded().Coded(ctx, so.Columns); err != nil {
 				return so, err

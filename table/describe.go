@@ -131,11 +131,10 @@ func (t *Table) describe(ctx context.Context, i int, f func(*provider.Input, pro
 	if inputs.IsPipe(location) {
 		return nil
 	}
-	in, format, err := t.find.Open(ctx, location)
+	in, format, err := t.input(ctx, &t.find, i, location)
 	if err != nil {
 		return err
 	}
-	t.know(i, format)
 	if err = f(&in, format); err != nil {
 		err = t.find.Explain(ctx, err, location, format)
 	}

@@ -52,8 +52,8 @@ type OpenOptions struct {
 }
 
 // Table is one or several inputs as one table. Several goroutines may use it at the same time, unless its only input is a
-// pipe, which can be read once. It holds no open files, but temporary copies of pipes, and what its
-// outlines read.
+// pipe, which can be read once. It holds temporary copies of pipes, what its outlines read, and if it is one shard in a local file, what
+// was parsed of this, within the shard.OpenOptions.CacheBytes of its format.
 type Table struct {
 	o         OpenOptions
 	find      inputs.Finder
@@ -65,6 +65,8 @@ type Table struct {
 	formats []provider.Format // of the locations, once they were opened
 	schema  *arrow.Schema     // of all columns, once it was asked for
 	kept    []io.Closer       // what outlines read; nil ones are ignored
+	alone   *provider.Input   // the only input, if it stays open
+	closed  bool
 }
 
 // Open opens the tables at locations as one, with default options.
@@ -168,11 +170,10 @@ func (t *Table) part(ctx context.Context, i int) (tables.Part, error) {
 		if temp != nil {
 			find.Stdin = io.NewSectionReader(temp, 0, temp.Size())
 		}
-		in, f, err := find.Open(ctx, from)
+		in, f, err := t.input(ctx, &find, i, from)
 		if err != nil {
 			return nil, f, err
 		}
-		t.know(i, f)
 		if alone && t.o.Accept != nil {
 			if err := t.o.Accept([]provider.Format{f}); err != nil {
 				return nil, f, errors.Join(err, in.Close())
@@ -184,11 +185,28 @@ func (t *Table) part(ctx context.Context, i int) (tables.Part, error) {
 	return part, nil
 }
 
-// know keeps the format of input i.
-func (t *Table) know(i int, f provider.Format) {
+// input opens input i, which is at a location of find, and keeps its format. A table of one file keeps it open, so that it is parsed once for all questions.
+func (t *Table) input(ctx context.Context, find *inputs.Finder, i int, location string) (provider.Input, provider.Format, error) {
+	t.lock.Lock()
+	alone, f := t.alone, t.formats[i]
+	t.lock.Unlock()
+	if alone != nil {
+		in, err := inputs.Again(ctx, *alone)
+		return in, f, err
+	}
+	in, f, err := find.Open(ctx, location)
+	if err != nil {
+		return in, f, err
+	}
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	t.formats[i] = f
+	if len(t.locations) == 1 && t.alone == nil && !t.closed && inputs.MayStay(in) {
+		in.Opened = new(provider.Opened)
+		stays := in
+		t.alone, in.Closer = &stays, nil
+	}
+	return in, f, nil
 }
 
 // Locations are those of the inputs: files of folders and those that patterns match, one by one.
@@ -208,9 +226,12 @@ func (t *Table) Rereadable() bool { return len(t.locations) > 1 || !inputs.IsPip
 // ([provider.Grouped]). Each input begins a group in any case.
 func (t *Table) KeepGroups(of func(provider.Format) bool) { t.union.KeepGroups(of) }
 
-// Close removes temporary files, and closes what outlines read.
+// Close removes temporary files, and closes what outlines read, and the file that stays open.
 func (t *Table) Close() (err error) {
 	err = errors.Join(seq.CloseAll(t.kept), seq.CloseAll(t.pipes))
-	t.kept, t.pipes = nil, nil
+	if t.alone != nil {
+		err = errors.Join(err, t.alone.Opened.Close(), t.alone.Close())
+	}
+	t.kept, t.pipes, t.alone, t.closed = nil, nil, nil, true
 	return err
 }

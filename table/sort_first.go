@@ -50,11 +50,11 @@ func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, 
 
 // skipValues reports whether all inputs are files of formats that read the columns of a filter first.
 func (t *Table) skipValues(ctx context.Context) bool {
-	for _, location := range t.locations {
+	for i, location := range t.locations {
 		if inputs.IsPipe(location) {
 			return false
 		}
-		in, format, err := t.find.Open(ctx, location)
+		in, format, err := t.input(ctx, &t.find, i, location)
 		if err != nil || errors.Join(in.Close()) != nil || !format.Filters {
 			return false
 		}

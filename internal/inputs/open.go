@@ -111,6 +111,28 @@ func fileInput(ctx context.Context, location string) (provider.Input, error) {
 	}, nil
 }
 
+// MayStay reports whether an input may stay open for further questions, which use [Again].
+func MayStay(in provider.Input) bool {
+	_, ok := in.At.(fileAt)
+	return ok && in.Location != ""
+}
+
+// Again is an input that stays open for one more question. It fails if there is another file at its location now.
+func Again(ctx context.Context, in provider.Input) (provider.Input, error) {
+	r, err := storage.Local{}.Open(ctx, in.Location)
+	if err != nil {
+		return in, Missing(in.Location, err)
+	}
+	version, err := r.Version(ctx)
+	if err == nil && version != in.Version {
+		err = changedError{in.Location}
+	}
+	at := in.At.(fileAt)
+	at.ctx = ctx
+	in.At, in.Reader, in.Closer = at, io.NewSectionReader(at, 0, at.size), nil
+	return in, errors.Join(err, r.Close())
+}
+
 // fileAt is a file as an io.ReaderAt.
 type fileAt struct {
 	ctx  context.Context

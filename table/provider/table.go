@@ -39,6 +39,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -169,6 +170,45 @@ type Input struct {
 	// Table is the path of a table in these bytes, for formats that hold several. It may be
 	// empty if there is only one.
 	Table string
+
+	// Opened is nil unless the input stays open for further questions, which then share what its format opens of it.
+	Opened *Opened
+}
+
+// Opened is what a format opened of an input that stays open, so that it is parsed once. Several goroutines may use it.
+type Opened struct {
+	mu    sync.Mutex
+	value io.Closer
+}
+
+// OpenShared opens what a format needs of an input, and returns how to close it. Questions about an input that stays open share what the first of them
+// opened, which [Opened.Close] closes; after an error the next one tries. T is the same in all calls for an input.
+func OpenShared[T io.Closer](in Input, open func() (T, error)) (value T, end func() error, err error) {
+	if in.Opened == nil {
+		if value, err = open(); err != nil {
+			return value, nil, err
+		}
+		return value, value.Close, nil
+	}
+	in.Opened.mu.Lock()
+	defer in.Opened.mu.Unlock()
+	if in.Opened.value == nil {
+		if value, err = open(); err != nil {
+			return value, nil, err
+		}
+		in.Opened.value = value
+	}
+	return in.Opened.value.(T), func() error { return nil }, nil
+}
+
+// Close closes what is shared. No question may be open.
+func (o *Opened) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.value == nil {
+		return nil
+	}
+	return o.value.Close()
 }
 
 // whole returns the input with an error in place of an end before its size. Otherwise a file that becomes shorter would have fewer rows.

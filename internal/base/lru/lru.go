@@ -54,8 +54,24 @@ func (c *Cache[K, V]) Put(key K, value V, size int64) {
 	}
 	c.byKey[key] = c.order.PushFront(&entry[K, V]{key, value, size})
 	c.left -= size
+	c.evict()
+}
+
+func (c *Cache[K, V]) evict() {
 	for c.left < 0 && c.order.Len() > 1 {
 		c.drop(c.order.Back())
+	}
+}
+
+// Resize tells that the value of a key has another size by now, and evicts others as Put does.
+func (c *Cache[K, V]) Resize(key K, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.byKey[key]; e != nil {
+		old := e.Value.(*entry[K, V])
+		c.left += old.size - size
+		old.size = size
+		c.evict()
 	}
 }
 

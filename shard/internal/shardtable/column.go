@@ -60,6 +60,7 @@ func (s tableStripe) Open(ctx context.Context, col *table.Column, keep bool, pre
 	t := s.table
 	key := keyOf(s.Index(), col)
 	if c, ok := t.columns.Get(key); ok {
+		t.columns.Resize(key, c.Size()) // it grows by the dictionaries that it reads
 		return c, nil
 	}
 	have, err := prefetched() // reads descriptors, too

@@ -56,7 +56,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeRea
 			return nil, err
 		}
 		const perByte = 17 // at most: a token of a byte takes as many
-		n.size += perByte * r.shared.Size()
+		n.size.Add(perByte * r.shared.Size())
 	}
 	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -48,7 +49,7 @@ type Column struct {
 	maxBlock int64 // Options.MaxBlockBytes
 	ascii    bool  // all values are texts of ASCII
 	rows     int64
-	size     int64
+	size     *atomic.Int64
 	blocks   int64
 }
 
@@ -56,13 +57,13 @@ type Column struct {
 func (c *Column) Blocks() int64 { return c.blocks }
 
 // Size is an estimate of the bytes of memory that the open column takes.
-func (c *Column) Size() int64 { return c.size }
+func (c *Column) Size() int64 { return c.size.Load() }
 
 // OpenColumn opens a column. It reads the descriptors of its nodes and the block
 // maps of their buffers, and no data.
 func OpenColumn(ctx context.Context, src stripe.Source, col arrowmap.Column, o Options) (c *Column, err error) {
 	defer fault.Recover(&err)
-	op := opener{src: src, options: o}
+	op := opener{src: src, options: o, size: new(atomic.Int64)}
 	physical, wrapped := stripe.Physical(col)
 	reader, err := op.open(ctx, &physical, src.Rows())
 	if err != nil {

@@ -29,8 +29,7 @@ func (n *openNode) dictionary(ctx context.Context, convert valuedict.Conversion)
 	if err != nil {
 		return nil, err
 	}
-	n.size += 4 * stored.Size() // its values, and a table of them
-	return valuedict.New(stored, n.options.Prefetched, convert), nil
+	return valuedict.New(stored, n.options.Prefetched, convert, n.size), nil
 }
 
 // codesReader reads a node stored as codes of a value dictionary.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -28,7 +29,7 @@ type nodeReader = nested.Node
 type opener struct {
 	src     stripe.Source
 	options Options
-	size    int64 // estimated memory of the readers
+	size    *atomic.Int64 // estimated memory of the readers, which grows by the dictionaries that they read
 	blocks  int64
 }
 
@@ -69,12 +70,11 @@ func (r *namedReader) Read(ctx context.Context, w *work.Worker, rows rowset.Set)
 }
 
 func wrapColumn(err error, col *arrowmap.Column) error {
-	name := cmp.Or(col.Arrow.Name, col.Stored.Name, fmt.Sprintf("(schema id %d)", col.ID))
-	return fault.InColumn(err, schema.Escape(name))
+	return fault.InColumn(err, schema.Escape(cmp.Or(col.Arrow.Name, col.Stored.Name, fmt.Sprintf("(schema id %d)", col.ID))))
 }
 
 func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb.StripeFieldDescriptor, count int64) (nodeReader, error) {
-	op.size += readerSize
+	op.size.Add(readerSize)
 	n := &openNode{opener: op, col: col, field: d.GetField()}
 	if got := n.field.GetPositionCount(); count != nested.Unknown && got != uint64(count) {
 		return nil, fault.Corruptf("descriptor counts %d positions, expected %d", got, count)
@@ -155,7 +155,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks
 	if err != nil {
 		return nil, err
 	}
-	n.size += br.MapSize()
+	n.size.Add(br.MapSize())
 	n.opener.blocks += int64(br.Map.Len())
 	if want := stripe.BufferValues(n.col.Stored.Type, kind, n.field, n.offsetsApart()); br.Map.Values() != want && want != stripe.AnyValues {
 		return nil, br.Wrap(fault.Corruptf("block map holds %d values, expected %d", br.Map.Values(), want))

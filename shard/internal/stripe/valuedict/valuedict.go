@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -26,6 +27,7 @@ import (
 type Dictionary struct {
 	stored  *Stored
 	convert Conversion
+	memory  *atomic.Int64 // to which it adds its bytes
 
 	mu      sync.Mutex
 	raw     []byte // its bytes until they are parsed, nil if they have to be read
@@ -42,8 +44,10 @@ type Dictionary struct {
 type Conversion func(stored []byte, valid bitmap.Bits) (arrow.Array, error)
 
 // New is a dictionary of which nothing is read yet. prefetched may hold its bytes. convert is nil for byte strings, which arrays hold as they are stored.
-func New(s *Stored, prefetched storage.Prefetched, convert Conversion) *Dictionary {
-	return &Dictionary{stored: s, convert: convert, raw: slices.Clone(prefetched.Bytes(s.reader, s.start, s.size))}
+// About how many bytes it takes is added to memory.
+func New(s *Stored, prefetched storage.Prefetched, convert Conversion, memory *atomic.Int64) *Dictionary {
+	memory.Add(4 * s.size) // a guess
+	return &Dictionary{stored: s, convert: convert, memory: memory, raw: slices.Clone(prefetched.Bytes(s.reader, s.start, s.size))}
 }
 
 // Load returns the dictionary and its values by code, as arrays have them.
@@ -192,8 +196,12 @@ func (d *Dictionary) load(ctx context.Context) (err error) {
 		return err
 	}
 	d.dict, d.table, d.raw, d.partial = dict, bytestring.NewTable(v), nil, nil
+	d.memory.Add(int64(len(dict.Data())) + perEntry*int64(dict.Len()) - 4*d.stored.size)
 	return nil
 }
+
+// perEntry is the memory for an entry besides its bytes: its offsets in the dictionary, in arrays, and in the table for copies.
+const perEntry = 4 + 4 + 16
 
 // converted makes the entries, with null in place of misfits, and returns their values.
 func (d *Dictionary) converted(dict *dictionary.Dictionary) (v bytestring.Values, err error) {
