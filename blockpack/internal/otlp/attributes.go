@@ -68,7 +68,7 @@ func (b *Builder) columnOf(scope int, k *attribute, t column.Type) (*columnBuild
 	if len(prefixes[scope])+len(k.key) > b.o.MaxNameLen {
 		return nil, b.nameTooLong(scope, []byte(k.key))
 	}
-	c := &columnBuilder{b: b, name: prefixes[scope] + k.key, typ: t, coded: t == column.String || t == column.Bytes}
+	c := &columnBuilder{definition: definition{b: b, name: prefixes[scope] + k.key, typ: t, interned: t.Textual(), single: scope == ofSpan}}
 	k.columns[t] = c
 	return c, nil
 }

@@ -148,7 +148,7 @@ func (b *Builder) addColumn(to *columnBuilder, c *column.Column) error {
 
 // internAll interns the values of a column, if its builder does so, and returns their codes.
 func (b *Builder) internAll(to *columnBuilder, c *column.Column) ([]uint32, error) {
-	if !to.coded {
+	if !to.coded() {
 		return nil, nil
 	}
 	b.unusedValues = b.unusedValues || c.Codes != nil

@@ -131,11 +131,11 @@ func NewBuilder(o Options) *Builder {
 	b := &Builder{o: o, values: make([]value, len(spans.Intrinsics)+1)}
 	for _, f := range spans.Intrinsics {
 		scope, _, _ := scopeOf(f.Name)
-		b.fields = append(b.fields, &columnBuilder{
+		b.fields = append(b.fields, &columnBuilder{definition: definition{
 			b: b, name: f.Name, typ: f.Type, always: spans.IsRequired(f.Name), extension: spans.IsExtension(f.Name), idLen: spans.LengthOfIDs(f.Name),
 			// Those of resources and scopes have the same value in many rows.
-			coded: f.Type == column.String || f.Type == column.Bytes && scope != ofSpan || f.Name == spans.Attrs,
-		})
+			interned: f.Type == column.String || f.Type == column.Bytes && scope != ofSpan || f.Name == spans.Attrs, single: scope == ofSpan,
+		}})
 	}
 	for i := range b.attrs {
 		b.attrs[i].reset()
@@ -182,8 +182,8 @@ func (b *Builder) Finish() Block {
 	for c := range b.columns {
 		if c.n > 0 {
 			out.Columns = append(out.Columns, c.column(b.rows, b.unusedValues))
-		} else if c.coded {
-			c.values = distinct.Set{}
+		} else if c.interned {
+			c.values, c.spread = distinct.Set{}, false
 		}
 	}
 	b.rows, b.used, b.sizes, b.fill, b.unusedValues = 0, 0, b.sizes[:0], fill{}, false

@@ -9,23 +9,31 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// columnBuilder collects the values of a column. Rows are added in ascending order.
-type columnBuilder struct {
-	b     *Builder
-	name  string
-	typ   column.Type
-	coded bool // values are interned
+// definition is what a column is in all blocks.
+type definition struct {
+	b        *Builder
+	name     string
+	typ      column.Type
+	interned bool // values are, until they are spread
+	single   bool // values are added to one row each, by addBytes
+	last     int  // rows with a value in the spans before, and the bytes of those that are not interned: there may be about as many again
+	lastData int
 
 	always    bool // each span has a value, which may be zero
 	extension bool // the specification has no such column
 	idLen     int  // bytes of ids; 0 if values are none
+}
 
+// columnBuilder collects the values of a column. Rows are added in ascending order.
+type columnBuilder struct {
+	definition
 	n       int    // rows with a value
 	sparse  bool   // a row without a value lies before one with a value; otherwise it is the first n rows that have values
 	present []byte // if sparse
 	numbers []uint64
 	codes   []uint32
 	values  distinct.Set // by code
+	spread  bool         // not interned any more, as hardly any value was there twice
 	offsets []uint32     // of values that are not interned
 	data    []byte
 }
@@ -69,12 +77,20 @@ func (c *columnBuilder) addNumber(v uint64, row, end int) error {
 	if err := c.set(row, end); err != nil {
 		return err
 	}
-	for ; row < end; row++ {
-		if c.coded {
-			c.codes = append(c.codes, uint32(v))
-		} else {
-			c.numbers = append(c.numbers, v)
+	if c.interned {
+		if c.codes == nil {
+			c.codes = make([]uint32, 0, c.last)
 		}
+		for ; row < end; row++ {
+			c.codes = append(c.codes, uint32(v))
+		}
+		return nil
+	}
+	if c.numbers == nil {
+		c.numbers = make([]uint64, 0, c.last)
+	}
+	for ; row < end; row++ {
+		c.numbers = append(c.numbers, v)
 	}
 	return nil
 }
@@ -82,12 +98,14 @@ func (c *columnBuilder) addNumber(v uint64, row, end int) error {
 // addBytes adds a value to rows of a column of strings or bytes: to a single one unless values are interned.
 func (c *columnBuilder) addBytes(v []byte, row, end int) error {
 	c.b.size += len(v)
-	if c.coded {
+	if c.coded() {
 		code, err := c.intern(v)
 		if err != nil {
 			return err
 		}
-		return c.addNumber(uint64(code), row, end)
+		err = c.addNumber(uint64(code), row, end)
+		c.spreadIfUnique()
+		return err
 	}
 	if int64(len(c.data))+int64(len(v)) > math.MaxUint32 {
 		return c.tooLarge()
@@ -96,11 +114,28 @@ func (c *columnBuilder) addBytes(v []byte, row, end int) error {
 		return err
 	}
 	if len(c.offsets) == 0 {
-		c.offsets = append(c.offsets, 0)
+		c.offsets, c.data = append(make([]uint32, 0, c.last+1), 0), make([]byte, 0, c.lastData)
 	}
 	c.data = append(c.data, v...)
 	c.offsets = append(c.offsets, uint32(len(c.data)))
 	return nil
+}
+
+// spreadMin is the number of rows from which on it is looked whether codes pay.
+const spreadMin = 1 << 10
+
+// spreadIfUnique ends the interning of strings most of which were added once: a table of 32,000 of them is in no cache, the one of a block of 2,000,
+// which the encoder makes anyway, is. Kinds for Bytes are chosen by whether there are codes.
+func (c *columnBuilder) spreadIfUnique() {
+	if len(c.codes)%spreadMin != 0 || 2*c.values.Len() < len(c.codes) || !c.single || c.typ != column.String {
+		return
+	}
+	c.offsets, c.data = append(make([]uint32, 0, max(c.last, len(c.codes))+1), 0), make([]byte, 0, c.lastData)
+	for _, code := range c.codes {
+		c.data = append(c.data, c.values.Value(code)...)
+		c.offsets = append(c.offsets, uint32(len(c.data)))
+	}
+	c.codes, c.values, c.spread = nil, distinct.Set{}, true
 }
 
 // intern returns the code of a value.
@@ -145,7 +180,7 @@ func (c *columnBuilder) cut(rows int) {
 	switch {
 	case !c.textual():
 		c.numbers = c.numbers[:n]
-	case c.coded:
+	case c.coded():
 		c.codes = c.codes[:n]
 	case n == 0:
 		c.offsets, c.data = c.offsets[:0], c.data[:0]
@@ -155,12 +190,16 @@ func (c *columnBuilder) cut(rows int) {
 	}
 }
 
+// coded tells whether rows have codes of values.
+func (c *columnBuilder) coded() bool { return c.interned && !c.spread }
+
 func (c *columnBuilder) textual() bool { return c.typ == column.String || c.typ == column.Bytes }
 
 // column hands the values over as a column of rows rows, and leaves none. unused tells that some interned values may have no row.
 func (c *columnBuilder) column(rows int, unused bool) *column.Column {
 	defer func() {
-		*c = columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded, always: c.always, extension: c.extension, idLen: c.idLen}
+		c.last, c.lastData = c.n, len(c.data)
+		*c = columnBuilder{definition: c.definition}
 	}()
 	out := &column.Column{Name: c.name, Type: c.typ, Rows: rows}
 	if c.n < rows {
@@ -175,7 +214,7 @@ func (c *columnBuilder) column(rows int, unused bool) *column.Column {
 	switch {
 	case !c.textual():
 		out.Values.Numbers = c.numbers
-	case !c.coded:
+	case !c.coded():
 		out.Values.Offsets, out.Values.Data = c.offsets, c.data
 	default:
 		out.Codes, out.Values.Offsets, out.Values.Data = c.codes, make([]uint32, c.values.Len()+1), c.values.Data()

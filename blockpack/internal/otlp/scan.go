@@ -99,6 +99,7 @@ func (b *Builder) around(m *messageType, msg []byte, base int, name string, item
 
 // addSpan scans a Span at an offset, and adds it as a row.
 func (b *Builder) addSpan(msg []byte, base int) error {
+	b.size = 0
 	if err := b.begin(spanMessage, msg, base); err != nil {
 		return err
 	}
@@ -106,14 +107,8 @@ func (b *Builder) addSpan(msg []byte, base int) error {
 	if b.o.Strict && (b.loses(ofSpan) || b.loses(ofResource) || b.loses(ofScope)) {
 		b.stats.Lost++
 	}
-	b.size = 0
 	if err := b.add(ofSpan, b.rows, b.rows+1); err != nil {
 		return err
-	}
-	for _, a := range b.taken[ofSpan] {
-		if a.c.textual() {
-			b.size += len(a.c.values.Value(uint32(a.bits)))
-		}
 	}
 	b.rows++
 	b.sizes = append(b.sizes, uint32(b.size)) // as addSizes has it
@@ -203,13 +198,23 @@ func (b *Builder) group(m *messageType, d *wire.Definition, f *wire.Field, v *va
 	return prev, fault.In(err, d.Of.Name, -1)
 }
 
-// attribute takes an attribute. Those that are not plain go to others.
+// attribute takes an attribute: one of a span is added to its row. Those that are not plain, or whose key their list had already, go to others.
 func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field, others *value) (*attribute, error) {
-	k, kv, err := b.key(scope, prev, f)
-	if err != nil {
-		return prev, err
+	var kv wire.KeyValue
+	if err := kv.Parse(f.Data, f.At, depths[scope]); err != nil {
+		return prev, fault.In(err, "attribute", -1)
 	}
-	if !kv.Plain {
+	if len(prefixes[scope])+len(kv.Key) > b.o.MaxNameLen {
+		if !b.o.Truncate {
+			return prev, b.nameTooLong(scope, kv.Key)
+		}
+		others.data = append(others.data, f.Raw...) // with its whole key
+		return prev, nil
+	}
+	k := b.attrs[scope].after(prev, kv.Key)
+	again := k.list == b.list
+	k.list = b.list
+	if again || !kv.Plain {
 		others.data = append(others.data, f.Raw...)
 		return k, nil
 	}
@@ -217,40 +222,24 @@ func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field, others *v
 	if err != nil {
 		return k, err
 	}
-	if c.coded {
-		v, err := b.fit(c, kv.Data)
-		if err != nil {
+	if c.textual() {
+		if kv.Data, err = b.fit(c, kv.Data); err != nil {
 			return k, err
 		}
-		code, err := c.intern(v)
+		if scope == ofSpan {
+			return k, c.addBytes(kv.Data, b.rows, b.rows+1)
+		}
+		code, err := c.intern(kv.Data)
 		if err != nil {
 			return k, err
 		}
 		kv.Bits = uint64(code)
 	}
+	if scope == ofSpan {
+		return k, c.addNumber(kv.Bits, b.rows, b.rows+1)
+	}
 	b.taken[scope] = append(b.taken[scope], attributeValue{c, kv.Bits})
 	return k, nil
-}
-
-// key parses an encoded KeyValue and finds its key. A key that its list had already is not plain.
-func (b *Builder) key(scope int, prev *attribute, f *wire.Field) (*attribute, wire.KeyValue, error) {
-	var kv wire.KeyValue
-	if err := kv.Parse(f.Data, f.At, depths[scope]); err != nil {
-		return prev, kv, fault.In(err, "attribute", -1)
-	}
-	if len(prefixes[scope])+len(kv.Key) > b.o.MaxNameLen {
-		if !b.o.Truncate {
-			return prev, kv, b.nameTooLong(scope, kv.Key)
-		}
-		kv.Plain = false // kept among the others, with its whole key
-		return prev, kv, nil
-	}
-	k := b.attrs[scope].after(prev, kv.Key)
-	if k.list == b.list {
-		kv.Plain = false
-	}
-	k.list = b.list
-	return k, kv, nil
 }
 
 // loses tells whether a value of a scope has no column in the specification.

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/binary"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
@@ -73,8 +75,21 @@ func split(b []byte) (key, value []byte) {
 
 // value reads an encoded AnyValue. It returns false for one that is not exactly one string, number, bool or bytes.
 func (kv *KeyValue) value(b []byte, base, depth int) (scalar bool, err error) {
-	if len(b) >= 2 && b[0] == 0x0a && int(b[1]) == len(b)-2 && b[1] < 0x80 { // a short string
+	switch { // the usual forms: a short string, a bool, an integer, a float
+	case len(b) < 2:
+	case b[0] == 0x0a && b[1] < 0x80 && int(b[1]) == len(b)-2:
 		kv.Data, kv.Type = b[2:], column.String
+		return true, nil
+	case b[0] == 0x10 && b[1] < 0x80 && len(b) == 2:
+		kv.Bits, kv.Type = uint64(min(b[1], 1)), column.Bool
+		return true, nil
+	case b[0] == 0x18:
+		if v, n := protowire.ConsumeVarint(b[1:]); n == len(b)-1 {
+			kv.Bits, kv.Type = v, column.Int64
+			return true, nil
+		}
+	case b[0] == 0x21 && len(b) == 9:
+		kv.Bits, kv.Type = binary.LittleEndian.Uint64(b[1:]), column.Float64
 		return true, nil
 	}
 	r := NewReader(b, base)
