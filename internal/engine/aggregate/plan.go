@@ -108,8 +108,8 @@ func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, erro
 		}
 		p.calls = append(p.calls, b)
 		f := arrow.Field{Name: nameOf(c), Type: b.dt, Nullable: true}
-		if b.dt.ID() == arrow.FIXED_SIZE_BINARY { // one of the values: an id is printed as one
-			if v, err := compute.Bind(c.Args[0], input); err == nil {
+		if item, isList := b.dt.(arrow.ListLikeType); b.dt.ID() == arrow.FIXED_SIZE_BINARY || isList && item.Elem().ID() == arrow.FIXED_SIZE_BINARY {
+			if v, err := compute.Bind(c.Args[0], input); err == nil { // values of the column: ids are printed as those
 				f.Metadata = resultOf(v, "", input).Metadata
 			}
 		}

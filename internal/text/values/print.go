@@ -22,15 +22,23 @@ type Appender func(dst []byte, i int) []byte
 
 // Text returns a function that appends the text of value i of arr, as in a CSV cell before quoting. Package table
 // lists the forms. The value must not be null.
-func Text(arr arrow.Array) Appender {
-	if f := scalarText(arr); f != nil {
+func Text(arr arrow.Array) Appender { return textOf(arr, false) }
+
+// TextOf is [Text] for a column: ids of spans are hexadecimal digits, as OpenTelemetry's JSON has them.
+func TextOf(f arrow.Field, arr arrow.Array) Appender { return textOf(arr, ofSpans(f)) }
+
+// TextForPeople is [Text] with all byte strings of a fixed width, such as ids and hashes, in hexadecimal digits.
+func TextForPeople(arr arrow.Array) Appender { return textOf(arr, true) }
+
+func textOf(arr arrow.Array, ids bool) Appender {
+	if f := scalarText(arr, ids); f != nil {
 		return f
 	}
 	v := kinds.Open(arr)
 	if v.Shape != kinds.Wrap {
-		return JSON(arr)
+		return jsonOf(arr, ids)
 	}
-	f, isNull := Text(v.Parts[0]), kinds.Nulls(v.Parts[0])
+	f, isNull := textOf(v.Parts[0], ids), kinds.Nulls(v.Parts[0])
 	return func(dst []byte, i int) []byte {
 		at := v.Row(i)
 		if isNull != nil && isNull(at) {
@@ -47,8 +55,9 @@ func IsNull(arr arrow.Array, i int) bool {
 	return !ok
 }
 
-// scalarText returns the Appender of an array of a type without children, or nil for other types.
-func scalarText(arr arrow.Array) Appender {
+// scalarText returns the Appender of an array of a type without children, or nil for other types. With ids, byte strings
+// of a fixed width are hexadecimal digits.
+func scalarText(arr arrow.Array, ids bool) Appender {
 	if f := integerText(arr); f != nil {
 		return f
 	}
@@ -69,6 +78,9 @@ func scalarText(arr arrow.Array) Appender {
 	case array.StringLike:
 		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
 	case interface{ Value(int) []byte }: // every binary type
+		if _, fixed := arr.(*array.FixedSizeBinary); fixed && ids {
+			return func(dst []byte, i int) []byte { return hex.AppendEncode(dst, a.Value(i)) }
+		}
 		return func(dst []byte, i int) []byte { return base64.StdEncoding.AppendEncode(dst, a.Value(i)) }
 	}
 	if a, ok := arr.(array.ExtensionArray); ok {
@@ -178,11 +190,5 @@ func CheckUTF8(name string, arr arrow.Array) error {
 	return nil
 }
 
-// IDs returns a function that appends an id of a column of spans in hexadecimal digits, as OpenTelemetry's JSON has it; nil for any other column.
-func IDs(f arrow.Field, arr arrow.Array) Appender {
-	ids, ok := arr.(*array.FixedSizeBinary)
-	if _, ofSpans := f.Metadata.GetValue(arrowutil.ColumnType); !ok || !ofSpans {
-		return nil
-	}
-	return func(dst []byte, i int) []byte { return hex.AppendEncode(dst, ids.Value(i)) }
-}
+// ofSpans tells whether a column is one of spans.
+func ofSpans(f arrow.Field) bool { return f.Metadata.FindKey(arrowutil.ColumnType) >= 0 }

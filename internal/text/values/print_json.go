@@ -10,8 +10,14 @@ import (
 )
 
 // JSON returns a function that appends value i of arr as JSON.
-func JSON(arr arrow.Array) Appender {
-	f, isNull := jsonValue(arr), kinds.Nulls(arr)
+func JSON(arr arrow.Array) Appender { return jsonOf(arr, false) }
+
+// JSONOf is [JSON] for a column: ids of spans are hexadecimal digits, as OpenTelemetry's JSON has them.
+func JSONOf(f arrow.Field, arr arrow.Array) Appender { return jsonOf(arr, ofSpans(f)) }
+
+// jsonOf is [JSON]; with ids, byte strings of a fixed width are hexadecimal digits.
+func jsonOf(arr arrow.Array, ids bool) Appender {
+	f, isNull := jsonValue(arr, ids), kinds.Nulls(arr)
 	return func(dst []byte, i int) []byte {
 		if isNull != nil && isNull(i) {
 			return append(dst, "null"...)
@@ -20,15 +26,15 @@ func JSON(arr arrow.Array) Appender {
 	}
 }
 
-// jsonValue is [JSON] for values that are not null.
-func jsonValue(arr arrow.Array) Appender {
+// jsonValue is jsonOf for values that are not null.
+func jsonValue(arr arrow.Array, ids bool) Appender {
 	if a, ok := arr.(array.ExtensionArray); ok {
 		return jsonExtension(a)
 	}
 	v := kinds.Open(arr)
 	values := make([]Appender, len(v.Parts))
 	for i, part := range v.Parts {
-		values[i] = JSON(part)
+		values[i] = jsonOf(part, ids)
 	}
 	switch v.Shape {
 	case kinds.Wrap:
@@ -45,14 +51,14 @@ func jsonValue(arr arrow.Array) Appender {
 	}
 	switch arr.(type) {
 	case *array.Float16, *array.Float32, *array.Float64:
-		return jsonFloat(scalarText(arr))
+		return jsonFloat(scalarText(arr, ids))
 	case *array.Boolean:
-		return scalarText(arr)
+		return scalarText(arr, ids)
 	}
 	if f := integerText(arr); f != nil {
 		return f
 	}
-	return jsonQuoted(scalarText(arr), arr)
+	return jsonQuoted(scalarText(arr, ids), arr)
 }
 
 func jsonExtension(a array.ExtensionArray) Appender {
@@ -64,7 +70,7 @@ func jsonExtension(a array.ExtensionArray) Appender {
 		return jsonQuoted(f, a)
 	}
 	if name == extension.NameJSON {
-		if f := scalarText(a.Storage()); f != nil {
+		if f := scalarText(a.Storage(), false); f != nil {
 			return func(dst []byte, i int) []byte {
 				start := len(dst)
 				dst = f(dst, i)

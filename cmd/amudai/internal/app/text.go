@@ -3,14 +3,12 @@ package app
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/terminal"
 	"github.com/amudai/amudai-go/internal/text/values"
@@ -84,10 +82,7 @@ func (s *textSink) Abort(ctx context.Context) error { return s.out.Abort(ctx) }
 func cellsOf(b arrow.RecordBatch) []func(row int) string {
 	cells := make([]func(int) string, b.NumCols())
 	for i, c := range b.Columns() {
-		appendText := values.Text(c)
-		if ids, ok := c.(*array.FixedSizeBinary); ok { // ids and hashes, as people know them
-			appendText = func(dst []byte, row int) []byte { return hex.AppendEncode(dst, ids.Value(row)) }
-		}
+		appendText := values.TextForPeople(c)
 		var buf []byte
 		cells[i] = func(row int) string {
 			if values.IsNull(c, row) {

@@ -58,11 +58,12 @@ func tracesOf(t *testing.T, name string) (list []*tracev1.TracesData) {
 	return list
 }
 
-// Ids that are keys of groups are hexadecimal in texts, as those of rows are.
+// Ids that are keys of groups, and those of lists, are hexadecimal in texts, as those of rows are.
 func TestGroupsOfIDs(t *testing.T) {
 	shop := filepath.Join("..", "..", "..", "..", "testdata", "traces", "shop.otlp.jsonl")
 	for _, format := range []string{"csv", "json", "table"} {
 		require.Contains(t, ok(t, "agg", shop, "count() as n", "--by", `"trace:id" as id`, "--where", "\"span:name\" = 'POST /charge'", "--format", format), "4bf92f3577b34da6a3ce929d0e0e4736")
+		require.Contains(t, ok(t, "agg", shop, `list(distinct "trace:id") as ids`, "--where", "\"span:name\" = 'POST /charge'", "--format", format), "4bf92f3577b34da6a3ce929d0e0e4736")
 	}
 }
 

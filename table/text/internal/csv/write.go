@@ -71,10 +71,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 		if err := values.CheckUTF8(s.names[i], c); err != nil {
 			return err
 		}
-		columns[i], plain[i] = values.Text(c), needsNoQuotes(c.DataType())
-		if id := values.IDs(batch.Schema().Field(i), c); id != nil {
-			columns[i] = id
-		}
+		columns[i], plain[i] = values.TextOf(batch.Schema().Field(i), c), needsNoQuotes(c.DataType())
 	}
 	return s.WriteRows(ctx, int(batch.NumRows()), func(dst []byte, row int) ([]byte, error) {
 		for i, c := range batch.Columns() {

@@ -47,15 +47,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 		if err := values.CheckUTF8(f.Name, c); err != nil {
 			return err
 		}
-		columns[i] = values.JSON(c)
-		if id := values.IDs(f, c); id != nil {
-			columns[i] = func(dst []byte, row int) []byte {
-				if c.IsNull(row) {
-					return append(dst, "null"...)
-				}
-				return append(id(append(dst, '"'), row), '"')
-			}
-		}
+		columns[i] = values.JSONOf(f, c)
 		if i > 0 {
 			names[i] = append(names[i], ',')
 		}
