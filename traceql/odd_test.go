@@ -35,6 +35,8 @@ func TestOddTraces(t *testing.T) {
 		{`{ kind = server } && { kind = client }`, `1: 2 2`},
 		{`{ name = "root" } > { }`, `1: 2`},
 		{`{ name = "root" } >> { }`, `1: 2 2 3`},
+		{`{ kind = server } ~ { }`, ``},
+		{`{ name = "root" } > { } ~ { }`, ``},
 		{`{ name = "again" }`, ``},
 		{`{ name = "lost" } ~ { }`, `2: 3 4`},
 		{`{ name = "first" } !>> { name = "lost" }`, `2: 3 4`},

@@ -158,22 +158,29 @@ func (t *tree) above(from, out []bool, deep bool) {
 
 // siblings are spans with the same parent as another one. That parent may be missing, but root spans have no siblings.
 func (t *tree) siblings(from, out []bool) {
-	count := map[string]int{}
+	type parent struct {
+		span int32
+		id   string // if the span is missing
+	}
+	of := func(i int) (p parent, ok bool) {
+		if p.span = t.parent[i]; p.span < 0 {
+			p.id = string(t.spans[i].Parent())
+		}
+		return p, p.span >= 0 || p.id != ""
+	}
+	count := map[parent]int{}
 	for i, yes := range from {
-		if parent := t.spans[i].Parent(); yes && parent != nil {
-			count[string(parent)]++
+		if p, ok := of(i); yes && ok {
+			count[p]++
 		}
 	}
 	for i := range t.spans {
-		parent := t.spans[i].Parent()
-		if parent == nil {
-			continue
-		}
-		others := count[string(parent)]
+		p, ok := of(i)
+		others := count[p]
 		if from[i] {
 			others--
 		}
-		out[i] = others > 0
+		out[i] = ok && others > 0
 	}
 }
 
