@@ -16,8 +16,6 @@ type definition struct {
 	typ      column.Type
 	interned bool // values are, until they are spread
 	single   bool // values are added to one row each, by addBytes
-	last     int  // rows with a value in the spans before, and the bytes of those that are not interned: there may be about as many again
-	lastData int
 
 	always    bool // each span has a value, which may be zero
 	extension bool // the specification has no such column
@@ -78,16 +76,10 @@ func (c *columnBuilder) addNumber(v uint64, row, end int) error {
 		return err
 	}
 	if c.interned {
-		if c.codes == nil {
-			c.codes = make([]uint32, 0, c.last)
-		}
 		for ; row < end; row++ {
 			c.codes = append(c.codes, uint32(v))
 		}
 		return nil
-	}
-	if c.numbers == nil {
-		c.numbers = make([]uint64, 0, c.last)
 	}
 	for ; row < end; row++ {
 		c.numbers = append(c.numbers, v)
@@ -114,7 +106,7 @@ func (c *columnBuilder) addBytes(v []byte, row, end int) error {
 		return err
 	}
 	if len(c.offsets) == 0 {
-		c.offsets, c.data = append(make([]uint32, 0, c.last+1), 0), make([]byte, 0, c.lastData)
+		c.offsets = append(c.offsets, 0)
 	}
 	c.data = append(c.data, v...)
 	c.offsets = append(c.offsets, uint32(len(c.data)))
@@ -130,7 +122,7 @@ func (c *columnBuilder) spreadIfUnique() {
 	if len(c.codes)%spreadMin != 0 || 2*c.values.Len() < len(c.codes) || !c.single || c.typ != column.String {
 		return
 	}
-	c.offsets, c.data = append(make([]uint32, 0, max(c.last, len(c.codes))+1), 0), make([]byte, 0, c.lastData)
+	c.offsets = append(c.offsets, 0)
 	for _, code := range c.codes {
 		c.data = append(c.data, c.values.Value(code)...)
 		c.offsets = append(c.offsets, uint32(len(c.data)))
@@ -198,7 +190,6 @@ func (c *columnBuilder) textual() bool { return c.typ == column.String || c.typ 
 // column hands the values over as a column of rows rows, and leaves none. unused tells that some interned values may have no row.
 func (c *columnBuilder) column(rows int, unused bool) *column.Column {
 	defer func() {
-		c.last, c.lastData = c.n, len(c.data)
 		*c = columnBuilder{definition: c.definition}
 	}()
 	out := &column.Column{Name: c.name, Type: c.typ, Rows: rows}
