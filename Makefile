@@ -89,8 +89,15 @@ interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NOD
 
 interop-stores: sql ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays, refuses and lies; also SQL, Python and Spark on them
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
+	$(GO) test -run '^$$' $(STORETESTS)
+	$(MAKE) --no-print-directory -j -O interop-S3 interop-Azure interop-Google
+
+# Stores wait for one another in none of their tests, and for answers in all of them.
+STORETESTS := ./cmd/amudai/internal/command ./internal/testing/lifetest
+.PHONY: interop-S3 interop-Azure interop-Google
+interop-S3 interop-Azure interop-Google:
 	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) AMUDAI_GCS=$(GCS) \
-		$(GO) test -v -count=1 -timeout 60m -run 'Interop(S3|Azure|Google)' ./cmd/amudai/internal/command
+		$(GO) test -v -count=1 -timeout 60m -run 'Interop$(@:interop-%=%)$$' $(STORETESTS)
 
 interop-python: ## test the Python package (PYTHON has its extras, pytest, mypy and ruff), and its wheel
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai

@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/testing/emulators"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	"github.com/amudai/amudai-go/internal/testing/faultproxy"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
-	"github.com/amudai/amudai-go/internal/testing/lifetest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
@@ -38,8 +38,8 @@ func layoutOf(i int) []shard.Layout {
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	for _, layout := range layouts {
-		before := lifetest.New(t, layout)
-		for i, o := range append([]lifetest.Operation{{Name: "none"}}, lifetest.Operations...) {
+		before := New(t, layout)
+		for i, o := range append([]Operation{{Name: "none"}}, Operations...) {
 			p := before.CopyLocal(t, storage.Local{})
 			if (i+int(layout))%2 == 0 {
 				p = before.CopyTo(t, storage.NewMemory(), "mem://x")
@@ -47,16 +47,16 @@ func TestOperations(t *testing.T) {
 			if o.Do != nil {
 				require.NoError(t, o.Do(t.Context(), p), o.Name)
 			}
-			p.Check(t, lifetest.Initial(), o, true)
+			p.Check(t, Initial(), o, true)
 		}
 	}
 }
 
 // places are a place of each layout.
-func places(t *testing.T) map[shard.Layout]lifetest.Place {
-	all := map[shard.Layout]lifetest.Place{}
+func places(t *testing.T) map[shard.Layout]Place {
+	all := map[shard.Layout]Place{}
 	for _, layout := range layouts {
-		all[layout] = lifetest.New(t, layout)
+		all[layout] = New(t, layout)
 	}
 	return all
 }
@@ -64,9 +64,9 @@ func places(t *testing.T) map[shard.Layout]lifetest.Place {
 // Operations after others do what the model says, too.
 func TestSequences(t *testing.T) {
 	t.Parallel()
-	before := lifetest.New(t, shard.TwoLevel)
-	for _, a := range lifetest.Together() {
-		for _, b := range lifetest.Together() {
+	before := New(t, shard.TwoLevel)
+	for _, a := range Together() {
+		for _, b := range Together() {
 			name := a.Name + ", " + b.Name
 			if a.Moves || a.Name == b.Name || a.Name != "add index of the reference" && !faultstore.Chosen(name, 25, 2) {
 				continue
@@ -74,7 +74,7 @@ func TestSequences(t *testing.T) {
 			p := before.CopyTo(t, storage.NewMemory(), "mem://x")
 			require.NoError(t, a.Do(t.Context(), p), name)
 			require.NoError(t, b.Do(t.Context(), p), name)
-			p.RequireSerial(t, []lifetest.Operation{a, b}, make([]error, 2), name)
+			p.RequireSerial(t, []Operation{a, b}, make([]error, 2), name)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func eachFault(name string, count func(faultstore.Op) int, some int, try func(f 
 func TestFaults(t *testing.T) {
 	t.Parallel() // it waits for disks
 	places := places(t)
-	for i, o := range lifetest.Operations {
+	for i, o := range Operations {
 		for _, layout := range layoutOf(i) {
 			before := places[layout]
 			none := faultstore.New()
@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 				p := before.CopyLocal(t, f.Local())
 				err := o.Do(t.Context(), p)
 				p.Store = storage.Local{}
-				p.Check(t, lifetest.Initial(), o, err == nil)
+				p.Check(t, Initial(), o, err == nil)
 				if op != faultstore.Remove {
 					require.Empty(t, hidden(t, p.Dir), name)
 				}
@@ -143,24 +143,24 @@ func TestFaults(t *testing.T) {
 }
 
 // again repeats an operation, unless it has changed the shard, and collects what is left.
-func again(t *testing.T, before, p lifetest.Place, o lifetest.Operation) {
+func again(t *testing.T, before, p Place, o Operation) {
 	old, err := os.ReadFile(before.Location())
 	require.NoError(t, err)
 	if now, err := os.ReadFile(p.Location()); err == nil && string(now) == string(old) {
 		require.NoError(t, o.Do(t.Context(), p), o.Name)
 	}
-	p.Check(t, lifetest.Initial(), o, true)
+	p.Check(t, Initial(), o, true)
 	_, err = p.Collect(t.Context())
 	require.NoError(t, err)
 	c, err := p.Collect(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, c.Unreferenced)
 	require.Empty(t, hidden(t, p.Dir))
-	p.Check(t, lifetest.Initial(), o, true)
+	p.Check(t, Initial(), o, true)
 }
 
 // abandon makes temporary files so old that no writer is at work on them.
-func abandon(t *testing.T, p lifetest.Place) {
+func abandon(t *testing.T, p Place) {
 	for _, name := range hidden(t, p.Dir) {
 		past := time.Now().Add(-48 * time.Hour)
 		require.NoError(t, os.Chtimes(name, past, past))
@@ -187,13 +187,13 @@ func TestKills(t *testing.T) {
 				select {}
 			}
 		})
-		o := lifetest.Named(os.Getenv("AMUDAI_TEST_KILL_IN"))
-		require.NoError(t, o.Do(t.Context(), lifetest.Place{Store: f.Local(), Dir: dir, TempDir: filepath.Join(dir, "..")}))
+		o := Named(os.Getenv("AMUDAI_TEST_KILL_IN"))
+		require.NoError(t, o.Do(t.Context(), Place{Store: f.Local(), Dir: dir, TempDir: filepath.Join(dir, "..")}))
 		return
 	}
 	t.Parallel() // it waits for disks
 	places := places(t)
-	for i, o := range lifetest.Operations {
+	for i, o := range Operations {
 		for _, layout := range layoutOf(i + 1) {
 			before := places[layout]
 			f, steps := faultstore.New(), 0
@@ -213,7 +213,7 @@ func TestKills(t *testing.T) {
 				out, err := cmd.CombinedOutput()
 				require.Error(t, err, "%s: step %d of %d", o.Name, k, steps)
 				require.NotContains(t, string(out), "FAIL", "%s: step %d of %d", o.Name, k, steps)
-				p.Check(t, lifetest.Initial(), o, false)
+				p.Check(t, Initial(), o, false)
 				abandon(t, p)
 				again(t, before, p, o)
 			}
@@ -225,15 +225,15 @@ func TestKills(t *testing.T) {
 func TestPower(t *testing.T) {
 	t.Parallel()
 	places := places(t)
-	for i, o := range lifetest.Operations {
+	for i, o := range Operations {
 		for _, layout := range layoutOf(i) {
 			before := places[layout]
 			p, step := before.CopyLocal(t, nil), 0
 			var power *powerFS
 			cut := func(done bool, seed uint64) {
-				left := lifetest.Place{Store: storage.Local{}, Dir: filepath.Join(t.TempDir(), "x"), TempDir: p.TempDir}
+				left := Place{Store: storage.Local{}, Dir: filepath.Join(t.TempDir(), "x"), TempDir: p.TempDir}
 				power.cut(t, left.Dir, seed)
-				left.Check(t, lifetest.Initial(), o, done)
+				left.Check(t, Initial(), o, done)
 				abandon(t, left)
 				again(t, before, left, o)
 			}
@@ -257,8 +257,8 @@ func TestPower(t *testing.T) {
 // Readers that have a shard open go on with it, and those that have read all of it do so after what is not needed any more has been collected.
 func TestReaders(t *testing.T) {
 	places := places(t) // and not while other tests read files, of which some stay open
-	want := lifetest.Initial().Shows()
-	for i, o := range lifetest.Operations {
+	want := Initial().Shows()
+	for i, o := range Operations {
 		for _, layout := range layoutOf(i) {
 			before := places[layout]
 			p := before.CopyLocal(t, storage.Local{})
@@ -279,7 +279,7 @@ func TestReaders(t *testing.T) {
 				return ok
 			}
 			require.True(t, take())
-			shows, err := lifetest.ShowOpen(t.Context(), whole)
+			shows, err := ShowOpen(t.Context(), whole)
 			require.NoError(t, err)
 			require.Equal(t, want, shows)
 
@@ -288,13 +288,13 @@ func TestReaders(t *testing.T) {
 				for take() {
 				}
 				require.EqualValues(t, len(want.Rows), rows, o.Name)
-				shows, err := lifetest.ShowOpen(t.Context(), half)
+				shows, err := ShowOpen(t.Context(), half)
 				require.NoError(t, err)
 				require.Equal(t, want, shows)
 			}
 			_, err = p.Collect(t.Context())
 			require.NoError(t, err)
-			shows, err = lifetest.ShowOpen(t.Context(), whole)
+			shows, err = ShowOpen(t.Context(), whole)
 			require.NoError(t, err, o.Name)
 			require.Equal(t, want, shows)
 			stop()
@@ -306,7 +306,7 @@ func TestReaders(t *testing.T) {
 
 // Another operation is done completely within each step of one. Each is done or refused, and the shard is what some order of those that were done makes of it.
 func TestTwoWriters(t *testing.T) { // not while other tests close files of its store, which is a step of it
-	all := lifetest.Together()
+	all := Together()
 	places := places(t)
 	for i, a := range all {
 		some := 2
@@ -341,7 +341,7 @@ func TestTwoWriters(t *testing.T) { // not while other tests close files of its 
 						}
 					})
 					if errs[0] = a.Do(t.Context(), p); begun.Load() {
-						other.RequireSerial(t, []lifetest.Operation{a, b}, errs, name)
+						other.RequireSerial(t, []Operation{a, b}, errs, name)
 					}
 				}
 			}
@@ -354,7 +354,7 @@ func TestTenWriters(t *testing.T) {
 	t.Parallel() // it waits for disks
 	for seed := range uint64(sweep.Count(2, 300)) {
 		for i, layout := range layouts {
-			p := lifetest.New(t, layout)
+			p := New(t, layout)
 			if i == int(seed%2) {
 				p = p.CopyTo(t, storage.NewMemory(), "mem://x")
 			}
@@ -368,5 +368,5 @@ func TestCloud(t *testing.T) {
 	server := fakes3.New(t)
 	proxy := faultproxy.New(t, server.URL)
 	fakes3.Environment(t, proxy.URL)
-	lifetest.TestStore(t, s3.New(s3.Options{Backoff: 1}), "s3://bucket/", proxy, sweep.Count(1, 50))
+	testStore(t, emulators.Emulator{Root: "s3://bucket/", Proxy: proxy, Store: s3.New(s3.Options{Backoff: 1})}, sweep.Count(1, 50))
 }

@@ -1,17 +1,10 @@
 package command_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,37 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
-	"github.com/amudai/amudai-go/internal/testing/fakes3"
+	"github.com/amudai/amudai-go/internal/testing/emulators"
 	"github.com/amudai/amudai-go/internal/testing/faultproxy"
-	"github.com/amudai/amudai-go/internal/testing/lifetest"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/storage/az"
-	"github.com/amudai/amudai-go/storage/gs"
-	"github.com/amudai/amudai-go/storage/s3"
 	"github.com/amudai/amudai-go/storage/storetest"
 )
 
-// TestInteropS3 holds the store and the command to moto's S3 server. AMUDAI_PYTHON is a Python that has moto[server].
+// TestInteropS3 holds the store and the command to moto's S3 server.
 func TestInteropS3(t *testing.T) {
-	python := os.Getenv("AMUDAI_PYTHON")
-	if python == "" || exec.CommandContext(t.Context(), python, "-c", "import moto.server").Run() != nil {
-		t.Skip("AMUDAI_PYTHON has no moto[server]: make interop-stores PYTHON=...")
-	}
-	server := start(t, func(port string) *exec.Cmd {
-		return exec.CommandContext(context.WithoutCancel(t.Context()), python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port)
-	})
-	proxy := faultproxy.New(t, server)
-	proxy.OneWrite() // moto answered two edits of one version with success
-	fakes3.Environment(t, proxy.URL)
-	t.Setenv("AWS_REQUEST_CHECKSUM_CALCULATION", "when_supported")
-	t.Setenv("AWS_SERVER_SIDE_ENCRYPTION", "AES256")
-	require.Equal(t, 200, put(t, server+"/bucket", nil))
-	register := func() {
-		storage.Register("s3", s3.New(s3.Options{Backoff: time.Millisecond, PartBytes: 5 << 20}))
-	}
-	interop(t, "s3://bucket/", proxy, register)
+	e := emulators.S3(t)
+	interop(t, e)
 
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server+"/bucket/logs/a.amudai.shard", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, e.Address+"/bucket/logs/a.amudai.shard", nil)
 	require.NoError(t, err)
 	r.Header.Set("X-Amz-Checksum-Mode", "ENABLED")
 	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request") // moto looks for the key alone
@@ -60,98 +34,16 @@ func TestInteropS3(t *testing.T) {
 	require.Equal(t, "AES256", resp.Header.Get("X-Amz-Server-Side-Encryption"))
 }
 
-// TestInteropAzure holds the store and the command to Azurite. AMUDAI_NODE is Node.js, AMUDAI_NODE_MODULES a folder that has azurite.
-func TestInteropAzure(t *testing.T) {
-	node := os.Getenv("AMUDAI_NODE")
-	program := filepath.Join(os.Getenv("AMUDAI_NODE_MODULES"), "azurite", "dist", "src", "blob", "main.js")
-	if _, err := os.Stat(program); node == "" || err != nil {
-		t.Skip("AMUDAI_NODE_MODULES has no azurite: make interop-stores NODE_MODULES=...")
-	}
-	server := start(t, func(port string) *exec.Cmd {
-		return exec.CommandContext(context.WithoutCancel(t.Context()), node, program, "--inMemoryPersistence", "--silent", "--skipApiVersionCheck", "--blobPort", port)
-	})
-	key := "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==" // of all emulators
-	proxy := faultproxy.New(t, server+"/devstoreaccount1")
-	t.Setenv("AZURE_STORAGE_CONNECTION_STRING", "AccountName=devstoreaccount1;AccountKey="+key+";BlobEndpoint="+proxy.URL)
+// TestInteropAzure holds the store and the command to Azurite.
+func TestInteropAzure(t *testing.T) { interop(t, emulators.Azure(t)) }
 
-	date := time.Now().UTC().Format(http.TimeFormat)
-	signed := "PUT" + strings.Repeat("\n", 12) + "x-ms-date:" + date + "\nx-ms-version:2021-12-02\n/devstoreaccount1/devstoreaccount1/bucket\nrestype:container"
-	secret, err := base64.StdEncoding.DecodeString(key)
-	require.NoError(t, err)
-	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte(signed))
-	require.Equal(t, 201, put(t, server+"/devstoreaccount1/bucket?restype=container", map[string]string{
-		"x-ms-date": date, "x-ms-version": "2021-12-02",
-		"Authorization": "SharedKey devstoreaccount1:" + base64.StdEncoding.EncodeToString(mac.Sum(nil)),
-	}))
-	register := func() { storage.Register("az", az.New(az.Options{Backoff: time.Millisecond, PartBytes: 1 << 20})) }
-	interop(t, "az://bucket/", proxy, register)
-}
-
-// TestInteropGoogle holds the store and the command to fake-gcs-server. AMUDAI_GCS is the program.
-func TestInteropGoogle(t *testing.T) {
-	program := os.Getenv("AMUDAI_GCS")
-	if _, err := exec.LookPath(program); program == "" || err != nil {
-		t.Skip("AMUDAI_GCS is no fake-gcs-server: make interop-stores GCS=...")
-	}
-	server := start(t, func(port string) *exec.Cmd {
-		return exec.CommandContext(context.WithoutCancel(t.Context()), program, "-scheme", "http", "-host", "127.0.0.1", "-port", port, "-backend", "memory", "-log-level", "error",
-			"-external-url", "http://127.0.0.1:"+port)
-	})
-	proxy := faultproxy.New(t, server)
-	t.Setenv("STORAGE_EMULATOR_HOST", proxy.URL)
-	resp, err := http.Post(server+"/storage/v1/b?project=test", "application/json", strings.NewReader(`{"name": "bucket"}`))
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, 200, resp.StatusCode)
-	// Objects are sent whole: the server takes the question how much of an upload it has for its end.
-	register := func() { storage.Register("gs", gs.New(gs.Options{Backoff: time.Millisecond, PartBytes: 8 << 20})) }
-	interop(t, "gs://bucket/", proxy, register)
-}
-
-// start starts a server on a free port, waits for it, and returns its address. It ends with the test.
-func start(t *testing.T, program func(port string) *exec.Cmd) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := l.Addr().String()
-	_, port, err := net.SplitHostPort(address)
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	cmd := program(port)
-	cmd.Dir = t.TempDir()
-	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	require.Eventually(t, func() bool {
-		c, err := net.Dial("tcp", address)
-		return err == nil && c.Close() == nil
-	}, time.Minute, 50*time.Millisecond, "%s", cmd)
-	return "http://" + address
-}
-
-func put(t *testing.T, url string, header map[string]string) int {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, nil)
-	require.NoError(t, err)
-	for name, value := range header {
-		r.Header.Set(name, value)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	return resp.StatusCode
-}
+// TestInteropGoogle holds the store and the command to fake-gcs-server.
+func TestInteropGoogle(t *testing.T) { interop(t, emulators.Google(t)) }
 
 // interop runs a store and the command on a server.
-func interop(t *testing.T, root string, proxy *faultproxy.Proxy, register func()) {
-	register()
-	store, err := storage.ForLocation(root)
-	require.NoError(t, err)
-	t.Run("store", func(t *testing.T) { storetest.TestStore(t, store, root+"50%25 off/ü/") })
+func interop(t *testing.T, e emulators.Emulator) {
+	root, proxy := e.Root, e.Proxy
+	t.Run("store", func(t *testing.T) { storetest.TestStore(t, e.Store, root+"50%25 off/ü/") })
 	askers := allAskers(t)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("in.csv", numbers(300_000), 0o644)) // 6 MB
@@ -162,11 +54,10 @@ func interop(t *testing.T, root string, proxy *faultproxy.Proxy, register func()
 	for _, a := range askers {
 		t.Run(a.name, func(t *testing.T) {
 			t.Run("reads", func(t *testing.T) { interopReads(t, root, proxy, a) })
-			t.Run("changed", func(t *testing.T) { interopChanged(t, root, proxy, store, a) })
+			t.Run("changed", func(t *testing.T) { interopChanged(t, root, proxy, e.Store, a) })
 		})
 	}
 	t.Run("interrupted", func(t *testing.T) { interopInterrupted(t, root, proxy) })
-	t.Run("life", func(t *testing.T) { lifetest.TestStore(t, store, root+"life/", proxy, 2) })
 }
 
 // interopCommand converts to formats, and reads folders and patterns.

@@ -1,6 +1,6 @@
-// Package lifetest has all changes of shards as one table, with a model of what each of them does. It is for tests: whatever fails, is killed, or is done at
+// Package lifetest_test has all changes of shards as one table, with a model of what each of them does. It is for tests: whatever fails, is killed, or is done at
 // once by several writers, a shard shows what the model says before or after some of the changes.
-package lifetest
+package lifetest_test
 
 import (
 	"cmp"

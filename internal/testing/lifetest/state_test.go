@@ -1,4 +1,4 @@
-package lifetest
+package lifetest_test
 
 import (
 	"fmt"

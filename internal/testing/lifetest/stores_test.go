@@ -1,4 +1,4 @@
-package lifetest
+package lifetest_test
 
 import (
 	"errors"
@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/testing/emulators"
 	"github.com/amudai/amudai-go/internal/testing/faultproxy"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/storage"
 )
 
 // Together are the operations that several writers may do at once.
@@ -83,13 +83,19 @@ func (p Place) AtOnce(t testing.TB, seed uint64) {
 	p.RequireSerial(t, all, errs, fmt.Sprint("seed ", seed))
 }
 
-// TestStore does all operations in a folder of a store behind a proxy, with about some faults in each.
-func TestStore(t *testing.T, store storage.Store, root string, proxy *faultproxy.Proxy, some int) {
+// The operations do on emulators of stores of clouds, by a proxy, what they do elsewhere.
+func TestInteropS3(t *testing.T)     { testStore(t, emulators.S3(t), 2) }
+func TestInteropAzure(t *testing.T)  { testStore(t, emulators.Azure(t), 2) }
+func TestInteropGoogle(t *testing.T) { testStore(t, emulators.Google(t), 2) }
+
+// testStore does all operations in a store, with about some faults in each.
+func testStore(t *testing.T, e emulators.Emulator, some int) {
+	proxy := e.Proxy
 	defer proxy.End()
 	before, n := New(t, shard.TwoLevel), 0
 	place := func() Place {
 		n++
-		return before.CopyTo(t, store, fmt.Sprintf("%s%d", root, n))
+		return before.CopyTo(t, e.Store, fmt.Sprintf("%slife/%d", e.Root, n))
 	}
 	requests := map[string]int{}
 	t.Run("operations", func(t *testing.T) {
