@@ -16,7 +16,6 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -30,8 +29,8 @@ func TestAlternativesAreCopied(t *testing.T) {
 		d.Encodings = append([]*shardpb.DataEncoding{parquet}, d.Encodings[0], proto.CloneOf(d.Encodings[0]))
 	}
 	root := p.Join()
-	shardtest.Mend(root)
-	s, err := shard.Open(ctx, shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+	Mend(root)
+	s, err := shard.Open(ctx, Location, shard.OpenOptions{Store: OneFile(root)})
 	require.NoError(t, err)
 	defer s.Close()
 	store := storage.NewMemory()
@@ -65,7 +64,7 @@ func TestAlternativesAreCopied(t *testing.T) {
 // A shard with two encodings of a column, of which one is changed: it is read as far as the first encoding is known, and verification finds the change.
 func TestAlternativesChanged(t *testing.T) {
 	const rows, changed = 700, 600
-	split := func(change int64) *shardtest.Parts {
+	split := func(change int64) *Parts {
 		b := array.NewInt64Builder(memory.DefaultAllocator)
 		for i := range int64(rows) {
 			if i == changed {
@@ -79,7 +78,7 @@ func TestAlternativesChanged(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Write(t.Context(), array.NewRecordBatch(schema, []arrow.Array{b.NewArray()}, rows)))
 		require.NoError(t, w.Close(t.Context()))
-		p, err := shardtest.Split(out.Bytes())
+		p, err := Split(out.Bytes())
 		require.NoError(t, err)
 		f := p.Stripes[0].Fields[0]
 		require.Len(t, f.Buffers, 3) // DATA, RANGE_INDEX, DATA
@@ -93,16 +92,16 @@ func TestAlternativesChanged(t *testing.T) {
 		return p
 	}
 	for name, c := range map[string]struct {
-		change func(first, second *shardtest.Buffer)
+		change func(first, second *Buffer)
 		damage bool // of the second
 		found  string
 	}{
-		"equal":          {func(_, _ *shardtest.Buffer) {}, false, ""},
-		"second damaged": {func(_, _ *shardtest.Buffer) {}, true, "checksum"},
-		"first unknown": {func(first, _ *shardtest.Buffer) {
+		"equal":          {func(_, _ *Buffer) {}, false, ""},
+		"second damaged": {func(_, _ *Buffer) {}, true, "checksum"},
+		"first unknown": {func(first, _ *Buffer) {
 			binary.LittleEndian.PutUint16(first.Blocks[0].Bytes[container.MarkSize:], 0x7eee)
 		}, false, "0x7eee"},
-		"other values": {func(_, second *shardtest.Buffer) { second.Blocks = split(1).Stripes[0].Fields[0].Buffers[2].Blocks }, false, "encodings 1 and 2 differ in row 600"},
+		"other values": {func(_, second *Buffer) { second.Blocks = split(1).Stripes[0].Fields[0].Buffers[2].Blocks }, false, "encodings 1 and 2 differ in row 600"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := split(0)
@@ -111,11 +110,11 @@ func TestAlternativesChanged(t *testing.T) {
 			var at uint64
 			buffers[2].Edit = func(b *shardpb.EncodedBuffer) { at = b.Buffer.Range.Start }
 			root := p.Join()
-			shardtest.Mend(root)
+			Mend(root)
 			if c.damage {
 				root[at+20] ^= 1
 			}
-			s, err := shard.Open(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+			s, err := shard.Open(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)})
 			require.NoError(t, err)
 			defer s.Close()
 			row := int64(0)
@@ -127,7 +126,7 @@ func TestAlternativesChanged(t *testing.T) {
 				}
 			}
 			require.EqualValues(t, rows, row)
-			rep, err := shard.Verify(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)}, provider.VerifyOptions{})
+			rep, err := shard.Verify(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)}, provider.VerifyOptions{})
 			require.NoError(t, err)
 			if c.found == "" {
 				require.Empty(t, rep.Problems)

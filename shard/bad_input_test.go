@@ -16,7 +16,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -28,7 +27,7 @@ const memoryBound = 96 << 20
 func refuse(t *testing.T, root []byte) (report *provider.Report, allocated uint64, err error) {
 	t.Helper()
 	check := leaktest.Goroutines(t)
-	store, mem := shardtest.OneFile(root), memory.NewCheckedAllocator(memory.DefaultAllocator)
+	store, mem := OneFile(root), memory.NewCheckedAllocator(memory.DefaultAllocator)
 	open := shard.OpenOptions{Store: store}
 	o := shard.ScanOptions{Allocator: mem, Parallelism: 2}
 	before := leaktest.Allocated()
@@ -36,9 +35,9 @@ func refuse(t *testing.T, root []byte) (report *provider.Report, allocated uint6
 	if rows > 1<<32 {
 		o.Rows = []shard.RowRange{{From: 0, To: 100_000}, {From: rows - 10, To: rows}}
 	}
-	batches, err := shardtest.Read(shardtest.Location, open, o)
-	shardtest.Release(batches)
-	report, verr := shard.Verify(context.Background(), shardtest.Location, open, provider.VerifyOptions{MetadataOnly: rows > 1<<32})
+	batches, err := Read(Location, open, o)
+	Release(batches)
+	report, verr := shard.Verify(context.Background(), Location, open, provider.VerifyOptions{MetadataOnly: rows > 1<<32})
 	require.NoError(t, verr)
 	allocated = leaktest.Allocated() - before
 	require.Zero(t, mem.CurrentAlloc())
@@ -49,7 +48,7 @@ func refuse(t *testing.T, root []byte) (report *provider.Report, allocated uint6
 
 // claims is the number of rows in the directory of a shard.
 func claims(root []byte) int64 {
-	s, err := shard.Open(context.Background(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+	s, err := shard.Open(context.Background(), Location, shard.OpenOptions{Store: OneFile(root)})
 	if err != nil {
 		return 0
 	}
@@ -120,7 +119,7 @@ func TestDeepNesting(t *testing.T) {
 	p = liesShard(t)
 	p.Properties = deepProperty(10_000)
 	root := p.Join()
-	_, err = shard.Open(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+	_, err = shard.Open(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)})
 	require.True(t, isFault(err), "%v", err)
 	report, used, _ := refuse(t, root)
 	require.NotEmpty(t, report.Problems)
@@ -191,20 +190,20 @@ func TestEndlessWork(t *testing.T) {
 			l.do(p)
 		}
 	}
-	open := shard.OpenOptions{Store: shardtest.OneFile(p.Join())}
+	open := shard.OpenOptions{Store: OneFile(p.Join())}
 	check := leaktest.Goroutines(t)
-	_, err := shard.Verify(t.Context(), shardtest.Location, open, provider.VerifyOptions{})
+	_, err := shard.Verify(t.Context(), Location, open, provider.VerifyOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = shard.Verify(ctx, shardtest.Location, open, provider.VerifyOptions{})
+	_, err = shard.Verify(ctx, Location, open, provider.VerifyOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	check()
 }
 
 // single adds a change, and omits the block map of the single block that it makes.
-func single(do func(p *shardtest.Parts)) func(p *shardtest.Parts) {
-	return func(p *shardtest.Parts) {
+func single(do func(p *Parts)) func(p *Parts) {
+	return func(p *Parts) {
 		do(p)
 		b := buffer(p, 0, data)
 		b.Single, b.Desc.BlockCount = true, ptr(1)

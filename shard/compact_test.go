@@ -22,7 +22,6 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/golden"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -34,7 +33,7 @@ func rowsOf(t require.TestingT, location string, open shard.OpenOptions) arrow.T
 	defer s.Close()
 	schema, err := s.ArrowSchema(context.Background())
 	require.NoError(t, err)
-	batches, err := shardtest.Read(location, open, shard.ScanOptions{})
+	batches, err := Read(location, open, shard.ScanOptions{})
 	require.NoError(t, err)
 	return array.NewTableFromRecords(schema, batches)
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -53,7 +52,7 @@ func textShard(t testing.TB, shape string) []byte {
 	}
 	s := arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String}}, nil)
 	batch := array.NewRecordBatch(s, []arrow.Array{b.NewArray()}, rows)
-	p, err := shardtest.Split(shardtest.NewKind(t, shape, batch, shard.WriterOptions{Profile: encoding.ProfilePlain}).Root)
+	p, err := Split(NewKind(t, shape, batch, shard.WriterOptions{Profile: encoding.ProfilePlain}).Root)
 	require.NoError(t, err)
 	f := p.Stripes[0].Fields[0]
 	if shape == "packed dictionary" {
@@ -68,14 +67,14 @@ func textShard(t testing.TB, shape string) []byte {
 	}
 	if shape == "shared dictionary" {
 		tree, tokens := pairOfBytes(t, values)
-		f.Buffer(shardpb.BufferKind_DATA).Blocks = []shardtest.BlockPart{{N: rows, Bytes: shardtest.Tree(tree)}}
+		f.Buffer(shardpb.BufferKind_DATA).Blocks = []BlockPart{{N: rows, Bytes: Tree(tree)}}
 		id := uint32(7)
-		f.Buffers = append(f.Buffers, &shardtest.Buffer{Desc: &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OPAQUE_DICTIONARY, BufferId: &id}, Raw: tokens})
+		f.Buffers = append(f.Buffers, &Buffer{Desc: &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OPAQUE_DICTIONARY, BufferId: &id}, Raw: tokens})
 		return p.Join()
 	}
 	tree, err := bytestring.AppendTreeAs(nil, values, bitmap.All(rows), shape)
 	require.NoError(t, err)
-	f.Buffer(shardpb.BufferKind_DATA).Blocks = []shardtest.BlockPart{{N: rows, Bytes: shardtest.Tree(tree)}}
+	f.Buffer(shardpb.BufferKind_DATA).Blocks = []BlockPart{{N: rows, Bytes: Tree(tree)}}
 	return p.Join()
 }
 
@@ -119,7 +118,7 @@ func askTexts(t testing.TB, b []byte) (answers []string) {
 		}
 		answers = append(answers, fmt.Sprint(v))
 	}
-	s, err := shard.Open(ctx, shardtest.Location, small(shardtest.OneFile(b)))
+	s, err := shard.Open(ctx, Location, small(OneFile(b)))
 	if err != nil {
 		answer(nil, err)
 		return answers
@@ -153,7 +152,7 @@ func requireRight(t testing.TB, b []byte, want []string, damage string, at int) 
 		}
 	}
 	if failed {
-		r, err := shard.Verify(context.Background(), shardtest.Location, small(shardtest.OneFile(b)), provider.VerifyOptions{Parallelism: 1})
+		r, err := shard.Verify(context.Background(), Location, small(OneFile(b)), provider.VerifyOptions{Parallelism: 1})
 		require.NoError(t, err)
 		require.NotEmpty(t, r.Problems, "%s %d of %d", damage, at, len(b))
 	}
@@ -201,18 +200,18 @@ func TestDamagedTextsMended(t *testing.T) {
 	}
 	for _, shape := range textShapes {
 		t.Run(shape, func(t *testing.T) {
-			p, err := shardtest.Split(textShard(t, shape))
+			p, err := Split(textShard(t, shape))
 			require.NoError(t, err)
 			b := p.Join()
 			flips := 0
-			for _, r := range shardtest.Regions(b) {
-				if r.Check != shardtest.Block && r.Check != shardtest.Dictionary {
+			for _, r := range Regions(b) {
+				if r.Check != Block && r.Check != Dictionary {
 					continue
 				}
 				for bit := 8 * r.Start; bit < 8*r.End; bit += step {
 					c := bytes.Clone(b)
 					c[bit/8] ^= 1 << (bit % 8)
-					shardtest.Mend(c)
+					Mend(c)
 					askTexts(t, c)
 					survive(t, c)
 					flips++

@@ -24,7 +24,6 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table"
 	_ "github.com/amudai/amudai-go/table/formats"
 	"github.com/amudai/amudai-go/table/provider"
@@ -60,9 +59,9 @@ func marked() arrow.RecordBatch {
 }
 
 // markedShard is a file with the shard of marked.
-func markedShard(t *testing.T, name string, change func(*shardtest.Parts)) string {
+func markedShard(t *testing.T, name string, change func(*Parts)) string {
 	location := filepath.Join(t.TempDir(), "marked.amudai.shard")
-	b := shardtest.WithDeleted(t, marked(), "gone", name, shard.WriterOptions{StripeRows: markedStripe}, change)
+	b := WithDeleted(t, marked(), "gone", name, shard.WriterOptions{StripeRows: markedStripe}, change)
 	require.NoError(t, os.WriteFile(location, b, 0o666))
 	return location
 }
@@ -199,21 +198,21 @@ func requireKept(t *testing.T, location string, want []int64) {
 // A shard whose counts, type or number of markers contradict each other is damaged, and shows no row.
 func TestMarkerThatLies(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*shardtest.Parts)
+		change func(*Parts)
 		err    error
 		text   string
 	}{
-		"count": {func(p *shardtest.Parts) {
+		"count": {func(p *Parts) {
 			p.Stripes[0].Directory.DeletedRecordCount--
 			p.Directory.DeletedRecordCount--
 		}, shard.ErrCorrupt, "records are marked as deleted, the directory has"},
-		"no count": {func(p *shardtest.Parts) {
+		"no count": {func(p *Parts) {
 			p.Stripes[0].Directory.DeletedRecordCount, p.Stripes[2].Directory.DeletedRecordCount, p.Directory.DeletedRecordCount = 0, 0, 0
 		}, shard.ErrCorrupt, "records are marked as deleted, the directory has 0"},
-		"no marker": {func(p *shardtest.Parts) {
+		"no marker": {func(p *Parts) {
 			p.Schema = []byte(strings.ReplaceAll(string(p.Schema), schema.InternalDeleted, strings.Repeat("x", len(schema.InternalDeleted))))
 		}, shard.ErrUnsupported, "no column marks which"},
-		"no values": {func(p *shardtest.Parts) { p.Stripes[0].Fields[1] = nil }, shard.ErrCorrupt, "0 records are marked as deleted"},
+		"no values": {func(p *Parts) { p.Stripes[0].Fields[1] = nil }, shard.ErrCorrupt, "0 records are marked as deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			location := markedShard(t, "gone", c.change)
@@ -242,7 +241,7 @@ func TestMarkerFlippedBits(t *testing.T) {
 	for at := 0; at < len(b); at += 1 + len(b)/400 {
 		damaged := slices.Clone(b)
 		damaged[at] ^= 1 << (at % 8)
-		batches, err := shardtest.Read("mem://x", shard.OpenOptions{Store: shardtest.OneFile(damaged)}, shard.ScanOptions{Columns: []string{"id"}})
+		batches, err := Read("mem://x", shard.OpenOptions{Store: OneFile(damaged)}, shard.ScanOptions{Columns: []string{"id"}})
 		if err != nil {
 			continue
 		}
@@ -251,7 +250,7 @@ func TestMarkerFlippedBits(t *testing.T) {
 				require.False(t, isMarked(id), "bit of byte %d", at)
 			}
 		}
-		shardtest.Release(batches)
+		Release(batches)
 	}
 }
 
@@ -261,7 +260,7 @@ func TestInternalFieldsKept(t *testing.T) {
 	location := filepath.Join(dir, "x.amudai.shard")
 	for _, name := range []string{"", "seen"} {
 		fields := map[string]schema.Field{"seen": {Name: name, Internal: schema.InternalIngested}, "gone": {Internal: schema.InternalDeleted}}
-		b := shardtest.WithInternal(t, marked(), fields, shard.WriterOptions{StripeRows: markedStripe}, func(p *shardtest.Parts) { shardtest.CountDeleted(p, marked(), "gone") })
+		b := WithInternal(t, marked(), fields, shard.WriterOptions{StripeRows: markedStripe}, func(p *Parts) { CountDeleted(p, marked(), "gone") })
 		require.NoError(t, os.WriteFile(location, b, 0o666))
 		require.NoError(t, shard.AddIndex(t.Context(), location, shard.EditOptions{}, shard.IndexDefinition{Columns: []string{"line"}}))
 		saved := filepath.Join(dir, "saved.amudai.shard")
@@ -317,7 +316,7 @@ func TestRandomMarkers(t *testing.T) {
 		}
 		batch := b.NewRecordBatch()
 		location := filepath.Join(t.TempDir(), "x.amudai.shard")
-		require.NoError(rt, os.WriteFile(location, shardtest.WithDeleted(t, batch, "gone", "", shard.WriterOptions{StripeRows: stripe}, nil), 0o666))
+		require.NoError(rt, os.WriteFile(location, WithDeleted(t, batch, "gone", "", shard.WriterOptions{StripeRows: stripe}, nil), 0o666))
 		report, err := shard.Verify(t.Context(), location, shard.OpenOptions{}, provider.VerifyOptions{})
 		require.NoError(rt, err)
 		require.Empty(rt, report.Problems)

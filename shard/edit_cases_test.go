@@ -14,7 +14,6 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -142,11 +141,11 @@ func TestEditNested(t *testing.T) {
 		_, err = shard.Edit(t.Context(), location, shard.EditOptions{}, shard.DropColumns("list.a"), shard.RenameColumn("list.b", "c"), shard.AddColumn("one.y", "id * 2"),
 			shard.CastColumn("one.x", arrow.BinaryTypes.String))
 		require.NoError(t, err)
-		batches, err := shardtest.Read(location, shard.OpenOptions{}, shard.ScanOptions{Columns: []string{"list", "one"}, Filter: filter.Eq(filter.Col("one.y"), 6)})
+		batches, err := Read(location, shard.OpenOptions{}, shard.ScanOptions{Columns: []string{"list", "one"}, Filter: filter.Eq(filter.Col("one.y"), 6)})
 		require.NoError(t, err)
 		require.Len(t, batches, 1)
 		require.Equal(t, `[{"list":[{"c":"b"}],"one":{"x":"3","y":6}}`, string(must(batches[0].MarshalJSON())[:len(`[{"list":[{"c":"b"}],"one":{"x":"3","y":6}}`)]))
-		shardtest.Release(batches)
+		Release(batches)
 		report, err := shard.Verify(t.Context(), location, shard.OpenOptions{}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.Empty(t, report.Problems)
@@ -190,7 +189,7 @@ func TestEditHidden(t *testing.T) {
 	}
 	batch := b.NewRecordBatch()
 	defer batch.Release()
-	bytes := shardtest.WithInternal(t, batch, map[string]schema.Field{"at": {Internal: schema.InternalIngested}}, shard.WriterOptions{}, func(*shardtest.Parts) {})
+	bytes := WithInternal(t, batch, map[string]schema.Field{"at": {Internal: schema.InternalIngested}}, shard.WriterOptions{}, func(*Parts) {})
 	location := filepath.Join(t.TempDir(), "x.shard")
 	require.NoError(t, os.WriteFile(location, bytes, 0o666))
 	_, err := shard.Edit(t.Context(), location, shard.EditOptions{}, shard.OrderColumns("b"), shard.AddColumn("c", "a + b"))
@@ -207,10 +206,10 @@ func TestEditHidden(t *testing.T) {
 		return names
 	}
 	require.Equal(t, []string{"b", "a", "c"}, names())
-	batches, err := shardtest.Read(location, shard.OpenOptions{}, shard.ScanOptions{Columns: []string{schema.InternalIngested}})
+	batches, err := Read(location, shard.OpenOptions{}, shard.ScanOptions{Columns: []string{schema.InternalIngested}})
 	require.NoError(t, err)
 	require.Len(t, batches, 1)
-	shardtest.Release(batches)
+	Release(batches)
 
 	location = nestedShard(t, shard.WriterOptions{Packed: [][]string{{"id", "big"}}})
 	_, err = shard.Edit(t.Context(), location, shard.EditOptions{}, shard.DropColumns("id"))
@@ -266,7 +265,7 @@ func TestEditColumnsOfOneName(t *testing.T) {
 	} {
 		_, err := shard.Edit(t.Context(), location, shard.EditOptions{}, x.change)
 		require.NoError(t, err)
-		batches, err := shardtest.Read(location, shard.OpenOptions{}, shard.ScanOptions{})
+		batches, err := Read(location, shard.OpenOptions{}, shard.ScanOptions{})
 		require.NoError(t, err)
 		var names []string
 		for _, f := range batches[0].Schema().Fields() {
@@ -277,6 +276,6 @@ func TestEditColumnsOfOneName(t *testing.T) {
 		require.Equal(t, x.second, second.Type.String())
 		require.Equal(t, f.Metadata.ToMap(), second.Metadata.ToMap())
 		require.Equal(t, "4", batches[0].Column(1).ValueStr(2))
-		shardtest.Release(batches)
+		Release(batches)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -214,9 +213,9 @@ func (m *model) same(t *rapid.T, location string, open shard.OpenOptions, shown 
 	made, _ := as.Metadata().GetValue("made")
 	require.Equal(t, "here", made)
 	require.Len(t, as.Fields(), len(m.columns))
-	batches, err := shardtest.Read(location, open, shard.ScanOptions{})
+	batches, err := Read(location, open, shard.ScanOptions{})
 	require.NoError(t, err)
-	defer shardtest.Release(batches)
+	defer Release(batches)
 	for i, c := range m.columns {
 		require.Equal(t, c.Name, as.Field(i).Name)
 		_, properties, err := s.FieldProperties(t.Context(), c.Name)

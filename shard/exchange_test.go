@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -57,8 +56,8 @@ func exchangeBatch(seed uint64) arrow.RecordBatch {
 func exchangeShard(t *testing.T, seed uint64, o shard.WriterOptions) map[string][]byte {
 	batch := exchangeBatch(seed)
 	defer batch.Release()
-	o.StripeRows, o.CreationTime = exchangeRows, shardtest.Created
-	return shardtest.NewKind(t, "exchange", batch, o).Files
+	o.StripeRows, o.CreationTime = exchangeRows, Created
+	return NewKind(t, "exchange", batch, o).Files
 }
 
 // answers are what a shard answers to questions of all kinds, errors included.
@@ -72,7 +71,7 @@ func answers(t *testing.T, files map[string][]byte) (all []string, failed int) {
 		}
 		all = append(all, fmt.Sprint(v))
 	}
-	s, err := shard.Open(ctx, shardtest.Location, shard.OpenOptions{Store: shardtest.Files(files)})
+	s, err := shard.Open(ctx, Location, shard.OpenOptions{Store: Files(files)})
 	if err != nil {
 		add(nil, err)
 		return all, failed
@@ -92,10 +91,10 @@ func answers(t *testing.T, files map[string][]byte) (all []string, failed int) {
 		}
 		return digest, nil
 	}
-	format := shard.New(shard.FormatOptions{Open: shard.OpenOptions{Store: shardtest.Files(files)}})
+	format := shard.New(shard.FormatOptions{Open: shard.OpenOptions{Store: Files(files)}})
 	for _, f := range []string{"id", "n", "text", "code", "list", "list.item", "bool"} {
 		add(scan(shard.ScanOptions{Columns: []string{f}}))
-		st, err := format.Statistics(ctx, provider.Input{Name: shardtest.Location, Location: shardtest.Location}, []string{f})
+		st, err := format.Statistics(ctx, provider.Input{Name: Location, Location: Location}, []string{f})
 		add(fmt.Sprintf("%+v", st), err)
 	}
 	for _, where := range []string{"id between 9400 and 9420", "n > 0", "text < '4'", "code = 'code 3 of 1 in 1'", "bool"} {
@@ -103,7 +102,7 @@ func answers(t *testing.T, files map[string][]byte) (all []string, failed int) {
 		add(s.Count(ctx, e))
 		add(scan(shard.ScanOptions{Filter: e}))
 	}
-	file, err := shardfile.Open(ctx, shardtest.Location, shardfile.OpenOptions{Store: shardtest.Files(files)})
+	file, err := shardfile.Open(ctx, Location, shardfile.OpenOptions{Store: Files(files)})
 	require.NoError(t, err)
 	defer file.Close()
 	schema, err := file.Schema(ctx)
@@ -138,12 +137,12 @@ func requireFound(t *testing.T, want []string, files map[string][]byte, what str
 	for i := range got {
 		require.Contains(t, []string{want[i], "error"}, got[i], what)
 	}
-	open := shard.OpenOptions{Store: shardtest.Files(files)}
+	open := shard.OpenOptions{Store: Files(files)}
 	for _, quick := range []bool{true, false} {
 		if !quick && !sweep.All() { // it searches for flipped bits, for seconds
 			break
 		}
-		report, err := shard.Verify(t.Context(), shardtest.Location, open, provider.VerifyOptions{Quick: quick})
+		report, err := shard.Verify(t.Context(), Location, open, provider.VerifyOptions{Quick: quick})
 		require.NoError(t, err, what)
 		require.False(t, report.OK(), "%s, quick %v", what, quick)
 	}
@@ -177,7 +176,7 @@ func TestExchangedFiles(t *testing.T) {
 // stripeFiles are the locations of all files but the root.
 func stripeFiles(files map[string][]byte) (stripes []string) {
 	for location := range files {
-		if location != shardtest.Location {
+		if location != Location {
 			stripes = append(stripes, location)
 		}
 	}
@@ -189,13 +188,13 @@ func stripeFiles(files map[string][]byte) (stripes []string) {
 // and with another shard of the same schema. Each is valid by itself.
 func TestExchangedParts(t *testing.T) {
 	for _, o := range editions() {
-		root := exchangeShard(t, 0, o)[shardtest.Location]
-		other := exchangeShard(t, 1, o)[shardtest.Location]
-		want, failed := answers(t, map[string][]byte{shardtest.Location: root})
+		root := exchangeShard(t, 0, o)[Location]
+		other := exchangeShard(t, 1, o)[Location]
+		want, failed := answers(t, map[string][]byte{Location: root})
 		require.Zero(t, failed)
-		kinds := map[shardtest.Check]int{}
+		kinds := map[Check]int{}
 		n := 0
-		try := func(a shardtest.Region, with []byte, b shardtest.Region, what string) {
+		try := func(a Region, with []byte, b Region, what string) {
 			if n++; kinds[a.Check] >= 3 && n%sweep.Step(37) != 0 {
 				return
 			}
@@ -208,7 +207,7 @@ func TestExchangedParts(t *testing.T) {
 				return
 			}
 			kinds[a.Check]++
-			requireFound(t, want, map[string][]byte{shardtest.Location: changed}, fmt.Sprintf("%v: %s %s and %s", o.Edition, what, a.Element, b.Element))
+			requireFound(t, want, map[string][]byte{Location: changed}, fmt.Sprintf("%v: %s %s and %s", o.Edition, what, a.Element, b.Element))
 		}
 		regions := exchangeable(root)
 		for i, a := range regions {
@@ -223,25 +222,25 @@ func TestExchangedParts(t *testing.T) {
 				}
 			}
 		}
-		require.NotZero(t, kinds[shardtest.Message], "%v", kinds)
-		require.NotZero(t, kinds[shardtest.Block], "%v", kinds)
+		require.NotZero(t, kinds[Message], "%v", kinds)
+		require.NotZero(t, kinds[Block], "%v", kinds)
 		t.Log(o.Edition, n, kinds)
 	}
 }
 
 // exchangeable are the parts with a checksum of their own.
-func exchangeable(root []byte) []shardtest.Region {
-	return slices.DeleteFunc(shardtest.Regions(root), func(r shardtest.Region) bool {
-		return r.Check != shardtest.Message && r.Check != shardtest.Block && r.Check != shardtest.RangeIndex || r.Sum < 0 || r.Element == "directory"
+func exchangeable(root []byte) []Region {
+	return slices.DeleteFunc(Regions(root), func(r Region) bool {
+		return r.Check != Message && r.Check != Block && r.Check != RangeIndex || r.Sum < 0 || r.Element == "directory"
 	})
 }
 
-func sameShape(a, b shardtest.Region) bool {
+func sameShape(a, b Region) bool {
 	return a.Check == b.Check && a.End-a.Start == b.End-b.Start && a.Sum-a.Start == b.Sum-b.Start
 }
 
 // place puts part b of from, with its checksum, where part a is.
-func place(root []byte, a shardtest.Region, from []byte, b shardtest.Region) {
+func place(root []byte, a Region, from []byte, b Region) {
 	copy(root[a.Start:a.End], from[b.Start:b.End])
 	copy(root[a.Sum:a.Sum+4], from[b.Sum:b.Sum+4])
 }

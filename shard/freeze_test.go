@@ -25,7 +25,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // freezer writes frozen shards.
@@ -202,7 +201,7 @@ func candidates() (out []arrow.RecordBatch) {
 		out = append(out, array.NewRecordBatch(arrow.NewSchema([]arrow.Field{f}, nil), []arrow.Array{c}, int64(c.Len())))
 	}
 	for _, rows := range []int{100, 1000, 5000} {
-		for _, b := range shardtest.Batches(rows)[:2] {
+		for _, b := range Batches(rows)[:2] {
 			for i, c := range b.Columns() {
 				one(b.Schema().Field(i), c)
 			}

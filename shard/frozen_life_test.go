@@ -10,7 +10,6 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // liveShards makes shards in a folder that were deleted from, edited and merged.
@@ -18,7 +17,7 @@ func liveShards(t *testing.T, dir string) {
 	ctx, o := t.Context(), shard.EditOptions{}
 	var locations []string
 	for i, rows := range []int{300, 80} {
-		w := shard.WriterOptions{StripeRows: 200, CreationTime: shardtest.Created, Program: "TestFrozenLife", Layout: shard.Layout(i)}
+		w := shard.WriterOptions{StripeRows: 200, CreationTime: Created, Program: "TestFrozenLife", Layout: shard.Layout(i)}
 		from := editable(t, rows, w)
 		entries, err := os.ReadDir(filepath.Dir(from))
 		require.NoError(t, err)

@@ -19,7 +19,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -58,7 +57,7 @@ func (f frozen) options(t testing.TB) shard.WriterOptions {
 		require.NoError(t, err)
 		second = &shard.Alternative{Edition: shard.Edition2026, Profile: q}
 	}
-	return shard.WriterOptions{Alternative: second, Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, NullsApart: f.NullsApart, OffsetsApart: f.EndsApart, Packed: f.Packed, CreationTime: shardtest.Created, Program: "TestFrozen"}
+	return shard.WriterOptions{Alternative: second, Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, NullsApart: f.NullsApart, OffsetsApart: f.EndsApart, Packed: f.Packed, CreationTime: Created, Program: "TestFrozen"}
 }
 
 // neverChosen are encodings of the reference that edition 2026 chose for none of the columns when it was frozen. The shards of the

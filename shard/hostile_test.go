@@ -20,7 +20,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
@@ -31,21 +30,21 @@ type seeds [][]byte
 
 func newSeeds(t testing.TB) (all seeds) {
 	for _, rows := range []int{3, 40} {
-		for _, k := range shardtest.Kinds(t, rows) {
+		for _, k := range Kinds(t, rows) {
 			if len(k.Files) == 1 {
 				all = append(all, k.Root)
 			}
 		}
 	}
 	all = append(all, dictionarySeed(t), liesShard(t).Join(), textShard(t, "shared dictionary"))
-	for i, batch := range shardtest.Batches(40) {
+	for i, batch := range Batches(40) {
 		for _, o := range []shard.WriterOptions{{NullsApart: true, OffsetsApart: true}, {Packed: [][]string{{"*"}}}} {
 			o.Profile = encoding.Profile(i % 5)
-			all = append(all, shardtest.NewKind(t, "feature", batch, o).Root)
+			all = append(all, NewKind(t, "feature", batch, o).Root)
 		}
 	}
 	for _, b := range all {
-		_, err := shardtest.Split(b)
+		_, err := Split(b)
 		require.NoError(t, err)
 	}
 	return all
@@ -53,11 +52,11 @@ func newSeeds(t testing.TB) (all seeds) {
 
 // dictionarySeed has value dictionaries, which writers do not make for so few values.
 func dictionarySeed(t testing.TB) []byte {
-	for _, batch := range shardtest.Batches(40) {
+	for _, batch := range Batches(40) {
 		if batch.NumCols() < 7 || batch.ColumnName(0) != "empty" {
 			continue
 		}
-		p, err := shardtest.Split(shardtest.NewKind(t, "dictionary", batch, shard.WriterOptions{}).Root)
+		p, err := Split(NewKind(t, "dictionary", batch, shard.WriterOptions{}).Root)
 		require.NoError(t, err)
 		for i, f := range p.Stripes[0].Fields {
 			if f.Desc.Field.ConstantValue != nil {
@@ -76,8 +75,8 @@ func dictionarySeed(t testing.TB) []byte {
 	return nil
 }
 
-func (s seeds) parts(i int) *shardtest.Parts {
-	p, err := shardtest.Split(s[i%len(s)])
+func (s seeds) parts(i int) *Parts {
+	p, err := Split(s[i%len(s)])
 	if err != nil {
 		panic(err)
 	}
@@ -90,7 +89,7 @@ func (s seeds) mutant(which byte, random []byte) []byte {
 	p := s.parts(int(which))
 	mutate(&c, p, s.parts)
 	b := p.Join()
-	shardtest.Mend(b)
+	Mend(b)
 	return b
 }
 
@@ -108,7 +107,7 @@ const hostileBound = 768 << 20
 func survive(t testing.TB, b []byte) {
 	ctx := context.Background()
 	before := leaktest.Allocated()
-	store, mem := shardtest.OneFile(b), memory.NewCheckedAllocator(memory.DefaultAllocator)
+	store, mem := OneFile(b), memory.NewCheckedAllocator(memory.DefaultAllocator)
 	rows, failed := int64(0), error(nil)
 	for _, types := range []arrowmap.ReadOptions{{}, {IgnoreAnnotations: true, Decimals: arrowmap.DecimalsAsText}} {
 		o := small(store)
@@ -123,7 +122,7 @@ func survive(t testing.TB, b []byte) {
 	require.Zero(t, mem.CurrentAlloc())
 	require.Zero(t, store.OpenReaders())
 	if rows <= 100_000 { // more of them are constants, and only take time
-		r, err := shard.Verify(ctx, shardtest.Location, small(store), provider.VerifyOptions{Parallelism: 1})
+		r, err := shard.Verify(ctx, Location, small(store), provider.VerifyOptions{Parallelism: 1})
 		require.NoError(t, err)
 		for _, f := range append(r.Problems, r.Notes...) {
 			require.NotContains(t, f.Error(), "decoder failed")
@@ -131,7 +130,7 @@ func survive(t testing.TB, b []byte) {
 		require.NotEmpty(t, fmt.Sprint(r))
 		require.False(t, failed != nil && r.OK(), "a shard that cannot be read is called sound: %v", failed)
 		out := storage.NewMemory()
-		_, err = shard.Recover(ctx, shardtest.Location, "mem://x/out", shard.RecoverOptions{Open: small(store), Store: out, Parallelism: 1})
+		_, err = shard.Recover(ctx, Location, "mem://x/out", shard.RecoverOptions{Open: small(store), Store: out, Parallelism: 1})
 		requireKind(t, err)
 	}
 	require.Zero(t, store.OpenReaders())
@@ -142,7 +141,7 @@ func survive(t testing.TB, b []byte) {
 
 // scanSome reads properties, and the first and last rows.
 func scanSome(ctx context.Context, o shard.OpenOptions, mem memory.Allocator) (rows int64, err error) {
-	s, err := shard.Open(ctx, shardtest.Location, o)
+	s, err := shard.Open(ctx, Location, o)
 	if err != nil {
 		return 0, err
 	}

@@ -28,7 +28,6 @@ import (
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/shard/internal/shardwriter"
 	"github.com/amudai/amudai-go/table/parquet"
 	"github.com/amudai/amudai-go/table/provider"
@@ -46,7 +45,7 @@ func writeParquet(t testing.TB, location string, rows arrow.Table, groupRows int
 func importFiles(t testing.TB, files ...string) (location string) {
 	t.Helper()
 	location = filepath.Join(filepath.Dir(files[0]), "t.amudai.shard")
-	require.NoError(t, shard.Import(t.Context(), location, files, shard.ImportOptions{Overwrite: true, CreationTime: shardtest.Created, Program: "test"}))
+	require.NoError(t, shard.Import(t.Context(), location, files, shard.ImportOptions{Overwrite: true, CreationTime: Created, Program: "test"}))
 	return location
 }
 
@@ -212,11 +211,11 @@ func TestImportFiles(t *testing.T) {
 	require.Contains(t, advice.Hint(err), "ImportOptions.Policy")
 	all := shard.Policy{Allow: func(string) error { return nil }}
 	require.NoError(t, shard.Import(t.Context(), outside, []string{other}, shard.ImportOptions{Policy: all}))
-	_, err = shardtest.Read(outside, shard.OpenOptions{}, shard.ScanOptions{})
+	_, err = Read(outside, shard.OpenOptions{}, shard.ScanOptions{})
 	require.ErrorIs(t, err, shard.ErrUnsupported)
-	batches, err := shardtest.Read(outside, shard.OpenOptions{Policy: all}, shard.ScanOptions{})
+	batches, err := Read(outside, shard.OpenOptions{Policy: all}, shard.ScanOptions{})
 	require.NoError(t, err)
-	shardtest.Release(batches)
+	Release(batches)
 }
 
 // Files of the Parquet project are read by reference as they are read by themselves, or both fail.
@@ -251,8 +250,8 @@ func TestImportCorpus(t *testing.T) {
 
 // readLocation reads all rows.
 func readLocation(location string) error {
-	batches, err := shardtest.Read(location, shard.OpenOptions{}, shard.ScanOptions{})
-	shardtest.Release(batches)
+	batches, err := Read(location, shard.OpenOptions{}, shard.ScanOptions{})
+	Release(batches)
 	return err
 }
 
@@ -296,7 +295,7 @@ func hostileReference(t *testing.T, location string, change func(*shardpb.Parque
 	ctx := context.Background()
 	b, err := os.ReadFile(location)
 	require.NoError(t, err)
-	p, err := shardtest.Split(b)
+	p, err := Split(b)
 	require.NoError(t, err)
 	f, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
 	require.NoError(t, err)

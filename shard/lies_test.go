@@ -20,7 +20,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // The columns of liesShard, in order, and the schema ids of their items.
@@ -35,7 +34,7 @@ const (
 )
 
 // liesShard has a column of each kind of node, in one stripe.
-func liesShard(t testing.TB) *shardtest.Parts {
+func liesShard(t testing.TB) *Parts {
 	i64, str := arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String
 	fields := []arrow.Field{
 		{Name: "int", Type: i64}, {Name: "text", Type: str}, {Name: "code", Type: str},
@@ -59,8 +58,8 @@ func liesShard(t testing.TB) *shardtest.Parts {
 	}
 	batch := b.NewRecordBatch()
 	defer batch.Release()
-	k := shardtest.NewKind(t, "lies", batch, shard.WriterOptions{Edition: edition.E2026})
-	p, err := shardtest.Split(k.Root)
+	k := NewKind(t, "lies", batch, shard.WriterOptions{Edition: edition.E2026})
+	p, err := Split(k.Root)
 	require.NoError(t, err)
 	require.Len(t, p.Stripes, 1)
 	require.Len(t, p.Stripes[0].Fields, colConstant+1)
@@ -121,7 +120,7 @@ func liesValue(b array.Builder, name string, i int) {
 // lie is a change of liesShard.
 type lie struct {
 	name string
-	do   func(p *shardtest.Parts)
+	do   func(p *Parts)
 	want error // kind of the error of a scan, nil if there may be none
 	says string
 }
@@ -131,22 +130,22 @@ var errAny = errors.New("any")
 
 const data = shardpb.BufferKind_DATA
 
-func field(p *shardtest.Parts, id int) *shardpb.FieldDescriptor {
+func field(p *Parts, id int) *shardpb.FieldDescriptor {
 	return p.Stripes[0].Fields[id].Desc.Field
 }
 
-func buffer(p *shardtest.Parts, id int, kind shardpb.BufferKind) *shardtest.Buffer {
+func buffer(p *Parts, id int, kind shardpb.BufferKind) *Buffer {
 	return p.Stripes[0].Fields[id].Buffer(kind)
 }
 
 // setRows sets the number of rows to n everywhere outside of one column.
-func setRows(p *shardtest.Parts, n uint64) {
+func setRows(p *Parts, n uint64) {
 	p.Directory.TotalRecordCount = n
 	p.Stripes[0].Directory.TotalRecordCount = n
 }
 
 // only makes the schema that of one column.
-func only(p *shardtest.Parts, typ schema.Field) {
+func only(p *Parts, typ schema.Field) {
 	message, err := schema.Build([]schema.Field{typ})
 	if err != nil {
 		panic(err)
@@ -163,49 +162,49 @@ func u64(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 // lies are changes of liesShard that readers must reject or survive.
 var lies = []lie{
 	// Descriptors that disagree with each other or with the data.
-	{"more rows than values", func(p *shardtest.Parts) { setRows(p, liesRows+1) }, shard.ErrCorrupt, ""},
-	{"a row count of 2^62", func(p *shardtest.Parts) { setRows(p, 1<<62) }, shard.ErrCorrupt, ""},
-	{"a row count of 2^64-1", func(p *shardtest.Parts) { setRows(p, math.MaxUint64) }, shard.ErrCorrupt, ""},
-	{"a stripe count of 2^60", func(p *shardtest.Parts) { p.Directory.StripeCount = 1 << 60 }, shard.ErrCorrupt, ""},
-	{"positions", func(p *shardtest.Parts) { field(p, colInt).PositionCount = 1 << 40 }, shard.ErrCorrupt, ""},
-	{"positions of items", func(p *shardtest.Parts) { field(p, idListItem).PositionCount = 1 << 40 }, shard.ErrCorrupt, ""},
-	{"positions below a struct", func(p *shardtest.Parts) { field(p, idStructItem).PositionCount-- }, shard.ErrCorrupt, ""},
-	{"nulls", func(p *shardtest.Parts) { field(p, colInt).NullCount = ptr(0) }, shard.ErrCorrupt, ""},
-	{"nulls of strings", func(p *shardtest.Parts) { field(p, colText).NullCount = ptr(0) }, shard.ErrCorrupt, ""},
-	{"nulls of codes", func(p *shardtest.Parts) { field(p, colCode).NullCount = ptr(0) }, shard.ErrCorrupt, ""},
-	{"nulls of decimals", func(p *shardtest.Parts) { field(p, colDecimal).NullCount = ptr(0) }, shard.ErrCorrupt, ""},
-	{"more nulls than positions", func(p *shardtest.Parts) { field(p, colInt).NullCount = ptr(liesRows + 1) }, shard.ErrCorrupt, ""},
-	{"block count", func(p *shardtest.Parts) { buffer(p, colInt, data).Desc.BlockCount = ptr(1 << 50) }, shard.ErrCorrupt, ""},
-	{"raw data size", func(p *shardtest.Parts) { field(p, colText).RawDataSize = ptr(1 << 62) }, nil, ""},
-	{"dictionary size without a dictionary", func(p *shardtest.Parts) { field(p, colText).DictionarySize = ptr(1 << 40) }, shard.ErrCorrupt, ""},
-	{"dictionary size", func(p *shardtest.Parts) { field(p, colCode).DictionarySize = ptr(1 << 62) }, nil, ""},
-	{"no buffers", func(p *shardtest.Parts) { p.Stripes[0].Fields[colInt].Buffers = nil }, shard.ErrCorrupt, ""},
-	{"buffers of another column", func(p *shardtest.Parts) { p.Stripes[0].Fields[colInt].Buffers = p.Stripes[0].Fields[colText].Buffers }, shard.ErrCorrupt, ""},
-	{"texts for decimals", func(p *shardtest.Parts) {
+	{"more rows than values", func(p *Parts) { setRows(p, liesRows+1) }, shard.ErrCorrupt, ""},
+	{"a row count of 2^62", func(p *Parts) { setRows(p, 1<<62) }, shard.ErrCorrupt, ""},
+	{"a row count of 2^64-1", func(p *Parts) { setRows(p, math.MaxUint64) }, shard.ErrCorrupt, ""},
+	{"a stripe count of 2^60", func(p *Parts) { p.Directory.StripeCount = 1 << 60 }, shard.ErrCorrupt, ""},
+	{"positions", func(p *Parts) { field(p, colInt).PositionCount = 1 << 40 }, shard.ErrCorrupt, ""},
+	{"positions of items", func(p *Parts) { field(p, idListItem).PositionCount = 1 << 40 }, shard.ErrCorrupt, ""},
+	{"positions below a struct", func(p *Parts) { field(p, idStructItem).PositionCount-- }, shard.ErrCorrupt, ""},
+	{"nulls", func(p *Parts) { field(p, colInt).NullCount = ptr(0) }, shard.ErrCorrupt, ""},
+	{"nulls of strings", func(p *Parts) { field(p, colText).NullCount = ptr(0) }, shard.ErrCorrupt, ""},
+	{"nulls of codes", func(p *Parts) { field(p, colCode).NullCount = ptr(0) }, shard.ErrCorrupt, ""},
+	{"nulls of decimals", func(p *Parts) { field(p, colDecimal).NullCount = ptr(0) }, shard.ErrCorrupt, ""},
+	{"more nulls than positions", func(p *Parts) { field(p, colInt).NullCount = ptr(liesRows + 1) }, shard.ErrCorrupt, ""},
+	{"block count", func(p *Parts) { buffer(p, colInt, data).Desc.BlockCount = ptr(1 << 50) }, shard.ErrCorrupt, ""},
+	{"raw data size", func(p *Parts) { field(p, colText).RawDataSize = ptr(1 << 62) }, nil, ""},
+	{"dictionary size without a dictionary", func(p *Parts) { field(p, colText).DictionarySize = ptr(1 << 40) }, shard.ErrCorrupt, ""},
+	{"dictionary size", func(p *Parts) { field(p, colCode).DictionarySize = ptr(1 << 62) }, nil, ""},
+	{"no buffers", func(p *Parts) { p.Stripes[0].Fields[colInt].Buffers = nil }, shard.ErrCorrupt, ""},
+	{"buffers of another column", func(p *Parts) { p.Stripes[0].Fields[colInt].Buffers = p.Stripes[0].Fields[colText].Buffers }, shard.ErrCorrupt, ""},
+	{"texts for decimals", func(p *Parts) {
 		p.Stripes[0].Fields[colDecimal].Buffers = p.Stripes[0].Fields[colText].Buffers
 	}, shard.ErrCorrupt, ""},
-	{"constant of another type", func(p *shardtest.Parts) { field(p, colConstant).ConstantValue = text("x") }, shard.ErrCorrupt, ""},
-	{"a constant of null that is not", func(p *shardtest.Parts) {
+	{"constant of another type", func(p *Parts) { field(p, colConstant).ConstantValue = text("x") }, shard.ErrCorrupt, ""},
+	{"a constant of null that is not", func(p *Parts) {
 		field(p, colConstant).ConstantValue = &commonpb.AnyValue{Kind: &commonpb.AnyValue_NullValue{}}
 	}, shard.ErrCorrupt, ""},
-	{"a constant of the wrong size", func(p *shardtest.Parts) {
+	{"a constant of the wrong size", func(p *Parts) {
 		field(p, colFixedBytes).ConstantValue, field(p, colFixedBytes).NullCount = text("x"), ptr(0)
 	}, shard.ErrCorrupt, ""},
 
 	// Rows without bytes.
-	{"2^62 rows of a constant", func(p *shardtest.Parts) {
+	{"2^62 rows of a constant", func(p *Parts) {
 		only(p, schema.Field{Name: "c", Type: schema.Int64, Signed: true})
 		setRows(p, 1<<62)
 		field(p, colConstant).PositionCount = 1 << 62
 		keep(p, colConstant)
 	}, nil, ""},
-	{"2^63-1 rows of a constant", func(p *shardtest.Parts) {
+	{"2^63-1 rows of a constant", func(p *Parts) {
 		only(p, schema.Field{Name: "c", Type: schema.Int64, Signed: true})
 		setRows(p, math.MaxInt64)
 		field(p, colConstant).PositionCount = math.MaxInt64
 		keep(p, colConstant)
 	}, nil, ""},
-	{"2^62 rows of nothing", func(p *shardtest.Parts) {
+	{"2^62 rows of nothing", func(p *Parts) {
 		only(p, schema.Field{Name: "c", Type: schema.Int64, Signed: true})
 		setRows(p, 1<<62)
 		keep(p, colConstant)
@@ -213,7 +212,7 @@ var lies = []lie{
 	}, nil, ""},
 
 	// False block maps.
-	{"a block of 2^31-1 numbers", func(p *shardtest.Parts) { blockOf(p, colInt, data, math.MaxInt32) }, errAny, ""},
+	{"a block of 2^31-1 numbers", func(p *Parts) { blockOf(p, colInt, data, math.MaxInt32) }, errAny, ""},
 	{"a block of 2^31-1 numbers that agrees", bomb(colInt, schema.Field{Type: schema.Int64, Signed: true}, math.MaxInt32, code(encoding.SingleValue, u64(7))), errAny, ""},
 	{"a block of 2^31-1 bytes", bomb(colInt, schema.Field{Type: schema.Int8}, math.MaxInt32, code(encoding.SingleValue, []byte{7})), errAny, ""},
 	{"a block of 2^31-1 strings", bomb(colText, schema.Field{Type: schema.String}, math.MaxInt32, code(encoding.SingleValue, []byte("seven"))), errAny, ""},
@@ -221,19 +220,19 @@ var lies = []lie{
 	{"a block of 2^26 empty strings", bomb(colText, schema.Field{Type: schema.String}, 1<<26, code(encoding.SingleValue)), errAny, ""},
 	{"a block of 2^26 numbers", bomb(colInt, schema.Field{Type: schema.Int64, Signed: true}, 1<<26, code(encoding.SingleValue, u64(7))), errAny, ""},
 	{"a block of 2^31-1 bits", bomb(colBool, schema.Field{Type: schema.Boolean}, math.MaxInt32, code(encoding.SingleValue, []byte{7})), errAny, ""},
-	{"a block of 2^31-1 codes", func(p *shardtest.Parts) {
+	{"a block of 2^31-1 codes", func(p *Parts) {
 		bomb(colCode, schema.Field{Type: schema.String}, math.MaxInt32, code(encoding.SingleValue, []byte{1, 0, 0, 0}))(p)
 	}, errAny, ""},
-	{"a block of 2^31-1 list offsets", func(p *shardtest.Parts) {
-		buffer(p, colList, shardpb.BufferKind_OFFSETS).Blocks = []shardtest.BlockPart{{N: math.MaxInt32, Bytes: shardtest.Tree(code(encoding.SingleValue, u64(0)))}}
+	{"a block of 2^31-1 list offsets", func(p *Parts) {
+		buffer(p, colList, shardpb.BufferKind_OFFSETS).Blocks = []BlockPart{{N: math.MaxInt32, Bytes: Tree(code(encoding.SingleValue, u64(0)))}}
 	}, errAny, ""},
 	{"a single block of 2^31-1 numbers", single(bomb(colInt, schema.Field{Type: schema.Int64, Signed: true}, math.MaxInt32, code(encoding.SingleValue, u64(7)))), errAny, ""},
 	{"a single block of more numbers than it has", single(bomb(colInt, schema.Field{Type: schema.Int64, Signed: true}, 100, code(encoding.Plain, make([]byte, 792)))), shard.ErrCorrupt, ""},
 	{"a single block of 2^31-1 empty strings", single(bomb(colText, schema.Field{Type: schema.String}, math.MaxInt32, code(encoding.SingleValue))), errAny, ""},
 	{"a single block that is several", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.BlockMap, d.BlockCount = nil, ptr(1) }), errAny, ""},
 	{"several blocks without a block map", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.BlockMap, d.BlockCount = nil, ptr(2) }), shard.ErrCorrupt, ""},
-	{"a block map of garbage", func(p *shardtest.Parts) { buffer(p, colInt, data).Map = bytes.Repeat([]byte{0xff}, 160) }, shard.ErrCorrupt, ""},
-	{"an empty block map", func(p *shardtest.Parts) { buffer(p, colInt, data).Map = make([]byte, 56) }, shard.ErrCorrupt, ""},
+	{"a block map of garbage", func(p *Parts) { buffer(p, colInt, data).Map = bytes.Repeat([]byte{0xff}, 160) }, shard.ErrCorrupt, ""},
+	{"an empty block map", func(p *Parts) { buffer(p, colInt, data).Map = make([]byte, 56) }, shard.ErrCorrupt, ""},
 
 	{"a buffer up to 2^62", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.End = 1 << 62 }), errAny, ""},
 	{"a block map up to 2^62", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.End, d.BlockMap.Range.End = 1<<62, 1<<62 }), errAny, ""},
@@ -252,68 +251,68 @@ var lies = []lie{
 	{"a range index up to 2^62", edit(colInt, shardpb.BufferKind_RANGE_INDEX, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.End = 1 << 62 }), nil, ""},
 
 	// Invalid references in values.
-	{"list offsets that descend", func(p *shardtest.Parts) { offsets(p, colList, func(i int) uint64 { return uint64(i % 7) }) }, shard.ErrCorrupt, ""},
-	{"list offsets past the items", func(p *shardtest.Parts) { offsets(p, colList, func(i int) uint64 { return uint64(i) << 20 }) }, errAny, ""},
-	{"a list of 2^62 items", func(p *shardtest.Parts) { offsets(p, colList, lastOffset(1<<62)) }, errAny, ""},
-	{"a list of 2^62 missing items", func(p *shardtest.Parts) {
+	{"list offsets that descend", func(p *Parts) { offsets(p, colList, func(i int) uint64 { return uint64(i % 7) }) }, shard.ErrCorrupt, ""},
+	{"list offsets past the items", func(p *Parts) { offsets(p, colList, func(i int) uint64 { return uint64(i) << 20 }) }, errAny, ""},
+	{"a list of 2^62 items", func(p *Parts) { offsets(p, colList, lastOffset(1<<62)) }, errAny, ""},
+	{"a list of 2^62 missing items", func(p *Parts) {
 		offsets(p, colList, lastOffset(1<<62))
 		p.Stripes[0].Fields[idListItem] = nil
 	}, errAny, ""},
-	{"a list of 2^31-1 missing items", func(p *shardtest.Parts) {
+	{"a list of 2^31-1 missing items", func(p *Parts) {
 		offsets(p, colList, lastOffset(math.MaxInt32))
 		p.Stripes[0].Fields[idListItem] = nil
 	}, errAny, ""},
-	{"lists of 2^40 booleans", func(p *shardtest.Parts) { offsets(p, colLargeList, lastOffset(1<<40)) }, errAny, ""},
-	{"lists of 2^62 booleans", func(p *shardtest.Parts) { offsets(p, colLargeList, lastOffset(1<<62)) }, errAny, ""},
-	{"lists of 2^62 missing booleans", func(p *shardtest.Parts) {
+	{"lists of 2^40 booleans", func(p *Parts) { offsets(p, colLargeList, lastOffset(1<<40)) }, errAny, ""},
+	{"lists of 2^62 booleans", func(p *Parts) { offsets(p, colLargeList, lastOffset(1<<62)) }, errAny, ""},
+	{"lists of 2^62 missing booleans", func(p *Parts) {
 		offsets(p, colLargeList, lastOffset(1<<62))
 		p.Stripes[0].Fields[idLargeItem] = nil
 	}, errAny, ""},
-	{"a list of 2^40 constants", func(p *shardtest.Parts) {
+	{"a list of 2^40 constants", func(p *Parts) {
 		offsets(p, colList, lastOffset(1<<40))
 		constant(p, idListItem, 1<<40)
 	}, errAny, ""},
-	{"a list of 2^28 constants", func(p *shardtest.Parts) {
+	{"a list of 2^28 constants", func(p *Parts) {
 		offsets(p, colList, lastOffset(1<<28))
 		constant(p, idListItem, 1<<28)
 	}, errAny, ""},
-	{"dictionary codes past the end", func(p *shardtest.Parts) {
-		buffer(p, colCode, data).Blocks = []shardtest.BlockPart{{N: liesRows, Bytes: shardtest.Tree(code(encoding.SingleValue, []byte{200, 0, 0, 0}))}}
+	{"dictionary codes past the end", func(p *Parts) {
+		buffer(p, colCode, data).Blocks = []BlockPart{{N: liesRows, Bytes: Tree(code(encoding.SingleValue, []byte{200, 0, 0, 0}))}}
 	}, shard.ErrCorrupt, "code 200 of 6"},
-	{"codes that all stand for a long value", func(p *shardtest.Parts) {
+	{"codes that all stand for a long value", func(p *Parts) {
 		long := [][]byte{bytes.Repeat([]byte("x"), 1<<16)}
 		for range liesRows - 1 {
 			long = append(long, long[0])
 		}
 		p.Stripes[0].Fields[colCode].SetDictionary(schema.String, 0, long)
 	}, nil, ""},
-	{"a dictionary of other values", func(p *shardtest.Parts) {
+	{"a dictionary of other values", func(p *Parts) {
 		p.Stripes[0].Fields[colCode].SetDictionary(schema.Binary, 0, make([][]byte, liesRows))
 	}, shard.ErrCorrupt, ""},
-	{"a dictionary of 2^32-1 entries", func(p *shardtest.Parts) {
+	{"a dictionary of 2^32-1 entries", func(p *Parts) {
 		b := buffer(p, colCode, shardpb.BufferKind_VALUE_DICTIONARY).Raw
 		binary.LittleEndian.PutUint32(b[1:], math.MaxUint32)
 	}, shard.ErrCorrupt, ""},
-	{"a dictionary section past the end", func(p *shardtest.Parts) {
+	{"a dictionary section past the end", func(p *Parts) {
 		b := buffer(p, colCode, shardpb.BufferKind_VALUE_DICTIONARY).Raw
 		binary.LittleEndian.PutUint64(b[22:], 1<<63)
 	}, shard.ErrCorrupt, ""},
 
 	// Sizes in the schema.
-	{"fixed-size lists of 2^31-1 missing items", func(p *shardtest.Parts) {
+	{"fixed-size lists of 2^31-1 missing items", func(p *Parts) {
 		fixedList(p, math.MaxInt32)
 		p.Stripes[0].Fields[1] = nil
 	}, errAny, ""},
-	{"fixed-size lists of 2^31-1 items", func(p *shardtest.Parts) { fixedList(p, math.MaxInt32) }, errAny, ""},
-	{"fixed-size lists of more than 2^31 constants", func(p *shardtest.Parts) {
+	{"fixed-size lists of 2^31-1 items", func(p *Parts) { fixedList(p, math.MaxInt32) }, errAny, ""},
+	{"fixed-size lists of more than 2^31 constants", func(p *Parts) {
 		fixedList(p, 1<<30)
 		constant(p, 1, liesRows<<30)
 	}, errAny, ""},
-	{"values of 2^31-1 bytes", func(p *shardtest.Parts) {
+	{"values of 2^31-1 bytes", func(p *Parts) {
 		only(p, schema.Field{Name: "c", Type: schema.FixedSizeBinary, FixedSize: math.MaxInt32})
 		keep(p, colFixedBytes)
 	}, errAny, ""},
-	{"values of no bytes", func(p *shardtest.Parts) {
+	{"values of no bytes", func(p *Parts) {
 		only(p, schema.Field{Name: "c", Type: schema.FixedSizeBinary})
 		keep(p, colFixedBytes)
 	}, errAny, ""},
@@ -335,19 +334,19 @@ func text(s string) *commonpb.AnyValue {
 }
 
 // keep drops the descriptors of all nodes but one, which becomes the first.
-func keep(p *shardtest.Parts, id int) {
+func keep(p *Parts, id int) {
 	p.Stripes[0].Fields = p.Stripes[0].Fields[id : id+1]
 	p.Fields = p.Fields[id : id+1]
 }
 
 // blockOf sets the number of values of the first block of a buffer to n.
-func blockOf(p *shardtest.Parts, id int, kind shardpb.BufferKind, n int) {
+func blockOf(p *Parts, id int, kind shardpb.BufferKind, n int) {
 	buffer(p, id, kind).Blocks[0].N = n
 }
 
 // bomb makes a shard of one column of n values, in one block of a tree. All counts are consistent.
-func bomb(id int, typ schema.Field, n int, tree []byte) func(p *shardtest.Parts) {
-	return func(p *shardtest.Parts) {
+func bomb(id int, typ schema.Field, n int, tree []byte) func(p *Parts) {
+	return func(p *Parts) {
 		typ.Name = "c"
 		only(p, typ)
 		keep(p, id)
@@ -355,9 +354,9 @@ func bomb(id int, typ schema.Field, n int, tree []byte) func(p *shardtest.Parts)
 		b := buffer(p, 0, data)
 		if typ.Type == schema.Boolean {
 			rows *= 8
-			p.Stripes[0].Fields[0].Buffers = []*shardtest.Buffer{b}
+			p.Stripes[0].Fields[0].Buffers = []*Buffer{b}
 		}
-		b.Blocks = []shardtest.BlockPart{{N: n, Bytes: shardtest.Tree(tree)}}
+		b.Blocks = []BlockPart{{N: n, Bytes: Tree(tree)}}
 		b.Desc.BlockCount = nil
 		setRows(p, rows)
 		p.Stripes[0].Fields[0].Desc.Field = &shardpb.FieldDescriptor{PositionCount: rows, DictionarySize: field(p, 0).DictionarySize}
@@ -365,12 +364,12 @@ func bomb(id int, typ schema.Field, n int, tree []byte) func(p *shardtest.Parts)
 }
 
 // edit changes the message of a buffer.
-func edit(id int, kind shardpb.BufferKind, do func(*shardpb.EncodedBuffer)) func(p *shardtest.Parts) {
-	return func(p *shardtest.Parts) { buffer(p, id, kind).Edit = do }
+func edit(id int, kind shardpb.BufferKind, do func(*shardpb.EncodedBuffer)) func(p *Parts) {
+	return func(p *Parts) { buffer(p, id, kind).Edit = do }
 }
 
 // inline puts a block map of one block of n numbers into the descriptor.
-func inline(n int) func(p *shardtest.Parts) {
+func inline(n int) func(p *Parts) {
 	return edit(colInt, data, func(d *shardpb.EncodedBuffer) {
 		var m encoding.BlockMapBuilder
 		m.Add(n, int(d.Buffer.Range.End-d.Buffer.Range.Start))
@@ -379,12 +378,12 @@ func inline(n int) func(p *shardtest.Parts) {
 }
 
 // offsets sets the offsets of lists.
-func offsets(p *shardtest.Parts, id int, at func(i int) uint64) {
+func offsets(p *Parts, id int, at func(i int) uint64) {
 	values := make([]uint64, liesRows+1)
 	for i := range values {
 		values[i] = at(i)
 	}
-	buffer(p, id, shardpb.BufferKind_OFFSETS).Blocks = []shardtest.BlockPart{{N: len(values), Bytes: shardtest.Numbers(values)}}
+	buffer(p, id, shardpb.BufferKind_OFFSETS).Blocks = []BlockPart{{N: len(values), Bytes: Numbers(values)}}
 }
 
 // lastOffset makes all lists empty but the last one, of n items.
@@ -398,7 +397,7 @@ func lastOffset(n uint64) func(i int) uint64 {
 }
 
 // constant makes a node of n times the same number.
-func constant(p *shardtest.Parts, id int, n uint64) {
+func constant(p *Parts, id int, n uint64) {
 	f := p.Stripes[0].Fields[id]
 	f.Buffers = nil
 	f.Desc.Field = &shardpb.FieldDescriptor{
@@ -408,7 +407,7 @@ func constant(p *shardtest.Parts, id int, n uint64) {
 }
 
 // fixedList makes the schema that of a fixed-size list.
-func fixedList(p *shardtest.Parts, size uint32) {
+func fixedList(p *Parts, size uint32) {
 	only(p, schema.Field{Name: "c", Type: schema.FixedSizeList, FixedSize: size, Children: []schema.Field{{Name: "item", Type: schema.Int64, Signed: true}}})
 	p.Stripes[0].Fields = p.Stripes[0].Fields[colFixedList : colFixedList+2]
 	p.Fields = p.Fields[colFixedList : colFixedList+2]
@@ -471,7 +470,7 @@ func TestLies(t *testing.T) {
 			p := liesShard(t)
 			l.do(p)
 			root := p.Join()
-			shardtest.Mend(root)
+			Mend(root)
 			report, used, err := refuse(t, root)
 			t.Logf("%8d KiB allocated for %d bytes: %v", used>>10, len(root), err)
 			require.Less(t, used, uint64(memoryBound+8*len(root)))
@@ -498,7 +497,7 @@ func requirePlace(t *testing.T, err error, root []byte) {
 	require.ErrorAs(t, err, &e)
 	require.NotEmpty(t, e.Place(), "%v", err)
 	if e.Offset >= 0 {
-		require.Equal(t, shardtest.Location, e.Artifact)
+		require.Equal(t, Location, e.Artifact)
 		require.Less(t, e.Offset, int64(len(root)))
 	}
 	if e.Block >= 0 {

@@ -11,7 +11,6 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // choices turns bytes, of a fuzzer or random ones, into decisions. After the last byte all
@@ -68,7 +67,7 @@ func (c *choices) number(v uint64) uint64 {
 }
 
 // mutate changes parts of a shard by choices. other returns another shard, whose parts may be moved into this one.
-func mutate(c *choices, p *shardtest.Parts, other func(i int) *shardtest.Parts) {
+func mutate(c *choices, p *Parts, other func(i int) *Parts) {
 	for range 8 {
 		if len(*c) == 0 {
 			return
@@ -89,8 +88,8 @@ func mutate(c *choices, p *shardtest.Parts, other func(i int) *shardtest.Parts) 
 
 type mutation struct {
 	c     *choices
-	p     *shardtest.Parts
-	other func(i int) *shardtest.Parts
+	p     *Parts
+	other func(i int) *Parts
 }
 
 func pick[T any](c *choices, list []T) (v T, ok bool) {
@@ -100,7 +99,7 @@ func pick[T any](c *choices, list []T) (v T, ok bool) {
 	return list[c.below(len(list))], true
 }
 
-func (m mutation) pickField(p *shardtest.Parts) *shardtest.Field {
+func (m mutation) pickField(p *Parts) *Field {
 	s, ok := pick(m.c, p.Stripes)
 	if !ok {
 		return nil
@@ -109,7 +108,7 @@ func (m mutation) pickField(p *shardtest.Parts) *shardtest.Field {
 	return f
 }
 
-func (m mutation) pickBuffer(p *shardtest.Parts) *shardtest.Buffer {
+func (m mutation) pickBuffer(p *Parts) *Buffer {
 	f := m.pickField(p)
 	if f == nil {
 		return nil
@@ -182,7 +181,7 @@ func (m mutation) buffer() {
 }
 
 // mapOf returns the block map that Join would make.
-func mapOf(b *shardtest.Buffer) []byte {
+func mapOf(b *Buffer) []byte {
 	var m encoding.BlockMapBuilder
 	for _, p := range b.Blocks {
 		if p.N > 0 && len(p.Bytes) > 0 {
@@ -192,7 +191,7 @@ func mapOf(b *shardtest.Buffer) []byte {
 	return m.Append(nil)
 }
 
-func (m mutation) ranges(b *shardtest.Buffer) {
+func (m mutation) ranges(b *Buffer) {
 	c := *m.c
 	m.c.take(4)
 	b.Edit = func(d *shardpb.EncodedBuffer) {
@@ -308,7 +307,7 @@ func (m mutation) root() {
 	}
 }
 
-func (m mutation) stripe(s *shardtest.Stripe) {
+func (m mutation) stripe(s *Stripe) {
 	switch m.c.byte() % 6 {
 	case 0, 1: // rows, everywhere the same
 		s.Directory.TotalRecordCount = m.c.number(s.Directory.TotalRecordCount)
@@ -327,7 +326,7 @@ func (m mutation) stripe(s *shardtest.Stripe) {
 }
 
 // count makes the directories agree on stripes and rows.
-func count(p *shardtest.Parts) {
+func count(p *Parts) {
 	p.Directory.TotalRecordCount = 0
 	for _, s := range p.Stripes {
 		s.Directory.ShardPosition = p.Directory.TotalRecordCount

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
@@ -23,12 +22,12 @@ func TestPack(t *testing.T) {
 	store := storage.NewMemory()
 	var shards []*shard.Shard
 	var want []string
-	for _, k := range shardtest.Kinds(t, 50) {
-		o := shard.OpenOptions{Store: shardtest.Files(k.Files)}
-		s, err := shard.Open(t.Context(), shardtest.Location, o)
+	for _, k := range Kinds(t, 50) {
+		o := shard.OpenOptions{Store: Files(k.Files)}
+		s, err := shard.Open(t.Context(), Location, o)
 		require.NoError(t, err, k.Name)
 		defer s.Close()
-		shards, want = append(shards, s), append(want, rowsText(t, shardtest.Location, o))
+		shards, want = append(shards, s), append(want, rowsText(t, Location, o))
 	}
 	const many, one = "mem://many.shard", "mem://one.shard"
 	require.NoError(t, shard.Pack(t.Context(), many, shard.PackOptions{Store: store}, shards...))
@@ -70,9 +69,9 @@ func TestPack(t *testing.T) {
 }
 
 func rowsText(t *testing.T, location string, o shard.OpenOptions) string {
-	batches, err := shardtest.Read(location, o, shard.ScanOptions{})
+	batches, err := Read(location, o, shard.ScanOptions{})
 	require.NoError(t, err)
-	defer shardtest.Release(batches)
+	defer Release(batches)
 	return textOf(batches)
 }
 
@@ -105,10 +104,10 @@ func TestPackedTables(t *testing.T) {
 	for at := 0; at < len(b); at += 1 + len(b)/300 { // no damage panics or hides from verify
 		damaged := bytes.Clone(b)
 		damaged[at] ^= 1 << (at % 8)
-		report, err := shard.Verify(t.Context(), "mem://x", shard.OpenOptions{Store: shardtest.OneFile(damaged)}, provider.VerifyOptions{})
+		report, err := shard.Verify(t.Context(), "mem://x", shard.OpenOptions{Store: OneFile(damaged)}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		_ = report
-		_, _ = shard.Directories(t.Context(), "mem://x", "0", shard.OpenOptions{Store: shardtest.OneFile(damaged)})
+		_, _ = shard.Directories(t.Context(), "mem://x", "0", shard.OpenOptions{Store: OneFile(damaged)})
 	}
 }
 

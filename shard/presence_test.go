@@ -10,25 +10,24 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // A PRESENCE buffer beside values of any type, with nulls of their own or a dictionary: what is null in either is null, for scans and for filters
 // of nulls. Nulls in blocks that have none by their descriptor are an error.
 func TestPresenceBesideValues(t *testing.T) {
 	columns := map[string]int{"int": colInt, "text": colText, "code": colCode, "decimal": colDecimal, "fixed bytes": colFixedBytes}
-	open := func(change func(p *shardtest.Parts)) *shard.Shard {
+	open := func(change func(p *Parts)) *shard.Shard {
 		p := liesShard(t)
 		change(p)
 		root := p.Join()
-		shardtest.Mend(root)
-		s, err := shard.Open(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+		Mend(root)
+		s, err := shard.Open(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)})
 		require.NoError(t, err)
 		t.Cleanup(func() { s.Close() })
 		return s
 	}
 	// The bits of the Booleans, which are true in every third row, are the presence of the others.
-	beside := func(p *shardtest.Parts) {
+	beside := func(p *Parts) {
 		for _, id := range columns {
 			bits := *buffer(p, colBool, data)
 			bits.Desc = &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE, BlockChecksums: bits.Desc.BlockChecksums}
@@ -37,7 +36,7 @@ func TestPresenceBesideValues(t *testing.T) {
 			field(p, id).NullCount = nil
 		}
 	}
-	plain, s := open(func(*shardtest.Parts) {}), open(beside)
+	plain, s := open(func(*Parts) {}), open(beside)
 	valuesOf := func(s *shard.Shard, o shard.ScanOptions) (out []string) {
 		for b, err := range s.Scan(t.Context(), o) {
 			require.NoError(t, err)
@@ -67,7 +66,7 @@ func TestPresenceBesideValues(t *testing.T) {
 			require.Len(t, valuesOf(s, shard.ScanOptions{Columns: []string{"constant"}, Filter: f}), c.rows, c.condition)
 		}
 	}
-	lie := open(func(p *shardtest.Parts) {
+	lie := open(func(p *Parts) {
 		beside(p)
 		buffer(p, colInt, data).Desc.EmbeddedPresence = false
 	})

@@ -21,7 +21,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/projection"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -36,16 +35,16 @@ func addressedUnion(mode arrow.UnionMode) arrow.DataType {
 }
 
 // unionShard is a shard of a column u.
-func unionShard(t testing.TB, dt arrow.DataType, rows int, nulls float64, o shard.WriterOptions) (shardtest.Kind, arrow.RecordBatch) {
+func unionShard(t testing.TB, dt arrow.DataType, rows int, nulls float64, o shard.WriterOptions) (Kind, arrow.RecordBatch) {
 	g := arrowgen.New(7)
 	g.Nulls = nulls
 	batch := g.Batch(arrow.NewSchema([]arrow.Field{{Name: "u", Type: dt, Nullable: true}}, nil), rows)
-	return shardtest.NewKind(t, "union", batch, o), batch
+	return NewKind(t, "union", batch, o), batch
 }
 
 // readUnions scans a shard of one column.
 func readUnions(t testing.TB, root []byte, o shard.ScanOptions) (arrow.Array, error) {
-	s, err := shard.Open(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+	s, err := shard.Open(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)})
 	require.NoError(t, err)
 	defer s.Close()
 	var parts []arrow.Array
@@ -81,7 +80,7 @@ func TestUnionsWithOffsets(t *testing.T) {
 						got, err := readUnions(t, k.Root, shard.ScanOptions{BatchRows: 300})
 						require.NoError(t, err)
 						require.Equal(t, -1, arrowutil.Difference(batch.Column(0), got))
-						report, err := shard.Verify(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(k.Root)}, provider.VerifyOptions{})
+						report, err := shard.Verify(t.Context(), Location, shard.OpenOptions{Store: OneFile(k.Root)}, provider.VerifyOptions{})
 						require.NoError(t, err)
 						require.Empty(t, report.Problems)
 						require.True(t, bytes.Equal(k.Root, inSlices(t, batch, o)), "other batches give other bytes")
@@ -94,7 +93,7 @@ func TestUnionsWithOffsets(t *testing.T) {
 }
 
 func usedFeatures(t testing.TB, root []byte) string {
-	s, err := shard.Open(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+	s, err := shard.Open(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)})
 	require.NoError(t, err)
 	defer s.Close()
 	p, err := s.Properties(t.Context())
@@ -104,8 +103,8 @@ func usedFeatures(t testing.TB, root []byte) string {
 
 func inSlices(t testing.TB, batch arrow.RecordBatch, o shard.WriterOptions) []byte {
 	store := storage.NewMemory()
-	o.Store, o.CreationTime = store, shardtest.Created
-	w, err := shard.Create(t.Context(), shardtest.Location, batch.Schema(), o)
+	o.Store, o.CreationTime = store, Created
+	w, err := shard.Create(t.Context(), Location, batch.Schema(), o)
 	require.NoError(t, err)
 	for from := int64(0); from < batch.NumRows(); {
 		to := min(from+1+from%90, batch.NumRows())
@@ -113,7 +112,7 @@ func inSlices(t testing.TB, batch arrow.RecordBatch, o shard.WriterOptions) []by
 		from = to
 	}
 	require.NoError(t, w.Close(t.Context()))
-	r, err := store.Open(t.Context(), shardtest.Location)
+	r, err := store.Open(t.Context(), Location)
 	require.NoError(t, err)
 	b, _, err := r.ReadSuffix(t.Context(), math.MaxInt32)
 	require.NoError(t, err)
@@ -121,7 +120,7 @@ func inSlices(t testing.TB, batch arrow.RecordBatch, o shard.WriterOptions) []by
 }
 
 func takeSome(t testing.TB, root []byte, batch arrow.RecordBatch) {
-	s, err := shard.Open(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
+	s, err := shard.Open(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)})
 	require.NoError(t, err)
 	defer s.Close()
 	rows := []int64{3, 999, 4, 4, 701, 12}
@@ -139,7 +138,7 @@ func TestFilterUnionsWithOffsets(t *testing.T) {
 	for _, mode := range []arrow.UnionMode{arrow.DenseMode, arrow.SparseMode} {
 		for _, nulls := range []float64{0, 0.3} {
 			k, batch := unionShard(t, addressedUnion(mode), rows, nulls, shard.WriterOptions{})
-			p, err := shardtest.Split(k.Root)
+			p, err := Split(k.Root)
 			require.NoError(t, err)
 			reversed := withOffsets(p, batch.Column(0), func(_ int, at, n uint64) uint64 { return n - 1 - at })
 			for name, root := range map[string][]byte{"as written": k.Root, "in reverse": reversed} {
@@ -148,7 +147,7 @@ func TestFilterUnionsWithOffsets(t *testing.T) {
 				if name == "as written" {
 					require.Equal(t, -1, arrowutil.Difference(batch.Column(0), all))
 				}
-				report, err := shard.Verify(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)}, provider.VerifyOptions{})
+				report, err := shard.Verify(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)}, provider.VerifyOptions{})
 				require.NoError(t, err)
 				require.Empty(t, report.Problems)
 				whole := array.NewRecordBatch(batch.Schema(), []arrow.Array{all}, rows)
@@ -188,7 +187,7 @@ func TestFilterUnionsWithOffsets(t *testing.T) {
 }
 
 // withOffsets is a shard whose only column is a union, with other offsets: of each row one of the at'th of n values of its alternative.
-func withOffsets(p *shardtest.Parts, arr arrow.Array, of func(row int, at, n uint64) uint64) []byte {
+func withOffsets(p *Parts, arr arrow.Array, of func(row int, at, n uint64) uint64) []byte {
 	v := kinds.Open(arr)
 	var counts [256]uint64
 	offsets, parts := make([]uint64, arr.Len()), make([]int, arr.Len())
@@ -202,9 +201,9 @@ func withOffsets(p *shardtest.Parts, arr arrow.Array, of func(row int, at, n uin
 	}
 	b, one := buffer(p, 0, shardpb.BufferKind_OFFSETS), uint64(1)
 	b.Desc.BlockCount = &one
-	b.Blocks = []shardtest.BlockPart{{N: len(offsets), Bytes: shardtest.Numbers(offsets)}}
+	b.Blocks = []BlockPart{{N: len(offsets), Bytes: Numbers(offsets)}}
 	root := p.Join()
-	shardtest.Mend(root)
+	Mend(root)
 	return root
 }
 
@@ -214,8 +213,8 @@ func TestDamagedUnionOffsets(t *testing.T) {
 	const rows = 600
 	for _, mode := range []arrow.UnionMode{arrow.DenseMode, arrow.SparseMode} {
 		k, batch := unionShard(t, addressedUnion(mode), rows, 0.2, shard.WriterOptions{})
-		parts := func() *shardtest.Parts {
-			p, err := shardtest.Split(k.Root)
+		parts := func() *Parts {
+			p, err := Split(k.Root)
 			require.NoError(t, err)
 			return p
 		}
@@ -234,15 +233,15 @@ func TestDamagedUnionOffsets(t *testing.T) {
 				require.ErrorContains(t, err, "at row 300 of those asked for")
 				require.ErrorContains(t, err, `column "u"`)
 			}
-			report, err := shard.Verify(t.Context(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)}, provider.VerifyOptions{})
+			report, err := shard.Verify(t.Context(), Location, shard.OpenOptions{Store: OneFile(root)}, provider.VerifyOptions{})
 			require.NoError(t, err)
 			require.NotEmpty(t, report.Problems)
 		}
 		p := parts()
 		chosen := slices.Repeat([]uint8{3}, rows)
-		buffer(p, 0, data).Blocks = []shardtest.BlockPart{{N: rows, Bytes: shardtest.Numbers(chosen)}}
+		buffer(p, 0, data).Blocks = []BlockPart{{N: rows, Bytes: Numbers(chosen)}}
 		root := p.Join()
-		shardtest.Mend(root)
+		Mend(root)
 		_, err := readUnions(t, root, shard.ScanOptions{})
 		require.ErrorIs(t, err, shard.ErrCorrupt)
 		require.ErrorContains(t, err, "alternative 3 of a union of 3 at row 0")

@@ -16,7 +16,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 )
 
 // TestUnknownCodes holds testdata/unknown together with the writer: shards whose first block has a code that no edition knows, of
@@ -33,16 +32,16 @@ func TestUnknownCodes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Write(ctx, b.NewRecordBatch()))
 	require.NoError(t, w.Close(ctx))
-	p, err := shardtest.Split(out.Bytes())
+	p, err := Split(out.Bytes())
 	require.NoError(t, err)
 	block := p.Stripes[0].Fields[0].Buffers[0].Blocks[0].Bytes
 	at := container.MarkSize // of the tree, behind the header of the block, which has no nulls
 	block[at], block[at+1] = 0x05, 0x01
 	known := p.Join()
-	shardtest.Mend(known)
+	Mend(known)
 	later := []byte(strings.Replace(string(known), "amudai.edition\x12\x06B\x042026", "amudai.edition\x12\x06B\x042099", 1))
 	require.NotEqual(t, known, later)
-	shardtest.Mend(later)
+	Mend(later)
 	for name, want := range map[string][]byte{"known": known, "later": later} {
 		path := filepath.Join("testdata", "unknown", name+".amudai.shard")
 		if os.Getenv("UPDATE") != "" {

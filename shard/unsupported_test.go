@@ -8,7 +8,6 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -16,14 +15,14 @@ import (
 // other columns can be read. Verify reports that it could not check the column, and no problem.
 func TestUnsupportedColumns(t *testing.T) {
 	ctx := context.Background()
-	edit := func(do func(d *shardpb.StripeFieldDescriptor)) func(*shardtest.Parts) {
-		return func(p *shardtest.Parts) { p.Stripes[0].Fields[colInt].Edit = do }
+	edit := func(do func(d *shardpb.StripeFieldDescriptor)) func(*Parts) {
+		return func(p *Parts) { p.Stripes[0].Fields[colInt].Edit = do }
 	}
 	for _, c := range []struct {
 		name, says string
-		do         func(p *shardtest.Parts)
+		do         func(p *Parts)
 	}{
-		{"offsets beside numbers", "OFFSETS buffer of a Int64 column", func(p *shardtest.Parts) {
+		{"offsets beside numbers", "OFFSETS buffer of a Int64 column", func(p *Parts) {
 			offsets := *buffer(p, colInt, data)
 			offsets.Desc = &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS, BlockChecksums: offsets.Desc.BlockChecksums}
 			f := p.Stripes[0].Fields[colInt]
@@ -42,9 +41,9 @@ func TestUnsupportedColumns(t *testing.T) {
 			p := liesShard(t)
 			c.do(p)
 			root := p.Join()
-			shardtest.Mend(root)
-			open := shard.OpenOptions{Store: shardtest.OneFile(root)}
-			s, err := shard.Open(ctx, shardtest.Location, open)
+			Mend(root)
+			open := shard.OpenOptions{Store: OneFile(root)}
+			s, err := shard.Open(ctx, Location, open)
 			require.NoError(t, err)
 			defer s.Close()
 			scan := func(columns ...string) (rows int64, err error) {
@@ -67,7 +66,7 @@ func TestUnsupportedColumns(t *testing.T) {
 			require.ErrorIs(t, err, shard.ErrUnsupported)
 			require.ErrorContains(t, err, `column "int"`)
 			require.ErrorContains(t, err, c.says)
-			report, err := shard.Verify(ctx, shardtest.Location, open, provider.VerifyOptions{})
+			report, err := shard.Verify(ctx, Location, open, provider.VerifyOptions{})
 			require.NoError(t, err)
 			require.False(t, report.OK())
 			require.NotEmpty(t, report.Problems, "the shard declares a known edition")

@@ -12,7 +12,6 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -47,7 +46,7 @@ func listOf(values ...*commonpb.AnyValue) *commonpb.AnyValue {
 
 // shardWith has the options for a shard of marked with a custom property, and with another least value of the ids of the first stripe. Values has the file of values.
 func shardWith(t *testing.T, property, least *commonpb.AnyValue, values []byte) shard.OpenOptions {
-	p, err := shardtest.Split(shardtest.NewKind(t, "refs", marked(), shard.WriterOptions{StripeRows: markedStripe}).Root)
+	p, err := Split(NewKind(t, "refs", marked(), shard.WriterOptions{StripeRows: markedStripe}).Root)
 	require.NoError(t, err)
 	var m shardpb.ShardProperties
 	require.NoError(t, proto.Unmarshal(p.Properties, &m))
@@ -57,7 +56,7 @@ func shardWith(t *testing.T, property, least *commonpb.AnyValue, values []byte) 
 	if least != nil {
 		p.Stripes[0].Fields[0].Desc.Field.RangeStats.MinValue = least
 	}
-	return shard.OpenOptions{Store: shardtest.Files(map[string][]byte{shardtest.Location: p.Join(), "mem://x/values": values})}
+	return shard.OpenOptions{Store: Files(map[string][]byte{Location: p.Join(), "mem://x/values": values})}
 }
 
 // References to values are followed, those in values, too.
@@ -68,7 +67,7 @@ func TestValueReferences(t *testing.T) {
 	far := f.add(listOf(inner, number(8), f.add(number(9))))
 	least := f.add(number(0))
 	o := shardWith(t, far, least, f.b)
-	s, err := shard.Open(t.Context(), shardtest.Location, o)
+	s, err := shard.Open(t.Context(), Location, o)
 	require.NoError(t, err)
 	defer s.Close()
 	p, err := s.Properties(t.Context())
@@ -78,7 +77,7 @@ func TestValueReferences(t *testing.T) {
 	n, err := s.Count(t.Context(), filter.Lt(filter.Col("id"), 5))
 	require.NoError(t, err)
 	require.EqualValues(t, 5, n)
-	report, err := shard.Verify(t.Context(), shardtest.Location, o, provider.VerifyOptions{})
+	report, err := shard.Verify(t.Context(), Location, o, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)
 
@@ -128,17 +127,17 @@ func TestHostileValueReferences(t *testing.T) {
 		"outside":      {refTo("../values", 0, size), shard.ErrCorrupt},
 	} {
 		o := shardWith(t, c.value, nil, f.b)
-		s, err := shard.Open(t.Context(), shardtest.Location, o)
+		s, err := shard.Open(t.Context(), Location, o)
 		if err == nil {
 			_, err = s.Properties(t.Context())
 			require.NoError(t, s.Close())
 		}
 		require.ErrorIs(t, err, c.err, name)
-		report, err := shard.Verify(t.Context(), shardtest.Location, o, provider.VerifyOptions{})
+		report, err := shard.Verify(t.Context(), Location, o, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.False(t, report.OK() && len(report.Notes) == 0, name)
 	}
-	s, err := shard.Open(t.Context(), shardtest.Location, shardWith(t, refTo("https://elsewhere.example/values", 0, 20), nil, f.b))
+	s, err := shard.Open(t.Context(), Location, shardWith(t, refTo("https://elsewhere.example/values", 0, 20), nil, f.b))
 	require.NoError(t, err)
 	defer s.Close()
 	p, err := s.Properties(t.Context())

@@ -7,23 +7,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestVerifyNamesTheBitOfIndexes flips bits of range indexes, which scans do not read. Verify names the bits.
 func TestVerifyNamesTheBitOfIndexes(t *testing.T) {
 	root := liesShard(t).Join()
-	shardtest.Mend(root)
+	Mend(root)
 	flipped := 0
-	for _, r := range shardtest.Regions(root) {
-		if r.Check != shardtest.RangeIndex {
+	for _, r := range Regions(root) {
+		if r.Check != RangeIndex {
 			continue
 		}
 		for i := r.Start; i < r.End; i += 3 {
 			bit := i % 8
 			root[i] ^= 1 << bit
-			report, err := shard.Verify(context.Background(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)}, provider.VerifyOptions{})
+			report, err := shard.Verify(context.Background(), Location, shard.OpenOptions{Store: OneFile(root)}, provider.VerifyOptions{})
 			root[i] ^= 1 << bit
 			require.NoError(t, err)
 			require.Len(t, report.Problems, 1)
@@ -31,7 +30,7 @@ func TestVerifyNamesTheBitOfIndexes(t *testing.T) {
 			require.ErrorIs(t, f, shard.ErrChecksum)
 			var bitOf *shard.FlippedBit
 			require.ErrorAs(t, f, &bitOf)
-			require.Equal(t, shard.FlippedBit{Artifact: shardtest.Location, Offset: int64(i), Bit: bit, Err: bitOf.Err}, *bitOf)
+			require.Equal(t, shard.FlippedBit{Artifact: Location, Offset: int64(i), Bit: bit, Err: bitOf.Err}, *bitOf)
 			flipped++
 		}
 	}

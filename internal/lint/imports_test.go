@@ -81,7 +81,7 @@ var rows = [][]string{
 }
 
 // testHelpers are packages that only tests import.
-var testHelpers = []string{"internal/testing", "internal/lint", "storage/storetest", "shard/internal/shardtest", "shard/internal/docs"}
+var testHelpers = []string{"internal/testing", "internal/lint", "storage/storetest", "shard/internal/docs"}
 
 func forTests(pkg string) bool { return rowOf(pkg) == 0 }
 

@@ -33,7 +33,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/stripe/write"
@@ -134,9 +133,9 @@ func intoDictionaries(t *testing.T, a *artifact, col *arrowmap.Column, form numb
 		a.bytes = append(a.bytes, raw...)
 		out = append(out, desc)
 	}
-	place(&shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, BlockChecksums: true, BlockCount: &one}, shardtest.Numbers(codes))
+	place(&shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, BlockChecksums: true, BlockCount: &one}, plainBlock(codes))
 	if form.apart && d.Field.GetNullCount() > 0 {
-		place(&shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE, BlockChecksums: true, BlockCount: &one}, shardtest.Numbers(bits))
+		place(&shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE, BlockChecksums: true, BlockCount: &one}, plainBlock(bits))
 	}
 	raw := b.Append(nil)
 	if form.packed {
@@ -464,4 +463,12 @@ func TestWriteNumberDictionaries(t *testing.T) {
 func rangeIndex(a *artifact, d *shardpb.StripeFieldDescriptor) []byte {
 	r := stripe.FindBuffer(stripe.NativeEncoding(d).GetBuffers(), shardpb.BufferKind_RANGE_INDEX).GetBuffer().GetRange()
 	return a.bytes[r.GetStart():r.GetEnd()]
+}
+
+// plainBlock is a Plain block of non-null numbers, with a checksum.
+func plainBlock[T numeric.Value](values []T) []byte {
+	e := numeric.NewEncoder[T](encoding.Options{Profile: encoding.ProfilePlain})
+	b, mark := encoding.BeginBlock(nil)
+	b = encoding.EndPresence(b, mark)
+	return encoding.EndBlock(append(b, e.AppendTree(nil, values, bitmap.All(len(values)))...), mark, true)
 }

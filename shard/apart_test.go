@@ -1,4 +1,4 @@
-package shardtest_test
+package shard_test
 
 import (
 	"bytes"
@@ -10,19 +10,18 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
 // TestSplitAndJoin splits shards and joins the parts to shards of the same content. Mend changes nothing in a
 // valid shard, and repairs a damaged one.
 func TestSplitAndJoin(t *testing.T) {
-	for _, k := range shardtest.Kinds(t, 60) {
-		want := contents(t, shardtest.Files(k.Files))
+	for _, k := range Kinds(t, 60) {
+		want := contentsIn(t, Files(k.Files))
 		mended := bytes.Clone(k.Root)
-		shardtest.Mend(mended)
+		Mend(mended)
 		require.True(t, bytes.Equal(k.Root, mended), k.Name)
-		regions := shardtest.Regions(k.Root)
+		regions := Regions(k.Root)
 		require.NotEmpty(t, regions)
 		for _, r := range regions {
 			require.LessOrEqual(t, r.Start, r.End)
@@ -30,26 +29,26 @@ func TestSplitAndJoin(t *testing.T) {
 				mended[r.Sum] ^= 0x10
 			}
 		}
-		shardtest.Mend(mended)
+		Mend(mended)
 		require.True(t, bytes.Equal(k.Root, mended), k.Name)
 		if len(k.Files) > 1 {
 			continue
 		}
-		p, err := shardtest.Split(k.Root)
+		p, err := Split(k.Root)
 		require.NoError(t, err, k.Name)
 		joined := p.Join()
-		require.True(t, same(want, contents(t, shardtest.OneFile(joined))), k.Name)
-		again, err := shardtest.Split(joined)
+		require.True(t, same(want, contentsIn(t, OneFile(joined))), k.Name)
+		again, err := Split(joined)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(joined, again.Join()))
-		r, err := shard.Verify(context.Background(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(joined)}, provider.VerifyOptions{})
+		r, err := shard.Verify(context.Background(), Location, shard.OpenOptions{Store: OneFile(joined)}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.Empty(t, r.Problems, k.Name)
 	}
 }
 
-func contents(t *testing.T, store *shardtest.Store) []arrow.RecordBatch {
-	batches, err := shardtest.Read(shardtest.Location, shard.OpenOptions{Store: store}, shard.ScanOptions{})
+func contentsIn(t *testing.T, store *Store) []arrow.RecordBatch {
+	batches, err := Read(Location, shard.OpenOptions{Store: store}, shard.ScanOptions{})
 	require.NoError(t, err)
 	require.Zero(t, store.OpenReaders())
 	return batches

@@ -1,7 +1,7 @@
-// Package shardtest takes shards apart for tests. It finds the bytes of each checksum, corrects
-// checksums after damage, builds shards from changed parts, and finds readers that were not
+package shard_test
+
+// Shards taken apart: the bytes of each checksum are found, checksums corrected after damage, shards built from changed parts, and readers found that were not
 // closed.
-package shardtest
 
 import (
 	"encoding/binary"

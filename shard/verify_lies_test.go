@@ -1,4 +1,4 @@
-package verify_test
+package shard_test
 
 import (
 	"context"
@@ -20,7 +20,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -39,23 +38,23 @@ var noStatement = []string{
 // message is a message of a shard that makes statements.
 type message struct {
 	name string
-	of   func(p *shardtest.Parts) proto.Message
-	put  func(p *shardtest.Parts, m proto.Message) // stores the changed message, if needed
+	of   func(p *Parts) proto.Message
+	put  func(p *Parts, m proto.Message) // stores the changed message, if needed
 }
 
-func messages(p *shardtest.Parts) []message {
-	out := []message{{name: "directory", of: func(p *shardtest.Parts) proto.Message { return p.Directory }}}
+func messages(p *Parts) []message {
+	out := []message{{name: "directory", of: func(p *Parts) proto.Message { return p.Directory }}}
 	for i := range p.Fields {
 		out = append(out, message{
 			name: fmt.Sprintf("field %d", i),
-			of: func(p *shardtest.Parts) proto.Message {
+			of: func(p *Parts) proto.Message {
 				m := &shardpb.FieldDescriptor{}
 				if err := proto.Unmarshal(p.Fields[i], m); err != nil {
 					panic(err)
 				}
 				return m
 			},
-			put: func(p *shardtest.Parts, m proto.Message) {
+			put: func(p *Parts, m proto.Message) {
 				b, err := proto.Marshal(m)
 				if err != nil {
 					panic(err)
@@ -65,11 +64,11 @@ func messages(p *shardtest.Parts) []message {
 		})
 	}
 	for s, st := range p.Stripes {
-		out = append(out, message{name: fmt.Sprintf("stripe %d", s), of: func(p *shardtest.Parts) proto.Message { return p.Stripes[s].Directory }})
+		out = append(out, message{name: fmt.Sprintf("stripe %d", s), of: func(p *Parts) proto.Message { return p.Stripes[s].Directory }})
 		for i, f := range st.Fields {
-			out = append(out, message{name: fmt.Sprintf("stripe %d field %d", s, i), of: func(p *shardtest.Parts) proto.Message { return p.Stripes[s].Fields[i].Desc.Field }})
+			out = append(out, message{name: fmt.Sprintf("stripe %d field %d", s, i), of: func(p *Parts) proto.Message { return p.Stripes[s].Fields[i].Desc.Field }})
 			for b := range f.Buffers {
-				out = append(out, message{name: fmt.Sprintf("stripe %d field %d buffer %d", s, i, b), of: func(p *shardtest.Parts) proto.Message { return p.Stripes[s].Fields[i].Buffers[b].Desc }})
+				out = append(out, message{name: fmt.Sprintf("stripe %d field %d buffer %d", s, i, b), of: func(p *Parts) proto.Message { return p.Stripes[s].Fields[i].Buffers[b].Desc }})
 			}
 		}
 	}
@@ -92,7 +91,7 @@ func statements(m protoreflect.Message, path string) []statement {
 		case fd.Message() != nil:
 			out = append(out, statements(v.Message(), name)...)
 		default:
-			for i, other := range lies(fd, v) {
+			for i, other := range liesAbout(fd, v) {
 				out = append(out, statement{fmt.Sprintf("%s#%d", name, i), func() { m.Set(fd, other) }})
 			}
 		}
@@ -102,7 +101,7 @@ func statements(m protoreflect.Message, path string) []statement {
 	return out
 }
 
-func lies(fd protoreflect.FieldDescriptor, v protoreflect.Value) []protoreflect.Value {
+func liesAbout(fd protoreflect.FieldDescriptor, v protoreflect.Value) []protoreflect.Value {
 	switch fd.Kind() {
 	case protoreflect.BoolKind:
 		return []protoreflect.Value{protoreflect.ValueOfBool(!v.Bool())}
@@ -151,7 +150,7 @@ func TestEveryLieIsFound(t *testing.T) {
 }
 
 func everyLie(t *testing.T, root []byte) *provider.Report {
-	parts, err := shardtest.Split(root)
+	parts, err := Split(root)
 	require.NoError(t, err)
 	sound, _ := verifyParts(t, parts)
 	require.Empty(t, sound.Problems)
@@ -162,7 +161,7 @@ func everyLie(t *testing.T, root []byte) *provider.Report {
 	}
 	for _, m := range messages(parts) {
 		for k := 0; ; k += step {
-			p, err := shardtest.Split(root)
+			p, err := Split(root)
 			require.NoError(t, err)
 			msg := m.of(p)
 			all := statements(msg.ProtoReflect(), m.name)
@@ -209,10 +208,10 @@ func trueAnyway(path string) bool {
 	return strings.Contains(path, "field 4.range_stats.min_value.string_value#1") || strings.Contains(path, "field 4.range_stats.max_value.string_value#0")
 }
 
-func verifyParts(t *testing.T, p *shardtest.Parts) (*provider.Report, string) {
+func verifyParts(t *testing.T, p *Parts) (*provider.Report, string) {
 	root := p.Join()
-	shardtest.Mend(root)
-	r, err := shard.Verify(context.Background(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)}, provider.VerifyOptions{Parallelism: 1})
+	Mend(root)
+	r, err := shard.Verify(context.Background(), Location, shard.OpenOptions{Store: OneFile(root)}, provider.VerifyOptions{Parallelism: 1})
 	require.NoError(t, err)
 	return r, string(root)
 }
@@ -260,8 +259,8 @@ func statedShard(t *testing.T, e edition.Edition) []byte {
 	}
 	batch := b.NewRecordBatch()
 	defer batch.Release()
-	k := shardtest.NewKind(t, "stated", batch, shard.WriterOptions{Edition: e, StripeRows: 300})
-	p, err := shardtest.Split(k.Root)
+	k := NewKind(t, "stated", batch, shard.WriterOptions{Edition: e, StripeRows: 300})
+	p, err := Split(k.Root)
 	require.NoError(t, err)
 	var codes [][]byte
 	for i := range rows {
@@ -271,6 +270,6 @@ func statedShard(t *testing.T, e edition.Edition) []byte {
 	p.Stripes[0].Fields[code].SetDictionary(schema.String, 0, codes[:300])
 	p.Stripes[1].Fields[code].SetDictionary(schema.String, 0, codes[300:])
 	root := p.Join()
-	shardtest.Mend(root)
+	Mend(root)
 	return root
 }

@@ -1,4 +1,4 @@
-package verify_test
+package shard_test
 
 import (
 	"context"
@@ -16,12 +16,11 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
 // constants is a shard whose columns are constants, so that values take no bytes.
-func constants(t *testing.T, rows int) *shardtest.Parts {
+func constants(t *testing.T, rows int) *Parts {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "int", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "null", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "float", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
@@ -39,7 +38,7 @@ func constants(t *testing.T, rows int) *shardtest.Parts {
 	}
 	batch := b.NewRecordBatch()
 	defer batch.Release()
-	p, err := shardtest.Split(shardtest.NewKind(t, "constants", batch, shard.WriterOptions{}).Root)
+	p, err := Split(NewKind(t, "constants", batch, shard.WriterOptions{}).Root)
 	require.NoError(t, err)
 	return p
 }
@@ -110,7 +109,7 @@ func TestConstantZeros(t *testing.T) {
 			b.Field(0).(*array.Float64Builder).AppendValues([]float64{c.first, c.first, c.second, c.second}, nil)
 			batch := b.NewRecordBatch()
 			defer batch.Release()
-			p, err := shardtest.Split(shardtest.NewKind(t, "zeros", batch, shard.WriterOptions{StripeRows: 2}).Root)
+			p, err := Split(NewKind(t, "zeros", batch, shard.WriterOptions{StripeRows: 2}).Root)
 			require.NoError(t, err)
 			m := &shardpb.FieldDescriptor{}
 			require.NoError(t, proto.Unmarshal(p.Fields[0], m))
@@ -133,12 +132,12 @@ func TestConstantZeros(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	p := constants(t, 10)
 	root := p.Join()
-	shardtest.Mend(root)
+	Mend(root)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	open := shard.OpenOptions{Store: shardtest.OneFile(root)}
-	_, err := shard.Verify(ctx, shardtest.Location, open, provider.VerifyOptions{})
+	open := shard.OpenOptions{Store: OneFile(root)}
+	_, err := shard.Verify(ctx, Location, open, provider.VerifyOptions{})
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = shard.Recover(ctx, shardtest.Location, "mem://x/out", shard.RecoverOptions{Open: open})
+	_, err = shard.Recover(ctx, Location, "mem://x/out", shard.RecoverOptions{Open: open})
 	require.ErrorIs(t, err, context.Canceled)
 }

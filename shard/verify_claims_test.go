@@ -1,4 +1,4 @@
-package verify_test
+package shard_test
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -67,7 +66,7 @@ func (r *claimingReader) ReadAt(_ context.Context, p []byte, off int64) error {
 }
 
 // claimedShard has a column of numbers with a range index, and a column of strings with a value dictionary.
-func claimedShard(t *testing.T) *shardtest.Parts {
+func claimedShard(t *testing.T) *Parts {
 	const rows = 1000
 	numbers, texts := array.NewInt64Builder(memory.DefaultAllocator), array.NewStringBuilder(memory.DefaultAllocator)
 	var values [][]byte
@@ -78,7 +77,7 @@ func claimedShard(t *testing.T) *shardtest.Parts {
 	}
 	s := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: arrow.BinaryTypes.String}}, nil)
 	batch := array.NewRecordBatch(s, []arrow.Array{numbers.NewArray(), texts.NewArray()}, rows)
-	p, err := shardtest.Split(shardtest.NewKind(t, "claims", batch, shard.WriterOptions{}).Root)
+	p, err := Split(NewKind(t, "claims", batch, shard.WriterOptions{}).Root)
 	require.NoError(t, err)
 	p.Stripes[0].Fields[0].AddRangeIndex(batch.Column(0).(*array.Int64))
 	p.Stripes[0].Fields[1].SetDictionary(schema.String, 0, values)
@@ -152,17 +151,17 @@ func TestVerifyClaimedSizes(t *testing.T) {
 				}
 				s := &claiming{root: root, head: hugeDictionary(claim - 1<<10), stops: stops}
 				open := shard.OpenOptions{Store: s}
-				r, err := shard.Verify(t.Context(), shardtest.Location, open, provider.VerifyOptions{Parallelism: 1})
+				r, err := shard.Verify(t.Context(), Location, open, provider.VerifyOptions{Parallelism: 1})
 				if err != nil || c.stops {
 					require.ErrorIs(t, err, errStopped)
 				} else {
 					require.NotZero(t, len(r.Problems)+r.Unchecked)
 				}
 				require.LessOrEqual(t, s.most.Load(), int64(16<<20), "verify")
-				_, err = shard.Recover(t.Context(), shardtest.Location, "mem://x/out", shard.RecoverOptions{Open: open, Store: storage.NewMemory(), Parallelism: 1})
+				_, err = shard.Recover(t.Context(), Location, "mem://x/out", shard.RecoverOptions{Open: open, Store: storage.NewMemory(), Parallelism: 1})
 				require.Error(t, err)
 				require.LessOrEqual(t, s.most.Load(), int64(16<<20), "recover")
-				_, _ = shardtest.Read(shardtest.Location, open, shard.ScanOptions{Parallelism: 1})
+				_, _ = Read(Location, open, shard.ScanOptions{Parallelism: 1})
 				require.LessOrEqual(t, s.most.Load(), int64(16<<20), "scan")
 			}
 		})
@@ -172,13 +171,13 @@ func TestVerifyClaimedSizes(t *testing.T) {
 // The limits of the options also apply to parts that are only verified.
 func TestVerifyLimits(t *testing.T) {
 	b := claimedShard(t).Join()
-	o := shard.OpenOptions{Store: shardtest.OneFile(b)}
-	r, err := shard.Verify(t.Context(), shardtest.Location, o, provider.VerifyOptions{})
+	o := shard.OpenOptions{Store: OneFile(b)}
+	r, err := shard.Verify(t.Context(), Location, o, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, r.Number("dictionary"))
 	require.Zero(t, r.Unchecked)
 	o.MaxDictionaryBytes = 100
-	r, err = shard.Verify(t.Context(), shardtest.Location, o, provider.VerifyOptions{})
+	r, err = shard.Verify(t.Context(), Location, o, provider.VerifyOptions{})
 	require.NoError(t, err)
 	require.Zero(t, r.Number("dictionary"))
 	require.NotZero(t, r.Unchecked)

@@ -1,4 +1,4 @@
-package shardtest
+package shard_test
 
 import (
 	"github.com/apache/arrow-go/v18/arrow/array"

@@ -1,4 +1,4 @@
-package verify_test
+package shard_test
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -21,14 +20,14 @@ import (
 // readers are the functions that read a shard. Each returns its result.
 var readers = map[string]func(open shard.OpenOptions) (any, error){
 	"verify": func(open shard.OpenOptions) (any, error) {
-		return shard.Verify(context.Background(), shardtest.Location, open, provider.VerifyOptions{Parallelism: 1})
+		return shard.Verify(context.Background(), Location, open, provider.VerifyOptions{Parallelism: 1})
 	},
 	"verify metadata": func(open shard.OpenOptions) (any, error) {
-		return shard.Verify(context.Background(), shardtest.Location, open, provider.VerifyOptions{Parallelism: 1, MetadataOnly: true})
+		return shard.Verify(context.Background(), Location, open, provider.VerifyOptions{Parallelism: 1, MetadataOnly: true})
 	},
 	"recover": func(open shard.OpenOptions) (any, error) {
 		out := storage.NewMemory()
-		r, err := shard.Recover(context.Background(), shardtest.Location, "mem://x/out", shard.RecoverOptions{Open: open, Store: out, Parallelism: 1})
+		r, err := shard.Recover(context.Background(), Location, "mem://x/out", shard.RecoverOptions{Open: open, Store: out, Parallelism: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -43,12 +42,12 @@ var readers = map[string]func(open shard.OpenOptions) (any, error){
 	},
 }
 
-var input = provider.Input{Name: shardtest.Location, Location: shardtest.Location}
+var input = provider.Input{Name: Location, Location: Location}
 
 // TestReadFaults makes the k-th read fail: once, with all later reads, or with all multiples of k. A reader then
 // fails with that error, or has the result of the undamaged shard: a check whose read failed has not passed.
 func TestReadFaults(t *testing.T) {
-	for i, batch := range shardtest.Batches(30) {
+	for i, batch := range Batches(30) {
 		if i != 1 && i%4 != 0 {
 			continue
 		}
@@ -56,15 +55,15 @@ func TestReadFaults(t *testing.T) {
 		for c := range fields {
 			fields[c].Name = fmt.Sprintf("f%d", c)
 		}
-		k := shardtest.NewKind(t, fmt.Sprint(i), array.NewRecordBatch(arrow.NewSchema(fields, nil), batch.Columns(), batch.NumRows()), shard.WriterOptions{StripeRows: 20, Layout: []shard.Layout{shard.SingleFile, shard.TwoLevel}[i/4%2]})
+		k := NewKind(t, fmt.Sprint(i), array.NewRecordBatch(arrow.NewSchema(fields, nil), batch.Columns(), batch.NumRows()), shard.WriterOptions{StripeRows: 20, Layout: []shard.Layout{shard.SingleFile, shard.TwoLevel}[i/4%2]})
 		for name, read := range readers {
 			t.Run(fmt.Sprintf("%s %s", k.Name, name), func(t *testing.T) { readFaults(t, k, read) })
 		}
 	}
 }
 
-func readFaults(t *testing.T, k shardtest.Kind, read func(shard.OpenOptions) (any, error)) {
-	want, err := read(shard.OpenOptions{Store: shardtest.Files(k.Files)})
+func readFaults(t *testing.T, k Kind, read func(shard.OpenOptions) (any, error)) {
+	want, err := read(shard.OpenOptions{Store: Files(k.Files)})
 	require.NoError(t, err)
 	for _, fail := range []func(f *faultstore.Faults, n int){
 		func(f *faultstore.Faults, n int) { f.FailAt(faultstore.Read, n) },
@@ -75,7 +74,7 @@ func readFaults(t *testing.T, k shardtest.Kind, read func(shard.OpenOptions) (an
 			faults := faultstore.New()
 			fail(faults, n)
 			// A small read-ahead and no cache, so that all bytes are read.
-			got, err := read(shard.OpenOptions{Store: faults.Wrap(shardtest.Files(k.Files)), SuffixBytes: 1, CacheBytes: 1})
+			got, err := read(shard.OpenOptions{Store: faults.Wrap(Files(k.Files)), SuffixBytes: 1, CacheBytes: 1})
 			if err != nil {
 				require.ErrorIs(t, err, faultstore.Err, "read %d", n)
 				continue

@@ -1,4 +1,4 @@
-package shardtest
+package shard_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package shardtest
+package shard_test
 
 import (
 	"bytes"
@@ -219,7 +219,7 @@ func (p *Parts) Join() []byte {
 	d.IndexesRef = nil
 	payload, err := proto.MarshalOptions{Deterministic: true}.Marshal(d)
 	if err != nil {
-		panic(errors.Join(errors.New("shardtest: directory"), err))
+		panic(errors.Join(errors.New("directory"), err))
 	}
 	return container.AppendTail(j.out, payload)
 }
@@ -246,7 +246,7 @@ func (j *joiner) optional(payload []byte) *commonpb.DataRef {
 func (j *joiner) message(m proto.Message) *commonpb.DataRef {
 	payload, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
-		panic(errors.Join(errors.New("shardtest: message"), err))
+		panic(errors.Join(errors.New("message"), err))
 	}
 	return j.frame(payload)
 }

@@ -1,4 +1,4 @@
-package shardtest
+package shard_test
 
 import (
 	"testing"
@@ -50,7 +50,7 @@ func WithInternal(t testing.TB, batch arrow.RecordBatch, internal map[string]sch
 	for i := range s.NumFields() {
 		n, err := s.Field(i)
 		require.NoError(t, err)
-		f, err := describe(budget, n)
+		f, err := describeNode(budget, n)
 		require.NoError(t, err)
 		if k, ok := internal[f.Name]; ok {
 			f.Name, f.Internal, f.Extended = k.Name, k.Internal, nil
@@ -63,13 +63,13 @@ func WithInternal(t testing.TB, batch arrow.RecordBatch, internal map[string]sch
 	return p.Join()
 }
 
-func describe(b *schema.Budget, n schema.Node) (schema.Field, error) {
+func describeNode(b *schema.Budget, n schema.Node) (schema.Field, error) {
 	f, err := b.Describe(n)
 	for i := 0; err == nil && i < n.NumChildren(); i++ {
 		var c schema.Node
 		if c, err = n.Child(i); err == nil {
 			var child schema.Field
-			child, err = describe(b, c)
+			child, err = describeNode(b, c)
 			f.Children = append(f.Children, child)
 		}
 	}

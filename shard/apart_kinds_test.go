@@ -1,4 +1,4 @@
-package shardtest
+package shard_test
 
 import (
 	"context"
@@ -83,7 +83,7 @@ func NewKind(t testing.TB, name string, batch arrow.RecordBatch, o shard.WriterO
 // Batches makes the tables of [Kinds]: several columns each, which together have every type, and values that suit
 // each encoding.
 func Batches(rows int) []arrow.RecordBatch {
-	out := []arrow.RecordBatch{numbers(rows), texts(rows), nothing(rows)}
+	out := []arrow.RecordBatch{kindOfNumbers(rows), kindOfTexts(rows), nothing(rows)}
 	var group []arrow.Field
 	flush := func() {
 		if len(group) > 0 {
@@ -103,8 +103,8 @@ func Batches(rows int) []arrow.RecordBatch {
 	return out
 }
 
-// numbers has columns that suit the numeric encodings.
-func numbers(rows int) arrow.RecordBatch {
+// kindOfNumbers has columns that suit the numeric encodings.
+func kindOfNumbers(rows int) arrow.RecordBatch {
 	ints := func(f func(i int64) int64) arrow.Array {
 		b := array.NewInt64Builder(memory.DefaultAllocator)
 		for i := range rows {
@@ -135,8 +135,8 @@ func numbers(rows int) arrow.RecordBatch {
 	})
 }
 
-// texts has columns that suit the encodings of byte strings.
-func texts(rows int) arrow.RecordBatch {
+// kindOfTexts has columns that suit the encodings of byte strings.
+func kindOfTexts(rows int) arrow.RecordBatch {
 	column := func(f func(i int) string) arrow.Array {
 		b := array.NewStringBuilder(memory.DefaultAllocator)
 		for i := range rows {

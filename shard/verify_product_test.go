@@ -1,4 +1,4 @@
-package verify_test
+package shard_test
 
 import (
 	"fmt"
@@ -16,7 +16,6 @@ import (
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/shard/internal/shardtest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -69,14 +68,14 @@ func withStripes(t *testing.T, b []byte, n int) []byte {
 // requireBoundedWork verifies and recovers a shard whose parts are shared, and limits the bytes read.
 func requireBoundedWork(t *testing.T, b []byte) {
 	faults := faultstore.New()
-	open := shard.OpenOptions{Store: faults.Wrap(shardtest.OneFile(b))}
-	r, err := shard.Verify(t.Context(), shardtest.Location, open, provider.VerifyOptions{Parallelism: 1})
+	open := shard.OpenOptions{Store: faults.Wrap(OneFile(b))}
+	r, err := shard.Verify(t.Context(), Location, open, provider.VerifyOptions{Parallelism: 1})
 	require.NoError(t, err)
 	require.NotZero(t, r.Unchecked, "the report must say that not all was checked")
 	require.LessOrEqual(t, faults.BytesRead(), int64(12*len(b)))
 	require.LessOrEqual(t, len(r.Notes), 1000)
 	faults.Reset()
-	_, err = shard.Recover(t.Context(), shardtest.Location, "mem://x/out", shard.RecoverOptions{Open: open, Store: storage.NewMemory(), Parallelism: 1})
+	_, err = shard.Recover(t.Context(), Location, "mem://x/out", shard.RecoverOptions{Open: open, Store: storage.NewMemory(), Parallelism: 1})
 	if err != nil {
 		require.ErrorIs(t, err, shard.ErrLimit)
 	}
@@ -85,28 +84,28 @@ func requireBoundedWork(t *testing.T, b []byte) {
 
 // Many stripes that share a long field list do not cause work for each of their columns.
 func TestSharedFieldList(t *testing.T) {
-	p, err := shardtest.Split(shardtest.NewKind(t, "wide", numbersBatch(1000, 1), shard.WriterOptions{}).Root)
+	p, err := Split(NewKind(t, "wide", numbersBatch(1000, 1), shard.WriterOptions{}).Root)
 	require.NoError(t, err)
 	requireBoundedWork(t, withStripes(t, p.Join(), 2000))
 }
 
 // Nor do many stripes that share a long buffer.
 func TestSharedBuffer(t *testing.T) {
-	p, err := shardtest.Split(shardtest.NewKind(t, "long", numbersBatch(1, 20_000), shard.WriterOptions{}).Root)
+	p, err := Split(NewKind(t, "long", numbersBatch(1, 20_000), shard.WriterOptions{}).Root)
 	require.NoError(t, err)
 	var first *shardpb.EncodedBuffer
 	data := p.Stripes[0].Fields[0].Buffer(shardpb.BufferKind_DATA)
 	data.Edit = func(b *shardpb.EncodedBuffer) { first = proto.CloneOf(b) }
-	p.Stripes[0].Fields[0].Buffers = []*shardtest.Buffer{data}
+	p.Stripes[0].Fields[0].Buffers = []*Buffer{data}
 	rows := p.Stripes[0].Directory.TotalRecordCount
 	for i := range 100 {
-		s := &shardtest.Stripe{Directory: proto.CloneOf(p.Stripes[0].Directory)}
+		s := &Stripe{Directory: proto.CloneOf(p.Stripes[0].Directory)}
 		s.Directory.ShardPosition = uint64(i+1) * rows
-		other := &shardtest.Buffer{Desc: proto.CloneOf(data.Desc), Raw: []byte{0}}
+		other := &Buffer{Desc: proto.CloneOf(data.Desc), Raw: []byte{0}}
 		other.Edit = func(b *shardpb.EncodedBuffer) {
 			b.Buffer, b.BlockMap, b.InlineBlockMap = first.Buffer, first.BlockMap, first.InlineBlockMap
 		}
-		s.Fields = []*shardtest.Field{{Desc: proto.CloneOf(p.Stripes[0].Fields[0].Desc), Buffers: []*shardtest.Buffer{other}}}
+		s.Fields = []*Field{{Desc: proto.CloneOf(p.Stripes[0].Fields[0].Desc), Buffers: []*Buffer{other}}}
 		p.Stripes = append(p.Stripes, s)
 	}
 	p.Directory.StripeCount, p.Directory.TotalRecordCount = uint64(len(p.Stripes)), uint64(len(p.Stripes))*rows
