@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/emulators"
 	"github.com/amudai/amudai-go/internal/testing/faultproxy"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -84,12 +85,12 @@ func (p Place) AtOnce(t testing.TB, seed uint64) {
 }
 
 // The operations do on emulators of stores of clouds, by a proxy, what they do elsewhere.
-func TestInteropS3(t *testing.T)     { testStore(t, emulators.S3(t), 2) }
-func TestInteropAzure(t *testing.T)  { testStore(t, emulators.Azure(t), 2) }
-func TestInteropGoogle(t *testing.T) { testStore(t, emulators.Google(t), 2) }
+func TestInteropS3(t *testing.T)     { testStore(t, emulators.S3(t)) }
+func TestInteropAzure(t *testing.T)  { testStore(t, emulators.Azure(t)) }
+func TestInteropGoogle(t *testing.T) { testStore(t, emulators.Google(t)) }
 
-// testStore does all operations in a store, with about some faults in each.
-func testStore(t *testing.T, e emulators.Emulator, some int) {
+// testStore does all operations in a store, with about one fault in each, or more in a sweep.
+func testStore(t *testing.T, e emulators.Emulator) {
 	proxy := e.Proxy
 	defer proxy.End()
 	before, n := New(t, shard.TwoLevel), 0
@@ -112,7 +113,7 @@ func testStore(t *testing.T, e emulators.Emulator, some int) {
 			for fault := faultproxy.Refuse; fault <= faultproxy.Delay; fault++ {
 				for k := 1; k <= requests[o.Name]; k++ {
 					name := fmt.Sprintf("%s: fault %d of request %d of %d", o.Name, fault, k, requests[o.Name])
-					if cases := int(faultproxy.Delay) * requests[o.Name]; !faultstore.Chosen(name, cases, some) {
+					if cases := int(faultproxy.Delay) * requests[o.Name]; !faultstore.Chosen(name, cases, 1) {
 						continue
 					}
 					p := place()
@@ -130,7 +131,7 @@ func testStore(t *testing.T, e emulators.Emulator, some int) {
 			for _, b := range all {
 				for k := 1; k <= requests[a.Name]; k++ {
 					name := fmt.Sprintf("%s after request %d of %d of %s", b.Name, k, requests[a.Name], a.Name)
-					if a.Name == b.Name || !faultstore.Chosen(name, requests[a.Name]*len(all), some) {
+					if a.Name == b.Name || !faultstore.Chosen(name, requests[a.Name]*len(all), 1) {
 						continue
 					}
 					p, errs := place(), make([]error, 2)
@@ -146,7 +147,7 @@ func testStore(t *testing.T, e emulators.Emulator, some int) {
 		}
 	})
 	t.Run("ten writers", func(t *testing.T) {
-		for seed := range uint64(some) {
+		for seed := range uint64(sweep.Count(1, 50)) {
 			place().AtOnce(t, seed)
 		}
 	})
