@@ -22,6 +22,7 @@ type asker struct {
 	name      string
 	questions []string
 	sum       string // the question of the number of rows, and the sum of column n
+	stride    int    // faults are at each request, or at every so many of an asker that takes seconds, no multiple of the number of faults
 	ask       func(question string) (answer string, err error)
 }
 
@@ -34,7 +35,8 @@ func allAskers(t *testing.T) []asker {
 			"count @ --where n=7", "schema @", "head -n 3 @", "tail -n 3 @", "take @ 123456", "sample 5 --seed 1 @", "cat --columns n --limit 9 @", "scan @ --where n=7",
 			"agg @ count(),sum(n)", "top @ --by s --limit 3", "sort @ --by -n --limit 3", "distinct @ --columns n --limit 4", "stats @", "diff -q @ six.amudai.shard",
 		},
-		sum: "agg @ count(),sum(n)",
+		sum:    "agg @ count(),sum(n)",
+		stride: 1,
 		ask: func(question string) (string, error) {
 			r := run(t, strings.Fields(question)...)
 			if r.code != app.ExitOK {
@@ -54,7 +56,8 @@ func allAskers(t *testing.T) []asker {
 			"select count(*), sum(n) from '@' where s like 'a%'", "select * from '@' where n = 7 order by all limit 5",
 			"select a.n, count(*) from '@' a join '@' b using (n) where a.n < 20 and b.s = 'b' group by a.n order by a.n",
 		},
-		sum: "select count(*), sum(n) from '@'",
+		sum:    "select count(*), sum(n) from '@'",
+		stride: 1,
 		ask: func(question string) (string, error) {
 			cmd := exec.CommandContext(t.Context(), program, "sql", "--format", "csv", question)
 			var errout strings.Builder
@@ -75,13 +78,15 @@ func allAskers(t *testing.T) []asker {
 				"open('@').to_pandas().n.sum()", "scan_polars('@').filter(pl.col('n') == 7).select('s').collect().rows()",
 				"sql(\"select count(*), sum(n) from '@' where n > 7000\").fetchall()", "open('@').count('n = 7')",
 			},
-			sum: "scan_polars('@').select(pl.len(), pl.col('n').sum()).collect().rows()",
-			ask: asksPython(t, python, "python"),
+			sum:    "scan_polars('@').select(pl.len(), pl.col('n').sum()).collect().rows()",
+			stride: 1,
+			ask:    asksPython(t, python, "python"),
 		},
 		{
 			name:      "spark",
 			questions: []string{"load('@').where('n < 9').selectExpr('count(*)', 'sum(n)').collect()"},
 			sum:       "load('@').selectExpr('count(*)', 'sum(n)').collect()",
+			stride:    3,
 			ask:       asksPython(t, python, "spark"),
 		},
 	}

@@ -102,7 +102,7 @@ func interopReads(t *testing.T, root string, proxy *faultproxy.Proxy, a asker) {
 	for i, question := range a.questions {
 		local, err := a.ask(strings.ReplaceAll(question, "@", "six.amudai.shard"))
 		require.NoError(t, err, question)
-		for k, lied := 1, 0; ; k++ {
+		for k, lied := 1, 0; ; k += a.stride {
 			fault := faultproxy.Refuse + faultproxy.Fault(i+k)%faultproxy.Flip
 			proxy.Begin(faultproxy.Faults{Choose: func(n int) faultproxy.Fault {
 				time.Sleep(5 * time.Millisecond)
@@ -184,7 +184,7 @@ func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store st
 		}
 		return w.Publish(ctx)
 	}
-	for k := 1; ; k++ {
+	for k := 1; ; k += a.stride {
 		require.NoError(t, replace(0))
 		changed := make(chan error, 1)
 		proxy.Begin(faultproxy.Faults{Choose: func(n int) faultproxy.Fault {
