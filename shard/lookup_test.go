@@ -103,7 +103,10 @@ func lookedUp(t *testing.T, s *Shard, batch arrow.RecordBatch, column string, ke
 		for c, field := range f.Schema().Fields() {
 			want, err := arrowutil.Take(memory.DefaultAllocator, batch.Column(batch.Schema().FieldIndices(field.Name)[0]), f.Rows)
 			require.NoError(t, err)
-			for i := range want.Len() {
+			if array.Equal(want, f.Column(c)) {
+				continue // texts of values take most of the test
+			}
+			for i := range want.Len() { // those of dictionaries, or not equal
 				require.Equal(t, want.ValueStr(i), f.Column(c).ValueStr(i), field.Name)
 			}
 		}
