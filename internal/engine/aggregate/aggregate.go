@@ -481,7 +481,9 @@ func (a *Aggregator) derive(columns []arrow.Array, rows int) ([]arrow.Array, err
 }
 
 func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, first *First, f func(arrow.RecordBatch) error) error {
-	part, err := newAggregator(a.query, a.o, a.depth+1)
+	o := *a.o
+	o.Rows = p.Rows // fewer than those of the whole table, for whose groups there would be room
+	part, err := newAggregator(a.query, &o, a.depth+1)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
@@ -72,6 +73,24 @@ func TestPeakMemory(t *testing.T) {
 	}))
 	require.Equal(t, groups, found)
 	require.Less(t, peak, uint64(3*limit/2)+32<<20, "bytes of heap")
+}
+
+// Partitions make room for their own groups, not for those of the whole table.
+func TestRoomOfPartitions(t *testing.T) {
+	const groups = 60_000
+	s := arrow.NewSchema([]arrow.Field{{Name: "k", Type: int64Type}, {Name: "v", Type: int64Type}}, nil)
+	allocated := func(rows int64) uint64 {
+		a, err := New(bindQuery(t, "k", "count(), sum(v), min(v), max(v)", s), Options{Memory: 2 << 20, Rows: rows, TempDir: t.TempDir()})
+		require.NoError(t, err)
+		defer a.Close()
+		require.NoError(t, manyGroups(groups, func(b arrow.RecordBatch) error { return a.Add(t.Context(), b) }))
+		require.NotNil(t, a.spill)
+		before := leaktest.Allocated()
+		require.NoError(t, a.Finish(t.Context(), nil, func(arrow.RecordBatch) error { return nil }))
+		return leaktest.Allocated() - before
+	}
+	unknown, known := allocated(0), allocated(2*groups)
+	require.Less(t, known, unknown*3/2, "bytes, and %d if the number of rows is not known", unknown)
 }
 
 // TestSpillFails stops where temporary files cannot be made, or the work is cancelled, and leaves none.
