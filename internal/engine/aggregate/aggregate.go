@@ -110,7 +110,7 @@ func newAggregator(q *Query, o *shared, depth int) (*Aggregator, error) {
 	if a.keyer == nil {
 		a.last = 1
 	}
-	a.grow()
+	a.grow(a.last)
 	return a, nil
 }
 
@@ -213,7 +213,7 @@ func (a *Aggregator) add(ctx context.Context, columns []arrow.Array, rows int) e
 	if err := a.number(columns, rows); err != nil {
 		return err
 	}
-	a.grow()
+	a.grow(a.last)
 	defer func() {
 		for i := range a.args {
 			a.args[i].release()
@@ -270,9 +270,7 @@ func (a *Aggregator) number(columns []arrow.Array, rows int) error {
 	}
 	tables := a.keyer.Size()
 	if n := a.keyer.Expected(); n > 2*a.last && float64(n)/float64(a.last)*float64(a.size()-tables) < float64(a.o.limit-tables) {
-		for _, r := range a.states {
-			r.state.grow(n)
-		}
+		a.grow(n)
 	}
 	return nil
 }
@@ -303,9 +301,9 @@ func (a *Aggregator) later(columns []arrow.Array) error {
 	return a.spill.Add(columns, rows)
 }
 
-func (a *Aggregator) grow() {
+func (a *Aggregator) grow(groups int) {
 	for _, r := range a.states {
-		r.state.grow(a.last)
+		r.state.grow(groups)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestTeam(t *testing.T) {
 				wantSums[i] = append(wantSums[i], new(big.Int))
 			}
 		}
-		a.grow()
+		a.grow(a.last)
 		for range 4 {
 			n := 1 + r.IntN(50)
 			a.groups = column.Resized(a.groups, n)
