@@ -83,7 +83,7 @@ func OpenWith(ctx context.Context, o OpenOptions, locations ...string) (t *Table
 	if t.o.Warning = say(o.Warning); o.Warning == nil {
 		t.o.Warning = t.o.Notice
 	}
-	t.find = inputs.Finder{Formats: provider.Registered().With(o.Formats...), Format: o.Format, Table: o.Table, Stdin: o.Stdin, Notice: t.o.Warning, Versions: inputs.NewVersions(o.Versions)}
+	t.find = inputs.Finder{Formats: provider.Registered().With(o.Formats...), Format: o.Format, Table: o.Table, Stdin: o.Stdin, Notice: t.o.Warning, Versions: inputs.NewVersions(o.Versions), Kept: new(inputs.Kept)}
 	if len(o.Beside) > 0 {
 		if err := t.openBeside(ctx, locations); err != nil {
 			return nil, errors.Join(err, t.Close())

@@ -38,15 +38,17 @@ const plannedAtOnce = 8
 
 // Plan tells how a scan would read each input. Only metadata and indexes are read, several inputs at once; of text, what tells the columns.
 // The first error ends it. As in [Table.Explain], positions of rows cannot be planned.
-func (t *Table) Plan(ctx context.Context, o ScanOptions) (*Plan, error) {
+func (t *Table) Plan(ctx context.Context, o ScanOptions) (p *Plan, err error) {
 	if o.Rows != nil {
 		return nil, errPositions
 	}
+	end := t.find.Kept.Use()
+	defer func() { err = errors.Join(err, end()) }()
 	src, err := t.Reader(ctx, o) // checks columns and filter
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Schema: src.Schema(), Parts: make([]Part, len(t.locations))}
+	p = &Plan{Schema: src.Schema(), Parts: make([]Part, len(t.locations))}
 	if err := src.Close(); err != nil {
 		return nil, err
 	}

@@ -71,12 +71,14 @@ var ErrNoText = searched.ErrNoText
 // Search returns the rows that match a query, in their order or ranked, as [Table.Scan] does. Files with an index of words are asked by it.
 func (t *Table) Search(ctx context.Context, o SearchOptions) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
+		end := t.find.Kept.Use()
 		s, err := newSearch(o, t)
 		if err == nil {
 			s.yield, s.left = yield, o.Limit
 			err = s.run(ctx)
 		}
-		if err != nil && err != errEnough {
+		enough := err == errEnough
+		if err = errors.Join(err, end()); err != nil && !enough {
 			yield(Found{}, err)
 		}
 	}

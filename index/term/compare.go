@@ -82,7 +82,7 @@ func (x *Index) digest(ctx context.Context, e Entry) (n int, hash uint64, err er
 	if err == nil && e.Field < x.Scored && e.Rows > shortRows {
 		var l *List
 		if l, err = x.List(ctx, e); err == nil {
-			_, _ = h.Write(l.table)
+			_, _ = h.Write(l.Table)
 		}
 	}
 	return n, h.Sum64(), err

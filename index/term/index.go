@@ -26,7 +26,7 @@ type Index struct {
 	Hash     uint64 // of all bytes
 
 	file   storage.ByteRange
-	ahead  storage.Prefetched // bytes that a run has read; nil in an index that is open
+	ahead  storage.Prefetched // bytes that a run or a question has read; nil in an index that is open
 	total  int
 	blocks []blockEntry
 	pages  []int64 // offsets of the pages of grams, of the list of cut blocks, and of the directory; nil if there are none

@@ -6,15 +6,12 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/amudai/amudai-go/index/term/internal/lists"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/text/analysis"
-)
-
-const (
-	blockRows  = 128 // rows of a block of a list with frequencies
-	tableEntry = 10
+	"github.com/amudai/amudai-go/storage"
 )
 
 // lengthTerm is the term that stands for a length code in the field of lengths. It comes before all words, so that lengths are known when
@@ -65,7 +62,7 @@ func (l *scoredList) add(field int, rows []uint32) {
 		if k := len(l.rows); k > 0 && l.rows[k-1] == r {
 			l.frequencies[k-1] = min(l.frequencies[k-1]+1, analysis.MaxFrequency-1)
 			continue
-		} else if k == blockRows {
+		} else if k == lists.BlockRows {
 			l.endBlock(field)
 		}
 		l.rows, l.frequencies = append(l.rows, r), append(l.frequencies, 0)
@@ -114,14 +111,7 @@ func (l *scoredList) setLengths(field int, term []byte, rows []uint32, total int
 }
 
 // List is the rows of an entry with frequencies, in blocks of up to 128. It may be used concurrently.
-type List struct {
-	n      int64
-	table  []byte
-	ends   []uint32 // of the blocks in data
-	data   []byte
-	rows   []uint32 // of a short list, which is one block
-	counts []uint32 // frequencies of these
-}
+type List = lists.List
 
 // List reads the list of an entry of a field with frequencies.
 func (x *Index) List(ctx context.Context, e Entry) (_ *List, err error) {
@@ -130,102 +120,14 @@ func (x *Index) List(ctx context.Context, e Entry) (_ *List, err error) {
 		return nil, fault.Corruptf("field %d of a term index has no frequencies", e.Field)
 	}
 	if e.Rows <= shortRows {
-		l := &List{n: e.Rows}
-		l.rows, l.counts, err = e.block.shortList(nil, nil, e.i, x.total)
-		return l, err
+		rows, frequencies, err := e.block.shortList(nil, nil, e.i, x.total)
+		return lists.Short(rows, frequencies), err
 	}
 	data, err := x.longList(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return newList(data, e.Rows, x.total)
-}
-
-// newList is the long list of n of total rows.
-func newList(data []byte, n int64, total int) (l *List, err error) {
-	blocks := int(n+blockRows-1) / blockRows
-	size := tableEntry*blocks + container.ChecksumLen
-	if size > len(data) {
-		return nil, fault.Corruptf("list of %d rows in %d bytes", n, len(data))
-	}
-	l = &List{n: n}
-	if l.table, err = container.CutChecksum(data[:size]); err != nil {
-		return nil, err
-	}
-	l.data, l.ends = data[size:], make([]uint32, blocks)
-	end, next := 0, uint32(0)
-	for i := range blocks {
-		last := l.Last(i)
-		end += int(binary.LittleEndian.Uint16(l.table[tableEntry*i+4:]))
-		if last < next || int64(last) >= int64(total) || end > len(l.data) {
-			return nil, fault.Corruptf("block %d of a list ends at row %d, and behind %d of %d bytes", i, last, end, len(l.data))
-		}
-		l.ends[i], next = uint32(end), last+1
-	}
-	if end != len(l.data) {
-		return nil, fault.Corruptf("blocks of %d bytes in %d", end, len(l.data))
-	}
-	return l, nil
-}
-
-// Blocks is the number of blocks.
-func (l *List) Blocks() int {
-	if l.table == nil {
-		return 1
-	}
-	return len(l.ends)
-}
-
-// Last is the last row of a block.
-func (l *List) Last(i int) uint32 {
-	if l.table == nil {
-		return l.rows[len(l.rows)-1]
-	}
-	return binary.LittleEndian.Uint32(l.table[tableEntry*i:])
-}
-
-// Bounds are those of the rows of a block. Of a short list they do not tell lengths.
-func (l *List) Bounds(i int) Bounds {
-	if l.table == nil {
-		return Bounds{Frequency: uint8(slices.Max(l.counts) + 1)}
-	}
-	at := l.table[tableEntry*i+6:]
-	return Bounds{Frequency: at[0], Lengths: [3]uint8(at[1:])}
-}
-
-// Block is the rows of a block, and how often each has the term less 1, in the memory of rows and frequencies if it is large enough. Those of a short list are not to
-// be changed.
-func (l *List) Block(i int, rows, frequencies []uint32) (_, _ []uint32, err error) {
-	if l.table == nil {
-		return l.rows, l.counts, nil
-	}
-	n, from, next := blockRows, uint32(0), uint64(0) // gaps have up to 32 bits each
-	if i > 0 {
-		from, next = l.ends[i-1], uint64(l.Last(i-1))+1
-	}
-	if i == len(l.ends)-1 {
-		n = int(l.n) - blockRows*i
-	}
-	rows, frequencies = slices.Grow(rows[:0], n)[:n], slices.Grow(frequencies[:0], n)[:n]
-	data, err := container.CutChecksum(l.data[from:l.ends[i]])
-	if err == nil {
-		data, err = postings.Packed(rows, data)
-	}
-	if err == nil {
-		data, err = postings.Packed(frequencies, data)
-	}
-	if err != nil {
-		return nil, nil, fault.In(err, "lists", -1)
-	}
-	for k, gap := range rows {
-		next += uint64(gap)
-		rows[k] = uint32(next)
-		next++
-	}
-	if len(data) > 0 || next != uint64(l.Last(i))+1 || slices.Max(frequencies) >= analysis.MaxFrequency {
-		return nil, nil, fault.Corruptf("block %d of a list does not end at row %d", i, l.Last(i))
-	}
-	return rows, frequencies, nil
+	return lists.New(data, e.Rows, x.total)
 }
 
 // groupBlocks is how many blocks are read at a time where no frequencies are wanted.
@@ -259,6 +161,60 @@ func (x *Index) scoredParts(ctx context.Context, e Entry, from, to uint32, wante
 		}
 	}
 	return nil
+}
+
+// listsBytes of the lists of a block take about as long to arrive as another answer.
+const listsBytes = 2 * storage.RemoteGap
+
+// Ahead is the index with bytes in memory that [Index.Find] of terms, or of prefixes, and [Index.Lengths] of codes will read, which were asked for at once: the blocks, and the long lists of each
+// if they are few bytes. Without latency it is the index as it is.
+func (x *Index) Ahead(ctx context.Context, terms [][]byte) (*Index, error) {
+	return x.with(ctx, func(add func(from, to int64)) {
+		for of, end := 0, x.blockOf([]byte{1}); of < end; of++ {
+			x.addBlock(of, add)
+		}
+		for _, t := range terms {
+			x.addBlock(max(x.blockOf(analysis.AppendUpper(nil, t))-1, 0), add)
+		}
+	})
+}
+
+func (x *Index) addBlock(of int, add func(from, to int64)) {
+	if of == len(x.blocks) {
+		return
+	}
+	e := x.blocks[of]
+	if e.block-e.lists > listsBytes {
+		e.lists = e.block
+	}
+	add(e.lists, e.end)
+}
+
+// ListsAhead is likewise the index with the long lists of entries in memory.
+func (x *Index) ListsAhead(ctx context.Context, entries []Entry) (*Index, error) {
+	return x.with(ctx, func(add func(from, to int64)) {
+		for _, e := range entries {
+			if at := x.blocks[e.of].lists + int64(e.block.offset[e.i]); e.Rows > shortRows {
+				add(at, at+int64(e.block.sizes[e.i]))
+			}
+		}
+	})
+}
+
+// with is the index with more bytes in memory.
+func (x *Index) with(ctx context.Context, each func(add func(from, to int64))) (*Index, error) {
+	r := x.file.Reader
+	if r.Capabilities().Latency != storage.LatencyHigh {
+		return x, nil
+	}
+	var ranges []storage.ByteRange
+	each(func(from, to int64) {
+		ranges = append(ranges, storage.ByteRange{Reader: r, Offset: x.file.Offset + from, Size: to - from})
+	})
+	read, err := storage.Prefetch(ctx, x.ahead.Missing(ranges), storage.DefaultCoalesce(storage.LatencyHigh))
+	y := *x
+	y.ahead = slices.Concat(x.ahead, read)
+	return &y, err
 }
 
 // Lengths are the number of rows of a field with frequencies that have terms, and the sum of the lengths of their codes.

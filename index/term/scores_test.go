@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/index/term/internal/lists"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
@@ -173,13 +174,13 @@ func TestForgedLists(t *testing.T) {
 		data = append(binary.LittleEndian.AppendUint16(data, 1<<16-1), 1, 1, 1, 1)
 	}
 	data = append(container.AppendChecksum(data, 0), make([]byte, 65_534)...)
-	_, err := newList(data, 128*blocks, 1<<30)
+	_, err := lists.New(data, 128*blocks, 1<<30)
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 
 	block := postings.AppendPacked(nil, append([]uint32{5, 1<<32 - 1}, make([]uint32, 68)...)) // 5, 5, 6, 7 …
 	block = container.AppendChecksum(postings.AppendPacked(block, make([]uint32, 70)), 0)
 	table := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(nil, 73), uint16(len(block)))
-	l, err := newList(append(container.AppendChecksum(append(table, 1, 1, 255, 255), 0), block...), 70, 1000)
+	l, err := lists.New(append(container.AppendChecksum(append(table, 1, 1, 255, 255), 0), block...), 70, 1000)
 	require.NoError(t, err)
 	_, _, err = l.Block(0, nil, nil)
 	require.ErrorIs(t, err, fault.ErrCorrupt)

@@ -30,6 +30,7 @@ type Finder struct {
 	One     bool             // there is one input, of whose end more is read at first
 	// Versions are compared with those of the inputs; nil if an input may change from one opening to the next.
 	Versions *Versions
+	Kept     *Kept // inputs of stores that are open; may be nil
 }
 
 // Open opens a location, and finds its format.
@@ -41,7 +42,7 @@ func (f *Finder) Open(ctx context.Context, location string) (provider.Input, pro
 	if data, name, ok := f.folder(location); ok && (format == "" || format == name) {
 		location, format = data, name
 	}
-	in, name, err := openLocation(ctx, location, f.Stdin, f.Formats, f.One)
+	in, name, err := openLocation(ctx, location, f.Stdin, f.Formats, f.One, f.Kept)
 	if err != nil {
 		return in, provider.Format{}, err
 	}

@@ -31,10 +31,10 @@ func IsURL(location string) bool {
 // openLocation opens a location for reading. It decompresses gzip or zstd by the extension or the first bytes. Name is the location without
 // this extension, for finding the format. If no file has the location as its name, the location may end in the
 // path of a table in a file of one of the formats.
-func openLocation(ctx context.Context, location string, stdin io.Reader, formats provider.Formats, only bool) (in provider.Input, name string, err error) {
-	in, err = open(ctx, location, stdin, tailOf(location, formats, only))
+func openLocation(ctx context.Context, location string, stdin io.Reader, formats provider.Formats, only bool, kept *Kept) (in provider.Input, name string, err error) {
+	in, err = open(ctx, location, stdin, tailOf(location, formats, only), kept)
 	if file, path := formats.SplitTable(location); err != nil && file != location {
-		if in, err = open(ctx, file, stdin, tailOf(file, formats, only)); err == nil {
+		if in, err = open(ctx, file, stdin, tailOf(file, formats, only), kept); err == nil {
 			in.Table, location = path, file
 		}
 	}
@@ -48,7 +48,7 @@ func openLocation(ctx context.Context, location string, stdin io.Reader, formats
 
 // Open opens a location that is no table, such as a list of numbers, as a table is opened: "-" is stdin, and compressed files are decompressed.
 func Open(ctx context.Context, location string, stdin io.Reader) (provider.Input, error) {
-	in, _, err := openLocation(ctx, location, stdin, nil, false)
+	in, _, err := openLocation(ctx, location, stdin, nil, false, nil)
 	return in, err
 }
 
@@ -63,12 +63,12 @@ func tailOf(location string, formats provider.Formats, only bool) int {
 	return tailBytes
 }
 
-func open(ctx context.Context, location string, stdin io.Reader, tail int) (provider.Input, error) {
+func open(ctx context.Context, location string, stdin io.Reader, tail int, kept *Kept) (provider.Input, error) {
 	switch {
 	case location == "-":
 		return provider.Input{Name: "stdin", Reader: Interruptible(ctx, stdin), Size: -1}, nil
 	case IsURL(location):
-		return remoteInput(ctx, location, tail)
+		return remoteInput(ctx, location, tail, kept)
 	}
 	info, err := os.Stat(location)
 	switch {

@@ -27,10 +27,13 @@ const (
 
 // remoteInput reads an artifact of a store. All who read the input share one reader, so that they see one version of the
 // artifact. The first request is for so many bytes at the end of the artifact, or if there are none for its size.
-func remoteInput(ctx context.Context, location string, tail int) (provider.Input, error) {
+func remoteInput(ctx context.Context, location string, tail int, kept *Kept) (provider.Input, error) {
 	store, err := storage.ForLocation(location)
 	if err != nil {
 		return provider.Input{}, err
+	}
+	if end := kept.find(location, tail); end != nil {
+		return end.input(ctx, store, location), nil
 	}
 	r, err := store.Open(ctx, location)
 	if err != nil {
@@ -54,14 +57,23 @@ func remoteInput(ctx context.Context, location string, tail int) (provider.Input
 	if err != nil {
 		return provider.Input{}, errors.Join(Missing(location, err), r.Close())
 	}
-	version, err := r.Version(ctx)
+	end.version, err = r.Version(ctx)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return provider.Input{}, errors.Join(Missing(location, err), r.Close())
 	}
+	in := end.input(ctx, store, location)
+	if !kept.keep(location, end) {
+		in.Closer = r
+	}
+	return in, nil
+}
+
+// input is an input without a Closer.
+func (t *tailed) input(ctx context.Context, store storage.Store, location string) provider.Input {
 	return provider.Input{
-		Name: storage.Redact(location), Location: location, Store: pinned{store, location, end}, Version: version,
-		At: &readerAt{ctx: ctx, r: end}, Size: end.size, Closer: r, Reader: &stream{ctx: ctx, r: end, window: firstWindow},
-	}, nil
+		Name: storage.Redact(location), Location: location, Store: pinned{store, location, t}, Version: t.version,
+		At: &readerAt{ctx: ctx, r: t}, Size: t.size, Reader: &stream{ctx: ctx, r: t, window: firstWindow},
+	}
 }
 
 // pinned is a store in which a location has been opened already.
@@ -91,8 +103,9 @@ func (shared) Close() error { return nil }
 // whether they are theirs each time that an input is opened.
 type tailed struct {
 	storage.Reader
-	tail []byte
-	size int64
+	tail    []byte
+	size    int64
+	version storage.Version
 
 	mu   sync.Mutex
 	head []byte
@@ -216,7 +229,7 @@ func Head(ctx context.Context, location string, n int) (head []byte, err error) 
 	if IsDevice(location) {
 		return nil, fmt.Errorf("%s can be read only once", location)
 	}
-	in, err := open(ctx, location, nil, 0)
+	in, err := open(ctx, location, nil, 0, nil)
 	if err != nil {
 		return nil, err
 	}

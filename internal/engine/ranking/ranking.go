@@ -121,6 +121,12 @@ type Column interface {
 	Collection(ctx context.Context) (Collection, error)
 	// Lengths are the length codes of the rows. They are not to be changed.
 	Lengths(ctx context.Context) ([]uint8, error)
-	// Find finds the rows with a word, and counts them; nil if there are none.
-	Find(ctx context.Context, w Word) (p Postings, rows int64, err error)
+	// Find finds the rows with each of some words.
+	Find(ctx context.Context, words []Word) ([]Found, error)
+}
+
+// Found is the rows with a word, and their number; nil if there are none.
+type Found struct {
+	Postings Postings
+	Rows     int64
 }

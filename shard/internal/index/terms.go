@@ -22,6 +22,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/text/analysis"
+	"github.com/amudai/amudai-go/shard/internal/index/scored"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -294,9 +295,10 @@ type termIndex struct {
 	*term.Index
 	settings termSettings
 
-	mu      sync.Mutex
-	last    lastFound
-	lengths [][]uint8 // of each field with frequencies, once they were read
+	mu   sync.Mutex
+	last lastFound
+
+	lengths scored.Lengths
 }
 
 func (x *termIndex) Identity() uint64 { return x.Hash }

@@ -3,6 +3,7 @@ package shardfile
 import (
 	"context"
 	"io"
+	"path"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,8 +31,22 @@ type artifact struct {
 	headerRead bool
 }
 
-// ReadAt implements storage.Reader. A range past the end is corruption, because it came from a reference in the
-// shard.
+// open learns the size, over a network with the end: the directory of an index, or descriptors of few columns, as each of many stripes may have an artifact.
+func (a *artifact) open(ctx context.Context) (err error) {
+	switch end := 16 << 10; {
+	case a.r.Capabilities().Latency != storage.LatencyHigh:
+		a.size, err = a.r.Size(ctx)
+	case path.Ext(a.url) == ".index":
+		end *= 4
+		fallthrough
+	default:
+		a.tail, a.size, err = a.r.ReadSuffix(ctx, end)
+	}
+	a.tailOff = a.size - int64(len(a.tail))
+	return err
+}
+
+// ReadAt implements storage.Reader. A range past the end is corruption: a reference in the shard has it.
 func (a *artifact) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := a.check(off, int64(len(p))); err != nil {
 		return err

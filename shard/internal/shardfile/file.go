@@ -61,8 +61,9 @@ type File struct {
 	reads          *reads
 
 	mu        sync.Mutex
-	artifacts map[string]*artifact    // by URL
-	owners    map[descriptorPlace]int // stripes whose field lists were read
+	artifacts map[string]*artifact     // by URL
+	turns     map[string]chan struct{} // to open artifacts
+	owners    map[descriptorPlace]int  // stripes whose field lists were read
 	schema    *schema.Schema
 
 	properties *shardpb.ShardProperties // once they are read; of an unfinished shard, from its last recovery record
@@ -294,14 +295,18 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if err != nil {
 		return nil, err
 	}
-	f.mu.Lock()
-	a, closed := f.artifacts[full], f.artifacts == nil
-	f.mu.Unlock()
+	a, turn := f.known(full)
 	if a != nil {
 		return a, nil
 	}
-	if closed {
-		return nil, fmt.Errorf("the shard %s is closed", f.root.Name())
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if a, _ = f.known(full); a != nil { // who had the turn before has opened it
+		return a, nil
 	}
 	if f.o.Store == nil {
 		return nil, fault.Unsupportedf("shard of several files in a part of an artifact")
@@ -310,11 +315,17 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if err != nil {
 		return nil, err
 	}
-	size, err := r.Size(ctx)
-	if err != nil {
+	a = &artifact{url: full, r: r, reads: f.reads, other: !slices.Contains([]string{".stripe", ".index", ".data"}, path.Ext(full))}
+	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size, other: !slices.Contains([]string{".stripe", ".index", ".data"}, path.Ext(full))})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.artifacts == nil {
+		return nil, errors.Join(fmt.Errorf("the shard %s is closed", f.root.Name()), r.Close())
+	}
+	f.artifacts[full] = a
+	return a, nil
 }
 
 // resolve is the absolute URL of the artifact that a url in a message of anchor refers to, of all spellings one.
@@ -351,16 +362,12 @@ func OpenReferred(ctx context.Context, store storage.Store, root, url string) (s
 	return store.Open(ctx, url)
 }
 
-// keep adds an artifact to the open ones, unless another goroutine has opened it in the meantime.
-func (f *File) keep(a *artifact) (*artifact, error) {
+// known is an artifact that is open, or nil and the turns to open it, one after the other.
+func (f *File) known(url string) (a *artifact, turns chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.artifacts == nil {
-		return nil, errors.Join(fmt.Errorf("the shard %s is closed", f.root.Name()), a.r.Close())
+	if a = f.artifacts[url]; a == nil && f.turns[url] == nil {
+		f.turns[url] = make(chan struct{}, 1)
 	}
-	if first := f.artifacts[a.url]; first != nil {
-		return first, a.r.Close()
-	}
-	f.artifacts[a.url] = a
-	return a, nil
+	return a, f.turns[url]
 }

@@ -111,7 +111,7 @@ func newFile(o OpenOptions, location string, root *artifact) *File {
 	root.reads = &reads{}
 	return &File{
 		o: o, root: root, reads: root.reads, location: location,
-		artifacts: map[string]*artifact{root.url: root}, owners: map[descriptorPlace]int{},
+		artifacts: map[string]*artifact{root.url: root}, turns: map[string]chan struct{}{}, owners: map[descriptorPlace]int{},
 		cache: lru.New[cacheKey, any](o.CacheBytes),
 	}
 }

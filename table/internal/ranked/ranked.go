@@ -230,7 +230,8 @@ type part struct {
 // column is the words of the question in a column of a part.
 type column struct {
 	ranking.Column // nil if the part lacks it
-	words          []word
+	asked          []ranking.Word
+	words          []word // that were found
 }
 
 type word struct {
@@ -344,27 +345,30 @@ func (s *search) add(ctx context.Context, p part) error {
 		if c.Column == nil {
 			continue
 		}
+		c.asked = s.Query.Words(s.tokenizers[k])
+		found, err := c.Find(ctx, c.asked)
+		if err != nil {
+			return err
+		}
 		all, err := c.collection(ctx, p.visible)
 		if err != nil {
 			return err
 		}
 		t.all.Add(all)
-		for _, w := range s.Query.Words(s.tokenizers[k]) {
-			postings, n, err := c.Find(ctx, w)
-			if err == nil && n > 0 && p.visible != nil {
-				var rows rowset.Set
-				rows, err = ranking.Rows(ctx, postings)
-				n = rows.And(*p.visible).Len()
+		for i, f := range found {
+			if f.Rows > 0 && p.visible != nil {
+				rows, err := ranking.Rows(ctx, f.Postings)
+				if err != nil {
+					return err
+				}
+				f.Rows = rows.And(*p.visible).Len()
 			}
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				c.words = append(c.words, word{w, postings})
+			if f.Rows > 0 {
+				c.words = append(c.words, word{c.asked[i], f.Postings})
 				if t.rows == nil {
 					t.rows, t.scorer = map[ranking.Word]int64{}, map[ranking.Word]*ranking.Scorer{}
 				}
-				t.rows[w] += n
+				t.rows[c.asked[i]] += f.Rows
 			}
 		}
 	}
@@ -461,13 +465,17 @@ func (s *search) having(ctx context.Context, p part, t query.Term) (any rowset.S
 
 // having is the rows with a word. One that scores know was found before.
 func (c *column) having(ctx context.Context, w ranking.Word) (rows rowset.Set, err error) {
-	var postings ranking.Postings
 	if i := slices.IndexFunc(c.words, func(known word) bool { return known.text == w }); i >= 0 {
-		postings = c.words[i].postings
-	} else if postings, _, err = c.Find(ctx, w); err != nil || postings == nil {
+		return ranking.Rows(ctx, c.words[i].postings)
+	}
+	if slices.Contains(c.asked, w) {
+		return rows, nil
+	}
+	found, err := c.Find(ctx, []ranking.Word{w})
+	if err != nil || found[0].Postings == nil {
 		return rows, err
 	}
-	return ranking.Rows(ctx, postings)
+	return ranking.Rows(ctx, found[0].Postings)
 }
 
 // Among is the positions of the rows of a source, which it closes.

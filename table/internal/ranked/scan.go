@@ -165,7 +165,10 @@ func (c *scanned) Tokenizer() analysis.Tokenizer                          { retu
 func (c *scanned) Collection(context.Context) (ranking.Collection, error) { return c.all, nil }
 func (c *scanned) Lengths(context.Context) ([]uint8, error)               { return c.lengths, nil }
 
-func (c *scanned) Find(_ context.Context, w ranking.Word) (ranking.Postings, int64, error) {
-	i := slices.Index(c.words, w)
-	return ranking.NewMemory(c.rows[i], c.counts[i], c.lengths), int64(len(c.rows[i])), nil
+func (c *scanned) Find(_ context.Context, words []ranking.Word) (found []ranking.Found, err error) {
+	for _, w := range words {
+		i := slices.Index(c.words, w)
+		found = append(found, ranking.Found{Postings: ranking.NewMemory(c.rows[i], c.counts[i], c.lengths), Rows: int64(len(c.rows[i]))})
+	}
+	return found, nil
 }

@@ -22,14 +22,8 @@ func TestHTTPNeedle(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile("a.log", []byte(log.String()), 0o644))
 	ok(t, "convert", "-q", "a.log", "a.amudai.shard", "--stripe-rows", "50000", "--index", "line", "--block-values", "8192")
-	files := http.FileServer(http.Dir("."))
 	var requests, sent atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		files.ServeHTTP(countedWriter{w, &sent}, r)
-	}))
-	defer server.Close()
-	location := server.URL + "/a.amudai.shard"
+	location := serveFiles(t, &requests, &sent) + "/a.amudai.shard"
 	for _, c := range []struct {
 		args     []string
 		rows     []int
@@ -54,5 +48,51 @@ func TestHTTPNeedle(t *testing.T) {
 			require.Less(t, sent.Load(), int64(256<<10+75_000), c.args)
 		}
 		t.Logf("%v: %d requests, %d bytes", c.args, requests.Load(), sent.Load())
+	}
+}
+
+// serveFiles serves the files of the working folder, and counts requests and bytes.
+func serveFiles(t *testing.T, requests, sent *atomic.Int64) (url string) {
+	files := http.FileServer(http.Dir("."))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		files.ServeHTTP(countedWriter{w, sent}, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestHTTPRank ranks lines of a log on a web server by an index in a file of its own. Requests are for the ends of the root and of the index; blocks of terms, with their lists, and lengths;
+// the end of the data with the descriptors, and blocks of lines. A table that is opened for its schema, its index and its rows is opened once.
+func TestHTTPRank(t *testing.T) {
+	t.Chdir(t.TempDir())
+	words := strings.Fields("disk failed retry network timeout user login cache miss hit slow query")
+	var log strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&log, "INFO request %x %s %s took %d ms\n", 0x10000000+i*7919, words[i*7%12], words[i/7%12], i%977)
+	}
+	require.NoError(t, os.WriteFile("a.log", []byte(log.String()), 0o644))
+	ok(t, "convert", "-q", "a.log", "a.amudai.shard", "--columns", "line")
+	ok(t, "index", "add", "-q", "a.amudai.shard", "--columns", "line", "--scores")
+	var requests, sent atomic.Int64
+	location := serveFiles(t, &requests, &sent) + "/a.amudai.shard"
+	for _, c := range []struct {
+		query    string
+		requests int64
+	}{
+		{"disk", 5},
+		{"disk failed", 5},
+		{"disk AND failed NOT slow", 7},
+		{fmt.Sprintf("disk OR %x", 0x10000000+70_000*7919), 6},
+		{"timeout*", 5},
+		{"nowhere", 5},
+	} {
+		requests.Store(0)
+		sent.Store(0)
+		local, remote := run(t, "search", "-n", "--rank", c.query, "a.amudai.shard"), run(t, "search", "-n", "--rank", c.query, location)
+		require.Equal(t, local.out, remote.out, "%s %s", c.query, remote.errout)
+		require.Equal(t, c.query == "nowhere", remote.out == "")
+		t.Logf("%s: %d requests, %d bytes", c.query, requests.Load(), sent.Load())
+		require.LessOrEqual(t, requests.Load(), c.requests, c.query)
 	}
 }
