@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/inspect"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
+	"github.com/amudai/amudai-go/rntuple/internal/tree"
 	"github.com/amudai/amudai-go/rntuple/internal/verify"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
@@ -97,7 +98,7 @@ func New(o FormatOptions) provider.Format {
 	})
 }
 
-// list lists the ntuples of a file, in all directories, and their attribute sets. Of ntuples that cannot be read it says why.
+// list lists the ntuples of a file, in all directories, their attribute sets, and the trees. Of ntuples that cannot be read it says why.
 func list(ctx context.Context, f *rootfile.File) (all []provider.Entry) {
 	for _, object := range f.NTuples() {
 		path := object.Path()
@@ -111,6 +112,9 @@ func list(ctx context.Context, f *rootfile.File) (all []provider.Entry) {
 		for _, a := range l.Footer.Attributes {
 			all = append(all, provider.Entry{Path: read.AttributePath(path, a.Name)})
 		}
+	}
+	for _, object := range f.Trees() {
+		all = append(all, provider.Entry{Path: object.Path()})
 	}
 	return all
 }
@@ -127,15 +131,39 @@ func withFile[T any](ctx context.Context, in provider.Input, tempDir string, do 
 	return out, err
 }
 
-// openTable opens an ntuple as a table of the engine.
+// openTable opens an ntuple or a tree as a table of the engine.
 func (o Options) openTable(ctx context.Context, in provider.Input, from provider.Stored, ro provider.ReadOptions) (*tablefile.File, error) {
 	r, err := from.Store.Open(ctx, from.Location)
 	if err != nil {
 		return nil, err
 	}
-	t, err := o.open(ctx, r, in.Table)
+	out, err := o.openIn(ctx, r, in, ro.WithDefaults())
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
+	}
+	out.Grouped, out.Close = true, r.Close
+	out.Scan = scan.Options{Reuse: true, Parallelism: o.Parallelism, MemoryLimit: o.MemoryLimit}
+	return out, nil
+}
+
+func (o Options) openIn(ctx context.Context, r storage.Reader, in provider.Input, ro provider.ReadOptions) (*tablefile.File, error) {
+	f, err := rootfile.Open(ctx, read.Count(r))
+	if err != nil {
+		return nil, err
+	}
+	if object, ok := f.FindTree(in.Table); ok {
+		t, err := tree.Open(ctx, f, object, tree.Options{Binary: o.Binary, CacheBytes: o.CacheBytes})
+		if err != nil {
+			return nil, err
+		}
+		for _, branch := range t.Skipped() {
+			ro.Warning(fmt.Sprintf("%s: branch %q is left out: %s", in.Name, branch.Name, branch.Reason))
+		}
+		return &tablefile.File{Table: t, Prepare: t.Prepare}, nil
+	}
+	t, err := read.Open(ctx, f, in.Table, o.read())
+	if err != nil {
+		return nil, err
 	}
 	for _, f := range t.Skipped() {
 		ro.Warning(fmt.Sprintf("%s: field %q is left out: %s", in.Name, f.Name, f.Reason))
@@ -143,8 +171,12 @@ func (o Options) openTable(ctx context.Context, in provider.Input, from provider
 	for _, a := range t.Footer().Attributes {
 		ro.Notice(fmt.Sprintf("%s: the attribute set %q is a table of its own, %s", in.Name, a.Name, read.AttributePath(t.Path(), a.Name)))
 	}
-	so := scan.Options{Reuse: true, Parallelism: o.Parallelism, MemoryLimit: o.MemoryLimit}
-	return &tablefile.File{Table: t, Grouped: true, Scan: so, Prepare: t.Prepare, Close: r.Close}, nil
+	if in.Table == "" {
+		for _, object := range f.Trees() {
+			ro.Notice(fmt.Sprintf("%s: the tree %q is a table of its own", in.Name, object.Path()))
+		}
+	}
+	return &tablefile.File{Table: t, Prepare: t.Prepare}, nil
 }
 
 // open opens the ntuple at a path of a file. It reads directories, anchor, header and footer.

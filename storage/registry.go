@@ -11,7 +11,7 @@ var (
 )
 
 // packages are those below this one that register the store of a scheme.
-var packages = map[string]string{"http": "http", "https": "http", "s3": "s3", "gs": "gs", "az": "az"}
+var packages = map[string]string{"http": "http", "https": "http", "s3": "s3", "gs": "gs", "az": "az", "root": "xrootd", "roots": "xrootd"}
 
 // Register makes s the store of all locations of a URL scheme, given in lower case
 // without "://". It replaces an earlier store of that scheme. Packages of stores call it
@@ -36,8 +36,6 @@ func ForLocation(location string) (Store, error) {
 		return s, nil
 	case packages[scheme] != "":
 		return nil, fmt.Errorf("no store for %s:// locations: import _ \"github.com/amudai/amudai-go/storage/%s\"", scheme, packages[scheme])
-	case scheme == "root" || scheme == "roots" || scheme == "xroot":
-		return nil, fmt.Errorf("no store for %s:// locations: xrdcp copies a file to a path, and many servers have it at https://, too", scheme)
 	}
 	return nil, fmt.Errorf("no store for %s:// locations: use a path, file:// or mem://, or register one", scheme)
 }

@@ -17,6 +17,7 @@ import (
 	_ "github.com/amudai/amudai-go/storage/gs"
 	_ "github.com/amudai/amudai-go/storage/http"
 	_ "github.com/amudai/amudai-go/storage/s3"
+	_ "github.com/amudai/amudai-go/storage/xrootd"
 )
 
 // collectLater has the first collection of garbage at 16 MiB instead of 4, and the others as usual: a short command is over before it would pay, and what the start of the

@@ -259,7 +259,7 @@ func TestLibraryLinksNoCloud(t *testing.T) {
 }
 
 // Modules for comparisons and tests, by the package that may import them. No user of the library depends on them.
-var onlyFor = map[string]string{"github.com/parquet-go": "bench", "github.com/duckdb": "sql", "go.opentelemetry.io": "internal/testing/otlpgen"}
+var onlyFor = map[string]string{"github.com/parquet-go": "bench", "github.com/duckdb": "sql", "go.opentelemetry.io": "internal/testing/otlpgen", "go-hep.org": "internal/testing"}
 
 func TestModulesForOnePackage(t *testing.T) {
 	for pkg, imports := range importGraph(t) {

@@ -147,3 +147,12 @@ func (f *File) recordAt(ctx context.Context, at int64) (r Record, err error) {
 
 // String names the object as ROOT does.
 func (k Key) String() string { return fmt.Sprintf("%s %s;%d", k.Class, k.Name, k.Cycle) }
+
+// ParseBasket parses the record of a basket of a tree, which was read from an offset: its key, the bytes of the key behind its strings, and what it
+// holds, unpacked.
+func ParseBasket(record []byte, offset int64) (k Key, extra, payload []byte, err error) {
+	if k, payload, err = unpackRecord(record, offset); err == nil {
+		extra = record[k.headerSize():k.HeaderSize]
+	}
+	return k, extra, payload, err
+}

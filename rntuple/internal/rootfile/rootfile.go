@@ -166,6 +166,16 @@ func (o Object) IsNTuple() bool {
 	return o.Key.Class == ClassNTuple || o.Key.Class == ClassExperimental
 }
 
+// IsTree tells whether the object is a TTree, or one of the classes based on it.
+func (o Object) IsTree() bool {
+	return o.Key.Class == "TTree" || o.Key.Class == "TNtuple" || o.Key.Class == "TNtupleD"
+}
+
+// named tells whether a path, "dir/name" or "dir/name;2", is that of the object.
+func (o Object) named(path string) bool {
+	return o.Current && o.Path() == path || fmt.Sprintf("%s;%d", o.Path(), o.Key.Cycle) == path
+}
+
 // IsDirectory tells whether the object is a directory.
 func (o Object) IsDirectory() bool { return o.Key.isDirectory() }
 
@@ -195,6 +205,28 @@ func (f *File) NTuples() []Object {
 	return slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || !o.IsNTuple() })
 }
 
+// Trees are the current trees.
+func (f *File) Trees() []Object {
+	return slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || !o.IsTree() })
+}
+
+// FindTree finds a tree by its path, as FindNTuple does. An empty path means the only tree of a file without ntuples.
+func (f *File) FindTree(path string) (o Object, ok bool) {
+	path = strings.TrimPrefix(path, "/")
+	if path == "" {
+		if found := f.Trees(); len(found) == 1 && len(f.NTuples()) == 0 {
+			return found[0], true
+		}
+		return o, false
+	}
+	all := f.Objects()
+	i := slices.IndexFunc(all, func(o Object) bool { return o.IsTree() && o.named(path) })
+	if i < 0 {
+		return o, false
+	}
+	return all[i], true
+}
+
 // FindNTuple finds an RNTuple by its path, "dir/name", or by path and cycle, "dir/name;2".
 // An empty path means the only one of the file. The error says what the file has.
 func (f *File) FindNTuple(path string) (Object, error) {
@@ -217,7 +249,7 @@ func (f *File) FindNTuple(path string) (Object, error) {
 		return Object{}, fmt.Errorf("%s has %d RNTuples, name one: %s", f.Name(), len(found), names)
 	}
 	for _, o := range f.Objects() {
-		if o.IsNTuple() && (o.Current && o.Path() == path || fmt.Sprintf("%s;%d", o.Path(), o.Key.Cycle) == path) {
+		if o.IsNTuple() && o.named(path) {
 			return o, nil
 		}
 	}
@@ -226,10 +258,10 @@ func (f *File) FindNTuple(path string) (Object, error) {
 
 // WithTreeHint adds to an error what to do about trees, if some objects are.
 func WithTreeHint(err error, objects []Object) error {
-	if !slices.ContainsFunc(objects, func(o Object) bool { return o.Key.Class == "TTree" || strings.HasPrefix(o.Key.Class, "TNtuple") }) {
+	if !slices.ContainsFunc(objects, Object.IsTree) {
 		return err
 	}
-	return advice.WithHint(err, "trees are not read; ROOT's RNTupleImporter converts one, and so does uproot: new.mkrntuple(name, old[name].arrays())")
+	return advice.WithHint(err, "a tree is read by its name, as --table NAME; amudai convert makes an RNTuple of one")
 }
 
 // some lists the first of all objects.
