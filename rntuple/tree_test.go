@@ -276,3 +276,30 @@ func TestFaultsOfTrees(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, fault.Is(err))
 }
+
+// Trees that uproot and ROOT wrote have the values that uproot finds. It takes short floats of 16 bits for 12, and reads no others.
+func TestInteropTrees(t *testing.T) {
+	python, program := os.Getenv("AMUDAI_PYTHON"), os.Getenv("AMUDAI_PROGRAM")
+	if python == "" || program == "" {
+		t.Skip("AMUDAI_PYTHON names no Python with uproot, or AMUDAI_PROGRAM no program")
+	}
+	files, err := filepath.Glob("testdata/trees/*.root")
+	require.NoError(t, err)
+	for _, name := range grootFiles(t) {
+		if base := filepath.Base(name); !strings.HasPrefix(base, "sample-") && base != "issue70.root" && base != "ntpl001_staff.root" {
+			files = append(files, name)
+		}
+	}
+	c := exec.CommandContext(t.Context(), python, append([]string{"testdata/interop/trees.py", program, t.TempDir()}, files...)...)
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	require.NoError(t, err)
+	equal := 0
+	for line := range strings.Lines(string(out)) {
+		if _, err := fmt.Sscanf(line, "equal %d", &equal); err != nil {
+			require.Regexp(t, "Float16_t|Double32_t|uproot fails", line)
+		}
+	}
+	t.Logf("%d branches", equal)
+	require.Greater(t, equal, 400)
+}

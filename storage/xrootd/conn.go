@@ -136,7 +136,7 @@ func (c *conn) within(ctx context.Context, f func() error) error {
 		return ctx.Err()
 	}
 	var broken net.Error
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken) {
+	if err == io.EOF || err == io.ErrUnexpectedEOF || errors.As(err, &broken) {
 		err = object.Transient(fmt.Errorf("the connection broke: %w", io.ErrUnexpectedEOF))
 	}
 	return err

@@ -33,6 +33,7 @@ import (
 	httpstore "github.com/amudai/amudai-go/storage/http"
 	"github.com/amudai/amudai-go/storage/s3"
 	"github.com/amudai/amudai-go/storage/storetest"
+	"github.com/amudai/amudai-go/storage/xrootd"
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/table"
 	_ "github.com/amudai/amudai-go/table/formats"
@@ -171,7 +172,7 @@ func TestReceiver(t *testing.T) {
 // TestStores makes each store, and runs the tests of stores on one.
 func TestStores(t *testing.T) {
 	for _, s := range []storage.Store{
-		storage.Local{}, httpstore.New(httpstore.Options{}), s3.New(s3.Options{}), gs.New(gs.Options{}), az.New(az.Options{}),
+		storage.Local{}, httpstore.New(httpstore.Options{}), s3.New(s3.Options{}), gs.New(gs.Options{}), az.New(az.Options{}), xrootd.New(xrootd.Options{}),
 	} {
 		if _, err := s.Open(t.Context(), filepath.Join(t.TempDir(), "nothing")); err == nil {
 			t.Errorf("%T opens a file that is not there", s)

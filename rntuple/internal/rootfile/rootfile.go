@@ -261,7 +261,7 @@ func WithTreeHint(err error, objects []Object) error {
 	if !slices.ContainsFunc(objects, Object.IsTree) {
 		return err
 	}
-	return advice.WithHint(err, "a tree is read by its name, as --table NAME; amudai convert makes an RNTuple of one")
+	return advice.WithHint(err, "amudai head and schema read a tree by its name, as FILE.root:NAME, and amudai convert makes an RNTuple of one")
 }
 
 // some lists the first of all objects.

@@ -392,6 +392,11 @@ func (b *builder) object(class, name string, depth int) (*field, string) {
 			if kid == nil {
 				return nil, fmt.Sprintf("%s.%s, %s", class, e.name, reason)
 			}
+			if kid.hidden && kid.kind == parts && slices.ContainsFunc(kid.shown(nil), func(k *field) bool {
+				return slices.ContainsFunc(fs, func(g arrow.Field) bool { return g.Name == k.Name })
+			}) {
+				kid.hidden = false
+			}
 			switch f.kids = append(f.kids, kid); {
 			case kid.hidden && kid.kind == parts:
 				fs = append(fs, kid.Type.(*arrow.StructType).Fields()...)

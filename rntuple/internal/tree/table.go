@@ -175,6 +175,34 @@ func (t *Table) Prepare(ctx context.Context, o scan.Options) (scan.Options, erro
 	return o, nil
 }
 
+// Check decodes all baskets, and calls done with the error of each, or nil. An error of done ends it.
+func (t *Table) Check(ctx context.Context, done func(err error) error) error {
+	for _, f := range t.fields {
+		if f.branch == nil {
+			continue
+		}
+		for i, at := range f.branch.baskets {
+			if err := done(t.check(ctx, f, i, at)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Table) check(ctx context.Context, f *field, i int, at basketPlace) (err error) {
+	defer func() { err = t.located(err) }()
+	defer fault.Recover(&err)
+	b, err := t.basket(ctx, f.branch, i, &table.ReadOptions{})
+	if err != nil || at.first == at.last {
+		return err
+	}
+	if err = newValues(f).entries(b, 0, int(at.last-at.first)); err != nil {
+		err = fault.In(err, fmt.Sprintf("branch %q, basket %d", f.branch.name, i), at.offset)
+	}
+	return err
+}
+
 const defaultMemory = 512 << 20
 
 // NumRows implements [table.Table].

@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
+	"github.com/amudai/amudai-go/rntuple/internal/tree"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -34,7 +35,7 @@ type checker struct {
 // File checks a file, or of its ntuples only the one at path. Damage makes problems in the report. The
 // error is one of reading.
 func File(ctx context.Context, f *rootfile.File, path string, o provider.VerifyOptions) (*provider.Report, error) {
-	found, err := verification.Begin(o, "object", "RNTuple", "envelope", "cluster", "field", "page", "field entry")
+	found, err := verification.Begin(o, "object", "RNTuple", "envelope", "cluster", "field", "page", "field entry", "tree", "basket")
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +47,11 @@ func (c *checker) all(ctx context.Context) error {
 	if err := c.container(ctx); err != nil {
 		return err
 	}
-	targets := c.file.NTuples()
-	if c.path != "" {
+	targets, trees := c.file.NTuples(), c.file.Trees()
+	if one, ok := c.file.FindTree(c.path); ok {
+		targets, trees = nil, []rootfile.Object{one}
+	} else if c.path != "" {
+		trees = nil
 		one, _, err := read.Find(c.file, c.path)
 		if err != nil {
 			return err
@@ -59,7 +63,31 @@ func (c *checker) all(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, object := range trees {
+		if err := c.tree(ctx, object); err != nil {
+			return err
+		}
+	}
 	return c.overlaps()
+}
+
+// tree checks that all values of a tree can be read. Its bytes have no checksums.
+func (c *checker) tree(ctx context.Context, object rootfile.Object) error {
+	t, err := tree.Open(ctx, c.file, object, tree.Options{Binary: true})
+	if err != nil {
+		return c.failed(err)
+	}
+	for _, b := range t.Skipped() {
+		c.Unchecked(fault.Of(fault.Unsupportedf("branch %q of tree %q: %s", b.Name, object.Path(), b.Reason), c.file.Name()))
+	}
+	c.Count("tree", 1)
+	return t.Check(ctx, func(err error) error {
+		c.Count("basket", 1)
+		if err == nil {
+			return nil
+		}
+		return c.found(err)
+	})
 }
 
 // found sorts an error by kind: damage is a problem, what is not supported a note. Other errors, those of

@@ -22,6 +22,7 @@ import (
 	_ "github.com/amudai/amudai-go/storage/gs"
 	_ "github.com/amudai/amudai-go/storage/http"
 	_ "github.com/amudai/amudai-go/storage/s3"
+	_ "github.com/amudai/amudai-go/storage/xrootd"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata with what the commands print")

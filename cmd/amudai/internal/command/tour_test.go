@@ -248,7 +248,7 @@ func tourFolder(t *testing.T) string {
 	folder := t.TempDir()
 	t.Chdir(folder)
 	newS3(t)
-	for _, data := range []string{"testdata/logs", "testdata/traces", "testdata/tour", "rntuple/testdata/corpus"} {
+	for _, data := range []string{"testdata/logs", "testdata/traces", "testdata/tour", "rntuple/testdata/corpus", "rntuple/testdata/trees"} {
 		require.NoError(t, os.CopyFS(data, os.DirFS(filepath.Join(repository, filepath.FromSlash(data)))))
 	}
 	b, err := os.ReadFile(filepath.Join(repository, "cmd", "amudai", "internal", "compare", "demo", "flights.parquet"))
