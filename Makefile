@@ -9,6 +9,7 @@ PYTHON    ?= python3
 NODE      ?= node
 NODE_MODULES ?= node_modules
 GCS       ?= fake-gcs-server
+XROOTD    ?= xrootd
 PKG       ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -82,15 +83,16 @@ purego: ## run the short tests of kernels in plain Go, without assembly
 interop: ## run all targets interop-*, and install what they need: programs by apt-get, packages of Python and Node into a temporary folder
 	tools/interop.sh
 
-interop-formats: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, values to those of DuckDB (PYTHON), spans to OpenTelemetry's SDK (PYTHON), and what terminals show (tmux)
+interop-formats: ## hold RNTuples and trees to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, values to those of DuckDB (PYTHON), spans to OpenTelemetry's SDK (PYTHON), and what terminals show (tmux)
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) \
 		$(GO) test -count=1 $(TIMEOUT) -run Interop -skip 'Interop(S3|Azure|Google)' ./rntuple ./internal/engine/compute ./cmd/amudai/internal/command
 
-interop-stores: sql ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays, refuses and lies; also SQL, Python and Spark on them
+interop-stores: sql ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays, refuses and lies; also SQL, Python and Spark on them; root:// to XRootD's server (XROOTD)
 	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 	$(GO) test -run '^$$' $(STORETESTS)
 	$(MAKE) --no-print-directory -j -O interop-S3 interop-Azure interop-Google
+	AMUDAI_XROOTD=$(XROOTD) $(GO) test -v -count=1 -run Interop ./storage/xrootd
 
 # Stores wait for one another in none of their tests, and for answers in all of them.
 STORETESTS := ./cmd/amudai/internal/command ./internal/testing/lifetest

@@ -14,12 +14,12 @@ have() {
 }
 
 install() {
-  if ! have python3 node npm tmux java ps jq || ! python3 -c 'import ensurepip' 2>/dev/null; then
+  if ! have python3 node npm tmux java ps jq xrootd || ! python3 -c 'import ensurepip' 2>/dev/null; then
     sudo=""
     [ "$(id -u)" = 0 ] || sudo=sudo
     $sudo apt-get update -q
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-      python3 python3-venv nodejs npm tmux default-jre-headless procps jq
+      python3 python3-venv nodejs npm tmux default-jre-headless procps jq xrootd-server
   fi
   python3 -m venv "$dir/venv"
   "$dir/venv/bin/pip" install -q -r python/requirements.txt

@@ -325,7 +325,7 @@ func TestRefused(t *testing.T) {
 	}
 	require.ErrorContains(t, trees(0), "no RNTuple: the file has no objects (in a.root)")
 	require.ErrorContains(t, trees(2), `no RNTuple, but "dir/tree0" (TTree), "dir/tree1" (TTree) (in a.root)`)
-	require.Contains(t, advice.Hint(trees(2)), "uproot")
+	require.Contains(t, advice.Hint(trees(2)), "amudai convert")
 	require.Empty(t, advice.Hint(trees(0)))
 	require.ErrorContains(t, trees(12), `"dir/tree9" (TTree) and 2 more (in a.root)`)
 	for content, text := range map[string]string{

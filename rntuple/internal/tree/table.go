@@ -82,6 +82,9 @@ func Open(ctx context.Context, file *rootfile.File, object rootfile.Object, o Op
 		return nil, err
 	}
 	t.skipped = b.skipped
+	if t.tops, err = t.readable(ctx, t.tops); err != nil {
+		return nil, err
+	}
 	fs := make([]arrow.Field, len(t.tops))
 	for i, f := range t.tops {
 		t.number(f)
@@ -90,6 +93,28 @@ func Open(ctx context.Context, file *rootfile.File, object rootfile.Object, o Op
 	meta := arrow.NewMetadata([]string{"ttree.name", "ttree.title"}, []string{tree.text("fName"), strings.ToValidUTF8(tree.text("fTitle"), "?")})
 	t.arrow = arrow.NewSchema(fs, &meta)
 	return t, t.divide()
+}
+
+// readable leaves out branches of whole objects whose first basket has something else: classes may have streamers of their own, which a file does not
+// describe.
+func (t *Table) readable(ctx context.Context, all []*field) (kept []*field, err error) {
+	for _, f := range all {
+		if f.kind == split {
+			if f.kids, err = t.readable(ctx, f.kids); err != nil {
+				return nil, err
+			}
+			f.Type = structOf(f.kids)
+		} else if f.perhaps && len(f.branch.baskets) > 0 {
+			if err := t.check(ctx, f, 0, f.branch.baskets[0]); fault.Is(err) {
+				t.skipped = append(t.skipped, Skipped{f.branch.name, fmt.Sprintf("objects that are not stored as their class is described (%v)", err)})
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		kept = append(kept, f)
+	}
+	return kept, nil
 }
 
 func (t *Table) located(err error) error {

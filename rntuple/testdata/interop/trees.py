@@ -42,13 +42,17 @@ def plain(x):
         return {k: plain(v) for k, v in x.items()}
     if hasattr(x, "tolist") and not isinstance(x, str):
         return plain(x.tolist())
-    return [plain(v) for v in x] if isinstance(x, (list, tuple, set, frozenset)) else x
+    if type(x).__name__ == "STLSet" or isinstance(x, (set, frozenset)):
+        return {plain(v) for v in x}
+    return [plain(v) for v in x] if isinstance(x, (list, tuple)) else x
 
 
 def same(a, b):
     if isinstance(b, dict):
         a = a if isinstance(a, dict) else dict(zip(b, a, strict=False))
         return all(k in b and same(v, b[k]) for k, v in a.items() if k in b or k[:1] != "f")
+    if isinstance(a, set):
+        return len(a) == len(b) and a == set(b)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
     return a == b or a != a and b != b
