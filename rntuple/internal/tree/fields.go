@@ -128,10 +128,14 @@ func collide(all, more []*field) bool {
 	})
 }
 
+// structOf is the type of a struct of fields, whose names it makes different.
 func structOf(kids []*field) arrow.DataType {
-	fs := make([]arrow.Field, len(kids))
+	fs, seen := make([]arrow.Field, len(kids)), map[string]bool{}
 	for i, k := range kids {
-		fs[i] = k.Field
+		for seen[k.Name] {
+			k.Name += "_"
+		}
+		seen[k.Name], fs[i] = true, k.Field
 	}
 	return arrow.StructOf(fs...)
 }
@@ -401,6 +405,9 @@ func (b *builder) object(class, name string, depth int) (*field, string) {
 			case kid.hidden && kid.kind == parts:
 				fs = append(fs, kid.Type.(*arrow.StructType).Fields()...)
 			case !kid.hidden:
+				for slices.ContainsFunc(fs, func(g arrow.Field) bool { return g.Name == kid.Name }) {
+					kid.Name += "_" // it hides a member of a base class
+				}
 				fs = append(fs, kid.Field)
 			}
 		}
