@@ -277,7 +277,8 @@ func TestFaultsOfTrees(t *testing.T) {
 	require.False(t, fault.Is(err))
 }
 
-// Trees that uproot and ROOT wrote have the values that uproot finds. It takes short floats of 16 bits for 12, and reads no others.
+// Trees that uproot and ROOT wrote have the values that uproot finds. It takes short floats of 12 bits for 16, and reads objects with a base class (tbase.root)
+// from a byte too early.
 func TestInteropTrees(t *testing.T) {
 	python, program := os.Getenv("AMUDAI_PYTHON"), os.Getenv("AMUDAI_PROGRAM")
 	if python == "" || program == "" {
@@ -286,7 +287,7 @@ func TestInteropTrees(t *testing.T) {
 	files, err := filepath.Glob("testdata/trees/*.root")
 	require.NoError(t, err)
 	for _, name := range grootFiles(t) {
-		if base := filepath.Base(name); !strings.HasPrefix(base, "sample-") && base != "issue70.root" && base != "ntpl001_staff.root" {
+		if base := filepath.Base(name); !strings.HasPrefix(base, "sample-") && base != "issue70.root" && base != "ntpl001_staff.root" && base != "tbase.root" {
 			files = append(files, name)
 		}
 	}

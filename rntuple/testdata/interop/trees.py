@@ -71,7 +71,7 @@ def compare(branches, prefix, find):
             try:
                 values = plain(branch.array(library="np"))
             except Exception as e:
-                print("uproot fails", branch.typename, str(e)[:40].replace("\n", " "))
+                print("uproot fails", branch.name, str(e)[:40].replace("\n", " "))
                 continue
             if same(values, column):
                 equal += 1
