@@ -91,6 +91,9 @@ func (v *values) one(c *cursor) error {
 	switch f.kind {
 	case text:
 		b := c.text()
+		if c.err != nil {
+			return c.err
+		}
 		if f.Type.ID() == arrow.STRING && !utf8.Valid(b) {
 			return fault.Unsupportedf("a string that is not UTF-8: read strings as binary")
 		}
