@@ -412,7 +412,7 @@ func TestStayOfBrief(t *testing.T) {
 		every int // values are distinct but one in so many
 		all   int64
 		want  bool
-	}{{true, 3, 40_000, false}, {true, 2, 40_000, true}, {true, 3, 0, true}, {true, 3, 100_000, true}, {false, 3, 40_000, true}} {
+	}{{true, 3, 40_000, false}, {true, 2, 40_000, true}, {true, 3, 0, true}, {true, 3, BriefRows, false}, {true, 3, BriefRows + 1, true}, {false, 3, 40_000, true}} {
 		b := NewBuilder(typeString, 0)
 		b.Packed, b.Brief = true, c.brief
 		for i := range FirstLook {

@@ -20,6 +20,10 @@ const (
 
 var compressors = sync.Pool{New: func() any { return new(lz4.Encoder) }}
 
+// BriefRows is up to how many rows a column may be brief, see [Builder.Brief]: twice as many as a block has. Trials would take longer than
+// writing them.
+const BriefRows = 2 * blockMost
+
 // FirstLook is the number of rows after which [Builder.Stay] may first return false.
 const FirstLook = 16 << 10
 
@@ -34,7 +38,7 @@ func (b *Builder) Stay(rows, all int64) bool {
 	switch {
 	case b.Full():
 		return false
-	case b.Brief && all > 0 && all <= blockMost && rows >= FirstLook:
+	case b.Brief && all > 0 && all <= BriefRows && rows >= FirstLook:
 		return 8*distinct < 5*rows
 	case rows < FirstLook:
 		return !b.Packed || b.Size() < longLook || 4*distinct < 3*rows
@@ -54,7 +58,7 @@ func (b *Builder) Stay(rows, all int64) bool {
 // is compressed. A dictionary therefore pays if blocks repeat many values, and hardly in a single block. It may be
 // larger by a tenth, because readers find values in it without decoding.
 func (b *Builder) Keep(rows, total int64) bool {
-	if rows == 0 || b.Full() || b.Brief && rows <= blockMost && b.Unequal(rows) {
+	if rows == 0 || b.Full() || b.Brief && rows <= BriefRows && b.Unequal(rows) {
 		return false // a single block repeats what a compressor finds in less time
 	}
 	native := b.withoutDictionary(rows, total)

@@ -55,7 +55,7 @@ func (b *Builder) AppendPacked(dst []byte, o encoding.Options) ([]byte, error) {
 	}
 	o.NoChecksums, o.NoPresence = true, true
 	e := bytestring.NewEncoder(o, b.fixed)
-	e.Brief(b.rows() <= blockMost && b.DataLen() <= bytestring.BriefBytes, true)
+	e.Brief(b.rows() <= BriefRows && b.DataLen() <= bytestring.BriefBytes, true)
 	dst, err := e.AppendBlock(dst, v, bitmap.All(v.N))
 	if err != nil {
 		return dst, err

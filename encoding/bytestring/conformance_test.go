@@ -26,7 +26,7 @@ var clearChoices = map[string]map[encoding.Profile]encoding.Code{
 
 // textChoices are those of edition 2026 for the texts of the case "text".
 var textChoices = map[encoding.Profile]encoding.Code{
-	encoding.Balanced: encoding.Template, encoding.MinimalCompression: encoding.Template, encoding.HighCompression: encoding.Fields, encoding.MinimalSize: encoding.Fields,
+	encoding.Balanced: encoding.Template, encoding.MinimalCompression: encoding.OnPair, encoding.HighCompression: encoding.Fields, encoding.MinimalSize: encoding.Fields,
 }
 
 func everyProfile(code encoding.Code) map[encoding.Profile]encoding.Code {

@@ -108,10 +108,14 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	}
 	values = values[:min(len(values), longBlock)]
 	long := e.try(values, valid, longBlock, longBlock)
+	seeded := e.seed()
 	short := e.try(values, valid, shortBlock, tryEvery*shortBlock)
 	n := shortBlock
 	if 1000*long <= (1000-gain)*short {
 		n = longBlock
+	}
+	if seeded && n == shortBlock {
+		delete(e.hints, shortBlock) // all encodings are tried on the first block that is written
 	}
 	e.plans = planEvery
 	if e.gap > 0 && n == e.len {
@@ -119,6 +123,16 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	}
 	e.gap, e.len = e.plans, n
 	return n
+}
+
+// seed lets short blocks that were never tried begin with what the long one has shown: for telling which are smaller, that is enough. In edition
+// reference, whose bytes stay the same, they try all encodings.
+func (e *Encoder[T]) seed() bool {
+	if e.hints[shortBlock] != nil || e.hints[longBlock] == nil || e.o.Features == 0 {
+		return false
+	}
+	e.hints[shortBlock] = encode.CloneHints(map[int]*encode.Hint{0: e.hints[longBlock]})[0]
+	return true
 }
 
 // clustered reports whether short blocks may be smaller: whether their values lie so near each other that a sixteenth of all bits is saved. Of

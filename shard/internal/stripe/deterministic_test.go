@@ -75,7 +75,7 @@ func TestBytesOfBriefColumns(t *testing.T) {
 		rows, size, distinct int
 		one                  bool
 	}{
-		{1000, 300, 1000, true}, {1000, 300, 10, false}, {64 << 10, 20, 64 << 10, true}, {64<<10 + 1, 20, 64<<10 + 1, false},
+		{1000, 300, 1000, true}, {1000, 300, 10, false}, {64 << 10, 20, 64 << 10, true}, {64<<10 + 1, 20, 64<<10 + 1, false}, {128 << 10, 20, 128 << 10, false}, {128<<10 + 1, 20, 128<<10 + 1, false},
 		{8 << 10, 1024, 8 << 10, true}, {8<<10 + 1, 1024, 8<<10 + 1, false},
 	} {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, s)

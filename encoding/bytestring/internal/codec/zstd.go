@@ -93,9 +93,10 @@ var zstandard = encode.Row{
 		encoding.HighCompression: {zstd.SpeedFastest, zstd.SpeedDefault},
 		encoding.MinimalSize:     {zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression, zstd.SpeedBestCompression},
 	},
-	Costly: true,
-	Quick:  true,
-	Append: appendZstd,
+	Costly:   true,
+	Quick:    true,
+	Replaces: encoding.LZ4,
+	Append:   appendZstd,
 	Burden: func(level zstd.EncoderLevel, cost int64) int64 {
 		if level == zstd.SpeedBestCompression {
 			return cost / 20 // it takes five times as long as the level below

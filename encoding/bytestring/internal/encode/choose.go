@@ -41,6 +41,7 @@ const (
 const (
 	exploreEvery = 64 // blocks, doubled as long as the same is best
 	exploreMost  = 512
+	explorePart  = 8 // a block that is smaller by more does not show that the values have changed
 )
 
 // plan is the result of trials on earlier blocks.
@@ -141,7 +142,8 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 		}
 		return dst
 	}
-	if !ok || size >= plain || 4*size*e.plan.plain > 5*plain*e.plan.stored {
+	few := e.o.Features != 0 && explorePart*plain < e.plan.plain // the rest of a column: what it may gain is not worth trials
+	if !ok || size >= plain || !few && 4*size*e.plan.plain > 5*plain*e.plan.stored {
 		e.drifted = true
 		return e.explore(w, dst[:at], &in)
 	}
@@ -224,7 +226,7 @@ func (e *Encoder) allows(m method) bool {
 		return false
 	}
 	for _, m := range e.policy.methods {
-		if m.row.Replaces == r.Code && m.row.Code != without && m.row.Needs&^e.o.Features == 0 && !(m.row.Shared && (e.shared == nil || e.drifted)) {
+		if e.o.Features != 0 && m.row.Replaces == r.Code && m.row.Code != without && m.row.Needs&^e.o.Features == 0 && !(m.row.Shared && (e.shared == nil || e.drifted)) {
 			return false
 		}
 	}

@@ -253,6 +253,9 @@ const startBytes = 256 << 10 // at each level of nesting a quarter of that
 // start is how many of v's values the encodings are ranked by of which a sample tells nothing.
 func (e *Encoder) start(v vector.Values) int {
 	bytes := startBytes >> (2 * e.texts.level)
+	if e.o.Features != 0 {
+		bytes = min(bytes, max(len(v.Bytes())/4, sampleMost))
+	}
 	if v.Fixed > 0 {
 		return min(v.N, bytes/v.Fixed)
 	}

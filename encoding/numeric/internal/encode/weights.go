@@ -35,8 +35,11 @@ func (w *Weights) Cost(size int, decode int64) int64 {
 }
 
 // hope is how much less the parts of an encoding may cost than estimated: it is tried if it would win by that.
-func (w *Weights) hope(size int) int64 {
+func (w *Weights) hope(r *Row, size int) int64 {
 	if w.Tier >= TierHeavy {
+		if r.Code == encoding.BlockDictionary && w.Features != 0 {
+			return int64(size) * 1000 / 2
+		}
 		return int64(size) * 1000 * 3 / 4
 	}
 	return int64(size) * 1000 / 5

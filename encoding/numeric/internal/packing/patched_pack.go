@@ -275,7 +275,7 @@ var PatchedPack = encode.Row{
 	Parts:    []encode.Part{{Type: encode.Always(word.U32)}, {Type: word.Type.ToSigned}},
 	Tier:     encode.TierLight,
 	Levels:   2,
-	Fewer:    1,
+	Fewer:    2,
 	Roles:    encode.InRoles(encode.AsCodes),
 	Once:     true,
 	PerValue: 70,

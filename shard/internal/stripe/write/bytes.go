@@ -96,7 +96,7 @@ func (w *bytesWriter) staysBrief(v bytestring.Values) bool {
 	if s := w.native.Staged; s != nil {
 		n, bytes = n+s.Values.N, bytes+len(s.Values.Bytes())
 	}
-	return n <= w.ctx.Stage.Values && bytes <= w.ctx.Stage.Brief
+	return n <= min(2*w.ctx.Stage.Values, dictionary.BriefRows) && bytes <= w.ctx.Stage.Brief
 }
 
 // endBrief adds what is staged of a brief column, as that of any other.
@@ -227,7 +227,7 @@ func checkUTF8(v bytestring.Values) error {
 // giveUp writes the values so far, and all later ones, without a dictionary.
 func (w *bytesWriter) giveUp() error {
 	w.addDictionaryStats()
-	w.native.Unequal = w.all > 0
+	w.native.Unequal = w.dict.Unequal(w.rows)
 	err := w.moveToBlocks()
 	w.dict, w.codes = nil, dictionary.Codes{}
 	return err

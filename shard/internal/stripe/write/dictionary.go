@@ -28,6 +28,7 @@ func finishDictionary(c *buffers.Context, id uint32, dict *dictionary.Builder, i
 	codes := buffers.NewNumberBlocks[uint32](c, part, o)
 	defer codes.Release(c) // after an error
 	left := ids.Len()
+	codes.Brief = left <= dictionary.BriefRows
 	err := ids.Each(func(part []uint32) error {
 		if codes.Values == nil {
 			codes.Values = buffers.GetStage[uint32](min(left, max(c.Stage.Values, len(part))))

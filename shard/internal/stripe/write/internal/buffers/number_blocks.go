@@ -13,6 +13,7 @@ import (
 type NumberBlocks[T numeric.Value] struct {
 	Pipeline pipeline[*numeric.Encoder[T]]
 	Values   []T
+	Brief    bool // there are few values, though more than are staged at once
 }
 
 // NewNumberBlocks makes the blocks of a part of a node.
@@ -57,7 +58,7 @@ func (p *NumberBlocks[T]) Flush(c *Context, valid *BitStage, final bool) error {
 		return nil
 	}
 	values, bits := p.Take(valid)
-	brief := final && p.Pipeline.submitted == 0 && len(values) <= MostStaged
+	brief := p.Brief || final && p.Pipeline.submitted == 0 && len(values) <= MostStaged
 	return p.Pipeline.add(c, final, func(e *numeric.Encoder[T], out *segment) error {
 		defer PutStage(values)
 		e.Brief(brief)
