@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/shard/internal/index"
 )
@@ -116,7 +117,7 @@ func benchmarkFind(b *testing.B, location string) {
 	row := 0
 	for b.Loop() {
 		c := index.Condition{Parts: []index.Part{{Path: []string{"id"}, Type: arrow.PrimitiveTypes.Int64, Test: valueset.Ints{{Lo: idOf(row), Hi: idOf(row)}}}}}
-		maybe, _, err := x.Ask(b.Context(), c, 0, keyedRows)
+		maybe, _, err := x.Ask(b.Context(), c, rowset.All(keyedRows))
 		require.NoError(b, err)
 		require.True(b, maybe.Contains(int64(row)))
 		row = (row + 7919) % keyedRows

@@ -71,18 +71,18 @@ func (x *Index) compareRows(ctx context.Context, e Entry, other *Index, want Ent
 func (x *Index) digest(ctx context.Context, e Entry) (n int, hash uint64, err error) {
 	h := xxh3.New()
 	var buf []byte
-	err = x.each(ctx, e, 0, uint32(x.total), nil, func(rows, frequencies []uint32) error {
+	err = x.each(ctx, e, 0, uint32(x.total), nil, lists{counts: true, yield: func(rows, frequencies []uint32) error {
 		n += len(rows)
 		for _, numbers := range [][]uint32{rows, frequencies} {
 			buf, _ = binary.Append(buf[:0], binary.LittleEndian, numbers)
 			_, _ = h.Write(buf) // neither fails
 		}
 		return nil
-	})
+	}})
 	if err == nil && e.Field < x.Scored && e.Rows > shortRows {
 		var l *List
 		if l, err = x.List(ctx, e); err == nil {
-			_, _ = h.Write(l.Table)
+			_, _ = h.Write(l.Table())
 		}
 	}
 	return n, h.Sum64(), err

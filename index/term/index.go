@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/amudai/amudai-go/index/term/internal/runs"
@@ -259,7 +260,40 @@ func (x *Index) from(ctx context.Context, key []byte) iter.Seq2[Entry, error] {
 // in an index that is not exact stands for Coarse rows of the table. The slice is valid until the next call. Parts of long lists for which
 // wanted is false are left out; nil wants all.
 func (x *Index) EachPart(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows []uint32) error) error {
-	return x.each(ctx, e, from, to, wanted, func(rows, _ []uint32) error { return yield(rows) })
+	return x.each(ctx, e, from, to, wanted, lists{yield: func(rows, _ []uint32) error { return yield(rows) }})
+}
+
+// Mark returns the rows of some entries as a bitmap, the least significant bit of a byte first, and the row of its first bit: all that are from from up to (not
+// including) to and in parts for which wanted is true, and perhaps others. The bitmap is in the memory of bits if that is large enough.
+func (x *Index) Mark(ctx context.Context, bits []byte, entries []Entry, from, to uint32, wanted func(from, to uint32) bool) (_ []byte, first uint32, err error) {
+	first = from &^ (partRows - 1)
+	end := min((int64(to)+partRows-1)&^(partRows-1), int64(x.total))
+	size := int(max(end-int64(first), 0)+63) / 64 * 8
+	bits = slices.Grow(bits[:0], size)[:size]
+	clear(bits)
+	for _, e := range entries {
+		err = x.each(ctx, e, first, uint32(end), wanted, lists{bits: bits, yield: func(rows, _ []uint32) error {
+			for _, r := range rows {
+				at := r - first
+				bits[at>>3] |= 1 << (at & 7)
+			}
+			return nil
+		}})
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return bits, first, nil
+}
+
+// lists says what becomes of the rows of lists. Those of long lists are set in bits, from the first row that is wanted on, unless it is nil.
+type lists struct {
+	bits   []byte
+	counts bool // frequencies are wanted, too
+	yield  func(rows, frequencies []uint32) error
 }
 
 // EachFrequency is [Index.EachPart] of all rows of an entry of a field with frequencies, with how often each has the term less 1.
@@ -267,21 +301,21 @@ func (x *Index) EachFrequency(ctx context.Context, e Entry, yield func(rows, fre
 	if e.Field >= x.Scored {
 		return fault.Corruptf("field %d of a term index has no frequencies", e.Field)
 	}
-	return x.each(ctx, e, 0, uint32(x.total), nil, yield)
+	return x.each(ctx, e, 0, uint32(x.total), nil, lists{counts: true, yield: yield})
 }
 
 // each is [Index.EachPart] with how often each row has the term less 1, nil in a field without frequencies.
-func (x *Index) each(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows, frequencies []uint32) error) (err error) {
+func (x *Index) each(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, l lists) (err error) {
 	var rows, frequencies []uint32
 	switch n := int(e.Rows); {
 	case n <= shortRows:
 		rows, frequencies, err = e.block.shortList(nil, nil, e.i, x.total)
 	case e.Field < x.Scored:
-		return x.scoredParts(ctx, e, from, to, wanted, yield)
+		return x.scoredParts(ctx, e, from, to, wanted, l.counts, l.yield)
 	case n <= longRows:
 		rows, err = x.list(ctx, e, n)
 	default:
-		err = x.parts(ctx, e, from, to, wanted, func(rows []uint32) error { return yield(rows, nil) })
+		err = x.parts(ctx, e, from, to, wanted, l)
 		return fault.InBlock(err, e.of, -1)
 	}
 	if err != nil {
@@ -291,7 +325,7 @@ func (x *Index) each(ctx context.Context, e Entry, from, to uint32, wanted func(
 	if frequencies != nil {
 		frequencies = frequencies[first:last]
 	}
-	return yield(rows[first:last], frequencies)
+	return l.yield(rows[first:last], frequencies)
 }
 
 // clip is the part of rows that is from from up to (not including) to.
@@ -321,7 +355,7 @@ func (x *Index) longList(ctx context.Context, e Entry) ([]byte, error) {
 }
 
 // parts reads the parts of a divided list.
-func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows []uint32) error) error {
+func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, l lists) error {
 	data, err := x.longList(ctx, e)
 	if err != nil {
 		return err
@@ -343,15 +377,21 @@ func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, wanted func
 		if err != nil {
 			return err
 		}
-		r := postings.NewReader(list)
-		if rows, err = r.Append(rows[:0], p.rows, min(partRows, x.total-int(base))); err != nil {
+		r, total := postings.NewReader(list), min(partRows, x.total-int(base))
+		if l.bits != nil {
+			if err := r.Mark(l.bits[(base-from)/8:], p.rows, total); err != nil {
+				return err
+			}
+			continue
+		}
+		if rows, err = r.Append(rows[:0], p.rows, total); err != nil {
 			return err
 		}
 		for k := range rows {
 			rows[k] += base
 		}
 		first, last := clip(rows, from, to)
-		if err := yield(rows[first:last]); err != nil {
+		if err := l.yield(rows[first:last], nil); err != nil {
 			return err
 		}
 	}

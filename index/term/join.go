@@ -145,7 +145,7 @@ func (r *indexRun) Rows(yield func([]uint32)) (err error) {
 	}
 	e := r.last
 	if e.Rows > shortRows {
-		err = r.index.each(r.ctx, e, 0, uint32(r.index.total), nil, part)
+		err = r.index.each(r.ctx, e, 0, uint32(r.index.total), nil, lists{counts: true, yield: part})
 	} else if r.list, r.counts, err = r.block.readShort(&r.short, r.list[:0], r.counts[:0], e.i, r.index.total); err == nil {
 		if e.Field >= r.index.Scored {
 			r.counts = nil

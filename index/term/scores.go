@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/amudai/amudai-go/index/term/internal/lists"
+	"github.com/amudai/amudai-go/index/term/internal/scored"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
@@ -62,7 +62,7 @@ func (l *scoredList) add(field int, rows []uint32) {
 		if k := len(l.rows); k > 0 && l.rows[k-1] == r {
 			l.frequencies[k-1] = min(l.frequencies[k-1]+1, analysis.MaxFrequency-1)
 			continue
-		} else if k == lists.BlockRows {
+		} else if k == scored.BlockRows {
 			l.endBlock(field)
 		}
 		l.rows, l.frequencies = append(l.rows, r), append(l.frequencies, 0)
@@ -110,8 +110,8 @@ func (l *scoredList) setLengths(field int, term []byte, rows []uint32, total int
 	return nil
 }
 
-// List is the rows of an entry with frequencies, in blocks of up to 128. It may be used concurrently.
-type List = lists.List
+// List is the rows of an entry with frequencies.
+type List = scored.List
 
 // List reads the list of an entry of a field with frequencies.
 func (x *Index) List(ctx context.Context, e Entry) (_ *List, err error) {
@@ -120,43 +120,46 @@ func (x *Index) List(ctx context.Context, e Entry) (_ *List, err error) {
 		return nil, fault.Corruptf("field %d of a term index has no frequencies", e.Field)
 	}
 	if e.Rows <= shortRows {
-		rows, frequencies, err := e.block.shortList(nil, nil, e.i, x.total)
-		return lists.Short(rows, frequencies), err
+		rows, counts, err := e.block.shortList(nil, nil, e.i, x.total)
+		return scored.Short(rows, counts), err
 	}
 	data, err := x.longList(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return lists.New(data, e.Rows, x.total)
+	return scored.New(data, e.Rows, x.total)
 }
 
-// groupBlocks is how many blocks are read at a time where no frequencies are wanted.
-const groupBlocks = 64
-
-// scoredParts calls yield with the rows of a list with frequencies.
-func (x *Index) scoredParts(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows, frequencies []uint32) error) error {
+// scoredParts calls yield with the rows of a list with frequencies, a block at a time, and with these if there are to be counts.
+func (x *Index) scoredParts(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, counts bool, yield func(rows, frequencies []uint32) error) error {
 	l, err := x.List(ctx, e)
 	if err != nil {
 		return err
 	}
-	var rows, frequencies, blockOf, countsOf []uint32
+	var rows, frequencies []uint32
 	next := uint32(0)
-	for first := 0; first < l.Blocks(); first += groupBlocks {
-		end := min(first+groupBlocks, l.Blocks())
-		begin, last := next, l.Last(end-1)
+	for i := range l.Blocks() {
+		begin, last := next, l.Last(i)
 		next = last + 1
 		if last < from || begin >= to || wanted != nil && !wanted(max(begin, from), min(next, to)) {
 			continue
 		}
-		rows, frequencies = rows[:0], frequencies[:0]
-		for i := first; i < end; i++ {
-			if blockOf, countsOf, err = l.Block(i, blockOf, countsOf); err != nil {
-				return err
-			}
-			rows, frequencies = append(rows, blockOf...), append(frequencies, countsOf...)
+		if rows, err = l.Rows(i, rows); err == nil && counts {
+			frequencies, err = l.Counts(i, frequencies)
 		}
-		lo, hi := clip(rows, from, to)
-		if err := yield(rows[lo:hi], frequencies[lo:hi]); err != nil {
+		if err != nil {
+			return err
+		}
+		lo, hi := 0, len(rows)
+		if begin < from || next > to {
+			lo, hi = clip(rows, from, to)
+		}
+		if counts {
+			err = yield(rows[lo:hi], frequencies[lo:hi])
+		} else {
+			err = yield(rows[lo:hi], nil)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/index/term/internal/lists"
+	"github.com/amudai/amudai-go/index/term/internal/scored"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
@@ -64,7 +64,9 @@ func TestFrequencies(t *testing.T) {
 			require.NoError(t, err)
 			var all, rows, frequencies []uint32
 			for i := range l.Blocks() {
-				rows, frequencies, err = l.Block(i, rows, frequencies)
+				rows, err = l.Rows(i, rows)
+				require.NoError(t, err)
+				frequencies, err = l.Counts(i, frequencies)
 				require.NoError(t, err)
 				require.Equal(t, rows[len(rows)-1], l.Last(i))
 				want := analysis.NoRows
@@ -96,7 +98,7 @@ func TestManyTimes(t *testing.T) {
 		require.NoError(t, err)
 		l, err := x.List(tctx, e)
 		require.NoError(t, err)
-		_, frequencies, err := l.Block(0, nil, nil)
+		frequencies, err := l.Counts(0, nil)
 		require.NoError(t, err)
 		require.Equal(t, []uint32{254, 253}, frequencies)
 	}
@@ -174,14 +176,14 @@ func TestForgedLists(t *testing.T) {
 		data = append(binary.LittleEndian.AppendUint16(data, 1<<16-1), 1, 1, 1, 1)
 	}
 	data = append(container.AppendChecksum(data, 0), make([]byte, 65_534)...)
-	_, err := lists.New(data, 128*blocks, 1<<30)
+	_, err := scored.New(data, 128*blocks, 1<<30)
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 
 	block := postings.AppendPacked(nil, append([]uint32{5, 1<<32 - 1}, make([]uint32, 68)...)) // 5, 5, 6, 7 …
 	block = container.AppendChecksum(postings.AppendPacked(block, make([]uint32, 70)), 0)
 	table := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(nil, 73), uint16(len(block)))
-	l, err := lists.New(append(container.AppendChecksum(append(table, 1, 1, 255, 255), 0), block...), 70, 1000)
+	l, err := scored.New(append(container.AppendChecksum(append(table, 1, 1, 255, 255), 0), block...), 70, 1000)
 	require.NoError(t, err)
-	_, _, err = l.Block(0, nil, nil)
+	_, err = l.Rows(0, nil)
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 }

@@ -113,7 +113,21 @@ func rowsOf(t require.TestingT, x *Index, e Entry, from, to uint32) (rows []uint
 		rows = append(rows, part...)
 		return nil
 	}))
+	marked, err := markedRows(x, e, from, to)
+	require.NoError(t, err)
+	require.Equal(t, rows, marked)
 	return rows
+}
+
+// markedRows are the rows that a bitmap of an entry has.
+func markedRows(x *Index, e Entry, from, to uint32) (rows []uint32, err error) {
+	bits, first, err := x.Mark(tctx, []byte{1, 2, 3}, []Entry{e}, from, to, nil)
+	for i := range uint32(8 * len(bits)) {
+		if row := first + i; row >= from && row < to && bits[i/8]>>(i%8)&1 != 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows, err
 }
 
 // An index has all terms of a table with all their rows, however it was made.
@@ -264,6 +278,10 @@ func TestDamage(t *testing.T) {
 				return err
 			}
 			require.True(t, slices.Equal(want[string(e.Term)], rows), "%s", e.Term)
+			if rows, err = markedRows(x, e, 0, 3000); err != nil {
+				return err
+			}
+			require.True(t, slices.Equal(want[string(e.Term)], rows), "%s", e.Term)
 		}
 		return askContaining(t, x, want)
 	}
@@ -288,7 +306,11 @@ func readAll(file []byte, rows int64) error {
 		if err != nil {
 			return err
 		}
-		if err := x.EachPart(tctx, e, 0, uint32(rows), nil, func([]uint32) error { return nil }); err != nil {
+		err = x.EachPart(tctx, e, 0, uint32(rows), nil, func([]uint32) error { return nil })
+		if _, again := markedRows(x, e, 0, uint32(rows)); (again == nil) != (err == nil) {
+			panic(again)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -119,7 +119,7 @@ func (s *source) open(ctx context.Context, open Open, o provider.ReadOptions) (e
 	if all == nil {
 		all = []provider.RowRange{{To: t.NumRows()}}
 	}
-	if s.rows, err = table.CountVisible(ctx, t, all); err != nil {
+	if s.rows, err = table.CountVisible(ctx, t, rowset.Of(all...)); err != nil {
 		return s.file.placed(err)
 	}
 	hides := s.rows < rowset.Count(all)

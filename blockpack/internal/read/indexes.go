@@ -64,13 +64,14 @@ func (x blockIndex) Cost(n *predicate.Node) (int64, []int) {
 }
 
 // Ask implements [source.Index].
-func (x blockIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
+func (x blockIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) (source.Answer, error) {
 	f, c, _ := x.field(n)
 	var maybe, sure []rowset.Range
+	within := among.Bounds()
 	facts := make([]predicate.Facts, n.Column+1)
 	for i := range x.list.meta.Blocks {
 		rows := x.rows(i)
-		if rows.To <= among.From || rows.From >= among.To {
+		if within.To <= rows.From || within.From >= rows.To {
 			continue
 		}
 		facts[n.Column] = x.facts(i, f, c)
@@ -124,13 +125,13 @@ func (x rangeIndex) Cost(n *predicate.Node) (int64, []int) {
 }
 
 // Ask implements [source.Index].
-func (x rangeIndex) Ask(_ context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
+func (x rangeIndex) Ask(_ context.Context, n *predicate.Node, among rowset.Set) (source.Answer, error) {
 	f, _, _ := x.field(n)
 	var found []uint32
 	for _, v := range intervalsOf(n.Test, f.Type) {
 		blocks, known := x.list.meta.Ranges.Interval(f.Name, f.Type, v.lo, v.hi, f.Type.Textual())
 		if !known {
-			return source.Answer{Maybe: rowset.Of(among)}, nil
+			return source.Answer{Maybe: among}, nil
 		}
 		found = append(found, blocks...)
 	}
@@ -230,7 +231,7 @@ func (l *blockList) traceRows() bool {
 }
 
 // Ask implements [source.Index].
-func (x traceIndex) Ask(ctx context.Context, n *predicate.Node, _ rowset.Range) (source.Answer, error) {
+func (x traceIndex) Ask(ctx context.Context, n *predicate.Node, _ rowset.Set) (source.Answer, error) {
 	ids, _ := n.Test.(valueset.Bytes).Constants()
 	var rows []int64
 	var found []layout.TraceBlock

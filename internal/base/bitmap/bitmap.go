@@ -48,6 +48,9 @@ func (b Bits) Word(i int) uint64 {
 	}
 	at := b.Off + i
 	d, shift := b.Data[at>>3:], uint(at&7)
+	if shift == 0 && n == 64 {
+		return binary.LittleEndian.Uint64(d)
+	}
 	if len(d) >= 9 {
 		w := binary.LittleEndian.Uint64(d) >> shift
 		if shift != 0 {
@@ -68,9 +71,16 @@ func (b Bits) Count() int {
 		return b.Len
 	}
 	n, i := 0, 0
-	if b.Off&7 == 0 && b.Len >= 64 {
-		for d := b.Data[b.Off>>3:]; i+64 <= b.Len; i += 64 {
-			n += bits.OnesCount64(binary.LittleEndian.Uint64(d[i>>3:]))
+	if head := -b.Off & 7; b.Len >= head+64 {
+		n, i = bits.OnesCount64(b.Slice(0, head).Word(0)), head
+		words := b.Data[(b.Off+head)>>3:][:(b.Len-head)>>6<<3]
+		i += 8 * len(words)
+		for ; len(words) >= 32; words = words[32:] {
+			n += bits.OnesCount64(binary.LittleEndian.Uint64(words)) + bits.OnesCount64(binary.LittleEndian.Uint64(words[8:])) +
+				bits.OnesCount64(binary.LittleEndian.Uint64(words[16:])) + bits.OnesCount64(binary.LittleEndian.Uint64(words[24:]))
+		}
+		for ; len(words) > 0; words = words[8:] {
+			n += bits.OnesCount64(binary.LittleEndian.Uint64(words))
 		}
 	}
 	for ; i < b.Len; i += 64 {

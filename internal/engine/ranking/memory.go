@@ -39,10 +39,14 @@ func (m *Memory) Last(i int) uint32 { return m.rows[min(memoryBlock*(i+1), len(m
 // Bounds implements [Postings].
 func (m *Memory) Bounds(i int) analysis.Bounds { return m.bounds[i] }
 
-// Block implements [Postings].
-func (m *Memory) Block(i int, _, _ []uint32) (rows, counts []uint32, err error) {
-	from, to := memoryBlock*i, min(memoryBlock*(i+1), len(m.rows))
-	return m.rows[from:to], m.counts[from:to], nil
+// Rows implements [Postings].
+func (m *Memory) Rows(i int, _ []uint32) ([]uint32, error) { return m.block(m.rows, i), nil }
+
+// Counts implements [Postings].
+func (m *Memory) Counts(i int, _ []uint32) ([]uint32, error) { return m.block(m.counts, i), nil }
+
+func (m *Memory) block(all []uint32, i int) []uint32 {
+	return all[memoryBlock*i : min(memoryBlock*(i+1), len(all))]
 }
 
 // Union adds up the frequencies of terms that are one word.

@@ -61,10 +61,11 @@ func (l *list) Bounds(i int) analysis.Bounds {
 	}
 	return b
 }
-func (l *list) Block(i int, _, _ []uint32) ([]uint32, []uint32, error) {
+func (l *list) Rows(i int, _ []uint32) ([]uint32, error) {
 	l.read++
-	return l.rows[i], l.counts[i], l.err
+	return l.rows[i], l.err
 }
+func (l *list) Counts(i int, _ []uint32) ([]uint32, error) { return l.counts[i], nil }
 
 // drawTerms generates words of a column, and the scores of all rows.
 func drawTerms(t *rapid.T) (terms []Term, scores []Score) {

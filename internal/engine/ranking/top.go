@@ -19,18 +19,19 @@ type Postings interface {
 	Last(block int) uint32
 	// Bounds are those of the rows of a block.
 	Bounds(block int) analysis.Bounds
-	// Block is the rows of a block in their order and how often each has the word less 1, in the memory of rows and frequencies if it is large enough. They are not to
-	// be changed.
-	Block(block int, rows, frequencies []uint32) (_, _ []uint32, err error)
+	// Rows is the rows of a block in their order, in the memory of rows if it is large enough. They are not to be changed.
+	Rows(block int, rows []uint32) ([]uint32, error)
+	// Counts is how often each row of the block that was read last has the word less 1, likewise.
+	Counts(block int, counts []uint32) ([]uint32, error)
 }
 
 // Rows are the rows of postings.
 func Rows(ctx context.Context, p Postings) (rowset.Set, error) {
-	var all, rows, counts []uint32
+	var all, rows []uint32
 	for i := range p.Blocks() {
 		err := ctx.Err()
 		if err == nil {
-			rows, counts, err = p.Block(i, rows, counts)
+			rows, err = p.Rows(i, rows)
 		}
 		if err != nil {
 			return rowset.Set{}, err
@@ -232,6 +233,7 @@ type cursor struct {
 	scores  [][256]Score // by count and length code; nil for few rows
 	block   int          // the first that does not end before the window
 	decoded int          // block whose rows are there, -1 for none
+	counted bool         // its counts are there, too
 	rows    []uint32
 	counts  []uint32
 	at      int   // in rows
@@ -291,9 +293,18 @@ func (c *cursor) decode() (err error) {
 	if c.decoded == c.block {
 		return nil
 	}
-	c.decoded, c.at = -1, 0
-	if c.rows, c.counts, err = c.Postings.Block(c.block, c.rows, c.counts); err == nil {
+	c.decoded, c.counted, c.at = -1, false, 0
+	if c.rows, err = c.Postings.Rows(c.block, c.rows); err == nil {
 		c.decoded = c.block
+	}
+	return err
+}
+
+// count reads how often the rows of the block have the word.
+func (c *cursor) count() (err error) {
+	if !c.counted {
+		c.counts, err = c.Postings.Counts(c.block, c.counts)
+		c.counted = err == nil
 	}
 	return err
 }
@@ -301,7 +312,11 @@ func (c *cursor) decode() (err error) {
 // each calls visit with the rows of a window, and how often each has the word less 1.
 func (c *cursor) each(start, to uint32, visit func(rows, counts []uint32) error) error {
 	for c.seek(start); c.block < len(c.bounds); c.block++ {
-		if err := c.decode(); err != nil {
+		err := c.decode()
+		if err == nil {
+			err = c.count()
+		}
+		if err != nil {
 			return err
 		}
 		c.skip(start)
@@ -323,6 +338,9 @@ func (c *cursor) scoreOf(row uint32) (Score, error) {
 	}
 	if c.skip(row); c.at == len(c.rows) || c.rows[c.at] != row {
 		return 0, nil
+	}
+	if err := c.count(); err != nil {
+		return 0, err
 	}
 	return c.score(row, c.counts[c.at]), nil
 }

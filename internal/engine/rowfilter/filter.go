@@ -33,6 +33,8 @@ type Filter struct {
 	whole   tableVerdict
 
 	byIndexes indexedRows
+
+	Traced bool // whether the steps of stripes are recorded; to be set before the first
 }
 
 // hitRate counts the rows that a leaf was evaluated for, and those for which it was true.

@@ -77,12 +77,15 @@ func (f *Stripe) take(all *Stripe) bool {
 	for n, known := range all.known {
 		f.known[n] = &source.Answer{Maybe: cut(known.Maybe), True: cut(known.True)}
 	}
-	f.Maybe, f.Sure = cut(all.Maybe), cut(all.Sure)
+	f.Maybe = cut(all.Maybe).Listed()
+	if f.Sure = f.Maybe; !all.Decided() {
+		f.Sure = cut(all.Sure).Listed()
+	}
 	for _, step := range all.Steps {
 		f.trace(step.Source, step.Note)
 	}
 	if all.Maybe.Len() > FewRows {
-		return f.Unknown().Empty()
+		return f.Decided()
 	}
 	for i := range f.columns {
 		c := &f.columns[i]

@@ -232,7 +232,7 @@ func (f *Stripe) ask(ctx context.Context, sources []source.Source) error {
 			f.codes = d
 			f.findOnly(root)
 		}
-		decided := f.Unknown().Empty()
+		decided := f.Decided()
 		if note := src.Note(); note != "" || decided {
 			f.trace(src.Kind(), note)
 		}
@@ -363,13 +363,8 @@ func (f *Stripe) findOnly(n *predicate.Node) {
 	}
 }
 
-// Unknown returns the rows whose values must be examined.
-func (f *Stripe) Unknown() rowset.Set {
-	if f.Sure.Len() == f.Maybe.Len() {
-		return rowset.Set{}
-	}
-	return f.Maybe.Minus(f.Sure)
-}
+// Decided reports whether no values are to be examined.
+func (f *Stripe) Decided() bool { return f.Sure.Len() == f.Maybe.Len() }
 
 // EachOpened calls yield with the schema id and the reader of each open column of the filter.
 func (f *Stripe) EachOpened(yield func(id uint32, r table.ColumnReader)) {
@@ -383,8 +378,11 @@ func (f *Stripe) EachOpened(yield func(id uint32, r table.ColumnReader)) {
 	}
 }
 
-// trace records the effect of a source.
+// trace records the effect of a source, if that is wanted.
 func (f *Stripe) trace(kind source.Kinds, note string) {
+	if !f.bound.Traced {
+		return
+	}
 	f.Steps = append(f.Steps, Step{kind, f.Maybe.Len(), f.Sure.Len(), f.Maybe.NumRanges(), note})
 }
 

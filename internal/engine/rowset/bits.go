@@ -98,7 +98,7 @@ func rangesOf(out []Range, view *flipped, base int64) []Range {
 // bitmap must have these bits.
 func (s Set) PutBits(data []byte, off, n int, base int64) {
 	bitmap.ClearRange(data, off, n)
-	s = s.Clip(base, add(base, int64(n)))
+	s = s.Clip(base, add(base, int64(n))).Listed()
 	for i := range s.spans() {
 		r := s.span(i)
 		bitmap.SetRange(data, off+int(r.From-base), int(r.Len()))
@@ -127,6 +127,7 @@ func (s Set) Fillable() bool {
 // Filled yields the moves that fill the gaps: positions behind the first row, to and from.
 func (s Set) Filled() iter.Seq2[int, int] {
 	return func(yield func(to, from int) bool) {
+		s := s.Listed()
 		first, k := s.Bounds().From, s.spans()
 		last := Range{} // rows that are still to be moved
 		at := int64(0)

@@ -3,6 +3,8 @@ package rowset
 import (
 	"math"
 	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // Clip returns the rows of the set from from up to, but not including, to.
@@ -12,6 +14,10 @@ func (s Set) Clip(from, to int64) Set {
 		return s
 	}
 	from, to = max(from, b.From), min(to, b.To)
+	if s.bits != nil && from < to {
+		s.window = Range{from - s.by, to - s.by}
+		return s.trimmed()
+	}
 	i := s.after(0, from)
 	end := s.after(i, to)
 	if end < s.spans() && s.span(end).From < to {
@@ -29,6 +35,20 @@ func (s Set) Clip(from, to int64) Set {
 		s.n = int64(min(s.count(), math.MaxInt64))
 	}
 	return s
+}
+
+// Overlaps reports whether the set has rows from from up to, but not including, to.
+func (s Set) Overlaps(from, to int64) bool {
+	b := s.Bounds()
+	if from, to = max(from, b.From), min(to, b.To); from >= to {
+		return false
+	}
+	if s.bits == nil {
+		i := s.after(0, from)
+		return s.span(i).From < to
+	}
+	view := bitmap.Bits{Data: s.bits, Off: int(from - s.by), Len: int(to - from)}
+	return next(view, 0, 0, view.Len, 0) < view.Len
 }
 
 // Split returns the first n rows of the set, and the rest.
@@ -61,7 +81,7 @@ func (s Set) Equal(o Set) bool {
 	if s.n != o.n {
 		return false
 	}
-	for a, b := (cursor{set: &s}), (cursor{set: &o}); a.move(); {
+	for a, b := cursorOf(s), cursorOf(o); a.move(); {
 		if !b.move() || a.Range != b.Range {
 			return false
 		}
@@ -80,6 +100,17 @@ func (s Set) And(o Set) Set {
 	s = s.Clip(b.From, b.To)
 	if o.spans() == 1 || s.same(o) {
 		return s
+	}
+	switch {
+	case s.rows != nil && o.bits != nil:
+		return s.keep(o, true)
+	case o.rows != nil && s.bits != nil:
+		return o.keep(s, true)
+	case s.bits != nil || o.bits != nil:
+		if both, ok := s.combined(o, b, and); ok {
+			return both
+		}
+		s, o = s.Listed(), o.Listed()
 	}
 	if o.spans() < s.spans() {
 		s, o = o, s
@@ -106,8 +137,10 @@ func (s Set) And(o Set) Set {
 // same reports whether two sets are surely equal, because they share their memory.
 func (s Set) same(o Set) bool {
 	switch {
-	case s.n != o.n || s.by != o.by || s.spans() != o.spans() || s.spans() == 0:
+	case s.n != o.n || s.by != o.by || s.spans() != o.spans() || (s.bits == nil) != (o.bits == nil) || s.n == 0:
 		return s.n == 0 && o.n == 0
+	case s.bits != nil:
+		return &s.bits[0] == &o.bits[0] && s.window == o.window
 	case s.rows != nil:
 		return o.rows != nil && &s.rows[0] == &o.rows[0]
 	}
@@ -123,7 +156,7 @@ func (s Set) keep(o Set, in bool) Set {
 		if i < n && o.span(i).To <= row {
 			i = o.after(i+1, row)
 		}
-		if (i < n && o.span(i).From <= row) == in {
+		if (i < n && o.span(i).From <= row || o.bits != nil && o.Contains(row)) == in {
 			rows = append(rows, r)
 		}
 	}
@@ -144,6 +177,13 @@ func (s Set) Minus(o Set) Set {
 	}
 	if s.rows != nil {
 		return s.keep(o, false)
+	}
+	if s.bits != nil || o.bits != nil {
+		if rest, ok := s.combined(o, b, minus); ok {
+			return rest
+		}
+		s, o = s.Listed(), o.Listed()
+		return s.Minus(o)
 	}
 	out := make([]Range, 0, s.spans()+o.spans())
 	i := 0
@@ -175,8 +215,14 @@ func (s Set) Or(o Set) Set {
 	if s.n == 0 {
 		return o
 	}
-	out := make([]Range, 0, s.spans()+o.spans())
-	x, y := cursor{set: &s}, cursor{set: &o}
+	if s.bits != nil || o.bits != nil {
+		a, b := s.Bounds(), o.Bounds()
+		if both, ok := s.combined(o, Range{min(a.From, b.From), max(a.To, b.To)}, or); ok {
+			return both
+		}
+	}
+	x, y := cursorOf(s), cursorOf(o)
+	out := make([]Range, 0, x.set.spans()+y.set.spans())
 	for moreX, moreY := x.move(), y.move(); moreX || moreY; {
 		if !moreY || moreX && x.From <= y.From {
 			out = join(out, x.Range)

@@ -36,9 +36,10 @@ func (r Range) Len() int64 {
 type Set struct {
 	n      int64    // number of rows, at most the greatest int64
 	by     int64    // added to the row numbers below
-	window Range    // the part of the ranges that counts; it cuts off no range completely
+	window Range    // the part of the ranges or bits that counts; it cuts off no range completely
 	ranges []Range  // ascending; none is empty, overlaps the next one or is adjacent to it
-	rows   []uint32 // ascending; a set has either ranges or rows
+	rows   []uint32 // ascending; a set has either ranges or rows or bits
+	bits   []byte   // of each row
 }
 
 // rowsOfRange is the number of single rows that take as much memory as a range.
@@ -189,6 +190,9 @@ func (s Set) Empty() bool { return s.n == 0 }
 
 // Bounds is the range from the first row to the last. It is empty for the empty set.
 func (s Set) Bounds() Range {
+	if s.bits != nil {
+		return Range{s.by + s.window.From, s.by + s.window.To}
+	}
 	if s.spans() == 0 {
 		return Range{}
 	}
@@ -197,12 +201,16 @@ func (s Set) Bounds() Range {
 
 // Contains reports whether the set contains a row.
 func (s Set) Contains(row int64) bool {
+	if i := row - s.by; s.bits != nil {
+		return i >= s.window.From && i < s.window.To && s.bits[i/8]>>(i%8)&1 != 0
+	}
 	i := s.after(0, row)
 	return i < s.spans() && s.span(i).From <= row
 }
 
 // Row is row i of the set, counted from 0.
 func (s Set) Row(i int64) int64 {
+	s = s.Listed()
 	if s.rows != nil {
 		return s.by + int64(s.rows[i])
 	}
@@ -218,6 +226,11 @@ type cursor struct {
 	Range
 	set  *Set
 	next int // index of the next span
+}
+
+func cursorOf(s Set) cursor {
+	s = s.Listed()
+	return cursor{set: &s}
 }
 
 // move goes to the next range, and joins adjacent spans. ok is false after the last one.
@@ -241,13 +254,14 @@ func (c *cursor) move() (ok bool) {
 // it.
 func (s Set) Ranges() iter.Seq[Range] {
 	return func(yield func(Range) bool) {
-		for c := (cursor{set: &s}); c.move() && yield(c.Range); {
+		for c := cursorOf(s); c.move() && yield(c.Range); {
 		}
 	}
 }
 
 // NumRanges is the number of ranges that Ranges yields.
 func (s Set) NumRanges() int {
+	s = s.Listed()
 	if len(s.rows) == 0 {
 		return len(s.ranges)
 	}
@@ -263,6 +277,7 @@ func (s Set) NumRanges() int {
 // Rows yields the rows in ascending order.
 func (s Set) Rows() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
+		s := s.Listed()
 		for i := range s.spans() {
 			r := s.span(i)
 			for row := r.From; row < r.To; row++ {

@@ -78,10 +78,21 @@ func inAny(ranges []Range, row int64) bool {
 	return slices.ContainsFunc(ranges, func(r Range) bool { return r.From <= row && row < r.To })
 }
 
-// genSet returns a set of either representation, sometimes a shifted view of a larger one.
+// dense is a set as bits, if it has enough rows, with so many others before.
+func dense(s Set, before int) Set {
+	b := s.Bounds()
+	data := make([]byte, (before+int(b.Len())+63)/64*8)
+	s.PutBits(data, before, int(b.Len()), b.From)
+	return Dense(data, b.From-int64(before))
+}
+
+// genSet returns a set of any representation, sometimes a shifted view of a larger one.
 func genSet(t *rapid.T) (model, Set) {
 	ranges := genRanges(t)
 	s := Of(slices.Clone(ranges)...)
+	if rapid.Bool().Draw(t, "dense") {
+		s = dense(s, rapid.IntRange(0, 70).Draw(t, "before"))
+	}
 	m := modelOf(func(row int64) bool { return inAny(ranges, row) })
 	requireSame(t, m, s)
 	if rapid.Bool().Draw(t, "window") {
@@ -125,6 +136,7 @@ func TestOperations(t *testing.T) {
 		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n }), All(n))
 		requireSame(t, modelOf(func(row int64) bool { return from <= row && row < to && ma[row] }), a.Clip(from, to))
 		requireSame(t, modelOf(func(row int64) bool { return ma[row-n] }), a.Shift(n))
+		require.Equal(t, !a.Clip(from, to).Empty(), a.Overlaps(from, to))
 		bounds := a.Bounds()
 		requireSame(t, ma, a.Clip(bounds.From, bounds.To))
 		first, rest := a.Split(n)

@@ -11,6 +11,7 @@ import (
 //
 //	set {{10, 13}, {20, 22}}, bits 0 1 1 1 0   gives {{11, 13}, {20, 21}}
 func (s Set) Select(data []byte) Set {
+	s = s.Listed()
 	view := bitmap.Bits{Data: data, Len: 8 * len(data)}
 	switch {
 	case s.spans() == 1:
@@ -68,6 +69,7 @@ func next(view bitmap.Bits, off, i, n int, flip uint64) int {
 //
 //	{{11, 13}, {20, 21}} among {{10, 13}, {20, 22}}   is 1, 2, 3
 func (s Set) Indices(among Set) (places []int64, ok bool) {
+	s, among = s.Listed(), among.Listed()
 	places = make([]int64, 0, s.n)
 	k, before := 0, int64(0)
 	if s.rows != nil && among.rows != nil {
@@ -98,6 +100,7 @@ func (s Set) Indices(among Set) (places []int64, ok bool) {
 
 // Pick copies the values of the rows to dst, which may be the beginning of src.
 func Pick[T any](dst, src []T, rows Set) {
+	rows = rows.Listed()
 	if rows.rows != nil {
 		by := int(rows.by)
 		dst = dst[:len(rows.rows)]
@@ -133,6 +136,7 @@ func PickBits(dst []byte, at int, src bitmap.Bits, rows Set) (clear int) {
 
 // Positions fills dst with the rows, which must fit into 32 bits. The length of dst is that of the set.
 func (s Set) Positions(dst []uint32) {
+	s = s.Listed()
 	if s.rows != nil {
 		dst = dst[:len(s.rows)]
 		for i, row := range s.rows {

@@ -101,6 +101,9 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 		return nil, err
 	}
 	defer sc.close()
+	if sc.filter != nil {
+		sc.filter.Traced = true
+	}
 	x := &Explanation{Filter: o.Filter.String(), Rows: t.NumRows(), Bytes: t.StoredBytes()}
 	for _, f := range sc.schema.Fields() {
 		x.Columns = append(x.Columns, f.Name)

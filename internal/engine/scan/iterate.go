@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
@@ -49,12 +50,20 @@ func Scan(ctx context.Context, t table.Table, o Options) iter.Seq2[Batch, error]
 }
 
 // Count is the number of visible rows that a filter is true for.
-func Count(ctx context.Context, t table.Table, where *ast.Node) (int64, error) {
+func Count(ctx context.Context, t table.Table, where *ast.Node) (n int64, err error) {
 	if where == nil {
-		return table.CountVisible(ctx, t, []rowset.Range{{To: t.NumRows()}})
+		return table.CountVisible(ctx, t, rowset.All(t.NumRows()))
 	}
-	n := int64(0)
-	for b, err := range Scan(ctx, t, Options{Filter: where, Columns: []string{}, AsReady: true, Reuse: true}) {
+	filter, err := rowfilter.Bind(ctx, t, where)
+	if err != nil {
+		return 0, err
+	}
+	if known, err := filter.Indexed(ctx); err != nil {
+		return 0, err
+	} else if known != nil && known.Decided() {
+		return table.CountVisible(ctx, t, known.Maybe)
+	}
+	for b, err := range Scan(ctx, t, Options{Filter: where, bound: filter, Columns: []string{}, AsReady: true, Reuse: true}) {
 		if err != nil {
 			return 0, err
 		}

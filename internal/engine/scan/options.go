@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -46,6 +47,7 @@ type Options struct {
 	Allocator   memory.Allocator
 	Reuse       bool
 	MemoryLimit int64
+	bound       *rowfilter.Filter // Filter, if it is bound already
 }
 
 func (o *Options) setDefaults(t table.Table) error {

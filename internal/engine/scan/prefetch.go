@@ -199,7 +199,7 @@ func (sc *scanner) fetchFilter(j *job, f *rowfilter.Stripe) (storage.Prefetched,
 	if !sc.windows() {
 		return nil, nil
 	}
-	unknown := f.Unknown()
+	unknown := f.Maybe.Minus(f.Sure)
 	if j.rows.And(unknown).Empty() {
 		return j.stripe.read(), nil
 	}

@@ -58,9 +58,11 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	if err != nil {
 		return nil, err
 	}
-	filter, err := rowfilter.Bind(ctx, t, o.Filter)
-	if err != nil {
-		return nil, err
+	filter := o.bound
+	if filter == nil {
+		if filter, err = rowfilter.Bind(ctx, t, o.Filter); err != nil {
+			return nil, err
+		}
 	}
 	if o.Rows == nil {
 		o.Rows = []rowset.Range{{To: t.NumRows()}}

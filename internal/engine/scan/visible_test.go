@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -171,10 +172,11 @@ func TestHiddenRowsOfRanges(t *testing.T) {
 		}
 		require.Equal(t, want, rows, "%+v", o)
 		require.Equal(t, want, values, "%+v", o)
-		n, err := table.CountVisible(t.Context(), h, o.Rows)
+		n, err := table.CountVisible(t.Context(), h, rowset.Of(o.Rows...))
 		require.NoError(t, err)
 		if o.Limit == 0 {
-			require.EqualValues(t, len(want), n)
+			slices.Sort(want)
+			require.EqualValues(t, len(slices.Compact(want)), n)
 		}
 	})
 }

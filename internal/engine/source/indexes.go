@@ -16,9 +16,9 @@ type Index interface {
 	// Cost estimates the values examined for a condition, a leaf or a conjunction, and returns the columns in it that the index has. There are none
 	// if it knows nothing about the condition.
 	Cost(n *predicate.Node) (values int64, columns []int)
-	// Ask divides some rows of the stripe. It may know about a part of a conjunction only; then no row is true. An index that cannot be
-	// read is an error.
-	Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (Answer, error)
+	// Ask divides some rows of the stripe, and perhaps others. It may know about a part of a conjunction only; then no row is true. An index that cannot
+	// be read is an error.
+	Ask(ctx context.Context, n *predicate.Node, among rowset.Set) (Answer, error)
 }
 
 // indexes asks the indexes of a stripe and of its shard.
@@ -47,7 +47,7 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 			continue
 		}
 		name := index.Name() + " of " + x.pathsOf(columns)
-		got, err := index.Ask(ctx, n, among.Bounds())
+		got, err := index.Ask(ctx, n, among)
 		if ctx.Err() != nil {
 			return answer, ctx.Err()
 		}

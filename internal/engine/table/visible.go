@@ -38,23 +38,23 @@ func (p *StripeRows) Next() (stripe int, rows rowset.Set, more bool) {
 	return stripe, rowset.Of(ranges...), len(ranges) > 0
 }
 
-// CountVisible is the number of visible rows in some ranges of rows of a table.
-func CountVisible(ctx context.Context, t Table, ranges []rowset.Range) (n int64, err error) {
-	parts := StripeRows{Table: t, Rows: ranges}
-	for {
-		i, rows, more := parts.Next()
-		if !more {
-			return n, nil
-		}
-		visible, err := t.Stripe(i).Visible(ctx)
+// CountVisible is the number of visible rows among some rows of a table.
+func CountVisible(ctx context.Context, t Table, rows rowset.Set) (n int64, err error) {
+	for !rows.Empty() {
+		i := StripeOf(t, rows.Bounds().From)
+		st := t.Stripe(i)
+		end := st.Position() + st.Rows()
+		visible, err := st.Visible(ctx)
 		if err != nil {
 			return n, fault.InStripe(err, i)
 		}
-		if visible != nil {
-			rows = rows.And(*visible)
+		here := rows.Clip(math.MinInt64, end)
+		if rows = rows.Clip(end, math.MaxInt64); visible != nil {
+			here = here.Shift(-st.Position()).And(*visible)
 		}
-		n += rows.Len()
+		n += here.Len()
 	}
+	return n, nil
 }
 
 // WithHidden is a table with all rows visible, for those who look at what is stored.

@@ -33,23 +33,38 @@ func AppendPacked(dst []byte, x []uint32) []byte {
 
 // Packed reads the numbers at the beginning of data into x, as [AppendPacked] wrote so many, and returns the bytes behind them.
 func Packed(x []uint32, data []byte) (rest []byte, err error) {
-	if len(data) == 0 || data[0] > 32 {
-		return nil, fault.Corruptf("the width of %d packed numbers", len(x))
+	if rest, err = SkipPacked(len(x), data); err != nil {
+		return nil, err
 	}
 	width := int(data[0])
-	size := (len(x)*width + 7) / 8
-	if data = data[1:]; size > len(data) {
-		return nil, fault.Corruptf("%d numbers of %d bits in %d bytes", len(x), width, len(data))
-	}
+	data = data[1:]
 	mask := uint32(uint64(1)<<width - 1)
 	at, i := 0, 0
-	for ; i < len(x) && at>>3+8 <= len(data); i++ {
-		x[i] = uint32(binary.LittleEndian.Uint64(data[at>>3:])>>(at&7)) & mask
-		at += width
+	together := wordBits / max(width, 1) // numbers of a word
+	for ; len(x)-i >= together && at>>3+8 <= len(data); i += together {
+		w := word(data, at)
+		for k := range x[i : i+together] {
+			x[i+k] = uint32(w) & mask
+			w >>= width & 63
+		}
+		at += together * width
 	}
 	for ; i < len(x); i++ {
-		x[i] = uint32(lastWord(data, at)) & mask
+		x[i] = uint32(word(data, at)) & mask
 		at += width
+	}
+	return rest, nil
+}
+
+// SkipPacked returns the bytes behind n numbers, as [Packed] does.
+func SkipPacked(n int, data []byte) (rest []byte, err error) {
+	if len(data) == 0 || data[0] > 32 {
+		return nil, fault.Corruptf("the width of %d packed numbers", n)
+	}
+	width := int(data[0])
+	size := (n*width + 7) / 8
+	if data = data[1:]; size > len(data) {
+		return nil, fault.Corruptf("%d numbers of %d bits in %d bytes", n, width, len(data))
 	}
 	return data[size:], nil
 }

@@ -13,6 +13,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -302,13 +303,53 @@ func (r *Reader) Append(dst []uint32, n, total int) ([]uint32, error) {
 	default:
 		ok = r.readRuns(rows, total)
 	}
-	if !ok || int(rows[n-1]) >= total {
-		return dst, fault.Corruptf("list of %d rows is not of rows below %d", n, total)
-	}
-	if r.at > 8*len(r.data) {
-		return dst, fault.Corruptf("list ends behind its %d bytes", len(r.data))
+	if err := r.check(ok && int(rows[n-1]) < total, n, total); err != nil {
+		return dst, err
 	}
 	return dst[:from+n], nil
+}
+
+// check is the error of a list that was read, and whose rows are sound if ok.
+func (r *Reader) check(ok bool, n, total int) error {
+	if !ok {
+		return fault.Corruptf("list of %d rows is not of rows below %d", n, total)
+	}
+	if r.at > 8*len(r.data) {
+		return fault.Corruptf("list ends behind its %d bytes", len(r.data))
+	}
+	return nil
+}
+
+// Mark sets the bits of the rows of the next list, as [Reader.Append] reads it, the least significant of a byte first. The bitmap has at least total bits, of
+// which some may be set after an error.
+func (r *Reader) Mark(bits []byte, n, total int) error {
+	var group [groupLen]uint32
+	if n < impliedLen || n > total {
+		rows, err := r.Append(group[:0], n, total)
+		Mark(bits, rows)
+		return err
+	}
+	ok := true
+	if r.bits(formBit) == 1 {
+		ok = r.markRuns(bits, n, total)
+	} else {
+		next := uint64(0)
+		for left := n; left > 0 && ok; left -= groupLen {
+			rows := group[:min(left, groupLen)]
+			next = r.rows(rows, next, uint(r.bits(paramBits)))
+			if ok = next <= uint64(total); ok {
+				Mark(bits, rows)
+			}
+		}
+	}
+	return r.check(ok, n, total)
+}
+
+// Mark sets the bits of rows that a bitmap has.
+func Mark(bits []byte, rows []uint32) {
+	for _, row := range rows {
+		bits[row>>3] |= 1 << (row & 7)
+	}
 }
 
 // AppendNumbers appends the n numbers that come next to dst ([Writer.AppendNumbers]). Memory is taken for n numbers. After an error the reader
@@ -345,15 +386,44 @@ func (r *Reader) readGaps(rows []uint32, total int) bool {
 		}
 		group := rows[:min(len(rows), groupLen)]
 		rows = rows[len(group):]
-		r.numbers(group, k)
-		for i, gap := range group {
-			next += uint64(gap)
-			group[i] = uint32(next)
-			next++
-		}
-		if next > uint64(total) { // it grows by less than 2^39 in a group
+		if next = r.rows(group, next, k); next > uint64(total) { // it grows by less than 2^39 in a group
 			return false
 		}
+	}
+	return true
+}
+
+// rows reads a group of gaps between rows, of which the first is from next on. It returns the row behind the last one.
+func (r *Reader) rows(group []uint32, next uint64, k uint) uint64 {
+	r.numbers(group, k)
+	for i, gap := range group {
+		next += uint64(gap)
+		group[i] = uint32(next)
+		next++
+	}
+	return next
+}
+
+// markRuns is readRuns into a bitmap, of a list with parameters.
+func (r *Reader) markRuns(set []byte, n, total int) bool {
+	var gapParam, lenParam uint
+	next := int64(0)
+	for runs := 0; n > 0; runs++ {
+		if runs%groupLen == 0 {
+			gapParam, lenParam = uint(r.bits(paramBits)), uint(r.bits(paramBits))
+		}
+		gap, more := r.pair(gapParam, lenParam)
+		row, length := next+int64(gap), int64(more)+1
+		if length > int64(n) || row+length > int64(total) {
+			return false
+		}
+		if at := int(row >> 3); length <= wordBits && at+8 <= len(set) {
+			b := set[at : at+8]
+			binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)|(1<<length-1)<<(row&7))
+		} else {
+			bitmap.SetRange(set, int(row), int(length))
+		}
+		n, next = n-int(length), row+length+1
 	}
 	return true
 }

@@ -53,6 +53,18 @@ func TestLists(t *testing.T) {
 			require.True(t, slices.Equal(want, got))
 		}
 		require.Equal(t, len(w.Bytes), (r.at+7)/8)
+		marks := NewReader(w.Bytes)
+		for i, want := range lists {
+			if totals[i] > 1<<20 { // whose bitmap would be large
+				_, err = marks.Append(nil, len(want), totals[i])
+				require.NoError(t, err)
+				continue
+			}
+			bits := make([]byte, totals[i]/8+1+rapid.IntRange(0, 9).Draw(t, "more"))
+			require.NoError(t, marks.Mark(bits, len(want), totals[i]))
+			require.Equal(t, marked(len(bits), want), bits)
+		}
+		require.Equal(t, r.at, marks.at)
 		if len(w.Bytes) > 0 {
 			short := NewReader(w.Bytes[:len(w.Bytes)-1])
 			for i, want := range lists {
@@ -83,12 +95,49 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// marked is a bitmap of some rows.
+func marked(size int, rows []uint32) []byte {
+	bits := make([]byte, size)
+	Mark(bits, rows)
+	return bits
+}
+
+// Packed numbers of any width are those that were packed, and nothing is read behind them.
+func TestPacked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(0, 32).Draw(t, "width")
+		x := rapid.SliceOfN(rapid.Uint32Range(0, uint32(1<<width-1)), 0, 150).Draw(t, "numbers")
+		rest := rapid.SliceOfN(rapid.Byte(), 0, 12).Draw(t, "rest")
+		data := append(AppendPacked(nil, x), rest...)
+		got := make([]uint32, len(x))
+		behind, err := Packed(got, data)
+		require.NoError(t, err)
+		require.Equal(t, x, got)
+		require.Equal(t, len(rest), len(behind))
+		behind, err = SkipPacked(len(x), data)
+		require.NoError(t, err)
+		require.Equal(t, len(rest), len(behind))
+		for n := range len(data) - len(rest) {
+			_, err = Packed(got, data[:n])
+			require.Error(t, err)
+		}
+	})
+}
+
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9}, uint16(20), uint32(1000))
 	f.Fuzz(func(t *testing.T, data []byte, n uint16, total uint32) {
 		count, all := int(n)+1, int(total>>1)+1
 		r := NewReader(data)
 		rows, err := r.Append(nil, count, all)
+		if all <= 1<<20 {
+			bits := make([]byte, all/8+1)
+			m := NewReader(data)
+			require.Equal(t, err, m.Mark(bits, count, all))
+			if err == nil {
+				require.Equal(t, marked(len(bits), rows), bits)
+			}
+		}
 		if err != nil {
 			return
 		}
@@ -122,6 +171,14 @@ func BenchmarkAppend(b *testing.B) {
 		for b.Loop() {
 			r := NewReader(w.Bytes)
 			dst, _ = r.Append(dst[:0], len(rows), 1<<16)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
+	})
+	b.Run("mark", func(b *testing.B) {
+		bits := make([]byte, 1<<13)
+		for b.Loop() {
+			r := NewReader(w.Bytes)
+			_ = r.Mark(bits, len(rows), 1<<16)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
 	})

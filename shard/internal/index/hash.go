@@ -261,12 +261,12 @@ func (x *hashIndex) Stats() []Stat {
 }
 
 // Ask implements [Index].
-func (x *hashIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
-	rows, all, err := x.Find(ctx, hashesOf(c))
-	if err != nil || all {
-		return rowset.Of(rowset.Range{From: from, To: to}), sure, err
+func (x *hashIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe, sure rowset.Set, err error) {
+	rows, any, err := x.Find(ctx, hashesOf(c))
+	if err != nil || any {
+		return all, sure, err
 	}
-	return rowset.FromPositions(rows).Clip(from, to), sure, nil
+	return rowset.FromPositions(rows).And(all), sure, nil
 }
 
 // Compare implements [Index].
@@ -304,8 +304,7 @@ func (x *hashmapIndex) Stats() []Stat {
 }
 
 // Ask implements [Index].
-func (x *hashmapIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
-	all := rowset.Of(rowset.Range{From: from, To: to})
+func (x *hashmapIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe, sure rowset.Set, err error) {
 	for _, hash := range hashesOf(c) {
 		rows, err := x.Find(ctx, hash)
 		if err != nil {

@@ -96,9 +96,8 @@ type Builder interface {
 
 // Index is an open index. Its methods may be called concurrently.
 type Index interface {
-	// Ask divides the rows from from up to (not including) to by a condition: it may be true for maybe, and is for sure, a part of
-	// them.
-	Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error)
+	// Ask divides some rows by a condition: it may be true for maybe, and is for sure, a part of them. Neither has rows outside the bounds of all.
+	Ask(ctx context.Context, c Condition, all rowset.Set) (maybe, sure rowset.Set, err error)
 	// Compare calls found with each difference to an index that was built anew.
 	Compare(ctx context.Context, built Index, found func(error) error) error
 	// Stats are numbers that describe the index.

@@ -163,8 +163,7 @@ func (x *invertedIndex) Stats() []Stat {
 }
 
 // Ask implements [Index].
-func (x *invertedIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
-	all := rowset.Of(rowset.Range{From: from, To: to})
+func (x *invertedIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe, sure rowset.Set, err error) {
 	if len(c.Parts) > 1 {
 		return all, sure, nil
 	}
@@ -172,7 +171,7 @@ func (x *invertedIndex) Ask(ctx context.Context, c Condition, from, to int64) (m
 	if q.need == nil || q.not && !q.exact {
 		return all, sure, nil
 	}
-	maybe, sure, err = x.having(ctx, c.Field, q.need, rowset.Range{From: from, To: to})
+	maybe, sure, err = x.having(ctx, c.Field, q.need, all.Bounds())
 	if err != nil {
 		return all, rowset.Set{}, err
 	}

@@ -201,12 +201,13 @@ func (x *rangeIndex) Stats() []Stat {
 func (x *rangeIndex) Identity() uint64 { return x.Hash }
 
 // Ask implements [Index].
-func (x *rangeIndex) Ask(_ context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
+func (x *rangeIndex) Ask(_ context.Context, c Condition, all rowset.Set) (maybe, sure rowset.Set, err error) {
 	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
-		return rowset.Of(rowset.Range{From: from, To: to}), rowset.Set{}, nil
+		return all, rowset.Set{}, nil
 	}
-	var some, all []rowset.Range
-	for k := from / x.PageRows; k*x.PageRows < to; k++ {
+	var some, every []rowset.Range
+	b := all.Bounds()
+	for k := b.From / x.PageRows; k*x.PageRows < b.To; k++ {
 		p := x.Page(c.Field, k)
 		facts := predicate.Facts{NoNulls: !p.Nulls, NoValues: !p.Values}
 		if p.Values {
@@ -215,16 +216,16 @@ func (x *rangeIndex) Ask(_ context.Context, c Condition, from, to int64) (maybe,
 				facts.Max = predicate.BytesLimit(p.Hi)
 			}
 		}
-		rows := rowset.Range{From: max(k*x.PageRows, from), To: min((k+1)*x.PageRows, to)}
+		rows := rowset.Range{From: max(k*x.PageRows, b.From), To: min((k+1)*x.PageRows, b.To)}
 		switch predicate.PruneStrings(c.Parts[0].Test, &facts) {
 		case predicate.All:
-			all = append(all, rows)
+			every = append(every, rows)
 			some = append(some, rows)
 		case predicate.Some:
 			some = append(some, rows)
 		}
 	}
-	return rowset.Of(some...), rowset.Of(all...), nil
+	return rowset.Of(some...), rowset.Of(every...), nil
 }
 
 // Compare implements [Index].

@@ -307,8 +307,7 @@ func (x *termIndex) Stats() []Stat {
 	return []Stat{{"terms", int64(x.Terms)}, {"postings", int64(x.Postings)}, {"rows", x.Rows}, {"coarse", int64(x.Coarse)}}
 }
 
-func (x *termIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
-	all := rowset.Of(rowset.Range{From: from, To: to})
+func (x *termIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe, sure rowset.Set, err error) {
 	q := x.settings.question(c)
 	exact := q.exact && x.Coarse == 1
 	if q.need == nil || q.not && !exact {
@@ -578,43 +577,40 @@ func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact 
 		}
 		return rows, nil
 	}
-	rows, err = x.rowsOf(ctx, f, among)
-	return rows.And(among), err
+	return x.rowsOf(ctx, f, among)
 }
 
-// rowsOf returns the rows of the table that some entries have, or may have if the index is coarse: those among some rows, and perhaps others.
+// rowsOf returns the rows among some that some entries have, or may have if the index is coarse.
 func (x *termIndex) rowsOf(ctx context.Context, f *found, among rowset.Set) (rowset.Set, error) {
 	bounds, coarse := among.Bounds(), int64(x.Coarse)
 	first, end := bounds.From/coarse, (bounds.To+coarse-1)/coarse
-	wanted := func(from, to uint32) bool { return !among.Clip(int64(from)*coarse, int64(to)*coarse).Empty() }
-	var bits []byte // of the rows from first on
-	var list []uint32
-	dense := f.rows > (end-first)/4 || len(f.entries) > 1 && f.rows > max((end-first)/64, 1024)
-	if dense {
-		bits = make([]byte, (end-first+7)/8)
-	} else {
-		list = make([]uint32, 0, min(f.rows, int64(len(f.entries))*(end-first)))
-	}
-	for _, e := range f.entries {
-		err := x.EachPart(ctx, e, uint32(first), uint32(end), wanted, func(rows []uint32) error {
-			if !dense {
-				list = append(list, rows...)
-				return ctx.Err()
-			}
-			for _, r := range rows {
-				at := int64(r) - first
-				bits[at/8] |= 1 << (at % 8)
-			}
-			return ctx.Err()
-		})
-		if err != nil {
-			return rowset.Set{}, err
-		}
+	var wanted func(from, to uint32) bool // nil for all
+	if among.Len() < bounds.Len() {
+		wanted = func(from, to uint32) bool { return among.Overlaps(int64(from)*coarse, int64(to)*coarse) }
 	}
 	var set rowset.Set
-	if dense {
-		set = rowset.FromBits(bits, 0, int(end-first), first)
+	if f.rows > (end-first)/denseShare || len(f.entries) > 1 && f.rows > 1024 {
+		few := coarse == 1 && among.Len() <= (end-first)/denseShare
+		room := new([]byte)
+		if few { // whose bits are not kept
+			room = bitmaps.Get().(*[]byte)
+			defer bitmaps.Put(room)
+		}
+		bits, base, err := x.Mark(ctx, *room, f.entries, uint32(first), uint32(end), wanted)
+		if *room = bits; err != nil || few {
+			return among.InBits(bits, int64(base)), err
+		}
+		set = rowset.Dense(bits, int64(base))
 	} else {
+		list := make([]uint32, 0, min(f.rows, int64(len(f.entries))*(end-first)))
+		for _, e := range f.entries {
+			if err := x.EachPart(ctx, e, uint32(first), uint32(end), wanted, func(rows []uint32) error {
+				list = append(list, rows...)
+				return ctx.Err()
+			}); err != nil {
+				return set, err
+			}
+		}
 		if len(f.entries) > 1 {
 			slices.Sort(list)
 			list = slices.Compact(list)
@@ -622,14 +618,20 @@ func (x *termIndex) rowsOf(ctx context.Context, f *found, among rowset.Set) (row
 		set = rowset.FromPositions(list)
 	}
 	if coarse == 1 {
-		return set, nil
+		return set.And(among), nil
 	}
 	var ranges []rowset.Range
 	for r := range set.Ranges() {
 		ranges = append(ranges, rowset.Range{From: r.From * coarse, To: min(r.To*coarse, bounds.To)})
 	}
-	return rowset.Of(ranges...).Clip(bounds.From, bounds.To), nil
+	return rowset.Of(ranges...).And(among), nil
 }
+
+// denseShare is the most rows of lists for each that a list has, from which on its rows are bits.
+const denseShare = 64
+
+// bitmaps have memory for lists among few rows.
+var bitmaps = sync.Pool{New: func() any { return new([]byte) }}
 
 func (x *termIndex) Compare(ctx context.Context, built Index, found func(error) error) error {
 	return x.Index.Compare(ctx, built.(*termIndex).Index, found)

@@ -145,7 +145,7 @@ func ask(t *testing.T, x index.Index, n *predicate.Node, from, to int64) (maybe,
 			}
 		}
 		if len(together.Parts) > 1 {
-			m, s, err := x.Ask(t.Context(), together, from, to)
+			m, s, err := x.Ask(t.Context(), together, all)
 			require.NoError(t, err)
 			if maybe = maybe.And(m); len(together.Parts) == len(n.Nodes) {
 				sure = sure.Or(s)
@@ -157,7 +157,7 @@ func ask(t *testing.T, x index.Index, n *predicate.Node, from, to int64) (maybe,
 			maybe, sure = maybe.Or(m), sure.Or(s)
 		}
 	default:
-		maybe, sure, err := x.Ask(t.Context(), index.Condition{Field: 1, Parts: []index.Part{{Test: n.Test}}}, from, to)
+		maybe, sure, err := x.Ask(t.Context(), index.Condition{Field: 1, Parts: []index.Part{{Test: n.Test}}}, all)
 		require.NoError(t, err)
 		require.True(t, maybe.Minus(all).Empty() && sure.Minus(maybe).Empty())
 		return maybe, sure

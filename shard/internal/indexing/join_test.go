@@ -18,6 +18,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
@@ -163,9 +164,9 @@ func requireSame(t require.TestingT, p *Plan, m *searchtest.Maker, want, got Par
 		if _, ok := p.Kind.Cost(p.Descriptor, c); !ok {
 			continue
 		}
-		maybe, sure, err := a.Ask(tctx, c, 0, want.Rows)
+		maybe, sure, err := a.Ask(tctx, c, rowset.All(want.Rows))
 		require.NoError(t, err)
-		otherMaybe, otherSure, err := b.Ask(tctx, c, 0, want.Rows)
+		otherMaybe, otherSure, err := b.Ask(tctx, c, rowset.All(want.Rows))
 		require.NoError(t, err)
 		require.Equal(t, sure, otherSure)
 		if p.Kind.Type() == index.Hash { // it finds some more

@@ -293,7 +293,7 @@ func (x *fieldIndex) Cost(n *predicate.Node) (values int64, columns []int) {
 	return values, columns
 }
 
-func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
+func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) (source.Answer, error) {
 	opened, err := x.Open(ctx)
 	var maybe, sure rowset.Set
 	if err == nil {
@@ -302,7 +302,7 @@ func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Ra
 			facts, err := x.table.Facts(ctx, x.columns[columns[0]].Path) // which the scan reads, too, and which may be damaged
 			c.NoNulls = err == nil && facts.NoNulls
 		}
-		if maybe, sure, err = opened.Ask(ctx, c, x.first+among.From, x.first+among.To); !whole {
+		if maybe, sure, err = opened.Ask(ctx, c, among.Shift(x.first)); !whole {
 			sure = rowset.Set{}
 		}
 	}
