@@ -116,7 +116,7 @@ func TestFrozen(t *testing.T) {
 		}
 	}
 	require.Equal(t, neverChosen, missing, "encodings that no frozen shard has")
-	require.Less(t, total, 3<<20)
+	require.Less(t, total, 2<<20)
 }
 
 func readFrozen(t testing.TB, data []byte) (*shard.Shard, []arrow.RecordBatch) {

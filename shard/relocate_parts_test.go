@@ -164,7 +164,7 @@ func TestRelocatePartsInStores(t *testing.T) {
 	server := fakes3.New(t)
 	store := s3.New(s3.Options{Backoff: 1})
 	storage.Register("s3", store)
-	location := editable(t, 30_000, shard.WriterOptions{StripeRows: 10_000, Layout: shard.TwoLevel})
+	location := editable(t, 300_000, shard.WriterOptions{StripeRows: 100_000, Layout: shard.TwoLevel})
 	up := "s3://bucket/hot/x.shard"
 	_, err := shard.Relocate(t.Context(), location, up, shard.RelocateOptions{})
 	require.NoError(t, err)

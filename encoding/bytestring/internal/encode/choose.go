@@ -41,7 +41,7 @@ const (
 const (
 	exploreEvery = 64 // blocks, doubled as long as the same is best
 	exploreMost  = 512
-	explorePart  = 8 // a block that is smaller by more does not show that the values have changed
+	explorePart  = 8 // a block that takes less than this part of the explored one is not explored, even if its values have changed
 )
 
 // plan is the result of trials on earlier blocks.
@@ -142,7 +142,7 @@ func (e *Encoder) appendTree(dst []byte, in Input) []byte {
 		}
 		return dst
 	}
-	few := e.o.Features != 0 && explorePart*plain < e.plan.plain // the rest of a column: what it may gain is not worth trials
+	few := e.o.Features != 0 && explorePart*size < e.plan.stored // the rest of a column: what it may gain is not worth trials
 	if !ok || size >= plain || !few && 4*size*e.plan.plain > 5*plain*e.plan.stored {
 		e.drifted = true
 		return e.explore(w, dst[:at], &in)

@@ -30,7 +30,7 @@ func (t *trials) run() {
 	e := t.e
 	ranked, tried := e.ranked, false
 	if e.ranked = (ranking{}); ranked.methods == nil {
-		if tried = e.o.Features != 0 && (e.texts.level == 0 || t.in.N <= e.policy.values); tried && t.tryFew() {
+		if tried = e.o.Features != 0; tried && t.tryFew() {
 			return
 		}
 		ranked = e.rank(t.w, t.in)
@@ -67,7 +67,7 @@ func (t *trials) tryFew() (done bool) {
 			t.add(estimate{method: m})
 		}
 	}
-	return e.plan.method.row.Limited && len(t.dst)-t.start < t.in.N/2
+	return e.plan.method.row.Limited && len(t.dst)-t.start < 2*t.in.N
 }
 
 // add tries a method on all values.

@@ -96,10 +96,7 @@ func (w *bytesWriter) staysBrief(v bytestring.Values) bool {
 	if s := w.native.Staged; s != nil {
 		n, bytes = n+s.Values.N, bytes+len(s.Values.Bytes())
 	}
-	if n > w.ctx.Stage.Values { // several blocks of long texts repay trials
-		return n <= min(2*w.ctx.Stage.Values, dictionary.BriefRows) && bytes <= w.ctx.Stage.Brief/4
-	}
-	return bytes <= w.ctx.Stage.Brief
+	return n <= w.ctx.Stage.Values && bytes <= w.ctx.Stage.Brief
 }
 
 // endBrief adds what is staged of a brief column, as that of any other.
