@@ -20,8 +20,8 @@ const (
 
 var compressors = sync.Pool{New: func() any { return new(lz4.Encoder) }}
 
-// BriefRows is up to how many rows a column may be brief, see [Builder.Brief]: twice as many as a block has. Trials would take longer than
-// writing them.
+// BriefRows is up to how many rows a dictionary and its codes may be brief, see [Builder.Brief]: twice as many as a block has. Trials would take
+// longer than writing them.
 const BriefRows = 2 * blockMost
 
 // FirstLook is the number of rows after which [Builder.Stay] may first return false.
