@@ -44,6 +44,11 @@ var unseen = []struct{ set, title string }{
 	{"unseen7/airports", "airports"},
 	{"unseen7/artworks", "works of art with addresses"},
 	{"unseen7/artists", "artists"},
+	{"unseen8/thefts", "thefts of vehicles"},
+	{"unseen8/players", "players of baseball"},
+	{"unseen8/pets", "licences of pets"},
+	{"unseen8/electricity", "demand for electricity by half hour"},
+	{"unseen8/pizzas", "pizzas sold"},
 }
 
 // unseenContenders are those of their table.
