@@ -187,7 +187,7 @@ func TestRelocatePartsInStores(t *testing.T) {
 		_, err = shard.Relocate(t.Context(), location, to, shard.RelocateOptions{Open: allow, Columns: []string{"text", "parts"}, Move: true})
 		require.NoError(t, err)
 		requireClean(t, location, allow)
-		require.Len(t, shownIDsOf(t, location, allow, filter.Expr{}), 30_000)
+		require.Len(t, shownIDsOf(t, location, allow, filter.Expr{}), 300_000)
 	}
 	requireClean(t, location, shard.OpenOptions{})
 	require.Empty(t, slices.DeleteFunc(server.Keys(), func(key string) bool { return !strings.HasPrefix(key, "far/") }))

@@ -480,7 +480,7 @@ func (a *Aggregator) derive(columns []arrow.Array, rows int) ([]arrow.Array, err
 
 func (a *Aggregator) finishPartition(ctx context.Context, p *rowfile.File, first *First, f func(arrow.RecordBatch) error) error {
 	o := *a.o
-	o.Rows = min(o.Rows, p.Rows) // fewer than those of the whole table, for whose groups there would be room
+	o.Rows = 0 // there would be room for the groups of the whole table
 	part, err := newAggregator(a.query, &o, a.depth+1)
 	if err != nil {
 		return err
