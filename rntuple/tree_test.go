@@ -226,8 +226,17 @@ func TestTreeBesideNTuple(t *testing.T) {
 	rows, err := rowsOf(ctx, file, provider.ReadOptions{Columns: []string{"I8"}, Limit: 1})
 	require.NoError(t, err)
 	require.Equal(t, []string{`{"I8":-128}`}, rows)
-	_, err = rowsOf(ctx, selection(t, "plain.root")["plain.root"], provider.ReadOptions{})
+	both, err := os.ReadFile("testdata/trees/both.root")
 	require.NoError(t, err)
+	for table, want := range map[string]int{"": 3, "old": 5} {
+		var notices []string
+		src, err := format.Open(ctx, provider.Input{Name: "x.root", At: bytes.NewReader(both), Size: int64(len(both)), Table: table}, provider.ReadOptions{Notice: func(s string) { notices = append(notices, s) }})
+		require.NoError(t, err)
+		n, _ := src.Rows()
+		require.EqualValues(t, want, n, table)
+		require.Equal(t, table == "", len(notices) == 1, notices)
+		require.NoError(t, src.Close())
+	}
 }
 
 // Whatever byte of a tree's file changes, and wherever it is cut, reading gives an error of the file or values, and does not panic. A decoder that relies on

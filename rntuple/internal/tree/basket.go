@@ -127,6 +127,11 @@ func (br *branch) of(r rowset.Range) (from, to int) {
 	return from, to
 }
 
+// in adds a basket to an error about its content.
+func (br *branch) in(err error, i int) error {
+	return fault.In(err, fmt.Sprintf("branch %q, basket %d", br.name, i), br.baskets[i].offset)
+}
+
 // basketKey names an unpacked basket.
 type basketKey struct {
 	branch *branch
@@ -136,7 +141,8 @@ type basketKey struct {
 // basket reads a basket, unless it was kept.
 func (t *Table) basket(ctx context.Context, br *branch, i int, o *table.ReadOptions) (b *basket, err error) {
 	at := br.baskets[i]
-	defer func() { err = fault.In(err, fmt.Sprintf("branch %q, basket %d", br.name, i), at.offset) }()
+	defer func() { err = br.in(err, i) }()
+	defer fault.Recover(&err)
 	if at.object != nil {
 		if b, err = basketIn(br.record, at.object); err == nil && int64(b.n) < at.last-at.first {
 			err = fault.Corruptf("%d entries where %d are due", b.n, at.last-at.first)

@@ -96,7 +96,7 @@ func Open(ctx context.Context, file *rootfile.File, object rootfile.Object, o Op
 }
 
 // readable leaves out branches of whole objects whose first basket has something else: classes may have streamers of their own, which a file does not
-// describe.
+// describe. A basket that is damaged is left to those who read it.
 func (t *Table) readable(ctx context.Context, all []*field) (kept []*field, err error) {
 	for _, f := range all {
 		if f.kind == split {
@@ -105,11 +105,15 @@ func (t *Table) readable(ctx context.Context, all []*field) (kept []*field, err 
 			}
 			f.Type = structOf(f.kids)
 		} else if f.perhaps && len(f.branch.baskets) > 0 {
-			if err := t.check(ctx, f, 0, f.branch.baskets[0]); fault.Is(err) {
-				t.skipped = append(t.skipped, Skipped{f.branch.name, fmt.Sprintf("objects that are not stored as their class is described (%v)", err)})
-				continue
-			} else if err != nil {
+			b, err := t.basket(ctx, f.branch, 0, &table.ReadOptions{})
+			if err != nil && !fault.Is(err) {
 				return nil, err
+			}
+			if err == nil {
+				if err := decode(f, 0, b); err != nil {
+					t.skipped = append(t.skipped, Skipped{f.branch.name, fmt.Sprintf("objects that are not stored as their class is described (%v)", err)})
+					continue
+				}
 			}
 		}
 		kept = append(kept, f)
@@ -206,8 +210,12 @@ func (t *Table) Check(ctx context.Context, done func(err error) error) error {
 		if f.branch == nil {
 			continue
 		}
-		for i, at := range f.branch.baskets {
-			if err := done(t.check(ctx, f, i, at)); err != nil {
+		for i := range f.branch.baskets {
+			b, err := t.basket(ctx, f.branch, i, &table.ReadOptions{})
+			if err == nil {
+				err = decode(f, i, b)
+			}
+			if err := done(t.located(err)); err != nil {
 				return err
 			}
 		}
@@ -215,17 +223,14 @@ func (t *Table) Check(ctx context.Context, done func(err error) error) error {
 	return nil
 }
 
-func (t *Table) check(ctx context.Context, f *field, i int, at basketPlace) (err error) {
-	defer func() { err = t.located(err) }()
+// decode decodes all entries of a basket, to find out whether that is possible.
+func decode(f *field, i int, b *basket) (err error) {
 	defer fault.Recover(&err)
-	b, err := t.basket(ctx, f.branch, i, &table.ReadOptions{})
-	if err != nil || at.first == at.last {
-		return err
+	at := f.branch.baskets[i]
+	if at.first == at.last {
+		return nil
 	}
-	if err = newValues(f).entries(b, 0, int(at.last-at.first)); err != nil {
-		err = fault.In(err, fmt.Sprintf("branch %q, basket %d", f.branch.name, i), at.offset)
-	}
-	return err
+	return f.branch.in(newValues(f).entries(b, 0, int(at.last-at.first)), i)
 }
 
 const defaultMemory = 512 << 20
@@ -420,7 +425,7 @@ func (r *columnReader) data(ctx context.Context, f *field, c *table.Column, rows
 				continue
 			}
 			if err := v.entries(b, int(max(at.From, first)-first), int(min(at.To, last)-first)); err != nil {
-				return nil, fault.In(err, fmt.Sprintf("branch %q, basket %d", br.name, i), br.baskets[i].offset)
+				return nil, br.in(err, i)
 			}
 			if o.MaxArrayBytes > 0 && v.bytes() > o.MaxArrayBytes {
 				return nil, fault.ErrBatchTooLarge
