@@ -109,9 +109,11 @@ func (b Bits) EachClear(f func(i int)) {
 // range stay as they are.
 func (b Bits) CopyTo(dst []byte, off int) {
 	i := 0
-	if b.Data != nil && (b.Off|off)&7 == 0 && b.Len >= 8 {
-		i = b.Len &^ 7
-		copy(dst[off>>3:][:i>>3], b.Data[b.Off>>3:][:i>>3])
+	if head := -off & 7; b.Data != nil && (b.Off^off)&7 == 0 && b.Len >= head+8 {
+		PutWord(dst, off, b.Word(0), head)
+		n := (b.Len - head) >> 3
+		copy(dst[(off+head)>>3:][:n], b.Data[(b.Off+head)>>3:][:n])
+		i = head + 8*n
 	}
 	for ; i < b.Len; i += 64 {
 		PutWord(dst, off+i, b.Word(i), min(b.Len-i, 64))
@@ -154,8 +156,12 @@ func fill(dst []byte, off, n int, b byte) {
 		off, n = off+head, n-head
 	}
 	whole := dst[off>>3:][:n>>3]
-	for i := range whole {
-		whole[i] = b
+	if b == 0 {
+		clear(whole) // many times as fast as the loop
+	} else {
+		for i := range whole {
+			whole[i] = b
+		}
 	}
 	if tail := n & 7; tail > 0 {
 		PutWord(dst, off+n-tail, uint64(b), tail)

@@ -98,9 +98,18 @@ func rangesOf(out []Range, view *flipped, base int64) []Range {
 // bitmap must have these bits.
 func (s Set) PutBits(data []byte, off, n int, base int64) {
 	bitmap.ClearRange(data, off, n)
-	s = s.Clip(base, add(base, int64(n))).Listed()
-	for i := range s.spans() {
+	end := add(base, int64(n))
+	if s.bits != nil {
+		if from, to := max(base, s.by+s.window.From), min(end, s.by+s.window.To); from < to {
+			bitmap.Bits{Data: s.bits, Off: int(from - s.by), Len: int(to - from)}.CopyTo(data, off+int(from-base))
+		}
+		return
+	}
+	for i := s.after(0, base); i < s.spans(); i++ {
 		r := s.span(i)
+		if r.From, r.To = max(r.From, base), min(r.To, end); r.From >= r.To {
+			return
+		}
 		bitmap.SetRange(data, off+int(r.From-base), int(r.Len()))
 	}
 }

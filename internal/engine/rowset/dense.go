@@ -107,83 +107,26 @@ func (s Set) combined(o Set, within Range, op operation) (_ Set, ok bool) {
 	}
 	within.From -= shift
 	out := make([]byte, (within.Len()+63)/64*8)
-	var a, b [partWords]uint64
-	for at := 0; at < len(out); at += 8 * partWords {
-		part := out[at:min(at+8*partWords, len(out))]
-		from, n := within.From+8*int64(at), len(part)/8
-		s.words(a[:n], from)
-		o.words(b[:n], from)
+	s.PutBits(out, 0, 8*len(out), within.From)
+	var other [8 * partWords]byte
+	for at := 0; at < len(out); at += len(other) {
+		part := out[at:min(at+len(other), len(out))]
+		b := other[:len(part)]
+		o.PutBits(b, 0, 8*len(b), add(within.From, 8*int64(at)))
 		switch op {
 		case and:
-			for i, w := range b[:n] {
-				a[i] &= w
+			for i := 0; i < len(b); i += 8 {
+				binary.LittleEndian.PutUint64(part[i:], binary.LittleEndian.Uint64(part[i:])&binary.LittleEndian.Uint64(b[i:]))
 			}
 		case or:
-			for i, w := range b[:n] {
-				a[i] |= w
+			for i := 0; i < len(b); i += 8 {
+				binary.LittleEndian.PutUint64(part[i:], binary.LittleEndian.Uint64(part[i:])|binary.LittleEndian.Uint64(b[i:]))
 			}
 		case minus:
-			for i, w := range b[:n] {
-				a[i] &^= w
+			for i := 0; i < len(b); i += 8 {
+				binary.LittleEndian.PutUint64(part[i:], binary.LittleEndian.Uint64(part[i:])&^binary.LittleEndian.Uint64(b[i:]))
 			}
-		}
-		for i, w := range a[:n] {
-			binary.LittleEndian.PutUint64(part[8*i:], w)
 		}
 	}
 	return Dense(out, within.From), true
-}
-
-// words sets dst to the bits of the rows from a row on.
-func (s *Set) words(dst []uint64, from int64) {
-	clear(dst)
-	if s.bits != nil {
-		s.copyWords(dst, from-s.by)
-		return
-	}
-	end := add(from, 64*int64(len(dst)))
-	for i := s.after(0, from); i < s.spans(); i++ {
-		r := s.span(i)
-		if r.From >= end {
-			break
-		}
-		setBits(dst, int(max(r.From, from)-from), int(min(r.To, end)-from))
-	}
-}
-
-// copyWords sets dst, which is clear, to the bits from bit at on, which may be outside the window.
-func (s *Set) copyWords(dst []uint64, at int64) {
-	first, end := max(s.window.From, at), min(s.window.To, at+64*int64(len(dst)))
-	if first >= end {
-		return
-	}
-	view := bitmap.Bits{Data: s.bits, Len: int(end)}
-	i, last := int(first-at)/64, int(end-1-at)/64
-	dst[i] = view.Word(int(first)) << ((first - at) & 63)
-	i++
-	if at&7 == 0 && i < last {
-		bytes := s.bits[(at+64*int64(i))/8:]
-		for k := range dst[i:last] {
-			dst[i+k] = binary.LittleEndian.Uint64(bytes[8*k:])
-		}
-		i = last
-	}
-	for ; i <= last; i++ {
-		dst[i] = view.Word(int(at) + 64*i)
-	}
-}
-
-// setBits sets the bits from from up to to.
-func setBits(dst []uint64, from, to int) {
-	i, last := from/64, (to-1)/64
-	head, tail := ^uint64(0)<<(from%64), ^uint64(0)>>(63-(to-1)%64)
-	if i == last {
-		dst[i] |= head & tail
-		return
-	}
-	dst[i] |= head
-	for k := i + 1; k < last; k++ {
-		dst[k] = ^uint64(0)
-	}
-	dst[last] |= tail
 }
