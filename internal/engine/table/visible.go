@@ -40,16 +40,20 @@ func (p *StripeRows) Next() (stripe int, rows rowset.Set, more bool) {
 
 // CountVisible is the number of visible rows among some rows of a table.
 func CountVisible(ctx context.Context, t Table, rows rowset.Set) (n int64, err error) {
-	for !rows.Empty() {
-		i := StripeOf(t, rows.Bounds().From)
+	if rows.Empty() {
+		return 0, nil
+	}
+	for i := StripeOf(t, rows.Bounds().From); i <= StripeOf(t, rows.Bounds().To-1); i++ {
 		st := t.Stripe(i)
-		end := st.Position() + st.Rows()
+		here := rows.Clip(st.Position(), st.Position()+st.Rows())
+		if here.Empty() {
+			continue
+		}
 		visible, err := st.Visible(ctx)
 		if err != nil {
 			return n, fault.InStripe(err, i)
 		}
-		here := rows.Clip(math.MinInt64, end)
-		if rows = rows.Clip(end, math.MaxInt64); visible != nil {
+		if visible != nil {
 			here = here.Shift(-st.Position()).And(*visible)
 		}
 		n += here.Len()
