@@ -273,10 +273,7 @@ func (x *Index) Mark(ctx context.Context, bits []byte, entries []Entry, from, to
 	clear(bits)
 	for _, e := range entries {
 		err = x.each(ctx, e, first, uint32(end), wanted, lists{bits: bits, yield: func(rows, _ []uint32) error {
-			for _, r := range rows {
-				at := r - first
-				bits[at>>3] |= 1 << (at & 7)
-			}
+			postings.Mark(bits, rows, first)
 			return nil
 		}})
 		if err == nil {

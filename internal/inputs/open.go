@@ -114,7 +114,7 @@ func fileInput(ctx context.Context, location string) (provider.Input, error) {
 // MayStay reports whether an input may stay open for further questions, which use [Again].
 func MayStay(in provider.Input) bool {
 	_, ok := in.At.(fileAt)
-	return ok && in.Location != ""
+	return ok
 }
 
 // Again is an input that stays open for one more question. It fails if there is another file at its location now.

@@ -326,7 +326,7 @@ func (r *Reader) Mark(bits []byte, n, total int) error {
 	var group [groupLen]uint32
 	if n < impliedLen || n > total {
 		rows, err := r.Append(group[:0], n, total)
-		Mark(bits, rows)
+		Mark(bits, rows, 0)
 		return err
 	}
 	ok := true
@@ -338,17 +338,18 @@ func (r *Reader) Mark(bits []byte, n, total int) error {
 			rows := group[:min(left, groupLen)]
 			next = r.rows(rows, next, uint(r.bits(paramBits)))
 			if ok = next <= uint64(total); ok {
-				Mark(bits, rows)
+				Mark(bits, rows, 0)
 			}
 		}
 	}
 	return r.check(ok, n, total)
 }
 
-// Mark sets the bits of rows that a bitmap has.
-func Mark(bits []byte, rows []uint32) {
+// Mark sets the bits of rows that a bitmap has, whose first bit is that of a row.
+func Mark(bits []byte, rows []uint32, first uint32) {
 	for _, row := range rows {
-		bits[row>>3] |= 1 << (row & 7)
+		at := row - first
+		bits[at>>3] |= 1 << (at & 7)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestSize(t *testing.T) {
 // marked is a bitmap of some rows.
 func marked(size int, rows []uint32) []byte {
 	bits := make([]byte, size)
-	Mark(bits, rows)
+	Mark(bits, rows, 0)
 	return bits
 }
 
