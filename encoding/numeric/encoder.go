@@ -131,7 +131,7 @@ func (e *Encoder[T]) seed() bool {
 	if e.hints[shortBlock] != nil || e.hints[longBlock] == nil || e.o.Features == 0 {
 		return false
 	}
-	e.hints[shortBlock] = encode.CloneHints(map[int]*encode.Hint{0: e.hints[longBlock]})[0]
+	e.hints[shortBlock] = e.hints[longBlock].Clone()
 	return true
 }
 

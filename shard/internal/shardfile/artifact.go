@@ -33,14 +33,14 @@ type artifact struct {
 
 // open learns the size, over a network with the end: the directory of an index, or descriptors of few columns, as each of many stripes may have an artifact.
 func (a *artifact) open(ctx context.Context) (err error) {
-	switch end := 16 << 10; {
-	case a.r.Capabilities().Latency != storage.LatencyHigh:
-		a.size, err = a.r.Size(ctx)
-	case path.Ext(a.url) == ".index":
+	end := 16 << 10
+	if path.Ext(a.url) == ".index" {
 		end *= 4
-		fallthrough
-	default:
+	}
+	if a.r.Capabilities().Latency == storage.LatencyHigh {
 		a.tail, a.size, err = a.r.ReadSuffix(ctx, end)
+	} else {
+		a.size, err = a.r.Size(ctx)
 	}
 	a.tailOff = a.size - int64(len(a.tail))
 	return err

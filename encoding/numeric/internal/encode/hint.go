@@ -60,11 +60,16 @@ func (h *Hint) kid(code encoding.Code, index, n int, few *Hint) *Hint {
 func CloneHints(hints map[int]*Hint) map[int]*Hint {
 	out := maps.Clone(hints)
 	for key, h := range out {
-		c := *h
-		c.kids, c.ALP, c.memos = CloneHints(h.kids), slices.Clone(h.ALP), slices.Clone(h.memos)
-		out[key] = &c
+		out[key] = h.Clone()
 	}
 	return out
+}
+
+// Clone copies a hint with its parts.
+func (h *Hint) Clone() *Hint {
+	c := *h
+	c.kids, c.ALP, c.memos = CloneHints(h.kids), slices.Clone(h.ALP), slices.Clone(h.memos)
+	return &c
 }
 
 // due tells whether to try all encodings on the next n values.
