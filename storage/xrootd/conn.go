@@ -255,7 +255,7 @@ func (c *conn) ask(ctx context.Context, code int, args, data []byte) ([]byte, er
 		if err != nil || h.status != statusWait {
 			return reply, err
 		}
-		if waited += h.wait; waited > time.Minute {
+		if waited += max(h.wait, time.Second); waited > time.Minute { // each time counts, or it might ask forever
 			return nil, fmt.Errorf("the server asks to wait for %v", waited)
 		}
 		select {

@@ -254,6 +254,7 @@ func TestAnswers(t *testing.T) {
 			}
 			return honest(r)
 		}, nil},
+		"wait forever":  {func(request) (int, []byte) { return wait, make([]byte, 4) }, errAny},
 		"no handle":     {func(request) (int, []byte) { return ok, []byte{1} }, errAny},
 		"short error":   {func(request) (int, []byte) { return refuse, nil }, errAny},
 		"more than due": {func(request) (int, []byte) { return ok, make([]byte, 1<<20) }, errAny},
