@@ -53,7 +53,7 @@ func init() {
 	}
 	for alias, name := range map[string]string{
 		"mean": "avg", "variance": "var_samp", "stddev": "stddev_samp", "quantile": "quantile_disc", "approx_count_distinct": "approx_distinct",
-		"arbitrary": "first", "group_concat": "string_agg", "array_agg": "list", "count_distinct": "count",
+		"arbitrary": "first", "group_concat": "string_agg", "array_agg": "list",
 	} {
 		functions[alias] = functions[name]
 	}

@@ -62,3 +62,19 @@ func TestKeysBecomeTexts(t *testing.T) {
 	require.Equal(t, []string{"1", "9", "7", "2", "3", "18446744073709551623", "4"}, keys)
 	require.Equal(t, []int64{2, 1, 1, 2, 1, 2, 1}, counts)
 }
+
+// Other names of a function give its results.
+func TestAliases(t *testing.T) {
+	batch, _ := randomBatch(rand.New(rand.NewPCG(1, 1)), 1000, 20)
+	for alias, call := range map[string]string{
+		"count_distinct(i64)": "count(distinct i64)", "COUNT_DISTINCT(s) filter (where i8 > 0)": "count(distinct s) filter (where i8 > 0)",
+		"approx_count_distinct(i64)": "approx_distinct(i64)", "mean(i64)": "avg(i64)", "variance(i8)": "var_samp(i8)", "stddev(i8)": "stddev_samp(i8)",
+		"quantile(i64, 0.3)": "quantile_disc(i64, 0.3)", "arbitrary(s)": "first(s)", "group_concat(s, '-')": "string_agg(s, '-')", "array_agg(i8)": "list(i8)",
+	} {
+		out := runQuery(t, "d8", alias+" as x, "+call+" as y", []arrow.RecordBatch{batch}, Options{})
+		require.NotEmpty(t, out)
+		for _, b := range out {
+			require.True(t, array.Equal(b.Column(1), b.Column(2)), "%s\n%s\n%s", alias, b.Column(1), b.Column(2))
+		}
+	}
+}

@@ -71,6 +71,9 @@ func (p *parser) aggregate() Call {
 	}
 	p.advance()
 	p.arguments(&c)
+	if c.Name == "count_distinct" {
+		c.Name, c.Distinct = "count", true
+	}
 	if p.isWord("filter") {
 		p.require("filter", "(", "where")
 		c.Where = p.or()
