@@ -59,9 +59,6 @@ func init() {
 	}
 }
 
-// Functions are the names of all functions, sorted.
-func Functions() []string { return slices.Sorted(maps.Keys(functions)) }
-
 // lookUp finds the function of a call.
 func lookUp(c ast.Call) (function, error) {
 	f, ok := functions[c.Name]
@@ -81,10 +78,12 @@ func lookUp(c ast.Call) (function, error) {
 }
 
 func hint(name string) string {
-	if s := text.Suggest(name, slices.Values(Functions())); s != "" {
+	names := slices.AppendSeq([]string{"count_distinct"}, maps.Keys(functions)) // of which the parser makes count(distinct x)
+	slices.Sort(names)
+	if s := text.Suggest(name, slices.Values(names)); s != "" {
 		return s
 	}
-	return ": use one of " + strings.Join(Functions(), ", ")
+	return ": use one of " + strings.Join(names, ", ")
 }
 
 func errorAt(pos int, format string, args ...any) error {

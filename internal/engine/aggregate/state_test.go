@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/engine/ast"
 )
 
 // Sums are exact, however large integers are.
@@ -76,5 +78,15 @@ func TestAliases(t *testing.T) {
 		for _, b := range out {
 			require.True(t, array.Equal(b.Column(1), b.Column(2)), "%s\n%s\n%s", alias, b.Column(1), b.Column(2))
 		}
+	}
+}
+
+// A name that is nearly right is suggested.
+func TestHintOfNames(t *testing.T) {
+	for _, name := range []string{"count_distinct", "approx_distinct", "string_agg"} {
+		calls, err := ast.ParseCalls(name[1:] + "(i64)")
+		require.NoError(t, err)
+		_, err = Bind(nil, calls, arrow.NewSchema(testFields, nil))
+		require.ErrorContains(t, err, "is "+name+" meant?")
 	}
 }

@@ -71,7 +71,7 @@ func (p *parser) aggregate() Call {
 	}
 	p.advance()
 	p.arguments(&c)
-	if c.Name == "count_distinct" {
+	if c.Name == "count_distinct" { // here, so that all who read calls see that it is distinct
 		c.Name, c.Distinct = "count", true
 	}
 	if p.isWord("filter") {
