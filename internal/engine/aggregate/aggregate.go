@@ -220,7 +220,7 @@ func (a *Aggregator) add(ctx context.Context, columns []arrow.Array, rows int) e
 		}
 	}()
 	args := columns[len(a.query.keys):]
-	load := func(_ context.Context, i int) error { return a.args[i].load(a.o.Allocator, args[i]) }
+	load := func(_ context.Context, i int) error { return a.args[i].load(a.o.Allocator, args[i], a.keyer == nil) }
 	if err := parallel.Each(ctx, len(args), a.o.Parallelism, load); err != nil {
 		return err
 	}

@@ -33,8 +33,8 @@ type argument struct {
 	column column.Column // the array without wrappers, if it is needed
 }
 
-// load sets the values of a batch.
-func (a *argument) load(mem memory.Allocator, arr arrow.Array) error {
+// load sets the values of a batch. The views of integers are made later if all rows are one group, whose sum may need none.
+func (a *argument) load(mem memory.Allocator, arr arrow.Array, whole bool) error {
 	a.arr = arr
 	if d, ok := arr.(*array.Dictionary); ok && a.needs == 0 && arrowutil.NullN(d.Dictionary()) == 0 {
 		a.valid, a.nulls = arrowutil.Validity(arr), arrowutil.NullN(arr)
@@ -44,10 +44,8 @@ func (a *argument) load(mem memory.Allocator, arr arrow.Array) error {
 		return err
 	}
 	a.valid, a.nulls = a.column.Valid, a.column.Nulls
-	if a.needs&needIntegers != 0 {
-		if _, ok := a.column.Integers(); !ok {
-			a.column.Numbers()
-		}
+	if a.needs&needIntegers != 0 && !whole {
+		a.column.Exact()
 	}
 	if a.needs&needNumbers != 0 {
 		a.column.Numbers()

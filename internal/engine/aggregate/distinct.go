@@ -103,7 +103,7 @@ func (d *distinct) finish(ctx context.Context, arg *argument, add func(groups []
 		defer part.release()
 		err = p.Each(ctx, func(columns []arrow.Array, rows int) error {
 			groups := append([]uint32(nil), arrowutil.Values[uint32](columns[0])...)
-			if err := arg.load(d.o.Allocator, columns[1]); err != nil {
+			if err := arg.load(d.o.Allocator, columns[1], false); err != nil {
 				return err
 			}
 			defer arg.release()

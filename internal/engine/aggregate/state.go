@@ -181,20 +181,17 @@ func (s *sums) add(groups []uint32, arg *argument) error {
 	return nil
 }
 
-// addAll adds all integers to group 1, the lower halves apart. It reports false, and adds nothing, if they are no integers, or too many.
+// addAll adds all integers to group 1. It reports false, and adds nothing, if they are no integers, or too many.
 func (s *sums) addAll(rows int, arg *argument) bool {
-	v, ok := arg.column.Integers()
-	if !ok || rows > laneRows {
+	if rows > laneRows {
 		return false
 	}
-	var lo, hi int64
-	for _, x := range v {
-		lo += x & (1<<32 - 1)
-		hi += x >> 32
+	hi, lo, ok := arg.column.Sum()
+	if ok {
+		s.addTo(1, lo>>63, lo)
+		s.addTo(1, hi>>32, hi<<32)
 	}
-	s.addTo(1, 0, lo)
-	s.addTo(1, hi>>32, hi<<32)
-	return true
+	return ok
 }
 
 func (s *sums) addNumbers(groups []uint32, arg *argument) error {

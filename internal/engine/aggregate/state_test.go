@@ -33,7 +33,7 @@ func TestSumsOfAnySize(t *testing.T) {
 				want[groups[i]].Add(&want[groups[i]], big.NewInt(v))
 			}
 			arg := &argument{name: "x", needs: needIntegers}
-			require.NoError(t, arg.load(memory.DefaultAllocator, b.NewArray()))
+			require.NoError(t, arg.load(memory.DefaultAllocator, b.NewArray(), false))
 			require.NoError(t, s.add(groups, arg))
 		}
 		for g := range want[1:] {

@@ -44,11 +44,13 @@ func (a *Aggregator) form() {
 				if one && s.addAll(len(a.groups), r.arg) {
 					continue
 				}
-				if _, ok := r.arg.column.Integers(); ok && few && !s.large && len(t.sums) < teamSums {
+				if r.arg.column.Exact() && few && !s.large && len(t.sums) < teamSums {
 					t.sums = append(t.sums, r)
 					continue
 				}
 			}
+		} else if _, ok := r.state.(*sums); ok {
+			r.arg.column.Exact()
 		}
 		a.alone = append(a.alone, r)
 	}

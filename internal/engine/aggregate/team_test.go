@@ -55,7 +55,7 @@ func TestTeam(t *testing.T) {
 					b.Append(v)
 					wantSums[c][g].Add(wantSums[c][g], big.NewInt(v))
 				}
-				require.NoError(t, arg.load(memory.DefaultAllocator, b.NewArray()))
+				require.NoError(t, arg.load(memory.DefaultAllocator, b.NewArray(), false))
 			}
 			for _, r := range a.states {
 				require.NoError(t, r.mask.load(a.groups))

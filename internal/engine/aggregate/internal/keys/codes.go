@@ -66,7 +66,7 @@ func (c *keyColumn) init(key order.Key, fixed bool) (err error) {
 	c.byWord = column.HasOrdinals(dt)
 	_, coded := kinds.Storage(key.Type).(*arrow.DictionaryType)
 	c.ranged = !coded && (c.byWord || dt.ID() == arrow.DECIMAL128 && !fixed)
-	c.words.reset(64, 0)
+	c.words.reset(64, false, 0)
 	c.encoder, err = order.NewEncoder([]order.Key{{Type: dt}})
 	return err
 }
@@ -185,7 +185,7 @@ func (c *keyColumn) outgrown() bool {
 	if !c.ranged {
 		return bits.Len(uint(c.count())) > c.width
 	}
-	return c.some && (!c.started || c.least < c.base || uint64(c.most)-uint64(c.base) >= 1<<c.width-1)
+	return c.some && (!c.started || c.least < c.base || uint64(c.most)-uint64(c.base) >= min(1<<c.width-1, mostCode))
 }
 
 // fit makes a layout for all values so far. words have their codes.
@@ -268,10 +268,8 @@ func (c *keyColumn) pack(dst words, from, to int) bool {
 	switch {
 	case c.coded != nil:
 		return c.packCoded(dst.lo, from, to)
-	case c.ranged && dst.hi == nil:
-		packRanged(dst.lo, c.ordinals[from:to], c.column.Valid.Slice(from, to), uint64(c.base)-1, 1<<c.width-1, c.shift)
 	case c.ranged:
-		c.packWide(dst, from, to)
+		c.packRanged(dst, from, to)
 	default:
 		for i, n := range c.numbers[from:to] {
 			if n == None && c.column.Valid.At(from+i) {
@@ -283,32 +281,21 @@ func (c *keyColumn) pack(dst words, from, to int) bool {
 	return true
 }
 
-// packWide is packRanged for words of more than 64 bits.
-func (c *keyColumn) packWide(dst words, from, to int) {
-	for i, x := range c.ordinals[from:to] {
-		code := uint64(x) - uint64(c.base) + 1
-		switch {
-		case !c.column.Valid.At(from + i):
-		case code-1 >= 1<<c.width-1:
-			dst.lo[i], dst.hi[i] = missing, missing
-		default:
-			w := c.at(code)
-			dst.lo[i] |= w.lo
-			dst.hi[i] |= w.hi
-		}
-	}
-}
-
-func packRanged(dst []uint64, v []int64, valid bitmap.Bits, before, most uint64, shift uint) {
-	dst = dst[:len(v)]
+func (c *keyColumn) packRanged(dst words, from, to int) {
+	v, valid, l := c.ordinals[from:to], c.column.Valid.Slice(from, to), c.layout
+	lo, hi, before, most := dst.lo[:len(v)], dst.hi, uint64(l.base)-1, uint64(1)<<l.width-1
 	for i, x := range v {
 		code := uint64(x) - before
 		switch {
 		case valid.Data != nil && !valid.At(i):
 		case code-1 >= most:
-			dst[i] = missing
+			lo[i] = missing
 		default:
-			dst[i] |= code << shift
+			w := l.at(code)
+			lo[i] |= w.lo
+			if hi != nil {
+				hi[i] |= w.hi
+			}
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestKeyNumbers(t *testing.T) {
 		k, err := New(memory.DefaultAllocator, dts, Options{Kept: len(kinds) != 2 || kinds[0] == 2 || kinds[1] == 2, Room: 1 << 20})
 		require.NoError(t, err)
 		known := map[[2]any]uint32{}
-		centers := []int64{0, 40, 90, -300, 70_000, 1 << 40, math.MaxInt64 - 60, math.MinInt64}[:4+r.IntN(5)]
+		centers := []int64{0, 40, 90, -300, 70_000, 1 << 40, math.MaxInt64 - 60, math.MinInt64, math.MaxInt64 - 49}[:4+r.IntN(6)]
 		for batch := range 12 {
 			k.Full = batch > 8
 			rows := 1 + r.IntN(300)

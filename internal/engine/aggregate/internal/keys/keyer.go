@@ -18,10 +18,10 @@ import (
 const (
 	missing     = ^uint64(0) // the lower bits of a packed key that is not among the known ones
 	mostPacked  = 127        // bits of a packed key
-	mostNarrow  = 63         // … in the lower bits alone
-	wideRange   = 40         // bits of a range that is none
-	mostNumbers = 1 << 31    // of a table
-	mostBytes   = 16 << 30   // a set of texts has places for twice as many
+	mostCode    = missing - 1
+	wideRange   = 40       // bits of a range that is none
+	mostNumbers = 1 << 31  // of a table
+	mostBytes   = 16 << 30 // a set of texts has places for twice as many
 )
 
 // Keyer numbers the distinct rows of some columns from 1. A code stands for each value, 0 for null. The codes of a row are packed
@@ -80,7 +80,7 @@ func New(mem memory.Allocator, types []arrow.DataType, o Options) (*Keyer, error
 	if o.Kept {
 		k.chunks = make([][]arrow.Array, len(types))
 	}
-	k.words.reset(0, 0)
+	k.words.reset(0, false, 0)
 	return k, nil
 }
 
@@ -236,7 +236,7 @@ func (k *Keyer) find(out []uint32, columns []arrow.Array) error {
 const blockRows = 2048
 
 func (k *Keyer) findWords(out []uint32) error {
-	wide := k.width() > mostNarrow
+	wide := k.wide()
 	for i := range k.columns {
 		k.columns[i].prepare()
 	}
@@ -329,7 +329,7 @@ func (k *Keyer) layout() bool {
 		}
 		return false
 	}
-	k.words.relayout(k.width(), k.indexRoom(), func(w word) (out word) {
+	k.words.relayout(k.width(), k.wide(), k.indexRoom(), func(w word) (out word) {
 		for i := range k.columns {
 			c := &k.columns[i]
 			part := c.at(c.recode(old[i], old[i].of(w)))
@@ -345,7 +345,7 @@ func (k *Keyer) layout() bool {
 // It reports false if words have too few bits.
 func (k *Keyer) place() bool {
 	shift := uint(0)
-	if k.width() > mostNarrow {
+	if k.wide() {
 		shift = 1
 	}
 	for _, ranged := range []bool{false, true} {
@@ -368,7 +368,7 @@ func (k *Keyer) indexRoom() int64 { return min(k.seen, k.o.Room) }
 // widen makes room for all integers of 32 bits in words that are too wide for an index anyway, so that no other layout follows.
 func (k *Keyer) widen() {
 	const bits, least = 34, math.MinInt32
-	if k.width() <= mostNarrow {
+	if !k.wide() {
 		return
 	}
 	for i := range k.columns {
@@ -388,7 +388,7 @@ func (k *Keyer) addSlack(old []layout) {
 			slack++
 		}
 	}
-	if width+slack > mostPacked || width <= mostNarrow && width+slack > mostNarrow || isDirect(width, k.indexRoom()) && !isDirect(width+slack, k.indexRoom()) {
+	if width+slack > mostPacked || width <= k.mostNarrow() && width+slack > k.mostNarrow() || isDirect(width, k.indexRoom()) && !isDirect(width+slack, k.indexRoom()) {
 		return
 	}
 	for i, o := range old {
@@ -401,7 +401,7 @@ func (k *Keyer) addSlack(old []layout) {
 // unhash replaces hashed words by a direct index as soon as enough rows have been seen for it.
 func (k *Keyer) unhash() {
 	if !k.Full && k.words.direct == nil && isDirect(k.width(), k.indexRoom()) {
-		k.words.relayout(k.width(), k.indexRoom(), func(w word) word { return w })
+		k.words.relayout(k.width(), false, k.indexRoom(), func(w word) word { return w })
 	}
 }
 
@@ -412,6 +412,18 @@ func (k *Keyer) width() (n int) {
 	}
 	return n
 }
+
+// mostNarrow is the number of bits of words that have no upper half. One that is always clear tells several columns from missing, which a single one has
+// no code for.
+func (k *Keyer) mostNarrow() int {
+	if len(k.columns) == 1 {
+		return 64
+	}
+	return 63
+}
+
+// wide reports whether words have an upper half.
+func (k *Keyer) wide() bool { return k.width() > k.mostNarrow() }
 
 // useStrings encodes the known rows, and those that follow.
 func (k *Keyer) useStrings() error {

@@ -44,15 +44,15 @@ type wordTable struct {
 
 const leastWords = 1 << 9
 
-// reset makes the table empty for words of at most this number of bits. room is the number of rows seen so far: a direct
-// index may be a few times larger.
-func (t *wordTable) reset(width int, room int64) {
+// reset makes the table empty for words of at most this number of bits, which use the upper 64 if they are wide. room is the number of rows seen so
+// far: a direct index may be a few times larger.
+func (t *wordTable) reset(width int, wide bool, room int64) {
 	*t = wordTable{}
 	if isDirect(width, room) {
 		t.direct = make([]uint32, 1<<width)
 		return
 	}
-	if width > mostNarrow {
+	if wide {
 		t.wide = make([]word, 1, leastWords)
 	} else {
 		t.narrow = make([]uint64, 1, leastWords)
@@ -202,9 +202,9 @@ func (t *wordTable) each(f func(w word, id uint32)) {
 }
 
 // relayout replaces each word by another one, which is as distinct, and numbers stay.
-func (t *wordTable) relayout(width int, room int64, change func(w word) word) {
+func (t *wordTable) relayout(width int, wide bool, room int64, change func(w word) word) {
 	old := *t
-	t.reset(width, room)
+	t.reset(width, wide, room)
 	t.n = old.n
 	t.reserve(t.n)
 	if t.wide != nil {
