@@ -50,6 +50,12 @@ func TestFrontCodingFinds(t *testing.T) {
 		var s Scratch
 		b, err := Parse(frame(tree), v.N, 0, BlockOptions{}, &s)
 		require.NoError(t, err)
+		for range 40 {
+			i := rapid.IntRange(0, v.N-1).Draw(t, "single")
+			dst := make([]byte, b.RangeLen(i, i+1))
+			require.NoError(t, DecodeRange(b, i, i+1, dst, make([]int64, 1), 0))
+			require.Equal(t, texts[i], string(dst))
+		}
 		for range 5 {
 			from := rapid.IntRange(0, v.N-1).Draw(t, "from")
 			to := min(v.N, from+rapid.SampledFrom([]int{1, 2, 10, 63, 64, 100}).Draw(t, "count"))

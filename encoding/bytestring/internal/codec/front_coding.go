@@ -45,10 +45,12 @@ type frontTree struct {
 	ends       []int32 // where each of them ends
 	first, end int
 
-	group  int     // the restart from which on values are in some, -1 for none
+	group  int     // the restart from which on values are in some, or were asked for; -1 for none
 	until  int     // the end of them
 	some   []byte  // these values
 	places []int64 // where each begins, and the last ends
+
+	singles int // values of group that were asked for one at a time
 }
 
 func layoutOfFrontCoding(r *tree.Reader) (restart int, prefixes, rests []byte) {
@@ -137,6 +139,54 @@ func (f *frontTree) expandGroup(start, end int) error {
 	return nil
 }
 
+// manyAlone is the number of single values between two restarts that take as long as all of them.
+const manyAlone = 8
+
+// few reports whether a single value of those from a restart on is one of a few that were asked for since it was another restart, and all are not there.
+func (f *frontTree) few(start int) bool {
+	if f.group != start {
+		f.group, f.until, f.singles = start, start, 0
+	}
+	f.singles++
+	return f.until == start && f.singles < manyAlone
+}
+
+// assemble writes a single value of those from a restart on: its rest, and before it what it shares, out of the rests of the values that had it first.
+func (f *frontTree) assemble(start, slot int, dst []byte) error {
+	end := slot + 1
+	if f.singles > 1 {
+		end = min(start+f.restart, len(f.prefixes))
+	}
+	if err := f.readRests(start, end); err != nil {
+		return err
+	}
+	shared := int(f.prefixes[slot])
+	left := shared // bytes that are still to be found, at the front of dst
+	from, to := f.rest(slot)
+	if left+to-from != len(dst) {
+		return fault.Corruptf("a value of %d bytes instead of %d", left+to-from, len(dst))
+	}
+	copy(dst[left:], f.text[from:to])
+	for k := slot - 1; left > 0; k-- {
+		if k < start {
+			return fault.Corruptf("value %d shares %d bytes with none", k+1, shared)
+		}
+		from, to := f.rest(k)
+		size := int(f.prefixes[k]) + to - from
+		switch {
+		case size == 0: // the one before it is meant
+			continue
+		case shared > size:
+			return fault.Corruptf("value %d shares %d bytes with one of %d", k+1, shared, size)
+		}
+		if shared = int(f.prefixes[k]); left > shared {
+			copy(dst[shared:left], f.text[from:])
+			left = shared
+		}
+	}
+	return nil
+}
+
 // alone tells whether values are part of what is between two restarts, the first of which is start.
 func (f *frontTree) alone(from, to int) (start int, ok bool) {
 	start = from - from%f.restart
@@ -165,6 +215,10 @@ func putFront[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets [
 	}
 	f := tree.State[frontTree](t)
 	start, alone := f.alone(from, to)
+	if alone && to-from == 1 && f.few(start) {
+		offsets[0] = base + O(len(dst))
+		return f.assemble(start, from, dst)
+	}
 	if alone || start < from {
 		until := to
 		if !alone {
